@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands.def as tables: what can be typed, for the parser, the help, the manual and the completions. */
+#ifndef TITAN_PROTO_COMMANDS_H
+#define TITAN_PROTO_COMMANDS_H
+
+#include <stddef.h>
+
+#include "proto/message.h"
+
+enum command_id {
+	COMMAND_none,
+#define GLOBAL(ident, letter, word, argument, help)
+#define COMMAND(ident, verb, group, role, pattern, least, most, help, text) COMMAND_##ident,
+#define OPTION(command, ident, letter, word, argument, help)
+#define END(ident)
+#include "proto/commands.def"
+#undef GLOBAL
+#undef COMMAND
+#undef OPTION
+#undef END
+	COMMAND_COUNT
+};
+
+enum option_id {
+	OPT_none,
+#define GLOBAL(ident, letter, word, argument, help) OPT_##ident,
+#define COMMAND(ident, verb, group, role, pattern, least, most, help, text)
+#define OPTION(command, ident, letter, word, argument, help) OPT_##command##_##ident,
+#define END(ident)
+#include "proto/commands.def"
+#undef GLOBAL
+#undef COMMAND
+#undef OPTION
+#undef END
+	OPT_COUNT
+};
+
+enum command_group { GROUP_CLUSTER, GROUP_RUN, GROUP_CONTROL, GROUP_LOOK, GROUP_REST, GROUP_COUNT };
+
+struct option_info {
+	enum option_id id;               /* OPT_none ends a list */
+	char letter;                     /* 0: it has none */
+	const char *word;
+	const char *argument;            /* NULL: it takes none */
+	const char *help;
+};
+
+struct command_info {
+	enum command_id id;
+	const char *verb;
+	enum command_group group;
+	enum role role;
+	const char *pattern;             /* of its arguments */
+	int least, most;                 /* how many; most < 0: any number */
+	const char *help;                /* one line */
+	const char *text;                /* more, or empty */
+	const struct option_info *options;
+};
+
+extern const struct option_info global_options[];
+extern const struct command_info command_table[COMMAND_COUNT];   /* by id; 0 isn't one */
+extern const char *const command_groups[GROUP_COUNT];
+
+const struct command_info *command_find(const char *verb);       /* NULL if there is none */
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* errors.def as lookups, and the filling of an error record. Nothing here escapes: the sinks do. */
+#include "proto/error.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+struct err_info {
+	const char *name;
+	const char *text;
+	int exit_status;
+	bool again;
+};
+
+static const struct err_info err_table[] = {
+#define ERROR(name, wire, exit_status, again, text) [wire] = { #name, text, exit_status, again },
+#include "proto/errors.def"
+#undef ERROR
+};
+
+/* A peer may send any number: outside of the table it counts as an internal error with a name of its own. */
+static const struct err_info unknown_info = { "UNKNOWN", "unknown error", 70, false };
+
+bool err_known(unsigned wire)
+{
+	return wire < sizeof(err_table) / sizeof(err_table[0]) && err_table[wire].name;
+}
+
+static const struct err_info *info_of(enum err code)
+{
+	return err_known((unsigned)code) ? &err_table[code] : &unknown_info;
+}
+
+const char *err_name(enum err code)
+{
+	return info_of(code)->name;
+}
+
+const char *err_text(enum err code)
+{
+	return info_of(code)->text;
+}
+
+int err_exit_status(enum err code)
+{
+	return info_of(code)->exit_status;
+}
+
+bool err_again(enum err code)
+{
+	return info_of(code)->again;
+}
+
+enum err error_set(struct error *error, enum err code, const char *format, ...)
+{
+	va_list args;
+
+	if (!error)
+		return code;
+	error->code = code;
+	error->next[0] = '\0';
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return code;
+}
+
+enum err error_system(struct error *error, int errno_value, const char *format, ...)
+{
+	char reason[128];
+	const char *why = strerror_r(errno_value, reason, sizeof(reason));
+	va_list args;
+	size_t len;
+
+	if (!error)
+		return ERR_SYSTEM;
+	error->code = ERR_SYSTEM;
+	error->next[0] = '\0';
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	len = strlen(error->text);
+	snprintf(error->text + len, sizeof(error->text) - len, ": %s", why);
+	return ERR_SYSTEM;
+}
+
+enum err error_next(struct error *error, const char *format, ...)
+{
+	va_list args;
+
+	/* without a record nobody keeps the code: callers that need it return it themselves */
+	if (!error)
+		return ERR_INTERNAL;
+	va_start(args, format);
+	vsnprintf(error->next, sizeof(error->next), format, args);
+	va_end(args);
+	return error->code;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The errors of errors.def, and the record that carries one: what, where, why, the next command.
+ * A function that can fail returns enum err and takes an optional struct error as its last argument,
+ * filled once, where the failure happened.
+ */
+#ifndef TITAN_PROTO_ERROR_H
+#define TITAN_PROTO_ERROR_H
+
+#include <stdbool.h>
+
+enum err {
+#define ERROR(name, wire, exit_status, again, text) ERR_##name = wire,
+#include "proto/errors.def"
+#undef ERROR
+};
+
+#define ERROR_TEXT_SIZE 512
+#define ERROR_NEXT_SIZE 160
+
+struct error {
+	enum err code;
+	char text[ERROR_TEXT_SIZE];      /* one line; may hold text from outside: escape it when shown */
+	char next[ERROR_NEXT_SIZE];      /* the next command, or empty */
+};
+
+/* Both return code, so that a failing function can end with them. error may be NULL. */
+enum err error_set(struct error *error, enum err code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+enum err error_system(struct error *error, int errno_value, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));           /* ERR_SYSTEM, ": strerror" added */
+enum err error_next(struct error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));           /* sets next; returns error->code */
+
+const char *err_name(enum err code);                    /* "NOT_FOUND"; "UNKNOWN" outside the table */
+const char *err_text(enum err code);
+int err_exit_status(enum err code);
+bool err_again(enum err code);
+bool err_known(unsigned wire);
+
+#endif

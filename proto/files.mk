@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+proto_sources = \
+	proto/commands.c \
+	proto/commands.h \
+	proto/error.c \
+	proto/error.h \
+	proto/frame.c \
+	proto/frame.h \
+	proto/limits.h \
+	proto/message.h \
+	proto/message_decode.c \
+	proto/message_encode.c \
+	proto/message_print.c \
+	proto/message_table.c \
+	proto/pack.c \
+	proto/pack.h \
+	proto/states.c \
+	proto/states.h
+
+proto_other = \
+	proto/README.md \
+	proto/commands.def \
+	proto/errors.def \
+	proto/limits.def \
+	proto/messages.def \
+	proto/states.def

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * messages.def as structs: struct rec_job_spec, struct msg_submit; the enums their fields hold; and the
+ * codec. Slices in a decoded message point into the frame's bytes, lists into the arena.
+ */
+#ifndef TITAN_PROTO_MESSAGE_H
+#define TITAN_PROTO_MESSAGE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "proto/error.h"
+
+#define PROTOCOL_VERSION 2
+
+enum peer_kind { PEER_CLIENT = 1, PEER_WORKER = 2 };
+enum role { ROLE_NOBODY, ROLE_VIEWER, ROLE_SUBMITTER, ROLE_APPROVER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_WORKER };
+enum trigger { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE };
+enum attempt_phase { PHASE_QUEUED = 1, PHASE_RUNNING = 2, PHASE_ENDED = 3 };
+enum worker_state { WORKER_UP, WORKER_UNREACHABLE, WORKER_LOST };
+enum act_verb { ACT_CANCEL = 1 };
+enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5 };
+
+/* How an attempt ended. */
+#define OUTCOMES(X) \
+	X(NONE, "none", "hasn't ended") \
+	X(EXIT, "exit", "exited; the code says how") \
+	X(SIGNAL, "signal", "a signal ended it; the code is its number") \
+	X(SPAWN, "spawn", "couldn't be started; the code is an errno") \
+	X(RECALLED, "recalled", "given back before it started") \
+	X(STOPPED, "stopped", "ended because it was asked to; the code is the exit code or 128 + signal") \
+	X(LOST, "lost", "its worker was lost") \
+	X(EXIT_UNKNOWN, "exit_unknown", "it is gone, and nobody saw how")
+
+enum outcome {
+#define X(NAME, name, text) OUTCOME_##NAME,
+	OUTCOMES(X)
+#undef X
+	OUTCOME_COUNT
+};
+
+struct u64_list {
+	uint64_t *at;
+	size_t n;
+};
+
+struct slice_list {
+	struct slice *at;
+	size_t n;
+};
+
+#define CTYPE_U64  uint64_t
+#define CTYPE_I64  int64_t
+#define CTYPE_BOOL bool
+#define CTYPE_STR  struct slice
+#define CTYPE_BIN  struct slice
+#define CTYPE_U64S struct u64_list
+#define CTYPE_STRS struct slice_list
+
+#define RECORD(name, form, doc) struct rec_##name {
+#define MESSAGE(NAME, name, opcode, from, role, doc) struct msg_##name {
+#define FIELD(type, key, name, need, doc) CTYPE_##type name;
+#define RECORDS(rec, key, name, need, doc) struct { struct rec_##rec *at; size_t n; } name;
+#define END(name) };
+#include "proto/messages.def"
+#undef RECORD
+#undef MESSAGE
+#undef FIELD
+#undef RECORDS
+#undef END
+
+enum opcode {
+#define RECORD(name, form, doc)
+#define MESSAGE(NAME, name, opcode, from, role, doc) OP_##NAME = opcode,
+#define FIELD(type, key, name, need, doc)
+#define RECORDS(rec, key, name, need, doc)
+#define END(name)
+#include "proto/messages.def"
+#undef RECORD
+#undef MESSAGE
+#undef FIELD
+#undef RECORDS
+#undef END
+	OP_LIMIT = 256
+};
+
+enum record_kind {
+#define RECORD(name, form, doc) REC_##name,
+#define MESSAGE(NAME, name, opcode, from, role, doc)
+#define FIELD(type, key, name, need, doc)
+#define RECORDS(rec, key, name, need, doc)
+#define END(name)
+#include "proto/messages.def"
+#undef RECORD
+#undef MESSAGE
+#undef FIELD
+#undef RECORDS
+#undef END
+	REC_COUNT
+};
+
+/* The tables behind the codec, for the frame printer, the manual and the authorisation check. */
+enum field_type { TYPE_U64, TYPE_I64, TYPE_BOOL, TYPE_STR, TYPE_BIN, TYPE_U64S, TYPE_STRS, TYPE_RECORDS };
+enum sender { FROM_CLIENT = 1, FROM_WORKER = 2, FROM_MASTER = 4, FROM_BOTH = 7 };
+
+struct field_info {
+	const char *name;
+	const char *doc;
+	size_t offset;
+	enum field_type type;
+	uint8_t key;
+	bool must;
+	uint8_t record;          /* enum record_kind, for TYPE_RECORDS */
+};
+
+struct shape {                   /* of a message or record */
+	const char *name;
+	const char *doc;
+	const struct field_info *fields;
+	size_t field_count;
+	size_t size;             /* of the struct */
+	bool array;
+	uint8_t opcode;          /* of a message */
+	enum sender from;
+	enum role role;
+};
+
+const struct shape *message_shape(unsigned opcode);      /* NULL if there is none */
+const struct shape *record_shape(enum record_kind kind);
+
+/* A whole frame: header and map. Stops the program if it would be over LIMIT_FRAME_MAX: senders split. */
+void message_encode(struct buf *out, enum opcode op, const void *msg);
+/* The body of a frame whose header was read; checked (frame_check) before it is unpacked. */
+enum err message_decode(enum opcode op, struct slice body, struct arena *arena, void *ret_msg,
+			struct error *error);
+
+void record_encode(struct buf *out, enum record_kind kind, const void *rec);
+/* One record from the front of *bytes, which moves behind it. The bytes are checked first. */
+enum err record_decode(enum record_kind kind, struct slice *bytes, struct arena *arena, void *ret_rec,
+		       struct error *error);
+
+/* May a connection with this role send this message? The one authorisation table. */
+bool message_allowed(enum opcode op, enum peer_kind sender, enum role role);
+
+/* A frame for people, on several lines, escaped. */
+void message_print(struct buf *out, enum opcode op, struct slice body);
+
+const char *outcome_name(enum outcome outcome);
+const char *worker_state_name(enum worker_state state);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * messages.def as tables that describe the structs of message.h. Each row of the list becomes a function
+ * that returns its shape: inside of it the struct has the same name, self, whichever it is.
+ */
+#include "proto/message.h"
+
+#define INFO(kind, number, field, need, text, rec) \
+	{ .name = #field, .doc = text, .offset = offsetof(self, field), .type = TYPE_##kind, .key = number, \
+	  .must = NEED_##need, .record = rec },
+
+enum { NEED_MAY = false, NEED_MUST = true };
+enum { FORM_MAP = false, FORM_ARRAY = true };
+
+#define FROM_NOBODY 0
+
+#define SHAPE_BEGIN(function, type, title, text, is_array, op, from_whom, least_role) \
+	static const struct shape *function(void) \
+	{ \
+		typedef struct type self; \
+		enum { ARRAY = is_array, OPCODE = op, FROM = from_whom, LEAST = least_role }; \
+		static const char called[] = title, what[] = text; \
+		static const struct field_info fields[] = {
+
+#define SHAPE_END \
+		}; \
+		static const struct shape shape = { \
+			.name = called, .doc = what, .fields = fields, \
+			.field_count = sizeof(fields) / sizeof(fields[0]), .size = sizeof(self), \
+			.array = ARRAY, .opcode = OPCODE, .from = (enum sender)FROM, \
+			.role = (enum role)LEAST, \
+		}; \
+		return &shape; \
+	}
+
+#define RECORD(name, form, doc) \
+	SHAPE_BEGIN(shape_rec_##name, rec_##name, #name, doc, FORM_##form, 0, FROM_NOBODY, ROLE_NOBODY)
+#define MESSAGE(NAME, name, opcode, from, role, doc) \
+	SHAPE_BEGIN(shape_msg_##name, msg_##name, #NAME, doc, FORM_MAP, opcode, FROM_##from, ROLE_##role)
+#define FIELD(type, key, name, need, doc) INFO(type, key, name, need, doc, REC_COUNT)
+#define RECORDS(rec, key, name, need, doc) INFO(RECORDS, key, name, need, doc, REC_##rec)
+#define END(name) SHAPE_END
+#include "proto/messages.def"
+#undef RECORD
+#undef MESSAGE
+#undef FIELD
+#undef RECORDS
+#undef END
+
+const struct shape *message_shape(unsigned opcode)
+{
+	switch (opcode) {
+#define RECORD(name, form, doc)
+#define MESSAGE(NAME, name, opcode, from, role, doc) case opcode: return shape_msg_##name();
+#define FIELD(type, key, name, need, doc)
+#define RECORDS(rec, key, name, need, doc)
+#define END(name)
+#include "proto/messages.def"
+#undef RECORD
+#undef MESSAGE
+	default: return NULL;
+	}
+}
+
+const struct shape *record_shape(enum record_kind kind)
+{
+	switch (kind) {
+#define RECORD(name, form, doc) case REC_##name: return shape_rec_##name();
+#define MESSAGE(NAME, name, opcode, from, role, doc)
+#include "proto/messages.def"
+#undef RECORD
+#undef MESSAGE
+#undef FIELD
+#undef RECORDS
+#undef END
+	default: return NULL;
+	}
+}
+
+bool message_allowed(enum opcode op, enum peer_kind sender, enum role role)
+{
+	const struct shape *shape = message_shape(op);
+
+	if (!shape || (sender != PEER_CLIENT && sender != PEER_WORKER))
+		return false;
+	if (((unsigned)shape->from & (unsigned)sender) == 0)
+		return false;
+	if (shape->role == ROLE_NOBODY)
+		return true;
+	/* a worker's right isn't above an administrator's: it is another one */
+	if (shape->role == ROLE_WORKER || role == ROLE_WORKER)
+		return shape->role == role && sender == PEER_WORKER;
+	return role >= shape->role;
+}
+
+const char *outcome_name(enum outcome outcome)
+{
+	static const char *const names[OUTCOME_COUNT] = {
+#define X(NAME, name, text) [OUTCOME_##NAME] = name,
+		OUTCOMES(X)
+#undef X
+	};
+
+	return (unsigned)outcome < OUTCOME_COUNT ? names[outcome] : "unknown";
+}
+
+const char *worker_state_name(enum worker_state state)
+{
+	switch (state) {
+	case WORKER_UP: return "up";
+	case WORKER_UNREACHABLE: return "unreachable";
+	case WORKER_LOST: return "lost";
+	}
+	return "unknown";
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The packers of msgpack-c behind plain functions: their inline forms in each user would triple the build. */
+#ifndef TITAN_PROTO_PACK_H
+#define TITAN_PROTO_PACK_H
+
+#include "base/buf.h"
+
+void pack_u64(struct buf *out, uint64_t value);
+void pack_i64(struct buf *out, int64_t value);
+void pack_bool(struct buf *out, bool value);
+void pack_str(struct buf *out, struct slice value);
+void pack_bin(struct buf *out, struct slice value);
+void pack_array(struct buf *out, size_t count);
+void pack_map(struct buf *out, size_t count);
+
+#endif

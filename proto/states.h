@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* states.def as enums and a matrix. A move listed twice doesn't compile (enum move repeats a name). */
+#ifndef TITAN_PROTO_STATES_H
+#define TITAN_PROTO_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum job_state {
+#define STATE(NAME, name, word, glyph, ascii, colour, attribute, kind, fact) STATE_##NAME,
+#include "proto/states.def"
+#undef STATE
+	STATE_COUNT
+};
+
+enum job_event {
+#define EVENT(NAME, name, what) EVENT_##NAME,
+#include "proto/states.def"
+#undef EVENT
+	EVENT_COUNT
+};
+
+enum move {
+#define MOVE(FROM, EVENT, TO, reason) MOVE_##FROM##_##EVENT##_##TO,
+#include "proto/states.def"
+#undef MOVE
+	MOVE_COUNT
+};
+
+enum state_kind { KIND_WAITS, KIND_HOLDS, KIND_TERMINAL };
+enum colour { COLOUR_DEFAULT, COLOUR_RED, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_BLUE, COLOUR_MAGENTA, COLOUR_CYAN };
+enum attribute { ATTR_PLAIN, ATTR_BOLD, ATTR_DIM, ATTR_REVERSE, ATTR_UNDERLINE };
+
+struct state_info {
+	const char *name;        /* "timed_out", as in commands and JSON */
+	const char *word;        /* "TIME", as on screens */
+	const char *glyph;
+	const char *ascii;
+	enum colour colour;
+	enum attribute attribute;
+	enum state_kind kind;
+	const char *fact;
+};
+
+struct move_info {
+	enum job_state from;
+	enum job_event event;
+	enum job_state to;
+	const char *reason;
+};
+
+extern const struct state_info state_table[STATE_COUNT];
+extern const char *const event_names[EVENT_COUNT];
+extern const char *const event_texts[EVENT_COUNT];
+extern const struct move_info move_table[MOVE_COUNT];
+
+/* The targets that (from, event) may lead to, as a bit per state; 0 when the pair is an error. */
+uint32_t state_targets(enum job_state from, enum job_event event);
+
+static inline bool state_allows(enum job_state from, enum job_event event, enum job_state to)
+{
+	return (state_targets(from, event) >> to & 1) != 0;
+}
+
+static inline bool state_terminal(enum job_state state)
+{
+	return state_table[state].kind == KIND_TERMINAL;
+}
+
+bool state_by_name(const char *name, enum job_state *ret_state);
+
+/* A run's state: the first that applies, in this order (APPR and ROLL come with their features). */
+#define RUN_STATES(X) \
+	X(APPROVAL, "approval", APPROVAL) \
+	X(RUNNING, "running", RUNNING) \
+	X(WAITING, "waiting", WAITING) \
+	X(FAILED, "failed", FAILED) \
+	X(CANCELLED, "cancelled", CANCELLED) \
+	X(SUCCEEDED, "succeeded", SUCCEEDED)
+
+enum run_state {
+#define X(NAME, name, like) RUN_##NAME,
+	RUN_STATES(X)
+#undef X
+	RUN_STATE_COUNT
+};
+
+/* The pure function of I16: counts of jobs by state give the run's state. An empty run has succeeded. */
+enum run_state run_state_of(const uint32_t counts[STATE_COUNT]);
+const struct state_info *run_state_info(enum run_state state);   /* word, glyph, colour of the like state */
+const char *run_state_name(enum run_state state);
+
+static inline bool run_state_terminal(enum run_state state)
+{
+	return state >= RUN_FAILED;
+}
+
+#endif

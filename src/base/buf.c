@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A growable buffer. The allocation begins head bytes in front of data; consumed room is taken back
+ * when there is more of it than live bytes, so that a byte moves at most once per byte added.
+ */
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+
+#define BUF_MIN ((size_t)256)
+
+void buf_free(struct buf *buf)
+{
+	if (buf->data)
+		mem_free(buf->data - buf->head);
+	*buf = (struct buf){ 0 };
+}
+
+static void buf_rewind(struct buf *buf)
+{
+	if (buf->head == 0)
+		return;
+	if (buf->len > 0)
+		memmove(buf->data - buf->head, buf->data, buf->len);
+	buf->data -= buf->head;
+	buf->cap += buf->head;
+	buf->head = 0;
+}
+
+void buf_clear(struct buf *buf)
+{
+	buf->len = 0;
+	buf_rewind(buf);
+}
+
+uint8_t *buf_reserve(struct buf *buf, size_t extra)
+{
+	size_t want, cap;
+
+	if (extra <= buf->cap - buf->len && buf->data)
+		return buf->data + buf->len;
+	CHECK(!__builtin_add_overflow(buf->len, extra, &want));
+	CHECK(want <= PTRDIFF_MAX / 2);
+	if (buf->data && buf->head >= buf->len) {
+		buf_rewind(buf);
+		if (want <= buf->cap)
+			return buf->data + buf->len;
+	}
+	buf_rewind(buf);
+	for (cap = buf->cap < BUF_MIN ? BUF_MIN : buf->cap; cap < want;)
+		cap *= 2;
+	buf->data = mem_resize(buf->data, cap, 1);
+	buf->cap = cap;
+	return buf->data + buf->len;
+}
+
+void buf_add(struct buf *buf, const void *data, size_t len)
+{
+	if (len == 0)
+		return;
+	memcpy(buf_reserve(buf, len), data, len);
+	buf->len += len;
+}
+
+void buf_add_byte(struct buf *buf, uint8_t byte)
+{
+	*buf_reserve(buf, 1) = byte;
+	buf->len++;
+}
+
+void buf_add_slice(struct buf *buf, struct slice slice)
+{
+	buf_add(buf, slice.data, slice.len);
+}
+
+void buf_add_str(struct buf *buf, const char *text)
+{
+	buf_add(buf, text, strlen(text));
+}
+
+void buf_addf(struct buf *buf, const char *format, ...)
+{
+	va_list args;
+	size_t room;
+	int len;
+
+	buf_reserve(buf, 64);
+	room = buf->cap - buf->len;
+	va_start(args, format);
+	len = vsnprintf((char *)buf->data + buf->len, room, format, args);
+	va_end(args);
+	CHECK(len >= 0);
+	if ((size_t)len >= room) {
+		buf_reserve(buf, (size_t)len + 1);
+		va_start(args, format);
+		len = vsnprintf((char *)buf->data + buf->len, (size_t)len + 1, format, args);
+		va_end(args);
+		CHECK(len >= 0);
+	}
+	buf->len += (size_t)len;
+}
+
+void buf_drop(struct buf *buf, size_t len)
+{
+	CHECK(len <= buf->len);
+	if (len == 0)
+		return;
+	buf->data += len;
+	buf->len -= len;
+	buf->cap -= len;
+	buf->head += len;
+	if (buf->len == 0)
+		buf_rewind(buf);
+}
+
+void buf_cut(struct buf *buf, size_t len)
+{
+	CHECK(len <= buf->len);
+	buf->len = len;
+}
+
+struct slice buf_slice(const struct buf *buf)
+{
+	return slice_make(buf->data, buf->len);
+}
+
+const char *buf_cstr(struct buf *buf)
+{
+	*buf_reserve(buf, 1) = '\0';
+	return (const char *)buf->data;
+}

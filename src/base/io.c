@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading and writing files whole, and opening paths that came from outside: in those no link is followed. */
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/rand.h"
+
+#define READ_STEP 65536u
+
+int io_write_all(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len > 0) {
+		ssize_t done = write(fd, at, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			struct pollfd ready = { .fd = fd, .events = POLLOUT };
+
+			if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+				return -errno;
+			continue;
+		}
+		if (done < 0)
+			return -errno;
+		at += done;
+		len -= (size_t)done;
+	}
+	return 0;
+}
+
+static int read_to_end(int fd, size_t max, struct buf *data)
+{
+	for (;;) {
+		size_t room = max - data->len < READ_STEP ? max - data->len + 1 : READ_STEP;
+		ssize_t got = read(fd, buf_reserve(data, room), room);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return 0;
+		data->len += (size_t)got;
+		if (data->len > max)
+			return -EFBIG;
+	}
+}
+
+int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data)
+{
+	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct buf data = { 0 };
+	int result;
+
+	if (fd < 0)
+		return -errno;
+	result = read_to_end(fd, max, &data);
+	close(fd);
+	if (result < 0) {
+		buf_free(&data);
+		return result;
+	}
+	buf_free(ret_data);
+	*ret_data = data;
+	return 0;
+}
+
+/* The directory that holds path must be synced too, or a crash may forget the name. */
+static int sync_parent(int dir_fd, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent;
+	int fd, result = 0;
+
+	if (!slash)
+		parent = mem_strdup(".");
+	else if (slash == path)
+		parent = mem_strdup("/");
+	else
+		parent = strndup(path, (size_t)(slash - path));
+	if (!parent)
+		return -ENOMEM;
+	fd = openat(dir_fd, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mem_free(parent);
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd) < 0)
+		result = -errno;
+	close(fd);
+	return result;
+}
+
+static int fill_file(int fd, const void *data, size_t len, mode_t mode)
+{
+	int result = io_write_all(fd, data, len);
+
+	if (result == 0 && fchmod(fd, mode) < 0)
+		result = -errno;
+	if (result == 0 && fsync(fd) < 0)
+		result = -errno;
+	return result;
+}
+
+int io_write_file(int dir_fd, const char *path, const void *data, size_t len, mode_t mode)
+{
+	struct buf temp = { 0 };
+	uint32_t unique;
+	int fd, result;
+
+	rand_system(&unique, sizeof(unique));
+	buf_addf(&temp, "%s.%08x.tmp", path, unique);
+	fd = openat(dir_fd, buf_cstr(&temp), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) {
+		result = -errno;
+		buf_free(&temp);
+		return result;
+	}
+	result = fill_file(fd, data, len, mode);
+	if (close(fd) < 0 && result == 0)
+		result = -errno;
+	if (result == 0 && renameat(dir_fd, buf_cstr(&temp), dir_fd, path) < 0)
+		result = -errno;
+	if (result < 0)
+		unlinkat(dir_fd, buf_cstr(&temp), 0);
+	else
+		result = sync_parent(dir_fd, path);
+	buf_free(&temp);
+	return result;
+}
+
+int io_set_nonblock(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
+int io_set_cloexec(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	if (flags < 0 || fcntl(fd, F_SETFD, on ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC) < 0)
+		return -errno;
+	return 0;
+}
+
+static int make_dir(const char *path, mode_t mode)
+{
+	struct stat st;
+
+	if (mkdir(path, mode) == 0)
+		return 0;
+	/* on a read-only file system an existing directory may be answered with EROFS */
+	if (errno != EEXIST && errno != EROFS && errno != EACCES)
+		return -errno;
+	int failure = -errno;
+
+	if (stat(path, &st) < 0)
+		return failure;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+int io_make_dirs(const char *path, mode_t mode)
+{
+	char *copy = mem_strdup(path);
+	int result = *path ? 0 : -ENOENT;
+
+	for (char *at = copy + (*copy == '/'); result == 0 && *at; at++) {
+		if (*at != '/' || at[-1] == '/')
+			continue;
+		*at = '\0';
+		result = make_dir(copy, mode);
+		*at = '/';
+	}
+	if (result == 0)
+		result = make_dir(copy, mode);
+	mem_free(copy);
+	return result;
+}
+
+int io_open_beneath(int dir_fd, const char *path, int flags, mode_t mode)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
+		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode & 07777 : 0,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	long fd;
+
+	do
+		fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int io_check_private_dir(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int result = 0;
+
+	if (fd < 0)
+		return errno == EACCES || errno == ELOOP ? -EPERM : -errno;
+	if (fstat(fd, &st) < 0)
+		result = -errno;
+	/* a set-group-ID bit may come from the directory above and gives nobody access */
+	else if (st.st_uid != geteuid() || (st.st_mode & 0777) != 0700)
+		result = -EPERM;
+	close(fd);
+	return result;
+}
+
+int io_fd_count_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	if (limit.rlim_cur < limit.rlim_max) {
+		struct rlimit raised = { .rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max };
+
+		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+			limit = raised;
+	}
+	return limit.rlim_cur > INT32_MAX ? INT32_MAX : (int)limit.rlim_cur;
+}

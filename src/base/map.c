@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Open addressing with linear probing. A removal shifts the entries behind it back, so there are no
+ * tombstones and a lookup ends at the first empty slot. A value of NULL marks an empty slot. The seeds
+ * are fixed: the order of iteration depends on nothing but the operations.
+ */
+#include "base/map.h"
+
+#include "base/check.h"
+#include "base/mem.h"
+
+#define MAP_MIN 16u
+
+uint64_t hash_u64(uint64_t value)
+{
+	value ^= value >> 32;
+	value *= UINT64_C(0xd6e8feb86659fd93);
+	value ^= value >> 32;
+	value *= UINT64_C(0xd6e8feb86659fd93);
+	return value ^ value >> 32;
+}
+
+static uint64_t hash_fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t hash_bytes(const void *data, size_t len, uint64_t seed)
+{
+	const uint64_t k0 = UINT64_C(0x9ae16a3b2f90404f), k1 = UINT64_C(0xc949c7defeb1e3d1);
+	const uint8_t *at = data;
+	uint64_t hash = hash_fold(seed ^ k0, len ^ k1), word;
+
+	for (; len >= 8; len -= 8, at += 8) {
+		memcpy(&word, at, 8);
+		hash = hash_fold(hash ^ word ^ k0, k1);
+	}
+	word = 0;
+	if (len > 0)
+		memcpy(&word, at, len);
+	return hash_u64(hash_fold(hash ^ word ^ k1, k0));
+}
+
+/* Room for one more: at most three quarters full. */
+static bool is_full(size_t count, size_t cap)
+{
+	return count + 1 > cap - cap / 4;
+}
+
+static size_t map_find(const struct map *map, uint64_t key)
+{
+	size_t mask = map->cap - 1, at = hash_u64(key) & mask;
+
+	while (map->slots[at].value && map->slots[at].key != key)
+		at = (at + 1) & mask;
+	return at;
+}
+
+void *map_get(const struct map *map, uint64_t key)
+{
+	return map->cap ? map->slots[map_find(map, key)].value : NULL;
+}
+
+static void map_grow(struct map *map)
+{
+	struct map bigger = { .count = map->count, .cap = map->cap ? map->cap * 2 : MAP_MIN };
+
+	bigger.slots = mem_array(bigger.cap, sizeof(*bigger.slots));
+	for (size_t i = 0; i < map->cap; i++)
+		if (map->slots[i].value)
+			bigger.slots[map_find(&bigger, map->slots[i].key)] = map->slots[i];
+	mem_free(map->slots);
+	*map = bigger;
+}
+
+void map_put(struct map *map, uint64_t key, void *value)
+{
+	struct map_slot *slot;
+
+	CHECK(value != NULL);
+	if (is_full(map->count, map->cap))
+		map_grow(map);
+	slot = &map->slots[map_find(map, key)];
+	if (!slot->value)
+		map->count++;
+	slot->key = key;
+	slot->value = value;
+}
+
+void *map_remove(struct map *map, uint64_t key)
+{
+	size_t mask = map->cap - 1, hole, at;
+	void *value;
+
+	if (!map->cap)
+		return NULL;
+	hole = map_find(map, key);
+	value = map->slots[hole].value;
+	if (!value)
+		return NULL;
+	for (at = (hole + 1) & mask; map->slots[at].value; at = (at + 1) & mask) {
+		size_t home = hash_u64(map->slots[at].key) & mask;
+
+		/* it may move back only as far as its home */
+		if (((at - home) & mask) < ((at - hole) & mask))
+			continue;
+		map->slots[hole] = map->slots[at];
+		hole = at;
+	}
+	map->slots[hole] = (struct map_slot){ 0 };
+	map->count--;
+	return value;
+}
+
+bool map_next(const struct map *map, size_t *cursor, uint64_t *ret_key, void **ret_value)
+{
+	for (size_t at = *cursor; at < map->cap; at++) {
+		if (!map->slots[at].value)
+			continue;
+		if (ret_key)
+			*ret_key = map->slots[at].key;
+		if (ret_value)
+			*ret_value = map->slots[at].value;
+		*cursor = at + 1;
+		return true;
+	}
+	*cursor = map->cap;
+	return false;
+}
+
+void map_free(struct map *map)
+{
+	mem_free(map->slots);
+	*map = (struct map){ 0 };
+}
+
+static size_t name_map_find(const struct name_map *map, struct slice name, uint64_t hash)
+{
+	size_t mask = map->cap - 1, at = hash & mask;
+
+	while (map->slots[at].value && (map->slots[at].hash != hash || !slice_eq(map->slots[at].name, name)))
+		at = (at + 1) & mask;
+	return at;
+}
+
+void *name_map_get(const struct name_map *map, struct slice name)
+{
+	if (!map->cap)
+		return NULL;
+	return map->slots[name_map_find(map, name, hash_bytes(name.data, name.len, 0))].value;
+}
+
+static void name_map_grow(struct name_map *map)
+{
+	struct name_map bigger = { .count = map->count, .cap = map->cap ? map->cap * 2 : MAP_MIN };
+
+	bigger.slots = mem_array(bigger.cap, sizeof(*bigger.slots));
+	for (size_t i = 0; i < map->cap; i++) {
+		const struct name_slot *slot = &map->slots[i];
+
+		if (slot->value)
+			bigger.slots[name_map_find(&bigger, slot->name, slot->hash)] = *slot;
+	}
+	mem_free(map->slots);
+	*map = bigger;
+}
+
+void name_map_put(struct name_map *map, struct slice name, void *value)
+{
+	uint64_t hash = hash_bytes(name.data, name.len, 0);
+	struct name_slot *slot;
+
+	CHECK(value != NULL);
+	if (is_full(map->count, map->cap))
+		name_map_grow(map);
+	slot = &map->slots[name_map_find(map, name, hash)];
+	if (!slot->value)
+		map->count++;
+	/* the name too: the old one may be about to go with its value */
+	*slot = (struct name_slot){ .name = name, .hash = hash, .value = value };
+}
+
+void *name_map_remove(struct name_map *map, struct slice name)
+{
+	size_t mask = map->cap - 1, hole, at;
+	void *value;
+
+	if (!map->cap)
+		return NULL;
+	hole = name_map_find(map, name, hash_bytes(name.data, name.len, 0));
+	value = map->slots[hole].value;
+	if (!value)
+		return NULL;
+	for (at = (hole + 1) & mask; map->slots[at].value; at = (at + 1) & mask) {
+		size_t home = map->slots[at].hash & mask;
+
+		if (((at - home) & mask) < ((at - hole) & mask))
+			continue;
+		map->slots[hole] = map->slots[at];
+		hole = at;
+	}
+	map->slots[hole] = (struct name_slot){ 0 };
+	map->count--;
+	return value;
+}
+
+bool name_map_next(const struct name_map *map, size_t *cursor, struct slice *ret_name, void **ret_value)
+{
+	for (size_t at = *cursor; at < map->cap; at++) {
+		if (!map->slots[at].value)
+			continue;
+		if (ret_name)
+			*ret_name = map->slots[at].name;
+		if (ret_value)
+			*ret_value = map->slots[at].value;
+		*cursor = at + 1;
+		return true;
+	}
+	*cursor = map->cap;
+	return false;
+}
+
+void name_map_free(struct name_map *map)
+{
+	mem_free(map->slots);
+	*map = (struct name_map){ 0 };
+}

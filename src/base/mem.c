@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the calls of malloc. Never returns NULL: without memory the program stops. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+/* No size is 0 here: malloc(0) may return NULL, and NULL means failure. */
+static size_t array_size(size_t count, size_t size)
+{
+	size_t total;
+
+	CHECK(!__builtin_mul_overflow(count, size, &total));
+	CHECK(total <= PTRDIFF_MAX);
+	return total > 0 ? total : 1;
+}
+
+void *mem_alloc(size_t size)
+{
+	void *ptr = malloc(array_size(1, size));
+
+	CHECK(ptr != NULL);
+	return ptr;
+}
+
+void *mem_array(size_t count, size_t size)
+{
+	void *ptr = calloc(1, array_size(count, size));
+
+	CHECK(ptr != NULL);
+	return ptr;
+}
+
+void *mem_zalloc(size_t size)
+{
+	return mem_array(1, size);
+}
+
+void *mem_resize(void *old, size_t count, size_t size)
+{
+	void *ptr = realloc(old, array_size(count, size));
+
+	CHECK(ptr != NULL);
+	return ptr;
+}
+
+char *mem_strdup(const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	return memcpy(mem_alloc(size), text, size);
+}
+
+void mem_free(void *ptr)
+{
+	free(ptr);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory from the system. Running out stops the program (check_failed): nothing was acknowledged
+ * that isn't durable, so a restart is always safe. Sizes that come from outside are checked against
+ * limits.h before they get here. mem_free takes NULL.
+ */
+#ifndef TITAN_BASE_MEM_H
+#define TITAN_BASE_MEM_H
+
+#include <stddef.h>
+
+void *mem_alloc(size_t size);
+void *mem_zalloc(size_t size);
+void *mem_array(size_t count, size_t size);               /* zeroed; overflow checked */
+void *mem_resize(void *old, size_t count, size_t size);   /* new part isn't zeroed */
+char *mem_strdup(const char *text);
+void mem_free(void *ptr);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Finds and makes a cluster's directory and owns the name of its socket. The path is absolute, so that
+ * it stays right when a daemon changes its directory. A socket file is replaced only under the
+ * directory's lock and only when nobody answers on it; anything else of that name is left alone.
+ */
+#include "base/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/io.h"
+#include "base/text.h"
+
+#define SOCKET_NAME    "titan.sock"
+#define SOCKET_BACKLOG 511
+
+/* NULL unless the variable is set to something. */
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0] ? value : NULL;
+}
+
+static int join(char out[PATH_MAX], const char *first, const char *second)
+{
+	int len = snprintf(out, PATH_MAX, "%s/%s", first, second);
+
+	return len > 0 && len < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* The directory above the clusters' own. */
+static int state_dir(char out[PATH_MAX])
+{
+	const char *given = environment("TITAN_STATE");
+	const char *home;
+	char current[PATH_MAX];
+
+	if (given && given[0] == '/')
+		return snprintf(out, PATH_MAX, "%s", given) < PATH_MAX ? 0 : -ENAMETOOLONG;
+	if (given) {
+		if (!getcwd(current, sizeof(current)))
+			return -errno;
+		return join(out, current, given);
+	}
+	/* By its specification a relative XDG path counts as not set. */
+	given = environment("XDG_STATE_HOME");
+	if (given && given[0] == '/')
+		return join(out, given, "titan");
+	home = environment("HOME");
+	if (!home || home[0] != '/')
+		return -ENOENT;
+	return join(out, home, ".local/state/titan");
+}
+
+int place_find(const char *cluster, struct place *ret_place)
+{
+	struct place place;
+	char state[PATH_MAX];
+	int result;
+
+	if (!cluster || !cluster[0])
+		cluster = "default";
+	if (!text_is_name(slice_str(cluster)) || strlen(cluster) >= sizeof(place.cluster))
+		return -EINVAL;
+	result = state_dir(state);
+	if (result < 0)
+		return result;
+	result = join(place.dir, state, cluster);
+	if (result < 0)
+		return result;
+	memcpy(place.cluster, cluster, strlen(cluster) + 1);
+	*ret_place = place;
+	return 0;
+}
+
+int place_make(const struct place *place)
+{
+	int result = io_make_dirs(place->dir, 0700);
+
+	if (result < 0)
+		return result;
+	return io_check_private_dir(place->dir);
+}
+
+const char *place_path(const struct place *place, const char *name, char out[PATH_MAX])
+{
+	CHECK(join(out, place->dir, name) == 0);
+	return out;
+}
+
+/* The address of the socket, through the directory's descriptor when its path doesn't fit. */
+static void socket_address(const struct place *place, int dir_fd, struct sockaddr_un *ret_address)
+{
+	const size_t size = sizeof(ret_address->sun_path);
+	int len;
+
+	memset(ret_address, 0, sizeof(*ret_address));
+	ret_address->sun_family = AF_UNIX;
+	len = snprintf(ret_address->sun_path, size, "%s/%s", place->dir, SOCKET_NAME);
+	if (len < 0 || (size_t)len >= size)
+		snprintf(ret_address->sun_path, size, "/proc/self/fd/%d/%s", dir_fd, SOCKET_NAME);
+}
+
+static int open_dir(const struct place *place)
+{
+	int result = io_check_private_dir(place->dir);
+	int fd;
+
+	if (result < 0)
+		return result;
+	fd = open(place->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 ? fd : -errno;
+}
+
+static int connect_to(const struct sockaddr_un *address, int *ret_fd)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int result = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+		result = -errno;
+	if (result < 0)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return result;
+}
+
+int place_socket_connect(const struct place *place, int *ret_fd)
+{
+	struct sockaddr_un address;
+	int dir_fd = open_dir(place);
+	int result;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	socket_address(place, dir_fd, &address);
+	result = connect_to(&address, ret_fd);
+	close(dir_fd);
+	return result;
+}
+
+/* 0 when there is none any more; -EADDRINUSE when somebody answers. */
+static int remove_stale(int dir_fd, const struct sockaddr_un *address)
+{
+	struct stat info;
+	int fd;
+	int result;
+
+	if (fstatat(dir_fd, SOCKET_NAME, &info, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	/* Connecting to a plain file is refused too: never delete one for that. */
+	if (!S_ISSOCK(info.st_mode))
+		return -ENOTSOCK;
+	result = connect_to(address, &fd);
+	if (result == 0)
+		close(fd);
+	/* A full backlog (-EAGAIN) is a master, too. */
+	if (result != -ECONNREFUSED)
+		return result == 0 || result == -EAGAIN ? -EADDRINUSE : result;
+	return unlinkat(dir_fd, SOCKET_NAME, 0) == 0 ? 0 : -errno;
+}
+
+static int listen_at(int dir_fd, const struct sockaddr_un *address, int *ret_fd)
+{
+	int result = remove_stale(dir_fd, address);
+	int fd;
+
+	if (result < 0)
+		return result;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	/* Before bind, the mode of the socket is that of its file, so no umask opens it for a moment. */
+	if (fchmod(fd, 0600) < 0 || bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
+	    listen(fd, SOCKET_BACKLOG) < 0)
+		result = -errno;
+	if (result < 0)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return result;
+}
+
+int place_socket_listen(const struct place *place, int *ret_fd)
+{
+	struct sockaddr_un address;
+	int dir_fd = open_dir(place);
+	int result;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	/* Two that start at once must not each take the other's new socket for a stale one. */
+	if (flock(dir_fd, LOCK_EX | LOCK_NB) < 0) {
+		result = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
+	} else {
+		socket_address(place, dir_fd, &address);
+		result = listen_at(dir_fd, &address, ret_fd);
+	}
+	close(dir_fd);
+	return result;
+}

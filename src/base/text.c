@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers and names, and how far one name is from another. */
+#include "base/text.h"
+
+#define NAME_MAX_LEN 128
+#define DISTANCE_MAX_LEN 256
+
+bool text_parse_u64(struct slice text, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		uint8_t c = text.data[i];
+
+		if (c < '0' || c > '9' || __builtin_mul_overflow(value, 10u, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(c - '0'), &value))
+			return false;
+	}
+	if (text.len == 0)
+		return false;
+	*ret_value = value;
+	return true;
+}
+
+bool text_is_name(struct slice text)
+{
+	if (text.len == 0 || text.len > NAME_MAX_LEN)
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		uint8_t c = text.data[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+		bool word = letter || (c >= '0' && c <= '9') || c == '_';
+
+		if (!word && (i == 0 || (c != '.' && c != '-')))
+			return false;
+	}
+	return true;
+}
+
+bool text_is_job_name(struct slice text)
+{
+	size_t len = text.len;
+
+	if (len == 0 || len > NAME_MAX_LEN)
+		return false;
+	if (text.data[len - 1] == ']') {
+		size_t digits = 0;
+
+		for (len--; len > 0 && text.data[len - 1] >= '0' && text.data[len - 1] <= '9'; len--)
+			digits++;
+		if (digits == 0 || len == 0 || text.data[len - 1] != '[')
+			return false;
+		len--;
+	}
+	return text_is_name(slice_make(text.data, len));
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Two neighbours that changed places count as one edit: it is the commonest slip of all. */
+size_t text_distance(struct slice a, struct slice b, size_t give_up)
+{
+	uint16_t rows[3][DISTANCE_MAX_LEN + 1];
+	uint16_t *before = rows[0], *last = rows[1], *row = rows[2];
+
+	if (a.len > DISTANCE_MAX_LEN || b.len > DISTANCE_MAX_LEN)
+		return give_up + 1;
+	if ((a.len > b.len ? a.len - b.len : b.len - a.len) > give_up)
+		return give_up + 1;
+	for (size_t j = 0; j <= b.len; j++)
+		row[j] = (uint16_t)j;
+	for (size_t i = 1; i <= a.len; i++) {
+		uint16_t *oldest = before;
+		size_t least = i;
+
+		before = last;
+		last = row;
+		row = oldest;
+		row[0] = (uint16_t)i;
+		for (size_t j = 1; j <= b.len; j++) {
+			bool same = a.data[i - 1] == b.data[j - 1];
+			size_t swapped = last[j - 1] + (same ? 0u : 1u);
+			size_t cost = smaller(swapped, smaller(last[j], row[j - 1]) + 1u);
+
+			if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] &&
+			    a.data[i - 2] == b.data[j - 1])
+				cost = smaller(cost, before[j - 2] + 1u);
+			row[j] = (uint16_t)cost;
+			least = smaller(least, cost);
+		}
+		/* a change of places looks two rows back, but its cost grew by one since */
+		if (least > give_up + 1)
+			return give_up + 1;
+	}
+	return smaller(row[b.len], give_up + 1);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From argv to a command's function and back to an exit status. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/text.h"
+#include "cli/help.h"
+#include "cli/up.h"
+
+static command_run *const commands[COMMAND_COUNT] = {
+#define GLOBAL(ident, letter, word, argument, help)
+#define COMMAND(ident, verb, group, role, pattern, least, most, help, text) [COMMAND_##ident] = cmd_##ident,
+#define OPTION(command, ident, letter, word, argument, help)
+#define END(ident)
+#include "proto/commands.def"
+#undef GLOBAL
+#undef COMMAND
+#undef OPTION
+#undef END
+};
+
+static void look_init(struct look *look, const struct settings *settings, int fd)
+{
+	look->style = settings->style;
+	look->format = settings->format;
+	look->terminal = isatty(fd) == 1;
+	look->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	look->colour = settings->colour == COLOUR_ALWAYS || (settings->colour == COLOUR_AUTO && look->terminal);
+}
+
+int cli_fail(struct cli *cli)
+{
+	struct buf text = { 0 };
+
+	if (cli->error.text[0] != '\0') {
+		look_colour(&cli->err, COLOUR_RED, ATTR_BOLD, &text);
+		buf_add_str(&text, "titan: ");
+		look_plain(&cli->err, &text);
+		text_escape(&text, slice_str(cli->error.text), TEXT_KEEP_NONE);
+		if (cli->error.next[0] != '\0') {
+			buf_add_str(&text, "\n   try: ");
+			text_escape(&text, slice_str(cli->error.next), TEXT_KEEP_NONE);
+		}
+		buf_add_byte(&text, '\n');
+		io_write_all(STDERR_FILENO, text.data, text.len);
+		buf_free(&text);
+	}
+	return err_exit_status(cli->error.code);
+}
+
+void cli_print(struct cli *cli, struct buf *out)
+{
+	if (out->len > 0 && io_write_all(STDOUT_FILENO, out->data, out->len) != 0) {
+		/* Whoever read our output is gone, or its disk is full: what follows has no use. */
+		error_system(&cli->error, errno, "can't write to standard output");
+		exit(cli_fail(cli));
+	}
+	buf_clear(out);
+}
+
+void cli_note(struct cli *cli, const char *format, ...)
+{
+	va_list args;
+
+	if (cli->settings.quiet)
+		return;
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+bool cli_chatty(const struct cli *cli)
+{
+	return cli->out.terminal && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet;
+}
+
+enum err cli_confirm(struct cli *cli, const char *question)
+{
+	char answer[16];
+
+	if (cli->settings.yes)
+		return ERR_NONE;
+	if (cli->settings.no_input || isatty(STDIN_FILENO) != 1) {
+		error_set(&cli->error, ERR_USAGE, "%s needs a yes, and there is nobody to ask", question);
+		return error_next(&cli->error, "titan %s -y", cli->invocation->command->verb);
+	}
+	fprintf(stderr, "%s? [y/N] ", question);
+	if (fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y'))
+		return ERR_NONE;
+	return error_set(&cli->error, ERR_INTERRUPTED, "nothing was done");
+}
+
+/* titan alone: the whole console where there is a terminal, else the help, as an error. */
+static int bare(struct cli *cli)
+{
+	struct buf text = { 0 };
+
+	if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
+		int status = up_start(cli, true);
+
+		return status != 0 ? status : cmd_dash(cli);
+	}
+	help_overview(&cli->err, &text);
+	io_write_all(STDERR_FILENO, text.data, text.len);
+	buf_free(&text);
+	return err_exit_status(ERR_USAGE);
+}
+
+static int help_wanted(struct cli *cli)
+{
+	struct buf text = { 0 };
+
+	if (cli->invocation->command == NULL)
+		help_overview(&cli->out, &text);
+	else
+		help_command(&cli->out, cli->invocation->command, &text);
+	cli_print(cli, &text);
+	buf_free(&text);
+	return 0;
+}
+
+static enum err prepare(struct cli *cli)
+{
+	enum err err = settings_read(cli->invocation, &cli->settings, &cli->error);
+	int found;
+
+	if (err != ERR_NONE)
+		return err;
+	look_init(&cli->out, &cli->settings, STDOUT_FILENO);
+	look_init(&cli->err, &cli->settings, STDERR_FILENO);
+	if (cli->settings.timeout_ms >= 0)
+		cli->deadline_ns = clock_mono_ns() + cli->settings.timeout_ms * NS_PER_MS;
+	found = place_find(cli->settings.cluster, &cli->place);
+	if (found == -EINVAL)
+		return error_set(&cli->error, ERR_USAGE, "'%s' can't be a cluster's name", cli->settings.cluster);
+	if (found == -ENOENT) {
+		error_set(&cli->error, ERR_USAGE, "there is no place for state: neither TITAN_STATE nor HOME is set");
+		return error_next(&cli->error, "TITAN_STATE=/some/where titan ...");
+	}
+	if (found != 0)
+		return error_system(&cli->error, -found, "can't find the state directory");
+	return ERR_NONE;
+}
+
+static int run_command(struct cli *cli)
+{
+	if (option_given(cli->invocation, OPT_help))
+		return help_wanted(cli);
+	if (option_given(cli->invocation, OPT_version))
+		return cmd_version(cli);
+	if (cli->invocation->command == NULL)
+		return bare(cli);
+	return commands[cli->invocation->command->id](cli);
+}
+
+int cli_main(int argc, char **argv)
+{
+	struct cli cli = { .signal_fd = -1, .deadline_ns = TIME_NEVER };
+	struct invocation invocation = { 0 };
+	struct settings plain = { 0 };
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	look_init(&cli.err, &plain, STDERR_FILENO);
+	cli.invocation = &invocation;
+	if (invocation_parse(argc, argv, &cli.arena, &invocation, &cli.error) != ERR_NONE ||
+	    prepare(&cli) != ERR_NONE)
+		status = cli_fail(&cli);
+	else
+		status = run_command(&cli);
+	client_close(cli.client);
+	if (cli.signal_fd >= 0)
+		close(cli.signal_fd);
+	arena_free(&cli.arena);
+	return status;
+}

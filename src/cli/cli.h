@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a command has at hand: what was typed, where its cluster is, how things are shown, the connection.
+ * Data goes to standard output, everything else to standard error. A command returns its exit status.
+ */
+#ifndef TITAN_CLI_CLI_H
+#define TITAN_CLI_CLI_H
+
+#include "base/place.h"
+#include "cli/options.h"
+#include "cli/records.h"
+#include "net/client.h"
+
+struct cli {
+	const struct invocation *invocation;
+	struct settings settings;
+	struct place place;
+	struct look out, err;            /* of standard output and standard error */
+	struct arena arena;              /* as long as the command */
+	struct client *client;           /* after cli_connect */
+	int signal_fd;                   /* after cli_catch_signals; else -1 */
+	int64_t deadline_ns;             /* monotonic, by --timeout; TIME_NEVER */
+	struct error error;
+};
+
+int cli_main(int argc, char **argv);
+
+typedef int command_run(struct cli *cli);
+#define GLOBAL(ident, letter, word, argument, help)
+#define COMMAND(ident, verb, group, role, pattern, least, most, help, text) command_run cmd_##ident;
+#define OPTION(command, ident, letter, word, argument, help)
+#define END(ident)
+#include "proto/commands.def"
+#undef GLOBAL
+#undef COMMAND
+#undef OPTION
+#undef END
+
+/* The error on standard error, escaped; its exit status. */
+int cli_fail(struct cli *cli);
+void cli_print(struct cli *cli, struct buf *out);        /* to standard output; empties the buffer */
+/* A line on standard error, unless -q. Arguments from outside must have been escaped. */
+void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* -y, or a person's yes on the terminal; ERR_USAGE where nobody can be asked, ERR_INTERRUPTED for a no. */
+enum err cli_confirm(struct cli *cli, const char *question);
+bool cli_chatty(const struct cli *cli);                  /* human style, standard output a terminal, no -q */
+
+enum err cli_connect(struct cli *cli);
+/* The connection was lost: try again until there is a master, the deadline, or for_ms are over. */
+enum err cli_reconnect(struct cli *cli, int64_t for_ms);
+/* From now on Ctrl-C and SIGTERM make the waiting functions here return ERR_INTERRUPTED. */
+enum err cli_catch_signals(struct cli *cli);
+enum err cli_pause(struct cli *cli, int64_t ms);         /* ERR_NONE, ERR_INTERRUPTED, ERR_TIMEOUT */
+
+/* A second connection of the same command, for requests while the first one gets a subscription's frames. */
+void cli_branch(const struct cli *cli, struct cli *ret_branch);
+void cli_branch_end(struct cli *branch);
+
+/*
+ * One request and its answer. Both structs begin with the id, which is filled in here. The answer's slices
+ * are copied to the arena.
+ */
+enum err cli_call(struct cli *cli, enum opcode op, void *msg, enum opcode answer_op, struct arena *arena,
+		  void *ret_answer);
+/* The halves of cli_call, for requests of several frames. */
+enum err cli_send(struct cli *cli, enum opcode op, void *msg, uint64_t id);
+enum err cli_answer(struct cli *cli, uint64_t id, enum opcode answer_op, struct arena *arena, void *ret_answer);
+/* An ERROR frame that is about this request, or the whole connection, becomes our error; ERR_NONE otherwise. */
+enum err cli_take_error(struct cli *cli, const struct incoming *frame, uint64_t id);
+/* The next frame until then (monotonic; ERR_PENDING when nothing came), ERR_TIMEOUT at the deadline. */
+enum err cli_receive(struct cli *cli, int64_t until_ns, struct incoming *ret_frame);
+enum err cli_decode(struct cli *cli, const struct incoming *frame, struct arena *arena, void *ret_msg);
+
+struct selector {
+	uint64_t run;
+	struct slice job;                /* empty: the whole run */
+};
+
+/* "4127", "last", "4127/load"; "last" asks the master. */
+enum err cli_select(struct cli *cli, const char *text, struct selector *ret);
+enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);   /* no job allowed */
+
+enum err cli_query(struct cli *cli, struct msg_query query, struct arena *arena, struct msg_snapshot *ret);
+/* A run's row; ERR_NOT_FOUND says so with the next command. */
+enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struct rec_run_row *ret);
+enum err cli_query_job(struct cli *cli, const struct selector *selector, struct arena *arena,
+		       struct rec_job_row *ret);
+/* All jobs of a run, by index. */
+enum err cli_query_jobs(struct cli *cli, uint64_t run, struct arena *arena, struct rec_job_row **ret_jobs,
+			size_t *ret_count);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan dash: what was typed, as the dashboard's options. */
+#include "cli/cli.h"
+#include "cli/dash.h"
+
+int cmd_dash(struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+	const char *exit_after = option_value(invocation, OPT_dash_exit_after);
+	struct dash_options options = {
+		.ascii = option_given(invocation, OPT_dash_ascii) || !cli->out.utf8,
+		.mono = cli->settings.colour == COLOUR_NEVER,
+		.view = option_value(invocation, OPT_dash_view),
+		.dump_file = option_value(invocation, OPT_dash_dump_screen),
+		.dump_styles = option_given(invocation, OPT_dash_dump_styles),
+		.size = option_value(invocation, OPT_dash_size),
+		.clock = option_value(invocation, OPT_dash_clock),
+		.exit_idle = exit_after != NULL,
+	};
+	int status;
+
+	if (exit_after != NULL && strcmp(exit_after, "idle") != 0) {
+		error_set(&cli->error, ERR_USAGE, "--exit-after knows idle, not '%s'", exit_after);
+		return cli_fail(cli);
+	}
+	if (invocation->arg_count > 0 && cli_select_run(cli, invocation->args[0], &options.run) != ERR_NONE)
+		return cli_fail(cli);
+	client_close(cli->client);
+	cli->client = NULL;
+	status = dash_run(&options, &cli->place, &cli->error);
+	if (status != 0)
+		cli_fail(cli);
+	return status;
+}

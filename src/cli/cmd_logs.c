@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * titan logs. Bytes go out as they came where standard output is no terminal; on one, whole lines go out,
+ * escaped, so that a job's output can't drive it.
+ */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/logread.h"
+#include "cli/rows.h"
+
+#define PAUSE_MS 100
+#define LATE_MS 2000
+#define LINE_LONGEST 8192                /* then it is printed before its end has come */
+#define NAMES_SHOWN 20
+
+struct log_stream {                      /* stdout or stderr of the job */
+	struct buf line;                 /* not printed yet */
+	bool inside;                     /* the last byte printed wasn't a new line */
+};
+
+struct log_printer {
+	struct cli *cli;
+	bool only_stdout, only_stderr, times;
+	struct log_stream streams[2];
+	struct buf out;
+	struct arena arena;              /* of the job's latest row */
+};
+
+static void put_time(struct log_printer *printer, int64_t wall_ms)
+{
+	char text[CLOCK_TEXT_SIZE];
+
+	buf_add_str(&printer->out, printer->cli->out.style == STYLE_PLAIN ? clock_format_utc(wall_ms, text)
+									 : clock_format_local(wall_ms, text));
+	buf_add_byte(&printer->out, ' ');
+}
+
+/* Part of a line, or a whole one with its end. */
+static void put_text(struct log_printer *printer, int stream, struct slice text, int64_t wall_ms)
+{
+	const struct look *look = &printer->cli->out;
+	bool red = stream == 1 && look->colour && look->terminal;
+
+	if (printer->times && !printer->streams[stream].inside)
+		put_time(printer, wall_ms);
+	if (red)
+		look_colour(look, COLOUR_RED, ATTR_PLAIN, &printer->out);
+	if (look->terminal)
+		text_escape(&printer->out, text,
+			    TEXT_KEEP_NEWLINE | TEXT_KEEP_TAB | (look->colour ? TEXT_KEEP_COLOUR : 0));
+	else
+		buf_add_slice(&printer->out, text);
+	if (red)
+		look_plain(look, &printer->out);
+	printer->streams[stream].inside = text.data[text.len - 1] != '\n';
+}
+
+static void put_lines(struct log_printer *printer, int stream, int64_t wall_ms, bool all)
+{
+	struct buf *line = &printer->streams[stream].line;
+
+	for (;;) {
+		const uint8_t *end = line->len ? memchr(line->data, '\n', line->len) : NULL;
+		size_t len = end ? (size_t)(end - line->data) + 1 : line->len;
+
+		if (len == 0 || (end == NULL && !all && len < LINE_LONGEST))
+			return;
+		put_text(printer, stream, slice_make(line->data, len), wall_ms);
+		buf_drop(line, len);
+	}
+}
+
+static void put_piece(struct log_printer *printer, const struct rec_output *piece)
+{
+	int stream = piece->stream == 2;
+
+	if ((printer->only_stdout && stream == 1) || (printer->only_stderr && stream == 0) || piece->data.len == 0)
+		return;
+	if (!printer->cli->out.terminal && !printer->times) {
+		buf_add_slice(&printer->out, piece->data);
+		return;
+	}
+	buf_add_slice(&printer->streams[stream].line, piece->data);
+	put_lines(printer, stream, piece->wall_ms, false);
+}
+
+static void put_rest(struct log_printer *printer)
+{
+	for (int stream = 0; stream < 2; stream++)
+		put_lines(printer, stream, clock_wall_ms(), true);
+	cli_print(printer->cli, &printer->out);
+}
+
+/* One attempt, up to what is there now. */
+static enum err print_some(struct log_printer *printer, struct log_reader *reader)
+{
+	struct arena arena = { 0 };
+	struct msg_log_data data = { 0 };
+	enum err err;
+
+	do {
+		arena_reset(&arena);
+		err = log_read_some(printer->cli, reader, &arena, &data);
+		for (size_t i = 0; err == ERR_NONE && i < data.pieces.n; i++)
+			put_piece(printer, &data.pieces.at[i]);
+		cli_print(printer->cli, &printer->out);
+	} while (err == ERR_NONE && !data.end);
+	arena_free(&arena);
+	return err;
+}
+
+/* Until the job has ended and all it wrote is here; or, without follow, until the late rest had its chance. */
+static enum err print_attempts(struct log_printer *printer, const struct selector *selector,
+			       struct rec_job_row *job, bool follow)
+{
+	struct log_reader reader = { .run = job->run, .job = job->job, .epoch = job->epoch };
+	struct arena *arena = &printer->arena;
+	int64_t ended_ns = 0;
+	enum err err;
+
+	for (;;) {
+		bool terminal = state_terminal(job_state_checked(job->state));
+		uint64_t before = reader.received;
+
+		err = print_some(printer, &reader);
+		if (err != ERR_NONE && err != ERR_NOT_FOUND)
+			return err;
+		if (reader.received != before)
+			ended_ns = 0;
+		if (terminal || !follow) {
+			if (!terminal || log_read_all(&reader, job->out_bytes))
+				break;
+			if (ended_ns == 0)
+				ended_ns = clock_mono_ns();
+			if (clock_mono_ns() - ended_ns > LATE_MS * NS_PER_MS)
+				break;
+		}
+		if (reader.received == before)
+			put_rest(printer);
+		arena_reset(arena);
+		if ((err = cli_pause(printer->cli, PAUSE_MS)) != ERR_NONE ||
+		    (err = cli_query_job(printer->cli, selector, arena, job)) != ERR_NONE)
+			return err;
+		if (job->epoch != reader.epoch) {
+			put_rest(printer);
+			if (reader.received > 0)
+				cli_note(printer->cli, "[try %" PRIu64 "]", job->tries);
+			reader = (struct log_reader){ .run = job->run, .job = job->job, .epoch = job->epoch };
+		}
+	}
+	put_rest(printer);
+	if (reader.dropped > 0)
+		cli_note(printer->cli, "[%" PRIu64 " bytes dropped]", reader.dropped);
+	return ERR_NONE;
+}
+
+/* A run alone: its only job, or the only one that failed. */
+static enum err choose_job(struct cli *cli, struct selector *selector)
+{
+	struct rec_job_row *jobs;
+	size_t count, failed = 0, chosen = 0;
+	struct buf names = { 0 };
+	enum err err = cli_query_jobs(cli, selector->run, &cli->arena, &jobs, &count);
+
+	if (err != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < count; i++) {
+		enum job_state state = job_state_checked(jobs[i].state);
+
+		if (state == STATE_FAILED || state == STATE_TIMED_OUT) {
+			failed++;
+			chosen = i;
+		}
+	}
+	if (count == 1 || failed == 1) {
+		selector->job = jobs[count == 1 ? 0 : chosen].name;
+		return ERR_NONE;
+	}
+	for (size_t i = 0; i < count && i < NAMES_SHOWN; i++) {
+		buf_add_byte(&names, ' ');
+		buf_add_slice(&names, jobs[i].name);
+	}
+	error_set(&cli->error, ERR_USAGE, "run %" PRIu64 " has %zu jobs; whose output?%s%s", selector->run, count,
+		  buf_cstr(&names), count > NAMES_SHOWN ? " .." : "");
+	buf_free(&names);
+	error_next(&cli->error, "titan logs %" PRIu64 "/%.*s", selector->run, count ? (int)jobs[0].name.len : 3,
+		   count ? (const char *)jobs[0].name.data : "JOB");
+	return ERR_USAGE;
+}
+
+int cmd_logs(struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct log_printer printer = {
+		.cli = cli,
+		.only_stdout = option_given(invocation, OPT_logs_stdout),
+		.only_stderr = option_given(invocation, OPT_logs_stderr),
+		.times = option_given(invocation, OPT_logs_time),
+	};
+	struct selector selector;
+	struct rec_job_row job;
+	enum err err;
+
+	if (printer.only_stdout && printer.only_stderr) {
+		error_set(&cli->error, ERR_USAGE, "--stdout and --stderr together would leave nothing; give one or none");
+		return cli_fail(cli);
+	}
+	if (cli_catch_signals(cli) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    cli_select(cli, invocation->args[0], &selector) != ERR_NONE ||
+	    (selector.job.len == 0 && choose_job(cli, &selector) != ERR_NONE) ||
+	    cli_query_job(cli, &selector, &cli->arena, &job) != ERR_NONE)
+		return cli_fail(cli);
+	err = print_attempts(&printer, &selector, &job, option_given(invocation, OPT_logs_follow));
+	for (int i = 0; i < 2; i++)
+		buf_free(&printer.streams[i].line);
+	buf_free(&printer.out);
+	arena_free(&printer.arena);
+	if (err == ERR_INTERRUPTED)
+		return err_exit_status(err);
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}

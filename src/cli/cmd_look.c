@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan ls, show, status: what is. They ask, print and end; they change nothing. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/rows.h"
+
+#define LS_LIMIT 50
+
+int cmd_ls(struct cli *cli)
+{
+	uint64_t limit = LS_LIMIT;
+	struct msg_query query = { .what = QUERY_RUNS };
+	struct records records;
+	struct buf out = { 0 };
+	uint64_t listed = 0;
+	bool more = false;
+
+	if (option_number(cli->invocation, OPT_ls_limit, 1, INT32_MAX, &limit, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	if (option_given(cli->invocation, OPT_ls_all))
+		limit = UINT64_MAX;
+	rows_begin_runs(&records, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+		return cli_fail(cli);
+	do {
+		struct msg_snapshot page;
+
+		query.limit = limit - listed < 1000 ? limit - listed : 0;
+		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
+			return cli_fail(cli);
+		for (size_t i = 0; i < page.runs.n && listed < limit; i++, listed++)
+			rows_add_run(&records, &page.runs.at[i], clock_wall_ms());
+		query.cursor = page.cursor;
+		more = query.cursor != 0;
+	} while (more && listed < limit);
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (more && cli_chatty(cli))
+		cli_note(cli, "the newest %" PRIu64 " runs; more: titan ls --all", listed);
+	if (listed == 0 && cli_chatty(cli))
+		cli_note(cli, "no run yet; try: titan run -f -e \"hello; hello='echo hello'\"");
+	return 0;
+}
+
+/* ---- show ---- */
+
+static const struct column detail_columns[] = {
+	{ "address", "job", false },
+	{ "state", "state", false },
+	{ "outcome", "result", false },
+	{ "cause", "why", false },
+	{ "command", "command", false },
+	{ "needs", "needs", false },
+	{ "tries", "tries", false },
+	{ "retry_max", "retries allowed", false },
+	{ "crashes", "crashes", false },
+	{ "worker", "worker", false },
+	{ "priority", "priority", false },
+	{ "due", "due", false },
+	{ "started", "started", false },
+	{ "ended", "ended", false },
+	{ "span_ms", "time", false },
+	{ "cpu_us", "cpu us", false },
+	{ "rss_kib", "memory KiB", false },
+	{ "out_bytes", "output bytes", false },
+	{ "epoch", "epoch", false },
+	{ "code", NULL, false },
+	{ "run", NULL, false },
+	{ "name", NULL, false },
+	{ "job", NULL, false },
+	{ "index", NULL, false },
+};
+
+static void number_or_none(struct records *records, uint64_t value)
+{
+	if (value)
+		records_number(records, value);
+	else
+		records_none(records);
+}
+
+static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
+		       size_t job_count)
+{
+	enum job_state state = job_state_checked(job->state);
+	struct slice_list needs = { .n = job->needs.n };
+	struct buf address = { 0 };
+
+	needs.at = arena_zalloc(records->arena, needs.n + 1, sizeof(*needs.at));
+	for (size_t i = 0; i < needs.n; i++)
+		needs.at[i] = job->needs.at[i] < job_count ? jobs[job->needs.at[i]].name : slice_str("?");
+	buf_addf(&address, "%" PRIu64 "/", job->run);
+	buf_add_slice(&address, job->name);
+	records_text(records, arena_copy(records->arena, buf_slice(&address)));
+	buf_free(&address);
+	records_state(records, &state_table[state], state_table[state].name);
+	records_text(records, job_outcome_text(job, records->arena));
+	records_text(records, job_cause_text(job, jobs, job_count, records->arena));
+	records_text(records, job->command);
+	records_texts(records, needs);
+	records_number(records, job->tries);
+	records_number(records, job->retry_max);
+	number_or_none(records, job->crashes);
+	records_text(records, job->worker);
+	number_or_none(records, job->priority ? job->priority - 1 : 0);
+	records_time(records, job->due_ms);
+	records_time(records, job->started_ms);
+	records_time(records, job->ended_ms);
+	records_span(records, job_span_ms(job, clock_wall_ms()));
+	records_number(records, job->cpu_us);
+	records_number(records, job->rss_kib);
+	records_number(records, job->out_bytes);
+	number_or_none(records, job->epoch);
+	if (job->outcome)
+		records_number(records, job->code);
+	else
+		records_none(records);
+	records_number(records, job->run);
+	records_text(records, job->name);
+	records_number(records, job->job);
+	records_number(records, job->index);
+}
+
+static enum err show_job(struct cli *cli, const struct selector *selector)
+{
+	struct rec_job_row job, *jobs = NULL;
+	struct records records;
+	struct buf out = { 0 };
+	size_t job_count = 0;
+	enum err err;
+
+	records_begin(&records, detail_columns, sizeof(detail_columns) / sizeof(detail_columns[0]), &cli->arena);
+	err = records_check(&records, &cli->out, &cli->error);
+	if (err == ERR_NONE)
+		err = cli_query_job(cli, selector, &cli->arena, &job);
+	/* Names of its parents and of its cause stand in the rows of the others. */
+	if (err == ERR_NONE && (job.needs.n > 0 || job.cause != 0))
+		err = cli_query_jobs(cli, selector->run, &cli->arena, &jobs, &job_count);
+	if (err != ERR_NONE)
+		return err;
+	add_detail(&records, &job, jobs, job_count);
+	records_print_one(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (cli_chatty(cli) && job.out_bytes > 0)
+		cli_note(cli, "output: titan logs %s", cli->invocation->args[0]);
+	return ERR_NONE;
+}
+
+static void run_header(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
+{
+	enum run_state state = run_state_checked(run->state);
+	struct run_counts counts = run_counts(run);
+	int64_t end_ms = run->ended_ms ? run->ended_ms : clock_wall_ms();
+	char time[CLOCK_TEXT_SIZE];
+
+	buf_addf(out, "%" PRIu64 " ", run->run);
+	text_escape(out, run->name, TEXT_KEEP_NONE);
+	buf_add_str(out, "  ");
+	look_state(&cli->out, run_state_info(state), out);
+	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " settled  submitted %s", counts.settled, counts.jobs,
+		 clock_format_local(run->submitted_ms, time));
+	if (run->owner.len > 0) {
+		buf_add_str(out, " by ");
+		text_escape(out, run->owner, TEXT_KEEP_NONE);
+	}
+	buf_addf(out, "  %s ", run->ended_ms ? "took" : "age");
+	look_span(end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0, out);
+	buf_add_byte(out, '\n');
+}
+
+static enum err show_run(struct cli *cli, uint64_t run_no)
+{
+	struct records runs, records;
+	struct rec_run_row run;
+	struct rec_job_row *jobs;
+	struct buf out = { 0 };
+	size_t job_count;
+	enum err err;
+
+	rows_begin_jobs(&records, &cli->arena);
+	rows_begin_runs(&runs, &cli->arena);
+	if ((err = records_check(&records, &cli->out, &cli->error)) != ERR_NONE ||
+	    (err = cli_query_run(cli, run_no, &cli->arena, &run)) != ERR_NONE ||
+	    (err = cli_query_jobs(cli, run_no, &cli->arena, &jobs, &job_count)) != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < job_count; i++)
+		rows_add_job(&records, &jobs[i], jobs, job_count, clock_wall_ms());
+	if (cli->out.style == STYLE_JSON) {
+		struct json json;
+
+		rows_add_run(&runs, &run, clock_wall_ms());
+		json_begin(&json, &out);
+		json_object(&json);
+		json_key(&json, "run");
+		records_json_row(&runs, 0, &json);
+		json_key(&json, "jobs");
+		json_array(&json);
+		for (size_t i = 0; i < job_count; i++)
+			records_json_row(&records, i, &json);
+		json_end(&json);
+		json_end(&json);
+		buf_add_byte(&out, '\n');
+	} else {
+		if (cli->out.style == STYLE_HUMAN)
+			run_header(cli, &run, &out);
+		records_print(&records, &cli->out, &out);
+	}
+	cli_print(cli, &out);
+	buf_free(&out);
+	return ERR_NONE;
+}
+
+int cmd_show(struct cli *cli)
+{
+	struct selector selector;
+	enum err err;
+
+	if (cli_connect(cli) != ERR_NONE ||
+	    cli_select(cli, cli->invocation->args[0], &selector) != ERR_NONE)
+		return cli_fail(cli);
+	err = selector.job.len > 0 ? show_job(cli, &selector) : show_run(cli, selector.run);
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}
+
+/* ---- status ---- */
+
+static void status_json(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
+			const struct records *workers, struct buf *out)
+{
+	struct json json;
+
+	json_begin(&json, out);
+	json_object(&json);
+	json_key(&json, "cluster");
+	json_text(&json, welcome->cluster);
+	json_key(&json, "state_dir");
+	json_string(&json, cli->place.dir);
+	json_key(&json, "master");
+	json_object(&json);
+	json_key(&json, "pid");
+	json_u64(&json, welcome->pid);
+	json_key(&json, "generation");
+	json_u64(&json, welcome->generation);
+	json_key(&json, "boot");
+	json_u64(&json, welcome->boot);
+	json_key(&json, "turn");
+	json_u64(&json, status->turn);
+	json_end(&json);
+	json_key(&json, "workers");
+	json_array(&json);
+	for (size_t i = 0; i < status->workers.n; i++)
+		records_json_row(workers, i, &json);
+	json_end(&json);
+	json_key(&json, "jobs");
+	json_object(&json);
+	for (size_t i = 0; i < STATE_COUNT; i++) {
+		json_key(&json, state_table[i].name);
+		json_u64(&json, i < status->counts.n ? status->counts.at[i] : 0);
+	}
+	json_end(&json);
+	json_end(&json);
+	buf_add_byte(out, '\n');
+}
+
+static void status_plain(const struct msg_welcome *welcome, const struct msg_snapshot *status, struct buf *out)
+{
+	buf_add_str(out, "cluster\t");
+	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
+	buf_addf(out, "\nmaster.pid\t%" PRIu64 "\nmaster.generation\t%" PRIu64 "\nmaster.boot\t%" PRIu64 "\n",
+		 welcome->pid, welcome->generation, welcome->boot);
+	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++)
+		buf_addf(out, "jobs.%s\t%" PRIu64 "\n", state_table[i].name, status->counts.at[i]);
+}
+
+static void status_human(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
+			 struct buf *out)
+{
+	uint64_t live = 0;
+
+	buf_add_str(out, "cluster  ");
+	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
+	buf_add_str(out, "  ");
+	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	buf_addf(out, "\nmaster   pid %" PRIu64 "  generation %" PRIu64 "  boot %" PRIu64 "\njobs    ", welcome->pid,
+		 welcome->generation, welcome->boot);
+	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++) {
+		if (status->counts.at[i] == 0)
+			continue;
+		live += status->counts.at[i];
+		buf_add_byte(out, ' ');
+		look_state(&cli->out, &state_table[i], out);
+		buf_addf(out, " %" PRIu64 " ", status->counts.at[i]);
+	}
+	buf_add_str(out, live ? "\n" : " none is live\n");
+}
+
+int cmd_status(struct cli *cli)
+{
+	struct msg_snapshot status;
+	struct records workers;
+	struct buf out = { 0 };
+
+	rows_begin_workers(&workers, &cli->arena);
+	if (records_check(&workers, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    cli_query(cli, (struct msg_query){ .what = QUERY_STATUS }, &cli->arena, &status) != ERR_NONE)
+		return cli_fail(cli);
+	for (size_t i = 0; i < status.workers.n; i++)
+		rows_add_worker(&workers, &status.workers.at[i], clock_wall_ms());
+	if (cli->out.style == STYLE_JSON)
+		status_json(cli, client_welcome(cli->client), &status, &workers, &out);
+	else if (cli->out.style == STYLE_PLAIN)
+		status_plain(client_welcome(cli->client), &status, &out);
+	else if (cli->out.style == STYLE_HUMAN)
+		status_human(cli, client_welcome(cli->client), &status, &out);
+	if (cli->out.style == STYLE_FORMAT || (cli->out.style == STYLE_HUMAN && status.workers.n > 0))
+		records_print(&workers, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}

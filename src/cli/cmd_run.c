@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan run: a graph from the command line or standard input becomes a run. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/rand.h"
+#include "base/text.h"
+#include "cli/dagline.h"
+#include "cli/follow.h"
+#include "cli/submit.h"
+#include "proto/limits.h"
+
+#define INPUT_MAX (SIZE_MAX / 4)
+
+struct job_lines {                       /* --lines */
+	struct slice *lines;
+	uint64_t count;
+	const struct job_defaults *defaults;
+};
+
+struct dag_source {
+	struct dagline dag;
+	const struct job_defaults *defaults;
+};
+
+static void line_job(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec)
+{
+	const struct job_lines *lines = arg;
+	struct rec_job_spec spec = {
+		.env = lines->defaults->env,
+		.dir = lines->defaults->dir,
+		.priority = lines->defaults->priority,
+		.retry_max = lines->defaults->retry_max,
+		.timeout_ms = lines->defaults->timeout_ms,
+	};
+	char name[24];
+
+	snprintf(name, sizeof(name), "%" PRIu64, index + 1);
+	spec.name = arena_copy(scratch, slice_str(name));
+	job_command(lines->lines[index], scratch, &spec);
+	*ret_spec = spec;
+}
+
+static void dag_job(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec)
+{
+	const struct dag_source *source = arg;
+
+	dagline_job(&source->dag, index, source->defaults, scratch, ret_spec);
+}
+
+static enum err read_input(struct cli *cli, size_t max, struct buf *out)
+{
+	for (;;) {
+		uint8_t *place = buf_reserve(out, 65536);
+		ssize_t got = read(STDIN_FILENO, place, 65536);
+
+		if (got == 0)
+			return ERR_NONE;
+		if (got < 0 && errno != EINTR)
+			return error_system(&cli->error, errno, "can't read standard input");
+		if (got > 0)
+			out->len += (size_t)got;
+		if (out->len > max)
+			return error_set(&cli->error, ERR_TOO_LARGE, "standard input has more than %zu bytes", max);
+	}
+}
+
+/* ---- options ---- */
+
+static enum err read_env(struct cli *cli, struct job_defaults *defaults)
+{
+	const struct invocation *invocation = cli->invocation;
+
+	defaults->env.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(struct slice));
+	for (size_t i = 0; i < invocation->option_count; i++) {
+		const char *value = invocation->options[i].value;
+
+		if (invocation->options[i].id != OPT_run_env)
+			continue;
+		if (strchr(value, '=') == NULL || value[0] == '=')
+			return error_set(&cli->error, ERR_USAGE, "--env: '%s' isn't of the form NAME=VALUE", value);
+		defaults->env.at[defaults->env.n++] = slice_str(value);
+	}
+	return ERR_NONE;
+}
+
+static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
+{
+	const char *dir = option_value(cli->invocation, OPT_run_dir);
+	char resolved[PATH_MAX];
+
+	if (dir == NULL)
+		return ERR_NONE;
+	/* A worker may be elsewhere: an absolute path is taken as it is. */
+	if (dir[0] == '/') {
+		defaults->dir = slice_str(dir);
+		return ERR_NONE;
+	}
+	if (realpath(dir, resolved) == NULL) {
+		error_system(&cli->error, errno, "--dir: %s", dir);
+		cli->error.code = ERR_USAGE;
+		return ERR_USAGE;
+	}
+	defaults->dir = arena_copy(&cli->arena, slice_str(resolved));
+	return ERR_NONE;
+}
+
+static enum err read_defaults(struct cli *cli, struct job_defaults *defaults)
+{
+	const struct invocation *invocation = cli->invocation;
+	uint64_t priority = 0;
+	int64_t timeout_ms = 0;
+	enum err err;
+
+	if ((err = read_env(cli, defaults)) != ERR_NONE || (err = read_dir(cli, defaults)) != ERR_NONE ||
+	    (err = option_number(invocation, OPT_run_retry, 0, LIMIT_RETRY_MAX, &defaults->retry_max, &cli->error)) !=
+		    ERR_NONE ||
+	    (err = option_number(invocation, OPT_run_priority, 0, 100, &priority, &cli->error)) != ERR_NONE ||
+	    (err = option_span(invocation, OPT_run_job_timeout, &timeout_ms, &cli->error)) != ERR_NONE)
+		return err;
+	if (option_given(invocation, OPT_run_priority))
+		defaults->priority = priority + 1;
+	defaults->timeout_ms = (uint64_t)timeout_ms;
+	return ERR_NONE;
+}
+
+static int hex_digit(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+static enum err read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
+{
+	const char *text = option_value(cli->invocation, OPT_run_key);
+
+	if (text == NULL) {
+		rand_system(key, SUBMIT_KEY_SIZE);
+		return ERR_NONE;
+	}
+	for (size_t i = 0; i < 2 * SUBMIT_KEY_SIZE; i++) {
+		int digit = strlen(text) == 2 * SUBMIT_KEY_SIZE ? hex_digit(text[i]) : -1;
+
+		if (digit < 0)
+			return error_set(&cli->error, ERR_USAGE, "--key: %d hex digits are expected",
+					 2 * SUBMIT_KEY_SIZE);
+		key[i / 2] = (uint8_t)(i % 2 ? key[i / 2] | digit : digit << 4);
+	}
+	return ERR_NONE;
+}
+
+/* ---- what is submitted ---- */
+
+static enum err lines_source(struct cli *cli, struct buf *input, struct job_lines *lines)
+{
+	enum err err = read_input(cli, INPUT_MAX, input);
+	uint64_t room = 1;
+	size_t start = 0;
+
+	if (err != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < input->len; i++)
+		room += input->data[i] == '\n';
+	lines->lines = arena_alloc(&cli->arena, room * sizeof(struct slice));
+	for (size_t i = 0; i <= input->len; i++) {
+		struct slice line = slice_make(input->data + start, i - start);
+
+		if (i < input->len && input->data[i] != '\n')
+			continue;
+		start = i + 1;
+		while (line.len > 0 && strchr(" \t\r", line.data[line.len - 1]) != NULL)
+			line.len--;
+		if (line.len > LIMIT_COMMAND_MAX)
+			return error_set(&cli->error, ERR_TOO_LARGE, "job %" PRIu64 ": a command has at most %d bytes",
+					 lines->count + 1, LIMIT_COMMAND_MAX);
+		if (line.len > 0)
+			lines->lines[lines->count++] = line;
+	}
+	if (lines->count == 0)
+		return error_set(&cli->error, ERR_INVALID, "there was no command on standard input");
+	if (lines->count > LIMIT_RUN_JOBS_MAX)
+		return error_set(&cli->error, ERR_TOO_LARGE, "a run has at most %d jobs; here are %" PRIu64,
+				 LIMIT_RUN_JOBS_MAX, lines->count);
+	return ERR_NONE;
+}
+
+static enum err dag_source(struct cli *cli, struct buf *input, struct dag_source *source)
+{
+	const char *expression = option_value(cli->invocation, OPT_run_expression);
+	struct slice text = slice_str(expression);
+	struct dag_spot spot;
+	enum err err;
+
+	if (expression == NULL) {
+		err = read_input(cli, LIMIT_DAG_LINE_MAX, input);
+		if (err != ERR_NONE)
+			return err;
+		text = buf_slice(input);
+	}
+	err = dagline_parse(text, &cli->arena, &source->dag, &spot, &cli->error);
+	if (err != ERR_NONE) {
+		struct buf shown = { 0 };
+
+		dagline_explain(text, expression ? "-e" : "stdin", &spot, &cli->error, &shown);
+		io_write_all(STDERR_FILENO, shown.data, shown.len);
+		buf_free(&shown);
+		cli->error.text[0] = '\0';       /* it was told */
+	}
+	return err;
+}
+
+static const struct column plan_columns[] = {
+	{ "name", "JOB", false },
+	{ "needs", "NEEDS", false },
+	{ "retry_max", "RETRY", true },
+	{ "command", "COMMAND", false },
+	{ "shell", NULL, false },
+};
+
+static void add_plan_row(struct records *records, const struct graph_source *source, const struct rec_job_spec *spec)
+{
+	struct arena *arena = records->arena;
+	struct slice_list needs = { .n = spec->needs.n };
+	struct buf command = { 0 };
+
+	needs.at = arena_zalloc(arena, needs.n + 1, sizeof(struct slice));
+	for (size_t i = 0; i < needs.n; i++) {
+		struct rec_job_spec parent;
+
+		source->job_cb(source->arg, spec->needs.at[i], arena, &parent);
+		needs.at[i] = parent.name;
+	}
+	for (size_t i = 0; i < spec->argv.n; i++) {
+		if (i > 0)
+			buf_add_byte(&command, ' ');
+		buf_add_slice(&command, spec->argv.at[i]);
+	}
+	buf_add_slice(&command, spec->script);
+	records_text(records, spec->name);
+	records_texts(records, needs);
+	records_number(records, spec->retry_max);
+	records_text(records, arena_copy(arena, buf_slice(&command)));
+	records_bool(records, spec->argv.n == 0);
+	buf_free(&command);
+}
+
+static enum err dry_run(struct cli *cli, const struct graph_source *source)
+{
+	struct records records;
+	struct buf out = { 0 };
+	enum err err;
+
+	records_begin(&records, plan_columns, sizeof(plan_columns) / sizeof(plan_columns[0]), &cli->arena);
+	err = records_check(&records, &cli->out, &cli->error);
+	if (err != ERR_NONE)
+		return err;
+	for (uint64_t i = 0; i < source->count; i++) {
+		struct rec_job_spec spec;
+
+		source->job_cb(source->arg, i, &cli->arena, &spec);
+		add_plan_row(&records, source, &spec);
+	}
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	cli_note(cli, "%" PRIu64 " jobs; nothing was submitted", source->count);
+	return ERR_NONE;
+}
+
+/* ---- and what is said of it ---- */
+
+static const struct column accepted_columns[] = {
+	{ "run", "run", true },
+	{ "jobs", "jobs", true },
+	{ "existing", "existing", false },
+	{ "state", "state", false },
+};
+
+static void print_accepted(struct cli *cli, const struct msg_accepted *accepted, const enum run_state *state)
+{
+	struct buf out = { 0 };
+	struct records records;
+
+	if (cli_chatty(cli)) {
+		buf_addf(&out, "run %" PRIu64 " (%" PRIu64 " job%s%s)", accepted->run, accepted->jobs,
+			 accepted->jobs == 1 ? "" : "s", accepted->existing ? ", accepted before" : "");
+		buf_addf(&out, "  next: titan watch %" PRIu64 "\n", accepted->run);
+	} else if (cli->settings.style == STYLE_HUMAN || cli->settings.style == STYLE_PLAIN) {
+		buf_addf(&out, "%" PRIu64 "\n", accepted->run);
+	} else {
+		/* The state is known only to who waited. */
+		records_begin(&records, accepted_columns, state ? 4 : 3, &cli->arena);
+		records_number(&records, accepted->run);
+		records_number(&records, accepted->jobs);
+		records_bool(&records, accepted->existing);
+		if (state)
+			records_state(&records, run_state_info(*state), run_state_name(*state));
+		records_print_one(&records, &cli->out, &out);
+	}
+	cli_print(cli, &out);
+	buf_free(&out);
+}
+
+static enum err check_format(struct cli *cli)
+{
+	struct records records;
+
+	records_begin(&records, accepted_columns, option_given(cli->invocation, OPT_run_wait) ? 4 : 3, &cli->arena);
+	return records_check(&records, &cli->out, &cli->error);
+}
+
+static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
+{
+	bool late = cli->settings.style == STYLE_JSON || cli->settings.style == STYLE_FORMAT;
+	enum run_state state = RUN_WAITING;
+	enum err err;
+
+	if (!late)
+		print_accepted(cli, accepted, NULL);
+	err = wait_runs(cli, &accepted->run, 1, &state);
+	/* One value comes out, whatever happened: the run's number must not be lost. */
+	if (late)
+		print_accepted(cli, accepted, &state);
+	if (err == ERR_NONE)
+		return run_state_status(state);
+	if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT || err == ERR_PENDING) {
+		cli_note(cli, "still running: titan watch %" PRIu64 ", stop: titan cancel %" PRIu64, accepted->run,
+			 accepted->run);
+		return err_exit_status(err);
+	}
+	return cli_fail(cli);
+}
+
+static int submit(struct cli *cli, const struct graph_source *source, struct slice name)
+{
+	uint8_t key[SUBMIT_KEY_SIZE];
+	struct msg_accepted accepted;
+
+	if (check_format(cli) != ERR_NONE || read_key(cli, key) != ERR_NONE ||
+	    submit_graph(cli, source, name, key, &accepted) != ERR_NONE)
+		return cli_fail(cli);
+	if (option_given(cli->invocation, OPT_run_follow))
+		return follow_command(cli, accepted.run);
+	if (option_given(cli->invocation, OPT_run_wait))
+		return wait_submitted(cli, &accepted);
+	print_accepted(cli, &accepted, NULL);
+	return 0;
+}
+
+static enum err check_usage(struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+	bool expression = option_given(invocation, OPT_run_expression);
+	bool lines = option_given(invocation, OPT_run_lines);
+	bool input = invocation->arg_count > 0;
+
+	if (input && strcmp(invocation->args[0], "-") != 0) {
+		error_set(&cli->error, ERR_USAGE, "'%s': the graph comes with -e, --lines or - (standard input)",
+			  invocation->args[0]);
+		error_next(&cli->error, "titan help dag");
+		return ERR_USAGE;
+	}
+	if (expression + lines + input != 1) {
+		error_set(&cli->error, ERR_USAGE, "one of -e DAG, --lines and - is needed");
+		error_next(&cli->error, "titan run -e \"a -> b; a='echo one'; b='echo two'\"");
+		return ERR_USAGE;
+	}
+	if (option_given(invocation, OPT_run_follow) && option_given(invocation, OPT_run_wait))
+		return error_set(&cli->error, ERR_USAGE, "--follow waits already: leave out --wait");
+	return ERR_NONE;
+}
+
+int cmd_run(struct cli *cli)
+{
+	const char *given_name = option_value(cli->invocation, OPT_run_name);
+	struct job_defaults defaults = { 0 };
+	struct dag_source dag = { .defaults = &defaults };
+	struct job_lines lines = { .defaults = &defaults };
+	struct graph_source source = { 0 };
+	struct slice name = slice_str(given_name);
+	struct buf input = { 0 };
+	int status;
+
+	if (check_usage(cli) != ERR_NONE || read_defaults(cli, &defaults) != ERR_NONE)
+		return cli_fail(cli);
+	if (given_name != NULL && !text_is_name(name)) {
+		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a name: letters, digits and _ . - only", given_name);
+		return cli_fail(cli);
+	}
+	if (option_given(cli->invocation, OPT_run_lines)) {
+		if (lines_source(cli, &input, &lines) != ERR_NONE)
+			return cli_fail(cli);
+		source = (struct graph_source){ lines.count, line_job, &lines };
+		name = name.len ? name : slice_str("lines");
+	} else {
+		if (dag_source(cli, &input, &dag) != ERR_NONE)
+			return cli_fail(cli);
+		source = (struct graph_source){ dag.dag.job_count, dag_job, &dag };
+		name = name.len ? name : dag.dag.nodes[0]->name;
+	}
+	if (option_given(cli->invocation, OPT_run_dry_run))
+		status = dry_run(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
+	else
+		status = submit(cli, &source, name);
+	buf_free(&input);
+	return status;
+}

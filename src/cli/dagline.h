@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A graph on one line:
+ *
+ *   fetch -> {unpack, lint -> check} -> enc*8 -> notify!; lint:failed -> mail;
+ *   fetch='curl -O x'; enc='ffmpeg $i' retry=3 timeout=5m dir=/data prio=60 env=LANG=C; ...
+ *
+ * a -> b: b needs a. {..} stands for its chains: their first jobs need what is before it, what is behind
+ * it needs their last ones. name*8 and name*{x,y} fan out. a:failed, a:done: what the next one wants of a
+ * (ok by default). name! runs whatever became of what it needs. Statements end with ; or a line, # begins
+ * a comment. Pure: no I/O; its memory is bounded by the text's length and the limits.
+ */
+#ifndef TITAN_CLI_DAGLINE_H
+#define TITAN_CLI_DAGLINE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "proto/message.h"
+
+struct dag_need {
+	uint32_t parent;                 /* index of a node */
+	enum trigger trigger;
+};
+
+struct dag_node {                        /* a name: one job, or the jobs of a fan-out */
+	struct slice name;
+	struct slice command;
+	bool fan;                        /* its jobs are called name[0], name[1].. */
+	uint32_t width;                  /* how many jobs */
+	struct slice_list items;         /* of name*{x,y} */
+	uint64_t first;                  /* index of its first job in the run */
+	struct dag_need *needs;          /* by rising parent */
+	size_t need_count;
+	struct slice_list env;
+	struct slice dir;
+	uint64_t retry_max, timeout_ms, backoff_ms;
+	uint64_t priority;               /* + 1; 0: not given */
+};
+
+struct dagline {
+	struct dag_node **nodes;         /* in the order of their first mention */
+	size_t node_count;
+	uint64_t job_count;
+};
+
+struct dag_spot {                        /* the place of an error */
+	size_t at, len;
+};
+
+/* Slices of the result point into text or the arena. ret_spot is set on failure alone. */
+enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *ret, struct dag_spot *ret_spot,
+		       struct error *error);
+
+/* For people: "SOURCE:1:9: error: TEXT", the line, and a caret under the spot. Escaped. */
+void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,
+		     const struct error *error, struct buf *out);
+
+struct job_defaults {                    /* for what a node doesn't say itself */
+	struct slice_list env;           /* stands before the node's own */
+	struct slice dir;
+	uint64_t retry_max, timeout_ms, priority;
+};
+
+/* The job with this index (0 .. job_count - 1) as it is submitted. */
+void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
+		 struct arena *arena, struct rec_job_spec *ret_spec);
+/* A command as argv where no shell is needed, else as a script. */
+void job_command(struct slice command, struct arena *arena, struct rec_job_spec *spec);
+
+#endif

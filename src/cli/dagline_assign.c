@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* name='command' retry=3 timeout=5m ..: what a name of a one-line graph stands for. */
+#include "cli/dagline_internal.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/options.h"
+#include "proto/limits.h"
+
+#define VALUE_SHOWN 40
+
+struct setting {
+	const char *word;
+	enum err (*set)(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at);
+};
+
+static enum err number(struct dag_reader *reader, struct slice value, size_t at, uint64_t most, uint64_t *ret)
+{
+	uint64_t result;
+
+	if (text_parse_u64(value, &result) && result <= most) {
+		*ret = result;
+		return ERR_NONE;
+	}
+	return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a number between 0 and %llu is expected here",
+			(unsigned long long)most);
+}
+
+static enum err span(struct dag_reader *reader, struct slice value, size_t at, uint64_t *ret)
+{
+	char text[32];
+	int64_t ms;
+
+	snprintf(text, sizeof(text), "%.*s", (int)value.len, (const char *)value.data);
+	if (value.len >= sizeof(text) || clock_parse_span(text, &ms) != 0 || ms <= 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID,
+				"a span of time is expected here, such as 500ms, 30s, 5m, 2h");
+	*ret = (uint64_t)ms;
+	return ERR_NONE;
+}
+
+static enum err set_retry(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return number(reader, value, at, LIMIT_RETRY_MAX, &node->retry_max);
+}
+
+static enum err set_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->timeout_ms);
+}
+
+static enum err set_backoff(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->backoff_ms);
+}
+
+static enum err set_priority(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum err err = number(reader, value, at, 100, &node->priority);
+
+	if (err == ERR_NONE)
+		node->priority++;
+	return err;
+}
+
+static enum err set_dir(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	if (value.len == 0 || value.data[0] != '/')
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a directory is given from the root: dir=/x");
+	node->dir = value;
+	return ERR_NONE;
+}
+
+static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const uint8_t *equals = value.len ? memchr(value.data, '=', value.len) : NULL;
+	struct slice *entries;
+
+	if (equals == NULL || equals == value.data)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "env is given as env=NAME=value");
+	entries = arena_zalloc(reader->arena, node->env.n + 1, sizeof(*entries));
+	if (node->env.n > 0)
+		memcpy(entries, node->env.at, node->env.n * sizeof(*entries));
+	entries[node->env.n] = value;
+	node->env = (struct slice_list){ entries, node->env.n + 1 };
+	return ERR_NONE;
+}
+
+static const struct setting settings[] = {
+	{ "retry", set_retry }, { "timeout", set_timeout }, { "backoff", set_backoff }, { "prio", set_priority },
+	{ "dir", set_dir },     { "env", set_env },
+};
+
+#define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
+
+static enum err unknown_setting(struct dag_reader *reader, struct slice word, size_t at)
+{
+	const char *words[SETTING_COUNT];
+	const char *nearest;
+	char copy[VALUE_SHOWN];
+
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		words[i] = settings[i].word;
+	snprintf(copy, sizeof(copy), "%.*s", (int)word.len, (const char *)word.data);
+	nearest = nearest_word(copy, words, SETTING_COUNT);
+	if (nearest != NULL)
+		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "no setting '%s'; did you mean '%s'?", copy,
+				nearest);
+	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
+			"no setting '%s'; there are retry, timeout, backoff, prio, dir, env (a command with blanks"
+			" stands in quotes)", copy);
+}
+
+static enum err read_setting(struct dag_reader *reader, struct dag_node *node)
+{
+	size_t word_at = reader->at, value_at;
+	struct slice word, value;
+	enum err err = dag_take_name(reader, "a setting or ';'", &word);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!dag_take(reader, "="))
+		return dag_fail(reader, word_at, word.len, ERR_SYNTAX,
+				"'%.*s': a setting has a value, and a command with blanks stands in quotes",
+				(int)word.len, (const char *)word.data);
+	value_at = reader->at;
+	err = dag_take_value(reader, ";", &value);
+	if (err != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		if (slice_eq(word, slice_str(settings[i].word)))
+			return settings[i].set(reader, node, value, value_at);
+	return unknown_setting(reader, word, word_at);
+}
+
+/* Behind the '='. */
+enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot)
+{
+	struct dag_assignment assignment = { .name = name, .spot = spot };
+	size_t at;
+	enum err err;
+
+	dag_skip(reader, false);
+	at = reader->at;
+	err = dag_take_value(reader, ";", &assignment.values.command);
+	if (err != ERR_NONE)
+		return err;
+	if (assignment.values.command.len == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "job '%.*s' has an empty command",
+				(int)name.len, (const char *)name.data);
+	for (;;) {
+		dag_skip(reader, false);
+		if (dag_peek(reader) == -1 || dag_peek(reader) == ';' || dag_peek(reader) == '\n')
+			break;
+		err = read_setting(reader, &assignment.values);
+		if (err != ERR_NONE)
+			return err;
+	}
+	if (reader->assignment_count == reader->assignment_room) {
+		size_t room = reader->assignment_room ? reader->assignment_room * 2 : 16;
+		struct dag_assignment *list = arena_zalloc(reader->arena, room, sizeof(*list));
+
+		if (reader->assignment_count > 0)
+			memcpy(list, reader->assignments, reader->assignment_count * sizeof(*list));
+		reader->assignments = list;
+		reader->assignment_room = room;
+	}
+	reader->assignments[reader->assignment_count++] = assignment;
+	return ERR_NONE;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From the names of a one-line graph to its jobs; and its errors as people see them. */
+#include "cli/dagline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "base/text.h"
+
+#define LINE_SHOWN 100                   /* cells of a long line that an error shows */
+
+void job_command(struct slice command, struct arena *arena, struct rec_job_spec *spec)
+{
+	struct buf words = { 0 };
+	size_t count = 0;
+
+	if (text_split_plain(command, &words, &count) && count > 0) {
+		struct slice copy = arena_copy(arena, buf_slice(&words));
+
+		spec->argv.at = arena_zalloc(arena, count, sizeof(struct slice));
+		spec->argv.n = count;
+		for (size_t i = 0; i < count; i++) {
+			size_t len = strnlen((const char *)copy.data, copy.len);
+
+			spec->argv.at[i] = slice_make(copy.data, len);
+			if (i + 1 < count)
+				copy = slice_make(copy.data + len + 1, copy.len - len - 1);
+		}
+	} else {
+		spec->script = command;
+	}
+	buf_free(&words);
+}
+
+static struct slice text_make(struct arena *arena, const char *prefix, struct slice value)
+{
+	size_t len = strlen(prefix);
+	uint8_t *copy = arena_alloc(arena, len + value.len + 1);
+
+	memcpy(copy, prefix, len);
+	if (value.len > 0)
+		memcpy(copy + len, value.data, value.len);
+	return slice_make(copy, len + value.len);
+}
+
+static void job_env(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
+		    struct arena *arena, struct rec_job_spec *spec)
+{
+	size_t count = defaults->env.n + node->env.n + (node->fan ? 3 : 0);
+	size_t at = 0;
+
+	if (count == 0)
+		return;
+	spec->env.at = arena_zalloc(arena, count, sizeof(struct slice));
+	spec->env.n = count;
+	for (size_t i = 0; i < defaults->env.n; i++)
+		spec->env.at[at++] = defaults->env.at[i];
+	for (size_t i = 0; i < node->env.n; i++)
+		spec->env.at[at++] = node->env.at[i];
+	if (node->fan) {
+		char number[24];
+		struct slice item;
+
+		snprintf(number, sizeof(number), "%" PRIu64, place);
+		item = node->items.n ? node->items.at[place] : slice_str(number);
+		spec->env.at[at++] = text_make(arena, "TITAN_INDEX=", slice_str(number));
+		spec->env.at[at++] = text_make(arena, "TITAN_ITEM=", item);
+		spec->env.at[at++] = text_make(arena, "i=", item);
+	}
+}
+
+static void job_needs(const struct dagline *dag, const struct dag_node *node, struct arena *arena,
+		      struct rec_job_spec *spec)
+{
+	size_t count = 0, at = 0;
+	bool all_ok = true;
+
+	for (size_t i = 0; i < node->need_count; i++) {
+		count += dag->nodes[node->needs[i].parent]->width;
+		all_ok = all_ok && node->needs[i].trigger == TRIGGER_OK;
+	}
+	if (count == 0)
+		return;
+	spec->needs.at = arena_zalloc(arena, count, sizeof(uint64_t));
+	spec->needs.n = count;
+	if (!all_ok) {
+		spec->triggers.at = arena_zalloc(arena, count, sizeof(uint64_t));
+		spec->triggers.n = count;
+	}
+	for (size_t i = 0; i < node->need_count; i++) {
+		const struct dag_node *parent = dag->nodes[node->needs[i].parent];
+
+		for (uint64_t k = 0; k < parent->width; k++, at++) {
+			spec->needs.at[at] = parent->first + k;
+			if (!all_ok)
+				spec->triggers.at[at] = node->needs[i].trigger;
+		}
+	}
+}
+
+static const struct dag_node *node_of(const struct dagline *dag, uint64_t index)
+{
+	size_t low = 0, high = dag->node_count;
+
+	CHECK(index < dag->job_count);
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dag->nodes[middle]->first <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	return dag->nodes[low];
+}
+
+void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
+		 struct arena *arena, struct rec_job_spec *ret_spec)
+{
+	const struct dag_node *node = node_of(dag, index);
+	uint64_t place = index - node->first;
+	struct rec_job_spec spec = { .name = node->name };
+
+	if (node->fan) {
+		char suffix[24];
+
+		snprintf(suffix, sizeof(suffix), "[%" PRIu64 "]", place);
+		spec.name = text_make(arena, arena_strdup(arena, node->name), slice_str(suffix));
+	}
+	job_command(node->command, arena, &spec);
+	job_needs(dag, node, arena, &spec);
+	job_env(node, place, defaults, arena, &spec);
+	spec.dir = node->dir.len ? node->dir : defaults->dir;
+	spec.priority = node->priority ? node->priority : defaults->priority;
+	spec.retry_max = node->retry_max ? node->retry_max : defaults->retry_max;
+	spec.timeout_ms = node->timeout_ms ? node->timeout_ms : defaults->timeout_ms;
+	spec.backoff_ms = node->backoff_ms;
+	*ret_spec = spec;
+}
+
+/* The part of the line from *start on is shown when the whole would be too long. */
+static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, size_t *ret_start)
+{
+	size_t start = 0, end = at, line = 1;
+
+	for (size_t i = 0; i < at; i++) {
+		if (text.data[i] == '\n') {
+			start = i + 1;
+			line++;
+		}
+	}
+	while (end < text.len && text.data[end] != '\n')
+		end++;
+	*ret_line = line;
+	*ret_start = start;
+	return slice_make(text.data + start, end - start);
+}
+
+void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,
+		     const struct error *error, struct buf *out)
+{
+	size_t at = spot->at < text.len ? spot->at : text.len;
+	size_t line_no, line_start, skipped = 0, indent, marks, unused;
+	struct slice line = shown_line(text, at, &line_no, &line_start);
+	struct slice before = slice_make(line.data, at - line_start);
+	struct buf shown = { 0 }, lead = { 0 };
+
+	/* A long line begins a little before the spot. */
+	if (before.len > LINE_SHOWN / 2) {
+		skipped = before.len - LINE_SHOWN / 2;
+		while (skipped < before.len && (before.data[skipped] & 0xc0) == 0x80)
+			skipped++;
+	}
+	buf_addf(out, "%s:%zu:%zu: error: ", source, line_no, at - line_start + 1);
+	text_escape(out, slice_str(error->text), TEXT_KEEP_NONE);
+	text_escape(&lead, slice_make(before.data + skipped, before.len - skipped), TEXT_KEEP_NONE);
+	text_escape(&shown, slice_make(line.data + skipped, line.len - skipped), TEXT_KEEP_NONE);
+	indent = text_width(buf_slice(&lead));
+	marks = spot->len < line.len - before.len ? spot->len : line.len - before.len;
+	buf_addf(out, "\n  %3zu | ", line_no);
+	buf_add(out, shown.data, text_clip(buf_slice(&shown), LINE_SHOWN, &unused));
+	buf_addf(out, "\n      | %*s^", (int)indent, "");
+	for (size_t i = 1; i < marks && indent + i < LINE_SHOWN; i++)
+		buf_add_byte(out, '~');
+	if (error->next[0] != '\0') {
+		buf_add_str(out, " ");
+		text_escape(out, slice_str(error->next), TEXT_KEEP_NONE);
+	}
+	buf_add_byte(out, '\n');
+	buf_free(&lead);
+	buf_free(&shown);
+}

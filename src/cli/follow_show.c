@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A followed run on standard output. As lines: one for each change that matters, a heartbeat when nothing
+ * happens, the end of every failure's output at the end. On a terminal the same lines scroll above the jobs
+ * that run (SCREEN_JOBS at most) and a bar, which are drawn anew in place. Everything from jobs is escaped.
+ */
+#include "cli/follow_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/logread.h"
+
+#define SCREEN_JOBS 10
+#define SMALL_RUN 200                    /* up to here every job's end has a line */
+#define TAIL_LINES 10
+#define HEARTBEAT_MS 30000
+#define IDLE_MS 2000
+#define BAR_CELLS 20
+
+static void add_head(struct follow *follow)
+{
+	buf_addf(&follow->out, "#%" PRIu64 " ", follow->run);
+}
+
+/* With no screen, lines leave at once. */
+static void said(struct follow *follow)
+{
+	follow->said_ns = clock_mono_ns();
+	follow->dirty = true;
+	if (follow->mode != SHOW_SCREEN)
+		cli_print(follow->cli, &follow->out);
+}
+
+void show_begin(struct follow *follow)
+{
+	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
+		return;
+	add_head(follow);
+	buf_add_str(&follow->out, "start ");
+	text_escape(&follow->out, slice_str(follow->name ? follow->name : ""), TEXT_KEEP_NONE);
+	buf_addf(&follow->out, " %zu job%s\n", follow->job_count, follow->job_count == 1 ? "" : "s");
+	said(follow);
+}
+
+void follow_say(struct follow *follow, const char *text)
+{
+	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
+		return;
+	add_head(follow);
+	buf_add_str(&follow->out, text);
+	buf_add_byte(&follow->out, '\n');
+	said(follow);
+	show_redraw(follow);
+}
+
+static void show_json(struct follow *follow, const struct followed_job *job)
+{
+	struct arena arena = { 0 };
+	struct records records;
+	struct json json;
+
+	rows_begin_jobs(&records, &arena);
+	rows_add_job(&records, &job->row, NULL, 0, clock_wall_ms());
+	json_begin(&json, &follow->out);
+	records_json_row(&records, 0, &json);
+	buf_add_byte(&follow->out, '\n');
+	arena_free(&arena);
+	said(follow);
+}
+
+static void add_outcome(struct follow *follow, const struct rec_job_row *row)
+{
+	struct buf *out = &follow->out;
+
+	switch (row->outcome) {
+	case OUTCOME_NONE:
+		break;
+	case OUTCOME_EXIT:
+		if (row->code != 0)
+			buf_addf(out, " exit=%" PRIu64, row->code);
+		break;
+	case OUTCOME_SIGNAL:
+		buf_addf(out, " signal=%" PRIu64, row->code);
+		break;
+	case OUTCOME_SPAWN:
+		buf_addf(out, " not-started errno=%" PRIu64, row->code);
+		break;
+	default:
+		buf_addf(out, " %s", row->outcome < OUTCOME_COUNT ? outcome_name((enum outcome)row->outcome) : "?");
+	}
+}
+
+static const struct followed_job *cause_of(const struct follow *follow, const struct rec_job_row *row)
+{
+	uint64_t offset;
+
+	/* Serial numbers of a run's jobs are neighbours. */
+	if (row->cause == 0 || row->cause - 1 + row->index < row->job)
+		return NULL;
+	offset = row->cause - 1 + row->index - row->job;
+	return offset < follow->job_count && follow->jobs[offset].name != NULL ? &follow->jobs[offset] : NULL;
+}
+
+static void add_change(struct follow *follow, const struct followed_job *job)
+{
+	const struct rec_job_row *row = &job->row;
+	enum job_state state = job_state_checked(row->state);
+	const struct look *look = &follow->cli->out;
+	struct buf *out = &follow->out;
+	const struct followed_job *cause = cause_of(follow, row);
+	int64_t span = job_span_ms(row, clock_wall_ms());
+
+	add_head(follow);
+	text_escape(out, row->name, TEXT_KEEP_NONE);
+	buf_add_byte(out, ' ');
+	look_colour(look, state_table[state].colour, state_table[state].attribute, out);
+	buf_add_str(out, state_table[state].word);
+	look_plain(look, out);
+	if (state == STATE_SKIPPED || (state == STATE_CANCELLED && row->outcome == OUTCOME_NONE)) {
+		if (cause != NULL && cause != job) {
+			buf_add_str(out, " because of ");
+			text_escape(out, cause->row.name, TEXT_KEEP_NONE);
+		}
+	} else {
+		add_outcome(follow, row);
+		if (row->retry_max > 0)
+			buf_addf(out, " try=%" PRIu64 "/%" PRIu64, row->tries, row->retry_max + 1);
+		else if (row->tries > 1 || state == STATE_DELAYED)
+			buf_addf(out, " try=%" PRIu64, row->tries);
+		if (row->worker.len > 0) {
+			buf_add_str(out, " worker=");
+			text_escape(out, row->worker, TEXT_KEEP_NONE);
+		}
+		if (span >= 0) {
+			buf_add_byte(out, ' ');
+			look_span(span, out);
+		}
+	}
+	buf_add_byte(out, '\n');
+}
+
+/* The end of a job's output, each line escaped. */
+static void add_tail(struct follow *follow, const struct followed_job *job, const char *lead)
+{
+	struct buf text = { 0 };
+	size_t start = 0;
+
+	if (job->row.out_bytes == 0 || cli_connect(&follow->side) != ERR_NONE ||
+	    log_tail(&follow->side, &job->row, TAIL_LINES, &text) != ERR_NONE)
+		buf_clear(&text);
+	for (size_t at = 0; at < text.len; at++) {
+		if (text.data[at] != '\n')
+			continue;
+		buf_add_str(&follow->out, lead);
+		text_escape(&follow->out, slice_make(text.data + start, at - start),
+			    TEXT_KEEP_TAB | (follow->cli->out.colour ? TEXT_KEEP_COLOUR : 0));
+		look_plain(&follow->cli->out, &follow->out);
+		buf_add_byte(&follow->out, '\n');
+		start = at + 1;
+	}
+	buf_free(&text);
+}
+
+static bool is_failure(enum job_state state)
+{
+	return state_terminal(state) && state != STATE_SUCCEEDED && state != STATE_SKIPPED && state != STATE_CANCELLED;
+}
+
+void show_change(struct follow *follow, const struct followed_job *job, enum job_state from)
+{
+	enum job_state state = job_state_checked(job->row.state);
+
+	if (is_failure(state) && !state_terminal(from)) {
+		if (follow->failure_count < FAILURES_KEPT)
+			follow->failures[follow->failure_count] = (size_t)(job - follow->jobs);
+		follow->failure_count++;
+	}
+	if (follow->mode == SHOW_JSON)
+		show_json(follow, job);
+	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
+		return;
+	if (!is_failure(state) && follow->job_count > SMALL_RUN)
+		return;
+	if (!state_terminal(state) && !(state == STATE_DELAYED && job->row.tries > 0) && state != STATE_UNKNOWN)
+		return;
+	add_change(follow, job);
+	if (follow->mode == SHOW_SCREEN && state != STATE_SKIPPED)
+		add_tail(follow, job, "    ");
+	said(follow);
+}
+
+/* ---- the bar ---- */
+
+static void add_counts(struct follow *follow, struct buf *out)
+{
+	static const struct { const char *word; enum job_state states[4]; } groups[] = {
+		{ "ok", { STATE_SUCCEEDED, STATE_SUCCEEDED, STATE_SUCCEEDED, STATE_SUCCEEDED } },
+		{ "run", { STATE_RUNNING, STATE_STOPPING, STATE_RUNNING, STATE_RUNNING } },
+		{ "fail", { STATE_FAILED, STATE_TIMED_OUT, STATE_DENIED, STATE_QUARANTINED } },
+		{ "cancelled", { STATE_CANCELLED, STATE_CANCELLED, STATE_CANCELLED, STATE_CANCELLED } },
+		{ "skip", { STATE_SKIPPED, STATE_SKIPPED, STATE_SKIPPED, STATE_SKIPPED } },
+	};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		uint64_t count = 0, seen = 0;
+
+		for (int k = 0; k < 4; k++) {
+			if (seen >> groups[i].states[k] & 1)
+				continue;
+			seen |= UINT64_C(1) << groups[i].states[k];
+			count += follow->counts[groups[i].states[k]];
+		}
+		if (count > 0 || i == 0)
+			buf_addf(out, "%s%s=%" PRIu64, i ? " " : "", groups[i].word, count);
+	}
+}
+
+static int64_t age_ms(const struct follow *follow)
+{
+	int64_t end = follow->ended_ms ? follow->ended_ms : clock_wall_ms();
+
+	return follow->submitted_ms && end > follow->submitted_ms ? end - follow->submitted_ms : 0;
+}
+
+/* Why does nothing happen? Only what can be said for certain. */
+static void say_idle(struct follow *follow)
+{
+	struct arena arena = { 0 };
+	struct msg_snapshot workers;
+	bool any = false;
+
+	follow->told_idle = true;
+	if (cli_connect(&follow->side) != ERR_NONE ||
+	    cli_query(&follow->side, (struct msg_query){ .what = QUERY_WORKERS }, &arena, &workers) != ERR_NONE) {
+		arena_free(&arena);
+		return;
+	}
+	for (size_t i = 0; i < workers.workers.n; i++)
+		any = any || workers.workers.at[i].state == WORKER_UP;
+	arena_free(&arena);
+	if (any)
+		follow_say(follow, "waits for a free slot of a worker");
+	else
+		follow_say(follow, "waits for a worker: none is connected    next: titan up");
+}
+
+void show_idle(struct follow *follow)
+{
+	int64_t quiet_ms = (clock_mono_ns() - follow->said_ns) / NS_PER_MS;
+
+	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
+		return;
+	if (follow->known && !follow->told_idle && quiet_ms >= IDLE_MS && follow->counts[STATE_READY] > 0 &&
+	    follow->counts[STATE_RUNNING] + follow->counts[STATE_ASSIGNED] + follow->counts[STATE_STOPPING] == 0)
+		say_idle(follow);
+	if (follow->mode == SHOW_LINES && quiet_ms >= HEARTBEAT_MS) {
+		add_head(follow);
+		buf_addf(&follow->out, "%" PRIu64 "/%zu ", follow_settled(follow), follow->job_count);
+		add_counts(follow, &follow->out);
+		buf_add_byte(&follow->out, ' ');
+		look_span(age_ms(follow), &follow->out);
+		buf_add_byte(&follow->out, '\n');
+		said(follow);
+	}
+}
+
+static void erase(struct follow *follow, struct buf *frame)
+{
+	if (follow->screen_lines > 0)
+		buf_addf(frame, "\x1b[%zuA", follow->screen_lines);
+	buf_add_str(frame, "\r\x1b[J");
+	follow->screen_lines = 0;
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize size;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1u : 79;
+}
+
+static void add_running(struct follow *follow, struct buf *frame, size_t width)
+{
+	uint64_t more = follow->counts[STATE_RUNNING] + follow->counts[STATE_STOPPING];
+	size_t drawn = 0, unused;
+
+	for (size_t i = 0; i < follow->job_count && drawn < SCREEN_JOBS; i++) {
+		const struct followed_job *job = &follow->jobs[i];
+		enum job_state state = job_state_checked(job->row.state);
+		int64_t span = job_span_ms(&job->row, clock_wall_ms());
+		struct buf line = { 0 };
+
+		if (job->name == NULL || (state != STATE_RUNNING && state != STATE_STOPPING))
+			continue;
+		text_escape(&line, job->row.name, TEXT_KEEP_NONE);
+		buf_add_byte(&line, ' ');
+		text_escape(&line, job->row.worker, TEXT_KEEP_NONE);
+		buf_add_byte(&line, ' ');
+		look_span(span > 0 ? span : 0, &line);
+		buf_add_byte(frame, ' ');
+		look_state(&follow->cli->out, &state_table[state], frame);
+		buf_add_byte(frame, ' ');
+		buf_add(frame, line.data, text_clip(buf_slice(&line), width - 10, &unused));
+		buf_add_byte(frame, '\n');
+		buf_free(&line);
+		follow->screen_lines++;
+		drawn++;
+	}
+	if (more > drawn) {
+		buf_addf(frame, "   and %" PRIu64 " more\n", more - drawn);
+		follow->screen_lines++;
+	}
+}
+
+void show_redraw(struct follow *follow)
+{
+	struct buf frame = { 0 };
+	struct buf bar = { 0 };
+	uint64_t settled = follow_settled(follow);
+	size_t width, unused;
+
+	if (follow->mode != SHOW_SCREEN || (!follow->dirty && follow->counts[STATE_RUNNING] == 0))
+		return;
+	width = terminal_width();
+	erase(follow, &frame);
+	buf_add_slice(&frame, buf_slice(&follow->out));
+	buf_clear(&follow->out);
+	if (follow->begun) {
+		add_running(follow, &frame, width);
+		look_bar(&follow->cli->out, settled, follow->job_count, BAR_CELLS, &bar);
+		buf_addf(&bar, " %3d%% %" PRIu64 "/%zu ",
+			 follow->job_count ? (int)(settled * 100 / follow->job_count) : 0, settled, follow->job_count);
+		add_counts(follow, &bar);
+		buf_add_byte(&bar, ' ');
+		look_span(age_ms(follow), &bar);
+		buf_add(&frame, bar.data, text_clip(buf_slice(&bar), width, &unused));
+		buf_add_byte(&frame, '\n');
+		follow->screen_lines++;
+	}
+	cli_print(follow->cli, &frame);
+	follow->dirty = false;
+	buf_free(&frame);
+	buf_free(&bar);
+}
+
+void show_leave(struct follow *follow)
+{
+	struct buf frame = { 0 };
+
+	if (follow->mode != SHOW_SCREEN)
+		return;
+	erase(follow, &frame);
+	buf_add_slice(&frame, buf_slice(&follow->out));
+	cli_print(follow->cli, &frame);
+	buf_free(&frame);
+}
+
+static void add_failures(struct follow *follow)
+{
+	size_t kept = follow->failure_count < FAILURES_KEPT ? follow->failure_count : FAILURES_KEPT;
+
+	for (size_t i = 0; i < kept; i++) {
+		const struct followed_job *job = &follow->jobs[follow->failures[i]];
+
+		if (job->row.out_bytes == 0)
+			continue;
+		buf_add_str(&follow->out, "--- ");
+		text_escape(&follow->out, job->row.name, TEXT_KEEP_NONE);
+		buf_addf(&follow->out, ", last %d lines ---\n", TAIL_LINES);
+		add_tail(follow, job, "");
+	}
+	if (follow->failure_count > kept)
+		buf_addf(&follow->out, "--- and %zu more that failed: titan show %" PRIu64 " ---\n",
+			 follow->failure_count - kept, follow->run);
+}
+
+void show_end(struct follow *follow)
+{
+	enum run_state state = follow_state(follow);
+	const struct state_info *info = run_state_info(state);
+
+	if (follow->mode == SHOW_JSON) {
+		buf_addf(&follow->out, "{\"run\":%" PRIu64 ",\"state\":\"%s\"}\n", follow->run, run_state_name(state));
+		said(follow);
+	}
+	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
+		return;
+	/* On a screen the output has just scrolled by, unless the run is large. */
+	if (follow->mode == SHOW_LINES || follow->job_count > SMALL_RUN)
+		add_failures(follow);
+	add_head(follow);
+	look_colour(&follow->cli->out, info->colour, info->attribute, &follow->out);
+	buf_add_str(&follow->out, info->word);
+	look_plain(&follow->cli->out, &follow->out);
+	buf_add_byte(&follow->out, ' ');
+	add_counts(follow, &follow->out);
+	buf_add_byte(&follow->out, ' ');
+	look_span(age_ms(follow), &follow->out);
+	if (follow->failure_count > 0 && !follow->options->passing) {
+		buf_addf(&follow->out, "    next: titan logs %" PRIu64 "/", follow->run);
+		text_escape(&follow->out, follow->jobs[follow->failures[0]].row.name, TEXT_KEEP_NONE);
+	}
+	buf_add_byte(&follow->out, '\n');
+	if (follow->mode == SHOW_LINES)
+		said(follow);
+	else
+		show_leave(follow);
+}

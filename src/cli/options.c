@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Settings out of an invocation and the environment. Taking argv apart is invocation.c's.
+ */
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+bool option_given(const struct invocation *invocation, enum option_id id)
+{
+	for (size_t i = 0; i < invocation->option_count; i++)
+		if (invocation->options[i].id == id)
+			return true;
+	return false;
+}
+
+const char *option_value(const struct invocation *invocation, enum option_id id)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < invocation->option_count; i++)
+		if (invocation->options[i].id == id)
+			value = invocation->options[i].value;
+	return value;
+}
+
+static const char *option_word(const struct invocation *invocation, enum option_id id)
+{
+	for (const struct option_info *option = global_options; option->id != OPT_none; option++)
+		if (option->id == id)
+			return option->word;
+	for (const struct option_info *option = invocation->command->options; option->id != OPT_none; option++)
+		if (option->id == id)
+			return option->word;
+	return "";
+}
+
+enum err parse_number(const char *text, const char *what, uint64_t least, uint64_t most, uint64_t *ret_value,
+		      struct error *error)
+{
+	uint64_t value;
+
+	if (!text_parse_u64(slice_str(text), &value))
+		return error_set(error, ERR_USAGE, "%s: '%s' is not a number", what, text);
+	if (value < least || value > most)
+		return error_set(error, ERR_USAGE, "%s: %s is not between %llu and %llu", what, text,
+				 (unsigned long long)least, (unsigned long long)most);
+	*ret_value = value;
+	return ERR_NONE;
+}
+
+enum err parse_span(const char *text, const char *what, int64_t *ret_ms, struct error *error)
+{
+	if (strcmp(text, "0") == 0) {
+		*ret_ms = 0;
+		return ERR_NONE;
+	}
+	if (clock_parse_span(text, ret_ms) != 0)
+		return error_set(error, ERR_USAGE, "%s: '%s' is not a span of time such as 500ms, 30s, 5m, 2h or 1d",
+				 what, text);
+	return ERR_NONE;
+}
+
+enum err option_number(const struct invocation *invocation, enum option_id id, uint64_t least, uint64_t most,
+		       uint64_t *value, struct error *error)
+{
+	const char *text = option_value(invocation, id);
+	char what[64];
+
+	if (text == NULL)
+		return ERR_NONE;
+	snprintf(what, sizeof(what), "--%s", option_word(invocation, id));
+	return parse_number(text, what, least, most, value, error);
+}
+
+enum err option_span(const struct invocation *invocation, enum option_id id, int64_t *value_ms,
+		     struct error *error)
+{
+	const char *text = option_value(invocation, id);
+	char what[64];
+
+	if (text == NULL)
+		return ERR_NONE;
+	snprintf(what, sizeof(what), "--%s", option_word(invocation, id));
+	return parse_span(text, what, value_ms, error);
+}
+
+const char *nearest_word(const char *word, const char *const *words, size_t count)
+{
+	size_t len = strlen(word);
+	size_t best = len < 4 ? 2 : 3;           /* distances below this one count as near */
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t distance = text_distance(slice_str(word), slice_str(words[i]), best);
+
+		if (distance < best) {
+			best = distance;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}
+
+static enum err read_colour(const char *value, enum colour_when *ret, struct error *error)
+{
+	static const char *const words[] = { "auto", "always", "never" };
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(value, words[i]) == 0) {
+			*ret = (enum colour_when)i;
+			return ERR_NONE;
+		}
+	}
+	return error_set(error, ERR_USAGE, "--color: '%s' is none of auto, always, never", value);
+}
+
+static enum err read_style(const struct invocation *invocation, struct settings *settings, struct error *error)
+{
+	const char *format = option_value(invocation, OPT_format);
+	bool json = option_given(invocation, OPT_json);
+	bool plain = option_given(invocation, OPT_plain);
+
+	if (json + plain + (format != NULL) > 1)
+		return error_set(error, ERR_USAGE, "only one of --json, --plain and --format can be given");
+	settings->style = json ? STYLE_JSON : plain ? STYLE_PLAIN : format ? STYLE_FORMAT : STYLE_HUMAN;
+	settings->format = format;
+	return ERR_NONE;
+}
+
+enum err settings_read(const struct invocation *invocation, struct settings *ret, struct error *error)
+{
+	struct settings settings = { .timeout_ms = -1 };
+	const char *colour = option_value(invocation, OPT_color);
+	const char *no_colour = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+	enum err err;
+
+	settings.cluster = option_value(invocation, OPT_cluster);
+	if (settings.cluster == NULL)
+		settings.cluster = getenv("TITAN_CLUSTER");
+	if (settings.cluster != NULL && settings.cluster[0] == '\0')
+		settings.cluster = NULL;
+	if ((no_colour != NULL && no_colour[0] != '\0') || (term != NULL && strcmp(term, "dumb") == 0))
+		settings.colour = COLOUR_NEVER;
+	if (colour != NULL && (err = read_colour(colour, &settings.colour, error)) != ERR_NONE)
+		return err;
+	if ((err = read_style(invocation, &settings, error)) != ERR_NONE)
+		return err;
+	if ((err = option_span(invocation, OPT_timeout, &settings.timeout_ms, error)) != ERR_NONE)
+		return err;
+	settings.quiet = option_given(invocation, OPT_quiet);
+	settings.yes = option_given(invocation, OPT_yes);
+	settings.no_input = option_given(invocation, OPT_no_input);
+	*ret = settings;
+	return ERR_NONE;
+}
+
+static enum err read_interval(const struct invocation *invocation, enum option_id id, const char *variable,
+			      int64_t *ret_ms, struct error *error)
+{
+	const char *value = getenv(variable);
+	enum err err;
+
+	if (value != NULL && value[0] != '\0' && option_value(invocation, id) == NULL)
+		err = parse_span(value, variable, ret_ms, error);
+	else
+		err = option_span(invocation, id, ret_ms, error);
+	return err;
+}
+
+enum err intervals_read(const struct invocation *invocation, struct intervals *ret, struct error *error)
+{
+	struct intervals intervals = { 0 };
+	enum err err;
+
+	if ((err = read_interval(invocation, OPT_master_heartbeat, "TITAN_HEARTBEAT", &intervals.heartbeat_ms,
+				 error)) != ERR_NONE ||
+	    (err = read_interval(invocation, OPT_master_lease, "TITAN_LEASE", &intervals.lease_ms, error)) != ERR_NONE ||
+	    (err = read_interval(invocation, OPT_master_grace, "TITAN_GRACE", &intervals.grace_ms, error)) != ERR_NONE)
+		return err;
+	*ret = intervals;
+	return ERR_NONE;
+}

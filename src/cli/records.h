@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rows of cells, printed in one of four styles: an aligned table, tab-separated values, JSON, or a template.
+ * Text from outside goes in as it is and comes out escaped.
+ */
+#ifndef TITAN_CLI_RECORDS_H
+#define TITAN_CLI_RECORDS_H
+
+#include "cli/json.h"
+#include "cli/options.h"
+#include "proto/message.h"
+#include "proto/states.h"
+
+struct look {                            /* how things are shown on one stream */
+	enum style style;
+	const char *format;
+	bool colour;
+	bool utf8;
+	bool terminal;
+};
+
+struct column {
+	const char *key;                 /* in JSON and templates */
+	const char *title;               /* NULL: neither in tables nor in plain output */
+	bool right;                      /* numbers */
+};
+
+enum cell_kind {
+	CELL_NONE, CELL_TEXT, CELL_NUMBER, CELL_STATE, CELL_TIME, CELL_SPAN, CELL_SHARE, CELL_BOOL, CELL_TEXTS,
+};
+
+struct cell {
+	enum cell_kind kind;
+	struct slice text;
+	int64_t number;                  /* also ms, and a share's part */
+	int64_t whole;
+	const struct state_info *state;
+	struct slice_list texts;
+};
+
+struct records {
+	const struct column *columns;
+	size_t column_count;
+	struct arena *arena;             /* of the cells; texts are the caller's until printed */
+	struct cell *cells;
+	size_t cell_count, cell_room;
+};
+
+void records_begin(struct records *records, const struct column *columns, size_t column_count,
+		   struct arena *arena);
+/* Cells in the order of the columns, row after row. */
+void records_none(struct records *records);
+void records_text(struct records *records, struct slice text);      /* empty: none */
+void records_number(struct records *records, uint64_t value);
+void records_state(struct records *records, const struct state_info *state, const char *name);
+void records_time(struct records *records, int64_t wall_ms);        /* 0: none */
+void records_span(struct records *records, int64_t ms);             /* < 0: none */
+void records_share(struct records *records, uint64_t part, uint64_t whole);
+void records_bool(struct records *records, bool value);
+void records_texts(struct records *records, struct slice_list texts);
+
+/* Is the template right for these columns? Asked before anything is printed. */
+enum err records_check(const struct records *records, const struct look *look, struct error *error);
+void records_print(const struct records *records, const struct look *look, struct buf *out);
+/* One record as lines of "key  value" for people; as records_print with the other styles, JSON without a list. */
+void records_print_one(const struct records *records, const struct look *look, struct buf *out);
+void records_json_row(const struct records *records, size_t row, struct json *json);
+
+/* "▸ RUN", coloured. */
+void look_state(const struct look *look, const struct state_info *state, struct buf *out);
+void look_colour(const struct look *look, enum colour colour, enum attribute attribute, struct buf *out);
+void look_plain(const struct look *look, struct buf *out);
+void look_span(int64_t ms, struct buf *out);             /* 0.3s 41s 12m41s 3h05m 2d04h */
+/* A bar of this many cells. */
+void look_bar(const struct look *look, uint64_t part, uint64_t whole, int cells, struct buf *out);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Columns of runs, jobs and workers. Numbers from the wire are checked before they index anything. */
+#include "cli/rows.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum run_state run_state_checked(uint64_t state)
+{
+	return state < RUN_STATE_COUNT ? (enum run_state)state : RUN_WAITING;
+}
+
+enum job_state job_state_checked(uint64_t state)
+{
+	return state < STATE_COUNT ? (enum job_state)state : STATE_WAITING;
+}
+
+struct run_counts run_counts(const struct rec_run_row *run)
+{
+	struct run_counts counts = { .jobs = run->jobs };
+
+	for (size_t i = 0; i < run->counts.n && i < STATE_COUNT; i++) {
+		uint64_t count = run->counts.at[i];
+
+		if (state_terminal((enum job_state)i))
+			counts.settled += count;
+		if (i == STATE_SUCCEEDED)
+			counts.ok += count;
+		else if (i == STATE_SKIPPED)
+			counts.skipped += count;
+		else if (state_terminal((enum job_state)i))
+			counts.failed += count;
+		else if (state_table[i].kind == KIND_HOLDS)
+			counts.running += count;
+		else
+			counts.waiting += count;
+	}
+	return counts;
+}
+
+static struct slice arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static struct slice arena_printf(struct arena *arena, const char *format, ...)
+{
+	char text[64];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return arena_copy(arena, slice_str(text));
+}
+
+static const struct column run_columns[] = {
+	{ "id", "ID", true },
+	{ "name", "PIPELINE", false },
+	{ "state", "STATE", false },
+	{ "progress", "PROGRESS", false },
+	{ "ok", "OK", true },
+	{ "running", "RUN", true },
+	{ "waiting", "WAIT", true },
+	{ "failed", "FAIL", true },
+	{ "age_ms", "AGE", true },
+	{ "skipped", NULL, false },
+	{ "jobs", NULL, false },
+	{ "owner", NULL, false },
+	{ "submitted", NULL, false },
+	{ "ended", NULL, false },
+};
+
+void rows_begin_runs(struct records *records, struct arena *arena)
+{
+	records_begin(records, run_columns, sizeof(run_columns) / sizeof(run_columns[0]), arena);
+}
+
+void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms)
+{
+	struct run_counts counts = run_counts(run);
+	enum run_state state = run_state_checked(run->state);
+	int64_t end_ms = run->ended_ms ? run->ended_ms : now_ms;
+
+	records_number(records, run->run);
+	records_text(records, run->name);
+	records_state(records, run_state_info(state), run_state_name(state));
+	records_share(records, counts.settled, counts.jobs);
+	records_number(records, counts.ok);
+	records_number(records, counts.running);
+	records_number(records, counts.waiting);
+	records_number(records, counts.failed);
+	records_span(records, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
+	records_number(records, counts.skipped);
+	records_number(records, counts.jobs);
+	records_text(records, run->owner);
+	records_time(records, run->submitted_ms);
+	records_time(records, run->ended_ms);
+}
+
+static const char *signal_name(uint64_t number)
+{
+	return number < 65 ? sigabbrev_np((int)number) : NULL;
+}
+
+struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena)
+{
+	if (job->outcome == OUTCOME_NONE || job->outcome >= OUTCOME_COUNT)
+		return slice_make(NULL, 0);
+	switch ((enum outcome)job->outcome) {
+	case OUTCOME_EXIT:
+		return arena_printf(arena, "exit %" PRIu64, job->code);
+	case OUTCOME_SIGNAL:
+		return signal_name(job->code) ? arena_printf(arena, "SIG%s", signal_name(job->code))
+					      : arena_printf(arena, "signal %" PRIu64, job->code);
+	case OUTCOME_SPAWN:
+		return arena_printf(arena, "not started: %s", strerror((int)job->code));
+	default:
+		return slice_str(outcome_name((enum outcome)job->outcome));
+	}
+}
+
+struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
+			    struct arena *arena)
+{
+	enum job_state state = job_state_checked(job->state);
+	const struct rec_job_row *cause = NULL;
+	struct buf text = { 0 };
+	struct slice copy;
+
+	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
+		return slice_make(NULL, 0);
+	for (size_t i = 0; i < job_count && cause == NULL; i++)
+		if (jobs[i].job == job->cause - 1)
+			cause = &jobs[i];
+	if (cause == NULL)
+		return slice_make(NULL, 0);
+	buf_addf(&text, "because %.*s ", (int)cause->name.len, (const char *)cause->name.data);
+	buf_add_str(&text, job_state_checked(cause->state) == STATE_SKIPPED ? "was " : "");
+	buf_add_str(&text, job_state_checked(cause->state) == STATE_CANCELLED ? "was " : "");
+	buf_add_str(&text, state_table[job_state_checked(cause->state)].name);
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms)
+{
+	enum job_state state = job_state_checked(job->state);
+	int64_t end_ms = state_table[state].kind == KIND_HOLDS ? now_ms : job->ended_ms;
+
+	if (job->started_ms == 0 || end_ms == 0)
+		return -1;
+	return end_ms > job->started_ms ? end_ms - job->started_ms : 0;
+}
+
+static const struct column job_columns[] = {
+	{ "name", "JOB", false },
+	{ "state", "STATE", false },
+	{ "span_ms", "TIME", true },
+	{ "tries", "TRY", true },
+	{ "worker", "WORKER", false },
+	{ "outcome", "RESULT", false },
+	{ "needs", "NEEDS", false },
+	{ "cause", "WHY", false },
+	{ "address", NULL, false },
+	{ "job", NULL, false },
+	{ "index", NULL, false },
+	{ "epoch", NULL, false },
+	{ "crashes", NULL, false },
+	{ "code", NULL, false },
+	{ "started", NULL, false },
+	{ "ended", NULL, false },
+	{ "due", NULL, false },
+	{ "cpu_us", NULL, false },
+	{ "rss_kib", NULL, false },
+	{ "out_bytes", NULL, false },
+};
+
+void rows_begin_jobs(struct records *records, struct arena *arena)
+{
+	records_begin(records, job_columns, sizeof(job_columns) / sizeof(job_columns[0]), arena);
+}
+
+/* The wire has indices; people have names. */
+static struct slice_list need_names(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
+				    struct arena *arena)
+{
+	struct slice_list names = { .n = job->needs.n };
+
+	if (names.n == 0 || jobs == NULL)
+		return (struct slice_list){ 0 };
+	names.at = arena_zalloc(arena, names.n, sizeof(*names.at));
+	for (size_t i = 0; i < names.n; i++) {
+		uint64_t index = job->needs.at[i];
+		uint64_t trigger = i < job->triggers.n ? job->triggers.at[i] : TRIGGER_OK;
+		struct buf text = { 0 };
+
+		if (index < job_count && jobs[index].index == index)
+			buf_add_slice(&text, jobs[index].name);
+		else
+			buf_addf(&text, "#%" PRIu64, index);
+		if (trigger != TRIGGER_OK)
+			buf_add_str(&text, trigger == TRIGGER_FAILED ? ":failed" : ":done");
+		names.at[i] = arena_copy(arena, buf_slice(&text));
+		buf_free(&text);
+	}
+	return names;
+}
+
+void rows_add_job(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
+		  size_t job_count, int64_t now_ms)
+{
+	enum job_state state = job_state_checked(job->state);
+	struct arena *arena = records->arena;
+	struct buf address = { 0 };
+
+	buf_addf(&address, "%" PRIu64 "/", job->run);
+	buf_add_slice(&address, job->name);
+	records_text(records, job->name);
+	records_state(records, &state_table[state], state_table[state].name);
+	records_span(records, job_span_ms(job, now_ms));
+	records_number(records, job->tries);
+	records_text(records, job->worker);
+	records_text(records, job_outcome_text(job, arena));
+	records_texts(records, need_names(job, jobs, job_count, arena));
+	records_text(records, job_cause_text(job, jobs, job_count, arena));
+	records_text(records, arena_copy(arena, buf_slice(&address)));
+	records_number(records, job->job);
+	records_number(records, job->index);
+	records_number(records, job->epoch);
+	records_number(records, job->crashes);
+	if (job->outcome == OUTCOME_NONE)
+		records_none(records);
+	else
+		records_number(records, job->code);
+	records_time(records, job->started_ms);
+	records_time(records, job->ended_ms);
+	records_time(records, job->due_ms);
+	records_number(records, job->cpu_us);
+	records_number(records, job->rss_kib);
+	records_number(records, job->out_bytes);
+	buf_free(&address);
+}
+
+static const struct column worker_columns[] = {
+	{ "name", "WORKER", false },
+	{ "state", "STATE", false },
+	{ "busy", "BUSY", true },
+	{ "slots", "SLOTS", true },
+	{ "ahead", "AHEAD", true },
+	{ "done", "DONE", true },
+	{ "cpu_permille", NULL, false },
+	{ "mem_permille", NULL, false },
+	{ "pid", "PID", true },
+	{ "seen_ms", "SEEN", true },
+	{ "worker", NULL, false },
+};
+
+void rows_begin_workers(struct records *records, struct arena *arena)
+{
+	records_begin(records, worker_columns, sizeof(worker_columns) / sizeof(worker_columns[0]), arena);
+}
+
+void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms)
+{
+	enum worker_state state = worker->state <= WORKER_LOST ? (enum worker_state)worker->state : WORKER_LOST;
+
+	records_text(records, worker->name);
+	records_text(records, slice_str(worker_state_name(state)));
+	records_number(records, worker->busy);
+	records_number(records, worker->slots);
+	records_number(records, worker->ahead);
+	records_number(records, worker->done);
+	records_number(records, worker->cpu_permille);
+	records_number(records, worker->mem_permille);
+	records_number(records, worker->pid);
+	records_span(records, worker->seen_ms && now_ms > worker->seen_ms ? now_ms - worker->seen_ms : 0);
+	records_number(records, worker->worker);
+}

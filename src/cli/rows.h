@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows of the wire as records: which columns runs, jobs and workers have, and what stands in them. */
+#ifndef TITAN_CLI_ROWS_H
+#define TITAN_CLI_ROWS_H
+
+#include "cli/records.h"
+
+struct run_counts {                      /* what people want to know of a run's jobs */
+	uint64_t ok, running, waiting, failed, skipped, settled, jobs;
+};
+
+struct run_counts run_counts(const struct rec_run_row *run);
+enum run_state run_state_checked(uint64_t state);        /* from a peer: one that we know */
+enum job_state job_state_checked(uint64_t state);
+
+void rows_begin_runs(struct records *records, struct arena *arena);
+void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms);
+
+/* Jobs of one run. jobs, job_count: all of them by index, for the names of needs and causes. */
+void rows_begin_jobs(struct records *records, struct arena *arena);
+void rows_add_job(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
+		  size_t job_count, int64_t now_ms);
+
+void rows_begin_workers(struct records *records, struct arena *arena);
+void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms);
+
+/* "exit 1", "signal 9", "lost": of the latest attempt; empty while there is nothing to say. */
+struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena);
+/* Why it ended as it did, where that isn't its own outcome: "because load failed". Empty: nothing to say. */
+struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
+			    struct arena *arena);
+int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms);      /* of the latest attempt; -1: none */
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A graph on its way to the master. */
+#ifndef TITAN_CLI_SUBMIT_H
+#define TITAN_CLI_SUBMIT_H
+
+#include "cli/cli.h"
+
+#define SUBMIT_KEY_SIZE 16
+
+struct graph_source {
+	uint64_t count;
+	/* The job with this index; its lists in scratch, which lives until the next one. */
+	void (*job_cb)(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec);
+	const void *arg;
+};
+
+/* A small graph goes in one frame, a large one in chunks. After a lost connection the same key is sent again. */
+enum err submit_graph(struct cli *cli, const struct graph_source *source, struct slice name,
+		      const uint8_t key[SUBMIT_KEY_SIZE], struct msg_accepted *ret);
+
+#endif

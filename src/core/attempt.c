@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Attempts: given to a worker, started, ended, lost, stopped. A word about an attempt counts only if
+ * its epoch is the job's latest, the job holds it, and the word comes from the worker that has it.
+ * Anything else is acknowledged and changes nothing.
+ */
+#include "core/internal.h"
+
+/* --- the worker's list of what it holds --- */
+
+void attempt_attach(struct core *core, struct worker *worker, struct job *job)
+{
+	GROW(worker->held, worker->held_count, worker->held_cap);
+	job->held_at = (uint32_t)worker->held_count;
+	worker->held[worker->held_count++] = (struct held_entry){ .job = job, .stamp = core->assign_stamp++ };
+	worker_touch(core, worker);
+}
+
+void attempt_detach(struct core *core, struct job *job)
+{
+	struct worker *worker = worker_find(core, job->worker);
+
+	CHECK(worker && job->held_at < worker->held_count && worker->held[job->held_at].job == job);
+	worker->held[job->held_at] = worker->held[--worker->held_count];
+	worker->held[job->held_at].job->held_at = job->held_at;
+	job->held_at = 0;
+	worker_touch(core, worker);
+}
+
+void attempt_assign(struct core *core, struct worker *worker, struct job *job)
+{
+	struct outgoing *frame;
+
+	CHECK((uint32_t)job->epoch < UINT32_MAX);
+	job->epoch = core->generation << 32 | ((uint32_t)job->epoch + 1);
+	if (job->tries < UINT16_MAX)
+		job->tries++;
+	job->worker = (uint32_t)worker->number;
+	job->outcome = OUTCOME_NONE;
+	job->stop_cause = 0;
+	job->code = 0;
+	job->started_ms = 0;
+	job->cpu_us = 0;
+	job->rss_kib = 0;
+	job->out_bytes = 0;
+	job_move(core, job, EVENT_CHOSEN, STATE_ASSIGNED);
+	attempt_attach(core, worker, job);
+	frame = outbox_frame(core->outbox, worker->conn, OP_ASSIGN);
+	frame->assign = (struct rec_assign){
+		.job = job_serial(job), .epoch = job->epoch, .run = job->run->number, .index = job->index,
+		.try_no = job->tries, .spec = job_spec_bytes(job),
+	};
+}
+
+/* --- waiting --- */
+
+int64_t backoff_longest_ms(uint64_t base_ms)
+{
+	uint64_t cap = base_ms > LIMIT_RETRY_BACKOFF_MAX_MS ? base_ms : LIMIT_RETRY_BACKOFF_MAX_MS;
+
+	return (int64_t)(cap + cap / 4);
+}
+
+/* Doubles with each failure up to the longest wait. Jitter only adds: no wait is shorter than asked for. */
+static int64_t backoff_ms(struct core *core, const struct rec_job_spec *spec, uint64_t failures)
+{
+	uint64_t base = spec->backoff_ms ? spec->backoff_ms : LIMIT_RETRY_BACKOFF_MS;
+	uint64_t cap = base > LIMIT_RETRY_BACKOFF_MAX_MS ? base : LIMIT_RETRY_BACKOFF_MAX_MS;
+	uint64_t wait = base;
+
+	for (uint64_t i = 1; i < failures && wait < cap; i++)
+		wait *= 2;
+	if (wait > cap)
+		wait = cap;
+	return (int64_t)(wait + rand_below(&core->rand, wait / 4 + 1));
+}
+
+void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms)
+{
+	job->flags |= JOB_TIMED;
+	timer_add(core, TIMER_DUE, job_serial(job), job->epoch, wait_ms);
+}
+
+static void job_delay(struct core *core, struct job *job, enum job_event event,
+		      const struct rec_job_spec *spec, uint64_t failures)
+{
+	int64_t wait = backoff_ms(core, spec, failures);
+
+	job_move(core, job, event, STATE_DELAYED);
+	job->when_ms = core->now.wall_ms + wait;
+	job_delay_arm(core, job, wait);
+}
+
+void attempt_timer_arm(struct core *core, struct job *job, int64_t wait_ms)
+{
+	job->flags |= JOB_TIMED;
+	timer_add(core, TIMER_TIMEOUT, job_serial(job), job->epoch, wait_ms);
+}
+
+/* --- ends --- */
+
+static enum job_state stop_target(const struct job *job)
+{
+	return job->stop_cause == EVENT_CANCEL ? STATE_CANCELLED : STATE_TIMED_OUT;
+}
+
+void attempt_lost(struct core *core, struct job *job, enum outcome outcome)
+{
+	struct rec_job_spec spec;
+
+	job->outcome = (uint8_t)outcome;
+	if (job->state == STATE_STOPPING) {
+		job_move(core, job, EVENT_LOST, stop_target(job));
+	} else if (job->state == STATE_ASSIGNED) {
+		job->tries--;            /* it never started, as far as anybody knows */
+		job_move(core, job, EVENT_LOST, STATE_READY);
+	} else if (++job->crashes >= LIMIT_CRASH_LIMIT) {
+		job_move(core, job, EVENT_LOST, STATE_FAILED);
+	} else {
+		job_spec_decode(core, job, &spec);
+		job_delay(core, job, EVENT_LOST, &spec, job->crashes);
+	}
+}
+
+static void attempt_failed(struct core *core, struct job *job)
+{
+	uint64_t failures = job->tries - job->crashes;
+	struct rec_job_spec spec;
+
+	job_spec_decode(core, job, &spec);
+	if (failures <= spec.retry_max)
+		job_delay(core, job, EVENT_EXITED_FAIL, &spec, failures);
+	else
+		job_move(core, job, EVENT_EXITED_FAIL, STATE_FAILED);
+}
+
+/* A process that ended as nobody asked it to, or that nobody saw end: a crash if it had started. */
+static void attempt_crashed(struct core *core, struct job *job, enum outcome outcome, bool started)
+{
+	if (job->state == STATE_ASSIGNED && started)
+		job_move(core, job, EVENT_STARTED, STATE_RUNNING);
+	attempt_lost(core, job, outcome);
+}
+
+static uint32_t clamp_u32(uint64_t value)
+{
+	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+static int64_t clamp_ms(int64_t wall_ms)
+{
+	return wall_ms < 0 ? 0 : wall_ms;
+}
+
+static void attempt_facts(struct job *job, const struct rec_done *done)
+{
+	bool known = done->outcome < OUTCOME_COUNT && done->outcome != OUTCOME_NONE &&
+		     done->outcome != OUTCOME_LOST;
+
+	job->outcome = (uint8_t)(known ? done->outcome : OUTCOME_EXIT_UNKNOWN);
+	job->code = clamp_u32(done->code);
+	job->started_ms = clamp_ms(done->started_ms);
+	job->cpu_us = done->cpu_us > INT64_MAX ? INT64_MAX : done->cpu_us;
+	job->rss_kib = clamp_u32(done->rss_kib);
+	job->out_bytes = done->out_bytes > INT64_MAX ? INT64_MAX : done->out_bytes;
+}
+
+static void attempt_ended(struct core *core, struct job *job, const struct rec_done *done)
+{
+	bool started = job->state == STATE_RUNNING || done->started_ms > 0;
+
+	if (job->state == STATE_STOPPING) {
+		job_move(core, job, EVENT_GONE, stop_target(job));
+		return;
+	}
+	switch (done->outcome) {
+	case OUTCOME_EXIT:
+		if (done->code == 0)
+			job_move(core, job, EVENT_EXITED_OK, STATE_SUCCEEDED);
+		else
+			attempt_failed(core, job);
+		break;
+	case OUTCOME_SIGNAL:
+	case OUTCOME_SPAWN:
+		attempt_failed(core, job);
+		break;
+	case OUTCOME_RECALLED:
+		if (job->state == STATE_ASSIGNED) {
+			job->tries--;
+			job_move(core, job, EVENT_RECALLED, STATE_READY);
+			break;
+		}
+		attempt_crashed(core, job, OUTCOME_EXIT_UNKNOWN, true);
+		break;
+	case OUTCOME_STOPPED:
+		attempt_crashed(core, job, OUTCOME_STOPPED, started);
+		break;
+	default:                         /* nobody saw how; what isn't known here is taken for that */
+		attempt_crashed(core, job, OUTCOME_EXIT_UNKNOWN, true);
+		break;
+	}
+}
+
+/* --- the worker's words --- */
+
+bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch)
+{
+	return job && job->epoch == epoch && job->worker == worker->number && state_holds(job->state);
+}
+
+static void worker_measure(struct worker *worker, const struct rec_done *done)
+{
+	uint64_t run_us = done->run_ns / 1000;
+
+	if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL)
+		return;
+	if (worker->results < EWMA_RESULTS) {
+		worker->run_us = (worker->run_us * worker->results + run_us) / (worker->results + 1);
+		worker->results++;
+		return;
+	}
+	worker->run_us = (worker->run_us * 7 + run_us) / 8;
+}
+
+void attempts_started(struct core *core, struct worker *worker, const struct rec_started *at, size_t n)
+{
+	struct rec_job_spec spec;
+
+	for (size_t i = 0; i < n; i++) {
+		struct job *job = job_find(core, at[i].job);
+
+		if (!attempt_current(worker, job, at[i].epoch) || job->state != STATE_ASSIGNED)
+			continue;
+		job->started_ms = clamp_ms(at[i].wall_ms);
+		job_move(core, job, EVENT_STARTED, STATE_RUNNING);
+		if (job->flags & JOB_TIMEOUT) {
+			job_spec_decode(core, job, &spec);
+			attempt_timer_arm(core, job, (int64_t)spec.timeout_ms);
+		}
+	}
+}
+
+void attempts_done(struct core *core, struct worker *worker, const struct rec_done *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct job *job = job_find(core, at[i].job);
+		struct outgoing *frame = outbox_frame(core->outbox, worker->conn, OP_ACK);
+
+		frame->ack = (struct rec_attempt){ .job = at[i].job, .epoch = at[i].epoch };
+		if (!attempt_current(worker, job, at[i].epoch)) {
+			core->stale_results++;
+			continue;
+		}
+		worker->done++;
+		worker_measure(worker, &at[i]);
+		attempt_facts(job, &at[i]);
+		attempt_ended(core, job, &at[i]);
+		if (state_terminal(job->state) && at[i].ended_ms > 0)
+			job->when_ms = at[i].ended_ms;
+	}
+	jobs_settle(core);
+}
+
+/* --- stopping --- */
+
+void attempt_stop_send(struct core *core, const struct job *job)
+{
+	const struct worker *worker = worker_find(core, job->worker);
+
+	/* Without a connection it is sent when the worker comes back and says that it still has it. */
+	if (worker->conn == 0)
+		return;
+	outbox_frame(core->outbox, worker->conn, OP_STOP)->stop = (struct rec_stop){
+		.job = job_serial(job), .epoch = job->epoch, .grace_ms = LIMIT_STOP_GRACE_MS,
+	};
+}
+
+void attempt_stop(struct core *core, struct job *job, enum job_event cause)
+{
+	job->stop_cause = (uint8_t)cause;
+	job_move(core, job, cause, STATE_STOPPING);
+	attempt_stop_send(core, job);
+}

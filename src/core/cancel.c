@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Cancelling a run or one of its jobs. What holds no attempt is cancelled at once; an attempt is asked
+ * to end, and its job is cancelled when it is known to be gone.
+ */
+#include "core/internal.h"
+
+static bool job_cancel(struct core *core, struct job *job)
+{
+	if (state_terminal(job->state))
+		return false;
+	if (job->state == STATE_STOPPING) {
+		if (job->stop_cause == EVENT_CANCEL)
+			return false;
+		job->stop_cause = EVENT_CANCEL;
+		job_touch(core, job, true);
+	} else if (state_holds(job->state)) {
+		attempt_stop(core, job, EVENT_CANCEL);
+	} else {
+		job_move(core, job, EVENT_CANCEL, STATE_CANCELLED);
+	}
+	return true;
+}
+
+/* All of them before any of their children is told: there is no cascade, each job is cancelled for itself. */
+static uint64_t run_cancel(struct core *core, struct run *run)
+{
+	uint64_t changed = 0;
+
+	for (uint32_t i = 0; i < run->job_count; i++)
+		changed += job_cancel(core, &run->jobs[i]);
+	if (changed > 0 && !run->cancelled) {
+		run->cancelled = true;
+		run_touch(core, run, true);
+	}
+	return changed;
+}
+
+static enum err cancel(struct core *core, const struct input_cancel *input, uint64_t *ret_changed,
+		       struct error *error)
+{
+	unsigned long long number = input->run;
+	struct run *run = run_find(core, input->run);
+	struct job *job;
+	uint64_t changed;
+
+	if (!run)
+		return error_set(error, ERR_NOT_FOUND, "run %llu is not live", number);
+	if (input->job.len == 0) {
+		changed = run_cancel(core, run);
+		if (changed == 0 && run->settled == run->job_count)
+			return error_set(error, ERR_TERMINAL, "run %llu has already ended", number);
+	} else {
+		job = run_job_named(core, run, input->job);
+		if (!job) {
+			int len = LIMIT_NAME_MAX_LEN;
+
+			if (input->job.len < LIMIT_NAME_MAX_LEN)
+				len = (int)input->job.len;
+			error_set(error, ERR_NOT_FOUND, "run %llu has no job '%.*s'", number, len,
+				  (const char *)input->job.data);
+			return error_next(error, "titan show %llu", number);
+		}
+		if (state_terminal(job->state))
+			return error_set(error, ERR_TERMINAL, "job %llu/%.*s has already ended: %s", number,
+					 (int)input->job.len, (const char *)input->job.data,
+					 state_table[job->state].name);
+		changed = job_cancel(core, job);
+	}
+	jobs_settle(core);
+	*ret_changed = changed;
+	return ERR_NONE;
+}
+
+void cancel_step(struct core *core, const struct core_input *input)
+{
+	struct error error = { 0 };
+	uint64_t changed = 0;
+
+	if (cancel(core, &input->cancel, &changed, &error) != ERR_NONE) {
+		error_send(core, input->conn, input->request, &error, false);
+		return;
+	}
+	if (input->conn != 0)
+		outbox_frame(core->outbox, input->conn, OP_OK)->ok = (struct msg_ok){
+			.id = input->request, .count = changed,
+		};
+}

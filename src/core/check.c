@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * For tests and the simulator: every invariant by counting again, and a hash of what is durable. Costs
+ * as much as there is state.
+ */
+#include "core/internal.h"
+
+static void mix(uint64_t *hash, uint64_t value)
+{
+	*hash = hash_u64(*hash ^ value) + 0x9e3779b97f4a7c15;
+}
+
+static void hash_job(uint64_t *hash, const struct job *job)
+{
+	mix(hash, job_serial(job));
+	mix(hash, job->state);
+	mix(hash, job->epoch);
+	mix(hash, (uint64_t)job->round << 32 | job->tries);
+	mix(hash, (uint64_t)job->crashes << 32 | job->worker);
+	mix(hash, (uint64_t)job->stop_cause << 32 | job->outcome);
+	mix(hash, (uint64_t)job->code << 32 | job->cause);
+	mix(hash, state_terminal(job->state) || job->state == STATE_DELAYED ? (uint64_t)job->when_ms : 0);
+	mix(hash, (uint64_t)job->started_ms);
+	mix(hash, job->cpu_us);
+	mix(hash, job->rss_kib);
+	mix(hash, job->out_bytes);
+	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
+	mix(hash, job->priority);
+}
+
+static void hash_run(uint64_t *hash, const struct run *run)
+{
+	mix(hash, run->number);
+	mix(hash, run->first);
+	mix(hash, run->job_count);
+	mix(hash, run->cancelled);
+	mix(hash, (uint64_t)run->submitted_ms);
+	mix(hash, hash_bytes(run->name, strlen(run->name), 1));
+	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
+	for (uint32_t part = 0; part < run->part_count; part++)
+		mix(hash, hash_bytes(run->parts[part]->data, run->parts[part]->len, run->part_jobs[part]));
+	for (uint32_t i = 0; i < run->job_count; i++)
+		hash_job(hash, &run->jobs[i]);
+}
+
+static uint64_t hash_keys(const struct core *core)
+{
+	size_t cursor = 0;
+	struct slice name;
+	uint64_t sum = 0;
+	void *value;
+
+	while (name_map_next(&core->keys, &cursor, &name, &value)) {
+		const struct submit_key *key = value;
+
+		/* A sum: the order of the table depends on how it came to be. */
+		sum += hash_bytes(key->id, sizeof(key->id), key->run) ^
+		       hash_bytes(key->digest, sizeof(key->digest), 3);
+	}
+	return sum;
+}
+
+/* Runs that ended are history: a loaded core hasn't got them. */
+uint64_t core_hash(const struct core *core)
+{
+	uint64_t hash = 0;
+
+	mix(&hash, core->generation);
+	mix(&hash, core->next_run);
+	mix(&hash, core->next_job);
+	mix(&hash, core->next_worker);
+	for (size_t i = 0; i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		mix(&hash, worker->number);
+		mix(&hash, worker->slots);
+		mix(&hash, hash_bytes(worker->name, strlen(worker->name), 4));
+		mix(&hash, hash_bytes(worker->instance, worker->instance_len, 5));
+	}
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		if (core->runs.at[i].run && core->runs.at[i].run->ended_ms == 0)
+			hash_run(&hash, core->runs.at[i].run);
+	mix(&hash, hash_keys(core));
+	return hash;
+}
+
+/* --- invariants --- */
+
+static void check_job(const struct core *core, const struct job *job, struct standing standing)
+{
+	const struct worker *worker;
+
+	CHECK(job_find(core, job_serial(job)) == job);
+	CHECK(standing_fits(job->state, standing));
+	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && job->pending > 0));
+	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
+	CHECK(job->state != STATE_READY || job->flags & JOB_QUEUED);
+	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
+	CHECK(!(job->flags & JOB_TIMED) || job->state == STATE_DELAYED || job->state == STATE_RUNNING);
+	CHECK(!(job->flags & JOB_RECALLED) || job->state == STATE_ASSIGNED);
+	CHECK(job->epoch >> 32 <= core->generation);
+	CHECK(job->tries >= job->crashes && (uint32_t)job->epoch >= job->tries);
+	CHECK(job->state != STATE_SKIPPED || job->cause > 0);
+	if (!state_holds(job->state))
+		return;
+	worker = worker_find(core, job->worker);
+	CHECK(job->epoch > 0 && worker);
+	CHECK(job->held_at < worker->held_count && worker->held[job->held_at].job == job);
+	CHECK(job->state != STATE_STOPPING || job->stop_cause != 0);
+}
+
+static void check_run(const struct core *core, const struct run *run, uint64_t counts[STATE_COUNT])
+{
+	struct standing *standing = run_standing(run);
+	uint32_t own[STATE_COUNT] = { 0 };
+	uint32_t settled = 0;
+
+	for (uint32_t i = 0; i < run->job_count; i++) {
+		check_job(core, &run->jobs[i], standing[i]);
+		own[run->jobs[i].state]++;
+		settled += state_terminal(run->jobs[i].state);
+	}
+	mem_free(standing);
+	CHECK(memcmp(own, run->counts, sizeof(own)) == 0);
+	CHECK(settled == run->settled);
+	CHECK((settled == run->job_count) == (run->ended_ms != 0));
+	CHECK(!run->ended_ms == !run_state_terminal(run_state_of(run->counts)));
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		counts[state] += own[state];
+}
+
+static uint64_t check_workers(const struct core *core, uint64_t *ret_recalls)
+{
+	uint64_t held = 0, recalls = 0;
+
+	for (size_t i = 0; i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		CHECK(worker->held_count <= worker->slots_high + (uint64_t)LIMIT_PREFETCH_MAX);
+		CHECK(worker->conn == 0 || map_get(&core->worker_conns, worker->conn) == worker);
+		CHECK(worker->state != WORKER_UP || worker->conn != 0);
+		CHECK(worker->state != WORKER_LOST || (worker->held_count == 0 && worker->conn == 0));
+		CHECK(worker->timed || worker->state == WORKER_LOST);
+		for (size_t at = 0; at < worker->held_count; at++) {
+			const struct job *job = worker->held[at].job;
+
+			CHECK(job->held_at == at && job->worker == worker->number && state_holds(job->state));
+			recalls += (job->flags & JOB_RECALLED) != 0;
+		}
+		held += worker->held_count;
+	}
+	*ret_recalls = recalls;
+	return held;
+}
+
+static void check_ready(const struct core *core)
+{
+	const struct ready_class *class = &core->ready;
+	uint64_t ready = 0;
+
+	for (size_t i = 0; i < class->count; i++) {
+		const struct job *job = job_find(core, class->keys[i] & ((UINT64_C(1) << 56) - 1));
+
+		CHECK(i == 0 || class->keys[(i - 1) / 2] < class->keys[i]);
+		ready += job && job->state == STATE_READY;
+	}
+	CHECK(ready == core->counts[STATE_READY]);
+	CHECK(class->count - class->stale == ready);
+}
+
+static void check_timers(const struct core *core)
+{
+	const struct timers *timers = &core->timers;
+	size_t valid = 0;
+
+	for (size_t i = 0; i < timers->count; i++) {
+		CHECK(i == 0 || timers->at[(i - 1) / 2].due_ns <= timers->at[i].due_ns);
+		valid += timer_valid(core, &timers->at[i]);
+	}
+	CHECK(timers->count - timers->stale == valid);
+}
+
+static void check_run_list(const struct run_list *list)
+{
+	size_t gone = 0;
+
+	for (size_t i = list->head; i < list->count; i++) {
+		CHECK(i == list->head || list->at[i - 1].number < list->at[i].number);
+		gone += list->at[i].run == NULL;
+	}
+	CHECK(gone == list->gone && gone <= (list->count - list->head) / 2);
+}
+
+void core_check(const struct core *core)
+{
+	uint64_t counts[STATE_COUNT] = { 0 };
+	uint64_t live = 0, jobs = 0, recalls, held;
+
+	CHECK(!core->outbox);
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		const struct run *run = core->runs.at[i].run;
+
+		if (!run)
+			continue;
+		check_run(core, run, counts);
+		live += run->ended_ms == 0;
+		jobs += run->job_count;
+	}
+	CHECK(memcmp(counts, core->counts, sizeof(counts)) == 0);
+	CHECK(live == core->live_runs && jobs == core->live_jobs);
+	held = check_workers(core, &recalls);
+	CHECK(held == counts[STATE_ASSIGNED] + counts[STATE_RUNNING] + counts[STATE_STOPPING]);
+	CHECK(recalls == core->recalls);
+	check_ready(core);
+	check_timers(core);
+	check_run_list(&core->runs);
+	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The turn: inputs go to where they are decided, and at its end what is due fires, ready jobs are
+ * placed and rows are put. Nothing here or below looks at a clock, draws from the system's randomness
+ * or waits.
+ */
+#include "core/core.h"
+
+#include "core/internal.h"
+
+struct core *core_new(const struct core_config *config)
+{
+	struct core *core = mem_zalloc(sizeof(*core));
+
+	core->cluster = mem_alloc(config->cluster.len + 1);
+	if (config->cluster.len > 0)
+		memcpy(core->cluster, config->cluster.data, config->cluster.len);
+	core->cluster[config->cluster.len] = '\0';
+	core->pid = config->pid;
+	core->heartbeat_ms = config->heartbeat_ms ? config->heartbeat_ms : LIMIT_HEARTBEAT_MS;
+	core->lease_ms = config->lease_ms ? config->lease_ms : LIMIT_LEASE_MS;
+	core->grace_ms = config->grace_ms ? config->grace_ms : LIMIT_GRACE_MS;
+	core->prefetch_off = config->prefetch_off;
+	core->next_run = 1;
+	core->next_job = 1;
+	core->next_worker = 1;
+	rand_seed(&core->rand, config->seed);
+	core->hash_seed = rand_next(&core->rand);
+	return core;
+}
+
+static void pages_free(struct core *core)
+{
+	size_t cursor = 0;
+	uint64_t number;
+	void *value;
+
+	while (map_next(&core->pages, &cursor, &number, &value)) {
+		mem_free(((struct page *)value)->at);
+		mem_free(value);
+	}
+	map_free(&core->pages);
+}
+
+static void keys_free(struct core *core)
+{
+	size_t cursor = 0;
+	struct slice name;
+	void *value;
+
+	while (name_map_next(&core->keys, &cursor, &name, &value))
+		mem_free(value);
+	name_map_free(&core->keys);
+}
+
+void core_free(struct core *core)
+{
+	if (!core)
+		return;
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		run_free(core->runs.at[i].run);
+	mem_free(core->runs.at);
+	pages_free(core);
+	keys_free(core);
+	for (size_t i = 0; i < core->worker_count; i++)
+		worker_free(core->workers[i]);
+	mem_free(core->workers);
+	name_map_free(&core->worker_names);
+	map_free(&core->worker_conns);
+	mem_free(core->ready.keys);
+	mem_free(core->candidates);
+	mem_free(core->timers.at);
+	mem_free(core->touched);
+	mem_free(core->settled);
+	mem_free(core->touched_runs);
+	mem_free(core->touched_workers);
+	buf_free(&core->events);
+	arena_free(&core->scratch);
+	mem_free(core->cluster);
+	mem_free(core);
+}
+
+void core_turn_begin(struct core *core, struct now now, struct outbox *outbox)
+{
+	CHECK(!core->outbox);
+	CHECK(core->loaded);
+	CHECK(outbox->row_count == 0 && outbox->frame_count == 0);
+	CHECK(now.mono_ns >= core->now.mono_ns);
+	core->now = now;
+	core->outbox = outbox;
+	outbox->turn = ++core->turn;
+	outbox->wall_ms = now.wall_ms;
+}
+
+static void heartbeat_step(struct core *core, const struct core_input *input)
+{
+	struct worker *worker = worker_heard(core, input->conn);
+
+	if (!worker)
+		return;
+	worker->cpu_permille = input->heartbeat.cpu_permille;
+	worker->mem_permille = input->heartbeat.mem_permille;
+	worker_touch(core, worker);
+	outbox_frame(core->outbox, input->conn, OP_HEARTBEAT)->heartbeat = input->heartbeat;
+}
+
+void core_step(struct core *core, const struct core_input *input)
+{
+	struct worker *worker;
+
+	CHECK(core->outbox);
+	switch (input->kind) {
+	case INPUT_SUBMIT:
+		submit_step(core, input);
+		return;
+	case INPUT_CANCEL:
+		cancel_step(core, input);
+		return;
+	case INPUT_SHUTDOWN:
+		workers_quit(core);
+		return;
+	case INPUT_WORKER_HELLO:
+		worker_hello(core, input);
+		return;
+	case INPUT_WORKER_GONE:
+		worker_gone(core, input->conn);
+		return;
+	case INPUT_HEARTBEAT:
+		heartbeat_step(core, input);
+		return;
+	case INPUT_STARTED:
+	case INPUT_DONE:
+		break;
+	}
+	worker = worker_heard(core, input->conn);
+	if (!worker)
+		return;                  /* of a connection that was replaced: said again on the new one */
+	if (input->kind == INPUT_STARTED)
+		attempts_started(core, worker, input->started.at, input->started.n);
+	else
+		attempts_done(core, worker, input->done.at, input->done.n);
+}
+
+static void timer_fire(struct core *core, const struct timer *timer)
+{
+	struct job *job;
+
+	if (timer->kind == TIMER_WORKER) {
+		worker_timer_fired(core, worker_find(core, timer->id));
+		return;
+	}
+	job = job_find(core, timer->id);
+	job->flags &= (uint8_t)~JOB_TIMED;
+	if (timer->kind == TIMER_DUE)
+		job_move(core, job, EVENT_DUE, STATE_READY);
+	else
+		attempt_stop(core, job, EVENT_RUN_TIMEOUT);
+}
+
+void core_turn_end(struct core *core)
+{
+	struct timer timer;
+
+	CHECK(core->outbox);
+	while (timer_take_due(core, &timer))
+		timer_fire(core, &timer);
+	CHECK(core->settled_count == 0);
+	place_jobs(core);
+	timers_tidy(core);
+	turn_flush(core);
+	core->outbox = NULL;
+}
+
+int64_t core_next_due(const struct core *core)
+{
+	return core->timers.count > 0 ? core->timers.at[0].due_ns : TIME_NEVER;
+}
+
+void core_sweep(struct core *core, uint64_t durable_turn)
+{
+	CHECK(!core->outbox);
+	while (core->ended_first && core->ended_first->ended_turn <= durable_turn) {
+		struct run *run = core->ended_first;
+
+		core->ended_first = run->next_ended;
+		if (!core->ended_first)
+			core->ended_last = NULL;
+		run_remove(core, run);
+		run_free(run);
+	}
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The brain: all state of a cluster, and every decision. Pure: inputs and the time in, rows and frames
+ * out, nothing else; the same inputs give the same outputs. It never blocks, knows no descriptor, and
+ * checks its invariants in production.
+ *
+ * A turn:  core_turn_begin(now, outbox), core_step(input) any number of times, core_turn_end().
+ * The end fires what is due, places ready jobs on workers, and puts one row for each thing that changed.
+ */
+#ifndef TITAN_CORE_CORE_H
+#define TITAN_CORE_CORE_H
+
+#include "base/clock.h"
+#include "core/outbox.h"
+#include "core/rows.h"
+#include "proto/message.h"
+#include "proto/states.h"
+
+struct core;
+
+struct core_config {
+	struct slice cluster;            /* name; copied */
+	uint64_t pid;                    /* of the master, for WELCOME */
+	uint64_t seed;
+	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: the defaults of limits.def */
+	bool prefetch_off;               /* send nothing ahead of need */
+};
+
+enum input_kind {
+	INPUT_SUBMIT,
+	INPUT_CANCEL,
+	INPUT_SHUTDOWN,                  /* QUIT goes to every worker */
+	INPUT_WORKER_HELLO,
+	INPUT_WORKER_GONE,               /* its connection closed */
+	INPUT_HEARTBEAT,
+	INPUT_STARTED,
+	INPUT_DONE,
+};
+
+struct graph_part {
+	struct blob *body;               /* job_spec records; the core takes holds of its own */
+	uint32_t count;
+};
+
+struct input_submit {
+	uint64_t principal;
+	struct slice owner;              /* its name */
+	uint8_t key[16];
+	uint8_t digest[32];              /* of name and parts, made by whoever received them */
+	struct slice name;
+	const struct graph_part *parts;
+	size_t part_count;
+};
+
+struct input_cancel {
+	uint64_t run;
+	struct slice job;                /* empty: the whole run */
+};
+
+struct input_hello {
+	struct slice name;
+	struct slice instance;
+	uint64_t slots;
+	uint64_t pid;
+	const struct rec_held *held;     /* all of them, INVENTORY frames included */
+	size_t held_count;
+};
+
+struct core_input {
+	enum input_kind kind;
+	uint64_t conn;                   /* of the master's choosing, never 0, never reused */
+	uint64_t request;                /* its id of the request, for the reply */
+	union {
+		struct input_submit submit;
+		struct input_cancel cancel;
+		struct input_hello hello;
+		struct msg_heartbeat heartbeat;
+		struct { const struct rec_started *at; size_t n; } started;
+		struct { const struct rec_done *at; size_t n; } done;
+	};
+};
+
+struct core *core_new(const struct core_config *config);
+void core_free(struct core *core);       /* NULL is fine */
+
+/*
+ * Loading: rows in the order of rows.def's tables (meta, worker, run, spec, job, submit_key); of runs,
+ * specs and jobs only those of live runs. core_load_end raises the boot count, and is itself a turn:
+ * its outbox must be committed before anything else. An error means that the store can't be trusted.
+ */
+enum err core_load_row(struct core *core, const struct row *row, struct error *error);
+enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error);
+
+void core_turn_begin(struct core *core, struct now now, struct outbox *outbox);
+void core_step(struct core *core, const struct core_input *input);
+void core_turn_end(struct core *core);
+int64_t core_next_due(const struct core *core);          /* mono_ns of the next turn needed; TIME_NEVER if none */
+/* Runs that ended in a durable turn leave memory; from then on the store has them. */
+void core_sweep(struct core *core, uint64_t durable_turn);
+
+/* For tests and the simulator: a hash of the durable part of the state (I17); every invariant checked. */
+uint64_t core_hash(const struct core *core);
+void core_check(const struct core *core);
+
+#endif

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+core_sources = \
+	src/core/attempt.c \
+	src/core/cancel.c \
+	src/core/check.c \
+	src/core/core.c \
+	src/core/core.h \
+	src/core/cycle.c \
+	src/core/flush.c \
+	src/core/graph.c \
+	src/core/hello.c \
+	src/core/internal.h \
+	src/core/job.c \
+	src/core/load.c \
+	src/core/names.c \
+	src/core/outbox.c \
+	src/core/outbox.h \
+	src/core/pipeline.c \
+	src/core/place.c \
+	src/core/rows.h \
+	src/core/runs.c \
+	src/core/spec.c \
+	src/core/submit.c \
+	src/core/timers.c \
+	src/core/view.c \
+	src/core/view.h \
+	src/core/worker.c
+
+core_other = \
+	src/core/README.md \
+	src/core/rows.def

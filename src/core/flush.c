@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The end of a turn: one row for each thing that changed, one row of history, and the counters, all in
+ * the transaction of what caused them.
+ */
+#include "core/internal.h"
+
+void error_send(struct core *core, uint64_t conn, uint64_t request, const struct error *error, bool close)
+{
+	struct outgoing *frame;
+
+	if (conn == 0)
+		return;
+	frame = outbox_frame(core->outbox, conn, OP_ERROR);
+	frame->close = close;
+	frame->error = (struct msg_error){
+		.id = request, .code = error->code,
+		.text = arena_copy(&core->outbox->arena, slice_str(error->text)),
+		.next = arena_copy(&core->outbox->arena, slice_str(error->next)),
+	};
+}
+
+void meta_put(struct core *core, const char *name, uint64_t value)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_meta);
+
+	row->meta = (struct row_meta){ .name = slice_str(name), .value = (int64_t)value };
+}
+
+static struct slice counts_bytes(struct core *core, const struct run *run)
+{
+	uint8_t *bytes = arena_alloc(&core->outbox->arena, 4 * STATE_COUNT);
+
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		for (size_t i = 0; i < 4; i++)
+			bytes[4 * state + i] = (uint8_t)(run->counts[state] >> (8 * i));
+	return slice_make(bytes, 4 * STATE_COUNT);
+}
+
+void run_row_put(struct core *core, struct run *run)
+{
+	struct arena *arena = &core->outbox->arena;
+	struct row *row = outbox_row(core->outbox, TABLE_run);
+
+	row->run = (struct row_run){
+		.run = (int64_t)run->number,
+		.name = arena_copy(arena, slice_str(run->name)),
+		.owner = arena_copy(arena, slice_str(run->owner)),
+		.first = (int64_t)run->first, .jobs = run->job_count,
+		.state = run->ended_ms ? (int64_t)run_state_of(run->counts) : 0,
+		.cancelled = run->cancelled, .submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
+	};
+	if (run->ended_ms)
+		row->run.counts = counts_bytes(core, run);
+}
+
+static void job_row_put(struct core *core, const struct job *job)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_job);
+
+	row->job = (struct row_job){
+		.job = (int64_t)job_serial(job), .run = (int64_t)job->run->number,
+		.state = job->state, .epoch = (int64_t)job->epoch, .round = job->round,
+		.tries = job->tries, .crashes = job->crashes, .worker = job->worker,
+		.stop_cause = job->stop_cause, .outcome = job->outcome, .code = job->code,
+		.cause = job->cause ? (int64_t)(job->run->first + job->cause) : 0,
+		.due_ms = job->state == STATE_DELAYED ? job->when_ms : 0,
+		.started_ms = job->started_ms,
+		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
+		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
+	};
+}
+
+static void jobs_flush(struct core *core)
+{
+	for (size_t i = 0; i < core->touched_count; i++) {
+		struct job *job = core->touched[i];
+
+		if (job->flags & JOB_ROW)
+			job_row_put(core, job);
+		outbox_changed(core->outbox, CHANGED_JOB, job_serial(job), job->run->number);
+		job->flags &= (uint8_t)~(JOB_TOUCHED | JOB_ROW);
+	}
+	core->touched_count = 0;
+}
+
+static void run_end(struct core *core, struct run *run)
+{
+	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
+	run->ended_turn = core->turn;
+	run->row_due = true;
+	core->live_runs--;
+	if (core->ended_last)
+		core->ended_last->next_ended = run;
+	else
+		core->ended_first = run;
+	core->ended_last = run;
+}
+
+static void runs_flush(struct core *core)
+{
+	for (size_t i = 0; i < core->touched_run_count; i++) {
+		struct run *run = core->touched_runs[i];
+
+		if (run->settled == run->job_count && run->ended_ms == 0)
+			run_end(core, run);
+		if (run->row_due)
+			run_row_put(core, run);
+		outbox_changed(core->outbox, CHANGED_RUN, run->number, 0);
+		run->touched = false;
+		run->row_due = false;
+	}
+	core->touched_run_count = 0;
+}
+
+static void workers_flush(struct core *core)
+{
+	for (size_t i = 0; i < core->touched_worker_count; i++) {
+		core->touched_workers[i]->touched = false;
+		outbox_changed(core->outbox, CHANGED_WORKER, core->touched_workers[i]->number, 0);
+	}
+	core->touched_worker_count = 0;
+}
+
+static void counters_flush(struct core *core)
+{
+	if (core->run_counters_due) {
+		meta_put(core, "next_run", core->next_run);
+		meta_put(core, "next_job", core->next_job);
+	}
+	if (core->worker_counter_due)
+		meta_put(core, "next_worker", core->next_worker);
+	core->run_counters_due = false;
+	core->worker_counter_due = false;
+}
+
+static void events_flush(struct core *core)
+{
+	struct row *row;
+
+	if (core->events.len == 0)
+		return;
+	row = outbox_row(core->outbox, TABLE_event);
+	row->event = (struct row_event){
+		.turn = (int64_t)core->turn, .wall_ms = core->now.wall_ms,
+		.body = arena_copy(&core->outbox->arena, buf_slice(&core->events)),
+	};
+	buf_clear(&core->events);
+}
+
+void turn_flush(struct core *core)
+{
+	jobs_flush(core);
+	runs_flush(core);
+	workers_flush(core);
+	counters_flush(core);
+	events_flush(core);
+	/* A turn without rows isn't committed; its number may be given again after a restart. */
+	if (core->outbox->row_count > 0)
+		meta_put(core, "turn", core->turn);
+}

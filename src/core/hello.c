@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A worker's HELLO: who it is, and what it has. Attempts that are current stay with it; what is stale
+ * is stopped; what should be there and isn't is lost.
+ */
+#include "core/internal.h"
+
+#include "base/text.h"
+
+static enum err hello_check(const struct core *core, const struct core_input *input, struct error *error)
+{
+	const struct input_hello *hello = &input->hello;
+
+	if (!text_is_name(hello->name))
+		return error_set(error, ERR_INVALID,
+				 "HELLO: a worker's name has letters, digits, _ . -, at most %d",
+				 LIMIT_NAME_MAX_LEN);
+	if (hello->slots == 0 || hello->slots > LIMIT_SLOTS_MAX)
+		return error_set(error, ERR_INVALID, "HELLO: slots: %llu is not within 1 and %d",
+				 (unsigned long long)hello->slots, LIMIT_SLOTS_MAX);
+	if (hello->instance.len > INSTANCE_SIZE)
+		return error_set(error, ERR_INVALID, "HELLO: instance: over %d bytes", INSTANCE_SIZE);
+	if (map_get(&core->worker_conns, input->conn))
+		return error_set(error, ERR_NOT_EXPECTED, "HELLO: this connection has said it already");
+	return ERR_NONE;
+}
+
+static struct worker *hello_worker(struct core *core, const struct core_input *input)
+{
+	const struct input_hello *hello = &input->hello;
+	struct worker *worker = name_map_get(&core->worker_names, hello->name);
+	struct error error;
+	struct row *row;
+
+	if (!worker) {
+		worker = worker_new(core, core->next_worker++, hello->name);
+		core->worker_counter_due = true;
+	}
+	if (worker->conn != 0) {
+		error_set(&error, ERR_DUPLICATE, "another connection came as worker %s", worker->name);
+		error_send(core, worker->conn, 0, &error, true);
+		map_remove(&core->worker_conns, worker->conn);
+	}
+	worker->conn = input->conn;
+	map_put(&core->worker_conns, input->conn, worker);
+	worker->instance_len = hello->instance.len;
+	if (hello->instance.len > 0)
+		memcpy(worker->instance, hello->instance.data, hello->instance.len);
+	worker->slots = (uint32_t)hello->slots;
+	if (worker->slots > worker->slots_high)
+		worker->slots_high = worker->slots;
+	worker->pid = hello->pid;
+	worker->quitting = false;
+	row = outbox_row(core->outbox, TABLE_worker);
+	row->worker = (struct row_worker){
+		.worker = (int64_t)worker->number,
+		.name = arena_copy(&core->outbox->arena, slice_str(worker->name)),
+		.instance = arena_copy(&core->outbox->arena,
+				       slice_make(worker->instance, worker->instance_len)),
+		.slots = worker->slots, .seen_ms = core->now.wall_ms,
+	};
+	return worker;
+}
+
+static void welcome_send(struct core *core, uint64_t conn)
+{
+	outbox_frame(core->outbox, conn, OP_WELCOME)->welcome = (struct msg_welcome){
+		.version = PROTOCOL_VERSION, .cluster = slice_str(core->cluster),
+		.generation = core->generation,
+		.boot = core->boot, .turn = core->turn, .heartbeat_ms = (uint64_t)core->heartbeat_ms,
+		.lease_ms = (uint64_t)core->lease_ms, .role = ROLE_WORKER, .pid = core->pid,
+	};
+}
+
+static void held_adopt(struct core *core, struct job *job, enum attempt_phase phase)
+{
+	struct rec_job_spec spec;
+
+	job->flags |= JOB_HELD;
+	if (phase == PHASE_ENDED)
+		return;                  /* its result follows */
+	if (job->state == STATE_STOPPING) {
+		attempt_stop_send(core, job);
+		return;
+	}
+	if (job->state == STATE_ASSIGNED && job->flags & JOB_RECALLED) {
+		/* The request may have gone with the old connection. */
+		job->flags &= (uint8_t)~JOB_RECALLED;
+		core->recalls--;
+	}
+	if (job->state != STATE_ASSIGNED || phase != PHASE_RUNNING)
+		return;
+	job->started_ms = core->now.wall_ms;
+	job_move(core, job, EVENT_STARTED, STATE_RUNNING);
+	if (job->flags & JOB_TIMEOUT) {
+		job_spec_decode(core, job, &spec);
+		attempt_timer_arm(core, job, (int64_t)spec.timeout_ms);
+	}
+}
+
+static void held_stop(struct core *core, const struct worker *worker, const struct rec_held *held)
+{
+	if (held->phase == PHASE_ENDED)
+		return;                  /* its result follows; it will be acknowledged and not applied */
+	outbox_frame(core->outbox, worker->conn, OP_STOP)->stop = (struct rec_stop){
+		.job = held->job, .epoch = held->epoch, .grace_ms = 0,
+	};
+}
+
+static void inventory_settle(struct core *core, struct worker *worker, const struct input_hello *hello)
+{
+	for (size_t i = 0; i < hello->held_count; i++) {
+		const struct rec_held *held = &hello->held[i];
+		struct job *job = job_find(core, held->job);
+
+		if (attempt_current(worker, job, held->epoch))
+			held_adopt(core, job, held->phase);
+		else
+			held_stop(core, worker, held);
+	}
+	for (size_t i = worker->held_count; i-- > 0;) {
+		struct job *job = worker->held[i].job;
+
+		/* The last entry takes the place of one that leaves, and the last was looked at before. */
+		if (!(job->flags & JOB_HELD))
+			attempt_lost(core, job, OUTCOME_LOST);
+		job->flags &= (uint8_t)~JOB_HELD;
+	}
+	jobs_settle(core);
+}
+
+void worker_hello(struct core *core, const struct core_input *input)
+{
+	struct worker *worker;
+	struct error error;
+
+	if (hello_check(core, input, &error) != ERR_NONE) {
+		error_send(core, input->conn, 0, &error, true);
+		return;
+	}
+	worker = hello_worker(core, input);
+	worker->state = WORKER_UNREACHABLE;
+	worker_heard(core, input->conn);
+	inventory_settle(core, worker, &input->hello);
+	/* Last: it brings the lease, and what is stale must be stopped before anything queued may start. */
+	welcome_send(core, input->conn);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The life of one job. job_move is the only way from one state to another: it checks the move against
+ * the table, keeps every count and queue that depends on states, and notes what the turn must write.
+ * Settling is breadth first and iterative, each job once.
+ */
+#include "core/internal.h"
+
+bool trigger_met(enum trigger trigger, enum job_state parent)
+{
+	switch (trigger) {
+	case TRIGGER_OK:
+		return parent == STATE_SUCCEEDED;
+	case TRIGGER_FAILED:
+		return parent == STATE_FAILED || parent == STATE_TIMED_OUT || parent == STATE_DENIED ||
+		       parent == STATE_QUARANTINED;
+	case TRIGGER_DONE:
+		return true;
+	}
+	return false;
+}
+
+void job_spec_decode(struct core *core, const struct job *job, struct rec_job_spec *ret_spec)
+{
+	struct slice bytes = job_spec_bytes(job);
+
+	arena_reset(&core->scratch);
+	/* It was decoded when it was admitted, and blobs don't change. */
+	CHECK(record_decode(REC_job_spec, &bytes, &core->scratch, ret_spec, NULL) == ERR_NONE);
+}
+
+void job_touch(struct core *core, struct job *job, bool row)
+{
+	if (row)
+		job->flags |= JOB_ROW;
+	if (job->flags & JOB_TOUCHED)
+		return;
+	job->flags |= JOB_TOUCHED;
+	GROW(core->touched, core->touched_count, core->touched_cap);
+	core->touched[core->touched_count++] = job;
+}
+
+static void job_leave(struct core *core, struct job *job, enum job_state to)
+{
+	if (job->flags & JOB_TIMED) {
+		job->flags &= (uint8_t)~JOB_TIMED;
+		timer_stale(core);
+	}
+	if (job->state == STATE_READY && to != STATE_ASSIGNED)
+		ready_leave(core, job);
+	if (job->flags & JOB_RECALLED && job->state == STATE_ASSIGNED) {
+		job->flags &= (uint8_t)~JOB_RECALLED;
+		core->recalls--;
+	}
+	if (state_holds(job->state) && !state_holds(to))
+		attempt_detach(core, job);
+}
+
+static void job_enter(struct core *core, struct job *job)
+{
+	struct run *run = job->run;
+
+	if (job->state == STATE_READY)
+		ready_push(core, job);
+	if (!state_terminal(job->state))
+		return;
+	job->when_ms = core->now.wall_ms;
+	run->settled++;
+	if (run->child_start[job->index] == run->child_start[job->index + 1])
+		return;
+	GROW(core->settled, core->settled_count, core->settled_cap);
+	core->settled[core->settled_count++] = job;
+}
+
+static void job_history(struct core *core, const struct job *job, enum job_state from, enum job_event event)
+{
+	struct rec_event record = {
+		.job = job_serial(job), .from = from, .event = event, .to = job->state,
+		.epoch = job->epoch, .worker = job->worker,
+	};
+
+	record_encode(&core->events, REC_event, &record);
+}
+
+void job_move(struct core *core, struct job *job, enum job_event event, enum job_state to)
+{
+	enum job_state from = job->state;
+	struct run *run = job->run;
+	bool derived;
+
+	CHECK(state_allows(from, event, to));
+	/* One counter shares its place with the place in a worker's list. */
+	CHECK(to != STATE_READY || from != STATE_WAITING || job->pending == 0);
+	job_leave(core, job, to);
+	run->counts[from]--;
+	run->counts[to]++;
+	core->counts[from]--;
+	core->counts[to]++;
+	job->state = to;
+	derived = to == STATE_READY && from == STATE_WAITING && job->epoch == 0;
+	if (!derived)
+		job_history(core, job, from, event);
+	job_touch(core, job, !derived);
+	run_touch(core, run, false);
+	job_enter(core, job);
+}
+
+static void child_settle(struct core *core, const struct job *parent, struct job *child, enum trigger trigger)
+{
+	if (child->state != STATE_WAITING)
+		return;
+	if (!trigger_met(trigger, parent->state)) {
+		child->cause = parent->index + 1;
+		job_move(core, child, EVENT_DEP_AGAINST, STATE_SKIPPED);
+		return;
+	}
+	CHECK(child->pending > 0);
+	if (--child->pending == 0)
+		job_move(core, child, EVENT_DEPS_MET, STATE_READY);
+}
+
+void jobs_settle(struct core *core)
+{
+	for (size_t i = 0; i < core->settled_count; i++) {
+		const struct job *parent = core->settled[i];
+		const struct run *run = parent->run;
+
+		uint32_t end = run->child_start[parent->index + 1];
+
+		for (uint32_t at = run->child_start[parent->index]; at < end; at++) {
+			uint32_t edge = run->children[at];
+
+			child_settle(core, parent, &run->jobs[edge >> TRIGGER_BITS],
+				     edge & ((1U << TRIGGER_BITS) - 1));
+		}
+	}
+	core->settled_count = 0;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From rows to state. Rows are the truth, but nothing in them is believed unseen: what doesn't fit
+ * together is refused with a text that says what. Jobs without a row are as their parents make them.
+ */
+#include "core/internal.h"
+
+#include "base/text.h"
+
+#define NUMBER_MAX (INT64_MAX / 2)
+#define TRUST(error, ...) error_set(error, ERR_STORE_TRUST, __VA_ARGS__)
+
+static bool number_sane(int64_t value, int64_t low)
+{
+	return value >= low && value <= NUMBER_MAX;
+}
+
+static enum err load_meta(struct core *core, const struct row_meta *row, struct error *error)
+{
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} counters[] = {
+		{ "generation", &core->generation }, { "boot", &core->boot }, { "next_run", &core->next_run },
+		{ "next_job", &core->next_job }, { "next_worker", &core->next_worker },
+		{ "turn", &core->turn },
+	};
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		if (!slice_eq(row->name, slice_str(counters[i].name)))
+			continue;
+		if (!number_sane(row->value, 1) ||
+		    (counters[i].value == &core->generation && row->value > UINT32_MAX))
+			return TRUST(error, "meta: %s is %lld", counters[i].name, (long long)row->value);
+		*counters[i].value = (uint64_t)row->value;
+	}
+	return ERR_NONE;
+}
+
+static enum err load_worker(struct core *core, const struct row_worker *row, struct error *error)
+{
+	struct worker *worker;
+	uint64_t last = core->worker_count ? core->workers[core->worker_count - 1]->number : 0;
+
+	if (!number_sane(row->worker, 1) || (uint64_t)row->worker <= last ||
+	    (uint64_t)row->worker >= core->next_worker || row->worker > UINT32_MAX)
+		return TRUST(error, "worker %lld: out of order, or over next_worker", (long long)row->worker);
+	if (!text_is_name(row->name) || name_map_get(&core->worker_names, row->name))
+		return TRUST(error, "worker %lld: its name is bad or taken", (long long)row->worker);
+	if (row->slots < 1 || row->slots > LIMIT_SLOTS_MAX || row->instance.len > INSTANCE_SIZE)
+		return TRUST(error, "worker %lld: bad slots or instance", (long long)row->worker);
+	worker = worker_new(core, (uint64_t)row->worker, row->name);
+	worker->slots = (uint32_t)row->slots;
+	worker->slots_high = worker->slots;
+	worker->seen_ms = row->seen_ms;
+	worker->instance_len = row->instance.len;
+	if (row->instance.len > 0)
+		memcpy(worker->instance, row->instance.data, row->instance.len);
+	return ERR_NONE;
+}
+
+static char *text_copy(struct slice text)
+{
+	char *copy = mem_zalloc(text.len + 1);
+
+	if (text.len > 0)
+		memcpy(copy, text.data, text.len);
+	return copy;
+}
+
+static enum err load_run(struct core *core, const struct row_run *row, struct error *error)
+{
+	const struct run_list *list = &core->runs;
+	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
+	struct run *run;
+
+	if (row->ended_ms != 0)
+		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
+	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run ||
+	    (last && (uint64_t)row->run <= last->number))
+		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
+	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1) ||
+	    (uint64_t)row->first + (uint64_t)row->jobs > core->next_job ||
+	    (last && (uint64_t)row->first < last->first + last->job_count))
+		return TRUST(error, "run %lld: its jobs overlap or are over next_job", (long long)row->run);
+	run = mem_zalloc(sizeof(*run));
+	run->number = (uint64_t)row->run;
+	run->first = (uint64_t)row->first;
+	run->job_count = (uint32_t)row->jobs;
+	run->name = text_copy(row->name);
+	run->owner = text_copy(row->owner);
+	run->submitted_ms = row->submitted_ms;
+	run->cancelled = row->cancelled != 0;
+	run_add(core, run);
+	return ERR_NONE;
+}
+
+static enum err load_spec(struct core *core, const struct row_spec *row, struct error *error)
+{
+	struct run *run = run_find(core, (uint64_t)row->run);
+	uint32_t count;
+
+	if (!run || row->part != run->part_count || row->count < 0 || row->count > run->job_count)
+		return TRUST(error, "spec of run %lld: part %lld doesn't fit", (long long)row->run,
+			     (long long)row->part);
+	count = run->part_count;
+	run->parts = mem_resize(run->parts, count + 1, sizeof(*run->parts));
+	run->part_jobs = mem_resize(run->part_jobs, count + 1, sizeof(*run->part_jobs));
+	run->parts[count] = blob_make(row->body);
+	run->part_jobs[count] = (uint32_t)row->count;
+	run->part_count++;
+	return ERR_NONE;
+}
+
+static enum err graphs_build(struct core *core, struct error *error)
+{
+	struct error why = { 0 };
+
+	core->graphs_built = true;
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		struct run *run = core->runs.at[i].run;
+		uint64_t jobs = 0;
+
+		for (uint32_t part = 0; part < run->part_count; part++)
+			jobs += run->part_jobs[part];
+		if (jobs != run->job_count)
+			return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
+				     (unsigned long long)run->number, (unsigned long long)jobs,
+				     run->job_count);
+		if (graph_build(core, run, &why) != ERR_NONE)
+			return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
+	}
+	return ERR_NONE;
+}
+
+static bool job_row_sane(const struct core *core, const struct row_job *row, const struct job *job)
+{
+	bool holds = state_holds((enum job_state)row->state);
+
+	if (row->state < 0 || row->state >= STATE_COUNT || row->outcome < 0 || row->outcome >= OUTCOME_COUNT)
+		return false;
+	if (row->epoch < 0 || (uint64_t)row->epoch >> 32 > core->generation || (holds && row->epoch == 0))
+		return false;
+	if (row->round < 0 || row->round > UINT16_MAX || row->crashes < 0 || row->crashes > UINT8_MAX)
+		return false;
+	if (row->tries < row->crashes || row->tries > UINT16_MAX || (holds && row->tries == 0))
+		return false;
+	if (row->worker < 0 || ((holds || row->worker > 0) && !worker_find(core, (uint64_t)row->worker)))
+		return false;
+	if (row->stop_cause < 0 || row->stop_cause >= EVENT_COUNT ||
+	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
+	     row->stop_cause != EVENT_RUN_TIMEOUT))
+		return false;
+	if (row->cause != 0 && (row->cause <= (int64_t)job->run->first ||
+				row->cause > (int64_t)(job->run->first + job->run->job_count)))
+		return false;
+	return row->code >= 0 && row->code <= UINT32_MAX && row->rss_kib >= 0 && row->rss_kib <= UINT32_MAX &&
+	       row->cpu_us >= 0 && row->out_bytes >= 0 && number_sane(row->due_ms, 0) &&
+	       number_sane(row->started_ms, 0) && number_sane(row->ended_ms, 0);
+}
+
+static enum err load_job(struct core *core, const struct row_job *row, struct error *error)
+{
+	struct job *job = job_find(core, (uint64_t)row->job);
+	struct run *run;
+
+	if (!job || job->run->number != (uint64_t)row->run)
+		return TRUST(error, "job %lld: it is not in run %lld", (long long)row->job,
+			     (long long)row->run);
+	if (job->flags & JOB_ROW)
+		return TRUST(error, "job %lld: it has two rows", (long long)row->job);
+	if (!job_row_sane(core, row, job))
+		return TRUST(error, "job %lld: its row contradicts itself", (long long)row->job);
+	run = job->run;
+	run->counts[job->state]--;
+	run->counts[row->state]++;
+	job->state = (uint8_t)row->state;
+	job->flags |= JOB_ROW;
+	job->epoch = (uint64_t)row->epoch;
+	job->round = (uint16_t)row->round;
+	job->tries = (uint16_t)row->tries;
+	job->crashes = (uint8_t)row->crashes;
+	job->worker = (uint32_t)row->worker;
+	job->stop_cause = (uint8_t)row->stop_cause;
+	job->outcome = (uint8_t)row->outcome;
+	job->code = (uint32_t)row->code;
+	job->cause = row->cause ? (uint32_t)((uint64_t)row->cause - run->first) : 0;
+	job->when_ms = state_terminal(job->state) ? row->ended_ms : row->due_ms;
+	job->started_ms = row->started_ms;
+	job->cpu_us = (uint64_t)row->cpu_us;
+	job->rss_kib = (uint32_t)row->rss_kib;
+	job->out_bytes = (uint64_t)row->out_bytes;
+	return ERR_NONE;
+}
+
+static enum err load_key(struct core *core, const struct row_submit_key *row, struct error *error)
+{
+	uint8_t id[24];
+
+	if (row->submit_key.len != 16 || row->digest.len != 32)
+		return TRUST(error, "submit_key of run %lld: wrong length", (long long)row->run);
+	key_id(id, (uint64_t)row->principal, row->submit_key.data);
+	if (name_map_get(&core->keys, slice_make(id, sizeof(id))))
+		return TRUST(error, "submit_key of run %lld: it is there twice", (long long)row->run);
+	key_add(core, id, row->digest.data, (uint64_t)row->run);
+	return ERR_NONE;
+}
+
+enum err core_load_row(struct core *core, const struct row *row, struct error *error)
+{
+	enum err err = ERR_NONE;
+
+	CHECK(!core->loaded);
+	if ((row->table == TABLE_job || row->table == TABLE_submit_key) && !core->graphs_built)
+		err = graphs_build(core, error);
+	if (err != ERR_NONE)
+		return err;
+	switch (row->table) {
+	case TABLE_meta:
+		return load_meta(core, &row->meta, error);
+	case TABLE_worker:
+		return load_worker(core, &row->worker, error);
+	case TABLE_run:
+		return load_run(core, &row->run, error);
+	case TABLE_spec:
+		return load_spec(core, &row->spec, error);
+	case TABLE_job:
+		return load_job(core, &row->job, error);
+	case TABLE_submit_key:
+		return load_key(core, &row->submit_key, error);
+	case TABLE_event:
+	case TABLE_COUNT:
+		break;
+	}
+	return ERR_NONE;                 /* history isn't state */
+}
+
+/* --- what follows from the rows --- */
+
+struct standing *run_standing(const struct run *run)
+{
+	struct standing *standing = mem_array(run->job_count, sizeof(*standing));
+
+	for (uint32_t i = 0; i < run->job_count; i++) {
+		enum job_state parent = run->jobs[i].state;
+
+		for (uint32_t at = run->child_start[i]; at < run->child_start[i + 1]; at++) {
+			struct standing *child = &standing[run->children[at] >> TRIGGER_BITS];
+
+			if (!state_terminal(parent))
+				child->open++;
+			else if (!trigger_met(run->children[at] & ((1U << TRIGGER_BITS) - 1), parent))
+				child->against = true;
+		}
+	}
+	return standing;
+}
+
+/* I6, and the same transaction for a completion and what it decides. */
+bool standing_fits(enum job_state state, struct standing standing)
+{
+	switch (state) {
+	case STATE_WAITING:
+		return !standing.against;
+	case STATE_SKIPPED:
+		return standing.against;
+	case STATE_CANCELLED:
+	case STATE_TIMED_OUT:
+		return true;             /* a deadline or a person may come before the dependencies */
+	default:
+		return standing.open == 0 && !standing.against;
+	}
+}
+
+static int64_t wait_until(const struct core *core, int64_t wall_ms, int64_t longest_ms)
+{
+	int64_t wait = wall_ms - core->now.wall_ms;
+
+	if (wait < 0)
+		return 0;
+	return wait < longest_ms ? wait : longest_ms;
+}
+
+static void job_resume(struct core *core, struct job *job)
+{
+	struct rec_job_spec spec;
+
+	if (job->state == STATE_READY)
+		ready_push(core, job);
+	if (state_holds(job->state))
+		attempt_attach(core, worker_find(core, job->worker), job);
+	if (job->state == STATE_DELAYED) {
+		job_spec_decode(core, job, &spec);
+		job_delay_arm(core, job, wait_until(core, job->when_ms, backoff_longest_ms(spec.backoff_ms)));
+	}
+	if (job->state == STATE_RUNNING && job->flags & JOB_TIMEOUT) {
+		job_spec_decode(core, job, &spec);
+		attempt_timer_arm(core, job, wait_until(core, job->started_ms + (int64_t)spec.timeout_ms,
+							(int64_t)spec.timeout_ms));
+	}
+}
+
+static enum err run_resume(struct core *core, struct run *run, struct error *error)
+{
+	struct standing *standing = run_standing(run);
+	enum err err = ERR_NONE;
+
+	for (uint32_t i = 0; i < run->job_count && err == ERR_NONE; i++) {
+		struct job *job = &run->jobs[i];
+
+		job->flags &= (uint8_t)~JOB_ROW;
+		if (!standing_fits(job->state, standing[i])) {
+			err = TRUST(error, "job %llu of run %llu is %s, which its dependencies contradict",
+				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
+				    state_table[job->state].name);
+			break;
+		}
+		if (job->state == STATE_WAITING) {
+			job->pending = standing[i].open;
+			if (job->pending == 0) {
+				job->state = STATE_READY;
+				run->counts[STATE_WAITING]--;
+				run->counts[STATE_READY]++;
+			}
+		}
+		run->settled += state_terminal(job->state);
+		job_resume(core, job);
+	}
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		core->counts[state] += run->counts[state];
+	mem_free(standing);
+	if (err == ERR_NONE && run->settled == run->job_count)
+		err = TRUST(error, "run %llu: all its jobs have ended, but it has not",
+			    (unsigned long long)run->number);
+	return err;
+}
+
+enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error)
+{
+	bool first = core->generation == 0;
+	enum err err = ERR_NONE;
+
+	CHECK(!core->loaded && !core->outbox);
+	if (!core->graphs_built)
+		err = graphs_build(core, error);
+	if (err != ERR_NONE)
+		return err;
+	core->now = now;
+	for (size_t i = core->runs.head; i < core->runs.count && err == ERR_NONE; i++)
+		err = run_resume(core, core->runs.at[i].run, error);
+	if (err != ERR_NONE)
+		return err;
+	if (first && core->runs.count > 0)
+		return TRUST(error, "meta: there are runs, but no generation");
+	core->loaded = true;
+	core_turn_begin(core, now, outbox);
+	for (size_t i = 0; i < core->worker_count; i++)
+		worker_wait(core, core->workers[i]);
+	if (first)
+		core->generation = 1;
+	core->boot++;
+	meta_put(core, "generation", core->generation);
+	meta_put(core, "boot", core->boot);
+	core_turn_end(core);
+	return ERR_NONE;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Jobs of a run by name. The index holds no names: 8 bytes a slot, half of a hash and the job's index; a name
+ * is read from the job's specification when the halves agree. It lives while a graph is admitted, and
+ * from the first question on.
+ */
+#include "core/internal.h"
+
+#include "base/text.h"
+
+void name_index_init(struct name_index *index, size_t names, uint64_t seed)
+{
+	size_t cap = 16;
+
+	while (cap < names + names / 2)
+		cap *= 2;
+	index->slots = mem_array(cap, sizeof(*index->slots));
+	index->mask = cap - 1;
+	index->seed = seed;
+}
+
+void name_index_free(struct name_index *index)
+{
+	mem_free(index->slots);
+	index->slots = NULL;
+}
+
+static bool job_has_name(const struct job *job, struct slice name)
+{
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+	struct slice bytes = job_spec_bytes(job);
+	bool same;
+
+	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+	same = slice_eq(spec.name, name);
+	arena_free(&arena);
+	return same;
+}
+
+uint32_t name_index_find(const struct name_index *index, const struct run *run, struct slice name,
+			 size_t *ret_slot)
+{
+	uint64_t hash = hash_bytes(name.data, name.len, index->seed);
+	size_t slot = (size_t)hash & index->mask;
+
+	for (; index->slots[slot] != 0; slot = (slot + 1) & index->mask) {
+		uint32_t job = (uint32_t)index->slots[slot] - 1;
+
+		if (index->slots[slot] >> 32 == hash >> 32 && job_has_name(&run->jobs[job], name))
+			return job;
+	}
+	if (ret_slot)
+		*ret_slot = slot;
+	return UINT32_MAX;
+}
+
+void name_index_put(struct name_index *index, size_t slot, struct slice name, uint32_t job)
+{
+	uint64_t hash = hash_bytes(name.data, name.len, index->seed);
+
+	index->slots[slot] = hash >> 32 << 32 | (job + 1);
+}
+
+static void run_names_build(const struct core *core, struct run *run)
+{
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+	size_t slot;
+
+	run->names = mem_zalloc(sizeof(*run->names));
+	name_index_init(run->names, run->job_count, core->hash_seed);
+	for (uint32_t i = 0; i < run->job_count; i++) {
+		struct slice bytes = job_spec_bytes(&run->jobs[i]);
+
+		arena_reset(&arena);
+		CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+		CHECK(name_index_find(run->names, run, spec.name, &slot) == UINT32_MAX);
+		name_index_put(run->names, slot, spec.name, i);
+	}
+	arena_free(&arena);
+}
+
+struct job *run_job_named(const struct core *core, struct run *run, struct slice name)
+{
+	uint32_t at;
+
+	if (!text_is_job_name(name))
+		return NULL;
+	if (!run->names)
+		run_names_build(core, run);
+	at = name_index_find(run->names, run, name, NULL);
+	return at == UINT32_MAX ? NULL : &run->jobs[at];
+}

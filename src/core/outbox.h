@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What one turn produced: rows to make durable, and frames that may leave only when they are. Filled
+ * by core between core_turn_begin and core_turn_end, then read-only. The store thread reads rows; the
+ * owner reads the rest. Slices in it point into its arena or into blobs that it holds.
+ */
+#ifndef TITAN_CORE_OUTBOX_H
+#define TITAN_CORE_OUTBOX_H
+
+#include "base/arena.h"
+#include "base/blob.h"
+#include "core/rows.h"
+#include "proto/message.h"
+
+/* A frame, or an item of one: the owner packs neighbouring items for a connection into one frame. */
+struct outgoing {
+	uint64_t conn;
+	enum opcode op;
+	bool close;                      /* and close the connection behind it */
+	union {
+		struct msg_accepted accepted;
+		struct msg_error error;
+		struct msg_ok ok;
+		struct msg_welcome welcome;
+		struct msg_heartbeat heartbeat;
+		struct msg_quit quit;
+		struct rec_assign assign;    /* an item of ASSIGN; its spec lives until the end of the turn */
+		struct rec_stop stop;        /* an item of STOP */
+		struct rec_attempt recall;   /* an item of RECALL */
+		struct rec_attempt ack;      /* an item of ACK */
+	};
+};
+
+enum changed_kind { CHANGED_RUN, CHANGED_JOB, CHANGED_WORKER };
+
+struct changed {                         /* for subscribers: each thing once a turn */
+	enum changed_kind kind;
+	uint64_t id;
+	uint64_t run;                    /* of a job */
+};
+
+struct outbox {
+	uint64_t turn;
+	int64_t wall_ms;
+	struct row *rows;
+	size_t row_count, row_cap;
+	struct outgoing *frames;
+	size_t frame_count, frame_cap;
+	struct changed *changes;
+	size_t change_count, change_cap;
+	struct blob **blobs;             /* held until outbox_clear */
+	size_t blob_count, blob_cap;
+	struct arena arena;
+	struct outbox *next;             /* for whoever queues it */
+};
+
+void outbox_clear(struct outbox *outbox);        /* empty, memory kept; a zeroed struct is an empty outbox */
+void outbox_free(struct outbox *outbox);         /* empty, memory freed */
+struct row *outbox_row(struct outbox *outbox, enum row_table table);             /* zeroed, to be filled */
+struct outgoing *outbox_frame(struct outbox *outbox, uint64_t conn, enum opcode op);   /* zeroed, to be filled */
+void outbox_changed(struct outbox *outbox, enum changed_kind kind, uint64_t id, uint64_t run);
+struct slice outbox_hold(struct outbox *outbox, struct blob *blob);              /* holds it; its bytes */
+
+/*
+ * The order of revealing. Turns go to the store in order; a turn is revealed when it and all before
+ * it are durable. A turn without rows waits for those before it, and needs no commit of its own.
+ */
+struct pipeline {
+	struct outbox *first, *last;     /* decided, not yet revealed */
+	uint64_t durable;                /* latest turn known to be durable */
+	size_t depth;
+};
+
+bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox);   /* true: give it to the store */
+void pipeline_committed(struct pipeline *pipeline, uint64_t turn);     /* commit_ok for it and all before */
+struct outbox *pipeline_reveal(struct pipeline *pipeline);             /* the next that may leave, or NULL; the caller owns it */
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The order of revealing: first in, first out, and never before the turn's rows are durable. This is
+ * the only place that says so, for the master and for the simulator.
+ */
+#include "core/outbox.h"
+
+#include "base/check.h"
+
+bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox)
+{
+	CHECK(!pipeline->last || pipeline->last->turn < outbox->turn);
+	CHECK(outbox->turn > pipeline->durable);
+	outbox->next = NULL;
+	if (pipeline->last)
+		pipeline->last->next = outbox;
+	else
+		pipeline->first = outbox;
+	pipeline->last = outbox;
+	pipeline->depth++;
+	return outbox->row_count > 0;
+}
+
+void pipeline_committed(struct pipeline *pipeline, uint64_t turn)
+{
+	CHECK(turn > pipeline->durable);
+	CHECK(pipeline->last && turn <= pipeline->last->turn);
+	pipeline->durable = turn;
+}
+
+struct outbox *pipeline_reveal(struct pipeline *pipeline)
+{
+	struct outbox *outbox = pipeline->first;
+
+	/* A turn without rows needs only that those before it have left. */
+	if (!outbox || (outbox->row_count > 0 && outbox->turn > pipeline->durable))
+		return NULL;
+	pipeline->first = outbox->next;
+	if (!pipeline->first)
+		pipeline->last = NULL;
+	pipeline->depth--;
+	outbox->next = NULL;
+	return outbox;
+}

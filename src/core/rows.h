@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* rows.def as structs, and the row with its operation that an outbox holds. */
+#ifndef TITAN_CORE_ROWS_H
+#define TITAN_CORE_ROWS_H
+
+#include "base/slice.h"
+
+#define ROW_CTYPE_INT  int64_t
+#define ROW_CTYPE_TEXT struct slice
+#define ROW_CTYPE_BLOB struct slice
+
+#define TABLE(name, what) struct row_##name {
+#define KEY(type, name, what) ROW_CTYPE_##type name;
+#define COLUMN(type, name, check, what) ROW_CTYPE_##type name;
+#define END(name) };
+#include "core/rows.def"
+#undef TABLE
+#undef KEY
+#undef COLUMN
+#undef END
+
+enum row_table {
+#define TABLE(name, what) TABLE_##name,
+#define KEY(type, name, what)
+#define COLUMN(type, name, check, what)
+#define END(name)
+#include "core/rows.def"
+#undef TABLE
+#undef KEY
+#undef COLUMN
+#undef END
+	TABLE_COUNT
+};
+
+struct row {
+	enum row_table table;
+	bool deleted;            /* delete by key instead of put */
+	union {
+#define TABLE(name, what) struct row_##name name;
+#define KEY(type, name, what)
+#define COLUMN(type, name, check, what)
+#define END(name)
+#include "core/rows.def"
+#undef TABLE
+#undef KEY
+#undef COLUMN
+#undef END
+	};
+};
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The lists of runs in memory, and the directory from a serial number to its job: pages of 1024
+ * numbers, each naming the runs that have jobs in it. Numbers only grow, so lists are ascending by
+ * being added to at the end.
+ */
+#include "core/internal.h"
+
+/* The last entry whose number is <= number; count if none. */
+static size_t run_place(const struct run_list *list, uint64_t number)
+{
+	size_t low = list->head, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->at[middle].number <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > list->head ? low - 1 : list->count;
+}
+
+struct run *run_find(const struct core *core, uint64_t number)
+{
+	size_t at = run_place(&core->runs, number);
+
+	if (at == core->runs.count || core->runs.at[at].number != number)
+		return NULL;
+	return core->runs.at[at].run;
+}
+
+struct job *job_find(const struct core *core, uint64_t serial)
+{
+	const struct page *page = map_get(&core->pages, serial / PAGE_JOBS);
+	size_t low = 0, high = page ? page->count : 0;
+	struct run *run;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (page->at[middle].first <= serial)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return NULL;
+	run = page->at[low - 1].run;
+	return serial - run->first < run->job_count ? &run->jobs[serial - run->first] : NULL;
+}
+
+static void page_add(struct core *core, uint64_t number, struct run *run)
+{
+	struct page *page = map_get(&core->pages, number);
+
+	if (!page) {
+		page = mem_zalloc(sizeof(*page));
+		map_put(&core->pages, number, page);
+	}
+	CHECK(page->count == 0 || page->at[page->count - 1].first < run->first);
+	if (page->count == page->cap) {
+		page->cap = page->cap ? 4 * page->cap : 1;
+		page->at = mem_resize(page->at, page->cap, sizeof(*page->at));
+	}
+	page->at[page->count++] = (struct page_entry){ .first = run->first, .run = run };
+}
+
+static void page_remove(struct core *core, uint64_t number, const struct run *run)
+{
+	struct page *page = map_get(&core->pages, number);
+	size_t at = 0;
+
+	while (page->at[at].run != run)
+		at++;
+	page->count--;
+	memmove(&page->at[at], &page->at[at + 1], (page->count - at) * sizeof(*page->at));
+	if (page->count > 0)
+		return;
+	map_remove(&core->pages, number);
+	mem_free(page->at);
+	mem_free(page);
+}
+
+static uint64_t last_page(const struct run *run)
+{
+	return (run->first + run->job_count - 1) / PAGE_JOBS;
+}
+
+void run_add(struct core *core, struct run *run)
+{
+	struct run_list *list = &core->runs;
+
+	CHECK(run->job_count > 0);
+	CHECK(list->count == list->head || list->at[list->count - 1].number < run->number);
+	GROW(list->at, list->count, list->cap);
+	list->at[list->count++] = (struct run_entry){ .number = run->number, .run = run };
+	for (uint64_t page = run->first / PAGE_JOBS; page <= last_page(run); page++)
+		page_add(core, page, run);
+	core->live_runs++;
+	core->live_jobs += run->job_count;
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		core->counts[state] += run->counts[state];
+}
+
+/* Gaps at the front are skipped, gaps elsewhere closed when they are the majority: removal stays cheap. */
+static void run_list_tidy(struct run_list *list)
+{
+	size_t kept = 0;
+
+	while (list->head < list->count && !list->at[list->head].run) {
+		list->head++;
+		list->gone--;
+	}
+	if (list->gone <= (list->count - list->head) / 2 && list->head <= list->count / 2)
+		return;
+	for (size_t i = list->head; i < list->count; i++)
+		if (list->at[i].run)
+			list->at[kept++] = list->at[i];
+	list->head = 0;
+	list->count = kept;
+	list->gone = 0;
+}
+
+void run_remove(struct core *core, struct run *run)
+{
+	size_t at = run_place(&core->runs, run->number);
+
+	CHECK(at < core->runs.count && core->runs.at[at].run == run);
+	core->runs.at[at].run = NULL;
+	core->runs.gone++;
+	run_list_tidy(&core->runs);
+	for (uint64_t page = run->first / PAGE_JOBS; page <= last_page(run); page++)
+		page_remove(core, page, run);
+	core->live_jobs -= run->job_count;
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		core->counts[state] -= run->counts[state];
+}
+
+void run_touch(struct core *core, struct run *run, bool row)
+{
+	run->row_due |= row;
+	if (run->touched)
+		return;
+	run->touched = true;
+	GROW(core->touched_runs, core->touched_run_count, core->touched_run_cap);
+	core->touched_runs[core->touched_run_count++] = run;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a job's specification may say. Checked once, when its graph is admitted; everything behind
+ * relies on it. Errors name the job and the field.
+ */
+#include "core/internal.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+
+struct spec_check {
+	const struct rec_job_spec *spec;
+	uint32_t index, count;           /* of the job; of jobs in the run */
+	struct error *error;
+};
+
+static enum err spec_refused(const struct spec_check *check, enum err code, const char *field,
+			     const char *why)
+{
+	struct slice name = check->spec->name;
+
+	return error_set(check->error, code, "job %u '%.*s': %s: %s", check->index,
+			 (int)(name.len > LIMIT_NAME_MAX_LEN ? LIMIT_NAME_MAX_LEN : name.len),
+			 (const char *)name.data, field, why);
+}
+
+static bool has_nul(struct slice text)
+{
+	return text.len > 0 && memchr(text.data, 0, text.len) != NULL;
+}
+
+static enum err spec_check_command(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+	size_t len = spec->script.len;
+
+	if (spec->argv.n > 0 && spec->script.len > 0)
+		return spec_refused(check, ERR_INVALID, "argv", "it has a script as well; a job has one");
+	if (spec->argv.n == 0 && spec->script.len == 0)
+		return spec_refused(check, ERR_INVALID, "argv", "there is neither argv nor script");
+	if (spec->argv.n > 0 && spec->argv.at[0].len == 0)
+		return spec_refused(check, ERR_INVALID, "argv", "the command is empty");
+	if (has_nul(spec->script))
+		return spec_refused(check, ERR_INVALID, "script", "it has a zero byte");
+	for (size_t i = 0; i < spec->argv.n; i++) {
+		if (has_nul(spec->argv.at[i]))
+			return spec_refused(check, ERR_INVALID, "argv", "a word has a zero byte");
+		len += spec->argv.at[i].len + 1;
+	}
+	if (len > LIMIT_COMMAND_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "argv",
+				    "the command is too long; put it into a file");
+	return ERR_NONE;
+}
+
+static enum err spec_check_env(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+
+	if (has_nul(spec->dir))
+		return spec_refused(check, ERR_INVALID, "dir", "it has a zero byte");
+	for (size_t i = 0; i < spec->env.n; i++) {
+		struct slice entry = spec->env.at[i];
+		const uint8_t *equals = entry.len ? memchr(entry.data, '=', entry.len) : NULL;
+
+		if (!equals || equals == entry.data)
+			return spec_refused(check, ERR_INVALID, "env", "an entry isn't NAME=value");
+		if (has_nul(entry))
+			return spec_refused(check, ERR_INVALID, "env", "an entry has a zero byte");
+	}
+	return ERR_NONE;
+}
+
+static enum err spec_check_needs(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+	char why[96];
+
+	if (spec->needs.n > LIMIT_JOB_PARENTS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "needs",
+				    "too many dependencies; put a job between");
+	if (spec->triggers.n != 0 && spec->triggers.n != spec->needs.n)
+		return spec_refused(check, ERR_INVALID, "triggers", "not as many as needs");
+	for (size_t i = 0; i < spec->needs.n; i++) {
+		uint64_t parent = spec->needs.at[i];
+
+		if (parent >= check->count) {
+			snprintf(why, sizeof(why), "there is no job %llu; the graph has %u, from 0",
+				 (unsigned long long)parent, check->count);
+			return spec_refused(check, ERR_INVALID, "needs", why);
+		}
+		if (parent == check->index)
+			return spec_refused(check, ERR_CYCLE, "needs", "it needs itself");
+		if (i > 0 && parent == spec->needs.at[i - 1])
+			return spec_refused(check, ERR_DUPLICATE, "needs", "a job is there twice");
+		if (i > 0 && parent < spec->needs.at[i - 1])
+			return spec_refused(check, ERR_INVALID, "needs", "not in ascending order");
+		if (spec->triggers.n > 0 && spec->triggers.at[i] > TRIGGER_DONE)
+			return spec_refused(check, ERR_INVALID, "triggers", "unknown trigger");
+	}
+	return ERR_NONE;
+}
+
+static enum err spec_check_numbers(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+
+	if (spec->priority > PRIORITY_MAX + 1)
+		return spec_refused(check, ERR_INVALID, "priority", "it goes from 0 to 100");
+	if (spec->retry_max > LIMIT_RETRY_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "retry_max", "too many retries");
+	if (spec->timeout_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "timeout_ms", "over ten years");
+	if (spec->backoff_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "backoff_ms", "over ten years");
+	return ERR_NONE;
+}
+
+enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t count, struct error *error)
+{
+	struct spec_check check = { .spec = spec, .index = index, .count = count, .error = error };
+	enum err err;
+
+	if (!text_is_job_name(spec->name))
+		return spec_refused(&check, ERR_INVALID, "name",
+				    "a name has letters, digits, _ . - and begins with a letter, digit or _; "
+				    "[NUMBER] may follow");
+	err = spec_check_command(&check);
+	if (err == ERR_NONE)
+		err = spec_check_env(&check);
+	if (err == ERR_NONE)
+		err = spec_check_needs(&check);
+	if (err == ERR_NONE)
+		err = spec_check_numbers(&check);
+	return err;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Admission of graphs. The same key with the same content is the same run, however often it comes;
+ * a graph that is refused leaves no trace.
+ */
+#include "core/internal.h"
+
+#include "base/text.h"
+
+void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16])
+{
+	for (int i = 0; i < 8; i++)
+		id[i] = (uint8_t)(principal >> (8 * i));
+	memcpy(id + 8, key, 16);
+}
+
+void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run)
+{
+	struct submit_key *key = mem_alloc(sizeof(*key));
+
+	memcpy(key->id, id, sizeof(key->id));
+	memcpy(key->digest, digest, sizeof(key->digest));
+	key->run = run;
+	name_map_put(&core->keys, slice_make(key->id, sizeof(key->id)), key);
+}
+
+static void submit_accepted(struct core *core, const struct core_input *input, uint64_t number, bool existing)
+{
+	const struct run *run = run_find(core, number);
+	struct outgoing *frame;
+
+	if (input->conn == 0)
+		return;
+	frame = outbox_frame(core->outbox, input->conn, OP_ACCEPTED);
+	frame->accepted = (struct msg_accepted){
+		.id = input->request, .run = number, .jobs = run ? run->job_count : 0,
+		.existing = existing, .first = run ? run->first : 0,
+	};
+}
+
+static enum err submit_known(struct core *core, const struct core_input *input, const struct submit_key *key,
+			     struct error *error)
+{
+	if (memcmp(key->digest, input->submit.digest, sizeof(key->digest)) != 0) {
+		error_set(error, ERR_KEY_REUSED,
+			  "the submit key belongs to run %llu, whose content is another",
+			  (unsigned long long)key->run);
+		return error_next(error, "titan show %llu", (unsigned long long)key->run);
+	}
+	submit_accepted(core, input, key->run, true);
+	return ERR_NONE;
+}
+
+static enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t *ret_count,
+			     struct error *error)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < submit->part_count; i++)
+		count += submit->parts[i].count;
+	if (count == 0)
+		return error_set(error, ERR_INVALID, "the graph has no jobs");
+	if (count > LIMIT_RUN_JOBS_MAX)
+		return error_set(error, ERR_TOO_LARGE, "the graph has %llu jobs; a run has at most %d",
+				 (unsigned long long)count, LIMIT_RUN_JOBS_MAX);
+	if (core->live_jobs + count > LIMIT_LIVE_JOBS_MAX)
+		return error_set(error, ERR_FULL,
+				 "%llu jobs are live, and %d is the most: try again when some have ended",
+				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
+	*ret_count = (uint32_t)count;
+	return ERR_NONE;
+}
+
+static char *text_copy(struct slice text)
+{
+	char *copy = mem_alloc(text.len + 1);
+
+	if (text.len > 0)
+		memcpy(copy, text.data, text.len);
+	copy[text.len] = '\0';
+	return copy;
+}
+
+static struct run *run_new(struct core *core, const struct input_submit *submit, uint32_t count)
+{
+	struct run *run = mem_zalloc(sizeof(*run));
+
+	run->number = core->next_run;
+	run->first = core->next_job;
+	run->job_count = count;
+	run->name = text_copy(submit->name);
+	run->owner = text_copy(submit->owner);
+	run->submitted_ms = core->now.wall_ms;
+	run->part_count = (uint32_t)submit->part_count;
+	run->parts = mem_array(submit->part_count, sizeof(*run->parts));
+	run->part_jobs = mem_array(submit->part_count, sizeof(*run->part_jobs));
+	for (size_t i = 0; i < submit->part_count; i++) {
+		run->parts[i] = blob_hold(submit->parts[i].body);
+		run->part_jobs[i] = submit->parts[i].count;
+	}
+	return run;
+}
+
+static void submit_rows(struct core *core, const struct run *run, const struct input_submit *submit)
+{
+	struct outbox *outbox = core->outbox;
+	struct row *row;
+
+	for (uint32_t i = 0; i < run->part_count; i++) {
+		row = outbox_row(outbox, TABLE_spec);
+		row->spec = (struct row_spec){
+			.run = (int64_t)run->number, .part = i, .count = run->part_jobs[i],
+			.body = outbox_hold(outbox, run->parts[i]),
+		};
+	}
+	row = outbox_row(outbox, TABLE_submit_key);
+	row->submit_key = (struct row_submit_key){
+		.principal = (int64_t)submit->principal,
+		.submit_key = arena_copy(&outbox->arena, slice_make(submit->key, sizeof(submit->key))),
+		.run = (int64_t)run->number,
+		.digest = arena_copy(&outbox->arena, slice_make(submit->digest, sizeof(submit->digest))),
+	};
+}
+
+static enum err submit_new(struct core *core, const struct core_input *input, const uint8_t id[24],
+			   struct error *error)
+{
+	const struct input_submit *submit = &input->submit;
+	struct run *run;
+	uint32_t count = 0;
+	enum err err;
+
+	if (!text_is_name(submit->name))
+		return error_set(error, ERR_INVALID,
+				 "the run's name isn't one: letters, digits, _ . -, at most %d",
+				 LIMIT_NAME_MAX_LEN);
+	err = submit_count(core, submit, &count, error);
+	if (err != ERR_NONE)
+		return err;
+	run = run_new(core, submit, count);
+	err = graph_build(core, run, error);
+	if (err != ERR_NONE) {
+		run_free(run);
+		return err;
+	}
+	run_add(core, run);
+	core->next_run++;
+	core->next_job += count;
+	core->run_counters_due = true;
+	key_add(core, id, submit->digest, run->number);
+	submit_rows(core, run, submit);
+	run_touch(core, run, true);
+	for (uint32_t i = 0; i < count; i++) {
+		if (run->jobs[i].pending == 0)
+			job_move(core, &run->jobs[i], EVENT_DEPS_MET, STATE_READY);
+	}
+	submit_accepted(core, input, run->number, false);
+	return ERR_NONE;
+}
+
+void submit_step(struct core *core, const struct core_input *input)
+{
+	const struct submit_key *key;
+	struct error error = { 0 };
+	uint8_t id[24];
+	enum err err;
+
+	key_id(id, input->submit.principal, input->submit.key);
+	key = name_map_get(&core->keys, slice_make(id, sizeof(id)));
+	err = key ? submit_known(core, input, key, &error) : submit_new(core, input, id, &error);
+	if (err != ERR_NONE)
+		error_send(core, input->conn, input->request, &error, false);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows for people, from what is in memory. Changes nothing that anybody could notice. */
+#include "core/view.h"
+
+#include "base/text.h"
+#include "core/internal.h"
+
+void view_totals(const struct core *core, struct core_totals *ret_totals)
+{
+	struct core_totals totals = {
+		.turn = core->turn, .generation = core->generation, .boot = core->boot,
+		.next_run = core->next_run, .live_runs = core->live_runs, .live_jobs = core->live_jobs,
+		.stale_results = core->stale_results,
+	};
+
+	memcpy(totals.counts, core->counts, sizeof(totals.counts));
+	for (size_t i = 0; i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		if (worker->state == WORKER_LOST)
+			continue;
+		totals.workers++;
+		totals.slots += worker->slots;
+		totals.busy += worker->held_count < worker->slots ? worker->held_count : worker->slots;
+	}
+	*ret_totals = totals;
+}
+
+bool view_run(const struct core *core, uint64_t number, struct arena *arena, struct rec_run_row *ret_row)
+{
+	const struct run *run = run_find(core, number);
+	uint64_t *counts;
+
+	if (!run)
+		return false;
+	counts = arena_alloc(arena, STATE_COUNT * sizeof(*counts));
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		counts[state] = run->counts[state];
+	*ret_row = (struct rec_run_row){
+		.run = run->number, .name = slice_str(run->name), .state = run_state_of(run->counts),
+		.jobs = run->job_count, .counts = { .at = counts, .n = STATE_COUNT },
+		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
+		.first = run->first,
+	};
+	return true;
+}
+
+uint64_t view_run_before(const struct core *core, uint64_t number)
+{
+	const struct run_list *list = &core->runs;
+	size_t low = list->head, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->at[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low > list->head)
+		if (list->at[--low].run)
+			return list->at[low].number;
+	return 0;
+}
+
+bool view_job(const struct core *core, uint64_t serial, enum view_detail detail, struct arena *arena,
+	      struct rec_job_row *ret_row)
+{
+	const struct job *job = job_find(core, serial);
+	const struct worker *worker;
+	struct rec_job_spec spec;
+	struct slice bytes;
+
+	if (!job)
+		return false;
+	bytes = job_spec_bytes(job);
+	CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
+	worker = job->worker ? worker_find(core, job->worker) : NULL;
+	*ret_row = (struct rec_job_row){
+		.job = serial, .run = job->run->number, .index = job->index, .state = job->state,
+		.epoch = job->epoch, .tries = job->tries, .crashes = job->crashes,
+		.worker = slice_str(worker ? worker->name : NULL), .outcome = job->outcome, .code = job->code,
+		.due_ms = job->state == STATE_DELAYED ? job->when_ms : 0, .started_ms = job->started_ms,
+		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
+		.cause = job->cause ? job->run->first + job->cause : 0, .cpu_us = job->cpu_us,
+		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
+	};
+	view_spec(&spec, detail, arena, ret_row);
+	return true;
+}
+
+uint64_t view_job_at(const struct core *core, uint64_t number, uint64_t index)
+{
+	const struct run *run = run_find(core, number);
+
+	return run && index < run->job_count ? run->first + index : 0;
+}
+
+uint64_t view_job_named(const struct core *core, uint64_t number, struct slice name)
+{
+	struct run *run = run_find(core, number);
+	const struct job *job = run ? run_job_named(core, run, name) : NULL;
+
+	return job ? job_serial(job) : 0;
+}
+
+bool view_worker(const struct core *core, uint64_t number, struct rec_worker_row *ret_row)
+{
+	const struct worker *worker = worker_find(core, number);
+	uint64_t busy;
+
+	if (!worker)
+		return false;
+	busy = worker->held_count < worker->slots ? worker->held_count : worker->slots;
+	*ret_row = (struct rec_worker_row){
+		.worker = worker->number, .name = slice_str(worker->name), .state = worker->state,
+		.slots = worker->slots, .busy = busy, .ahead = worker->held_count - busy,
+		.cpu_permille = worker->cpu_permille, .mem_permille = worker->mem_permille,
+		.seen_ms = worker->seen_ms, .pid = worker->pid, .done = worker->done,
+	};
+	return true;
+}
+
+uint64_t view_worker_after(const struct core *core, uint64_t number)
+{
+	size_t low = 0, high = core->worker_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (core->workers[middle]->number <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < core->worker_count ? core->workers[low]->number : 0;
+}
+
+/* --- a specification in a row --- */
+
+static bool word_plain(struct slice word)
+{
+	static const char special[] = " \t\n\\'\"`$&|;<>()*?[]{}#~!";
+
+	for (size_t i = 0; i < word.len; i++)
+		if (memchr(special, word.data[i], sizeof(special)))
+			return false;
+	return word.len > 0;
+}
+
+static void word_add(struct buf *line, struct slice word)
+{
+	if (line->len > 0)
+		buf_add_byte(line, ' ');
+	if (word_plain(word)) {
+		buf_add_slice(line, word);
+		return;
+	}
+	buf_add_byte(line, '\'');
+	for (size_t i = 0; i < word.len; i++) {
+		if (word.data[i] == '\'')
+			buf_add_str(line, "'\\'");
+		buf_add_byte(line, word.data[i]);
+	}
+	buf_add_byte(line, '\'');
+}
+
+/* As one would type it into a shell. */
+static struct slice command_line(const struct rec_job_spec *spec, struct arena *arena)
+{
+	struct buf line = { 0 };
+	struct slice copy;
+
+	if (spec->script.len > 0)
+		return spec->script;
+	for (size_t i = 0; i < spec->argv.n; i++)
+		word_add(&line, spec->argv.at[i]);
+	copy = arena_copy(arena, buf_slice(&line));
+	buf_free(&line);
+	return copy;
+}
+
+void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
+	       struct rec_job_row *row)
+{
+	row->name = spec->name;
+	row->priority = spec->priority;
+	if (detail >= VIEW_GRAPH) {
+		row->needs = spec->needs;
+		row->triggers = spec->triggers;
+	}
+	if (detail >= VIEW_FULL) {
+		row->command = command_line(spec, arena);
+		row->retry_max = spec->retry_max;
+	}
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The state as people see it: wire rows of what is live in memory. Read-only. Slices point into the
+ * core and live until the next turn; lists are in the arena. What has left memory isn't found here.
+ */
+#ifndef TITAN_CORE_VIEW_H
+#define TITAN_CORE_VIEW_H
+
+#include "core/core.h"
+
+struct core_totals {
+	uint64_t turn, generation, boot;
+	uint64_t next_run;
+	uint64_t live_runs, live_jobs;
+	uint64_t counts[STATE_COUNT];    /* live jobs by state */
+	uint64_t workers, slots, busy;
+	uint64_t stale_results;          /* acknowledged and not applied */
+};
+
+void view_totals(const struct core *core, struct core_totals *ret_totals);
+bool view_run(const struct core *core, uint64_t run, struct arena *arena, struct rec_run_row *ret_row);
+/* The live run with the largest number below the given one (UINT64_MAX to begin); 0 if none. */
+uint64_t view_run_before(const struct core *core, uint64_t run);
+
+enum view_detail { VIEW_BRIEF, VIEW_GRAPH, VIEW_FULL };          /* + needs; + command, retry_max */
+
+bool view_job(const struct core *core, uint64_t job, enum view_detail detail, struct arena *arena,
+	      struct rec_job_row *ret_row);
+/* Serial number of a job of a live run by its index or name; 0 if none (serial numbers begin at 1). */
+uint64_t view_job_at(const struct core *core, uint64_t run, uint64_t index);
+uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name);
+
+bool view_worker(const struct core *core, uint64_t worker, struct rec_worker_row *ret_row);
+uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to begin; 0 at the end */
+
+/* Shared with history: what a specification says in a row, by detail. */
+void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
+	       struct rec_job_row *row);
+
+#endif

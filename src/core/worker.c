@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Workers: known by name for ever, connected or not. A worker that left keeps its attempts for a full
+ * grace; when it comes back it says what it has, and every difference is settled at once.
+ */
+#include "core/internal.h"
+
+#include "base/text.h"
+
+struct worker *worker_find(const struct core *core, uint64_t number)
+{
+	size_t low = 0, high = core->worker_count;
+
+	/* Numbers are given one after the other: the guess is nearly always right. */
+	if (number > 0 && number <= core->worker_count && core->workers[number - 1]->number == number)
+		return core->workers[number - 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (core->workers[middle]->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < core->worker_count && core->workers[low]->number == number ? core->workers[low] : NULL;
+}
+
+struct worker *worker_new(struct core *core, uint64_t number, struct slice name)
+{
+	struct worker *worker = mem_zalloc(sizeof(*worker));
+
+	CHECK(core->worker_count == 0 || core->workers[core->worker_count - 1]->number < number);
+	worker->number = number;
+	worker->name = mem_alloc(name.len + 1);
+	memcpy(worker->name, name.data, name.len);
+	worker->name[name.len] = '\0';
+	worker->state = WORKER_UNREACHABLE;
+	GROW(core->workers, core->worker_count, core->worker_cap);
+	core->workers[core->worker_count++] = worker;
+	name_map_put(&core->worker_names, slice_str(worker->name), worker);
+	return worker;
+}
+
+void worker_free(struct worker *worker)
+{
+	if (!worker)
+		return;
+	mem_free(worker->name);
+	mem_free(worker->held);
+	mem_free(worker);
+}
+
+void worker_touch(struct core *core, struct worker *worker)
+{
+	if (worker->touched)
+		return;
+	worker->touched = true;
+	GROW(core->touched_workers, core->touched_worker_count, core->touched_worker_cap);
+	core->touched_workers[core->touched_worker_count++] = worker;
+}
+
+/* --- silence --- */
+
+static void worker_timer_arm(struct core *core, struct worker *worker, int64_t wait_ms)
+{
+	if (worker->timed)
+		timer_stale(core);
+	worker->timed = true;
+	worker->timer_stamp++;
+	timer_add(core, TIMER_WORKER, worker->number, worker->timer_stamp, wait_ms);
+}
+
+static void worker_state_set(struct core *core, struct worker *worker, enum worker_state state)
+{
+	worker->state = state;
+	worker_touch(core, worker);
+}
+
+void worker_wait(struct core *core, struct worker *worker)
+{
+	worker_state_set(core, worker, WORKER_UNREACHABLE);
+	worker_timer_arm(core, worker, core->grace_ms);
+}
+
+static void worker_disconnect(struct core *core, struct worker *worker)
+{
+	map_remove(&core->worker_conns, worker->conn);
+	worker->conn = 0;
+}
+
+static void worker_lost(struct core *core, struct worker *worker)
+{
+	struct error error;
+
+	if (worker->conn != 0) {
+		error_set(&error, ERR_TIMEOUT, "worker %s was silent for too long", worker->name);
+		error_send(core, worker->conn, 0, &error, true);
+		worker_disconnect(core, worker);
+	}
+	worker_state_set(core, worker, WORKER_LOST);
+	while (worker->held_count > 0)
+		attempt_lost(core, worker->held[worker->held_count - 1].job, OUTCOME_LOST);
+	jobs_settle(core);
+}
+
+void worker_timer_fired(struct core *core, struct worker *worker)
+{
+	int64_t silent_ms = (core->now.mono_ns - worker->heard_ns) / NS_PER_MS;
+
+	worker->timed = false;
+	if (worker->state == WORKER_UP && silent_ms < core->lease_ms) {
+		worker_timer_arm(core, worker, core->lease_ms - silent_ms);
+	} else if (worker->state == WORKER_UP) {
+		worker_state_set(core, worker, WORKER_UNREACHABLE);
+		worker_timer_arm(core, worker, core->grace_ms > silent_ms ? core->grace_ms - silent_ms : 0);
+	} else if (worker->state == WORKER_UNREACHABLE) {
+		worker_lost(core, worker);
+	}
+}
+
+struct worker *worker_heard(struct core *core, uint64_t conn)
+{
+	struct worker *worker = conn ? map_get(&core->worker_conns, conn) : NULL;
+
+	if (!worker)
+		return NULL;
+	worker->heard_ns = core->now.mono_ns;
+	worker->seen_ms = core->now.wall_ms;
+	if (worker->state == WORKER_UP)
+		return worker;
+	worker_state_set(core, worker, WORKER_UP);
+	worker_timer_arm(core, worker, core->lease_ms);
+	return worker;
+}
+
+void worker_gone(struct core *core, uint64_t conn)
+{
+	struct worker *worker = map_get(&core->worker_conns, conn);
+
+	if (!worker)
+		return;                  /* another connection of the same worker took its place */
+	worker_disconnect(core, worker);
+	worker_wait(core, worker);
+}
+
+void workers_quit(struct core *core)
+{
+	for (size_t i = 0; i < core->worker_count; i++) {
+		struct worker *worker = core->workers[i];
+
+		if (worker->conn == 0)
+			continue;
+		worker->quitting = true;
+		outbox_frame(core->outbox, worker->conn, OP_QUIT)->quit.grace_ms = LIMIT_STOP_GRACE_MS;
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * titan-gen: texts made of the tables, for files that are kept in the tree and compared by a lint. It is
+ * not installed.
+ */
+#ifndef TITAN_GEN_GEN_H
+#define TITAN_GEN_GEN_H
+
+#include "base/buf.h"
+
+/* One part of a manual page, as mdoc; argument is a verb, or empty. False: there is no such part. */
+bool gen_part(const char *name, const char *argument, struct buf *out);
+/*
+ * A manual page with its parts made anew: what stands between .\" BEGIN part argument and .\" END. A message
+ * when the page is wrong, else NULL.
+ */
+const char *gen_page(struct slice page, struct buf *out);
+
+/* mdoc text: one line, nothing in it is a macro. */
+void gen_text(const char *text, struct buf *out);
+void gen_sentence(const char *text, struct buf *out);    /* with a capital letter and a full stop */
+
+void gen_synopsis(const char *verb, struct buf *out);
+void gen_options(const char *verb, struct buf *out);     /* empty verb: those of every command */
+void gen_commands(struct buf *out);
+void gen_exits(struct buf *out);
+
+void gen_states(struct buf *out);
+void gen_events(struct buf *out);
+void gen_moves(struct buf *out);
+void gen_diagram(struct buf *out);
+void gen_dot(struct buf *out);
+
+void gen_messages(struct buf *out);
+void gen_records(struct buf *out);
+void gen_errors(struct buf *out);
+void gen_limits(struct buf *out);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The wire as text, for titan-protocol(7). */
+#include "gen/gen.h"
+#include "proto/error.h"
+#include "proto/limits.h"
+#include "proto/message.h"
+
+static const char *const types[] = {
+	[TYPE_U64] = "number", [TYPE_I64] = "signed", [TYPE_BOOL] = "boolean", [TYPE_STR] = "text",
+	[TYPE_BIN] = "bytes", [TYPE_U64S] = "numbers", [TYPE_STRS] = "texts", [TYPE_RECORDS] = "records",
+};
+
+static const char *const roles[] = {
+	[ROLE_NOBODY] = "nobody", [ROLE_VIEWER] = "viewer", [ROLE_SUBMITTER] = "submitter",
+	[ROLE_APPROVER] = "approver", [ROLE_OPERATOR] = "operator", [ROLE_ADMIN] = "admin", [ROLE_WORKER] = "worker",
+};
+
+static const char *sender_name(enum sender from)
+{
+	switch (from) {
+	case FROM_CLIENT:
+		return "client";
+	case FROM_WORKER:
+		return "worker";
+	case FROM_MASTER:
+		return "master";
+	default:
+		return "both sides";
+	}
+}
+
+static void fields(const struct shape *shape, struct buf *out)
+{
+	if (shape->field_count == 0)
+		return;
+	buf_add_str(out, ".Bl -column xxx heartbeat_ms inventory_x must\n");
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field_info *field = &shape->fields[i];
+
+		buf_addf(out, ".It %u Ta %s Ta ", (unsigned)field->key, field->name);
+		if (field->type == TYPE_RECORDS)
+			buf_addf(out, "%s..", record_shape((enum record_kind)field->record)->name);
+		else
+			buf_add_str(out, types[field->type]);
+		buf_addf(out, " Ta %s Ta ", field->must ? "must" : "may");
+		if (field->doc[0])
+			gen_text(field->doc, out);
+		else
+			buf_add_str(out, "\\&");
+		buf_add_byte(out, '\n');
+	}
+	buf_add_str(out, ".El\n");
+}
+
+void gen_messages(struct buf *out)
+{
+	for (unsigned op = 0; op < OP_LIMIT; op++) {
+		const struct shape *shape = message_shape(op);
+
+		if (shape == NULL)
+			continue;
+		buf_addf(out, ".Ss 0x%02x %s\n", op, shape->name);
+		buf_addf(out, "From %s; least role: %s.\n", sender_name(shape->from),
+			 shape->from == FROM_MASTER ? "that of the master" : roles[shape->role]);
+		gen_sentence(shape->doc, out);
+		fields(shape, out);
+	}
+}
+
+void gen_records(struct buf *out)
+{
+	for (int kind = 0; kind < REC_COUNT; kind++) {
+		const struct shape *shape = record_shape((enum record_kind)kind);
+
+		buf_addf(out, ".Ss %s\n%s.\n", shape->name, shape->array ? "A list, by position" : "A map");
+		gen_sentence(shape->doc, out);
+		fields(shape, out);
+	}
+}
+
+void gen_errors(struct buf *out)
+{
+	static const enum err codes[] = {
+#define ERROR(name, wire, exit_status, again, text) ERR_##name,
+#include "proto/errors.def"
+#undef ERROR
+	};
+
+	buf_add_str(out, ".Bl -column xxxx MISSING_FIELD xxxx again\n"
+			 ".It Sy code Ta Sy name Ta Sy exit Ta Sy again Ta Sy text\n");
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		buf_addf(out, ".It %d Ta %s Ta %d Ta %s Ta ", (int)codes[i], err_name(codes[i]),
+			 err_exit_status(codes[i]), err_again(codes[i]) ? "yes" : "no");
+		gen_text(err_text(codes[i]), out);
+		buf_add_byte(out, '\n');
+	}
+	buf_add_str(out, ".El\n");
+}
+
+void gen_limits(struct buf *out)
+{
+	static const struct { const char *name; long long value; const char *text; } limits[] = {
+#define LIMIT(name, value, doc) { #name, value, doc },
+#include "proto/limits.def"
+#undef LIMIT
+	};
+
+	buf_add_str(out, ".Bl -column RETRY_BACKOFF_MAX_MS 1000000\n");
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		buf_addf(out, ".It %s Ta %lld Ta ", limits[i].name, limits[i].value);
+		gen_text(limits[i].text, out);
+		buf_add_byte(out, '\n');
+	}
+	buf_add_str(out, ".El\n");
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a frame means: an input for the core, a question, a piece of output, or an error. Only that the
+ * frame is well formed and allowed is decided here; an error returned closes the connection, a request that is
+ * merely invalid is answered and the connection goes on. Nothing touches the core's state.
+ */
+#include "master/internal.h"
+
+#include "base/log.h"
+#include "master/dispatch.h"
+#include "master/logs.h"
+
+/* ---- acts and questions ---- */
+
+static enum err on_act(struct incoming_frame *in)
+{
+	struct msg_act msg;
+	struct core_input *input;
+	struct error error;
+	enum err err = decode(in, OP_ACT, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	if (msg.verb != ACT_CANCEL) {
+		error_set(&error, ERR_INVALID, "an unknown act: %llu", (unsigned long long)msg.verb);
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	input = inbox_add(in->master, INPUT_CANCEL, in->session, msg.id, in->body.len);
+	input->cancel.run = msg.run;
+	input->cancel.job = keep(in, msg.job);
+	return ERR_NONE;
+}
+
+static enum err on_query(struct incoming_frame *in)
+{
+	struct msg_query msg;
+	struct query *query;
+	struct error error;
+	enum err err = decode(in, OP_QUERY, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	error.code = ERR_NONE;
+	if (msg.what < QUERY_STATUS || msg.what > QUERY_WORKERS)
+		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)msg.what);
+	else if (msg.job.len > sizeof(query->job))
+		error_set(&error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d", msg.job.len,
+			  LIMIT_NAME_MAX_LEN);
+	if (error.code != ERR_NONE) {
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	query = query_new(in->master, in->session->id, msg.id, msg.what);
+	query->run = msg.run;
+	query->cursor = msg.cursor;
+	query->limit = msg.limit;
+	query->job_len = msg.job.len;
+	if (msg.job.len > 0)
+		memcpy(query->job, msg.job.data, msg.job.len);
+	return ERR_NONE;
+}
+
+static enum err on_subscribe(struct incoming_frame *in)
+{
+	struct msg_subscribe msg;
+	struct error error;
+	enum err err = decode(in, OP_SUBSCRIBE, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	if (publish_subscribe(in->session, &msg, &error) != ERR_NONE)
+		session_refuse(in->session, msg.id, &error);
+	return ERR_NONE;
+}
+
+static enum err on_unsubscribe(struct incoming_frame *in)
+{
+	struct msg_unsubscribe msg;
+	struct msg_ok ok;
+	struct error error;
+	enum err err = decode(in, OP_UNSUBSCRIBE, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	ok = (struct msg_ok){ .id = msg.id };
+	if (publish_unsubscribe(in->session, msg.id)) {
+		session_send(in->session, OP_OK, &ok);
+	} else {
+		error_set(&error, ERR_NOT_FOUND, "no subscription %llu on this connection", (unsigned long long)msg.id);
+		session_refuse(in->session, msg.id, &error);
+	}
+	return ERR_NONE;
+}
+
+static enum err on_log_read(struct incoming_frame *in)
+{
+	struct msg_log_read msg;
+	enum err err = decode(in, OP_LOG_READ, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	logs_read(in->master->logs, in->session->id, &msg);
+	in->session->log_reads++;
+	session_log_reads(in->session);
+	return ERR_NONE;
+}
+
+static enum err on_shutdown(struct incoming_frame *in)
+{
+	struct master *master = in->master;
+	struct msg_shutdown msg;
+	struct error error;
+	enum err err = decode(in, OP_SHUTDOWN, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	if (master->end_wanted) {
+		error_set(&error, ERR_BUSY, "the master is already ending");
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	log_info("asked to end%s", msg.workers ? " with its workers" : "");
+	master->end_wanted = true;
+	master->end_workers = msg.workers;
+	master->end_conn = in->session->id;
+	master->end_request = msg.id;
+	if (msg.workers) {
+		/* The reply is ours, when they are gone; no longer than this. */
+		inbox_add(master, INPUT_SHUTDOWN, in->session, 0, 0);
+		ev_timer_set(&master->end_timer, 10., 0.);
+		ev_timer_start(master->loop, &master->end_timer);
+	}
+	master_stay_awake(master);
+	return ERR_NONE;
+}
+
+/* ---- workers ---- */
+
+static enum err on_heartbeat(struct incoming_frame *in)
+{
+	struct msg_heartbeat msg;
+	enum err err = decode(in, OP_HEARTBEAT, &msg);
+
+	if (err == ERR_NONE)
+		inbox_add(in->master, INPUT_HEARTBEAT, in->session, 0, in->body.len)->heartbeat = msg;
+	return err;
+}
+
+static enum err on_started(struct incoming_frame *in)
+{
+	struct msg_started msg;
+	struct core_input *input;
+	enum err err = decode(in, OP_STARTED, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	input = inbox_add(in->master, INPUT_STARTED, in->session, 0, in->body.len);
+	input->started.at = msg.items.at;
+	input->started.n = msg.items.n;
+	return ERR_NONE;
+}
+
+static enum err on_done(struct incoming_frame *in)
+{
+	struct msg_done msg;
+	struct core_input *input;
+	enum err err = decode(in, OP_DONE, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	input = inbox_add(in->master, INPUT_DONE, in->session, 0, in->body.len);
+	input->done.at = msg.items.at;
+	input->done.n = msg.items.n;
+	logs_ended(in->master->logs, msg.items.at, msg.items.n);
+	return ERR_NONE;
+}
+
+static enum err on_output(struct incoming_frame *in)
+{
+	enum err err = logs_append(in->master->logs, in->session->id, in->body, in->error);
+
+	if (err == ERR_NONE && logs_queued(in->master->logs) > LOG_QUEUE_MAX)
+		session_pause(in->session, PAUSE_LOG, true);
+	return err;
+}
+
+/* The peer gives up on us; what it says goes to the log. */
+static enum err on_error(struct incoming_frame *in)
+{
+	struct msg_error msg;
+	enum err err = decode(in, OP_ERROR, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	log_warn("connection %llu says: %.*s", (unsigned long long)in->session->id, (int)msg.text.len,
+		 (const char *)msg.text.data);
+	in->session->closing = true;
+	conn_close(in->session->conn);
+	return ERR_NONE;
+}
+
+static frame_handler *const handlers[OP_LIMIT] = {
+	[OP_HELLO] = on_hello,
+	[OP_INVENTORY] = on_inventory,
+	[OP_ERROR] = on_error,
+	[OP_SUBMIT] = on_submit,
+	[OP_GRAPH_BEGIN] = on_graph_begin,
+	[OP_GRAPH_CHUNK] = on_graph_chunk,
+	[OP_GRAPH_COMMIT] = on_graph_commit,
+	[OP_ACT] = on_act,
+	[OP_QUERY] = on_query,
+	[OP_SUBSCRIBE] = on_subscribe,
+	[OP_UNSUBSCRIBE] = on_unsubscribe,
+	[OP_LOG_READ] = on_log_read,
+	[OP_SHUTDOWN] = on_shutdown,
+	[OP_HEARTBEAT] = on_heartbeat,
+	[OP_STARTED] = on_started,
+	[OP_DONE] = on_done,
+	[OP_OUTPUT] = on_output,
+};
+
+enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error)
+{
+	struct incoming_frame in = {
+		.master = session->master,
+		.session = session,
+		.body = frame->body,
+		.error = error,
+	};
+	const struct shape *shape = message_shape(frame->opcode);
+	enum opcode op = (enum opcode)frame->opcode;
+	enum err err;
+
+	if (!shape)
+		return error_set(error, ERR_UNKNOWN_OP, "no message has the number 0x%02x", frame->opcode);
+	if (session->stage == SESSION_NEW && op != OP_HELLO)
+		return error_set(error, ERR_NOT_EXPECTED, "%s before HELLO", shape->name);
+	if (session->stage == SESSION_INVENTORY && op != OP_INVENTORY)
+		return error_set(error, ERR_NOT_EXPECTED, "%s before the inventory was complete", shape->name);
+	/* HELLO says what the sender is; it is the same row for both kinds. */
+	if (!message_allowed(op, session->stage == SESSION_NEW ? PEER_CLIENT : session->kind, session->role))
+		return error_set(error, ERR_DENIED, "%s isn't for this connection to send", shape->name);
+	if (!handlers[op])
+		return error_set(error, ERR_NOT_EXPECTED, "%s isn't for a master", shape->name);
+	err = handlers[op](&in);
+	if (err == ERR_NONE && in.master->inbox.bytes > INBOX_BYTES_MAX) {
+		session_pause(session, PAUSE_INBOX, true);
+		in.master->inbox_was_full = true;
+	}
+	return err;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the handlers of frames share: dispatch.c finds them, hello.c and graphs.c have some of them. */
+#ifndef TITAN_MASTER_DISPATCH_H
+#define TITAN_MASTER_DISPATCH_H
+
+#include "master/internal.h"
+
+/* What a handler gets: the frame is known, allowed and whole, but not yet decoded. */
+struct incoming_frame {
+	struct master *master;
+	struct session *session;
+	struct slice body;
+	struct error *error;             /* of the connection: returned, it is closed */
+};
+
+typedef enum err frame_handler(struct incoming_frame *in);
+
+frame_handler on_hello, on_inventory;
+frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
+
+static inline enum err decode(const struct incoming_frame *in, enum opcode op, void *ret_msg)
+{
+	return message_decode(op, in->body, &in->master->inbox.arena, ret_msg, in->error);
+}
+
+/* For an input: lives until the turn is over. */
+static inline struct slice keep(const struct incoming_frame *in, struct slice text)
+{
+	return arena_copy(&in->master->inbox.arena, text);
+}
+
+#endif

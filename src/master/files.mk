@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+master_sources = \
+	src/master/dispatch.c \
+	src/master/dispatch.h \
+	src/master/graphs.c \
+	src/master/hello.c \
+	src/master/history.c \
+	src/master/internal.h \
+	src/master/logfile.c \
+	src/master/logfile.h \
+	src/master/logkeep.c \
+	src/master/logkeep.h \
+	src/master/logs.c \
+	src/master/logs.h \
+	src/master/master.c \
+	src/master/master.h \
+	src/master/publish.c \
+	src/master/query.c \
+	src/master/reveal.c \
+	src/master/session.c \
+	src/master/turn.c \
+	src/master/upload.c \
+	src/master/upload.h
+
+master_other = \
+	src/master/README.md

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Who a connection is. A client is welcome at once; a worker's HELLO is complete with the last part of its
+ * inventory, and then the core decides what of that is current. Nothing else is heard before.
+ */
+#include "master/dispatch.h"
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define HELD_MAX (1u << 20)              /* attempts in an inventory */
+
+static void open_session(struct session *session)
+{
+	session->stage = SESSION_OPEN;
+	session->master->unauthenticated--;
+	ev_timer_stop(session->master->loop, &session->hello_timer);
+}
+
+static void welcome_client(struct session *session)
+{
+	const struct master *master = session->master;
+	struct core_totals totals;
+	struct msg_welcome welcome = {
+		.version = PROTOCOL_VERSION,
+		.cluster = slice_str(master->options.place.cluster),
+		.turn = master->pipeline.durable,
+		.heartbeat_ms = (uint64_t)master->options.heartbeat_ms,
+		.lease_ms = (uint64_t)master->options.lease_ms,
+		.role = ROLE_ADMIN,
+		.pid = (uint64_t)getpid(),
+	};
+
+	view_totals(master->core, &totals);
+	welcome.generation = totals.generation;
+	welcome.boot = totals.boot;
+	session->role = ROLE_ADMIN;
+	open_session(session);
+	session_send(session, OP_WELCOME, &welcome);
+}
+
+/* Some of a worker's attempts; the last ones complete its HELLO. */
+static enum err take_held(const struct incoming_frame *in, const struct rec_held *held, size_t count, bool more)
+{
+	struct session *session = in->session;
+	struct input_hello *hello = &session->hello;
+	struct core_input *input;
+
+	if (count > HELD_MAX - hello->held_count)
+		return error_set(in->error, ERR_TOO_LARGE, "an inventory of more than %u attempts", HELD_MAX);
+	if (hello->held_count + count > session->held_cap) {
+		session->held_cap = (hello->held_count + count) * 2;
+		session->held = mem_resize(session->held, session->held_cap, sizeof(*session->held));
+	}
+	if (count > 0)
+		memcpy(session->held + hello->held_count, held, count * sizeof(*held));
+	hello->held_count += count;
+	session->stage = SESSION_INVENTORY;
+	if (more)
+		return ERR_NONE;
+	open_session(session);
+	input = inbox_add(in->master, INPUT_WORKER_HELLO, session, 0, in->body.len);
+	input->hello = *hello;
+	input->hello.name = keep(in, hello->name);
+	input->hello.instance = keep(in, hello->instance);
+	input->hello.held = (const struct rec_held *)(const void *)keep(
+		in, slice_make(session->held, hello->held_count * sizeof(*session->held))).data;
+	log_info("worker %.*s is connection %llu, with %zu attempts", (int)hello->name.len,
+		 (const char *)hello->name.data, (unsigned long long)session->id, hello->held_count);
+	arena_free(&session->hello_arena);
+	mem_free(session->held);
+	session->held = NULL;
+	session->held_cap = 0;
+	return ERR_NONE;
+}
+
+enum err on_hello(struct incoming_frame *in)
+{
+	struct session *session = in->session;
+	struct msg_hello msg;
+	enum err err = decode(in, OP_HELLO, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	if (session->stage != SESSION_NEW)
+		return error_set(in->error, ERR_NOT_EXPECTED, "HELLO was said before");
+	if (msg.version != PROTOCOL_VERSION)
+		return error_set(in->error, ERR_VERSION, "the peer speaks version %llu of the protocol, this master %d",
+				 (unsigned long long)msg.version, PROTOCOL_VERSION);
+	if (msg.kind != PEER_CLIENT && msg.kind != PEER_WORKER)
+		return error_set(in->error, ERR_INVALID, "HELLO of an unknown kind of peer: %llu",
+				 (unsigned long long)msg.kind);
+	session->kind = (enum peer_kind)msg.kind;
+	conn_set_max_body(session->conn, LIMIT_FRAME_MAX);
+	if (session->kind == PEER_CLIENT) {
+		welcome_client(session);
+		return ERR_NONE;
+	}
+	if (!text_is_name(msg.name))
+		return error_set(in->error, ERR_INVALID, "a worker's name has letters, digits, '_', '.' and '-', at most %d",
+				 LIMIT_NAME_MAX_LEN);
+	if (msg.instance.len != 16)
+		return error_set(in->error, ERR_INVALID, "a worker's instance has 16 bytes, not %zu", msg.instance.len);
+	if (msg.slots == 0 || msg.slots > LIMIT_SLOTS_MAX)
+		return error_set(in->error, ERR_INVALID, "a worker has 1 to %d slots, not %llu", LIMIT_SLOTS_MAX,
+				 (unsigned long long)msg.slots);
+	session->role = ROLE_WORKER;
+	session->hello = (struct input_hello){
+		.name = arena_copy(&session->hello_arena, msg.name),
+		.instance = arena_copy(&session->hello_arena, msg.instance),
+		.slots = msg.slots,
+		.pid = msg.pid,
+	};
+	return take_held(in, msg.held.at, msg.held.n, msg.more);
+}
+
+enum err on_inventory(struct incoming_frame *in)
+{
+	struct msg_inventory msg;
+	enum err err = decode(in, OP_INVENTORY, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	if (in->session->stage != SESSION_INVENTORY)
+		return error_set(in->error, ERR_NOT_EXPECTED, "INVENTORY after the inventory was complete");
+	return take_held(in, msg.held.at, msg.held.n, msg.more);
+}

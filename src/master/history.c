@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What has left memory, read from the store by key, a page at a time, without the loop waiting. Rows of a
+ * finished run never change, so their answers leave at once; a page of runs goes back to the queries,
+ * because some of them may be live.
+ */
+#include "master/internal.h"
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "proto/frame.h"
+
+#define SPECS_KEPT (64u << 20)           /* bytes of a graph that is kept for the next page */
+
+enum stage { STAGE_RUNS, STAGE_RUN, STAGE_SPECS, STAGE_JOBS };
+
+struct specs {                           /* a run's graph, shared by those who page through it */
+	unsigned holders;
+	uint64_t run;
+	struct store_query *answer;
+};
+
+struct history {
+	enum stage stage;
+	struct query *query;
+	struct store_query *run;         /* what was answered so far */
+	struct specs *specs;
+	uint64_t index;                  /* of the first job wanted */
+	struct store_query *question;    /* that the store has */
+	struct history *next, **at;      /* all that are under way */
+};
+
+void history_free_answer(struct store_query *answer)
+{
+	if (!answer)
+		return;
+	arena_free(&answer->arena);
+	mem_free(answer);
+}
+
+static void specs_release(struct specs *specs)
+{
+	if (!specs || --specs->holders > 0)
+		return;
+	history_free_answer(specs->answer);
+	mem_free(specs);
+}
+
+/* The owner of the query goes on with it, or it was answered. */
+static void forget(struct history *history)
+{
+	*history->at = history->next;
+	if (history->next)
+		history->next->at = history->at;
+	history_free_answer(history->run);
+	specs_release(history->specs);
+	mem_free(history);
+}
+
+static void ask(struct master *master, struct history *history, enum stage stage, enum store_what what,
+		uint64_t from, uint64_t limit)
+{
+	struct store_query *question = mem_zalloc(sizeof(*question));
+
+	history->stage = stage;
+	history->question = question;
+	question->what = what;
+	question->run = history->query->run;
+	question->from = from;
+	question->limit = limit;
+	question->owner = history;
+	if (what == READ_RUNS)
+		question->run = history->query->cursor;
+	store_ask(master->store, question);
+}
+
+static size_t page_limit(const struct query *query)
+{
+	return query->limit > 0 && query->limit < LIMIT_QUERY_ROWS_MAX ? (size_t)query->limit : LIMIT_QUERY_ROWS_MAX;
+}
+
+void history_ask(struct master *master, struct query *query)
+{
+	struct history *history = mem_zalloc(sizeof(*history));
+
+	history->query = query;
+	history->next = master->histories;
+	history->at = &master->histories;
+	if (history->next)
+		history->next->at = &history->next;
+	master->histories = history;
+	if (query->what == QUERY_RUNS)
+		ask(master, history, STAGE_RUNS, READ_RUNS, 0, page_limit(query));
+	else
+		ask(master, history, STAGE_RUN, READ_RUN, 0, 1);
+}
+
+/* ---- rows ---- */
+
+void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row)
+{
+	struct rec_run_row run = {
+		.run = (uint64_t)row->run,
+		.name = arena_copy(arena, row->name),
+		.state = (uint64_t)row->state,
+		.jobs = (uint64_t)row->jobs,
+		.submitted_ms = row->submitted_ms,
+		.ended_ms = row->ended_ms,
+		.owner = arena_copy(arena, row->owner),
+		.first = (uint64_t)row->first,
+	};
+
+	run.counts.n = row->counts.len / 4;
+	run.counts.at = arena_alloc(arena, (run.counts.n + 1) * sizeof(uint64_t));
+	for (size_t i = 0; i < run.counts.n; i++) {
+		const uint8_t *at = row->counts.data + 4 * i;
+
+		run.counts.at[i] = (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 |
+				   (uint64_t)at[3] << 24;
+	}
+	*ret_row = run;
+}
+
+static void job_row(struct master *master, const struct row_job *row, uint64_t index, struct rec_job_row *ret_row)
+{
+	struct rec_worker_row worker;
+
+	*ret_row = (struct rec_job_row){
+		.job = (uint64_t)row->job,
+		.run = (uint64_t)row->run,
+		.index = index,
+		.state = (uint64_t)row->state,
+		.epoch = (uint64_t)row->epoch,
+		.tries = (uint64_t)row->tries,
+		.crashes = (uint64_t)row->crashes,
+		.outcome = (uint64_t)row->outcome,
+		.code = (uint64_t)row->code,
+		.due_ms = row->due_ms,
+		.started_ms = row->started_ms,
+		.ended_ms = row->ended_ms,
+		.cause = (uint64_t)row->cause,
+		.cpu_us = (uint64_t)row->cpu_us,
+		.rss_kib = (uint64_t)row->rss_kib,
+		.out_bytes = (uint64_t)row->out_bytes,
+	};
+	if (row->worker > 0 && view_worker(master->core, (uint64_t)row->worker, &worker))
+		ret_row->worker = worker.name;
+}
+
+/* ---- specifications ---- */
+
+struct walk {                            /* through a graph, forwards */
+	const struct store_query *specs;
+	size_t part;
+	uint64_t index;                  /* of the record at the front of rest */
+	uint64_t part_end;
+	struct slice rest;
+	bool in_part;
+};
+
+static bool walk_skip(struct walk *walk, uint64_t index)
+{
+	size_t size;
+
+	while (walk->in_part && walk->index < index && walk->index < walk->part_end) {
+		if (frame_check(walk->rest, &size, NULL) != ERR_NONE)
+			return false;
+		walk->rest = slice_make(walk->rest.data + size, walk->rest.len - size);
+		walk->index++;
+	}
+	return true;
+}
+
+/* The record with this index, which never falls; false when there is none. */
+static bool walk_to(struct walk *walk, uint64_t index, struct arena *arena, struct rec_job_spec *ret_spec)
+{
+	for (;;) {
+		if (!walk_skip(walk, index))
+			return false;
+		if (walk->in_part && walk->index < walk->part_end)
+			break;
+		if (walk->in_part)
+			walk->part++;
+		if (walk->part >= walk->specs->row_count)
+			return false;
+		walk->in_part = false;
+		walk->part_end = walk->index + (uint64_t)walk->specs->rows[walk->part].spec.count;
+		if (walk->part_end <= index) {
+			walk->index = walk->part_end;
+			walk->part++;
+			continue;
+		}
+		walk->rest = walk->specs->rows[walk->part].spec.body;
+		walk->in_part = true;
+	}
+	walk->index++;
+	return record_decode(REC_job_spec, &walk->rest, arena, ret_spec, NULL) == ERR_NONE;
+}
+
+static bool find_job(const struct store_query *specs, const struct query *query, uint64_t *ret_index)
+{
+	struct walk walk = { .specs = specs };
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+	bool found = false;
+	uint64_t index;
+
+	for (index = 0; !found && walk_to(&walk, index, &arena, &spec); index++) {
+		found = slice_eq(spec.name, slice_make(query->job, query->job_len));
+		if (found)
+			*ret_index = index;
+		arena_reset(&arena);
+	}
+	arena_free(&arena);
+	return found;
+}
+
+/* ---- answers ---- */
+
+static void refuse(struct master *master, struct history *history, const struct error *error)
+{
+	struct session *session = session_find(master, history->query->conn);
+
+	if (session)
+		session_refuse(session, history->query->id, error);
+	if (history->query->of_sub)
+		publish_refused(master, history->query);
+	query_free(master, history->query);
+	forget(history);
+}
+
+static void with_specs(struct master *master, struct history *history)
+{
+	const struct query *query = history->query;
+	struct error error;
+
+	if (query->what == QUERY_JOB && !find_job(history->specs->answer, query, &history->index)) {
+		query_no_job(&error, query);
+		refuse(master, history, &error);
+		return;
+	}
+	ask(master, history, STAGE_JOBS, READ_JOBS, (uint64_t)history->run->rows[0].run.first + history->index,
+	    query->what == QUERY_JOB ? 1 : page_limit(query));
+}
+
+static void on_run(struct master *master, struct history *history, struct store_query *answer)
+{
+	const struct query *query = history->query;
+	struct error error;
+
+	history->run = answer;
+	if (answer->row_count == 0) {
+		query_no_run(&error, query->run);
+		refuse(master, history, &error);
+		return;
+	}
+	if (query->what == QUERY_IS_CANCEL) {
+		error_set(&error, ERR_TERMINAL, "run %llu has already finished", (unsigned long long)query->run);
+		error_next(&error, "titan show %llu", (unsigned long long)query->run);
+		refuse(master, history, &error);
+		return;
+	}
+	history->index = query->cursor;
+	if (master->specs && master->specs->run == query->run) {
+		history->specs = master->specs;
+		history->specs->holders++;
+		with_specs(master, history);
+	} else {
+		ask(master, history, STAGE_SPECS, READ_SPECS, 0, 0);
+	}
+}
+
+static void on_specs(struct master *master, struct history *history, struct store_query *answer)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < answer->row_count; i++)
+		bytes += answer->rows[i].spec.body.len;
+	history->specs = mem_zalloc(sizeof(*history->specs));
+	*history->specs = (struct specs){ .holders = 1, .run = history->query->run, .answer = answer };
+	if (bytes <= SPECS_KEPT) {
+		specs_release(master->specs);
+		master->specs = history->specs;
+		master->specs->holders++;
+	}
+	with_specs(master, history);
+}
+
+static void on_jobs(struct master *master, struct history *history, struct store_query *answer)
+{
+	const struct row_run *stored = &history->run->rows[0].run;
+	enum view_detail detail = history->query->what == QUERY_JOB ? VIEW_FULL : VIEW_GRAPH;
+	struct session *session = session_find(master, history->query->conn);
+	struct walk walk = { .specs = history->specs->answer };
+	uint64_t next = history->index;
+	struct rec_run_row run;
+	struct page page;
+
+	page_begin(&page, &answer->arena, history->query);
+	history_run_row(stored, &answer->arena, &run);
+	if (history->query->cursor == 0)
+		page_add_run(&page, &run);
+	for (size_t i = 0; i < answer->row_count; i++) {
+		uint64_t index = (uint64_t)(answer->rows[i].job.job - stored->first);
+		struct rec_job_row row;
+		struct rec_job_spec spec;
+
+		if (index >= run.jobs || !walk_to(&walk, index, &answer->arena, &spec))
+			break;
+		job_row(master, &answer->rows[i].job, index, &row);
+		row.name = spec.name;
+		view_spec(&spec, detail, &answer->arena, &row);
+		if (!page_add_job(&page, &row))
+			break;
+		next = index + 1;
+	}
+	page.snapshot.turn = master->pipeline.durable;
+	page.snapshot.total = detail == VIEW_FULL ? 1 : run.jobs;
+	if (detail == VIEW_GRAPH && next > history->index && next < run.jobs)
+		page.snapshot.cursor = next;
+	if (session)
+		session_send(session, OP_SNAPSHOT, &page.snapshot);
+	if (history->query->of_sub)
+		publish_page(master, history->query, page.snapshot.cursor);
+	query_free(master, history->query);
+	forget(history);
+	history_free_answer(answer);
+}
+
+void history_answers(struct master *master)
+{
+	struct store_query *answer;
+
+	while ((answer = store_answer(master->store))) {
+		struct history *history = answer->owner;
+
+		switch (history->stage) {
+		case STAGE_RUNS:
+			history->query->found = answer;
+			query_again(master, history->query);
+			forget(history);
+			break;
+		case STAGE_RUN:
+			on_run(master, history, answer);
+			break;
+		case STAGE_SPECS:
+			on_specs(master, history, answer);
+			break;
+		case STAGE_JOBS:
+			on_jobs(master, history, answer);
+			break;
+		}
+	}
+}
+
+/* The store is closed: what it had is ours again. */
+void history_free(struct master *master)
+{
+	while (master->histories) {
+		struct history *history = master->histories;
+
+		history_free_answer(history->question);
+		query_free(master, history->query);
+		forget(history);
+	}
+	specs_release(master->specs);
+	master->specs = NULL;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the files of the master share. Everything here belongs to the loop's thread. Sessions are named
+ * by number across files and turns, never by pointer: a late answer finds nothing rather than rubbish.
+ */
+#ifndef TITAN_MASTER_INTERNAL_H
+#define TITAN_MASTER_INTERNAL_H
+
+#include <ev.h>
+
+#include "base/map.h"
+#include "core/core.h"
+#include "core/view.h"
+#include "master/master.h"
+#include "net/conn.h"
+#include "net/listen.h"
+#include "proto/limits.h"
+#include "store/store.h"
+
+#define TURNS_MAX         16                     /* decided and not yet revealed; then the inbox fills */
+#define INBOX_BYTES_MAX   (16u << 20)            /* then connections aren't read */
+#define REPLY_BYTES_MAX   (900u << 10)           /* of rows in one frame, as estimated */
+#define REPLY_NODES_MAX   200000u                /* of values in one frame, as estimated */
+#define QUERY_QUEUE_MAX   (2u << 20)             /* waiting for a peer before its next question is answered */
+#define QUERIES_MAX       64                     /* of one connection, unanswered; then it isn't read */
+#define LOG_QUEUE_MAX     (16u << 20)            /* output waiting to be written; then workers aren't read */
+#define LOG_READS_MAX     8                      /* of one connection, unanswered; then it isn't read */
+#define SUBS_MAX          16                     /* of one connection */
+
+/* ---- sessions ---- */
+
+enum session_stage { SESSION_NEW, SESSION_INVENTORY, SESSION_OPEN };
+
+/* Why a connection isn't read, as bits. */
+enum pause_why { PAUSE_INBOX = 1, PAUSE_LOG = 2, PAUSE_QUERIES = 4, PAUSE_READS = 8, PAUSE_ENDING = 16 };
+
+struct session {
+	struct master *master;
+	uint64_t id;                     /* never reused */
+	struct conn *conn;
+	enum session_stage stage;
+	enum peer_kind kind;
+	enum role role;
+	unsigned uid;
+	unsigned paused;                 /* bits of enum pause_why */
+	bool closing;
+	size_t unrevealed;               /* bytes for it in turns that aren't durable yet */
+	size_t queries;                  /* unanswered */
+	size_t log_reads;                /* unanswered */
+	struct ev_timer hello_timer;
+	struct arena hello_arena;        /* of the next two, until the inventory is complete */
+	struct input_hello hello;
+	struct rec_held *held;
+	size_t held_cap;
+	struct upload *uploads;
+};
+
+/* ---- the inbox ---- */
+
+struct inbox {
+	struct arena arena;              /* of decoded messages, until the turn is over */
+	struct core_input *inputs;
+	size_t count, cap;
+	size_t bytes;
+};
+
+/* ---- turns ---- */
+
+struct part {                            /* frames for one connection, in a turn's bytes */
+	uint64_t conn;
+	size_t at, len;
+	bool close;
+};
+
+struct master_turn {
+	struct outbox outbox;            /* first: what the pipeline hands back is this turn */
+	struct buf bytes;
+	struct part *parts;
+	size_t part_count, part_cap;
+	bool end;                        /* when revealed, the master ends */
+	bool awaited;                    /* somebody waits for it */
+	struct master_turn *next;        /* in the pool */
+};
+
+/* ---- questions ---- */
+
+#define QUERY_IS_CANCEL 100              /* beside enum query_what: is there such a run in history? */
+
+struct query {
+	uint64_t conn, id;
+	uint64_t what;
+	uint64_t run, cursor, limit;
+	bool of_sub;                     /* a page of the subscription with this id */
+	bool live_only;                  /* RUNS: those in memory, below the cursor */
+	size_t job_len;
+	uint8_t job[LIMIT_NAME_MAX_LEN];
+	struct store_query *found;       /* RUNS: what the store answered */
+	struct query *next;
+};
+
+/* ---- the master ---- */
+
+struct master_stats {
+	uint64_t turns, inputs, frames_in, refused_frames, refused_connections, late_frames;
+};
+
+struct master {
+	struct master_options options;
+	struct ev_loop *loop;
+	struct ev_prepare turn_watcher;
+	struct ev_timer due_timer;       /* set to core_next_due */
+	int64_t due_ns;                  /* what it is set to */
+	struct ev_timer publish_timer, end_timer;
+	struct ev_async store_wake, logs_wake;
+	struct ev_idle awake;            /* started: the loop won't sleep */
+	bool again;                      /* a turn is wanted, whatever the inbox says */
+	struct ev_signal sigterm, sigint;
+	struct conn_set *conns;
+	struct listener *listener;
+	struct map sessions;
+	size_t unauthenticated;
+	uint64_t next_conn;
+	size_t uploads;
+	char owner[LIMIT_NAME_MAX_LEN + 1];      /* the name of our user */
+
+	struct inbox inbox;
+	bool inbox_was_full;
+	struct query *queries, **queries_end;    /* for the next turn */
+	struct query *deferred;          /* until their connections have drained */
+	struct history *histories;       /* questions that the store has */
+	struct specs *specs;             /* of the finished run that was last asked for */
+	struct core *core;
+	struct store *store;
+	struct logs *logs;
+	struct pipeline pipeline;
+	size_t awaited;                  /* turns in it that somebody waits for */
+	struct master_turn *pool;
+	struct publisher *publisher;
+	struct arena scratch;            /* of the turn that is being decided */
+	struct now now;                  /* of it */
+
+	bool serving;
+	bool ending;                     /* nothing new is read */
+	bool end_wanted;                 /* by a client; ... */
+	bool end_workers;                /* ... when the workers are gone */
+	uint64_t end_conn, end_request;
+	bool closing_all;                /* every connection was told to close */
+	struct error failure;            /* why it ends, if that is an error */
+	struct master_stats stats;
+};
+
+/* turn.c */
+struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
+			     uint64_t request, size_t bytes);
+bool turn_wanted(const struct master *master);
+void turn_run(struct master *master);
+void turn_first(struct master *master, struct master_turn *turn);        /* what loading left behind */
+void turn_reveal(struct master *master);
+struct master_turn *turn_new(struct master *master);
+void turn_pool_free(struct master *master);
+void master_stay_awake(struct master *master);                   /* another turn, at once */
+
+/* reveal.c */
+void reveal_outbox(struct master *master, struct master_turn *turn);
+/* A reply that leaves with this turn; it is dropped when the connection is gone. */
+void reveal_add(struct master *master, struct master_turn *turn, uint64_t conn, enum opcode op, const void *msg);
+void reveal_error(struct master *master, struct master_turn *turn, uint64_t conn, uint64_t id,
+		  const struct error *error);
+void reveal_send(struct master *master, struct master_turn *turn);
+
+/* session.c */
+void session_accept_cb(int fd, void *owner);
+struct session *session_find(const struct master *master, uint64_t id);  /* NULL when it is gone */
+void session_pause(struct session *session, enum pause_why why, bool pause);
+void session_log_reads(struct session *session);        /* pause or not, by what it asked and has to take */
+void session_pause_end(struct master *master, enum pause_why why);
+void session_fail(struct session *session, const struct error *error);   /* tell, then close */
+void session_refuse(struct session *session, uint64_t id, const struct error *error);    /* tell, and go on */
+void session_send(struct session *session, enum opcode op, const void *msg);
+size_t session_queued(const struct session *session);            /* bytes that haven't left, or may not yet */
+void session_free(struct session *session);      /* what it holds; its connection dies by itself */
+void session_close_all(struct master *master);
+size_t session_count(const struct master *master, enum peer_kind kind);
+
+/* dispatch.c: frames to inputs and questions */
+enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error);
+void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
+
+/* query.c */
+struct query *query_new(struct master *master, uint64_t conn, uint64_t id, uint64_t what);       /* in line for this turn */
+void query_again(struct master *master, struct query *query);    /* in line for the next turn */
+void query_undefer(struct master *master);
+void query_free(struct master *master, struct query *query);     /* answered, or nobody waits for it */
+void query_run_all(struct master *master, struct master_turn *turn);
+void query_drop_all(struct master *master);
+struct u64_list query_counts(struct master *master);
+void query_no_run(struct error *error, uint64_t run);
+void query_no_job(struct error *error, const struct query *query);
+
+struct page {                            /* rows for one frame */
+	struct msg_snapshot snapshot;
+	struct arena *arena;
+	size_t limit, rows;
+	size_t bytes, nodes;             /* so far, as estimated */
+};
+
+void page_begin(struct page *page, struct arena *arena, const struct query *query);
+/* false: it goes to the next page */
+bool page_add_job(struct page *page, const struct rec_job_row *row);
+bool page_add_run(struct page *page, const struct rec_run_row *row);
+bool page_add_worker(struct page *page, const struct rec_worker_row *row);
+
+/* history.c */
+void history_ask(struct master *master, struct query *query);    /* takes it over; RUNS comes back with found set */
+void history_answers(struct master *master);                     /* those that the store has ready */
+void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row);
+void history_free_answer(struct store_query *answer);            /* NULL is fine */
+void history_free(struct master *master);
+
+/* publish.c */
+struct publisher *publisher_new(void);
+void publisher_free(struct publisher *publisher);
+enum err publish_subscribe(struct session *session, const struct msg_subscribe *msg, struct error *error);
+bool publish_unsubscribe(struct session *session, uint64_t id);
+void publish_forget(struct master *master, uint64_t conn);
+void publish_collect(struct master *master, const struct outbox *outbox);
+void publish_ask(struct master *master);                         /* puts the next pages in line */
+void publish_flush(struct master *master, struct master_turn *turn);
+void publish_page(struct master *master, const struct query *query, uint64_t cursor);    /* it was answered */
+void publish_refused(struct master *master, const struct query *query);          /* there is no such thing */
+void publish_workers(struct master *master, const struct query *query, uint64_t after);  /* didn't fit; 0: none */
+bool publish_may_sweep(struct master *master);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the files of output and what their workers are owed. Files are synced in groups: a worker keeps its copy
+ * until it hears that ours is on disk, so a crash loses nothing and nobody waits for a sync. What can't be
+ * written is counted, said once, and never stops anything.
+ */
+#include "master/logkeep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "master/logfile.h"
+#include "proto/limits.h"
+
+#define FILES_MAX       16384            /* whose state is kept in memory */
+#define SYNC_AFTER_NS   (100 * NS_PER_MS)
+#define CREDIT_EVERY    1048576          /* bytes written */
+#define CREDITS_MAX     8192             /* in a frame */
+#define REPLY_MAX       262144           /* bytes of records in an answer */
+
+struct file {
+	struct logfile log;
+	uint64_t conn;                   /* that sent the latest piece */
+	bool credit_due[2];              /* for stdout, stderr */
+	bool ended;                      /* forget it once it is synced */
+	bool complained;
+	struct file *chain;              /* other epochs of the same job */
+	struct file *newer, *older;      /* by use */
+	struct file *touched_next;       /* has credit to give */
+	bool touched;
+	struct file *dirty_next;
+	bool listed_dirty;
+};
+
+struct credit {
+	uint64_t conn;
+	struct rec_credit credit;
+};
+
+/* ---- credit ---- */
+
+static void add_credit(struct keeper *keeper, const struct file *file, int stream, bool synced)
+{
+	struct credit *credit;
+
+	if (keeper->credit_count == keeper->credit_cap) {
+		keeper->credit_cap = keeper->credit_cap ? keeper->credit_cap * 2 : 64;
+		keeper->credits = mem_resize(keeper->credits, keeper->credit_cap, sizeof(*keeper->credits));
+	}
+	credit = &keeper->credits[keeper->credit_count++];
+	credit->conn = file->conn;
+	credit->credit = (struct rec_credit){
+		.job = file->log.job,
+		.epoch = file->log.epoch,
+		.stream = (uint64_t)stream + 1,
+		.offset = file->log.received[stream],
+		.synced = synced,
+	};
+}
+
+static int compare_credit_cb(const void *a, const void *b)
+{
+	const struct credit *left = a, *right = b;
+
+	return (left->conn > right->conn) - (left->conn < right->conn);
+}
+
+/* One frame for each connection. */
+static void send_credits(struct keeper *keeper)
+{
+	struct rec_credit *items = mem_array(keeper->credit_count + 1, sizeof(*items));
+	size_t at = 0, end;
+
+	qsort(keeper->credits, keeper->credit_count, sizeof(*keeper->credits), compare_credit_cb);
+	for (size_t i = 0; i < keeper->credit_count; i++)
+		items[i] = keeper->credits[i].credit;
+	for (; at < keeper->credit_count; at = end) {
+		struct log_answer *frame = mem_zalloc(sizeof(*frame));
+		struct msg_credit msg;
+
+		for (end = at; end < keeper->credit_count && keeper->credits[end].conn == keeper->credits[at].conn &&
+		     end - at < CREDITS_MAX;)
+			end++;
+		msg.items.at = items + at;
+		msg.items.n = end - at;
+		frame->conn = keeper->credits[at].conn;
+		message_encode(&frame->frames, OP_CREDIT, &msg);
+		keeper->answer_cb(keeper->arg, frame);
+	}
+	keeper->credit_count = 0;
+	mem_free(items);
+}
+
+/* ---- files ---- */
+
+static void list_remove(struct keeper *keeper, struct file *file)
+{
+	*(file->newer ? &file->newer->older : &keeper->newest) = file->older;
+	*(file->older ? &file->older->newer : &keeper->oldest) = file->newer;
+	file->newer = NULL;
+	file->older = NULL;
+}
+
+static void list_front(struct keeper *keeper, struct file *file)
+{
+	file->older = keeper->newest;
+	if (keeper->newest)
+		keeper->newest->newer = file;
+	keeper->newest = file;
+	if (!keeper->oldest)
+		keeper->oldest = file;
+}
+
+static void close_fd(struct keeper *keeper, struct file *file)
+{
+	if (file->log.fd < 0)
+		return;
+	logfile_close(&file->log);
+	keeper->fd_count--;
+}
+
+static void forget(struct keeper *keeper, struct file *file)
+{
+	struct file *first = map_get(&keeper->files, file->log.job), **at = &first;
+
+	CHECK(!file->touched && !file->listed_dirty);
+	close_fd(keeper, file);
+	list_remove(keeper, file);
+	while (*at != file)
+		at = &(*at)->chain;
+	*at = file->chain;
+	if (first)
+		map_put(&keeper->files, file->log.job, first);
+	else
+		map_remove(&keeper->files, file->log.job);
+	keeper->file_count--;
+	mem_free(file);
+}
+
+static void complain(struct file *file, int result, const char *what)
+{
+	if (!file->complained)
+		log_error("%s the log of job %llu of run %llu: %s; what is lost is counted", what,
+			  (unsigned long long)file->log.job, (unsigned long long)file->log.run, strerror(-result));
+	file->complained = true;
+}
+
+void keeper_credit(struct keeper *keeper)
+{
+	keeper->written = 0;
+	while (keeper->touched) {
+		struct file *file = keeper->touched;
+
+		keeper->touched = file->touched_next;
+		file->touched = false;
+		for (int stream = 0; stream < 2; stream++) {
+			if (file->credit_due[stream])
+				add_credit(keeper, file, stream, false);
+			file->credit_due[stream] = false;
+		}
+		if (file->ended && !file->listed_dirty)
+			forget(keeper, file);
+	}
+	if (keeper->credit_count > 0)
+		send_credits(keeper);
+}
+
+/* The names of new files are on disk with their run's directory: one sync for all that come in a row. */
+static int sync_file(struct keeper *keeper, struct file *file, uint64_t *synced_run)
+{
+	int result = logfile_sync(&file->log);
+
+	if (result == 0 && file->log.fresh && *synced_run != file->log.run) {
+		result = logfile_sync_name(&file->log, keeper->dir_fd);
+		*synced_run = file->log.run;
+	}
+	if (result == 0)
+		file->log.fresh = false;
+	return result;
+}
+
+/* A failed sync is told once by the kernel: these bytes are never said to be on disk, and not tried again. */
+void keeper_sync(struct keeper *keeper)
+{
+	struct file *dirty = keeper->dirty;
+	uint64_t synced_run = UINT64_MAX;
+
+	keeper->dirty = NULL;
+	keeper->sync_due_ns = TIME_NEVER;
+	for (struct file *file = dirty; file && file->dirty_next; file = file->dirty_next)
+		logfile_start_sync(&file->log);
+	while (dirty) {
+		struct file *file = dirty;
+		int result = sync_file(keeper, file, &synced_run);
+
+		dirty = file->dirty_next;
+		file->listed_dirty = false;
+		file->log.dirty = false;
+		if (result < 0)
+			complain(file, result, "can't sync");
+		for (int stream = 0; stream < 2 && result == 0; stream++)
+			if (file->log.received[stream] > 0)
+				add_credit(keeper, file, stream, true);
+		if (file->ended && !file->touched)
+			forget(keeper, file);
+	}
+	if (keeper->credit_count > 0)
+		send_credits(keeper);
+}
+
+static void evict(struct keeper *keeper)
+{
+	struct file *file, *newer;
+
+	if (keeper->fd_count <= keeper->fds_max && keeper->file_count <= FILES_MAX)
+		return;
+	keeper_sync(keeper);
+	for (file = keeper->oldest; file && keeper->fd_count > keeper->fds_max / 2; file = file->newer)
+		if (!file->listed_dirty)
+			close_fd(keeper, file);
+	for (file = keeper->oldest; file && keeper->file_count > FILES_MAX; file = newer) {
+		newer = file->newer;
+		if (!file->listed_dirty && !file->touched)
+			forget(keeper, file);
+	}
+}
+
+static struct file *find(const struct keeper *keeper, uint64_t job, uint64_t epoch)
+{
+	struct file *file = map_get(&keeper->files, job);
+
+	while (file && file->log.epoch != epoch)
+		file = file->chain;
+	return file;
+}
+
+/* Its state, with the file open when ret_result is 0. */
+static struct file *take_file(struct keeper *keeper, uint64_t run, uint64_t job, uint64_t epoch, bool create,
+			      int *ret_result)
+{
+	struct file *file = find(keeper, job, epoch);
+
+	if (!file) {
+		file = mem_zalloc(sizeof(*file));
+		logfile_init(&file->log, run, job, epoch);
+		file->chain = map_get(&keeper->files, job);
+		map_put(&keeper->files, job, file);
+		keeper->file_count++;
+	} else {
+		list_remove(keeper, file);
+	}
+	list_front(keeper, file);
+	*ret_result = 0;
+	if (file->log.fd < 0) {
+		*ret_result = logfile_open(&file->log, keeper->dir_fd, create);
+		keeper->fd_count += file->log.fd >= 0;
+	}
+	return file;
+}
+
+/* ---- work ---- */
+
+static void mark_touched(struct keeper *keeper, struct file *file, const struct rec_output *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		file->credit_due[items[i].stream - 1] = true;
+	if (!file->touched) {
+		file->touched = true;
+		file->touched_next = keeper->touched;
+		keeper->touched = file;
+	}
+	if (file->log.dirty && !file->listed_dirty) {
+		file->listed_dirty = true;
+		file->dirty_next = keeper->dirty;
+		keeper->dirty = file;
+		if (keeper->sync_due_ns == TIME_NEVER)
+			keeper->sync_due_ns = clock_mono_ns() + SYNC_AFTER_NS;
+	}
+}
+
+static void append(struct keeper *keeper, uint64_t conn, const struct rec_output *items, size_t count)
+{
+	struct file *file;
+	int result;
+
+	file = take_file(keeper, items->run, items->job, items->epoch, true, &result);
+	file->conn = conn;
+	if (file->log.fd >= 0) {
+		result = logfile_append(&file->log, items, count);
+		/* Even when all of it had come before: whether that was synced, nobody may know any more. */
+		file->log.dirty = true;
+	} else {
+		logfile_lose(&file->log, items, count);
+	}
+	if (result < 0)
+		complain(file, result, "can't write");
+	mark_touched(keeper, file, items, count);
+	/* There is nothing to wait for: the worker may drop what is lost here. */
+	for (int stream = 0; stream < 2 && file->log.fd < 0; stream++)
+		add_credit(keeper, file, stream, true);
+	for (size_t i = 0; i < count; i++)
+		keeper->written += items[i].data.len;
+	evict(keeper);
+	if (keeper->written >= CREDIT_EVERY)
+		keeper_credit(keeper);
+}
+
+void keeper_append(struct keeper *keeper, uint64_t conn, const struct rec_output *items, size_t count)
+{
+	size_t at = 0, end;
+
+	for (; at < count; at = end) {
+		for (end = at + 1; end < count && items[end].job == items[at].job &&
+		     items[end].epoch == items[at].epoch;)
+			end++;
+		append(keeper, conn, items + at, end - at);
+	}
+}
+
+static void refuse_read(struct log_answer *reply, const struct msg_log_read *read, int result)
+{
+	struct error error;
+	struct msg_error msg = { .id = read->id };
+
+	if (result == -EINVAL)
+		error_set(&error, ERR_INVALID, "no record of the log begins at offset %llu; begin with 0",
+			  (unsigned long long)read->offset);
+	else
+		error_system(&error, -result, "can't read the log of job %llu of run %llu",
+			     (unsigned long long)read->job, (unsigned long long)read->run);
+	msg.code = error.code;
+	msg.text = slice_str(error.text);
+	msg.next = slice_str(error.next);
+	message_encode(&reply->frames, OP_ERROR, &msg);
+}
+
+void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read *read)
+{
+	struct log_answer *reply = mem_zalloc(sizeof(*reply));
+	struct msg_log_data data = { .id = read->id, .offset = read->offset };
+	struct arena arena = { 0 };
+	struct file *file;
+	int result;
+
+	reply->conn = conn;
+	reply->is_read = true;
+	file = take_file(keeper, read->run, read->job, read->epoch, false, &result);
+	if (result == 0)
+		result = logfile_read(&file->log, read->offset, REPLY_MAX, &arena, &data.pieces.at,
+				      &data.pieces.n, &data.offset);
+	if (result == -ENOENT) {
+		/* It has written nothing, or never existed: the asker knows which. */
+		data.end = true;
+		data.offset = 0;
+		result = 0;
+	} else if (result == 0) {
+		data.end = data.offset >= file->log.size;
+	}
+	data.dropped = file->log.dropped;
+	if (result < 0)
+		refuse_read(reply, read, result);
+	else
+		message_encode(&reply->frames, OP_LOG_DATA, &data);
+	arena_free(&arena);
+	if (!file->log.known && file->log.dropped == 0 && !file->touched)
+		forget(keeper, file);
+	evict(keeper);
+	keeper->answer_cb(keeper->arg, reply);
+}
+
+void keeper_ended(struct keeper *keeper, const struct rec_done *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct file *file = find(keeper, items[i].job, items[i].epoch);
+
+		if (!file)
+			continue;
+		file->ended = true;
+		if (!file->listed_dirty && !file->touched)
+			forget(keeper, file);
+	}
+}
+
+/* ---- beginning and end ---- */
+
+void keeper_init(struct keeper *keeper, int dir_fd, size_t fds_max,
+		 void (*answer_cb)(void *arg, struct log_answer *answer), void *arg)
+{
+	*keeper = (struct keeper){
+		.dir_fd = dir_fd, .fds_max = fds_max, .answer_cb = answer_cb, .arg = arg, .sync_due_ns = TIME_NEVER,
+	};
+}
+
+void keeper_free(struct keeper *keeper)
+{
+	while (keeper->newest) {
+		keeper->newest->touched = false;
+		keeper->newest->listed_dirty = false;
+		forget(keeper, keeper->newest);
+	}
+	map_free(&keeper->files);
+	mem_free(keeper->credits);
+	close(keeper->dir_fd);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The thread behind the jobs' output: two locked lists, work in and answers out; everything else is the
+ * thread's. Nothing to do means asleep.
+ */
+#include "master/logs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "master/logkeep.h"
+#include "proto/limits.h"
+
+#define FDS_LEAST 16
+#define FDS_MOST  1024
+
+enum work_kind { WORK_APPEND, WORK_READ, WORK_ENDED };
+
+struct work {
+	enum work_kind kind;
+	uint64_t conn;
+	size_t bytes;
+	struct arena arena;              /* of what follows */
+	struct msg_output output;
+	struct msg_log_read read;
+	struct rec_done *ended;
+	size_t ended_count;
+	struct work *next;
+};
+
+struct logs {
+	pthread_t thread;
+	pthread_mutex_t lock;            /* of the next ones */
+	pthread_cond_t more;
+	struct work *first, *last;
+	size_t queued;
+	struct log_answer *answers, *last_answer;
+	bool ending;
+
+	void (*wake_cb)(void *arg);
+	void *wake_arg;
+	struct keeper keeper;            /* the thread's */
+};
+
+/* ---- the thread ---- */
+
+static void answer_cb(void *arg, struct log_answer *answer)
+{
+	struct logs *logs = arg;
+
+	pthread_mutex_lock(&logs->lock);
+	if (logs->last_answer)
+		logs->last_answer->next = answer;
+	else
+		logs->answers = answer;
+	logs->last_answer = answer;
+	pthread_mutex_unlock(&logs->lock);
+	logs->wake_cb(logs->wake_arg);
+}
+
+static void do_work(struct logs *logs, struct work *work)
+{
+	switch (work->kind) {
+	case WORK_APPEND:
+		keeper_append(&logs->keeper, work->conn, work->output.items.at, work->output.items.n);
+		break;
+	case WORK_READ:
+		/* What came before it has been written, and is credited before it is answered. */
+		keeper_credit(&logs->keeper);
+		keeper_read(&logs->keeper, work->conn, &work->read);
+		break;
+	case WORK_ENDED:
+		keeper_ended(&logs->keeper, work->ended, work->ended_count);
+		break;
+	}
+}
+
+static void work_free(struct work *work)
+{
+	arena_free(&work->arena);
+	mem_free(work);
+}
+
+/* The whole list, or NULL when there is a sync to do or the end has come. */
+static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
+{
+	struct timespec until;
+	struct work *list = NULL;
+
+	pthread_mutex_lock(&logs->lock);
+	while (!logs->first && !logs->ending) {
+		if (logs->keeper.sync_due_ns == TIME_NEVER) {
+			pthread_cond_wait(&logs->more, &logs->lock);
+			continue;
+		}
+		if (logs->keeper.sync_due_ns <= clock_mono_ns())
+			break;
+		until.tv_sec = logs->keeper.sync_due_ns / NS_PER_S;
+		until.tv_nsec = logs->keeper.sync_due_ns % NS_PER_S;
+		pthread_cond_timedwait(&logs->more, &logs->lock, &until);
+	}
+	list = logs->first;
+	logs->first = NULL;
+	logs->last = NULL;
+	*ret_ending = logs->ending;
+	pthread_mutex_unlock(&logs->lock);
+	return list;
+}
+
+static void *thread_run(void *arg)
+{
+	struct logs *logs = arg;
+	bool ending = false;
+
+	/* A list taken when the end has come is the last one. */
+	while (!ending) {
+		struct work *list = wait_for_work(logs, &ending);
+
+		while (list) {
+			struct work *work = list;
+			size_t bytes = work->bytes;
+
+			list = work->next;
+			do_work(logs, work);
+			work_free(work);
+			pthread_mutex_lock(&logs->lock);
+			logs->queued -= bytes;
+			pthread_mutex_unlock(&logs->lock);
+			if (!list)
+				keeper_credit(&logs->keeper);
+		}
+		if (logs->keeper.sync_due_ns <= clock_mono_ns())
+			keeper_sync(&logs->keeper);
+	}
+	keeper_sync(&logs->keeper);
+	return NULL;
+}
+
+/* ---- the loop's side ---- */
+
+/* A part of the descriptors that we may have: most are for connections. */
+static size_t fds_max(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur < 4 * FDS_LEAST)
+		return FDS_LEAST;
+	return limit.rlim_cur / 4 < FDS_MOST ? (size_t)limit.rlim_cur / 4 : FDS_MOST;
+}
+
+enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struct logs **ret_logs,
+		   struct error *error)
+{
+	struct logs *logs;
+	pthread_condattr_t attributes;
+	sigset_t all, old;
+	int dir_fd, result = io_make_dirs(dir, 0700);
+
+	if (result < 0)
+		return error_system(error, -result, "can't make the directory of logs %s", dir);
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd < 0)
+		return error_system(error, errno, "can't open the directory of logs %s", dir);
+	logs = mem_zalloc(sizeof(*logs));
+	keeper_init(&logs->keeper, dir_fd, fds_max(), answer_cb, logs);
+	logs->wake_cb = wake_cb;
+	logs->wake_arg = arg;
+	pthread_mutex_init(&logs->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&logs->more, &attributes);
+	pthread_condattr_destroy(&attributes);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	result = pthread_create(&logs->thread, NULL, thread_run, logs);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (result != 0) {
+		keeper_free(&logs->keeper);
+		mem_free(logs);
+		return error_system(error, result, "can't start the thread of the logs");
+	}
+	*ret_logs = logs;
+	return ERR_NONE;
+}
+
+void logs_close(struct logs *logs)
+{
+	struct log_answer *left;
+
+	if (!logs)
+		return;
+	pthread_mutex_lock(&logs->lock);
+	logs->ending = true;
+	pthread_cond_signal(&logs->more);
+	pthread_mutex_unlock(&logs->lock);
+	pthread_join(logs->thread, NULL);
+	while ((left = logs_take(logs)))
+		log_answer_free(left);
+	keeper_free(&logs->keeper);
+	pthread_cond_destroy(&logs->more);
+	pthread_mutex_destroy(&logs->lock);
+	mem_free(logs);
+}
+
+static void give_work(struct logs *logs, struct work *work, bool wake)
+{
+	pthread_mutex_lock(&logs->lock);
+	if (logs->last)
+		logs->last->next = work;
+	else
+		logs->first = work;
+	logs->last = work;
+	logs->queued += work->bytes;
+	if (wake)
+		pthread_cond_signal(&logs->more);
+	pthread_mutex_unlock(&logs->lock);
+}
+
+enum err logs_append(struct logs *logs, uint64_t conn, struct slice body, struct error *error)
+{
+	struct work *work = mem_zalloc(sizeof(*work));
+	enum err err;
+
+	work->kind = WORK_APPEND;
+	work->conn = conn;
+	work->bytes = body.len;
+	err = message_decode(OP_OUTPUT, arena_copy(&work->arena, body), &work->arena, &work->output, error);
+	for (size_t i = 0; err == ERR_NONE && i < work->output.items.n; i++) {
+		const struct rec_output *item = &work->output.items.at[i];
+
+		if (item->stream < 1 || item->stream > 2)
+			err = error_set(error, ERR_INVALID, "output of stream %llu, which is neither 1 nor 2",
+					(unsigned long long)item->stream);
+		else if (item->data.len > LIMIT_OUTPUT_CHUNK)
+			err = error_set(error, ERR_TOO_LARGE, "a piece of output has %zu bytes; at most %d",
+					item->data.len, LIMIT_OUTPUT_CHUNK);
+		else if (item->offset > INT64_MAX)
+			err = error_set(error, ERR_INVALID, "a piece of output has an impossible offset");
+	}
+	if (err != ERR_NONE || work->output.items.n == 0) {
+		work_free(work);
+		return err;
+	}
+	give_work(logs, work, true);
+	return ERR_NONE;
+}
+
+void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg)
+{
+	struct work *work = mem_zalloc(sizeof(*work));
+
+	work->kind = WORK_READ;
+	work->conn = conn;
+	work->read = *msg;
+	give_work(logs, work, true);
+}
+
+void logs_ended(struct logs *logs, const struct rec_done *items, size_t count)
+{
+	struct work *work = mem_zalloc(sizeof(*work));
+
+	work->kind = WORK_ENDED;
+	work->ended = arena_alloc(&work->arena, (count + 1) * sizeof(*items));
+	/* Who wrote nothing has no file. */
+	for (size_t i = 0; i < count; i++)
+		if (items[i].out_bytes > 0)
+			work->ended[work->ended_count++] = items[i];
+	/* It can wait until the thread wakes for a better reason: the sync of what came before. */
+	if (work->ended_count > 0)
+		give_work(logs, work, false);
+	else
+		work_free(work);
+}
+
+size_t logs_queued(struct logs *logs)
+{
+	size_t queued;
+
+	pthread_mutex_lock(&logs->lock);
+	queued = logs->queued;
+	pthread_mutex_unlock(&logs->lock);
+	return queued;
+}
+
+struct log_answer *logs_take(struct logs *logs)
+{
+	struct log_answer *taken;
+
+	pthread_mutex_lock(&logs->lock);
+	taken = logs->answers;
+	if (taken) {
+		logs->answers = taken->next;
+		if (!logs->answers)
+			logs->last_answer = NULL;
+	}
+	pthread_mutex_unlock(&logs->lock);
+	return taken;
+}
+
+void log_answer_free(struct log_answer *answer)
+{
+	if (!answer)
+		return;
+	buf_free(&answer->frames);
+	mem_free(answer);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The thread that keeps the jobs' output. Work goes in in order, answers come back in order; neither
+ * blocks the loop. A file that can't be written costs its bytes, counted, and never the master.
+ */
+#ifndef TITAN_MASTER_LOGS_H
+#define TITAN_MASTER_LOGS_H
+
+#include "base/buf.h"
+#include "proto/message.h"
+
+struct logs;
+
+struct log_answer {
+	uint64_t conn;
+	bool is_read;                    /* answers a logs_read */
+	struct buf frames;               /* CREDIT, LOG_DATA or ERROR, encoded */
+	struct log_answer *next;
+};
+
+/* wake_cb is called on the thread when something waits in logs_take. dir is made if it is missing. */
+enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struct logs **ret_logs,
+		   struct error *error);
+void logs_close(struct logs *logs);              /* writes and syncs what is queued; NULL is fine */
+
+/* The body of an OUTPUT frame, copied. An error means that the frame is wrong. */
+enum err logs_append(struct logs *logs, uint64_t conn, struct slice body, struct error *error);
+void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg);
+void logs_ended(struct logs *logs, const struct rec_done *items, size_t count);   /* no more output of these */
+size_t logs_queued(struct logs *logs);           /* bytes */
+struct log_answer *logs_take(struct logs *logs); /* NULL: none; log_answer_free */
+void log_answer_free(struct log_answer *answer);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The master's process: loop, inbox, turns. Returns an exit status of titan(1). */
+#ifndef TITAN_MASTER_MASTER_H
+#define TITAN_MASTER_MASTER_H
+
+#include <stdint.h>
+
+#include "base/place.h"
+#include "proto/error.h"
+
+struct master_options {
+	struct place place;
+	int ready_fd;                    /* a byte is written when it serves; -1 none */
+	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: defaults */
+	uint64_t seed;                   /* 0: of the system */
+};
+
+int master_run(const struct master_options *options, struct error *error);
+
+#endif

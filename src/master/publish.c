@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Subscriptions: a snapshot in pages, then whole changed rows. Each one keeps only the ids that changed, and
+ * their rows are read when they leave, so a fast cluster costs a subscriber one frame each 50 ms and a slow
+ * subscriber costs a bounded set. Who doesn't read is cut and gets a fresh snapshot when it does again.
+ * Deltas leave with a turn, as everything does.
+ */
+#include "master/internal.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define FLUSH_NS   (50 * NS_PER_MS)
+#define SWEEP_NS   NS_PER_S              /* finished runs wait this long for subscribers, and no longer */
+#define IDS_MAX    (1u << 20)            /* changes kept for one that is slow; then it is cut */
+#define ROOM       (LIMIT_SUB_QUEUE_MAX / 2)
+
+struct ids {                             /* numbers, not sorted until they are read */
+	uint64_t *at;
+	size_t n, cap;
+};
+
+struct sub {
+	uint64_t conn, id;
+	uint64_t what, run;
+	bool paging;                     /* its snapshot is on the way */
+	bool page_out;                   /* ... and a page of it was asked for */
+	bool live_only;                  /* RUNS: the first page has the newest; then those in memory */
+	bool cut;                        /* it doesn't read; what changes isn't kept */
+	uint64_t cursor;
+	int64_t flushed_ns;
+	struct ids runs, jobs, workers;  /* that changed since it was told */
+	struct sub *next;
+};
+
+struct publisher {
+	struct sub *subs;
+	int64_t swept_ns;
+};
+
+/* ---- ids ---- */
+
+static int compare_cb(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+static void ids_sort(struct ids *ids)
+{
+	size_t kept = 0;
+
+	if (ids->n == 0)
+		return;
+	qsort(ids->at, ids->n, sizeof(*ids->at), compare_cb);
+	for (size_t i = 0; i < ids->n; i++)
+		if (kept == 0 || ids->at[kept - 1] != ids->at[i])
+			ids->at[kept++] = ids->at[i];
+	ids->n = kept;
+}
+
+static void ids_add(struct ids *ids, uint64_t id)
+{
+	if (ids->n > 0 && ids->at[ids->n - 1] == id)
+		return;
+	if (ids->n == ids->cap) {
+		/* Mostly the same ones again: grow only when sorting them makes no room. */
+		ids_sort(ids);
+		if (ids->n >= ids->cap / 2) {
+			ids->cap = ids->cap ? ids->cap * 2 : 64;
+			ids->at = mem_resize(ids->at, ids->cap, sizeof(*ids->at));
+		}
+	}
+	ids->at[ids->n++] = id;
+}
+
+static void ids_drop(struct ids *ids, size_t count)
+{
+	ids->n -= count;
+	if (ids->n > 0)
+		memmove(ids->at, ids->at + count, ids->n * sizeof(*ids->at));
+}
+
+static void ids_free(struct ids *ids)
+{
+	mem_free(ids->at);
+	*ids = (struct ids){ 0 };
+}
+
+/* ---- subscriptions ---- */
+
+static bool has_changes(const struct sub *sub)
+{
+	return sub->runs.n > 0 || sub->jobs.n > 0 || sub->workers.n > 0;
+}
+
+static void drop_changes(struct sub *sub)
+{
+	sub->runs.n = 0;
+	sub->jobs.n = 0;
+	sub->workers.n = 0;
+}
+
+static void sub_free(struct sub *sub)
+{
+	ids_free(&sub->runs);
+	ids_free(&sub->jobs);
+	ids_free(&sub->workers);
+	mem_free(sub);
+}
+
+struct publisher *publisher_new(void)
+{
+	return mem_zalloc(sizeof(struct publisher));
+}
+
+void publisher_free(struct publisher *publisher)
+{
+	if (!publisher)
+		return;
+	while (publisher->subs) {
+		struct sub *sub = publisher->subs;
+
+		publisher->subs = sub->next;
+		sub_free(sub);
+	}
+	mem_free(publisher);
+}
+
+static struct sub *find(const struct master *master, uint64_t conn, uint64_t id)
+{
+	struct sub *sub = master->publisher->subs;
+
+	while (sub && (sub->conn != conn || sub->id != id))
+		sub = sub->next;
+	return sub;
+}
+
+enum err publish_subscribe(struct session *session, const struct msg_subscribe *msg, struct error *error)
+{
+	struct master *master = session->master;
+	struct sub *sub;
+	size_t count = 0;
+
+	if (msg->what != QUERY_RUNS && msg->what != QUERY_JOBS)
+		return error_set(error, ERR_INVALID, "runs or the jobs of one run can be subscribed to, not %llu",
+				 (unsigned long long)msg->what);
+	for (sub = master->publisher->subs; sub; sub = sub->next) {
+		if (sub->conn == session->id && sub->id == msg->id)
+			return error_set(error, ERR_DUPLICATE, "there is a subscription %llu on this connection",
+					 (unsigned long long)msg->id);
+		count += sub->conn == session->id;
+	}
+	if (count >= SUBS_MAX)
+		return error_set(error, ERR_FULL, "a connection has at most %d subscriptions", SUBS_MAX);
+	sub = mem_zalloc(sizeof(*sub));
+	sub->conn = session->id;
+	sub->id = msg->id;
+	sub->what = msg->what;
+	sub->run = msg->run;
+	sub->paging = true;
+	sub->next = master->publisher->subs;
+	master->publisher->subs = sub;
+	master_stay_awake(master);
+	return ERR_NONE;
+}
+
+/* With id 0: all of the connection. */
+static bool unsubscribe(struct master *master, uint64_t conn, uint64_t id, bool all)
+{
+	struct sub **at = &master->publisher->subs;
+	bool any = false;
+
+	while (*at) {
+		struct sub *sub = *at;
+
+		if (sub->conn == conn && (all || sub->id == id)) {
+			*at = sub->next;
+			sub_free(sub);
+			any = true;
+		} else {
+			at = &sub->next;
+		}
+	}
+	return any;
+}
+
+bool publish_unsubscribe(struct session *session, uint64_t id)
+{
+	return unsubscribe(session->master, session->id, id, false);
+}
+
+void publish_forget(struct master *master, uint64_t conn)
+{
+	unsubscribe(master, conn, 0, true);
+}
+
+/* ---- snapshots ---- */
+
+static void begin_snapshot(struct master *master, struct sub *sub)
+{
+	sub->paging = true;
+	sub->page_out = false;
+	sub->live_only = false;
+	sub->cut = false;
+	sub->cursor = 0;
+	drop_changes(sub);
+	master_stay_awake(master);
+}
+
+void publish_ask(struct master *master)
+{
+	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
+		const struct session *session = session_find(master, sub->conn);
+		struct query *query;
+
+		if (!sub->paging || sub->page_out || !session || session_queued(session) > ROOM)
+			continue;
+		query = query_new(master, sub->conn, sub->id, sub->what);
+		query->run = sub->run;
+		query->cursor = sub->cursor;
+		query->live_only = sub->live_only;
+		query->of_sub = true;
+		sub->page_out = true;
+	}
+}
+
+void publish_page(struct master *master, const struct query *query, uint64_t cursor)
+{
+	struct sub *sub = find(master, query->conn, query->id);
+
+	if (!sub)
+		return;
+	sub->page_out = false;
+	sub->cursor = cursor;
+	sub->live_only = sub->what == QUERY_RUNS;
+	sub->paging = cursor != 0;
+	if (sub->paging)
+		master_stay_awake(master);
+}
+
+void publish_refused(struct master *master, const struct query *query)
+{
+	unsubscribe(master, query->conn, query->id, false);
+}
+
+void publish_workers(struct master *master, const struct query *query, uint64_t after)
+{
+	struct sub *sub = find(master, query->conn, query->id);
+
+	if (!sub || after == 0)
+		return;
+	while ((after = view_worker_after(master->core, after)))
+		ids_add(&sub->workers, after);
+}
+
+/* ---- deltas ---- */
+
+static void collect(struct sub *sub, const struct changed *changed)
+{
+	bool runs = sub->what == QUERY_RUNS;
+
+	switch (changed->kind) {
+	case CHANGED_RUN:
+		if (runs || changed->id == sub->run)
+			ids_add(&sub->runs, changed->id);
+		break;
+	case CHANGED_JOB:
+		if (!runs && changed->run == sub->run)
+			ids_add(&sub->jobs, changed->id);
+		break;
+	case CHANGED_WORKER:
+		if (runs)
+			ids_add(&sub->workers, changed->id);
+		break;
+	}
+}
+
+void publish_collect(struct master *master, const struct outbox *outbox)
+{
+	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
+		for (size_t i = 0; !sub->cut && i < outbox->change_count; i++)
+			collect(sub, &outbox->changes[i]);
+		if (sub->runs.n + sub->jobs.n + sub->workers.n <= IDS_MAX)
+			continue;
+		sub->cut = true;
+		drop_changes(sub);
+	}
+}
+
+enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* LOST: one has left memory */
+
+/* The rows of these ids that fit the page, which are then dropped. */
+#define TAKE_ROWS(ids, view, add)                                             \
+	do {                                                                  \
+		size_t took = 0;                                              \
+		enum took how = TOOK_ALL;                                     \
+		ids_sort(ids);                                                \
+		while (how == TOOK_ALL && took < (ids)->n) {                  \
+			uint64_t id = (ids)->at[took];                        \
+			if (!(view))                                          \
+				how = TOOK_LOST;                              \
+			else if (!(add))                                      \
+				how = TOOK_SOME;                              \
+			else                                                  \
+				took++;                                       \
+		}                                                             \
+		ids_drop(ids, took);                                          \
+		if (how != TOOK_ALL)                                          \
+			return how;                                           \
+	} while (0)
+
+static enum took take_rows(struct master *master, struct sub *sub, struct page *page)
+{
+	struct rec_run_row run;
+	struct rec_job_row job;
+	struct rec_worker_row worker;
+
+	/* The run last: who sees that it has ended has seen all of its jobs. */
+	TAKE_ROWS(&sub->jobs, view_job(master->core, id, VIEW_BRIEF, page->arena, &job), page_add_job(page, &job));
+	TAKE_ROWS(&sub->runs, view_run(master->core, id, page->arena, &run), page_add_run(page, &run));
+	TAKE_ROWS(&sub->workers, view_worker(master->core, id, &worker), page_add_worker(page, &worker));
+	return TOOK_ALL;
+}
+
+static void send_cut(struct master *master, struct master_turn *turn, struct sub *sub)
+{
+	struct msg_delta delta = { .id = sub->id, .turn = turn->outbox.turn, .cut = true };
+
+	reveal_add(master, turn, sub->conn, OP_DELTA, &delta);
+	begin_snapshot(master, sub);
+}
+
+static void send_delta(struct master *master, struct master_turn *turn, struct sub *sub)
+{
+	struct msg_delta delta = { .id = sub->id, .turn = turn->outbox.turn };
+	struct query none = { .id = sub->id };
+	struct page page;
+	enum took took;
+
+	page_begin(&page, &master->scratch, &none);
+	took = take_rows(master, sub, &page);
+	if (took == TOOK_LOST) {
+		send_cut(master, turn, sub);
+		return;
+	}
+	delta.runs.at = page.snapshot.runs.at;
+	delta.runs.n = page.snapshot.runs.n;
+	delta.jobs.at = page.snapshot.jobs.at;
+	delta.jobs.n = page.snapshot.jobs.n;
+	delta.workers.at = page.snapshot.workers.at;
+	delta.workers.n = page.snapshot.workers.n;
+	delta.counts = query_counts(master);
+	reveal_add(master, turn, sub->conn, OP_DELTA, &delta);
+	if (took == TOOK_SOME)
+		master_stay_awake(master);
+	else
+		sub->flushed_ns = master->now.mono_ns;
+}
+
+static void wait_to_flush(struct master *master, int64_t wait_ns)
+{
+	if (ev_is_active(&master->publish_timer))
+		return;
+	ev_timer_set(&master->publish_timer, (double)wait_ns / 1e9, 0.);
+	ev_timer_start(master->loop, &master->publish_timer);
+}
+
+void publish_flush(struct master *master, struct master_turn *turn)
+{
+	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
+		const struct session *session = session_find(master, sub->conn);
+		int64_t wait_ns = sub->flushed_ns + FLUSH_NS - master->now.mono_ns;
+
+		if (sub->paging || !session)
+			continue;
+		if (sub->cut) {
+			if (session_queued(session) <= ROOM)
+				send_cut(master, turn, sub);
+		} else if (!has_changes(sub)) {
+			continue;
+		} else if (session_queued(session) > LIMIT_SUB_QUEUE_MAX) {
+			sub->cut = true;
+			drop_changes(sub);
+		} else if (wait_ns > 0 && sub->flushed_ns > 0) {
+			wait_to_flush(master, wait_ns);
+		} else {
+			send_delta(master, turn, sub);
+		}
+	}
+}
+
+bool publish_may_sweep(struct master *master)
+{
+	struct publisher *publisher = master->publisher;
+
+	for (const struct sub *sub = publisher->subs; sub; sub = sub->next)
+		if ((sub->paging || has_changes(sub)) && master->now.mono_ns - publisher->swept_ns < SWEEP_NS)
+			return false;
+	publisher->swept_ns = master->now.mono_ns;
+	return true;
+}

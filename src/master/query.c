@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Questions, answered at the end of a turn's decisions: they see its state, and the answer leaves with it, so
+ * nothing is shown that could still be lost. What has left memory is asked of the store. An answer is a
+ * page: whole rows that fit one frame, and a cursor for the rest.
+ */
+#include "master/internal.h"
+
+#include "base/mem.h"
+
+/* ---- pages ---- */
+
+void page_begin(struct page *page, struct arena *arena, const struct query *query)
+{
+	*page = (struct page){ .arena = arena, .limit = LIMIT_QUERY_ROWS_MAX };
+	if (query->limit > 0 && query->limit < page->limit)
+		page->limit = (size_t)query->limit;
+	page->snapshot.id = query->id;
+}
+
+/* Room for a row of this size? The first row always has it. */
+static bool page_has_room(struct page *page, size_t bytes, size_t nodes)
+{
+	if (page->rows > 0 && (page->bytes + bytes > REPLY_BYTES_MAX || page->nodes + nodes > REPLY_NODES_MAX))
+		return false;
+	page->bytes += bytes;
+	page->nodes += nodes;
+	page->rows++;
+	return true;
+}
+
+#define PAGE_ADD(page, list, row)                                                                     \
+	do {                                                                                          \
+		if (!(page)->snapshot.list.at)                                                        \
+			(page)->snapshot.list.at =                                                    \
+				arena_alloc((page)->arena, (page)->limit * sizeof(*(row)));           \
+		(page)->snapshot.list.at[(page)->snapshot.list.n++] = *(row);                         \
+	} while (0)
+
+bool page_add_job(struct page *page, const struct rec_job_row *row)
+{
+	size_t numbers = row->needs.n + row->triggers.n;
+
+	if (page->snapshot.jobs.n == page->limit ||
+	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + 5 * numbers, 50 + numbers))
+		return false;
+	PAGE_ADD(page, jobs, row);
+	return true;
+}
+
+bool page_add_run(struct page *page, const struct rec_run_row *row)
+{
+	if (page->snapshot.runs.n == page->limit ||
+	    !page_has_room(page, 128 + row->name.len + row->owner.len + 5 * row->counts.n, 20 + row->counts.n))
+		return false;
+	PAGE_ADD(page, runs, row);
+	return true;
+}
+
+bool page_add_worker(struct page *page, const struct rec_worker_row *row)
+{
+	if (page->snapshot.workers.n == page->limit || !page_has_room(page, 128 + row->name.len, 24))
+		return false;
+	PAGE_ADD(page, workers, row);
+	return true;
+}
+
+/* ---- in line ---- */
+
+void query_again(struct master *master, struct query *query)
+{
+	query->next = NULL;
+	if (!master->queries)
+		master->queries_end = &master->queries;
+	*master->queries_end = query;
+	master->queries_end = &query->next;
+}
+
+struct query *query_new(struct master *master, uint64_t conn, uint64_t id, uint64_t what)
+{
+	struct query *query = mem_zalloc(sizeof(*query));
+	struct session *session = session_find(master, conn);
+
+	query->conn = conn;
+	query->id = id;
+	query->what = what;
+	query_again(master, query);
+	if (session && ++session->queries >= QUERIES_MAX)
+		session_pause(session, PAUSE_QUERIES, true);
+	return query;
+}
+
+void query_free(struct master *master, struct query *query)
+{
+	struct session *session = session_find(master, query->conn);
+
+	if (session && --session->queries < QUERIES_MAX)
+		session_pause(session, PAUSE_QUERIES, false);
+	history_free_answer(query->found);
+	mem_free(query);
+}
+
+void query_undefer(struct master *master)
+{
+	struct query *query;
+
+	while ((query = master->deferred)) {
+		master->deferred = query->next;
+		query_again(master, query);
+	}
+}
+
+void query_drop_all(struct master *master)
+{
+	struct query *query;
+
+	query_undefer(master);
+	while ((query = master->queries)) {
+		master->queries = query->next;
+		query_free(master, query);
+	}
+}
+
+/* ---- answers ---- */
+
+void query_no_run(struct error *error, uint64_t run)
+{
+	error_set(error, ERR_NOT_FOUND, "there is no run %llu", (unsigned long long)run);
+	error_next(error, "titan ls");
+}
+
+void query_no_job(struct error *error, const struct query *query)
+{
+	error_set(error, ERR_NOT_FOUND, "run %llu has no job '%.*s'", (unsigned long long)query->run,
+		  (int)query->job_len, (const char *)query->job);
+	error_next(error, "titan show %llu", (unsigned long long)query->run);
+}
+
+struct u64_list query_counts(struct master *master)
+{
+	struct core_totals totals;
+	struct u64_list counts = { .n = STATE_COUNT };
+
+	view_totals(master->core, &totals);
+	counts.at = arena_alloc(&master->scratch, sizeof(totals.counts));
+	memcpy(counts.at, totals.counts, sizeof(totals.counts));
+	return counts;
+}
+
+/* Answered: the page goes with the turn. */
+static void finish(struct master *master, struct master_turn *turn, struct query *query, struct page *page,
+		   uint64_t cursor)
+{
+	page->snapshot.turn = turn->outbox.turn;
+	page->snapshot.cursor = cursor;
+	reveal_add(master, turn, query->conn, OP_SNAPSHOT, &page->snapshot);
+	if (query->of_sub)
+		publish_page(master, query, cursor);
+	query_free(master, query);
+}
+
+static void refuse(struct master *master, struct master_turn *turn, struct query *query, const struct error *error)
+{
+	reveal_error(master, turn, query->conn, query->id, error);
+	if (query->of_sub)
+		publish_refused(master, query);
+	query_free(master, query);
+}
+
+/* The cursor to go on with, or 0. */
+static uint64_t add_workers(struct master *master, struct page *page, uint64_t after)
+{
+	struct rec_worker_row row;
+	uint64_t worker;
+
+	while ((worker = view_worker_after(master->core, after))) {
+		if (view_worker(master->core, worker, &row) && !page_add_worker(page, &row))
+			return after;
+		after = worker;
+	}
+	return 0;
+}
+
+static void run_status(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct core_totals totals;
+	uint64_t cursor;
+
+	page_begin(&page, &master->scratch, query);
+	cursor = add_workers(master, &page, query->cursor);
+	view_totals(master->core, &totals);
+	page.snapshot.counts = query_counts(master);
+	page.snapshot.total = totals.live_jobs;
+	finish(master, turn, query, &page, cursor);
+}
+
+static void run_workers(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct core_totals totals;
+	uint64_t cursor;
+
+	page_begin(&page, &master->scratch, query);
+	cursor = add_workers(master, &page, query->cursor);
+	view_totals(master->core, &totals);
+	page.snapshot.total = totals.workers;
+	finish(master, turn, query, &page, cursor);
+}
+
+/* ---- jobs ---- */
+
+static void run_jobs(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct rec_run_row run;
+	struct rec_job_row row;
+	uint64_t index = query->cursor;
+
+	if (!view_run(master->core, query->run, &master->scratch, &run)) {
+		history_ask(master, query);
+		return;
+	}
+	page_begin(&page, &master->scratch, query);
+	if (query->cursor == 0)
+		page_add_run(&page, &run);
+	for (; index < run.jobs; index++) {
+		uint64_t job = view_job_at(master->core, query->run, index);
+
+		if (job == 0 || !view_job(master->core, job, VIEW_GRAPH, &master->scratch, &row) ||
+		    !page_add_job(&page, &row))
+			break;
+	}
+	page.snapshot.total = run.jobs;
+	if (query->of_sub && query->cursor == 0)
+		page.snapshot.counts = query_counts(master);
+	finish(master, turn, query, &page, index < run.jobs ? index : 0);
+}
+
+static void run_job(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct rec_run_row run;
+	struct rec_job_row row;
+	struct error error;
+	uint64_t job;
+
+	if (!view_run(master->core, query->run, &master->scratch, &run)) {
+		history_ask(master, query);
+		return;
+	}
+	job = view_job_named(master->core, query->run, slice_make(query->job, query->job_len));
+	if (job == 0 || !view_job(master->core, job, VIEW_FULL, &master->scratch, &row)) {
+		query_no_job(&error, query);
+		refuse(master, turn, query, &error);
+		return;
+	}
+	page_begin(&page, &master->scratch, query);
+	page_add_run(&page, &run);
+	page_add_job(&page, &row);
+	page.snapshot.total = 1;
+	finish(master, turn, query, &page, 0);
+}
+
+/* ---- runs ---- */
+
+/*
+ * A row of the store is a run's number and, when the run has left memory, all that is known of it. False:
+ * it was live when it was read and isn't any more, so it has to be read again.
+ */
+static bool stored_run(struct master *master, const struct row_run *stored, struct rec_run_row *ret_row)
+{
+	if (view_run(master->core, (uint64_t)stored->run, &master->scratch, ret_row))
+		return true;
+	if (stored->ended_ms == 0)
+		return false;
+	history_run_row(stored, &master->scratch, ret_row);
+	return true;
+}
+
+static void run_live_runs(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct rec_run_row row;
+	uint64_t run = query->cursor, next;
+
+	page_begin(&page, &master->scratch, query);
+	while ((next = view_run_before(master->core, run))) {
+		if (view_run(master->core, next, &master->scratch, &row) && !page_add_run(&page, &row))
+			break;
+		run = next;
+	}
+	finish(master, turn, query, &page, next ? run : 0);
+}
+
+static void run_runs(struct master *master, struct master_turn *turn, struct query *query)
+{
+	const struct store_query *found = query->found;
+	struct page page;
+	struct rec_run_row row;
+	uint64_t cursor = 0;
+
+	if (query->live_only) {
+		run_live_runs(master, turn, query);
+		return;
+	}
+	if (!found) {
+		history_ask(master, query);
+		return;
+	}
+	page_begin(&page, &master->scratch, query);
+	for (size_t i = 0; i < found->row_count; i++) {
+		if (!stored_run(master, &found->rows[i].run, &row)) {
+			history_free_answer(query->found);
+			query->found = NULL;
+			history_ask(master, query);
+			return;
+		}
+		if (!page_add_run(&page, &row))
+			break;
+		cursor = row.run;
+	}
+	if (page.snapshot.runs.n == found->row_count && found->row_count < page.limit)
+		cursor = 0;
+	if (query->of_sub) {
+		page.snapshot.counts = query_counts(master);
+		publish_workers(master, query, add_workers(master, &page, 0));
+	}
+	finish(master, turn, query, &page, cursor);
+}
+
+static void run_one(struct master *master, struct master_turn *turn, struct query *query)
+{
+	const struct session *session = session_find(master, query->conn);
+
+	query->next = NULL;
+	if (!session) {
+		query_free(master, query);
+		return;
+	}
+	if (session_queued(session) > QUERY_QUEUE_MAX) {
+		query->next = master->deferred;
+		master->deferred = query;
+		return;
+	}
+	switch (query->what) {
+	case QUERY_STATUS:
+		run_status(master, turn, query);
+		break;
+	case QUERY_RUNS:
+		run_runs(master, turn, query);
+		break;
+	case QUERY_JOBS:
+		run_jobs(master, turn, query);
+		break;
+	case QUERY_JOB:
+		run_job(master, turn, query);
+		break;
+	case QUERY_WORKERS:
+		run_workers(master, turn, query);
+		break;
+	case QUERY_IS_CANCEL:
+		history_ask(master, query);
+		break;
+	}
+}
+
+void query_run_all(struct master *master, struct master_turn *turn)
+{
+	struct query *list = master->queries;
+
+	master->queries = NULL;
+	while (list) {
+		struct query *query = list;
+
+		list = query->next;
+		run_one(master, turn, query);
+	}
+}

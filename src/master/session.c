@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Connections from their first byte to their last. Until its HELLO a peer may send one small frame within a few
+ * seconds; who it is, the kernel says. Every frame is checked against the table of rights before it is
+ * decoded. A session is freed when its connection is, never in between.
+ */
+#include "master/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "master/upload.h"
+#include "proto/limits.h"
+
+struct session *session_find(const struct master *master, uint64_t id)
+{
+	struct session *session = map_get(&master->sessions, id);
+
+	return session && !session->closing ? session : NULL;
+}
+
+size_t session_queued(const struct session *session)
+{
+	return conn_queued(session->conn) + session->unrevealed;
+}
+
+size_t session_count(const struct master *master, enum peer_kind kind)
+{
+	size_t cursor = 0, count = 0;
+	uint64_t id;
+	void *value;
+
+	while (map_next(&master->sessions, &cursor, &id, &value))
+		count += ((struct session *)value)->kind == kind;
+	return count;
+}
+
+void session_send(struct session *session, enum opcode op, const void *msg)
+{
+	conn_send(session->conn, op, msg);
+}
+
+/* ---- pauses ---- */
+
+void session_pause(struct session *session, enum pause_why why, bool pause)
+{
+	unsigned paused = pause ? session->paused | why : session->paused & ~(unsigned)why;
+
+	if (!paused != !session->paused)
+		conn_pause(session->conn, paused != 0);
+	session->paused = paused;
+}
+
+void session_pause_end(struct master *master, enum pause_why why)
+{
+	size_t cursor = 0;
+	uint64_t id;
+	void *value;
+
+	while (map_next(&master->sessions, &cursor, &id, &value))
+		session_pause(value, why, false);
+}
+
+void session_log_reads(struct session *session)
+{
+	session_pause(session, PAUSE_READS,
+		      session->log_reads >= LOG_READS_MAX || session_queued(session) > QUERY_QUEUE_MAX);
+}
+
+/* ---- refusals ---- */
+
+void session_refuse(struct session *session, uint64_t id, const struct error *error)
+{
+	struct msg_error msg = {
+		.id = id,
+		.code = error->code,
+		.text = slice_str(error->text),
+		.next = slice_str(error->next),
+	};
+
+	session->master->stats.refused_frames++;
+	session_send(session, OP_ERROR, &msg);
+}
+
+void session_fail(struct session *session, const struct error *error)
+{
+	if (session->closing)
+		return;
+	session->master->stats.refused_frames++;
+	session->closing = true;
+	conn_fail(session->conn, error);
+}
+
+/* ---- callbacks ---- */
+
+static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct session *session = timer->data;
+	struct error error;
+
+	(void)loop;
+	(void)events;
+	error_set(&error, ERR_TIMEOUT, "no complete HELLO within %d ms", LIMIT_CONN_HELLO_MS);
+	session_fail(session, &error);
+}
+
+static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
+{
+	struct session *session = owner;
+	struct error error = { .code = ERR_NONE };
+
+	(void)conn;
+	if (session->closing)
+		return;
+	session->master->stats.frames_in++;
+	if (dispatch_frame(session, frame, &error) != ERR_NONE) {
+		log_warn("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
+		session_fail(session, &error);
+	}
+}
+
+void session_free(struct session *session)
+{
+	struct upload *upload;
+
+	while ((upload = session->uploads)) {
+		session->uploads = upload->next;
+		upload_free(upload);
+		session->master->uploads--;
+	}
+	ev_timer_stop(session->master->loop, &session->hello_timer);
+	arena_free(&session->hello_arena);
+	mem_free(session->held);
+	mem_free(session);
+}
+
+static void closed_cb(struct conn *conn, const struct error *why, void *owner)
+{
+	struct session *session = owner;
+	struct master *master = session->master;
+
+	(void)conn;
+	if (session->stage == SESSION_OPEN && session->kind == PEER_WORKER && !master->ending) {
+		log_info("the connection %llu of a worker is gone%s%s", (unsigned long long)session->id,
+			 why ? ": " : "", why ? why->text : "");
+		inbox_add(master, INPUT_WORKER_GONE, session, 0, 0);
+	}
+	if (session->stage != SESSION_OPEN)
+		master->unauthenticated--;
+	map_remove(&master->sessions, session->id);
+	publish_forget(master, session->id);
+	session_free(session);
+	if (master->end_wanted)
+		master_stay_awake(master);
+}
+
+static void drained_cb(struct conn *conn, void *owner)
+{
+	struct session *session = owner;
+
+	(void)conn;
+	/* Questions and subscriptions that waited for room go on in the next turn. */
+	query_undefer(session->master);
+	session_log_reads(session);
+	master_stay_awake(session->master);
+}
+
+static const struct conn_ops session_ops = {
+	.frame_cb = frame_cb,
+	.closed_cb = closed_cb,
+	.drained_cb = drained_cb,
+};
+
+/* ---- arrival ---- */
+
+static void turn_away(struct master *master, int fd)
+{
+	struct buf frame = { 0 };
+	struct msg_error busy = {
+		.code = ERR_BUSY,
+		.text = slice_str("the master has as many connections as it may"),
+	};
+
+	master->stats.refused_connections++;
+	message_encode(&frame, OP_ERROR, &busy);
+	/* As much as the peer takes at once: it isn't worth a connection. */
+	if (send(fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		log_debug("a connection that was turned away wasn't told: %s", strerror(errno));
+	buf_free(&frame);
+	close(fd);
+}
+
+void session_accept_cb(int fd, void *owner)
+{
+	struct master *master = owner;
+	struct session *session;
+	struct error error;
+
+	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated >= LIMIT_CONN_UNAUTH_MAX) {
+		turn_away(master, fd);
+		return;
+	}
+	session = mem_zalloc(sizeof(*session));
+	session->master = master;
+	session->id = ++master->next_conn;
+	session->conn = conn_open(master->conns, fd, &session_ops, session);
+	conn_set_max_body(session->conn, LIMIT_FRAME_MAX_UNAUTH);
+	map_put(&master->sessions, session->id, session);
+	master->unauthenticated++;
+	ev_timer_init(&session->hello_timer, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);
+	session->hello_timer.data = session;
+	ev_timer_start(master->loop, &session->hello_timer);
+	/* Only our own user may be here at all; the socket's directory says so, and so does the kernel. */
+	if (conn_peer_uid(session->conn, &session->uid) < 0 || session->uid != getuid()) {
+		error_set(&error, ERR_DENIED, "this master serves user %s only", master->owner);
+		session_fail(session, &error);
+	}
+}
+
+void session_close_all(struct master *master)
+{
+	size_t cursor = 0;
+	uint64_t id;
+	void *value;
+
+	while (map_next(&master->sessions, &cursor, &id, &value)) {
+		struct session *session = value;
+
+		session->closing = true;
+		conn_close(session->conn);
+	}
+}

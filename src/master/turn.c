@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The five steps. collect: callbacks put decoded messages in the inbox. decide: the core takes them and
+ * fills an outbox; questions are answered from the state that results. commit: the outbox goes to the
+ * store. reveal: frames leave when it and all before it are durable, in order. sweep: what is over leaves
+ * memory. A turn is decided in one go and never waits.
+ */
+#include "master/internal.h"
+
+#include <stddef.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "master/logs.h"
+
+_Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox of the pipeline is its turn");
+
+#define AHEAD_ENOUGH 8                   /* jobs sent ahead, to a slot */
+#define TURN_KEEP 65536                  /* bytes of frames that a turn in the pool may hold on to */
+
+struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
+			     uint64_t request, size_t bytes)
+{
+	struct inbox *inbox = &master->inbox;
+	struct core_input *input;
+
+	if (inbox->count == inbox->cap) {
+		inbox->cap = inbox->cap ? inbox->cap * 2 : 64;
+		inbox->inputs = mem_resize(inbox->inputs, inbox->cap, sizeof(*inbox->inputs));
+	}
+	input = &inbox->inputs[inbox->count++];
+	*input = (struct core_input){ .kind = kind, .conn = session ? session->id : 0, .request = request };
+	inbox->bytes += bytes + sizeof(*input);
+	return input;
+}
+
+static void inbox_clear(struct master *master)
+{
+	struct inbox *inbox = &master->inbox;
+
+	for (size_t i = 0; i < inbox->count; i++) {
+		const struct core_input *input = &inbox->inputs[i];
+
+		if (input->kind != INPUT_SUBMIT)
+			continue;
+		for (size_t part = 0; part < input->submit.part_count; part++)
+			blob_release(input->submit.parts[part].body);
+	}
+	inbox->count = 0;
+	inbox->bytes = 0;
+	arena_reset(&inbox->arena);
+	if (master->inbox_was_full)
+		session_pause_end(master, PAUSE_INBOX);
+	master->inbox_was_full = false;
+}
+
+/* ---- the pool ---- */
+
+struct master_turn *turn_new(struct master *master)
+{
+	struct master_turn *turn = master->pool;
+
+	if (!turn)
+		return mem_zalloc(sizeof(*turn));
+	master->pool = turn->next;
+	turn->next = NULL;
+	return turn;
+}
+
+static void turn_free(struct master *master, struct master_turn *turn)
+{
+	outbox_clear(&turn->outbox);
+	if (turn->bytes.cap > TURN_KEEP)
+		buf_free(&turn->bytes);
+	else
+		buf_clear(&turn->bytes);
+	turn->part_count = 0;
+	turn->end = false;
+	turn->awaited = false;
+	turn->next = master->pool;
+	master->pool = turn;
+}
+
+static void turn_destroy(struct master_turn *turn)
+{
+	outbox_free(&turn->outbox);
+	buf_free(&turn->bytes);
+	mem_free(turn->parts);
+	mem_free(turn);
+}
+
+void turn_pool_free(struct master *master)
+{
+	struct master_turn *turn;
+
+	while ((turn = master->pool)) {
+		master->pool = turn->next;
+		turn_destroy(turn);
+	}
+	for (struct outbox *outbox = master->pipeline.first; outbox;) {
+		struct outbox *next = outbox->next;
+
+		turn_destroy((struct master_turn *)outbox);
+		outbox = next;
+	}
+	master->pipeline = (struct pipeline){ 0 };
+	mem_free(master->inbox.inputs);
+	arena_free(&master->inbox.arena);
+}
+
+/* ---- decide, commit ---- */
+
+/* A cancel of what has left memory is a question to history: finished, or unknown? */
+static bool is_gone(struct master *master, const struct core_input *input)
+{
+	struct rec_run_row row;
+	struct query *query;
+
+	if (input->kind != INPUT_CANCEL || view_run(master->core, input->cancel.run, &master->scratch, &row))
+		return false;
+	query = query_new(master, input->conn, input->request, QUERY_IS_CANCEL);
+	query->run = input->cancel.run;
+	return true;
+}
+
+static void decide(struct master *master, struct master_turn *turn)
+{
+	master->now = clock_now();
+	core_turn_begin(master->core, master->now, &turn->outbox);
+	for (size_t i = 0; i < master->inbox.count; i++) {
+		const struct core_input *input = &master->inbox.inputs[i];
+
+		if (!is_gone(master, input))
+			core_step(master->core, input);
+	}
+	core_turn_end(master->core);
+	master->stats.turns++;
+	master->stats.inputs += master->inbox.count;
+	reveal_outbox(master, turn);
+	publish_collect(master, &turn->outbox);
+	publish_ask(master);
+	query_run_all(master, turn);
+	publish_flush(master, turn);
+}
+
+/* Has every slot enough ahead of it that a commit may wait for company? */
+static bool workers_are_full(const struct master *master)
+{
+	struct rec_worker_row row;
+	uint64_t worker = 0;
+	bool any = false;
+
+	while ((worker = view_worker_after(master->core, worker))) {
+		if (!view_worker(master->core, worker, &row) || row.state == WORKER_LOST)
+			continue;
+		if (row.ahead < AHEAD_ENOUGH * row.slots)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static void commit(struct master *master, struct master_turn *turn)
+{
+	master->awaited += turn->awaited;
+	if (!pipeline_add(&master->pipeline, &turn->outbox))
+		return;
+	store_may_linger(master->store, master->awaited == 0 && workers_are_full(master));
+	store_commit(master->store, &turn->outbox);
+}
+
+bool turn_wanted(const struct master *master)
+{
+	if (!master->serving || master->pipeline.depth >= TURNS_MAX)
+		return false;
+	if (master->ending)
+		return master->inbox.count > 0;
+	return master->inbox.count > 0 || master->queries || master->again ||
+	       core_next_due(master->core) <= clock_mono_ns();
+}
+
+void turn_run(struct master *master)
+{
+	struct master_turn *turn = turn_new(master);
+
+	master->again = false;
+	decide(master, turn);
+	if (master->end_wanted && (!master->end_workers || session_count(master, PEER_WORKER) == 0)) {
+		struct msg_ok ok = { .id = master->end_request };
+
+		reveal_add(master, turn, master->end_conn, OP_OK, &ok);
+		master->end_wanted = false;
+		turn->end = true;
+	}
+	inbox_clear(master);
+	arena_reset(&master->scratch);
+	commit(master, turn);
+	turn_reveal(master);
+}
+
+void turn_first(struct master *master, struct master_turn *turn)
+{
+	commit(master, turn);
+	turn_reveal(master);
+}
+
+/* ---- reveal, sweep ---- */
+
+void turn_reveal(struct master *master)
+{
+	struct outbox *outbox;
+	bool any = false;
+
+	while ((outbox = pipeline_reveal(&master->pipeline))) {
+		struct master_turn *turn = (struct master_turn *)outbox;
+
+		reveal_send(master, turn);
+		master->awaited -= turn->awaited;
+		if (turn->end)
+			master_end(master, "asked to");
+		turn_free(master, turn);
+		any = true;
+	}
+	if (any && publish_may_sweep(master))
+		core_sweep(master->core, master->pipeline.durable);
+}
+
+void master_stay_awake(struct master *master)
+{
+	master->again = true;
+	ev_idle_start(master->loop, &master->awake);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the parts of a graph until the core has taken its own holds of them. The bytes are neither decoded
+ * nor judged here: the core does that, once, when the graph is whole. The digest is over the name's
+ * length, the name, the bytes in order, and the count: cut anywhere, the same graph has the same one.
+ */
+#include "master/upload.h"
+
+#include <openssl/evp.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "proto/limits.h"
+
+#define BYTES_MAX (UINT64_C(1) << 30)    /* of a graph */
+
+static void digest_u64(EVP_MD_CTX *digest, uint64_t value)
+{
+	uint8_t bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(value >> (8 * i));
+	CHECK(EVP_DigestUpdate(digest, bytes, sizeof(bytes)) == 1);
+}
+
+enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
+		      struct upload **ret_upload, struct error *error)
+{
+	struct upload *upload;
+
+	if (key.len != sizeof(upload->key))
+		return error_set(error, ERR_INVALID, "a submit key has %zu bytes, not %zu", sizeof(upload->key),
+				 key.len);
+	if (name.len > LIMIT_NAME_MAX_LEN)
+		return error_set(error, ERR_TOO_LARGE, "the name of the run has %zu bytes; at most %d", name.len,
+				 LIMIT_NAME_MAX_LEN);
+	if (declared == 0)
+		return error_set(error, ERR_INVALID, "the graph has no jobs");
+	if (declared > LIMIT_RUN_JOBS_MAX)
+		return error_set(error, ERR_TOO_LARGE, "the graph has %llu jobs; at most %d",
+				 (unsigned long long)declared, LIMIT_RUN_JOBS_MAX);
+	upload = mem_zalloc(sizeof(*upload));
+	upload->id = id;
+	memcpy(upload->key, key.data, sizeof(upload->key));
+	upload->name.len = name.len;
+	upload->name.data = mem_alloc(name.len + 1);
+	if (name.len > 0)
+		memcpy((uint8_t *)(uintptr_t)upload->name.data, name.data, name.len);
+	upload->declared = declared;
+	upload->digest = EVP_MD_CTX_new();
+	CHECK(upload->digest);
+	CHECK(EVP_DigestInit_ex(upload->digest, EVP_sha256(), NULL) == 1);
+	digest_u64(upload->digest, name.len);
+	CHECK(EVP_DigestUpdate(upload->digest, upload->name.data, name.len) == 1);
+	*ret_upload = upload;
+	return ERR_NONE;
+}
+
+enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error)
+{
+	struct graph_part *part;
+
+	if (count > upload->declared - upload->count)
+		return error_set(error, ERR_INVALID, "the graph was declared with %llu jobs, and more have come",
+				 (unsigned long long)upload->declared);
+	if (count == 0 || jobs.len == 0)
+		return error_set(error, ERR_INVALID, "a part of the graph holds no jobs");
+	if (jobs.len > BYTES_MAX - upload->bytes)
+		return error_set(error, ERR_TOO_LARGE, "the graph has more than %llu bytes",
+				 (unsigned long long)BYTES_MAX);
+	if (upload->part_count == upload->part_cap) {
+		upload->part_cap = upload->part_cap ? upload->part_cap * 2 : 1;
+		upload->parts = mem_resize(upload->parts, upload->part_cap, sizeof(*upload->parts));
+	}
+	part = &upload->parts[upload->part_count++];
+	part->body = blob_make(jobs);
+	part->count = (uint32_t)count;
+	upload->count += count;
+	upload->bytes += jobs.len;
+	CHECK(EVP_DigestUpdate(upload->digest, jobs.data, jobs.len) == 1);
+	return ERR_NONE;
+}
+
+enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error)
+{
+	if (upload->count != upload->declared)
+		return error_set(error, ERR_INVALID, "the graph was declared with %llu jobs, and %llu have come",
+				 (unsigned long long)upload->declared, (unsigned long long)upload->count);
+	digest_u64(upload->digest, upload->count);
+	CHECK(EVP_DigestFinal_ex(upload->digest, ret_digest, NULL) == 1);
+	return ERR_NONE;
+}
+
+void upload_free(struct upload *upload)
+{
+	if (!upload)
+		return;
+	for (size_t i = 0; i < upload->part_count; i++)
+		blob_release(upload->parts[i].body);
+	mem_free(upload->parts);
+	mem_free((void *)(uintptr_t)upload->name.data);
+	EVP_MD_CTX_free(upload->digest);
+	mem_free(upload);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A graph on its way in, in one frame or many: its parts, how much was promised and has come, and the
+ * digest of its content, which doesn't depend on where it was cut.
+ */
+#ifndef TITAN_MASTER_UPLOAD_H
+#define TITAN_MASTER_UPLOAD_H
+
+#include "core/core.h"
+
+struct upload {
+	uint64_t id;                     /* of the request, on its connection */
+	uint8_t key[16];
+	struct slice name;               /* its own copy */
+	uint64_t declared;               /* jobs */
+	uint64_t count;                  /* have come */
+	uint64_t bytes;
+	struct graph_part *parts;
+	size_t part_count, part_cap;
+	bool refused;                    /* its sender was told; the rest of it is thrown away */
+	void *digest;                    /* EVP_MD_CTX */
+	struct upload *next;             /* of its connection */
+};
+
+/* What is wrong with it, if anything, is said at once: key, name, declared count. */
+enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
+		      struct upload **ret_upload, struct error *error);
+enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
+/* Complete? Then the digest. */
+enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error);
+void upload_free(struct upload *upload);         /* NULL is fine */
+
+#endif

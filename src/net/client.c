@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The bytes of a command's connection, with poll: it owns the socket and both buffers. While it waits to
+ * write it also reads, so that it and the master never wait for each other. The frame that was handed
+ * out last stays in place until the next receive.
+ */
+#include "net/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/client_internal.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+
+#define READ_SIZE   65536
+#define QUEUE_LARGE (1 << 20)
+
+void client_close(struct client *client)
+{
+	if (!client)
+		return;
+	if (client->fd >= 0)
+		close(client->fd);
+	buf_free(&client->in);
+	buf_free(&client->ahead);
+	buf_free(&client->out);
+	arena_free(&client->arena);
+	mem_free(client);
+}
+
+int client_fd(const struct client *client)
+{
+	return client->fd;
+}
+
+const struct msg_welcome *client_welcome(const struct client *client)
+{
+	return &client->welcome;
+}
+
+uint64_t client_next_id(struct client *client)
+{
+	return ++client->last_id;
+}
+
+static enum err gone(const struct client *client, struct error *error)
+{
+	error_set(error, ERR_UNREACHABLE, "the master at %s closed the connection", client->path);
+	return error_next(error, "titan status");
+}
+
+/* Reads what is there into buf. At the end of the stream, ended is set. */
+static enum err read_some(struct client *client, struct buf *buf, struct error *error)
+{
+	for (;;) {
+		uint8_t *place = buf_reserve(buf, READ_SIZE);
+		ssize_t got = recv(client->fd, place, READ_SIZE, MSG_DONTWAIT);
+
+		if (got > 0) {
+			buf->len += (size_t)got;
+			return ERR_NONE;
+		}
+		if (got == 0 || errno == ECONNRESET) {
+			client->ended = true;
+			return ERR_NONE;
+		}
+		if (errno == EAGAIN)
+			return ERR_NONE;
+		if (errno != EINTR)
+			return error_system(error, errno, "can't read from the master at %s", client->path);
+	}
+}
+
+/* Waits for events; ERR_TIMEOUT when until_ns passes first. */
+static enum err wait_for(struct client *client, short events, int64_t until_ns, short *ret_events,
+			 struct error *error)
+{
+	struct pollfd poll_fd = { .fd = client->fd, .events = events };
+	int timeout_ms = -1;
+	int count;
+
+	if (until_ns != TIME_NEVER) {
+		int64_t left_ns = until_ns - clock_mono_ns();
+
+		timeout_ms = left_ns <= 0 ? 0 : (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
+	}
+	count = poll(&poll_fd, 1, timeout_ms);
+	if (count < 0 && errno == EINTR)
+		return error_set(error, ERR_INTERRUPTED, "interrupted while waiting for the master");
+	if (count < 0)
+		return error_system(error, errno, "can't wait for the master at %s", client->path);
+	if (count == 0) {
+		error_set(error, ERR_TIMEOUT,
+			  "the master at %s doesn't answer; is it stopped, or its disk full?", client->path);
+		return error_next(error, "titan status");
+	}
+	*ret_events = poll_fd.revents;
+	return ERR_NONE;
+}
+
+/* Sends the queue. A peer that takes nothing any more is deaf: what it said before can still be read. */
+static enum err send_queue(struct client *client, int64_t until_ns, struct error *error)
+{
+	while (client->out.len > 0 && !client->deaf) {
+		const struct buf *out = &client->out;
+		ssize_t sent = send(client->fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		short events = 0;
+		enum err err;
+
+		if (sent >= 0) {
+			buf_drop(&client->out, (size_t)sent);
+			continue;
+		}
+		if (errno == EPIPE || errno == ECONNRESET) {
+			client->deaf = true;
+			buf_clear(&client->out);
+			break;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return error_system(error, errno, "can't send to the master at %s", client->path);
+		err = wait_for(client, client->ended ? POLLOUT : POLLIN | POLLOUT, until_ns, &events, error);
+		if (err == ERR_NONE && events & POLLIN)
+			err = read_some(client, &client->ahead, error);
+		if (err != ERR_NONE)
+			return err;
+	}
+	return ERR_NONE;
+}
+
+enum err client_flush(struct client *client, struct error *error)
+{
+	enum err err = send_queue(client, TIME_NEVER, error);
+
+	if (err == ERR_NONE && client->deaf)
+		return gone(client, error);
+	return err;
+}
+
+enum err client_send(struct client *client, enum opcode op, const void *msg, struct error *error)
+{
+	message_encode(&client->out, op, msg);
+	/* A deaf master's last word is for client_receive to find. */
+	return client->out.len > QUEUE_LARGE ? send_queue(client, TIME_NEVER, error) : ERR_NONE;
+}
+
+/* The frame handed out last is done with; what came while writing follows it. */
+static void move_on(struct client *client)
+{
+	buf_drop(&client->in, client->handed_out);
+	client->handed_out = 0;
+	if (client->ahead.len == 0)
+		return;
+	buf_add_slice(&client->in, buf_slice(&client->ahead));
+	buf_clear(&client->ahead);
+}
+
+/* ERR_PENDING, with error untouched, when no whole frame is there. */
+static enum err next_frame(struct client *client, struct incoming *ret_frame, struct error *error)
+{
+	struct error bad;
+	struct frame frame;
+	size_t size;
+
+	switch (frame_read(buf_slice(&client->in), LIMIT_FRAME_MAX, &frame, &size, &bad)) {
+	case FRAME_WHOLE:
+		client->handed_out = size;
+		*ret_frame = (struct incoming){ .op = frame.opcode, .body = frame.body };
+		return ERR_NONE;
+	case FRAME_PARTIAL:
+		return ERR_PENDING;
+	case FRAME_BAD:
+		break;
+	}
+	return error_set(error, bad.code, "the answer of %s isn't understood: %s", client->path, bad.text);
+}
+
+enum err client_receive(struct client *client, int timeout_ms, struct incoming *ret_frame,
+			struct error *error)
+{
+	int64_t until_ns = timeout_ms < 0 ? TIME_NEVER : clock_mono_ns() + timeout_ms * NS_PER_MS;
+	enum err err;
+
+	move_on(client);
+	err = send_queue(client, timeout_ms == 0 ? TIME_NEVER : until_ns, error);
+	move_on(client);
+	while (err == ERR_NONE) {
+		size_t had = client->in.len;
+		short events;
+
+		err = next_frame(client, ret_frame, error);
+		if (err != ERR_PENDING)
+			return err;
+		if (client->ended)
+			return gone(client, error);
+		err = read_some(client, &client->in, error);
+		if (err != ERR_NONE || client->in.len > had || client->ended)
+			continue;
+		if (timeout_ms == 0)
+			return error_set(error, ERR_PENDING, "nothing has come from the master at %s",
+					 client->path);
+		err = wait_for(client, POLLIN, until_ns, &events, error);
+	}
+	return err;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The opening of a command's connection, and a request with its answer. Answers are matched by id: one that
+ * comes late, after its request was given up, is never taken for the next one's.
+ */
+#include "net/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/client_internal.h"
+
+#define OPEN_MS    5000
+#define BACKLOG_MS 20                    /* between tries while the master's backlog is full */
+#define CALL_MS    60000
+
+static enum err unreachable(const struct client *client, const struct place *place, int result,
+			    struct error *error)
+{
+	if (result == -EPERM) {
+		error_set(error, ERR_DENIED, "%s isn't a directory that only you may enter (mode 0700)",
+			  place->dir);
+		return error_next(error, "ls -ld %s", place->dir);
+	}
+	if (result == -EAGAIN) {
+		error_set(error, ERR_BUSY, "the master at %s accepts no connection; is it stopped?",
+			  client->path);
+		return error_next(error, "titan up");
+	}
+	if (result != -ENOENT && result != -ECONNREFUSED)
+		return error_system(error, -result, "can't connect to %s", client->path);
+	error_set(error, ERR_UNREACHABLE, "no master answers at %s", client->path);
+	if (strcmp(place->cluster, "default") != 0)
+		return error_next(error, "titan -C %s up", place->cluster);
+	return error_next(error, "titan up");
+}
+
+static enum err connect_until(struct client *client, const struct place *place, int64_t until_ns,
+			      struct error *error)
+{
+	for (;;) {
+		int result = place_socket_connect(place, &client->fd);
+
+		if (result == 0)
+			return ERR_NONE;
+		if (result != -EAGAIN || clock_mono_ns() >= until_ns)
+			return unreachable(client, place, result, error);
+		if (poll(NULL, 0, BACKLOG_MS) < 0)
+			return error_set(error, ERR_INTERRUPTED, "interrupted while connecting to %s",
+					 client->path);
+	}
+}
+
+/* An ERROR frame as an error. */
+static enum err told(const struct incoming *frame, struct error *error)
+{
+	struct arena arena = { 0 };
+	struct msg_error message;
+	enum err err = message_decode(OP_ERROR, frame->body, &arena, &message, error);
+
+	if (err == ERR_NONE) {
+		err = message.code != ERR_NONE && err_known((unsigned)message.code) ? (enum err)message.code
+										 : ERR_INTERNAL;
+		error_set(error, err, "%.*s", (int)message.text.len, (const char *)message.text.data);
+		if (message.next.len > 0)
+			error_next(error, "%.*s", (int)message.next.len, (const char *)message.next.data);
+	}
+	arena_free(&arena);
+	return err;
+}
+
+static enum err greet(struct client *client, int64_t until_ns, struct error *error)
+{
+	struct msg_hello hello = {
+		.version = PROTOCOL_VERSION,
+		.kind = PEER_CLIENT,
+		.pid = (uint64_t)getpid(),
+	};
+	struct incoming frame;
+	int64_t left_ms;
+	enum err err = client_send(client, OP_HELLO, &hello, error);
+
+	if (err != ERR_NONE)
+		return err;
+	left_ms = (until_ns - clock_mono_ns()) / NS_PER_MS;
+	err = client_receive(client, left_ms > 1 ? (int)left_ms : 1, &frame, error);
+	if (err != ERR_NONE)
+		return err;
+	if (frame.op == OP_ERROR)
+		return told(&frame, error);
+	if (frame.op != OP_WELCOME)
+		return error_set(error, ERR_NOT_EXPECTED, "%s answered HELLO with message 0x%02x",
+				 client->path, (unsigned)frame.op);
+	err = message_decode(OP_WELCOME, frame.body, &client->arena, &client->welcome, error);
+	if (err != ERR_NONE)
+		return err;
+	client->welcome.cluster = arena_copy(&client->arena, client->welcome.cluster);
+	if (client->welcome.version != PROTOCOL_VERSION)
+		return error_set(error, ERR_VERSION,
+				 "the master at %s speaks protocol %llu, this titan speaks %d", client->path,
+				 (unsigned long long)client->welcome.version, PROTOCOL_VERSION);
+	return ERR_NONE;
+}
+
+enum err client_open(const struct place *place, struct client **ret_client, struct error *error)
+{
+	struct client *client = mem_zalloc(sizeof(*client));
+	int64_t until_ns = clock_mono_ns() + OPEN_MS * NS_PER_MS;
+	enum err err;
+
+	client->fd = -1;
+	place_path(place, "titan.sock", client->path);
+	err = connect_until(client, place, until_ns, error);
+	if (err == ERR_NONE)
+		err = greet(client, until_ns, error);
+	if (err != ERR_NONE)
+		client_close(client);
+	else
+		*ret_client = client;
+	return err;
+}
+
+/* The id of a message: the first field of every request and answer. 0 when it has none. */
+static uint64_t id_of(enum opcode op, const void *msg)
+{
+	const struct shape *shape = message_shape(op);
+	uint64_t id;
+
+	if (!shape || shape->field_count == 0 || strcmp(shape->fields[0].name, "id") != 0)
+		return 0;
+	memcpy(&id, (const char *)msg + shape->fields[0].offset, sizeof(id));
+	return id;
+}
+
+/* Does the frame end the call? Then err is its result. */
+static bool is_answer(const struct incoming *frame, enum opcode answer_op, uint64_t id, struct arena *arena,
+		      void *ret_answer, struct error *error, enum err *ret_err)
+{
+	struct msg_error failed;
+
+	if (frame->op == OP_ERROR) {
+		*ret_err = message_decode(OP_ERROR, frame->body, arena, &failed, error);
+		if (*ret_err == ERR_NONE && failed.id != id && failed.id != 0)
+			return false;
+		if (*ret_err == ERR_NONE)
+			*ret_err = told(frame, error);
+		return true;
+	}
+	if (frame->op != answer_op)
+		return false;
+	*ret_err = message_decode(answer_op, frame->body, arena, ret_answer, error);
+	return *ret_err != ERR_NONE || id_of(answer_op, ret_answer) == id;
+}
+
+enum err client_call(struct client *client, enum opcode op, const void *msg, enum opcode answer_op,
+		     struct arena *arena, void *ret_answer, struct error *error)
+{
+	int64_t until_ns = clock_mono_ns() + CALL_MS * NS_PER_MS;
+	uint64_t id = id_of(op, msg);
+	struct incoming frame;
+	enum err err = client_send(client, op, msg, error);
+
+	while (err == ERR_NONE) {
+		int64_t left_ms = (until_ns - clock_mono_ns()) / NS_PER_MS;
+
+		err = client_receive(client, left_ms > 1 ? (int)left_ms : 1, &frame, error);
+		if (err == ERR_NONE && is_answer(&frame, answer_op, id, arena, ret_answer, error, &err))
+			return err;
+	}
+	return err;
+}

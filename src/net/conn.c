@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The bytes of one connection: reading into whole frames, the queue of what is to be sent, and the way to
+ * its end. Callbacks of the owner are made while reading or by the set, never from a call of the owner's;
+ * nothing here frees a connection but conn_destroy, which the set calls.
+ */
+#include "net/conn.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "net/conn_internal.h"
+#include "proto/limits.h"
+
+#define READS_AT_ONCE  4                 /* then the others have their turn */
+#define FLUSH_EAGERLY  (4 * READ_SIZE)   /* a pass that queues this much doesn't wait for its end */
+#define KEEP_OUT       READ_SIZE         /* an empty queue holds no more memory than this */
+#define CLOSE_S        1.0
+
+void conn_kill(struct conn *conn, const struct error *why)
+{
+	if (conn->state == CONN_DEAD)
+		return;
+	conn->state = CONN_DEAD;
+	ev_io_stop(conn->set->loop, &conn->readable);
+	ev_io_stop(conn->set->loop, &conn->writable);
+	ev_timer_stop(conn->set->loop, &conn->deadline);
+	if (why && !conn->why) {
+		conn->why = mem_alloc(sizeof(*why));
+		*conn->why = *why;
+	}
+	conn_want(conn, WANT_SWEEP);
+}
+
+void conn_destroy(struct conn *conn)
+{
+	struct conn_set *set = conn->set;
+
+	ev_io_stop(set->loop, &conn->readable);
+	ev_io_stop(set->loop, &conn->writable);
+	ev_timer_stop(set->loop, &conn->deadline);
+	close(conn->readable.fd);
+	if (conn->prev)
+		conn->prev->next = conn->next;
+	else
+		set->first = conn->next;
+	if (conn->next)
+		conn->next->prev = conn->prev;
+	buf_free(&conn->in);
+	buf_free(&conn->out);
+	mem_free(conn->why);
+	mem_free(conn);
+}
+
+/* ---- out ---- */
+
+static void queue_is_empty(struct conn *conn)
+{
+	ev_io_stop(conn->set->loop, &conn->writable);
+	if (conn->out.cap > KEEP_OUT)
+		buf_free(&conn->out);
+	else
+		buf_clear(&conn->out);
+	if (conn->state == CONN_CLOSING)
+		conn_kill(conn, NULL);
+	else if (conn->was_full)
+		conn_want(conn, WANT_DRAINED);
+	conn->was_full = false;
+}
+
+/*
+ * The peer takes nothing any more. What it said before may still lie unread: reading finds that, and
+ * then the end.
+ */
+static void peer_is_deaf(struct conn *conn)
+{
+	conn->deaf = true;
+	queue_is_empty(conn);
+}
+
+void conn_flush(struct conn *conn)
+{
+	struct error error;
+
+	while (conn->out.len > 0) {
+		ssize_t sent = send(conn->writable.fd, conn->out.data, conn->out.len, MSG_NOSIGNAL);
+
+		if (sent >= 0) {
+			buf_drop(&conn->out, (size_t)sent);
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno == EAGAIN) {
+			conn->was_full = true;
+			ev_io_start(conn->set->loop, &conn->writable);
+			return;
+		}
+		if (errno == EPIPE || errno == ECONNRESET) {
+			peer_is_deaf(conn);
+			return;
+		}
+		error_system(&error, errno, "can't send to a connection");
+		conn_kill(conn, &error);
+		return;
+	}
+	queue_is_empty(conn);
+}
+
+static void writable_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	(void)loop;
+	(void)events;
+	conn_flush(io->data);
+}
+
+/* Something was put behind the first old_len bytes of the queue. */
+static void queued(struct conn *conn, size_t old_len)
+{
+	struct error error;
+
+	if (conn->deaf) {
+		buf_clear(&conn->out);
+		return;
+	}
+	if (conn->state == CONN_OPEN && conn->out.len > LIMIT_CONN_QUEUE_MAX) {
+		buf_cut(&conn->out, old_len);
+		error_set(&error, ERR_BUSY, "%d bytes wait for a peer that reads too slowly",
+			  LIMIT_CONN_QUEUE_MAX);
+		conn_fail(conn, &error);
+		return;
+	}
+	if (conn->out.len > READ_SIZE)
+		conn->was_full = true;
+	if (ev_is_active(&conn->writable))
+		return;
+	if (conn->out.len >= FLUSH_EAGERLY)
+		conn_flush(conn);
+	else
+		conn_want(conn, WANT_FLUSH);
+}
+
+void conn_send(struct conn *conn, enum opcode op, const void *msg)
+{
+	size_t old_len = conn->out.len;
+
+	if (conn->state != CONN_OPEN)
+		return;
+	message_encode(&conn->out, op, msg);
+	queued(conn, old_len);
+}
+
+void conn_send_frames(struct conn *conn, struct slice frames)
+{
+	size_t old_len = conn->out.len;
+
+	if (conn->state != CONN_OPEN)
+		return;
+	buf_add_slice(&conn->out, frames);
+	queued(conn, old_len);
+}
+
+size_t conn_queued(const struct conn *conn)
+{
+	return conn->out.len;
+}
+
+/* ---- in ---- */
+
+/* Hands over whole frames; how many bytes they were. */
+static size_t deliver(struct conn *conn, struct slice bytes)
+{
+	size_t done = 0;
+
+	while (conn->state == CONN_OPEN && !conn->paused) {
+		struct slice rest = slice_make(bytes.data + done, bytes.len - done);
+		struct frame frame;
+		struct error error;
+		size_t size;
+
+		switch (frame_read(rest, conn->max_body, &frame, &size, &error)) {
+		case FRAME_PARTIAL:
+			return done;
+		case FRAME_BAD:
+			conn_fail(conn, &error);
+			return done;
+		case FRAME_WHOLE:
+			conn->ops->frame_cb(conn, &frame, conn->owner);
+			done += size;
+			break;
+		}
+	}
+	return done;
+}
+
+void conn_deliver_held(struct conn *conn)
+{
+	buf_drop(&conn->in, deliver(conn, buf_slice(&conn->in)));
+	if (conn->in.len == 0)
+		buf_free(&conn->in);
+}
+
+/* What recv returned; false when there is nothing more to be had now. */
+static bool received(struct conn *conn, uint8_t *place, ssize_t got)
+{
+	struct error error;
+
+	if (got < 0 && errno == EINTR)
+		return true;
+	if (got < 0 && errno == EAGAIN)
+		return false;
+	if (got < 0 && errno != ECONNRESET) {
+		error_system(&error, errno, "can't read from a connection");
+		conn_kill(conn, &error);
+		return false;
+	}
+	if (got <= 0) {
+		error_set(&error, ERR_FRAME, "the peer closed the connection in the middle of a frame");
+		conn_kill(conn, conn->in.len > 0 ? &error : NULL);
+		return false;
+	}
+	if (place == conn->set->scratch) {
+		struct slice bytes = slice_make(place, (size_t)got);
+		size_t done = deliver(conn, bytes);
+
+		if (conn->state == CONN_OPEN)
+			buf_add(&conn->in, bytes.data + done, bytes.len - done);
+	} else {
+		conn->in.len += (size_t)got;
+		conn_deliver_held(conn);
+	}
+	return got == READ_SIZE;
+}
+
+static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	struct conn *conn = io->data;
+	bool more = true;
+
+	(void)loop;
+	(void)events;
+	/* Frames held back by a pause go first: what is read next may be the end. */
+	if (conn->wants & WANT_FRAMES) {
+		conn->wants &= ~(unsigned)WANT_FRAMES;
+		conn_deliver_held(conn);
+	}
+	for (int i = 0; i < READS_AT_ONCE && more && conn->state == CONN_OPEN && !conn->paused; i++) {
+		uint8_t *place = conn->set->scratch;
+
+		if (conn->in.len > 0)
+			place = buf_reserve(&conn->in, READ_SIZE);
+		more = received(conn, place, recv(io->fd, place, READ_SIZE, 0));
+	}
+}
+
+void conn_pause(struct conn *conn, bool pause)
+{
+	if (conn->state != CONN_OPEN || conn->paused == pause)
+		return;
+	conn->paused = pause;
+	if (pause) {
+		ev_io_stop(conn->set->loop, &conn->readable);
+		return;
+	}
+	ev_io_start(conn->set->loop, &conn->readable);
+	if (conn->in.len > 0)
+		conn_want(conn, WANT_FRAMES);
+}
+
+/* ---- beginning and end ---- */
+
+static void deadline_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	(void)loop;
+	(void)events;
+	conn_kill(timer->data, NULL);
+}
+
+struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops, void *owner)
+{
+	struct conn *conn = mem_zalloc(sizeof(*conn));
+
+	CHECK(io_set_nonblock(fd) == 0);
+	CHECK(io_set_cloexec(fd, true) == 0);
+	conn->set = set;
+	conn->ops = ops;
+	conn->owner = owner;
+	conn->max_body = LIMIT_FRAME_MAX_UNAUTH;
+	conn->next = set->first;
+	if (conn->next)
+		conn->next->prev = conn;
+	set->first = conn;
+	ev_io_init(&conn->readable, readable_cb, fd, EV_READ);
+	ev_io_init(&conn->writable, writable_cb, fd, EV_WRITE);
+	ev_timer_init(&conn->deadline, deadline_cb, CLOSE_S, 0.0);
+	conn->readable.data = conn;
+	conn->writable.data = conn;
+	conn->deadline.data = conn;
+	ev_io_start(set->loop, &conn->readable);
+	return conn;
+}
+
+void conn_set_max_body(struct conn *conn, size_t max_body)
+{
+	conn->max_body = max_body;
+}
+
+void *conn_owner(const struct conn *conn)
+{
+	return conn->owner;
+}
+
+void conn_set_owner(struct conn *conn, void *owner)
+{
+	conn->owner = owner;
+}
+
+int conn_peer_uid(const struct conn *conn, unsigned *ret_uid)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(conn->readable.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return -errno;
+	*ret_uid = peer.uid;
+	return 0;
+}
+
+void conn_close(struct conn *conn)
+{
+	if (conn->state != CONN_OPEN)
+		return;
+	conn->state = CONN_CLOSING;
+	ev_io_stop(conn->set->loop, &conn->readable);
+	if (conn->out.len == 0) {
+		conn_kill(conn, NULL);
+		return;
+	}
+	ev_timer_start(conn->set->loop, &conn->deadline);
+}
+
+void conn_fail(struct conn *conn, const struct error *why)
+{
+	struct msg_error error = {
+		.code = why->code,
+		.text = slice_str(why->text),
+		.next = slice_str(why->next),
+	};
+
+	if (conn->state != CONN_OPEN)
+		return;
+	conn->why = mem_alloc(sizeof(*why));
+	*conn->why = *why;
+	if (!conn->deaf) {
+		message_encode(&conn->out, OP_ERROR, &error);
+		conn_want(conn, WANT_FLUSH);
+	}
+	conn_close(conn);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A connection in a libev loop: bytes in, whole frames out, and back. Sending queues; everything queued
+ * in a pass of the loop leaves in one write before the loop sleeps. A peer's fault closes that peer.
+ * conn_close only marks: the connection is freed when the loop next sweeps, never inside its own callback.
+ */
+#ifndef TITAN_NET_CONN_H
+#define TITAN_NET_CONN_H
+
+#include "proto/frame.h"
+#include "proto/message.h"
+
+struct ev_loop;
+struct conn;
+struct conn_set;                         /* all connections of a loop */
+
+struct conn_ops {
+	/* A whole frame; its bytes live until the callback returns. */
+	void (*frame_cb)(struct conn *conn, const struct frame *frame, void *owner);
+	/* It is closed, by whoever: why is NULL when we or the peer ended it in order. Last word of it. */
+	void (*closed_cb)(struct conn *conn, const struct error *why, void *owner);
+	/* Everything queued has left, after the socket was full or over 64 KiB were queued. May be NULL. */
+	void (*drained_cb)(struct conn *conn, void *owner);
+};
+
+struct conn_set *conn_set_new(struct ev_loop *loop);
+void conn_set_free(struct conn_set *set);        /* sends what it can at once, closes all; no callbacks */
+
+/* Takes over fd (made non-blocking). owner is the first one's; it can be changed. */
+struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops, void *owner);
+void conn_set_max_body(struct conn *conn, size_t max_body);
+void *conn_owner(const struct conn *conn);
+void conn_set_owner(struct conn *conn, void *owner);
+int conn_peer_uid(const struct conn *conn, unsigned *ret_uid);   /* SO_PEERCRED; -errno */
+
+/* More than LIMIT_CONN_QUEUE_MAX unsent fails the connection with ERR_BUSY: look at conn_queued before. */
+void conn_send(struct conn *conn, enum opcode op, const void *msg);
+void conn_send_frames(struct conn *conn, struct slice frames);   /* already encoded */
+size_t conn_queued(const struct conn *conn);
+void conn_pause(struct conn *conn, bool pause);                  /* stop reading from it, or go on */
+void conn_fail(struct conn *conn, const struct error *why);      /* send ERROR, then close */
+void conn_close(struct conn *conn);                      /* after what is queued has left, 1 s at most */
+
+#endif

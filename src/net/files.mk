@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+net_sources = \
+	src/net/client.c \
+	src/net/client.h \
+	src/net/client_call.c \
+	src/net/client_internal.h \
+	src/net/conn.c \
+	src/net/conn.h \
+	src/net/conn_internal.h \
+	src/net/conn_set.c \
+	src/net/listen.c \
+	src/net/listen.h
+
+net_other = \
+	src/net/README.md

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns a listening socket and one spare descriptor. At the limit of descriptors accept fails and leaves
+ * the socket readable for ever: the spare is given up to accept one caller, tell it, and hang up; then
+ * the watcher rests. Others wait in the backlog.
+ */
+#include "net/listen.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "proto/message.h"
+
+#define ACCEPT_BATCH 64
+#define REST_S       0.1
+
+struct listener {
+	struct ev_loop *loop;
+	struct ev_io readable;
+	struct ev_timer rest;
+	int spare_fd;            /* -1 while even that can't be had */
+	void *owner;
+	void (*accept_cb)(int fd, void *owner);
+};
+
+static void take_spare(struct listener *listener)
+{
+	if (listener->spare_fd < 0)
+		listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void turn_one_away(struct listener *listener)
+{
+	struct msg_error busy = {
+		.code = ERR_BUSY,
+		.text = slice_str("the master has no descriptor left for another connection"),
+	};
+	struct buf frame = { 0 };
+	int fd;
+
+	if (listener->spare_fd < 0)
+		return;
+	close(listener->spare_fd);
+	listener->spare_fd = -1;
+	fd = accept4(listener->readable.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return;
+	message_encode(&frame, OP_ERROR, &busy);
+	/* Best effort: whether or not it arrives, the connection ends. */
+	if (send(fd, frame.data, frame.len, MSG_NOSIGNAL) < 0)
+		errno = 0;
+	close(fd);
+	buf_free(&frame);
+}
+
+static void rest(struct listener *listener)
+{
+	ev_io_stop(listener->loop, &listener->readable);
+	ev_timer_set(&listener->rest, REST_S, 0.0);
+	ev_timer_start(listener->loop, &listener->rest);
+}
+
+static void rested_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct listener *listener = timer->data;
+
+	(void)events;
+	take_spare(listener);
+	ev_io_start(loop, &listener->readable);
+}
+
+/* True for what the next try will do again at once. */
+static bool is_shortage(int errno_value)
+{
+	return errno_value == EMFILE || errno_value == ENFILE || errno_value == ENOBUFS ||
+	       errno_value == ENOMEM;
+}
+
+static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	struct listener *listener = io->data;
+
+	(void)loop;
+	(void)events;
+	for (int i = 0; i < ACCEPT_BATCH; i++) {
+		int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0) {
+			listener->accept_cb(fd, listener->owner);
+			continue;
+		}
+		if (is_shortage(errno)) {
+			turn_one_away(listener);
+			take_spare(listener);
+			rest(listener);
+			return;
+		}
+		/* A caller that went away again is no reason to stop. */
+		if (errno != ECONNABORTED && errno != EINTR)
+			return;
+	}
+}
+
+struct listener *listener_new(struct ev_loop *loop, int fd, void *owner,
+			      void (*accept_cb)(int fd, void *owner))
+{
+	struct listener *listener = mem_zalloc(sizeof(*listener));
+
+	listener->loop = loop;
+	listener->owner = owner;
+	listener->accept_cb = accept_cb;
+	listener->spare_fd = -1;
+	take_spare(listener);
+	ev_io_init(&listener->readable, readable_cb, fd, EV_READ);
+	ev_init(&listener->rest, rested_cb);
+	listener->readable.data = listener;
+	listener->rest.data = listener;
+	ev_io_start(loop, &listener->readable);
+	return listener;
+}
+
+void listener_free(struct listener *listener)
+{
+	if (!listener)
+		return;
+	ev_io_stop(listener->loop, &listener->readable);
+	ev_timer_stop(listener->loop, &listener->rest);
+	close(listener->readable.fd);
+	if (listener->spare_fd >= 0)
+		close(listener->spare_fd);
+	mem_free(listener);
+}

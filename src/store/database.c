@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opening and closing of the database file. Its lock is taken first and held until the end, so there is
+ * never a second process and no shared memory file. Nothing of a file is changed before it is known to be
+ * ours. It is never opened by another descriptor: closing that one would drop SQLite's lock.
+ */
+#include "store/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define CACHE_KIB 32768
+
+enum err database_error(struct database *database, enum err code, struct error *error, const char *doing)
+{
+	int result = sqlite3_extended_errcode(database->handle);
+
+	switch (result & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		error_set(error, ERR_STORE_LOCKED, "another process has the store %s open", database->path);
+		return error_next(error, "titan status");
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		code = ERR_STORE_TRUST;
+		break;
+	}
+	error_set(error, code, "%s: %s: %s (%s)", database->path, doing, sqlite3_errmsg(database->handle),
+		  sqlite3_errstr(result));
+	return code == ERR_STORE_TRUST ? error_next(error, "titan restore") : code;
+}
+
+enum err database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret_statement,
+			  struct error *error)
+{
+	if (sqlite3_prepare_v3(database->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_statement, NULL) !=
+	    SQLITE_OK)
+		return database_error(database, ERR_STORE_TRUST, error,
+				      "its tables aren't those of this titan");
+	return ERR_NONE;
+}
+
+static enum err run_sql(struct database *database, const char *sql, const char *doing, struct error *error)
+{
+	if (sqlite3_exec(database->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return database_error(database, ERR_STORE, error, doing);
+	return ERR_NONE;
+}
+
+/* The first column of the first row, as text; for questions with one answer. */
+static enum err ask(struct database *database, const char *sql, char *ret_text, size_t size,
+		    struct error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	enum err err = ERR_NONE;
+
+	if (sqlite3_prepare_v2(database->handle, sql, -1, &statement, NULL) != SQLITE_OK ||
+	    sqlite3_step(statement) != SQLITE_ROW)
+		err = database_error(database, ERR_STORE, error, "can't be read");
+	else
+		snprintf(ret_text, size, "%s", (const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	return err;
+}
+
+static enum err ask_number(struct database *database, const char *sql, int *ret_number, struct error *error)
+{
+	char text[32];
+	enum err err = ask(database, sql, text, sizeof(text), error);
+
+	if (err == ERR_NONE)
+		*ret_number = (int)strtol(text, NULL, 10);
+	return err;
+}
+
+/* Creates the file with its mode before SQLite would with another; refuses one that others may read. */
+static enum err make_file(const char *path, struct error *error)
+{
+	struct stat info;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0) {
+		close(fd);
+		return ERR_NONE;
+	}
+	if (errno != EEXIST)
+		return error_system(error, errno, "can't create the store %s", path);
+	if (stat(path, &info) < 0)
+		return error_system(error, errno, "can't look at the store %s", path);
+	if (!S_ISREG(info.st_mode))
+		return error_set(error, ERR_STORE, "the store %s isn't a regular file", path);
+	if (info.st_uid != geteuid() || (info.st_mode & 077) != 0) {
+		error_set(error, ERR_STORE, "the store %s must be yours, without any access for others",
+			  path);
+		return error_next(error, "chmod 600 %s", path);
+	}
+	return ERR_NONE;
+}
+
+/* After an orderly end there is no write-ahead log. */
+static bool ended_unclean(const char *path)
+{
+	char *name = sqlite3_mprintf("%s-wal", path);
+	struct stat info;
+	bool unclean = name && stat(name, &info) == 0 && info.st_size > 0;
+
+	sqlite3_free(name);
+	return unclean;
+}
+
+/* Whose file is it? Only then may it be changed. */
+static enum err check_identity(struct database *database, bool *ret_empty, struct error *error)
+{
+	int application_id = 0, version = 0, tables = 0;
+	enum err err = ask_number(database, "PRAGMA application_id", &application_id, error);
+
+	if (err == ERR_NONE)
+		err = ask_number(database, "PRAGMA user_version", &version, error);
+	/* This reads the file, too: a checkpoint on a connection that has read nothing does nothing. */
+	if (err == ERR_NONE)
+		err = ask_number(database, "SELECT count(*) FROM sqlite_schema", &tables, error);
+	if (err != ERR_NONE)
+		return err;
+	*ret_empty = application_id == 0 && version == 0 && tables == 0;
+	if (*ret_empty)
+		return ERR_NONE;
+	if (application_id != STORE_APPLICATION_ID)
+		return error_set(error, ERR_STORE, "%s is a database, but not titan's", database->path);
+	if (version > STORE_VERSION) {
+		error_set(error, ERR_VERSION, "the store %s has version %d; this titan knows up to %d",
+			  database->path, version, STORE_VERSION);
+		return error_next(error, "titan version");
+	}
+	if (version < STORE_VERSION)
+		return error_set(error, ERR_VERSION, "the store %s has version %d, which no titan wrote",
+				 database->path, version);
+	return ERR_NONE;
+}
+
+static enum err check_content(struct database *database, struct error *error)
+{
+	char verdict[ERROR_TEXT_SIZE / 2];
+	enum err err = ask(database, "PRAGMA quick_check(1)", verdict, sizeof(verdict), error);
+
+	if (err != ERR_NONE || strcmp(verdict, "ok") == 0)
+		return err;
+	error_set(error, ERR_STORE_TRUST, "the store %s is damaged: %s", database->path, verdict);
+	return error_next(error, "titan restore");
+}
+
+static enum err create_tables(struct database *database, struct error *error)
+{
+	struct buf sql = { 0 };
+	enum err err;
+
+	buf_add_str(&sql, "BEGIN IMMEDIATE;\n");
+	store_schema(&sql);
+	buf_add_str(&sql, "COMMIT;");
+	err = run_sql(database, buf_cstr(&sql), "can't create its tables", error);
+	buf_free(&sql);
+	return err;
+}
+
+static int log_grew_cb(void *arg, sqlite3 *handle, const char *name, int pages)
+{
+	struct database *database = arg;
+
+	(void)handle;
+	(void)name;
+	database->log_pages = pages;
+	return SQLITE_OK;
+}
+
+static enum err set_up(struct database *database, struct error *error)
+{
+	char mode[16];
+	bool empty;
+	enum err err;
+
+	sqlite3_extended_result_codes(database->handle, 1);
+	sqlite3_busy_timeout(database->handle, 0);
+	sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	err = run_sql(database, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
+		      "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;", "can't be set up", error);
+	if (err == ERR_NONE)
+		err = check_identity(database, &empty, error);
+	if (err == ERR_NONE)
+		err = ask(database, "PRAGMA journal_mode = WAL", mode, sizeof(mode), error);
+	if (err != ERR_NONE)
+		return err;
+	if (strcmp(mode, "wal") != 0)
+		return error_set(error, ERR_STORE, "%s: no write-ahead log can be had (mode %s)",
+				 database->path, mode);
+	sqlite3_exec(database->handle, "PRAGMA wal_autocheckpoint = 0", NULL, NULL, NULL);
+	sqlite3_wal_hook(database->handle, log_grew_cb, database);
+	err = run_sql(database, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+		      "PRAGMA temp_store = MEMORY;", "can't be set up", error);
+	if (err == ERR_NONE) {
+		char cache[64];
+
+		snprintf(cache, sizeof(cache), "PRAGMA cache_size = -%d", CACHE_KIB);
+		err = run_sql(database, cache, "can't be set up", error);
+	}
+	if (err == ERR_NONE && empty)
+		err = create_tables(database, error);
+	/* Takes the lock of a writer once: whoever else had the file open would be seen here. */
+	if (err == ERR_NONE)
+		err = run_sql(database, "BEGIN IMMEDIATE; COMMIT;", "can't be written", error);
+	return err;
+}
+
+enum err database_open(struct database *database, const char *path, struct error *error)
+{
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	bool unclean;
+	enum err err;
+
+	/* Its counts of memory cost a lock with every allocation. Refused, and no matter, when it runs. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	database->path = mem_strdup(path);
+	err = make_file(path, error);
+	if (err != ERR_NONE)
+		return err;
+	unclean = ended_unclean(path);
+	if (sqlite3_open_v2(path, &database->handle, flags, NULL) != SQLITE_OK)
+		return database_error(database, ERR_STORE, error, "can't be opened");
+	err = set_up(database, error);
+	if (err == ERR_NONE && unclean)
+		err = check_content(database, error);
+	if (err == ERR_NONE)
+		err = write_prepare(database, error);
+	if (err == ERR_NONE)
+		err = read_prepare(database, error);
+	return err;
+}
+
+int database_checkpoint(struct database *database, int mode)
+{
+	int log = 0, copied = 0;
+	int result = sqlite3_wal_checkpoint_v2(database->handle, NULL, mode, &log, &copied);
+
+	/* The next commit begins the log anew when all of it is copied. */
+	if (result == SQLITE_OK) {
+		database->log_pages = copied < log ? log : 0;
+		database->copied_pages = copied < log ? copied : 0;
+	}
+	/* Only behind that may closing remove the log: one that was refused stays as it was. */
+	if (result == SQLITE_OK && mode == SQLITE_CHECKPOINT_TRUNCATE)
+		sqlite3_db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+	return result;
+}
+
+void database_close(struct database *database)
+{
+	sqlite3_finalize(database->begin);
+	sqlite3_finalize(database->commit);
+	sqlite3_finalize(database->rollback);
+	for (int i = 0; i < TABLE_COUNT; i++) {
+		sqlite3_finalize(database->put[i]);
+		sqlite3_finalize(database->delete[i]);
+	}
+	for (int i = 0; i < READ_COUNT; i++)
+		sqlite3_finalize(database->read[i]);
+	sqlite3_close(database->handle);
+	mem_free(database->path);
+	memset(database, 0, sizeof(*database));
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The one SQLite connection with its statements. Used by one thread at a time: the opener's until
+ * store_start, the store thread from then on. Functions that return int return SQLite's result codes.
+ */
+#ifndef TITAN_STORE_DATABASE_H
+#define TITAN_STORE_DATABASE_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+#include "store/tables.h"
+
+#define READ_COUNT (READ_EVENTS + 1)
+
+struct database {
+	sqlite3 *handle;
+	char *path;
+	sqlite3_stmt *begin, *commit, *rollback;
+	sqlite3_stmt *put[TABLE_COUNT];
+	sqlite3_stmt *delete[TABLE_COUNT];
+	sqlite3_stmt *read[READ_COUNT];
+	int log_pages;                   /* in the write-ahead log, since it began anew */
+	int copied_pages;                /* of those, in the database file */
+};
+
+/* database.c */
+enum err database_open(struct database *database, const char *path, struct error *error);
+void database_close(struct database *database);          /* half-built is fine */
+int database_checkpoint(struct database *database, int mode);
+/* What SQLite says about its latest failure, as an error: database must not be used in between. */
+enum err database_error(struct database *database, enum err code, struct error *error, const char *doing);
+enum err database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret_statement,
+			  struct error *error);
+
+/* write.c */
+struct batch {
+	struct outbox **turns;
+	size_t count, cap;
+	size_t rows;                     /* of all turns */
+	size_t written;                  /* by the last try: without those that a later one replaced */
+	const struct row **latest;       /* hash table over the rows: the latest of each key */
+	size_t latest_size;              /* of it, in use for this batch: a power of two */
+	size_t latest_cap;
+};
+
+enum err write_prepare(struct database *database, struct error *error);
+int write_batch(struct database *database, struct batch *batch);         /* one transaction, or none of it */
+void batch_add(struct batch *batch, struct outbox *outbox);
+void batch_clear(struct batch *batch);
+void batch_free(struct batch *batch);
+
+/* read.c */
+enum err read_prepare(struct database *database, struct error *error);
+enum err read_live(struct database *database, store_load_cb *load_cb, void *arg, struct error *error);
+int read_answer(struct database *database, struct store_query *query);
+
+#endif

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+store_sources = \
+	src/store/database.c \
+	src/store/database.h \
+	src/store/read.c \
+	src/store/ring.c \
+	src/store/ring.h \
+	src/store/store.c \
+	src/store/store.h \
+	src/store/tables.c \
+	src/store/tables.h \
+	src/store/write.c
+
+store_other = \
+	src/store/README.md

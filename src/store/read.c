@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rows out of the store: those of live runs, once, at the start; and pages of history by key. No
+ * statement stays open between calls, so that no checkpoint is ever held up by a reader.
+ */
+#include "store/database.h"
+
+#include "base/mem.h"
+#include "proto/limits.h"
+
+/*
+ * What follows the list of columns. The plus keeps the planner from making an index over all jobs that ever
+ * were, to find those of a run: they are neighbours.
+ */
+static const struct {
+	enum row_table table;
+	const char *from;
+} loads[] = {
+	{ TABLE_meta, "FROM meta" },
+	{ TABLE_worker, "FROM worker ORDER BY worker" },
+	{ TABLE_run, "FROM run WHERE ended_ms = 0 ORDER BY run" },
+	{ TABLE_spec, "FROM run CROSS JOIN spec ON spec.run = run.run WHERE run.ended_ms = 0 "
+		      "ORDER BY run.run, spec.part" },
+	{ TABLE_job, "FROM run CROSS JOIN job ON job.job BETWEEN run.first AND run.first + run.jobs - 1 "
+		     "AND +job.run = run.run WHERE run.ended_ms = 0 ORDER BY run.run, job.job" },
+	{ TABLE_submit_key, "FROM submit_key" },
+};
+
+/* ?1 run, ?2 from, ?3 limit */
+static const struct {
+	enum row_table table;
+	bool paged;                      /* at most LIMIT_QUERY_ROWS_MAX at once */
+	const char *from;
+} reads[READ_COUNT] = {
+	[READ_RUNS] = { TABLE_run, true, "FROM run WHERE run < ?1 ORDER BY run DESC LIMIT ?3" },
+	[READ_RUN] = { TABLE_run, true, "FROM run WHERE run = ?1" },
+	[READ_SPECS] = { TABLE_spec, false, "FROM spec WHERE run = ?1 AND part >= ?2 "
+			 "ORDER BY part LIMIT ?3" },
+	[READ_JOBS] = { TABLE_job, true,
+			"FROM run CROSS JOIN job ON job.job BETWEEN max(?2, run.first) "
+			"AND run.first + run.jobs - 1 AND +job.run = run.run WHERE run.run = ?1 "
+			"ORDER BY job.job LIMIT ?3" },
+	[READ_JOB] = { TABLE_job, true, "FROM job WHERE job = ?2" },
+	[READ_EVENTS] = { TABLE_event, true, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
+};
+
+static enum err prepare_select(struct database *database, enum row_table table, const char *from,
+			       sqlite3_stmt **ret_statement, struct error *error)
+{
+	struct buf sql = { 0 };
+	enum err err;
+
+	buf_add_str(&sql, "SELECT ");
+	sql_columns(&sql, table);
+	buf_addf(&sql, " %s", from);
+	err = database_prepare(database, buf_cstr(&sql), ret_statement, error);
+	buf_free(&sql);
+	return err;
+}
+
+enum err read_prepare(struct database *database, struct error *error)
+{
+	enum err err = ERR_NONE;
+
+	for (int what = 0; what < READ_COUNT && err == ERR_NONE; what++)
+		err = prepare_select(database, reads[what].table, reads[what].from, &database->read[what],
+				     error);
+	return err;
+}
+
+static struct slice column_slice(sqlite3_stmt *statement, int place)
+{
+	/* The pointer first: asking for the length may not convert it. */
+	const void *data = sqlite3_column_blob(statement, place);
+
+	return slice_make(data, (size_t)sqlite3_column_bytes(statement, place));
+}
+
+/* The row under the statement; its slices live until the next step, or in the arena where given. */
+static void read_row(sqlite3_stmt *statement, enum row_table which, struct arena *arena, struct row *ret_row)
+{
+	const struct table *table = &table_list[which];
+	const struct column *columns = table->columns();
+
+	memset(ret_row, 0, sizeof(*ret_row));
+	ret_row->table = which;
+	for (size_t i = 0; i < table->column_count; i++) {
+		char *place = (char *)ret_row + columns[i].offset;
+
+		if (columns[i].type == COLUMN_INT) {
+			int64_t value = sqlite3_column_int64(statement, (int)i);
+
+			memcpy(place, &value, sizeof(value));
+		} else {
+			struct slice value = column_slice(statement, (int)i);
+
+			if (arena)
+				value = arena_copy(arena, value);
+			memcpy(place, &value, sizeof(value));
+		}
+	}
+}
+
+enum err read_live(struct database *database, store_load_cb *load_cb, void *arg, struct error *error)
+{
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		sqlite3_stmt *statement = NULL;
+		struct row row;
+		int result;
+		enum err err = prepare_select(database, loads[i].table, loads[i].from, &statement, error);
+
+		if (err != ERR_NONE)
+			return err;
+		while ((result = sqlite3_step(statement)) == SQLITE_ROW && err == ERR_NONE) {
+			read_row(statement, loads[i].table, NULL, &row);
+			err = load_cb(&row, arg, error);
+		}
+		if (err == ERR_NONE && result != SQLITE_DONE)
+			err = database_error(database, ERR_STORE, error, "can't be read");
+		sqlite3_finalize(statement);
+		if (err != ERR_NONE)
+			return err;
+	}
+	return ERR_NONE;
+}
+
+static int64_t limit_of(const struct store_query *query)
+{
+	if (reads[query->what].paged && (query->limit == 0 || query->limit > LIMIT_QUERY_ROWS_MAX))
+		return LIMIT_QUERY_ROWS_MAX;
+	/* For SQLite no limit is a negative one. */
+	return query->limit == 0 || query->limit > INT64_MAX ? -1 : (int64_t)query->limit;
+}
+
+static int64_t clamp(uint64_t number)
+{
+	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
+}
+
+int read_answer(struct database *database, struct store_query *query)
+{
+	sqlite3_stmt *statement = database->read[query->what];
+	int64_t run = clamp(query->run);
+	struct row *rows = NULL;
+	size_t cap = 0;
+	int result;
+
+	/* Runs fall from the one that is given; 0 is from the latest. */
+	if (query->what == READ_RUNS && query->run == 0)
+		run = INT64_MAX;
+	sqlite3_bind_int64(statement, 1, run);
+	sqlite3_bind_int64(statement, 2, clamp(query->from));
+	sqlite3_bind_int64(statement, 3, limit_of(query));
+	query->row_count = 0;
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		if (query->row_count == cap) {
+			cap = cap ? cap * 2 : 16;
+			rows = mem_resize(rows, cap, sizeof(*rows));
+		}
+		read_row(statement, reads[query->what].table, &query->arena, &rows[query->row_count++]);
+	}
+	sqlite3_reset(statement);
+	query->rows = arena_alloc(&query->arena, query->row_count * sizeof(*rows) + 1);
+	if (query->row_count > 0)
+		memcpy(query->rows, rows, query->row_count * sizeof(*rows));
+	mem_free(rows);
+	return result == SQLITE_DONE ? SQLITE_OK : result;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tables of rows.def as data, and the SQL text made from them: the schema and the statements. No SQL
+ * about a table's columns is written by hand anywhere.
+ */
+#include "store/tables.h"
+
+#include <stddef.h>
+
+#include "proto/states.h"
+#include "store/store.h"
+
+/* Stands in rows.def's CHECK clauses for the numbers of the states, which only the compiler can count. */
+#define STATE_NUMBERS "@states@"
+
+/* A function for each table, because only within one can every column know the table's struct. */
+#define TABLE(name, what) \
+	static const struct column *columns_##name(void) \
+	{ \
+		typedef struct row_##name its_row; \
+		static const struct column columns[] = {
+#define KEY(type, name, what) \
+			{ #name, "", what, offsetof(struct row, meta) + offsetof(its_row, name), \
+			  COLUMN_##type, true },
+#define COLUMN(type, name, check, what) \
+			{ #name, check, what, offsetof(struct row, meta) + offsetof(its_row, name), \
+			  COLUMN_##type, false },
+#define END(name) \
+		}; \
+		return columns; \
+	}
+#include "core/rows.def"
+#undef TABLE
+#undef KEY
+#undef COLUMN
+#undef END
+
+/* meta_keys, meta_columns and so on: how many there are. */
+#define TABLE(name, what) enum { name##_keys = 0
+#define KEY(type, name, what) + 1
+#define COLUMN(type, name, check, what)
+#define END(name) };
+#include "core/rows.def"
+#undef TABLE
+#undef COLUMN
+#undef END
+#define TABLE(name, what) enum { name##_columns = 0
+#define COLUMN(type, name, check, what) + 1
+#define END(name) };
+#include "core/rows.def"
+#undef TABLE
+#undef KEY
+#undef COLUMN
+#undef END
+
+const struct table table_list[TABLE_COUNT] = {
+#define TABLE(name, what) [TABLE_##name] = { #name, what, columns_##name, name##_columns, name##_keys },
+#define KEY(type, name, what)
+#define COLUMN(type, name, check, what)
+#define END(name)
+#include "core/rows.def"
+#undef TABLE
+#undef KEY
+#undef COLUMN
+#undef END
+};
+
+static const char *sql_type(enum column_type type)
+{
+	static const char *const names[] = {
+		[COLUMN_INT] = "INTEGER", [COLUMN_TEXT] = "TEXT", [COLUMN_BLOB] = "BLOB",
+	};
+
+	return names[type];
+}
+
+static void add_check(struct buf *out, const char *check)
+{
+	const char *mark = strstr(check, STATE_NUMBERS);
+
+	if (!mark) {
+		buf_add_str(out, check);
+		return;
+	}
+	buf_add(out, check, (size_t)(mark - check));
+	for (int state = 0; state < STATE_COUNT; state++)
+		buf_addf(out, "%s%d", state ? ", " : "", state);
+	buf_add_str(out, mark + strlen(STATE_NUMBERS));
+}
+
+static void add_names(struct buf *out, const struct table *table, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, "%s%s", i ? ", " : "", table->columns()[i].name);
+}
+
+static void add_table(struct buf *out, const struct table *table)
+{
+	const struct column *columns = table->columns();
+	/* Such a key is the rowid itself: rows lie in its order and need no index. */
+	bool is_rowid = table->key_count == 1 && columns[0].type == COLUMN_INT;
+
+	buf_addf(out, "\n-- %s\nCREATE TABLE %s (\n", table->what, table->name);
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct column *column = &columns[i];
+
+		buf_addf(out, "\t%s %s%s", column->name, sql_type(column->type),
+			 is_rowid && i == 0 ? " PRIMARY KEY" : " NOT NULL");
+		if (column->check[0]) {
+			buf_add_byte(out, ' ');
+			add_check(out, column->check);
+		}
+		if (i + 1 < table->column_count || !is_rowid)
+			buf_add_byte(out, ',');
+		if (column->what[0])
+			buf_addf(out, " -- %s", column->what);
+		buf_add_byte(out, '\n');
+	}
+	if (!is_rowid) {
+		buf_add_str(out, "\tPRIMARY KEY (");
+		add_names(out, table, table->key_count);
+		buf_add_str(out, ")\n");
+	}
+	buf_add_str(out, is_rowid ? ") STRICT;\n" : ") STRICT, WITHOUT ROWID;\n");
+}
+
+void store_schema(struct buf *out)
+{
+	buf_add_str(out, "-- The tables of titan's store, made from src/core/rows.def: change them there.\n");
+	buf_addf(out, "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n", STORE_APPLICATION_ID,
+		 STORE_VERSION);
+	for (int table = 0; table < TABLE_COUNT; table++)
+		add_table(out, &table_list[table]);
+	buf_add_str(out, "\n-- what a start reads\nCREATE INDEX run_live ON run (run) WHERE ended_ms = 0;\n");
+}
+
+void sql_put(struct buf *out, enum row_table which)
+{
+	const struct table *table = &table_list[which];
+
+	buf_addf(out, "INSERT %sINTO %s (", table_appends(which) ? "" : "OR REPLACE ", table->name);
+	add_names(out, table, table->column_count);
+	buf_add_str(out, ") VALUES (");
+	for (size_t i = 0; i < table->column_count; i++)
+		buf_addf(out, "%s?%zu", i ? ", " : "", i + 1);
+	buf_add_str(out, ")");
+}
+
+void sql_delete(struct buf *out, enum row_table which)
+{
+	const struct table *table = &table_list[which];
+
+	buf_addf(out, "DELETE FROM %s WHERE ", table->name);
+	for (size_t i = 0; i < table->key_count; i++)
+		buf_addf(out, "%s%s = ?%zu", i ? " AND " : "", table->columns()[i].name, i + 1);
+}
+
+void sql_columns(struct buf *out, enum row_table which)
+{
+	const struct table *table = &table_list[which];
+
+	for (size_t i = 0; i < table->column_count; i++)
+		buf_addf(out, "%s%s.%s", i ? ", " : "", table->name, table->columns()[i].name);
+}

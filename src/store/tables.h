@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* rows.def as data: what the schema, the statements and the binding of rows are made from. */
+#ifndef TITAN_STORE_TABLES_H
+#define TITAN_STORE_TABLES_H
+
+#include "base/buf.h"
+#include "core/rows.h"
+
+#define STORE_APPLICATION_ID 0x7469746e  /* "titn" */
+#define STORE_VERSION        1           /* user_version: of the tables */
+
+enum column_type { COLUMN_INT, COLUMN_TEXT, COLUMN_BLOB };
+
+struct column {
+	const char *name;
+	const char *check;               /* a CHECK clause, or empty */
+	const char *what;
+	size_t offset;                   /* in struct row */
+	enum column_type type;
+	bool key;
+};
+
+struct table {
+	const char *name;
+	const char *what;
+	const struct column *(*columns)(void);
+	size_t column_count;
+	size_t key_count;                /* its first columns */
+};
+
+extern const struct table table_list[TABLE_COUNT];
+
+/* Rows of these are put once and stay as they are: no second put of a key is looked for. */
+static inline bool table_appends(enum row_table table)
+{
+	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event;
+}
+
+static inline int64_t row_int(const struct row *row, const struct column *column)
+{
+	int64_t value;
+
+	memcpy(&value, (const char *)row + column->offset, sizeof(value));
+	return value;
+}
+
+static inline struct slice row_slice(const struct row *row, const struct column *column)
+{
+	struct slice value;
+
+	memcpy(&value, (const char *)row + column->offset, sizeof(value));
+	return value;
+}
+
+/* SQL text of the prepared statements. */
+void sql_put(struct buf *out, enum row_table table);
+void sql_delete(struct buf *out, enum row_table table);
+void sql_columns(struct buf *out, enum row_table table);         /* job.job, job.run, ... */
+
+#endif

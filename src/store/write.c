@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Turns as one transaction. Rows go in the order of the turns; of several puts or deletes of one key
+ * only the last is written, since each is the whole truth about its key. Whatever fails leaves no
+ * transaction open.
+ */
+#include "store/database.h"
+
+#include "base/check.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+static enum err prepare_text(struct database *database, void (*text)(struct buf *out, enum row_table table),
+			     enum row_table table, sqlite3_stmt **ret_statement, struct error *error)
+{
+	struct buf sql = { 0 };
+	enum err err;
+
+	text(&sql, table);
+	err = database_prepare(database, buf_cstr(&sql), ret_statement, error);
+	buf_free(&sql);
+	return err;
+}
+
+enum err write_prepare(struct database *database, struct error *error)
+{
+	enum err err = database_prepare(database, "BEGIN IMMEDIATE", &database->begin, error);
+
+	if (err == ERR_NONE)
+		err = database_prepare(database, "COMMIT", &database->commit, error);
+	if (err == ERR_NONE)
+		err = database_prepare(database, "ROLLBACK", &database->rollback, error);
+	for (int table = 0; table < TABLE_COUNT && err == ERR_NONE; table++) {
+		err = prepare_text(database, sql_put, table, &database->put[table], error);
+		if (err == ERR_NONE)
+			err = prepare_text(database, sql_delete, table, &database->delete[table], error);
+	}
+	return err;
+}
+
+/* ---- the latest of each key ---- */
+
+static uint64_t hash_key(const struct row *row)
+{
+	const struct table *table = &table_list[row->table];
+	const struct column *columns = table->columns();
+	uint64_t hash = row->table;
+
+	for (size_t i = 0; i < table->key_count; i++) {
+		if (columns[i].type == COLUMN_INT) {
+			hash = hash_u64(hash ^ (uint64_t)row_int(row, &columns[i]));
+		} else {
+			struct slice value = row_slice(row, &columns[i]);
+
+			hash = hash_bytes(value.data, value.len, hash);
+		}
+	}
+	return hash;
+}
+
+static bool same_key(const struct row *a, const struct row *b)
+{
+	const struct table *table = &table_list[a->table];
+	const struct column *columns = table->columns();
+
+	if (a->table != b->table)
+		return false;
+	for (size_t i = 0; i < table->key_count; i++) {
+		if (columns[i].type == COLUMN_INT) {
+			if (row_int(a, &columns[i]) != row_int(b, &columns[i]))
+				return false;
+		} else if (!slice_eq(row_slice(a, &columns[i]), row_slice(b, &columns[i]))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The slot of this row's key: it holds the latest row of that key, or nothing yet. */
+static const struct row **slot_of(struct batch *batch, const struct row *row)
+{
+	size_t mask = batch->latest_size - 1;
+	size_t at = hash_key(row) & mask;
+
+	while (batch->latest[at] && !same_key(batch->latest[at], row))
+		at = (at + 1) & mask;
+	return &batch->latest[at];
+}
+
+static void note_latest(struct batch *batch)
+{
+	size_t want = 64;
+
+	while (want < batch->rows * 2)
+		want *= 2;
+	if (want > batch->latest_cap) {
+		mem_free(batch->latest);
+		batch->latest = mem_array(want, sizeof(*batch->latest));
+		batch->latest_cap = want;
+	} else {
+		memset(batch->latest, 0, want * sizeof(*batch->latest));
+	}
+	batch->latest_size = want;
+	for (size_t i = 0; i < batch->count; i++)
+		for (size_t j = 0; j < batch->turns[i]->row_count; j++) {
+			const struct row *row = &batch->turns[i]->rows[j];
+
+			if (!table_appends(row->table))
+				*slot_of(batch, row) = row;
+		}
+}
+
+/* ---- writing ---- */
+
+/* Borrowed memory, which outlives the transaction; an empty value is empty, not NULL. */
+static int bind(sqlite3_stmt *statement, int place, const struct row *row, const struct column *column)
+{
+	struct slice value;
+	const char *data;
+
+	if (column->type == COLUMN_INT)
+		return sqlite3_bind_int64(statement, place, row_int(row, column));
+	value = row_slice(row, column);
+	data = value.len > 0 ? (const char *)value.data : "";
+	if (column->type == COLUMN_TEXT)
+		return sqlite3_bind_text64(statement, place, data, value.len, SQLITE_STATIC, SQLITE_UTF8);
+	return sqlite3_bind_blob64(statement, place, data, value.len, SQLITE_STATIC);
+}
+
+static int step(sqlite3_stmt *statement)
+{
+	int result;
+
+	sqlite3_step(statement);
+	result = sqlite3_reset(statement);
+	return result;
+}
+
+static int write_row(struct database *database, const struct row *row)
+{
+	const struct table *table = &table_list[row->table];
+	const struct column *columns = table->columns();
+	sqlite3_stmt *statement = row->deleted ? database->delete[row->table] : database->put[row->table];
+	size_t count = row->deleted ? table->key_count : table->column_count;
+
+	for (size_t i = 0; i < count; i++) {
+		int result = bind(statement, (int)i + 1, row, &columns[i]);
+
+		if (result != SQLITE_OK)
+			return result;
+	}
+	return step(statement);
+}
+
+static int write_rows(struct database *database, struct batch *batch)
+{
+	bool several = batch->count > 1;
+
+	batch->written = 0;
+	if (several)
+		note_latest(batch);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct outbox *turn = batch->turns[i];
+
+		for (size_t j = 0; j < turn->row_count; j++) {
+			const struct row *row = &turn->rows[j];
+			int result;
+
+			if (several && !table_appends(row->table) && *slot_of(batch, row) != row)
+				continue;
+			result = write_row(database, row);
+			if (result != SQLITE_OK)
+				return result;
+			batch->written++;
+		}
+	}
+	return SQLITE_OK;
+}
+
+int write_batch(struct database *database, struct batch *batch)
+{
+	int result;
+
+	if (batch->rows == 0)
+		return SQLITE_OK;
+	result = step(database->begin);
+	if (result == SQLITE_OK)
+		result = write_rows(database, batch);
+	if (result == SQLITE_OK)
+		result = step(database->commit);
+	/* SQLite ends some transactions by itself; the result that counts is the first one. */
+	if (result != SQLITE_OK && !sqlite3_get_autocommit(database->handle))
+		step(database->rollback);
+	return result;
+}
+
+void batch_add(struct batch *batch, struct outbox *outbox)
+{
+	if (batch->count == batch->cap) {
+		batch->cap = batch->cap ? batch->cap * 2 : 64;
+		batch->turns = mem_resize(batch->turns, batch->cap, sizeof(*batch->turns));
+	}
+	batch->turns[batch->count++] = outbox;
+	batch->rows += outbox->row_count;
+}
+
+void batch_clear(struct batch *batch)
+{
+	batch->count = 0;
+	batch->rows = 0;
+}
+
+void batch_free(struct batch *batch)
+{
+	mem_free(batch->turns);
+	mem_free(batch->latest);
+	memset(batch, 0, sizeof(*batch));
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Attempts from their assignment to their process, and from their end to being forgotten. Every change
+ * goes to the spool before the link hears of it (the loop writes the one before the other).
+ */
+#include "worker/keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "worker/spawn.h"
+
+struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run)
+{
+	struct attempt *attempt = mem_zalloc(sizeof(*attempt));
+
+	attempt->job = job;
+	attempt->epoch = epoch;
+	attempt->run = run;
+	attempt->pidfd = -1;
+	attempt->kill_ns = TIME_NEVER;
+	attempt->next = keeper->first;
+	if (keeper->first)
+		keeper->first->prev = attempt;
+	keeper->first = attempt;
+	keeper->count++;
+	return attempt;
+}
+
+void attempt_free(struct keeper *keeper, struct attempt *attempt)
+{
+	CHECK(!attempt->closing);
+	*(attempt->prev ? &attempt->prev->next : &keeper->first) = attempt->next;
+	if (attempt->next)
+		attempt->next->prev = attempt->prev;
+	keeper->count--;
+	if (attempt->pidfd >= 0)
+		close(attempt->pidfd);
+	space_forget(attempt->space);
+	mem_free(attempt->strings);
+	mem_free(attempt);
+}
+
+void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const char *strings)
+{
+	struct attempt *attempt = attempt_new(keeper, spawn->job, spawn->epoch, spawn->run);
+	enum ledger_verdict verdict;
+	struct ledger_entry *old;
+
+	verdict = ledger_assign(keeper->ledger, spawn->job, spawn->epoch, attempt, &attempt->entry);
+	if (verdict != LEDGER_TAKEN) {
+		attempt->exited.done = (struct rec_done){
+			.job = spawn->job, .epoch = spawn->epoch, .outcome = OUTCOME_RECALLED,
+			.ended_ms = clock_wall_ms(),
+		};
+		/* Nothing to keep: it never was an attempt here, and asking again gets the same answer. */
+		if (verdict == LEDGER_STALE)
+			keeper_link_exited(keeper, attempt);
+		attempt_free(keeper, attempt);
+		return;
+	}
+	attempt->argc = spawn->argc;
+	attempt->envc = spawn->envc;
+	attempt->strings = mem_alloc(spawn->strings_size + 1);
+	memcpy(attempt->strings, strings, spawn->strings_size);
+	attempt->strings[spawn->strings_size] = '\0';
+	while ((old = ledger_superseded(keeper->ledger, spawn->job)))
+		attempt_ended(keeper, old->owner, OUTCOME_RECALLED, 0);
+	if (keeper->quitting)
+		attempt_ended(keeper, attempt, OUTCOME_RECALLED, 0);
+}
+
+static int64_t boot_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* Pointers to count strings, NULL behind them, room for one more in front. *at moves behind the strings. */
+static char **list_strings(struct buf *pointers, char **at, size_t count)
+{
+	char **list;
+
+	buf_clear(pointers);
+	list = (char **)(void *)buf_reserve(pointers, (count + 2) * sizeof(*list));
+	list[0] = NULL;
+	for (size_t i = 1; i <= count; i++, *at += strlen(*at) + 1)
+		list[i] = *at;
+	list[count + 1] = NULL;
+	return list + 1;
+}
+
+static int spawn_attempt(struct keeper *keeper, struct attempt *attempt)
+{
+	char dir[PATH_MAX + 40], *at = attempt->strings;
+	struct env_facts facts = { .run = attempt->run, .job = attempt->job, .epoch = attempt->epoch, .dir = dir,
+				   .mark = keeper->mark };
+	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = attempt->space->out_fd,
+					 .err_fd = attempt->space->err_fd, .dir_fd = attempt->space->dir_fd };
+	int fault;
+
+	snprintf(dir, sizeof(dir), "%s/attempts/%" PRIu64, keeper->path, attempt->space->id);
+	request.argv = list_strings(&keeper->pointers, &at, attempt->argc);
+	request.envp = env_compose(&keeper->env, &facts, at, attempt->envc);
+	request.path = keeper->env.path;
+	for (uint32_t i = 0; i < attempt->envc; i++)
+		at += strlen(at) + 1;
+	request.dir = at[0] ? at : NULL;
+	attempt->before_ns = boot_ns();
+	attempt->begun_ns = clock_mono_ns();
+	attempt->wall_ms = clock_wall_ms();
+	fault = spawn_run(&request, &attempt->pid);
+	attempt->after_ns = boot_ns();
+	return fault;
+}
+
+static void start(struct keeper *keeper, struct attempt *attempt)
+{
+	int fault = EINVAL;
+
+	if (attempt->argc > 0) {
+		attempt->space = space_take(keeper->spaces);
+		fault = attempt->space ? spawn_attempt(keeper, attempt) : errno;
+	}
+	mem_free(attempt->strings);
+	attempt->strings = NULL;
+	if (fault) {
+		attempt->wall_ms = 0;
+		attempt_ended(keeper, attempt, OUTCOME_SPAWN, (uint64_t)fault);
+		return;
+	}
+	ledger_started(keeper->ledger, attempt->entry);
+	map_put(&keeper->pids, (uint64_t)attempt->pid, attempt);
+	struct spool_started started = {
+		.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run, .space = attempt->space->id,
+		.pid = attempt->pid, .before_ns = attempt->before_ns, .after_ns = attempt->after_ns,
+		.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms,
+	};
+
+	spool_add(keeper->spool, SPOOL_STARTED, &started, sizeof(started));
+	keeper_link_started(keeper, attempt);
+}
+
+void attempts_start(struct keeper *keeper)
+{
+	struct ledger_entry *entry;
+
+	while ((entry = ledger_next(keeper->ledger, keeper->now_ns)))
+		start(keeper, entry->owner);
+}
+
+static void ask(struct keeper *keeper, struct attempt *attempt, int64_t grace_ms)
+{
+	int64_t kill_ns = keeper->now_ns + (grace_ms > 0 ? grace_ms : 0) * NS_PER_MS;
+
+	if (attempt->kill_ns == TIME_NEVER) {
+		attempt->last_signal = SIGTERM;
+		if (!attempt->gone) {
+			kill(-attempt->pid, SIGTERM);
+			kill(-attempt->pid, SIGCONT);
+		}
+		exits_signal_tree(keeper, attempt, SIGTERM);
+	}
+	if (kill_ns < attempt->kill_ns)
+		attempt->kill_ns = kill_ns;
+	exits_close(keeper, attempt);
+}
+
+void attempts_stop(struct keeper *keeper, uint64_t job, uint64_t epoch, int64_t grace_ms)
+{
+	struct ledger_entry *entry = NULL;
+
+	switch (ledger_stop(keeper->ledger, job, epoch, &entry)) {
+	case LEDGER_STOP_DROPPED:
+		attempt_ended(keeper, entry->owner, OUTCOME_STOPPED, 0);
+		break;
+	case LEDGER_STOP_SIGNAL:
+		ask(keeper, entry->owner, grace_ms);
+		break;
+	case LEDGER_STOP_NOTHING:
+		break;
+	}
+}
+
+void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch)
+{
+	struct ledger_entry *entry = NULL;
+
+	if (ledger_recall(keeper->ledger, job, epoch, &entry))
+		attempt_ended(keeper, entry->owner, OUTCOME_RECALLED, 0);
+}
+
+void attempts_quit(struct keeper *keeper, int64_t grace_ms)
+{
+	struct ledger_entry *entry;
+
+	keeper->quitting = true;
+	while ((entry = ledger_first(keeper->ledger, PHASE_QUEUED)))
+		attempt_ended(keeper, entry->owner, OUTCOME_RECALLED, 0);
+	for (entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next)
+		attempts_stop(keeper, entry->job, entry->epoch, grace_ms);
+}
+
+void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code)
+{
+	struct ipc_exited *exited = &attempt->exited;
+	struct rec_done *done = &exited->done;
+
+	done->job = attempt->job;
+	done->epoch = attempt->epoch;
+	done->outcome = outcome;
+	done->code = code;
+	done->started_ms = attempt->wall_ms;
+	done->ended_ms = clock_wall_ms();
+	exited->run = attempt->run;
+	if (attempt->space) {
+		space_sizes(attempt->space, exited->sizes);
+		exited->space = attempt->space->id;
+	}
+	done->out_bytes = exited->sizes[0] + exited->sizes[1];
+	attempt->shipped = done->out_bytes == 0;
+	if (attempt->shipped && attempt->space) {
+		space_release(keeper->spaces, attempt->space);
+		attempt->space = NULL;
+	}
+	if (attempt->pidfd >= 0) {
+		close(attempt->pidfd);
+		attempt->pidfd = -1;
+		keeper->adopted--;
+	}
+	ledger_ended(keeper->ledger, attempt->entry, done);
+	keeper->unsynced++;
+	spool_add(keeper->spool, SPOOL_ENDED, exited, sizeof(*exited));
+	spool_want_sync(keeper->spool, true);
+	keeper_link_exited(keeper, attempt);
+}
+
+void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch)
+{
+	const struct ipc_attempt acked = { job, epoch };
+	struct attempt *attempt;
+	void *owner;
+
+	if (!ledger_ack(keeper->ledger, job, epoch, &owner))
+		return;
+	attempt = owner;
+	attempt->entry = NULL;
+	attempt->acked = true;
+	attempt->exited.acked = 1;
+	spool_add(keeper->spool, SPOOL_ACKED, &acked, sizeof(acked));
+	if (--keeper->unsynced == 0)
+		spool_want_sync(keeper->spool, false);
+	if (attempt->shipped)
+		attempt_free(keeper, attempt);
+}
+
+void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch)
+{
+	const struct ipc_attempt shipped = { job, epoch };
+	struct attempt *attempt = keeper->first;
+
+	/* Rare beside the ends of jobs, and there are few attempts: no index is kept for it. */
+	while (attempt && (attempt->job != job || attempt->epoch != epoch))
+		attempt = attempt->next;
+	if (!attempt || attempt->shipped || !attempt->exited.done.outcome)
+		return;
+	attempt->shipped = true;
+	spool_add(keeper->spool, SPOOL_SHIPPED, &shipped, sizeof(shipped));
+	if (attempt->space)
+		space_release(keeper->spaces, attempt->space);
+	attempt->space = NULL;
+	if (attempt->acked)
+		attempt_free(keeper, attempt);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nothing of the keeper's own environment gets through but HOME and the user's name. */
+#include "worker/env.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define USER_PATH "/usr/local/bin:/usr/bin:/bin"
+#define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define FACTS     5                      /* strings that differ by attempt */
+
+static void add(struct env *env, const char *name, const char *value)
+{
+	buf_addf(&env->base, "%s=%s", name, value);
+	buf_add_byte(&env->base, '\0');
+	env->base_count++;
+}
+
+void env_init(struct env *env, const char *worker, const char *cluster)
+{
+	const char *home = getenv("HOME"), *user = getenv("USER");
+	char number[24];
+
+	*env = (struct env){ 0 };
+	snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
+	if (!user || !user[0])
+		user = getenv("LOGNAME");
+	if (!user || !user[0])
+		user = geteuid() == 0 ? "root" : number;
+	add(env, "PATH", geteuid() == 0 ? ROOT_PATH : USER_PATH);
+	add(env, "HOME", home && home[0] == '/' ? home : "/");
+	add(env, "USER", user);
+	add(env, "LOGNAME", user);
+	add(env, "SHELL", "/bin/sh");
+	add(env, "LANG", "C.UTF-8");
+	add(env, "TITAN_WORKER", worker);
+	add(env, "TITAN_CLUSTER", cluster);
+}
+
+void env_free(struct env *env)
+{
+	buf_free(&env->base);
+	buf_free(&env->facts);
+	mem_free(env->list);
+	*env = (struct env){ 0 };
+}
+
+static size_t name_len(const char *string)
+{
+	return strcspn(string, "=");
+}
+
+static bool is_set(char *const *list, size_t count, const char *string)
+{
+	size_t len = name_len(string);
+
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(list[i], string, len) == 0 && list[i][len] == '=')
+			return true;
+	return false;
+}
+
+static void write_facts(struct buf *out, const struct env_facts *facts)
+{
+	buf_clear(out);
+	buf_addf(out, "TITAN_RUN=%" PRIu64, facts->run);
+	buf_add_byte(out, '\0');
+	buf_addf(out, "TITAN_JOB=%" PRIu64, facts->job);
+	buf_add_byte(out, '\0');
+	buf_addf(out, "TITAN_EPOCH=%" PRIu64, facts->epoch);
+	buf_add_byte(out, '\0');
+	buf_addf(out, ENV_MARK "%s.%" PRIu64 ".%" PRIu64, facts->mark, facts->job, facts->epoch);
+	buf_add_byte(out, '\0');
+	buf_addf(out, "TMPDIR=%s", facts->dir);
+	buf_add_byte(out, '\0');
+}
+
+char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count)
+{
+	size_t used = 0, given;
+	char *at;
+
+	if (env->cap < count + env->base_count + FACTS + 1) {
+		env->cap = 2 * (count + env->base_count + FACTS + 1);
+		env->list = mem_resize(env->list, env->cap, sizeof(*env->list));
+	}
+	/* The last of a name that is given twice would be read by some and the first by others: the first stays. */
+	for (size_t i = 0; i < count; i++, extra += strlen(extra) + 1)
+		if (name_len(extra) > 0 && extra[name_len(extra)] == '=' && strncmp(extra, "TITAN_", 6) != 0 &&
+		    (count > 64 || !is_set(env->list, used, extra)))
+			env->list[used++] = (char *)extra;
+	given = used;
+	write_facts(&env->facts, facts);
+	at = (char *)env->facts.data;
+	for (size_t i = 0; i < FACTS; i++, at += strlen(at) + 1)
+		if (!is_set(env->list, given, at))
+			env->list[used++] = at;
+	at = (char *)env->base.data;
+	for (size_t i = 0; i < env->base_count; i++, at += strlen(at) + 1)
+		if (!is_set(env->list, given, at))
+			env->list[used++] = at;
+	env->list[used] = NULL;
+	env->path = NULL;
+	for (size_t i = 0; i < used && !env->path; i++)
+		if (strncmp(env->list[i], "PATH=", 5) == 0)
+			env->path = env->list[i] + 5;
+	return env->list;
+}

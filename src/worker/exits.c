@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Ends. An attempt has ended when its main process is gone and nothing of its tree is left: the keeper is
+ * a subreaper, so whatever outlives its parent becomes a child of the keeper, and is killed until a look
+ * at the children finds none. Our own children can't vanish before we reap them: signals by pid are safe.
+ */
+#include "worker/keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define TICK_NS  (10 * NS_PER_MS)        /* between looks at what doesn't want to die */
+#define ALARM_NS (10 * NS_PER_S)
+
+struct stray {                           /* a child that is no main process: whose it is */
+	uint64_t job, epoch;
+	bool marked;                     /* job and epoch are known */
+	int64_t begun_ns;
+};
+
+void exits_close(struct keeper *keeper, struct attempt *attempt)
+{
+	if (attempt->closing)
+		return;
+	attempt->closing = true;
+	attempt->closing_next = keeper->closing;
+	keeper->closing = attempt;
+}
+
+void exits_reap(struct keeper *keeper)
+{
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0) {
+		struct attempt *attempt = map_remove(&keeper->pids, (uint64_t)pid);
+
+		if (attempt) {
+			attempt->gone = true;
+			attempt->gone_ns = clock_mono_ns();
+			attempt->status = status;
+			attempt->usage = usage;
+			exits_close(keeper, attempt);
+		} else if (pid == keeper->link_pid) {
+			keeper_link_died(keeper);
+		} else {
+			mem_free(map_remove(&keeper->strays, (uint64_t)pid));
+		}
+	}
+}
+
+void exits_adopted(struct keeper *keeper, struct attempt *attempt)
+{
+	attempt->gone = true;
+	attempt->gone_ns = clock_mono_ns();
+	exits_close(keeper, attempt);
+}
+
+/* By its session, by the mark it was started with, or else by what can have started it. */
+static struct stray *look_at(struct keeper *keeper, pid_t pid)
+{
+	struct stray *stray = map_get(&keeper->strays, (uint64_t)pid);
+	struct tree_stat stat;
+	pid_t session;
+
+	if (stray)
+		return stray;
+	stray = mem_zalloc(sizeof(*stray));
+	session = getsid(pid);
+	for (struct ledger_entry *entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next) {
+		struct attempt *attempt = entry->owner;
+
+		if (attempt->pid != session)
+			continue;
+		stray->job = attempt->job;
+		stray->epoch = attempt->epoch;
+		stray->marked = true;
+	}
+	if (!stray->marked)
+		stray->marked = tree_mark(pid, keeper->mark, &stray->job, &stray->epoch);
+	if (!stray->marked)
+		stray->begun_ns = tree_stat(pid, &stat) ? stat.begun_ns : INT64_MAX;
+	map_put(&keeper->strays, (uint64_t)pid, stray);
+	return stray;
+}
+
+/* Does it belong to a running attempt? One that hides is the oldest's that can have started it. */
+static struct attempt *owner_of(struct keeper *keeper, const struct stray *stray)
+{
+	struct ledger_entry *entry;
+
+	if (stray->marked) {
+		entry = ledger_find(keeper->ledger, stray->job, stray->epoch);
+		return entry && entry->phase == PHASE_RUNNING ? entry->owner : NULL;
+	}
+	for (entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next) {
+		struct attempt *attempt = entry->owner;
+
+		if (!attempt->gone && attempt->before_ns <= stray->begun_ns + TREE_TICK_NS)
+			return attempt;
+	}
+	return NULL;
+}
+
+/* Adopted ones aren't our children, nor are their orphans: those are found by mark or session. */
+static size_t signal_adopted(struct keeper *keeper, struct attempt *attempt, int signal_number)
+{
+	size_t found = 0;
+
+	tree_processes(&keeper->children);
+	for (size_t i = 0; i < keeper->children.n; i++) {
+		pid_t pid = keeper->children.at[i];
+		int pidfd = pid == getpid() ? -1 : pidfd_open(pid, 0);
+		uint64_t job = 0, epoch = 0;
+		struct tree_stat stat;
+
+		if (pidfd < 0)
+			continue;
+		if (tree_stat(pid, &stat) && stat.state != 'Z' &&
+		    (stat.session == attempt->pid ||
+		     (tree_mark(pid, keeper->mark, &job, &epoch) && job == attempt->job && epoch == attempt->epoch)))
+			found += pidfd_send_signal(pidfd, signal_number, NULL, 0) == 0;
+		close(pidfd);
+	}
+	return found;
+}
+
+/* The children that are neither main processes nor the link; false when there are none. */
+static bool have_strays(struct keeper *keeper)
+{
+	tree_children(keeper->children_fd, &keeper->children);
+	return keeper->children.n > keeper->pids.count + (keeper->link_pid > 0);
+}
+
+size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number)
+{
+	size_t found = 0;
+
+	if (attempt->pidfd >= 0)
+		return signal_adopted(keeper, attempt, signal_number);
+	if (!have_strays(keeper))
+		return 0;
+	for (size_t i = 0; i < keeper->children.n; i++) {
+		pid_t pid = keeper->children.at[i];
+		struct attempt *owner;
+
+		if (pid == keeper->link_pid || map_get(&keeper->pids, (uint64_t)pid))
+			continue;
+		owner = owner_of(keeper, look_at(keeper, pid));
+		if (owner && owner != attempt)
+			continue;
+		/* One that belongs to nobody dies with the next attempt that ends. */
+		found++;
+		if (signal_number)
+			kill(pid, owner ? signal_number : SIGKILL);
+	}
+	return found;
+}
+
+static void finish(struct keeper *keeper, struct attempt *attempt)
+{
+	struct rec_done *done = &attempt->exited.done;
+	enum outcome outcome = OUTCOME_EXIT;
+	uint64_t code = 0;
+
+	done->run_ns = (uint64_t)(attempt->gone_ns - attempt->begun_ns);
+	if (attempt->pidfd >= 0) {
+		outcome = OUTCOME_EXIT_UNKNOWN;
+	} else {
+		done->cpu_us = (uint64_t)(attempt->usage.ru_utime.tv_sec + attempt->usage.ru_stime.tv_sec) * 1000000 +
+			       (uint64_t)(attempt->usage.ru_utime.tv_usec + attempt->usage.ru_stime.tv_usec);
+		done->rss_kib = (uint64_t)attempt->usage.ru_maxrss;
+		if (WIFSIGNALED(attempt->status)) {
+			outcome = OUTCOME_SIGNAL;
+			code = (uint64_t)WTERMSIG(attempt->status);
+		} else {
+			code = (uint64_t)WEXITSTATUS(attempt->status);
+		}
+	}
+	if (attempt->entry->stopping) {
+		code = outcome == OUTCOME_EXIT ? code : 128 + (code ? code : (uint64_t)attempt->last_signal);
+		outcome = OUTCOME_STOPPED;
+	}
+	attempt_ended(keeper, attempt, outcome, code);
+}
+
+/* True: it has ended. */
+static bool check(struct keeper *keeper, struct attempt *attempt)
+{
+	bool insist = attempt->kill_ns <= keeper->now_ns;
+	int64_t since_ns = attempt->kill_ns == TIME_NEVER ? attempt->gone_ns : attempt->kill_ns;
+
+	if (attempt->gone) {
+		/* What was asked to end has its grace, and what nobody asked ends with its main process. */
+		bool patient = attempt->kill_ns != TIME_NEVER && !insist;
+		size_t left = exits_signal_tree(keeper, attempt, patient ? 0 : SIGKILL);
+
+		if (left == 0) {
+			finish(keeper, attempt);
+			return true;
+		}
+	} else if (insist && attempt->last_signal != SIGKILL) {
+		kill(-attempt->pid, SIGKILL);
+		exits_signal_tree(keeper, attempt, SIGKILL);
+		attempt->last_signal = SIGKILL;
+	}
+	if (!attempt->alarmed && keeper->now_ns - since_ns > ALARM_NS) {
+		log_error("a process of job %" PRIu64 " can't be killed: its slot stays taken", attempt->job);
+		attempt->alarmed = true;
+	}
+	return false;
+}
+
+void exits_check(struct keeper *keeper)
+{
+	struct attempt **at = &keeper->closing;
+
+	while (*at) {
+		struct attempt *attempt = *at;
+
+		if (check(keeper, attempt)) {
+			*at = attempt->closing_next;
+			attempt->closing = false;
+		} else {
+			at = &attempt->closing_next;
+		}
+	}
+}
+
+int64_t exits_due(const struct keeper *keeper)
+{
+	int64_t due_ns = TIME_NEVER;
+
+	for (const struct attempt *attempt = keeper->closing; attempt; attempt = attempt->closing_next) {
+		int64_t next_ns = attempt->kill_ns;
+
+		if (attempt->gone || next_ns <= keeper->now_ns)
+			next_ns = keeper->now_ns + TICK_NS;
+		due_ns = next_ns < due_ns ? next_ns : due_ns;
+	}
+	return due_ns;
+}
+
+void exits_free(struct keeper *keeper)
+{
+	size_t cursor = 0;
+	uint64_t pid;
+	void *stray;
+
+	while (map_next(&keeper->strays, &cursor, &pid, &stray))
+		mem_free(stray);
+	map_free(&keeper->strays);
+	pid_list_free(&keeper->children);
+}

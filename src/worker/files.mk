@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+worker_sources = \
+	src/worker/attempts.c \
+	src/worker/env.c \
+	src/worker/env.h \
+	src/worker/exits.c \
+	src/worker/ipc.c \
+	src/worker/ipc.h \
+	src/worker/keeper.c \
+	src/worker/keeper.h \
+	src/worker/keeper_link.c \
+	src/worker/ledger.c \
+	src/worker/ledger.h \
+	src/worker/link.c \
+	src/worker/link.h \
+	src/worker/link_keeper.c \
+	src/worker/link_master.c \
+	src/worker/recover.c \
+	src/worker/ship.c \
+	src/worker/space.c \
+	src/worker/space.h \
+	src/worker/spawn.c \
+	src/worker/spawn.h \
+	src/worker/spool.c \
+	src/worker/spool.h \
+	src/worker/system.c \
+	src/worker/system.h \
+	src/worker/tree.c \
+	src/worker/tree.h \
+	src/worker/worker.h
+
+worker_other =

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The keeper: one thread that owns children, spool and lease, and a loop around poll. It reads nothing
+ * from the network and nothing from its jobs. Every signal is blocked and comes through a descriptor.
+ */
+#include "worker/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/rand.h"
+#include "base/text.h"
+#include "proto/limits.h"
+#include "worker/spawn.h"
+
+#define QUIT_WAIT_NS (5 * NS_PER_S)      /* for acknowledgements, when the last process is gone */
+
+static enum err open_dir(struct keeper *keeper, struct error *error)
+{
+	const struct worker_options *options = keeper->options;
+	char below[256];
+	struct stat st;
+	int result;
+
+	if (!text_is_name(slice_str(options->name)))
+		return error_set(error, ERR_INVALID, "a worker can't be named '%s': letters, digits, '_', '-' and "
+				 "'.', at most 128", options->name);
+	result = place_make(&options->place);
+	if (result < 0)
+		return error_system(error, -result, "the state directory %s can't be used", options->place.dir);
+	snprintf(below, sizeof(below), "worker/%s", options->name);
+	place_path(&options->place, below, keeper->path);
+	result = io_make_dirs(keeper->path, 0700);
+	if (result == 0)
+		result = io_check_private_dir(keeper->path);
+	if (result < 0)
+		return error_system(error, -result, "the worker's directory %s can't be used", keeper->path);
+	keeper->dir_fd = open(keeper->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (keeper->dir_fd < 0 || fstat(keeper->dir_fd, &st) < 0)
+		return error_system(error, errno, "the worker's directory %s can't be opened", keeper->path);
+	snprintf(keeper->mark, sizeof(keeper->mark), "%llx-%llx", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
+	keeper->lock_fd = openat(keeper->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (keeper->lock_fd < 0)
+		return error_system(error, errno, "the lock of worker %s can't be opened", options->name);
+	if (flock(keeper->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		error_set(error, ERR_BUSY, "worker %s is running already, with its state in %s", options->name,
+			  keeper->path);
+		return error_next(error, "titan status");
+	}
+	return ERR_NONE;
+}
+
+static void read_boot_id(uint8_t ret_id[16])
+{
+	struct buf text = { 0 };
+	size_t digits = 0;
+
+	memset(ret_id, 0, 16);
+	if (io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 256, &text) == 0)
+		for (size_t i = 0; i < text.len && digits < 32; i++) {
+			const char *hex = "0123456789abcdef", *at = memchr(hex, text.data[i], 16);
+
+			if (!at)
+				continue;
+			ret_id[digits / 2] = (uint8_t)(ret_id[digits / 2] << 4 | (at - hex));
+			digits++;
+		}
+	buf_free(&text);
+}
+
+/* Signals blocked and as they are by default, so that a child need only unblock them. */
+static int open_signals(void)
+{
+	sigset_t all, wanted;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	for (int number = 1; number < NSIG; number++)
+		if (number != SIGKILL && number != SIGSTOP)
+			signal(number, SIG_DFL);
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGCHLD);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGINT);
+	return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static enum err open_process(struct keeper *keeper, struct error *error)
+{
+	int result;
+
+	/* Descriptors 0 to 2 are the link's and, by dup2, the jobs': nothing of ours may lie there. */
+	do {
+		keeper->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (keeper->null_fd < 0)
+			return error_system(error, errno, "/dev/null can't be opened");
+		if (keeper->null_fd <= 2)
+			io_set_cloexec(keeper->null_fd, false);
+	} while (keeper->null_fd <= 2);
+	close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+	result = spawn_prepare();
+	if (result < 0)
+		return error_system(error, -result, "the worker can't limit itself");
+	io_fd_count_limit();
+	keeper->signal_fd = open_signals();
+	if (keeper->signal_fd < 0)
+		return error_system(error, errno, "no descriptor for signals");
+	keeper->children_fd = tree_children_open();
+	return ERR_NONE;
+}
+
+static enum err keeper_open(struct keeper *keeper, struct error *error)
+{
+	cpu_set_t cpus;
+	enum err result = open_process(keeper, error);
+
+	if (!result)
+		result = open_dir(keeper, error);
+	if (!result)
+		result = spaces_open(keeper->dir_fd, &keeper->spaces, error);
+	if (result)
+		return result;
+	keeper->slots = keeper->options->slots;
+	if (keeper->slots == 0 && sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		keeper->slots = (uint32_t)CPU_COUNT(&cpus);
+	if (keeper->slots == 0 || keeper->slots > LIMIT_SLOTS_MAX)
+		return error_set(error, ERR_INVALID, "a worker can't have %u slots: 1 to %d", keeper->slots,
+				 LIMIT_SLOTS_MAX);
+	keeper->ledger = ledger_new(keeper->slots);
+	env_init(&keeper->env, keeper->options->name, keeper->options->place.cluster);
+	rand_system(keeper->instance, sizeof(keeper->instance));
+	read_boot_id(keeper->boot_id);
+	return recover_open(keeper, error);
+}
+
+static void keeper_close(struct keeper *keeper)
+{
+	ipc_close(&keeper->link);
+	if (keeper->link_pid > 0) {
+		kill(keeper->link_pid, SIGKILL);
+		waitpid(keeper->link_pid, NULL, 0);
+	}
+	spool_close(keeper->spool);
+	while (keeper->first) {
+		keeper->first->closing = false;
+		attempt_free(keeper, keeper->first);
+	}
+	spaces_close(keeper->spaces);
+	ledger_free(keeper->ledger);
+	env_free(&keeper->env);
+	map_free(&keeper->pids);
+	exits_free(keeper);
+	buf_free(&keeper->pointers);
+	for (int *fd = (int[]){ keeper->children_fd, keeper->signal_fd, keeper->lock_fd, keeper->dir_fd,
+				keeper->null_fd, -2 }; *fd != -2; fd++)
+		if (*fd >= 0)
+			close(*fd);
+}
+
+static void read_signals(struct keeper *keeper)
+{
+	struct signalfd_siginfo infos[4];        /* one of each kind at most: one read takes all */
+	ssize_t got = read(keeper->signal_fd, infos, sizeof(infos));
+
+	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(infos[0]); i++)
+		if (infos[i].ssi_signo != SIGCHLD) {
+			log_info("asked to end: %u jobs run", ledger_running(keeper->ledger));
+			attempts_quit(keeper, LIMIT_STOP_GRACE_MS);
+		}
+	exits_reap(keeper);
+}
+
+/* When to wake up though nothing comes. */
+static int64_t next_due(const struct keeper *keeper)
+{
+	int64_t due_ns = exits_due(keeper);
+
+	if (keeper->link_pid == 0 && keeper->link_restart_ns < due_ns)
+		due_ns = keeper->link_restart_ns;
+	if (keeper->quitting && keeper->quit_ns && keeper->quit_ns < due_ns)
+		due_ns = keeper->quit_ns;
+	if (keeper->spool_failing && keeper->now_ns + NS_PER_S < due_ns)
+		due_ns = keeper->now_ns + NS_PER_S;
+	return due_ns;
+}
+
+static void wait_for_events(struct keeper *keeper)
+{
+	struct attempt **owners = NULL;
+	struct pollfd few[2] = { 0 }, *fds = few;
+	struct timespec timeout = { 0 };
+	int64_t due_ns = next_due(keeper);
+	nfds_t count = 2;
+	bool drain;
+
+	if (keeper->adopted > 0) {
+		fds = mem_array(2 + keeper->adopted, sizeof(*fds));
+		owners = mem_array(2 + keeper->adopted, sizeof(*owners));
+		for (struct attempt *attempt = keeper->first; attempt; attempt = attempt->next)
+			if (attempt->pidfd >= 0 && !attempt->gone) {
+				owners[count] = attempt;
+				fds[count++] = (struct pollfd){ .fd = attempt->pidfd, .events = POLLIN };
+			}
+	}
+	drain = keeper->link.out.len > 0;
+	fds[0] = (struct pollfd){ .fd = keeper->signal_fd, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = keeper->link.fd, .events = (short)(POLLIN | (drain ? POLLOUT : 0)) };
+	if (due_ns > keeper->now_ns) {
+		timeout.tv_sec = (due_ns - keeper->now_ns) / NS_PER_S;
+		timeout.tv_nsec = (due_ns - keeper->now_ns) % NS_PER_S;
+	}
+	if (ppoll(fds, count, due_ns == TIME_NEVER ? NULL : &timeout, NULL) < 0)
+		fds[0].revents = fds[1].revents = 0;
+	keeper->now_ns = clock_mono_ns();
+	for (nfds_t i = 2; i < count; i++)
+		if (fds[i].revents)
+			exits_adopted(keeper, owners[i]);
+	if (fds[0].revents)
+		read_signals(keeper);
+	if (fds[1].revents & (POLLIN | POLLHUP | POLLERR) && keeper->link.fd == fds[1].fd)
+		keeper_link_read(keeper);
+	if (fds != few) {
+		mem_free(fds);
+		mem_free(owners);
+	}
+}
+
+static void write_spool(struct keeper *keeper)
+{
+	int result = spool_flush(keeper->spool);
+
+	if (result < 0 && !keeper->spool_failing)
+		log_error("the spool can't be written: %s; results are kept in memory", strerror(-result));
+	keeper->spool_failing = result < 0;
+	if (result == 0 && spool_is_long(keeper->spool, keeper->count))
+		recover_rewrite(keeper);
+}
+
+static bool at_end(struct keeper *keeper)
+{
+	if (!keeper->quitting || ledger_running(keeper->ledger) > 0)
+		return false;
+	if (keeper->quit_ns == 0)
+		keeper->quit_ns = keeper->now_ns + QUIT_WAIT_NS;
+	return keeper->count == 0 || keeper->now_ns >= keeper->quit_ns;
+}
+
+int keeper_run(const struct worker_options *options, struct error *error)
+{
+	struct keeper keeper = { .options = options, .dir_fd = -1, .lock_fd = -1, .null_fd = -1, .signal_fd = -1,
+				 .children_fd = -1, .link.fd = -1 };
+	enum err result;
+
+	log_init("keeper", LOG_LEVEL_INFO);
+	result = keeper_open(&keeper, error);
+	if (result) {
+		keeper_close(&keeper);
+		return err_exit_status(result);
+	}
+	log_info("worker %s: %u slots, state in %s", options->name, keeper.slots, keeper.path);
+	keeper.now_ns = clock_mono_ns();
+	while (!at_end(&keeper)) {
+		if (keeper.link_pid == 0 && keeper.now_ns >= keeper.link_restart_ns)
+			keeper_link_start(&keeper);
+		/* First the spool, then the word that rests on it. */
+		write_spool(&keeper);
+		keeper_link_flush(&keeper);
+		wait_for_events(&keeper);
+		exits_check(&keeper);
+		attempts_start(&keeper);
+	}
+	if (keeper.count > 0)
+		log_warn("ends with %zu results that the master doesn't have; they are kept", keeper.count);
+	keeper_close(&keeper);
+	return 0;
+}

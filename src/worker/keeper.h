@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Inside the keeper. keeper.c: the process and its loop; attempts.c: starting and stopping; exits.c: ends
+ * and what is left of a tree; recover.c: what an earlier keeper left; keeper_link.c: the link.
+ */
+#ifndef TITAN_WORKER_KEEPER_H
+#define TITAN_WORKER_KEEPER_H
+
+#include <limits.h>
+#include <sys/resource.h>
+
+#include "base/map.h"
+#include "worker/env.h"
+#include "worker/ipc.h"
+#include "worker/ledger.h"
+#include "worker/space.h"
+#include "worker/spool.h"
+#include "worker/tree.h"
+#include "worker/worker.h"
+
+struct attempt {
+	struct attempt *prev, *next;     /* all of the keeper's */
+	struct attempt *closing_next;
+	bool closing;                    /* in that list */
+	struct ledger_entry *entry;      /* NULL once the result is acknowledged */
+	uint64_t job, epoch, run;
+	char *strings;                   /* argv, environment, directory: until it starts */
+	uint32_t argc, envc;
+	struct space *space;             /* NULL before the start, and when its output is with the master */
+	pid_t pid;
+	int pidfd;                       /* of one that another keeper started, or -1: it is our child */
+	int64_t begun_ns;                /* monotonic */
+	int64_t before_ns, after_ns;     /* boot time: it began between them */
+	int64_t wall_ms;
+	bool gone;                       /* its main process is; its tree may not be */
+	int status;                      /* of wait4, when gone and our child */
+	struct rusage usage;
+	int64_t gone_ns;
+	bool alarmed;
+	int64_t kill_ns;                 /* TIME_NEVER: nobody asked it to end */
+	int last_signal;
+	bool acked, shipped;
+	struct ipc_exited exited;        /* when it has ended */
+};
+
+struct keeper {
+	const struct worker_options *options;
+	char path[PATH_MAX];             /* of the worker's directory */
+	int dir_fd, lock_fd, null_fd, signal_fd, children_fd;
+	char mark[48];
+	uint8_t boot_id[16];
+	uint8_t instance[16];
+	uint32_t slots;
+	struct ledger *ledger;
+	struct spool *spool;
+	struct spaces *spaces;
+	struct env env;
+	struct attempt *first;           /* all attempts */
+	size_t count;
+	size_t unsynced;                 /* results that the master hasn't acknowledged */
+	struct map pids;                 /* our children that are main processes: pid to attempt */
+	struct map strays;               /* our other children, once looked at: pid to struct stray */
+	struct pid_list children;
+	struct attempt *closing;         /* asked to end, or main process gone: not yet ended */
+	uint32_t adopted;                /* running attempts with a pidfd */
+	struct buf pointers;             /* argv of the attempt that is being started */
+	int64_t now_ns;
+
+	pid_t link_pid;                  /* 0: none */
+	struct ipc_end link;
+	int64_t link_restart_ns;
+	int64_t link_backoff_ns;
+	bool listed;                     /* the link was told of everything there is */
+	bool ready_told;
+	struct ipc_numbers told;
+
+	bool quitting;
+	int64_t quit_ns;                 /* when it exits whether all is acknowledged or not */
+	bool spool_failing;
+};
+
+/* attempts.c */
+struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run);
+void attempt_free(struct keeper *keeper, struct attempt *attempt);       /* takes it out of everything but the ledger */
+void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const char *strings);
+void attempts_start(struct keeper *keeper);                              /* as many as may */
+void attempts_stop(struct keeper *keeper, uint64_t job, uint64_t epoch, int64_t grace_ms);
+void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch);
+void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch);
+void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
+void attempts_quit(struct keeper *keeper, int64_t grace_ms);
+void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code);
+
+/* exits.c */
+void exits_close(struct keeper *keeper, struct attempt *attempt);        /* from now on it is looked after */
+void exits_reap(struct keeper *keeper);                                  /* our children that have ended */
+void exits_adopted(struct keeper *keeper, struct attempt *attempt);      /* its pidfd says that it has ended */
+void exits_check(struct keeper *keeper);                                 /* trees to kill, attempts to end */
+int64_t exits_due(const struct keeper *keeper);
+void exits_free(struct keeper *keeper);
+/* Send a signal to what belongs to the attempt besides its process group. How many there were. */
+size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
+
+/* recover.c */
+enum err recover_open(struct keeper *keeper, struct error *error);
+void recover_rewrite(struct keeper *keeper);                             /* the spool, with what is live alone */
+
+/* keeper_link.c */
+void keeper_link_start(struct keeper *keeper);
+void keeper_link_died(struct keeper *keeper);
+void keeper_link_read(struct keeper *keeper);
+void keeper_link_flush(struct keeper *keeper);
+void keeper_link_started(struct keeper *keeper, const struct attempt *attempt);
+void keeper_link_exited(struct keeper *keeper, const struct attempt *attempt);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The link as its keeper sees it: a child that may die at any time and is started again. A new one is told
+ * of everything there is; what the old one had not yet passed on is said again.
+ */
+#include "worker/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#define BACKOFF_FIRST_NS (50 * NS_PER_MS)
+#define BACKOFF_MAX_NS   (2 * NS_PER_S)
+#define LINK_FD          3
+#define LINK_VARIABLES   6
+
+extern char **environ;
+
+/* The keeper's environment, and how the link learns what it is. */
+static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES][PATH_MAX + 32])
+{
+	const struct worker_options *options = keeper->options;
+	size_t count = 0, used = 0;
+	char **list, hex[33];
+
+	for (size_t i = 0; i < sizeof(keeper->instance); i++)
+		snprintf(hex + 2 * i, 3, "%02x", keeper->instance[i]);
+	snprintf(texts[0], PATH_MAX + 32, "TITAN_LINK_NAME=%s", options->name);
+	snprintf(texts[1], PATH_MAX + 32, "TITAN_LINK_CLUSTER=%s", options->place.cluster);
+	snprintf(texts[2], PATH_MAX + 32, "TITAN_LINK_DIR=%s", options->place.dir);
+	snprintf(texts[3], PATH_MAX + 32, "TITAN_LINK_SLOTS=%" PRIu32, keeper->slots);
+	snprintf(texts[4], PATH_MAX + 32, "TITAN_LINK_PID=%d", (int)getpid());
+	snprintf(texts[5], PATH_MAX + 32, "TITAN_LINK_INSTANCE=%s", hex);
+	while (environ[count])
+		count++;
+	list = mem_array(count + LINK_VARIABLES + 1, sizeof(*list));
+	for (size_t i = 0; i < LINK_VARIABLES; i++)
+		list[used++] = texts[i];
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(environ[i], "TITAN_LINK_", 11) != 0)
+			list[used++] = environ[i];
+	return list;
+}
+
+/* In the child: the socket as LINK_FD, the keeper's stderr, nothing else; it dies with the keeper. */
+static _Noreturn void become_link(const char *const *argv, char **envp, int fd, int null_fd, pid_t keeper_pid)
+{
+	const char *path = argv ? argv[0] : "/proc/self/exe";
+	const char *const own_argv[] = { "titan", "link", NULL };
+	sigset_t none;
+
+	sigemptyset(&none);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper_pid || dup2(null_fd, 0) < 0 ||
+	    (fd == LINK_FD ? fcntl(fd, F_SETFD, 0) : dup2(fd, LINK_FD)) < 0 ||
+	    close_range(LINK_FD + 1, ~0u, 0) < 0 || sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+		_exit(126);
+	execve(path, (char *const *)(argv ? argv : own_argv), envp);
+	_exit(127);
+}
+
+/* Everything the keeper has, then what is known of each. */
+static void tell_everything(struct keeper *keeper)
+{
+	const struct ipc_inventory end = { 0 };
+
+	for (const struct attempt *attempt = keeper->first; attempt; attempt = attempt->next) {
+		const struct ipc_inventory item = {
+			.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run,
+			.phase = attempt->entry ? attempt->entry->phase : PHASE_ENDED, .started_ms = attempt->wall_ms,
+		};
+
+		if (attempt->entry)
+			ipc_put(&keeper->link, IPC_INVENTORY, &item, sizeof(item));
+	}
+	ipc_put(&keeper->link, IPC_INVENTORY, &end, sizeof(end));
+	keeper->listed = true;
+	for (const struct attempt *attempt = keeper->first; attempt; attempt = attempt->next) {
+		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING)
+			keeper_link_started(keeper, attempt);
+		else if (!attempt->entry || attempt->entry->phase == PHASE_ENDED)
+			keeper_link_exited(keeper, attempt);
+	}
+	keeper->told = (struct ipc_numbers){ UINT32_MAX, UINT32_MAX };
+}
+
+void keeper_link_start(struct keeper *keeper)
+{
+	static char texts[LINK_VARIABLES][PATH_MAX + 32];
+	char **envp;
+	pid_t pid, own = getpid();
+	int pair[2];
+
+	keeper->link_restart_ns = keeper->now_ns + keeper->link_backoff_ns;
+	keeper->link_backoff_ns = keeper->link_backoff_ns ? 2 * keeper->link_backoff_ns : BACKOFF_FIRST_NS;
+	if (keeper->link_backoff_ns > BACKOFF_MAX_NS)
+		keeper->link_backoff_ns = BACKOFF_MAX_NS;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+		log_error("no socket for the link: %s", strerror(errno));
+		return;
+	}
+	envp = link_environment(keeper, texts);
+	pid = fork();
+	if (pid == 0)
+		become_link(keeper->options->link_argv, envp, pair[1], keeper->null_fd, own);
+	mem_free(envp);
+	close(pair[1]);
+	if (pid < 0) {
+		log_error("the link can't be started: %s", strerror(errno));
+		close(pair[0]);
+		return;
+	}
+	keeper->link_pid = pid;
+	keeper->link.fd = pair[0];
+	tell_everything(keeper);
+}
+
+void keeper_link_started(struct keeper *keeper, const struct attempt *attempt)
+{
+	const struct ipc_started started = {
+		.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run, .wall_ms = attempt->wall_ms,
+		.pid = (uint64_t)attempt->pid, .space = attempt->space ? attempt->space->id : 0,
+	};
+
+	if (keeper->listed)
+		ipc_put(&keeper->link, IPC_STARTED, &started, sizeof(started));
+}
+
+void keeper_link_exited(struct keeper *keeper, const struct attempt *attempt)
+{
+	if (keeper->listed)
+		ipc_put(&keeper->link, IPC_EXITED, &attempt->exited, sizeof(attempt->exited));
+}
+
+static void connected(struct keeper *keeper)
+{
+	/* It has come through to the master: the next one may start at once if this one dies. */
+	keeper->link_backoff_ns = 0;
+	if (keeper->ready_told)
+		return;
+	keeper->ready_told = true;
+	if (keeper->options->ready_fd >= 0 && write(keeper->options->ready_fd, "\n", 1) != 1)
+		log_warn("whoever waits for this worker is gone");
+}
+
+static void take(const struct slice body, void *out, size_t size)
+{
+	CHECK(body.len >= size);
+	memcpy(out, body.data, size);
+}
+
+static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
+{
+	struct ipc_spawn spawn;
+	struct ipc_stop stop;
+	struct ipc_attempt attempt;
+	struct ipc_lease lease;
+	struct ipc_quit quit;
+
+	switch (type) {
+	case IPC_SPAWN:
+		take(body, &spawn, sizeof(spawn));
+		CHECK(body.len == sizeof(spawn) + spawn.strings_size);
+		attempts_assign(keeper, &spawn, (const char *)body.data + sizeof(spawn));
+		break;
+	case IPC_STOP:
+		take(body, &stop, sizeof(stop));
+		attempts_stop(keeper, stop.job, stop.epoch, stop.grace_ms);
+		break;
+	case IPC_RECALL:
+		take(body, &attempt, sizeof(attempt));
+		attempts_recall(keeper, attempt.job, attempt.epoch);
+		break;
+	case IPC_SPOOL_ACK:
+		take(body, &attempt, sizeof(attempt));
+		attempts_acked(keeper, attempt.job, attempt.epoch);
+		break;
+	case IPC_FILES_DONE:
+		take(body, &attempt, sizeof(attempt));
+		attempts_shipped(keeper, attempt.job, attempt.epoch);
+		break;
+	case IPC_LEASE:
+		take(body, &lease, sizeof(lease));
+		ledger_lease(keeper->ledger, lease.until_ns);
+		connected(keeper);
+		break;
+	case IPC_QUIT:
+		take(body, &quit, sizeof(quit));
+		attempts_quit(keeper, quit.grace_ms);
+		break;
+	default:
+		CHECK(!"a message of the link that its keeper doesn't know");
+	}
+}
+
+static int read_messages(struct keeper *keeper)
+{
+	struct ipc_header header;
+	struct slice body;
+	int result = ipc_fill(&keeper->link);
+
+	while (keeper->link.fd >= 0 && ipc_next(&keeper->link, &header, &body))
+		dispatch(keeper, header.type, body);
+	return result;
+}
+
+void keeper_link_died(struct keeper *keeper)
+{
+	if (!keeper->quitting)
+		log_warn("the link has ended; it is started again");
+	/* What it said last still counts: acknowledgements above all. */
+	if (keeper->link.fd >= 0)
+		read_messages(keeper);
+	ipc_close(&keeper->link);
+	keeper->link_pid = 0;
+	keeper->listed = false;
+}
+
+/* A link that can't be talked to any more is ended; when it has been reaped, the next one starts. */
+static void give_up(struct keeper *keeper)
+{
+	ipc_close(&keeper->link);
+	keeper->listed = false;
+	if (keeper->link_pid > 0)
+		kill(keeper->link_pid, SIGKILL);
+}
+
+void keeper_link_read(struct keeper *keeper)
+{
+	if (read_messages(keeper) < 0)
+		give_up(keeper);
+}
+
+void keeper_link_flush(struct keeper *keeper)
+{
+	const struct ipc_numbers numbers = { ledger_running(keeper->ledger), ledger_queued(keeper->ledger) };
+
+	if (keeper->listed && (numbers.running != keeper->told.running || numbers.queued != keeper->told.queued)) {
+		keeper->told = numbers;
+		ipc_put(&keeper->link, IPC_NUMBERS, &numbers, sizeof(numbers));
+	}
+	if (ipc_flush(&keeper->link) < 0)
+		give_up(keeper);
+}

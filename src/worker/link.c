@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The link: one thread with a loop between the keeper's socket and the master's. It keeps no state that
+ * matters: what the keeper has and what the master acknowledged can always be put together again. Without
+ * a master it tries again for ever; without its keeper it ends.
+ */
+#include "worker/link.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/limits.h"
+
+#define KEEPER_FD     3
+#define RETRY_FIRST_S 0.2
+#define RETRY_MAX_S   5.
+#define WELCOME_NS    (10 * NS_PER_S)
+
+/* --- the connection --- */
+
+static void retry_later(struct link *link)
+{
+	double jitter = 0.75 + (double)rand_below(&link->rand, 1000) / 2000.;
+
+	link->retry_s = link->retry_s > 0. ? 2. * link->retry_s : RETRY_FIRST_S;
+	if (link->retry_s > RETRY_MAX_S)
+		link->retry_s = RETRY_MAX_S;
+	ev_timer_stop(link->loop, &link->retry);
+	ev_timer_set(&link->retry, link->retry_s * jitter, 0.);
+	ev_timer_start(link->loop, &link->retry);
+}
+
+static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
+{
+	struct link *link = owner;
+
+	if (link->conn == conn)
+		link_frame(link, frame);
+}
+
+static void closed_cb(struct conn *conn, const struct error *why, void *owner)
+{
+	struct link *link = owner;
+
+	if (link->conn != conn)
+		return;
+	log_warn("the connection to the master is gone%s%s", why ? ": " : "", why ? why->text : "");
+	link->conn = NULL;
+	link->welcome = false;
+	buf_clear(&link->started);
+	buf_clear(&link->done);
+	ev_timer_stop(link->loop, &link->heartbeat);
+	retry_later(link);
+}
+
+static const struct conn_ops conn_ops = { .frame_cb = frame_cb, .closed_cb = closed_cb };
+
+static void connect_now(struct link *link)
+{
+	int fd, result = place_socket_connect(&link->options->place, &fd);
+
+	if (result < 0) {
+		if (link->retry_s == 0.)
+			log_info("no master answers: %s; trying again", strerror(-result));
+		retry_later(link);
+		return;
+	}
+	link->hello_ns = clock_mono_ns();
+	link->conn = conn_open(link->conns, fd, &conn_ops, link);
+	/* The owner of the socket is the owner of this process: nothing here is a stranger's. */
+	conn_set_max_body(link->conn, LIMIT_FRAME_MAX);
+	link_inventory(link);
+	ev_timer_stop(link->loop, &link->heartbeat);
+	ev_timer_set(&link->heartbeat, LIMIT_HEARTBEAT_MS / 1e3, LIMIT_HEARTBEAT_MS / 1e3);
+	ev_timer_start(link->loop, &link->heartbeat);
+}
+
+static void retry_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	(void)loop;
+	(void)events;
+	connect_now(timer->data);
+}
+
+void link_lease(struct link *link, int64_t sent_ns)
+{
+	const struct ipc_lease lease = { sent_ns + link->lease_ns };
+
+	/* Only what we sent can come back, so an echo from the future is not one. */
+	if (!link->welcome || sent_ns > clock_mono_ns())
+		return;
+	link->echo_ns = clock_mono_ns();
+	ipc_put(&link->keeper, IPC_LEASE, &lease, sizeof(lease));
+}
+
+static void beat(struct link *link)
+{
+	struct msg_heartbeat msg;
+
+	system_look(&link->load);
+	msg = (struct msg_heartbeat){
+		.sent_ns = clock_mono_ns(), .cpu_permille = link->load.cpu_permille,
+		.mem_permille = link->load.mem_permille, .running = link->numbers.running,
+		.queued = link->numbers.queued,
+	};
+	conn_send(link->conn, OP_HEARTBEAT, &msg);
+}
+
+static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct link *link = timer->data;
+	int64_t now_ns = clock_mono_ns();
+
+	(void)loop;
+	(void)events;
+	if (!link->conn)
+		return;
+	if (link->welcome ? now_ns - link->echo_ns > link->lease_ns : now_ns - link->hello_ns > WELCOME_NS) {
+		log_warn("the master is silent");
+		link->welcome = false;
+		conn_close(link->conn);
+		return;
+	}
+	if (link->welcome)
+		beat(link);
+}
+
+void link_welcomed(struct link *link, uint64_t heartbeat_ms)
+{
+	link_lease(link, link->hello_ns);
+	ship_reset(link);
+	for (struct held *held = link->first; held; held = held->next) {
+		held->done_sent = false;
+		/* It may have started between HELLO and now. */
+		if (held->phase == PHASE_RUNNING && held->started.job)
+			buf_add(&link->started, &held->started, sizeof(held->started));
+		link_settle(link, held);
+	}
+	ev_timer_stop(link->loop, &link->heartbeat);
+	ev_timer_set(&link->heartbeat, (double)heartbeat_ms / 1e3, (double)heartbeat_ms / 1e3);
+	ev_timer_start(link->loop, &link->heartbeat);
+	beat(link);
+}
+
+/* --- the loop --- */
+
+static void keeper_read_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	struct link *link = io->data;
+	bool was_listed = link->listed;
+
+	(void)events;
+	if (!link_keeper_read(link)) {
+		ev_break(loop, EVBREAK_ALL);
+		return;
+	}
+	if (link->listed && !was_listed)
+		connect_now(link);
+}
+
+static void keeper_write_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	(void)events;
+	ev_io_stop(loop, io);
+}
+
+static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int events)
+{
+	struct link *link = prepare->data;
+	int result;
+
+	(void)events;
+	ship_pump(link);
+	link_send_items(link);
+	result = ev_is_active(&link->keeper_write) ? 0 : ipc_flush(&link->keeper);
+	if (result > 0)
+		ev_io_start(loop, &link->keeper_write);
+	else if (result < 0)
+		ev_break(loop, EVBREAK_ALL);
+}
+
+static void loop_init(struct link *link)
+{
+	ev_io_init(&link->keeper_read, keeper_read_cb, KEEPER_FD, EV_READ);
+	ev_io_init(&link->keeper_write, keeper_write_cb, KEEPER_FD, EV_WRITE);
+	ev_timer_init(&link->retry, retry_cb, 0., 0.);
+	ev_timer_init(&link->heartbeat, heartbeat_cb, 0., 0.);
+	ev_prepare_init(&link->prepare, prepare_cb);
+	link->keeper_read.data = link->keeper_write.data = link->retry.data = link->heartbeat.data = link;
+	link->prepare.data = link;
+	ev_io_start(link->loop, &link->keeper_read);
+	ev_prepare_start(link->loop, &link->prepare);
+}
+
+static bool read_instance(struct link *link)
+{
+	const char *hex = getenv("TITAN_LINK_INSTANCE"), *pid = getenv("TITAN_LINK_PID");
+
+	if (!hex || !pid || strlen(hex) != 2 * sizeof(link->instance))
+		return false;
+	for (size_t i = 0; i < sizeof(link->instance); i++)
+		if (sscanf(hex + 2 * i, "%2hhx", &link->instance[i]) != 1)
+			return false;
+	link->keeper_pid = strtoull(pid, NULL, 10);
+	return true;
+}
+
+int link_run(const struct worker_options *options, struct error *error)
+{
+	struct link *link = mem_zalloc(sizeof(*link));
+	uint64_t seed;
+	int status = err_exit_status(ERR_SYSTEM);
+
+	link->options = options;
+	link->keeper.fd = KEEPER_FD;
+	link->attempts_fd = link->inotify_fd = -1;
+	rand_system(&seed, sizeof(seed));
+	rand_seed(&link->rand, seed);
+	io_set_cloexec(KEEPER_FD, true);
+	io_fd_count_limit();
+	link->loop = ev_loop_new(EVFLAG_AUTO);
+	if (!read_instance(link)) {
+		error_set(error, ERR_USAGE, "a link is started by its keeper, not by hand");
+		status = err_exit_status(ERR_USAGE);
+	} else if (!link->loop) {
+		error_set(error, ERR_SYSTEM, "no event loop can be made");
+	} else if (ship_open(link, error)) {
+		link->conns = conn_set_new(link->loop);
+		loop_init(link);
+		ev_run(link->loop, 0);
+		conn_set_free(link->conns);
+		status = 0;
+	}
+	link_free_table(link);
+	ship_close(link);
+	ipc_close(&link->keeper);
+	arena_free(&link->arena);
+	buf_free(&link->started);
+	buf_free(&link->done);
+	buf_free(&link->strings);
+	if (link->loop)
+		ev_loop_destroy(link->loop);
+	mem_free(link);
+	return status;
+}
+
+int link_main(void)
+{
+	const char *name = getenv("TITAN_LINK_NAME"), *cluster = getenv("TITAN_LINK_CLUSTER");
+	const char *dir = getenv("TITAN_LINK_DIR"), *slots = getenv("TITAN_LINK_SLOTS");
+	struct worker_options options = { .name = name, .ready_fd = -1 };
+	struct error error = { 0 };
+	int status;
+
+	log_init("link", LOG_LEVEL_INFO);
+	if (!name || !cluster || !dir || !slots || strlen(dir) >= sizeof(options.place.dir) ||
+	    strlen(cluster) >= sizeof(options.place.cluster)) {
+		log_error("a link is started by its keeper, not by hand");
+		return err_exit_status(ERR_USAGE);
+	}
+	strcpy(options.place.dir, dir);
+	strcpy(options.place.cluster, cluster);
+	options.slots = (uint32_t)strtoul(slots, NULL, 10);
+	status = link_run(&options, &error);
+	if (error.code)
+		log_error("%s", error.text);
+	return status;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Inside the link. link.c: the process, its loop and its connection; link_master.c: frames from the master;
+ * link_keeper.c: messages from the keeper, and the table of attempts; ship.c: output; system.c: load.
+ */
+#ifndef TITAN_WORKER_LINK_H
+#define TITAN_WORKER_LINK_H
+
+#include <ev.h>
+#include <limits.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/rand.h"
+#include "net/conn.h"
+#include "worker/ipc.h"
+#include "worker/system.h"
+#include "worker/worker.h"
+
+struct stream {                          /* one file that an attempt writes */
+	int fd;                          /* -1: not open */
+	int watch;                       /* of inotify, or -1 */
+	uint64_t size;                   /* final; UINT64_MAX while it may grow */
+	uint64_t sent, received, synced; /* offsets: handed over, known to be at the master, on its disk */
+};
+
+struct held {                            /* an attempt that the keeper has */
+	struct held *prev, *next;        /* all of them */
+	struct held *older;              /* of the same job */
+	uint64_t job, epoch, run, space;
+	enum attempt_phase phase;
+	struct rec_started started;
+	struct rec_done done;            /* when ended */
+	bool done_sent;                  /* on this connection */
+	bool acked;
+	struct stream streams[2];
+	struct held *ship_next;          /* in the queue of those with something to send */
+	bool shipping;
+	struct held *young_prev, *young_next;
+	bool young;                      /* not yet watched */
+	int64_t seen_ns;
+};
+
+struct link {
+	const struct worker_options *options;
+	uint8_t instance[16];
+	uint64_t keeper_pid;
+	struct ev_loop *loop;
+	struct conn_set *conns;
+	struct conn *conn;               /* NULL: not connected */
+	bool welcome;
+	int64_t hello_ns, echo_ns, lease_ns;
+	double retry_s;
+	struct rand_state rand;
+	struct ev_timer retry, heartbeat;
+	struct ev_prepare prepare;
+	struct ev_io keeper_read, keeper_write;
+	struct ipc_end keeper;
+	bool listed;                     /* the keeper has told of everything */
+	struct ipc_numbers numbers;
+	struct system_load load;
+
+	struct map jobs;                 /* job to its newest held */
+	struct held *first;
+	struct arena arena;              /* of the frame being read */
+	struct buf started, done;        /* rec_started, rec_done: to be sent in this pass */
+	struct buf strings;
+
+	int attempts_fd;                 /* the directory */
+	char attempts_path[PATH_MAX];
+	struct held *ship_first, *ship_last;
+	struct held *young_first, *young_last;
+	uint64_t in_flight;              /* bytes sent and not yet received */
+	int inotify_fd;
+	struct map watches;              /* inotify's number to held */
+	struct ev_io watch_read;
+	struct ev_timer young_timer, coalesce;
+};
+
+/* link.c */
+void link_lease(struct link *link, int64_t sent_ns);     /* the master has heard what we sent then */
+void link_welcomed(struct link *link, uint64_t heartbeat_ms);
+
+/* link_master.c */
+void link_frame(struct link *link, const struct frame *frame);
+
+/* link_keeper.c */
+void link_take(struct link *link, uint64_t job, uint64_t epoch, uint64_t run);   /* on its way to the keeper */
+struct held *held_find(const struct link *link, uint64_t job, uint64_t epoch);
+void held_forget_if_done(struct link *link, struct held *held);
+bool link_keeper_read(struct link *link);        /* false: the keeper is gone */
+void link_inventory(struct link *link);          /* HELLO and what follows it */
+void link_settle(struct link *link, struct held *held);  /* DONE, once nothing of its output is unsent */
+void link_send_items(struct link *link);         /* STARTED and DONE that gathered */
+void link_free_table(struct link *link);
+
+/* ship.c */
+bool ship_open(struct link *link, struct error *error);
+void ship_close(struct link *link);
+void ship_started(struct link *link, struct held *held);
+void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2]);
+void ship_credit(struct link *link, const struct rec_credit *credit);
+void ship_reset(struct link *link);              /* a new connection: from the last synced offset again */
+void ship_pump(struct link *link);
+void ship_forget(struct link *link, struct held *held);
+bool ship_sent(const struct held *held);         /* ended, and all of its output is on its way */
+bool ship_synced(const struct held *held);       /* and on the master's disk */
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the keeper says, and the table of its attempts that comes of it. A result is sent again on every
+ * new connection until the master has it, and never before the output that belongs to it.
+ */
+#include "worker/link.h"
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "proto/limits.h"
+
+#define HELLO_HELD     100u              /* so that HELLO stays within what a stranger may send */
+#define INVENTORY_HELD 4000u
+#define ITEMS_MAX      500u
+
+struct held *held_find(const struct link *link, uint64_t job, uint64_t epoch)
+{
+	struct held *held = map_get(&link->jobs, job);
+
+	while (held && held->epoch != epoch)
+		held = held->older;
+	return held;
+}
+
+static struct held *held_new(struct link *link, uint64_t job, uint64_t epoch, uint64_t run)
+{
+	struct held *held = mem_zalloc(sizeof(*held));
+
+	held->job = job;
+	held->epoch = epoch;
+	held->run = run;
+	for (int i = 0; i < 2; i++)
+		held->streams[i] = (struct stream){ .fd = -1, .watch = -1, .size = UINT64_MAX };
+	held->older = map_get(&link->jobs, job);
+	map_put(&link->jobs, job, held);
+	held->next = link->first;
+	if (link->first)
+		link->first->prev = held;
+	link->first = held;
+	return held;
+}
+
+static struct held *held_get(struct link *link, uint64_t job, uint64_t epoch, uint64_t run)
+{
+	struct held *held = held_find(link, job, epoch);
+
+	return held ? held : held_new(link, job, epoch, run);
+}
+
+void link_take(struct link *link, uint64_t job, uint64_t epoch, uint64_t run)
+{
+	struct held *held = held_find(link, job, epoch);
+
+	if (!held)
+		held_new(link, job, epoch, run)->phase = PHASE_QUEUED;
+}
+
+static void held_free(struct link *link, struct held *held)
+{
+	struct held *top = map_get(&link->jobs, held->job), **at = &top;
+
+	ship_forget(link, held);
+	while (*at != held)
+		at = &(*at)->older;
+	*at = held->older;
+	if (top)
+		map_put(&link->jobs, held->job, top);
+	else
+		map_remove(&link->jobs, held->job);
+	*(held->prev ? &held->prev->next : &link->first) = held->next;
+	if (held->next)
+		held->next->prev = held->prev;
+	mem_free(held);
+}
+
+void link_free_table(struct link *link)
+{
+	while (link->first)
+		held_free(link, link->first);
+	map_free(&link->jobs);
+}
+
+void held_forget_if_done(struct link *link, struct held *held)
+{
+	const struct ipc_attempt name = { held->job, held->epoch };
+
+	if (!held->acked || !ship_synced(held))
+		return;
+	if (held->done.out_bytes > 0)
+		ipc_put(&link->keeper, IPC_FILES_DONE, &name, sizeof(name));
+	held_free(link, held);
+}
+
+void link_settle(struct link *link, struct held *held)
+{
+	if (!link->welcome || held->phase != PHASE_ENDED || held->acked || held->done_sent || !ship_sent(held))
+		return;
+	held->done_sent = true;
+	buf_add(&link->done, &held->done, sizeof(held->done));
+}
+
+static void on_started(struct link *link, const struct ipc_started *started)
+{
+	struct held *held = held_get(link, started->job, started->epoch, started->run);
+
+	held->phase = PHASE_RUNNING;
+	held->run = started->run;
+	held->space = started->space;
+	held->started = (struct rec_started){
+		.job = started->job, .epoch = started->epoch, .wall_ms = started->wall_ms, .pid = started->pid,
+	};
+	if (link->welcome)
+		buf_add(&link->started, &held->started, sizeof(held->started));
+	ship_started(link, held);
+}
+
+static void on_exited(struct link *link, const struct ipc_exited *exited)
+{
+	struct held *held = held_get(link, exited->done.job, exited->done.epoch, exited->run);
+
+	held->phase = PHASE_ENDED;
+	held->run = exited->run;
+	held->space = exited->space;
+	held->done = exited->done;
+	held->acked = exited->acked;
+	ship_exited(link, held, exited->sizes);
+	link_settle(link, held);
+}
+
+static void on_inventory(struct link *link, const struct ipc_inventory *item)
+{
+	if (item->job == 0)
+		link->listed = true;
+	else
+		held_get(link, item->job, item->epoch, item->run)->phase = (enum attempt_phase)item->phase;
+}
+
+bool link_keeper_read(struct link *link)
+{
+	struct ipc_header header;
+	struct slice body;
+	int result = ipc_fill(&link->keeper);
+	union {
+		struct ipc_inventory inventory;
+		struct ipc_started started;
+		struct ipc_exited exited;
+		struct ipc_numbers numbers;
+	} message;
+
+	while (ipc_next(&link->keeper, &header, &body)) {
+		CHECK(body.len <= sizeof(message));
+		memcpy(&message, body.data, body.len);
+		switch (header.type) {
+		case IPC_INVENTORY:
+			on_inventory(link, &message.inventory);
+			break;
+		case IPC_STARTED:
+			on_started(link, &message.started);
+			break;
+		case IPC_EXITED:
+			on_exited(link, &message.exited);
+			break;
+		case IPC_NUMBERS:
+			link->numbers = message.numbers;
+			break;
+		default:
+			CHECK(!"a message of the keeper that its link doesn't know");
+		}
+	}
+	return result == 0;
+}
+
+/* The next of those that the master has to hear of, up to max. */
+static size_t list_held(struct held **at, struct rec_held *out, size_t max)
+{
+	size_t count = 0;
+
+	for (; *at && count < max; *at = (*at)->next)
+		if (!(*at)->acked)
+			out[count++] = (struct rec_held){ (*at)->job, (*at)->epoch, (*at)->phase };
+	while (*at && (*at)->acked)
+		*at = (*at)->next;
+	return count;
+}
+
+void link_inventory(struct link *link)
+{
+	struct rec_held *items = mem_array(INVENTORY_HELD, sizeof(*items));
+	struct held *at = link->first;
+	struct msg_hello hello = {
+		.version = PROTOCOL_VERSION, .kind = PEER_WORKER, .name = slice_str(link->options->name),
+		.instance = slice_make(link->instance, sizeof(link->instance)), .slots = link->options->slots,
+		.pid = link->keeper_pid,
+	};
+	struct msg_inventory inventory = { 0 };
+
+	hello.held.at = items;
+	hello.held.n = list_held(&at, items, HELLO_HELD);
+	hello.more = at != NULL;
+	conn_send(link->conn, OP_HELLO, &hello);
+	while (at) {
+		inventory.held.at = items;
+		inventory.held.n = list_held(&at, items, INVENTORY_HELD);
+		inventory.more = at != NULL;
+		conn_send(link->conn, OP_INVENTORY, &inventory);
+	}
+	mem_free(items);
+}
+
+void link_send_items(struct link *link)
+{
+	const size_t started_count = link->started.len / sizeof(struct rec_started);
+	const size_t done_count = link->done.len / sizeof(struct rec_done);
+	struct rec_started *started = (void *)link->started.data;
+	struct rec_done *done = (void *)link->done.data;
+
+	for (size_t at = 0; link->welcome && at < started_count; at += ITEMS_MAX) {
+		struct msg_started msg = { .items = { started + at, started_count - at } };
+
+		if (msg.items.n > ITEMS_MAX)
+			msg.items.n = ITEMS_MAX;
+		conn_send(link->conn, OP_STARTED, &msg);
+	}
+	for (size_t at = 0; link->welcome && at < done_count; at += ITEMS_MAX) {
+		struct msg_done msg = { .items = { done + at, done_count - at } };
+
+		if (msg.items.n > ITEMS_MAX)
+			msg.items.n = ITEMS_MAX;
+		conn_send(link->conn, OP_DONE, &msg);
+	}
+	buf_clear(&link->started);
+	buf_clear(&link->done);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Frames from the master, decoded and checked here and passed on as plain structs. What can't be decoded
+ * closes the connection; a specification that can't be run is still an attempt, and fails as one.
+ */
+#include "worker/link.h"
+
+#include "base/log.h"
+#include "proto/limits.h"
+
+static void add_string(struct buf *out, struct slice text)
+{
+	buf_add_slice(out, text);
+	buf_add_byte(out, '\0');
+}
+
+static bool has_nul(struct slice text)
+{
+	return text.len > 0 && memchr(text.data, '\0', text.len);
+}
+
+static bool list_ok(const struct slice_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (has_nul(list->at[i]))
+			return false;
+	return true;
+}
+
+/* The strings of a SPAWN; an attempt without argv is one that can't start. */
+static void flatten(struct link *link, const struct rec_assign *assign, struct ipc_spawn *spawn)
+{
+	struct slice bytes = assign->spec;
+	struct rec_job_spec spec = { 0 };
+	struct error error;
+
+	buf_clear(&link->strings);
+	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
+	    !list_ok(&spec.env) || has_nul(spec.script) || has_nul(spec.dir) ||
+	    (spec.argv.n == 0) == (spec.script.len == 0)) {
+		log_warn("job %llu can't be run: its specification isn't understood",
+			 (unsigned long long)assign->job);
+		buf_add_byte(&link->strings, '\0');
+		return;
+	}
+	if (spec.argv.n == 0) {
+		add_string(&link->strings, slice_str("/bin/sh"));
+		add_string(&link->strings, slice_str("-c"));
+		add_string(&link->strings, spec.script);
+		spawn->argc = 3;
+	}
+	for (size_t i = 0; i < spec.argv.n; i++)
+		add_string(&link->strings, spec.argv.at[i]);
+	spawn->argc += (uint32_t)spec.argv.n;
+	for (size_t i = 0; i < spec.env.n; i++)
+		add_string(&link->strings, spec.env.at[i]);
+	spawn->envc = (uint32_t)spec.env.n;
+	add_string(&link->strings, spec.dir);
+}
+
+static void on_assign(struct link *link, const struct msg_assign *msg)
+{
+	for (size_t i = 0; i < msg->items.n; i++) {
+		const struct rec_assign *assign = &msg->items.at[i];
+		struct ipc_spawn spawn = { .job = assign->job, .epoch = assign->epoch, .run = assign->run };
+
+		/* 0 ends the inventory, so it names no job. */
+		if (assign->job == 0)
+			continue;
+		flatten(link, assign, &spawn);
+		spawn.strings_size = (uint32_t)link->strings.len;
+		link_take(link, assign->job, assign->epoch, assign->run);
+		ipc_put_tail(&link->keeper, IPC_SPAWN, &spawn, sizeof(spawn), link->strings.data,
+			     link->strings.len);
+	}
+}
+
+static void on_stop(struct link *link, const struct msg_stop *msg)
+{
+	for (size_t i = 0; i < msg->items.n; i++) {
+		const struct rec_stop *stop = &msg->items.at[i];
+		const struct ipc_stop out = { stop->job, stop->epoch,
+					      stop->grace_ms < INT32_MAX ? (int64_t)stop->grace_ms : INT32_MAX };
+
+		ipc_put(&link->keeper, IPC_STOP, &out, sizeof(out));
+	}
+}
+
+static void on_recall(struct link *link, const struct msg_recall *msg)
+{
+	for (size_t i = 0; i < msg->items.n; i++) {
+		const struct ipc_attempt out = { msg->items.at[i].job, msg->items.at[i].epoch };
+
+		ipc_put(&link->keeper, IPC_RECALL, &out, sizeof(out));
+	}
+}
+
+static void on_ack(struct link *link, const struct msg_ack *msg)
+{
+	for (size_t i = 0; i < msg->items.n; i++) {
+		const struct ipc_attempt out = { msg->items.at[i].job, msg->items.at[i].epoch };
+		struct held *held = held_find(link, out.job, out.epoch);
+
+		if (!held || held->phase != PHASE_ENDED || held->acked)
+			continue;
+		ipc_put(&link->keeper, IPC_SPOOL_ACK, &out, sizeof(out));
+		held->acked = true;
+		held_forget_if_done(link, held);
+	}
+}
+
+static void on_welcome(struct link *link, const struct msg_welcome *msg)
+{
+	if (link->welcome)
+		return;
+	link->welcome = true;
+	link->lease_ns = (int64_t)(msg->lease_ms < INT32_MAX ? msg->lease_ms : INT32_MAX) * NS_PER_MS;
+	link->retry_s = 0;
+	log_info("connected to the master of cluster %.*s, process %llu", (int)msg->cluster.len,
+		 (const char *)msg->cluster.data, (unsigned long long)msg->pid);
+	link_welcomed(link, msg->heartbeat_ms > 0 && msg->heartbeat_ms < INT32_MAX ? msg->heartbeat_ms :
+							  LIMIT_HEARTBEAT_MS);
+}
+
+static void on_quit(struct link *link, const struct msg_quit *msg)
+{
+	const struct ipc_quit out = { msg->grace_ms < INT32_MAX ? (int64_t)msg->grace_ms : INT32_MAX };
+
+	log_info("the master wants this worker to end");
+	ipc_put(&link->keeper, IPC_QUIT, &out, sizeof(out));
+}
+
+static void on_error(const struct msg_error *msg)
+{
+	log_warn("the master says: %.*s", (int)msg->text.len, (const char *)msg->text.data);
+}
+
+void link_frame(struct link *link, const struct frame *frame)
+{
+	union {
+		struct msg_welcome welcome;
+		struct msg_assign assign;
+		struct msg_stop stop;
+		struct msg_recall recall;
+		struct msg_ack ack;
+		struct msg_credit credit;
+		struct msg_heartbeat heartbeat;
+		struct msg_quit quit;
+		struct msg_error error;
+	} msg;
+	static const uint8_t known[] = { OP_WELCOME, OP_ASSIGN, OP_STOP, OP_RECALL, OP_ACK, OP_CREDIT,
+					 OP_HEARTBEAT, OP_QUIT, OP_ERROR };
+	struct error error;
+
+	arena_reset(&link->arena);
+	if (!memchr(known, frame->opcode, sizeof(known))) {
+		error_set(&error, ERR_NOT_EXPECTED, "a worker has no use for message %u", frame->opcode);
+		conn_fail(link->conn, &error);
+		return;
+	}
+	if (message_decode((enum opcode)frame->opcode, frame->body, &link->arena, &msg, &error)) {
+		log_error("a frame of the master isn't understood: %s", error.text);
+		conn_fail(link->conn, &error);
+		return;
+	}
+	switch (frame->opcode) {
+	case OP_WELCOME:
+		on_welcome(link, &msg.welcome);
+		break;
+	case OP_ASSIGN:
+		on_assign(link, &msg.assign);
+		break;
+	case OP_STOP:
+		on_stop(link, &msg.stop);
+		break;
+	case OP_RECALL:
+		on_recall(link, &msg.recall);
+		break;
+	case OP_ACK:
+		on_ack(link, &msg.ack);
+		break;
+	case OP_CREDIT:
+		for (size_t i = 0; i < msg.credit.items.n; i++)
+			ship_credit(link, &msg.credit.items.at[i]);
+		break;
+	case OP_HEARTBEAT:
+		link_lease(link, msg.heartbeat.sent_ns);
+		break;
+	case OP_QUIT:
+		on_quit(link, &msg.quit);
+		break;
+	default:
+		on_error(&msg.error);
+	}
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What an earlier keeper of this worker left: results to send again, processes that still run and are
+ * adopted, processes that belong to nothing and are killed. Done before the first link starts.
+ */
+#include "worker/keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define SWEEP_ROUNDS  400
+#define SWEEP_WAIT_NS (5 * NS_PER_MS)
+
+struct replay {
+	struct keeper *keeper;
+	bool this_boot;                  /* of what is being read */
+};
+
+static struct attempt *find(struct keeper *keeper, uint64_t job, uint64_t epoch)
+{
+	struct attempt *attempt = keeper->first;
+
+	while (attempt && (attempt->job != job || attempt->epoch != epoch))
+		attempt = attempt->next;
+	return attempt;
+}
+
+static struct attempt *enter(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run)
+{
+	struct attempt *attempt = attempt_new(keeper, job, epoch, run);
+
+	if (ledger_assign(keeper->ledger, job, epoch, attempt, &attempt->entry) == LEDGER_TAKEN)
+		return attempt;
+	log_warn("the spool names attempt %" PRIu64 " of job %" PRIu64 " twice or too late", epoch, job);
+	attempt_free(keeper, attempt);
+	return NULL;
+}
+
+static void replay_started(struct replay *replay, const struct spool_started *started)
+{
+	struct attempt *attempt = enter(replay->keeper, started->job, started->epoch, started->run);
+
+	if (!attempt)
+		return;
+	ledger_started(replay->keeper->ledger, attempt->entry);
+	attempt->pid = (pid_t)started->pid;
+	attempt->before_ns = replay->this_boot ? started->before_ns : INT64_MAX;
+	attempt->after_ns = started->after_ns;
+	attempt->begun_ns = started->begun_ns;
+	attempt->wall_ms = started->wall_ms;
+	attempt->exited.space = started->space;
+}
+
+static void replay_ended(struct keeper *keeper, const struct ipc_exited *exited)
+{
+	struct attempt *attempt = find(keeper, exited->done.job, exited->done.epoch);
+	void *owner;
+
+	if (!attempt)
+		attempt = enter(keeper, exited->done.job, exited->done.epoch, exited->run);
+	if (!attempt || !attempt->entry || attempt->entry->phase == PHASE_ENDED)
+		return;
+	attempt->exited = *exited;
+	attempt->wall_ms = exited->done.started_ms;
+	attempt->shipped = exited->sizes[0] + exited->sizes[1] == 0;
+	ledger_ended(keeper->ledger, attempt->entry, &exited->done);
+	if (!exited->acked) {
+		keeper->unsynced++;
+		return;
+	}
+	if (ledger_ack(keeper->ledger, attempt->job, attempt->epoch, &owner))
+		attempt->entry = NULL;
+	attempt->acked = true;
+	if (attempt->shipped)
+		attempt_free(keeper, attempt);
+}
+
+static void replay_settled(struct keeper *keeper, const struct ipc_attempt *name, enum spool_type type)
+{
+	struct attempt *attempt = find(keeper, name->job, name->epoch);
+	void *owner;
+
+	if (!attempt || !attempt->exited.done.outcome)
+		return;
+	if (type == SPOOL_SHIPPED) {
+		attempt->shipped = true;
+	} else if (ledger_ack(keeper->ledger, name->job, name->epoch, &owner)) {
+		attempt->entry = NULL;
+		attempt->acked = true;
+		attempt->exited.acked = 1;
+		keeper->unsynced--;
+	}
+	if (attempt->shipped && attempt->acked)
+		attempt_free(keeper, attempt);
+}
+
+static void record_cb(enum spool_type type, struct slice body, void *owner)
+{
+	struct replay *replay = owner;
+	union {
+		struct spool_life life;
+		struct spool_started started;
+		struct ipc_exited exited;
+		struct ipc_attempt attempt;
+	} record;
+
+	static const size_t sizes[] = {
+		[SPOOL_LIFE] = sizeof(record.life), [SPOOL_STARTED] = sizeof(record.started),
+		[SPOOL_ENDED] = sizeof(record.exited), [SPOOL_ACKED] = sizeof(record.attempt),
+		[SPOOL_SHIPPED] = sizeof(record.attempt),
+	};
+
+	if (type < SPOOL_LIFE || type > SPOOL_SHIPPED || body.len != sizes[type]) {
+		log_warn("the spool has a record of kind %d and %zu bytes: skipped", (int)type, body.len);
+		return;
+	}
+	memcpy(&record, body.data, body.len);
+	switch (type) {
+	case SPOOL_LIFE:
+		replay->this_boot = memcmp(record.life.boot_id, replay->keeper->boot_id, 16) == 0;
+		break;
+	case SPOOL_STARTED:
+		replay_started(replay, &record.started);
+		break;
+	case SPOOL_ENDED:
+		replay_ended(replay->keeper, &record.exited);
+		break;
+	default:
+		replay_settled(replay->keeper, &record.attempt, type);
+	}
+}
+
+/* Is this pid still the process that was started then? The descriptor is opened first: it can't become another. */
+static bool adopt(struct keeper *keeper, struct attempt *attempt)
+{
+	struct tree_stat stat;
+	int pidfd;
+
+	if (attempt->before_ns == INT64_MAX)
+		return false;
+	pidfd = pidfd_open(attempt->pid, 0);
+	if (pidfd < 0)
+		return false;
+	if (!tree_stat(attempt->pid, &stat) || stat.state == 'Z' || stat.session != attempt->pid ||
+	    stat.begun_ns < attempt->before_ns - TREE_TICK_NS || stat.begun_ns > attempt->after_ns + TREE_TICK_NS) {
+		close(pidfd);
+		return false;
+	}
+	attempt->pidfd = pidfd;
+	keeper->adopted++;
+	return true;
+}
+
+/* One look at all processes: how many bear this worker's mark and belong to nothing; each is killed. */
+static size_t kill_orphans(struct keeper *keeper)
+{
+	size_t found = 0;
+
+	tree_processes(&keeper->children);
+	for (size_t i = 0; i < keeper->children.n; i++) {
+		pid_t pid = keeper->children.at[i];
+		struct ledger_entry *entry;
+		uint64_t job, epoch;
+		int pidfd;
+
+		if (pid == getpid() || !tree_mark(pid, keeper->mark, &job, &epoch))
+			continue;
+		entry = ledger_find(keeper->ledger, job, epoch);
+		if (entry && entry->phase == PHASE_RUNNING && ((struct attempt *)entry->owner)->pidfd >= 0)
+			continue;
+		pidfd = pidfd_open(pid, 0);
+		if (pidfd < 0)
+			continue;
+		/* The number may have become another's between the first look and the descriptor. */
+		if (tree_mark(pid, keeper->mark, &job, &epoch) && pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0)
+			found++;
+		close(pidfd);
+	}
+	return found;
+}
+
+static void sweep_orphans(struct keeper *keeper)
+{
+	const struct timespec wait = { .tv_nsec = SWEEP_WAIT_NS };
+	size_t found = kill_orphans(keeper), killed = found;
+
+	for (int round = 0; found > 0 && round < SWEEP_ROUNDS; round++) {
+		nanosleep(&wait, NULL);
+		found = kill_orphans(keeper);
+	}
+	if (killed > 0)
+		log_warn("killed %zu processes that an earlier keeper left behind", killed);
+	if (found > 0)
+		log_error("%zu processes of an earlier keeper can't be killed", found);
+}
+
+/* Its files, if anything of them is still needed. */
+static void claim(struct keeper *keeper, struct attempt *attempt)
+{
+	bool running = attempt->entry && attempt->entry->phase == PHASE_RUNNING;
+
+	if (attempt->exited.space == 0 || (attempt->shipped && !running))
+		return;
+	attempt->space = space_claim(keeper->spaces, attempt->exited.space);
+	if (attempt->space || running)
+		return;
+	log_warn("the output of job %" PRIu64 " is gone", attempt->job);
+	memset(attempt->exited.sizes, 0, sizeof(attempt->exited.sizes));
+	attempt->shipped = true;
+}
+
+enum err recover_open(struct keeper *keeper, struct error *error)
+{
+	struct replay replay = { .keeper = keeper };
+	struct attempt *attempt, *next;
+	size_t torn = 0;
+	enum err result;
+
+	result = spool_open(keeper->dir_fd, record_cb, &replay, &keeper->spool, &torn, error);
+	if (result)
+		return result;
+	if (torn > 0)
+		log_warn("the spool ended in the middle of a record: %zu bytes cut off", torn);
+	for (attempt = keeper->first; attempt; attempt = attempt->next)
+		claim(keeper, attempt);
+	spaces_sweep(keeper->spaces);
+	for (attempt = keeper->first; attempt; attempt = attempt->next)
+		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && adopt(keeper, attempt))
+			log_info("job %" PRIu64 " still runs as %d", attempt->job, (int)attempt->pid);
+	sweep_orphans(keeper);
+	for (attempt = keeper->first; attempt; attempt = next) {
+		next = attempt->next;
+		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && attempt->pidfd < 0)
+			attempt_ended(keeper, attempt, OUTCOME_EXIT_UNKNOWN, 0);
+		else if (attempt->shipped && attempt->acked)
+			attempt_free(keeper, attempt);
+	}
+	recover_rewrite(keeper);
+	return ERR_NONE;
+}
+
+void recover_rewrite(struct keeper *keeper)
+{
+	struct spool_life life;
+	int result;
+
+	memcpy(life.boot_id, keeper->boot_id, sizeof(life.boot_id));
+	spool_rewrite_begin(keeper->spool);
+	spool_add(keeper->spool, SPOOL_LIFE, &life, sizeof(life));
+	for (const struct attempt *attempt = keeper->first; attempt; attempt = attempt->next) {
+		const struct ipc_attempt name = { attempt->job, attempt->epoch };
+		bool running = attempt->entry && attempt->entry->phase == PHASE_RUNNING;
+		const struct spool_started started = {
+			.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run,
+			.space = attempt->space ? attempt->space->id : 0, .pid = attempt->pid,
+			.before_ns = attempt->before_ns, .after_ns = attempt->after_ns,
+			.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms,
+		};
+
+		if (running)
+			spool_add(keeper->spool, SPOOL_STARTED, &started, sizeof(started));
+		else if (attempt->exited.done.outcome)
+			spool_add(keeper->spool, SPOOL_ENDED, &attempt->exited, sizeof(attempt->exited));
+		if (attempt->shipped && attempt->exited.sizes[0] + attempt->exited.sizes[1] > 0)
+			spool_add(keeper->spool, SPOOL_SHIPPED, &name, sizeof(name));
+	}
+	result = spool_rewrite_end(keeper->spool);
+	if (result < 0)
+		log_error("the spool can't be written anew: %s", strerror(-result));
+}

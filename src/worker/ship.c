@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Output on its way to the master, by offset, out of the files that the jobs write. A short job is read
+ * once, at its end; one that lives longer is watched, so that silence costs nothing. At most a window of
+ * bytes is on its way. A file is never changed here, and never skipped but over the cap of a job.
+ */
+#include "worker/link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "proto/limits.h"
+
+#define YOUNG_NS     (50 * NS_PER_MS)    /* until then a job isn't worth a watch */
+#define COALESCE_S   0.02
+#define BATCH_BYTES  ((size_t)512 * 1024)
+#define BATCH_ITEMS  500u
+
+static const char *const suffixes[2] = { "out", "err" };
+
+struct batch {
+	struct rec_output items[BATCH_ITEMS];
+	size_t count, bytes;
+};
+
+static void send_batch(struct link *link, struct batch *batch)
+{
+	struct msg_output msg = { .items = { batch->items, batch->count } };
+
+	if (batch->count > 0)
+		conn_send(link->conn, OP_OUTPUT, &msg);
+	batch->count = 0;
+	batch->bytes = 0;
+	arena_reset(&link->arena);
+}
+
+static void enqueue(struct link *link, struct held *held)
+{
+	if (held->shipping)
+		return;
+	held->shipping = true;
+	held->ship_next = NULL;
+	*(link->ship_last ? &link->ship_last->ship_next : &link->ship_first) = held;
+	link->ship_last = held;
+}
+
+static struct held *dequeue(struct link *link)
+{
+	struct held *held = link->ship_first;
+
+	link->ship_first = held->ship_next;
+	if (!link->ship_first)
+		link->ship_last = NULL;
+	held->shipping = false;
+	return held;
+}
+
+static void unwatch(struct link *link, struct stream *stream)
+{
+	if (stream->watch < 0)
+		return;
+	map_remove(&link->watches, (uint64_t)stream->watch);
+	inotify_rm_watch(link->inotify_fd, stream->watch);
+	stream->watch = -1;
+}
+
+/* Before it is read: what is written later than that is told of. One notice, then it is armed anew. */
+static void watch(struct link *link, struct held *held, int number)
+{
+	struct stream *stream = &held->streams[number];
+	char path[PATH_MAX + 40];
+
+	if (stream->watch >= 0)
+		return;
+	snprintf(path, sizeof(path), "%s/%" PRIu64 ".%s", link->attempts_path, held->space, suffixes[number]);
+	stream->watch = inotify_add_watch(link->inotify_fd, path, IN_MODIFY | IN_ONESHOT);
+	if (stream->watch >= 0)
+		map_put(&link->watches, (uint64_t)stream->watch, held);
+}
+
+static uint64_t room_of(const struct held *held)
+{
+	uint64_t sent = held->streams[0].sent + held->streams[1].sent;
+
+	return sent < LIMIT_LOG_JOB_MAX ? LIMIT_LOG_JOB_MAX - sent : 0;
+}
+
+bool ship_sent(const struct held *held)
+{
+	if (held->phase != PHASE_ENDED)
+		return false;
+	return room_of(held) == 0 || (held->streams[0].sent >= held->streams[0].size &&
+				      held->streams[1].sent >= held->streams[1].size);
+}
+
+bool ship_synced(const struct held *held)
+{
+	return ship_sent(held) && held->streams[0].synced >= held->streams[0].sent &&
+	       held->streams[1].synced >= held->streams[1].sent;
+}
+
+static bool open_stream(struct link *link, struct held *held, int number)
+{
+	struct stream *stream = &held->streams[number];
+	char name[40];
+
+	if (stream->fd >= 0)
+		return true;
+	snprintf(name, sizeof(name), "%" PRIu64 ".%s", held->space, suffixes[number]);
+	stream->fd = openat(link->attempts_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return stream->fd >= 0;
+}
+
+/* What can't be read any more won't be waited for. */
+static void give_up(struct held *held, int number)
+{
+	log_warn("the output of job %" PRIu64 " can't be read: %s", held->job, strerror(errno));
+	held->streams[number].size = held->streams[number].sent;
+}
+
+/* One piece of a stream. True: there may be more of it. */
+static bool ship_piece(struct link *link, struct held *held, int number, struct batch *batch)
+{
+	struct stream *stream = &held->streams[number];
+	uint64_t window = LIMIT_OUTPUT_WINDOW - link->in_flight, size = LIMIT_OUTPUT_CHUNK, room = room_of(held);
+	uint8_t *data;
+	ssize_t got;
+
+	if (stream->sent >= stream->size || room == 0)
+		return false;
+	if (!open_stream(link, held, number)) {
+		give_up(held, number);
+		return false;
+	}
+	size = room < size ? room : size;
+	size = window < size ? window : size;
+	size = stream->size - stream->sent < size ? stream->size - stream->sent : size;
+	data = arena_alloc(&link->arena, size);
+	got = pread(stream->fd, data, size, (off_t)stream->sent);
+	if (got < 0 || (got == 0 && held->phase == PHASE_ENDED))
+		give_up(held, number);
+	if (got <= 0)
+		return false;
+	batch->items[batch->count++] = (struct rec_output){
+		.job = held->job, .epoch = held->epoch, .run = held->run, .stream = (uint64_t)number + 1,
+		.offset = stream->sent, .wall_ms = clock_wall_ms(), .data = slice_make(data, (size_t)got),
+	};
+	batch->bytes += (size_t)got;
+	stream->sent += (uint64_t)got;
+	link->in_flight += (uint64_t)got;
+	if (batch->count == BATCH_ITEMS || batch->bytes >= BATCH_BYTES)
+		send_batch(link, batch);
+	return stream->sent < stream->size && (uint64_t)got == size;
+}
+
+static bool window_open(const struct link *link)
+{
+	return link->in_flight < LIMIT_OUTPUT_WINDOW;
+}
+
+/* A piece of each of its streams. True: there may be more. */
+static bool ship_some(struct link *link, struct held *held, struct batch *batch)
+{
+	bool more = false;
+
+	for (int number = 0; number < 2; number++) {
+		if (!window_open(link))
+			return true;
+		if (held->phase == PHASE_RUNNING && room_of(held) > 0)
+			watch(link, held, number);
+		more |= ship_piece(link, held, number, batch);
+	}
+	return more;
+}
+
+void ship_pump(struct link *link)
+{
+	bool patient = ev_is_active(&link->coalesce);
+	struct held *last_seen = NULL;
+	struct batch batch;
+
+	if (!link->welcome || !link->ship_first)
+		return;
+	batch.count = 0;
+	batch.bytes = 0;
+	arena_reset(&link->arena);
+	while (link->ship_first && window_open(link)) {
+		struct held *held = dequeue(link);
+
+		if (patient && held->phase == PHASE_RUNNING) {
+			enqueue(link, held);
+			/* Once around, and nothing but those that can wait a little. */
+			if (held == last_seen)
+				break;
+			last_seen = last_seen ? last_seen : held;
+			continue;
+		}
+		last_seen = NULL;
+		if (ship_some(link, held, &batch))
+			enqueue(link, held);
+		else
+			link_settle(link, held);
+	}
+	send_batch(link, &batch);
+}
+
+/* --- running jobs --- */
+
+static void young_remove(struct link *link, struct held *held)
+{
+	if (!held->young)
+		return;
+	*(held->young_prev ? &held->young_prev->young_next : &link->young_first) = held->young_next;
+	*(held->young_next ? &held->young_next->young_prev : &link->young_last) = held->young_prev;
+	held->young = false;
+}
+
+static void young_arm(struct link *link)
+{
+	int64_t wait_ns;
+
+	if (!link->young_first || ev_is_active(&link->young_timer))
+		return;
+	wait_ns = link->young_first->seen_ns + YOUNG_NS - clock_mono_ns();
+	ev_timer_set(&link->young_timer, wait_ns > 0 ? (double)wait_ns / 1e9 : 0., 0.);
+	ev_timer_start(link->loop, &link->young_timer);
+}
+
+static void young_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct link *link = timer->data;
+	int64_t now_ns = clock_mono_ns();
+
+	(void)loop;
+	(void)events;
+	while (link->young_first && link->young_first->seen_ns + YOUNG_NS <= now_ns) {
+		struct held *held = link->young_first;
+
+		young_remove(link, held);
+		enqueue(link, held);
+	}
+	young_arm(link);
+}
+
+void ship_started(struct link *link, struct held *held)
+{
+	if (held->young || held->space == 0)
+		return;
+	held->seen_ns = clock_mono_ns();
+	held->young = true;
+	held->young_prev = link->young_last;
+	held->young_next = NULL;
+	*(link->young_last ? &link->young_last->young_next : &link->young_first) = held;
+	link->young_last = held;
+	young_arm(link);
+}
+
+static void coalesce_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	/* Waking up was its purpose: the queue is served before the loop sleeps again. */
+	(void)loop;
+	(void)timer;
+	(void)events;
+}
+
+static void watch_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	_Alignas(struct inotify_event) char bytes[16384];
+	struct link *link = io->data;
+	ssize_t got = read(link->inotify_fd, bytes, sizeof(bytes));
+
+	(void)events;
+	for (ssize_t at = 0; at < got;) {
+		const struct inotify_event *event = (const void *)(bytes + at);
+		struct held *held = event->wd < 0 ? NULL : map_remove(&link->watches, (uint64_t)event->wd);
+
+		at += (ssize_t)(sizeof(*event) + event->len);
+		if (!held)
+			continue;
+		for (int number = 0; number < 2; number++)
+			if (held->streams[number].watch == event->wd)
+				held->streams[number].watch = -1;
+		enqueue(link, held);
+		if (!ev_is_active(&link->coalesce)) {
+			ev_timer_set(&link->coalesce, COALESCE_S, 0.);
+			ev_timer_start(loop, &link->coalesce);
+		}
+	}
+}
+
+/* --- ends, credit, connections --- */
+
+void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2])
+{
+	young_remove(link, held);
+	for (int number = 0; number < 2; number++) {
+		unwatch(link, &held->streams[number]);
+		held->streams[number].size = sizes[number];
+	}
+	if (!ship_sent(held))
+		enqueue(link, held);
+}
+
+void ship_credit(struct link *link, const struct rec_credit *credit)
+{
+	struct held *held = held_find(link, credit->job, credit->epoch);
+	struct stream *stream;
+
+	if (!held || credit->stream < 1 || credit->stream > 2)
+		return;
+	stream = &held->streams[credit->stream - 1];
+	if (credit->offset > stream->received) {
+		link->in_flight -= stream->sent - stream->received;
+		stream->received = credit->offset;
+		/* An earlier link may have sent more than this one did. */
+		if (stream->sent < stream->received)
+			stream->sent = stream->received;
+		link->in_flight += stream->sent - stream->received;
+	}
+	if (credit->synced && credit->offset > stream->synced)
+		stream->synced = credit->offset;
+	link_settle(link, held);
+	held_forget_if_done(link, held);
+}
+
+void ship_reset(struct link *link)
+{
+	link->in_flight = 0;
+	for (struct held *held = link->first; held; held = held->next) {
+		for (int number = 0; number < 2; number++) {
+			struct stream *stream = &held->streams[number];
+
+			stream->sent = stream->received = stream->synced;
+		}
+		if ((held->phase == PHASE_RUNNING && !held->young) || (held->phase == PHASE_ENDED && !ship_sent(held)))
+			enqueue(link, held);
+	}
+}
+
+void ship_forget(struct link *link, struct held *held)
+{
+	struct held *queue = link->ship_first, *next;
+
+	young_remove(link, held);
+	if (held->shipping) {
+		link->ship_first = link->ship_last = NULL;
+		for (; queue; queue = next) {
+			next = queue->ship_next;
+			queue->shipping = false;
+			if (queue != held)
+				enqueue(link, queue);
+		}
+	}
+	for (int number = 0; number < 2; number++) {
+		struct stream *stream = &held->streams[number];
+
+		link->in_flight -= stream->sent - stream->received;
+		unwatch(link, stream);
+		if (stream->fd >= 0)
+			close(stream->fd);
+		stream->fd = -1;
+	}
+}
+
+bool ship_open(struct link *link, struct error *error)
+{
+	char below[256];
+
+	snprintf(below, sizeof(below), "worker/%s/attempts", link->options->name);
+	place_path(&link->options->place, below, link->attempts_path);
+	link->attempts_fd = open(link->attempts_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	link->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (link->attempts_fd < 0 || link->inotify_fd < 0) {
+		error_system(error, errno, "output in %s can't be watched", link->attempts_path);
+		return false;
+	}
+	ev_io_init(&link->watch_read, watch_cb, link->inotify_fd, EV_READ);
+	ev_timer_init(&link->young_timer, young_cb, 0., 0.);
+	ev_timer_init(&link->coalesce, coalesce_cb, 0., 0.);
+	link->watch_read.data = link->young_timer.data = link->coalesce.data = link;
+	ev_io_start(link->loop, &link->watch_read);
+	return true;
+}
+
+void ship_close(struct link *link)
+{
+	if (link->inotify_fd >= 0)
+		close(link->inotify_fd);
+	if (link->attempts_fd >= 0)
+		close(link->attempts_fd);
+	map_free(&link->watches);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The spool's file: a magic line, then records of size, checksum, type, body. Only the keeper's thread
+ * writes; the sync thread has nothing but the descriptor, and a file that was replaced while it was busy
+ * is closed by it.
+ */
+#include "worker/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#define SPOOL_NAME     "spool"
+#define SPOOL_NEW_NAME "spool.new"
+#define SPOOL_FILE_MAX ((size_t)1 << 30)
+#define LINGER_NS      (5 * NS_PER_MS)   /* results that are acknowledged meanwhile need no sync */
+#define LONG_BYTES     ((size_t)1 << 20)
+#define RECORD_BYTES   ((size_t)512)     /* more than a live attempt's records take */
+
+static const char magic[16] = "titan-spool 1\n";
+
+struct record_header {
+	uint32_t size;                   /* of the body */
+	uint32_t sum;                    /* of type and body */
+	uint32_t type;
+};
+
+struct spool {
+	int dir_fd, fd;
+	size_t size;                     /* of the file */
+	struct buf pending;              /* not yet written */
+	struct buf kept;                 /* pending of before spool_rewrite_begin */
+	pthread_t thread;
+	pthread_mutex_t lock;            /* what follows */
+	pthread_cond_t changed;
+	int busy_fd;                     /* the file that is being synced, or -1 */
+	bool wanted, ending;
+};
+
+static uint32_t checksum(uint32_t type, const uint8_t *data, size_t size)
+{
+	static uint32_t table[256];
+	uint32_t sum = ~type;
+
+	if (!table[1])
+		for (uint32_t i = 0; i < 256; i++) {
+			uint32_t value = i;
+
+			for (int bit = 0; bit < 8; bit++)
+				value = value >> 1 ^ (value & 1 ? 0xedb88320u : 0);
+			table[i] = value;
+		}
+	for (size_t i = 0; i < size; i++)
+		sum = table[(sum ^ data[i]) & 0xff] ^ sum >> 8;
+	return ~sum;
+}
+
+/* The bytes at the front that are whole records. */
+static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type, struct slice body, void *owner),
+		     void *owner)
+{
+	size_t at = sizeof(magic);
+
+	if (bytes.len < sizeof(magic) || memcmp(bytes.data, magic, sizeof(magic)) != 0)
+		return 0;
+	while (bytes.len - at >= sizeof(struct record_header)) {
+		struct record_header header;
+		const uint8_t *body = bytes.data + at + sizeof(header);
+
+		memcpy(&header, bytes.data + at, sizeof(header));
+		if (header.size > bytes.len - at - sizeof(header))
+			break;
+		if (header.sum != checksum(header.type, body, header.size))
+			break;
+		record_cb((enum spool_type)header.type, slice_make(body, header.size), owner);
+		at += sizeof(header) + header.size;
+	}
+	return at;
+}
+
+static void *sync_thread(void *data)
+{
+	const struct timespec linger = { .tv_nsec = LINGER_NS };
+	struct spool *spool = data;
+	int fd;
+
+	pthread_mutex_lock(&spool->lock);
+	while (!spool->ending) {
+		if (!spool->wanted) {
+			pthread_cond_wait(&spool->changed, &spool->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&spool->lock);
+		nanosleep(&linger, NULL);
+		pthread_mutex_lock(&spool->lock);
+		if (!spool->wanted)
+			continue;
+		spool->wanted = false;
+		spool->busy_fd = fd = spool->fd;
+		pthread_mutex_unlock(&spool->lock);
+		/* A failure shows at the next write or at the rewrite: there is nothing to take back here. */
+		(void)fdatasync(fd);
+		pthread_mutex_lock(&spool->lock);
+		if (fd != spool->fd)
+			close(fd);
+		spool->busy_fd = -1;
+	}
+	pthread_mutex_unlock(&spool->lock);
+	return NULL;
+}
+
+static enum err open_file(struct spool *spool, void (*record_cb)(enum spool_type, struct slice, void *),
+			  void *owner, size_t *ret_torn, struct error *error)
+{
+	struct buf data = { 0 };
+	size_t whole = 0;
+	int result = io_read_file(spool->dir_fd, SPOOL_NAME, SPOOL_FILE_MAX, &data);
+
+	if (result == 0)
+		whole = replay(buf_slice(&data), record_cb, owner);
+	*ret_torn = data.len - whole;
+	buf_free(&data);
+	if (result < 0 && result != -ENOENT)
+		return error_system(error, -result, "the worker's spool can't be read");
+	spool->fd = openat(spool->dir_fd, SPOOL_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND | O_NOFOLLOW, 0600);
+	if (spool->fd < 0)
+		return error_system(error, errno, "the worker's spool can't be opened");
+	if (ftruncate(spool->fd, (off_t)whole) < 0)
+		return error_system(error, errno, "the torn end of the worker's spool can't be cut off");
+	if (whole == 0 && (result = io_write_all(spool->fd, magic, sizeof(magic))) < 0)
+		return error_system(error, -result, "the worker's spool can't be written");
+	spool->size = whole > 0 ? whole : sizeof(magic);
+	return ERR_NONE;
+}
+
+enum err spool_open(int dir_fd, void (*record_cb)(enum spool_type type, struct slice body, void *owner),
+		    void *owner, struct spool **ret_spool, size_t *ret_torn, struct error *error)
+{
+	struct spool *spool = mem_zalloc(sizeof(*spool));
+	enum err result;
+	int fault;
+
+	spool->dir_fd = dir_fd;
+	spool->fd = spool->busy_fd = -1;
+	result = open_file(spool, record_cb, owner, ret_torn, error);
+	pthread_mutex_init(&spool->lock, NULL);
+	pthread_cond_init(&spool->changed, NULL);
+	fault = result ? 0 : pthread_create(&spool->thread, NULL, sync_thread, spool);
+	if (fault)
+		result = error_system(error, fault, "no thread can be made");
+	if (!result) {
+		*ret_spool = spool;
+		return ERR_NONE;
+	}
+	if (spool->fd >= 0)
+		close(spool->fd);
+	mem_free(spool);
+	return result;
+}
+
+void spool_close(struct spool *spool)
+{
+	bool owed;
+
+	if (!spool)
+		return;
+	pthread_mutex_lock(&spool->lock);
+	owed = spool->wanted;
+	spool->ending = true;
+	pthread_cond_signal(&spool->changed);
+	pthread_mutex_unlock(&spool->lock);
+	pthread_join(spool->thread, NULL);
+	if (spool_flush(spool) == 0 && owed)
+		(void)fdatasync(spool->fd);
+	close(spool->fd);
+	buf_free(&spool->pending);
+	buf_free(&spool->kept);
+	pthread_cond_destroy(&spool->changed);
+	pthread_mutex_destroy(&spool->lock);
+	mem_free(spool);
+}
+
+void spool_add(struct spool *spool, enum spool_type type, const void *body, size_t size)
+{
+	struct record_header header = { .size = (uint32_t)size, .type = type,
+					.sum = checksum(type, body, size) };
+
+	buf_add(&spool->pending, &header, sizeof(header));
+	buf_add(&spool->pending, body, size);
+}
+
+int spool_flush(struct spool *spool)
+{
+	int result;
+
+	if (spool->pending.len == 0)
+		return 0;
+	result = io_write_all(spool->fd, spool->pending.data, spool->pending.len);
+	if (result < 0) {
+		/* Half a record in the middle would hide all that follow it. */
+		if (ftruncate(spool->fd, (off_t)spool->size) < 0)
+			return -errno;
+		return result;
+	}
+	spool->size += spool->pending.len;
+	buf_clear(&spool->pending);
+	return 0;
+}
+
+void spool_want_sync(struct spool *spool, bool want)
+{
+	pthread_mutex_lock(&spool->lock);
+	if (want && !spool->wanted)
+		pthread_cond_signal(&spool->changed);
+	spool->wanted = want;
+	pthread_mutex_unlock(&spool->lock);
+}
+
+bool spool_is_long(const struct spool *spool, size_t live)
+{
+	return spool->size > LONG_BYTES && spool->size / 4 > live * RECORD_BYTES;
+}
+
+void spool_rewrite_begin(struct spool *spool)
+{
+	struct buf empty = spool->kept;
+
+	spool->kept = spool->pending;
+	spool->pending = empty;
+	buf_clear(&spool->pending);
+	buf_add(&spool->pending, magic, sizeof(magic));
+}
+
+static int replace_file(struct spool *spool, int *ret_fd)
+{
+	int fd = openat(spool->dir_fd, SPOOL_NEW_NAME,
+			O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND | O_NOFOLLOW, 0600);
+	int result;
+
+	if (fd < 0)
+		return -errno;
+	result = io_write_all(fd, spool->pending.data, spool->pending.len);
+	if (result == 0 && (fdatasync(fd) < 0 ||
+			    renameat(spool->dir_fd, SPOOL_NEW_NAME, spool->dir_fd, SPOOL_NAME) < 0))
+		result = -errno;
+	if (result < 0) {
+		close(fd);
+		return result;
+	}
+	/* Were the renaming undone by a power cut, the old file would tell more than is needed, and nothing false. */
+	(void)fsync(spool->dir_fd);
+	*ret_fd = fd;
+	return 0;
+}
+
+int spool_rewrite_end(struct spool *spool)
+{
+	int fd = -1, result = replace_file(spool, &fd);
+
+	if (result < 0) {
+		buf_clear(&spool->pending);
+		buf_add_slice(&spool->pending, buf_slice(&spool->kept));
+		buf_clear(&spool->kept);
+		return result;
+	}
+	pthread_mutex_lock(&spool->lock);
+	if (spool->busy_fd != spool->fd)
+		close(spool->fd);
+	spool->fd = fd;
+	spool->wanted = false;
+	pthread_mutex_unlock(&spool->lock);
+	spool->size = spool->pending.len;
+	buf_clear(&spool->pending);
+	buf_clear(&spool->kept);
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a keeper must not forget, in one file of checksummed records: which attempts have a process, how
+ * they ended, what the master has of that. What was added is written by spool_flush, before anything is
+ * said about it; a thread of its own syncs it to the disk shortly after, if it still matters by then.
+ */
+#ifndef TITAN_WORKER_SPOOL_H
+#define TITAN_WORKER_SPOOL_H
+
+#include "proto/error.h"
+#include "worker/ipc.h"
+
+enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED };
+
+struct spool_life {                      /* what follows was written in this boot of the machine */
+	uint8_t boot_id[16];
+};
+
+struct spool_started {
+	uint64_t job, epoch, run, space;
+	int64_t pid;
+	int64_t before_ns, after_ns;     /* boot time: its process began between them */
+	int64_t begun_ns;                /* monotonic */
+	int64_t wall_ms;
+};
+
+/* SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED a struct ipc_attempt. */
+
+struct spool;
+
+/* record_cb sees every record in order; a torn end is cut off, and *ret_torn says how many bytes that were. */
+enum err spool_open(int dir_fd, void (*record_cb)(enum spool_type type, struct slice body, void *owner),
+		    void *owner, struct spool **ret_spool, size_t *ret_torn, struct error *error);
+void spool_close(struct spool *spool);           /* syncs what has to be; NULL is fine */
+
+void spool_add(struct spool *spool, enum spool_type type, const void *body, size_t size);
+int spool_flush(struct spool *spool);            /* 0, or -errno: it stays in memory and is tried again */
+/* Sync soon: called with false when nothing in it matters any more, so that the disk is left alone. */
+void spool_want_sync(struct spool *spool, bool want);
+
+/* Is there so much in it that beginning anew with live records is cheap? */
+bool spool_is_long(const struct spool *spool, size_t live);
+/* What is added from now on replaces everything; takes effect, synced, with spool_rewrite_end. */
+void spool_rewrite_begin(struct spool *spool);
+int spool_rewrite_end(struct spool *spool);      /* 0, or -errno and the old file stays in use */
+
+#endif

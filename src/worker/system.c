@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two files of /proc. A machine that doesn't have them is reported idle. */
+#include "worker/system.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+
+#define TEXT_MAX 1048576u
+
+bool system_parse_stat(const char *text, struct system_load *load)
+{
+	uint64_t user, nice, system, idle, wait, interrupt, soft, stolen, busy, total;
+
+	if (sscanf(text, "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64, &user, &nice, &system, &idle, &wait, &interrupt, &soft, &stolen) != 8)
+		return false;
+	busy = user + nice + system + interrupt + soft + stolen;
+	total = busy + idle + wait;
+	/* Counters of a machine whose processors come and go may run backwards. */
+	if (total > load->total && busy >= load->busy && busy - load->busy <= total - load->total)
+		load->cpu_permille = (busy - load->busy) * 1000 / (total - load->total);
+	load->busy = busy;
+	load->total = total;
+	return true;
+}
+
+bool system_parse_meminfo(const char *text, struct system_load *load)
+{
+	const char *total_at = strstr(text, "MemTotal:"), *available_at = strstr(text, "MemAvailable:");
+	uint64_t total, available;
+
+	if (!total_at || sscanf(total_at, "MemTotal: %" SCNu64, &total) != 1 || total == 0)
+		return false;
+	if (!available_at || sscanf(available_at, "MemAvailable: %" SCNu64, &available) != 1 || available > total)
+		return false;
+	load->mem_permille = (total - available) * 1000 / total;
+	return true;
+}
+
+void system_look(struct system_load *load)
+{
+	struct buf text = { 0 };
+
+	if (io_read_file(AT_FDCWD, "/proc/stat", TEXT_MAX, &text) == 0)
+		system_parse_stat(buf_cstr(&text), load);
+	buf_clear(&text);
+	if (io_read_file(AT_FDCWD, "/proc/meminfo", TEXT_MAX, &text) == 0)
+		system_parse_meminfo(buf_cstr(&text), load);
+	buf_free(&text);
+}

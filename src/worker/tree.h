@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What /proc says about processes: the keeper's own children (a job's orphans become its children, since it
+ * is a subreaper), whose they are by the mark in their environment, when they began. Changes nothing.
+ */
+#ifndef TITAN_WORKER_TREE_H
+#define TITAN_WORKER_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pid_list {
+	pid_t *at;
+	size_t n, cap;
+};
+
+/* For tree_children; -1 where the kernel has no such file, and everything is then read. */
+int tree_children_open(void);
+/* All children of this thread, zombies included. */
+void tree_children(int fd, struct pid_list *out);
+void tree_processes(struct pid_list *out);
+void pid_list_free(struct pid_list *list);
+
+/* Does its environment hold TITAN_MARK=mark.JOB.EPOCH? */
+bool tree_mark(pid_t pid, const char *mark, uint64_t *ret_job, uint64_t *ret_epoch);
+
+struct tree_stat {
+	char state;                      /* Z: a zombie */
+	pid_t parent, session;
+	int64_t begun_ns;                /* boot time, rounded down to TREE_TICK_NS */
+};
+
+#define TREE_TICK_NS (INT64_C(1000000000) / 100)
+
+bool tree_stat(pid_t pid, struct tree_stat *ret_stat);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The two processes of a worker. Both return an exit status of titan(1). */
+#ifndef TITAN_WORKER_WORKER_H
+#define TITAN_WORKER_WORKER_H
+
+#include <stdint.h>
+
+#include "base/place.h"
+#include "proto/error.h"
+
+struct worker_options {
+	struct place place;              /* the cluster; its files are in worker/NAME below it */
+	const char *name;
+	uint32_t slots;                  /* 0: one a core */
+	int ready_fd;                    /* a byte is written when it is connected; -1 none */
+	const char *const *link_argv;    /* the link's program, by path; NULL: this program with the word "link" */
+};
+
+/* The keeper: owns children, spool and leases; starts the link and starts it again when it dies. */
+int keeper_run(const struct worker_options *options, struct error *error);
+/* What the word "link" does: reads its options from the environment that the keeper gave it, then link_run. */
+int link_main(void);
+/* The link, started by the keeper with its socket as descriptor 3. */
+int link_run(const struct worker_options *options, struct error *error);
+
+#endif

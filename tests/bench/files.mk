@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+bench_programs = \
+	tests/bench/bench_codec \
+	tests/bench/bench_core \
+	tests/bench/bench_keeper \
+	tests/bench/bench_spawn \
+	tests/bench/bench_store \
+	tests/bench/bench_tui
+
+tests_bench_bench_codec_SOURCES = tests/bench/bench_codec.c
+tests_bench_bench_codec_LDADD = $(all_libs)
+
+tests_bench_bench_core_SOURCES = tests/bench/bench_core.c
+tests_bench_bench_core_LDADD = $(all_libs)
+
+tests_bench_bench_keeper_SOURCES = tests/bench/bench_keeper.c
+tests_bench_bench_keeper_LDADD = $(all_libs)
+
+tests_bench_bench_spawn_SOURCES = tests/bench/bench_spawn.c
+tests_bench_bench_spawn_LDADD = $(all_libs)
+
+tests_bench_bench_store_SOURCES = tests/bench/bench_store.c
+tests_bench_bench_store_LDADD = $(all_libs)
+
+tests_bench_bench_tui_SOURCES = tests/bench/bench_tui.c
+tests_bench_bench_tui_LDADD = $(all_libs)
+
+bench_other = \
+	tests/bench/throughput.sh

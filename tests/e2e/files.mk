@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+e2e_tests = \
+	tests/e2e/adopt.sh \
+	tests/e2e/cancel.sh \
+	tests/e2e/demo.sh \
+	tests/e2e/errors.sh \
+	tests/e2e/graph.sh \
+	tests/e2e/kill-master.sh \
+	tests/e2e/logs.sh \
+	tests/e2e/outputs.sh \
+	tests/e2e/submit.sh \
+	tests/e2e/wait.sh
+
+e2e_other = \
+	tests/e2e/lib.sh

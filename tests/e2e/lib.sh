@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Sourced by the end-to-end tests: TAP, a cluster of one's own, waiting for states. A test never sleeps for
+# a result: it waits until a condition holds, and fails with what it saw when that takes too long.
+
+set -u
+
+TITAN=${TITAN:?path of the titan binary}
+test_dir=$(mktemp -d "${TMPDIR:-/tmp}/titan-e2e.XXXXXX") || exit 1
+export TITAN_STATE=$test_dir/state HOME=$test_dir NO_COLOR=1
+unset TITAN_CLUSTER XDG_STATE_HOME
+test_count=0
+test_failed=0
+cd "$test_dir" || exit 1
+
+titan() { "$TITAN" "$@"; }
+
+note() { printf '%s\n' "$*" | sed 's/^/# /'; }
+
+ok() { # DESCRIPTION COMMAND...
+	local what=$1
+	shift
+	test_count=$((test_count + 1))
+	if "$@" >"$test_dir/ok.out" 2>&1; then
+		echo "ok $test_count - $what"
+	else
+		note "status $? of: $*"
+		note "$(tail -n 20 "$test_dir/ok.out")"
+		echo "not ok $test_count - $what"
+		test_failed=$((test_failed + 1))
+		return 1
+	fi
+}
+
+is() { # DESCRIPTION GOT WANTED
+	test_count=$((test_count + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $test_count - $1"
+	else
+		note "got:    $2"
+		note "wanted: $3"
+		echo "not ok $test_count - $1"
+		test_failed=$((test_failed + 1))
+		return 1
+	fi
+}
+
+like() { # DESCRIPTION GOT PATTERN (extended regular expression)
+	test_count=$((test_count + 1))
+	if printf '%s\n' "$2" | grep -Eq -- "$3"; then
+		echo "ok $test_count - $1"
+	else
+		note "got:     $2"
+		note "pattern: $3"
+		echo "not ok $test_count - $1"
+		test_failed=$((test_failed + 1))
+		return 1
+	fi
+}
+
+unlike() { # DESCRIPTION GOT PATTERN
+	test_count=$((test_count + 1))
+	if printf '%s\n' "$2" | grep -Eq -- "$3"; then
+		note "got:             $2"
+		note "must not match:  $3"
+		echo "not ok $test_count - $1"
+		test_failed=$((test_failed + 1))
+		return 1
+	fi
+	echo "ok $test_count - $1"
+}
+
+# exits DESCRIPTION STATUS COMMAND...: stdout in $out, stderr in $err
+exits() {
+	local what=$1 wanted=$2 status
+	shift 2
+	"$@" >"$test_dir/exits.out" 2>"$test_dir/exits.err" </dev/null
+	status=$?
+	out=$(cat "$test_dir/exits.out")
+	err=$(cat "$test_dir/exits.err")
+	[ "$status" = "$wanted" ] || note "stdout: $out" "stderr: $err"
+	is "$what" "$status" "$wanted"
+}
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+until_true() { # SECONDS COMMAND...
+	local deadline=$(($(date +%s) + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt "$deadline" ] || return 1
+		sleep 0.05
+	done
+}
+
+state_of() { titan --json status 2>/dev/null | jq -r "$1"; }
+master_pid() { state_of .master.pid; }
+job_state() { titan --json show "$1" 2>/dev/null | jq -r ".jobs[] | select(.name == \"$2\") | .state"; }
+job_is() { [ "$(job_state "$1" "$2")" = "$3" ]; }
+run_state() { titan --json show "$1" 2>/dev/null | jq -r .state; }
+run_is() { [ "$(run_state "$1")" = "$2" ]; }
+process_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
+
+# Every process whose environment names this test's state directory: daemons and jobs alike.
+cluster_processes() {
+	local pid
+	for pid in $(grep -lzs "^TITAN_STATE=$TITAN_STATE\$" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+		[ "$pid" = $$ ] || [ "$pid" = "${BASHPID:-0}" ] || echo "$pid"
+	done
+}
+
+finish() {
+	titan -y down >/dev/null 2>&1
+	for pid in $(cluster_processes); do
+		case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) in
+		*titan*) kill -KILL "$pid" 2>/dev/null ;;
+		esac
+	done
+	rm -rf "$test_dir"
+}
+trap finish EXIT
+
+done_testing() {
+	echo "1..$test_count"
+	[ "$test_failed" = 0 ]
+	exit
+}
+
+start_cluster() { # titan up's arguments
+	titan up "$@" >"$test_dir/up.out" 2>&1 || {
+		note "$(cat "$test_dir/up.out")"
+		echo "Bail out! titan up failed"
+		exit 1
+	}
+	until_true 10 worker_is_up || {
+		echo "Bail out! the local worker never came up"
+		exit 1
+	}
+}
+
+worker_is_up() { [ "$(state_of '[.workers[] | select(.state == "up")] | length')" -ge 1 ]; }

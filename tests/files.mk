@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The tests: what is built for them, and the targets that run them. Part of Makefile.am.
+
+include $(top_srcdir)/tests/unit/files.mk
+include $(top_srcdir)/tests/fuzz/files.mk
+include $(top_srcdir)/tests/e2e/files.mk
+include $(top_srcdir)/tests/lint/files.mk
+include $(top_srcdir)/tests/sim/files.mk
+include $(top_srcdir)/tests/bench/files.mk
+include $(top_srcdir)/tests/fixtures/files.mk
+
+# Upstream's greatest.h, where it was asked for, comes first and has the same guard as ours.
+tests/unit/%.o: test_cppflags = $(GREATEST_CPPFLAGS) -I$(top_srcdir)/tests
+
+if ENABLE_FUZZ
+fuzz_main =
+else
+fuzz_main = tests/fuzz/replay.c
+endif
+
+check_PROGRAMS += $(unit_programs) $(fuzz_programs) $(sim_programs)
+EXTRA_PROGRAMS = $(bench_programs) $(fuzz_tools)
+CLEANFILES += $(EXTRA_PROGRAMS)
+
+# Of the worker the simulator takes the ledger alone.
+sim_libs = libworker.a $(core_libs)
+
+unit_tests = $(unit_programs)
+fuzz_tests = tests/fuzz/corpus.sh
+generated_tests = tests/lint/generated.sh
+# What runs under the sanitizers besides the unit tests: a share of the end-to-end tests.
+share_tests = $(unit_tests) tests/e2e/adopt.sh tests/e2e/graph.sh tests/e2e/logs.sh tests/e2e/errors.sh
+EXTRA_DIST += tests/run-tests tests/run-suite tests/list-sources tests/check-bare tests/greatest.h tests/fuzz/corpus.sh \
+	$(generated_tests) $(unit_other) $(e2e_tests) $(e2e_other) $(lint_tests) $(lint_other) \
+	$(sim_tests) $(sim_other) $(bench_other) $(fixtures) $(corpus_files)
+
+# A program lies in the build directory, a script in the source directory.
+test_paths = $(foreach test,$(1),$(if $(filter %.sh,$(test)),$(abs_top_srcdir)/$(test),$(test)))
+run_tests = TITAN=$(abs_top_builddir)/titan TITAN_GEN=$(abs_top_builddir)/titan-gen \
+	TITAN_SIM=$(abs_top_builddir)/tests/sim/titan-sim \
+	TITAN_SRCDIR=$(abs_top_srcdir) TITAN_BUILDDIR=$(abs_top_builddir) CC="$(CC)" \
+	$(BASH_PROGRAM) $(top_srcdir)/tests/run-tests $(TEST_FLAGS)
+
+check-local:
+	@$(run_tests) $(call test_paths,$(foreach part,$(CHECK_PARTS),$($(part)_tests)))
+
+# All that a test may need, and nothing run: for those who build first and test then.
+programs: all $(check_PROGRAMS)
+
+check-unit: all $(unit_programs)
+	@$(run_tests) $(call test_paths,$(unit_tests))
+check-e2e: all
+	@$(run_tests) $(call test_paths,$(e2e_tests))
+check-sim: all $(sim_programs)
+	@$(run_tests) $(call test_paths,$(sim_tests))
+check-fuzz: all $(fuzz_programs)
+	@$(run_tests) $(call test_paths,$(fuzz_tests))
+check-lint: all
+	@$(run_tests) $(call test_paths,$(lint_tests))
+check-generated: all
+	@$(run_tests) $(call test_paths,$(generated_tests))
+check-share: all $(unit_programs)
+	@$(run_tests) $(call test_paths,$(share_tests))
+
+# Numbers for people: nothing here passes or fails.
+bench: all $(bench_programs)
+	@for program in $(bench_programs); do echo "== $$program"; ./$$program || exit 1; done
+
+# A bare Debian 12 made with debootstrap runs both commands of the README. By hand, as root.
+check-bare:
+	@$(BASH_PROGRAM) $(abs_top_srcdir)/tests/check-bare
+
+# The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
+AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
+
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-bare bench

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+fuzz_programs = \
+	tests/fuzz/fuzz_dagline \
+	tests/fuzz/fuzz_frame \
+	tests/fuzz/fuzz_input
+
+tests_fuzz_fuzz_dagline_SOURCES = tests/fuzz/fuzz_dagline.c $(fuzz_main)
+tests_fuzz_fuzz_dagline_LDADD = $(all_libs)
+tests_fuzz_fuzz_dagline_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_frame_SOURCES = tests/fuzz/fuzz_frame.c $(fuzz_main)
+tests_fuzz_fuzz_frame_LDADD = $(all_libs)
+tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_input_SOURCES = tests/fuzz/fuzz_input.c $(fuzz_main)
+tests_fuzz_fuzz_input_LDADD = $(all_libs)
+tests_fuzz_fuzz_input_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+fuzz_tools = \
+	tests/fuzz/make_corpus
+
+tests_fuzz_make_corpus_SOURCES = tests/fuzz/make_corpus.c
+tests_fuzz_make_corpus_LDADD = $(all_libs)
+
+corpus_files = \
+	tests/fuzz/corpus

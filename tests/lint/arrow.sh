@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The include arrow: base < proto < tui < core < store, net < master, worker < cli < main. A part may
+# include itself and what lies below it; parts of the same rank don't know each other. src/gen prints
+# tables, so it may read whatever lies below cli.
+
+. "$(dirname "$0")/lib.sh"
+
+arrow() {
+	awk '
+	BEGIN {
+		split("base:1 proto:2 tui:3 core:4 store:5 net:5 master:6 worker:6 gen:7 cli:7 main:8", pairs, " ")
+		for (i in pairs) { split(pairs[i], pair, ":"); rank[pair[1]] = pair[2] }
+	}
+	function part(path) {
+		if (path == "src/main.c") return "main"
+		if (path ~ /^src\//) { split(path, piece, "/"); return piece[2] }
+		split(path, piece, "/"); return piece[1]
+	}
+	/^[ \t]*#[ \t]*include/ {
+		mine = part(FILENAME)
+		if (match($0, /"[^"]*"/)) {
+			name = substr($0, RSTART + 1, RLENGTH - 2)
+			other = part(name)
+			if (name !~ /\//) { print FILENAME ":" FNR ": \"" name "\" must name its folder"; next }
+			if (!(other in rank)) { print FILENAME ":" FNR ": includes " name ", which is no part of the product"; next }
+			if (other != mine && rank[other] >= rank[mine])
+				print FILENAME ":" FNR ": " mine " must not include " other " (" name ")"
+		}
+	}' $(c_files; tree_files | grep -E '^(src|proto|tui)/.*\.def$')
+}
+
+# system headers that belong to one part only
+only() { # HEADER-PATTERN ALLOWED-PATH-PATTERN
+	grep -nE "^[ 	]*#[ 	]*include[ 	]*<($1)>" $(c_files) /dev/null | grep -vE "^($2)"
+}
+
+own_header_first() {
+	local file header first
+	for file in $(c_files | grep '\.c$'); do
+		header=${file%.c}.h
+		[ -f "$header" ] || continue
+		first=$(grep -m 1 -E '^[ 	]*#[ 	]*include' "$file" | sed 's/.*[<"]\(.*\)[>"].*/\1/')
+		header=${header#src/}
+		[ "$first" = "$header" ] || [ "$first" = "${header%.h}_internal.h" ] ||
+			[ "$first" = "${header%/*}/internal.h" ] || echo "$file: first includes $first, not $header"
+	done
+}
+
+arrow | verdict 'parts include only what lies below them'
+only '(ncursesw?/)?(n?curses|term|panel|form|menu)\.h' 'tui/screen\.c:' | verdict 'only tui/screen.c includes curses'
+only 'ev\.h|ev\+\+\.h' 'src/(net|master|worker|cli)/' | verdict 'libev stays in net and above'
+only 'sqlite3\.h' 'src/store/' | verdict 'SQLite stays in store'
+only 'msgpack.*' 'proto/' | verdict 'msgpack-c stays in proto'
+only 'openssl/.*' 'src/(base|net|master|worker)/' | verdict 'OpenSSL stays out of core, proto, tui, store and cli'
+own_header_first | verdict 'a source file includes its own header first'
+finish

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The runner of the tests counts what it is told, and nothing that went wrong gets past it.
+
+. "$(dirname "$0")/lib.sh"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+make_test() { # NAME: its body on standard input
+	cat >"$scratch/$1.sh"
+}
+
+expect() { # WHAT STATUS LAST-LINE NAME...
+	local what=$1 status=$2 line=$3 output got name
+	local -a paths=()
+	shift 3
+	for name; do
+		paths+=("$scratch/$name.sh")
+	done
+	output=$(env -u TEST_JOBS -u TEST_TIMEOUT bash tests/run-tests ${options-} ${paths[@]+"${paths[@]}"} 2>&1)
+	got=$?
+	if [ $got = "$status" ] && [ "$(tail -n 1 <<<"$output")" = "$line" ]; then
+		verdict "$what" </dev/null
+	else
+		verdict "$what" <<<"status $got, not $status, or another last line than: $line
+$output"
+	fi
+}
+
+make_test good <<<'echo "ok 1 - a"; echo "ok 2 - b # SKIP c"; echo 1..2'
+make_test unit <<<'echo "Pass: 3, fail: 0, skip: 1."'
+make_test bad <<<'echo "ok 1"; echo "not ok 2"; echo 1..2'
+make_test status <<<'echo "ok 1"; echo 1..1; exit 3'
+make_test silent <<<':'
+make_test short <<<'echo 1..3; echo "ok 1"'
+make_test slow <<<'echo "ok 1"; sleep 60 & wait'
+make_test litter <<<'echo "ok 1"; setsid sleep 60 >/dev/null 2>&1 & echo 1..1'
+make_test skipped <<<'echo "1..0 # SKIP nothing here"'
+make_test home <<<'[ "$PWD" = "$HOME" ] && [ -z "$(ls -A)" ] && echo "ok 1"; touch x; echo 1..1'
+
+expect 'passes and skips are counted' 0 '4 passed, 0 failed, 2 skipped' good unit
+expect 'a failure is counted and fails the run' 1 '2 passed, 1 failed, 1 skipped' bad good
+expect 'a bad exit status is a failure' 1 '1 passed, 1 failed, 0 skipped' status
+expect 'silence is a failure' 1 '0 passed, 1 failed, 0 skipped' silent
+expect 'a broken plan is a failure' 1 '1 passed, 1 failed, 0 skipped' short
+expect 'a whole script can be skipped' 0 '0 passed, 0 failed, 1 skipped' skipped
+expect 'nothing run is a failure' 1 '0 passed, 0 failed, 0 skipped'
+expect 'each test has a fresh directory' 0 '2 passed, 0 failed, 0 skipped' home home
+options='-t 1' expect 'what takes too long is ended and fails' 1 '1 passed, 1 failed, 0 skipped' slow
+expect 'a process left behind is a failure' 1 '1 passed, 1 failed, 0 skipped' litter
+options='-j 3' expect 'several at a time count alike' 1 '6 passed, 1 failed, 3 skipped' good bad unit home skipped
+finish

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+sim_sources = \
+	tests/sim/client.c \
+	tests/sim/disk.c \
+	tests/sim/graph.c \
+	tests/sim/main.c \
+	tests/sim/master.c \
+	tests/sim/oracle.c \
+	tests/sim/sim.h \
+	tests/sim/worker.c \
+	tests/sim/world.c
+
+sim_tests = \
+	tests/sim/planted.sh \
+	tests/sim/schedules.sh
+
+sim_other = \
+	tests/sim/bugs/ack-before-commit.patch \
+	tests/sim/bugs/backoff-lost-at-load.patch \
+	tests/sim/bugs/cascade-missed-through-a-diamond.patch \
+	tests/sim/bugs/cascade-stops-after-one-level.patch \
+	tests/sim/bugs/epoch-does-not-grow.patch \
+	tests/sim/bugs/key-forgotten-at-load.patch \
+	tests/sim/bugs/lost-at-hello-forgotten.patch \
+	tests/sim/bugs/no-ack-for-stale-results.patch \
+	tests/sim/bugs/no-epoch-check.patch \
+	tests/sim/bugs/no-grace-after-boot.patch \
+	tests/sim/bugs/retry-counted-twice.patch \
+	tests/sim/bugs/row-forgotten-at-the-end.patch \
+	tests/sim/bugs/run-ends-early.patch \
+	tests/sim/bugs/slot-freed-early.patch \
+	tests/sim/bugs/spool-dropped-at-send.patch \
+	tests/sim/bugs/stale-adopted.patch \
+	tests/sim/bugs/stale-not-stopped.patch \
+	tests/sim/bugs/start-after-cancel.patch \
+	tests/sim/bugs/start-after-the-lease.patch \
+	tests/sim/bugs/timeout-lost-at-load.patch \
+	tests/sim/bugs/welcome-before-stops.patch \
+	tests/sim/bugs/wrong-dependency-test.patch
+
+sim_programs = tests/sim/titan-sim
+
+tests_sim_titan_sim_SOURCES = $(sim_sources)
+tests_sim_titan_sim_LDADD = $(sim_libs)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Random graphs, most of them valid, with every feature that a specification can ask for. */
+#include "sim.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+static void job_needs(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	uint32_t want = index ? (uint32_t)rand_below(rand, index > 4 ? 4 : index + 1) : 0;
+	uint64_t *needs = arena_zalloc(&graph->arena, want + 1, sizeof(*needs));
+	uint64_t *triggers = arena_zalloc(&graph->arena, want + 1, sizeof(*triggers));
+	bool plain = true;
+	size_t n = 0;
+
+	for (uint32_t parent = 0; parent < index && n < want; parent++) {
+		if (rand_below(rand, index - parent) >= want - n)
+			continue;
+		needs[n] = parent;
+		triggers[n] = rand_below(rand, 6) ? TRIGGER_OK : TRIGGER_FAILED + rand_below(rand, 2);
+		plain = plain && triggers[n] == TRIGGER_OK;
+		n++;
+	}
+	job->needs.at = needs;
+	job->needs.n = n;
+	job->triggers.at = triggers;
+	job->triggers.n = plain ? 0 : n;
+}
+
+/* A chain through the whole graph closed behind itself, or a parent that doesn't exist. */
+static void graph_spoil(struct rand_state *rand, struct sim_graph *graph)
+{
+	struct rec_job_spec *first = &graph->jobs[0];
+	uint64_t *needs = arena_zalloc(&graph->arena, 1, sizeof(*needs));
+
+	graph->invalid = true;
+	needs[0] = graph->count;
+	if (graph->count > 1 && rand_below(rand, 2)) {
+		uint64_t *back = arena_zalloc(&graph->arena, 1, sizeof(*back));
+
+		back[0] = 0;
+		graph->jobs[graph->count - 1].needs.at = back;
+		graph->jobs[graph->count - 1].needs.n = 1;
+		graph->jobs[graph->count - 1].triggers.n = 0;
+		needs[0] = graph->count - 1;
+	}
+	first->needs.at = needs;
+	first->needs.n = 1;
+}
+
+static void graph_encode(struct sim_graph *graph)
+{
+	struct buf bytes = { 0 };
+	uint64_t hash;
+
+	for (uint32_t i = 0; i < graph->count; i++)
+		record_encode(&bytes, REC_job_spec, &graph->jobs[i]);
+	graph->body = blob_make(buf_slice(&bytes));
+	for (size_t i = 0; i < sizeof(graph->digest); i += 8) {
+		hash = hash_bytes(bytes.data, bytes.len, i);
+		memcpy(graph->digest + i, &hash, 8);
+	}
+	buf_free(&bytes);
+}
+
+struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most)
+{
+	static const char *const argv_true[] = { "true" };
+	struct sim_graph *graph = mem_zalloc(sizeof(*graph));
+	struct slice *argv = arena_zalloc(&graph->arena, 1, sizeof(*argv));
+
+	*argv = slice_str(argv_true[0]);
+	for (size_t i = 0; i < sizeof(graph->key); i += 8) {
+		uint64_t part = rand_next(rand);
+
+		memcpy(graph->key + i, &part, 8);
+	}
+	snprintf(graph->name, sizeof(graph->name), "graph-%u", (unsigned)number);
+	graph->count = 1 + (uint32_t)rand_below(rand, most);
+	graph->jobs = arena_zalloc(&graph->arena, graph->count, sizeof(*graph->jobs));
+	for (uint32_t i = 0; i < graph->count; i++) {
+		struct rec_job_spec *job = &graph->jobs[i];
+		char name[16];
+
+		snprintf(name, sizeof(name), "j%u", i);
+		job->name = arena_copy(&graph->arena, slice_str(name));
+		job->argv.at = argv;
+		job->argv.n = 1;
+		job->priority = rand_below(rand, 4) ? 0 : 1 + rand_below(rand, 101);
+		job->retry_max = rand_below(rand, 3) ? 0 : rand_below(rand, 4);
+		job->timeout_ms = rand_below(rand, 5) ? 0 : 1 + rand_below(rand, 3000);
+		job_needs(rand, graph, job, i);
+	}
+	if (rand_below(rand, 16) == 0)
+		graph_spoil(rand, graph);
+	graph_encode(graph);
+	return graph;
+}
+
+void graph_free(struct sim_graph *graph)
+{
+	if (!graph)
+		return;
+	blob_release(graph->body);
+	arena_free(&graph->arena);
+	mem_free(graph);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan-sim: schedules from a seed; the story of the first that fails; a hash that the seed decides. */
+#include "sim.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct sim_totals sim_totals;
+void sim_aborted(int signal_number);
+
+static int usage(FILE *out)
+{
+	fprintf(out, "usage: titan-sim [--seed N] [--schedules M] [--story] [--moves] [--keep-going]\n"
+		     "  --seed N       the first schedule's seed (1); the same seed gives the same hash\n"
+		     "  --schedules M  how many (100)\n"
+		     "  --story        tell every schedule, not only one that fails\n"
+		     "  --moves        print how often each move of a job was made\n"
+		     "  --keep-going   don't stop at the first failure\n");
+	return out == stderr ? 2 : 0;
+}
+
+static bool run_one(uint64_t seed, bool story)
+{
+	static struct sim_world world;
+
+	world_run(&world, seed, story);
+	sim_totals.events += world.events_done;
+	sim_totals.hash = hash_u64(sim_totals.hash ^ world.trace ^ world.events_done);
+	world_free(&world);
+	return sim_failure == NULL;
+}
+
+static void print_moves(void)
+{
+	for (size_t i = 0; i < MOVE_COUNT; i++) {
+		const struct move_info *move = &move_table[i];
+
+		printf("%-12s %-17s %-12s %llu\n", state_table[move->from].name, event_names[move->event],
+		       state_table[move->to].name,
+		       (unsigned long long)sim_totals.moves[move->from][move->event][move->to]);
+	}
+}
+
+static void tell(uint64_t seed)
+{
+	uint64_t hash = sim_totals.hash;
+
+	printf("seed %llu fails: %s\nits story:\n", (unsigned long long)seed, sim_failure);
+	run_one(seed, true);
+	sim_totals.hash = hash;
+	printf("again: titan-sim --seed %llu --schedules 1 --story\n", (unsigned long long)seed);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = { { "seed", required_argument, 0, 's' },
+						 { "schedules", required_argument, 0, 'n' },
+						 { "story", no_argument, 0, 't' },
+						 { "moves", no_argument, 0, 'm' },
+						 { "keep-going", no_argument, 0, 'k' },
+						 { "help", no_argument, 0, 'h' },
+						 { 0, 0, 0, 0 } };
+	struct sigaction action = { .sa_handler = sim_aborted };
+	uint64_t seed = 1, schedules = 100;
+	bool story = false, moves = false, keep_going = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (option == 's')
+			seed = strtoull(optarg, NULL, 0);
+		else if (option == 'n')
+			schedules = strtoull(optarg, NULL, 0);
+		else if (option == 't')
+			story = true;
+		else if (option == 'm')
+			moves = true;
+		else if (option == 'k')
+			keep_going = true;
+		else
+			return usage(option == 'h' ? stdout : stderr);
+	}
+	sigaction(SIGABRT, &action, NULL);
+	for (uint64_t i = 0; i < schedules; i++) {
+		sim_totals.schedules++;
+		if (run_one(seed + i, story))
+			continue;
+		sim_totals.failures++;
+		if (sim_totals.failures == 1 && !story)
+			tell(seed + i);
+		if (!keep_going)
+			break;
+	}
+	if (moves)
+		print_moves();
+	printf("events=%llu starts=%llu\n", (unsigned long long)sim_totals.events, (unsigned long long)sim_totals.starts);
+	printf("schedules=%llu failures=%llu hash=%016llx\n", (unsigned long long)sim_totals.schedules,
+	       (unsigned long long)sim_totals.failures, (unsigned long long)sim_totals.hash);
+	return sim_totals.failures ? 1 : 0;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The master around the core: an inbox, turns, a store whose commits take time, and revealing only what
+ * is durable. A crash leaves the transaction under way done or not done, and everything behind it undone.
+ */
+#include "sim.h"
+
+#include "base/mem.h"
+
+static void graph_input(struct sim_world *world, const struct event *event)
+{
+	const struct sim_graph *graph = event->message->graph;
+	struct graph_part part = { .body = graph->body, .count = graph->count };
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = event->a, .request = event->message->request };
+
+	input.submit.principal = 1;
+	input.submit.owner = slice_str("sim");
+	memcpy(input.submit.key, graph->key, 16);
+	memcpy(input.submit.digest, graph->digest, 32);
+	input.submit.name = slice_str(graph->name);
+	input.submit.parts = &part;
+	input.submit.part_count = 1;
+	core_step(world->master.core, &input);
+}
+
+static void hello_input(struct sim_world *world, const struct event *event)
+{
+	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = event->a };
+	uint64_t instance[2] = { event->message->instance, 0 };
+
+	input.hello.name = slice_str(world->workers[event->who].name);
+	input.hello.instance = slice_make(instance, sizeof(instance));
+	input.hello.slots = world->workers[event->who].slots;
+	input.hello.held = event->message->held;
+	input.hello.held_count = event->message->count;
+	core_step(world->master.core, &input);
+}
+
+static void step(struct sim_world *world, const struct event *event)
+{
+	struct core *core = world->master.core;
+	struct core_input input = { .conn = event->a };
+
+	if (event->what == HAPPENS_GONE) {
+		input.kind = INPUT_WORKER_GONE;
+		if (event->who < SIM_WORKERS_MAX)
+			core_step(core, &input);
+		return;
+	}
+	input.request = event->message->request;
+	switch (event->message->op) {
+	case OP_SUBMIT:
+		graph_input(world, event);
+		break;
+	case OP_ACT:
+		input.kind = INPUT_CANCEL;
+		input.cancel.run = event->message->run;
+		core_step(core, &input);
+		break;
+	case OP_HELLO:
+		hello_input(world, event);
+		break;
+	case OP_HEARTBEAT:
+		input.kind = INPUT_HEARTBEAT;
+		input.heartbeat.sent_ns = event->message->sent_ns;
+		core_step(core, &input);
+		break;
+	case OP_STARTED:
+		input.kind = INPUT_STARTED;
+		input.started.at = event->message->started;
+		input.started.n = event->message->count;
+		core_step(core, &input);
+		break;
+	case OP_DONE:
+		input.kind = INPUT_DONE;
+		input.done.at = event->message->done;
+		input.done.n = event->message->count;
+		core_step(core, &input);
+		break;
+	default:
+		world_fail(world, "the simulator sent what the master doesn't take");
+	}
+}
+
+static void plan_turn(struct sim_world *world, int64_t after_ns)
+{
+	struct sim_master *master = &world->master;
+	int64_t at = world->now_ns + (after_ns > 0 ? after_ns : 0);
+
+	if (master->turn_planned && master->due_planned_ns <= at)
+		return;
+	master->turn_planned = true;
+	master->due_planned_ns = at;
+	world_plan(world, at - world->now_ns, HAPPENS_TURN, 0)->b = master->life;
+}
+
+void sim_master_receive(struct sim_world *world, const struct event *event)
+{
+	struct sim_master *master = &world->master;
+
+	if (master->inbox_count == master->inbox_cap) {
+		master->inbox_cap = master->inbox_cap ? master->inbox_cap * 2 : 16;
+		master->inbox = mem_resize(master->inbox, master->inbox_cap, sizeof(*master->inbox));
+	}
+	master->inbox[master->inbox_count++] = *event;
+	plan_turn(world, (int64_t)world_rand(world, 50000));
+}
+
+static void begin_commit(struct sim_world *world)
+{
+	struct sim_master *master = &world->master;
+	int64_t takes = (int64_t)(60000 + world_rand(world, 2000000));
+
+	if (master->batch || !master->commit_count)
+		return;
+	if (world->faults && world_chance(world, 20))
+		takes = (int64_t)world_rand(world, 8000) * MS;
+	master->batch = master->commit_count;
+	world_plan(world, takes, HAPPENS_COMMIT, 0)->b = master->life;
+}
+
+static struct message *pack(struct sim_world *world, const struct outbox *outbox, size_t *at)
+{
+	const struct outgoing *first = &outbox->frames[*at];
+	struct message *message = message_make(first->op);
+	size_t n = 1;
+
+	while (*at + n < outbox->frame_count && outbox->frames[*at + n].conn == first->conn &&
+	       outbox->frames[*at + n].op == first->op && !first->close)
+		n++;
+	if (first->op != OP_ASSIGN && first->op != OP_STOP && first->op != OP_RECALL && first->op != OP_ACK)
+		n = 1;
+	message->count = n;
+	if (first->op == OP_ASSIGN)
+		message->assign = mem_array(n, sizeof(*message->assign));
+	else if (first->op == OP_STOP)
+		message->stop = mem_array(n, sizeof(*message->stop));
+	else
+		message->attempts = mem_array(n, sizeof(*message->attempts));
+	for (size_t i = 0; i < n; i++) {
+		const struct outgoing *frame = &outbox->frames[*at + i];
+
+		if (frame->op == OP_ASSIGN)
+			message->assign[i] = frame->assign;
+		else if (frame->op == OP_STOP)
+			message->stop[i] = frame->stop;
+		else if (frame->op == OP_RECALL || frame->op == OP_ACK)
+			message->attempts[i] = frame->op == OP_ACK ? frame->ack : frame->recall;
+	}
+	if (first->op == OP_ACCEPTED) {
+		message->request = first->accepted.id;
+		message->run = first->accepted.run;
+		message->existing = first->accepted.existing;
+	} else if (first->op == OP_OK || first->op == OP_ERROR) {
+		message->request = first->op == OP_OK ? first->ok.id : first->error.id;
+	} else if (first->op == OP_WELCOME) {
+		message->lease_ms = (int64_t)first->welcome.lease_ms;
+	} else if (first->op == OP_HEARTBEAT) {
+		message->sent_ns = first->heartbeat.sent_ns;
+	}
+	(void)world;
+	*at += n;
+	return message;
+}
+
+static void reveal(struct sim_world *world)
+{
+	struct sim_master *master = &world->master;
+	struct outbox *outbox;
+
+	while ((outbox = pipeline_reveal(&master->pipeline))) {
+		if (outbox->turn > world->disk.turn && outbox->row_count)
+			world_fail(world, "turn %u is revealed before it is durable", (unsigned)outbox->turn);
+		for (size_t i = 0; i < outbox->frame_count;) {
+			const struct outgoing *frame = &outbox->frames[i];
+			struct message *message = pack(world, outbox, &i);
+
+			conn_to_peer(world, frame->conn, message);
+			if (frame->close) {
+				struct sim_conn *conn = map_get(&world->conns, frame->conn);
+
+				if (conn) {
+					conn->master_open = false;
+					conn_break(world, conn);
+				}
+			}
+		}
+		core_sweep(master->core, master->pipeline.durable);
+		outbox_free(outbox);
+		mem_free(outbox);
+	}
+}
+
+void sim_master_turn(struct sim_world *world)
+{
+	struct sim_master *master = &world->master;
+	struct sim_turn *turn = mem_zalloc(sizeof(*turn));
+
+	master->turn_planned = false;
+	core_turn_begin(master->core, world_time(world), &turn->outbox);
+	for (size_t i = 0; i < master->inbox_count; i++) {
+		step(world, &master->inbox[i]);
+		message_free(master->inbox[i].message);
+	}
+	master->inbox_count = 0;
+	core_turn_end(master->core);
+	core_check(master->core);
+	oracle_turn(world, &turn->outbox);
+	turn->hash_after = core_hash(master->core);
+	world->trace = hash_u64(world->trace ^ turn->hash_after);
+	if (pipeline_add(&master->pipeline, &turn->outbox)) {
+		if (master->commit_count == master->commit_cap) {
+			master->commit_cap = master->commit_cap ? master->commit_cap * 2 : 16;
+			master->committing = mem_resize(master->committing, master->commit_cap, sizeof(struct outbox *));
+		}
+		master->committing[master->commit_count++] = &turn->outbox;
+		begin_commit(world);
+	}
+	reveal(world);
+	if (core_next_due(master->core) != TIME_NEVER)
+		plan_turn(world, core_next_due(master->core) - world->now_ns);
+}
+
+static void apply_batch(struct sim_world *world)
+{
+	struct sim_master *master = &world->master;
+
+	for (size_t i = 0; i < master->batch; i++) {
+		disk_apply(&world->disk, master->committing[i], ((struct sim_turn *)master->committing[i])->hash_after);
+		oracle_durable(world, master->committing[i]);
+	}
+}
+
+void sim_master_commit_done(struct sim_world *world)
+{
+	struct sim_master *master = &world->master;
+
+	if (world->faults && world_chance(world, 30)) {          /* disk full for a while: the same batch again */
+		world_plan(world, (int64_t)world_rand(world, 2000) * MS, HAPPENS_COMMIT, 0)->b = master->life;
+		return;
+	}
+	apply_batch(world);
+	pipeline_committed(&master->pipeline, master->committing[master->batch - 1]->turn);
+	memmove(master->committing, master->committing + master->batch,
+		(master->commit_count - master->batch) * sizeof(struct outbox *));
+	master->commit_count -= master->batch;
+	master->batch = 0;
+	reveal(world);
+	begin_commit(world);
+}
+
+void sim_master_crash(struct sim_world *world)
+{
+	struct sim_master *master = &world->master;
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
+
+	world_note(world, "the master is killed, %u turns not durable", (unsigned)master->pipeline.depth);
+	if (master->batch && world_chance(world, 500))
+		apply_batch(world);
+	core_free(master->core);
+	master->core = NULL;
+	for (size_t i = 0; i < master->inbox_count; i++)
+		message_free(master->inbox[i].message);
+	while (master->pipeline.first) {
+		struct outbox *outbox = master->pipeline.first;
+
+		master->pipeline.first = outbox->next;
+		outbox_free(outbox);
+		mem_free(outbox);
+	}
+	memset(&master->pipeline, 0, sizeof(master->pipeline));
+	master->inbox_count = master->commit_count = master->batch = 0;
+	master->up = master->turn_planned = false;
+	master->life++;
+	while (map_next(&world->conns, &cursor, &key, &value)) {
+		struct sim_conn *conn = value;
+
+		conn->master_open = false;
+		conn_break(world, conn);
+	}
+	world_plan(world, (int64_t)world_rand(world, world_chance(world, 100) ? 120000 : 3000) * MS, HAPPENS_MASTER_BOOT, 0);
+}
+
+static struct core *load(struct sim_world *world, struct now now, struct outbox *outbox)
+{
+	struct core_config config = { .cluster = slice_str("sim"), .seed = world->seed ^ world->master.life,
+				      .prefetch_off = world->seed % 5 == 0 };
+	struct core *core;
+	struct error error = { 0 };
+
+	if (world->hasty) {
+		config.heartbeat_ms = 500;
+		config.lease_ms = 2000;
+		config.grace_ms = 6000;
+	}
+	core = core_new(&config);
+	if (disk_load(&world->disk, core, &error) != ERR_NONE ||
+	    core_load_end(core, now, outbox, &error) != ERR_NONE)
+		world_fail(world, "I17: the rows can't be loaded: %s", error.text);
+	core_check(core);
+	return core;
+}
+
+/* I17, at an hour at which nothing is due yet: a load is a turn, and would fire it. */
+static void check_load(struct sim_world *world)
+{
+	struct outbox outbox = { 0 };
+	struct now before = { .mono_ns = 1, .wall_ms = 1 };
+	struct core *core = load(world, before, &outbox);
+
+	if (core_hash(core) != world->disk.hash_after)
+		world_fail(world, "I17: the state loaded from the rows of turn %u isn't the state that wrote them",
+			   (unsigned)world->disk.turn);
+	core_free(core);
+	outbox_free(&outbox);
+}
+
+void sim_master_boot(struct sim_world *world)
+{
+	struct sim_master *master = &world->master;
+	struct outbox outbox = { 0 };
+
+	if (world->disk.turn)
+		check_load(world);
+	master->up = true;
+	master->core = load(world, world_time(world), &outbox);
+	disk_apply(&world->disk, &outbox, core_hash(master->core));
+	oracle_durable(world, &outbox);
+	outbox_free(&outbox);
+	world_note(world, "the master starts");
+	plan_turn(world, 0);
+}

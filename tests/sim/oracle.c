@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What must hold, checked against what really happened. Each failure names its invariant. */
+#include "sim.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct oracle_job {
+	uint64_t job;
+	uint64_t run, index;
+	uint64_t epoch_decided, epoch_durable;
+	enum job_state durable;
+	bool terminal, cancelled;        /* the cancel was acknowledged */
+	uint32_t live, starts, fails;
+	uint64_t last_started;           /* epoch */
+	struct row_job row;
+};
+
+static struct oracle_job *job_of(struct sim_world *world, uint64_t serial)
+{
+	struct oracle_job *job = map_get(&world->oracle.jobs, serial);
+
+	if (!job) {
+		job = mem_zalloc(sizeof(*job));
+		job->job = serial;
+		map_put(&world->oracle.jobs, serial, job);
+	}
+	return job;
+}
+
+static const struct sim_graph *graph_of(struct sim_world *world, uint64_t serial, uint64_t *ret_first)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_job, serial);
+	const struct row *run = row ? disk_get(&world->disk, TABLE_run, (uint64_t)row->job.run) : NULL;
+
+	if (!run)
+		return NULL;
+	*ret_first = (uint64_t)run->run.first;
+	return map_get(&world->oracle.runs, (uint64_t)run->run.run);
+}
+
+static bool satisfied(enum trigger trigger, enum job_state parent)
+{
+	switch (trigger) {
+	case TRIGGER_OK:
+		return parent == STATE_SUCCEEDED;
+	case TRIGGER_FAILED:
+		return parent == STATE_FAILED || parent == STATE_TIMED_OUT || parent == STATE_DENIED ||
+		       parent == STATE_QUARANTINED;
+	default:
+		return state_terminal(parent);
+	}
+}
+
+/* I6: a start needs a durable assignment and durably satisfied dependencies. I8, I10: and a reason. */
+void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t serial, uint64_t epoch)
+{
+	struct oracle_job *job = job_of(world, serial);
+	const struct row *row = disk_get(&world->disk, TABLE_job, serial);
+	uint64_t first = 0;
+	const struct sim_graph *graph = graph_of(world, serial, &first);
+
+	world_note(world, "%s starts job %u epoch %x", worker->name, (unsigned)serial, (unsigned)epoch);
+	if (!row || (uint64_t)row->job.epoch < epoch)
+		world_fail(world, "I6: job %u epoch %x starts without a durable assignment", (unsigned)serial, (unsigned)epoch);
+	if (!graph)
+		world_fail(world, "I6: job %u of no durable run starts", (unsigned)serial);
+	if (job->last_started >= epoch)
+		world_fail(world, "an attempt of job %u starts twice", (unsigned)serial);
+	if (!ledger_has_lease(worker->ledger, world->now_ns))
+		world_fail(world, "%s starts job %u without a lease", worker->name, (unsigned)serial);
+	job->last_started = epoch;
+	job->starts++;
+	job->live++;
+	world->oracle.starts++;
+	sim_totals.starts++;
+	for (size_t i = 0; i < graph->jobs[serial - first].needs.n; i++) {
+		const struct rec_job_spec *spec = &graph->jobs[serial - first];
+		const struct row *parent = disk_get(&world->disk, TABLE_job, first + spec->needs.at[i]);
+		enum trigger trigger = spec->triggers.n ? (enum trigger)spec->triggers.at[i] : TRIGGER_OK;
+
+		if (!parent || !satisfied(trigger, (enum job_state)parent->job.state))
+			world_fail(world, "I6: job %u starts before its parent %u is durably settled in its favour",
+				   (unsigned)serial, (unsigned)(first + spec->needs.at[i]));
+	}
+}
+
+void oracle_ended(struct sim_world *world, uint64_t serial, uint64_t epoch)
+{
+	struct oracle_job *job = job_of(world, serial);
+
+	world_note(world, "job %u epoch %x is gone", (unsigned)serial, (unsigned)epoch);
+	if (job->live == 0)
+		world_fail(world, "job %u ends twice", (unsigned)serial);
+	job->live--;
+}
+
+/* Decided in a turn: no attempt after success or an acknowledged cancel; epochs grow. */
+void oracle_turn(struct sim_world *world, const struct outbox *outbox)
+{
+	for (size_t i = 0; i < outbox->frame_count; i++) {
+		const struct outgoing *frame = &outbox->frames[i];
+		struct oracle_job *job;
+
+		if (frame->op != OP_ASSIGN)
+			continue;
+		job = job_of(world, frame->assign.job);
+		if (frame->assign.epoch <= job->epoch_durable)
+			world_fail(world, "I3: the epoch of job %u doesn't grow", (unsigned)job->job);
+		if (job->terminal)
+			world_fail(world, "I8: job %u is given out again after it was settled", (unsigned)job->job);
+		if (job->cancelled)
+			world_fail(world, "I10: job %u is given out after its cancel was acknowledged", (unsigned)job->job);
+		job->epoch_decided = frame->assign.epoch;
+	}
+}
+
+static void durable_job(struct sim_world *world, const struct row_job *row)
+{
+	struct oracle_job *job = job_of(world, (uint64_t)row->job);
+	enum job_state state = (enum job_state)row->state;
+
+	if ((uint64_t)row->epoch < job->epoch_durable)
+		world_fail(world, "I3: the epoch of job %u shrinks", (unsigned)row->job);
+	if (job->terminal && state != job->durable)
+		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
+			   state_table[state].name);
+	if (state == STATE_SUCCEEDED && job->last_started != (uint64_t)row->epoch)
+		world_fail(world, "I3: job %u succeeded by an attempt that isn't its last", (unsigned)row->job);
+	job->epoch_durable = (uint64_t)row->epoch;
+	job->durable = state;
+	job->terminal = state_terminal(state);
+	job->row = *row;
+	job->run = (uint64_t)row->run;
+}
+
+static const struct rec_job_spec *spec_of(struct sim_world *world, uint64_t serial)
+{
+	uint64_t first = 0;
+	const struct sim_graph *graph = graph_of(world, serial, &first);
+
+	return graph ? &graph->jobs[serial - first] : NULL;
+}
+
+/* I12: as many failures as retries allow, no more and no fewer. */
+static void durable_failure(struct sim_world *world, const struct rec_event *event)
+{
+	struct oracle_job *job = job_of(world, event->job);
+	const struct rec_job_spec *spec = spec_of(world, event->job);
+
+	if (event->event != EVENT_EXITED_FAIL)
+		return;
+	job->fails++;
+	if (spec && (event->to == STATE_FAILED) != (job->fails == spec->retry_max + 1))
+		world_fail(world, "I12: job %u is %s after %u failures, with %u retries", (unsigned)event->job,
+			   state_table[event->to].name, job->fails, (unsigned)spec->retry_max);
+}
+
+static void durable_events(struct sim_world *world, struct slice body)
+{
+	struct arena arena = { 0 };
+	struct rec_event event;
+
+	while (body.len) {
+		if (record_decode(REC_event, &body, &arena, &event, NULL) != ERR_NONE)
+			world_fail(world, "an event row can't be read");
+		if (event.from >= STATE_COUNT || event.event >= EVENT_COUNT || event.to >= STATE_COUNT ||
+		    !state_allows((enum job_state)event.from, (enum job_event)event.event, (enum job_state)event.to))
+			world_fail(world, "a move that isn't in the table was recorded");
+		sim_totals.moves[event.from][event.event][event.to]++;
+		durable_failure(world, &event);
+		if (event.to == STATE_SUCCEEDED || event.to == STATE_FAILED)
+			world->oracle.results++;
+	}
+	arena_free(&arena);
+}
+
+static void durable_key(struct sim_world *world, const struct row_submit_key *row)
+{
+	for (size_t i = 0; i < world->graph_count; i++) {
+		struct sim_graph *graph = world->graphs[i];
+
+		if (!slice_eq(row->submit_key, slice_make(graph->key, sizeof(graph->key))))
+			continue;
+		if (map_get(&world->oracle.runs, (uint64_t)row->run) && graph != map_get(&world->oracle.runs, (uint64_t)row->run))
+			world_fail(world, "two graphs share run %u", (unsigned)row->run);
+		map_put(&world->oracle.runs, (uint64_t)row->run, graph);
+		if (graph->invalid)
+			world_fail(world, "an invalid graph became run %u", (unsigned)row->run);
+		if (graph->run && graph->run != (uint64_t)row->run)
+			world_fail(world, "I1: one submit became two runs");
+	}
+}
+
+/* I16: a run's row, when it ended, says what its jobs say. */
+static void durable_run(struct sim_world *world, const struct row_run *row)
+{
+	uint32_t counts[STATE_COUNT] = { 0 };
+
+	if (row->ended_ms == 0)
+		return;
+	for (int64_t i = 0; i < row->jobs; i++) {
+		const struct row *job = disk_get(&world->disk, TABLE_job, (uint64_t)(row->first + i));
+
+		if (!job)
+			world_fail(world, "I16: run %u ended without its job %u", (unsigned)row->run, (unsigned)(row->first + i));
+		counts[job->job.state]++;
+	}
+	if ((int64_t)run_state_of(counts) != row->state || !run_state_terminal(run_state_of(counts)))
+		world_fail(world, "I16: run %u isn't what its jobs are", (unsigned)row->run);
+}
+
+void oracle_durable(struct sim_world *world, const struct outbox *outbox)
+{
+	for (size_t i = 0; i < outbox->row_count; i++) {
+		const struct row *row = &outbox->rows[i];
+
+		if (row->deleted)
+			continue;
+		if (row->table == TABLE_job) {
+			durable_job(world, &row->job);
+			if (row->job.state == STATE_DELAYED && row->job.due_ms < outbox->wall_ms + LIMIT_RETRY_BACKOFF_MS)
+				world_fail(world, "I12: job %u waits for less than its backoff", (unsigned)row->job.job);
+		}
+		else if (row->table == TABLE_event)
+			durable_events(world, row->event.body);
+		else if (row->table == TABLE_submit_key)
+			durable_key(world, &row->submit_key);
+		else if (row->table == TABLE_run)
+			durable_run(world, &row->run);
+	}
+}
+
+/* I1: what was acknowledged is durable, and is one run. */
+void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run)
+{
+	world_note(world, "%s is run %u", graph->name, (unsigned)run);
+	if (graph->invalid)
+		world_fail(world, "an invalid graph was accepted");
+	if (map_get(&world->oracle.runs, run) != graph || !disk_get(&world->disk, TABLE_run, run))
+		world_fail(world, "I1: run %u was acknowledged and isn't durable", (unsigned)run);
+	if (graph->run && graph->run != run)
+		world_fail(world, "I1: one submit became two runs");
+	graph->run = run;
+}
+
+void oracle_cancelled(struct sim_world *world, uint64_t run)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+
+	world_note(world, "the cancel of run %u is acknowledged", (unsigned)run);
+	for (int64_t i = 0; row && i < row->run.jobs; i++)
+		job_of(world, (uint64_t)(row->run.first + i))->cancelled = true;
+}
+
+/* I11: a worker that has been in peace for a while runs only current attempts, and none that is out of time. */
+void oracle_quiet(struct sim_world *world, const struct sim_worker *worker)
+{
+	int64_t peace_ns = world->now_ns - (worker->welcomed_ns > world->calm_ns ? worker->welcomed_ns : world->calm_ns);
+
+	if (world->faults || peace_ns < 20 * NS_PER_S)
+		return;
+	for (size_t i = 0; i < worker->process_count; i++) {
+		const struct process *process = &worker->processes[i];
+		const struct row *row = disk_get(&world->disk, TABLE_job, process->job);
+		const struct rec_job_spec *spec = spec_of(world, process->job);
+
+		if (process->started_ns + 20 * NS_PER_S > world->now_ns)
+			continue;
+		if (!row || (uint64_t)row->job.epoch != process->epoch || state_terminal((enum job_state)row->job.state))
+			world_fail(world, "I11: %s still runs a stale attempt of job %u", worker->name, (unsigned)process->job);
+		if (spec && spec->timeout_ms && process->started_ns + (int64_t)spec->timeout_ms * MS + 20 * NS_PER_S < world->now_ns)
+			world_fail(world, "job %u runs on and on after its time-out", (unsigned)process->job);
+	}
+}
+
+/* I9: after faults stop everything is settled, and no process is left. */
+void oracle_rest(struct sim_world *world)
+{
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	while (map_next(&world->oracle.jobs, &cursor, &serial, &value))
+		if (((struct oracle_job *)value)->live)
+			world_fail(world, "I9: job %u still has a process", (unsigned)serial);
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+		const struct row *row = graph->run ? disk_get(&world->disk, TABLE_run, graph->run) : NULL;
+
+		if (graph->invalid)
+			continue;
+		if (!row || row->run.ended_ms == 0)
+			world_fail(world, "I9: %s never ended", graph->name);
+	}
+}
+
+void oracle_free(struct oracle *oracle)
+{
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	while (map_next(&oracle->jobs, &cursor, &serial, &value))
+		mem_free(value);
+	map_free(&oracle->jobs);
+	map_free(&oracle->runs);
+}

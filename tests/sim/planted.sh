@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Bugs are planted, as patches over a copy of the core and the ledger, and the simulator must find each.
+# A patch that doesn't apply any more is a failure: it must be made anew.
+#
+# PLANTED_SCHEDULES: how many schedules each gets (3000). PLANTED: only patches whose name has this in it.
+# time-out: 600 s
+set -u
+
+source_dir=${TITAN_SRCDIR:?the source tree}
+build_dir=${TITAN_BUILDDIR:?the build tree}
+compiler=${CC:-cc}
+schedules=${PLANTED_SCHEDULES:-3000}
+work=$(mktemp -d "${TMPDIR:-/tmp}/titan-planted.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+flags="-std=gnu17 -O1 -g -D_GNU_SOURCE -DTITAN_VERSION=\"planted\""
+libs="$build_dir/libproto.a $build_dir/libbase.a $(grep -oE '^(MSGPACK|UTF8PROC|CRYPTO)_LIBS = .*' "$build_dir/Makefile" |
+	cut -d= -f2- | tr '\n' ' ') -lpthread"
+number=0
+failed=0
+
+command -v patch >/dev/null || { echo "1..0 # SKIP no patch(1)"; exit 0; }
+
+result() { # STATUS TEXT
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2"
+	else
+		echo "not ok $number - $2"
+		failed=1
+	fi
+}
+
+# The simulator's own parts don't depend on what is planted: compiled once.
+mkdir -p "$work/sim"
+for file in "$source_dir"/tests/sim/*.c; do
+	$compiler $flags -I"$source_dir" -I"$source_dir/src" -c "$file" -o "$work/sim/$(basename "$file").o" || exit 1
+done
+
+# build TREE: core and ledger of that tree; unchanged objects come from the first build
+build() {
+	local tree=$1 file object objects=
+	mkdir -p "$tree/o"
+	for file in "$tree"/src/core/*.c "$tree/src/worker/ledger.c"; do
+		object=$tree/o/$(basename "$file").o
+		if [ "$tree" != "$work/sound" ] && [ -z "$headers_changed" ] &&
+			cmp -s "$file" "$work/sound/${file#"$tree"/}"; then
+			object=$work/sound/o/$(basename "$file").o
+		else
+			$compiler $flags -I"$tree/src" -I"$source_dir" -I"$source_dir/src" -c "$file" -o "$object" || return
+		fi
+		objects="$objects $object"
+	done
+	$compiler $flags "$work"/sim/*.o $objects $libs -o "$tree/titan-sim"
+}
+
+copy() { # TREE
+	mkdir -p "$1/src/worker"
+	cp -R "$source_dir/src/core" "$1/src/"
+	cp "$source_dir"/src/worker/ledger.[ch] "$1/src/worker/"
+}
+
+copy "$work/sound"
+headers_changed=
+build "$work/sound" || exit 1
+timeout 100 "$work/sound/titan-sim" --schedules 200 >"$work/out" 2>&1
+result $? "without a planted bug 200 schedules are clean"
+
+for patch in "$source_dir"/tests/sim/bugs/*"${PLANTED-}"*.patch; do
+	name=$(basename "$patch" .patch)
+	tree=$work/$name
+	copy "$tree"
+	if ! patch -s -p1 -F0 -d "$tree" <"$patch" >"$work/out" 2>&1; then
+		sed 's/^/# /' "$work/out"
+		result 1 "$name applies"
+		continue
+	fi
+	headers_changed=$(cd "$tree/src" && find . -name '*.h' | while read -r h; do
+		cmp -s "$h" "$work/sound/src/$h" || echo "$h"; done)
+	if ! build "$tree" >"$work/out" 2>&1; then
+		sed 's/^/# /' "$work/out" | head -n 20
+		result 1 "$name compiles"
+		continue
+	fi
+	timeout 100 "$tree/titan-sim" --schedules "$schedules" >"$work/out" 2>&1
+	status=$?
+	grep -m 1 -E '^seed .* fails' "$work/out" | sed 's/^/# /'
+	[ $status = 1 ]
+	result $? "$name is found"
+	rm -rf "$tree"
+done
+
+echo "1..$number"
+exit $failed

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The simulator: one master, some workers and a client in one process, on a virtual clock, over an
+ * unreliable network, with crashes of every part at any step. The core and the worker's ledger are the
+ * product's own code. What the disk holds survives a crash; what was in flight may or may not.
+ *
+ * A schedule is a function of its seed. The oracle watches what really happened (processes, rows that
+ * became durable, answers that were given) and knows nothing of how the core decides.
+ */
+#ifndef TITAN_SIM_H
+#define TITAN_SIM_H
+
+#include <setjmp.h>
+
+#include "base/map.h"
+#include "base/rand.h"
+#include "core/core.h"
+#include "core/view.h"
+#include "proto/limits.h"
+#include "worker/ledger.h"
+
+#define SIM_WORKERS_MAX 4
+#define MS NS_PER_MS
+
+/* ---- graphs that the client makes (graph.c) ---- */
+
+struct sim_graph {
+	uint8_t key[16];
+	uint8_t digest[32];
+	char name[32];
+	uint32_t count;
+	bool invalid;                    /* must be refused */
+	struct rec_job_spec *jobs;       /* in the arena */
+	struct blob *body;
+	struct arena arena;
+	uint64_t run;                    /* as acknowledged; 0 until then */
+	bool answered;
+	bool cancel_sent;
+};
+
+struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most);
+void graph_free(struct sim_graph *graph);
+
+/* ---- what is durable (disk.c) ---- */
+
+struct disk_row {
+	struct row row;
+	struct arena arena;              /* its texts and blobs */
+};
+
+struct disk {
+	struct name_map rows;            /* key bytes to struct disk_row */
+	struct disk_row **order;         /* as first put */
+	size_t count, cap;
+	uint64_t turn;                   /* latest applied */
+	uint64_t hash_after;             /* of the core's state in that turn */
+};
+
+void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after);
+const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key);
+enum err disk_load(const struct disk *disk, struct core *core, struct error *error);
+void disk_free(struct disk *disk);
+
+/* ---- messages and the world's events ---- */
+
+struct message {
+	enum opcode op;
+	struct sim_graph *graph;                 /* SUBMIT, ACCEPTED, ERROR to it */
+	uint64_t request, run;
+	struct rec_held *held;
+	struct rec_assign *assign;
+	struct rec_stop *stop;
+	struct rec_attempt *attempts;            /* RECALL, ACK */
+	struct rec_started *started;
+	struct rec_done *done;
+	size_t count;
+	uint64_t instance;
+	int64_t sent_ns, lease_ms;
+	bool existing;
+};
+
+enum happening {
+	HAPPENS_TO_MASTER, HAPPENS_TO_WORKER, HAPPENS_TO_CLIENT, HAPPENS_GONE,
+	HAPPENS_TURN, HAPPENS_COMMIT, HAPPENS_MASTER_CRASH, HAPPENS_MASTER_BOOT,
+	HAPPENS_CONNECT, HAPPENS_BREAK, HAPPENS_BEAT,
+	HAPPENS_JOB_END, HAPPENS_KILL, HAPPENS_KEEPER_CRASH, HAPPENS_KEEPER_BOOT, HAPPENS_MACHINE_CRASH,
+	HAPPENS_CLIENT, HAPPENS_PAUSE,
+};
+
+struct event {
+	int64_t at_ns;
+	uint64_t order;
+	enum happening what;
+	uint32_t who;                    /* worker; SIM_WORKERS_MAX is the client */
+	uint64_t a, b;
+	struct message *message;
+};
+
+struct sim_conn {
+	uint64_t id;
+	uint32_t who;
+	bool peer_open;                  /* the peer still uses it */
+	bool master_open;                /* the master hasn't heard of its end */
+	bool lossy;                      /* what was in flight when it broke is lost */
+	int64_t last_to_master_ns, last_to_peer_ns;
+};
+
+/* ---- processes and the parts ---- */
+
+struct process {
+	uint64_t job, epoch;
+	uint64_t id;
+	bool alive;
+	bool asked_to_stop;
+	bool ours;                       /* a child of the present keeper: its status will be known */
+	int64_t started_ns;
+};
+
+struct spooled {
+	uint64_t job, epoch;
+	bool ended;
+	bool synced;
+	struct rec_done result;
+};
+
+struct sim_worker {
+	char name[16];
+	uint32_t index, slots;
+	uint64_t instance;
+	bool keeper_up;
+	bool welcomed;
+	int64_t welcomed_ns, lease_ms;
+	int64_t paused_until_ns;
+	struct sim_conn *conn;
+	struct ledger *ledger;
+	struct process *processes;
+	size_t process_count, process_cap;
+	struct spooled *spool;
+	size_t spool_count, spool_cap;
+};
+
+struct sim_turn {
+	struct outbox outbox;            /* first: the pipeline's pointer is ours */
+	uint64_t hash_after;
+};
+
+struct sim_master {
+	bool up;
+	struct core *core;
+	struct pipeline pipeline;
+	struct outbox **committing;      /* handed to the store, oldest first */
+	size_t commit_count, commit_cap;
+	size_t batch;                    /* of them, in the transaction under way */
+	uint64_t life;                   /* events of an earlier life do nothing */
+	struct event *inbox;
+	size_t inbox_count, inbox_cap;
+	bool turn_planned;
+	int64_t due_planned_ns;
+};
+
+struct oracle_job;
+
+struct oracle {
+	struct map jobs;                 /* serial to struct oracle_job */
+	struct map runs;                 /* run to struct sim_graph, once durable */
+	uint64_t starts, results;
+};
+
+struct sim_world {
+	uint64_t seed;
+	struct rand_state rand;
+	int64_t now_ns;
+	int64_t wall_offset_ms;
+	struct event *heap;
+	size_t heap_count, heap_cap;
+	uint64_t order;
+	uint64_t next_conn, next_process;
+	struct map conns;
+	struct disk disk;
+	struct sim_master master;
+	struct sim_worker workers[SIM_WORKERS_MAX];
+	uint32_t worker_count;
+	struct sim_conn *client_conn;
+	struct sim_graph **graphs;
+	size_t graph_count, graph_target;
+	size_t client_steps;
+	struct oracle oracle;
+	bool faults;                     /* the safety phase; later everything must come to rest */
+	bool hasty;                      /* short leases and graces, so that they often end */
+	int64_t calm_ns;                 /* when the faults stopped */
+	unsigned fault_percent, fail_percent;
+	uint64_t trace;                  /* hash of all that happened */
+	bool story;                      /* print it */
+	uint64_t events_done;
+};
+
+struct sim_totals {
+	uint64_t schedules, failures, hash, events, starts, moves[STATE_COUNT][EVENT_COUNT][STATE_COUNT];
+};
+
+extern struct sim_totals sim_totals;
+extern const char *sim_failure;
+
+/* world.c */
+void world_run(struct sim_world *world, uint64_t seed, bool story);
+void world_free(struct sim_world *world);
+struct event *world_plan(struct sim_world *world, int64_t after_ns, enum happening what, uint32_t who);
+uint64_t world_rand(struct sim_world *world, uint64_t limit);
+bool world_chance(struct sim_world *world, unsigned per_mille);
+struct now world_time(const struct sim_world *world);
+void world_note(struct sim_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void world_fail(struct sim_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct sim_conn *conn_make(struct sim_world *world, uint32_t who);
+void conn_break(struct sim_world *world, struct sim_conn *conn);
+void conn_to_master(struct sim_world *world, struct sim_conn *conn, struct message *message);
+void conn_to_peer(struct sim_world *world, uint64_t conn_id, struct message *message);
+struct message *message_make(enum opcode op);
+void message_free(struct message *message);
+
+/* master.c */
+void sim_master_boot(struct sim_world *world);
+void sim_master_crash(struct sim_world *world);
+void sim_master_receive(struct sim_world *world, const struct event *event);
+void sim_master_turn(struct sim_world *world);
+void sim_master_commit_done(struct sim_world *world);
+
+/* worker.c */
+void sim_worker_boot(struct sim_world *world, struct sim_worker *worker);
+void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker, bool machine);
+void sim_worker_connect(struct sim_world *world, struct sim_worker *worker);
+void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, const struct message *message);
+void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint64_t process, bool killed);
+void sim_worker_beat(struct sim_world *world, struct sim_worker *worker);
+void sim_worker_free(struct sim_worker *worker);
+bool sim_worker_at_rest(const struct sim_worker *worker);
+
+/* client.c */
+void client_step(struct sim_world *world);
+void client_receive(struct sim_world *world, const struct message *message);
+bool client_at_rest(const struct sim_world *world);
+
+/* oracle.c */
+void oracle_turn(struct sim_world *world, const struct outbox *outbox);          /* decided, not durable */
+void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* just made durable */
+void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);
+void oracle_cancelled(struct sim_world *world, uint64_t run);
+void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
+void oracle_ended(struct sim_world *world, uint64_t job, uint64_t epoch);
+void oracle_quiet(struct sim_world *world, const struct sim_worker *worker);      /* now and then, of a worker in peace */
+void oracle_rest(struct sim_world *world);
+void oracle_free(struct oracle *oracle);
+
+#endif

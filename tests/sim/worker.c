@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A worker around the ledger: processes that take time, a spool, a connection that comes and goes. The
+ * keeper may be killed (its processes live on and are adopted), or the whole machine may stop (they die).
+ */
+#include "sim.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+static struct process *process_of(struct sim_worker *worker, uint64_t id)
+{
+	for (size_t i = 0; i < worker->process_count; i++)
+		if (worker->processes[i].id == id)
+			return &worker->processes[i];
+	return NULL;
+}
+
+static struct spooled *spool_add(struct sim_worker *worker, uint64_t job, uint64_t epoch)
+{
+	for (size_t i = 0; i < worker->spool_count; i++)
+		if (worker->spool[i].job == job && worker->spool[i].epoch == epoch)
+			return &worker->spool[i];
+	if (worker->spool_count == worker->spool_cap) {
+		worker->spool_cap = worker->spool_cap ? worker->spool_cap * 2 : 16;
+		worker->spool = mem_resize(worker->spool, worker->spool_cap, sizeof(*worker->spool));
+	}
+	worker->spool[worker->spool_count] = (struct spooled){ .job = job, .epoch = epoch };
+	return &worker->spool[worker->spool_count++];
+}
+
+static void spool_drop(struct sim_worker *worker, uint64_t job, uint64_t epoch)
+{
+	for (size_t i = 0; i < worker->spool_count; i++) {
+		if (worker->spool[i].job != job || worker->spool[i].epoch != epoch)
+			continue;
+		worker->spool[i] = worker->spool[--worker->spool_count];
+		return;
+	}
+}
+
+static void send_done(struct sim_world *world, struct sim_worker *worker, const struct rec_done *result)
+{
+	struct message *message;
+
+	if (!worker->conn || !worker->welcomed)
+		return;
+	message = message_make(OP_DONE);
+	message->done = mem_array(1, sizeof(*message->done));
+	message->done[0] = *result;
+	message->count = 1;
+	conn_to_master(world, worker->conn, message);
+}
+
+static void attempt_ended(struct sim_world *world, struct sim_worker *worker, struct ledger_entry *entry,
+			  enum outcome outcome, uint64_t code, int64_t started_ns)
+{
+	struct now now = world_time(world);
+	struct rec_done result = { .job = entry->job, .epoch = entry->epoch, .outcome = outcome, .code = code,
+				   .ended_ms = now.wall_ms };
+	struct spooled *record = spool_add(worker, entry->job, entry->epoch);
+
+	if (started_ns) {
+		result.run_ns = (uint64_t)(now.mono_ns - started_ns);
+		result.started_ms = now.wall_ms - (now.mono_ns - started_ns) / MS;
+	}
+	record->ended = true;
+	record->synced = false;
+	record->result = result;
+	ledger_ended(worker->ledger, entry, &result);
+	send_done(world, worker, &result);
+}
+
+static void start_some(struct sim_world *world, struct sim_worker *worker)
+{
+	struct ledger_entry *entry;
+
+	while ((entry = ledger_next(worker->ledger, world->now_ns))) {
+		struct message *message = message_make(OP_STARTED);
+		int64_t takes = (int64_t)(1 + world_rand(world, world_chance(world, 100) ? 60000 : 400)) * MS;
+		struct process *process;
+
+		if (worker->process_count == worker->process_cap) {
+			worker->process_cap = worker->process_cap ? worker->process_cap * 2 : 16;
+			worker->processes = mem_resize(worker->processes, worker->process_cap, sizeof(*process));
+		}
+		process = &worker->processes[worker->process_count++];
+		*process = (struct process){ .job = entry->job, .epoch = entry->epoch, .id = ++world->next_process,
+					     .alive = true, .ours = true, .started_ns = world->now_ns };
+		oracle_started(world, worker, entry->job, entry->epoch);
+		world_plan(world, takes, HAPPENS_JOB_END, worker->index)->a = process->id;
+		spool_add(worker, entry->job, entry->epoch);
+		ledger_started(worker->ledger, entry);
+		message->started = mem_array(1, sizeof(*message->started));
+		message->started[0] = (struct rec_started){ .job = entry->job, .epoch = entry->epoch,
+							    .wall_ms = world_time(world).wall_ms, .pid = 1 };
+		message->count = 1;
+		conn_to_master(world, worker->welcomed ? worker->conn : NULL, message);
+	}
+	ledger_check(worker->ledger);
+}
+
+static void process_gone(struct sim_worker *worker, const struct process *process)
+{
+	size_t at = (size_t)(process - worker->processes);
+
+	worker->processes[at] = worker->processes[--worker->process_count];
+}
+
+/* How a process ends depends on nothing but its attempt and the schedule, so that a copy would end alike. */
+void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint64_t id, bool killed)
+{
+	struct process *found = process_of(worker, id);
+	struct process process;
+	struct ledger_entry *entry;
+	uint64_t lot;
+
+	if (!found)
+		return;
+	process = *found;
+	oracle_ended(world, process.job, process.epoch);
+	process_gone(worker, found);
+	if (!worker->keeper_up)
+		return;                          /* the next keeper finds it gone */
+	entry = ledger_find(worker->ledger, process.job, process.epoch);
+	if (!entry || entry->phase != PHASE_RUNNING)
+		world_fail(world, "the ledger forgot a living attempt of job %u", (unsigned)process.job);
+	lot = hash_u64(process.job * 1000003 + process.epoch + world->seed) % 100;
+	if (killed || process.asked_to_stop)
+		attempt_ended(world, worker, entry, OUTCOME_STOPPED, 143, process.started_ns);
+	else if (!process.ours)
+		attempt_ended(world, worker, entry, OUTCOME_EXIT_UNKNOWN, 0, process.started_ns);
+	else if (lot < world->fail_percent)
+		attempt_ended(world, worker, entry, lot % 3 ? OUTCOME_EXIT : OUTCOME_SIGNAL, 1 + lot % 5, process.started_ns);
+	else
+		attempt_ended(world, worker, entry, OUTCOME_EXIT, 0, process.started_ns);
+	start_some(world, worker);
+}
+
+/* ---- connection ---- */
+
+void sim_worker_connect(struct sim_world *world, struct sim_worker *worker)
+{
+	struct message *hello;
+
+	if (!worker->keeper_up || (worker->conn && worker->conn->peer_open))
+		return;
+	worker->welcomed = false;
+	if (!world->master.up || worker->paused_until_ns > world->now_ns) {
+		worker->conn = NULL;
+		world_plan(world, (int64_t)(1 + world_rand(world, 2000)) * MS, HAPPENS_CONNECT, worker->index);
+		return;
+	}
+	worker->conn = conn_make(world, worker->index);
+	hello = message_make(OP_HELLO);
+	hello->instance = worker->instance;
+	for (int phase = PHASE_QUEUED; phase <= PHASE_ENDED; phase++)
+		for (struct ledger_entry *e = ledger_first(worker->ledger, phase); e; e = e->next)
+			hello->count++;
+	hello->held = mem_array(hello->count + 1, sizeof(*hello->held));
+	hello->count = 0;
+	for (int phase = PHASE_QUEUED; phase <= PHASE_ENDED; phase++)
+		for (struct ledger_entry *e = ledger_first(worker->ledger, phase); e; e = e->next)
+			hello->held[hello->count++] = (struct rec_held){ .job = e->job, .epoch = e->epoch, .phase = e->phase };
+	world_note(world, "%s says HELLO on connection %u with %u attempts", worker->name, (unsigned)worker->conn->id,
+		   (unsigned)hello->count);
+	hello->sent_ns = world->now_ns;
+	conn_to_master(world, worker->conn, hello);
+}
+
+/* Also how a broken connection is noticed. */
+void sim_worker_beat(struct sim_world *world, struct sim_worker *worker)
+{
+	struct message *message;
+
+	if (!worker->keeper_up)
+		return;
+	world_plan(world, (world->hasty ? 1000 : 2000) * MS, HAPPENS_BEAT, worker->index);
+	if (worker->paused_until_ns > world->now_ns)
+		return;
+	if (!worker->conn || !worker->conn->peer_open) {
+		sim_worker_connect(world, worker);
+		return;
+	}
+	start_some(world, worker);
+	if (!worker->welcomed)
+		return;
+	oracle_quiet(world, worker);
+	message = message_make(OP_HEARTBEAT);
+	message->sent_ns = world->now_ns;
+	conn_to_master(world, worker->conn, message);
+}
+
+static void welcomed(struct sim_world *world, struct sim_worker *worker, const struct message *message)
+{
+	worker->welcomed = true;
+	worker->welcomed_ns = world->now_ns;
+	worker->lease_ms = message->lease_ms;
+	ledger_lease(worker->ledger, world->now_ns + message->lease_ms * MS);
+	for (struct ledger_entry *e = ledger_first(worker->ledger, PHASE_ENDED); e; e = e->next)
+		send_done(world, worker, &e->result);
+	for (struct ledger_entry *e = ledger_first(worker->ledger, PHASE_RUNNING); e; e = e->next) {
+		struct message *started = message_make(OP_STARTED);
+
+		started->started = mem_array(1, sizeof(*started->started));
+		started->started[0] = (struct rec_started){ .job = e->job, .epoch = e->epoch,
+							    .wall_ms = world_time(world).wall_ms, .pid = 1 };
+		started->count = 1;
+		conn_to_master(world, worker->conn, started);
+	}
+}
+
+static void stop_one(struct sim_world *world, struct sim_worker *worker, const struct rec_stop *stop)
+{
+	struct ledger_entry *entry = NULL;
+	enum ledger_stop what = ledger_stop(worker->ledger, stop->job, stop->epoch, &entry);
+
+	if (what == LEDGER_STOP_DROPPED)
+		attempt_ended(world, worker, entry, OUTCOME_STOPPED, 0, 0);
+	if (what != LEDGER_STOP_SIGNAL)
+		return;
+	for (size_t i = 0; i < worker->process_count; i++) {
+		struct process *process = &worker->processes[i];
+
+		if (process->job != stop->job || process->epoch != stop->epoch || process->asked_to_stop)
+			continue;
+		process->asked_to_stop = true;
+		world_plan(world, (int64_t)world_rand(world, stop->grace_ms + 1) * MS, HAPPENS_KILL, worker->index)->a =
+			process->id;
+	}
+}
+
+static void take_assignments(struct sim_world *world, struct sim_worker *worker, const struct message *message)
+{
+	for (size_t i = 0; i < message->count; i++) {
+		struct ledger_entry *entry;
+
+		if (ledger_assign(worker->ledger, message->assign[i].job, message->assign[i].epoch, NULL, &entry) !=
+		    LEDGER_TAKEN)
+			world_note(world, "%s has a newer attempt of job %u, or this one", worker->name,
+				   (unsigned)message->assign[i].job);
+	}
+}
+
+static void take_acks(struct sim_worker *worker, const struct message *message)
+{
+	for (size_t i = 0; i < message->count; i++) {
+		void *owner;
+
+		if (ledger_ack(worker->ledger, message->attempts[i].job, message->attempts[i].epoch, &owner))
+			spool_drop(worker, message->attempts[i].job, message->attempts[i].epoch);
+	}
+}
+
+void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, const struct message *message)
+{
+	struct ledger_entry *entry;
+
+	if (!worker->keeper_up)
+		return;
+	switch (message->op) {
+	case OP_WELCOME:
+		welcomed(world, worker, message);
+		break;
+	case OP_HEARTBEAT:
+		ledger_lease(worker->ledger, message->sent_ns + worker->lease_ms * MS);
+		break;
+	case OP_ASSIGN:
+		take_assignments(world, worker, message);
+		break;
+	case OP_STOP:
+		for (size_t i = 0; i < message->count; i++)
+			stop_one(world, worker, &message->stop[i]);
+		break;
+	case OP_RECALL:
+		for (size_t i = 0; i < message->count; i++)
+			if (ledger_recall(worker->ledger, message->attempts[i].job, message->attempts[i].epoch, &entry))
+				attempt_ended(world, worker, entry, OUTCOME_RECALLED, 0, 0);
+		break;
+	case OP_ACK:
+		take_acks(worker, message);
+		break;
+	default:
+		break;
+	}
+	start_some(world, worker);
+}
+
+/* ---- life of the keeper ---- */
+
+static void adopt(struct sim_world *world, struct sim_worker *worker, const struct spooled *record)
+{
+	struct ledger_entry *entry;
+	bool alive = false;
+
+	if (ledger_assign(worker->ledger, record->job, record->epoch, NULL, &entry) != LEDGER_TAKEN)
+		return;
+	ledger_started(worker->ledger, entry);
+	if (record->ended) {
+		ledger_ended(worker->ledger, entry, &record->result);
+		return;
+	}
+	for (size_t i = 0; i < worker->process_count; i++)
+		if (worker->processes[i].job == record->job && worker->processes[i].epoch == record->epoch) {
+			worker->processes[i].ours = false;
+			alive = true;
+		}
+	if (!alive)
+		attempt_ended(world, worker, entry, OUTCOME_EXIT_UNKNOWN, 0, world->now_ns);
+}
+
+void sim_worker_boot(struct sim_world *world, struct sim_worker *worker)
+{
+	struct spooled records[512];
+	size_t count = worker->spool_count < 512 ? worker->spool_count : 512;
+
+	worker->keeper_up = true;
+	worker->instance = world_rand(world, UINT64_MAX - 1) + 1;
+	worker->ledger = ledger_new(worker->slots);
+	worker->conn = NULL;
+	worker->welcomed = false;
+	memcpy(records, worker->spool, count * sizeof(records[0]));
+	/* Older epochs first: the ledger refuses one that is older than what it knows. */
+	for (size_t round = 0; round < count; round++)
+		for (size_t i = 0; i + 1 < count; i++)
+			if (records[i].epoch > records[i + 1].epoch) {
+				struct spooled other = records[i];
+
+				records[i] = records[i + 1];
+				records[i + 1] = other;
+			}
+	for (size_t i = 0; i < count; i++)
+		adopt(world, worker, &records[i]);
+	world_plan(world, (int64_t)world_rand(world, 2000) * MS, HAPPENS_BEAT, worker->index);
+}
+
+void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker, bool machine)
+{
+	world_note(world, "%s: the %s is killed", worker->name, machine ? "machine" : "keeper");
+	if (worker->conn)
+		conn_break(world, worker->conn);
+	worker->conn = NULL;
+	worker->keeper_up = false;
+	ledger_free(worker->ledger);
+	worker->ledger = NULL;
+	while (machine && worker->process_count) {
+		oracle_ended(world, worker->processes[0].job, worker->processes[0].epoch);
+		process_gone(worker, &worker->processes[0]);
+	}
+	world_plan(world, (int64_t)world_rand(world, world_chance(world, 200) ? 150000 : 3000) * MS, HAPPENS_KEEPER_BOOT,
+		   worker->index);
+}
+
+bool sim_worker_at_rest(const struct sim_worker *worker)
+{
+	return worker->keeper_up && worker->welcomed && worker->spool_count == 0 && worker->process_count == 0 &&
+	       ledger_queued(worker->ledger) == 0;
+}
+
+void sim_worker_free(struct sim_worker *worker)
+{
+	if (!sim_failure)
+		ledger_free(worker->ledger);
+	mem_free(worker->processes);
+	mem_free(worker->spool);
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The virtual clock, the heap of what is planned, the network, and the two phases of a schedule: first
+ * everything may go wrong, then nothing does and all must come to rest.
+ */
+#include "sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define WALL_START_MS INT64_C(1700000000000)
+
+static sigjmp_buf failure_jump;
+const char *sim_failure;
+static char failure_text[512];
+
+_Noreturn void world_fail(struct sim_world *world, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(failure_text, sizeof(failure_text), format, args);
+	va_end(args);
+	sim_failure = failure_text;
+	world_note(world, "FAIL %s", failure_text);
+	siglongjmp(failure_jump, 1);
+}
+
+void world_note(struct sim_world *world, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	world->trace = hash_bytes(text, strlen(text), world->trace ^ (uint64_t)world->now_ns);
+	if (world->story)
+		printf("%12.6f  %s\n", (double)world->now_ns / 1e9, text);
+}
+
+uint64_t world_rand(struct sim_world *world, uint64_t limit)
+{
+	return rand_below(&world->rand, limit);
+}
+
+bool world_chance(struct sim_world *world, unsigned per_mille)
+{
+	return rand_below(&world->rand, 1000) < per_mille;
+}
+
+struct now world_time(const struct sim_world *world)
+{
+	return (struct now){ .mono_ns = world->now_ns,
+			     .wall_ms = WALL_START_MS + world->wall_offset_ms + world->now_ns / MS };
+}
+
+static bool event_before(const struct event *a, const struct event *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
+}
+
+struct event *world_plan(struct sim_world *world, int64_t after_ns, enum happening what, uint32_t who)
+{
+	size_t at = world->heap_count++;
+	struct event event = { .at_ns = world->now_ns + (after_ns > 0 ? after_ns : 0), .order = ++world->order,
+			       .what = what, .who = who };
+
+	if (world->heap_count > world->heap_cap) {
+		world->heap_cap = world->heap_cap ? world->heap_cap * 2 : 256;
+		world->heap = mem_resize(world->heap, world->heap_cap, sizeof(*world->heap));
+	}
+	while (at && event_before(&event, &world->heap[(at - 1) / 2])) {
+		world->heap[at] = world->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	world->heap[at] = event;
+	return &world->heap[at];
+}
+
+static bool world_next(struct sim_world *world, struct event *ret_event)
+{
+	struct event last;
+	size_t at = 0, child;
+
+	if (!world->heap_count)
+		return false;
+	*ret_event = world->heap[0];
+	last = world->heap[--world->heap_count];
+	while ((child = at * 2 + 1) < world->heap_count) {
+		if (child + 1 < world->heap_count && event_before(&world->heap[child + 1], &world->heap[child]))
+			child++;
+		if (!event_before(&world->heap[child], &last))
+			break;
+		world->heap[at] = world->heap[child];
+		at = child;
+	}
+	world->heap[at] = last;
+	return true;
+}
+
+/* ---- network ---- */
+
+struct sim_conn *conn_make(struct sim_world *world, uint32_t who)
+{
+	struct sim_conn *conn = mem_zalloc(sizeof(*conn));
+
+	conn->id = ++world->next_conn;
+	conn->who = who;
+	conn->peer_open = conn->master_open = true;
+	map_put(&world->conns, conn->id, conn);
+	return conn;
+}
+
+static int64_t network_delay(struct sim_world *world)
+{
+	if (world->faults && world_chance(world, 10))
+		return (int64_t)world_rand(world, 3000) * MS;
+	return (int64_t)(20000 + world_rand(world, 300000));
+}
+
+/* The peer's end is closed at once; the master hears of it later, and may still get what was in flight. */
+void conn_break(struct sim_world *world, struct sim_conn *conn)
+{
+	if (!conn->peer_open)
+		return;
+	conn->peer_open = false;
+	conn->lossy = world_chance(world, 500);
+	world_note(world, "connection %u breaks%s", (unsigned)conn->id, conn->lossy ? ", losing what is under way" : "");
+	if (conn->master_open) {
+		int64_t at = conn->last_to_master_ns - world->now_ns + network_delay(world);
+
+		world_plan(world, at, HAPPENS_GONE, conn->who)->a = conn->id;
+	}
+}
+
+void conn_to_master(struct sim_world *world, struct sim_conn *conn, struct message *message)
+{
+	int64_t at = world->now_ns + network_delay(world);
+	struct event *event;
+
+	if (!conn || !conn->peer_open) {
+		message_free(message);
+		return;
+	}
+	if (at < conn->last_to_master_ns)
+		at = conn->last_to_master_ns;
+	conn->last_to_master_ns = at;
+	event = world_plan(world, at - world->now_ns, HAPPENS_TO_MASTER, conn->who);
+	event->a = conn->id;
+	event->b = world->master.life;
+	event->message = message;
+}
+
+void conn_to_peer(struct sim_world *world, uint64_t conn_id, struct message *message)
+{
+	struct sim_conn *conn = map_get(&world->conns, conn_id);
+	int64_t at = world->now_ns + network_delay(world);
+	struct event *event;
+
+	if (!conn || !conn->master_open) {
+		message_free(message);
+		return;
+	}
+	if (at < conn->last_to_peer_ns)
+		at = conn->last_to_peer_ns;
+	conn->last_to_peer_ns = at;
+	event = world_plan(world, at - world->now_ns,
+			   conn->who == SIM_WORKERS_MAX ? HAPPENS_TO_CLIENT : HAPPENS_TO_WORKER, conn->who);
+	event->a = conn_id;
+	event->message = message;
+}
+
+struct message *message_make(enum opcode op)
+{
+	struct message *message = mem_zalloc(sizeof(*message));
+
+	message->op = op;
+	return message;
+}
+
+void message_free(struct message *message)
+{
+	if (!message)
+		return;
+	mem_free(message->held);
+	mem_free(message->assign);
+	mem_free(message->stop);
+	mem_free(message->attempts);
+	mem_free(message->started);
+	mem_free(message->done);
+	mem_free(message);
+}
+
+/* ---- what happens ---- */
+
+static void to_peer(struct sim_world *world, struct event *event)
+{
+	struct sim_conn *conn = map_get(&world->conns, event->a);
+
+	if (!conn || !conn->peer_open)
+		return;
+	if (event->what == HAPPENS_TO_CLIENT)
+		client_receive(world, event->message);
+	else if (world->workers[event->who].paused_until_ns > world->now_ns) {
+		struct event *later = world_plan(world, world->workers[event->who].paused_until_ns - world->now_ns,
+						 event->what, event->who);
+
+		later->a = event->a;
+		later->order = event->order;
+		later->message = event->message;
+		event->message = NULL;
+	} else {
+		sim_worker_receive(world, &world->workers[event->who], event->message);
+	}
+}
+
+static void to_master(struct sim_world *world, struct event *event)
+{
+	struct sim_conn *conn = map_get(&world->conns, event->a);
+
+	if (!world->master.up || !conn || !conn->master_open)
+		return;
+	if (event->what == HAPPENS_TO_MASTER && (event->b != world->master.life || (!conn->peer_open && conn->lossy)))
+		return;
+	if (event->what == HAPPENS_GONE)
+		conn->master_open = false;
+	sim_master_receive(world, event);
+	event->message = NULL;
+}
+
+static void some_break(struct sim_world *world)
+{
+	uint32_t who = (uint32_t)world_rand(world, world->worker_count + 1);
+	struct sim_conn *conn = who == world->worker_count ? world->client_conn : world->workers[who].conn;
+
+	if (conn)
+		conn_break(world, conn);
+}
+
+static void fault_happens(struct sim_world *world, const struct event *event)
+{
+	uint32_t who = (uint32_t)world_rand(world, world->worker_count);
+	struct sim_worker *worker = &world->workers[who];
+
+	if (!world->faults)
+		return;
+	switch (event->what) {
+	case HAPPENS_MASTER_CRASH:
+		if (world->master.up)
+			sim_master_crash(world);
+		break;
+	case HAPPENS_BREAK:
+		some_break(world);
+		break;
+	case HAPPENS_KEEPER_CRASH:
+	case HAPPENS_MACHINE_CRASH:
+		if (worker->keeper_up)
+			sim_worker_keeper_crash(world, worker, event->what == HAPPENS_MACHINE_CRASH);
+		break;
+	case HAPPENS_PAUSE:
+		worker->paused_until_ns = world->now_ns + (int64_t)world_rand(world, world->hasty ? 12000 : 90000) * MS;
+		world_note(world, "%s is paused", worker->name);
+		break;
+	default:
+		break;
+	}
+	world_plan(world, (int64_t)world_rand(world, (world->hasty ? 100000 : 400000) / (world->fault_percent + 1)) * MS, event->what, 0);
+}
+
+static void happen(struct sim_world *world, struct event *event)
+{
+	struct sim_worker *worker = event->who < world->worker_count ? &world->workers[event->who] : NULL;
+
+	switch (event->what) {
+	case HAPPENS_TO_MASTER:
+	case HAPPENS_GONE:
+		to_master(world, event);
+		break;
+	case HAPPENS_TO_WORKER:
+	case HAPPENS_TO_CLIENT:
+		to_peer(world, event);
+		break;
+	case HAPPENS_TURN:
+		if (world->master.up && event->b == world->master.life)
+			sim_master_turn(world);
+		break;
+	case HAPPENS_COMMIT:
+		if (world->master.up && event->b == world->master.life)
+			sim_master_commit_done(world);
+		break;
+	case HAPPENS_MASTER_BOOT:
+		if (!world->master.up)
+			sim_master_boot(world);
+		break;
+	case HAPPENS_CONNECT:
+		sim_worker_connect(world, worker);
+		break;
+	case HAPPENS_BEAT:
+		sim_worker_beat(world, worker);
+		break;
+	case HAPPENS_JOB_END:
+	case HAPPENS_KILL:
+		sim_worker_job_end(world, worker, event->a, event->what == HAPPENS_KILL);
+		break;
+	case HAPPENS_KEEPER_BOOT:
+		if (!worker->keeper_up)
+			sim_worker_boot(world, worker);
+		break;
+	case HAPPENS_CLIENT:
+		client_step(world);
+		break;
+	default:
+		fault_happens(world, event);
+	}
+	message_free(event->message);
+}
+
+static void world_begin(struct sim_world *world, uint64_t seed, bool story)
+{
+	static const enum happening faults[] = { HAPPENS_MASTER_CRASH, HAPPENS_BREAK, HAPPENS_KEEPER_CRASH,
+						 HAPPENS_MACHINE_CRASH, HAPPENS_PAUSE };
+
+	memset(world, 0, sizeof(*world));
+	world->seed = seed;
+	world->story = story;
+	world->now_ns = NS_PER_S;
+	rand_seed(&world->rand, seed);
+	world->faults = true;
+	world->fault_percent = (unsigned)world_rand(world, 40);
+	world->fail_percent = (unsigned)world_rand(world, 50);
+	world->worker_count = 1 + (uint32_t)world_rand(world, SIM_WORKERS_MAX);
+	world->hasty = world_chance(world, 600);
+	world->graph_target = 1 + world_rand(world, 6);
+	world->client_steps = 4 * world->graph_target + world_rand(world, world_chance(world, 300) ? 200 : 30);
+	sim_master_boot(world);
+	for (uint32_t i = 0; i < world->worker_count; i++) {
+		world->workers[i].index = i;
+		world->workers[i].slots = 1 + (uint32_t)world_rand(world, 4);
+		snprintf(world->workers[i].name, sizeof(world->workers[i].name), "w%u", i);
+		sim_worker_boot(world, &world->workers[i]);
+	}
+	world_plan(world, MS, HAPPENS_CLIENT, SIM_WORKERS_MAX);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]) && world->fault_percent; i++)
+		world_plan(world, (int64_t)world_rand(world, 60000) * MS, faults[i], 0);
+}
+
+static bool world_at_rest(const struct sim_world *world)
+{
+	if (!client_at_rest(world) || !world->master.up || world->master.pipeline.first)
+		return false;
+	for (uint32_t i = 0; i < world->worker_count; i++)
+		if (!sim_worker_at_rest(&world->workers[i]))
+			return false;
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+		const struct row *row = graph->run ? disk_get(&world->disk, TABLE_run, graph->run) : NULL;
+
+		if (!graph->invalid && (!row || row->run.ended_ms == 0))
+			return false;
+	}
+	return true;
+}
+
+static void world_live(struct sim_world *world)
+{
+	int64_t calm_ns = (int64_t)(30 + world_rand(world, 270)) * NS_PER_S;
+	bool until_then = world_chance(world, 250);      /* or only until the client has nothing more to say */
+	int64_t rest_by_ns = calm_ns + 7200 * NS_PER_S;
+	struct event event;
+
+	while (world_next(world, &event)) {
+		world->now_ns = event.at_ns;
+		if (world->faults && (world->now_ns > calm_ns || (!until_then && client_at_rest(world)))) {
+			world->faults = false;
+			world->calm_ns = world->now_ns;
+			world_note(world, "from here on nothing goes wrong");
+		}
+		world->events_done++;
+		happen(world, &event);
+		if (!world->faults && world_at_rest(world))
+			break;
+		if (world->now_ns > rest_by_ns || world->events_done > 2000000)
+			world_fail(world, "I9: it never comes to rest");
+	}
+	oracle_rest(world);
+}
+
+void world_run(struct sim_world *world, uint64_t seed, bool story)
+{
+	sim_failure = NULL;
+	if (sigsetjmp(failure_jump, 1) == 0) {
+		world_begin(world, seed, story);
+		world_live(world);
+	}
+}
+
+/* A broken invariant inside the core ends in abort(): it is this schedule's failure. */
+void sim_aborted(int signal_number);
+void sim_aborted(int signal_number)
+{
+	(void)signal_number;
+	sim_failure = "an invariant of the core broke (see the line above)";
+	siglongjmp(failure_jump, 1);
+}
+
+void world_free(struct sim_world *world)
+{
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
+
+	if (!sim_failure)                        /* after an abort inside it, the core isn't in a state to be freed */
+		core_free(world->master.core);
+	for (size_t i = 0; i < world->heap_count; i++)
+		message_free(world->heap[i].message);
+	for (size_t i = 0; i < world->master.inbox_count; i++)
+		message_free(world->master.inbox[i].message);
+	mem_free(world->heap);
+	mem_free(world->master.inbox);
+	while (world->master.pipeline.first) {
+		struct outbox *outbox = world->master.pipeline.first;
+
+		world->master.pipeline.first = outbox->next;
+		outbox_free(outbox);
+		mem_free(outbox);
+	}
+	mem_free(world->master.committing);
+	for (uint32_t i = 0; i < world->worker_count; i++)
+		sim_worker_free(&world->workers[i]);
+	while (map_next(&world->conns, &cursor, &key, &value))
+		mem_free(value);
+	map_free(&world->conns);
+	oracle_free(&world->oracle);
+	disk_free(&world->disk);
+	for (size_t i = 0; i < world->graph_count; i++)
+		graph_free(world->graphs[i]);
+	mem_free(world->graphs);
+}

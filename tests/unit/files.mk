@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+unit_programs = \
+	tests/unit/test_base_buf \
+	tests/unit/test_base_clock \
+	tests/unit/test_base_io \
+	tests/unit/test_base_map \
+	tests/unit/test_base_place \
+	tests/unit/test_base_text \
+	tests/unit/test_cli_dagline \
+	tests/unit/test_cli_json \
+	tests/unit/test_cli_options \
+	tests/unit/test_cli_table \
+	tests/unit/test_core_graph \
+	tests/unit/test_core_life \
+	tests/unit/test_core_load \
+	tests/unit/test_core_outbox \
+	tests/unit/test_core_worker \
+	tests/unit/test_master_live \
+	tests/unit/test_master_logfile \
+	tests/unit/test_master_logs \
+	tests/unit/test_master_rough \
+	tests/unit/test_master_upload \
+	tests/unit/test_master_watch \
+	tests/unit/test_net_client \
+	tests/unit/test_net_conn \
+	tests/unit/test_net_listen \
+	tests/unit/test_proto_codec \
+	tests/unit/test_proto_error \
+	tests/unit/test_proto_frame \
+	tests/unit/test_proto_message \
+	tests/unit/test_proto_states \
+	tests/unit/test_store_fault \
+	tests/unit/test_store_open \
+	tests/unit/test_store_rows \
+	tests/unit/test_store_thread \
+	tests/unit/test_tui_cells \
+	tests/unit/test_tui_input \
+	tests/unit/test_tui_lanes \
+	tests/unit/test_tui_screens \
+	tests/unit/test_tui_vterm \
+	tests/unit/test_worker_keeper \
+	tests/unit/test_worker_ledger \
+	tests/unit/test_worker_recover \
+	tests/unit/test_worker_spool
+
+tests_unit_test_base_buf_SOURCES = tests/unit/test_base_buf.c
+tests_unit_test_base_buf_LDADD = $(base_libs)
+
+tests_unit_test_base_clock_SOURCES = tests/unit/test_base_clock.c
+tests_unit_test_base_clock_LDADD = $(base_libs)
+
+tests_unit_test_base_io_SOURCES = tests/unit/test_base_io.c
+tests_unit_test_base_io_LDADD = $(base_libs)
+
+tests_unit_test_base_map_SOURCES = tests/unit/test_base_map.c
+tests_unit_test_base_map_LDADD = $(base_libs)
+
+tests_unit_test_base_place_SOURCES = tests/unit/test_base_place.c
+tests_unit_test_base_place_LDADD = $(base_libs)
+
+tests_unit_test_base_text_SOURCES = tests/unit/test_base_text.c
+tests_unit_test_base_text_LDADD = $(base_libs)
+
+tests_unit_test_cli_dagline_SOURCES = tests/unit/test_cli_dagline.c
+tests_unit_test_cli_dagline_LDADD = $(all_libs)
+
+tests_unit_test_cli_json_SOURCES = tests/unit/test_cli_json.c
+tests_unit_test_cli_json_LDADD = $(all_libs)
+
+tests_unit_test_cli_options_SOURCES = tests/unit/test_cli_options.c
+tests_unit_test_cli_options_LDADD = $(all_libs)
+
+tests_unit_test_cli_table_SOURCES = tests/unit/test_cli_table.c
+tests_unit_test_cli_table_LDADD = $(all_libs)
+
+tests_unit_test_core_graph_SOURCES = tests/unit/test_core_graph.c
+tests_unit_test_core_graph_LDADD = $(core_libs)
+
+tests_unit_test_core_life_SOURCES = tests/unit/test_core_life.c
+tests_unit_test_core_life_LDADD = $(core_libs)
+
+tests_unit_test_core_load_SOURCES = tests/unit/test_core_load.c
+tests_unit_test_core_load_LDADD = $(core_libs)
+
+tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
+tests_unit_test_core_outbox_LDADD = $(core_libs)
+
+tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
+tests_unit_test_core_worker_LDADD = $(core_libs)
+
+tests_unit_test_master_live_SOURCES = tests/unit/test_master_live.c
+tests_unit_test_master_live_LDADD = $(all_libs)
+
+tests_unit_test_master_logfile_SOURCES = tests/unit/test_master_logfile.c
+tests_unit_test_master_logfile_LDADD = $(all_libs)
+
+tests_unit_test_master_logs_SOURCES = tests/unit/test_master_logs.c
+tests_unit_test_master_logs_LDADD = $(all_libs)
+
+tests_unit_test_master_rough_SOURCES = tests/unit/test_master_rough.c
+tests_unit_test_master_rough_LDADD = $(all_libs)
+
+tests_unit_test_master_upload_SOURCES = tests/unit/test_master_upload.c
+tests_unit_test_master_upload_LDADD = $(all_libs)
+
+tests_unit_test_master_watch_SOURCES = tests/unit/test_master_watch.c
+tests_unit_test_master_watch_LDADD = $(all_libs)
+
+tests_unit_test_net_client_SOURCES = tests/unit/test_net_client.c
+tests_unit_test_net_client_LDADD = $(all_libs)
+
+tests_unit_test_net_conn_SOURCES = tests/unit/test_net_conn.c
+tests_unit_test_net_conn_LDADD = $(all_libs)
+
+tests_unit_test_net_listen_SOURCES = tests/unit/test_net_listen.c
+tests_unit_test_net_listen_LDADD = $(all_libs)
+
+tests_unit_test_proto_codec_SOURCES = tests/unit/test_proto_codec.c
+tests_unit_test_proto_codec_LDADD = $(proto_libs)
+
+tests_unit_test_proto_error_SOURCES = tests/unit/test_proto_error.c
+tests_unit_test_proto_error_LDADD = $(proto_libs)
+
+tests_unit_test_proto_frame_SOURCES = tests/unit/test_proto_frame.c
+tests_unit_test_proto_frame_LDADD = $(proto_libs)
+
+tests_unit_test_proto_message_SOURCES = tests/unit/test_proto_message.c
+tests_unit_test_proto_message_LDADD = $(proto_libs)
+
+tests_unit_test_proto_states_SOURCES = tests/unit/test_proto_states.c
+tests_unit_test_proto_states_LDADD = $(proto_libs)
+
+tests_unit_test_store_fault_SOURCES = tests/unit/test_store_fault.c
+tests_unit_test_store_fault_LDADD = $(store_libs)
+
+tests_unit_test_store_open_SOURCES = tests/unit/test_store_open.c
+tests_unit_test_store_open_LDADD = $(store_libs)
+
+tests_unit_test_store_rows_SOURCES = tests/unit/test_store_rows.c
+tests_unit_test_store_rows_LDADD = $(store_libs)
+
+tests_unit_test_store_thread_SOURCES = tests/unit/test_store_thread.c
+tests_unit_test_store_thread_LDADD = $(store_libs)
+
+tests_unit_test_tui_cells_SOURCES = tests/unit/test_tui_cells.c
+tests_unit_test_tui_cells_LDADD = $(tui_libs)
+
+tests_unit_test_tui_input_SOURCES = tests/unit/test_tui_input.c
+tests_unit_test_tui_input_LDADD = $(tui_libs)
+
+tests_unit_test_tui_lanes_SOURCES = tests/unit/test_tui_lanes.c
+tests_unit_test_tui_lanes_LDADD = $(tui_libs)
+
+tests_unit_test_tui_screens_SOURCES = tests/unit/test_tui_screens.c
+tests_unit_test_tui_screens_LDADD = $(tui_libs)
+
+tests_unit_test_tui_vterm_SOURCES = tests/unit/test_tui_vterm.c
+tests_unit_test_tui_vterm_LDADD = $(tui_libs)
+
+tests_unit_test_worker_keeper_SOURCES = tests/unit/test_worker_keeper.c
+tests_unit_test_worker_keeper_LDADD = $(all_libs)
+
+tests_unit_test_worker_ledger_SOURCES = tests/unit/test_worker_ledger.c
+tests_unit_test_worker_ledger_LDADD = $(all_libs)
+
+tests_unit_test_worker_recover_SOURCES = tests/unit/test_worker_recover.c
+tests_unit_test_worker_recover_LDADD = $(all_libs)
+
+tests_unit_test_worker_spool_SOURCES = tests/unit/test_worker_spool.c
+tests_unit_test_worker_spool_LDADD = $(all_libs)
+
+unit_other = \
+	tests/unit/core_rig.h \
+	tests/unit/keeper_rig.h \
+	tests/unit/master_box.h \
+	tests/unit/message_random.h \
+	tests/unit/store_box.h \
+	tests/unit/tui_fixture.h

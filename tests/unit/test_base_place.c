@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where a cluster's directory lies, who may enter it, and whose socket is in it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/place.h"
+#include "greatest.h"
+
+static char home[64];
+
+static void setup_cb(void *data)
+{
+	(void)data;
+	strcpy(home, "/tmp/titan-test-place-XXXXXX");
+	if (!mkdtemp(home))
+		abort();
+	setenv("HOME", home, 1);
+	unsetenv("XDG_STATE_HOME");
+	unsetenv("TITAN_STATE");
+}
+
+static void teardown_cb(void *data)
+{
+	(void)data;
+	if (io_remove_tree(AT_FDCWD, home) != 0)
+		abort();
+}
+
+/* Is place.dir what is at this path below home? */
+static bool is_at(const struct place *place, const char *below)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", home, below);
+	return strcmp(place->dir, path) == 0;
+}
+
+TEST the_first_of_three_variables_says_where(void)
+{
+	struct place place;
+	char path[PATH_MAX];
+
+	ASSERT_EQ_FMT(0, place_find(NULL, &place), "%d");
+	ASSERT(is_at(&place, ".local/state/titan/default"));
+	ASSERT_STR_EQ("default", place.cluster);
+	setenv("XDG_STATE_HOME", "not/absolute", 1);
+	ASSERT_EQ_FMT(0, place_find("", &place), "%d");
+	ASSERT(is_at(&place, ".local/state/titan/default"));
+	snprintf(path, sizeof(path), "%s/xdg", home);
+	setenv("XDG_STATE_HOME", path, 1);
+	ASSERT_EQ_FMT(0, place_find("blue", &place), "%d");
+	ASSERT(is_at(&place, "xdg/titan/blue"));
+	ASSERT_STR_EQ("blue", place.cluster);
+	snprintf(path, sizeof(path), "%s/own", home);
+	setenv("TITAN_STATE", path, 1);
+	ASSERT_EQ_FMT(0, place_find("blue", &place), "%d");
+	ASSERT(is_at(&place, "own/blue"));
+	PASS();
+}
+
+TEST a_relative_state_directory_becomes_absolute(void)
+{
+	struct place place;
+	char before[PATH_MAX];
+
+	ASSERT(getcwd(before, sizeof(before)));
+	ASSERT_EQ_FMT(0, chdir(home), "%d");
+	setenv("TITAN_STATE", "here", 1);
+	ASSERT_EQ_FMT(0, place_find("blue", &place), "%d");
+	ASSERT_EQ_FMT(0, chdir(before), "%d");
+	ASSERT(is_at(&place, "here/blue"));
+	PASS();
+}
+
+TEST bad_names_and_no_home_are_refused(void)
+{
+	struct place place = { .cluster = "untouched" };
+	char name[200];
+
+	ASSERT_EQ_FMT(-EINVAL, place_find("..", &place), "%d");
+	ASSERT_EQ_FMT(-EINVAL, place_find("a/b", &place), "%d");
+	ASSERT_EQ_FMT(-EINVAL, place_find(".hidden", &place), "%d");
+	memset(name, 'n', sizeof(name));
+	name[129] = '\0';
+	ASSERT_EQ_FMT(-EINVAL, place_find(name, &place), "%d");
+	name[128] = '\0';
+	setenv("TITAN_STATE", "/s", 1);
+	ASSERT_EQ_FMT(0, place_find(name, &place), "%d");
+	unsetenv("TITAN_STATE");
+	strcpy(place.cluster, "untouched");
+	unsetenv("HOME");
+	ASSERT_EQ_FMT(-ENOENT, place_find("default", &place), "%d");
+	ASSERT_STR_EQ("untouched", place.cluster);
+	PASS();
+}
+
+TEST only_a_private_directory_will_do(void)
+{
+	struct place place;
+	struct stat info;
+	int fd = -7;
+
+	ASSERT_EQ_FMT(0, place_find("default", &place), "%d");
+	ASSERT_EQ_FMT(-ENOENT, place_socket_connect(&place, &fd), "%d");
+	ASSERT_EQ_FMT(0, place_make(&place), "%d");
+	ASSERT_EQ_FMT(0, place_make(&place), "%d");
+	ASSERT_EQ_FMT(0, stat(place.dir, &info), "%d");
+	ASSERT_EQ_FMT(0700u, info.st_mode & 07777u, "%o");
+	ASSERT_EQ_FMT(0, chmod(place.dir, 0750), "%d");
+	ASSERT_EQ_FMT(-EPERM, place_make(&place), "%d");
+	ASSERT_EQ_FMT(-EPERM, place_socket_listen(&place, &fd), "%d");
+	ASSERT_EQ_FMT(-EPERM, place_socket_connect(&place, &fd), "%d");
+	ASSERT_EQ_FMT(-7, fd, "%d");
+	PASS();
+}
+
+/* Listens, connects, and sees a byte go through. */
+static enum greatest_test_res talk(const struct place *place)
+{
+	int listening, out, in;
+	char byte = 0;
+	struct stat info;
+	char path[PATH_MAX];
+
+	ASSERT_EQ_FMT(-ENOENT, place_socket_connect(place, &out), "%d");
+	ASSERT_EQ_FMT(0, place_socket_listen(place, &listening), "%d");
+	ASSERT_EQ_FMT(0, lstat(place_path(place, "titan.sock", path), &info), "%d");
+	ASSERT_EQ_FMT(0600u, info.st_mode & 07777u, "%o");
+	ASSERT_EQ_FMT(0, place_socket_connect(place, &out), "%d");
+	in = accept(listening, NULL, NULL);
+	ASSERT(in >= 0);
+	ASSERT((fcntl(out, F_GETFD) & FD_CLOEXEC) != 0);
+	ASSERT((fcntl(listening, F_GETFD) & FD_CLOEXEC) != 0);
+	ASSERT_EQ_FMT(1, (int)send(out, "x", 1, MSG_NOSIGNAL), "%d");
+	ASSERT_EQ_FMT(1, (int)recv(in, &byte, 1, 0), "%d");
+	ASSERT_EQ_FMT('x', byte, "%c");
+	close(in);
+	close(out);
+	close(listening);
+	PASS();
+}
+
+TEST a_socket_is_found_behind_any_path(void)
+{
+	struct place place;
+	char path[PATH_MAX];
+
+	ASSERT_EQ_FMT(0, place_find("default", &place), "%d");
+	ASSERT_EQ_FMT(0, place_make(&place), "%d");
+	CHECK_CALL(talk(&place));
+	snprintf(path, sizeof(path), "%s/%0100d/%0100d", home, 1, 2);
+	setenv("TITAN_STATE", path, 1);
+	ASSERT_EQ_FMT(0, place_find("default", &place), "%d");
+	ASSERT_EQ_FMT(0, place_make(&place), "%d");
+	CHECK_CALL(talk(&place));
+	PASS();
+}
+
+TEST a_stale_socket_is_replaced_and_a_live_one_is_not(void)
+{
+	struct place place;
+	int first, second, out;
+
+	ASSERT_EQ_FMT(0, place_find("default", &place), "%d");
+	ASSERT_EQ_FMT(0, place_make(&place), "%d");
+	ASSERT_EQ_FMT(0, place_socket_listen(&place, &first), "%d");
+	ASSERT_EQ_FMT(-EADDRINUSE, place_socket_listen(&place, &second), "%d");
+	close(first);
+	ASSERT_EQ_FMT(-ECONNREFUSED, place_socket_connect(&place, &out), "%d");
+	ASSERT_EQ_FMT(0, place_socket_listen(&place, &second), "%d");
+	ASSERT_EQ_FMT(0, place_socket_connect(&place, &out), "%d");
+	close(out);
+	close(second);
+	PASS();
+}
+
+TEST a_file_in_its_place_is_left_alone(void)
+{
+	struct place place;
+	struct stat info;
+	char path[PATH_MAX];
+	int fd;
+
+	ASSERT_EQ_FMT(0, place_find("default", &place), "%d");
+	ASSERT_EQ_FMT(0, place_make(&place), "%d");
+	fd = open(place_path(&place, "titan.sock", path), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	ASSERT(fd >= 0);
+	close(fd);
+	ASSERT_EQ_FMT(-ENOTSOCK, place_socket_listen(&place, &fd), "%d");
+	ASSERT_EQ_FMT(0, lstat(path, &info), "%d");
+	ASSERT(S_ISREG(info.st_mode));
+	PASS();
+}
+
+TEST a_full_backlog_is_a_master_that_is_busy(void)
+{
+	struct place place;
+	int listening, fds[2000];
+	int count = 0, result = 0, other;
+
+	ASSERT_EQ_FMT(0, place_find("default", &place), "%d");
+	ASSERT_EQ_FMT(0, place_make(&place), "%d");
+	ASSERT_EQ_FMT(0, place_socket_listen(&place, &listening), "%d");
+	while (count < 2000 && (result = place_socket_connect(&place, &fds[count])) == 0)
+		count++;
+	ASSERT_EQ_FMT(-EAGAIN, result, "%d");
+	ASSERT_EQ_FMT(-EADDRINUSE, place_socket_listen(&place, &other), "%d");
+	while (count > 0)
+		close(fds[--count]);
+	close(listening);
+	PASS();
+}
+
+SUITE(place)
+{
+	SET_SETUP(setup_cb, NULL);
+	SET_TEARDOWN(teardown_cb, NULL);
+	io_fd_count_limit();
+	RUN_TEST(the_first_of_three_variables_says_where);
+	RUN_TEST(a_relative_state_directory_becomes_absolute);
+	RUN_TEST(bad_names_and_no_home_are_refused);
+	RUN_TEST(only_a_private_directory_will_do);
+	RUN_TEST(a_socket_is_found_behind_any_path);
+	RUN_TEST(a_stale_socket_is_replaced_and_a_live_one_is_not);
+	RUN_TEST(a_file_in_its_place_is_left_alone);
+	RUN_TEST(a_full_backlog_is_a_master_that_is_busy);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(place);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* argv against the command table, and what settings come of flags and environment. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "cli/options.h"
+#include "greatest.h"
+
+static struct arena arena;
+static struct invocation invocation;
+static struct error error;
+
+/* Words divided by blanks, after "titan". */
+static enum err parse(const char *line)
+{
+	static char copy[512];
+	char *argv[32] = { copy };
+	int argc = 1;
+
+	snprintf(copy, sizeof(copy), "titan %s", line);
+	for (char *at = copy; *at != '\0'; at++) {
+		if (*at != ' ')
+			continue;
+		*at = '\0';
+		if (at[1] != ' ' && at[1] != '\0')
+			argv[argc++] = at + 1;
+	}
+	error = (struct error){ 0 };
+	invocation = (struct invocation){ 0 };
+	arena_free(&arena);
+	return invocation_parse(argc, argv, &arena, &invocation, &error);
+}
+
+TEST options_stand_anywhere(void)
+{
+	static const char *const lines[] = {
+		"-C x run -e a->b --name n -fq", "run -C x -qfe a->b --name=n", "-q --cluster x run -ea->b -f --name n",
+		"--cluster=x run --expression=a->b --follow -q --name n",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		ASSERT_EQ(ERR_NONE, parse(lines[i]));
+		ASSERT_EQ(COMMAND_run, invocation.command->id);
+		ASSERT_STR_EQ("a->b", option_value(&invocation, OPT_run_expression));
+		ASSERT_STR_EQ("x", option_value(&invocation, OPT_cluster));
+		ASSERT_STR_EQ("n", option_value(&invocation, OPT_run_name));
+		ASSERT(option_given(&invocation, OPT_run_follow));
+		ASSERT(option_given(&invocation, OPT_quiet));
+		ASSERT_FALSE(option_given(&invocation, OPT_run_wait));
+		ASSERT_EQ_FMT((size_t)0, invocation.arg_count, "%zu");
+	}
+	ASSERT_EQ(ERR_NONE, parse("wait 1 --timeout 5s 2"));
+	ASSERT_EQ_FMT((size_t)2, invocation.arg_count, "%zu");
+	ASSERT_STR_EQ("2", invocation.args[1]);
+	ASSERT_EQ(ERR_NONE, parse("wait -q -- -1 --json"));
+	ASSERT_EQ_FMT((size_t)2, invocation.arg_count, "%zu");
+	ASSERT_STR_EQ("--json", invocation.args[1]);
+	ASSERT_FALSE(option_given(&invocation, OPT_json));
+	ASSERT_EQ(ERR_NONE, parse("run -"));
+	ASSERT_STR_EQ("-", invocation.args[0]);
+	ASSERT_EQ(ERR_NONE, parse(""));
+	ASSERT_EQ(NULL, invocation.command);
+	PASS();
+}
+
+struct refused {
+	const char *line, *text, *next;
+};
+
+static const struct refused refusals[] = {
+	{ "rnu", "did you mean 'run'", "titan --help" },
+	{ "lst", "did you mean 'ls'", "titan --help" },
+	{ "frobnicate", "no command 'frobnicate'", "titan --help" },
+	{ "run --expresion x", "did you mean --expression", "titan run --help" },
+	{ "run --zzzzzz", "no option --zzzzzz", "titan run --help" },
+	{ "run --exp x", "option --exp", "titan run --help" },
+	{ "run -Q", "no option -Q", "titan run --help" },
+	{ "-e x run", "stand behind it", "titan --help" },
+	{ "run --follow=yes", "takes no argument", "" },
+	{ "run -e", "needs an argument", "titan run --help" },
+	{ "run --name", "needs an argument", "titan run --help" },
+	{ "show", "needs RUN", "titan show --help" },
+	{ "show 1 2", "'2' is one argument too many", "titan show --help" },
+	{ "ls 1", "'1' is one argument too many", "titan ls --help" },
+	{ "ls -f", "no option -f", "titan ls --help" },
+};
+
+TEST mistakes_are_named(void)
+{
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		enum err err = parse(refusals[i].line);
+
+		if (err != ERR_USAGE || strstr(error.text, refusals[i].text) == NULL ||
+		    strcmp(error.next, refusals[i].next) != 0) {
+			printf("\n%s: %s: %s, next: %s\n", refusals[i].line, err_name(err), error.text, error.next);
+			FAIL();
+		}
+		ASSERT_EQ(NULL, invocation.command);
+	}
+	/* help is never refused for lack of arguments */
+	ASSERT_EQ(ERR_NONE, parse("show --help"));
+	PASS();
+}
+
+TEST numbers_and_spans(void)
+{
+	uint64_t number = 5;
+	int64_t span = 7;
+
+	ASSERT_EQ(ERR_NONE, parse("run --retry 3 --job-timeout 2m"));
+	ASSERT_EQ(ERR_NONE, option_number(&invocation, OPT_run_priority, 0, 100, &number, &error));
+	ASSERT_EQ(5, number);
+	ASSERT_EQ(ERR_NONE, option_number(&invocation, OPT_run_retry, 0, 100, &number, &error));
+	ASSERT_EQ(3, number);
+	ASSERT_EQ(ERR_USAGE, option_number(&invocation, OPT_run_retry, 4, 100, &number, &error));
+	ASSERT(strstr(error.text, "--retry") != NULL);
+	ASSERT_EQ(ERR_NONE, option_span(&invocation, OPT_run_job_timeout, &span, &error));
+	ASSERT_EQ(120000, span);
+	ASSERT_EQ(ERR_NONE, parse("run --retry -3 --job-timeout soon"));
+	ASSERT_EQ(ERR_USAGE, option_number(&invocation, OPT_run_retry, 0, 100, &number, &error));
+	ASSERT_EQ(ERR_USAGE, option_span(&invocation, OPT_run_job_timeout, &span, &error));
+	ASSERT_EQ(3, number);
+	ASSERT_EQ(120000, span);
+	PASS();
+}
+
+TEST flags_come_before_the_environment(void)
+{
+	struct settings settings;
+	struct intervals intervals;
+
+	setenv("TITAN_CLUSTER", "env", 1);
+	unsetenv("NO_COLOR");
+	setenv("TERM", "xterm", 1);
+	ASSERT_EQ(ERR_NONE, parse("ls"));
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_STR_EQ("env", settings.cluster);
+	ASSERT_EQ(STYLE_HUMAN, settings.style);
+	ASSERT_EQ(COLOUR_AUTO, settings.colour);
+	ASSERT_EQ(-1, settings.timeout_ms);
+	ASSERT_EQ(ERR_NONE, parse("ls -C flag --json --timeout 0 -y"));
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_STR_EQ("flag", settings.cluster);
+	ASSERT_EQ(STYLE_JSON, settings.style);
+	ASSERT_EQ(0, settings.timeout_ms);
+	ASSERT(settings.yes);
+	setenv("NO_COLOR", "1", 1);
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_EQ(COLOUR_NEVER, settings.colour);
+	ASSERT_EQ(ERR_NONE, parse("ls --color always"));
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_EQ(COLOUR_ALWAYS, settings.colour);
+	ASSERT_EQ(ERR_NONE, parse("ls --color some"));
+	ASSERT_EQ(ERR_USAGE, settings_read(&invocation, &settings, &error));
+	ASSERT_EQ(ERR_NONE, parse("ls --json --plain"));
+	ASSERT_EQ(ERR_USAGE, settings_read(&invocation, &settings, &error));
+
+	setenv("TITAN_GRACE", "2s", 1);
+	ASSERT_EQ(ERR_NONE, parse("master"));
+	ASSERT_EQ(ERR_NONE, intervals_read(&invocation, &intervals, &error));
+	ASSERT_EQ(2000, intervals.grace_ms);
+	ASSERT_EQ(0, intervals.lease_ms);
+	ASSERT_EQ(ERR_NONE, parse("master --grace 3s"));
+	ASSERT_EQ(ERR_NONE, intervals_read(&invocation, &intervals, &error));
+	ASSERT_EQ(3000, intervals.grace_ms);
+	PASS();
+}
+
+/* Whoever adds a row can't take a letter twice, nor one of a global option. */
+TEST the_table_is_unambiguous(void)
+{
+	for (int id = 1; id < COMMAND_COUNT; id++) {
+		const struct command_info *command = &command_table[id];
+
+		ASSERT_EQ((int)command->id, id);
+		ASSERT(command->help[0] != '\0' && islower((unsigned char)command->help[0]));
+		ASSERT(command->least <= command->most || command->most < 0);
+		for (const struct option_info *a = command->options; a->id != OPT_none; a++) {
+			for (const struct option_info *b = command->options; b != a; b++) {
+				ASSERT(a->letter == 0 || a->letter != b->letter);
+				ASSERT(strcmp(a->word, b->word) != 0);
+			}
+			for (const struct option_info *b = global_options; b->id != OPT_none; b++) {
+				ASSERT(a->letter == 0 || a->letter != b->letter);
+				ASSERT(strcmp(a->word, b->word) != 0);
+			}
+		}
+	}
+	PASS();
+}
+
+SUITE(cli_options)
+{
+	RUN_TEST(options_stand_anywhere);
+	RUN_TEST(mistakes_are_named);
+	RUN_TEST(numbers_and_spans);
+	RUN_TEST(flags_come_before_the_environment);
+	RUN_TEST(the_table_is_unambiguous);
+	arena_free(&arena);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(cli_options);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Workers: joining, leaving, coming back with what they have; sharing jobs, sending ahead, asking back. */
+#include "tests/unit/core_rig.h"
+
+static uint64_t submit_jobs(struct rig *rig, int count)
+{
+	struct graph graph = { 0 };
+	char name[32];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "j%d", i);
+		graph_job(&graph, name, "");
+	}
+	return rig_submit(rig, &graph);
+}
+
+static struct rec_worker_row worker_row(struct rig *rig, uint64_t number)
+{
+	struct rec_worker_row row = { 0 };
+
+	CHECK(view_worker(rig->core, number, &row));
+	return row;
+}
+
+TEST welcome_comes_first(void)
+{
+	struct rig *rig = rig_new();
+
+	submit_jobs(rig, 1);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(OP_WELCOME, rig->out.frames[0].op);
+	ASSERT_EQ(1, rig->out.frames[0].welcome.generation);
+	ASSERT_EQ(1, rig->out.frames[0].welcome.boot);
+	ASSERT_EQ(LIMIT_LEASE_MS, rig->out.frames[0].welcome.lease_ms);
+	ASSERT_EQ(OP_ASSIGN, rig->out.frames[1].op);
+	ASSERT_EQ(UINT64_C(1) << 32 | 1, rig->out.frames[1].assign.epoch);
+	rig_free(rig);
+	PASS();
+}
+
+TEST bad_hello_is_refused(void)
+{
+	struct rig *rig = rig_new();
+
+	rig_hello(rig, "bad name", 1);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "name"));
+	ASSERT(rig->out.frames[0].close);
+	rig_hello(rig, "w", 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "slots"));
+	rig_hello(rig, "w", LIMIT_SLOTS_MAX + 1);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "slots"));
+	ASSERT_EQ(0, view_worker_after(rig->core, 0));
+	rig_free(rig);
+	PASS();
+}
+
+TEST newer_connection_wins(void)
+{
+	struct rig *rig = rig_new();
+	struct outgoing error;
+	struct rig_attempt attempt;
+	struct rec_held held;
+	uint64_t old = rig_hello(rig, "w", 1);
+
+	submit_jobs(rig, 1);
+	attempt = rig_must_take(rig);
+	held = (struct rec_held){ .job = attempt.job, .epoch = attempt.epoch, .phase = PHASE_QUEUED };
+	rig_hello_held(rig, "w", 1, &held, 1);
+	ASSERT_EQ(1, rig_frames(rig, OP_ERROR, &error));
+	ASSERT_EQ(old, error.conn);
+	ASSERT(error.close);
+	rig_gone(rig, old);
+	ASSERT_EQ(WORKER_UP, worker_row(rig, 1).state);
+	attempt.conn = rig->conn;
+	rig_started(rig, attempt);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
+	ASSERT_EQ(0, view_worker_after(rig->core, 1));
+	rig_free(rig);
+	PASS();
+}
+
+TEST lost_after_the_grace(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running, stopping, queued;
+	uint64_t conn = rig_hello(rig, "w", 3);
+
+	submit_jobs(rig, 3);
+	running = rig_must_take(rig);
+	stopping = rig_must_take(rig);
+	queued = rig_must_take(rig);
+	rig_started(rig, running);
+	rig_started(rig, stopping);
+	rig_cancel(rig, 1, "j1");
+	rig_gone(rig, conn);
+	ASSERT_EQ(WORKER_UNREACHABLE, worker_row(rig, 1).state);
+	rig_pass(rig, LIMIT_GRACE_MS - 1);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, running.job));
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, queued.job));
+	rig_pass(rig, 1);
+	ASSERT_EQ(WORKER_LOST, worker_row(rig, 1).state);
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, running.job));
+	ASSERT_EQ(1, rig_job(rig, running.job).crashes);
+	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, stopping.job));
+	ASSERT_EQ(STATE_READY, rig_state(rig, queued.job));
+	ASSERT_EQ(0, rig_job(rig, queued.job).crashes);
+	ASSERT_EQ(0, rig_job(rig, queued.job).tries);
+
+	/* It returns after all: what it has isn't current any more. */
+	struct rec_held held[2] = {
+		{ running.job, running.epoch, PHASE_RUNNING }, { queued.job, queued.epoch, PHASE_ENDED },
+	};
+	struct outgoing stop;
+
+	rig_hello_held(rig, "w", 1, held, 2);
+	ASSERT_EQ(1, rig_frames(rig, OP_STOP, &stop));
+	ASSERT_EQ(running.job, stop.stop.job);
+	ASSERT_EQ(0, stop.stop.grace_ms);
+	ASSERT_GT(rig_job(rig, queued.job).epoch, queued.epoch);
+	rig_free(rig);
+	PASS();
+}
+
+TEST back_within_the_grace(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt at[5];
+	struct outgoing stop;
+	uint64_t conn = rig_hello(rig, "w", 5);
+	struct rec_held held[5];
+
+	submit_jobs(rig, 5);
+	for (int i = 0; i < 5; i++)
+		at[i] = rig_must_take(rig);
+	rig_started(rig, at[0]);
+	rig_started(rig, at[1]);
+	rig_cancel(rig, 1, "j1");
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS / 2);
+	/* 0 runs on, 1 was to be stopped, 2 started, 3 ended, 4 never arrived; and one from nowhere. */
+	held[0] = (struct rec_held){ at[0].job, at[0].epoch, PHASE_RUNNING };
+	held[1] = (struct rec_held){ at[1].job, at[1].epoch, PHASE_RUNNING };
+	held[2] = (struct rec_held){ at[2].job, at[2].epoch, PHASE_RUNNING };
+	held[3] = (struct rec_held){ at[3].job, at[3].epoch, PHASE_ENDED };
+	held[4] = (struct rec_held){ 999, 5, PHASE_QUEUED };
+	rig_hello_held(rig, "w", 5, held, 5);
+	ASSERT_EQ(2, rig_frames(rig, OP_STOP, &stop));
+	ASSERT_EQ(999, stop.stop.job);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, at[0].job));
+	ASSERT_EQ(STATE_STOPPING, rig_state(rig, at[1].job));
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, at[2].job));
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, at[3].job));
+	ASSERT_EQ(at[3].epoch, rig_job(rig, at[3].job).epoch);
+	ASSERT_EQ(at[4].epoch + 1, rig_job(rig, at[4].job).epoch);       /* lost at once, and given again */
+	for (int i = 0; i < 4; i++) {
+		at[i].conn = rig->conn;
+		rig_done(rig, at[i], OUTCOME_EXIT, 0);
+	}
+	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, at[3].job));
+	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, at[1].job));
+	rig_pass(rig, LIMIT_GRACE_MS);           /* the old grace is over */
+	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, at[0].job));
+	rig_free(rig);
+	PASS();
+}
+
+TEST older_epoch_is_stale(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt first, second;
+	struct rec_held held;
+	struct outgoing stop = { 0 };
+
+	rig_hello(rig, "w", 1);
+	submit_jobs(rig, 1);
+	first = rig_must_take(rig);
+	rig_gone(rig, first.conn);
+	rig_hello(rig, "w", 1);          /* says that it has nothing: the job is given to it again */
+	second = rig_must_take(rig);
+	ASSERT_EQ(first.epoch + 1, second.epoch);
+	held = (struct rec_held){ first.job, first.epoch, PHASE_RUNNING };
+	rig_hello_held(rig, "w", 1, &held, 1);
+	ASSERT_EQ(1, rig_frames(rig, OP_STOP, &stop));
+	ASSERT_EQ(first.epoch, stop.stop.epoch);
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, first.job));
+	ASSERT_EQ(second.epoch + 1, rig_job(rig, first.job).epoch);
+	rig_free(rig);
+	PASS();
+}
+
+TEST silence_is_noticed(void)
+{
+	struct rig *rig = rig_new();
+	struct outgoing beat;
+	uint64_t conn = rig_hello(rig, "w", 1);
+
+	rig_heartbeat(rig, conn);
+	ASSERT_EQ(1, rig_frames(rig, OP_HEARTBEAT, &beat));
+	ASSERT_EQ(77, beat.heartbeat.sent_ns);
+	ASSERT_EQ(0, rig->out.row_count);
+	rig_pass(rig, LIMIT_LEASE_MS);
+	ASSERT_EQ(WORKER_UNREACHABLE, worker_row(rig, 1).state);
+	submit_jobs(rig, 1);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	rig_heartbeat(rig, conn);
+	ASSERT_EQ(WORKER_UP, worker_row(rig, 1).state);
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
+	rig_pass(rig, LIMIT_LEASE_MS);
+	rig_pass(rig, LIMIT_GRACE_MS - LIMIT_LEASE_MS - 1);
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
+	rig_pass(rig, 1);
+	ASSERT_EQ(WORKER_LOST, worker_row(rig, 1).state);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	ASSERT(rig_error_says(rig, ERR_TIMEOUT, "silent"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST restart_waits_a_full_grace(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+
+	rig_hello(rig, "w", 1);
+	submit_jobs(rig, 1);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig->now.mono_ns = 1;            /* the machine was restarted */
+	rig->now.wall_ms += 10000000;
+	rig_restart(rig);
+	ASSERT_EQ(WORKER_UNREACHABLE, worker_row(rig, 1).state);
+	rig_pass(rig, LIMIT_GRACE_MS - 1);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
+	rig_pass(rig, 1);
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
+TEST quitting_worker_gets_nothing(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input input = { .kind = INPUT_SHUTDOWN };
+	struct rig_attempt attempt;
+
+	rig_hello(rig, "w", 1);
+	submit_jobs(rig, 1);
+	attempt = rig_must_take(rig);
+	rig_step(rig, &input);
+	ASSERT_EQ(1, rig_frames(rig, OP_QUIT, NULL));
+	rig_done(rig, attempt, OUTCOME_STOPPED, 0);
+	ASSERT_EQ(1, rig_job(rig, 1).crashes);           /* it had started */
+	rig_pass(rig, 2000);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
+TEST load_is_shared(void)
+{
+	struct rig *rig = rig_new();
+
+	rig_hello(rig, "small", 2);
+	rig_hello(rig, "large", 8);
+	submit_jobs(rig, 5);
+	ASSERT_EQ(1, worker_row(rig, 1).busy);
+	ASSERT_EQ(4, worker_row(rig, 2).busy);
+	submit_jobs(rig, 6);
+	ASSERT_EQ(2, worker_row(rig, 1).busy);
+	ASSERT_EQ(8, worker_row(rig, 2).busy);
+	ASSERT_EQ(0, worker_row(rig, 2).ahead);
+	rig_free(rig);
+	PASS();
+}
+
+static void warm_up(struct rig *rig, uint64_t run_ns)
+{
+	struct rig_attempt attempt;
+	struct core_input input = { .kind = INPUT_DONE };
+
+	while (rig_take(rig, &attempt)) {
+		struct rec_done done = { .job = attempt.job, .epoch = attempt.epoch, .outcome = OUTCOME_EXIT,
+			.started_ms = rig->now.wall_ms, .ended_ms = rig->now.wall_ms, .run_ns = run_ns };
+
+		input.conn = attempt.conn;
+		input.done.at = &done;
+		input.done.n = 1;
+		rig_step(rig, &input);
+	}
+}
+
+/* How many jobs are sent ahead to a worker of two slots whose jobs last so long? */
+static uint64_t ahead_when(int64_t run_ns, bool off)
+{
+	struct rig *rig = rig_new();
+	uint64_t ahead;
+
+	rig->config.prefetch_off = off;
+	rig_restart(rig);
+	rig_hello(rig, "w", 2);
+	submit_jobs(rig, 8);
+	warm_up(rig, (uint64_t)run_ns);
+	submit_jobs(rig, 200);
+	ahead = worker_row(rig, 1).ahead;
+	rig_free(rig);
+	return ahead;
+}
+
+TEST short_jobs_are_sent_ahead(void)
+{
+	struct rig *rig = rig_new();
+
+	ASSERT_EQ(LIMIT_PREFETCH_MAX, ahead_when(NS_PER_MS, false));
+	ASSERT_EQ(10, ahead_when(50 * NS_PER_MS, false));
+	ASSERT_EQ(2, ahead_when(200 * NS_PER_MS, false));
+	ASSERT_EQ(2, ahead_when(250 * NS_PER_MS, false));
+	ASSERT_EQ(0, ahead_when(600 * NS_PER_MS, false));
+	ASSERT_EQ(0, ahead_when(60 * NS_PER_S, false));
+	ASSERT_EQ(0, ahead_when(NS_PER_MS, true));
+
+	/* Nothing is known of a new worker. */
+	rig_hello(rig, "w", 2);
+	submit_jobs(rig, 100);
+	ASSERT_EQ(0, worker_row(rig, 1).ahead);
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_is_ahead_is_recalled(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt at[16], attempt;
+	struct outgoing recall = { 0 };
+	size_t n = 0;
+	uint64_t second;
+
+	rig_hello(rig, "w", 2);
+	submit_jobs(rig, 8);
+	warm_up(rig, 50 * NS_PER_MS);
+	submit_jobs(rig, 12);
+	while (rig_take(rig, &at[n]))
+		n++;
+	ASSERT_EQ(12, n);
+	rig_started(rig, at[0]);
+	rig_started(rig, at[1]);
+	rig_done(rig, at[0], OUTCOME_EXIT, 0);
+	rig_started(rig, at[2]);
+	ASSERT_EQ(9, worker_row(rig, 1).ahead);
+
+	second = rig_hello(rig, "other", 3);
+	ASSERT_EQ(3, rig_frames(rig, OP_RECALL, &recall));
+	ASSERT_EQ(at[9].job, recall.recall.job);         /* the newest are asked for first */
+	rig_pass(rig, 1);
+	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));  /* and only once */
+
+	rig_done(rig, at[11], OUTCOME_RECALLED, 0);
+	attempt = rig_must_take(rig);
+	ASSERT_EQ(at[11].job, attempt.job);
+	ASSERT_EQ(second, attempt.conn);
+	ASSERT_EQ(1, attempt.try_no);
+	ASSERT_GT(attempt.epoch, at[11].epoch);
+	rig_started(rig, at[10]);                        /* it had started already: it stays */
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, at[10].job));
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &recall));       /* so another is asked for */
+	ASSERT_EQ(at[8].job, recall.recall.job);
+	rig_done(rig, at[9], OUTCOME_RECALLED, 0);
+	ASSERT_EQ(second, rig_must_take(rig).conn);
+	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(joining)
+{
+	RUN_TEST(welcome_comes_first);
+	RUN_TEST(bad_hello_is_refused);
+	RUN_TEST(newer_connection_wins);
+	RUN_TEST(quitting_worker_gets_nothing);
+}
+
+SUITE(leaving)
+{
+	RUN_TEST(lost_after_the_grace);
+	RUN_TEST(back_within_the_grace);
+	RUN_TEST(older_epoch_is_stale);
+	RUN_TEST(silence_is_noticed);
+	RUN_TEST(restart_waits_a_full_grace);
+}
+
+SUITE(placing)
+{
+	RUN_TEST(load_is_shared);
+	RUN_TEST(short_jobs_are_sent_ahead);
+	RUN_TEST(what_is_ahead_is_recalled);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(joining);
+	RUN_SUITE(leaving);
+	RUN_SUITE(placing);
+	GREATEST_MAIN_END();
+}

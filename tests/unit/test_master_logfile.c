@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One attempt's output on disk: what came twice, what didn't fit, what was torn, and that all of it is counted. */
+#include "master/logfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "tests/greatest.h"
+
+static char dir[64];
+static int dir_fd;
+static struct logfile file;
+
+static void setup_cb(void *data)
+{
+	(void)data;
+	strcpy(dir, "/tmp/titan-test-logfile-XXXXXX");
+	if (!mkdtemp(dir))
+		abort();
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	logfile_init(&file, 7, 42, 3);
+}
+
+static void teardown_cb(void *data)
+{
+	(void)data;
+	logfile_close(&file);
+	close(dir_fd);
+	if (io_remove_tree(AT_FDCWD, dir) != 0)
+		abort();
+}
+
+static int append(uint64_t stream, uint64_t offset, const char *text)
+{
+	struct rec_output item = {
+		.job = 42, .epoch = 3, .run = 7, .stream = stream, .offset = offset, .wall_ms = 1000,
+		.data = slice_str(text),
+	};
+
+	return logfile_append(&file, &item, 1);
+}
+
+/* The text of a stream, read back from the file in pages; "?" when it can't be. */
+static const char *content(uint64_t stream)
+{
+	static struct buf text;
+	struct arena arena = { 0 };
+	uint64_t at = 0, next;
+	struct rec_output *pieces;
+	size_t count;
+
+	buf_clear(&text);
+	do {
+		if (logfile_read(&file, at, 1, &arena, &pieces, &count, &next) < 0)
+			return "?";
+		for (size_t i = 0; i < count; i++)
+			if (pieces[i].stream == stream)
+				buf_add_slice(&text, pieces[i].data);
+		if (next == at)
+			break;
+		at = next;
+	} while (at < file.size);
+	arena_free(&arena);
+	buf_cstr(&text);
+	buf_add_byte(&text, 0);
+	return (const char *)text.data;
+}
+
+static bool reopen(void)
+{
+	uint64_t cap = file.cap;
+
+	logfile_close(&file);
+	logfile_init(&file, 7, 42, 3);
+	file.cap = cap;
+	return logfile_open(&file, dir_fd, false) == 0;
+}
+
+TEST it_is_made_at_the_first_byte(void)
+{
+	struct stat info;
+
+	ASSERT_EQ_FMT(-ENOENT, logfile_open(&file, dir_fd, false), "%d");
+	ASSERT_EQ(-1, fstatat(dir_fd, "7", &info, 0));
+	ASSERT_EQ_FMT(0, logfile_open(&file, dir_fd, true), "%d");
+	ASSERT_EQ(0, append(1, 0, "hello"));
+	ASSERT_EQ(0, fstatat(dir_fd, "7/42.3", &info, 0));
+	ASSERT_EQ_FMT(LOGFILE_HEADER + 5, (int)info.st_size, "%d");
+	ASSERT_EQ_FMT(0600, (int)(info.st_mode & 0777), "%o");
+	ASSERT(file.dirty && file.fresh);
+	ASSERT_EQ(0, logfile_sync(&file));
+	ASSERT_EQ(0, logfile_sync_name(&file, dir_fd));
+	ASSERT_FALSE(file.dirty);
+	PASS();
+}
+
+TEST the_format_is_as_written_down(void)
+{
+	static const uint8_t expected[] = {
+		2, 0, 0x6f, 0x74, 2, 0, 0, 0, 0xe8, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'h', 'i',
+	};
+	struct buf bytes = { 0 };
+
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(2, 0, "hi"));
+	ASSERT_EQ(0, io_read_file(dir_fd, "7/42.3", 1000, &bytes));
+	ASSERT_EQ_FMT(sizeof(expected), bytes.len, "%zu");
+	ASSERT_MEM_EQ(expected, bytes.data, sizeof(expected));
+	buf_free(&bytes);
+	PASS();
+}
+
+TEST what_comes_twice_is_kept_once(void)
+{
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(1, 0, "abcdef"));
+	ASSERT_EQ(0, append(2, 0, "xyz"));
+	ASSERT_EQ(0, append(1, 0, "abcdef"));
+	ASSERT_EQ(0, append(1, 1, "bcd"));
+	ASSERT_EQ(0, append(1, 4, "efgh"));
+	ASSERT(reopen());
+	ASSERT_EQ(0, append(1, 6, "ghij"));
+	ASSERT_EQ(0, append(2, 1, "yz"));
+	ASSERT_STR_EQ("abcdefghij", content(1));
+	ASSERT_STR_EQ("xyz", content(2));
+	ASSERT_EQ_FMT(10ull, (unsigned long long)file.received[0], "%llu");
+	ASSERT_EQ_FMT(0ull, (unsigned long long)file.dropped, "%llu");
+	PASS();
+}
+
+TEST over_the_cap_every_byte_is_counted(void)
+{
+	uint64_t size;
+
+	file.cap = 10;
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(1, 0, "1234567"));
+	ASSERT_EQ(0, append(2, 0, "abcdef"));
+	ASSERT_EQ_FMT(3ull, (unsigned long long)file.dropped, "%llu");
+	size = file.size;
+	ASSERT_EQ(0, append(1, 7, "more"));
+	ASSERT_EQ(0, append(1, 7, "more"));
+	ASSERT_EQ_FMT(7ull, (unsigned long long)file.dropped, "%llu");
+	/* The note is rewritten in place. */
+	ASSERT_EQ(size, file.size);
+	ASSERT(reopen());
+	ASSERT_EQ_FMT(7ull, (unsigned long long)file.dropped, "%llu");
+	ASSERT_EQ_FMT(11ull, (unsigned long long)file.received[0], "%llu");
+	ASSERT_EQ_FMT(6ull, (unsigned long long)file.received[1], "%llu");
+	ASSERT_EQ(0, append(1, 11, "!"));
+	ASSERT_EQ_FMT(8ull, (unsigned long long)file.dropped, "%llu");
+	ASSERT_EQ(size, file.size);
+	ASSERT_STR_EQ("1234567", content(1));
+	ASSERT_STR_EQ("abc", content(2));
+	PASS();
+}
+
+TEST a_gap_is_counted_and_what_follows_kept(void)
+{
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(1, 0, "ab"));
+	ASSERT_EQ(0, append(1, 5, "fg"));
+	ASSERT_EQ_FMT(3ull, (unsigned long long)file.dropped, "%llu");
+	ASSERT_EQ(0, append(1, 7, "h"));
+	ASSERT(reopen());
+	ASSERT_EQ_FMT(3ull, (unsigned long long)file.dropped, "%llu");
+	ASSERT_EQ_FMT(8ull, (unsigned long long)file.received[0], "%llu");
+	ASSERT_STR_EQ("abfgh", content(1));
+	PASS();
+}
+
+TEST a_torn_end_is_cut_off_wherever_it_tore(void)
+{
+	uint64_t whole;
+
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(1, 0, "whole"));
+	whole = file.size;
+	for (off_t extra = 1; extra < LOGFILE_HEADER + 4; extra++) {
+		ASSERT_EQ(0, append(1, 5, "torn"));
+		ASSERT_EQ(0, ftruncate(file.fd, (off_t)whole + extra));
+		ASSERT(reopen());
+		ASSERT_EQ_FMT((unsigned long long)whole, (unsigned long long)file.size, "%llu");
+		ASSERT_EQ_FMT(5ull, (unsigned long long)file.received[0], "%llu");
+		ASSERT_STR_EQ("whole", content(1));
+	}
+	/* Blocks that were allocated and never written read as zeros. */
+	ASSERT_EQ(0, ftruncate(file.fd, (off_t)whole + 4096));
+	ASSERT(reopen());
+	ASSERT_EQ_FMT((unsigned long long)whole, (unsigned long long)file.size, "%llu");
+	PASS();
+}
+
+TEST many_pieces_are_read_in_pages(void)
+{
+	struct rec_output items[100];
+	char expected[101] = "";
+
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	for (size_t i = 0; i < 100; i++) {
+		items[i] = (struct rec_output){
+			.job = 42, .epoch = 3, .run = 7, .stream = 1, .offset = i, .data = slice_make(&"0123456789"[i % 10], 1),
+		};
+		expected[i] = (char)('0' + i % 10);
+	}
+	ASSERT_EQ(0, logfile_append(&file, items, 100));
+	ASSERT_STR_EQ(expected, content(1));
+	ASSERT_EQ_FMT(100 * (LOGFILE_HEADER + 1), (int)file.size, "%d");
+	PASS();
+}
+
+TEST reading_begins_at_records_only(void)
+{
+	struct arena arena = { 0 };
+	struct rec_output *pieces;
+	size_t count;
+	uint64_t next;
+
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(1, 0, "hello"));
+	ASSERT_EQ_FMT(-EINVAL, logfile_read(&file, 1, 100, &arena, &pieces, &count, &next), "%d");
+	ASSERT_EQ_FMT(-EINVAL, logfile_read(&file, file.size + 1, 100, &arena, &pieces, &count, &next), "%d");
+	ASSERT_EQ_FMT(0, logfile_read(&file, file.size, 100, &arena, &pieces, &count, &next), "%d");
+	ASSERT(count == 0 && next == file.size);
+	arena_free(&arena);
+	PASS();
+}
+
+TEST what_cant_be_opened_is_counted(void)
+{
+	struct rec_output item = { .stream = 1, .data = slice_str("lost") };
+
+	logfile_lose(&file, &item, 1);
+	logfile_lose(&file, &item, 1);
+	ASSERT_EQ_FMT(4ull, (unsigned long long)file.dropped, "%llu");
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(1, 2, "stand"));
+	ASSERT_EQ_FMT(4ull, (unsigned long long)file.dropped, "%llu");
+	ASSERT_STR_EQ("and", content(1));
+	ASSERT(reopen());
+	ASSERT_EQ_FMT(4ull, (unsigned long long)file.dropped, "%llu");
+	PASS();
+}
+
+SUITE(master_logfile)
+{
+	SET_SETUP(setup_cb, NULL);
+	SET_TEARDOWN(teardown_cb, NULL);
+	RUN_TEST(it_is_made_at_the_first_byte);
+	RUN_TEST(the_format_is_as_written_down);
+	RUN_TEST(what_comes_twice_is_kept_once);
+	RUN_TEST(over_the_cap_every_byte_is_counted);
+	RUN_TEST(a_gap_is_counted_and_what_follows_kept);
+	RUN_TEST(a_torn_end_is_cut_off_wherever_it_tore);
+	RUN_TEST(many_pieces_are_read_in_pages);
+	RUN_TEST(reading_begins_at_records_only);
+	RUN_TEST(what_cant_be_opened_is_counted);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(master_logfile);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Subscriptions to a living master: a snapshot and the deltas behind it are what a fresh snapshot says. */
+#include "master_box.h"
+
+#include "tests/greatest.h"
+
+#define JOBS_MAX 40000
+#define SUB_ID   50
+
+/* What a subscriber knows: states by index, and the run's row. */
+struct picture {
+	uint64_t states[JOBS_MAX];
+	uint64_t jobs;
+	uint64_t run_state, succeeded;
+	uint64_t worker_done;
+	bool complete, cut;
+	size_t deltas;
+};
+
+static struct picture picture;
+
+static void see_jobs(const struct rec_job_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		picture.states[rows[i].index] = rows[i].state;
+		if (rows[i].index >= picture.jobs)
+			picture.jobs = rows[i].index + 1;
+	}
+}
+
+static void see_runs(const struct rec_run_row *rows, size_t count)
+{
+	if (count == 0)
+		return;
+	picture.run_state = rows[count - 1].state;
+	picture.succeeded = rows[count - 1].counts.at[STATE_SUCCEEDED];
+}
+
+static void see_workers(const struct rec_worker_row *rows, size_t count)
+{
+	if (count > 0)
+		picture.worker_done = rows[0].done;
+}
+
+/* The next SNAPSHOT or DELTA goes into the picture. */
+static bool watch(struct peer *peer)
+{
+	struct frame frame;
+	struct msg_snapshot snapshot;
+	struct msg_delta delta;
+
+	if (!peer_frame(peer, &frame))
+		return false;
+	arena_reset(&peer->arena);
+	if (frame.opcode == OP_SNAPSHOT) {
+		if (message_decode(OP_SNAPSHOT, frame.body, &peer->arena, &snapshot, NULL) != ERR_NONE)
+			return false;
+		see_jobs(snapshot.jobs.at, snapshot.jobs.n);
+		see_runs(snapshot.runs.at, snapshot.runs.n);
+		see_workers(snapshot.workers.at, snapshot.workers.n);
+		picture.complete = snapshot.cursor == 0;
+		return snapshot.id == SUB_ID;
+	}
+	if (frame.opcode != OP_DELTA || message_decode(OP_DELTA, frame.body, &peer->arena, &delta, NULL) != ERR_NONE)
+		return false;
+	see_jobs(delta.jobs.at, delta.jobs.n);
+	see_runs(delta.runs.at, delta.runs.n);
+	see_workers(delta.workers.at, delta.workers.n);
+	picture.deltas++;
+	if (delta.cut) {
+		picture.cut = true;
+		picture.complete = false;
+	}
+	return delta.id == SUB_ID;
+}
+
+static bool subscribe(struct peer *peer, enum query_what what, uint64_t run)
+{
+	struct msg_subscribe msg = { .id = SUB_ID, .what = what, .run = run };
+
+	memset(&picture, 0, sizeof(picture));
+	return peer_send(peer, OP_SUBSCRIBE, &msg);
+}
+
+static bool submit(struct peer *client, size_t count, bool chain)
+{
+	struct msg_accepted accepted;
+
+	return peer_submit(client, "key-key-key-key1", "watched", count, chain) &&
+	       peer_expect(client, OP_ACCEPTED, &accepted);
+}
+
+/* In chunks, because it wouldn't fit one frame. */
+static bool submit_large(struct peer *client, size_t count)
+{
+	struct msg_graph_begin begin = {
+		.id = 1, .key = slice_str("key-key-key-key1"), .name = slice_str("large"), .count = count,
+	};
+	struct msg_graph_commit commit = { .id = 1 };
+	struct msg_accepted accepted;
+	bool ok = peer_send(client, OP_GRAPH_BEGIN, &begin);
+
+	for (size_t at = 0; ok && at < count; at += 10000) {
+		struct buf jobs = { 0 };
+		struct msg_graph_chunk chunk = { .id = 1, .count = 10000 };
+
+		graph_encode(&jobs, at, 10000, false);
+		chunk.jobs = buf_slice(&jobs);
+		ok = peer_send(client, OP_GRAPH_CHUNK, &chunk);
+		buf_free(&jobs);
+	}
+	return ok && peer_send(client, OP_GRAPH_COMMIT, &commit) && peer_expect(client, OP_ACCEPTED, &accepted);
+}
+
+TEST snapshot_and_deltas_are_a_fresh_snapshot(void)
+{
+	struct peer client, viewer, worker;
+	struct msg_snapshot fresh;
+	uint64_t cursor = 0;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client) && peer_hello(&viewer));
+	ASSERT(submit(&client, 3000, false));
+	ASSERT(subscribe(&viewer, QUERY_JOBS, 1));
+	ASSERT(watch(&viewer));
+	ASSERT(peer_worker(&worker, "w1", 8, NULL, 0));
+	ASSERT(worker_serve(&worker, 1500));
+	while (picture.succeeded < 1500)
+		ASSERT(watch(&viewer));
+	ASSERT(picture.deltas > 0);
+	ASSERT_FALSE(picture.cut);
+	/* What was given out beyond the 1500 is assigned for good: nobody ends it. */
+	do {
+		ASSERT(peer_query(&client, QUERY_JOBS, 1, "", cursor, 0, &fresh));
+		for (size_t i = 0; i < fresh.jobs.n; i++)
+			if (fresh.jobs.at[i].state == STATE_SUCCEEDED)
+				ASSERT_EQ_FMT((int)STATE_SUCCEEDED,
+					      (int)picture.states[fresh.jobs.at[i].index], "%d");
+			else
+				ASSERT(picture.states[fresh.jobs.at[i].index] != STATE_SUCCEEDED);
+		cursor = fresh.cursor;
+	} while (cursor != 0);
+	ASSERT_EQ_FMT(3000ull, (unsigned long long)picture.jobs, "%llu");
+	peer_close(&client);
+	peer_close(&viewer);
+	peer_close(&worker);
+	PASS();
+}
+
+TEST runs_and_workers_are_seen_to_the_end(void)
+{
+	struct peer client, viewer, worker;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client) && peer_hello(&viewer));
+	ASSERT(peer_worker(&worker, "w1", 2, NULL, 0));
+	ASSERT(subscribe(&viewer, QUERY_RUNS, 0));
+	while (!picture.complete)
+		ASSERT(watch(&viewer));
+	ASSERT(submit(&client, 20, true));
+	ASSERT(worker_serve(&worker, 20));
+	while (picture.run_state != RUN_SUCCEEDED || picture.worker_done != 20)
+		ASSERT(watch(&viewer));
+	ASSERT_EQ_FMT(20ull, (unsigned long long)picture.succeeded, "%llu");
+	/* One that comes later finds it in history. */
+	peer_close(&viewer);
+	ASSERT(peer_hello(&viewer));
+	ASSERT(subscribe(&viewer, QUERY_RUNS, 0));
+	while (!picture.complete)
+		ASSERT(watch(&viewer));
+	ASSERT_EQ(RUN_SUCCEEDED, picture.run_state);
+	peer_close(&client);
+	peer_close(&viewer);
+	peer_close(&worker);
+	PASS();
+}
+
+TEST a_finished_runs_jobs_come_from_history(void)
+{
+	struct peer client, worker;
+	struct msg_snapshot runs;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client));
+	ASSERT(peer_worker(&worker, "w1", 4, NULL, 0));
+	ASSERT(submit(&client, 2300, false));
+	ASSERT(worker_serve(&worker, 2300));
+	do {
+		ASSERT(peer_query(&client, QUERY_RUNS, 0, "", 0, 0, &runs));
+	} while (runs.runs.at[0].ended_ms == 0);
+	ASSERT(subscribe(&client, QUERY_JOBS, 1));
+	while (!picture.complete)
+		ASSERT(watch(&client));
+	ASSERT_EQ_FMT(2300ull, (unsigned long long)picture.jobs, "%llu");
+	for (size_t i = 0; i < 2300; i++)
+		ASSERT_EQ(STATE_SUCCEEDED, picture.states[i]);
+	peer_close(&client);
+	peer_close(&worker);
+	PASS();
+}
+
+TEST who_doesnt_read_is_cut_and_told_anew(void)
+{
+	struct peer client, viewer, worker;
+	struct msg_snapshot runs;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client) && peer_hello(&viewer));
+	ASSERT(submit_large(&client, JOBS_MAX));
+	ASSERT(subscribe(&viewer, QUERY_JOBS, 1));
+	while (!picture.complete)
+		ASSERT(watch(&viewer));
+	ASSERT_EQ_FMT((unsigned long long)JOBS_MAX, (unsigned long long)picture.jobs, "%llu");
+	/* It sleeps while all of this happens. */
+	ASSERT(peer_worker(&worker, "w1", 64, NULL, 0));
+	ASSERT(worker_serve(&worker, JOBS_MAX));
+	do {
+		ASSERT(peer_query(&client, QUERY_RUNS, 0, "", 0, 0, &runs));
+	} while (runs.runs.at[0].ended_ms == 0);
+	while (!picture.cut || !picture.complete)
+		ASSERT(watch(&viewer));
+	ASSERT_EQ_FMT((unsigned long long)JOBS_MAX, (unsigned long long)picture.succeeded, "%llu");
+	for (size_t i = 0; i < JOBS_MAX; i++)
+		ASSERT_EQ(STATE_SUCCEEDED, picture.states[i]);
+	peer_close(&client);
+	peer_close(&viewer);
+	peer_close(&worker);
+	PASS();
+}
+
+TEST bad_subscriptions_are_refused(void)
+{
+	struct msg_subscribe msg = { .id = 4, .what = QUERY_STATUS };
+	struct msg_unsubscribe none = { .id = 99 };
+	struct msg_error error;
+	struct msg_snapshot snapshot;
+	struct msg_ok ok;
+	struct peer peer;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&peer));
+	ASSERT(peer_send(&peer, OP_SUBSCRIBE, &msg));
+	ASSERT(peer_expect(&peer, OP_ERROR, &error));
+	ASSERT(error.id == 4 && error.code == ERR_INVALID);
+	ASSERT(peer_send(&peer, OP_UNSUBSCRIBE, &none));
+	ASSERT(peer_expect(&peer, OP_ERROR, &error));
+	ASSERT_EQ(ERR_NOT_FOUND, error.code);
+	msg.what = QUERY_JOBS;
+	msg.run = 12345;
+	ASSERT(peer_send(&peer, OP_SUBSCRIBE, &msg));
+	ASSERT(peer_expect(&peer, OP_ERROR, &error));
+	ASSERT_EQ(ERR_NOT_FOUND, error.code);
+	msg.what = QUERY_RUNS;
+	ASSERT(peer_send(&peer, OP_SUBSCRIBE, &msg));
+	ASSERT(peer_expect(&peer, OP_SNAPSHOT, &snapshot));
+	ASSERT(peer_send(&peer, OP_SUBSCRIBE, &msg));
+	ASSERT(peer_expect(&peer, OP_ERROR, &error));
+	ASSERT_EQ(ERR_DUPLICATE, error.code);
+	none.id = 4;
+	ASSERT(peer_send(&peer, OP_UNSUBSCRIBE, &none));
+	ASSERT(peer_expect(&peer, OP_OK, &ok));
+	peer_close(&peer);
+	PASS();
+}
+
+TEST who_asks_much_and_reads_late_gets_all(void)
+{
+	struct peer client, asker;
+	struct msg_query query = { .what = QUERY_JOBS, .run = 1 };
+	struct msg_snapshot snapshot;
+	struct buf frames = { 0 };
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client) && peer_hello(&asker));
+	ASSERT(submit(&client, 1000, false));
+	for (query.id = 1; query.id <= 500; query.id++)
+		message_encode(&frames, OP_QUERY, &query);
+	/* All questions leave before the first answer is read: 20 MB of them wait where they were asked. */
+	ASSERT(peer_write(&asker, frames.data, frames.len));
+	/* Turns enough for all of them to be answered, were there no bound. */
+	for (size_t i = 0; i < 50; i++)
+		ASSERT(peer_query(&client, QUERY_STATUS, 0, "", 0, 0, &snapshot));
+	for (size_t i = 0; i < 500; i++) {
+		ASSERT(peer_expect(&asker, OP_SNAPSHOT, &snapshot));
+		ASSERT_EQ_FMT((size_t)1000, snapshot.jobs.n, "%zu");
+	}
+	buf_free(&frames);
+	peer_close(&client);
+	peer_close(&asker);
+	PASS();
+}
+
+SUITE(master_watch)
+{
+	SET_SETUP(box_setup_cb, NULL);
+	SET_TEARDOWN(box_teardown_cb, NULL);
+	RUN_TEST(snapshot_and_deltas_are_a_fresh_snapshot);
+	RUN_TEST(runs_and_workers_are_seen_to_the_end);
+	RUN_TEST(a_finished_runs_jobs_come_from_history);
+	RUN_TEST(who_doesnt_read_is_cut_and_told_anew);
+	RUN_TEST(bad_subscriptions_are_refused);
+	RUN_TEST(who_asks_much_and_reads_late_gets_all);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(master_watch);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Connections in a loop, against a peer that is a bare socket: it can cut, stall, flood and vanish. */
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "greatest.h"
+#include "net/conn.h"
+#include "proto/limits.h"
+
+static struct ev_loop *loop;
+static struct conn_set *set;
+static int peer = -1;
+
+/* What the owner saw. */
+static int64_t numbers[4096];
+static size_t number_count;
+static int closed, drained;
+static struct error closed_why;
+static bool closed_in_order;
+static struct conn *conn;
+
+/* What the owner does when this many frames have come. */
+static size_t act_at;
+static void (*act)(void);
+
+static void frame_cb(struct conn *from, const struct frame *frame, void *owner)
+{
+	struct arena arena = { 0 };
+	struct msg_heartbeat beat = { 0 };
+	struct error error;
+
+	if (owner != &numbers || from != conn || closed)
+		abort();
+	if (frame->opcode != OP_HEARTBEAT ||
+	    message_decode(OP_HEARTBEAT, frame->body, &arena, &beat, &error) != ERR_NONE)
+		beat.sent_ns = -(int64_t)frame->body.len;
+	arena_free(&arena);
+	numbers[number_count++ % 4096] = beat.sent_ns;
+	if (act && number_count == act_at)
+		act();
+}
+
+static void closed_cb(struct conn *from, const struct error *why, void *owner)
+{
+	if (owner != &numbers || from != conn)
+		abort();
+	closed++;
+	closed_in_order = !why;
+	if (why)
+		closed_why = *why;
+}
+
+static void drained_cb(struct conn *from, void *owner)
+{
+	if (owner != &numbers || from != conn || closed)
+		abort();
+	drained++;
+}
+
+static const struct conn_ops ops = { frame_cb, closed_cb, drained_cb };
+
+static void setup_cb(void *data)
+{
+	int fds[2];
+
+	(void)data;
+	loop = ev_loop_new(EVFLAG_AUTO);
+	set = conn_set_new(loop);
+	if (!loop || socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0)
+		abort();
+	peer = fds[0];
+	number_count = 0;
+	closed = drained = 0;
+	closed_in_order = false;
+	memset(&closed_why, 0, sizeof(closed_why));
+	act = NULL;
+	conn = conn_open(set, fds[1], &ops, &numbers);
+}
+
+static void teardown_cb(void *data)
+{
+	(void)data;
+	conn_set_free(set);
+	ev_loop_destroy(loop);
+	if (peer >= 0)
+		close(peer);
+	peer = -1;
+}
+
+/* A few passes of the loop: enough for everything that is under way to arrive. */
+static void turn(void)
+{
+	for (int i = 0; i < 8; i++)
+		ev_run(loop, EVRUN_NOWAIT);
+}
+
+static void add_beat(struct buf *out, int64_t number)
+{
+	struct msg_heartbeat beat = { .sent_ns = number };
+
+	message_encode(out, OP_HEARTBEAT, &beat);
+}
+
+static void peer_says(const struct buf *frames)
+{
+	if (send(peer, frames->data, frames->len, MSG_NOSIGNAL) != (ssize_t)frames->len)
+		abort();
+}
+
+static void peer_beats(int64_t from, int64_t to)
+{
+	struct buf frames = { 0 };
+
+	for (int64_t number = from; number <= to; number++)
+		add_beat(&frames, number);
+	peer_says(&frames);
+	buf_free(&frames);
+}
+
+static void send_beat(int64_t number)
+{
+	struct msg_heartbeat beat = { .sent_ns = number };
+
+	conn_send(conn, OP_HEARTBEAT, &beat);
+}
+
+/* All that lies at the peer; whether the end was seen. */
+static bool peer_hears(struct buf *ret_bytes)
+{
+	for (;;) {
+		ssize_t got = recv(peer, buf_reserve(ret_bytes, 65536), 65536, MSG_DONTWAIT);
+
+		if (got <= 0)
+			return got == 0;
+		ret_bytes->len += (size_t)got;
+	}
+}
+
+TEST frames_come_in_order_however_they_are_cut(void)
+{
+	struct buf frames = { 0 };
+
+	peer_beats(1, 1000);
+	turn();
+	ASSERT_EQ_FMT((size_t)1000, number_count, "%zu");
+	for (int64_t number = 1001; number <= 1020; number++)
+		add_beat(&frames, number);
+	for (size_t i = 0; i < frames.len; i++) {
+		ASSERT_EQ_FMT(1, (int)send(peer, frames.data + i, 1, 0), "%d");
+		ev_run(loop, EVRUN_NOWAIT);
+	}
+	turn();
+	ASSERT_EQ_FMT((size_t)1020, number_count, "%zu");
+	for (int64_t i = 0; i < 1020; i++)
+		ASSERT_EQ_FMT(i + 1, numbers[i], "%ld");
+	buf_free(&frames);
+	PASS();
+}
+
+TEST large_frames_come_whole(void)
+{
+	struct buf frame = { 0 };
+	size_t sent = 0;
+	size_t body = 1000000;
+	uint8_t header[FRAME_HEADER_SIZE];
+
+	conn_set_max_body(conn, LIMIT_FRAME_MAX);
+	frame_header(header, OP_OUTPUT, (uint32_t)body);
+	for (int i = 0; i < 3; i++) {
+		buf_add(&frame, header, sizeof(header));
+		memset(buf_reserve(&frame, body), 7, body);
+		frame.len += body;
+	}
+	while (sent < frame.len) {
+		ssize_t now = send(peer, frame.data + sent, frame.len - sent, MSG_DONTWAIT);
+
+		sent += now > 0 ? (size_t)now : 0;
+		ev_run(loop, EVRUN_NOWAIT);
+	}
+	turn();
+	ASSERT_EQ_FMT((size_t)3, number_count, "%zu");
+	ASSERT_EQ_FMT(-(int64_t)body, numbers[2], "%ld");
+	buf_free(&frame);
+	PASS();
+}
+
+TEST what_is_sent_in_a_pass_leaves_together(void)
+{
+	struct buf bytes = { 0 }, expected = { 0 };
+
+	for (int64_t number = 1; number <= 100; number++) {
+		send_beat(number);
+		add_beat(&expected, number);
+	}
+	conn_send_frames(conn, buf_slice(&expected));
+	ASSERT(!peer_hears(&bytes));
+	ASSERTm("nothing leaves before the loop sleeps", bytes.len == 0);
+	ASSERT_EQ_FMT(2 * expected.len, conn_queued(conn), "%zu");
+	ev_run(loop, EVRUN_NOWAIT);
+	ASSERT(!peer_hears(&bytes));
+	ASSERT_EQ_FMT(2 * expected.len, bytes.len, "%zu");
+	ASSERT_MEM_EQ(expected.data, bytes.data, expected.len);
+	ASSERT_EQ_FMT((size_t)0, conn_queued(conn), "%zu");
+	buf_free(&bytes);
+	buf_free(&expected);
+	PASS();
+}
+
+static void close_it(void)
+{
+	send_beat(77);
+	conn_close(conn);
+	send_beat(78);
+	if (closed)
+		abort();
+}
+
+TEST closing_in_a_callback_sends_the_rest_and_hears_nothing_more(void)
+{
+	struct buf bytes = { 0 }, expected = { 0 };
+
+	act = close_it;
+	act_at = 3;
+	add_beat(&expected, 77);
+	peer_beats(1, 10);
+	turn();
+	ASSERT_EQ_FMT((size_t)3, number_count, "%zu");
+	ASSERT_EQ_FMT(1, closed, "%d");
+	ASSERT(closed_in_order);
+	/* What it didn't read is no longer wanted: the peer may find a reset behind the data. */
+	peer_hears(&bytes);
+	ASSERT_EQ_FMT(expected.len, bytes.len, "%zu");
+	ASSERT_MEM_EQ(expected.data, bytes.data, expected.len);
+	buf_free(&bytes);
+	buf_free(&expected);
+	PASS();
+}
+
+/* The ERROR that the peer got last, and whether the connection ended behind it. */
+static enum greatest_test_res peer_is_told(enum err code)
+{
+	struct buf bytes = { 0 };
+	struct arena arena = { 0 };
+	struct msg_error told;
+	struct frame frame;
+	struct error error;
+	size_t size;
+
+	peer_hears(&bytes);
+	ASSERT_EQ_FMT(FRAME_WHOLE, frame_read(buf_slice(&bytes), LIMIT_FRAME_MAX, &frame, &size, &error),
+		      "%d");
+	ASSERT_EQ_FMT(OP_ERROR, (int)frame.opcode, "%d");
+	ASSERT_EQ_FMT(bytes.len, size, "%zu");
+	ASSERT_EQ_FMT(ERR_NONE, message_decode(OP_ERROR, frame.body, &arena, &told, &error), "%d");
+	ASSERT_EQ_FMT((uint64_t)0, told.id, "%lu");
+	ASSERT_EQ_FMT((int)code, (int)told.code, "%d");
+	ASSERT(told.text.len > 0);
+	ASSERT_EQ_FMT(1, closed, "%d");
+	ASSERT(!closed_in_order);
+	ASSERT_EQ_FMT(code, closed_why.code, "%d");
+	arena_free(&arena);
+	buf_free(&bytes);
+	PASS();
+}
+
+TEST a_malformed_frame_ends_the_peer_that_sent_it(void)
+{
+	peer_beats(1, 2);
+	ASSERT_EQ_FMT(16, (int)send(peer, "GET / HTTP/1.1\r\n", 16, 0), "%d");
+	turn();
+	ASSERT_EQ_FMT((size_t)2, number_count, "%zu");
+	CHECK_CALL(peer_is_told(ERR_VERSION));
+	PASS();
+}
+
+TEST a_frame_over_the_limit_ends_it_too(void)
+{
+	uint8_t header[FRAME_HEADER_SIZE];
+
+	frame_header(header, OP_SUBMIT, LIMIT_FRAME_MAX_UNAUTH + 1);
+	ASSERT_EQ_FMT(FRAME_HEADER_SIZE, (int)send(peer, header, sizeof(header), 0), "%d");
+	turn();
+	CHECK_CALL(peer_is_told(ERR_FRAME));
+	PASS();
+}
+
+static void fail_it(void)
+{
+	struct error error;
+
+	error_set(&error, ERR_DENIED, "not you");
+	conn_fail(conn, &error);
+}
+
+TEST failing_says_why(void)
+{
+	act = fail_it;
+	act_at = 1;
+	peer_beats(1, 1);
+	turn();
+	CHECK_CALL(peer_is_told(ERR_DENIED));
+	ASSERT_STR_EQ("not you", closed_why.text);
+	PASS();
+}
+
+TEST a_peer_that_never_reads_is_cut_off(void)
+{
+	struct buf chunk = { 0 };
+	size_t most = 0;
+
+	memset(buf_reserve(&chunk, 100000), 2, 100000);
+	chunk.len = 100000;
+	for (int i = 0; i < 200 && !closed; i++) {
+		conn_send_frames(conn, buf_slice(&chunk));
+		if (conn_queued(conn) > most)
+			most = conn_queued(conn);
+		ev_run(loop, EVRUN_NOWAIT);
+	}
+	/* The end waits a second for the peer. */
+	while (!closed)
+		ev_run(loop, EVRUN_ONCE);
+	ASSERT(most <= LIMIT_CONN_QUEUE_MAX + 1000);
+	ASSERT_GT(most, LIMIT_CONN_QUEUE_MAX - 400000);
+	ASSERT_EQ_FMT(ERR_BUSY, closed_why.code, "%d");
+	buf_free(&chunk);
+	PASS();
+}
+
+TEST the_owner_is_told_when_a_full_queue_is_empty(void)
+{
+	struct buf chunk = { 0 }, bytes = { 0 };
+
+	send_beat(1);
+	turn();
+	ASSERT_EQ_FMT(0, drained, "%d");
+	memset(buf_reserve(&chunk, 3000000), 2, 3000000);
+	chunk.len = 3000000;
+	peer_hears(&bytes);
+	buf_clear(&bytes);
+	conn_send_frames(conn, buf_slice(&chunk));
+	turn();
+	ASSERT_EQ_FMT(0, drained, "%d");
+	ASSERT_GT(conn_queued(conn), (size_t)0);
+	while (bytes.len < chunk.len) {
+		ASSERT(!peer_hears(&bytes));
+		turn();
+	}
+	ASSERT_EQ_FMT(1, drained, "%d");
+	ASSERT_EQ_FMT((size_t)0, conn_queued(conn), "%zu");
+	turn();
+	ASSERT_EQ_FMT(1, drained, "%d");
+	buf_free(&chunk);
+	buf_free(&bytes);
+	PASS();
+}
+
+static void pause_it(void)
+{
+	conn_pause(conn, true);
+}
+
+TEST a_pause_holds_frames_back_and_loses_none(void)
+{
+	act = pause_it;
+	act_at = 2;
+	peer_beats(1, 10);
+	turn();
+	peer_beats(11, 12);
+	close(peer);
+	peer = -1;
+	turn();
+	ASSERT_EQ_FMT((size_t)2, number_count, "%zu");
+	ASSERT_EQ_FMT(0, closed, "%d");
+	act_at = 5;
+	conn_pause(conn, false);
+	turn();
+	ASSERT_EQ_FMT((size_t)5, number_count, "%zu");
+	conn_pause(conn, false);
+	turn();
+	ASSERT_EQ_FMT((size_t)12, number_count, "%zu");
+	for (int64_t i = 0; i < 12; i++)
+		ASSERT_EQ_FMT(i + 1, numbers[i], "%ld");
+	ASSERT_EQ_FMT(1, closed, "%d");
+	ASSERT(closed_in_order);
+	PASS();
+}
+
+TEST an_end_within_a_frame_is_an_error(void)
+{
+	struct buf frame = { 0 };
+
+	add_beat(&frame, 1);
+	buf_cut(&frame, frame.len - 1);
+	peer_says(&frame);
+	close(peer);
+	peer = -1;
+	turn();
+	ASSERT_EQ_FMT(1, closed, "%d");
+	ASSERT_EQ_FMT(ERR_FRAME, closed_why.code, "%d");
+	buf_free(&frame);
+	PASS();
+}
+
+TEST the_last_words_of_a_peer_that_is_gone_are_heard(void)
+{
+	peer_beats(1, 3);
+	close(peer);
+	peer = -1;
+	send_beat(1);
+	turn();
+	ASSERT_EQ_FMT((size_t)3, number_count, "%zu");
+	ASSERT_EQ_FMT(1, closed, "%d");
+	ASSERT(closed_in_order);
+	PASS();
+}
+
+static void alarm_cb(struct ev_loop *its_loop, struct ev_timer *timer, int events)
+{
+	(void)timer;
+	(void)events;
+	ev_break(its_loop, EVBREAK_ALL);
+}
+
+TEST an_idle_set_sleeps(void)
+{
+	struct ev_timer timer;
+	unsigned before;
+
+	act = pause_it;
+	act_at = 2;
+	peer_beats(1, 5);
+	send_beat(9);
+	turn();
+	conn_pause(conn, false);
+	turn();
+	ASSERT_EQ_FMT((size_t)5, number_count, "%zu");
+	ev_timer_init(&timer, alarm_cb, 0.2, 0.0);
+	before = ev_iteration(loop);
+	ev_timer_start(loop, &timer);
+	ev_run(loop, 0);
+	/* One pass that sleeps until the timer; the timer may be found a moment early and slept for again. */
+	ASSERT(ev_iteration(loop) - before <= 3);
+	PASS();
+}
+
+TEST the_peer_is_who_the_kernel_says(void)
+{
+	unsigned uid = 12345;
+
+	ASSERT_EQ_FMT(0, conn_peer_uid(conn, &uid), "%d");
+	ASSERT_EQ_FMT((unsigned)getuid(), uid, "%u");
+	ASSERT(conn_owner(conn) == &numbers);
+	PASS();
+}
+
+SUITE(net_conn)
+{
+	SET_SETUP(setup_cb, NULL);
+	SET_TEARDOWN(teardown_cb, NULL);
+	RUN_TEST(frames_come_in_order_however_they_are_cut);
+	RUN_TEST(large_frames_come_whole);
+	RUN_TEST(what_is_sent_in_a_pass_leaves_together);
+	RUN_TEST(closing_in_a_callback_sends_the_rest_and_hears_nothing_more);
+	RUN_TEST(a_malformed_frame_ends_the_peer_that_sent_it);
+	RUN_TEST(a_frame_over_the_limit_ends_it_too);
+	RUN_TEST(failing_says_why);
+	RUN_TEST(a_peer_that_never_reads_is_cut_off);
+	RUN_TEST(the_owner_is_told_when_a_full_queue_is_empty);
+	RUN_TEST(a_pause_holds_frames_back_and_loses_none);
+	RUN_TEST(an_end_within_a_frame_is_an_error);
+	RUN_TEST(the_last_words_of_a_peer_that_is_gone_are_heard);
+	RUN_TEST(an_idle_set_sleeps);
+	RUN_TEST(the_peer_is_who_the_kernel_says);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(net_conn);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows in and out: every table, empty and odd values, deletes, what a start loads, pages of history. */
+#include "greatest.h"
+#include "store_box.h"
+
+#include "base/arena.h"
+#include "proto/limits.h"
+#include "store/database.h"
+
+struct loaded {
+	struct row *rows;
+	size_t count;
+	struct arena arena;
+};
+
+static enum err collect_cb(const struct row *row, void *arg, struct error *error)
+{
+	struct loaded *loaded = arg;
+	const struct table *table = &table_list[row->table];
+	struct row *copy;
+
+	(void)error;
+	loaded->rows = mem_resize(loaded->rows, loaded->count + 1, sizeof(*row));
+	copy = &loaded->rows[loaded->count++];
+	*copy = *row;
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct column *column = &table->columns()[i];
+
+		if (column->type != COLUMN_INT) {
+			struct slice value = arena_copy(&loaded->arena, row_slice(row, column));
+
+			memcpy((char *)copy + column->offset, &value, sizeof(value));
+		}
+	}
+	return ERR_NONE;
+}
+
+static struct loaded load(void)
+{
+	struct store *store = box_open(0);
+	struct loaded loaded = { 0 };
+	struct error error;
+
+	if (store_load(store, collect_cb, &loaded, &error) != ERR_NONE)
+		abort();
+	store_close(store);
+	return loaded;
+}
+
+static void loaded_free(struct loaded *loaded)
+{
+	mem_free(loaded->rows);
+	arena_free(&loaded->arena);
+	memset(loaded, 0, sizeof(*loaded));
+}
+
+static bool same_row(const struct row *a, const struct row *b)
+{
+	const struct table *table = &table_list[a->table];
+
+	if (a->table != b->table)
+		return false;
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct column *column = &table->columns()[i];
+
+		if (column->type == COLUMN_INT ? row_int(a, column) != row_int(b, column)
+					       : !slice_eq(row_slice(a, column), row_slice(b, column)))
+			return false;
+	}
+	return true;
+}
+
+/* Fills a row with values that depend on salt; texts and blobs take turns at the odd ones. */
+static void fill(struct row *row, int64_t salt)
+{
+	static const char *const texts[] = {
+		"", "plain", "grüße ✓ 日本", "it's \"quoted\"; DROP TABLE job;--",
+	};
+	static const char *const blobs[] = { "", "\0\1\2", "\xff\xfe\0zz", "0123456789abcdef" };
+	static const size_t blob_sizes[] = { 0, 3, 5, 16 };
+	const struct table *table = &table_list[row->table];
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct column *column = &table->columns()[i];
+		size_t pick = ((size_t)salt + i) % 4;
+		struct slice text = slice_str(texts[pick]);
+		struct slice blob = slice_make(blobs[pick], blob_sizes[pick]);
+		int64_t number = i % 2 ? salt * 1000 + (int64_t)i : -salt;
+
+		if (strcmp(column->name, "run") == 0)
+			number = 7;
+		else if (strcmp(column->name, "job") == 0)
+			number = 100 + salt;
+		else if (strcmp(column->name, "state") == 0)
+			number = salt % STATE_COUNT;
+		if (column->type == COLUMN_INT)
+			memcpy((char *)row + column->offset, &number, sizeof(number));
+		else
+			memcpy((char *)row + column->offset, column->type == COLUMN_TEXT ? &text : &blob,
+			       sizeof(text));
+	}
+}
+
+/* Two rows of every table, under live run 7, come back as they were; event isn't loaded but asked for. */
+TEST every_table_comes_back(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+	struct store_query query = { .what = READ_EVENTS, .from = 0 };
+	struct loaded loaded;
+	size_t expected = 0;
+
+	for (int64_t salt = 1; salt <= 2; salt++)
+		for (int table = 0; table < TABLE_COUNT; table++) {
+			struct row *row;
+
+			if (table == TABLE_run && salt == 2)
+				continue;
+			row = outbox_row(turn, table);
+			fill(row, salt);
+			if (table == TABLE_run) {
+				row->run.first = 100;
+				row->run.jobs = 10;
+				row->run.ended_ms = 0;
+			}
+			/* Events turns by number, not negative: that is how they are asked for. */
+			if (table == TABLE_event)
+				row->event.turn = salt;
+			expected += table != TABLE_event;
+		}
+	store_commit(store, turn);
+	ASSERT(box_take(store) == turn);
+	store_close(store);
+	loaded = load();
+	ASSERT_EQ_FMT(expected, loaded.count, "%zu");
+	for (size_t i = 0; i < turn->row_count; i++) {
+		bool found = turn->rows[i].table == TABLE_event;
+
+		for (size_t j = 0; j < loaded.count; j++)
+			found = found || same_row(&turn->rows[i], &loaded.rows[j]);
+		ASSERTm(table_list[turn->rows[i].table].name, found);
+	}
+	for (size_t j = 1; j < loaded.count; j++)
+		ASSERT(loaded.rows[j - 1].table <= loaded.rows[j].table);
+	loaded_free(&loaded);
+	store = box_start(0);
+	box_ask(store, &query);
+	ASSERT_EQ_FMT((size_t)2, query.row_count, "%zu");
+	for (size_t i = 0; i < turn->row_count; i++)
+		if (turn->rows[i].table == TABLE_event)
+			ASSERT(same_row(&turn->rows[i], &query.rows[turn->rows[i].event.turn - 1]));
+	arena_free(&query.arena);
+	store_close(store);
+	box_free(turn);
+	PASS();
+}
+
+TEST a_put_replaces_and_a_delete_removes(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+	struct loaded loaded;
+	struct row *row;
+
+	box_run(turn, 1, 10, 5, 0);
+	box_job(turn, 1, 10, STATE_READY);
+	box_job(turn, 1, 11, STATE_READY);
+	box_job(turn, 1, 10, STATE_RUNNING);
+	row = outbox_row(turn, TABLE_submit_key);
+	row->submit_key.principal = 1;
+	row->submit_key.submit_key = slice_str("0123456789abcdef");
+	row->submit_key.run = 1;
+	box_commit(store, turn);
+	turn = box_turn(2);
+	box_job(turn, 1, 10, STATE_SUCCEEDED);
+	box_job(turn, 1, 11, STATE_READY);
+	turn->rows[1].deleted = true;
+	row = outbox_row(turn, TABLE_submit_key);
+	row->deleted = true;
+	row->submit_key.principal = 1;
+	row->submit_key.submit_key = slice_str("0123456789abcdef");
+	box_commit(store, turn);
+	store_close(store);
+	loaded = load();
+	ASSERT_EQ_FMT((size_t)2, loaded.count, "%zu");
+	ASSERT_EQ_FMT(TABLE_run, loaded.rows[0].table, "%d");
+	ASSERT_EQ_FMT(TABLE_job, loaded.rows[1].table, "%d");
+	ASSERT_EQ_FMT((int64_t)STATE_SUCCEEDED, loaded.rows[1].job.state, "%ld");
+	loaded_free(&loaded);
+	PASS();
+}
+
+/* Three runs, of which the second has ended: nothing of it but its submit key is loaded. */
+TEST only_live_runs_are_loaded(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+	struct loaded loaded;
+	size_t seen[TABLE_COUNT] = { 0 };
+
+	for (int64_t run = 1; run <= 3; run++) {
+		struct row *row;
+
+		box_run(turn, run, run * 10, 3, run == 2 ? 99 : 0);
+		for (int64_t job = 2; job >= 0; job--)
+			box_job(turn, run, run * 10 + job, STATE_SUCCEEDED);
+		for (int64_t part = 1; part >= 0; part--) {
+			row = outbox_row(turn, TABLE_spec);
+			row->spec.run = run;
+			row->spec.part = part;
+		}
+		row = outbox_row(turn, TABLE_submit_key);
+		row->submit_key.principal = run;
+	}
+	box_commit(store, turn);
+	store_close(store);
+	loaded = load();
+	for (size_t i = 0; i < loaded.count; i++) {
+		const struct row *row = &loaded.rows[i];
+		const struct row *before = i > 0 && row[-1].table == row->table ? row - 1 : NULL;
+
+		seen[row->table]++;
+		if (row->table == TABLE_run)
+			ASSERT(row->run.run != 2 && (!before || before->run.run < row->run.run));
+		if (row->table == TABLE_job)
+			ASSERT(row->job.run != 2 && (!before || before->job.job < row->job.job));
+		if (row->table == TABLE_spec) {
+			ASSERT(row->spec.run != 2);
+			ASSERT(!before || before->spec.run < row->spec.run ||
+			       before->spec.part < row->spec.part);
+		}
+	}
+	ASSERT_EQ_FMT((size_t)2, seen[TABLE_run], "%zu");
+	ASSERT_EQ_FMT((size_t)6, seen[TABLE_job], "%zu");
+	ASSERT_EQ_FMT((size_t)4, seen[TABLE_spec], "%zu");
+	ASSERT_EQ_FMT((size_t)3, seen[TABLE_submit_key], "%zu");
+	loaded_free(&loaded);
+	PASS();
+}
+
+static enum err refuse_cb(const struct row *row, void *arg, struct error *error)
+{
+	(void)row;
+	++*(int *)arg;
+	return error_set(error, ERR_STORE_TRUST, "not this one");
+}
+
+TEST a_reader_that_refuses_ends_the_load(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+	struct error error;
+	int calls = 0;
+
+	box_run(turn, 1, 1, 1, 0);
+	box_run(turn, 2, 2, 1, 0);
+	box_commit(store, turn);
+	store_close(store);
+	store = box_open(0);
+	ASSERT_EQ_FMT(ERR_STORE_TRUST, store_load(store, refuse_cb, &calls, &error), "%d");
+	ASSERT_EQ_FMT(1, calls, "%d");
+	ASSERT_STR_EQ("not this one", error.text);
+	store_close(store);
+	PASS();
+}
+
+static struct store *with_history(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+
+	for (int64_t run = 1; run <= 1200; run++)
+		box_run(turn, run, run * 100, 5, 99);
+	for (int64_t job = 0; job < 5; job++)
+		box_job(turn, 7, 700 + job, STATE_SUCCEEDED);
+	box_job(turn, 8, 800, STATE_FAILED);
+	for (int64_t part = 0; part < 3; part++) {
+		struct row *row = outbox_row(turn, TABLE_spec);
+
+		row->spec.run = 7;
+		row->spec.part = part;
+		row->spec.body = slice_str("specification");
+	}
+	box_commit(store, turn);
+	return store;
+}
+
+TEST history_is_read_in_pages(void)
+{
+	struct store *store = with_history();
+	struct store_query runs = { .what = READ_RUNS, .limit = 100000 };
+	struct store_query older = { .what = READ_RUNS, .run = 3, .limit = 1 };
+	struct store_query run = { .what = READ_RUN, .run = 1200 };
+	struct store_query none = { .what = READ_RUN, .run = 1201 };
+	struct store_query jobs = { .what = READ_JOBS, .run = 7, .from = 701, .limit = 2 };
+	struct store_query job = { .what = READ_JOB, .from = 800 };
+	struct store_query specs = { .what = READ_SPECS, .run = 7 };
+
+	box_ask(store, &runs);
+	ASSERT_EQ_FMT((size_t)LIMIT_QUERY_ROWS_MAX, runs.row_count, "%zu");
+	ASSERT_EQ_FMT((int64_t)1200, runs.rows[0].run.run, "%ld");
+	ASSERT_EQ_FMT((int64_t)1199, runs.rows[1].run.run, "%ld");
+	box_ask(store, &older);
+	ASSERT_EQ_FMT((size_t)1, older.row_count, "%zu");
+	ASSERT_EQ_FMT((int64_t)2, older.rows[0].run.run, "%ld");
+	box_ask(store, &run);
+	ASSERT_EQ_FMT((size_t)1, run.row_count, "%zu");
+	ASSERT(slice_eq(run.rows[0].run.name, slice_str("deploy")));
+	box_ask(store, &none);
+	ASSERT_EQ_FMT((size_t)0, none.row_count, "%zu");
+	box_ask(store, &jobs);
+	ASSERT_EQ_FMT((size_t)2, jobs.row_count, "%zu");
+	ASSERT_EQ_FMT((int64_t)701, jobs.rows[0].job.job, "%ld");
+	ASSERT_EQ_FMT((int64_t)702, jobs.rows[1].job.job, "%ld");
+	box_ask(store, &job);
+	ASSERT_EQ_FMT((size_t)1, job.row_count, "%zu");
+	ASSERT_EQ_FMT((int64_t)STATE_FAILED, job.rows[0].job.state, "%ld");
+	box_ask(store, &specs);
+	ASSERT_EQ_FMT((size_t)3, specs.row_count, "%zu");
+	ASSERT_EQ_FMT((int64_t)2, specs.rows[2].spec.part, "%ld");
+	ASSERT(slice_eq(specs.rows[2].spec.body, slice_str("specification")));
+	arena_free(&runs.arena);
+	arena_free(&older.arena);
+	arena_free(&run.arena);
+	arena_free(&none.arena);
+	arena_free(&jobs.arena);
+	arena_free(&job.arena);
+	arena_free(&specs.arena);
+	store_close(store);
+	PASS();
+}
+
+static int most_steps;
+
+/* Called when a statement is done. */
+static int profile_cb(unsigned kind, void *arg, void *statement, void *ns)
+{
+	int steps = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
+
+	(void)kind;
+	(void)arg;
+	(void)ns;
+	if (steps > most_steps)
+		most_steps = steps;
+	return 0;
+}
+
+static enum err ignore_cb(const struct row *row, void *arg, struct error *error)
+{
+	(void)row;
+	(void)arg;
+	(void)error;
+	return ERR_NONE;
+}
+
+/* 20,000 jobs of runs that have ended, 3 of one that lives: a start and a page cost what they return. */
+TEST reading_costs_nothing_for_history(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+	struct database database = { 0 };
+	struct error error;
+
+	for (int64_t run = 0; run < 200; run++) {
+		box_run(turn, run, run * 100, 100, run == 100 ? 0 : 99);
+		for (int64_t job = 0; job < (run == 100 ? 3 : 100); job++)
+			box_job(turn, run, run * 100 + job, STATE_SUCCEEDED);
+	}
+	box_commit(store, turn);
+	store_close(store);
+	ASSERT_EQ_FMT(ERR_NONE, database_open(&database, box_path, &error), "%d");
+	sqlite3_trace_v2(database.handle, SQLITE_TRACE_PROFILE, profile_cb, NULL);
+	most_steps = 0;
+	ASSERT_EQ_FMT(ERR_NONE, read_live(&database, ignore_cb, NULL, &error), "%d");
+	ASSERT(most_steps > 0 && most_steps < 500);
+	for (int what = 0; what < READ_COUNT; what++) {
+		struct store_query query = { .what = what, .run = 100, .from = 10001, .limit = 2 };
+
+		most_steps = 0;
+		ASSERT_EQ_FMT(SQLITE_OK, read_answer(&database, &query), "%d");
+		ASSERT(most_steps > 0 && most_steps < 500);
+		arena_free(&query.arena);
+	}
+	database_close(&database);
+	PASS();
+}
+
+SUITE(store_rows)
+{
+	SET_SETUP(box_setup_cb, NULL);
+	SET_TEARDOWN(box_teardown_cb, NULL);
+	RUN_TEST(every_table_comes_back);
+	RUN_TEST(a_put_replaces_and_a_delete_removes);
+	RUN_TEST(only_live_runs_are_loaded);
+	RUN_TEST(a_reader_that_refuses_ends_the_load);
+	RUN_TEST(history_is_read_in_pages);
+	RUN_TEST(reading_costs_nothing_for_history);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(store_rows);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The store's thread: order, company, lingering, questions, and what a kill leaves behind. */
+#include <signal.h>
+
+#include "greatest.h"
+#include "store_box.h"
+
+#define HOUR_NS (3600 * NS_PER_S)
+
+TEST turns_come_back_in_order(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn;
+	struct store_stats stats;
+
+	for (uint64_t number = 1; number <= 1000; number++) {
+		turn = box_turn(number);
+		box_job(turn, 1, (int64_t)number, STATE_RUNNING);
+		store_commit(store, turn);
+	}
+	for (uint64_t number = 1; number <= 1000; number++) {
+		turn = box_take(store);
+		ASSERT_EQ_FMT(number, turn->turn, "%lu");
+		box_free(turn);
+	}
+	ASSERT(!store_take(store));
+	store_stats(store, &stats);
+	ASSERT_EQ_FMT((uint64_t)1000, stats.turns, "%lu");
+	ASSERT_EQ_FMT((uint64_t)1000, stats.rows, "%lu");
+	ASSERT(stats.commits >= 1 && stats.commits <= 1000);
+	ASSERT(stats.longest_commit_ns >= stats.last_commit_ns && stats.last_commit_ns > 0);
+	store_close(store);
+	PASS();
+}
+
+TEST a_turn_without_rows_needs_no_transaction(void)
+{
+	struct store *store = box_start(0);
+	struct store_stats stats;
+
+	box_commit(store, box_turn(1));
+	store_stats(store, &stats);
+	ASSERT_EQ_FMT((uint64_t)1, stats.turns, "%lu");
+	ASSERT_EQ_FMT((uint64_t)0, stats.commits, "%lu");
+	store_close(store);
+	PASS();
+}
+
+/* Nobody waits, so the thread lingers; with the 64th row there is company enough: one commit for all. */
+TEST company_shares_one_commit(void)
+{
+	struct store *store = box_start(HOUR_NS);
+	struct store_stats stats;
+	struct store_query query = { .what = READ_JOB, .from = 5 };
+
+	store_may_linger(store, true);
+	for (uint64_t number = 1; number <= 64; number++) {
+		struct outbox *turn = box_turn(number);
+
+		box_job(turn, 1, (int64_t)number / 8, number % 2 ? STATE_RUNNING : STATE_SUCCEEDED);
+		ASSERT(!store_take(store));
+		store_commit(store, turn);
+		/* Time for a thread that doesn't linger to show it. */
+		if (number == 1)
+			usleep(20000);
+	}
+	for (uint64_t number = 1; number <= 64; number++)
+		box_free(box_take(store));
+	store_stats(store, &stats);
+	ASSERT_EQ_FMT((uint64_t)1, stats.commits, "%lu");
+	ASSERT_EQ_FMT((uint64_t)64, stats.turns, "%lu");
+	/* Jobs 0 to 8: of each the last put is written, and it is the one that counts. */
+	ASSERT_EQ_FMT((uint64_t)64 - 9, stats.replaced, "%lu");
+	box_ask(store, &query);
+	ASSERT_EQ_FMT((int64_t)STATE_RUNNING, query.rows[0].job.state, "%ld");
+	arena_free(&query.arena);
+	store_close(store);
+	PASS();
+}
+
+TEST lingering_ends_when_somebody_waits(void)
+{
+	struct store *store = box_start(HOUR_NS);
+	struct store_query query = { .what = READ_JOB, .from = 2 };
+	struct outbox *turn = box_turn(1);
+
+	store_may_linger(store, true);
+	box_job(turn, 1, 1, STATE_READY);
+	store_commit(store, turn);
+	store_may_linger(store, false);
+	box_free(box_take(store));
+	store_may_linger(store, true);
+	turn = box_turn(2);
+	box_job(turn, 1, 2, STATE_READY);
+	store_commit(store, turn);
+	box_ask(store, &query);
+	ASSERT_EQ_FMT((size_t)1, query.row_count, "%zu");
+	arena_free(&query.arena);
+	box_free(box_take(store));
+	turn = box_turn(3);
+	box_job(turn, 1, 3, STATE_READY);
+	store_commit(store, turn);
+	store_close(store);
+	box_free(turn);
+	store = box_start(0);
+	query = (struct store_query){ .what = READ_JOB, .from = 3 };
+	box_ask(store, &query);
+	ASSERTm("closing commits what was handed over", query.row_count == 1);
+	arena_free(&query.arena);
+	store_close(store);
+	PASS();
+}
+
+TEST a_question_is_answered_behind_the_commits_before_it(void)
+{
+	struct store *store = box_start(0);
+
+	for (uint64_t number = 1; number <= 50; number++) {
+		struct store_query query = { .what = READ_JOB, .from = number };
+		struct outbox *turn = box_turn(number);
+
+		box_job(turn, 1, (int64_t)number, STATE_READY);
+		store_commit(store, turn);
+		box_ask(store, &query);
+		ASSERT_EQ_FMT((size_t)1, query.row_count, "%zu");
+		ASSERT(store_take(store) == turn);
+		arena_free(&query.arena);
+		box_free(turn);
+	}
+	store_close(store);
+	PASS();
+}
+
+TEST the_log_is_copied_at_rest_and_gone_after_the_end(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+	struct store_stats stats;
+	char log_path[96];
+
+	snprintf(log_path, sizeof(log_path), "%s-wal", box_path);
+	box_job(turn, 1, 1, STATE_READY);
+	box_commit(store, turn);
+	ASSERT(access(log_path, F_OK) == 0);
+	do {
+		usleep(10000);
+		store_stats(store, &stats);
+	} while (stats.checkpoints == 0);
+	ASSERT_EQ_FMT((uint64_t)1, stats.checkpoints, "%lu");
+	store_close(store);
+	ASSERT(access(log_path, F_OK) != 0);
+	ASSERTm("no shared memory file", snprintf(log_path, sizeof(log_path), "%s-shm", box_path) > 0 &&
+		access(log_path, F_OK) != 0);
+	PASS();
+}
+
+/* Commits for ever, several turns under way, and reports each that is durable. */
+static _Noreturn void commit_for_ever(int report_fd)
+{
+	struct store *store = box_start(0);
+	uint64_t next = 1;
+
+	for (;;) {
+		struct outbox *turn;
+
+		for (; next % 7 != 0; next++) {
+			turn = box_turn(next);
+			for (int64_t i = 0; i < 5; i++)
+				box_job(turn, 1, (int64_t)next * 10 + i, STATE_READY);
+			store_commit(store, turn);
+		}
+		next++;
+		turn = box_take(store);
+		do {
+			if (write(report_fd, &turn->turn, sizeof(turn->turn)) != sizeof(turn->turn))
+				_exit(1);
+			box_free(turn);
+		} while ((turn = store_take(store)));
+	}
+}
+
+static enum greatest_test_res kill_after(uint64_t turns)
+{
+	uint64_t turn, last = 0;
+	int fds[2], status;
+	pid_t child;
+	struct store *store;
+
+	ASSERT_EQ_FMT(0, pipe(fds), "%d");
+	child = fork();
+	ASSERT(child >= 0);
+	if (child == 0) {
+		close(fds[0]);
+		commit_for_ever(fds[1]);
+	}
+	close(fds[1]);
+	while (read(fds[0], &turn, sizeof(turn)) == sizeof(turn)) {
+		last = turn;
+		if (last >= turns)
+			kill(child, SIGKILL);
+	}
+	close(fds[0]);
+	ASSERT_EQ_FMT(child, waitpid(child, &status, 0), "%d");
+	ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	store = box_start(0);
+	for (turn = 1; turn <= last; turn++)
+		for (uint64_t i = 0; i < 5 && turn % 7 != 0; i++) {
+			struct store_query query = { .what = READ_JOB, .from = turn * 10 + i };
+
+			box_ask(store, &query);
+			ASSERT_EQ_FMT((size_t)1, query.row_count, "%zu");
+			arena_free(&query.arena);
+		}
+	store_close(store);
+	PASS();
+}
+
+TEST what_was_reported_survives_a_kill(void)
+{
+	for (uint64_t turns = 1; turns <= 201; turns += 50) {
+		CHECK_CALL(kill_after(turns));
+		ASSERT_EQ_FMT(0, unlink(box_path), "%d");
+	}
+	PASS();
+}
+
+SUITE(store_thread)
+{
+	SET_SETUP(box_setup_cb, NULL);
+	SET_TEARDOWN(box_teardown_cb, NULL);
+	RUN_TEST(turns_come_back_in_order);
+	RUN_TEST(a_turn_without_rows_needs_no_transaction);
+	RUN_TEST(company_shares_one_commit);
+	RUN_TEST(lingering_ends_when_somebody_waits);
+	RUN_TEST(a_question_is_answered_behind_the_commits_before_it);
+	RUN_TEST(the_log_is_copied_at_rest_and_gone_after_the_end);
+	RUN_TEST(what_was_reported_survives_a_kill);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(store_thread);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Whole screens against the pictures in tests/tui/golden; --update as the first argument writes them anew.
+ * And what must hold for a screen of any size.
+ */
+#include <fcntl.h>
+
+#include "base/io.h"
+#include "base/rand.h"
+#include "greatest.h"
+#include "tui/view.h"
+#include "tui_fixture.h"
+
+GREATEST_MAIN_DEFS();
+
+static bool update;
+static char golden_dir[512];
+
+struct screen {
+	const char *name;
+	enum view view;
+	int width, height;
+	bool ascii, mono, styles;
+	const char *keys;                /* pressed before the picture: $ is Enter, ~ is Esc */
+};
+
+static const struct screen screens[] = {
+	{ "home-60x16", VIEW_HOME, 60, 16, false, false, false, "" },
+	{ "home-80x24", VIEW_HOME, 80, 24, false, false, true, "" },
+	{ "home-80x24-mono", VIEW_HOME, 80, 24, false, true, true, "" },
+	{ "home-80x24-ascii", VIEW_HOME, 80, 24, true, false, false, "" },
+	{ "home-160x48", VIEW_HOME, 160, 48, false, false, false, "" },
+	{ "home-160x48-ascii", VIEW_HOME, 160, 48, true, false, false, "" },
+	{ "runs-80x24", VIEW_RUNS, 80, 24, false, false, false, "" },
+	{ "runs-failed-80x24", VIEW_RUNS, 80, 24, false, false, false, "x" },
+	{ "dag-60x16", VIEW_DAG, 60, 16, false, false, false, "" },
+	{ "dag-80x24", VIEW_DAG, 80, 24, false, false, true, "jj" },
+	{ "dag-80x24-ascii", VIEW_DAG, 80, 24, true, false, false, "" },
+	{ "dag-80x24-unfolded", VIEW_DAG, 80, 24, false, false, false, "jjjf" },
+	{ "dag-80x24-failed", VIEW_DAG, 80, 24, false, false, false, "x" },
+	{ "dag-160x48", VIEW_DAG, 160, 48, false, false, false, "jjjj" },
+	{ "workers-60x16", VIEW_WORKERS, 60, 16, false, false, false, "" },
+	{ "workers-80x24", VIEW_WORKERS, 80, 24, false, false, true, "j" },
+	{ "workers-160x48-ascii", VIEW_WORKERS, 160, 48, true, false, false, "" },
+	{ "help-60x16", VIEW_HOME, 60, 16, false, false, false, "?" },
+	{ "help-80x24", VIEW_DAG, 80, 24, false, false, false, "?" },
+	{ "confirm-run-80x24", VIEW_HOME, 80, 24, false, false, false, "c" },
+	{ "confirm-group-80x24", VIEW_DAG, 80, 24, false, false, false, "jjjc" },
+	{ "find-80x24", VIEW_HOME, 80, 24, false, false, false, "/back" },
+	{ "found-80x24", VIEW_HOME, 80, 24, false, false, false, "/back$" },
+	{ "log-80x24", VIEW_DAG, 80, 24, false, false, true, "jjjjl" },
+	{ "too-small", VIEW_HOME, 59, 16, false, false, false, "" },
+};
+
+static void press(struct fixture *fixture, const char *keys)
+{
+	for (; *keys; keys++) {
+		uint32_t key = *keys == '$' ? TUI_KEY_ENTER : *keys == '~' ? TUI_KEY_ESCAPE : (uint32_t)*keys;
+
+		app_key(fixture->app, key, FIXTURE_NOW);
+		fixture_collect(fixture);
+		if (fixture->log_id)
+			fixture_log(fixture);
+		fixture->log_id = 0;
+	}
+}
+
+static void draw(const struct screen *screen, struct grid *grid)
+{
+	struct fixture fixture;
+
+	fixture_fill(&fixture, screen->view, screen->ascii, screen->mono, screen->width, screen->height);
+	app_draw(fixture.app, grid, FIXTURE_NOW);
+	for (const char *key = screen->keys; *key; key++) {
+		press(&fixture, (const char[]){ *key, '\0' });
+		app_draw(fixture.app, grid, FIXTURE_NOW);
+	}
+	fixture_close(&fixture);
+}
+
+TEST golden(const struct screen *screen)
+{
+	struct grid grid = { 0 };
+	struct buf text = { 0 }, expected = { 0 };
+	char path[640];
+	bool same;
+
+	draw(screen, &grid);
+	grid_dump(&grid, screen->styles, &text);
+	grid_free(&grid);
+	snprintf(path, sizeof path, "%s/%s.txt", golden_dir, screen->name);
+	if (update && io_write_file(AT_FDCWD, path, text.data, text.len, 0644) != 0)
+		FAILm("can't write the picture");
+	if (io_read_file(AT_FDCWD, path, 1 << 20, &expected) != 0)
+		FAILm("no such picture: run with --update");
+	same = slice_eq(buf_slice(&text), buf_slice(&expected));
+	if (!same)
+		printf("%s differs; now it is\n%s", screen->name, buf_cstr(&text));
+	buf_free(&text);
+	buf_free(&expected);
+	ASSERT(same);
+	PASS();
+}
+
+TEST ascii_is_ascii(void)
+{
+	for (size_t i = 0; i < sizeof screens / sizeof screens[0]; i++) {
+		struct screen screen = screens[i];
+		struct grid grid = { 0 };
+		bool plain = true;
+
+		screen.ascii = true;
+		draw(&screen, &grid);
+		for (int at = 0; at < grid.width * grid.height; at++) {
+			const struct cell *cell = &grid.cells[at];
+
+			/* Names are shown as they are: the fixture's has two such characters. */
+			if ((uint8_t)cell->text[0] >= 0x80 && (uint8_t)cell->text[0] != 0xe4 &&
+				(uint8_t)cell->text[0] != 0xe6)
+				plain = false;
+		}
+		grid_free(&grid);
+		ASSERTm(screen.name, plain);
+	}
+	PASS();
+}
+
+TEST mono_has_no_colour(void)
+{
+	for (size_t i = 0; i < sizeof screens / sizeof screens[0]; i++) {
+		struct screen screen = screens[i];
+		struct grid grid = { 0 };
+
+		screen.mono = true;
+		draw(&screen, &grid);
+		for (int at = 0; at < grid.width * grid.height; at++)
+			ASSERT_EQ(COLOUR_DEFAULT, grid.cells[at].style.colour);
+		grid_free(&grid);
+	}
+	PASS();
+}
+
+/* Every size, every view: drawing neither stops nor leaves half a character. */
+TEST any_size(void)
+{
+	for (int height = 0; height <= 60; height += 3) {
+		for (int width = 0; width <= 210; width += 7) {
+			for (int view = VIEW_HOME; view <= VIEW_WORKERS; view++) {
+				struct screen screen = {
+					"", view, width, height, width % 2, false, false, "jj?~"};
+				struct grid grid = { 0 };
+
+				draw(&screen, &grid);
+				ASSERT_EQ(width, grid.width);
+				for (int at = 0; at < width * height; at++) {
+					const struct cell *cell = &grid.cells[at];
+
+					ASSERT(cell->width <= 2 && (cell->width > 0) == (cell->len > 0));
+					if (cell->width == 2)
+						ASSERT(at % width + 1 < width && cell[1].width == 0);
+				}
+				grid_free(&grid);
+			}
+		}
+	}
+	PASS();
+}
+
+static bool has(const struct grid *grid, const char *text)
+{
+	struct buf dump = { 0 };
+	bool found;
+
+	grid_dump(grid, false, &dump);
+	found = strstr(buf_cstr(&dump), text) != NULL;
+	buf_free(&dump);
+	return found;
+}
+
+/* Runs that come, go and end don't move the selection to another run. */
+TEST selection_follows(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	uint64_t counts[STATE_COUNT] = { [STATE_RUNNING] = 1 };
+
+	fixture_fill(&fixture, VIEW_HOME, false, false, 80, 24);
+	press(&fixture, "jj");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "> 4125"));
+	for (uint64_t run = 4200; run < 4300; run++) {
+		struct rec_run_row row = fixture_run(run, "new", RUN_RUNNING, counts, 0, 0);
+		struct msg_delta delta = { .id = fixture.runs_id, .turn = run, .runs = { &row, 1 } };
+
+		fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+		app_draw(fixture.app, &grid, FIXTURE_NOW);
+		ASSERT(has(&grid, "> 4125"));
+	}
+	/* A snapshot without it: the next older one takes its place. */
+	struct rec_run_row left[] = { fixture_run(4124, "purge", RUN_RUNNING, counts, 0, 0),
+		fixture_run(4300, "other", RUN_RUNNING, counts, 0, 0) };
+	struct msg_snapshot snapshot = { .id = fixture.runs_id, .turn = 5000, .runs = { left, 2 } };
+
+	fixture_give(&fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "> 4124"));
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
+/* In the graph it is the job that stays selected, whatever fails, folds or is added above it. */
+TEST dag_selection_follows(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	uint32_t job;
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	press(&fixture, "jjjjj");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	job = fixture.app->dag.job;
+	ASSERT_STR_EQ("schema-check",
+		(const char *)memcpy((char[32]){0}, fixture.app->model.graph.jobs[job].name.data, 12));
+	for (uint64_t part = 0; part < 20; part++) {
+		char name[32];
+		struct rec_job_row row = { .job = 902 + part,
+			.run = FIXTURE_RUN,
+			.index = 2 + part,
+			.name = slice_str(name),
+			.state = STATE_FAILED,
+			.epoch = 1,
+			.tries = 1,
+			.outcome = OUTCOME_EXIT,
+			.code = 1};
+		struct msg_delta delta = { .id = fixture.graph_id, .turn = 100 + part, .jobs = { &row, 1 } };
+
+		snprintf(name, sizeof name, "encode[%u]", (unsigned)part);
+		fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+		app_draw(fixture.app, &grid, FIXTURE_NOW);
+		ASSERT_EQ(job, fixture.app->dag.job);
+		ASSERT_EQ(job, dag_selected(fixture.app)->job);
+	}
+	ASSERT(has(&grid, "and 13 more failed"));
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
+/* The target is what was on the screen when it was asked; every key but y leaves it alone. */
+TEST cancel_asks(void)
+{
+	struct fixture fixture;
+	uint64_t counts[STATE_COUNT] = { [STATE_RUNNING] = 1 };
+	struct rec_run_row row = fixture_run(4500, "new", RUN_RUNNING, counts, 0, 0);
+	struct msg_delta delta = { .turn = 50, .runs = { &row, 1 } };
+
+	fixture_fill(&fixture, VIEW_HOME, false, false, 80, 24);
+	for (uint32_t key = 1; key < 0x110009; key += key < 0x100 ? 1 : 0x10ff00 - 0x100 + 1) {
+		if (key == 'y')
+			continue;
+		app_key(fixture.app, 'c', FIXTURE_NOW);
+		app_key(fixture.app, key, FIXTURE_NOW);
+		app_key(fixture.app, TUI_KEY_ESCAPE, FIXTURE_NOW);
+		fixture_collect(&fixture);
+		ASSERT_EQ(0, fixture.cancel_count);
+	}
+	press(&fixture, "1");
+	fixture.app->run = 4127;
+	press(&fixture, "c");
+	delta.id = fixture.runs_id;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	press(&fixture, "y");
+	ASSERT_EQ(1, fixture.cancel_count);
+	ASSERT_EQ(4127, fixture.cancelled[0]);
+	ASSERT_STR_EQ("", fixture.cancelled_names[0]);
+	/* A pasted text presses nothing. */
+	app_key(fixture.app, 'c' | TUI_KEY_PASTED, FIXTURE_NOW);
+	app_key(fixture.app, 'y' | TUI_KEY_PASTED, FIXTURE_NOW);
+	fixture_collect(&fixture);
+	ASSERT_EQ(1, fixture.cancel_count);
+	fixture_close(&fixture);
+	PASS();
+}
+
+TEST cancel_group(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	press(&fixture, "jjjcy");
+	/* 11 run, 18 queue; the fixture notes 16 at most. */
+	ASSERT_EQ(16, fixture.cancel_count);
+	ASSERT_STR_EQ("encode[99]", fixture.cancelled_names[0]);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
+TEST stale_is_dimmed(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	int dim = 0;
+
+	fixture_fill(&fixture, VIEW_HOME, false, false, 80, 24);
+	app_disconnected(fixture.app, NULL, FIXTURE_NOW + 16000, FIXTURE_NOW);
+	app_draw(fixture.app, &grid, FIXTURE_NOW + 12000);
+	ASSERT(has(&grid, "STALE 12s, retry in 4s"));
+	ASSERT(has(&grid, "4127"));
+	for (int at = grid.width; at < grid.width * grid.height; at++)
+		dim += (grid.cells[at].style.attributes & STYLE_DIM) &&
+		       grid.cells[at].style.colour == COLOUR_DEFAULT;
+	ASSERT_EQ(grid.width * (grid.height - 1), dim);
+	press(&fixture, "c");
+	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
+/* Nothing changes: the same cells, and no wake-up sooner than the next minute. */
+TEST idle_is_still(void)
+{
+	struct app_options options = { 0 };
+	uint64_t counts[STATE_COUNT] = { [STATE_SUCCEEDED] = 3 };
+	struct rec_run_row row = fixture_run(1, "done", RUN_SUCCEEDED, counts, 100, 50);
+	struct msg_snapshot msg = { .turn = 1, .runs = { &row, 1 } };
+	struct fixture fixture;
+	struct grid one = { 0 }, two = { 0 };
+
+	fixture_open(&fixture, &options, 80, 24);
+	msg.id = fixture.runs_id;
+	fixture_give(&fixture, OP_SNAPSHOT, &msg, FIXTURE_NOW);
+	ASSERT(app_settled(fixture.app));
+	app_draw(fixture.app, &one, FIXTURE_NOW);
+	ASSERT_FALSE(app_dirty(fixture.app));
+	ASSERT_EQ(30000, app_wait_ms(fixture.app, FIXTURE_NOW));
+	app_tick(fixture.app, FIXTURE_NOW + 29999);
+	app_draw(fixture.app, &two, FIXTURE_NOW + 29999);
+	ASSERT(grid_equal(&one, &two));
+	app_draw(fixture.app, &two, FIXTURE_NOW + 30000);
+	ASSERT_FALSE(grid_equal(&one, &two));
+	grid_free(&one);
+	grid_free(&two);
+	fixture_close(&fixture);
+	PASS();
+}
+
+TEST frozen_stays(void)
+{
+	struct fixture fixture;
+	struct grid before = { 0 }, after = { 0 };
+
+	fixture_fill(&fixture, VIEW_HOME, false, false, 80, 24);
+	press(&fixture, "Z");
+	app_draw(fixture.app, &before, FIXTURE_NOW);
+	ASSERT(has(&before, "FROZEN +0"));
+	fixture_events(&fixture);
+	app_tick(fixture.app, FIXTURE_NOW + 5000);
+	app_draw(fixture.app, &after, FIXTURE_NOW + 5000);
+	ASSERT(has(&after, "FROZEN +2"));
+	for (int at = before.width; at < before.width * before.height; at++)
+		ASSERT_MEM_EQ(&before.cells[at], &after.cells[at], sizeof before.cells[at]);
+	uint64_t old = fixture.runs_id;
+	press(&fixture, "Z");
+	ASSERT(fixture.runs_id > old);
+	grid_free(&before);
+	grid_free(&after);
+	fixture_close(&fixture);
+	PASS();
+}
+
+/* Keys, sizes, broken frames and time in any order; and a picture is made of the state alone. */
+TEST storm(uint64_t seed)
+{
+	struct rand_state rand;
+	struct fixture fixture;
+	struct grid grid = { 0 }, again = { 0 };
+	int64_t now = FIXTURE_NOW;
+
+	rand_seed(&rand, seed);
+	fixture_fill(&fixture, VIEW_HOME, seed % 2, seed % 3 == 0, 80, 24);
+	for (int i = 0; i < 2000; i++) {
+		uint8_t noise[64];
+
+		switch (rand_below(&rand, 8)) {
+		case 0:
+			app_resize(fixture.app, (int)rand_below(&rand, 240), (int)rand_below(&rand, 80));
+			break;
+		case 1:
+			for (size_t k = 0; k < sizeof noise; k++)
+				noise[k] = (uint8_t)rand_next(&rand);
+			app_message(fixture.app, (enum opcode)(0x20 + rand_below(&rand, 10)),
+				slice_make(noise, sizeof noise), now, NULL);
+			break;
+		case 2:
+			now += (int64_t)rand_below(&rand, 3000);
+			app_tick(fixture.app, now);
+			break;
+		case 3:
+			fixture_runs(&fixture);
+			if (fixture.graph_id)
+				fixture_graph(&fixture);
+			break;
+		default:
+			app_key(fixture.app,
+				(uint32_t)(rand_below(&rand, 4) ? rand_below(&rand, 128)
+								: 0x110000 + rand_below(&rand, 9)),
+				now);
+			break;
+		}
+		fixture_collect(&fixture);
+		if (fixture.log_id)
+			fixture_log(&fixture);
+		fixture.log_id = 0;
+		app_draw(fixture.app, &grid, now);
+		app_draw(fixture.app, &again, now);
+		ASSERT(grid_equal(&grid, &again));
+	}
+	grid_free(&grid);
+	grid_free(&again);
+	fixture_close(&fixture);
+	PASS();
+}
+
+/* No view binds again what is bound everywhere, and every action that has a key is shown once. */
+TEST keys_are_unique(void)
+{
+	for (size_t i = 0; i < key_count; i++) {
+		for (size_t k = i + 1; k < key_count; k++) {
+			const struct key_row *a = &key_table[i], *b = &key_table[k];
+
+			if (a->code == b->code)
+				ASSERT(a->view != b->view && a->view != VIEW_ANY && b->view != VIEW_ANY);
+		}
+		ASSERT((key_table[i].shown[0] != '\0') == (key_table[i].help[0] != '\0'));
+	}
+	PASS();
+}
+
+SUITE(pictures)
+{
+	for (size_t i = 0; i < sizeof screens / sizeof screens[0]; i++)
+		RUN_TESTp(golden, &screens[i]);
+	RUN_TEST(ascii_is_ascii);
+	RUN_TEST(mono_has_no_colour);
+	RUN_TEST(any_size);
+}
+
+SUITE(behaviour)
+{
+	RUN_TEST(selection_follows);
+	RUN_TEST(dag_selection_follows);
+	RUN_TEST(cancel_asks);
+	RUN_TEST(cancel_group);
+	RUN_TEST(stale_is_dimmed);
+	RUN_TEST(idle_is_still);
+	RUN_TEST(frozen_stays);
+	RUN_TEST(keys_are_unique);
+	for (uint64_t seed = 1; seed <= 12; seed++)
+		RUN_TESTp(storm, seed);
+}
+
+static void find_golden(void)
+{
+	const char *source = getenv("TITAN_SRCDIR"), *file = __FILE__, *slash = strrchr(file, '/');
+
+	if (source)
+		snprintf(golden_dir, sizeof golden_dir, "%s/tests/tui/golden", source);
+	else
+		snprintf(golden_dir, sizeof golden_dir, "%.*s/../tui/golden", (int)(slash ? slash - file : 0),
+			file);
+}
+
+int main(int argc, char **argv)
+{
+	update = argc > 1 && strcmp(argv[1], "--update") == 0;
+	if (update) {
+		argv[1] = argv[0];
+		argv++;
+		argc--;
+	}
+	GREATEST_MAIN_BEGIN();
+	find_golden();
+	RUN_SUITE(pictures);
+	RUN_SUITE(behaviour);
+	GREATEST_MAIN_END();
+}

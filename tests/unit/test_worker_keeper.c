@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The keeper alone: what a job gets, how it ends, what is left of it. */
+#include "keeper_rig.h"
+
+#include "greatest.h"
+
+GREATEST_MAIN_DEFS();
+
+static struct rig *rig;
+static struct buf text;
+
+static void setup_cb(void *data)
+{
+	(void)data;
+	rig = rig_new(2);
+	if (!rig_start(rig))
+		abort();
+	rig_lease(rig);
+}
+
+static void teardown_cb(void *data)
+{
+	(void)data;
+	rig_free(rig);
+	buf_free(&text);
+}
+
+TEST exit_codes(void)
+{
+	struct ipc_started started;
+	struct ipc_exited exited;
+
+	rig_sh(rig, 1, 5, "exit 0");
+	rig_sh(rig, 2, 5, "exit 7");
+	ASSERT(rig_started(rig, 1, &started));
+	ASSERT_EQ(5, started.epoch);
+	ASSERT_EQ(77, started.run);
+	ASSERT(started.pid > 1);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+	ASSERT_EQ(0, exited.done.code);
+	ASSERT_EQ(77, exited.run);
+	ASSERT(exited.done.run_ns > 0);
+	ASSERT(exited.done.started_ms > 0 && exited.done.ended_ms >= exited.done.started_ms);
+	ASSERT(exited.done.rss_kib > 0);
+	ASSERT(rig_exited(rig, 2, &exited));
+	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+	ASSERT_EQ(7, exited.done.code);
+	PASS();
+}
+
+TEST signals(void)
+{
+	struct ipc_exited exited;
+
+	rig_sh(rig, 1, 1, "kill -SEGV $$");
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_SIGNAL, exited.done.outcome);
+	ASSERT_EQ(SIGSEGV, exited.done.code);
+	PASS();
+}
+
+TEST what_cant_start(void)
+{
+	const char *const missing[] = { "/no/such/program", NULL }, *const denied[] = { "/etc/passwd", NULL };
+	const char *const bare[] = { "no-such-program-anywhere", NULL }, *const none[] = { NULL };
+	const char *const fine[] = { "true", NULL };
+	struct ipc_exited exited;
+
+	rig_spawn_in(rig, 1, 1, missing, NULL, "");
+	rig_spawn_in(rig, 2, 1, denied, NULL, "");
+	rig_spawn_in(rig, 3, 1, bare, NULL, "");
+	rig_spawn_in(rig, 4, 1, none, NULL, "");
+	rig_spawn_in(rig, 5, 1, fine, NULL, "/no/such/directory");
+	rig_spawn_in(rig, 6, 1, fine, NULL, "");
+	for (uint64_t job = 1; job <= 5; job++) {
+		const uint64_t faults[] = { 0, ENOENT, EACCES, ENOENT, EINVAL, ENOENT };
+
+		ASSERT(rig_exited(rig, job, &exited));
+		ASSERT_EQ(OUTCOME_SPAWN, exited.done.outcome);
+		ASSERT_EQ_FMT((unsigned long long)faults[job], (unsigned long long)exited.done.code, "%llu");
+		ASSERT_EQ(0, exited.done.started_ms);
+	}
+	ASSERT(rig_exited(rig, 6, &exited));
+	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+	ASSERT_EQ(0, exited.done.code);
+	PASS();
+}
+
+TEST script_without_interpreter_line(void)
+{
+	const char *const argv[] = { "./tool", "a b", NULL };
+	char dir[PATH_MAX], path[PATH_MAX + 8];
+	struct ipc_exited exited;
+
+	snprintf(dir, sizeof(dir), "%s", rig->options.place.dir);
+	snprintf(path, sizeof(path), "%s/tool", dir);
+	ASSERT_EQ(0, io_write_file(AT_FDCWD, path, "echo \"$1\"; exit 4\n", 18, 0700));
+	rig_spawn_in(rig, 1, 1, argv, NULL, dir);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+	ASSERT_EQ(4, exited.done.code);
+	ASSERT_STR_EQ("a b\n", rig_output(rig, exited.space, "out", &text));
+	PASS();
+}
+
+TEST output_goes_to_files(void)
+{
+	struct ipc_started started;
+	struct ipc_exited exited;
+
+	rig_sh(rig, 1, 1, "echo out; echo bad >&2; cat");
+	ASSERT(rig_started(rig, 1, &started));
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(started.space, exited.space);
+	ASSERT_EQ(4, exited.sizes[0]);
+	ASSERT_EQ(4, exited.sizes[1]);
+	ASSERT_EQ(8, exited.done.out_bytes);
+	ASSERT_STR_EQ("out\n", rig_output(rig, exited.space, "out", &text));
+	ASSERT_STR_EQ("bad\n", rig_output(rig, exited.space, "err", &text));
+	PASS();
+}
+
+TEST a_space_is_clean_again(void)
+{
+	struct ipc_exited first, second;
+
+	rig_sh(rig, 1, 1, "echo secret; touch file; mkdir dir; touch dir/.x; chmod 0755 .; exec 3>&1; echo 1 >&3");
+	ASSERT(rig_exited(rig, 1, &first));
+	rig_sh(rig, 2, 1, "ls -A; pwd; stat -c %a .");
+	ASSERT(rig_exited(rig, 2, &second));
+	ASSERT_NEQ(first.space, second.space);
+	ASSERT_STR_EQ("secret\n1\n", rig_output(rig, first.space, "out", &text));
+	rig_name(rig, IPC_SPOOL_ACK, 1, 1);
+	rig_name(rig, IPC_FILES_DONE, 1, 1);
+	for (uint64_t job = 3; job < 6; job++) {
+		rig_sh(rig, job, 1, "ls -A; stat -c %a . >&2; ls -A /proc/self/fd >/dev/null; >left");
+		ASSERT(rig_exited(rig, job, &second));
+		ASSERT_STR_EQ("", rig_output(rig, second.space, "out", &text));
+		ASSERT_STR_EQ("700\n", rig_output(rig, second.space, "err", &text));
+		rig_name(rig, IPC_FILES_DONE, job, 1);
+		rig_name(rig, IPC_SPOOL_ACK, job, 1);
+	}
+	ASSERT_EQ(first.space, second.space);
+	PASS();
+}
+
+TEST environment_from_nothing(void)
+{
+	const char *const argv[] = { "/usr/bin/env", NULL };
+	const char *const env[] = { "GREETING=hello world", "LANG=de_DE.UTF-8", "TITAN_JOB=forged", "EMPTY=", NULL };
+	const char *const wanted[] = { "\nGREETING=hello world\n", "\nLANG=de_DE.UTF-8\n", "\nEMPTY=\n",
+				       "\nTITAN_RUN=77\n", "\nTITAN_JOB=12\n", "\nTITAN_EPOCH=9\n",
+				       "\nTITAN_WORKER=w1\n", "\nTITAN_CLUSTER=rig\n", "\nSHELL=/bin/sh\n", "\nPATH=/",
+				       "\nTMPDIR=/", "\nTITAN_MARK=", "\nHOME=", "\nUSER=", "\nLOGNAME=" };
+	struct ipc_exited exited;
+	struct buf all = { 0 };
+	size_t lines = 0;
+
+	rig_spawn_in(rig, 12, 9, argv, env, "");
+	ASSERT(rig_exited(rig, 12, &exited));
+	buf_add_str(&all, "\n");
+	buf_add_str(&all, rig_output(rig, exited.space, "out", &text));
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		ASSERTm(wanted[i], strstr(buf_cstr(&all), wanted[i]));
+	ASSERT_EQ(NULL, strstr(buf_cstr(&all), "RIG_CANARY"));
+	ASSERT_EQ(NULL, strstr(buf_cstr(&all), "forged"));
+	for (const char *at = buf_cstr(&all) + 1; *at; at++)
+		lines += *at == '\n';
+	ASSERT_EQ_FMT((size_t)15, lines, "%zu");
+	buf_free(&all);
+	PASS();
+}
+
+TEST nothing_else_is_inherited(void)
+{
+	struct ipc_exited exited;
+
+	rig_sh(rig, 1, 1, "ls /proc/$$/fd; readlink /proc/$$/fd/0; umask; ulimit -c; "
+	       "sed -n 's/\t//; /^NoNew/p; /^Sig[BI]/p' /proc/self/status; "
+	       "cut -d' ' -f 5,6 /proc/$$/stat | tr ' ' '\\n' | grep -cx $$");
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_STR_EQ("0\n1\n2\n/dev/null\n0077\n0\nSigBlk:0000000000000000\nSigIgn:0000000000000000\n"
+		      "NoNewPrivs:1\n2\n",
+		      rig_output(rig, exited.space, "out", &text));
+	ASSERT_STR_EQ("", rig_output(rig, exited.space, "err", &text));
+	PASS();
+}
+
+TEST own_directory(void)
+{
+	struct ipc_exited exited;
+
+	rig_sh(rig, 1, 1, "test \"$(pwd)\" = \"$TMPDIR\" && ls -A && echo x >file");
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(0, exited.done.code);
+	ASSERT_EQ(0, exited.done.out_bytes);
+	PASS();
+}
+
+TEST slots_and_lease(void)
+{
+	struct ipc_numbers numbers = { 0 };
+	struct ipc_started started;
+	struct ipc_exited exited;
+
+	for (uint64_t job = 1; job <= 3; job++)
+		rig_sh(rig, job, 1, "sleep 600");
+	ASSERT(rig_started(rig, 1, &started));
+	ASSERT(rig_started(rig, 2, &started));
+	while (numbers.running != 2 || numbers.queued != 1)
+		ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
+	rig_stop(rig, 1, 1, 5000);
+	ASSERT(rig_started(rig, 3, &started));
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
+	ASSERT_EQ(128 + SIGTERM, exited.done.code);
+	PASS();
+}
+
+TEST no_lease_no_start(void)
+{
+	struct ipc_numbers numbers = { 0 };
+	struct ipc_started started;
+
+	rig_free(rig);
+	rig = rig_new(2);
+	ASSERT(rig_start(rig));
+	rig_sh(rig, 1, 1, "true");
+	while (numbers.queued != 1)
+		ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
+	ASSERT_EQ(0, numbers.running);
+	rig_lease(rig);
+	ASSERT(rig_started(rig, 1, &started));
+	PASS();
+}
+
+TEST recall_and_stop_of_queued(void)
+{
+	struct ipc_started started;
+	struct ipc_exited exited;
+
+	for (uint64_t job = 1; job <= 4; job++)
+		rig_sh(rig, job, 1, "sleep 600");
+	ASSERT(rig_started(rig, 2, &started));
+	rig_name(rig, IPC_RECALL, 2, 1);
+	rig_name(rig, IPC_RECALL, 3, 1);
+	rig_stop(rig, 4, 1, 1000);
+	ASSERT(rig_exited(rig, 3, &exited));
+	ASSERT_EQ(OUTCOME_RECALLED, exited.done.outcome);
+	ASSERT(rig_exited(rig, 4, &exited));
+	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
+	ASSERT_EQ(0, exited.done.started_ms);
+	PASS();
+}
+
+/* How many live processes of this test bear the environment variable TREE=name. */
+static int survivors(const char *name)
+{
+	char command[256];
+	FILE *pipe;
+	int count = -1;
+
+	snprintf(command, sizeof(command), "for p in /proc/[0-9]*; do if tr '\\0' '\\n' <$p/environ 2>/dev/null | "
+		 "grep -qx TREE=%s.%d; then echo; fi; done 2>/dev/null | wc -l", name, (int)getpid());
+	pipe = popen(command, "r");
+	if (pipe && fscanf(pipe, "%d", &count) != 1)
+		count = -1;
+	if (pipe)
+		pclose(pipe);
+	return count;
+}
+
+/* Wait until there are so many. */
+static bool grows(const char *name, int least)
+{
+	for (int i = 0; i < RIG_WAIT_MS / 50; i++) {
+		if (survivors(name) >= least)
+			return true;
+		usleep(20000);
+	}
+	return false;
+}
+
+/* Double fork, a session of its own, TERM ignored: survives any signal to the process group. */
+#define ESCAPE(n) "(trap '' TERM HUP; setsid sh -c 'trap \"\" TERM HUP; (while :; do sleep 0.05; done) & exec sleep 600' &) ;"
+
+static void spawn_tree(uint64_t job, const char *name, const char *script)
+{
+	char variable[64];
+	const char *const argv[] = { "/bin/sh", "-c", script, NULL };
+	const char *const env[] = { variable, NULL };
+
+	snprintf(variable, sizeof(variable), "TREE=%s.%d", name, (int)getpid());
+
+	rig_spawn_in(rig, job, 1, argv, env, "");
+}
+
+TEST stop_kills_the_whole_tree(void)
+{
+	struct ipc_exited exited;
+	char path[PATH_MAX + 8], script[1024];
+
+	snprintf(path, sizeof(path), "%s/up", rig->options.place.dir);
+	snprintf(script, sizeof(script), ESCAPE(1) ESCAPE(2) "trap '' TERM; >%.200s; while :; do sleep 0.05; done",
+		 path);
+	spawn_tree(1, "stop", script);
+	ASSERT(rig_file_appears(path));
+	ASSERT(grows("stop", 7));
+	rig_stop(rig, 1, 1, 50);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
+	ASSERT_EQ(128 + SIGKILL, exited.done.code);
+	ASSERT_EQ_FMT(0, survivors("stop"), "%d");
+	PASS();
+}
+
+TEST nothing_outlives_its_main_process(void)
+{
+	struct ipc_started started;
+	struct ipc_exited exited;
+
+	spawn_tree(2, "other", ESCAPE(1) "exec sleep 600");
+	ASSERT(rig_started(rig, 2, &started));
+	ASSERT(grows("other", 4));
+	spawn_tree(1, "leave", ESCAPE(1) ESCAPE(2) "sleep 600 & sleep 0.2; exit 3");
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+	ASSERT_EQ(3, exited.done.code);
+	ASSERT_EQ_FMT(0, survivors("leave"), "%d");
+	ASSERT(survivors("other") >= 3);
+	PASS();
+}
+
+TEST a_tree_may_end_by_itself_within_the_grace(void)
+{
+	struct ipc_exited exited;
+	struct ipc_started started;
+	char path[PATH_MAX + 8], script[1024];
+
+	snprintf(path, sizeof(path), "%s/up", rig->options.place.dir);
+	snprintf(script, sizeof(script), "sh -c \"trap 'sleep 0.2; echo bye; exit' TERM; >%.200s; "
+		 "while :; do sleep 0.02; done\" & wait", path);
+	rig_sh(rig, 1, 1, script);
+	ASSERT(rig_started(rig, 1, &started));
+	ASSERT(rig_file_appears(path));
+	rig_stop(rig, 1, 1, 10000);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
+	ASSERT_STR_EQ("bye\n", rig_output(rig, exited.space, "out", &text));
+	PASS();
+}
+
+TEST one_that_hides_dies_with_the_last_that_can_own_it(void)
+{
+	struct ipc_exited exited;
+	char path[PATH_MAX + 8], script[1024], command[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/pid", rig->options.place.dir);
+	snprintf(script, sizeof(script), "(setsid env -i /bin/sh -c 'echo $$ >%.200s.new; mv %.200s.new %.200s; "
+		 "exec /bin/sleep 600' &); while ! test -f %.200s; do sleep 0.01; done", path, path, path, path);
+	rig_sh(rig, 1, 1, script);
+	ASSERT(rig_exited(rig, 1, &exited));
+	snprintf(command, sizeof(command), "kill -0 $(cat %s) 2>/dev/null", path);
+	ASSERT_NEQ(0, system(command));
+	PASS();
+}
+
+TEST quit_ends_everything(void)
+{
+	struct ipc_exited exited;
+	struct ipc_started started;
+	const struct ipc_quit quit = { 100 };
+	int status;
+
+	for (uint64_t job = 1; job <= 3; job++)
+		rig_sh(rig, job, 1, "trap '' TERM; while :; do sleep 0.05; done");
+	ASSERT(rig_started(rig, 2, &started));
+	rig_send(rig, IPC_QUIT, &quit, sizeof(quit));
+	for (uint64_t job = 1; job <= 3; job++) {
+		ASSERT(rig_exited(rig, job, &exited));
+		ASSERT_EQ(job == 3 ? OUTCOME_RECALLED : OUTCOME_STOPPED, exited.done.outcome);
+	}
+	for (uint64_t job = 1; job <= 3; job++)
+		rig_name(rig, IPC_SPOOL_ACK, job, 1);
+	status = rig_wait_keeper(rig);
+	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	PASS();
+}
+
+TEST term_is_quit(void)
+{
+	struct ipc_exited exited;
+	struct ipc_started started;
+	int status;
+
+	rig_sh(rig, 1, 1, "exec sleep 600");
+	ASSERT(rig_started(rig, 1, &started));
+	kill(rig->keeper, SIGTERM);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
+	rig_name(rig, IPC_SPOOL_ACK, 1, 1);
+	status = rig_wait_keeper(rig);
+	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	PASS();
+}
+
+TEST a_second_keeper_is_refused(void)
+{
+	struct error error = { 0 };
+	pid_t pid;
+	int status = 0;
+
+	pid = fork();
+	if (pid == 0) {
+		if (!getenv("RIG_LOUD"))
+			dup2(open("/dev/null", O_WRONLY), 2);
+		_exit(keeper_run(&rig->options, &error) == err_exit_status(ERR_BUSY) && error.code == ERR_BUSY &&
+		      strstr(error.text, "w1") && error.next[0] ? 42 : 1);
+	}
+	waitpid(pid, &status, 0);
+	ASSERT(WIFEXITED(status));
+	ASSERT_EQ(42, WEXITSTATUS(status));
+	PASS();
+}
+
+SUITE(keeper_suite)
+{
+	SET_SETUP(setup_cb, NULL);
+	SET_TEARDOWN(teardown_cb, NULL);
+	RUN_TEST(exit_codes);
+	RUN_TEST(signals);
+	RUN_TEST(what_cant_start);
+	RUN_TEST(script_without_interpreter_line);
+	RUN_TEST(output_goes_to_files);
+	RUN_TEST(a_space_is_clean_again);
+	RUN_TEST(environment_from_nothing);
+	RUN_TEST(nothing_else_is_inherited);
+	RUN_TEST(own_directory);
+	RUN_TEST(slots_and_lease);
+	RUN_TEST(no_lease_no_start);
+	RUN_TEST(recall_and_stop_of_queued);
+	RUN_TEST(stop_kills_the_whole_tree);
+	RUN_TEST(nothing_outlives_its_main_process);
+	RUN_TEST(a_tree_may_end_by_itself_within_the_grace);
+	RUN_TEST(one_that_hides_dies_with_the_last_that_can_own_it);
+	RUN_TEST(quit_ends_everything);
+	RUN_TEST(term_is_quit);
+	RUN_TEST(a_second_keeper_is_refused);
+}
+
+int main(int argc, char **argv)
+{
+	rig_stub(argc, argv);
+	setenv("RIG_CANARY", "seen", 1);
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(keeper_suite);
+	GREATEST_MAIN_END();
+}

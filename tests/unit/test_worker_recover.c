@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What survives: the death of the link, of the keeper, of the machine. */
+#include "worker/spool.h"
+
+#include "keeper_rig.h"
+
+#include "greatest.h"
+
+GREATEST_MAIN_DEFS();
+
+static struct rig *rig;
+static struct buf text;
+
+static void setup_cb(void *data)
+{
+	(void)data;
+	rig = rig_new(2);
+	if (!rig_start(rig))
+		abort();
+	rig_lease(rig);
+}
+
+static void teardown_cb(void *data)
+{
+	(void)data;
+	rig_free(rig);
+	buf_free(&text);
+}
+
+static bool crash(void)
+{
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	return rig_start(rig);
+}
+
+static const char *below(const char *name)
+{
+	static char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", rig->options.place.dir, name);
+	return path;
+}
+
+/* The attempts that the new link is told of; how many there are. */
+static int inventory(struct ipc_inventory *out, int max)
+{
+	int count = 0;
+
+	while (count < max && rig_wait(rig, IPC_INVENTORY, 0, &out[count], sizeof(*out)) && out[count].job != 0)
+		count++;
+	return count;
+}
+
+static bool dead(uint64_t pid)
+{
+	for (int i = 0; i < RIG_WAIT_MS / 5; i++) {
+		char state = 'Z';
+		char path[64];
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
+		file = fopen(path, "r");
+		if (!file)
+			return true;
+		if (fscanf(file, "%*d %*s %c", &state) != 1)
+			state = 'Z';
+		fclose(file);
+		if (state == 'Z')
+			return true;
+		usleep(5000);
+	}
+	return false;
+}
+
+TEST a_dead_link_is_started_again(void)
+{
+	struct ipc_inventory list[8];
+	struct ipc_started started;
+	struct ipc_exited exited;
+	char script[512];
+
+	rig_sh(rig, 1, 1, "echo kept; exit 4");
+	ASSERT(rig_exited(rig, 1, &exited));
+	snprintf(script, sizeof(script), "while ! test -e %.200s; do sleep 0.01; done", below("go"));
+	rig_sh(rig, 2, 1, script);
+	ASSERT(rig_started(rig, 2, &started));
+	rig_sh(rig, 3, 1, "sleep 600");
+	ASSERT(rig_started(rig, 3, &started));
+	rig_sh(rig, 4, 1, "true");
+	rig_name(rig, IPC_RECALL, 5, 1);
+	while (true) {
+		struct ipc_numbers numbers;
+
+		ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
+		if (numbers.queued == 1)
+			break;
+	}
+	ASSERT(rig_accept(rig));
+	ASSERT_EQ(4, inventory(list, 8));
+	for (int i = 0; i < 4; i++)
+		ASSERT_EQ(list[i].job == 1 ? PHASE_ENDED : list[i].job == 4 ? PHASE_QUEUED : PHASE_RUNNING,
+			  list[i].phase);
+	ASSERT(rig_started(rig, 3, &started));
+	ASSERT_EQ(77, started.run);
+	ASSERT(started.space > 0);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(4, exited.done.code);
+	ASSERT_EQ(5, exited.sizes[0]);
+	ASSERT_STR_EQ("kept\n", rig_output(rig, exited.space, "out", &text));
+	ASSERT_EQ(0, io_write_file(AT_FDCWD, below("go"), "", 0, 0600));
+	ASSERT(rig_exited(rig, 2, &exited));
+	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+	ASSERT(rig_exited(rig, 4, &exited));
+	PASS();
+}
+
+TEST acknowledged_but_not_shipped(void)
+{
+	struct ipc_inventory list[8];
+	struct ipc_exited exited;
+
+	rig_sh(rig, 1, 1, "echo kept");
+	ASSERT(rig_exited(rig, 1, &exited));
+	rig_sh(rig, 2, 1, "echo shipped");
+	ASSERT(rig_exited(rig, 2, &exited));
+	rig_name(rig, IPC_SPOOL_ACK, 1, 1);
+	rig_name(rig, IPC_FILES_DONE, 2, 1);
+	rig_sh(rig, 3, 1, "true");
+	ASSERT(rig_exited(rig, 3, &exited));
+	for (int round = 0; round < 2; round++) {
+		ASSERT(round ? crash() : rig_accept(rig));
+		ASSERT_EQ(2, inventory(list, 8));
+		ASSERT(list[0].job != 1 && list[1].job != 1);
+		ASSERT(rig_exited(rig, 1, &exited));
+		ASSERT_EQ(1, exited.acked);
+		ASSERT_STR_EQ("kept\n", rig_output(rig, exited.space, "out", &text));
+		ASSERT(rig_exited(rig, 2, &exited));
+		ASSERT_EQ(0, exited.acked);
+	}
+	rig_name(rig, IPC_FILES_DONE, 1, 1);
+	rig_name(rig, IPC_SPOOL_ACK, 2, 1);
+	rig_name(rig, IPC_SPOOL_ACK, 3, 1);
+	rig_lease(rig);
+	rig_sh(rig, 4, 1, "true");
+	ASSERT(rig_exited(rig, 4, &exited));
+	rig_name(rig, IPC_SPOOL_ACK, 4, 1);
+	ASSERT(rig_accept(rig));
+	ASSERT_EQ(0, inventory(list, 8));
+	PASS();
+}
+
+TEST a_new_keeper_adopts(void)
+{
+	struct ipc_inventory list[8];
+	struct ipc_started before, after;
+	struct ipc_exited exited;
+	char script[512];
+
+	snprintf(script, sizeof(script), "echo one; while ! test -e %.200s; do sleep 0.01; done; echo two",
+		 below("go"));
+	rig_sh(rig, 1, 9, script);
+	ASSERT(rig_started(rig, 1, &before));
+	ASSERT(crash());
+	ASSERT_EQ(1, inventory(list, 8));
+	ASSERT_EQ(PHASE_RUNNING, list[0].phase);
+	ASSERT_EQ(9, list[0].epoch);
+	ASSERT(rig_started(rig, 1, &after));
+	ASSERT_EQ(before.pid, after.pid);
+	ASSERT_EQ(before.space, after.space);
+	ASSERT_EQ(before.wall_ms, after.wall_ms);
+	ASSERT_EQ(0, kill((pid_t)after.pid, 0));
+	ASSERT_EQ(0, io_write_file(AT_FDCWD, below("go"), "", 0, 0600));
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, exited.done.outcome);
+	ASSERT(exited.done.run_ns > 0);
+	ASSERT_STR_EQ("one\ntwo\n", rig_output(rig, exited.space, "out", &text));
+	ASSERT(crash());
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, exited.done.outcome);
+	PASS();
+}
+
+TEST an_adopted_one_takes_its_slot(void)
+{
+	struct ipc_started started;
+	struct ipc_numbers numbers = { 0 };
+
+	rig_sh(rig, 1, 1, "sleep 600");
+	rig_sh(rig, 2, 1, "sleep 600");
+	ASSERT(rig_started(rig, 2, &started));
+	ASSERT(crash());
+	rig_lease(rig);
+	rig_sh(rig, 3, 1, "sleep 600");
+	while (numbers.queued != 1)
+		ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
+	ASSERT_EQ(2, numbers.running);
+	rig_stop(rig, 2, 1, 5000);
+	ASSERT(rig_started(rig, 3, &started));
+	PASS();
+}
+
+#define ESCAPE "(trap '' TERM HUP; setsid sh -c 'trap \"\" TERM HUP; echo $$ >%.150s.new; mv %.150s.new %.150s; " \
+	       "while :; do sleep 0.05; done' &) ;"
+
+static uint64_t pid_in(const char *path)
+{
+	struct buf data = { 0 };
+	uint64_t pid = 0;
+
+	if (rig_file_appears(path) && io_read_file(AT_FDCWD, path, 64, &data) == 0)
+		pid = strtoull(buf_cstr(&data), NULL, 10);
+	buf_free(&data);
+	return pid;
+}
+
+TEST stop_of_an_adopted_tree(void)
+{
+	struct ipc_started started;
+	struct ipc_exited exited;
+	char script[1024], path[PATH_MAX + 64];
+	uint64_t pid;
+
+	snprintf(path, sizeof(path), "%s", below("pid"));
+	snprintf(script, sizeof(script), ESCAPE "trap '' TERM; while :; do sleep 0.05; done", path, path, path);
+	rig_sh(rig, 1, 1, script);
+	ASSERT(rig_started(rig, 1, &started));
+	pid = pid_in(path);
+	ASSERT(pid > 0);
+	ASSERT(crash());
+	rig_stop(rig, 1, 1, 50);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
+	ASSERT(dead(started.pid));
+	ASSERT(dead(pid));
+	PASS();
+}
+
+TEST what_died_meanwhile_is_unknown_and_its_orphans_go(void)
+{
+	struct ipc_inventory list[8];
+	struct ipc_started started;
+	struct ipc_exited exited;
+	char script[1024], path[PATH_MAX + 64];
+	uint64_t pid;
+
+	snprintf(path, sizeof(path), "%s", below("pid"));
+	snprintf(script, sizeof(script), ESCAPE "echo out; exec sleep 600", path, path, path);
+	rig_sh(rig, 1, 1, script);
+	ASSERT(rig_started(rig, 1, &started));
+	pid = pid_in(path);
+	ASSERT(pid > 0);
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	ASSERT_EQ(0, kill((pid_t)pid, 0));
+	kill((pid_t)started.pid, SIGKILL);
+	ASSERT(dead(started.pid));
+	ASSERT(rig_start(rig));
+	ASSERT_EQ(1, inventory(list, 8));
+	ASSERT_EQ(PHASE_ENDED, list[0].phase);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, exited.done.outcome);
+	ASSERT_STR_EQ("out\n", rig_output(rig, exited.space, "out", &text));
+	ASSERT(dead(pid));
+	PASS();
+}
+
+TEST results_survive_until_they_are_acknowledged(void)
+{
+	struct ipc_inventory list[8];
+	struct ipc_exited exited;
+
+	for (uint64_t job = 1; job <= 4; job++)
+		rig_sh(rig, job, 1, "exit 3");
+	for (uint64_t job = 1; job <= 4; job++)
+		ASSERT(rig_exited(rig, job, &exited));
+	rig_name(rig, IPC_SPOOL_ACK, 2, 1);
+	rig_sh(rig, 5, 1, "exit 3");
+	ASSERT(rig_exited(rig, 5, &exited));
+	ASSERT(crash());
+	ASSERT_EQ(4, inventory(list, 8));
+	for (uint64_t job = 1; job <= 5; job++) {
+		if (job == 2)
+			continue;
+		ASSERT(rig_exited(rig, job, &exited));
+		ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+		ASSERT_EQ(3, exited.done.code);
+		rig_name(rig, IPC_SPOOL_ACK, job, 1);
+	}
+	rig_lease(rig);
+	rig_sh(rig, 6, 1, "true");
+	ASSERT(rig_exited(rig, 6, &exited));
+	rig_name(rig, IPC_SPOOL_ACK, 6, 1);
+	rig_sh(rig, 7, 1, "true");
+	ASSERT(rig_exited(rig, 7, &exited));
+	ASSERT(crash());
+	ASSERT_EQ(1, inventory(list, 8));
+	ASSERT_EQ(7, list[0].job);
+	PASS();
+}
+
+static void ignore_cb(enum spool_type type, struct slice body, void *owner)
+{
+	(void)type;
+	(void)body;
+	(void)owner;
+}
+
+/* After a reboot a pid says nothing: the process that has it now is a stranger's. */
+TEST another_boot_adopts_nothing(void)
+{
+	struct spool_life life = { .boot_id = "another boot" };
+	struct spool_started started = { .job = 1, .epoch = 1, .run = 77, .before_ns = 0, .after_ns = INT64_MAX / 2 };
+	pid_t stranger = fork();
+	struct ipc_exited exited;
+	struct spool *spool;
+	struct error error;
+	size_t torn;
+	int dir_fd;
+
+	if (stranger == 0) {
+		setsid();
+		pause();
+		_exit(0);
+	}
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	dir_fd = open(below("worker/w1"), O_RDONLY | O_DIRECTORY);
+	ASSERT_EQ(ERR_NONE, spool_open(dir_fd, ignore_cb, NULL, &spool, &torn, &error));
+	started.pid = stranger;
+	spool_rewrite_begin(spool);
+	spool_add(spool, SPOOL_LIFE, &life, sizeof(life));
+	spool_add(spool, SPOOL_STARTED, &started, sizeof(started));
+	ASSERT_EQ(0, spool_rewrite_end(spool));
+	spool_close(spool);
+	close(dir_fd);
+	ASSERT(rig_start(rig));
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, exited.done.outcome);
+	ASSERT_EQ(0, waitpid(stranger, NULL, WNOHANG));
+	kill(stranger, SIGKILL);
+	waitpid(stranger, NULL, 0);
+	PASS();
+}
+
+TEST a_spool_that_grows_is_written_anew(void)
+{
+	const char *const argv[] = { "/bin/true", NULL };
+	struct ipc_inventory list[8];
+	struct ipc_exited exited;
+	struct ipc_started kept;
+	struct stat st;
+	off_t largest = 0;
+
+	rig_sh(rig, 100001, 1, "sleep 600");
+	ASSERT(rig_started(rig, 100001, &kept));
+	for (uint64_t job = 1; job <= 4500; job++) {
+		rig_spawn_in(rig, job, 1, argv, NULL, "/");
+		if (job > 3) {
+			ASSERT(rig_exited(rig, job - 3, &exited));
+			rig_name(rig, IPC_SPOOL_ACK, job - 3, 1);
+		}
+		for (size_t i = 0; i < rig->queued;) {
+			if (rig->queue[i].type == IPC_EXITED) {
+				i++;
+				continue;
+			}
+			buf_free(&rig->queue[i].body);
+			rig->queue[i] = rig->queue[--rig->queued];
+		}
+		if (job % 100 == 0 && stat(below("worker/w1/spool"), &st) == 0 && st.st_size > largest)
+			largest = st.st_size;
+	}
+	ASSERT(rig_exited(rig, 4500, &exited));
+	ASSERT_EQ(0, stat(below("worker/w1/spool"), &st));
+	ASSERT(st.st_size < largest);
+	ASSERT(largest < 3 << 19);
+	ASSERT(crash());
+	ASSERT_EQ(4, inventory(list, 8));
+	ASSERT_EQ(0, kill((pid_t)kept.pid, 0));
+	PASS();
+}
+
+SUITE(recover_suite)
+{
+	SET_SETUP(setup_cb, NULL);
+	SET_TEARDOWN(teardown_cb, NULL);
+	RUN_TEST(a_dead_link_is_started_again);
+	RUN_TEST(acknowledged_but_not_shipped);
+	RUN_TEST(a_new_keeper_adopts);
+	RUN_TEST(an_adopted_one_takes_its_slot);
+	RUN_TEST(stop_of_an_adopted_tree);
+	RUN_TEST(what_died_meanwhile_is_unknown_and_its_orphans_go);
+	RUN_TEST(results_survive_until_they_are_acknowledged);
+	RUN_TEST(another_boot_adopts_nothing);
+	RUN_TEST(a_spool_that_grows_is_written_anew);
+}
+
+int main(int argc, char **argv)
+{
+	rig_stub(argc, argv);
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(recover_suite);
+	GREATEST_MAIN_END();
+}

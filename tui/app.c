@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The dashboard's life: messages and time in, frames out. The last picture stays when the connection
+ * is lost, dimmed and dated. Nothing here knows a terminal.
+ */
+#include "tui/app.h"
+
+#include <inttypes.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "tui/model_internal.h"
+#include "tui/view.h"
+
+#define LOOK_AFTER_MS 150 /* a run that stays selected this long is looked at beside the list */
+#define LOG_AGAIN_MS 1000
+
+struct app *app_new(const struct app_options *options)
+{
+	struct app *app = mem_zalloc(sizeof *app);
+
+	model_init(&app->model);
+	app->theme = (struct theme){ .ascii = options->ascii, .mono = options->mono };
+	app->view = options->view == VIEW_ANY || options->view == VIEW_LOG ? VIEW_HOME : options->view;
+	app->wanted_run = options->run;
+	app->next_id = 1;
+	app->dirty = true;
+	return app;
+}
+
+void app_free(struct app *app)
+{
+	if (!app)
+		return;
+	model_free(&app->model);
+	dag_forget(&app->dag);
+	log_free(&app->log);
+	arena_free(&app->decode);
+	arena_free(&app->request_text);
+	arena_free(&app->target.arena);
+	mem_free(app->requests);
+	mem_free(app);
+}
+
+void app_resize(struct app *app, int width, int height)
+{
+	app->width = width < 0 ? 0 : width > 1000 ? 1000 : width;
+	app->height = height < 0 ? 0 : height > 1000 ? 1000 : height;
+	app->dirty = true;
+}
+
+void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t now_ms)
+{
+	app->link = LINK_LIVE;
+	app->role = welcome->role <= ROLE_WORKER ? (enum role)welcome->role : ROLE_NOBODY;
+	model_plain(welcome->cluster, app->cluster, sizeof app->cluster);
+	app->runs_id = app->graph_id = app->act_id = 0;
+	app->model.runs_open = app->model.graph_open = false;
+	app->log.asked = false;
+	if (app->notice_bad)
+		app->notice[0] = '\0';           /* it said why there was none */
+	app->request_first = app->request_count; /* what wasn't sent was meant for the old connection */
+	send_subscribe_runs(app);
+	if (app->model.graph.run)
+		send_look(app, app->model.graph.run);
+	model_tick(&app->model, now_ms);
+	app->dirty = true;
+}
+
+void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int64_t now_ms)
+{
+	if (app->link == LINK_LIVE)
+		app->stale_ms = now_ms;
+	if (app->link == LINK_LIVE || app->link == LINK_STALE)
+		app->link = LINK_STALE;
+	if (why)
+		app_notice(app, true, "%s", why);
+	app->retry_at_ms = retry_at_ms;
+	app->runs_id = app->graph_id = app->act_id = 0;
+	if (app->overlay == OVERLAY_CONFIRM)
+		app->overlay = OVERLAY_NONE;
+	app->dirty = true;
+}
+
+/* The run whose jobs are wanted now; those beside a list only when it has stayed selected for a while. */
+static uint64_t wanted_graph(const struct app *app)
+{
+	if (app->view == VIEW_LOG)
+		return app->log.run;
+	if (app->view == VIEW_DAG)
+		return app->run;
+	if (app->width >= WIDE_WIDTH && (app->view == VIEW_HOME || app->view == VIEW_RUNS))
+		return app->run;
+	return app->model.graph.run;
+}
+
+static void follow_selection(struct app *app, int64_t now_ms)
+{
+	uint64_t run = wanted_graph(app);
+	bool at_once = app->view == VIEW_DAG || app->view == VIEW_LOG || app->model.graph.run == 0;
+
+	if (run == app->model.graph.run) {
+		app->look_run = run;
+		return;
+	}
+	if (app->look_run != run) {
+		app->look_run = run;
+		app->look_ms = now_ms + LOOK_AFTER_MS;
+	}
+	if (app->frozen || (!at_once && now_ms < app->look_ms))
+		return;
+	send_look(app, run);
+	app->dirty = true;
+}
+
+static enum query_what answers(const struct app *app, uint64_t id)
+{
+	if (id != 0 && id == app->runs_id)
+		return QUERY_RUNS;
+	if (id != 0 && id == app->graph_id)
+		return QUERY_JOBS;
+	return 0;                        /* of a subscription that is no more */
+}
+
+static void take_error(struct app *app, const struct msg_error *msg)
+{
+	char text[200], next[100];
+
+	model_plain(msg->text, text, sizeof text);
+	model_plain(msg->next, next, sizeof next);
+	if (msg->id != 0 && msg->id == app->log.request)
+		app->log.asked = false, app->log.ended = true;
+	if (msg->id != 0 && msg->id == app->graph_id)
+		app->model.graph.complete = true;
+	app_notice(app, true, next[0] ? "%s; try: %s" : "%s", text, next);
+}
+
+static void take_message(struct app *app, enum opcode op, const void *msg, int64_t now_ms)
+{
+	enum query_what what;
+
+	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
+		app->frozen_count++;             /* asked for anew when the screen goes on */
+		return;
+	}
+	switch (op) {
+	case OP_SNAPSHOT:
+		what = answers(app, ((const struct msg_snapshot *)msg)->id);
+		if (what != 0)
+			model_apply_snapshot(&app->model, what, msg, now_ms);
+		break;
+	case OP_DELTA:
+		what = answers(app, ((const struct msg_delta *)msg)->id);
+		if (what != 0)
+			model_apply_delta(&app->model, what, msg, now_ms);
+		break;
+	case OP_LOG_DATA:
+		log_take(app, msg);
+		break;
+	case OP_OK:
+		if (((const struct msg_ok *)msg)->id == app->act_id)
+			app_notice(app, false, "done: %" PRIu64 " jobs asked to end",
+				((const struct msg_ok *)msg)->count);
+		break;
+	case OP_ERROR:
+		take_error(app, msg);
+		break;
+	default:
+		break;
+	}
+}
+
+enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t now_ms, struct error *error)
+{
+	union {
+		struct msg_snapshot snapshot;
+		struct msg_delta delta;
+		struct msg_log_data log_data;
+		struct msg_ok ok;
+		struct msg_error error;
+	} msg;
+	enum err err;
+
+	if (op != OP_SNAPSHOT && op != OP_DELTA && op != OP_LOG_DATA && op != OP_OK && op != OP_ERROR)
+		return ERR_NONE;
+	arena_reset(&app->decode);
+	err = message_decode(op, body, &app->decode, &msg, error);
+	if (err != ERR_NONE)
+		return err;
+	take_message(app, op, &msg, now_ms);
+	runs_choose(app);
+	follow_selection(app, now_ms);
+	app->dirty = true;
+	return ERR_NONE;
+}
+
+void app_tick(struct app *app, int64_t now_ms)
+{
+	if (app->frozen)
+		return;
+	model_tick(&app->model, now_ms);
+	follow_selection(app, now_ms);
+	if (app->view == VIEW_LOG && app->link == LINK_LIVE && !app->log.asked && log_grows(app) &&
+	    now_ms >= app->log.asked_ms + LOG_AGAIN_MS) {
+		app->log.asked_ms = now_ms;
+		send_log_read(app);
+	}
+	app->dirty = true;
+}
+
+bool app_dirty(const struct app *app)
+{
+	return app->dirty;
+}
+
+bool app_settled(const struct app *app)
+{
+	const struct model *model = &app->model;
+
+	if (app->link != LINK_LIVE || !model->runs_known || model->runs_open ||
+		app->request_first != app->request_count)
+		return false;
+	if (wanted_graph(app) != 0 && (wanted_graph(app) != model->graph.run || !model->graph.complete))
+		return false;
+	return !app->log.asked;
+}
+
+int64_t app_wait_ms(const struct app *app, int64_t now_ms)
+{
+	int64_t second = 1000 - now_ms % 1000, wait = 60000 - now_ms % 60000;
+	bool moves = app->link == LINK_STALE || app->model.totals.live_runs > 0 ||
+		     model_history_moves(&app->model);
+
+	if (app->frozen)
+		return -1;
+	if (moves || (app->view == VIEW_LOG && log_grows(app)))
+		wait = second;
+	if (app->look_run != app->model.graph.run && app->look_ms > now_ms && app->look_ms - now_ms < wait)
+		wait = app->look_ms - now_ms;
+	return wait;
+}
+
+size_t scroll_to(size_t top, size_t at, size_t page, size_t count)
+{
+	if (page == 0 || count <= page)
+		return 0;
+	if (at < top)
+		top = at;
+	if (at >= top + page)
+		top = at - page + 1;
+	return top > count - page ? count - page : top;
+}
+
+size_t move_in(size_t at, size_t count, size_t page, enum action action)
+{
+	if (page == 0)
+		page = 1;
+	switch (action) {
+	case ACTION_UP:
+		return at > 0 ? at - 1 : 0;
+	case ACTION_DOWN:
+		return at + 1 < count ? at + 1 : at;
+	case ACTION_PAGE_UP:
+		return at > page ? at - page : 0;
+	case ACTION_PAGE_DOWN:
+		return at + page < count ? at + page : count - 1;
+	case ACTION_FIRST:
+		return 0;
+	case ACTION_LAST:
+		return count - 1;
+	default:
+		return at;
+	}
+}
+
+bool name_matches(const struct app *app, struct slice name)
+{
+	for (size_t i = 0; app->find_len > 0 && i + app->find_len <= name.len; i++)
+		if (strncasecmp((const char *)name.data + i, app->find, app->find_len) == 0)
+			return true;
+	return false;
+}

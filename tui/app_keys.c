@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Keys to changes. An overlay takes keys first; then keys.def says what a key does in this view. What
+ * destroys asks, its target is frozen when it asks, and only y says yes.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "tui/model_internal.h"
+#include "tui/view.h"
+
+#define CANCEL_MOST 1000                 /* jobs of a group; more than that is for the whole run */
+
+void app_notice(struct app *app, bool bad, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(app->notice, sizeof app->notice, format, args);
+	va_end(args);
+	app->notice_bad = bad;
+	app->dirty = true;
+}
+
+void app_go(struct app *app, enum view view)
+{
+	if (view == app->view)
+		return;
+	if (app->back_count == sizeof app->back / sizeof app->back[0]) {
+		memmove(app->back, app->back + 1, sizeof app->back - sizeof app->back[0]);
+		app->back_count--;
+	}
+	app->back[app->back_count++] = app->view;
+	app->view = view;
+}
+
+static void go_back(struct app *app)
+{
+	if (app->find_len > 0) {
+		app->find_len = 0;
+		return;
+	}
+	if (app->view == VIEW_DAG ? app->dag.failures_only : app->runs_failures_only) {
+		*(app->view == VIEW_DAG ? &app->dag.failures_only : &app->runs_failures_only) = false;
+		return;
+	}
+	if (app->back_count > 0)
+		app->view = app->back[--app->back_count];
+	else
+		app->view = VIEW_HOME;
+}
+
+static void find_next(struct app *app, int step)
+{
+	bool found;
+
+	if (app->find_len == 0) {
+		app_notice(app, false, "nothing to find yet: / begins a search");
+		return;
+	}
+	if (app->view == VIEW_DAG)
+		found = dag_find(app, step);
+	else if (app->view == VIEW_WORKERS)
+		found = workers_find(app, step);
+	else if (app->view == VIEW_LOG)
+		found = log_find(app, step);
+	else
+		found = runs_find(app, step);
+	if (!found) {
+		char text[160];
+
+		app_notice(app, false, "no match for %s",
+			model_plain(slice_make(app->find, app->find_len), text, sizeof text));
+	}
+}
+
+static void find_key(struct app *app, uint32_t key)
+{
+	uint32_t code = key & ~(uint32_t)TUI_KEY_PASTED;
+
+	if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C')) {
+		app->overlay = OVERLAY_NONE;
+		app->find_len = 0;
+	} else if (key == TUI_KEY_ENTER) {
+		app->overlay = OVERLAY_NONE;
+		if (app->find_len > 0)
+			find_next(app, 1);
+	} else if (key == TUI_KEY_BACKSPACE) {
+		/* A whole character: its continuation bytes go with it. */
+		while (app->find_len > 0 && (app->find[--app->find_len] & 0xc0) == 0x80)
+			continue;
+	} else if (code >= 0x20 && code < 0x110000 && code != 0x7f && app->find_len + 4 < sizeof app->find) {
+		char *out = app->find + app->find_len;
+
+		if (code < 0x80) {
+			out[0] = (char)code;
+			app->find_len += 1;
+		} else if (code < 0x800) {
+			out[0] = (char)(0xc0 | code >> 6);
+			out[1] = (char)(0x80 | (code & 0x3f));
+			app->find_len += 2;
+		} else if (code < 0x10000) {
+			out[0] = (char)(0xe0 | code >> 12);
+			out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+			out[2] = (char)(0x80 | (code & 0x3f));
+			app->find_len += 3;
+		}
+	}
+}
+
+static void add_target_job(struct app *app, uint32_t job, size_t cap)
+{
+	const struct tui_graph *graph = &app->model.graph;
+	struct target *target = &app->target;
+	char name[64];
+	size_t used = strlen(target->examples);
+
+	if (state_terminal(graph->states[job]) || target->count >= cap)
+		return;
+	target->jobs[target->count++] = arena_copy(&target->arena, graph->jobs[job].name);
+	if (target->count <= 5)
+		snprintf(target->examples + used, sizeof target->examples - used, "%s%s", used ? ", " : "",
+			model_plain(graph->jobs[job].name, name, sizeof name));
+}
+
+static void ask_about_jobs(struct app *app)
+{
+	const struct dag_row *row = dag_selected(app);
+	const struct tui_graph *graph = &app->model.graph;
+	struct target *target = &app->target;
+	char name[64];
+
+	if (!row)
+		return;
+	target->run = graph->run;
+	if (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded) {
+		const struct fold_node *node = &app->dag.fold.nodes[row->node];
+
+		target->jobs = arena_alloc(&target->arena, CANCEL_MOST * sizeof *target->jobs);
+		for (uint32_t i = 0; i < node->member_count; i++)
+			add_target_job(app, app->dag.fold.members[node->member_start + i], CANCEL_MOST);
+	} else {
+		target->jobs = arena_alloc(&target->arena, sizeof *target->jobs);
+		add_target_job(app, row->job, 1);
+	}
+	if (target->count == 0) {
+		app_notice(app, false, "nothing to cancel: %s has ended",
+			model_plain(graph->jobs[row->job].name, name, sizeof name));
+		return;
+	}
+	snprintf(target->title, sizeof target->title, "Cancel %zu %s of run %" PRIu64 "?%s", target->count,
+		target->count == 1 ? "job" : "jobs", target->run,
+		target->count == CANCEL_MOST ? " (no more at once)" : "");
+	app->overlay = OVERLAY_CONFIRM;
+}
+
+static void ask_about_run(struct app *app)
+{
+	const struct tui_run *run = model_run(&app->model, app->run);
+	struct target *target = &app->target;
+	struct tally tally;
+	char name[100];
+
+	if (!run)
+		return;
+	tally = tally_of(run->counts);
+	target->run = run->run;
+	target->live = (uint64_t)tally.wait + tally.queue + tally.run;
+	if (run_state_terminal(run->state)) {
+		app_notice(app, false, "nothing to cancel: run %" PRIu64 " has ended", run->run);
+		return;
+	}
+	snprintf(target->title, sizeof target->title,
+		"Cancel run %" PRIu64 " %s: %" PRIu64 " jobs that haven't ended?", run->run,
+		model_plain(run->name, name, sizeof name), target->live);
+	snprintf(target->examples, sizeof target->examples, "%u of them are running now", tally.run);
+	app->overlay = OVERLAY_CONFIRM;
+}
+
+static void ask_cancel(struct app *app)
+{
+	struct arena arena = app->target.arena;
+
+	arena_reset(&arena);
+	app->target = (struct target){ .arena = arena };
+	if (app->link != LINK_LIVE)
+		app_notice(app, true, "not connected: nothing can be changed now");
+	else if (app->role < ROLE_OPERATOR || app->role == ROLE_WORKER)
+		app_notice(
+			app, true, "you may look but not change: cancelling wants the right of an operator");
+	else if (app->view == VIEW_DAG)
+		ask_about_jobs(app);
+	else
+		ask_about_run(app);
+}
+
+static void confirm_key(struct app *app, uint32_t key)
+{
+	const struct target *target = &app->target;
+
+	app->overlay = OVERLAY_NONE;
+	if (key != 'y' || app->link != LINK_LIVE) {
+		app_notice(app, false, "nothing was cancelled");
+		return;
+	}
+	if (target->jobs == NULL)
+		send_cancel(app, target->run, slice_make(NULL, 0));
+	for (size_t i = 0; i < target->count; i++)
+		send_cancel(app, target->run, target->jobs[i]);
+	app_notice(app, false, "cancel was sent");
+}
+
+static void help_key(struct app *app, uint32_t key)
+{
+	enum action action = key_action(app->view, key);
+	int last = app->help_lines > app->help_page ? app->help_lines - app->help_page : 0;
+
+	if (action == ACTION_UP || action == ACTION_DOWN || action == ACTION_PAGE_UP ||
+		action == ACTION_PAGE_DOWN || action == ACTION_FIRST || action == ACTION_LAST)
+		app->help_top =
+			(int)move_in((size_t)app->help_top, (size_t)last + 1, (size_t)app->help_page, action);
+	else if (action == ACTION_QUIT && key != 'q')
+		send_want(app, APP_QUIT);
+	else
+		app->overlay = OVERLAY_NONE;
+}
+
+static void freeze(struct app *app, int64_t now_ms)
+{
+	app->frozen = !app->frozen;
+	app->frozen_count = 0;
+	app->frozen_ms = now_ms;
+	/* What was dropped meanwhile comes as fresh snapshots. */
+	if (app->frozen || app->link != LINK_LIVE)
+		return;
+	send_subscribe_runs(app);
+	if (app->model.graph.run)
+		send_look(app, app->model.graph.run);
+}
+
+static void open_selected(struct app *app, bool log)
+{
+	const struct dag_row *row = dag_selected(app);
+
+	if (!row)
+		return;
+	if (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded) {
+		if (log)
+			app_notice(app, false, "a group has no log of its own: f unfolds it");
+		else
+			dag_fold(app);
+		return;
+	}
+	log_open(app, row->job);
+}
+
+static void move(struct app *app, enum action action)
+{
+	if (app->view == VIEW_DAG)
+		dag_move(app, action);
+	else if (app->view == VIEW_WORKERS)
+		workers_move(app, action);
+	else if (app->view == VIEW_LOG)
+		log_move(app, action);
+	else
+		runs_move(app, action);
+}
+
+static void act(struct app *app, enum action action, int64_t now_ms)
+{
+	/* Rows may have changed since the last picture. */
+	if (app->view == VIEW_DAG && app->model.graph.run != 0)
+		dag_build(app, app->dag.width > 0 ? app->dag.width : app->width);
+	switch (action) {
+	case ACTION_NONE:
+		break;
+	case ACTION_HOME:
+		app_go(app, VIEW_HOME);
+		break;
+	case ACTION_RUNS:
+		app_go(app, VIEW_RUNS);
+		break;
+	case ACTION_DAG:
+		app_go(app, VIEW_DAG);
+		break;
+	case ACTION_WORKERS:
+		app_go(app, VIEW_WORKERS);
+		break;
+	case ACTION_BACK:
+		go_back(app);
+		break;
+	case ACTION_OPEN:
+	case ACTION_LOG:
+		open_selected(app, action == ACTION_LOG);
+		break;
+	case ACTION_FIND:
+		app->overlay = OVERLAY_FIND;
+		app->find_len = 0;
+		break;
+	case ACTION_NEXT:
+	case ACTION_PREVIOUS:
+		find_next(app, action == ACTION_NEXT ? 1 : -1);
+		break;
+	case ACTION_FAILURES:
+		if (app->view == VIEW_DAG)
+			app->dag.failures_only = !app->dag.failures_only;
+		else
+			app->runs_failures_only = !app->runs_failures_only;
+		break;
+	case ACTION_FOLD:
+		dag_fold(app);
+		break;
+	case ACTION_FREEZE:
+		freeze(app, now_ms);
+		break;
+	case ACTION_CANCEL:
+		ask_cancel(app);
+		break;
+	case ACTION_HELP:
+		app->overlay = OVERLAY_HELP;
+		app->help_top = 0;
+		break;
+	case ACTION_REDRAW:
+		send_want(app, APP_REDRAW);
+		break;
+	case ACTION_SUSPEND:
+		send_want(app, APP_SUSPEND);
+		break;
+	case ACTION_QUIT:
+		send_want(app, APP_QUIT);
+		break;
+	default:
+		move(app, action);
+		break;
+	}
+}
+
+void app_key(struct app *app, uint32_t key, int64_t now_ms)
+{
+	bool pasted = (key & TUI_KEY_PASTED) != 0;
+
+	if (pasted && app->overlay != OVERLAY_FIND)
+		return;
+	if (app->width < APP_MIN_WIDTH || app->height < APP_MIN_HEIGHT) {
+		/* Nothing is seen, so nothing may be changed. */
+		enum action action = key_action(app->view, key);
+
+		app->overlay = OVERLAY_NONE;
+		if (action == ACTION_QUIT || action == ACTION_SUSPEND || action == ACTION_REDRAW)
+			act(app, action, now_ms);
+		return;
+	}
+	app->notice[0] = '\0';
+	app->dirty = true;
+	if (app->overlay == OVERLAY_FIND)
+		find_key(app, key);
+	else if (app->overlay == OVERLAY_CONFIRM)
+		confirm_key(app, key);
+	else if (app->overlay == OVERLAY_HELP)
+		help_key(app, key);
+	else
+		act(app, key_action(app->view, key), now_ms);
+	/* What a view now shows may have to be asked for. */
+	if (!app->frozen)
+		app_tick(app, now_ms);
+}

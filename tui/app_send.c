@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the dashboard wants done: a queue that its owner empties. Names are copied when they are queued. */
+#include "base/mem.h"
+#include "tui/view.h"
+
+static struct app_request *add(struct app *app, enum app_want want)
+{
+	if (app->request_first == app->request_count) {
+		app->request_first = app->request_count = 0;
+		arena_reset(&app->request_text);
+	}
+	if (app->request_count == app->request_cap) {
+		app->request_cap = app->request_cap ? app->request_cap * 2 : 16;
+		app->requests = mem_resize(app->requests, app->request_cap, sizeof *app->requests);
+	}
+	app->requests[app->request_count] = (struct app_request){ .want = want };
+	return &app->requests[app->request_count++];
+}
+
+bool app_take(struct app *app, struct app_request *ret_request)
+{
+	if (app->request_first == app->request_count)
+		return false;
+	*ret_request = app->requests[app->request_first++];
+	return true;
+}
+
+void send_want(struct app *app, enum app_want want)
+{
+	add(app, want);
+}
+
+static void send_unsubscribe(struct app *app, uint64_t id)
+{
+	struct app_request *request;
+
+	if (id == 0 || app->link != LINK_LIVE)
+		return;
+	request = add(app, APP_SEND);
+	request->op = OP_UNSUBSCRIBE;
+	request->msg.unsubscribe = (struct msg_unsubscribe){ .id = id };
+}
+
+void send_subscribe_runs(struct app *app)
+{
+	struct app_request *request;
+
+	send_unsubscribe(app, app->runs_id);
+	request = add(app, APP_SEND);
+	app->runs_id = app->next_id++;
+	request->op = OP_SUBSCRIBE;
+	request->msg.subscribe = (struct msg_subscribe){ .id = app->runs_id, .what = QUERY_RUNS };
+}
+
+void send_look(struct app *app, uint64_t run)
+{
+	struct app_request *request;
+
+	send_unsubscribe(app, app->graph_id);
+	app->graph_id = 0;
+	if (run != app->model.graph.run) {
+		model_look_at(&app->model, run);
+		dag_forget(&app->dag);
+	}
+	app->look_run = run;
+	if (run == 0 || app->link != LINK_LIVE)
+		return;
+	app->graph_id = app->next_id++;
+	request = add(app, APP_SEND);
+	request->op = OP_SUBSCRIBE;
+	request->msg.subscribe = (struct msg_subscribe){ .id = app->graph_id, .what = QUERY_JOBS, .run = run };
+}
+
+void send_cancel(struct app *app, uint64_t run, struct slice job)
+{
+	struct app_request *request = add(app, APP_SEND);
+
+	app->act_id = app->next_id++;
+	request->op = OP_ACT;
+	request->msg.act = (struct msg_act){ .id = app->act_id, .verb = ACT_CANCEL, .run = run,
+		.job = arena_copy(&app->request_text, job) };
+}
+
+void send_log_read(struct app *app)
+{
+	struct app_request *request = add(app, APP_SEND);
+	struct log_view *log = &app->log;
+
+	log->request = app->next_id++;
+	log->asked = true;
+	request->op = OP_LOG_READ;
+	request->msg.log_read = (struct msg_log_read){ .id = log->request, .run = log->run, .job = log->job,
+		.epoch = log->epoch, .offset = log->offset };
+}

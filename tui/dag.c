@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The graph of a run: which rows there are, and which is selected. Rows are made anew when the shape of
+ * the graph changes (jobs, folding, failures within a folded group), never for a mere change of state.
+ * The selection is a job's index; a group is selected by its first member.
+ */
+#include "base/mem.h"
+#include "tui/view.h"
+
+#define MEMBERS_SHOWN 8                  /* failed ones of a folded group; the rest are counted */
+
+void dag_forget(struct dag_view *dag)
+{
+	bool failures_only = dag->failures_only;
+	int page = dag->page, width = dag->width;
+
+	fold_free(&dag->fold);
+	lanes_free(&dag->lanes);
+	mem_free(dag->rows);
+	map_free(&dag->unfolded);
+	*dag = (struct dag_view){ .failures_only = failures_only, .page = page, .width = width };
+}
+
+static void add_row(struct dag_view *dag, struct dag_row row)
+{
+	if (dag->count == dag->cap) {
+		dag->cap = dag->cap ? dag->cap * 2 : 64;
+		dag->rows = mem_resize(dag->rows, dag->cap, sizeof *dag->rows);
+	}
+	dag->rows[dag->count++] = row;
+}
+
+static bool failed(const struct app *app, uint32_t job)
+{
+	return state_needs_eyes(app->model.graph.states[job]);
+}
+
+/* A failed one of a folded group is always shown, below its group. */
+static void add_members(struct app *app, uint32_t lane_row, uint32_t number)
+{
+	struct dag_view *dag = &app->dag;
+	const struct fold_node *node = &dag->fold.nodes[number];
+	uint32_t shown = 0, more = 0;
+
+	for (uint32_t i = 0; i < node->member_count; i++) {
+		uint32_t job = dag->fold.members[node->member_start + i];
+
+		if (!failed(app, job))
+			continue;
+		if (shown < MEMBERS_SHOWN || (dag->member && job == dag->job))
+			add_row(dag, (struct dag_row){ ROW_MEMBER, lane_row, number, job });
+		else
+			more++;
+		shown++;
+	}
+	if (more > 0)
+		add_row(dag, (struct dag_row){ ROW_MORE, lane_row, number, more });
+}
+
+static void add_node(struct app *app, uint32_t lane_row, uint32_t number)
+{
+	struct dag_view *dag = &app->dag;
+	const struct fold_node *node = &dag->fold.nodes[number];
+	bool any = false;
+
+	for (uint32_t i = 0; dag->failures_only && i < node->member_count && !any; i++)
+		any = failed(app, dag->fold.members[node->member_start + i]);
+	if (dag->failures_only && !any)
+		return;
+	add_row(dag, (struct dag_row){ ROW_NODE, lane_row, number, dag->fold.members[node->member_start] });
+	if (node->folded)
+		add_members(app, lane_row, number);
+}
+
+static void build_rows(struct app *app)
+{
+	struct dag_view *dag = &app->dag;
+
+	dag->count = 0;
+	for (size_t i = 0; i < dag->lanes.count; i++) {
+		uint32_t node = dag->lanes.rows[i].node;
+
+		if (node != LANE_LINK)
+			add_node(app, (uint32_t)i, node);
+		else if (!dag->failures_only)
+			add_row(dag, (struct dag_row){ ROW_LINK, (uint32_t)i, LANE_LINK, 0 });
+	}
+}
+
+void dag_build(struct app *app, int width)
+{
+	struct dag_view *dag = &app->dag;
+	const struct tui_graph *graph = &app->model.graph;
+	int cap = width * 3 / 20;
+	bool shape, early;
+
+	dag->width = width;
+	cap = cap < 4 ? 4 : cap > 24 ? 24 : cap;
+	/* While a large graph comes in, a picture for each doubling is enough; then the whole one. */
+	early = !graph->complete && dag->built && graph->count < 2 * dag->fold.job_count;
+	shape = !dag->built || (dag->built_structure != graph->structure && !early) ||
+		dag->built_unfold != dag->unfold_changes || dag->built_cap != cap;
+	if (!shape && dag->built_failures == graph->failures &&
+		dag->built_failures_only == dag->failures_only)
+		return;
+	if (shape) {
+		fold_build(&dag->fold, graph, &dag->unfolded);
+		lanes_build(&dag->lanes, dag->fold.count, dag->fold.child_start, dag->fold.children, cap);
+	}
+	build_rows(app);
+	dag->built = true;
+	if (shape)
+		dag->built_structure = graph->structure;
+	dag->built_unfold = dag->unfold_changes;
+	dag->built_cap = cap;
+	dag->built_failures = graph->failures;
+	dag->built_failures_only = dag->failures_only;
+}
+
+static bool row_selectable(const struct dag_row *row)
+{
+	return row->kind == ROW_NODE || row->kind == ROW_MEMBER;
+}
+
+static bool row_is_selected(const struct dag_view *dag, const struct dag_row *row)
+{
+	if (row->kind == ROW_MEMBER)
+		return dag->member && row->job == dag->job;
+	if (row->kind != ROW_NODE || dag->job >= dag->fold.job_count)
+		return false;
+	return !dag->member && dag->fold.node_of[dag->job] == row->node;
+}
+
+/* Where the selection stands; a failed one that is no longer shown leads to its group. */
+size_t dag_selected_at(const struct app *app)
+{
+	const struct dag_view *dag = &app->dag;
+	size_t group = dag->count;
+
+	for (size_t i = 0; i < dag->count; i++) {
+		if (row_is_selected(dag, &dag->rows[i]))
+			return i;
+		if (dag->rows[i].kind == ROW_NODE && dag->job < dag->fold.job_count &&
+		    dag->fold.node_of[dag->job] == dag->rows[i].node)
+			group = i;
+	}
+	return group;
+}
+
+const struct dag_row *dag_selected(const struct app *app)
+{
+	size_t at = dag_selected_at(app);
+
+	return at < app->dag.count ? &app->dag.rows[at] : NULL;
+}
+
+static void choose(struct dag_view *dag, size_t at)
+{
+	dag->job = dag->rows[at].job;
+	dag->member = dag->rows[at].kind == ROW_MEMBER;
+}
+
+/* From at, which may lie on lines, to the next row that can be selected. */
+static bool choose_near(struct dag_view *dag, size_t at, int step)
+{
+	for (size_t i = at; i < dag->count; i += (size_t)step) {
+		if (row_selectable(&dag->rows[i])) {
+			choose(dag, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void choose_relative(
+	struct dag_view *dag, const struct dag_row *row, const uint32_t *start, const uint32_t *to)
+{
+	uint32_t node = row->node;
+
+	if (start[node] == start[node + 1])
+		return;
+	dag->job = dag->fold.members[dag->fold.nodes[to[start[node]]].member_start];
+	dag->member = false;
+}
+
+void dag_move(struct app *app, enum action action)
+{
+	struct dag_view *dag = &app->dag;
+	size_t at = dag_selected_at(app), to;
+	bool down = action == ACTION_DOWN || action == ACTION_PAGE_DOWN || action == ACTION_FIRST;
+
+	if (dag->count == 0)
+		return;
+	if (at == dag->count) {
+		choose_near(dag, 0, 1);
+		return;
+	}
+	if (action == ACTION_PARENT) {
+		choose_relative(dag, &dag->rows[at], dag->fold.parent_start, dag->fold.parents);
+		return;
+	}
+	if (action == ACTION_CHILD) {
+		choose_relative(dag, &dag->rows[at], dag->fold.child_start, dag->fold.children);
+		return;
+	}
+	to = move_in(at, dag->count, (size_t)dag->page, action);
+	if (!choose_near(dag, to, down ? 1 : -1))
+		choose_near(dag, to, down ? -1 : 1);
+}
+
+bool dag_find(struct app *app, int step)
+{
+	struct dag_view *dag = &app->dag;
+	size_t at = dag_selected_at(app);
+	struct buf name = { 0 };
+	bool found = false;
+
+	for (size_t i = 1; i <= dag->count && !found; i++) {
+		size_t to = (at + (step > 0 ? i : dag->count * 2 - i)) % dag->count;
+		const struct dag_row *row = &dag->rows[to];
+
+		if (!row_selectable(row))
+			continue;
+		buf_clear(&name);
+		if (row->kind == ROW_NODE)
+			node_name(app, row->node, &name);
+		else
+			buf_add_slice(&name, app->model.graph.jobs[row->job].name);
+		found = name_matches(app, buf_slice(&name));
+		if (found)
+			choose(dag, to);
+	}
+	buf_free(&name);
+	return found;
+}
+
+void dag_fold(struct app *app)
+{
+	struct dag_view *dag = &app->dag;
+	const struct dag_row *row = dag_selected(app);
+	const struct fold_node *node;
+
+	if (!row)
+		return;
+	node = &dag->fold.nodes[row->node];
+	if (node->group == 0) {
+		app_notice(app, false, "nothing to fold: fewer than %d jobs are like this one", FOLD_MIN + 1);
+		return;
+	}
+	if (node->folded)
+		map_put(&dag->unfolded, node->group, dag);
+	else
+		map_remove(&dag->unfolded, node->group);
+	dag->member = false;
+	dag->unfold_changes++;
+}
+
+void node_name(const struct app *app, uint32_t number, struct buf *out)
+{
+	const struct fold_node *node = &app->dag.fold.nodes[number];
+	struct slice name = app->model.graph.jobs[app->dag.fold.members[node->member_start]].name;
+
+	if (!node->folded) {
+		buf_add_slice(out, name);
+		return;
+	}
+	buf_add(out, name.data, fold_stem(name));
+	buf_addf(out, "[%u]", node->member_count);
+}

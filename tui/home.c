@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Home, and the list of runs: newest first. The selection is a run's number; where its row stands is
+ * found anew for each frame. Columns are dropped by priority, they never wrap.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "tui/view.h"
+
+struct run_list {
+	struct tui_run **at;
+	size_t count;
+	size_t selected;                 /* count when it isn't in the list */
+};
+
+static struct run_list list_runs(const struct app *app)
+{
+	const struct model *model = &app->model;
+	struct run_list list = { .at = mem_array(model->run_count + 1, sizeof *list.at) };
+
+	for (size_t i = model->run_count; i-- > 0;) {
+		struct tui_run *run = model->runs[i];
+
+		if (app->runs_failures_only && tally_of(run->counts).fail == 0)
+			continue;
+		list.at[list.count++] = run;
+	}
+	list.selected = list.count;
+	for (size_t i = 0; i < list.count; i++)
+		if (list.at[i]->run == app->run)
+			list.selected = i;
+	return list;
+}
+
+void runs_choose(struct app *app)
+{
+	const struct model *model = &app->model;
+	size_t at = 0;
+
+	if (app->wanted_run && model_run(model, app->wanted_run)) {
+		app->run = app->wanted_run;
+		app->wanted_run = 0;
+	}
+	if (model->run_count == 0 || (app->run && model_run(model, app->run)))
+		return;
+	/* The next older one than the run that is gone; the newest when there was none. */
+	while (app->run != 0 && at < model->run_count && model->runs[at]->run < app->run)
+		at++;
+	app->run = model->runs[at > 0 ? at - 1 : app->run ? 0 : model->run_count - 1]->run;
+}
+
+void runs_move(struct app *app, enum action action)
+{
+	struct run_list list = list_runs(app);
+	size_t at = list.selected < list.count ? list.selected : 0;
+
+	if (list.count > 0)
+		app->run = list.at[move_in(at, list.count, (size_t)app->runs_page, action)]->run;
+	mem_free(list.at);
+}
+
+bool runs_find(struct app *app, int step)
+{
+	struct run_list list = list_runs(app);
+	bool found = false;
+
+	for (size_t i = 1; i <= list.count && !found; i++) {
+		size_t at = (list.selected + (step > 0 ? i : list.count * 2 - i)) % list.count;
+
+		found = name_matches(app, list.at[at]->name);
+		if (found)
+			app->run = list.at[at]->run;
+	}
+	mem_free(list.at);
+	return found;
+}
+
+struct columns {
+	int id, name, state, bar, percent, ok, run, wait, fail, age, eta;    /* x; 0: left out */
+	int name_width, bar_width;
+};
+
+/* From the right: what is fixed; the name and the bar share the rest. */
+static struct columns columns_for(int width)
+{
+	struct columns at = { .id = 2, .name = 8 };
+	int x = width;
+
+	if (width >= 76)
+		x = at.eta = x - 6;
+	x = at.age = x - 8;
+	x = at.fail = x - 5;
+	x = at.wait = x - 5;
+	x = at.run = x - 5;
+	if (width >= 66)
+		x = at.ok = x - 6;
+	x = at.percent = x - 4;
+	at.bar_width = (x - 8) * 2 / 5 - 4;
+	if (at.bar_width > 24)
+		at.bar_width = 24;
+	at.bar = x - at.bar_width - 1;
+	at.state = at.bar - 8;
+	at.name_width = at.state - at.name - 1;
+	return at;
+}
+
+static void head_draw(const struct app *app, struct pane pane, const struct columns *at)
+{
+	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+
+	pane_str(pane, at->id, 0, dim, "ID");
+	pane_str(pane, at->name, 0, dim, "PIPELINE");
+	pane_str(pane, at->state, 0, dim, "STATE");
+	pane_str(pane, at->bar, 0, dim, "PROGRESS");
+	if (at->ok)
+		pane_right(pane, at->ok, 0, 5, dim, "OK");
+	pane_right(pane, at->run, 0, 4, dim, "RUN");
+	pane_right(pane, at->wait, 0, 4, dim, "WAIT");
+	pane_right(pane, at->fail, 0, 4, dim, "FAIL");
+	pane_right(pane, at->age, 0, 7, dim, "AGE");
+	if (at->eta)
+		pane_right(pane, at->eta, 0, 5, dim, "ETA");
+}
+
+static void number_draw(struct pane pane, int x, int y, int room, struct style style, uint64_t value)
+{
+	char text[NUMBER_SIZE];
+
+	pane_right(pane, x, y, room, style, number_short(value, room, text));
+}
+
+static void times_draw(const struct app *app, struct pane pane, int y, const struct columns *at,
+		       const struct tui_run *run, uint64_t settled, int64_t now_ms)
+{
+	struct style plain = { 0 };
+	bool ended = run_state_terminal(run->state);
+	int64_t age = (ended && run->ended_ms ? run->ended_ms : now_ms) - run->submitted_ms;
+	char text[CLOCK_TEXT_SIZE], eta[NUMBER_SIZE + 1] = "~";
+
+	pane_right(pane, at->age, y, 7, plain, clock_format_span(age > 0 ? age : 0, text));
+	if (!at->eta)
+		return;
+	if (ended || settled == 0 || run->state == RUN_WAITING) {
+		pane_right(pane, at->eta, y, 5, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), "-");
+		return;
+	}
+	span_short((int64_t)((double)age * (double)(run->jobs - settled) / (double)settled), eta + 1);
+	pane_right(pane, at->eta, y, 5, plain, eta);
+}
+
+static void run_draw(const struct app *app, struct pane pane, int y, const struct columns *at,
+		     const struct tui_run *run, int64_t now_ms)
+{
+	const struct state_info *look = run_state_info(run->state);
+	struct style style = theme_state(&app->theme, look), plain = { 0 };
+	struct tally tally = tally_of(run->counts);
+	uint64_t settled = 0;
+	int x;
+
+	for (unsigned state = 0; state < STATE_COUNT; state++)
+		settled += state_terminal(state) ? run->counts[state] : 0;
+	if (run->run == app->run)
+		pane_str(pane, 0, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), ">");
+	x = pane_printf(pane, at->id, y, plain, "%" PRIu64, run->run) + 1;
+	if (x < at->name)
+		x = at->name;
+	pane_clipped(pane, x, y, at->name_width - (x - at->name), plain, run->name, app->theme.ascii);
+	x = pane_str(pane, at->state, y, style, theme_glyph(&app->theme, look));
+	pane_str(pane, x + 1, y, style, look->word);
+	pane_bar(pane, at->bar, y, at->bar_width, run->jobs ? (unsigned)(settled * 1000 / run->jobs) : 1000,
+		theme_style(&app->theme, tally.fail ? COLOUR_RED : look->colour, 0), app->theme.ascii);
+	pane_printf(pane, at->percent, y, plain, "%3u%%",
+		run->jobs ? (unsigned)(settled * 100 / run->jobs) : 100);
+	if (at->ok)
+		number_draw(pane, at->ok, y, 5, plain, tally.ok);
+	number_draw(pane, at->run, y, 4, plain, tally.run);
+	number_draw(pane, at->wait, y, 4, plain, tally.wait + tally.queue);
+	number_draw(pane, at->fail, y, 4,
+		tally.fail ? theme_state(&app->theme, &state_table[STATE_FAILED]) : plain, tally.fail);
+	times_draw(app, pane, y, at, run, settled, now_ms);
+	if (run->run == app->run)
+		pane_restyle(pane, 0, y, pane.width, plain, STYLE_BOLD);
+}
+
+void runs_draw(struct app *app, struct pane pane, int64_t now_ms)
+{
+	struct run_list list = list_runs(app);
+	struct columns at = columns_for(pane.width);
+	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	char title[64];
+	size_t page = pane.height > 2 ? (size_t)pane.height - 2 : 0;
+
+	if (app->runs_failures_only)
+		snprintf(title, sizeof title, "RUNS (%zu of %zu: with failures, x shows all)", list.count,
+			app->model.run_count);
+	else
+		snprintf(title, sizeof title, "RUNS (%zu)", list.count);
+	pane_title(pane, 0, dim, app->theme.ascii, title);
+	head_draw(app, pane_cut(pane, 0, 1, pane.width, 1), &at);
+	app->runs_page = (int)page;
+	app->runs_top =
+		scroll_to(app->runs_top, list.selected < list.count ? list.selected : 0, page, list.count);
+	for (size_t i = 0; i < page && app->runs_top + i < list.count; i++)
+		run_draw(app, pane, (int)i + 2, &at, list.at[app->runs_top + i], now_ms);
+	if (list.count == 0 && page > 0) {
+		if (!app->model.runs_known)
+			pane_str(pane, 2, 2, dim, "waiting for the master's answer");
+		else if (app->runs_failures_only)
+			pane_str(pane, 2, 2, dim, "no run has a failed job");
+		else
+			pane_str(pane, 2, 2, dim, "no runs yet; try: titan run -e 'a -> {b, c} -> d'");
+	}
+	mem_free(list.at);
+}
+
+void home_draw(struct app *app, struct pane pane, int64_t now_ms)
+{
+	int height = pane.height, y = 0;
+	int cluster = height >= 16 ? 3 : 0;
+	int events = height >= 14 ? 2 : 0;
+	int most = height >= 40 ? 8 : height >= 18 ? 4 : height >= 14 ? 2 : 1;
+	int needs;
+
+	if (height >= 32)
+		events = 3 + (height - 32) / 4;
+	needs = (int)needs_count(app) < most ? (int)needs_count(app) : most;
+	needs_draw(app, pane_cut(pane, 0, 0, pane.width, needs + 1), (size_t)needs, now_ms);
+	y = needs + 1;
+	runs_draw(app, pane_cut(pane, 0, y, pane.width, height - y - cluster - events), now_ms);
+	cluster_draw(app, pane_cut(pane, 0, height - cluster - events, pane.width, cluster));
+	events_draw(app, pane_cut(pane, 0, height - events, pane.width, events));
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* NEEDS YOU: what a person should look at, the newest first: runs with failed jobs, workers that are gone. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "tui/view.h"
+
+size_t needs_count(const struct app *app)
+{
+	const struct model *model = &app->model;
+	size_t count = model->totals.workers_silent + model->totals.workers_lost;
+
+	for (size_t i = 0; i < model->run_count; i++)
+		count += tally_of(model->runs[i]->counts).fail > 0;
+	return count;
+}
+
+static const struct tui_job *first_failure(const struct app *app, uint64_t run, unsigned *ret_state)
+{
+	const struct tui_graph *graph = &app->model.graph;
+
+	if (graph->run != run)
+		return NULL;
+	for (size_t i = 0; i < graph->count; i++) {
+		if (graph->jobs[i].job != 0 && state_needs_eyes(graph->states[i])) {
+			*ret_state = graph->states[i];
+			return &graph->jobs[i];
+		}
+	}
+	return NULL;
+}
+
+static void failure_draw(
+	const struct app *app, struct pane pane, int y, const struct tui_run *run, int64_t now_ms)
+{
+	const struct state_info *look = &state_table[STATE_FAILED];
+	struct style style = theme_state(&app->theme, look), plain = { 0 };
+	struct tally tally = tally_of(run->counts);
+	const struct tui_job *job;
+	unsigned state = STATE_FAILED;
+	char text[128];
+	int x;
+
+	job = first_failure(app, run->run, &state);
+	look = &state_table[state];
+	pane_printf(pane, 0, y, style, "%s %s", theme_glyph(&app->theme, look), look->word);
+	x = pane_printf(pane, 8, y, plain, job ? "%" PRIu64 "/" : "%" PRIu64 " ", run->run);
+	x = pane_clipped(pane, x, y, 30 - x, plain, job ? job->name : run->name, app->theme.ascii);
+	x = x < 32 ? 32 : x + 2;
+	if (job) {
+		job_outcome(app, job, state, now_ms, text, sizeof text);
+		x = pane_str(pane, x, y, plain, text) + 2;
+		if (tally.fail > 1)
+			pane_printf(pane, x, y, plain, "and %u more", tally.fail - 1);
+		return;
+	}
+	x = pane_printf(pane, x, y, plain, "%u of %" PRIu64 " jobs failed", tally.fail, run->jobs) + 2;
+	if (run->ended_ms)
+		pane_printf(pane, x, y, plain, "ended %.5s", clock_format_local(run->ended_ms, text));
+	else
+		pane_printf(pane, x, y, plain, "%u running", tally.run);
+}
+
+static void worker_draw(const struct app *app, struct pane pane, int y, const struct tui_worker *worker)
+{
+	const struct state_info *look = theme_worker(worker->state);
+	struct style plain = { 0 };
+	char text[CLOCK_TEXT_SIZE];
+	int x;
+
+	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look),
+		worker->state == WORKER_LOST ? "LOST" : "QUIET");
+	x = pane_clipped(pane, 8, y, 22, plain, worker->name, app->theme.ascii);
+	x = x < 32 ? 32 : x + 2;
+	pane_printf(pane, x, y, plain, "last heard at %s  %" PRIu64 " jobs %s",
+		clock_format_local(worker->seen_ms, text), worker->busy,
+		worker->state == WORKER_LOST ? "taken back" : "out of reach");
+}
+
+size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms)
+{
+	const struct model *model = &app->model;
+	struct style title = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	size_t all = needs_count(app), shown = 0;
+	char text[80];
+
+	if (all == 0)
+		snprintf(text, sizeof text, "NEEDS YOU: nothing");
+	else if (all <= room)
+		snprintf(text, sizeof text, "NEEDS YOU (%zu)", all);
+	else
+		snprintf(text, sizeof text, "NEEDS YOU (%zu of %zu)", room, all);
+	if (all > 0)
+		title = theme_style(&app->theme, COLOUR_RED, STYLE_BOLD);
+	pane_title(pane, 0, title, app->theme.ascii, text);
+	/* Workers are few and worse: they come first where failures would push them out. */
+	for (size_t i = 0; i < model->worker_count && shown < room; i++)
+		if (model->workers[i]->state != WORKER_UP)
+			worker_draw(app, pane, (int)++shown, model->workers[i]);
+	for (size_t i = model->run_count; i-- > 0 && shown < room;)
+		if (tally_of(model->runs[i]->counts).fail > 0)
+			failure_draw(app, pane, (int)++shown, model->runs[i], now_ms);
+	return all;
+}

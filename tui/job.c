@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A job in words: how it stands in one line, and all that is known of it. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "tui/model_internal.h"
+#include "tui/view.h"
+
+static void how_it_ended(const struct tui_job *job, char *out, size_t size)
+{
+	out[0] = '\0';
+	switch ((enum outcome)job->outcome) {
+	case OUTCOME_EXIT:
+		if (job->code != 0)
+			snprintf(out, size, "exit %u  ", job->code);
+		break;
+	case OUTCOME_SIGNAL: {
+		const char *name = job->code < NSIG ? sigabbrev_np((int)job->code) : NULL;
+
+		if (name)
+			snprintf(out, size, "SIG%s  ", name);
+		else
+			snprintf(out, size, "signal %u  ", job->code);
+		break;
+	}
+	case OUTCOME_SPAWN: {
+		const char *text = strerrordesc_np((int)job->code);
+
+		snprintf(out, size, "can't start: %s  ", text ? text : "unknown error");
+		break;
+	}
+	case OUTCOME_LOST:
+		snprintf(out, size, "worker lost  ");
+		break;
+	case OUTCOME_EXIT_UNKNOWN:
+		snprintf(out, size, "exit unknown  ");
+		break;
+	case OUTCOME_NONE:
+	case OUTCOME_RECALLED:
+	case OUTCOME_STOPPED:
+	case OUTCOME_COUNT:
+		break;
+	}
+}
+
+static const struct tui_job *find_cause(const struct tui_graph *graph, const struct tui_job *job)
+{
+	if (job->cause == 0)
+		return NULL;
+	for (size_t i = 0; i < graph->count; i++)
+		if (graph->jobs[i].job == job->cause - 1)
+			return &graph->jobs[i];
+	return NULL;
+}
+
+static void waits_for(const struct tui_job *job, unsigned state, int64_t now_ms, char *out, size_t size)
+{
+	char span[CLOCK_TEXT_SIZE];
+
+	out[0] = '\0';
+	if (state == STATE_DELAYED && job->due_ms > now_ms)
+		snprintf(out, size, "again in %s", clock_format_span(job->due_ms - now_ms + 999, span));
+	else if (state == STATE_DELAYED)
+		snprintf(out, size, "due now");
+	else if (state == STATE_READY)
+		snprintf(out, size, "for a free slot");
+	else if (state == STATE_APPROVAL)
+		snprintf(out, size, "for a person");
+}
+
+void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
+	size_t size)
+{
+	const struct tui_job *cause = find_cause(&app->model.graph, job);
+	char end[64], span[CLOCK_TEXT_SIZE] = "", tries[32] = "", name[64], worker[64];
+	int64_t took =
+		(state == STATE_RUNNING || job->ended_ms == 0 ? now_ms : job->ended_ms) - job->started_ms;
+
+	if (state_table[state].kind == KIND_WAITS) {
+		waits_for(job, state, now_ms, end, sizeof end);
+		if (job->tries > 0)
+			snprintf(tries, sizeof tries, "try %u/%u  ", job->tries, job->retry_max + 1);
+		snprintf(out, size, "%s%s", tries, end);
+		return;
+	}
+	if (state == STATE_SKIPPED || (state == STATE_CANCELLED && job->tries == 0)) {
+		snprintf(out, size, "%s%s", cause ? "because of " : "",
+			 cause ? model_plain(cause->name, name, sizeof name) : "");
+		return;
+	}
+	how_it_ended(job, end, sizeof end);
+	if (job->started_ms != 0)
+		clock_format_span(took > 0 ? took : 0, span);
+	if (job->tries > 1 || (state_needs_eyes(state) && job->retry_max > 0))
+		snprintf(tries, sizeof tries, "try %u/%u  ", job->tries, job->retry_max + 1);
+	model_plain(job->worker, worker, sizeof worker);
+	snprintf(out, size, "%s%s%s%s%s", state_terminal((enum job_state)state) ? end : "", tries, span,
+		span[0] ? "  " : "", worker);
+}
+
+static void names_draw(const struct app *app, struct pane pane, int y, const char *what,
+	const uint32_t *start, const uint32_t *to, uint32_t node)
+{
+	struct style plain = { 0 }, dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct buf text = { 0 };
+
+	for (uint32_t k = start[node]; k < start[node + 1] && text.len < 400; k++) {
+		buf_add_str(&text, text.len ? ", " : "");
+		node_name(app, to[k], &text);
+	}
+	pane_str(pane, 1, y, dim, what);
+	pane_clipped(pane, 10, y, pane.width - 10, plain, text.len ? buf_slice(&text) : slice_str("-"),
+		app->theme.ascii);
+	buf_free(&text);
+}
+
+static void time_draw(const struct app *app, struct pane pane, int y, const char *what, int64_t at_ms)
+{
+	struct style plain = { 0 }, dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	char text[CLOCK_TEXT_SIZE];
+
+	pane_str(pane, 1, y, dim, what);
+	pane_str(pane, 10, y, plain, at_ms ? clock_format_local(at_ms, text) : "-");
+}
+
+void job_draw(struct app *app, struct pane pane, int64_t now_ms)
+{
+	const struct tui_graph *graph = &app->model.graph;
+	const struct dag_row *row = dag_selected(app);
+	struct style plain = { 0 }, bold = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD);
+	const struct tui_job *job;
+	const struct state_info *look;
+	char text[160];
+	int x;
+
+	if (!row)
+		return;
+	job = &graph->jobs[row->job];
+	look = &state_table[graph->states[row->job]];
+	x = pane_printf(pane, 0, 0, bold, "JOB %" PRIu64 "/", graph->run);
+	pane_clipped(pane, x, 0, pane.width - x, bold, job->name, app->theme.ascii);
+	if (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded) {
+		pane_printf(pane, 1, 1, plain, "the first of %u like it; f unfolds them",
+			app->dag.fold.nodes[row->node].member_count);
+		return;
+	}
+	x = pane_printf(pane, 1, 1, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look),
+		look->word);
+	pane_clipped(pane, x + 2, 1, pane.width - x - 2, plain, slice_str(look->fact), app->theme.ascii);
+	job_outcome(app, job, graph->states[row->job], now_ms, text, sizeof text);
+	pane_clipped(pane, 1, 2, pane.width - 1, plain, slice_str(text), app->theme.ascii);
+	pane_str(pane, 1, 4, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), "tries");
+	pane_printf(pane, 10, 4, plain, "%u of %u, %u lost with a worker", job->tries, job->retry_max + 1,
+		job->crashes);
+	time_draw(app, pane, 5, "started", job->started_ms);
+	time_draw(app, pane, 6, "ended", job->ended_ms);
+	names_draw(app, pane, 8, "needs", app->dag.fold.parent_start, app->dag.fold.parents, row->node);
+	names_draw(app, pane, 9, "blocks", app->dag.fold.child_start, app->dag.fold.children, row->node);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Key codes, and keys.def as tables. A character is its code point; other keys lie above them. */
+#ifndef TITAN_TUI_KEYS_H
+#define TITAN_TUI_KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TUI_CTRL(letter) ((letter) & 0x1f)
+
+enum {
+	TUI_KEY_ENTER = 0x0d,
+	TUI_KEY_ESCAPE = 0x1b,
+	TUI_KEY_BACKSPACE = 0x7f,
+	TUI_KEY_UP = 0x110000,
+	TUI_KEY_DOWN,
+	TUI_KEY_LEFT,
+	TUI_KEY_RIGHT,
+	TUI_KEY_HOME,
+	TUI_KEY_END,
+	TUI_KEY_PAGE_UP,
+	TUI_KEY_PAGE_DOWN,
+	TUI_KEY_DELETE,
+	TUI_KEY_PASTED = 0x1000000,      /* a flag: it came from a paste, and presses no key */
+};
+
+enum view { VIEW_ANY, VIEW_HOME, VIEW_RUNS, VIEW_DAG, VIEW_WORKERS, VIEW_LOG, VIEW_COUNT };
+
+enum action {
+	ACTION_NONE, ACTION_UP, ACTION_DOWN, ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_FIRST, ACTION_LAST,
+	ACTION_LEFT, ACTION_RIGHT, ACTION_HOME, ACTION_RUNS, ACTION_DAG, ACTION_WORKERS, ACTION_OPEN,
+	ACTION_BACK, ACTION_PARENT, ACTION_CHILD, ACTION_FIND, ACTION_NEXT, ACTION_PREVIOUS, ACTION_FAILURES,
+	ACTION_FOLD, ACTION_LOG, ACTION_FREEZE, ACTION_CANCEL, ACTION_HELP, ACTION_REDRAW, ACTION_SUSPEND,
+	ACTION_QUIT
+};
+
+enum key_group { GROUP_MOVE, GROUP_GO, GROUP_FIND, GROUP_LOOK, GROUP_ACT, GROUP_MISC, GROUP_COUNT };
+
+struct key_row {
+	enum view view;
+	uint32_t code;
+	enum action action;
+	enum key_group group;
+	const char *shown, *hint, *help;
+};
+
+extern const struct key_row key_table[];
+extern const size_t key_count;
+extern const char *const key_group_names[GROUP_COUNT];
+extern const char *const view_names[VIEW_COUNT];
+
+enum action key_action(enum view view, uint32_t code);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What this client knows: applying messages, totals, events and histories. Rows arrive whole; a row
+ * that is applied twice changes nothing.
+ */
+#include "tui/model.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "tui/model_internal.h"
+
+void model_init(struct model *model)
+{
+	*model = (struct model){ 0 };
+}
+
+void model_free(struct model *model)
+{
+	for (size_t i = 0; i < model->run_count; i++) {
+		mem_free((void *)model->runs[i]->name.data);
+		mem_free((void *)model->runs[i]->owner.data);
+		mem_free(model->runs[i]);
+	}
+	for (size_t i = 0; i < model->worker_count; i++) {
+		mem_free((void *)model->workers[i]->name.data);
+		mem_free(model->workers[i]);
+	}
+	mem_free(model->runs);
+	mem_free(model->workers);
+	map_free(&model->run_by_id);
+	map_free(&model->worker_by_id);
+	model_look_at(model, 0);
+	name_map_free(&model->names);
+	arena_free(&model->name_arena);
+	*model = (struct model){ 0 };
+}
+
+struct tui_run *model_run(const struct model *model, uint64_t run)
+{
+	return map_get(&model->run_by_id, run);
+}
+
+struct tui_worker *model_worker(const struct model *model, uint64_t worker)
+{
+	return map_get(&model->worker_by_id, worker);
+}
+
+/* What was sent ahead to a worker still queues: nothing runs yet. */
+struct tally tally_of(const uint32_t counts[STATE_COUNT])
+{
+	struct tally tally = { 0 };
+
+	for (unsigned state = 0; state < STATE_COUNT; state++) {
+		if (state_needs_eyes(state))
+			tally.fail += counts[state];
+		else if (state == STATE_READY || state == STATE_ASSIGNED)
+			tally.queue += counts[state];
+		else if (state_table[state].kind == KIND_WAITS)
+			tally.wait += counts[state];
+		else if (state_table[state].kind == KIND_HOLDS)
+			tally.run += counts[state];
+		else if (state == STATE_SUCCEEDED)
+			tally.ok += counts[state];
+		else
+			tally.other += counts[state];
+	}
+	return tally;
+}
+
+void model_count(struct model *model)
+{
+	struct totals totals = { .runs = model->run_count, .workers = model->worker_count };
+
+	for (size_t i = 0; i < model->run_count; i++) {
+		const struct tui_run *run = model->runs[i];
+		struct tally tally = tally_of(run->counts);
+
+		totals.live_runs += !run_state_terminal(run->state);
+		totals.wait += tally.wait;
+		totals.queue += tally.queue;
+		totals.running += tally.run;
+		totals.ok += tally.ok;
+		totals.failed += tally.fail;
+	}
+	for (size_t i = 0; i < model->worker_count; i++) {
+		const struct tui_worker *worker = model->workers[i];
+
+		totals.workers_up += worker->state == WORKER_UP;
+		totals.workers_silent += worker->state == WORKER_UNREACHABLE;
+		totals.workers_lost += worker->state == WORKER_LOST;
+		if (worker->state == WORKER_UP) {
+			totals.slots += worker->slots;
+			totals.busy += worker->busy;
+		}
+	}
+	model->totals = totals;
+}
+
+static void apply_rows(struct model *model, const struct rec_run_row *runs, size_t run_count,
+		       const struct rec_worker_row *workers, size_t worker_count,
+		       const struct rec_job_row *jobs, size_t job_count, enum change change, int64_t now_ms)
+{
+	for (size_t i = 0; i < run_count; i++)
+		model_put_run(model, &runs[i], change, now_ms);
+	for (size_t i = 0; i < worker_count; i++)
+		model_put_worker(model, &workers[i], change, now_ms);
+	for (size_t i = 0; i < job_count; i++)
+		model_put_job(model, &jobs[i], change, now_ms);
+}
+
+void model_apply_snapshot(
+	struct model *model, enum query_what what, const struct msg_snapshot *msg, int64_t now_ms)
+{
+	bool *open = what == QUERY_RUNS ? &model->runs_open : &model->graph_open;
+
+	if (!*open && what == QUERY_RUNS)
+		model->snapshot++;
+	*open = msg->cursor != 0;
+	model->turn = msg->turn > model->turn ? msg->turn : model->turn;
+	apply_rows(model, msg->runs.at, msg->runs.n, msg->workers.at, msg->workers.n, msg->jobs.at,
+		msg->jobs.n, CHANGE_QUIET, now_ms);
+	if (!*open && what == QUERY_RUNS) {
+		model_sweep(model);
+		model->runs_known = true;
+	}
+	if (!*open && what == QUERY_JOBS)
+		model->graph.complete = true;
+	model_count(model);
+}
+
+void model_apply_delta(struct model *model, enum query_what what, const struct msg_delta *msg, int64_t now_ms)
+{
+	model->turn = msg->turn > model->turn ? msg->turn : model->turn;
+	apply_rows(model, msg->runs.at, msg->runs.n, msg->workers.at, msg->workers.n, msg->jobs.at,
+		msg->jobs.n, CHANGE_TOLD, now_ms);
+	if (msg->cut) {
+		/* What follows is a whole snapshot, even if the last one had not been complete. */
+		*(what == QUERY_RUNS ? &model->runs_open : &model->graph_open) = false;
+	}
+	model_count(model);
+}
+
+void model_look_at(struct model *model, uint64_t run)
+{
+	struct tui_graph *graph = &model->graph;
+	uint64_t structure = graph->structure;
+
+	mem_free(graph->jobs);
+	mem_free(graph->states);
+	arena_free(&graph->arena);
+	*graph = (struct tui_graph){ .run = run, .structure = structure + 1 };
+	model->graph_open = false;
+}
+
+struct slice model_name(struct model *model, struct slice name)
+{
+	const struct slice *known;
+	struct slice *copy;
+
+	if (name.len == 0)
+		return slice_make(NULL, 0);
+	known = name_map_get(&model->names, name);
+	if (known)
+		return *known;
+	copy = arena_alloc(&model->name_arena, sizeof *copy);
+	*copy = arena_copy(&model->name_arena, name);
+	name_map_put(&model->names, *copy, copy);
+	return *copy;
+}
+
+const char *model_plain(struct slice text, char *out, size_t size)
+{
+	struct buf escaped = { 0 };
+	size_t len;
+
+	text_escape(&escaped, text, TEXT_KEEP_NONE);
+	len = escaped.len < size ? escaped.len : text_clip(slice_make(escaped.data, size - 1), size, NULL);
+	memcpy(out, escaped.data ? escaped.data : (const uint8_t *)"", len);
+	out[len] = '\0';
+	buf_free(&escaped);
+	return out;
+}
+
+void model_tell(struct model *model, int64_t at_ms, const struct state_info *look, const char *format, ...)
+{
+	struct tui_event *event = &model->events[model->event_count++ % MODEL_EVENTS];
+	va_list args;
+
+	event->at_ms = at_ms;
+	event->look = look;
+	va_start(args, format);
+	vsnprintf(event->text, sizeof event->text, format, args);
+	va_end(args);
+}
+
+const struct tui_event *model_event(const struct model *model, size_t back)
+{
+	if (back >= MODEL_EVENTS || back >= model->event_count)
+		return NULL;
+	return &model->events[(model->event_count - 1 - back) % MODEL_EVENTS];
+}
+
+static void push(uint32_t *history, uint32_t value)
+{
+	memmove(history, history + 1, (MODEL_HISTORY - 1) * sizeof *history);
+	history[MODEL_HISTORY - 1] = value;
+}
+
+bool model_tick(struct model *model, int64_t now_ms)
+{
+	int64_t second = now_ms / 1000;
+	uint64_t ended = model->settled - model->settled_before;
+	int64_t passed = second - model->second;
+	bool moves = model_history_moves(model);
+
+	if (model->second == 0 || passed < 0) {
+		model->second = second;
+		model->settled_before = model->settled;
+		return false;
+	}
+	if (passed == 0)
+		return false;
+	/* Nobody looked for a while: what ended since is spread over no more than this second. */
+	for (int64_t i = 0; i < passed && i < MODEL_HISTORY; i++) {
+		push(model->rate, i == 0 ? (uint32_t)ended : 0);
+		push(model->queue, (uint32_t)model->totals.queue);
+	}
+	model->second = second;
+	model->settled_before = model->settled;
+	return moves;
+}
+
+bool model_history_moves(const struct model *model)
+{
+	if (model->settled != model->settled_before || model->totals.queue != model->queue[MODEL_HISTORY - 1])
+		return true;
+	for (size_t i = 0; i < MODEL_HISTORY; i++)
+		if (model->rate[i] != 0 || model->queue[i] != model->queue[0])
+			return true;
+	return false;
+}

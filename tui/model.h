@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What this client knows: runs, workers, and the jobs of the one run that it looks at. Fed by SNAPSHOT
+ * and DELTA; everything is found by its id, never by its place on the screen. Names are copies of the
+ * raw bytes: whoever draws them escapes them. Times are UTC ms and come in from outside.
+ */
+#ifndef TITAN_TUI_MODEL_H
+#define TITAN_TUI_MODEL_H
+
+#include "base/map.h"
+#include "proto/message.h"
+#include "proto/states.h"
+
+#define MODEL_RUNS_MAX 4096
+#define MODEL_EVENTS   64
+#define MODEL_HISTORY  64
+
+struct tui_run {
+	uint64_t run;
+	struct slice name, owner;        /* owned */
+	enum run_state state;
+	uint64_t jobs;
+	uint32_t counts[STATE_COUNT];
+	int64_t submitted_ms, ended_ms;
+	uint64_t seen;                   /* the snapshot that last had it */
+};
+
+struct tui_worker {
+	uint64_t worker;
+	struct slice name;               /* owned */
+	enum worker_state state;
+	uint64_t slots, busy, ahead, cpu_permille, mem_permille, pid, done;
+	int64_t seen_ms;
+	uint64_t seen;
+};
+
+struct tui_job {
+	uint64_t job;                    /* serial number; 0: not known yet */
+	uint64_t epoch, cause;
+	struct slice name, worker;       /* in the graph's arena; among the model's names */
+	uint32_t *needs;                 /* in the graph's arena */
+	uint8_t *triggers;               /* one for each of needs, or NULL: all ok */
+	uint32_t need_count;
+	uint32_t tries, crashes, retry_max, code;
+	uint8_t outcome;                 /* enum outcome */
+	int64_t due_ms, started_ms, ended_ms;
+};
+
+struct tui_graph {                       /* the jobs of one run, by their index */
+	uint64_t run;                    /* 0: none */
+	struct tui_job *jobs;
+	uint8_t *states;                 /* enum job_state, apart: counted in one sweep */
+	size_t count, cap;
+	uint32_t counts[STATE_COUNT];
+	bool complete;                   /* the whole snapshot is here */
+	uint64_t structure;              /* grows when jobs or edges come */
+	uint64_t failures;               /* grows when a job starts or ceases to need eyes */
+	struct arena arena;
+};
+
+struct tui_event {
+	int64_t at_ms;
+	struct state_info const *look;
+	char text[96];                   /* escaped */
+};
+
+struct totals {
+	uint64_t runs, live_runs, wait, queue, running, ok, failed;
+	uint64_t workers, workers_up, workers_silent, workers_lost, slots, busy;
+};
+
+struct model {
+	struct tui_run **runs;           /* ascending by number */
+	size_t run_count, run_cap;
+	struct map run_by_id;
+	struct tui_worker **workers;     /* ascending by number */
+	size_t worker_count, worker_cap;
+	struct map worker_by_id;
+	struct tui_graph graph;
+	struct name_map names;           /* of workers, as jobs say them */
+	struct arena name_arena;
+	struct totals totals;
+	uint64_t turn, snapshot;
+	bool runs_open, graph_open;      /* a snapshot of several frames is under way */
+	bool runs_known;                 /* one was complete */
+	struct tui_event events[MODEL_EVENTS];
+	uint64_t event_count;            /* ever; the latest is at (event_count - 1) % MODEL_EVENTS */
+	uint64_t settled;                /* jobs seen to end, ever */
+	uint64_t settled_before;
+	int64_t second;                  /* of the newest value in the histories */
+	uint32_t rate[MODEL_HISTORY];    /* jobs that ended in a second; oldest first */
+	uint32_t queue[MODEL_HISTORY];   /* jobs that queued for a worker */
+};
+
+void model_init(struct model *model);
+void model_free(struct model *model);
+
+/* what says which subscription it answers: QUERY_RUNS or QUERY_JOBS (of the graph's run). */
+void model_apply_snapshot(
+	struct model *model, enum query_what what, const struct msg_snapshot *msg, int64_t now_ms);
+void model_apply_delta(
+	struct model *model, enum query_what what, const struct msg_delta *msg, int64_t now_ms);
+/* Another run is looked at: its jobs come with the next snapshot. 0 for none. */
+void model_look_at(struct model *model, uint64_t run);
+/* Histories up to now; true when what they show has changed. */
+bool model_tick(struct model *model, int64_t now_ms);
+bool model_history_moves(const struct model *model);     /* a later tick would change what is shown */
+
+struct tui_run *model_run(const struct model *model, uint64_t run);
+struct tui_worker *model_worker(const struct model *model, uint64_t worker);
+const struct tui_event *model_event(const struct model *model, size_t back);   /* 0: the latest; NULL: none */
+
+static inline bool state_needs_eyes(unsigned state)
+{
+	return state == STATE_FAILED || state == STATE_TIMED_OUT || state == STATE_DENIED ||
+	       state == STATE_QUARANTINED || state == STATE_UNKNOWN;
+}
+
+/* Jobs by what a person asks for. */
+struct tally {
+	uint32_t wait, queue, run, ok, fail, other;
+};
+
+struct tally tally_of(const uint32_t counts[STATE_COUNT]);
+
+#endif

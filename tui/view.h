@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between the files of the dashboard: what it holds, and what each view offers. */
+#ifndef TITAN_TUI_VIEW_H
+#define TITAN_TUI_VIEW_H
+
+#include "tui/app.h"
+#include "tui/fold.h"
+#include "tui/lanes.h"
+#include "tui/model.h"
+#include "tui/theme.h"
+
+#define LOG_KEEP_BYTES 65536
+#define LOG_KEEP_LINES 10000
+#define WIDE_WIDTH 140                   /* from here on, side by side */
+
+enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND };
+enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE };
+
+enum dag_row_kind { ROW_NODE, ROW_LINK, ROW_MEMBER, ROW_MORE };
+
+struct dag_row {
+	enum dag_row_kind kind;
+	uint32_t lane_row;               /* in lanes.rows; lines beside it, of a member the lines go on */
+	uint32_t node;
+	uint32_t job;                    /* index; of a node its first member; of ROW_MORE how many more */
+};
+
+struct dag_view {
+	struct fold fold;
+	struct lanes lanes;
+	struct dag_row *rows;
+	size_t count, cap;
+	struct map unfolded;             /* keys of groups */
+	uint64_t unfold_changes;
+	bool failures_only;
+	bool built;
+	uint64_t built_structure, built_failures, built_unfold;
+	int built_cap;
+	bool built_failures_only;
+	uint32_t job;                    /* selected: its index, or the first of its group */
+	bool member;                     /* selected as one of a folded group */
+	size_t top;
+	int page, width;                 /* of the last picture */
+};
+
+struct log_line {
+	char *text;                      /* escaped; may hold colours */
+	uint32_t len;
+	uint8_t stream;
+	int64_t wall_ms;
+};
+
+struct log_view {
+	uint64_t run, job, epoch;
+	uint32_t index;                  /* in the graph */
+	char name[160];                  /* escaped */
+	uint64_t offset, request, dropped;
+	bool asked, ended;               /* an answer is awaited; the last one had everything */
+	int64_t asked_ms;
+	struct log_line *lines;          /* a ring */
+	size_t first, count, bytes;
+	uint64_t forgotten;              /* lines that fell out */
+	struct buf partial[2];           /* raw, without their newline yet */
+	int64_t partial_ms[2];
+	bool follow;
+	size_t top;                      /* line at the top, counted from the first kept */
+	int left, page;
+};
+
+struct target {                          /* what a confirmation is about, frozen when it was asked */
+	uint64_t run;
+	struct slice *jobs;              /* names; none for the whole run */
+	size_t count;
+	uint64_t live;
+	char title[200];                 /* escaped */
+	char examples[400];
+	struct arena arena;
+};
+
+struct app {
+	struct theme theme;
+	struct model model;
+	int width, height;
+	enum view view;
+	enum view back[8];
+	size_t back_count;
+	enum overlay overlay;
+	int help_top;
+	int help_lines, help_page;
+	struct target target;
+
+	uint64_t run;                    /* selected; 0: none yet */
+	uint64_t wanted_run;             /* asked for on the command line and not yet seen */
+	size_t runs_top;
+	int runs_page;
+	bool runs_failures_only;
+	uint64_t worker;
+	bool worker_chosen;
+	size_t workers_top;
+	int workers_page;
+	struct dag_view dag;
+	struct log_view log;
+	char find[128];
+	size_t find_len;
+
+	enum link_state link;
+	char cluster[140];               /* escaped */
+	enum role role;
+	int64_t stale_ms, retry_at_ms;
+	bool frozen;
+	uint64_t frozen_count;
+	int64_t frozen_ms;
+	char notice[300];                /* escaped */
+	bool notice_bad;
+
+	uint64_t next_id, runs_id, graph_id, act_id;
+	uint64_t look_run;               /* to be looked at, when it stays selected */
+	int64_t look_ms;
+	struct app_request *requests;
+	size_t request_first, request_count, request_cap;
+	struct arena decode, request_text;
+	bool dirty;
+	int64_t drawn_ms;
+};
+
+/* app_send.c: requests */
+void send_subscribe_runs(struct app *app);
+void send_look(struct app *app, uint64_t run); /* subscribes to its jobs, and no longer to the last one's */
+void send_cancel(struct app *app, uint64_t run, struct slice job);
+void send_log_read(struct app *app);
+void send_want(struct app *app, enum app_want want);
+
+/* app_keys.c */
+void app_notice(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void app_go(struct app *app, enum view view);
+
+/* home.c: Home and the list of runs */
+void home_draw(struct app *app, struct pane pane, int64_t now_ms);
+void runs_draw(struct app *app, struct pane pane, int64_t now_ms);
+void runs_move(struct app *app, enum action action);
+bool runs_find(struct app *app, int step);               /* moves to the next match; false if there is none */
+void runs_choose(struct app *app);                       /* a selection, when there is none that exists */
+/* home_needs.c */
+size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms); /* how many there are */
+size_t needs_count(const struct app *app);
+/* home_cluster.c */
+void cluster_draw(struct app *app, struct pane pane);
+void events_draw(struct app *app, struct pane pane);
+
+/* dag.c: rows and selection; dag_draw.c: how they look */
+void dag_build(struct app *app, int width);
+void dag_move(struct app *app, enum action action);
+bool dag_find(struct app *app, int step);
+void dag_fold(struct app *app);
+void dag_forget(struct dag_view *dag); /* another run: nothing built, selected or unfolded */
+const struct dag_row *dag_selected(const struct app *app);       /* NULL if there is none */
+size_t dag_selected_at(const struct app *app);
+void dag_draw(struct app *app, struct pane pane, int64_t now_ms);
+/* job.c: a job in words */
+void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
+	size_t size);
+void job_draw(struct app *app, struct pane pane, int64_t now_ms);
+/* node_name: "encode[128]" or a job's own name, raw */
+void node_name(const struct app *app, uint32_t node, struct buf *out);
+
+/* workers.c */
+void workers_draw(struct app *app, struct pane pane, int64_t now_ms);
+void workers_move(struct app *app, enum action action);
+bool workers_find(struct app *app, int step);
+
+/* log.c */
+void log_open(struct app *app, uint32_t index);
+void log_take(struct app *app, const struct msg_log_data *msg);
+void log_move(struct app *app, enum action action);
+bool log_find(struct app *app, int step);
+bool log_grows(const struct app *app);                   /* its job may still write */
+void log_draw(struct app *app, struct pane pane);
+void log_free(struct log_view *log);
+
+/* help.c */
+void help_draw(struct app *app, struct pane pane);
+void hints_draw(struct app *app, struct pane pane);
+void tabs_draw(struct app *app, struct pane pane);
+void confirm_draw(struct app *app, struct pane pane);
+
+/* The top row so that at is among page rows of count, moved as little as may be. */
+size_t scroll_to(size_t top, size_t at, size_t page, size_t count);
+/* Where a move leads from at in a list of count rows. */
+size_t move_in(size_t at, size_t count, size_t page, enum action action);
+bool name_matches(const struct app *app, struct slice name);     /* the search, in any case of letters */
+
+#endif
