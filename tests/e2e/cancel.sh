@@ -19,7 +19,7 @@ exits "it is cancelled" 0 titan -y cancel "$run"
 ok "it is killed after the grace" until_true 20 run_is "$run" cancelled
 ok "with all of its processes" until_true 5 no_sleep
 
-run=$(titan run -e "a, b -> c; a='sleep 1000'; b='sleep 1000'; c=true")
+run=$(titan run -e "{a, b} -> c; a='sleep 1000'; b='sleep 1000'; c=true")
 ok "one of two runs" until_true 10 job_is "$run" a running
 exits "the queued one is cancelled" 0 titan -y cancel "$run/b"
 ok "it is cancelled at once" until_true 5 job_is "$run" b cancelled

@@ -59,6 +59,6 @@ fi
 
 "$TITAN" master >"$test_dir/second.out" 2>&1 </dev/null
 is "a second master is refused" $? 75
-like "and is told why" "$(cat "$test_dir/second.out")" 'another master|owns|locked'
+like "and is told why" "$(cat "$test_dir/second.out")" 'has the store'
 
 done_testing

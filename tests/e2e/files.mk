@@ -4,6 +4,7 @@
 e2e_tests = \
 	tests/e2e/adopt.sh \
 	tests/e2e/cancel.sh \
+	tests/e2e/dash.sh \
 	tests/e2e/demo.sh \
 	tests/e2e/errors.sh \
 	tests/e2e/graph.sh \

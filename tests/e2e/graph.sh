@@ -12,7 +12,7 @@ is "parents come first" "$(head -n 1 "$log")$(tail -n 1 "$log")" "ad"
 run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
 is "all of its jobs succeeded" "$(titan --json show "$run" | jq -r '[.jobs[].state] | unique | join(",")')" succeeded
 is "the run succeeded" "$(run_state "$run")" succeeded
-is "ls shows it" "$(titan --json ls | jq -r --argjson run "$run" '.[] | select(.run == $run) | .state')" succeeded
+is "ls shows it" "$(titan --json ls | jq -r --argjson run "$run" '.[] | select(.id == $run) | .state')" succeeded
 
 exits "a failing job fails the run" 1 titan run -w -e "ok -> bad -> never; ok=true; bad='exit 7'; never=true"
 run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)

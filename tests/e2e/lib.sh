@@ -100,7 +100,7 @@ state_of() { titan --json status 2>/dev/null | jq -r "$1"; }
 master_pid() { state_of .master.pid; }
 job_state() { titan --json show "$1" 2>/dev/null | jq -r ".jobs[] | select(.name == \"$2\") | .state"; }
 job_is() { [ "$(job_state "$1" "$2")" = "$3" ]; }
-run_state() { titan --json show "$1" 2>/dev/null | jq -r .state; }
+run_state() { titan --json show "$1" 2>/dev/null | jq -r .run.state; }
 run_is() { [ "$(run_state "$1")" = "$2" ]; }
 process_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
 
@@ -115,7 +115,7 @@ cluster_processes() {
 finish() {
 	titan -y down >/dev/null 2>&1
 	for pid in $(cluster_processes); do
-		case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) in
+		case $({ tr "\0" " " 2>/dev/null <"/proc/$pid/cmdline"; } 2>/dev/null) in
 		*titan*) kill -KILL "$pid" 2>/dev/null ;;
 		esac
 	done

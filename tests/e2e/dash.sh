@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The dashboard on a real master: pictures in a file, and a terminal (of tmux, a server of this test's own):
+# states as they change, suspending, a master that is killed, a crash; the terminal comes back each time.
+. "${TITAN_SRCDIR:?}/tests/e2e/lib.sh"
+
+ok 'the cluster starts' titan up --slots 2
+run=$(titan -q run -e 'a -> {b, c*12} -> d; a=true; b=true; c="test $i != 3"; d=true')
+titan wait "$run" >/dev/null 2>&1
+
+exits 'Home as a file' 0 titan dash --dump-screen - --exit-after=idle --size 80x24
+is 'has 24 rows' "$(printf '%s\n' "$out" | wc -l)" 24
+like 'with the cluster, live' "$out" '^titan default rw LIVE +wrk 1/1'
+like 'the run that failed' "$out" "^> $run +a +.* FAIL .*100%"
+like 'and what needs a person' "$out" 'NEEDS YOU \(1\)'
+
+exits 'the graph as a file' 0 titan dash --view dag --dump-screen - --exit-after=idle
+like 'folds the twelve' "$out" '\+ c\[12\] +FAIL'
+like 'shows the one that failed' "$out" 'c\[3\] +FAIL +exit 1'
+like 'and who waited for it' "$out" ' d +SKIP +because of c\[3\]'
+like 'with lines' "$out" '├─┘|`-|\+-'"'"
+
+exits 'in ASCII alone' 0 titan dash --ascii --view dag --dump-screen - --exit-after=idle
+is 'and nothing else' "$(printf '%s' "$out" | LC_ALL=C tr -d '\11\12\40-\176' | wc -c)" 0
+exits 'a fixed clock gives the same picture' 0 titan dash --clock 2030-01-01T00:00:00Z --view dag --dump-screen one --exit-after=idle
+titan dash --clock 2030-01-01T00:00:00Z --view dag --dump-screen two --exit-after=idle
+ok 'byte for byte' cmp one two
+exits 'a wrong size is refused' 2 titan dash --size big --dump-screen - --exit-after=idle
+exits 'no terminal is said so' 2 titan dash
+like 'with what to do instead' "$err" 'titan status'
+
+if ! command -v tmux >/dev/null 2>&1; then
+	finish
+fi
+
+pane() { tmux -L "$tmux_name" "$@"; }
+screen() { pane capture-pane -p 2>/dev/null; }
+sees() { screen | grep -Eq -- "$1"; }
+dash_pid() { pane list-panes -F '#{pane_pid}' | xargs -I{} pgrep -P {} -f 'dash$' | head -n 1; }
+# The shell in the terminal is interactive: it has job control, and says so when the dashboard has gone.
+tmux_name=titan-e2e-$$
+export PS1='shell> ' ENV= LC_ALL=C.UTF-8
+trap 'tmux -L "$tmux_name" kill-server 2>/dev/null' EXIT
+pane -f /dev/null new-session -d -x 100 -y 30 sh -i
+keys() { pane send-keys "$@"; }
+canonical() { keys 'stty -a | tr ";" "\n" | grep -c -w "icanon" && clear' Enter; }
+
+ok 'a shell in a terminal' until_true 10 sees 'shell> '
+keys "$TITAN dash" Enter
+ok 'the dashboard opens' until_true 10 sees 'titan default rw LIVE'
+second=$(titan -q run -e 'slow; slow="sleep 600"')
+ok 'a new run appears as it starts' until_true 10 sees "$second +slow +. RUN"
+keys 3
+ok 'the graph of the selected run' until_true 10 sees "^DAG a #$run"
+keys 1
+until_true 10 sees NEEDS
+keys k
+keys c
+ok 'cancel asks' until_true 10 sees "Cancel run $second slow: 1 jobs"
+keys Enter
+ok 'and the default is no' until_true 10 sees 'nothing was cancelled'
+is 'nothing happened' "$(run_state "$second")" running
+keys c
+until_true 10 sees "Cancel run $second"
+keys y
+ok 'y cancels' until_true 10 run_is "$second" cancelled
+ok 'and the screen says so' until_true 10 sees "$second +slow +. CANC"
+
+keys C-z
+ok 'Ctrl-Z gives the shell back' until_true 10 sees '[Ss]topped'
+keys 'stty -a | grep -ow -- "-*icanon"' Enter
+ok 'with its terminal as it was' until_true 10 sees '^icanon'
+keys fg Enter
+ok 'fg brings it back' until_true 10 sees 'titan default rw LIVE'
+
+kill -KILL "$(master_pid)"
+ok 'without a master it stays, and says since when' until_true 10 sees 'STALE [0-9]+s, retry in [0-9]+s'
+ok 'with what it knew' sees "$second +slow +. CANC"
+titan up >/dev/null 2>&1
+ok 'and goes on by itself when there is one' until_true 30 sees 'titan default rw LIVE'
+
+pane resize-window -x 50 -y 20
+ok 'too small a window is said so' until_true 10 sees 'need 60x16, have 50x20'
+pane resize-window -x 150 -y 40
+ok 'a wide one shows the graph beside the list' until_true 10 sees "RUNS.*DAG|DAG .*#"
+keys q
+ok 'q leaves' until_true 10 sees 'shell> $'
+keys 'echo status $?; stty -a | grep -ow -- "-*icanon"' Enter
+ok 'with status 0' until_true 10 sees '^status 0'
+ok 'and the terminal as it was' until_true 10 sees '^icanon'
+
+keys "clear; $TITAN dash" Enter
+ok 'opened again' until_true 10 sees 'titan default rw LIVE'
+kill -SEGV "$(dash_pid)"
+keys 'echo; stty -a | grep -ow -- "-*icanon"' Enter
+ok 'a crash gives the terminal back too' until_true 10 sees '^icanon'
+finish
