@@ -86,7 +86,8 @@ void core_free(struct core *core);       /* NULL is fine */
 /*
  * Loading: rows in the order of rows.def's tables (meta, worker, run, spec, job, submit_key); of runs,
  * specs and jobs only those of live runs. core_load_end raises the boot count, and is itself a turn:
- * its outbox must be committed before anything else. An error means that the store can't be trusted.
+ * its outbox must be committed before anything else. Nothing fires in it: the state is what the rows say.
+ * An error means that the store can't be trusted.
  */
 enum err core_load_row(struct core *core, const struct row *row, struct error *error);
 enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error);

@@ -361,6 +361,8 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	core->boot++;
 	meta_put(core, "generation", core->generation);
 	meta_put(core, "boot", core->boot);
-	core_turn_end(core);
+	/* What is due fires in the next turn: right after loading the state is what the rows say (I17). */
+	turn_flush(core);
+	core->outbox = NULL;
 	return ERR_NONE;
 }

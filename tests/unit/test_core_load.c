@@ -391,6 +391,29 @@ TEST delays_survive_within_their_length(void)
 	PASS();
 }
 
+TEST loading_fires_nothing(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t hash;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "")->retry_max = 1;
+	rig_submit(rig, &graph);
+	rig_run_one(rig, 1);
+	hash = core_hash(rig->core);
+	rig->now.wall_ms += 3600000;
+	rig->now.mono_ns += 3600 * NS_PER_S;
+	rig_restart(rig);
+	ASSERT_EQ(hash, core_hash(rig->core));
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
+	ASSERT_LTE(core_next_due(rig->core), rig->now.mono_ns);
+	rig_pass(rig, 0);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(loading)
 {
 	RUN_TEST(walk_reloads_equal);
@@ -398,6 +421,7 @@ SUITE(loading)
 	RUN_TEST(other_rows_are_not_believed);
 	RUN_TEST(boot_counts_and_turns_grow);
 	RUN_TEST(delays_survive_within_their_length);
+	RUN_TEST(loading_fires_nothing);
 }
 
 GREATEST_MAIN_DEFS();
