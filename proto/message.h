@@ -20,6 +20,19 @@ enum worker_state { WORKER_UP, WORKER_UNREACHABLE, WORKER_LOST };
 enum act_verb { ACT_CANCEL = 1 };
 enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5 };
 
+/* How often a job may run when nobody can say whether it did. */
+#define EXEC_MODES(X) \
+	X(RETRY, "retry", "again, after a loss: at least once") \
+	X(EXCLUSIVE, "exclusive", "again, but never two at once") \
+	X(ONCE, "once", "started at most once; a person decides when in doubt")
+
+enum exec_mode {
+#define X(NAME, name, text) EXEC_##NAME,
+	EXEC_MODES(X)
+#undef X
+	EXEC_MODE_COUNT
+};
+
 /* How an attempt ended. */
 #define OUTCOMES(X) \
 	X(NONE, "none", "hasn't ended") \
@@ -145,6 +158,8 @@ bool message_allowed(enum opcode op, enum peer_kind sender, enum role role);
 void message_print(struct buf *out, enum opcode op, struct slice body);
 
 const char *outcome_name(enum outcome outcome);
+const char *exec_mode_name(enum exec_mode mode);
+bool exec_mode_by_name(struct slice name, enum exec_mode *ret_mode);
 const char *worker_state_name(enum worker_state state);
 
 #endif

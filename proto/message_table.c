@@ -104,6 +104,28 @@ const char *outcome_name(enum outcome outcome)
 	return (unsigned)outcome < OUTCOME_COUNT ? names[outcome] : "unknown";
 }
 
+static const char *const exec_mode_names[EXEC_MODE_COUNT] = {
+#define X(NAME, name, text) [EXEC_##NAME] = name,
+	EXEC_MODES(X)
+#undef X
+};
+
+const char *exec_mode_name(enum exec_mode mode)
+{
+	return (unsigned)mode < EXEC_MODE_COUNT ? exec_mode_names[mode] : "unknown";
+}
+
+bool exec_mode_by_name(struct slice name, enum exec_mode *ret_mode)
+{
+	for (unsigned mode = 0; mode < EXEC_MODE_COUNT; mode++) {
+		if (!slice_eq(name, slice_str(exec_mode_names[mode])))
+			continue;
+		*ret_mode = (enum exec_mode)mode;
+		return true;
+	}
+	return false;
+}
+
 const char *worker_state_name(enum worker_state state)
 {
 	switch (state) {

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kept by tests/list-sources --write.
 
-bash_completions =
+bash_completions = \
+	share/completions/titan.bash
 
-zsh_completions =
+zsh_completions = \
+	share/completions/_titan
 
-fish_completions =
+fish_completions = \
+	share/completions/titan.fish
 
 sql_files = \
-	share/sql/README.md
+	share/sql/README.md \
+	share/sql/schema.sql
 
 example_files =
 
 systemd_units =
 
 doc_files = \
-	share/doc/architecture.md
+	share/doc/architecture.md \
+	share/doc/states.dot
 
 decision_files = \
 	share/doc/decisions/0001-rows-only-of-jobs-that-moved.md \

@@ -31,7 +31,7 @@ fuzz_tests = tests/fuzz/corpus.sh
 generated_tests = tests/lint/generated.sh
 # What runs under the sanitizers besides the unit tests: a share of the end-to-end tests.
 share_tests = $(unit_tests) tests/e2e/adopt.sh tests/e2e/graph.sh tests/e2e/logs.sh tests/e2e/errors.sh
-EXTRA_DIST += tests/run-tests tests/run-suite tests/list-sources tests/check-bare tests/greatest.h tests/fuzz/corpus.sh \
+EXTRA_DIST += tests/run-tests tests/run-suite tests/list-sources tests/generate tests/check-bare tests/greatest.h tests/fuzz/corpus.sh \
 	$(generated_tests) $(unit_other) $(e2e_tests) $(e2e_other) $(lint_tests) $(lint_other) \
 	$(sim_tests) $(sim_other) $(bench_other) $(fixtures) $(corpus_files)
 

@@ -63,6 +63,8 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	send_subscribe_runs(app);
 	if (app->model.graph.run)
 		send_look(app, app->model.graph.run);
+	if (app->view == VIEW_LOG)
+		send_log_read(app);
 	model_tick(&app->model, now_ms);
 	app->dirty = true;
 }
@@ -135,6 +137,16 @@ static void take_error(struct app *app, const struct msg_error *msg)
 	app_notice(app, true, next[0] ? "%s; try: %s" : "%s", text, next);
 }
 
+/* A group is cancelled job by job: its answers are added up. */
+static void take_ok(struct app *app, const struct msg_ok *msg)
+{
+	if (app->act_id == 0 || msg->id < app->act_first || msg->id > app->act_id)
+		return;
+	app->act_sum += msg->count;
+	app_notice(app, false, "done: %" PRIu64 " %s cancelled or asked to end", app->act_sum,
+		app->act_sum == 1 ? "job" : "jobs");
+}
+
 static void take_message(struct app *app, enum opcode op, const void *msg, int64_t now_ms)
 {
 	enum query_what what;
@@ -158,9 +170,7 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 		log_take(app, msg);
 		break;
 	case OP_OK:
-		if (((const struct msg_ok *)msg)->id == app->act_id)
-			app_notice(app, false, "done: %" PRIu64 " jobs asked to end",
-				((const struct msg_ok *)msg)->count);
+		take_ok(app, msg);
 		break;
 	case OP_ERROR:
 		take_error(app, msg);

@@ -204,6 +204,8 @@ static void confirm_key(struct app *app, uint32_t key)
 		app_notice(app, false, "nothing was cancelled");
 		return;
 	}
+	app->act_first = app->next_id;
+	app->act_sum = 0;
 	if (target->jobs == NULL)
 		send_cancel(app, target->run, slice_make(NULL, 0));
 	for (size_t i = 0; i < target->count; i++)

@@ -68,7 +68,8 @@ void send_look(struct app *app, uint64_t run)
 	app->graph_id = app->next_id++;
 	request = add(app, APP_SEND);
 	request->op = OP_SUBSCRIBE;
-	request->msg.subscribe = (struct msg_subscribe){ .id = app->graph_id, .what = QUERY_JOBS, .run = run };
+	request->msg.subscribe = (struct msg_subscribe){ .id = app->graph_id, .what = QUERY_JOBS,
+		.run = run };
 }
 
 void send_cancel(struct app *app, uint64_t run, struct slice job)

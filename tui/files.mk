@@ -39,4 +39,5 @@ tui_sources = \
 	tui/workers.c
 
 tui_other = \
+	tui/README.md \
 	tui/keys.def

@@ -40,11 +40,14 @@ void runs_choose(struct app *app)
 	const struct model *model = &app->model;
 	size_t at = 0;
 
-	if (app->wanted_run && model_run(model, app->wanted_run)) {
-		app->run = app->wanted_run;
+	/* The one that was asked for may be older than those that are listed. */
+	if (app->wanted_run && (model->runs_known || model_run(model, app->wanted_run))) {
+		app->run = app->pinned_run = app->wanted_run;
 		app->wanted_run = 0;
 	}
-	if (model->run_count == 0 || (app->run && model_run(model, app->run)))
+	if (app->run != 0 && (app->run == app->pinned_run || model_run(model, app->run)))
+		return;
+	if (model->run_count == 0)
 		return;
 	/* The next older one than the run that is gone; the newest when there was none. */
 	while (app->run != 0 && at < model->run_count && model->runs[at]->run < app->run)

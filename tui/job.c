@@ -95,7 +95,7 @@ void job_outcome(const struct app *app, const struct tui_job *job, unsigned stat
 		clock_format_span(took > 0 ? took : 0, span);
 	if (job->tries > 1 || (state_needs_eyes(state) && job->retry_max > 0))
 		snprintf(tries, sizeof tries, "try %u/%u  ", job->tries, job->retry_max + 1);
-	model_plain(job->worker, worker, sizeof worker);
+	model_plain(job_worker(job), worker, sizeof worker);
 	snprintf(out, size, "%s%s%s%s%s", state_terminal((enum job_state)state) ? end : "", tries, span,
 		span[0] ? "  " : "", worker);
 }

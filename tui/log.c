@@ -178,8 +178,27 @@ void log_move(struct app *app, enum action action)
 		break;
 	}
 	log->top = log->top > last ? last : log->top;
-	log->follow =
-		log->top == last && action != ACTION_UP && action != ACTION_PAGE_UP && action != ACTION_FIRST;
+	log->follow = log->top == last && (last == 0 || (action != ACTION_UP && action != ACTION_PAGE_UP &&
+		action != ACTION_FIRST));
+}
+
+/* Is it in the words of the line, whatever their colours? */
+static bool line_matches(const struct app *app, const struct log_line *line)
+{
+	struct buf words = { 0 };
+	bool escape = false, found;
+
+	for (uint32_t i = 0; i < line->len; i++) {
+		if (line->text[i] == 0x1b)
+			escape = true;
+		else if (!escape)
+			buf_add_byte(&words, (uint8_t)line->text[i]);
+		else if (line->text[i] == 'm')
+			escape = false;
+	}
+	found = name_matches(app, buf_slice(&words));
+	buf_free(&words);
+	return found;
 }
 
 bool log_find(struct app *app, int step)
@@ -191,7 +210,7 @@ bool log_find(struct app *app, int step)
 		size_t to = (at + (step > 0 ? i : log->count * 2 - i)) % log->count;
 		const struct log_line *line = &log->lines[(log->first + to) % LOG_KEEP_LINES];
 
-		if (!name_matches(app, slice_make(line->text, line->len)))
+		if (!line_matches(app, line))
 			continue;
 		log->top = to;
 		log->follow = false;
@@ -302,7 +321,7 @@ static void head_draw(const struct app *app, struct pane pane)
 		x = pane_printf(pane, x, 0, theme_state(&app->theme, look), "%s %s",
 			    theme_glyph(&app->theme, look), look->word) +
 		    2;
-		x = pane_foreign(pane, x, 0, plain, graph->jobs[log->index].worker) + 2;
+		x = pane_foreign(pane, x, 0, plain, job_worker(&graph->jobs[log->index])) + 2;
 	}
 	if (log->follow)
 		x = pane_str(pane, x, 0, plain, log_grows(app) ? "follows" : "end");
@@ -314,6 +333,15 @@ static void head_draw(const struct app *app, struct pane pane)
 			"%" PRIu64 " bytes were dropped", log->dropped);
 	else if (log->forgotten > 0)
 		pane_str(pane, x + 2, 0, plain, "(the last 64 KB)");
+}
+
+static const char *nothing_yet(const struct app *app)
+{
+	if (app->link != LINK_LIVE)
+		return "not connected";
+	if (app->log.asked)
+		return "reading";
+	return log_grows(app) ? "it has written nothing yet" : "it wrote nothing";
 }
 
 void log_draw(struct app *app, struct pane pane)
@@ -332,7 +360,5 @@ void log_draw(struct app *app, struct pane pane)
 		row_draw(app, body, (int)y, log->top + y);
 	if (rows == 0)
 		pane_str(body, 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM),
-			log->asked       ? "reading"
-			: log_grows(app) ? "it has written nothing yet"
-					 : "it wrote nothing");
+			nothing_yet(app));
 }

@@ -156,20 +156,20 @@ void model_look_at(struct model *model, uint64_t run)
 	model->graph_open = false;
 }
 
-struct slice model_name(struct model *model, struct slice name)
+const struct slice *model_name(struct model *model, struct slice name)
 {
 	const struct slice *known;
 	struct slice *copy;
 
 	if (name.len == 0)
-		return slice_make(NULL, 0);
+		return NULL;
 	known = name_map_get(&model->names, name);
 	if (known)
-		return *known;
+		return known;
 	copy = arena_alloc(&model->name_arena, sizeof *copy);
 	*copy = arena_copy(&model->name_arena, name);
 	name_map_put(&model->names, *copy, copy);
-	return *copy;
+	return copy;
 }
 
 const char *model_plain(struct slice text, char *out, size_t size)

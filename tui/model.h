@@ -34,17 +34,22 @@ struct tui_worker {
 	uint64_t seen;
 };
 
-struct tui_job {
+struct tui_job {                         /* kept small: there may be 100,000 */
 	uint64_t job;                    /* serial number; 0: not known yet */
 	uint64_t epoch, cause;
-	struct slice name, worker;       /* in the graph's arena; among the model's names */
+	struct slice name;               /* in the graph's arena */
+	const struct slice *worker;      /* among the model's names; NULL: none */
 	uint32_t *needs;                 /* in the graph's arena */
-	uint8_t *triggers;               /* one for each of needs, or NULL: all ok */
-	uint32_t need_count;
-	uint32_t tries, crashes, retry_max, code;
-	uint8_t outcome;                 /* enum outcome */
 	int64_t due_ms, started_ms, ended_ms;
+	uint32_t need_count, code;
+	uint16_t tries, crashes, retry_max;
+	uint8_t outcome;                 /* enum outcome */
 };
+
+static inline struct slice job_worker(const struct tui_job *job)
+{
+	return job->worker ? *job->worker : slice_make(NULL, 0);
+}
 
 struct tui_graph {                       /* the jobs of one run, by their index */
 	uint64_t run;                    /* 0: none */

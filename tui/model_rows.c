@@ -234,12 +234,6 @@ static void keep_needs(struct tui_graph *graph, struct tui_job *job, const struc
 	for (size_t i = 0; i < count; i++)
 		if (row->needs.at[i] < LIMIT_RUN_JOBS_MAX && row->needs.at[i] != row->index)
 			job->needs[job->need_count++] = (uint32_t)row->needs.at[i];
-	job->triggers = NULL;
-	if (row->triggers.n == count && job->need_count == count) {
-		job->triggers = arena_alloc(&graph->arena, count);
-		for (size_t i = 0; i < count; i++)
-			job->triggers[i] = (uint8_t)row->triggers.at[i];
-	}
 	graph->structure++;
 }
 
@@ -255,9 +249,14 @@ static void tell_job(struct model *model, const struct tui_job *job, enum job_st
 	else if (state != STATE_RUNNING && !state_terminal(state) && state != STATE_DELAYED)
 		return;
 	model_plain(job->name, name, sizeof name);
-	model_plain(job->worker, worker, sizeof worker);
+	model_plain(job_worker(job), worker, sizeof worker);
 	model_tell(model, at_ms, &state_table[state], "%s%s%" PRIu64 "/%s %s", worker, worker[0] ? " " : "",
 		model->graph.run, name, state_table[state].word);
+}
+
+static uint16_t small(uint64_t value)
+{
+	return (uint16_t)(value > UINT16_MAX ? UINT16_MAX : value);
 }
 
 void model_put_job(struct model *model, const struct rec_job_row *row, enum change change, int64_t now_ms)
@@ -282,14 +281,14 @@ void model_put_job(struct model *model, const struct rec_job_row *row, enum chan
 	job->worker = model_name(model, row->worker);
 	job->epoch = row->epoch;
 	job->cause = row->cause;
-	job->tries = (uint32_t)row->tries;
-	job->crashes = (uint32_t)row->crashes;
+	job->tries = small(row->tries);
+	job->crashes = small(row->crashes);
 	job->code = (uint32_t)row->code;
 	job->outcome = row->outcome < OUTCOME_COUNT ? (uint8_t)row->outcome : OUTCOME_NONE;
 	job->due_ms = row->due_ms;
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;
-	job->retry_max = row->retry_max ? (uint32_t)row->retry_max : job->retry_max;
+	job->retry_max = row->retry_max ? small(row->retry_max) : job->retry_max;
 	graph->states[row->index] = (uint8_t)row->state;
 	graph->counts[row->state]++;
 	if (state_needs_eyes((unsigned)row->state) != (job->job != 0 && state_needs_eyes(before)))

@@ -90,7 +90,8 @@ struct app {
 	struct target target;
 
 	uint64_t run;                    /* selected; 0: none yet */
-	uint64_t wanted_run;             /* asked for on the command line and not yet seen */
+	uint64_t wanted_run;             /* asked for on the command line and not yet selected */
+	uint64_t pinned_run;             /* stays selected though it isn't listed */
 	size_t runs_top;
 	int runs_page;
 	bool runs_failures_only;
@@ -113,7 +114,8 @@ struct app {
 	char notice[300];                /* escaped */
 	bool notice_bad;
 
-	uint64_t next_id, runs_id, graph_id, act_id;
+	uint64_t next_id, runs_id, graph_id;
+	uint64_t act_first, act_id, act_sum;     /* of the last confirmed act: its requests, jobs so far */
 	uint64_t look_run;               /* to be looked at, when it stays selected */
 	int64_t look_ms;
 	struct app_request *requests;

@@ -241,8 +241,8 @@ enum err cli_query_job(struct cli *cli, const struct selector *selector, struct 
 	return err;
 }
 
-enum err cli_query_jobs(struct cli *cli, uint64_t run, struct arena *arena, struct rec_job_row **ret_jobs,
-			size_t *ret_count)
+enum err cli_query_jobs(struct cli *cli, uint64_t run, size_t limit, struct arena *arena,
+			struct rec_job_row **ret_jobs, size_t *ret_count)
 {
 	struct msg_query query = { .what = QUERY_JOBS, .run = run };
 	struct rec_job_row *jobs = NULL;
@@ -267,9 +267,9 @@ enum err cli_query_jobs(struct cli *cli, uint64_t run, struct arena *arena, stru
 			memcpy(jobs + count, page.jobs.at, page.jobs.n * sizeof(*jobs));
 		count += page.jobs.n;
 		query.cursor = page.cursor;
-	} while (query.cursor != 0);
+	} while (query.cursor != 0 && count < limit);
 	*ret_jobs = jobs;
-	*ret_count = count;
+	*ret_count = count < limit ? count : limit;
 	return ERR_NONE;
 }
 

@@ -85,8 +85,8 @@ enum err cli_query(struct cli *cli, struct msg_query query, struct arena *arena,
 enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struct rec_run_row *ret);
 enum err cli_query_job(struct cli *cli, const struct selector *selector, struct arena *arena,
 		       struct rec_job_row *ret);
-/* All jobs of a run, by index. */
-enum err cli_query_jobs(struct cli *cli, uint64_t run, struct arena *arena, struct rec_job_row **ret_jobs,
-			size_t *ret_count);
+/* The first jobs of a run, by index; SIZE_MAX: all. */
+enum err cli_query_jobs(struct cli *cli, uint64_t run, size_t limit, struct arena *arena,
+			struct rec_job_row **ret_jobs, size_t *ret_count);
 
 #endif

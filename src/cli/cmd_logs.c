@@ -13,6 +13,7 @@
 
 #define PAUSE_MS 100
 #define LATE_MS 2000
+#define RECONNECT_MS 60000
 #define LINE_LONGEST 8192                /* then it is printed before its end has come */
 #define NAMES_SHOWN 20
 
@@ -112,6 +113,15 @@ static enum err print_some(struct log_printer *printer, struct log_reader *reade
 	return err;
 }
 
+/* Who follows waits for a master that is gone, and goes on where it was. */
+static enum err survive(struct cli *cli, enum err err, bool follow)
+{
+	if (err != ERR_UNREACHABLE || !follow)
+		return err;
+	cli_note(cli, "[the master is gone; waiting for it]");
+	return cli_reconnect(cli, RECONNECT_MS);
+}
+
 /* Until the job has ended and all it wrote is here; or, without follow, until the late rest had its chance. */
 static enum err print_attempts(struct log_printer *printer, const struct selector *selector,
 			       struct rec_job_row *job, bool follow)
@@ -126,7 +136,7 @@ static enum err print_attempts(struct log_printer *printer, const struct selecto
 		uint64_t before = reader.received;
 
 		err = print_some(printer, &reader);
-		if (err != ERR_NONE && err != ERR_NOT_FOUND)
+		if (err != ERR_NOT_FOUND && (err = survive(printer->cli, err, follow)) != ERR_NONE)
 			return err;
 		if (reader.received != before)
 			ended_ns = 0;
@@ -141,8 +151,10 @@ static enum err print_attempts(struct log_printer *printer, const struct selecto
 		if (reader.received == before)
 			put_rest(printer);
 		arena_reset(arena);
-		if ((err = cli_pause(printer->cli, PAUSE_MS)) != ERR_NONE ||
-		    (err = cli_query_job(printer->cli, selector, arena, job)) != ERR_NONE)
+		err = cli_pause(printer->cli, PAUSE_MS);
+		if (err == ERR_NONE)
+			err = survive(printer->cli, cli_query_job(printer->cli, selector, arena, job), follow);
+		if (err != ERR_NONE)
 			return err;
 		if (job->epoch != reader.epoch) {
 			put_rest(printer);
@@ -163,7 +175,7 @@ static enum err choose_job(struct cli *cli, struct selector *selector)
 	struct rec_job_row *jobs;
 	size_t count, failed = 0, chosen = 0;
 	struct buf names = { 0 };
-	enum err err = cli_query_jobs(cli, selector->run, &cli->arena, &jobs, &count);
+	enum err err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &count);
 
 	if (err != ERR_NONE)
 		return err;

@@ -8,6 +8,7 @@
 #include "cli/rows.h"
 
 #define LS_LIMIT 50
+#define PORTION 1000                     /* jobs printed at once; a table has no more */
 
 int cmd_ls(struct cli *cli)
 {
@@ -57,6 +58,7 @@ static const struct column detail_columns[] = {
 	{ "needs", "needs", false },
 	{ "tries", "tries", false },
 	{ "retry_max", "retries allowed", false },
+	{ "mode", "mode", false },
 	{ "crashes", "crashes", false },
 	{ "worker", "worker", false },
 	{ "priority", "priority", false },
@@ -104,6 +106,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_texts(records, needs);
 	records_number(records, job->tries);
 	records_number(records, job->retry_max);
+	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
 	number_or_none(records, job->crashes);
 	records_text(records, job->worker);
 	number_or_none(records, job->priority ? job->priority - 1 : 0);
@@ -139,7 +142,7 @@ static enum err show_job(struct cli *cli, const struct selector *selector)
 		err = cli_query_job(cli, selector, &cli->arena, &job);
 	/* Names of its parents and of its cause stand in the rows of the others. */
 	if (err == ERR_NONE && (job.needs.n > 0 || job.cause != 0))
-		err = cli_query_jobs(cli, selector->run, &cli->arena, &jobs, &job_count);
+		err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
 	if (err != ERR_NONE)
 		return err;
 	add_detail(&records, &job, jobs, job_count);
@@ -173,45 +176,95 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	buf_add_byte(out, '\n');
 }
 
+struct shown_run {
+	const struct rec_run_row *run;
+	const struct rec_job_row *jobs;
+	size_t job_count;
+};
+
+/* Jobs from this one on, as many as a portion has. */
+static size_t add_portion(const struct shown_run *shown, size_t from, struct records *records, struct arena *arena)
+{
+	size_t count = shown->job_count - from < PORTION ? shown->job_count - from : PORTION;
+
+	arena_reset(arena);
+	rows_begin_jobs(records, arena);
+	for (size_t i = from; i < from + count; i++)
+		rows_add_job(records, &shown->jobs[i], shown->jobs, shown->job_count, clock_wall_ms());
+	return count;
+}
+
+static void print_run_json(struct cli *cli, const struct shown_run *shown)
+{
+	struct arena arena = { 0 };
+	struct records records;
+	struct buf out = { 0 };
+	struct json json;
+	size_t count;
+
+	rows_begin_runs(&records, &arena);
+	rows_add_run(&records, shown->run, clock_wall_ms());
+	json_begin(&json, &out);
+	json_object(&json);
+	json_key(&json, "run");
+	records_json_row(&records, 0, &json);
+	json_key(&json, "jobs");
+	json_array(&json);
+	for (size_t from = 0; from < shown->job_count; from += count) {
+		count = add_portion(shown, from, &records, &arena);
+		for (size_t i = 0; i < count; i++)
+			records_json_row(&records, i, &json);
+		cli_print(cli, &out);
+	}
+	json_end(&json);
+	json_end(&json);
+	buf_add_byte(&out, '\n');
+	cli_print(cli, &out);
+	buf_free(&out);
+	arena_free(&arena);
+}
+
+static void print_run_rows(struct cli *cli, const struct shown_run *shown)
+{
+	struct arena arena = { 0 };
+	struct records records;
+	struct buf out = { 0 };
+
+	if (cli->out.style == STYLE_HUMAN)
+		run_header(cli, shown->run, &out);
+	/* A table is one portion: its columns are as wide as its widest row. */
+	for (size_t from = 0; from < shown->job_count; from += PORTION) {
+		add_portion(shown, from, &records, &arena);
+		records_print(&records, &cli->out, &out);
+		cli_print(cli, &out);
+	}
+	buf_free(&out);
+	arena_free(&arena);
+}
+
 static enum err show_run(struct cli *cli, uint64_t run_no)
 {
-	struct records runs, records;
+	bool human = cli->out.style == STYLE_HUMAN;
 	struct rec_run_row run;
 	struct rec_job_row *jobs;
-	struct buf out = { 0 };
-	size_t job_count;
+	struct records records;
+	struct shown_run shown = { .run = &run };
 	enum err err;
 
 	rows_begin_jobs(&records, &cli->arena);
-	rows_begin_runs(&runs, &cli->arena);
 	if ((err = records_check(&records, &cli->out, &cli->error)) != ERR_NONE ||
 	    (err = cli_query_run(cli, run_no, &cli->arena, &run)) != ERR_NONE ||
-	    (err = cli_query_jobs(cli, run_no, &cli->arena, &jobs, &job_count)) != ERR_NONE)
+	    (err = cli_query_jobs(cli, run_no, human ? PORTION : SIZE_MAX, &cli->arena, &jobs, &shown.job_count)) !=
+		    ERR_NONE)
 		return err;
-	for (size_t i = 0; i < job_count; i++)
-		rows_add_job(&records, &jobs[i], jobs, job_count, clock_wall_ms());
-	if (cli->out.style == STYLE_JSON) {
-		struct json json;
-
-		rows_add_run(&runs, &run, clock_wall_ms());
-		json_begin(&json, &out);
-		json_object(&json);
-		json_key(&json, "run");
-		records_json_row(&runs, 0, &json);
-		json_key(&json, "jobs");
-		json_array(&json);
-		for (size_t i = 0; i < job_count; i++)
-			records_json_row(&records, i, &json);
-		json_end(&json);
-		json_end(&json);
-		buf_add_byte(&out, '\n');
-	} else {
-		if (cli->out.style == STYLE_HUMAN)
-			run_header(cli, &run, &out);
-		records_print(&records, &cli->out, &out);
-	}
-	cli_print(cli, &out);
-	buf_free(&out);
+	shown.jobs = jobs;
+	if (cli->out.style == STYLE_JSON)
+		print_run_json(cli, &shown);
+	else
+		print_run_rows(cli, &shown);
+	if (human && run.jobs > shown.job_count)
+		cli_note(cli, "the first %d of %" PRIu64 " jobs; all: titan show %" PRIu64 " --plain", PORTION, run.jobs,
+			 run_no);
 	return ERR_NONE;
 }
 

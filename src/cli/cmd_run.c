@@ -37,6 +37,7 @@ static void line_job(const void *arg, uint64_t index, struct arena *scratch, str
 		.priority = lines->defaults->priority,
 		.retry_max = lines->defaults->retry_max,
 		.timeout_ms = lines->defaults->timeout_ms,
+		.mode = lines->defaults->mode,
 	};
 	char name[24];
 
@@ -113,6 +114,7 @@ static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
 static enum err read_defaults(struct cli *cli, struct job_defaults *defaults)
 {
 	const struct invocation *invocation = cli->invocation;
+	const char *mode = option_value(invocation, OPT_run_mode);
 	uint64_t priority = 0;
 	int64_t timeout_ms = 0;
 	enum err err;
@@ -125,6 +127,8 @@ static enum err read_defaults(struct cli *cli, struct job_defaults *defaults)
 		return err;
 	if (option_given(invocation, OPT_run_priority))
 		defaults->priority = priority + 1;
+	if (mode != NULL && !exec_mode_by_name(slice_str(mode), &defaults->mode))
+		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' is none of retry, exclusive, once", mode);
 	defaults->timeout_ms = (uint64_t)timeout_ms;
 	return ERR_NONE;
 }
@@ -378,38 +382,43 @@ static enum err check_usage(struct cli *cli)
 	return ERR_NONE;
 }
 
+/* The input belongs to the caller: jobs point into it until they are submitted. */
+static int run_graph(struct cli *cli, const struct job_defaults *defaults, struct slice name, struct buf *input)
+{
+	struct dag_source dag = { .defaults = defaults };
+	struct job_lines lines = { .defaults = defaults };
+	struct graph_source source;
+
+	if (option_given(cli->invocation, OPT_run_lines)) {
+		if (lines_source(cli, input, &lines) != ERR_NONE)
+			return cli_fail(cli);
+		source = (struct graph_source){ lines.count, line_job, &lines };
+		name = name.len ? name : slice_str("lines");
+	} else {
+		if (dag_source(cli, input, &dag) != ERR_NONE)
+			return cli_fail(cli);
+		source = (struct graph_source){ dag.dag.job_count, dag_job, &dag };
+		name = name.len ? name : dag.dag.nodes[0]->name;
+	}
+	if (!option_given(cli->invocation, OPT_run_dry_run))
+		return submit(cli, &source, name);
+	return dry_run(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
+}
+
 int cmd_run(struct cli *cli)
 {
-	const char *given_name = option_value(cli->invocation, OPT_run_name);
+	const char *name = option_value(cli->invocation, OPT_run_name);
 	struct job_defaults defaults = { 0 };
-	struct dag_source dag = { .defaults = &defaults };
-	struct job_lines lines = { .defaults = &defaults };
-	struct graph_source source = { 0 };
-	struct slice name = slice_str(given_name);
 	struct buf input = { 0 };
 	int status;
 
 	if (check_usage(cli) != ERR_NONE || read_defaults(cli, &defaults) != ERR_NONE)
 		return cli_fail(cli);
-	if (given_name != NULL && !text_is_name(name)) {
-		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a name: letters, digits and _ . - only", given_name);
+	if (name != NULL && !text_is_name(slice_str(name))) {
+		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a name: letters, digits and _ . - only", name);
 		return cli_fail(cli);
 	}
-	if (option_given(cli->invocation, OPT_run_lines)) {
-		if (lines_source(cli, &input, &lines) != ERR_NONE)
-			return cli_fail(cli);
-		source = (struct graph_source){ lines.count, line_job, &lines };
-		name = name.len ? name : slice_str("lines");
-	} else {
-		if (dag_source(cli, &input, &dag) != ERR_NONE)
-			return cli_fail(cli);
-		source = (struct graph_source){ dag.dag.job_count, dag_job, &dag };
-		name = name.len ? name : dag.dag.nodes[0]->name;
-	}
-	if (option_given(cli->invocation, OPT_run_dry_run))
-		status = dry_run(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
-	else
-		status = submit(cli, &source, name);
+	status = run_graph(cli, &defaults, slice_str(name), &input);
 	buf_free(&input);
 	return status;
 }

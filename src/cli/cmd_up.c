@@ -3,9 +3,11 @@
 #include "cli/up.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -215,6 +217,35 @@ static enum err confirm_down(struct cli *cli, const struct msg_snapshot *status)
 	return cli_confirm(cli, question);
 }
 
+/* Does the local worker run? Its keeper holds this lock. */
+static bool local_runs(const struct cli *cli)
+{
+	char path[PATH_MAX];
+	bool held;
+	int fd;
+
+	place_path(&cli->place, "worker/" LOCAL_WORKER "/lock", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	close(fd);
+	return held;
+}
+
+/* A master, when only its worker is left: nobody else can tell that one to end. */
+static enum err reach_master(struct cli *cli)
+{
+	uint64_t slots;
+	enum err err = cli_connect(cli);
+
+	if (err != ERR_UNREACHABLE || option_given(cli->invocation, OPT_down_keep_workers) || !local_runs(cli))
+		return err;
+	cli_note(cli, "no master runs, but the local worker does: starting one to end it");
+	err = start_master(cli);
+	return err == ERR_NONE ? await_local(cli, &slots) : err;
+}
+
 /* Until the master has closed the connection, and is gone. */
 static enum err await_end(struct cli *cli, uint64_t pid)
 {
@@ -239,7 +270,7 @@ int cmd_down(struct cli *cli)
 	struct msg_snapshot status;
 	struct msg_ok ok;
 	uint64_t pid;
-	enum err err = cli_connect(cli);
+	enum err err = reach_master(cli);
 
 	if (err == ERR_UNREACHABLE) {
 		cli_note(cli, "no master runs");

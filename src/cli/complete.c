@@ -89,6 +89,18 @@ static void bash_command(const struct command_info *command, struct buf *out)
 	buf_free(&words);
 }
 
+/* Patterns for verb and option in one word. */
+static void bash_choices(const struct option_info *options, const char *verb, struct buf *out)
+{
+	for (; options->id != OPT_none; options++) {
+		if (!has_choices(options))
+			continue;
+		buf_addf(out, "\t%s--%s) COMPREPLY=($(compgen -W '", verb[0] ? verb : "*", options->word);
+		choices(options->argument, out);
+		buf_add_str(out, "' -- \"$cur\")); return ;;\n");
+	}
+}
+
 static void bash_script(struct buf *out)
 {
 	struct buf words = { 0 };
@@ -123,15 +135,12 @@ static void bash_script(struct buf *out)
 	for (int id = 1; id < COMMAND_COUNT; id++)
 		bash_command(&command_table[id], out);
 	buf_add_str(out, "\tesac\n"
-			 "\tcase $prev in\n");
-	for (const struct option_info *option = global_options; option->id != OPT_none; option++) {
-		if (!has_choices(option))
-			continue;
-		buf_addf(out, "\t--%s) COMPREPLY=($(compgen -W '", option->word);
-		choices(option->argument, out);
-		buf_add_str(out, "' -- \"$cur\")); return ;;\n");
-	}
-	buf_add_str(out, "\t--dir) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n"
+			 "\tcase $verb$prev in\n");
+	bash_choices(global_options, "", out);
+	for (int id = 1; id < COMMAND_COUNT; id++)
+		bash_choices(command_table[id].options, command_table[id].verb, out);
+	buf_add_str(out, "\t*--dir) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n"
+			 "\t*--dump-screen) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
 			 "\tesac\n"
 			 "\tif [[ $cur == -* ]]; then\n"
 			 "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
@@ -184,6 +193,8 @@ static void zsh_options(const struct option_info *options, struct buf *out)
 				buf_add_byte(out, ')');
 			} else if (strcmp(options->argument, "DIR") == 0) {
 				buf_add_str(out, "_files -/");
+			} else if (strcmp(options->argument, "FILE") == 0) {
+				buf_add_str(out, "_files");
 			}
 		}
 		buf_add_str(out, "'\n");
@@ -282,9 +293,10 @@ static void fish_options(const struct option_info *options, const char *verb, st
 		if (options->letter)
 			buf_addf(out, " -s %c", options->letter);
 		buf_addf(out, " -l %s", options->word);
-		if (options->argument)
-			buf_add_str(out, strcmp(options->argument, "DIR") == 0 ? " -r -a '(__fish_complete_directories)'"
-									       : " -x");
+		if (options->argument && strcmp(options->argument, "DIR") == 0)
+			buf_add_str(out, " -x -a '(__fish_complete_directories)'");
+		else if (options->argument)
+			buf_add_str(out, strcmp(options->argument, "FILE") == 0 ? " -r -F" : " -x");
 		if (has_choices(options)) {
 			buf_add_str(out, " -a '");
 			choices(options->argument, out);

@@ -3,7 +3,7 @@
  * A graph on one line:
  *
  *   fetch -> {unpack, lint -> check} -> enc*8 -> notify!; lint:failed -> mail;
- *   fetch='curl -O x'; enc='ffmpeg $i' retry=3 timeout=5m dir=/data prio=60 env=LANG=C; ...
+ *   fetch='curl -O x'; enc='ffmpeg $i' retry=3 timeout=5m dir=/data prio=60 mode=once env=LANG=C; ...
  *
  * a -> b: b needs a. {..} stands for its chains: their first jobs need what is before it, what is behind
  * it needs their last ones. name*8 and name*{x,y} fan out. a:failed, a:done: what the next one wants of a
@@ -35,6 +35,7 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	struct slice dir;
 	uint64_t retry_max, timeout_ms, backoff_ms;
 	uint64_t priority;               /* + 1; 0: not given */
+	uint64_t mode;                   /* enum exec_mode + 1; 0: not given */
 };
 
 struct dagline {
@@ -59,6 +60,7 @@ struct job_defaults {                    /* for what a node doesn't say itself *
 	struct slice_list env;           /* stands before the node's own */
 	struct slice dir;
 	uint64_t retry_max, timeout_ms, priority;
+	enum exec_mode mode;
 };
 
 /* The job with this index (0 .. job_count - 1) as it is submitted. */

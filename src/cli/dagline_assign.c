@@ -65,6 +65,16 @@ static enum err set_priority(struct dag_reader *reader, struct dag_node *node, s
 	return err;
 }
 
+static enum err set_mode(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum exec_mode mode;
+
+	if (!exec_mode_by_name(value, &mode))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a mode is retry, exclusive or once");
+	node->mode = (uint64_t)mode + 1;
+	return ERR_NONE;
+}
+
 static enum err set_dir(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	if (value.len == 0 || value.data[0] != '/')
@@ -90,7 +100,7 @@ static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct
 
 static const struct setting settings[] = {
 	{ "retry", set_retry }, { "timeout", set_timeout }, { "backoff", set_backoff }, { "prio", set_priority },
-	{ "dir", set_dir },     { "env", set_env },
+	{ "dir", set_dir },     { "env", set_env },         { "mode", set_mode },
 };
 
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
@@ -109,7 +119,7 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "no setting '%s'; did you mean '%s'?", copy,
 				nearest);
 	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
-			"no setting '%s'; there are retry, timeout, backoff, prio, dir, env (a command with blanks"
+			"no setting '%s'; there are retry, timeout, backoff, prio, mode, dir, env (a command with blanks"
 			" stands in quotes)", copy);
 }
 

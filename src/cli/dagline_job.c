@@ -136,6 +136,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	spec.retry_max = node->retry_max ? node->retry_max : defaults->retry_max;
 	spec.timeout_ms = node->timeout_ms ? node->timeout_ms : defaults->timeout_ms;
 	spec.backoff_ms = node->backoff_ms;
+	spec.mode = node->mode ? node->mode - 1 : (uint64_t)defaults->mode;
 	*ret_spec = spec;
 }
 

@@ -130,7 +130,7 @@ enum err demo_check(struct demo *demo)
 	struct cli *cli = demo->cli;
 	struct rec_job_row *jobs;
 	size_t count;
-	enum err err = cli_query_jobs(cli, demo->run, &cli->arena, &jobs, &count);
+	enum err err = cli_query_jobs(cli, demo->run, SIZE_MAX, &cli->arena, &jobs, &count);
 
 	if (err == ERR_NONE && count != EXPECTED_COUNT)
 		err = error_set(&cli->error, ERR_INVALID, "there are %zu jobs instead of %zu", count, EXPECTED_COUNT);

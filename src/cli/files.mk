@@ -56,4 +56,5 @@ cli_sources = \
 	src/cli/submit.h \
 	src/cli/up.h
 
-cli_other =
+cli_other = \
+	src/cli/README.md

@@ -52,7 +52,9 @@ void follow_say(struct follow *follow, const char *text)
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
 		return;
 	add_head(follow);
+	look_colour(&follow->cli->out, COLOUR_CYAN, ATTR_BOLD, &follow->out);
 	buf_add_str(&follow->out, text);
+	look_plain(&follow->cli->out, &follow->out);
 	buf_add_byte(&follow->out, '\n');
 	said(follow);
 	show_redraw(follow);

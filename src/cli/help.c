@@ -6,6 +6,7 @@
 
 #define WIDTH 78
 #define OPTION_COLUMN 30
+#define STATUS_COLUMN 7
 
 static void heading(const struct look *look, const char *text, struct buf *out)
 {
@@ -115,7 +116,7 @@ static void topic_dag(const struct look *look, struct buf *out)
 		    "  a:failed -> b     b runs when a failed; also a:done, whatever became of it\n"
 		    "  a!                runs whatever became of what it needs\n"
 		    "  a='COMMAND'       and behind it any of: retry=N timeout=SPAN backoff=SPAN\n"
-		    "                    prio=N dir=/PATH env=NAME=VALUE\n"
+		    "                    prio=N dir=/PATH env=NAME=VALUE mode=retry|exclusive|once\n"
 		    "\n"
 		    "Statements end with ; or a line. # begins a comment. In '..' everything stands\n"
 		    "for itself, in \"..\" \\n, \\t, \\\" and \\\\ are known. A command without shell\n"
@@ -124,23 +125,26 @@ static void topic_dag(const struct look *look, struct buf *out)
 
 static void topic_exit(const struct look *look, struct buf *out)
 {
-	static const struct { int status; const char *text; } rows[] = {
-		{ 0, "all is well; all jobs succeeded" },
-		{ 1, "a job failed or was cancelled" },
-		{ 2, "wrong usage, or a graph that can't be" },
-		{ 3, "denied" },
-		{ 4, "no such run, job or file" },
-		{ 8, "still pending (wait --timeout 0)" },
-		{ 69, "no master answers" },
-		{ 75, "busy: try again" },
-		{ 124, "the time of --timeout is over" },
-		{ 130, "interrupted; the jobs go on" },
+	static const enum err codes[] = {
+#define ERROR(name, wire, exit_status, again, text) ERR_##name,
+#include "proto/errors.def"
+#undef ERROR
 	};
+	struct buf texts = { 0 };
 
 	heading(look, "Exit statuses", out);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		buf_addf(out, "  %3d  %s\n", rows[i].status, rows[i].text);
-	buf_add_str(out, "  70, 71, 74, 76: internal error, system, store, protocol\n");
+	buf_add_str(out, "    0  all is well; where a command waits, all jobs succeeded\n");
+	for (int status = 1; status < 256; status++) {
+		buf_clear(&texts);
+		for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+			if (err_exit_status(codes[i]) == status)
+				buf_addf(&texts, "%s%s", texts.len ? "; " : "", err_text(codes[i]));
+		if (texts.len == 0)
+			continue;
+		buf_addf(out, "  %3d", status);
+		wrap(buf_cstr(&texts), STATUS_COLUMN, 5, out);
+	}
+	buf_free(&texts);
 }
 
 static void topic_output(const struct look *look, struct buf *out)

@@ -14,6 +14,7 @@
 
 #define BAR_CELLS 12
 #define GAP 2
+#define TEXTS_SHOWN 6                    /* of a list in a table; the other styles have all */
 
 void records_begin(struct records *records, const struct column *columns, size_t column_count,
 		   struct arena *arena)
@@ -95,9 +96,13 @@ static int percent(const struct cell *cell)
 	return cell->whole > 0 ? (int)((double)cell->number * 100 / (double)cell->whole) : 100;
 }
 
-static void add_texts(const struct cell *cell, struct buf *out)
+static void add_texts(const struct cell *cell, size_t most, struct buf *out)
 {
 	for (size_t i = 0; i < cell->texts.n; i++) {
+		if (i == most) {
+			buf_addf(out, " +%zu", cell->texts.n - most);
+			break;
+		}
 		if (i > 0)
 			buf_add_byte(out, ',');
 		text_escape(out, cell->texts.at[i], TEXT_KEEP_NONE);
@@ -130,7 +135,7 @@ static void plain_cell(const struct cell *cell, struct buf *out)
 		buf_add_str(out, cell->number ? "true" : "false");
 		break;
 	case CELL_TEXTS:
-		add_texts(cell, out);
+		add_texts(cell, SIZE_MAX, out);
 		break;
 	}
 }
@@ -163,7 +168,7 @@ static void human_cell(const struct look *look, const struct cell *cell, struct 
 	case CELL_TEXTS:
 		if (cell->texts.n == 0)
 			buf_add_byte(out, '-');
-		add_texts(cell, out);
+		add_texts(cell, TEXTS_SHOWN, out);
 		break;
 	case CELL_TEXT:
 	case CELL_NUMBER:

@@ -189,7 +189,7 @@ static struct slice_list need_names(const struct rec_job_row *job, const struct 
 {
 	struct slice_list names = { .n = job->needs.n };
 
-	if (names.n == 0 || jobs == NULL)
+	if (names.n == 0)
 		return (struct slice_list){ 0 };
 	names.at = arena_zalloc(arena, names.n, sizeof(*names.at));
 	for (size_t i = 0; i < names.n; i++) {
@@ -224,7 +224,10 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_number(records, job->tries);
 	records_text(records, job->worker);
 	records_text(records, job_outcome_text(job, arena));
-	records_texts(records, need_names(job, jobs, job_count, arena));
+	if (jobs != NULL)
+		records_texts(records, need_names(job, jobs, job_count, arena));
+	else
+		records_none(records);
 	records_text(records, job_cause_text(job, jobs, job_count, arena));
 	records_text(records, arena_copy(arena, buf_slice(&address)));
 	records_number(records, job->job);

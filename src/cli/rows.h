@@ -16,7 +16,7 @@ enum job_state job_state_checked(uint64_t state);
 void rows_begin_runs(struct records *records, struct arena *arena);
 void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms);
 
-/* Jobs of one run. jobs, job_count: all of them by index, for the names of needs and causes. */
+/* Jobs of one run. jobs, job_count: all of them by index, for the names of needs and causes; NULL: not known. */
 void rows_begin_jobs(struct records *records, struct arena *arena);
 void rows_add_job(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
 		  size_t job_count, int64_t now_ms);

@@ -104,16 +104,22 @@ static enum job_state stop_target(const struct job *job)
 	return job->stop_cause == EVENT_CANCEL ? STATE_CANCELLED : STATE_TIMED_OUT;
 }
 
-void attempt_lost(struct core *core, struct job *job, enum outcome outcome)
+void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started)
 {
 	struct rec_job_spec spec;
 
 	job->outcome = (uint8_t)outcome;
 	if (job->state == STATE_STOPPING) {
 		job_move(core, job, EVENT_LOST, stop_target(job));
+	} else if (job->mode == EXEC_ONCE && !(never_started && job->state == STATE_ASSIGNED)) {
+		job_move(core, job, EVENT_LOST, STATE_UNKNOWN);
 	} else if (job->state == STATE_ASSIGNED) {
 		job->tries--;            /* it never started, as far as anybody knows */
 		job_move(core, job, EVENT_LOST, STATE_READY);
+	} else if (outcome == OUTCOME_STOPPED) {
+		job->tries--;            /* its worker was told to end: no fault of the job's */
+		job_spec_decode(core, job, &spec);
+		job_delay(core, job, EVENT_LOST, &spec, 1);
 	} else if (++job->crashes >= LIMIT_CRASH_LIMIT) {
 		job_move(core, job, EVENT_LOST, STATE_FAILED);
 	} else {
@@ -139,7 +145,7 @@ static void attempt_crashed(struct core *core, struct job *job, enum outcome out
 {
 	if (job->state == STATE_ASSIGNED && started)
 		job_move(core, job, EVENT_STARTED, STATE_RUNNING);
-	attempt_lost(core, job, outcome);
+	attempt_lost(core, job, outcome, !started);
 }
 
 static uint32_t clamp_u32(uint64_t value)
@@ -201,7 +207,41 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 	}
 }
 
+/* A job that was given up as unknown: what its worker says of it now is evidence, or it isn't. */
+static void attempt_returned(struct core *core, struct job *job, const struct rec_done *done)
+{
+	enum job_state to = STATE_FAILED;
+
+	if ((done->outcome == OUTCOME_RECALLED || done->outcome == OUTCOME_STOPPED) && done->started_ms == 0) {
+		job->tries--;
+		to = STATE_READY;
+	} else if (done->outcome == OUTCOME_EXIT && done->code == 0) {
+		to = STATE_SUCCEEDED;
+	} else if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && done->outcome != OUTCOME_SPAWN) {
+		return;
+	}
+	attempt_facts(job, done);
+	job_move(core, job, EVENT_RETURNED, to);
+}
+
 /* --- the worker's words --- */
+
+void attempt_run(struct core *core, struct job *job, enum job_event event, int64_t started_ms)
+{
+	struct rec_job_spec spec;
+
+	job->started_ms = clamp_ms(started_ms);
+	job_move(core, job, event, STATE_RUNNING);
+	if (job->flags & JOB_TIMEOUT) {
+		job_spec_decode(core, job, &spec);
+		attempt_timer_arm(core, job, (int64_t)spec.timeout_ms);
+	}
+}
+
+bool attempt_unknown(const struct worker *worker, const struct job *job, uint64_t epoch)
+{
+	return job && job->epoch == epoch && job->worker == worker->number && job->state == STATE_UNKNOWN;
+}
 
 bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch)
 {
@@ -224,19 +264,11 @@ static void worker_measure(struct worker *worker, const struct rec_done *done)
 
 void attempts_started(struct core *core, struct worker *worker, const struct rec_started *at, size_t n)
 {
-	struct rec_job_spec spec;
-
 	for (size_t i = 0; i < n; i++) {
 		struct job *job = job_find(core, at[i].job);
 
-		if (!attempt_current(worker, job, at[i].epoch) || job->state != STATE_ASSIGNED)
-			continue;
-		job->started_ms = clamp_ms(at[i].wall_ms);
-		job_move(core, job, EVENT_STARTED, STATE_RUNNING);
-		if (job->flags & JOB_TIMEOUT) {
-			job_spec_decode(core, job, &spec);
-			attempt_timer_arm(core, job, (int64_t)spec.timeout_ms);
-		}
+		if (attempt_current(worker, job, at[i].epoch) && job->state == STATE_ASSIGNED)
+			attempt_run(core, job, EVENT_STARTED, at[i].wall_ms);
 	}
 }
 
@@ -247,6 +279,10 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 		struct outgoing *frame = outbox_frame(core->outbox, worker->conn, OP_ACK);
 
 		frame->ack = (struct rec_attempt){ .job = at[i].job, .epoch = at[i].epoch };
+		if (attempt_unknown(worker, job, at[i].epoch)) {
+			attempt_returned(core, job, &at[i]);
+			continue;
+		}
 		if (!attempt_current(worker, job, at[i].epoch)) {
 			core->stale_results++;
 			continue;

@@ -67,6 +67,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 	*job = (struct job){
 		.run = builder->run, .spec = before.data, .spec_len = (uint32_t)(before.len - bytes->len),
 		.index = index, .state = STATE_WAITING,
+		.mode = (uint8_t)spec.mode,
 		.priority = (uint8_t)(spec.priority ? spec.priority - 1 : PRIORITY_DEFAULT),
 		.flags = spec.timeout_ms ? JOB_TIMEOUT : 0,
 	};

@@ -25,7 +25,8 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 	return ERR_NONE;
 }
 
-static struct worker *hello_worker(struct core *core, const struct core_input *input)
+/* *ret_same_life: its keeper is the one that it had when it was last here. */
+static struct worker *hello_worker(struct core *core, const struct core_input *input, bool *ret_same_life)
 {
 	const struct input_hello *hello = &input->hello;
 	struct worker *worker = name_map_get(&core->worker_names, hello->name);
@@ -41,6 +42,8 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 		error_send(core, worker->conn, 0, &error, true);
 		map_remove(&core->worker_conns, worker->conn);
 	}
+	*ret_same_life = hello->instance.len > 0 &&
+			 slice_eq(hello->instance, slice_make(worker->instance, worker->instance_len));
 	worker->conn = input->conn;
 	map_put(&core->worker_conns, input->conn, worker);
 	worker->instance_len = hello->instance.len;
@@ -74,8 +77,6 @@ static void welcome_send(struct core *core, uint64_t conn)
 
 static void held_adopt(struct core *core, struct job *job, enum attempt_phase phase)
 {
-	struct rec_job_spec spec;
-
 	job->flags |= JOB_HELD;
 	if (phase == PHASE_ENDED)
 		return;                  /* its result follows */
@@ -88,14 +89,16 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 		job->flags &= (uint8_t)~JOB_RECALLED;
 		core->recalls--;
 	}
-	if (job->state != STATE_ASSIGNED || phase != PHASE_RUNNING)
-		return;
-	job->started_ms = core->now.wall_ms;
-	job_move(core, job, EVENT_STARTED, STATE_RUNNING);
-	if (job->flags & JOB_TIMEOUT) {
-		job_spec_decode(core, job, &spec);
-		attempt_timer_arm(core, job, (int64_t)spec.timeout_ms);
-	}
+	if (job->state == STATE_ASSIGNED && phase == PHASE_RUNNING)
+		attempt_run(core, job, EVENT_STARTED, core->now.wall_ms);
+}
+
+/* A job that was given up as unknown still runs. */
+static void held_returned(struct core *core, struct worker *worker, struct job *job)
+{
+	attempt_run(core, job, EVENT_RETURNED, core->now.wall_ms);
+	attempt_attach(core, worker, job);
+	job->flags |= JOB_HELD;
 }
 
 static void held_stop(struct core *core, const struct worker *worker, const struct rec_held *held)
@@ -107,7 +110,8 @@ static void held_stop(struct core *core, const struct worker *worker, const stru
 	};
 }
 
-static void inventory_settle(struct core *core, struct worker *worker, const struct input_hello *hello)
+static void inventory_settle(struct core *core, struct worker *worker, const struct input_hello *hello,
+			     bool same_life)
 {
 	for (size_t i = 0; i < hello->held_count; i++) {
 		const struct rec_held *held = &hello->held[i];
@@ -115,6 +119,8 @@ static void inventory_settle(struct core *core, struct worker *worker, const str
 
 		if (attempt_current(worker, job, held->epoch))
 			held_adopt(core, job, held->phase);
+		else if (attempt_unknown(worker, job, held->epoch) && held->phase == PHASE_RUNNING)
+			held_returned(core, worker, job);
 		else
 			held_stop(core, worker, held);
 	}
@@ -123,7 +129,7 @@ static void inventory_settle(struct core *core, struct worker *worker, const str
 
 		/* The last entry takes the place of one that leaves, and the last was looked at before. */
 		if (!(job->flags & JOB_HELD))
-			attempt_lost(core, job, OUTCOME_LOST);
+			attempt_lost(core, job, OUTCOME_LOST, same_life);
 		job->flags &= (uint8_t)~JOB_HELD;
 	}
 	jobs_settle(core);
@@ -133,15 +139,16 @@ void worker_hello(struct core *core, const struct core_input *input)
 {
 	struct worker *worker;
 	struct error error;
+	bool same_life;
 
 	if (hello_check(core, input, &error) != ERR_NONE) {
 		error_send(core, input->conn, 0, &error, true);
 		return;
 	}
-	worker = hello_worker(core, input);
+	worker = hello_worker(core, input, &same_life);
 	worker->state = WORKER_UNREACHABLE;
 	worker_heard(core, input->conn);
-	inventory_settle(core, worker, &input->hello);
+	inventory_settle(core, worker, &input->hello, same_life);
 	/* Last: it brings the lease, and what is stale must be stopped before anything queued may start. */
 	welcome_send(core, input->conn);
 }

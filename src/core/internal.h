@@ -55,6 +55,7 @@ struct job {
 	uint8_t stop_cause;
 	uint8_t outcome;
 	uint8_t priority;                /* 0..100 */
+	uint8_t mode;                    /* enum exec_mode */
 	uint8_t flags;
 };
 
@@ -249,7 +250,10 @@ void attempts_started(struct core *core, struct worker *worker, const struct rec
 void attempts_done(struct core *core, struct worker *worker, const struct rec_done *at, size_t n);
 /* Is this word of the worker about the latest attempt, and is that attempt its own? */
 bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch);
-void attempt_lost(struct core *core, struct job *job, enum outcome outcome);
+bool attempt_unknown(const struct worker *worker, const struct job *job, uint64_t epoch);
+void attempt_run(struct core *core, struct job *job, enum job_event event, int64_t started_ms);
+/* never_started: this is certain, not only what was last heard. */
+void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started);
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);
 void attempt_stop_send(struct core *core, const struct job *job);
 void attempt_timer_arm(struct core *core, struct job *job, int64_t wait_ms);

@@ -110,6 +110,10 @@ static enum err spec_check_numbers(const struct spec_check *check)
 		return spec_refused(check, ERR_INVALID, "priority", "it goes from 0 to 100");
 	if (spec->retry_max > LIMIT_RETRY_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "retry_max", "too many retries");
+	if (spec->mode >= EXEC_MODE_COUNT)
+		return spec_refused(check, ERR_INVALID, "mode", "there is no such mode");
+	if (spec->mode == EXEC_ONCE && spec->retry_max > 0)
+		return spec_refused(check, ERR_INVALID, "retry_max", "what may start once can't be retried");
 	if (spec->timeout_ms / 1000 > LIMIT_SPAN_MAX_S)
 		return spec_refused(check, ERR_TOO_LARGE, "timeout_ms", "over ten years");
 	if (spec->backoff_ms / 1000 > LIMIT_SPAN_MAX_S)

@@ -193,5 +193,6 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 	if (detail >= VIEW_FULL) {
 		row->command = command_line(spec, arena);
 		row->retry_max = spec->retry_max;
+		row->mode = spec->mode;
 	}
 }

@@ -99,7 +99,7 @@ static void worker_lost(struct core *core, struct worker *worker)
 	}
 	worker_state_set(core, worker, WORKER_LOST);
 	while (worker->held_count > 0)
-		attempt_lost(core, worker->held[worker->held_count - 1].job, OUTCOME_LOST);
+		attempt_lost(core, worker->held[worker->held_count - 1].job, OUTCOME_LOST, false);
 	jobs_settle(core);
 }
 

@@ -7,6 +7,7 @@
 
 #define BEGIN_MARK ".\\\" BEGIN "
 #define END_MARK ".\\\" END"
+#define LINE_LONGEST 78
 
 void gen_text(const char *text, struct buf *out)
 {
@@ -22,13 +23,21 @@ void gen_text(const char *text, struct buf *out)
 
 void gen_sentence(const char *text, struct buf *out)
 {
-	size_t start = out->len, len = strlen(text);
+	size_t start = out->len, line = start, blank = 0, len = strlen(text);
 
 	gen_text(text, out);
 	if (out->len > start)
 		out->data[start] = (uint8_t)toupper(out->data[start]);
 	if (len > 0 && text[len - 1] != '.')
 		buf_add_byte(out, '.');
+	for (size_t i = start; i < out->len; i++) {
+		if (i - line >= LINE_LONGEST && blank > line) {
+			out->data[blank] = '\n';
+			line = blank + 1;
+		}
+		if (out->data[i] == ' ')
+			blank = i;
+	}
 	buf_add_byte(out, '\n');
 }
 

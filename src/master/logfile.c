@@ -365,6 +365,14 @@ void logfile_lose(struct logfile *file, const struct rec_output *items, size_t c
 	}
 }
 
+int logfile_complete(struct logfile *file, uint64_t total, int64_t wall_ms)
+{
+	CHECK(file->known && file->fd >= 0);
+	if (total > file->kept + file->dropped)
+		drop(file, total - file->kept - file->dropped);
+	return file->unnoted ? write_note(file, wall_ms) : 0;
+}
+
 void logfile_start_sync(const struct logfile *file)
 {
 	if (file->fd >= 0)

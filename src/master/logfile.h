@@ -45,6 +45,8 @@ void logfile_close(struct logfile *file);
 int logfile_append(struct logfile *file, const struct rec_output *items, size_t count);
 /* When it can't be opened: count them as dropped. */
 void logfile_lose(struct logfile *file, const struct rec_output *items, size_t count);
+/* Its job wrote this much in all: what neither came nor was counted was dropped by the worker. */
+int logfile_complete(struct logfile *file, uint64_t total, int64_t wall_ms);
 void logfile_start_sync(const struct logfile *file);     /* on the way already, when others are synced first */
 int logfile_sync(struct logfile *file);
 int logfile_sync_name(struct logfile *file, int logs_fd);        /* and those of all files of its run */

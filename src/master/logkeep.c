@@ -374,6 +374,20 @@ void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read
 	keeper->answer_cb(keeper->arg, reply);
 }
 
+/* All that its worker would send has come, and it is less than the job wrote. */
+static void complete(struct keeper *keeper, struct file *file, const struct rec_done *done)
+{
+	int result;
+
+	take_file(keeper, file->log.run, done->job, done->epoch, true, &result);
+	if (result == 0)
+		result = logfile_complete(&file->log, done->out_bytes, done->ended_ms);
+	if (result < 0)
+		complain(file, result, "can't write");
+	mark_touched(keeper, file, NULL, 0);
+	evict(keeper);
+}
+
 void keeper_ended(struct keeper *keeper, const struct rec_done *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -382,6 +396,8 @@ void keeper_ended(struct keeper *keeper, const struct rec_done *items, size_t co
 		if (!file)
 			continue;
 		file->ended = true;
+		if (items[i].out_bytes > file->log.kept + file->log.dropped)
+			complete(keeper, file, &items[i]);
 		if (!file->listed_dirty && !file->touched)
 			forget(keeper, file);
 	}

@@ -347,6 +347,7 @@ int master_run(const struct master_options *options, struct error *error)
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	enum err err;
 
+	log_init("master", LOG_LEVEL_INFO);
 	umask(077);
 	sigaction(SIGPIPE, &ignore, NULL);
 	io_fd_count_limit();

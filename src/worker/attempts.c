@@ -54,7 +54,8 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 	enum ledger_verdict verdict;
 	struct ledger_entry *old;
 
-	verdict = ledger_assign(keeper->ledger, spawn->job, spawn->epoch, attempt, &attempt->entry);
+	verdict = ledger_assign(keeper->ledger, spawn->job, spawn->epoch, spawn->exclusive, attempt,
+				&attempt->entry);
 	if (verdict != LEDGER_TAKEN) {
 		attempt->exited.done = (struct rec_done){
 			.job = spawn->job, .epoch = spawn->epoch, .outcome = OUTCOME_RECALLED,
@@ -105,7 +106,8 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt)
 	struct env_facts facts = { .run = attempt->run, .job = attempt->job, .epoch = attempt->epoch, .dir = dir,
 				   .mark = keeper->mark };
 	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = attempt->space->out_fd,
-					 .err_fd = attempt->space->err_fd, .dir_fd = attempt->space->dir_fd };
+					 .err_fd = attempt->space->err_fd, .dir_fd = attempt->space->dir_fd,
+					 .die_with_us = attempt->entry->exclusive };
 	int fault;
 
 	snprintf(dir, sizeof(dir), "%s/attempts/%" PRIu64, keeper->path, attempt->space->id);
@@ -191,6 +193,16 @@ void attempts_stop(struct keeper *keeper, uint64_t job, uint64_t epoch, int64_t 
 	}
 }
 
+void attempts_enforce_lease(struct keeper *keeper)
+{
+	struct ledger_entry *entry;
+
+	while ((entry = ledger_overdue(keeper->ledger, keeper->now_ns))) {
+		log_warn("job %" PRIu64 " may not run without the master's lease: killed", entry->job);
+		attempts_stop(keeper, entry->job, entry->epoch, 0);
+	}
+}
+
 void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch)
 {
 	struct ledger_entry *entry = NULL;
@@ -238,9 +250,8 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 		keeper->adopted--;
 	}
 	ledger_ended(keeper->ledger, attempt->entry, done);
-	keeper->unsynced++;
+	attempt->ended_no = ++keeper->ended_count;
 	spool_add(keeper->spool, SPOOL_ENDED, exited, sizeof(*exited));
-	spool_want_sync(keeper->spool, true);
 	keeper_link_exited(keeper, attempt);
 }
 
@@ -257,8 +268,6 @@ void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch)
 	attempt->acked = true;
 	attempt->exited.acked = 1;
 	spool_add(keeper->spool, SPOOL_ACKED, &acked, sizeof(acked));
-	if (--keeper->unsynced == 0)
-		spool_want_sync(keeper->spool, false);
 	if (attempt->shipped)
 		attempt_free(keeper, attempt);
 }

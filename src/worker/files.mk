@@ -31,4 +31,5 @@ worker_sources = \
 	src/worker/tree.h \
 	src/worker/worker.h
 
-worker_other =
+worker_other = \
+	src/worker/README.md

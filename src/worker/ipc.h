@@ -47,6 +47,7 @@ struct ipc_spawn {
 	uint64_t job, epoch, run;
 	uint32_t argc, envc;             /* NUL-terminated strings behind: argv, env, then dir ("": its own) */
 	uint32_t strings_size;
+	uint32_t exclusive;
 };
 
 struct ipc_lease {

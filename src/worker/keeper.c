@@ -187,8 +187,10 @@ static void read_signals(struct keeper *keeper)
 /* When to wake up though nothing comes. */
 static int64_t next_due(const struct keeper *keeper)
 {
-	int64_t due_ns = exits_due(keeper);
+	int64_t due_ns = exits_due(keeper), lease_ns = ledger_lease_end(keeper->ledger);
 
+	if (lease_ns < due_ns)
+		due_ns = lease_ns;
 	if (keeper->link_pid == 0 && keeper->link_restart_ns < due_ns)
 		due_ns = keeper->link_restart_ns;
 	if (keeper->quitting && keeper->quit_ns && keeper->quit_ns < due_ns)
@@ -241,8 +243,12 @@ static void wait_for_events(struct keeper *keeper)
 
 static void write_spool(struct keeper *keeper)
 {
+	const struct ledger_entry *entry = ledger_first(keeper->ledger, PHASE_ENDED);
 	int result = spool_flush(keeper->spool);
 
+	if (result == 0)
+		spool_note(keeper->spool, keeper->ended_count,
+			   entry ? ((struct attempt *)entry->owner)->ended_no : keeper->ended_count + 1);
 	if (result < 0 && !keeper->spool_failing)
 		log_error("the spool can't be written: %s; results are kept in memory", strerror(-result));
 	keeper->spool_failing = result < 0;
@@ -280,6 +286,7 @@ int keeper_run(const struct worker_options *options, struct error *error)
 		write_spool(&keeper);
 		keeper_link_flush(&keeper);
 		wait_for_events(&keeper);
+		attempts_enforce_lease(&keeper);
 		exits_check(&keeper);
 		attempts_start(&keeper);
 	}

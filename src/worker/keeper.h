@@ -39,6 +39,7 @@ struct attempt {
 	bool alarmed;
 	int64_t kill_ns;                 /* TIME_NEVER: nobody asked it to end */
 	int last_signal;
+	uint64_t ended_no;               /* its place among the results; 0: an earlier keeper's */
 	bool acked, shipped;
 	struct ipc_exited exited;        /* when it has ended */
 };
@@ -57,7 +58,7 @@ struct keeper {
 	struct env env;
 	struct attempt *first;           /* all attempts */
 	size_t count;
-	size_t unsynced;                 /* results that the master hasn't acknowledged */
+	uint64_t ended_count;            /* results of this keeper so far */
 	struct map pids;                 /* our children that are main processes: pid to attempt */
 	struct map strays;               /* our other children, once looked at: pid to struct stray */
 	struct pid_list children;
@@ -85,6 +86,7 @@ void attempt_free(struct keeper *keeper, struct attempt *attempt);       /* take
 void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const char *strings);
 void attempts_start(struct keeper *keeper);                              /* as many as may */
 void attempts_stop(struct keeper *keeper, uint64_t job, uint64_t epoch, int64_t grace_ms);
+void attempts_enforce_lease(struct keeper *keeper);                      /* end what may not run without one */
 void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);

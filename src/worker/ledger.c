@@ -90,8 +90,8 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, uint64_t job, uint
 	return NULL;
 }
 
-enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t epoch, void *owner,
-				  struct ledger_entry **ret_entry)
+enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t epoch, bool exclusive,
+				  void *owner, struct ledger_entry **ret_entry)
 {
 	struct item *top = newest(ledger, job);
 	struct item *item;
@@ -103,6 +103,7 @@ enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t 
 	item = mem_zalloc(sizeof(*item));
 	item->entry.job = job;
 	item->entry.epoch = epoch;
+	item->entry.exclusive = exclusive;
 	item->entry.owner = owner;
 	item->older = top;
 	map_put(&ledger->jobs, job, item);
@@ -212,6 +213,25 @@ void ledger_lease(struct ledger *ledger, int64_t until_ns)
 bool ledger_has_lease(const struct ledger *ledger, int64_t now_ns)
 {
 	return now_ns < ledger->lease_until_ns;
+}
+
+static struct ledger_entry *exclusive_running(const struct ledger *ledger)
+{
+	struct ledger_entry *entry = ledger->phases[PHASE_RUNNING].first;
+
+	while (entry && (!entry->exclusive || entry->stopping))
+		entry = entry->next;
+	return entry;
+}
+
+int64_t ledger_lease_end(const struct ledger *ledger)
+{
+	return exclusive_running(ledger) ? ledger->lease_until_ns : TIME_NEVER;
+}
+
+struct ledger_entry *ledger_overdue(const struct ledger *ledger, int64_t now_ns)
+{
+	return ledger_has_lease(ledger, now_ns) ? NULL : exclusive_running(ledger);
 }
 
 struct ledger_entry *ledger_first(const struct ledger *ledger, enum attempt_phase phase)

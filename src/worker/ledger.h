@@ -19,6 +19,7 @@ struct ledger_entry {
 	uint64_t epoch;
 	enum attempt_phase phase;
 	bool stopping;                   /* somebody asked it to end */
+	bool exclusive;                  /* may not run when the lease has ended: another may run elsewhere */
 	struct rec_done result;          /* when ended */
 	void *owner;                     /* the keeper's record of the process */
 	struct ledger_entry *prev, *next;    /* in the list of its phase, oldest first */
@@ -31,8 +32,8 @@ struct ledger *ledger_new(uint32_t slots);
 void ledger_free(struct ledger *ledger);
 
 /* STALE: an epoch of the job that is older than one known here. Only TAKEN sets *ret_entry, to a queued one. */
-enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t epoch, void *owner,
-				  struct ledger_entry **ret_entry);
+enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t epoch, bool exclusive,
+				  void *owner, struct ledger_entry **ret_entry);
 struct ledger_entry *ledger_find(const struct ledger *ledger, uint64_t job, uint64_t epoch);
 
 /* The attempt to start now, or NULL: oldest first, a free slot, a lease that hasn't ended. */
@@ -52,6 +53,9 @@ bool ledger_recall(struct ledger *ledger, uint64_t job, uint64_t epoch, struct l
 
 /* The lease lasts until then (monotonic); before the first there is none, and it never shrinks. */
 void ledger_lease(struct ledger *ledger, int64_t until_ns);
+int64_t ledger_lease_end(const struct ledger *ledger);          /* TIME_NEVER while nothing depends on it */
+/* A running attempt that must be ended at once because the lease has, and that nobody asked to end; or NULL. */
+struct ledger_entry *ledger_overdue(const struct ledger *ledger, int64_t now_ns);
 bool ledger_has_lease(const struct ledger *ledger, int64_t now_ns);
 
 struct ledger_entry *ledger_first(const struct ledger *ledger, enum attempt_phase phase);   /* then ->next */

@@ -264,8 +264,8 @@ int link_main(void)
 		log_error("a link is started by its keeper, not by hand");
 		return err_exit_status(ERR_USAGE);
 	}
-	strcpy(options.place.dir, dir);
-	strcpy(options.place.cluster, cluster);
+	memcpy(options.place.dir, dir, strlen(dir) + 1);
+	memcpy(options.place.cluster, cluster, strlen(cluster) + 1);
 	options.slots = (uint32_t)strtoul(slots, NULL, 10);
 	status = link_run(&options, &error);
 	if (error.code)

@@ -55,6 +55,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	for (size_t i = 0; i < spec.env.n; i++)
 		add_string(&link->strings, spec.env.at[i]);
 	spawn->envc = (uint32_t)spec.env.n;
+	spawn->exclusive = spec.mode == EXEC_EXCLUSIVE;
 	add_string(&link->strings, spec.dir);
 }
 

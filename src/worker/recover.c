@@ -38,7 +38,7 @@ static struct attempt *enter(struct keeper *keeper, uint64_t job, uint64_t epoch
 {
 	struct attempt *attempt = attempt_new(keeper, job, epoch, run);
 
-	if (ledger_assign(keeper->ledger, job, epoch, attempt, &attempt->entry) == LEDGER_TAKEN)
+	if (ledger_assign(keeper->ledger, job, epoch, false, attempt, &attempt->entry) == LEDGER_TAKEN)
 		return attempt;
 	log_warn("the spool names attempt %" PRIu64 " of job %" PRIu64 " twice or too late", epoch, job);
 	attempt_free(keeper, attempt);
@@ -73,10 +73,8 @@ static void replay_ended(struct keeper *keeper, const struct ipc_exited *exited)
 	attempt->wall_ms = exited->done.started_ms;
 	attempt->shipped = exited->sizes[0] + exited->sizes[1] == 0;
 	ledger_ended(keeper->ledger, attempt->entry, &exited->done);
-	if (!exited->acked) {
-		keeper->unsynced++;
+	if (!exited->acked)
 		return;
-	}
 	if (ledger_ack(keeper->ledger, attempt->job, attempt->epoch, &owner))
 		attempt->entry = NULL;
 	attempt->acked = true;
@@ -97,7 +95,6 @@ static void replay_settled(struct keeper *keeper, const struct ipc_attempt *name
 		attempt->entry = NULL;
 		attempt->acked = true;
 		attempt->exited.acked = 1;
-		keeper->unsynced--;
 	}
 	if (attempt->shipped && attempt->acked)
 		attempt_free(keeper, attempt);

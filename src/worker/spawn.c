@@ -25,6 +25,7 @@ struct child {
 	sigset_t no_signals;
 	char (*paths)[PATH_MAX];         /* what to try, in order */
 	size_t path_count;
+	pid_t keeper_pid;
 	int fault;
 };
 
@@ -70,6 +71,12 @@ static int child_main(void *data)
 	struct child *child = data;
 	const struct spawn_request *request = child->request;
 
+	/* The keeper may have died before it was asked for. */
+	if (request->die_with_us &&
+	    (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != child->keeper_pid)) {
+		child->fault = ESRCH;
+		return 127;
+	}
 	if (setsid() < 0 || dup2(request->in_fd, 0) < 0 || dup2(request->out_fd, 1) < 0 ||
 	    dup2(request->err_fd, 2) < 0 ||
 	    (request->dir ? chdir(request->dir) : fchdir(request->dir_fd)) < 0 ||
@@ -88,7 +95,7 @@ static size_t candidates(const char *name, const char *path, char (*out)[PATH_MA
 	if (strchr(name, '/')) {
 		if (strlen(name) >= PATH_MAX)
 			return 0;
-		strcpy(out[0], name);
+		memcpy(out[0], name, strlen(name) + 1);
 		return 1;
 	}
 	while (path && count < max && name[0]) {
@@ -105,7 +112,7 @@ int spawn_run(const struct spawn_request *request, pid_t *ret_pid)
 {
 	static _Alignas(64) char stack[STACK_SIZE];
 	static char paths[32][PATH_MAX];
-	struct child child = { .request = request, .paths = paths };
+	struct child child = { .request = request, .paths = paths, .keeper_pid = getpid() };
 	pid_t pid;
 
 	sigemptyset(&child.no_signals);

@@ -6,6 +6,7 @@
 #ifndef TITAN_WORKER_SPAWN_H
 #define TITAN_WORKER_SPAWN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct spawn_request {
@@ -15,6 +16,7 @@ struct spawn_request {
 	int in_fd, out_fd, err_fd;
 	int dir_fd;                      /* the working directory, unless dir says another */
 	const char *dir;
+	bool die_with_us;                /* killed when the keeper dies */
 };
 
 /* Once, early: what every child inherits (umask, core limit, no new privileges, being their subreaper). -errno or 0. */

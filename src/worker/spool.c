@@ -21,7 +21,7 @@
 #define SPOOL_NAME     "spool"
 #define SPOOL_NEW_NAME "spool.new"
 #define SPOOL_FILE_MAX ((size_t)1 << 30)
-#define LINGER_NS      (5 * NS_PER_MS)   /* results that are acknowledged meanwhile need no sync */
+#define LINGER_NS      (10 * NS_PER_MS)  /* results that are acknowledged meanwhile need no sync */
 #define LONG_BYTES     ((size_t)1 << 20)
 #define RECORD_BYTES   ((size_t)512)     /* more than a live attempt's records take */
 
@@ -42,7 +42,9 @@ struct spool {
 	pthread_mutex_t lock;            /* what follows */
 	pthread_cond_t changed;
 	int busy_fd;                     /* the file that is being synced, or -1 */
-	bool wanted, ending;
+	uint64_t newest, oldest;         /* results: flushed, unacknowledged */
+	uint64_t synced;                 /* this one and those before it are on the disk */
+	bool idle, ending;
 };
 
 static uint32_t checksum(uint32_t type, const uint8_t *data, size_t size)
@@ -86,32 +88,49 @@ static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type,
 	return at;
 }
 
+/* Is there a result that isn't on the disk and that the master hasn't acknowledged, up to this one? */
+static bool owed(const struct spool *spool, uint64_t newest)
+{
+	return newest > spool->synced && spool->oldest <= newest;
+}
+
+static void sync_now(struct spool *spool)
+{
+	uint64_t newest = spool->newest;
+	int fd = spool->busy_fd = spool->fd;
+	bool done;
+
+	pthread_mutex_unlock(&spool->lock);
+	/* A failure shows at the next write or at the rewrite: there is nothing to take back here. */
+	done = fdatasync(fd) == 0;
+	pthread_mutex_lock(&spool->lock);
+	if (fd != spool->fd)
+		close(fd);
+	spool->busy_fd = -1;
+	if (done && newest > spool->synced)
+		spool->synced = newest;
+}
+
 static void *sync_thread(void *data)
 {
 	const struct timespec linger = { .tv_nsec = LINGER_NS };
 	struct spool *spool = data;
-	int fd;
 
 	pthread_mutex_lock(&spool->lock);
 	while (!spool->ending) {
-		if (!spool->wanted) {
+		uint64_t newest = spool->newest;
+
+		if (!owed(spool, newest)) {
+			spool->idle = true;
 			pthread_cond_wait(&spool->changed, &spool->lock);
+			spool->idle = false;
 			continue;
 		}
 		pthread_mutex_unlock(&spool->lock);
 		nanosleep(&linger, NULL);
 		pthread_mutex_lock(&spool->lock);
-		if (!spool->wanted)
-			continue;
-		spool->wanted = false;
-		spool->busy_fd = fd = spool->fd;
-		pthread_mutex_unlock(&spool->lock);
-		/* A failure shows at the next write or at the rewrite: there is nothing to take back here. */
-		(void)fdatasync(fd);
-		pthread_mutex_lock(&spool->lock);
-		if (fd != spool->fd)
-			close(fd);
-		spool->busy_fd = -1;
+		if (owed(spool, newest))
+			sync_now(spool);
 	}
 	pthread_mutex_unlock(&spool->lock);
 	return NULL;
@@ -168,17 +187,14 @@ enum err spool_open(int dir_fd, void (*record_cb)(enum spool_type type, struct s
 
 void spool_close(struct spool *spool)
 {
-	bool owed;
-
 	if (!spool)
 		return;
 	pthread_mutex_lock(&spool->lock);
-	owed = spool->wanted;
 	spool->ending = true;
 	pthread_cond_signal(&spool->changed);
 	pthread_mutex_unlock(&spool->lock);
 	pthread_join(spool->thread, NULL);
-	if (spool_flush(spool) == 0 && owed)
+	if (spool_flush(spool) == 0)
 		(void)fdatasync(spool->fd);
 	close(spool->fd);
 	buf_free(&spool->pending);
@@ -215,12 +231,13 @@ int spool_flush(struct spool *spool)
 	return 0;
 }
 
-void spool_want_sync(struct spool *spool, bool want)
+void spool_note(struct spool *spool, uint64_t newest, uint64_t oldest)
 {
 	pthread_mutex_lock(&spool->lock);
-	if (want && !spool->wanted)
+	spool->newest = newest;
+	spool->oldest = oldest;
+	if (spool->idle && owed(spool, newest))
 		pthread_cond_signal(&spool->changed);
-	spool->wanted = want;
 	pthread_mutex_unlock(&spool->lock);
 }
 
@@ -275,7 +292,7 @@ int spool_rewrite_end(struct spool *spool)
 	if (spool->busy_fd != spool->fd)
 		close(spool->fd);
 	spool->fd = fd;
-	spool->wanted = false;
+	spool->synced = spool->newest;
 	pthread_mutex_unlock(&spool->lock);
 	spool->size = spool->pending.len;
 	buf_clear(&spool->pending);

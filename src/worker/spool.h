@@ -35,8 +35,11 @@ void spool_close(struct spool *spool);           /* syncs what has to be; NULL i
 
 void spool_add(struct spool *spool, enum spool_type type, const void *body, size_t size);
 int spool_flush(struct spool *spool);            /* 0, or -errno: it stays in memory and is tried again */
-/* Sync soon: called with false when nothing in it matters any more, so that the disk is left alone. */
-void spool_want_sync(struct spool *spool, bool want);
+/*
+ * Results are numbered as they end. newest: the last that was flushed; oldest: the first that the master hasn't
+ * acknowledged (newest + 1: none). What stays unacknowledged for a few milliseconds is synced, and nothing else.
+ */
+void spool_note(struct spool *spool, uint64_t newest, uint64_t oldest);
 
 /* Is there so much in it that beginning anew with live records is cheap? */
 bool spool_is_long(const struct spool *spool, size_t live);

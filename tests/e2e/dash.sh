@@ -2,7 +2,7 @@
 #
 # The dashboard on a real master: pictures in a file, and a terminal (of tmux, a server of this test's own):
 # states as they change, suspending, a master that is killed, a crash; the terminal comes back each time.
-. "${TITAN_SRCDIR:?}/tests/e2e/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 ok 'the cluster starts' titan up --slots 2
 run=$(titan -q run -e 'a -> {b, c*12} -> d; a=true; b=true; c="test $i != 3"; d=true')
@@ -29,9 +29,7 @@ exits 'a wrong size is refused' 2 titan dash --size big --dump-screen - --exit-a
 exits 'no terminal is said so' 2 titan dash
 like 'with what to do instead' "$err" 'titan status'
 
-if ! command -v tmux >/dev/null 2>&1; then
-	finish
-fi
+command -v tmux >/dev/null 2>&1 || done_testing
 
 pane() { tmux -L "$tmux_name" "$@"; }
 screen() { pane capture-pane -p 2>/dev/null; }
@@ -40,12 +38,11 @@ dash_pid() { pane list-panes -F '#{pane_pid}' | xargs -I{} pgrep -P {} -f 'dash$
 # The shell in the terminal is interactive: it has job control, and says so when the dashboard has gone.
 tmux_name=titan-e2e-$$
 export PS1='shell> ' ENV= LC_ALL=C.UTF-8
-trap 'tmux -L "$tmux_name" kill-server 2>/dev/null' EXIT
-pane -f /dev/null new-session -d -x 100 -y 30 sh -i
+trap 'tmux -L "$tmux_name" kill-server 2>/dev/null; finish' EXIT
+pane -f /dev/null new-session -d -x 100 -y 30 bash --norc --noprofile -i
 keys() { pane send-keys "$@"; }
-canonical() { keys 'stty -a | tr ";" "\n" | grep -c -w "icanon" && clear' Enter; }
 
-ok 'a shell in a terminal' until_true 10 sees 'shell> '
+ok 'a shell in a terminal' until_true 10 sees 'shell>'
 keys "$TITAN dash" Enter
 ok 'the dashboard opens' until_true 10 sees 'titan default rw LIVE'
 second=$(titan -q run -e 'slow; slow="sleep 600"')
@@ -59,11 +56,11 @@ keys c
 ok 'cancel asks' until_true 10 sees "Cancel run $second slow: 1 jobs"
 keys Enter
 ok 'and the default is no' until_true 10 sees 'nothing was cancelled'
-is 'nothing happened' "$(run_state "$second")" running
+is 'nothing happened' "$(job_state "$second" slow)" running
 keys c
 until_true 10 sees "Cancel run $second"
 keys y
-ok 'y cancels' until_true 10 run_is "$second" cancelled
+ok 'y cancels' until_true 10 job_is "$second" slow cancelled
 ok 'and the screen says so' until_true 10 sees "$second +slow +. CANC"
 
 keys C-z
@@ -84,7 +81,7 @@ ok 'too small a window is said so' until_true 10 sees 'need 60x16, have 50x20'
 pane resize-window -x 150 -y 40
 ok 'a wide one shows the graph beside the list' until_true 10 sees "RUNS.*DAG|DAG .*#"
 keys q
-ok 'q leaves' until_true 10 sees 'shell> $'
+ok 'q leaves' until_true 10 sees 'shell>'
 keys 'echo status $?; stty -a | grep -ow -- "-*icanon"' Enter
 ok 'with status 0' until_true 10 sees '^status 0'
 ok 'and the terminal as it was' until_true 10 sees '^icanon'
@@ -94,4 +91,4 @@ ok 'opened again' until_true 10 sees 'titan default rw LIVE'
 kill -SEGV "$(dash_pid)"
 keys 'echo; stty -a | grep -ow -- "-*icanon"' Enter
 ok 'a crash gives the terminal back too' until_true 10 sees '^icanon'
-finish
+done_testing

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # The include arrow: base < proto < tui < core < store, net < master, worker < cli < main. A part may
-# include itself and what lies below it; parts of the same rank don't know each other. src/gen prints
-# tables, so it may read whatever lies below cli.
+# include itself and what lies below it; parts of the same rank don't know each other. src/gen prints what
+# the tables say and what cli makes of them, so it stands beside main.
 
 . "$(dirname "$0")/lib.sh"
 
 arrow() {
 	awk '
 	BEGIN {
-		split("base:1 proto:2 tui:3 core:4 store:5 net:5 master:6 worker:6 gen:7 cli:7 main:8", pairs, " ")
+		split("base:1 proto:2 tui:3 core:4 store:5 net:5 master:6 worker:6 cli:7 gen:8 main:8", pairs, " ")
 		for (i in pairs) { split(pairs[i], pair, ":"); rank[pair[1]] = pair[2] }
 	}
 	function part(path) {

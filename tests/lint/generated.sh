@@ -9,4 +9,17 @@ if [ ! -x "$generator" ]; then
 	skip 'generated files' 'no titan-gen yet'
 	finish
 fi
+generator=$(realpath "$generator")
+TITAN_GEN=$generator bash tests/generate 2>&1 | verdict 'generated files are what the tables say'
+
+commands() {
+	sed -n 's/^COMMAND([a-z_]*, "\([a-z]*\)".*/\1/p' proto/commands.def | sort
+}
+
+pages() {
+	ls man/titan-*.1 | sed 's,^man/titan-\(.*\)\.1$,\1,' | sort
+}
+
+diff <(commands) <(pages) | grep '^[<>]' |
+	verdict 'every command has a manual page, and every page a command'
 finish

@@ -14,7 +14,6 @@ cat Makefile.am $(tree_files | grep '\.mk$') | tr -s ' \t\\' '\n' | sort -u >"$w
 	cat "$words"
 	echo Makefile.am
 	echo configure.ac
-	echo README.md
 	tree_files | grep '\.mk$'
 } | sort -u -o "$words"
 

@@ -39,16 +39,31 @@ static void new_graph(struct sim_world *world)
 	send_graph(world, world->graphs[world->graph_count - 1], world->graph_count - 1);
 }
 
+/* True if it was; if not, it may be from now on. */
+static bool connected(struct sim_world *world)
+{
+	if (world->client_conn && world->client_conn->peer_open)
+		return true;
+	world->client_conn = world->master.up ? conn_make(world, SIM_WORKERS_MAX) : NULL;
+	return false;
+}
+
 void client_step(struct sim_world *world)
 {
 	uint64_t pick;
 
-	if (!client_at_rest(world) || world->client_steps)
-		world_plan(world, (int64_t)(1 + world_rand(world, 1500)) * MS, HAPPENS_CLIENT, SIM_WORKERS_MAX);
+	/* In the end a person settles what nobody knows. */
+	if (client_at_rest(world)) {
+		world_plan(world, 10 * NS_PER_S, HAPPENS_CLIENT, SIM_WORKERS_MAX);
+		for (size_t i = 0; !world->faults && connected(world) && i < world->graph_count; i++)
+			if (world->graphs[i]->run && oracle_run_unknown(world, world->graphs[i]->run))
+				send_cancel(world, world->graphs[i], i);
+		return;
+	}
+	world_plan(world, (int64_t)(1 + world_rand(world, 1500)) * MS, HAPPENS_CLIENT, SIM_WORKERS_MAX);
 	if (world->client_steps)
 		world->client_steps--;
-	if (!world->client_conn || !world->client_conn->peer_open) {
-		world->client_conn = world->master.up ? conn_make(world, SIM_WORKERS_MAX) : NULL;
+	if (!connected(world)) {
 		for (size_t i = 0; i < world->graph_count; i++)
 			if (!world->graphs[i]->answered)
 				send_graph(world, world->graphs[i], i);

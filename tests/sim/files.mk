@@ -22,11 +22,13 @@ sim_other = \
 	tests/sim/bugs/cascade-missed-through-a-diamond.patch \
 	tests/sim/bugs/cascade-stops-after-one-level.patch \
 	tests/sim/bugs/epoch-does-not-grow.patch \
+	tests/sim/bugs/exclusive-outlives-the-lease.patch \
 	tests/sim/bugs/key-forgotten-at-load.patch \
 	tests/sim/bugs/lost-at-hello-forgotten.patch \
 	tests/sim/bugs/no-ack-for-stale-results.patch \
 	tests/sim/bugs/no-epoch-check.patch \
 	tests/sim/bugs/no-grace-after-boot.patch \
+	tests/sim/bugs/once-runs-again.patch \
 	tests/sim/bugs/retry-counted-twice.patch \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \

@@ -89,6 +89,9 @@ struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t 
 		job->argv.n = 1;
 		job->priority = rand_below(rand, 4) ? 0 : 1 + rand_below(rand, 101);
 		job->retry_max = rand_below(rand, 3) ? 0 : rand_below(rand, 4);
+		job->mode = rand_below(rand, 3) ? EXEC_RETRY : rand_below(rand, EXEC_MODE_COUNT);
+		if (job->mode == EXEC_ONCE)
+			job->retry_max = 0;
 		job->timeout_ms = rand_below(rand, 5) ? 0 : 1 + rand_below(rand, 3000);
 		job_needs(rand, graph, job, i);
 	}

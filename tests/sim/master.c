@@ -163,6 +163,18 @@ static struct message *pack(struct sim_world *world, const struct outbox *outbox
 	return message;
 }
 
+static void note_frame(struct sim_world *world, const struct outgoing *frame)
+{
+	unsigned conn = (unsigned)frame->conn;
+
+	if (frame->op == OP_STOP)
+		world_note(world, "  to %u: STOP job %u epoch %x", conn, (unsigned)frame->stop.job, (unsigned)frame->stop.epoch);
+	else if (frame->op == OP_RECALL)
+		world_note(world, "  to %u: RECALL job %u", conn, (unsigned)frame->recall.job);
+	else if (frame->op == OP_ERROR)
+		world_note(world, "  to %u: ERROR %.100s", conn, (const char *)frame->error.text.data);
+}
+
 static void reveal(struct sim_world *world)
 {
 	struct sim_master *master = &world->master;
@@ -173,7 +185,10 @@ static void reveal(struct sim_world *world)
 			world_fail(world, "turn %u is revealed before it is durable", (unsigned)outbox->turn);
 		for (size_t i = 0; i < outbox->frame_count;) {
 			const struct outgoing *frame = &outbox->frames[i];
-			struct message *message = pack(world, outbox, &i);
+			struct message *message;
+
+			note_frame(world, frame);
+			message = pack(world, outbox, &i);
 
 			conn_to_peer(world, frame->conn, message);
 			if (frame->close) {

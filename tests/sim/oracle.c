@@ -13,6 +13,7 @@ struct oracle_job {
 	enum job_state durable;
 	bool terminal, cancelled;        /* the cancel was acknowledged */
 	uint32_t live, starts, fails;
+	bool on_paused;                  /* a stopped machine ran it: the honest exception of I5 */
 	uint64_t last_started;           /* epoch */
 	struct row_job row;
 };
@@ -38,6 +39,14 @@ static const struct sim_graph *graph_of(struct sim_world *world, uint64_t serial
 		return NULL;
 	*ret_first = (uint64_t)run->run.first;
 	return map_get(&world->oracle.runs, (uint64_t)run->run.run);
+}
+
+const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t serial)
+{
+	uint64_t first = 0;
+	const struct sim_graph *graph = graph_of(world, serial, &first);
+
+	return graph ? &graph->jobs[serial - first] : NULL;
 }
 
 static bool satisfied(enum trigger trigger, enum job_state parent)
@@ -70,6 +79,10 @@ void oracle_started(struct sim_world *world, const struct sim_worker *worker, ui
 		world_fail(world, "an attempt of job %u starts twice", (unsigned)serial);
 	if (!ledger_has_lease(worker->ledger, world->now_ns))
 		world_fail(world, "%s starts job %u without a lease", worker->name, (unsigned)serial);
+	if (graph->jobs[serial - first].mode == EXEC_ONCE && job->starts > 0)
+		world_fail(world, "I4: job %u may start once, and starts again", (unsigned)serial);
+	if (graph->jobs[serial - first].mode == EXEC_EXCLUSIVE && job->live > 0 && !job->on_paused)
+		world_fail(world, "I5: job %u may run once at a time, and starts beside itself", (unsigned)serial);
 	job->last_started = epoch;
 	job->starts++;
 	job->live++;
@@ -135,19 +148,11 @@ static void durable_job(struct sim_world *world, const struct row_job *row)
 	job->run = (uint64_t)row->run;
 }
 
-static const struct rec_job_spec *spec_of(struct sim_world *world, uint64_t serial)
-{
-	uint64_t first = 0;
-	const struct sim_graph *graph = graph_of(world, serial, &first);
-
-	return graph ? &graph->jobs[serial - first] : NULL;
-}
-
 /* I12: as many failures as retries allow, no more and no fewer. */
 static void durable_failure(struct sim_world *world, const struct rec_event *event)
 {
 	struct oracle_job *job = job_of(world, event->job);
-	const struct rec_job_spec *spec = spec_of(world, event->job);
+	const struct rec_job_spec *spec = oracle_spec(world, event->job);
 
 	if (event->event != EVENT_EXITED_FAIL)
 		return;
@@ -254,17 +259,25 @@ void oracle_cancelled(struct sim_world *world, uint64_t run)
 		job_of(world, (uint64_t)(row->run.first + i))->cancelled = true;
 }
 
+void oracle_paused(struct sim_world *world, const struct sim_worker *worker)
+{
+	for (size_t i = 0; i < worker->process_count; i++)
+		job_of(world, worker->processes[i].job)->on_paused = true;
+}
+
 /* I11: a worker that has been in peace for a while runs only current attempts, and none that is out of time. */
 void oracle_quiet(struct sim_world *world, const struct sim_worker *worker)
 {
-	int64_t peace_ns = world->now_ns - (worker->welcomed_ns > world->calm_ns ? worker->welcomed_ns : world->calm_ns);
+	int64_t since_ns = worker->welcomed_ns > world->calm_ns ? worker->welcomed_ns : world->calm_ns;
 
-	if (world->faults || peace_ns < 20 * NS_PER_S)
+	if (worker->paused_until_ns > since_ns)
+		since_ns = worker->paused_until_ns;
+	if (world->faults || world->now_ns - since_ns < 20 * NS_PER_S)
 		return;
 	for (size_t i = 0; i < worker->process_count; i++) {
 		const struct process *process = &worker->processes[i];
 		const struct row *row = disk_get(&world->disk, TABLE_job, process->job);
-		const struct rec_job_spec *spec = spec_of(world, process->job);
+		const struct rec_job_spec *spec = oracle_spec(world, process->job);
 
 		if (process->started_ns + 20 * NS_PER_S > world->now_ns)
 			continue;
@@ -273,6 +286,16 @@ void oracle_quiet(struct sim_world *world, const struct sim_worker *worker)
 		if (spec && spec->timeout_ms && process->started_ns + (int64_t)spec->timeout_ms * MS + 20 * NS_PER_S < world->now_ns)
 			world_fail(world, "job %u runs on and on after its time-out", (unsigned)process->job);
 	}
+}
+
+bool oracle_run_unknown(struct sim_world *world, uint64_t run)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+
+	for (int64_t i = 0; row && row->run.ended_ms == 0 && i < row->run.jobs; i++)
+		if (job_of(world, (uint64_t)(row->run.first + i))->durable == STATE_UNKNOWN)
+			return true;
+	return false;
 }
 
 /* I9: after faults stop everything is settled, and no process is left. */

@@ -82,9 +82,9 @@ struct message {
 enum happening {
 	HAPPENS_TO_MASTER, HAPPENS_TO_WORKER, HAPPENS_TO_CLIENT, HAPPENS_GONE,
 	HAPPENS_TURN, HAPPENS_COMMIT, HAPPENS_MASTER_CRASH, HAPPENS_MASTER_BOOT,
-	HAPPENS_CONNECT, HAPPENS_BREAK, HAPPENS_BEAT,
+	HAPPENS_CONNECT, HAPPENS_BREAK, HAPPENS_BEAT, HAPPENS_LEASE_END,
 	HAPPENS_JOB_END, HAPPENS_KILL, HAPPENS_KEEPER_CRASH, HAPPENS_KEEPER_BOOT, HAPPENS_MACHINE_CRASH,
-	HAPPENS_CLIENT, HAPPENS_PAUSE,
+	HAPPENS_CLIENT, HAPPENS_PAUSE, HAPPENS_PARTITION,
 };
 
 struct event {
@@ -113,13 +113,14 @@ struct process {
 	bool alive;
 	bool asked_to_stop;
 	bool ours;                       /* a child of the present keeper: its status will be known */
+	bool exclusive;
 	int64_t started_ns;
 };
 
 struct spooled {
 	uint64_t job, epoch;
 	bool ended;
-	bool synced;
+	int64_t at_ns;                   /* of the latest word in it; only the machine's death can lose it */
 	struct rec_done result;
 };
 
@@ -129,8 +130,9 @@ struct sim_worker {
 	uint64_t instance;
 	bool keeper_up;
 	bool welcomed;
-	int64_t welcomed_ns, lease_ms;
+	int64_t hello_ns, welcomed_ns, lease_ms;
 	int64_t paused_until_ns;
+	int64_t cut_until_ns;            /* the network between it and the master is down */
 	struct sim_conn *conn;
 	struct ledger *ledger;
 	struct process *processes;
@@ -231,6 +233,7 @@ void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker,
 void sim_worker_connect(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, const struct message *message);
 void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint64_t process, bool killed);
+void sim_worker_lease_end(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_beat(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_free(struct sim_worker *worker);
 bool sim_worker_at_rest(const struct sim_worker *worker);
@@ -246,8 +249,11 @@ void oracle_durable(struct sim_world *world, const struct outbox *outbox);      
 void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);
 void oracle_cancelled(struct sim_world *world, uint64_t run);
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
+const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);    /* of a durable run's job, or NULL */
 void oracle_ended(struct sim_world *world, uint64_t job, uint64_t epoch);
 void oracle_quiet(struct sim_world *world, const struct sim_worker *worker);      /* now and then, of a worker in peace */
+void oracle_paused(struct sim_world *world, const struct sim_worker *worker);
+bool oracle_run_unknown(struct sim_world *world, uint64_t run);                   /* has it a job that waits for a person? */
 void oracle_rest(struct sim_world *world);
 void oracle_free(struct oracle *oracle);
 

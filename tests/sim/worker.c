@@ -66,7 +66,7 @@ static void attempt_ended(struct sim_world *world, struct sim_worker *worker, st
 		result.started_ms = now.wall_ms - (now.mono_ns - started_ns) / MS;
 	}
 	record->ended = true;
-	record->synced = false;
+	record->at_ns = world->now_ns;
 	record->result = result;
 	ledger_ended(worker->ledger, entry, &result);
 	send_done(world, worker, &result);
@@ -86,11 +86,11 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 			worker->processes = mem_resize(worker->processes, worker->process_cap, sizeof(*process));
 		}
 		process = &worker->processes[worker->process_count++];
-		*process = (struct process){ .job = entry->job, .epoch = entry->epoch, .id = ++world->next_process,
+		*process = (struct process){ .exclusive = entry->exclusive, .job = entry->job, .epoch = entry->epoch, .id = ++world->next_process,
 					     .alive = true, .ours = true, .started_ns = world->now_ns };
 		oracle_started(world, worker, entry->job, entry->epoch);
 		world_plan(world, takes, HAPPENS_JOB_END, worker->index)->a = process->id;
-		spool_add(worker, entry->job, entry->epoch);
+		spool_add(worker, entry->job, entry->epoch)->at_ns = world->now_ns;
 		ledger_started(worker->ledger, entry);
 		message->started = mem_array(1, sizeof(*message->started));
 		message->started[0] = (struct rec_started){ .job = entry->job, .epoch = entry->epoch,
@@ -138,6 +138,29 @@ void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint
 	start_some(world, worker);
 }
 
+/* A lease that has ended ends what may not run twice. */
+static void enforce_lease(struct sim_world *world, struct sim_worker *worker)
+{
+	struct ledger_entry *entry;
+
+	while ((entry = ledger_overdue(worker->ledger, world->now_ns))) {
+		for (size_t i = 0; i < worker->process_count; i++)
+			if (worker->processes[i].job == entry->job && worker->processes[i].epoch == entry->epoch) {
+				worker->processes[i].asked_to_stop = true;
+				sim_worker_job_end(world, worker, worker->processes[i].id, true);
+				break;
+			}
+	}
+}
+
+static void plan_lease_end(struct sim_world *world, struct sim_worker *worker)
+{
+	int64_t end_ns = ledger_lease_end(worker->ledger);
+
+	if (end_ns > world->now_ns && end_ns != TIME_NEVER)
+		world_plan(world, end_ns - world->now_ns, HAPPENS_LEASE_END, worker->index);
+}
+
 /* ---- connection ---- */
 
 void sim_worker_connect(struct sim_world *world, struct sim_worker *worker)
@@ -147,7 +170,8 @@ void sim_worker_connect(struct sim_world *world, struct sim_worker *worker)
 	if (!worker->keeper_up || (worker->conn && worker->conn->peer_open))
 		return;
 	worker->welcomed = false;
-	if (!world->master.up || worker->paused_until_ns > world->now_ns) {
+	if (!world->master.up || worker->paused_until_ns > world->now_ns ||
+	    worker->cut_until_ns > world->now_ns) {
 		worker->conn = NULL;
 		world_plan(world, (int64_t)(1 + world_rand(world, 2000)) * MS, HAPPENS_CONNECT, worker->index);
 		return;
@@ -165,7 +189,7 @@ void sim_worker_connect(struct sim_world *world, struct sim_worker *worker)
 			hello->held[hello->count++] = (struct rec_held){ .job = e->job, .epoch = e->epoch, .phase = e->phase };
 	world_note(world, "%s says HELLO on connection %u with %u attempts", worker->name, (unsigned)worker->conn->id,
 		   (unsigned)hello->count);
-	hello->sent_ns = world->now_ns;
+	worker->hello_ns = world->now_ns;
 	conn_to_master(world, worker->conn, hello);
 }
 
@@ -176,6 +200,8 @@ void sim_worker_beat(struct sim_world *world, struct sim_worker *worker)
 
 	if (!worker->keeper_up)
 		return;
+	if (worker->paused_until_ns <= world->now_ns)
+		enforce_lease(world, worker);
 	world_plan(world, (world->hasty ? 1000 : 2000) * MS, HAPPENS_BEAT, worker->index);
 	if (worker->paused_until_ns > world->now_ns)
 		return;
@@ -197,7 +223,9 @@ static void welcomed(struct sim_world *world, struct sim_worker *worker, const s
 	worker->welcomed = true;
 	worker->welcomed_ns = world->now_ns;
 	worker->lease_ms = message->lease_ms;
-	ledger_lease(worker->ledger, world->now_ns + message->lease_ms * MS);
+	/* From when HELLO was sent, as the link counts it. */
+	ledger_lease(worker->ledger, worker->hello_ns + message->lease_ms * MS);
+	plan_lease_end(world, worker);
 	for (struct ledger_entry *e = ledger_first(worker->ledger, PHASE_ENDED); e; e = e->next)
 		send_done(world, worker, &e->result);
 	for (struct ledger_entry *e = ledger_first(worker->ledger, PHASE_RUNNING); e; e = e->next) {
@@ -231,15 +259,27 @@ static void stop_one(struct sim_world *world, struct sim_worker *worker, const s
 	}
 }
 
+void sim_worker_lease_end(struct sim_world *world, struct sim_worker *worker)
+{
+	if (worker->keeper_up && worker->paused_until_ns <= world->now_ns)
+		enforce_lease(world, worker);
+}
+
 static void take_assignments(struct sim_world *world, struct sim_worker *worker, const struct message *message)
 {
 	for (size_t i = 0; i < message->count; i++) {
 		struct ledger_entry *entry;
 
-		if (ledger_assign(worker->ledger, message->assign[i].job, message->assign[i].epoch, NULL, &entry) !=
-		    LEDGER_TAKEN)
+		const struct rec_job_spec *spec = oracle_spec(world, message->assign[i].job);
+		struct ledger_entry *old;
+		bool exclusive = spec && spec->mode == EXEC_EXCLUSIVE;
+
+		if (ledger_assign(worker->ledger, message->assign[i].job, message->assign[i].epoch, exclusive, NULL,
+				  &entry) != LEDGER_TAKEN)
 			world_note(world, "%s has a newer attempt of job %u, or this one", worker->name,
 				   (unsigned)message->assign[i].job);
+		while ((old = ledger_superseded(worker->ledger, message->assign[i].job)))
+			attempt_ended(world, worker, old, OUTCOME_RECALLED, 0, 0);
 	}
 }
 
@@ -265,6 +305,7 @@ void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, cons
 		break;
 	case OP_HEARTBEAT:
 		ledger_lease(worker->ledger, message->sent_ns + worker->lease_ms * MS);
+		plan_lease_end(world, worker);
 		break;
 	case OP_ASSIGN:
 		take_assignments(world, worker, message);
@@ -294,7 +335,7 @@ static void adopt(struct sim_world *world, struct sim_worker *worker, const stru
 	struct ledger_entry *entry;
 	bool alive = false;
 
-	if (ledger_assign(worker->ledger, record->job, record->epoch, NULL, &entry) != LEDGER_TAKEN)
+	if (ledger_assign(worker->ledger, record->job, record->epoch, false, NULL, &entry) != LEDGER_TAKEN)
 		return;
 	ledger_started(worker->ledger, entry);
 	if (record->ended) {
@@ -344,9 +385,15 @@ void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker,
 	worker->keeper_up = false;
 	ledger_free(worker->ledger);
 	worker->ledger = NULL;
-	while (machine && worker->process_count) {
-		oracle_ended(world, worker->processes[0].job, worker->processes[0].epoch);
-		process_gone(worker, &worker->processes[0]);
+	for (size_t i = worker->spool_count; machine && i-- > 0;)
+		if (worker->spool[i].at_ns + 5 * NS_PER_S > world->now_ns && world_chance(world, 500))
+			worker->spool[i] = worker->spool[--worker->spool_count];
+	/* What may not run twice doesn't outlive its keeper, which alone can end it in time. */
+	for (size_t i = worker->process_count; i-- > 0;) {
+		if (!machine && !worker->processes[i].exclusive)
+			continue;
+		oracle_ended(world, worker->processes[i].job, worker->processes[i].epoch);
+		process_gone(worker, &worker->processes[i]);
 	}
 	world_plan(world, (int64_t)world_rand(world, world_chance(world, 200) ? 150000 : 3000) * MS, HAPPENS_KEEPER_BOOT,
 		   worker->index);

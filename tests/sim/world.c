@@ -63,11 +63,9 @@ static bool event_before(const struct event *a, const struct event *b)
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
 }
 
-struct event *world_plan(struct sim_world *world, int64_t after_ns, enum happening what, uint32_t who)
+static struct event *plan_event(struct sim_world *world, struct event event)
 {
 	size_t at = world->heap_count++;
-	struct event event = { .at_ns = world->now_ns + (after_ns > 0 ? after_ns : 0), .order = ++world->order,
-			       .what = what, .who = who };
 
 	if (world->heap_count > world->heap_cap) {
 		world->heap_cap = world->heap_cap ? world->heap_cap * 2 : 256;
@@ -79,6 +77,12 @@ struct event *world_plan(struct sim_world *world, int64_t after_ns, enum happeni
 	}
 	world->heap[at] = event;
 	return &world->heap[at];
+}
+
+struct event *world_plan(struct sim_world *world, int64_t after_ns, enum happening what, uint32_t who)
+{
+	return plan_event(world, (struct event){ .at_ns = world->now_ns + (after_ns > 0 ? after_ns : 0),
+						 .order = ++world->order, .what = what, .who = who });
 }
 
 static bool world_next(struct sim_world *world, struct event *ret_event)
@@ -206,12 +210,10 @@ static void to_peer(struct sim_world *world, struct event *event)
 	if (event->what == HAPPENS_TO_CLIENT)
 		client_receive(world, event->message);
 	else if (world->workers[event->who].paused_until_ns > world->now_ns) {
-		struct event *later = world_plan(world, world->workers[event->who].paused_until_ns - world->now_ns,
-						 event->what, event->who);
+		struct event later = *event;
 
-		later->a = event->a;
-		later->order = event->order;
-		later->message = event->message;
+		later.at_ns = world->workers[event->who].paused_until_ns;
+		plan_event(world, later);
 		event->message = NULL;
 	} else {
 		sim_worker_receive(world, &world->workers[event->who], event->message);
@@ -264,6 +266,13 @@ static void fault_happens(struct sim_world *world, const struct event *event)
 	case HAPPENS_PAUSE:
 		worker->paused_until_ns = world->now_ns + (int64_t)world_rand(world, world->hasty ? 12000 : 90000) * MS;
 		world_note(world, "%s is paused", worker->name);
+		oracle_paused(world, worker);
+		break;
+	case HAPPENS_PARTITION:
+		worker->cut_until_ns = world->now_ns + (int64_t)world_rand(world, world->hasty ? 15000 : 100000) * MS;
+		world_note(world, "%s is cut off", worker->name);
+		if (worker->conn)
+			conn_break(world, worker->conn);
 		break;
 	default:
 		break;
@@ -299,6 +308,9 @@ static void happen(struct sim_world *world, struct event *event)
 	case HAPPENS_CONNECT:
 		sim_worker_connect(world, worker);
 		break;
+	case HAPPENS_LEASE_END:
+		sim_worker_lease_end(world, worker);
+		break;
 	case HAPPENS_BEAT:
 		sim_worker_beat(world, worker);
 		break;
@@ -322,7 +334,7 @@ static void happen(struct sim_world *world, struct event *event)
 static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 {
 	static const enum happening faults[] = { HAPPENS_MASTER_CRASH, HAPPENS_BREAK, HAPPENS_KEEPER_CRASH,
-						 HAPPENS_MACHINE_CRASH, HAPPENS_PAUSE };
+						 HAPPENS_MACHINE_CRASH, HAPPENS_PAUSE, HAPPENS_PARTITION };
 
 	memset(world, 0, sizeof(*world));
 	world->seed = seed;

@@ -15,6 +15,7 @@ unit_programs = \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
+	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_worker \
 	tests/unit/test_master_live \
@@ -42,6 +43,8 @@ unit_programs = \
 	tests/unit/test_tui_vterm \
 	tests/unit/test_worker_keeper \
 	tests/unit/test_worker_ledger \
+	tests/unit/test_worker_link \
+	tests/unit/test_worker_parts \
 	tests/unit/test_worker_recover \
 	tests/unit/test_worker_spool
 
@@ -83,6 +86,9 @@ tests_unit_test_core_life_LDADD = $(core_libs)
 
 tests_unit_test_core_load_SOURCES = tests/unit/test_core_load.c
 tests_unit_test_core_load_LDADD = $(core_libs)
+
+tests_unit_test_core_modes_SOURCES = tests/unit/test_core_modes.c
+tests_unit_test_core_modes_LDADD = $(core_libs)
 
 tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
 tests_unit_test_core_outbox_LDADD = $(core_libs)
@@ -164,6 +170,12 @@ tests_unit_test_worker_keeper_LDADD = $(all_libs)
 
 tests_unit_test_worker_ledger_SOURCES = tests/unit/test_worker_ledger.c
 tests_unit_test_worker_ledger_LDADD = $(all_libs)
+
+tests_unit_test_worker_link_SOURCES = tests/unit/test_worker_link.c
+tests_unit_test_worker_link_LDADD = $(all_libs)
+
+tests_unit_test_worker_parts_SOURCES = tests/unit/test_worker_parts.c
+tests_unit_test_worker_parts_LDADD = $(all_libs)
 
 tests_unit_test_worker_recover_SOURCES = tests/unit/test_worker_recover.c
 tests_unit_test_worker_recover_LDADD = $(all_libs)

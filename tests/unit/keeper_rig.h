@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "worker/ipc.h"
+#include "worker/tree.h"
 #include "worker/worker.h"
 
 #define RIG_WAIT_MS 20000
@@ -297,6 +298,29 @@ static inline bool rig_file_appears(const char *path)
 	return false;
 }
 
+/* What a killed keeper left running: no test leaves a process behind. */
+static inline void rig_kill_orphans(struct rig *rig)
+{
+	struct pid_list list = { 0 };
+	char path[PATH_MAX + 16], mark[48];
+	struct stat st;
+	uint64_t job, epoch;
+	size_t found;
+
+	snprintf(path, sizeof(path), "%s/worker/w1", rig->options.place.dir);
+	if (stat(path, &st) < 0)
+		return;
+	snprintf(mark, sizeof(mark), "%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	do {
+		found = 0;
+		tree_processes(&list);
+		for (size_t i = 0; i < list.n; i++)
+			if (tree_mark(list.at[i], mark, &job, &epoch))
+				found += kill(list.at[i], SIGKILL) == 0;
+	} while (found > 0);
+	pid_list_free(&list);
+}
+
 static inline void rig_free(struct rig *rig)
 {
 	char dir[PATH_MAX];
@@ -305,6 +329,7 @@ static inline void rig_free(struct rig *rig)
 		kill(rig->keeper, SIGKILL);
 		waitpid(rig->keeper, NULL, 0);
 	}
+	rig_kill_orphans(rig);
 	if (rig->stub_fd >= 0)
 		close(rig->stub_fd);
 	close(rig->listen_fd);

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,7 +20,6 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "master/master.h"
 #include "proto/frame.h"
@@ -31,6 +31,7 @@
 
 static struct place box_place;
 static pid_t box_pid;
+static int box_log_fd = -1;              /* what masters say: shown when one fails */
 static unsigned box_fd_limit;             /* of the next master, 0: as it is */
 
 /* ---- the master ---- */
@@ -46,9 +47,10 @@ static inline int box_run(int ready_fd)
 
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	log_init("master", getenv("BOX_LOG") ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
+	if (dup2(box_log_fd, STDERR_FILENO) < 0)
+		abort();
 	status = master_run(&options, &error);
-	if (status != 0 && getenv("BOX_LOG"))
+	if (status != 0)
 		fprintf(stderr, "master: %s\n", error.text);
 	return status;
 }
@@ -118,6 +120,18 @@ static inline void box_setup_cb(void *data)
 	strcpy(box_place.cluster, "test");
 	if (!mkdtemp(box_place.dir))
 		abort();
+	box_log_fd = memfd_create("master.log", MFD_CLOEXEC);
+	if (box_log_fd < 0)
+		abort();
+}
+
+static inline void box_show_log(void)
+{
+	char text[4096];
+	ssize_t got;
+
+	for (off_t at = 0; (got = pread(box_log_fd, text, sizeof(text), at)) > 0; at += got)
+		fwrite(text, 1, (size_t)got, stderr);
 }
 
 static inline void box_teardown_cb(void *data)
@@ -125,9 +139,11 @@ static inline void box_teardown_cb(void *data)
 	(void)data;
 	/* With a sanitizer, its status also says whether it lost memory. */
 	if (box_pid > 0 && box_stop(SIGTERM) != 0) {
+		box_show_log();
 		fprintf(stderr, "the master didn't end in order\n");
 		abort();
 	}
+	close(box_log_fd);
 	if (io_remove_tree(AT_FDCWD, box_place.dir) != 0)
 		abort();
 }

@@ -104,7 +104,7 @@ TEST settings(void)
 	struct job_defaults defaults = { .env = { env, 1 }, .dir = slice_str("/d"), .retry_max = 9, .timeout_ms = 7 };
 	struct rec_job_spec spec;
 
-	ASSERT_EQ(ERR_NONE, parse("a='ls -l \"x\"' retry=3 timeout=5m backoff=2s prio=0 dir=/x env=A=b env=\"C=d e\";"
+	ASSERT_EQ(ERR_NONE, parse("a='ls -l \"x\"' retry=3 timeout=5m backoff=2s prio=0 dir=/x env=A=b env=\"C=d e\" mode=once;"
 				  "b=\"a\\tb \\\"q\\\"\"c'd'"));
 	dagline_job(&dag, 0, &defaults, &arena, &spec);
 	ASSERT_EQ_FMT(UINT64_C(3), spec.retry_max, "%" PRIu64);
@@ -112,6 +112,7 @@ TEST settings(void)
 	ASSERT_EQ_FMT(UINT64_C(2000), spec.backoff_ms, "%" PRIu64);
 	ASSERT_EQ_FMT(UINT64_C(1), spec.priority, "%" PRIu64);
 	ASSERT(slice_eq(spec.dir, slice_str("/x")));
+	ASSERT_EQ(EXEC_ONCE, spec.mode);
 	ASSERT_EQ_FMT((size_t)3, spec.env.n, "%zu");
 	ASSERT(slice_eq(spec.env.at[0], slice_str("X=1")));
 	ASSERT(slice_eq(spec.env.at[2], slice_str("C=d e")));
@@ -127,6 +128,7 @@ TEST settings(void)
 	ASSERT_EQ(ERR_INVALID, parse("a=x retry=-1"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x timeout=soon"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x prio=101"));
+	ASSERT_EQ(ERR_INVALID, parse("a=x mode=twice"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x dir=here"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x env=NOTHING"));
 	PASS();

@@ -56,6 +56,8 @@ TEST options_stand_anywhere(void)
 	ASSERT_EQ_FMT((size_t)2, invocation.arg_count, "%zu");
 	ASSERT_STR_EQ("--json", invocation.args[1]);
 	ASSERT_FALSE(option_given(&invocation, OPT_json));
+	ASSERT_EQ(ERR_NONE, parse("wait -- --"));
+	ASSERT_EQ_FMT((size_t)1, invocation.arg_count, "%zu");
 	ASSERT_EQ(ERR_NONE, parse("run -"));
 	ASSERT_STR_EQ("-", invocation.args[0]);
 	ASSERT_EQ(ERR_NONE, parse(""));

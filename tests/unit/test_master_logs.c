@@ -177,6 +177,35 @@ TEST over_the_cap_the_count_is_exact(void)
 	PASS();
 }
 
+TEST what_the_worker_kept_back_is_counted(void)
+{
+	struct rec_done done = { .job = 5, .epoch = 9, .outcome = OUTCOME_EXIT, .ended_ms = 1, .out_bytes = 10 };
+	struct msg_done ends = { .items = { .at = &done, .n = 1 } };
+	struct peer client, worker;
+	struct buf text = { 0 };
+	struct frame frame;
+	uint64_t dropped;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client));
+	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(send_output(&worker, 5, 1, 0, slice_str("head")));
+	/* Said twice, counted once. */
+	for (int i = 0; i < 2; i++) {
+		ASSERT(peer_send(&worker, OP_DONE, &ends));
+		do
+			ASSERT(peer_frame(&worker, &frame));
+		while (frame.opcode != OP_ACK);
+	}
+	ASSERT(read_log(&client, 5, 1, &text, &dropped));
+	ASSERT(slice_eq(buf_slice(&text), slice_str("head")));
+	ASSERT_EQ_FMT(6ull, (unsigned long long)dropped, "%llu");
+	buf_free(&text);
+	peer_close(&client);
+	peer_close(&worker);
+	PASS();
+}
+
 TEST bad_output_closes_its_sender(void)
 {
 	struct peer worker;
@@ -228,6 +257,7 @@ SUITE(master_logs)
 	RUN_TEST(a_worker_that_repeats_itself_is_credited_too);
 	RUN_TEST(many_jobs_write_in_turn);
 	RUN_TEST(over_the_cap_the_count_is_exact);
+	RUN_TEST(what_the_worker_kept_back_is_counted);
 	RUN_TEST(bad_output_closes_its_sender);
 	RUN_TEST(logs_that_cant_be_written_dont_stop_the_master);
 }

@@ -28,7 +28,7 @@ TEST counts(void)
 {
 	ASSERT_EQ_FMT(16, (int)STATE_COUNT, "%d");
 	ASSERT_EQ_FMT(33, (int)EVENT_COUNT, "%d");
-	ASSERT_EQ_FMT(86, (int)MOVE_COUNT, "%d");
+	ASSERT_EQ_FMT(87, (int)MOVE_COUNT, "%d");
 	PASS();
 }
 

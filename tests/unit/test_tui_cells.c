@@ -140,6 +140,9 @@ TEST wide_characters(void)
 	ASSERT_EQ(' ', grid_at(&grid, 2, 0)->text[0]);
 	ASSERT_EQ(2, grid_at(&grid, 0, 0)->width);
 	ASSERT(whole(&grid));
+	pane_str(pane, 0, 0, plain, "y");
+	ASSERT_EQ(' ', grid_at(&grid, 1, 0)->text[0]);
+	ASSERT(whole(&grid));
 	/* Half of one at the edge is a blank. */
 	pane_str(pane, 5, 0, plain, "中");
 	ASSERT_EQ(' ', grid_at(&grid, 5, 0)->text[0]);

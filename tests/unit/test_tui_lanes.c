@@ -288,6 +288,12 @@ TEST folds_more_than_eight(void)
 	fold_build(&fold, &graph, NULL);
 	ASSERT_EQ(1 + 2 * FOLD_MIN, fold.count);
 	drop(&graph, &fold);
+	/* Others beside them don't count. */
+	graph = two_stages(FOLD_MIN);
+	add_job(&graph, "other", &(uint32_t){ 0 }, 1);
+	fold_build(&fold, &graph, NULL);
+	ASSERT_EQ(2 + 2 * FOLD_MIN, fold.count);
+	drop(&graph, &fold);
 	graph = two_stages(FOLD_MIN + 1);
 	fold_build(&fold, &graph, NULL);
 	/* b[i] needs only a[i]: alike, for all a are alike. */

@@ -248,6 +248,29 @@ TEST dag_selection_follows(void)
 	PASS();
 }
 
+/* A failed one of a group that is well again: its group is selected. */
+TEST member_recovers(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	struct rec_job_row row = { .job = 902 + 77, .run = FIXTURE_RUN, .index = 2 + 77,
+		.name = slice_str("encode[77]"), .state = STATE_RUNNING, .epoch = 2, .tries = 4 };
+	struct msg_delta delta = { .turn = 100, .jobs = { &row, 1 } };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	delta.id = fixture.graph_id;
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	press(&fixture, "jjjj");
+	ASSERT_EQ(ROW_MEMBER, (int)dag_selected(fixture.app)->kind);
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT_EQ(ROW_NODE, (int)dag_selected(fixture.app)->kind);
+	ASSERT(fixture.app->dag.fold.nodes[dag_selected(fixture.app)->node].folded);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
 /* The target is what was on the screen when it was asked; every key but y leaves it alone. */
 TEST cancel_asks(void)
 {
@@ -275,7 +298,11 @@ TEST cancel_asks(void)
 	ASSERT_EQ(1, fixture.cancel_count);
 	ASSERT_EQ(4127, fixture.cancelled[0]);
 	ASSERT_STR_EQ("", fixture.cancelled_names[0]);
-	/* A pasted text presses nothing. */
+	/* A pasted text presses nothing, and answers nothing. */
+	app_key(fixture.app, 'c', FIXTURE_NOW);
+	app_key(fixture.app, 'y' | TUI_KEY_PASTED, FIXTURE_NOW);
+	ASSERT_EQ(OVERLAY_CONFIRM, (int)fixture.app->overlay);
+	app_key(fixture.app, 'n', FIXTURE_NOW);
 	app_key(fixture.app, 'c' | TUI_KEY_PASTED, FIXTURE_NOW);
 	app_key(fixture.app, 'y' | TUI_KEY_PASTED, FIXTURE_NOW);
 	fixture_collect(&fixture);
@@ -295,6 +322,57 @@ TEST cancel_group(void)
 	/* 11 run, 18 queue; the fixture notes 16 at most. */
 	ASSERT_EQ(16, fixture.cancel_count);
 	ASSERT_STR_EQ("encode[99]", fixture.cancelled_names[0]);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
+/* The last 64 KB; up pauses, the end follows; a search sees words, not colours. */
+TEST log_is_bounded(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	struct buf text = { 0 };
+	struct rec_output piece = { .job = 979, .epoch = 1, .run = FIXTURE_RUN, .stream = 1,
+		.wall_ms = FIXTURE_NOW };
+	struct msg_log_data msg = { .offset = 1, .pieces = { &piece, 1 } };
+	struct log_view *log;
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	log = &fixture.app->log;
+	for (const char *key = "jjjjl"; *key; key++) {
+		app_key(fixture.app, (uint32_t)*key, FIXTURE_NOW);
+		fixture_collect(&fixture);
+	}
+	for (int i = 0; i < 20000; i++)
+		buf_addf(&text, "line \x1b[3%dm%d\x1b[0m of it\n", i % 8, i);
+	/* In pieces that end anywhere, and asked for again until there is no more. */
+	for (size_t at = 0; at < text.len; at += 7001) {
+		size_t len = text.len - at < 7001 ? text.len - at : 7001;
+
+		ASSERT(fixture.log_id != 0);
+		msg.id = fixture.log_id;
+		msg.offset = at + len;
+		msg.end = at + len == text.len;
+		piece.data = slice_make(text.data + at, len);
+		fixture.log_id = 0;
+		fixture_give(&fixture, OP_LOG_DATA, &msg, FIXTURE_NOW);
+		ASSERT(log->bytes <= LOG_KEEP_BYTES && log->count <= LOG_KEEP_LINES);
+	}
+	ASSERT_EQ(0, fixture.log_id);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "line 19999 of it") && log->follow);
+	press(&fixture, "k");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "PAUSED") && !has(&grid, "line 19999"));
+	press(&fixture, "G");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "line 19999 of it") && log->follow);
+	press(&fixture, "/line 19000 of$");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "line 19000 of it"));
+	buf_free(&text);
 	grid_free(&grid);
 	fixture_close(&fixture);
 	PASS();
@@ -455,8 +533,10 @@ SUITE(behaviour)
 {
 	RUN_TEST(selection_follows);
 	RUN_TEST(dag_selection_follows);
+	RUN_TEST(member_recovers);
 	RUN_TEST(cancel_asks);
 	RUN_TEST(cancel_group);
+	RUN_TEST(log_is_bounded);
 	RUN_TEST(stale_is_dimmed);
 	RUN_TEST(idle_is_still);
 	RUN_TEST(frozen_stays);

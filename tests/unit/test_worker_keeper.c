@@ -177,7 +177,9 @@ TEST nothing_else_is_inherited(void)
 	struct ipc_exited exited;
 
 	rig_sh(rig, 1, 1, "ls /proc/$$/fd; readlink /proc/$$/fd/0; umask; ulimit -c; "
-	       "sed -n 's/\t//; /^NoNew/p; /^Sig[BI]/p' /proc/self/status; "
+	       /* 32 and 33 are the C library's own: its posix_spawn ignores them for good, so make's children do */
+	       "sed -n 's/\t//; s/Ign:0000000[01][08]0000000/Ign:0000000000000000/; /^NoNew/p; /^Sig[BI]/p' "
+	       "/proc/self/status; "
 	       "cut -d' ' -f 5,6 /proc/$$/stat | tr ' ' '\\n' | grep -cx $$");
 	ASSERT(rig_exited(rig, 1, &exited));
 	ASSERT_STR_EQ("0\n1\n2\n/dev/null\n0077\n0\nSigBlk:0000000000000000\nSigIgn:0000000000000000\n"
@@ -274,12 +276,14 @@ static int survivors(const char *name)
 /* Wait until there are so many. */
 static bool grows(const char *name, int least)
 {
-	for (int i = 0; i < RIG_WAIT_MS / 50; i++) {
-		if (survivors(name) >= least)
-			return true;
+	int64_t end_ns = clock_mono_ns() + RIG_WAIT_MS * NS_PER_MS;
+
+	while (survivors(name) < least) {
+		if (clock_mono_ns() > end_ns)
+			return false;
 		usleep(20000);
 	}
-	return false;
+	return true;
 }
 
 /* Double fork, a session of its own, TERM ignored: survives any signal to the process group. */
@@ -306,7 +310,8 @@ TEST stop_kills_the_whole_tree(void)
 		 path);
 	spawn_tree(1, "stop", script);
 	ASSERT(rig_file_appears(path));
-	ASSERT(grows("stop", 7));
+	/* Without the sleeps that come and go: main, and two of each that escapes. */
+	ASSERT(grows("stop", 5));
 	rig_stop(rig, 1, 1, 50);
 	ASSERT(rig_exited(rig, 1, &exited));
 	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
@@ -322,7 +327,7 @@ TEST nothing_outlives_its_main_process(void)
 
 	spawn_tree(2, "other", ESCAPE(1) "exec sleep 600");
 	ASSERT(rig_started(rig, 2, &started));
-	ASSERT(grows("other", 4));
+	ASSERT(grows("other", 3));
 	spawn_tree(1, "leave", ESCAPE(1) ESCAPE(2) "sleep 600 & sleep 0.2; exit 3");
 	ASSERT(rig_exited(rig, 1, &exited));
 	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);

@@ -26,7 +26,7 @@ static struct ledger_entry *take(uint64_t job, uint64_t epoch)
 {
 	struct ledger_entry *entry = NULL;
 
-	if (ledger_assign(ledger, job, epoch, (void *)(uintptr_t)(job * 100 + epoch), &entry) != LEDGER_TAKEN)
+	if (ledger_assign(ledger, job, epoch, false, (void *)(uintptr_t)(job * 100 + epoch), &entry) != LEDGER_TAKEN)
 		return NULL;
 	return entry;
 }
@@ -55,8 +55,8 @@ TEST assign_takes_once(void)
 	ASSERT_EQ(7, entry->job);
 	ASSERT_EQ(3, entry->epoch);
 	ASSERT_FALSE(entry->stopping);
-	ASSERT_EQ(LEDGER_DUPLICATE, ledger_assign(ledger, 7, 3, NULL, &other));
-	ASSERT_EQ(LEDGER_STALE, ledger_assign(ledger, 7, 2, NULL, &other));
+	ASSERT_EQ(LEDGER_DUPLICATE, ledger_assign(ledger, 7, 3, false, NULL, &other));
+	ASSERT_EQ(LEDGER_STALE, ledger_assign(ledger, 7, 2, false, NULL, &other));
 	ASSERT_EQ(entry, other);
 	ASSERT_EQ(1, ledger_queued(ledger));
 	ASSERT_EQ(entry, ledger_find(ledger, 7, 3));
@@ -71,7 +71,7 @@ TEST duplicate_of_an_older_epoch_that_is_known(void)
 
 	start(7, 3);
 	take(7, 4);
-	ASSERT_EQ(LEDGER_DUPLICATE, ledger_assign(ledger, 7, 3, NULL, &entry));
+	ASSERT_EQ(LEDGER_DUPLICATE, ledger_assign(ledger, 7, 3, false, NULL, &entry));
 	ASSERT_EQ(NULL, entry);
 	PASS();
 }
@@ -81,8 +81,8 @@ TEST stale_while_the_result_is_kept(void)
 	struct ledger_entry *entry = NULL;
 
 	end(start(7, 3), OUTCOME_EXIT);
-	ASSERT_EQ(LEDGER_STALE, ledger_assign(ledger, 7, 2, NULL, &entry));
-	ASSERT_EQ(LEDGER_DUPLICATE, ledger_assign(ledger, 7, 3, NULL, &entry));
+	ASSERT_EQ(LEDGER_STALE, ledger_assign(ledger, 7, 2, false, NULL, &entry));
+	ASSERT_EQ(LEDGER_DUPLICATE, ledger_assign(ledger, 7, 3, false, NULL, &entry));
 	PASS();
 }
 
@@ -118,7 +118,7 @@ TEST next_needs_a_lease(void)
 	struct ledger *other = ledger_new(1);
 	struct ledger_entry *entry = NULL;
 
-	ASSERT_EQ(LEDGER_TAKEN, ledger_assign(other, 1, 1, NULL, &entry));
+	ASSERT_EQ(LEDGER_TAKEN, ledger_assign(other, 1, 1, false, NULL, &entry));
 	ASSERT_EQ(NULL, ledger_next(other, INT64_MIN));
 	ASSERT_EQ(NULL, ledger_next(other, 0));
 	ASSERT_FALSE(ledger_has_lease(other, 0));
@@ -130,6 +130,28 @@ TEST next_needs_a_lease(void)
 	ledger_lease(other, 60);
 	ASSERT_EQ(entry, ledger_next(other, 59));
 	ASSERT_EQ(NULL, ledger_next(other, 60));
+	ledger_free(other);
+	PASS();
+}
+
+TEST exclusive_ends_with_the_lease(void)
+{
+	struct ledger *other = ledger_new(2);
+	struct ledger_entry *plain = NULL, *exclusive = NULL;
+
+	ledger_lease(other, 50);
+	ASSERT_EQ(LEDGER_TAKEN, ledger_assign(other, 1, 1, false, NULL, &plain));
+	ASSERT_EQ(LEDGER_TAKEN, ledger_assign(other, 2, 1, true, NULL, &exclusive));
+	ledger_started(other, plain);
+	ASSERT_EQ(TIME_NEVER, ledger_lease_end(other));
+	ASSERT_EQ(NULL, ledger_overdue(other, 50));
+	ledger_started(other, exclusive);
+	ASSERT_EQ(50, ledger_lease_end(other));
+	ASSERT_EQ(NULL, ledger_overdue(other, 49));
+	ASSERT_EQ(exclusive, ledger_overdue(other, 50));
+	ASSERT_EQ(LEDGER_STOP_SIGNAL, ledger_stop(other, 2, 1, &exclusive));
+	ASSERT_EQ(NULL, ledger_overdue(other, 50));
+	ASSERT_EQ(TIME_NEVER, ledger_lease_end(other));
 	ledger_free(other);
 	PASS();
 }
@@ -280,6 +302,7 @@ SUITE(ledger_suite)
 	RUN_TEST(next_is_the_oldest);
 	RUN_TEST(next_needs_a_slot);
 	RUN_TEST(next_needs_a_lease);
+	RUN_TEST(exclusive_ends_with_the_lease);
 	RUN_TEST(newer_epoch_waits_for_the_older);
 	RUN_TEST(overtaken_while_queued_never_starts);
 	RUN_TEST(ended_keeps_the_result);

@@ -195,7 +195,7 @@ TEST rewrite_replaces(void)
 	fill();
 	spool = reopen(&torn);
 	add(spool, SPOOL_ACKED, 1);
-	spool_want_sync(spool, true);
+	spool_note(spool, 1, 1);
 	spool_rewrite_begin(spool);
 	add(spool, SPOOL_ACKED, 2);
 	ASSERT_EQ(0, spool_rewrite_end(spool));

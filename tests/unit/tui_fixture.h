@@ -229,7 +229,8 @@ static inline void fixture_log(struct fixture *fixture)
 			.wall_ms = FIXTURE_NOW - 8000,
 			.data = slice_str("dts out of order\n")},
 	};
-	struct msg_log_data msg = { .id = fixture->log_id, .offset = 200, .pieces = { pieces, 2 }, .end = true };
+	struct msg_log_data msg = { .id = fixture->log_id, .offset = 200, .pieces = { pieces, 2 },
+		.end = true };
 
 	fixture_give(fixture, OP_LOG_DATA, &msg, FIXTURE_NOW);
 }

@@ -1,0 +1,94 @@
+# bash completion of titan, generated from its command table
+
+_titan_runs() { titan "${cluster[@]}" ls --limit 50 --format '{id}' 2>/dev/null; echo last; }
+_titan_jobs() { titan "${cluster[@]}" show "$1" --format '{address}' 2>/dev/null; }
+
+_titan() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb= i words= kind=
+	local -a cluster=()
+	local options='--cluster --json --plain --format --color --quiet --yes --no-input --timeout --help --version'
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-C|--cluster) cluster=(-C "${COMP_WORDS[++i]}") ;;
+		--cluster|-C|--format|--color|--timeout) ((i++)) ;;
+		-*) ;;
+		*) verb=${COMP_WORDS[i]}; break ;;
+		esac
+	done
+	case $verb in
+	'') words='up down demo status master worker run watch wait logs cancel ls show dash wire completion help version' ;;
+	up)
+		options+=' --slots'
+		;;
+	down)
+		options+=' --keep-workers'
+		;;
+	demo)
+		;;
+	status)
+		;;
+	master)
+		options+=' --heartbeat --lease --grace --ready-fd'
+		;;
+	worker)
+		options+=' --name --slots --ready-fd'
+		;;
+	run)
+		options+=' --expression --lines --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'
+		;;
+	watch)
+		kind=run
+		;;
+	wait)
+		kind=run
+		;;
+	logs)
+		options+=' --follow --stdout --stderr --time'
+		kind=job
+		;;
+	cancel)
+		options+=' --wait'
+		kind=job
+		;;
+	ls)
+		options+=' --limit --all'
+		;;
+	show)
+		kind=job
+		;;
+	dash)
+		options+=' --view --ascii --dump-screen --dump-styles --size --clock --exit-after'
+		kind=run
+		;;
+	wire)
+		words='dump'
+		;;
+	completion)
+		words='bash zsh fish'
+		;;
+	help)
+		words='up down demo status master worker run watch wait logs cancel ls show dash wire completion help version dag environment exit output selectors states'
+		;;
+	version)
+		;;
+	esac
+	case $verb$prev in
+	*--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
+	run--mode) COMPREPLY=($(compgen -W 'retry exclusive once' -- "$cur")); return ;;
+	dash--view) COMPREPLY=($(compgen -W 'home runs dag workers' -- "$cur")); return ;;
+	*--dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+	*--dump-screen) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "$options" -- "$cur"))
+	elif [[ $kind == job && $cur == */* ]]; then
+		COMPREPLY=($(compgen -W "$(_titan_jobs "${cur%%/*}")" -- "$cur"))
+	elif [[ -n $kind ]]; then
+		COMPREPLY=($(compgen -W "$(_titan_runs)" -- "$cur"))
+	elif [[ -n $words ]]; then
+		COMPREPLY=($(compgen -W "$words" -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+complete -F _titan titan

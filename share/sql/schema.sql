@@ -1,0 +1,83 @@
+-- The tables of titan's store, made from src/core/rows.def: change them there.
+PRAGMA application_id = 1953068142;
+PRAGMA user_version = 1;
+
+-- counters: generation, boot, next_run, next_job, next_worker, turn
+CREATE TABLE meta (
+	name TEXT NOT NULL,
+	value INTEGER NOT NULL,
+	PRIMARY KEY (name)
+) STRICT, WITHOUT ROWID;
+
+-- workers that were ever seen
+CREATE TABLE worker (
+	worker INTEGER PRIMARY KEY, -- number, given by the core
+	name TEXT NOT NULL, -- unique
+	instance BLOB NOT NULL, -- the latest life of its keeper
+	slots INTEGER NOT NULL,
+	seen_ms INTEGER NOT NULL -- UTC
+) STRICT;
+
+-- one row a run; ended_ms is 0 while it is live
+CREATE TABLE run (
+	run INTEGER PRIMARY KEY, -- number
+	name TEXT NOT NULL,
+	owner TEXT NOT NULL, -- who submitted it
+	first INTEGER NOT NULL, -- serial number of its first job
+	jobs INTEGER NOT NULL, -- how many
+	state INTEGER NOT NULL, -- enum run_state when it ended
+	cancelled INTEGER NOT NULL, -- somebody cancelled it
+	submitted_ms INTEGER NOT NULL, -- UTC
+	ended_ms INTEGER NOT NULL, -- UTC
+	counts BLOB NOT NULL -- when ended: jobs by state, u32 little-endian each
+) STRICT;
+
+-- a run's graph as submitted, in parts; immutable
+CREATE TABLE spec (
+	run INTEGER NOT NULL,
+	part INTEGER NOT NULL, -- from 0
+	count INTEGER NOT NULL, -- jobs in it
+	body BLOB NOT NULL, -- job_spec records, one after the other
+	PRIMARY KEY (run, part)
+) STRICT, WITHOUT ROWID;
+
+-- a job that has moved
+CREATE TABLE job (
+	job INTEGER PRIMARY KEY, -- serial number: live ones are neighbours
+	run INTEGER NOT NULL,
+	state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)), -- enum job_state
+	epoch INTEGER NOT NULL, -- of the latest attempt
+	round INTEGER NOT NULL,
+	tries INTEGER NOT NULL, -- attempts in this round
+	crashes INTEGER NOT NULL, -- attempts lost in this round
+	worker INTEGER NOT NULL, -- of the latest attempt; 0 none
+	stop_cause INTEGER NOT NULL, -- enum job_event that made it stopping
+	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
+	code INTEGER NOT NULL,
+	cause INTEGER NOT NULL, -- serial number + 1 of the job that settled it
+	due_ms INTEGER NOT NULL, -- UTC; of a delayed job
+	started_ms INTEGER NOT NULL, -- UTC
+	ended_ms INTEGER NOT NULL, -- UTC
+	cpu_us INTEGER NOT NULL,
+	rss_kib INTEGER NOT NULL,
+	out_bytes INTEGER NOT NULL
+) STRICT;
+
+-- submits that were acknowledged; lives as long as its run
+CREATE TABLE submit_key (
+	principal INTEGER NOT NULL,
+	submit_key BLOB NOT NULL, -- 16 bytes
+	run INTEGER NOT NULL,
+	digest BLOB NOT NULL, -- SHA-256 of the content
+	PRIMARY KEY (principal, submit_key)
+) STRICT, WITHOUT ROWID;
+
+-- history: what happened in a turn
+CREATE TABLE event (
+	turn INTEGER PRIMARY KEY,
+	wall_ms INTEGER NOT NULL, -- UTC
+	body BLOB NOT NULL -- event records, one after the other
+) STRICT;
+
+-- what a start reads
+CREATE INDEX run_live ON run (run) WHERE ended_ms = 0;

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How often a job may run when nobody can say whether it did: what starts once waits for a person or evidence. */
+#include "tests/unit/core_rig.h"
+
+static struct rig *rig;
+static struct rig_attempt attempt;
+static uint64_t conn;
+
+/* One worker of one slot, and one job of that mode assigned to it. */
+static void begin(enum exec_mode mode)
+{
+	struct graph graph = { 0 };
+
+	rig = rig_new();
+	conn = rig_hello(rig, "w", 1);
+	graph_job(&graph, "j", "")->mode = mode;
+	rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+}
+
+static void lose_worker(void)
+{
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+}
+
+static void come_back(enum attempt_phase phase)
+{
+	struct rec_held held = { .job = attempt.job, .epoch = attempt.epoch, .phase = phase };
+
+	attempt.conn = rig_hello_held(rig, "w", 1, &held, 1);
+}
+
+TEST lost_while_running_is_unknown(void)
+{
+	begin(EXEC_ONCE);
+	rig_started(rig, attempt);
+	lose_worker();
+	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
+	rig_hello(rig, "other", 4);
+	ASSERT_EQ(0, rig->assigned_count - rig->assigned_first);
+	rig_restart(rig);
+	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
+	rig_free(rig);
+	PASS();
+}
+
+TEST lost_while_assigned_may_have_started(void)
+{
+	begin(EXEC_ONCE);
+	lose_worker();
+	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
+	rig_free(rig);
+	PASS();
+}
+
+TEST its_keeper_says_that_it_never_had_it(void)
+{
+	begin(EXEC_ONCE);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, attempt.job));
+	ASSERT_EQ(attempt.epoch + 1, rig_must_take(rig).epoch);
+	rig_free(rig);
+	PASS();
+}
+
+TEST still_running_when_it_returns(void)
+{
+	begin(EXEC_ONCE);
+	rig_started(rig, attempt);
+	lose_worker();
+	come_back(PHASE_RUNNING);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, attempt.job));
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, attempt.job));
+	rig_free(rig);
+	PASS();
+}
+
+TEST evidence_settles_it(void)
+{
+	static const struct {
+		enum outcome outcome;
+		uint64_t code;
+		enum job_state state;
+	} cases[] = {
+		{ OUTCOME_EXIT, 0, STATE_SUCCEEDED }, { OUTCOME_EXIT, 3, STATE_FAILED },
+		{ OUTCOME_SIGNAL, 9, STATE_FAILED }, { OUTCOME_EXIT_UNKNOWN, 0, STATE_UNKNOWN },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin(EXEC_ONCE);
+		rig_started(rig, attempt);
+		lose_worker();
+		come_back(PHASE_ENDED);
+		ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
+		rig_done(rig, attempt, cases[i].outcome, cases[i].code);
+		ASSERT_EQ_FMT((int)cases[i].state, (int)rig_state(rig, attempt.job), "%d");
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST nobody_saw_its_end(void)
+{
+	begin(EXEC_ONCE);
+	rig_started(rig, attempt);
+	rig_done(rig, attempt, OUTCOME_EXIT_UNKNOWN, 0);
+	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
+	rig_cancel(rig, 1, "");
+	ASSERT_EQ(0, rig->errors);
+	rig_free(rig);
+	PASS();
+}
+
+TEST once_excludes_retries(void)
+{
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+
+	rig = rig_new();
+	job = graph_job(&graph, "j", "");
+	job->mode = EXEC_ONCE;
+	job->retry_max = 1;
+	rig_submit(rig, &graph);
+	ASSERT_EQ(1, rig->errors);
+	ASSERT_EQ(ERR_INVALID, rig->error.code);
+	rig_free(rig);
+	PASS();
+}
+
+TEST exclusive_is_given_again_after_the_grace(void)
+{
+	begin(EXEC_EXCLUSIVE);
+	rig_started(rig, attempt);
+	rig_gone(rig, conn);
+	rig_hello(rig, "other", 1);
+	rig_pass(rig, LIMIT_GRACE_MS - 1);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, attempt.job));
+	rig_pass(rig, 1);
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, attempt.job));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(modes)
+{
+	RUN_TEST(lost_while_running_is_unknown);
+	RUN_TEST(lost_while_assigned_may_have_started);
+	RUN_TEST(its_keeper_says_that_it_never_had_it);
+	RUN_TEST(still_running_when_it_returns);
+	RUN_TEST(evidence_settles_it);
+	RUN_TEST(nobody_saw_its_end);
+	RUN_TEST(once_excludes_retries);
+	RUN_TEST(exclusive_is_given_again_after_the_grace);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(modes);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The link between a keeper and a master that are both this test. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+#include "worker/ipc.h"
+#include "worker/worker.h"
+
+#include "greatest.h"
+
+GREATEST_MAIN_DEFS();
+
+#define WAIT_MS  20000
+#define LEASE_MS 30000
+
+static struct worker_options options;
+static struct ipc_end keeper;
+static int listen_fd, master_fd;
+static pid_t link_pid;
+static struct buf in, out;
+static struct arena arena;
+static struct buf body_copy;
+
+static const char *below(const char *name)
+{
+	static char path[PATH_MAX];
+
+	return place_path(&options.place, name, path);
+}
+
+static void setup_cb(void *data)
+{
+	char dir[] = "/tmp/titan-link-XXXXXX";
+	int pair[2];
+
+	(void)data;
+	if (!mkdtemp(dir))
+		abort();
+	options = (struct worker_options){ .name = "w1", .slots = 3, .ready_fd = -1 };
+	snprintf(options.place.dir, sizeof(options.place.dir), "%s/state", dir);
+	strcpy(options.place.cluster, "rig");
+	master_fd = -1;
+	if (place_make(&options.place) < 0 || io_make_dirs(below("worker/w1/attempts"), 0700) < 0 ||
+	    place_socket_listen(&options.place, &listen_fd) < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		abort();
+	fflush(stdout);
+	link_pid = fork();
+	if (link_pid == 0) {
+		struct error error;
+
+		if (!getenv("RIG_LOUD"))
+			dup2(open("/dev/null", O_WRONLY), 2);
+		dup2(pair[1], 3);
+		close_range(4, ~0u, 0);
+		setenv("TITAN_LINK_INSTANCE", "000102030405060708090a0b0c0d0e0f", 1);
+		setenv("TITAN_LINK_PID", "4711", 1);
+		_exit(link_run(&options, &error));
+	}
+	close(pair[1]);
+	keeper.fd = pair[0];
+}
+
+static void teardown_cb(void *data)
+{
+	char dir[PATH_MAX];
+
+	(void)data;
+	kill(link_pid, SIGKILL);
+	waitpid(link_pid, NULL, 0);
+	ipc_close(&keeper);
+	if (master_fd >= 0)
+		close(master_fd);
+	close(listen_fd);
+	buf_free(&in);
+	buf_free(&out);
+	buf_free(&body_copy);
+	arena_free(&arena);
+	snprintf(dir, sizeof(dir), "%s", options.place.dir);
+	*strrchr(dir, '/') = '\0';
+	io_remove_tree(AT_FDCWD, dir);
+}
+
+/* --- as master --- */
+
+static bool readable(int fd)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	return poll(&wait, 1, WAIT_MS) == 1;
+}
+
+static bool accept_link(void)
+{
+	if (master_fd >= 0)
+		close(master_fd);
+	buf_clear(&in);
+	if (!readable(listen_fd))
+		return false;
+	master_fd = accept(listen_fd, NULL, NULL);
+	return master_fd >= 0;
+}
+
+static void say(enum opcode op, const void *msg)
+{
+	buf_clear(&out);
+	message_encode(&out, op, msg);
+	if (io_write_all(master_fd, out.data, out.len) < 0)
+		abort();
+}
+
+/* The next frame, whatever it is; heartbeats are skipped unless they are wanted. 0: none came. */
+static unsigned hear(bool heartbeats, struct slice *ret_body)
+{
+	struct frame frame;
+	struct error error;
+	size_t size;
+
+	for (;;) {
+		switch (frame_read(buf_slice(&in), LIMIT_FRAME_MAX, &frame, &size, &error)) {
+		case FRAME_BAD:
+			return 0;
+		case FRAME_WHOLE:
+			buf_clear(&body_copy);
+			buf_add_slice(&body_copy, frame.body);
+			buf_drop(&in, size);
+			if (frame.opcode == OP_HEARTBEAT && !heartbeats)
+				continue;
+			*ret_body = buf_slice(&body_copy);
+			return frame.opcode;
+		case FRAME_PARTIAL:
+			if (!readable(master_fd))
+				return 0;
+			ssize_t got = read(master_fd, buf_reserve(&in, 65536), 65536);
+
+			if (got <= 0)
+				return 0;
+			in.len += (size_t)got;
+		}
+	}
+}
+
+static bool expect(enum opcode op, void *ret_msg)
+{
+	struct slice body;
+	struct error error;
+	unsigned heard = hear(op == OP_HEARTBEAT, &body);
+
+	if (heard != op) {
+		printf("\nheard message %u instead of %u\n", heard, (unsigned)op);
+		return false;
+	}
+	return message_decode(op, body, &arena, ret_msg, &error) == ERR_NONE;
+}
+
+static void welcome(uint64_t heartbeat_ms)
+{
+	const struct msg_welcome msg = { .version = 2, .cluster = slice_str("rig"), .generation = 1, .boot = 1,
+					 .heartbeat_ms = heartbeat_ms, .lease_ms = LEASE_MS, .role = ROLE_WORKER };
+
+	say(OP_WELCOME, &msg);
+}
+
+static void credit(uint64_t job, uint64_t stream, uint64_t offset, bool synced)
+{
+	struct rec_credit item = { .job = job, .epoch = 1, .stream = stream, .offset = offset, .synced = synced };
+	const struct msg_credit msg = { .items = { &item, 1 } };
+
+	say(OP_CREDIT, &msg);
+}
+
+static void ack(uint64_t job)
+{
+	struct rec_attempt item = { job, 1 };
+	const struct msg_ack msg = { .items = { &item, 1 } };
+
+	say(OP_ACK, &msg);
+}
+
+/* --- as keeper --- */
+
+static void tell(enum ipc_type type, const void *body, size_t size)
+{
+	ipc_put(&keeper, type, body, size);
+	while (ipc_flush(&keeper) > 0)
+		;
+}
+
+static void tell_held(uint64_t job, enum attempt_phase phase)
+{
+	const struct ipc_inventory item = { .job = job, .epoch = job ? 1 : 0, .run = 7, .phase = phase };
+
+	tell(IPC_INVENTORY, &item, sizeof(item));
+}
+
+static void tell_started(uint64_t job, uint64_t space)
+{
+	const struct ipc_started item = { .job = job, .epoch = 1, .run = 7, .wall_ms = 5, .pid = 99, .space = space };
+
+	tell(IPC_STARTED, &item, sizeof(item));
+}
+
+static void tell_exited(uint64_t job, uint64_t space, uint64_t out_size, uint64_t err_size)
+{
+	const struct ipc_exited item = {
+		.run = 7, .space = space, .sizes = { out_size, err_size },
+		.done = { .job = job, .epoch = 1, .outcome = OUTCOME_EXIT, .code = 3, .out_bytes = out_size + err_size },
+	};
+
+	tell(IPC_EXITED, &item, sizeof(item));
+}
+
+static bool told(enum ipc_type type, struct slice *ret_body)
+{
+	struct ipc_header header;
+
+	while (!ipc_next(&keeper, &header, ret_body))
+		if (!readable(keeper.fd) || ipc_fill(&keeper) < 0)
+			return false;
+	if (header.type == IPC_LEASE && type != IPC_LEASE)
+		return told(type, ret_body);
+	return header.type == type;
+}
+
+/* Connected, with nothing held. */
+static bool connected(void)
+{
+	struct msg_hello hello;
+
+	tell_held(0, 0);
+	if (!accept_link() || !expect(OP_HELLO, &hello))
+		return false;
+	welcome(600000);
+	return true;
+}
+
+static void write_stream(const char *name, const char *text)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "worker/w1/attempts/%s", name);
+	fd = open(below(path), O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (fd < 0 || io_write_all(fd, text, strlen(text)) < 0)
+		abort();
+	close(fd);
+}
+
+/* --- tests --- */
+
+TEST hello_says_what_is_held(void)
+{
+	struct msg_hello hello;
+	struct msg_inventory inventory;
+	struct slice body;
+	struct error error;
+
+	for (uint64_t job = 1; job <= 4150; job++)
+		tell_held(job | UINT64_C(1) << 60, job % 2 ? PHASE_RUNNING : PHASE_ENDED);
+	tell_held(0, 0);
+	ASSERT(accept_link());
+	ASSERT_EQ(OP_HELLO, hear(false, &body));
+	ASSERT(body.len <= LIMIT_FRAME_MAX_UNAUTH);
+	ASSERT_EQ(ERR_NONE, message_decode(OP_HELLO, body, &arena, &hello, &error));
+	ASSERT_EQ(PROTOCOL_VERSION, hello.version);
+	ASSERT_EQ(PEER_WORKER, hello.kind);
+	ASSERT(slice_eq(hello.name, slice_str("w1")));
+	ASSERT_EQ(16, hello.instance.len);
+	ASSERT_EQ(15, hello.instance.data[15]);
+	ASSERT_EQ(3, hello.slots);
+	ASSERT_EQ(4711, hello.pid);
+	ASSERT_EQ(100, hello.held.n);
+	ASSERT(hello.more);
+	ASSERT_EQ(hello.held.at[0].job % 2 ? PHASE_RUNNING : PHASE_ENDED, hello.held.at[0].phase);
+	ASSERT(expect(OP_INVENTORY, &inventory));
+	ASSERT_EQ(4000, inventory.held.n);
+	ASSERT(inventory.more);
+	ASSERT(expect(OP_INVENTORY, &inventory));
+	ASSERT_EQ(50, inventory.held.n);
+	ASSERT_FALSE(inventory.more);
+	PASS();
+}
+
+TEST lease_counts_from_the_sending(void)
+{
+	int64_t before_ns = clock_mono_ns();
+	struct msg_heartbeat beat;
+	struct msg_hello hello;
+	struct ipc_lease lease;
+	struct slice body;
+
+	tell_held(0, 0);
+	ASSERT(accept_link());
+	ASSERT(expect(OP_HELLO, &hello));
+	int64_t after_ns = clock_mono_ns();
+
+	usleep(20000);
+	welcome(20);
+	ASSERT(told(IPC_LEASE, &body));
+	memcpy(&lease, body.data, sizeof(lease));
+	ASSERT(lease.until_ns >= before_ns + LEASE_MS * NS_PER_MS && lease.until_ns <= after_ns + LEASE_MS * NS_PER_MS);
+	for (int i = 0; i < 3; i++) {
+		ASSERT(expect(OP_HEARTBEAT, &beat));
+		ASSERT(beat.mem_permille > 0 && beat.mem_permille <= 1000 && beat.cpu_permille <= 1000);
+		usleep(5000);
+		say(OP_HEARTBEAT, &beat);
+		ASSERT(told(IPC_LEASE, &body));
+		memcpy(&lease, body.data, sizeof(lease));
+		ASSERT_EQ(beat.sent_ns + LEASE_MS * NS_PER_MS, lease.until_ns);
+	}
+	PASS();
+}
+
+static void assign(uint64_t job, const struct rec_job_spec *spec, struct slice raw)
+{
+	struct buf bytes = { 0 };
+	struct rec_assign item = { .job = job, .epoch = 1, .run = 7, .try_no = 1 };
+	const struct msg_assign msg = { .items = { &item, 1 } };
+
+	if (spec)
+		record_encode(&bytes, REC_job_spec, spec);
+	item.spec = spec ? buf_slice(&bytes) : raw;
+	say(OP_ASSIGN, &msg);
+	buf_free(&bytes);
+}
+
+static bool told_spawn(uint64_t job, uint32_t argc, uint32_t envc, const char *strings, size_t size)
+{
+	struct ipc_spawn spawn;
+	struct slice body;
+
+	if (!told(IPC_SPAWN, &body))
+		return false;
+	memcpy(&spawn, body.data, sizeof(spawn));
+	return spawn.job == job && spawn.epoch == 1 && spawn.run == 7 && spawn.argc == argc && spawn.envc == envc &&
+	       spawn.strings_size == size && memcmp(body.data + sizeof(spawn), strings, size) == 0;
+}
+
+TEST assign_becomes_spawn(void)
+{
+	struct slice words[] = { slice_str("ls"), slice_str("-l"), slice_make("a\0b", 3) };
+	struct rec_job_spec spec = { .name = slice_str("a"), .argv = { words, 2 }, .dir = slice_str("/tmp") };
+
+	ASSERT(connected());
+	spec.env.at = words;
+	spec.env.n = 1;
+	assign(1, &spec, slice_str(""));
+	ASSERT(told_spawn(1, 2, 1, "ls\0-l\0ls\0/tmp", 14));
+	spec = (struct rec_job_spec){ .name = slice_str("a"), .script = slice_str("a | b") };
+	assign(2, &spec, slice_str(""));
+	ASSERT(told_spawn(2, 3, 0, "/bin/sh\0-c\0a | b\0", 18));
+	assign(3, NULL, slice_str("\xc1 nonsense"));
+	ASSERT(told_spawn(3, 0, 0, "", 1));
+	spec.argv.at = words;
+	spec.argv.n = 3;
+	spec.script = slice_str("");
+	assign(4, &spec, slice_str(""));
+	ASSERT(told_spawn(4, 0, 0, "", 1));
+	spec.argv.n = 0;
+	assign(5, &spec, slice_str(""));
+	ASSERT(told_spawn(5, 0, 0, "", 1));
+	PASS();
+}
+
+TEST stop_recall_quit(void)
+{
+	struct rec_stop stop = { 1, 2, 3000 };
+	struct rec_attempt recall = { 4, 5 };
+	const struct msg_stop msg_stop = { .items = { &stop, 1 } };
+	const struct msg_recall msg_recall = { .items = { &recall, 1 } };
+	const struct msg_quit quit = { 700 };
+	struct ipc_attempt attempt;
+	struct ipc_stop ipc_stop;
+	struct ipc_quit ipc_quit;
+	struct slice body;
+
+	ASSERT(connected());
+	say(OP_STOP, &msg_stop);
+	ASSERT(told(IPC_STOP, &body));
+	memcpy(&ipc_stop, body.data, sizeof(ipc_stop));
+	ASSERT(ipc_stop.job == 1 && ipc_stop.epoch == 2 && ipc_stop.grace_ms == 3000);
+	say(OP_RECALL, &msg_recall);
+	ASSERT(told(IPC_RECALL, &body));
+	memcpy(&attempt, body.data, sizeof(attempt));
+	ASSERT(attempt.job == 4 && attempt.epoch == 5);
+	say(OP_QUIT, &quit);
+	ASSERT(told(IPC_QUIT, &body));
+	memcpy(&ipc_quit, body.data, sizeof(ipc_quit));
+	ASSERT_EQ(700, ipc_quit.grace_ms);
+	PASS();
+}
+
+TEST output_then_done_then_forgotten(void)
+{
+	struct msg_output output;
+	struct msg_started started;
+	struct msg_done done;
+	struct slice body;
+
+	ASSERT(connected());
+	write_stream("5.out", "hello\n");
+	write_stream("5.err", "oh\n");
+	tell_started(1, 5);
+	ASSERT(expect(OP_STARTED, &started));
+	ASSERT_EQ(99, started.items.at[0].pid);
+	tell_exited(1, 5, 6, 3);
+	ASSERT(expect(OP_OUTPUT, &output));
+	ASSERT_EQ(2, output.items.n);
+	ASSERT_EQ(1, output.items.at[0].stream);
+	ASSERT_EQ(7, output.items.at[0].run);
+	ASSERT(slice_eq(slice_str("hello\n"), output.items.at[0].data));
+	ASSERT_EQ(2, output.items.at[1].stream);
+	ASSERT(slice_eq(slice_str("oh\n"), output.items.at[1].data));
+	ASSERT(expect(OP_DONE, &done));
+	ASSERT_EQ(1, done.items.n);
+	ASSERT_EQ(3, done.items.at[0].code);
+	ASSERT_EQ(9, done.items.at[0].out_bytes);
+	ack(1);
+	ASSERT(told(IPC_SPOOL_ACK, &body));
+	credit(1, 1, 6, true);
+	credit(1, 2, 3, false);
+	credit(1, 2, 3, true);
+	ASSERT(told(IPC_FILES_DONE, &body));
+	tell_exited(2, 6, 0, 0);
+	ASSERT(expect(OP_DONE, &done));
+	ack(2);
+	ASSERT(told(IPC_SPOOL_ACK, &body));
+	tell_exited(3, 7, 0, 0);
+	ASSERT(expect(OP_DONE, &done));
+	ack(3);
+	/* Nothing was written, so nothing is said of files. */
+	ASSERT(told(IPC_SPOOL_ACK, &body));
+	PASS();
+}
+
+TEST what_is_not_acknowledged_is_sent_again(void)
+{
+	struct msg_output output;
+	struct msg_hello hello;
+	struct msg_started started;
+	struct msg_done done;
+	struct slice body;
+
+	ASSERT(connected());
+	write_stream("5.out", "0123456789");
+	write_stream("5.err", "");
+	tell_started(2, 6);
+	ASSERT(expect(OP_STARTED, &started));
+	tell_exited(1, 5, 10, 0);
+	ASSERT(expect(OP_OUTPUT, &output));
+	ASSERT(expect(OP_DONE, &done));
+	credit(1, 1, 4, true);
+	credit(1, 1, 10, false);
+	ack(9);
+	say(OP_RECALL, &(struct msg_recall){ .items = { &(struct rec_attempt){ 8, 8 }, 1 } });
+	ASSERT(told(IPC_RECALL, &body));
+	ASSERT(accept_link());
+	ASSERT(expect(OP_HELLO, &hello));
+	ASSERT_EQ(2, hello.held.n);
+	for (size_t i = 0; i < 2; i++)
+		ASSERT_EQ(hello.held.at[i].job == 1 ? PHASE_ENDED : PHASE_RUNNING, hello.held.at[i].phase);
+	welcome(600000);
+	ASSERT(expect(OP_OUTPUT, &output));
+	ASSERT_EQ(4, output.items.at[0].offset);
+	ASSERT(slice_eq(slice_str("456789"), output.items.at[0].data));
+	ASSERT(expect(OP_STARTED, &started));
+	ASSERT_EQ(2, started.items.at[0].job);
+	ASSERT(expect(OP_DONE, &done));
+	ASSERT_EQ(1, done.items.at[0].job);
+	ack(1);
+	ASSERT(told(IPC_SPOOL_ACK, &body));
+	ASSERT(accept_link());
+	ASSERT(expect(OP_HELLO, &hello));
+	ASSERT_EQ(1, hello.held.n);
+	PASS();
+}
+
+TEST a_running_job_is_followed(void)
+{
+	struct msg_output output;
+	struct msg_started started;
+	struct msg_done done;
+
+	ASSERT(connected());
+	write_stream("5.out", "");
+	write_stream("5.err", "");
+	tell_started(1, 5);
+	ASSERT(expect(OP_STARTED, &started));
+	write_stream("5.out", "one");
+	ASSERT(expect(OP_OUTPUT, &output));
+	ASSERT_EQ(0, output.items.at[0].offset);
+	ASSERT(slice_eq(slice_str("one"), output.items.at[0].data));
+	for (int i = 0; i < 3; i++) {
+		write_stream("5.out", "two");
+		ASSERT(expect(OP_OUTPUT, &output));
+		ASSERT_EQ(3 + 3 * (uint64_t)i, output.items.at[0].offset);
+		ASSERT(slice_eq(slice_str("two"), output.items.at[0].data));
+	}
+	write_stream("5.err", "bad");
+	ASSERT(expect(OP_OUTPUT, &output));
+	ASSERT_EQ(2, output.items.at[0].stream);
+	tell_exited(1, 5, 12, 3);
+	ASSERT(expect(OP_DONE, &done));
+	PASS();
+}
+
+static void make_sparse(const char *name, off_t size)
+{
+	char path[64];
+
+	write_stream(name, "");
+	snprintf(path, sizeof(path), "worker/w1/attempts/%s", name);
+	if (truncate(below(path), size) < 0)
+		abort();
+}
+
+/* Take output until DONE comes or, without credit, the window is full. The bytes that came. */
+static uint64_t drain(bool with_credit, bool *ret_done)
+{
+	struct msg_output output;
+	struct error error;
+	struct slice body;
+	uint64_t bytes = 0;
+	unsigned op;
+
+	*ret_done = false;
+	while (with_credit || bytes < LIMIT_OUTPUT_WINDOW) {
+		arena_reset(&arena);
+		op = hear(false, &body);
+		*ret_done = op == OP_DONE;
+		if (op != OP_OUTPUT || message_decode(OP_OUTPUT, body, &arena, &output, &error))
+			break;
+		for (size_t i = 0; i < output.items.n; i++) {
+			const struct rec_output *item = &output.items.at[i];
+
+			bytes += item->data.len;
+			if (with_credit)
+				credit(item->job, item->stream, item->offset + item->data.len, false);
+		}
+	}
+	return bytes;
+}
+
+TEST no_more_than_a_window(void)
+{
+	const uint64_t size = 2 * LIMIT_OUTPUT_WINDOW + 5;
+	struct pollfd wait;
+	bool done;
+
+	ASSERT(connected());
+	make_sparse("5.out", (off_t)size);
+	write_stream("5.err", "");
+	tell_exited(1, 5, size, 0);
+	ASSERT_EQ(LIMIT_OUTPUT_WINDOW, drain(false, &done));
+	ASSERT_FALSE(done);
+	wait = (struct pollfd){ .fd = master_fd, .events = POLLIN };
+	ASSERT_EQ(0, in.len);
+	ASSERT_EQ(0, poll(&wait, 1, 100));
+	credit(1, 1, LIMIT_OUTPUT_WINDOW, false);
+	ASSERT_EQ_FMT(size - LIMIT_OUTPUT_WINDOW, drain(true, &done), "%lu");
+	ASSERT(done);
+	PASS();
+}
+
+TEST no_more_than_the_cap(void)
+{
+	const uint64_t size = LIMIT_LOG_JOB_MAX + 12345;
+	bool done;
+
+	ASSERT(connected());
+	make_sparse("5.out", (off_t)size);
+	make_sparse("5.err", 777);
+	tell_exited(1, 5, size, 777);
+	ASSERT_EQ_FMT((uint64_t)LIMIT_LOG_JOB_MAX, drain(true, &done), "%lu");
+	ASSERT(done);
+	PASS();
+}
+
+TEST ends_with_its_keeper(void)
+{
+	int status;
+
+	ASSERT(connected());
+	ipc_close(&keeper);
+	waitpid(link_pid, &status, 0);
+	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	link_pid = fork();
+	if (link_pid == 0)
+		_exit(0);
+	PASS();
+}
+
+TEST nonsense_closes_the_connection(void)
+{
+	struct msg_error error;
+	struct msg_hello hello;
+
+	ASSERT(connected());
+	say(OP_SHUTDOWN, &(struct msg_shutdown){ .id = 1 });
+	ASSERT(expect(OP_ERROR, &error));
+	ASSERT_EQ(ERR_NOT_EXPECTED, error.code);
+	ASSERT(accept_link());
+	ASSERT(expect(OP_HELLO, &hello));
+	PASS();
+}
+
+SUITE(link_suite)
+{
+	SET_SETUP(setup_cb, NULL);
+	SET_TEARDOWN(teardown_cb, NULL);
+	RUN_TEST(hello_says_what_is_held);
+	RUN_TEST(lease_counts_from_the_sending);
+	RUN_TEST(assign_becomes_spawn);
+	RUN_TEST(stop_recall_quit);
+	RUN_TEST(output_then_done_then_forgotten);
+	RUN_TEST(what_is_not_acknowledged_is_sent_again);
+	RUN_TEST(a_running_job_is_followed);
+	RUN_TEST(no_more_than_a_window);
+	RUN_TEST(no_more_than_the_cap);
+	RUN_TEST(ends_with_its_keeper);
+	RUN_TEST(nonsense_closes_the_connection);
+}
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(link_suite);
+	GREATEST_MAIN_END();
+}

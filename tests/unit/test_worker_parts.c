@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The worker's small parts: environment, load of the machine, /proc, spaces. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "worker/env.h"
+#include "worker/space.h"
+#include "worker/system.h"
+#include "worker/tree.h"
+
+#include "greatest.h"
+
+GREATEST_MAIN_DEFS();
+
+static size_t count_of(char *const *list, const char *name)
+{
+	size_t count = 0;
+
+	for (; *list; list++)
+		count += strncmp(*list, name, strlen(name)) == 0 && (*list)[strlen(name)] == '=';
+	return count;
+}
+
+TEST env_order_and_precedence(void)
+{
+	static const char extra[] = "PATH=/opt\0HOME=/elsewhere\0TITAN_EPOCH=1\0TITAN_OTHER=x\0A=1\0A=2\0nonsense\0=x";
+	const struct env_facts facts = { .run = 1, .job = UINT64_MAX, .epoch = 3, .dir = "/d", .mark = "m" };
+	struct env env;
+	char **list;
+
+	env_init(&env, "w", "c");
+	list = env_compose(&env, &facts, extra, 8);
+	ASSERT_STR_EQ("/opt", env.path);
+	ASSERT_EQ(1, count_of(list, "PATH"));
+	ASSERT_EQ(1, count_of(list, "HOME"));
+	ASSERT_EQ(1, count_of(list, "A"));
+	ASSERT_EQ(1, count_of(list, "TITAN_EPOCH"));
+	ASSERT_EQ(0, count_of(list, "TITAN_OTHER"));
+	for (char **at = list; *at; at++) {
+		ASSERT_NEQ(0, strcmp(*at, "TITAN_EPOCH=1"));
+		ASSERT_NEQ(0, strcmp(*at, "nonsense"));
+		ASSERT_NEQ('=', (*at)[0]);
+		if (strncmp(*at, "TITAN_MARK", 10) == 0)
+			ASSERT_STR_EQ("TITAN_MARK=m.18446744073709551615.3", *at);
+	}
+	list = env_compose(&env, &facts, "", 0);
+	ASSERT_EQ('/', env.path[0]);
+	ASSERT_EQ(1, count_of(list, "TMPDIR"));
+	ASSERT_EQ(0, count_of(list, "A"));
+	env_free(&env);
+	PASS();
+}
+
+TEST load_of_the_machine(void)
+{
+	struct system_load load = { 0 };
+
+	ASSERT(system_parse_stat("cpu  10 0 10 80 0 0 0 0 0 0\ncpu0 1\n", &load));
+	ASSERT_EQ(200, load.cpu_permille);
+	ASSERT(system_parse_stat("cpu  60 0 10 130 0 0 0 0 0 0\n", &load));
+	ASSERT_EQ(500, load.cpu_permille);
+	ASSERT(system_parse_stat("cpu  60 0 10 130 0 0 0 0 0 0\n", &load));
+	ASSERT_EQ(500, load.cpu_permille);
+	ASSERT(system_parse_stat("cpu  1 0 1 130 0 0 0 0 0 0\n", &load));
+	ASSERT(load.cpu_permille <= 1000);
+	ASSERT_FALSE(system_parse_stat("", &load));
+	ASSERT_FALSE(system_parse_stat("cpu 1 2 3", &load));
+	ASSERT(system_parse_meminfo("MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:   250 kB\n", &load));
+	ASSERT_EQ(750, load.mem_permille);
+	ASSERT_FALSE(system_parse_meminfo("MemTotal: 0 kB\nMemAvailable: 0 kB\n", &load));
+	ASSERT_FALSE(system_parse_meminfo("MemTotal: 10 kB\n", &load));
+	ASSERT_EQ(750, load.mem_permille);
+	system_look(&load);
+	ASSERT(load.mem_permille > 0 && load.mem_permille <= 1000);
+	PASS();
+}
+
+static bool has(const struct pid_list *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->at[i] == pid)
+			return true;
+	return false;
+}
+
+TEST children_however_many(void)
+{
+	const int fds[] = { tree_children_open(), -1 };
+	struct pid_list list = { 0 };
+	pid_t pids[700];
+
+	for (size_t i = 0; i < 700; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0)
+			_exit(0);
+	}
+	for (size_t way = 0; way < 2; way++) {
+		tree_children(fds[way], &list);
+		ASSERT_EQ_FMT((size_t)700, list.n, "%zu");
+		for (size_t i = 0; i < 700; i++)
+			ASSERT(has(&list, pids[i]));
+	}
+	for (size_t i = 0; i < 700; i++)
+		waitpid(pids[i], NULL, 0);
+	tree_children(fds[0], &list);
+	ASSERT_EQ(0, list.n);
+	if (fds[0] >= 0)
+		close(fds[0]);
+	pid_list_free(&list);
+	PASS();
+}
+
+TEST what_proc_says(void)
+{
+	char *const envp[] = { "A=TITAN_MARK=m.1.1", "TITAN_MARK=mm.3.4", "TITAN_MARK=m.12.34", NULL };
+	char *const argv[] = { "sleep", "600", NULL };
+	uint64_t job = 0, epoch = 0;
+	struct tree_stat stat, own;
+	struct pid_list list = { 0 };
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe2(ready, O_CLOEXEC));
+	pid = fork();
+	if (pid == 0) {
+		setsid();
+		execve("/bin/sleep", argv, envp);
+		_exit(127);
+	}
+	close(ready[1]);
+	/* The end of the pipe closes with the exec. */
+	ASSERT_EQ(0, read(ready[0], &byte, 1));
+	close(ready[0]);
+	ASSERT(tree_mark(pid, "m", &job, &epoch));
+	ASSERT_EQ(12, job);
+	ASSERT_EQ(34, epoch);
+	ASSERT_FALSE(tree_mark(pid, "other", &job, &epoch));
+	ASSERT_FALSE(tree_mark(getpid(), "m", &job, &epoch));
+	ASSERT(tree_stat(pid, &stat));
+	ASSERT(tree_stat(getpid(), &own));
+	ASSERT_EQ(getpid(), stat.parent);
+	ASSERT_EQ(pid, stat.session);
+	ASSERT(stat.begun_ns >= own.begun_ns && own.begun_ns > 0);
+	tree_processes(&list);
+	ASSERT(has(&list, pid) && has(&list, getpid()));
+	pid_list_free(&list);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ASSERT_FALSE(tree_stat(pid, &stat));
+	ASSERT_FALSE(tree_mark(pid, "m", &job, &epoch));
+	PASS();
+}
+
+TEST spaces_are_used_again_only_when_clean(void)
+{
+	char dir[] = "/tmp/titan-space-XXXXXX";
+	struct space *first, *second, *third;
+	struct spaces *spaces;
+	struct error error;
+	uint64_t sizes[2];
+	int dir_fd;
+
+	ASSERT(mkdtemp(dir));
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ASSERT_EQ(ERR_NONE, spaces_open(dir_fd, &spaces, &error));
+	first = space_take(spaces);
+	second = space_take(spaces);
+	ASSERT(first && second && first->id != second->id);
+	ASSERT_EQ(3, write(first->out_fd, "abc", 3));
+	ASSERT_EQ(0, mkdirat(first->dir_fd, "left", 0700));
+	space_sizes(first, sizes);
+	ASSERT_EQ(3, sizes[0]);
+	ASSERT_EQ(0, sizes[1]);
+	space_release(spaces, first);
+	third = space_take(spaces);
+	ASSERT_EQ(first, third);
+	space_sizes(third, sizes);
+	ASSERT_EQ(0, sizes[0]);
+	ASSERT_EQ(-1, faccessat(third->dir_fd, "left", F_OK, 0));
+	/* What another may still write to is never given to the next. */
+	ASSERT_EQ(0, linkat(dir_fd, "attempts/2.out", dir_fd, "elsewhere", 0));
+	space_sizes(second, sizes);
+	space_release(spaces, second);
+	second = space_take(spaces);
+	ASSERT_EQ(3, second->id);
+	ASSERT_EQ(-1, faccessat(dir_fd, "attempts/2.out", F_OK, 0));
+	space_forget(second);
+	space_forget(third);
+	spaces_close(spaces);
+	ASSERT_EQ(ERR_NONE, spaces_open(dir_fd, &spaces, &error));
+	third = space_claim(spaces, 3);
+	ASSERT(third);
+	ASSERT_EQ(NULL, space_claim(spaces, 77));
+	spaces_sweep(spaces);
+	ASSERT_EQ(-1, faccessat(dir_fd, "attempts/1.out", F_OK, 0));
+	ASSERT_EQ(0, faccessat(dir_fd, "attempts/3.out", F_OK, 0));
+	ASSERT_EQ(0, faccessat(dir_fd, "attempts/3", F_OK, 0));
+	space_forget(third);
+	spaces_close(spaces);
+	close(dir_fd);
+	io_remove_tree(AT_FDCWD, dir);
+	PASS();
+}
+
+SUITE(parts_suite)
+{
+	RUN_TEST(env_order_and_precedence);
+	RUN_TEST(load_of_the_machine);
+	RUN_TEST(children_however_many);
+	RUN_TEST(what_proc_says);
+	RUN_TEST(spaces_are_used_again_only_when_clean);
+}
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(parts_suite);
+	GREATEST_MAIN_END();
+}
