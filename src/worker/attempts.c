@@ -272,6 +272,14 @@ void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch)
 		attempt_free(keeper, attempt);
 }
 
+void attempt_is_shipped(struct attempt *attempt)
+{
+	attempt->shipped = true;
+	/* Its space becomes another's: the next link must not look there for what this one wrote. */
+	attempt->exited.space = 0;
+	memset(attempt->exited.sizes, 0, sizeof(attempt->exited.sizes));
+}
+
 void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch)
 {
 	const struct ipc_attempt shipped = { job, epoch };
@@ -282,7 +290,7 @@ void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch)
 		attempt = attempt->next;
 	if (!attempt || attempt->shipped || !attempt->exited.done.outcome)
 		return;
-	attempt->shipped = true;
+	attempt_is_shipped(attempt);
 	spool_add(keeper->spool, SPOOL_SHIPPED, &shipped, sizeof(shipped));
 	if (attempt->space)
 		space_release(keeper->spaces, attempt->space);

@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,13 +86,14 @@ static void read_boot_id(uint8_t ret_id[16])
 /* Signals blocked and as they are by default, so that a child need only unblock them. */
 static int open_signals(void)
 {
+	const unsigned long by_default[8] = { 0 };       /* the kernel's struct: no handler, no flags */
 	sigset_t all, wanted;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	/* Not through the C library: it hides two signals that its own posix_spawn may have left ignored. */
 	for (int number = 1; number < NSIG; number++)
-		if (number != SIGKILL && number != SIGSTOP)
-			signal(number, SIG_DFL);
+		syscall(SYS_rt_sigaction, number, by_default, NULL, (NSIG - 1) / 8);
 	sigemptyset(&wanted);
 	sigaddset(&wanted, SIGCHLD);
 	sigaddset(&wanted, SIGTERM);

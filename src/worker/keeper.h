@@ -90,6 +90,7 @@ void attempts_enforce_lease(struct keeper *keeper);                      /* end 
 void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
+void attempt_is_shipped(struct attempt *attempt);                        /* none of its output is here any more */
 void attempts_quit(struct keeper *keeper, int64_t grace_ms);
 void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code);
 

@@ -90,7 +90,7 @@ static void replay_settled(struct keeper *keeper, const struct ipc_attempt *name
 	if (!attempt || !attempt->exited.done.outcome)
 		return;
 	if (type == SPOOL_SHIPPED) {
-		attempt->shipped = true;
+		attempt_is_shipped(attempt);
 	} else if (ledger_ack(keeper->ledger, name->job, name->epoch, &owner)) {
 		attempt->entry = NULL;
 		attempt->acked = true;
@@ -211,8 +211,7 @@ static void claim(struct keeper *keeper, struct attempt *attempt)
 	if (attempt->space || running)
 		return;
 	log_warn("the output of job %" PRIu64 " is gone", attempt->job);
-	memset(attempt->exited.sizes, 0, sizeof(attempt->exited.sizes));
-	attempt->shipped = true;
+	attempt_is_shipped(attempt);
 }
 
 enum err recover_open(struct keeper *keeper, struct error *error)
@@ -254,7 +253,6 @@ void recover_rewrite(struct keeper *keeper)
 	spool_rewrite_begin(keeper->spool);
 	spool_add(keeper->spool, SPOOL_LIFE, &life, sizeof(life));
 	for (const struct attempt *attempt = keeper->first; attempt; attempt = attempt->next) {
-		const struct ipc_attempt name = { attempt->job, attempt->epoch };
 		bool running = attempt->entry && attempt->entry->phase == PHASE_RUNNING;
 		const struct spool_started started = {
 			.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run,
@@ -267,8 +265,6 @@ void recover_rewrite(struct keeper *keeper)
 			spool_add(keeper->spool, SPOOL_STARTED, &started, sizeof(started));
 		else if (attempt->exited.done.outcome)
 			spool_add(keeper->spool, SPOOL_ENDED, &attempt->exited, sizeof(attempt->exited));
-		if (attempt->shipped && attempt->exited.sizes[0] + attempt->exited.sizes[1] > 0)
-			spool_add(keeper->spool, SPOOL_SHIPPED, &name, sizeof(name));
 	}
 	result = spool_rewrite_end(keeper->spool);
 	if (result < 0)

@@ -2,6 +2,8 @@
 /* What survives: the death of the link, of the keeper, of the machine. */
 #include "worker/spool.h"
 
+#include <sys/prctl.h>
+
 #include "keeper_rig.h"
 
 #include "greatest.h"
@@ -137,6 +139,10 @@ TEST acknowledged_but_not_shipped(void)
 		ASSERT_STR_EQ("kept\n", rig_output(rig, exited.space, "out", &text));
 		ASSERT(rig_exited(rig, 2, &exited));
 		ASSERT_EQ(0, exited.acked);
+		/* It is with the master, and its space may be another's by now. */
+		ASSERT_EQ(0, exited.space);
+		ASSERT_EQ(0, exited.sizes[0]);
+		ASSERT_EQ(8, exited.done.out_bytes);
 	}
 	rig_name(rig, IPC_FILES_DONE, 1, 1);
 	rig_name(rig, IPC_SPOOL_ACK, 2, 1);
@@ -319,6 +325,7 @@ TEST another_boot_adopts_nothing(void)
 	int dir_fd;
 
 	if (stranger == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setsid();
 		pause();
 		_exit(0);
