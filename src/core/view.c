@@ -186,13 +186,13 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 {
 	row->name = spec->name;
 	row->priority = spec->priority;
+	row->retry_max = spec->retry_max;
 	if (detail >= VIEW_GRAPH) {
 		row->needs = spec->needs;
 		row->triggers = spec->triggers;
 	}
 	if (detail >= VIEW_FULL) {
 		row->command = command_line(spec, arena);
-		row->retry_max = spec->retry_max;
 		row->mode = spec->mode;
 	}
 }
