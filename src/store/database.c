@@ -18,6 +18,16 @@
 
 #define CACHE_KIB 32768
 
+/* With the worker's ledger, which knows of what the store has lost: never the store alone. */
+static enum err hint_damaged(const struct database *database, struct error *error)
+{
+	const char *slash = strrchr(database->path, '/');
+	int len = slash ? (int)(slash - database->path) : 1;
+	const char *dir = slash ? database->path : ".";
+
+	return error_next(error, "titan up begins anew once %.*s was moved away (keep it)", len, dir);
+}
+
 enum err database_error(struct database *database, enum err code, struct error *error, const char *doing)
 {
 	int result = sqlite3_extended_errcode(database->handle);
@@ -34,7 +44,7 @@ enum err database_error(struct database *database, enum err code, struct error *
 	}
 	error_set(error, code, "%s: %s: %s (%s)", database->path, doing, sqlite3_errmsg(database->handle),
 		  sqlite3_errstr(result));
-	return code == ERR_STORE_TRUST ? error_next(error, "titan restore") : code;
+	return code == ERR_STORE_TRUST ? hint_damaged(database, error) : code;
 }
 
 enum err database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret_statement,
@@ -152,7 +162,7 @@ static enum err check_content(struct database *database, struct error *error)
 	if (err != ERR_NONE || strcmp(verdict, "ok") == 0)
 		return err;
 	error_set(error, ERR_STORE_TRUST, "the store %s is damaged: %s", database->path, verdict);
-	return error_next(error, "titan restore");
+	return hint_damaged(database, error);
 }
 
 static enum err create_tables(struct database *database, struct error *error)

@@ -86,6 +86,8 @@ static enum greatest_test_res refused(enum err code, const char *part)
 
 	ASSERT_EQ_FMT(code, box_open_error(0, &store, &error), "%d");
 	ASSERTm(error.text, strstr(error.text, part) != NULL);
+	if (code == ERR_STORE_TRUST)
+		ASSERTm(error.next, strstr(error.next, "titan up begins anew") != NULL);
 	ASSERT(!store);
 	PASS();
 }
