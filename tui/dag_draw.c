@@ -276,5 +276,5 @@ void dag_draw(struct app *app, struct pane pane, int64_t now_ms)
 			pane_restyle(body, at.name - 2, y, body.width, (struct style){ 0 }, STYLE_REVERSE);
 	}
 	if (dag->count == 0)
-		pane_str(body, 1, 0, dim, dag->failures_only ? "no job has failed" : "");
+		pane_str(body, 1, 0, dim, dag->failures_only ? "no job has failed: x shows all" : "");
 }

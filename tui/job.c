@@ -47,12 +47,43 @@ static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 
 static const struct tui_job *find_cause(const struct tui_graph *graph, const struct tui_job *job)
 {
+	uint64_t offset;
+
 	if (job->cause == 0)
 		return NULL;
+	/* Serial numbers of a run's jobs are neighbours, so most are where they should be. */
+	offset = job->cause - 1 - job->job + (uint64_t)(job - graph->jobs);
+	if (offset < graph->count && graph->jobs[offset].job == job->cause - 1)
+		return &graph->jobs[offset];
 	for (size_t i = 0; i < graph->count; i++)
 		if (graph->jobs[i].job == job->cause - 1)
 			return &graph->jobs[i];
 	return NULL;
+}
+
+/* Who it waited for, and where a chain of skipped ones began. */
+static void because(const struct tui_graph *graph, const struct tui_job *job, char *out, size_t size)
+{
+	const struct tui_job *cause = find_cause(graph, job), *root = cause;
+	const char *fate;
+	char name[64];
+	size_t used;
+
+	out[0] = '\0';
+	if (!cause)
+		return;
+	for (size_t i = 0; i < graph->count; i++) {
+		const struct tui_job *next = find_cause(graph, root);
+
+		if (!next || next == root)
+			break;
+		root = next;
+	}
+	snprintf(out, size, "because of %s", model_plain(cause->name, name, sizeof name));
+	fate = state_table[graph->states[root - graph->jobs]].name;
+	used = strlen(out);
+	if (root != cause)
+		snprintf(out + used, size - used, ", as %s %s", model_plain(root->name, name, sizeof name), fate);
 }
 
 static void waits_for(const struct tui_job *job, unsigned state, int64_t now_ms, char *out, size_t size)
@@ -73,8 +104,7 @@ static void waits_for(const struct tui_job *job, unsigned state, int64_t now_ms,
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
 	size_t size)
 {
-	const struct tui_job *cause = find_cause(&app->model.graph, job);
-	char end[64], span[CLOCK_TEXT_SIZE] = "", tries[32] = "", name[64], worker[64];
+	char end[64], span[CLOCK_TEXT_SIZE] = "", tries[32] = "", worker[64];
 	int64_t took =
 		(state == STATE_RUNNING || job->ended_ms == 0 ? now_ms : job->ended_ms) - job->started_ms;
 
@@ -86,8 +116,7 @@ void job_outcome(const struct app *app, const struct tui_job *job, unsigned stat
 		return;
 	}
 	if (state == STATE_SKIPPED || (state == STATE_CANCELLED && job->tries == 0)) {
-		snprintf(out, size, "%s%s", cause ? "because of " : "",
-			 cause ? model_plain(cause->name, name, sizeof name) : "");
+		because(&app->model.graph, job, out, size);
 		return;
 	}
 	how_it_ended(job, end, sizeof end);

@@ -129,6 +129,22 @@ static int help_wanted(struct cli *cli)
 	return 0;
 }
 
+/* Who only reads what titan says of itself needs no home. */
+static bool needs_place(const struct invocation *invocation)
+{
+	if (option_given(invocation, OPT_help) || option_given(invocation, OPT_version))
+		return false;
+	switch (invocation->command ? invocation->command->id : COMMAND_none) {
+	case COMMAND_help:
+	case COMMAND_version:
+	case COMMAND_completion:
+	case COMMAND_wire:
+		return false;
+	default:
+		return true;
+	}
+}
+
 static enum err prepare(struct cli *cli)
 {
 	enum err err = settings_read(cli->invocation, &cli->settings, &cli->error);
@@ -141,6 +157,8 @@ static enum err prepare(struct cli *cli)
 	if (cli->settings.timeout_ms >= 0)
 		cli->deadline_ns = clock_mono_ns() + cli->settings.timeout_ms * NS_PER_MS;
 	found = place_find(cli->settings.cluster, &cli->place);
+	if (found == -ENOENT && !needs_place(cli->invocation))
+		return ERR_NONE;
 	if (found == -EINVAL)
 		return error_set(&cli->error, ERR_USAGE, "'%s' can't be a cluster's name", cli->settings.cluster);
 	if (found == -ENOENT) {

@@ -3,6 +3,20 @@
 #include "cli/cli.h"
 #include "cli/dash.h"
 
+/* A run that isn't there is said so at once; a master that isn't there is waited for by the dashboard. */
+static enum err choose_run(struct cli *cli, const char *text, uint64_t *ret_run)
+{
+	struct rec_run_row row;
+	enum err err = cli_select_run(cli, text, ret_run);
+
+	if (err != ERR_NONE)
+		return err;
+	err = cli_connect(cli);
+	if (err == ERR_NONE)
+		return cli_query_run(cli, *ret_run, &cli->arena, &row);
+	return err == ERR_UNREACHABLE ? ERR_NONE : err;
+}
+
 int cmd_dash(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -23,7 +37,7 @@ int cmd_dash(struct cli *cli)
 		error_set(&cli->error, ERR_USAGE, "--exit-after knows idle, not '%s'", exit_after);
 		return cli_fail(cli);
 	}
-	if (invocation->arg_count > 0 && cli_select_run(cli, invocation->args[0], &options.run) != ERR_NONE)
+	if (invocation->arg_count > 0 && choose_run(cli, invocation->args[0], &options.run) != ERR_NONE)
 		return cli_fail(cli);
 	client_close(cli->client);
 	cli->client = NULL;

@@ -26,6 +26,7 @@ struct log_printer {
 	struct cli *cli;
 	bool only_stdout, only_stderr, times;
 	struct log_stream streams[2];
+	struct log_stream *cursor;       /* whose unfinished line the terminal's cursor is in */
 	struct buf out;
 	struct arena arena;              /* of the job's latest row */
 };
@@ -39,12 +40,24 @@ static void put_time(struct log_printer *printer, int64_t wall_ms)
 	buf_add_byte(&printer->out, ' ');
 }
 
+/* What comes next, the shell's prompt too, begins a line of its own. */
+static void end_line(struct log_printer *printer)
+{
+	if (printer->cursor == NULL)
+		return;
+	printer->cursor->inside = false;
+	printer->cursor = NULL;
+	buf_add_byte(&printer->out, '\n');
+}
+
 /* Part of a line, or a whole one with its end. */
 static void put_text(struct log_printer *printer, int stream, struct slice text, int64_t wall_ms)
 {
 	const struct look *look = &printer->cli->out;
 	bool red = stream == 1 && look->colour && look->terminal;
 
+	if (printer->cursor != &printer->streams[stream])
+		end_line(printer);
 	if (printer->times && !printer->streams[stream].inside)
 		put_time(printer, wall_ms);
 	if (red)
@@ -57,6 +70,7 @@ static void put_text(struct log_printer *printer, int stream, struct slice text,
 	if (red)
 		look_plain(look, &printer->out);
 	printer->streams[stream].inside = text.data[text.len - 1] != '\n';
+	printer->cursor = printer->streams[stream].inside ? &printer->streams[stream] : NULL;
 }
 
 static void put_lines(struct log_printer *printer, int stream, int64_t wall_ms, bool all)
@@ -92,6 +106,12 @@ static void put_rest(struct log_printer *printer)
 {
 	for (int stream = 0; stream < 2; stream++)
 		put_lines(printer, stream, clock_wall_ms(), true);
+	cli_print(printer->cli, &printer->out);
+}
+
+static void finish_line(struct log_printer *printer)
+{
+	end_line(printer);
 	cli_print(printer->cli, &printer->out);
 }
 
@@ -158,12 +178,16 @@ static enum err print_attempts(struct log_printer *printer, const struct selecto
 			return err;
 		if (job->epoch != reader.epoch) {
 			put_rest(printer);
+			finish_line(printer);
 			if (reader.received > 0)
 				cli_note(printer->cli, "[try %" PRIu64 "]", job->tries);
 			reader = (struct log_reader){ .run = job->run, .job = job->job, .epoch = job->epoch };
 		}
 	}
 	put_rest(printer);
+	finish_line(printer);
+	if (reader.received == 0 && printer->cli->out.terminal)
+		cli_note(printer->cli, "[it wrote nothing]");
 	if (reader.dropped > 0)
 		cli_note(printer->cli, "[%" PRIu64 " bytes dropped]", reader.dropped);
 	return ERR_NONE;
@@ -203,6 +227,17 @@ static enum err choose_job(struct cli *cli, struct selector *selector)
 	return ERR_USAGE;
 }
 
+/* Who left while the job ran on is told how to come back. */
+static void note_running(struct cli *cli, const struct selector *selector)
+{
+	struct buf name = { 0 };
+
+	text_escape(&name, selector->job, TEXT_KEEP_NONE);
+	cli_note(cli, "still running: titan logs -f %" PRIu64 "/%s, stop: titan cancel %" PRIu64, selector->run,
+		 buf_cstr(&name), selector->run);
+	buf_free(&name);
+}
+
 int cmd_logs(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -220,6 +255,10 @@ int cmd_logs(struct cli *cli)
 		error_set(&cli->error, ERR_USAGE, "--stdout and --stderr together would leave nothing; give one or none");
 		return cli_fail(cli);
 	}
+	if (cli->settings.style == STYLE_JSON || cli->settings.style == STYLE_FORMAT) {
+		error_set(&cli->error, ERR_USAGE, "a job's output is bytes as they were written: no --json, no --format");
+		return cli_fail(cli);
+	}
 	if (cli_catch_signals(cli) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    cli_select(cli, invocation->args[0], &selector) != ERR_NONE ||
 	    (selector.job.len == 0 && choose_job(cli, &selector) != ERR_NONE) ||
@@ -230,7 +269,9 @@ int cmd_logs(struct cli *cli)
 		buf_free(&printer.streams[i].line);
 	buf_free(&printer.out);
 	arena_free(&printer.arena);
-	if (err == ERR_INTERRUPTED)
+	if (err == ERR_INTERRUPTED) {
+		note_running(cli, &selector);
 		return err_exit_status(err);
+	}
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }

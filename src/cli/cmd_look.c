@@ -107,9 +107,9 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->tries);
 	records_number(records, job->retry_max);
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
-	number_or_none(records, job->crashes);
+	records_number(records, job->crashes);
 	records_text(records, job->worker);
-	number_or_none(records, job->priority ? job->priority - 1 : 0);
+	records_number(records, job->priority ? job->priority - 1 : 50);
 	records_time(records, job->due_ms);
 	records_time(records, job->started_ms);
 	records_time(records, job->ended_ms);

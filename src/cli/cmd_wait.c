@@ -140,6 +140,16 @@ static const struct column wait_columns[] = {
 	{ "state", "STATE", false },
 };
 
+static void note_running(struct cli *cli, const uint64_t *runs, const enum run_state *states, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (run_state_terminal(states[i]))
+			continue;
+		cli_note(cli, "still running: titan watch %" PRIu64 ", stop: titan cancel %" PRIu64, runs[i], runs[i]);
+		break;
+	}
+}
+
 int cmd_wait(struct cli *cli)
 {
 	size_t count = cli->invocation->arg_count;
@@ -160,8 +170,14 @@ int cmd_wait(struct cli *cli)
 		if (cli_select_run(cli, cli->invocation->args[i], &runs[i]) != ERR_NONE)
 			return cli_fail(cli);
 	err = wait_runs(cli, runs, count, states);
-	if (err != ERR_NONE && err != ERR_PENDING)
-		return cli_fail(cli);
+	if (err != ERR_NONE && err != ERR_PENDING) {
+		if (err == ERR_INTERRUPTED)
+			cli->error.text[0] = '\0';       /* who pressed it knows */
+		status = cli_fail(cli);
+		if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT)
+			note_running(cli, runs, states, count);
+		return status;
+	}
 	for (size_t i = 0; i < count; i++) {
 		records_number(&records, runs[i]);
 		records_state(&records, run_state_info(states[i]), run_state_name(states[i]));

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -375,6 +376,22 @@ static void wait_for_events(struct dash *dash)
 		dash_link_retry(&dash->link);
 }
 
+/* A device or a pipe is written to: a rename would put a file in its place. */
+static int write_picture(const char *path, const struct buf *text)
+{
+	struct stat status;
+	int fd, result;
+
+	if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+		return io_write_file(AT_FDCWD, path, text->data, text->len, 0644);
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	result = io_write_all(fd, text->data, text->len);
+	close(fd);
+	return result;
+}
+
 static enum err dump(struct dash *dash, struct error *error)
 {
 	struct buf text = { 0 };
@@ -384,7 +401,7 @@ static enum err dump(struct dash *dash, struct error *error)
 	if (strcmp(dash->options->dump_file, "-") == 0)
 		result = io_write_all(STDOUT_FILENO, text.data, text.len);
 	else
-		result = io_write_file(AT_FDCWD, dash->options->dump_file, text.data, text.len, 0644);
+		result = write_picture(dash->options->dump_file, &text);
 	buf_free(&text);
 	if (result < 0)
 		return error_system(

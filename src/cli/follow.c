@@ -66,22 +66,20 @@ static struct followed_job *job_at(struct follow *follow, uint64_t index)
 	return &follow->jobs[index];
 }
 
+static bool is_ours(const struct follow *follow, const struct rec_job_row *row)
+{
+	return row->run == follow->run && row->index < LIMIT_RUN_JOBS_MAX;
+}
+
 static void take_job(struct follow *follow, const struct rec_job_row *row)
 {
-	enum job_state state = job_state_checked(row->state);
-	enum job_state from = STATE_WAITING;
-	struct followed_job *job;
-	bool fresh;
+	struct followed_job *job = job_at(follow, row->index);
 
-	if (row->run != follow->run || row->index >= LIMIT_RUN_JOBS_MAX)
-		return;
-	job = job_at(follow, row->index);
-	fresh = job->name == NULL;
-	if (!fresh) {
-		from = job_state_checked(job->row.state);
-		follow->counts[from]--;
-	}
-	follow->counts[state]++;
+	if (job->name == NULL)
+		job->told = STATE_WAITING;
+	else
+		follow->counts[job_state_checked(job->row.state)]--;
+	follow->counts[job_state_checked(row->state)]++;
 	keep_text(&job->name, row->name);
 	keep_text(&job->worker, row->worker);
 	job->row = *row;
@@ -90,8 +88,24 @@ static void take_job(struct follow *follow, const struct rec_job_row *row)
 	job->row.command = slice_make(NULL, 0);
 	job->row.needs = job->row.triggers = (struct u64_list){ 0 };
 	follow->dirty = true;
-	if (state != from)
+}
+
+/* All rows first: the line of one names others. */
+static void take_jobs(struct follow *follow, const struct rec_job_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_ours(follow, &rows[i]))
+			take_job(follow, &rows[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct followed_job *job = is_ours(follow, &rows[i]) ? job_at(follow, rows[i].index) : NULL;
+		enum job_state state = job ? job_state_checked(job->row.state) : STATE_WAITING;
+		enum job_state from = job ? job->told : state;
+
+		if (state == from)
+			continue;
+		job->told = state;
 		show_change(follow, job, from);
+	}
 }
 
 static void take_run(struct follow *follow, const struct rec_run_row *row)
@@ -118,8 +132,7 @@ static enum err take_snapshot(struct follow *follow, const struct incoming *fram
 				job_at(follow, msg.total - 1);
 			show_begin(follow);
 		}
-		for (size_t i = 0; i < msg.jobs.n; i++)
-			take_job(follow, &msg.jobs.at[i]);
+		take_jobs(follow, msg.jobs.at, msg.jobs.n);
 		if (msg.cursor == 0)
 			follow->known = true;
 	}
@@ -136,8 +149,7 @@ static enum err take_delta(struct follow *follow, const struct incoming *frame, 
 	if (err == ERR_NONE && msg.id == id) {
 		for (size_t i = 0; i < msg.runs.n; i++)
 			take_run(follow, &msg.runs.at[i]);
-		for (size_t i = 0; i < msg.jobs.n; i++)
-			take_job(follow, &msg.jobs.at[i]);
+		take_jobs(follow, msg.jobs.at, msg.jobs.n);
 		if (msg.cut)
 			follow->known = false;
 	}

@@ -17,6 +17,7 @@ struct followed_job {                    /* what is shown of a job; strings are 
 	struct rec_job_row row;          /* its slices point to the strings below, lists are empty */
 	char *name;
 	char *worker;
+	enum job_state told;             /* what was last shown */
 };
 
 struct follow {

@@ -90,7 +90,7 @@ static void add_outcome(struct follow *follow, const struct rec_job_row *row)
 		buf_addf(out, " signal=%" PRIu64, row->code);
 		break;
 	case OUTCOME_SPAWN:
-		buf_addf(out, " not-started errno=%" PRIu64, row->code);
+		buf_addf(out, " not started: %s", strerror((int)row->code));
 		break;
 	default:
 		buf_addf(out, " %s", row->outcome < OUTCOME_COUNT ? outcome_name((enum outcome)row->outcome) : "?");
@@ -106,6 +106,26 @@ static const struct followed_job *cause_of(const struct follow *follow, const st
 		return NULL;
 	offset = row->cause - 1 + row->index - row->job;
 	return offset < follow->job_count && follow->jobs[offset].name != NULL ? &follow->jobs[offset] : NULL;
+}
+
+/* Where a chain of skipped ones began: what a person has to look at. */
+static void add_root(const struct follow *follow, const struct followed_job *cause, struct buf *out)
+{
+	const struct followed_job *root = cause;
+
+	for (size_t i = 0; i < follow->job_count; i++) {
+		const struct followed_job *next = cause_of(follow, &root->row);
+
+		if (next == NULL || next == root)
+			break;
+		root = next;
+	}
+	if (root == cause || !state_terminal(job_state_checked(root->row.state)))
+		return;
+	buf_add_str(out, ", as ");
+	text_escape(out, root->row.name, TEXT_KEEP_NONE);
+	buf_add_str(out, job_state_checked(root->row.state) == STATE_CANCELLED ? " was " : " ");
+	buf_add_str(out, state_table[job_state_checked(root->row.state)].name);
 }
 
 static void add_change(struct follow *follow, const struct followed_job *job)
@@ -127,6 +147,7 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 		if (cause != NULL && cause != job) {
 			buf_add_str(out, " because of ");
 			text_escape(out, cause->row.name, TEXT_KEEP_NONE);
+			add_root(follow, cause, out);
 		}
 	} else {
 		add_outcome(follow, row);

@@ -42,11 +42,13 @@ static const char *option_word(const struct invocation *invocation, enum option_
 enum err parse_number(const char *text, const char *what, uint64_t least, uint64_t most, uint64_t *ret_value,
 		      struct error *error)
 {
+	const char *digits = text[0] == '-' ? text + 1 : text;
 	uint64_t value;
+	bool fits = text_parse_u64(slice_str(text), &value);
 
-	if (!text_parse_u64(slice_str(text), &value))
+	if (digits[0] == '\0' || digits[strspn(digits, "0123456789")] != '\0')
 		return error_set(error, ERR_USAGE, "%s: '%s' is not a number", what, text);
-	if (value < least || value > most)
+	if (!fits || value < least || value > most)
 		return error_set(error, ERR_USAGE, "%s: %s is not between %llu and %llu", what, text,
 				 (unsigned long long)least, (unsigned long long)most);
 	*ret_value = value;

@@ -32,6 +32,8 @@ struct run_counts run_counts(const struct rec_run_row *run)
 			counts.ok += count;
 		else if (i == STATE_SKIPPED)
 			counts.skipped += count;
+		else if (i == STATE_CANCELLED)
+			counts.cancelled += count;
 		else if (state_terminal((enum job_state)i))
 			counts.failed += count;
 		else if (state_table[i].kind == KIND_HOLDS)
@@ -66,6 +68,7 @@ static const struct column run_columns[] = {
 	{ "failed", "FAIL", true },
 	{ "age_ms", "AGE", true },
 	{ "skipped", NULL, false },
+	{ "cancelled", NULL, false },
 	{ "jobs", NULL, false },
 	{ "owner", NULL, false },
 	{ "submitted", NULL, false },
@@ -93,6 +96,7 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_number(records, counts.failed);
 	records_span(records, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
 	records_number(records, counts.skipped);
+	records_number(records, counts.cancelled);
 	records_number(records, counts.jobs);
 	records_text(records, run->owner);
 	records_time(records, run->submitted_ms);
@@ -121,25 +125,58 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 	}
 }
 
+static const struct rec_job_row *find_cause(const struct rec_job_row *job, const struct rec_job_row *jobs,
+					    size_t job_count)
+{
+	/* Serial numbers of a run's jobs are neighbours, so most are where they should be. */
+	uint64_t offset = job->cause - 1 - job->job + job->index;
+
+	if (job->cause == 0)
+		return NULL;
+	if (offset < job_count && jobs[offset].job == job->cause - 1)
+		return &jobs[offset];
+	for (size_t i = 0; i < job_count; i++)
+		if (jobs[i].job == job->cause - 1)
+			return &jobs[i];
+	return NULL;
+}
+
+/* 'x failed', 'x was skipped' */
+static void add_fate(struct buf *text, const struct rec_job_row *job)
+{
+	enum job_state state = job_state_checked(job->state);
+
+	buf_add_slice(text, job->name);
+	buf_add_str(text, state == STATE_SKIPPED || state == STATE_CANCELLED ? " was " : " ");
+	buf_add_str(text, state_table[state].name);
+}
+
 struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 			    struct arena *arena)
 {
 	enum job_state state = job_state_checked(job->state);
-	const struct rec_job_row *cause = NULL;
+	const struct rec_job_row *cause, *root = job;
 	struct buf text = { 0 };
 	struct slice copy;
 
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
 		return slice_make(NULL, 0);
-	for (size_t i = 0; i < job_count && cause == NULL; i++)
-		if (jobs[i].job == job->cause - 1)
-			cause = &jobs[i];
+	cause = find_cause(job, jobs, job_count);
 	if (cause == NULL)
 		return slice_make(NULL, 0);
-	buf_addf(&text, "because %.*s ", (int)cause->name.len, (const char *)cause->name.data);
-	buf_add_str(&text, job_state_checked(cause->state) == STATE_SKIPPED ? "was " : "");
-	buf_add_str(&text, job_state_checked(cause->state) == STATE_CANCELLED ? "was " : "");
-	buf_add_str(&text, state_table[job_state_checked(cause->state)].name);
+	buf_add_str(&text, "because ");
+	add_fate(&text, cause);
+	for (size_t i = 0; i < job_count && root->cause != 0; i++) {
+		const struct rec_job_row *next = find_cause(root, jobs, job_count);
+
+		if (next == NULL || next == root)
+			break;
+		root = next;
+	}
+	if (root != cause) {
+		buf_add_str(&text, ", as ");
+		add_fate(&text, root);
+	}
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;

@@ -6,7 +6,7 @@
 #include "cli/records.h"
 
 struct run_counts {                      /* what people want to know of a run's jobs */
-	uint64_t ok, running, waiting, failed, skipped, settled, jobs;
+	uint64_t ok, running, waiting, failed, skipped, cancelled, settled, jobs;
 };
 
 struct run_counts run_counts(const struct rec_run_row *run);

@@ -12,7 +12,8 @@ e2e_tests = \
 	tests/e2e/logs.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/submit.sh \
-	tests/e2e/wait.sh
+	tests/e2e/wait.sh \
+	tests/e2e/words.sh
 
 e2e_other = \
 	tests/e2e/lib.sh

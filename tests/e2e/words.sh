@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a person is told: causes down to the root, tries, hints that are true, help where there is no place for state.
+. "$(dirname "$0")/lib.sh"
+
+for command in --help --version version help 'help dag' 'run --help' 'completion bash'; do
+	# shellcheck disable=SC2086
+	exits "titan $command needs no place for state" 0 env -i "$TITAN" $command
+done
+exits 'a command that has state does' 2 env -i "$TITAN" ls
+like 'and says how to name one' "$err" 'TITAN_STATE'
+exits 'too large a number' 2 titan ls --limit 99999999999999999999
+like 'is a number all the same' "$err" 'is not between 1 and'
+
+start_cluster --slots 2
+
+out=$(titan run -f -e 'fetch -> unpack -> enc*2 -> pub; fetch="exit 7" retry=1; unpack=true; enc=true; pub=true')
+like 'a try has its limit beside it' "$out" 'fetch FAIL exit=7 try=2/2'
+like 'who waited for it names it' "$out" 'unpack SKIP because of fetch$'
+like 'and who waited for that names both' "$out" 'pub SKIP because of enc\[0\], as fetch failed$'
+like 'so does show' "$(titan show last)" 'because enc\[0\] was skipped, as fetch failed$'
+like 'and the dashboard' "$(titan dash --view dag --dump-screen - --size 120x30 --exit-after idle)" \
+	'pub .*SKIP +because of enc\[0\], as fetch failed'
+
+out=$(titan run -f -e 'away=true' --dir "$test_dir/nowhere")
+like 'what the system said of a start comes in words' "$out" 'away FAIL not started: No such file or directory'
+
+exits 'a job in full' 0 titan --json show last/away
+is 'has its priority' "$(printf '%s' "$out" | jq .priority)" 50
+is 'and how often its worker was lost' "$(printf '%s' "$out" | jq .crashes)" 0
+
+slow=$(titan -q run -e 'slow="sleep 600"')
+until_true 20 job_is "$slow" slow running
+exits 'one that has ended is no reason to leave the others' 1 titan cancel 1 "$slow" --wait
+like 'and is named' "$err" 'run 1 has already finished'
+is 'they are cancelled' "$(run_state "$slow")" cancelled
+exits 'a cancelled job' 0 titan --json ls --limit 1
+is "isn't counted as a failure" "$(printf '%s' "$out" | jq -c '.[0] | [.failed, .cancelled]')" '[0,1]'
+slow=$(titan -q run -e 'slow="sleep 600"')
+exits 'cancel has a value too' 0 titan --json cancel "$slow"
+is 'that says what it did' "$(printf '%s' "$out" | jq -c .)" "[{\"run\":$slow,\"job\":null,\"cancelled\":1}]"
+
+exits 'bytes as they were written are no JSON' 2 titan --json logs 1/fetch
+exits "a run that isn't there isn't drawn" 4 titan dash 4711 --dump-screen - --exit-after idle
+mkfifo "$test_dir/fifo"
+timeout 20 cat "$test_dir/fifo" >"$test_dir/picture" &
+ok 'a picture goes into what is no file' titan dash --dump-screen "$test_dir/fifo" --exit-after idle
+ok 'and leaves it what it was' test -p "$test_dir/fifo"
+wait $!
+like 'whole' "$(cat "$test_dir/picture")" 'NEEDS YOU'
+
+done_testing
