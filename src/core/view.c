@@ -137,6 +137,26 @@ uint64_t view_worker_after(const struct core *core, uint64_t number)
 	return low < core->worker_count ? core->workers[low]->number : 0;
 }
 
+uint64_t view_worker_on(const struct core *core, uint64_t conn)
+{
+	const struct worker *worker = map_get(&core->worker_conns, conn);
+
+	return worker ? worker->number : 0;
+}
+
+bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uint64_t serial, uint64_t epoch)
+{
+	const struct job *job = job_find(core, serial);
+
+	if (epoch == 0 || serial == 0)
+		return false;
+	if (!job)
+		return run < core->next_run && serial < core->next_job && epoch >> 32 <= core->generation;
+	/* Who had an earlier attempt isn't known any more. */
+	return (run == 0 || run == job->run->number) &&
+	       (epoch < job->epoch || (epoch == job->epoch && job->worker == worker));
+}
+
 /* --- a specification in a row --- */
 
 static bool word_plain(struct slice word)

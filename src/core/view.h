@@ -30,6 +30,12 @@ bool view_job(const struct core *core, uint64_t job, enum view_detail detail, st
 uint64_t view_job_at(const struct core *core, uint64_t run, uint64_t index);
 uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name);
 
+/* The worker whose connection this is; 0 if none. */
+uint64_t view_worker_on(const struct core *core, uint64_t conn);
+/*
+ * May this worker speak of that attempt? Of a job that has left memory only the numbers are checked. Run 0 is any.
+ */
+bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uint64_t job, uint64_t epoch);
 bool view_worker(const struct core *core, uint64_t worker, struct rec_worker_row *ret_row);
 uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to begin; 0 at the end */
 

@@ -161,6 +161,21 @@ static enum err on_started(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
+/* Only of a worker's own attempts: a note in a log says what its job wrote. */
+static void tell_logs(const struct incoming_frame *in, const struct rec_done *items, size_t count)
+{
+	struct master *master = in->master;
+	uint64_t worker = view_worker_on(master->core, in->session->id);
+	struct rec_done *own = arena_alloc(&master->inbox.arena, (count + 1) * sizeof(*own));
+	size_t kept = 0;
+
+	for (size_t i = 0; worker != 0 && i < count; i++)
+		if (items[i].out_bytes > 0 && view_may_report(master->core, worker, 0, items[i].job, items[i].epoch))
+			own[kept++] = items[i];
+	if (kept > 0)
+		logs_ended(master->logs, own, kept);
+}
+
 static enum err on_done(struct incoming_frame *in)
 {
 	struct msg_done msg;
@@ -172,14 +187,57 @@ static enum err on_done(struct incoming_frame *in)
 	input = inbox_add(in->master, INPUT_DONE, in->session, 0, in->body.len);
 	input->done.at = msg.items.at;
 	input->done.n = msg.items.n;
-	logs_ended(in->master->logs, msg.items.at, msg.items.n);
+	tell_logs(in, msg.items.at, msg.items.n);
 	return ERR_NONE;
+}
+
+struct output_check {
+	const struct core *core;
+	uint64_t worker;
+	struct buf refused;              /* struct rec_credit */
+};
+
+static bool wanted_cb(const struct rec_output *item, void *arg)
+{
+	struct output_check *check = arg;
+	const struct rec_credit credit = {
+		.job = item->job, .epoch = item->epoch, .stream = item->stream,
+		.offset = item->offset + item->data.len, .synced = true,
+	};
+
+	if (view_may_report(check->core, check->worker, item->run, item->job, item->epoch))
+		return true;
+	buf_add(&check->refused, &credit, sizeof(credit));
+	return false;
+}
+
+/* Like a stale result: acknowledged, so that it isn't sent for ever, and not applied. */
+static void refuse_output(struct session *session, const struct buf *refused)
+{
+	struct msg_credit msg = {
+		.items = { (struct rec_credit *)(void *)refused->data, refused->len / sizeof(struct rec_credit) },
+	};
+
+	log_warn("worker %llu sends output of %zu attempts that aren't its own: refused",
+		 (unsigned long long)view_worker_on(session->master->core, session->id), msg.items.n);
+	session->master->stats.refused_frames++;
+	session_send(session, OP_CREDIT, &msg);
 }
 
 static enum err on_output(struct incoming_frame *in)
 {
-	enum err err = logs_append(in->master->logs, in->session->id, in->body, in->error);
+	struct output_check check = {
+		.core = in->master->core, .worker = view_worker_on(in->master->core, in->session->id),
+	};
+	enum err err;
 
+	/* It lost its place to another connection, or by its silence: what it has it will offer again. */
+	if (check.worker == 0)
+		return ERR_NONE;
+	err = logs_append(in->master->logs, in->session->id, in->body, wanted_cb, &check, in->error);
+	if (err == ERR_NONE && check.refused.len > 0)
+		refuse_output(in->session, &check.refused);
+	buf_free(&check.refused);
 	if (err == ERR_NONE && logs_queued(in->master->logs) > LOG_QUEUE_MAX)
 		session_pause(in->session, PAUSE_LOG, true);
 	return err;

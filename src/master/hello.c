@@ -108,6 +108,8 @@ enum err on_hello(struct incoming_frame *in)
 		return error_set(in->error, ERR_INVALID, "a worker has 1 to %d slots, not %llu", LIMIT_SLOTS_MAX,
 				 (unsigned long long)msg.slots);
 	session->role = ROLE_WORKER;
+	/* A worker with many slots, or few and long commands, is owed more in one turn than a client ever is. */
+	conn_set_max_queue(session->conn, LIMIT_WORKER_QUEUE_MAX);
 	session->hello = (struct input_hello){
 		.name = arena_copy(&session->hello_arena, msg.name),
 		.instance = arena_copy(&session->hello_arena, msg.instance),

@@ -30,7 +30,7 @@ struct file {
 	bool credit_due[2];              /* for stdout, stderr */
 	bool ended;                      /* forget it once it is synced */
 	bool complained;
-	struct file *chain;              /* other epochs of the same job */
+	struct file *chain;              /* other attempts of the same job */
 	struct file *newer, *older;      /* by use */
 	struct file *touched_next;       /* has credit to give */
 	bool touched;
@@ -231,11 +231,12 @@ static void evict(struct keeper *keeper)
 	}
 }
 
-static struct file *find(const struct keeper *keeper, uint64_t job, uint64_t epoch)
+/* Run 0 is any: who says that an attempt has ended doesn't name its run. */
+static struct file *find(const struct keeper *keeper, uint64_t run, uint64_t job, uint64_t epoch)
 {
 	struct file *file = map_get(&keeper->files, job);
 
-	while (file && file->log.epoch != epoch)
+	while (file && (file->log.epoch != epoch || (run != 0 && file->log.run != run)))
 		file = file->chain;
 	return file;
 }
@@ -244,7 +245,7 @@ static struct file *find(const struct keeper *keeper, uint64_t job, uint64_t epo
 static struct file *take_file(struct keeper *keeper, uint64_t run, uint64_t job, uint64_t epoch, bool create,
 			      int *ret_result)
 {
-	struct file *file = find(keeper, job, epoch);
+	struct file *file = find(keeper, run, job, epoch);
 
 	if (!file) {
 		file = mem_zalloc(sizeof(*file));
@@ -317,7 +318,7 @@ void keeper_append(struct keeper *keeper, uint64_t conn, const struct rec_output
 
 	for (; at < count; at = end) {
 		for (end = at + 1; end < count && items[end].job == items[at].job &&
-		     items[end].epoch == items[at].epoch;)
+		     items[end].epoch == items[at].epoch && items[end].run == items[at].run;)
 			end++;
 		append(keeper, conn, items + at, end - at);
 	}
@@ -391,7 +392,7 @@ static void complete(struct keeper *keeper, struct file *file, const struct rec_
 void keeper_ended(struct keeper *keeper, const struct rec_done *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct file *file = find(keeper, items[i].job, items[i].epoch);
+		struct file *file = find(keeper, 0, items[i].job, items[i].epoch);
 
 		if (!file)
 			continue;

@@ -225,27 +225,38 @@ static void give_work(struct logs *logs, struct work *work, bool wake)
 	pthread_mutex_unlock(&logs->lock);
 }
 
-enum err logs_append(struct logs *logs, uint64_t conn, struct slice body, struct error *error)
+static enum err check_item(const struct rec_output *item, struct error *error)
+{
+	if (item->stream < 1 || item->stream > 2)
+		return error_set(error, ERR_INVALID, "output of stream %llu, which is neither 1 nor 2",
+				 (unsigned long long)item->stream);
+	if (item->data.len > LIMIT_OUTPUT_CHUNK)
+		return error_set(error, ERR_TOO_LARGE, "a piece of output has %zu bytes; at most %d", item->data.len,
+				 LIMIT_OUTPUT_CHUNK);
+	if (item->offset > INT64_MAX)
+		return error_set(error, ERR_INVALID, "a piece of output has an impossible offset");
+	return ERR_NONE;
+}
+
+enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
+		     bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error)
 {
 	struct work *work = mem_zalloc(sizeof(*work));
+	struct rec_output *items;
+	size_t kept = 0;
 	enum err err;
 
 	work->kind = WORK_APPEND;
 	work->conn = conn;
 	work->bytes = body.len;
 	err = message_decode(OP_OUTPUT, arena_copy(&work->arena, body), &work->arena, &work->output, error);
+	items = work->output.items.at;
 	for (size_t i = 0; err == ERR_NONE && i < work->output.items.n; i++) {
-		const struct rec_output *item = &work->output.items.at[i];
-
-		if (item->stream < 1 || item->stream > 2)
-			err = error_set(error, ERR_INVALID, "output of stream %llu, which is neither 1 nor 2",
-					(unsigned long long)item->stream);
-		else if (item->data.len > LIMIT_OUTPUT_CHUNK)
-			err = error_set(error, ERR_TOO_LARGE, "a piece of output has %zu bytes; at most %d",
-					item->data.len, LIMIT_OUTPUT_CHUNK);
-		else if (item->offset > INT64_MAX)
-			err = error_set(error, ERR_INVALID, "a piece of output has an impossible offset");
+		err = check_item(&items[i], error);
+		if (err == ERR_NONE && wanted_cb(&items[i], arg))
+			items[kept++] = items[i];
 	}
+	work->output.items.n = kept;
 	if (err != ERR_NONE || work->output.items.n == 0) {
 		work_free(work);
 		return err;

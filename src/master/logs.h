@@ -23,8 +23,9 @@ enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struc
 		   struct error *error);
 void logs_close(struct logs *logs);              /* writes and syncs what is queued; NULL is fine */
 
-/* The body of an OUTPUT frame, copied. An error means that the frame is wrong. */
-enum err logs_append(struct logs *logs, uint64_t conn, struct slice body, struct error *error);
+/* The body of an OUTPUT frame, copied; of its items those that are wanted. An error means that the frame is wrong. */
+enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
+		     bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error);
 void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg);
 void logs_ended(struct logs *logs, const struct rec_done *items, size_t count);   /* no more output of these */
 size_t logs_queued(struct logs *logs);           /* bytes */

@@ -127,10 +127,10 @@ static void queued(struct conn *conn, size_t old_len)
 		buf_clear(&conn->out);
 		return;
 	}
-	if (conn->state == CONN_OPEN && conn->out.len > LIMIT_CONN_QUEUE_MAX) {
+	if (conn->state == CONN_OPEN && conn->out.len > conn->max_queue) {
 		buf_cut(&conn->out, old_len);
-		error_set(&error, ERR_BUSY, "%d bytes wait for a peer that reads too slowly",
-			  LIMIT_CONN_QUEUE_MAX);
+		error_set(&error, ERR_BUSY, "%zu bytes wait for a peer that reads too slowly",
+			  conn->max_queue);
 		conn_fail(conn, &error);
 		return;
 	}
@@ -290,6 +290,7 @@ struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops,
 	conn->ops = ops;
 	conn->owner = owner;
 	conn->max_body = LIMIT_FRAME_MAX_UNAUTH;
+	conn->max_queue = LIMIT_CONN_QUEUE_MAX;
 	conn->next = set->first;
 	if (conn->next)
 		conn->next->prev = conn;
@@ -307,6 +308,11 @@ struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops,
 void conn_set_max_body(struct conn *conn, size_t max_body)
 {
 	conn->max_body = max_body;
+}
+
+void conn_set_max_queue(struct conn *conn, size_t max_queue)
+{
+	conn->max_queue = max_queue;
 }
 
 void *conn_owner(const struct conn *conn)

@@ -33,7 +33,9 @@ void *conn_owner(const struct conn *conn);
 void conn_set_owner(struct conn *conn, void *owner);
 int conn_peer_uid(const struct conn *conn, unsigned *ret_uid);   /* SO_PEERCRED; -errno */
 
-/* More than LIMIT_CONN_QUEUE_MAX unsent fails the connection with ERR_BUSY: look at conn_queued before. */
+/* For a peer that is owed more at once than LIMIT_CONN_QUEUE_MAX. */
+void conn_set_max_queue(struct conn *conn, size_t max_queue);
+/* More than its limit unsent fails the connection with ERR_BUSY: look at conn_queued before. */
 void conn_send(struct conn *conn, enum opcode op, const void *msg);
 void conn_send_frames(struct conn *conn, struct slice frames);   /* already encoded */
 size_t conn_queued(const struct conn *conn);

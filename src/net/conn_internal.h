@@ -36,7 +36,7 @@ struct conn {
 	enum conn_state state;
 	struct ev_io readable, writable;
 	struct ev_timer deadline;            /* of closing */
-	size_t max_body;
+	size_t max_body, max_queue;
 	struct buf in;                       /* the start of a frame, or frames held back by a pause */
 	struct buf out;
 	const struct conn_ops *ops;

@@ -14,6 +14,31 @@ static bool send_output(struct peer *worker, uint64_t job, uint64_t stream, uint
 	return peer_send(worker, OP_OUTPUT, &msg);
 }
 
+/* Run 1 with so many jobs, which the worker has ended: from then on it may speak of them. */
+static bool ended_jobs(struct peer *worker, size_t count)
+{
+	struct peer client;
+	struct frame frame;
+	struct msg_assign assign;
+	struct msg_ack ack;
+	size_t acked = 0;
+
+	if (!peer_hello(&client) || !peer_submit(&client, "0123456789abcdef", "r", count, false))
+		return false;
+	while (acked < count && peer_frame(worker, &frame)) {
+		arena_reset(&worker->arena);
+		if (frame.opcode == OP_ACK && message_decode(OP_ACK, frame.body, &worker->arena, &ack, NULL) == ERR_NONE)
+			acked += ack.items.n;
+		if (frame.opcode != OP_ASSIGN || message_decode(OP_ASSIGN, frame.body, &worker->arena, &assign, NULL))
+			continue;
+		for (size_t i = 0; i < assign.items.n; i++)
+			if (!peer_done(worker, assign.items.at[i].job, assign.items.at[i].epoch, 0))
+				return false;
+	}
+	peer_close(&client);
+	return acked == count;
+}
+
 /* Waits for the credit of everything before offset. */
 static bool credited(struct peer *worker, uint64_t job, uint64_t stream, uint64_t offset, bool synced)
 {
@@ -67,6 +92,7 @@ TEST output_is_credited_and_read_back(void)
 	ASSERT(box_start());
 	ASSERT(peer_hello(&client));
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(ended_jobs(&worker, 5));
 	/* Nothing was written: nothing is there. */
 	ASSERT(read_log(&client, 5, 1, &text, &dropped));
 	ASSERT_EQ_FMT((size_t)0, text.len, "%zu");
@@ -93,6 +119,7 @@ TEST a_worker_that_repeats_itself_is_credited_too(void)
 
 	ASSERT(box_start());
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(ended_jobs(&worker, 5));
 	ASSERT(send_output(&worker, 5, 1, 0, slice_str("abc")));
 	ASSERT(credited(&worker, 5, 1, 3, false));
 	ASSERT_EQ_FMT(-1, box_stop(SIGKILL), "%d");
@@ -124,6 +151,7 @@ TEST many_jobs_write_in_turn(void)
 	ASSERT(box_start());
 	ASSERT(peer_hello(&client));
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(ended_jobs(&worker, 300));
 	for (uint64_t round = 0; round < 2; round++) {
 		for (uint64_t job = 1; job <= 300; job++) {
 			snprintf(line, sizeof(line), "%03u", (unsigned)job);
@@ -154,6 +182,7 @@ TEST over_the_cap_the_count_is_exact(void)
 	ASSERT(box_start());
 	ASSERT(peer_hello(&client));
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(ended_jobs(&worker, 5));
 	for (; offset < LIMIT_LOG_JOB_MAX; offset += chunk) {
 		ASSERT(send_output(&worker, 5, 1, offset, slice_make(bytes, chunk)));
 		if (offset >= LIMIT_OUTPUT_WINDOW)
@@ -189,6 +218,7 @@ TEST what_the_worker_kept_back_is_counted(void)
 	ASSERT(box_start());
 	ASSERT(peer_hello(&client));
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(ended_jobs(&worker, 5));
 	ASSERT(send_output(&worker, 5, 1, 0, slice_str("head")));
 	/* Said twice, counted once. */
 	for (int i = 0; i < 2; i++) {
@@ -212,9 +242,77 @@ TEST bad_output_closes_its_sender(void)
 
 	ASSERT(box_start());
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(ended_jobs(&worker, 5));
 	ASSERT(send_output(&worker, 5, 3, 0, slice_str("x")));
 	ASSERT_EQ(ERR_INVALID, peer_error(&worker));
 	peer_close(&worker);
+	PASS();
+}
+
+static bool speaks(struct peer *worker, struct rec_output item)
+{
+	struct msg_output msg = { .items = { .at = &item, .n = 1 } };
+
+	return peer_send(worker, OP_OUTPUT, &msg);
+}
+
+/* The next CREDIT says that this piece needn't be sent again. */
+static bool turned_down(struct peer *worker, uint64_t job, uint64_t offset)
+{
+	struct frame frame;
+	struct msg_credit credit;
+
+	do
+		if (!peer_frame(worker, &frame))
+			return false;
+	while (frame.opcode != OP_CREDIT);
+	arena_reset(&worker->arena);
+	return message_decode(OP_CREDIT, frame.body, &worker->arena, &credit, NULL) == ERR_NONE &&
+	       credit.items.n == 1 && credit.items.at[0].job == job && credit.items.at[0].offset == offset &&
+	       credit.items.at[0].synced;
+}
+
+TEST nobody_writes_into_the_logs_of_others(void)
+{
+	struct peer client, worker, other;
+	struct msg_assign assign;
+	struct msg_log_read read = { .id = 1, .run = 1 };
+	struct msg_log_data data;
+	struct rec_output item = { .run = 1, .stream = 1, .data = slice_str("false") };
+	char path[PATH_MAX];
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client) && peer_submit(&client, "0123456789abcdef", "r", 1, false));
+	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(peer_expect(&worker, OP_ASSIGN, &assign));
+	item.job = read.job = assign.items.at[0].job;
+	item.epoch = read.epoch = assign.items.at[0].epoch;
+	ASSERT(peer_worker(&other, "w2", 1, NULL, 0));
+	ASSERT(speaks(&other, item));
+	ASSERT(turned_down(&other, item.job, 5));
+	/* Nor does the right one into those of another run, of a later attempt, of what never was. */
+	item.run = 7;
+	ASSERT(speaks(&worker, item) && turned_down(&worker, item.job, 5));
+	item.run = 1;
+	item.epoch++;
+	ASSERT(speaks(&worker, item) && turned_down(&worker, item.job, 5));
+	item.job = 4711;
+	item.run = 4711;
+	ASSERT(speaks(&worker, item) && turned_down(&worker, item.job, 5));
+	ASSERT_EQ(-1, access(place_path(&box_place, "logs/4711", path), F_OK));
+	ASSERT(peer_expect(&client, OP_ACCEPTED, &(struct msg_accepted){ 0 }));
+	ASSERT(peer_send(&client, OP_LOG_READ, &read) && peer_expect(&client, OP_LOG_DATA, &data));
+	ASSERT(data.end);
+	ASSERT_EQ_FMT((size_t)0, data.pieces.n, "%zu");
+	item = (struct rec_output){ .job = read.job, .epoch = read.epoch, .run = 1, .stream = 1,
+				    .data = slice_str("true") };
+	ASSERT(speaks(&worker, item));
+	ASSERT(peer_expect(&worker, OP_CREDIT, &(struct msg_credit){ 0 }));
+	ASSERT(peer_send(&client, OP_LOG_READ, &read) && peer_expect(&client, OP_LOG_DATA, &data));
+	ASSERT_EQ_FMT((size_t)1, data.pieces.n, "%zu");
+	peer_close(&client);
+	peer_close(&worker);
+	peer_close(&other);
 	PASS();
 }
 
@@ -234,6 +332,7 @@ TEST logs_that_cant_be_written_dont_stop_the_master(void)
 	close(fd);
 	ASSERT(peer_hello(&client));
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(ended_jobs(&worker, 5));
 	ASSERT(send_output(&worker, 5, 1, 0, slice_str("lost")));
 	ASSERT(credited(&worker, 5, 1, 4, true));
 	ASSERT(peer_query(&client, QUERY_STATUS, 0, "", 0, 0, &snapshot));
@@ -259,6 +358,7 @@ SUITE(master_logs)
 	RUN_TEST(over_the_cap_the_count_is_exact);
 	RUN_TEST(what_the_worker_kept_back_is_counted);
 	RUN_TEST(bad_output_closes_its_sender);
+	RUN_TEST(nobody_writes_into_the_logs_of_others);
 	RUN_TEST(logs_that_cant_be_written_dont_stop_the_master);
 }
 

@@ -75,6 +75,44 @@ TEST an_inventory_comes_in_parts(void)
 	PASS();
 }
 
+/* Many slots and long commands: more is due to it in one turn than a client may leave unread. */
+TEST a_worker_is_owed_as_much_as_it_has_slots_for(void)
+{
+	const size_t count = 90, per_graph = 6, script_len = 130000;
+	char *script = mem_alloc(script_len), name[16];
+	struct rec_job_spec spec = { .script = slice_make(script, script_len) };
+	struct msg_submit submit = { .name = slice_str("r"), .count = per_graph };
+	struct peer client, worker;
+	struct buf jobs = { 0 };
+
+	memset(script, 'x', script_len);
+	for (size_t i = 0; i < per_graph; i++) {
+		snprintf(name, sizeof(name), "job%zu", i);
+		spec.name = slice_str(name);
+		record_encode(&jobs, REC_job_spec, &spec);
+	}
+	submit.jobs = buf_slice(&jobs);
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client));
+	for (uint64_t i = 1; i <= count / per_graph; i++) {
+		char key[17];
+
+		snprintf(key, sizeof(key), "%016u", (unsigned)i);
+		submit.id = i;
+		submit.key = slice_make(key, 16);
+		ASSERT(peer_send(&client, OP_SUBMIT, &submit));
+		ASSERT(peer_expect(&client, OP_ACCEPTED, &(struct msg_accepted){ 0 }));
+	}
+	ASSERT(count * script_len > LIMIT_CONN_QUEUE_MAX);
+	ASSERT(peer_worker(&worker, "w1", count, NULL, 0));
+	ASSERT(worker_serve(&worker, count));
+	buf_free(&jobs);
+	mem_free(script);
+	peer_close(&client);
+	peer_close(&worker);
+	PASS();
+}
+
 /* A frame that is right, for each opcode that a client may send. */
 static void valid_frames(struct buf *out, size_t *ends, size_t *ret_count)
 {
@@ -246,6 +284,7 @@ SUITE(master_rough)
 	SET_TEARDOWN(box_teardown_cb, NULL);
 	RUN_TEST(silent_peers_are_few_and_not_for_long);
 	RUN_TEST(an_inventory_comes_in_parts);
+	RUN_TEST(a_worker_is_owed_as_much_as_it_has_slots_for);
 	RUN_TEST(broken_frames_never_end_the_master);
 	RUN_TEST(sigterm_under_load_loses_nothing);
 	RUN_TEST(sigkill_under_load_loses_nothing);
