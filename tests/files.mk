@@ -64,8 +64,15 @@ check-share: all $(unit_programs)
 	@$(run_tests) $(call test_paths,$(share_tests))
 
 # Numbers for people: nothing here passes or fails.
+# BENCH_FLAGS: -n JOBS, -s SECONDS, -o FILE for bench-compare OLD=FILE NEW=FILE.
 bench: all $(bench_programs)
-	@for program in $(bench_programs); do echo "== $$program"; ./$$program || exit 1; done
+	@$(BASH_PROGRAM) $(top_srcdir)/tests/bench/bench.sh $(BENCH_FLAGS) .
+bench-compare:
+	@$(BASH_PROGRAM) $(top_srcdir)/tests/bench/bench-compare.sh $(OLD) $(NEW)
+
+# The parts alone: codec, core, keeper, store, screens.
+bench-parts: $(bench_programs)
+	@for part in codec core keeper store tui; do echo "== $$part"; tests/bench/bench_$$part || exit 1; done
 
 # A bare Debian 12 made with debootstrap runs both commands of the README. By hand, as root.
 check-bare:
@@ -74,4 +81,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-bare bench
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-bare bench bench-compare bench-parts

@@ -5,8 +5,9 @@ bench_programs = \
 	tests/bench/bench_codec \
 	tests/bench/bench_core \
 	tests/bench/bench_keeper \
-	tests/bench/bench_spawn \
+	tests/bench/bench_limits \
 	tests/bench/bench_store \
+	tests/bench/bench_submit \
 	tests/bench/bench_tui
 
 tests_bench_bench_codec_SOURCES = tests/bench/bench_codec.c
@@ -18,14 +19,18 @@ tests_bench_bench_core_LDADD = $(all_libs)
 tests_bench_bench_keeper_SOURCES = tests/bench/bench_keeper.c
 tests_bench_bench_keeper_LDADD = $(all_libs)
 
-tests_bench_bench_spawn_SOURCES = tests/bench/bench_spawn.c
-tests_bench_bench_spawn_LDADD = $(all_libs)
+tests_bench_bench_limits_SOURCES = tests/bench/bench_limits.c
+tests_bench_bench_limits_LDADD = $(all_libs)
 
 tests_bench_bench_store_SOURCES = tests/bench/bench_store.c
 tests_bench_bench_store_LDADD = $(all_libs)
+
+tests_bench_bench_submit_SOURCES = tests/bench/bench_submit.c
+tests_bench_bench_submit_LDADD = $(all_libs)
 
 tests_bench_bench_tui_SOURCES = tests/bench/bench_tui.c
 tests_bench_bench_tui_LDADD = $(all_libs)
 
 bench_other = \
-	tests/bench/throughput.sh
+	tests/bench/bench-compare.sh \
+	tests/bench/bench.sh

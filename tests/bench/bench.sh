@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Ours, the machine's limits and the peers that are installed, in one run: a table, and with -o FILE a JSON
+# line a figure, for bench-compare.sh. Ratios are taken against limits measured just before. For people:
+# nothing passes or fails. The titan and the bench programs are those of the build directory.
+#
+# usage: bench.sh [-n JOBS] [-s SECONDS] [-o FILE] BUILD-DIRECTORY
+set -eu
+
+jobs=10000
+seconds=2
+out=/dev/null
+while getopts n:s:o: option; do
+	case $option in
+	n) jobs=$OPTARG ;;
+	s) seconds=$OPTARG ;;
+	o) out=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+build=$(cd "${1:?usage: bench.sh [-n JOBS] [-s SECONDS] [-o FILE] BUILD-DIRECTORY}" && pwd)
+titan=$build/titan
+[ -x "$build/tests/bench/bench_limits" ] || { echo "bench.sh: no bench programs in $build; make bench builds them" >&2; exit 2; }
+dir=$(mktemp -d "${TMPDIR:-/tmp}/titan-bench.XXXXXX")
+export TITAN_STATE=$dir/state NO_COLOR=1
+stop() { "$titan" -y down >/dev/null 2>&1 || true; }
+trap 'stop; rm -rf "$dir"' EXIT
+: >"$out"
+declare -A value
+
+figure() { # NAME VALUE UNIT [RATIO OF-WHAT]
+	value[$1]=$2
+	printf '%-24s %12s %-4s %s\n' "$1" "$2" "$3" "${4:+$4 of $5}"
+	printf '{"name":"%s","value":%s,"unit":"%s","ratio":%s}\n' "$1" "$2" "$3" "${4:-null}" >>"$out"
+}
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+now_ns() { date +%s%N; }
+per_second() { awk -v n="$1" -v ns="$2" 'BEGIN { printf "%.0f", n * 1e9 / ns }'; }
+
+took() { # COMMAND...: sets ns
+	local from
+	from=$(now_ns)
+	"$@" >/dev/null 2>&1
+	ns=$(($(now_ns) - from))
+}
+
+limits() {
+	while read -r name number unit; do figure "$name" "$number" "$unit"; done < <("$build/tests/bench/bench_limits" "$seconds")
+}
+again() { # the two spawn limits, beside what is compared with them
+	local name number unit
+	while read -r name number unit; do value[$name]=$number; done < <("$build/tests/bench/bench_limits" 0.5 | grep spawn)
+}
+
+lines() { yes "$1" | head -n "$jobs" | "$titan" run --lines -w; }
+fan() { "$titan" run -w -e "a -> m*2000 -> z; a=true; m=true; z=true"; }
+chain() { "$titan" run -w -e "$(awk 'BEGIN { for (i = 0; i < 500; i++) printf "%sj%d", i ? " -> " : "", i
+	for (i = 0; i < 500; i++) printf "; j%d=true", i }')"; }
+
+spawning() { # NAME LIMIT COUNT COMMAND...
+	local name=$1 limit=$2 count=$3
+	shift 3
+	again
+	took "$@"
+	local got
+	got=$(per_second "$count" "$ns")
+	figure "$name" "$got" /s "$(ratio "$got" "${value[$limit]}")" "$limit"
+}
+
+ours() {
+	"$titan" up --slots 2 >/dev/null
+	spawning noop_direct limit_spawn_direct_2 "$jobs" lines true
+	spawning noop_sh limit_spawn_sh_2 "$jobs" lines 'true;'
+	spawning fan_2000 limit_spawn_direct_2 2002 fan
+	stop
+	rm -rf "$TITAN_STATE"
+	"$titan" up --slots 1 >/dev/null
+	took chain
+	local hop
+	hop=$(awk -v ns=$ns 'BEGIN { printf "%.3f", ns / 500 / 1e6 }')
+	figure chain_hop "$hop" ms "$(ratio "$hop" "${value[limit_runner_hop]}")" limit_runner_hop
+	took "$titan" run -w -e "big; big='head -c 200000000 /dev/zero'"
+	figure output_200MB "$(awk -v ns=$ns 'BEGIN { printf "%.0f", 200 * 1e9 / ns }')" MB/s
+	stop
+	rm -rf "$TITAN_STATE"
+}
+
+submits() {
+	mkdir -p "$TITAN_STATE"
+	"$titan" master >"$dir/master.log" 2>&1 &
+	until "$titan" status >/dev/null 2>&1; do sleep 0.02; done
+	local name number unit
+	while read -r name number unit; do
+		figure "$name" "$number" "$unit" "$(ratio "$number" "${value[limit_commit]}")" limit_commit
+	done < <("$build/tests/bench/bench_submit" "$seconds")
+	yes true | head -n 100000 >"$dir/lines"
+	took "$titan" run --lines <"$dir/lines"
+	figure graph_100k_accepted "$(awk -v ns=$ns 'BEGIN { printf "%.2f", ns / 1e9 }')" s
+	kill -KILL %1
+	wait 2>/dev/null || true
+	local from
+	from=$(now_ns)
+	"$titan" master >"$dir/master.log" 2>&1 &
+	until "$titan" status >/dev/null 2>&1; do :; done
+	figure serving_after_kill "$(awk -v ns=$(($(now_ns) - from)) 'BEGIN { printf "%.2f", ns / 1e9 }')" s
+	stop
+	wait 2>/dev/null || true
+	rm -rf "$TITAN_STATE"
+}
+
+peers() {
+	yes true | head -n "$jobs" >"$dir/lines"
+	spawning peer_xargs limit_spawn_sh_2 "$jobs" sh -c "xargs -P2 -I{} sh -c '{}' <$dir/lines"
+	{
+		printf 'all:'
+		seq -f ' j%.0f' -s '' 1 "$jobs"
+		printf '\n'
+		seq -f 'j%.0f:;@true;' 1 "$jobs"
+	} >"$dir/Makefile"
+	command -v make >/dev/null && spawning peer_make limit_spawn_sh_2 "$jobs" make -s -j2 -f "$dir/Makefile"
+	if command -v parallel >/dev/null; then
+		head -n 1000 "$dir/lines" >"$dir/fewer"
+		spawning peer_parallel limit_spawn_sh_2 1000 sh -c "parallel -j2 <$dir/fewer"
+	fi
+}
+
+limits
+ours
+submits
+peers
