@@ -29,8 +29,10 @@ sim_libs = libworker.a $(core_libs)
 unit_tests = $(unit_programs)
 fuzz_tests = tests/fuzz/corpus.sh
 generated_tests = tests/lint/generated.sh
-# What runs under the sanitizers besides the unit tests: a share of the end-to-end tests.
-share_tests = $(unit_tests) tests/e2e/adopt.sh tests/e2e/graph.sh tests/e2e/logs.sh tests/e2e/errors.sh
+# What runs under the sanitizers for addresses and undefined behaviour.
+share_tests = $(unit_tests) $(e2e_tests)
+# What has threads; the keeper's clone(CLONE_VM) is nothing for that sanitizer, and it has none.
+thread_tests = $(filter tests/unit/test_store_% tests/unit/test_master_% tests/unit/test_net_%,$(unit_tests))
 EXTRA_DIST += tests/run-tests tests/run-suite tests/list-sources tests/generate tests/check-bare tests/greatest.h tests/fuzz/corpus.sh \
 	$(generated_tests) $(unit_other) $(e2e_tests) $(e2e_other) $(lint_tests) $(lint_other) \
 	$(sim_tests) $(sim_other) $(bench_other) $(fixtures) $(corpus_files)
@@ -63,6 +65,9 @@ check-generated: all
 check-share: all $(unit_programs)
 	@$(run_tests) $(call test_paths,$(share_tests))
 
+check-threads: all $(thread_tests)
+	@$(run_tests) $(call test_paths,$(thread_tests))
+
 # Numbers for people: nothing here passes or fails.
 # BENCH_FLAGS: -n JOBS, -s SECONDS, -o FILE for bench-compare OLD=FILE NEW=FILE.
 bench: all $(bench_programs)
@@ -81,4 +86,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-bare bench bench-compare bench-parts
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads check-bare bench bench-compare bench-parts

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A share of the simulator's schedules, clean; the same seed gives the same hash.
 #
-# SIM_SEED, SIM_SCHEDULES: where to begin and how many (a fixed share by default).
+# SIM_SEED, SIM_SCHEDULES: where to begin and how many (a share for CI by default).
 set -u
 
 sim=${TITAN_SIM:?path of titan-sim}
 seed=${SIM_SEED:-1}
-schedules=${SIM_SCHEDULES:-3000}
+schedules=${SIM_SCHEDULES:-6000}
 out=$(mktemp "${TMPDIR:-/tmp}/titan-sim.XXXXXX") || exit 1
 trap 'rm -f "$out"' EXIT
 
