@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A share of the simulator's schedules, clean; the same seed gives the same hash.
+# time-out: 900 s
 #
 # SIM_SEED, SIM_SCHEDULES: where to begin and how many (a share for CI by default).
 set -u
