@@ -5,6 +5,7 @@
  * The selection is a job's index; a group is selected by its first member.
  */
 #include "base/mem.h"
+#include "base/text.h"
 #include "tui/view.h"
 
 #define MEMBERS_SHOWN 8                  /* failed ones of a folded group; the rest are counted */
@@ -87,6 +88,41 @@ static void build_rows(struct app *app)
 	}
 }
 
+static size_t shown_width(struct slice name)
+{
+	struct buf text = { 0 };
+	size_t width;
+
+	text_escape(&text, name, TEXT_KEEP_NONE);
+	width = text_width(buf_slice(&text));
+	buf_free(&text);
+	return width;
+}
+
+/* The states stand beside the names, not beside the room that names could have. */
+static int names_width(const struct app *app)
+{
+	const struct fold *fold = &app->dag.fold;
+	struct buf name = { 0 };
+	size_t widest = 0;
+
+	for (uint32_t i = 0; i < fold->count && widest < DAG_NAME_MOST; i++) {
+		const struct fold_node *node = &fold->nodes[i];
+		uint32_t last = fold->members[node->member_start + node->member_count - 1];
+		size_t width;
+
+		buf_clear(&name);
+		node_name(app, i, &name);
+		width = shown_width(buf_slice(&name));
+		widest = width > widest ? width : widest;
+		/* Failed ones of a group are shown two cells to the right, with a glyph. */
+		width = node->folded ? shown_width(app->model.graph.jobs[last].name) + 4 : 0;
+		widest = width > widest ? width : widest;
+	}
+	buf_free(&name);
+	return widest < DAG_NAME_MOST ? (int)widest : DAG_NAME_MOST;
+}
+
 void dag_build(struct app *app, int width)
 {
 	struct dag_view *dag = &app->dag;
@@ -105,6 +141,7 @@ void dag_build(struct app *app, int width)
 		return;
 	if (shape) {
 		fold_build(&dag->fold, graph, &dag->unfolded);
+		dag->name_width = names_width(app);
 		lanes_build(&dag->lanes, dag->fold.count, dag->fold.child_start, dag->fold.children, cap);
 	}
 	build_rows(app);

@@ -246,7 +246,9 @@ static struct columns columns_for(const struct app *app, int width)
 
 	at.name = 1 + 2 * lanes + 4;
 	room = width - at.name - 7;
-	at.name_width = room / 3 > 28 ? 28 : room / 3 < 10 ? 10 : room / 3;
+	at.name_width = room / 3 > DAG_NAME_MOST ? DAG_NAME_MOST : room / 3 < 10 ? 10 : room / 3;
+	if (at.name_width > app->dag.name_width)
+		at.name_width = app->dag.name_width < 10 ? 10 : app->dag.name_width;
 	at.word = at.name + at.name_width + 1;
 	at.detail = at.word + 7;
 	return at;

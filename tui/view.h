@@ -11,6 +11,7 @@
 
 #define LOG_KEEP_BYTES 65536
 #define LOG_KEEP_LINES 10000
+#define DAG_NAME_MOST 28                 /* cells of a name in the graph */
 #define WIDE_WIDTH 140                   /* from here on, side by side */
 
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND };
@@ -36,6 +37,7 @@ struct dag_view {
 	bool built;
 	uint64_t built_structure, built_failures, built_unfold;
 	int built_cap;
+	int name_width;                  /* what the longest name needs */
 	bool built_failures_only;
 	uint32_t job;                    /* selected: its index, or the first of its group */
 	bool member;                     /* selected as one of a folded group */
