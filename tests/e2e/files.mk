@@ -12,6 +12,7 @@ e2e_tests = \
 	tests/e2e/logs.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/submit.sh \
+	tests/e2e/terminal.sh \
 	tests/e2e/wait.sh \
 	tests/e2e/words.sh
 
