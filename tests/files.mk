@@ -68,6 +68,18 @@ check-share: all $(unit_programs)
 check-threads: all $(thread_tests)
 	@$(run_tests) $(call test_paths,$(thread_tests))
 
+# The same tests as in check-e2e, and the simulator, with amounts that take the better part of an hour.
+chaos_tests = $(filter tests/e2e/chaos-%,$(e2e_tests))
+chaos: all $(sim_programs)
+	@CHAOS_KILLS=200 CHAOS_TREES=400 CHAOS_LINES=10000000 CHAOS_MIB=1024 CHAOS_CLIENTS=1500 TEST_TIMEOUT=3000 \
+		$(run_tests) $(call test_paths,$(chaos_tests))
+
+# Schedules from a seed, with the moves that they made: make sim SEED=1 SCHEDULES=100000
+SEED = 1
+SCHEDULES = 20000
+sim: tests/sim/titan-sim
+	@tests/sim/titan-sim --seed $(SEED) --schedules $(SCHEDULES) --moves
+
 # Numbers for people: nothing here passes or fails.
 # BENCH_FLAGS: -n JOBS, -s SECONDS, -o FILE for bench-compare OLD=FILE NEW=FILE.
 bench: all $(bench_programs)
@@ -86,4 +98,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads check-bare bench bench-compare bench-parts
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos sim check-bare bench bench-compare bench-parts

@@ -4,6 +4,10 @@
 e2e_tests = \
 	tests/e2e/adopt.sh \
 	tests/e2e/cancel.sh \
+	tests/e2e/chaos-escape.sh \
+	tests/e2e/chaos-flood.sh \
+	tests/e2e/chaos-kills.sh \
+	tests/e2e/chaos-neighbours.sh \
 	tests/e2e/dash.sh \
 	tests/e2e/demo.sh \
 	tests/e2e/errors.sh \

@@ -102,6 +102,7 @@ job_state() { titan --json show "$1" 2>/dev/null | jq -r ".jobs[] | select(.name
 job_is() { [ "$(job_state "$1" "$2")" = "$3" ]; }
 run_state() { titan --json show "$1" 2>/dev/null | jq -r .run.state; }
 run_is() { [ "$(run_state "$1")" = "$2" ]; }
+run_ended() { case $(run_state "$1") in succeeded | failed | cancelled) ;; *) return 1 ;; esac; }
 process_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
 
 # Every process whose environment names this test's state directory: daemons and jobs alike.

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A job that writes without end, and a viewer that never reads, take memory from nobody; what is dropped is counted.
+# time-out: 900 s
+#
+# CHAOS_LINES: lines of the talkative job (300000), CHAOS_MIB: length of the one long line (100).
+. "$(dirname "$0")/lib.sh"
+
+lines=${CHAOS_LINES:-300000}
+mib=${CHAOS_MIB:-100}
+rss_mib() { awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$1/status"; }
+
+start_cluster --slots 2
+before=$(rss_mib "$(master_pid)")
+run=$(titan run -e "{talk, long}; talk='seq 1 $lines; sleep 1'; long='head -c ${mib}M /dev/zero | tr \"\\0\" x'")
+mkfifo "$test_dir/nobody-reads"
+titan logs -f "$run/talk" >"$test_dir/nobody-reads" 2>/dev/null &
+viewer=$!
+exec 9<"$test_dir/nobody-reads"
+exits "both jobs end" 0 titan --timeout 300s wait "$run"
+ok "the viewer that nobody reads still hangs there" kill "$viewer"
+exec 9<&-
+wait "$viewer" 2>/dev/null
+is "every line was kept, or counted" "$(titan logs "$run/talk" 2>"$test_dir/err" | head -c 60000000 | cksum)" "$(seq 1 "$lines" | head -c 60000000 | cksum)"
+kept=$(titan logs "$run/long" 2>"$test_dir/dropped" | wc -c)
+dropped=$(grep -oE '[0-9]+ bytes dropped' "$test_dir/dropped" | grep -oE '^[0-9]+' || echo 0)
+is "of the long line every byte is kept or counted" $((kept + dropped)) $((mib * 1024 * 1024))
+for pid in "$(master_pid)" "$(state_of '.workers[0].pid')" "$(pgrep -f -P "$(state_of '.workers[0].pid')" link | head -n 1)"; do
+	peak=$(rss_mib "$pid")
+	note "peak of process $pid: $peak MiB"
+	ok "its memory stayed bounded" test "$peak" -lt $((before + 120))
+done
+
+done_testing
