@@ -85,6 +85,8 @@ static enum err read_env(struct cli *cli, struct job_defaults *defaults)
 			continue;
 		if (strchr(value, '=') == NULL || value[0] == '=')
 			return error_set(&cli->error, ERR_USAGE, "--env: '%s' isn't of the form NAME=VALUE", value);
+		if (strncmp(value, "TITAN_", 6) == 0)
+			return error_set(&cli->error, ERR_USAGE, "--env: %s: names with TITAN_ are titan's own", value);
 		defaults->env.at[defaults->env.n++] = slice_str(value);
 	}
 	return ERR_NONE;

@@ -90,6 +90,8 @@ static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct
 
 	if (equals == NULL || equals == value.data)
 		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "env is given as env=NAME=value");
+	if (value.len >= 6 && memcmp(value.data, "TITAN_", 6) == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "names with TITAN_ are titan's own");
 	entries = arena_zalloc(reader->arena, node->env.n + 1, sizeof(*entries));
 	if (node->env.n > 0)
 		memcpy(entries, node->env.at, node->env.n * sizeof(*entries));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nothing of the keeper's own environment gets through but HOME and the user's name. */
+/*
+ * Nothing of the keeper's own environment gets through but HOME and the user's name. Names that begin with TITAN_
+ * are titan's own, but for those of a fan-out, which come with the job.
+ */
 #include "worker/env.h"
 
 #include <inttypes.h>
@@ -79,6 +82,12 @@ static void write_facts(struct buf *out, const struct env_facts *facts)
 	buf_add_byte(out, '\0');
 }
 
+static bool may_be_given(const char *string)
+{
+	return strncmp(string, "TITAN_", 6) != 0 || strncmp(string, "TITAN_INDEX=", 12) == 0 ||
+	       strncmp(string, "TITAN_ITEM=", 11) == 0;
+}
+
 char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count)
 {
 	size_t used = 0, given;
@@ -90,7 +99,7 @@ char **env_compose(struct env *env, const struct env_facts *facts, const char *e
 	}
 	/* The last of a name that is given twice would be read by some and the first by others: the first stays. */
 	for (size_t i = 0; i < count; i++, extra += strlen(extra) + 1)
-		if (name_len(extra) > 0 && extra[name_len(extra)] == '=' && strncmp(extra, "TITAN_", 6) != 0 &&
+		if (name_len(extra) > 0 && extra[name_len(extra)] == '=' && may_be_given(extra) &&
 		    (count > 64 || !is_set(env->list, used, extra)))
 			env->list[used++] = (char *)extra;
 	given = used;

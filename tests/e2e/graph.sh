@@ -29,6 +29,13 @@ is "the clean-up ran" "$(job_state "$run" cleanup)" succeeded
 exits "a fan-out runs each of its jobs" 0 titan run -w -e "m*8 -> r; m='echo \$i >>$test_dir/fan'; r=true"
 is "with its index" "$(sort -n "$test_dir/fan" | tr '\n' ' ')" "0 1 2 3 4 5 6 7 "
 
+run=$(titan -q run -w -e "items*{x,'y z'}; items='echo \$TITAN_INDEX \$TITAN_ITEM; echo \$i'")
+is "its item and its place are in the environment" "$(titan logs "$run/items[1]" | tr '\n' /)" "1 y z/y z/"
+exits "names that are titan's own can't be given" 2 titan run -e 'a=true' --env TITAN_STATE=/elsewhere
+like "which is said" "$err" "TITAN_STATE.*titan's own"
+exits "nor in the graph" 2 titan run -e 'a=true env=TITAN_X=y'
+like "which is said too" "$err" "titan's own"
+
 exits "a job that fails twice and has retries succeeds" 0 \
 	titan run -w -e "flaky; flaky='echo x >>$test_dir/tries; test \$(wc -l <$test_dir/tries) -ge 3' retry=3 backoff=10ms"
 is "it was tried three times" "$(wc -l <"$test_dir/tries")" 3

@@ -27,19 +27,21 @@ static size_t count_of(char *const *list, const char *name)
 
 TEST env_order_and_precedence(void)
 {
-	static const char extra[] = "PATH=/opt\0HOME=/elsewhere\0TITAN_EPOCH=1\0TITAN_OTHER=x\0A=1\0A=2\0nonsense\0=x";
+	static const char extra[] = "PATH=/opt\0HOME=/elsewhere\0TITAN_EPOCH=1\0TITAN_OTHER=x\0TITAN_ITEM=y z\0TITAN_INDEX=1\0A=1\0A=2\0nonsense\0=x";
 	const struct env_facts facts = { .run = 1, .job = UINT64_MAX, .epoch = 3, .dir = "/d", .mark = "m" };
 	struct env env;
 	char **list;
 
 	env_init(&env, "w", "c");
-	list = env_compose(&env, &facts, extra, 8);
+	list = env_compose(&env, &facts, extra, 10);
 	ASSERT_STR_EQ("/opt", env.path);
 	ASSERT_EQ(1, count_of(list, "PATH"));
 	ASSERT_EQ(1, count_of(list, "HOME"));
 	ASSERT_EQ(1, count_of(list, "A"));
 	ASSERT_EQ(1, count_of(list, "TITAN_EPOCH"));
 	ASSERT_EQ(0, count_of(list, "TITAN_OTHER"));
+	ASSERT_EQ(1, count_of(list, "TITAN_ITEM"));
+	ASSERT_EQ(1, count_of(list, "TITAN_INDEX"));
 	for (char **at = list; *at; at++) {
 		ASSERT_NEQ(0, strcmp(*at, "TITAN_EPOCH=1"));
 		ASSERT_NEQ(0, strcmp(*at, "nonsense"));
