@@ -139,6 +139,7 @@ static bool needs_place(const struct invocation *invocation)
 	case COMMAND_version:
 	case COMMAND_completion:
 	case COMMAND_wire:
+	case COMMAND_demo:               /* makes its own */
 		return false;
 	default:
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan cancel. What has ended already isn't an error when nothing was left to do for a whole run. */
+/* titan cancel. What has ended already is told and keeps nobody from cancelling the rest. */
 #include <inttypes.h>
 
 #include "cli/cli.h"
@@ -11,7 +11,6 @@ static const struct column cancel_columns[] = {
 	{ "cancelled", "CANCELLED", true },
 };
 
-/* What has ended by itself meanwhile is told, and keeps nobody from cancelling the others. */
 static enum err cancel_one(struct cli *cli, const char *text, const struct selector *selector,
 			   struct records *records)
 {
