@@ -9,6 +9,7 @@
 #include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <term.h>
@@ -73,7 +74,9 @@ enum err screen_new(const char *term, int width, int height, struct screen **ret
 	screen = mem_zalloc(sizeof *screen);
 	screen->file = fdopen(fd, "w+");
 	set_escdelay(25);
-	use_env(false);
+	/* Some terminals, the console of Linux for one, have no size of their own; ours is given right below. */
+	unsetenv("LINES");
+	unsetenv("COLUMNS");
 	screen->curses = newterm(term, screen->file, screen->file);
 	if (!screen->curses || tigetstr("cup") == NULL || tigetstr("cup") == (char *)-1) {
 		screen_free(screen);

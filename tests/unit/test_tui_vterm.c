@@ -290,8 +290,21 @@ TEST unknown_terminal(void)
 	PASS();
 }
 
+/* The console of Linux is one of them; the size comes from us, not from the environment. */
+TEST terminal_without_a_size(void)
+{
+	struct screen *screen = NULL;
+	struct error error = { 0 };
+
+	setenv("COLUMNS", "31", 1);
+	ASSERT_EQm(error.text, ERR_NONE, screen_new("linux", 80, 24, &screen, &error));
+	screen_free(screen);
+	PASS();
+}
+
 SUITE(screen)
 {
+	RUN_TEST(terminal_without_a_size);
 	RUN_TEST(unknown_terminal);
 }
 
