@@ -341,8 +341,8 @@ static enum err read_statements(struct dag_reader *reader)
 			if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
 				return reader->error->code;
 			return dag_fail(reader, reader->at - none.len, none.len, ERR_SYNTAX,
-					"'->' or ';' is expected before '%.*s'", (int)none.len,
-					(const char *)none.data);
+					"'->' or ';' is expected before '%.*s' (a command is given as name='COMMAND')",
+					(int)none.len, (const char *)none.data);
 		}
 	}
 }
