@@ -194,16 +194,40 @@ static void turn_away(struct master *master, int fd)
 	close(fd);
 }
 
+/* Who means it says HELLO at once: the one that has been silent for longest makes room. */
+static void silent_one_goes(struct master *master)
+{
+	struct session *oldest = NULL;
+	struct error error;
+	size_t cursor = 0;
+	uint64_t id;
+	void *value;
+
+	while (map_next(&master->sessions, &cursor, &id, &value)) {
+		struct session *session = value;
+
+		if (session->stage != SESSION_OPEN && !session->closing && (!oldest || session->id < oldest->id))
+			oldest = session;
+	}
+	if (!oldest)
+		return;
+	error_set(&error, ERR_BUSY, "others want to say HELLO");
+	session_fail(oldest, &error);
+}
+
 void session_accept_cb(int fd, void *owner)
 {
 	struct master *master = owner;
 	struct session *session;
 	struct error error;
 
-	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated >= LIMIT_CONN_UNAUTH_MAX) {
+	/* Those that go still count until they are gone. */
+	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated >= 2 * LIMIT_CONN_UNAUTH_MAX) {
 		turn_away(master, fd);
 		return;
 	}
+	if (master->unauthenticated >= LIMIT_CONN_UNAUTH_MAX)
+		silent_one_goes(master);
 	session = mem_zalloc(sizeof(*session));
 	session->master = master;
 	session->id = ++master->next_conn;
