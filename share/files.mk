@@ -20,6 +20,7 @@ systemd_units =
 
 doc_files = \
 	share/doc/architecture.md \
+	share/doc/promises.md \
 	share/doc/states.dot
 
 decision_files = \
