@@ -7,6 +7,7 @@
 #include "cli/follow_internal.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -21,6 +22,14 @@
 #define HEARTBEAT_MS 30000
 #define IDLE_MS 2000
 #define BAR_CELLS 20
+
+static volatile sig_atomic_t resumed;
+
+static void resume_cb(int number)
+{
+	(void)number;
+	resumed = 1;
+}
 
 static void add_head(struct follow *follow)
 {
@@ -40,6 +49,8 @@ void show_begin(struct follow *follow)
 {
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
 		return;
+	if (follow->mode == SHOW_SCREEN)
+		signal(SIGCONT, resume_cb);
 	add_head(follow);
 	buf_add_str(&follow->out, "start ");
 	text_escape(&follow->out, slice_str(follow->name ? follow->name : ""), TEXT_KEEP_NONE);
@@ -292,8 +303,13 @@ void show_idle(struct follow *follow)
 	}
 }
 
+/* After Ctrl-Z and fg the shell's lines stand where ours did: these aren't ours to erase. */
 static void erase(struct follow *follow, struct buf *frame)
 {
+	if (resumed) {
+		resumed = 0;
+		follow->screen_lines = 0;
+	}
 	if (follow->screen_lines > 0)
 		buf_addf(frame, "\x1b[%zuA", follow->screen_lines);
 	buf_add_str(frame, "\r\x1b[J");

@@ -55,6 +55,14 @@ for command in 'watch 1' 'wait 1' 'logs -f 1' "run -w -e 'slow=\"sleep 600\"'"; 
 	ok "$command: 130" says_status 130
 done
 is 'the job goes on' "$(job_state 1 slow)" running
+types "$TITAN watch 1"
+until_true 10 sees 'RUN slow'
+keys C-z
+ok 'Ctrl-Z gives the shell back' until_true 10 sees 'Stopped +.*watch 1'
+keys fg Enter
+ok 'fg goes on' until_true 10 eval 'screen | sed "1,/Stopped/d" | grep -q "RUN slow local"'
+is 'below what the shell said' "$(screen | grep -c 'titan watch 1$')" 2
+keys C-c
 types "$TITAN down"
 ok 'down asks with live jobs' until_true 10 sees 'with 2 live jobs\? \[y/N\]'
 keys Enter
