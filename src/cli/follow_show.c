@@ -50,7 +50,7 @@ void show_begin(struct follow *follow)
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
 		return;
 	if (follow->mode == SHOW_SCREEN)
-		signal(SIGCONT, resume_cb);
+		sigaction(SIGCONT, &(struct sigaction){ .sa_handler = resume_cb, .sa_flags = SA_RESTART }, NULL);
 	add_head(follow);
 	buf_add_str(&follow->out, "start ");
 	text_escape(&follow->out, slice_str(follow->name ? follow->name : ""), TEXT_KEEP_NONE);
