@@ -8,6 +8,8 @@
 #include "tui/model_internal.h"
 #include "tui/view.h"
 
+#define CAUSES_SOUGHT 1000               /* of a chain of skipped jobs, for each row of a picture */
+
 static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 {
 	out[0] = '\0';
@@ -72,7 +74,7 @@ static void because(const struct tui_graph *graph, const struct tui_job *job, ch
 	out[0] = '\0';
 	if (!cause)
 		return;
-	for (size_t i = 0; i < graph->count; i++) {
+	for (int i = 0; i < CAUSES_SOUGHT; i++) {
 		const struct tui_job *next = find_cause(graph, root);
 
 		if (!next || next == root)
@@ -82,7 +84,7 @@ static void because(const struct tui_graph *graph, const struct tui_job *job, ch
 	snprintf(out, size, "because of %s", model_plain(cause->name, name, sizeof name));
 	fate = state_table[graph->states[root - graph->jobs]].name;
 	used = strlen(out);
-	if (root != cause)
+	if (root != cause && root->cause == 0)
 		snprintf(out + used, size - used, ", as %s %s", model_plain(root->name, name, sizeof name), fate);
 }
 

@@ -124,14 +124,14 @@ static void add_root(const struct follow *follow, const struct followed_job *cau
 {
 	const struct followed_job *root = cause;
 
-	for (size_t i = 0; i < follow->job_count; i++) {
+	for (size_t i = 0; i < SMALL_RUN; i++) {
 		const struct followed_job *next = cause_of(follow, &root->row);
 
 		if (next == NULL || next == root)
 			break;
 		root = next;
 	}
-	if (root == cause || !state_terminal(job_state_checked(root->row.state)))
+	if (root == cause || root->row.cause != 0 || !state_terminal(job_state_checked(root->row.state)))
 		return;
 	buf_add_str(out, ", as ");
 	text_escape(out, root->row.name, TEXT_KEEP_NONE);

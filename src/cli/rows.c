@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 
+#define CAUSES_SOUGHT 1000               /* of a chain of skipped jobs; a longer one has its nearest cause alone */
+
 enum run_state run_state_checked(uint64_t state)
 {
 	return state < RUN_STATE_COUNT ? (enum run_state)state : RUN_WAITING;
@@ -166,14 +168,14 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return slice_make(NULL, 0);
 	buf_add_str(&text, "because ");
 	add_fate(&text, cause);
-	for (size_t i = 0; i < job_count && root->cause != 0; i++) {
+	for (size_t i = 0; i < CAUSES_SOUGHT && root->cause != 0; i++) {
 		const struct rec_job_row *next = find_cause(root, jobs, job_count);
 
 		if (next == NULL || next == root)
 			break;
 		root = next;
 	}
-	if (root != cause) {
+	if (root != cause && root->cause == 0) {
 		buf_add_str(&text, ", as ");
 		add_fate(&text, root);
 	}
