@@ -22,6 +22,7 @@
 #define ARGS_MAX 16
 #define LOG_READ_MAX 65536
 #define EXIT_NO_EXEC 127
+#define TRY "   try: "                   /* see cli_fail */
 #define READY_FD 3
 #define READY_FD_TEXT "3"
 
@@ -84,29 +85,65 @@ static int wait_ready(int fd)
 	}
 }
 
+/* What it ended with, as the same error here. */
+static enum err error_of(int code)
+{
+	static const enum err known[] = { ERR_BUSY, ERR_STORE, ERR_SYSTEM, ERR_DENIED, ERR_USAGE };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (code == err_exit_status(known[i]))
+			return known[i];
+	return ERR_INTERNAL;
+}
+
+/* The last line, cut off; NULL when there is none. */
+static const char *take_last_line(struct buf *text)
+{
+	const char *start;
+
+	while (text->len > 0 && text->data[text->len - 1] == '\n')
+		buf_cut(text, text->len - 1);
+	if (text->len == 0)
+		return NULL;
+	buf_cstr(text);
+	start = memrchr(text->data, '\n', text->len);
+	start = start ? start + 1 : (const char *)text->data;
+	buf_cut(text, (size_t)(start - (const char *)text->data));
+	return start;
+}
+
+static const char *without(const char *prefix, const char *line)
+{
+	return strncmp(line, prefix, strlen(prefix)) == 0 ? line + strlen(prefix) : line;
+}
+
+/* It said what, and perhaps what to do, as every command does; in its log. */
 static enum err tell_failure(const char *verb, const char *log_path, off_t log_from, int status, struct error *error)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	enum err err = error_of(code);
 	struct buf text = { 0 };
-	const char *line;
-	enum err err = code == err_exit_status(ERR_BUSY) ? ERR_BUSY : ERR_INTERNAL;
+	const char *line, *next = NULL;
 
 	if (io_read_file(AT_FDCWD, log_path, (size_t)log_from + LOG_READ_MAX, &text) != 0 || text.len < (size_t)log_from)
 		buf_clear(&text);
 	else
 		buf_drop(&text, (size_t)log_from);
-	while (text.len > 0 && text.data[text.len - 1] == '\n')
-		buf_cut(&text, text.len - 1);
-	line = text.len ? memrchr(text.data, '\n', text.len) : NULL;
-	line = line ? line + 1 : (const char *)text.data;
-	if (text.len > 0)
-		error_set(error, err, "the %s didn't start: %.*s", verb, (int)((const char *)text.data + text.len - line),
-			  line);
+	line = take_last_line(&text);
+	if (line != NULL && strncmp(line, TRY, strlen(TRY)) == 0) {
+		next = line + strlen(TRY);
+		line = take_last_line(&text);
+	}
+	if (line != NULL)
+		error_set(error, err, "the %s didn't start: %s", verb, without("titan: ", line));
 	else if (WIFSIGNALED(status))
 		error_set(error, err, "the %s didn't start: signal %d", verb, WTERMSIG(status));
 	else
 		error_set(error, err, "the %s didn't start: exit status %d", verb, code);
-	error_next(error, "tail %s", log_path);
+	if (next != NULL)
+		error_next(error, "%s", next);
+	else
+		error_next(error, "tail %s", log_path);
 	buf_free(&text);
 	return err;
 }
