@@ -80,6 +80,11 @@ SCHEDULES = 20000
 sim: tests/sim/titan-sim
 	@tests/sim/titan-sim --seed $(SEED) --schedules $(SCHEDULES) --moves
 
+# Are the guards of the core guarded by tests? make mutants COUNT=200 SEED=1; COUNT=0 takes all.
+COUNT = 200
+mutants: all
+	@python3 $(top_srcdir)/tests/sim/mutants.py $(abs_top_srcdir) $(abs_top_builddir) --count $(COUNT) --seed $(SEED)
+
 # Numbers for people: nothing here passes or fails.
 # BENCH_FLAGS: -n JOBS, -s SECONDS, -o FILE for bench-compare OLD=FILE NEW=FILE.
 bench: all $(bench_programs)
@@ -98,4 +103,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos sim check-bare bench bench-compare bench-parts
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos sim mutants check-bare bench bench-compare bench-parts

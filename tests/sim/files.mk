@@ -40,7 +40,8 @@ sim_other = \
 	tests/sim/bugs/start-after-the-lease.patch \
 	tests/sim/bugs/timeout-lost-at-load.patch \
 	tests/sim/bugs/welcome-before-stops.patch \
-	tests/sim/bugs/wrong-dependency-test.patch
+	tests/sim/bugs/wrong-dependency-test.patch \
+	tests/sim/mutants.py
 
 sim_programs = tests/sim/titan-sim
 
