@@ -12,6 +12,25 @@
 
 /* ---- acts and questions ---- */
 
+/*
+ * Nothing is shown that isn't durable, and while the store has no room nothing becomes so: the asker is told
+ * instead of kept waiting.
+ */
+static bool refuse_while_stuck(const struct incoming_frame *in, uint64_t id)
+{
+	struct store_stats stats;
+	struct error error;
+
+	store_stats(in->master->store, &stats);
+	if (!stats.stuck)
+		return false;
+	error_set(&error, ERR_FULL, "no room for the store in %s: nothing can be shown or done until there is",
+		  in->master->options.place.dir);
+	error_next(&error, "df %s", in->master->options.place.dir);
+	session_refuse(in->session, id, &error);
+	return true;
+}
+
 static enum err on_act(struct incoming_frame *in)
 {
 	struct msg_act msg;
@@ -26,6 +45,8 @@ static enum err on_act(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
+	if (refuse_while_stuck(in, msg.id))
+		return ERR_NONE;
 	input = inbox_add(in->master, INPUT_CANCEL, in->session, msg.id, in->body.len);
 	input->cancel.run = msg.run;
 	input->cancel.job = keep(in, msg.job);
@@ -51,6 +72,8 @@ static enum err on_query(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
+	if (refuse_while_stuck(in, msg.id))
+		return ERR_NONE;
 	query = query_new(in->master, in->session->id, msg.id, msg.what);
 	query->run = msg.run;
 	query->cursor = msg.cursor;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,26 @@ static enum err set_up(struct database *database, struct error *error)
 	return err;
 }
 
+/*
+ * The name of the write-ahead log on the disk: a commit is worth nothing without it. SQLite does that, too, and
+ * takes no notice when it fails.
+ */
+static enum err sync_dir(const char *path, struct error *error)
+{
+	const char *slash = strrchr(path, '/');
+	enum err err = ERR_NONE;
+	char dir[PATH_MAX];
+	int fd;
+
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd) < 0)
+		err = error_system(error, errno, "can't sync the directory %s of the store", dir);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
 enum err database_open(struct database *database, const char *path, struct error *error)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -245,6 +266,8 @@ enum err database_open(struct database *database, const char *path, struct error
 	err = set_up(database, error);
 	if (err == ERR_NONE && unclean)
 		err = check_content(database, error);
+	if (err == ERR_NONE)
+		err = sync_dir(path, error);
 	if (err == ERR_NONE)
 		err = write_prepare(database, error);
 	if (err == ERR_NONE)

@@ -2,6 +2,8 @@
 # Kept by tests/list-sources --write.
 
 store_sources = \
+	src/store/ballast.c \
+	src/store/ballast.h \
 	src/store/database.c \
 	src/store/database.h \
 	src/store/read.c \

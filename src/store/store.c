@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/limits.h"
+#include "store/ballast.h"
 #include "store/database.h"
 #include "store/ring.h"
 
@@ -29,6 +30,8 @@ struct store {
 	/* the thread's */
 	struct database database;
 	struct batch batch;
+	struct ballast ballast;
+	int64_t ballast_ns;              /* when it is tried to take it again */
 	int64_t complained_ns;
 	int64_t linger_ns;
 	pthread_t thread;
@@ -141,6 +144,44 @@ static void complain(struct store *store, int result)
 		 sqlite3_errstr(result));
 }
 
+/* SQLITE_OK, or that there is no room. */
+static int write_or_stop(struct store *store)
+{
+	int result = write_batch(&store->database, &store->batch);
+
+	if (result != SQLITE_OK && !is_no_room(result))
+		give_up(store, "commit failed");
+	return result;
+}
+
+/* No room: what is kept for that is given up. False when that has happened before. */
+static bool make_room(struct store *store)
+{
+	if (!ballast_give_up(&store->ballast))
+		return false;
+	store->ballast_ns = 0;
+	log_warn("%s: the disk is full: its reserve of %d MiB is used up; nothing new is taken until there is room",
+		 store->database.path, LIMIT_STORE_BALLAST >> 20);
+	return true;
+}
+
+/* The mutex is held outside of it. */
+static void take_ballast_again(struct store *store)
+{
+	int64_t now_ns = clock_mono_ns();
+	bool held;
+
+	if (store->ballast.state != BALLAST_GIVEN_UP || now_ns < store->ballast_ns)
+		return;
+	store->ballast_ns = now_ns + NS_PER_S;
+	pthread_mutex_unlock(&store->mutex);
+	held = ballast_take_again(&store->ballast);
+	if (held)
+		log_info("%s: there is room again", store->database.path);
+	pthread_mutex_lock(&store->mutex);
+	store->stats.full = !held;
+}
+
 /* False when the end has come before there was room. */
 static bool commit(struct store *store)
 {
@@ -149,13 +190,14 @@ static bool commit(struct store *store)
 		int64_t until_ns;
 
 		pthread_mutex_unlock(&store->mutex);
-		result = write_batch(&store->database, &store->batch);
-		if (result != SQLITE_OK && !is_no_room(result))
-			give_up(store, "commit failed");
+		result = write_or_stop(store);
+		if ((result & 0xff) == SQLITE_FULL && make_room(store))
+			result = write_or_stop(store);
 		if (result != SQLITE_OK)
 			complain(store, result);
 		pthread_mutex_lock(&store->mutex);
-		store->stats.full = result != SQLITE_OK;
+		store->stats.stuck = result != SQLITE_OK;
+		store->stats.full = store->stats.stuck || store->ballast.state == BALLAST_GIVEN_UP;
 		if (result == SQLITE_OK)
 			return true;
 		until_ns = clock_mono_ns() + RETRY_NS;
@@ -212,14 +254,17 @@ static void rest(struct store *store)
 	int64_t until_ns = clock_mono_ns() + IDLE_NS;
 
 	while (!store->stop && !store->asked && store->inbox.count == 0) {
-		if (all_copied) {
+		if (all_copied && store->ballast.state != BALLAST_GIVEN_UP) {
 			pthread_cond_wait(&store->changed, &store->mutex);
 		} else if (clock_mono_ns() < until_ns) {
 			wait_until(store, until_ns);
 		} else {
-			checkpoint(store);
+			if (!all_copied)
+				checkpoint(store);
+			take_ballast_again(store);
 			/* What couldn't be copied now is tried after the next commit. */
 			all_copied = true;
+			until_ns = clock_mono_ns() + IDLE_NS;
 		}
 	}
 }
@@ -236,6 +281,7 @@ static void *run_thread(void *arg)
 		gather(store);
 		if (store->batch.count > 0 && !commit_batch(store))
 			break;
+		take_ballast_again(store);
 		/* A question is answered behind the commits that were before it. */
 		if (store->inbox.count == 0)
 			answer(store);
@@ -265,11 +311,14 @@ enum err store_open(const struct store_options *options, struct store **ret_stor
 	CHECK(pthread_cond_init(&store->changed, &attributes) == 0);
 	pthread_condattr_destroy(&attributes);
 	err = database_open(&store->database, options->path, error);
-	if (err != ERR_NONE)
+	if (err != ERR_NONE) {
 		store_close(store);
-	else
-		*ret_store = store;
-	return err;
+		return err;
+	}
+	ballast_init(&store->ballast, options->path);
+	store->stats.full = store->ballast.state == BALLAST_GIVEN_UP;
+	*ret_store = store;
+	return ERR_NONE;
 }
 
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error)
@@ -374,6 +423,7 @@ void store_close(struct store *store)
 	if (database->begin && database_checkpoint(database, SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
 		log_warn("%s: its log stays: %s", database->path, sqlite3_errmsg(database->handle));
 	database_close(database);
+	ballast_free(&store->ballast);
 	batch_free(&store->batch);
 	ring_free(&store->inbox);
 	ring_free(&store->durable);

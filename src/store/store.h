@@ -58,7 +58,8 @@ struct store_stats {
 	uint64_t commits, turns, rows, checkpoints;
 	uint64_t replaced;               /* of the rows: not written, a later one in the commit has the key */
 	int64_t last_commit_ns, longest_commit_ns;
-	bool full;                       /* no room: the latest batch is tried again and again */
+	bool full;                       /* little room is left: nothing new ought to be taken */
+	bool stuck;                      /* none is: the latest batch is tried again and again */
 };
 
 void store_stats(struct store *store, struct store_stats *ret_stats);

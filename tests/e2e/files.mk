@@ -11,6 +11,8 @@ e2e_tests = \
 	tests/e2e/dash.sh \
 	tests/e2e/demo.sh \
 	tests/e2e/errors.sh \
+	tests/e2e/faults.sh \
+	tests/e2e/full.sh \
 	tests/e2e/graph.sh \
 	tests/e2e/kill-master.sh \
 	tests/e2e/logs.sh \

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the ballast file. It is allocated and never written: making it costs no I/O on most file systems. */
+#include "store/ballast.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "proto/limits.h"
+
+#define SUFFIX "-ballast"
+
+static bool is_no_room(int fault)
+{
+	return fault == ENOSPC || fault == EDQUOT || fault == EFBIG;
+}
+
+/* 0 or an errno. */
+static int make(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fault;
+
+	if (fd < 0)
+		return errno;
+	fault = posix_fallocate(fd, 0, LIMIT_STORE_BALLAST);
+	close(fd);
+	if (fault != 0)
+		unlink(path);
+	return fault;
+}
+
+void ballast_init(struct ballast *ballast, const char *database_path)
+{
+	struct buf path = { 0 };
+	int fault;
+
+	buf_addf(&path, "%s" SUFFIX, database_path);
+	ballast->path = mem_strdup(buf_cstr(&path));
+	buf_free(&path);
+	fault = make(ballast->path);
+	ballast->state = fault == 0 ? BALLAST_HELD : is_no_room(fault) ? BALLAST_GIVEN_UP : BALLAST_NONE;
+}
+
+void ballast_free(struct ballast *ballast)
+{
+	mem_free(ballast->path);
+	*ballast = (struct ballast){ 0 };
+}
+
+bool ballast_give_up(struct ballast *ballast)
+{
+	if (ballast->state != BALLAST_HELD || unlink(ballast->path) < 0)
+		return false;
+	ballast->state = BALLAST_GIVEN_UP;
+	return true;
+}
+
+bool ballast_take_again(struct ballast *ballast)
+{
+	struct statvfs info;
+	char *slash = strrchr(ballast->path, '/');
+	int result;
+
+	if (ballast->state != BALLAST_GIVEN_UP)
+		return true;
+	if (slash)
+		*slash = '\0';
+	result = statvfs(slash ? ballast->path : ".", &info);
+	if (slash)
+		*slash = '/';
+	/* With room for it and nothing else, the next commit would want it back. */
+	if (result < 0 || (uint64_t)info.f_bavail * info.f_frsize < 2 * (uint64_t)LIMIT_STORE_BALLAST)
+		return false;
+	if (make(ballast->path) != 0)
+		return false;
+	ballast->state = BALLAST_HELD;
+	return true;
+}
