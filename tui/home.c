@@ -178,7 +178,7 @@ static void run_draw(const struct app *app, struct pane pane, int y, const struc
 	pane_printf(pane, at->percent, y, plain, "%3u%%",
 		run->jobs ? (unsigned)(settled * 100 / run->jobs) : 100);
 	if (at->ok)
-		number_draw(pane, at->ok, y, 5, plain, tally.ok);
+		number_draw(pane, at->ok + 1, y, 4, plain, tally.ok);
 	number_draw(pane, at->run, y, 4, plain, tally.run);
 	number_draw(pane, at->wait, y, 4, plain, tally.wait + tally.queue);
 	number_draw(pane, at->fail, y, 4,

@@ -210,6 +210,25 @@ TEST selection_follows(void)
 }
 
 /* In the graph it is the job that stays selected, whatever fails, folds or is added above it. */
+TEST numbers_keep_apart(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	uint64_t counts[STATE_COUNT] = { [STATE_SUCCEEDED] = 13231, [STATE_READY] = 46769,
+		[STATE_RUNNING] = 12345, [STATE_FAILED] = 10000 };
+	struct rec_run_row row = fixture_run(4500, "many", RUN_RUNNING, counts, 10, 0);
+	struct msg_delta delta = { .turn = 4500, .runs = { &row, 1 } };
+
+	fixture_fill(&fixture, VIEW_HOME, false, false, 80, 24);
+	delta.id = fixture.runs_id;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "28%  13k  12k  46k  10k"));
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
 TEST dag_selection_follows(void)
 {
 	struct fixture fixture;
@@ -532,6 +551,7 @@ SUITE(pictures)
 SUITE(behaviour)
 {
 	RUN_TEST(selection_follows);
+	RUN_TEST(numbers_keep_apart);
 	RUN_TEST(dag_selection_follows);
 	RUN_TEST(member_recovers);
 	RUN_TEST(cancel_asks);
