@@ -245,6 +245,24 @@ void dag_move(struct app *app, enum action action)
 		choose_near(dag, to, down ? -1 : 1);
 }
 
+/* In a folded group: the first that matches is selected once the group is unfolded. */
+static bool find_member(struct app *app, const struct dag_row *row)
+{
+	struct dag_view *dag = &app->dag;
+	const struct fold_node *node = &dag->fold.nodes[row->node];
+
+	for (uint32_t i = 0; node->folded && i < node->member_count; i++) {
+		uint32_t job = dag->fold.members[node->member_start + i];
+
+		if (!name_matches(app, app->model.graph.jobs[job].name))
+			continue;
+		dag->job = job;
+		dag->member = false;
+		return true;
+	}
+	return false;
+}
+
 bool dag_find(struct app *app, int step)
 {
 	struct dag_view *dag = &app->dag;
@@ -266,6 +284,8 @@ bool dag_find(struct app *app, int step)
 		found = name_matches(app, buf_slice(&name));
 		if (found)
 			choose(dag, to);
+		else if (row->kind == ROW_NODE)
+			found = find_member(app, row);
 	}
 	buf_free(&name);
 	return found;

@@ -229,6 +229,26 @@ TEST numbers_keep_apart(void)
 	PASS();
 }
 
+/* Who looks for one of a folded group finds the group, and that one when it is unfolded. */
+TEST members_are_found(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	press(&fixture, "/de[99]\r");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "+ encode[128]"));
+	ASSERT_FALSE(has(&grid, "no match"));
+	press(&fixture, "f");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(slice_eq(slice_str("encode[99]"), fixture.app->model.graph.jobs[dag_selected(fixture.app)->job].name));
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
 TEST dag_selection_follows(void)
 {
 	struct fixture fixture;
@@ -552,6 +572,7 @@ SUITE(behaviour)
 {
 	RUN_TEST(selection_follows);
 	RUN_TEST(numbers_keep_apart);
+	RUN_TEST(members_are_found);
 	RUN_TEST(dag_selection_follows);
 	RUN_TEST(member_recovers);
 	RUN_TEST(cancel_asks);
