@@ -294,6 +294,7 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 {
 	struct buf out = { 0 };
 	struct records records;
+	int failed;
 
 	if (cli_chatty(cli)) {
 		buf_addf(&out, "run %" PRIu64 " (%" PRIu64 " job%s%s)", accepted->run, accepted->jobs,
@@ -311,7 +312,14 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 			records_state(&records, run_state_info(*state), run_state_name(*state));
 		records_print_one(&records, &cli->out, &out);
 	}
-	cli_print(cli, &out);
+	failed = io_write_all(STDOUT_FILENO, out.data, out.len);
+	if (failed != 0) {
+		/* Who reads that it failed would submit it again. */
+		error_system(&cli->error, -failed, "run %" PRIu64 " was accepted, but standard output can't be written to",
+			     accepted->run);
+		error_next(&cli->error, "titan show %" PRIu64, accepted->run);
+		exit(cli_fail(cli));
+	}
 	buf_free(&out);
 }
 

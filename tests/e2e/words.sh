@@ -35,6 +35,11 @@ exits 'a job in full' 0 titan --json show last/away
 is 'has its priority' "$(printf '%s' "$out" | jq .priority)" 50
 is 'and how often its worker was lost' "$(printf '%s' "$out" | jq .crashes)" 0
 
+if [ -c /dev/full ]; then
+	exits 'a number that nobody can read' 71 sh -c '"$1" run -e lone=true >/dev/full' sh "$TITAN"
+	like 'is told all the same' "$err" 'run [0-9]+ was accepted'
+fi
+
 slow=$(titan -q run -e 'slow="sleep 600"')
 until_true 20 job_is "$slow" slow running
 exits 'one that has ended is no reason to leave the others' 1 titan cancel 1 "$slow" --wait
