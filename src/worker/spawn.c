@@ -20,6 +20,9 @@
 
 #define STACK_SIZE 65536
 
+/* Of before the keeper raised its own: a soft limit that others chose is the jobs' too. */
+static struct rlimit jobs_files;
+
 struct child {
 	const struct spawn_request *request;
 	sigset_t no_signals;
@@ -34,7 +37,7 @@ int spawn_prepare(void)
 	const struct rlimit no_core = { 0, 0 };
 
 	umask(077);
-	if (setrlimit(RLIMIT_CORE, &no_core) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	if (getrlimit(RLIMIT_NOFILE, &jobs_files) < 0 || setrlimit(RLIMIT_CORE, &no_core) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return -errno;
 	return 0;
@@ -80,7 +83,7 @@ static int child_main(void *data)
 	if (setsid() < 0 || dup2(request->in_fd, 0) < 0 || dup2(request->out_fd, 1) < 0 ||
 	    dup2(request->err_fd, 2) < 0 ||
 	    (request->dir ? chdir(request->dir) : fchdir(request->dir_fd)) < 0 ||
-	    close_range(3, ~0u, 0) < 0 || sigprocmask(SIG_SETMASK, &child->no_signals, NULL) < 0)
+	    close_range(3, ~0u, 0) < 0 || setrlimit(RLIMIT_NOFILE, &jobs_files) < 0 || sigprocmask(SIG_SETMASK, &child->no_signals, NULL) < 0)
 		child->fault = errno;
 	else
 		child->fault = try_exec(child);

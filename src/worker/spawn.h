@@ -19,7 +19,10 @@ struct spawn_request {
 	bool die_with_us;                /* killed when the keeper dies */
 };
 
-/* Once, early: what every child inherits (umask, core limit, no new privileges, being their subreaper). -errno or 0. */
+/*
+ * Once, early: what every child inherits (umask, core limit, no new privileges, being their subreaper); how many
+ * files it may open is what the limit is now. -errno or 0.
+ */
 int spawn_prepare(void);
 /* 0 and the pid, in a session of its own; or the errno of what failed, and there was no process. */
 int spawn_run(const struct spawn_request *request, pid_t *ret_pid);

@@ -2,6 +2,8 @@
 /* The keeper alone: what a job gets, how it ends, what is left of it. */
 #include "keeper_rig.h"
 
+#include <sys/resource.h>
+
 #include "greatest.h"
 
 GREATEST_MAIN_DEFS();
@@ -182,10 +184,10 @@ TEST nothing_else_is_inherited(void)
 	ASSERT(rig_exited(rig, 2, &exited));
 	ASSERT_STR_EQ("SigBlk:0000000000000000\nSigIgn:0000000000000000\nNoNewPrivs:1\n",
 		      rig_output(rig, exited.space, "out", &text));
-	rig_sh(rig, 1, 1, "ls /proc/$$/fd; readlink /proc/$$/fd/0; umask; ulimit -c; "
+	rig_sh(rig, 1, 1, "ls /proc/$$/fd; readlink /proc/$$/fd/0; umask; ulimit -c; ulimit -Sn; "
 	       "cut -d' ' -f 5,6 /proc/$$/stat | tr ' ' '\\n' | grep -cx $$");
 	ASSERT(rig_exited(rig, 1, &exited));
-	ASSERT_STR_EQ("0\n1\n2\n/dev/null\n0077\n0\n2\n", rig_output(rig, exited.space, "out", &text));
+	ASSERT_STR_EQ("0\n1\n2\n/dev/null\n0077\n0\n400\n2\n", rig_output(rig, exited.space, "out", &text));
 	ASSERT_STR_EQ("", rig_output(rig, exited.space, "err", &text));
 	PASS();
 }
@@ -457,8 +459,16 @@ SUITE(keeper_suite)
 
 int main(int argc, char **argv)
 {
+	struct rlimit files;
+
 	rig_stub(argc, argv);
 	setenv("RIG_CANARY", "seen", 1);
+	/* The keeper raises its own to the hard limit. */
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_max <= 400)
+		return 77;
+	files.rlim_cur = 400;
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+		return 1;
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(keeper_suite);
 	GREATEST_MAIN_END();
