@@ -22,7 +22,7 @@ bool view_run(const struct core *core, uint64_t run, struct arena *arena, struct
 /* The live run with the largest number below the given one (UINT64_MAX to begin); 0 if none. */
 uint64_t view_run_before(const struct core *core, uint64_t run);
 
-enum view_detail { VIEW_BRIEF, VIEW_GRAPH, VIEW_FULL };          /* + needs; + command, retry_max */
+enum view_detail { VIEW_BRIEF, VIEW_GRAPH, VIEW_FULL };          /* + needs; + command, mode */
 
 bool view_job(const struct core *core, uint64_t job, enum view_detail detail, struct arena *arena,
 	      struct rec_job_row *ret_row);
