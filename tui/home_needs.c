@@ -38,7 +38,8 @@ static void failure_draw(
 	struct style style = theme_state(&app->theme, look), plain = { 0 };
 	struct tally tally = tally_of(run->counts);
 	const struct tui_job *job;
-	unsigned state = STATE_FAILED;
+	unsigned unknown = run->counts[STATE_UNKNOWN];
+	unsigned state = unknown > 0 && unknown == tally.fail ? STATE_UNKNOWN : STATE_FAILED;
 	char text[128];
 	int x;
 
@@ -55,7 +56,10 @@ static void failure_draw(
 			pane_printf(pane, x, y, plain, "and %u more", tally.fail - 1);
 		return;
 	}
-	x = pane_printf(pane, x, y, plain, "%u of %" PRIu64 " jobs failed", tally.fail, run->jobs) + 2;
+	if (tally.fail > unknown)
+		x = pane_printf(pane, x, y, plain, "%u of %" PRIu64 " jobs failed", tally.fail - unknown, run->jobs) + 2;
+	if (unknown > 0)
+		x = pane_printf(pane, x, y, plain, "%u may have run", unknown) + 2;
 	if (run->ended_ms)
 		pane_printf(pane, x, y, plain, "ended %.5s", clock_format_local(run->ended_ms, text));
 	else

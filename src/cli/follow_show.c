@@ -175,6 +175,10 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 			look_span(span, out);
 		}
 	}
+	if (state == STATE_UNKNOWN) {
+		buf_addf(out, "    it may have run; when its worker doesn't come back: titan cancel %" PRIu64 "/", follow->run);
+		text_escape(out, row->name, TEXT_KEEP_NONE);
+	}
 	buf_add_byte(out, '\n');
 }
 

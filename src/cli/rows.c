@@ -112,7 +112,9 @@ static const char *signal_name(uint64_t number)
 
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena)
 {
-	if (job->outcome == OUTCOME_NONE || job->outcome >= OUTCOME_COUNT)
+	/* Of a job that runs it would be that of an attempt before. */
+	if (job->outcome == OUTCOME_NONE || job->outcome >= OUTCOME_COUNT ||
+	    state_table[job_state_checked(job->state)].kind == KIND_HOLDS)
 		return slice_make(NULL, 0);
 	switch ((enum outcome)job->outcome) {
 	case OUTCOME_EXIT:

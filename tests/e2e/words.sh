@@ -51,6 +51,23 @@ slow=$(titan -q run -e 'slow="sleep 600"')
 exits 'cancel has a value too' 0 titan --json cancel "$slow"
 is 'that says what it did' "$(printf '%s' "$out" | jq -c .)" "[{\"run\":$slow,\"job\":null,\"cancelled\":1}]"
 
+# Nobody knows what became of a job that may start once only, until its worker comes back.
+export TITAN_CLUSTER=once TITAN_HEARTBEAT=200ms TITAN_LEASE=600ms TITAN_GRACE=1500ms
+start_cluster
+titan run -f -e 'pay="sleep 600" mode=once' >"$test_dir/once.out" 2>&1 &
+until_true 20 job_is 1 pay running
+kill -KILL "$(state_of '.workers[0].pid')"
+ok 'a lost worker leaves a job unknown' until_true 30 grep -q 'pay UNKN lost' "$test_dir/once.out"
+like 'with what can be done' "$(cat "$test_dir/once.out")" 'pay UNKN .*titan cancel 1/pay$'
+like 'in the dashboard it needs a person' "$(titan dash --dump-screen - --exit-after idle)" '^. UNKN +1[ /]pay .*may have run'
+titan up >/dev/null
+ok 'and its worker says that it runs' until_true 30 job_is 1 pay running
+is 'with no result of before' "$(titan --json show 1/pay | jq .outcome)" null
+titan cancel 1 --wait
+wait $!
+titan -y down
+unset TITAN_CLUSTER TITAN_HEARTBEAT TITAN_LEASE TITAN_GRACE
+
 exits 'bytes as they were written are no JSON' 2 titan --json logs 1/fetch
 exits "a run that isn't there isn't drawn" 4 titan dash 4711 --dump-screen - --exit-after idle
 mkfifo "$test_dir/fifo"
