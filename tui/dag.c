@@ -321,6 +321,10 @@ void node_name(const struct app *app, uint32_t number, struct buf *out)
 		buf_add_slice(out, name);
 		return;
 	}
-	buf_add(out, name.data, fold_stem(name));
+	/* Lines of a file are called 1, 2, 3: nothing is left of these. */
+	if (fold_stem(name) > 0)
+		buf_add(out, name.data, fold_stem(name));
+	else
+		buf_add_str(out, "jobs");
 	buf_addf(out, "[%u]", node->member_count);
 }

@@ -5,6 +5,10 @@
 . "$(dirname "$0")/lib.sh"
 
 ok 'the cluster starts' titan up --slots 2
+lines=$(yes true | head -n 20 | titan -q run --lines)
+titan wait "$lines" >/dev/null 2>&1
+like 'a group of lines has a name' "$(titan dash "$lines" --view dag --dump-screen - --exit-after idle)" '\+ jobs\[20\] +OK'
+
 run=$(titan -q run -e 'a -> {b, c*12} -> d; a=true; b=true; c="test $i != 3"; d=true')
 titan wait "$run" >/dev/null 2>&1
 
