@@ -254,6 +254,8 @@ static void write_spool(struct keeper *keeper)
 	if (result < 0 && !keeper->spool_failing)
 		log_error("the spool can't be written: %s; results are kept in memory", strerror(-result));
 	keeper->spool_failing = result < 0;
+	if (result == 0)
+		spaces_rested(keeper->spaces);
 	if (result == 0 && spool_is_long(keeper->spool, keeper->count))
 		recover_rewrite(keeper);
 }

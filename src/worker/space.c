@@ -35,7 +35,8 @@ struct spaces {
 	uint64_t next_id;
 	uint64_t next_gone;
 	struct space *free;
-	uint32_t free_count;
+	struct space *resting;           /* free once it is written down that their attempts have ended */
+	uint32_t free_count;             /* of both */
 	struct map claimed;
 	bool has_thread;
 	pthread_t thread;
@@ -116,6 +117,7 @@ void spaces_close(struct spaces *spaces)
 		spaces->removals = removal->next;
 		mem_free(removal);
 	}
+	spaces_rested(spaces);
 	while (spaces->free) {
 		struct space *space = spaces->free;
 
@@ -358,7 +360,18 @@ void space_release(struct spaces *spaces, struct space *space)
 		space_forget(space);
 		return;
 	}
-	space->next = spaces->free;
-	spaces->free = space;
+	space->next = spaces->resting;
+	spaces->resting = space;
 	spaces->free_count++;
+}
+
+void spaces_rested(struct spaces *spaces)
+{
+	struct space *space;
+
+	while ((space = spaces->resting)) {
+		spaces->resting = space->next;
+		space->next = spaces->free;
+		spaces->free = space;
+	}
 }

@@ -33,8 +33,12 @@ void spaces_sweep(struct spaces *spaces);
 struct space *space_take(struct spaces *spaces);         /* NULL: errno says why */
 /* When nobody writes to it any more. */
 void space_sizes(struct space *space, uint64_t ret_sizes[2]);
-/* Its sizes were asked for, and nobody reads from it any more. */
+/*
+ * Its sizes were asked for, and nobody reads from it any more. It isn't given to the next one before spaces_rested:
+ * a keeper that died in between would take what the next one wrote for the output of this one.
+ */
 void space_release(struct spaces *spaces, struct space *space);
+void spaces_rested(struct spaces *spaces);       /* the spool says that those released have ended */
 /* Closes it, files left: an attempt that outlives this keeper has it. */
 void space_forget(struct space *space);
 

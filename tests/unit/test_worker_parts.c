@@ -180,6 +180,11 @@ TEST spaces_are_used_again_only_when_clean(void)
 	ASSERT_EQ(0, sizes[1]);
 	space_release(spaces, first);
 	third = space_take(spaces);
+	ASSERTm("not before its end is written down", third != first);
+	space_sizes(third, sizes);
+	space_release(spaces, third);
+	spaces_rested(spaces);
+	third = space_take(spaces);
 	ASSERT_EQ(first, third);
 	space_sizes(third, sizes);
 	ASSERT_EQ(0, sizes[0]);
