@@ -92,6 +92,12 @@ void core_turn_begin(struct core *core, struct now now, struct outbox *outbox)
 	outbox->wall_ms = now.wall_ms;
 }
 
+void core_was_deaf(struct core *core)
+{
+	CHECK(core->outbox);
+	workers_forgive(core);
+}
+
 static void heartbeat_step(struct core *core, const struct core_input *input)
 {
 	struct worker *worker = worker_heard(core, input->conn);

@@ -93,6 +93,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error);
 
 void core_turn_begin(struct core *core, struct now now, struct outbox *outbox);
+/* First in a turn, when nobody could be heard for a while through no fault of theirs: silences begin anew. */
+void core_was_deaf(struct core *core);
 void core_step(struct core *core, const struct core_input *input);
 void core_turn_end(struct core *core);
 int64_t core_next_due(const struct core *core);          /* mono_ns of the next turn needed; TIME_NEVER if none */

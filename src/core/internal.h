@@ -308,6 +308,7 @@ void worker_hello(struct core *core, const struct core_input *input);
 void worker_gone(struct core *core, uint64_t conn);
 struct worker *worker_heard(struct core *core, uint64_t conn);   /* NULL if it isn't a worker's */
 void worker_timer_fired(struct core *core, struct worker *worker);
+void workers_forgive(struct core *core);          /* what silence there was doesn't count */
 void worker_wait(struct core *core, struct worker *worker);      /* unreachable, lost after a full grace */
 void workers_quit(struct core *core);
 

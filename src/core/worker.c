@@ -143,6 +143,18 @@ void worker_gone(struct core *core, uint64_t conn)
 	worker_wait(core, worker);
 }
 
+void workers_forgive(struct core *core)
+{
+	for (size_t i = 0; i < core->worker_count; i++) {
+		struct worker *worker = core->workers[i];
+
+		if (worker->state == WORKER_UP)
+			worker->heard_ns = core->now.mono_ns;
+		else if (worker->state == WORKER_UNREACHABLE)
+			worker_wait(core, worker);
+	}
+}
+
 void workers_quit(struct core *core)
 {
 	for (size_t i = 0; i < core->worker_count; i++) {

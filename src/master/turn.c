@@ -123,10 +123,26 @@ static bool is_gone(struct master *master, const struct core_input *input)
 	return true;
 }
 
+/*
+ * Stopped, swapped out, or its machine was: so late for its own timers, a master heard nobody for as long, and what
+ * they said meanwhile may lie unread. It must not take that for their silence.
+ */
+static bool was_deaf(const struct master *master)
+{
+	int64_t due_ns = core_next_due(master->core);
+
+	return due_ns != TIME_NEVER && master->now.mono_ns - due_ns > master->options.lease_ms * NS_PER_MS / 4;
+}
+
 static void decide(struct master *master, struct master_turn *turn)
 {
+	bool deaf;
+
 	master->now = clock_now();
+	deaf = was_deaf(master);
 	core_turn_begin(master->core, master->now, &turn->outbox);
+	if (deaf)
+		core_was_deaf(master->core);
 	for (size_t i = 0; i < master->inbox.count; i++) {
 		const struct core_input *input = &master->inbox.inputs[i];
 

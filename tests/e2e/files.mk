@@ -17,6 +17,7 @@ e2e_tests = \
 	tests/e2e/kill-master.sh \
 	tests/e2e/logs.sh \
 	tests/e2e/outputs.sh \
+	tests/e2e/pause.sh \
 	tests/e2e/submit.sh \
 	tests/e2e/terminal.sh \
 	tests/e2e/wait.sh \

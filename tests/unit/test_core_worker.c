@@ -373,6 +373,29 @@ TEST what_is_ahead_is_recalled(void)
 	PASS();
 }
 
+TEST who_was_deaf_blames_nobody(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+
+	rig_hello(rig, "here", 1);
+	rig_gone(rig, rig_hello(rig, "gone", 1));
+	submit_jobs(rig, 1);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig->now.mono_ns += 2 * LIMIT_GRACE_MS * NS_PER_MS;
+	rig_turn_begin(rig);
+	core_was_deaf(rig->core);
+	rig_turn_end(rig);
+	ASSERT_EQ(WORKER_UP, worker_row(rig, 1).state);
+	ASSERT_EQ(WORKER_UNREACHABLE, worker_row(rig, 2).state);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, attempt.job));
+	rig_pass(rig, LIMIT_GRACE_MS);
+	ASSERT_EQ(WORKER_LOST, worker_row(rig, 2).state);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(joining)
 {
 	RUN_TEST(welcome_comes_first);
@@ -387,6 +410,7 @@ SUITE(leaving)
 	RUN_TEST(back_within_the_grace);
 	RUN_TEST(older_epoch_is_stale);
 	RUN_TEST(silence_is_noticed);
+	RUN_TEST(who_was_deaf_blames_nobody);
 	RUN_TEST(restart_waits_a_full_grace);
 }
 
