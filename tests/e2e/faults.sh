@@ -39,7 +39,8 @@ submit_until_gone() {
 		"$TITAN" run -e "a; a='true'" >/dev/null &
 		client=$!
 		until_true 20 answered_or_gone
-		gone "$master" && kill "$client"
+		# Not TERM: a shell on its way to become the client would run this script's trap.
+		gone "$master" && kill -KILL "$client"
 		wait "$client" && acked=$((acked + 1))
 		gone "$master" && return 0
 	done
