@@ -172,7 +172,8 @@ static void note_frame(struct sim_world *world, const struct outgoing *frame)
 	else if (frame->op == OP_RECALL)
 		world_note(world, "  to %u: RECALL job %u", conn, (unsigned)frame->recall.job);
 	else if (frame->op == OP_ERROR)
-		world_note(world, "  to %u: ERROR %.100s", conn, (const char *)frame->error.text.data);
+		world_note(world, "  to %u: ERROR %.*s", conn, (int)(frame->error.text.len < 100 ? frame->error.text.len : 100),
+			   (const char *)frame->error.text.data);
 }
 
 static void reveal(struct sim_world *world)
