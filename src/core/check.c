@@ -26,6 +26,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->out_bytes);
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
+	mix(hash, job->flags & JOB_ON_HOLD);
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -33,7 +34,7 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, run->number);
 	mix(hash, run->first);
 	mix(hash, run->job_count);
-	mix(hash, run->cancelled);
+	mix(hash, (uint64_t)run->cancelled << 1 | run->held);
 	mix(hash, (uint64_t)run->submitted_ms);
 	mix(hash, hash_bytes(run->name, strlen(run->name), 1));
 	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
@@ -94,7 +95,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(standing_fits(job->state, standing));
 	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && job->pending > 0));
 	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
-	CHECK(job->state != STATE_READY || job->flags & JOB_QUEUED);
+	CHECK(job->state != STATE_READY || job->flags & JOB_QUEUED || job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
 	CHECK(!(job->flags & JOB_TIMED) || job->state == STATE_DELAYED || job->state == STATE_RUNNING);
 	CHECK(!(job->flags & JOB_RECALLED) || job->state == STATE_ASSIGNED);
@@ -162,9 +163,9 @@ static void check_ready(const struct core *core)
 		const struct job *job = job_find(core, class->keys[i] & ((UINT64_C(1) << 56) - 1));
 
 		CHECK(i == 0 || class->keys[(i - 1) / 2] < class->keys[i]);
-		ready += job && job->state == STATE_READY;
+		ready += job && job->state == STATE_READY && !job_on_hold(job);
 	}
-	CHECK(ready == core->counts[STATE_READY]);
+	CHECK(ready + core->held_ready == core->counts[STATE_READY]);
 	CHECK(class->count - class->stale == ready);
 }
 

@@ -116,6 +116,9 @@ void core_step(struct core *core, const struct core_input *input)
 	case INPUT_CANCEL:
 		cancel_step(core, input);
 		return;
+	case INPUT_ACT:
+		act_step(core, input);
+		return;
 	case INPUT_SHUTDOWN:
 		workers_quit(core);
 		return;
@@ -150,7 +153,7 @@ static void timer_fire(struct core *core, const struct timer *timer)
 		return;
 	}
 	job = job_find(core, timer->id);
-	job->flags &= (uint8_t)~JOB_TIMED;
+	job->flags &= (uint16_t)~JOB_TIMED;
 	if (timer->kind == TIMER_DUE)
 		job_move(core, job, EVENT_DUE, STATE_READY);
 	else

@@ -29,6 +29,7 @@ struct core_config {
 enum input_kind {
 	INPUT_SUBMIT,
 	INPUT_CANCEL,
+	INPUT_ACT,                       /* any other act of a person */
 	INPUT_SHUTDOWN,                  /* QUIT goes to every worker */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* its connection closed */
@@ -57,6 +58,16 @@ struct input_cancel {
 	struct slice job;                /* empty: the whole run */
 };
 
+struct input_act {
+	enum act_verb verb;
+	uint64_t run;
+	struct slice job;                /* empty: the whole run */
+	uint64_t value;
+	struct slice text;
+	uint64_t principal;
+	struct slice person;             /* its name */
+};
+
 struct input_hello {
 	struct slice name;
 	struct slice instance;
@@ -73,6 +84,7 @@ struct core_input {
 	union {
 		struct input_submit submit;
 		struct input_cancel cancel;
+		struct input_act act;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;

@@ -2,6 +2,7 @@
 # Kept by tests/list-sources --write.
 
 core_sources = \
+	src/core/act.c \
 	src/core/attempt.c \
 	src/core/cancel.c \
 	src/core/check.c \

@@ -48,7 +48,7 @@ void run_row_put(struct core *core, struct run *run)
 		.owner = arena_copy(arena, slice_str(run->owner)),
 		.first = (int64_t)run->first, .jobs = run->job_count,
 		.state = run->ended_ms ? (int64_t)run_state_of(run->counts) : 0,
-		.cancelled = run->cancelled, .submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
+		.cancelled = run->cancelled, .held = run->held, .submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
 	};
 	if (run->ended_ms)
 		row->run.counts = counts_bytes(core, run);
@@ -68,6 +68,7 @@ static void job_row_put(struct core *core, const struct job *job)
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
+		.priority = job->priority, .flags = job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0,
 	};
 }
 
@@ -79,7 +80,7 @@ static void jobs_flush(struct core *core)
 		if (job->flags & JOB_ROW)
 			job_row_put(core, job);
 		outbox_changed(core->outbox, CHANGED_JOB, job_serial(job), job->run->number);
-		job->flags &= (uint8_t)~(JOB_TOUCHED | JOB_ROW);
+		job->flags &= (uint16_t)~(JOB_TOUCHED | JOB_ROW);
 	}
 	core->touched_count = 0;
 }

@@ -28,6 +28,7 @@ enum job_flag {
 	JOB_TIMEOUT = 16,                /* its specification has timeout_ms */
 	JOB_RECALLED = 32,               /* its attempt was asked back; once an attempt */
 	JOB_HELD = 64,                   /* seen in the inventory being read */
+	JOB_ON_HOLD = 128,               /* a person holds it back */
 };
 
 struct job {
@@ -56,7 +57,7 @@ struct job {
 	uint8_t outcome;
 	uint8_t priority;                /* 0..100 */
 	uint8_t mode;                    /* enum exec_mode */
-	uint8_t flags;
+	uint16_t flags;
 };
 
 struct name_index {                      /* open addressing: hash's high half, index + 1 */
@@ -84,6 +85,7 @@ struct run {
 	uint64_t ended_turn;
 	struct run *next_ended;
 	bool cancelled;
+	bool held;                       /* a person holds back all of it */
 	bool touched;
 	bool row_due;
 };
@@ -191,6 +193,8 @@ struct core {
 	struct map worker_conns;
 
 	struct ready_class ready;
+	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
+	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
 	struct candidate *candidates;
 	size_t candidate_cap;
 	struct timers timers;
@@ -292,6 +296,17 @@ void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
 void cancel_step(struct core *core, const struct core_input *input);
+
+/* act.c */
+void act_step(struct core *core, const struct core_input *input);
+/* The run, and the job if it is named; ERR_NOT_FOUND says which of them there isn't. */
+enum err act_target(struct core *core, uint64_t number, struct slice name, struct run **ret_run,
+		    struct job **ret_job, struct error *error);
+
+static inline bool job_on_hold(const struct job *job)
+{
+	return job->run->held || (job->flags & JOB_ON_HOLD) != 0;
+}
 
 /* place.c */
 void ready_push(struct core *core, struct job *job);

@@ -91,6 +91,7 @@ static enum err load_run(struct core *core, const struct row_run *row, struct er
 	run->owner = text_copy(row->owner);
 	run->submitted_ms = row->submitted_ms;
 	run->cancelled = row->cancelled != 0;
+	run->held = row->held != 0;
 	run_add(core, run);
 	return ERR_NONE;
 }
@@ -154,6 +155,8 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 	if (row->cause != 0 && (row->cause <= (int64_t)job->run->first ||
 				row->cause > (int64_t)(job->run->first + job->run->job_count)))
 		return false;
+	if (row->priority < 0 || row->priority > PRIORITY_MAX || row->flags < 0 || row->flags > ROW_JOB_FLAGS)
+		return false;
 	return row->code >= 0 && row->code <= UINT32_MAX && row->rss_kib >= 0 && row->rss_kib <= UINT32_MAX &&
 	       row->cpu_us >= 0 && row->out_bytes >= 0 && number_sane(row->due_ms, 0) &&
 	       number_sane(row->started_ms, 0) && number_sane(row->ended_ms, 0);
@@ -190,6 +193,9 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 	job->cpu_us = (uint64_t)row->cpu_us;
 	job->rss_kib = (uint32_t)row->rss_kib;
 	job->out_bytes = (uint64_t)row->out_bytes;
+	job->priority = (uint8_t)row->priority;
+	if (row->flags & ROW_JOB_HELD)
+		job->flags |= JOB_ON_HOLD;
 	return ERR_NONE;
 }
 
@@ -308,7 +314,7 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 	for (uint32_t i = 0; i < run->job_count && err == ERR_NONE; i++) {
 		struct job *job = &run->jobs[i];
 
-		job->flags &= (uint8_t)~JOB_ROW;
+		job->flags &= (uint16_t)~JOB_ROW;
 		if (!standing_fits(job->state, standing[i])) {
 			err = TRUST(error, "job %llu of run %llu is %s, which its dependencies contradict",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number,

@@ -48,6 +48,10 @@ void ready_push(struct core *core, struct job *job)
 	uint64_t key = ready_key(job);
 	size_t at;
 
+	if (job_on_hold(job)) {
+		core->held_ready++;
+		return;
+	}
 	if (job->flags & JOB_QUEUED) {
 		class->stale--;          /* the entry it left behind is right again */
 		return;
@@ -70,13 +74,14 @@ static void ready_compact(struct core *core)
 	for (size_t i = 0; i < class->count; i++) {
 		struct job *job = ready_job(core, class->keys[i]);
 
-		if (job && job->state == STATE_READY)
-			class->keys[kept++] = class->keys[i];
+		if (job && job->state == STATE_READY && !job_on_hold(job))
+			class->keys[kept++] = ready_key(job);
 		else if (job)
-			job->flags &= (uint8_t)~JOB_QUEUED;
+			job->flags &= (uint16_t)~JOB_QUEUED;
 	}
 	class->count = kept;
 	class->stale = 0;
+	core->rekey_due = false;
 	for (size_t i = kept / 2; i-- > 0;)
 		ready_down(class, i);
 }
@@ -84,6 +89,10 @@ static void ready_compact(struct core *core)
 /* The entry stays behind. Nothing is swept here: the job is in the middle of a move. */
 void ready_leave(struct core *core, struct job *job)
 {
+	if (job_on_hold(job)) {
+		core->held_ready--;
+		return;
+	}
 	CHECK(job->flags & JOB_QUEUED);
 	core->ready.stale++;
 }
@@ -99,8 +108,8 @@ static struct job *ready_take(struct core *core)
 		if (class->count > 0)
 			ready_down(class, 0);
 		if (job)
-			job->flags &= (uint8_t)~JOB_QUEUED;
-		if (job && job->state == STATE_READY)
+			job->flags &= (uint16_t)~JOB_QUEUED;
+		if (job && job->state == STATE_READY && !job_on_hold(job))
 			return job;
 		class->stale--;
 	}
@@ -272,7 +281,7 @@ void place_jobs(struct core *core)
 {
 	struct ready_class *class = &core->ready;
 
-	if (class->stale > 64 && class->stale > class->count / 2)
+	if (core->rekey_due || (class->stale > 64 && class->stale > class->count / 2))
 		ready_compact(core);
 	if (class->count > class->stale)
 		ready_place(core);

@@ -40,7 +40,7 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 		.run = run->number, .name = slice_str(run->name), .state = run_state_of(run->counts),
 		.jobs = run->job_count, .counts = { .at = counts, .n = STATE_COUNT },
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
-		.first = run->first,
+		.first = run->first, .held = run->held,
 	};
 	return true;
 }
@@ -85,8 +85,10 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cause = job->cause ? job->run->first + job->cause : 0, .cpu_us = job->cpu_us,
 		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
+		.held = !state_terminal(job->state) && job->flags & JOB_ON_HOLD,
 	};
 	view_spec(&spec, detail, arena, ret_row);
+	ret_row->priority = job->priority + 1U;
 	return true;
 }
 

@@ -21,6 +21,15 @@ static enum err on_act(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
+	if (msg.verb >= ACT_HOLD && msg.verb <= ACT_PRIORITY) {
+		input = inbox_add(in->master, INPUT_ACT, in->session, msg.id, in->body.len);
+		input->act = (struct input_act){
+			.verb = (enum act_verb)msg.verb, .run = msg.run, .job = keep(in, msg.job),
+			.value = msg.value, .text = keep(in, msg.text), .principal = in->session->uid,
+			.person = slice_str(in->master->owner),
+		};
+		return ERR_NONE;
+	}
 	if (msg.verb != ACT_CANCEL) {
 		error_set(&error, ERR_INVALID, "an unknown act: %llu", (unsigned long long)msg.verb);
 		session_refuse(in->session, msg.id, &error);

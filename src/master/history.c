@@ -254,7 +254,7 @@ static void on_run(struct master *master, struct history *history, struct store_
 		refuse(master, history, &error);
 		return;
 	}
-	if (query->what == QUERY_IS_CANCEL) {
+	if (query->what == QUERY_IS_ACT) {
 		error_set(&error, ERR_TERMINAL, "run %llu has already finished", (unsigned long long)query->run);
 		error_next(&error, "titan show %llu", (unsigned long long)query->run);
 		refuse(master, history, &error);

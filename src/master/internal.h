@@ -84,7 +84,7 @@ struct master_turn {
 
 /* ---- questions ---- */
 
-#define QUERY_IS_CANCEL 100              /* beside enum query_what: is there such a run in history? */
+#define QUERY_IS_ACT 100              /* beside enum query_what: is there such a run in history? */
 
 struct query {
 	uint64_t conn, id;

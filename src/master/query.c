@@ -359,7 +359,7 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 	case QUERY_WORKERS:
 		run_workers(master, turn, query);
 		break;
-	case QUERY_IS_CANCEL:
+	case QUERY_IS_ACT:
 		history_ask(master, query);
 		break;
 	}

@@ -110,16 +110,19 @@ void turn_pool_free(struct master *master)
 
 /* ---- decide, commit ---- */
 
-/* A cancel of what has left memory is a question to history: finished, or unknown? */
+/* An act on what has left memory is a question to history: finished, or unknown? */
 static bool is_gone(struct master *master, const struct core_input *input)
 {
+	uint64_t run = input->kind == INPUT_CANCEL ? input->cancel.run : input->act.run;
 	struct rec_run_row row;
 	struct query *query;
 
-	if (input->kind != INPUT_CANCEL || view_run(master->core, input->cancel.run, &master->scratch, &row))
+	if (input->kind != INPUT_CANCEL && input->kind != INPUT_ACT)
 		return false;
-	query = query_new(master, input->conn, input->request, QUERY_IS_CANCEL);
-	query->run = input->cancel.run;
+	if (view_run(master->core, run, &master->scratch, &row))
+		return false;
+	query = query_new(master, input->conn, input->request, QUERY_IS_ACT);
+	query->run = run;
 	return true;
 }
 

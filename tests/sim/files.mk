@@ -38,7 +38,6 @@ sim_other = \
 	tests/sim/bugs/stale-not-stopped.patch \
 	tests/sim/bugs/start-after-cancel.patch \
 	tests/sim/bugs/start-after-the-lease.patch \
-	tests/sim/bugs/timeout-lost-at-load.patch \
 	tests/sim/bugs/welcome-before-stops.patch \
 	tests/sim/bugs/wrong-dependency-test.patch
 

@@ -23,6 +23,24 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	core_step(world->master.core, &input);
 }
 
+static void act_input(struct sim_world *world, const struct event *event)
+{
+	const struct message *message = event->message;
+	struct core_input input = { .kind = INPUT_ACT, .conn = event->a, .request = message->request };
+
+	if (message->verb == ACT_CANCEL) {
+		input.kind = INPUT_CANCEL;
+		input.cancel.run = message->run;
+		input.cancel.job = slice_str(message->job);
+	} else {
+		input.act = (struct input_act){
+			.verb = message->verb, .run = message->run, .job = slice_str(message->job),
+			.value = message->value, .principal = 1, .person = slice_str("sim"),
+		};
+	}
+	core_step(world->master.core, &input);
+}
+
 static void hello_input(struct sim_world *world, const struct event *event)
 {
 	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = event->a };
@@ -53,9 +71,7 @@ static void step(struct sim_world *world, const struct event *event)
 		graph_input(world, event);
 		break;
 	case OP_ACT:
-		input.kind = INPUT_CANCEL;
-		input.cancel.run = event->message->run;
-		core_step(core, &input);
+		act_input(world, event);
 		break;
 	case OP_HELLO:
 		hello_input(world, event);
@@ -276,6 +292,7 @@ void sim_master_crash(struct sim_world *world)
 		apply_batch(world);
 	core_free(master->core);
 	master->core = NULL;
+	oracle_crashed(world);
 	for (size_t i = 0; i < master->inbox_count; i++)
 		message_free(master->inbox[i].message);
 	while (master->pipeline.first) {

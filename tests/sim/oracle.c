@@ -11,7 +11,11 @@ struct oracle_job {
 	uint64_t run, index;
 	uint64_t epoch_decided, epoch_durable;
 	enum job_state durable;
-	bool terminal, cancelled;        /* the cancel was acknowledged */
+	bool terminal;
+	uint32_t round;                  /* durable */
+	uint32_t round_decided;
+	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
+	bool held_decided, run_held_decided;
 	uint32_t live, starts, fails;
 	bool on_paused;                  /* a stopped machine ran it: the honest exception of I5 */
 	uint64_t last_started;           /* epoch */
@@ -28,6 +32,33 @@ static struct oracle_job *job_of(struct sim_world *world, uint64_t serial)
 		map_put(&world->oracle.jobs, serial, job);
 	}
 	return job;
+}
+
+/* What was decided last of jobs and runs, be it durable or not. */
+static void decided_row(struct sim_world *world, const struct row *row)
+{
+	if (row->table == TABLE_job) {
+		struct oracle_job *job = job_of(world, (uint64_t)row->job.job);
+
+		job->round_decided = (uint32_t)row->job.round;
+		job->held_decided = (row->job.flags & ROW_JOB_HELD) != 0;
+	} else if (row->table == TABLE_run) {
+		for (int64_t i = 0; i < row->run.jobs; i++)
+			job_of(world, (uint64_t)(row->run.first + i))->run_held_decided = row->run.held != 0;
+	}
+}
+
+/* I10 is about the rounds that were there when the cancel was decided. */
+static void decided_cancel(struct sim_world *world, struct sim_act *act)
+{
+	const struct row *run = disk_get(&world->disk, TABLE_run, act->run);
+
+	if (!run || act->rounds)
+		return;
+	act->job_count = (uint32_t)run->run.jobs;
+	act->rounds = mem_array(act->job_count, sizeof(*act->rounds));
+	for (uint32_t i = 0; i < act->job_count; i++)
+		act->rounds[i] = job_of(world, (uint64_t)run->run.first + i)->round_decided;
 }
 
 static const struct sim_graph *graph_of(struct sim_world *world, uint64_t serial, uint64_t *ret_first)
@@ -112,18 +143,25 @@ void oracle_ended(struct sim_world *world, uint64_t serial, uint64_t epoch)
 /* Decided in a turn: no attempt after success or an acknowledged cancel; epochs grow. */
 void oracle_turn(struct sim_world *world, const struct outbox *outbox)
 {
+	for (size_t i = 0; i < outbox->row_count; i++)
+		decided_row(world, &outbox->rows[i]);
 	for (size_t i = 0; i < outbox->frame_count; i++) {
 		const struct outgoing *frame = &outbox->frames[i];
 		struct oracle_job *job;
 
+		if (frame->op == OP_OK && frame->ok.id >= ACT_BASE && world->acts[frame->ok.id - ACT_BASE].verb == ACT_CANCEL &&
+		    world->acts[frame->ok.id - ACT_BASE].whole)
+			decided_cancel(world, &world->acts[frame->ok.id - ACT_BASE]);
 		if (frame->op != OP_ASSIGN)
 			continue;
 		job = job_of(world, frame->assign.job);
 		if (frame->assign.epoch <= job->epoch_durable)
 			world_fail(world, "I3: the epoch of job %u doesn't grow", (unsigned)job->job);
-		if (job->terminal)
+		if (job->terminal && job->round == job->round_decided)
 			world_fail(world, "I8: job %u is given out again after it was settled", (unsigned)job->job);
-		if (job->cancelled)
+		if (job->held_decided || job->run_held_decided)
+			world_fail(world, "job %u is given out while a person holds it back", (unsigned)job->job);
+		if (job->cancelled > job->round_decided)
 			world_fail(world, "I10: job %u is given out after its cancel was acknowledged", (unsigned)job->job);
 		job->epoch_decided = frame->assign.epoch;
 	}
@@ -136,16 +174,32 @@ static void durable_job(struct sim_world *world, const struct row_job *row)
 
 	if ((uint64_t)row->epoch < job->epoch_durable)
 		world_fail(world, "I3: the epoch of job %u shrinks", (unsigned)row->job);
-	if (job->terminal && state != job->durable)
+	if ((uint32_t)row->round < job->round || (uint32_t)row->round > job->round + 1)
+		world_fail(world, "job %u goes from round %u to %u", (unsigned)row->job, job->round, (unsigned)row->round);
+	if (job->terminal && state != job->durable && (uint32_t)row->round == job->round)
 		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
 			   state_table[state].name);
 	if (state == STATE_SUCCEEDED && job->last_started != (uint64_t)row->epoch)
 		world_fail(world, "I3: job %u succeeded by an attempt that isn't its last", (unsigned)row->job);
+	if ((uint32_t)row->round > job->round && !job->terminal)
+		world_fail(world, "job %u begins a round before the last has ended", (unsigned)row->job);
+	job->round = (uint32_t)row->round;
 	job->epoch_durable = (uint64_t)row->epoch;
 	job->durable = state;
 	job->terminal = state_terminal(state);
 	job->row = *row;
 	job->run = (uint64_t)row->run;
+}
+
+/* I12: of a job that is newly delayed. */
+static void durable_due(struct sim_world *world, const struct row_job *row, int64_t wall_ms)
+{
+	const struct oracle_job *job = job_of(world, (uint64_t)row->job);
+
+	if (row->state != STATE_DELAYED || (job->durable == STATE_DELAYED && job->row.due_ms == row->due_ms))
+		return;
+	if (row->due_ms < wall_ms + LIMIT_RETRY_BACKOFF_MS)
+		world_fail(world, "I12: job %u waits for less than its backoff", (unsigned)row->job);
 }
 
 /* I12: as many failures as retries allow, no more and no fewer. */
@@ -224,9 +278,8 @@ void oracle_durable(struct sim_world *world, const struct outbox *outbox)
 		if (row->deleted)
 			continue;
 		if (row->table == TABLE_job) {
+			durable_due(world, &row->job, outbox->wall_ms);
 			durable_job(world, &row->job);
-			if (row->job.state == STATE_DELAYED && row->job.due_ms < outbox->wall_ms + LIMIT_RETRY_BACKOFF_MS)
-				world_fail(world, "I12: job %u waits for less than its backoff", (unsigned)row->job.job);
 		}
 		else if (row->table == TABLE_event)
 			durable_events(world, row->event.body);
@@ -250,13 +303,51 @@ void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t 
 	graph->run = run;
 }
 
-void oracle_cancelled(struct sim_world *world, uint64_t run)
+void oracle_acted(struct sim_world *world, const struct sim_act *act)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, act->run);
+
+	world_note(world, "act %d on run %u is acknowledged", (int)act->verb, (unsigned)act->run);
+	for (uint32_t i = 0; row && i < act->job_count; i++) {
+		struct oracle_job *job = job_of(world, (uint64_t)row->run.first + i);
+
+		if (job->cancelled <= act->rounds[i])
+			job->cancelled = act->rounds[i] + 1;
+	}
+}
+
+void oracle_crashed(struct sim_world *world)
+{
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
+		struct oracle_job *job = value;
+		const struct row *row = disk_get(&world->disk, TABLE_job, serial);
+
+		job->round_decided = row ? (uint32_t)row->job.round : 0;
+		job->held_decided = row && row->job.flags & ROW_JOB_HELD;
+		job->run_held_decided = false;
+	}
+	for (size_t i = 0; i < world->disk.count; i++)
+		if (world->disk.order[i]->row.table == TABLE_run)
+			decided_row(world, &world->disk.order[i]->row);
+}
+
+bool oracle_run_held(struct sim_world *world, uint64_t run)
 {
 	const struct row *row = disk_get(&world->disk, TABLE_run, run);
 
-	world_note(world, "the cancel of run %u is acknowledged", (unsigned)run);
-	for (int64_t i = 0; row && i < row->run.jobs; i++)
-		job_of(world, (uint64_t)(row->run.first + i))->cancelled = true;
+	return row && row->run.held && row->run.ended_ms == 0;
+}
+
+bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+	const struct row *job = row ? disk_get(&world->disk, TABLE_job, (uint64_t)row->run.first + index) : NULL;
+
+	return job && job->job.flags & ROW_JOB_HELD && !state_terminal((enum job_state)job->job.state);
 }
 
 void oracle_paused(struct sim_world *world, const struct sim_worker *worker)

@@ -448,6 +448,9 @@ void world_free(struct sim_world *world)
 	map_free(&world->conns);
 	oracle_free(&world->oracle);
 	disk_free(&world->disk);
+	for (size_t i = 0; i < world->act_count; i++)
+		mem_free(world->acts[i].rounds);
+	mem_free(world->acts);
 	for (size_t i = 0; i < world->graph_count; i++)
 		graph_free(world->graphs[i]);
 	mem_free(world->graphs);

@@ -550,6 +550,23 @@ static inline void rig_cancel(struct rig *rig, uint64_t run, const char *job)
 	rig_step(rig, &input);
 }
 
+static inline void rig_act_as(struct rig *rig, const char *person, uint64_t principal, enum act_verb verb, uint64_t run,
+			      const char *job, uint64_t value)
+{
+	struct core_input input = { .kind = INPUT_ACT, .conn = 1000000, .request = ++rig->request };
+
+	input.act = (struct input_act){ .verb = verb, .run = run, .job = slice_str(job), .value = value,
+		.text = slice_str("because"), .principal = principal, .person = slice_str(person) };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+}
+
+static inline void rig_act(struct rig *rig, enum act_verb verb, uint64_t run, const char *job, uint64_t value)
+{
+	rig_act_as(rig, "ana", 1, verb, run, job, value);
+}
+
 static inline bool rig_error_says(const struct rig *rig, enum err code, const char *words)
 {
 	bool says = rig->error.code == code &&

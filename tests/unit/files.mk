@@ -12,6 +12,7 @@ unit_programs = \
 	tests/unit/test_cli_json \
 	tests/unit/test_cli_options \
 	tests/unit/test_cli_table \
+	tests/unit/test_core_act \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
@@ -77,6 +78,9 @@ tests_unit_test_cli_options_LDADD = $(all_libs)
 
 tests_unit_test_cli_table_SOURCES = tests/unit/test_cli_table.c
 tests_unit_test_cli_table_LDADD = $(all_libs)
+
+tests_unit_test_core_act_SOURCES = tests/unit/test_core_act.c
+tests_unit_test_core_act_LDADD = $(core_libs)
 
 tests_unit_test_core_graph_SOURCES = tests/unit/test_core_graph.c
 tests_unit_test_core_graph_LDADD = $(core_libs)
