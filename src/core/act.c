@@ -91,6 +91,8 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 
 	if (act_target(core, act->run, act->job, &run, &job, error) != ERR_NONE)
 		return error->code;
+	if (act->verb == ACT_RETRY)
+		return round_open(core, act, run, job, ret_changed, error);
 	if (run->ended_ms != 0)
 		return error_set(error, ERR_TERMINAL, "run %llu has already ended", (unsigned long long)act->run);
 	if (job && state_terminal(job->state))
@@ -109,12 +111,12 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 	}
 }
 
-void act_step(struct core *core, const struct core_input *input)
+static void act_answer(struct core *core, const struct core_input *input, const struct input_act *act)
 {
 	struct error error = { 0 };
 	uint64_t changed = 0;
 
-	if (act_decide(core, &input->act, &changed, &error) != ERR_NONE) {
+	if (act_decide(core, act, &changed, &error) != ERR_NONE) {
 		error_send(core, input->conn, input->request, &error, false);
 		return;
 	}
@@ -122,4 +124,23 @@ void act_step(struct core *core, const struct core_input *input)
 		outbox_frame(core->outbox, input->conn, OP_OK)->ok = (struct msg_ok){
 			.id = input->request, .count = changed,
 		};
+}
+
+void act_step(struct core *core, const struct core_input *input)
+{
+	act_answer(core, input, &input->act);
+}
+
+void reopen_step(struct core *core, const struct core_input *input)
+{
+	const struct input_reopen *reopen = &input->reopen;
+	struct error error = { 0 };
+
+	/* Somebody else may have brought it back first: then it is known better here than by its rows. */
+	if (!run_find(core, reopen->act.run) &&
+	    run_load_ended(core, reopen->rows, reopen->row_count, &error) != ERR_NONE) {
+		error_send(core, input->conn, input->request, &error, false);
+		return;
+	}
+	act_answer(core, input, &reopen->act);
 }

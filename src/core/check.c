@@ -26,7 +26,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->out_bytes);
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
-	mix(hash, job->flags & JOB_ON_HOLD);
+	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE));
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -92,7 +92,8 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	const struct worker *worker;
 
 	CHECK(job_find(core, job_serial(job)) == job);
-	CHECK(standing_fits(job->state, standing));
+	CHECK(standing_fits(job, standing));
+	CHECK(!(job->flags & JOB_MARKED));
 	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && job->pending > 0));
 	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
 	CHECK(job->state != STATE_READY || job->flags & JOB_QUEUED || job_on_hold(job));

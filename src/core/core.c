@@ -119,6 +119,9 @@ void core_step(struct core *core, const struct core_input *input)
 	case INPUT_ACT:
 		act_step(core, input);
 		return;
+	case INPUT_REOPEN:
+		reopen_step(core, input);
+		return;
 	case INPUT_SHUTDOWN:
 		workers_quit(core);
 		return;

@@ -30,6 +30,7 @@ enum input_kind {
 	INPUT_SUBMIT,
 	INPUT_CANCEL,
 	INPUT_ACT,                       /* any other act of a person */
+	INPUT_REOPEN,                    /* an act on a run that has left memory, with its rows */
 	INPUT_SHUTDOWN,                  /* QUIT goes to every worker */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* its connection closed */
@@ -68,6 +69,13 @@ struct input_act {
 	struct slice person;             /* its name */
 };
 
+struct input_reopen {
+	struct input_act act;            /* RETRY */
+	const struct row *rows;          /* the run's, its specification's in order, its jobs' in order */
+	size_t row_count;
+	void *owner;                     /* of the rows: the caller's, untouched */
+};
+
 struct input_hello {
 	struct slice name;
 	struct slice instance;
@@ -85,6 +93,7 @@ struct core_input {
 		struct input_submit submit;
 		struct input_cancel cancel;
 		struct input_act act;
+		struct input_reopen reopen;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;

@@ -20,6 +20,7 @@ core_sources = \
 	src/core/outbox.h \
 	src/core/pipeline.c \
 	src/core/place.c \
+	src/core/round.c \
 	src/core/rows.h \
 	src/core/runs.c \
 	src/core/spec.c \

@@ -68,7 +68,8 @@ static void job_row_put(struct core *core, const struct job *job)
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
-		.priority = job->priority, .flags = job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0,
+		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
+			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0),
 	};
 }
 
@@ -85,17 +86,45 @@ static void jobs_flush(struct core *core)
 	core->touched_count = 0;
 }
 
-static void run_end(struct core *core, struct run *run)
+void run_wait_sweep(struct core *core, struct run *run)
 {
-	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
 	run->ended_turn = core->turn;
-	run->row_due = true;
+	run->next_ended = NULL;
 	core->live_runs--;
 	if (core->ended_last)
 		core->ended_last->next_ended = run;
 	else
 		core->ended_first = run;
 	core->ended_last = run;
+}
+
+void run_live_again(struct core *core, struct run *run)
+{
+	struct run *before = NULL;
+
+	run->cancelled = false;
+	run_touch(core, run, true);
+	if (run->ended_ms == 0)
+		return;                  /* it ended, if it did, in this very turn */
+	for (struct run *at = core->ended_first; at != run; at = at->next_ended)
+		before = at;
+	if (before)
+		before->next_ended = run->next_ended;
+	else
+		core->ended_first = run->next_ended;
+	if (core->ended_last == run)
+		core->ended_last = before;
+	run->next_ended = NULL;
+	run->ended_ms = 0;
+	run->ended_turn = 0;
+	core->live_runs++;
+}
+
+static void run_end(struct core *core, struct run *run)
+{
+	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
+	run->row_due = true;
+	run_wait_sweep(core, run);
 }
 
 static void runs_flush(struct core *core)

@@ -29,6 +29,8 @@ enum job_flag {
 	JOB_RECALLED = 32,               /* its attempt was asked back; once an attempt */
 	JOB_HELD = 64,                   /* seen in the inventory being read */
 	JOB_ON_HOLD = 128,               /* a person holds it back */
+	JOB_LOOSE = 256,                 /* a parent began a new round without it: that decides nothing here */
+	JOB_MARKED = 512,                /* while a round is opened */
 };
 
 struct job {
@@ -125,7 +127,8 @@ struct timer {
 	int64_t due_ns;
 	uint64_t id;                     /* serial number, or number of a worker */
 	uint64_t stamp;                  /* epoch, or the worker's timer_stamp: an older one is stale */
-	enum timer_kind kind;
+	uint16_t kind;                   /* enum timer_kind */
+	uint16_t round;                  /* of the job: an older one is stale */
 };
 
 struct timers {
@@ -243,6 +246,7 @@ static inline struct slice job_spec_bytes(const struct job *job)
 
 void job_move(struct core *core, struct job *job, enum job_event event, enum job_state to);
 void job_touch(struct core *core, struct job *job, bool row);
+void job_deps_met(struct core *core, struct job *job);
 void jobs_settle(struct core *core);                     /* tell children of what settled, breadth first */
 bool trigger_met(enum trigger trigger, enum job_state parent);   /* of a terminal parent */
 /* Its lists are in core->scratch, until that is used again. */
@@ -290,14 +294,19 @@ void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
 struct run *run_find(const struct core *core, uint64_t number);
 struct job *job_find(const struct core *core, uint64_t serial);
-void run_add(struct core *core, struct run *run);        /* number and first larger than those before */
+void run_add(struct core *core, struct run *run);
 void run_remove(struct core *core, struct run *run);     /* of the lists; not freed */
 void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
 void cancel_step(struct core *core, const struct core_input *input);
 
+/* round.c */
+enum err round_open(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+		    uint64_t *ret_changed, struct error *error);
+
 /* act.c */
+void reopen_step(struct core *core, const struct core_input *input);
 void act_step(struct core *core, const struct core_input *input);
 /* The run, and the job if it is named; ERR_NOT_FOUND says which of them there isn't. */
 enum err act_target(struct core *core, uint64_t number, struct slice name, struct run **ret_run,
@@ -311,6 +320,7 @@ static inline bool job_on_hold(const struct job *job)
 /* place.c */
 void ready_push(struct core *core, struct job *job);
 void ready_leave(struct core *core, struct job *job);    /* it stopped being ready without being taken */
+void ready_compact(struct core *core);                   /* not within a move: every entry is a ready job's then */
 void place_jobs(struct core *core);
 uint64_t worker_depth(const struct core *core, const struct worker *worker);
 
@@ -334,6 +344,8 @@ bool timer_take_due(struct core *core, struct timer *ret_timer);
 void timers_tidy(struct core *core);
 
 /* flush.c: the end of a turn */
+void run_wait_sweep(struct core *core, struct run *run); /* it ended: it leaves when this turn is durable */
+void run_live_again(struct core *core, struct run *run);
 void turn_flush(struct core *core);
 void meta_put(struct core *core, const char *name, uint64_t value);
 void run_row_put(struct core *core, struct run *run);
@@ -345,6 +357,8 @@ struct standing {
 	bool against;                    /* one settled against its trigger */
 };
 struct standing *run_standing(const struct run *run);    /* mem_free it */
-bool standing_fits(enum job_state state, struct standing standing);
+bool standing_fits(const struct job *job, struct standing standing);
+/* A run that had left memory, from its rows; it is as if it had ended just now. */
+enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error);
 
 #endif

@@ -46,6 +46,8 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 		job->flags &= (uint16_t)~JOB_TIMED;
 		timer_stale(core);
 	}
+	if (state_terminal(job->state))
+		job->run->settled--;
 	if (job->state == STATE_READY && to != STATE_ASSIGNED)
 		ready_leave(core, job);
 	if (job->flags & JOB_RECALLED && job->state == STATE_ASSIGNED) {
@@ -105,6 +107,11 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	job_enter(core, job);
 }
 
+void job_deps_met(struct core *core, struct job *job)
+{
+	job_move(core, job, EVENT_DEPS_MET, STATE_READY);
+}
+
 static void child_settle(struct core *core, const struct job *parent, struct job *child, enum trigger trigger)
 {
 	if (child->state != STATE_WAITING)
@@ -116,7 +123,7 @@ static void child_settle(struct core *core, const struct job *parent, struct job
 	}
 	CHECK(child->pending > 0);
 	if (--child->pending == 0)
-		job_move(core, child, EVENT_DEPS_MET, STATE_READY);
+		job_deps_met(core, child);
 }
 
 void jobs_settle(struct core *core)

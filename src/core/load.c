@@ -68,20 +68,14 @@ static char *text_copy(struct slice text)
 	return copy;
 }
 
-static enum err load_run(struct core *core, const struct row_run *row, struct error *error)
+static enum err load_run_row(struct core *core, const struct row_run *row, struct error *error)
 {
-	const struct run_list *list = &core->runs;
-	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
 	struct run *run;
 
-	if (row->ended_ms != 0)
-		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
-	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run ||
-	    (last && (uint64_t)row->run <= last->number))
+	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run)
 		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
 	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1) ||
-	    (uint64_t)row->first + (uint64_t)row->jobs > core->next_job ||
-	    (last && (uint64_t)row->first < last->first + last->job_count))
+	    (uint64_t)row->first + (uint64_t)row->jobs > core->next_job)
 		return TRUST(error, "run %lld: its jobs overlap or are over next_job", (long long)row->run);
 	run = mem_zalloc(sizeof(*run));
 	run->number = (uint64_t)row->run;
@@ -94,6 +88,20 @@ static enum err load_run(struct core *core, const struct row_run *row, struct er
 	run->held = row->held != 0;
 	run_add(core, run);
 	return ERR_NONE;
+}
+
+static enum err load_run(struct core *core, const struct row_run *row, struct error *error)
+{
+	const struct run_list *list = &core->runs;
+	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
+
+	if (row->ended_ms != 0)
+		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
+	if (last && row->run <= (int64_t)last->number)
+		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
+	if (last && row->first < (int64_t)(last->first + last->job_count))
+		return TRUST(error, "run %lld: its jobs overlap or are over next_job", (long long)row->run);
+	return load_run_row(core, row, error);
 }
 
 static enum err load_spec(struct core *core, const struct row_spec *row, struct error *error)
@@ -113,25 +121,29 @@ static enum err load_spec(struct core *core, const struct row_spec *row, struct 
 	return ERR_NONE;
 }
 
-static enum err graphs_build(struct core *core, struct error *error)
+static enum err run_build(struct core *core, struct run *run, struct error *error)
 {
 	struct error why = { 0 };
+	uint64_t jobs = 0;
+
+	for (uint32_t part = 0; part < run->part_count; part++)
+		jobs += run->part_jobs[part];
+	if (jobs != run->job_count)
+		return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
+			     (unsigned long long)run->number, (unsigned long long)jobs, run->job_count);
+	if (graph_build(core, run, &why) != ERR_NONE)
+		return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
+	return ERR_NONE;
+}
+
+static enum err graphs_build(struct core *core, struct error *error)
+{
+	enum err err = ERR_NONE;
 
 	core->graphs_built = true;
-	for (size_t i = core->runs.head; i < core->runs.count; i++) {
-		struct run *run = core->runs.at[i].run;
-		uint64_t jobs = 0;
-
-		for (uint32_t part = 0; part < run->part_count; part++)
-			jobs += run->part_jobs[part];
-		if (jobs != run->job_count)
-			return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
-				     (unsigned long long)run->number, (unsigned long long)jobs,
-				     run->job_count);
-		if (graph_build(core, run, &why) != ERR_NONE)
-			return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
-	}
-	return ERR_NONE;
+	for (size_t i = core->runs.head; i < core->runs.count && err == ERR_NONE; i++)
+		err = run_build(core, core->runs.at[i].run, error);
+	return err;
 }
 
 static bool job_row_sane(const struct core *core, const struct row_job *row, const struct job *job)
@@ -196,6 +208,8 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 	job->priority = (uint8_t)row->priority;
 	if (row->flags & ROW_JOB_HELD)
 		job->flags |= JOB_ON_HOLD;
+	if (row->flags & ROW_JOB_LOOSE)
+		job->flags |= JOB_LOOSE;
 	return ERR_NONE;
 }
 
@@ -263,9 +277,11 @@ struct standing *run_standing(const struct run *run)
 }
 
 /* I6, and the same transaction for a completion and what it decides. */
-bool standing_fits(enum job_state state, struct standing standing)
+bool standing_fits(const struct job *job, struct standing standing)
 {
-	switch (state) {
+	if (job->flags & JOB_LOOSE)
+		return job->state != STATE_WAITING;
+	switch ((enum job_state)job->state) {
 	case STATE_WAITING:
 		return !standing.against;
 	case STATE_SKIPPED:
@@ -315,7 +331,7 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 		struct job *job = &run->jobs[i];
 
 		job->flags &= (uint16_t)~JOB_ROW;
-		if (!standing_fits(job->state, standing[i])) {
+		if (!standing_fits(job, standing[i])) {
 			err = TRUST(error, "job %llu of run %llu is %s, which its dependencies contradict",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
 				    state_table[job->state].name);
@@ -339,6 +355,70 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 		err = TRUST(error, "run %llu: all its jobs have ended, but it has not",
 			    (unsigned long long)run->number);
 	return err;
+}
+
+/* --- a run that had left memory --- */
+
+static enum err ended_rows_load(struct core *core, struct run *run, const struct row *rows, size_t count,
+				struct error *error)
+{
+	struct standing *standing;
+	enum err err = ERR_NONE;
+	size_t at = 1;
+
+	for (; at < count && rows[at].table == TABLE_spec && err == ERR_NONE; at++)
+		err = load_spec(core, &rows[at].spec, error);
+	if (err == ERR_NONE)
+		err = run_build(core, run, error);
+	if (err != ERR_NONE)
+		return err;
+	for (; at < count && rows[at].table == TABLE_job && err == ERR_NONE; at++)
+		err = load_job(core, &rows[at].job, error);
+	standing = run_standing(run);
+	for (uint32_t i = 0; i < run->job_count; i++) {
+		struct job *job = &run->jobs[i];
+
+		if (err == ERR_NONE && (!state_terminal(job->state) || !standing_fits(job, standing[i])))
+			err = TRUST(error, "job %llu of run %llu is %s, though the run has ended",
+				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
+				    state_table[job->state].name);
+		job->flags &= (uint16_t)~JOB_ROW;
+	}
+	mem_free(standing);
+	return err;
+}
+
+enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error)
+{
+	struct run *run;
+	enum err err;
+
+	CHECK(count > 0 && rows[0].table == TABLE_run && !run_find(core, (uint64_t)rows[0].run.run));
+	if (rows[0].run.ended_ms == 0)
+		return TRUST(error, "run %lld: it is live and not in memory", (long long)rows[0].run.run);
+	if (core->live_jobs + (uint64_t)rows[0].run.jobs > LIMIT_LIVE_JOBS_MAX)
+		return error_set(error, ERR_FULL, "%llu jobs are live, and %d is the most: try again when some have ended",
+				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
+	/* What its jobs left in the queue before they left would be theirs again. */
+	ready_compact(core);
+	err = load_run_row(core, &rows[0].run, error);
+	if (err != ERR_NONE)
+		return err;
+	run = run_find(core, (uint64_t)rows[0].run.run);
+	err = ended_rows_load(core, run, rows, count, error);
+	if (err != ERR_NONE) {
+		core->live_runs--;
+		memset(run->counts, 0, sizeof(run->counts));
+		run_remove(core, run);
+		run_free(run);
+		return err;
+	}
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		core->counts[state] += run->counts[state];
+	run->settled = run->job_count;
+	run->ended_ms = rows[0].run.ended_ms;
+	run_wait_sweep(core, run);
+	return ERR_NONE;
 }
 
 enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error)

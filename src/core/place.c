@@ -66,7 +66,7 @@ void ready_push(struct core *core, struct job *job)
 	class->keys[at] = key;
 }
 
-static void ready_compact(struct core *core)
+void ready_compact(struct core *core)
 {
 	struct ready_class *class = &core->ready;
 	size_t kept = 0;

@@ -152,7 +152,7 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	run_touch(core, run, true);
 	for (uint32_t i = 0; i < count; i++) {
 		if (run->jobs[i].pending == 0)
-			job_move(core, &run->jobs[i], EVENT_DEPS_MET, STATE_READY);
+			job_deps_met(core, &run->jobs[i]);
 	}
 	submit_accepted(core, input, run->number, false);
 	return ERR_NONE;

@@ -85,6 +85,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cause = job->cause ? job->run->first + job->cause : 0, .cpu_us = job->cpu_us,
 		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
+		.round = job->round,
 		.held = !state_terminal(job->state) && job->flags & JOB_ON_HOLD,
 	};
 	view_spec(&spec, detail, arena, ret_row);

@@ -21,7 +21,7 @@ static enum err on_act(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
-	if (msg.verb >= ACT_HOLD && msg.verb <= ACT_PRIORITY) {
+	if (msg.verb >= ACT_RETRY && msg.verb <= ACT_PRIORITY) {
 		input = inbox_add(in->master, INPUT_ACT, in->session, msg.id, in->body.len);
 		input->act = (struct input_act){
 			.verb = (enum act_verb)msg.verb, .run = msg.run, .job = keep(in, msg.job),

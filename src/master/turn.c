@@ -41,6 +41,8 @@ static void inbox_clear(struct master *master)
 	for (size_t i = 0; i < inbox->count; i++) {
 		const struct core_input *input = &inbox->inputs[i];
 
+		if (input->kind == INPUT_REOPEN)
+			history_reopened(master, input->reopen.owner);
 		if (input->kind != INPUT_SUBMIT)
 			continue;
 		for (size_t part = 0; part < input->submit.part_count; part++)
@@ -123,6 +125,13 @@ static bool is_gone(struct master *master, const struct core_input *input)
 		return false;
 	query = query_new(master, input->conn, input->request, QUERY_IS_ACT);
 	query->run = run;
+	if (input->kind == INPUT_CANCEL)
+		return true;
+	query->verb = input->act.verb;
+	query->value = input->act.value;
+	query->job_len = input->act.job.len < sizeof(query->job) ? input->act.job.len : sizeof(query->job);
+	if (query->job_len > 0)
+		memcpy(query->job, input->act.job.data, query->job_len);
 	return true;
 }
 

@@ -41,7 +41,7 @@ static void some_act(struct sim_world *world, const struct sim_graph *graph)
 {
 	const struct rec_job_spec *job = &graph->jobs[world_rand(world, graph->count)];
 
-	switch (world_rand(world, 6)) {
+	switch (world_rand(world, 9)) {
 	case 0:
 		send_act(world, graph, ACT_CANCEL, 0, world_chance(world, 500) ? job : NULL);
 		break;
@@ -51,6 +51,13 @@ static void some_act(struct sim_world *world, const struct sim_graph *graph)
 		break;
 	case 3:
 		send_act(world, graph, ACT_RELEASE, 0, world_chance(world, 500) ? job : NULL);
+		break;
+	case 4:
+		send_act(world, graph, ACT_RETRY, world_chance(world, 500) ? RETRY_FROM : RETRY_ONLY, job);
+		break;
+	case 5:
+	case 6:
+		send_act(world, graph, ACT_RETRY, world_chance(world, 700) ? RETRY_FAILED : RETRY_ALL, NULL);
 		break;
 	default:
 		send_act(world, graph, ACT_HOLD, 0, world_chance(world, 700) ? job : NULL);

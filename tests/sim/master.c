@@ -23,8 +23,33 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	core_step(world->master.core, &input);
 }
 
+/* A retry of a run that has left memory comes with its rows. */
+static void reopen_input(struct sim_world *world, struct core_input *input)
+{
+	const struct row *run = disk_get(&world->disk, TABLE_run, input->act.run);
+	struct input_act act = input->act;
+	struct row *rows;
+
+	if (!run)
+		return;
+	rows = mem_array((size_t)run->run.jobs + 2, sizeof(*rows));
+	rows[0] = *run;
+	for (size_t i = 0; i < world->disk.count; i++)
+		if (world->disk.order[i]->row.table == TABLE_spec && world->disk.order[i]->row.spec.run == run->run.run)
+			rows[1] = world->disk.order[i]->row;
+	for (int64_t i = 0; i < run->run.jobs; i++)
+		rows[2 + i] = *disk_get(&world->disk, TABLE_job, (uint64_t)(run->run.first + i));
+	input->kind = INPUT_REOPEN;
+	input->reopen = (struct input_reopen){ .act = act, .rows = rows, .row_count = (size_t)run->run.jobs + 2 };
+	core_step(world->master.core, input);
+	mem_free(rows);
+}
+
 static void act_input(struct sim_world *world, const struct event *event)
 {
+	struct arena arena = { 0 };
+	struct rec_run_row known;
+	bool live = view_run(world->master.core, event->message->run, &arena, &known);
 	const struct message *message = event->message;
 	struct core_input input = { .kind = INPUT_ACT, .conn = event->a, .request = message->request };
 
@@ -38,7 +63,11 @@ static void act_input(struct sim_world *world, const struct event *event)
 			.value = message->value, .principal = 1, .person = slice_str("sim"),
 		};
 	}
-	core_step(world->master.core, &input);
+	arena_free(&arena);
+	if (!live && message->verb == ACT_RETRY)
+		reopen_input(world, &input);
+	else
+		core_step(world->master.core, &input);
 }
 
 static void hello_input(struct sim_world *world, const struct event *event)

@@ -19,6 +19,7 @@ struct oracle_job {
 	uint32_t live, starts, fails;
 	bool on_paused;                  /* a stopped machine ran it: the honest exception of I5 */
 	uint64_t last_started;           /* epoch */
+	uint64_t round_epoch;            /* of the last attempt before this round */
 	struct row_job row;
 };
 
@@ -110,15 +111,17 @@ void oracle_started(struct sim_world *world, const struct sim_worker *worker, ui
 		world_fail(world, "an attempt of job %u starts twice", (unsigned)serial);
 	if (!ledger_has_lease(worker->ledger, world->now_ns))
 		world_fail(world, "%s starts job %u without a lease", worker->name, (unsigned)serial);
-	if (graph->jobs[serial - first].mode == EXEC_ONCE && job->starts > 0)
+	if (graph->jobs[serial - first].mode == EXEC_ONCE && epoch > job->round_epoch && job->starts > 0)
 		world_fail(world, "I4: job %u may start once, and starts again", (unsigned)serial);
 	if (graph->jobs[serial - first].mode == EXEC_EXCLUSIVE && job->live > 0 && !job->on_paused)
 		world_fail(world, "I5: job %u may run once at a time, and starts beside itself", (unsigned)serial);
 	job->last_started = epoch;
-	job->starts++;
+	job->starts += epoch > job->round_epoch;
 	job->live++;
 	world->oracle.starts++;
 	sim_totals.starts++;
+	if (row->job.flags & ROW_JOB_LOOSE)
+		return;                          /* a parent began another round behind it */
 	for (size_t i = 0; i < graph->jobs[serial - first].needs.n; i++) {
 		const struct rec_job_spec *spec = &graph->jobs[serial - first];
 		const struct row *parent = disk_get(&world->disk, TABLE_job, first + spec->needs.at[i]);
@@ -174,15 +177,13 @@ static void durable_job(struct sim_world *world, const struct row_job *row)
 
 	if ((uint64_t)row->epoch < job->epoch_durable)
 		world_fail(world, "I3: the epoch of job %u shrinks", (unsigned)row->job);
-	if ((uint32_t)row->round < job->round || (uint32_t)row->round > job->round + 1)
-		world_fail(world, "job %u goes from round %u to %u", (unsigned)row->job, job->round, (unsigned)row->round);
+	if ((uint32_t)row->round < job->round)
+		world_fail(world, "job %u goes from round %u back to %u", (unsigned)row->job, job->round, (unsigned)row->round);
 	if (job->terminal && state != job->durable && (uint32_t)row->round == job->round)
 		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
 			   state_table[state].name);
 	if (state == STATE_SUCCEEDED && job->last_started != (uint64_t)row->epoch)
 		world_fail(world, "I3: job %u succeeded by an attempt that isn't its last", (unsigned)row->job);
-	if ((uint32_t)row->round > job->round && !job->terminal)
-		world_fail(world, "job %u begins a round before the last has ended", (unsigned)row->job);
 	job->round = (uint32_t)row->round;
 	job->epoch_durable = (uint64_t)row->epoch;
 	job->durable = state;
@@ -208,6 +209,13 @@ static void durable_failure(struct sim_world *world, const struct rec_event *eve
 	struct oracle_job *job = job_of(world, event->job);
 	const struct rec_job_spec *spec = oracle_spec(world, event->job);
 
+	if (event->event == EVENT_REOPENED) {
+		if (!state_terminal((enum job_state)event->from))
+			world_fail(world, "job %u begins a round before the last has ended", (unsigned)event->job);
+		job->fails = 0;
+		job->starts = 0;
+		job->round_epoch = event->epoch;
+	}
 	if (event->event != EVENT_EXITED_FAIL)
 		return;
 	job->fails++;
