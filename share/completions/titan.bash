@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker run watch wait logs cancel ls show dash wire completion help version' ;;
+	'') words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority ls show dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -34,7 +34,13 @@ _titan() {
 		options+=' --name --slots --ready-fd'
 		;;
 	run)
-		options+=' --expression --lines --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'
+		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'
+		;;
+	validate)
+		options+=' --param'
+		;;
+	plan)
+		options+=' --param'
 		;;
 	watch)
 		kind=run
@@ -48,6 +54,19 @@ _titan() {
 		;;
 	cancel)
 		options+=' --wait'
+		kind=job
+		;;
+	retry)
+		options+=' --failed --from --only --all'
+		kind=job
+		;;
+	hold)
+		kind=job
+		;;
+	release)
+		kind=job
+		;;
+	priority)
 		kind=job
 		;;
 	ls)
@@ -67,7 +86,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker run watch wait logs cancel ls show dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority ls show dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

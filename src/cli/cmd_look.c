@@ -75,6 +75,7 @@ static const struct column detail_columns[] = {
 	{ "name", NULL, false },
 	{ "job", NULL, false },
 	{ "index", NULL, false },
+	{ "held", NULL, false },
 };
 
 static void number_or_none(struct records *records, uint64_t value)
@@ -126,6 +127,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, job->name);
 	records_number(records, job->job);
 	records_number(records, job->index);
+	records_bool(records, job->held);
 }
 
 static enum err show_job(struct cli *cli, const struct selector *selector)
@@ -165,6 +167,8 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	text_escape(out, run->name, TEXT_KEEP_NONE);
 	buf_add_str(out, "  ");
 	look_state(&cli->out, run_state_info(state), out);
+	if (run->held)
+		buf_add_str(out, " (held)");
 	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " settled  submitted %s", counts.settled, counts.jobs,
 		 clock_format_local(run->submitted_ms, time));
 	if (run->owner.len > 0) {

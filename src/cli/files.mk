@@ -5,6 +5,7 @@ cli_sources = \
 	src/cli/ask.c \
 	src/cli/cli.c \
 	src/cli/cli.h \
+	src/cli/cmd_act.c \
 	src/cli/cmd_cancel.c \
 	src/cli/cmd_dash.c \
 	src/cli/cmd_demo.c \

@@ -203,6 +203,9 @@ static enum err syntax_error(struct loader *loader, const yaml_parser_t *parser)
 	if (memchr(loader->reader->text.data, '\t', loader->reader->text.len) != NULL &&
 	    parser->error == YAML_SCANNER_ERROR && strstr(problem, "cannot start any token") != NULL)
 		problem = "a tab, or another character that can't begin a value; YAML is indented with blanks";
+	if (at > 0 && at < loader->reader->text.len && memcmp(loader->reader->text.data + at - 1, "${", 2) == 0)
+		return dag_fail(loader->reader, at - 1, 2, ERR_SYNTAX,
+				"this isn't YAML: between braces or brackets a text with ${..} stands in quotes");
 	return dag_fail(loader->reader, at, 1, ERR_SYNTAX, "this isn't YAML: %s%s%s",
 			parser->context ? parser->context : "", parser->context ? ": " : "", problem);
 }

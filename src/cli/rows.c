@@ -70,6 +70,7 @@ static const struct column run_columns[] = {
 	{ "owner", NULL, false },
 	{ "submitted", NULL, false },
 	{ "ended", NULL, false },
+	{ "held", NULL, false },
 };
 
 void rows_begin_runs(struct records *records, struct arena *arena)
@@ -97,6 +98,7 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_text(records, run->owner);
 	records_time(records, run->submitted_ms);
 	records_time(records, run->ended_ms);
+	records_bool(records, run->held);
 }
 
 static const char *signal_name(uint64_t number)
@@ -129,6 +131,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	struct buf text = { 0 };
 	struct slice copy;
 
+	if (job->held && !state_terminal(state))
+		return slice_str("held back");
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
 		return slice_make(NULL, 0);
 	for (size_t i = 0; i < job_count && cause == NULL; i++)
@@ -176,6 +180,7 @@ static const struct column job_columns[] = {
 	{ "cpu_us", NULL, false },
 	{ "rss_kib", NULL, false },
 	{ "out_bytes", NULL, false },
+	{ "held", NULL, false },
 };
 
 void rows_begin_jobs(struct records *records, struct arena *arena)
@@ -244,6 +249,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_number(records, job->cpu_us);
 	records_number(records, job->rss_kib);
 	records_number(records, job->out_bytes);
+	records_bool(records, job->held);
 	buf_free(&address);
 }
 

@@ -282,6 +282,7 @@ static const struct bad bad_ones[] = {
 	{ "jobs:\n  a: {run: !!str x}\n", 2, 12, ERR_INVALID, "tags" },
 	{ A "---\n" A, 3, 1, ERR_INVALID, "a second document" },
 	{ "jobs:\n  a: {run: \"x}\n", 2, 12, ERR_SYNTAX, "this isn't YAML" },
+	{ "jobs:\n  a: {run: x ${y}}\n", 2, 14, ERR_SYNTAX, "stands in quotes" },
 	{ "jobs:\n\ta: {run: x}\n", 2, 1, ERR_SYNTAX, "a tab" },
 	{ "jobs:\n  a: {run: \"\\0\"}\n", 2, 12, ERR_INVALID, "a NUL" },
 	{ "jobs:\n  \xc3\xa4: {run: x}\n  b: {rum: x}\n", 2, 3, ERR_INVALID, "a job's name" },
