@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What people do to jobs that exist: priorities, holding back and letting go. Every act is answered with
- * how many jobs it changed; done again it changes none, and its inverse undoes it.
+ * What people do to jobs that exist. Every act is answered with how many jobs it changed; done again it
+ * changes none, and the inverse of holding back and of a priority undoes it.
  */
 #include "core/internal.h"
 
@@ -100,6 +100,9 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 				 (unsigned long long)act->run, (int)act->job.len, (const char *)act->job.data,
 				 state_table[job->state].name);
 	switch (act->verb) {
+	case ACT_APPROVE:
+	case ACT_REJECT:
+		return gate_decide(core, act, run, job, ret_changed, error);
 	case ACT_PRIORITY:
 		return act_priority(core, act, run, job, ret_changed, error);
 	case ACT_HOLD:

@@ -78,7 +78,8 @@ static int64_t backoff_ms(struct core *core, const struct rec_job_spec *spec, ui
 void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms)
 {
 	job->flags |= JOB_TIMED;
-	timer_add(core, TIMER_DUE, job_serial(job), job->epoch, wait_ms);
+	timer_add(core, TIMER_DUE, job_serial(job), job->epoch,
+		  wait_ms < LIMIT_SPAN_MAX_S * INT64_C(1000) ? wait_ms : LIMIT_SPAN_MAX_S * INT64_C(1000));
 }
 
 static void job_delay(struct core *core, struct job *job, enum job_event event,

@@ -19,14 +19,14 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, (uint64_t)job->crashes << 32 | job->worker);
 	mix(hash, (uint64_t)job->stop_cause << 32 | job->outcome);
 	mix(hash, (uint64_t)job->code << 32 | job->cause);
-	mix(hash, state_terminal(job->state) || job->state == STATE_DELAYED ? (uint64_t)job->when_ms : 0);
+	mix(hash, state_terminal(job->state) || job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? (uint64_t)job->when_ms : 0);
 	mix(hash, (uint64_t)job->started_ms);
 	mix(hash, job->cpu_us);
 	mix(hash, job->rss_kib);
 	mix(hash, job->out_bytes);
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
-	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE));
+	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED));
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -81,6 +81,14 @@ uint64_t core_hash(const struct core *core)
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		if (core->runs.at[i].run && core->runs.at[i].run->ended_ms == 0)
 			hash_run(&hash, core->runs.at[i].run);
+	for (size_t i = 0; i < core->gate_count; i++) {
+		uint64_t people = 0;     /* a sum: loading has them in another order */
+
+		for (size_t at = 0; at < core->gates[i].have; at++)
+			people += hash_u64(core->gates[i].people[at]);
+		mix(&hash, core->gates[i].job);
+		mix(&hash, people);
+	}
 	mix(&hash, hash_keys(core));
 	return hash;
 }
@@ -98,7 +106,11 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
 	CHECK(job->state != STATE_READY || job->flags & JOB_QUEUED || job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
-	CHECK(!(job->flags & JOB_TIMED) || job->state == STATE_DELAYED || job->state == STATE_RUNNING);
+	CHECK(!(job->flags & JOB_TIMED) || job->state == STATE_DELAYED || job->state == STATE_RUNNING ||
+	      job->state == STATE_APPROVAL);
+	CHECK(job->state != STATE_APPROVAL || gate_find(core, job_serial(job)));
+	CHECK(job->state != STATE_APPROVAL || !(job->flags & JOB_TIMED) == !job->when_ms);
+	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);
 	CHECK(!(job->flags & JOB_RECALLED) || job->state == STATE_ASSIGNED);
 	CHECK(job->epoch >> 32 <= core->generation);
 	CHECK(job->tries >= job->crashes && (uint32_t)job->epoch >= job->tries);
@@ -216,5 +228,6 @@ void core_check(const struct core *core)
 	check_ready(core);
 	check_timers(core);
 	check_run_list(&core->runs);
+	CHECK(core->gate_count == counts[STATE_APPROVAL]);
 	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
 }

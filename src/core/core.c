@@ -70,6 +70,9 @@ void core_free(struct core *core)
 	mem_free(core->ready.keys);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
+	for (size_t i = 0; i < core->gate_count; i++)
+		mem_free(core->gates[i].people);
+	mem_free(core->gates);
 	mem_free(core->touched);
 	mem_free(core->settled);
 	mem_free(core->touched_runs);
@@ -158,7 +161,9 @@ static void timer_fire(struct core *core, const struct timer *timer)
 	job = job_find(core, timer->id);
 	job->flags &= (uint16_t)~JOB_TIMED;
 	if (timer->kind == TIMER_DUE)
-		job_move(core, job, EVENT_DUE, STATE_READY);
+		job_due(core, job);
+	else if (timer->kind == TIMER_EXPIRY)
+		gate_expired(core, job);
 	else
 		attempt_stop(core, job, EVENT_RUN_TIMEOUT);
 }

@@ -105,8 +105,7 @@ struct core *core_new(const struct core_config *config);
 void core_free(struct core *core);       /* NULL is fine */
 
 /*
- * Loading: rows in the order of rows.def's tables (meta, worker, run, spec, job, submit_key); of runs,
- * specs and jobs only those of live runs. core_load_end raises the boot count, and is itself a turn:
+ * Loading: rows in the order of rows.def's tables; of runs, specs, jobs and decisions only those of live runs. core_load_end raises the boot count, and is itself a turn:
  * its outbox must be committed before anything else. Nothing fires in it: the state is what the rows say.
  * An error means that the store can't be trusted.
  */

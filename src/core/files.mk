@@ -10,6 +10,7 @@ core_sources = \
 	src/core/core.h \
 	src/core/cycle.c \
 	src/core/flush.c \
+	src/core/gate.c \
 	src/core/graph.c \
 	src/core/hello.c \
 	src/core/internal.h \

@@ -64,12 +64,13 @@ static void job_row_put(struct core *core, const struct job *job)
 		.tries = job->tries, .crashes = job->crashes, .worker = job->worker,
 		.stop_cause = job->stop_cause, .outcome = job->outcome, .code = job->code,
 		.cause = job->cause ? (int64_t)(job->run->first + job->cause) : 0,
-		.due_ms = job->state == STATE_DELAYED ? job->when_ms : 0,
+		.due_ms = job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? job->when_ms : 0,
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
 		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
-			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0),
+			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |
+			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0),
 	};
 }
 

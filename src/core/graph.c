@@ -71,6 +71,8 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		.priority = (uint8_t)(spec.priority ? spec.priority - 1 : PRIORITY_DEFAULT),
 		.flags = spec.timeout_ms ? JOB_TIMEOUT : 0,
 	};
+	if (spec.delay_ms > 0 || spec.not_before_ms > 0 || spec.gate_count > 0)
+		job->flags |= JOB_STAGED;
 	err = job_edges_add(builder, &spec, job);
 	if (err != ERR_NONE)
 		return err;

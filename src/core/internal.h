@@ -31,6 +31,8 @@ enum job_flag {
 	JOB_ON_HOLD = 128,               /* a person holds it back */
 	JOB_LOOSE = 256,                 /* a parent began a new round without it: that decides nothing here */
 	JOB_MARKED = 512,                /* while a round is opened */
+	JOB_STAGED = 1024,               /* its specification has a delay or a gate */
+	JOB_PASSED = 2048,               /* its gate is open, in this round */
 };
 
 struct job {
@@ -38,7 +40,7 @@ struct job {
 	struct run *run;
 	const uint8_t *spec;             /* in a blob of its run */
 	int64_t started_ms;
-	int64_t when_ms;                 /* due while delayed, end when terminal */
+	int64_t when_ms;                 /* due while delayed, expiry of a gate, end when terminal */
 	uint64_t cpu_us;
 	uint64_t out_bytes;
 	uint32_t rss_kib;
@@ -121,7 +123,7 @@ struct ready_class {                     /* of jobs with equal requirements; of 
 	size_t count, cap, stale;
 };
 
-enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER };
+enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY };
 
 struct timer {
 	int64_t due_ns;
@@ -162,6 +164,12 @@ struct worker {
 	uint64_t cpu_permille, mem_permille;
 	uint64_t run_us;                 /* moving average of how long its jobs run */
 	uint32_t results;
+};
+
+struct gate {                            /* of a job that waits for people */
+	uint64_t job;
+	uint64_t *people;                /* who approved */
+	size_t have, cap;
 };
 
 struct candidate {                       /* for placement: the lowest key is the best */
@@ -205,6 +213,9 @@ struct core {
 	uint64_t recalls;                /* attempts asked back and still assigned */
 	uint64_t stale_results;
 
+	struct gate *gates;              /* ascending by job */
+	size_t gate_count, gate_cap;
+
 	struct job **touched;
 	size_t touched_count, touched_cap;
 	struct job **settled;            /* terminal, their children not yet told */
@@ -247,6 +258,7 @@ static inline struct slice job_spec_bytes(const struct job *job)
 void job_move(struct core *core, struct job *job, enum job_event event, enum job_state to);
 void job_touch(struct core *core, struct job *job, bool row);
 void job_deps_met(struct core *core, struct job *job);
+void job_due(struct core *core, struct job *job);
 void jobs_settle(struct core *core);                     /* tell children of what settled, breadth first */
 bool trigger_met(enum trigger trigger, enum job_state parent);   /* of a terminal parent */
 /* Its lists are in core->scratch, until that is used again. */
@@ -300,6 +312,17 @@ void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
 void cancel_step(struct core *core, const struct core_input *input);
+
+/* gate.c */
+struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
+void gate_add(struct core *core, const struct job *job);
+void gate_remove(struct core *core, const struct job *job);
+bool gate_vote(struct gate *gate, uint64_t person);      /* false: it had approved before */
+void gate_enter(struct core *core, struct job *job);
+void gate_timer_arm(struct core *core, struct job *job, int64_t wait_ms);
+void gate_expired(struct core *core, struct job *job);
+enum err gate_decide(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+		     uint64_t *ret_changed, struct error *error);
 
 /* round.c */
 enum err round_open(struct core *core, const struct input_act *act, struct run *run, struct job *job,

@@ -48,6 +48,8 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 	}
 	if (state_terminal(job->state))
 		job->run->settled--;
+	if (job->state == STATE_APPROVAL)
+		gate_remove(core, job);
 	if (job->state == STATE_READY && to != STATE_ASSIGNED)
 		ready_leave(core, job);
 	if (job->flags & JOB_RECALLED && job->state == STATE_ASSIGNED) {
@@ -64,6 +66,8 @@ static void job_enter(struct core *core, struct job *job)
 
 	if (job->state == STATE_READY)
 		ready_push(core, job);
+	if (job->state == STATE_APPROVAL)
+		gate_enter(core, job);
 	if (!state_terminal(job->state))
 		return;
 	job->when_ms = core->now.wall_ms;
@@ -99,7 +103,7 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	core->counts[from]--;
 	core->counts[to]++;
 	job->state = to;
-	derived = to == STATE_READY && from == STATE_WAITING && job->epoch == 0;
+	derived = to == STATE_READY && from == STATE_WAITING && job->epoch == 0 && !(job->flags & JOB_STAGED);
 	if (!derived)
 		job_history(core, job, from, event);
 	job_touch(core, job, !derived);
@@ -107,9 +111,42 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	job_enter(core, job);
 }
 
+/* Where a job with a delay or a gate goes next. */
+static void job_stage(struct core *core, struct job *job, enum job_event event)
+{
+	struct rec_job_spec spec;
+	int64_t due_ms = 0;
+
+	job_spec_decode(core, job, &spec);
+	if (spec.delay_ms > 0)
+		due_ms = core->now.wall_ms + (int64_t)spec.delay_ms;
+	if (spec.not_before_ms > due_ms)
+		due_ms = spec.not_before_ms;
+	if (event == EVENT_DEPS_MET && due_ms > core->now.wall_ms) {
+		job_move(core, job, event, STATE_DELAYED);
+		job->when_ms = due_ms;
+		job_delay_arm(core, job, due_ms - core->now.wall_ms);
+	} else if (spec.gate_count > 0 && !(job->flags & JOB_PASSED)) {
+		job_move(core, job, event, STATE_APPROVAL);
+	} else {
+		job_move(core, job, event, STATE_READY);
+	}
+}
+
 void job_deps_met(struct core *core, struct job *job)
 {
-	job_move(core, job, EVENT_DEPS_MET, STATE_READY);
+	if (job->flags & JOB_STAGED)
+		job_stage(core, job, EVENT_DEPS_MET);
+	else
+		job_move(core, job, EVENT_DEPS_MET, STATE_READY);
+}
+
+void job_due(struct core *core, struct job *job)
+{
+	if (job->flags & JOB_STAGED)
+		job_stage(core, job, EVENT_DUE);
+	else
+		job_move(core, job, EVENT_DUE, STATE_READY);
 }
 
 static void child_settle(struct core *core, const struct job *parent, struct job *child, enum trigger trigger)

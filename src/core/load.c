@@ -210,6 +210,26 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 		job->flags |= JOB_ON_HOLD;
 	if (row->flags & ROW_JOB_LOOSE)
 		job->flags |= JOB_LOOSE;
+	if (row->flags & ROW_JOB_PASSED)
+		job->flags |= JOB_PASSED;
+	if (job->state == STATE_APPROVAL && !core->loaded)
+		gate_add(core, job);
+	return ERR_NONE;
+}
+
+static enum err load_decision(struct core *core, const struct row_decision *row, struct error *error)
+{
+	const struct job *job = job_find(core, (uint64_t)row->job);
+	struct gate *gate;
+
+	if (!job || job->run->number != (uint64_t)row->run)
+		return TRUST(error, "decision on job %lld: it is not in run %lld", (long long)row->job,
+			     (long long)row->run);
+	gate = gate_find(core, (uint64_t)row->job);
+	if (!gate || row->round != job->round)
+		return ERR_NONE;         /* what was decided is in the job's state */
+	if (row->verdict != 1 || !gate_vote(gate, (uint64_t)row->person))
+		return TRUST(error, "decision on job %lld: it was rejected and still waits", (long long)row->job);
 	return ERR_NONE;
 }
 
@@ -231,7 +251,7 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 	enum err err = ERR_NONE;
 
 	CHECK(!core->loaded);
-	if ((row->table == TABLE_job || row->table == TABLE_submit_key) && !core->graphs_built)
+	if (row->table >= TABLE_job && !core->graphs_built)
 		err = graphs_build(core, error);
 	if (err != ERR_NONE)
 		return err;
@@ -246,6 +266,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_spec(core, &row->spec, error);
 	case TABLE_job:
 		return load_job(core, &row->job, error);
+	case TABLE_decision:
+		return load_decision(core, &row->decision, error);
 	case TABLE_submit_key:
 		return load_key(core, &row->submit_key, error);
 	case TABLE_event:
@@ -303,6 +325,16 @@ static int64_t wait_until(const struct core *core, int64_t wall_ms, int64_t long
 	return wait < longest_ms ? wait : longest_ms;
 }
 
+/* A wall clock that was set can't make a wait longer than any that it can be. */
+static int64_t delay_longest_ms(const struct rec_job_spec *spec)
+{
+	int64_t backoff = backoff_longest_ms(spec->backoff_ms);
+
+	if (spec->not_before_ms > 0)
+		return LIMIT_SPAN_MAX_S * INT64_C(1000);
+	return (int64_t)spec->delay_ms > backoff ? (int64_t)spec->delay_ms : backoff;
+}
+
 static void job_resume(struct core *core, struct job *job)
 {
 	struct rec_job_spec spec;
@@ -313,7 +345,11 @@ static void job_resume(struct core *core, struct job *job)
 		attempt_attach(core, worker_find(core, job->worker), job);
 	if (job->state == STATE_DELAYED) {
 		job_spec_decode(core, job, &spec);
-		job_delay_arm(core, job, wait_until(core, job->when_ms, backoff_longest_ms(spec.backoff_ms)));
+		job_delay_arm(core, job, wait_until(core, job->when_ms, delay_longest_ms(&spec)));
+	}
+	if (job->state == STATE_APPROVAL && job->when_ms > 0) {
+		job_spec_decode(core, job, &spec);
+		gate_timer_arm(core, job, wait_until(core, job->when_ms, (int64_t)spec.gate_timeout_ms));
 	}
 	if (job->state == STATE_RUNNING && job->flags & JOB_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
@@ -339,6 +375,11 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 		}
 		if (job->state == STATE_WAITING) {
 			job->pending = standing[i].open;
+			if (job->pending == 0 && job->flags & JOB_STAGED) {
+				err = TRUST(error, "job %llu of run %llu is waiting, and for nothing",
+					    (unsigned long long)job_serial(job), (unsigned long long)run->number);
+				break;
+			}
 			if (job->pending == 0) {
 				job->state = STATE_READY;
 				run->counts[STATE_WAITING]--;

@@ -47,7 +47,7 @@ static void job_reopen(struct core *core, struct job *job)
 	job->cpu_us = 0;
 	job->rss_kib = 0;
 	job->out_bytes = 0;
-	job->flags &= (uint16_t)~JOB_LOOSE;
+	job->flags &= (uint16_t)~(JOB_LOOSE | JOB_PASSED);
 	job_move(core, job, EVENT_REOPENED, STATE_WAITING);
 }
 

@@ -18,7 +18,14 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 	job = job_find(core, timer->id);
 	if (!job || job->epoch != timer->stamp || job->round != timer->round)
 		return false;
-	return job->state == (timer->kind == TIMER_DUE ? STATE_DELAYED : STATE_RUNNING);
+	switch ((enum timer_kind)timer->kind) {
+	case TIMER_DUE:
+		return job->state == STATE_DELAYED;
+	case TIMER_EXPIRY:
+		return job->state == STATE_APPROVAL;
+	default:
+		return job->state == STATE_RUNNING;
+	}
 }
 
 static void timer_up(struct timers *timers, size_t at)

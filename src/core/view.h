@@ -30,6 +30,8 @@ bool view_job(const struct core *core, uint64_t job, enum view_detail detail, st
 uint64_t view_job_at(const struct core *core, uint64_t run, uint64_t index);
 uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name);
 
+uint64_t view_gate_after(const struct core *core, uint64_t job);         /* that waits for people; 0 to begin; 0 at the end */
+
 bool view_worker(const struct core *core, uint64_t worker, struct rec_worker_row *ret_row);
 uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to begin; 0 at the end */
 

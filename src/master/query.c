@@ -42,7 +42,8 @@ bool page_add_job(struct page *page, const struct rec_job_row *row)
 	size_t numbers = row->needs.n + row->triggers.n;
 
 	if (page->snapshot.jobs.n == page->limit ||
-	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + 5 * numbers, 50 + numbers))
+	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + row->gate_message.len +
+					 5 * numbers, 50 + numbers))
 		return false;
 	PAGE_ADD(page, jobs, row);
 	return true;
@@ -262,6 +263,21 @@ static void run_job(struct master *master, struct master_turn *turn, struct quer
 	finish(master, turn, query, &page, 0);
 }
 
+static void run_gates(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct rec_job_row row;
+	uint64_t job = query->cursor, next;
+
+	page_begin(&page, &master->scratch, query);
+	while ((next = view_gate_after(master->core, job))) {
+		if (!view_job(master->core, next, VIEW_BRIEF, &master->scratch, &row) || !page_add_job(&page, &row))
+			break;
+		job = next;
+	}
+	finish(master, turn, query, &page, next ? job : 0);
+}
+
 /* ---- runs ---- */
 
 /*
@@ -358,6 +374,9 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		break;
 	case QUERY_WORKERS:
 		run_workers(master, turn, query);
+		break;
+	case QUERY_GATES:
+		run_gates(master, turn, query);
 		break;
 	case QUERY_IS_ACT:
 		history_ask(master, query);

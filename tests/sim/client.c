@@ -17,7 +17,7 @@ static void send_graph(struct sim_world *world, struct sim_graph *graph, uint64_
 }
 
 static void send_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
-		     const struct rec_job_spec *job)
+		     const struct rec_job_spec *job, uint64_t person)
 {
 	struct message *message = message_make(OP_ACT);
 
@@ -29,6 +29,7 @@ static void send_act(struct sim_world *world, const struct sim_graph *graph, enu
 	message->run = graph->run;
 	message->verb = verb;
 	message->value = value;
+	message->principal = person;
 	if (job)
 		memcpy(message->job, job->name.data, job->name.len);
 	message->request = ACT_BASE + world->act_count++;
@@ -37,30 +38,44 @@ static void send_act(struct sim_world *world, const struct sim_graph *graph, enu
 	conn_to_master(world, world->client_conn, message);
 }
 
+static bool some_gate(struct sim_world *world, const struct sim_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++) {
+		if (!oracle_job_asks(world, graph->run, i))
+			continue;
+		send_act(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, 0, &graph->jobs[i],
+			 1 + world_rand(world, SIM_PEOPLE));
+		return true;
+	}
+	return false;
+}
+
 static void some_act(struct sim_world *world, const struct sim_graph *graph)
 {
 	const struct rec_job_spec *job = &graph->jobs[world_rand(world, graph->count)];
 
+	if (world_chance(world, 400) && some_gate(world, graph))
+		return;
 	switch (world_rand(world, 9)) {
 	case 0:
-		send_act(world, graph, ACT_CANCEL, 0, world_chance(world, 500) ? job : NULL);
+		send_act(world, graph, ACT_CANCEL, 0, world_chance(world, 500) ? job : NULL, 1);
 		break;
 	case 1:
 	case 2:
-		send_act(world, graph, ACT_PRIORITY, world_rand(world, 101), world_chance(world, 700) ? job : NULL);
+		send_act(world, graph, ACT_PRIORITY, world_rand(world, 101), world_chance(world, 700) ? job : NULL, 1);
 		break;
 	case 3:
-		send_act(world, graph, ACT_RELEASE, 0, world_chance(world, 500) ? job : NULL);
+		send_act(world, graph, ACT_RELEASE, 0, world_chance(world, 500) ? job : NULL, 1);
 		break;
 	case 4:
-		send_act(world, graph, ACT_RETRY, world_chance(world, 500) ? RETRY_FROM : RETRY_ONLY, job);
+		send_act(world, graph, ACT_RETRY, world_chance(world, 500) ? RETRY_FROM : RETRY_ONLY, job, 1);
 		break;
 	case 5:
 	case 6:
-		send_act(world, graph, ACT_RETRY, world_chance(world, 700) ? RETRY_FAILED : RETRY_ALL, NULL);
+		send_act(world, graph, ACT_RETRY, world_chance(world, 700) ? RETRY_FAILED : RETRY_ALL, NULL, 1);
 		break;
 	default:
-		send_act(world, graph, ACT_HOLD, 0, world_chance(world, 700) ? job : NULL);
+		send_act(world, graph, ACT_HOLD, 0, world_chance(world, 700) ? job : NULL, 1);
 	}
 }
 
@@ -68,12 +83,15 @@ static void some_act(struct sim_world *world, const struct sim_graph *graph)
 static void tidy_up(struct sim_world *world, const struct sim_graph *graph)
 {
 	if (oracle_run_unknown(world, graph->run))
-		send_act(world, graph, ACT_CANCEL, 0, NULL);
+		send_act(world, graph, ACT_CANCEL, 0, NULL, 1);
 	if (oracle_run_held(world, graph->run))
-		send_act(world, graph, ACT_RELEASE, 0, NULL);
+		send_act(world, graph, ACT_RELEASE, 0, NULL, 1);
+	for (uint32_t i = 0; i < graph->count; i++)
+		for (uint64_t person = 1; oracle_job_asks(world, graph->run, i) && person <= SIM_PEOPLE; person++)
+			send_act(world, graph, ACT_APPROVE, 0, &graph->jobs[i], person);
 	for (uint32_t i = 0; i < graph->count; i++)
 		if (oracle_job_held(world, graph->run, i))
-			send_act(world, graph, ACT_RELEASE, 0, &graph->jobs[i]);
+			send_act(world, graph, ACT_RELEASE, 0, &graph->jobs[i], 1);
 }
 
 static void new_graph(struct sim_world *world)

@@ -64,6 +64,39 @@ static void graph_encode(struct sim_graph *graph)
 	buf_free(&bytes);
 }
 
+const char *const graph_people[SIM_PEOPLE] = { "sim", "ana", "ben", "cem" };
+
+static void job_gate(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job)
+{
+	struct slice *from = arena_zalloc(&graph->arena, SIM_PEOPLE, sizeof(*from));
+
+	job->gate_count = 1 + rand_below(rand, 2);
+	if (rand_below(rand, 2)) {
+		job->argv.n = 0;
+		job->retry_max = 0;
+	}
+	if (rand_below(rand, 2)) {
+		job->gate_timeout_ms = 1 + rand_below(rand, 60000);
+		job->gate_expiry = rand_below(rand, 2);
+	}
+	if (rand_below(rand, 3) == 0) {
+		for (size_t i = 0; i < 3; i++)
+			from[i] = slice_str(graph_people[i]);
+		job->gate_from.at = from;
+		job->gate_from.n = 3;
+	}
+}
+
+static void job_stages(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job)
+{
+	if (rand_below(rand, 10) == 0)
+		job->delay_ms = 1 + rand_below(rand, 8000);
+	if (rand_below(rand, 20) == 0)
+		job->not_before_ms = WALL_START_MS + (int64_t)rand_below(rand, 200000);
+	if (rand_below(rand, 10) == 0)
+		job_gate(rand, graph, job);
+}
+
 struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most)
 {
 	static const char *const argv_true[] = { "true" };
@@ -94,6 +127,7 @@ struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t 
 			job->retry_max = 0;
 		job->timeout_ms = rand_below(rand, 5) ? 0 : 1 + rand_below(rand, 3000);
 		job_needs(rand, graph, job, i);
+		job_stages(rand, graph, job);
 	}
 	if (rand_below(rand, 16) == 0)
 		graph_spoil(rand, graph);

@@ -60,7 +60,8 @@ static void act_input(struct sim_world *world, const struct event *event)
 	} else {
 		input.act = (struct input_act){
 			.verb = message->verb, .run = message->run, .job = slice_str(message->job),
-			.value = message->value, .principal = 1, .person = slice_str("sim"),
+			.value = message->value, .principal = message->principal,
+			.person = slice_str(graph_people[message->principal - 1]),
 		};
 	}
 	arena_free(&arena);

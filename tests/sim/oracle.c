@@ -13,9 +13,12 @@ struct oracle_job {
 	enum job_state durable;
 	bool terminal;
 	uint32_t round;                  /* durable */
+	uint32_t event_round;            /* as of the latest durable event */
 	uint32_t round_decided;
 	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
 	bool held_decided, run_held_decided;
+	int64_t gate_due_ms;             /* durable */
+	uint32_t opened;                 /* round + 1 whose gate is open */
 	uint32_t live, starts, fails;
 	bool on_paused;                  /* a stopped machine ran it: the honest exception of I5 */
 	uint64_t last_started;           /* epoch */
@@ -115,6 +118,10 @@ void oracle_started(struct sim_world *world, const struct sim_worker *worker, ui
 		world_fail(world, "I4: job %u may start once, and starts again", (unsigned)serial);
 	if (graph->jobs[serial - first].mode == EXEC_EXCLUSIVE && job->live > 0 && !job->on_paused)
 		world_fail(world, "I5: job %u may run once at a time, and starts beside itself", (unsigned)serial);
+	if (graph->jobs[serial - first].gate_count && epoch > job->round_epoch && job->opened != (uint32_t)row->job.round + 1)
+		world_fail(world, "job %u starts and nobody opened its gate", (unsigned)serial);
+	if (graph->jobs[serial - first].not_before_ms > world_time(world).wall_ms)
+		world_fail(world, "job %u starts before its time", (unsigned)serial);
 	job->last_started = epoch;
 	job->starts += epoch > job->round_epoch;
 	job->live++;
@@ -187,6 +194,8 @@ static void durable_job(struct sim_world *world, const struct row_job *row)
 	job->round = (uint32_t)row->round;
 	job->epoch_durable = (uint64_t)row->epoch;
 	job->durable = state;
+	if (state == STATE_APPROVAL)
+		job->gate_due_ms = row->due_ms;
 	job->terminal = state_terminal(state);
 	job->row = *row;
 	job->run = (uint64_t)row->run;
@@ -199,8 +208,54 @@ static void durable_due(struct sim_world *world, const struct row_job *row, int6
 
 	if (row->state != STATE_DELAYED || (job->durable == STATE_DELAYED && job->row.due_ms == row->due_ms))
 		return;
-	if (row->due_ms < wall_ms + LIMIT_RETRY_BACKOFF_MS)
+	if (row->tries > 0 && row->due_ms < wall_ms + LIMIT_RETRY_BACKOFF_MS)
 		world_fail(world, "I12: job %u waits for less than its backoff", (unsigned)row->job);
+}
+
+/* I13: people, or the expiry, and whoever may; once. */
+static void durable_gate(struct sim_world *world, const struct rec_event *event, int64_t wall_ms)
+{
+	struct oracle_job *job = job_of(world, event->job);
+	const struct rec_job_spec *spec = oracle_spec(world, event->job);
+	uint64_t approved = 0, rejected = 0;
+
+	if (!spec || event->from != STATE_APPROVAL)
+		return;
+	for (size_t i = 0; i < world->disk.count; i++) {
+		const struct row *row = &world->disk.order[i]->row;
+
+		if (row->table != TABLE_decision || (uint64_t)row->decision.job != event->job ||
+		    row->decision.round != job->event_round)
+			continue;
+		approved += row->decision.verdict == 1;
+		rejected += row->decision.verdict == 0;
+		if (spec->gate_from.n > 0 && row->decision.person == SIM_PEOPLE)
+			world_fail(world, "somebody who may not decided gate %u", (unsigned)event->job);
+		if (spec->gate_from.n > 0 && row->decision.person == 1 && row->decision.verdict)
+			world_fail(world, "who submitted gate %u approved it", (unsigned)event->job);
+	}
+	if (event->event == EVENT_APPROVED && (approved < spec->gate_count || rejected > 0))
+		world_fail(world, "gate %u opened by %u people", (unsigned)event->job, (unsigned)approved);
+	if (event->event == EVENT_REJECTED && rejected != 1)
+		world_fail(world, "gate %u was rejected by nobody", (unsigned)event->job);
+	if (event->event == EVENT_EXPIRED && (job->gate_due_ms == 0 || job->gate_due_ms > wall_ms))
+		world_fail(world, "I13: gate %u expired before its time", (unsigned)event->job);
+	if (event->event == EVENT_EXPIRED && (event->to == STATE_DENIED) != (spec->gate_expiry == GATE_REJECT))
+		world_fail(world, "I13: gate %u expired into %s", (unsigned)event->job, state_table[event->to].name);
+	if (event->to == STATE_READY || event->to == STATE_SUCCEEDED)
+		job->opened = job->event_round + 1;
+}
+
+static void durable_stage(struct sim_world *world, const struct rec_event *event, int64_t wall_ms)
+{
+	const struct rec_job_spec *spec = oracle_spec(world, event->job);
+
+	if (!spec || event->event != EVENT_DEPS_MET || event->to == STATE_DELAYED)
+		return;
+	if (spec->delay_ms > 0 || spec->not_before_ms > wall_ms)
+		world_fail(world, "job %u doesn't wait as it should", (unsigned)event->job);
+	if (spec->gate_count > 0 && event->to != STATE_APPROVAL)
+		world_fail(world, "job %u asks nobody", (unsigned)event->job);
 }
 
 /* I12: as many failures as retries allow, no more and no fewer. */
@@ -213,6 +268,7 @@ static void durable_failure(struct sim_world *world, const struct rec_event *eve
 		if (!state_terminal((enum job_state)event->from))
 			world_fail(world, "job %u begins a round before the last has ended", (unsigned)event->job);
 		job->fails = 0;
+		job->event_round++;
 		job->starts = 0;
 		job->round_epoch = event->epoch;
 	}
@@ -224,7 +280,7 @@ static void durable_failure(struct sim_world *world, const struct rec_event *eve
 			   state_table[event->to].name, job->fails, (unsigned)spec->retry_max);
 }
 
-static void durable_events(struct sim_world *world, struct slice body)
+static void durable_events(struct sim_world *world, struct slice body, int64_t wall_ms)
 {
 	struct arena arena = { 0 };
 	struct rec_event event;
@@ -237,6 +293,8 @@ static void durable_events(struct sim_world *world, struct slice body)
 			world_fail(world, "a move that isn't in the table was recorded");
 		sim_totals.moves[event.from][event.event][event.to]++;
 		durable_failure(world, &event);
+		durable_gate(world, &event, wall_ms);
+		durable_stage(world, &event, wall_ms);
 		if (event.to == STATE_SUCCEEDED || event.to == STATE_FAILED)
 			world->oracle.results++;
 	}
@@ -290,7 +348,7 @@ void oracle_durable(struct sim_world *world, const struct outbox *outbox)
 			durable_job(world, &row->job);
 		}
 		else if (row->table == TABLE_event)
-			durable_events(world, row->event.body);
+			durable_events(world, row->event.body, outbox->wall_ms);
 		else if (row->table == TABLE_submit_key)
 			durable_key(world, &row->submit_key);
 		else if (row->table == TABLE_run)
@@ -341,6 +399,13 @@ void oracle_crashed(struct sim_world *world)
 	for (size_t i = 0; i < world->disk.count; i++)
 		if (world->disk.order[i]->row.table == TABLE_run)
 			decided_row(world, &world->disk.order[i]->row);
+}
+
+bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+
+	return row && job_of(world, (uint64_t)row->run.first + index)->durable == STATE_APPROVAL;
 }
 
 bool oracle_run_held(struct sim_world *world, uint64_t run)

@@ -21,6 +21,8 @@
 
 #define SIM_WORKERS_MAX 4
 #define MS NS_PER_MS
+#define WALL_START_MS INT64_C(1700000000000)
+#define SIM_PEOPLE 4                     /* principal 1, sim, submits */
 #define ACT_BASE UINT64_C(1000000)       /* requests of acts, behind those of graphs */
 
 /* ---- graphs that the client makes (graph.c) ---- */
@@ -40,6 +42,7 @@ struct sim_graph {
 
 struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most);
 void graph_free(struct sim_graph *graph);
+extern const char *const graph_people[SIM_PEOPLE];       /* by principal - 1 */
 
 /* ---- what is durable (disk.c) ---- */
 
@@ -68,7 +71,7 @@ struct message {
 	struct sim_graph *graph;                 /* SUBMIT, ACCEPTED, ERROR to it */
 	uint64_t request, run;
 	enum act_verb verb;
-	uint64_t value;
+	uint64_t value, principal;
 	char job[16];                            /* of ACT; empty: the whole run */
 	struct rec_held *held;
 	struct rec_assign *assign;
@@ -268,6 +271,7 @@ void oracle_ended(struct sim_world *world, uint64_t job, uint64_t epoch);
 void oracle_quiet(struct sim_world *world, const struct sim_worker *worker);      /* now and then, of a worker in peace */
 void oracle_paused(struct sim_world *world, const struct sim_worker *worker);
 bool oracle_run_unknown(struct sim_world *world, uint64_t run);                   /* has it a job that waits for a person? */
+bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index);      /* does it wait for people? */
 bool oracle_run_held(struct sim_world *world, uint64_t run);
 bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index);
 void oracle_rest(struct sim_world *world);

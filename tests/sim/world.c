@@ -11,8 +11,6 @@
 
 #include "base/mem.h"
 
-#define WALL_START_MS INT64_C(1700000000000)
-
 static sigjmp_buf failure_jump;
 const char *sim_failure;
 static char failure_text[512];

@@ -161,6 +161,8 @@ static inline bool rig_row_live(const struct rig *rig, const struct row *row)
 		return rig_run_row(rig, row->spec.run)->run.ended_ms == 0;
 	if (row->table == TABLE_job)
 		return rig_run_row(rig, row->job.run)->run.ended_ms == 0;
+	if (row->table == TABLE_decision)
+		return rig_run_row(rig, row->decision.run)->run.ended_ms == 0;
 	return row->table != TABLE_event;
 }
 

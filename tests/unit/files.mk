@@ -14,6 +14,7 @@ unit_programs = \
 	tests/unit/test_cli_pipeline \
 	tests/unit/test_cli_table \
 	tests/unit/test_core_act \
+	tests/unit/test_core_gate \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
@@ -86,6 +87,9 @@ tests_unit_test_cli_table_LDADD = $(all_libs)
 
 tests_unit_test_core_act_SOURCES = tests/unit/test_core_act.c
 tests_unit_test_core_act_LDADD = $(core_libs)
+
+tests_unit_test_core_gate_SOURCES = tests/unit/test_core_gate.c
+tests_unit_test_core_gate_LDADD = $(core_libs)
 
 tests_unit_test_core_graph_SOURCES = tests/unit/test_core_graph.c
 tests_unit_test_core_graph_LDADD = $(core_libs)
