@@ -2,6 +2,8 @@
 # Kept by tests/list-sources --write.
 
 man_pages = \
+	man/titan-approvals.1 \
+	man/titan-approve.1 \
 	man/titan-cancel.1 \
 	man/titan-completion.1 \
 	man/titan-dash.1 \
@@ -15,6 +17,7 @@ man_pages = \
 	man/titan-plan.1 \
 	man/titan-priority.1 \
 	man/titan-protocol.7 \
+	man/titan-reject.1 \
 	man/titan-release.1 \
 	man/titan-retry.1 \
 	man/titan-run.1 \

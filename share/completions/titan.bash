@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority ls show dash wire completion help version' ;;
+	'') words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -69,6 +69,16 @@ _titan() {
 	priority)
 		kind=job
 		;;
+	approvals)
+		;;
+	approve)
+		options+=' --message'
+		kind=job
+		;;
+	reject)
+		options+=' --message'
+		kind=job
+		;;
 	ls)
 		options+=' --limit --all'
 		;;
@@ -86,7 +96,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority ls show dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

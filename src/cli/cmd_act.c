@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan retry, hold, release, priority, approve, reject: what people do to runs and jobs that exist. */
+/* titan retry, hold, release, priority: what people do to runs and jobs that exist. */
+#include "cli/act.h"
+
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "cli/cli.h"
 
 static const struct column act_columns[] = {
 	{ "target", "target", false },
@@ -41,18 +42,17 @@ static enum err check_format(struct cli *cli)
 	return records_check(&records, &cli->out, &cli->error);
 }
 
-static int act_on(struct cli *cli, struct msg_act *act, const char *target, const char *what)
+int act_send(struct cli *cli, struct msg_act *act, const char *what)
 {
 	struct msg_ok ok;
 
 	if (cli_call(cli, OP_ACT, act, OP_OK, &cli->arena, &ok) != ERR_NONE)
 		return cli_fail(cli);
-	tell(cli, target, what, ok.count);
+	tell(cli, cli->invocation->args[0], what, ok.count);
 	return 0;
 }
 
-/* The first argument, which every one of these commands has. */
-static enum err select_target(struct cli *cli, struct msg_act *act)
+enum err act_select(struct cli *cli, struct msg_act *act)
 {
 	struct selector selector;
 	enum err err = check_format(cli);
@@ -94,27 +94,27 @@ int cmd_retry(struct cli *cli)
 {
 	struct msg_act act = { .verb = ACT_RETRY };
 
-	if (select_target(cli, &act) != ERR_NONE || read_scope(cli, &act) != ERR_NONE)
+	if (act_select(cli, &act) != ERR_NONE || read_scope(cli, &act) != ERR_NONE)
 		return cli_fail(cli);
-	return act_on(cli, &act, cli->invocation->args[0], "to be run again");
+	return act_send(cli, &act, "to be run again");
 }
 
 int cmd_hold(struct cli *cli)
 {
 	struct msg_act act = { .verb = ACT_HOLD };
 
-	if (select_target(cli, &act) != ERR_NONE)
+	if (act_select(cli, &act) != ERR_NONE)
 		return cli_fail(cli);
-	return act_on(cli, &act, cli->invocation->args[0], "held back");
+	return act_send(cli, &act, "held back");
 }
 
 int cmd_release(struct cli *cli)
 {
 	struct msg_act act = { .verb = ACT_RELEASE };
 
-	if (select_target(cli, &act) != ERR_NONE)
+	if (act_select(cli, &act) != ERR_NONE)
 		return cli_fail(cli);
-	return act_on(cli, &act, cli->invocation->args[0], "let go");
+	return act_send(cli, &act, "let go");
 }
 
 int cmd_priority(struct cli *cli)
@@ -122,7 +122,7 @@ int cmd_priority(struct cli *cli)
 	struct msg_act act = { .verb = ACT_PRIORITY };
 
 	if (parse_number(cli->invocation->args[1], "the priority", 0, 100, &act.value, &cli->error) != ERR_NONE ||
-	    select_target(cli, &act) != ERR_NONE)
+	    act_select(cli, &act) != ERR_NONE)
 		return cli_fail(cli);
-	return act_on(cli, &act, cli->invocation->args[0], "changed");
+	return act_send(cli, &act, "changed");
 }

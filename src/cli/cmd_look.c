@@ -55,6 +55,9 @@ static const struct column detail_columns[] = {
 	{ "outcome", "result", false },
 	{ "cause", "why", false },
 	{ "command", "command", false },
+	{ "message", "question", false },
+	{ "approvals", "approvals", false },
+	{ "approvals_needed", "of", false },
 	{ "needs", "needs", false },
 	{ "tries", "tries", false },
 	{ "retry_max", "retries allowed", false },
@@ -91,19 +94,21 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 {
 	enum job_state state = job_state_checked(job->state);
 	struct slice_list needs = { .n = job->needs.n };
-	struct buf address = { 0 };
 
 	needs.at = arena_zalloc(records->arena, needs.n + 1, sizeof(*needs.at));
 	for (size_t i = 0; i < needs.n; i++)
 		needs.at[i] = job->needs.at[i] < job_count ? jobs[job->needs.at[i]].name : slice_str("?");
-	buf_addf(&address, "%" PRIu64 "/", job->run);
-	buf_add_slice(&address, job->name);
-	records_text(records, arena_copy(records->arena, buf_slice(&address)));
-	buf_free(&address);
+	records_text(records, job_address(job, records->arena));
 	records_state(records, &state_table[state], state_table[state].name);
 	records_text(records, job_outcome_text(job, records->arena));
 	records_text(records, job_cause_text(job, jobs, job_count, records->arena));
 	records_text(records, job->command);
+	records_text(records, job->gate_message);
+	if (job->gate_count)
+		records_number(records, job->gate_have);
+	else
+		records_none(records);
+	number_or_none(records, job->gate_count);
 	records_texts(records, needs);
 	records_number(records, job->tries);
 	records_number(records, job->retry_max);

@@ -254,7 +254,7 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	if (late)
 		print_accepted(cli, accepted, &state);
 	if (err == ERR_NONE)
-		return run_state_status(state);
+		return run_exit_status(cli, accepted->run, state);
 	if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT || err == ERR_PENDING) {
 		cli_note(cli, "still running: titan watch %" PRIu64 ", stop: titan cancel %" PRIu64, accepted->run,
 			 accepted->run);

@@ -2,6 +2,7 @@
 # Kept by tests/list-sources --write.
 
 cli_sources = \
+	src/cli/act.h \
 	src/cli/ask.c \
 	src/cli/cli.c \
 	src/cli/cli.h \
@@ -11,6 +12,7 @@ cli_sources = \
 	src/cli/cmd_demo.c \
 	src/cli/cmd_logs.c \
 	src/cli/cmd_look.c \
+	src/cli/cmd_people.c \
 	src/cli/cmd_pipeline.c \
 	src/cli/cmd_rest.c \
 	src/cli/cmd_run.c \

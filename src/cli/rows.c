@@ -128,11 +128,16 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 {
 	enum job_state state = job_state_checked(job->state);
 	const struct rec_job_row *cause = NULL;
+	enum job_state because;
 	struct buf text = { 0 };
 	struct slice copy;
 
 	if (job->held && !state_terminal(state))
 		return slice_str("held back");
+	if (state == STATE_APPROVAL && job->gate_count > 1)
+		return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " approved", job->gate_have, job->gate_count);
+	if (state == STATE_APPROVAL)
+		return slice_str("waits for a person");
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
 		return slice_make(NULL, 0);
 	for (size_t i = 0; i < job_count && cause == NULL; i++)
@@ -141,9 +146,21 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	if (cause == NULL)
 		return slice_make(NULL, 0);
 	buf_addf(&text, "because %.*s ", (int)cause->name.len, (const char *)cause->name.data);
-	buf_add_str(&text, job_state_checked(cause->state) == STATE_SKIPPED ? "was " : "");
-	buf_add_str(&text, job_state_checked(cause->state) == STATE_CANCELLED ? "was " : "");
-	buf_add_str(&text, state_table[job_state_checked(cause->state)].name);
+	because = job_state_checked(cause->state);
+	buf_add_str(&text, because == STATE_SKIPPED || because == STATE_CANCELLED || because == STATE_DENIED ? "was " : "");
+	buf_add_str(&text, state_table[because].name);
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+struct slice job_address(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	buf_addf(&text, "%" PRIu64 "/", job->run);
+	buf_add_slice(&text, job->name);
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;
@@ -219,10 +236,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 {
 	enum job_state state = job_state_checked(job->state);
 	struct arena *arena = records->arena;
-	struct buf address = { 0 };
 
-	buf_addf(&address, "%" PRIu64 "/", job->run);
-	buf_add_slice(&address, job->name);
 	records_text(records, job->name);
 	records_state(records, &state_table[state], state_table[state].name);
 	records_span(records, job_span_ms(job, now_ms));
@@ -234,7 +248,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	else
 		records_none(records);
 	records_text(records, job_cause_text(job, jobs, job_count, arena));
-	records_text(records, arena_copy(arena, buf_slice(&address)));
+	records_text(records, job_address(job, arena));
 	records_number(records, job->job);
 	records_number(records, job->index);
 	records_number(records, job->epoch);
@@ -250,7 +264,6 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_number(records, job->rss_kib);
 	records_number(records, job->out_bytes);
 	records_bool(records, job->held);
-	buf_free(&address);
 }
 
 static const struct column worker_columns[] = {

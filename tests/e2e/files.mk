@@ -11,6 +11,7 @@ e2e_tests = \
 	tests/e2e/kill-master.sh \
 	tests/e2e/logs.sh \
 	tests/e2e/outputs.sh \
+	tests/e2e/people.sh \
 	tests/e2e/pipeline.sh \
 	tests/e2e/retry.sh \
 	tests/e2e/submit.sh \
