@@ -359,6 +359,9 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 		buf_addf(out, " %" PRIu64 " ", status->counts.at[i]);
 	}
 	buf_add_str(out, live ? "\n" : " none is live\n");
+	if (status->counts.n > STATE_APPROVAL && status->counts.at[STATE_APPROVAL] > 0)
+		buf_addf(out, "people   %" PRIu64 " gate%s for them    next: titan approvals\n",
+			 status->counts.at[STATE_APPROVAL], status->counts.at[STATE_APPROVAL] == 1 ? " waits" : "s wait");
 }
 
 int cmd_status(struct cli *cli)

@@ -65,6 +65,7 @@ static const struct column run_columns[] = {
 	{ "waiting", "WAIT", true },
 	{ "failed", "FAIL", true },
 	{ "age_ms", "AGE", true },
+	{ "why", "WHY", false },
 	{ "skipped", NULL, false },
 	{ "jobs", NULL, false },
 	{ "owner", NULL, false },
@@ -76,6 +77,20 @@ static const struct column run_columns[] = {
 void rows_begin_runs(struct records *records, struct arena *arena)
 {
 	records_begin(records, run_columns, sizeof(run_columns) / sizeof(run_columns[0]), arena);
+}
+
+/* Why a run doesn't go on, where that is a person's affair. */
+static struct slice run_why(const struct rec_run_row *run, struct arena *arena)
+{
+	uint64_t gates = run->counts.n > STATE_APPROVAL ? run->counts.at[STATE_APPROVAL] : 0;
+
+	if (run_state_terminal(run_state_checked(run->state)))
+		return slice_make(NULL, 0);
+	if (run->held)
+		return slice_str("held back");
+	if (gates > 0)
+		return arena_printf(arena, "%" PRIu64 " approval%s", gates, gates == 1 ? "" : "s");
+	return slice_make(NULL, 0);
 }
 
 void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms)
@@ -93,6 +108,7 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_number(records, counts.waiting);
 	records_number(records, counts.failed);
 	records_span(records, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
+	records_text(records, run_why(run, records->arena));
 	records_number(records, counts.skipped);
 	records_number(records, counts.jobs);
 	records_text(records, run->owner);

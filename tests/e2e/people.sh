@@ -12,6 +12,8 @@ run=$(titan run -e "a -> ?qa -> b; a=true; b=true; qa='Is it good?' approve_time
 ok "a gate waits for its job and then for people" until_true 10 gate_waits "$run/qa"
 is "it is asked" "$(titan --json approvals | jq -r '.[0] | "\(.have) \(.count) \(.message)"')" "0 1 Is it good?"
 is "the run waits for approval" "$(run_state "$run")" approval
+like "ls says so" "$(titan ls)" '1 approval'
+like "and status" "$(titan status)" 'titan approvals'
 is "nothing behind it runs" "$(job_state "$run" b)" waiting
 like "show says what is awaited" "$(titan show "$run")" 'waits for a person'
 exits "a look at it says pending" 8 titan --timeout 0 wait "$run"
@@ -67,6 +69,7 @@ second=$(titan run -e "two; two='echo second >>$test_dir/order'")
 third=$(titan run -e "three; three='echo third >>$test_dir/order'")
 exits "a run is held" 0 titan hold "$first"
 is "and says so" "$(titan --json show "$first" | jq .run.held)" true
+like "also in a list" "$(titan ls)" 'held back'
 exits "another one gets a priority" 0 titan --json priority "$third" 90
 is "its job has it" "$(titan --json show "$third/three" | jq .priority)" 90
 exits "no such priority" 2 titan priority "$third" 101
