@@ -186,6 +186,8 @@ static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, s
 	}
 	while (end < text.len && text.data[end] != '\n')
 		end++;
+	if (end > at && text.data[end - 1] == '\r')
+		end--;
 	*ret_line = line;
 	*ret_start = start;
 	return slice_make(text.data + start, end - start);
@@ -212,6 +214,9 @@ void dagline_explain(struct slice text, const char *source, const struct dag_spo
 	text_escape(&shown, slice_make(line.data + skipped, line.len - skipped), TEXT_KEEP_NONE);
 	indent = text_width(buf_slice(&lead));
 	marks = spot->len < line.len - before.len ? spot->len : line.len - before.len;
+	buf_clear(&lead);
+	text_escape(&lead, slice_make(line.data + before.len, marks), TEXT_KEEP_NONE);
+	marks = text_width(buf_slice(&lead));
 	buf_addf(out, "\n  %3zu | ", line_no);
 	buf_add(out, shown.data, text_clip(buf_slice(&shown), LINE_SHOWN, &unused));
 	buf_addf(out, "\n      | %*s^", (int)indent, "");

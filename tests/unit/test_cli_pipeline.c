@@ -321,6 +321,10 @@ TEST errors_look_like_this(void)
 		      "    5 |     needs: [unpak]\n"
 		      "      |             ^~~~~ did you mean 'unpack'?\n", buf_cstr(&shown));
 	buf_free(&shown);
+	ASSERT_EQ(ERR_INVALID, parse("jobs:\r\n  \xe4\xb8\xad\xe6\x96\x87: {run: x}\r\n"));
+	dagline_explain(slice_str("jobs:\r\n  \xe4\xb8\xad\xe6\x96\x87: {run: x}\r\n"), "x.yaml", &spot, &error, &shown);
+	ASSERT(strstr(buf_cstr(&shown), "    2 |   \xe4\xb8\xad\xe6\x96\x87: {run: x}\n      |   ^~~~\n") != NULL);
+	buf_free(&shown);
 	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs:\n  a: {run: x, priorty: 3}\n"));
 	ASSERT_STR_EQ("did you mean 'priority'?", error.next);
 	PASS();
