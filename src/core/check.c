@@ -119,6 +119,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 		return;
 	worker = worker_find(core, job->worker);
 	CHECK(job->epoch > 0 && worker);
+	CHECK(core->classes[job->class_at]);
 	CHECK(job->held_at < worker->held_count && worker->held[job->held_at].job == job);
 	CHECK(job->state != STATE_STOPPING || job->stop_cause != 0);
 }
@@ -169,17 +170,23 @@ static uint64_t check_workers(const struct core *core, uint64_t *ret_recalls)
 
 static void check_ready(const struct core *core)
 {
-	const struct ready_class *class = &core->ready;
-	uint64_t ready = 0;
+	uint64_t all = 0;
 
-	for (size_t i = 0; i < class->count; i++) {
-		const struct job *job = job_find(core, class->keys[i] & ((UINT64_C(1) << 56) - 1));
+	for (size_t at = 0; at < core->class_count; at++) {
+		const struct ready_class *class = core->classes[at];
+		uint64_t ready = 0;
 
-		CHECK(i == 0 || class->keys[(i - 1) / 2] < class->keys[i]);
-		ready += job && job->state == STATE_READY && !job_on_hold(job);
+		for (size_t i = 0; class && i < class->count; i++) {
+			const struct job *job = job_find(core, class->keys[i] & ((UINT64_C(1) << 56) - 1));
+
+			CHECK(i == 0 || class->keys[(i - 1) / 2] < class->keys[i]);
+			CHECK(!job || job->class_at == at);
+			ready += job && job->state == STATE_READY && !job_on_hold(job);
+		}
+		CHECK(!class || class->count - class->stale == ready);
+		all += ready;
 	}
-	CHECK(ready + core->held_ready == core->counts[STATE_READY]);
-	CHECK(class->count - class->stale == ready);
+	CHECK(all + core->held_ready == core->counts[STATE_READY]);
 }
 
 static void check_timers(const struct core *core)

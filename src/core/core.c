@@ -25,6 +25,7 @@ struct core *core_new(const struct core_config *config)
 	core->next_job = 1;
 	core->next_worker = 1;
 	rand_seed(&core->rand, config->seed);
+	classes_init(core);
 	core->hash_seed = rand_next(&core->rand);
 	return core;
 }
@@ -67,7 +68,7 @@ void core_free(struct core *core)
 	mem_free(core->workers);
 	name_map_free(&core->worker_names);
 	map_free(&core->worker_conns);
-	mem_free(core->ready.keys);
+	classes_free(core);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
 	for (size_t i = 0; i < core->gate_count; i++)

@@ -81,6 +81,7 @@ struct input_hello {
 	struct slice instance;
 	uint64_t slots;
 	uint64_t pid;
+	struct slice_list labels;
 	const struct rec_held *held;     /* all of them, INVENTORY frames included */
 	size_t held_count;
 };

@@ -15,6 +15,7 @@ core_sources = \
 	src/core/hello.c \
 	src/core/internal.h \
 	src/core/job.c \
+	src/core/label.c \
 	src/core/load.c \
 	src/core/names.c \
 	src/core/outbox.c \

@@ -62,6 +62,7 @@ struct job {
 	uint8_t priority;                /* 0..100 */
 	uint8_t mode;                    /* enum exec_mode */
 	uint16_t flags;
+	uint16_t class_at;               /* its requirements, in core->classes */
 };
 
 struct name_index {                      /* open addressing: hash's high half, index + 1 */
@@ -83,6 +84,8 @@ struct run {
 	uint32_t *part_jobs;
 	uint32_t part_count;
 	char *name, *owner;
+	uint16_t *classes;               /* that its jobs are of, but for the first */
+	size_t class_count;
 	struct name_index *names;        /* made when a job is first asked for by name */
 	int64_t submitted_ms;
 	int64_t ended_ms;                /* 0: live */
@@ -121,6 +124,8 @@ struct submit_key {
 struct ready_class {                     /* of jobs with equal requirements; of those that left: stale */
 	uint64_t *keys;
 	size_t count, cap, stale;
+	struct slice_list labels;        /* sorted */
+	uint64_t runs;                   /* in memory that have jobs of it */
 };
 
 enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY };
@@ -155,6 +160,7 @@ struct worker {
 	bool quitting;                   /* was told to: gets nothing more */
 	bool touched;
 	bool timed;                      /* a timer with timer_stamp is under way */
+	struct slice_list labels;        /* sorted */
 	struct held_entry *held;
 	size_t held_count, held_cap;
 	uint64_t timer_stamp;
@@ -203,7 +209,8 @@ struct core {
 	struct name_map worker_names;
 	struct map worker_conns;
 
-	struct ready_class ready;
+	struct ready_class **classes;    /* the first wants nothing; NULL: gone, to be used again */
+	size_t class_count;
 	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
 	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
 	struct candidate *candidates;
@@ -339,6 +346,16 @@ static inline bool job_on_hold(const struct job *job)
 {
 	return job->run->held || (job->flags & JOB_ON_HOLD) != 0;
 }
+
+/* label.c */
+void classes_init(struct core *core);
+void classes_free(struct core *core);
+enum err class_of(struct core *core, struct run *run, struct slice_list labels, uint16_t *ret_class,
+		  struct error *error);                  /* sorts labels */
+void run_release_classes(struct core *core, struct run *run);
+bool worker_can(const struct worker *worker, const struct ready_class *class);
+void labels_sort(struct slice_list *labels);             /* and drops what is there twice */
+struct slice_list labels_copy(struct slice_list labels); /* one allocation, at its at */
 
 /* place.c */
 void ready_push(struct core *core, struct job *job);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which ready job goes to which worker. Jobs with equal requirements share a class with a heap of its
- * own; so far there are no requirements, and one class. Free slots are filled first; then short jobs
- * are sent ahead, by how long a worker's jobs last; and what was sent ahead is asked back when
- * another worker has nothing to do.
+ * own; the least loaded worker takes the best job of all classes that it can serve. Free slots are
+ * filled first; then short jobs are sent ahead, by how long a worker's jobs last; and what was sent
+ * ahead is asked back when another worker has nothing to do.
  */
 #include "core/internal.h"
 
@@ -44,7 +44,7 @@ static void ready_down(struct ready_class *class, size_t at)
 
 void ready_push(struct core *core, struct job *job)
 {
-	struct ready_class *class = &core->ready;
+	struct ready_class *class = core->classes[job->class_at];
 	uint64_t key = ready_key(job);
 	size_t at;
 
@@ -66,9 +66,8 @@ void ready_push(struct core *core, struct job *job)
 	class->keys[at] = key;
 }
 
-void ready_compact(struct core *core)
+static void class_compact(struct core *core, struct ready_class *class)
 {
-	struct ready_class *class = &core->ready;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < class->count; i++) {
@@ -81,9 +80,16 @@ void ready_compact(struct core *core)
 	}
 	class->count = kept;
 	class->stale = 0;
-	core->rekey_due = false;
 	for (size_t i = kept / 2; i-- > 0;)
 		ready_down(class, i);
+}
+
+void ready_compact(struct core *core)
+{
+	for (size_t i = 0; i < core->class_count; i++)
+		if (core->classes[i])
+			class_compact(core, core->classes[i]);
+	core->rekey_due = false;
 }
 
 /* The entry stays behind. Nothing is swept here: the job is in the middle of a move. */
@@ -94,26 +100,52 @@ void ready_leave(struct core *core, struct job *job)
 		return;
 	}
 	CHECK(job->flags & JOB_QUEUED);
-	core->ready.stale++;
+	core->classes[job->class_at]->stale++;
 }
 
-static struct job *ready_take(struct core *core)
+static void ready_pop(struct ready_class *class, struct job *job)
 {
-	struct ready_class *class = &core->ready;
+	class->keys[0] = class->keys[--class->count];
+	if (class->count > 0)
+		ready_down(class, 0);
+	if (job)
+		job->flags &= (uint16_t)~JOB_QUEUED;
+}
 
-	while (class->count > 0) {
+/* The best of a class, which stays there; what is stale before it goes. */
+static struct job *ready_top(struct core *core, struct ready_class *class)
+{
+	while (class->count > class->stale) {
 		struct job *job = ready_job(core, class->keys[0]);
 
-		class->keys[0] = class->keys[--class->count];
-		if (class->count > 0)
-			ready_down(class, 0);
-		if (job)
-			job->flags &= (uint16_t)~JOB_QUEUED;
 		if (job && job->state == STATE_READY && !job_on_hold(job))
 			return job;
+		ready_pop(class, job);
 		class->stale--;
 	}
 	return NULL;
+}
+
+static struct job *ready_take(struct core *core, const struct worker *worker)
+{
+	struct ready_class *best = NULL;
+	struct job *best_job = NULL;
+
+	for (size_t i = 0; i < core->class_count; i++) {
+		struct ready_class *class = core->classes[i];
+		struct job *job;
+
+		if (!class || class->count == class->stale || !worker_can(worker, class))
+			continue;
+		job = ready_top(core, class);
+		if (!job || (best && best->keys[0] < class->keys[0]))
+			continue;
+		best = class;
+		best_job = job;
+	}
+	if (best)
+		ready_pop(best, best_job);
+	return best_job;
 }
 
 /* --- workers --- */
@@ -194,12 +226,13 @@ static void ready_place(struct core *core)
 
 	heap = core->candidates;
 	while (count > 0) {
-		struct job *job = ready_take(core);
+		struct job *job = ready_take(core, heap[0].worker);
 
-		if (!job)
+		if (!job && core->class_count == 1)
 			return;
-		attempt_assign(core, heap[0].worker, job);
-		if (--heap[0].room > 0)
+		if (job)
+			attempt_assign(core, heap[0].worker, job);
+		if (job && --heap[0].room > 0)
 			heap[0].key = candidate_key(core, heap[0].worker);
 		else
 			heap[0] = heap[--count];
@@ -210,7 +243,20 @@ static void ready_place(struct core *core)
 
 /* --- asking back --- */
 
-static struct job *newest_ahead(const struct worker *worker)
+/* Is there a free slot that it could have? */
+static bool recall_helps(const struct core *core, const struct job *job)
+{
+	for (size_t i = 0; job->class_at > 0 && i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		if (worker_serves(worker) && worker->held_count < worker->slots &&
+		    worker_can(worker, core->classes[job->class_at]))
+			return true;
+	}
+	return job->class_at == 0;
+}
+
+static struct job *newest_ahead(const struct core *core, const struct worker *worker)
 {
 	struct job *newest = NULL;
 	uint64_t stamp = 0;
@@ -219,7 +265,7 @@ static struct job *newest_ahead(const struct worker *worker)
 		struct job *job = worker->held[i].job;
 
 		if (job->state != STATE_ASSIGNED || job->flags & JOB_RECALLED ||
-		    worker->held[i].stamp < stamp)
+		    worker->held[i].stamp < stamp || !recall_helps(core, job))
 			continue;
 		newest = job;
 		stamp = worker->held[i].stamp;
@@ -243,7 +289,7 @@ static void worker_recall(struct core *core, struct worker *worker, uint64_t *fr
 	uint64_t ahead = worker_ahead(worker);
 
 	for (; ahead > 0 && *free > 0; ahead--, --*free) {
-		struct job *job = newest_ahead(worker);
+		struct job *job = newest_ahead(core, worker);
 
 		if (!job)
 			return;
@@ -279,12 +325,20 @@ static void ahead_recall(struct core *core)
 
 void place_jobs(struct core *core)
 {
-	struct ready_class *class = &core->ready;
+	size_t queued = 0;
 
-	if (core->rekey_due || (class->stale > 64 && class->stale > class->count / 2))
+	if (core->rekey_due)
 		ready_compact(core);
-	if (class->count > class->stale)
+	for (size_t i = 0; i < core->class_count; i++) {
+		struct ready_class *class = core->classes[i];
+
+		if (class && class->stale > 64 && class->stale > class->count / 2)
+			class_compact(core, class);
+		queued += class ? class->count - class->stale : 0;
+	}
+	if (queued > 0)
 		ready_place(core);
-	if (class->count == class->stale)
+	/* With several classes a slot may be free because nobody in the queue can have it. */
+	if (core->class_count > 1 || core->classes[0]->count == core->classes[0]->stale)
 		ahead_recall(core);
 }

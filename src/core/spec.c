@@ -136,6 +136,11 @@ static enum err spec_check_numbers(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
 
+	if (spec->labels.n > LIMIT_LABELS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "labels", "too many");
+	for (size_t i = 0; i < spec->labels.n; i++)
+		if (!text_is_name(spec->labels.at[i]))
+			return spec_refused(check, ERR_INVALID, "labels", "a label has letters, digits and _ . - only");
 	if (spec->priority > PRIORITY_MAX + 1)
 		return spec_refused(check, ERR_INVALID, "priority", "it goes from 0 to 100");
 	if (spec->retry_max > LIMIT_RETRY_MAX)

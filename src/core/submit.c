@@ -140,6 +140,7 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	run = run_new(core, submit, count);
 	err = graph_build(core, run, error);
 	if (err != ERR_NONE) {
+		run_release_classes(core, run);
 		run_free(run);
 		return err;
 	}

@@ -131,6 +131,7 @@ bool view_worker(const struct core *core, uint64_t number, struct rec_worker_row
 		.slots = worker->slots, .busy = busy, .ahead = worker->held_count - busy,
 		.cpu_permille = worker->cpu_permille, .mem_permille = worker->mem_permille,
 		.seen_ms = worker->seen_ms, .pid = worker->pid, .done = worker->done,
+		.labels = worker->labels,
 	};
 	return true;
 }
@@ -209,5 +210,6 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->command = command_line(spec, arena);
 		row->retry_max = spec->retry_max;
 		row->mode = spec->mode;
+		row->labels = spec->labels;
 	}
 }

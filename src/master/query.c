@@ -60,7 +60,7 @@ bool page_add_run(struct page *page, const struct rec_run_row *row)
 
 bool page_add_worker(struct page *page, const struct rec_worker_row *row)
 {
-	if (page->snapshot.workers.n == page->limit || !page_has_room(page, 128 + row->name.len, 24))
+	if (page->snapshot.workers.n == page->limit || !page_has_room(page, 128 + row->name.len + row->labels.n * LIMIT_NAME_MAX_LEN, 24 + row->labels.n))
 		return false;
 	PAGE_ADD(page, workers, row);
 	return true;

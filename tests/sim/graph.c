@@ -87,8 +87,22 @@ static void job_gate(struct rand_state *rand, struct sim_graph *graph, struct re
 	}
 }
 
+const char *const graph_labels[SIM_LABELS] = { "disk", "gpu", "net" };
+
+static void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job)
+{
+	struct slice *labels = arena_zalloc(&graph->arena, SIM_LABELS, sizeof(*labels));
+
+	job->labels.at = labels;
+	for (size_t i = 0; i < SIM_LABELS; i++)
+		if (rand_below(rand, 3) == 0)
+			labels[job->labels.n++] = slice_str(graph_labels[SIM_LABELS - 1 - i]);
+}
+
 static void job_stages(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job)
 {
+	if (rand_below(rand, 5) == 0)
+		job_labels(rand, graph, job);
 	if (rand_below(rand, 10) == 0)
 		job->delay_ms = 1 + rand_below(rand, 8000);
 	if (rand_below(rand, 20) == 0)

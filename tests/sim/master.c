@@ -75,10 +75,15 @@ static void hello_input(struct sim_world *world, const struct event *event)
 {
 	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = event->a };
 	uint64_t instance[2] = { event->message->instance, 0 };
+	struct slice labels[SIM_LABELS];
 
 	input.hello.name = slice_str(world->workers[event->who].name);
 	input.hello.instance = slice_make(instance, sizeof(instance));
 	input.hello.slots = world->workers[event->who].slots;
+	input.hello.labels.at = labels;
+	for (unsigned i = 0; i < SIM_LABELS; i++)
+		if (world->workers[event->who].labels >> i & 1)
+			labels[input.hello.labels.n++] = slice_str(graph_labels[i]);
 	input.hello.held = event->message->held;
 	input.hello.held_count = event->message->count;
 	core_step(world->master.core, &input);

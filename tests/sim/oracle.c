@@ -57,7 +57,7 @@ static void decided_cancel(struct sim_world *world, struct sim_act *act)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, act->run);
 
-	if (!run || act->rounds)
+	if (!run || act->rounds || act->verb != ACT_CANCEL || !act->whole)
 		return;
 	act->job_count = (uint32_t)run->run.jobs;
 	act->rounds = mem_array(act->job_count, sizeof(*act->rounds));
@@ -120,6 +120,11 @@ void oracle_started(struct sim_world *world, const struct sim_worker *worker, ui
 		world_fail(world, "I5: job %u may run once at a time, and starts beside itself", (unsigned)serial);
 	if (graph->jobs[serial - first].gate_count && epoch > job->round_epoch && job->opened != (uint32_t)row->job.round + 1)
 		world_fail(world, "job %u starts and nobody opened its gate", (unsigned)serial);
+	for (size_t i = 0; i < graph->jobs[serial - first].labels.n; i++)
+		for (unsigned bit = 0; bit < SIM_LABELS; bit++)
+			if (slice_eq(graph->jobs[serial - first].labels.at[i], slice_str(graph_labels[bit])) &&
+			    !(worker->labels >> bit & 1))
+				world_fail(world, "job %u starts on %s, which lacks a label", (unsigned)serial, worker->name);
 	if (graph->jobs[serial - first].not_before_ms > world_time(world).wall_ms)
 		world_fail(world, "job %u starts before its time", (unsigned)serial);
 	job->last_started = epoch;
@@ -153,15 +158,16 @@ void oracle_ended(struct sim_world *world, uint64_t serial, uint64_t epoch)
 /* Decided in a turn: no attempt after success or an acknowledged cancel; epochs grow. */
 void oracle_turn(struct sim_world *world, const struct outbox *outbox)
 {
+	/* Before the rows: a retry in the same turn may have come behind the cancel. */
+	for (size_t i = 0; i < outbox->frame_count; i++)
+		if (outbox->frames[i].op == OP_OK && outbox->frames[i].ok.id >= ACT_BASE)
+			decided_cancel(world, &world->acts[outbox->frames[i].ok.id - ACT_BASE]);
 	for (size_t i = 0; i < outbox->row_count; i++)
 		decided_row(world, &outbox->rows[i]);
 	for (size_t i = 0; i < outbox->frame_count; i++) {
 		const struct outgoing *frame = &outbox->frames[i];
 		struct oracle_job *job;
 
-		if (frame->op == OP_OK && frame->ok.id >= ACT_BASE && world->acts[frame->ok.id - ACT_BASE].verb == ACT_CANCEL &&
-		    world->acts[frame->ok.id - ACT_BASE].whole)
-			decided_cancel(world, &world->acts[frame->ok.id - ACT_BASE]);
 		if (frame->op != OP_ASSIGN)
 			continue;
 		job = job_of(world, frame->assign.job);

@@ -42,6 +42,8 @@ struct sim_graph {
 
 struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most);
 void graph_free(struct sim_graph *graph);
+#define SIM_LABELS 3
+extern const char *const graph_labels[SIM_LABELS];
 extern const char *const graph_people[SIM_PEOPLE];       /* by principal - 1 */
 
 /* ---- what is durable (disk.c) ---- */
@@ -133,6 +135,7 @@ struct spooled {
 struct sim_worker {
 	char name[16];
 	uint32_t index, slots;
+	unsigned labels;                 /* bits, of graph_labels */
 	uint64_t instance;
 	bool keeper_up;
 	bool welcomed;

@@ -350,6 +350,8 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		world->workers[i].index = i;
 		world->workers[i].slots = 1 + (uint32_t)world_rand(world, 4);
+		/* The first one can do everything, so that everything can end. */
+		world->workers[i].labels = i ? (unsigned)world_rand(world, 1U << SIM_LABELS) : (1U << SIM_LABELS) - 1;
 		snprintf(world->workers[i].name, sizeof(world->workers[i].name), "w%u", i);
 		sim_worker_boot(world, &world->workers[i]);
 	}

@@ -410,6 +410,17 @@ static inline uint64_t rig_hello_held(struct rig *rig, const char *name, uint64_
 	return input.conn;
 }
 
+static inline uint64_t rig_hello_labels(struct rig *rig, const char *name, uint64_t slots, struct slice *labels, size_t n)
+{
+	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+
+	input.hello = (struct input_hello){
+		.name = slice_str(name), .instance = slice_str("0123456789abcdef"), .slots = slots, .pid = 9,
+		.labels = { .at = labels, .n = n } };
+	rig_step(rig, &input);
+	return input.conn;
+}
+
 static inline uint64_t rig_hello(struct rig *rig, const char *name, uint64_t slots)
 {
 	return rig_hello_held(rig, name, slots, NULL, 0);

@@ -20,6 +20,7 @@ unit_programs = \
 	tests/unit/test_core_load \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
+	tests/unit/test_core_place \
 	tests/unit/test_core_round \
 	tests/unit/test_core_worker \
 	tests/unit/test_master_live \
@@ -105,6 +106,9 @@ tests_unit_test_core_modes_LDADD = $(core_libs)
 
 tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
 tests_unit_test_core_outbox_LDADD = $(core_libs)
+
+tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
+tests_unit_test_core_place_LDADD = $(core_libs)
 
 tests_unit_test_core_round_SOURCES = tests/unit/test_core_round.c
 tests_unit_test_core_round_LDADD = $(core_libs)
