@@ -31,7 +31,7 @@ _titan() {
 		options+=' --heartbeat --lease --grace --ready-fd'
 		;;
 	worker)
-		options+=' --name --slots --ready-fd'
+		options+=' --name --slots --label --ready-fd'
 		;;
 	run)
 		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'

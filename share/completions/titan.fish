@@ -40,6 +40,7 @@ complete -c titan -n '__fish_seen_subcommand_from master' -l ready-fd -x -d 'wri
 complete -c titan -n __fish_use_subcommand -a worker -d 'be a worker, in the foreground'
 complete -c titan -n '__fish_seen_subcommand_from worker' -l name -x -d 'its name (default: local)'
 complete -c titan -n '__fish_seen_subcommand_from worker' -s s -l slots -x -d 'jobs it runs at once (default: one a core)'
+complete -c titan -n '__fish_seen_subcommand_from worker' -s l -l label -x -d 'a label that jobs may ask for; may be repeated'
 complete -c titan -n '__fish_seen_subcommand_from worker' -l ready-fd -x -d 'write a byte to this descriptor when it is connected'
 complete -c titan -n __fish_use_subcommand -a run -d 'submit a graph of jobs'
 complete -c titan -n '__fish_seen_subcommand_from run' -s e -l expression -x -d 'the graph on one line'
@@ -56,10 +57,13 @@ complete -c titan -n '__fish_seen_subcommand_from run' -l job-timeout -x -d 'lon
 complete -c titan -n '__fish_seen_subcommand_from run' -l priority -x -d '0 to 100, higher first (default 50)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l mode -x -a 'retry exclusive once' -d 'what comes of a job whose worker is lost (default retry)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l key -x -d '32 hex digits: the same key and graph is the same run'
+complete -c titan -n '__fish_seen_subcommand_from run' -F
 complete -c titan -n __fish_use_subcommand -a validate -d 'check a pipeline, and say where it is wrong'
 complete -c titan -n '__fish_seen_subcommand_from validate' -s p -l param -x -d 'a parameter of the pipeline; may be repeated'
+complete -c titan -n '__fish_seen_subcommand_from validate' -F
 complete -c titan -n __fish_use_subcommand -a plan -d 'show what a pipeline would run'
 complete -c titan -n '__fish_seen_subcommand_from plan' -s p -l param -x -d 'a parameter of the pipeline; may be repeated'
+complete -c titan -n '__fish_seen_subcommand_from plan' -F
 complete -c titan -n __fish_use_subcommand -a watch -d 'show what happens in a run until it has ended'
 complete -c titan -n '__fish_seen_subcommand_from watch' -a '(__titan_runs)'
 complete -c titan -n __fish_use_subcommand -a wait -d 'wait until runs have ended'

@@ -64,6 +64,7 @@ static const struct column detail_columns[] = {
 	{ "mode", "mode", false },
 	{ "crashes", "crashes", false },
 	{ "worker", "worker", false },
+	{ "labels", "labels wanted", false },
 	{ "priority", "priority", false },
 	{ "due", "due", false },
 	{ "started", "started", false },
@@ -115,6 +116,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
 	number_or_none(records, job->crashes);
 	records_text(records, job->worker);
+	records_texts(records, job->labels);
 	number_or_none(records, job->priority ? job->priority - 1 : 0);
 	records_time(records, job->due_ms);
 	records_time(records, job->started_ms);

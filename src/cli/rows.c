@@ -294,6 +294,7 @@ static const struct column worker_columns[] = {
 	{ "pid", "PID", true },
 	{ "seen_ms", "SEEN", true },
 	{ "worker", NULL, false },
+	{ "labels", "LABELS", false },
 };
 
 void rows_begin_workers(struct records *records, struct arena *arena)
@@ -316,4 +317,5 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 	records_number(records, worker->pid);
 	records_span(records, worker->seen_ms && now_ms > worker->seen_ms ? now_ms - worker->seen_ms : 0);
 	records_number(records, worker->worker);
+	records_texts(records, worker->labels);
 }

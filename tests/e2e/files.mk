@@ -9,6 +9,7 @@ e2e_tests = \
 	tests/e2e/errors.sh \
 	tests/e2e/graph.sh \
 	tests/e2e/kill-master.sh \
+	tests/e2e/labels.sh \
 	tests/e2e/logs.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/people.sh \
