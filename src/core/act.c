@@ -35,7 +35,7 @@ static uint64_t job_prioritize(struct core *core, struct job *job, uint8_t prior
 		return 0;
 	job->priority = priority;
 	/* Its entry, if only a stale one, has the old key: all are made anew before the next is taken. */
-	core->rekey_due |= (job->flags & JOB_QUEUED) != 0;
+	core->rekey_due |= (job->flags & (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP)) != 0;
 	job_touch(core, job, true);
 	return 1;
 }
@@ -78,6 +78,7 @@ static uint64_t job_hold(struct core *core, struct job *job, bool hold)
 	job->flags ^= JOB_ON_HOLD;
 	if (job->state == STATE_READY)
 		ready_push(core, job);
+	bounds_offer(core, job);
 	job_touch(core, job, true);
 	return 1;
 }

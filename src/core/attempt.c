@@ -13,6 +13,7 @@ void attempt_attach(struct core *core, struct worker *worker, struct job *job)
 	GROW(worker->held, worker->held_count, worker->held_cap);
 	job->held_at = (uint32_t)worker->held_count;
 	worker->held[worker->held_count++] = (struct held_entry){ .job = job, .stamp = core->assign_stamp++ };
+	bounds_count(core, job, 1);
 	worker_touch(core, worker);
 }
 
@@ -25,6 +26,7 @@ void attempt_detach(struct core *core, struct job *job)
 	worker->held[job->held_at].job->held_at = job->held_at;
 	job->held_at = 0;
 	worker_touch(core, worker);
+	bounds_count(core, job, -1);
 }
 
 void attempt_assign(struct core *core, struct worker *worker, struct job *job)

@@ -5,7 +5,7 @@
  */
 #include "core/internal.h"
 
-static bool job_cancel(struct core *core, struct job *job)
+bool job_cancel(struct core *core, struct job *job)
 {
 	if (state_terminal(job->state))
 		return false;

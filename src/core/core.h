@@ -52,6 +52,7 @@ struct input_submit {
 	struct slice name;
 	const struct graph_part *parts;
 	size_t part_count;
+	uint32_t max_jobs;               /* that hold attempts at once; 0: no bound */
 };
 
 struct input_cancel {

@@ -4,11 +4,13 @@
 core_sources = \
 	src/core/act.c \
 	src/core/attempt.c \
+	src/core/bound.c \
 	src/core/cancel.c \
 	src/core/check.c \
 	src/core/core.c \
 	src/core/core.h \
 	src/core/cycle.c \
+	src/core/explain.c \
 	src/core/flush.c \
 	src/core/gate.c \
 	src/core/graph.c \

@@ -48,7 +48,8 @@ void run_row_put(struct core *core, struct run *run)
 		.owner = arena_copy(arena, slice_str(run->owner)),
 		.first = (int64_t)run->first, .jobs = run->job_count,
 		.state = run->ended_ms ? (int64_t)run_state_of(run->counts) : 0,
-		.cancelled = run->cancelled, .held = run->held, .submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
+		.cancelled = run->cancelled, .held = run->held, .max_jobs = run->bound.limit,
+		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
 	};
 	if (run->ended_ms)
 		row->run.counts = counts_bytes(core, run);

@@ -75,6 +75,8 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_STAGED;
 	err = class_of(core, builder->run, spec.labels, &job->class_at, builder->error);
 	if (err == ERR_NONE)
+		err = group_join(builder->run, job, &spec, builder->error);
+	if (err == ERR_NONE)
 		err = job_edges_add(builder, &spec, job);
 	if (err != ERR_NONE)
 		return err;
@@ -163,6 +165,7 @@ void run_free(struct run *run)
 	mem_free(run->child_start);
 	mem_free(run->children);
 	mem_free(run->classes);
+	run_free_bounds(run);
 	mem_free(run->name);
 	mem_free(run->owner);
 	mem_free(run);

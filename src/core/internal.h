@@ -33,6 +33,9 @@ enum job_flag {
 	JOB_MARKED = 512,                /* while a round is opened */
 	JOB_STAGED = 1024,               /* its specification has a delay or a gate */
 	JOB_PASSED = 2048,               /* its gate is open, in this round */
+	JOB_PARKED = 4096,               /* has an entry, be it stale, with its run's bound */
+	JOB_PARKED_GROUP = 8192,         /* with its fan-out's */
+	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
 };
 
 struct job {
@@ -63,12 +66,29 @@ struct job {
 	uint8_t mode;                    /* enum exec_mode */
 	uint16_t flags;
 	uint16_t class_at;               /* its requirements, in core->classes */
+	uint32_t group;                  /* its fan-out, place + 1 in run->groups */
 };
 
 struct name_index {                      /* open addressing: hash's high half, index + 1 */
 	uint64_t *slots;
 	size_t mask;
 	uint64_t seed;                   /* so that nobody can choose names that collide */
+};
+
+struct ready_class {                     /* of jobs with equal requirements; of those that left: stale */
+	uint64_t *keys;
+	size_t count, cap, stale;
+	struct slice_list labels;        /* sorted */
+	uint64_t runs;                   /* in memory that have jobs of it */
+};
+
+struct bound {                           /* most that may hold attempts at once */
+	uint32_t limit;                  /* 0: none */
+	uint32_t active;
+	uint32_t first;                  /* of a fan-out: what its jobs call it */
+	bool fail_fast;
+	struct lane *lanes;              /* ready jobs that wait for room */
+	size_t lane_count;
 };
 
 struct run {
@@ -86,6 +106,9 @@ struct run {
 	char *name, *owner;
 	uint16_t *classes;               /* that its jobs are of, but for the first */
 	size_t class_count;
+	struct bound bound;
+	struct bound *groups;
+	size_t group_count;
 	struct name_index *names;        /* made when a job is first asked for by name */
 	int64_t submitted_ms;
 	int64_t ended_ms;                /* 0: live */
@@ -121,11 +144,9 @@ struct submit_key {
 	uint64_t run;
 };
 
-struct ready_class {                     /* of jobs with equal requirements; of those that left: stale */
-	uint64_t *keys;
-	size_t count, cap, stale;
-	struct slice_list labels;        /* sorted */
-	uint64_t runs;                   /* in memory that have jobs of it */
+struct lane {
+	uint16_t class_at;
+	struct ready_class jobs;
 };
 
 enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY };
@@ -211,6 +232,7 @@ struct core {
 
 	struct ready_class **classes;    /* the first wants nothing; NULL: gone, to be used again */
 	size_t class_count;
+	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
 	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
 	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
 	struct candidate *candidates;
@@ -319,6 +341,7 @@ void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
 void cancel_step(struct core *core, const struct core_input *input);
+bool job_cancel(struct core *core, struct job *job);
 
 /* gate.c */
 struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
@@ -357,7 +380,22 @@ bool worker_can(const struct worker *worker, const struct ready_class *class);
 void labels_sort(struct slice_list *labels);             /* and drops what is there twice */
 struct slice_list labels_copy(struct slice_list labels); /* one allocation, at its at */
 
+/* bound.c */
+struct bound *job_group(const struct job *job);          /* NULL if none */
+struct bound *job_bound_full(const struct job *job);     /* that has no room for it, or NULL */
+struct ready_class *job_lane(const struct job *job);     /* of one that is parked */
+void bound_park(struct core *core, struct bound *bound, struct job *job);
+void bound_offer(struct core *core, struct bound *bound);
+void bounds_offer(struct core *core, const struct job *job);
+void bounds_count(struct core *core, const struct job *job, int change);         /* attempts held */
+void run_free_bounds(struct run *run);
+enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, struct error *error);
+void group_fail(struct core *core, const struct job *failed);
+
 /* place.c */
+void ready_insert(struct ready_class *class, const struct job *job);
+struct job *ready_top(struct core *core, struct ready_class *class);     /* the best, which stays there; or NULL */
+void ready_pop(struct ready_class *class, struct job *job);
 void ready_push(struct core *core, struct job *job);
 void ready_leave(struct core *core, struct job *job);    /* it stopped being ready without being taken */
 void ready_compact(struct core *core);                   /* not within a move: every entry is a ready job's then */

@@ -72,7 +72,7 @@ static void job_enter(struct core *core, struct job *job)
 		return;
 	job->when_ms = core->now.wall_ms;
 	run->settled++;
-	if (run->child_start[job->index] == run->child_start[job->index + 1])
+	if (run->child_start[job->index] == run->child_start[job->index + 1] && !(job->flags & JOB_FAIL_FAST))
 		return;
 	GROW(core->settled, core->settled_count, core->settled_cap);
 	core->settled[core->settled_count++] = job;
@@ -109,6 +109,8 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	job_touch(core, job, !derived);
 	run_touch(core, run, false);
 	job_enter(core, job);
+	if (from == STATE_READY && to != STATE_ASSIGNED)
+		bounds_offer(core, job); /* another takes the place that it had in the queue */
 }
 
 /* Where a job with a delay or a gate goes next. */
@@ -171,6 +173,9 @@ void jobs_settle(struct core *core)
 
 		uint32_t end = run->child_start[parent->index + 1];
 
+		if (parent->flags & JOB_FAIL_FAST &&
+		    (parent->state == STATE_FAILED || parent->state == STATE_TIMED_OUT))
+			group_fail(core, parent);
 		for (uint32_t at = run->child_start[parent->index]; at < end; at++) {
 			uint32_t edge = run->children[at];
 

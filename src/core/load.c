@@ -77,6 +77,8 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1) ||
 	    (uint64_t)row->first + (uint64_t)row->jobs > core->next_job)
 		return TRUST(error, "run %lld: its jobs overlap or are over next_job", (long long)row->run);
+	if (row->max_jobs < 0 || row->max_jobs > UINT32_MAX)
+		return TRUST(error, "run %lld: max_jobs is %lld", (long long)row->run, (long long)row->max_jobs);
 	run = mem_zalloc(sizeof(*run));
 	run->number = (uint64_t)row->run;
 	run->first = (uint64_t)row->first;
@@ -86,6 +88,7 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 	run->submitted_ms = row->submitted_ms;
 	run->cancelled = row->cancelled != 0;
 	run->held = row->held != 0;
+	run->bound.limit = (uint32_t)row->max_jobs;
 	run_add(core, run);
 	return ERR_NONE;
 }

@@ -9,6 +9,7 @@
 
 #define SERIAL_BITS 56
 #define LOAD_ONE (UINT64_C(1) << 20)     /* every slot in use, in fixed point */
+#define JOB_IN_HEAP (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP)
 #define RECALLS_MAX 64                   /* asked back in a turn */
 
 /* --- the ready heap: the smallest key is next. Entries are looked up when they surface. --- */
@@ -45,18 +46,26 @@ static void ready_down(struct ready_class *class, size_t at)
 void ready_push(struct core *core, struct job *job)
 {
 	struct ready_class *class = core->classes[job->class_at];
-	uint64_t key = ready_key(job);
-	size_t at;
 
 	if (job_on_hold(job)) {
 		core->held_ready++;
-		return;
-	}
-	if (job->flags & JOB_QUEUED) {
+	} else if (job->flags & JOB_QUEUED) {
 		class->stale--;          /* the entry it left behind is right again */
-		return;
+	} else if (job->flags & (JOB_PARKED | JOB_PARKED_GROUP)) {
+		job_lane(job)->stale--;
+		core->parked_ready++;
+		bounds_offer(core, job);
+	} else {
+		job->flags |= JOB_QUEUED;
+		ready_insert(class, job);
 	}
-	job->flags |= JOB_QUEUED;
+}
+
+void ready_insert(struct ready_class *class, const struct job *job)
+{
+	uint64_t key = ready_key(job);
+	size_t at;
+
 	GROW(class->keys, class->count, class->cap);
 	at = class->count++;
 	while (at > 0 && class->keys[(at - 1) / 2] > key) {
@@ -76,7 +85,7 @@ static void class_compact(struct core *core, struct ready_class *class)
 		if (job && job->state == STATE_READY && !job_on_hold(job))
 			class->keys[kept++] = ready_key(job);
 		else if (job)
-			job->flags &= (uint16_t)~JOB_QUEUED;
+			job->flags &= (uint16_t)~JOB_IN_HEAP;
 	}
 	class->count = kept;
 	class->stale = 0;
@@ -84,36 +93,57 @@ static void class_compact(struct core *core, struct ready_class *class)
 		ready_down(class, i);
 }
 
+static void bound_compact(struct core *core, struct bound *bound)
+{
+	for (size_t i = 0; i < bound->lane_count; i++)
+		class_compact(core, &bound->lanes[i].jobs);
+}
+
+static void run_compact(struct core *core, struct run *run)
+{
+	bound_compact(core, &run->bound);
+	for (size_t i = 0; i < run->group_count; i++)
+		bound_compact(core, &run->groups[i]);
+}
+
 void ready_compact(struct core *core)
 {
 	for (size_t i = 0; i < core->class_count; i++)
 		if (core->classes[i])
 			class_compact(core, core->classes[i]);
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		if (core->runs.at[i].run)
+			run_compact(core, core->runs.at[i].run);
 	core->rekey_due = false;
 }
 
-/* The entry stays behind. Nothing is swept here: the job is in the middle of a move. */
+/* The entry stays behind. Nothing is swept or offered here: the job is in the middle of a move. */
 void ready_leave(struct core *core, struct job *job)
 {
 	if (job_on_hold(job)) {
 		core->held_ready--;
 		return;
 	}
-	CHECK(job->flags & JOB_QUEUED);
-	core->classes[job->class_at]->stale++;
+	CHECK(job->flags & JOB_IN_HEAP);
+	if (job->flags & JOB_QUEUED) {
+		core->classes[job->class_at]->stale++;
+	} else {
+		job_lane(job)->stale++;
+		core->parked_ready--;
+	}
 }
 
-static void ready_pop(struct ready_class *class, struct job *job)
+void ready_pop(struct ready_class *class, struct job *job)
 {
 	class->keys[0] = class->keys[--class->count];
 	if (class->count > 0)
 		ready_down(class, 0);
 	if (job)
-		job->flags &= (uint16_t)~JOB_QUEUED;
+		job->flags &= (uint16_t)~JOB_IN_HEAP;
 }
 
-/* The best of a class, which stays there; what is stale before it goes. */
-static struct job *ready_top(struct core *core, struct ready_class *class)
+/* What is stale before the best goes. */
+struct job *ready_top(struct core *core, struct ready_class *class)
 {
 	while (class->count > class->stale) {
 		struct job *job = ready_job(core, class->keys[0]);
@@ -126,26 +156,42 @@ static struct job *ready_top(struct core *core, struct ready_class *class)
 	return NULL;
 }
 
+/* The best that may be placed; what is before it and may not is parked. */
+static struct job *ready_offered(struct core *core, struct ready_class *class)
+{
+	struct job *job;
+
+	while ((job = ready_top(core, class))) {
+		struct bound *full = job_bound_full(job);
+
+		if (!full)
+			return job;
+		ready_pop(class, job);
+		bound_park(core, full, job);
+	}
+	return NULL;
+}
+
 static struct job *ready_take(struct core *core, const struct worker *worker)
 {
 	struct ready_class *best = NULL;
-	struct job *best_job = NULL;
+	struct job *job = NULL;
 
 	for (size_t i = 0; i < core->class_count; i++) {
 		struct ready_class *class = core->classes[i];
-		struct job *job;
 
 		if (!class || class->count == class->stale || !worker_can(worker, class))
 			continue;
-		job = ready_top(core, class);
+		job = ready_offered(core, class);
 		if (!job || (best && best->keys[0] < class->keys[0]))
 			continue;
 		best = class;
-		best_job = job;
 	}
-	if (best)
-		ready_pop(best, best_job);
-	return best_job;
+	if (!best)
+		return NULL;
+	job = ready_offered(core, best);         /* looking at other classes may have put a better one there */
+	ready_pop(best, job);
+	return job;
 }
 
 /* --- workers --- */

@@ -136,6 +136,12 @@ static enum err spec_check_numbers(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
 
+	if (spec->group > check->count)
+		return spec_refused(check, ERR_INVALID, "group", "there is no such job");
+	if (spec->group == 0 && (spec->group_parallel > 0 || spec->group_fail_fast))
+		return spec_refused(check, ERR_INVALID, "group", "it is in no fan-out");
+	if (spec->group_parallel > LIMIT_RUN_JOBS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "group_parallel", "more than a run may have");
 	if (spec->labels.n > LIMIT_LABELS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "labels", "too many");
 	for (size_t i = 0; i < spec->labels.n; i++)

@@ -90,6 +90,7 @@ static struct run *run_new(struct core *core, const struct input_submit *submit,
 	run->job_count = count;
 	run->name = text_copy(submit->name);
 	run->owner = text_copy(submit->owner);
+	run->bound.limit = submit->max_jobs;
 	run->submitted_ms = core->now.wall_ms;
 	run->part_count = (uint32_t)submit->part_count;
 	run->parts = mem_array(submit->part_count, sizeof(*run->parts));

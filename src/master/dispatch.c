@@ -51,7 +51,7 @@ static enum err on_query(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	error.code = ERR_NONE;
-	if (msg.what < QUERY_STATUS || msg.what > QUERY_GATES)
+	if (msg.what < QUERY_STATUS || msg.what > QUERY_EXPLAIN)
 		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)msg.what);
 	else if (msg.job.len > sizeof(query->job))
 		error_set(&error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d", msg.job.len,

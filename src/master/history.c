@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "proto/frame.h"
+#include "proto/reasons.h"
 
 #define SPECS_KEPT (64u << 20)           /* bytes of a graph that is kept for the next page */
 
@@ -49,6 +50,11 @@ static void answers_free(struct store_query *answer)
 		history_free_answer(answer);
 		answer = next;
 	}
+}
+
+static bool asks_for_one(const struct query *query)
+{
+	return query->what == QUERY_JOB || query->what == QUERY_EXPLAIN;
 }
 
 static bool reopens(const struct query *query)
@@ -258,13 +264,13 @@ static void with_specs(struct master *master, struct history *history)
 		ask(master, history, STAGE_JOBS, READ_JOBS, (uint64_t)history->run->rows[0].run.first, 0);
 		return;
 	}
-	if (query->what == QUERY_JOB && !find_job(history->specs->answer, query, &history->index)) {
+	if (asks_for_one(query) && !find_job(history->specs->answer, query, &history->index)) {
 		query_no_job(&error, query);
 		refuse(master, history, &error);
 		return;
 	}
 	ask(master, history, STAGE_JOBS, READ_JOBS, (uint64_t)history->run->rows[0].run.first + history->index,
-	    query->what == QUERY_JOB ? 1 : page_limit(query));
+	    asks_for_one(query) ? 1 : page_limit(query));
 }
 
 /* ---- a new round of a run that has left memory ---- */
@@ -390,7 +396,7 @@ static void on_specs(struct master *master, struct history *history, struct stor
 static void on_jobs(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct row_run *stored = &history->run->rows[0].run;
-	enum view_detail detail = history->query->what == QUERY_JOB ? VIEW_FULL : VIEW_GRAPH;
+	enum view_detail detail = asks_for_one(history->query) ? VIEW_FULL : VIEW_GRAPH;
 	struct session *session = session_find(master, history->query->conn);
 	struct walk walk = { .specs = history->specs->answer };
 	uint64_t next = history->index;
@@ -411,6 +417,10 @@ static void on_jobs(struct master *master, struct history *history, struct store
 		job_row(master, &answer->rows[i].job, index, &row);
 		row.name = spec.name;
 		view_spec(&spec, detail, &answer->arena, &row);
+		if (history->query->what == QUERY_EXPLAIN) {
+			row.why_code = REASON_SETTLED;
+			row.why = slice_str(reason_text(REASON_SETTLED));
+		}
 		if (!page_add_job(&page, &row))
 			break;
 		next = index + 1;

@@ -257,6 +257,8 @@ static void run_job(struct master *master, struct master_turn *turn, struct quer
 		return;
 	}
 	page_begin(&page, &master->scratch, query);
+	if (query->what == QUERY_EXPLAIN)
+		view_explain(master->core, job, &master->scratch, &row);
 	page_add_run(&page, &run);
 	page_add_job(&page, &row);
 	page.snapshot.total = 1;
@@ -370,6 +372,7 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		run_jobs(master, turn, query);
 		break;
 	case QUERY_JOB:
+	case QUERY_EXPLAIN:
 		run_job(master, turn, query);
 		break;
 	case QUERY_WORKERS:

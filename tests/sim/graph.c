@@ -28,6 +28,25 @@ static void job_needs(struct rand_state *rand, struct sim_graph *graph, struct r
 	job->triggers.n = plain ? 0 : n;
 }
 
+/* Fan-outs of neighbours, some with bounds. */
+static void graph_groups(struct rand_state *rand, struct sim_graph *graph)
+{
+	for (uint32_t first = 0; first < graph->count; first++) {
+		uint32_t size = 2 + (uint32_t)rand_below(rand, 8);
+		uint64_t parallel = rand_below(rand, 3) ? 1 + rand_below(rand, 3) : 0;
+		bool fail_fast = rand_below(rand, 3) == 0;
+
+		if (rand_below(rand, 8) || first + size > graph->count)
+			continue;
+		for (uint32_t i = first; i < first + size; i++) {
+			graph->jobs[i].group = first + 1;
+			graph->jobs[i].group_parallel = parallel;
+			graph->jobs[i].group_fail_fast = fail_fast;
+		}
+		first += size;
+	}
+}
+
 /* A chain through the whole graph closed behind itself, or a parent that doesn't exist. */
 static void graph_spoil(struct rand_state *rand, struct sim_graph *graph)
 {
@@ -143,6 +162,8 @@ struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t 
 		job_needs(rand, graph, job, i);
 		job_stages(rand, graph, job);
 	}
+	graph->max_jobs = rand_below(rand, 3) ? 0 : 1 + (uint32_t)rand_below(rand, 4);
+	graph_groups(rand, graph);
 	if (rand_below(rand, 16) == 0)
 		graph_spoil(rand, graph);
 	graph_encode(graph);

@@ -20,6 +20,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	input.submit.name = slice_str(graph->name);
 	input.submit.parts = &part;
 	input.submit.part_count = 1;
+	input.submit.max_jobs = graph->max_jobs;
 	core_step(world->master.core, &input);
 }
 

@@ -15,6 +15,7 @@ struct oracle_job {
 	uint32_t round;                  /* durable */
 	uint32_t event_round;            /* as of the latest durable event */
 	uint32_t round_decided;
+	enum job_state decided;
 	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
 	bool held_decided, run_held_decided;
 	int64_t gate_due_ms;             /* durable */
@@ -45,6 +46,7 @@ static void decided_row(struct sim_world *world, const struct row *row)
 		struct oracle_job *job = job_of(world, (uint64_t)row->job.job);
 
 		job->round_decided = (uint32_t)row->job.round;
+		job->decided = (enum job_state)row->job.state;
 		job->held_decided = (row->job.flags & ROW_JOB_HELD) != 0;
 	} else if (row->table == TABLE_run) {
 		for (int64_t i = 0; i < row->run.jobs; i++)
@@ -155,6 +157,54 @@ void oracle_ended(struct sim_world *world, uint64_t serial, uint64_t epoch)
 	job->live--;
 }
 
+static bool holds(enum job_state state)
+{
+	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
+}
+
+/* Of a run that was given an attempt: no more than its bounds allow. */
+static void decided_bounds(struct sim_world *world, uint64_t run, uint64_t serial)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+	const struct sim_graph *graph = row ? map_get(&world->oracle.runs, run) : NULL;
+	uint64_t first = row ? (uint64_t)row->run.first : 0, in_run = 0, in_group = 0;
+
+	for (uint32_t i = 0; graph && i < graph->count; i++) {
+		if (!holds(job_of(world, first + i)->decided))
+			continue;
+		in_run++;
+		in_group += graph->jobs[i].group == graph->jobs[serial - first].group;
+	}
+	if (graph && graph->max_jobs && in_run > graph->max_jobs)
+		world_fail(world, "%u jobs of a run are out, and %u is the most", (unsigned)in_run, graph->max_jobs);
+	if (graph && graph->jobs[serial - first].group_parallel && in_group > graph->jobs[serial - first].group_parallel)
+		world_fail(world, "%u jobs of a fan-out are out, and %u is the most", (unsigned)in_group,
+			   (unsigned)graph->jobs[serial - first].group_parallel);
+}
+
+/* The first failure of a fan-out ends the rest of it in the same transaction. */
+static void durable_fail_fast(struct sim_world *world, const struct rec_event *event)
+{
+	const struct oracle_job *failed = job_of(world, event->job);
+	uint64_t first = 0;
+	const struct sim_graph *graph = graph_of(world, event->job, &first);
+	const struct rec_job_spec *spec = graph ? &graph->jobs[event->job - first] : NULL;
+
+	if (!spec || !spec->group_fail_fast || failed->row.round != failed->event_round ||
+	    (event->to != STATE_FAILED && event->to != STATE_TIMED_OUT))
+		return;
+	for (uint32_t i = 0; i < graph->count; i++) {
+		const struct row *row = disk_get(&world->disk, TABLE_job, first + i);
+
+		if (graph->jobs[i].group != spec->group)
+			continue;
+		if (!row || (!state_terminal((enum job_state)row->job.state) && row->job.state != STATE_STOPPING &&
+			     (uint32_t)row->job.round == job_of(world, first + i)->event_round))
+			world_fail(world, "job %u failed, and job %u of its fan-out goes on", (unsigned)event->job,
+				   (unsigned)(first + i));
+	}
+}
+
 /* Decided in a turn: no attempt after success or an acknowledged cancel; epochs grow. */
 void oracle_turn(struct sim_world *world, const struct outbox *outbox)
 {
@@ -180,6 +230,7 @@ void oracle_turn(struct sim_world *world, const struct outbox *outbox)
 		if (job->cancelled > job->round_decided)
 			world_fail(world, "I10: job %u is given out after its cancel was acknowledged", (unsigned)job->job);
 		job->epoch_decided = frame->assign.epoch;
+		decided_bounds(world, frame->assign.run, job->job);
 	}
 }
 
@@ -300,6 +351,7 @@ static void durable_events(struct sim_world *world, struct slice body, int64_t w
 		sim_totals.moves[event.from][event.event][event.to]++;
 		durable_failure(world, &event);
 		durable_gate(world, &event, wall_ms);
+		durable_fail_fast(world, &event);
 		durable_stage(world, &event, wall_ms);
 		if (event.to == STATE_SUCCEEDED || event.to == STATE_FAILED)
 			world->oracle.results++;
@@ -399,6 +451,7 @@ void oracle_crashed(struct sim_world *world)
 		const struct row *row = disk_get(&world->disk, TABLE_job, serial);
 
 		job->round_decided = row ? (uint32_t)row->job.round : 0;
+		job->decided = row ? (enum job_state)row->job.state : STATE_WAITING;
 		job->held_decided = row && row->job.flags & ROW_JOB_HELD;
 		job->run_held_decided = false;
 	}

@@ -33,6 +33,7 @@ struct sim_graph {
 	char name[32];
 	uint32_t count;
 	bool invalid;                    /* must be refused */
+	uint32_t max_jobs;
 	struct rec_job_spec *jobs;       /* in the arena */
 	struct blob *body;
 	struct arena arena;
