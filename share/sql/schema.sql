@@ -28,6 +28,7 @@ CREATE TABLE run (
 	state INTEGER NOT NULL, -- enum run_state when it ended
 	cancelled INTEGER NOT NULL, -- somebody cancelled it
 	held INTEGER NOT NULL, -- somebody holds it back
+	max_jobs INTEGER NOT NULL, -- that hold attempts at once; 0: no bound
 	submitted_ms INTEGER NOT NULL, -- UTC
 	ended_ms INTEGER NOT NULL, -- UTC
 	counts BLOB NOT NULL -- when ended: jobs by state, u32 little-endian each
