@@ -9,6 +9,7 @@ man_pages = \
 	man/titan-dash.1 \
 	man/titan-demo.1 \
 	man/titan-down.1 \
+	man/titan-explain.1 \
 	man/titan-help.1 \
 	man/titan-hold.1 \
 	man/titan-logs.1 \

@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show dash wire completion help version' ;;
+	'') words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -85,6 +85,9 @@ _titan() {
 	show)
 		kind=job
 		;;
+	explain)
+		kind=job
+		;;
 	dash)
 		options+=' --view --ascii --dump-screen --dump-styles --size --clock --exit-after'
 		kind=run
@@ -96,7 +99,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

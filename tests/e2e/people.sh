@@ -17,6 +17,14 @@ like "and status" "$(titan status)" 'titan approvals'
 is "nothing behind it runs" "$(job_state "$run" b)" waiting
 like "show says what is awaited" "$(titan show "$run")" 'waits for a person'
 exits "a look at it says pending" 8 titan --timeout 0 wait "$run"
+reason_of() { titan --json explain "$1" | jq -r .reason; }
+is "the gate's reason is approval" "$(reason_of "$run/qa")" approval
+like "and the next command is told" "$(titan explain "$run/qa")" "titan approve $run/qa"
+is "what is behind it waits for a dependency" "$(reason_of "$run/b")" waits_for_dependency
+like "which is named" "$(titan explain "$run/b")" 'qa'
+is "what has ended is settled" "$(reason_of "$run/a")" settled
+exits "a run isn't explained" 2 titan explain "$run"
+exits "nor a job that isn't there" 4 titan explain "$run/nope"
 exits "a run can't be approved" 2 titan approve "$run"
 like "but its gates" "$err" 'titan approvals'
 exits "a job that waits for nobody can't" 8 titan approve "$run/b"
@@ -69,6 +77,8 @@ second=$(titan run -e "two; two='echo second >>$test_dir/order'")
 third=$(titan run -e "three; three='echo third >>$test_dir/order'")
 exits "a run is held" 0 titan hold "$first"
 is "and says so" "$(titan --json show "$first" | jq .run.held)" true
+is "which is why its job waits" "$(reason_of "$first/one")" held
+is "another waits for the slot" "$(reason_of "$second/two")" all_slots_busy
 like "also in a list" "$(titan ls)" 'held back'
 exits "another one gets a priority" 0 titan --json priority "$third" 90
 is "its job has it" "$(titan --json show "$third/three" | jq .priority)" 90

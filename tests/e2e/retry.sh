@@ -10,6 +10,8 @@ exits "a run fails in the middle" 1 titan run -w -e "a -> b -> c; d; a='echo a >
 	b='echo b >>$log; test -e $test_dir/repaired'; c='echo c >>$log'; d='echo d >>$log'"
 run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
 is "what depended on it is skipped" "$(job_state "$run" c)" skipped
+like "why it failed is explained" "$(titan explain "$run/b")" 'exit 1, 1 try'
+like "and why another was skipped" "$(titan explain "$run/c")" 'because b failed'
 exits "a retry of a run that fails again" 0 titan retry "$run"
 exits "is a failure again" 1 titan --timeout 20s wait "$run"
 touch "$test_dir/repaired"
