@@ -74,6 +74,19 @@ is "its dependent is skipped" "$(job_state "$run" never)" skipped
 is "its repair ran" "$(job_state "$run" repair)" succeeded
 is "and the final one" "$(job_state "$run" end)" succeeded
 
+cat >fast.yaml <<'END'
+concurrency: {max_jobs: 1}
+jobs:
+  m:
+    matrix: {n: ["0", "1", "2", "3"], fail_fast: true}
+    run: test ${matrix.n} != 0
+  other: {run: "true", needs: m.done}
+END
+exits "the first failure of a matrix ends the rest of it" 1 titan --timeout 20s run -w fast.yaml
+is "the others never ran" "$(titan --json show last | jq -r '[.jobs[] | select(.name | startswith("m[")) | .state] | join(" ")')" \
+	"failed cancelled cancelled cancelled"
+is "what waits for its end did" "$(job_state last other)" succeeded
+
 printf 'jobs:\n  a: {run: sleep 1000, delay: 1h}\n' >later.yaml
 run=$(titan run later.yaml)
 is "a run has its file's name" "$(titan --json show "$run" | jq -r .run.name)" later
