@@ -65,6 +65,7 @@ static uint64_t run_hold(struct core *core, struct run *run, bool hold)
 	for (uint32_t i = 0; i < run->job_count; i++)
 		if (run->jobs[i].state == STATE_READY)
 			ready_push(core, &run->jobs[i]);
+	run_offer(core, run);            /* not before all of them are where they belong */
 	run_touch(core, run, true);
 	return run->job_count - run->settled;
 }

@@ -70,6 +70,13 @@ void bounds_offer(struct core *core, const struct job *job)
 	bound_offer(core, &job->run->bound);
 }
 
+void run_offer(struct core *core, struct run *run)
+{
+	for (size_t i = 0; i < run->group_count; i++)
+		bound_offer(core, &run->groups[i]);
+	bound_offer(core, &run->bound);
+}
+
 void bounds_count(struct core *core, const struct job *job, int change)
 {
 	struct bound *group = job_group(job);
@@ -77,8 +84,7 @@ void bounds_count(struct core *core, const struct job *job, int change)
 	job->run->bound.active += (uint32_t)change;
 	if (group)
 		group->active += (uint32_t)change;
-	if (change < 0)
-		bounds_offer(core, job);
+	bounds_offer(core, job);
 }
 
 static void bound_free(struct bound *bound)

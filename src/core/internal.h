@@ -387,6 +387,7 @@ struct ready_class *job_lane(const struct job *job);     /* of one that is parke
 void bound_park(struct core *core, struct bound *bound, struct job *job);
 void bound_offer(struct core *core, struct bound *bound);
 void bounds_offer(struct core *core, const struct job *job);
+void run_offer(struct core *core, struct run *run);
 void bounds_count(struct core *core, const struct job *job, int change);         /* attempts held */
 void run_free_bounds(struct run *run);
 enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, struct error *error);

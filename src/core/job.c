@@ -109,8 +109,9 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	job_touch(core, job, !derived);
 	run_touch(core, run, false);
 	job_enter(core, job);
-	if (from == STATE_READY && to != STATE_ASSIGNED)
-		bounds_offer(core, job); /* another takes the place that it had in the queue */
+	/* Another takes the place that it had in the queue; or its bound has room, and it is parked there. */
+	if ((from == STATE_READY && to != STATE_ASSIGNED) || to == STATE_READY)
+		bounds_offer(core, job);
 }
 
 /* Where a job with a delay or a gate goes next. */

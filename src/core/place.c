@@ -54,7 +54,6 @@ void ready_push(struct core *core, struct job *job)
 	} else if (job->flags & (JOB_PARKED | JOB_PARKED_GROUP)) {
 		job_lane(job)->stale--;
 		core->parked_ready++;
-		bounds_offer(core, job);
 	} else {
 		job->flags |= JOB_QUEUED;
 		ready_insert(class, job);

@@ -17,7 +17,7 @@ struct oracle_job {
 	uint32_t round_decided;
 	enum job_state decided;
 	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
-	bool held_decided, run_held_decided;
+	bool held_decided, run_held_decided, loose_decided;
 	int64_t gate_due_ms;             /* durable */
 	uint32_t opened;                 /* round + 1 whose gate is open */
 	uint32_t live, starts, fails;
@@ -39,6 +39,24 @@ static struct oracle_job *job_of(struct sim_world *world, uint64_t serial)
 	return job;
 }
 
+/* Only a retry of a job alone leaves behind it what has ended. */
+static void decided_loose(struct sim_world *world, const struct outbox *outbox, const struct row_job *row)
+{
+	const struct oracle_job *job = job_of(world, (uint64_t)row->job);
+
+	if (!(row->flags & ROW_JOB_LOOSE) || job->loose_decided || !state_terminal(job->decided))
+		return;
+	for (size_t i = 0; i < outbox->frame_count; i++) {
+		const struct outgoing *frame = &outbox->frames[i];
+		const struct sim_act *act = frame->op == OP_OK && frame->ok.id >= ACT_BASE ?
+			&world->acts[frame->ok.id - ACT_BASE] : NULL;
+
+		if (act && act->verb == ACT_RETRY && act->value == RETRY_ONLY && act->run == (uint64_t)row->run)
+			return;
+	}
+	world_fail(world, "job %u isn't decided anew with its parent", (unsigned)row->job);
+}
+
 /* What was decided last of jobs and runs, be it durable or not. */
 static void decided_row(struct sim_world *world, const struct row *row)
 {
@@ -48,6 +66,7 @@ static void decided_row(struct sim_world *world, const struct row *row)
 		job->round_decided = (uint32_t)row->job.round;
 		job->decided = (enum job_state)row->job.state;
 		job->held_decided = (row->job.flags & ROW_JOB_HELD) != 0;
+		job->loose_decided = (row->job.flags & ROW_JOB_LOOSE) != 0;
 	} else if (row->table == TABLE_run) {
 		for (int64_t i = 0; i < row->run.jobs; i++)
 			job_of(world, (uint64_t)(row->run.first + i))->run_held_decided = row->run.held != 0;
@@ -212,6 +231,9 @@ void oracle_turn(struct sim_world *world, const struct outbox *outbox)
 	for (size_t i = 0; i < outbox->frame_count; i++)
 		if (outbox->frames[i].op == OP_OK && outbox->frames[i].ok.id >= ACT_BASE)
 			decided_cancel(world, &world->acts[outbox->frames[i].ok.id - ACT_BASE]);
+	for (size_t i = 0; i < outbox->row_count; i++)
+		if (outbox->rows[i].table == TABLE_job)
+			decided_loose(world, outbox, &outbox->rows[i].job);
 	for (size_t i = 0; i < outbox->row_count; i++)
 		decided_row(world, &outbox->rows[i]);
 	for (size_t i = 0; i < outbox->frame_count; i++) {
@@ -453,6 +475,7 @@ void oracle_crashed(struct sim_world *world)
 		job->round_decided = row ? (uint32_t)row->job.round : 0;
 		job->decided = row ? (enum job_state)row->job.state : STATE_WAITING;
 		job->held_decided = row && row->job.flags & ROW_JOB_HELD;
+		job->loose_decided = row && row->job.flags & ROW_JOB_LOOSE;
 		job->run_held_decided = false;
 	}
 	for (size_t i = 0; i < world->disk.count; i++)
