@@ -44,7 +44,8 @@ static void decided_loose(struct sim_world *world, const struct outbox *outbox, 
 {
 	const struct oracle_job *job = job_of(world, (uint64_t)row->job);
 
-	if (!(row->flags & ROW_JOB_LOOSE) || job->loose_decided || !state_terminal(job->decided))
+	if (!(row->flags & ROW_JOB_LOOSE) || job->loose_decided || !state_terminal(job->decided) ||
+	    (uint32_t)row->round != job->round_decided)
 		return;
 	for (size_t i = 0; i < outbox->frame_count; i++) {
 		const struct outgoing *frame = &outbox->frames[i];
