@@ -2,24 +2,35 @@
 # Kept by tests/list-sources --write.
 
 man_pages = \
+	man/titan-approvals.1 \
+	man/titan-approve.1 \
 	man/titan-cancel.1 \
 	man/titan-completion.1 \
 	man/titan-dash.1 \
 	man/titan-demo.1 \
 	man/titan-down.1 \
+	man/titan-explain.1 \
 	man/titan-help.1 \
+	man/titan-hold.1 \
 	man/titan-logs.1 \
 	man/titan-ls.1 \
 	man/titan-master.1 \
+	man/titan-plan.1 \
+	man/titan-priority.1 \
 	man/titan-protocol.7 \
+	man/titan-reject.1 \
+	man/titan-release.1 \
+	man/titan-retry.1 \
 	man/titan-run.1 \
 	man/titan-show.1 \
 	man/titan-states.7 \
 	man/titan-status.1 \
 	man/titan-up.1 \
+	man/titan-validate.1 \
 	man/titan-version.1 \
 	man/titan-wait.1 \
 	man/titan-watch.1 \
 	man/titan-wire.1 \
 	man/titan-worker.1 \
-	man/titan.1
+	man/titan.1 \
+	man/titan.yaml.5

@@ -45,6 +45,7 @@ const char *const command_groups[GROUP_COUNT] = {
 	[GROUP_CLUSTER] = "Cluster",
 	[GROUP_RUN] = "Run",
 	[GROUP_CONTROL] = "Control",
+	[GROUP_HUMAN] = "Human",
 	[GROUP_LOOK] = "Look",
 	[GROUP_REST] = "Rest",
 };

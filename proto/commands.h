@@ -35,7 +35,7 @@ enum option_id {
 	OPT_COUNT
 };
 
-enum command_group { GROUP_CLUSTER, GROUP_RUN, GROUP_CONTROL, GROUP_LOOK, GROUP_REST, GROUP_COUNT };
+enum command_group { GROUP_CLUSTER, GROUP_RUN, GROUP_CONTROL, GROUP_HUMAN, GROUP_LOOK, GROUP_REST, GROUP_COUNT };
 
 struct option_info {
 	enum option_id id;               /* OPT_none ends a list */

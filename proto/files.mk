@@ -16,6 +16,8 @@ proto_sources = \
 	proto/message_table.c \
 	proto/pack.c \
 	proto/pack.h \
+	proto/reasons.c \
+	proto/reasons.h \
 	proto/states.c \
 	proto/states.h
 
@@ -25,4 +27,5 @@ proto_other = \
 	proto/errors.def \
 	proto/limits.def \
 	proto/messages.def \
+	proto/reasons.def \
 	proto/states.def

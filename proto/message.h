@@ -17,8 +17,10 @@ enum role { ROLE_NOBODY, ROLE_VIEWER, ROLE_SUBMITTER, ROLE_APPROVER, ROLE_OPERAT
 enum trigger { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE };
 enum attempt_phase { PHASE_QUEUED = 1, PHASE_RUNNING = 2, PHASE_ENDED = 3 };
 enum worker_state { WORKER_UP, WORKER_UNREACHABLE, WORKER_LOST };
-enum act_verb { ACT_CANCEL = 1 };
-enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5 };
+enum act_verb { ACT_CANCEL = 1, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_APPROVE, ACT_REJECT };
+enum retry_scope { RETRY_FAILED, RETRY_FROM, RETRY_ONLY, RETRY_ALL };
+enum gate_expiry { GATE_REJECT, GATE_APPROVE };
+enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5, QUERY_GATES = 6, QUERY_EXPLAIN = 7 };
 
 /* How often a job may run when nobody can say whether it did. */
 #define EXEC_MODES(X) \

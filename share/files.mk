@@ -14,7 +14,10 @@ sql_files = \
 	share/sql/README.md \
 	share/sql/schema.sql
 
-example_files =
+example_files = \
+	share/examples/encode.yaml \
+	share/examples/nightly-backup.yaml \
+	share/examples/release.yaml
 
 systemd_units =
 

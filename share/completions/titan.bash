@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker run watch wait logs cancel ls show dash wire completion help version' ;;
+	'') words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -31,10 +31,16 @@ _titan() {
 		options+=' --heartbeat --lease --grace --ready-fd'
 		;;
 	worker)
-		options+=' --name --slots --ready-fd'
+		options+=' --name --slots --label --ready-fd'
 		;;
 	run)
-		options+=' --expression --lines --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'
+		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'
+		;;
+	validate)
+		options+=' --param'
+		;;
+	plan)
+		options+=' --param'
 		;;
 	watch)
 		kind=run
@@ -50,10 +56,36 @@ _titan() {
 		options+=' --wait'
 		kind=job
 		;;
+	retry)
+		options+=' --failed --from --only --all'
+		kind=job
+		;;
+	hold)
+		kind=job
+		;;
+	release)
+		kind=job
+		;;
+	priority)
+		kind=job
+		;;
+	approvals)
+		;;
+	approve)
+		options+=' --message'
+		kind=job
+		;;
+	reject)
+		options+=' --message'
+		kind=job
+		;;
 	ls)
 		options+=' --limit --all'
 		;;
 	show)
+		kind=job
+		;;
+	explain)
 		kind=job
 		;;
 	dash)
@@ -67,7 +99,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker run watch wait logs cancel ls show dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

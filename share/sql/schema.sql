@@ -27,6 +27,8 @@ CREATE TABLE run (
 	jobs INTEGER NOT NULL, -- how many
 	state INTEGER NOT NULL, -- enum run_state when it ended
 	cancelled INTEGER NOT NULL, -- somebody cancelled it
+	held INTEGER NOT NULL, -- somebody holds it back
+	max_jobs INTEGER NOT NULL, -- that hold attempts at once; 0: no bound
 	submitted_ms INTEGER NOT NULL, -- UTC
 	ended_ms INTEGER NOT NULL, -- UTC
 	counts BLOB NOT NULL -- when ended: jobs by state, u32 little-endian each
@@ -55,13 +57,28 @@ CREATE TABLE job (
 	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
 	code INTEGER NOT NULL,
 	cause INTEGER NOT NULL, -- serial number + 1 of the job that settled it
-	due_ms INTEGER NOT NULL, -- UTC; of a delayed job
+	due_ms INTEGER NOT NULL, -- UTC; of a delayed job, or when a gate expires
 	started_ms INTEGER NOT NULL, -- UTC
 	ended_ms INTEGER NOT NULL, -- UTC
 	cpu_us INTEGER NOT NULL,
 	rss_kib INTEGER NOT NULL,
-	out_bytes INTEGER NOT NULL
+	out_bytes INTEGER NOT NULL,
+	priority INTEGER NOT NULL, -- 0 to 100
+	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open
 ) STRICT;
+
+-- what people said of a gate
+CREATE TABLE decision (
+	job INTEGER NOT NULL, -- serial number
+	round INTEGER NOT NULL,
+	person INTEGER NOT NULL, -- principal
+	run INTEGER NOT NULL,
+	name TEXT NOT NULL, -- of the person
+	verdict INTEGER NOT NULL, -- 1 approved, 0 rejected
+	reason TEXT NOT NULL,
+	wall_ms INTEGER NOT NULL, -- UTC
+	PRIMARY KEY (job, round, person)
+) STRICT, WITHOUT ROWID;
 
 -- submits that were acknowledged; lives as long as its run
 CREATE TABLE submit_key (

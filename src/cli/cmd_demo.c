@@ -83,7 +83,7 @@ static void demo_job(const void *arg, uint64_t index, struct arena *scratch, str
 static enum err submit(struct demo *demo)
 {
 	struct demo_source source = { 0 };
-	struct graph_source graph = { 0, demo_job, &source };
+	struct graph_source graph = { .job_cb = demo_job, .arg = &source };
 	struct msg_accepted accepted;
 	struct dag_spot spot;
 	struct slice env;

@@ -55,12 +55,16 @@ static const struct column detail_columns[] = {
 	{ "outcome", "result", false },
 	{ "cause", "why", false },
 	{ "command", "command", false },
+	{ "message", "question", false },
+	{ "approvals", "approvals", false },
+	{ "approvals_needed", "of", false },
 	{ "needs", "needs", false },
 	{ "tries", "tries", false },
 	{ "retry_max", "retries allowed", false },
 	{ "mode", "mode", false },
 	{ "crashes", "crashes", false },
 	{ "worker", "worker", false },
+	{ "labels", "labels wanted", false },
 	{ "priority", "priority", false },
 	{ "due", "due", false },
 	{ "started", "started", false },
@@ -75,6 +79,7 @@ static const struct column detail_columns[] = {
 	{ "name", NULL, false },
 	{ "job", NULL, false },
 	{ "index", NULL, false },
+	{ "held", NULL, false },
 };
 
 static void number_or_none(struct records *records, uint64_t value)
@@ -90,25 +95,28 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 {
 	enum job_state state = job_state_checked(job->state);
 	struct slice_list needs = { .n = job->needs.n };
-	struct buf address = { 0 };
 
 	needs.at = arena_zalloc(records->arena, needs.n + 1, sizeof(*needs.at));
 	for (size_t i = 0; i < needs.n; i++)
 		needs.at[i] = job->needs.at[i] < job_count ? jobs[job->needs.at[i]].name : slice_str("?");
-	buf_addf(&address, "%" PRIu64 "/", job->run);
-	buf_add_slice(&address, job->name);
-	records_text(records, arena_copy(records->arena, buf_slice(&address)));
-	buf_free(&address);
+	records_text(records, job_address(job, records->arena));
 	records_state(records, &state_table[state], state_table[state].name);
 	records_text(records, job_outcome_text(job, records->arena));
 	records_text(records, job_cause_text(job, jobs, job_count, records->arena));
 	records_text(records, job->command);
+	records_text(records, job->gate_message);
+	if (job->gate_count)
+		records_number(records, job->gate_have);
+	else
+		records_none(records);
+	number_or_none(records, job->gate_count);
 	records_texts(records, needs);
 	records_number(records, job->tries);
 	records_number(records, job->retry_max);
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
 	records_number(records, job->crashes);
 	records_text(records, job->worker);
+	records_texts(records, job->labels);
 	records_number(records, job->priority ? job->priority - 1 : 50);
 	records_time(records, job->due_ms);
 	records_time(records, job->started_ms);
@@ -126,6 +134,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, job->name);
 	records_number(records, job->job);
 	records_number(records, job->index);
+	records_bool(records, job->held);
 }
 
 static enum err show_job(struct cli *cli, const struct selector *selector)
@@ -165,6 +174,8 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	text_escape(out, run->name, TEXT_KEEP_NONE);
 	buf_add_str(out, "  ");
 	look_state(&cli->out, run_state_info(state), out);
+	if (run->held)
+		buf_add_str(out, " (held)");
 	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " settled  submitted %s", counts.settled, counts.jobs,
 		 clock_format_local(run->submitted_ms, time));
 	if (run->owner.len > 0) {
@@ -350,6 +361,9 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 		buf_addf(out, " %" PRIu64 " ", status->counts.at[i]);
 	}
 	buf_add_str(out, live ? "\n" : " none is live\n");
+	if (status->counts.n > STATE_APPROVAL && status->counts.at[STATE_APPROVAL] > 0)
+		buf_addf(out, "people   %" PRIu64 " gate%s for them    next: titan approvals\n",
+			 status->counts.at[STATE_APPROVAL], status->counts.at[STATE_APPROVAL] == 1 ? " waits" : "s wait");
 }
 
 int cmd_status(struct cli *cli)

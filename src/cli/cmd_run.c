@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan run: a graph from the command line or standard input becomes a run. */
+/* titan run: a graph from the command line, a file or standard input becomes a run. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/dagline.h"
 #include "cli/follow.h"
+#include "cli/load.h"
 #include "cli/submit.h"
 #include "proto/limits.h"
 
@@ -52,23 +53,6 @@ static void dag_job(const void *arg, uint64_t index, struct arena *scratch, stru
 	const struct dag_source *source = arg;
 
 	dagline_job(&source->dag, index, source->defaults, scratch, ret_spec);
-}
-
-static enum err read_input(struct cli *cli, size_t max, struct buf *out)
-{
-	for (;;) {
-		uint8_t *place = buf_reserve(out, 65536);
-		ssize_t got = read(STDIN_FILENO, place, 65536);
-
-		if (got == 0)
-			return ERR_NONE;
-		if (got < 0 && errno != EINTR)
-			return error_system(&cli->error, errno, "can't read standard input");
-		if (got > 0)
-			out->len += (size_t)got;
-		if (out->len > max)
-			return error_set(&cli->error, ERR_TOO_LARGE, "standard input has more than %zu bytes", max);
-	}
 }
 
 /* ---- options ---- */
@@ -167,7 +151,7 @@ static enum err read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 
 static enum err lines_source(struct cli *cli, struct buf *input, struct job_lines *lines)
 {
-	enum err err = read_input(cli, INPUT_MAX, input);
+	enum err err = load_stdin(cli, INPUT_MAX, input);
 	uint64_t room = 1;
 	size_t start = 0;
 
@@ -206,79 +190,15 @@ static enum err dag_source(struct cli *cli, struct buf *input, struct dag_source
 	enum err err;
 
 	if (expression == NULL) {
-		err = read_input(cli, LIMIT_DAG_LINE_MAX, input);
+		err = load_stdin(cli, LIMIT_DAG_LINE_MAX, input);
 		if (err != ERR_NONE)
 			return err;
 		text = buf_slice(input);
 	}
 	err = dagline_parse(text, &cli->arena, &source->dag, &spot, &cli->error);
-	if (err != ERR_NONE) {
-		struct buf shown = { 0 };
-
-		dagline_explain(text, expression ? "-e" : "stdin", &spot, &cli->error, &shown);
-		io_write_all(STDERR_FILENO, shown.data, shown.len);
-		buf_free(&shown);
-		cli->error.text[0] = '\0';       /* it was told */
-	}
-	return err;
-}
-
-static const struct column plan_columns[] = {
-	{ "name", "JOB", false },
-	{ "needs", "NEEDS", false },
-	{ "retry_max", "RETRY", true },
-	{ "command", "COMMAND", false },
-	{ "shell", NULL, false },
-};
-
-static void add_plan_row(struct records *records, const struct graph_source *source, const struct rec_job_spec *spec)
-{
-	struct arena *arena = records->arena;
-	struct slice_list needs = { .n = spec->needs.n };
-	struct buf command = { 0 };
-
-	needs.at = arena_zalloc(arena, needs.n + 1, sizeof(struct slice));
-	for (size_t i = 0; i < needs.n; i++) {
-		struct rec_job_spec parent;
-
-		source->job_cb(source->arg, spec->needs.at[i], arena, &parent);
-		needs.at[i] = parent.name;
-	}
-	for (size_t i = 0; i < spec->argv.n; i++) {
-		if (i > 0)
-			buf_add_byte(&command, ' ');
-		buf_add_slice(&command, spec->argv.at[i]);
-	}
-	buf_add_slice(&command, spec->script);
-	records_text(records, spec->name);
-	records_texts(records, needs);
-	records_number(records, spec->retry_max);
-	records_text(records, arena_copy(arena, buf_slice(&command)));
-	records_bool(records, spec->argv.n == 0);
-	buf_free(&command);
-}
-
-static enum err dry_run(struct cli *cli, const struct graph_source *source)
-{
-	struct records records;
-	struct buf out = { 0 };
-	enum err err;
-
-	records_begin(&records, plan_columns, sizeof(plan_columns) / sizeof(plan_columns[0]), &cli->arena);
-	err = records_check(&records, &cli->out, &cli->error);
 	if (err != ERR_NONE)
-		return err;
-	for (uint64_t i = 0; i < source->count; i++) {
-		struct rec_job_spec spec;
-
-		source->job_cb(source->arg, i, &cli->arena, &spec);
-		add_plan_row(&records, source, &spec);
-	}
-	records_print(&records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
-	cli_note(cli, "%" PRIu64 " jobs; nothing was submitted", source->count);
-	return ERR_NONE;
+		load_explain(cli, text, expression ? "-e" : "stdin", &spot);
+	return err;
 }
 
 /* ---- and what is said of it ---- */
@@ -344,7 +264,7 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	if (late)
 		print_accepted(cli, accepted, &state);
 	if (err == ERR_NONE)
-		return run_state_status(state);
+		return run_exit_status(cli, accepted->run, state);
 	if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT || err == ERR_PENDING) {
 		cli_note(cli, "still running: titan watch %" PRIu64 ", stop: titan cancel %" PRIu64, accepted->run,
 			 accepted->run);
@@ -376,20 +296,23 @@ static enum err check_usage(struct cli *cli)
 	bool lines = option_given(invocation, OPT_run_lines);
 	bool input = invocation->arg_count > 0;
 
-	if (input && strcmp(invocation->args[0], "-") != 0) {
-		error_set(&cli->error, ERR_USAGE, "'%s': the graph comes with -e, --lines or - (standard input)",
-			  invocation->args[0]);
-		error_next(&cli->error, "titan help dag");
-		return ERR_USAGE;
-	}
 	if (expression + lines + input != 1) {
-		error_set(&cli->error, ERR_USAGE, "one of -e DAG, --lines and - is needed");
+		error_set(&cli->error, ERR_USAGE, "one of FILE, -e DAG, --lines and - is needed");
 		error_next(&cli->error, "titan run -e \"a -> b; a='echo one'; b='echo two'\"");
 		return ERR_USAGE;
 	}
 	if (option_given(invocation, OPT_run_follow) && option_given(invocation, OPT_run_wait))
 		return error_set(&cli->error, ERR_USAGE, "--follow waits already: leave out --wait");
+	if (option_given(invocation, OPT_run_param) && (!input || strcmp(invocation->args[0], "-") == 0))
+		return error_set(&cli->error, ERR_USAGE, "-p is for a pipeline in a file; a line's words are the shell's");
 	return ERR_NONE;
+}
+
+static bool is_file(const struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+
+	return invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0;
 }
 
 /* The input belongs to the caller: jobs point into it until they are submitted. */
@@ -402,17 +325,26 @@ static int run_graph(struct cli *cli, const struct job_defaults *defaults, struc
 	if (option_given(cli->invocation, OPT_run_lines)) {
 		if (lines_source(cli, input, &lines) != ERR_NONE)
 			return cli_fail(cli);
-		source = (struct graph_source){ lines.count, line_job, &lines };
+		source = (struct graph_source){ .count = lines.count, .job_cb = line_job, .arg = &lines };
 		name = name.len ? name : slice_str("lines");
+	} else if (is_file(cli)) {
+		struct pipeline pipeline;
+
+		if (load_pipeline(cli, cli->invocation->args[0], OPT_run_param, input, &pipeline) != ERR_NONE)
+			return cli_fail(cli);
+		dag.dag = pipeline.dag;
+		source = (struct graph_source){ .count = dag.dag.job_count, .max_jobs = pipeline.max_jobs,
+						.job_cb = dag_job, .arg = &dag };
+		name = name.len ? name : pipeline.name;
 	} else {
 		if (dag_source(cli, input, &dag) != ERR_NONE)
 			return cli_fail(cli);
-		source = (struct graph_source){ dag.dag.job_count, dag_job, &dag };
+		source = (struct graph_source){ .count = dag.dag.job_count, .job_cb = dag_job, .arg = &dag };
 		name = name.len ? name : dag.dag.nodes[0]->name;
 	}
 	if (!option_given(cli->invocation, OPT_run_dry_run))
 		return submit(cli, &source, name);
-	return dry_run(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
+	return plan_print(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
 }
 
 int cmd_run(struct cli *cli)

@@ -37,6 +37,29 @@ int cmd_master(struct cli *cli)
 	return status;
 }
 
+/* All labels given, with commas between. */
+static enum err read_labels(struct cli *cli, const char **ret_labels)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct buf labels = { 0 };
+
+	for (size_t i = 0; i < invocation->option_count; i++) {
+		const char *label = invocation->options[i].value;
+
+		if (invocation->options[i].id != OPT_worker_label)
+			continue;
+		if (!text_is_name(slice_str(label))) {
+			buf_free(&labels);
+			return error_set(&cli->error, ERR_USAGE, "--label: '%s' can't be a label: letters, digits and _ . - only",
+					 label);
+		}
+		buf_addf(&labels, "%s%s", labels.len ? "," : "", label);
+	}
+	*ret_labels = labels.len ? arena_strdup(&cli->arena, buf_slice(&labels)) : NULL;
+	buf_free(&labels);
+	return ERR_NONE;
+}
+
 int cmd_worker(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_worker_name);
@@ -49,7 +72,8 @@ int cmd_worker(struct cli *cli)
 			  options.name);
 		return cli_fail(cli);
 	}
-	if (read_ready_fd(cli, OPT_worker_ready_fd, &options.ready_fd) != ERR_NONE ||
+	if (read_labels(cli, &options.labels) != ERR_NONE ||
+	    read_ready_fd(cli, OPT_worker_ready_fd, &options.ready_fd) != ERR_NONE ||
 	    option_number(cli->invocation, OPT_worker_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	options.slots = (uint32_t)slots;

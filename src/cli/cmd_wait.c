@@ -181,8 +181,8 @@ int cmd_wait(struct cli *cli)
 	for (size_t i = 0; i < count; i++) {
 		records_number(&records, runs[i]);
 		records_state(&records, run_state_info(states[i]), run_state_name(states[i]));
-		if (run_state_terminal(states[i]) && run_state_status(states[i]) != 0)
-			status = run_state_status(states[i]);
+		if (run_state_terminal(states[i]) && states[i] != RUN_SUCCEEDED)
+			status = run_exit_status(cli, runs[i], states[i]);
 	}
 	if (err == ERR_PENDING)
 		status = err_exit_status(ERR_PENDING);

@@ -39,6 +39,11 @@ static bool takes_job(const struct command_info *command)
 	return strstr(command->pattern, "JOB") != NULL;
 }
 
+static bool takes_file(const struct command_info *command)
+{
+	return strncmp(command->pattern, "FILE", 4) == 0;
+}
+
 /* "auto|always|never" as words. */
 static void choices(const char *argument, struct buf *out)
 {
@@ -210,6 +215,8 @@ static void zsh_arguments(const struct command_info *command, struct buf *out)
 		buf_addf(out, "\t\t'*:run:%s'\n", takes_job(command) ? "_titan_jobs" : "_titan_runs");
 	else if (words.len > 0)
 		buf_addf(out, "\t\t'1:argument:(%s)'\n", buf_cstr(&words));
+	if (takes_file(command))
+		buf_add_str(out, "\t\t'1:file:_files'\n");
 	if (command->id == COMMAND_wire)
 		buf_add_str(out, "\t\t'2:file:_files'\n");
 	buf_free(&words);
@@ -345,7 +352,7 @@ static void fish_script(struct buf *out)
 		else if (words.len > 0)
 			buf_addf(out, "complete -c titan -n '__fish_seen_subcommand_from %s' -a '%s'\n", command->verb,
 				 buf_cstr(&words));
-		if (command->id == COMMAND_wire)
+		if (takes_file(command) || command->id == COMMAND_wire)
 			buf_addf(out, "complete -c titan -n '__fish_seen_subcommand_from %s' -F\n", command->verb);
 	}
 	buf_free(&words);

@@ -47,6 +47,18 @@ struct dag_name *dag_name_get(struct dag_reader *reader, struct slice name, stru
 	return found;
 }
 
+bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge)
+{
+	if (reader->edge_count == DAG_EDGES_MAX)
+		return false;
+	if (reader->edge_count == reader->edge_room) {
+		reader->edge_room = reader->edge_room ? reader->edge_room * 2 : 64;
+		reader->edges = mem_resize(reader->edges, reader->edge_room, sizeof(*reader->edges));
+	}
+	reader->edges[reader->edge_count++] = *edge;
+	return true;
+}
+
 static enum err join(struct dag_reader *reader, const struct part *before, const struct part *behind, size_t at)
 {
 	size_t room_left = DAG_EDGES_MAX - reader->edge_count;
@@ -55,17 +67,13 @@ static enum err join(struct dag_reader *reader, const struct part *before, const
 		return dag_fail(reader, at, 2, ERR_TOO_LARGE, "more than %d dependencies on one line", DAG_EDGES_MAX);
 	for (size_t i = 0; i < before->sink_count; i++) {
 		for (size_t k = 0; k < behind->source_count; k++) {
-			if (reader->edge_count == reader->edge_room) {
-				reader->edge_room = reader->edge_room ? reader->edge_room * 2 : 64;
-				reader->edges = mem_resize(reader->edges, reader->edge_room, sizeof(*reader->edges));
-			}
-			reader->edges[reader->edge_count++] = (struct dag_edge){
+			dag_add_edge(reader, &(struct dag_edge){
 				.parent = before->sinks[i].name,
 				.child = behind->sources[k].name,
 				.trigger = before->sinks[i].trigger,
 				.said = before->sinks[i].said,
 				.at = behind->sources[k].at,
-			};
+			});
 		}
 	}
 	return ERR_NONE;
@@ -161,13 +169,15 @@ static enum err read_name(struct dag_reader *reader, struct part *ret)
 {
 	struct end *end = arena_zalloc(reader->arena, 1, sizeof(*end));
 	size_t start = reader->at;
+	bool gate = dag_take(reader, "?");
 	struct slice text;
 	struct dag_name *name;
 	enum err err = dag_take_name(reader, "a job's name", &text);
 
 	if (err != ERR_NONE)
 		return err;
-	name = dag_name_get(reader, text, (struct dag_spot){ start, text.len });
+	name = dag_name_get(reader, text, (struct dag_spot){ start + gate, text.len });
+	name->node.gate = name->node.gate || gate;
 	*end = (struct end){ .name = name->index, .trigger = TRIGGER_OK, .at = start };
 	for (;;) {
 		size_t at = reader->at;
@@ -302,7 +312,7 @@ static enum err read_statement(struct dag_reader *reader)
 	struct part chain;
 	enum err err;
 
-	if (dag_peek(reader) != '{') {
+	if (dag_peek(reader) != '{' && dag_peek(reader) != '?') {
 		err = dag_take_name(reader, "a job's name", &name);
 		if (err != ERR_NONE)
 			return err;

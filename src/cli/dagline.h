@@ -7,8 +7,10 @@
  *
  * a -> b: b needs a. {..} stands for its chains: their first jobs need what is before it, what is behind
  * it needs their last ones. name*8 and name*{x,y} fan out. a:failed, a:done: what the next one wants of a
- * (ok by default). name! runs whatever became of what it needs. Statements end with ; or a line, # begins
- * a comment. Pure: no I/O; its memory is bounded by the text's length and the limits.
+ * (ok by default). name! runs whatever became of what it needs. ?name is a gate: people approve it, and
+ * what is assigned to it is what they are asked. Statements end with ; or a line, # begins a comment.
+ * Pure: no I/O; its memory is bounded by the text's length and the limits. A pipeline in YAML becomes the
+ * same struct (pipeline.h).
  */
 #ifndef TITAN_CLI_DAGLINE_H
 #define TITAN_CLI_DAGLINE_H
@@ -22,12 +24,16 @@ struct dag_need {
 	enum trigger trigger;
 };
 
+struct dag_matrix;
+
 struct dag_node {                        /* a name: one job, or the jobs of a fan-out */
 	struct slice name;
-	struct slice command;
+	struct slice command;            /* of a gate: what people are asked */
+	struct slice_list words;         /* instead of a command: executed as they are */
 	bool fan;                        /* its jobs are called name[0], name[1].. */
 	uint32_t width;                  /* how many jobs */
 	struct slice_list items;         /* of name*{x,y} */
+	const struct dag_matrix *matrix; /* what its jobs differ in, if they come of one (pipeline_matrix.c) */
 	uint64_t first;                  /* index of its first job in the run */
 	struct dag_need *needs;          /* by rising parent */
 	size_t need_count;
@@ -36,6 +42,17 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t retry_max, timeout_ms, backoff_ms;
 	uint64_t priority;               /* + 1; 0: not given */
 	uint64_t mode;                   /* enum exec_mode + 1; 0: not given */
+	bool retry_said;                 /* retry_max was given: 0 is none, whatever the defaults are */
+	uint64_t delay_ms;
+	int64_t not_before_ms;
+	struct slice_list labels;
+	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no bound */
+	bool group_fail_fast;
+	bool gate;                       /* people decide; it has no command */
+	uint64_t gate_count;             /* how many; 0: one */
+	struct slice_list gate_from;
+	uint64_t gate_timeout_ms;
+	enum gate_expiry gate_expiry;
 };
 
 struct dagline {

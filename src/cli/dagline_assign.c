@@ -43,6 +43,7 @@ static enum err span(struct dag_reader *reader, struct slice value, size_t at, u
 
 static enum err set_retry(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
+	node->retry_said = true;
 	return number(reader, value, at, LIMIT_RETRY_MAX, &node->retry_max);
 }
 
@@ -100,9 +101,50 @@ static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct
 	return ERR_NONE;
 }
 
+static enum err add_word(struct dag_reader *reader, struct slice_list *list, struct slice value, size_t at)
+{
+	struct slice *entries;
+
+	if (!text_is_name(value))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a name is expected here: letters, digits and _ . -");
+	entries = arena_zalloc(reader->arena, list->n + 1, sizeof(*entries));
+	if (list->n > 0)
+		memcpy(entries, list->at, list->n * sizeof(*entries));
+	entries[list->n] = value;
+	*list = (struct slice_list){ entries, list->n + 1 };
+	return ERR_NONE;
+}
+
+static enum err set_label(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return add_word(reader, &node->labels, value, at);
+}
+
+static enum err set_from(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return add_word(reader, &node->gate_from, value, at);
+}
+
+static enum err set_count(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return number(reader, value, at, LIMIT_GATE_PEOPLE_MAX, &node->gate_count);
+}
+
+static enum err set_approve_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->gate_timeout_ms);
+}
+
+static enum err set_delay(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->delay_ms);
+}
+
 static const struct setting settings[] = {
 	{ "retry", set_retry }, { "timeout", set_timeout }, { "backoff", set_backoff }, { "prio", set_priority },
 	{ "dir", set_dir },     { "env", set_env },         { "mode", set_mode },
+	{ "label", set_label }, { "delay", set_delay },     { "from", set_from },       { "count", set_count },
+	{ "approve_timeout", set_approve_timeout },
 };
 
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
@@ -121,8 +163,8 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "no setting '%s'; did you mean '%s'?", copy,
 				nearest);
 	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
-			"no setting '%s'; there are retry, timeout, backoff, prio, mode, dir, env (a command with blanks"
-			" stands in quotes)", copy);
+			"no setting '%s'; there are retry, timeout, backoff, prio, mode, dir, env, label, delay and for"
+			" gates count, from, approve_timeout (a command with blanks stands in quotes)", copy);
 }
 
 static enum err read_setting(struct dag_reader *reader, struct dag_node *node)

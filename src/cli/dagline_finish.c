@@ -55,9 +55,34 @@ static enum err assign_all(struct dag_reader *reader)
 		node = assignment->values;
 		node.name = name->node.name;
 		node.fan = name->node.fan;
+		node.gate = name->node.gate;
 		node.width = name->node.width;
 		node.items = name->node.items;
 		name->node = node;
+	}
+	return ERR_NONE;
+}
+
+/* What only a job can have, and what only a gate can. */
+static enum err check_gates(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		const struct dag_name *name = reader->list[i];
+		const struct dag_node *node = &name->node;
+		int len = (int)node->name.len;
+		const char *text = (const char *)node->name.data;
+
+		if (node->gate && node->fan)
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"gate '%.*s' can't be a fan-out", len, text);
+		if (node->gate && (node->retry_max || node->timeout_ms || node->backoff_ms || node->mode ||
+				   node->labels.n || node->dir.len || node->env.n))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"gate '%.*s' runs nothing: it takes count, from, approve_timeout, delay and prio",
+					len, text);
+		if (!node->gate && (node->gate_count || node->gate_from.n || node->gate_timeout_ms))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"job '%.*s' is no gate; a gate is named ?%.*s in the graph", len, text, len, text);
 	}
 	return ERR_NONE;
 }
@@ -69,7 +94,7 @@ static enum err check_commands(struct dag_reader *reader)
 		int len = (int)name->node.name.len;
 		const char *text = (const char *)name->node.name.data;
 
-		if (name->assigned != NULL)
+		if (name->assigned != NULL || name->node.gate)
 			continue;
 		dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID, "job '%.*s' has no command", len, text);
 		error_next(reader->error, "add %.*s='COMMAND' behind a ';'", len, text);
@@ -246,7 +271,7 @@ enum err dag_finish(struct dag_reader *reader, struct dagline *ret)
 	enum err err;
 
 	if ((err = assign_all(reader)) != ERR_NONE || (err = check_commands(reader)) != ERR_NONE ||
-	    (err = sort_edges(reader)) != ERR_NONE)
+	    (err = check_gates(reader)) != ERR_NONE || (err = sort_edges(reader)) != ERR_NONE)
 		return err;
 	give_needs(reader);
 	if ((err = check_cycles(reader)) != ERR_NONE || (err = count_jobs(reader, &dag.job_count)) != ERR_NONE)

@@ -59,6 +59,8 @@ enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice
 enum err dag_take_value(struct dag_reader *reader, const char *ends, struct slice *ret_value);
 
 struct dag_name *dag_name_get(struct dag_reader *reader, struct slice name, struct dag_spot spot);
+/* False when there are too many. */
+bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge);
 enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot);
 /* After the last statement: assignments find their names, edges are put in order, the graph is checked. */
 enum err dag_finish(struct dag_reader *reader, struct dagline *ret);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "cli/pipeline_matrix.h"
 
 #define LINE_SHOWN 100                   /* cells of a long line that an error shows */
 
@@ -115,6 +116,34 @@ static const struct dag_node *node_of(const struct dagline *dag, uint64_t index)
 	return dag->nodes[low];
 }
 
+/* What a gate hasn't. */
+static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
+		     struct arena *arena, struct rec_job_spec *spec)
+{
+	struct dag_node filled;
+
+	if (node->matrix != NULL) {
+		matrix_fill(node, place, arena, &filled);
+		node = &filled;
+	}
+	if (node->words.n > 0)
+		spec->argv = node->words;
+	else
+		job_command(node->command, arena, spec);
+	job_env(node, place, defaults, arena, spec);
+	spec->dir = node->dir.len ? node->dir : defaults->dir;
+	spec->mode = node->mode ? node->mode - 1 : (uint64_t)defaults->mode;
+	spec->retry_max = node->retry_max || node->retry_said ? node->retry_max : defaults->retry_max;
+	spec->timeout_ms = node->timeout_ms ? node->timeout_ms : defaults->timeout_ms;
+	spec->backoff_ms = node->backoff_ms;
+	spec->labels = node->labels;
+	if (node->group_parallel || node->group_fail_fast) {
+		spec->group = node->first + 1;
+		spec->group_parallel = node->group_parallel;
+		spec->group_fail_fast = node->group_fail_fast;
+	}
+}
+
 void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
 		 struct arena *arena, struct rec_job_spec *ret_spec)
 {
@@ -128,15 +157,19 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 		snprintf(suffix, sizeof(suffix), "[%" PRIu64 "]", place);
 		spec.name = text_make(arena, arena_strdup(arena, node->name), slice_str(suffix));
 	}
-	job_command(node->command, arena, &spec);
 	job_needs(dag, node, arena, &spec);
-	job_env(node, place, defaults, arena, &spec);
-	spec.dir = node->dir.len ? node->dir : defaults->dir;
 	spec.priority = node->priority ? node->priority : defaults->priority;
-	spec.retry_max = node->retry_max ? node->retry_max : defaults->retry_max;
-	spec.timeout_ms = node->timeout_ms ? node->timeout_ms : defaults->timeout_ms;
-	spec.backoff_ms = node->backoff_ms;
-	spec.mode = node->mode ? node->mode - 1 : (uint64_t)defaults->mode;
+	spec.delay_ms = node->delay_ms;
+	spec.not_before_ms = node->not_before_ms;
+	if (node->gate) {
+		spec.gate_count = node->gate_count ? node->gate_count : 1;
+		spec.gate_from = node->gate_from;
+		spec.gate_timeout_ms = node->gate_timeout_ms;
+		spec.gate_expiry = node->gate_expiry;
+		spec.gate_message = node->command;
+	} else {
+		job_work(node, place, defaults, arena, &spec);
+	}
 	*ret_spec = spec;
 }
 
@@ -153,6 +186,8 @@ static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, s
 	}
 	while (end < text.len && text.data[end] != '\n')
 		end++;
+	if (end > at && text.data[end - 1] == '\r')
+		end--;
 	*ret_line = line;
 	*ret_start = start;
 	return slice_make(text.data + start, end - start);
@@ -179,6 +214,9 @@ void dagline_explain(struct slice text, const char *source, const struct dag_spo
 	text_escape(&shown, slice_make(line.data + skipped, line.len - skipped), TEXT_KEEP_NONE);
 	indent = text_width(buf_slice(&lead));
 	marks = spot->len < line.len - before.len ? spot->len : line.len - before.len;
+	buf_clear(&lead);
+	text_escape(&lead, slice_make(line.data + before.len, marks), TEXT_KEEP_NONE);
+	marks = text_width(buf_slice(&lead));
 	buf_addf(out, "\n  %3zu | ", line_no);
 	buf_add(out, shown.data, text_clip(buf_slice(&shown), LINE_SHOWN, &unused));
 	buf_addf(out, "\n      | %*s^", (int)indent, "");

@@ -73,7 +73,7 @@ static enum err unexpected(struct dag_reader *reader, const char *what)
 	if (dag_peek(reader) == '\n')
 		return dag_fail(reader, reader->at, 1, ERR_SYNTAX, "%s is missing at the end of the line", what);
 	if (dag_peek(reader) == '?')
-		return dag_fail(reader, reader->at, 1, ERR_INVALID, "'?' would be an approval: this version has no approvals");
+		return dag_fail(reader, reader->at, 1, ERR_SYNTAX, "'?' makes a gate of a name behind it: a -> ?b -> c");
 	if (dag_peek(reader) == '~')
 		return dag_fail(reader, reader->at, 1, ERR_INVALID,
 				"'~' would be a compensation: this version has no compensations");

@@ -2,14 +2,19 @@
 # Kept by tests/list-sources --write.
 
 cli_sources = \
+	src/cli/act.h \
 	src/cli/ask.c \
 	src/cli/cli.c \
 	src/cli/cli.h \
+	src/cli/cmd_act.c \
 	src/cli/cmd_cancel.c \
 	src/cli/cmd_dash.c \
 	src/cli/cmd_demo.c \
+	src/cli/cmd_explain.c \
 	src/cli/cmd_logs.c \
 	src/cli/cmd_look.c \
+	src/cli/cmd_people.c \
+	src/cli/cmd_pipeline.c \
 	src/cli/cmd_rest.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_serve.c \
@@ -41,11 +46,24 @@ cli_sources = \
 	src/cli/invocation.c \
 	src/cli/json.c \
 	src/cli/json.h \
+	src/cli/load.c \
+	src/cli/load.h \
 	src/cli/logread.c \
 	src/cli/logread.h \
 	src/cli/look.c \
 	src/cli/options.c \
 	src/cli/options.h \
+	src/cli/pipeline.c \
+	src/cli/pipeline.h \
+	src/cli/pipeline_internal.h \
+	src/cli/pipeline_job.c \
+	src/cli/pipeline_matrix.c \
+	src/cli/pipeline_matrix.h \
+	src/cli/pipeline_needs.c \
+	src/cli/pipeline_tree.c \
+	src/cli/pipeline_tree.h \
+	src/cli/pipeline_value.c \
+	src/cli/plan.c \
 	src/cli/process.c \
 	src/cli/process.h \
 	src/cli/records.c \

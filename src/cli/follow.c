@@ -34,9 +34,20 @@ enum run_state follow_state(const struct follow *follow)
 	return run_state_of(counts);
 }
 
-int run_state_status(enum run_state state)
+int run_exit_status(struct cli *cli, uint64_t run, enum run_state state)
 {
-	return state == RUN_SUCCEEDED ? 0 : err_exit_status(ERR_JOB_FAILED);
+	static const enum job_state worse[] = { STATE_FAILED, STATE_TIMED_OUT, STATE_QUARANTINED };
+	struct rec_run_row row;
+	uint64_t denied, bad = 0;
+
+	if (state == RUN_SUCCEEDED)
+		return 0;
+	if (state != RUN_FAILED || cli_query_run(cli, run, &cli->arena, &row) != ERR_NONE)
+		return err_exit_status(ERR_JOB_FAILED);
+	denied = row.counts.n > STATE_DENIED ? row.counts.at[STATE_DENIED] : 0;
+	for (size_t i = 0; i < sizeof(worse) / sizeof(worse[0]); i++)
+		bad += row.counts.n > worse[i] ? row.counts.at[worse[i]] : 0;
+	return err_exit_status(denied > 0 && bad == 0 ? ERR_DENIED : ERR_JOB_FAILED);
 }
 
 static void keep_text(char **kept, struct slice text)
@@ -101,10 +112,12 @@ static void take_jobs(struct follow *follow, const struct rec_job_row *rows, siz
 		enum job_state state = job ? job_state_checked(job->row.state) : STATE_WAITING;
 		enum job_state from = job ? job->told : state;
 
-		if (state == from)
-			continue;
-		job->told = state;
-		show_change(follow, job, from);
+		if (state != from) {
+			job->told = state;
+			show_change(follow, job, from);
+		}
+		if (job)
+			job->row.gate_message = slice_make(NULL, 0);     /* it was said; the frame's bytes go */
 	}
 }
 
@@ -275,7 +288,7 @@ int follow_command(struct cli *cli, uint64_t run)
 	enum err err = follow_run(cli, run, &options, &state);
 
 	if (err == ERR_NONE)
-		return run_state_status(state);
+		return run_exit_status(cli, run, state);
 	if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT) {
 		cli_note(cli, "still running: titan watch %" PRIu64 ", stop: titan cancel %" PRIu64, run, run);
 		return err_exit_status(err);

@@ -26,6 +26,7 @@ enum err wait_runs(struct cli *cli, const uint64_t *runs, size_t count, enum run
 
 /* follow_run as a command: what to say and which status to end with. */
 int follow_command(struct cli *cli, uint64_t run);
-int run_state_status(enum run_state state);
+/* Of a run that has ended: denied, if nothing worse became of it than a refusal. Asks the master. */
+int run_exit_status(struct cli *cli, uint64_t run, enum run_state state);
 
 #endif

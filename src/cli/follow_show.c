@@ -135,8 +135,24 @@ static void add_root(const struct follow *follow, const struct followed_job *cau
 		return;
 	buf_add_str(out, ", as ");
 	text_escape(out, root->row.name, TEXT_KEEP_NONE);
-	buf_add_str(out, job_state_checked(root->row.state) == STATE_CANCELLED ? " was " : " ");
+	buf_add_str(out, job_state_checked(root->row.state) == STATE_CANCELLED ||
+			 job_state_checked(root->row.state) == STATE_DENIED ? " was " : " ");
 	buf_add_str(out, state_table[job_state_checked(root->row.state)].name);
+}
+
+/* A gate stands still until somebody does what this line says. */
+static void add_question(struct follow *follow, const struct rec_job_row *row)
+{
+	struct buf *out = &follow->out;
+
+	if (row->gate_count > 1)
+		buf_addf(out, " %" PRIu64 "/%" PRIu64 " approved", row->gate_have, row->gate_count);
+	if (row->gate_message.len > 0) {
+		buf_add_byte(out, ' ');
+		text_escape(out, row->gate_message, TEXT_KEEP_NONE);
+	}
+	buf_addf(out, "    next: titan approve %" PRIu64 "/", row->run);
+	text_escape(out, row->name, TEXT_KEEP_NONE);
 }
 
 static void add_change(struct follow *follow, const struct followed_job *job)
@@ -154,7 +170,9 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 	look_colour(look, state_table[state].colour, state_table[state].attribute, out);
 	buf_add_str(out, state_table[state].word);
 	look_plain(look, out);
-	if (state == STATE_SKIPPED || (state == STATE_CANCELLED && row->outcome == OUTCOME_NONE)) {
+	if (state == STATE_APPROVAL) {
+		add_question(follow, row);
+	} else if (state == STATE_SKIPPED || (state == STATE_CANCELLED && row->outcome == OUTCOME_NONE)) {
 		if (cause != NULL && cause != job) {
 			buf_add_str(out, " because of ");
 			text_escape(out, cause->row.name, TEXT_KEEP_NONE);
@@ -222,12 +240,13 @@ void show_change(struct follow *follow, const struct followed_job *job, enum job
 		show_json(follow, job);
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
 		return;
-	if (!is_failure(state) && follow->job_count > SMALL_RUN)
+	if (!is_failure(state) && state != STATE_APPROVAL && follow->job_count > SMALL_RUN)
 		return;
-	if (!state_terminal(state) && !(state == STATE_DELAYED && job->row.tries > 0) && state != STATE_UNKNOWN)
+	if (!state_terminal(state) && !(state == STATE_DELAYED && job->row.tries > 0) && state != STATE_UNKNOWN &&
+	    state != STATE_APPROVAL)
 		return;
 	add_change(follow, job);
-	if (follow->mode == SHOW_SCREEN && state != STATE_SKIPPED)
+	if (follow->mode == SHOW_SCREEN && state != STATE_SKIPPED && state != STATE_APPROVAL)
 		add_tail(follow, job, "    ");
 	said(follow);
 }

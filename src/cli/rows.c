@@ -69,17 +69,33 @@ static const struct column run_columns[] = {
 	{ "waiting", "WAIT", true },
 	{ "failed", "FAIL", true },
 	{ "age_ms", "AGE", true },
+	{ "why", "WHY", false },
 	{ "skipped", NULL, false },
 	{ "cancelled", NULL, false },
 	{ "jobs", NULL, false },
 	{ "owner", NULL, false },
 	{ "submitted", NULL, false },
 	{ "ended", NULL, false },
+	{ "held", NULL, false },
 };
 
 void rows_begin_runs(struct records *records, struct arena *arena)
 {
 	records_begin(records, run_columns, sizeof(run_columns) / sizeof(run_columns[0]), arena);
+}
+
+/* Why a run doesn't go on, where that is a person's affair. */
+static struct slice run_why(const struct rec_run_row *run, struct arena *arena)
+{
+	uint64_t gates = run->counts.n > STATE_APPROVAL ? run->counts.at[STATE_APPROVAL] : 0;
+
+	if (run_state_terminal(run_state_checked(run->state)))
+		return slice_make(NULL, 0);
+	if (run->held)
+		return slice_str("held back");
+	if (gates > 0)
+		return arena_printf(arena, "%" PRIu64 " approval%s", gates, gates == 1 ? "" : "s");
+	return slice_make(NULL, 0);
 }
 
 void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms)
@@ -97,12 +113,14 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_number(records, counts.waiting);
 	records_number(records, counts.failed);
 	records_span(records, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
+	records_text(records, run_why(run, records->arena));
 	records_number(records, counts.skipped);
 	records_number(records, counts.cancelled);
 	records_number(records, counts.jobs);
 	records_text(records, run->owner);
 	records_time(records, run->submitted_ms);
 	records_time(records, run->ended_ms);
+	records_bool(records, run->held);
 }
 
 static const char *signal_name(uint64_t number)
@@ -151,7 +169,7 @@ static void add_fate(struct buf *text, const struct rec_job_row *job)
 	enum job_state state = job_state_checked(job->state);
 
 	buf_add_slice(text, job->name);
-	buf_add_str(text, state == STATE_SKIPPED || state == STATE_CANCELLED ? " was " : " ");
+	buf_add_str(text, state == STATE_SKIPPED || state == STATE_CANCELLED || state == STATE_DENIED ? " was " : " ");
 	buf_add_str(text, state_table[state].name);
 }
 
@@ -163,6 +181,12 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	struct buf text = { 0 };
 	struct slice copy;
 
+	if (job->held && !state_terminal(state))
+		return slice_str("held back");
+	if (state == STATE_APPROVAL && job->gate_count > 1)
+		return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " approved", job->gate_have, job->gate_count);
+	if (state == STATE_APPROVAL)
+		return slice_str("waits for a person");
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
 		return slice_make(NULL, 0);
 	cause = find_cause(job, jobs, job_count);
@@ -181,6 +205,18 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		buf_add_str(&text, ", as ");
 		add_fate(&text, root);
 	}
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+struct slice job_address(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	buf_addf(&text, "%" PRIu64 "/", job->run);
+	buf_add_slice(&text, job->name);
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;
@@ -217,6 +253,7 @@ static const struct column job_columns[] = {
 	{ "cpu_us", NULL, false },
 	{ "rss_kib", NULL, false },
 	{ "out_bytes", NULL, false },
+	{ "held", NULL, false },
 };
 
 void rows_begin_jobs(struct records *records, struct arena *arena)
@@ -255,10 +292,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 {
 	enum job_state state = job_state_checked(job->state);
 	struct arena *arena = records->arena;
-	struct buf address = { 0 };
 
-	buf_addf(&address, "%" PRIu64 "/", job->run);
-	buf_add_slice(&address, job->name);
 	records_text(records, job->name);
 	records_state(records, &state_table[state], state_table[state].name);
 	records_span(records, job_span_ms(job, now_ms));
@@ -270,7 +304,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	else
 		records_none(records);
 	records_text(records, job_cause_text(job, jobs, job_count, arena));
-	records_text(records, arena_copy(arena, buf_slice(&address)));
+	records_text(records, job_address(job, arena));
 	records_number(records, job->job);
 	records_number(records, job->index);
 	records_number(records, job->epoch);
@@ -285,7 +319,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_number(records, job->cpu_us);
 	records_number(records, job->rss_kib);
 	records_number(records, job->out_bytes);
-	buf_free(&address);
+	records_bool(records, job->held);
 }
 
 static const struct column worker_columns[] = {
@@ -300,6 +334,7 @@ static const struct column worker_columns[] = {
 	{ "pid", "PID", true },
 	{ "seen_ms", "SEEN", true },
 	{ "worker", NULL, false },
+	{ "labels", "LABELS", false },
 };
 
 void rows_begin_workers(struct records *records, struct arena *arena)
@@ -322,4 +357,5 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 	records_number(records, worker->pid);
 	records_span(records, worker->seen_ms && now_ms > worker->seen_ms ? now_ms - worker->seen_ms : 0);
 	records_number(records, worker->worker);
+	records_texts(records, worker->labels);
 }

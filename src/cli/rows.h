@@ -26,9 +26,11 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 
 /* "exit 1", "signal 9", "lost": of the latest attempt; empty while there is nothing to say. */
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena);
-/* Why it ended as it did, where that isn't its own outcome: "because load failed". Empty: nothing to say. */
+/* Why it ended as it did, where that isn't its own outcome: "because load failed"; or why it doesn't go on.
+ * Empty: nothing to say. */
 struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 			    struct arena *arena);
+struct slice job_address(const struct rec_job_row *job, struct arena *arena);     /* "4127/load" */
 int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms);      /* of the latest attempt; -1: none */
 
 #endif

@@ -49,6 +49,7 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.name = name,
 		.jobs = buf_slice(&parcel->jobs),
 		.count = parcel->jobs_count,
+		.max_jobs = parcel->source->max_jobs,
 	};
 
 	return cli_send(parcel->cli, OP_SUBMIT, &msg, id);
@@ -60,6 +61,7 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 		.key = slice_make(key, SUBMIT_KEY_SIZE),
 		.name = name,
 		.count = parcel->source->count,
+		.max_jobs = parcel->source->max_jobs,
 	};
 	struct msg_graph_commit commit = { 0 };
 	enum err err = cli_send(parcel->cli, OP_GRAPH_BEGIN, &begin, id);

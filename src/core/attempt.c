@@ -13,6 +13,7 @@ void attempt_attach(struct core *core, struct worker *worker, struct job *job)
 	GROW(worker->held, worker->held_count, worker->held_cap);
 	job->held_at = (uint32_t)worker->held_count;
 	worker->held[worker->held_count++] = (struct held_entry){ .job = job, .stamp = core->assign_stamp++ };
+	bounds_count(core, job, 1);
 	worker_touch(core, worker);
 }
 
@@ -25,6 +26,7 @@ void attempt_detach(struct core *core, struct job *job)
 	worker->held[job->held_at].job->held_at = job->held_at;
 	job->held_at = 0;
 	worker_touch(core, worker);
+	bounds_count(core, job, -1);
 }
 
 void attempt_assign(struct core *core, struct worker *worker, struct job *job)
@@ -78,7 +80,8 @@ static int64_t backoff_ms(struct core *core, const struct rec_job_spec *spec, ui
 void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms)
 {
 	job->flags |= JOB_TIMED;
-	timer_add(core, TIMER_DUE, job_serial(job), job->epoch, wait_ms);
+	timer_add(core, TIMER_DUE, job_serial(job), job->epoch,
+		  wait_ms < LIMIT_SPAN_MAX_S * INT64_C(1000) ? wait_ms : LIMIT_SPAN_MAX_S * INT64_C(1000));
 }
 
 static void job_delay(struct core *core, struct job *job, enum job_event event,

@@ -5,7 +5,7 @@
  */
 #include "core/internal.h"
 
-static bool job_cancel(struct core *core, struct job *job)
+bool job_cancel(struct core *core, struct job *job)
 {
 	if (state_terminal(job->state))
 		return false;
@@ -40,27 +40,17 @@ static enum err cancel(struct core *core, const struct input_cancel *input, uint
 		       struct error *error)
 {
 	unsigned long long number = input->run;
-	struct run *run = run_find(core, input->run);
+	struct run *run;
 	struct job *job;
 	uint64_t changed;
 
-	if (!run)
-		return error_set(error, ERR_NOT_FOUND, "run %llu is not live", number);
-	if (input->job.len == 0) {
+	if (act_target(core, input->run, input->job, &run, &job, error) != ERR_NONE)
+		return error->code;
+	if (!job) {
 		changed = run_cancel(core, run);
 		if (changed == 0 && run->settled == run->job_count)
 			return error_set(error, ERR_TERMINAL, "run %llu has already ended", number);
 	} else {
-		job = run_job_named(core, run, input->job);
-		if (!job) {
-			int len = LIMIT_NAME_MAX_LEN;
-
-			if (input->job.len < LIMIT_NAME_MAX_LEN)
-				len = (int)input->job.len;
-			error_set(error, ERR_NOT_FOUND, "run %llu has no job '%.*s'", number, len,
-				  (const char *)input->job.data);
-			return error_next(error, "titan show %llu", number);
-		}
 		if (state_terminal(job->state))
 			return error_set(error, ERR_TERMINAL, "job %llu/%.*s has already ended: %s", number,
 					 (int)input->job.len, (const char *)input->job.data,

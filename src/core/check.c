@@ -19,13 +19,14 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, (uint64_t)job->crashes << 32 | job->worker);
 	mix(hash, (uint64_t)job->stop_cause << 32 | job->outcome);
 	mix(hash, (uint64_t)job->code << 32 | job->cause);
-	mix(hash, state_terminal(job->state) || job->state == STATE_DELAYED ? (uint64_t)job->when_ms : 0);
+	mix(hash, state_terminal(job->state) || job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? (uint64_t)job->when_ms : 0);
 	mix(hash, (uint64_t)job->started_ms);
 	mix(hash, job->cpu_us);
 	mix(hash, job->rss_kib);
 	mix(hash, job->out_bytes);
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
+	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED));
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -33,7 +34,8 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, run->number);
 	mix(hash, run->first);
 	mix(hash, run->job_count);
-	mix(hash, run->cancelled);
+	mix(hash, (uint64_t)run->cancelled << 1 | run->held);
+	mix(hash, run->bound.limit);
 	mix(hash, (uint64_t)run->submitted_ms);
 	mix(hash, hash_bytes(run->name, strlen(run->name), 1));
 	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
@@ -80,6 +82,14 @@ uint64_t core_hash(const struct core *core)
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		if (core->runs.at[i].run && core->runs.at[i].run->ended_ms == 0)
 			hash_run(&hash, core->runs.at[i].run);
+	for (size_t i = 0; i < core->gate_count; i++) {
+		uint64_t people = 0;     /* a sum: loading has them in another order */
+
+		for (size_t at = 0; at < core->gates[i].have; at++)
+			people += hash_u64(core->gates[i].people[at]);
+		mix(&hash, core->gates[i].job);
+		mix(&hash, people);
+	}
 	mix(&hash, hash_keys(core));
 	return hash;
 }
@@ -91,12 +101,18 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	const struct worker *worker;
 
 	CHECK(job_find(core, job_serial(job)) == job);
-	CHECK(standing_fits(job->state, standing));
+	CHECK(standing_fits(job, standing));
+	CHECK(!(job->flags & JOB_MARKED));
 	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && job->pending > 0));
 	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
-	CHECK(job->state != STATE_READY || job->flags & JOB_QUEUED);
+	CHECK(job->state != STATE_READY || job->flags & (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP) ||
+	      job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
-	CHECK(!(job->flags & JOB_TIMED) || job->state == STATE_DELAYED || job->state == STATE_RUNNING);
+	CHECK(!(job->flags & JOB_TIMED) || job->state == STATE_DELAYED || job->state == STATE_RUNNING ||
+	      job->state == STATE_APPROVAL);
+	CHECK(job->state != STATE_APPROVAL || gate_find(core, job_serial(job)));
+	CHECK(job->state != STATE_APPROVAL || !(job->flags & JOB_TIMED) == !job->when_ms);
+	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);
 	CHECK(!(job->flags & JOB_RECALLED) || job->state == STATE_ASSIGNED);
 	CHECK(job->epoch >> 32 <= core->generation);
 	CHECK(job->tries >= job->crashes && (uint32_t)job->epoch >= job->tries);
@@ -105,8 +121,48 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 		return;
 	worker = worker_find(core, job->worker);
 	CHECK(job->epoch > 0 && worker);
+	CHECK(core->classes[job->class_at]);
 	CHECK(job->held_at < worker->held_count && worker->held[job->held_at].job == job);
 	CHECK(job->state != STATE_STOPPING || job->stop_cause != 0);
+}
+
+static uint64_t check_bound(const struct core *core, const struct run *run, const struct bound *bound, uint64_t active)
+{
+	uint64_t parked = 0;
+
+	CHECK(bound->active == active);
+	for (size_t at = 0; at < bound->lane_count; at++) {
+		const struct ready_class *lane = &bound->lanes[at].jobs;
+		uint64_t ready = 0;
+
+		for (size_t i = 0; i < lane->count; i++) {
+			const struct job *job = job_find(core, lane->keys[i] & ((UINT64_C(1) << 56) - 1));
+
+			CHECK(i == 0 || lane->keys[(i - 1) / 2] < lane->keys[i]);
+			CHECK(job && job->run == run && job->class_at == bound->lanes[at].class_at);
+			CHECK(!(job->flags & JOB_QUEUED));
+			ready += job->state == STATE_READY && !job_on_hold(job);
+		}
+		CHECK(lane->count - lane->stale == ready);
+		parked += ready;
+	}
+	return parked;
+}
+
+/* How many of its ready jobs are parked. */
+static uint64_t check_bounds(const struct core *core, const struct run *run)
+{
+	uint64_t parked = check_bound(core, run, &run->bound, run->counts[STATE_ASSIGNED] + run->counts[STATE_RUNNING] +
+								      run->counts[STATE_STOPPING]);
+
+	for (size_t at = 0; at < run->group_count; at++) {
+		uint64_t active = 0;
+
+		for (uint32_t i = 0; i < run->job_count; i++)
+			active += run->jobs[i].group == at + 1 && state_holds(run->jobs[i].state);
+		parked += check_bound(core, run, &run->groups[at], active);
+	}
+	return parked;
 }
 
 static void check_run(const struct core *core, const struct run *run, uint64_t counts[STATE_COUNT])
@@ -155,17 +211,23 @@ static uint64_t check_workers(const struct core *core, uint64_t *ret_recalls)
 
 static void check_ready(const struct core *core)
 {
-	const struct ready_class *class = &core->ready;
-	uint64_t ready = 0;
+	uint64_t all = 0;
 
-	for (size_t i = 0; i < class->count; i++) {
-		const struct job *job = job_find(core, class->keys[i] & ((UINT64_C(1) << 56) - 1));
+	for (size_t at = 0; at < core->class_count; at++) {
+		const struct ready_class *class = core->classes[at];
+		uint64_t ready = 0;
 
-		CHECK(i == 0 || class->keys[(i - 1) / 2] < class->keys[i]);
-		ready += job && job->state == STATE_READY;
+		for (size_t i = 0; class && i < class->count; i++) {
+			const struct job *job = job_find(core, class->keys[i] & ((UINT64_C(1) << 56) - 1));
+
+			CHECK(i == 0 || class->keys[(i - 1) / 2] < class->keys[i]);
+			CHECK(!job || job->class_at == at);
+			ready += job && job->state == STATE_READY && !job_on_hold(job) && job->flags & JOB_QUEUED;
+		}
+		CHECK(!class || class->count - class->stale == ready);
+		all += ready;
 	}
-	CHECK(ready == core->counts[STATE_READY]);
-	CHECK(class->count - class->stale == ready);
+	CHECK(all + core->held_ready + core->parked_ready == core->counts[STATE_READY]);
 }
 
 static void check_timers(const struct core *core)
@@ -194,7 +256,7 @@ static void check_run_list(const struct run_list *list)
 void core_check(const struct core *core)
 {
 	uint64_t counts[STATE_COUNT] = { 0 };
-	uint64_t live = 0, jobs = 0, recalls, held;
+	uint64_t live = 0, jobs = 0, parked = 0, recalls, held;
 
 	CHECK(!core->outbox);
 	for (size_t i = core->runs.head; i < core->runs.count; i++) {
@@ -203,6 +265,7 @@ void core_check(const struct core *core)
 		if (!run)
 			continue;
 		check_run(core, run, counts);
+		parked += check_bounds(core, run);
 		live += run->ended_ms == 0;
 		jobs += run->job_count;
 	}
@@ -211,8 +274,10 @@ void core_check(const struct core *core)
 	held = check_workers(core, &recalls);
 	CHECK(held == counts[STATE_ASSIGNED] + counts[STATE_RUNNING] + counts[STATE_STOPPING]);
 	CHECK(recalls == core->recalls);
+	CHECK(parked == core->parked_ready);
 	check_ready(core);
 	check_timers(core);
 	check_run_list(&core->runs);
+	CHECK(core->gate_count == counts[STATE_APPROVAL]);
 	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
 }

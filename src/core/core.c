@@ -25,6 +25,7 @@ struct core *core_new(const struct core_config *config)
 	core->next_job = 1;
 	core->next_worker = 1;
 	rand_seed(&core->rand, config->seed);
+	classes_init(core);
 	core->hash_seed = rand_next(&core->rand);
 	return core;
 }
@@ -67,9 +68,12 @@ void core_free(struct core *core)
 	mem_free(core->workers);
 	name_map_free(&core->worker_names);
 	map_free(&core->worker_conns);
-	mem_free(core->ready.keys);
+	classes_free(core);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
+	for (size_t i = 0; i < core->gate_count; i++)
+		mem_free(core->gates[i].people);
+	mem_free(core->gates);
 	mem_free(core->touched);
 	mem_free(core->settled);
 	mem_free(core->touched_runs);
@@ -122,6 +126,12 @@ void core_step(struct core *core, const struct core_input *input)
 	case INPUT_CANCEL:
 		cancel_step(core, input);
 		return;
+	case INPUT_ACT:
+		act_step(core, input);
+		return;
+	case INPUT_REOPEN:
+		reopen_step(core, input);
+		return;
 	case INPUT_SHUTDOWN:
 		workers_quit(core);
 		return;
@@ -156,9 +166,11 @@ static void timer_fire(struct core *core, const struct timer *timer)
 		return;
 	}
 	job = job_find(core, timer->id);
-	job->flags &= (uint8_t)~JOB_TIMED;
+	job->flags &= (uint16_t)~JOB_TIMED;
 	if (timer->kind == TIMER_DUE)
-		job_move(core, job, EVENT_DUE, STATE_READY);
+		job_due(core, job);
+	else if (timer->kind == TIMER_EXPIRY)
+		gate_expired(core, job);
 	else
 		attempt_stop(core, job, EVENT_RUN_TIMEOUT);
 }

@@ -29,6 +29,8 @@ struct core_config {
 enum input_kind {
 	INPUT_SUBMIT,
 	INPUT_CANCEL,
+	INPUT_ACT,                       /* any other act of a person */
+	INPUT_REOPEN,                    /* an act on a run that has left memory, with its rows */
 	INPUT_SHUTDOWN,                  /* QUIT goes to every worker */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* its connection closed */
@@ -50,6 +52,7 @@ struct input_submit {
 	struct slice name;
 	const struct graph_part *parts;
 	size_t part_count;
+	uint32_t max_jobs;               /* that hold attempts at once; 0: no bound */
 };
 
 struct input_cancel {
@@ -57,11 +60,29 @@ struct input_cancel {
 	struct slice job;                /* empty: the whole run */
 };
 
+struct input_act {
+	enum act_verb verb;
+	uint64_t run;
+	struct slice job;                /* empty: the whole run */
+	uint64_t value;
+	struct slice text;
+	uint64_t principal;
+	struct slice person;             /* its name */
+};
+
+struct input_reopen {
+	struct input_act act;            /* RETRY */
+	const struct row *rows;          /* the run's, its specification's in order, its jobs' in order */
+	size_t row_count;
+	void *owner;                     /* of the rows: the caller's, untouched */
+};
+
 struct input_hello {
 	struct slice name;
 	struct slice instance;
 	uint64_t slots;
 	uint64_t pid;
+	struct slice_list labels;
 	const struct rec_held *held;     /* all of them, INVENTORY frames included */
 	size_t held_count;
 };
@@ -73,6 +94,8 @@ struct core_input {
 	union {
 		struct input_submit submit;
 		struct input_cancel cancel;
+		struct input_act act;
+		struct input_reopen reopen;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;
@@ -84,8 +107,7 @@ struct core *core_new(const struct core_config *config);
 void core_free(struct core *core);       /* NULL is fine */
 
 /*
- * Loading: rows in the order of rows.def's tables (meta, worker, run, spec, job, submit_key); of runs,
- * specs and jobs only those of live runs. core_load_end raises the boot count, and is itself a turn:
+ * Loading: rows in the order of rows.def's tables; of runs, specs, jobs and decisions only those of live runs. core_load_end raises the boot count, and is itself a turn:
  * its outbox must be committed before anything else. Nothing fires in it: the state is what the rows say.
  * An error means that the store can't be trusted.
  */

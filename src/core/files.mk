@@ -2,23 +2,29 @@
 # Kept by tests/list-sources --write.
 
 core_sources = \
+	src/core/act.c \
 	src/core/attempt.c \
+	src/core/bound.c \
 	src/core/cancel.c \
 	src/core/check.c \
 	src/core/core.c \
 	src/core/core.h \
 	src/core/cycle.c \
+	src/core/explain.c \
 	src/core/flush.c \
+	src/core/gate.c \
 	src/core/graph.c \
 	src/core/hello.c \
 	src/core/internal.h \
 	src/core/job.c \
+	src/core/label.c \
 	src/core/load.c \
 	src/core/names.c \
 	src/core/outbox.c \
 	src/core/outbox.h \
 	src/core/pipeline.c \
 	src/core/place.c \
+	src/core/round.c \
 	src/core/rows.h \
 	src/core/runs.c \
 	src/core/spec.c \

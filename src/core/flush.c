@@ -48,7 +48,8 @@ void run_row_put(struct core *core, struct run *run)
 		.owner = arena_copy(arena, slice_str(run->owner)),
 		.first = (int64_t)run->first, .jobs = run->job_count,
 		.state = run->ended_ms ? (int64_t)run_state_of(run->counts) : 0,
-		.cancelled = run->cancelled, .submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
+		.cancelled = run->cancelled, .held = run->held, .max_jobs = run->bound.limit,
+		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
 	};
 	if (run->ended_ms)
 		row->run.counts = counts_bytes(core, run);
@@ -64,10 +65,13 @@ static void job_row_put(struct core *core, const struct job *job)
 		.tries = job->tries, .crashes = job->crashes, .worker = job->worker,
 		.stop_cause = job->stop_cause, .outcome = job->outcome, .code = job->code,
 		.cause = job->cause ? (int64_t)(job->run->first + job->cause) : 0,
-		.due_ms = job->state == STATE_DELAYED ? job->when_ms : 0,
+		.due_ms = job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? job->when_ms : 0,
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
+		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
+			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |
+			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0),
 	};
 }
 
@@ -79,22 +83,50 @@ static void jobs_flush(struct core *core)
 		if (job->flags & JOB_ROW)
 			job_row_put(core, job);
 		outbox_changed(core->outbox, CHANGED_JOB, job_serial(job), job->run->number);
-		job->flags &= (uint8_t)~(JOB_TOUCHED | JOB_ROW);
+		job->flags &= (uint16_t)~(JOB_TOUCHED | JOB_ROW);
 	}
 	core->touched_count = 0;
 }
 
-static void run_end(struct core *core, struct run *run)
+void run_wait_sweep(struct core *core, struct run *run)
 {
-	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
 	run->ended_turn = core->turn;
-	run->row_due = true;
+	run->next_ended = NULL;
 	core->live_runs--;
 	if (core->ended_last)
 		core->ended_last->next_ended = run;
 	else
 		core->ended_first = run;
 	core->ended_last = run;
+}
+
+void run_live_again(struct core *core, struct run *run)
+{
+	struct run *before = NULL;
+
+	run->cancelled = false;
+	run_touch(core, run, true);
+	if (run->ended_ms == 0)
+		return;                  /* it ended, if it did, in this very turn */
+	for (struct run *at = core->ended_first; at != run; at = at->next_ended)
+		before = at;
+	if (before)
+		before->next_ended = run->next_ended;
+	else
+		core->ended_first = run->next_ended;
+	if (core->ended_last == run)
+		core->ended_last = before;
+	run->next_ended = NULL;
+	run->ended_ms = 0;
+	run->ended_turn = 0;
+	core->live_runs++;
+}
+
+static void run_end(struct core *core, struct run *run)
+{
+	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
+	run->row_due = true;
+	run_wait_sweep(core, run);
 }
 
 static void runs_flush(struct core *core)

@@ -71,7 +71,13 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		.priority = (uint8_t)(spec.priority ? spec.priority - 1 : PRIORITY_DEFAULT),
 		.flags = spec.timeout_ms ? JOB_TIMEOUT : 0,
 	};
-	err = job_edges_add(builder, &spec, job);
+	if (spec.delay_ms > 0 || spec.not_before_ms > 0 || spec.gate_count > 0)
+		job->flags |= JOB_STAGED;
+	err = class_of(core, builder->run, spec.labels, &job->class_at, builder->error);
+	if (err == ERR_NONE)
+		err = group_join(builder->run, job, &spec, builder->error);
+	if (err == ERR_NONE)
+		err = job_edges_add(builder, &spec, job);
 	if (err != ERR_NONE)
 		return err;
 	return job_name_claim(builder, spec.name, index);
@@ -158,6 +164,8 @@ void run_free(struct run *run)
 	mem_free(run->jobs);
 	mem_free(run->child_start);
 	mem_free(run->children);
+	mem_free(run->classes);
+	run_free_bounds(run);
 	mem_free(run->name);
 	mem_free(run->owner);
 	mem_free(run);

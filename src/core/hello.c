@@ -20,6 +20,12 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 				 (unsigned long long)hello->slots, LIMIT_SLOTS_MAX);
 	if (hello->instance.len > INSTANCE_SIZE)
 		return error_set(error, ERR_INVALID, "HELLO: instance: over %d bytes", INSTANCE_SIZE);
+	if (hello->labels.n > LIMIT_LABELS_MAX)
+		return error_set(error, ERR_TOO_LARGE, "HELLO: over %d labels", LIMIT_LABELS_MAX);
+	for (size_t i = 0; i < hello->labels.n; i++)
+		if (!text_is_name(hello->labels.at[i]))
+			return error_set(error, ERR_INVALID, "HELLO: a label has letters, digits, _ . -, at most %d",
+					 LIMIT_NAME_MAX_LEN);
 	if (map_get(&core->worker_conns, input->conn))
 		return error_set(error, ERR_NOT_EXPECTED, "HELLO: this connection has said it already");
 	return ERR_NONE;
@@ -52,6 +58,9 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	worker->slots = (uint32_t)hello->slots;
 	if (worker->slots > worker->slots_high)
 		worker->slots_high = worker->slots;
+	mem_free(worker->labels.at);
+	worker->labels = labels_copy(hello->labels);
+	labels_sort(&worker->labels);
 	worker->pid = hello->pid;
 	worker->quitting = false;
 	row = outbox_row(core->outbox, TABLE_worker);
@@ -86,7 +95,7 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 	}
 	if (job->state == STATE_ASSIGNED && job->flags & JOB_RECALLED) {
 		/* The request may have gone with the old connection. */
-		job->flags &= (uint8_t)~JOB_RECALLED;
+		job->flags &= (uint16_t)~JOB_RECALLED;
 		core->recalls--;
 	}
 	if (job->state == STATE_ASSIGNED && phase == PHASE_RUNNING)
@@ -130,7 +139,7 @@ static void inventory_settle(struct core *core, struct worker *worker, const str
 		/* The last entry takes the place of one that leaves, and the last was looked at before. */
 		if (!(job->flags & JOB_HELD))
 			attempt_lost(core, job, OUTCOME_LOST, same_life);
-		job->flags &= (uint8_t)~JOB_HELD;
+		job->flags &= (uint16_t)~JOB_HELD;
 	}
 	jobs_settle(core);
 }

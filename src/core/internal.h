@@ -28,6 +28,14 @@ enum job_flag {
 	JOB_TIMEOUT = 16,                /* its specification has timeout_ms */
 	JOB_RECALLED = 32,               /* its attempt was asked back; once an attempt */
 	JOB_HELD = 64,                   /* seen in the inventory being read */
+	JOB_ON_HOLD = 128,               /* a person holds it back */
+	JOB_LOOSE = 256,                 /* a parent began a new round without it: that decides nothing here */
+	JOB_MARKED = 512,                /* while a round is opened */
+	JOB_STAGED = 1024,               /* its specification has a delay or a gate */
+	JOB_PASSED = 2048,               /* its gate is open, in this round */
+	JOB_PARKED = 4096,               /* has an entry, be it stale, with its run's bound */
+	JOB_PARKED_GROUP = 8192,         /* with its fan-out's */
+	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
 };
 
 struct job {
@@ -35,7 +43,7 @@ struct job {
 	struct run *run;
 	const uint8_t *spec;             /* in a blob of its run */
 	int64_t started_ms;
-	int64_t when_ms;                 /* due while delayed, end when terminal */
+	int64_t when_ms;                 /* due while delayed, expiry of a gate, end when terminal */
 	uint64_t cpu_us;
 	uint64_t out_bytes;
 	uint32_t rss_kib;
@@ -56,13 +64,31 @@ struct job {
 	uint8_t outcome;
 	uint8_t priority;                /* 0..100 */
 	uint8_t mode;                    /* enum exec_mode */
-	uint8_t flags;
+	uint16_t flags;
+	uint16_t class_at;               /* its requirements, in core->classes */
+	uint32_t group;                  /* its fan-out, place + 1 in run->groups */
 };
 
 struct name_index {                      /* open addressing: hash's high half, index + 1 */
 	uint64_t *slots;
 	size_t mask;
 	uint64_t seed;                   /* so that nobody can choose names that collide */
+};
+
+struct ready_class {                     /* of jobs with equal requirements; of those that left: stale */
+	uint64_t *keys;
+	size_t count, cap, stale;
+	struct slice_list labels;        /* sorted */
+	uint64_t runs;                   /* in memory that have jobs of it */
+};
+
+struct bound {                           /* most that may hold attempts at once */
+	uint32_t limit;                  /* 0: none */
+	uint32_t active;
+	uint32_t first;                  /* of a fan-out: what its jobs call it */
+	bool fail_fast;
+	struct lane *lanes;              /* ready jobs that wait for room */
+	size_t lane_count;
 };
 
 struct run {
@@ -78,12 +104,18 @@ struct run {
 	uint32_t *part_jobs;
 	uint32_t part_count;
 	char *name, *owner;
+	uint16_t *classes;               /* that its jobs are of, but for the first */
+	size_t class_count;
+	struct bound bound;
+	struct bound *groups;
+	size_t group_count;
 	struct name_index *names;        /* made when a job is first asked for by name */
 	int64_t submitted_ms;
 	int64_t ended_ms;                /* 0: live */
 	uint64_t ended_turn;
 	struct run *next_ended;
 	bool cancelled;
+	bool held;                       /* a person holds back all of it */
 	bool touched;
 	bool row_due;
 };
@@ -112,18 +144,19 @@ struct submit_key {
 	uint64_t run;
 };
 
-struct ready_class {                     /* of jobs with equal requirements; of those that left: stale */
-	uint64_t *keys;
-	size_t count, cap, stale;
+struct lane {
+	uint16_t class_at;
+	struct ready_class jobs;
 };
 
-enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER };
+enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY };
 
 struct timer {
 	int64_t due_ns;
 	uint64_t id;                     /* serial number, or number of a worker */
 	uint64_t stamp;                  /* epoch, or the worker's timer_stamp: an older one is stale */
-	enum timer_kind kind;
+	uint16_t kind;                   /* enum timer_kind */
+	uint16_t round;                  /* of the job: an older one is stale */
 };
 
 struct timers {
@@ -148,6 +181,7 @@ struct worker {
 	bool quitting;                   /* was told to: gets nothing more */
 	bool touched;
 	bool timed;                      /* a timer with timer_stamp is under way */
+	struct slice_list labels;        /* sorted */
 	struct held_entry *held;
 	size_t held_count, held_cap;
 	uint64_t timer_stamp;
@@ -157,6 +191,12 @@ struct worker {
 	uint64_t cpu_permille, mem_permille;
 	uint64_t run_us;                 /* moving average of how long its jobs run */
 	uint32_t results;
+};
+
+struct gate {                            /* of a job that waits for people */
+	uint64_t job;
+	uint64_t *people;                /* who approved */
+	size_t have, cap;
 };
 
 struct candidate {                       /* for placement: the lowest key is the best */
@@ -190,13 +230,20 @@ struct core {
 	struct name_map worker_names;
 	struct map worker_conns;
 
-	struct ready_class ready;
+	struct ready_class **classes;    /* the first wants nothing; NULL: gone, to be used again */
+	size_t class_count;
+	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
+	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
+	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
 	struct candidate *candidates;
 	size_t candidate_cap;
 	struct timers timers;
 	uint64_t assign_stamp;
 	uint64_t recalls;                /* attempts asked back and still assigned */
 	uint64_t stale_results;
+
+	struct gate *gates;              /* ascending by job */
+	size_t gate_count, gate_cap;
 
 	struct job **touched;
 	size_t touched_count, touched_cap;
@@ -239,6 +286,8 @@ static inline struct slice job_spec_bytes(const struct job *job)
 
 void job_move(struct core *core, struct job *job, enum job_event event, enum job_state to);
 void job_touch(struct core *core, struct job *job, bool row);
+void job_deps_met(struct core *core, struct job *job);
+void job_due(struct core *core, struct job *job);
 void jobs_settle(struct core *core);                     /* tell children of what settled, breadth first */
 bool trigger_met(enum trigger trigger, enum job_state parent);   /* of a terminal parent */
 /* Its lists are in core->scratch, until that is used again. */
@@ -286,16 +335,71 @@ void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
 struct run *run_find(const struct core *core, uint64_t number);
 struct job *job_find(const struct core *core, uint64_t serial);
-void run_add(struct core *core, struct run *run);        /* number and first larger than those before */
+void run_add(struct core *core, struct run *run);
 void run_remove(struct core *core, struct run *run);     /* of the lists; not freed */
 void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
 void cancel_step(struct core *core, const struct core_input *input);
+bool job_cancel(struct core *core, struct job *job);
+
+/* gate.c */
+struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
+void gate_add(struct core *core, const struct job *job);
+void gate_remove(struct core *core, const struct job *job);
+bool gate_vote(struct gate *gate, uint64_t person);      /* false: it had approved before */
+void gate_enter(struct core *core, struct job *job);
+void gate_timer_arm(struct core *core, struct job *job, int64_t wait_ms);
+void gate_expired(struct core *core, struct job *job);
+enum err gate_decide(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+		     uint64_t *ret_changed, struct error *error);
+
+/* round.c */
+enum err round_open(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+		    uint64_t *ret_changed, struct error *error);
+
+/* act.c */
+void reopen_step(struct core *core, const struct core_input *input);
+void act_step(struct core *core, const struct core_input *input);
+/* The run, and the job if it is named; ERR_NOT_FOUND says which of them there isn't. */
+enum err act_target(struct core *core, uint64_t number, struct slice name, struct run **ret_run,
+		    struct job **ret_job, struct error *error);
+
+static inline bool job_on_hold(const struct job *job)
+{
+	return job->run->held || (job->flags & JOB_ON_HOLD) != 0;
+}
+
+/* label.c */
+void classes_init(struct core *core);
+void classes_free(struct core *core);
+enum err class_of(struct core *core, struct run *run, struct slice_list labels, uint16_t *ret_class,
+		  struct error *error);                  /* sorts labels */
+void run_release_classes(struct core *core, struct run *run);
+bool worker_can(const struct worker *worker, const struct ready_class *class);
+void labels_sort(struct slice_list *labels);             /* and drops what is there twice */
+struct slice_list labels_copy(struct slice_list labels); /* one allocation, at its at */
+
+/* bound.c */
+struct bound *job_group(const struct job *job);          /* NULL if none */
+struct bound *job_bound_full(const struct job *job);     /* that has no room for it, or NULL */
+struct ready_class *job_lane(const struct job *job);     /* of one that is parked */
+void bound_park(struct core *core, struct bound *bound, struct job *job);
+void bound_offer(struct core *core, struct bound *bound);
+void bounds_offer(struct core *core, const struct job *job);
+void run_offer(struct core *core, struct run *run);
+void bounds_count(struct core *core, const struct job *job, int change);         /* attempts held */
+void run_free_bounds(struct run *run);
+enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, struct error *error);
+void group_fail(struct core *core, const struct job *failed);
 
 /* place.c */
+void ready_insert(struct ready_class *class, const struct job *job);
+struct job *ready_top(struct core *core, struct ready_class *class);     /* the best, which stays there; or NULL */
+void ready_pop(struct ready_class *class, struct job *job);
 void ready_push(struct core *core, struct job *job);
 void ready_leave(struct core *core, struct job *job);    /* it stopped being ready without being taken */
+void ready_compact(struct core *core);                   /* not within a move: every entry is a ready job's then */
 void place_jobs(struct core *core);
 uint64_t worker_depth(const struct core *core, const struct worker *worker);
 
@@ -320,6 +424,8 @@ bool timer_take_due(struct core *core, struct timer *ret_timer);
 void timers_tidy(struct core *core);
 
 /* flush.c: the end of a turn */
+void run_wait_sweep(struct core *core, struct run *run); /* it ended: it leaves when this turn is durable */
+void run_live_again(struct core *core, struct run *run);
 void turn_flush(struct core *core);
 void meta_put(struct core *core, const char *name, uint64_t value);
 void run_row_put(struct core *core, struct run *run);
@@ -331,6 +437,8 @@ struct standing {
 	bool against;                    /* one settled against its trigger */
 };
 struct standing *run_standing(const struct run *run);    /* mem_free it */
-bool standing_fits(enum job_state state, struct standing standing);
+bool standing_fits(const struct job *job, struct standing standing);
+/* A run that had left memory, from its rows; it is as if it had ended just now. */
+enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error);
 
 #endif

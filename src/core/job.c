@@ -43,13 +43,17 @@ void job_touch(struct core *core, struct job *job, bool row)
 static void job_leave(struct core *core, struct job *job, enum job_state to)
 {
 	if (job->flags & JOB_TIMED) {
-		job->flags &= (uint8_t)~JOB_TIMED;
+		job->flags &= (uint16_t)~JOB_TIMED;
 		timer_stale(core);
 	}
+	if (state_terminal(job->state))
+		job->run->settled--;
+	if (job->state == STATE_APPROVAL)
+		gate_remove(core, job);
 	if (job->state == STATE_READY && to != STATE_ASSIGNED)
 		ready_leave(core, job);
 	if (job->flags & JOB_RECALLED && job->state == STATE_ASSIGNED) {
-		job->flags &= (uint8_t)~JOB_RECALLED;
+		job->flags &= (uint16_t)~JOB_RECALLED;
 		core->recalls--;
 	}
 	if (state_holds(job->state) && !state_holds(to))
@@ -62,11 +66,13 @@ static void job_enter(struct core *core, struct job *job)
 
 	if (job->state == STATE_READY)
 		ready_push(core, job);
+	if (job->state == STATE_APPROVAL)
+		gate_enter(core, job);
 	if (!state_terminal(job->state))
 		return;
 	job->when_ms = core->now.wall_ms;
 	run->settled++;
-	if (run->child_start[job->index] == run->child_start[job->index + 1])
+	if (run->child_start[job->index] == run->child_start[job->index + 1] && !(job->flags & JOB_FAIL_FAST))
 		return;
 	GROW(core->settled, core->settled_count, core->settled_cap);
 	core->settled[core->settled_count++] = job;
@@ -97,12 +103,53 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	core->counts[from]--;
 	core->counts[to]++;
 	job->state = to;
-	derived = to == STATE_READY && from == STATE_WAITING && job->epoch == 0;
+	derived = to == STATE_READY && from == STATE_WAITING && job->epoch == 0 && !(job->flags & JOB_STAGED);
 	if (!derived)
 		job_history(core, job, from, event);
 	job_touch(core, job, !derived);
 	run_touch(core, run, false);
 	job_enter(core, job);
+	/* Another takes the place that it had in the queue; or its bound has room, and it is parked there. */
+	if ((from == STATE_READY && to != STATE_ASSIGNED) || to == STATE_READY)
+		bounds_offer(core, job);
+}
+
+/* Where a job with a delay or a gate goes next. */
+static void job_stage(struct core *core, struct job *job, enum job_event event)
+{
+	struct rec_job_spec spec;
+	int64_t due_ms = 0;
+
+	job_spec_decode(core, job, &spec);
+	if (spec.delay_ms > 0)
+		due_ms = core->now.wall_ms + (int64_t)spec.delay_ms;
+	if (spec.not_before_ms > due_ms)
+		due_ms = spec.not_before_ms;
+	if (event == EVENT_DEPS_MET && due_ms > core->now.wall_ms) {
+		job_move(core, job, event, STATE_DELAYED);
+		job->when_ms = due_ms;
+		job_delay_arm(core, job, due_ms - core->now.wall_ms);
+	} else if (spec.gate_count > 0 && !(job->flags & JOB_PASSED)) {
+		job_move(core, job, event, STATE_APPROVAL);
+	} else {
+		job_move(core, job, event, STATE_READY);
+	}
+}
+
+void job_deps_met(struct core *core, struct job *job)
+{
+	if (job->flags & JOB_STAGED)
+		job_stage(core, job, EVENT_DEPS_MET);
+	else
+		job_move(core, job, EVENT_DEPS_MET, STATE_READY);
+}
+
+void job_due(struct core *core, struct job *job)
+{
+	if (job->flags & JOB_STAGED)
+		job_stage(core, job, EVENT_DUE);
+	else
+		job_move(core, job, EVENT_DUE, STATE_READY);
 }
 
 static void child_settle(struct core *core, const struct job *parent, struct job *child, enum trigger trigger)
@@ -116,7 +163,7 @@ static void child_settle(struct core *core, const struct job *parent, struct job
 	}
 	CHECK(child->pending > 0);
 	if (--child->pending == 0)
-		job_move(core, child, EVENT_DEPS_MET, STATE_READY);
+		job_deps_met(core, child);
 }
 
 void jobs_settle(struct core *core)
@@ -127,6 +174,9 @@ void jobs_settle(struct core *core)
 
 		uint32_t end = run->child_start[parent->index + 1];
 
+		if (parent->flags & JOB_FAIL_FAST &&
+		    (parent->state == STATE_FAILED || parent->state == STATE_TIMED_OUT))
+			group_fail(core, parent);
 		for (uint32_t at = run->child_start[parent->index]; at < end; at++) {
 			uint32_t edge = run->children[at];
 

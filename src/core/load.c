@@ -68,21 +68,17 @@ static char *text_copy(struct slice text)
 	return copy;
 }
 
-static enum err load_run(struct core *core, const struct row_run *row, struct error *error)
+static enum err load_run_row(struct core *core, const struct row_run *row, struct error *error)
 {
-	const struct run_list *list = &core->runs;
-	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
 	struct run *run;
 
-	if (row->ended_ms != 0)
-		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
-	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run ||
-	    (last && (uint64_t)row->run <= last->number))
+	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run)
 		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
 	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1) ||
-	    (uint64_t)row->first + (uint64_t)row->jobs > core->next_job ||
-	    (last && (uint64_t)row->first < last->first + last->job_count))
+	    (uint64_t)row->first + (uint64_t)row->jobs > core->next_job)
 		return TRUST(error, "run %lld: its jobs overlap or are over next_job", (long long)row->run);
+	if (row->max_jobs < 0 || row->max_jobs > UINT32_MAX)
+		return TRUST(error, "run %lld: max_jobs is %lld", (long long)row->run, (long long)row->max_jobs);
 	run = mem_zalloc(sizeof(*run));
 	run->number = (uint64_t)row->run;
 	run->first = (uint64_t)row->first;
@@ -91,8 +87,24 @@ static enum err load_run(struct core *core, const struct row_run *row, struct er
 	run->owner = text_copy(row->owner);
 	run->submitted_ms = row->submitted_ms;
 	run->cancelled = row->cancelled != 0;
+	run->held = row->held != 0;
+	run->bound.limit = (uint32_t)row->max_jobs;
 	run_add(core, run);
 	return ERR_NONE;
+}
+
+static enum err load_run(struct core *core, const struct row_run *row, struct error *error)
+{
+	const struct run_list *list = &core->runs;
+	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
+
+	if (row->ended_ms != 0)
+		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
+	if (last && row->run <= (int64_t)last->number)
+		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
+	if (last && row->first < (int64_t)(last->first + last->job_count))
+		return TRUST(error, "run %lld: its jobs overlap or are over next_job", (long long)row->run);
+	return load_run_row(core, row, error);
 }
 
 static enum err load_spec(struct core *core, const struct row_spec *row, struct error *error)
@@ -112,25 +124,29 @@ static enum err load_spec(struct core *core, const struct row_spec *row, struct 
 	return ERR_NONE;
 }
 
-static enum err graphs_build(struct core *core, struct error *error)
+static enum err run_build(struct core *core, struct run *run, struct error *error)
 {
 	struct error why = { 0 };
+	uint64_t jobs = 0;
+
+	for (uint32_t part = 0; part < run->part_count; part++)
+		jobs += run->part_jobs[part];
+	if (jobs != run->job_count)
+		return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
+			     (unsigned long long)run->number, (unsigned long long)jobs, run->job_count);
+	if (graph_build(core, run, &why) != ERR_NONE)
+		return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
+	return ERR_NONE;
+}
+
+static enum err graphs_build(struct core *core, struct error *error)
+{
+	enum err err = ERR_NONE;
 
 	core->graphs_built = true;
-	for (size_t i = core->runs.head; i < core->runs.count; i++) {
-		struct run *run = core->runs.at[i].run;
-		uint64_t jobs = 0;
-
-		for (uint32_t part = 0; part < run->part_count; part++)
-			jobs += run->part_jobs[part];
-		if (jobs != run->job_count)
-			return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
-				     (unsigned long long)run->number, (unsigned long long)jobs,
-				     run->job_count);
-		if (graph_build(core, run, &why) != ERR_NONE)
-			return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
-	}
-	return ERR_NONE;
+	for (size_t i = core->runs.head; i < core->runs.count && err == ERR_NONE; i++)
+		err = run_build(core, core->runs.at[i].run, error);
+	return err;
 }
 
 static bool job_row_sane(const struct core *core, const struct row_job *row, const struct job *job)
@@ -153,6 +169,8 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 		return false;
 	if (row->cause != 0 && (row->cause <= (int64_t)job->run->first ||
 				row->cause > (int64_t)(job->run->first + job->run->job_count)))
+		return false;
+	if (row->priority < 0 || row->priority > PRIORITY_MAX || row->flags < 0 || row->flags > ROW_JOB_FLAGS)
 		return false;
 	return row->code >= 0 && row->code <= UINT32_MAX && row->rss_kib >= 0 && row->rss_kib <= UINT32_MAX &&
 	       row->cpu_us >= 0 && row->out_bytes >= 0 && number_sane(row->due_ms, 0) &&
@@ -190,6 +208,31 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 	job->cpu_us = (uint64_t)row->cpu_us;
 	job->rss_kib = (uint32_t)row->rss_kib;
 	job->out_bytes = (uint64_t)row->out_bytes;
+	job->priority = (uint8_t)row->priority;
+	if (row->flags & ROW_JOB_HELD)
+		job->flags |= JOB_ON_HOLD;
+	if (row->flags & ROW_JOB_LOOSE)
+		job->flags |= JOB_LOOSE;
+	if (row->flags & ROW_JOB_PASSED)
+		job->flags |= JOB_PASSED;
+	if (job->state == STATE_APPROVAL && !core->loaded)
+		gate_add(core, job);
+	return ERR_NONE;
+}
+
+static enum err load_decision(struct core *core, const struct row_decision *row, struct error *error)
+{
+	const struct job *job = job_find(core, (uint64_t)row->job);
+	struct gate *gate;
+
+	if (!job || job->run->number != (uint64_t)row->run)
+		return TRUST(error, "decision on job %lld: it is not in run %lld", (long long)row->job,
+			     (long long)row->run);
+	gate = gate_find(core, (uint64_t)row->job);
+	if (!gate || row->round != job->round)
+		return ERR_NONE;         /* what was decided is in the job's state */
+	if (row->verdict != 1 || !gate_vote(gate, (uint64_t)row->person))
+		return TRUST(error, "decision on job %lld: it was rejected and still waits", (long long)row->job);
 	return ERR_NONE;
 }
 
@@ -211,7 +254,7 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 	enum err err = ERR_NONE;
 
 	CHECK(!core->loaded);
-	if ((row->table == TABLE_job || row->table == TABLE_submit_key) && !core->graphs_built)
+	if (row->table >= TABLE_job && !core->graphs_built)
 		err = graphs_build(core, error);
 	if (err != ERR_NONE)
 		return err;
@@ -226,6 +269,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_spec(core, &row->spec, error);
 	case TABLE_job:
 		return load_job(core, &row->job, error);
+	case TABLE_decision:
+		return load_decision(core, &row->decision, error);
 	case TABLE_submit_key:
 		return load_key(core, &row->submit_key, error);
 	case TABLE_event:
@@ -257,9 +302,11 @@ struct standing *run_standing(const struct run *run)
 }
 
 /* I6, and the same transaction for a completion and what it decides. */
-bool standing_fits(enum job_state state, struct standing standing)
+bool standing_fits(const struct job *job, struct standing standing)
 {
-	switch (state) {
+	if (job->flags & JOB_LOOSE)
+		return job->state != STATE_WAITING;
+	switch ((enum job_state)job->state) {
 	case STATE_WAITING:
 		return !standing.against;
 	case STATE_SKIPPED:
@@ -281,6 +328,16 @@ static int64_t wait_until(const struct core *core, int64_t wall_ms, int64_t long
 	return wait < longest_ms ? wait : longest_ms;
 }
 
+/* A wall clock that was set can't make a wait longer than any that it can be. */
+static int64_t delay_longest_ms(const struct rec_job_spec *spec)
+{
+	int64_t backoff = backoff_longest_ms(spec->backoff_ms);
+
+	if (spec->not_before_ms > 0)
+		return LIMIT_SPAN_MAX_S * INT64_C(1000);
+	return (int64_t)spec->delay_ms > backoff ? (int64_t)spec->delay_ms : backoff;
+}
+
 static void job_resume(struct core *core, struct job *job)
 {
 	struct rec_job_spec spec;
@@ -291,7 +348,11 @@ static void job_resume(struct core *core, struct job *job)
 		attempt_attach(core, worker_find(core, job->worker), job);
 	if (job->state == STATE_DELAYED) {
 		job_spec_decode(core, job, &spec);
-		job_delay_arm(core, job, wait_until(core, job->when_ms, backoff_longest_ms(spec.backoff_ms)));
+		job_delay_arm(core, job, wait_until(core, job->when_ms, delay_longest_ms(&spec)));
+	}
+	if (job->state == STATE_APPROVAL && job->when_ms > 0) {
+		job_spec_decode(core, job, &spec);
+		gate_timer_arm(core, job, wait_until(core, job->when_ms, (int64_t)spec.gate_timeout_ms));
 	}
 	if (job->state == STATE_RUNNING && job->flags & JOB_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
@@ -308,8 +369,8 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 	for (uint32_t i = 0; i < run->job_count && err == ERR_NONE; i++) {
 		struct job *job = &run->jobs[i];
 
-		job->flags &= (uint8_t)~JOB_ROW;
-		if (!standing_fits(job->state, standing[i])) {
+		job->flags &= (uint16_t)~JOB_ROW;
+		if (!standing_fits(job, standing[i])) {
 			err = TRUST(error, "job %llu of run %llu is %s, which its dependencies contradict",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
 				    state_table[job->state].name);
@@ -317,6 +378,11 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 		}
 		if (job->state == STATE_WAITING) {
 			job->pending = standing[i].open;
+			if (job->pending == 0 && job->flags & JOB_STAGED) {
+				err = TRUST(error, "job %llu of run %llu is waiting, and for nothing",
+					    (unsigned long long)job_serial(job), (unsigned long long)run->number);
+				break;
+			}
 			if (job->pending == 0) {
 				job->state = STATE_READY;
 				run->counts[STATE_WAITING]--;
@@ -333,6 +399,70 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 		err = TRUST(error, "run %llu: all its jobs have ended, but it has not",
 			    (unsigned long long)run->number);
 	return err;
+}
+
+/* --- a run that had left memory --- */
+
+static enum err ended_rows_load(struct core *core, struct run *run, const struct row *rows, size_t count,
+				struct error *error)
+{
+	struct standing *standing;
+	enum err err = ERR_NONE;
+	size_t at = 1;
+
+	for (; at < count && rows[at].table == TABLE_spec && err == ERR_NONE; at++)
+		err = load_spec(core, &rows[at].spec, error);
+	if (err == ERR_NONE)
+		err = run_build(core, run, error);
+	if (err != ERR_NONE)
+		return err;
+	for (; at < count && rows[at].table == TABLE_job && err == ERR_NONE; at++)
+		err = load_job(core, &rows[at].job, error);
+	standing = run_standing(run);
+	for (uint32_t i = 0; i < run->job_count; i++) {
+		struct job *job = &run->jobs[i];
+
+		if (err == ERR_NONE && (!state_terminal(job->state) || !standing_fits(job, standing[i])))
+			err = TRUST(error, "job %llu of run %llu is %s, though the run has ended",
+				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
+				    state_table[job->state].name);
+		job->flags &= (uint16_t)~JOB_ROW;
+	}
+	mem_free(standing);
+	return err;
+}
+
+enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error)
+{
+	struct run *run;
+	enum err err;
+
+	CHECK(count > 0 && rows[0].table == TABLE_run && !run_find(core, (uint64_t)rows[0].run.run));
+	if (rows[0].run.ended_ms == 0)
+		return TRUST(error, "run %lld: it is live and not in memory", (long long)rows[0].run.run);
+	if (core->live_jobs + (uint64_t)rows[0].run.jobs > LIMIT_LIVE_JOBS_MAX)
+		return error_set(error, ERR_FULL, "%llu jobs are live, and %d is the most: try again when some have ended",
+				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
+	/* What its jobs left in the queue before they left would be theirs again. */
+	ready_compact(core);
+	err = load_run_row(core, &rows[0].run, error);
+	if (err != ERR_NONE)
+		return err;
+	run = run_find(core, (uint64_t)rows[0].run.run);
+	err = ended_rows_load(core, run, rows, count, error);
+	if (err != ERR_NONE) {
+		core->live_runs--;
+		memset(run->counts, 0, sizeof(run->counts));
+		run_remove(core, run);
+		run_free(run);
+		return err;
+	}
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		core->counts[state] += run->counts[state];
+	run->settled = run->job_count;
+	run->ended_ms = rows[0].run.ended_ms;
+	run_wait_sweep(core, run);
+	return ERR_NONE;
 }
 
 enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which ready job goes to which worker. Jobs with equal requirements share a class with a heap of its
- * own; so far there are no requirements, and one class. Free slots are filled first; then short jobs
- * are sent ahead, by how long a worker's jobs last; and what was sent ahead is asked back when
- * another worker has nothing to do.
+ * own; the least loaded worker takes the best job of all classes that it can serve. Free slots are
+ * filled first; then short jobs are sent ahead, by how long a worker's jobs last; and what was sent
+ * ahead is asked back when another worker has nothing to do.
  */
 #include "core/internal.h"
 
 #define SERIAL_BITS 56
 #define LOAD_ONE (UINT64_C(1) << 20)     /* every slot in use, in fixed point */
+#define JOB_IN_HEAP (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP)
 #define RECALLS_MAX 64                   /* asked back in a turn */
 
 /* --- the ready heap: the smallest key is next. Entries are looked up when they surface. --- */
@@ -44,15 +45,26 @@ static void ready_down(struct ready_class *class, size_t at)
 
 void ready_push(struct core *core, struct job *job)
 {
-	struct ready_class *class = &core->ready;
+	struct ready_class *class = core->classes[job->class_at];
+
+	if (job_on_hold(job)) {
+		core->held_ready++;
+	} else if (job->flags & JOB_QUEUED) {
+		class->stale--;          /* the entry it left behind is right again */
+	} else if (job->flags & (JOB_PARKED | JOB_PARKED_GROUP)) {
+		job_lane(job)->stale--;
+		core->parked_ready++;
+	} else {
+		job->flags |= JOB_QUEUED;
+		ready_insert(class, job);
+	}
+}
+
+void ready_insert(struct ready_class *class, const struct job *job)
+{
 	uint64_t key = ready_key(job);
 	size_t at;
 
-	if (job->flags & JOB_QUEUED) {
-		class->stale--;          /* the entry it left behind is right again */
-		return;
-	}
-	job->flags |= JOB_QUEUED;
 	GROW(class->keys, class->count, class->cap);
 	at = class->count++;
 	while (at > 0 && class->keys[(at - 1) / 2] > key) {
@@ -62,18 +74,17 @@ void ready_push(struct core *core, struct job *job)
 	class->keys[at] = key;
 }
 
-static void ready_compact(struct core *core)
+static void class_compact(struct core *core, struct ready_class *class)
 {
-	struct ready_class *class = &core->ready;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < class->count; i++) {
 		struct job *job = ready_job(core, class->keys[i]);
 
-		if (job && job->state == STATE_READY)
-			class->keys[kept++] = class->keys[i];
+		if (job && job->state == STATE_READY && !job_on_hold(job))
+			class->keys[kept++] = ready_key(job);
 		else if (job)
-			job->flags &= (uint8_t)~JOB_QUEUED;
+			job->flags &= (uint16_t)~JOB_IN_HEAP;
 	}
 	class->count = kept;
 	class->stale = 0;
@@ -81,30 +92,105 @@ static void ready_compact(struct core *core)
 		ready_down(class, i);
 }
 
-/* The entry stays behind. Nothing is swept here: the job is in the middle of a move. */
-void ready_leave(struct core *core, struct job *job)
+static void bound_compact(struct core *core, struct bound *bound)
 {
-	CHECK(job->flags & JOB_QUEUED);
-	core->ready.stale++;
+	for (size_t i = 0; i < bound->lane_count; i++)
+		class_compact(core, &bound->lanes[i].jobs);
 }
 
-static struct job *ready_take(struct core *core)
+static void run_compact(struct core *core, struct run *run)
 {
-	struct ready_class *class = &core->ready;
+	bound_compact(core, &run->bound);
+	for (size_t i = 0; i < run->group_count; i++)
+		bound_compact(core, &run->groups[i]);
+}
 
-	while (class->count > 0) {
+void ready_compact(struct core *core)
+{
+	for (size_t i = 0; i < core->class_count; i++)
+		if (core->classes[i])
+			class_compact(core, core->classes[i]);
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		if (core->runs.at[i].run)
+			run_compact(core, core->runs.at[i].run);
+	core->rekey_due = false;
+}
+
+/* The entry stays behind. Nothing is swept or offered here: the job is in the middle of a move. */
+void ready_leave(struct core *core, struct job *job)
+{
+	if (job_on_hold(job)) {
+		core->held_ready--;
+		return;
+	}
+	CHECK(job->flags & JOB_IN_HEAP);
+	if (job->flags & JOB_QUEUED) {
+		core->classes[job->class_at]->stale++;
+	} else {
+		job_lane(job)->stale++;
+		core->parked_ready--;
+	}
+}
+
+void ready_pop(struct ready_class *class, struct job *job)
+{
+	class->keys[0] = class->keys[--class->count];
+	if (class->count > 0)
+		ready_down(class, 0);
+	if (job)
+		job->flags &= (uint16_t)~JOB_IN_HEAP;
+}
+
+/* What is stale before the best goes. */
+struct job *ready_top(struct core *core, struct ready_class *class)
+{
+	while (class->count > class->stale) {
 		struct job *job = ready_job(core, class->keys[0]);
 
-		class->keys[0] = class->keys[--class->count];
-		if (class->count > 0)
-			ready_down(class, 0);
-		if (job)
-			job->flags &= (uint8_t)~JOB_QUEUED;
-		if (job && job->state == STATE_READY)
+		if (job && job->state == STATE_READY && !job_on_hold(job))
 			return job;
+		ready_pop(class, job);
 		class->stale--;
 	}
 	return NULL;
+}
+
+/* The best that may be placed; what is before it and may not is parked. */
+static struct job *ready_offered(struct core *core, struct ready_class *class)
+{
+	struct job *job;
+
+	while ((job = ready_top(core, class))) {
+		struct bound *full = job_bound_full(job);
+
+		if (!full)
+			return job;
+		ready_pop(class, job);
+		bound_park(core, full, job);
+	}
+	return NULL;
+}
+
+static struct job *ready_take(struct core *core, const struct worker *worker)
+{
+	struct ready_class *best = NULL;
+	struct job *job = NULL;
+
+	for (size_t i = 0; i < core->class_count; i++) {
+		struct ready_class *class = core->classes[i];
+
+		if (!class || class->count == class->stale || !worker_can(worker, class))
+			continue;
+		job = ready_offered(core, class);
+		if (!job || (best && best->keys[0] < class->keys[0]))
+			continue;
+		best = class;
+	}
+	if (!best)
+		return NULL;
+	job = ready_offered(core, best);         /* looking at other classes may have put a better one there */
+	ready_pop(best, job);
+	return job;
 }
 
 /* --- workers --- */
@@ -185,12 +271,13 @@ static void ready_place(struct core *core)
 
 	heap = core->candidates;
 	while (count > 0) {
-		struct job *job = ready_take(core);
+		struct job *job = ready_take(core, heap[0].worker);
 
-		if (!job)
+		if (!job && core->class_count == 1)
 			return;
-		attempt_assign(core, heap[0].worker, job);
-		if (--heap[0].room > 0)
+		if (job)
+			attempt_assign(core, heap[0].worker, job);
+		if (job && --heap[0].room > 0)
 			heap[0].key = candidate_key(core, heap[0].worker);
 		else
 			heap[0] = heap[--count];
@@ -201,7 +288,20 @@ static void ready_place(struct core *core)
 
 /* --- asking back --- */
 
-static struct job *newest_ahead(const struct worker *worker)
+/* Is there a free slot that it could have? */
+static bool recall_helps(const struct core *core, const struct job *job)
+{
+	for (size_t i = 0; job->class_at > 0 && i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		if (worker_serves(worker) && worker->held_count < worker->slots &&
+		    worker_can(worker, core->classes[job->class_at]))
+			return true;
+	}
+	return job->class_at == 0;
+}
+
+static struct job *newest_ahead(const struct core *core, const struct worker *worker)
 {
 	struct job *newest = NULL;
 	uint64_t stamp = 0;
@@ -210,7 +310,7 @@ static struct job *newest_ahead(const struct worker *worker)
 		struct job *job = worker->held[i].job;
 
 		if (job->state != STATE_ASSIGNED || job->flags & JOB_RECALLED ||
-		    worker->held[i].stamp < stamp)
+		    worker->held[i].stamp < stamp || !recall_helps(core, job))
 			continue;
 		newest = job;
 		stamp = worker->held[i].stamp;
@@ -234,7 +334,7 @@ static void worker_recall(struct core *core, struct worker *worker, uint64_t *fr
 	uint64_t ahead = worker_ahead(worker);
 
 	for (; ahead > 0 && *free > 0; ahead--, --*free) {
-		struct job *job = newest_ahead(worker);
+		struct job *job = newest_ahead(core, worker);
 
 		if (!job)
 			return;
@@ -270,12 +370,20 @@ static void ahead_recall(struct core *core)
 
 void place_jobs(struct core *core)
 {
-	struct ready_class *class = &core->ready;
+	size_t queued = 0;
 
-	if (class->stale > 64 && class->stale > class->count / 2)
+	if (core->rekey_due)
 		ready_compact(core);
-	if (class->count > class->stale)
+	for (size_t i = 0; i < core->class_count; i++) {
+		struct ready_class *class = core->classes[i];
+
+		if (class && class->stale > 64 && class->stale > class->count / 2)
+			class_compact(core, class);
+		queued += class ? class->count - class->stale : 0;
+	}
+	if (queued > 0)
 		ready_place(core);
-	if (class->count == class->stale)
+	/* With several classes a slot may be free because nobody in the queue can have it. */
+	if (core->class_count > 1 || core->classes[0]->count == core->classes[0]->stale)
 		ahead_recall(core);
 }

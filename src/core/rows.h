@@ -19,6 +19,9 @@
 #undef COLUMN
 #undef END
 
+/* Bits of job.flags. */
+enum { ROW_JOB_HELD = 1, ROW_JOB_LOOSE = 2, ROW_JOB_PASSED = 4, ROW_JOB_FLAGS = 7 };
+
 enum row_table {
 #define TABLE(name, what) TABLE_##name,
 #define KEY(type, name, what)

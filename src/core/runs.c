@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The lists of runs in memory, and the directory from a serial number to its job: pages of 1024
- * numbers, each naming the runs that have jobs in it. Numbers only grow, so lists are ascending by
- * being added to at the end.
+ * numbers, each naming the runs that have jobs in it. Numbers only grow, so lists are added to at the end,
+ * but for a run that comes back into memory.
  */
 #include "core/internal.h"
 
@@ -54,17 +54,19 @@ struct job *job_find(const struct core *core, uint64_t serial)
 static void page_add(struct core *core, uint64_t number, struct run *run)
 {
 	struct page *page = map_get(&core->pages, number);
+	size_t at;
 
 	if (!page) {
 		page = mem_zalloc(sizeof(*page));
 		map_put(&core->pages, number, page);
 	}
-	CHECK(page->count == 0 || page->at[page->count - 1].first < run->first);
 	if (page->count == page->cap) {
 		page->cap = page->cap ? 4 * page->cap : 1;
 		page->at = mem_resize(page->at, page->cap, sizeof(*page->at));
 	}
-	page->at[page->count++] = (struct page_entry){ .first = run->first, .run = run };
+	for (at = page->count++; at > 0 && page->at[at - 1].first > run->first; at--)
+		page->at[at] = page->at[at - 1];
+	page->at[at] = (struct page_entry){ .first = run->first, .run = run };
 }
 
 static void page_remove(struct core *core, uint64_t number, const struct run *run)
@@ -88,14 +90,26 @@ static uint64_t last_page(const struct run *run)
 	return (run->first + run->job_count - 1) / PAGE_JOBS;
 }
 
+static void run_list_add(struct run_list *list, struct run *run)
+{
+	size_t at = run_place(list, run->number);
+
+	if (at < list->count && list->at[at].number == run->number) {
+		CHECK(!list->at[at].run);        /* it left, and its gap is still there */
+		list->at[at].run = run;
+		list->gone--;
+		return;
+	}
+	GROW(list->at, list->count, list->cap);
+	for (at = list->count++; at > list->head && list->at[at - 1].number > run->number; at--)
+		list->at[at] = list->at[at - 1];
+	list->at[at] = (struct run_entry){ .number = run->number, .run = run };
+}
+
 void run_add(struct core *core, struct run *run)
 {
-	struct run_list *list = &core->runs;
-
 	CHECK(run->job_count > 0);
-	CHECK(list->count == list->head || list->at[list->count - 1].number < run->number);
-	GROW(list->at, list->count, list->cap);
-	list->at[list->count++] = (struct run_entry){ .number = run->number, .run = run };
+	run_list_add(&core->runs, run);
 	for (uint64_t page = run->first / PAGE_JOBS; page <= last_page(run); page++)
 		page_add(core, page, run);
 	core->live_runs++;
@@ -128,6 +142,7 @@ void run_remove(struct core *core, struct run *run)
 	size_t at = run_place(&core->runs, run->number);
 
 	CHECK(at < core->runs.count && core->runs.at[at].run == run);
+	run_release_classes(core, run);
 	core->runs.at[at].run = NULL;
 	core->runs.gone++;
 	run_list_tidy(&core->runs);

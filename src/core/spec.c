@@ -9,6 +9,8 @@
 
 #include "base/text.h"
 
+#define NOT_BEFORE_MAX_MS INT64_C(253402300799999)
+
 struct spec_check {
 	const struct rec_job_spec *spec;
 	uint32_t index, count;           /* of the job; of jobs in the run */
@@ -37,7 +39,7 @@ static enum err spec_check_command(const struct spec_check *check)
 
 	if (spec->argv.n > 0 && spec->script.len > 0)
 		return spec_refused(check, ERR_INVALID, "argv", "it has a script as well; a job has one");
-	if (spec->argv.n == 0 && spec->script.len == 0)
+	if (spec->argv.n == 0 && spec->script.len == 0 && spec->gate_count == 0)
 		return spec_refused(check, ERR_INVALID, "argv", "there is neither argv nor script");
 	if (spec->argv.n > 0 && spec->argv.at[0].len == 0)
 		return spec_refused(check, ERR_INVALID, "argv", "the command is empty");
@@ -102,10 +104,49 @@ static enum err spec_check_needs(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_gate(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+
+	if (spec->gate_count == 0) {
+		if (spec->gate_from.n > 0 || spec->gate_timeout_ms > 0 || spec->gate_expiry > 0 || spec->gate_message.len > 0)
+			return spec_refused(check, ERR_INVALID, "gate_count", "it has fields of a gate and is none");
+		return ERR_NONE;
+	}
+	if (spec->gate_count > LIMIT_GATE_PEOPLE_MAX || spec->gate_from.n > LIMIT_GATE_PEOPLE_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "gate_count", "too many people");
+	if (spec->gate_from.n > 0 && spec->gate_count > spec->gate_from.n)
+		return spec_refused(check, ERR_INVALID, "gate_from", "fewer people than have to approve");
+	for (size_t i = 0; i < spec->gate_from.n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (slice_eq(spec->gate_from.at[i], spec->gate_from.at[j]))
+				return spec_refused(check, ERR_DUPLICATE, "gate_from", "a person is there twice");
+	if (spec->gate_timeout_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "gate_timeout_ms", "over ten years");
+	if (spec->gate_expiry > GATE_APPROVE)
+		return spec_refused(check, ERR_INVALID, "gate_expiry", "there is no such answer");
+	if (spec->gate_expiry != 0 && spec->gate_timeout_ms == 0)
+		return spec_refused(check, ERR_INVALID, "gate_expiry", "it never expires");
+	if (spec->gate_message.len > LIMIT_REASON_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "gate_message", "it is too long");
+	return ERR_NONE;
+}
+
 static enum err spec_check_numbers(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
 
+	if (spec->group > check->count)
+		return spec_refused(check, ERR_INVALID, "group", "there is no such job");
+	if (spec->group == 0 && (spec->group_parallel > 0 || spec->group_fail_fast))
+		return spec_refused(check, ERR_INVALID, "group", "it is in no fan-out");
+	if (spec->group_parallel > LIMIT_RUN_JOBS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "group_parallel", "more than a run may have");
+	if (spec->labels.n > LIMIT_LABELS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "labels", "too many");
+	for (size_t i = 0; i < spec->labels.n; i++)
+		if (!text_is_name(spec->labels.at[i]))
+			return spec_refused(check, ERR_INVALID, "labels", "a label has letters, digits and _ . - only");
 	if (spec->priority > PRIORITY_MAX + 1)
 		return spec_refused(check, ERR_INVALID, "priority", "it goes from 0 to 100");
 	if (spec->retry_max > LIMIT_RETRY_MAX)
@@ -116,6 +157,10 @@ static enum err spec_check_numbers(const struct spec_check *check)
 		return spec_refused(check, ERR_INVALID, "retry_max", "what may start once can't be retried");
 	if (spec->timeout_ms / 1000 > LIMIT_SPAN_MAX_S)
 		return spec_refused(check, ERR_TOO_LARGE, "timeout_ms", "over ten years");
+	if (spec->delay_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "delay_ms", "over ten years");
+	if (spec->not_before_ms < 0 || spec->not_before_ms > NOT_BEFORE_MAX_MS)
+		return spec_refused(check, ERR_INVALID, "not_before_ms", "not within the years 1970 to 9999");
 	if (spec->backoff_ms / 1000 > LIMIT_SPAN_MAX_S)
 		return spec_refused(check, ERR_TOO_LARGE, "backoff_ms", "over ten years");
 	return ERR_NONE;
@@ -137,5 +182,7 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t co
 		err = spec_check_needs(&check);
 	if (err == ERR_NONE)
 		err = spec_check_numbers(&check);
+	if (err == ERR_NONE)
+		err = spec_check_gate(&check);
 	return err;
 }

@@ -90,6 +90,7 @@ static struct run *run_new(struct core *core, const struct input_submit *submit,
 	run->job_count = count;
 	run->name = text_copy(submit->name);
 	run->owner = text_copy(submit->owner);
+	run->bound.limit = submit->max_jobs;
 	run->submitted_ms = core->now.wall_ms;
 	run->part_count = (uint32_t)submit->part_count;
 	run->parts = mem_array(submit->part_count, sizeof(*run->parts));
@@ -140,6 +141,7 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	run = run_new(core, submit, count);
 	err = graph_build(core, run, error);
 	if (err != ERR_NONE) {
+		run_release_classes(core, run);
 		run_free(run);
 		return err;
 	}
@@ -152,7 +154,7 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	run_touch(core, run, true);
 	for (uint32_t i = 0; i < count; i++) {
 		if (run->jobs[i].pending == 0)
-			job_move(core, &run->jobs[i], EVENT_DEPS_MET, STATE_READY);
+			job_deps_met(core, &run->jobs[i]);
 	}
 	submit_accepted(core, input, run->number, false);
 	return ERR_NONE;

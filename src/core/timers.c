@@ -16,9 +16,16 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 		return worker && worker->timer_stamp == timer->stamp;
 	}
 	job = job_find(core, timer->id);
-	if (!job || job->epoch != timer->stamp)
+	if (!job || job->epoch != timer->stamp || job->round != timer->round)
 		return false;
-	return job->state == (timer->kind == TIMER_DUE ? STATE_DELAYED : STATE_RUNNING);
+	switch ((enum timer_kind)timer->kind) {
+	case TIMER_DUE:
+		return job->state == STATE_DELAYED;
+	case TIMER_EXPIRY:
+		return job->state == STATE_APPROVAL;
+	default:
+		return job->state == STATE_RUNNING;
+	}
 }
 
 static void timer_up(struct timers *timers, size_t at)
@@ -78,7 +85,8 @@ void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t st
 
 	GROW(timers->at, timers->count, timers->cap);
 	timers->at[timers->count++] = (struct timer){
-		.due_ns = core->now.mono_ns + wait_ms * NS_PER_MS, .id = id, .stamp = stamp, .kind = kind,
+		.due_ns = core->now.mono_ns + wait_ms * NS_PER_MS, .id = id, .stamp = stamp,
+		.kind = (uint16_t)kind, .round = kind == TIMER_WORKER ? 0 : job_find(core, id)->round,
 	};
 	timer_up(timers, timers->count - 1);
 }

@@ -40,7 +40,7 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 		.run = run->number, .name = slice_str(run->name), .state = run_state_of(run->counts),
 		.jobs = run->job_count, .counts = { .at = counts, .n = STATE_COUNT },
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
-		.first = run->first,
+		.first = run->first, .held = run->held,
 	};
 	return true;
 }
@@ -81,12 +81,17 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.job = serial, .run = job->run->number, .index = job->index, .state = job->state,
 		.epoch = job->epoch, .tries = job->tries, .crashes = job->crashes,
 		.worker = slice_str(worker ? worker->name : NULL), .outcome = job->outcome, .code = job->code,
-		.due_ms = job->state == STATE_DELAYED ? job->when_ms : 0, .started_ms = job->started_ms,
+		.due_ms = job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? job->when_ms : 0, .started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cause = job->cause ? job->run->first + job->cause : 0, .cpu_us = job->cpu_us,
 		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
+		.round = job->round,
+		.held = !state_terminal(job->state) && job->flags & JOB_ON_HOLD,
 	};
+	if (job->state == STATE_APPROVAL)
+		ret_row->gate_have = gate_find(core, serial)->have;
 	view_spec(&spec, detail, arena, ret_row);
+	ret_row->priority = job->priority + 1U;
 	return true;
 }
 
@@ -105,6 +110,14 @@ uint64_t view_job_named(const struct core *core, uint64_t number, struct slice n
 	return job ? job_serial(job) : 0;
 }
 
+uint64_t view_gate_after(const struct core *core, uint64_t serial)
+{
+	for (size_t i = 0; i < core->gate_count; i++)
+		if (core->gates[i].job > serial)
+			return core->gates[i].job;
+	return 0;
+}
+
 bool view_worker(const struct core *core, uint64_t number, struct rec_worker_row *ret_row)
 {
 	const struct worker *worker = worker_find(core, number);
@@ -118,6 +131,7 @@ bool view_worker(const struct core *core, uint64_t number, struct rec_worker_row
 		.slots = worker->slots, .busy = busy, .ahead = worker->held_count - busy,
 		.cpu_permille = worker->cpu_permille, .mem_permille = worker->mem_permille,
 		.seen_ms = worker->seen_ms, .pid = worker->pid, .done = worker->done,
+		.labels = worker->labels,
 	};
 	return true;
 }
@@ -207,6 +221,8 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 	row->name = spec->name;
 	row->priority = spec->priority;
 	row->retry_max = spec->retry_max;
+	row->gate_count = spec->gate_count;
+	row->gate_message = spec->gate_message;
 	if (detail >= VIEW_GRAPH) {
 		row->needs = spec->needs;
 		row->triggers = spec->triggers;
@@ -214,5 +230,6 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 	if (detail >= VIEW_FULL) {
 		row->command = command_line(spec, arena);
 		row->mode = spec->mode;
+		row->labels = spec->labels;
 	}
 }

@@ -26,9 +26,13 @@ enum view_detail { VIEW_BRIEF, VIEW_GRAPH, VIEW_FULL };          /* + needs; + c
 
 bool view_job(const struct core *core, uint64_t job, enum view_detail detail, struct arena *arena,
 	      struct rec_job_row *ret_row);
+/* Puts why_code and why into a row: why the job is where it is. */
+bool view_explain(const struct core *core, uint64_t job, struct arena *arena, struct rec_job_row *row);
 /* Serial number of a job of a live run by its index or name; 0 if none (serial numbers begin at 1). */
 uint64_t view_job_at(const struct core *core, uint64_t run, uint64_t index);
 uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name);
+
+uint64_t view_gate_after(const struct core *core, uint64_t job);         /* that waits for people; 0 to begin; 0 at the end */
 
 /* The worker whose connection this is; 0 if none. */
 uint64_t view_worker_on(const struct core *core, uint64_t conn);

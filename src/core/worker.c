@@ -47,6 +47,7 @@ void worker_free(struct worker *worker)
 		return;
 	mem_free(worker->name);
 	mem_free(worker->held);
+	mem_free(worker->labels.at);
 	mem_free(worker);
 }
 

@@ -49,6 +49,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.owner = slice_str(master->owner),
 		.name = keep(in, upload->name),
 		.part_count = upload->part_count,
+		.max_jobs = upload->max_jobs,
 	};
 	memcpy(input->submit.key, upload->key, sizeof(input->submit.key));
 	memcpy(input->submit.digest, digest, sizeof(input->submit.digest));
@@ -56,6 +57,12 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		in, slice_make(upload->parts, upload->part_count * sizeof(*upload->parts))).data;
 	upload->part_count = 0;
 	return ERR_NONE;
+}
+
+/* More than can be is no bound. */
+static uint32_t bound_of(uint64_t max_jobs)
+{
+	return max_jobs > LIMIT_RUN_JOBS_MAX ? 0 : (uint32_t)max_jobs;
 }
 
 enum err on_submit(struct incoming_frame *in)
@@ -68,6 +75,8 @@ enum err on_submit(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
+	if (err == ERR_NONE)
+		upload->max_jobs = bound_of(msg.max_jobs);
 	if (err == ERR_NONE)
 		err = upload_add(upload, msg.jobs, msg.count, &error);
 	if (err == ERR_NONE)
@@ -98,6 +107,7 @@ enum err on_graph_begin(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
+	upload->max_jobs = bound_of(msg.max_jobs);
 	upload->next = in->session->uploads;
 	in->session->uploads = upload;
 	in->master->uploads++;

@@ -42,6 +42,16 @@ static void welcome_client(struct session *session)
 	session_send(session, OP_WELCOME, &welcome);
 }
 
+static struct slice_list keep_labels(struct arena *arena, struct slice_list labels)
+{
+	struct slice_list kept = { .n = labels.n };
+
+	kept.at = arena_alloc(arena, (labels.n + 1) * sizeof(*kept.at));
+	for (size_t i = 0; i < labels.n; i++)
+		kept.at[i] = arena_copy(arena, labels.at[i]);
+	return kept;
+}
+
 /* Some of a worker's attempts; the last ones complete its HELLO. */
 static enum err take_held(const struct incoming_frame *in, const struct rec_held *held, size_t count, bool more)
 {
@@ -66,6 +76,7 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	input->hello = *hello;
 	input->hello.name = keep(in, hello->name);
 	input->hello.instance = keep(in, hello->instance);
+	input->hello.labels = keep_labels(&in->master->inbox.arena, hello->labels);
 	input->hello.held = (const struct rec_held *)(const void *)keep(
 		in, slice_make(session->held, hello->held_count * sizeof(*session->held))).data;
 	log_info("worker %.*s is connection %llu, with %zu attempts", (int)hello->name.len,
@@ -107,6 +118,9 @@ enum err on_hello(struct incoming_frame *in)
 	if (msg.slots == 0 || msg.slots > LIMIT_SLOTS_MAX)
 		return error_set(in->error, ERR_INVALID, "a worker has 1 to %d slots, not %llu", LIMIT_SLOTS_MAX,
 				 (unsigned long long)msg.slots);
+	if (msg.labels.n > LIMIT_LABELS_MAX)
+		return error_set(in->error, ERR_TOO_LARGE, "a worker has at most %d labels, not %zu", LIMIT_LABELS_MAX,
+				 msg.labels.n);
 	session->role = ROLE_WORKER;
 	/* A worker with many slots, or few and long commands, is owed more in one turn than a client ever is. */
 	conn_set_max_queue(session->conn, LIMIT_WORKER_QUEUE_MAX);
@@ -115,6 +129,7 @@ enum err on_hello(struct incoming_frame *in)
 		.instance = arena_copy(&session->hello_arena, msg.instance),
 		.slots = msg.slots,
 		.pid = msg.pid,
+		.labels = keep_labels(&session->hello_arena, msg.labels),
 	};
 	return take_held(in, msg.held.at, msg.held.n, msg.more);
 }

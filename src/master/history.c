@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What has left memory, read from the store by key, a page at a time, without the loop waiting. Rows of a
- * finished run never change, so their answers leave at once; a page of runs goes back to the queries,
- * because some of them may be live.
+ * finished run change only when somebody opens a new round of it, so their answers leave at once; a page of
+ * runs goes back to the queries, because some of them may be live. For a new round the whole run is read,
+ * and goes to the core as an input; one at a time of a run, or the second would bring old rows.
  */
 #include "master/internal.h"
 
 #include "base/check.h"
 #include "base/mem.h"
 #include "proto/frame.h"
+#include "proto/reasons.h"
 
 #define SPECS_KEPT (64u << 20)           /* bytes of a graph that is kept for the next page */
 
@@ -26,6 +28,8 @@ struct history {
 	struct store_query *run;         /* what was answered so far */
 	struct specs *specs;
 	uint64_t index;                  /* of the first job wanted */
+	struct store_query *jobs;        /* for a new round: pages, the latest first */
+	struct row *rows;                /* and all of them, in the inbox */
 	struct store_query *question;    /* that the store has */
 	struct history *next, **at;      /* all that are under way */
 };
@@ -36,6 +40,26 @@ void history_free_answer(struct store_query *answer)
 		return;
 	arena_free(&answer->arena);
 	mem_free(answer);
+}
+
+static void answers_free(struct store_query *answer)
+{
+	while (answer) {
+		struct store_query *next = answer->next;
+
+		history_free_answer(answer);
+		answer = next;
+	}
+}
+
+static bool asks_for_one(const struct query *query)
+{
+	return query->what == QUERY_JOB || query->what == QUERY_EXPLAIN;
+}
+
+static bool reopens(const struct query *query)
+{
+	return query->what == QUERY_IS_ACT && query->verb == ACT_RETRY;
 }
 
 static void specs_release(struct specs *specs)
@@ -53,6 +77,8 @@ static void forget(struct history *history)
 	if (history->next)
 		history->next->at = history->at;
 	history_free_answer(history->run);
+	answers_free(history->jobs);
+	mem_free(history->rows);
 	specs_release(history->specs);
 	mem_free(history);
 }
@@ -234,13 +260,88 @@ static void with_specs(struct master *master, struct history *history)
 	const struct query *query = history->query;
 	struct error error;
 
-	if (query->what == QUERY_JOB && !find_job(history->specs->answer, query, &history->index)) {
+	if (reopens(query)) {
+		ask(master, history, STAGE_JOBS, READ_JOBS, (uint64_t)history->run->rows[0].run.first, 0);
+		return;
+	}
+	if (asks_for_one(query) && !find_job(history->specs->answer, query, &history->index)) {
 		query_no_job(&error, query);
 		refuse(master, history, &error);
 		return;
 	}
 	ask(master, history, STAGE_JOBS, READ_JOBS, (uint64_t)history->run->rows[0].run.first + history->index,
-	    query->what == QUERY_JOB ? 1 : page_limit(query));
+	    asks_for_one(query) ? 1 : page_limit(query));
+}
+
+/* ---- a new round of a run that has left memory ---- */
+
+static bool reopen_under_way(const struct master *master, const struct history *history)
+{
+	for (const struct history *other = master->histories; other; other = other->next)
+		if (other != history && reopens(other->query) && other->query->run == history->query->run)
+			return true;
+	return false;
+}
+
+static size_t rows_copy(struct row *rows, size_t count, const struct store_query *answer)
+{
+	memcpy(rows + count, answer->rows, answer->row_count * sizeof(*rows));
+	return count + answer->row_count;
+}
+
+/* What the rows point into goes along, until the turn is over. */
+static void reopen(struct master *master, struct history *history)
+{
+	const struct query *query = history->query;
+	const struct session *session = session_find(master, query->conn);
+	struct store_query *pages = NULL;
+	size_t count = 1 + history->specs->answer->row_count;
+	struct core_input *input;
+
+	while (history->jobs) {
+		struct store_query *page = history->jobs;
+
+		history->jobs = page->next;
+		page->next = pages;
+		pages = page;
+		count += page->row_count;
+	}
+	history->jobs = pages;
+	history->question = NULL;
+	history->rows = mem_array(count, sizeof(*history->rows));
+	count = rows_copy(history->rows, 0, history->run);
+	count = rows_copy(history->rows, count, history->specs->answer);
+	for (const struct store_query *page = pages; page; page = page->next)
+		count = rows_copy(history->rows, count, page);
+	input = inbox_add(master, INPUT_REOPEN, session, query->id, count * sizeof(*history->rows));
+	input->reopen = (struct input_reopen){
+		.act = { .verb = query->verb, .run = query->run, .value = query->value },
+		.rows = history->rows, .row_count = count, .owner = history,
+	};
+	input->reopen.act.job = arena_copy(&master->inbox.arena, slice_make(query->job, query->job_len));
+	master_stay_awake(master);
+}
+
+void history_reopened(struct master *master, struct history *history)
+{
+	query_free(master, history->query);
+	forget(history);
+}
+
+/* Whether there are more pages is known by the number of its jobs. */
+static void on_reopen_jobs(struct master *master, struct history *history, struct store_query *answer)
+{
+	const struct row_run *run = &history->run->rows[0].run;
+	bool more = answer->row_count > 0 &&
+		    answer->rows[answer->row_count - 1].job.job < run->first + run->jobs - 1;
+
+	answer->next = history->jobs;
+	history->jobs = answer;
+	if (more)
+		ask(master, history, STAGE_JOBS, READ_JOBS,
+		    (uint64_t)answer->rows[answer->row_count - 1].job.job + 1, 0);
+	else
+		reopen(master, history);
 }
 
 static void on_run(struct master *master, struct history *history, struct store_query *answer)
@@ -254,7 +355,13 @@ static void on_run(struct master *master, struct history *history, struct store_
 		refuse(master, history, &error);
 		return;
 	}
-	if (query->what == QUERY_IS_CANCEL) {
+	if (reopens(query) && reopen_under_way(master, history)) {
+		error_set(&error, ERR_BUSY, "run %llu is being read for another retry; try again",
+			  (unsigned long long)query->run);
+		refuse(master, history, &error);
+		return;
+	}
+	if (query->what == QUERY_IS_ACT && !reopens(query)) {
 		error_set(&error, ERR_TERMINAL, "run %llu has already finished", (unsigned long long)query->run);
 		error_next(&error, "titan show %llu", (unsigned long long)query->run);
 		refuse(master, history, &error);
@@ -289,7 +396,7 @@ static void on_specs(struct master *master, struct history *history, struct stor
 static void on_jobs(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct row_run *stored = &history->run->rows[0].run;
-	enum view_detail detail = history->query->what == QUERY_JOB ? VIEW_FULL : VIEW_GRAPH;
+	enum view_detail detail = asks_for_one(history->query) ? VIEW_FULL : VIEW_GRAPH;
 	struct session *session = session_find(master, history->query->conn);
 	struct walk walk = { .specs = history->specs->answer };
 	uint64_t next = history->index;
@@ -310,6 +417,10 @@ static void on_jobs(struct master *master, struct history *history, struct store
 		job_row(master, &answer->rows[i].job, index, &row);
 		row.name = spec.name;
 		view_spec(&spec, detail, &answer->arena, &row);
+		if (history->query->what == QUERY_EXPLAIN) {
+			row.why_code = REASON_SETTLED;
+			row.why = slice_str(reason_text(REASON_SETTLED));
+		}
 		if (!page_add_job(&page, &row))
 			break;
 		next = index + 1;
@@ -347,7 +458,10 @@ void history_answers(struct master *master)
 			on_specs(master, history, answer);
 			break;
 		case STAGE_JOBS:
-			on_jobs(master, history, answer);
+			if (reopens(history->query))
+				on_reopen_jobs(master, history, answer);
+			else
+				on_jobs(master, history, answer);
 			break;
 		}
 	}

@@ -84,7 +84,7 @@ struct master_turn {
 
 /* ---- questions ---- */
 
-#define QUERY_IS_CANCEL 100              /* beside enum query_what: is there such a run in history? */
+#define QUERY_IS_ACT 100              /* beside enum query_what: an act on what has left memory */
 
 struct query {
 	uint64_t conn, id;
@@ -92,6 +92,8 @@ struct query {
 	uint64_t run, cursor, limit;
 	bool of_sub;                     /* a page of the subscription with this id */
 	bool live_only;                  /* RUNS: those in memory, below the cursor */
+	enum act_verb verb;              /* of an act on a run that has left memory */
+	uint64_t value;
 	size_t job_len;
 	uint8_t job[LIMIT_NAME_MAX_LEN];
 	struct store_query *found;       /* RUNS: what the store answered */
@@ -214,6 +216,7 @@ bool page_add_worker(struct page *page, const struct rec_worker_row *row);
 void history_ask(struct master *master, struct query *query);    /* takes it over; RUNS comes back with found set */
 void history_answers(struct master *master);                     /* those that the store has ready */
 void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row);
+void history_reopened(struct master *master, struct history *history);   /* the core has taken its rows */
 void history_free_answer(struct store_query *answer);            /* NULL is fine */
 void history_free(struct master *master);
 

@@ -42,7 +42,8 @@ bool page_add_job(struct page *page, const struct rec_job_row *row)
 	size_t numbers = row->needs.n + row->triggers.n;
 
 	if (page->snapshot.jobs.n == page->limit ||
-	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + 5 * numbers, 50 + numbers))
+	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + row->gate_message.len +
+					 5 * numbers, 50 + numbers))
 		return false;
 	PAGE_ADD(page, jobs, row);
 	return true;
@@ -59,7 +60,7 @@ bool page_add_run(struct page *page, const struct rec_run_row *row)
 
 bool page_add_worker(struct page *page, const struct rec_worker_row *row)
 {
-	if (page->snapshot.workers.n == page->limit || !page_has_room(page, 128 + row->name.len, 24))
+	if (page->snapshot.workers.n == page->limit || !page_has_room(page, 128 + row->name.len + row->labels.n * LIMIT_NAME_MAX_LEN, 24 + row->labels.n))
 		return false;
 	PAGE_ADD(page, workers, row);
 	return true;
@@ -256,10 +257,27 @@ static void run_job(struct master *master, struct master_turn *turn, struct quer
 		return;
 	}
 	page_begin(&page, &master->scratch, query);
+	if (query->what == QUERY_EXPLAIN)
+		view_explain(master->core, job, &master->scratch, &row);
 	page_add_run(&page, &run);
 	page_add_job(&page, &row);
 	page.snapshot.total = 1;
 	finish(master, turn, query, &page, 0);
+}
+
+static void run_gates(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct rec_job_row row;
+	uint64_t job = query->cursor, next;
+
+	page_begin(&page, &master->scratch, query);
+	while ((next = view_gate_after(master->core, job))) {
+		if (!view_job(master->core, next, VIEW_BRIEF, &master->scratch, &row) || !page_add_job(&page, &row))
+			break;
+		job = next;
+	}
+	finish(master, turn, query, &page, next ? job : 0);
 }
 
 /* ---- runs ---- */
@@ -354,12 +372,16 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		run_jobs(master, turn, query);
 		break;
 	case QUERY_JOB:
+	case QUERY_EXPLAIN:
 		run_job(master, turn, query);
 		break;
 	case QUERY_WORKERS:
 		run_workers(master, turn, query);
 		break;
-	case QUERY_IS_CANCEL:
+	case QUERY_GATES:
+		run_gates(master, turn, query);
+		break;
+	case QUERY_IS_ACT:
 		history_ask(master, query);
 		break;
 	}

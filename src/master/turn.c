@@ -41,6 +41,8 @@ static void inbox_clear(struct master *master)
 	for (size_t i = 0; i < inbox->count; i++) {
 		const struct core_input *input = &inbox->inputs[i];
 
+		if (input->kind == INPUT_REOPEN)
+			history_reopened(master, input->reopen.owner);
 		if (input->kind != INPUT_SUBMIT)
 			continue;
 		for (size_t part = 0; part < input->submit.part_count; part++)
@@ -110,16 +112,26 @@ void turn_pool_free(struct master *master)
 
 /* ---- decide, commit ---- */
 
-/* A cancel of what has left memory is a question to history: finished, or unknown? */
+/* An act on what has left memory is a question to history: finished, or unknown? */
 static bool is_gone(struct master *master, const struct core_input *input)
 {
+	uint64_t run = input->kind == INPUT_CANCEL ? input->cancel.run : input->act.run;
 	struct rec_run_row row;
 	struct query *query;
 
-	if (input->kind != INPUT_CANCEL || view_run(master->core, input->cancel.run, &master->scratch, &row))
+	if (input->kind != INPUT_CANCEL && input->kind != INPUT_ACT)
 		return false;
-	query = query_new(master, input->conn, input->request, QUERY_IS_CANCEL);
-	query->run = input->cancel.run;
+	if (view_run(master->core, run, &master->scratch, &row))
+		return false;
+	query = query_new(master, input->conn, input->request, QUERY_IS_ACT);
+	query->run = run;
+	if (input->kind == INPUT_CANCEL)
+		return true;
+	query->verb = input->act.verb;
+	query->value = input->act.value;
+	query->job_len = input->act.job.len < sizeof(query->job) ? input->act.job.len : sizeof(query->job);
+	if (query->job_len > 0)
+		memcpy(query->job, input->act.job.data, query->job_len);
 	return true;
 }
 

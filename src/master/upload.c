@@ -87,6 +87,8 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 		return error_set(error, ERR_INVALID, "the graph was declared with %llu jobs, and %llu have come",
 				 (unsigned long long)upload->declared, (unsigned long long)upload->count);
 	digest_u64(upload->digest, upload->count);
+	if (upload->max_jobs > 0)
+		digest_u64(upload->digest, upload->max_jobs);
 	CHECK(EVP_DigestFinal_ex(upload->digest, ret_digest, NULL) == 1);
 	return ERR_NONE;
 }

@@ -14,6 +14,7 @@ struct upload {
 	struct slice name;               /* its own copy */
 	uint64_t declared;               /* jobs */
 	uint64_t count;                  /* have come */
+	uint32_t max_jobs;
 	uint64_t bytes;
 	struct graph_part *parts;
 	size_t part_count, part_cap;

@@ -23,6 +23,8 @@ static const struct {
 		      "ORDER BY run.run, spec.part" },
 	{ TABLE_job, "FROM run CROSS JOIN job ON job.job BETWEEN run.first AND run.first + run.jobs - 1 "
 		     "AND +job.run = run.run WHERE run.ended_ms = 0 ORDER BY run.run, job.job" },
+	{ TABLE_decision, "FROM run CROSS JOIN decision ON decision.job BETWEEN run.first AND run.first + run.jobs - 1 "
+			  "WHERE run.ended_ms = 0 ORDER BY run.run, decision.job" },
 	{ TABLE_submit_key, "FROM submit_key" },
 };
 

@@ -27,6 +27,7 @@
 #include "proto/limits.h"
 #include "worker/spawn.h"
 
+#define LABELS_TEXT_MAX 1024             /* bytes of all labels of a worker */
 #define QUIT_WAIT_NS (5 * NS_PER_S)      /* for acknowledgements, when the last process is gone */
 
 static enum err open_dir(struct keeper *keeper, struct error *error)
@@ -125,6 +126,25 @@ static enum err open_process(struct keeper *keeper, struct error *error)
 	return ERR_NONE;
 }
 
+/* They go into HELLO, which is small. */
+static enum err check_labels(const char *labels, struct error *error)
+{
+	size_t count = 0;
+
+	if (labels && strlen(labels) > LABELS_TEXT_MAX)
+		return error_set(error, ERR_TOO_LARGE, "the labels of a worker have at most %d bytes", LABELS_TEXT_MAX);
+	while (labels && *labels) {
+		size_t len = strcspn(labels, ",");
+
+		if (!text_is_name(slice_make(labels, len)) || ++count > LIMIT_LABELS_MAX)
+			return error_set(error, ERR_INVALID,
+					 "label '%.*s': a worker has at most %d, of letters, digits and _ . - each",
+					 (int)len, labels, LIMIT_LABELS_MAX);
+		labels += len + (labels[len] == ',');
+	}
+	return ERR_NONE;
+}
+
 static enum err keeper_open(struct keeper *keeper, struct error *error)
 {
 	cpu_set_t cpus;
@@ -142,6 +162,8 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 	if (keeper->slots == 0 || keeper->slots > LIMIT_SLOTS_MAX)
 		return error_set(error, ERR_INVALID, "a worker can't have %u slots: 1 to %d", keeper->slots,
 				 LIMIT_SLOTS_MAX);
+	if (check_labels(keeper->options->labels, error) != ERR_NONE)
+		return error->code;
 	keeper->ledger = ledger_new(keeper->slots);
 	env_init(&keeper->env, keeper->options->name, keeper->options->place.cluster);
 	rand_system(keeper->instance, sizeof(keeper->instance));

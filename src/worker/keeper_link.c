@@ -22,7 +22,7 @@
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (2 * NS_PER_S)
 #define LINK_FD          3
-#define LINK_VARIABLES   6
+#define LINK_VARIABLES   7
 
 extern char **environ;
 
@@ -41,6 +41,7 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 	snprintf(texts[3], PATH_MAX + 32, "TITAN_LINK_SLOTS=%" PRIu32, keeper->slots);
 	snprintf(texts[4], PATH_MAX + 32, "TITAN_LINK_PID=%d", (int)getpid());
 	snprintf(texts[5], PATH_MAX + 32, "TITAN_LINK_INSTANCE=%s", hex);
+	snprintf(texts[6], PATH_MAX + 32, "TITAN_LINK_LABELS=%s", options->labels ? options->labels : "");
 	while (environ[count])
 		count++;
 	list = mem_array(count + LINK_VARIABLES + 1, sizeof(*list));

@@ -267,6 +267,7 @@ int link_main(void)
 	memcpy(options.place.dir, dir, strlen(dir) + 1);
 	memcpy(options.place.cluster, cluster, strlen(cluster) + 1);
 	options.slots = (uint32_t)strtoul(slots, NULL, 10);
+	options.labels = getenv("TITAN_LINK_LABELS");
 	status = link_run(&options, &error);
 	if (error.code)
 		log_error("%s", error.text);

@@ -183,6 +183,21 @@ static size_t list_held(struct held **at, struct rec_held *out, size_t max)
 	return count;
 }
 
+/* They point into text. */
+static size_t list_labels(const char *text, struct slice labels[LIMIT_LABELS_MAX])
+{
+	size_t count = 0;
+
+	while (text && *text && count < LIMIT_LABELS_MAX) {
+		size_t len = strcspn(text, ",");
+
+		if (len > 0)
+			labels[count++] = slice_make(text, len);
+		text += len + (text[len] == ',');
+	}
+	return count;
+}
+
 void link_inventory(struct link *link)
 {
 	struct rec_held *items = mem_array(INVENTORY_HELD, sizeof(*items));
@@ -193,7 +208,10 @@ void link_inventory(struct link *link)
 		.pid = link->keeper_pid,
 	};
 	struct msg_inventory inventory = { 0 };
+	struct slice labels[LIMIT_LABELS_MAX];
 
+	hello.labels.at = labels;
+	hello.labels.n = list_labels(link->options->labels, labels);
 	hello.held.at = items;
 	hello.held.n = list_held(&at, items, HELLO_HELD);
 	hello.more = at != NULL;

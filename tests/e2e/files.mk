@@ -15,9 +15,13 @@ e2e_tests = \
 	tests/e2e/full.sh \
 	tests/e2e/graph.sh \
 	tests/e2e/kill-master.sh \
+	tests/e2e/labels.sh \
 	tests/e2e/logs.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/pause.sh \
+	tests/e2e/people.sh \
+	tests/e2e/pipeline.sh \
+	tests/e2e/retry.sh \
 	tests/e2e/submit.sh \
 	tests/e2e/terminal.sh \
 	tests/e2e/wait.sh \

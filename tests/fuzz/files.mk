@@ -4,7 +4,8 @@
 fuzz_programs = \
 	tests/fuzz/fuzz_dagline \
 	tests/fuzz/fuzz_frame \
-	tests/fuzz/fuzz_input
+	tests/fuzz/fuzz_input \
+	tests/fuzz/fuzz_pipeline
 
 tests_fuzz_fuzz_dagline_SOURCES = tests/fuzz/fuzz_dagline.c $(fuzz_main)
 tests_fuzz_fuzz_dagline_LDADD = $(all_libs)
@@ -17,6 +18,10 @@ tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_input_SOURCES = tests/fuzz/fuzz_input.c $(fuzz_main)
 tests_fuzz_fuzz_input_LDADD = $(all_libs)
 tests_fuzz_fuzz_input_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_pipeline_SOURCES = tests/fuzz/fuzz_pipeline.c $(fuzz_main)
+tests_fuzz_fuzz_pipeline_LDADD = $(all_libs)
+tests_fuzz_fuzz_pipeline_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 fuzz_tools = \
 	tests/fuzz/make_corpus

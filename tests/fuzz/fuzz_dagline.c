@@ -21,7 +21,7 @@ static void check_job(const struct dagline *dag, uint64_t index)
 
 	dagline_job(dag, index, &defaults, &arena, &spec);
 	CHECK(spec.name.len > 0);
-	CHECK((spec.argv.n > 0) != (spec.script.len > 0));
+	CHECK((spec.argv.n > 0) + (spec.script.len > 0) + (spec.gate_count > 0) == 1);
 	for (size_t i = 0; i < spec.needs.n; i++) {
 		CHECK(spec.needs.at[i] < dag->job_count && spec.needs.at[i] != index);
 		CHECK(i == 0 || spec.needs.at[i] > spec.needs.at[i - 1]);

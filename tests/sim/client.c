@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A client that submits graphs, some of them twice, repeats what wasn't answered with the same key, and
- * cancels runs now and then.
+ * does to runs and jobs what people may do to them.
  */
 #include "sim.h"
 
 #include "base/mem.h"
-
-#define CANCEL_BASE UINT64_C(1000000)
 
 static void send_graph(struct sim_world *world, struct sim_graph *graph, uint64_t index)
 {
@@ -18,15 +16,82 @@ static void send_graph(struct sim_world *world, struct sim_graph *graph, uint64_
 	conn_to_master(world, world->client_conn, message);
 }
 
-static void send_cancel(struct sim_world *world, struct sim_graph *graph, uint64_t index)
+static void send_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
+		     const struct rec_job_spec *job, uint64_t person)
 {
 	struct message *message = message_make(OP_ACT);
 
-	graph->cancel_sent = true;
+	if (world->act_count == world->act_cap) {
+		world->act_cap = world->act_cap ? world->act_cap * 2 : 16;
+		world->acts = mem_resize(world->acts, world->act_cap, sizeof(*world->acts));
+	}
+	world->acts[world->act_count] = (struct sim_act){ .run = graph->run, .verb = verb, .value = value, .whole = !job };
 	message->run = graph->run;
-	message->request = CANCEL_BASE + index;
-	world_note(world, "the client cancels run %u", (unsigned)graph->run);
+	message->verb = verb;
+	message->value = value;
+	message->principal = person;
+	if (job)
+		memcpy(message->job, job->name.data, job->name.len);
+	message->request = ACT_BASE + world->act_count++;
+	world_note(world, "the client's act %d with %u on run %u job '%s'", (int)verb, (unsigned)value, (unsigned)graph->run,
+		   message->job);
 	conn_to_master(world, world->client_conn, message);
+}
+
+static bool some_gate(struct sim_world *world, const struct sim_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++) {
+		if (!oracle_job_asks(world, graph->run, i))
+			continue;
+		send_act(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, 0, &graph->jobs[i],
+			 1 + world_rand(world, SIM_PEOPLE));
+		return true;
+	}
+	return false;
+}
+
+static void some_act(struct sim_world *world, const struct sim_graph *graph)
+{
+	const struct rec_job_spec *job = &graph->jobs[world_rand(world, graph->count)];
+
+	if (world_chance(world, 400) && some_gate(world, graph))
+		return;
+	switch (world_rand(world, 9)) {
+	case 0:
+		send_act(world, graph, ACT_CANCEL, 0, world_chance(world, 500) ? job : NULL, 1);
+		break;
+	case 1:
+	case 2:
+		send_act(world, graph, ACT_PRIORITY, world_rand(world, 101), world_chance(world, 700) ? job : NULL, 1);
+		break;
+	case 3:
+		send_act(world, graph, ACT_RELEASE, 0, world_chance(world, 500) ? job : NULL, 1);
+		break;
+	case 4:
+		send_act(world, graph, ACT_RETRY, world_chance(world, 500) ? RETRY_FROM : RETRY_ONLY, job, 1);
+		break;
+	case 5:
+	case 6:
+		send_act(world, graph, ACT_RETRY, world_chance(world, 700) ? RETRY_FAILED : RETRY_ALL, NULL, 1);
+		break;
+	default:
+		send_act(world, graph, ACT_HOLD, 0, world_chance(world, 700) ? job : NULL, 1);
+	}
+}
+
+/* When nothing goes wrong any more, people let go of what they hold back, and settle what nobody knows. */
+static void tidy_up(struct sim_world *world, const struct sim_graph *graph)
+{
+	if (oracle_run_unknown(world, graph->run))
+		send_act(world, graph, ACT_CANCEL, 0, NULL, 1);
+	if (oracle_run_held(world, graph->run))
+		send_act(world, graph, ACT_RELEASE, 0, NULL, 1);
+	for (uint32_t i = 0; i < graph->count; i++)
+		for (uint64_t person = 1; oracle_job_asks(world, graph->run, i) && person <= SIM_PEOPLE; person++)
+			send_act(world, graph, ACT_APPROVE, 0, &graph->jobs[i], person);
+	for (uint32_t i = 0; i < graph->count; i++)
+		if (oracle_job_held(world, graph->run, i))
+			send_act(world, graph, ACT_RELEASE, 0, &graph->jobs[i], 1);
 }
 
 static void new_graph(struct sim_world *world)
@@ -52,12 +117,11 @@ void client_step(struct sim_world *world)
 {
 	uint64_t pick;
 
-	/* In the end a person settles what nobody knows. */
 	if (client_at_rest(world)) {
 		world_plan(world, 10 * NS_PER_S, HAPPENS_CLIENT, SIM_WORKERS_MAX);
 		for (size_t i = 0; !world->faults && connected(world) && i < world->graph_count; i++)
-			if (world->graphs[i]->run && oracle_run_unknown(world, world->graphs[i]->run))
-				send_cancel(world, world->graphs[i], i);
+			if (world->graphs[i]->run)
+				tidy_up(world, world->graphs[i]);
 		return;
 	}
 	world_plan(world, (int64_t)(1 + world_rand(world, 1500)) * MS, HAPPENS_CLIENT, SIM_WORKERS_MAX);
@@ -76,18 +140,17 @@ void client_step(struct sim_world *world)
 	pick = world_rand(world, world->graph_count);
 	if (!world->graphs[pick]->answered || world_chance(world, 200))
 		send_graph(world, world->graphs[pick], pick);    /* an impatient or forgetful client */
-	else if (world->graphs[pick]->run && world_chance(world, 150))
-		send_cancel(world, world->graphs[pick], pick);
+	else if (world->graphs[pick]->run && world_chance(world, 400))
+		some_act(world, world->graphs[pick]);
 }
 
 void client_receive(struct sim_world *world, const struct message *message)
 {
 	struct sim_graph *graph;
 
-	if (message->request >= CANCEL_BASE) {
-		graph = world->graphs[message->request - CANCEL_BASE];
+	if (message->request >= ACT_BASE) {
 		if (message->op == OP_OK)
-			oracle_cancelled(world, graph->run);
+			oracle_acted(world, &world->acts[message->request - ACT_BASE]);
 		return;
 	}
 	graph = world->graphs[message->request - 1];

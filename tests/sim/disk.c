@@ -107,7 +107,8 @@ static bool row_is_live(const struct disk *disk, const struct row *row)
 {
 	uint64_t run = row->table == TABLE_run ? (uint64_t)row->run.run :
 		       row->table == TABLE_spec ? (uint64_t)row->spec.run :
-		       row->table == TABLE_job ? (uint64_t)row->job.run : 0;
+		       row->table == TABLE_job ? (uint64_t)row->job.run :
+		       row->table == TABLE_decision ? (uint64_t)row->decision.run : 0;
 	const struct row *owner;
 
 	if (row->table == TABLE_event)

@@ -19,17 +19,29 @@ sim_tests = \
 sim_other = \
 	tests/sim/bugs/ack-before-commit.patch \
 	tests/sim/bugs/backoff-lost-at-load.patch \
+	tests/sim/bugs/bound-off-by-one.patch \
 	tests/sim/bugs/cascade-missed-through-a-diamond.patch \
 	tests/sim/bugs/cascade-stops-after-one-level.patch \
+	tests/sim/bugs/delay-forgotten.patch \
 	tests/sim/bugs/epoch-does-not-grow.patch \
 	tests/sim/bugs/exclusive-outlives-the-lease.patch \
+	tests/sim/bugs/fail-fast-spares-the-queue.patch \
+	tests/sim/bugs/gate-approved-by-its-submitter.patch \
+	tests/sim/bugs/gate-counts-a-person-twice.patch \
+	tests/sim/bugs/gate-expiry-denies.patch \
+	tests/sim/bugs/hold-forgotten-at-load.patch \
+	tests/sim/bugs/hold-of-a-run-ignored.patch \
 	tests/sim/bugs/key-forgotten-at-load.patch \
+	tests/sim/bugs/labels-ignored.patch \
 	tests/sim/bugs/lost-at-hello-forgotten.patch \
 	tests/sim/bugs/no-ack-for-stale-results.patch \
 	tests/sim/bugs/no-epoch-check.patch \
 	tests/sim/bugs/no-grace-after-boot.patch \
 	tests/sim/bugs/once-runs-again.patch \
+	tests/sim/bugs/parked-forever.patch \
 	tests/sim/bugs/retry-counted-twice.patch \
+	tests/sim/bugs/round-keeps-its-tries.patch \
+	tests/sim/bugs/round-stops-at-children.patch \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \
 	tests/sim/bugs/slot-freed-early.patch \

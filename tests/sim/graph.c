@@ -28,6 +28,25 @@ static void job_needs(struct rand_state *rand, struct sim_graph *graph, struct r
 	job->triggers.n = plain ? 0 : n;
 }
 
+/* Fan-outs of neighbours, some with bounds. */
+static void graph_groups(struct rand_state *rand, struct sim_graph *graph)
+{
+	for (uint32_t first = 0; first < graph->count; first++) {
+		uint32_t size = 2 + (uint32_t)rand_below(rand, 8);
+		uint64_t parallel = rand_below(rand, 3) ? 1 + rand_below(rand, 3) : 0;
+		bool fail_fast = rand_below(rand, 3) == 0;
+
+		if (rand_below(rand, 8) || first + size > graph->count)
+			continue;
+		for (uint32_t i = first; i < first + size; i++) {
+			graph->jobs[i].group = first + 1;
+			graph->jobs[i].group_parallel = parallel;
+			graph->jobs[i].group_fail_fast = fail_fast;
+		}
+		first += size;
+	}
+}
+
 /* A chain through the whole graph closed behind itself, or a parent that doesn't exist. */
 static void graph_spoil(struct rand_state *rand, struct sim_graph *graph)
 {
@@ -64,6 +83,53 @@ static void graph_encode(struct sim_graph *graph)
 	buf_free(&bytes);
 }
 
+const char *const graph_people[SIM_PEOPLE] = { "sim", "ana", "ben", "cem" };
+
+static void job_gate(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job)
+{
+	struct slice *from = arena_zalloc(&graph->arena, SIM_PEOPLE, sizeof(*from));
+
+	job->gate_count = 1 + rand_below(rand, 2);
+	if (rand_below(rand, 2)) {
+		job->argv.n = 0;
+		job->retry_max = 0;
+	}
+	if (rand_below(rand, 2)) {
+		job->gate_timeout_ms = 1 + rand_below(rand, 60000);
+		job->gate_expiry = rand_below(rand, 2);
+	}
+	if (rand_below(rand, 3) == 0) {
+		for (size_t i = 0; i < 3; i++)
+			from[i] = slice_str(graph_people[i]);
+		job->gate_from.at = from;
+		job->gate_from.n = 3;
+	}
+}
+
+const char *const graph_labels[SIM_LABELS] = { "disk", "gpu", "net" };
+
+static void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job)
+{
+	struct slice *labels = arena_zalloc(&graph->arena, SIM_LABELS, sizeof(*labels));
+
+	job->labels.at = labels;
+	for (size_t i = 0; i < SIM_LABELS; i++)
+		if (rand_below(rand, 3) == 0)
+			labels[job->labels.n++] = slice_str(graph_labels[SIM_LABELS - 1 - i]);
+}
+
+static void job_stages(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job)
+{
+	if (rand_below(rand, 5) == 0)
+		job_labels(rand, graph, job);
+	if (rand_below(rand, 10) == 0)
+		job->delay_ms = 1 + rand_below(rand, 8000);
+	if (rand_below(rand, 20) == 0)
+		job->not_before_ms = WALL_START_MS + (int64_t)rand_below(rand, 200000);
+	if (rand_below(rand, 10) == 0)
+		job_gate(rand, graph, job);
+}
+
 struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most)
 {
 	static const char *const argv_true[] = { "true" };
@@ -94,7 +160,10 @@ struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t 
 			job->retry_max = 0;
 		job->timeout_ms = rand_below(rand, 5) ? 0 : 1 + rand_below(rand, 3000);
 		job_needs(rand, graph, job, i);
+		job_stages(rand, graph, job);
 	}
+	graph->max_jobs = rand_below(rand, 3) ? 0 : 1 + (uint32_t)rand_below(rand, 4);
+	graph_groups(rand, graph);
 	if (rand_below(rand, 16) == 0)
 		graph_spoil(rand, graph);
 	graph_encode(graph);

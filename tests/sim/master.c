@@ -20,17 +20,71 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	input.submit.name = slice_str(graph->name);
 	input.submit.parts = &part;
 	input.submit.part_count = 1;
+	input.submit.max_jobs = graph->max_jobs;
 	core_step(world->master.core, &input);
+}
+
+/* A retry of a run that has left memory comes with its rows. */
+static void reopen_input(struct sim_world *world, struct core_input *input)
+{
+	const struct row *run = disk_get(&world->disk, TABLE_run, input->act.run);
+	struct input_act act = input->act;
+	struct row *rows;
+
+	if (!run)
+		return;
+	rows = mem_array((size_t)run->run.jobs + 2, sizeof(*rows));
+	rows[0] = *run;
+	for (size_t i = 0; i < world->disk.count; i++)
+		if (world->disk.order[i]->row.table == TABLE_spec && world->disk.order[i]->row.spec.run == run->run.run)
+			rows[1] = world->disk.order[i]->row;
+	for (int64_t i = 0; i < run->run.jobs; i++)
+		rows[2 + i] = *disk_get(&world->disk, TABLE_job, (uint64_t)(run->run.first + i));
+	input->kind = INPUT_REOPEN;
+	input->reopen = (struct input_reopen){ .act = act, .rows = rows, .row_count = (size_t)run->run.jobs + 2 };
+	core_step(world->master.core, input);
+	mem_free(rows);
+}
+
+static void act_input(struct sim_world *world, const struct event *event)
+{
+	struct arena arena = { 0 };
+	struct rec_run_row known;
+	bool live = view_run(world->master.core, event->message->run, &arena, &known);
+	const struct message *message = event->message;
+	struct core_input input = { .kind = INPUT_ACT, .conn = event->a, .request = message->request };
+
+	if (message->verb == ACT_CANCEL) {
+		input.kind = INPUT_CANCEL;
+		input.cancel.run = message->run;
+		input.cancel.job = slice_str(message->job);
+	} else {
+		input.act = (struct input_act){
+			.verb = message->verb, .run = message->run, .job = slice_str(message->job),
+			.value = message->value, .principal = message->principal,
+			.person = slice_str(graph_people[message->principal - 1]),
+		};
+	}
+	arena_free(&arena);
+	if (!live && message->verb == ACT_RETRY)
+		reopen_input(world, &input);
+	else
+		core_step(world->master.core, &input);
 }
 
 static void hello_input(struct sim_world *world, const struct event *event)
 {
 	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = event->a };
 	uint64_t instance[2] = { event->message->instance, 0 };
+	struct slice labels[SIM_LABELS];
 
 	input.hello.name = slice_str(world->workers[event->who].name);
 	input.hello.instance = slice_make(instance, sizeof(instance));
 	input.hello.slots = world->workers[event->who].slots;
+	input.hello.labels.at = labels;
+	for (unsigned i = 0; i < SIM_LABELS; i++)
+		if (world->workers[event->who].labels >> i & 1)
+			labels[input.hello.labels.n++] = slice_str(graph_labels[i]);
 	input.hello.held = event->message->held;
 	input.hello.held_count = event->message->count;
 	core_step(world->master.core, &input);
@@ -53,9 +107,7 @@ static void step(struct sim_world *world, const struct event *event)
 		graph_input(world, event);
 		break;
 	case OP_ACT:
-		input.kind = INPUT_CANCEL;
-		input.cancel.run = event->message->run;
-		core_step(core, &input);
+		act_input(world, event);
 		break;
 	case OP_HELLO:
 		hello_input(world, event);
@@ -277,6 +329,7 @@ void sim_master_crash(struct sim_world *world)
 		apply_batch(world);
 	core_free(master->core);
 	master->core = NULL;
+	oracle_crashed(world);
 	for (size_t i = 0; i < master->inbox_count; i++)
 		message_free(master->inbox[i].message);
 	while (master->pipeline.first) {

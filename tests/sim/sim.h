@@ -21,6 +21,9 @@
 
 #define SIM_WORKERS_MAX 4
 #define MS NS_PER_MS
+#define WALL_START_MS INT64_C(1700000000000)
+#define SIM_PEOPLE 4                     /* principal 1, sim, submits */
+#define ACT_BASE UINT64_C(1000000)       /* requests of acts, behind those of graphs */
 
 /* ---- graphs that the client makes (graph.c) ---- */
 
@@ -30,16 +33,19 @@ struct sim_graph {
 	char name[32];
 	uint32_t count;
 	bool invalid;                    /* must be refused */
+	uint32_t max_jobs;
 	struct rec_job_spec *jobs;       /* in the arena */
 	struct blob *body;
 	struct arena arena;
 	uint64_t run;                    /* as acknowledged; 0 until then */
 	bool answered;
-	bool cancel_sent;
 };
 
 struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most);
 void graph_free(struct sim_graph *graph);
+#define SIM_LABELS 3
+extern const char *const graph_labels[SIM_LABELS];
+extern const char *const graph_people[SIM_PEOPLE];       /* by principal - 1 */
 
 /* ---- what is durable (disk.c) ---- */
 
@@ -67,6 +73,9 @@ struct message {
 	enum opcode op;
 	struct sim_graph *graph;                 /* SUBMIT, ACCEPTED, ERROR to it */
 	uint64_t request, run;
+	enum act_verb verb;
+	uint64_t value, principal;
+	char job[16];                            /* of ACT; empty: the whole run */
 	struct rec_held *held;
 	struct rec_assign *assign;
 	struct rec_stop *stop;
@@ -127,6 +136,7 @@ struct spooled {
 struct sim_worker {
 	char name[16];
 	uint32_t index, slots;
+	unsigned labels;                 /* bits, of graph_labels */
 	uint64_t instance;
 	bool keeper_up;
 	bool welcomed;
@@ -162,6 +172,14 @@ struct sim_master {
 
 struct oracle_job;
 
+struct sim_act {                         /* of the client, by its request */
+	uint64_t run, value;
+	enum act_verb verb;
+	bool whole;                      /* of the run */
+	uint32_t *rounds;                /* CANCEL: of the run's jobs, when it was decided */
+	uint32_t job_count;
+};
+
 struct oracle {
 	struct map jobs;                 /* serial to struct oracle_job */
 	struct map runs;                 /* run to struct sim_graph, once durable */
@@ -186,6 +204,8 @@ struct sim_world {
 	struct sim_graph **graphs;
 	size_t graph_count, graph_target;
 	size_t client_steps;
+	struct sim_act *acts;
+	size_t act_count, act_cap;
 	struct oracle oracle;
 	bool faults;                     /* the safety phase; later everything must come to rest */
 	bool hasty;                      /* short leases and graces, so that they often end */
@@ -247,13 +267,17 @@ bool client_at_rest(const struct sim_world *world);
 void oracle_turn(struct sim_world *world, const struct outbox *outbox);          /* decided, not durable */
 void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* just made durable */
 void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);
-void oracle_cancelled(struct sim_world *world, uint64_t run);
+void oracle_acted(struct sim_world *world, const struct sim_act *act);            /* it was acknowledged */
+void oracle_crashed(struct sim_world *world);                                    /* what was decided and not durable never was */
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
 const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);    /* of a durable run's job, or NULL */
 void oracle_ended(struct sim_world *world, uint64_t job, uint64_t epoch);
 void oracle_quiet(struct sim_world *world, const struct sim_worker *worker);      /* now and then, of a worker in peace */
 void oracle_paused(struct sim_world *world, const struct sim_worker *worker);
 bool oracle_run_unknown(struct sim_world *world, uint64_t run);                   /* has it a job that waits for a person? */
+bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index);      /* does it wait for people? */
+bool oracle_run_held(struct sim_world *world, uint64_t run);
+bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index);
 void oracle_rest(struct sim_world *world);
 void oracle_free(struct oracle *oracle);
 

@@ -11,8 +11,6 @@
 
 #include "base/mem.h"
 
-#define WALL_START_MS INT64_C(1700000000000)
-
 static sigjmp_buf failure_jump;
 const char *sim_failure;
 static char failure_text[512];
@@ -352,6 +350,8 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		world->workers[i].index = i;
 		world->workers[i].slots = 1 + (uint32_t)world_rand(world, 4);
+		/* The first one can do everything, so that everything can end. */
+		world->workers[i].labels = i ? (unsigned)world_rand(world, 1U << SIM_LABELS) : (1U << SIM_LABELS) - 1;
 		snprintf(world->workers[i].name, sizeof(world->workers[i].name), "w%u", i);
 		sim_worker_boot(world, &world->workers[i]);
 	}
@@ -448,6 +448,9 @@ void world_free(struct sim_world *world)
 	map_free(&world->conns);
 	oracle_free(&world->oracle);
 	disk_free(&world->disk);
+	for (size_t i = 0; i < world->act_count; i++)
+		mem_free(world->acts[i].rounds);
+	mem_free(world->acts);
 	for (size_t i = 0; i < world->graph_count; i++)
 		graph_free(world->graphs[i]);
 	mem_free(world->graphs);

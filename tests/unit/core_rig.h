@@ -44,6 +44,7 @@ struct rig {
 	uint64_t conn;                   /* latest given */
 	uint64_t request;
 	uint64_t keys;
+	uint32_t max_jobs;               /* of the next runs */
 	unsigned reload_every, turns;    /* 0: never */
 	struct msg_error error;          /* latest; its text is in the arena */
 	size_t errors;
@@ -161,6 +162,8 @@ static inline bool rig_row_live(const struct rig *rig, const struct row *row)
 		return rig_run_row(rig, row->spec.run)->run.ended_ms == 0;
 	if (row->table == TABLE_job)
 		return rig_run_row(rig, row->job.run)->run.ended_ms == 0;
+	if (row->table == TABLE_decision)
+		return rig_run_row(rig, row->decision.run)->run.ended_ms == 0;
 	return row->table != TABLE_event;
 }
 
@@ -375,7 +378,7 @@ static inline uint64_t rig_submit_bytes(struct rig *rig, struct blob *body, uint
 
 	input.submit = (struct input_submit){
 		.principal = 1, .owner = slice_str("ana"), .name = slice_str("deploy"),
-		.parts = &part, .part_count = 1 };
+		.parts = &part, .part_count = 1, .max_jobs = rig->max_jobs };
 	memcpy(input.submit.key, &key, sizeof(key));
 	memcpy(input.submit.digest, &digest, sizeof(digest));
 	rig->accepted = (struct msg_accepted){ 0 };
@@ -404,6 +407,17 @@ static inline uint64_t rig_hello_held(struct rig *rig, const char *name, uint64_
 	input.hello = (struct input_hello){
 		.name = slice_str(name), .instance = slice_str("0123456789abcdef"), .slots = slots, .pid = 9,
 		.held = held, .held_count = held_count };
+	rig_step(rig, &input);
+	return input.conn;
+}
+
+static inline uint64_t rig_hello_labels(struct rig *rig, const char *name, uint64_t slots, struct slice *labels, size_t n)
+{
+	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+
+	input.hello = (struct input_hello){
+		.name = slice_str(name), .instance = slice_str("0123456789abcdef"), .slots = slots, .pid = 9,
+		.labels = { .at = labels, .n = n } };
 	rig_step(rig, &input);
 	return input.conn;
 }
@@ -548,6 +562,23 @@ static inline void rig_cancel(struct rig *rig, uint64_t run, const char *job)
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);
+}
+
+static inline void rig_act_as(struct rig *rig, const char *person, uint64_t principal, enum act_verb verb, uint64_t run,
+			      const char *job, uint64_t value)
+{
+	struct core_input input = { .kind = INPUT_ACT, .conn = 1000000, .request = ++rig->request };
+
+	input.act = (struct input_act){ .verb = verb, .run = run, .job = slice_str(job), .value = value,
+		.text = slice_str("because"), .principal = principal, .person = slice_str(person) };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+}
+
+static inline void rig_act(struct rig *rig, enum act_verb verb, uint64_t run, const char *job, uint64_t value)
+{
+	rig_act_as(rig, "ana", 1, verb, run, job, value);
 }
 
 static inline bool rig_error_says(const struct rig *rig, enum err code, const char *words)

@@ -11,12 +11,17 @@ unit_programs = \
 	tests/unit/test_cli_dagline \
 	tests/unit/test_cli_json \
 	tests/unit/test_cli_options \
+	tests/unit/test_cli_pipeline \
 	tests/unit/test_cli_table \
+	tests/unit/test_core_act \
+	tests/unit/test_core_gate \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
+	tests/unit/test_core_place \
+	tests/unit/test_core_round \
 	tests/unit/test_core_worker \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
@@ -75,8 +80,17 @@ tests_unit_test_cli_json_LDADD = $(all_libs)
 tests_unit_test_cli_options_SOURCES = tests/unit/test_cli_options.c
 tests_unit_test_cli_options_LDADD = $(all_libs)
 
+tests_unit_test_cli_pipeline_SOURCES = tests/unit/test_cli_pipeline.c
+tests_unit_test_cli_pipeline_LDADD = $(all_libs)
+
 tests_unit_test_cli_table_SOURCES = tests/unit/test_cli_table.c
 tests_unit_test_cli_table_LDADD = $(all_libs)
+
+tests_unit_test_core_act_SOURCES = tests/unit/test_core_act.c
+tests_unit_test_core_act_LDADD = $(core_libs)
+
+tests_unit_test_core_gate_SOURCES = tests/unit/test_core_gate.c
+tests_unit_test_core_gate_LDADD = $(core_libs)
 
 tests_unit_test_core_graph_SOURCES = tests/unit/test_core_graph.c
 tests_unit_test_core_graph_LDADD = $(core_libs)
@@ -92,6 +106,12 @@ tests_unit_test_core_modes_LDADD = $(core_libs)
 
 tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
 tests_unit_test_core_outbox_LDADD = $(core_libs)
+
+tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
+tests_unit_test_core_place_LDADD = $(core_libs)
+
+tests_unit_test_core_round_SOURCES = tests/unit/test_core_round.c
+tests_unit_test_core_round_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)

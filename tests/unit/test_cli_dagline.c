@@ -98,6 +98,32 @@ TEST triggers(void)
 	PASS();
 }
 
+TEST gates(void)
+{
+	struct job_defaults defaults = { .retry_max = 2, .timeout_ms = 7 };
+	struct rec_job_spec spec;
+
+	ASSERT_STR_EQ("a b<-a c<-b", drawn("a -> ?b -> c;a=x;c=x"));
+	ASSERT_EQ(ERR_NONE, parse("a -> ?b; ?b -> c; a=x label=gpu label=big delay=2s retry=0; c=x;"
+				  "b='good?' from=ann from=bob count=2 approve_timeout=5m delay=1s prio=7"));
+	dagline_job(&dag, 1, &defaults, &arena, &spec);
+	ASSERT_EQ_FMT(UINT64_C(2), spec.gate_count, "%" PRIu64);
+	ASSERT_EQ_FMT((size_t)2, spec.gate_from.n, "%zu");
+	ASSERT(slice_eq(spec.gate_from.at[1], slice_str("bob")));
+	ASSERT_EQ_FMT(UINT64_C(300000), spec.gate_timeout_ms, "%" PRIu64);
+	ASSERT_EQ_FMT(UINT64_C(1000), spec.delay_ms, "%" PRIu64);
+	ASSERT(slice_eq(spec.gate_message, slice_str("good?")));
+	ASSERT(spec.argv.n == 0 && spec.script.len == 0 && spec.retry_max == 0 && spec.timeout_ms == 0);
+	dagline_job(&dag, 0, &defaults, &arena, &spec);
+	ASSERT_EQ_FMT((size_t)2, spec.labels.n, "%zu");
+	ASSERT_EQ_FMT(UINT64_C(2000), spec.delay_ms, "%" PRIu64);
+	/* what was said counts, even if it is none */
+	ASSERT_EQ_FMT(UINT64_C(0), spec.retry_max, "%" PRIu64);
+	dagline_job(&dag, 2, &defaults, &arena, &spec);
+	ASSERT_EQ_FMT(UINT64_C(2), spec.retry_max, "%" PRIu64);
+	PASS();
+}
+
 TEST settings(void)
 {
 	struct slice env[] = { slice_str("X=1") };
@@ -148,7 +174,11 @@ static const struct wrong wrongs[] = {
 	{ "a -> b -> a; a=x; b=x", ERR_CYCLE, 0, 1, "a -> b -> a" },
 	{ "c -> a -> b -> a; a=x; b=x; c=x", ERR_CYCLE, 5, 1, "cycle: " },
 	{ "a -> a; a=x", ERR_CYCLE, 0, 1, "a -> a" },
-	{ "a -> ?b", ERR_INVALID, 5, 1, "no approvals" },
+	{ "a -> b?", ERR_SYNTAX, 6, 1, "makes a gate" },
+	{ "a -> ?b*2; a=x", ERR_INVALID, 6, 1, "can't be a fan-out" },
+	{ "a -> ?b; a=x; b='ok?' retry=1", ERR_INVALID, 6, 1, "runs nothing" },
+	{ "a; a=x from=bob", ERR_INVALID, 0, 1, "is no gate" },
+	{ "?b; b=x from=b/b", ERR_INVALID, 13, 3, "a name is expected" },
 	{ "a ~b", ERR_INVALID, 2, 1, "no compensations" },
 	{ "a -> {b, c", ERR_SYNTAX, 5, 1, "isn't closed" },
 	{ "a='x", ERR_SYNTAX, 2, 1, "isn't closed" },
@@ -279,6 +309,7 @@ SUITE(cli_dagline)
 	RUN_TEST(chains_and_groups);
 	RUN_TEST(fan_outs);
 	RUN_TEST(triggers);
+	RUN_TEST(gates);
 	RUN_TEST(settings);
 	RUN_TEST(errors_point_at_their_place);
 	RUN_TEST(the_result_is_untouched_on_failure);

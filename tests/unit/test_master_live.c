@@ -208,6 +208,44 @@ TEST a_graph_runs_and_is_found_in_history(void)
 	PASS();
 }
 
+TEST an_ended_run_is_run_again(void)
+{
+	struct peer client, worker;
+	struct msg_accepted accepted;
+	struct msg_snapshot snapshot;
+	struct msg_act act = { .id = 900, .verb = ACT_RETRY, .run = 1, .job = slice_str("job1"), .value = RETRY_FROM };
+	struct msg_error error;
+	struct msg_ok ok;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client));
+	ASSERT(peer_worker(&worker, "w1", 2, NULL, 0));
+	ASSERT(peer_submit(&client, KEY1, "chain", 3, true));
+	ASSERT(peer_expect(&client, OP_ACCEPTED, &accepted));
+	ASSERT(worker_serve(&worker, 3));
+	do
+		ASSERT(peer_query(&client, QUERY_RUNS, 0, "", 0, 0, &snapshot));
+	while (snapshot.runs.at[0].state != RUN_SUCCEEDED);
+	ASSERT(peer_send(&client, OP_ACT, &act));
+	ASSERT(peer_expect(&client, OP_OK, &ok));
+	ASSERT_EQ(2, ok.count);
+	ASSERT(worker_serve(&worker, 2));
+	do
+		ASSERT(peer_query(&client, QUERY_RUNS, 0, "", 0, 0, &snapshot));
+	while (snapshot.runs.at[0].state != RUN_SUCCEEDED);
+	act.verb = ACT_HOLD;
+	ASSERT(peer_send(&client, OP_ACT, &act));
+	ASSERT(peer_expect(&client, OP_ERROR, &error));
+	ASSERT_EQ(ERR_TERMINAL, error.code);
+	act = (struct msg_act){ .id = 901, .verb = ACT_RETRY, .run = 9 };
+	ASSERT(peer_send(&client, OP_ACT, &act));
+	ASSERT(peer_expect(&client, OP_ERROR, &error));
+	ASSERT_EQ(ERR_NOT_FOUND, error.code);
+	peer_close(&client);
+	peer_close(&worker);
+	PASS();
+}
+
 TEST jobs_come_in_pages(void)
 {
 	struct peer client;
@@ -346,6 +384,7 @@ SUITE(master_live)
 	RUN_TEST(a_frame_in_single_bytes_is_understood);
 	RUN_TEST(an_invalid_request_is_answered_and_no_more);
 	RUN_TEST(a_graph_runs_and_is_found_in_history);
+	RUN_TEST(an_ended_run_is_run_again);
 	RUN_TEST(jobs_come_in_pages);
 	RUN_TEST(chunks_are_one_graph_wherever_cut);
 	RUN_TEST(kill_and_restart_keep_the_run);

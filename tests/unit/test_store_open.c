@@ -70,7 +70,7 @@ TEST a_state_that_is_none_is_refused(void)
 		int result;
 
 		snprintf(sql, sizeof(sql), "INSERT INTO job VALUES (%d, 1, %d, "
-			 "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)", state, state);
+			 "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)", state, state);
 		ASSERT_EQ_FMT(SQLITE_OK, sqlite3_open(box_path, &handle), "%d");
 		result = sqlite3_exec(handle, sql, NULL, NULL, NULL);
 		sqlite3_close(handle);

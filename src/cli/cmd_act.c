@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan retry, hold, release, priority: what people do to runs and jobs that exist. */
+#include "cli/act.h"
+
+#include <inttypes.h>
+
+#include "base/text.h"
+
+static const struct column act_columns[] = {
+	{ "target", "target", false },
+	{ "changed", "changed", true },
+};
+
+/* Data for programs, a line for people; the master's word that it is durable came before either. */
+static void tell(struct cli *cli, const char *target, const char *what, uint64_t changed)
+{
+	struct records records;
+	struct buf out = { 0 };
+
+	if (cli_chatty(cli)) {
+		struct buf shown = { 0 };
+
+		text_escape(&shown, slice_str(target), TEXT_KEEP_NONE);
+		cli_note(cli, "%s: %" PRIu64 " job%s %s", buf_cstr(&shown), changed, changed == 1 ? "" : "s", what);
+		buf_free(&shown);
+	}
+	if (cli->settings.style != STYLE_JSON && cli->settings.style != STYLE_FORMAT)
+		return;
+	records_begin(&records, act_columns, 2, &cli->arena);
+	records_text(&records, slice_str(target));
+	records_number(&records, changed);
+	records_print_one(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+}
+
+static enum err check_format(struct cli *cli)
+{
+	struct records records;
+
+	records_begin(&records, act_columns, 2, &cli->arena);
+	return records_check(&records, &cli->out, &cli->error);
+}
+
+int act_send(struct cli *cli, struct msg_act *act, const char *what)
+{
+	struct msg_ok ok;
+
+	if (cli_call(cli, OP_ACT, act, OP_OK, &cli->arena, &ok) != ERR_NONE)
+		return cli_fail(cli);
+	tell(cli, cli->invocation->args[0], what, ok.count);
+	return 0;
+}
+
+enum err act_select(struct cli *cli, struct msg_act *act)
+{
+	struct selector selector;
+	enum err err = check_format(cli);
+
+	if (err == ERR_NONE)
+		err = cli_connect(cli);
+	if (err == ERR_NONE)
+		err = cli_select(cli, cli->invocation->args[0], &selector);
+	if (err != ERR_NONE)
+		return err;
+	act->run = selector.run;
+	act->job = selector.job;
+	return ERR_NONE;
+}
+
+static enum err read_scope(struct cli *cli, struct msg_act *act)
+{
+	const struct invocation *invocation = cli->invocation;
+	const char *from = option_value(invocation, OPT_retry_from);
+	const char *only = option_value(invocation, OPT_retry_only);
+	bool failed = option_given(invocation, OPT_retry_failed);
+	bool all = option_given(invocation, OPT_retry_all);
+
+	if (failed + all + (from != NULL) + (only != NULL) > 1)
+		return error_set(&cli->error, ERR_USAGE, "only one of --failed, --from, --only and --all can be given");
+	if (act->job.len > 0 && (failed || all || from != NULL || only != NULL))
+		return error_set(&cli->error, ERR_USAGE,
+				 "a job's retry is of it and what depends on it; with an option a run is named alone");
+	if (from != NULL || only != NULL)
+		act->job = slice_str(from ? from : only);
+	if (act->job.len > 0)
+		act->value = only ? RETRY_ONLY : RETRY_FROM;
+	else
+		act->value = all ? RETRY_ALL : RETRY_FAILED;
+	return ERR_NONE;
+}
+
+int cmd_retry(struct cli *cli)
+{
+	struct msg_act act = { .verb = ACT_RETRY };
+
+	if (act_select(cli, &act) != ERR_NONE || read_scope(cli, &act) != ERR_NONE)
+		return cli_fail(cli);
+	return act_send(cli, &act, "to be run again");
+}
+
+int cmd_hold(struct cli *cli)
+{
+	struct msg_act act = { .verb = ACT_HOLD };
+
+	if (act_select(cli, &act) != ERR_NONE)
+		return cli_fail(cli);
+	return act_send(cli, &act, "held back");
+}
+
+int cmd_release(struct cli *cli)
+{
+	struct msg_act act = { .verb = ACT_RELEASE };
+
+	if (act_select(cli, &act) != ERR_NONE)
+		return cli_fail(cli);
+	return act_send(cli, &act, "let go");
+}
+
+int cmd_priority(struct cli *cli)
+{
+	struct msg_act act = { .verb = ACT_PRIORITY };
+
+	if (parse_number(cli->invocation->args[1], "the priority", 0, 100, &act.value, &cli->error) != ERR_NONE ||
+	    act_select(cli, &act) != ERR_NONE)
+		return cli_fail(cli);
+	return act_send(cli, &act, "changed");
+}

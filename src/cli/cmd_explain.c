@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan explain: why a job is where it is, as the master says; and which command would change it. */
+#include <inttypes.h>
+
+#include "cli/cli.h"
+#include "cli/rows.h"
+#include "proto/reasons.h"
+
+static const struct column explain_columns[] = {
+	{ "address", "job", false },
+	{ "state", "state", false },
+	{ "why", "why", false },
+	{ "cause", "cause", false },
+	{ "next", "next", false },
+	{ "reason", "reason", false },
+	{ "run", NULL, false },
+	{ "name", NULL, false },
+};
+
+static enum err ask(struct cli *cli, const struct selector *selector, struct rec_job_row *ret)
+{
+	struct msg_query query = { .what = QUERY_EXPLAIN, .run = selector->run, .job = selector->job };
+	struct msg_snapshot snapshot;
+	enum err err = cli_query(cli, query, &cli->arena, &snapshot);
+
+	if (err == ERR_NONE && snapshot.jobs.n > 0) {
+		*ret = snapshot.jobs.at[0];
+		return ERR_NONE;
+	}
+	/* That there is no such job is told in the same words everywhere. */
+	return err == ERR_NONE || err == ERR_NOT_FOUND ? cli_query_job(cli, selector, &cli->arena, ret) : err;
+}
+
+/* Text for people who want it changed; empty where it only takes time. */
+static struct slice next_command(const struct rec_job_row *job, struct arena *arena)
+{
+	enum job_state state = job_state_checked(job->state);
+	const char *verb = NULL;
+	bool whole = false;
+	struct buf text = { 0 };
+	struct slice copy;
+
+	if (job->why_code == REASON_APPROVAL)
+		verb = "approve";
+	else if (job->why_code == REASON_HELD)
+		verb = "release";
+	else if (state_terminal(state) && state != STATE_SUCCEEDED)
+		verb = "retry";
+	else if (job->why_code == REASON_WAITS_FOR_DEPENDENCY)
+		verb = "show";
+	else if (job->why_code == REASON_NO_WORKER_UP)
+		return slice_str("titan up");
+	else
+		return slice_make(NULL, 0);
+	/* What was skipped is decided by what failed before it, and a run may be held as a whole. */
+	whole = state == STATE_SKIPPED || job->why_code == REASON_WAITS_FOR_DEPENDENCY ||
+		(job->why_code == REASON_HELD && !job->held);
+	buf_addf(&text, "titan %s %" PRIu64, verb, job->run);
+	if (!whole) {
+		buf_add_byte(&text, '/');
+		buf_add_slice(&text, job->name);
+	}
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+/* What has ended needs more than that it has. */
+static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
+{
+	enum job_state state = job_state_checked(job->state);
+	struct slice outcome = job_outcome_text(job, arena);
+	struct buf text = { 0 };
+	struct slice copy;
+
+	buf_add_str(&text, state_table[state].fact);
+	if (outcome.len > 0 && state != STATE_SUCCEEDED) {
+		buf_add_str(&text, " (");
+		buf_add_slice(&text, outcome);
+		buf_addf(&text, ", %" PRIu64 " tr%s)", job->tries, job->tries == 1 ? "y" : "ies");
+	}
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+static enum err add_row(struct cli *cli, struct records *records, const struct rec_job_row *job)
+{
+	enum job_state state = job_state_checked(job->state);
+	struct rec_job_row *jobs = NULL;
+	size_t job_count = 0;
+	enum err err = ERR_NONE;
+
+	/* The name of its cause stands in the rows of the others. */
+	if (job->cause != 0)
+		err = cli_query_jobs(cli, job->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
+	if (err != ERR_NONE)
+		return err;
+	records_text(records, job_address(job, &cli->arena));
+	records_state(records, &state_table[state], state_table[state].name);
+	records_text(records, job->why.len && !state_terminal(state) ? job->why : end_text(job, &cli->arena));
+	records_text(records, state_terminal(state) ? job_cause_text(job, jobs, job_count, &cli->arena)
+						    : slice_make(NULL, 0));
+	records_text(records, next_command(job, &cli->arena));
+	records_text(records, slice_str(reason_name(job->why_code ? job->why_code : REASON_SETTLED)));
+	records_number(records, job->run);
+	records_text(records, job->name);
+	return ERR_NONE;
+}
+
+int cmd_explain(struct cli *cli)
+{
+	struct selector selector;
+	struct records records;
+	struct rec_job_row job;
+	struct buf out = { 0 };
+
+	records_begin(&records, explain_columns, sizeof(explain_columns) / sizeof(explain_columns[0]), &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    cli_select(cli, cli->invocation->args[0], &selector) != ERR_NONE)
+		return cli_fail(cli);
+	if (selector.job.len == 0) {
+		error_set(&cli->error, ERR_USAGE, "'%s' is a run; one of its jobs is expected, such as 4127/load",
+			  cli->invocation->args[0]);
+		error_next(&cli->error, "titan show %s", cli->invocation->args[0]);
+		return cli_fail(cli);
+	}
+	if (ask(cli, &selector, &job) != ERR_NONE || add_row(cli, &records, &job) != ERR_NONE)
+		return cli_fail(cli);
+	records_print_one(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}

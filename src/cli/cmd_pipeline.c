@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan validate and plan: a pipeline is read and looked at; no master is asked. */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "cli/load.h"
+
+static const struct column valid_columns[] = {
+	{ "file", "file", false },
+	{ "name", "name", false },
+	{ "jobs", "jobs", true },
+	{ "max_jobs", NULL, true },
+};
+
+int cmd_validate(struct cli *cli)
+{
+	const char *path = cli->invocation->args[0];
+	struct pipeline pipeline;
+	struct records records;
+	struct buf text = { 0 }, out = { 0 };
+	enum err err;
+
+	records_begin(&records, valid_columns, sizeof(valid_columns) / sizeof(valid_columns[0]), &cli->arena);
+	err = records_check(&records, &cli->out, &cli->error);
+	if (err == ERR_NONE)
+		err = load_pipeline(cli, path, OPT_validate_param, &text, &pipeline);
+	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN) {
+		text_escape(&out, slice_str(path), TEXT_KEEP_NONE);
+		buf_addf(&out, ": valid, %" PRIu64 " job%s\n", pipeline.dag.job_count,
+			 pipeline.dag.job_count == 1 ? "" : "s");
+	} else if (err == ERR_NONE) {
+		records_text(&records, slice_str(path));
+		records_text(&records, pipeline.name);
+		records_number(&records, pipeline.dag.job_count);
+		records_number(&records, pipeline.max_jobs);
+		records_print_one(&records, &cli->out, &out);
+	}
+	cli_print(cli, &out);
+	buf_free(&out);
+	buf_free(&text);
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}
+
+static void plan_job(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec)
+{
+	const struct job_defaults defaults = { 0 };
+
+	dagline_job(arg, index, &defaults, scratch, ret_spec);
+}
+
+int cmd_plan(struct cli *cli)
+{
+	struct pipeline pipeline;
+	struct buf text = { 0 };
+	enum err err = load_pipeline(cli, cli->invocation->args[0], OPT_plan_param, &text, &pipeline);
+
+	if (err == ERR_NONE) {
+		struct graph_source source = { .count = pipeline.dag.job_count, .job_cb = plan_job, .arg = &pipeline.dag };
+
+		err = plan_print(cli, &source);
+	}
+	buf_free(&text);
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading what is to be run. A file is read whole, and no further than its limit. */
+#include "cli/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/text.h"
+#include "proto/limits.h"
+
+static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, struct buf *out)
+{
+	for (;;) {
+		uint8_t *place = buf_reserve(out, 65536);
+		ssize_t got = read(fd, place, 65536);
+
+		if (got == 0)
+			return ERR_NONE;
+		if (got < 0 && errno != EINTR)
+			return error_system(&cli->error, errno, "can't read %s", what);
+		if (got > 0)
+			out->len += (size_t)got;
+		if (out->len > max)
+			return error_set(&cli->error, ERR_TOO_LARGE, "%s has more than %zu bytes", what, max);
+	}
+}
+
+enum err load_stdin(struct cli *cli, size_t max, struct buf *out)
+{
+	return read_all(cli, STDIN_FILENO, "standard input", max, out);
+}
+
+void load_explain(struct cli *cli, struct slice text, const char *source, const struct dag_spot *spot)
+{
+	struct buf name = { 0 }, shown = { 0 };
+
+	text_escape(&name, slice_str(source), TEXT_KEEP_NONE);
+	dagline_explain(text, buf_cstr(&name), spot, &cli->error, &shown);
+	io_write_all(STDERR_FILENO, shown.data, shown.len);
+	cli->error.text[0] = '\0';
+	buf_free(&shown);
+	buf_free(&name);
+}
+
+static enum err read_file(struct cli *cli, const char *path, struct buf *text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	enum err err;
+
+	if (fd < 0) {
+		int why = errno;
+
+		error_system(&cli->error, why, "can't open %s", path);
+		if (why == ENOENT)
+			cli->error.code = ERR_NOT_FOUND;
+		return cli->error.code;
+	}
+	err = read_all(cli, fd, path, LIMIT_PIPELINE_MAX, text);
+	close(fd);
+	return err;
+}
+
+/* "deploy" of "ci/deploy.yaml"; none where that isn't a name. */
+static struct slice name_of_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	struct slice name = slice_make(base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
+
+	return text_is_name(name) ? name : slice_str("pipeline");
+}
+
+enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, struct buf *text,
+		       struct pipeline *ret)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct slice_list given = { 0 };
+	struct dag_spot spot;
+	enum err err = read_file(cli, path, text);
+
+	if (err != ERR_NONE)
+		return err;
+	given.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(*given.at));
+	for (size_t i = 0; i < invocation->option_count; i++)
+		if (invocation->options[i].id == param)
+			given.at[given.n++] = slice_str(invocation->options[i].value);
+	err = pipeline_parse(buf_slice(text), given, &cli->arena, ret, &spot, &cli->error);
+	if (err == ERR_NONE) {
+		ret->name = ret->name.len ? ret->name : name_of_file(path);
+	} else if (spot.len > 0) {
+		load_explain(cli, buf_slice(text), path, &spot);
+	} else {
+		struct error why = cli->error;
+
+		error_set(&cli->error, why.code, "%s: %s", path, why.text);
+	}
+	return err;
+}

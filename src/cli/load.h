@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Graphs from outside: standard input and files are read, errors are shown at their place. */
+#ifndef TITAN_CLI_LOAD_H
+#define TITAN_CLI_LOAD_H
+
+#include "cli/pipeline.h"
+#include "cli/submit.h"
+
+/* All of standard input; ERR_TOO_LARGE when it has more bytes than this. */
+enum err load_stdin(struct cli *cli, size_t max, struct buf *out);
+/* cli->error with its place, on standard error; cli_fail has nothing to add then. */
+void load_explain(struct cli *cli, struct slice text, const char *source, const struct dag_spot *spot);
+/*
+ * The pipeline in a file, with the parameters given by this option. What was wrong with it has been told.
+ * A pipeline without a name has that of its file. It points into text, which is the caller's.
+ */
+enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, struct buf *text,
+		       struct pipeline *ret);
+
+/* A row for each job, to standard output. */
+enum err plan_print(struct cli *cli, const struct graph_source *source);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between the parts of the YAML loader: typed values, the keys of a job, what it needs. */
+#ifndef TITAN_CLI_PIPELINE_INTERNAL_H
+#define TITAN_CLI_PIPELINE_INTERNAL_H
+
+#include "cli/pipeline.h"
+#include "cli/pipeline_matrix.h"
+#include "cli/pipeline_tree.h"
+
+struct pipe_job {
+	struct dag_node *node;
+	struct dag_name *name;           /* NULL for the defaults */
+	const struct tree_node *needs;
+	struct dag_matrix *matrix;       /* NULL: it has none */
+	struct slice_list env;           /* its own, to stand behind the pipeline's */
+	size_t wanted_by;                /* 1 + place of the last one seen to need it */
+	bool final;
+};
+
+struct pipe {
+	struct dag_reader reader;        /* names, edges, place of the error */
+	struct slice_list given;
+	struct dag_matrix words;         /* params, and the axes of the job that is being read */
+	size_t text_bytes;               /* of texts with their values */
+	struct dag_node defaults;
+	struct slice_list env;
+	struct pipe_job *jobs;
+	size_t job_count, job_room;
+	struct slice name;
+	uint64_t max_jobs;
+};
+
+/* One key of a map. Keys are read in the order of their table, not of the text. */
+struct pipe_key {
+	const char *word;
+	enum err (*read)(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+};
+
+enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const char *what, const struct pipe_key *keys,
+		  size_t key_count, struct pipe_job *job);
+/* Every other kind of node is refused: "what" is expected. */
+enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_kind kind, const char *what);
+
+/* Parameters are put in; an axis is refused. */
+enum err pipe_text(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice *ret);
+/* The same behind a prefix; where the job has a matrix the text stays as it is, checked. */
+enum err pipe_template(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice prefix,
+		       struct slice *ret);
+enum err pipe_number(struct pipe *pipe, const struct tree_node *node, uint64_t least, uint64_t most, uint64_t *ret);
+enum err pipe_span(struct pipe *pipe, const struct tree_node *node, uint64_t *ret_ms);
+enum err pipe_bool(struct pipe *pipe, const struct tree_node *node, bool *ret);
+enum err pipe_time(struct pipe *pipe, const struct tree_node *node, int64_t *ret_ms);
+/* A text, or a list of them. */
+typedef enum err pipe_item_read(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
+enum err pipe_list(struct pipe *pipe, const struct tree_node *node, const char *what, size_t most,
+		   pipe_item_read *item_read, struct slice_list *ret);
+enum err pipe_name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
+bool pipe_is_variable(struct slice name);                /* of the environment */
+
+enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* The job that this node says, under its key. */
+enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
+enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* Once all jobs are known. */
+enum err pipe_join(struct pipe *pipe);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a graph would run: a row for each of its jobs. Nothing is submitted. */
+#include "cli/load.h"
+
+#include <inttypes.h>
+
+#define PRIORITY_DEFAULT 50
+
+static const struct column plan_columns[] = {
+	{ "name", "JOB", false },
+	{ "needs", "NEEDS", false },
+	{ "retry_max", "RETRY", true },
+	{ "command", "COMMAND", false },
+	{ "shell", NULL, false },
+	{ "labels", NULL, false },
+	{ "approvals", NULL, true },
+	{ "from", NULL, false },
+	{ "priority", NULL, true },
+	{ "timeout_ms", NULL, true },
+	{ "mode", NULL, false },
+};
+
+static struct slice with_result(struct arena *arena, struct slice name, uint64_t trigger)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	buf_add_slice(&text, name);
+	buf_add_str(&text, trigger == TRIGGER_FAILED ? ":failed" : ":done");
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+static void describe_gate(const struct rec_job_spec *spec, struct buf *out)
+{
+	buf_addf(out, "(%" PRIu64 " must approve", spec->gate_count);
+	for (size_t i = 0; i < spec->gate_from.n; i++) {
+		buf_add_str(out, i == 0 ? ", of: " : ", ");
+		buf_add_slice(out, spec->gate_from.at[i]);
+	}
+	buf_add_byte(out, ')');
+}
+
+static void add_plan_row(struct records *records, const struct graph_source *source, const struct rec_job_spec *spec)
+{
+	struct arena *arena = records->arena;
+	struct slice_list needs = { .n = spec->needs.n };
+	struct buf command = { 0 };
+
+	needs.at = arena_zalloc(arena, needs.n + 1, sizeof(struct slice));
+	for (size_t i = 0; i < needs.n; i++) {
+		struct rec_job_spec parent;
+
+		source->job_cb(source->arg, spec->needs.at[i], arena, &parent);
+		needs.at[i] = parent.name;
+		if (spec->triggers.n > 0 && spec->triggers.at[i] != TRIGGER_OK)
+			needs.at[i] = with_result(arena, parent.name, spec->triggers.at[i]);
+	}
+	for (size_t i = 0; i < spec->argv.n; i++) {
+		if (i > 0)
+			buf_add_byte(&command, ' ');
+		buf_add_slice(&command, spec->argv.at[i]);
+	}
+	buf_add_slice(&command, spec->script);
+	if (spec->gate_count > 0)
+		describe_gate(spec, &command);
+	records_text(records, spec->name);
+	records_texts(records, needs);
+	records_number(records, spec->retry_max);
+	records_text(records, arena_copy(arena, buf_slice(&command)));
+	records_bool(records, spec->script.len > 0);
+	records_texts(records, spec->labels);
+	records_number(records, spec->gate_count);
+	records_texts(records, spec->gate_from);
+	records_number(records, spec->priority ? spec->priority - 1 : PRIORITY_DEFAULT);
+	records_number(records, spec->timeout_ms);
+	records_text(records, slice_str(exec_mode_name((enum exec_mode)spec->mode)));
+	buf_free(&command);
+}
+
+enum err plan_print(struct cli *cli, const struct graph_source *source)
+{
+	struct records records;
+	struct buf out = { 0 };
+	enum err err;
+
+	records_begin(&records, plan_columns, sizeof(plan_columns) / sizeof(plan_columns[0]), &cli->arena);
+	err = records_check(&records, &cli->out, &cli->error);
+	if (err != ERR_NONE)
+		return err;
+	for (uint64_t i = 0; i < source->count; i++) {
+		struct rec_job_spec spec;
+
+		source->job_cb(source->arg, i, &cli->arena, &spec);
+		add_plan_row(&records, source, &spec);
+	}
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	cli_note(cli, "%" PRIu64 " jobs; nothing was submitted", source->count);
+	return ERR_NONE;
+}

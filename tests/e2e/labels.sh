@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A job runs only where its labels are, and one that nobody can serve holds up no other.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 1
+exits "a label is a name" 2 titan worker --name x --label 'a b'
+"$TITAN" worker --name special --slots 1 --label gpu --label fast >worker.log 2>&1 </dev/null &
+special=$!
+worker_up() { [ "$(state_of ".workers[] | select(.name == \"$1\") | .state")" = up ]; }
+ok "a worker with labels connects" until_true 10 worker_up special
+is "and tells them" "$(state_of '.workers[] | select(.name == "special") | .labels | sort | join(" ")')" "fast gpu"
+
+cat >labels.yaml <<'END'
+jobs:
+  one: {run: echo $TITAN_WORKER, worker: {labels: [gpu]}}
+  both: {run: echo $TITAN_WORKER, worker: {labels: [fast, gpu]}}
+  each: {run: echo $TITAN_WORKER, matrix: {kind: [gpu, fast]}, worker: {labels: ["${matrix.kind}"]}}
+END
+exits "jobs that ask for labels run" 0 titan --timeout 20s run -w labels.yaml
+run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
+is "where they are" "$(for job in one both 'each[0]' 'each[1]'; do titan logs "$run/$job"; done | sort -u)" special
+exits "also from one line" 0 titan --timeout 20s run -w -e 'a; a="echo $TITAN_WORKER" label=gpu'
+is "there" "$(titan logs last/a)" special
+
+none=$(titan run -e "a; a=true label=nobody-has-this")
+exits "jobs without labels go past one that nobody can serve" 0 \
+	titan --timeout 20s run -w -e "a*20; a=true"
+is "which still waits" "$(job_state "$none" a)" ready
+like "and says for what" "$(titan show "$none/a")" 'nobody-has-this'
+is "the reason is that no worker has its labels" "$(titan --json explain "$none/a" | jq -r .reason)" no_worker_labels
+like "in words too" "$(titan explain "$none/a")" 'nobody-has-this'
+
+kill "$special"
+wait "$special" 2>/dev/null
+later=$(titan run -e "a; a=true label=fast")
+exits "others go on without the worker" 0 titan --timeout 20s run -w -e "a; a=true"
+is "what wants it waits" "$(job_state "$later" a)" ready
+"$TITAN" worker --name special --slots 1 --label fast >worker.log 2>&1 </dev/null &
+special=$!
+exits "and runs when it is back" 0 titan --timeout 20s wait "$later"
+kill "$special"
+wait "$special" 2>/dev/null
+done_testing

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# People decide: gates wait for them, a rejection has a reason, holds and priorities are theirs.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 1
+gates() { titan --json approvals | jq -r '.[].address'; }
+gate_waits() { gates | grep -qx "$1"; }
+me=$(id -un)
+
+is "nothing waits for a person" "$(titan --json approvals)" "[]"
+run=$(titan run -e "a -> ?qa -> b; a=true; b=true; qa='Is it good?' approve_timeout=1h")
+ok "a gate waits for its job and then for people" until_true 10 gate_waits "$run/qa"
+is "it is asked" "$(titan --json approvals | jq -r '.[0] | "\(.have) \(.count) \(.message)"')" "0 1 Is it good?"
+is "the run waits for approval" "$(run_state "$run")" approval
+like "ls says so" "$(titan ls)" '1 approval'
+like "and status" "$(titan status)" 'titan approvals'
+is "nothing behind it runs" "$(job_state "$run" b)" waiting
+like "show says what is awaited" "$(titan show "$run")" 'waits for a person'
+exits "a look at it says pending" 8 titan --timeout 0 wait "$run"
+reason_of() { titan --json explain "$1" | jq -r .reason; }
+is "the gate's reason is approval" "$(reason_of "$run/qa")" approval
+like "and the next command is told" "$(titan explain "$run/qa")" "titan approve $run/qa"
+is "what is behind it waits for a dependency" "$(reason_of "$run/b")" waits_for_dependency
+like "which is named" "$(titan explain "$run/b")" 'qa'
+is "what has ended is settled" "$(reason_of "$run/a")" settled
+exits "a run isn't explained" 2 titan explain "$run"
+exits "nor a job that isn't there" 4 titan explain "$run/nope"
+exits "a run can't be approved" 2 titan approve "$run"
+like "but its gates" "$err" 'titan approvals'
+exits "a job that waits for nobody can't" 8 titan approve "$run/b"
+exits "a gate is approved" 0 titan approve "$run/qa" -m 'looked at it'
+exits "and the run goes on to its end" 0 titan --timeout 20s wait "$run"
+is "nothing waits any more" "$(gates)" ""
+exits "what is decided isn't decided again" 1 titan approve "$run/qa"
+
+run=$(titan run -e "?qa -> b; b=true")
+ok "another one waits" until_true 10 gate_waits "$run/qa"
+exits "a rejection wants a reason" 2 titan reject "$run/qa"
+is "and did nothing without" "$(job_state "$run" qa)" approval
+exits "with one it is taken" 0 titan reject "$run/qa" -m 'too slow'
+exits "the run is denied" 3 titan --timeout 20s wait "$run"
+is "the gate too" "$(job_state "$run" qa)" denied
+is "what depends on it is skipped" "$(job_state "$run" b)" skipped
+exits "it may be asked again" 0 titan retry "$run"
+ok "and is" until_true 10 gate_waits "$run/qa"
+exits "a gate survives its master" 0 titan approve "$run/qa"
+exits "and succeeds" 0 titan --timeout 20s wait "$run"
+
+cat >two.yaml <<END
+jobs:
+  two: {approval: {count: 2, message: both of you}}
+  mine: {approval: {from: [$me]}}
+  other: {approval: {from: [somebody]}}
+  late: {approval: {timeout: 200ms, on_timeout: reject}}
+  quiet: {approval: {timeout: 200ms, on_timeout: approve}}
+END
+run=$(titan run two.yaml)
+ok "a gate for two waits" until_true 10 gate_waits "$run/two"
+ok "one whose time is over is denied" until_true 10 job_is "$run" late denied
+ok "or approved, where it says so" until_true 10 job_is "$run" quiet succeeded
+exits "one of the two approves" 0 titan approve "$run/two"
+is "it waits for the other" "$(titan --json approvals | jq -r ".[] | select(.name == \"two\") | .have")" 1
+exits "the same voice again" 0 titan approve "$run/two"
+is "changes nothing" "$(job_state "$run" two)" approval
+exits "who submitted it may not approve it, where it says who may" 3 titan approve "$run/mine"
+exits "who isn't asked may not approve" 3 titan approve "$run/other"
+is "and didn't" "$(job_state "$run" other)" approval
+titan -y cancel "$run" >/dev/null
+ok "a gate can be cancelled" until_true 10 job_is "$run" two cancelled
+
+# With one slot taken, what comes next is decided by people.
+release=$test_dir/release
+busy=$(titan run -e "busy; busy='until test -e $release; do sleep 0.05; done'")
+ok "the only slot is taken" until_true 10 job_is "$busy" busy running
+first=$(titan run -e "one; one='echo first >>$test_dir/order'")
+second=$(titan run -e "two; two='echo second >>$test_dir/order'")
+third=$(titan run -e "three; three='echo third >>$test_dir/order'")
+exits "a run is held" 0 titan hold "$first"
+is "and says so" "$(titan --json show "$first" | jq .run.held)" true
+is "which is why its job waits" "$(reason_of "$first/one")" held
+is "another waits for the slot" "$(reason_of "$second/two")" all_slots_busy
+like "also in a list" "$(titan ls)" 'held back'
+exits "another one gets a priority" 0 titan --json priority "$third" 90
+is "its job has it" "$(titan --json show "$third/three" | jq .priority)" 90
+exits "no such priority" 2 titan priority "$third" 101
+touch "$release"
+exits "the others end" 0 titan --timeout 20s wait "$second" "$third"
+is "in the order of their priorities" "$(tr '\n' ' ' <"$test_dir/order")" "third second "
+is "the held one still waits" "$(job_state "$first" one)" ready
+exits "it is released" 0 titan release "$first"
+exits "and ends" 0 titan --timeout 20s wait "$first"
+run=$(titan run -e "a -> b; a='until test -e $test_dir/on; do sleep 0.05; done'; b=true")
+exits "a single job is held" 0 titan hold "$run/b"
+touch "$test_dir/on"
+ok "what it needs goes on" until_true 10 job_is "$run" a succeeded
+like "it doesn't, and says why" "$(titan show "$run")" 'held back'
+exits "it is released" 0 titan release "$run/b"
+exits "and the run succeeds" 0 titan --timeout 20s wait "$run"
+exits "what has ended can't be held" 1 titan hold "$run"
+exits "a run that isn't there" 4 titan hold 999
+done_testing

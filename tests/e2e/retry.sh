@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What failed is run again in a new round, with what depended on it, and nothing else is.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 2
+log=$test_dir/log
+tries_of() { grep -c "^$1\$" "$log"; }
+
+exits "a run fails in the middle" 1 titan run -w -e "a -> b -> c; d; a='echo a >>$log';
+	b='echo b >>$log; test -e $test_dir/repaired'; c='echo c >>$log'; d='echo d >>$log'"
+run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
+is "what depended on it is skipped" "$(job_state "$run" c)" skipped
+like "why it failed is explained" "$(titan explain "$run/b")" 'exit 1, 1 try'
+like "and why another was skipped" "$(titan explain "$run/c")" 'because b failed'
+exits "a retry of a run that fails again" 0 titan retry "$run"
+exits "is a failure again" 1 titan --timeout 20s wait "$run"
+touch "$test_dir/repaired"
+exits "once the cause is gone" 0 titan --json retry "$run"
+is "the failed and the skipped one have a new round" "$(printf '%s' "$out" | jq .changed)" 2
+exits "the run succeeds" 0 titan --timeout 20s wait "$run"
+is "it is the same run" "$(run_state "$run")" succeeded
+is "the failed one ran three times" "$(tries_of b)" 3
+is "what it needs ran once" "$(tries_of a)" 1
+is "what depends on it ran once, after it" "$(tries_of c)$(tail -n 1 "$log")" 1c
+is "what had nothing to do with it ran once" "$(tries_of d)" 1
+
+exits "nothing is left to be retried" 0 titan --json retry "$run"
+is "and nothing is" "$(printf '%s' "$out" | jq .changed)" 0
+exits "a job with all that depends on it" 0 titan retry "$run/b"
+exits "succeeds" 0 titan --timeout 20s wait "$run"
+is "it ran again" "$(tries_of b)" 4
+is "and so did what depends on it" "$(tries_of c)" 2
+exits "the same with --from" 0 titan retry --from b "$run"
+exits "succeeds" 0 titan --timeout 20s wait "$run"
+is "both ran" "$(tries_of b)$(tries_of c)" 53
+exits "a job and nothing else" 0 titan retry --only b "$run"
+exits "succeeds" 0 titan --timeout 20s wait "$run"
+is "only that ran" "$(tries_of b)$(tries_of c)" 63
+exits "all of them" 0 titan retry --all "$run"
+exits "succeed" 0 titan --timeout 20s wait "$run"
+is "once more each" "$(tries_of a)$(tries_of b)$(tries_of c)$(tries_of d)" 2742
+
+exits "two scopes at once are refused" 2 titan retry --all --failed "$run"
+exits "and a scope for a job" 2 titan retry --all "$run/b"
+exits "a job that isn't there" 4 titan retry "$run/nope"
+exits "a run that isn't there" 4 titan retry 999
+done_testing

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Any bytes as a pipeline. What is refused has a place inside the text and can be drawn; what is accepted
+ * has jobs whose needs are others of them, in order, and that the codec takes.
+ */
+#include "base/check.h"
+#include "cli/pipeline.h"
+#include "proto/limits.h"
+
+#define JOBS_LOOKED_AT 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_job(const struct dagline *dag, uint64_t index)
+{
+	const struct job_defaults defaults = { 0 };
+	struct arena arena = { 0 };
+	struct rec_job_spec spec, again;
+	struct buf bytes = { 0 };
+	struct slice rest;
+
+	dagline_job(dag, index, &defaults, &arena, &spec);
+	CHECK(spec.name.len > 0);
+	CHECK((spec.argv.n > 0) + (spec.script.len > 0) + (spec.gate_count > 0) == 1);
+	for (size_t i = 0; i < spec.needs.n; i++) {
+		CHECK(spec.needs.at[i] < dag->job_count && spec.needs.at[i] != index);
+		CHECK(i == 0 || spec.needs.at[i] > spec.needs.at[i - 1]);
+	}
+	CHECK(spec.triggers.n == 0 || spec.triggers.n == spec.needs.n);
+	CHECK(spec.group <= index + 1);
+	record_encode(&bytes, REC_job_spec, &spec);
+	rest = buf_slice(&bytes);
+	CHECK(record_decode(REC_job_spec, &rest, &arena, &again, NULL) == ERR_NONE);
+	CHECK(slice_eq(spec.name, again.name));
+	buf_free(&bytes);
+	arena_free(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct slice given[] = { slice_str("ver=1 2") };
+	struct slice text = slice_make(data, size);
+	struct arena arena = { 0 };
+	struct error error = { .code = ERR_NONE };
+	struct pipeline pipeline;
+	struct dag_spot spot;
+	struct buf out = { 0 };
+
+	if (pipeline_parse(text, (struct slice_list){ given, 1 }, &arena, &pipeline, &spot, &error) != ERR_NONE) {
+		CHECK(error.code != ERR_NONE && error.text[0] != '\0');
+		CHECK(spot.at <= size);
+		if (spot.len > 0)
+			dagline_explain(text, "fuzz", &spot, &error, &out);
+		CHECK(out.len == 0 || memchr(out.data, '\x1b', out.len) == NULL);
+	} else {
+		CHECK(pipeline.dag.job_count > 0 && pipeline.dag.job_count <= LIMIT_RUN_JOBS_MAX);
+		for (uint64_t i = 0; i < pipeline.dag.job_count && i < JOBS_LOOKED_AT; i++)
+			check_job(&pipeline.dag, i);
+		check_job(&pipeline.dag, pipeline.dag.job_count - 1);
+	}
+	buf_free(&out);
+	arena_free(&arena);
+	return 0;
+}

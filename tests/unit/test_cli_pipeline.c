@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pipelines in YAML: the jobs that come of them, and where their errors point. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/pipeline.h"
+#include "greatest.h"
+#include "proto/limits.h"
+
+static struct arena arena;
+static struct pipeline pipeline;
+static struct dag_spot spot;
+static struct error error;
+
+static enum err parse_with(const char *text, const char *one, const char *other)
+{
+	struct slice given[] = { slice_str(one), slice_str(other) };
+
+	arena_free(&arena);
+	error = (struct error){ 0 };
+	return pipeline_parse(slice_str(text), (struct slice_list){ given, (one != NULL) + (other != NULL) }, &arena,
+			      &pipeline, &spot, &error);
+}
+
+static enum err parse(const char *text)
+{
+	return parse_with(text, NULL, NULL);
+}
+
+static struct rec_job_spec job(uint64_t index)
+{
+	const struct job_defaults defaults = { 0 };
+	struct rec_job_spec spec;
+
+	dagline_job(&pipeline.dag, index, &defaults, &arena, &spec);
+	return spec;
+}
+
+/* "name<-parent,parent:failed name2<-.." of all jobs, or the error. */
+static const char *drawn(const char *text)
+{
+	static char out[4096];
+	static const char *const triggers[] = { "", ":failed", ":done" };
+	size_t used = 0;
+
+	if (parse(text) != ERR_NONE)
+		return error.text;
+	for (uint64_t i = 0; i < pipeline.dag.job_count; i++) {
+		struct rec_job_spec spec = job(i);
+
+		used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%.*s", i ? " " : "", (int)spec.name.len,
+					 (const char *)spec.name.data);
+		for (size_t k = 0; k < spec.needs.n; k++) {
+			struct rec_job_spec parent = job(spec.needs.at[k]);
+
+			used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%.*s%s", k ? "," : "<-",
+						 (int)parent.name.len, (const char *)parent.name.data,
+						 spec.triggers.n ? triggers[spec.triggers.at[k]] : "");
+		}
+	}
+	return out;
+}
+
+static bool is(struct slice text, const char *wanted)
+{
+	return slice_eq(text, slice_str(wanted));
+}
+
+#define A "jobs:\n  a: {run: x}\n"
+
+TEST needs_in_every_form(void)
+{
+	ASSERT_STR_EQ("a b<-a", drawn(A "  b: {run: x, needs: a}\n"));
+	ASSERT_STR_EQ("a b<-a", drawn(A "  b: {run: x, needs: [a]}\n"));
+	ASSERT_STR_EQ("a b<-a", drawn(A "  b: {run: x, depends: [a]}\n"));
+	ASSERT_STR_EQ("a b<-a", drawn(A "  b: {run: x, depends_on: [a]}\n"));
+	ASSERT_STR_EQ("a b<-a", drawn(A "  b: {run: x, parents: [a]}\n"));
+	ASSERT_STR_EQ("a b<-a", drawn(A "  b: {run: x, needs: [a, a.ok]}\n"));
+	ASSERT_STR_EQ("a b<-a:failed", drawn(A "  b: {run: x, needs: [a.failed]}\n"));
+	ASSERT_STR_EQ("a b c<-a,b:done", drawn(A "  b: {run: x}\n  c: {run: x, needs: {a: ok, b: done}}\n"));
+	ASSERT_STR_EQ("a b c<-a,b:done", drawn(A "  b: {run: x}\n  c: {run: x, needs: \"a.ok && b.done\"}\n"));
+	ASSERT_STR_EQ("a b c<-a,b:done", drawn(A "  b: {run: x}\n  c: {run: x, needs: [a.ok && b.done]}\n"));
+	ASSERT_STR_EQ("a b<-a:done", drawn(A "  b: {run: x, needs: [a], always: true}\n"));
+	/* a later job may be needed, and a name may look like a result */
+	ASSERT_STR_EQ("b<-a a", drawn("jobs:\n  b: {run: x, needs: a}\n  a: {run: x}\n"));
+	ASSERT_STR_EQ("a.failed b<-a.failed", drawn("jobs:\n  a.failed: {run: x}\n  b: {run: x, needs: a.failed}\n"));
+	PASS();
+}
+
+TEST the_final_ones_wait_for_all(void)
+{
+	ASSERT_STR_EQ("a b<-a f<-a:done,b:done", drawn(A "  b: {run: x, needs: a}\nfinally: {f: {run: x}}\n"));
+	ASSERT_STR_EQ("a f<-a:done g<-a:done,f:done",
+		      drawn("finally: {f: {run: x}, g: {run: x, needs: f}}\n" A));
+	ASSERT_STR_EQ("a b f<-a:failed,b:done",
+		      drawn(A "  b: {run: x}\nfinally:\n  f: {run: x, needs: {a: failed}}\n"));
+	PASS();
+}
+
+TEST what_a_job_says(void)
+{
+	struct rec_job_spec spec;
+
+	ASSERT_EQ(ERR_NONE, parse("name: deploy\n"
+				  "concurrency: {max_jobs: 64}\n"
+				  "env: {LANG: C.UTF-8}\n"
+				  "defaults: {retry: {max: 2, backoff: 5s}, timeout: 10m, priority: 7, mode: exclusive,"
+				  " worker: {labels: [big]}}\n"
+				  "jobs:\n"
+				  "  a:\n"
+				  "    command: [ls, -l, 'a b']\n"
+				  "    env: {X: '1', Y: a=b}\n"
+				  "    dir: /tmp\n"
+				  "    delay: 3s\n"
+				  "    not_before: 2026-11-18T14:02:30Z\n"
+				  "    retry: 0\n"
+				  "    worker: {labels: [gpu, fast]}\n"
+				  "    priority: 0\n"
+				  "  b: {command: ls -l, mode: once, timeout: 1s}\n"
+				  "  c:\n    run: |\n      echo one\n      echo $HOME ${HOME}\n"));
+	ASSERT(is(pipeline.name, "deploy"));
+	ASSERT_EQ_FMT(UINT64_C(64), pipeline.max_jobs, "%" PRIu64);
+	spec = job(0);
+	ASSERT_EQ_FMT((size_t)3, spec.argv.n, "%zu");
+	ASSERT(is(spec.argv.at[2], "a b"));
+	ASSERT_EQ_FMT((size_t)3, spec.env.n, "%zu");
+	ASSERT(is(spec.env.at[0], "LANG=C.UTF-8") && is(spec.env.at[1], "X=1") && is(spec.env.at[2], "Y=a=b"));
+	ASSERT(is(spec.dir, "/tmp"));
+	ASSERT_EQ_FMT(UINT64_C(3000), spec.delay_ms, "%" PRIu64);
+	ASSERT_EQ_FMT(INT64_C(1795010550000), spec.not_before_ms, "%" PRId64);
+	ASSERT_EQ_FMT(UINT64_C(0), spec.retry_max, "%" PRIu64);
+	ASSERT_EQ_FMT(UINT64_C(5000), spec.backoff_ms, "%" PRIu64);
+	ASSERT_EQ_FMT(UINT64_C(600000), spec.timeout_ms, "%" PRIu64);
+	ASSERT_EQ_FMT(UINT64_C(1), spec.priority, "%" PRIu64);
+	ASSERT_EQ(EXEC_EXCLUSIVE, spec.mode);
+	ASSERT(spec.labels.n == 2 && is(spec.labels.at[0], "gpu") && is(spec.labels.at[1], "fast"));
+	spec = job(1);
+	ASSERT(spec.argv.n == 2 && spec.mode == EXEC_ONCE && spec.retry_max == 0 && spec.timeout_ms == 1000);
+	ASSERT(spec.labels.n == 1 && is(spec.labels.at[0], "big"));
+	spec = job(2);
+	ASSERT(is(spec.script, "echo one\necho $HOME ${HOME}\n"));
+	ASSERT_EQ_FMT(UINT64_C(2), spec.retry_max, "%" PRIu64);
+	ASSERT_EQ_FMT(UINT64_C(8), spec.priority, "%" PRIu64);
+	PASS();
+}
+
+TEST parameters(void)
+{
+	static const char text[] = "params:\n  ver: {required: true}\n  env: {enum: [stg, prod], default: stg}\n  n: 3\n"
+				   "jobs:\n  a: {run: \"echo ${params.ver} ${params.env} $ver\", retry: \"${params.n}\"}\n"
+				   "  b: {command: [x, \"${params.ver}\"]}\n";
+
+	ASSERT_EQ(ERR_INVALID, parse(text));
+	ASSERT_STR_EQ("give it with -p ver=VALUE", error.next);
+	ASSERT_EQ(ERR_NONE, parse_with(text, "ver=1 '${params.env}'", "n=4"));
+	/* what was put in is not looked at again */
+	ASSERT(is(job(0).script, "echo 1 '${params.env}' stg $ver"));
+	ASSERT_EQ_FMT(UINT64_C(4), job(0).retry_max, "%" PRIu64);
+	ASSERT(is(job(1).argv.at[1], "1 '${params.env}'"));
+	ASSERT_EQ(ERR_NONE, parse_with(text, "ver=1", "ver="));
+	ASSERT(is(job(0).script, "echo  stg $ver"));
+	ASSERT_EQ(ERR_INVALID, parse_with(text, "ver=1", "env=x"));
+	ASSERT_EQ_FMT((size_t)0, spot.len, "%zu");
+	ASSERT_EQ(ERR_USAGE, parse_with(text, "ver=1", "nope=x"));
+	ASSERT_EQ(ERR_USAGE, parse_with(text, "ver=1", "=x"));
+	ASSERT_EQ(ERR_USAGE, parse_with(text, "ver=1", "x"));
+	PASS();
+}
+
+TEST matrices(void)
+{
+	struct rec_job_spec spec;
+
+	ASSERT_EQ(ERR_NONE, parse_with("params: {p: ''}\nenv: {T: '$x'}\ndefaults: {worker: {labels: [big]}}\n"
+				  "jobs:\n"
+				  "  z: {run: z}\n"
+				  "  m:\n"
+				  "    matrix: {os: [deb, bsd], n: [1, 2, 3], max_parallel: 2, fail_fast: true}\n"
+				  "    run: ./m ${matrix.os} \"${matrix.n}\" ${params.p}\n"
+				  "    env: {OS: \"${matrix.os}\"}\n"
+				  "    dir: /tmp/${matrix.os}\n"
+				  "    needs: z\n"
+				  "  w: {command: [x, \"${matrix.l}\"], matrix: {l: [a, b]}, worker: {labels: [\"on-${matrix.l}\"]}}\n"
+				  "  e: {run: x, needs: m}\n", "p=${matrix.os}", NULL));
+	ASSERT_EQ_FMT(UINT64_C(10), pipeline.dag.job_count, "%" PRIu64);
+	spec = job(1);
+	ASSERT(is(spec.name, "m[0]") && is(spec.script, "./m deb \"1\" ${matrix.os}"));
+	ASSERT(spec.group == 2 && spec.group_parallel == 2 && spec.group_fail_fast);
+	ASSERT(spec.labels.n == 1 && is(spec.labels.at[0], "big"));
+	spec = job(5);
+	ASSERT(is(spec.name, "m[4]") && is(spec.script, "./m bsd \"2\" ${matrix.os}"));
+	ASSERT(is(spec.env.at[0], "T=$x") && is(spec.env.at[1], "OS=bsd") && is(spec.env.at[2], "TITAN_INDEX=4"));
+	ASSERT(is(spec.dir, "/tmp/bsd"));
+	spec = job(8);
+	ASSERT(is(spec.argv.at[1], "b") && is(spec.labels.at[0], "on-b") && spec.group == 0);
+	ASSERT_EQ_FMT((size_t)6, job(9).needs.n, "%zu");
+	PASS();
+}
+
+TEST gates(void)
+{
+	struct rec_job_spec spec;
+
+	ASSERT_EQ(ERR_NONE, parse("defaults: {retry: 2, timeout: 5m}\n" A
+				  "  qa:\n    needs: a\n    approval: {count: 2, from: [ann, bob], timeout: 30m,"
+				  " on_timeout: approve, message: \"Is it good?\"}\n"));
+	spec = job(1);
+	ASSERT(spec.gate_count == 2 && spec.gate_from.n == 2 && spec.gate_timeout_ms == 1800000);
+	ASSERT(spec.gate_expiry == GATE_APPROVE && is(spec.gate_message, "Is it good?"));
+	ASSERT(spec.retry_max == 0 && spec.timeout_ms == 0 && spec.argv.n == 0 && spec.script.len == 0);
+	ASSERT_EQ(ERR_NONE, parse("jobs: {qa: {approval: {}}}\n"));
+	ASSERT_EQ_FMT(UINT64_C(1), job(0).gate_count, "%" PRIu64);
+	PASS();
+}
+
+struct bad {
+	const char *text;
+	unsigned line, column;
+	enum err code;
+	const char *words;
+};
+
+static const struct bad bad_ones[] = {
+	{ "", 1, 1, ERR_INVALID, "the pipeline is empty" },
+	{ "jobs", 1, 1, ERR_INVALID, "a pipeline is a map, not a text" },
+	{ "name: x\n", 1, 1, ERR_INVALID, "has no jobs" },
+	{ "jobs: {}\n", 1, 7, ERR_INVALID, "has no job in it" },
+	{ "jobs:\n", 1, 6, ERR_INVALID, "there is nothing here" },
+	{ "jobs: [a]\n", 1, 7, ERR_INVALID, "jobs is a map, not a list" },
+	{ "jobs:\n  a: {run: x}\n  a: {run: y}\n", 3, 3, ERR_DUPLICATE, "'a' is given twice; the first one is in line 2" },
+	{ A "job: {}\n", 3, 1, ERR_UNKNOWN_NAME, "unknown key 'job'" },
+	{ A "on: push\n", 3, 1, ERR_UNKNOWN_NAME, "unknown key 'on'" },
+	{ "jobs:\n  a:\n    rnu: x\n", 3, 5, ERR_UNKNOWN_NAME, "unknown key 'rnu'" },
+	{ "jobs:\n  a: make\n", 2, 6, ERR_INVALID, "a job is a map, not a text" },
+	{ "jobs:\n  a: {needs: []}\n", 2, 3, ERR_INVALID, "neither run nor command" },
+	{ "jobs:\n  a b: {run: x}\n", 2, 3, ERR_INVALID, "a job's name has" },
+	{ "jobs:\n  a: {run: ''}\n", 2, 12, ERR_INVALID, "run is empty" },
+	{ "jobs:\n  a: {run: ~}\n", 2, 12, ERR_INVALID, "not nothing" },
+	{ "jobs:\n  a: {run: [x]}\n", 2, 12, ERR_INVALID, "run is a text, not a list" },
+	{ "jobs:\n  a: {run: x, command: y}\n", 2, 24, ERR_INVALID, "run or command, not both" },
+	{ "jobs:\n  a: {command: 'x | y'}\n", 2, 16, ERR_INVALID, "needs a shell" },
+	{ "jobs:\n  a: {command: []}\n", 2, 16, ERR_INVALID, "between 1 and" },
+	{ A "  b: {run: x, needs: [aa]}\n", 3, 23, ERR_UNKNOWN_NAME, "job 'b' needs 'aa', which does not exist" },
+	{ A "  b: {run: x, needs: [a.bad]}\n", 3, 23, ERR_UNKNOWN_NAME, "a result is .ok, .failed or .done" },
+	{ A "  b: {run: x, needs: {a: bad}}\n", 3, 26, ERR_UNKNOWN_NAME, "a result is ok, failed or done" },
+	{ A "  b: {run: x, needs: a || a}\n", 3, 22, ERR_INVALID, "joined by && alone" },
+	{ A "  b: {run: x, needs: a &&}\n", 3, 22, ERR_SYNTAX, "missing beside &&" },
+	{ A "  b: {run: x, needs: a, parents: a}\n", 3, 34, ERR_DUPLICATE, "given already" },
+	{ A "  b: {run: x, needs: [a, a.failed]}\n", 3, 26, ERR_INVALID, "two different results of 'a'" },
+	{ A "  b: {run: x, needs: b}\n", 3, 22, ERR_CYCLE, "needs itself" },
+	{ A "  b: {run: x, needs: c}\n  c: {run: x, needs: b}\n", 3, 3, ERR_CYCLE, "b -> c -> b" },
+	{ "jobs:\n  a: {run: x, retry: many}\n", 2, 22, ERR_INVALID, "a number between 0 and 1000" },
+	{ "jobs:\n  a: {run: x, retry: {maximum: 2}}\n", 2, 23, ERR_UNKNOWN_NAME, "unknown key 'maximum'" },
+	{ "jobs:\n  a: {run: x, timeout: 5 minutes}\n", 2, 24, ERR_INVALID, "a span of time" },
+	{ "jobs:\n  a: {run: x, priority: 101}\n", 2, 25, ERR_INVALID, "between 0 and 100" },
+	{ "jobs:\n  a: {run: x, mode: twice}\n", 2, 21, ERR_INVALID, "retry, exclusive or once" },
+	{ "jobs:\n  a: {run: x, mode: once, retry: 1}\n", 2, 34, ERR_INVALID, "can't be retried" },
+	{ "jobs:\n  a: {run: x, dir: tmp}\n", 2, 20, ERR_INVALID, "from the root" },
+	{ "jobs:\n  a: {run: x, env: {1A: x}}\n", 2, 21, ERR_INVALID, "a variable's name" },
+	{ "jobs:\n  a: {run: x, env: [A=x]}\n", 2, 20, ERR_INVALID, "env is a map" },
+	{ "jobs:\n  a: {run: x, not_before: tomorrow}\n", 2, 27, ERR_INVALID, "a time in UTC" },
+	{ "jobs:\n  a: {run: x, always: yes}\n", 2, 23, ERR_INVALID, "true or false" },
+	{ "jobs:\n  a: {run: x, worker: {labels: [a b]}}\n", 2, 33, ERR_INVALID, "a label has" },
+	{ "jobs:\n  a: {run: x, worker: {cpus: 2}}\n", 2, 24, ERR_UNKNOWN_NAME, "unknown key 'cpus'" },
+	{ "jobs:\n  a: {approval: {}, run: x}\n", 2, 21, ERR_INVALID, "'run' has no use" },
+	{ "jobs:\n  a: {approval: {count: 2, from: [ann]}}\n", 2, 17, ERR_INVALID, "only 1 may approve" },
+	{ "jobs:\n  a: {approval: {on_timeout: reject}}\n", 2, 30, ERR_INVALID, "without a timeout" },
+	{ "jobs:\n  a: {run: x, matrix: {}}\n", 2, 23, ERR_INVALID, "at least one axis" },
+	{ "jobs:\n  a: {run: x, matrix: {b: 1}}\n", 2, 27, ERR_INVALID, "an axis of a matrix is a list" },
+	{ "jobs:\n  a: {run: \"x ${matrix.c}\", matrix: {b: [1]}}\n", 2, 12, ERR_UNKNOWN_NAME, "no 'c' in this job's matrix" },
+	{ "jobs:\n  a:\n    run: x ${matrix.c}\n", 3, 12, ERR_UNKNOWN_NAME, "there is no matrix" },
+	{ "jobs:\n  a:\n    run: x ${run.id}\n", 3, 12, ERR_UNKNOWN_NAME, "TITAN_RUN" },
+	{ "jobs:\n  a:\n    run: x ${params.p} y\n", 3, 12, ERR_UNKNOWN_NAME, "no parameter 'p'" },
+	{ "jobs:\n  a: {run: x, matrix: {b: [1]}, timeout: '${matrix.b}s'}\n", 2, 42, ERR_INVALID, "the same for all" },
+	{ "params: {p: {}}\n" A, 1, 10, ERR_INVALID, "has a default, or is required" },
+	{ "params: {p: {enum: [a], default: b}}\n" A, 1, 34, ERR_INVALID, "is one of a, not 'b'" },
+	{ "params: {p: {dflt: b}}\n" A, 1, 14, ERR_UNKNOWN_NAME, "unknown key 'dflt'" },
+	{ A "finally: {a: {run: x}}\n", 3, 11, ERR_DUPLICATE, "is there already" },
+	{ A "concurrency: {max_jobs: 0}\n", 3, 25, ERR_INVALID, "a number between 1" },
+	{ "jobs: &x\n  a: {run: x}\n", 1, 7, ERR_INVALID, "anchors" },
+	{ "jobs:\n  a: *x\n", 2, 6, ERR_INVALID, "aliases" },
+	{ "jobs:\n  a: {run: !!str x}\n", 2, 12, ERR_INVALID, "tags" },
+	{ A "---\n" A, 3, 1, ERR_INVALID, "a second document" },
+	{ "jobs:\n  a: {run: \"x}\n", 2, 12, ERR_SYNTAX, "this isn't YAML" },
+	{ "jobs:\n  a: {run: x ${y}}\n", 2, 14, ERR_SYNTAX, "stands in quotes" },
+	{ "jobs:\n\ta: {run: x}\n", 2, 1, ERR_SYNTAX, "a tab" },
+	{ "jobs:\n  a: {run: \"\\0\"}\n", 2, 12, ERR_INVALID, "a NUL" },
+	{ "jobs:\n  \xc3\xa4: {run: x}\n  b: {rum: x}\n", 2, 3, ERR_INVALID, "a job's name" },
+	{ "# \xe2\x82\xac\njobs:\n  b: {rum: x}\n", 3, 7, ERR_UNKNOWN_NAME, "unknown key 'rum'" },
+	{ "jobs: {? [a] : b}\n", 1, 10, ERR_INVALID, "a key is a word" },
+	{ "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 1, 33, ERR_TOO_LARGE, "nested more than 32" },
+};
+
+TEST errors_point_at_their_place(void)
+{
+	for (size_t i = 0; i < sizeof(bad_ones) / sizeof(bad_ones[0]); i++) {
+		const struct bad *bad = &bad_ones[i];
+		struct buf shown = { 0 };
+		unsigned line = 0, column = 0;
+
+		ASSERT_EQ_FMTm(bad->text, (int)bad->code, (int)parse(bad->text), "%d");
+		ASSERTm(bad->text, strstr(error.text, bad->words) != NULL);
+		dagline_explain(slice_str(bad->text), "f", &spot, &error, &shown);
+		sscanf(buf_cstr(&shown), "f:%u:%u: error: ", &line, &column);
+		ASSERT_EQ_FMTm(bad->text, bad->line, line, "%u");
+		ASSERT_EQ_FMTm(bad->text, bad->column, column, "%u");
+		ASSERT_EQ_FMTm(bad->text, 2, err_exit_status(error.code), "%d");
+		buf_free(&shown);
+	}
+	PASS();
+}
+
+TEST errors_look_like_this(void)
+{
+	static const char text[] = "jobs:\n  unpack: {run: x}\n  encode:\n    run: x\n    needs: [unpak]\n";
+	struct buf shown = { 0 };
+
+	ASSERT_EQ(ERR_UNKNOWN_NAME, parse(text));
+	dagline_explain(slice_str(text), "x.yaml", &spot, &error, &shown);
+	ASSERT_STR_EQ("x.yaml:5:13: error: job 'encode' needs 'unpak', which does not exist\n"
+		      "    5 |     needs: [unpak]\n"
+		      "      |             ^~~~~ did you mean 'unpack'?\n", buf_cstr(&shown));
+	buf_free(&shown);
+	ASSERT_EQ(ERR_INVALID, parse("jobs:\r\n  \xe4\xb8\xad\xe6\x96\x87: {run: x}\r\n"));
+	dagline_explain(slice_str("jobs:\r\n  \xe4\xb8\xad\xe6\x96\x87: {run: x}\r\n"), "x.yaml", &spot, &error, &shown);
+	ASSERT(strstr(buf_cstr(&shown), "    2 |   \xe4\xb8\xad\xe6\x96\x87: {run: x}\n      |   ^~~~\n") != NULL);
+	buf_free(&shown);
+	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs:\n  a: {run: x, priorty: 3}\n"));
+	ASSERT_STR_EQ("did you mean 'priority'?", error.next);
+	PASS();
+}
+
+/* What multiplies stops at a limit, not at the end of the memory. */
+TEST limits(void)
+{
+	struct buf text = { 0 };
+
+	buf_add_str(&text, "params: {p: ");
+	for (int i = 0; i < 60000; i++)
+		buf_add_byte(&text, 'x');
+	buf_add_str(&text, "}\njobs:\n");
+	for (int i = 0; i < 2000; i++)
+		buf_addf(&text, "  j%d: {run: '${params.p}'}\n", i);
+	ASSERT_EQ(ERR_TOO_LARGE, parse(buf_cstr(&text)));
+	buf_free(&text);
+	buf_add_str(&text, "params: {p: 0123456789}\njobs:\n  a:\n    run: ");
+	for (int i = 0; i < 11000; i++)
+		buf_add_str(&text, "${params.p}${params.p}");
+	ASSERT_EQ(ERR_TOO_LARGE, parse(buf_cstr(&text)));
+	buf_free(&text);
+	buf_add_str(&text, "jobs:\n  a:\n    run: x\n    matrix:\n");
+	for (int axis = 0; axis < 12; axis++)
+		buf_addf(&text, "      a%d: [1, 2, 3, 4, 5, 6, 7, 8]\n", axis);
+	ASSERT_EQ(ERR_TOO_LARGE, parse(buf_cstr(&text)));
+	buf_free(&text);
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(needs_in_every_form);
+	RUN_TEST(the_final_ones_wait_for_all);
+	RUN_TEST(what_a_job_says);
+	RUN_TEST(parameters);
+	RUN_TEST(matrices);
+	RUN_TEST(gates);
+	RUN_TEST(errors_point_at_their_place);
+	RUN_TEST(errors_look_like_this);
+	RUN_TEST(limits);
+	arena_free(&arena);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What stands between met dependencies and the queue: delays, dates, and people. */
+#include "tests/unit/core_rig.h"
+
+static struct rec_job_spec *graph_gate(struct graph *graph, const char *name, const char *needs, uint64_t count,
+				       bool command)
+{
+	struct rec_job_spec *job = graph_job(graph, name, needs);
+
+	job->gate_count = count;
+	job->gate_message = slice_str("Ship it?");
+	if (!command)
+		job->argv.n = 0;
+	return job;
+}
+
+TEST a_gate_waits_for_enough_people(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, gate;
+
+	graph_job(&graph, "a", "");
+	graph_gate(&graph, "ok", "a", 2, false);
+	graph_job(&graph, "b", "ok");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	gate = rig_named(rig, run, "ok");
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "doesn't wait for approval: it is waiting"));
+	rig_run_one(rig, 0);
+	ASSERT_EQ(RUN_APPROVAL, rig_run_state(rig, run));
+	ASSERT_EQ(gate, view_gate_after(rig->core, 0));
+	ASSERT_EQ(0, view_gate_after(rig->core, gate));
+	rig_act(rig, ACT_APPROVE, run, "", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	ASSERT_EQ(0, rig->ok.count);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(1, rig_job(rig, gate).gate_have);
+	ASSERT_EQ(2, rig_job(rig, gate).gate_count);
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	ASSERT_EQ(0, rig->ok.count);
+	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+	ASSERT_EQ(3, rig_run_one(rig, 0));
+	ASSERT_EQ(2, rig->tables[TABLE_decision].count);
+	rig_act_as(rig, "ben", 2, ACT_REJECT, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "already ended"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST one_rejection_denies(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_gate(&graph, "ok", "", 3, true);
+	graph_job(&graph, "b", "ok");
+	graph_job(&graph, "c", "ok-");
+	run = rig_submit(rig, &graph);
+	rig_act_as(rig, "ben", 2, ACT_REJECT, run, "ok", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "ok"));
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "b"));
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "c"));
+	/* Decided anew in another round. */
+	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+	ASSERT_EQ(0, rig_job(rig, 1).gate_have);
+	rig_free(rig);
+	PASS();
+}
+
+TEST only_those_that_may(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct slice from[] = { slice_str("ana"), slice_str("ben") };
+	struct rec_job_spec *job = graph_gate(&graph, "ok", "", 1, true);
+	uint64_t run;
+
+	job->gate_from = (struct slice_list){ .at = from, .n = 2 };
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_act_as(rig, "cem", 3, ACT_APPROVE, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_DENIED, "isn't for cem"));
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_DENIED, "ana submitted run"));
+	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	/* A failure later asks nobody again. */
+	ASSERT_EQ(1, rig_run_one(rig, 0));
+	rig_free(rig);
+	PASS();
+}
+
+TEST expiry_comes_once_and_over_restarts(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_gate(&graph, "no", "", 1, true)->gate_timeout_ms = 5000;
+	graph_gate(&graph, "yes", "", 1, false)->gate_timeout_ms = 6000;
+	graph.jobs[1].gate_expiry = GATE_APPROVE;
+	graph_gate(&graph, "run", "", 1, true)->gate_timeout_ms = 6000;
+	graph.jobs[2].gate_expiry = GATE_APPROVE;
+	graph.jobs[2].retry_max = 1;
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(rig->now.wall_ms + 5000, rig_job(rig, 1).due_ms);
+	rig_pass(rig, 4999);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "no"));
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	rig_pass(rig, 1);
+	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "no"));
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	rig_pass(rig, 1000);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "yes"));
+	ASSERT_EQ(3, rig_run_one(rig, 1));
+	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "run"));
+	rig_pass(rig, 2000);
+	ASSERT_EQ(3, rig_run_one(rig, 0));
+	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+TEST delays_and_dates(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a")->delay_ms = 3000;
+	graph_job(&graph, "c", "")->not_before_ms = rig->now.wall_ms + 10000;
+	graph_gate(&graph, "d", "", 1, true)->delay_ms = 100;
+	rig_hello(rig, "w", 4);
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(rig->now.wall_ms + 10000, rig_job(rig, 3).due_ms);
+	ASSERT_EQ(1, rig_run_one(rig, 0));
+	ASSERT_EQ(0, rig_run_one(rig, 0));
+	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "b"));
+	rig_pass(rig, 100);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "d"));
+	rig_pass(rig, 2899);
+	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "b"));
+	rig_restart(rig);
+	rig_hello(rig, "w", 4);
+	rig_pass(rig, 1);
+	ASSERT_EQ(2, rig_run_one(rig, 0));
+	rig_pass(rig, 6999);
+	ASSERT_EQ(0, rig_run_one(rig, 0));
+	rig_pass(rig, 1);
+	ASSERT_EQ(3, rig_run_one(rig, 0));
+	rig_free(rig);
+	PASS();
+}
+
+static enum err refused(struct rig *rig, void (*spoil)(struct rec_job_spec *job))
+{
+	struct graph graph = { 0 };
+
+	spoil(graph_gate(&graph, "x", "", 1, true));
+	rig_submit(rig, &graph);
+	return (enum err)rig->error.code;
+}
+
+static struct slice twice[2];
+
+static void no_gate(struct rec_job_spec *job) { job->gate_count = 0; }
+static void too_many(struct rec_job_spec *job) { job->gate_count = LIMIT_GATE_PEOPLE_MAX + 1; }
+static void never(struct rec_job_spec *job) { job->gate_expiry = GATE_APPROVE; }
+static void early(struct rec_job_spec *job) { job->not_before_ms = -1; }
+static void same(struct rec_job_spec *job) { job->gate_from = (struct slice_list){ .at = twice, .n = 2 }; }
+static void few(struct rec_job_spec *job)
+{
+	same(job);
+	job->gate_from.n = 1;
+	job->gate_count = 2;
+}
+
+TEST nonsense_is_refused(void)
+{
+	struct rig *rig = rig_new();
+
+	twice[0] = twice[1] = slice_str("ana");
+	ASSERT_EQ(ERR_INVALID, refused(rig, no_gate));
+	ASSERT_EQ(ERR_TOO_LARGE, refused(rig, too_many));
+	ASSERT_EQ(ERR_INVALID, refused(rig, never));
+	ASSERT_EQ(ERR_INVALID, refused(rig, early));
+	ASSERT_EQ(ERR_DUPLICATE, refused(rig, same));
+	ASSERT_EQ(ERR_INVALID, refused(rig, few));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(gates)
+{
+	RUN_TEST(a_gate_waits_for_enough_people);
+	RUN_TEST(one_rejection_denies);
+	RUN_TEST(only_those_that_may);
+	RUN_TEST(expiry_comes_once_and_over_restarts);
+	RUN_TEST(delays_and_dates);
+	RUN_TEST(nonsense_is_refused);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(gates);
+	GREATEST_MAIN_END();
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* New rounds: what a retry opens again, and what stays; of live runs, of ended ones, of those that left. */
+#include "tests/unit/core_rig.h"
+
+/* a fails; b and then c need it; d is for its failure; e is apart. */
+static uint64_t failed_run(struct rig *rig)
+{
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	graph_job(&graph, "c", "b");
+	graph_job(&graph, "d", "a-");
+	graph_job(&graph, "e", "");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 7);
+	rig_run_all(rig);
+	CHECK(rig_run_state(rig, run) == RUN_FAILED);
+	return run;
+}
+
+static int64_t row_of_run(const struct rig *rig, uint64_t run)
+{
+	return rig_run_row(rig, (int64_t)run)->run.ended_ms;
+}
+
+TEST failed_jobs_and_their_descendants(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = failed_run(rig);
+
+	ASSERT(row_of_run(rig, run) > 0);
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+	ASSERT_EQ(4, rig->ok.count);
+	ASSERT_EQ(0, row_of_run(rig, run));
+	ASSERT_EQ(RUN_RUNNING, rig_run_state(rig, run));
+	ASSERT_EQ(1, rig_job(rig, rig_named(rig, run, "d")).round);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "d"));
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "e")).round);
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(3, rig_run_all(rig));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "c"));
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "d"));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+	ASSERT_EQ(0, rig->ok.count);
+	ASSERT_EQ(0, rig->errors);
+	rig_free(rig);
+	PASS();
+}
+
+TEST from_opens_what_succeeded_as_well(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = failed_run(rig);
+
+	rig_act(rig, ACT_RETRY, run, "", RETRY_ALL);
+	ASSERT_EQ(5, rig->ok.count);
+	rig_run_all(rig);
+	rig_act(rig, ACT_RETRY, run, "b", RETRY_FROM);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_EQ(2, rig_job(rig, rig_named(rig, run, "c")).round);
+	rig_run_one(rig, 3);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "c"));
+	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+TEST only_leaves_its_descendants(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = failed_run(rig);
+
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "b"));
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(1, rig_run_all(rig));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "a"));
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "b"));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "d"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_waiting_child_waits_again(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	graph_job(&graph, "c", "a b");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_EQ(2, rig_run_one(rig, 0));
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c"));
+	ASSERT_EQ(1, rig_run_one(rig, 0));
+	ASSERT_EQ(3, rig_run_one(rig, 0));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_runs_on_an_old_result_stays(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_act(rig, ACT_RETRY, run, "b", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended: it is running"));
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "b"));
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "b"));
+	ASSERT_EQ(1, rig_run_one(rig, 1));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "b"));
+	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+TEST retries_and_crashes_begin_anew(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->retry_max = 1;
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	for (int round = 0; round < 3; round++) {
+		ASSERT_EQ(1, rig_run_one(rig, 1));
+		ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
+		rig_pass(rig, 2000);
+		ASSERT_EQ(1, rig_run_one(rig, 1));
+		ASSERT_EQ(STATE_FAILED, rig_state(rig, 1));
+		rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+		ASSERT_EQ(0, rig_job(rig, 1).code);
+	}
+	ASSERT_EQ(1, rig_run_one(rig, 0));
+	ASSERT_EQ(7, rig_job(rig, 1).epoch & UINT32_MAX);
+	rig_free(rig);
+	PASS();
+}
+
+/* The rows of a run as the store would give them. */
+static size_t rows_of_run(const struct rig *rig, int64_t run, struct row *rows)
+{
+	static const enum row_table tables[] = { TABLE_run, TABLE_spec, TABLE_job };
+	size_t count = 0;
+
+	for (size_t t = 0; t < 3; t++) {
+		size_t first = count;
+
+		for (size_t i = 0; i < rig->tables[tables[t]].count; i++) {
+			const struct row *row = &rig->tables[tables[t]].at[i].row;
+			int64_t of = row->table == TABLE_run ? row->run.run :
+				     row->table == TABLE_spec ? row->spec.run : row->job.run;
+
+			if (of == run)
+				rows[count++] = *row;
+		}
+		for (size_t i = first; tables[t] == TABLE_job && i < count; i++)
+			for (size_t j = i + 1; j < count; j++)
+				if (rows[j].job.job < rows[i].job.job) {
+					struct row other = rows[i];
+
+					rows[i] = rows[j];
+					rows[j] = other;
+				}
+	}
+	return count;
+}
+
+static void reopen(struct rig *rig, uint64_t run, struct row *rows, size_t count)
+{
+	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000, .request = ++rig->request };
+
+	input.reopen = (struct input_reopen){ .act = { .verb = ACT_RETRY, .run = run, .value = RETRY_FAILED },
+		.rows = rows, .row_count = count };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+}
+
+TEST a_run_comes_back_into_memory(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = failed_run(rig), later;
+	struct graph graph = { 0 };
+	struct row rows[16];
+	size_t count;
+
+	graph_job(&graph, "x", "");
+	later = rig_submit(rig, &graph);
+	core_sweep(rig->core, UINT64_MAX);
+	ASSERT_EQ(0, view_job_at(rig->core, run, 0));
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "not live"));
+	count = rows_of_run(rig, (int64_t)run, rows);
+	ASSERT_EQ(7, count);
+	reopen(rig, run, rows, count);
+	ASSERT_EQ(4, rig->ok.count);
+	ASSERT_EQ(4, rig_run_all(rig));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, later));
+
+	/* Nothing to do: it leaves again, and comes back again. */
+	core_sweep(rig->core, UINT64_MAX);
+	count = rows_of_run(rig, (int64_t)run, rows);
+	reopen(rig, run, rows, count);
+	ASSERT_EQ(0, rig->ok.count);
+	ASSERT_EQ(0, rig->error.code);
+	core_sweep(rig->core, UINT64_MAX);
+	core_check(rig->core);
+	ASSERT_EQ(0, view_job_at(rig->core, run, 0));
+
+	/* Rows that contradict each other are refused, and nothing of them stays. */
+	rows[2].job.state = STATE_RUNNING;
+	reopen(rig, run, rows, count);
+	ASSERT_EQ(ERR_STORE_TRUST, rig->error.code);
+	reopen(rig, run, rows, count - 1);
+	ASSERT_EQ(ERR_STORE_TRUST, rig->error.code);
+	ASSERT_EQ(0, view_job_at(rig->core, run, 0));
+	rig_free(rig);
+	PASS();
+}
+
+TEST scopes_are_checked(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = failed_run(rig);
+
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "which job"));
+	rig_act(rig, ACT_RETRY, run, "a", 77);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "no such scope"));
+	rig_act(rig, ACT_RETRY, run, "zz", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "no job 'zz'"));
+	ASSERT(row_of_run(rig, run) > 0);
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(rounds)
+{
+	RUN_TEST(failed_jobs_and_their_descendants);
+	RUN_TEST(from_opens_what_succeeded_as_well);
+	RUN_TEST(only_leaves_its_descendants);
+	RUN_TEST(a_waiting_child_waits_again);
+	RUN_TEST(what_runs_on_an_old_result_stays);
+	RUN_TEST(retries_and_crashes_begin_anew);
+	RUN_TEST(a_run_comes_back_into_memory);
+	RUN_TEST(scopes_are_checked);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(rounds);
+	GREATEST_MAIN_END();
+}
