@@ -127,7 +127,11 @@ static enum err set_from(struct dag_reader *reader, struct dag_node *node, struc
 
 static enum err set_count(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
-	return number(reader, value, at, LIMIT_GATE_PEOPLE_MAX, &node->gate_count);
+	enum err err = number(reader, value, at, LIMIT_GATE_PEOPLE_MAX, &node->gate_count);
+
+	if (err == ERR_NONE && node->gate_count == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "at least one person approves a gate");
+	return err;
 }
 
 static enum err set_approve_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)

@@ -120,7 +120,8 @@ static enum err label_item(struct pipe *pipe, const struct tree_node *node, stru
 {
 	enum err err = template_item(pipe, node, ret);
 
-	if (err == ERR_NONE && !text_is_name(*ret) && memmem(ret->data, ret->len, "${matrix.", 9) == NULL)
+	if (err == ERR_NONE && !text_is_name(*ret) &&
+	    (ret->len == 0 || memmem(ret->data, ret->len, "${matrix.", 9) == NULL))
 		return pipe_fail(pipe, node, ERR_INVALID, "a label has letters, digits and _ . - only");
 	return err;
 }
@@ -185,6 +186,9 @@ enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tre
 		if (!pipe_is_variable(node->key))
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 					"a variable's name has letters, digits and _, and begins with no digit");
+		if (node->key.len >= 6 && memcmp(node->key.data, "TITAN_", 6) == 0)
+			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+					"names with TITAN_ are titan's own");
 		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
 		err = pipe_template(pipe, node, "a variable", arena_copy(pipe->reader.arena, slice_str(prefix)),
 				    &env.at[env.n++]);
