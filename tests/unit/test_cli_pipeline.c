@@ -231,7 +231,7 @@ static const struct bad bad_ones[] = {
 	{ A "job: {}\n", 3, 1, ERR_UNKNOWN_NAME, "unknown key 'job'" },
 	{ A "on: push\n", 3, 1, ERR_UNKNOWN_NAME, "unknown key 'on'" },
 	{ "jobs:\n  a:\n    rnu: x\n", 3, 5, ERR_UNKNOWN_NAME, "unknown key 'rnu'" },
-	{ "jobs:\n  a:\n    run: x\n    worker: {labels: ['']}\n", 4, 22, ERR_INVALID, "a label has letters" },
+	{ "jobs:\n  a:\n    run: x\n    worker: {labels: ['']}\n", 4, 23, ERR_INVALID, "a label has letters" },
 	{ "jobs:\n  a:\n    run: x\n    env: {TITAN_X: y}\n", 4, 11, ERR_INVALID, "titan's own" },
 	{ "jobs:\n  a: make\n", 2, 6, ERR_INVALID, "a job is a map, not a text" },
 	{ "jobs:\n  a: {needs: []}\n", 2, 3, ERR_INVALID, "neither run nor command" },
