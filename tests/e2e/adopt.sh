@@ -42,8 +42,7 @@ pid=$(master_pid)
 kill -KILL "$pid"
 until_true 5 process_gone "$pid"
 rm "$hold"
-sleep_gone() { ! grep -lzs "^TITAN_RUN=$run\$" /proc/[0-9]*/environ; }
-ok "a job ends while there is no master" until_true 10 sleep_gone
+ok "a job ends while there is no master" until_true 10 no_job_process
 start_cluster
 exits "its result was kept for the next one" 0 titan --timeout 30s wait "$run"
 started_once
@@ -58,7 +57,7 @@ ok "after kill -9 of the keeper a new one comes up" until_true 20 new_keeper
 ok "it adopts the job" until_true 10 job_is "$run" j running
 is "which was not started again" "$(wc -l <"$test_dir/starts")" 1
 exits "the run is cancelled" 0 titan -y cancel "$run"
-ok "and the adopted process ended" until_true 20 sleep_gone
+ok "and the adopted process ended" until_true 20 no_job_process
 ok "the run is cancelled" until_true 20 run_is "$run" cancelled
 rm -f "$hold"
 

@@ -3,7 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 1
-no_sleep() { [ "$(grep -lzs "^TITAN_RUN=$run\$" /proc/[0-9]*/environ 2>/dev/null | wc -l)" = 0 ]; }
 
 run=$(titan run -e "a -> b; a='sleep 1000'; b=true")
 ok "a job runs" until_true 10 job_is "$run" a running
@@ -11,13 +10,13 @@ exits "its run is cancelled" 0 titan -y cancel "$run"
 ok "the run ends" until_true 10 run_is "$run" cancelled
 is "the running job is cancelled" "$(job_state "$run" a)" cancelled
 is "and the waiting one" "$(job_state "$run" b)" cancelled
-ok "no process is left" until_true 5 no_sleep
+ok "no process is left" until_true 5 no_job_process
 
 run=$(titan run -e "stubborn; stubborn='trap \"\" TERM; (trap \"\" TERM; setsid sleep 1000 & sleep 1000) & sleep 1000'")
 ok "a job that ignores SIGTERM and forks away runs" until_true 10 job_is "$run" stubborn running
 exits "it is cancelled" 0 titan -y cancel "$run"
 ok "it is killed after the grace" until_true 20 run_is "$run" cancelled
-ok "with all of its processes" until_true 5 no_sleep
+ok "with all of its processes" until_true 5 no_job_process
 
 run=$(titan run -e "{a, b} -> c; a='sleep 1000'; b='sleep 1000'; c=true")
 ok "one of two runs" until_true 10 job_is "$run" a running

@@ -14,18 +14,15 @@ trap '' TERM HUP INT
 exec sleep 3600
 T
 chmod +x "$test_dir/tree"
-alive() { grep -lzs "^TITAN_RUN=" /proc/[0-9]*/environ 2>/dev/null | while read -r f; do
-	grep -qs "^State:.*Z" "${f%environ}status" || echo "$f"; done | xargs -r grep -lzs "^TITAN_STATE=\|^TITAN_RUN=$run\$" | wc -l; }
 all_run() { [ "$(state_of .jobs.running)" = "$trees" ]; }
-nobody() { [ "$(alive)" = 0 ]; }
 
 start_cluster --slots "$trees"
 run=$(yes "$test_dir/tree" | head -n "$trees" | titan run --lines)
 ok "$trees trees run" until_true 60 all_run
-many() { [ "$(alive)" -ge $((3 * trees)) ]; }
+many() { [ "$(job_processes | wc -l)" -ge $((3 * trees)) ]; }
 ok "of at least $((3 * trees)) processes" until_true 60 many
 titan -y cancel "$run" >/dev/null
 ok "cancelled, the run ends" until_true 300 run_is "$run" cancelled
-ok "and not one survives" until_true 20 nobody
+ok "and not one survives" until_true 20 no_job_process
 
 done_testing

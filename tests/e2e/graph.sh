@@ -43,6 +43,6 @@ is "it was tried three times" "$(wc -l <"$test_dir/tries")" 3
 exits "a job that runs too long is timed out" 1 titan run -w -e "slow; slow='sleep 100' timeout=200ms"
 run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
 is "and says so" "$(job_state "$run" slow)" timed_out
-ok "its process is gone" until_true 5 sh -c '! grep -lzs "^TITAN_STATE='"$TITAN_STATE"'" /proc/[0-9]*/environ 2>/dev/null | xargs -r -n1 dirname | xargs -r -I{} cat {}/comm | grep -qx sleep'
+ok "its process is gone" until_true 5 no_job_process
 
 done_testing

@@ -105,6 +105,18 @@ run_is() { [ "$(run_state "$1")" = "$2" ]; }
 run_ended() { case $(run_state "$1") in succeeded | failed | cancelled) ;; *) return 1 ;; esac; }
 process_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
 
+# Processes of this cluster's jobs: they work in directories of its workers, whatever they did to their
+# environment, parents and session. Numbers of runs are no use for this: other tests have the same.
+job_processes() {
+	local pid
+	for pid in /proc/[0-9]*; do
+		case $(readlink "$pid/cwd" 2>/dev/null) in
+		"$TITAN_STATE"/*/worker/*/attempts/*) echo "${pid#/proc/}" ;;
+		esac
+	done
+}
+no_job_process() { [ -z "$(job_processes)" ]; }
+
 # Every process whose environment names this test's state directory: daemons and jobs alike.
 cluster_processes() {
 	local pid
