@@ -156,6 +156,7 @@ TEST settings(void)
 	ASSERT_EQ(ERR_INVALID, parse("a=x prio=101"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x mode=twice"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x dir=here"));
+	ASSERT_EQ(ERR_INVALID, parse("?a;a=x count=0"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x env=NOTHING"));
 	PASS();
 }
