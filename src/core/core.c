@@ -129,6 +129,9 @@ void core_step(struct core *core, const struct core_input *input)
 	case INPUT_ACT:
 		act_step(core, input);
 		return;
+	case INPUT_SET:
+		set_step(core, input);
+		return;
 	case INPUT_REOPEN:
 		reopen_step(core, input);
 		return;
@@ -166,7 +169,7 @@ static void timer_fire(struct core *core, const struct timer *timer)
 		return;
 	}
 	job = job_find(core, timer->id);
-	job->flags &= (uint16_t)~JOB_TIMED;
+	job->flags &= (uint32_t)~JOB_TIMED;
 	if (timer->kind == TIMER_DUE)
 		job_due(core, job);
 	else if (timer->kind == TIMER_EXPIRY)

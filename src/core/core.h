@@ -30,6 +30,7 @@ enum input_kind {
 	INPUT_SUBMIT,
 	INPUT_CANCEL,
 	INPUT_ACT,                       /* any other act of a person */
+	INPUT_SET,                       /* change an object that is no run */
 	INPUT_REOPEN,                    /* an act on a run that has left memory, with its rows */
 	INPUT_SHUTDOWN,                  /* QUIT goes to every worker */
 	INPUT_WORKER_HELLO,
@@ -70,6 +71,12 @@ struct input_act {
 	struct slice person;             /* its name */
 };
 
+struct input_set {
+	struct msg_set set;
+	uint64_t principal;
+	struct slice person;             /* its name */
+};
+
 struct input_reopen {
 	struct input_act act;            /* RETRY */
 	const struct row *rows;          /* the run's, its specification's in order, its jobs' in order */
@@ -95,6 +102,7 @@ struct core_input {
 		struct input_submit submit;
 		struct input_cancel cancel;
 		struct input_act act;
+		struct input_set set;
 		struct input_reopen reopen;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;

@@ -24,10 +24,13 @@ core_sources = \
 	src/core/outbox.h \
 	src/core/pipeline.c \
 	src/core/place.c \
+	src/core/ready.c \
 	src/core/round.c \
 	src/core/rows.h \
 	src/core/runs.c \
+	src/core/set.c \
 	src/core/spec.c \
+	src/core/state.h \
 	src/core/submit.c \
 	src/core/timers.c \
 	src/core/view.c \

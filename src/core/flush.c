@@ -83,7 +83,7 @@ static void jobs_flush(struct core *core)
 		if (job->flags & JOB_ROW)
 			job_row_put(core, job);
 		outbox_changed(core->outbox, CHANGED_JOB, job_serial(job), job->run->number);
-		job->flags &= (uint16_t)~(JOB_TOUCHED | JOB_ROW);
+		job->flags &= (uint32_t)~(JOB_TOUCHED | JOB_ROW);
 	}
 	core->touched_count = 0;
 }

@@ -95,7 +95,7 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 	}
 	if (job->state == STATE_ASSIGNED && job->flags & JOB_RECALLED) {
 		/* The request may have gone with the old connection. */
-		job->flags &= (uint16_t)~JOB_RECALLED;
+		job->flags &= (uint32_t)~JOB_RECALLED;
 		core->recalls--;
 	}
 	if (job->state == STATE_ASSIGNED && phase == PHASE_RUNNING)
@@ -139,7 +139,7 @@ static void inventory_settle(struct core *core, struct worker *worker, const str
 		/* The last entry takes the place of one that leaves, and the last was looked at before. */
 		if (!(job->flags & JOB_HELD))
 			attempt_lost(core, job, OUTCOME_LOST, same_life);
-		job->flags &= (uint16_t)~JOB_HELD;
+		job->flags &= (uint32_t)~JOB_HELD;
 	}
 	jobs_settle(core);
 }

@@ -43,7 +43,7 @@ void job_touch(struct core *core, struct job *job, bool row)
 static void job_leave(struct core *core, struct job *job, enum job_state to)
 {
 	if (job->flags & JOB_TIMED) {
-		job->flags &= (uint16_t)~JOB_TIMED;
+		job->flags &= (uint32_t)~JOB_TIMED;
 		timer_stale(core);
 	}
 	if (state_terminal(job->state))
@@ -53,7 +53,7 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 	if (job->state == STATE_READY && to != STATE_ASSIGNED)
 		ready_leave(core, job);
 	if (job->flags & JOB_RECALLED && job->state == STATE_ASSIGNED) {
-		job->flags &= (uint16_t)~JOB_RECALLED;
+		job->flags &= (uint32_t)~JOB_RECALLED;
 		core->recalls--;
 	}
 	if (state_holds(job->state) && !state_holds(to))

@@ -369,7 +369,7 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 	for (uint32_t i = 0; i < run->job_count && err == ERR_NONE; i++) {
 		struct job *job = &run->jobs[i];
 
-		job->flags &= (uint16_t)~JOB_ROW;
+		job->flags &= (uint32_t)~JOB_ROW;
 		if (!standing_fits(job, standing[i])) {
 			err = TRUST(error, "job %llu of run %llu is %s, which its dependencies contradict",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
@@ -426,7 +426,7 @@ static enum err ended_rows_load(struct core *core, struct run *run, const struct
 			err = TRUST(error, "job %llu of run %llu is %s, though the run has ended",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
 				    state_table[job->state].name);
-		job->flags &= (uint16_t)~JOB_ROW;
+		job->flags &= (uint32_t)~JOB_ROW;
 	}
 	mem_free(standing);
 	return err;

@@ -47,7 +47,7 @@ static void job_reopen(struct core *core, struct job *job)
 	job->cpu_us = 0;
 	job->rss_kib = 0;
 	job->out_bytes = 0;
-	job->flags &= (uint16_t)~(JOB_LOOSE | JOB_PASSED);
+	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED);
 	job_move(core, job, EVENT_REOPENED, STATE_WAITING);
 }
 
@@ -63,7 +63,7 @@ static uint64_t opening_reopen(struct opening *opening)
 			job_reopen(opening->core, job);
 			reopened++;
 		} else {
-			job->flags &= (uint16_t)~JOB_MARKED;
+			job->flags &= (uint32_t)~JOB_MARKED;
 		}
 	}
 	return reopened;
@@ -119,7 +119,7 @@ static void opening_decide(struct opening *opening)
 
 		if (!(job->flags & JOB_MARKED))
 			continue;
-		job->flags &= (uint16_t)~JOB_MARKED;
+		job->flags &= (uint32_t)~JOB_MARKED;
 		if (standing[job->index].against) {
 			job->cause = cause_find(opening->core, job);
 			job_move(opening->core, job, EVENT_DEP_AGAINST, STATE_SKIPPED);

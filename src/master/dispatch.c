@@ -62,6 +62,28 @@ static enum err on_act(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
+static enum err on_set(struct incoming_frame *in)
+{
+	struct msg_set msg;
+	struct core_input *input;
+	struct slice *words;
+	enum err err = decode(in, OP_SET, &msg);
+
+	if (err != ERR_NONE || refuse_while_stuck(in, msg.id))
+		return err;
+	input = inbox_add(in->master, INPUT_SET, in->session, msg.id, in->body.len);
+	words = arena_alloc(&in->master->inbox.arena, msg.words.n * sizeof(*words));
+	for (size_t i = 0; i < msg.words.n; i++)
+		words[i] = keep(in, msg.words.at[i]);
+	msg.words.at = words;
+	msg.name = keep(in, msg.name);
+	msg.text = keep(in, msg.text);
+	input->set = (struct input_set){
+		.set = msg, .principal = in->session->uid, .person = slice_str(in->master->owner),
+	};
+	return ERR_NONE;
+}
+
 static enum err on_query(struct incoming_frame *in)
 {
 	struct msg_query msg;
@@ -299,6 +321,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_GRAPH_CHUNK] = on_graph_chunk,
 	[OP_GRAPH_COMMIT] = on_graph_commit,
 	[OP_ACT] = on_act,
+	[OP_SET] = on_set,
 	[OP_QUERY] = on_query,
 	[OP_SUBSCRIBE] = on_subscribe,
 	[OP_UNSUBSCRIBE] = on_unsubscribe,

@@ -53,7 +53,8 @@ sim_other = \
 	tests/sim/bugs/timeout-lost-at-load.patch \
 	tests/sim/bugs/welcome-before-stops.patch \
 	tests/sim/bugs/wrong-dependency-test.patch \
-	tests/sim/mutants.py
+	tests/sim/mutants.py \
+	tests/sim/refresh
 
 sim_programs = tests/sim/titan-sim
 

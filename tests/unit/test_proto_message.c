@@ -22,6 +22,7 @@ static const struct {
 	{ OP_GRAPH_COMMIT, true, false, ROLE_SUBMITTER },
 	{ OP_ACCEPTED, false, false, ROLE_NOBODY },
 	{ OP_ACT, true, false, ROLE_OPERATOR },
+	{ OP_SET, true, false, ROLE_OPERATOR },
 	{ OP_QUERY, true, false, ROLE_VIEWER },
 	{ OP_SUBSCRIBE, true, false, ROLE_VIEWER },
 	{ OP_UNSUBSCRIBE, true, false, ROLE_VIEWER },

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The state itself: the private structs of core. Nothing outside src/core includes this. A job's state is
+ * written by job_move and by loading, and by nothing else.
+ */
+#ifndef TITAN_CORE_STATE_H
+#define TITAN_CORE_STATE_H
+
+#include "base/check.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/rand.h"
+#include "core/core.h"
+#include "proto/limits.h"
+
+#define PAGE_JOBS 1024                   /* serial numbers in a page of the directory */
+#define INSTANCE_SIZE 16
+#define TRIGGER_BITS 2
+#define PRIORITY_MAX 100
+#define PRIORITY_DEFAULT 50
+#define EWMA_RESULTS 8                   /* results before a worker's run time counts as known */
+
+enum job_flag {
+	JOB_TOUCHED = 1,                 /* in core->touched */
+	JOB_ROW = 2,                     /* a row is due at the end of the turn */
+	JOB_QUEUED = 4,                  /* has an entry in its ready heap, be it stale */
+	JOB_TIMED = 8,                   /* has a valid timer */
+	JOB_TIMEOUT = 16,                /* its specification has timeout_ms */
+	JOB_RECALLED = 32,               /* its attempt was asked back; once an attempt */
+	JOB_HELD = 64,                   /* seen in the inventory being read */
+	JOB_ON_HOLD = 128,               /* a person holds it back */
+	JOB_LOOSE = 256,                 /* a parent began a new round without it: that decides nothing here */
+	JOB_MARKED = 512,                /* while a round is opened */
+	JOB_STAGED = 1024,               /* its specification has a delay or a gate */
+	JOB_PASSED = 2048,               /* its gate is open, in this round */
+	JOB_PARKED = 4096,               /* has an entry, be it stale, with its run's bound */
+	JOB_PARKED_GROUP = 8192,         /* with its fan-out's */
+	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
+};
+
+struct job {
+	uint64_t epoch;
+	struct run *run;
+	const uint8_t *spec;             /* in a blob of its run */
+	int64_t started_ms;
+	int64_t when_ms;                 /* due while delayed, expiry of a gate, end when terminal */
+	uint64_t cpu_us;
+	uint64_t out_bytes;
+	uint32_t rss_kib;
+	uint32_t code;
+	uint32_t index;
+	uint32_t spec_len;
+	uint32_t worker;                 /* number, of the latest attempt */
+	uint32_t cause;                  /* index + 1 of the job that settled it */
+	union {
+		uint32_t pending;        /* waiting: parents that are unsettled */
+		uint32_t held_at;        /* holds: its place in the worker's list */
+	};
+	uint16_t round;
+	uint16_t tries;                  /* attempts that may have started, in this round */
+	uint8_t crashes;
+	uint8_t state;
+	uint8_t stop_cause;
+	uint8_t outcome;
+	uint8_t priority;                /* 0..100 */
+	uint8_t mode;                    /* enum exec_mode */
+	uint16_t class_at;               /* its requirements, in core->classes */
+	uint32_t flags;
+	uint32_t group;                  /* its fan-out, place + 1 in run->groups */
+};
+
+struct name_index {                      /* open addressing: hash's high half, index + 1 */
+	uint64_t *slots;
+	size_t mask;
+	uint64_t seed;                   /* so that nobody can choose names that collide */
+};
+
+struct ready_class {                     /* of jobs with equal requirements; of those that left: stale */
+	uint64_t *keys;
+	size_t count, cap, stale;
+	struct slice_list labels;        /* sorted */
+	uint64_t runs;                   /* in memory that have jobs of it */
+};
+
+struct bound {                           /* most that may hold attempts at once */
+	uint32_t limit;                  /* 0: none */
+	uint32_t active;
+	uint32_t first;                  /* of a fan-out: what its jobs call it */
+	bool fail_fast;
+	struct lane *lanes;              /* ready jobs that wait for room */
+	size_t lane_count;
+};
+
+struct run {
+	uint64_t number;
+	uint64_t first;                  /* serial number of its first job */
+	uint32_t job_count;
+	uint32_t settled;                /* terminal jobs */
+	uint32_t counts[STATE_COUNT];
+	struct job *jobs;
+	uint32_t *child_start;           /* job_count + 1 places in children */
+	uint32_t *children;              /* index << TRIGGER_BITS | trigger */
+	struct blob **parts;
+	uint32_t *part_jobs;
+	uint32_t part_count;
+	char *name, *owner;
+	uint16_t *classes;               /* that its jobs are of, but for the first */
+	size_t class_count;
+	struct bound bound;
+	struct bound *groups;
+	size_t group_count;
+	struct name_index *names;        /* made when a job is first asked for by name */
+	int64_t submitted_ms;
+	int64_t ended_ms;                /* 0: live */
+	uint64_t ended_turn;
+	struct run *next_ended;
+	bool cancelled;
+	bool held;                       /* a person holds back all of it */
+	bool touched;
+	bool row_due;
+};
+
+struct run_entry {                       /* ascending by number; run is NULL once it was swept */
+	uint64_t number;
+	struct run *run;
+};
+
+struct run_list {
+	struct run_entry *at;
+	size_t head, count, cap, gone;   /* gone: NULL entries from head on */
+};
+
+struct page {                            /* runs with serial numbers in it, ascending */
+	size_t count, cap;
+	struct page_entry {
+		uint64_t first;
+		struct run *run;
+	} *at;
+};
+
+struct submit_key {
+	uint8_t id[24];                  /* principal, key */
+	uint8_t digest[32];
+	uint64_t run;
+};
+
+struct lane {
+	uint16_t class_at;
+	struct ready_class jobs;
+};
+
+enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY };
+
+struct timer {
+	int64_t due_ns;
+	uint64_t id;                     /* serial number, or number of a worker */
+	uint64_t stamp;                  /* epoch, or the worker's timer_stamp: an older one is stale */
+	uint16_t kind;                   /* enum timer_kind */
+	uint16_t round;                  /* of the job: an older one is stale */
+};
+
+struct timers {
+	struct timer *at;
+	size_t count, cap, stale;
+};
+
+struct held_entry {
+	struct job *job;
+	uint64_t stamp;                  /* order of assignment */
+};
+
+struct worker {
+	uint64_t number;
+	char *name;
+	uint8_t instance[INSTANCE_SIZE];
+	size_t instance_len;
+	uint32_t slots;
+	uint32_t slots_high;             /* most it ever offered: bounds what it can hold */
+	uint64_t conn;                   /* 0: none */
+	enum worker_state state;
+	bool quitting;                   /* was told to: gets nothing more */
+	bool touched;
+	bool timed;                      /* a timer with timer_stamp is under way */
+	struct slice_list labels;        /* sorted */
+	struct held_entry *held;
+	size_t held_count, held_cap;
+	uint64_t timer_stamp;
+	int64_t heard_ns;
+	int64_t seen_ms;
+	uint64_t pid, done;
+	uint64_t cpu_permille, mem_permille;
+	uint64_t run_us;                 /* moving average of how long its jobs run */
+	uint32_t results;
+};
+
+struct gate {                            /* of a job that waits for people */
+	uint64_t job;
+	uint64_t *people;                /* who approved */
+	size_t have, cap;
+};
+
+struct candidate {                       /* for placement: the lowest key is the best */
+	uint64_t key;
+	struct worker *worker;
+	uint64_t room;
+};
+
+struct core {
+	char *cluster;
+	uint64_t pid;
+	int64_t heartbeat_ms, lease_ms, grace_ms;
+	bool prefetch_off;
+
+	struct now now;
+	struct outbox *outbox;           /* of the turn under way */
+	uint64_t turn, generation, boot;
+	uint64_t next_run, next_job, next_worker;
+	struct rand_state rand;
+	uint64_t hash_seed;
+
+	struct run_list runs;
+	struct run *ended_first, *ended_last;
+	struct map pages;                /* serial / PAGE_JOBS to struct page */
+	struct name_map keys;            /* id to struct submit_key */
+	uint64_t live_jobs, live_runs;
+	uint64_t counts[STATE_COUNT];
+
+	struct worker **workers;         /* ascending by number */
+	size_t worker_count, worker_cap;
+	struct name_map worker_names;
+	struct map worker_conns;
+
+	struct ready_class **classes;    /* the first wants nothing; NULL: gone, to be used again */
+	size_t class_count;
+	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
+	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
+	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
+	struct candidate *candidates;
+	size_t candidate_cap;
+	struct timers timers;
+	uint64_t assign_stamp;
+	uint64_t recalls;                /* attempts asked back and still assigned */
+	uint64_t stale_results;
+
+	struct gate *gates;              /* ascending by job */
+	size_t gate_count, gate_cap;
+
+	struct job **touched;
+	size_t touched_count, touched_cap;
+	struct job **settled;            /* terminal, their children not yet told */
+	size_t settled_count, settled_cap;
+	struct run **touched_runs;
+	size_t touched_run_count, touched_run_cap;
+	struct worker **touched_workers;
+	size_t touched_worker_count, touched_worker_cap;
+	struct buf events;
+	bool run_counters_due, worker_counter_due;
+	struct arena scratch;            /* reset at each use */
+	bool loaded;
+	bool graphs_built;
+};
+
+#endif
