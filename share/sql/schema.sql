@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn
 CREATE TABLE meta (

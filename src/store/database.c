@@ -20,7 +20,7 @@
 #define CACHE_KIB 32768
 
 /* With the worker's ledger, which knows of what the store has lost: never the store alone. */
-static enum err hint_damaged(const struct database *database, struct error *error)
+enum err database_hint(const struct database *database, struct error *error)
 {
 	const char *slash = strrchr(database->path, '/');
 	int len = slash ? (int)(slash - database->path) : 1;
@@ -45,7 +45,7 @@ enum err database_error(struct database *database, enum err code, struct error *
 	}
 	error_set(error, code, "%s: %s: %s (%s)", database->path, doing, sqlite3_errmsg(database->handle),
 		  sqlite3_errstr(result));
-	return code == ERR_STORE_TRUST ? hint_damaged(database, error) : code;
+	return code == ERR_STORE_TRUST ? database_hint(database, error) : code;
 }
 
 enum err database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret_statement,
@@ -127,7 +127,7 @@ static bool ended_unclean(const char *path)
 }
 
 /* Whose file is it? Only then may it be changed. */
-static enum err check_identity(struct database *database, bool *ret_empty, struct error *error)
+static enum err check_identity(struct database *database, bool *ret_empty, int *ret_version, struct error *error)
 {
 	int application_id = 0, version = 0, tables = 0;
 	enum err err = ask_number(database, "PRAGMA application_id", &application_id, error);
@@ -149,9 +149,10 @@ static enum err check_identity(struct database *database, bool *ret_empty, struc
 			  database->path, version, STORE_VERSION);
 		return error_next(error, "titan version");
 	}
-	if (version < STORE_VERSION)
+	if (version < 1)
 		return error_set(error, ERR_VERSION, "the store %s has version %d, which no titan wrote",
 				 database->path, version);
+	*ret_version = version;
 	return ERR_NONE;
 }
 
@@ -163,7 +164,7 @@ static enum err check_content(struct database *database, struct error *error)
 	if (err != ERR_NONE || strcmp(verdict, "ok") == 0)
 		return err;
 	error_set(error, ERR_STORE_TRUST, "the store %s is damaged: %s", database->path, verdict);
-	return hint_damaged(database, error);
+	return database_hint(database, error);
 }
 
 static enum err create_tables(struct database *database, struct error *error)
@@ -193,6 +194,7 @@ static enum err set_up(struct database *database, struct error *error)
 {
 	char mode[16];
 	bool empty;
+	int version = STORE_VERSION;
 	enum err err;
 
 	sqlite3_extended_result_codes(database->handle, 1);
@@ -202,7 +204,7 @@ static enum err set_up(struct database *database, struct error *error)
 	err = run_sql(database, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
 		      "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;", "can't be set up", error);
 	if (err == ERR_NONE)
-		err = check_identity(database, &empty, error);
+		err = check_identity(database, &empty, &version, error);
 	if (err == ERR_NONE)
 		err = ask(database, "PRAGMA journal_mode = WAL", mode, sizeof(mode), error);
 	if (err != ERR_NONE)
@@ -225,6 +227,10 @@ static enum err set_up(struct database *database, struct error *error)
 	/* Takes the lock of a writer once: whoever else had the file open would be seen here. */
 	if (err == ERR_NONE)
 		err = run_sql(database, "BEGIN IMMEDIATE; COMMIT;", "can't be written", error);
+	if (err == ERR_NONE && version < STORE_VERSION)
+		err = check_content(database, error);
+	if (err == ERR_NONE && version < STORE_VERSION)
+		err = database_migrate(database, version, error);
 	return err;
 }
 
@@ -232,7 +238,7 @@ static enum err set_up(struct database *database, struct error *error)
  * The name of the write-ahead log on the disk: a commit is worth nothing without it. SQLite does that, too, and
  * takes no notice when it fails.
  */
-static enum err sync_dir(const char *path, struct error *error)
+enum err database_sync_dir(const char *path, struct error *error)
 {
 	const char *slash = strrchr(path, '/');
 	enum err err = ERR_NONE;
@@ -242,7 +248,7 @@ static enum err sync_dir(const char *path, struct error *error)
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fsync(fd) < 0)
-		err = error_system(error, errno, "can't sync the directory %s of the store", dir);
+		err = error_system(error, errno, "can't sync the directory %s", dir);
 	if (fd >= 0)
 		close(fd);
 	return err;
@@ -267,7 +273,7 @@ enum err database_open(struct database *database, const char *path, struct error
 	if (err == ERR_NONE && unclean)
 		err = check_content(database, error);
 	if (err == ERR_NONE)
-		err = sync_dir(path, error);
+		err = database_sync_dir(path, error);
 	if (err == ERR_NONE)
 		err = write_prepare(database, error);
 	if (err == ERR_NONE)

@@ -30,8 +30,14 @@ void database_close(struct database *database);          /* half-built is fine *
 int database_checkpoint(struct database *database, int mode);
 /* What SQLite says about its latest failure, as an error: database must not be used in between. */
 enum err database_error(struct database *database, enum err code, struct error *error, const char *doing);
+/* Adds what to do about a store that can't be trusted. */
+enum err database_hint(const struct database *database, struct error *error);
+enum err database_sync_dir(const char *path, struct error *error);       /* in which path is */
 enum err database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret_statement,
 			  struct error *error);
+
+/* migrate.c */
+enum err database_migrate(struct database *database, int version, struct error *error);
 
 /* write.c */
 struct batch {

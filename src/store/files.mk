@@ -2,10 +2,13 @@
 # Kept by tests/list-sources --write.
 
 store_sources = \
+	src/store/backup.c \
+	src/store/backup.h \
 	src/store/ballast.c \
 	src/store/ballast.h \
 	src/store/database.c \
 	src/store/database.h \
+	src/store/migrate.c \
 	src/store/read.c \
 	src/store/ring.c \
 	src/store/ring.h \

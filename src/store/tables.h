@@ -7,7 +7,7 @@
 #include "core/rows.h"
 
 #define STORE_APPLICATION_ID 0x7469746e  /* "titn" */
-#define STORE_VERSION        1           /* user_version: of the tables */
+#define STORE_VERSION        2           /* user_version: of the tables */
 
 enum column_type { COLUMN_INT, COLUMN_TEXT, COLUMN_BLOB };
 

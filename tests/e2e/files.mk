@@ -17,6 +17,7 @@ e2e_tests = \
 	tests/e2e/kill-master.sh \
 	tests/e2e/labels.sh \
 	tests/e2e/logs.sh \
+	tests/e2e/migrate.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/pause.sh \
 	tests/e2e/people.sh \

@@ -38,6 +38,7 @@ unit_programs = \
 	tests/unit/test_proto_message \
 	tests/unit/test_proto_states \
 	tests/unit/test_store_fault \
+	tests/unit/test_store_migrate \
 	tests/unit/test_store_open \
 	tests/unit/test_store_rows \
 	tests/unit/test_store_thread \
@@ -160,6 +161,9 @@ tests_unit_test_proto_states_LDADD = $(proto_libs)
 
 tests_unit_test_store_fault_SOURCES = tests/unit/test_store_fault.c
 tests_unit_test_store_fault_LDADD = $(store_libs)
+
+tests_unit_test_store_migrate_SOURCES = tests/unit/test_store_migrate.c
+tests_unit_test_store_migrate_LDADD = $(store_libs)
 
 tests_unit_test_store_open_SOURCES = tests/unit/test_store_open.c
 tests_unit_test_store_open_LDADD = $(store_libs)

@@ -62,18 +62,21 @@ TEST a_new_store_is_marked_and_private(void)
 
 TEST a_state_that_is_none_is_refused(void)
 {
-	char sql[256];
-
 	store_close(box_start(0));
 	for (int state = 0; state <= STATE_COUNT; state++) {
+		struct buf sql = { 0 };
 		sqlite3 *handle;
 		int result;
 
-		snprintf(sql, sizeof(sql), "INSERT INTO job VALUES (%d, 1, %d, "
-			 "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)", state, state);
+		buf_addf(&sql, "INSERT INTO job VALUES (%d, 1, %d", state, state);
+		for (size_t i = 3; i < table_list[TABLE_job].column_count; i++)
+			buf_add_str(&sql, table_list[TABLE_job].columns()[i].type == COLUMN_INT ? ", 0" :
+				    table_list[TABLE_job].columns()[i].type == COLUMN_TEXT ? ", ''" : ", x''");
+		buf_add_str(&sql, ")");
 		ASSERT_EQ_FMT(SQLITE_OK, sqlite3_open(box_path, &handle), "%d");
-		result = sqlite3_exec(handle, sql, NULL, NULL, NULL);
+		result = sqlite3_exec(handle, buf_cstr(&sql), NULL, NULL, NULL);
 		sqlite3_close(handle);
+		buf_free(&sql);
 		ASSERT_EQ_FMT(state < STATE_COUNT ? SQLITE_OK : SQLITE_CONSTRAINT, result, "%d");
 	}
 	PASS();
@@ -94,10 +97,15 @@ static enum greatest_test_res refused(enum err code, const char *part)
 
 TEST a_newer_version_is_refused(void)
 {
+	char sql[64];
+
 	store_close(box_start(0));
-	run_sql("PRAGMA user_version = 2");
-	CHECK_CALL(refused(ERR_VERSION, "version 2"));
-	run_sql("PRAGMA user_version = 1");
+	run_sql("PRAGMA user_version = 1000");
+	CHECK_CALL(refused(ERR_VERSION, "version 1000"));
+	run_sql("PRAGMA user_version = 0");
+	CHECK_CALL(refused(ERR_VERSION, "which no titan wrote"));
+	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", STORE_VERSION);
+	run_sql(sql);
 	store_close(box_start(0));
 	PASS();
 }

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A state directory that an older titan left behind with live runs is opened by this one, and goes on.
+fixtures=$(cd "$(dirname "$0")/../fixtures" && pwd)
+. "$(dirname "$0")/lib.sh"
+
+store=$TITAN_STATE/default/titan.db
+# What was delayed then is due by now, whatever the clock here says.
+make_store() { # VERSION
+	mkdir -m 700 -p "$TITAN_STATE/default"
+	python3 - "$store" "$fixtures/store-$1.sql" <<-'END' || exit 1
+	import sqlite3, sys
+	store = sqlite3.connect(sys.argv[1])
+	store.executescript(open(sys.argv[2]).read())
+	store.execute("update job set due_ms = 1 where due_ms > 0")
+	store.commit()
+	END
+	chmod 600 "$store"
+}
+python3 -c 'import sqlite3' 2>/dev/null || skip_all "python has no sqlite3"
+
+umask 077
+make_store 1
+: >"$HOME/go"
+"$TITAN" master --heartbeat 200ms --lease 500ms --grace 1s 2>"$test_dir/master.log" &
+until_true 20 titan status
+like "the log says where the old one is" "$(cat "$test_dir/master.log")" \
+	'tables of version 1: they become those of version [0-9]+; as it was: .*titan\.db-version-1$'
+is "it is kept, for us alone" "$(stat -c %a "$store-version-1")" 600
+is "all runs are there" "$(titan --json ls | jq -c '[.[].id] | sort')" "[1,2,3,4,5,6,7,8,9]"
+is "what ended is as it was" "$(titan --json ls | jq -c '[.[] | select(.id == 1 or .id == 2 or .id == 8) | .state] | sort')" \
+	'["cancelled","failed","succeeded"]'
+ok "the gate waits" job_is 3 review approval
+ok "what was held is held" job_is 9 h ready
+titan up --slots 2 >"$test_dir/up.out" 2>&1
+exits "the delayed run goes on" 0 titan --timeout 60s wait 4
+exits "so does the one that waited for a slot" 0 titan --timeout 60s wait 7
+exits "a job that ran then is run again" 0 titan --timeout 60s wait 6
+ok "one that may run once waits for a person" until_true 60 job_is 5 x unknown
+exits "the gate is approved" 0 titan approve 3/review
+exits "and its run ends" 0 titan --timeout 60s wait 3
+exits "the held run is released" 0 titan release 9
+exits "and ends" 0 titan --timeout 60s wait 9
+exits "a graph is taken" 0 titan run -w -e "n; n='echo new'"
+is "numbers go on" "$(titan --json ls | jq '[.[].id] | max')" 10
+is "the generation stays, it is the same history" "$(state_of .master.generation)" 1
+titan -y down >/dev/null 2>&1
+
+start_cluster --slots 1
+exits "the next start has nothing to do" 0 titan ls
+is "and makes no further copy" "$(ls "$TITAN_STATE/default" | grep -c version)" 1
+
+done_testing

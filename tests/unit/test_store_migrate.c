@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stores of older versions, from frozen fixtures: brought to today's tables with nothing lost, or left as they are. */
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "greatest.h"
+#include "store_box.h"
+
+#include "core/core.h"
+#include "store/tables.h"
+
+static char *fixture;
+
+static int first_cb(void *arg, int columns, char **values, char **names)
+{
+	(void)columns;
+	(void)names;
+	*(long *)arg = strtol(values[0] ? values[0] : "-1", NULL, 10);
+	return 0;
+}
+
+/* The first number that the statements answer. */
+static long sql(const char *path, const char *text)
+{
+	sqlite3 *handle;
+	long answer = -1;
+
+	if (sqlite3_open(path, &handle) != SQLITE_OK ||
+	    sqlite3_exec(handle, text, first_cb, &answer, NULL) != SQLITE_OK) {
+		fprintf(stderr, "%s: %.200s: %s\n", path, text, sqlite3_errmsg(handle));
+		answer = -2;
+	}
+	sqlite3_close(handle);
+	return answer;
+}
+
+static void make_version_1(void)
+{
+	if (sql(box_path, fixture) == -2 || chmod(box_path, 0600) != 0)
+		abort();
+}
+
+static const char *backup_path(const char *more)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s-version-1%s", box_path, more);
+	return path;
+}
+
+/* Rows of a table in the backup that aren't in the store with the same values, in its own columns. */
+static long missing_rows(const char *table)
+{
+	char text[1024], columns[512] = "";
+	sqlite3 *handle;
+	sqlite3_stmt *statement;
+
+	if (sqlite3_open(backup_path(""), &handle) != SQLITE_OK)
+		abort();
+	snprintf(text, sizeof(text), "SELECT group_concat(name) FROM pragma_table_info('%s')", table);
+	sqlite3_prepare_v2(handle, text, -1, &statement, NULL);
+	sqlite3_step(statement);
+	snprintf(columns, sizeof(columns), "%s", (const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	sqlite3_close(handle);
+	snprintf(text, sizeof(text), "ATTACH '%s' AS old; SELECT count(*) FROM (SELECT %s FROM old.%s EXCEPT "
+		 "SELECT %s FROM main.%s)", backup_path(""), columns, table, columns, table);
+	return sql(box_path, text);
+}
+
+/* Values of new columns that aren't 0 or empty. */
+static long odd_values(enum row_table which)
+{
+	const struct table *table = &table_list[which];
+	long odd = 0;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const char *name = table->columns()[i].name;
+		char text[512];
+
+		snprintf(text, sizeof(text), "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s'",
+			 table->name, name);
+		if (sql(backup_path(""), text) == 1)
+			continue;
+		snprintf(text, sizeof(text), "SELECT count(*) FROM %s WHERE %s NOT IN (0, '', x'')", table->name, name);
+		odd += sql(box_path, text);
+	}
+	return odd;
+}
+
+TEST version_1_becomes_todays(void)
+{
+	static const char *const tables[] = {
+		"meta", "worker", "run", "spec", "job", "decision", "submit_key", "event",
+	};
+	struct stat info;
+
+	make_version_1();
+	store_close(box_open(0));
+	ASSERT_EQ_FMT((long)STORE_VERSION, sql(box_path, "PRAGMA user_version"), "%ld");
+	ASSERT_EQ_FMT((long)STORE_APPLICATION_ID, sql(box_path, "PRAGMA application_id"), "%ld");
+	ASSERT_EQ_FMT(0L, sql(box_path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'old%'"), "%ld");
+	ASSERT_EQ_FMT((long)TABLE_COUNT, sql(box_path, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+					     "AND sql LIKE '%STRICT%'"), "%ld");
+	ASSERT_EQ_FMT(0, stat(backup_path(""), &info), "%d");
+	ASSERT_EQ_FMT(0600u, info.st_mode & 07777u, "%o");
+	ASSERT_EQ_FMT(1L, sql(backup_path(""), "PRAGMA user_version"), "%ld");
+	ASSERT_EQ_FMT(9L, sql(backup_path(""), "SELECT count(*) FROM run"), "%ld");
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		ASSERT_EQ_FMTm(tables[i], 0L, missing_rows(tables[i]), "%ld");
+	for (int table = 0; table < TABLE_COUNT; table++)
+		ASSERT_EQ_FMTm(table_list[table].name, 0L, odd_values(table), "%ld");
+	ASSERT_EQ_FMT(9L, sql(box_path, "SELECT count(*) FROM run"), "%ld");
+	PASS();
+}
+
+static enum err load_cb(const struct row *row, void *arg, struct error *error)
+{
+	return core_load_row(arg, row, error);
+}
+
+TEST what_lived_loads(void)
+{
+	struct core_config config = { .cluster = slice_str("test"), .seed = 1, .grace_ms = 1000, .lease_ms = 500,
+				      .heartbeat_ms = 100 };
+	struct core *core = core_new(&config);
+	struct outbox outbox = { 0 };
+	struct now now = { .mono_ns = NS_PER_S, .wall_ms = 1795006300000 };
+	struct error error;
+	struct store *store;
+
+	make_version_1();
+	store = box_open(0);
+	ASSERT_EQ_FMTm(error.text, ERR_NONE, store_load(store, load_cb, core, &error), "%d");
+	ASSERT_EQ_FMTm(error.text, ERR_NONE, core_load_end(core, now, &outbox, &error), "%d");
+	core_check(core);
+	store_close(store);
+	outbox_free(&outbox);
+	core_free(core);
+	PASS();
+}
+
+TEST each_backup_has_its_name(void)
+{
+	make_version_1();
+	store_close(box_open(0));
+	ASSERT_EQ_FMT(0, unlink(box_path), "%d");
+	make_version_1();
+	ASSERT_EQ_FMT(0L, sql(box_path, "DELETE FROM event; SELECT count(*) FROM event"), "%ld");
+	store_close(box_open(0));
+	ASSERT(sql(backup_path(""), "SELECT count(*) FROM event") > 0);
+	ASSERT_EQ_FMT(0L, sql(backup_path(".2"), "SELECT count(*) FROM event"), "%ld");
+	/* Only a store of an older version is copied. */
+	store_close(box_open(0));
+	ASSERT(access(backup_path(".3"), F_OK) != 0);
+	PASS();
+}
+
+static enum greatest_test_res refused(const char *change, const char *part)
+{
+	struct store *store = NULL;
+	struct error error;
+
+	unlink(box_path);
+	make_version_1();
+	if (sql(box_path, change) == -2)
+		abort();
+	ASSERT_EQ_FMT(ERR_STORE_TRUST, box_open_error(0, &store, &error), "%d");
+	ASSERTm(error.text, strstr(error.text, part));
+	ASSERT(error.next[0] != '\0');
+	ASSERT_EQ_FMT(1L, sql(box_path, "PRAGMA user_version"), "%ld");
+	ASSERT(access(backup_path(""), F_OK) != 0);
+	PASS();
+}
+
+TEST what_isnt_version_1_is_left_alone(void)
+{
+	CHECK_CALL(refused("DROP TABLE decision", "decision"));
+	CHECK_CALL(refused("ALTER TABLE job RENAME COLUMN due_ms TO soon", "job"));
+	CHECK_CALL(refused("ALTER TABLE worker DROP COLUMN seen_ms", "worker"));
+	PASS();
+}
+
+TEST a_damaged_page_is_seen(void)
+{
+	struct store *store = NULL;
+	struct error error;
+	uint8_t rubbish[4096];
+	struct stat info;
+	int fd;
+
+	make_version_1();
+	memset(rubbish, 0x5a, sizeof(rubbish));
+	ASSERT_EQ_FMT(0, stat(box_path, &info), "%d");
+	fd = open(box_path, O_WRONLY | O_CLOEXEC);
+	ASSERT_EQ_FMT(4096, (int)pwrite(fd, rubbish, sizeof(rubbish), info.st_size - 4096), "%d");
+	close(fd);
+	ASSERT_EQ_FMT(ERR_STORE_TRUST, box_open_error(0, &store, &error), "%d");
+	ASSERT(access(backup_path(""), F_OK) != 0);
+	CHECK_CALL(refused("PRAGMA ignore_check_constraints = 1; UPDATE job SET state = 99 WHERE job = 16", "damaged"));
+	PASS();
+}
+
+/* Behind the backup, in the middle of the transaction: all of it or none. */
+TEST what_fails_on_the_way_changes_nothing(void)
+{
+	struct store *store = NULL;
+	struct error error;
+
+	make_version_1();
+	/* In the way of the last table that is renamed. */
+	ASSERT(sql(box_path, "CREATE TABLE old_event (it)") != -2);
+	ASSERT(box_open_error(0, &store, &error) != ERR_NONE);
+	ASSERT_EQ_FMT(1L, sql(box_path, "PRAGMA user_version"), "%ld");
+	ASSERT_EQ_FMT(20L, sql(box_path, "SELECT count(*) FROM pragma_table_info('job')"), "%ld");
+	ASSERT_EQ_FMT(9L, sql(box_path, "SELECT count(*) FROM run"), "%ld");
+	ASSERT(sql(box_path, "DROP TABLE old_event") != -2);
+	store_close(box_open(0));
+	ASSERT_EQ_FMT((long)STORE_VERSION, sql(box_path, "PRAGMA user_version"), "%ld");
+	PASS();
+}
+
+SUITE(store_migrate)
+{
+	SET_SETUP(box_setup_cb, NULL);
+	SET_TEARDOWN(box_teardown_cb, NULL);
+	RUN_TEST(version_1_becomes_todays);
+	RUN_TEST(what_lived_loads);
+	RUN_TEST(each_backup_has_its_name);
+	RUN_TEST(what_isnt_version_1_is_left_alone);
+	RUN_TEST(a_damaged_page_is_seen);
+	RUN_TEST(what_fails_on_the_way_changes_nothing);
+}
+
+static void read_fixture(void)
+{
+	const char *source = getenv("TITAN_SRCDIR"), *file = __FILE__, *slash = strrchr(file, '/');
+	struct buf path = { 0 }, text = { 0 };
+
+	if (source)
+		buf_addf(&path, "%s/tests/fixtures/store-1.sql", source);
+	else
+		buf_addf(&path, "%.*s/../fixtures/store-1.sql", (int)(slash ? slash - file : 0), file);
+	if (io_read_file(AT_FDCWD, buf_cstr(&path), 1 << 20, &text) != 0) {
+		fprintf(stderr, "%s can't be read\n", buf_cstr(&path));
+		abort();
+	}
+	fixture = mem_strdup(buf_cstr(&text));
+	buf_free(&path);
+	buf_free(&text);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	read_fixture();
+	RUN_SUITE(store_migrate);
+	mem_free(fixture);
+	GREATEST_MAIN_END();
+}
