@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A client that submits graphs, some of them twice, repeats what wasn't answered with the same key, and
- * does to runs and jobs what people may do to them.
+ * does to runs and jobs what people may do to them (client_people.c, topics.def).
  */
 #include "sim.h"
 
 #include "base/mem.h"
+
+static const struct {
+	unsigned weight;
+	bool (*act)(struct sim_world *world, const struct sim_graph *graph);
+} people[] = {
+#define PERSON(name, weight, what) { weight, person_##name },
+#include "topics.def"
+#undef PERSON
+};
 
 static void send_graph(struct sim_world *world, struct sim_graph *graph, uint64_t index)
 {
@@ -16,8 +25,8 @@ static void send_graph(struct sim_world *world, struct sim_graph *graph, uint64_
 	conn_to_master(world, world->client_conn, message);
 }
 
-static void send_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
-		     const struct rec_job_spec *job, uint64_t person)
+void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
+		const struct rec_job_spec *job, uint64_t person)
 {
 	struct message *message = message_make(OP_ACT);
 
@@ -38,60 +47,30 @@ static void send_act(struct sim_world *world, const struct sim_graph *graph, enu
 	conn_to_master(world, world->client_conn, message);
 }
 
-static bool some_gate(struct sim_world *world, const struct sim_graph *graph)
-{
-	for (uint32_t i = 0; i < graph->count; i++) {
-		if (!oracle_job_asks(world, graph->run, i))
-			continue;
-		send_act(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, 0, &graph->jobs[i],
-			 1 + world_rand(world, SIM_PEOPLE));
-		return true;
-	}
-	return false;
-}
-
+/* By weight; what finds nothing to do leaves it to the next draw. */
 static void some_act(struct sim_world *world, const struct sim_graph *graph)
 {
-	const struct rec_job_spec *job = &graph->jobs[world_rand(world, graph->count)];
+	unsigned sum = 0;
 
-	if (world_chance(world, 400) && some_gate(world, graph))
-		return;
-	switch (world_rand(world, 9)) {
-	case 0:
-		send_act(world, graph, ACT_CANCEL, 0, world_chance(world, 500) ? job : NULL, 1);
-		break;
-	case 1:
-	case 2:
-		send_act(world, graph, ACT_PRIORITY, world_rand(world, 101), world_chance(world, 700) ? job : NULL, 1);
-		break;
-	case 3:
-		send_act(world, graph, ACT_RELEASE, 0, world_chance(world, 500) ? job : NULL, 1);
-		break;
-	case 4:
-		send_act(world, graph, ACT_RETRY, world_chance(world, 500) ? RETRY_FROM : RETRY_ONLY, job, 1);
-		break;
-	case 5:
-	case 6:
-		send_act(world, graph, ACT_RETRY, world_chance(world, 700) ? RETRY_FAILED : RETRY_ALL, NULL, 1);
-		break;
-	default:
-		send_act(world, graph, ACT_HOLD, 0, world_chance(world, 700) ? job : NULL, 1);
+	for (size_t i = 0; i < sizeof(people) / sizeof(people[0]); i++)
+		sum += people[i].weight;
+	for (int tries = 0; tries < 3; tries++) {
+		uint64_t lot = world_rand(world, sum);
+		size_t i = 0;
+
+		while (lot >= people[i].weight)
+			lot -= people[i++].weight;
+		if (people[i].act(world, graph))
+			return;
 	}
 }
 
 /* When nothing goes wrong any more, people let go of what they hold back, and settle what nobody knows. */
 static void tidy_up(struct sim_world *world, const struct sim_graph *graph)
 {
-	if (oracle_run_unknown(world, graph->run))
-		send_act(world, graph, ACT_CANCEL, 0, NULL, 1);
-	if (oracle_run_held(world, graph->run))
-		send_act(world, graph, ACT_RELEASE, 0, NULL, 1);
-	for (uint32_t i = 0; i < graph->count; i++)
-		for (uint64_t person = 1; oracle_job_asks(world, graph->run, i) && person <= SIM_PEOPLE; person++)
-			send_act(world, graph, ACT_APPROVE, 0, &graph->jobs[i], person);
-	for (uint32_t i = 0; i < graph->count; i++)
-		if (oracle_job_held(world, graph->run, i))
-			send_act(world, graph, ACT_RELEASE, 0, &graph->jobs[i], 1);
+#define TIDY(name, what) tidy_##name(world, graph);
+#include "topics.def"
+#undef TIDY
 }
 
 static void new_graph(struct sim_world *world)
@@ -99,7 +78,7 @@ static void new_graph(struct sim_world *world)
 	uint32_t most = world_chance(world, 50) ? 120 : 14;
 
 	world->graphs = mem_resize(world->graphs, world->graph_count + 1, sizeof(struct sim_graph *));
-	world->graphs[world->graph_count] = graph_make(&world->rand, world->graph_count + 1, most);
+	world->graphs[world->graph_count] = graph_make(&world->rand, world->graph_count + 1, most, world->features);
 	world->graph_count++;
 	send_graph(world, world->graphs[world->graph_count - 1], world->graph_count - 1);
 }

@@ -3,11 +3,22 @@
 
 sim_sources = \
 	tests/sim/client.c \
+	tests/sim/client_people.c \
 	tests/sim/disk.c \
 	tests/sim/graph.c \
+	tests/sim/graph_life.c \
+	tests/sim/graph_people.c \
+	tests/sim/graph_place.c \
 	tests/sim/main.c \
 	tests/sim/master.c \
 	tests/sim/oracle.c \
+	tests/sim/oracle.h \
+	tests/sim/oracle_bounds.c \
+	tests/sim/oracle_life.c \
+	tests/sim/oracle_people.c \
+	tests/sim/oracle_place.c \
+	tests/sim/oracle_retry.c \
+	tests/sim/oracle_run.c \
 	tests/sim/sim.h \
 	tests/sim/worker.c \
 	tests/sim/world.c
@@ -17,6 +28,7 @@ sim_tests = \
 	tests/sim/schedules.sh
 
 sim_other = \
+	tests/sim/README.md \
 	tests/sim/bugs/ack-before-commit.patch \
 	tests/sim/bugs/backoff-lost-at-load.patch \
 	tests/sim/bugs/bound-off-by-one.patch \
@@ -54,7 +66,8 @@ sim_other = \
 	tests/sim/bugs/welcome-before-stops.patch \
 	tests/sim/bugs/wrong-dependency-test.patch \
 	tests/sim/mutants.py \
-	tests/sim/refresh
+	tests/sim/refresh \
+	tests/sim/topics.def
 
 sim_programs = tests/sim/titan-sim
 

@@ -84,7 +84,7 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	input.hello.labels.at = labels;
 	for (unsigned i = 0; i < SIM_LABELS; i++)
 		if (world->workers[event->who].labels >> i & 1)
-			labels[input.hello.labels.n++] = slice_str(graph_labels[i]);
+			labels[input.hello.labels.n++] = slice_str(graph_label_names[i]);
 	input.hello.held = event->message->held;
 	input.hello.held_count = event->message->count;
 	core_step(world->master.core, &input);

@@ -41,10 +41,30 @@ struct sim_graph {
 	bool answered;
 };
 
-struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most);
+enum sim_feature {
+#define JOB_FEATURE(name, per_mille, what) FEATURE_##name,
+#include "topics.def"
+#undef JOB_FEATURE
+	JOB_FEATURES,
+	FEATURE_BEFORE_GRAPHS = JOB_FEATURES - 1,
+#define GRAPH_FEATURE(name, per_mille, what) FEATURE_##name,
+#include "topics.def"
+#undef GRAPH_FEATURE
+	FEATURE_COUNT                    /* 64 at most */
+};
+
+#define JOB_FEATURE(name, per_mille, what) void job_##name(struct rand_state *rand, struct sim_graph *graph, \
+							   struct rec_job_spec *job, uint32_t index);
+#define GRAPH_FEATURE(name, per_mille, what) void graph_##name(struct rand_state *rand, struct sim_graph *graph);
+#include "topics.def"
+#undef JOB_FEATURE
+#undef GRAPH_FEATURE
+
+struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features);
+uint64_t graph_features_draw(struct rand_state *rand);
 void graph_free(struct sim_graph *graph);
 #define SIM_LABELS 3
-extern const char *const graph_labels[SIM_LABELS];
+extern const char *const graph_label_names[SIM_LABELS];
 extern const char *const graph_people[SIM_PEOPLE];       /* by principal - 1 */
 
 /* ---- what is durable (disk.c) ---- */
@@ -207,6 +227,7 @@ struct sim_world {
 	struct sim_act *acts;
 	size_t act_count, act_cap;
 	struct oracle oracle;
+	uint64_t features;               /* FEATURE_ bits: what the graphs of this schedule may have */
 	bool faults;                     /* the safety phase; later everything must come to rest */
 	bool hasty;                      /* short leases and graces, so that they often end */
 	int64_t calm_ns;                 /* when the faults stopped */
@@ -258,12 +279,19 @@ void sim_worker_beat(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_free(struct sim_worker *worker);
 bool sim_worker_at_rest(const struct sim_worker *worker);
 
-/* client.c */
+/* client.c, client_people.c */
+#define PERSON(name, weight, what) bool person_##name(struct sim_world *world, const struct sim_graph *graph);
+#define TIDY(name, what) void tidy_##name(struct sim_world *world, const struct sim_graph *graph);
+#include "topics.def"
+#undef PERSON
+#undef TIDY
+void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
+		const struct rec_job_spec *job, uint64_t person);        /* job: NULL for the whole run */
 void client_step(struct sim_world *world);
 void client_receive(struct sim_world *world, const struct message *message);
 bool client_at_rest(const struct sim_world *world);
 
-/* oracle.c */
+/* oracle.c; who checks what: oracle.h */
 void oracle_turn(struct sim_world *world, const struct outbox *outbox);          /* decided, not durable */
 void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* just made durable */
 void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);

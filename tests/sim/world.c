@@ -342,6 +342,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->faults = true;
 	world->fault_percent = (unsigned)world_rand(world, 40);
 	world->fail_percent = (unsigned)world_rand(world, 50);
+	world->features = graph_features_draw(&world->rand);
 	world->worker_count = 1 + (uint32_t)world_rand(world, SIM_WORKERS_MAX);
 	world->hasty = world_chance(world, 600);
 	world->graph_target = 1 + world_rand(world, 6);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What people do to runs and jobs, and what they settle when nothing goes wrong any more. */
+#include "sim.h"
+
+static const struct rec_job_spec *some_job(struct sim_world *world, const struct sim_graph *graph)
+{
+	return &graph->jobs[world_rand(world, graph->count)];
+}
+
+bool person_cancel(struct sim_world *world, const struct sim_graph *graph)
+{
+	client_act(world, graph, ACT_CANCEL, 0, world_chance(world, 500) ? some_job(world, graph) : NULL, 1);
+	return true;
+}
+
+bool person_priority(struct sim_world *world, const struct sim_graph *graph)
+{
+	client_act(world, graph, ACT_PRIORITY, world_rand(world, 101),
+		   world_chance(world, 700) ? some_job(world, graph) : NULL, 1);
+	return true;
+}
+
+bool person_hold(struct sim_world *world, const struct sim_graph *graph)
+{
+	client_act(world, graph, ACT_HOLD, 0, world_chance(world, 700) ? some_job(world, graph) : NULL, 1);
+	return true;
+}
+
+bool person_release(struct sim_world *world, const struct sim_graph *graph)
+{
+	client_act(world, graph, ACT_RELEASE, 0, world_chance(world, 500) ? some_job(world, graph) : NULL, 1);
+	return true;
+}
+
+bool person_retry(struct sim_world *world, const struct sim_graph *graph)
+{
+	if (world_chance(world, 333))
+		client_act(world, graph, ACT_RETRY, world_chance(world, 500) ? RETRY_FROM : RETRY_ONLY,
+			   some_job(world, graph), 1);
+	else
+		client_act(world, graph, ACT_RETRY, world_chance(world, 700) ? RETRY_FAILED : RETRY_ALL, NULL, 1);
+	return true;
+}
+
+bool person_decide(struct sim_world *world, const struct sim_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++) {
+		if (!oracle_job_asks(world, graph->run, i))
+			continue;
+		client_act(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, 0, &graph->jobs[i],
+			   1 + world_rand(world, SIM_PEOPLE));
+		return true;
+	}
+	return false;
+}
+
+void tidy_unknown(struct sim_world *world, const struct sim_graph *graph)
+{
+	if (oracle_run_unknown(world, graph->run))
+		client_act(world, graph, ACT_CANCEL, 0, NULL, 1);
+}
+
+void tidy_gates(struct sim_world *world, const struct sim_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++)
+		for (uint64_t person = 1; oracle_job_asks(world, graph->run, i) && person <= SIM_PEOPLE; person++)
+			client_act(world, graph, ACT_APPROVE, 0, &graph->jobs[i], person);
+}
+
+void tidy_held(struct sim_world *world, const struct sim_graph *graph)
+{
+	if (oracle_run_held(world, graph->run))
+		client_act(world, graph, ACT_RELEASE, 0, NULL, 1);
+	for (uint32_t i = 0; i < graph->count; i++)
+		if (oracle_job_held(world, graph->run, i))
+			client_act(world, graph, ACT_RELEASE, 0, &graph->jobs[i], 1);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the checks share: what is known of each job, and when a check is asked. A check knows what happened
+ * and what became durable, never how the core decides: it calls nothing of core and reads nothing of it.
+ */
+#ifndef TITAN_SIM_ORACLE_H
+#define TITAN_SIM_ORACLE_H
+
+#include "sim.h"
+
+/* Decided: by the latest turn, durable or not. Durable: by the rows. Topics keep what they need in a part of their own. */
+struct oracle_job {
+	uint64_t job;
+	uint64_t run;
+	struct row_job row;              /* durable */
+	enum job_state durable, decided;
+	bool terminal;                   /* durable */
+	uint32_t round, round_decided;
+	uint32_t event_round;            /* as of the latest durable event */
+	uint64_t epoch_durable;
+	uint64_t round_epoch;            /* of the last attempt before this round */
+	bool loose_decided;
+
+	/* life */
+	uint32_t live, starts;           /* processes now; starts in this round */
+	uint64_t last_started;           /* epoch */
+	bool on_paused;                  /* a stopped machine ran it: the honest exception of I5 */
+
+	/* retries */
+	uint32_t fails;                  /* in this round */
+
+	/* cancel */
+	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
+
+	/* holds */
+	bool held_decided, run_held_decided;
+
+	/* gates */
+	int64_t gate_due_ms;             /* durable */
+	uint32_t opened;                 /* round + 1 whose gate is open */
+};
+
+struct oracle_start {
+	const struct sim_worker *worker;
+	struct oracle_job *job;
+	uint64_t epoch;
+	const struct row_job *row;       /* durable */
+	const struct sim_graph *graph;
+	const struct rec_job_spec *spec;
+	uint64_t first;                  /* serial of the graph's first job */
+	bool own_round;                  /* the attempt is of the job's present round */
+};
+
+/* Each may be NULL. The rows of a turn are on the simulated disk when row, event and start are asked. */
+struct oracle_check {
+	void (*turn)(struct sim_world *world, const struct outbox *outbox);      /* before its rows are noted as decided */
+	void (*given)(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job);
+	void (*row)(struct sim_world *world, const struct row *row, struct oracle_job *job,
+		    const struct outbox *outbox);        /* durable, before it is noted; job is NULL but for jobs */
+	void (*event)(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
+		      const struct rec_job_spec *spec, int64_t wall_ms);
+	void (*start)(struct sim_world *world, const struct oracle_start *start);
+	void (*crash)(struct sim_world *world);                  /* what was decided and not durable never was */
+	void (*quiet)(struct sim_world *world, const struct sim_worker *worker);
+	void (*rest)(struct sim_world *world);
+};
+
+struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial);
+const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first);
+
+#define ORACLE(name, what) extern const struct oracle_check oracle_##name;
+#include "topics.def"
+#undef ORACLE
+
+#endif

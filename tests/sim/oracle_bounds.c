@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How many jobs of a run or a fan-out are out at once, and that the first failure ends a fan-out that asked for it. */
+#include "oracle.h"
+
+static bool holds(enum job_state state)
+{
+	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
+}
+
+static void bounds_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, assign->run);
+	const struct sim_graph *graph = row ? map_get(&world->oracle.runs, assign->run) : NULL;
+	uint64_t first = row ? (uint64_t)row->run.first : 0, in_run = 0, in_group = 0;
+	const struct rec_job_spec *spec = graph ? &graph->jobs[job->job - first] : NULL;
+
+	for (uint32_t i = 0; graph && i < graph->count; i++) {
+		if (!holds(oracle_job(world, first + i)->decided))
+			continue;
+		in_run++;
+		in_group += graph->jobs[i].group == spec->group;
+	}
+	if (graph && graph->max_jobs && in_run > graph->max_jobs)
+		world_fail(world, "%u jobs of a run are out, and %u is the most", (unsigned)in_run, graph->max_jobs);
+	if (spec && spec->group_parallel && in_group > spec->group_parallel)
+		world_fail(world, "%u jobs of a fan-out are out, and %u is the most", (unsigned)in_group,
+			   (unsigned)spec->group_parallel);
+}
+
+/* The first failure of a fan-out ends the rest of it in the same transaction. */
+static void bounds_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *failed,
+			 const struct rec_job_spec *spec, int64_t wall_ms)
+{
+	uint64_t first = 0;
+	const struct sim_graph *graph = oracle_graph(world, event->job, &first);
+
+	(void)wall_ms;
+	if (!spec || !spec->group_fail_fast || failed->row.round != failed->event_round ||
+	    (event->to != STATE_FAILED && event->to != STATE_TIMED_OUT))
+		return;
+	for (uint32_t i = 0; i < graph->count; i++) {
+		const struct row *row = disk_get(&world->disk, TABLE_job, first + i);
+
+		if (graph->jobs[i].group != spec->group)
+			continue;
+		if (!row || (!state_terminal((enum job_state)row->job.state) && row->job.state != STATE_STOPPING &&
+			     (uint32_t)row->job.round == oracle_job(world, first + i)->event_round))
+			world_fail(world, "job %u failed, and job %u of its fan-out goes on", (unsigned)event->job,
+				   (unsigned)(first + i));
+	}
+}
+
+const struct oracle_check oracle_bounds = { .given = bounds_given, .event = bounds_event };

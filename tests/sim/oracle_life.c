@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A job's life: I2 terminal is final, I3 epochs, I4 once, I5 exclusive, I6 starts, I8 success, I9 and I11. */
+#include "oracle.h"
+
+static bool satisfied(enum trigger trigger, enum job_state parent)
+{
+	switch (trigger) {
+	case TRIGGER_OK:
+		return parent == STATE_SUCCEEDED;
+	case TRIGGER_FAILED:
+		return parent == STATE_FAILED || parent == STATE_TIMED_OUT || parent == STATE_DENIED ||
+		       parent == STATE_QUARANTINED;
+	default:
+		return state_terminal(parent);
+	}
+}
+
+static void start_needs(struct sim_world *world, const struct oracle_start *start)
+{
+	for (size_t i = 0; i < start->spec->needs.n; i++) {
+		uint64_t serial = start->first + start->spec->needs.at[i];
+		const struct row *parent = disk_get(&world->disk, TABLE_job, serial);
+		enum trigger trigger = start->spec->triggers.n ? (enum trigger)start->spec->triggers.at[i] : TRIGGER_OK;
+
+		if (!parent || !satisfied(trigger, (enum job_state)parent->job.state))
+			world_fail(world, "I6: job %u starts before its parent %u is durably settled in its favour",
+				   (unsigned)start->job->job, (unsigned)serial);
+	}
+}
+
+/* I6: a start needs a durable assignment and durably satisfied dependencies. */
+static void life_start(struct sim_world *world, const struct oracle_start *start)
+{
+	const struct oracle_job *job = start->job;
+	unsigned serial = (unsigned)job->job;
+
+	if (job->last_started >= start->epoch)
+		world_fail(world, "an attempt of job %u starts twice", serial);
+	if (!ledger_has_lease(start->worker->ledger, world->now_ns))
+		world_fail(world, "%s starts job %u without a lease", start->worker->name, serial);
+	if (start->spec->mode == EXEC_ONCE && start->own_round && job->starts > 0)
+		world_fail(world, "I4: job %u may start once, and starts again", serial);
+	if (start->spec->mode == EXEC_EXCLUSIVE && job->live > 0 && !job->on_paused)
+		world_fail(world, "I5: job %u may run once at a time, and starts beside itself", serial);
+	if (!(start->row->flags & ROW_JOB_LOOSE))        /* else a parent began another round behind it */
+		start_needs(world, start);
+}
+
+static void life_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
+{
+	if (assign->epoch <= job->epoch_durable)
+		world_fail(world, "I3: the epoch of job %u doesn't grow", (unsigned)job->job);
+	if (job->terminal && job->round == job->round_decided)
+		world_fail(world, "I8: job %u is given out again after it was settled", (unsigned)job->job);
+}
+
+static void life_row(struct sim_world *world, const struct row *any, struct oracle_job *job, const struct outbox *outbox)
+{
+	const struct row_job *row = &any->job;
+	enum job_state state = job ? (enum job_state)row->state : STATE_WAITING;
+
+	(void)outbox;
+	if (!job)
+		return;
+	if ((uint64_t)row->epoch < job->epoch_durable)
+		world_fail(world, "I3: the epoch of job %u shrinks", (unsigned)row->job);
+	if ((uint32_t)row->round < job->round)
+		world_fail(world, "job %u goes from round %u back to %u", (unsigned)row->job, job->round, (unsigned)row->round);
+	if (job->terminal && state != job->durable && (uint32_t)row->round == job->round)
+		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
+			   state_table[state].name);
+	if (state == STATE_SUCCEEDED && job->last_started != (uint64_t)row->epoch)
+		world_fail(world, "I3: job %u succeeded by an attempt that isn't its last", (unsigned)row->job);
+}
+
+static void life_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
+		       const struct rec_job_spec *spec, int64_t wall_ms)
+{
+	(void)spec;
+	(void)wall_ms;
+	if (event->event != EVENT_REOPENED)
+		return;
+	if (!state_terminal((enum job_state)event->from))
+		world_fail(world, "job %u begins a round before the last has ended", (unsigned)event->job);
+	job->starts = 0;
+}
+
+/* I11: a worker that has been in peace for a while runs only current attempts, and none that is out of time. */
+static void life_quiet(struct sim_world *world, const struct sim_worker *worker)
+{
+	int64_t since_ns = worker->welcomed_ns > world->calm_ns ? worker->welcomed_ns : world->calm_ns;
+
+	if (worker->paused_until_ns > since_ns)
+		since_ns = worker->paused_until_ns;
+	if (world->faults || world->now_ns - since_ns < 20 * NS_PER_S)
+		return;
+	for (size_t i = 0; i < worker->process_count; i++) {
+		const struct process *process = &worker->processes[i];
+		const struct row *row = disk_get(&world->disk, TABLE_job, process->job);
+		const struct rec_job_spec *spec = oracle_spec(world, process->job);
+
+		if (process->started_ns + 20 * NS_PER_S > world->now_ns)
+			continue;
+		if (!row || (uint64_t)row->job.epoch != process->epoch || state_terminal((enum job_state)row->job.state))
+			world_fail(world, "I11: %s still runs a stale attempt of job %u", worker->name, (unsigned)process->job);
+		if (spec && spec->timeout_ms && process->started_ns + (int64_t)spec->timeout_ms * MS + 20 * NS_PER_S < world->now_ns)
+			world_fail(world, "job %u runs on and on after its time-out", (unsigned)process->job);
+	}
+}
+
+/* I9: after faults stop no process is left. */
+static void life_rest(struct sim_world *world)
+{
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	while (map_next(&world->oracle.jobs, &cursor, &serial, &value))
+		if (((struct oracle_job *)value)->live)
+			world_fail(world, "I9: job %u still has a process", (unsigned)serial);
+}
+
+bool oracle_run_unknown(struct sim_world *world, uint64_t run)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+
+	for (int64_t i = 0; row && row->run.ended_ms == 0 && i < row->run.jobs; i++)
+		if (oracle_job(world, (uint64_t)(row->run.first + i))->durable == STATE_UNKNOWN)
+			return true;
+	return false;
+}
+
+const struct oracle_check oracle_life = {
+	.start = life_start, .given = life_given, .row = life_row, .event = life_event, .quiet = life_quiet, .rest = life_rest,
+};

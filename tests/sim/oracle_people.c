@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What people do: I10 cancel, I13 gates, and holding back. */
+#include "oracle.h"
+
+#include "base/mem.h"
+
+/* ---- cancel ---- */
+
+/* I10 is about the rounds that were there when the cancel was decided. */
+static void decided_cancel(struct sim_world *world, struct sim_act *act)
+{
+	const struct row *run = disk_get(&world->disk, TABLE_run, act->run);
+
+	if (!run || act->rounds || act->verb != ACT_CANCEL || !act->whole)
+		return;
+	act->job_count = (uint32_t)run->run.jobs;
+	act->rounds = mem_array(act->job_count, sizeof(*act->rounds));
+	for (uint32_t i = 0; i < act->job_count; i++)
+		act->rounds[i] = oracle_job(world, (uint64_t)run->run.first + i)->round_decided;
+}
+
+/* Before the turn's rows: a retry in the same turn may have come behind the cancel. */
+static void cancel_turn(struct sim_world *world, const struct outbox *outbox)
+{
+	for (size_t i = 0; i < outbox->frame_count; i++)
+		if (outbox->frames[i].op == OP_OK && outbox->frames[i].ok.id >= ACT_BASE)
+			decided_cancel(world, &world->acts[outbox->frames[i].ok.id - ACT_BASE]);
+}
+
+static void cancel_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
+{
+	(void)assign;
+	if (job->cancelled > job->round_decided)
+		world_fail(world, "I10: job %u is given out after its cancel was acknowledged", (unsigned)job->job);
+}
+
+void oracle_acted(struct sim_world *world, const struct sim_act *act)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, act->run);
+
+	world_note(world, "act %d on run %u is acknowledged", (int)act->verb, (unsigned)act->run);
+	for (uint32_t i = 0; row && i < act->job_count; i++) {
+		struct oracle_job *job = oracle_job(world, (uint64_t)row->run.first + i);
+
+		if (job->cancelled <= act->rounds[i])
+			job->cancelled = act->rounds[i] + 1;
+	}
+}
+
+const struct oracle_check oracle_cancel = { .turn = cancel_turn, .given = cancel_given };
+
+/* ---- holds ---- */
+
+static void holds_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
+{
+	(void)assign;
+	if (job->held_decided || job->run_held_decided)
+		world_fail(world, "job %u is given out while a person holds it back", (unsigned)job->job);
+}
+
+bool oracle_run_held(struct sim_world *world, uint64_t run)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+
+	return row && row->run.held && row->run.ended_ms == 0;
+}
+
+bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+	const struct row *job = row ? disk_get(&world->disk, TABLE_job, (uint64_t)row->run.first + index) : NULL;
+
+	return job && job->job.flags & ROW_JOB_HELD && !state_terminal((enum job_state)job->job.state);
+}
+
+const struct oracle_check oracle_holds = { .given = holds_given };
+
+/* ---- gates ---- */
+
+/* I13: people, or the expiry, and whoever may; once. */
+static void gates_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
+			const struct rec_job_spec *spec, int64_t wall_ms)
+{
+	uint64_t approved = 0, rejected = 0;
+
+	if (!spec || event->from != STATE_APPROVAL)
+		return;
+	for (size_t i = 0; i < world->disk.count; i++) {
+		const struct row *row = &world->disk.order[i]->row;
+
+		if (row->table != TABLE_decision || (uint64_t)row->decision.job != event->job ||
+		    row->decision.round != job->event_round)
+			continue;
+		approved += row->decision.verdict == 1;
+		rejected += row->decision.verdict == 0;
+		if (spec->gate_from.n > 0 && row->decision.person == SIM_PEOPLE)
+			world_fail(world, "somebody who may not decided gate %u", (unsigned)event->job);
+		if (spec->gate_from.n > 0 && row->decision.person == 1 && row->decision.verdict)
+			world_fail(world, "who submitted gate %u approved it", (unsigned)event->job);
+	}
+	if (event->event == EVENT_APPROVED && (approved < spec->gate_count || rejected > 0))
+		world_fail(world, "gate %u opened by %u people", (unsigned)event->job, (unsigned)approved);
+	if (event->event == EVENT_REJECTED && rejected != 1)
+		world_fail(world, "gate %u was rejected by nobody", (unsigned)event->job);
+	if (event->event == EVENT_EXPIRED && (job->gate_due_ms == 0 || job->gate_due_ms > wall_ms))
+		world_fail(world, "I13: gate %u expired before its time", (unsigned)event->job);
+	if (event->event == EVENT_EXPIRED && (event->to == STATE_DENIED) != (spec->gate_expiry == GATE_REJECT))
+		world_fail(world, "I13: gate %u expired into %s", (unsigned)event->job, state_table[event->to].name);
+	if (event->to == STATE_READY || event->to == STATE_SUCCEEDED)
+		job->opened = job->event_round + 1;
+}
+
+static void gates_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
+{
+	(void)world;
+	(void)outbox;
+	if (job && row->job.state == STATE_APPROVAL)
+		job->gate_due_ms = row->job.due_ms;
+}
+
+static void gates_start(struct sim_world *world, const struct oracle_start *start)
+{
+	if (start->spec->gate_count && start->own_round && start->job->opened != (uint32_t)start->row->round + 1)
+		world_fail(world, "job %u starts and nobody opened its gate", (unsigned)start->job->job);
+}
+
+bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+
+	return row && oracle_job(world, (uint64_t)row->run.first + index)->durable == STATE_APPROVAL;
+}
+
+const struct oracle_check oracle_gates = { .row = gates_row, .event = gates_event, .start = gates_start };

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* I1: what was acknowledged is durable and is one run. I16: a run's state is that of its jobs. I9: it ends. */
+#include "oracle.h"
+
+static void durable_key(struct sim_world *world, const struct row_submit_key *row)
+{
+	for (size_t i = 0; i < world->graph_count; i++) {
+		struct sim_graph *graph = world->graphs[i];
+
+		if (!slice_eq(row->submit_key, slice_make(graph->key, sizeof(graph->key))))
+			continue;
+		if (map_get(&world->oracle.runs, (uint64_t)row->run) && graph != map_get(&world->oracle.runs, (uint64_t)row->run))
+			world_fail(world, "two graphs share run %u", (unsigned)row->run);
+		map_put(&world->oracle.runs, (uint64_t)row->run, graph);
+		if (graph->invalid)
+			world_fail(world, "an invalid graph became run %u", (unsigned)row->run);
+		if (graph->run && graph->run != (uint64_t)row->run)
+			world_fail(world, "I1: one submit became two runs");
+	}
+}
+
+/* I16: a run's row, when it ended, says what its jobs say. */
+static void durable_run(struct sim_world *world, const struct row_run *row)
+{
+	uint32_t counts[STATE_COUNT] = { 0 };
+
+	if (row->ended_ms == 0)
+		return;
+	for (int64_t i = 0; i < row->jobs; i++) {
+		const struct row *job = disk_get(&world->disk, TABLE_job, (uint64_t)(row->first + i));
+
+		if (!job)
+			world_fail(world, "I16: run %u ended without its job %u", (unsigned)row->run, (unsigned)(row->first + i));
+		counts[job->job.state]++;
+	}
+	if ((int64_t)run_state_of(counts) != row->state || !run_state_terminal(run_state_of(counts)))
+		world_fail(world, "I16: run %u isn't what its jobs are", (unsigned)row->run);
+}
+
+static void runs_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
+{
+	(void)job;
+	(void)outbox;
+	if (row->table == TABLE_submit_key)
+		durable_key(world, &row->submit_key);
+	else if (row->table == TABLE_run)
+		durable_run(world, &row->run);
+}
+
+void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run)
+{
+	world_note(world, "%s is run %u", graph->name, (unsigned)run);
+	if (graph->invalid)
+		world_fail(world, "an invalid graph was accepted");
+	if (map_get(&world->oracle.runs, run) != graph || !disk_get(&world->disk, TABLE_run, run))
+		world_fail(world, "I1: run %u was acknowledged and isn't durable", (unsigned)run);
+	if (graph->run && graph->run != run)
+		world_fail(world, "I1: one submit became two runs");
+	graph->run = run;
+}
+
+static void runs_rest(struct sim_world *world)
+{
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+		const struct row *row = graph->run ? disk_get(&world->disk, TABLE_run, graph->run) : NULL;
+
+		if (graph->invalid)
+			continue;
+		if (!row || row->run.ended_ms == 0)
+			world_fail(world, "I9: %s never ended", graph->name);
+	}
+}
+
+const struct oracle_check oracle_runs = { .row = runs_row, .rest = runs_rest };
