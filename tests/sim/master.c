@@ -138,12 +138,15 @@ static void plan_turn(struct sim_world *world, int64_t after_ns)
 {
 	struct sim_master *master = &world->master;
 	int64_t at = world->now_ns + (after_ns > 0 ? after_ns : 0);
+	struct event *event;
 
 	if (master->turn_planned && master->due_planned_ns <= at)
 		return;
 	master->turn_planned = true;
 	master->due_planned_ns = at;
-	world_plan(world, at - world->now_ns, HAPPENS_TURN, 0)->b = master->life;
+	event = world_plan(world, at - world->now_ns, HAPPENS_TURN, 0);
+	event->a = ++master->turn_number;
+	event->b = master->life;
 }
 
 void sim_master_receive(struct sim_world *world, const struct event *event)

@@ -187,6 +187,7 @@ struct sim_master {
 	struct event *inbox;
 	size_t inbox_count, inbox_cap;
 	bool turn_planned;
+	uint64_t turn_number;            /* of the plan that counts: a nearer one replaces it */
 	int64_t due_planned_ns;
 };
 

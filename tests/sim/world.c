@@ -292,7 +292,7 @@ static void happen(struct sim_world *world, struct event *event)
 		to_peer(world, event);
 		break;
 	case HAPPENS_TURN:
-		if (world->master.up && event->b == world->master.life)
+		if (world->master.up && event->b == world->master.life && event->a == world->master.turn_number)
 			sim_master_turn(world);
 		break;
 	case HAPPENS_COMMIT:
