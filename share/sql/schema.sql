@@ -34,12 +34,13 @@ CREATE TABLE run (
 	counts BLOB NOT NULL -- when ended: jobs by state, u32 little-endian each
 ) STRICT;
 
--- a run's graph as submitted, in parts; immutable
+-- a run's graph as submitted, in parts; those that came later follow; immutable
 CREATE TABLE spec (
 	run INTEGER NOT NULL,
 	part INTEGER NOT NULL, -- from 0
 	count INTEGER NOT NULL, -- jobs in it
 	body BLOB NOT NULL, -- job_spec records, one after the other
+	first INTEGER NOT NULL, -- serial number of its first job, if they came later; 0: it goes on with the part before
 	PRIMARY KEY (run, part)
 ) STRICT, WITHOUT ROWID;
 

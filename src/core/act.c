@@ -46,9 +46,9 @@ static enum err act_priority(struct core *core, const struct input_act *act, str
 	if (act->value > PRIORITY_MAX)
 		return error_set(error, ERR_INVALID, "a priority goes from 0 to %d, not %llu", PRIORITY_MAX,
 				 (unsigned long long)act->value);
-	for (uint32_t i = 0; i < run->job_count; i++)
-		if (!job || job == &run->jobs[i])
-			*ret_changed += job_prioritize(core, &run->jobs[i], (uint8_t)act->value);
+	for (struct job *at = run_job(run, 0); at; at = job_next(at))
+		if (!job || job == at)
+			*ret_changed += job_prioritize(core, at, (uint8_t)act->value);
 	return ERR_NONE;
 }
 
@@ -58,13 +58,13 @@ static uint64_t run_hold(struct core *core, struct run *run, bool hold)
 {
 	if (run->held == hold)
 		return 0;
-	for (uint32_t i = 0; i < run->job_count; i++)
-		if (run->jobs[i].state == STATE_READY)
-			ready_leave(core, &run->jobs[i]);
+	for (struct job *job = run_job(run, 0); job; job = job_next(job))
+		if (job->state == STATE_READY)
+			ready_leave(core, job);
 	run->held = hold;
-	for (uint32_t i = 0; i < run->job_count; i++)
-		if (run->jobs[i].state == STATE_READY)
-			ready_push(core, &run->jobs[i]);
+	for (struct job *job = run_job(run, 0); job; job = job_next(job))
+		if (job->state == STATE_READY)
+			ready_push(core, job);
 	run_offer(core, run);            /* not before all of them are where they belong */
 	run_touch(core, run, true);
 	return run->job_count - run->settled;

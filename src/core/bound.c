@@ -135,9 +135,7 @@ void group_fail(struct core *core, const struct job *failed)
 {
 	struct run *run = failed->run;
 
-	for (uint32_t i = 0; i < run->job_count; i++) {
-		struct job *job = &run->jobs[i];
-
+	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		if (job->group != failed->group || job == failed || state_terminal(job->state))
 			continue;
 		if (job_cancel(core, job))

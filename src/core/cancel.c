@@ -27,8 +27,8 @@ static uint64_t run_cancel(struct core *core, struct run *run)
 {
 	uint64_t changed = 0;
 
-	for (uint32_t i = 0; i < run->job_count; i++)
-		changed += job_cancel(core, &run->jobs[i]);
+	for (struct job *job = run_job(run, 0); job; job = job_next(job))
+		changed += job_cancel(core, job);
 	if (changed > 0 && !run->cancelled) {
 		run->cancelled = true;
 		run_touch(core, run, true);

@@ -41,8 +41,8 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
 	for (uint32_t part = 0; part < run->part_count; part++)
 		mix(hash, hash_bytes(run->parts[part]->data, run->parts[part]->len, run->part_jobs[part]));
-	for (uint32_t i = 0; i < run->job_count; i++)
-		hash_job(hash, &run->jobs[i]);
+	for (const struct job *job = run_job(run, 0); job; job = job_next(job))
+		hash_job(hash, job);
 }
 
 static uint64_t hash_keys(const struct core *core)
@@ -158,8 +158,8 @@ static uint64_t check_bounds(const struct core *core, const struct run *run)
 	for (size_t at = 0; at < run->group_count; at++) {
 		uint64_t active = 0;
 
-		for (uint32_t i = 0; i < run->job_count; i++)
-			active += run->jobs[i].group == at + 1 && state_holds(run->jobs[i].state);
+		for (const struct job *job = run_job(run, 0); job; job = job_next(job))
+			active += job->group == at + 1 && state_holds(job->state);
 		parked += check_bound(core, run, &run->groups[at], active);
 	}
 	return parked;
@@ -171,10 +171,10 @@ static void check_run(const struct core *core, const struct run *run, uint64_t c
 	uint32_t own[STATE_COUNT] = { 0 };
 	uint32_t settled = 0;
 
-	for (uint32_t i = 0; i < run->job_count; i++) {
-		check_job(core, &run->jobs[i], standing[i]);
-		own[run->jobs[i].state]++;
-		settled += state_terminal(run->jobs[i].state);
+	for (const struct job *job = run_job(run, 0); job; job = job_next(job)) {
+		check_job(core, job, standing[job->index]);
+		own[job->state]++;
+		settled += state_terminal(job->state);
 	}
 	mem_free(standing);
 	CHECK(memcmp(own, run->counts, sizeof(own)) == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Is the graph acyclic (I16)? Jobs are taken away as their parents are; what remains hangs behind a
+ * Are jobs that came together acyclic (I16)? None that was there before needs them. Jobs are taken away as their parents are; what remains hangs behind a
  * cycle, and going from parent to parent among what remains must end in it.
  */
 #include "core/internal.h"
@@ -10,20 +10,20 @@
 #define CYCLE_NAMES 8
 
 /* open[i] ends as the number of parents that weren't taken; 0 for all means acyclic. */
-static uint32_t jobs_take(const struct run *run, uint32_t *open, uint32_t *queue)
+static uint32_t jobs_take(const struct extent *extent, uint32_t *open, uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
 
-	for (uint32_t i = 0; i < run->job_count; i++) {
-		open[i] = run->jobs[i].pending;
+	for (uint32_t i = 0; i < extent->count; i++) {
+		open[i] = extent->jobs[i].pending;
 		if (open[i] == 0)
 			queue[tail++] = i;
 	}
 	while (head < tail) {
 		uint32_t parent = queue[head++];
 
-		for (uint32_t at = run->child_start[parent]; at < run->child_start[parent + 1]; at++) {
-			uint32_t child = run->children[at] >> TRIGGER_BITS;
+		for (uint32_t at = extent->child_start[parent]; at < extent->child_start[parent + 1]; at++) {
+			uint32_t child = (extent->children[at] >> TRIGGER_BITS) - extent->start;
 
 			if (--open[child] == 0)
 				queue[tail++] = child;
@@ -32,64 +32,64 @@ static uint32_t jobs_take(const struct run *run, uint32_t *open, uint32_t *queue
 	return tail;
 }
 
-static uint32_t remaining_parent(struct core *core, const struct run *run, const uint32_t *open,
+static uint32_t remaining_parent(struct core *core, const struct extent *extent, const uint32_t *open,
 				 uint32_t index)
 {
 	struct rec_job_spec spec;
 
-	job_spec_decode(core, &run->jobs[index], &spec);
+	job_spec_decode(core, &extent->jobs[index], &spec);
 	for (size_t i = 0; i < spec.needs.n; i++)
-		if (open[spec.needs.at[i]] > 0)
-			return (uint32_t)spec.needs.at[i];
+		if (spec.needs.at[i] >= extent->start && open[spec.needs.at[i] - extent->start] > 0)
+			return (uint32_t)spec.needs.at[i] - extent->start;
 	CHECK(!"a job that remains has a parent that remains");
 	return 0;
 }
 
-static void name_add(struct core *core, struct buf *text, const struct run *run, uint32_t index)
+static void name_add(struct core *core, struct buf *text, const struct extent *extent, uint32_t index)
 {
 	struct rec_job_spec spec;
 
-	job_spec_decode(core, &run->jobs[index], &spec);
+	job_spec_decode(core, &extent->jobs[index], &spec);
 	buf_add_slice(text, spec.name);
 }
 
 /* path was walked from child to parent; it is told from parent to child. */
-static enum err cycle_tell(struct core *core, const struct run *run, const uint32_t *path, uint32_t len,
+static enum err cycle_tell(struct core *core, const struct extent *extent, const uint32_t *path, uint32_t len,
 			   struct error *error)
 {
 	struct buf text = { 0 };
 	enum err err;
 
 	for (uint32_t i = 0; i < len && i < CYCLE_NAMES; i++) {
-		name_add(core, &text, run, path[len - 1 - i]);
+		name_add(core, &text, extent, path[len - 1 - i]);
 		buf_add_str(&text, " -> ");
 	}
 	if (len > CYCLE_NAMES)
 		buf_addf(&text, "(%u more) -> ", len - CYCLE_NAMES);
-	name_add(core, &text, run, path[len - 1]);
+	name_add(core, &text, extent, path[len - 1]);
 	err = error_set(error, ERR_CYCLE, "the graph has a cycle: %s", buf_cstr(&text));
 	buf_free(&text);
 	return err;
 }
 
-enum err graph_check_cycle(struct core *core, const struct run *run, struct error *error)
+enum err graph_check_cycle(struct core *core, const struct extent *extent, struct error *error)
 {
-	uint32_t *open = mem_array(run->job_count, sizeof(*open));
-	uint32_t *path = mem_array(run->job_count, sizeof(*path));
+	uint32_t *open = mem_array(extent->count, sizeof(*open));
+	uint32_t *path = mem_array(extent->count, sizeof(*path));
 	uint32_t *seen;                  /* place in the path + 1 */
 	uint32_t at = 0, len = 0;
 	enum err err = ERR_NONE;
 
-	if (jobs_take(run, open, path) < run->job_count) {
-		seen = mem_array(run->job_count, sizeof(*seen));
+	if (jobs_take(extent, open, path) < extent->count) {
+		seen = mem_array(extent->count, sizeof(*seen));
 		while (open[at] == 0)
 			at++;
 		while (seen[at] == 0) {
 			path[len++] = at;
 			seen[at] = len;
-			at = remaining_parent(core, run, open, at);
+			at = remaining_parent(core, extent, open, at);
 		}
-		err = cycle_tell(core, run, path + seen[at] - 1, len - seen[at] + 1, error);
+		err = cycle_tell(core, extent, path + seen[at] - 1, len - seen[at] + 1, error);
 		mem_free(seen);
 	}
 	mem_free(open);

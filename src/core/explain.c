@@ -34,7 +34,7 @@ static enum reason tell_waiting(struct telling *telling)
 	unsigned open = 0;
 
 	for (size_t i = 0; i < telling->spec->needs.n; i++) {
-		const struct job *parent = &run->jobs[telling->spec->needs.at[i]];
+		const struct job *parent = run_job(run, (uint32_t)telling->spec->needs.at[i]);
 		struct slice bytes = job_spec_bytes(parent);
 
 		if (state_terminal(parent->state) || ++open > NAMES_MAX)

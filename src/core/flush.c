@@ -64,7 +64,7 @@ static void job_row_put(struct core *core, const struct job *job)
 		.state = job->state, .epoch = (int64_t)job->epoch, .round = job->round,
 		.tries = job->tries, .crashes = job->crashes, .worker = job->worker,
 		.stop_cause = job->stop_cause, .outcome = job->outcome, .code = job->code,
-		.cause = job->cause ? (int64_t)(job->run->first + job->cause) : 0,
+		.cause = job->cause ? (int64_t)run_serial(job->run, job->cause - 1) + 1 : 0,
 		.due_ms = job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? job->when_ms : 0,
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,

@@ -149,9 +149,9 @@ static enum err gate_target(const struct input_act *act, struct run *run, struct
 			  (unsigned long long)act->run, run->counts[STATE_APPROVAL] ? ": say which" : "");
 		return error_next(error, "titan show %llu", (unsigned long long)act->run);
 	}
-	for (uint32_t i = 0; !found; i++)
-		if (run->jobs[i].state == STATE_APPROVAL)
-			found = &run->jobs[i];
+	for (struct job *at = run_job(run, 0); !found; at = job_next(at))
+		if (at->state == STATE_APPROVAL)
+			found = at;
 	*ret_job = found;
 	return ERR_NONE;
 }

@@ -5,13 +5,21 @@
  */
 #include "core/internal.h"
 
+struct edge {                            /* from a job that was there before */
+	uint32_t parent;
+	uint32_t child;                  /* index << TRIGGER_BITS | trigger */
+};
+
 struct builder {
 	struct core *core;
 	struct run *run;
+	struct extent *extent;
 	struct error *error;
 	struct name_index names;
 	uint32_t *edges;                 /* parent << TRIGGER_BITS | trigger, job after job */
 	size_t edge_count, edge_cap;
+	struct edge *outer;
+	size_t outer_count, outer_cap;
 	bool backward;                   /* some job needs a later one: there may be a cycle */
 };
 
@@ -20,6 +28,11 @@ static enum err job_name_claim(struct builder *builder, struct slice name, uint3
 	size_t slot;
 	uint32_t other = name_index_find(&builder->names, builder->run, name, &slot);
 
+	if (other == UINT32_MAX && builder->extent->start > 0) {
+		const struct job *before = run_job_named(builder->core, builder->run, name);
+
+		other = before ? before->index : UINT32_MAX;
+	}
 	if (other != UINT32_MAX)
 		return error_set(builder->error, ERR_DUPLICATE, "job %u '%.*s': name: job %u has it already",
 				 index, (int)name.len, (const char *)name.data, other);
@@ -29,6 +42,8 @@ static enum err job_name_claim(struct builder *builder, struct slice name, uint3
 
 static enum err job_edges_add(struct builder *builder, const struct rec_job_spec *spec, struct job *job)
 {
+	const struct extent *extent = builder->extent;
+
 	if (spec->needs.n > UINT32_MAX - builder->edge_count)
 		return error_set(builder->error, ERR_TOO_LARGE,
 				 "job %u: needs: too many dependencies in the run", job->index);
@@ -36,19 +51,25 @@ static enum err job_edges_add(struct builder *builder, const struct rec_job_spec
 		uint32_t parent = (uint32_t)spec->needs.at[i];
 		uint32_t trigger = spec->triggers.n ? (uint32_t)spec->triggers.at[i] : TRIGGER_OK;
 
+		if (parent < extent->start) {
+			GROW(builder->outer, builder->outer_count, builder->outer_cap);
+			builder->outer[builder->outer_count++] =
+				(struct edge){ .parent = parent, .child = job->index << TRIGGER_BITS | trigger };
+			continue;
+		}
 		GROW(builder->edges, builder->edge_count, builder->edge_cap);
 		builder->edges[builder->edge_count++] = parent << TRIGGER_BITS | trigger;
-		builder->run->child_start[parent + 1]++;
+		extent->child_start[parent - extent->start + 1]++;
 		builder->backward |= parent > job->index;
+		job->pending++;          /* of its own extent; the others come with later_add */
 	}
-	job->pending = (uint32_t)spec->needs.n;
 	return ERR_NONE;
 }
 
 static enum err job_build(struct builder *builder, uint32_t index, struct slice *bytes)
 {
 	struct core *core = builder->core;
-	struct job *job = &builder->run->jobs[index];
+	struct job *job = run_job(builder->run, index);
 	struct slice before = *bytes;
 	struct rec_job_spec spec;
 	struct error why;
@@ -85,11 +106,11 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 
 static enum err jobs_build(struct builder *builder)
 {
-	struct run *run = builder->run;
-	uint32_t index = 0;
+	const struct run *run = builder->run;
+	uint32_t index = builder->extent->start, end = builder->extent->part + builder->extent->part_count;
 	enum err err;
 
-	for (uint32_t part = 0; part < run->part_count; part++) {
+	for (uint32_t part = builder->extent->part; part < end; part++) {
 		struct slice bytes = blob_slice(run->parts[part]);
 
 		for (uint32_t i = 0; i < run->part_jobs[part]; i++) {
@@ -111,43 +132,134 @@ static enum err jobs_build(struct builder *builder)
 /* Counts become starts. While a list is filled its start is a cursor, and ends where the next begins. */
 static void children_build(struct builder *builder)
 {
-	struct run *run = builder->run;
-	uint32_t *start = run->child_start;
+	struct extent *extent = builder->extent;
+	uint32_t *start = extent->child_start;
 	size_t edge = 0;
 
-	for (uint32_t i = 0; i < run->job_count; i++)
+	for (uint32_t i = 0; i < extent->count; i++)
 		start[i + 1] += start[i];
-	run->children = mem_alloc((builder->edge_count ? builder->edge_count : 1) * sizeof(*run->children));
-	for (uint32_t i = 0; i < run->job_count; i++) {
-		for (uint32_t n = run->jobs[i].pending; n > 0; n--, edge++) {
-			uint32_t parent = builder->edges[edge] >> TRIGGER_BITS;
+	extent->children = mem_alloc((builder->edge_count ? builder->edge_count : 1) * sizeof(*extent->children));
+	for (uint32_t i = 0; i < extent->count; i++) {
+		for (uint32_t n = extent->jobs[i].pending; n > 0; n--, edge++) {
+			uint32_t parent = (builder->edges[edge] >> TRIGGER_BITS) - extent->start;
 			uint32_t trigger = builder->edges[edge] & ((1U << TRIGGER_BITS) - 1);
 
-			run->children[start[parent]++] = i << TRIGGER_BITS | trigger;
+			extent->children[start[parent]++] = extent->jobs[i].index << TRIGGER_BITS | trigger;
 		}
 	}
-	memmove(start + 1, start, run->job_count * sizeof(*start));
+	memmove(start + 1, start, extent->count * sizeof(*start));
 	start[0] = 0;
 }
 
-enum err graph_build(struct core *core, struct run *run, struct error *error)
+static void later_add(struct builder *builder)
+{
+	struct run *run = builder->run;
+
+	for (size_t i = 0; i < builder->outer_count; i++) {
+		const struct edge *edge = &builder->outer[i];
+		struct later *later = map_get(&run->laters, edge->parent);
+
+		if (!later) {
+			later = mem_zalloc(sizeof(*later));
+			map_put(&run->laters, edge->parent, later);
+			run_job(run, edge->parent)->flags |= JOB_LATER;
+		}
+		GROW(later->at, later->count, later->cap);
+		later->at[later->count++] = edge->child;
+		run_job(run, edge->child >> TRIGGER_BITS)->pending++;
+	}
+}
+
+static struct extent *extent_new(struct run *run, uint64_t first, uint32_t parts)
+{
+	struct extent *extent = mem_zalloc(sizeof(*extent));
+
+	extent->run = run;
+	extent->first = first;
+	extent->part_count = parts;
+	if (run->extent_count > 0) {
+		const struct extent *last = run->extents[run->extent_count - 1];
+
+		extent->start = last->start + last->count;
+		extent->part = last->part + last->part_count;
+	}
+	for (uint32_t part = 0; part < parts; part++)
+		extent->count += run->part_jobs[extent->part + part];
+	extent->jobs = mem_zalloc(extent->count * sizeof(*extent->jobs));
+	extent->child_start = mem_array((size_t)extent->count + 1, sizeof(*extent->child_start));
+	/* Doubled when full: its room isn't kept. */
+	if ((run->extent_count & (run->extent_count - 1)) == 0)
+		run->extents = mem_resize(run->extents, run->extent_count ? 2 * (size_t)run->extent_count : 1,
+					  sizeof(struct extent *));
+	run->extents[run->extent_count++] = extent;
+	run->job_count = extent->start + extent->count;
+	return extent;
+}
+
+static void extent_free(struct extent *extent)
+{
+	mem_free(extent->jobs);
+	mem_free(extent->child_start);
+	mem_free(extent->children);
+	mem_free(extent);
+}
+
+void extent_drop(struct run *run)
+{
+	struct extent *extent = run->extents[--run->extent_count];
+
+	while (run->part_count > extent->part)
+		blob_release(run->parts[--run->part_count]);
+	run->job_count = extent->start;
+	extent_free(extent);
+}
+
+void parts_room(struct run *run, size_t more)
+{
+	size_t count = run->part_count + more;
+
+	run->parts = mem_resize(run->parts, count, sizeof(*run->parts));
+	run->part_jobs = mem_resize(run->part_jobs, count, sizeof(*run->part_jobs));
+	run->part_first = mem_resize(run->part_first, count, sizeof(*run->part_first));
+}
+
+enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error)
 {
 	struct builder builder = { .core = core, .run = run, .error = error };
 	enum err err;
 
-	run->jobs = mem_alloc(run->job_count * sizeof(*run->jobs));
-	run->child_start = mem_array((size_t)run->job_count + 1, sizeof(*run->child_start));
-	name_index_init(&builder.names, run->job_count, core->hash_seed);
+	builder.extent = extent_new(run, first, parts);
+	name_index_init(&builder.names, builder.extent->count, core->hash_seed);
 	err = jobs_build(&builder);
 	if (err == ERR_NONE) {
 		children_build(&builder);
-		run->counts[STATE_WAITING] = run->job_count;
+		if (builder.backward)
+			err = graph_check_cycle(core, builder.extent, error);
+	}
+	if (err == ERR_NONE) {
+		later_add(&builder);
+		run->counts[STATE_WAITING] += builder.extent->count;
+		names_added(core, run, builder.extent);
+	} else {
+		extent_drop(run);
 	}
 	name_index_free(&builder.names);
 	mem_free(builder.edges);
-	if (err == ERR_NONE && builder.backward)
-		err = graph_check_cycle(core, run, error);
+	mem_free(builder.outer);
 	return err;
+}
+
+static void laters_free(struct run *run)
+{
+	size_t cursor = 0;
+	uint64_t parent;
+	void *value;
+
+	while (map_next(&run->laters, &cursor, &parent, &value)) {
+		mem_free(((struct later *)value)->at);
+		mem_free(value);
+	}
+	map_free(&run->laters);
 }
 
 void run_free(struct run *run)
@@ -161,9 +273,11 @@ void run_free(struct run *run)
 	mem_free(run->names);
 	mem_free(run->parts);
 	mem_free(run->part_jobs);
-	mem_free(run->jobs);
-	mem_free(run->child_start);
-	mem_free(run->children);
+	mem_free(run->part_first);
+	for (uint32_t i = 0; i < run->extent_count; i++)
+		extent_free(run->extents[i]);
+	mem_free(run->extents);
+	laters_free(run);
 	mem_free(run->classes);
 	run_free_bounds(run);
 	mem_free(run->name);

@@ -16,9 +16,54 @@
 	} while (0)
 
 /* job.c */
+struct extent *extent_find(const struct run *run, uint32_t index);     /* runs.c */
+
+static inline struct extent *run_extent(const struct run *run, uint32_t index)
+{
+	return index < run->extents[0]->count ? run->extents[0] : extent_find(run, index);
+}
+
+/* Jobs of a run aren't neighbours in memory, nor by serial number: some may have come later. */
+static inline struct job *run_job(const struct run *run, uint32_t index)
+{
+	const struct extent *extent = run_extent(run, index);
+
+	return &extent->jobs[index - extent->start];
+}
+
+static inline uint64_t run_serial(const struct run *run, uint32_t index)
+{
+	const struct extent *extent = run_extent(run, index);
+
+	return extent->first + (index - extent->start);
+}
+
 static inline uint64_t job_serial(const struct job *job)
 {
-	return job->run->first + job->index;
+	return run_serial(job->run, job->index);
+}
+
+/* for (job = run_job(run, 0); job; job = job_next(job)) */
+static inline struct job *job_next(const struct job *job)
+{
+	return job->index + 1 < job->run->job_count ? run_job(job->run, job->index + 1) : NULL;
+}
+
+/* The children of a job: index << TRIGGER_BITS | trigger. */
+struct child_walk {
+	const uint32_t *at, *end;
+	const struct job *parent;        /* NULL: those that came later were begun */
+};
+
+struct child_walk children_of(const struct job *job);    /* runs.c */
+bool children_later(struct child_walk *walk);
+
+static inline bool child_next(struct child_walk *walk, uint32_t *ret_edge)
+{
+	if (walk->at == walk->end && !children_later(walk))
+		return false;
+	*ret_edge = *walk->at++;
+	return true;
 }
 
 static inline bool state_holds(enum job_state state)
@@ -60,11 +105,16 @@ void attempt_detach(struct core *core, struct job *job);
 
 /* spec.c */
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t count, struct error *error);
-/* graph.c: builds run->jobs and child lists from run->parts; validates everything */
-enum err graph_build(struct core *core, struct run *run, struct error *error);
+/*
+ * graph.c: the next extent, from the given number of run->parts; validates everything. On failure nothing of
+ * it remains but classes. Whoever calls it puts it into the directory.
+ */
+enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error);
+void parts_room(struct run *run, size_t more);
+void extent_drop(struct run *run);                       /* the last one, and its parts */
 void run_free(struct run *run);
 /* cycle.c: ERR_CYCLE that names one, or ERR_NONE */
-enum err graph_check_cycle(struct core *core, const struct run *run, struct error *error);
+enum err graph_check_cycle(struct core *core, const struct extent *extent, struct error *error);
 /* names.c */
 void name_index_init(struct name_index *index, size_t names, uint64_t seed);
 void name_index_free(struct name_index *index);
@@ -72,6 +122,7 @@ void name_index_free(struct name_index *index);
 uint32_t name_index_find(const struct name_index *index, const struct run *run, struct slice name,
 			 size_t *ret_slot);
 void name_index_put(struct name_index *index, size_t slot, struct slice name, uint32_t job);
+void names_added(const struct core *core, struct run *run, const struct extent *extent);
 struct job *run_job_named(const struct core *core, struct run *run, struct slice name);
 
 /* submit.c */
@@ -82,7 +133,9 @@ void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
 struct run *run_find(const struct core *core, uint64_t number);
 struct job *job_find(const struct core *core, uint64_t serial);
-void run_add(struct core *core, struct run *run);
+void run_add(struct core *core, struct run *run);        /* with the extents that it has */
+void extent_add(struct core *core, struct extent *extent);       /* to the directory */
+bool directory_free(const struct core *core, const struct extent *extent);       /* has no other job these numbers? */
 void run_remove(struct core *core, struct run *run);     /* of the lists; not freed */
 void run_touch(struct core *core, struct run *run, bool row);
 

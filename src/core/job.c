@@ -63,6 +63,8 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 static void job_enter(struct core *core, struct job *job)
 {
 	struct run *run = job->run;
+	struct child_walk walk;
+	uint32_t edge;
 
 	if (job->state == STATE_READY)
 		ready_push(core, job);
@@ -72,7 +74,8 @@ static void job_enter(struct core *core, struct job *job)
 		return;
 	job->when_ms = core->now.wall_ms;
 	run->settled++;
-	if (run->child_start[job->index] == run->child_start[job->index + 1] && !(job->flags & JOB_FAIL_FAST))
+	walk = children_of(job);
+	if (!child_next(&walk, &edge) && !(job->flags & JOB_FAIL_FAST))
 		return;
 	GROW(core->settled, core->settled_count, core->settled_cap);
 	core->settled[core->settled_count++] = job;
@@ -170,19 +173,15 @@ void jobs_settle(struct core *core)
 {
 	for (size_t i = 0; i < core->settled_count; i++) {
 		const struct job *parent = core->settled[i];
-		const struct run *run = parent->run;
-
-		uint32_t end = run->child_start[parent->index + 1];
+		struct child_walk walk = children_of(parent);
+		uint32_t edge;
 
 		if (parent->flags & JOB_FAIL_FAST &&
 		    (parent->state == STATE_FAILED || parent->state == STATE_TIMED_OUT))
 			group_fail(core, parent);
-		for (uint32_t at = run->child_start[parent->index]; at < end; at++) {
-			uint32_t edge = run->children[at];
-
-			child_settle(core, parent, &run->jobs[edge >> TRIGGER_BITS],
+		while (child_next(&walk, &edge))
+			child_settle(core, parent, run_job(parent->run, edge >> TRIGGER_BITS),
 				     edge & ((1U << TRIGGER_BITS) - 1));
-		}
 	}
 	core->settled_count = 0;
 }

@@ -74,9 +74,9 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 
 	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run)
 		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
-	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1) ||
-	    (uint64_t)row->first + (uint64_t)row->jobs > core->next_job)
-		return TRUST(error, "run %lld: its jobs overlap or are over next_job", (long long)row->run);
+	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1))
+		return TRUST(error, "run %lld: it has %lld jobs from %lld on", (long long)row->run,
+			     (long long)row->jobs, (long long)row->first);
 	if (row->max_jobs < 0 || row->max_jobs > UINT32_MAX)
 		return TRUST(error, "run %lld: max_jobs is %lld", (long long)row->run, (long long)row->max_jobs);
 	run = mem_zalloc(sizeof(*run));
@@ -102,8 +102,6 @@ static enum err load_run(struct core *core, const struct row_run *row, struct er
 		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
 	if (last && row->run <= (int64_t)last->number)
 		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
-	if (last && row->first < (int64_t)(last->first + last->job_count))
-		return TRUST(error, "run %lld: its jobs overlap or are over next_job", (long long)row->run);
 	return load_run_row(core, row, error);
 }
 
@@ -116,16 +114,30 @@ static enum err load_spec(struct core *core, const struct row_spec *row, struct 
 		return TRUST(error, "spec of run %lld: part %lld doesn't fit", (long long)row->run,
 			     (long long)row->part);
 	count = run->part_count;
-	run->parts = mem_resize(run->parts, count + 1, sizeof(*run->parts));
-	run->part_jobs = mem_resize(run->part_jobs, count + 1, sizeof(*run->part_jobs));
+	if (count == 0 ? row->first != 0 && row->first != (int64_t)run->first : row->first != 0 && !number_sane(row->first, 1))
+		return TRUST(error, "spec of run %lld: part %lld begins with job %lld", (long long)row->run,
+			     (long long)row->part, (long long)row->first);
+	parts_room(run, 1);
 	run->parts[count] = blob_make(row->body);
 	run->part_jobs[count] = (uint32_t)row->count;
+	run->part_first[count] = count == 0 ? run->first : (uint64_t)row->first;
 	run->part_count++;
 	return ERR_NONE;
 }
 
+/* Those of a run rise, and no job has two runs. */
+static bool extent_fits(const struct core *core, const struct extent *extent)
+{
+	const struct run *run = extent->run;
+	const struct extent *before = run->extent_count > 1 ? run->extents[run->extent_count - 2] : NULL;
+
+	return extent->count > 0 && extent->first + extent->count <= core->next_job &&
+	       (!before || before->first + before->count <= extent->first) && directory_free(core, extent);
+}
+
 static enum err run_build(struct core *core, struct run *run, struct error *error)
 {
+	uint32_t part_count = run->part_count;
 	struct error why = { 0 };
 	uint64_t jobs = 0;
 
@@ -134,8 +146,22 @@ static enum err run_build(struct core *core, struct run *run, struct error *erro
 	if (jobs != run->job_count)
 		return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
 			     (unsigned long long)run->number, (unsigned long long)jobs, run->job_count);
-	if (graph_build(core, run, &why) != ERR_NONE)
-		return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
+	for (uint32_t part = 0, parts; part < part_count; part += parts) {
+		uint64_t first = run->part_first[part];
+
+		for (parts = 1; part + parts < part_count && run->part_first[part + parts] == 0; parts++)
+			;
+		if (graph_build(core, run, first, parts, &why) == ERR_NONE &&
+		    !extent_fits(core, run->extents[run->extent_count - 1])) {
+			error_set(&why, ERR_STORE_TRUST, "its jobs overlap or are over next_job");
+			extent_drop(run);
+		}
+		if (why.code != ERR_NONE) {
+			run->job_count = (uint32_t)jobs;         /* it was counted so */
+			return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
+		}
+		extent_add(core, run->extents[run->extent_count - 1]);
+	}
 	return ERR_NONE;
 }
 
@@ -167,9 +193,12 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
 	     row->stop_cause != EVENT_RUN_TIMEOUT))
 		return false;
-	if (row->cause != 0 && (row->cause <= (int64_t)job->run->first ||
-				row->cause > (int64_t)(job->run->first + job->run->job_count)))
-		return false;
+	if (row->cause != 0) {
+		const struct job *cause = row->cause > 0 ? job_find(core, (uint64_t)row->cause - 1) : NULL;
+
+		if (!cause || cause->run != job->run)
+			return false;
+	}
 	if (row->priority < 0 || row->priority > PRIORITY_MAX || row->flags < 0 || row->flags > ROW_JOB_FLAGS)
 		return false;
 	return row->code >= 0 && row->code <= UINT32_MAX && row->rss_kib >= 0 && row->rss_kib <= UINT32_MAX &&
@@ -202,7 +231,7 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 	job->stop_cause = (uint8_t)row->stop_cause;
 	job->outcome = (uint8_t)row->outcome;
 	job->code = (uint32_t)row->code;
-	job->cause = row->cause ? (uint32_t)((uint64_t)row->cause - run->first) : 0;
+	job->cause = row->cause ? job_find(core, (uint64_t)row->cause - 1)->index + 1 : 0;
 	job->when_ms = state_terminal(job->state) ? row->ended_ms : row->due_ms;
 	job->started_ms = row->started_ms;
 	job->cpu_us = (uint64_t)row->cpu_us;
@@ -286,15 +315,16 @@ struct standing *run_standing(const struct run *run)
 {
 	struct standing *standing = mem_array(run->job_count, sizeof(*standing));
 
-	for (uint32_t i = 0; i < run->job_count; i++) {
-		enum job_state parent = run->jobs[i].state;
+	for (const struct job *parent = run_job(run, 0); parent; parent = job_next(parent)) {
+		struct child_walk walk = children_of(parent);
+		uint32_t edge;
 
-		for (uint32_t at = run->child_start[i]; at < run->child_start[i + 1]; at++) {
-			struct standing *child = &standing[run->children[at] >> TRIGGER_BITS];
+		while (child_next(&walk, &edge)) {
+			struct standing *child = &standing[edge >> TRIGGER_BITS];
 
-			if (!state_terminal(parent))
+			if (!state_terminal(parent->state))
 				child->open++;
-			else if (!trigger_met(run->children[at] & ((1U << TRIGGER_BITS) - 1), parent))
+			else if (!trigger_met(edge & ((1U << TRIGGER_BITS) - 1), parent->state))
 				child->against = true;
 		}
 	}
@@ -367,7 +397,7 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 	enum err err = ERR_NONE;
 
 	for (uint32_t i = 0; i < run->job_count && err == ERR_NONE; i++) {
-		struct job *job = &run->jobs[i];
+		struct job *job = run_job(run, i);
 
 		job->flags &= (uint32_t)~JOB_ROW;
 		if (!standing_fits(job, standing[i])) {
@@ -420,7 +450,7 @@ static enum err ended_rows_load(struct core *core, struct run *run, const struct
 		err = load_job(core, &rows[at].job, error);
 	standing = run_standing(run);
 	for (uint32_t i = 0; i < run->job_count; i++) {
-		struct job *job = &run->jobs[i];
+		struct job *job = run_job(run, i);
 
 		if (err == ERR_NONE && (!state_terminal(job->state) || !standing_fits(job, standing[i])))
 			err = TRUST(error, "job %llu of run %llu is %s, though the run has ended",

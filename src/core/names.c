@@ -47,7 +47,7 @@ uint32_t name_index_find(const struct name_index *index, const struct run *run, 
 	for (; index->slots[slot] != 0; slot = (slot + 1) & index->mask) {
 		uint32_t job = (uint32_t)index->slots[slot] - 1;
 
-		if (index->slots[slot] >> 32 == hash >> 32 && job_has_name(&run->jobs[job], name))
+		if (index->slots[slot] >> 32 == hash >> 32 && job_has_name(run_job(run, job), name))
 			return job;
 	}
 	if (ret_slot)
@@ -69,14 +69,41 @@ static void run_names_build(const struct core *core, struct run *run)
 	size_t slot;
 
 	run->names = mem_zalloc(sizeof(*run->names));
-	name_index_init(run->names, run->job_count, core->hash_seed);
+	/* Twice as many as there are: others may come. */
+	name_index_init(run->names, run->extent_count > 1 ? 2 * (size_t)run->job_count : run->job_count, core->hash_seed);
 	for (uint32_t i = 0; i < run->job_count; i++) {
-		struct slice bytes = job_spec_bytes(&run->jobs[i]);
+		struct slice bytes = job_spec_bytes(run_job(run, i));
 
 		arena_reset(&arena);
 		CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
 		CHECK(name_index_find(run->names, run, spec.name, &slot) == UINT32_MAX);
 		name_index_put(run->names, slot, spec.name, i);
+	}
+	arena_free(&arena);
+}
+
+/* Small indices are made anew, so that a run's name index is at most two thirds full. */
+void names_added(const struct core *core, struct run *run, const struct extent *extent)
+{
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+	size_t slot;
+
+	if (!run->names)
+		return;
+	if ((size_t)run->job_count + run->job_count / 2 > run->names->mask) {
+		name_index_free(run->names);
+		mem_free(run->names);
+		run_names_build(core, run);
+		return;
+	}
+	for (uint32_t i = 0; i < extent->count; i++) {
+		struct slice bytes = job_spec_bytes(&extent->jobs[i]);
+
+		arena_reset(&arena);
+		CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+		CHECK(name_index_find(run->names, run, spec.name, &slot) == UINT32_MAX);
+		name_index_put(run->names, slot, spec.name, extent->start + i);
 	}
 	arena_free(&arena);
 }
@@ -90,5 +117,5 @@ struct job *run_job_named(const struct core *core, struct run *run, struct slice
 	if (!run->names)
 		run_names_build(core, run);
 	at = name_index_find(run->names, run, name, NULL);
-	return at == UINT32_MAX ? NULL : &run->jobs[at];
+	return at == UINT32_MAX ? NULL : run_job(run, at);
 }

@@ -15,7 +15,7 @@ struct opening {
 
 static void opening_add(struct opening *opening, uint32_t index)
 {
-	struct job *job = &opening->run->jobs[index];
+	struct job *job = run_job(opening->run, index);
 
 	if (job->flags & JOB_MARKED)
 		return;
@@ -25,11 +25,14 @@ static void opening_add(struct opening *opening, uint32_t index)
 
 static void opening_descend(struct opening *opening)
 {
-	const struct run *run = opening->run;
+	uint32_t edge;
 
-	for (size_t i = 0; i < opening->count; i++)
-		for (uint32_t at = run->child_start[opening->at[i]]; at < run->child_start[opening->at[i] + 1]; at++)
-			opening_add(opening, run->children[at] >> TRIGGER_BITS);
+	for (size_t i = 0; i < opening->count; i++) {
+		struct child_walk walk = children_of(run_job(opening->run, opening->at[i]));
+
+		while (child_next(&walk, &edge))
+			opening_add(opening, edge >> TRIGGER_BITS);
+	}
 }
 
 static void job_reopen(struct core *core, struct job *job)
@@ -57,7 +60,7 @@ static uint64_t opening_reopen(struct opening *opening)
 	uint64_t reopened = 0;
 
 	for (size_t i = 0; i < opening->count; i++) {
-		struct job *job = &opening->run->jobs[opening->at[i]];
+		struct job *job = run_job(opening->run, opening->at[i]);
 
 		if (state_terminal(job->state) && job->round < UINT16_MAX) {
 			job_reopen(opening->core, job);
@@ -88,7 +91,7 @@ static uint32_t cause_find(struct core *core, const struct job *job)
 
 	job_spec_decode(core, job, &spec);
 	for (size_t i = 0; i < spec.needs.n; i++) {
-		const struct job *parent = &job->run->jobs[spec.needs.at[i]];
+		const struct job *parent = run_job(job->run, (uint32_t)spec.needs.at[i]);
 		enum trigger trigger = spec.triggers.n ? (enum trigger)spec.triggers.at[i] : TRIGGER_OK;
 
 		if (state_terminal(parent->state) && !trigger_met(trigger, parent->state))
@@ -103,19 +106,19 @@ static void opening_decide(struct opening *opening)
 	struct standing *standing;
 
 	for (size_t i = 0; i < opening->count; i++) {
-		uint32_t index = opening->at[i];
+		const struct job *job = run_job(run, opening->at[i]);
+		struct child_walk walk = children_of(job);
+		uint32_t edge;
 
-		if (!(run->jobs[index].flags & JOB_MARKED))
-			continue;
-		for (uint32_t at = run->child_start[index]; at < run->child_start[index + 1]; at++)
-			child_loosen(opening->core, &run->jobs[run->children[at] >> TRIGGER_BITS]);
+		while (job->flags & JOB_MARKED && child_next(&walk, &edge))
+			child_loosen(opening->core, run_job(run, edge >> TRIGGER_BITS));
 	}
 	standing = run_standing(run);
 	for (size_t i = 0; i < opening->count; i++)
-		if (run->jobs[opening->at[i]].flags & JOB_MARKED)
-			run->jobs[opening->at[i]].pending = standing[opening->at[i]].open;
+		if (run_job(run, opening->at[i])->flags & JOB_MARKED)
+			run_job(run, opening->at[i])->pending = standing[opening->at[i]].open;
 	for (size_t i = 0; i < opening->count; i++) {
-		struct job *job = &run->jobs[opening->at[i]];
+		struct job *job = run_job(run, opening->at[i]);
 
 		if (!(job->flags & JOB_MARKED))
 			continue;
@@ -170,9 +173,9 @@ enum err round_open(struct core *core, const struct input_act *act, struct run *
 	opening.at = mem_array(run->job_count, sizeof(*opening.at));
 	if (job)
 		opening_add(&opening, job->index);
-	for (uint32_t i = 0; !job && i < run->job_count; i++)
-		if (scope_has((enum retry_scope)act->value, run->jobs[i].state))
-			opening_add(&opening, i);
+	for (const struct job *at = job ? NULL : run_job(run, 0); at; at = job_next(at))
+		if (scope_has((enum retry_scope)act->value, at->state))
+			opening_add(&opening, at->index);
 	if (act->value != RETRY_ONLY)
 		opening_descend(&opening);
 	/* Before the first move, which would count it among what an ended run has settled. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The lists of runs in memory, and the directory from a serial number to its job: pages of 1024
- * numbers, each naming the runs that have jobs in it. Numbers only grow, so lists are added to at the end,
+ * numbers, each naming the extents that have jobs in it. Numbers only grow, so lists are added to at the end,
  * but for a run that comes back into memory.
  */
 #include "core/internal.h"
@@ -35,7 +35,7 @@ struct job *job_find(const struct core *core, uint64_t serial)
 {
 	const struct page *page = map_get(&core->pages, serial / PAGE_JOBS);
 	size_t low = 0, high = page ? page->count : 0;
-	struct run *run;
+	const struct extent *extent;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -47,11 +47,11 @@ struct job *job_find(const struct core *core, uint64_t serial)
 	}
 	if (low == 0)
 		return NULL;
-	run = page->at[low - 1].run;
-	return serial - run->first < run->job_count ? &run->jobs[serial - run->first] : NULL;
+	extent = page->at[low - 1].extent;
+	return serial - extent->first < extent->count ? &extent->jobs[serial - extent->first] : NULL;
 }
 
-static void page_add(struct core *core, uint64_t number, struct run *run)
+static void page_add(struct core *core, uint64_t number, struct extent *extent)
 {
 	struct page *page = map_get(&core->pages, number);
 	size_t at;
@@ -64,17 +64,17 @@ static void page_add(struct core *core, uint64_t number, struct run *run)
 		page->cap = page->cap ? 4 * page->cap : 1;
 		page->at = mem_resize(page->at, page->cap, sizeof(*page->at));
 	}
-	for (at = page->count++; at > 0 && page->at[at - 1].first > run->first; at--)
+	for (at = page->count++; at > 0 && page->at[at - 1].first > extent->first; at--)
 		page->at[at] = page->at[at - 1];
-	page->at[at] = (struct page_entry){ .first = run->first, .run = run };
+	page->at[at] = (struct page_entry){ .first = extent->first, .extent = extent };
 }
 
-static void page_remove(struct core *core, uint64_t number, const struct run *run)
+static void page_remove(struct core *core, uint64_t number, const struct extent *extent)
 {
 	struct page *page = map_get(&core->pages, number);
 	size_t at = 0;
 
-	while (page->at[at].run != run)
+	while (page->at[at].extent != extent)
 		at++;
 	page->count--;
 	memmove(&page->at[at], &page->at[at + 1], (page->count - at) * sizeof(*page->at));
@@ -85,9 +85,69 @@ static void page_remove(struct core *core, uint64_t number, const struct run *ru
 	mem_free(page);
 }
 
-static uint64_t last_page(const struct run *run)
+static uint64_t last_page(const struct extent *extent)
 {
-	return (run->first + run->job_count - 1) / PAGE_JOBS;
+	return (extent->first + extent->count - 1) / PAGE_JOBS;
+}
+
+void extent_add(struct core *core, struct extent *extent)
+{
+	CHECK(extent->count > 0);
+	for (uint64_t page = extent->first / PAGE_JOBS; page <= last_page(extent); page++)
+		page_add(core, page, extent);
+}
+
+bool directory_free(const struct core *core, const struct extent *extent)
+{
+	uint64_t end = extent->first + extent->count;
+
+	for (uint64_t at = extent->first / PAGE_JOBS; at <= last_page(extent); at++) {
+		const struct page *page = map_get(&core->pages, at);
+
+		for (size_t i = 0; page && i < page->count; i++)
+			if (page->at[i].first < end && extent->first < page->at[i].first + page->at[i].extent->count)
+				return false;
+	}
+	return true;
+}
+
+struct extent *extent_find(const struct run *run, uint32_t index)
+{
+	uint32_t low = 0, high = run->extent_count;
+
+	CHECK(index < run->job_count);
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (run->extents[middle]->start <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	return run->extents[low];
+}
+
+struct child_walk children_of(const struct job *job)
+{
+	const struct extent *extent = run_extent(job->run, job->index);
+	uint32_t at = job->index - extent->start;
+
+	return (struct child_walk){
+		.at = extent->children + extent->child_start[at], .end = extent->children + extent->child_start[at + 1],
+		.parent = job->flags & JOB_LATER ? job : NULL,
+	};
+}
+
+bool children_later(struct child_walk *walk)
+{
+	const struct later *later = walk->parent ? map_get(&walk->parent->run->laters, walk->parent->index) : NULL;
+
+	walk->parent = NULL;
+	if (!later || later->count == 0)
+		return false;
+	walk->at = later->at;
+	walk->end = later->at + later->count;
+	return true;
 }
 
 static void run_list_add(struct run_list *list, struct run *run)
@@ -110,8 +170,8 @@ void run_add(struct core *core, struct run *run)
 {
 	CHECK(run->job_count > 0);
 	run_list_add(&core->runs, run);
-	for (uint64_t page = run->first / PAGE_JOBS; page <= last_page(run); page++)
-		page_add(core, page, run);
+	for (uint32_t i = 0; i < run->extent_count; i++)
+		extent_add(core, run->extents[i]);
 	core->live_runs++;
 	core->live_jobs += run->job_count;
 	for (size_t state = 0; state < STATE_COUNT; state++)
@@ -146,8 +206,9 @@ void run_remove(struct core *core, struct run *run)
 	core->runs.at[at].run = NULL;
 	core->runs.gone++;
 	run_list_tidy(&core->runs);
-	for (uint64_t page = run->first / PAGE_JOBS; page <= last_page(run); page++)
-		page_remove(core, page, run);
+	for (uint32_t i = 0; i < run->extent_count; i++)
+		for (uint64_t page = run->extents[i]->first / PAGE_JOBS; page <= last_page(run->extents[i]); page++)
+			page_remove(core, page, run->extents[i]);
 	core->live_jobs -= run->job_count;
 	for (size_t state = 0; state < STATE_COUNT; state++)
 		core->counts[state] -= run->counts[state];

@@ -36,6 +36,7 @@ enum job_flag {
 	JOB_PARKED = 4096,               /* has an entry, be it stale, with its run's bound */
 	JOB_PARKED_GROUP = 8192,         /* with its fan-out's */
 	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
+	JOB_LATER = 1048576,             /* it has children that came later */
 };
 
 struct job {
@@ -91,17 +92,34 @@ struct bound {                           /* most that may hold attempts at once 
 	size_t lane_count;
 };
 
+struct extent {                          /* jobs that came together; it never moves */
+	uint64_t first;                  /* serial number of its first job; the others follow */
+	uint32_t start;                  /* index of that in the run */
+	uint32_t count;
+	uint32_t part, part_count;       /* of the run's parts */
+	struct run *run;
+	struct job *jobs;
+	uint32_t *child_start;           /* count + 1 places in children */
+	uint32_t *children;              /* index << TRIGGER_BITS | trigger; of children that came with them */
+};
+
+struct later {                           /* children that came later than their parent */
+	uint32_t *at;                    /* as in struct extent */
+	size_t count, cap;
+};
+
 struct run {
 	uint64_t number;
 	uint64_t first;                  /* serial number of its first job */
 	uint32_t job_count;
 	uint32_t settled;                /* terminal jobs */
 	uint32_t counts[STATE_COUNT];
-	struct job *jobs;
-	uint32_t *child_start;           /* job_count + 1 places in children */
-	uint32_t *children;              /* index << TRIGGER_BITS | trigger */
+	struct extent **extents;         /* by rising index, and by rising serial number */
+	uint32_t extent_count;
+	struct map laters;               /* index of a parent to struct later */
 	struct blob **parts;
 	uint32_t *part_jobs;
+	uint64_t *part_first;            /* serial number of its first job; 0: it goes on with the one before */
 	uint32_t part_count;
 	char *name, *owner;
 	uint16_t *classes;               /* that its jobs are of, but for the first */
@@ -130,11 +148,11 @@ struct run_list {
 	size_t head, count, cap, gone;   /* gone: NULL entries from head on */
 };
 
-struct page {                            /* runs with serial numbers in it, ascending */
+struct page {                            /* extents with serial numbers in it, ascending */
 	size_t count, cap;
 	struct page_entry {
 		uint64_t first;
-		struct run *run;
+		struct extent *extent;
 	} *at;
 };
 

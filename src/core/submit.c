@@ -81,24 +81,27 @@ static char *text_copy(struct slice text)
 	return copy;
 }
 
-static struct run *run_new(struct core *core, const struct input_submit *submit, uint32_t count)
+static void parts_take(struct run *run, const struct input_submit *submit, uint64_t first)
+{
+	parts_room(run, submit->part_count);
+	for (size_t i = 0; i < submit->part_count; i++) {
+		run->parts[run->part_count] = blob_hold(submit->parts[i].body);
+		run->part_jobs[run->part_count] = submit->parts[i].count;
+		run->part_first[run->part_count++] = i == 0 ? first : 0;
+	}
+}
+
+static struct run *run_new(struct core *core, const struct input_submit *submit)
 {
 	struct run *run = mem_zalloc(sizeof(*run));
 
 	run->number = core->next_run;
 	run->first = core->next_job;
-	run->job_count = count;
 	run->name = text_copy(submit->name);
 	run->owner = text_copy(submit->owner);
 	run->bound.limit = submit->max_jobs;
 	run->submitted_ms = core->now.wall_ms;
-	run->part_count = (uint32_t)submit->part_count;
-	run->parts = mem_array(submit->part_count, sizeof(*run->parts));
-	run->part_jobs = mem_array(submit->part_count, sizeof(*run->part_jobs));
-	for (size_t i = 0; i < submit->part_count; i++) {
-		run->parts[i] = blob_hold(submit->parts[i].body);
-		run->part_jobs[i] = submit->parts[i].count;
-	}
+	parts_take(run, submit, run->first);
 	return run;
 }
 
@@ -111,6 +114,7 @@ static void submit_rows(struct core *core, const struct run *run, const struct i
 		row = outbox_row(outbox, TABLE_spec);
 		row->spec = (struct row_spec){
 			.run = (int64_t)run->number, .part = i, .count = run->part_jobs[i],
+			.first = i > 0 ? (int64_t)run->part_first[i] : 0,
 			.body = outbox_hold(outbox, run->parts[i]),
 		};
 	}
@@ -138,8 +142,8 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	err = submit_count(core, submit, &count, error);
 	if (err != ERR_NONE)
 		return err;
-	run = run_new(core, submit, count);
-	err = graph_build(core, run, error);
+	run = run_new(core, submit);
+	err = graph_build(core, run, run->first, run->part_count, error);
 	if (err != ERR_NONE) {
 		run_release_classes(core, run);
 		run_free(run);
@@ -152,10 +156,9 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	key_add(core, id, submit->digest, run->number);
 	submit_rows(core, run, submit);
 	run_touch(core, run, true);
-	for (uint32_t i = 0; i < count; i++) {
-		if (run->jobs[i].pending == 0)
-			job_deps_met(core, &run->jobs[i]);
-	}
+	for (struct job *job = run_job(run, 0); job; job = job_next(job))
+		if (job->pending == 0)
+			job_deps_met(core, job);
 	submit_accepted(core, input, run->number, false);
 	return ERR_NONE;
 }

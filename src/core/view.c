@@ -83,7 +83,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.worker = slice_str(worker ? worker->name : NULL), .outcome = job->outcome, .code = job->code,
 		.due_ms = job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? job->when_ms : 0, .started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
-		.cause = job->cause ? job->run->first + job->cause : 0, .cpu_us = job->cpu_us,
+		.cause = job->cause ? run_serial(job->run, job->cause - 1) + 1 : 0, .cpu_us = job->cpu_us,
 		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
 		.round = job->round,
 		.held = !state_terminal(job->state) && job->flags & JOB_ON_HOLD,
@@ -99,7 +99,7 @@ uint64_t view_job_at(const struct core *core, uint64_t number, uint64_t index)
 {
 	const struct run *run = run_find(core, number);
 
-	return run && index < run->job_count ? run->first + index : 0;
+	return run && index < run->job_count ? run_serial(run, (uint32_t)index) : 0;
 }
 
 uint64_t view_job_named(const struct core *core, uint64_t number, struct slice name)

@@ -323,7 +323,11 @@ TEST other_rows_are_not_believed(void)
 
 	rig = rig_with_history();
 	run_row(rig)->jobs = 5;
-	ASSERT(distrusted(rig, "overlap"));
+	ASSERT(distrusted(rig, "has 4 jobs instead of 5"));
+
+	rig = rig_with_history();
+	run_row(rig)->first++;
+	ASSERT(distrusted(rig, "overlap or are over next_job"));
 
 	rig = rig_with_history();
 	run_row(rig)->run = 2;
