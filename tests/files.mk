@@ -74,11 +74,11 @@ chaos: all $(sim_programs)
 	@CHAOS_KILLS=200 CHAOS_TREES=400 CHAOS_LINES=10000000 CHAOS_MIB=1024 CHAOS_CLIENTS=1500 TEST_TIMEOUT=3000 \
 		$(run_tests) $(call test_paths,$(chaos_tests))
 
-# Schedules from a seed, with the moves that they made: make sim SEED=1 SCHEDULES=100000
+# Schedules from a seed: make sim SEED=1 SCHEDULES=100000 MOVES=1 (how often each move was made)
 SEED = 1
 SCHEDULES = 20000
 sim: tests/sim/titan-sim
-	@tests/sim/titan-sim --seed $(SEED) --schedules $(SCHEDULES) --moves
+	@tests/sim/titan-sim --seed $(SEED) --schedules $(SCHEDULES) $(if $(MOVES),--moves)
 
 # Are the guards of the core guarded by tests? make mutants COUNT=200 SEED=1; COUNT=0 takes all.
 COUNT = 200

@@ -11,6 +11,7 @@ sim_sources = \
 	tests/sim/graph_place.c \
 	tests/sim/main.c \
 	tests/sim/master.c \
+	tests/sim/moves.c \
 	tests/sim/oracle.c \
 	tests/sim/oracle.h \
 	tests/sim/oracle_bounds.c \
@@ -66,6 +67,7 @@ sim_other = \
 	tests/sim/bugs/welcome-before-stops.patch \
 	tests/sim/bugs/wrong-dependency-test.patch \
 	tests/sim/mutants.py \
+	tests/sim/not_driven.def \
 	tests/sim/refresh \
 	tests/sim/topics.def
 

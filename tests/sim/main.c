@@ -12,11 +12,12 @@ void sim_aborted(int signal_number);
 
 static int usage(FILE *out)
 {
-	fprintf(out, "usage: titan-sim [--seed N] [--schedules M] [--story] [--moves] [--keep-going]\n"
+	fprintf(out, "usage: titan-sim [--seed N] [--schedules M] [--story] [--moves] [--least N] [--keep-going]\n"
 		     "  --seed N       the first schedule's seed (1); the same seed gives the same hash\n"
 		     "  --schedules M  how many (100)\n"
 		     "  --story        tell every schedule, not only one that fails\n"
-		     "  --moves        print how often each move of a job was made\n"
+		     "  --moves        print how often each move of a job was made; fail if one that can't be was\n"
+		     "  --least N      fail also if another was made less often than N times (0)\n"
 		     "  --keep-going   don't stop at the first failure\n");
 	return out == stderr ? 2 : 0;
 }
@@ -30,17 +31,6 @@ static bool run_one(uint64_t seed, bool story)
 	sim_totals.hash = hash_u64(sim_totals.hash ^ world.trace ^ world.events_done);
 	world_free(&world);
 	return sim_failure == NULL;
-}
-
-static void print_moves(void)
-{
-	for (size_t i = 0; i < MOVE_COUNT; i++) {
-		const struct move_info *move = &move_table[i];
-
-		printf("%-12s %-17s %-12s %llu\n", state_table[move->from].name, event_names[move->event],
-		       state_table[move->to].name,
-		       (unsigned long long)sim_totals.moves[move->from][move->event][move->to]);
-	}
 }
 
 static void tell(uint64_t seed)
@@ -59,12 +49,13 @@ int main(int argc, char **argv)
 						 { "schedules", required_argument, 0, 'n' },
 						 { "story", no_argument, 0, 't' },
 						 { "moves", no_argument, 0, 'm' },
+						 { "least", required_argument, 0, 'l' },
 						 { "keep-going", no_argument, 0, 'k' },
 						 { "help", no_argument, 0, 'h' },
 						 { 0, 0, 0, 0 } };
 	struct sigaction action = { .sa_handler = sim_aborted };
-	uint64_t seed = 1, schedules = 100;
-	bool story = false, moves = false, keep_going = false;
+	uint64_t seed = 1, schedules = 100, least = 0;
+	bool story = false, moves = false, keep_going = false, complete = true;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -76,6 +67,8 @@ int main(int argc, char **argv)
 			story = true;
 		else if (option == 'm')
 			moves = true;
+		else if (option == 'l')
+			least = strtoull(optarg, NULL, 0);
 		else if (option == 'k')
 			keep_going = true;
 		else
@@ -92,10 +85,10 @@ int main(int argc, char **argv)
 		if (!keep_going)
 			break;
 	}
-	if (moves)
-		print_moves();
+	if (moves || least)
+		complete = moves_print(least);
 	printf("events=%llu starts=%llu\n", (unsigned long long)sim_totals.events, (unsigned long long)sim_totals.starts);
 	printf("schedules=%llu failures=%llu hash=%016llx\n", (unsigned long long)sim_totals.schedules,
 	       (unsigned long long)sim_totals.failures, (unsigned long long)sim_totals.hash);
-	return sim_totals.failures ? 1 : 0;
+	return sim_totals.failures || !complete ? 1 : 0;
 }

@@ -11,9 +11,9 @@ schedules=${SIM_SCHEDULES:-6000}
 out=$(mktemp "${TMPDIR:-/tmp}/titan-sim.XXXXXX") || exit 1
 trap 'rm -f "$out"' EXIT
 
-"$sim" --seed "$seed" --schedules "$schedules" >"$out" 2>&1
+"$sim" --seed "$seed" --schedules "$schedules" --moves >"$out" 2>&1
 status=$?
-tail -n 60 "$out" | sed 's/^/# /'
+tail -n 100 "$out" | sed 's/^/# /'
 [ $status = 0 ] && echo "ok 1 - $schedules schedules from seed $seed are clean" ||
 	echo "not ok 1 - $schedules schedules from seed $seed are clean"
 first=$("$sim" --seed 77 --schedules 50 | tail -n 1)

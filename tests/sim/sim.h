@@ -245,6 +245,9 @@ struct sim_totals {
 extern struct sim_totals sim_totals;
 extern const char *sim_failure;
 
+/* moves.c */
+bool moves_print(uint64_t least);
+
 /* world.c */
 void world_run(struct sim_world *world, uint64_t seed, bool story);
 void world_free(struct sim_world *world);
