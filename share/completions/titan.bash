@@ -31,7 +31,7 @@ _titan() {
 		options+=' --heartbeat --lease --grace --ready-fd'
 		;;
 	worker)
-		options+=' --name --slots --label --ready-fd'
+		options+=' --name --slots --label --containment --ready-fd'
 		;;
 	run)
 		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'
@@ -106,6 +106,7 @@ _titan() {
 	esac
 	case $verb$prev in
 	*--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
+	worker--containment) COMPREPLY=($(compgen -W 'auto cgroup pids subreaper' -- "$cur")); return ;;
 	run--mode) COMPREPLY=($(compgen -W 'retry exclusive once' -- "$cur")); return ;;
 	dash--view) COMPREPLY=($(compgen -W 'home runs dag workers' -- "$cur")); return ;;
 	*--dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;

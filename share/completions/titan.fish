@@ -41,6 +41,7 @@ complete -c titan -n __fish_use_subcommand -a worker -d 'be a worker, in the for
 complete -c titan -n '__fish_seen_subcommand_from worker' -l name -x -d 'its name (default: local)'
 complete -c titan -n '__fish_seen_subcommand_from worker' -s s -l slots -x -d 'jobs it runs at once (default: one a core)'
 complete -c titan -n '__fish_seen_subcommand_from worker' -s l -l label -x -d 'a label that jobs may ask for; may be repeated'
+complete -c titan -n '__fish_seen_subcommand_from worker' -l containment -x -a 'auto cgroup pids subreaper' -d 'what keeps a job\'s processes together (default: the best there is)'
 complete -c titan -n '__fish_seen_subcommand_from worker' -l ready-fd -x -d 'write a byte to this descriptor when it is connected'
 complete -c titan -n __fish_use_subcommand -a run -d 'submit a graph of jobs'
 complete -c titan -n '__fish_seen_subcommand_from run' -s e -l expression -x -d 'the graph on one line'

@@ -64,7 +64,7 @@ int cmd_worker(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_worker_name);
 	struct worker_options options = { .place = cli->place, .name = name ? name : LOCAL_WORKER };
-	uint64_t slots = 0;
+	uint64_t slots = 0, containment = CONTAIN_AUTO;
 	int status;
 
 	if (!text_is_name(slice_str(options.name))) {
@@ -74,9 +74,11 @@ int cmd_worker(struct cli *cli)
 	}
 	if (read_labels(cli, &options.labels) != ERR_NONE ||
 	    read_ready_fd(cli, OPT_worker_ready_fd, &options.ready_fd) != ERR_NONE ||
+	    option_choice(cli->invocation, OPT_worker_containment, &containment, &cli->error) != ERR_NONE ||
 	    option_number(cli->invocation, OPT_worker_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	options.slots = (uint32_t)slots;
+	options.containment = (enum containment)containment;
 	status = keeper_run(&options, &cli->error);
 	if (status != 0)
 		cli_fail(cli);

@@ -28,15 +28,21 @@ const char *option_value(const struct invocation *invocation, enum option_id id)
 	return value;
 }
 
+static const struct option_info *option_info(const struct invocation *invocation, enum option_id id)
+{
+	const struct option_info *option = invocation->command->options;
+
+	for (const struct option_info *global = global_options; global->id != OPT_none; global++)
+		if (global->id == id)
+			return global;
+	while (option->id != OPT_none && option->id != id)
+		option++;
+	return option;
+}
+
 static const char *option_word(const struct invocation *invocation, enum option_id id)
 {
-	for (const struct option_info *option = global_options; option->id != OPT_none; option++)
-		if (option->id == id)
-			return option->word;
-	for (const struct option_info *option = invocation->command->options; option->id != OPT_none; option++)
-		if (option->id == id)
-			return option->word;
-	return "";
+	return option_info(invocation, id)->word;
 }
 
 enum err parse_number(const char *text, const char *what, uint64_t least, uint64_t most, uint64_t *ret_value,
@@ -77,6 +83,28 @@ enum err option_number(const struct invocation *invocation, enum option_id id, u
 		return ERR_NONE;
 	snprintf(what, sizeof(what), "--%s", option_word(invocation, id));
 	return parse_number(text, what, least, most, value, error);
+}
+
+enum err option_choice(const struct invocation *invocation, enum option_id id, uint64_t *value, struct error *error)
+{
+	const struct option_info *option = option_info(invocation, id);
+	const char *text = option_value(invocation, id), *at = option->argument;
+	uint64_t place = 0;
+
+	if (text == NULL)
+		return ERR_NONE;
+	for (;; place++) {
+		size_t len = strcspn(at, "|");
+
+		if (strlen(text) == len && memcmp(text, at, len) == 0)
+			break;
+		if (at[len] == '\0')
+			return error_set(error, ERR_USAGE, "--%s: '%s' isn't one of %s", option->word, text,
+					 option->argument);
+		at += len + 1;
+	}
+	*value = place;
+	return ERR_NONE;
 }
 
 enum err option_span(const struct invocation *invocation, enum option_id id, int64_t *value_ms,

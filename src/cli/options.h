@@ -35,6 +35,8 @@ const char *option_value(const struct invocation *invocation, enum option_id id)
 /* The option's argument as a number between least and most, or as a span of time; *value stays when not given. */
 enum err option_number(const struct invocation *invocation, enum option_id id, uint64_t least, uint64_t most,
 		       uint64_t *value, struct error *error);
+/* The place of the value among the words of the option's ARGUMENT, a|b|c; *value stays when it isn't given. */
+enum err option_choice(const struct invocation *invocation, enum option_id id, uint64_t *value, struct error *error);
 enum err option_span(const struct invocation *invocation, enum option_id id, int64_t *value_ms,
 		     struct error *error);
 enum err parse_number(const char *text, const char *what, uint64_t least, uint64_t most, uint64_t *ret_value,

@@ -25,6 +25,7 @@ struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch,
 	attempt->epoch = epoch;
 	attempt->run = run;
 	attempt->pidfd = -1;
+	attempt->status_fd = -1;
 	attempt->kill_ns = TIME_NEVER;
 	attempt->next = keeper->first;
 	if (keeper->first)
@@ -43,6 +44,9 @@ void attempt_free(struct keeper *keeper, struct attempt *attempt)
 	keeper->count--;
 	if (attempt->pidfd >= 0)
 		close(attempt->pidfd);
+	if (attempt->status_fd >= 0)
+		close(attempt->status_fd);
+	cage_leave(attempt->cage);
 	space_forget(attempt->space);
 	mem_free(attempt->strings);
 	mem_free(attempt);
@@ -100,6 +104,31 @@ static char **list_strings(struct buf *pointers, char **at, size_t count)
 	return list + 1;
 }
 
+/* Somebody may have removed its cage: one more is made; without any it is looked after like a tree without one. */
+static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct spawn_request *request)
+{
+	for (int tries = 0; keeper->cages && tries < 2; tries++) {
+		struct cage *cage = cage_take(keeper->cages);
+		int fault;
+
+		if (!cage)
+			break;
+		request->cage_fd = cage_fd(cage);
+		fault = spawn_run(request, &attempt->pid, &attempt->status_fd);
+		if (fault == 0) {
+			attempt->cage = cage;
+			return 0;
+		}
+		cage_release(keeper->cages, cage, fault != ENODEV);
+		if (fault != ENODEV)
+			return fault;
+	}
+	if (keeper->cages)
+		log_warn("job %" PRIu64 " runs without a control group: %s", attempt->job, strerror(errno));
+	request->cage_fd = -1;
+	return spawn_run(request, &attempt->pid, &attempt->status_fd);
+}
+
 static int spawn_attempt(struct keeper *keeper, struct attempt *attempt)
 {
 	char dir[PATH_MAX + 40], *at = attempt->strings;
@@ -107,7 +136,8 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt)
 				   .mark = keeper->mark };
 	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = attempt->space->out_fd,
 					 .err_fd = attempt->space->err_fd, .dir_fd = attempt->space->dir_fd,
-					 .die_with_us = attempt->entry->exclusive };
+					 .die_with_us = attempt->entry->exclusive, .cage_fd = -1,
+					 .own_pids = keeper->options->containment == CONTAIN_PIDS };
 	int fault;
 
 	snprintf(dir, sizeof(dir), "%s/attempts/%" PRIu64, keeper->path, attempt->space->id);
@@ -120,7 +150,7 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt)
 	attempt->before_ns = boot_ns();
 	attempt->begun_ns = clock_mono_ns();
 	attempt->wall_ms = clock_wall_ms();
-	fault = spawn_run(&request, &attempt->pid);
+	fault = spawn_caged(keeper, attempt, &request);
 	attempt->after_ns = boot_ns();
 	return fault;
 }
@@ -249,6 +279,8 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 		attempt->pidfd = -1;
 		keeper->adopted--;
 	}
+	cage_release(keeper->cages, attempt->cage, true);
+	attempt->cage = NULL;
 	ledger_ended(keeper->ledger, attempt->entry, done);
 	attempt->ended_no = ++keeper->ended_count;
 	spool_add(keeper->spool, SPOOL_ENDED, exited, sizeof(*exited));

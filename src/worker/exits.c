@@ -34,6 +34,20 @@ void exits_close(struct keeper *keeper, struct attempt *attempt)
 	keeper->closing = attempt;
 }
 
+/* An init that was killed could say nothing: then its own end is the job's. */
+static void read_status(struct attempt *attempt, int *status)
+{
+	int said;
+
+	if (attempt->status_fd < 0)
+		return;
+	if (read(attempt->status_fd, &said, sizeof(said)) == sizeof(said))
+		*status = said;
+	close(attempt->status_fd);
+	attempt->status_fd = -1;
+	attempt->alone = true;
+}
+
 void exits_reap(struct keeper *keeper)
 {
 	struct rusage usage;
@@ -44,6 +58,7 @@ void exits_reap(struct keeper *keeper)
 		struct attempt *attempt = map_remove(&keeper->pids, (uint64_t)pid);
 
 		if (attempt) {
+			read_status(attempt, &status);
 			attempt->gone = true;
 			attempt->gone_ns = clock_mono_ns();
 			attempt->status = status;
@@ -144,6 +159,10 @@ size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int sig
 {
 	size_t found = 0;
 
+	if (attempt->alone)
+		return 0;
+	if (attempt->cage)
+		return cage_signal(attempt->cage, signal_number);
 	if (attempt->pidfd >= 0)
 		return signal_adopted(keeper, attempt, signal_number);
 	if (!have_strays(keeper))

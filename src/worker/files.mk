@@ -3,6 +3,8 @@
 
 worker_sources = \
 	src/worker/attempts.c \
+	src/worker/cage.c \
+	src/worker/cage.h \
 	src/worker/env.c \
 	src/worker/env.h \
 	src/worker/exits.c \
@@ -23,6 +25,8 @@ worker_sources = \
 	src/worker/space.h \
 	src/worker/spawn.c \
 	src/worker/spawn.h \
+	src/worker/spawn_internal.h \
+	src/worker/spawn_pids.c \
 	src/worker/spool.c \
 	src/worker/spool.h \
 	src/worker/system.c \

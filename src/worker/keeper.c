@@ -145,6 +145,25 @@ static enum err check_labels(const char *labels, struct error *error)
 	return ERR_NONE;
 }
 
+/* The best there is; what was asked for by name, or an error. */
+static enum err open_cages(struct keeper *keeper, struct error *error)
+{
+	int result = keeper->options->containment == CONTAIN_PIDS ? spawn_try_own_pids() : 0;
+
+	if (result > 0)
+		return error_system(error, result, "no process-number space (pid namespace) can be made");
+	if (keeper->options->containment == CONTAIN_SUBREAPER || keeper->options->containment == CONTAIN_PIDS)
+		return ERR_NONE;
+	result = cages_open(keeper->mark, &keeper->cages);
+	if (result < 0 && keeper->options->containment == CONTAIN_CGROUP) {
+		error_system(error, -result, "no control groups (version 2) can be made below this process's own");
+		return error_next(error, "systemd-run --user --scope -p Delegate=yes titan worker");
+	}
+	if (keeper->cages)
+		log_info("jobs run in control groups below %s", cages_path(keeper->cages));
+	return ERR_NONE;
+}
+
 static enum err keeper_open(struct keeper *keeper, struct error *error)
 {
 	cpu_set_t cpus;
@@ -152,6 +171,8 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 
 	if (!result)
 		result = open_dir(keeper, error);
+	if (!result)
+		result = open_cages(keeper, error);
 	if (!result)
 		result = spaces_open(keeper->dir_fd, &keeper->spaces, error);
 	if (result)
@@ -183,6 +204,7 @@ static void keeper_close(struct keeper *keeper)
 		keeper->first->closing = false;
 		attempt_free(keeper, keeper->first);
 	}
+	cages_close(keeper->cages);
 	spaces_close(keeper->spaces);
 	ledger_free(keeper->ledger);
 	env_free(&keeper->env);

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "base/map.h"
+#include "worker/cage.h"
 #include "worker/env.h"
 #include "worker/ipc.h"
 #include "worker/ledger.h"
@@ -27,11 +28,14 @@ struct attempt {
 	char *strings;                   /* argv, environment, directory: until it starts */
 	uint32_t argc, envc;
 	struct space *space;             /* NULL before the start, and when its output is with the master */
+	struct cage *cage;               /* that it runs in; NULL: none */
 	pid_t pid;
 	int pidfd;                       /* of one that another keeper started, or -1: it is our child */
+	int status_fd;                   /* its init's word of how the main process ended; -1: it has no init */
 	int64_t begun_ns;                /* monotonic */
 	int64_t before_ns, after_ns;     /* boot time: it began between them */
 	int64_t wall_ms;
+	bool alone;                      /* it had an init, which is gone, and everything with it */
 	bool gone;                       /* its main process is; its tree may not be */
 	int status;                      /* of wait4, when gone and our child */
 	struct rusage usage;
@@ -55,6 +59,7 @@ struct keeper {
 	struct ledger *ledger;
 	struct spool *spool;
 	struct spaces *spaces;
+	struct cages *cages;             /* NULL: none to be had, or none wanted */
 	struct env env;
 	struct attempt *first;           /* all attempts */
 	size_t count;

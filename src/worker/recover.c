@@ -153,6 +153,7 @@ static bool adopt(struct keeper *keeper, struct attempt *attempt)
 		return false;
 	}
 	attempt->pidfd = pidfd;
+	attempt->cage = keeper->cages ? cage_claim(keeper->cages, attempt->pid) : NULL;
 	keeper->adopted++;
 	return true;
 }
@@ -188,8 +189,11 @@ static size_t kill_orphans(struct keeper *keeper)
 static void sweep_orphans(struct keeper *keeper)
 {
 	const struct timespec wait = { .tv_nsec = SWEEP_WAIT_NS };
+	size_t cages = keeper->cages ? cages_sweep(keeper->cages) : 0;
 	size_t found = kill_orphans(keeper), killed = found;
 
+	if (cages > 0)
+		log_warn("killed all in %zu control groups that an earlier keeper left behind", cages);
 	for (int round = 0; found > 0 && round < SWEEP_ROUNDS; round++) {
 		nanosleep(&wait, NULL);
 		found = kill_orphans(keeper);

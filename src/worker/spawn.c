@@ -3,34 +3,26 @@
  * clone(CLONE_VM | CLONE_VFORK) on a stack of its own: as fast as vfork, and the compiler can't be
  * surprised by a function that returns twice. The keeper's thread sleeps until the exec.
  */
-#include "worker/spawn.h"
+#include "worker/spawn_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STACK_SIZE 65536
-
 /* Of before the keeper raised its own: a soft limit that others chose is the jobs' too. */
 static struct rlimit jobs_files;
-
-struct child {
-	const struct spawn_request *request;
-	sigset_t no_signals;
-	char (*paths)[PATH_MAX];         /* what to try, in order */
-	size_t path_count;
-	pid_t keeper_pid;
-	int fault;
-};
 
 int spawn_prepare(void)
 {
@@ -67,16 +59,15 @@ static int try_exec(const struct child *child)
 	return fault;
 }
 
-/* Runs in the keeper's memory: system calls only, and nothing is left changed but child->fault. */
 __attribute__((no_sanitize("address", "undefined")))
-static int child_main(void *data)
+int spawn_child_main(void *data)
 {
 	struct child *child = data;
 	const struct spawn_request *request = child->request;
 
-	/* The keeper may have died before it was asked for. */
+	/* Its parent may have died before it was asked for. */
 	if (request->die_with_us &&
-	    (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != child->keeper_pid)) {
+	    (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != child->parent_pid)) {
 		child->fault = ESRCH;
 		return 127;
 	}
@@ -111,16 +102,91 @@ static size_t candidates(const char *name, const char *path, char (*out)[PATH_MA
 	return count;
 }
 
-int spawn_run(const struct spawn_request *request, pid_t *ret_pid)
+#if defined(__x86_64__)
+/*
+ * The C library has no clone3 that gives the child a stack of its own, so it is called as it is: the child
+ * goes on below, on the new stack, and never returns.
+ */
+__attribute__((no_sanitize("address", "undefined")))
+static long clone3_run(struct clone_args *args, int (*run)(void *), void *data)
 {
-	static _Alignas(64) char stack[STACK_SIZE];
+	long result = SYS_clone3;
+
+	__asm__ volatile(
+		"syscall\n\t"
+		"test %%rax, %%rax\n\t"
+		"jnz 1f\n\t"
+		"xor %%ebp, %%ebp\n\t"
+		"mov %[data], %%rdi\n\t"
+		"call *%[run]\n\t"
+		"mov %%eax, %%edi\n\t"
+		"mov %[exit], %%eax\n\t"
+		"syscall\n"
+		"1:"
+		: "+a"(result)
+		: "D"(args), "S"(sizeof(*args)), [run] "r"(run), [data] "r"(data), [exit] "i"(SYS_exit)
+		: "rcx", "r11", "memory", "cc");
+	if (result >= 0)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data)
+{
+	struct clone_args args = {
+		.flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD,
+		.stack = (uintptr_t)stack, .stack_size = SPAWN_STACK_SIZE, .cgroup = (uint64_t)cage_fd,
+	};
+
+	return (pid_t)clone3_run(&args, run, data);
+}
+#else
+/* Being moved after birth costs milliseconds: worse than no control group. */
+static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data)
+{
+	(void)cage_fd;
+	(void)stack;
+	(void)run;
+	(void)data;
+	errno = ENOSYS;
+	return -1;
+}
+#endif
+
+static _Alignas(64) char child_stack[SPAWN_STACK_SIZE];
+
+static int end_at_once(void *data)
+{
+	(void)data;
+	return 0;
+}
+
+int spawn_try_cage(int cage_fd)
+{
+	pid_t pid = clone_into(cage_fd, child_stack, end_at_once, NULL);
+
+	if (pid < 0)
+		return errno;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_status_fd)
+{
 	static char paths[32][PATH_MAX];
-	struct child child = { .request = request, .paths = paths, .keeper_pid = getpid() };
+	struct child child = { .request = request, .paths = paths, .parent_pid = getpid() };
 	pid_t pid;
 
 	sigemptyset(&child.no_signals);
 	child.path_count = candidates(request->argv[0], request->path, paths, sizeof(paths) / sizeof(paths[0]));
-	pid = clone(child_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
+	if (request->own_pids)
+		return spawn_with_init(&child, ret_pid, ret_status_fd);
+	if (request->cage_fd >= 0)
+		pid = clone_into(request->cage_fd, child_stack, spawn_child_main, &child);
+	else
+		pid = clone(spawn_child_main, child_stack + sizeof(child_stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
 	if (pid < 0)
 		return errno;
 	if (child.fault) {
@@ -129,5 +195,6 @@ int spawn_run(const struct spawn_request *request, pid_t *ret_pid)
 		return child.fault;
 	}
 	*ret_pid = pid;
+	*ret_status_fd = -1;
 	return 0;
 }

@@ -17,6 +17,8 @@ struct spawn_request {
 	int dir_fd;                      /* the working directory, unless dir says another */
 	const char *dir;
 	bool die_with_us;                /* killed when the keeper dies */
+	int cage_fd;                     /* directory of the control group that it is born into; -1: ours */
+	bool own_pids;                   /* a process-number space of its own, below an init of ours */
 };
 
 /*
@@ -24,7 +26,15 @@ struct spawn_request {
  * files it may open is what the limit is now. -errno or 0.
  */
 int spawn_prepare(void);
-/* 0 and the pid, in a session of its own; or the errno of what failed, and there was no process. */
-int spawn_run(const struct spawn_request *request, pid_t *ret_pid);
+/*
+ * 0 and the pid, in a session of its own; or the errno of what failed, and there was no process. With own_pids
+ * that is the init's, and the status of the main process can be read as an int from *ret_status_fd (else -1) when
+ * the init has ended.
+ */
+int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_status_fd);
+
+/* Can a process be born into this control group? 0, or the errno of why not. */
+int spawn_try_cage(int cage_fd);
+int spawn_try_own_pids(void);            /* likewise */
 
 #endif

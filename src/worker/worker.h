@@ -8,11 +8,14 @@
 #include "base/place.h"
 #include "proto/error.h"
 
+enum containment { CONTAIN_AUTO, CONTAIN_CGROUP, CONTAIN_PIDS, CONTAIN_SUBREAPER };       /* as the command's option lists them */
+
 struct worker_options {
 	struct place place;              /* the cluster; its files are in worker/NAME below it */
 	const char *name;
 	uint32_t slots;                  /* 0: one a core */
 	const char *labels;              /* with commas between; NULL or empty: none */
+	enum containment containment;    /* what keeps a job's processes together */
 	int ready_fd;                    /* a byte is written when it is connected; -1 none */
 	const char *const *link_argv;    /* the link's program, by path; NULL: this program with the word "link" */
 };

@@ -1,28 +1,43 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Trees that fork twice, leave their session and ignore SIGTERM: cancelled, none of their processes survives.
+# Trees that fork twice, leave their session, clear their environment and ignore SIGTERM: cancelled, none of
+# their processes survives, with each containment that this machine has.
 # time-out: 900 s
 #
-# CHAOS_TREES: how many (40).
+# CHAOS_TREES: how many, with each (40).
 . "$(dirname "$0")/lib.sh"
 
 trees=${CHAOS_TREES:-40}
 cat >"$test_dir/tree" <<'T'
 #!/bin/sh
 trap '' TERM HUP INT
-(setsid sh -c 'trap "" TERM HUP INT; sleep 3600 & exec sleep 3600' &)
-(trap '' TERM; setsid sleep 3600 &) &
+(setsid env -i sh -c 'trap "" TERM HUP INT; sleep 3600 & exec sleep 3600' &)
+(trap '' TERM; setsid env -i sleep 3600 &) &
 exec sleep 3600
 T
 chmod +x "$test_dir/tree"
 all_run() { [ "$(state_of .jobs.running)" = "$trees" ]; }
+many() { [ "$(job_processes | wc -l)" -ge $((4 * trees)) ]; }
+worker_is() { [ "$(state_of '.workers[0].state')" = "$1" ]; }
 
-start_cluster --slots "$trees"
-run=$(yes "$test_dir/tree" | head -n "$trees" | titan run --lines)
-ok "$trees trees run" until_true 60 all_run
-many() { [ "$(job_processes | wc -l)" -ge $((3 * trees)) ]; }
-ok "of at least $((3 * trees)) processes" until_true 60 many
-titan -y cancel "$run" >/dev/null
-ok "cancelled, the run ends" until_true 300 run_is "$run" cancelled
-ok "and not one survives" until_true 20 no_job_process
+"$TITAN" master --ready-fd 5 5>"$test_dir/ready" >"$test_dir/master.log" 2>&1 &
+until_true 10 test -s "$test_dir/ready" || skip_all "no master"
+for containment in cgroup pids subreaper; do
+	"$TITAN" worker --slots "$trees" --containment "$containment" >"$test_dir/worker.log" 2>&1 &
+	worker=$!
+	until_true 10 worker_is up
+	if process_gone $worker; then
+		note "$containment: $(tail -n 1 "$test_dir/worker.log")"
+		continue
+	fi
+	run=$(yes "$test_dir/tree" | head -n "$trees" | titan run --lines)
+	ok "$containment: $trees trees run" until_true 60 all_run
+	ok "$containment: of $((4 * trees)) processes" until_true 60 many
+	titan -y cancel "$run" >/dev/null
+	ok "$containment: cancelled, the run ends" until_true 300 run_is "$run" cancelled
+	ok "$containment: and not one survives" until_true 20 no_job_process
+	kill -TERM $worker
+	until_true 20 process_gone $worker
+	until_true 20 worker_is unreachable
+done
 
 done_testing

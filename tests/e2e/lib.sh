@@ -125,6 +125,24 @@ cluster_processes() {
 	done
 }
 
+# Control groups of workers that were killed: a worker that ends by itself removes its own.
+remove_cages() {
+	local dir name
+	for dir in "$TITAN_STATE"/*/worker/*/; do
+		[ -d "$dir" ] || continue
+		name=titan-$(stat -c %D "$dir")-$(printf %x "$(stat -c %i "$dir")")
+		grep ' cgroup2 ' /proc/self/mounts | cut -d' ' -f2 | while read -r mount; do
+			find "$mount" -maxdepth 4 -type d -name "$name" 2>/dev/null
+		done | while read -r cage; do
+			for _ in 1 2 3 4 5 6 7 8 9 10; do
+				find "$cage" -depth -type d -exec rmdir {} + 2>/dev/null
+				[ -d "$cage" ] || break
+				sleep 0.1
+			done
+		done
+	done
+}
+
 finish() {
 	titan -y down >/dev/null 2>&1
 	for pid in $(cluster_processes); do
@@ -132,6 +150,7 @@ finish() {
 		*titan*) kill -KILL "$pid" 2>/dev/null ;;
 		esac
 	done
+	remove_cages
 	rm -rf "$test_dir"
 }
 trap finish EXIT

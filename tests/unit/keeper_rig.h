@@ -23,7 +23,9 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "worker/cage.h"
 #include "worker/ipc.h"
+#include "worker/spawn.h"
 #include "worker/tree.h"
 #include "worker/worker.h"
 
@@ -85,6 +87,25 @@ static inline void rig_stub(int argc, char **argv)
 	_exit(0);
 }
 
+/* Every keeper that is started: a suite runs once with each containment that this machine has. */
+static enum containment rig_containment = CONTAIN_SUBREAPER;
+
+static inline bool rig_can_contain(enum containment containment)
+{
+	struct cages *cages = NULL;
+	char mark[32];
+
+	if (containment == CONTAIN_PIDS)
+		return spawn_try_own_pids() == 0;
+	if (containment == CONTAIN_SUBREAPER)
+		return true;
+	snprintf(mark, sizeof(mark), "test-%d", (int)getpid());
+	if (cages_open(mark, &cages) < 0)
+		return false;
+	cages_close(cages);
+	return true;
+}
+
 static inline struct rig *rig_new(uint32_t slots)
 {
 	struct rig *rig = mem_zalloc(sizeof(*rig));
@@ -99,6 +120,7 @@ static inline struct rig *rig_new(uint32_t slots)
 	rig->options.name = "w1";
 	rig->options.slots = slots;
 	rig->options.ready_fd = -1;
+	rig->options.containment = rig_containment;
 	rig->link_argv[0] = "/proc/self/exe";
 	rig->link_argv[1] = "--stub-link";
 	rig->link_argv[2] = rig->socket;
@@ -302,6 +324,7 @@ static inline bool rig_file_appears(const char *path)
 static inline void rig_kill_orphans(struct rig *rig)
 {
 	struct pid_list list = { 0 };
+	struct cages *cages;
 	char path[PATH_MAX + 16], mark[48];
 	struct stat st;
 	uint64_t job, epoch;
@@ -319,6 +342,11 @@ static inline void rig_kill_orphans(struct rig *rig)
 				found += kill(list.at[i], SIGKILL) == 0;
 	} while (found > 0);
 	pid_list_free(&list);
+	/* And its control groups, which only a keeper that ends by itself removes. */
+	if (rig->options.containment == CONTAIN_CGROUP && cages_open(mark, &cages) == 0) {
+		cages_sweep(cages);
+		cages_close(cages);
+	}
 }
 
 static inline void rig_free(struct rig *rig)

@@ -432,7 +432,7 @@ TEST a_second_keeper_is_refused(void)
 	PASS();
 }
 
-SUITE(keeper_suite)
+static void run_all(void)
 {
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
@@ -451,10 +451,29 @@ SUITE(keeper_suite)
 	RUN_TEST(stop_kills_the_whole_tree);
 	RUN_TEST(nothing_outlives_its_main_process);
 	RUN_TEST(a_tree_may_end_by_itself_within_the_grace);
-	RUN_TEST(one_that_hides_dies_with_the_last_that_can_own_it);
+	if (rig_containment == CONTAIN_SUBREAPER)
+		RUN_TEST(one_that_hides_dies_with_the_last_that_can_own_it);
 	RUN_TEST(quit_ends_everything);
 	RUN_TEST(term_is_quit);
 	RUN_TEST(a_second_keeper_is_refused);
+}
+
+SUITE(with_subreaper)
+{
+	rig_containment = CONTAIN_SUBREAPER;
+	run_all();
+}
+
+SUITE(with_cgroup)
+{
+	rig_containment = CONTAIN_CGROUP;
+	run_all();
+}
+
+SUITE(with_pids)
+{
+	rig_containment = CONTAIN_PIDS;
+	run_all();
 }
 
 int main(int argc, char **argv)
@@ -470,6 +489,10 @@ int main(int argc, char **argv)
 	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
 		return 1;
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(keeper_suite);
+	RUN_SUITE(with_subreaper);
+	if (rig_can_contain(CONTAIN_CGROUP))
+		RUN_SUITE(with_cgroup);
+	if (rig_can_contain(CONTAIN_PIDS))
+		RUN_SUITE(with_pids);
 	GREATEST_MAIN_END();
 }

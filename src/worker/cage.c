@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files of cgroup v2: cgroup.procs, cgroup.events, cgroup.kill. Nothing else of it is used. */
+#include "worker/cage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "worker/spawn.h"
+
+#define TEXT_MAX 1048576u
+
+struct cage {
+	uint64_t number;
+	int dir_fd, events_fd;
+	bool killed;
+	struct cage *next;               /* among the free ones, or the claimed ones while sweeping */
+};
+
+struct cages {
+	char path[PATH_MAX];
+	int dir_fd;
+	uint64_t next_number;
+	struct map claimed;              /* numbers, until the sweep */
+	struct cage *free;
+};
+
+/* ---- where ---- */
+
+/* Of a line "36 25 0:31 / /sys/fs/cgroup rw ... - cgroup2 ...": the fifth word, if it is of cgroup2 whole. */
+static bool mount_point(const char *line, char *out, size_t size)
+{
+	const char *type = strstr(line, " - cgroup2 ");
+	const char *end = strchr(line, '\n');
+	char root[8], format[32];
+
+	if (!type || (end && type > end))
+		return false;
+	snprintf(format, sizeof(format), "%%*s %%*s %%*s %%7s %%%zus", size - 1);
+	return sscanf(line, format, root, out) == 2 && strcmp(root, "/") == 0;
+}
+
+static bool find_mount(char *out, size_t size)
+{
+	struct buf text = { 0 };
+	bool found = false;
+
+	if (io_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_MAX, &text) == 0)
+		for (const char *line = buf_cstr(&text); line && *line && !found;
+		     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+			found = mount_point(line, out, size);
+	buf_free(&text);
+	return found;
+}
+
+/* The group of a process, below the mount: what stands behind "0::". */
+static bool find_group(const char *file, char *out, size_t size)
+{
+	struct buf text = { 0 };
+	bool found = false;
+
+	if (io_read_file(AT_FDCWD, file, TEXT_MAX, &text) == 0) {
+		const char *line = buf_cstr(&text);
+		const char *at = strncmp(line, "0::", 3) == 0 ? line : strstr(line, "\n0::");
+		int len;
+
+		at = at ? strchr(at, '/') : NULL;
+		len = at ? (int)strcspn(at, "\n") : 0;
+		/* Of a group outside of what we see there is only a way with dots. */
+		found = len > 0 && (size_t)len < size && !strstr(at, "/..");
+		if (found)
+			snprintf(out, size, "%.*s", len == 1 ? 0 : len, at);
+	}
+	buf_free(&text);
+	return found;
+}
+
+/* ---- one ---- */
+
+static void cage_name(uint64_t number, char name[24])
+{
+	snprintf(name, 24, "%" PRIu64, number);
+}
+
+void cage_leave(struct cage *cage)
+{
+	if (!cage)
+		return;
+	if (cage->events_fd >= 0)
+		close(cage->events_fd);
+	if (cage->dir_fd >= 0)
+		close(cage->dir_fd);
+	mem_free(cage);
+}
+
+static struct cage *cage_open(struct cages *cages, uint64_t number)
+{
+	struct cage *cage = mem_zalloc(sizeof(*cage));
+	char name[24];
+	int fault;
+
+	cage_name(number, name);
+	cage->number = number;
+	cage->events_fd = -1;
+	cage->dir_fd = openat(cages->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cage->dir_fd >= 0)
+		cage->events_fd = openat(cage->dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	if (cage->events_fd >= 0)
+		return cage;
+	fault = errno;
+	cage_leave(cage);
+	errno = fault;
+	return NULL;
+}
+
+struct cage *cage_take(struct cages *cages)
+{
+	struct cage *cage = cages->free;
+	char name[24];
+
+	if (cage) {
+		cages->free = cage->next;
+		return cage;
+	}
+	do
+		cage_name(++cages->next_number, name);
+	while (mkdirat(cages->dir_fd, name, 0755) < 0 && errno == EEXIST);
+	return cage_open(cages, cages->next_number);
+}
+
+void cage_release(struct cages *cages, struct cage *cage, bool sound)
+{
+	char name[24];
+
+	if (!cage)
+		return;
+	if (sound && !cage->killed) {
+		cage->next = cages->free;
+		cages->free = cage;
+		return;
+	}
+	cage_name(cage->number, name);
+	unlinkat(cages->dir_fd, name, AT_REMOVEDIR);
+	cage_leave(cage);
+}
+
+struct cage *cage_claim(struct cages *cages, pid_t pid)
+{
+	char file[64], own[PATH_MAX], group[PATH_MAX];
+	const char *name;
+	struct cage *cage;
+	uint64_t number;
+	char *end;
+
+	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
+	if (!find_group("/proc/self/cgroup", own, sizeof(own)) || !find_group(file, group, sizeof(group)))
+		return NULL;
+	name = strrchr(group, '/');
+	if (!name || (size_t)(name - group) != strlen(own) + strlen(strrchr(cages->path, '/')) ||
+	    strncmp(group, own, strlen(own)) != 0 ||
+	    strncmp(group + strlen(own), strrchr(cages->path, '/'), strlen(strrchr(cages->path, '/'))) != 0)
+		return NULL;
+	number = strtoull(name + 1, &end, 10);
+	if (*end || end == name + 1)
+		return NULL;
+	cage = cage_open(cages, number);
+	if (cage)
+		map_put(&cages->claimed, number, cages);
+	return cage;
+}
+
+int cage_fd(const struct cage *cage)
+{
+	return cage->dir_fd;
+}
+
+bool cage_empty(const struct cage *cage)
+{
+	char text[256];
+	ssize_t got = pread(cage->events_fd, text, sizeof(text) - 1, 0);
+
+	/* A group that was removed has nobody in it. */
+	if (got <= 0)
+		return true;
+	text[got] = '\0';
+	return strstr(text, "populated 0") != NULL;
+}
+
+static size_t signal_each(const struct cage *cage, int signal_number)
+{
+	struct buf text = { 0 };
+	size_t found = 0;
+
+	if (io_read_file(cage->dir_fd, "cgroup.procs", TEXT_MAX, &text) == 0)
+		for (const char *at = buf_cstr(&text); *at;) {
+			char *end;
+			pid_t pid = (pid_t)strtol(at, &end, 10);
+			int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+
+			if (end == at)
+				break;
+			at = end + strspn(end, "\n");
+			if (pidfd < 0)
+				continue;
+			found += pidfd_send_signal(pidfd, signal_number, NULL, 0) == 0;
+			close(pidfd);
+		}
+	buf_free(&text);
+	return found;
+}
+
+size_t cage_signal(struct cage *cage, int signal_number)
+{
+	int fd;
+
+	if (cage_empty(cage))
+		return 0;
+	if (signal_number == 0)
+		return 1;
+	if (signal_number != SIGKILL)
+		return signal_each(cage, signal_number);
+	cage->killed = true;
+	fd = openat(cage->dir_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "1", 1) != 1)
+		signal_each(cage, SIGKILL);      /* kernels before 5.14 */
+	if (fd >= 0)
+		close(fd);
+	return 1;
+}
+
+/* ---- all ---- */
+
+int cages_open(const char *mark, struct cages **ret_cages)
+{
+	struct cages *cages = mem_zalloc(sizeof(*cages));
+	char mount[PATH_MAX], group[PATH_MAX];
+	struct cage *cage;
+	int result = -ENOENT;
+
+	cages->dir_fd = -1;
+	if (!find_mount(mount, sizeof(mount)) || !find_group("/proc/self/cgroup", group, sizeof(group)))
+		goto failed;
+	if (snprintf(cages->path, sizeof(cages->path), "%s%s/titan-%s", mount, group, mark) >= (int)sizeof(cages->path))
+		goto failed;
+	if (mkdir(cages->path, 0755) < 0 && errno != EEXIST) {
+		result = -errno;
+		goto failed;
+	}
+	cages->dir_fd = open(cages->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cage = cages->dir_fd >= 0 ? cage_take(cages) : NULL;
+	if (!cage) {
+		result = -errno;
+		goto failed;
+	}
+	result = -spawn_try_cage(cage->dir_fd);
+	cage_release(cages, cage, true);
+	if (result == 0) {
+		*ret_cages = cages;
+		return 0;
+	}
+failed:
+	cages_close(cages);
+	return result;
+}
+
+const char *cages_path(const struct cages *cages)
+{
+	return cages->path;
+}
+
+size_t cages_sweep(struct cages *cages)
+{
+	int fd = dup(cages->dir_fd);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	size_t found = 0;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	rewinddir(dir);
+	while ((entry = readdir(dir))) {
+		char *end;
+		uint64_t number = strtoull(entry->d_name, &end, 10);
+		struct cage *cage;
+
+		if (*end || end == entry->d_name || map_get(&cages->claimed, number) ||
+		    (cages->free && cages->free->number == number))
+			continue;
+		cage = cage_open(cages, number);
+		if (!cage)
+			continue;
+		found += cage_signal(cage, SIGKILL) > 0;
+		cage_release(cages, cage, false);
+	}
+	closedir(dir);
+	map_free(&cages->claimed);
+	return found;
+}
+
+void cages_close(struct cages *cages)
+{
+	if (!cages)
+		return;
+	while (cages->free) {
+		struct cage *cage = cages->free;
+
+		cages->free = cage->next;
+		cage_release(cages, cage, false);
+	}
+	map_free(&cages->claimed);
+	if (cages->dir_fd >= 0) {
+		close(cages->dir_fd);
+		rmdir(cages->path);      /* fails, rightly, where something still runs */
+	}
+	mem_free(cages);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A process-number space (pid namespace) for one attempt, with a /proc of its own. Its first process is a copy
+ * of the keeper that does nothing but wait and pass SIGTERM on to all: when it ends, the kernel kills whatever is
+ * left in there, and nothing can leave. How the job's main process ended comes through a pipe: an init can't die
+ * of its job's signal.
+ */
+#include "worker/spawn_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct init {
+	struct child *child;
+	int report_fd;                   /* an int: the fault, 0 for none; then the status of the main process */
+	char *stack_top;
+};
+
+static void say(int fd, int number)
+{
+	while (write(fd, &number, sizeof(number)) < 0 && errno == EINTR)
+		;
+}
+
+/* Keep the pipe and what the job gets, at numbers above the three that it ends up with. */
+static int close_others(const struct spawn_request *request, int report_fd)
+{
+	int keep[] = { request->in_fd, request->out_fd, request->err_fd, request->dir_fd, report_fd };
+	unsigned from = 3;
+
+	for (size_t done = 0; done < sizeof(keep) / sizeof(keep[0]); done++) {
+		int least = INT_MAX;
+
+		for (size_t i = 0; i < sizeof(keep) / sizeof(keep[0]); i++)
+			if (keep[i] >= (int)from && keep[i] < least)
+				least = keep[i];
+		if (least == INT_MAX)
+			break;
+		if (least > (int)from && close_range(from, (unsigned)least - 1, 0) < 0)
+			return errno;
+		from = (unsigned)least + 1;
+	}
+	return close_range(from, ~0u, 0) < 0 ? errno : 0;
+}
+
+/* /proc speaks of the processes in here, and what is mounted from now on stays in here. */
+static int mount_own_proc(void)
+{
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
+	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+		return errno;
+	return 0;
+}
+
+/* Ends when the main process has; asked to end, when nobody is left. The grace is the keeper's to keep. */
+static void wait_for_end(pid_t pid, int report_fd)
+{
+	bool asked = false, ended = false;
+	sigset_t wanted;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGCHLD);
+	for (;;) {
+		int status, number;
+		pid_t gone;
+
+		while ((gone = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
+			if (gone == pid) {
+				say(report_fd, status);
+				ended = true;
+			}
+		if ((ended && !asked) || gone < 0)
+			return;
+		number = sigwaitinfo(&wanted, NULL);
+		if (number != SIGTERM)
+			continue;
+		asked = true;
+		kill(-1, SIGTERM);       /* everybody in here but this process */
+		kill(-1, SIGCONT);
+	}
+}
+
+static int init_main(void *data)
+{
+	struct init *init = data;
+	struct child *child = init->child;
+	const struct spawn_request *request = child->request;
+	struct pollfd reader = { .fd = init->report_fd };
+	int fault = mount_own_proc();
+	pid_t pid;
+
+	if (!fault && ((request->die_with_us && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) || setsid() < 0))
+		fault = errno;
+	if (!fault)
+		fault = close_others(request, init->report_fd);
+	/* The keeper may have died before it was asked for, and its number can't be seen from here. */
+	if (request->die_with_us && poll(&reader, 1, 0) != 0)
+		return 127;
+	child->parent_pid = getpid();
+	pid = fault ? -1 : clone(spawn_child_main, init->stack_top, CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+	if (!fault && pid < 0)
+		fault = errno;
+	say(init->report_fd, fault ? fault : child->fault);
+	if (!fault && !child->fault)
+		wait_for_end(pid, init->report_fd);
+	return 0;
+}
+
+static int try_init(void *data)
+{
+	(void)data;
+	return mount_own_proc();
+}
+
+int spawn_try_own_pids(void)
+{
+	static _Alignas(64) char stack[SPAWN_STACK_SIZE];
+	pid_t pid = clone(try_init, stack + sizeof(stack), CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL);
+	int status = 0;
+
+	if (pid < 0)
+		return errno;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+}
+
+int spawn_with_init(struct child *child, pid_t *ret_pid, int *ret_status_fd)
+{
+	static _Alignas(64) char stack[2 * SPAWN_STACK_SIZE];
+	struct init init = { .child = child, .stack_top = stack + SPAWN_STACK_SIZE };
+	int pipe_fds[2], fault = 0;
+	ssize_t got;
+	pid_t pid;
+
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		return errno;
+	init.report_fd = pipe_fds[1];
+	pid = clone(init_main, stack + sizeof(stack), CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, &init);
+	if (pid < 0)
+		fault = errno;
+	close(pipe_fds[1]);
+	if (!fault) {
+		do
+			got = read(pipe_fds[0], &fault, sizeof(fault));
+		while (got < 0 && errno == EINTR);
+		if (got != sizeof(fault))
+			fault = ECHILD;
+		while (fault && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (fault) {
+		close(pipe_fds[0]);
+		return fault;
+	}
+	*ret_pid = pid;
+	*ret_status_fd = pipe_fds[0];
+	return 0;
+}
