@@ -2,6 +2,8 @@
 /* Numbers and names, and how far one name is from another. */
 #include "base/text.h"
 
+#include <inttypes.h>
+
 #define NAME_MAX_LEN 128
 #define DISTANCE_MAX_LEN 256
 
@@ -96,4 +98,20 @@ size_t text_distance(struct slice a, struct slice b, size_t give_up)
 			return give_up + 1;
 	}
 	return smaller(row[b.len], give_up + 1);
+}
+
+void text_add_span(struct buf *out, int64_t ms)
+{
+	int64_t s = ms / 1000;
+
+	if (ms < 10000)
+		buf_addf(out, "%" PRId64 ".%" PRId64 "s", s, ms % 1000 / 100);
+	else if (s < 60)
+		buf_addf(out, "%" PRId64 "s", s);
+	else if (s < 3600)
+		buf_addf(out, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
+	else if (s < 86400)
+		buf_addf(out, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
+	else
+		buf_addf(out, "%" PRId64 "d%02" PRId64 "h", s / 86400, s / 3600 % 24);
 }

@@ -29,4 +29,7 @@ size_t text_distance(struct slice a, struct slice b, size_t give_up);   /* edits
 /* Split a command without shell syntax into words, each with a NUL behind it; false when it needs a shell. */
 bool text_split_plain(struct slice command, struct buf *ret_words, size_t *ret_count);
 
+/* A span for people: 4.2s, 42s, 4m02s, 3h15m, 2d04h. */
+void text_add_span(struct buf *out, int64_t ms);
+
 #endif

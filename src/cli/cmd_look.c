@@ -183,7 +183,7 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 		text_escape(out, run->owner, TEXT_KEEP_NONE);
 	}
 	buf_addf(out, "  %s ", run->ended_ms ? "took" : "age");
-	look_span(end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0, out);
+	text_add_span(out, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
 	buf_add_byte(out, '\n');
 }
 

@@ -190,7 +190,7 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 		}
 		if (span >= 0) {
 			buf_add_byte(out, ' ');
-			look_span(span, out);
+			text_add_span(out, span);
 		}
 	}
 	if (state == STATE_UNKNOWN) {
@@ -320,7 +320,7 @@ void show_idle(struct follow *follow)
 		buf_addf(&follow->out, "%" PRIu64 "/%zu ", follow_settled(follow), follow->job_count);
 		add_counts(follow, &follow->out);
 		buf_add_byte(&follow->out, ' ');
-		look_span(age_ms(follow), &follow->out);
+		text_add_span(&follow->out, age_ms(follow));
 		buf_add_byte(&follow->out, '\n');
 		said(follow);
 	}
@@ -363,7 +363,7 @@ static void add_running(struct follow *follow, struct buf *frame, size_t width)
 		buf_add_byte(&line, ' ');
 		text_escape(&line, job->row.worker, TEXT_KEEP_NONE);
 		buf_add_byte(&line, ' ');
-		look_span(span > 0 ? span : 0, &line);
+		text_add_span(&line, span > 0 ? span : 0);
 		buf_add_byte(frame, ' ');
 		look_state(&follow->cli->out, &state_table[state], frame);
 		buf_add_byte(frame, ' ');
@@ -399,7 +399,7 @@ void show_redraw(struct follow *follow)
 			 follow->job_count ? (int)(settled * 100 / follow->job_count) : 0, settled, follow->job_count);
 		add_counts(follow, &bar);
 		buf_add_byte(&bar, ' ');
-		look_span(age_ms(follow), &bar);
+		text_add_span(&bar, age_ms(follow));
 		buf_add(&frame, bar.data, text_clip(buf_slice(&bar), width, &unused));
 		buf_add_byte(&frame, '\n');
 		follow->screen_lines++;
@@ -462,7 +462,7 @@ void show_end(struct follow *follow)
 	buf_add_byte(&follow->out, ' ');
 	add_counts(follow, &follow->out);
 	buf_add_byte(&follow->out, ' ');
-	look_span(age_ms(follow), &follow->out);
+	text_add_span(&follow->out, age_ms(follow));
 	if (follow->failure_count > 0 && !follow->options->passing) {
 		buf_addf(&follow->out, "    next: titan logs %" PRIu64 "/", follow->run);
 		text_escape(&follow->out, follow->jobs[follow->failures[0]].row.name, TEXT_KEEP_NONE);

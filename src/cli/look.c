@@ -33,22 +33,6 @@ void look_state(const struct look *look, const struct state_info *state, struct 
 	look_plain(look, out);
 }
 
-void look_span(int64_t ms, struct buf *out)
-{
-	int64_t s = ms / 1000;
-
-	if (ms < 10000)
-		buf_addf(out, "%" PRId64 ".%" PRId64 "s", s, ms % 1000 / 100);
-	else if (s < 60)
-		buf_addf(out, "%" PRId64 "s", s);
-	else if (s < 3600)
-		buf_addf(out, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
-	else if (s < 86400)
-		buf_addf(out, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
-	else
-		buf_addf(out, "%" PRId64 "d%02" PRId64 "h", s / 86400, s / 3600 % 24);
-}
-
 void look_bar(const struct look *look, uint64_t part, uint64_t whole, int cells, struct buf *out)
 {
 	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };

@@ -156,7 +156,7 @@ static void human_cell(const struct look *look, const struct cell *cell, struct 
 		buf_add_str(out, clock_format_local(cell->number, time));
 		break;
 	case CELL_SPAN:
-		look_span(cell->number, out);
+		text_add_span(out, cell->number);
 		break;
 	case CELL_SHARE:
 		look_bar(look, (uint64_t)cell->number, (uint64_t)cell->whole, BAR_CELLS, out);

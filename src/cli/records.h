@@ -70,7 +70,6 @@ void records_json_row(const struct records *records, size_t row, struct json *js
 void look_state(const struct look *look, const struct state_info *state, struct buf *out);
 void look_colour(const struct look *look, enum colour colour, enum attribute attribute, struct buf *out);
 void look_plain(const struct look *look, struct buf *out);
-void look_span(int64_t ms, struct buf *out);             /* 0.3s 41s 12m41s 3h05m 2d04h */
 /* A bar of this many cells. */
 void look_bar(const struct look *look, uint64_t part, uint64_t whole, int cells, struct buf *out);
 

@@ -5,26 +5,76 @@
  */
 #include "core/internal.h"
 
-enum err act_target(struct core *core, uint64_t number, struct slice name, struct run **ret_run,
-		    struct job **ret_job, struct error *error)
-{
-	struct run *run = run_find(core, number);
-	struct job *job = NULL;
-	int len = name.len < LIMIT_NAME_MAX_LEN ? (int)name.len : LIMIT_NAME_MAX_LEN;
+#include <stdio.h>
 
-	if (!run)
+static bool starts_with(const struct job *job, struct slice stem, struct core *core)
+{
+	struct rec_job_spec spec;
+
+	job_spec_decode(core, job, &spec);
+	return spec.name.len > stem.len + 1 && spec.name.data[stem.len] == '[' &&
+	       memcmp(spec.name.data, stem.data, stem.len) == 0;
+}
+
+/* The jobs that are called encode[0], encode[1] and so on. */
+static bool target_fan_out(struct core *core, struct slice name, struct target *target)
+{
+	char first_name[LIMIT_NAME_MAX_LEN + 8];
+	struct slice stem = name;
+	struct run *run = target->run;
+	const struct job *first;
+
+	if (stem.len > 3 && memcmp(stem.data + stem.len - 3, "[*]", 3) == 0)
+		stem.len -= 3;
+	if (stem.len > LIMIT_NAME_MAX_LEN)
+		return false;
+	snprintf(first_name, sizeof(first_name), "%.*s[0]", (int)stem.len, (const char *)stem.data);
+	first = run_job_named(core, run, slice_str(first_name));
+	if (!first)
+		return false;
+	target->first = first->index;
+	target->count = 1;
+	while (target->first + target->count < run->job_count &&
+	       starts_with(run_job(run, target->first + target->count), stem, core))
+		target->count++;
+	return true;
+}
+
+enum err act_target(struct core *core, uint64_t number, struct slice name, struct target *ret_target,
+		    struct error *error)
+{
+	struct target target = { .run = run_find(core, number), .whole = name.len == 0 };
+	int len = name.len < LIMIT_NAME_MAX_LEN ? (int)name.len : LIMIT_NAME_MAX_LEN;
+	const struct job *job;
+
+	if (!target.run)
 		return error_set(error, ERR_NOT_FOUND, "run %llu is not live", (unsigned long long)number);
-	if (name.len > 0) {
-		job = run_job_named(core, run, name);
-		if (!job) {
-			error_set(error, ERR_NOT_FOUND, "run %llu has no job '%.*s'", (unsigned long long)number,
-				  len, (const char *)name.data);
-			return error_next(error, "titan show %llu", (unsigned long long)number);
-		}
+	job = target.whole ? NULL : run_job_named(core, target.run, name);
+	if (target.whole) {
+		target.count = target.run->job_count;
+	} else if (job) {
+		target.first = job->index;
+		target.count = 1;
+	} else if (!target_fan_out(core, name, &target)) {
+		error_set(error, ERR_NOT_FOUND, "run %llu has no job '%.*s'", (unsigned long long)number, len,
+			  (const char *)name.data);
+		return error_next(error, "titan show %llu", (unsigned long long)number);
 	}
-	*ret_run = run;
-	*ret_job = job;
+	*ret_target = target;
 	return ERR_NONE;
+}
+
+enum err act_check_live(uint64_t number, struct slice name, const struct target *target, struct error *error)
+{
+	const char *state = state_table[target_job(target, 0)->state].name;
+
+	if (target->whole && target->run->settled == target->run->job_count)
+		return error_set(error, ERR_TERMINAL, "run %llu has already ended", (unsigned long long)number);
+	for (uint32_t i = 0; i < target->count; i++)
+		if (target->whole || !state_terminal(target_job(target, i)->state))
+			return ERR_NONE;
+	return error_set(error, ERR_TERMINAL, "job %llu/%.*s has already ended: %s", (unsigned long long)number,
+			 (int)name.len, (const char *)name.data, state);
 }
 
 /* --- priority --- */
@@ -40,19 +90,27 @@ static uint64_t job_prioritize(struct core *core, struct job *job, uint8_t prior
 	return 1;
 }
 
-static enum err act_priority(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+static enum err act_priority(struct core *core, const struct input_act *act, const struct target *target,
 			     uint64_t *ret_changed, struct error *error)
 {
 	if (act->value > PRIORITY_MAX)
 		return error_set(error, ERR_INVALID, "a priority goes from 0 to %d, not %llu", PRIORITY_MAX,
 				 (unsigned long long)act->value);
-	for (struct job *at = run_job(run, 0); at; at = job_next(at))
-		if (!job || job == at)
-			*ret_changed += job_prioritize(core, at, (uint8_t)act->value);
+	for (uint32_t i = 0; i < target->count; i++)
+		*ret_changed += job_prioritize(core, target_job(target, i), (uint8_t)act->value);
 	return ERR_NONE;
 }
 
 /* --- holding back --- */
+
+/* It is held back from now on, or not any more, by whatever holds it. */
+static void job_held_changed(struct core *core, struct job *job)
+{
+	if (job->state == STATE_APPROVAL)
+		gate_hold(core, job, job_on_hold(job));
+	else if (job->state == STATE_ASSIGNED && job_on_hold(job))
+		attempt_recall(core, job);
+}
 
 static uint64_t run_hold(struct core *core, struct run *run, bool hold)
 {
@@ -62,9 +120,12 @@ static uint64_t run_hold(struct core *core, struct run *run, bool hold)
 		if (job->state == STATE_READY)
 			ready_leave(core, job);
 	run->held = hold;
-	for (struct job *job = run_job(run, 0); job; job = job_next(job))
+	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		if (job->state == STATE_READY)
 			ready_push(core, job);
+		if (!(job->flags & JOB_ON_HOLD))
+			job_held_changed(core, job);
+	}
 	run_offer(core, run);            /* not before all of them are where they belong */
 	run_touch(core, run, true);
 	return run->job_count - run->settled;
@@ -79,37 +140,48 @@ static uint64_t job_hold(struct core *core, struct job *job, bool hold)
 	job->flags ^= JOB_ON_HOLD;
 	if (job->state == STATE_READY)
 		ready_push(core, job);
+	if (!job->run->held)
+		job_held_changed(core, job);
 	bounds_offer(core, job);
 	job_touch(core, job, true);
 	return 1;
 }
 
+static uint64_t act_hold(struct core *core, const struct target *target, bool hold)
+{
+	uint64_t changed = 0;
+
+	if (target->whole)
+		return run_hold(core, target->run, hold);
+	for (uint32_t i = 0; i < target->count; i++)
+		changed += job_hold(core, target_job(target, i), hold);
+	return changed;
+}
+
 static enum err act_decide(struct core *core, const struct input_act *act, uint64_t *ret_changed,
 			   struct error *error)
 {
-	bool hold = act->verb == ACT_HOLD;
-	struct run *run;
-	struct job *job;
+	struct target target;
 
-	if (act_target(core, act->run, act->job, &run, &job, error) != ERR_NONE)
+	if (act_target(core, act->run, act->job, &target, error) != ERR_NONE)
 		return error->code;
-	if (act->verb == ACT_RETRY)
-		return round_open(core, act, run, job, ret_changed, error);
-	if (run->ended_ms != 0)
-		return error_set(error, ERR_TERMINAL, "run %llu has already ended", (unsigned long long)act->run);
-	if (job && state_terminal(job->state))
-		return error_set(error, ERR_TERMINAL, "job %llu/%.*s has already ended: %s",
-				 (unsigned long long)act->run, (int)act->job.len, (const char *)act->job.data,
-				 state_table[job->state].name);
 	switch (act->verb) {
+	case ACT_RETRY:
+		return round_open(core, act, &target, ret_changed, error);
 	case ACT_APPROVE:
 	case ACT_REJECT:
-		return gate_decide(core, act, run, job, ret_changed, error);
+		return gate_decide(core, act, &target, ret_changed, error);
+	default:
+		break;
+	}
+	if (act_check_live(act->run, act->job, &target, error) != ERR_NONE)
+		return error->code;
+	switch (act->verb) {
 	case ACT_PRIORITY:
-		return act_priority(core, act, run, job, ret_changed, error);
+		return act_priority(core, act, &target, ret_changed, error);
 	case ACT_HOLD:
 	case ACT_RELEASE:
-		*ret_changed = job ? job_hold(core, job, hold) : run_hold(core, run, hold);
+		*ret_changed = act_hold(core, &target, act->verb == ACT_HOLD);
 		return ERR_NONE;
 	default:
 		return error_set(error, ERR_INVALID, "an unknown act: %d", (int)act->verb);

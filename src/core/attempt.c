@@ -314,6 +314,21 @@ void attempt_stop_send(struct core *core, const struct job *job)
 	};
 }
 
+/* It comes back as recalled, or says that it started: both are told by its worker. */
+void attempt_recall(struct core *core, struct job *job)
+{
+	const struct worker *worker = worker_find(core, job->worker);
+
+	CHECK(job->state == STATE_ASSIGNED);
+	if (job->flags & JOB_RECALLED || worker->conn == 0)
+		return;
+	job->flags |= JOB_RECALLED;
+	core->recalls++;
+	outbox_frame(core->outbox, worker->conn, OP_RECALL)->recall = (struct rec_attempt){
+		.job = job_serial(job), .epoch = job->epoch,
+	};
+}
+
 void attempt_stop(struct core *core, struct job *job, enum job_event cause)
 {
 	job->stop_cause = (uint8_t)cause;

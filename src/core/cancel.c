@@ -23,39 +23,20 @@ bool job_cancel(struct core *core, struct job *job)
 }
 
 /* All of them before any of their children is told: there is no cascade, each job is cancelled for itself. */
-static uint64_t run_cancel(struct core *core, struct run *run)
-{
-	uint64_t changed = 0;
-
-	for (struct job *job = run_job(run, 0); job; job = job_next(job))
-		changed += job_cancel(core, job);
-	if (changed > 0 && !run->cancelled) {
-		run->cancelled = true;
-		run_touch(core, run, true);
-	}
-	return changed;
-}
-
 static enum err cancel(struct core *core, const struct input_cancel *input, uint64_t *ret_changed,
 		       struct error *error)
 {
-	unsigned long long number = input->run;
-	struct run *run;
-	struct job *job;
-	uint64_t changed;
+	struct target target;
+	uint64_t changed = 0;
 
-	if (act_target(core, input->run, input->job, &run, &job, error) != ERR_NONE)
+	if (act_target(core, input->run, input->job, &target, error) != ERR_NONE ||
+	    act_check_live(input->run, input->job, &target, error) != ERR_NONE)
 		return error->code;
-	if (!job) {
-		changed = run_cancel(core, run);
-		if (changed == 0 && run->settled == run->job_count)
-			return error_set(error, ERR_TERMINAL, "run %llu has already ended", number);
-	} else {
-		if (state_terminal(job->state))
-			return error_set(error, ERR_TERMINAL, "job %llu/%.*s has already ended: %s", number,
-					 (int)input->job.len, (const char *)input->job.data,
-					 state_table[job->state].name);
-		changed = job_cancel(core, job);
+	for (uint32_t i = 0; i < target.count; i++)
+		changed += job_cancel(core, target_job(&target, i));
+	if (target.whole && changed > 0 && !target.run->cancelled) {
+		target.run->cancelled = true;
+		run_touch(core, target.run, true);
 	}
 	jobs_settle(core);
 	*ret_changed = changed;

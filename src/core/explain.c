@@ -5,6 +5,7 @@
  */
 #include "core/view.h"
 
+#include "base/text.h"
 #include "core/internal.h"
 #include "proto/reasons.h"
 
@@ -24,7 +25,7 @@ static void tell_wait(struct telling *telling)
 
 	if (wait_ms < 0)
 		wait_ms = 0;
-	buf_addf(&telling->words, "%lld.%03lld s", (long long)(wait_ms / 1000), (long long)(wait_ms % 1000));
+	text_add_span(&telling->words, wait_ms);
 }
 
 static enum reason tell_waiting(struct telling *telling)

@@ -125,6 +125,7 @@ void run_live_again(struct core *core, struct run *run)
 static void run_end(struct core *core, struct run *run)
 {
 	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
+	run->held = false;
 	run->row_due = true;
 	run_wait_sweep(core, run);
 }

@@ -60,21 +60,44 @@ bool gate_vote(struct gate *gate, uint64_t person)
 
 void gate_timer_arm(struct core *core, struct job *job, int64_t wait_ms)
 {
+	struct gate *gate = gate_find(core, job_serial(job));
+
+	gate->stamp = ++core->gate_stamp;
 	job->flags |= JOB_TIMED;
-	timer_add(core, TIMER_EXPIRY, job_serial(job), job->epoch, wait_ms);
+	timer_add(core, TIMER_EXPIRY, job_serial(job), gate->stamp, wait_ms);
 }
 
-void gate_enter(struct core *core, struct job *job)
+static void gate_start_time(struct core *core, struct job *job)
 {
 	struct rec_job_spec spec;
 
-	gate_add(core, job);
 	job_spec_decode(core, job, &spec);
-	job->when_ms = 0;
 	if (spec.gate_timeout_ms == 0)
 		return;
 	job->when_ms = core->now.wall_ms + (int64_t)spec.gate_timeout_ms;
 	gate_timer_arm(core, job, (int64_t)spec.gate_timeout_ms);
+}
+
+void gate_enter(struct core *core, struct job *job)
+{
+	gate_add(core, job);
+	job->when_ms = 0;
+	if (!job_on_hold(job))
+		gate_start_time(core, job);
+}
+
+/* Who holds a gate back wants it decided, if at all, by people: it has its whole time again when it is let go. */
+void gate_hold(struct core *core, struct job *job, bool hold)
+{
+	if (hold && job->flags & JOB_TIMED) {
+		job->flags &= (uint32_t)~JOB_TIMED;
+		timer_stale(core);
+		gate_find(core, job_serial(job))->stamp = 0;
+	}
+	job->when_ms = 0;
+	if (!hold)
+		gate_start_time(core, job);
+	job_touch(core, job, true);
 }
 
 /* A gate without a command is done when it is open. */
@@ -138,16 +161,23 @@ static void decision_put(struct core *core, const struct input_act *act, const s
 	};
 }
 
-/* The only job of the run that waits for people, if its name wasn't given. */
-static enum err gate_target(const struct input_act *act, struct run *run, struct job **ret_job, struct error *error)
+/* The gate that is meant: a run alone stands for the only one that waits for people. */
+static enum err gate_target(const struct target *target, struct job **ret_job, struct error *error)
 {
+	struct run *run = target->run;
 	struct job *found = NULL;
 
+	if (!target->whole && target->count > 1)
+		return error_set(error, ERR_INVALID, "a fan-out of %u jobs is no gate", target->count);
+	if (!target->whole) {
+		*ret_job = target_job(target, 0);
+		return ERR_NONE;
+	}
 	if (run->counts[STATE_APPROVAL] != 1) {
 		error_set(error, run->counts[STATE_APPROVAL] ? ERR_INVALID : ERR_NOT_FOUND,
 			  "%u jobs of run %llu wait for approval%s", run->counts[STATE_APPROVAL],
-			  (unsigned long long)act->run, run->counts[STATE_APPROVAL] ? ": say which" : "");
-		return error_next(error, "titan show %llu", (unsigned long long)act->run);
+			  (unsigned long long)run->number, run->counts[STATE_APPROVAL] ? ": say which" : "");
+		return error_next(error, "titan show %llu", (unsigned long long)run->number);
 	}
 	for (struct job *at = run_job(run, 0); !found; at = job_next(at))
 		if (at->state == STATE_APPROVAL)
@@ -156,23 +186,39 @@ static enum err gate_target(const struct input_act *act, struct run *run, struct
 	return ERR_NONE;
 }
 
-enum err gate_decide(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+static enum err gate_check(const struct job *job, const struct rec_job_spec *spec, struct error *error)
+{
+	unsigned long long run = job->run->number;
+	int len = (int)spec->name.len;
+
+	if (spec->gate_count == 0) {
+		error_set(error, ERR_INVALID, "job %llu/%.*s is no gate: nobody is asked about it", run, len,
+			  (const char *)spec->name.data);
+		return error_next(error, "titan approvals");
+	}
+	if (state_terminal(job->state))
+		return error_set(error, ERR_TERMINAL, "gate %llu/%.*s has already ended: %s", run, len,
+				 (const char *)spec->name.data, state_table[job->state].name);
+	if (job->state != STATE_APPROVAL)
+		return error_set(error, ERR_PENDING, "gate %llu/%.*s doesn't wait for approval: it is %s", run, len,
+				 (const char *)spec->name.data, state_table[job->state].name);
+	return ERR_NONE;
+}
+
+enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error)
 {
 	struct rec_job_spec spec;
 	struct gate *gate;
+	struct job *job = NULL;
 
 	if (act->text.len > LIMIT_REASON_MAX)
 		return error_set(error, ERR_TOO_LARGE, "the reason has %zu bytes; at most %d", act->text.len,
 				 LIMIT_REASON_MAX);
-	if (!job && gate_target(act, run, &job, error) != ERR_NONE)
+	if (gate_target(target, &job, error) != ERR_NONE)
 		return error->code;
 	job_spec_decode(core, job, &spec);
-	if (job->state != STATE_APPROVAL)
-		return error_set(error, state_terminal(job->state) ? ERR_TERMINAL : ERR_PENDING,
-				 "job %llu/%.*s doesn't wait for approval: it is %s", (unsigned long long)act->run,
-				 (int)spec.name.len, (const char *)spec.name.data, state_table[job->state].name);
-	if (gate_denies(act, job, &spec, error) != ERR_NONE)
+	if (gate_check(job, &spec, error) != ERR_NONE || gate_denies(act, job, &spec, error) != ERR_NONE)
 		return error->code;
 	gate = gate_find(core, job_serial(job));
 	if (act->verb == ACT_REJECT) {

@@ -100,6 +100,8 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 	}
 	if (job->state == STATE_ASSIGNED && phase == PHASE_RUNNING)
 		attempt_run(core, job, EVENT_STARTED, core->now.wall_ms);
+	else if (job->state == STATE_ASSIGNED && job_on_hold(job))
+		attempt_recall(core, job);
 }
 
 /* A job that was given up as unknown still runs. */

@@ -97,6 +97,7 @@ void attempt_run(struct core *core, struct job *job, enum job_event event, int64
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started);
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);
 void attempt_stop_send(struct core *core, const struct job *job);
+void attempt_recall(struct core *core, struct job *job);  /* ask it back, if it can still be asked */
 void attempt_timer_arm(struct core *core, struct job *job, int64_t wait_ms);
 void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms);
 int64_t backoff_longest_ms(uint64_t base_ms);
@@ -143,6 +144,18 @@ void run_touch(struct core *core, struct run *run, bool row);
 void cancel_step(struct core *core, const struct core_input *input);
 bool job_cancel(struct core *core, struct job *job);
 
+/* act.c: what an act names. A fan-out's jobs are neighbours. */
+struct target {
+	struct run *run;
+	uint32_t first, count;           /* of its jobs */
+	bool whole;                      /* no job was named: all of the run */
+};
+
+static inline struct job *target_job(const struct target *target, uint32_t at)
+{
+	return run_job(target->run, target->first + at);
+}
+
 /* gate.c */
 struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
 void gate_add(struct core *core, const struct job *job);
@@ -150,20 +163,23 @@ void gate_remove(struct core *core, const struct job *job);
 bool gate_vote(struct gate *gate, uint64_t person);      /* false: it had approved before */
 void gate_enter(struct core *core, struct job *job);
 void gate_timer_arm(struct core *core, struct job *job, int64_t wait_ms);
+void gate_hold(struct core *core, struct job *job, bool hold);           /* its time stands still, or begins anew */
 void gate_expired(struct core *core, struct job *job);
-enum err gate_decide(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error);
 
 /* round.c */
-enum err round_open(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+enum err round_open(struct core *core, const struct input_act *act, const struct target *target,
 		    uint64_t *ret_changed, struct error *error);
 
 /* act.c */
 void reopen_step(struct core *core, const struct core_input *input);
 void act_step(struct core *core, const struct core_input *input);
-/* The run, and the job if it is named; ERR_NOT_FOUND says which of them there isn't. */
-enum err act_target(struct core *core, uint64_t number, struct slice name, struct run **ret_run,
-		    struct job **ret_job, struct error *error);
+/* The run, a job of it, or a fan-out by what its jobs share ("encode", "encode[*]"); or ERR_NOT_FOUND. */
+enum err act_target(struct core *core, uint64_t number, struct slice name, struct target *ret_target,
+		    struct error *error);
+/* ERR_TERMINAL if all of it has ended. */
+enum err act_check_live(uint64_t number, struct slice name, const struct target *target, struct error *error);
 
 static inline bool job_on_hold(const struct job *job)
 {

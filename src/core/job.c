@@ -73,6 +73,7 @@ static void job_enter(struct core *core, struct job *job)
 	if (!state_terminal(job->state))
 		return;
 	job->when_ms = core->now.wall_ms;
+	job->flags &= (uint32_t)~JOB_ON_HOLD;    /* what a person holds back is this life of it */
 	run->settled++;
 	walk = children_of(job);
 	if (!child_next(&walk, &edge) && !(job->flags & JOB_FAIL_FAST))

@@ -238,7 +238,7 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 	job->rss_kib = (uint32_t)row->rss_kib;
 	job->out_bytes = (uint64_t)row->out_bytes;
 	job->priority = (uint8_t)row->priority;
-	if (row->flags & ROW_JOB_HELD)
+	if (row->flags & ROW_JOB_HELD && !state_terminal(job->state))
 		job->flags |= JOB_ON_HOLD;
 	if (row->flags & ROW_JOB_LOOSE)
 		job->flags |= JOB_LOOSE;

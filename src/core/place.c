@@ -177,11 +177,7 @@ static void worker_recall(struct core *core, struct worker *worker, uint64_t *fr
 
 		if (!job)
 			return;
-		job->flags |= JOB_RECALLED;
-		core->recalls++;
-		outbox_frame(core->outbox, worker->conn, OP_RECALL)->recall = (struct rec_attempt){
-			.job = job_serial(job), .epoch = job->epoch,
-		};
+		attempt_recall(core, job);
 	}
 }
 

@@ -1,23 +1,60 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * New rounds. Terminal is final within a round; a person may open another one of a job, which opens one
- * for each of its settled descendants as well: what depended on the old result is decided anew. Nothing
- * that holds an attempt is touched: what already went ahead on an old result stays.
+ * for each of its descendants that has no attempt, settled or not: what depended on the old result is decided
+ * anew, and what was approved of it is void. Nothing that holds an attempt is touched: what already went ahead
+ * on an old result stays. A gate is asked again only where its answer still decides something.
  */
 #include "core/internal.h"
+
+#include <stdio.h>
 
 struct opening {
 	struct core *core;
 	struct run *run;
+	bool only;                       /* nothing else that has ended */
 	uint32_t *at;                    /* indices: what was asked for, then what descends from it */
 	size_t count;
 };
+
+static bool job_under_way(const struct job *job)
+{
+	return state_holds(job->state) || job->state == STATE_UNKNOWN;
+}
+
+/* It has no attempt and waits for none of its parents. */
+static bool job_not_begun(const struct job *job)
+{
+	return !state_terminal(job->state) && !job_under_way(job) && job->state != STATE_WAITING;
+}
+
+/* A gate that has ended, of which nobody would go by another answer: all that it leads to is under way. */
+static bool gate_is_spent(const struct opening *opening, const struct job *job)
+{
+	struct child_walk walk = children_of(job);
+	struct rec_job_spec spec;
+	bool any = false;
+	uint32_t edge;
+
+	if (!(job->flags & JOB_STAGED) || !state_terminal(job->state))
+		return false;
+	job_spec_decode(opening->core, job, &spec);
+	if (spec.gate_count == 0 || spec.argv.n > 0 || spec.script.len > 0)
+		return false;
+	for (; child_next(&walk, &edge); any = true) {
+		const struct job *child = run_job(opening->run, edge >> TRIGGER_BITS);
+
+		if (!job_under_way(child) && !(opening->only && state_terminal(child->state)))
+			return false;
+	}
+	return any;
+}
 
 static void opening_add(struct opening *opening, uint32_t index)
 {
 	struct job *job = run_job(opening->run, index);
 
-	if (job->flags & JOB_MARKED)
+	if (job->flags & JOB_MARKED || gate_is_spent(opening, job))
 		return;
 	job->flags |= JOB_MARKED;
 	opening->at[opening->count++] = index;
@@ -35,7 +72,22 @@ static void opening_descend(struct opening *opening)
 	}
 }
 
-static void job_reopen(struct core *core, struct job *job)
+/* Of a job that is run again alone: what hasn't begun on its old result waits for the new one. */
+static void opening_add_waiting(struct opening *opening)
+{
+	size_t asked = opening->count;
+	uint32_t edge;
+
+	for (size_t i = 0; i < asked; i++) {
+		struct child_walk walk = children_of(run_job(opening->run, opening->at[i]));
+
+		while (child_next(&walk, &edge))
+			if (job_not_begun(run_job(opening->run, edge >> TRIGGER_BITS)))
+				opening_add(opening, edge >> TRIGGER_BITS);
+	}
+}
+
+static void job_reopen(struct core *core, struct job *job, enum job_event event)
 {
 	job->round++;
 	job->tries = 0;
@@ -51,10 +103,10 @@ static void job_reopen(struct core *core, struct job *job)
 	job->rss_kib = 0;
 	job->out_bytes = 0;
 	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED);
-	job_move(core, job, EVENT_REOPENED, STATE_WAITING);
+	job_move(core, job, event, STATE_WAITING);
 }
 
-/* Those that aren't settled keep what they have; only the settled ones stay marked. */
+/* Those that wait already or have an attempt keep what they have; only those with a new round stay marked. */
 static uint64_t opening_reopen(struct opening *opening)
 {
 	uint64_t reopened = 0;
@@ -62,8 +114,8 @@ static uint64_t opening_reopen(struct opening *opening)
 	for (size_t i = 0; i < opening->count; i++) {
 		struct job *job = run_job(opening->run, opening->at[i]);
 
-		if (state_terminal(job->state) && job->round < UINT16_MAX) {
-			job_reopen(opening->core, job);
+		if ((state_terminal(job->state) || job_not_begun(job)) && job->round < UINT16_MAX) {
+			job_reopen(opening->core, job, EVENT_REOPENED);
 			reopened++;
 		} else {
 			job->flags &= (uint32_t)~JOB_MARKED;
@@ -73,12 +125,12 @@ static uint64_t opening_reopen(struct opening *opening)
 }
 
 /* A child that has no new round: it waits again for this parent, or it went ahead on the old result. */
-static void child_loosen(struct core *core, struct job *child)
+static void child_loosen(struct core *core, struct job *child, const struct standing *standing)
 {
 	if (child->flags & JOB_MARKED)
 		return;
 	if (child->state == STATE_WAITING) {
-		child->pending++;
+		child->pending = standing[child->index].open;
 		return;
 	}
 	child->flags |= JOB_LOOSE;
@@ -103,7 +155,7 @@ static uint32_t cause_find(struct core *core, const struct job *job)
 static void opening_decide(struct opening *opening)
 {
 	struct run *run = opening->run;
-	struct standing *standing;
+	struct standing *standing = run_standing(run);
 
 	for (size_t i = 0; i < opening->count; i++) {
 		const struct job *job = run_job(run, opening->at[i]);
@@ -111,9 +163,8 @@ static void opening_decide(struct opening *opening)
 		uint32_t edge;
 
 		while (job->flags & JOB_MARKED && child_next(&walk, &edge))
-			child_loosen(opening->core, run_job(run, edge >> TRIGGER_BITS));
+			child_loosen(opening->core, run_job(run, edge >> TRIGGER_BITS), standing);
 	}
-	standing = run_standing(run);
 	for (size_t i = 0; i < opening->count; i++)
 		if (run_job(run, opening->at[i])->flags & JOB_MARKED)
 			run_job(run, opening->at[i])->pending = standing[opening->at[i]].open;
@@ -143,46 +194,80 @@ static bool scope_has(enum retry_scope scope, enum job_state state)
 	       state == STATE_DENIED || state == STATE_QUARANTINED;
 }
 
-static enum err round_check(const struct input_act *act, const struct job *job, struct error *error)
+static enum err round_check(const struct input_act *act, const struct target *target, struct error *error)
 {
 	int len = (int)act->job.len;
 
 	if (act->value > RETRY_ALL)
 		return error_set(error, ERR_INVALID, "there is no such scope of a retry: %llu",
 				 (unsigned long long)act->value);
-	if (!job && (act->value == RETRY_FROM || act->value == RETRY_ONLY))
+	if (target->whole && (act->value == RETRY_FROM || act->value == RETRY_ONLY))
 		return error_set(error, ERR_INVALID, "of run %llu, which job is to be run again?",
 				 (unsigned long long)act->run);
-	if (job && !state_terminal(job->state)) {
-		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it is %s", (unsigned long long)act->run,
-			  len, (const char *)act->job.data, state_table[job->state].name);
-		return error_next(error, "titan cancel %llu/%.*s", (unsigned long long)act->run, len,
-				  (const char *)act->job.data);
-	}
-	return ERR_NONE;
+	for (uint32_t i = 0; !target->whole && i < target->count; i++)
+		if (state_terminal(target_job(target, i)->state))
+			return ERR_NONE;
+	if (target->whole)
+		return ERR_NONE;
+	error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it is %s", (unsigned long long)act->run, len,
+		  (const char *)act->job.data, state_table[target_job(target, 0)->state].name);
+	return error_next(error, "titan cancel %llu/%.*s", (unsigned long long)act->run, len,
+			  (const char *)act->job.data);
 }
 
-enum err round_open(struct core *core, const struct input_act *act, struct run *run, struct job *job,
+static enum err opening_is_spent(const struct opening *opening, const struct target *target, struct error *error)
+{
+	const struct run *run = opening->run;
+	const struct job *gate = target_job(target, 0), *child;
+	struct child_walk walk = children_of(gate);
+	struct rec_job_spec spec;
+	char name[LIMIT_NAME_MAX_LEN + 1];
+	uint32_t edge = 0;
+
+	CHECK(child_next(&walk, &edge));
+	child = run_job(run, edge >> TRIGGER_BITS);
+
+	job_spec_decode(opening->core, gate, &spec);
+	snprintf(name, sizeof(name), "%.*s", (int)spec.name.len, (const char *)spec.name.data);
+	job_spec_decode(opening->core, child, &spec);
+	if (!job_under_way(child)) {
+		error_set(error, ERR_INVALID, "asking %s alone would decide nothing: what it leads to has ended", name);
+		return error_next(error, "titan retry %llu/%s", (unsigned long long)run->number, name);
+	}
+	error_set(error, ERR_PENDING, "asking %s again would decide nothing: what it let through is under way: %.*s is %s",
+		  name, (int)spec.name.len, (const char *)spec.name.data, state_table[child->state].name);
+	return error_next(error, "titan cancel %llu/%.*s", (unsigned long long)run->number, (int)spec.name.len,
+			  (const char *)spec.name.data);
+}
+
+enum err round_open(struct core *core, const struct input_act *act, const struct target *target,
 		    uint64_t *ret_changed, struct error *error)
 {
-	struct opening opening = { .core = core, .run = run };
-	enum err err = round_check(act, job, error);
+	struct run *run = target->run;
+	struct opening opening = { .core = core, .run = run, .only = act->value == RETRY_ONLY };
+	enum err err = round_check(act, target, error);
 
 	if (err != ERR_NONE)
 		return err;
 	opening.at = mem_array(run->job_count, sizeof(*opening.at));
-	if (job)
-		opening_add(&opening, job->index);
-	for (const struct job *at = job ? NULL : run_job(run, 0); at; at = job_next(at))
-		if (scope_has((enum retry_scope)act->value, at->state))
-			opening_add(&opening, at->index);
-	if (act->value != RETRY_ONLY)
+	for (uint32_t i = 0; i < target->count; i++) {
+		enum job_state state = target_job(target, i)->state;
+
+		if (target->whole ? scope_has((enum retry_scope)act->value, state) : state_terminal(state))
+			opening_add(&opening, target->first + i);
+	}
+	if (opening.count == 0 && !target->whole)
+		err = opening_is_spent(&opening, target, error);
+	else if (opening.only)
+		opening_add_waiting(&opening);
+	else
 		opening_descend(&opening);
 	/* Before the first move, which would count it among what an ended run has settled. */
-	if (opening.count > 0)
+	if (opening.count > 0) {
 		run_live_again(core, run);
-	*ret_changed = opening_reopen(&opening);
-	opening_decide(&opening);
+		*ret_changed = opening_reopen(&opening);
+		opening_decide(&opening);
+	}
 	mem_free(opening.at);
-	return ERR_NONE;
+	return err;
 }

@@ -213,6 +213,7 @@ struct worker {
 
 struct gate {                            /* of a job that waits for people */
 	uint64_t job;
+	uint64_t stamp;                  /* of its timer; 0: none */
 	uint64_t *people;                /* who approved */
 	size_t have, cap;
 };
@@ -262,6 +263,7 @@ struct core {
 
 	struct gate *gates;              /* ascending by job */
 	size_t gate_count, gate_cap;
+	uint64_t gate_stamp;
 
 	struct job **touched;
 	size_t touched_count, touched_cap;

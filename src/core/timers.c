@@ -15,14 +15,17 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 		worker = worker_find(core, timer->id);
 		return worker && worker->timer_stamp == timer->stamp;
 	}
+	if (timer->kind == TIMER_EXPIRY) {
+		const struct gate *gate = gate_find(core, timer->id);
+
+		return gate && gate->stamp == timer->stamp;
+	}
 	job = job_find(core, timer->id);
 	if (!job || job->epoch != timer->stamp || job->round != timer->round)
 		return false;
 	switch ((enum timer_kind)timer->kind) {
 	case TIMER_DUE:
 		return job->state == STATE_DELAYED;
-	case TIMER_EXPIRY:
-		return job->state == STATE_APPROVAL;
 	default:
 		return job->state == STATE_RUNNING;
 	}

@@ -159,6 +159,7 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 		.epoch = (uint64_t)row->epoch,
 		.tries = (uint64_t)row->tries,
 		.crashes = (uint64_t)row->crashes,
+		.round = (uint64_t)row->round,
 		.outcome = (uint64_t)row->outcome,
 		.code = (uint64_t)row->code,
 		.due_ms = row->due_ms,
@@ -255,6 +256,42 @@ static void refuse(struct master *master, struct history *history, const struct 
 	forget(history);
 }
 
+/* An act on what has ended and left memory; spec is that of the job it names. */
+static void refuse_ended(struct master *master, struct history *history, const struct rec_job_spec *spec)
+{
+	const struct query *query = history->query;
+	unsigned long long run = query->run;
+	struct error error;
+
+	if (spec && spec->gate_count == 0 && (query->verb == ACT_APPROVE || query->verb == ACT_REJECT)) {
+		error_set(&error, ERR_INVALID, "job %llu/%.*s is no gate: nobody is asked about it", run,
+			  (int)query->job_len, (const char *)query->job);
+		error_next(&error, "titan approvals");
+	} else {
+		error_set(&error, ERR_TERMINAL, "run %llu has already ended", run);
+		error_next(&error, "titan show %llu", run);
+	}
+	refuse(master, history, &error);
+}
+
+static void act_with_specs(struct master *master, struct history *history)
+{
+	const struct query *query = history->query;
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+	struct error error;
+
+	if (find_job(history->specs->answer, query, &history->index)) {
+		struct walk walk = { .specs = history->specs->answer };
+
+		refuse_ended(master, history, walk_to(&walk, history->index, &arena, &spec) ? &spec : NULL);
+	} else {
+		query_no_job(&error, query);
+		refuse(master, history, &error);
+	}
+	arena_free(&arena);
+}
+
 static void with_specs(struct master *master, struct history *history)
 {
 	const struct query *query = history->query;
@@ -262,6 +299,10 @@ static void with_specs(struct master *master, struct history *history)
 
 	if (reopens(query)) {
 		ask(master, history, STAGE_JOBS, READ_JOBS, (uint64_t)history->run->rows[0].run.first, 0);
+		return;
+	}
+	if (query->what == QUERY_IS_ACT) {
+		act_with_specs(master, history);
 		return;
 	}
 	if (asks_for_one(query) && !find_job(history->specs->answer, query, &history->index)) {
@@ -361,10 +402,8 @@ static void on_run(struct master *master, struct history *history, struct store_
 		refuse(master, history, &error);
 		return;
 	}
-	if (query->what == QUERY_IS_ACT && !reopens(query)) {
-		error_set(&error, ERR_TERMINAL, "run %llu has already finished", (unsigned long long)query->run);
-		error_next(&error, "titan show %llu", (unsigned long long)query->run);
-		refuse(master, history, &error);
+	if (query->what == QUERY_IS_ACT && !reopens(query) && query->job_len == 0) {
+		refuse_ended(master, history, NULL);
 		return;
 	}
 	history->index = query->cursor;
@@ -417,6 +456,7 @@ static void on_jobs(struct master *master, struct history *history, struct store
 		job_row(master, &answer->rows[i].job, index, &row);
 		row.name = spec.name;
 		view_spec(&spec, detail, &answer->arena, &row);
+		row.priority = (uint64_t)answer->rows[i].job.priority + 1;
 		if (history->query->what == QUERY_EXPLAIN) {
 			row.why_code = REASON_SETTLED;
 			row.why = slice_str(reason_text(REASON_SETTLED));

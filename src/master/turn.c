@@ -116,6 +116,7 @@ void turn_pool_free(struct master *master)
 static bool is_gone(struct master *master, const struct core_input *input)
 {
 	uint64_t run = input->kind == INPUT_CANCEL ? input->cancel.run : input->act.run;
+	struct slice job = input->kind == INPUT_CANCEL ? input->cancel.job : input->act.job;
 	struct rec_run_row row;
 	struct query *query;
 
@@ -125,13 +126,11 @@ static bool is_gone(struct master *master, const struct core_input *input)
 		return false;
 	query = query_new(master, input->conn, input->request, QUERY_IS_ACT);
 	query->run = run;
-	if (input->kind == INPUT_CANCEL)
-		return true;
-	query->verb = input->act.verb;
-	query->value = input->act.value;
-	query->job_len = input->act.job.len < sizeof(query->job) ? input->act.job.len : sizeof(query->job);
+	query->verb = input->kind == INPUT_CANCEL ? ACT_CANCEL : input->act.verb;
+	query->value = input->kind == INPUT_CANCEL ? 0 : input->act.value;
+	query->job_len = job.len < sizeof(query->job) ? job.len : sizeof(query->job);
 	if (query->job_len > 0)
-		memcpy(query->job, input->act.job.data, query->job_len);
+		memcpy(query->job, job.data, query->job_len);
 	return true;
 }
 

@@ -27,11 +27,17 @@ exits "a run isn't explained" 2 titan explain "$run"
 exits "nor a job that isn't there" 4 titan explain "$run/nope"
 exits "a run can't be approved" 2 titan approve "$run"
 like "but its gates" "$err" 'titan approvals'
-exits "a job that waits for nobody can't" 8 titan approve "$run/b"
+exits "a job that is no gate can't" 2 titan approve "$run/b"
+like "which is said" "$err" 'is no gate'
 exits "a gate is approved" 0 titan approve "$run/qa" -m 'looked at it'
 exits "and the run goes on to its end" 0 titan --timeout 20s wait "$run"
 is "nothing waits any more" "$(gates)" ""
 exits "what is decided isn't decided again" 1 titan approve "$run/qa"
+exits "a job that never was can't be approved" 4 titan approve "$run/nope"
+exits "nor held" 4 titan hold "$run/nope"
+exits "nor cancelled" 4 titan cancel "$run/nope"
+exits "what is no gate isn't one after the end" 2 titan approve "$run/b"
+like "which is said" "$err" 'is no gate'
 
 run=$(titan run -e "?qa -> b; b=true")
 ok "another one waits" until_true 10 gate_waits "$run/qa"

@@ -41,9 +41,11 @@ sim_other = \
 	tests/sim/bugs/fail-fast-spares-the-queue.patch \
 	tests/sim/bugs/gate-approved-by-its-submitter.patch \
 	tests/sim/bugs/gate-counts-a-person-twice.patch \
+	tests/sim/bugs/gate-expires-while-held.patch \
 	tests/sim/bugs/gate-expiry-denies.patch \
 	tests/sim/bugs/hold-forgotten-at-load.patch \
 	tests/sim/bugs/hold-of-a-run-ignored.patch \
+	tests/sim/bugs/hold-outlives-its-job.patch \
 	tests/sim/bugs/key-forgotten-at-load.patch \
 	tests/sim/bugs/labels-ignored.patch \
 	tests/sim/bugs/lost-at-hello-forgotten.patch \
@@ -54,6 +56,7 @@ sim_other = \
 	tests/sim/bugs/parked-forever.patch \
 	tests/sim/bugs/retry-counted-twice.patch \
 	tests/sim/bugs/round-keeps-its-tries.patch \
+	tests/sim/bugs/round-leaves-an-open-gate.patch \
 	tests/sim/bugs/round-stops-at-children.patch \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \

@@ -123,7 +123,7 @@ static void durable_events(struct sim_world *world, struct slice body, int64_t w
 		sim_totals.moves[event.from][event.event][event.to]++;
 		job = oracle_job(world, event.job);
 		FOR_EACH_CHECK(event, world, &event, job, oracle_spec(world, event.job), wall_ms);
-		if (event.event == EVENT_REOPENED) {
+		if (event_opens_round(&event)) {
 			job->event_round++;
 			job->round_epoch = event.epoch;
 		}

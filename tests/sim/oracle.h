@@ -34,6 +34,7 @@ struct oracle_job {
 
 	/* holds */
 	bool held_decided, run_held_decided;
+	bool held_before;                /* by the row before the latest durable one */
 
 	/* gates */
 	int64_t gate_due_ms;             /* durable */
@@ -64,6 +65,16 @@ struct oracle_check {
 	void (*quiet)(struct sim_world *world, const struct sim_worker *worker);
 	void (*rest)(struct sim_world *world);
 };
+
+static inline bool event_opens_round(const struct rec_event *event)
+{
+	return event->event == EVENT_REOPENED || event->event == EVENT_PUSHED_BACK;
+}
+
+static inline bool state_has_attempt(enum job_state state)
+{
+	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
+}
 
 struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial);
 const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first);

@@ -78,10 +78,11 @@ static void life_event(struct sim_world *world, const struct rec_event *event, s
 {
 	(void)spec;
 	(void)wall_ms;
-	if (event->event != EVENT_REOPENED)
+	if (!event_opens_round(event))
 		return;
-	if (!state_terminal((enum job_state)event->from))
-		world_fail(world, "job %u begins a round before the last has ended", (unsigned)event->job);
+	if (state_has_attempt((enum job_state)event->from) || event->from == STATE_WAITING ||
+	    event->from == STATE_UNKNOWN)
+		world_fail(world, "job %u begins a round while the last is under way", (unsigned)event->job);
 	job->starts = 0;
 }
 

@@ -73,7 +73,18 @@ bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index)
 	return job && job->job.flags & ROW_JOB_HELD && !state_terminal((enum job_state)job->job.state);
 }
 
-const struct oracle_check oracle_holds = { .given = holds_given };
+static void holds_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
+{
+	(void)outbox;
+	if (job && row->job.flags & ROW_JOB_HELD && state_terminal((enum job_state)row->job.state))
+		world_fail(world, "job %u has ended and is held back", (unsigned)row->job.job);
+	if (job)
+		job->held_before = (job->row.flags & ROW_JOB_HELD) != 0;
+	if (row->table == TABLE_run && row->run.held && row->run.ended_ms)
+		world_fail(world, "run %u has ended and is held back", (unsigned)row->run.run);
+}
+
+const struct oracle_check oracle_holds = { .given = holds_given, .row = holds_row };
 
 /* ---- gates ---- */
 
@@ -104,6 +115,8 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 		world_fail(world, "gate %u was rejected by nobody", (unsigned)event->job);
 	if (event->event == EVENT_EXPIRED && (job->gate_due_ms == 0 || job->gate_due_ms > wall_ms))
 		world_fail(world, "I13: gate %u expired before its time", (unsigned)event->job);
+	if (event->event == EVENT_EXPIRED && (job->held_before || oracle_run_held(world, job->run)))
+		world_fail(world, "gate %u expired while a person held it back", (unsigned)event->job);
 	if (event->event == EVENT_EXPIRED && (event->to == STATE_DENIED) != (spec->gate_expiry == GATE_REJECT))
 		world_fail(world, "I13: gate %u expired into %s", (unsigned)event->job, state_table[event->to].name);
 	if (event->to == STATE_READY || event->to == STATE_SUCCEEDED)
@@ -112,10 +125,12 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 
 static void gates_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
 {
-	(void)world;
 	(void)outbox;
-	if (job && row->job.state == STATE_APPROVAL)
-		job->gate_due_ms = row->job.due_ms;
+	if (!job || row->job.state != STATE_APPROVAL)
+		return;
+	job->gate_due_ms = row->job.due_ms;
+	if (row->job.flags & ROW_JOB_LOOSE)
+		world_fail(world, "gate %u asks about a result that is being made anew", (unsigned)row->job.job);
 }
 
 static void gates_start(struct sim_world *world, const struct oracle_start *start)

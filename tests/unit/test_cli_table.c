@@ -122,7 +122,7 @@ TEST rows_of_a_strange_peer(void)
 static const char *span(int64_t ms)
 {
 	buf_clear(&out);
-	look_span(ms, &out);
+	text_add_span(&out, ms);
 	return buf_cstr(&out);
 }
 

@@ -116,8 +116,144 @@ TEST acts_on_what_is_not_there(void)
 	PASS();
 }
 
+/* Its time stands still, and begins anew when it is let go. */
+TEST a_held_gate_does_not_expire(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, gate;
+
+	for (int whole = 0; whole < 2; whole++) {
+		graph_job(&graph, "qa", "")->gate_count = 1;
+		graph.jobs[0].gate_timeout_ms = 5000;
+		run = rig_submit(rig, &graph);
+		gate = rig_named(rig, run, "qa");
+		rig_pass(rig, 4000);
+		rig_act(rig, ACT_HOLD, run, whole ? "" : "qa", 0);
+		ASSERT_EQ(0, rig_job(rig, gate).due_ms);
+		rig_pass(rig, 10000);
+		rig_restart(rig);
+		rig_pass(rig, 10000);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+		rig_act(rig, ACT_RELEASE, run, whole ? "" : "qa", 0);
+		rig_pass(rig, 4999);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+		rig_act(rig, ACT_HOLD, run, "qa", 0);
+		rig_act(rig, ACT_RELEASE, run, "qa", 0);
+		rig_pass(rig, 4999);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+		rig_pass(rig, 1);
+		ASSERT_STR_EQ("denied", rig_state_named(rig, run, "qa"));
+	}
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_hold_ends_with_what_it_held(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "a", 0);
+	rig_act(rig, ACT_HOLD, run, "", 0);
+	rig_cancel(rig, run, "");
+	rig_restart(rig);
+	rig_hello(rig, "w", 2);
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "not live"));
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	rig_gone(rig, rig->conn);
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "a", 0);
+	rig_act(rig, ACT_HOLD, run, "", 0);
+	rig_cancel(rig, run, "");
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+	ASSERT_EQ(2, rig->ok.count);
+	rig_hello(rig, "w", 2);
+	ASSERT_EQ(2, rig_run_all(rig));
+	rig_free(rig);
+	PASS();
+}
+
+/* What was sent ahead and hasn't begun comes back, also from a worker that was away meanwhile. */
+TEST what_is_held_is_asked_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct outgoing last;
+	struct rec_held held;
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	rig_act(rig, ACT_HOLD, run, "", 0);
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &last));
+	ASSERT_EQ(attempt.job, last.recall.job);
+	rig_act(rig, ACT_HOLD, run, "a", 0);
+	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, &last));
+	held = (struct rec_held){ .job = attempt.job, .epoch = attempt.epoch, .phase = PHASE_QUEUED };
+	attempt.conn = rig_hello_held(rig, "w", 1, &held, 1);
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &last));
+	rig_done(rig, attempt, OUTCOME_RECALLED, 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "a"));
+	ASSERT_EQ(0, rig_run_one(rig, 0));
+	rig_act(rig, ACT_RELEASE, run, "", 0);
+	ASSERT_EQ(0, rig_run_one(rig, 0));
+	rig_act(rig, ACT_RELEASE, run, "a", 0);
+	ASSERT_EQ(2, rig_run_all(rig));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_fan_out_is_named_as_a_whole(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "x", "");
+	graph_job(&graph, "e[0]", "");
+	graph_job(&graph, "e[1]", "");
+	graph_job(&graph, "e[2]", "");
+	graph_job(&graph, "ee[0]", "");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "e", 0);
+	ASSERT_EQ(3, rig->ok.count);
+	rig_act(rig, ACT_RELEASE, run, "e[*]", 0);
+	ASSERT_EQ(3, rig->ok.count);
+	rig_act(rig, ACT_PRIORITY, run, "e[1]", 70);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_act(rig, ACT_PRIORITY, run, "e", 70);
+	ASSERT_EQ(2, rig->ok.count);
+	rig_cancel(rig, run, "e");
+	ASSERT_EQ(3, rig->ok.count);
+	rig_cancel(rig, run, "e[*]");
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "e[*] has already ended: cancelled"));
+	rig_act(rig, ACT_RETRY, run, "e", RETRY_FROM);
+	ASSERT_EQ(3, rig->ok.count);
+	rig_act(rig, ACT_HOLD, run, "f", 0);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "no job 'f'"));
+	rig_act(rig, ACT_HOLD, run, "x[*]", 0);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "no job"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(acts)
 {
+	RUN_TEST(a_held_gate_does_not_expire);
+	RUN_TEST(a_hold_ends_with_what_it_held);
+	RUN_TEST(what_is_held_is_asked_back);
+	RUN_TEST(a_fan_out_is_named_as_a_whole);
 	RUN_TEST(priority_decides_who_is_next);
 	RUN_TEST(priority_of_a_run_and_back);
 	RUN_TEST(held_jobs_are_not_placed);

@@ -262,7 +262,7 @@ TEST every_wait_is_explained(void)
 	ASSERT_EQ(REASON_RUNNING, why(rig, run, "a", "worker w"));
 	ASSERT_EQ(REASON_WAITS_FOR_DEPENDENCY, why(rig, run, "b", "it waits for a (running)"));
 	ASSERT_EQ(REASON_NO_WORKER_LABELS, why(rig, run, "c", "all of: ssd, gpu"));
-	ASSERT_EQ(REASON_DUE, why(rig, run, "d", "due in 1.500 s"));
+	ASSERT_EQ(REASON_DUE, why(rig, run, "d", "due in 1.5s"));
 	ASSERT_EQ(REASON_APPROVAL, why(rig, run, "e", "0 of 2 people"));
 	ASSERT_EQ(REASON_ALL_SLOTS_BUSY, why(rig, run, "f", "all 1 slots"));
 	rig_act(rig, ACT_HOLD, run, "f", 0);

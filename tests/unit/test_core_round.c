@@ -161,6 +161,119 @@ TEST retries_and_crashes_begin_anew(void)
 	PASS();
 }
 
+static void graph_gate(struct graph *graph, const char *name, const char *needs)
+{
+	struct rec_job_spec *job = graph_job(graph, name, needs);
+
+	job->gate_count = 1;
+	job->argv.n = 0;
+}
+
+/* What was asked about an old result is asked anew, and what was said of it is void. */
+TEST an_open_gate_goes_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	for (int only = 0; only < 2; only++) {
+		graph_job(&graph, "a", "");
+		graph_gate(&graph, "qa", "a");
+		graph.jobs[1].gate_count = 2;
+		graph.jobs[1].gate_timeout_ms = 9000;
+		graph_job(&graph, "b", "qa");
+		if (!only)
+			rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		rig_run_one(rig, 0);
+		rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "qa", 0);
+		ASSERT_EQ(1, rig_job(rig, rig_named(rig, run, "qa")).gate_have);
+		rig_act(rig, ACT_RETRY, run, "a", only ? RETRY_ONLY : RETRY_FROM);
+		ASSERT_EQ(2, rig->ok.count);
+		ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "qa"));
+		ASSERT_EQ(1, rig_job(rig, rig_named(rig, run, "qa")).round);
+		rig_act_as(rig, "cem", 3, ACT_APPROVE, run, "qa", 0);
+		ASSERT(rig_error_says(rig, ERR_PENDING, "doesn't wait for approval: it is waiting"));
+		rig_pass(rig, 9000);
+		rig_run_one(rig, 0);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+		ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "qa")).gate_have);
+		rig_act_as(rig, "cem", 3, ACT_APPROVE, run, "qa", 0);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+		rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "qa", 0);
+		ASSERT_EQ(rig_named(rig, run, "b"), rig_run_one(rig, 0));
+	}
+	rig_free(rig);
+	PASS();
+}
+
+/* Of what hasn't begun nothing went ahead on the old result. */
+TEST what_queues_or_is_delayed_goes_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "queued", "a")->priority = 2;
+	graph_job(&graph, "delayed", "a")->delay_ms = 5000;
+	graph_job(&graph, "behind", "queued");
+	graph_job(&graph, "first", "");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "queued"));
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
+	ASSERT_EQ(3, rig->ok.count);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "queued"));
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "delayed"));
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "behind")).round);
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	rig_pass(rig, 5000);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "delayed"));
+	ASSERT_EQ(4, rig_run_all(rig));
+	rig_pass(rig, 5000);
+	ASSERT_EQ(1, rig_run_all(rig));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+/* A question whose answer decides nothing isn't asked. */
+TEST a_gate_in_use_stays_decided(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_gate(&graph, "qa", "a");
+	graph_job(&graph, "b", "qa");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_act(rig, ACT_APPROVE, run, "qa", 0);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_act(rig, ACT_RETRY, run, "qa", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "what it let through is under way: b is running"));
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "qa"));
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	ASSERT_EQ(rig_named(rig, run, "a"), rig_run_one(rig, 0));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_act(rig, ACT_RETRY, run, "qa", RETRY_ONLY);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "asking qa alone would decide nothing"));
+	rig_act(rig, ACT_RETRY, run, "qa", RETRY_FROM);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+	rig_free(rig);
+	PASS();
+}
+
 /* The rows of a run as the store would give them. */
 static size_t rows_of_run(const struct rig *rig, int64_t run, struct row *rows)
 {
@@ -268,6 +381,9 @@ SUITE(rounds)
 	RUN_TEST(a_waiting_child_waits_again);
 	RUN_TEST(what_runs_on_an_old_result_stays);
 	RUN_TEST(retries_and_crashes_begin_anew);
+	RUN_TEST(an_open_gate_goes_back);
+	RUN_TEST(what_queues_or_is_delayed_goes_back);
+	RUN_TEST(a_gate_in_use_stays_decided);
 	RUN_TEST(a_run_comes_back_into_memory);
 	RUN_TEST(scopes_are_checked);
 }
