@@ -4,12 +4,14 @@
 man_pages = \
 	man/titan-approvals.1 \
 	man/titan-approve.1 \
+	man/titan-backup.1 \
 	man/titan-cancel.1 \
 	man/titan-completion.1 \
 	man/titan-dash.1 \
 	man/titan-demo.1 \
 	man/titan-down.1 \
 	man/titan-explain.1 \
+	man/titan-fsck.1 \
 	man/titan-help.1 \
 	man/titan-hold.1 \
 	man/titan-logs.1 \
@@ -20,6 +22,7 @@ man_pages = \
 	man/titan-protocol.7 \
 	man/titan-reject.1 \
 	man/titan-release.1 \
+	man/titan-restore.1 \
 	man/titan-retry.1 \
 	man/titan-run.1 \
 	man/titan-show.1 \

@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -32,6 +32,12 @@ _titan() {
 		;;
 	worker)
 		options+=' --name --slots --label --containment --ready-fd'
+		;;
+	backup)
+		;;
+	restore)
+		;;
+	fsck)
 		;;
 	run)
 		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'
@@ -99,7 +105,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

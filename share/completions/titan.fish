@@ -43,6 +43,12 @@ complete -c titan -n '__fish_seen_subcommand_from worker' -s s -l slots -x -d 'j
 complete -c titan -n '__fish_seen_subcommand_from worker' -s l -l label -x -d 'a label that jobs may ask for; may be repeated'
 complete -c titan -n '__fish_seen_subcommand_from worker' -l containment -x -a 'auto cgroup pids subreaper' -d 'what keeps a job\'s processes together (default: the best there is)'
 complete -c titan -n '__fish_seen_subcommand_from worker' -l ready-fd -x -d 'write a byte to this descriptor when it is connected'
+complete -c titan -n __fish_use_subcommand -a backup -d 'copy the store of the running master into a file'
+complete -c titan -n '__fish_seen_subcommand_from backup' -F
+complete -c titan -n __fish_use_subcommand -a restore -d 'put a backup in the store\'s place'
+complete -c titan -n '__fish_seen_subcommand_from restore' -F
+complete -c titan -n __fish_use_subcommand -a fsck -d 'check the store, or a backup'
+complete -c titan -n '__fish_seen_subcommand_from fsck' -F
 complete -c titan -n __fish_use_subcommand -a run -d 'submit a graph of jobs'
 complete -c titan -n '__fish_seen_subcommand_from run' -s e -l expression -x -d 'the graph on one line'
 complete -c titan -n '__fish_seen_subcommand_from run' -l lines -d 'each line of standard input is a command'
@@ -119,5 +125,5 @@ complete -c titan -n '__fish_seen_subcommand_from wire' -F
 complete -c titan -n __fish_use_subcommand -a completion -d 'print the completion of a shell'
 complete -c titan -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
 complete -c titan -n __fish_use_subcommand -a help -d 'explain a command or a topic'
-complete -c titan -n '__fish_seen_subcommand_from help' -a 'up down demo status master worker run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
+complete -c titan -n '__fish_seen_subcommand_from help' -a 'up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
 complete -c titan -n __fish_use_subcommand -a version -d 'print the version'

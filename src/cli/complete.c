@@ -41,7 +41,7 @@ static bool takes_job(const struct command_info *command)
 
 static bool takes_file(const struct command_info *command)
 {
-	return strncmp(command->pattern, "FILE", 4) == 0;
+	return strncmp(command->pattern, "FILE", 4) == 0 || strncmp(command->pattern, "[FILE", 5) == 0;
 }
 
 /* "auto|always|never" as words. */

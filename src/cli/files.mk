@@ -18,6 +18,7 @@ cli_sources = \
 	src/cli/cmd_rest.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_serve.c \
+	src/cli/cmd_store.c \
 	src/cli/cmd_up.c \
 	src/cli/cmd_wait.c \
 	src/cli/complete.c \

@@ -327,6 +327,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_UNSUBSCRIBE] = on_unsubscribe,
 	[OP_LOG_READ] = on_log_read,
 	[OP_SHUTDOWN] = on_shutdown,
+	[OP_BACKUP] = on_backup,
 	[OP_HEARTBEAT] = on_heartbeat,
 	[OP_STARTED] = on_started,
 	[OP_DONE] = on_done,

@@ -16,6 +16,7 @@ struct incoming_frame {
 typedef enum err frame_handler(struct incoming_frame *in);
 
 frame_handler on_hello, on_inventory;
+frame_handler on_backup;
 frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
 static inline enum err decode(const struct incoming_frame *in, enum opcode op, void *ret_msg)

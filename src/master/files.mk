@@ -2,8 +2,11 @@
 # Kept by tests/list-sources --write.
 
 master_sources = \
+	src/master/copies.c \
 	src/master/dispatch.c \
 	src/master/dispatch.h \
+	src/master/fsck.c \
+	src/master/fsck.h \
 	src/master/graphs.c \
 	src/master/hello.c \
 	src/master/history.c \

@@ -130,6 +130,7 @@ struct master {
 	struct query *queries, **queries_end;    /* for the next turn */
 	struct query *deferred;          /* until their connections have drained */
 	struct history *histories;       /* questions that the store has */
+	size_t copies;                   /* of the store, under way */
 	struct specs *specs;             /* of the finished run that was last asked for */
 	struct core *core;
 	struct store *store;
@@ -219,6 +220,10 @@ void history_run_row(const struct row_run *row, struct arena *arena, struct rec_
 void history_reopened(struct master *master, struct history *history);   /* the core has taken its rows */
 void history_free_answer(struct store_query *answer);            /* NULL is fine */
 void history_free(struct master *master);
+
+/* copies.c */
+void copies_answer(struct master *master);                       /* those that are complete */
+void copies_free(struct master *master);                         /* after the store has closed; nobody is told */
 
 /* publish.c */
 struct publisher *publisher_new(void);

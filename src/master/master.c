@@ -93,6 +93,7 @@ static void store_wake_cb(struct ev_loop *loop, struct ev_async *async, int even
 		pipeline_committed(&master->pipeline, outbox->turn);
 	turn_reveal(master);
 	history_answers(master);
+	copies_answer(master);
 	if (!master->serving && !master->ending && master->pipeline.depth == 0)
 		start_serving(master);
 }
@@ -235,7 +236,8 @@ static enum err open_store(struct master *master, struct error *error)
 	if (config.seed == 0)
 		rand_system(&config.seed, sizeof(config.seed));
 	master->core = core_new(&config);
-	return store_load(master->store, load_row_cb, master, error);
+	err = store_load(master->store, load_row_cb, master, error);
+	return err == ERR_STORE_TRUST ? store_hint(options.path, error) : err;
 }
 
 static enum err load(struct master *master, struct error *error)
@@ -246,8 +248,12 @@ static enum err load(struct master *master, struct error *error)
 	master->now = clock_now();
 	err = core_load_end(master->core, master->now, &turn->outbox, error);
 	if (err != ERR_NONE) {
+		char path[PATH_MAX];
+
 		turn->next = master->pool;
 		master->pool = turn;
+		if (err == ERR_STORE_TRUST)
+			store_hint(place_path(&master->options.place, "titan.db", path), error);
 		return err;
 	}
 	store_start(master->store, wake_store, master);
@@ -325,6 +331,8 @@ static void finish(struct master *master)
 
 	listener_free(master->listener);
 	logs_close(master->logs);
+	store_stop(master->store);
+	copies_free(master);
 	store_close(master->store);
 	while (map_next(&master->sessions, &cursor, &id, &value))
 		session_free(value);

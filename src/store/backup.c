@@ -10,74 +10,58 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "proto/limits.h"
 #include "store/database.h"
-
-#define PART_SUFFIX ".part"
 
 enum err backup_error(const struct backup *backup, int result, struct error *error)
 {
-	error_set(error, (result & 0xff) == SQLITE_FULL ? ERR_FULL : ERR_STORE, "can't write the backup %s: %s",
-		  backup->path, sqlite3_errstr(result));
-	return error ? error->code : ERR_STORE;
+	enum err code = (result & 0xff) == SQLITE_FULL ? ERR_FULL : ERR_STORE;
+
+	return error_set(error, code, "can't write the backup %s: %s", backup->path, sqlite3_errstr(result));
 }
 
-/* The empty file that keeps the place, so that nobody else's is overwritten by the rename. */
-static enum err keep_place(struct backup *backup, const char *source, bool replace, struct error *error)
+static int64_t ask_size(sqlite3 *from)
 {
-	struct stat there, own;
-	int fd = open(backup->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	sqlite3_stmt *statement = NULL;
+	int64_t size = 0;
 
-	if (fd >= 0) {
-		close(fd);
-		backup->placed = true;
+	if (sqlite3_prepare_v2(from, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", -1,
+			       &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+		size = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return size;
+}
+
+/* A copy that fills the disk would stop the one whose copy it is. */
+static enum err check_room(int fd, const char *part, int64_t size, struct error *error)
+{
+	struct statvfs info;
+
+	if (fstatvfs(fd, &info) < 0 ||
+	    (uint64_t)info.f_bavail * info.f_frsize >= (uint64_t)size + 2 * (uint64_t)LIMIT_STORE_BALLAST)
 		return ERR_NONE;
-	}
-	if (errno != EEXIST)
-		return error_system(error, errno, "can't create the backup %s", backup->path);
-	if (lstat(backup->path, &there) < 0)
-		return error_system(error, errno, "can't look at %s", backup->path);
-	if (!S_ISREG(there.st_mode))
-		return error_set(error, ERR_INVALID, "%s is there and isn't a regular file", backup->path);
-	if (stat(source, &own) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino)
-		return error_set(error, ERR_INVALID, "%s is the store itself", backup->path);
-	if (!replace)
-		return error_set(error, ERR_DUPLICATE, "%s is there already", backup->path);
-	return ERR_NONE;
+	return error_set(error, ERR_FULL, "no room for the backup %s: it has %lld bytes", part, (long long)size);
 }
 
-static enum err make_part(const struct backup *backup, struct error *error)
+enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, struct error *error)
 {
-	int fd;
-
-	unlink(backup->part);
-	fd = open(backup->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return error_system(error, errno, "can't create %s", backup->part);
-	close(fd);
-	return ERR_NONE;
-}
-
-enum err backup_begin(struct backup *backup, sqlite3 *from, const char *path, bool replace, struct error *error)
-{
-	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-	struct buf part = { 0 };
+	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int result;
 	enum err err;
 
-	*backup = (struct backup){ .path = mem_strdup(path) };
-	buf_addf(&part, "%s" PART_SUFFIX, path);
-	backup->part = mem_strdup(buf_cstr(&part));
-	buf_free(&part);
-	err = keep_place(backup, sqlite3_db_filename(from, "main"), replace, error);
-	if (err == ERR_NONE)
-		err = make_part(backup, error);
+	*backup = (struct backup){ 0 };
+	if (fd < 0)
+		return error_system(error, errno, "can't create the backup %s", part);
+	backup->path = mem_strdup(part);
+	err = check_room(fd, part, ask_size(from), error);
+	close(fd);
 	if (err != ERR_NONE)
 		return err;
-	result = sqlite3_open_v2(backup->part, &backup->to, flags, NULL);
+	result = sqlite3_open_v2(part, &backup->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (result == SQLITE_OK)
 		result = sqlite3_exec(backup->to, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF;"
 				      "PRAGMA synchronous = OFF;", NULL, NULL, NULL);
@@ -92,6 +76,38 @@ int backup_step(struct backup *backup, int pages)
 	return sqlite3_backup_step(backup->job, pages);
 }
 
+static void release(struct backup *backup)
+{
+	sqlite3_backup_finish(backup->job);
+	sqlite3_close(backup->to);
+	mem_free(backup->path);
+	*backup = (struct backup){ 0 };
+}
+
+enum err backup_end(struct backup *backup, struct error *error)
+{
+	int result = sqlite3_backup_finish(backup->job);
+	enum err err = ERR_NONE;
+
+	backup->job = NULL;
+	if (result != SQLITE_OK) {
+		err = backup_error(backup, result, error);
+		backup_abandon(backup);
+		return err;
+	}
+	release(backup);
+	return ERR_NONE;
+}
+
+void backup_abandon(struct backup *backup)
+{
+	if (backup->path)
+		unlink(backup->path);
+	release(backup);
+}
+
+/* ---- what is done with the part file when it is complete: by whom has the time for it ---- */
+
 static int is_ok_cb(void *arg, int columns, char **values, char **names)
 {
 	(void)columns;
@@ -100,68 +116,52 @@ static int is_ok_cb(void *arg, int columns, char **values, char **names)
 	return 0;
 }
 
-/* One file, without a log beside it, and nothing in it is damaged. */
-static enum err finish_part(struct backup *backup, struct error *error)
+static enum err sync_file(const char *path, struct error *error)
 {
-	bool is_ok = false;
-	int result = sqlite3_backup_finish(backup->job);
-
-	backup->job = NULL;
-	if (result == SQLITE_OK)
-		result = sqlite3_exec(backup->to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-	if (result == SQLITE_OK)
-		result = sqlite3_exec(backup->to, "PRAGMA quick_check(1)", is_ok_cb, &is_ok, NULL);
-	if (result != SQLITE_OK)
-		return backup_error(backup, result, error);
-	if (!is_ok)
-		return error_set(error, ERR_STORE_TRUST, "the backup %s doesn't pass its check", backup->path);
-	result = sqlite3_close(backup->to);
-	backup->to = NULL;
-	return result == SQLITE_OK ? ERR_NONE : backup_error(backup, result, error);
-}
-
-static enum err sync_part(const struct backup *backup, struct error *error)
-{
-	int fd = open(backup->part, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	int result = fd < 0 ? -1 : fsync(fd);
 	int fault = errno;
 
 	if (fd >= 0)
 		close(fd);
-	return result == 0 ? ERR_NONE : error_system(error, fault, "can't sync %s", backup->part);
+	return result == 0 ? ERR_NONE : error_system(error, fault, "can't sync %s", path);
 }
 
-static void release(struct backup *backup)
+enum err backup_seal(const char *part, struct error *error)
 {
-	sqlite3_backup_finish(backup->job);
-	sqlite3_close(backup->to);
-	mem_free(backup->path);
-	mem_free(backup->part);
-	*backup = (struct backup){ 0 };
+	sqlite3 *handle = NULL;
+	bool is_ok = false;
+	int result = sqlite3_open_v2(part, &handle, SQLITE_OPEN_READWRITE, NULL);
+
+	if (result == SQLITE_OK)
+		result = sqlite3_exec(handle, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE",
+				      NULL, NULL, NULL);
+	if (result == SQLITE_OK)
+		result = sqlite3_exec(handle, "PRAGMA quick_check(1)", is_ok_cb, &is_ok, NULL);
+	sqlite3_close(handle);
+	if (result != SQLITE_OK)
+		return error_set(error, ERR_STORE, "can't check the copy %s: %s", part, sqlite3_errstr(result));
+	if (!is_ok)
+		return error_set(error, ERR_STORE_TRUST, "the copy %s doesn't pass its check", part);
+	return sync_file(part, error);
 }
 
-enum err backup_end(struct backup *backup, struct error *error)
+enum err backup_reserve(const char *path, struct error *error)
 {
-	enum err err = finish_part(backup, error);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (err == ERR_NONE)
-		err = sync_part(backup, error);
-	if (err == ERR_NONE && rename(backup->part, backup->path) < 0)
-		err = error_system(error, errno, "can't rename %s to %s", backup->part, backup->path);
-	if (err != ERR_NONE) {
-		backup_abandon(backup);
-		return err;
+	if (fd >= 0) {
+		close(fd);
+		return ERR_NONE;
 	}
-	err = database_sync_dir(backup->path, error);
-	release(backup);
-	return err;
+	if (errno == EEXIST)
+		return error_set(error, ERR_DUPLICATE, "%s is there already", path);
+	return error_system(error, errno, "can't create %s", path);
 }
 
-void backup_abandon(struct backup *backup)
+enum err backup_place(const char *part, const char *path, struct error *error)
 {
-	if (backup->part)
-		unlink(backup->part);
-	if (backup->placed)
-		unlink(backup->path);
-	release(backup);
+	if (rename(part, path) < 0)
+		return error_system(error, errno, "can't rename %s to %s", part, path);
+	return database_sync_dir(path, error);
 }

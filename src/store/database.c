@@ -19,14 +19,15 @@
 
 #define CACHE_KIB 32768
 
-/* With the worker's ledger, which knows of what the store has lost: never the store alone. */
-enum err database_hint(const struct database *database, struct error *error)
+/* Beginning anew is with the worker's ledger, which knows of what the store has lost: never the store alone. */
+enum err store_hint(const char *path, struct error *error)
 {
-	const char *slash = strrchr(database->path, '/');
-	int len = slash ? (int)(slash - database->path) : 1;
-	const char *dir = slash ? database->path : ".";
+	const char *slash = strrchr(path, '/');
+	int len = slash ? (int)(slash - path) : 1;
+	const char *dir = slash ? path : ".";
 
-	return error_next(error, "titan up begins anew once %.*s was moved away (keep it)", len, dir);
+	return error_next(error, "titan restore FILE with a backup; without one, titan up begins anew once %.*s was moved "
+			  "away (keep it)", len, dir);
 }
 
 enum err database_error(struct database *database, enum err code, struct error *error, const char *doing)
@@ -45,7 +46,7 @@ enum err database_error(struct database *database, enum err code, struct error *
 	}
 	error_set(error, code, "%s: %s: %s (%s)", database->path, doing, sqlite3_errmsg(database->handle),
 		  sqlite3_errstr(result));
-	return code == ERR_STORE_TRUST ? database_hint(database, error) : code;
+	return code == ERR_STORE_TRUST ? store_hint(database->path, error) : code;
 }
 
 enum err database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret_statement,
@@ -127,7 +128,7 @@ static bool ended_unclean(const char *path)
 }
 
 /* Whose file is it? Only then may it be changed. */
-static enum err check_identity(struct database *database, bool *ret_empty, int *ret_version, struct error *error)
+static enum err check_identity(struct database *database, bool *ret_empty, struct error *error)
 {
 	int application_id = 0, version = 0, tables = 0;
 	enum err err = ask_number(database, "PRAGMA application_id", &application_id, error);
@@ -152,19 +153,24 @@ static enum err check_identity(struct database *database, bool *ret_empty, int *
 	if (version < 1)
 		return error_set(error, ERR_VERSION, "the store %s has version %d, which no titan wrote",
 				 database->path, version);
-	*ret_version = version;
+	database->version = version;
 	return ERR_NONE;
 }
 
-static enum err check_content(struct database *database, struct error *error)
+static enum err check_content(struct database *database, const char *pragma, struct error *error)
 {
 	char verdict[ERROR_TEXT_SIZE / 2];
-	enum err err = ask(database, "PRAGMA quick_check(1)", verdict, sizeof(verdict), error);
+	enum err err = ask(database, pragma, verdict, sizeof(verdict), error);
 
 	if (err != ERR_NONE || strcmp(verdict, "ok") == 0)
 		return err;
 	error_set(error, ERR_STORE_TRUST, "the store %s is damaged: %s", database->path, verdict);
-	return database_hint(database, error);
+	return store_hint(database->path, error);
+}
+
+enum err database_check(struct database *database, struct error *error)
+{
+	return check_content(database, "PRAGMA integrity_check(1)", error);
 }
 
 static enum err create_tables(struct database *database, struct error *error)
@@ -190,23 +196,12 @@ static int log_grew_cb(void *arg, sqlite3 *handle, const char *name, int pages)
 	return SQLITE_OK;
 }
 
-static enum err set_up(struct database *database, struct error *error)
+/* To be written: with a log, synced at each commit, the tables there and today's. */
+static enum err set_up_writing(struct database *database, bool empty, struct error *error)
 {
-	char mode[16];
-	bool empty;
-	int version = STORE_VERSION;
-	enum err err;
+	char mode[16], cache[64];
+	enum err err = ask(database, "PRAGMA journal_mode = WAL", mode, sizeof(mode), error);
 
-	sqlite3_extended_result_codes(database->handle, 1);
-	sqlite3_busy_timeout(database->handle, 0);
-	sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	err = run_sql(database, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
-		      "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;", "can't be set up", error);
-	if (err == ERR_NONE)
-		err = check_identity(database, &empty, &version, error);
-	if (err == ERR_NONE)
-		err = ask(database, "PRAGMA journal_mode = WAL", mode, sizeof(mode), error);
 	if (err != ERR_NONE)
 		return err;
 	if (strcmp(mode, "wal") != 0)
@@ -216,22 +211,41 @@ static enum err set_up(struct database *database, struct error *error)
 	sqlite3_wal_hook(database->handle, log_grew_cb, database);
 	err = run_sql(database, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
 		      "PRAGMA temp_store = MEMORY;", "can't be set up", error);
-	if (err == ERR_NONE) {
-		char cache[64];
-
-		snprintf(cache, sizeof(cache), "PRAGMA cache_size = -%d", CACHE_KIB);
+	snprintf(cache, sizeof(cache), "PRAGMA cache_size = -%d", CACHE_KIB);
+	if (err == ERR_NONE)
 		err = run_sql(database, cache, "can't be set up", error);
-	}
 	if (err == ERR_NONE && empty)
 		err = create_tables(database, error);
 	/* Takes the lock of a writer once: whoever else had the file open would be seen here. */
 	if (err == ERR_NONE)
 		err = run_sql(database, "BEGIN IMMEDIATE; COMMIT;", "can't be written", error);
-	if (err == ERR_NONE && version < STORE_VERSION)
-		err = check_content(database, error);
-	if (err == ERR_NONE && version < STORE_VERSION)
-		err = database_migrate(database, version, error);
+	if (err == ERR_NONE && !empty && database->version < STORE_VERSION)
+		err = check_content(database, "PRAGMA quick_check(1)", error);
+	if (err == ERR_NONE && !empty && database->version < STORE_VERSION)
+		err = database_migrate(database, database->version, error);
+	if (err == ERR_NONE)
+		database->version = STORE_VERSION;
 	return err;
+}
+
+static enum err set_up(struct database *database, struct error *error)
+{
+	bool empty;
+	enum err err;
+
+	sqlite3_extended_result_codes(database->handle, 1);
+	sqlite3_busy_timeout(database->handle, 0);
+	sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	err = run_sql(database, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
+		      "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;", "can't be set up", error);
+	if (err == ERR_NONE)
+		err = check_identity(database, &empty, error);
+	if (err != ERR_NONE)
+		return err;
+	if (!database->inspect)
+		return set_up_writing(database, empty, error);
+	return empty ? error_set(error, ERR_STORE, "%s is empty", database->path) : ERR_NONE;
 }
 
 /*
@@ -254,7 +268,30 @@ enum err database_sync_dir(const char *path, struct error *error)
 	return err;
 }
 
-enum err database_open(struct database *database, const char *path, struct error *error)
+/* Half restored, the store and its log may not belong together. */
+static enum err check_no_restore(const char *path, struct error *error)
+{
+	char *name = sqlite3_mprintf("%s" DATABASE_RESTORE_SUFFIX, path);
+	bool there = name && access(name, F_OK) == 0;
+
+	sqlite3_free(name);
+	if (!there)
+		return ERR_NONE;
+	error_set(error, ERR_STORE, "a restore of the store %s is under way, or was interrupted", path);
+	return error_next(error, "titan restore FILE again");
+}
+
+static enum err prepare_file(const char *path, bool inspect, struct error *error)
+{
+	enum err err;
+
+	if (inspect)
+		return access(path, R_OK) == 0 ? ERR_NONE : error_system(error, errno, "can't read %s", path);
+	err = check_no_restore(path, error);
+	return err == ERR_NONE ? make_file(path, error) : err;
+}
+
+enum err database_open(struct database *database, const char *path, bool inspect, struct error *error)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 	bool unclean;
@@ -263,15 +300,18 @@ enum err database_open(struct database *database, const char *path, struct error
 	/* Its counts of memory cost a lock with every allocation. Refused, and no matter, when it runs. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	database->path = mem_strdup(path);
-	err = make_file(path, error);
+	database->inspect = inspect;
+	err = prepare_file(path, inspect, error);
 	if (err != ERR_NONE)
 		return err;
 	unclean = ended_unclean(path);
 	if (sqlite3_open_v2(path, &database->handle, flags, NULL) != SQLITE_OK)
 		return database_error(database, ERR_STORE, error, "can't be opened");
 	err = set_up(database, error);
-	if (err == ERR_NONE && unclean)
-		err = check_content(database, error);
+	if (err != ERR_NONE || inspect)
+		return err;
+	if (unclean)
+		err = check_content(database, "PRAGMA quick_check(1)", error);
 	if (err == ERR_NONE)
 		err = database_sync_dir(path, error);
 	if (err == ERR_NONE)

@@ -16,6 +16,8 @@
 struct database {
 	sqlite3 *handle;
 	char *path;
+	bool inspect;                    /* nothing is changed */
+	int version;                     /* of its tables */
 	sqlite3_stmt *begin, *commit, *rollback;
 	sqlite3_stmt *put[TABLE_COUNT];
 	sqlite3_stmt *delete[TABLE_COUNT];
@@ -25,13 +27,13 @@ struct database {
 };
 
 /* database.c */
-enum err database_open(struct database *database, const char *path, struct error *error);
+enum err database_open(struct database *database, const char *path, bool inspect, struct error *error);
+enum err database_check(struct database *database, struct error *error);         /* all of it, slowly */
 void database_close(struct database *database);          /* half-built is fine */
 int database_checkpoint(struct database *database, int mode);
 /* What SQLite says about its latest failure, as an error: database must not be used in between. */
 enum err database_error(struct database *database, enum err code, struct error *error, const char *doing);
-/* Adds what to do about a store that can't be trusted. */
-enum err database_hint(const struct database *database, struct error *error);
+#define DATABASE_RESTORE_SUFFIX "-restoring"     /* of a file that is there while a restore is under way */
 enum err database_sync_dir(const char *path, struct error *error);       /* in which path is */
 enum err database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret_statement,
 			  struct error *error);

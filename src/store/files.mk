@@ -10,6 +10,7 @@ store_sources = \
 	src/store/database.h \
 	src/store/migrate.c \
 	src/store/read.c \
+	src/store/restore.c \
 	src/store/ring.c \
 	src/store/ring.h \
 	src/store/store.c \

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "store/backup.h"
@@ -32,7 +33,7 @@ static bool has_column(struct database *database, const char *table, const char 
 static enum err is_damaged(struct database *database, const char *table, struct error *error)
 {
 	error_set(error, ERR_STORE_TRUST, "%s: its table %s isn't that of version 1", database->path, table);
-	return database_hint(database, error);
+	return store_hint(database->path, error);
 }
 
 static const struct table *find_table(const char *name)
@@ -116,15 +117,23 @@ static enum err name_backup(const struct database *database, int version, char p
 static enum err back_up(struct database *database, const char *path, struct error *error)
 {
 	struct backup backup;
-	enum err err = backup_begin(&backup, database->handle, path, false, error);
+	char part[PATH_MAX];
+	enum err err;
 	int result;
 
+	snprintf(part, sizeof(part), "%s-migrating", database->path);
+	unlink(part);                    /* of one that was interrupted */
+	err = backup_begin(&backup, database->handle, part, error);
 	if (err == ERR_NONE && (result = backup_step(&backup, -1)) != SQLITE_DONE)
 		err = backup_error(&backup, result, error);
+	if (err != ERR_NONE) {
+		backup_abandon(&backup);
+		return err;
+	}
+	err = backup_end(&backup, error);
 	if (err == ERR_NONE)
-		return backup_end(&backup, error);
-	backup_abandon(&backup);
-	return err;
+		err = backup_seal(part, error);
+	return err == ERR_NONE ? backup_place(part, path, error) : err;
 }
 
 enum err database_migrate(struct database *database, int version, struct error *error)

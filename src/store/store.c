@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/limits.h"
+#include "store/backup.h"
 #include "store/ballast.h"
 #include "store/database.h"
 #include "store/ring.h"
@@ -24,6 +25,7 @@
 #define COMPANY_ROWS    64               /* from here on a commit's cost is shared well enough */
 #define RETRY_NS        (100 * NS_PER_MS)
 #define COMPLAIN_NS     NS_PER_S
+#define COPY_PAGES      128              /* of a copy, between two commits */
 #define IDLE_NS         NS_PER_S         /* then what is in the log goes to the database file */
 
 struct store {
@@ -34,6 +36,8 @@ struct store {
 	int64_t ballast_ns;              /* when it is tried to take it again */
 	int64_t complained_ns;
 	int64_t linger_ns;
+	struct backup backup;            /* of the first of copies, when that has begun */
+	bool copying;
 	pthread_t thread;
 	bool started;
 	void (*wake_cb)(void *arg);
@@ -47,6 +51,8 @@ struct store {
 	size_t inbox_rows;
 	struct store_query *asked, **asked_end;
 	struct store_query *answered, **answered_end;
+	struct store_copy *copies, **copies_end;
+	struct store_copy *copied, **copied_end;
 	struct store_stats stats;
 	bool may_linger;
 	bool lingers;                    /* the thread waits for company */
@@ -103,6 +109,59 @@ static void answer(struct store *store)
 		store->wake_cb(store->wake_arg);
 		pthread_mutex_lock(&store->mutex);
 	}
+}
+
+/* ---- the thread: copies ---- */
+
+/* Some pages more. False when the copy has ended, well or not: its error says. */
+static bool copy_on(struct store *store, struct store_copy *copy)
+{
+	int result;
+
+	if (!store->copying) {
+		store->copying = true;
+		if (backup_begin(&store->backup, store->database.handle, copy->part, &copy->error) != ERR_NONE)
+			return false;
+	}
+	result = backup_step(&store->backup, COPY_PAGES);
+	if (result == SQLITE_OK)
+		return true;
+	if (result == SQLITE_DONE)
+		backup_end(&store->backup, &copy->error);
+	else
+		backup_error(&store->backup, result, &copy->error);
+	return false;
+}
+
+/* The mutex is held outside of it. */
+static void copy_some(struct store *store)
+{
+	struct store_copy *copy = store->copies;
+
+	if (!copy)
+		return;
+	if (store->stop) {
+		error_set(&copy->error, ERR_BUSY, "the master ends");
+	} else {
+		bool more;
+
+		pthread_mutex_unlock(&store->mutex);
+		more = copy_on(store, copy);
+		pthread_mutex_lock(&store->mutex);
+		if (more)
+			return;
+	}
+	backup_abandon(&store->backup);
+	store->copying = false;
+	store->copies = copy->next;
+	if (!store->copies)
+		store->copies_end = &store->copies;
+	copy->next = NULL;
+	*store->copied_end = copy;
+	store->copied_end = &copy->next;
+	pthread_mutex_unlock(&store->mutex);
+	store->wake_cb(store->wake_arg);
+	pthread_mutex_lock(&store->mutex);
 }
 
 /* ---- the thread: turns ---- */
@@ -253,7 +312,7 @@ static void rest(struct store *store)
 	bool all_copied = store->database.copied_pages >= store->database.log_pages;
 	int64_t until_ns = clock_mono_ns() + IDLE_NS;
 
-	while (!store->stop && !store->asked && store->inbox.count == 0) {
+	while (!store->stop && !store->asked && !store->copies && store->inbox.count == 0) {
 		if (all_copied && store->ballast.state != BALLAST_GIVEN_UP) {
 			pthread_cond_wait(&store->changed, &store->mutex);
 		} else if (clock_mono_ns() < until_ns) {
@@ -287,9 +346,12 @@ static void *run_thread(void *arg)
 			answer(store);
 		if (store->database.log_pages - store->database.copied_pages >= LIMIT_STORE_CHECKPOINT)
 			checkpoint(store);
-		if (store->stop && store->inbox.count == 0 && !store->asked)
+		copy_some(store);
+		if (store->stop && !store->copies && store->inbox.count == 0 && !store->asked)
 			break;
 	}
+	while (store->copies)
+		copy_some(store);
 	pthread_mutex_unlock(&store->mutex);
 	return NULL;
 }
@@ -305,20 +367,35 @@ enum err store_open(const struct store_options *options, struct store **ret_stor
 	store->linger_ns = options->linger_ns;
 	store->asked_end = &store->asked;
 	store->answered_end = &store->answered;
+	store->copies_end = &store->copies;
+	store->copied_end = &store->copied;
 	CHECK(pthread_mutex_init(&store->mutex, NULL) == 0);
 	CHECK(pthread_condattr_init(&attributes) == 0);
 	CHECK(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0);
 	CHECK(pthread_cond_init(&store->changed, &attributes) == 0);
 	pthread_condattr_destroy(&attributes);
-	err = database_open(&store->database, options->path, error);
+	err = database_open(&store->database, options->path, options->inspect, error);
 	if (err != ERR_NONE) {
 		store_close(store);
 		return err;
 	}
+	*ret_store = store;
+	if (options->inspect)
+		return ERR_NONE;
 	ballast_init(&store->ballast, options->path);
 	store->stats.full = store->ballast.state == BALLAST_GIVEN_UP;
-	*ret_store = store;
 	return ERR_NONE;
+}
+
+int store_version(const struct store *store)
+{
+	return store->database.version;
+}
+
+enum err store_check(struct store *store, struct error *error)
+{
+	CHECK(!store->started);
+	return database_check(&store->database, error);
 }
 
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error)
@@ -398,11 +475,50 @@ struct store_query *store_answer(struct store *store)
 	return query;
 }
 
+void store_copy(struct store *store, struct store_copy *copy)
+{
+	copy->next = NULL;
+	copy->error.code = ERR_NONE;
+	pthread_mutex_lock(&store->mutex);
+	*store->copies_end = copy;
+	store->copies_end = &copy->next;
+	pthread_cond_signal(&store->changed);
+	pthread_mutex_unlock(&store->mutex);
+}
+
+struct store_copy *store_copied(struct store *store)
+{
+	struct store_copy *copy;
+
+	pthread_mutex_lock(&store->mutex);
+	copy = store->copied;
+	if (copy) {
+		store->copied = copy->next;
+		if (!store->copied)
+			store->copied_end = &store->copied;
+		copy->next = NULL;
+	}
+	pthread_mutex_unlock(&store->mutex);
+	return copy;
+}
+
 void store_stats(struct store *store, struct store_stats *ret_stats)
 {
 	pthread_mutex_lock(&store->mutex);
 	*ret_stats = store->stats;
 	pthread_mutex_unlock(&store->mutex);
+}
+
+void store_stop(struct store *store)
+{
+	if (!store || !store->started)
+		return;
+	pthread_mutex_lock(&store->mutex);
+	store->stop = true;
+	pthread_cond_signal(&store->changed);
+	pthread_mutex_unlock(&store->mutex);
+	pthread_join(store->thread, NULL);
+	store->started = false;
 }
 
 void store_close(struct store *store)
@@ -412,13 +528,7 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	database = &store->database;
-	if (store->started) {
-		pthread_mutex_lock(&store->mutex);
-		store->stop = true;
-		pthread_cond_signal(&store->changed);
-		pthread_mutex_unlock(&store->mutex);
-		pthread_join(store->thread, NULL);
-	}
+	store_stop(store);
 	/* When it can't, the next start does: everything is in the log. */
 	if (database->begin && database_checkpoint(database, SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
 		log_warn("%s: its log stays: %s", database->path, sqlite3_errmsg(database->handle));

@@ -16,13 +16,16 @@ struct store;
 struct store_options {
 	const char *path;                /* of the database file; created 0600 if missing */
 	int64_t linger_ns;               /* longest wait for company before a commit; 0 never waits */
+	bool inspect;                    /* look, and change nothing: it must be there, it is never started */
 };
 
 /* A row of a live run, or of a table that is loaded whole, in the order of rows.def. */
 typedef enum err store_load_cb(const struct row *row, void *arg, struct error *error);
 
 enum err store_open(const struct store_options *options, struct store **ret_store, struct error *error);
-/* Before store_start. */
+int store_version(const struct store *store);            /* of its tables: an older one only when inspected */
+/* Before store_start. Every page and index; what is wrong, in words. Takes its time. */
+enum err store_check(struct store *store, struct error *error);
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error);
 
 /* wake_cb is called on the store thread whenever something waits in store_take or store_answer. */
@@ -54,6 +57,16 @@ struct store_query {
 void store_ask(struct store *store, struct store_query *query);  /* never blocks; lent until answered */
 struct store_query *store_answer(struct store *store);                   /* next answered one, or NULL */
 
+/* A copy into a part file (store/backup.h), a few pages between commits. */
+struct store_copy {
+	const char *part;
+	struct error error;              /* the answer: code ERR_NONE when it is complete, not yet sealed */
+	struct store_copy *next;
+};
+
+void store_copy(struct store *store, struct store_copy *copy);   /* never blocks; lent until it is copied */
+struct store_copy *store_copied(struct store *store);            /* next one that ended, or NULL; also when closing failed it */
+
 struct store_stats {
 	uint64_t commits, turns, rows, checkpoints;
 	uint64_t replaced;               /* of the rows: not written, a later one in the commit has the key */
@@ -64,10 +77,26 @@ struct store_stats {
 
 void store_stats(struct store *store, struct store_stats *ret_stats);
 /*
- * Commits what was handed over (not when there is no room for it), checkpoints, ends the thread. Outboxes and
- * queries that weren't taken back are the owner's again. NULL is fine.
+ * Commits what was handed over (not when there is no room for it) and ends the thread. Outboxes and queries
+ * that weren't taken back are the owner's again; copies can still be taken. NULL is fine.
  */
+void store_stop(struct store *store);
+/* The same, where it wasn't stopped yet, and checkpoints. NULL is fine. */
 void store_close(struct store *store);
+
+/* What to do about a store that can't be trusted: the error's next command. */
+enum err store_hint(const char *path, struct error *error);
+
+struct restored {
+	uint64_t generation;             /* the new one */
+	char kept[4096];                 /* where the store is that was there; empty: there was none */
+};
+
+/*
+ * Puts a copy of the database in from where a store is or was, with a generation that nothing has seen. No master may
+ * run; one that starts meanwhile is refused. From's own content must have been checked.
+ */
+enum err store_restore(const char *from, const char *path, struct restored *ret_restored, struct error *error);
 
 /* The schema as SQL text, generated from rows.def: for the store itself and for share/sql. */
 void store_schema(struct buf *out);

@@ -16,7 +16,7 @@ echo 'no store at all, whatever else' >"$TITAN_STATE/broken/titan.db"
 chmod 600 "$TITAN_STATE/broken/titan.db"
 exits "a master that doesn't start lends its status to titan up" 74 titan -C broken up
 like 'its words' "$err" "^titan: the master didn't start: .*broken/titan.db.*not a database"
-like 'and its advice' "$err" "try: titan up begins anew once .*/broken was moved away"
+like 'and its advice' "$err" "try: titan restore FILE.* titan up begins anew once .*/broken was moved away"
 
 start_cluster --slots 2
 

@@ -368,7 +368,7 @@ TEST reading_costs_nothing_for_history(void)
 	}
 	box_commit(store, turn);
 	store_close(store);
-	ASSERT_EQ_FMT(ERR_NONE, database_open(&database, box_path, &error), "%d");
+	ASSERT_EQ_FMT(ERR_NONE, database_open(&database, box_path, false, &error), "%d");
 	sqlite3_trace_v2(database.handle, SQLITE_TRACE_PROFILE, profile_cb, NULL);
 	most_steps = 0;
 	ASSERT_EQ_FMT(ERR_NONE, read_live(&database, ignore_cb, NULL, &error), "%d");

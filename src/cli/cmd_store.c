@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan backup, restore, fsck: copies of the store, and whether it is whole. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "master/fsck.h"
+#include "store/backup.h"
+#include "store/store.h"
+
+#define PART_SUFFIX ".titan-part"
+
+static enum err make_absolute(struct cli *cli, const char *name, const char *suffix, char path[PATH_MAX])
+{
+	char here[PATH_MAX] = "";
+	int len;
+
+	if (name[0] != '/' && !getcwd(here, sizeof(here)))
+		return error_system(&cli->error, errno, "can't find the current directory");
+	len = snprintf(path, PATH_MAX, "%s%s%s%s", here, name[0] != '/' ? "/" : "", name, suffix);
+	return len < PATH_MAX ? ERR_NONE : error_set(&cli->error, ERR_TOO_LARGE, "'%s': the path is too long", name);
+}
+
+/* The store, whole; or text, where nobody asked for JSON. */
+static void tell(struct cli *cli, const char *done, const char *path, const struct fsck *fsck, const char *kept)
+{
+	struct buf out = { 0 };
+	struct json json;
+
+	if (cli->settings.style == STYLE_JSON) {
+		json_begin(&json, &out);
+		json_object(&json);
+		json_key(&json, "file");
+		json_string(&json, path);
+		json_key(&json, "version");
+		json_u64(&json, (uint64_t)fsck->version);
+		json_key(&json, "generation");
+		json_u64(&json, fsck->generation);
+		json_key(&json, "turn");
+		json_u64(&json, fsck->turn);
+		json_key(&json, "live_runs");
+		json_u64(&json, fsck->live_runs);
+		json_key(&json, "live_jobs");
+		json_u64(&json, fsck->live_jobs);
+		if (kept) {
+			json_key(&json, "kept");
+			json_string(&json, kept);
+		}
+		json_end(&json);
+		buf_add_byte(&out, '\n');
+	} else if (!cli->settings.quiet) {
+		buf_addf(&out, "%s %s: ", cli->out.utf8 ? "✓" : "+", done);
+		text_escape(&out, slice_str(path), TEXT_KEEP_NONE);
+		if (fsck->older)
+			buf_addf(&out, " (version %d: what its rows mean is checked when titan up has brought it to this one)",
+				 fsck->version);
+		else
+			buf_addf(&out, " (generation %" PRIu64 ", turn %" PRIu64 ", %" PRIu64 " live runs, %" PRIu64
+				 " live jobs)", fsck->generation, fsck->turn, fsck->live_runs, fsck->live_jobs);
+		if (kept && kept[0] != '\0') {
+			buf_add_str(&out, "\n  the store that was there: ");
+			text_escape(&out, slice_str(kept), TEXT_KEEP_NONE);
+		}
+		buf_add_byte(&out, '\n');
+	}
+	cli_print(cli, &out);
+	buf_free(&out);
+}
+
+/* ---- backup ---- */
+
+/* The copy of a running master's store, checked as a restored one would be. The part file is removed when that fails. */
+static enum err copy_checked(struct cli *cli, const char *part, struct fsck *ret_fsck)
+{
+	struct msg_backup msg = { .path = slice_str(part) };
+	struct msg_ok ok;
+	enum err err;
+
+	if (unlink(part) < 0 && errno != ENOENT)
+		return error_system(&cli->error, errno, "can't remove %s", part);
+	err = cli_call(cli, OP_BACKUP, &msg, OP_OK, &cli->arena, &ok);
+	if (err != ERR_NONE)
+		return err;
+	err = backup_seal(part, &cli->error);
+	if (err == ERR_NONE)
+		err = fsck_store(part, ret_fsck, &cli->error);
+	if (err != ERR_NONE)
+		unlink(part);
+	return err;
+}
+
+/* A place for the backup: nobody's, or a file that may be overwritten. Never the store itself. */
+static enum err reserve(struct cli *cli, const char *path, bool *ret_reserved)
+{
+	char store[PATH_MAX], question[PATH_MAX + 32];
+	struct stat own, there;
+	enum err err = backup_reserve(path, &cli->error);
+
+	*ret_reserved = err == ERR_NONE;
+	if (err != ERR_DUPLICATE)
+		return err;
+	if (lstat(path, &there) < 0 || !S_ISREG(there.st_mode))
+		return error_set(&cli->error, ERR_INVALID, "%s is there and isn't a regular file", path);
+	if (stat(place_path(&cli->place, "titan.db", store), &own) == 0 && own.st_dev == there.st_dev &&
+	    own.st_ino == there.st_ino)
+		return error_set(&cli->error, ERR_INVALID, "%s is the store itself", path);
+	snprintf(question, sizeof(question), "overwriting %s", path);
+	cli->error = (struct error){ 0 };
+	return cli_confirm(cli, question);
+}
+
+int cmd_backup(struct cli *cli)
+{
+	const char *name = cli->invocation->args[0];
+	char path[PATH_MAX], part[PATH_MAX];
+	bool reserved = false;
+	struct fsck fsck;
+	enum err err = make_absolute(cli, name, "", path);
+
+	if (err == ERR_NONE)
+		err = make_absolute(cli, name, PART_SUFFIX, part);
+	if (err != ERR_NONE || cli_connect(cli) != ERR_NONE || reserve(cli, path, &reserved) != ERR_NONE)
+		return cli_fail(cli);
+	err = copy_checked(cli, part, &fsck);
+	if (err == ERR_NONE)
+		err = backup_place(part, path, &cli->error);
+	if (err != ERR_NONE) {
+		unlink(part);
+		if (reserved)
+			unlink(path);
+		return cli_fail(cli);
+	}
+	tell(cli, "backup", path, &fsck, NULL);
+	return 0;
+}
+
+/* ---- restore ---- */
+
+int cmd_restore(struct cli *cli)
+{
+	char from[PATH_MAX], path[PATH_MAX];
+	struct restored restored;
+	struct fsck fsck;
+	enum err err = make_absolute(cli, cli->invocation->args[0], "", from);
+	int made;
+
+	if (err != ERR_NONE)
+		return cli_fail(cli);
+	made = place_make(&cli->place);
+	if (made != 0) {
+		error_system(&cli->error, -made, "can't use the state directory %s", cli->place.dir);
+		return cli_fail(cli);
+	}
+	if (access(from, F_OK) != 0)
+		error_set(&cli->error, ERR_NOT_FOUND, "there is no file %s", from);
+	else if (fsck_store(from, &fsck, &cli->error) == ERR_NONE)
+		store_restore(from, place_path(&cli->place, "titan.db", path), &restored, &cli->error);
+	if (cli->error.code != ERR_NONE)
+		return cli_fail(cli);
+	fsck.generation = restored.generation;
+	tell(cli, "restored", path, &fsck, restored.kept);
+	if (cli_chatty(cli))
+		cli_note(cli, "next: titan up");
+	return 0;
+}
+
+/* ---- fsck ---- */
+
+int cmd_fsck(struct cli *cli)
+{
+	bool other = cli->invocation->arg_count > 0;
+	char path[PATH_MAX], part[PATH_MAX], name[64];
+	struct fsck fsck;
+	enum err err = ERR_NONE;
+
+	if (other)
+		err = make_absolute(cli, cli->invocation->args[0], "", path);
+	else
+		place_path(&cli->place, "titan.db", path);
+	if (err != ERR_NONE)
+		return cli_fail(cli);
+	if (access(path, F_OK) != 0) {
+		error_set(&cli->error, ERR_NOT_FOUND, "there is no store %s", path);
+		return cli_fail(cli);
+	}
+	err = other ? ERR_UNREACHABLE : cli_connect(cli);
+	if (err == ERR_NONE) {
+		snprintf(name, sizeof(name), "titan.db-fsck-%ld", (long)getpid());
+		err = copy_checked(cli, place_path(&cli->place, name, part), &fsck);
+		unlink(part);
+	} else if (err == ERR_UNREACHABLE) {
+		cli->error = (struct error){ 0 };
+		err = fsck_store(path, &fsck, &cli->error);
+	}
+	if (err != ERR_NONE)
+		return cli_fail(cli);
+	tell(cli, "whole", path, &fsck, NULL);
+	return 0;
+}

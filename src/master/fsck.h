@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Looks whether a store is whole: its pages, and what its rows mean to the core. Changes nothing. */
+#ifndef TITAN_MASTER_FSCK_H
+#define TITAN_MASTER_FSCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/error.h"
+
+struct fsck {
+	int version;                     /* of its tables */
+	bool older;                      /* than ours: only its pages were checked */
+	uint64_t generation, turn, live_runs, live_jobs;
+};
+
+enum err fsck_store(const char *path, struct fsck *ret_fsck, struct error *error);
+
+#endif
