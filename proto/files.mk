@@ -4,6 +4,8 @@
 proto_sources = \
 	proto/commands.c \
 	proto/commands.h \
+	proto/dead.c \
+	proto/dead.h \
 	proto/error.c \
 	proto/error.h \
 	proto/frame.c \
@@ -24,6 +26,7 @@ proto_sources = \
 proto_other = \
 	proto/README.md \
 	proto/commands.def \
+	proto/dead.def \
 	proto/errors.def \
 	proto/limits.def \
 	proto/messages.def \

@@ -17,13 +17,20 @@ enum role { ROLE_NOBODY, ROLE_VIEWER, ROLE_SUBMITTER, ROLE_APPROVER, ROLE_OPERAT
 enum trigger { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE };
 enum attempt_phase { PHASE_QUEUED = 1, PHASE_RUNNING = 2, PHASE_ENDED = 3 };
 enum worker_state { WORKER_UP, WORKER_UNREACHABLE, WORKER_LOST };
-enum act_verb { ACT_CANCEL = 1, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_APPROVE, ACT_REJECT };
+enum act_verb { ACT_CANCEL = 1, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_APPROVE, ACT_REJECT,
+		ACT_REQUEUE = 12, ACT_DISCARD = 13 };
 /* Objects that are no runs, and what SET does to them. */
 enum object_kind { OBJECT_WORKER = 1, OBJECT_POOL, OBJECT_TENANT, OBJECT_GROUP, OBJECT_LOCK, OBJECT_SCHEDULE };
 enum set_verb { SET_PUT = 1, SET_REMOVE, SET_PAUSE, SET_RESUME, SET_DRAIN, SET_TAKE, SET_DROP, SET_FIRE };
 enum retry_scope { RETRY_FAILED, RETRY_FROM, RETRY_ONLY, RETRY_ALL };
 enum gate_expiry { GATE_REJECT, GATE_APPROVE };
-enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5, QUERY_GATES = 6, QUERY_EXPLAIN = 7 };
+/* Bits of retry_on and continue_on in a job_spec. */
+enum retry_on { RETRY_ON_EXIT = 1, RETRY_ON_SIGNAL = 2, RETRY_ON_SPAWN = 4, RETRY_ON_TIMEOUT = 8,
+		RETRY_ON_DEFAULT = 7, RETRY_ON_ALL = 15 };
+enum continue_on { CONTINUE_FAILED = 1, CONTINUE_TIMED_OUT = 2, CONTINUE_DENIED = 4, CONTINUE_ALL = 7 };
+enum worker_death { DEATH_ADOPT, DEATH_KILL };
+enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5, QUERY_GATES = 6, QUERY_EXPLAIN = 7,
+		  QUERY_DEAD = 13 };
 
 /* How often a job may run when nobody can say whether it did. */
 #define EXEC_MODES(X) \

@@ -69,7 +69,7 @@ static const struct {
 #undef X
 };
 
-enum run_state run_state_of(const uint32_t counts[STATE_COUNT])
+enum run_state run_state_of(const uint32_t counts[STATE_COUNT], uint32_t forgiven)
 {
 	bool waits = false;
 
@@ -82,8 +82,7 @@ enum run_state run_state_of(const uint32_t counts[STATE_COUNT])
 	}
 	if (waits)
 		return RUN_WAITING;
-	if (counts[STATE_FAILED] > 0 || counts[STATE_TIMED_OUT] > 0 || counts[STATE_DENIED] > 0 ||
-	    counts[STATE_QUARANTINED] > 0)
+	if (counts[STATE_FAILED] + counts[STATE_TIMED_OUT] + counts[STATE_DENIED] + counts[STATE_QUARANTINED] > forgiven)
 		return RUN_FAILED;
 	return counts[STATE_CANCELLED] > 0 ? RUN_CANCELLED : RUN_SUCCEEDED;
 }

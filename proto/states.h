@@ -85,8 +85,11 @@ enum run_state {
 	RUN_STATE_COUNT
 };
 
-/* The pure function of I16: counts of jobs by state give the run's state. An empty run has succeeded. */
-enum run_state run_state_of(const uint32_t counts[STATE_COUNT]);
+/*
+ * The pure function of I16: counts of jobs by state give the run's state, with how many of the bad ends count as
+ * good ones. An empty run has succeeded.
+ */
+enum run_state run_state_of(const uint32_t counts[STATE_COUNT], uint32_t forgiven);
 const struct state_info *run_state_info(enum run_state state);   /* word, glyph, colour of the like state */
 const char *run_state_name(enum run_state state);
 

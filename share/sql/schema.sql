@@ -31,7 +31,9 @@ CREATE TABLE run (
 	max_jobs INTEGER NOT NULL, -- that hold attempts at once; 0: no bound
 	submitted_ms INTEGER NOT NULL, -- UTC
 	ended_ms INTEGER NOT NULL, -- UTC
-	counts BLOB NOT NULL -- when ended: jobs by state, u32 little-endian each
+	counts BLOB NOT NULL, -- when ended: jobs by state, u32 little-endian each
+	forgiven INTEGER NOT NULL, -- when ended: bad ends of jobs that count as good ones
+	dead INTEGER NOT NULL -- when ended: jobs with a dead letter
 ) STRICT;
 
 -- a run's graph as submitted, in parts; those that came later follow; immutable
@@ -65,7 +67,7 @@ CREATE TABLE job (
 	rss_kib INTEGER NOT NULL,
 	out_bytes INTEGER NOT NULL,
 	priority INTEGER NOT NULL, -- 0 to 100
-	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open
+	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter
 ) STRICT;
 
 -- what people said of a gate
@@ -80,6 +82,28 @@ CREATE TABLE decision (
 	wall_ms INTEGER NOT NULL, -- UTC
 	PRIMARY KEY (job, round, person)
 ) STRICT, WITHOUT ROWID;
+
+-- dead letters: jobs that ended badly for good, as they were then; deleted with the next round
+CREATE TABLE dead (
+	job INTEGER PRIMARY KEY, -- serial number
+	run INTEGER NOT NULL,
+	run_name TEXT NOT NULL,
+	owner TEXT NOT NULL, -- who submitted the run
+	name TEXT NOT NULL, -- of the job
+	place INTEGER NOT NULL, -- in the run
+	reason INTEGER NOT NULL, -- enum dead_reason
+	died_ms INTEGER NOT NULL, -- UTC
+	state INTEGER NOT NULL, -- enum job_state
+	round INTEGER NOT NULL,
+	tries INTEGER NOT NULL,
+	crashes INTEGER NOT NULL,
+	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
+	code INTEGER NOT NULL,
+	epoch INTEGER NOT NULL, -- of the latest attempt
+	worker TEXT NOT NULL, -- of the latest attempt
+	priority INTEGER NOT NULL, -- 0 to 100
+	spec BLOB NOT NULL -- a job_spec record
+) STRICT;
 
 -- submits that were acknowledged; lives as long as its run
 CREATE TABLE submit_key (

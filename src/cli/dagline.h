@@ -26,6 +26,8 @@ struct dag_need {
 
 struct dag_matrix;
 
+enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
+
 struct dag_node {                        /* a name: one job, or the jobs of a fan-out */
 	struct slice name;
 	struct slice command;            /* of a gate: what people are asked */
@@ -43,6 +45,13 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t priority;               /* + 1; 0: not given */
 	uint64_t mode;                   /* enum exec_mode + 1; 0: not given */
 	bool retry_said;                 /* retry_max was given: 0 is none, whatever the defaults are */
+	uint64_t backoff_max_ms;         /* 0: not given */
+	enum dag_jitter jitter;
+	uint64_t retry_on;               /* bits of enum retry_on; 0: not given */
+	struct u64_list retry_codes;     /* ascending */
+	uint64_t crash_limit;            /* 0: not given */
+	uint64_t continue_on;            /* bits of enum continue_on */
+	uint64_t worker_death;           /* enum worker_death + 1; 0: not given */
 	uint64_t delay_ms;
 	int64_t not_before_ms;
 	struct slice_list labels;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/failure.h"
 #include "cli/options.h"
 #include "proto/limits.h"
 
@@ -54,7 +55,56 @@ static enum err set_timeout(struct dag_reader *reader, struct dag_node *node, st
 
 static enum err set_backoff(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
-	return span(reader, value, at, &node->backoff_ms);
+	const char *wrong = backoff_parse(value, &node->backoff_ms, &node->backoff_max_ms);
+
+	return wrong ? dag_fail(reader, at, reader->at - at, ERR_INVALID, "%s", wrong) : ERR_NONE;
+}
+
+/* The words of a,b,c: the bits of each, or an error that names all there are. */
+static enum err bits(struct dag_reader *reader, struct slice value, size_t at, uint64_t (*bit_of)(struct slice word),
+		     const char *words, uint64_t *ret)
+{
+	while (value.len > 0) {
+		const uint8_t *comma = memchr(value.data, ',', value.len);
+		size_t len = comma ? (size_t)(comma - value.data) : value.len;
+		uint64_t bit = bit_of(slice_make(value.data, len));
+
+		if (bit == 0 || len + 1 == value.len)
+			return dag_fail(reader, at, reader->at - at, ERR_INVALID, "words of %s are expected here", words);
+		*ret |= bit;
+		len += comma != NULL;
+		value = slice_make(value.data + len, value.len - len);
+	}
+	return *ret ? ERR_NONE : dag_fail(reader, at, reader->at - at, ERR_INVALID, "one of %s is expected here", words);
+}
+
+static enum err set_retry_on(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return bits(reader, value, at, retry_on_bit, RETRY_ON_WORDS, &node->retry_on);
+}
+
+static enum err set_continue_on(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return bits(reader, value, at, continue_bit, CONTINUE_WORDS, &node->continue_on);
+}
+
+static enum err set_crash_limit(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum err err = number(reader, value, at, LIMIT_CRASH_LIMIT_MAX, &node->crash_limit);
+
+	if (err == ERR_NONE && node->crash_limit == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a job has at least one attempt");
+	return err;
+}
+
+static enum err set_worker_death(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum worker_death death = DEATH_ADOPT;
+
+	if (!worker_death_by_name(value, &death))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "on_worker_death is adopt or kill");
+	node->worker_death = (uint64_t)death + 1;
+	return ERR_NONE;
 }
 
 static enum err set_priority(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
@@ -148,7 +198,8 @@ static const struct setting settings[] = {
 	{ "retry", set_retry }, { "timeout", set_timeout }, { "backoff", set_backoff }, { "prio", set_priority },
 	{ "dir", set_dir },     { "env", set_env },         { "mode", set_mode },
 	{ "label", set_label }, { "delay", set_delay },     { "from", set_from },       { "count", set_count },
-	{ "approve_timeout", set_approve_timeout },
+	{ "approve_timeout", set_approve_timeout }, { "retry_on", set_retry_on }, { "continue_on", set_continue_on },
+	{ "crash_limit", set_crash_limit }, { "on_worker_death", set_worker_death },
 };
 
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
@@ -167,8 +218,8 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "no setting '%s'; did you mean '%s'?", copy,
 				nearest);
 	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
-			"no setting '%s'; there are retry, timeout, backoff, prio, mode, dir, env, label, delay and for"
-			" gates count, from, approve_timeout (a command with blanks stands in quotes)", copy);
+			"no setting '%s'; there are retry, retry_on, backoff, crash_limit, continue_on, on_worker_death,"
+			" timeout, prio, mode, dir, env, label, delay and for gates count, from, approve_timeout (a command with blanks stands in quotes)", copy);
 }
 
 static enum err read_setting(struct dag_reader *reader, struct dag_node *node)

@@ -136,6 +136,12 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->retry_max = node->retry_max || node->retry_said ? node->retry_max : defaults->retry_max;
 	spec->timeout_ms = node->timeout_ms ? node->timeout_ms : defaults->timeout_ms;
 	spec->backoff_ms = node->backoff_ms;
+	spec->backoff_max_ms = node->backoff_max_ms;
+	spec->backoff_exact = node->jitter == JITTER_OFF;
+	spec->retry_on = node->retry_on;
+	spec->retry_codes = node->retry_codes;
+	spec->crash_limit = node->crash_limit;
+	spec->worker_death = node->worker_death ? node->worker_death - 1 : DEATH_ADOPT;
 	spec->labels = node->labels;
 	if (node->group_parallel || node->group_fail_fast) {
 		spec->group = node->first + 1;
@@ -161,6 +167,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	spec.priority = node->priority ? node->priority : defaults->priority;
 	spec.delay_ms = node->delay_ms;
 	spec.not_before_ms = node->not_before_ms;
+	spec.continue_on = node->continue_on;
 	if (node->gate) {
 		spec.gate_count = node->gate_count ? node->gate_count : 1;
 		spec.gate_from = node->gate_from;

@@ -38,6 +38,8 @@ cli_sources = \
 	src/cli/demo.h \
 	src/cli/demo_check.c \
 	src/cli/demo_stage.c \
+	src/cli/failure.c \
+	src/cli/failure.h \
 	src/cli/follow.c \
 	src/cli/follow.h \
 	src/cli/follow_internal.h \
@@ -61,6 +63,7 @@ cli_sources = \
 	src/cli/pipeline_matrix.c \
 	src/cli/pipeline_matrix.h \
 	src/cli/pipeline_needs.c \
+	src/cli/pipeline_retry.c \
 	src/cli/pipeline_tree.c \
 	src/cli/pipeline_tree.h \
 	src/cli/pipeline_value.c \

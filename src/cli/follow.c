@@ -31,23 +31,39 @@ enum run_state follow_state(const struct follow *follow)
 
 	for (int i = 0; i < STATE_COUNT; i++)
 		counts[i] = (uint32_t)follow->counts[i];
-	return run_state_of(counts);
+	return run_state_of(counts, (uint32_t)follow->forgiven);
+}
+
+/* Those that don't count as good ends: it takes the jobs to know of which kind they are. */
+static enum err take_forgiven(struct cli *cli, const struct rec_run_row *row, uint64_t counts[STATE_COUNT])
+{
+	struct rec_job_row *jobs = NULL;
+	size_t count = 0;
+	enum err err = row->forgiven ? cli_query_jobs(cli, row->run, SIZE_MAX, &cli->arena, &jobs, &count) : ERR_NONE;
+
+	for (size_t i = 0; err == ERR_NONE && i < count; i++)
+		if (jobs[i].forgiven && counts[job_state_checked(jobs[i].state)] > 0)
+			counts[job_state_checked(jobs[i].state)]--;
+	return err;
 }
 
 int run_exit_status(struct cli *cli, uint64_t run, enum run_state state)
 {
-	static const enum job_state worse[] = { STATE_FAILED, STATE_TIMED_OUT, STATE_QUARANTINED };
+	uint64_t counts[STATE_COUNT] = { 0 };
 	struct rec_run_row row;
-	uint64_t denied, bad = 0;
+	bool denied, bad;
 
 	if (state == RUN_SUCCEEDED)
 		return 0;
 	if (state != RUN_FAILED || cli_query_run(cli, run, &cli->arena, &row) != ERR_NONE)
 		return err_exit_status(ERR_JOB_FAILED);
-	denied = row.counts.n > STATE_DENIED ? row.counts.at[STATE_DENIED] : 0;
-	for (size_t i = 0; i < sizeof(worse) / sizeof(worse[0]); i++)
-		bad += row.counts.n > worse[i] ? row.counts.at[worse[i]] : 0;
-	return err_exit_status(denied > 0 && bad == 0 ? ERR_DENIED : ERR_JOB_FAILED);
+	for (size_t i = 0; i < row.counts.n && i < STATE_COUNT; i++)
+		counts[i] = row.counts.at[i];
+	if (take_forgiven(cli, &row, counts) != ERR_NONE)
+		return err_exit_status(ERR_JOB_FAILED);
+	denied = counts[STATE_DENIED] > 0;
+	bad = counts[STATE_FAILED] + counts[STATE_TIMED_OUT] + counts[STATE_QUARANTINED] > 0;
+	return err_exit_status(denied && !bad ? ERR_DENIED : ERR_JOB_FAILED);
 }
 
 static void keep_text(char **kept, struct slice text)
@@ -86,11 +102,14 @@ static void take_job(struct follow *follow, const struct rec_job_row *row)
 {
 	struct followed_job *job = job_at(follow, row->index);
 
-	if (job->name == NULL)
+	if (job->name == NULL) {
 		job->told = STATE_WAITING;
-	else
+	} else {
 		follow->counts[job_state_checked(job->row.state)]--;
+		follow->forgiven -= job->row.forgiven;
+	}
 	follow->counts[job_state_checked(row->state)]++;
+	follow->forgiven += row->forgiven;
 	keep_text(&job->name, row->name);
 	keep_text(&job->worker, row->worker);
 	job->row = *row;

@@ -30,6 +30,7 @@ struct follow {
 	struct followed_job *jobs;       /* by index; a row with job 0 isn't known yet */
 	size_t job_count, job_room;
 	uint64_t counts[STATE_COUNT];
+	uint64_t forgiven;               /* of them, bad ends that count as good ones */
 	bool known;                      /* the first snapshot is complete */
 	bool begun;                      /* the first line was said */
 	int64_t submitted_ms, ended_ms;

@@ -62,6 +62,12 @@ bool pipe_is_variable(struct slice name);                /* of the environment *
 enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* pipeline_retry.c */
+enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_crash_limit(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_continue_on(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_worker_death(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults);
 /* The job that this node says, under its key. */
 enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

@@ -67,26 +67,6 @@ static enum err read_needs(struct pipe *pipe, struct pipe_job *job, const struct
 	return ERR_NONE;
 }
 
-static enum err read_retry_max(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	job->node->retry_said = true;
-	return pipe_number(pipe, value, 0, LIMIT_RETRY_MAX, &job->node->retry_max);
-}
-
-static enum err read_backoff(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_span(pipe, value, &job->node->backoff_ms);
-}
-
-static enum err read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	static const struct pipe_key keys[] = { { "max", read_retry_max }, { "backoff", read_backoff } };
-
-	if (value->kind == TREE_TEXT)
-		return read_retry_max(pipe, job, value);
-	return pipe_map(pipe, value, "retry", KEYS(keys), job);
-}
-
 static enum err read_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	return pipe_span(pipe, value, &job->node->timeout_ms);
@@ -256,17 +236,19 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 /* The matrix first: it says which words the others may have. A gate's message would be taken for a command. */
 static const struct pipe_key job_keys[] = {
 	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command }, { "needs", read_needs },
-	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "retry", read_retry },
+	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "retry", pipe_read_retry },
 	{ "timeout", read_timeout }, { "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
 	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before }, { "worker", read_worker },
-	{ "always", read_always }, { "approval", read_approval },
+	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
+	{ "continue_on", pipe_read_continue_on }, { "on_worker_death", pipe_read_worker_death },
 };
 
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	static const struct pipe_key keys[] = {
-		{ "retry", read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
-		{ "mode", read_mode }, { "worker", read_worker },
+		{ "retry", pipe_read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
+		{ "mode", read_mode }, { "worker", read_worker }, { "crash_limit", pipe_read_crash_limit },
+		{ "on_worker_death", pipe_read_worker_death },
 	};
 	struct pipe_job defaults = { .node = &pipe->defaults };
 
@@ -277,7 +259,7 @@ enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struc
 static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
 {
 	static const char *const useless[] = { "run", "command", "matrix", "retry", "timeout", "mode", "env", "dir",
-					       "worker" };
+					       "worker", "crash_limit", "on_worker_death" };
 
 	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
 		const struct tree_node *node = tree_find(value, useless[i]);
@@ -303,12 +285,7 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 	if (node->mode == EXEC_ONCE + 1 && node->retry_max > 0)
 		return pipe_fail(pipe, tree_find(value, "retry"), ERR_INVALID,
 				 "a job whose mode is once can't be retried");
-	if (!node->retry_said && node->mode != EXEC_ONCE + 1) {
-		node->retry_said = defaults->retry_said;
-		node->retry_max = defaults->retry_max;
-	}
-	if (node->backoff_ms == 0)
-		node->backoff_ms = defaults->backoff_ms;
+	pipe_default_failure(node, defaults);
 	if (node->timeout_ms == 0)
 		node->timeout_ms = defaults->timeout_ms;
 	if (node->labels.n == 0) {

@@ -166,7 +166,11 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 	if (act_target(core, act->run, act->job, &target, error) != ERR_NONE)
 		return error->code;
 	switch (act->verb) {
+	case ACT_DISCARD:
+		*ret_changed = dead_discard(core, &target);
+		return ERR_NONE;
 	case ACT_RETRY:
+	case ACT_REQUEUE:
 		return round_open(core, act, &target, ret_changed, error);
 	case ACT_APPROVE:
 	case ACT_REJECT:

@@ -54,46 +54,6 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 	};
 }
 
-/* --- waiting --- */
-
-int64_t backoff_longest_ms(uint64_t base_ms)
-{
-	uint64_t cap = base_ms > LIMIT_RETRY_BACKOFF_MAX_MS ? base_ms : LIMIT_RETRY_BACKOFF_MAX_MS;
-
-	return (int64_t)(cap + cap / 4);
-}
-
-/* Doubles with each failure up to the longest wait. Jitter only adds: no wait is shorter than asked for. */
-static int64_t backoff_ms(struct core *core, const struct rec_job_spec *spec, uint64_t failures)
-{
-	uint64_t base = spec->backoff_ms ? spec->backoff_ms : LIMIT_RETRY_BACKOFF_MS;
-	uint64_t cap = base > LIMIT_RETRY_BACKOFF_MAX_MS ? base : LIMIT_RETRY_BACKOFF_MAX_MS;
-	uint64_t wait = base;
-
-	for (uint64_t i = 1; i < failures && wait < cap; i++)
-		wait *= 2;
-	if (wait > cap)
-		wait = cap;
-	return (int64_t)(wait + rand_below(&core->rand, wait / 4 + 1));
-}
-
-void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms)
-{
-	job->flags |= JOB_TIMED;
-	timer_add(core, TIMER_DUE, job_serial(job), job->epoch,
-		  wait_ms < LIMIT_SPAN_MAX_S * INT64_C(1000) ? wait_ms : LIMIT_SPAN_MAX_S * INT64_C(1000));
-}
-
-static void job_delay(struct core *core, struct job *job, enum job_event event,
-		      const struct rec_job_spec *spec, uint64_t failures)
-{
-	int64_t wait = backoff_ms(core, spec, failures);
-
-	job_move(core, job, event, STATE_DELAYED);
-	job->when_ms = core->now.wall_ms + wait;
-	job_delay_arm(core, job, wait);
-}
-
 void attempt_timer_arm(struct core *core, struct job *job, int64_t wait_ms)
 {
 	job->flags |= JOB_TIMED;
@@ -102,9 +62,19 @@ void attempt_timer_arm(struct core *core, struct job *job, int64_t wait_ms)
 
 /* --- ends --- */
 
-static enum job_state stop_target(const struct job *job)
+/* What was asked to end is gone. Out of time, it may be tried again; what was cancelled never is. */
+static void attempt_stopped(struct core *core, struct job *job, enum job_event event)
 {
-	return job->stop_cause == EVENT_CANCEL ? STATE_CANCELLED : STATE_TIMED_OUT;
+	struct rec_job_spec spec;
+
+	if (job->stop_cause == EVENT_RUN_TIMEOUT) {
+		job_spec_decode(core, job, &spec);
+		if (retry_due(job, &spec, RETRY_ON_TIMEOUT)) {
+			job_delay(core, job, event, &spec, retry_failures(job));
+			return;
+		}
+	}
+	job_move(core, job, event, job->stop_cause == EVENT_CANCEL ? STATE_CANCELLED : STATE_TIMED_OUT);
 }
 
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started)
@@ -113,7 +83,7 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 
 	job->outcome = (uint8_t)outcome;
 	if (job->state == STATE_STOPPING) {
-		job_move(core, job, EVENT_LOST, stop_target(job));
+		attempt_stopped(core, job, EVENT_LOST);
 	} else if (job->mode == EXEC_ONCE && !(never_started && job->state == STATE_ASSIGNED)) {
 		job_move(core, job, EVENT_LOST, STATE_UNKNOWN);
 	} else if (job->state == STATE_ASSIGNED) {
@@ -123,22 +93,22 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 		job->tries--;            /* its worker was told to end: no fault of the job's */
 		job_spec_decode(core, job, &spec);
 		job_delay(core, job, EVENT_LOST, &spec, 1);
-	} else if (++job->crashes >= LIMIT_CRASH_LIMIT) {
-		job_move(core, job, EVENT_LOST, STATE_FAILED);
 	} else {
 		job_spec_decode(core, job, &spec);
-		job_delay(core, job, EVENT_LOST, &spec, job->crashes);
+		if (++job->crashes >= crash_limit(&spec))
+			job_move(core, job, EVENT_LOST, STATE_FAILED);
+		else
+			job_delay(core, job, EVENT_LOST, &spec, job->crashes);
 	}
 }
 
 static void attempt_failed(struct core *core, struct job *job)
 {
-	uint64_t failures = job->tries - job->crashes;
 	struct rec_job_spec spec;
 
 	job_spec_decode(core, job, &spec);
-	if (failures <= spec.retry_max)
-		job_delay(core, job, EVENT_EXITED_FAIL, &spec, failures);
+	if (retry_due(job, &spec, retry_cause((enum outcome)job->outcome)))
+		job_delay(core, job, EVENT_EXITED_FAIL, &spec, retry_failures(job));
 	else
 		job_move(core, job, EVENT_EXITED_FAIL, STATE_FAILED);
 }
@@ -179,7 +149,7 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 	bool started = job->state == STATE_RUNNING || done->started_ms > 0;
 
 	if (job->state == STATE_STOPPING) {
-		job_move(core, job, EVENT_GONE, stop_target(job));
+		attempt_stopped(core, job, EVENT_GONE);
 		return;
 	}
 	switch (done->outcome) {

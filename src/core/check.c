@@ -26,7 +26,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->out_bytes);
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
-	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED));
+	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD));
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -165,22 +165,44 @@ static uint64_t check_bounds(const struct core *core, const struct run *run)
 	return parked;
 }
 
+/* Of the few that ended badly. */
+static bool forgives(const struct job *job)
+{
+	static const uint64_t bits[STATE_COUNT] = {
+		[STATE_FAILED] = CONTINUE_FAILED, [STATE_TIMED_OUT] = CONTINUE_TIMED_OUT,
+		[STATE_DENIED] = CONTINUE_DENIED,
+	};
+	struct slice bytes = job_spec_bytes(job);
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+
+	if (bits[job->state] == 0)
+		return false;
+	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+	arena_free(&arena);
+	return (spec.continue_on & bits[job->state]) != 0;
+}
+
 static void check_run(const struct core *core, const struct run *run, uint64_t counts[STATE_COUNT])
 {
 	struct standing *standing = run_standing(run);
 	uint32_t own[STATE_COUNT] = { 0 };
-	uint32_t settled = 0;
+	uint32_t settled = 0, forgiven = 0, dead = 0;
 
 	for (const struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		check_job(core, job, standing[job->index]);
 		own[job->state]++;
 		settled += state_terminal(job->state);
+		CHECK(bad_end_fits(job, forgives(job)));
+		forgiven += (job->flags & JOB_FORGIVEN) != 0;
+		dead += (job->flags & JOB_DEAD) != 0;
 	}
 	mem_free(standing);
+	CHECK(forgiven == run->forgiven && dead == run->dead);
 	CHECK(memcmp(own, run->counts, sizeof(own)) == 0);
 	CHECK(settled == run->settled);
 	CHECK((settled == run->job_count) == (run->ended_ms != 0));
-	CHECK(!run->ended_ms == !run_state_terminal(run_state_of(run->counts)));
+	CHECK(!run->ended_ms == !run_state_terminal(run_state_of(run->counts, run->forgiven)));
 	for (size_t state = 0; state < STATE_COUNT; state++)
 		counts[state] += own[state];
 }

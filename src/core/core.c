@@ -80,6 +80,7 @@ void core_free(struct core *core)
 	mem_free(core->touched_workers);
 	buf_free(&core->events);
 	arena_free(&core->scratch);
+	arena_free(&core->end_scratch);
 	mem_free(core->cluster);
 	mem_free(core);
 }

@@ -10,6 +10,7 @@ core_sources = \
 	src/core/core.c \
 	src/core/core.h \
 	src/core/cycle.c \
+	src/core/dead.c \
 	src/core/explain.c \
 	src/core/flush.c \
 	src/core/gate.c \
@@ -25,6 +26,7 @@ core_sources = \
 	src/core/pipeline.c \
 	src/core/place.c \
 	src/core/ready.c \
+	src/core/retry.c \
 	src/core/round.c \
 	src/core/rows.h \
 	src/core/runs.c \

@@ -47,12 +47,15 @@ void run_row_put(struct core *core, struct run *run)
 		.name = arena_copy(arena, slice_str(run->name)),
 		.owner = arena_copy(arena, slice_str(run->owner)),
 		.first = (int64_t)run->first, .jobs = run->job_count,
-		.state = run->ended_ms ? (int64_t)run_state_of(run->counts) : 0,
+		.state = run->ended_ms ? (int64_t)run_state_of(run->counts, run->forgiven) : 0,
 		.cancelled = run->cancelled, .held = run->held, .max_jobs = run->bound.limit,
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
 	};
-	if (run->ended_ms)
-		row->run.counts = counts_bytes(core, run);
+	if (!run->ended_ms)
+		return;
+	row->run.counts = counts_bytes(core, run);
+	row->run.forgiven = run->forgiven;
+	row->run.dead = run->dead;
 }
 
 static void job_row_put(struct core *core, const struct job *job)
@@ -71,7 +74,8 @@ static void job_row_put(struct core *core, const struct job *job)
 		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
 		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
 			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |
-			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0),
+			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0) |
+			(job->flags & JOB_DEAD ? ROW_JOB_DEAD : 0),
 	};
 }
 
@@ -100,14 +104,11 @@ void run_wait_sweep(struct core *core, struct run *run)
 	core->ended_last = run;
 }
 
-void run_live_again(struct core *core, struct run *run)
+/* Out of the list of those that wait to leave. */
+static void run_unlist(struct core *core, struct run *run)
 {
 	struct run *before = NULL;
 
-	run->cancelled = false;
-	run_touch(core, run, true);
-	if (run->ended_ms == 0)
-		return;                  /* it ended, if it did, in this very turn */
 	for (struct run *at = core->ended_first; at != run; at = at->next_ended)
 		before = at;
 	if (before)
@@ -117,9 +118,25 @@ void run_live_again(struct core *core, struct run *run)
 	if (core->ended_last == run)
 		core->ended_last = before;
 	run->next_ended = NULL;
+}
+
+void run_live_again(struct core *core, struct run *run)
+{
+	run->cancelled = false;
+	run_touch(core, run, true);
+	if (run->ended_ms == 0)
+		return;                  /* it ended, if it did, in this very turn */
+	run_unlist(core, run);
 	run->ended_ms = 0;
 	run->ended_turn = 0;
 	core->live_runs++;
+}
+
+void run_stay(struct core *core, struct run *run)
+{
+	run_unlist(core, run);
+	core->live_runs++;
+	run_wait_sweep(core, run);
 }
 
 static void run_end(struct core *core, struct run *run)

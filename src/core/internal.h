@@ -81,7 +81,7 @@ void job_touch(struct core *core, struct job *job, bool row);
 void job_deps_met(struct core *core, struct job *job);
 void job_due(struct core *core, struct job *job);
 void jobs_settle(struct core *core);                     /* tell children of what settled, breadth first */
-bool trigger_met(enum trigger trigger, enum job_state parent);   /* of a terminal parent */
+bool trigger_met(enum trigger trigger, enum job_state parent);   /* job_result of a terminal parent */
 /* Its lists are in core->scratch, until that is used again. */
 void job_spec_decode(struct core *core, const struct job *job, struct rec_job_spec *ret_spec);
 
@@ -99,10 +99,19 @@ void attempt_stop(struct core *core, struct job *job, enum job_event cause);
 void attempt_stop_send(struct core *core, const struct job *job);
 void attempt_recall(struct core *core, struct job *job);  /* ask it back, if it can still be asked */
 void attempt_timer_arm(struct core *core, struct job *job, int64_t wait_ms);
-void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms);
-int64_t backoff_longest_ms(uint64_t base_ms);
 void attempt_attach(struct core *core, struct worker *worker, struct job *job);
 void attempt_detach(struct core *core, struct job *job);
+
+/* retry.c */
+uint64_t retry_failures(const struct job *job);          /* in its round, time-outs included, crashes not */
+uint64_t retry_cause(enum outcome outcome);              /* bit of enum retry_on; 0: never retried */
+bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64_t cause);
+bool retry_due(const struct job *job, const struct rec_job_spec *spec, uint64_t cause);  /* covered, and one is left */
+uint64_t crash_limit(const struct rec_job_spec *spec);
+int64_t backoff_longest_ms(const struct rec_job_spec *spec);
+void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms);
+void job_delay(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec,
+	       uint64_t failures);
 
 /* spec.c */
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t count, struct error *error);
@@ -167,6 +176,19 @@ void gate_hold(struct core *core, struct job *job, bool hold);           /* its 
 void gate_expired(struct core *core, struct job *job);
 enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error);
+
+/* dead.c: ends that are bad */
+void bad_end_enter(struct core *core, struct job *job, enum job_event event);
+void bad_end_leave(struct core *core, struct job *job);
+bool bad_end_load(struct core *core, struct run *run);           /* of its jobs' rows; false: they contradict themselves */
+bool bad_end_fits(const struct job *job, bool forgives);         /* for checks; forgives: its specification, this end */
+uint64_t dead_discard(struct core *core, const struct target *target);  /* how many letters there were */
+
+/* As those see it that depend on it. */
+static inline enum job_state job_result(const struct job *job)
+{
+	return job->flags & JOB_FORGIVEN ? STATE_SUCCEEDED : (enum job_state)job->state;
+}
 
 /* round.c */
 enum err round_open(struct core *core, const struct input_act *act, const struct target *target,
@@ -249,6 +271,7 @@ void timers_tidy(struct core *core);
 /* flush.c: the end of a turn */
 void run_wait_sweep(struct core *core, struct run *run); /* it ended: it leaves when this turn is durable */
 void run_live_again(struct core *core, struct run *run);
+void run_stay(struct core *core, struct run *run);       /* it has ended; not before this turn is durable does it leave */
 void turn_flush(struct core *core);
 void meta_put(struct core *core, const char *name, uint64_t value);
 void run_row_put(struct core *core, struct run *run);

@@ -46,8 +46,10 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 		job->flags &= (uint32_t)~JOB_TIMED;
 		timer_stale(core);
 	}
-	if (state_terminal(job->state))
+	if (state_terminal(job->state)) {
 		job->run->settled--;
+		bad_end_leave(core, job);
+	}
 	if (job->state == STATE_APPROVAL)
 		gate_remove(core, job);
 	if (job->state == STATE_READY && to != STATE_ASSIGNED)
@@ -60,7 +62,7 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 		attempt_detach(core, job);
 }
 
-static void job_enter(struct core *core, struct job *job)
+static void job_enter(struct core *core, struct job *job, enum job_event event)
 {
 	struct run *run = job->run;
 	struct child_walk walk;
@@ -75,6 +77,7 @@ static void job_enter(struct core *core, struct job *job)
 	job->when_ms = core->now.wall_ms;
 	job->flags &= (uint32_t)~JOB_ON_HOLD;    /* what a person holds back is this life of it */
 	run->settled++;
+	bad_end_enter(core, job, event);
 	walk = children_of(job);
 	if (!child_next(&walk, &edge) && !(job->flags & JOB_FAIL_FAST))
 		return;
@@ -112,7 +115,7 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 		job_history(core, job, from, event);
 	job_touch(core, job, !derived);
 	run_touch(core, run, false);
-	job_enter(core, job);
+	job_enter(core, job, event);
 	/* Another takes the place that it had in the queue; or its bound has room, and it is parked there. */
 	if ((from == STATE_READY && to != STATE_ASSIGNED) || to == STATE_READY)
 		bounds_offer(core, job);
@@ -160,7 +163,7 @@ static void child_settle(struct core *core, const struct job *parent, struct job
 {
 	if (child->state != STATE_WAITING)
 		return;
-	if (!trigger_met(trigger, parent->state)) {
+	if (!trigger_met(trigger, job_result(parent))) {
 		child->cause = parent->index + 1;
 		job_move(core, child, EVENT_DEP_AGAINST, STATE_SKIPPED);
 		return;
@@ -178,7 +181,7 @@ void jobs_settle(struct core *core)
 		uint32_t edge;
 
 		if (parent->flags & JOB_FAIL_FAST &&
-		    (parent->state == STATE_FAILED || parent->state == STATE_TIMED_OUT))
+		    (job_result(parent) == STATE_FAILED || job_result(parent) == STATE_TIMED_OUT))
 			group_fail(core, parent);
 		while (child_next(&walk, &edge))
 			child_settle(core, parent, run_job(parent->run, edge >> TRIGGER_BITS),

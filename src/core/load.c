@@ -244,6 +244,8 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 		job->flags |= JOB_LOOSE;
 	if (row->flags & ROW_JOB_PASSED)
 		job->flags |= JOB_PASSED;
+	if (row->flags & ROW_JOB_DEAD)
+		job->flags |= JOB_DEAD;
 	if (job->state == STATE_APPROVAL && !core->loaded)
 		gate_add(core, job);
 	return ERR_NONE;
@@ -302,6 +304,7 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_decision(core, &row->decision, error);
 	case TABLE_submit_key:
 		return load_key(core, &row->submit_key, error);
+	case TABLE_dead:
 	case TABLE_event:
 	case TABLE_COUNT:
 		break;
@@ -324,7 +327,7 @@ struct standing *run_standing(const struct run *run)
 
 			if (!state_terminal(parent->state))
 				child->open++;
-			else if (!trigger_met(edge & ((1U << TRIGGER_BITS) - 1), parent->state))
+			else if (!trigger_met(edge & ((1U << TRIGGER_BITS) - 1), job_result(parent)))
 				child->against = true;
 		}
 	}
@@ -361,7 +364,7 @@ static int64_t wait_until(const struct core *core, int64_t wall_ms, int64_t long
 /* A wall clock that was set can't make a wait longer than any that it can be. */
 static int64_t delay_longest_ms(const struct rec_job_spec *spec)
 {
-	int64_t backoff = backoff_longest_ms(spec->backoff_ms);
+	int64_t backoff = backoff_longest_ms(spec);
 
 	if (spec->not_before_ms > 0)
 		return LIMIT_SPAN_MAX_S * INT64_C(1000);
@@ -391,10 +394,17 @@ static void job_resume(struct core *core, struct job *job)
 	}
 }
 
+static enum err bad_ends(struct core *core, struct run *run, struct error *error)
+{
+	if (bad_end_load(core, run))
+		return ERR_NONE;
+	return TRUST(error, "run %llu: a job has a dead letter and didn't end badly", (unsigned long long)run->number);
+}
+
 static enum err run_resume(struct core *core, struct run *run, struct error *error)
 {
+	enum err err = bad_ends(core, run, error);
 	struct standing *standing = run_standing(run);
-	enum err err = ERR_NONE;
 
 	for (uint32_t i = 0; i < run->job_count && err == ERR_NONE; i++) {
 		struct job *job = run_job(run, i);
@@ -448,6 +458,8 @@ static enum err ended_rows_load(struct core *core, struct run *run, const struct
 		return err;
 	for (; at < count && rows[at].table == TABLE_job && err == ERR_NONE; at++)
 		err = load_job(core, &rows[at].job, error);
+	if (err == ERR_NONE)
+		err = bad_ends(core, run, error);
 	standing = run_standing(run);
 	for (uint32_t i = 0; i < run->job_count; i++) {
 		struct job *job = run_job(run, i);

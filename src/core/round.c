@@ -146,7 +146,7 @@ static uint32_t cause_find(struct core *core, const struct job *job)
 		const struct job *parent = run_job(job->run, (uint32_t)spec.needs.at[i]);
 		enum trigger trigger = spec.triggers.n ? (enum trigger)spec.triggers.at[i] : TRIGGER_OK;
 
-		if (state_terminal(parent->state) && !trigger_met(trigger, parent->state))
+		if (state_terminal(parent->state) && !trigger_met(trigger, job_result(parent)))
 			return parent->index + 1;
 	}
 	return 0;
@@ -186,9 +186,13 @@ static void opening_decide(struct opening *opening)
 }
 
 /* Skipped ones come as descendants of what failed; those that another result skipped would be skipped again. */
-static bool scope_has(enum retry_scope scope, enum job_state state)
+static bool scope_has(const struct input_act *act, const struct target *target, const struct job *job)
 {
-	if (scope == RETRY_ALL)
+	enum job_state state = job_result(job);
+
+	if (act->verb == ACT_REQUEUE)
+		return (job->flags & JOB_DEAD) != 0;
+	if (!target->whole || act->value == RETRY_ALL)
 		return state_terminal(state);
 	return state == STATE_FAILED || state == STATE_TIMED_OUT || state == STATE_CANCELLED ||
 	       state == STATE_DENIED || state == STATE_QUARANTINED;
@@ -198,6 +202,8 @@ static enum err round_check(const struct input_act *act, const struct target *ta
 {
 	int len = (int)act->job.len;
 
+	if (act->verb == ACT_REQUEUE)
+		return ERR_NONE;
 	if (act->value > RETRY_ALL)
 		return error_set(error, ERR_INVALID, "there is no such scope of a retry: %llu",
 				 (unsigned long long)act->value);
@@ -244,19 +250,21 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 		    uint64_t *ret_changed, struct error *error)
 {
 	struct run *run = target->run;
-	struct opening opening = { .core = core, .run = run, .only = act->value == RETRY_ONLY };
+	struct opening opening = { .core = core, .run = run };
 	enum err err = round_check(act, target, error);
+	bool wanted = false;
 
 	if (err != ERR_NONE)
 		return err;
+	opening.only = act->verb == ACT_RETRY && act->value == RETRY_ONLY;
 	opening.at = mem_array(run->job_count, sizeof(*opening.at));
 	for (uint32_t i = 0; i < target->count; i++) {
-		enum job_state state = target_job(target, i)->state;
-
-		if (target->whole ? scope_has((enum retry_scope)act->value, state) : state_terminal(state))
-			opening_add(&opening, target->first + i);
+		if (!scope_has(act, target, target_job(target, i)))
+			continue;
+		wanted = true;
+		opening_add(&opening, target->first + i);
 	}
-	if (opening.count == 0 && !target->whole)
+	if (opening.count == 0 && wanted && !target->whole)
 		err = opening_is_spent(&opening, target, error);
 	else if (opening.only)
 		opening_add_waiting(&opening);

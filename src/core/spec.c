@@ -132,6 +132,38 @@ static enum err spec_check_gate(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_failure(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+	uint64_t first = spec->backoff_ms ? spec->backoff_ms : LIMIT_RETRY_BACKOFF_MS;
+
+	if (spec->retry_max > LIMIT_RETRY_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "retry_max", "too many retries");
+	if (spec->mode == EXEC_ONCE && spec->retry_max > 0)
+		return spec_refused(check, ERR_INVALID, "retry_max", "what may start once can't be retried");
+	if (spec->backoff_ms / 1000 > LIMIT_SPAN_MAX_S || spec->backoff_max_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "backoff_ms", "over ten years");
+	if (spec->backoff_max_ms > 0 && spec->backoff_max_ms < first)
+		return spec_refused(check, ERR_INVALID, "backoff_max_ms", "the longest wait is shorter than the first");
+	if (spec->retry_on > RETRY_ON_ALL)
+		return spec_refused(check, ERR_INVALID, "retry_on", "there is no such end");
+	if (spec->retry_codes.n > LIMIT_RETRY_CODES_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "retry_codes", "too many");
+	if (spec->retry_codes.n > 0 && spec->retry_on && !(spec->retry_on & RETRY_ON_EXIT))
+		return spec_refused(check, ERR_INVALID, "retry_codes", "exits aren't retried at all");
+	for (size_t i = 0; i < spec->retry_codes.n; i++)
+		if (spec->retry_codes.at[i] < 1 || spec->retry_codes.at[i] > 255 ||
+		    (i > 0 && spec->retry_codes.at[i] <= spec->retry_codes.at[i - 1]))
+			return spec_refused(check, ERR_INVALID, "retry_codes", "codes go from 1 to 255, ascending");
+	if (spec->crash_limit > LIMIT_CRASH_LIMIT_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "crash_limit", "too many");
+	if (spec->continue_on > CONTINUE_ALL)
+		return spec_refused(check, ERR_INVALID, "continue_on", "there is no such end");
+	if (spec->worker_death > DEATH_KILL)
+		return spec_refused(check, ERR_INVALID, "worker_death", "there is no such policy");
+	return ERR_NONE;
+}
+
 static enum err spec_check_numbers(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -149,20 +181,14 @@ static enum err spec_check_numbers(const struct spec_check *check)
 			return spec_refused(check, ERR_INVALID, "labels", "a label has letters, digits and _ . - only");
 	if (spec->priority > PRIORITY_MAX + 1)
 		return spec_refused(check, ERR_INVALID, "priority", "it goes from 0 to 100");
-	if (spec->retry_max > LIMIT_RETRY_MAX)
-		return spec_refused(check, ERR_TOO_LARGE, "retry_max", "too many retries");
 	if (spec->mode >= EXEC_MODE_COUNT)
 		return spec_refused(check, ERR_INVALID, "mode", "there is no such mode");
-	if (spec->mode == EXEC_ONCE && spec->retry_max > 0)
-		return spec_refused(check, ERR_INVALID, "retry_max", "what may start once can't be retried");
 	if (spec->timeout_ms / 1000 > LIMIT_SPAN_MAX_S)
 		return spec_refused(check, ERR_TOO_LARGE, "timeout_ms", "over ten years");
 	if (spec->delay_ms / 1000 > LIMIT_SPAN_MAX_S)
 		return spec_refused(check, ERR_TOO_LARGE, "delay_ms", "over ten years");
 	if (spec->not_before_ms < 0 || spec->not_before_ms > NOT_BEFORE_MAX_MS)
 		return spec_refused(check, ERR_INVALID, "not_before_ms", "not within the years 1970 to 9999");
-	if (spec->backoff_ms / 1000 > LIMIT_SPAN_MAX_S)
-		return spec_refused(check, ERR_TOO_LARGE, "backoff_ms", "over ten years");
 	return ERR_NONE;
 }
 
@@ -182,6 +208,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t co
 		err = spec_check_needs(&check);
 	if (err == ERR_NONE)
 		err = spec_check_numbers(&check);
+	if (err == ERR_NONE)
+		err = spec_check_failure(&check);
 	if (err == ERR_NONE)
 		err = spec_check_gate(&check);
 	return err;

@@ -36,6 +36,8 @@ enum job_flag {
 	JOB_PARKED = 4096,               /* has an entry, be it stale, with its run's bound */
 	JOB_PARKED_GROUP = 8192,         /* with its fan-out's */
 	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
+	JOB_FORGIVEN = 65536,            /* it ended badly, and its specification says that it counts as a good end */
+	JOB_DEAD = 131072,               /* it has a dead letter */
 	JOB_LATER = 1048576,             /* it has children that came later */
 };
 
@@ -113,6 +115,8 @@ struct run {
 	uint64_t first;                  /* serial number of its first job */
 	uint32_t job_count;
 	uint32_t settled;                /* terminal jobs */
+	uint32_t forgiven;               /* of them, bad ends that count as good ones */
+	uint32_t dead;                   /* of them, those with a dead letter */
 	uint32_t counts[STATE_COUNT];
 	struct extent **extents;         /* by rising index, and by rising serial number */
 	uint32_t extent_count;
@@ -276,6 +280,7 @@ struct core {
 	struct buf events;
 	bool run_counters_due, worker_counter_due;
 	struct arena scratch;            /* reset at each use */
+	struct arena end_scratch;        /* the same, of bad ends */
 	bool loaded;
 	bool graphs_built;
 };

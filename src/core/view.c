@@ -37,10 +37,10 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 	for (size_t state = 0; state < STATE_COUNT; state++)
 		counts[state] = run->counts[state];
 	*ret_row = (struct rec_run_row){
-		.run = run->number, .name = slice_str(run->name), .state = run_state_of(run->counts),
+		.run = run->number, .name = slice_str(run->name), .state = run_state_of(run->counts, run->forgiven),
 		.jobs = run->job_count, .counts = { .at = counts, .n = STATE_COUNT },
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
-		.first = run->first, .held = run->held,
+		.first = run->first, .held = run->held, .forgiven = run->forgiven, .dead = run->dead,
 	};
 	return true;
 }
@@ -87,6 +87,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
 		.round = job->round,
 		.held = !state_terminal(job->state) && job->flags & JOB_ON_HOLD,
+		.forgiven = (job->flags & JOB_FORGIVEN) != 0, .dead = (job->flags & JOB_DEAD) != 0,
 	};
 	if (job->state == STATE_APPROVAL)
 		ret_row->gate_have = gate_find(core, serial)->have;
@@ -231,5 +232,8 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->command = command_line(spec, arena);
 		row->mode = spec->mode;
 		row->labels = spec->labels;
+		row->continue_on = spec->continue_on;
+		row->worker_death = spec->worker_death;
+		row->crash_limit = spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
 	}
 }

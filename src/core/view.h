@@ -43,6 +43,8 @@ bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uin
 bool view_worker(const struct core *core, uint64_t worker, struct rec_worker_row *ret_row);
 uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to begin; 0 at the end */
 
+/* Does this end count as a good one, as its specification says? */
+bool view_forgiven(const struct rec_job_spec *spec, enum job_state state);
 /* Shared with history: what a specification says in a row, by detail. */
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
 	       struct rec_job_row *row);

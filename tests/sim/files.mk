@@ -6,6 +6,7 @@ sim_sources = \
 	tests/sim/client_people.c \
 	tests/sim/disk.c \
 	tests/sim/graph.c \
+	tests/sim/graph_fail.c \
 	tests/sim/graph_life.c \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
@@ -15,6 +16,7 @@ sim_sources = \
 	tests/sim/oracle.c \
 	tests/sim/oracle.h \
 	tests/sim/oracle_bounds.c \
+	tests/sim/oracle_fail.c \
 	tests/sim/oracle_life.c \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \
@@ -35,10 +37,14 @@ sim_other = \
 	tests/sim/bugs/bound-off-by-one.patch \
 	tests/sim/bugs/cascade-missed-through-a-diamond.patch \
 	tests/sim/bugs/cascade-stops-after-one-level.patch \
+	tests/sim/bugs/codes-ignored.patch \
+	tests/sim/bugs/crash-limit-ignored.patch \
 	tests/sim/bugs/delay-forgotten.patch \
+	tests/sim/bugs/discard-forgotten-in-the-row.patch \
 	tests/sim/bugs/epoch-does-not-grow.patch \
 	tests/sim/bugs/exclusive-outlives-the-lease.patch \
 	tests/sim/bugs/fail-fast-spares-the-queue.patch \
+	tests/sim/bugs/forgiveness-lost-at-load.patch \
 	tests/sim/bugs/gate-approved-by-its-submitter.patch \
 	tests/sim/bugs/gate-counts-a-person-twice.patch \
 	tests/sim/bugs/gate-expires-while-held.patch \
@@ -48,6 +54,7 @@ sim_other = \
 	tests/sim/bugs/hold-outlives-its-job.patch \
 	tests/sim/bugs/key-forgotten-at-load.patch \
 	tests/sim/bugs/labels-ignored.patch \
+	tests/sim/bugs/letter-outlives-its-round.patch \
 	tests/sim/bugs/lost-at-hello-forgotten.patch \
 	tests/sim/bugs/no-ack-for-stale-results.patch \
 	tests/sim/bugs/no-epoch-check.patch \
@@ -66,6 +73,7 @@ sim_other = \
 	tests/sim/bugs/stale-not-stopped.patch \
 	tests/sim/bugs/start-after-cancel.patch \
 	tests/sim/bugs/start-after-the-lease.patch \
+	tests/sim/bugs/time-outs-cost-no-retry.patch \
 	tests/sim/bugs/timeout-lost-at-load.patch \
 	tests/sim/bugs/welcome-before-stops.patch \
 	tests/sim/bugs/wrong-dependency-test.patch \

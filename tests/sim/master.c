@@ -66,7 +66,7 @@ static void act_input(struct sim_world *world, const struct event *event)
 		};
 	}
 	arena_free(&arena);
-	if (!live && message->verb == ACT_RETRY)
+	if (!live && (message->verb == ACT_RETRY || message->verb == ACT_REQUEUE || message->verb == ACT_DISCARD))
 		reopen_input(world, &input);
 	else
 		core_step(world->master.core, &input);

@@ -27,7 +27,10 @@ struct oracle_job {
 	bool on_paused;                  /* a stopped machine ran it: the honest exception of I5 */
 
 	/* retries */
-	uint32_t fails;                  /* in this round */
+	uint32_t fails, lost;            /* in this round; time-outs are failures */
+
+	/* letters */
+	uint32_t discarded;              /* round + 1 whose letter a person discarded */
 
 	/* cancel */
 	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
@@ -77,6 +80,9 @@ static inline bool state_has_attempt(enum job_state state)
 }
 
 struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial);
+/* By its specification: does this end count as a good one? And the state that those see who need it. */
+bool oracle_forgiven(struct sim_world *world, uint64_t serial, enum job_state state);
+enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_state state);
 const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first);
 
 #define ORACLE(name, what) extern const struct oracle_check oracle_##name;

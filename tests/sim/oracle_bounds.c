@@ -36,7 +36,8 @@ static void bounds_event(struct sim_world *world, const struct rec_event *event,
 
 	(void)wall_ms;
 	if (!spec || !spec->group_fail_fast || failed->row.round != failed->event_round ||
-	    (event->to != STATE_FAILED && event->to != STATE_TIMED_OUT))
+	    (event->to != STATE_FAILED && event->to != STATE_TIMED_OUT) ||
+	    oracle_forgiven(world, event->job, (enum job_state)event->to))
 		return;
 	for (uint32_t i = 0; i < graph->count; i++) {
 		const struct row *row = disk_get(&world->disk, TABLE_job, first + i);

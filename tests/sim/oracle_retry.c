@@ -50,31 +50,87 @@ static void retries_turn(struct sim_world *world, const struct outbox *outbox)
 			decided_loose(world, outbox, &outbox->rows[i].job);
 }
 
-/* Of a job that is newly delayed. */
-static void retries_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
+/* Is this end one that its policy retries? Told by the row, which is of the same turn. */
+static bool covered(const struct rec_job_spec *spec, const struct row_job *row, const struct rec_event *event)
 {
-	if (!job || row->job.state != STATE_DELAYED ||
-	    (job->durable == STATE_DELAYED && job->row.due_ms == row->job.due_ms))
+	uint64_t on = spec->retry_on ? spec->retry_on : 1 | 2 | 4;
+	bool listed = spec->retry_codes.n == 0;
+
+	if (event->from == STATE_STOPPING)
+		return (on & 8) != 0;
+	for (size_t i = 0; i < spec->retry_codes.n; i++)
+		listed = listed || (int64_t)spec->retry_codes.at[i] == row->code;
+	return (row->outcome == OUTCOME_EXIT && on & 1 && listed) || (row->outcome == OUTCOME_SIGNAL && on & 2) ||
+	       (row->outcome == OUTCOME_SPAWN && on & 4);
+}
+
+/* I12: never less than configured, doubling up to the longest; jitter adds a quarter at most. */
+static void check_wait(struct sim_world *world, const struct rec_job_spec *spec, const struct row_job *row, uint32_t nth,
+		       int64_t wall_ms)
+{
+	int64_t first = spec->backoff_ms ? (int64_t)spec->backoff_ms : LIMIT_RETRY_BACKOFF_MS;
+	int64_t last = spec->backoff_max_ms ? (int64_t)spec->backoff_max_ms : LIMIT_RETRY_BACKOFF_MAX_MS;
+	int64_t wait = first, slack;
+
+	last = last > first ? last : first;
+	while (--nth > 0 && wait < last)
+		wait = wait * 2 < last ? wait * 2 : last;
+	slack = spec->backoff_exact ? 0 : wait / 4;
+	if (row->due_ms < wall_ms + wait || row->due_ms > wall_ms + wait + slack)
+		world_fail(world, "I12: job %u waits %d ms, and %d to %d are right", (unsigned)row->job,
+			   (int)(row->due_ms - wall_ms), (int)wait, (int)(wait + slack));
+}
+
+static void retries_failed(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
+			   const struct rec_job_spec *spec, int64_t wall_ms)
+{
+	bool again;
+
+	job->fails++;
+	if (job->row.round != job->event_round)
+		return;                          /* its round is over in the very turn: the row is the next one's */
+	again = covered(spec, &job->row, event) && job->fails <= spec->retry_max;
+	if ((event->to == STATE_DELAYED) != again)
+		world_fail(world, "I12: job %u is %s after %u failures, with %u retries", (unsigned)event->job,
+			   state_table[event->to].name, job->fails, (unsigned)spec->retry_max);
+	if (again && job->row.state == STATE_DELAYED)
+		check_wait(world, spec, &job->row, job->fails, wall_ms);
+}
+
+/* A worker that was told to end is no crash of the job's. */
+static void retries_lost(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
+			 const struct rec_job_spec *spec, int64_t wall_ms)
+{
+	uint64_t limit = spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
+	bool told = job->row.outcome == OUTCOME_STOPPED;
+
+	if (job->row.round != job->event_round)
 		return;
-	if (row->job.tries > 0 && row->job.due_ms < outbox->wall_ms + LIMIT_RETRY_BACKOFF_MS)
-		world_fail(world, "I12: job %u waits for less than its backoff", (unsigned)row->job.job);
+	job->lost += !told;
+	if (event->to == STATE_FAILED && (told || job->lost != limit))
+		world_fail(world, "I12: job %u failed after %u lost attempts, and %u are its limit", (unsigned)event->job,
+			   job->lost, (unsigned)limit);
+	if (event->to == STATE_DELAYED && job->lost >= limit)
+		world_fail(world, "I12: job %u goes on after %u lost attempts", (unsigned)event->job, job->lost);
+	if (event->to == STATE_DELAYED && job->row.state == STATE_DELAYED)
+		check_wait(world, spec, &job->row, told ? 1 : job->lost, wall_ms);
 }
 
 static void retries_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			  const struct rec_job_spec *spec, int64_t wall_ms)
 {
-	(void)wall_ms;
 	if (event_opens_round(event))
-		job->fails = 0;
-	if (event->event != EVENT_EXITED_FAIL)
+		job->fails = job->lost = 0;
+	if (!spec)
 		return;
-	job->fails++;
-	if (spec && (event->to == STATE_FAILED) != (job->fails == spec->retry_max + 1))
-		world_fail(world, "I12: job %u is %s after %u failures, with %u retries", (unsigned)event->job,
-			   state_table[event->to].name, job->fails, (unsigned)spec->retry_max);
+	if (event->event == EVENT_EXITED_FAIL ||
+	    (event->from == STATE_STOPPING && (event->to == STATE_DELAYED || event->to == STATE_TIMED_OUT)))
+		retries_failed(world, event, job, spec, wall_ms);
+	else if (event->event == EVENT_LOST && event->from == STATE_RUNNING && event->to != STATE_UNKNOWN)
+		retries_lost(world, event, job, spec, wall_ms);
 }
 
-const struct oracle_check oracle_retries = { .turn = retries_turn, .row = retries_row, .event = retries_event };
+const struct oracle_check oracle_retries = { .turn = retries_turn, .event = retries_event };
 
 static void stages_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			 const struct rec_job_spec *spec, int64_t wall_ms)

@@ -22,7 +22,7 @@ static void durable_key(struct sim_world *world, const struct row_submit_key *ro
 /* I16: a run's row, when it ended, says what its jobs say. */
 static void durable_run(struct sim_world *world, const struct row_run *row)
 {
-	uint32_t counts[STATE_COUNT] = { 0 };
+	uint32_t counts[STATE_COUNT] = { 0 }, forgiven = 0, dead = 0;
 
 	if (row->ended_ms == 0)
 		return;
@@ -32,8 +32,13 @@ static void durable_run(struct sim_world *world, const struct row_run *row)
 		if (!job)
 			world_fail(world, "I16: run %u ended without its job %u", (unsigned)row->run, (unsigned)(row->first + i));
 		counts[job->job.state]++;
+		forgiven += oracle_forgiven(world, (uint64_t)(row->first + i), (enum job_state)job->job.state);
+		dead += disk_get(&world->disk, TABLE_dead, (uint64_t)(row->first + i)) != NULL;
 	}
-	if ((int64_t)run_state_of(counts) != row->state || !run_state_terminal(run_state_of(counts)))
+	if (row->forgiven != forgiven || row->dead != dead)
+		world_fail(world, "run %u says that %u ends are forgiven and %u are dead letters: %u and %u are", (unsigned)row->run,
+			   (unsigned)row->forgiven, (unsigned)row->dead, forgiven, dead);
+	if ((int64_t)run_state_of(counts, forgiven) != row->state || !run_state_terminal(run_state_of(counts, forgiven)))
 		world_fail(world, "I16: run %u isn't what its jobs are", (unsigned)row->run);
 }
 

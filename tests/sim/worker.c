@@ -81,6 +81,11 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 		int64_t takes = (int64_t)(1 + world_rand(world, world_chance(world, 100) ? 60000 : 400)) * MS;
 		struct process *process;
 
+		if (world->faults && world_chance(world, 15)) {
+			attempt_ended(world, worker, entry, OUTCOME_SPAWN, 2, 0);
+			message_free(message);
+			continue;
+		}
 		if (worker->process_count == worker->process_cap) {
 			worker->process_cap = worker->process_cap ? worker->process_cap * 2 : 16;
 			worker->processes = mem_resize(worker->processes, worker->process_cap, sizeof(*process));

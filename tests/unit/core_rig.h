@@ -18,7 +18,7 @@
 
 struct rig_row {
 	struct row row;
-	void *bytes[4];                  /* copies behind its slices */
+	void *bytes[8];                  /* copies behind its slices */
 	size_t byte_count;
 };
 
@@ -131,6 +131,13 @@ static inline void rig_put(struct rig *rig, const struct row *row)
 	/* The latest first: turns touch what was touched lately. Events are never put twice. */
 	while (at > 0 && !rig_same_key(&rows->at[at - 1].row, row))
 		at--;
+	if (row->deleted) {
+		CHECK(at > 0);
+		rig_row_drop(&rows->at[at - 1]);
+		memmove(&rows->at[at - 1], &rows->at[at], (rows->count - at) * sizeof(*rows->at));
+		rows->count--;
+		return;
+	}
 	if (at > 0) {
 		CHECK(row->table != TABLE_event && row->table != TABLE_spec);
 		rig_row_drop(&rows->at[at - 1]);
@@ -164,7 +171,7 @@ static inline bool rig_row_live(const struct rig *rig, const struct row *row)
 		return rig_run_row(rig, row->job.run)->run.ended_ms == 0;
 	if (row->table == TABLE_decision)
 		return rig_run_row(rig, row->decision.run)->run.ended_ms == 0;
-	return row->table != TABLE_event;
+	return row->table != TABLE_event && row->table != TABLE_dead;
 }
 
 /* A fresh core from the rows. Takes *out as the outbox of its first turn. */

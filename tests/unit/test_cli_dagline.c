@@ -150,6 +150,18 @@ TEST settings(void)
 	ASSERT_EQ_FMT(UINT64_C(9), spec.retry_max, "%" PRIu64);
 	ASSERT_EQ_FMT(UINT64_C(7), spec.timeout_ms, "%" PRIu64);
 	ASSERT(slice_eq(spec.dir, slice_str("/d")));
+	ASSERT_EQ(ERR_NONE, parse("a=x retry=3 backoff=5s..2m retry_on=exit,timeout crash_limit=2 continue_on=failed on_worker_death=kill"));
+	dagline_job(&dag, 0, &defaults, &arena, &spec);
+	ASSERT(spec.backoff_ms == 5000 && spec.backoff_max_ms == 120000 && spec.crash_limit == 2);
+	ASSERT(spec.retry_on == (RETRY_ON_EXIT | RETRY_ON_TIMEOUT) && spec.continue_on == CONTINUE_FAILED);
+	ASSERT_EQ(DEATH_KILL, spec.worker_death);
+	ASSERT_EQ(ERR_INVALID, parse("a=x backoff=2m..5s"));
+	ASSERT_EQ(ERR_INVALID, parse("a=x retry_on=exit,"));
+	ASSERT_EQ(ERR_INVALID, parse("a=x retry_on=,exit"));
+	ASSERT_EQ(ERR_INVALID, parse("a=x continue_on=skipped"));
+	ASSERT_EQ(ERR_INVALID, parse("a=x crash_limit=0"));
+	ASSERT_EQ(ERR_INVALID, parse("a=x on_worker_death=live"));
+	ASSERT_EQ(ERR_INVALID, parse("?a;a=x crash_limit=2"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x retry=9999"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x retry=-1"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x timeout=soon"));

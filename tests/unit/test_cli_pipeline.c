@@ -144,6 +144,55 @@ TEST what_a_job_says(void)
 	PASS();
 }
 
+TEST what_becomes_of_failures(void)
+{
+	struct rec_job_spec spec;
+
+	ASSERT_EQ(ERR_NONE, parse("defaults: {retry: {max: 4, backoff: 1s..1m, jitter: false, on: [timeout]},"
+				  " crash_limit: 7, on_worker_death: kill}\n"
+				  "jobs:\n"
+				  "  a:\n"
+				  "    run: x\n"
+				  "    retry: {max: 3, backoff: 5s..2m, jitter: true, on: [exit, timeout], codes: [75, 1, 75]}\n"
+				  "    crash_limit: 2\n"
+				  "    continue_on: [failed, denied]\n"
+				  "    on_worker_death: adopt\n"
+				  "  b: {run: x}\n"
+				  "  c: {run: x, retry: 2, continue_on: timed_out}\n"
+				  "  d: {run: x, retry: {backoff: 5s}, mode: once}\n"));
+	spec = job(0);
+	ASSERT_EQ_FMT(UINT64_C(3), spec.retry_max, "%" PRIu64);
+	ASSERT_EQ_FMT(UINT64_C(5000), spec.backoff_ms, "%" PRIu64);
+	ASSERT_EQ_FMT(UINT64_C(120000), spec.backoff_max_ms, "%" PRIu64);
+	ASSERT(!spec.backoff_exact);
+	ASSERT_EQ(RETRY_ON_EXIT | RETRY_ON_TIMEOUT, spec.retry_on);
+	ASSERT(spec.retry_codes.n == 2 && spec.retry_codes.at[0] == 1 && spec.retry_codes.at[1] == 75);
+	ASSERT_EQ_FMT(UINT64_C(2), spec.crash_limit, "%" PRIu64);
+	ASSERT_EQ(CONTINUE_FAILED | CONTINUE_DENIED, spec.continue_on);
+	ASSERT_EQ(DEATH_ADOPT, spec.worker_death);
+	spec = job(1);
+	ASSERT(spec.retry_max == 4 && spec.backoff_ms == 1000 && spec.backoff_max_ms == 60000 && spec.backoff_exact);
+	ASSERT(spec.retry_on == RETRY_ON_TIMEOUT && spec.crash_limit == 7 && spec.worker_death == DEATH_KILL);
+	spec = job(2);
+	ASSERT(spec.retry_max == 2 && spec.backoff_ms == 1000 && spec.continue_on == CONTINUE_TIMED_OUT);
+	spec = job(3);
+	ASSERT(spec.retry_max == 0 && spec.backoff_ms == 5000 && spec.backoff_max_ms == 0);
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, retry: {backoff: 2m..5s}}}"));
+	ASSERT(strstr(error.text, "shorter than the first") != NULL);
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, retry: {backoff: 5s..}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, retry: {backoff: ..5s}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, retry: {on: [exits]}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, retry: {codes: [0]}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, retry: {on: [signal], codes: [1]}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, crash_limit: 0}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, continue_on: [skipped]}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, on_worker_death: live}}"));
+	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs: {a: {run: x, retry: {times: 3}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {approval: {count: 1}, crash_limit: 3}}"));
+	ASSERT_EQ(ERR_NONE, parse("jobs: {a: {approval: {count: 1}, continue_on: [denied]}}"));
+	PASS();
+}
+
 TEST parameters(void)
 {
 	static const char text[] = "params:\n  ver: {required: true}\n  env: {enum: [stg, prod], default: stg}\n  n: 3\n"
@@ -366,6 +415,7 @@ int main(int argc, char **argv)
 	RUN_TEST(needs_in_every_form);
 	RUN_TEST(the_final_ones_wait_for_all);
 	RUN_TEST(what_a_job_says);
+	RUN_TEST(what_becomes_of_failures);
 	RUN_TEST(parameters);
 	RUN_TEST(matrices);
 	RUN_TEST(gates);

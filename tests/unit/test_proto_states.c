@@ -127,14 +127,14 @@ static enum run_state run_of(enum job_state a, enum job_state b)
 
 	counts[a]++;
 	counts[b]++;
-	return run_state_of(counts);
+	return run_state_of(counts, 0);
 }
 
 TEST state_of_a_run(void)
 {
 	static const uint32_t none[STATE_COUNT];
 
-	ASSERT_EQ(RUN_SUCCEEDED, run_state_of(none));
+	ASSERT_EQ(RUN_SUCCEEDED, run_state_of(none, 0));
 	ASSERT_EQ(RUN_SUCCEEDED, run_of(STATE_SUCCEEDED, STATE_SKIPPED));
 	ASSERT_EQ(RUN_SUCCEEDED, run_of(STATE_SKIPPED, STATE_SKIPPED));
 	ASSERT_EQ(RUN_CANCELLED, run_of(STATE_CANCELLED, STATE_SUCCEEDED));

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Bad ends: which of them count as good ones, and dead letters. A letter is a row of its own, put in the turn
+ * in which a job ends badly for good and deleted when a new round of it begins or a person discards it; the
+ * job's row says that there is one. It has all that there is to know of the job, for when its run is history.
+ */
+#include "core/internal.h"
+
+#include "core/view.h"
+#include "proto/dead.h"
+
+static uint64_t continue_bit(enum job_state state)
+{
+	switch (state) {
+	case STATE_FAILED:
+		return CONTINUE_FAILED;
+	case STATE_TIMED_OUT:
+		return CONTINUE_TIMED_OUT;
+	case STATE_DENIED:
+		return CONTINUE_DENIED;
+	default:
+		return 0;
+	}
+}
+
+static bool state_is_dead(enum job_state state)
+{
+	return state == STATE_FAILED || state == STATE_TIMED_OUT;
+}
+
+/* In a place of its own: whoever moves a job may still be reading its specification. */
+static void spec_decode(struct core *core, const struct job *job, struct rec_job_spec *ret_spec)
+{
+	struct slice bytes = job_spec_bytes(job);
+
+	arena_reset(&core->end_scratch);
+	CHECK(record_decode(REC_job_spec, &bytes, &core->end_scratch, ret_spec, NULL) == ERR_NONE);
+}
+
+static enum dead_reason failed_reason(const struct job *job, const struct rec_job_spec *spec)
+{
+	uint64_t cause = retry_cause((enum outcome)job->outcome);
+
+	if (cause == RETRY_ON_SPAWN)
+		return DEAD_SPAWN_FAILED;
+	if (spec->retry_max == 0)
+		return DEAD_FAILED;
+	return retry_covers(job, spec, cause) ? DEAD_MAX_RETRIES_EXCEEDED : DEAD_NOT_RETRIED;
+}
+
+static enum dead_reason reason_of(const struct job *job, enum job_event event, const struct rec_job_spec *spec)
+{
+	if (job->state == STATE_TIMED_OUT) {
+		if (event == EVENT_DISPATCH_TIMEOUT)
+			return DEAD_DISPATCH_TIMEOUT;
+		return event == EVENT_DEADLINE || job->stop_cause == EVENT_DEADLINE ? DEAD_DEADLINE : DEAD_TIMED_OUT;
+	}
+	switch (event) {
+	case EVENT_LOST:
+		return DEAD_CRASH_LIMIT;
+	case EVENT_PERSON_FAILED:
+		return DEAD_PERSON_FAILED;
+	case EVENT_DISCARDED:
+		return DEAD_RESULT_DISCARDED;
+	default:
+		return failed_reason(job, spec);
+	}
+}
+
+static void letter_put(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec)
+{
+	const struct worker *worker = job->worker ? worker_find(core, job->worker) : NULL;
+	struct row *row = outbox_row(core->outbox, TABLE_dead);
+	struct arena *arena = &core->outbox->arena;
+
+	row->dead = (struct row_dead){
+		.job = (int64_t)job_serial(job), .run = (int64_t)job->run->number,
+		.run_name = arena_copy(arena, slice_str(job->run->name)),
+		.owner = arena_copy(arena, slice_str(job->run->owner)), .name = arena_copy(arena, spec->name),
+		.place = job->index, .reason = reason_of(job, event, spec), .died_ms = core->now.wall_ms,
+		.state = job->state, .round = job->round, .tries = job->tries, .crashes = job->crashes,
+		.outcome = job->outcome, .code = job->code, .epoch = (int64_t)job->epoch,
+		.worker = arena_copy(arena, slice_str(worker ? worker->name : NULL)), .priority = job->priority,
+		.spec = arena_copy(arena, job_spec_bytes(job)),
+	};
+	job->flags |= JOB_DEAD;
+	job->run->dead++;
+}
+
+bool view_forgiven(const struct rec_job_spec *spec, enum job_state state)
+{
+	return (spec->continue_on & continue_bit(state)) != 0;
+}
+
+static void job_forgive(struct job *job, const struct rec_job_spec *spec)
+{
+	if (!view_forgiven(spec, job->state))
+		return;
+	job->flags |= JOB_FORGIVEN;
+	job->run->forgiven++;
+}
+
+void bad_end_enter(struct core *core, struct job *job, enum job_event event)
+{
+	struct rec_job_spec spec;
+
+	if (continue_bit(job->state) == 0)
+		return;
+	spec_decode(core, job, &spec);
+	job_forgive(job, &spec);
+	if (state_is_dead(job->state))
+		letter_put(core, job, event, &spec);
+}
+
+static void letter_delete(struct core *core, struct job *job)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_dead);
+
+	row->deleted = true;
+	row->dead.job = (int64_t)job_serial(job);
+	job->flags &= (uint32_t)~JOB_DEAD;
+	job->run->dead--;
+}
+
+void bad_end_leave(struct core *core, struct job *job)
+{
+	if (job->flags & JOB_FORGIVEN) {
+		job->flags &= (uint32_t)~JOB_FORGIVEN;
+		job->run->forgiven--;
+	}
+	if (job->flags & JOB_DEAD)
+		letter_delete(core, job);
+}
+
+bool bad_end_load(struct core *core, struct run *run)
+{
+	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
+		struct rec_job_spec spec;
+
+		if (job->flags & JOB_DEAD && !state_is_dead(job->state))
+			return false;
+		run->dead += (job->flags & JOB_DEAD) != 0;
+		if (continue_bit(job->state) == 0)
+			continue;
+		spec_decode(core, job, &spec);
+		job_forgive(job, &spec);
+	}
+	return true;
+}
+
+bool bad_end_fits(const struct job *job, bool forgives)
+{
+	bool forgiven = forgives && continue_bit(job->state) != 0;
+
+	return !(job->flags & JOB_FORGIVEN) == !forgiven && (!(job->flags & JOB_DEAD) || state_is_dead(job->state));
+}
+
+uint64_t dead_discard(struct core *core, const struct target *target)
+{
+	struct run *run = target->run;
+	uint64_t changed = 0;
+
+	for (uint32_t i = 0; i < target->count && run->dead > 0; i++) {
+		struct job *job = target_job(target, i);
+
+		if (!(job->flags & JOB_DEAD))
+			continue;
+		letter_delete(core, job);
+		job_touch(core, job, true);
+		changed++;
+	}
+	if (changed == 0)
+		return 0;
+	run_touch(core, run, run->ended_ms != 0);
+	if (run->ended_ms != 0)
+		run_stay(core, run);
+	return changed;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is tried again, how often, and after how long. Failures and time-outs of a round use up its retries;
+ * attempts that were lost with their worker are counted apart, and end a job at its crash limit.
+ */
+#include "core/internal.h"
+
+uint64_t retry_failures(const struct job *job)
+{
+	return job->tries - job->crashes;
+}
+
+uint64_t crash_limit(const struct rec_job_spec *spec)
+{
+	return spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
+}
+
+uint64_t retry_cause(enum outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_EXIT:
+		return RETRY_ON_EXIT;
+	case OUTCOME_SIGNAL:
+		return RETRY_ON_SIGNAL;
+	case OUTCOME_SPAWN:
+		return RETRY_ON_SPAWN;
+	default:
+		return 0;
+	}
+}
+
+bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64_t cause)
+{
+	uint64_t on = spec->retry_on ? spec->retry_on : RETRY_ON_DEFAULT;
+
+	if (!(on & cause))
+		return false;
+	if (cause != RETRY_ON_EXIT || spec->retry_codes.n == 0)
+		return true;
+	for (size_t i = 0; i < spec->retry_codes.n; i++)
+		if (spec->retry_codes.at[i] == job->code)
+			return true;
+	return false;
+}
+
+bool retry_due(const struct job *job, const struct rec_job_spec *spec, uint64_t cause)
+{
+	return retry_covers(job, spec, cause) && retry_failures(job) <= spec->retry_max;
+}
+
+/* --- waiting --- */
+
+static uint64_t backoff_first(const struct rec_job_spec *spec)
+{
+	return spec->backoff_ms ? spec->backoff_ms : LIMIT_RETRY_BACKOFF_MS;
+}
+
+static uint64_t backoff_last(const struct rec_job_spec *spec)
+{
+	uint64_t last = spec->backoff_max_ms ? spec->backoff_max_ms : LIMIT_RETRY_BACKOFF_MAX_MS;
+
+	return last > backoff_first(spec) ? last : backoff_first(spec);
+}
+
+int64_t backoff_longest_ms(const struct rec_job_spec *spec)
+{
+	uint64_t last = backoff_last(spec);
+
+	return (int64_t)(spec->backoff_exact ? last : last + last / 4);
+}
+
+/* Doubles with each failure up to the longest wait. Jitter only adds, a quarter at most: no wait is shorter than asked for. */
+static int64_t backoff_ms(struct core *core, const struct rec_job_spec *spec, uint64_t failures)
+{
+	uint64_t last = backoff_last(spec), wait = backoff_first(spec);
+
+	for (uint64_t i = 1; i < failures && wait < last; i++)
+		wait *= 2;
+	if (wait > last)
+		wait = last;
+	return (int64_t)(spec->backoff_exact ? wait : wait + rand_below(&core->rand, wait / 4 + 1));
+}
+
+void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms)
+{
+	job->flags |= JOB_TIMED;
+	timer_add(core, TIMER_DUE, job_serial(job), job->epoch,
+		  wait_ms < LIMIT_SPAN_MAX_S * INT64_C(1000) ? wait_ms : LIMIT_SPAN_MAX_S * INT64_C(1000));
+}
+
+void job_delay(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec,
+	       uint64_t failures)
+{
+	int64_t wait = backoff_ms(core, spec, failures);
+
+	job_move(core, job, event, STATE_DELAYED);
+	job->when_ms = core->now.wall_ms + wait;
+	job_delay_arm(core, job, wait);
+}

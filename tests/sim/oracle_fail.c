@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Bad ends: which of them count as good ones; and dead letters. A letter exists exactly for a job whose latest
+ * round ended dead and whose letter nobody discarded, and it says what the job was.
+ */
+#include "oracle.h"
+
+#include "proto/dead.h"
+
+bool oracle_forgiven(struct sim_world *world, uint64_t serial, enum job_state state)
+{
+	const struct rec_job_spec *spec = oracle_spec(world, serial);
+	uint64_t bit = state == STATE_FAILED ? 1 : state == STATE_TIMED_OUT ? 2 : state == STATE_DENIED ? 4 : 0;
+
+	return spec && spec->continue_on & bit;
+}
+
+enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_state state)
+{
+	return oracle_forgiven(world, serial, state) ? STATE_SUCCEEDED : state;
+}
+
+static bool is_dead(enum job_state state)
+{
+	return state == STATE_FAILED || state == STATE_TIMED_OUT;
+}
+
+/* Of this job, in this turn? */
+static bool discarded_now(struct sim_world *world, const struct outbox *outbox, uint64_t run)
+{
+	for (size_t i = 0; i < outbox->frame_count; i++) {
+		const struct outgoing *frame = &outbox->frames[i];
+
+		if (frame->op == OP_OK && frame->ok.id >= ACT_BASE && frame->ok.count > 0 &&
+		    world->acts[frame->ok.id - ACT_BASE].verb == ACT_DISCARD &&
+		    world->acts[frame->ok.id - ACT_BASE].run == run)
+			return true;
+	}
+	return false;
+}
+
+static void check_letter(struct sim_world *world, const struct row_dead *letter, const struct row_job *row)
+{
+	const struct rec_job_spec *spec = oracle_spec(world, (uint64_t)row->job);
+	struct buf bytes = { 0 };
+
+	if (letter->run != row->run || letter->state != row->state || letter->round != row->round ||
+	    letter->tries != row->tries || letter->crashes != row->crashes || letter->outcome != row->outcome ||
+	    letter->code != row->code || letter->epoch != row->epoch || letter->priority != row->priority)
+		world_fail(world, "the dead letter of job %u isn't what it was", (unsigned)row->job);
+	if (!spec)
+		return;
+	record_encode(&bytes, REC_job_spec, spec);
+	if (!slice_eq(letter->spec, buf_slice(&bytes)) || !slice_eq(letter->name, spec->name))
+		world_fail(world, "the dead letter of job %u lost something of it", (unsigned)row->job);
+	buf_free(&bytes);
+	if ((letter->reason == DEAD_TIMED_OUT) != (row->state == STATE_TIMED_OUT && row->stop_cause == EVENT_RUN_TIMEOUT) ||
+	    (letter->reason == DEAD_CRASH_LIMIT && row->crashes != (int64_t)(spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT)) ||
+	    (letter->reason == DEAD_SPAWN_FAILED) != (row->state == STATE_FAILED && row->outcome == OUTCOME_SPAWN) ||
+	    (letter->reason == DEAD_MAX_RETRIES_EXCEEDED && row->tries - row->crashes != (int64_t)spec->retry_max + 1))
+		world_fail(world, "job %u is no dead letter for reason %s", (unsigned)row->job, dead_name((uint64_t)letter->reason));
+}
+
+/* Once for each row of a job: what the turn left of it and of its letter is on the disk. */
+static void letters_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
+{
+	const struct row *letter = job ? disk_get(&world->disk, TABLE_dead, job->job) : NULL;
+	bool dead = job && is_dead((enum job_state)row->job.state);
+
+	if (!job)
+		return;
+	if (dead && !letter && job->discarded != (uint32_t)row->job.round + 1) {
+		if (!discarded_now(world, outbox, (uint64_t)row->job.run))
+			world_fail(world, "job %u is dead and has no letter", (unsigned)job->job);
+		job->discarded = (uint32_t)row->job.round + 1;
+	}
+	if (letter && !dead)
+		world_fail(world, "job %u is %s and has a dead letter", (unsigned)job->job,
+			   state_table[row->job.state].name);
+	if (letter && job->discarded == (uint32_t)row->job.round + 1)
+		world_fail(world, "the letter of job %u was discarded and is there again", (unsigned)job->job);
+	if (!(row->job.flags & ROW_JOB_DEAD) != !letter)
+		world_fail(world, "the row of job %u is wrong about its dead letter", (unsigned)job->job);
+	if (letter)
+		check_letter(world, &letter->dead, &row->job);
+}
+
+static void letters_rest(struct sim_world *world)
+{
+	for (size_t i = 0; i < world->disk.count; i++) {
+		const struct row *row = &world->disk.order[i]->row;
+		const struct row *job = row->table == TABLE_dead ? disk_get(&world->disk, TABLE_job, (uint64_t)row->dead.job) : NULL;
+
+		if (row->table == TABLE_dead && (!job || !is_dead((enum job_state)job->job.state)))
+			world_fail(world, "the dead letter of job %u is of nobody", (unsigned)row->dead.job);
+	}
+}
+
+const struct oracle_check oracle_letters = { .row = letters_row, .rest = letters_rest };
+
+/* ---- and what people do with them ---- */
+
+static const struct rec_job_spec *dead_job(struct sim_world *world, const struct sim_graph *graph)
+{
+	const struct row *run = disk_get(&world->disk, TABLE_run, graph->run);
+
+	for (uint32_t i = 0; run && i < graph->count; i++)
+		if (disk_get(&world->disk, TABLE_dead, (uint64_t)run->run.first + i) && world_chance(world, 600))
+			return &graph->jobs[i];
+	return NULL;
+}
+
+bool person_requeue(struct sim_world *world, const struct sim_graph *graph)
+{
+	const struct rec_job_spec *job = dead_job(world, graph);
+
+	if (!job)
+		return false;
+	client_act(world, graph, ACT_REQUEUE, 0, world_chance(world, 700) ? job : NULL, 1);
+	return true;
+}
+
+bool person_discard(struct sim_world *world, const struct sim_graph *graph)
+{
+	const struct rec_job_spec *job = dead_job(world, graph);
+
+	if (!job)
+		return false;
+	client_act(world, graph, ACT_DISCARD, 0, world_chance(world, 700) ? job : NULL, 1);
+	return true;
+}
