@@ -20,6 +20,7 @@
 struct log_stream {                      /* stdout or stderr of the job */
 	struct buf line;                 /* not printed yet */
 	bool inside;                     /* the last byte printed wasn't a new line */
+	uint64_t next;                   /* offset of what follows, unless something is missing */
 };
 
 struct log_printer {
@@ -28,6 +29,7 @@ struct log_printer {
 	struct log_stream streams[2];
 	struct log_stream *cursor;       /* whose unfinished line the terminal's cursor is in */
 	struct buf out;
+	uint64_t missing;                /* bytes, said where they are */
 	struct arena arena;              /* of the job's latest row */
 };
 
@@ -88,25 +90,39 @@ static void put_lines(struct log_printer *printer, int stream, int64_t wall_ms, 
 	}
 }
 
+static void put_rest(struct log_printer *printer)
+{
+	for (int stream = 0; stream < 2; stream++)
+		put_lines(printer, stream, clock_wall_ms(), true);
+	cli_print(printer->cli, &printer->out);
+}
+
+/* Where something is missing it is said, in its place. */
+static void put_gap(struct log_printer *printer, int stream, uint64_t bytes)
+{
+	put_rest(printer);
+	end_line(printer);
+	cli_print(printer->cli, &printer->out);
+	cli_note(printer->cli, "[%" PRIu64 " bytes dropped%s]", bytes, stream ? " of its standard error" : "");
+	printer->missing += bytes;
+}
+
 static void put_piece(struct log_printer *printer, const struct rec_output *piece)
 {
 	int stream = piece->stream == 2;
+	uint64_t next = printer->streams[stream].next;
 
 	if ((printer->only_stdout && stream == 1) || (printer->only_stderr && stream == 0) || piece->data.len == 0)
 		return;
+	if (piece->offset > next)
+		put_gap(printer, stream, piece->offset - next);
+	printer->streams[stream].next = piece->offset + piece->data.len;
 	if (!printer->cli->out.terminal && !printer->times) {
 		buf_add_slice(&printer->out, piece->data);
 		return;
 	}
 	buf_add_slice(&printer->streams[stream].line, piece->data);
 	put_lines(printer, stream, piece->wall_ms, false);
-}
-
-static void put_rest(struct log_printer *printer)
-{
-	for (int stream = 0; stream < 2; stream++)
-		put_lines(printer, stream, clock_wall_ms(), true);
-	cli_print(printer->cli, &printer->out);
 }
 
 static void finish_line(struct log_printer *printer)
@@ -182,14 +198,15 @@ static enum err print_attempts(struct log_printer *printer, const struct selecto
 			if (reader.received > 0)
 				cli_note(printer->cli, "[try %" PRIu64 "]", job->tries);
 			reader = (struct log_reader){ .run = job->run, .job = job->job, .epoch = job->epoch };
+			printer->streams[0].next = printer->streams[1].next = printer->missing = 0;
 		}
 	}
 	put_rest(printer);
 	finish_line(printer);
 	if (reader.received == 0 && printer->cli->out.terminal)
 		cli_note(printer->cli, "[it wrote nothing]");
-	if (reader.dropped > 0)
-		cli_note(printer->cli, "[%" PRIu64 " bytes dropped]", reader.dropped);
+	if (reader.dropped > printer->missing)
+		cli_note(printer->cli, "[%" PRIu64 " bytes dropped]", reader.dropped - printer->missing);
 	return ERR_NONE;
 }
 

@@ -23,6 +23,8 @@ struct stream {                          /* one file that an attempt writes */
 	int watch;                       /* of inotify, or -1 */
 	uint64_t size;                   /* final; UINT64_MAX while it may grow */
 	uint64_t sent, received, synced; /* offsets: handed over, known to be at the master, on its disk */
+	uint64_t tail;                   /* where its kept end begins, once that is known; 0: it isn't */
+	uint64_t left_out;               /* bytes before that which were never sent */
 };
 
 struct held {                            /* an attempt that the keeper has */

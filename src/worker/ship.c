@@ -2,7 +2,8 @@
 /*
  * Output on its way to the master, by offset, out of the files that the jobs write. A short job is read
  * once, at its end; one that lives longer is watched, so that silence costs nothing. At most a window of
- * bytes is on its way. A file is never changed here, and never skipped but over the cap of a job.
+ * bytes is on its way. A file is never changed here. Of a job that writes more than is kept, the beginning goes out
+ * as it comes and the end when the job has ended; what lies between is never sent, and the master counts it.
  */
 #include "worker/link.h"
 
@@ -83,19 +84,55 @@ static void watch(struct link *link, struct held *held, int number)
 		map_put(&link->watches, (uint64_t)stream->watch, held);
 }
 
+/* How much more of its beginning may go; of one that has ended, everything if that fits. */
 static uint64_t room_of(const struct held *held)
 {
-	uint64_t sent = held->streams[0].sent + held->streams[1].sent;
+	const struct stream *out = &held->streams[0], *err = &held->streams[1];
+	uint64_t sent = out->sent - out->left_out + err->sent - err->left_out, limit = LIMIT_LOG_JOB_HEAD;
 
-	return sent < LIMIT_LOG_JOB_MAX ? LIMIT_LOG_JOB_MAX - sent : 0;
+	if (held->phase == PHASE_ENDED && out->size <= LIMIT_LOG_JOB_MAX && err->size <= LIMIT_LOG_JOB_MAX - out->size)
+		limit = LIMIT_LOG_JOB_MAX;
+	return sent < limit ? limit - sent : 0;
+}
+
+/* The kept end is shared by both streams; what one of them doesn't need is the other's. */
+static void find_tails(struct held *held)
+{
+	const uint64_t half = (LIMIT_LOG_JOB_MAX - LIMIT_LOG_JOB_HEAD) / 2;
+	uint64_t left[2];
+
+	for (int number = 0; number < 2; number++)
+		left[number] = held->streams[number].size - held->streams[number].sent;
+	for (int number = 0; number < 2; number++) {
+		uint64_t other = left[!number] < half ? left[!number] : half, share = 2 * half - other;
+
+		held->streams[number].tail = held->streams[number].size - (left[number] < share ? left[number] : share);
+	}
+}
+
+/*
+ * The beginning is through: on to the end. What is left out must not look as if it were on its way, so what is on
+ * its way arrives first. False: not yet.
+ */
+static bool skip_to_tail(struct held *held, struct stream *stream)
+{
+	if (held->phase != PHASE_ENDED)
+		return false;
+	if (stream->tail == 0)
+		find_tails(held);
+	if (stream->sent >= stream->tail)
+		return true;
+	if (stream->received < stream->sent)
+		return false;
+	stream->left_out += stream->tail - stream->sent;
+	stream->sent = stream->received = stream->tail;
+	return true;
 }
 
 bool ship_sent(const struct held *held)
 {
-	if (held->phase != PHASE_ENDED)
-		return false;
-	return room_of(held) == 0 || (held->streams[0].sent >= held->streams[0].size &&
-				      held->streams[1].sent >= held->streams[1].size);
+	return held->phase == PHASE_ENDED && held->streams[0].sent >= held->streams[0].size &&
+	       held->streams[1].sent >= held->streams[1].size;
 }
 
 bool ship_synced(const struct held *held)
@@ -131,8 +168,13 @@ static bool ship_piece(struct link *link, struct held *held, int number, struct 
 	uint8_t *data;
 	ssize_t got;
 
-	if (stream->sent >= stream->size || room == 0)
+	if (stream->sent >= stream->size)
 		return false;
+	if (room == 0) {
+		if (!skip_to_tail(held, stream))
+			return false;
+		room = stream->size - stream->sent;
+	}
 	if (!open_stream(link, held, number)) {
 		give_up(held, number);
 		return false;
@@ -324,6 +366,9 @@ void ship_credit(struct link *link, const struct rec_credit *credit)
 	}
 	if (credit->synced && credit->offset > stream->synced)
 		stream->synced = credit->offset;
+	/* Its end may have waited for this. */
+	if (held->phase == PHASE_ENDED && !ship_sent(held))
+		enqueue(link, held);
 	link_settle(link, held);
 	held_forget_if_done(link, held);
 }
@@ -336,6 +381,8 @@ void ship_reset(struct link *link)
 			struct stream *stream = &held->streams[number];
 
 			stream->sent = stream->received = stream->synced;
+			if (stream->sent < stream->tail)
+				stream->left_out = 0;
 		}
 		if ((held->phase == PHASE_RUNNING && !held->young) || (held->phase == PHASE_ENDED && !ship_sent(held)))
 			enqueue(link, held);

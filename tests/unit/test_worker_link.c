@@ -525,6 +525,8 @@ static void make_sparse(const char *name, off_t size)
 }
 
 /* Take output until DONE comes or, without credit, the window is full. The bytes that came. */
+static uint64_t drain_end[2];            /* behind the last piece of each stream */
+
 static uint64_t drain(bool with_credit, bool *ret_done)
 {
 	struct msg_output output;
@@ -544,6 +546,7 @@ static uint64_t drain(bool with_credit, bool *ret_done)
 			const struct rec_output *item = &output.items.at[i];
 
 			bytes += item->data.len;
+			drain_end[item->stream - 1] = item->offset + item->data.len;
 			if (with_credit)
 				credit(item->job, item->stream, item->offset + item->data.len, false);
 		}
@@ -574,7 +577,7 @@ TEST no_more_than_a_window(void)
 
 TEST no_more_than_the_cap(void)
 {
-	const uint64_t size = LIMIT_LOG_JOB_MAX + 12345;
+	const uint64_t size = 2 * (uint64_t)LIMIT_LOG_JOB_MAX + 12345;
 	bool done;
 
 	ASSERT(connected());
@@ -583,6 +586,25 @@ TEST no_more_than_the_cap(void)
 	tell_exited(1, 5, size, 777);
 	ASSERT_EQ_FMT((uint64_t)LIMIT_LOG_JOB_MAX, drain(true, &done), "%lu");
 	ASSERT(done);
+	/* Its end is among it. */
+	ASSERT_EQ_FMT(size, drain_end[0], "%lu");
+	ASSERT_EQ_FMT((uint64_t)777, drain_end[1], "%lu");
+	PASS();
+}
+
+TEST both_ends_share_what_is_kept(void)
+{
+	const uint64_t size = LIMIT_LOG_JOB_MAX;
+	bool done;
+
+	ASSERT(connected());
+	make_sparse("5.out", (off_t)size);
+	make_sparse("5.err", (off_t)size);
+	tell_exited(1, 5, size, size);
+	ASSERT_EQ_FMT((uint64_t)LIMIT_LOG_JOB_MAX, drain(true, &done), "%lu");
+	ASSERT(done);
+	ASSERT_EQ_FMT(size, drain_end[0], "%lu");
+	ASSERT_EQ_FMT(size, drain_end[1], "%lu");
 	PASS();
 }
 
@@ -627,6 +649,7 @@ SUITE(link_suite)
 	RUN_TEST(a_running_job_is_followed);
 	RUN_TEST(no_more_than_a_window);
 	RUN_TEST(no_more_than_the_cap);
+	RUN_TEST(both_ends_share_what_is_kept);
 	RUN_TEST(ends_with_its_keeper);
 	RUN_TEST(nonsense_closes_the_connection);
 }
