@@ -9,6 +9,7 @@ man_pages = \
 	man/titan-completion.1 \
 	man/titan-dash.1 \
 	man/titan-demo.1 \
+	man/titan-dlq.1 \
 	man/titan-down.1 \
 	man/titan-explain.1 \
 	man/titan-fsck.1 \

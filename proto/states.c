@@ -12,6 +12,10 @@ const struct state_info state_table[STATE_COUNT] = {
 #undef STATE
 };
 
+const struct state_info state_dead = {
+	"failed", "DEAD", "✘", "D", COLOUR_RED, ATTR_REVERSE, KIND_TERMINAL, "its attempts are used up; it has a dead letter",
+};
+
 const char *const event_names[EVENT_COUNT] = {
 #define EVENT(NAME, name, what) [EVENT_##NAME] = #name,
 #include "proto/states.def"

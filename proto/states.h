@@ -50,6 +50,7 @@ struct move_info {
 };
 
 extern const struct state_info state_table[STATE_COUNT];
+extern const struct state_info state_dead;               /* shown over FAILED while the job has a dead letter */
 extern const char *const event_names[EVENT_COUNT];
 extern const char *const event_texts[EVENT_COUNT];
 extern const struct move_info move_table[MOVE_COUNT];

@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject ls show explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -66,6 +66,10 @@ _titan() {
 		options+=' --failed --from --only --all'
 		kind=job
 		;;
+	dlq)
+		words='ls show requeue discard'
+		kind=job
+		;;
 	hold)
 		kind=job
 		;;
@@ -105,7 +109,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;
@@ -120,6 +124,8 @@ _titan() {
 	esac
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$options" -- "$cur"))
+	elif [[ -n $kind && -n $words && -n $verb && $COMP_CWORD -eq $((i + 1)) ]]; then
+		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 	elif [[ $kind == job && $cur == */* ]]; then
 		COMPREPLY=($(compgen -W "$(_titan_jobs "${cur%%/*}")" -- "$cur"))
 	elif [[ -n $kind ]]; then

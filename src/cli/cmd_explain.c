@@ -97,7 +97,7 @@ static enum err add_row(struct cli *cli, struct records *records, const struct r
 	if (err != ERR_NONE)
 		return err;
 	records_text(records, job_address(job, &cli->arena));
-	records_state(records, &state_table[state], state_table[state].name);
+	records_state(records, job_look(job), state_table[state].name);
 	records_text(records, job->why.len && !state_terminal(state) ? job->why : end_text(job, &cli->arena));
 	records_text(records, state_terminal(state) ? job_cause_text(job, jobs, job_count, &cli->arena)
 						    : slice_make(NULL, 0));

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/failure.h"
 #include "cli/rows.h"
 
 #define LS_LIMIT 50
@@ -63,6 +64,9 @@ static const struct column detail_columns[] = {
 	{ "retry_max", "retries allowed", false },
 	{ "mode", "mode", false },
 	{ "crashes", "crashes", false },
+	{ "crash_limit", "crashes allowed", false },
+	{ "continue_on", "goes on when", false },
+	{ "on_worker_death", "worker's death", false },
 	{ "worker", "worker", false },
 	{ "labels", "labels wanted", false },
 	{ "priority", "priority", false },
@@ -80,6 +84,8 @@ static const struct column detail_columns[] = {
 	{ "job", NULL, false },
 	{ "index", NULL, false },
 	{ "held", NULL, false },
+	{ "forgiven", NULL, false },
+	{ "dead", NULL, false },
 };
 
 static void number_or_none(struct records *records, uint64_t value)
@@ -95,12 +101,13 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 {
 	enum job_state state = job_state_checked(job->state);
 	struct slice_list needs = { .n = job->needs.n };
+	struct buf goes_on = { 0 };
 
 	needs.at = arena_zalloc(records->arena, needs.n + 1, sizeof(*needs.at));
 	for (size_t i = 0; i < needs.n; i++)
 		needs.at[i] = job->needs.at[i] < job_count ? jobs[job->needs.at[i]].name : slice_str("?");
 	records_text(records, job_address(job, records->arena));
-	records_state(records, &state_table[state], state_table[state].name);
+	records_state(records, job_look(job), state_table[state].name);
 	records_text(records, job_outcome_text(job, records->arena));
 	records_text(records, job_cause_text(job, jobs, job_count, records->arena));
 	records_text(records, job->command);
@@ -115,6 +122,11 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->retry_max);
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
 	records_number(records, job->crashes);
+	number_or_none(records, job->crash_limit);
+	continue_words(job->continue_on, &goes_on);
+	records_text(records, arena_copy(records->arena, buf_slice(&goes_on)));
+	buf_free(&goes_on);
+	records_text(records, slice_str(job->worker_death == DEATH_KILL ? "kill" : "adopt"));
 	records_text(records, job->worker);
 	records_texts(records, job->labels);
 	records_number(records, job->priority ? job->priority - 1 : 50);
@@ -135,6 +147,8 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->job);
 	records_number(records, job->index);
 	records_bool(records, job->held);
+	records_bool(records, job->forgiven);
+	records_bool(records, job->dead);
 }
 
 static enum err show_job(struct cli *cli, const struct selector *selector)
@@ -160,6 +174,8 @@ static enum err show_job(struct cli *cli, const struct selector *selector)
 	buf_free(&out);
 	if (cli_chatty(cli) && job.out_bytes > 0)
 		cli_note(cli, "output: titan logs %s", cli->invocation->args[0]);
+	if (cli_chatty(cli) && job.dead)
+		cli_note(cli, "it is a dead letter: titan dlq show %s", cli->invocation->args[0]);
 	return ERR_NONE;
 }
 

@@ -149,6 +149,8 @@ static void bash_script(struct buf *out)
 			 "\tesac\n"
 			 "\tif [[ $cur == -* ]]; then\n"
 			 "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+			 "\telif [[ -n $kind && -n $words && -n $verb && $COMP_CWORD -eq $((i + 1)) ]]; then\n"
+			 "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 			 "\telif [[ $kind == job && $cur == */* ]]; then\n"
 			 "\t\tCOMPREPLY=($(compgen -W \"$(_titan_jobs \"${cur%%/*}\")\" -- \"$cur\"))\n"
 			 "\telif [[ -n $kind ]]; then\n"
@@ -211,6 +213,8 @@ static void zsh_arguments(const struct command_info *command, struct buf *out)
 	struct buf words = { 0 };
 
 	pattern_words(command, &words);
+	if (takes_run(command) && words.len > 0)
+		buf_addf(out, "\t\t'1:what:(%s)'\n", buf_cstr(&words));
 	if (takes_run(command))
 		buf_addf(out, "\t\t'*:run:%s'\n", takes_job(command) ? "_titan_jobs" : "_titan_runs");
 	else if (words.len > 0)
@@ -346,6 +350,9 @@ static void fish_script(struct buf *out)
 		fish_options(command->options, command->verb, out);
 		buf_clear(&words);
 		pattern_words(command, &words);
+		if (takes_run(command) && words.len > 0)
+			buf_addf(out, "complete -c titan -n '__fish_seen_subcommand_from %s' -a '%s'\n", command->verb,
+				 buf_cstr(&words));
 		if (takes_run(command))
 			buf_addf(out, "complete -c titan -n '__fish_seen_subcommand_from %s' -a '(%s)'\n", command->verb,
 				 takes_job(command) ? "__titan_jobs" : "__titan_runs");

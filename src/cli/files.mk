@@ -10,6 +10,7 @@ cli_sources = \
 	src/cli/cmd_cancel.c \
 	src/cli/cmd_dash.c \
 	src/cli/cmd_demo.c \
+	src/cli/cmd_dlq.c \
 	src/cli/cmd_explain.c \
 	src/cli/cmd_logs.c \
 	src/cli/cmd_look.c \

@@ -21,6 +21,13 @@ enum job_state job_state_checked(uint64_t state)
 	return state < STATE_COUNT ? (enum job_state)state : STATE_WAITING;
 }
 
+const struct state_info *job_look(const struct rec_job_row *job)
+{
+	enum job_state state = job_state_checked(job->state);
+
+	return job->dead && state == STATE_FAILED ? &state_dead : &state_table[state];
+}
+
 struct run_counts run_counts(const struct rec_run_row *run)
 {
 	struct run_counts counts = { .jobs = run->jobs };
@@ -77,6 +84,8 @@ static const struct column run_columns[] = {
 	{ "submitted", NULL, false },
 	{ "ended", NULL, false },
 	{ "held", NULL, false },
+	{ "forgiven", NULL, false },
+	{ "dead", NULL, false },
 };
 
 void rows_begin_runs(struct records *records, struct arena *arena)
@@ -84,13 +93,18 @@ void rows_begin_runs(struct records *records, struct arena *arena)
 	records_begin(records, run_columns, sizeof(run_columns) / sizeof(run_columns[0]), arena);
 }
 
-/* Why a run doesn't go on, where that is a person's affair. */
+/* Why a run doesn't go on, where that is a person's affair; what of it is left to do when it has ended. */
 static struct slice run_why(const struct rec_run_row *run, struct arena *arena)
 {
 	uint64_t gates = run->counts.n > STATE_APPROVAL ? run->counts.at[STATE_APPROVAL] : 0;
 
-	if (run_state_terminal(run_state_checked(run->state)))
+	if (run_state_terminal(run_state_checked(run->state))) {
+		if (run->dead > 0)
+			return arena_printf(arena, "%" PRIu64 " dead letter%s", run->dead, run->dead == 1 ? "" : "s");
+		if (run->forgiven > 0)
+			return arena_printf(arena, "%" PRIu64 " forgiven", run->forgiven);
 		return slice_make(NULL, 0);
+	}
 	if (run->held)
 		return slice_str("held back");
 	if (gates > 0)
@@ -121,6 +135,8 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_time(records, run->submitted_ms);
 	records_time(records, run->ended_ms);
 	records_bool(records, run->held);
+	records_number(records, run->forgiven);
+	records_number(records, run->dead);
 }
 
 static const char *signal_name(uint64_t number)
@@ -187,6 +203,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " approved", job->gate_have, job->gate_count);
 	if (state == STATE_APPROVAL)
 		return slice_str("waits for a person");
+	if (job->forgiven)
+		return slice_str("counts as a good end");
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
 		return slice_make(NULL, 0);
 	cause = find_cause(job, jobs, job_count);
@@ -254,6 +272,8 @@ static const struct column job_columns[] = {
 	{ "rss_kib", NULL, false },
 	{ "out_bytes", NULL, false },
 	{ "held", NULL, false },
+	{ "forgiven", NULL, false },
+	{ "dead", NULL, false },
 };
 
 void rows_begin_jobs(struct records *records, struct arena *arena)
@@ -294,7 +314,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	struct arena *arena = records->arena;
 
 	records_text(records, job->name);
-	records_state(records, &state_table[state], state_table[state].name);
+	records_state(records, job_look(job), state_table[state].name);
 	records_span(records, job_span_ms(job, now_ms));
 	records_number(records, job->tries);
 	records_text(records, job->worker);
@@ -320,6 +340,8 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_number(records, job->rss_kib);
 	records_number(records, job->out_bytes);
 	records_bool(records, job->held);
+	records_bool(records, job->forgiven);
+	records_bool(records, job->dead);
 }
 
 static const struct column worker_columns[] = {

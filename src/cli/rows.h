@@ -12,6 +12,7 @@ struct run_counts {                      /* what people want to know of a run's 
 struct run_counts run_counts(const struct rec_run_row *run);
 enum run_state run_state_checked(uint64_t state);        /* from a peer: one that we know */
 enum job_state job_state_checked(uint64_t state);
+const struct state_info *job_look(const struct rec_job_row *job);        /* DEAD is shown over FAILED */
 
 void rows_begin_runs(struct records *records, struct arena *arena);
 void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms);

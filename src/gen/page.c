@@ -51,7 +51,7 @@ static const struct part parts[] = {
 	{ "synopsis", NULL, gen_synopsis }, { "options", NULL, gen_options }, { "commands", gen_commands, NULL },
 	{ "exits", gen_exits, NULL },       { "states", gen_states, NULL },   { "events", gen_events, NULL },
 	{ "moves", gen_moves, NULL },       { "diagram", gen_diagram, NULL }, { "messages", gen_messages, NULL },
-	{ "records", gen_records, NULL },   { "errors", gen_errors, NULL },   { "limits", gen_limits, NULL },
+	{ "dead", gen_dead, NULL },         { "records", gen_records, NULL },   { "errors", gen_errors, NULL },   { "limits", gen_limits, NULL },
 };
 
 bool gen_part(const char *name, const char *argument, struct buf *out)

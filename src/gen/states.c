@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A job's life as text: lists for titan-states(7), a drawing, and a graph for dot(1). */
+#include "proto/dead.h"
 #include "proto/states.h"
 
 #include "base/text.h"
@@ -95,6 +96,16 @@ static int branch_count(int from)
 	for (int event = 0; event < EVENT_COUNT; event++)
 		count += branch_is_first(from, event, state_targets((enum job_state)from, (enum job_event)event));
 	return count;
+}
+
+void gen_dead(struct buf *out)
+{
+	buf_add_str(out, ".Bl -tag -width Ds\n");
+	for (int reason = DEAD_NONE + 1; reason < DEAD_COUNT; reason++) {
+		buf_addf(out, ".It %s\n", dead_name((uint64_t)reason));
+		gen_sentence(dead_text((uint64_t)reason), out);
+	}
+	buf_add_str(out, ".El\n");
 }
 
 void gen_diagram(struct buf *out)

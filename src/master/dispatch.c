@@ -40,7 +40,7 @@ static enum err on_act(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
-	if (msg.verb >= ACT_RETRY && msg.verb <= ACT_REJECT) {
+	if ((msg.verb >= ACT_RETRY && msg.verb <= ACT_REJECT) || msg.verb == ACT_REQUEUE || msg.verb == ACT_DISCARD) {
 		input = inbox_add(in->master, INPUT_ACT, in->session, msg.id, in->body.len);
 		input->act = (struct input_act){
 			.verb = (enum act_verb)msg.verb, .run = msg.run, .job = keep(in, msg.job),
@@ -94,7 +94,7 @@ static enum err on_query(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	error.code = ERR_NONE;
-	if (msg.what < QUERY_STATUS || msg.what > QUERY_EXPLAIN)
+	if (msg.what < QUERY_STATUS || (msg.what > QUERY_EXPLAIN && msg.what != QUERY_DEAD))
 		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)msg.what);
 	else if (msg.job.len > sizeof(query->job))
 		error_set(&error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d", msg.job.len,

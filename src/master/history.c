@@ -14,7 +14,7 @@
 
 #define SPECS_KEPT (64u << 20)           /* bytes of a graph that is kept for the next page */
 
-enum stage { STAGE_RUNS, STAGE_RUN, STAGE_SPECS, STAGE_JOBS };
+enum stage { STAGE_RUNS, STAGE_DEAD, STAGE_RUN, STAGE_SPECS, STAGE_JOBS };
 
 struct specs {                           /* a run's graph, shared by those who page through it */
 	unsigned holders;
@@ -59,7 +59,8 @@ static bool asks_for_one(const struct query *query)
 
 static bool reopens(const struct query *query)
 {
-	return query->what == QUERY_IS_ACT && query->verb == ACT_RETRY;
+	return query->what == QUERY_IS_ACT &&
+	       (query->verb == ACT_RETRY || query->verb == ACT_REQUEUE || query->verb == ACT_DISCARD);
 }
 
 static void specs_release(struct specs *specs)
@@ -115,7 +116,9 @@ void history_ask(struct master *master, struct query *query)
 	if (history->next)
 		history->next->at = &history->next;
 	master->histories = history;
-	if (query->what == QUERY_RUNS)
+	if (query->what == QUERY_DEAD)
+		ask(master, history, STAGE_DEAD, READ_DEAD, query->cursor ? query->cursor : INT64_MAX, page_limit(query));
+	else if (query->what == QUERY_RUNS)
 		ask(master, history, STAGE_RUNS, READ_RUNS, 0, page_limit(query));
 	else
 		ask(master, history, STAGE_RUN, READ_RUN, 0, 1);
@@ -134,6 +137,8 @@ void history_run_row(const struct row_run *row, struct arena *arena, struct rec_
 		.ended_ms = row->ended_ms,
 		.owner = arena_copy(arena, row->owner),
 		.first = (uint64_t)row->first,
+		.forgiven = (uint64_t)row->forgiven,
+		.dead = (uint64_t)row->dead,
 	};
 
 	run.counts.n = row->counts.len / 4;
@@ -169,6 +174,7 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 		.cpu_us = (uint64_t)row->cpu_us,
 		.rss_kib = (uint64_t)row->rss_kib,
 		.out_bytes = (uint64_t)row->out_bytes,
+		.dead = (row->flags & ROW_JOB_DEAD) != 0,
 	};
 	if (row->worker > 0 && view_worker(master->core, (uint64_t)row->worker, &worker))
 		ret_row->worker = worker.name;
@@ -457,6 +463,7 @@ static void on_jobs(struct master *master, struct history *history, struct store
 		row.name = spec.name;
 		view_spec(&spec, detail, &answer->arena, &row);
 		row.priority = (uint64_t)answer->rows[i].job.priority + 1;
+		row.forgiven = view_forgiven(&spec, (enum job_state)row.state);
 		if (history->query->what == QUERY_EXPLAIN) {
 			row.why_code = REASON_SETTLED;
 			row.why = slice_str(reason_text(REASON_SETTLED));
@@ -486,6 +493,7 @@ void history_answers(struct master *master)
 		struct history *history = answer->owner;
 
 		switch (history->stage) {
+		case STAGE_DEAD:
 		case STAGE_RUNS:
 			history->query->found = answer;
 			query_again(master, history->query);

@@ -66,6 +66,15 @@ bool page_add_worker(struct page *page, const struct rec_worker_row *row)
 	return true;
 }
 
+static bool page_add_dead(struct page *page, const struct rec_dead_row *row)
+{
+	if (page->snapshot.dead.n == page->limit ||
+	    !page_has_room(page, 256 + row->name.len + row->run_name.len + row->owner.len + row->worker.len + row->spec.len, 40))
+		return false;
+	PAGE_ADD(page, dead, row);
+	return true;
+}
+
 /* ---- in line ---- */
 
 void query_again(struct master *master, struct query *query)
@@ -347,6 +356,46 @@ static void run_runs(struct master *master, struct master_turn *turn, struct que
 	finish(master, turn, query, &page, cursor);
 }
 
+/* ---- dead letters: only the store has them ---- */
+
+static void dead_row(const struct row_dead *stored, struct rec_dead_row *ret_row)
+{
+	*ret_row = (struct rec_dead_row){
+		.job = (uint64_t)stored->job, .run = (uint64_t)stored->run, .run_name = stored->run_name,
+		.owner = stored->owner, .name = stored->name, .index = (uint64_t)stored->place,
+		.reason = (uint64_t)stored->reason, .died_ms = stored->died_ms, .state = (uint64_t)stored->state,
+		.round = (uint64_t)stored->round, .tries = (uint64_t)stored->tries, .crashes = (uint64_t)stored->crashes,
+		.outcome = (uint64_t)stored->outcome, .code = (uint64_t)stored->code, .epoch = (uint64_t)stored->epoch,
+		.worker = stored->worker, .priority = (uint64_t)stored->priority,
+	};
+}
+
+static void run_dead(struct master *master, struct master_turn *turn, struct query *query)
+{
+	const struct store_query *found = query->found;
+	struct page page;
+	uint64_t cursor = 0;
+
+	if (!found) {
+		history_ask(master, query);
+		return;
+	}
+	page_begin(&page, &master->scratch, query);
+	for (size_t i = 0; i < found->row_count; i++) {
+		struct rec_dead_row row;
+
+		dead_row(&found->rows[i].dead, &row);
+		if (query->limit == 1)
+			row.spec = found->rows[i].dead.spec;
+		if (!page_add_dead(&page, &row))
+			break;
+		cursor = row.job;
+	}
+	if (page.snapshot.dead.n == found->row_count && found->row_count < page.limit)
+		cursor = 0;
+	finish(master, turn, query, &page, cursor);
+}
+
 static void run_one(struct master *master, struct master_turn *turn, struct query *query)
 {
 	const struct session *session = session_find(master, query->conn);
@@ -380,6 +429,9 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		break;
 	case QUERY_GATES:
 		run_gates(master, turn, query);
+		break;
+	case QUERY_DEAD:
+		run_dead(master, turn, query);
 		break;
 	case QUERY_IS_ACT:
 		history_ask(master, query);
