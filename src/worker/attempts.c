@@ -58,7 +58,7 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 	enum ledger_verdict verdict;
 	struct ledger_entry *old;
 
-	verdict = ledger_assign(keeper->ledger, spawn->job, spawn->epoch, spawn->exclusive, attempt,
+	verdict = ledger_assign(keeper->ledger, spawn->job, spawn->epoch, spawn->flags & SPAWN_EXCLUSIVE, attempt,
 				&attempt->entry);
 	if (verdict != LEDGER_TAKEN) {
 		attempt->exited.done = (struct rec_done){
@@ -71,6 +71,7 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 		attempt_free(keeper, attempt);
 		return;
 	}
+	attempt->dies = (spawn->flags & SPAWN_DIES) != 0;
 	attempt->argc = spawn->argc;
 	attempt->envc = spawn->envc;
 	attempt->strings = mem_alloc(spawn->strings_size + 1);
@@ -136,7 +137,7 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt)
 				   .mark = keeper->mark };
 	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = attempt->space->out_fd,
 					 .err_fd = attempt->space->err_fd, .dir_fd = attempt->space->dir_fd,
-					 .die_with_us = attempt->entry->exclusive, .cage_fd = -1,
+					 .die_with_us = attempt->dies, .cage_fd = -1,
 					 .own_pids = keeper->options->containment == CONTAIN_PIDS };
 	int fault;
 
@@ -175,7 +176,7 @@ static void start(struct keeper *keeper, struct attempt *attempt)
 	struct spool_started started = {
 		.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run, .space = attempt->space->id,
 		.pid = attempt->pid, .before_ns = attempt->before_ns, .after_ns = attempt->after_ns,
-		.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms,
+		.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms, .dies = attempt->dies,
 	};
 
 	spool_add(keeper->spool, SPOOL_STARTED, &started, sizeof(started));

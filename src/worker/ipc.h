@@ -47,8 +47,10 @@ struct ipc_spawn {
 	uint64_t job, epoch, run;
 	uint32_t argc, envc;             /* NUL-terminated strings behind: argv, env, then dir ("": its own) */
 	uint32_t strings_size;
-	uint32_t exclusive;
+	uint32_t flags;
 };
+
+enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };         /* DIES: with its keeper */
 
 struct ipc_lease {
 	int64_t until_ns;                /* monotonic, of this machine */

@@ -35,6 +35,7 @@ struct attempt {
 	int64_t begun_ns;                /* monotonic */
 	int64_t before_ns, after_ns;     /* boot time: it began between them */
 	int64_t wall_ms;
+	bool dies;                       /* with its keeper: the next one adopts nothing of it */
 	bool alone;                      /* it had an init, which is gone, and everything with it */
 	bool gone;                       /* its main process is; its tree may not be */
 	int status;                      /* of wait4, when gone and our child */

@@ -55,7 +55,11 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	for (size_t i = 0; i < spec.env.n; i++)
 		add_string(&link->strings, spec.env.at[i]);
 	spawn->envc = (uint32_t)spec.env.n;
-	spawn->exclusive = spec.mode == EXEC_EXCLUSIVE;
+	/* One that may not run beside another can't be left behind to run on unseen. */
+	if (spec.mode == EXEC_EXCLUSIVE)
+		spawn->flags = SPAWN_EXCLUSIVE | SPAWN_DIES;
+	if (spec.worker_death == DEATH_KILL)
+		spawn->flags |= SPAWN_DIES;
 	add_string(&link->strings, spec.dir);
 }
 

@@ -57,6 +57,7 @@ static void replay_started(struct replay *replay, const struct spool_started *st
 	attempt->after_ns = started->after_ns;
 	attempt->begun_ns = started->begun_ns;
 	attempt->wall_ms = started->wall_ms;
+	attempt->dies = started->dies != 0;
 	attempt->exited.space = started->space;
 }
 
@@ -116,7 +117,10 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 		[SPOOL_SHIPPED] = sizeof(record.attempt),
 	};
 
-	if (type < SPOOL_LIFE || type > SPOOL_SHIPPED || body.len != sizes[type]) {
+	memset(&record, 0, sizeof(record));
+	if (type < SPOOL_LIFE || type > SPOOL_SHIPPED ||
+	    (body.len != sizes[type] &&
+	     (type != SPOOL_STARTED || body.len != offsetof(struct spool_started, dies)))) {
 		log_warn("the spool has a record of kind %d and %zu bytes: skipped", (int)type, body.len);
 		return;
 	}
@@ -137,19 +141,56 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 }
 
 /* Is this pid still the process that was started then? The descriptor is opened first: it can't become another. */
-static bool adopt(struct keeper *keeper, struct attempt *attempt)
+static int find_process(const struct attempt *attempt)
 {
 	struct tree_stat stat;
 	int pidfd;
 
 	if (attempt->before_ns == INT64_MAX)
-		return false;
+		return -1;
 	pidfd = pidfd_open(attempt->pid, 0);
 	if (pidfd < 0)
-		return false;
+		return -1;
 	if (!tree_stat(attempt->pid, &stat) || stat.state == 'Z' || stat.session != attempt->pid ||
 	    stat.begun_ns < attempt->before_ns - TREE_TICK_NS || stat.begun_ns > attempt->after_ns + TREE_TICK_NS) {
 		close(pidfd);
+		return -1;
+	}
+	return pidfd;
+}
+
+/*
+ * What should have died with its keeper, and got out of that: its session at once, and whatever else bears its mark
+ * with the other orphans. Its main process is gone before this returns, or can't be killed.
+ */
+static void kill_undead(struct keeper *keeper, const struct attempt *attempt, int pidfd)
+{
+	struct pollfd gone = { .fd = pidfd, .events = POLLIN };
+	struct tree_stat stat;
+
+	tree_processes(&keeper->children);
+	for (size_t i = 0; i < keeper->children.n; i++) {
+		int member = pidfd_open(keeper->children.at[i], 0);
+
+		if (member < 0)
+			continue;
+		if (tree_stat(keeper->children.at[i], &stat) && stat.session == attempt->pid)
+			pidfd_send_signal(member, SIGKILL, NULL, 0);
+		close(member);
+	}
+	if (poll(&gone, 1, SWEEP_ROUNDS * (int)(SWEEP_WAIT_NS / NS_PER_MS)) <= 0)
+		log_error("job %" PRIu64 " outlived its keeper and can't be killed", attempt->job);
+	close(pidfd);
+}
+
+static bool adopt(struct keeper *keeper, struct attempt *attempt)
+{
+	int pidfd = find_process(attempt);
+
+	if (pidfd < 0)
+		return false;
+	if (attempt->dies) {
+		kill_undead(keeper, attempt, pidfd);
 		return false;
 	}
 	attempt->pidfd = pidfd;
@@ -262,7 +303,7 @@ void recover_rewrite(struct keeper *keeper)
 			.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run,
 			.space = attempt->space ? attempt->space->id : 0, .pid = attempt->pid,
 			.before_ns = attempt->before_ns, .after_ns = attempt->after_ns,
-			.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms,
+			.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms, .dies = attempt->dies,
 		};
 
 		if (running)

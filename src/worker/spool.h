@@ -22,6 +22,7 @@ struct spool_started {
 	int64_t before_ns, after_ns;     /* boot time: its process began between them */
 	int64_t begun_ns;                /* monotonic */
 	int64_t wall_ms;
+	uint64_t dies;                   /* with its keeper; records of before this was known end in front of it */
 };
 
 /* SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED a struct ipc_attempt. */

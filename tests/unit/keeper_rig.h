@@ -43,6 +43,7 @@ struct rig {
 	const char *link_argv[4];
 	int listen_fd, stub_fd;
 	pid_t keeper;
+	uint32_t spawn_flags;            /* of what is spawned next */
 	struct ipc_end ipc;
 	struct rig_message queue[RIG_QUEUE];
 	size_t queued;
@@ -229,7 +230,7 @@ static inline void rig_stop(struct rig *rig, uint64_t job, uint64_t epoch, int64
 static inline void rig_spawn_in(struct rig *rig, uint64_t job, uint64_t epoch, const char *const *argv,
 				const char *const *env, const char *dir)
 {
-	struct ipc_spawn spawn = { .job = job, .epoch = epoch, .run = 77 };
+	struct ipc_spawn spawn = { .job = job, .epoch = epoch, .run = 77, .flags = rig->spawn_flags };
 	struct buf strings = { 0 };
 
 	for (; argv[spawn.argc]; spawn.argc++)

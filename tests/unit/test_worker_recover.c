@@ -75,6 +75,19 @@ static bool dead(uint64_t pid)
 	return false;
 }
 
+/* It has become the shell that it was started for. */
+static bool is_sleeping_shell(uint64_t pid)
+{
+	struct buf name = { 0 };
+	char path[64];
+	bool shell;
+
+	snprintf(path, sizeof(path), "/proc/%llu/comm", (unsigned long long)pid);
+	shell = io_read_file(AT_FDCWD, path, 64, &name) == 0 && strcmp(buf_cstr(&name), "sh\n") == 0;
+	buf_free(&name);
+	return shell;
+}
+
 TEST a_dead_link_is_started_again(void)
 {
 	struct ipc_inventory list[8];
@@ -271,6 +284,60 @@ TEST what_died_meanwhile_is_unknown_and_its_orphans_go(void)
 	PASS();
 }
 
+/* One whose main process dies as it should, and one that sees to it that the kernel doesn't kill it. */
+TEST what_dies_with_its_keeper_is_not_adopted(void)
+{
+	struct ipc_inventory list[8];
+	struct ipc_started started;
+	struct ipc_exited exited;
+	char script[1024], path[PATH_MAX + 64];
+	uint64_t pid;
+
+	snprintf(path, sizeof(path), "%s", below("pid"));
+	snprintf(script, sizeof(script), ESCAPE "exec sleep 600", path, path, path);
+	rig->spawn_flags = SPAWN_DIES;
+	rig_sh(rig, 1, 1, script);
+	ASSERT(rig_started(rig, 1, &started));
+	pid = pid_in(path);
+	ASSERT(pid > 0);
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	ASSERT(dead(started.pid));
+	ASSERT(rig_start(rig));
+	ASSERT_EQ(1, inventory(list, 8));
+	ASSERT_EQ(PHASE_ENDED, list[0].phase);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, exited.done.outcome);
+	ASSERT(dead(pid));
+	PASS();
+}
+
+TEST what_got_out_of_dying_with_its_keeper_is_killed(void)
+{
+	const char *const argv[] = { "/usr/bin/setpriv", "--pdeathsig", "clear", "/bin/sh", "-c", "sleep 600 & sleep 600", NULL };
+	struct ipc_inventory list[8];
+	struct ipc_started started;
+	struct ipc_exited exited;
+
+	if (access(argv[0], X_OK) != 0)
+		SKIPm("there is no setpriv");
+	rig->spawn_flags = SPAWN_DIES;
+	rig_spawn_in(rig, 1, 1, argv, NULL, "");
+	ASSERT(rig_started(rig, 1, &started));
+	for (int i = 0; i < 400 && !is_sleeping_shell(started.pid); i++)
+		usleep(5000);
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	ASSERT_EQ(0, kill((pid_t)started.pid, 0));
+	ASSERT(rig_start(rig));
+	ASSERT_EQ(1, inventory(list, 8));
+	ASSERT_EQ(PHASE_ENDED, list[0].phase);
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, exited.done.outcome);
+	ASSERT(dead(started.pid));
+	PASS();
+}
+
 TEST results_survive_until_they_are_acknowledged(void)
 {
 	struct ipc_inventory list[8];
@@ -400,6 +467,8 @@ static void run_all(void)
 	if (rig_containment != CONTAIN_PIDS) {
 		RUN_TEST(stop_of_an_adopted_tree);
 		RUN_TEST(what_died_meanwhile_is_unknown_and_its_orphans_go);
+		RUN_TEST(what_dies_with_its_keeper_is_not_adopted);
+		RUN_TEST(what_got_out_of_dying_with_its_keeper_is_killed);
 	}
 	RUN_TEST(results_survive_until_they_are_acknowledged);
 	RUN_TEST(another_boot_adopts_nothing);
