@@ -40,7 +40,7 @@ _titan() {
 	fsck)
 		;;
 	run)
-		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --priority --mode --key'
+		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --deadline --priority --mode --key'
 		;;
 	validate)
 		options+=' --param'

@@ -61,6 +61,7 @@ complete -c titan -n '__fish_seen_subcommand_from run' -s d -l dir -x -a '(__fis
 complete -c titan -n '__fish_seen_subcommand_from run' -l env -x -d 'add to the environment of jobs; may be repeated'
 complete -c titan -n '__fish_seen_subcommand_from run' -l retry -x -d 'retries of a job that fails'
 complete -c titan -n '__fish_seen_subcommand_from run' -l job-timeout -x -d 'longest time a job may run'
+complete -c titan -n '__fish_seen_subcommand_from run' -l deadline -x -d 'jobs that haven\'t ended by then are ended, and time out'
 complete -c titan -n '__fish_seen_subcommand_from run' -l priority -x -d '0 to 100, higher first (default 50)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l mode -x -a 'retry exclusive once' -d 'what comes of a job whose worker is lost (default retry)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l key -x -d '32 hex digits: the same key and graph is the same run'

@@ -4,12 +4,15 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/check.h"
+#include "base/map.h"
 
 static int64_t read_clock(clockid_t id, int64_t *ret_nsec)
 {
@@ -36,7 +39,25 @@ int64_t clock_wall_ms(void)
 
 struct now clock_now(void)
 {
-	return (struct now){ .mono_ns = clock_mono_ns(), .wall_ms = clock_wall_ms() };
+	int64_t nsec, sec = read_clock(CLOCK_BOOTTIME, &nsec);
+
+	return (struct now){
+		.mono_ns = clock_mono_ns(), .boot_ns = sec * NS_PER_S + nsec, .wall_ms = clock_wall_ms(),
+	};
+}
+
+uint64_t clock_boot_id(void)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	char text[64];
+	ssize_t len;
+
+	if (fd < 0)
+		return 0;
+	len = read(fd, text, sizeof(text));
+	close(fd);
+	/* A store keeps it as a positive number. */
+	return len > 0 ? (hash_bytes(text, (size_t)len, 0) >> 2) + 1 : 0;
 }
 
 /* Seconds rounded down, so that times before 1970 keep a positive rest. */
@@ -88,6 +109,26 @@ const char *clock_format_span(int64_t ms, char out[CLOCK_TEXT_SIZE])
 	else
 		snprintf(out, CLOCK_TEXT_SIZE, "%" PRId64 "d%02dh", sec / 86400, (int)(sec / 3600 % 24));
 	return out;
+}
+
+int clock_parse_utc(struct slice text, int64_t *ret_ms)
+{
+	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ" };
+	char copy[CLOCK_TEXT_SIZE];
+
+	if (text.len >= sizeof(copy))
+		return -EINVAL;
+	snprintf(copy, sizeof(copy), "%.*s", (int)text.len, text.len ? (const char *)text.data : "");
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct tm time = { 0 };
+		const char *end = strptime(copy, forms[i], &time);
+
+		if (end == NULL || *end != '\0' || time.tm_year < 70 || time.tm_year > 8000)
+			continue;
+		*ret_ms = (int64_t)timegm(&time) * 1000;
+		return 0;
+	}
+	return -EINVAL;
 }
 
 static const struct {

@@ -74,6 +74,8 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 	struct slice copy;
 
 	buf_add_str(&text, state_table[state].fact);
+	if (job_stop_text(job).len > 0)
+		buf_addf(&text, ": %s", event_texts[job->stop_cause]);
 	if (outcome.len > 0 && state != STATE_SUCCEEDED) {
 		buf_add_str(&text, " (");
 		buf_add_slice(&text, outcome);

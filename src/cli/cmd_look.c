@@ -71,6 +71,9 @@ static const struct column detail_columns[] = {
 	{ "labels", "labels wanted", false },
 	{ "priority", "priority", false },
 	{ "due", "due", false },
+	{ "give_up", "leaves the queue", false },
+	{ "deadline", "deadline", false },
+	{ "stop_cause", "out of time", false },
 	{ "started", "started", false },
 	{ "ended", "ended", false },
 	{ "span_ms", "time", false },
@@ -131,6 +134,9 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_texts(records, job->labels);
 	records_number(records, job->priority ? job->priority - 1 : 50);
 	records_time(records, job->due_ms);
+	records_time(records, job->give_up_ms);
+	records_time(records, job->deadline_ms);
+	records_text(records, job_stop_text(job));
 	records_time(records, job->started_ms);
 	records_time(records, job->ended_ms);
 	records_span(records, job_span_ms(job, clock_wall_ms()));

@@ -38,6 +38,7 @@ static void line_job(const void *arg, uint64_t index, struct arena *scratch, str
 		.priority = lines->defaults->priority,
 		.retry_max = lines->defaults->retry_max,
 		.timeout_ms = lines->defaults->timeout_ms,
+		.deadline_ms = lines->defaults->deadline_ms,
 		.mode = lines->defaults->mode,
 	};
 	char name[24];
@@ -102,20 +103,22 @@ static enum err read_defaults(struct cli *cli, struct job_defaults *defaults)
 	const struct invocation *invocation = cli->invocation;
 	const char *mode = option_value(invocation, OPT_run_mode);
 	uint64_t priority = 0;
-	int64_t timeout_ms = 0;
+	int64_t timeout_ms = 0, deadline_ms = 0;
 	enum err err;
 
 	if ((err = read_env(cli, defaults)) != ERR_NONE || (err = read_dir(cli, defaults)) != ERR_NONE ||
 	    (err = option_number(invocation, OPT_run_retry, 0, LIMIT_RETRY_MAX, &defaults->retry_max, &cli->error)) !=
 		    ERR_NONE ||
 	    (err = option_number(invocation, OPT_run_priority, 0, 100, &priority, &cli->error)) != ERR_NONE ||
-	    (err = option_span(invocation, OPT_run_job_timeout, &timeout_ms, &cli->error)) != ERR_NONE)
+	    (err = option_span(invocation, OPT_run_job_timeout, &timeout_ms, &cli->error)) != ERR_NONE ||
+	    (err = option_span(invocation, OPT_run_deadline, &deadline_ms, &cli->error)) != ERR_NONE)
 		return err;
 	if (option_given(invocation, OPT_run_priority))
 		defaults->priority = priority + 1;
 	if (mode != NULL && !exec_mode_by_name(slice_str(mode), &defaults->mode))
 		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' is none of retry, exclusive, once", mode);
 	defaults->timeout_ms = (uint64_t)timeout_ms;
+	defaults->deadline_ms = (uint64_t)deadline_ms;
 	return ERR_NONE;
 }
 

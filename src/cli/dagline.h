@@ -54,6 +54,9 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t worker_death;           /* enum worker_death + 1; 0: not given */
 	uint64_t delay_ms;
 	int64_t not_before_ms;
+	uint64_t deadline_ms;            /* from submission */
+	int64_t deadline_at_ms;
+	uint64_t dispatch_timeout_ms;
 	struct slice_list labels;
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no bound */
 	bool group_fail_fast;
@@ -85,7 +88,7 @@ void dagline_explain(struct slice text, const char *source, const struct dag_spo
 struct job_defaults {                    /* for what a node doesn't say itself */
 	struct slice_list env;           /* stands before the node's own */
 	struct slice dir;
-	uint64_t retry_max, timeout_ms, priority;
+	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;
 };
 

@@ -194,12 +194,26 @@ static enum err set_delay(struct dag_reader *reader, struct dag_node *node, stru
 	return span(reader, value, at, &node->delay_ms);
 }
 
+static enum err set_deadline(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	if (clock_parse_utc(value, &node->deadline_at_ms) == 0)
+		return ERR_NONE;
+	return span(reader, value, at, &node->deadline_ms);
+}
+
+static enum err set_dispatch_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->dispatch_timeout_ms);
+}
+
 static const struct setting settings[] = {
 	{ "retry", set_retry }, { "timeout", set_timeout }, { "backoff", set_backoff }, { "prio", set_priority },
 	{ "dir", set_dir },     { "env", set_env },         { "mode", set_mode },
 	{ "label", set_label }, { "delay", set_delay },     { "from", set_from },       { "count", set_count },
 	{ "approve_timeout", set_approve_timeout }, { "retry_on", set_retry_on }, { "continue_on", set_continue_on },
 	{ "crash_limit", set_crash_limit }, { "on_worker_death", set_worker_death },
+	{ "approve_timeout", set_approve_timeout }, { "deadline", set_deadline },
+	{ "dispatch_timeout", set_dispatch_timeout },
 };
 
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
@@ -219,7 +233,8 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 				nearest);
 	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
 			"no setting '%s'; there are retry, retry_on, backoff, crash_limit, continue_on, on_worker_death,"
-			" timeout, prio, mode, dir, env, label, delay and for gates count, from, approve_timeout (a command with blanks stands in quotes)", copy);
+			" timeout, deadline, dispatch_timeout, prio, mode, dir, env, label, delay and for gates count, from,"
+			" approve_timeout (a command with blanks stands in quotes)", copy);
 }
 
 static enum err read_setting(struct dag_reader *reader, struct dag_node *node)

@@ -266,7 +266,7 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 /* In this order: what comes later uses what was before. */
 static const struct pipe_key pipeline_keys[] = {
 	{ "params", pipe_read_params }, { "name", read_name },     { "env", pipe_read_env },
-	{ "defaults", pipe_read_defaults }, { "concurrency", read_concurrency }, { "jobs", read_jobs },
+	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "concurrency", read_concurrency }, { "jobs", read_jobs },
 	{ "finally", read_finally },
 };
 

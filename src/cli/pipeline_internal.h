@@ -61,6 +61,7 @@ bool pipe_is_variable(struct slice name);                /* of the environment *
 
 enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 /* pipeline_retry.c */
 enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "proto/limits.h"
@@ -145,6 +146,35 @@ static enum err read_not_before(struct pipe *pipe, struct pipe_job *job, const s
 	return pipe_time(pipe, value, &job->node->not_before_ms);
 }
 
+/* A span from submission, or a time; whichever the job says, the pipeline's is its default. */
+static enum err deadline(struct pipe *pipe, const struct tree_node *value, struct dag_node *node)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, value, "a deadline", &text);
+
+	if (err != ERR_NONE || clock_parse_utc(text, &node->deadline_at_ms) == 0)
+		return err;
+	if (text.len > 0 && (memchr(text.data, 'T', text.len) != NULL || memchr(text.data, '-', text.len) != NULL))
+		return pipe_time(pipe, value, &node->deadline_at_ms);
+	return pipe_span(pipe, value, &node->deadline_ms);
+}
+
+static enum err read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return deadline(pipe, value, job->node);
+}
+
+enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return deadline(pipe, value, &pipe->defaults);
+}
+
+static enum err read_dispatch_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_span(pipe, value, &job->node->dispatch_timeout_ms);
+}
+
 static enum err read_always(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	return pipe_bool(pipe, value, &job->name->always);
@@ -241,6 +271,8 @@ static const struct pipe_key job_keys[] = {
 	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before }, { "worker", read_worker },
 	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
 	{ "continue_on", pipe_read_continue_on }, { "on_worker_death", pipe_read_worker_death },
+	{ "always", read_always }, { "approval", read_approval }, { "deadline", read_deadline },
+	{ "dispatch_timeout", read_dispatch_timeout },
 };
 
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -248,7 +280,7 @@ enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struc
 	static const struct pipe_key keys[] = {
 		{ "retry", pipe_read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
 		{ "mode", read_mode }, { "worker", read_worker }, { "crash_limit", pipe_read_crash_limit },
-		{ "on_worker_death", pipe_read_worker_death },
+		{ "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout },
 	};
 	struct pipe_job defaults = { .node = &pipe->defaults };
 
@@ -259,7 +291,7 @@ enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struc
 static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
 {
 	static const char *const useless[] = { "run", "command", "matrix", "retry", "timeout", "mode", "env", "dir",
-					       "worker", "crash_limit", "on_worker_death" };
+					       "worker", "crash_limit", "on_worker_death", "dispatch_timeout" };
 
 	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
 		const struct tree_node *node = tree_find(value, useless[i]);
@@ -278,8 +310,14 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 
 	if (node->priority == 0)
 		node->priority = defaults->priority;
+	if (node->deadline_ms == 0 && node->deadline_at_ms == 0) {
+		node->deadline_ms = defaults->deadline_ms;
+		node->deadline_at_ms = defaults->deadline_at_ms;
+	}
 	if (node->gate)
 		return ERR_NONE;
+	if (node->dispatch_timeout_ms == 0)
+		node->dispatch_timeout_ms = defaults->dispatch_timeout_ms;
 	if (node->mode == 0)
 		node->mode = defaults->mode;
 	if (node->mode == EXEC_ONCE + 1 && node->retry_max > 0)

@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -220,23 +219,13 @@ enum err pipe_bool(struct pipe *pipe, const struct tree_node *node, bool *ret)
 
 enum err pipe_time(struct pipe *pipe, const struct tree_node *node, int64_t *ret_ms)
 {
-	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ" };
 	struct slice text;
-	char copy[32];
 	enum err err = pipe_text(pipe, node, "a time", &text);
 
 	if (err != ERR_NONE)
 		return err;
-	snprintf(copy, sizeof(copy), "%.*s", shown(text), (const char *)text.data);
-	for (size_t i = 0; i < 2 && text.len < sizeof(copy); i++) {
-		struct tm time = { 0 };
-		const char *end = strptime(copy, forms[i], &time);
-
-		if (end == NULL || *end != '\0' || time.tm_year < 70 || time.tm_year > 8000)
-			continue;
-		*ret_ms = (int64_t)timegm(&time) * 1000;
+	if (clock_parse_utc(text, ret_ms) == 0)
 		return ERR_NONE;
-	}
 	return pipe_fail(pipe, node, ERR_INVALID, "a time in UTC is expected, such as 2026-11-18T14:02:30Z, not '%.*s'",
 			 shown(text), (const char *)text.data);
 }

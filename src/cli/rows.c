@@ -144,6 +144,13 @@ static const char *signal_name(uint64_t number)
 	return number < 65 ? sigabbrev_np((int)number) : NULL;
 }
 
+struct slice job_stop_text(const struct rec_job_row *job)
+{
+	bool said = job->stop_cause > 0 && job->stop_cause < EVENT_COUNT;
+
+	return slice_str(said ? event_names[job->stop_cause] : NULL);
+}
+
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena)
 {
 	/* Of a job that runs it would be that of an attempt before. */

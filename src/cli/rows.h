@@ -26,6 +26,7 @@ void rows_begin_workers(struct records *records, struct arena *arena);
 void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms);
 
 /* "exit 1", "signal 9", "lost": of the latest attempt; empty while there is nothing to say. */
+struct slice job_stop_text(const struct rec_job_row *job);       /* why it is out of time; or empty */
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena);
 /* Why it ended as it did, where that isn't its own outcome: "because load failed"; or why it doesn't go on.
  * Empty: nothing to say. */

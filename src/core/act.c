@@ -110,6 +110,8 @@ static void job_held_changed(struct core *core, struct job *job)
 		gate_hold(core, job, job_on_hold(job));
 	else if (job->state == STATE_ASSIGNED && job_on_hold(job))
 		attempt_recall(core, job);
+	else if (job->state == STATE_READY && !job_on_hold(job))
+		dispatch_released(core, job);
 }
 
 static uint64_t run_hold(struct core *core, struct run *run, bool hold)

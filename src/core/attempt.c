@@ -54,12 +54,6 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 	};
 }
 
-void attempt_timer_arm(struct core *core, struct job *job, int64_t wait_ms)
-{
-	job->flags |= JOB_TIMED;
-	timer_add(core, TIMER_TIMEOUT, job_serial(job), job->epoch, wait_ms);
-}
-
 /* --- ends --- */
 
 /* What was asked to end is gone. Out of time, it may be tried again; what was cancelled never is. */
@@ -207,7 +201,7 @@ void attempt_run(struct core *core, struct job *job, enum job_event event, int64
 	job_move(core, job, event, STATE_RUNNING);
 	if (job->flags & JOB_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
-		attempt_timer_arm(core, job, (int64_t)spec.timeout_ms);
+		due_arm(core, job, TIMER_TIMEOUT, due_after(core, (int64_t)spec.timeout_ms), 0);
 	}
 }
 

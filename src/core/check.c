@@ -19,14 +19,14 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, (uint64_t)job->crashes << 32 | job->worker);
 	mix(hash, (uint64_t)job->stop_cause << 32 | job->outcome);
 	mix(hash, (uint64_t)job->code << 32 | job->cause);
-	mix(hash, state_terminal(job->state) || job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? (uint64_t)job->when_ms : 0);
+	mix(hash, (uint64_t)job->when_ms);
 	mix(hash, (uint64_t)job->started_ms);
 	mix(hash, job->cpu_us);
 	mix(hash, job->rss_kib);
 	mix(hash, job->out_bytes);
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
-	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD));
+	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE));
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -37,6 +37,7 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, (uint64_t)run->cancelled << 1 | run->held);
 	mix(hash, run->bound.limit);
 	mix(hash, (uint64_t)run->submitted_ms);
+	mix(hash, (uint64_t)run->steady_ms);
 	mix(hash, hash_bytes(run->name, strlen(run->name), 1));
 	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
 	for (uint32_t part = 0; part < run->part_count; part++)
@@ -71,6 +72,9 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, core->next_run);
 	mix(&hash, core->next_job);
 	mix(&hash, core->next_worker);
+	mix(&hash, core->steady.boot_id);
+	mix(&hash, (uint64_t)core->steady.base_ms);
+	mix(&hash, (uint64_t)core->steady.skew_ms);
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 
@@ -96,6 +100,19 @@ uint64_t core_hash(const struct core *core)
 
 /* --- invariants --- */
 
+static void check_job_timers(const struct job *job)
+{
+	bool timed = job->flags & JOB_TIMED, armed = job->flags & JOB_DEADLINE;
+
+	CHECK(!timed || job->state == STATE_DELAYED || job->state == STATE_RUNNING || job->state == STATE_APPROVAL ||
+	      job->state == STATE_READY);
+	CHECK(state_terminal(job->state) || job->state == STATE_DELAYED || timed == (job->when_ms != 0));
+	CHECK(job->state != STATE_RUNNING || timed == ((job->flags & JOB_TIMEOUT) != 0));
+	CHECK(!armed || (job->flags & JOB_DUE_BY && !(job->flags & JOB_LATE) && !state_terminal(job->state)));
+	CHECK(armed || !(job->flags & JOB_DUE_BY) || job->flags & JOB_LATE || state_terminal(job->state) ||
+	      job->state == STATE_UNKNOWN || job->state == STATE_STOPPING);
+}
+
 static void check_job(const struct core *core, const struct job *job, struct standing standing)
 {
 	const struct worker *worker;
@@ -108,10 +125,8 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(job->state != STATE_READY || job->flags & (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP) ||
 	      job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
-	CHECK(!(job->flags & JOB_TIMED) || job->state == STATE_DELAYED || job->state == STATE_RUNNING ||
-	      job->state == STATE_APPROVAL);
+	check_job_timers(job);
 	CHECK(job->state != STATE_APPROVAL || gate_find(core, job_serial(job)));
-	CHECK(job->state != STATE_APPROVAL || !(job->flags & JOB_TIMED) == !job->when_ms);
 	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);
 	CHECK(!(job->flags & JOB_RECALLED) || job->state == STATE_ASSIGNED);
 	CHECK(job->epoch >> 32 <= core->generation);

@@ -21,6 +21,7 @@ struct core *core_new(const struct core_config *config)
 	core->lease_ms = config->lease_ms ? config->lease_ms : LIMIT_LEASE_MS;
 	core->grace_ms = config->grace_ms ? config->grace_ms : LIMIT_GRACE_MS;
 	core->prefetch_off = config->prefetch_off;
+	core->boot_id = config->boot_id;
 	core->next_run = 1;
 	core->next_job = 1;
 	core->next_worker = 1;
@@ -95,6 +96,7 @@ void core_turn_begin(struct core *core, struct now now, struct outbox *outbox)
 	core->outbox = outbox;
 	outbox->turn = ++core->turn;
 	outbox->wall_ms = now.wall_ms;
+	steady_turn(core);
 }
 
 void core_was_deaf(struct core *core)
@@ -170,11 +172,18 @@ static void timer_fire(struct core *core, const struct timer *timer)
 		return;
 	}
 	job = job_find(core, timer->id);
+	if (timer->kind == TIMER_DEADLINE) {
+		job->flags &= (uint32_t)~JOB_DEADLINE;
+		deadline_fired(core, job);
+		return;
+	}
 	job->flags &= (uint32_t)~JOB_TIMED;
 	if (timer->kind == TIMER_DUE)
 		job_due(core, job);
 	else if (timer->kind == TIMER_EXPIRY)
 		gate_expired(core, job);
+	else if (timer->kind == TIMER_DISPATCH)
+		dispatch_late(core, job);
 	else
 		attempt_stop(core, job, EVENT_RUN_TIMEOUT);
 }

@@ -24,6 +24,7 @@ struct core_config {
 	uint64_t seed;
 	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: the defaults of limits.def */
 	bool prefetch_off;               /* send nothing ahead of need */
+	uint64_t boot_id;                /* of this boot of the machine; 0: unlike any other */
 };
 
 enum input_kind {

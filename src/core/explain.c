@@ -19,13 +19,47 @@ struct telling {
 	struct buf words;
 };
 
-static void tell_wait(struct telling *telling)
+static void tell_until(struct telling *telling, int64_t wall_ms)
 {
-	int64_t wait_ms = telling->job->when_ms - telling->core->now.wall_ms;
+	int64_t wait_ms = wall_ms - telling->core->now.wall_ms;
 
 	if (wait_ms < 0)
 		wait_ms = 0;
 	text_add_span(&telling->words, wait_ms);
+}
+
+static void tell_wait(struct telling *telling)
+{
+	tell_until(telling, job_due_wall_ms(telling->core, telling->job, telling->spec));
+}
+
+/* What will end it, whatever it waits for. */
+static void tell_ends(struct telling *telling, enum reason reason)
+{
+	int64_t deadline_ms = deadline_wall_ms(telling->core, telling->job, telling->spec);
+	bool queued = telling->job->state == STATE_READY && telling->job->when_ms > 0 && !job_on_hold(telling->job);
+
+	if (state_terminal(telling->job->state) || (deadline_ms == 0 && !queued))
+		return;
+	if (telling->words.len == 0)
+		buf_add_str(&telling->words, reason_text(reason));
+	if (queued) {
+		buf_add_str(&telling->words, "; it times out unless a worker takes it within ");
+		tell_wait(telling);
+	}
+	if (deadline_ms > 0) {
+		buf_add_str(&telling->words, "; its deadline is in ");
+		tell_until(telling, deadline_ms);
+	}
+}
+
+static void tell_settled(struct telling *telling)
+{
+	const struct job *job = telling->job;
+
+	buf_addf(&telling->words, "it has ended: %s", state_table[job->state].name);
+	if (job->state == STATE_TIMED_OUT && job->stop_cause > 0 && job->stop_cause < EVENT_COUNT)
+		buf_addf(&telling->words, ": %s", event_texts[job->stop_cause]);
 }
 
 static enum reason tell_waiting(struct telling *telling)
@@ -148,7 +182,7 @@ static enum reason tell(struct telling *telling)
 	case STATE_UNKNOWN:
 		return REASON_UNKNOWN_ONCE;
 	default:
-		buf_addf(&telling->words, "it has ended: %s", state_table[telling->job->state].name);
+		tell_settled(telling);
 		return REASON_SETTLED;
 	}
 }
@@ -166,6 +200,7 @@ bool view_explain(const struct core *core, uint64_t serial, struct arena *arena,
 	CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
 	telling.spec = &spec;
 	row->why_code = tell(&telling);
+	tell_ends(&telling, (enum reason)row->why_code);
 	if (telling.words.len == 0)
 		buf_add_str(&telling.words, reason_text(row->why_code));
 	row->why = arena_copy(arena, buf_slice(&telling.words));

@@ -11,6 +11,7 @@ core_sources = \
 	src/core/core.h \
 	src/core/cycle.c \
 	src/core/dead.c \
+	src/core/due.c \
 	src/core/explain.c \
 	src/core/flush.c \
 	src/core/gate.c \

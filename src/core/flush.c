@@ -49,7 +49,7 @@ void run_row_put(struct core *core, struct run *run)
 		.first = (int64_t)run->first, .jobs = run->job_count,
 		.state = run->ended_ms ? (int64_t)run_state_of(run->counts, run->forgiven) : 0,
 		.cancelled = run->cancelled, .held = run->held, .max_jobs = run->bound.limit,
-		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
+		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .steady_ms = run->steady_ms,
 	};
 	if (!run->ended_ms)
 		return;
@@ -68,14 +68,15 @@ static void job_row_put(struct core *core, const struct job *job)
 		.tries = job->tries, .crashes = job->crashes, .worker = job->worker,
 		.stop_cause = job->stop_cause, .outcome = job->outcome, .code = job->code,
 		.cause = job->cause ? (int64_t)run_serial(job->run, job->cause - 1) + 1 : 0,
-		.due_ms = job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? job->when_ms : 0,
+		.due_ms = state_terminal(job->state) ? 0 : job->when_ms,
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
 		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
 			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |
 			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0) |
-			(job->flags & JOB_DEAD ? ROW_JOB_DEAD : 0),
+			(job->flags & JOB_DEAD ? ROW_JOB_DEAD : 0) |
+			(job->flags & JOB_LATE ? ROW_JOB_LATE : 0),
 	};
 }
 

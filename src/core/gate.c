@@ -58,13 +58,10 @@ bool gate_vote(struct gate *gate, uint64_t person)
 	return true;
 }
 
-void gate_timer_arm(struct core *core, struct job *job, int64_t wait_ms)
+void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms)
 {
-	struct gate *gate = gate_find(core, job_serial(job));
-
-	gate->stamp = ++core->gate_stamp;
-	job->flags |= JOB_TIMED;
-	timer_add(core, TIMER_EXPIRY, job_serial(job), gate->stamp, wait_ms);
+	gate_find(core, job_serial(job))->stamp = ++core->gate_stamp;
+	due_arm(core, job, TIMER_EXPIRY, due_ms, 0);
 }
 
 static void gate_start_time(struct core *core, struct job *job)
@@ -72,10 +69,8 @@ static void gate_start_time(struct core *core, struct job *job)
 	struct rec_job_spec spec;
 
 	job_spec_decode(core, job, &spec);
-	if (spec.gate_timeout_ms == 0)
-		return;
-	job->when_ms = core->now.wall_ms + (int64_t)spec.gate_timeout_ms;
-	gate_timer_arm(core, job, (int64_t)spec.gate_timeout_ms);
+	if (spec.gate_timeout_ms > 0)
+		gate_timer_arm(core, job, due_after(core, (int64_t)spec.gate_timeout_ms));
 }
 
 void gate_enter(struct core *core, struct job *job)

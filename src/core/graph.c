@@ -92,8 +92,10 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		.priority = (uint8_t)(spec.priority ? spec.priority - 1 : PRIORITY_DEFAULT),
 		.flags = spec.timeout_ms ? JOB_TIMEOUT : 0,
 	};
-	if (spec.delay_ms > 0 || spec.not_before_ms > 0 || spec.gate_count > 0)
+	if (spec.delay_ms > 0 || spec.not_before_ms > 0 || spec.gate_count > 0 || spec.dispatch_timeout_ms > 0)
 		job->flags |= JOB_STAGED;
+	if (spec.deadline_ms > 0 || spec.deadline_at_ms > 0)
+		job->flags |= JOB_DUE_BY;
 	err = class_of(core, builder->run, spec.labels, &job->class_at, builder->error);
 	if (err == ERR_NONE)
 		err = group_join(builder->run, job, &spec, builder->error);

@@ -98,7 +98,6 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);
 void attempt_stop_send(struct core *core, const struct job *job);
 void attempt_recall(struct core *core, struct job *job);  /* ask it back, if it can still be asked */
-void attempt_timer_arm(struct core *core, struct job *job, int64_t wait_ms);
 void attempt_attach(struct core *core, struct worker *worker, struct job *job);
 void attempt_detach(struct core *core, struct job *job);
 
@@ -109,7 +108,6 @@ bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64
 bool retry_due(const struct job *job, const struct rec_job_spec *spec, uint64_t cause);  /* covered, and one is left */
 uint64_t crash_limit(const struct rec_job_spec *spec);
 int64_t backoff_longest_ms(const struct rec_job_spec *spec);
-void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms);
 void job_delay(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec,
 	       uint64_t failures);
 
@@ -171,7 +169,7 @@ void gate_add(struct core *core, const struct job *job);
 void gate_remove(struct core *core, const struct job *job);
 bool gate_vote(struct gate *gate, uint64_t person);      /* false: it had approved before */
 void gate_enter(struct core *core, struct job *job);
-void gate_timer_arm(struct core *core, struct job *job, int64_t wait_ms);
+void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms);
 void gate_hold(struct core *core, struct job *job, bool hold);           /* its time stands still, or begins anew */
 void gate_expired(struct core *core, struct job *job);
 enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
@@ -261,8 +259,39 @@ void workers_forgive(struct core *core);          /* what silence there was does
 void worker_wait(struct core *core, struct worker *worker);      /* unreachable, lost after a full grace */
 void workers_quit(struct core *core);
 
+/* due.c: the steady clock, on which intervals are counted also over restarts; deadlines */
+struct deadline {                        /* whichever comes first; 0: not given */
+	int64_t due_ms;
+	int64_t date_ms;
+};
+
+int64_t steady_ms(const struct core *core);
+int64_t due_after(const struct core *core, int64_t wait_ms);     /* never less than the wait */
+int64_t due_wall_ms(const struct core *core, int64_t due_ms);    /* for people */
+void steady_begin(struct core *core);
+void steady_turn(struct core *core);
+int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms);
+/* The timer of its state; due_ms by the steady clock, date_ms by the wall clock, whichever comes last. */
+void due_arm(struct core *core, struct job *job, enum timer_kind kind, int64_t due_ms, int64_t date_ms);
+struct deadline deadline_of(const struct job *job, const struct rec_job_spec *spec);
+int64_t deadline_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
+/* Of what waits in its state, on the wall clock as it is now; 0: nothing does. */
+int64_t job_due_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
+void deadline_arm(struct core *core, struct job *job);
+void deadline_disarm(struct core *core, struct job *job);
+void deadline_reopen(struct core *core, struct job *job);
+void deadline_fired(struct core *core, struct job *job);
+void dispatch_arm(struct core *core, struct job *job);
+void dispatch_released(struct core *core, struct job *job);
+void dispatch_late(struct core *core, struct job *job);
+void job_resume_timers(struct core *core, struct job *job);
+void run_resume_clock(struct core *core, struct run *run);
+
 /* timers.c */
+/* On the monotonic clock alone: for what isn't durable. */
 void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t stamp, int64_t wait_ms);
+void timer_add_due(struct core *core, enum timer_kind kind, const struct job *job, int64_t due_ms, int64_t date_ms);
+void timers_rekey(struct core *core);                    /* a clock was set */
 void timer_stale(struct core *core);                     /* one that was added won't be needed */
 bool timer_valid(const struct core *core, const struct timer *timer);
 bool timer_take_due(struct core *core, struct timer *ret_timer);

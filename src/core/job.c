@@ -46,6 +46,9 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 		job->flags &= (uint32_t)~JOB_TIMED;
 		timer_stale(core);
 	}
+	if (state_terminal(to))
+		deadline_disarm(core, job);
+	job->when_ms = 0;
 	if (state_terminal(job->state)) {
 		job->run->settled--;
 		bad_end_leave(core, job);
@@ -70,6 +73,8 @@ static void job_enter(struct core *core, struct job *job, enum job_event event)
 
 	if (job->state == STATE_READY)
 		ready_push(core, job);
+	if (job->state == STATE_READY && job->flags & JOB_STAGED)
+		dispatch_arm(core, job);
 	if (job->state == STATE_APPROVAL)
 		gate_enter(core, job);
 	if (!state_terminal(job->state))
@@ -116,6 +121,9 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	job_touch(core, job, !derived);
 	run_touch(core, run, false);
 	job_enter(core, job, event);
+	if (from == STATE_UNKNOWN && job->flags & JOB_DUE_BY && !(job->flags & (JOB_LATE | JOB_DEADLINE)) &&
+	    !state_terminal(to))
+		deadline_arm(core, job); /* it passed while nobody knew what became of the job */
 	/* Another takes the place that it had in the queue; or its bound has room, and it is parked there. */
 	if ((from == STATE_READY && to != STATE_ASSIGNED) || to == STATE_READY)
 		bounds_offer(core, job);
@@ -129,13 +137,10 @@ static void job_stage(struct core *core, struct job *job, enum job_event event)
 
 	job_spec_decode(core, job, &spec);
 	if (spec.delay_ms > 0)
-		due_ms = core->now.wall_ms + (int64_t)spec.delay_ms;
-	if (spec.not_before_ms > due_ms)
-		due_ms = spec.not_before_ms;
-	if (event == EVENT_DEPS_MET && due_ms > core->now.wall_ms) {
+		due_ms = due_after(core, (int64_t)spec.delay_ms);
+	if (event == EVENT_DEPS_MET && (due_ms > 0 || spec.not_before_ms > core->now.wall_ms)) {
 		job_move(core, job, event, STATE_DELAYED);
-		job->when_ms = due_ms;
-		job_delay_arm(core, job, due_ms - core->now.wall_ms);
+		due_arm(core, job, TIMER_DUE, due_ms, spec.not_before_ms);
 	} else if (spec.gate_count > 0 && !(job->flags & JOB_PASSED)) {
 		job_move(core, job, event, STATE_APPROVAL);
 	} else {

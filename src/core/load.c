@@ -26,6 +26,22 @@ static enum err load_meta(struct core *core, const struct row_meta *row, struct 
 		{ "turn", &core->turn },
 	};
 
+	const struct {
+		const char *name;
+		int64_t *value;
+	} clocks[] = {
+		{ "steady_base_ms", &core->steady.base_ms }, { "steady_skew_ms", &core->steady.skew_ms },
+	};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		if (!slice_eq(row->name, slice_str(clocks[i].name)))
+			continue;
+		if (row->value > NUMBER_MAX || row->value < -NUMBER_MAX)
+			return TRUST(error, "meta: %s is %lld", clocks[i].name, (long long)row->value);
+		*clocks[i].value = row->value;
+	}
+	if (slice_eq(row->name, slice_str("steady_boot")))
+		core->steady.boot_id = (uint64_t)row->value;
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		if (!slice_eq(row->name, slice_str(counters[i].name)))
 			continue;
@@ -86,6 +102,7 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 	run->name = text_copy(row->name);
 	run->owner = text_copy(row->owner);
 	run->submitted_ms = row->submitted_ms;
+	run->steady_ms = row->steady_ms;
 	run->cancelled = row->cancelled != 0;
 	run->held = row->held != 0;
 	run->bound.limit = (uint32_t)row->max_jobs;
@@ -191,7 +208,7 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 		return false;
 	if (row->stop_cause < 0 || row->stop_cause >= EVENT_COUNT ||
 	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
-	     row->stop_cause != EVENT_RUN_TIMEOUT))
+	     row->stop_cause != EVENT_RUN_TIMEOUT && row->stop_cause != EVENT_DEADLINE))
 		return false;
 	if (row->cause != 0) {
 		const struct job *cause = row->cause > 0 ? job_find(core, (uint64_t)row->cause - 1) : NULL;
@@ -246,6 +263,8 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 		job->flags |= JOB_PASSED;
 	if (row->flags & ROW_JOB_DEAD)
 		job->flags |= JOB_DEAD;
+	if (row->flags & ROW_JOB_LATE)
+		job->flags |= JOB_LATE;
 	if (job->state == STATE_APPROVAL && !core->loaded)
 		gate_add(core, job);
 	return ERR_NONE;
@@ -352,46 +371,13 @@ bool standing_fits(const struct job *job, struct standing standing)
 	}
 }
 
-static int64_t wait_until(const struct core *core, int64_t wall_ms, int64_t longest_ms)
-{
-	int64_t wait = wall_ms - core->now.wall_ms;
-
-	if (wait < 0)
-		return 0;
-	return wait < longest_ms ? wait : longest_ms;
-}
-
-/* A wall clock that was set can't make a wait longer than any that it can be. */
-static int64_t delay_longest_ms(const struct rec_job_spec *spec)
-{
-	int64_t backoff = backoff_longest_ms(spec);
-
-	if (spec->not_before_ms > 0)
-		return LIMIT_SPAN_MAX_S * INT64_C(1000);
-	return (int64_t)spec->delay_ms > backoff ? (int64_t)spec->delay_ms : backoff;
-}
-
 static void job_resume(struct core *core, struct job *job)
 {
-	struct rec_job_spec spec;
-
 	if (job->state == STATE_READY)
 		ready_push(core, job);
 	if (state_holds(job->state))
 		attempt_attach(core, worker_find(core, job->worker), job);
-	if (job->state == STATE_DELAYED) {
-		job_spec_decode(core, job, &spec);
-		job_delay_arm(core, job, wait_until(core, job->when_ms, delay_longest_ms(&spec)));
-	}
-	if (job->state == STATE_APPROVAL && job->when_ms > 0) {
-		job_spec_decode(core, job, &spec);
-		gate_timer_arm(core, job, wait_until(core, job->when_ms, (int64_t)spec.gate_timeout_ms));
-	}
-	if (job->state == STATE_RUNNING && job->flags & JOB_TIMEOUT) {
-		job_spec_decode(core, job, &spec);
-		attempt_timer_arm(core, job, wait_until(core, job->started_ms + (int64_t)spec.timeout_ms,
-							(int64_t)spec.timeout_ms));
-	}
+	job_resume_timers(core, job);
 }
 
 static enum err bad_ends(struct core *core, struct run *run, struct error *error)
@@ -406,6 +392,7 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 	enum err err = bad_ends(core, run, error);
 	struct standing *standing = run_standing(run);
 
+	run_resume_clock(core, run);
 	for (uint32_t i = 0; i < run->job_count && err == ERR_NONE; i++) {
 		struct job *job = run_job(run, i);
 
@@ -518,6 +505,7 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	if (err != ERR_NONE)
 		return err;
 	core->now = now;
+	steady_begin(core);
 	for (size_t i = core->runs.head; i < core->runs.count && err == ERR_NONE; i++)
 		err = run_resume(core, core->runs.at[i].run, error);
 	if (err != ERR_NONE)

@@ -81,19 +81,11 @@ static int64_t backoff_ms(struct core *core, const struct rec_job_spec *spec, ui
 	return (int64_t)(spec->backoff_exact ? wait : wait + rand_below(&core->rand, wait / 4 + 1));
 }
 
-void job_delay_arm(struct core *core, struct job *job, int64_t wait_ms)
-{
-	job->flags |= JOB_TIMED;
-	timer_add(core, TIMER_DUE, job_serial(job), job->epoch,
-		  wait_ms < LIMIT_SPAN_MAX_S * INT64_C(1000) ? wait_ms : LIMIT_SPAN_MAX_S * INT64_C(1000));
-}
-
 void job_delay(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec,
 	       uint64_t failures)
 {
 	int64_t wait = backoff_ms(core, spec, failures);
 
 	job_move(core, job, event, STATE_DELAYED);
-	job->when_ms = core->now.wall_ms + wait;
-	job_delay_arm(core, job, wait);
+	due_arm(core, job, TIMER_DUE, due_after(core, wait), spec->not_before_ms);
 }

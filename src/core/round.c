@@ -89,6 +89,7 @@ static void opening_add_waiting(struct opening *opening)
 
 static void job_reopen(struct core *core, struct job *job, enum job_event event)
 {
+	deadline_disarm(core, job);      /* a timer is of one round */
 	job->round++;
 	job->tries = 0;
 	job->crashes = 0;
@@ -104,6 +105,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	job->out_bytes = 0;
 	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED);
 	job_move(core, job, event, STATE_WAITING);
+	deadline_reopen(core, job);
 }
 
 /* Those that wait already or have an attempt keep what they have; only those with a new round stay marked. */

@@ -187,6 +187,12 @@ static enum err spec_check_numbers(const struct spec_check *check)
 		return spec_refused(check, ERR_TOO_LARGE, "timeout_ms", "over ten years");
 	if (spec->delay_ms / 1000 > LIMIT_SPAN_MAX_S)
 		return spec_refused(check, ERR_TOO_LARGE, "delay_ms", "over ten years");
+	if (spec->deadline_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "deadline_ms", "over ten years");
+	if (spec->dispatch_timeout_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "dispatch_timeout_ms", "over ten years");
+	if (spec->deadline_at_ms < 0 || spec->deadline_at_ms > NOT_BEFORE_MAX_MS)
+		return spec_refused(check, ERR_INVALID, "deadline_at_ms", "not within the years 1970 to 9999");
 	if (spec->not_before_ms < 0 || spec->not_before_ms > NOT_BEFORE_MAX_MS)
 		return spec_refused(check, ERR_INVALID, "not_before_ms", "not within the years 1970 to 9999");
 	return ERR_NONE;

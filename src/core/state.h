@@ -31,14 +31,17 @@ enum job_flag {
 	JOB_ON_HOLD = 128,               /* a person holds it back */
 	JOB_LOOSE = 256,                 /* a parent began a new round without it: that decides nothing here */
 	JOB_MARKED = 512,                /* while a round is opened */
-	JOB_STAGED = 1024,               /* its specification has a delay or a gate */
+	JOB_STAGED = 1024,               /* its specification has a delay, a gate or a dispatch time-out */
 	JOB_PASSED = 2048,               /* its gate is open, in this round */
 	JOB_PARKED = 4096,               /* has an entry, be it stale, with its run's bound */
 	JOB_PARKED_GROUP = 8192,         /* with its fan-out's */
 	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
 	JOB_FORGIVEN = 65536,            /* it ended badly, and its specification says that it counts as a good end */
 	JOB_DEAD = 131072,               /* it has a dead letter */
+	JOB_DUE_BY = 262144,             /* its specification has a deadline */
+	JOB_DEADLINE = 524288,           /* has a valid timer for it */
 	JOB_LATER = 1048576,             /* it has children that came later */
+	JOB_LATE = 1073741824,           /* its deadline had passed when this round began: it doesn't count */
 };
 
 struct job {
@@ -46,7 +49,7 @@ struct job {
 	struct run *run;
 	const uint8_t *spec;             /* in a blob of its run */
 	int64_t started_ms;
-	int64_t when_ms;                 /* due while delayed, expiry of a gate, end when terminal */
+	int64_t when_ms;                 /* terminal: its end (UTC); else when its state's timer is due, steady */
 	uint64_t cpu_us;
 	uint64_t out_bytes;
 	uint32_t rss_kib;
@@ -133,6 +136,7 @@ struct run {
 	size_t group_count;
 	struct name_index *names;        /* made when a job is first asked for by name */
 	int64_t submitted_ms;
+	int64_t steady_ms;               /* the same on the steady clock */
 	int64_t ended_ms;                /* 0: live */
 	uint64_t ended_turn;
 	struct run *next_ended;
@@ -171,14 +175,23 @@ struct lane {
 	struct ready_class jobs;
 };
 
-enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY };
+enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE };
 
 struct timer {
 	int64_t due_ns;
 	uint64_t id;                     /* serial number, or number of a worker */
 	uint64_t stamp;                  /* epoch, or the worker's timer_stamp: an older one is stale */
+	int64_t steady_ms, date_ms;      /* by these clocks; 0: not, and both 0: on the monotonic one alone */
 	uint16_t kind;                   /* enum timer_kind */
 	uint16_t round;                  /* of the job: an older one is stale */
+};
+
+struct steady {                          /* the clock of intervals: boot time + base */
+	uint64_t boot_id;                /* of the machine, when base was chosen */
+	int64_t base_ms;
+	int64_t skew_ms;                 /* the wall clock is ahead of it by this, as far as is durable */
+	int64_t slept_ns;                /* boot time is ahead of the monotonic clock by this */
+	bool put_due;
 };
 
 struct timers {
@@ -260,6 +273,8 @@ struct core {
 	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
 	struct candidate *candidates;
 	size_t candidate_cap;
+	uint64_t boot_id;                /* of the machine, now */
+	struct steady steady;
 	struct timers timers;
 	uint64_t assign_stamp;
 	uint64_t recalls;                /* attempts asked back and still assigned */

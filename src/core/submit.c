@@ -101,6 +101,7 @@ static struct run *run_new(struct core *core, const struct input_submit *submit)
 	run->owner = text_copy(submit->owner);
 	run->bound.limit = submit->max_jobs;
 	run->submitted_ms = core->now.wall_ms;
+	run->steady_ms = due_after(core, 0);
 	parts_take(run, submit, run->first);
 	return run;
 }
@@ -156,9 +157,12 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	key_add(core, id, submit->digest, run->number);
 	submit_rows(core, run, submit);
 	run_touch(core, run, true);
-	for (struct job *job = run_job(run, 0); job; job = job_next(job))
+	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
+		if (job->flags & JOB_DUE_BY)
+			deadline_arm(core, job);
 		if (job->pending == 0)
 			job_deps_met(core, job);
+	}
 	submit_accepted(core, input, run->number, false);
 	return ERR_NONE;
 }

@@ -2,7 +2,8 @@
 /*
  * One binary heap of everything that is due, on the monotonic clock. Timers are never searched for:
  * one that isn't needed any more is counted as stale, dropped when it surfaces, and swept out with
- * its like when they are the majority.
+ * its like when they are the majority. What is due by another clock has its place by how the clocks stand;
+ * it is looked at again before it fires, and all get new places when a clock was set (due.c).
  */
 #include "core/internal.h"
 
@@ -21,11 +22,18 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 		return gate && gate->stamp == timer->stamp;
 	}
 	job = job_find(core, timer->id);
-	if (!job || job->epoch != timer->stamp || job->round != timer->round)
+	if (!job || job->round != timer->round)
+		return false;
+	/* A job has one deadline in a round beside what its state waits for. */
+	if (timer->kind == TIMER_DEADLINE)
+		return (job->flags & JOB_DEADLINE) != 0;
+	if (job->epoch != timer->stamp)
 		return false;
 	switch ((enum timer_kind)timer->kind) {
 	case TIMER_DUE:
 		return job->state == STATE_DELAYED;
+	case TIMER_DISPATCH:
+		return job->state == STATE_READY;
 	default:
 		return job->state == STATE_RUNNING;
 	}
@@ -82,16 +90,72 @@ static void timers_compact(struct core *core)
 		timer_down(timers, i);
 }
 
-void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t stamp, int64_t wait_ms)
+static int64_t clamp_ms(int64_t wait_ms)
+{
+	int64_t most_ms = LIMIT_SPAN_MAX_S * INT64_C(1000);
+
+	return wait_ms < -most_ms ? -most_ms : wait_ms > most_ms ? most_ms : wait_ms;
+}
+
+/* Its place by the clocks as they stand. Of two due times a deadline has the first, anything else the last. */
+static int64_t timer_place(const struct core *core, const struct timer *timer)
+{
+	int64_t steady_ns = core->now.mono_ns +
+		clamp_ms(timer->steady_ms - core->steady.base_ms - core->now.boot_ns / NS_PER_MS) * NS_PER_MS -
+		core->now.boot_ns % NS_PER_MS;
+	int64_t date_ns = core->now.mono_ns + clamp_ms(timer->date_ms - core->now.wall_ms) * NS_PER_MS;
+
+	if (timer->steady_ms == 0 && timer->date_ms == 0)
+		return timer->due_ns;
+	if (timer->date_ms == 0)
+		return steady_ns;
+	if (timer->steady_ms == 0)
+		return date_ns;
+	if (timer->kind == TIMER_DEADLINE)
+		return steady_ns < date_ns ? steady_ns : date_ns;
+	return steady_ns > date_ns ? steady_ns : date_ns;
+}
+
+void timers_rekey(struct core *core)
+{
+	struct timers *timers = &core->timers;
+
+	for (size_t i = 0; i < timers->count; i++)
+		timers->at[i].due_ns = timer_place(core, &timers->at[i]);
+	for (size_t i = timers->count / 2; i-- > 0;)
+		timer_down(timers, i);
+}
+
+static void timer_push(struct core *core, struct timer timer)
 {
 	struct timers *timers = &core->timers;
 
 	GROW(timers->at, timers->count, timers->cap);
-	timers->at[timers->count++] = (struct timer){
-		.due_ns = core->now.mono_ns + wait_ms * NS_PER_MS, .id = id, .stamp = stamp,
-		.kind = (uint16_t)kind, .round = kind == TIMER_WORKER ? 0 : job_find(core, id)->round,
-	};
+	timers->at[timers->count++] = timer;
 	timer_up(timers, timers->count - 1);
+}
+
+static uint64_t timer_stamp(const struct core *core, enum timer_kind kind, const struct job *job)
+{
+	return kind == TIMER_EXPIRY ? gate_find(core, job_serial(job))->stamp : job->epoch;
+}
+
+void timer_add_due(struct core *core, enum timer_kind kind, const struct job *job, int64_t due_ms, int64_t date_ms)
+{
+	struct timer timer = {
+		.id = job_serial(job), .stamp = timer_stamp(core, kind, job), .steady_ms = due_ms, .date_ms = date_ms,
+		.kind = (uint16_t)kind, .round = job->round,
+	};
+
+	timer.due_ns = due_ms || date_ms ? timer_place(core, &timer) : core->now.mono_ns;
+	timer_push(core, timer);
+}
+
+void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t stamp, int64_t wait_ms)
+{
+	timer_push(core, (struct timer){
+		.due_ns = core->now.mono_ns + wait_ms * NS_PER_MS, .id = id, .stamp = stamp, .kind = (uint16_t)kind,
+	});
 }
 
 void timer_stale(struct core *core)
@@ -107,11 +171,16 @@ bool timer_take_due(struct core *core, struct timer *ret_timer)
 		struct timer timer = timers->at[0];
 
 		timer_pop(timers);
-		if (timer_valid(core, &timer)) {
+		if (!timer_valid(core, &timer)) {
+			timers->stale--;
+			continue;
+		}
+		timer.due_ns = timer_place(core, &timer);
+		if (timer.due_ns <= core->now.mono_ns) {
 			*ret_timer = timer;
 			return true;
 		}
-		timers->stale--;
+		timer_push(core, timer); /* its clock went more slowly than ours */
 	}
 	return false;
 }

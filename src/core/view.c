@@ -64,6 +64,19 @@ uint64_t view_run_before(const struct core *core, uint64_t number)
 	return 0;
 }
 
+static void view_due(const struct core *core, const struct job *job, const struct rec_job_spec *spec,
+		     struct rec_job_row *row)
+{
+	if (job->state == STATE_DELAYED || job->state == STATE_APPROVAL)
+		row->due_ms = job_due_wall_ms(core, job, spec);
+	if (job->state == STATE_READY && !job_on_hold(job))
+		row->give_up_ms = job_due_wall_ms(core, job, spec);
+	if (!state_terminal(job->state))
+		row->deadline_ms = deadline_wall_ms(core, job, spec);
+	if (job->state == STATE_STOPPING || job->state == STATE_TIMED_OUT)
+		row->stop_cause = job->stop_cause;
+}
+
 bool view_job(const struct core *core, uint64_t serial, enum view_detail detail, struct arena *arena,
 	      struct rec_job_row *ret_row)
 {
@@ -81,7 +94,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.job = serial, .run = job->run->number, .index = job->index, .state = job->state,
 		.epoch = job->epoch, .tries = job->tries, .crashes = job->crashes,
 		.worker = slice_str(worker ? worker->name : NULL), .outcome = job->outcome, .code = job->code,
-		.due_ms = job->state == STATE_DELAYED || job->state == STATE_APPROVAL ? job->when_ms : 0, .started_ms = job->started_ms,
+		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cause = job->cause ? run_serial(job->run, job->cause - 1) + 1 : 0, .cpu_us = job->cpu_us,
 		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
@@ -91,6 +104,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 	};
 	if (job->state == STATE_APPROVAL)
 		ret_row->gate_have = gate_find(core, serial)->have;
+	view_due(core, job, &spec, ret_row);
 	view_spec(&spec, detail, arena, ret_row);
 	ret_row->priority = job->priority + 1U;
 	return true;

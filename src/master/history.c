@@ -167,7 +167,6 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 		.round = (uint64_t)row->round,
 		.outcome = (uint64_t)row->outcome,
 		.code = (uint64_t)row->code,
-		.due_ms = row->due_ms,
 		.started_ms = row->started_ms,
 		.ended_ms = row->ended_ms,
 		.cause = (uint64_t)row->cause,
@@ -175,6 +174,7 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 		.rss_kib = (uint64_t)row->rss_kib,
 		.out_bytes = (uint64_t)row->out_bytes,
 		.dead = (row->flags & ROW_JOB_DEAD) != 0,
+		.stop_cause = row->state == STATE_TIMED_OUT ? (uint64_t)row->stop_cause : 0,
 	};
 	if (row->worker > 0 && view_worker(master->core, (uint64_t)row->worker, &worker))
 		ret_row->worker = worker.name;

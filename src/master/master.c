@@ -222,6 +222,7 @@ static enum err open_store(struct master *master, struct error *error)
 		.heartbeat_ms = master->options.heartbeat_ms,
 		.lease_ms = master->options.lease_ms,
 		.grace_ms = master->options.grace_ms,
+		.boot_id = clock_boot_id(),
 	};
 	int result = place_make(&master->options.place);
 	enum err err;

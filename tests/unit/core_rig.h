@@ -257,10 +257,17 @@ static inline void rig_step(struct rig *rig, const struct core_input *input)
 	rig_turn_end(rig);
 }
 
-static inline void rig_pass(struct rig *rig, int64_t ms)
+/* All clocks go on; nothing happens. */
+static inline void rig_wait(struct rig *rig, int64_t ms)
 {
 	rig->now.mono_ns += ms * NS_PER_MS;
+	rig->now.boot_ns += ms * NS_PER_MS;
 	rig->now.wall_ms += ms;
+}
+
+static inline void rig_pass(struct rig *rig, int64_t ms)
+{
+	rig_wait(rig, ms);
 	rig_turn_begin(rig);
 	rig_turn_end(rig);
 }
@@ -270,8 +277,8 @@ static inline struct rig *rig_new(void)
 	struct rig *rig = mem_zalloc(sizeof(*rig));
 	struct error error;
 
-	rig->config = (struct core_config){ .cluster = slice_str("bench"), .pid = 42, .seed = 7 };
-	rig->now = (struct now){ .mono_ns = 5 * NS_PER_S, .wall_ms = 1000000 };
+	rig->config = (struct core_config){ .cluster = slice_str("bench"), .pid = 42, .seed = 7, .boot_id = 5 };
+	rig->now = (struct now){ .mono_ns = 5 * NS_PER_S, .boot_ns = 9 * NS_PER_S, .wall_ms = 1000000 };
 	rig->reload_every = 1;
 	rig->core = core_new(&rig->config);
 	CHECK(core_load_end(rig->core, rig->now, &rig->out, &error) == ERR_NONE);

@@ -23,6 +23,7 @@ unit_programs = \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_place \
 	tests/unit/test_core_round \
+	tests/unit/test_core_time \
 	tests/unit/test_core_worker \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
@@ -117,6 +118,9 @@ tests_unit_test_core_place_LDADD = $(core_libs)
 
 tests_unit_test_core_round_SOURCES = tests/unit/test_core_round.c
 tests_unit_test_core_round_LDADD = $(core_libs)
+
+tests_unit_test_core_time_SOURCES = tests/unit/test_core_time.c
+tests_unit_test_core_time_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)

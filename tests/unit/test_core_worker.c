@@ -225,7 +225,8 @@ TEST restart_waits_a_full_grace(void)
 	submit_jobs(rig, 1);
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
-	rig->now.mono_ns = 1;            /* the machine was restarted */
+	rig->now.mono_ns = rig->now.boot_ns = 1; /* the machine was restarted */
+	rig->config.boot_id++;
 	rig->now.wall_ms += 10000000;
 	rig_restart(rig);
 	ASSERT_EQ(WORKER_UNREACHABLE, worker_row(rig, 1).state);
