@@ -125,6 +125,7 @@ void run_live_again(struct core *core, struct run *run)
 {
 	run->cancelled = false;
 	run_touch(core, run, true);
+	run_resume_clock(core, run);
 	if (run->ended_ms == 0)
 		return;                  /* it ended, if it did, in this very turn */
 	run_unlist(core, run);

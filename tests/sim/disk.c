@@ -81,7 +81,7 @@ static void disk_delete(struct disk *disk, const struct row *row)
 	buf_free(&key);
 }
 
-void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after)
+void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now)
 {
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		if (outbox->rows[i].deleted)
@@ -91,6 +91,7 @@ void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_af
 	}
 	disk->turn = outbox->turn;
 	disk->hash_after = hash_after;
+	disk->now = now;
 }
 
 const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key)

@@ -22,6 +22,7 @@ sim_sources = \
 	tests/sim/oracle_place.c \
 	tests/sim/oracle_retry.c \
 	tests/sim/oracle_run.c \
+	tests/sim/oracle_times.c \
 	tests/sim/sim.h \
 	tests/sim/worker.c \
 	tests/sim/world.c

@@ -61,6 +61,23 @@ void job_delays(struct rand_state *rand, struct sim_graph *graph, struct rec_job
 	job->delay_ms = 1 + rand_below(rand, 8000);
 }
 
+void job_deadlines(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	(void)graph;
+	(void)index;
+	if (rand_below(rand, 4))
+		job->deadline_ms = 1 + rand_below(rand, rand_below(rand, 2) ? 60000 : 4000);
+	else
+		job->deadline_at_ms = WALL_START_MS + (int64_t)rand_below(rand, 200000);
+}
+
+void job_dispatch(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	(void)graph;
+	(void)index;
+	job->dispatch_timeout_ms = 1 + rand_below(rand, 20000);
+}
+
 void job_not_before(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	(void)graph;

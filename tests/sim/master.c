@@ -268,7 +268,10 @@ void sim_master_turn(struct sim_world *world)
 	struct sim_turn *turn = mem_zalloc(sizeof(*turn));
 
 	master->turn_planned = false;
-	core_turn_begin(master->core, world_time(world), &turn->outbox);
+	turn->now = master_time(world);
+	turn->decided_ns = world->now_ns;
+	turn->wall_offset_ms = world->wall_offset_ms;
+	core_turn_begin(master->core, turn->now, &turn->outbox);
 	for (size_t i = 0; i < master->inbox_count; i++) {
 		step(world, &master->inbox[i]);
 		message_free(master->inbox[i].message);
@@ -289,7 +292,7 @@ void sim_master_turn(struct sim_world *world)
 	}
 	reveal(world);
 	if (core_next_due(master->core) != TIME_NEVER)
-		plan_turn(world, core_next_due(master->core) - world->now_ns);
+		plan_turn(world, core_next_due(master->core) - master_time(world).mono_ns);
 }
 
 static void apply_batch(struct sim_world *world)
@@ -297,8 +300,12 @@ static void apply_batch(struct sim_world *world)
 	struct sim_master *master = &world->master;
 
 	for (size_t i = 0; i < master->batch; i++) {
-		disk_apply(&world->disk, master->committing[i], ((struct sim_turn *)master->committing[i])->hash_after);
-		oracle_durable(world, master->committing[i]);
+		const struct sim_turn *turn = (const struct sim_turn *)master->committing[i];
+
+		disk_apply(&world->disk, &turn->outbox, turn->hash_after, turn->now);
+		world->oracle.decided_ns = turn->decided_ns;
+		world->oracle.wall_offset_ms = turn->wall_offset_ms;
+		oracle_durable(world, &turn->outbox);
 	}
 }
 
@@ -358,7 +365,7 @@ void sim_master_crash(struct sim_world *world)
 static struct core *load(struct sim_world *world, struct now now, struct outbox *outbox)
 {
 	struct core_config config = { .cluster = slice_str("sim"), .seed = world->seed ^ world->master.life,
-				      .prefetch_off = world->seed % 5 == 0 };
+				      .prefetch_off = world->seed % 5 == 0, .boot_id = world->boots + 1 };
 	struct core *core;
 	struct error error = { 0 };
 
@@ -375,18 +382,33 @@ static struct core *load(struct sim_world *world, struct now now, struct outbox 
 	return core;
 }
 
-/* I17, at an hour at which nothing is due yet: a load is a turn, and would fire it. */
+/* I17, at the hour of the turn that wrote them: what clocks did since then is seen by who looks at them. */
 static void check_load(struct sim_world *world)
 {
 	struct outbox outbox = { 0 };
-	struct now before = { .mono_ns = 1, .wall_ms = 1 };
-	struct core *core = load(world, before, &outbox);
+	struct core *core = load(world, world->disk.now, &outbox);
 
 	if (core_hash(core) != world->disk.hash_after)
 		world_fail(world, "I17: the state loaded from the rows of turn %u isn't the state that wrote them",
 			   (unsigned)world->disk.turn);
 	core_free(core);
 	outbox_free(&outbox);
+}
+
+/* Of the machine: only the wall clock says for how long it was off. */
+static void reboot(struct sim_world *world)
+{
+	world->boots++;
+	world->boot_ns = world->now_ns;
+	world_note(world, "the master's machine was rebooted");
+	if (world->wall_offset_ms != world->oracle.wall_offset_ms)
+		world->oracle.wrong_ns = world->now_ns;
+}
+
+void sim_master_clock(struct sim_world *world)
+{
+	if (world->master.up)
+		plan_turn(world, 0);
 }
 
 void sim_master_boot(struct sim_world *world)
@@ -396,9 +418,14 @@ void sim_master_boot(struct sim_world *world)
 
 	if (world->disk.turn)
 		check_load(world);
+	if (world->disk.turn && world_chance(world, 250))
+		reboot(world);
 	master->up = true;
-	master->core = load(world, world_time(world), &outbox);
-	disk_apply(&world->disk, &outbox, core_hash(master->core));
+	world->up_ns = world->now_ns;
+	world->oracle.decided_ns = world->now_ns;
+	world->oracle.wall_offset_ms = world->wall_offset_ms;
+	master->core = load(world, master_time(world), &outbox);
+	disk_apply(&world->disk, &outbox, core_hash(master->core), master_time(world));
 	oracle_durable(world, &outbox);
 	outbox_free(&outbox);
 	world_note(world, "the master starts");

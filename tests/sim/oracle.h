@@ -40,8 +40,14 @@ struct oracle_job {
 	bool held_before;                /* by the row before the latest durable one */
 
 	/* gates */
-	int64_t gate_due_ms;             /* durable */
 	uint32_t opened;                 /* round + 1 whose gate is open */
+
+	/* times; by the world's own clock */
+	int64_t since_ns;                /* its state was decided */
+	enum job_event since_by;
+	uint64_t wait_least_ms, wait_most_ms;    /* of a retry, as I12 wants it */
+	bool was_held;                   /* since then, for a while: what waits for its state stood still */
+	bool late, late_unsure;          /* its deadline had passed when its round began */
 };
 
 struct oracle_start {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* I12: as many failures as retries allow, each with its wait; rounds; delays and times of the day. */
+/* I12: as many failures as retries allow; rounds; delays and times of the day. */
 #include "oracle.h"
 
 /* A gate without a command, all of whose children were under way: another answer would decide nothing. */
@@ -64,25 +64,22 @@ static bool covered(const struct rec_job_spec *spec, const struct row_job *row, 
 	       (row->outcome == OUTCOME_SPAWN && on & 4);
 }
 
-/* I12: never less than configured, doubling up to the longest; jitter adds a quarter at most. */
-static void check_wait(struct sim_world *world, const struct rec_job_spec *spec, const struct row_job *row, uint32_t nth,
-		       int64_t wall_ms)
+/* I12: never less than configured, doubling up to the longest; jitter adds a quarter at most. Looked at when it is over. */
+static void note_wait(struct oracle_job *job, const struct rec_job_spec *spec, uint32_t nth)
 {
 	int64_t first = spec->backoff_ms ? (int64_t)spec->backoff_ms : LIMIT_RETRY_BACKOFF_MS;
 	int64_t last = spec->backoff_max_ms ? (int64_t)spec->backoff_max_ms : LIMIT_RETRY_BACKOFF_MAX_MS;
-	int64_t wait = first, slack;
+	int64_t wait = first;
 
 	last = last > first ? last : first;
 	while (--nth > 0 && wait < last)
 		wait = wait * 2 < last ? wait * 2 : last;
-	slack = spec->backoff_exact ? 0 : wait / 4;
-	if (row->due_ms < wall_ms + wait || row->due_ms > wall_ms + wait + slack)
-		world_fail(world, "I12: job %u waits %d ms, and %d to %d are right", (unsigned)row->job,
-			   (int)(row->due_ms - wall_ms), (int)wait, (int)(wait + slack));
+	job->wait_least_ms = (uint64_t)wait;
+	job->wait_most_ms = (uint64_t)(spec->backoff_exact ? wait : wait + wait / 4);
 }
 
 static void retries_failed(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
-			   const struct rec_job_spec *spec, int64_t wall_ms)
+			   const struct rec_job_spec *spec)
 {
 	bool again;
 
@@ -94,12 +91,12 @@ static void retries_failed(struct sim_world *world, const struct rec_event *even
 		world_fail(world, "I12: job %u is %s after %u failures, with %u retries", (unsigned)event->job,
 			   state_table[event->to].name, job->fails, (unsigned)spec->retry_max);
 	if (again && job->row.state == STATE_DELAYED)
-		check_wait(world, spec, &job->row, job->fails, wall_ms);
+		note_wait(job, spec, job->fails);
 }
 
 /* A worker that was told to end is no crash of the job's. */
 static void retries_lost(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
-			 const struct rec_job_spec *spec, int64_t wall_ms)
+			 const struct rec_job_spec *spec)
 {
 	uint64_t limit = spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
 	bool told = job->row.outcome == OUTCOME_STOPPED;
@@ -113,21 +110,22 @@ static void retries_lost(struct sim_world *world, const struct rec_event *event,
 	if (event->to == STATE_DELAYED && job->lost >= limit)
 		world_fail(world, "I12: job %u goes on after %u lost attempts", (unsigned)event->job, job->lost);
 	if (event->to == STATE_DELAYED && job->row.state == STATE_DELAYED)
-		check_wait(world, spec, &job->row, told ? 1 : job->lost, wall_ms);
+		note_wait(job, spec, told ? 1 : job->lost);
 }
 
 static void retries_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			  const struct rec_job_spec *spec, int64_t wall_ms)
 {
+	(void)wall_ms;
 	if (event_opens_round(event))
 		job->fails = job->lost = 0;
 	if (!spec)
 		return;
 	if (event->event == EVENT_EXITED_FAIL ||
 	    (event->from == STATE_STOPPING && (event->to == STATE_DELAYED || event->to == STATE_TIMED_OUT)))
-		retries_failed(world, event, job, spec, wall_ms);
+		retries_failed(world, event, job, spec);
 	else if (event->event == EVENT_LOST && event->from == STATE_RUNNING && event->to != STATE_UNKNOWN)
-		retries_lost(world, event, job, spec, wall_ms);
+		retries_lost(world, event, job, spec);
 }
 
 const struct oracle_check oracle_retries = { .turn = retries_turn, .event = retries_event };
@@ -144,10 +142,4 @@ static void stages_event(struct sim_world *world, const struct rec_event *event,
 		world_fail(world, "job %u asks nobody", (unsigned)event->job);
 }
 
-static void stages_start(struct sim_world *world, const struct oracle_start *start)
-{
-	if (start->spec->not_before_ms > world_time(world).wall_ms)
-		world_fail(world, "job %u starts before its time", (unsigned)start->job->job);
-}
-
-const struct oracle_check oracle_stages = { .event = stages_event, .start = stages_start };
+const struct oracle_check oracle_stages = { .event = stages_event };

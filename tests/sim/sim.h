@@ -39,6 +39,7 @@ struct sim_graph {
 	struct arena arena;
 	uint64_t run;                    /* as acknowledged; 0 until then */
 	bool answered;
+	int64_t submitted_ns;            /* decided, durably */
 };
 
 enum sim_feature {
@@ -80,9 +81,10 @@ struct disk {
 	size_t count, cap;
 	uint64_t turn;                   /* latest applied */
 	uint64_t hash_after;             /* of the core's state in that turn */
+	struct now now;                  /* when it was decided */
 };
 
-void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after);
+void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now);
 const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key);
 enum err disk_load(const struct disk *disk, struct core *core, struct error *error);
 void disk_free(struct disk *disk);
@@ -113,7 +115,7 @@ enum happening {
 	HAPPENS_TURN, HAPPENS_COMMIT, HAPPENS_MASTER_CRASH, HAPPENS_MASTER_BOOT,
 	HAPPENS_CONNECT, HAPPENS_BREAK, HAPPENS_BEAT, HAPPENS_LEASE_END,
 	HAPPENS_JOB_END, HAPPENS_KILL, HAPPENS_KEEPER_CRASH, HAPPENS_KEEPER_BOOT, HAPPENS_MACHINE_CRASH,
-	HAPPENS_CLIENT, HAPPENS_PAUSE, HAPPENS_PARTITION,
+	HAPPENS_CLIENT, HAPPENS_PAUSE, HAPPENS_PARTITION, HAPPENS_CLOCK,
 };
 
 struct event {
@@ -174,6 +176,9 @@ struct sim_worker {
 struct sim_turn {
 	struct outbox outbox;            /* first: the pipeline's pointer is ours */
 	uint64_t hash_after;
+	struct now now;
+	int64_t decided_ns;              /* by the world's own clock */
+	int64_t wall_offset_ms;
 };
 
 struct sim_master {
@@ -205,13 +210,19 @@ struct oracle {
 	struct map jobs;                 /* serial to struct oracle_job */
 	struct map runs;                 /* run to struct sim_graph, once durable */
 	uint64_t starts, results;
+	int64_t decided_ns;              /* when what is being made durable was decided */
+	int64_t wall_offset_ms;          /* then */
+	int64_t wrong_ns;                /* since when a reboot may have taken the wall clock's word for a step */
 };
 
 struct sim_world {
 	uint64_t seed;
 	struct rand_state rand;
 	int64_t now_ns;
-	int64_t wall_offset_ms;
+	int64_t wall_offset_ms;          /* from the right time: clocks are set */
+	uint64_t boots;                  /* of the master's machine */
+	int64_t boot_ns;                 /* when the last one was */
+	int64_t up_ns;                   /* when the master began to serve */
 	struct event *heap;
 	size_t heap_count, heap_cap;
 	uint64_t order;
@@ -255,6 +266,7 @@ struct event *world_plan(struct sim_world *world, int64_t after_ns, enum happeni
 uint64_t world_rand(struct sim_world *world, uint64_t limit);
 bool world_chance(struct sim_world *world, unsigned per_mille);
 struct now world_time(const struct sim_world *world);
+struct now master_time(const struct sim_world *world);   /* by the clocks of its machine, which may have been rebooted */
 void world_note(struct sim_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void world_fail(struct sim_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -271,6 +283,7 @@ void sim_master_crash(struct sim_world *world);
 void sim_master_receive(struct sim_world *world, const struct event *event);
 void sim_master_turn(struct sim_world *world);
 void sim_master_commit_done(struct sim_world *world);
+void sim_master_clock(struct sim_world *world);         /* its wall clock was set */
 
 /* worker.c */
 void sim_worker_boot(struct sim_world *world, struct sim_worker *worker);

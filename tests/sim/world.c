@@ -56,6 +56,26 @@ struct now world_time(const struct sim_world *world)
 			     .wall_ms = WALL_START_MS + world->wall_offset_ms + world->now_ns / MS };
 }
 
+struct now master_time(const struct sim_world *world)
+{
+	struct now now = world_time(world);
+
+	now.mono_ns = world->now_ns - world->boot_ns + NS_PER_S;
+	now.boot_ns = now.mono_ns + 5 * NS_PER_S;
+	return now;
+}
+
+/* By seconds, an hour or ten years from the right time. */
+static void clock_set(struct sim_world *world)
+{
+	static const int64_t spans[] = { 0, 30000, 3600000, INT64_C(315576000000) };
+	int64_t span = spans[world_rand(world, 4)];
+
+	world->wall_offset_ms = world_chance(world, 500) ? span : -span;
+	world_note(world, "the clocks are set %lld s from the right time", (long long)(world->wall_offset_ms / 1000));
+	sim_master_clock(world);
+}
+
 static bool event_before(const struct event *a, const struct event *b)
 {
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
@@ -272,6 +292,9 @@ static void fault_happens(struct sim_world *world, const struct event *event)
 		if (worker->conn)
 			conn_break(world, worker->conn);
 		break;
+	case HAPPENS_CLOCK:
+		clock_set(world);
+		break;
 	default:
 		break;
 	}
@@ -332,7 +355,7 @@ static void happen(struct sim_world *world, struct event *event)
 static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 {
 	static const enum happening faults[] = { HAPPENS_MASTER_CRASH, HAPPENS_BREAK, HAPPENS_KEEPER_CRASH,
-						 HAPPENS_MACHINE_CRASH, HAPPENS_PAUSE, HAPPENS_PARTITION };
+						 HAPPENS_MACHINE_CRASH, HAPPENS_PAUSE, HAPPENS_PARTITION, HAPPENS_CLOCK };
 
 	memset(world, 0, sizeof(*world));
 	world->seed = seed;
@@ -390,6 +413,8 @@ static void world_live(struct sim_world *world)
 		if (world->faults && (world->now_ns > calm_ns || (!until_then && client_at_rest(world)))) {
 			world->faults = false;
 			world->calm_ns = world->now_ns;
+			world->wall_offset_ms = 0;
+			sim_master_clock(world);
 			world_note(world, "from here on nothing goes wrong");
 		}
 		world->events_done++;
