@@ -2,7 +2,7 @@
 PRAGMA application_id = 1953068142;
 PRAGMA user_version = 2;
 
--- counters: generation, boot, next_run, next_job, next_worker, turn
+-- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
 	name TEXT NOT NULL,
 	value INTEGER NOT NULL,
@@ -33,7 +33,8 @@ CREATE TABLE run (
 	ended_ms INTEGER NOT NULL, -- UTC
 	counts BLOB NOT NULL, -- when ended: jobs by state, u32 little-endian each
 	forgiven INTEGER NOT NULL, -- when ended: bad ends of jobs that count as good ones
-	dead INTEGER NOT NULL -- when ended: jobs with a dead letter
+	dead INTEGER NOT NULL, -- when ended: jobs with a dead letter
+	steady_ms INTEGER NOT NULL -- submitted, by the steady clock of intervals
 ) STRICT;
 
 -- a run's graph as submitted, in parts; those that came later follow; immutable
@@ -60,14 +61,14 @@ CREATE TABLE job (
 	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
 	code INTEGER NOT NULL,
 	cause INTEGER NOT NULL, -- serial number + 1 of the job that settled it
-	due_ms INTEGER NOT NULL, -- UTC; of a delayed job, or when a gate expires
+	due_ms INTEGER NOT NULL, -- when what its state waits for is due, by the steady clock of intervals
 	started_ms INTEGER NOT NULL, -- UTC
 	ended_ms INTEGER NOT NULL, -- UTC
 	cpu_us INTEGER NOT NULL,
 	rss_kib INTEGER NOT NULL,
 	out_bytes INTEGER NOT NULL,
 	priority INTEGER NOT NULL, -- 0 to 100
-	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter
+	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began
 ) STRICT;
 
 -- what people said of a gate

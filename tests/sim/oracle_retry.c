@@ -57,7 +57,7 @@ static bool covered(const struct rec_job_spec *spec, const struct row_job *row, 
 	bool listed = spec->retry_codes.n == 0;
 
 	if (event->from == STATE_STOPPING)
-		return (on & 8) != 0;
+		return (on & 8) != 0 && row->stop_cause != EVENT_DEADLINE;
 	for (size_t i = 0; i < spec->retry_codes.n; i++)
 		listed = listed || (int64_t)spec->retry_codes.at[i] == row->code;
 	return (row->outcome == OUTCOME_EXIT && on & 1 && listed) || (row->outcome == OUTCOME_SIGNAL && on & 2) ||

