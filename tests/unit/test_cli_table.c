@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows in the four styles; nothing of what jobs wrote gets through unescaped. */
+#include "base/text.h"
 #include "cli/records.h"
 #include "cli/rows.h"
 #include "greatest.h"
