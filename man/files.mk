@@ -18,6 +18,7 @@ man_pages = \
 	man/titan-logs.1 \
 	man/titan-ls.1 \
 	man/titan-master.1 \
+	man/titan-metrics.1 \
 	man/titan-plan.1 \
 	man/titan-priority.1 \
 	man/titan-protocol.7 \

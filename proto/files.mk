@@ -16,6 +16,8 @@ proto_sources = \
 	proto/message_encode.c \
 	proto/message_print.c \
 	proto/message_table.c \
+	proto/metrics.c \
+	proto/metrics.h \
 	proto/pack.c \
 	proto/pack.h \
 	proto/reasons.c \
@@ -30,5 +32,6 @@ proto_other = \
 	proto/errors.def \
 	proto/limits.def \
 	proto/messages.def \
+	proto/metrics.def \
 	proto/reasons.def \
 	proto/states.def

@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject ls show explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -95,6 +95,9 @@ _titan() {
 	show)
 		kind=job
 		;;
+	metrics)
+		options+=' --prometheus'
+		;;
 	explain)
 		kind=job
 		;;
@@ -109,7 +112,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject ls show explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

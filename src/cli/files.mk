@@ -14,6 +14,7 @@ cli_sources = \
 	src/cli/cmd_explain.c \
 	src/cli/cmd_logs.c \
 	src/cli/cmd_look.c \
+	src/cli/cmd_metrics.c \
 	src/cli/cmd_people.c \
 	src/cli/cmd_pipeline.c \
 	src/cli/cmd_rest.c \

@@ -114,6 +114,7 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	run->counts[to]++;
 	core->counts[from]--;
 	core->counts[to]++;
+	core->entered[to]++;
 	job->state = to;
 	derived = to == STATE_READY && from == STATE_WAITING && job->epoch == 0 && !(job->flags & JOB_STAGED);
 	if (!derived)

@@ -260,6 +260,7 @@ struct core {
 	struct name_map keys;            /* id to struct submit_key */
 	uint64_t live_jobs, live_runs;
 	uint64_t counts[STATE_COUNT];
+	uint64_t entered[STATE_COUNT];   /* moves into it; for people */
 
 	struct worker **workers;         /* ascending by number */
 	size_t worker_count, worker_cap;

@@ -14,6 +14,7 @@ void view_totals(const struct core *core, struct core_totals *ret_totals)
 	};
 
 	memcpy(totals.counts, core->counts, sizeof(totals.counts));
+	memcpy(totals.entered, core->entered, sizeof(totals.entered));
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 

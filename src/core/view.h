@@ -13,6 +13,7 @@ struct core_totals {
 	uint64_t next_run;
 	uint64_t live_runs, live_jobs;
 	uint64_t counts[STATE_COUNT];    /* live jobs by state */
+	uint64_t entered[STATE_COUNT];   /* how often a job came into it, since the master started */
 	uint64_t workers, slots, busy;
 	uint64_t stale_results;          /* acknowledged and not applied */
 };

@@ -94,9 +94,7 @@ static enum err on_query(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	error.code = ERR_NONE;
-	if (msg.what < QUERY_STATUS || (msg.what > QUERY_EXPLAIN && msg.what != QUERY_DEAD))
-		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)msg.what);
-	else if (msg.job.len > sizeof(query->job))
+	if (msg.job.len > sizeof(query->job))
 		error_set(&error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d", msg.job.len,
 			  LIMIT_NAME_MAX_LEN);
 	if (error.code != ERR_NONE) {
@@ -242,6 +240,7 @@ static enum err on_done(struct incoming_frame *in)
 	input->done.at = msg.items.at;
 	input->done.n = msg.items.n;
 	tell_logs(in, msg.items.at, msg.items.n);
+	metrics_results(in->master, msg.items.at, msg.items.n);
 	return ERR_NONE;
 }
 

@@ -19,6 +19,7 @@ master_sources = \
 	src/master/logs.h \
 	src/master/master.c \
 	src/master/master.h \
+	src/master/metrics.c \
 	src/master/publish.c \
 	src/master/query.c \
 	src/master/reveal.c \

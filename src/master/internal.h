@@ -8,6 +8,7 @@
 
 #include <ev.h>
 
+#include "base/histogram.h"
 #include "base/map.h"
 #include "core/core.h"
 #include "core/view.h"
@@ -103,7 +104,8 @@ struct query {
 /* ---- the master ---- */
 
 struct master_stats {
-	uint64_t turns, inputs, frames_in, refused_frames, refused_connections, late_frames;
+	uint64_t turns, inputs, frames_in, refused_frames, refused_connections, late_frames, results;
+	struct histogram stall, job_run;
 };
 
 struct master {
@@ -114,6 +116,9 @@ struct master {
 	int64_t due_ns;                  /* what it is set to */
 	struct ev_timer publish_timer, end_timer;
 	struct ev_async store_wake, logs_wake;
+	struct ev_check woken;
+	struct ev_prepare about_to_sleep;
+	int64_t woken_ns;
 	struct ev_idle awake;            /* started: the loop won't sleep */
 	bool again;                      /* a turn is wanted, whatever the inbox says */
 	struct ev_signal sigterm, sigint;
@@ -220,6 +225,11 @@ void history_run_row(const struct row_run *row, struct arena *arena, struct rec_
 void history_reopened(struct master *master, struct history *history);   /* the core has taken its rows */
 void history_free_answer(struct store_query *answer);            /* NULL is fine */
 void history_free(struct master *master);
+
+/* metrics.c */
+void metrics_start(struct master *master);
+void metrics_results(struct master *master, const struct rec_done *items, size_t count);
+void metrics_answer(struct master *master, struct master_turn *turn, const struct query *query);
 
 /* copies.c */
 void copies_answer(struct master *master);                       /* those that are complete */

@@ -282,6 +282,7 @@ static void init_watchers(struct master *master)
 	master->sigterm.data = master;
 	master->sigint.data = master;
 	ev_prepare_start(master->loop, &master->turn_watcher);
+	metrics_start(master);
 	ev_async_start(master->loop, &master->store_wake);
 	ev_async_start(master->loop, &master->logs_wake);
 	ev_signal_start(master->loop, &master->sigterm);

@@ -398,6 +398,7 @@ static void run_dead(struct master *master, struct master_turn *turn, struct que
 
 static void run_one(struct master *master, struct master_turn *turn, struct query *query)
 {
+	struct error error;
 	const struct session *session = session_find(master, query->conn);
 
 	query->next = NULL;
@@ -432,10 +433,16 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		break;
 	case QUERY_DEAD:
 		run_dead(master, turn, query);
+	case QUERY_METRICS:
+		metrics_answer(master, turn, query);
+		query_free(master, query);
 		break;
 	case QUERY_IS_ACT:
 		history_ask(master, query);
 		break;
+	default:
+		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)query->what);
+		refuse(master, turn, query, &error);
 	}
 }
 

@@ -281,6 +281,7 @@ static bool commit_batch(struct store *store)
 	if (batch->rows > 0) {
 		store->stats.commits++;
 		store->stats.last_commit_ns = took_ns;
+		histogram_add(&store->stats.commit, (uint64_t)took_ns);
 		if (took_ns > store->stats.longest_commit_ns)
 			store->stats.longest_commit_ns = took_ns;
 		store->stats.replaced += batch->rows - batch->written;

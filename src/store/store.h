@@ -8,6 +8,7 @@
 #ifndef TITAN_STORE_STORE_H
 #define TITAN_STORE_STORE_H
 
+#include "base/histogram.h"
 #include "core/outbox.h"
 #include "proto/error.h"
 
@@ -71,6 +72,7 @@ struct store_stats {
 	uint64_t commits, turns, rows, checkpoints;
 	uint64_t replaced;               /* of the rows: not written, a later one in the commit has the key */
 	int64_t last_commit_ns, longest_commit_ns;
+	struct histogram commit;
 	bool full;                       /* little room is left: nothing new ought to be taken */
 	bool stuck;                      /* none is: the latest batch is tried again and again */
 };

@@ -4,6 +4,7 @@
 unit_programs = \
 	tests/unit/test_base_buf \
 	tests/unit/test_base_clock \
+	tests/unit/test_base_histogram \
 	tests/unit/test_base_io \
 	tests/unit/test_base_map \
 	tests/unit/test_base_place \
@@ -61,6 +62,9 @@ tests_unit_test_base_buf_LDADD = $(base_libs)
 
 tests_unit_test_base_clock_SOURCES = tests/unit/test_base_clock.c
 tests_unit_test_base_clock_LDADD = $(base_libs)
+
+tests_unit_test_base_histogram_SOURCES = tests/unit/test_base_histogram.c
+tests_unit_test_base_histogram_LDADD = $(base_libs)
 
 tests_unit_test_base_io_SOURCES = tests/unit/test_base_io.c
 tests_unit_test_base_io_LDADD = $(base_libs)
