@@ -433,6 +433,7 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		break;
 	case QUERY_DEAD:
 		run_dead(master, turn, query);
+		break;
 	case QUERY_METRICS:
 		metrics_answer(master, turn, query);
 		query_free(master, query);

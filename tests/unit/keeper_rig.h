@@ -321,6 +321,24 @@ static inline bool rig_file_appears(const char *path)
 	return false;
 }
 
+static inline bool rig_same_link(const char *left, const char *right)
+{
+	char a[PATH_MAX], b[PATH_MAX];
+	ssize_t a_len = readlink(left, a, sizeof(a)), b_len = readlink(right, b, sizeof(b));
+
+	return a_len > 0 && a_len == b_len && memcmp(a, b, (size_t)a_len) == 0;
+}
+
+/* An init is a copy of its keeper, so of this program, in another space of numbers. With it goes all in there. */
+static inline bool rig_is_init(pid_t pid)
+{
+	char exe[64], space[64];
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	snprintf(space, sizeof(space), "/proc/%d/ns/pid", (int)pid);
+	return rig_same_link(exe, "/proc/self/exe") && !rig_same_link(space, "/proc/self/ns/pid");
+}
+
 /* What a killed keeper left running: no test leaves a process behind. */
 static inline void rig_kill_orphans(struct rig *rig)
 {
@@ -339,7 +357,7 @@ static inline void rig_kill_orphans(struct rig *rig)
 		found = 0;
 		tree_processes(&list);
 		for (size_t i = 0; i < list.n; i++)
-			if (tree_mark(list.at[i], mark, &job, &epoch))
+			if (rig_is_init(list.at[i]) || tree_mark(list.at[i], mark, &job, &epoch))
 				found += kill(list.at[i], SIGKILL) == 0;
 	} while (found > 0);
 	pid_list_free(&list);
