@@ -119,10 +119,8 @@ static void parents_draw(
 }
 
 static void state_draw(
-	const struct app *app, struct pane pane, int y, const struct columns *at, unsigned state)
+	const struct app *app, struct pane pane, int y, const struct columns *at, const struct state_info *look)
 {
-	const struct state_info *look = &state_table[state];
-
 	pane_str(pane, at->word, y, theme_state(&app->theme, look), look->word);
 }
 
@@ -136,6 +134,7 @@ static void node_draw(const struct app *app, struct pane pane, int y, const stru
 	uint32_t counts[STATE_COUNT] = { 0 };
 	struct tally tally = { 0 };
 	unsigned state = graph->states[row->job];
+	const struct state_info *look;
 	struct buf name = { 0 };
 	char text[160];
 	int x = at->detail;
@@ -146,19 +145,16 @@ static void node_draw(const struct app *app, struct pane pane, int y, const stru
 		state = group_state(&tally, counts);
 		pane_str(pane, at->name - 2, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), "+");
 	}
-	if (app->dag.failures_only)
-		pane_str(pane, 1, y, theme_state(&app->theme, &state_table[state]),
-			theme_glyph(&app->theme, &state_table[state]));
-	else
-		pane_str(pane, 1 + 2 * node_lane(lanes), y, theme_state(&app->theme, &state_table[state]),
-			theme_glyph(&app->theme, &state_table[state]));
+	look = node->folded ? &state_table[state] : job_face(graph, row->job);
+	pane_str(pane, app->dag.failures_only ? 1 : 1 + 2 * node_lane(lanes), y, theme_state(&app->theme, look),
+		theme_glyph(&app->theme, look));
 	if (lanes->missing > 0 && !app->dag.failures_only)
 		pane_printf(pane, 1 + 2 * app->dag.lanes.width, y, theme_style(&app->theme, COLOUR_YELLOW, 0),
 			"+%u", lanes->missing > 99 ? 99 : lanes->missing);
 	node_name(app, row->node, &name);
 	pane_clipped(pane, at->name, y, at->name_width, plain, buf_slice(&name), app->theme.ascii);
 	buf_free(&name);
-	state_draw(app, pane, y, at, state);
+	state_draw(app, pane, y, at, look);
 	if (node->folded) {
 		x = group_detail(app, pane, x, y, &tally, node->member_count);
 	} else if (state != STATE_WAITING) {
@@ -174,7 +170,7 @@ static void member_draw(const struct app *app, struct pane pane, int y, const st
 			const struct dag_row *row, int64_t now_ms)
 {
 	const struct tui_graph *graph = &app->model.graph;
-	const struct state_info *look = &state_table[graph->states[row->job]];
+	const struct state_info *look = job_face(graph, row->job);
 	struct style plain = { 0 };
 	char text[160];
 	int x = at->name + 2;
@@ -186,7 +182,7 @@ static void member_draw(const struct app *app, struct pane pane, int y, const st
 	}
 	x = pane_str(pane, x, y, theme_state(&app->theme, look), theme_glyph(&app->theme, look)) + 1;
 	pane_clipped(pane, x, y, at->name_width - 4, plain, graph->jobs[row->job].name, app->theme.ascii);
-	state_draw(app, pane, y, at, graph->states[row->job]);
+	state_draw(app, pane, y, at, look);
 	job_outcome(app, &graph->jobs[row->job], graph->states[row->job], now_ms, text, sizeof text);
 	pane_str(pane, at->detail, y, plain, text);
 }

@@ -6,13 +6,19 @@
 #include "base/clock.h"
 #include "tui/view.h"
 
+/* What the pipeline itself goes on from needs nobody. */
+static bool run_needs(const struct tui_run *run)
+{
+	return tally_of(run->counts).fail > run->forgiven;
+}
+
 size_t needs_count(const struct app *app)
 {
 	const struct model *model = &app->model;
 	size_t count = model->totals.workers_silent + model->totals.workers_lost;
 
 	for (size_t i = 0; i < model->run_count; i++)
-		count += tally_of(model->runs[i]->counts).fail > 0;
+		count += run_needs(model->runs[i]);
 	return count;
 }
 
@@ -23,7 +29,7 @@ static const struct tui_job *first_failure(const struct app *app, uint64_t run, 
 	if (graph->run != run)
 		return NULL;
 	for (size_t i = 0; i < graph->count; i++) {
-		if (graph->jobs[i].job != 0 && state_needs_eyes(graph->states[i])) {
+		if (graph->jobs[i].job != 0 && state_needs_eyes(graph->states[i]) && !graph->jobs[i].forgiven) {
 			*ret_state = graph->states[i];
 			return &graph->jobs[i];
 		}
@@ -103,7 +109,7 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 		if (model->workers[i]->state != WORKER_UP)
 			worker_draw(app, pane, (int)++shown, model->workers[i]);
 	for (size_t i = model->run_count; i-- > 0 && shown < room;)
-		if (tally_of(model->runs[i]->counts).fail > 0)
+		if (run_needs(model->runs[i]))
 			failure_draw(app, pane, (int)++shown, model->runs[i], now_ms);
 	return all;
 }

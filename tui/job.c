@@ -103,6 +103,13 @@ static void waits_for(const struct tui_job *job, unsigned state, int64_t now_ms,
 		snprintf(out, size, "for a person");
 }
 
+const struct state_info *job_face(const struct tui_graph *graph, size_t index)
+{
+	unsigned state = graph->states[index];
+
+	return state == STATE_FAILED && graph->jobs[index].dead ? &state_dead : &state_table[state];
+}
+
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
 	size_t size)
 {
@@ -169,7 +176,7 @@ void job_draw(struct app *app, struct pane pane, int64_t now_ms)
 	if (!row)
 		return;
 	job = &graph->jobs[row->job];
-	look = &state_table[graph->states[row->job]];
+	look = job_face(graph, row->job);
 	x = pane_printf(pane, 0, 0, bold, "JOB %" PRIu64 "/", graph->run);
 	pane_clipped(pane, x, 0, pane.width - x, bold, job->name, app->theme.ascii);
 	if (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded) {

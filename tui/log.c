@@ -316,7 +316,7 @@ static void head_draw(const struct app *app, struct pane pane)
 	int x = pane_printf(pane, 0, 0, bold, "LOG %" PRIu64 "/%s", log->run, log->name) + 2;
 
 	if (graph->run == log->run && log->index < graph->count) {
-		const struct state_info *look = &state_table[graph->states[log->index]];
+		const struct state_info *look = job_face(graph, log->index);
 
 		x = pane_printf(pane, x, 0, theme_state(&app->theme, look), "%s %s",
 			    theme_glyph(&app->theme, look), look->word) +

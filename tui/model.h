@@ -21,6 +21,7 @@ struct tui_run {
 	enum run_state state;
 	uint64_t jobs;
 	uint32_t counts[STATE_COUNT];
+	uint32_t forgiven;               /* of the bad ends, those that count as good ones */
 	int64_t submitted_ms, ended_ms;
 	uint64_t seen;                   /* the snapshot that last had it */
 };
@@ -44,6 +45,8 @@ struct tui_job {                         /* kept small: there may be 100,000 */
 	uint32_t need_count, code;
 	uint16_t tries, crashes, retry_max;
 	uint8_t outcome;                 /* enum outcome */
+	bool dead;                       /* it has a dead letter */
+	bool forgiven;                   /* its bad end counts as a good one */
 };
 
 static inline struct slice job_worker(const struct tui_job *job)

@@ -134,6 +134,7 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 	run->jobs = row->jobs;
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		run->counts[i] = i < row->counts.n ? (uint32_t)row->counts.at[i] : 0;
+	run->forgiven = (uint32_t)row->forgiven;
 	run->submitted_ms = row->submitted_ms;
 	run->ended_ms = row->ended_ms;
 	run->seen = model->snapshot;
@@ -285,6 +286,8 @@ void model_put_job(struct model *model, const struct rec_job_row *row, enum chan
 	job->crashes = small(row->crashes);
 	job->code = (uint32_t)row->code;
 	job->outcome = row->outcome < OUTCOME_COUNT ? (uint8_t)row->outcome : OUTCOME_NONE;
+	job->dead = row->dead;
+	job->forgiven = row->forgiven;
 	job->due_ms = row->due_ms;
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;

@@ -161,6 +161,8 @@ const struct dag_row *dag_selected(const struct app *app);       /* NULL if ther
 size_t dag_selected_at(const struct app *app);
 void dag_draw(struct app *app, struct pane pane, int64_t now_ms);
 /* job.c: a job in words */
+/* How it is shown: DEAD over FAILED. */
+const struct state_info *job_face(const struct tui_graph *graph, size_t index);
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
 	size_t size);
 void job_draw(struct app *app, struct pane pane, int64_t now_ms);

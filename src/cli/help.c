@@ -172,16 +172,23 @@ static void topic_selectors(const struct look *look, struct buf *out)
 			 "  4127/encode[7]  a job of a fan-out\n");
 }
 
+static void state_line(const struct look *look, const struct state_info *state, struct buf *out)
+{
+	buf_add_str(out, "  ");
+	look_state(look, state, out);
+	/* A glyph is one cell, whatever its bytes. */
+	for (size_t cells = strlen(state->word) + 2; cells < 10; cells++)
+		buf_add_byte(out, ' ');
+	buf_addf(out, "%-12s %s\n", state->name, state->fact);
+}
+
 static void topic_states(const struct look *look, struct buf *out)
 {
 	heading(look, "States of a job", out);
 	for (int i = 0; i < STATE_COUNT; i++) {
-		buf_add_str(out, "  ");
-		look_state(look, &state_table[i], out);
-		/* A glyph is one cell, whatever its bytes. */
-		for (size_t cells = strlen(state_table[i].word) + 2; cells < 10; cells++)
-			buf_add_byte(out, ' ');
-		buf_addf(out, "%-12s %s\n", state_table[i].name, state_table[i].fact);
+		state_line(look, &state_table[i], out);
+		if (i == STATE_FAILED)
+			state_line(look, &state_dead, out);
 	}
 }
 

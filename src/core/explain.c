@@ -84,6 +84,28 @@ static enum reason tell_waiting(struct telling *telling)
 	return REASON_WAITS_FOR_DEPENDENCY;
 }
 
+static void tell_count(struct telling *telling, const char *lead, uint64_t count, const char *one, const char *many)
+{
+	buf_addf(&telling->words, "%s%llu %s", lead, (unsigned long long)count, count == 1 ? one : many);
+}
+
+static enum reason tell_delayed(struct telling *telling)
+{
+	const struct job *job = telling->job;
+
+	buf_add_str(&telling->words, "it is due in ");
+	tell_wait(telling);
+	if (retry_failures(job) > 0) {
+		tell_count(telling, ": ", retry_failures(job), "failure", "failures");
+		tell_count(telling, ", ", telling->spec->retry_max, "retry allowed", "retries allowed");
+	}
+	if (job->crashes > 0) {
+		tell_count(telling, "; ", job->crashes, "attempt lost", "attempts lost");
+		buf_addf(&telling->words, ", %llu are the limit", (unsigned long long)crash_limit(telling->spec));
+	}
+	return REASON_DUE;
+}
+
 static enum reason tell_approval(struct telling *telling)
 {
 	const struct gate *gate = gate_find(telling->core, job_serial(telling->job));
@@ -164,9 +186,7 @@ static enum reason tell(struct telling *telling)
 	case STATE_WAITING:
 		return tell_waiting(telling);
 	case STATE_DELAYED:
-		buf_add_str(&telling->words, "it is due in ");
-		tell_wait(telling);
-		return REASON_DUE;
+		return tell_delayed(telling);
 	case STATE_APPROVAL:
 		return tell_approval(telling);
 	case STATE_READY:

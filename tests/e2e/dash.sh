@@ -20,7 +20,7 @@ like 'and what needs a person' "$out" 'NEEDS YOU \(1\)'
 
 exits 'the graph as a file' 0 titan dash --view dag --dump-screen - --exit-after=idle
 like 'folds the twelve' "$out" '\+ c\[12\] +FAIL'
-like 'shows the one that failed' "$out" 'c\[3\] +FAIL +exit 1'
+like 'shows the one that failed' "$out" 'c\[3\] +DEAD +exit 1'
 like 'and who waited for it' "$out" ' d +SKIP +because of c\[3\]'
 like 'with lines' "$out" '├─┘|`-|\+-'"'"
 

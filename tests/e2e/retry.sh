@@ -40,6 +40,36 @@ exits "all of them" 0 titan retry --all "$run"
 exits "succeed" 0 titan --timeout 20s wait "$run"
 is "once more each" "$(tries_of a)$(tries_of b)$(tries_of c)$(tries_of d)" 2742
 
+# By outcome: what the policy covers is tried again by itself, with its wait, and nothing else is.
+cat >"$test_dir/policies.yaml" <<EOF
+jobs:
+  busy:
+    run: 'echo busy >>$log; [ \$(grep -c "^busy\$" $log) -ge 3 ] || exit 75'
+    retry: {max: 5, backoff: 20ms..40ms, jitter: false, codes: [75, 11]}
+  broken: {run: 'echo broken >>$log; exit 2', retry: {max: 5, backoff: 10ms, codes: [75]}}
+  killed: {run: 'echo killed >>$log; [ \$(grep -c "^killed\$" $log) -ge 2 ] || kill -KILL \$\$', retry: {max: 1, backoff: 10ms, on: [signal]}}
+  slow:
+    run: 'echo slow >>$log; [ \$(grep -c "^slow\$" $log) -ge 2 ] || sleep 600'
+    timeout: 300ms
+    retry: {max: 1, backoff: 10ms, on: [timeout]}
+  late: {run: 'echo late >>$log; sleep 600', timeout: 200ms, retry: {max: 3, backoff: 10ms}}
+EOF
+exits "a pipeline of policies" 1 titan run -w "$test_dir/policies.yaml"
+run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
+is "a listed code is retried until it ends well" "$(job_state "$run" busy)$(tries_of busy)" succeeded3
+is "another one isn't" "$(job_state "$run" broken)$(tries_of broken)" failed1
+is "a signal is, where it is listed" "$(job_state "$run" killed)$(tries_of killed)" succeeded2
+is "a time-out is, where it is listed" "$(job_state "$run" slow)$(tries_of slow)" succeeded2
+is "and isn't, where nothing was said" "$(job_state "$run" late)$(tries_of late)" timed_out1
+until_true 10 no_job_process
+ok "what was out of time has left no process" no_job_process
+exits "a policy that contradicts itself" 2 titan run -e "a=true backoff=2m..5s"
+like "is refused with its place" "$err" 'shorter than the first'
+run=$(titan -q run -e "a=false retry=1 backoff=1h")
+until_true 20 job_is "$run" a delayed
+like "why a job waits for its retry is explained" "$(titan explain "$run/a")" 'due in 1h.*1 failure, 1 retry allowed'
+exits "and it can be cancelled" 0 titan cancel --wait "$run"
+
 exits "two scopes at once are refused" 2 titan retry --all --failed "$run"
 exits "and a scope for a job" 2 titan retry --all "$run/b"
 exits "a job that isn't there" 4 titan retry "$run/nope"

@@ -40,3 +40,11 @@ void job_continue_on(struct rand_state *rand, struct sim_graph *graph, struct re
 	(void)index;
 	job->continue_on = rand_below(rand, CONTINUE_ALL + 1);
 }
+
+void job_worker_deaths(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	(void)graph;
+	(void)index;
+	if (job->argv.n && rand_below(rand, 2))
+		job->worker_death = DEATH_KILL;
+}

@@ -144,7 +144,7 @@ struct process {
 	bool alive;
 	bool asked_to_stop;
 	bool ours;                       /* a child of the present keeper: its status will be known */
-	bool exclusive;
+	bool dies;                       /* with its keeper */
 	int64_t started_ns;
 };
 

@@ -79,6 +79,8 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 	while ((entry = ledger_next(worker->ledger, world->now_ns))) {
 		struct message *message = message_make(OP_STARTED);
 		int64_t takes = (int64_t)(1 + world_rand(world, world_chance(world, 100) ? 60000 : 400)) * MS;
+		const struct rec_job_spec *spec = oracle_spec(world, entry->job);
+		bool dies = entry->exclusive || (spec && spec->worker_death == DEATH_KILL);
 		struct process *process;
 
 		if (world->faults && world_chance(world, 15)) {
@@ -91,7 +93,7 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 			worker->processes = mem_resize(worker->processes, worker->process_cap, sizeof(*process));
 		}
 		process = &worker->processes[worker->process_count++];
-		*process = (struct process){ .exclusive = entry->exclusive, .job = entry->job, .epoch = entry->epoch, .id = ++world->next_process,
+		*process = (struct process){ .dies = dies, .job = entry->job, .epoch = entry->epoch, .id = ++world->next_process,
 					     .alive = true, .ours = true, .started_ns = world->now_ns };
 		oracle_started(world, worker, entry->job, entry->epoch);
 		world_plan(world, takes, HAPPENS_JOB_END, worker->index)->a = process->id;
@@ -393,9 +395,9 @@ void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker,
 	for (size_t i = worker->spool_count; machine && i-- > 0;)
 		if (worker->spool[i].at_ns + 5 * NS_PER_S > world->now_ns && world_chance(world, 500))
 			worker->spool[i] = worker->spool[--worker->spool_count];
-	/* What may not run twice doesn't outlive its keeper, which alone can end it in time. */
+	/* What may not run twice doesn't outlive its keeper, which alone can end it in time; nor what was asked not to. */
 	for (size_t i = worker->process_count; i-- > 0;) {
-		if (!machine && !worker->processes[i].exclusive)
+		if (!machine && !worker->processes[i].dies)
 			continue;
 		oracle_ended(world, worker->processes[i].job, worker->processes[i].epoch);
 		process_gone(worker, &worker->processes[i]);
