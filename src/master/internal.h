@@ -122,6 +122,8 @@ struct master {
 	struct ev_idle awake;            /* started: the loop won't sleep */
 	bool again;                      /* a turn is wanted, whatever the inbox says */
 	struct ev_signal sigterm, sigint;
+	struct ev_io clock_watcher;      /* of a timer that ends when the wall clock is set */
+	int clock_fd;
 	struct conn_set *conns;
 	struct listener *listener;
 	struct map sessions;

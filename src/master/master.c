@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -132,6 +133,42 @@ static void wake_logs(void *arg)
 	struct master *master = arg;
 
 	ev_async_send(master->loop, &master->logs_wake);
+}
+
+/* ---- the wall clock ---- */
+
+/* Far away, and cancelled by whoever sets the clock. */
+static void clock_arm(const struct master *master)
+{
+	struct itimerspec far = { .it_value.tv_sec = INT32_MAX };
+
+	if (timerfd_settime(master->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, NULL) < 0)
+		log_warn("a wall clock that is set will be seen late: %s", strerror(errno));
+}
+
+static void clock_cb(struct ev_loop *loop, struct ev_io *watcher, int events)
+{
+	struct master *master = watcher->data;
+	uint64_t times;
+
+	(void)loop;
+	(void)events;
+	if (read(master->clock_fd, &times, sizeof(times)) < 0 && errno == EAGAIN)
+		return;
+	log_info("the wall clock was set");
+	clock_arm(master);
+	master_stay_awake(master);
+}
+
+static void clock_watch(struct master *master)
+{
+	master->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (master->clock_fd < 0)
+		return;                  /* dates are looked at in every turn that something else causes */
+	ev_io_init(&master->clock_watcher, clock_cb, master->clock_fd, EV_READ);
+	master->clock_watcher.data = master;
+	ev_io_start(master->loop, &master->clock_watcher);
+	clock_arm(master);
 }
 
 /* ---- the end ---- */
@@ -287,6 +324,7 @@ static void init_watchers(struct master *master)
 	ev_async_start(master->loop, &master->logs_wake);
 	ev_signal_start(master->loop, &master->sigterm);
 	ev_signal_start(master->loop, &master->sigint);
+	clock_watch(master);
 	master->conns = conn_set_new(master->loop);
 }
 
@@ -346,6 +384,8 @@ static void finish(struct master *master)
 	arena_free(&master->scratch);
 	if (master->loop) {
 		conn_set_free(master->conns);
+		if (master->clock_fd >= 0)
+			close(master->clock_fd);
 		ev_loop_destroy(master->loop);
 	}
 	core_free(master->core);

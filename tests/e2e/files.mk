@@ -10,6 +10,7 @@ e2e_tests = \
 	tests/e2e/chaos-kills.sh \
 	tests/e2e/chaos-neighbours.sh \
 	tests/e2e/dash.sh \
+	tests/e2e/deadline.sh \
 	tests/e2e/demo.sh \
 	tests/e2e/dlq.sh \
 	tests/e2e/errors.sh \

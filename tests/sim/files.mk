@@ -40,6 +40,9 @@ sim_other = \
 	tests/sim/bugs/cascade-stops-after-one-level.patch \
 	tests/sim/bugs/codes-ignored.patch \
 	tests/sim/bugs/crash-limit-ignored.patch \
+	tests/sim/bugs/date-keeps-its-place.patch \
+	tests/sim/bugs/deadline-forgotten-at-load.patch \
+	tests/sim/bugs/deadline-of-an-old-round.patch \
 	tests/sim/bugs/delay-forgotten.patch \
 	tests/sim/bugs/discard-forgotten-in-the-row.patch \
 	tests/sim/bugs/epoch-does-not-grow.patch \
@@ -62,12 +65,14 @@ sim_other = \
 	tests/sim/bugs/no-grace-after-boot.patch \
 	tests/sim/bugs/once-runs-again.patch \
 	tests/sim/bugs/parked-forever.patch \
+	tests/sim/bugs/queue-time-starts-anew.patch \
 	tests/sim/bugs/retry-counted-twice.patch \
 	tests/sim/bugs/round-keeps-its-tries.patch \
 	tests/sim/bugs/round-leaves-an-open-gate.patch \
 	tests/sim/bugs/round-stops-at-children.patch \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \
+	tests/sim/bugs/skew-not-durable.patch \
 	tests/sim/bugs/slot-freed-early.patch \
 	tests/sim/bugs/spool-dropped-at-send.patch \
 	tests/sim/bugs/stale-adopted.patch \
