@@ -87,6 +87,29 @@ ours() {
 	rm -rf "$TITAN_STATE"
 }
 
+# Wake-ups and processor time of a master, a keeper and a link that have nothing to do.
+idle() {
+	"$titan" up --slots 2 >/dev/null
+	"$titan" run -w -e 'a; a=true' >/dev/null
+	sleep 1                                  # what the job left behind is put away
+	local master keeper link name pid before ticks span=12
+	master=$("$titan" --json status | sed -E 's/.*"master":\{"pid":([0-9]+).*/\1/')
+	keeper=$("$titan" --json status | sed -E 's/.*"workers":\[[^]]*"pid":([0-9]+).*/\1/')
+	link=$(pgrep -P "$keeper" -f link | head -n 1)
+	declare -A slept used
+	switches() { awk '/ctxt_switches/ { sum += $2 } END { print sum }' /proc/"$1"/task/*/status; }
+	cpu() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+	for pid in $master $keeper $link; do slept[$pid]=$(switches "$pid") used[$pid]=$(cpu "$pid"); done
+	sleep "$span"
+	for name in master keeper link; do
+		pid=${!name} before=${slept[${!name}]} ticks=${used[${!name}]}
+		figure "idle_${name}_wakeups" "$(awk -v n=$(($(switches "$pid") - before)) -v s=$span 'BEGIN { printf "%.2f", n / s }')" /s
+		figure "idle_${name}_cpu" "$(awk -v n=$(($(cpu "$pid") - ticks)) -v s=$span -v h="$(getconf CLK_TCK)" 'BEGIN { printf "%.3f", 100 * n / h / s }')" %
+	done
+	stop
+	rm -rf "$TITAN_STATE"
+}
+
 submits() {
 	mkdir -p "$TITAN_STATE"
 	"$titan" master >"$dir/master.log" 2>&1 &
@@ -120,6 +143,25 @@ peers() {
 		seq -f 'j%.0f:;@true;' 1 "$jobs"
 	} >"$dir/Makefile"
 	command -v make >/dev/null && spawning peer_make limit_spawn_sh_2 "$jobs" make -s -j2 -f "$dir/Makefile"
+	if command -v ninja >/dev/null; then
+		{
+			printf 'rule r\n  command = true\n'
+			seq -f 'build j%.0f: r' 1 "$jobs"
+		} >"$dir/build.ninja"
+		spawning peer_ninja limit_spawn_sh_2 "$jobs" ninja -C "$dir" -j2 --quiet
+	fi
+	if command -v beanstalkd >/dev/null; then
+		mkdir "$dir/beanstalkd"
+		again
+		local name number unit
+		while read -r name number unit; do
+			if [ "$name" = peer_beanstalkd ]; then
+				figure "$name" "$number" "$unit" "$(ratio "$number" "${value[limit_spawn_sh_2]}")" limit_spawn_sh_2
+			else
+				figure "$name" "$number" "$unit" "$(ratio "$number" "${value[limit_commit]}")" limit_commit
+			fi
+		done < <("$build/tests/bench/bench_beanstalk" "$dir/beanstalkd" $((jobs / 2)))
+	fi
 	if command -v parallel >/dev/null; then
 		head -n 1000 "$dir/lines" >"$dir/fewer"
 		spawning peer_parallel limit_spawn_sh_2 1000 sh -c "parallel -j2 <$dir/fewer"
@@ -129,4 +171,5 @@ peers() {
 limits
 ours
 submits
+idle
 peers

@@ -2,6 +2,7 @@
 # Kept by tests/list-sources --write.
 
 bench_programs = \
+	tests/bench/bench_beanstalk \
 	tests/bench/bench_codec \
 	tests/bench/bench_core \
 	tests/bench/bench_keeper \
@@ -9,6 +10,9 @@ bench_programs = \
 	tests/bench/bench_store \
 	tests/bench/bench_submit \
 	tests/bench/bench_tui
+
+tests_bench_bench_beanstalk_SOURCES = tests/bench/bench_beanstalk.c
+tests_bench_bench_beanstalk_LDADD = $(all_libs)
 
 tests_bench_bench_codec_SOURCES = tests/bench/bench_codec.c
 tests_bench_bench_codec_LDADD = $(all_libs)
