@@ -22,11 +22,13 @@ man_pages = \
 	man/titan-plan.1 \
 	man/titan-priority.1 \
 	man/titan-protocol.7 \
+	man/titan-pushback.1 \
 	man/titan-reject.1 \
 	man/titan-release.1 \
 	man/titan-restore.1 \
 	man/titan-retry.1 \
 	man/titan-run.1 \
+	man/titan-settle.1 \
 	man/titan-show.1 \
 	man/titan-states.7 \
 	man/titan-status.1 \

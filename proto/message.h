@@ -17,12 +17,13 @@ enum role { ROLE_NOBODY, ROLE_VIEWER, ROLE_SUBMITTER, ROLE_APPROVER, ROLE_OPERAT
 enum trigger { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE };
 enum attempt_phase { PHASE_QUEUED = 1, PHASE_RUNNING = 2, PHASE_ENDED = 3 };
 enum worker_state { WORKER_UP, WORKER_UNREACHABLE, WORKER_LOST };
-enum act_verb { ACT_CANCEL = 1, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_APPROVE, ACT_REJECT,
-		ACT_REQUEUE = 12, ACT_DISCARD = 13 };
+enum act_verb { ACT_CANCEL = 1, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_APPROVE, ACT_REJECT, ACT_PUSHBACK,
+		ACT_SETTLE, ACT_REQUEUE = 12, ACT_DISCARD = 13 };
 /* Objects that are no runs, and what SET does to them. */
 enum object_kind { OBJECT_WORKER = 1, OBJECT_POOL, OBJECT_TENANT, OBJECT_GROUP, OBJECT_LOCK, OBJECT_SCHEDULE };
 enum set_verb { SET_PUT = 1, SET_REMOVE, SET_PAUSE, SET_RESUME, SET_DRAIN, SET_TAKE, SET_DROP, SET_FIRE };
 enum retry_scope { RETRY_FAILED, RETRY_FROM, RETRY_ONLY, RETRY_ALL };
+enum settlement { SETTLE_DONE, SETTLE_FAILED, SETTLE_RETRY };
 enum gate_expiry { GATE_REJECT, GATE_APPROVE };
 /* Bits of retry_on and continue_on in a job_spec. */
 enum retry_on { RETRY_ON_EXIT = 1, RETRY_ON_SIGNAL = 2, RETRY_ON_SPAWN = 4, RETRY_ON_TIMEOUT = 8,
@@ -30,7 +31,7 @@ enum retry_on { RETRY_ON_EXIT = 1, RETRY_ON_SIGNAL = 2, RETRY_ON_SPAWN = 4, RETR
 enum continue_on { CONTINUE_FAILED = 1, CONTINUE_TIMED_OUT = 2, CONTINUE_DENIED = 4, CONTINUE_ALL = 7 };
 enum worker_death { DEATH_ADOPT, DEATH_KILL };
 enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5, QUERY_GATES = 6, QUERY_EXPLAIN = 7,
-		  QUERY_DEAD = 13, QUERY_METRICS = 15 };
+		  QUERY_DEAD = 13, QUERY_DECISIONS = 14, QUERY_METRICS = 15 };
 
 /* How often a job may run when nobody can say whether it did. */
 #define EXEC_MODES(X) \
@@ -43,6 +44,24 @@ enum exec_mode {
 	EXEC_MODES(X)
 #undef X
 	EXEC_MODE_COUNT
+};
+
+/* What was said of a gate, or of a job that nobody could know about. */
+#define VERDICTS(X) \
+	X(REJECTED, "rejected", "rejected") \
+	X(APPROVED, "approved", "approved") \
+	X(PUSHED_BACK, "pushed_back", "pushed back to") \
+	X(EXPIRED, "expired", "nobody decided in time: denied") \
+	X(EXPIRED_APPROVED, "expired_approved", "nobody decided in time: approved") \
+	X(DONE, "done", "said that it is done") \
+	X(FAILED, "failed", "said that it failed") \
+	X(RETRY, "retry", "wanted it run again")
+
+enum verdict {
+#define X(NAME, name, text) VERDICT_##NAME,
+	VERDICTS(X)
+#undef X
+	VERDICT_COUNT
 };
 
 /* How an attempt ended. */
@@ -170,6 +189,8 @@ bool message_allowed(enum opcode op, enum peer_kind sender, enum role role);
 void message_print(struct buf *out, enum opcode op, struct slice body);
 
 const char *outcome_name(enum outcome outcome);
+const char *verdict_name(enum verdict verdict);
+const char *verdict_text(enum verdict verdict);
 const char *exec_mode_name(enum exec_mode mode);
 bool exec_mode_by_name(struct slice name, enum exec_mode *ret_mode);
 const char *worker_state_name(enum worker_state state);

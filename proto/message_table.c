@@ -104,6 +104,24 @@ const char *outcome_name(enum outcome outcome)
 	return (unsigned)outcome < OUTCOME_COUNT ? names[outcome] : "unknown";
 }
 
+static const struct {
+	const char *name, *text;
+} verdicts[VERDICT_COUNT] = {
+#define X(NAME, name, text) [VERDICT_##NAME] = { name, text },
+	VERDICTS(X)
+#undef X
+};
+
+const char *verdict_name(enum verdict verdict)
+{
+	return (unsigned)verdict < VERDICT_COUNT ? verdicts[verdict].name : "unknown";
+}
+
+const char *verdict_text(enum verdict verdict)
+{
+	return (unsigned)verdict < VERDICT_COUNT ? verdicts[verdict].text : "said what isn't known here";
+}
+
 static const char *const exec_mode_names[EXEC_MODE_COUNT] = {
 #define X(NAME, name, text) [EXEC_##NAME] = name,
 	EXEC_MODES(X)

@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -80,13 +80,24 @@ _titan() {
 		kind=job
 		;;
 	approvals)
+		options+=' --all'
+		kind=run
 		;;
 	approve)
-		options+=' --message'
+		options+=' --message --digest'
 		kind=job
 		;;
 	reject)
+		options+=' --message --digest'
+		kind=job
+		;;
+	pushback)
+		options+=' --to --message --digest'
+		kind=job
+		;;
+	settle)
 		options+=' --message'
+		words='done failed retry'
 		kind=job
 		;;
 	ls)
@@ -112,7 +123,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

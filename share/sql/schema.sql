@@ -71,16 +71,21 @@ CREATE TABLE job (
 	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began
 ) STRICT;
 
--- what people said of a gate
+-- what people said of a gate, each their last word in a round; or of a job nobody could know about
 CREATE TABLE decision (
 	job INTEGER NOT NULL, -- serial number
-	round INTEGER NOT NULL,
-	person INTEGER NOT NULL, -- principal
+	round INTEGER NOT NULL, -- 16 bits; above them the attempt that was settled
+	person INTEGER NOT NULL, -- principal; -1: nobody in time
 	run INTEGER NOT NULL,
 	name TEXT NOT NULL, -- of the person
-	verdict INTEGER NOT NULL, -- 1 approved, 0 rejected
+	verdict INTEGER NOT NULL, -- enum verdict: 1 approved, 0 rejected
 	reason TEXT NOT NULL,
 	wall_ms INTEGER NOT NULL, -- UTC
+	job_name TEXT NOT NULL,
+	digest BLOB NOT NULL, -- of what was shown
+	target INTEGER NOT NULL, -- serial number of the job it was pushed back to
+	target_round INTEGER NOT NULL, -- that this opened
+	target_name TEXT NOT NULL,
 	PRIMARY KEY (job, round, person)
 ) STRICT, WITHOUT ROWID;
 

@@ -27,6 +27,8 @@ base_sources = \
 	src/base/place.h \
 	src/base/rand.c \
 	src/base/rand.h \
+	src/base/sha256.c \
+	src/base/sha256.h \
 	src/base/slice.h \
 	src/base/text.c \
 	src/base/text.h \

@@ -42,6 +42,8 @@ static struct slice next_command(const struct rec_job_row *job, struct arena *ar
 
 	if (job->why_code == REASON_APPROVAL)
 		verb = "approve";
+	else if (state == STATE_UNKNOWN)
+		verb = "settle";
 	else if (job->why_code == REASON_HELD)
 		verb = "release";
 	else if (state_terminal(state) && state != STATE_SUCCEEDED)
@@ -60,6 +62,8 @@ static struct slice next_command(const struct rec_job_row *job, struct arena *ar
 		buf_add_byte(&text, '/');
 		buf_add_slice(&text, job->name);
 	}
+	if (state == STATE_UNKNOWN)
+		buf_add_str(&text, " done|failed|retry -m 'HOW YOU KNOW'");
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;
@@ -73,7 +77,12 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 	struct buf text = { 0 };
 	struct slice copy;
 
-	buf_add_str(&text, state_table[state].fact);
+	if (job->settled_by == EVENT_EXPIRED || job->settled_by == EVENT_PERSON_DONE || job->settled_by == EVENT_PERSON_FAILED)
+		buf_add_str(&text, event_texts[job->settled_by]);
+	else if (state == STATE_CANCELLED && job->cause != 0)
+		buf_add_str(&text, "another job of its fan-out failed, which ends the rest of it");
+	else
+		buf_add_str(&text, state_table[state].fact);
 	if (job_stop_text(job).len > 0)
 		buf_addf(&text, ": %s", event_texts[job->stop_cause]);
 	if (outcome.len > 0 && state != STATE_SUCCEEDED) {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/decisions.h"
 #include "cli/failure.h"
 #include "cli/rows.h"
 
@@ -59,6 +60,12 @@ static const struct column detail_columns[] = {
 	{ "message", "question", false },
 	{ "approvals", "approvals", false },
 	{ "approvals_needed", "of", false },
+	{ "unblocks", "unblocks", false },
+	{ "from", "who may", false },
+	{ "digest", "digest", false },
+	{ "decisions", "decided", false },
+	{ "settled_by", "settled by", false },
+	{ "pushback", "pushed back", false },
 	{ "needs", "needs", false },
 	{ "tries", "tries", false },
 	{ "retry_max", "retries allowed", false },
@@ -100,7 +107,7 @@ static void number_or_none(struct records *records, uint64_t value)
 }
 
 static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
-		       size_t job_count)
+		       size_t job_count, struct slice_list decisions)
 {
 	enum job_state state = job_state_checked(job->state);
 	struct slice_list needs = { .n = job->needs.n };
@@ -120,6 +127,13 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	else
 		records_none(records);
 	number_or_none(records, job->gate_count);
+	records_texts(records, job->unblocks);
+	records_texts(records, job->gate_from);
+	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
+	records_texts(records, decisions);
+	records_text(records, job->settled_by > 0 && job->settled_by < EVENT_COUNT ?
+		     slice_str(event_names[job->settled_by]) : slice_make(NULL, 0));
+	records_text(records, job->pushback);
 	records_texts(records, needs);
 	records_number(records, job->tries);
 	records_number(records, job->retry_max);
@@ -160,9 +174,11 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 static enum err show_job(struct cli *cli, const struct selector *selector)
 {
 	struct rec_job_row job, *jobs = NULL;
+	struct rec_decision *decided = NULL;
+	struct slice_list texts = { 0 };
+	size_t job_count = 0, decided_count = 0;
 	struct records records;
 	struct buf out = { 0 };
-	size_t job_count = 0;
 	enum err err;
 
 	records_begin(&records, detail_columns, sizeof(detail_columns) / sizeof(detail_columns[0]), &cli->arena);
@@ -174,7 +190,16 @@ static enum err show_job(struct cli *cli, const struct selector *selector)
 		err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
 	if (err != ERR_NONE)
 		return err;
-	add_detail(&records, &job, jobs, job_count);
+	if (job.gate_count > 0 || job.mode == EXEC_ONCE)
+		err = decisions_of(cli, selector, &decided, &decided_count);
+	if (err != ERR_NONE)
+		return err;
+	texts.at = arena_zalloc(&cli->arena, decided_count + 1, sizeof(*texts.at));
+	while (texts.n < decided_count) {
+		texts.at[texts.n] = decision_text(&decided[texts.n], &cli->arena);
+		texts.n++;
+	}
+	add_detail(&records, &job, jobs, job_count, texts);
 	records_print_one(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
@@ -366,7 +391,7 @@ static void status_plain(const struct msg_welcome *welcome, const struct msg_sna
 static void status_human(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
 			 struct buf *out)
 {
-	uint64_t live = 0;
+	uint64_t live = 0, people = 0;
 
 	buf_add_str(out, "cluster  ");
 	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
@@ -378,14 +403,15 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 		if (status->counts.at[i] == 0)
 			continue;
 		live += status->counts.at[i];
+		people += i == STATE_APPROVAL || i == STATE_UNKNOWN ? status->counts.at[i] : 0;
 		buf_add_byte(out, ' ');
 		look_state(&cli->out, &state_table[i], out);
 		buf_addf(out, " %" PRIu64 " ", status->counts.at[i]);
 	}
 	buf_add_str(out, live ? "\n" : " none is live\n");
-	if (status->counts.n > STATE_APPROVAL && status->counts.at[STATE_APPROVAL] > 0)
-		buf_addf(out, "people   %" PRIu64 " gate%s for them    next: titan approvals\n",
-			 status->counts.at[STATE_APPROVAL], status->counts.at[STATE_APPROVAL] == 1 ? " waits" : "s wait");
+	if (people > 0)
+		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
+			 people == 1 ? " waits" : "s wait");
 }
 
 int cmd_status(struct cli *cli)

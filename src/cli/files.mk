@@ -37,6 +37,8 @@ cli_sources = \
 	src/cli/dash.h \
 	src/cli/dash_link.c \
 	src/cli/dash_link.h \
+	src/cli/decisions.c \
+	src/cli/decisions.h \
 	src/cli/demo.h \
 	src/cli/demo_check.c \
 	src/cli/demo_stage.c \

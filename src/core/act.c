@@ -176,7 +176,10 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 		return round_open(core, act, &target, ret_changed, error);
 	case ACT_APPROVE:
 	case ACT_REJECT:
+	case ACT_PUSHBACK:
 		return gate_decide(core, act, &target, ret_changed, error);
+	case ACT_SETTLE:
+		return settle(core, act, &target, ret_changed, error);
 	default:
 		break;
 	}

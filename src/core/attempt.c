@@ -50,7 +50,8 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 	frame = outbox_frame(core->outbox, worker->conn, OP_ASSIGN);
 	frame->assign = (struct rec_assign){
 		.job = job_serial(job), .epoch = job->epoch, .run = job->run->number, .index = job->index,
-		.try_no = job->tries, .spec = job_spec_bytes(job),
+		.try_no = job->tries,
+		.spec = job->flags & JOB_PUSHED ? pushback_spec(core, job) : job_spec_bytes(job),
 	};
 }
 

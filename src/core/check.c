@@ -89,11 +89,13 @@ uint64_t core_hash(const struct core *core)
 	for (size_t i = 0; i < core->gate_count; i++) {
 		uint64_t people = 0;     /* a sum: loading has them in another order */
 
-		for (size_t at = 0; at < core->gates[i].have; at++)
-			people += hash_u64(core->gates[i].people[at]);
+		for (size_t at = 0; at < core->gates[i].vote_count; at++)
+			people += hash_u64(core->gates[i].votes[at].person) ^
+				  hash_bytes(core->gates[i].votes[at].digest, SHA256_SIZE, 6);
 		mix(&hash, core->gates[i].job);
 		mix(&hash, people);
 	}
+	mix(&hash, pushbacks_hash(core));
 	mix(&hash, hash_keys(core));
 	return hash;
 }
@@ -126,7 +128,8 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	      job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
 	check_job_timers(job);
-	CHECK(job->state != STATE_APPROVAL || gate_find(core, job_serial(job)));
+	CHECK((job->state != STATE_APPROVAL && job->state != STATE_UNKNOWN) || gate_find(core, job_serial(job)));
+	CHECK(!(job->flags & JOB_PUSHED) == !map_get(&core->pushbacks, job_serial(job)));
 	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);
 	CHECK(!(job->flags & JOB_RECALLED) || job->state == STATE_ASSIGNED);
 	CHECK(job->epoch >> 32 <= core->generation);
@@ -315,6 +318,7 @@ void core_check(const struct core *core)
 	check_ready(core);
 	check_timers(core);
 	check_run_list(&core->runs);
-	CHECK(core->gate_count == counts[STATE_APPROVAL]);
+	CHECK(core->gate_count == counts[STATE_APPROVAL] + counts[STATE_UNKNOWN]);
+	pushbacks_check(core);
 	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
 }

@@ -73,8 +73,9 @@ void core_free(struct core *core)
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
 	for (size_t i = 0; i < core->gate_count; i++)
-		mem_free(core->gates[i].people);
+		mem_free(core->gates[i].votes);
 	mem_free(core->gates);
+	pushbacks_free(core);
 	mem_free(core->touched);
 	mem_free(core->settled);
 	mem_free(core->touched_runs);

@@ -68,6 +68,7 @@ struct input_act {
 	struct slice job;                /* empty: the whole run */
 	uint64_t value;
 	struct slice text;
+	struct slice digest, target;
 	uint64_t principal;
 	struct slice person;             /* its name */
 };

@@ -108,10 +108,12 @@ static enum reason tell_delayed(struct telling *telling)
 
 static enum reason tell_approval(struct telling *telling)
 {
-	const struct gate *gate = gate_find(telling->core, job_serial(telling->job));
-
-	buf_addf(&telling->words, "%zu of %llu people have approved", gate->have,
+	buf_addf(&telling->words, "%llu of %llu people have approved",
+		 (unsigned long long)gate_have(telling->core, telling->job),
 		 (unsigned long long)telling->spec->gate_count);
+	if (job_on_hold(telling->job))
+		buf_addf(&telling->words, "; a person holds back %s, so its time stands still",
+			 telling->job->run->held ? "its run" : "it");
 	if (telling->job->when_ms > 0) {
 		buf_addf(&telling->words, "; without an answer it is %s in ",
 			 telling->spec->gate_expiry == GATE_APPROVE ? "approved" : "denied");

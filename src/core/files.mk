@@ -11,6 +11,7 @@ core_sources = \
 	src/core/core.h \
 	src/core/cycle.c \
 	src/core/dead.c \
+	src/core/digest.c \
 	src/core/due.c \
 	src/core/explain.c \
 	src/core/flush.c \
@@ -26,12 +27,14 @@ core_sources = \
 	src/core/outbox.h \
 	src/core/pipeline.c \
 	src/core/place.c \
+	src/core/pushback.c \
 	src/core/ready.c \
 	src/core/retry.c \
 	src/core/round.c \
 	src/core/rows.h \
 	src/core/runs.c \
 	src/core/set.c \
+	src/core/settle.c \
 	src/core/spec.c \
 	src/core/state.h \
 	src/core/submit.c \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Gates: jobs that people decide. Who has approved is a durable row of each person; a rejection decides at
- * once, and so does the expiry, which comes once. What is decided stays so for the round.
+ * once, and so does the expiry, which comes once. What is decided stays so for the round. A decision is about what
+ * was shown: if that has changed, nothing is decided, and votes on it don't count. Jobs that are unknown wait for
+ * people, too, and are listed with the gates.
  */
 #include "core/internal.h"
 
@@ -28,6 +30,13 @@ struct gate *gate_find(const struct core *core, uint64_t serial)
 	return at < core->gate_count && core->gates[at].job == serial ? &core->gates[at] : NULL;
 }
 
+const struct gate *gate_after(const struct core *core, uint64_t serial)
+{
+	size_t at = gate_place(core, serial + 1);
+
+	return at < core->gate_count ? &core->gates[at] : NULL;
+}
+
 void gate_add(struct core *core, const struct job *job)
 {
 	size_t at = gate_place(core, job_serial(job));
@@ -43,19 +52,36 @@ void gate_remove(struct core *core, const struct job *job)
 	size_t at = gate_place(core, job_serial(job));
 
 	CHECK(at < core->gate_count && core->gates[at].job == job_serial(job));
-	mem_free(core->gates[at].people);
+	mem_free(core->gates[at].votes);
 	core->gate_count--;
 	memmove(&core->gates[at], &core->gates[at + 1], (core->gate_count - at) * sizeof(*core->gates));
 }
 
-bool gate_vote(struct gate *gate, uint64_t person)
+bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE])
 {
-	for (size_t i = 0; i < gate->have; i++)
-		if (gate->people[i] == person)
-			return false;
-	GROW(gate->people, gate->have, gate->cap);
-	gate->people[gate->have++] = person;
+	size_t at = 0;
+
+	while (at < gate->vote_count && gate->votes[at].person != person)
+		at++;
+	if (at < gate->vote_count && memcmp(gate->votes[at].digest, digest, SHA256_SIZE) == 0)
+		return false;
+	if (at == gate->vote_count) {
+		GROW(gate->votes, gate->vote_count, gate->vote_cap);
+		gate->vote_count++;
+	}
+	gate->votes[at].person = person;
+	memcpy(gate->votes[at].digest, digest, SHA256_SIZE);
 	return true;
+}
+
+uint64_t gate_have(const struct core *core, const struct job *job)
+{
+	const struct gate *gate = gate_find(core, job_serial(job));
+	uint64_t have = 0;
+
+	for (size_t i = 0; i < gate->vote_count; i++)
+		have += memcmp(gate->votes[i].digest, gate_digest(core, job), SHA256_SIZE) == 0;
+	return have;
 }
 
 void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms)
@@ -106,10 +132,16 @@ static void gate_open(struct core *core, struct job *job, enum job_event event, 
 
 void gate_expired(struct core *core, struct job *job)
 {
+	static const struct input_act nobody = { .principal = UINT64_MAX };
 	struct rec_job_spec spec;
+	bool approves;
 
 	job_spec_decode(core, job, &spec);
-	if (spec.gate_expiry == GATE_APPROVE)
+	approves = spec.gate_expiry == GATE_APPROVE;
+	decision_put(core, &nobody, job, approves ? VERDICT_EXPIRED_APPROVED : VERDICT_EXPIRED);
+	job->stop_cause = EVENT_EXPIRED;
+	job_spec_decode(core, job, &spec);
+	if (approves)
 		gate_open(core, job, EVENT_EXPIRED, &spec);
 	else
 		job_move(core, job, EVENT_EXPIRED, STATE_DENIED);
@@ -143,17 +175,40 @@ static enum err gate_denies(const struct input_act *act, const struct job *job, 
 	return ERR_NONE;
 }
 
-static void decision_put(struct core *core, const struct input_act *act, const struct job *job)
+struct row_decision *decision_put(struct core *core, const struct input_act *act, const struct job *job,
+				  enum verdict verdict)
 {
 	struct row *row = outbox_row(core->outbox, TABLE_decision);
 	struct arena *arena = &core->outbox->arena;
+	struct rec_job_spec spec;
 
+	job_spec_decode(core, job, &spec);
 	row->decision = (struct row_decision){
 		.job = (int64_t)job_serial(job), .round = job->round, .person = (int64_t)act->principal,
-		.run = (int64_t)job->run->number, .name = arena_copy(arena, act->person),
-		.verdict = act->verb == ACT_APPROVE, .reason = arena_copy(arena, act->text),
-		.wall_ms = core->now.wall_ms,
+		.run = (int64_t)job->run->number, .name = arena_copy(arena, act->person), .verdict = verdict,
+		.reason = arena_copy(arena, act->text), .wall_ms = core->now.wall_ms,
+		.job_name = arena_copy(arena, spec.name),
 	};
+	if (job->state == STATE_APPROVAL)
+		row->decision.digest = arena_copy(arena, slice_make(gate_digest(core, job), SHA256_SIZE));
+	return &row->decision;
+}
+
+/* Is it about what is shown now? */
+static enum err digest_check(struct core *core, const struct input_act *act, const struct job *job,
+			     const struct rec_job_spec *spec, struct error *error)
+{
+	unsigned long long run = job->run->number;
+	int len = (int)spec->name.len;
+
+	if (act->digest.len < 8 || act->digest.len > SHA256_SIZE)
+		return error_set(error, ERR_INVALID, "a decision on gate %llu/%.*s names the digest of what was shown: "
+				 "8 to %d bytes of it", run, len, (const char *)spec->name.data, SHA256_SIZE);
+	if (memcmp(act->digest.data, gate_digest(core, job), act->digest.len) == 0)
+		return ERR_NONE;
+	error_set(error, ERR_CHANGED, "gate %llu/%.*s isn't what was shown any more: nothing was decided", run, len,
+		  (const char *)spec->name.data);
+	return error_next(error, "titan show %llu/%.*s", run, len, (const char *)spec->name.data);
 }
 
 /* The gate that is meant: a run alone stands for the only one that waits for people. */
@@ -200,34 +255,96 @@ static enum err gate_check(const struct job *job, const struct rec_job_spec *spe
 	return ERR_NONE;
 }
 
+/* The one before the gate that is to be done again. */
+static enum err pushback_target(struct core *core, const struct input_act *act, struct job *gate, struct job **ret_job,
+				struct error *error)
+{
+	unsigned long long run = act->run;
+	int len = (int)act->target.len;
+	struct target target;
+
+	if (act->text.len == 0)
+		return error_set(error, ERR_INVALID, "who does it again has to know why: a push back has a reason");
+	if (act->target.len == 0)
+		return error_set(error, ERR_INVALID, "which job before the gate is to be done again?");
+	if (act_target(core, run, act->target, &target, error) != ERR_NONE)
+		return error->code;
+	if (target.count > 1 || target_job(&target, 0) == gate)
+		return error_set(error, ERR_INVALID, "'%.*s' is not one job before the gate", len,
+				 (const char *)act->target.data);
+	*ret_job = target_job(&target, 0);
+	if (pushback_is(core, *ret_job, act->principal, act->digest) || state_terminal((*ret_job)->state))
+		return ERR_NONE;
+	return error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it is %s", run, len,
+			 (const char *)act->target.data, state_table[(*ret_job)->state].name);
+}
+
+static enum err gate_push_back(struct core *core, const struct input_act *act, struct job *gate, struct job *job,
+			       uint64_t *ret_changed, struct error *error)
+{
+	uint8_t shown[SHA256_SIZE];
+	struct slice digest = slice_make(shown, SHA256_SIZE);
+	struct row_decision *decision;
+
+	memcpy(shown, gate_digest(core, gate), SHA256_SIZE);
+	if (!round_push_back(core, job, gate, ret_changed)) {
+		error_set(error, ERR_INVALID, "'%.*s' isn't before the gate, or what is between them is under way",
+			  (int)act->target.len, (const char *)act->target.data);
+		return error_next(error, "titan show %llu", (unsigned long long)act->run);
+	}
+	if (!state_terminal(job->state))         /* or it was skipped, as it was before */
+		pushback_add(core, job, act->principal, digest, act->text);
+	decision = decision_put(core, act, gate, VERDICT_PUSHED_BACK);
+	decision->round = gate->round - 1;
+	decision->digest = arena_copy(&core->outbox->arena, digest);
+	decision->target = (int64_t)job_serial(job);
+	decision->target_round = job->round;
+	decision->target_name = arena_copy(&core->outbox->arena, act->target);
+	return ERR_NONE;
+}
+
+static void gate_approve(struct core *core, const struct input_act *act, struct job *job, uint64_t *ret_changed)
+{
+	struct gate *gate = gate_find(core, job_serial(job));
+	struct rec_job_spec spec;
+
+	if (!gate_vote(gate, act->principal, gate_digest(core, job)))
+		return;
+	decision_put(core, act, job, VERDICT_APPROVED);
+	job_touch(core, job, false);
+	job_spec_decode(core, job, &spec);
+	if (gate_have(core, job) >= spec.gate_count)
+		gate_open(core, job, EVENT_APPROVED, &spec);
+	*ret_changed = 1;
+}
+
 enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error)
 {
+	struct job *job = NULL, *back = NULL;
 	struct rec_job_spec spec;
-	struct gate *gate;
-	struct job *job = NULL;
 
 	if (act->text.len > LIMIT_REASON_MAX)
 		return error_set(error, ERR_TOO_LARGE, "the reason has %zu bytes; at most %d", act->text.len,
 				 LIMIT_REASON_MAX);
-	if (gate_target(target, &job, error) != ERR_NONE)
+	if (gate_target(target, &job, error) != ERR_NONE ||
+	    (act->verb == ACT_PUSHBACK && pushback_target(core, act, job, &back, error) != ERR_NONE))
 		return error->code;
+	if (back && pushback_is(core, back, act->principal, act->digest))
+		return ERR_NONE;         /* said again */
 	job_spec_decode(core, job, &spec);
-	if (gate_check(job, &spec, error) != ERR_NONE || gate_denies(act, job, &spec, error) != ERR_NONE)
+	if (gate_check(job, &spec, error) != ERR_NONE || gate_denies(act, job, &spec, error) != ERR_NONE ||
+	    digest_check(core, act, job, &spec, error) != ERR_NONE)
 		return error->code;
-	gate = gate_find(core, job_serial(job));
-	if (act->verb == ACT_REJECT) {
-		decision_put(core, act, job);
-		job_move(core, job, EVENT_REJECTED, STATE_DENIED);
+	if (act->verb == ACT_PUSHBACK)
+		return gate_push_back(core, act, job, back, ret_changed, error);
+	if (act->verb == ACT_APPROVE) {
+		gate_approve(core, act, job, ret_changed);
 	} else {
-		if (!gate_vote(gate, act->principal))
-			return ERR_NONE;
-		decision_put(core, act, job);
-		job_touch(core, job, false);
-		if (gate->have >= spec.gate_count)
-			gate_open(core, job, EVENT_APPROVED, &spec);
+		decision_put(core, act, job, VERDICT_REJECTED);
+		job_move(core, job, EVENT_REJECTED, STATE_DENIED);
+		*ret_changed = 1;
 	}
-	*ret_changed = 1;
 	jobs_settle(core);
 	return ERR_NONE;
 }

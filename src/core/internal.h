@@ -165,9 +165,11 @@ static inline struct job *target_job(const struct target *target, uint32_t at)
 
 /* gate.c */
 struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
+const struct gate *gate_after(const struct core *core, uint64_t serial); /* the next by number, or NULL */
 void gate_add(struct core *core, const struct job *job);
 void gate_remove(struct core *core, const struct job *job);
-bool gate_vote(struct gate *gate, uint64_t person);      /* false: it had approved before */
+bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE]);    /* false: it was there */
+uint64_t gate_have(const struct core *core, const struct job *job);      /* votes on what is shown now */
 void gate_enter(struct core *core, struct job *job);
 void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms);
 void gate_hold(struct core *core, struct job *job, bool hold);           /* its time stands still, or begins anew */
@@ -187,10 +189,33 @@ static inline enum job_state job_result(const struct job *job)
 {
 	return job->flags & JOB_FORGIVEN ? STATE_SUCCEEDED : (enum job_state)job->state;
 }
+/* A row of what somebody said, to be completed. */
+struct row_decision *decision_put(struct core *core, const struct input_act *act, const struct job *job,
+				  enum verdict verdict);
+
+/* digest.c: what people are shown of a gate that waits for them */
+const uint8_t *gate_digest(const struct core *core, const struct job *job);
+
+/* settle.c: an unknown job, by a person's word */
+enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,
+		struct error *error);
+
+/* pushback.c: why a job is done again, for whoever does it */
+void pushback_add(struct core *core, struct job *job, uint64_t person, struct slice digest, struct slice reason);
+void pushback_drop(struct core *core, struct job *job);
+struct slice pushback_reason(const struct core *core, const struct job *job);
+/* Was it sent back by this person, shown this? */
+bool pushback_is(const struct core *core, const struct job *job, uint64_t person, struct slice digest);
+struct slice pushback_spec(struct core *core, const struct job *job);   /* with TITAN_PUSHBACK; in the outbox */
+uint64_t pushbacks_hash(const struct core *core);
+void pushbacks_check(const struct core *core);
+void pushbacks_free(struct core *core);
 
 /* round.c */
 enum err round_open(struct core *core, const struct input_act *act, const struct target *target,
 		    uint64_t *ret_changed, struct error *error);
+/* A new round of a job before a gate, and of what is between; false: the gate isn't among it. */
+bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed);
 
 /* act.c */
 void reopen_step(struct core *core, const struct core_input *input);

@@ -53,7 +53,7 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 		job->run->settled--;
 		bad_end_leave(core, job);
 	}
-	if (job->state == STATE_APPROVAL)
+	if (job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN)
 		gate_remove(core, job);
 	if (job->state == STATE_READY && to != STATE_ASSIGNED)
 		ready_leave(core, job);
@@ -77,9 +77,12 @@ static void job_enter(struct core *core, struct job *job, enum job_event event)
 		dispatch_arm(core, job);
 	if (job->state == STATE_APPROVAL)
 		gate_enter(core, job);
+	if (job->state == STATE_UNKNOWN)
+		gate_add(core, job);
 	if (!state_terminal(job->state))
 		return;
 	job->when_ms = core->now.wall_ms;
+	pushback_drop(core, job);
 	job->flags &= (uint32_t)~JOB_ON_HOLD;    /* what a person holds back is this life of it */
 	run->settled++;
 	bad_end_enter(core, job, event);

@@ -265,23 +265,38 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 		job->flags |= JOB_DEAD;
 	if (row->flags & ROW_JOB_LATE)
 		job->flags |= JOB_LATE;
-	if (job->state == STATE_APPROVAL && !core->loaded)
+	if ((job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN) && !core->loaded)
 		gate_add(core, job);
 	return ERR_NONE;
+}
+
+/* Why a job is being done again: no other round of it, and not when it has ended. */
+static void load_pushback(struct core *core, const struct row_decision *row)
+{
+	struct job *job = job_find(core, (uint64_t)row->target);
+
+	if (job && job->run->number == (uint64_t)row->run && job->round == row->target_round &&
+	    !state_terminal(job->state) && !(job->flags & JOB_PUSHED) && row->digest.len == SHA256_SIZE)
+		pushback_add(core, job, (uint64_t)row->person, row->digest, row->reason);
 }
 
 static enum err load_decision(struct core *core, const struct row_decision *row, struct error *error)
 {
 	const struct job *job = job_find(core, (uint64_t)row->job);
+	static const uint8_t none[SHA256_SIZE];
 	struct gate *gate;
 
 	if (!job || job->run->number != (uint64_t)row->run)
 		return TRUST(error, "decision on job %lld: it is not in run %lld", (long long)row->job,
 			     (long long)row->run);
+	if (row->verdict == VERDICT_PUSHED_BACK)
+		load_pushback(core, row);
 	gate = gate_find(core, (uint64_t)row->job);
-	if (!gate || row->round != job->round)
+	if (!gate || job->state != STATE_APPROVAL || row->round != job->round)
 		return ERR_NONE;         /* what was decided is in the job's state */
-	if (row->verdict != 1 || !gate_vote(gate, (uint64_t)row->person))
+	/* Of an older version: on whatever was shown then. */
+	if (row->verdict != VERDICT_APPROVED ||
+	    !gate_vote(gate, (uint64_t)row->person, row->digest.len == SHA256_SIZE ? row->digest.data : none))
 		return TRUST(error, "decision on job %lld: it was rejected and still waits", (long long)row->job);
 	return ERR_NONE;
 }

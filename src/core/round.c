@@ -90,6 +90,7 @@ static void opening_add_waiting(struct opening *opening)
 static void job_reopen(struct core *core, struct job *job, enum job_event event)
 {
 	deadline_disarm(core, job);      /* a timer is of one round */
+	pushback_drop(core, job);
 	job->round++;
 	job->tries = 0;
 	job->crashes = 0;
@@ -108,8 +109,11 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	deadline_reopen(core, job);
 }
 
-/* Those that wait already or have an attempt keep what they have; only those with a new round stay marked. */
-static uint64_t opening_reopen(struct opening *opening)
+/*
+ * Those that wait already or have an attempt keep what they have; only those with a new round stay marked. The gate is
+ * the one that was pushed back, or NULL.
+ */
+static uint64_t opening_reopen(struct opening *opening, const struct job *gate)
 {
 	uint64_t reopened = 0;
 
@@ -117,7 +121,7 @@ static uint64_t opening_reopen(struct opening *opening)
 		struct job *job = run_job(opening->run, opening->at[i]);
 
 		if ((state_terminal(job->state) || job_not_begun(job)) && job->round < UINT16_MAX) {
-			job_reopen(opening->core, job, EVENT_REOPENED);
+			job_reopen(opening->core, job, job == gate ? EVENT_PUSHED_BACK : EVENT_REOPENED);
 			reopened++;
 		} else {
 			job->flags &= (uint32_t)~JOB_MARKED;
@@ -275,9 +279,28 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 	/* Before the first move, which would count it among what an ended run has settled. */
 	if (opening.count > 0) {
 		run_live_again(core, run);
-		*ret_changed = opening_reopen(&opening);
+		*ret_changed = opening_reopen(&opening, NULL);
 		opening_decide(&opening);
 	}
 	mem_free(opening.at);
 	return err;
+}
+
+bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed)
+{
+	struct opening opening = { .core = core, .run = job->run };
+	bool reached;
+
+	opening.at = mem_array(job->run->job_count, sizeof(*opening.at));
+	opening_add(&opening, job->index);
+	opening_descend(&opening);
+	reached = (gate->flags & JOB_MARKED) && job->round < UINT16_MAX && gate->round < UINT16_MAX;
+	for (size_t i = 0; !reached && i < opening.count; i++)
+		run_job(job->run, opening.at[i])->flags &= (uint32_t)~JOB_MARKED;
+	if (reached) {
+		*ret_changed = opening_reopen(&opening, gate);
+		opening_decide(&opening);
+	}
+	mem_free(opening.at);
+	return reached;
 }

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "base/sha256.h"
 #include "core/core.h"
 #include "proto/limits.h"
 
@@ -40,6 +41,7 @@ enum job_flag {
 	JOB_DEAD = 131072,               /* it has a dead letter */
 	JOB_DUE_BY = 262144,             /* its specification has a deadline */
 	JOB_DEADLINE = 524288,           /* has a valid timer for it */
+	JOB_PUSHED = 32768,              /* in core->pushbacks */
 	JOB_LATER = 1048576,             /* it has children that came later */
 	JOB_LATE = 1073741824,           /* its deadline had passed when this round began: it doesn't count */
 };
@@ -228,11 +230,25 @@ struct worker {
 	uint32_t results;
 };
 
-struct gate {                            /* of a job that waits for people */
+struct vote {
+	uint64_t person;
+	uint8_t digest[SHA256_SIZE];     /* of what they were shown */
+};
+
+struct gate {                            /* of a job that waits for people, be it unknown */
 	uint64_t job;
 	uint64_t stamp;                  /* of its timer; 0: none */
-	uint64_t *people;                /* who approved */
-	size_t have, cap;
+	struct vote *votes;
+	size_t vote_count, vote_cap;
+	uint8_t digest[SHA256_SIZE];     /* of what is shown, while its run has this many jobs */
+	uint32_t digest_jobs;            /* 0: not known */
+};
+
+struct pushback {                        /* of a job that a person sent back, until it has ended */
+	uint64_t job;
+	uint64_t person;
+	uint8_t digest[SHA256_SIZE];     /* of what they were shown */
+	char *reason;
 };
 
 struct candidate {                       /* for placement: the lowest key is the best */
@@ -284,6 +300,7 @@ struct core {
 	struct gate *gates;              /* ascending by job */
 	size_t gate_count, gate_cap;
 	uint64_t gate_stamp;
+	struct map pushbacks;            /* serial number to struct pushback */
 
 	struct job **touched;
 	size_t touched_count, touched_cap;

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "core/internal.h"
 
+#define UNBLOCKS_SHOWN 16
+
 void view_totals(const struct core *core, struct core_totals *ret_totals)
 {
 	struct core_totals totals = {
@@ -78,6 +80,73 @@ static void view_due(const struct core *core, const struct job *job, const struc
 		row->stop_cause = job->stop_cause;
 }
 
+/* --- a specification in a row --- */
+
+static bool word_plain(struct slice word)
+{
+	static const char special[] = " \t\n\\'\"`$&|;<>()*?[]{}#~!";
+
+	for (size_t i = 0; i < word.len; i++)
+		if (memchr(special, word.data[i], sizeof(special)))
+			return false;
+	return word.len > 0;
+}
+
+static void word_add(struct buf *line, struct slice word)
+{
+	if (line->len > 0)
+		buf_add_byte(line, ' ');
+	if (word_plain(word)) {
+		buf_add_slice(line, word);
+		return;
+	}
+	buf_add_byte(line, '\'');
+	for (size_t i = 0; i < word.len; i++) {
+		if (word.data[i] == '\'')
+			buf_add_str(line, "'\\'");
+		buf_add_byte(line, word.data[i]);
+	}
+	buf_add_byte(line, '\'');
+}
+
+/* As one would type it into a shell. */
+static struct slice command_line(const struct rec_job_spec *spec, struct arena *arena)
+{
+	struct buf line = { 0 };
+	struct slice copy;
+
+	if (spec->script.len > 0)
+		return spec->script;
+	for (size_t i = 0; i < spec->argv.n; i++)
+		word_add(&line, spec->argv.at[i]);
+	copy = arena_copy(arena, buf_slice(&line));
+	buf_free(&line);
+	return copy;
+}
+
+/* What a gate leads to, the first of it: who decides is shown what that would do. */
+static void view_gate(const struct core *core, const struct job *job, enum view_detail detail, struct arena *arena,
+		      struct rec_job_row *row)
+{
+	struct child_walk walk = children_of(job);
+	struct rec_job_spec spec;
+	uint32_t edge;
+
+	row->gate_have = gate_have(core, job);
+	row->digest = slice_make(gate_digest(core, job), SHA256_SIZE);
+	if (detail < VIEW_FULL)
+		return;
+	row->unblocks.at = arena_alloc(arena, UNBLOCKS_SHOWN * sizeof(struct slice));
+	row->will.at = arena_alloc(arena, UNBLOCKS_SHOWN * sizeof(struct slice));
+	while (row->unblocks.n < UNBLOCKS_SHOWN && child_next(&walk, &edge)) {
+		struct slice bytes = job_spec_bytes(run_job(job->run, edge >> TRIGGER_BITS));
+
+		CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
+		row->unblocks.at[row->unblocks.n++] = spec.name;
+		row->will.at[row->will.n++] = command_line(&spec, arena);
+	}
+}
+
 bool view_job(const struct core *core, uint64_t serial, enum view_detail detail, struct arena *arena,
 	      struct rec_job_row *ret_row)
 {
@@ -103,8 +172,11 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.held = !state_terminal(job->state) && job->flags & JOB_ON_HOLD,
 		.forgiven = (job->flags & JOB_FORGIVEN) != 0, .dead = (job->flags & JOB_DEAD) != 0,
 	};
+	if (state_terminal(job->state) && job->stop_cause != EVENT_CANCEL)
+		ret_row->settled_by = job->stop_cause;
+	ret_row->pushback = pushback_reason(core, job);
 	if (job->state == STATE_APPROVAL)
-		ret_row->gate_have = gate_find(core, serial)->have;
+		view_gate(core, job, detail, arena, ret_row);
 	view_due(core, job, &spec, ret_row);
 	view_spec(&spec, detail, arena, ret_row);
 	ret_row->priority = job->priority + 1U;
@@ -128,10 +200,9 @@ uint64_t view_job_named(const struct core *core, uint64_t number, struct slice n
 
 uint64_t view_gate_after(const struct core *core, uint64_t serial)
 {
-	for (size_t i = 0; i < core->gate_count; i++)
-		if (core->gates[i].job > serial)
-			return core->gates[i].job;
-	return 0;
+	const struct gate *gate = gate_after(core, serial);
+
+	return gate ? gate->job : 0;
 }
 
 bool view_worker(const struct core *core, uint64_t number, struct rec_worker_row *ret_row)
@@ -187,50 +258,6 @@ bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uin
 	       (epoch < job->epoch || (epoch == job->epoch && job->worker == worker));
 }
 
-/* --- a specification in a row --- */
-
-static bool word_plain(struct slice word)
-{
-	static const char special[] = " \t\n\\'\"`$&|;<>()*?[]{}#~!";
-
-	for (size_t i = 0; i < word.len; i++)
-		if (memchr(special, word.data[i], sizeof(special)))
-			return false;
-	return word.len > 0;
-}
-
-static void word_add(struct buf *line, struct slice word)
-{
-	if (line->len > 0)
-		buf_add_byte(line, ' ');
-	if (word_plain(word)) {
-		buf_add_slice(line, word);
-		return;
-	}
-	buf_add_byte(line, '\'');
-	for (size_t i = 0; i < word.len; i++) {
-		if (word.data[i] == '\'')
-			buf_add_str(line, "'\\'");
-		buf_add_byte(line, word.data[i]);
-	}
-	buf_add_byte(line, '\'');
-}
-
-/* As one would type it into a shell. */
-static struct slice command_line(const struct rec_job_spec *spec, struct arena *arena)
-{
-	struct buf line = { 0 };
-	struct slice copy;
-
-	if (spec->script.len > 0)
-		return spec->script;
-	for (size_t i = 0; i < spec->argv.n; i++)
-		word_add(&line, spec->argv.at[i]);
-	copy = arena_copy(arena, buf_slice(&line));
-	buf_free(&line);
-	return copy;
-}
-
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
 	       struct rec_job_row *row)
 {
@@ -250,5 +277,6 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->continue_on = spec->continue_on;
 		row->worker_death = spec->worker_death;
 		row->crash_limit = spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
+		row->gate_from = spec->gate_from;
 	}
 }

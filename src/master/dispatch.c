@@ -40,12 +40,13 @@ static enum err on_act(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
-	if ((msg.verb >= ACT_RETRY && msg.verb <= ACT_REJECT) || msg.verb == ACT_REQUEUE || msg.verb == ACT_DISCARD) {
+	if ((msg.verb >= ACT_RETRY && msg.verb <= ACT_SETTLE) || msg.verb == ACT_REQUEUE || msg.verb == ACT_DISCARD) {
 		input = inbox_add(in->master, INPUT_ACT, in->session, msg.id, in->body.len);
 		input->act = (struct input_act){
 			.verb = (enum act_verb)msg.verb, .run = msg.run, .job = keep(in, msg.job),
 			.value = msg.value, .text = keep(in, msg.text), .principal = in->session->uid,
-			.person = slice_str(in->master->owner),
+			.person = slice_str(in->master->owner), .digest = keep(in, msg.digest),
+			.target = keep(in, msg.target),
 		};
 		return ERR_NONE;
 	}

@@ -14,7 +14,7 @@
 
 #define SPECS_KEPT (64u << 20)           /* bytes of a graph that is kept for the next page */
 
-enum stage { STAGE_RUNS, STAGE_DEAD, STAGE_RUN, STAGE_SPECS, STAGE_JOBS };
+enum stage { STAGE_RUNS, STAGE_DEAD, STAGE_DECISIONS, STAGE_RUN, STAGE_SPECS, STAGE_JOBS };
 
 struct specs {                           /* a run's graph, shared by those who page through it */
 	unsigned holders;
@@ -118,6 +118,8 @@ void history_ask(struct master *master, struct query *query)
 	master->histories = history;
 	if (query->what == QUERY_DEAD)
 		ask(master, history, STAGE_DEAD, READ_DEAD, query->cursor ? query->cursor : INT64_MAX, page_limit(query));
+	else if (query->what == QUERY_DECISIONS)
+		ask(master, history, STAGE_DECISIONS, READ_DECISIONS, query->cursor ? query->cursor : INT64_MAX, 0);
 	else if (query->what == QUERY_RUNS)
 		ask(master, history, STAGE_RUNS, READ_RUNS, 0, page_limit(query));
 	else
@@ -175,6 +177,7 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 		.out_bytes = (uint64_t)row->out_bytes,
 		.dead = (row->flags & ROW_JOB_DEAD) != 0,
 		.stop_cause = row->state == STATE_TIMED_OUT ? (uint64_t)row->stop_cause : 0,
+		.settled_by = row->stop_cause == EVENT_CANCEL ? 0 : (uint64_t)row->stop_cause,
 	};
 	if (row->worker > 0 && view_worker(master->core, (uint64_t)row->worker, &worker))
 		ret_row->worker = worker.name;
@@ -269,7 +272,7 @@ static void refuse_ended(struct master *master, struct history *history, const s
 	unsigned long long run = query->run;
 	struct error error;
 
-	if (spec && spec->gate_count == 0 && (query->verb == ACT_APPROVE || query->verb == ACT_REJECT)) {
+	if (spec && spec->gate_count == 0 && (query->verb == ACT_APPROVE || query->verb == ACT_REJECT || query->verb == ACT_PUSHBACK)) {
 		error_set(&error, ERR_INVALID, "job %llu/%.*s is no gate: nobody is asked about it", run,
 			  (int)query->job_len, (const char *)query->job);
 		error_next(&error, "titan approvals");
@@ -485,6 +488,48 @@ static void on_jobs(struct master *master, struct history *history, struct store
 	history_free_answer(answer);
 }
 
+/* A page ends with all that was said of a job, unless that alone is a page. */
+static void on_decisions(struct master *master, struct history *history, struct store_query *answer)
+{
+	const struct query *query = history->query;
+	struct slice name = slice_make(query->job, query->job_len);
+	struct session *session = session_find(master, query->conn);
+	bool full = answer->row_count == LIMIT_QUERY_ROWS_MAX;
+	size_t count = answer->row_count;
+	struct page page;
+
+	while (full && count > 1 && answer->rows[count - 1].decision.job == answer->rows[answer->row_count - 1].decision.job &&
+	       answer->rows[0].decision.job != answer->rows[answer->row_count - 1].decision.job)
+		count--;
+	page_begin(&page, &answer->arena, query);
+	page.snapshot.turn = master->pipeline.durable;
+	for (size_t i = 0; i < count; i++) {
+		const struct row_decision *row = &answer->rows[i].decision;
+		struct rec_decision decision = {
+			.run = (uint64_t)row->run, .job = (uint64_t)row->job, .name = row->job_name,
+			.round = (uint64_t)row->round & UINT16_MAX, .person = row->name, .reason = row->reason,
+			.verdict = (uint64_t)row->verdict, .wall_ms = row->wall_ms, .target = row->target_name,
+		};
+
+		if (name.len > 0 && !slice_eq(name, row->job_name))
+			continue;
+		if (!page_add_decision(&page, &decision)) {
+			full = true;
+			break;
+		}
+		page.snapshot.cursor = decision.job;
+	}
+	if (!full)
+		page.snapshot.cursor = 0;
+	else if (page.snapshot.decisions.n == 0)
+		page.snapshot.cursor = (uint64_t)answer->rows[count - 1].decision.job;
+	if (session)
+		session_send(session, OP_SNAPSHOT, &page.snapshot);
+	query_free(master, history->query);
+	forget(history);
+	history_free_answer(answer);
+}
+
 void history_answers(struct master *master)
 {
 	struct store_query *answer;
@@ -498,6 +543,9 @@ void history_answers(struct master *master)
 			history->query->found = answer;
 			query_again(master, history->query);
 			forget(history);
+			break;
+		case STAGE_DECISIONS:
+			on_decisions(master, history, answer);
 			break;
 		case STAGE_RUN:
 			on_run(master, history, answer);

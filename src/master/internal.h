@@ -217,6 +217,7 @@ struct page {                            /* rows for one frame */
 void page_begin(struct page *page, struct arena *arena, const struct query *query);
 /* false: it goes to the next page */
 bool page_add_job(struct page *page, const struct rec_job_row *row);
+bool page_add_decision(struct page *page, const struct rec_decision *row);
 bool page_add_run(struct page *page, const struct rec_run_row *row);
 bool page_add_worker(struct page *page, const struct rec_worker_row *row);
 

@@ -37,13 +37,33 @@ static bool page_has_room(struct page *page, size_t bytes, size_t nodes)
 		(page)->snapshot.list.at[(page)->snapshot.list.n++] = *(row);                         \
 	} while (0)
 
+static size_t texts_len(const struct slice_list *texts)
+{
+	size_t len = 5 * texts->n;
+
+	for (size_t i = 0; i < texts->n; i++)
+		len += texts->at[i].len;
+	return len;
+}
+
+bool page_add_decision(struct page *page, const struct rec_decision *row)
+{
+	if (page->snapshot.decisions.n == page->limit ||
+	    !page_has_room(page, 64 + row->name.len + row->person.len + row->reason.len + row->target.len, 20))
+		return false;
+	PAGE_ADD(page, decisions, row);
+	return true;
+}
+
 bool page_add_job(struct page *page, const struct rec_job_row *row)
 {
 	size_t numbers = row->needs.n + row->triggers.n;
 
 	if (page->snapshot.jobs.n == page->limit ||
 	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + row->gate_message.len +
-					 5 * numbers, 50 + numbers))
+					 row->pushback.len + texts_len(&row->unblocks) + texts_len(&row->will) +
+					 texts_len(&row->gate_from) + 5 * numbers,
+			   60 + numbers + row->unblocks.n + row->will.n + row->gate_from.n))
 		return false;
 	PAGE_ADD(page, jobs, row);
 	return true;
@@ -282,7 +302,7 @@ static void run_gates(struct master *master, struct master_turn *turn, struct qu
 
 	page_begin(&page, &master->scratch, query);
 	while ((next = view_gate_after(master->core, job))) {
-		if (!view_job(master->core, next, VIEW_BRIEF, &master->scratch, &row) || !page_add_job(&page, &row))
+		if (!view_job(master->core, next, VIEW_FULL, &master->scratch, &row) || !page_add_job(&page, &row))
 			break;
 		job = next;
 	}
@@ -438,6 +458,7 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		metrics_answer(master, turn, query);
 		query_free(master, query);
 		break;
+	case QUERY_DECISIONS:
 	case QUERY_IS_ACT:
 		history_ask(master, query);
 		break;

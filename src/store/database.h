@@ -11,7 +11,7 @@
 #include "store/store.h"
 #include "store/tables.h"
 
-#define READ_COUNT (READ_DEAD + 1)
+#define READ_COUNT (READ_DECISIONS + 1)
 
 struct database {
 	sqlite3 *handle;

@@ -44,6 +44,9 @@ static const struct {
 			"ORDER BY job.job LIMIT ?3" },
 	[READ_JOB] = { TABLE_job, true, "FROM job WHERE job = ?2" },
 	[READ_DEAD] = { TABLE_dead, true, "FROM dead WHERE job < ?2 AND (?1 = 0 OR run = ?1) ORDER BY job DESC LIMIT ?3" },
+	[READ_DECISIONS] = { TABLE_decision, true,
+			     "FROM decision WHERE job < ?2 AND (?1 = 0 OR run = ?1) "
+			     "ORDER BY job DESC, round DESC, wall_ms DESC LIMIT ?3" },
 	[READ_EVENTS] = { TABLE_event, true, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 };
 

@@ -40,12 +40,12 @@ struct outbox *store_take(struct store *store);                  /* next durable
  */
 void store_may_linger(struct store *store, bool may);
 
-enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD };
+enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD, READ_DECISIONS };
 
 struct store_query {
 	enum store_what what;
-	uint64_t run;                    /* RUN, SPECS, JOBS; RUNS: numbers below it, falling; DEAD: its own; 0: all */
-	uint64_t from;                   /* JOB: number; JOBS, EVENTS, SPECS: jobs, turns, parts from it on; DEAD: below it */
+	uint64_t run;                    /* RUN, SPECS, JOBS; RUNS: numbers below it, falling; DEAD, DECISIONS: its own; 0: all */
+	uint64_t from;                   /* JOB: number; JOBS, EVENTS, SPECS: jobs, turns, parts from it on; DEAD, DECISIONS: below it */
 	uint64_t limit;                  /* 0: as many as there may be: LIMIT_QUERY_ROWS_MAX, of SPECS all */
 	/* the answer */
 	struct arena arena;

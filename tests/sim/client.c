@@ -25,8 +25,8 @@ static void send_graph(struct sim_world *world, struct sim_graph *graph, uint64_
 	conn_to_master(world, world->client_conn, message);
 }
 
-void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
-		const struct rec_job_spec *job, uint64_t person)
+static struct message *act_message(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb,
+				   uint64_t value, const struct rec_job_spec *job, uint64_t person)
 {
 	struct message *message = message_make(OP_ACT);
 
@@ -44,6 +44,57 @@ void client_act(struct sim_world *world, const struct sim_graph *graph, enum act
 	message->request = ACT_BASE + world->act_count++;
 	world_note(world, "the client's act %d with %u on run %u job '%s'", (int)verb, (unsigned)value, (unsigned)graph->run,
 		   message->job);
+	return message;
+}
+
+void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
+		const struct rec_job_spec *job, uint64_t person)
+{
+	conn_to_master(world, world->client_conn, act_message(world, graph, verb, value, job, person));
+}
+
+/* The latest decision on this job, whoever made it. */
+static const struct sim_act *decision_before(const struct sim_world *world, uint64_t job)
+{
+	for (size_t i = world->act_count - 1; i-- > 0;)
+		if (world->acts[i].job == job && world->acts[i].digest_len > 0)
+			return &world->acts[i];
+	return NULL;
+}
+
+/* What is shown is durable: only then does it leave the master. */
+static void act_shown(struct sim_world *world, struct sim_act *act, bool old)
+{
+	const struct sim_act *before = old ? decision_before(world, act->job) : NULL;
+	struct arena arena = { 0 };
+	struct rec_job_row row;
+
+	if (before) {
+		memcpy(act->digest, before->digest, sizeof(act->digest));
+		act->digest_len = before->digest_len;
+		act->round = before->round;
+	} else if (world->master.up && view_job(world->master.core, act->job, VIEW_BRIEF, &arena, &row) &&
+		   row.digest.len == sizeof(act->digest) && oracle_round(world, act->job) == row.round) {
+		memcpy(act->digest, row.digest.data, row.digest.len);
+		act->digest_len = row.digest.len;
+		act->round = (uint32_t)row.round;
+	}
+	arena_free(&arena);
+}
+
+void client_decide(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
+		   const struct rec_job_spec *target, uint64_t person)
+{
+	struct message *message = act_message(world, graph, verb, 0, &graph->jobs[index], person);
+	struct sim_act *act = &world->acts[world->act_count - 1];
+
+	act->job = oracle_serial(world, graph->run, index);
+	act->person = person;
+	act_shown(world, act, old);
+	memcpy(message->digest, act->digest, sizeof(act->digest));
+	message->digest_len = act->digest_len;
+	if (target)
+		memcpy(message->target, target->name.data, target->name.len);
 	conn_to_master(world, world->client_conn, message);
 }
 

@@ -47,8 +47,38 @@ bool person_decide(struct sim_world *world, const struct sim_graph *graph)
 	for (uint32_t i = 0; i < graph->count; i++) {
 		if (!oracle_job_asks(world, graph->run, i))
 			continue;
-		client_act(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, 0, &graph->jobs[i],
-			   1 + world_rand(world, SIM_PEOPLE));
+		client_decide(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, i, world_chance(world, 150),
+			      NULL, 1 + world_rand(world, SIM_PEOPLE));
+		return true;
+	}
+	return false;
+}
+
+/* To a job before the gate, mostly; some say it twice. */
+bool person_push_back(struct sim_world *world, const struct sim_graph *graph)
+{
+	for (uint32_t i = 1; i < graph->count; i++) {
+		const struct rec_job_spec *gate = &graph->jobs[i], *target;
+		uint64_t person = 1 + world_rand(world, SIM_PEOPLE);
+
+		if (!oracle_job_asks(world, graph->run, i))
+			continue;
+		target = gate->needs.n && world_chance(world, 800) ? &graph->jobs[gate->needs.at[world_rand(world, gate->needs.n)]]
+								   : &graph->jobs[world_rand(world, i)];
+		client_decide(world, graph, ACT_PUSHBACK, i, world_chance(world, 100), target, person);
+		if (world_chance(world, 200))
+			client_decide(world, graph, ACT_PUSHBACK, i, true, target, person);
+		return true;
+	}
+	return false;
+}
+
+bool person_settle(struct sim_world *world, const struct sim_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++) {
+		if (!oracle_job_unknown(world, graph->run, i))
+			continue;
+		client_act(world, graph, ACT_SETTLE, world_rand(world, 3), &graph->jobs[i], 1);
 		return true;
 	}
 	return false;
@@ -56,15 +86,16 @@ bool person_decide(struct sim_world *world, const struct sim_graph *graph)
 
 void tidy_unknown(struct sim_world *world, const struct sim_graph *graph)
 {
-	if (oracle_run_unknown(world, graph->run))
-		client_act(world, graph, ACT_CANCEL, 0, NULL, 1);
+	for (uint32_t i = 0; i < graph->count; i++)
+		if (oracle_job_unknown(world, graph->run, i))
+			client_act(world, graph, ACT_SETTLE, world_rand(world, 2), &graph->jobs[i], 1);
 }
 
 void tidy_gates(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++)
 		for (uint64_t person = 1; oracle_job_asks(world, graph->run, i) && person <= SIM_PEOPLE; person++)
-			client_act(world, graph, ACT_APPROVE, 0, &graph->jobs[i], person);
+			client_decide(world, graph, ACT_APPROVE, i, false, NULL, person);
 }
 
 void tidy_held(struct sim_world *world, const struct sim_graph *graph)

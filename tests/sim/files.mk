@@ -51,8 +51,10 @@ sim_other = \
 	tests/sim/bugs/forgiveness-lost-at-load.patch \
 	tests/sim/bugs/gate-approved-by-its-submitter.patch \
 	tests/sim/bugs/gate-counts-a-person-twice.patch \
+	tests/sim/bugs/gate-digest-ignored.patch \
 	tests/sim/bugs/gate-expires-while-held.patch \
 	tests/sim/bugs/gate-expiry-denies.patch \
+	tests/sim/bugs/gate-expiry-not-kept.patch \
 	tests/sim/bugs/hold-forgotten-at-load.patch \
 	tests/sim/bugs/hold-of-a-run-ignored.patch \
 	tests/sim/bugs/hold-outlives-its-job.patch \
@@ -65,6 +67,7 @@ sim_other = \
 	tests/sim/bugs/no-grace-after-boot.patch \
 	tests/sim/bugs/once-runs-again.patch \
 	tests/sim/bugs/parked-forever.patch \
+	tests/sim/bugs/pushback-keeps-its-votes.patch \
 	tests/sim/bugs/queue-time-starts-anew.patch \
 	tests/sim/bugs/retry-counted-twice.patch \
 	tests/sim/bugs/round-keeps-its-tries.patch \
@@ -72,6 +75,7 @@ sim_other = \
 	tests/sim/bugs/round-stops-at-children.patch \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \
+	tests/sim/bugs/settled-without-a-word.patch \
 	tests/sim/bugs/skew-not-durable.patch \
 	tests/sim/bugs/slot-freed-early.patch \
 	tests/sim/bugs/spool-dropped-at-send.patch \

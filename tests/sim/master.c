@@ -62,7 +62,8 @@ static void act_input(struct sim_world *world, const struct event *event)
 		input.act = (struct input_act){
 			.verb = message->verb, .run = message->run, .job = slice_str(message->job),
 			.value = message->value, .principal = message->principal,
-			.person = slice_str(graph_people[message->principal - 1]),
+			.person = slice_str(graph_people[message->principal - 1]), .text = slice_str("why"),
+			.digest = slice_make(message->digest, message->digest_len), .target = slice_str(message->target),
 		};
 	}
 	arena_free(&arena);

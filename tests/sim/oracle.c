@@ -127,6 +127,8 @@ static void durable_events(struct sim_world *world, struct slice body, int64_t w
 			job->event_round++;
 			job->round_epoch = event.epoch;
 		}
+		if (event.event == EVENT_PERSON_RETRY)
+			job->round_epoch = event.epoch;
 		if (event.to == STATE_SUCCEEDED || event.to == STATE_FAILED)
 			world->oracle.results++;
 	}

@@ -69,7 +69,8 @@ static void life_row(struct sim_world *world, const struct row *any, struct orac
 	if (job->terminal && state != job->durable && (uint32_t)row->round == job->round)
 		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
 			   state_table[state].name);
-	if (state == STATE_SUCCEEDED && job->last_started != (uint64_t)row->epoch)
+	/* Or by a person's word. */
+	if (state == STATE_SUCCEEDED && row->stop_cause != EVENT_PERSON_DONE && job->last_started != (uint64_t)row->epoch)
 		world_fail(world, "I3: job %u succeeded by an attempt that isn't its last", (unsigned)row->job);
 }
 
@@ -78,6 +79,8 @@ static void life_event(struct sim_world *world, const struct rec_event *event, s
 {
 	(void)spec;
 	(void)wall_ms;
+	if (event->event == EVENT_PERSON_RETRY)
+		job->starts = 0;         /* a person takes it on themselves */
 	if (!event_opens_round(event))
 		return;
 	if (state_has_attempt((enum job_state)event->from) || event->from == STATE_WAITING ||

@@ -92,7 +92,7 @@ const struct oracle_check oracle_holds = { .given = holds_given, .row = holds_ro
 static void gates_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			const struct rec_job_spec *spec, int64_t wall_ms)
 {
-	uint64_t approved = 0, rejected = 0;
+	uint64_t approved = 0, rejected = 0, pushed = 0, expired = 0;
 
 	(void)wall_ms;                   /* when it expires: oracle_times.c */
 	if (!spec || event->from != STATE_APPROVAL)
@@ -105,26 +105,56 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 			continue;
 		approved += row->decision.verdict == 1;
 		rejected += row->decision.verdict == 0;
+		pushed += row->decision.verdict == VERDICT_PUSHED_BACK;
+		expired += row->decision.verdict == VERDICT_EXPIRED || row->decision.verdict == VERDICT_EXPIRED_APPROVED;
 		if (spec->gate_from.n > 0 && row->decision.person == SIM_PEOPLE)
 			world_fail(world, "somebody who may not decided gate %u", (unsigned)event->job);
-		if (spec->gate_from.n > 0 && row->decision.person == 1 && row->decision.verdict)
+		if (spec->gate_from.n > 0 && row->decision.person == 1 &&
+		    row->decision.verdict == VERDICT_APPROVED)
 			world_fail(world, "who submitted gate %u approved it", (unsigned)event->job);
 	}
 	if (event->event == EVENT_APPROVED && (approved < spec->gate_count || rejected > 0))
 		world_fail(world, "gate %u opened by %u people", (unsigned)event->job, (unsigned)approved);
+	if (event->event == EVENT_PUSHED_BACK && pushed != 1)
+		world_fail(world, "gate %u was pushed back by nobody", (unsigned)event->job);
 	if (event->event == EVENT_REJECTED && rejected != 1)
 		world_fail(world, "gate %u was rejected by nobody", (unsigned)event->job);
 	if (event->event == EVENT_EXPIRED && (job->held_before || oracle_run_held(world, job->run)))
 		world_fail(world, "gate %u expired while a person held it back", (unsigned)event->job);
+	if ((event->event == EVENT_EXPIRED) != (expired > 0))
+		world_fail(world, "I13: of gate %u both an expiry and a decision were kept", (unsigned)event->job);
 	if (event->event == EVENT_EXPIRED && (event->to == STATE_DENIED) != (spec->gate_expiry == GATE_REJECT))
 		world_fail(world, "I13: gate %u expired into %s", (unsigned)event->job, state_table[event->to].name);
 	if (event->to == STATE_READY || event->to == STATE_SUCCEEDED)
 		job->opened = job->event_round + 1;
 }
 
+/* I13: a decision is on what that person was shown, of this round. */
+static void decision_row(struct sim_world *world, const struct row_decision *row)
+{
+	bool old = false;
+
+	if (row->verdict > VERDICT_PUSHED_BACK)
+		return;
+	for (size_t i = 0; i < world->act_count; i++) {
+		const struct sim_act *act = &world->acts[i];
+
+		if (act->job != (uint64_t)row->job || act->person != (uint64_t)row->person || act->digest_len == 0 ||
+		    !slice_eq(row->digest, slice_make(act->digest, act->digest_len)))
+			continue;
+		if (act->round == (uint32_t)row->round)
+			return;
+		old = true;
+	}
+	world_fail(world, "I13: gate %u was decided by somebody who was shown %s", (unsigned)row->job,
+		   old ? "another round of it" : "something else");
+}
+
 static void gates_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
 {
 	(void)outbox;
+	if (row->table == TABLE_decision)
+		decision_row(world, &row->decision);
 	if (job && row->job.state == STATE_APPROVAL && row->job.flags & ROW_JOB_LOOSE)
 		world_fail(world, "gate %u asks about a result that is being made anew", (unsigned)row->job.job);
 }
@@ -135,11 +165,55 @@ static void gates_start(struct sim_world *world, const struct oracle_start *star
 		world_fail(world, "job %u starts and nobody opened its gate", (unsigned)start->job->job);
 }
 
+uint64_t oracle_serial(struct sim_world *world, uint64_t run, uint32_t index)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+
+	return row ? (uint64_t)row->run.first + index : 0;
+}
+
+uint32_t oracle_round(struct sim_world *world, uint64_t job)
+{
+	return oracle_job(world, job)->round;
+}
+
+bool oracle_job_unknown(struct sim_world *world, uint64_t run, uint32_t index)
+{
+	uint64_t serial = oracle_serial(world, run, index);
+
+	return serial && oracle_job(world, serial)->durable == STATE_UNKNOWN;
+}
+
 bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index)
 {
 	const struct row *row = disk_get(&world->disk, TABLE_run, run);
 
 	return row && oracle_job(world, (uint64_t)row->run.first + index)->durable == STATE_APPROVAL;
 }
+
+/* Somebody said so, of this attempt. */
+static void settled_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
+			  const struct rec_job_spec *spec, int64_t wall_ms)
+{
+	int64_t verdict = event->event == EVENT_PERSON_DONE ? VERDICT_DONE :
+			  event->event == EVENT_PERSON_FAILED ? VERDICT_FAILED : VERDICT_RETRY;
+
+	(void)job;
+	(void)spec;
+	(void)wall_ms;
+	if (event->event != EVENT_PERSON_DONE && event->event != EVENT_PERSON_FAILED && event->event != EVENT_PERSON_RETRY)
+		return;
+	for (size_t i = 0; i < world->disk.count; i++) {
+		const struct row *row = &world->disk.order[i]->row;
+
+		if (row->table == TABLE_decision && (uint64_t)row->decision.job == event->job &&
+		    row->decision.round >> 16 == (int64_t)(uint32_t)event->epoch && row->decision.verdict == verdict &&
+		    row->decision.reason.len > 0)
+			return;
+	}
+	world_fail(world, "job %u was settled by nobody's word", (unsigned)event->job);
+}
+
+const struct oracle_check oracle_settled = { .event = settled_event };
 
 const struct oracle_check oracle_gates = { .row = gates_row, .event = gates_event, .start = gates_start };

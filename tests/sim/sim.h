@@ -98,6 +98,9 @@ struct message {
 	enum act_verb verb;
 	uint64_t value, principal;
 	char job[16];                            /* of ACT; empty: the whole run */
+	char target[16];                         /* of PUSHBACK */
+	uint8_t digest[32];                      /* of a decision */
+	size_t digest_len;
 	struct rec_held *held;
 	struct rec_assign *assign;
 	struct rec_stop *stop;
@@ -202,6 +205,10 @@ struct sim_act {                         /* of the client, by its request */
 	uint64_t run, value;
 	enum act_verb verb;
 	bool whole;                      /* of the run */
+	uint64_t job, person;            /* of a decision: serial number, principal */
+	uint8_t digest[32];              /* of what they were shown */
+	size_t digest_len;               /* 0: they were shown nothing */
+	uint32_t round;                  /* of the gate, as it was shown */
 	uint32_t *rounds;                /* CANCEL: of the run's jobs, when it was decided */
 	uint32_t job_count;
 };
@@ -302,6 +309,9 @@ bool sim_worker_at_rest(const struct sim_worker *worker);
 #include "topics.def"
 #undef PERSON
 #undef TIDY
+/* A decision on the index-th job: on what it shows now, or, if old, on what it was shown for an earlier one. */
+void client_decide(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
+		   const struct rec_job_spec *target, uint64_t person);
 void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
 		const struct rec_job_spec *job, uint64_t person);        /* job: NULL for the whole run */
 void client_step(struct sim_world *world);
@@ -320,6 +330,9 @@ void oracle_ended(struct sim_world *world, uint64_t job, uint64_t epoch);
 void oracle_quiet(struct sim_world *world, const struct sim_worker *worker);      /* now and then, of a worker in peace */
 void oracle_paused(struct sim_world *world, const struct sim_worker *worker);
 bool oracle_run_unknown(struct sim_world *world, uint64_t run);                   /* has it a job that waits for a person? */
+uint64_t oracle_serial(struct sim_world *world, uint64_t run, uint32_t index);
+uint32_t oracle_round(struct sim_world *world, uint64_t job);                     /* durable */
+bool oracle_job_unknown(struct sim_world *world, uint64_t run, uint32_t index);
 bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index);      /* does it wait for people? */
 bool oracle_run_held(struct sim_world *world, uint64_t run);
 bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index);

@@ -33,6 +33,8 @@ struct rig_attempt {
 };
 
 struct rig {
+	struct slice shown;              /* what a decision is about; empty: what it is now */
+	const char *target;              /* of a push back */
 	struct core_config config;
 	struct core *core;
 	struct now now;
@@ -578,13 +580,23 @@ static inline void rig_cancel(struct rig *rig, uint64_t run, const char *job)
 	rig_step(rig, &input);
 }
 
+/* Of what a person is shown who decides about this gate now. */
+static inline struct slice rig_digest(struct rig *rig, uint64_t run, const char *job)
+{
+	uint64_t gate = job[0] ? view_job_named(rig->core, run, slice_str(job)) : view_gate_after(rig->core, 0);
+
+	return gate ? rig_job(rig, gate).digest : slice_make(NULL, 0);
+}
+
 static inline void rig_act_as(struct rig *rig, const char *person, uint64_t principal, enum act_verb verb, uint64_t run,
 			      const char *job, uint64_t value)
 {
 	struct core_input input = { .kind = INPUT_ACT, .conn = 1000000, .request = ++rig->request };
 
 	input.act = (struct input_act){ .verb = verb, .run = run, .job = slice_str(job), .value = value,
-		.text = slice_str("because"), .principal = principal, .person = slice_str(person) };
+		.text = slice_str("because"), .principal = principal, .person = slice_str(person),
+		.digest = rig->shown.len > 0 ? rig->shown : rig_digest(rig, run, job),
+		.target = slice_str(rig->target ? rig->target : "") };
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);

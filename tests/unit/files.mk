@@ -8,6 +8,7 @@ unit_programs = \
 	tests/unit/test_base_io \
 	tests/unit/test_base_map \
 	tests/unit/test_base_place \
+	tests/unit/test_base_sha256 \
 	tests/unit/test_base_text \
 	tests/unit/test_cli_dagline \
 	tests/unit/test_cli_json \
@@ -22,6 +23,7 @@ unit_programs = \
 	tests/unit/test_core_load \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
+	tests/unit/test_core_people \
 	tests/unit/test_core_place \
 	tests/unit/test_core_round \
 	tests/unit/test_core_time \
@@ -75,6 +77,9 @@ tests_unit_test_base_map_LDADD = $(base_libs)
 tests_unit_test_base_place_SOURCES = tests/unit/test_base_place.c
 tests_unit_test_base_place_LDADD = $(base_libs)
 
+tests_unit_test_base_sha256_SOURCES = tests/unit/test_base_sha256.c
+tests_unit_test_base_sha256_LDADD = $(base_libs)
+
 tests_unit_test_base_text_SOURCES = tests/unit/test_base_text.c
 tests_unit_test_base_text_LDADD = $(base_libs)
 
@@ -116,6 +121,9 @@ tests_unit_test_core_modes_LDADD = $(core_libs)
 
 tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
 tests_unit_test_core_outbox_LDADD = $(core_libs)
+
+tests_unit_test_core_people_SOURCES = tests/unit/test_core_people.c
+tests_unit_test_core_people_LDADD = $(core_libs)
 
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)

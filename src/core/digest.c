@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a person decides about, as a number: the gate and its question, what its parents came to, and what it
+ * lets through, commands and all. Whoever decides names the number of what they were shown.
+ */
+#include "core/internal.h"
+
+static void add_spec(struct sha256 *hash, const struct job *job)
+{
+	sha256_add_u64(hash, job_serial(job));
+	sha256_add_u64(hash, job->spec_len);
+	sha256_add(hash, job_spec_bytes(job));
+}
+
+static void add_parents(struct sha256 *hash, const struct job *gate)
+{
+	struct slice bytes = job_spec_bytes(gate);
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+
+	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+	sha256_add_u64(hash, spec.needs.n);
+	for (size_t i = 0; i < spec.needs.n; i++) {
+		const struct job *parent = run_job(gate->run, (uint32_t)spec.needs.at[i]);
+
+		sha256_add_u64(hash, job_serial(parent));
+		sha256_add_u64(hash, parent->round);
+		sha256_add_u64(hash, parent->epoch);
+		sha256_add_u64(hash, parent->state);
+		sha256_add_u64(hash, (uint64_t)parent->code << 8 | parent->outcome);
+	}
+	arena_free(&arena);
+}
+
+/* Only jobs that come later can change it, as long as the gate waits: all else opens a new round of it. */
+const uint8_t *gate_digest(const struct core *core, const struct job *job)
+{
+	struct gate *gate = gate_find(core, job_serial(job));
+	struct child_walk walk = children_of(job);
+	struct sha256 hash;
+	uint32_t edge;
+
+	if (gate->digest_jobs == job->run->job_count)
+		return gate->digest;
+	sha256_init(&hash);
+	sha256_add(&hash, slice_str("titan gate 1"));
+	sha256_add_u64(&hash, job->run->number);
+	sha256_add_u64(&hash, job->round);
+	add_spec(&hash, job);
+	add_parents(&hash, job);
+	while (child_next(&walk, &edge)) {
+		sha256_add_u64(&hash, edge & ((1U << TRIGGER_BITS) - 1));
+		add_spec(&hash, run_job(job->run, edge >> TRIGGER_BITS));
+	}
+	sha256_end(&hash, gate->digest);
+	gate->digest_jobs = job->run->job_count;
+	return gate->digest;
+}

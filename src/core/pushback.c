@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Jobs that a person sent back, and why: until they have ended, so that whoever does them again can read it.
+ * Known from the decisions' rows.
+ */
+#include "core/internal.h"
+
+static struct pushback *pushback_of(const struct core *core, const struct job *job)
+{
+	return job->flags & JOB_PUSHED ? map_get(&core->pushbacks, job_serial(job)) : NULL;
+}
+
+static void pushback_free(struct pushback *pushback)
+{
+	mem_free(pushback->reason);
+	mem_free(pushback);
+}
+
+void pushback_add(struct core *core, struct job *job, uint64_t person, struct slice digest, struct slice reason)
+{
+	struct pushback *pushback = mem_zalloc(sizeof(*pushback));
+
+	CHECK(!(job->flags & JOB_PUSHED) && digest.len == SHA256_SIZE);
+	pushback->job = job_serial(job);
+	pushback->person = person;
+	memcpy(pushback->digest, digest.data, SHA256_SIZE);
+	pushback->reason = mem_zalloc(reason.len + 1);
+	for (size_t i = 0; i < reason.len; i++)
+		pushback->reason[i] = reason.data[i] ? (char)reason.data[i] : ' ';
+	map_put(&core->pushbacks, pushback->job, pushback);
+	job->flags |= JOB_PUSHED;
+}
+
+void pushback_drop(struct core *core, struct job *job)
+{
+	if (!(job->flags & JOB_PUSHED))
+		return;
+	pushback_free(map_remove(&core->pushbacks, job_serial(job)));
+	job->flags &= (uint32_t)~JOB_PUSHED;
+}
+
+struct slice pushback_reason(const struct core *core, const struct job *job)
+{
+	const struct pushback *pushback = pushback_of(core, job);
+
+	return pushback ? slice_str(pushback->reason) : slice_make(NULL, 0);
+}
+
+bool pushback_is(const struct core *core, const struct job *job, uint64_t person, struct slice digest)
+{
+	const struct pushback *pushback = pushback_of(core, job);
+
+	return pushback && pushback->person == person && digest.len <= SHA256_SIZE &&
+	       memcmp(pushback->digest, digest.data, digest.len) == 0;
+}
+
+/* Its own environment may have the name: the first of a name counts. */
+struct slice pushback_spec(struct core *core, const struct job *job)
+{
+	struct arena *arena = &core->outbox->arena;
+	struct rec_job_spec spec;
+	struct slice_list env;
+	struct buf bytes = { 0 };
+	struct slice copy;
+
+	job_spec_decode(core, job, &spec);
+	env.n = spec.env.n + 1;
+	env.at = arena_alloc(arena, env.n * sizeof(*env.at));
+	buf_add_str(&bytes, "TITAN_PUSHBACK=");
+	buf_add_slice(&bytes, pushback_reason(core, job));
+	env.at[0] = arena_copy(arena, buf_slice(&bytes));
+	if (spec.env.n > 0)
+		memcpy(env.at + 1, spec.env.at, spec.env.n * sizeof(*env.at));
+	spec.env = env;
+	buf_clear(&bytes);
+	record_encode(&bytes, REC_job_spec, &spec);
+	copy = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return copy;
+}
+
+/* A sum: the order of the table depends on how it came to be. */
+uint64_t pushbacks_hash(const struct core *core)
+{
+	size_t cursor = 0;
+	uint64_t serial, sum = 0;
+	void *value;
+
+	while (map_next(&core->pushbacks, &cursor, &serial, &value)) {
+		const struct pushback *pushback = value;
+
+		sum += hash_bytes(pushback->reason, strlen(pushback->reason), serial) ^
+		       hash_bytes(pushback->digest, SHA256_SIZE, pushback->person);
+	}
+	return sum;
+}
+
+void pushbacks_check(const struct core *core)
+{
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	while (map_next(&core->pushbacks, &cursor, &serial, &value)) {
+		const struct job *job = job_find(core, serial);
+
+		CHECK(job && job->flags & JOB_PUSHED && !state_terminal(job->state));
+	}
+}
+
+void pushbacks_free(struct core *core)
+{
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	while (map_next(&core->pushbacks, &cursor, &serial, &value))
+		pushback_free(value);
+	map_free(&core->pushbacks);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a person says of a job that may run once and was lost with its worker. If its worker comes back first, its
+ * evidence counts; if it comes later, it is as late as any other.
+ */
+#include "core/internal.h"
+
+static enum err settle_check(const struct input_act *act, const struct target *target, struct error *error)
+{
+	const struct job *job = target_job(target, 0);
+	unsigned long long run = act->run;
+	int len = (int)act->job.len;
+
+	if (target->whole || target->count > 1)
+		return error_set(error, ERR_INVALID, "of run %llu, which job is to be settled?", run);
+	if (act->value > SETTLE_RETRY)
+		return error_set(error, ERR_INVALID, "there is no such word on a job: %llu", (unsigned long long)act->value);
+	if (act->text.len == 0 || act->text.len > LIMIT_REASON_MAX)
+		return error_set(error, act->text.len ? ERR_TOO_LARGE : ERR_INVALID,
+				 "a word on what nobody knows has a reason, of at most %d bytes", LIMIT_REASON_MAX);
+	if (job->state == STATE_UNKNOWN)
+		return ERR_NONE;
+	error_set(error, state_terminal(job->state) ? ERR_TERMINAL : ERR_PENDING,
+		  "job %llu/%.*s needs nobody's word: it is %s", run, len, (const char *)act->job.data,
+		  state_table[job->state].name);
+	return error_next(error, "titan explain %llu/%.*s", run, len, (const char *)act->job.data);
+}
+
+enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,
+		struct error *error)
+{
+	static const struct {
+		enum verdict verdict;
+		enum job_event event;
+		enum job_state to;
+	} words[] = {
+		[SETTLE_DONE] = { VERDICT_DONE, EVENT_PERSON_DONE, STATE_SUCCEEDED },
+		[SETTLE_FAILED] = { VERDICT_FAILED, EVENT_PERSON_FAILED, STATE_FAILED },
+		[SETTLE_RETRY] = { VERDICT_RETRY, EVENT_PERSON_RETRY, STATE_READY },
+	};
+	struct job *job;
+
+	if (settle_check(act, target, error) != ERR_NONE)
+		return error->code;
+	job = target_job(target, 0);
+	/* An attempt is settled once: with its counter in the key no word on another one is in its place. */
+	decision_put(core, act, job, words[act->value].verdict)->round |= (int64_t)(uint32_t)job->epoch << 16;
+	job->stop_cause = (uint8_t)words[act->value].event;
+	job_move(core, job, words[act->value].event, words[act->value].to);
+	jobs_settle(core);
+	*ret_changed = 1;
+	return ERR_NONE;
+}
