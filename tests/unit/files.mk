@@ -45,6 +45,7 @@ unit_programs = \
 	tests/unit/test_store_fault \
 	tests/unit/test_store_migrate \
 	tests/unit/test_store_open \
+	tests/unit/test_store_power \
 	tests/unit/test_store_rows \
 	tests/unit/test_store_thread \
 	tests/unit/test_tui_cells \
@@ -188,6 +189,9 @@ tests_unit_test_store_migrate_LDADD = $(store_libs)
 tests_unit_test_store_open_SOURCES = tests/unit/test_store_open.c
 tests_unit_test_store_open_LDADD = $(store_libs)
 
+tests_unit_test_store_power_SOURCES = tests/unit/test_store_power.c
+tests_unit_test_store_power_LDADD = $(store_libs)
+
 tests_unit_test_store_rows_SOURCES = tests/unit/test_store_rows.c
 tests_unit_test_store_rows_LDADD = $(store_libs)
 
@@ -233,4 +237,5 @@ unit_other = \
 	tests/unit/master_box.h \
 	tests/unit/message_random.h \
 	tests/unit/store_box.h \
+	tests/unit/store_layer.h \
 	tests/unit/tui_fixture.h

@@ -1,137 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * A disk that is full, and one that fails. A layer between SQLite and its files makes the faults and
- * counts the syncs; the store knows nothing of it.
- */
+/* A disk that is full, and one that fails: at times, and at each single call. */
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "greatest.h"
 #include "store_box.h"
+#include "store_layer.h"
 
 enum fault { FAULT_NONE, FAULT_FULL, FAULT_WRITE, FAULT_SYNC };
 
 static atomic_int fault;
 static atomic_int syncs;
-static sqlite3_vfs layer;
-static sqlite3_vfs *real;
-static sqlite3_io_methods methods;
 
-struct layer_file {
-	sqlite3_file base;
-	sqlite3_file inner[];
-};
+/* One call of a kind fails, or that one and some behind it: which, how, for how long. */
+static struct { enum layer_op op; int result; long at, until; } planned;
+static atomic_long planned_seen;
 
-static sqlite3_file *inner(sqlite3_file *file)
+static int plan_cb(const struct layer_call *call)
 {
-	return ((struct layer_file *)file)->inner;
+	long number;
+
+	if (planned.until == 0 || call->op != planned.op || call->which == LAYER_OTHER)
+		return SQLITE_OK;
+	number = atomic_fetch_add(&planned_seen, 1);
+	return number >= planned.at && number < planned.until ? planned.result : SQLITE_OK;
 }
 
-static int close_cb(sqlite3_file *file)
+static int fault_cb(const struct layer_call *call, bool *skip)
 {
-	return inner(file)->pMethods->xClose(inner(file));
-}
+	int kind = atomic_load(&fault);
 
-static int read_cb(sqlite3_file *file, void *data, int len, sqlite3_int64 at)
-{
-	return inner(file)->pMethods->xRead(inner(file), data, len, at);
-}
-
-static int write_cb(sqlite3_file *file, const void *data, int len, sqlite3_int64 at)
-{
-	if (atomic_load(&fault) == FAULT_FULL)
+	(void)skip;
+	if (call->op == LAYER_WRITE && kind == FAULT_FULL)
 		return SQLITE_FULL;
-	if (atomic_load(&fault) == FAULT_WRITE)
+	if (call->op == LAYER_WRITE && kind == FAULT_WRITE)
 		return SQLITE_IOERR_WRITE;
-	return inner(file)->pMethods->xWrite(inner(file), data, len, at);
-}
-
-static int truncate_cb(sqlite3_file *file, sqlite3_int64 size)
-{
-	return inner(file)->pMethods->xTruncate(inner(file), size);
-}
-
-static int sync_cb(sqlite3_file *file, int flags)
-{
-	int result = inner(file)->pMethods->xSync(inner(file), flags);
-
-	atomic_fetch_add(&syncs, 1);
-	return atomic_load(&fault) == FAULT_SYNC ? SQLITE_IOERR_FSYNC : result;
-}
-
-static int size_cb(sqlite3_file *file, sqlite3_int64 *ret_size)
-{
-	return inner(file)->pMethods->xFileSize(inner(file), ret_size);
-}
-
-static int lock_cb(sqlite3_file *file, int level)
-{
-	return inner(file)->pMethods->xLock(inner(file), level);
-}
-
-static int unlock_cb(sqlite3_file *file, int level)
-{
-	return inner(file)->pMethods->xUnlock(inner(file), level);
-}
-
-static int reserved_cb(sqlite3_file *file, int *ret_reserved)
-{
-	return inner(file)->pMethods->xCheckReservedLock(inner(file), ret_reserved);
-}
-
-static int control_cb(sqlite3_file *file, int op, void *arg)
-{
-	return inner(file)->pMethods->xFileControl(inner(file), op, arg);
-}
-
-static int sector_cb(sqlite3_file *file)
-{
-	return inner(file)->pMethods->xSectorSize(inner(file));
-}
-
-static int traits_cb(sqlite3_file *file)
-{
-	return inner(file)->pMethods->xDeviceCharacteristics(inner(file));
-}
-
-static int open_cb(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
-{
-	int result;
-
-	(void)vfs;
-	file->pMethods = NULL;
-	result = real->xOpen(real, name, inner(file), flags, ret_flags);
-	if (inner(file)->pMethods)
-		file->pMethods = &methods;
-	return result;
-}
-
-static void put_layer(void)
-{
-	real = sqlite3_vfs_find(NULL);
-	/* Version 1 has no shared memory: a store that wanted some would fail. */
-	methods = (sqlite3_io_methods){
-		.iVersion = 1,
-		.xClose = close_cb,
-		.xRead = read_cb,
-		.xWrite = write_cb,
-		.xTruncate = truncate_cb,
-		.xSync = sync_cb,
-		.xFileSize = size_cb,
-		.xLock = lock_cb,
-		.xUnlock = unlock_cb,
-		.xCheckReservedLock = reserved_cb,
-		.xFileControl = control_cb,
-		.xSectorSize = sector_cb,
-		.xDeviceCharacteristics = traits_cb,
-	};
-	layer = *real;
-	layer.zName = "layer";
-	layer.szOsFile += (int)sizeof(struct layer_file);
-	layer.xOpen = open_cb;
-	if (sqlite3_vfs_register(&layer, 1) != SQLITE_OK)
-		abort();
+	if (call->op == LAYER_SYNC) {
+		atomic_fetch_add(&syncs, 1);
+		if (kind == FAULT_SYNC)
+			return SQLITE_IOERR_FSYNC;
+	}
+	return plan_cb(call);
 }
 
 static bool has_job(struct store *store, uint64_t job)
@@ -280,15 +190,150 @@ TEST an_unknown_outcome_ends_the_process(void)
 	PASS();
 }
 
+#define PLAN_TURNS 8
+#define PLAN_END ((uint64_t)1 << 63)
+
+/*
+ * A life of a store: made, committed to, closed, opened again. Tells of each turn that is durable, and at the end how
+ * many calls of the kind there were.
+ */
+static void live(int tell_fd)
+{
+	uint64_t number = 0, end = PLAN_END;
+
+	for (int life = 0; life < 2; life++) {
+		struct store *store = NULL;
+		struct error error;
+
+		if (box_open_error(0, &store, &error) != ERR_NONE)
+			_exit(3);
+		store_start(store, box_wake_cb, NULL);
+		for (int i = 0; i < PLAN_TURNS; i++) {
+			struct outbox *turn = box_turn(++number);
+
+			for (int64_t job = 0; job < 20; job++)
+				box_job(turn, 1, (int64_t)number * 20 + job, STATE_READY);
+			store_commit(store, turn);
+			if (box_take(store) != turn || write(tell_fd, &number, sizeof(number)) != sizeof(number))
+				_exit(2);
+			box_free(turn);
+		}
+		store_close(store);
+	}
+	end += (uint64_t)atomic_load(&planned_seen);
+	if (write(tell_fd, &end, sizeof(end)) != sizeof(end))
+		_exit(2);
+	_exit(0);
+}
+
+/* How many calls there were, or 0 when it didn't come to its end. What was told must be there afterwards. */
+static uint64_t survives(enum layer_op op, int result, long at, long until, bool *ret_kept)
+{
+	int fds[2], status;
+	uint64_t told, acked = 0, calls = 0;
+	bool kept;
+	struct store *store;
+	pid_t child;
+
+	unlink(box_path);
+	io_remove_tree(AT_FDCWD, box_dir);
+	if (mkdir(box_dir, 0700) != 0 || pipe(fds) != 0)
+		abort();
+	child = fork();
+	if (child == 0) {
+		close(fds[0]);
+		sigaction(SIGABRT, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(2);
+		planned.op = op;
+		planned.result = result;
+		planned.at = at;
+		planned.until = until;
+		live(fds[1]);
+	}
+	close(fds[1]);
+	while (read(fds[0], &told, sizeof(told)) == sizeof(told)) {
+		if (told >= PLAN_END)
+			calls = told - PLAN_END;
+		else
+			acked = told;
+	}
+	close(fds[0]);
+	waitpid(child, &status, 0);
+	/* It ends well, or by an abort before it said more, or it refused to open. */
+	kept = calls > 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0 && acked == 2 * PLAN_TURNS :
+	       (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) || (WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	store = box_start(0);
+	for (uint64_t number = 1; number <= acked; number++)
+		kept = kept && has_job(store, number * 20) && has_job(store, number * 20 + 19);
+	store_close(store);
+	*ret_kept = kept;
+	return calls;
+}
+
+static uint64_t count_calls(enum layer_op op)
+{
+	bool kept;
+
+	return survives(op, SQLITE_OK, LONG_MAX - 1, LONG_MAX, &kept);
+}
+
+/* Each call in turn fails. Some may, without harm: the copying of the log to the file is tried again. */
+TEST each_call_may_fail(void)
+{
+	static const struct { enum layer_op op; int result; } kinds[] = {
+		{ LAYER_WRITE, SQLITE_IOERR_WRITE }, { LAYER_SYNC, SQLITE_IOERR_FSYNC },
+		{ LAYER_TRUNCATE, SQLITE_IOERR_TRUNCATE },
+	};
+
+	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+		uint64_t calls = count_calls(kinds[kind].op), fatal = 0;
+
+		ASSERT(calls > 0);
+		for (long at = 0; at < (long)calls; at++) {
+			bool kept;
+
+			fatal += survives(kinds[kind].op, kinds[kind].result, at, at + 1, &kept) == 0;
+			if (!kept)
+				printf("# kind %zu, call %ld\n", kind, at);
+			ASSERT(kept);
+		}
+		printf("# kind %zu: %lu calls, %lu of them end the process\n", kind, calls, fatal);
+		ASSERT(fatal > 0 || kinds[kind].op == LAYER_TRUNCATE);
+	}
+	PASS();
+}
+
+/* No room from the k-th write on, for three writes: the same batch is tried again, and all becomes durable. */
+TEST each_write_may_find_no_room(void)
+{
+	uint64_t calls = count_calls(LAYER_WRITE), refused = 0;
+
+	for (long at = 0; at < (long)calls; at += at < 40 ? 1 : 5) {
+		bool kept;
+
+		refused += survives(LAYER_WRITE, SQLITE_FULL, at, at + 3, &kept) == 0;
+		if (!kept)
+			printf("# write %ld\n", at);
+		ASSERT(kept);
+	}
+	/* While it is being made, a store that finds no room is refused; later none is. */
+	ASSERT_LT(refused, 40);
+	PASS();
+}
+
 SUITE(store_fault)
 {
 	SET_SETUP(box_setup_cb, NULL);
 	SET_TEARDOWN(box_teardown_cb, NULL);
-	put_layer();
+	layer_put();
+	layer_hook_cb = fault_cb;
 	RUN_TEST(every_commit_is_synced);
 	RUN_TEST(a_full_disk_delays_and_loses_nothing);
 	RUN_TEST(closing_with_a_full_disk_gives_up);
 	RUN_TEST(an_unknown_outcome_ends_the_process);
+	RUN_TEST(each_call_may_fail);
+	RUN_TEST(each_write_may_find_no_room);
 }
 
 GREATEST_MAIN_DEFS();
