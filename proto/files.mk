@@ -22,6 +22,8 @@ proto_sources = \
 	proto/pack.h \
 	proto/reasons.c \
 	proto/reasons.h \
+	proto/resource.c \
+	proto/resource.h \
 	proto/states.c \
 	proto/states.h
 

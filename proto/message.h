@@ -17,6 +17,11 @@ enum role { ROLE_NOBODY, ROLE_VIEWER, ROLE_SUBMITTER, ROLE_APPROVER, ROLE_OPERAT
 enum trigger { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE };
 enum attempt_phase { PHASE_QUEUED = 1, PHASE_RUNNING = 2, PHASE_ENDED = 3 };
 enum worker_state { WORKER_UP, WORKER_UNREACHABLE, WORKER_LOST };
+enum pool_state { POOL_ACTIVE, POOL_DRAINING, POOL_INACTIVE };
+/* What a person said of a worker: cordoned takes nothing new; draining gives back what hasn't started, too. */
+enum worker_standing { STANDING_NONE, STANDING_CORDONED, STANDING_DRAINING };
+/* A job had better have the worker that ran one it needs; sticky: that ran it before, or else such a one. */
+enum affinity { AFFINITY_NONE, AFFINITY_PARENT, AFFINITY_STICKY };
 enum act_verb { ACT_CANCEL = 1, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_APPROVE, ACT_REJECT, ACT_PUSHBACK,
 		ACT_SETTLE, ACT_REQUEUE = 12, ACT_DISCARD = 13 };
 /* Objects that are no runs, and what SET does to them. */
@@ -31,7 +36,7 @@ enum retry_on { RETRY_ON_EXIT = 1, RETRY_ON_SIGNAL = 2, RETRY_ON_SPAWN = 4, RETR
 enum continue_on { CONTINUE_FAILED = 1, CONTINUE_TIMED_OUT = 2, CONTINUE_DENIED = 4, CONTINUE_ALL = 7 };
 enum worker_death { DEATH_ADOPT, DEATH_KILL };
 enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5, QUERY_GATES = 6, QUERY_EXPLAIN = 7,
-		  QUERY_DEAD = 13, QUERY_DECISIONS = 14, QUERY_METRICS = 15 };
+		  QUERY_POOLS = 8, QUERY_DEAD = 13, QUERY_DECISIONS = 14, QUERY_METRICS = 15 };
 
 /* How often a job may run when nobody can say whether it did. */
 #define EXEC_MODES(X) \
@@ -194,5 +199,7 @@ const char *verdict_text(enum verdict verdict);
 const char *exec_mode_name(enum exec_mode mode);
 bool exec_mode_by_name(struct slice name, enum exec_mode *ret_mode);
 const char *worker_state_name(enum worker_state state);
+const char *pool_state_name(enum pool_state state);
+const char *standing_name(enum worker_standing standing);       /* "" for none */
 
 #endif

@@ -153,3 +153,23 @@ const char *worker_state_name(enum worker_state state)
 	}
 	return "unknown";
 }
+
+const char *pool_state_name(enum pool_state state)
+{
+	switch (state) {
+	case POOL_ACTIVE: return "active";
+	case POOL_DRAINING: return "draining";
+	case POOL_INACTIVE: return "inactive";
+	}
+	return "unknown";
+}
+
+const char *standing_name(enum worker_standing standing)
+{
+	switch (standing) {
+	case STANDING_NONE: return "";
+	case STANDING_CORDONED: return "cordoned";
+	case STANDING_DRAINING: return "draining";
+	}
+	return "unknown";
+}

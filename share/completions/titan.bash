@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -31,13 +31,23 @@ _titan() {
 		options+=' --heartbeat --lease --grace --ready-fd'
 		;;
 	worker)
-		options+=' --name --slots --label --containment --ready-fd'
+		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --ready-fd'
+		words='rm'
 		;;
 	backup)
 		;;
 	restore)
 		;;
 	fsck)
+		;;
+	cordon)
+		;;
+	uncordon)
+		;;
+	drain)
+		;;
+	pool)
+		words='ls set active draining inactive'
 		;;
 	run)
 		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --deadline --priority --mode --key'
@@ -123,7 +133,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

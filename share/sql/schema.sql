@@ -15,8 +15,17 @@ CREATE TABLE worker (
 	name TEXT NOT NULL, -- unique
 	instance BLOB NOT NULL, -- the latest life of its keeper
 	slots INTEGER NOT NULL,
-	seen_ms INTEGER NOT NULL -- UTC
+	seen_ms INTEGER NOT NULL, -- UTC
+	pool TEXT NOT NULL, -- empty: default
+	standing INTEGER NOT NULL -- enum worker_standing: 1 cordoned, 2 draining, as a person said
 ) STRICT;
+
+-- pools whose state somebody set
+CREATE TABLE pool (
+	pool TEXT NOT NULL, -- name
+	state INTEGER NOT NULL, -- enum pool_state: 0 active, 1 draining, 2 inactive
+	PRIMARY KEY (pool)
+) STRICT, WITHOUT ROWID;
 
 -- one row a run; ended_ms is 0 while it is live
 CREATE TABLE run (

@@ -46,6 +46,12 @@ static struct slice next_command(const struct rec_job_row *job, struct arena *ar
 		verb = "settle";
 	else if (job->why_code == REASON_HELD)
 		verb = "release";
+	else if (job->why_code == REASON_WORKER_CORDONED || job->why_code == REASON_NO_WORKER_RESOURCES ||
+		 job->why_code == REASON_NO_WORKER_LABELS || job->why_code == REASON_NO_WORKER_NAMED ||
+		 job->why_code == REASON_NO_WORKER_POOL || job->why_code == REASON_AFFINITY_BUSY)
+		return slice_str("titan worker ls");
+	else if (job->why_code == REASON_POOL_DRAINING || job->why_code == REASON_POOL_INACTIVE)
+		return slice_str("titan pool ls");
 	else if (state_terminal(state) && state != STATE_SUCCEEDED)
 		verb = "retry";
 	else if (job->why_code == REASON_WAITS_FOR_DEPENDENCY)

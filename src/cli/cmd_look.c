@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/decisions.h"
 #include "cli/failure.h"
+#include "cli/place.h"
 #include "cli/rows.h"
 
 #define LS_LIMIT 50
@@ -76,6 +77,8 @@ static const struct column detail_columns[] = {
 	{ "on_worker_death", "worker's death", false },
 	{ "worker", "worker", false },
 	{ "labels", "labels wanted", false },
+	{ "asks", "asks for", false },
+	{ "placing", "placing", false },
 	{ "priority", "priority", false },
 	{ "due", "due", false },
 	{ "give_up", "leaves the queue", false },
@@ -146,6 +149,8 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, slice_str(job->worker_death == DEATH_KILL ? "kill" : "adopt"));
 	records_text(records, job->worker);
 	records_texts(records, job->labels);
+	records_texts(records, place_shown(job->asks, records->arena));
+	records_texts(records, job->placing);
 	records_number(records, job->priority ? job->priority - 1 : 50);
 	records_time(records, job->due_ms);
 	records_time(records, job->give_up_ms);

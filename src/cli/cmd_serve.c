@@ -4,7 +4,9 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/place.h"
 #include "cli/up.h"
+#include "cli/workers.h"
 #include "master/master.h"
 #include "proto/limits.h"
 #include "worker/worker.h"
@@ -60,6 +62,73 @@ static enum err read_labels(struct cli *cli, const char **ret_labels)
 	return ERR_NONE;
 }
 
+/* One word of what it offers, as people write it, to what the wire has. */
+static enum err add_offer(struct cli *cli, const char *option, struct slice name, struct slice amount, struct buf *out)
+{
+	struct resource resource = { .amount = 0 };
+	struct error why = { 0 };
+
+	if (!resource_is_name(name))
+		return error_set(&cli->error, ERR_USAGE, "--%s: a name of letters, digits and _ . - is expected before the =", option);
+	memcpy(resource.name, name.data, name.len);
+	/* Nothing of it may be offered as well. */
+	if (!slice_eq(amount, slice_str("0")) && place_amount(resource.name, amount, &resource.amount, &why) != ERR_NONE)
+		return error_set(&cli->error, ERR_USAGE, "--%s: %s", option, why.text);
+	if (out->len > 0)
+		buf_add_byte(out, ',');
+	resource_put(&resource, out);
+	return ERR_NONE;
+}
+
+static enum err read_resource(struct cli *cli, enum option_id id, const char *value, struct buf *out)
+{
+	const char *equals = strchr(value, '=');
+
+	switch (id) {
+	case OPT_worker_cpus:
+		return add_offer(cli, "cpus", slice_str(RESOURCE_CPUS), slice_str(value), out);
+	case OPT_worker_memory:
+		return add_offer(cli, "memory", slice_str(RESOURCE_MEMORY), slice_str(value), out);
+	case OPT_worker_gpus:
+		return add_offer(cli, "gpus", slice_str(RESOURCE_GPUS), slice_str(value), out);
+	case OPT_worker_resource:
+		if (!equals)
+			return error_set(&cli->error, ERR_USAGE, "--resource: NAME=N is expected, such as license=2");
+		return add_offer(cli, "resource", slice_make(value, (size_t)(equals - value)), slice_str(equals + 1), out);
+	default:
+		return ERR_NONE;
+	}
+}
+
+static enum err read_resources(struct cli *cli, const char **ret_resources)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct buf text = { 0 };
+	enum err err = ERR_NONE;
+
+	for (size_t i = 0; i < invocation->option_count && err == ERR_NONE; i++)
+		if (invocation->options[i].value)
+			err = read_resource(cli, invocation->options[i].id, invocation->options[i].value, &text);
+	if (err == ERR_NONE)
+		*ret_resources = arena_strdup(&cli->arena, buf_slice(&text));
+	buf_free(&text);
+	return err;
+}
+
+/* titan worker alone is one; with a word behind it, it asks about workers. */
+static int other_than_being_one(struct cli *cli)
+{
+	struct slice word = slice_str(cli->invocation->args[0]);
+
+	if (slice_eq(word, slice_str("ls")) && cli->invocation->arg_count == 1)
+		return workers_list(cli);
+	if (slice_eq(word, slice_str("rm")))
+		return workers_forget(cli);
+	error_set(&cli->error, ERR_USAGE, "titan worker alone is a worker; besides there are: ls, and: rm WORKER...");
+	error_next(&cli->error, "titan help worker");
+	return cli_fail(cli);
+}
+
 int cmd_worker(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_worker_name);
@@ -67,12 +136,20 @@ int cmd_worker(struct cli *cli)
 	uint64_t slots = 0, containment = CONTAIN_AUTO;
 	int status;
 
+	if (cli->invocation->arg_count > 0)
+		return other_than_being_one(cli);
 	if (!text_is_name(slice_str(options.name))) {
 		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a worker's name: letters, digits and _ . - only",
 			  options.name);
 		return cli_fail(cli);
 	}
-	if (read_labels(cli, &options.labels) != ERR_NONE ||
+	options.pool = option_value(cli->invocation, OPT_worker_pool);
+	if (options.pool && !text_is_name(slice_str(options.pool))) {
+		error_set(&cli->error, ERR_USAGE, "--pool: '%s' can't be a pool's name: letters, digits and _ . - only",
+			  options.pool);
+		return cli_fail(cli);
+	}
+	if (read_labels(cli, &options.labels) != ERR_NONE || read_resources(cli, &options.resources) != ERR_NONE ||
 	    read_ready_fd(cli, OPT_worker_ready_fd, &options.ready_fd) != ERR_NONE ||
 	    option_choice(cli->invocation, OPT_worker_containment, &containment, &cli->error) != ERR_NONE ||
 	    option_number(cli->invocation, OPT_worker_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "cli/place.h"
 #include "proto/message.h"
 
 struct dag_need {
@@ -58,6 +59,7 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	int64_t deadline_at_ms;
 	uint64_t dispatch_timeout_ms;
 	struct slice_list labels;
+	struct dag_placing placing;
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no bound */
 	bool group_fail_fast;
 	bool gate;                       /* people decide; it has no command */

@@ -206,6 +206,73 @@ static enum err set_dispatch_timeout(struct dag_reader *reader, struct dag_node 
 	return span(reader, value, at, &node->dispatch_timeout_ms);
 }
 
+static enum err ask(struct dag_reader *reader, struct dag_node *node, struct slice name, struct slice value, size_t at)
+{
+	struct error why = { 0 };
+
+	if (place_add(&node->placing.asks, reader->arena, name, value, &why) != ERR_NONE)
+		return dag_fail(reader, at, reader->at - at, why.code, "%s", why.text);
+	return ERR_NONE;
+}
+
+static enum err set_cpus(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return ask(reader, node, slice_str(RESOURCE_CPUS), value, at);
+}
+
+static enum err set_memory(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return ask(reader, node, slice_str(RESOURCE_MEMORY), value, at);
+}
+
+static enum err set_gpus(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return ask(reader, node, slice_str(RESOURCE_GPUS), value, at);
+}
+
+static enum err set_resource(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const uint8_t *equals = value.len ? memchr(value.data, '=', value.len) : NULL;
+	size_t len = equals ? (size_t)(equals - value.data) : 0;
+	struct slice name = slice_make(value.data, len);
+
+	if (equals == NULL || resource_is_own(name))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a resource is given as resource=NAME=N");
+	return ask(reader, node, name, slice_make(equals + 1, value.len - len - 1), at);
+}
+
+static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return add_word(reader, &node->placing.prefer, value, at);
+}
+
+static enum err set_name(struct dag_reader *reader, struct slice *name, struct slice value, size_t at)
+{
+	if (!text_is_name(value))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a name is expected here: letters, digits and _ . -");
+	*name = value;
+	return ERR_NONE;
+}
+
+static enum err set_worker(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return set_name(reader, &node->placing.only_worker, value, at);
+}
+
+static enum err set_pool(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return set_name(reader, &node->placing.pool, value, at);
+}
+
+static enum err set_affinity(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	struct error why = { 0 };
+
+	if (place_affinity(value, &node->placing.affinity, &why) != ERR_NONE)
+		return dag_fail(reader, at, reader->at - at, why.code, "%s", why.text);
+	return ERR_NONE;
+}
+
 static const struct setting settings[] = {
 	{ "retry", set_retry }, { "timeout", set_timeout }, { "backoff", set_backoff }, { "prio", set_priority },
 	{ "dir", set_dir },     { "env", set_env },         { "mode", set_mode },
@@ -214,6 +281,9 @@ static const struct setting settings[] = {
 	{ "crash_limit", set_crash_limit }, { "on_worker_death", set_worker_death },
 	{ "approve_timeout", set_approve_timeout }, { "deadline", set_deadline },
 	{ "dispatch_timeout", set_dispatch_timeout },
+	{ "approve_timeout", set_approve_timeout },         { "cpus", set_cpus },       { "memory", set_memory },
+	{ "gpus", set_gpus },   { "resource", set_resource }, { "prefer", set_prefer }, { "worker", set_worker },
+	{ "pool", set_pool },   { "affinity", set_affinity },
 };
 
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
@@ -233,8 +303,9 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 				nearest);
 	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
 			"no setting '%s'; there are retry, retry_on, backoff, crash_limit, continue_on, on_worker_death,"
-			" timeout, deadline, dispatch_timeout, prio, mode, dir, env, label, delay and for gates count, from,"
-			" approve_timeout (a command with blanks stands in quotes)", copy);
+			" timeout, deadline, dispatch_timeout, prio, mode, dir, env, label, delay, cpus, memory, gpus, resource,"
+			" worker, prefer, pool, affinity and for gates count, from, approve_timeout (a command with blanks"
+			" stands in quotes)", copy);
 }
 
 static enum err read_setting(struct dag_reader *reader, struct dag_node *node)

@@ -17,6 +17,7 @@ cli_sources = \
 	src/cli/cmd_metrics.c \
 	src/cli/cmd_people.c \
 	src/cli/cmd_pipeline.c \
+	src/cli/cmd_place.c \
 	src/cli/cmd_rest.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_serve.c \
@@ -67,10 +68,13 @@ cli_sources = \
 	src/cli/pipeline_matrix.c \
 	src/cli/pipeline_matrix.h \
 	src/cli/pipeline_needs.c \
+	src/cli/pipeline_place.c \
 	src/cli/pipeline_retry.c \
 	src/cli/pipeline_tree.c \
 	src/cli/pipeline_tree.h \
 	src/cli/pipeline_value.c \
+	src/cli/place.c \
+	src/cli/place.h \
 	src/cli/plan.c \
 	src/cli/process.c \
 	src/cli/process.h \
@@ -80,7 +84,8 @@ cli_sources = \
 	src/cli/rows.h \
 	src/cli/submit.c \
 	src/cli/submit.h \
-	src/cli/up.h
+	src/cli/up.h \
+	src/cli/workers.h
 
 cli_other = \
 	src/cli/README.md

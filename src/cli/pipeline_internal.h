@@ -72,6 +72,22 @@ void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults
 /* The job that this node says, under its key. */
 enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* pipeline_place.c: where it runs */
+enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_cpus(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_memory(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_gpus(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_resources(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_prefer(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_prefer_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_pool(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+#define PIPE_PLACE_KEYS \
+	{ "worker", pipe_read_worker }, { "cpus", pipe_read_cpus }, { "memory", pipe_read_memory }, \
+	{ "gpus", pipe_read_gpus }, { "resources", pipe_read_resources }, { "prefer", pipe_read_prefer }, \
+	{ "prefer_worker", pipe_read_prefer_worker }, { "pool", pipe_read_pool }, { "affinity", pipe_read_affinity }
+
 /* Once all jobs are known. */
 enum err pipe_join(struct pipe *pipe);
 

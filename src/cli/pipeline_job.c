@@ -96,29 +96,6 @@ static enum err read_mode(struct pipe *pipe, struct pipe_job *job, const struct 
 	return ERR_NONE;
 }
 
-/* In a matrix a label may differ: its form is checked with the longest values by whoever admits the job. */
-static enum err label_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
-{
-	enum err err = template_item(pipe, node, ret);
-
-	if (err == ERR_NONE && !text_is_name(*ret) &&
-	    (ret->len == 0 || memmem(ret->data, ret->len, "${matrix.", 9) == NULL))
-		return pipe_fail(pipe, node, ERR_INVALID, "a label has letters, digits and _ . - only");
-	return err;
-}
-
-static enum err read_labels(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_list(pipe, value, "labels", LIMIT_LABELS_MAX, label_item, &job->node->labels);
-}
-
-static enum err read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	static const struct pipe_key keys[] = { { "labels", read_labels } };
-
-	return pipe_map(pipe, value, "worker", KEYS(keys), job);
-}
-
 static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	struct matrix_fault fault;
@@ -268,19 +245,18 @@ static const struct pipe_key job_keys[] = {
 	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "retry", pipe_read_retry },
 	{ "timeout", read_timeout }, { "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
-	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before }, { "worker", read_worker },
+	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before },
 	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
 	{ "continue_on", pipe_read_continue_on }, { "on_worker_death", pipe_read_worker_death },
-	{ "always", read_always }, { "approval", read_approval }, { "deadline", read_deadline },
-	{ "dispatch_timeout", read_dispatch_timeout },
+	{ "deadline", read_deadline }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
 };
 
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	static const struct pipe_key keys[] = {
 		{ "retry", pipe_read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
-		{ "mode", read_mode }, { "worker", read_worker }, { "crash_limit", pipe_read_crash_limit },
-		{ "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout },
+		{ "mode", read_mode }, { "crash_limit", pipe_read_crash_limit },
+		{ "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
 	};
 	struct pipe_job defaults = { .node = &pipe->defaults };
 
@@ -291,7 +267,8 @@ enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struc
 static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
 {
 	static const char *const useless[] = { "run", "command", "matrix", "retry", "timeout", "mode", "env", "dir",
-					       "worker", "crash_limit", "on_worker_death", "dispatch_timeout" };
+					       "worker", "crash_limit", "on_worker_death", "dispatch_timeout", "cpus", "memory",
+					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity" };
 
 	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
 		const struct tree_node *node = tree_find(value, useless[i]);
@@ -326,6 +303,7 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 	pipe_default_failure(node, defaults);
 	if (node->timeout_ms == 0)
 		node->timeout_ms = defaults->timeout_ms;
+	place_default(&node->placing, &defaults->placing);
 	if (node->labels.n == 0) {
 		node->labels = defaults->labels;
 		if (job->matrix != NULL)

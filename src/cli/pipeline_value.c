@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "proto/limits.h"
 
-#define KEYS_MAX 32
+#define KEYS_MAX 64
 #define TEXT_SHOWN 60
 
 enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/place.h"
 
 #define CAUSES_SOUGHT 1000               /* of a chain of skipped jobs; a longer one has its nearest cause alone */
 
@@ -364,11 +365,30 @@ static const struct column worker_columns[] = {
 	{ "seen_ms", "SEEN", true },
 	{ "worker", NULL, false },
 	{ "labels", "LABELS", false },
+	{ "pool", "POOL", false },
+	{ "pool_state", NULL, false },
+	{ "standing", "STANDING", false },
+	{ "resources", "RESOURCES", false },
+	{ "gpu_permille", NULL, false },
+	{ "load_permille", NULL, false },
+	{ "start_us", NULL, false },
+	{ "rest_ms", NULL, false },
+	{ "reserved", NULL, false },
 };
 
 void rows_begin_workers(struct records *records, struct arena *arena)
 {
 	records_begin(records, worker_columns, sizeof(worker_columns) / sizeof(worker_columns[0]), arena);
+}
+
+/* In a word, why it gets nothing new; its pool's state where there is nothing of its own. */
+static struct slice worker_standing(const struct rec_worker_row *worker)
+{
+	if (worker->standing != STANDING_NONE)
+		return slice_str(standing_name((enum worker_standing)worker->standing));
+	if (worker->pool_state != POOL_ACTIVE)
+		return slice_str(worker->pool_state == POOL_DRAINING ? "pool draining" : "pool inactive");
+	return slice_str(worker->rest_ms ? "flaps" : NULL);
 }
 
 void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms)
@@ -387,4 +407,16 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 	records_span(records, worker->seen_ms && now_ms > worker->seen_ms ? now_ms - worker->seen_ms : 0);
 	records_number(records, worker->worker);
 	records_texts(records, worker->labels);
+	records_text(records, worker->pool);
+	records_text(records, slice_str(pool_state_name((enum pool_state)worker->pool_state)));
+	records_text(records, worker_standing(worker));
+	records_texts(records, place_shown_used(worker->offers, worker->used, records->arena));
+	records_number(records, worker->gpu_permille);
+	records_number(records, worker->load_permille);
+	records_number(records, worker->start_us);
+	records_span(records, worker->rest_ms ? (int64_t)worker->rest_ms : -1);
+	if (worker->reserved)
+		records_number(records, worker->reserved);
+	else
+		records_none(records);
 }

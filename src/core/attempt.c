@@ -13,6 +13,7 @@ void attempt_attach(struct core *core, struct worker *worker, struct job *job)
 	GROW(worker->held, worker->held_count, worker->held_cap);
 	job->held_at = (uint32_t)worker->held_count;
 	worker->held[worker->held_count++] = (struct held_entry){ .job = job, .stamp = core->assign_stamp++ };
+	charge_attach(core, worker, job);
 	bounds_count(core, job, 1);
 	worker_touch(core, worker);
 }
@@ -25,6 +26,7 @@ void attempt_detach(struct core *core, struct job *job)
 	worker->held[job->held_at] = worker->held[--worker->held_count];
 	worker->held[job->held_at].job->held_at = job->held_at;
 	job->held_at = 0;
+	charge_detach(core, worker, job);
 	worker_touch(core, worker);
 	bounds_count(core, job, -1);
 }
@@ -200,6 +202,8 @@ void attempt_run(struct core *core, struct job *job, enum job_event event, int64
 
 	job->started_ms = clamp_ms(started_ms);
 	job_move(core, job, event, STATE_RUNNING);
+	if (job->flags & JOB_UNPAID)
+		charge_started(core, job);
 	if (job->flags & JOB_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
 		due_arm(core, job, TIMER_TIMEOUT, due_after(core, (int64_t)spec.timeout_ms), 0);

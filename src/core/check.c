@@ -82,7 +82,12 @@ uint64_t core_hash(const struct core *core)
 		mix(&hash, worker->slots);
 		mix(&hash, hash_bytes(worker->name, strlen(worker->name), 4));
 		mix(&hash, hash_bytes(worker->instance, worker->instance_len, 5));
+		mix(&hash, hash_bytes(worker->pool->name, strlen(worker->pool->name), 6));
+		mix(&hash, worker->standing);
 	}
+	for (size_t i = 0; i < core->pool_count; i++)
+		if (core->pools[i]->durable)
+			mix(&hash, hash_bytes(core->pools[i]->name, strlen(core->pools[i]->name), core->pools[i]->state));
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		if (core->runs.at[i].run && core->runs.at[i].run->ended_ms == 0)
 			hash_run(&hash, core->runs.at[i].run);
@@ -124,6 +129,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(!(job->flags & JOB_MARKED));
 	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && job->pending > 0));
 	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
+	CHECK(!(job->flags & JOB_UNPAID) || state_holds(job->state));
 	CHECK(job->state != STATE_READY || job->flags & (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP) ||
 	      job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
@@ -233,6 +239,7 @@ static uint64_t check_workers(const struct core *core, uint64_t *ret_recalls)
 		const struct worker *worker = core->workers[i];
 
 		CHECK(worker->held_count <= worker->slots_high + (uint64_t)LIMIT_PREFETCH_MAX);
+		charge_check(core, worker);
 		CHECK(worker->conn == 0 || map_get(&core->worker_conns, worker->conn) == worker);
 		CHECK(worker->state != WORKER_UP || worker->conn != 0);
 		CHECK(worker->state != WORKER_LOST || (worker->held_count == 0 && worker->conn == 0));

@@ -70,6 +70,8 @@ void core_free(struct core *core)
 	name_map_free(&core->worker_names);
 	map_free(&core->worker_conns);
 	classes_free(core);
+	pools_free(core);
+	arena_free(&core->placing);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
 	for (size_t i = 0; i < core->gate_count; i++)
@@ -114,6 +116,9 @@ static void heartbeat_step(struct core *core, const struct core_input *input)
 		return;
 	worker->cpu_permille = input->heartbeat.cpu_permille;
 	worker->mem_permille = input->heartbeat.mem_permille;
+	worker->gpu_permille = input->heartbeat.gpu_permille;
+	worker->load_permille = input->heartbeat.load_permille;
+	worker->start_us = input->heartbeat.start_us;
 	worker_touch(core, worker);
 	outbox_frame(core->outbox, input->conn, OP_HEARTBEAT)->heartbeat = input->heartbeat;
 }

@@ -92,6 +92,8 @@ struct input_hello {
 	uint64_t slots;
 	uint64_t pid;
 	struct slice_list labels;
+	struct slice_list offers;        /* resources, NAME=N each */
+	struct slice pool;               /* empty: default */
 	const struct rec_held *held;     /* all of them, INVENTORY frames included */
 	size_t held_count;
 };

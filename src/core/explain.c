@@ -17,6 +17,7 @@ struct telling {
 	const struct rec_job_spec *spec;
 	struct arena *arena;
 	struct buf words;
+	const struct worker *target;     /* of its affinity */
 };
 
 static void tell_until(struct telling *telling, int64_t wall_ms)
@@ -131,42 +132,204 @@ static enum reason tell_bound(struct telling *telling, const struct bound *bound
 	return of_run ? REASON_RUN_LIMIT : REASON_GROUP_LIMIT;
 }
 
-static void tell_labels(struct telling *telling)
+static void tell_list(struct telling *telling, const char *before, struct slice_list list)
 {
-	for (size_t i = 0; i < telling->spec->labels.n; i++)
-		buf_addf(&telling->words, "%s%.*s", i ? ", " : "no connected worker has all of: ",
-			 (int)telling->spec->labels.at[i].len, (const char *)telling->spec->labels.at[i].data);
+	for (size_t i = 0; i < list.n; i++)
+		buf_addf(&telling->words, "%s%.*s", i ? ", " : before, (int)list.at[i].len, (const char *)list.at[i].data);
+}
+
+/* What a worker must be to take it, one after the other: the first that nobody meets is the reason. */
+enum hurdle {
+	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_RESOURCES, HURDLE_STANDING, HURDLE_POOL_STATE,
+	HURDLE_NONE
+};
+
+static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wants)
+{
+	if (!worker_connected(worker))
+		return HURDLE_UP;
+	if (wants && wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
+		return HURDLE_NAME;
+	if (wants && !labels_cover(&worker->labels, &wants->spec.labels))
+		return HURDLE_LABELS;
+	if (wants && wants->spec.pool_hard && !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
+		return HURDLE_POOL;
+	if (wants && !resources_could(worker->offers, worker->offer_count, wants->asks, wants->ask_count))
+		return HURDLE_RESOURCES;
+	if (worker->standing != STANDING_NONE)
+		return HURDLE_STANDING;
+	return worker->pool->state != POOL_ACTIVE ? HURDLE_POOL_STATE : HURDLE_NONE;
+}
+
+/* The most that any of those that pass otherwise has of what it asks too much of. */
+static void tell_resources(struct telling *telling, const struct wants *wants)
+{
+	const struct core *core = telling->core;
+	bool first = true;
+
+	for (size_t i = 0; i < wants->ask_count; i++) {
+		uint64_t most = 0;
+
+		for (size_t at = 0; at < core->worker_count; at++) {
+			const struct worker *worker = core->workers[at];
+			const struct resource *offer = resource_find(worker->offers, worker->offer_count, wants->asks[i].name);
+
+			if (hurdle_of(worker, wants) >= HURDLE_RESOURCES && offer && offer->amount > most)
+				most = offer->amount;
+		}
+		if (most >= wants->asks[i].amount)
+			continue;
+		buf_add_str(&telling->words, first ? "it asks for " : ", and for ");
+		resource_show(wants->asks[i].name, wants->asks[i].amount, &telling->words);
+		buf_add_str(&telling->words, ", and the most of a worker is ");
+		resource_show(wants->asks[i].name, most, &telling->words);
+		first = false;
+	}
+	if (first)
+		buf_add_str(&telling->words, "no connected worker has all at once of what it asks for");
+}
+
+/* Those that fail at this hurdle alone, by name. */
+static void tell_failing(struct telling *telling, enum hurdle hurdle, const struct wants *wants, const char *behind)
+{
+	const struct core *core = telling->core;
+	unsigned count = 0;
+
+	for (size_t i = 0; i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		if (hurdle_of(worker, wants) != hurdle || ++count > NAMES_MAX)
+			continue;
+		buf_addf(&telling->words, "%s%s", count == 1 ? "worker " : ", ", worker->name);
+		if (hurdle == HURDLE_STANDING)
+			buf_addf(&telling->words, " (%s)", standing_name(worker->standing));
+		else if (hurdle == HURDLE_POOL_STATE)
+			buf_addf(&telling->words, " (pool %s is %s)", worker->pool->name, pool_state_name(worker->pool->state));
+	}
+	buf_add_str(&telling->words, behind);
+}
+
+static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, const struct wants *wants)
+{
+	const struct core *core = telling->core;
+
+	switch (hurdle) {
+	case HURDLE_UP:
+		return REASON_NO_WORKER_UP;
+	case HURDLE_NAME:
+		buf_addf(&telling->words, "it must have worker %.*s, which isn't connected", (int)wants->spec.only_worker.len,
+			 (const char *)wants->spec.only_worker.data);
+		return REASON_NO_WORKER_NAMED;
+	case HURDLE_LABELS:
+		tell_list(telling, "no connected worker has all of: ", telling->spec->labels);
+		return REASON_NO_WORKER_LABELS;
+	case HURDLE_POOL:
+		buf_addf(&telling->words, "no connected worker that would do is of pool %.*s", (int)wants->spec.pool.len,
+			 (const char *)wants->spec.pool.data);
+		return REASON_NO_WORKER_POOL;
+	case HURDLE_RESOURCES:
+		tell_resources(telling, wants);
+		return REASON_NO_WORKER_RESOURCES;
+	case HURDLE_STANDING:
+		tell_failing(telling, hurdle, wants, ": a person keeps new jobs away");
+		return REASON_WORKER_CORDONED;
+	case HURDLE_POOL_STATE:
+	case HURDLE_NONE:
+		break;
+	}
+	tell_failing(telling, HURDLE_POOL_STATE, wants, ": nothing new starts there");
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (hurdle_of(core->workers[i], wants) == HURDLE_POOL_STATE &&
+		    core->workers[i]->pool->state == POOL_DRAINING)
+			return REASON_POOL_DRAINING;
+	return REASON_POOL_INACTIVE;
+}
+
+static enum reason tell_busy(struct telling *telling, uint64_t slots, const struct worker *spare)
+{
+	const struct core *core = telling->core;
+	const struct ready_class *class = core->classes[telling->job->class_at];
+	const struct worker *kept = NULL;
+
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (core->workers[i]->reserved == job_serial(telling->job))
+			kept = core->workers[i];
+	if (!spare) {
+		buf_addf(&telling->words, "all %llu slots of the workers that could take it are busy; %zu jobs queue for them",
+			 (unsigned long long)slots, class->count - class->stale);
+		return REASON_ALL_SLOTS_BUSY;
+	}
+	if (!wants_fit(spare, class->wants)) {
+		tell_list(telling, "what it asks for is in use: ", telling->spec->asks);
+		if (kept)
+			buf_addf(&telling->words, "; worker %s is kept free for it", kept->name);
+		return REASON_RESOURCES_BUSY;
+	}
+	if (spare->reserved != 0 && spare->reserved != job_serial(telling->job)) {
+		buf_addf(&telling->words, "worker %s has room, which is kept for job %llu, larger and before it", spare->name,
+			 (unsigned long long)spare->reserved);
+		return REASON_RESERVED;
+	}
+	if (worker_rests(core, spare)) {
+		buf_addf(&telling->words, "worker %s lost %d connections within %d s, and is passed over for another %lld s",
+			 spare->name, LIMIT_FLAP_DROPS, LIMIT_FLAP_WINDOW_MS / 1000,
+			 (long long)((spare->rest_until_ns - core->now.mono_ns) / NS_PER_S + 1));
+		return REASON_WORKER_FLAPS;
+	}
+	return REASON_QUEUED;
+}
+
+/* Of two with a free slot: the one that is nearer to taking it. */
+static bool nearer(const struct core *core, const struct worker *worker, const struct worker *than, uint16_t class_at)
+{
+	const struct wants *wants = core->classes[class_at]->wants;
+
+	if (!than || wants_fit(worker, wants) != wants_fit(than, wants))
+		return !than || wants_fit(worker, wants);
+	if (worker_takes(core, worker, class_at) != worker_takes(core, than, class_at))
+		return worker_takes(core, worker, class_at);
+	return worker_rests(core, than) && !worker_rests(core, worker);
+}
+
+static enum reason tell_target(struct telling *telling, const struct worker *target)
+{
+	buf_addf(&telling->words, "it must have worker %s, which ran a job before it, and that ", target->name);
+	if (!worker_connected(target))
+		buf_addf(&telling->words, "is %s", worker_state_name(target->state));
+	else if (!worker_serves(target))
+		buf_add_str(&telling->words, "starts nothing new");
+	else
+		buf_add_str(&telling->words, "is busy");
+	return REASON_AFFINITY_BUSY;
 }
 
 static enum reason tell_workers(struct telling *telling)
 {
 	const struct core *core = telling->core;
-	const struct ready_class *class = core->classes[telling->job->class_at];
-	uint64_t up = 0, fit = 0, slots = 0, busy = 0;
+	uint16_t class_at = telling->job->class_at;
+	const struct wants *wants = core->classes[class_at]->wants;
+	const struct worker *target = telling->target, *spare = NULL;
+	enum hurdle best = HURDLE_UP;
+	uint64_t slots = 0;
 
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
+		enum hurdle hurdle = hurdle_of(worker, wants);
 
-		if (worker->conn == 0 || worker->state != WORKER_UP || worker->quitting)
+		if (hurdle > best)
+			best = hurdle;
+		if (hurdle != HURDLE_NONE)
 			continue;
-		up++;
-		if (!worker_can(worker, class))
-			continue;
-		fit++;
 		slots += worker->slots;
-		busy += worker->held_count < worker->slots ? worker->held_count : worker->slots;
+		if (worker_busy(worker) < worker->slots && nearer(core, worker, spare, class_at))
+			spare = worker;
 	}
-	if (up == 0)
-		return REASON_NO_WORKER_UP;
-	if (fit == 0) {
-		tell_labels(telling);
-		return REASON_NO_WORKER_LABELS;
-	}
-	if (busy < slots)
-		return REASON_QUEUED;
-	buf_addf(&telling->words, "all %llu slots of the workers that could take it are busy; %zu jobs queue for them",
-		 (unsigned long long)slots, class->count - class->stale);
-	return REASON_ALL_SLOTS_BUSY;
+	if (best != HURDLE_NONE)
+		return tell_hurdle(telling, best, wants);
+	if (target && wants->spec.affinity_hard && !(class_allows(target, core->classes[class_at]) &&
+						     worker_takes(core, target, class_at)))
+		return tell_target(telling, target);
+	return tell_busy(telling, slots, spare);
 }
 
 static enum reason tell_ready(struct telling *telling)
@@ -221,6 +384,7 @@ bool view_explain(const struct core *core, uint64_t serial, struct arena *arena,
 	bytes = job_spec_bytes(job);
 	CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
 	telling.spec = &spec;
+	telling.target = job_target(core, job, arena);
 	row->why_code = tell(&telling);
 	tell_ends(&telling, (enum reason)row->why_code);
 	if (telling.words.len == 0)

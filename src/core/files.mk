@@ -6,7 +6,9 @@ core_sources = \
 	src/core/attempt.c \
 	src/core/bound.c \
 	src/core/cancel.c \
+	src/core/charge.c \
 	src/core/check.c \
+	src/core/choose.c \
 	src/core/core.c \
 	src/core/core.h \
 	src/core/cycle.c \
@@ -27,6 +29,7 @@ core_sources = \
 	src/core/outbox.h \
 	src/core/pipeline.c \
 	src/core/place.c \
+	src/core/pool.c \
 	src/core/pushback.c \
 	src/core/ready.c \
 	src/core/retry.c \

@@ -96,7 +96,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_STAGED;
 	if (spec.deadline_ms > 0 || spec.deadline_at_ms > 0)
 		job->flags |= JOB_DUE_BY;
-	err = class_of(core, builder->run, spec.labels, &job->class_at, builder->error);
+	err = class_of(core, builder->run, &spec, &job->class_at, builder->error);
 	if (err == ERR_NONE)
 		err = group_join(builder->run, job, &spec, builder->error);
 	if (err == ERR_NONE)

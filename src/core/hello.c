@@ -7,7 +7,8 @@
 
 #include "base/text.h"
 
-static enum err hello_check(const struct core *core, const struct core_input *input, struct error *error)
+static enum err hello_check(const struct core *core, const struct core_input *input,
+			    struct resource_list *ret_offers, struct error *error)
 {
 	const struct input_hello *hello = &input->hello;
 
@@ -26,18 +27,21 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 		if (!text_is_name(hello->labels.at[i]))
 			return error_set(error, ERR_INVALID, "HELLO: a label has letters, digits, _ . -, at most %d",
 					 LIMIT_NAME_MAX_LEN);
+	if (hello->pool.len > 0 && !text_is_name(hello->pool))
+		return error_set(error, ERR_INVALID, "HELLO: a pool's name has letters, digits, _ . -, at most %d",
+				 LIMIT_NAME_MAX_LEN);
 	if (map_get(&core->worker_conns, input->conn))
 		return error_set(error, ERR_NOT_EXPECTED, "HELLO: this connection has said it already");
-	return ERR_NONE;
+	return resources_read(hello->offers, ret_offers, error);
 }
 
 /* *ret_same_life: its keeper is the one that it had when it was last here. */
-static struct worker *hello_worker(struct core *core, const struct core_input *input, bool *ret_same_life)
+static struct worker *hello_worker(struct core *core, const struct core_input *input,
+				   const struct resource_list *offers, bool *ret_same_life)
 {
 	const struct input_hello *hello = &input->hello;
 	struct worker *worker = name_map_get(&core->worker_names, hello->name);
 	struct error error;
-	struct row *row;
 
 	if (!worker) {
 		worker = worker_new(core, core->next_worker++, hello->name);
@@ -47,6 +51,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 		error_set(&error, ERR_DUPLICATE, "another connection came as worker %s", worker->name);
 		error_send(core, worker->conn, 0, &error, true);
 		map_remove(&core->worker_conns, worker->conn);
+		worker_dropped(core, worker);
 	}
 	*ret_same_life = hello->instance.len > 0 &&
 			 slice_eq(hello->instance, slice_make(worker->instance, worker->instance_len));
@@ -63,14 +68,13 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	labels_sort(&worker->labels);
 	worker->pid = hello->pid;
 	worker->quitting = false;
-	row = outbox_row(core->outbox, TABLE_worker);
-	row->worker = (struct row_worker){
-		.worker = (int64_t)worker->number,
-		.name = arena_copy(&core->outbox->arena, slice_str(worker->name)),
-		.instance = arena_copy(&core->outbox->arena,
-				       slice_make(worker->instance, worker->instance_len)),
-		.slots = worker->slots, .seen_ms = core->now.wall_ms,
-	};
+	worker->pool = pool_get(core, hello->pool);
+	worker->offer_count = offers->n;
+	worker->offers = mem_resize(worker->offers, offers->n + 1, sizeof(*worker->offers));
+	memcpy(worker->offers, offers->at, offers->n * sizeof(*offers->at));
+	charge_reset(core, worker);
+	core->drain_due = true;
+	worker_row_put(core, worker);
 	return worker;
 }
 
@@ -148,18 +152,22 @@ static void inventory_settle(struct core *core, struct worker *worker, const str
 
 void worker_hello(struct core *core, const struct core_input *input)
 {
+	struct resource_list offers = { 0 };
 	struct worker *worker;
 	struct error error;
 	bool same_life;
 
-	if (hello_check(core, input, &error) != ERR_NONE) {
+	if (hello_check(core, input, &offers, &error) != ERR_NONE) {
 		error_send(core, input->conn, 0, &error, true);
 		return;
 	}
-	worker = hello_worker(core, input, &same_life);
+	worker = hello_worker(core, input, &offers, &same_life);
 	worker->state = WORKER_UNREACHABLE;
 	worker_heard(core, input->conn);
+	worker->reading = true;
 	inventory_settle(core, worker, &input->hello, same_life);
+	worker->reading = false;
+	charge_settle(core, worker);
 	/* Last: it brings the lease, and what is stale must be stopped before anything queued may start. */
 	welcome_send(core, input->conn);
 }

@@ -237,12 +237,37 @@ void set_step(struct core *core, const struct core_input *input);
 /* label.c */
 void classes_init(struct core *core);
 void classes_free(struct core *core);
-enum err class_of(struct core *core, struct run *run, struct slice_list labels, uint16_t *ret_class,
-		  struct error *error);                  /* sorts labels */
+enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, uint16_t *ret_class,
+		  struct error *error);
 void run_release_classes(struct core *core, struct run *run);
-bool worker_can(const struct worker *worker, const struct ready_class *class);
+bool worker_can(const struct worker *worker, const struct ready_class *class);   /* when nothing else runs there */
+bool labels_cover(const struct slice_list *has, const struct slice_list *wants);
 void labels_sort(struct slice_list *labels);             /* and drops what is there twice */
 struct slice_list labels_copy(struct slice_list labels); /* one allocation, at its at */
+
+/* charge.c: I7 */
+static inline const struct wants *job_wants(const struct core *core, const struct job *job)
+{
+	const struct ready_class *class = core->classes[job->class_at];
+
+	return class ? class->wants : NULL;
+}
+
+bool wants_fit(const struct worker *worker, const struct wants *wants);          /* now, beside what is in use */
+void charge_attach(struct core *core, struct worker *worker, struct job *job);
+void charge_detach(struct core *core, struct worker *worker, struct job *job);
+void charge_started(struct core *core, struct job *job);
+void charge_reset(struct core *core, struct worker *worker);     /* what it offers is new: nothing is paid */
+void charge_settle(struct core *core, struct worker *worker);    /* pay what can be paid */
+void charge_check(const struct core *core, const struct worker *worker);
+
+/* pool.c */
+struct pool *pool_get(struct core *core, struct slice name);     /* made if there is none; empty: default */
+struct pool *pool_find(const struct core *core, struct slice name);
+void pools_free(struct core *core);
+enum err pool_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
+enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
+void worker_row_put(struct core *core, const struct worker *worker);
 
 /* bound.c */
 struct bound *job_group(const struct job *job);          /* NULL if none */
@@ -269,6 +294,23 @@ size_t ready_tidy(struct core *core);
 
 /* place.c */
 void place_jobs(struct core *core);
+bool worker_serves(const struct worker *worker);         /* does it get anything, whatever it is? */
+bool worker_connected(const struct worker *worker);
+bool worker_draining(const struct worker *worker);       /* what it hasn't started goes back */
+bool worker_rests(const struct core *core, const struct worker *worker); /* it flaps */
+uint64_t worker_busy(const struct worker *worker);       /* slots in use */
+
+/* choose.c: classes that want more than a slot */
+bool class_allows(const struct worker *worker, const struct ready_class *class); /* as things stand, when it is idle */
+bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);      /* now */
+bool worker_takes_ahead(const struct core *core, const struct worker *worker, uint16_t class_at);
+uint64_t worker_score(const struct worker *worker);      /* below 2^26; the lowest is the best */
+bool worker_overloaded(const struct worker *worker);
+void candidate_down(struct candidate *heap, size_t count, size_t at);
+/* The worker that it had better have, or must have, by its affinity; NULL: it doesn't matter. */
+struct worker *job_target(const struct core *core, const struct job *job, struct arena *arena);
+void reservations_clear(struct core *core);
+void classes_place(struct core *core, size_t count);
 uint64_t worker_depth(const struct core *core, const struct worker *worker);
 
 /* worker.c */
@@ -282,6 +324,7 @@ struct worker *worker_heard(struct core *core, uint64_t conn);   /* NULL if it i
 void worker_timer_fired(struct core *core, struct worker *worker);
 void workers_forgive(struct core *core);          /* what silence there was doesn't count */
 void worker_wait(struct core *core, struct worker *worker);      /* unreachable, lost after a full grace */
+void worker_dropped(struct core *core, struct worker *worker);   /* it lost its connection, unasked */
 void workers_quit(struct core *core);
 
 /* due.c: the steady clock, on which intervals are counted also over restarts; deadlines */

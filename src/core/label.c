@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Requirements: jobs that want the same labels of their worker share a class, and each class has a queue of
- * its own, so that one that nobody can serve never holds up another. A class lives as long as a run in
- * memory has jobs of it; the first one wants nothing and lives for ever.
+ * Requirements: jobs that want the same of their worker (labels, resources, a pool, a name, affinity) share a
+ * class, and each class has a queue of its own, so that one that nobody can serve never holds up another. A
+ * class lives as long as a run in memory has jobs of it; the first one wants nothing and lives for ever.
  */
 #include "core/internal.h"
 
@@ -55,7 +55,7 @@ struct slice_list labels_copy(struct slice_list labels)
 }
 
 /* Has the first list all of the second? Both are sorted. */
-static bool labels_cover(const struct slice_list *has, const struct slice_list *wants)
+bool labels_cover(const struct slice_list *has, const struct slice_list *wants)
 {
 	size_t at = 0;
 
@@ -70,12 +70,16 @@ static bool labels_cover(const struct slice_list *has, const struct slice_list *
 
 bool worker_can(const struct worker *worker, const struct ready_class *class)
 {
-	return class->labels.n == 0 || labels_cover(&worker->labels, &class->labels);
-}
+	const struct wants *wants = class->wants;
 
-static bool labels_same(const struct slice_list *a, const struct slice_list *b)
-{
-	return a->n == b->n && labels_cover(a, b);
+	if (!wants)
+		return true;
+	if (wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
+		return false;
+	if (wants->spec.pool_hard && !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
+		return false;
+	return labels_cover(&worker->labels, &wants->spec.labels) &&
+	       resources_could(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
 }
 
 void classes_init(struct core *core)
@@ -85,12 +89,22 @@ void classes_init(struct core *core)
 	core->class_count = 1;
 }
 
+static void wants_free(struct wants *wants)
+{
+	if (!wants)
+		return;
+	mem_free(wants->bytes);
+	mem_free(wants->asks);
+	arena_free(&wants->arena);
+	mem_free(wants);
+}
+
 static void class_free(struct ready_class *class)
 {
 	if (!class)
 		return;
 	mem_free(class->keys);
-	mem_free(class->labels.at);
+	wants_free(class->wants);
 	mem_free(class);
 }
 
@@ -111,37 +125,89 @@ static void run_holds_class(struct run *run, struct ready_class *class, size_t a
 	class->runs++;
 }
 
-enum err class_of(struct core *core, struct run *run, struct slice_list labels, uint16_t *ret_class,
-		  struct error *error)
+/* What of a specification is about its worker, in the one order that it can have. */
+static bool wants_encode(const struct rec_job_spec *spec, struct buf *out)
+{
+	struct rec_job_spec only = {
+		.labels = spec->labels, .asks = spec->asks, .prefer = spec->prefer,
+		.prefer_worker = spec->prefer_worker, .only_worker = spec->only_worker, .pool = spec->pool,
+		.pool_hard = spec->pool_hard, .affinity = spec->affinity, .affinity_hard = spec->affinity_hard,
+	};
+
+	if (only.labels.n == 0 && only.asks.n == 0 && only.prefer.n == 0 && only.prefer_worker.len == 0 &&
+	    only.only_worker.len == 0 && only.pool.len == 0 && only.affinity == AFFINITY_NONE)
+		return false;
+	labels_sort(&only.labels);
+	labels_sort(&only.asks);
+	labels_sort(&only.prefer);
+	record_encode(out, REC_job_spec, &only);
+	return true;
+}
+
+static struct wants *wants_make(struct slice bytes)
+{
+	struct wants *wants = mem_zalloc(sizeof(*wants));
+	struct resource_list asks;
+
+	wants->bytes = mem_alloc(bytes.len);
+	wants->len = bytes.len;
+	memcpy(wants->bytes, bytes.data, bytes.len);
+	bytes.data = wants->bytes;
+	CHECK(record_decode(REC_job_spec, &bytes, &wants->arena, &wants->spec, NULL) == ERR_NONE);
+	CHECK(resources_read(wants->spec.asks, &asks, NULL) == ERR_NONE);
+	wants->ask_count = asks.n;
+	if (asks.n > 0) {
+		wants->asks = mem_alloc(asks.n * sizeof(*asks.at));
+		memcpy(wants->asks, asks.at, asks.n * sizeof(*asks.at));
+	}
+	return wants;
+}
+
+static bool wants_same(const struct wants *wants, struct slice bytes)
+{
+	return wants->len == bytes.len && memcmp(wants->bytes, bytes.data, bytes.len) == 0;
+}
+
+static enum err class_find(struct core *core, struct run *run, struct slice bytes, uint16_t *ret_class,
+			   struct error *error)
 {
 	size_t vacant = core->class_count;
 
-	if (labels.n == 0) {
-		*ret_class = 0;
-		return ERR_NONE;
-	}
-	labels_sort(&labels);
 	for (size_t i = 1; i < core->class_count; i++) {
 		if (!core->classes[i]) {
 			vacant = i;
-		} else if (labels_same(&core->classes[i]->labels, &labels)) {
+		} else if (wants_same(core->classes[i]->wants, bytes)) {
 			run_holds_class(run, core->classes[i], i);
 			*ret_class = (uint16_t)i;
 			return ERR_NONE;
 		}
 	}
 	if (vacant > LIMIT_CLASSES_MAX)
-		return error_set(error, ERR_FULL, "live jobs have %d different sets of labels already",
+		return error_set(error, ERR_FULL, "live jobs want %d different things of their workers already",
 				 LIMIT_CLASSES_MAX);
 	if (vacant == core->class_count) {
 		core->classes = mem_resize(core->classes, core->class_count + 1, sizeof(*core->classes));
 		core->class_count++;
 	}
 	core->classes[vacant] = mem_zalloc(sizeof(**core->classes));
-	core->classes[vacant]->labels = labels_copy(labels);
+	core->classes[vacant]->wants = wants_make(bytes);
 	run_holds_class(run, core->classes[vacant], vacant);
 	*ret_class = (uint16_t)vacant;
 	return ERR_NONE;
+}
+
+enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, uint16_t *ret_class,
+		  struct error *error)
+{
+	struct buf bytes = { 0 };
+	enum err err = ERR_NONE;
+
+	if (wants_encode(spec, &bytes))
+		err = class_find(core, run, buf_slice(&bytes), ret_class, error);
+	else
+		*ret_class = 0;
+	buf_free(&bytes);
+	return err;
 }
 
 /* What its jobs left in the queues of these classes goes with the class, or is dropped when it surfaces. */

@@ -65,13 +65,31 @@ static enum err load_worker(struct core *core, const struct row_worker *row, str
 		return TRUST(error, "worker %lld: its name is bad or taken", (long long)row->worker);
 	if (row->slots < 1 || row->slots > LIMIT_SLOTS_MAX || row->instance.len > INSTANCE_SIZE)
 		return TRUST(error, "worker %lld: bad slots or instance", (long long)row->worker);
+	if ((row->pool.len > 0 && !text_is_name(row->pool)) || row->standing < 0 || row->standing > STANDING_DRAINING)
+		return TRUST(error, "worker %lld: bad pool or standing", (long long)row->worker);
 	worker = worker_new(core, (uint64_t)row->worker, row->name);
 	worker->slots = (uint32_t)row->slots;
 	worker->slots_high = worker->slots;
 	worker->seen_ms = row->seen_ms;
+	worker->pool = pool_get(core, row->pool);
+	worker->standing = (enum worker_standing)row->standing;
 	worker->instance_len = row->instance.len;
 	if (row->instance.len > 0)
 		memcpy(worker->instance, row->instance.data, row->instance.len);
+	return ERR_NONE;
+}
+
+static enum err load_pool(struct core *core, const struct row_pool *row, struct error *error)
+{
+	struct pool *pool;
+
+	if (!text_is_name(row->pool) || row->state < 0 || row->state > POOL_INACTIVE)
+		return TRUST(error, "a pool has a bad name or state");
+	pool = pool_get(core, row->pool);
+	if (pool->durable)
+		return TRUST(error, "pool %s is there twice", pool->name);
+	pool->state = (enum pool_state)row->state;
+	pool->durable = true;
 	return ERR_NONE;
 }
 
@@ -204,7 +222,9 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 		return false;
 	if (row->tries < row->crashes || row->tries > UINT16_MAX || (holds && row->tries == 0))
 		return false;
-	if (row->worker < 0 || ((holds || row->worker > 0) && !worker_find(core, (uint64_t)row->worker)))
+	/* One that is no more may have had an attempt that has ended. */
+	if (row->worker < 0 || (uint64_t)row->worker >= core->next_worker ||
+	    (holds && !worker_find(core, (uint64_t)row->worker)))
 		return false;
 	if (row->stop_cause < 0 || row->stop_cause >= EVENT_COUNT ||
 	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
@@ -328,6 +348,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_meta(core, &row->meta, error);
 	case TABLE_worker:
 		return load_worker(core, &row->worker, error);
+	case TABLE_pool:
+		return load_pool(core, &row->pool, error);
 	case TABLE_run:
 		return load_run(core, &row->run, error);
 	case TABLE_spec:

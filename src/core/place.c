@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which ready job goes to which worker. Jobs with equal requirements share a class with a heap of its
- * own; the least loaded worker takes the best job of all classes that it can serve. Free slots are
- * filled first; then short jobs are sent ahead, by how long a worker's jobs last; and what was sent
- * ahead is asked back when another worker has nothing to do.
+ * When ready jobs are given to workers, and when they are asked back. Jobs with equal requirements share a class
+ * with a heap of its own. Free slots are filled first; then short jobs are sent ahead, by how long a worker's
+ * jobs last; and what was sent ahead is asked back when another worker has nothing to do, or its own may start
+ * nothing new. Where no job wants more than a slot the least loaded worker takes the best job, and that is all;
+ * choose.c has the rest.
  */
 #include "core/internal.h"
 
-#define LOAD_ONE (UINT64_C(1) << 20)     /* every slot in use, in fixed point */
+#define KEY_AHEAD (UINT64_C(1) << 63)
+#define KEY_OVERLOADED (UINT64_C(1) << 62)
+#define KEY_SCORE 32
 #define RECALLS_MAX 64                   /* asked back in a turn */
-
-static struct job *ready_take(struct core *core, const struct worker *worker)
-{
-	struct ready_class *best = NULL;
-	struct job *job = NULL;
-
-	for (size_t i = 0; i < core->class_count; i++) {
-		struct ready_class *class = core->classes[i];
-
-		if (!class || class->count == class->stale || !worker_can(worker, class))
-			continue;
-		job = ready_offered(core, class);
-		if (!job || (best && best->keys[0] < class->keys[0]))
-			continue;
-		best = class;
-	}
-	if (!best)
-		return NULL;
-	job = ready_offered(core, best);         /* looking at other classes may have put a better one there */
-	ready_pop(best, job);
-	return job;
-}
 
 /* --- workers --- */
 
@@ -47,19 +28,44 @@ uint64_t worker_depth(const struct core *core, const struct worker *worker)
 	return depth < LIMIT_PREFETCH_MAX ? depth : LIMIT_PREFETCH_MAX;
 }
 
-static bool worker_serves(const struct worker *worker)
+bool worker_connected(const struct worker *worker)
 {
 	return worker->conn != 0 && worker->state == WORKER_UP && !worker->quitting;
 }
 
-static uint64_t candidate_key(struct core *core, const struct worker *worker)
+bool worker_draining(const struct worker *worker)
 {
-	uint64_t load = worker->held_count * LOAD_ONE / worker->slots;
-
-	return load << 32 | (uint32_t)rand_next(&core->rand);    /* equal ones by lot */
+	return worker->standing == STANDING_DRAINING || worker->pool->state != POOL_ACTIVE;
 }
 
-static void candidate_down(struct candidate *heap, size_t count, size_t at)
+bool worker_serves(const struct worker *worker)
+{
+	return worker_connected(worker) && worker->standing == STANDING_NONE && worker->pool->state == POOL_ACTIVE;
+}
+
+bool worker_rests(const struct core *core, const struct worker *worker)
+{
+	return worker->rest_until_ns > core->now.mono_ns;
+}
+
+uint64_t worker_busy(const struct worker *worker)
+{
+	uint64_t paid = worker->held_count - worker->unpaid;
+
+	return paid < worker->slots ? paid : worker->slots;
+}
+
+static uint64_t plain_key(struct core *core, const struct worker *worker)
+{
+	/* Equal ones by lot. */
+	uint64_t key = worker_score(worker) << KEY_SCORE | (uint32_t)rand_next(&core->rand);
+
+	if (worker->held_count - worker->unpaid >= worker->slots)
+		key |= KEY_AHEAD;
+	return worker_overloaded(worker) ? key | KEY_OVERLOADED : key;
+}
+
+void candidate_down(struct candidate *heap, size_t count, size_t at)
 {
 	struct candidate candidate = heap[at];
 
@@ -78,7 +84,8 @@ static void candidate_down(struct candidate *heap, size_t count, size_t at)
 	heap[at] = candidate;
 }
 
-static size_t candidates_find(struct core *core)
+/* All that have a slot, or could be sent something ahead. *ret_rests: there is one that flaps. */
+static size_t candidates_find(struct core *core, bool *ret_rests)
 {
 	size_t count = 0;
 
@@ -93,31 +100,29 @@ static size_t candidates_find(struct core *core)
 
 		if (!worker_serves(worker) || worker->held_count >= room)
 			continue;
-		core->candidates[count++] = (struct candidate){
-			.key = candidate_key(core, worker), .worker = worker,
-			.room = room - worker->held_count,
-		};
+		*ret_rests |= worker_rests(core, worker);
+		core->candidates[count++] = (struct candidate){ .worker = worker, .room = room - worker->held_count };
 	}
-	for (size_t i = count / 2; i-- > 0;)
-		candidate_down(core->candidates, count, i);
 	return count;
 }
 
-static void ready_place(struct core *core)
+static void plain_place(struct core *core, size_t count)
 {
-	struct candidate *heap;
-	size_t count = candidates_find(core);
+	struct candidate *heap = core->candidates;
 
-	heap = core->candidates;
+	for (size_t i = 0; i < count; i++)
+		heap[i].key = plain_key(core, heap[i].worker);
+	for (size_t i = count / 2; i-- > 0;)
+		candidate_down(heap, count, i);
 	while (count > 0) {
-		struct job *job = ready_take(core, heap[0].worker);
+		struct job *job = ready_offered(core, core->classes[0]);
 
-		if (!job && core->class_count == 1)
+		if (!job)
 			return;
-		if (job)
-			attempt_assign(core, heap[0].worker, job);
-		if (job && --heap[0].room > 0)
-			heap[0].key = candidate_key(core, heap[0].worker);
+		ready_pop(core->classes[0], job);
+		attempt_assign(core, heap[0].worker, job);
+		if (--heap[0].room > 0)
+			heap[0].key = plain_key(core, heap[0].worker);
 		else
 			heap[0] = heap[--count];
 		if (count > 0)
@@ -125,18 +130,34 @@ static void ready_place(struct core *core)
 	}
 }
 
+static void ready_place(struct core *core)
+{
+	bool rests = false;
+	size_t count = candidates_find(core, &rests);
+
+	if (core->class_count == 1 && !rests) {
+		plain_place(core, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		core->candidates[i].worker->lot = (uint32_t)rand_next(&core->rand);
+	if (count > 0)
+		classes_place(core, count);
+}
+
 /* --- asking back --- */
 
-/* Is there a free slot that it could have? */
+/* Is there a worker that could start it now? */
 static bool recall_helps(const struct core *core, const struct job *job)
 {
-	for (size_t i = 0; job->class_at > 0 && i < core->worker_count; i++) {
-		const struct worker *worker = core->workers[i];
+	const struct wants *wants = job_wants(core, job);
 
-		if (worker_serves(worker) && worker->held_count < worker->slots &&
-		    worker_can(worker, core->classes[job->class_at]))
+	if (wants && wants->spec.affinity_hard)
+		return false;
+	for (size_t i = 0; job->class_at > 0 && i < core->worker_count; i++)
+		if (class_allows(core->workers[i], core->classes[job->class_at]) &&
+		    worker_takes(core, core->workers[i], job->class_at))
 			return true;
-	}
 	return job->class_at == 0;
 }
 
@@ -160,7 +181,7 @@ static struct job *newest_ahead(const struct core *core, const struct worker *wo
 /* How many of a worker's attempts have no slot and weren't asked back yet. */
 static uint64_t worker_ahead(const struct worker *worker)
 {
-	uint64_t ahead = worker->held_count > worker->slots ? worker->held_count - worker->slots : 0;
+	uint64_t ahead = worker->held_count - worker_busy(worker);
 
 	for (size_t i = 0; ahead > 0 && i < worker->held_count; i++)
 		if (worker->held[i].job->flags & JOB_RECALLED)
@@ -189,9 +210,9 @@ static void ahead_recall(struct core *core)
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 
-		if (worker_serves(worker) && worker->held_count < worker->slots)
-			free += worker->slots - worker->held_count;
-		ahead |= worker->held_count > worker->slots;
+		if (worker_serves(worker))
+			free += worker->slots - worker_busy(worker);
+		ahead |= worker->held_count > worker_busy(worker);
 	}
 	if (!ahead || free <= core->recalls)
 		return;
@@ -199,12 +220,33 @@ static void ahead_recall(struct core *core)
 	if (free > RECALLS_MAX)
 		free = RECALLS_MAX;
 	for (size_t i = 0; i < core->worker_count && free > 0; i++)
-		if (worker_serves(core->workers[i]))
+		if (worker_connected(core->workers[i]))
 			worker_recall(core, core->workers[i], &free);
+}
+
+/* What a draining worker hasn't started goes back, each once: it may have been started meanwhile. */
+static void drain_recall(struct core *core)
+{
+	core->drain_due = false;
+	for (size_t i = 0; i < core->worker_count; i++) {
+		struct worker *worker = core->workers[i];
+
+		if (!worker_connected(worker) || !worker_draining(worker))
+			continue;
+		for (size_t at = 0; at < worker->held_count; at++) {
+			struct job *job = worker->held[at].job;
+
+			if (job->state == STATE_ASSIGNED)
+				attempt_recall(core, job);
+		}
+	}
 }
 
 void place_jobs(struct core *core)
 {
+	if (core->drain_due)
+		drain_recall(core);
+	reservations_clear(core);
 	if (ready_tidy(core) > 0)
 		ready_place(core);
 	/* With several classes a slot may be free because nobody in the queue can have it. */

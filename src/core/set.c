@@ -8,9 +8,11 @@
 static enum err set_decide(struct core *core, const struct input_set *input, uint64_t *ret_changed,
 			   struct error *error)
 {
-	(void)core;
-	(void)ret_changed;
 	switch ((enum object_kind)input->set.kind) {
+	case OBJECT_WORKER:
+		return worker_set(core, input, ret_changed, error);
+	case OBJECT_POOL:
+		return pool_set(core, input, ret_changed, error);
 	default:
 		return error_set(error, ERR_INVALID, "an unknown kind of object: %llu",
 				 (unsigned long long)input->set.kind);

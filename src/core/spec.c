@@ -164,6 +164,33 @@ static enum err spec_check_failure(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_placing(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+	const struct slice names[] = { spec->prefer_worker, spec->only_worker, spec->pool };
+	struct resource_list asks;
+	struct error why;
+
+	if (resources_read(spec->asks, &asks, &why) != ERR_NONE)
+		return spec_refused(check, why.code, "asks", why.text);
+	for (size_t i = 0; i < asks.n; i++)
+		if (asks.at[i].amount == 0)
+			return spec_refused(check, ERR_INVALID, "asks", "a resource of which it wants nothing");
+	if (spec->prefer.n > LIMIT_LABELS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "prefer", "too many labels");
+	for (size_t i = 0; i < spec->prefer.n; i++)
+		if (!text_is_name(spec->prefer.at[i]))
+			return spec_refused(check, ERR_INVALID, "prefer", "a label has letters, digits and _ . - only");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].len > 0 && !text_is_name(names[i]))
+			return spec_refused(check, ERR_INVALID, "worker", "a worker or a pool has a name of letters, digits and _ . -");
+	if (spec->pool_hard && spec->pool.len == 0)
+		return spec_refused(check, ERR_INVALID, "pool_hard", "it names no pool");
+	if (spec->affinity > AFFINITY_STICKY || (spec->affinity_hard && spec->affinity == AFFINITY_NONE))
+		return spec_refused(check, ERR_INVALID, "affinity", "there is no such affinity");
+	return ERR_NONE;
+}
+
 static enum err spec_check_numbers(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -216,6 +243,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t co
 		err = spec_check_numbers(&check);
 	if (err == ERR_NONE)
 		err = spec_check_failure(&check);
+	if (err == ERR_NONE)
+		err = spec_check_placing(&check);
 	if (err == ERR_NONE)
 		err = spec_check_gate(&check);
 	return err;

@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "core/core.h"
 #include "proto/limits.h"
+#include "proto/resource.h"
 
 #define PAGE_JOBS 1024                   /* serial numbers in a page of the directory */
 #define INSTANCE_SIZE 16
@@ -44,6 +45,7 @@ enum job_flag {
 	JOB_PUSHED = 32768,              /* in core->pushbacks */
 	JOB_LATER = 1048576,             /* it has children that came later */
 	JOB_LATE = 1073741824,           /* its deadline had passed when this round began: it doesn't count */
+	JOB_UNPAID = 1 << 23,            /* holds an attempt, and nothing yet of what it asks for */
 };
 
 struct job {
@@ -83,11 +85,26 @@ struct name_index {                      /* open addressing: hash's high half, i
 	uint64_t seed;                   /* so that nobody can choose names that collide */
 };
 
+struct wants {                           /* what jobs of a class want of their worker */
+	uint8_t *bytes;                  /* the same as a job_spec with nothing else in it: equal ones are equal */
+	size_t len;
+	struct rec_job_spec spec;        /* that, decoded; its lists are sorted */
+	struct resource *asks;
+	size_t ask_count;
+	struct arena arena;
+};
+
 struct ready_class {                     /* of jobs with equal requirements; of those that left: stale */
 	uint64_t *keys;
 	size_t count, cap, stale;
-	struct slice_list labels;        /* sorted */
+	struct wants *wants;             /* NULL: nothing but a slot */
 	uint64_t runs;                   /* in memory that have jobs of it */
+};
+
+struct pool {                            /* a named set of workers; known since somebody named it */
+	char *name;
+	enum pool_state state;
+	bool durable;                    /* somebody set its state: it has a row */
 };
 
 struct bound {                           /* most that may hold attempts at once */
@@ -219,13 +236,28 @@ struct worker {
 	bool touched;
 	bool timed;                      /* a timer with timer_stamp is under way */
 	struct slice_list labels;        /* sorted */
+	struct resource *offers;         /* sorted by name, with what is in use */
+	size_t offer_count;
+	uint64_t unpaid;                 /* attempts with JOB_UNPAID */
+	uint64_t asking;                 /* attempts that ask for resources; all of one class, or mixed */
+	uint16_t asking_class;
+	bool asking_mixed;
+	bool reading;                    /* its inventory: nothing is paid before it is read */
+	struct pool *pool;
+	enum worker_standing standing;
+	int64_t drops_ns[LIMIT_FLAP_DROPS];      /* when it lost its latest connections, in a ring */
+	uint32_t drop_at;
+	int64_t rest_until_ns;           /* it lost too many: passed over until then */
+	uint64_t reserved;               /* serial number of the job that it is kept free for, in this turn; 0 none */
+	uint16_t reserved_class;
+	uint32_t lot;                    /* between equals, in this turn */
 	struct held_entry *held;
 	size_t held_count, held_cap;
 	uint64_t timer_stamp;
 	int64_t heard_ns;
 	int64_t seen_ms;
 	uint64_t pid, done;
-	uint64_t cpu_permille, mem_permille;
+	uint64_t cpu_permille, mem_permille, gpu_permille, load_permille, start_us;
 	uint64_t run_us;                 /* moving average of how long its jobs run */
 	uint32_t results;
 };
@@ -292,6 +324,11 @@ struct core {
 	size_t candidate_cap;
 	uint64_t boot_id;                /* of the machine, now */
 	struct steady steady;
+	struct arena placing;            /* of the turn's heaps of candidates, a class each */
+	bool reserved;                   /* some worker is kept free for a job */
+	bool drain_due;                  /* some worker's attempts may have to be asked back */
+	struct pool **pools;             /* by name */
+	size_t pool_count, pool_cap;
 	struct timers timers;
 	uint64_t assign_stamp;
 	uint64_t recalls;                /* attempts asked back and still assigned */

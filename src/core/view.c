@@ -24,7 +24,7 @@ void view_totals(const struct core *core, struct core_totals *ret_totals)
 			continue;
 		totals.workers++;
 		totals.slots += worker->slots;
-		totals.busy += worker->held_count < worker->slots ? worker->held_count : worker->slots;
+		totals.busy += worker_busy(worker);
 	}
 	*ret_totals = totals;
 }
@@ -205,21 +205,62 @@ uint64_t view_gate_after(const struct core *core, uint64_t serial)
 	return gate ? gate->job : 0;
 }
 
-bool view_worker(const struct core *core, uint64_t number, struct rec_worker_row *ret_row)
+bool view_worker(const struct core *core, uint64_t number, struct arena *arena, struct rec_worker_row *ret_row)
 {
 	const struct worker *worker = worker_find(core, number);
-	uint64_t busy;
+	struct slice *offers;
+	uint64_t *used;
 
 	if (!worker)
 		return false;
-	busy = worker->held_count < worker->slots ? worker->held_count : worker->slots;
 	*ret_row = (struct rec_worker_row){
 		.worker = worker->number, .name = slice_str(worker->name), .state = worker->state,
-		.slots = worker->slots, .busy = busy, .ahead = worker->held_count - busy,
+		.slots = worker->slots, .busy = worker_busy(worker), .ahead = worker->held_count - worker_busy(worker),
 		.cpu_permille = worker->cpu_permille, .mem_permille = worker->mem_permille,
 		.seen_ms = worker->seen_ms, .pid = worker->pid, .done = worker->done,
-		.labels = worker->labels,
+		.labels = worker->labels, .pool = slice_str(worker->pool->name), .pool_state = worker->pool->state,
+		.standing = worker->standing, .gpu_permille = worker->gpu_permille,
+		.load_permille = worker->load_permille, .start_us = worker->start_us, .reserved = worker->reserved,
 	};
+	if (worker_rests(core, worker))
+		ret_row->rest_ms = (uint64_t)((worker->rest_until_ns - core->now.mono_ns) / NS_PER_MS);
+	if (!arena)
+		return true;
+	offers = arena_alloc(arena, (worker->offer_count + 1) * sizeof(*offers));
+	used = arena_alloc(arena, (worker->offer_count + 1) * sizeof(*used));
+	for (size_t i = 0; i < worker->offer_count; i++) {
+		struct buf text = { 0 };
+
+		resource_put(&worker->offers[i], &text);
+		offers[i] = arena_copy(arena, buf_slice(&text));
+		used[i] = worker->offers[i].used;
+		buf_free(&text);
+	}
+	ret_row->offers = (struct slice_list){ offers, worker->offer_count };
+	ret_row->used = (struct u64_list){ used, worker->offer_count };
+	return true;
+}
+
+bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row)
+{
+	const struct pool *pool;
+
+	if (at >= core->pool_count)
+		return false;
+	pool = core->pools[at];
+	*ret_row = (struct rec_pool_row){ .name = slice_str(pool->name), .state = pool->state };
+	for (size_t i = 0; i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		if (worker->pool != pool)
+			continue;
+		ret_row->workers++;
+		if (worker->state != WORKER_UP)
+			continue;
+		ret_row->up++;
+		ret_row->slots += worker->slots;
+		ret_row->busy += worker_busy(worker);
+	}
 	return true;
 }
 
@@ -258,6 +299,32 @@ bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uin
 	       (epoch < job->epoch || (epoch == job->epoch && job->worker == worker));
 }
 
+static void placing_add(struct slice_list *list, struct arena *arena, const char *what, struct slice value, bool hard)
+{
+	struct buf text = { 0 };
+
+	if (value.len == 0)
+		return;
+	buf_addf(&text, "%s=%.*s%s", what, (int)value.len, (const char *)value.data, hard ? " (hard)" : "");
+	list->at[list->n++] = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+}
+
+static struct slice_list placing_texts(const struct rec_job_spec *spec, struct arena *arena)
+{
+	static const char *const affinities[] = { NULL, "parent", "sticky" };
+	struct slice_list list = { .at = arena_alloc(arena, (spec->prefer.n + 4) * sizeof(struct slice)) };
+
+	placing_add(&list, arena, "worker", spec->only_worker, false);
+	placing_add(&list, arena, "prefer_worker", spec->prefer_worker, false);
+	for (size_t i = 0; i < spec->prefer.n; i++)
+		placing_add(&list, arena, "prefer", spec->prefer.at[i], false);
+	placing_add(&list, arena, "pool", spec->pool, spec->pool_hard);
+	placing_add(&list, arena, "affinity",
+		    slice_str(spec->affinity <= AFFINITY_STICKY ? affinities[spec->affinity] : NULL), spec->affinity_hard);
+	return list;
+}
+
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
 	       struct rec_job_row *row)
 {
@@ -278,5 +345,7 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->worker_death = spec->worker_death;
 		row->crash_limit = spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
 		row->gate_from = spec->gate_from;
+		row->asks = spec->asks;
+		row->placing = placing_texts(spec, arena);
 	}
 }

@@ -41,7 +41,9 @@ uint64_t view_worker_on(const struct core *core, uint64_t conn);
  * May this worker speak of that attempt? Of a job that has left memory only the numbers are checked. Run 0 is any.
  */
 bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uint64_t job, uint64_t epoch);
-bool view_worker(const struct core *core, uint64_t worker, struct rec_worker_row *ret_row);
+/* Without an arena it has no resources. */
+bool view_worker(const struct core *core, uint64_t worker, struct arena *arena, struct rec_worker_row *ret_row);
+bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row);        /* by name, from 0; false: no more */
 uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to begin; 0 at the end */
 
 /* Does this end count as a good one, as its specification says? */

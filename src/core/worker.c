@@ -35,6 +35,7 @@ struct worker *worker_new(struct core *core, uint64_t number, struct slice name)
 	memcpy(worker->name, name.data, name.len);
 	worker->name[name.len] = '\0';
 	worker->state = WORKER_UNREACHABLE;
+	worker->pool = pool_get(core, slice_make(NULL, 0));
 	GROW(core->workers, core->worker_count, core->worker_cap);
 	core->workers[core->worker_count++] = worker;
 	name_map_put(&core->worker_names, slice_str(worker->name), worker);
@@ -48,6 +49,7 @@ void worker_free(struct worker *worker)
 	mem_free(worker->name);
 	mem_free(worker->held);
 	mem_free(worker->labels.at);
+	mem_free(worker->offers);
 	mem_free(worker);
 }
 
@@ -83,6 +85,19 @@ void worker_wait(struct core *core, struct worker *worker)
 	worker_timer_arm(core, worker, core->grace_ms);
 }
 
+/* A master that was restarted has seen nobody flap. */
+void worker_dropped(struct core *core, struct worker *worker)
+{
+	int64_t first_ns = worker->drops_ns[worker->drop_at];
+
+	if (worker->quitting)
+		return;
+	worker->drops_ns[worker->drop_at] = core->now.mono_ns;
+	worker->drop_at = (worker->drop_at + 1) % LIMIT_FLAP_DROPS;
+	if (first_ns > 0 && core->now.mono_ns - first_ns < LIMIT_FLAP_WINDOW_MS * NS_PER_MS)
+		worker->rest_until_ns = core->now.mono_ns + LIMIT_FLAP_REST_MS * NS_PER_MS;
+}
+
 static void worker_disconnect(struct core *core, struct worker *worker)
 {
 	map_remove(&core->worker_conns, worker->conn);
@@ -96,6 +111,7 @@ static void worker_lost(struct core *core, struct worker *worker)
 	if (worker->conn != 0) {
 		error_set(&error, ERR_TIMEOUT, "worker %s was silent for too long", worker->name);
 		error_send(core, worker->conn, 0, &error, true);
+		worker_dropped(core, worker);
 		worker_disconnect(core, worker);
 	}
 	worker_state_set(core, worker, WORKER_LOST);
@@ -140,6 +156,7 @@ void worker_gone(struct core *core, uint64_t conn)
 
 	if (!worker)
 		return;                  /* another connection of the same worker took its place */
+	worker_dropped(core, worker);
 	worker_disconnect(core, worker);
 	worker_wait(core, worker);
 }

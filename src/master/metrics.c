@@ -108,7 +108,7 @@ static void put_core(struct master *master, struct answer *answer)
 		put_labelled(answer, METRIC_JOBS, state_table[state].name, totals.counts[state]);
 	put(answer, METRIC_RUNS, totals.live_runs);
 	while ((worker = view_worker_after(master->core, worker)))
-		if (view_worker(master->core, worker, &row))
+		if (view_worker(master->core, worker, NULL, &row))
 			states[row.state]++;
 	for (int state = 0; state <= WORKER_LOST; state++)
 		put_labelled(answer, METRIC_WORKERS, worker_state_name((enum worker_state)state), states[state]);

@@ -321,7 +321,7 @@ static enum took take_rows(struct master *master, struct sub *sub, struct page *
 	/* The run last: who sees that it has ended has seen all of its jobs. */
 	TAKE_ROWS(&sub->jobs, view_job(master->core, id, VIEW_BRIEF, page->arena, &job), page_add_job(page, &job));
 	TAKE_ROWS(&sub->runs, view_run(master->core, id, page->arena, &run), page_add_run(page, &run));
-	TAKE_ROWS(&sub->workers, view_worker(master->core, id, &worker), page_add_worker(page, &worker));
+	TAKE_ROWS(&sub->workers, view_worker(master->core, id, page->arena, &worker), page_add_worker(page, &worker));
 	return TOOK_ALL;
 }
 

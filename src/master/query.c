@@ -62,8 +62,8 @@ bool page_add_job(struct page *page, const struct rec_job_row *row)
 	if (page->snapshot.jobs.n == page->limit ||
 	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + row->gate_message.len +
 					 row->pushback.len + texts_len(&row->unblocks) + texts_len(&row->will) +
-					 texts_len(&row->gate_from) + 5 * numbers,
-			   60 + numbers + row->unblocks.n + row->will.n + row->gate_from.n))
+					 texts_len(&row->gate_from) + texts_len(&row->asks) + texts_len(&row->placing) + 5 * numbers,
+			   60 + numbers + row->unblocks.n + row->will.n + row->gate_from.n + row->asks.n + row->placing.n))
 		return false;
 	PAGE_ADD(page, jobs, row);
 	return true;
@@ -80,7 +80,10 @@ bool page_add_run(struct page *page, const struct rec_run_row *row)
 
 bool page_add_worker(struct page *page, const struct rec_worker_row *row)
 {
-	if (page->snapshot.workers.n == page->limit || !page_has_room(page, 128 + row->name.len + row->labels.n * LIMIT_NAME_MAX_LEN, 24 + row->labels.n))
+	size_t bytes = 192 + row->name.len + row->pool.len + row->labels.n * LIMIT_NAME_MAX_LEN + row->offers.n * 64;
+
+	if (page->snapshot.workers.n == page->limit ||
+	    !page_has_room(page, bytes, 40 + row->labels.n + row->offers.n + row->used.n))
 		return false;
 	PAGE_ADD(page, workers, row);
 	return true;
@@ -92,6 +95,14 @@ static bool page_add_dead(struct page *page, const struct rec_dead_row *row)
 	    !page_has_room(page, 256 + row->name.len + row->run_name.len + row->owner.len + row->worker.len + row->spec.len, 40))
 		return false;
 	PAGE_ADD(page, dead, row);
+	return true;
+}
+
+static bool page_add_pool(struct page *page, const struct rec_pool_row *row)
+{
+	if (page->snapshot.pools.n == page->limit || !page_has_room(page, 64 + row->name.len, 16))
+		return false;
+	PAGE_ADD(page, pools, row);
 	return true;
 }
 
@@ -204,7 +215,7 @@ static uint64_t add_workers(struct master *master, struct page *page, uint64_t a
 	uint64_t worker;
 
 	while ((worker = view_worker_after(master->core, after))) {
-		if (view_worker(master->core, worker, &row) && !page_add_worker(page, &row))
+		if (view_worker(master->core, worker, page->arena, &row) && !page_add_worker(page, &row))
 			return after;
 		after = worker;
 	}
@@ -223,6 +234,18 @@ static void run_status(struct master *master, struct master_turn *turn, struct q
 	page.snapshot.counts = query_counts(master);
 	page.snapshot.total = totals.live_jobs;
 	finish(master, turn, query, &page, cursor);
+}
+
+static void run_pools(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct rec_pool_row row;
+	struct page page;
+	size_t at = (size_t)query->cursor;
+
+	page_begin(&page, &master->scratch, query);
+	while (view_pool(master->core, at, &row) && page_add_pool(&page, &row))
+		at++;
+	finish(master, turn, query, &page, view_pool(master->core, at, &row) ? at : 0);
 }
 
 static void run_workers(struct master *master, struct master_turn *turn, struct query *query)
@@ -444,6 +467,9 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 	case QUERY_JOB:
 	case QUERY_EXPLAIN:
 		run_job(master, turn, query);
+		break;
+	case QUERY_POOLS:
+		run_pools(master, turn, query);
 		break;
 	case QUERY_WORKERS:
 		run_workers(master, turn, query);

@@ -178,7 +178,7 @@ static bool workers_are_full(const struct master *master)
 	bool any = false;
 
 	while ((worker = view_worker_after(master->core, worker))) {
-		if (!view_worker(master->core, worker, &row) || row.state == WORKER_LOST)
+		if (!view_worker(master->core, worker, NULL, &row) || row.state == WORKER_LOST)
 			continue;
 		if (row.ahead < AHEAD_ENOUGH * row.slots)
 			return false;

@@ -52,6 +52,35 @@ void attempt_free(struct keeper *keeper, struct attempt *attempt)
 	mem_free(attempt);
 }
 
+/* They stand behind argv, environment and directory. */
+static void take_asks(struct keeper *keeper, const struct attempt *attempt, uint32_t count)
+{
+	struct slice texts[LIMIT_RESOURCES_MAX];
+	struct slice_list list = { .at = texts };
+	struct resource_list asks = { 0 };
+	const char *at = attempt->strings;
+	struct error error;
+
+	for (uint32_t i = 0; i < attempt->argc + attempt->envc + 1; i++)
+		at += strlen(at) + 1;
+	for (; list.n < count && list.n < LIMIT_RESOURCES_MAX; at += strlen(at) + 1)
+		texts[list.n++] = slice_str(at);
+	/* The link has read them before. */
+	CHECK(resources_read(list, &asks, &error) == ERR_NONE);
+	ledger_ask(keeper->ledger, attempt->entry, &asks);
+}
+
+void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt)
+{
+	struct spool_asks record = { .job = attempt->job, .epoch = attempt->epoch };
+
+	if (!attempt->entry->asks)
+		return;
+	record.asks.n = attempt->entry->ask_count;
+	memcpy(record.asks.at, attempt->entry->asks, record.asks.n * sizeof(record.asks.at[0]));
+	spool_add(keeper->spool, SPOOL_ASKS, &record, sizeof(record));
+}
+
 void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const char *strings)
 {
 	struct attempt *attempt = attempt_new(keeper, spawn->job, spawn->epoch, spawn->run);
@@ -77,6 +106,8 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 	attempt->strings = mem_alloc(spawn->strings_size + 1);
 	memcpy(attempt->strings, strings, spawn->strings_size);
 	attempt->strings[spawn->strings_size] = '\0';
+	if (spawn->ask_count > 0)
+		take_asks(keeper, attempt, spawn->ask_count);
 	while ((old = ledger_superseded(keeper->ledger, spawn->job)))
 		attempt_ended(keeper, old->owner, OUTCOME_RECALLED, 0);
 	if (keeper->quitting)
@@ -180,6 +211,7 @@ static void start(struct keeper *keeper, struct attempt *attempt)
 	};
 
 	spool_add(keeper->spool, SPOOL_STARTED, &started, sizeof(started));
+	attempt_spool_asks(keeper, attempt);
 	keeper_link_started(keeper, attempt);
 }
 

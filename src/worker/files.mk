@@ -19,6 +19,8 @@ worker_sources = \
 	src/worker/link.h \
 	src/worker/link_keeper.c \
 	src/worker/link_master.c \
+	src/worker/offers.c \
+	src/worker/offers.h \
 	src/worker/recover.c \
 	src/worker/ship.c \
 	src/worker/space.c \

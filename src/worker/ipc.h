@@ -45,9 +45,11 @@ struct ipc_stop {
 
 struct ipc_spawn {
 	uint64_t job, epoch, run;
-	uint32_t argc, envc;             /* NUL-terminated strings behind: argv, env, then dir ("": its own) */
+	uint32_t argc, envc;             /* NUL-terminated strings behind: argv, env, then dir ("": its own), then asks */
 	uint32_t strings_size;
 	uint32_t flags;
+	uint32_t ask_count;              /* NAME=N each */
+	uint32_t spare;
 };
 
 enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };         /* DIES: with its keeper */

@@ -25,6 +25,7 @@
 #include "base/rand.h"
 #include "base/text.h"
 #include "proto/limits.h"
+#include "worker/offers.h"
 #include "worker/spawn.h"
 
 #define LABELS_TEXT_MAX 1024             /* bytes of all labels of a worker */
@@ -166,6 +167,7 @@ static enum err open_cages(struct keeper *keeper, struct error *error)
 
 static enum err keeper_open(struct keeper *keeper, struct error *error)
 {
+	struct resource_list offers = { 0 };
 	cpu_set_t cpus;
 	enum err result = open_process(keeper, error);
 
@@ -185,7 +187,13 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 				 LIMIT_SLOTS_MAX);
 	if (check_labels(keeper->options->labels, error) != ERR_NONE)
 		return error->code;
+	if (offers_find(keeper->options->resources, &offers, keeper->offers_text, error) != ERR_NONE)
+		return error->code;
+	if (keeper->options->pool && keeper->options->pool[0] && !text_is_name(slice_str(keeper->options->pool)))
+		return error_set(error, ERR_INVALID, "a pool can't be named '%s': letters, digits and _ . -, at most 128",
+				 keeper->options->pool);
 	keeper->ledger = ledger_new(keeper->slots);
+	ledger_offer(keeper->ledger, &offers);
 	env_init(&keeper->env, keeper->options->name, keeper->options->place.cluster);
 	rand_system(keeper->instance, sizeof(keeper->instance));
 	read_boot_id(keeper->boot_id);

@@ -57,6 +57,7 @@ struct keeper {
 	uint8_t boot_id[16];
 	uint8_t instance[16];
 	uint32_t slots;
+	char offers_text[LIMIT_RESOURCES_TEXT_MAX];      /* NAME=N, with commas between: for the link */
 	struct ledger *ledger;
 	struct spool *spool;
 	struct spaces *spaces;
@@ -97,6 +98,7 @@ void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempt_is_shipped(struct attempt *attempt);                        /* none of its output is here any more */
+void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt);   /* behind its start */
 void attempts_quit(struct keeper *keeper, int64_t grace_ms);
 void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code);
 

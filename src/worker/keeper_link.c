@@ -22,7 +22,7 @@
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (2 * NS_PER_S)
 #define LINK_FD          3
-#define LINK_VARIABLES   7
+#define LINK_VARIABLES   9
 
 extern char **environ;
 
@@ -42,6 +42,8 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 	snprintf(texts[4], PATH_MAX + 32, "TITAN_LINK_PID=%d", (int)getpid());
 	snprintf(texts[5], PATH_MAX + 32, "TITAN_LINK_INSTANCE=%s", hex);
 	snprintf(texts[6], PATH_MAX + 32, "TITAN_LINK_LABELS=%s", options->labels ? options->labels : "");
+	snprintf(texts[7], PATH_MAX + 32, "TITAN_LINK_RESOURCES=%s", keeper->offers_text);
+	snprintf(texts[8], PATH_MAX + 32, "TITAN_LINK_POOL=%s", options->pool ? options->pool : "");
 	while (environ[count])
 		count++;
 	list = mem_array(count + LINK_VARIABLES + 1, sizeof(*list));

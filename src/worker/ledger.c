@@ -21,6 +21,7 @@ struct list {
 
 struct ledger {
 	uint32_t slots;
+	struct resource_list offers;     /* with what those that run take of it */
 	int64_t lease_until_ns;
 	struct map jobs;                 /* job to its newest item */
 	struct list phases[PHASE_ENDED + 1];
@@ -61,6 +62,19 @@ struct ledger *ledger_new(uint32_t slots)
 	return ledger;
 }
 
+void ledger_offer(struct ledger *ledger, const struct resource_list *offers)
+{
+	ledger->offers = *offers;
+	for (size_t i = 0; i < ledger->offers.n; i++)
+		ledger->offers.at[i].used = 0;
+}
+
+static void item_free(struct item *item)
+{
+	mem_free(item->entry.asks);
+	mem_free(item);
+}
+
 void ledger_free(struct ledger *ledger)
 {
 	if (!ledger)
@@ -70,7 +84,7 @@ void ledger_free(struct ledger *ledger)
 
 		for (struct ledger_entry *entry = ledger->phases[phase].first; entry; entry = next) {
 			next = entry->next;
-			mem_free(item_of(entry));
+			item_free(item_of(entry));
 		}
 	}
 	map_free(&ledger->jobs);
@@ -112,6 +126,18 @@ enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t 
 	return LEDGER_TAKEN;
 }
 
+void ledger_ask(struct ledger *ledger, struct ledger_entry *entry, const struct resource_list *asks)
+{
+	CHECK(!entry->asks && entry->phase != PHASE_ENDED);
+	if (asks->n == 0)
+		return;
+	entry->asks = mem_alloc(asks->n * sizeof(*entry->asks));
+	memcpy(entry->asks, asks->at, asks->n * sizeof(*entry->asks));
+	entry->ask_count = asks->n;
+	if (entry->phase == PHASE_RUNNING)
+		resources_take(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count);
+}
+
 /* May it start, as far as its job's other epochs go? Not beside an older one, and not if there is a newer one. */
 static bool alone(const struct ledger *ledger, const struct ledger_entry *entry)
 {
@@ -130,7 +156,8 @@ struct ledger_entry *ledger_next(struct ledger *ledger, int64_t now_ns)
 	if (!ledger_has_lease(ledger, now_ns) || ledger->phases[PHASE_RUNNING].count >= ledger->slots)
 		return NULL;
 	for (struct ledger_entry *entry = ledger->phases[PHASE_QUEUED].first; entry; entry = entry->next)
-		if (alone(ledger, entry))
+		if (alone(ledger, entry) &&
+		    resources_fit(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count))
 			return entry;
 	return NULL;
 }
@@ -150,12 +177,15 @@ void ledger_started(struct ledger *ledger, struct ledger_entry *entry)
 	CHECK(entry->phase == PHASE_QUEUED);
 	list_remove(ledger, entry);
 	list_add(ledger, entry, PHASE_RUNNING);
+	resources_take(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count);
 }
 
 void ledger_ended(struct ledger *ledger, struct ledger_entry *entry, const struct rec_done *result)
 {
 	CHECK(entry->phase != PHASE_ENDED);
 	CHECK(result->job == entry->job && result->epoch == entry->epoch && result->outcome != OUTCOME_NONE);
+	if (entry->phase == PHASE_RUNNING)
+		resources_give(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count);
 	list_remove(ledger, entry);
 	list_add(ledger, entry, PHASE_ENDED);
 	entry->result = *result;
@@ -179,7 +209,7 @@ bool ledger_ack(struct ledger *ledger, uint64_t job, uint64_t epoch, void **ret_
 		map_remove(&ledger->jobs, job);
 	list_remove(ledger, &item->entry);
 	*ret_owner = item->entry.owner;
-	mem_free(item);
+	item_free(item);
 	return true;
 }
 
@@ -249,6 +279,20 @@ uint32_t ledger_queued(const struct ledger *ledger)
 	return ledger->phases[PHASE_QUEUED].count;
 }
 
+static void check_resources(const struct ledger *ledger)
+{
+	for (size_t i = 0; i < ledger->offers.n; i++) {
+		uint64_t used = 0;
+
+		for (const struct ledger_entry *entry = ledger->phases[PHASE_RUNNING].first; entry; entry = entry->next) {
+			const struct resource *ask = resource_find(entry->asks, entry->ask_count, ledger->offers.at[i].name);
+
+			used += ask ? ask->amount : 0;
+		}
+		CHECK(ledger->offers.at[i].used == used);
+	}
+}
+
 void ledger_check(const struct ledger *ledger)
 {
 	size_t listed = 0, chained = 0, cursor = 0;
@@ -282,4 +326,5 @@ void ledger_check(const struct ledger *ledger)
 		CHECK(alive <= 1);
 	}
 	CHECK(listed == chained);
+	check_resources(ledger);
 }

@@ -4,13 +4,15 @@
  * the very same code: no processes, no files, no clock of its own. The keeper asks it what to start.
  *
  * An attempt is queued (sent ahead), running, or ended (its result is kept until the master has it).
- * A job's newer epoch never starts while an older one of it is alive here. Nothing starts without a lease.
+ * A job's newer epoch never starts while an older one of it is alive here. Nothing starts without a lease, nor
+ * before all that it asks for is free: what is queued behind it and fits goes first.
  */
 #ifndef TITAN_WORKER_LEDGER_H
 #define TITAN_WORKER_LEDGER_H
 
 #include "base/clock.h"
 #include "proto/message.h"
+#include "proto/resource.h"
 
 struct ledger;
 
@@ -20,6 +22,8 @@ struct ledger_entry {
 	enum attempt_phase phase;
 	bool stopping;                   /* somebody asked it to end */
 	bool exclusive;                  /* may not run when the lease has ended: another may run elsewhere */
+	struct resource *asks;           /* NULL: a slot is enough */
+	size_t ask_count;
 	struct rec_done result;          /* when ended */
 	void *owner;                     /* the keeper's record of the process */
 	struct ledger_entry *prev, *next;    /* in the list of its phase, oldest first */
@@ -30,10 +34,13 @@ enum ledger_stop { LEDGER_STOP_NOTHING, LEDGER_STOP_DROPPED, LEDGER_STOP_SIGNAL 
 
 struct ledger *ledger_new(uint32_t slots);
 void ledger_free(struct ledger *ledger);
+void ledger_offer(struct ledger *ledger, const struct resource_list *offers);    /* at the start; without it nothing */
 
 /* STALE: an epoch of the job that is older than one known here. Only TAKEN sets *ret_entry, to a queued one. */
 enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t epoch, bool exclusive,
 				  void *owner, struct ledger_entry **ret_entry);
+/* What it takes while it runs. Of one that runs already, too: it was started by an earlier keeper. */
+void ledger_ask(struct ledger *ledger, struct ledger_entry *entry, const struct resource_list *asks);
 struct ledger_entry *ledger_find(const struct ledger *ledger, uint64_t job, uint64_t epoch);
 
 /* The attempt to start now, or NULL: oldest first, a free slot, a lease that hasn't ended. */

@@ -107,7 +107,8 @@ static void beat(struct link *link)
 	msg = (struct msg_heartbeat){
 		.sent_ns = clock_mono_ns(), .cpu_permille = link->load.cpu_permille,
 		.mem_permille = link->load.mem_permille, .running = link->numbers.running,
-		.queued = link->numbers.queued,
+		.queued = link->numbers.queued, .gpu_permille = link->load.gpu_permille,
+		.load_permille = link->load.load_permille, .start_us = link->start_us,
 	};
 	conn_send(link->conn, OP_HEARTBEAT, &msg);
 }
@@ -268,6 +269,8 @@ int link_main(void)
 	memcpy(options.place.cluster, cluster, strlen(cluster) + 1);
 	options.slots = (uint32_t)strtoul(slots, NULL, 10);
 	options.labels = getenv("TITAN_LINK_LABELS");
+	options.resources = getenv("TITAN_LINK_RESOURCES");
+	options.pool = getenv("TITAN_LINK_POOL");
 	status = link_run(&options, &error);
 	if (error.code)
 		log_error("%s", error.text);

@@ -41,6 +41,7 @@ struct held {                            /* an attempt that the keeper has */
 	bool shipping;
 	struct held *young_prev, *young_next;
 	bool young;                      /* not yet watched */
+	int64_t taken_ns;                /* when it came, if there was a slot for it; else 0 */
 	int64_t seen_ns;
 };
 
@@ -62,6 +63,7 @@ struct link {
 	bool listed;                     /* the keeper has told of everything */
 	struct ipc_numbers numbers;
 	struct system_load load;
+	uint64_t start_us;               /* moving average, from its coming to its process */
 
 	struct map jobs;                 /* job to its newest held */
 	struct held *first;

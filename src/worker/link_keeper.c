@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "proto/limits.h"
 
-#define HELLO_HELD     100u              /* so that HELLO stays within what a stranger may send */
+#define HELLO_HELD     50u              /* so that HELLO stays within what a stranger may send */
 #define INVENTORY_HELD 4000u
 #define ITEMS_MAX      500u
 
@@ -51,8 +51,22 @@ void link_take(struct link *link, uint64_t job, uint64_t epoch, uint64_t run)
 {
 	struct held *held = held_find(link, job, epoch);
 
-	if (!held)
-		held_new(link, job, epoch, run)->phase = PHASE_QUEUED;
+	if (held)
+		return;
+	held = held_new(link, job, epoch, run);
+	held->phase = PHASE_QUEUED;
+	if (link->numbers.queued == 0 && link->numbers.running < link->options->slots)
+		held->taken_ns = clock_mono_ns();
+}
+
+static void measure_start(struct link *link, struct held *held)
+{
+	uint64_t took_us = (uint64_t)(clock_mono_ns() - held->taken_ns) / 1000;
+
+	if (held->taken_ns == 0)
+		return;
+	link->start_us = link->start_us ? (link->start_us * 7 + took_us) / 8 : took_us;
+	held->taken_ns = 0;
 }
 
 static void held_free(struct link *link, struct held *held)
@@ -103,6 +117,7 @@ static void on_started(struct link *link, const struct ipc_started *started)
 {
 	struct held *held = held_get(link, started->job, started->epoch, started->run);
 
+	measure_start(link, held);
 	held->phase = PHASE_RUNNING;
 	held->run = started->run;
 	held->space = started->space;
@@ -184,15 +199,15 @@ static size_t list_held(struct held **at, struct rec_held *out, size_t max)
 }
 
 /* They point into text. */
-static size_t list_labels(const char *text, struct slice labels[LIMIT_LABELS_MAX])
+static size_t list_words(const char *text, struct slice *words, size_t most)
 {
 	size_t count = 0;
 
-	while (text && *text && count < LIMIT_LABELS_MAX) {
+	while (text && *text && count < most) {
 		size_t len = strcspn(text, ",");
 
 		if (len > 0)
-			labels[count++] = slice_make(text, len);
+			words[count++] = slice_make(text, len);
 		text += len + (text[len] == ',');
 	}
 	return count;
@@ -208,10 +223,13 @@ void link_inventory(struct link *link)
 		.pid = link->keeper_pid,
 	};
 	struct msg_inventory inventory = { 0 };
-	struct slice labels[LIMIT_LABELS_MAX];
+	struct slice labels[LIMIT_LABELS_MAX], offers[LIMIT_RESOURCES_MAX];
 
 	hello.labels.at = labels;
-	hello.labels.n = list_labels(link->options->labels, labels);
+	hello.labels.n = list_words(link->options->labels, labels, LIMIT_LABELS_MAX);
+	hello.offers.at = offers;
+	hello.offers.n = list_words(link->options->resources, offers, LIMIT_RESOURCES_MAX);
+	hello.pool = slice_str(link->options->pool);
 	hello.held.at = items;
 	hello.held.n = list_held(&at, items, HELLO_HELD);
 	hello.more = at != NULL;

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "proto/limits.h"
+#include "proto/resource.h"
 
 static void add_string(struct buf *out, struct slice text)
 {
@@ -32,11 +33,12 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 {
 	struct slice bytes = assign->spec;
 	struct rec_job_spec spec = { 0 };
+	struct resource_list asks;
 	struct error error;
 
 	buf_clear(&link->strings);
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
-	    !list_ok(&spec.env) || has_nul(spec.script) || has_nul(spec.dir) ||
+	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.dir) ||
 	    (spec.argv.n == 0) == (spec.script.len == 0)) {
 		log_warn("job %llu can't be run: its specification isn't understood",
 			 (unsigned long long)assign->job);
@@ -61,6 +63,9 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	if (spec.worker_death == DEATH_KILL)
 		spawn->flags |= SPAWN_DIES;
 	add_string(&link->strings, spec.dir);
+	for (size_t i = 0; i < spec.asks.n; i++)
+		add_string(&link->strings, spec.asks.at[i]);
+	spawn->ask_count = (uint32_t)spec.asks.n;
 }
 
 static void on_assign(struct link *link, const struct msg_assign *msg)

@@ -61,6 +61,15 @@ static void replay_started(struct replay *replay, const struct spool_started *st
 	attempt->exited.space = started->space;
 }
 
+static void replay_asks(struct keeper *keeper, struct spool_asks *asks)
+{
+	const struct attempt *attempt = find(keeper, asks->job, asks->epoch);
+
+	if (attempt && attempt->entry && attempt->entry->phase == PHASE_RUNNING && !attempt->entry->asks &&
+	    asks->asks.n <= LIMIT_RESOURCES_MAX)
+		ledger_ask(keeper->ledger, attempt->entry, &asks->asks);
+}
+
 static void replay_ended(struct keeper *keeper, const struct ipc_exited *exited)
 {
 	struct attempt *attempt = find(keeper, exited->done.job, exited->done.epoch);
@@ -109,16 +118,17 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 		struct spool_started started;
 		struct ipc_exited exited;
 		struct ipc_attempt attempt;
+		struct spool_asks asks;
 	} record;
 
 	static const size_t sizes[] = {
 		[SPOOL_LIFE] = sizeof(record.life), [SPOOL_STARTED] = sizeof(record.started),
 		[SPOOL_ENDED] = sizeof(record.exited), [SPOOL_ACKED] = sizeof(record.attempt),
-		[SPOOL_SHIPPED] = sizeof(record.attempt),
+		[SPOOL_SHIPPED] = sizeof(record.attempt), [SPOOL_ASKS] = sizeof(record.asks),
 	};
 
 	memset(&record, 0, sizeof(record));
-	if (type < SPOOL_LIFE || type > SPOOL_SHIPPED ||
+	if (type < SPOOL_LIFE || type > SPOOL_ASKS ||
 	    (body.len != sizes[type] &&
 	     (type != SPOOL_STARTED || body.len != offsetof(struct spool_started, dies)))) {
 		log_warn("the spool has a record of kind %d and %zu bytes: skipped", (int)type, body.len);
@@ -131,6 +141,9 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 		break;
 	case SPOOL_STARTED:
 		replay_started(replay, &record.started);
+		break;
+	case SPOOL_ASKS:
+		replay_asks(replay->keeper, &record.asks);
 		break;
 	case SPOOL_ENDED:
 		replay_ended(replay->keeper, &record.exited);
@@ -306,10 +319,12 @@ void recover_rewrite(struct keeper *keeper)
 			.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms, .dies = attempt->dies,
 		};
 
-		if (running)
+		if (running) {
 			spool_add(keeper->spool, SPOOL_STARTED, &started, sizeof(started));
-		else if (attempt->exited.done.outcome)
+			attempt_spool_asks(keeper, attempt);
+		} else if (attempt->exited.done.outcome) {
 			spool_add(keeper->spool, SPOOL_ENDED, &attempt->exited, sizeof(attempt->exited));
+		}
 	}
 	result = spool_rewrite_end(keeper->spool);
 	if (result < 0)

@@ -8,9 +8,10 @@
 #define TITAN_WORKER_SPOOL_H
 
 #include "proto/error.h"
+#include "proto/resource.h"
 #include "worker/ipc.h"
 
-enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED };
+enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED, SPOOL_ASKS };
 
 struct spool_life {                      /* what follows was written in this boot of the machine */
 	uint8_t boot_id[16];
@@ -23,6 +24,11 @@ struct spool_started {
 	int64_t begun_ns;                /* monotonic */
 	int64_t wall_ms;
 	uint64_t dies;                   /* with its keeper; records of before this was known end in front of it */
+};
+
+struct spool_asks {                      /* behind SPOOL_STARTED, of one that takes more than a slot */
+	uint64_t job, epoch;
+	struct resource_list asks;
 };
 
 /* SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED a struct ipc_attempt. */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two files of /proc. A machine that doesn't have them is reported idle. */
+/* Files of /proc and /sys. A machine that doesn't have them is reported idle. */
 #include "worker/system.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/sysinfo.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 
 #define TEXT_MAX 1048576u
+#define GPUS_LOOKED_AT 16
 
 bool system_parse_stat(const char *text, struct system_load *load)
 {
@@ -41,6 +43,34 @@ bool system_parse_meminfo(const char *text, struct system_load *load)
 	return true;
 }
 
+bool system_parse_loadavg(const char *text, uint64_t processors, struct system_load *load)
+{
+	uint64_t whole, part;
+
+	if (sscanf(text, "%" SCNu64 ".%2" SCNu64, &whole, &part) != 2 || processors == 0 || whole > UINT32_MAX)
+		return false;
+	load->load_permille = (whole * 1000 + part * 10) / processors;
+	return true;
+}
+
+/* Drivers that say it at all say it here, in percent. */
+static void look_at_gpus(struct system_load *load)
+{
+	uint64_t busiest = 0, percent;
+	struct buf text = { 0 };
+	char path[64];
+
+	for (int card = 0; card < GPUS_LOOKED_AT; card++) {
+		snprintf(path, sizeof(path), "/sys/class/drm/card%d/device/gpu_busy_percent", card);
+		buf_clear(&text);
+		if (io_read_file(AT_FDCWD, path, 64, &text) == 0 && sscanf(buf_cstr(&text), "%" SCNu64, &percent) == 1 &&
+		    percent <= 100 && percent > busiest)
+			busiest = percent;
+	}
+	load->gpu_permille = busiest * 10;
+	buf_free(&text);
+}
+
 void system_look(struct system_load *load)
 {
 	struct buf text = { 0 };
@@ -50,5 +80,9 @@ void system_look(struct system_load *load)
 	buf_clear(&text);
 	if (io_read_file(AT_FDCWD, "/proc/meminfo", TEXT_MAX, &text) == 0)
 		system_parse_meminfo(buf_cstr(&text), load);
+	buf_clear(&text);
+	if (io_read_file(AT_FDCWD, "/proc/loadavg", TEXT_MAX, &text) == 0)
+		system_parse_loadavg(buf_cstr(&text), (uint64_t)get_nprocs(), load);
+	look_at_gpus(load);
 	buf_free(&text);
 }

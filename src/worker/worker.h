@@ -16,6 +16,8 @@ struct worker_options {
 	uint32_t slots;                  /* 0: one a core */
 	const char *labels;              /* with commas between; NULL or empty: none */
 	enum containment containment;    /* what keeps a job's processes together */
+	const char *resources;           /* NAME=N, with commas between; cpus and memory are found where they aren't named */
+	const char *pool;                /* NULL or empty: default */
 	int ready_fd;                    /* a byte is written when it is connected; -1 none */
 	const char *const *link_argv;    /* the link's program, by path; NULL: this program with the word "link" */
 };

@@ -35,7 +35,7 @@ TEST a_worker_needs_every_label(void)
 	rig_hello_labels(rig, "g", 4, gpu, 1);
 	ASSERT_EQ(0, rig_run_one(rig, 0));
 	rig_hello_labels(rig, "all", 1, both, 2);
-	ASSERT(view_worker(rig->core, 3, &row));
+	ASSERT(view_worker(rig->core, 3, &rig->arena, &row));
 	ASSERT_EQ(2, row.labels.n);
 	ASSERT_EQ(1, rig_run_one(rig, 0));
 	rig_free(rig);

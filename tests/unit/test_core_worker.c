@@ -18,7 +18,7 @@ static struct rec_worker_row worker_row(struct rig *rig, uint64_t number)
 {
 	struct rec_worker_row row = { 0 };
 
-	CHECK(view_worker(rig->core, number, &row));
+	CHECK(view_worker(rig->core, number, &rig->arena, &row));
 	return row;
 }
 

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * I7: what a worker has in use is what its attempts ask for, and never more than it offers. An attempt is paid
+ * when it is given to a worker that has room for it. One that was sent ahead holds nothing, and is paid when
+ * there is room: those that run first, then in the order in which they were given, as the worker starts them.
+ * What a worker starts before we know that another has ended is paid when we do.
+ */
+#include "core/internal.h"
+
+#include <stdlib.h>
+
+bool wants_fit(const struct worker *worker, const struct wants *wants)
+{
+	return !wants || resources_fit(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
+}
+
+static bool job_asks(const struct wants *wants)
+{
+	return wants && wants->ask_count > 0;
+}
+
+static void pay(struct core *core, struct worker *worker, struct job *job)
+{
+	const struct wants *wants = job_wants(core, job);
+
+	job->flags &= (uint32_t)~JOB_UNPAID;
+	worker->unpaid--;
+	resources_take(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
+}
+
+static bool payable(const struct core *core, const struct worker *worker, const struct job *job)
+{
+	bool slot = job->state == STATE_RUNNING || worker->held_count - worker->unpaid < worker->slots;
+
+	return job->flags & JOB_UNPAID && slot && wants_fit(worker, job_wants(core, job));
+}
+
+void charge_attach(struct core *core, struct worker *worker, struct job *job)
+{
+	if (!job_asks(job_wants(core, job)))
+		return;
+	if (worker->asking++ == 0) {
+		worker->asking_class = job->class_at;
+		worker->asking_mixed = false;
+	}
+	worker->asking_mixed |= worker->asking_class != job->class_at;
+	job->flags |= JOB_UNPAID;
+	worker->unpaid++;
+	/* While it wasn't counted yet there was no slot for it either. */
+	if (!worker->reading && payable(core, worker, job))
+		pay(core, worker, job);
+}
+
+void charge_detach(struct core *core, struct worker *worker, struct job *job)
+{
+	const struct wants *wants = job_wants(core, job);
+
+	if (job_asks(wants)) {
+		worker->asking--;
+		if (job->flags & JOB_UNPAID)
+			worker->unpaid--;
+		else
+			resources_give(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
+		job->flags &= (uint32_t)~JOB_UNPAID;
+	}
+	charge_settle(core, worker);
+}
+
+void charge_started(struct core *core, struct job *job)
+{
+	struct worker *worker = worker_find(core, job->worker);
+
+	if (!worker->reading && payable(core, worker, job))
+		pay(core, worker, job);
+}
+
+void charge_reset(struct core *core, struct worker *worker)
+{
+	for (size_t i = 0; i < worker->held_count; i++) {
+		struct job *job = worker->held[i].job;
+
+		if (!job_asks(job_wants(core, job)) || job->flags & JOB_UNPAID)
+			continue;
+		job->flags |= JOB_UNPAID;
+		worker->unpaid++;
+	}
+	for (size_t i = 0; i < worker->offer_count; i++)
+		worker->offers[i].used = 0;
+}
+
+static int stamp_order(const void *a, const void *b)
+{
+	const struct held_entry *x = a, *y = b;
+
+	return (x->stamp > y->stamp) - (x->stamp < y->stamp);
+}
+
+void charge_settle(struct core *core, struct worker *worker)
+{
+	struct held_entry *waiting;
+	size_t count = 0;
+
+	if (worker->unpaid == 0 || worker->reading || worker->offer_count == 0)
+		return;
+	waiting = mem_array(worker->unpaid, sizeof(*waiting));
+	for (size_t i = 0; i < worker->held_count; i++) {
+		struct job *job = worker->held[i].job;
+
+		if (job->state == STATE_RUNNING && payable(core, worker, job))
+			pay(core, worker, job);
+		else if (job->flags & JOB_UNPAID && job->state == STATE_ASSIGNED)
+			waiting[count++] = worker->held[i];
+	}
+	qsort(waiting, count, sizeof(*waiting), stamp_order);
+	for (size_t i = 0; i < count; i++)
+		if (payable(core, worker, waiting[i].job))
+			pay(core, worker, waiting[i].job);
+	mem_free(waiting);
+}
+
+/* Counted again, from the attempts alone. */
+void charge_check(const struct core *core, const struct worker *worker)
+{
+	uint64_t unpaid = 0, asking = 0;
+
+	for (size_t at = 0; at < worker->offer_count; at++) {
+		uint64_t used = 0;
+
+		for (size_t i = 0; i < worker->held_count; i++) {
+			const struct wants *wants = job_wants(core, worker->held[i].job);
+			const struct resource *ask = wants ? resource_find(wants->asks, wants->ask_count,
+									   worker->offers[at].name) : NULL;
+
+			if (ask && !(worker->held[i].job->flags & JOB_UNPAID))
+				used += ask->amount;
+		}
+		CHECK(worker->offers[at].used == used);
+		CHECK(used <= worker->offers[at].amount);
+	}
+	for (size_t i = 0; i < worker->held_count; i++) {
+		const struct job *job = worker->held[i].job;
+
+		CHECK(!(job->flags & JOB_UNPAID) || job_asks(job_wants(core, job)));
+		unpaid += (job->flags & JOB_UNPAID) != 0;
+		asking += job_asks(job_wants(core, job));
+	}
+	CHECK(worker->unpaid == unpaid && worker->asking == asking && !worker->reading);
+}

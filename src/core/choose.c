@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which worker has a job that wants more than a slot. Of those that may, in this order: one that can start it
+ * now, one that isn't overloaded, one that has more of what the job would like, the lowest score, by lot.
+ *
+ * A job that asks for resources and finds no room reserves the worker that lacks least of being able to take
+ * it; the best job of a class alone does, classes by the order of their best jobs. Until it is placed others
+ * start there only what leaves enough of everything that it asks for, and a slot: so what ends there adds up.
+ * Reservations are made anew in each turn. The lack never grows on a reserved worker, so no job starves.
+ */
+#include "core/internal.h"
+
+#define KEY_AHEAD (UINT64_C(1) << 63)
+#define KEY_OVERLOADED (UINT64_C(1) << 62)
+#define KEY_MISSES 58
+#define KEY_SCORE 32
+#define SHARE_ONE 1000
+#define LATENCY_STEP_US 10000
+#define PARENTS_MAX 64                   /* looked at for affinity */
+
+/* --- one worker --- */
+
+static uint64_t share(uint64_t permille)
+{
+	/* In steps: what a machine does of itself shouldn't decide between equals. */
+	return (permille < SHARE_ONE ? permille : SHARE_ONE) / 10 * 10;
+}
+
+uint64_t worker_score(const struct worker *worker)
+{
+	uint64_t latency = worker->start_us / LATENCY_STEP_US;
+
+	return (worker->held_count - worker->unpaid) * SHARE_ONE / worker->slots + share(worker->cpu_permille) +
+	       share(worker->gpu_permille) + (latency < 100 ? latency : 100);
+}
+
+bool worker_overloaded(const struct worker *worker)
+{
+	return worker_busy(worker) * SHARE_ONE >= (uint64_t)LIMIT_OVERLOAD_PERMILLE * worker->slots ||
+	       worker->cpu_permille >= LIMIT_OVERLOAD_PERMILLE || worker->gpu_permille >= LIMIT_OVERLOAD_PERMILLE;
+}
+
+bool class_allows(const struct worker *worker, const struct ready_class *class)
+{
+	return worker_serves(worker) && worker_can(worker, class);
+}
+
+/* Does this leave the job for which the worker is kept free what that asks for? */
+static bool spares_reserved(const struct core *core, const struct worker *worker, const struct wants *wants)
+{
+	const struct wants *kept = core->classes[worker->reserved_class]->wants;
+
+	if (worker_busy(worker) + 2 > worker->slots)
+		return false;
+	for (size_t i = 0; wants && i < wants->ask_count; i++) {
+		const struct resource *ask = &wants->asks[i];
+		const struct resource *other = resource_find(kept->asks, kept->ask_count, ask->name);
+		const struct resource *offer = resource_find(worker->offers, worker->offer_count, ask->name);
+
+		if (other && ask->amount > 0 && offer->used + ask->amount + other->amount > offer->amount)
+			return false;
+	}
+	return true;
+}
+
+bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at)
+{
+	const struct wants *wants = core->classes[class_at]->wants;
+
+	if (worker->held_count - worker->unpaid >= worker->slots ||
+	    worker->held_count >= (uint64_t)worker->slots + LIMIT_PREFETCH_MAX || !wants_fit(worker, wants))
+		return false;
+	return worker->reserved == 0 || worker->reserved_class == class_at || spares_reserved(core, worker, wants);
+}
+
+/* Of those that ask only the equals of what is there: each that ends makes room for exactly one. */
+bool worker_takes_ahead(const struct core *core, const struct worker *worker, uint16_t class_at)
+{
+	const struct wants *wants = core->classes[class_at]->wants;
+	uint64_t depth = worker_depth(core, worker);
+
+	if (worker->reserved != 0 || worker->held_count - worker_busy(worker) >= depth)
+		return false;
+	if (!wants || wants->ask_count == 0)
+		return worker->held_count - worker->unpaid >= worker->slots;
+	return worker->asking > 0 && !worker->asking_mixed && worker->asking_class == class_at &&
+	       worker->unpaid < worker->slots;
+}
+
+static uint64_t misses(const struct worker *worker, const struct wants *wants)
+{
+	uint64_t count = 0;
+
+	if (!wants)
+		return 0;
+	for (size_t i = 0; i < wants->spec.prefer.n && count < 12; i++) {
+		const struct slice_list one = { &wants->spec.prefer.at[i], 1 };
+
+		count += !labels_cover(&worker->labels, &one);
+	}
+	count += wants->spec.pool.len > 0 && !slice_eq(wants->spec.pool, slice_str(worker->pool->name));
+	count += wants->spec.prefer_worker.len > 0 && !slice_eq(wants->spec.prefer_worker, slice_str(worker->name));
+	return count;
+}
+
+static bool candidate_key(const struct core *core, const struct worker *worker, uint16_t class_at, uint64_t *ret_key)
+{
+	uint64_t key = worker_score(worker) << KEY_SCORE | worker->lot;
+
+	if (!worker_takes(core, worker, class_at)) {
+		if (!worker_takes_ahead(core, worker, class_at))
+			return false;
+		key |= KEY_AHEAD;
+	}
+	if (worker_overloaded(worker))
+		key |= KEY_OVERLOADED;
+	*ret_key = key | misses(worker, core->classes[class_at]->wants) << KEY_MISSES;
+	return true;
+}
+
+/* --- affinity --- */
+
+struct worker *job_target(const struct core *core, const struct job *job, struct arena *arena)
+{
+	const struct wants *wants = job_wants(core, job);
+	struct slice bytes = job_spec_bytes(job);
+	struct rec_job_spec spec;
+	uint32_t best = 0, best_ran = 0;
+
+	if (!wants || wants->spec.affinity == AFFINITY_NONE)
+		return NULL;
+	if (wants->spec.affinity == AFFINITY_STICKY && job->worker > 0)
+		return worker_find(core, job->worker);
+	CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
+	for (size_t i = 0; i < spec.needs.n && i < PARENTS_MAX; i++) {
+		uint32_t worker = run_job(job->run, (uint32_t)spec.needs.at[i])->worker, ran = 0;
+
+		for (size_t k = 0; worker > 0 && k < spec.needs.n && k < PARENTS_MAX; k++)
+			ran += run_job(job->run, (uint32_t)spec.needs.at[k])->worker == worker;
+		if (ran > best_ran) {
+			best = worker;
+			best_ran = ran;
+		}
+	}
+	return best ? worker_find(core, best) : NULL;
+}
+
+static struct worker *placing_target(struct core *core, const struct job *job)
+{
+	arena_reset(&core->scratch);
+	return job_target(core, job, &core->scratch);
+}
+
+/* --- the best of a class --- */
+
+struct class_heap {
+	struct candidate *at;            /* NULL: not built in this turn */
+	size_t count;
+	bool blocked;                    /* nobody takes any more of it in this turn */
+};
+
+struct choosing {
+	struct core *core;
+	struct candidate *workers;       /* all with room of some kind */
+	size_t worker_count;
+	struct class_heap *heaps;        /* by class */
+};
+
+/* One that flaps is passed over as long as there is a steady one that may, be it busy. */
+static bool steady_one(const struct core *core, const struct ready_class *class)
+{
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (class_allows(core->workers[i], class) && !worker_rests(core, core->workers[i]))
+			return true;
+	return false;
+}
+
+static void heap_build(struct choosing *choosing, uint16_t class_at)
+{
+	const struct ready_class *class = choosing->core->classes[class_at];
+	struct class_heap *heap = &choosing->heaps[class_at];
+	bool steady = steady_one(choosing->core, class);
+
+	heap->at = arena_alloc(&choosing->core->placing, (choosing->worker_count + 1) * sizeof(*heap->at));
+	heap->count = 0;
+	for (size_t i = 0; i < choosing->worker_count; i++) {
+		struct worker *worker = choosing->workers[i].worker;
+		uint64_t key;
+
+		if (!class_allows(worker, class) || (steady && worker_rests(choosing->core, worker)) ||
+		    !candidate_key(choosing->core, worker, class_at, &key))
+			continue;
+		heap->at[heap->count++] = (struct candidate){ .key = key, .worker = worker };
+	}
+	for (size_t i = heap->count / 2; i-- > 0;)
+		candidate_down(heap->at, heap->count, i);
+}
+
+/* Within a turn workers only fill up: a key that is out of date is too low, and one that can't any more can't later. */
+static struct worker *heap_best(struct choosing *choosing, uint16_t class_at)
+{
+	struct class_heap *heap = &choosing->heaps[class_at];
+
+	if (!heap->at)
+		heap_build(choosing, class_at);
+	while (heap->count > 0) {
+		struct candidate *top = &heap->at[0];
+		uint64_t key;
+
+		if (!candidate_key(choosing->core, top->worker, class_at, &key))
+			*top = heap->at[--heap->count];
+		else if (key == top->key)
+			return top->worker;
+		else
+			top->key = key;
+		if (heap->count > 0)
+			candidate_down(heap->at, heap->count, 0);
+	}
+	return NULL;
+}
+
+static struct worker *choose(struct choosing *choosing, uint16_t class_at, const struct job *job)
+{
+	struct core *core = choosing->core;
+	const struct ready_class *class = core->classes[class_at];
+	struct worker *target = placing_target(core, job);
+	bool hard = target && class->wants->spec.affinity_hard;
+
+	if (target && class_allows(target, class) && worker_takes(core, target, class_at) &&
+	    (hard || (!worker_overloaded(target) && !worker_rests(core, target))))
+		return target;
+	return hard ? NULL : heap_best(choosing, class_at);
+}
+
+/* --- reservations --- */
+
+/* In thousandths of what is asked for, summed: how far it is from being able to take it. */
+static uint64_t lack(const struct worker *worker, const struct wants *wants)
+{
+	uint64_t sum = worker_busy(worker) >= worker->slots ? SHARE_ONE : 0;
+
+	for (size_t i = 0; i < wants->ask_count; i++) {
+		const struct resource *ask = &wants->asks[i];
+		const struct resource *offer = resource_find(worker->offers, worker->offer_count, ask->name);
+		uint64_t room = offer->amount - offer->used;
+
+		if (ask->amount > room)
+			sum += (ask->amount - room) / (ask->amount / SHARE_ONE + 1);
+	}
+	return sum;
+}
+
+static void reserve_worker(struct core *core, uint16_t class_at, const struct job *job)
+{
+	const struct ready_class *class = core->classes[class_at];
+	const struct worker *target = placing_target(core, job);
+	struct worker *best = NULL;
+
+	if (!class->wants || class->wants->ask_count == 0)
+		return;
+	for (size_t i = 0; i < core->worker_count; i++) {
+		struct worker *worker = core->workers[i];
+
+		if (worker->reserved != 0 || !class_allows(worker, class) || worker_rests(core, worker) ||
+		    (target && class->wants->spec.affinity_hard && worker != target))
+			continue;
+		if (!best || lack(worker, class->wants) < lack(best, class->wants))
+			best = worker;
+	}
+	if (!best)
+		return;
+	best->reserved = job_serial(job);
+	best->reserved_class = class_at;
+	core->reserved = true;
+}
+
+void reservations_clear(struct core *core)
+{
+	for (size_t i = 0; core->reserved && i < core->worker_count; i++)
+		core->workers[i]->reserved = 0;
+	core->reserved = false;
+}
+
+/* --- all classes --- */
+
+/* The class whose best job is the best of those that somebody may still take. */
+static bool best_class(struct choosing *choosing, uint16_t *ret_class)
+{
+	struct core *core = choosing->core;
+	const struct ready_class *best = NULL;
+
+	for (size_t i = 0; i < core->class_count; i++) {
+		struct ready_class *class = core->classes[i];
+
+		if (!class || class->count == class->stale || choosing->heaps[i].blocked ||
+		    !ready_offered(core, class) || (best && best->keys[0] < class->keys[0]))
+			continue;
+		best = class;
+		*ret_class = (uint16_t)i;
+	}
+	return best != NULL;
+}
+
+struct aside {                           /* jobs that only one worker may have, which is busy: out of the queue for a moment */
+	struct job *jobs[LIMIT_ASIDE_MAX];
+	size_t count;
+};
+
+static void aside_back(struct core *core, struct aside *aside)
+{
+	for (size_t i = 0; i < aside->count; i++) {
+		aside->jobs[i]->flags |= JOB_QUEUED;
+		ready_insert(core->classes[aside->jobs[i]->class_at], aside->jobs[i]);
+	}
+}
+
+void classes_place(struct core *core, size_t count)
+{
+	struct choosing choosing = { .core = core, .workers = core->candidates, .worker_count = count };
+	struct aside aside = { .count = 0 };
+	uint16_t class_at = 0;
+
+	arena_reset(&core->placing);
+	choosing.heaps = arena_zalloc(&core->placing, core->class_count, sizeof(*choosing.heaps));
+	while (best_class(&choosing, &class_at)) {
+		struct ready_class *class = core->classes[class_at];
+		/* Looking at other classes may have put a better one there. */
+		struct job *job = ready_offered(core, class);
+		struct worker *worker = job ? choose(&choosing, class_at, job) : NULL;
+
+		if (worker) {
+			ready_pop(class, job);
+			attempt_assign(core, worker, job);
+			worker->lot = (uint32_t)rand_next(&core->rand);
+			continue;
+		}
+		if (job)
+			reserve_worker(core, class_at, job);
+		if (job && class->wants && class->wants->spec.affinity_hard && aside.count < LIMIT_ASIDE_MAX) {
+			ready_pop(class, job);
+			aside.jobs[aside.count++] = job;
+		} else {
+			choosing.heaps[class_at].blocked = true;
+		}
+	}
+	aside_back(core, &aside);
+}

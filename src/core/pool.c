@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Pools, and what people say of workers: cordoned, draining, forgotten. Pools are kept by name, and never
+ * leave; a worker that names none is of the pool default. Everything here is idempotent.
+ */
+#include "core/internal.h"
+
+#include "base/text.h"
+
+#define POOL_DEFAULT "default"
+
+static size_t pool_place(const struct core *core, struct slice name, bool *ret_there)
+{
+	size_t low = 0, high = core->pool_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct slice other = slice_str(core->pools[middle]->name);
+		size_t len = name.len < other.len ? name.len : other.len;
+		int order = memcmp(other.data, name.data, len);
+
+		if (order == 0 && other.len == name.len) {
+			*ret_there = true;
+			return middle;
+		}
+		if (order < 0 || (order == 0 && other.len < name.len))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret_there = false;
+	return low;
+}
+
+struct pool *pool_find(const struct core *core, struct slice name)
+{
+	bool there;
+	size_t at = pool_place(core, name.len ? name : slice_str(POOL_DEFAULT), &there);
+
+	return there ? core->pools[at] : NULL;
+}
+
+struct pool *pool_get(struct core *core, struct slice name)
+{
+	struct pool *pool = pool_find(core, name);
+	bool there;
+	size_t at;
+
+	if (pool)
+		return pool;
+	if (name.len == 0)
+		name = slice_str(POOL_DEFAULT);
+	pool = mem_zalloc(sizeof(*pool));
+	pool->name = mem_zalloc(name.len + 1);
+	memcpy(pool->name, name.data, name.len);
+	at = pool_place(core, name, &there);
+	GROW(core->pools, core->pool_count, core->pool_cap);
+	memmove(core->pools + at + 1, core->pools + at, (core->pool_count - at) * sizeof(*core->pools));
+	core->pools[at] = pool;
+	core->pool_count++;
+	return pool;
+}
+
+void pools_free(struct core *core)
+{
+	for (size_t i = 0; i < core->pool_count; i++) {
+		mem_free(core->pools[i]->name);
+		mem_free(core->pools[i]);
+	}
+	mem_free(core->pools);
+}
+
+static void pool_touch_workers(struct core *core, const struct pool *pool)
+{
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (core->workers[i]->pool == pool)
+			worker_touch(core, core->workers[i]);
+}
+
+enum err pool_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error)
+{
+	struct pool *pool;
+	struct row *row;
+	enum pool_state state;
+
+	if (input->set.verb == SET_RESUME)
+		state = POOL_ACTIVE;
+	else if (input->set.verb == SET_DRAIN)
+		state = POOL_DRAINING;
+	else if (input->set.verb == SET_PAUSE)
+		state = POOL_INACTIVE;
+	else
+		return error_set(error, ERR_INVALID, "a pool is made active, draining or inactive, and nothing else");
+	if (!text_is_name(input->set.name))
+		return error_set(error, ERR_INVALID, "a pool's name has letters, digits, _ . -, at most %d",
+				 LIMIT_NAME_MAX_LEN);
+	pool = pool_find(core, input->set.name);
+	if (!pool) {
+		error_set(error, ERR_NOT_FOUND, "there is no pool '%.*s': a worker names it with titan worker --pool",
+			  (int)input->set.name.len, (const char *)input->set.name.data);
+		return error_next(error, "titan pool ls");
+	}
+	if (pool->state == state)
+		return ERR_NONE;
+	pool->state = state;
+	pool->durable = true;
+	row = outbox_row(core->outbox, TABLE_pool);
+	row->pool = (struct row_pool){
+		.pool = arena_copy(&core->outbox->arena, slice_str(pool->name)), .state = (int64_t)state,
+	};
+	pool_touch_workers(core, pool);
+	core->drain_due = true;
+	*ret_changed = 1;
+	return ERR_NONE;
+}
+
+/* --- workers --- */
+
+void worker_row_put(struct core *core, const struct worker *worker)
+{
+	struct arena *arena = &core->outbox->arena;
+
+	outbox_row(core->outbox, TABLE_worker)->worker = (struct row_worker){
+		.worker = (int64_t)worker->number,
+		.name = arena_copy(arena, slice_str(worker->name)),
+		.instance = arena_copy(arena, slice_make(worker->instance, worker->instance_len)),
+		.slots = worker->slots, .seen_ms = worker->seen_ms,
+		.pool = arena_copy(arena, slice_str(worker->pool->name)), .standing = (int64_t)worker->standing,
+	};
+}
+
+/* Only what is gone can be forgotten: what it held is somebody else's by then, and it comes back as a new one. */
+static enum err worker_forget(struct core *core, struct worker *worker, struct error *error)
+{
+	size_t at = 0;
+
+	if (worker->conn != 0) {
+		error_set(error, ERR_BUSY, "worker %s is connected: only one that is gone can be forgotten", worker->name);
+		return error_next(error, "titan drain %s", worker->name);
+	}
+	if (worker->held_count > 0) {
+		error_set(error, ERR_BUSY, "worker %s has %zu jobs, and may come back with them until it is lost",
+			  worker->name, worker->held_count);
+		return error_next(error, "titan worker ls");
+	}
+	outbox_row(core->outbox, TABLE_worker)->worker.worker = (int64_t)worker->number;
+	core->outbox->rows[core->outbox->row_count - 1].deleted = true;
+	outbox_changed(core->outbox, CHANGED_WORKER, worker->number, 0);
+	if (worker->timed)
+		timer_stale(core);
+	name_map_remove(&core->worker_names, slice_str(worker->name));
+	for (size_t i = 0; i < core->touched_worker_count; i++)
+		if (core->touched_workers[i] == worker)
+			core->touched_workers[i--] = core->touched_workers[--core->touched_worker_count];
+	while (core->workers[at] != worker)
+		at++;
+	memmove(core->workers + at, core->workers + at + 1, (--core->worker_count - at) * sizeof(*core->workers));
+	worker_free(worker);
+	return ERR_NONE;
+}
+
+enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error)
+{
+	struct worker *worker = name_map_get(&core->worker_names, input->set.name);
+	enum worker_standing standing;
+
+	if (!worker) {
+		error_set(error, ERR_NOT_FOUND, "there is no worker '%.*s'", (int)input->set.name.len,
+			  (const char *)input->set.name.data);
+		return error_next(error, "titan worker ls");
+	}
+	switch ((enum set_verb)input->set.verb) {
+	case SET_REMOVE:
+		*ret_changed = 1;
+		return worker_forget(core, worker, error);
+	case SET_PAUSE:
+		standing = STANDING_CORDONED;
+		break;
+	case SET_RESUME:
+		standing = STANDING_NONE;
+		break;
+	case SET_DRAIN:
+		standing = STANDING_DRAINING;
+		break;
+	default:
+		return error_set(error, ERR_INVALID, "a worker is cordoned, uncordoned, drained or forgotten");
+	}
+	if (worker->standing == standing)
+		return ERR_NONE;
+	worker->standing = standing;
+	worker_row_put(core, worker);
+	worker_touch(core, worker);
+	core->drain_due = true;
+	*ret_changed = 1;
+	return ERR_NONE;
+}
