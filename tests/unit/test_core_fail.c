@@ -515,8 +515,33 @@ TEST letters_of_a_run_that_left_memory(void)
 	PASS();
 }
 
+TEST time_that_ran_out_before_it_ran_is_a_reason_of_its_own(void)
+{
+	struct rec_job_spec *job = begin("late");
+
+	job->deadline_ms = 500;
+	job->retry_max = 3;
+	job->retry_on = RETRY_ON_ALL;
+	graph_job(&graph, "queued", "")->dispatch_timeout_ms = 300;
+	submit();
+	rig_started(rig, rig_must_take(rig));
+	rig_pass(rig, 300);
+	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "queued"));
+	ASSERT_EQ(DEAD_DISPATCH_TIMEOUT, letter_of("queued")->reason);
+	ASSERT_EQ(0, letter_of("queued")->tries);
+	rig_pass(rig, 200);
+	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "late"));
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "late"));
+	ASSERT_EQ(DEAD_DEADLINE, letter_of("late")->reason);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(letters)
 {
+	RUN_TEST(time_that_ran_out_before_it_ran_is_a_reason_of_its_own);
 	RUN_TEST(a_letter_has_the_whole_job);
 	RUN_TEST(requeue_opens_a_round_and_takes_the_letter);
 	RUN_TEST(a_retry_takes_the_letter_as_well);

@@ -101,6 +101,44 @@ static void fill(struct row *row, int64_t salt)
 	}
 }
 
+/* The latest jobs first, of one run or of all, a page at a time; a deleted one is gone. */
+TEST dead_letters_by_page(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+	struct store_query query = { .what = READ_DEAD, .from = INT64_MAX, .limit = 2 };
+	struct store_query rest = { .what = READ_DEAD, .from = 4 }, one_run = { .what = READ_DEAD, .from = INT64_MAX, .run = 8 };
+
+	for (int64_t job = 1; job <= 5; job++) {
+		struct row *row = outbox_row(turn, TABLE_dead);
+
+		row->dead.job = job;
+		row->dead.run = job % 2 ? 7 : 8;
+		row->dead.name = slice_str("load");
+	}
+	store_commit(store, turn);
+	ASSERT(box_take(store) == turn);
+	box_ask(store, &query);
+	ASSERT_EQ_FMT((size_t)2, query.row_count, "%zu");
+	ASSERT(query.rows[0].dead.job == 5 && query.rows[1].dead.job == 4);
+	box_ask(store, &rest);
+	ASSERT_EQ_FMT((size_t)3, rest.row_count, "%zu");
+	ASSERT(rest.rows[0].dead.job == 3 && rest.rows[2].dead.job == 1);
+	turn = box_turn(2);
+	outbox_row(turn, TABLE_dead)->deleted = true;
+	turn->rows[0].dead.job = 4;
+	store_commit(store, turn);
+	ASSERT(box_take(store) == turn);
+	box_ask(store, &one_run);
+	ASSERT_EQ_FMT((size_t)1, one_run.row_count, "%zu");
+	ASSERT(one_run.rows[0].dead.job == 2 && slice_eq(one_run.rows[0].dead.name, slice_str("load")));
+	arena_free(&query.arena);
+	arena_free(&rest.arena);
+	arena_free(&one_run.arena);
+	store_close(store);
+	PASS();
+}
+
 /* Two rows of every table, under live run 7, come back as they were; event and dead aren't loaded but asked for. */
 TEST every_table_comes_back(void)
 {
@@ -389,6 +427,7 @@ SUITE(store_rows)
 {
 	SET_SETUP(box_setup_cb, NULL);
 	SET_TEARDOWN(box_teardown_cb, NULL);
+	RUN_TEST(dead_letters_by_page);
 	RUN_TEST(every_table_comes_back);
 	RUN_TEST(a_put_replaces_and_a_delete_removes);
 	RUN_TEST(only_live_runs_are_loaded);
