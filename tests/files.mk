@@ -71,7 +71,8 @@ check-threads: all $(thread_tests)
 # The same tests as in check-e2e, and the simulator, with amounts that take the better part of an hour.
 chaos_tests = $(filter tests/e2e/chaos-%,$(e2e_tests)) tests/unit/test_store_power
 chaos: all $(sim_programs) tests/unit/test_store_power
-	@CHAOS_CUTS=50000 CHAOS_KILLS=200 CHAOS_TREES=400 CHAOS_LINES=10000000 CHAOS_MIB=1024 CHAOS_CLIENTS=1500 TEST_TIMEOUT=3000 \
+	@CHAOS_CUTS=50000 CHAOS_STEPS=60 CHAOS_WAITING=100000 CHAOS_RUNNING=50 \
+		CHAOS_KILLS=200 CHAOS_TREES=400 CHAOS_LINES=10000000 CHAOS_MIB=1024 CHAOS_CLIENTS=1500 TEST_TIMEOUT=3000 \
 		$(run_tests) $(call test_paths,$(chaos_tests))
 
 # Schedules from a seed: make sim SEED=1 SCHEDULES=100000 MOVES=1 (how often each move was made)

@@ -9,6 +9,8 @@ e2e_tests = \
 	tests/e2e/chaos-flood.sh \
 	tests/e2e/chaos-kills.sh \
 	tests/e2e/chaos-neighbours.sh \
+	tests/e2e/chaos-recover.sh \
+	tests/e2e/chaos-steps.sh \
 	tests/e2e/dash.sh \
 	tests/e2e/deadline.sh \
 	tests/e2e/demo.sh \
