@@ -106,8 +106,10 @@ static enum err make_file(const char *path, struct error *error)
 		return error_system(error, errno, "can't create the store %s", path);
 	if (stat(path, &info) < 0)
 		return error_system(error, errno, "can't look at the store %s", path);
-	if (!S_ISREG(info.st_mode))
-		return error_set(error, ERR_STORE, "the store %s isn't a regular file", path);
+	if (!S_ISREG(info.st_mode)) {
+		error_set(error, ERR_STORE, "the store %s isn't a regular file", path);
+		return error_next(error, "mv %s elsewhere, then titan up", path);
+	}
 	if (info.st_uid != geteuid() || (info.st_mode & 077) != 0) {
 		error_set(error, ERR_STORE, "the store %s must be yours, without any access for others",
 			  path);
@@ -143,16 +145,19 @@ static enum err check_identity(struct database *database, bool *ret_empty, struc
 	*ret_empty = application_id == 0 && version == 0 && tables == 0;
 	if (*ret_empty)
 		return ERR_NONE;
-	if (application_id != STORE_APPLICATION_ID)
-		return error_set(error, ERR_STORE, "%s is a database, but not titan's", database->path);
+	if (application_id != STORE_APPLICATION_ID) {
+		error_set(error, ERR_STORE, "%s is a database, but not titan's", database->path);
+		return error_next(error, "mv %s elsewhere, then titan up", database->path);
+	}
 	if (version > STORE_VERSION) {
 		error_set(error, ERR_VERSION, "the store %s has version %d; this titan knows up to %d",
 			  database->path, version, STORE_VERSION);
 		return error_next(error, "titan version");
 	}
-	if (version < 1)
-		return error_set(error, ERR_VERSION, "the store %s has version %d, which no titan wrote",
-				 database->path, version);
+	if (version < 1) {
+		error_set(error, ERR_VERSION, "the store %s has version %d, which no titan wrote", database->path, version);
+		return store_hint(database->path, error);
+	}
 	database->version = version;
 	return ERR_NONE;
 }

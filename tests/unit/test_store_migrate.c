@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stores of older versions, from frozen fixtures: brought to today's tables with nothing lost, or left as they are. */
+#include <limits.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "greatest.h"
 #include "store_box.h"
+#include "store_layer.h"
 
 #include "core/core.h"
 #include "store/tables.h"
@@ -25,7 +28,8 @@ static long sql(const char *path, const char *text)
 	sqlite3 *handle;
 	long answer = -1;
 
-	if (sqlite3_open(path, &handle) != SQLITE_OK ||
+	/* Not through the layer, which has no shared memory. */
+	if (sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix") != SQLITE_OK ||
 	    sqlite3_exec(handle, text, first_cb, &answer, NULL) != SQLITE_OK) {
 		fprintf(stderr, "%s: %.200s: %s\n", path, text, sqlite3_errmsg(handle));
 		answer = -2;
@@ -220,6 +224,52 @@ TEST what_fails_on_the_way_changes_nothing(void)
 	PASS();
 }
 
+static long fail_at = LONG_MAX, calls;
+
+static int fail_cb(const struct layer_call *call, bool *skip)
+{
+	bool counts = call->op == LAYER_WRITE || call->op == LAYER_SYNC || call->op == LAYER_TRUNCATE;
+
+	*skip = false;
+	return counts && calls++ >= fail_at ? SQLITE_IOERR_WRITE : SQLITE_OK;
+}
+
+/* From the k-th write or sync on nothing reaches the disk, of the store or of its copy, and the process dies. */
+TEST it_may_die_at_any_write(void)
+{
+	long at, refused = 0;
+
+	for (at = 0; at == 0 || refused == at; at++) {
+		struct store *store = NULL;
+		struct error error;
+		int status;
+		pid_t child;
+
+		io_remove_tree(AT_FDCWD, box_dir);
+		ASSERT_EQ_FMT(0, mkdir(box_dir, 0700), "%d");
+		make_version_1();
+		child = fork();
+		if (child == 0) {
+			fail_at = at;
+			calls = 0;
+			_exit(box_open_error(0, &store, &error) == ERR_NONE ? 0 : 1);
+		}
+		ASSERT_EQ_FMT(child, waitpid(child, &status, 0), "%d");
+		refused += status != 0;
+		store_close(box_open(0));
+		ASSERT_EQ_FMT((long)STORE_VERSION, sql(box_path, "PRAGMA user_version"), "%ld");
+		ASSERT_EQ_FMT(9L, sql(box_path, "SELECT count(*) FROM run"), "%ld");
+		ASSERT_EQ_FMT(10L, sql(box_path, "SELECT count(*) FROM job"), "%ld");
+		ASSERT_EQ_FMT(0L, sql(box_path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'old%'"), "%ld");
+		/* The first copy that is whole has version 1, also when the migration behind it failed. */
+		if (access(backup_path(""), F_OK) == 0)
+			ASSERT_EQ_FMT(9L, sql(backup_path(""), "SELECT count(*) FROM run"), "%ld");
+	}
+	printf("# it failed at each of %ld calls\n", refused);
+	ASSERT_GT(refused, 20);
+	PASS();
+}
+
 SUITE(store_migrate)
 {
 	SET_SETUP(box_setup_cb, NULL);
@@ -230,6 +280,9 @@ SUITE(store_migrate)
 	RUN_TEST(what_isnt_version_1_is_left_alone);
 	RUN_TEST(a_damaged_page_is_seen);
 	RUN_TEST(what_fails_on_the_way_changes_nothing);
+	layer_put();
+	layer_hook_cb = fail_cb;
+	RUN_TEST(it_may_die_at_any_write);
 }
 
 static void read_fixture(void)

@@ -89,6 +89,7 @@ static enum greatest_test_res refused(enum err code, const char *part)
 
 	ASSERT_EQ_FMT(code, box_open_error(0, &store, &error), "%d");
 	ASSERTm(error.text, strstr(error.text, part) != NULL);
+	ASSERTm("it says what to do", error.next[0] != '\0');
 	if (code == ERR_STORE_TRUST)
 		ASSERTm(error.next, strstr(error.next, "titan up begins anew") != NULL);
 	ASSERT(!store);
