@@ -115,6 +115,7 @@ int clock_parse_utc(struct slice text, int64_t *ret_ms)
 {
 	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ" };
 	char copy[CLOCK_TEXT_SIZE];
+	int day;
 
 	if (text.len >= sizeof(copy))
 		return -EINVAL;
@@ -125,8 +126,10 @@ int clock_parse_utc(struct slice text, int64_t *ret_ms)
 
 		if (end == NULL || *end != '\0' || time.tm_year < 70 || time.tm_year > 8000)
 			continue;
+		day = time.tm_mday;
 		*ret_ms = (int64_t)timegm(&time) * 1000;
-		return 0;
+		/* The 30th of February would become a day in March. */
+		return time.tm_mday == day ? 0 : -EINVAL;
 	}
 	return -EINVAL;
 }

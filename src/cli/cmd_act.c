@@ -17,11 +17,15 @@ static void tell(struct cli *cli, const char *target, const char *what, uint64_t
 	struct records records;
 	struct buf out = { 0 };
 
-	if (cli_chatty(cli)) {
+	/* What did nothing is told whoever reads it: they meant something by it. */
+	if (cli_chatty(cli) || (changed == 0 && cli->settings.style == STYLE_HUMAN)) {
 		struct buf shown = { 0 };
 
 		text_escape(&shown, slice_str(target), TEXT_KEEP_NONE);
-		cli_note(cli, "%s: %" PRIu64 " job%s %s", buf_cstr(&shown), changed, changed == 1 ? "" : "s", what);
+		if (changed == 0)
+			cli_note(cli, "%s: nothing changed: no job %s", buf_cstr(&shown), what);
+		else
+			cli_note(cli, "%s: %" PRIu64 " job%s %s", buf_cstr(&shown), changed, changed == 1 ? "" : "s", what);
 		buf_free(&shown);
 	}
 	if (cli->settings.style != STYLE_JSON && cli->settings.style != STYLE_FORMAT)

@@ -17,6 +17,7 @@
 #include "proto/limits.h"
 
 #define INPUT_MAX (SIZE_MAX / 4)
+#define GATES_SOUGHT 10000               /* jobs looked at, to warn of one */
 
 struct job_lines {                       /* --lines */
 	struct slice *lines;
@@ -276,6 +277,25 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	return cli_fail(cli);
 }
 
+/* Only our own user reaches a cluster, and who submits a gate that names its approvers isn't one of them. */
+static void warn_of_gates(struct cli *cli, const struct graph_source *source)
+{
+	struct arena arena = { 0 };
+
+	for (uint64_t i = 0; source->job_cb == dag_job && i < source->count && i < GATES_SOUGHT; i++) {
+		struct rec_job_spec spec;
+
+		arena_reset(&arena);
+		source->job_cb(source->arg, i, &arena, &spec);
+		if (spec.gate_from.n == 0)
+			continue;
+		cli_note(cli, "warning: gate '%.*s' names who approves, and who submits it may not; nobody else reaches this"
+			 " cluster: it can only be refused or expire", (int)spec.name.len, (const char *)spec.name.data);
+		break;
+	}
+	arena_free(&arena);
+}
+
 static int submit(struct cli *cli, const struct graph_source *source, struct slice name)
 {
 	uint8_t key[SUBMIT_KEY_SIZE];
@@ -284,6 +304,7 @@ static int submit(struct cli *cli, const struct graph_source *source, struct sli
 	if (check_format(cli) != ERR_NONE || read_key(cli, key) != ERR_NONE ||
 	    submit_graph(cli, source, name, key, &accepted) != ERR_NONE)
 		return cli_fail(cli);
+	warn_of_gates(cli, source);
 	if (option_given(cli->invocation, OPT_run_follow))
 		return follow_command(cli, accepted.run);
 	if (option_given(cli->invocation, OPT_run_wait))

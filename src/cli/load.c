@@ -73,6 +73,28 @@ static struct slice name_of_file(const char *path)
 	return text_is_name(name) ? name : slice_str("pipeline");
 }
 
+static size_t name_len(struct slice given)
+{
+	const uint8_t *equals = memchr(given.data, '=', given.len);
+
+	return equals ? (size_t)(equals - given.data) : given.len;
+}
+
+static bool given_twice(struct cli *cli, struct slice_list given)
+{
+	for (size_t i = 0; i < given.n; i++)
+		for (size_t before = 0; before < i; before++) {
+			size_t len = name_len(given.at[i]);
+
+			if (len != name_len(given.at[before]) || memcmp(given.at[i].data, given.at[before].data, len) != 0)
+				continue;
+			error_set(&cli->error, ERR_USAGE, "--param: '%.*s' is given twice", (int)len,
+				  (const char *)given.at[i].data);
+			return true;
+		}
+	return false;
+}
+
 enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, struct buf *text,
 		       struct pipeline *ret)
 {
@@ -87,6 +109,8 @@ enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, 
 	for (size_t i = 0; i < invocation->option_count; i++)
 		if (invocation->options[i].id == param)
 			given.at[given.n++] = slice_str(invocation->options[i].value);
+	if (given_twice(cli, given))
+		return ERR_USAGE;
 	err = pipeline_parse(buf_slice(text), given, &cli->arena, ret, &spot, &cli->error);
 	if (err == ERR_NONE) {
 		ret->name = ret->name.len ? ret->name : name_of_file(path);

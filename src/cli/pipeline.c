@@ -105,6 +105,8 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 	if (!required && param.preset == NULL)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 				"a parameter has a default, or is required: true");
+	if (required && param.preset != NULL)
+		return pipe_fail(pipe, param.preset, ERR_INVALID, "what is required has no use for a default");
 	if (required && !given) {
 		err = dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 			       "parameter '%.*s' is required", (int)value->key.len, (const char *)value->key.data);

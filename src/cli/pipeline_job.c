@@ -195,7 +195,16 @@ static enum err read_count(struct pipe *pipe, struct pipe_job *job, const struct
 
 static enum err read_from(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	return pipe_list(pipe, value, "from", LIMIT_GATE_PEOPLE_MAX, pipe_name_item, &job->node->gate_from);
+	struct slice_list *from = &job->node->gate_from;
+	const struct tree_node *item = value->kind == TREE_LIST ? value->first : value;
+	enum err err = pipe_list(pipe, value, "from", LIMIT_GATE_PEOPLE_MAX, pipe_name_item, from);
+
+	for (size_t i = 0; err == ERR_NONE && i < from->n; i++, item = item->next)
+		for (size_t before = 0; before < i; before++)
+			if (slice_eq(from->at[i], from->at[before]))
+				return pipe_fail(pipe, item, ERR_DUPLICATE, "'%.*s' is named twice", (int)from->at[i].len,
+						 (const char *)from->at[i].data);
+	return err;
 }
 
 static enum err read_gate_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)

@@ -26,6 +26,9 @@ const struct state_info *job_look(const struct rec_job_row *job)
 {
 	enum job_state state = job_state_checked(job->state);
 
+	/* Before its first try it waits for its time, and isn't tried again. */
+	if (state == STATE_DELAYED && job->tries == 0)
+		return &state_table[STATE_WAITING];
 	return job->dead && state == STATE_FAILED ? &state_dead : &state_table[state];
 }
 
@@ -152,6 +155,26 @@ struct slice job_stop_text(const struct rec_job_row *job)
 	return slice_str(said ? event_names[job->stop_cause] : NULL);
 }
 
+/* Which of the two it was the system doesn't tell; where the command isn't known, the state is told alone. */
+static struct slice spawn_text(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+	size_t len = 0;
+
+	while (len < job->command.len && job->command.data[len] > ' ')
+		len++;
+	buf_addf(&text, "not started: %s", strerror((int)job->code));
+	if (len > 0) {
+		buf_add_str(&text, ": ");
+		buf_add(&text, job->command.data, len);
+		buf_add_str(&text, ", or the directory it runs in");
+	}
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena)
 {
 	/* Of a job that runs it would be that of an attempt before. */
@@ -165,7 +188,7 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 		return signal_name(job->code) ? arena_printf(arena, "SIG%s", signal_name(job->code))
 					      : arena_printf(arena, "signal %" PRIu64, job->code);
 	case OUTCOME_SPAWN:
-		return arena_printf(arena, "not started: %s", strerror((int)job->code));
+		return spawn_text(job, arena);
 	default:
 		return slice_str(outcome_name((enum outcome)job->outcome));
 	}

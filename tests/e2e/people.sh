@@ -60,7 +60,8 @@ jobs:
   late: {approval: {timeout: 200ms, on_timeout: reject}}
   quiet: {approval: {timeout: 200ms, on_timeout: approve}}
 END
-run=$(titan run two.yaml)
+run=$(titan run two.yaml 2>two.err)
+like "a gate that nobody can approve is warned of" "$(cat two.err)" "warning: gate 'mine' names who approves"
 ok "a gate for two waits" until_true 10 gate_waits "$run/two"
 ok "one whose time is over is denied" until_true 10 job_is "$run" late denied
 ok "or approved, where it says so" until_true 10 job_is "$run" quiet succeeded
@@ -104,4 +105,27 @@ exits "it is released" 0 titan release "$run/b"
 exits "and the run succeeds" 0 titan --timeout 20s wait "$run"
 exits "what has ended can't be held" 1 titan hold "$run"
 exits "a run that isn't there" 4 titan hold 999
+exits "a retry of what didn't fail" 0 titan retry "$run"
+like "says that it did nothing" "$err" 'nothing changed: no job to be run again'
+run=$(titan run -e "later; later=true delay=1h")
+ok "what waits for its time" until_true 10 job_is "$run" later delayed
+like "isn't shown as tried again" "$(titan show "$run")" 'WAIT'
+like "and hours are told as such" "$(titan explain "$run/later")" 'due in (1h00m|59m)'
+titan -y cancel "$run" >/dev/null
+run=$(titan run -e "missing; missing=/no/such/program")
+exits "what can't be started" 1 titan --timeout 10s wait "$run"
+like "names the program" "$(titan show "$run/missing")" 'No such file or directory: /no/such/program'
+
+# What the master would refuse is refused before, with its place.
+printf 'jobs:\n  g: {approval: {from: [ana, ana]}}\n' >twice.yaml
+exits "somebody is named twice" 2 titan validate twice.yaml
+like "which has a place" "$err" "twice.yaml:2:30: error: 'ana' is named twice"
+printf 'jobs:\n  g: {run: "true", timeout: 4000d}\n' >long.yaml
+exits "a span of over ten years" 2 titan validate long.yaml
+printf 'jobs:\n  g: {run: "true", not_before: "2026-02-30T00:00:00Z"}\n' >date.yaml
+exits "a day that isn't" 2 titan validate date.yaml
+printf 'params: {p: {required: true, default: x}}\njobs:\n  g: {run: "true"}\n' >both.yaml
+exits "required, and a default" 2 titan validate -p p=1 both.yaml
+printf 'params: {p: x}\njobs:\n  g: {run: "true"}\n' >param.yaml
+exits "a parameter is given twice" 2 titan validate -p p=7 -p p=8 param.yaml
 done_testing

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A job that may run once, lost with its machine: nobody but a person can say what became of it.
+# time-out: 120 s
+. "$(dirname "$0")/lib.sh"
+
+start_master() {
+	"$TITAN" master --heartbeat 200ms --lease 600ms --grace 1200ms >>master.log 2>&1 </dev/null &
+	until_true 10 titan --json status
+}
+start_worker() {
+	"$TITAN" worker --name w --slots 1 >>worker.log 2>&1 </dev/null &
+	until_true 10 worker_is_up
+}
+# All of it at once, as a machine that loses its power: keeper, link and jobs.
+machine_dies() {
+	local keeper=$(state_of '.workers[0].pid') pid
+	for pid in $keeper $(pgrep -P "$keeper") $(job_processes); do
+		kill -KILL "$pid" 2>/dev/null
+	done
+	until_true 10 process_gone "$keeper"
+}
+lost_job() { # sets run to one whose only job nobody knows about
+	run=$(titan run --mode once -e "j -> k; j='sleep 300'; k=true")
+	until_true 10 job_is "$run" j running || note "it never ran"
+	machine_dies
+	ok "a once job whose machine died is unknown" until_true 20 job_is "$run" j unknown
+}
+
+ok "a master with a short grace is up" start_master
+ok "and a worker" start_worker
+lost_job
+is "it waits for a person" "$(titan --json approvals | jq -r '.[] | "\(.address) \(.state)"')" "$run/j unknown"
+like "explain names the command" "$(titan explain "$run/j")" "titan settle $run/j done"
+exits "a word has a reason" 2 titan settle "$run/j" done
+exits "and is one of three" 2 titan settle "$run/j" perhaps -m x
+exits "of a job that nobody knows about" 8 titan settle "$run/k" done -m x
+ok "the worker comes back and knows nothing" start_worker
+is "which is no evidence" "$(job_state "$run" j)" unknown
+exits "it is settled as done" 0 titan settle "$run/j" done -m 'the file is there'
+exits "and what depends on it goes on" 0 titan --timeout 20s wait "$run"
+like "who said so is kept" "$(titan show "$run/j")" "$(id -un) said that it is done: the file is there"
+like "and explained" "$(titan explain "$run/j")" 'a person says that it is done'
+exits "it is settled once" 1 titan settle "$run/j" failed -m x
+
+lost_job
+exits "it is settled as failed" 0 titan settle "$run/j" failed -m 'half of the file'
+exits "the run fails" 1 titan --timeout 20s wait "$run"
+is "what depends on it is skipped" "$(job_state "$run" k)" skipped
+
+ok "the worker comes back" start_worker
+lost_job
+exits "a person has it run again" 0 titan --json settle "$run/j" retry -m 'it never began'
+is "as JSON" "$(printf %s "$out" | jq .changed)" 1
+ok "the worker comes back" start_worker
+ok "and runs it a second time" until_true 20 job_is "$run" j running
+is "on that person's word" "$(titan --json approvals --all "$run" | jq -r '.[0].verdict')" retry
+titan -y cancel "$run" >/dev/null
+ok "it can be cancelled as any other" until_true 20 job_is "$run" j cancelled
+done_testing
