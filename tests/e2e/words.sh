@@ -43,7 +43,7 @@ fi
 slow=$(titan -q run -e 'slow="sleep 600"')
 until_true 20 job_is "$slow" slow running
 exits 'one that has ended is no reason to leave the others' 1 titan cancel 1 "$slow" --wait
-like 'and is named' "$err" 'run 1 has already finished'
+like 'and is named' "$err" 'run 1 has already ended'
 is 'they are cancelled' "$(run_state "$slow")" cancelled
 exits 'a cancelled job' 0 titan --json ls --limit 1
 is "isn't counted as a failure" "$(printf '%s' "$out" | jq -c '.[0] | [.failed, .cancelled]')" '[0,1]'
