@@ -104,7 +104,7 @@ struct query {
 /* ---- the master ---- */
 
 struct master_stats {
-	uint64_t turns, inputs, frames_in, refused_frames, refused_connections, late_frames, results;
+	uint64_t turns, inputs, frames_in, refused_frames, refused_connections, late_frames, results, sub_cuts, sub_drops;
 	struct histogram stall, job_run;
 };
 

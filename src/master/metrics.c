@@ -153,6 +153,8 @@ void metrics_answer(struct master *master, struct master_turn *turn, const struc
 	put(&answer, METRIC_ROWS_REPLACED, store->replaced);
 	put(&answer, METRIC_CHECKPOINTS, store->checkpoints);
 	put(&answer, METRIC_RESULTS, stats->results);
+	put(&answer, METRIC_SUBSCRIBERS_CUT, stats->sub_cuts);
+	put(&answer, METRIC_CHANGES_DROPPED, stats->sub_drops);
 	put_core(master, &answer);
 	put_queues(master, &answer);
 	put(&answer, METRIC_STORE_FULL, store->full);

@@ -278,6 +278,15 @@ static void collect(struct sub *sub, const struct changed *changed)
 	}
 }
 
+/* It doesn't read: what changes from now on isn't kept for it, and what was kept isn't any more. */
+static void cut(struct master *master, struct sub *sub)
+{
+	sub->cut = true;
+	master->stats.sub_cuts++;
+	master->stats.sub_drops += sub->runs.n + sub->jobs.n + sub->workers.n;
+	drop_changes(sub);
+}
+
 void publish_collect(struct master *master, const struct outbox *outbox)
 {
 	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
@@ -285,8 +294,7 @@ void publish_collect(struct master *master, const struct outbox *outbox)
 			collect(sub, &outbox->changes[i]);
 		if (sub->runs.n + sub->jobs.n + sub->workers.n <= IDS_MAX)
 			continue;
-		sub->cut = true;
-		drop_changes(sub);
+		cut(master, sub);
 	}
 }
 
@@ -382,8 +390,7 @@ void publish_flush(struct master *master, struct master_turn *turn)
 		} else if (!has_changes(sub)) {
 			continue;
 		} else if (session_queued(session) > LIMIT_SUB_QUEUE_MAX) {
-			sub->cut = true;
-			drop_changes(sub);
+			cut(master, sub);
 		} else if (wait_ns > 0 && sub->flushed_ns > 0) {
 			wait_to_flush(master, wait_ns);
 		} else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Subscriptions to a living master: a snapshot and the deltas behind it are what a fresh snapshot says. */
+#include "proto/metrics.h"
 #include "master_box.h"
 
 #include "tests/greatest.h"
@@ -199,6 +200,14 @@ TEST a_finished_runs_jobs_come_from_history(void)
 	PASS();
 }
 
+static uint64_t metric_of(const struct msg_snapshot *answer, enum metric metric)
+{
+	for (size_t i = 0; i < answer->metrics.n; i++)
+		if (answer->metrics.at[i].metric == metric)
+			return answer->metrics.at[i].value;
+	return 0;
+}
+
 TEST who_doesnt_read_is_cut_and_told_anew(void)
 {
 	struct peer client, viewer, worker;
@@ -222,6 +231,9 @@ TEST who_doesnt_read_is_cut_and_told_anew(void)
 	ASSERT_EQ_FMT((unsigned long long)JOBS_MAX, (unsigned long long)picture.succeeded, "%llu");
 	for (size_t i = 0; i < JOBS_MAX; i++)
 		ASSERT_EQ(STATE_SUCCEEDED, picture.states[i]);
+	ASSERT(peer_query(&client, QUERY_METRICS, 0, "", 0, 0, &runs));
+	ASSERT(metric_of(&runs, METRIC_SUBSCRIBERS_CUT) >= 1);
+	ASSERT(metric_of(&runs, METRIC_CHANGES_DROPPED) >= 1);
 	peer_close(&client);
 	peer_close(&viewer);
 	peer_close(&worker);
