@@ -5,11 +5,13 @@ sim_sources = \
 	tests/sim/client.c \
 	tests/sim/client_people.c \
 	tests/sim/disk.c \
+	tests/sim/faults.c \
 	tests/sim/graph.c \
 	tests/sim/graph_fail.c \
 	tests/sim/graph_life.c \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
+	tests/sim/link.c \
 	tests/sim/main.c \
 	tests/sim/master.c \
 	tests/sim/moves.c \

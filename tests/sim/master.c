@@ -169,7 +169,7 @@ static void begin_commit(struct sim_world *world)
 
 	if (master->batch || !master->commit_count)
 		return;
-	if (world->faults && world_chance(world, 20))
+	if (world->faults && world_chance(world, master->slow_until_ns > world->now_ns ? 500 : 20))
 		takes = (int64_t)world_rand(world, 8000) * MS;
 	master->batch = master->commit_count;
 	world_plan(world, takes, HAPPENS_COMMIT, 0)->b = master->life;
@@ -251,10 +251,8 @@ static void reveal(struct sim_world *world)
 			if (frame->close) {
 				struct sim_conn *conn = map_get(&world->conns, frame->conn);
 
-				if (conn) {
-					conn->master_open = false;
-					conn_break(world, conn);
-				}
+				if (conn)
+					conn_close(world, conn, false);
 			}
 		}
 		core_sweep(master->core, master->pipeline.durable);
@@ -267,12 +265,15 @@ void sim_master_turn(struct sim_world *world)
 {
 	struct sim_master *master = &world->master;
 	struct sim_turn *turn = mem_zalloc(sizeof(*turn));
+	int64_t due_ns = core_next_due(master->core);
 
 	master->turn_planned = false;
 	turn->now = master_time(world);
 	turn->decided_ns = world->now_ns;
 	turn->wall_offset_ms = world->wall_offset_ms;
 	core_turn_begin(master->core, turn->now, &turn->outbox);
+	if (due_ns != TIME_NEVER && turn->now.mono_ns - due_ns > master->lease_ms * MS / 4)         /* as src/master/turn.c */
+		core_was_deaf(master->core);
 	for (size_t i = 0; i < master->inbox_count; i++) {
 		step(world, &master->inbox[i]);
 		message_free(master->inbox[i].message);
@@ -314,7 +315,12 @@ void sim_master_commit_done(struct sim_world *world)
 {
 	struct sim_master *master = &world->master;
 
-	if (world->faults && world_chance(world, 30)) {          /* disk full for a while: the same batch again */
+	if (world->faults && master->commit_fails) {
+		world_note(world, "a commit fails, and nobody knows how far it got");
+		sim_master_crash(world);
+		return;
+	}
+	if (world->faults && (master->full_until_ns > world->now_ns || world_chance(world, 10))) {       /* the same batch again */
 		world_plan(world, (int64_t)world_rand(world, 2000) * MS, HAPPENS_COMMIT, 0)->b = master->life;
 		return;
 	}
@@ -331,6 +337,7 @@ void sim_master_commit_done(struct sim_world *world)
 void sim_master_crash(struct sim_world *world)
 {
 	struct sim_master *master = &world->master;
+	bool machine = world_chance(world, 100);         /* died with it, and nobody says so to the workers */
 	size_t cursor = 0;
 	uint64_t key;
 	void *value;
@@ -352,13 +359,14 @@ void sim_master_crash(struct sim_world *world)
 	}
 	memset(&master->pipeline, 0, sizeof(master->pipeline));
 	master->inbox_count = master->commit_count = master->batch = 0;
-	master->up = master->turn_planned = false;
+	master->up = master->turn_planned = master->commit_fails = false;
+	master->paused_until_ns = 0;
 	master->life++;
 	while (map_next(&world->conns, &cursor, &key, &value)) {
 		struct sim_conn *conn = value;
 
-		conn->master_open = false;
-		conn_break(world, conn);
+		if (conn->master_open)
+			conn_close(world, conn, machine);
 	}
 	world_plan(world, (int64_t)world_rand(world, world_chance(world, 100) ? 120000 : 3000) * MS, HAPPENS_MASTER_BOOT, 0);
 }
@@ -376,6 +384,7 @@ static struct core *load(struct sim_world *world, struct now now, struct outbox 
 		config.grace_ms = 6000;
 	}
 	core = core_new(&config);
+	world->master.lease_ms = world->hasty ? config.lease_ms : LIMIT_LEASE_MS;
 	if (disk_load(&world->disk, core, &error) != ERR_NONE ||
 	    core_load_end(core, now, outbox, &error) != ERR_NONE)
 		world_fail(world, "I17: the rows can't be loaded: %s", error.text);

@@ -89,14 +89,23 @@ static void life_event(struct sim_world *world, const struct rec_event *event, s
 	job->starts = 0;
 }
 
+/* Since when nothing has troubled the worker: some faults outlast the phase that they began in. */
+static int64_t peace_ns(const struct sim_world *world, const struct sim_worker *worker)
+{
+	const int64_t ends[] = { world->calm_ns, worker->welcomed_ns, worker->paused_until_ns, worker->link.paused_until_ns,
+				 worker->deaf_until_ns, worker->mute_until_ns, world->master.paused_until_ns };
+	int64_t since_ns = 0;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (ends[i] > since_ns)
+			since_ns = ends[i];
+	return since_ns;
+}
+
 /* I11: a worker that has been in peace for a while runs only current attempts, and none that is out of time. */
 static void life_quiet(struct sim_world *world, const struct sim_worker *worker)
 {
-	int64_t since_ns = worker->welcomed_ns > world->calm_ns ? worker->welcomed_ns : world->calm_ns;
-
-	if (worker->paused_until_ns > since_ns)
-		since_ns = worker->paused_until_ns;
-	if (world->faults || world->now_ns - since_ns < 20 * NS_PER_S)
+	if (world->faults || world->now_ns - peace_ns(world, worker) < 20 * NS_PER_S)
 		return;
 	for (size_t i = 0; i < worker->process_count; i++) {
 		const struct process *process = &worker->processes[i];

@@ -35,6 +35,8 @@ static bool is_late(const struct sim_world *world, const struct wait *wait)
 
 	if (due_ns < world->up_ns)
 		due_ns = world->up_ns;
+	if (wait->since_ns < world->stopped_until_ns)            /* a stopped master is late */
+		return false;
 	/* Of a turn that was decided by the master before this one nothing is said. */
 	return wait_known(world, wait) && world->oracle.decided_ns >= world->up_ns &&
 	       world->oracle.decided_ns > due_ns + LATE_MS * MS;

@@ -115,10 +115,9 @@ struct message {
 
 enum happening {
 	HAPPENS_TO_MASTER, HAPPENS_TO_WORKER, HAPPENS_TO_CLIENT, HAPPENS_GONE,
-	HAPPENS_TURN, HAPPENS_COMMIT, HAPPENS_MASTER_CRASH, HAPPENS_MASTER_BOOT,
-	HAPPENS_CONNECT, HAPPENS_BREAK, HAPPENS_BEAT, HAPPENS_LEASE_END,
-	HAPPENS_JOB_END, HAPPENS_KILL, HAPPENS_KEEPER_CRASH, HAPPENS_KEEPER_BOOT, HAPPENS_MACHINE_CRASH,
-	HAPPENS_CLIENT, HAPPENS_PAUSE, HAPPENS_PARTITION, HAPPENS_CLOCK,
+	HAPPENS_TURN, HAPPENS_COMMIT, HAPPENS_MASTER_BOOT, HAPPENS_CONNECT, HAPPENS_BEAT, HAPPENS_LEASE_END,
+	HAPPENS_TO_KEEPER, HAPPENS_FROM_KEEPER, HAPPENS_LINK_BOOT, HAPPENS_LINK_BEAT,
+	HAPPENS_PEER_GONE, HAPPENS_JOB_END, HAPPENS_KILL, HAPPENS_KEEPER_BOOT, HAPPENS_CLIENT, HAPPENS_FAULT,
 };
 
 struct event {
@@ -154,8 +153,29 @@ struct process {
 struct spooled {
 	uint64_t job, epoch;
 	bool ended;
+	bool started_written, ended_written;     /* not while the disk is full */
+	bool acked;                      /* and that isn't written */
 	int64_t at_ns;                   /* of the latest word in it; only the machine's death can lose it */
 	struct rec_done result;
+};
+
+struct link_item {
+	uint64_t job, epoch;
+	enum attempt_phase phase;
+	struct rec_started started;      /* job is 0 until it was told */
+	struct rec_done done;
+};
+
+struct sim_link {
+	bool up;
+	bool listed;                     /* the keeper has said all it has */
+	uint64_t life;
+	int64_t cut_ns;                  /* what the one before this said until then was read */
+	int64_t echo_ns;                 /* the master was heard */
+	int64_t paused_until_ns;
+	int64_t last_to_keeper_ns, last_to_link_ns;
+	struct link_item *items;
+	size_t count, cap;
 };
 
 struct sim_worker {
@@ -166,9 +186,12 @@ struct sim_worker {
 	bool keeper_up;
 	bool welcomed;
 	int64_t hello_ns, welcomed_ns, lease_ms;
-	int64_t paused_until_ns;
+	int64_t paused_until_ns;         /* its keeper */
 	int64_t cut_until_ns;            /* the network between it and the master is down */
-	struct sim_conn *conn;
+	int64_t deaf_until_ns, mute_until_ns;    /* one way of it */
+	int64_t full_until_ns;           /* its disk */
+	struct sim_link link;
+	struct sim_conn *conn;           /* the link's, as the two before it */
 	struct ledger *ledger;
 	struct process *processes;
 	size_t process_count, process_cap;
@@ -196,7 +219,9 @@ struct sim_master {
 	size_t inbox_count, inbox_cap;
 	bool turn_planned;
 	uint64_t turn_number;            /* of the plan that counts: a nearer one replaces it */
-	int64_t due_planned_ns;
+	int64_t due_planned_ns, lease_ms;
+	int64_t paused_until_ns, full_until_ns, slow_until_ns;
+	bool commit_fails;               /* the next one that ends */
 };
 
 struct oracle_job;
@@ -249,6 +274,8 @@ struct sim_world {
 	uint64_t features;               /* FEATURE_ bits: what the graphs of this schedule may have */
 	bool faults;                     /* the safety phase; later everything must come to rest */
 	bool hasty;                      /* short leases and graces, so that they often end */
+	int64_t slow_until_ns;           /* the network */
+	int64_t stopped_until_ns;        /* latest end of a pause of the master */
 	int64_t calm_ns;                 /* when the faults stopped */
 	unsigned fault_percent, fail_percent;
 	uint64_t trace;                  /* hash of all that happened */
@@ -272,6 +299,7 @@ void world_free(struct sim_world *world);
 struct event *world_plan(struct sim_world *world, int64_t after_ns, enum happening what, uint32_t who);
 uint64_t world_rand(struct sim_world *world, uint64_t limit);
 bool world_chance(struct sim_world *world, unsigned per_mille);
+void world_clock_set(struct sim_world *world);
 struct now world_time(const struct sim_world *world);
 struct now master_time(const struct sim_world *world);   /* by the clocks of its machine, which may have been rebooted */
 void world_note(struct sim_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -279,10 +307,16 @@ _Noreturn void world_fail(struct sim_world *world, const char *format, ...) __at
 
 struct sim_conn *conn_make(struct sim_world *world, uint32_t who);
 void conn_break(struct sim_world *world, struct sim_conn *conn);
+void conn_reset(struct sim_world *world, struct sim_conn *conn);
+void conn_close(struct sim_world *world, struct sim_conn *conn, bool silently);
 void conn_to_master(struct sim_world *world, struct sim_conn *conn, struct message *message);
 void conn_to_peer(struct sim_world *world, uint64_t conn_id, struct message *message);
 struct message *message_make(enum opcode op);
 void message_free(struct message *message);
+
+/* faults.c */
+void faults_begin(struct sim_world *world);
+void fault_happens(struct sim_world *world, uint64_t kind);
 
 /* master.c */
 void sim_master_boot(struct sim_world *world);
@@ -295,13 +329,23 @@ void sim_master_clock(struct sim_world *world);         /* its wall clock was se
 /* worker.c */
 void sim_worker_boot(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker, bool machine);
-void sim_worker_connect(struct sim_world *world, struct sim_worker *worker);
+void sim_worker_tell_everything(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, const struct message *message);
 void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint64_t process, bool killed);
 void sim_worker_lease_end(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_beat(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_free(struct sim_worker *worker);
 bool sim_worker_at_rest(const struct sim_worker *worker);
+
+/* link.c */
+void link_boot(struct sim_world *world, struct sim_worker *worker);
+void link_crash(struct sim_world *world, struct sim_worker *worker, bool alone);
+void link_connect(struct sim_world *world, struct sim_worker *worker);
+void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life);
+void link_receive(struct sim_world *world, struct sim_worker *worker, struct event *event);      /* of the master */
+void link_from_keeper(struct sim_world *world, struct sim_worker *worker, const struct event *event);
+void link_from_keeper_plan(struct sim_world *world, struct sim_worker *worker, struct message *message);
+bool link_said(const struct sim_worker *worker, const struct event *event);      /* did it get that far? */
 
 /* client.c, client_people.c */
 #define PERSON(name, weight, what) bool person_##name(struct sim_world *world, const struct sim_graph *graph);

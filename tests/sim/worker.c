@@ -32,25 +32,75 @@ static struct spooled *spool_add(struct sim_worker *worker, uint64_t job, uint64
 
 static void spool_drop(struct sim_worker *worker, uint64_t job, uint64_t epoch)
 {
-	for (size_t i = 0; i < worker->spool_count; i++) {
-		if (worker->spool[i].job != job || worker->spool[i].epoch != epoch)
-			continue;
-		worker->spool[i] = worker->spool[--worker->spool_count];
+	for (size_t i = 0; i < worker->spool_count; i++)
+		if (worker->spool[i].job == job && worker->spool[i].epoch == epoch)
+			worker->spool[i].acked = true;
+}
+
+/* What was said to the spool reaches the disk, if that has room. */
+static void spool_write(struct sim_world *world, struct sim_worker *worker)
+{
+	if (world->faults && worker->full_until_ns > world->now_ns)
 		return;
+	for (size_t i = worker->spool_count; i-- > 0;) {
+		worker->spool[i].started_written = true;
+		worker->spool[i].ended_written = worker->spool[i].ended;
+		if (worker->spool[i].acked)
+			worker->spool[i] = worker->spool[--worker->spool_count];
 	}
 }
 
-static void send_done(struct sim_world *world, struct sim_worker *worker, const struct rec_done *result)
+/* What the next keeper finds. */
+static void spool_survives(struct sim_worker *worker)
 {
-	struct message *message;
+	for (size_t i = worker->spool_count; i-- > 0;) {
+		worker->spool[i].acked = false;
+		worker->spool[i].ended = worker->spool[i].ended_written;
+		if (!worker->spool[i].started_written)
+			worker->spool[i] = worker->spool[--worker->spool_count];
+	}
+}
 
-	if (!worker->conn || !worker->welcomed)
-		return;
-	message = message_make(OP_DONE);
+static void tell_started(struct sim_world *world, struct sim_worker *worker, const struct ledger_entry *entry)
+{
+	struct message *message = message_make(OP_STARTED);
+
+	message->started = mem_array(1, sizeof(*message->started));
+	message->started[0] = (struct rec_started){ .job = entry->job, .epoch = entry->epoch,
+						    .wall_ms = world_time(world).wall_ms, .pid = 1 };
+	message->count = 1;
+	link_from_keeper_plan(world, worker, message);
+}
+
+static void tell_ended(struct sim_world *world, struct sim_worker *worker, const struct rec_done *result)
+{
+	struct message *message = message_make(OP_DONE);
+
 	message->done = mem_array(1, sizeof(*message->done));
 	message->done[0] = *result;
 	message->count = 1;
-	conn_to_master(world, worker->conn, message);
+	link_from_keeper_plan(world, worker, message);
+}
+
+/* To a new link: all there is, then what is known of each. */
+void sim_worker_tell_everything(struct sim_world *world, struct sim_worker *worker)
+{
+	struct message *message = message_make(OP_INVENTORY);
+	size_t count = 0;
+
+	for (int phase = PHASE_QUEUED; phase <= PHASE_ENDED; phase++)
+		for (struct ledger_entry *e = ledger_first(worker->ledger, phase); e; e = e->next)
+			count++;
+	message->held = mem_array(count + 1, sizeof(*message->held));
+	for (int phase = PHASE_QUEUED; phase <= PHASE_ENDED; phase++)
+		for (struct ledger_entry *e = ledger_first(worker->ledger, phase); e; e = e->next)
+			message->held[message->count++] =
+				(struct rec_held){ .job = e->job, .epoch = e->epoch, .phase = e->phase };
+	link_from_keeper_plan(world, worker, message);
+	for (struct ledger_entry *e = ledger_first(worker->ledger, PHASE_RUNNING); e; e = e->next)
+		tell_started(world, worker, e);
+	for (struct ledger_entry *e = ledger_first(worker->ledger, PHASE_ENDED); e; e = e->next)
+		tell_ended(world, worker, &e->result);
 }
 
 static void attempt_ended(struct sim_world *world, struct sim_worker *worker, struct ledger_entry *entry,
@@ -69,7 +119,16 @@ static void attempt_ended(struct sim_world *world, struct sim_worker *worker, st
 	record->at_ns = world->now_ns;
 	record->result = result;
 	ledger_ended(worker->ledger, entry, &result);
-	send_done(world, worker, &result);
+	spool_write(world, worker);
+	tell_ended(world, worker, &result);
+}
+
+/* Most are short; what has a time-out is often longer than that. */
+static int64_t takes_ms(struct sim_world *world, uint64_t job)
+{
+	const struct rec_job_spec *spec = oracle_spec(world, job);
+
+	return 1 + (int64_t)world_rand(world, world_chance(world, spec && spec->timeout_ms ? 500 : 100) ? 60000 : 400);
 }
 
 static void start_some(struct sim_world *world, struct sim_worker *worker)
@@ -77,15 +136,13 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 	struct ledger_entry *entry;
 
 	while ((entry = ledger_next(worker->ledger, world->now_ns))) {
-		struct message *message = message_make(OP_STARTED);
-		int64_t takes = (int64_t)(1 + world_rand(world, world_chance(world, 100) ? 60000 : 400)) * MS;
+		int64_t takes = takes_ms(world, entry->job) * MS;
 		const struct rec_job_spec *spec = oracle_spec(world, entry->job);
 		bool dies = entry->exclusive || (spec && spec->worker_death == DEATH_KILL);
 		struct process *process;
 
 		if (world->faults && world_chance(world, 15)) {
 			attempt_ended(world, worker, entry, OUTCOME_SPAWN, 2, 0);
-			message_free(message);
 			continue;
 		}
 		if (worker->process_count == worker->process_cap) {
@@ -99,11 +156,8 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 		world_plan(world, takes, HAPPENS_JOB_END, worker->index)->a = process->id;
 		spool_add(worker, entry->job, entry->epoch)->at_ns = world->now_ns;
 		ledger_started(worker->ledger, entry);
-		message->started = mem_array(1, sizeof(*message->started));
-		message->started[0] = (struct rec_started){ .job = entry->job, .epoch = entry->epoch,
-							    .wall_ms = world_time(world).wall_ms, .pid = 1 };
-		message->count = 1;
-		conn_to_master(world, worker->welcomed ? worker->conn : NULL, message);
+		spool_write(world, worker);
+		tell_started(world, worker, entry);
 	}
 	ledger_check(worker->ledger);
 }
@@ -125,6 +179,11 @@ void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint
 
 	if (!found)
 		return;
+	if (worker->keeper_up && worker->paused_until_ns > world->now_ns) {      /* nobody sees it until then */
+		world_plan(world, worker->paused_until_ns - world->now_ns, killed ? HAPPENS_KILL : HAPPENS_JOB_END,
+			   worker->index)->a = id;
+		return;
+	}
 	process = *found;
 	oracle_ended(world, process.job, process.epoch);
 	process_gone(worker, found);
@@ -168,83 +227,20 @@ static void plan_lease_end(struct sim_world *world, struct sim_worker *worker)
 		world_plan(world, end_ns - world->now_ns, HAPPENS_LEASE_END, worker->index);
 }
 
-/* ---- connection ---- */
-
-void sim_worker_connect(struct sim_world *world, struct sim_worker *worker)
-{
-	struct message *hello;
-
-	if (!worker->keeper_up || (worker->conn && worker->conn->peer_open))
-		return;
-	worker->welcomed = false;
-	if (!world->master.up || worker->paused_until_ns > world->now_ns ||
-	    worker->cut_until_ns > world->now_ns) {
-		worker->conn = NULL;
-		world_plan(world, (int64_t)(1 + world_rand(world, 2000)) * MS, HAPPENS_CONNECT, worker->index);
-		return;
-	}
-	worker->conn = conn_make(world, worker->index);
-	hello = message_make(OP_HELLO);
-	hello->instance = worker->instance;
-	for (int phase = PHASE_QUEUED; phase <= PHASE_ENDED; phase++)
-		for (struct ledger_entry *e = ledger_first(worker->ledger, phase); e; e = e->next)
-			hello->count++;
-	hello->held = mem_array(hello->count + 1, sizeof(*hello->held));
-	hello->count = 0;
-	for (int phase = PHASE_QUEUED; phase <= PHASE_ENDED; phase++)
-		for (struct ledger_entry *e = ledger_first(worker->ledger, phase); e; e = e->next)
-			hello->held[hello->count++] = (struct rec_held){ .job = e->job, .epoch = e->epoch, .phase = e->phase };
-	world_note(world, "%s says HELLO on connection %u with %u attempts", worker->name, (unsigned)worker->conn->id,
-		   (unsigned)hello->count);
-	worker->hello_ns = world->now_ns;
-	conn_to_master(world, worker->conn, hello);
-}
-
-/* Also how a broken connection is noticed. */
+/* Leases end, and time passes. */
 void sim_worker_beat(struct sim_world *world, struct sim_worker *worker)
 {
-	struct message *message;
-
 	if (!worker->keeper_up)
 		return;
-	if (worker->paused_until_ns <= world->now_ns)
-		enforce_lease(world, worker);
 	world_plan(world, (world->hasty ? 1000 : 2000) * MS, HAPPENS_BEAT, worker->index);
 	if (worker->paused_until_ns > world->now_ns)
 		return;
-	if (!worker->conn || !worker->conn->peer_open) {
-		sim_worker_connect(world, worker);
-		return;
-	}
+	spool_write(world, worker);
+	enforce_lease(world, worker);
 	start_some(world, worker);
-	if (!worker->welcomed)
-		return;
-	oracle_quiet(world, worker);
-	message = message_make(OP_HEARTBEAT);
-	message->sent_ns = world->now_ns;
-	conn_to_master(world, worker->conn, message);
 }
 
-static void welcomed(struct sim_world *world, struct sim_worker *worker, const struct message *message)
-{
-	worker->welcomed = true;
-	worker->welcomed_ns = world->now_ns;
-	worker->lease_ms = message->lease_ms;
-	/* From when HELLO was sent, as the link counts it. */
-	ledger_lease(worker->ledger, worker->hello_ns + message->lease_ms * MS);
-	plan_lease_end(world, worker);
-	for (struct ledger_entry *e = ledger_first(worker->ledger, PHASE_ENDED); e; e = e->next)
-		send_done(world, worker, &e->result);
-	for (struct ledger_entry *e = ledger_first(worker->ledger, PHASE_RUNNING); e; e = e->next) {
-		struct message *started = message_make(OP_STARTED);
-
-		started->started = mem_array(1, sizeof(*started->started));
-		started->started[0] = (struct rec_started){ .job = e->job, .epoch = e->epoch,
-							    .wall_ms = world_time(world).wall_ms, .pid = 1 };
-		started->count = 1;
-		conn_to_master(world, worker->conn, started);
-	}
-}
+/* ---- the link's words ---- */
 
 static void stop_one(struct sim_world *world, struct sim_worker *worker, const struct rec_stop *stop)
 {
@@ -282,15 +278,19 @@ static void take_assignments(struct sim_world *world, struct sim_worker *worker,
 		bool exclusive = spec && spec->mode == EXEC_EXCLUSIVE;
 
 		if (ledger_assign(worker->ledger, message->assign[i].job, message->assign[i].epoch, exclusive, NULL,
-				  &entry) != LEDGER_TAKEN)
-			world_note(world, "%s has a newer attempt of job %u, or this one", worker->name,
-				   (unsigned)message->assign[i].job);
+				  &entry) == LEDGER_STALE) {
+			struct rec_done never = { .job = message->assign[i].job, .epoch = message->assign[i].epoch,
+						  .outcome = OUTCOME_RECALLED, .ended_ms = world_time(world).wall_ms };
+
+			world_note(world, "%s has a newer attempt of job %u", worker->name, (unsigned)never.job);
+			tell_ended(world, worker, &never);
+		}
 		while ((old = ledger_superseded(worker->ledger, message->assign[i].job)))
 			attempt_ended(world, worker, old, OUTCOME_RECALLED, 0, 0);
 	}
 }
 
-static void take_acks(struct sim_worker *worker, const struct message *message)
+static void take_acks(struct sim_world *world, struct sim_worker *worker, const struct message *message)
 {
 	for (size_t i = 0; i < message->count; i++) {
 		void *owner;
@@ -298,6 +298,7 @@ static void take_acks(struct sim_worker *worker, const struct message *message)
 		if (ledger_ack(worker->ledger, message->attempts[i].job, message->attempts[i].epoch, &owner))
 			spool_drop(worker, message->attempts[i].job, message->attempts[i].epoch);
 	}
+	spool_write(world, worker);
 }
 
 void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, const struct message *message)
@@ -307,11 +308,8 @@ void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, cons
 	if (!worker->keeper_up)
 		return;
 	switch (message->op) {
-	case OP_WELCOME:
-		welcomed(world, worker, message);
-		break;
-	case OP_HEARTBEAT:
-		ledger_lease(worker->ledger, message->sent_ns + worker->lease_ms * MS);
+	case OP_HEARTBEAT:                       /* the lease, as the link counts it */
+		ledger_lease(worker->ledger, message->sent_ns);
 		plan_lease_end(world, worker);
 		break;
 	case OP_ASSIGN:
@@ -327,7 +325,7 @@ void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, cons
 				attempt_ended(world, worker, entry, OUTCOME_RECALLED, 0, 0);
 		break;
 	case OP_ACK:
-		take_acks(worker, message);
+		take_acks(world, worker, message);
 		break;
 	default:
 		break;
@@ -358,6 +356,20 @@ static void adopt(struct sim_world *world, struct sim_worker *worker, const stru
 		attempt_ended(world, worker, entry, OUTCOME_EXIT_UNKNOWN, 0, world->now_ns);
 }
 
+/* What bears the mark and belongs to nothing: its start wasn't written. */
+static void kill_orphans(struct sim_world *world, struct sim_worker *worker)
+{
+	for (size_t i = worker->process_count; i-- > 0;) {
+		const struct process *process = &worker->processes[i];
+		const struct ledger_entry *entry = ledger_find(worker->ledger, process->job, process->epoch);
+
+		if (entry && entry->phase == PHASE_RUNNING)
+			continue;
+		oracle_ended(world, process->job, process->epoch);
+		process_gone(worker, process);
+	}
+}
+
 void sim_worker_boot(struct sim_world *world, struct sim_worker *worker)
 {
 	struct spooled records[512];
@@ -366,8 +378,6 @@ void sim_worker_boot(struct sim_world *world, struct sim_worker *worker)
 	worker->keeper_up = true;
 	worker->instance = world_rand(world, UINT64_MAX - 1) + 1;
 	worker->ledger = ledger_new(worker->slots);
-	worker->conn = NULL;
-	worker->welcomed = false;
 	memcpy(records, worker->spool, count * sizeof(records[0]));
 	/* Older epochs first: the ledger refuses one that is older than what it knows. */
 	for (size_t round = 0; round < count; round++)
@@ -380,18 +390,19 @@ void sim_worker_boot(struct sim_world *world, struct sim_worker *worker)
 			}
 	for (size_t i = 0; i < count; i++)
 		adopt(world, worker, &records[i]);
+	kill_orphans(world, worker);
+	link_boot(world, worker);
 	world_plan(world, (int64_t)world_rand(world, 2000) * MS, HAPPENS_BEAT, worker->index);
 }
 
 void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker, bool machine)
 {
 	world_note(world, "%s: the %s is killed", worker->name, machine ? "machine" : "keeper");
-	if (worker->conn)
-		conn_break(world, worker->conn);
-	worker->conn = NULL;
+	link_crash(world, worker, false);
 	worker->keeper_up = false;
 	ledger_free(worker->ledger);
 	worker->ledger = NULL;
+	spool_survives(worker);
 	for (size_t i = worker->spool_count; machine && i-- > 0;)
 		if (worker->spool[i].at_ns + 5 * NS_PER_S > world->now_ns && world_chance(world, 500))
 			worker->spool[i] = worker->spool[--worker->spool_count];
@@ -408,7 +419,7 @@ void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker,
 
 bool sim_worker_at_rest(const struct sim_worker *worker)
 {
-	return worker->keeper_up && worker->welcomed && worker->spool_count == 0 && worker->process_count == 0 &&
+	return worker->keeper_up && worker->welcomed && worker->link.count == 0 && worker->spool_count == 0 && worker->process_count == 0 &&
 	       ledger_queued(worker->ledger) == 0;
 }
 
@@ -416,6 +427,7 @@ void sim_worker_free(struct sim_worker *worker)
 {
 	if (!sim_failure)
 		ledger_free(worker->ledger);
+	mem_free(worker->link.items);
 	mem_free(worker->processes);
 	mem_free(worker->spool);
 }

@@ -66,7 +66,7 @@ struct now master_time(const struct sim_world *world)
 }
 
 /* By seconds, an hour or ten years from the right time. */
-static void clock_set(struct sim_world *world)
+void world_clock_set(struct sim_world *world)
 {
 	static const int64_t spans[] = { 0, 30000, 3600000, INT64_C(315576000000) };
 	int64_t span = spans[world_rand(world, 4)];
@@ -139,7 +139,7 @@ struct sim_conn *conn_make(struct sim_world *world, uint32_t who)
 
 static int64_t network_delay(struct sim_world *world)
 {
-	if (world->faults && world_chance(world, 10))
+	if (world->faults && world_chance(world, world->slow_until_ns > world->now_ns ? 300 : 10))
 		return (int64_t)world_rand(world, 3000) * MS;
 	return (int64_t)(20000 + world_rand(world, 300000));
 }
@@ -159,6 +159,28 @@ void conn_break(struct sim_world *world, struct sim_conn *conn)
 	}
 }
 
+/* Neither end has closed it: each hears of it when what was under way has arrived. */
+void conn_reset(struct sim_world *world, struct sim_conn *conn)
+{
+	int64_t to_master = conn->last_to_master_ns - world->now_ns, to_peer = conn->last_to_peer_ns - world->now_ns;
+
+	world_note(world, "connection %u is reset", (unsigned)conn->id);
+	if (conn->master_open)
+		world_plan(world, (to_master > 0 ? to_master : 0) + network_delay(world), HAPPENS_GONE, conn->who)->a = conn->id;
+	if (conn->peer_open)
+		world_plan(world, (to_peer > 0 ? to_peer : 0) + network_delay(world), HAPPENS_PEER_GONE, conn->who)->a = conn->id;
+}
+
+/* By the master, or by its death: what it had sent arrives, and then the peer hears of it. Or never, if its machine died. */
+void conn_close(struct sim_world *world, struct sim_conn *conn, bool silently)
+{
+	int64_t after_ns = conn->last_to_peer_ns - world->now_ns;
+
+	conn->master_open = false;
+	if (conn->peer_open && (!silently || conn->who == SIM_WORKERS_MAX))
+		world_plan(world, (after_ns > 0 ? after_ns : 0) + network_delay(world), HAPPENS_PEER_GONE, conn->who)->a = conn->id;
+}
+
 void conn_to_master(struct sim_world *world, struct sim_conn *conn, struct message *message)
 {
 	int64_t at = world->now_ns + network_delay(world);
@@ -168,6 +190,8 @@ void conn_to_master(struct sim_world *world, struct sim_conn *conn, struct messa
 		message_free(message);
 		return;
 	}
+	if (conn->who < SIM_WORKERS_MAX && at < world->workers[conn->who].mute_until_ns)
+		at = world->workers[conn->who].mute_until_ns;
 	if (at < conn->last_to_master_ns)
 		at = conn->last_to_master_ns;
 	conn->last_to_master_ns = at;
@@ -187,6 +211,8 @@ void conn_to_peer(struct sim_world *world, uint64_t conn_id, struct message *mes
 		message_free(message);
 		return;
 	}
+	if (conn->who < SIM_WORKERS_MAX && at < world->workers[conn->who].deaf_until_ns)
+		at = world->workers[conn->who].deaf_until_ns;
 	if (at < conn->last_to_peer_ns)
 		at = conn->last_to_peer_ns;
 	conn->last_to_peer_ns = at;
@@ -219,22 +245,40 @@ void message_free(struct message *message)
 
 /* ---- what happens ---- */
 
+/* True if it is left for when a process that is paused goes on. */
+static bool postponed(struct sim_world *world, struct event *event, int64_t until_ns)
+{
+	struct event again = *event;
+
+	if (until_ns <= world->now_ns)
+		return false;
+	again.at_ns = until_ns;
+	plan_event(world, again);
+	event->message = NULL;
+	return true;
+}
+
 static void to_peer(struct sim_world *world, struct event *event)
 {
 	struct sim_conn *conn = map_get(&world->conns, event->a);
+	struct sim_worker *worker = &world->workers[event->who];
 
 	if (!conn || !conn->peer_open)
 		return;
 	if (event->what == HAPPENS_TO_CLIENT)
 		client_receive(world, event->message);
-	else if (world->workers[event->who].paused_until_ns > world->now_ns) {
-		struct event later = *event;
+	else if (worker->conn == conn && worker->link.up && !postponed(world, event, worker->link.paused_until_ns))
+		link_receive(world, worker, event);
+}
 
-		later.at_ns = world->workers[event->who].paused_until_ns;
-		plan_event(world, later);
-		event->message = NULL;
-	} else {
-		sim_worker_receive(world, &world->workers[event->who], event->message);
+/* The two halves of a worker. */
+static void within_worker(struct sim_world *world, struct sim_worker *worker, struct event *event)
+{
+	if (event->what == HAPPENS_FROM_KEEPER) {
+		if (!postponed(world, event, worker->link.paused_until_ns))
+			link_from_keeper(world, worker, event);
+	} else if (worker->keeper_up && link_said(worker, event) && !postponed(world, event, worker->paused_until_ns)) {
+		sim_worker_receive(world, worker, event->message);
 	}
 }
 
@@ -252,55 +296,6 @@ static void to_master(struct sim_world *world, struct event *event)
 	event->message = NULL;
 }
 
-static void some_break(struct sim_world *world)
-{
-	uint32_t who = (uint32_t)world_rand(world, world->worker_count + 1);
-	struct sim_conn *conn = who == world->worker_count ? world->client_conn : world->workers[who].conn;
-
-	if (conn)
-		conn_break(world, conn);
-}
-
-static void fault_happens(struct sim_world *world, const struct event *event)
-{
-	uint32_t who = (uint32_t)world_rand(world, world->worker_count);
-	struct sim_worker *worker = &world->workers[who];
-
-	if (!world->faults)
-		return;
-	switch (event->what) {
-	case HAPPENS_MASTER_CRASH:
-		if (world->master.up)
-			sim_master_crash(world);
-		break;
-	case HAPPENS_BREAK:
-		some_break(world);
-		break;
-	case HAPPENS_KEEPER_CRASH:
-	case HAPPENS_MACHINE_CRASH:
-		if (worker->keeper_up)
-			sim_worker_keeper_crash(world, worker, event->what == HAPPENS_MACHINE_CRASH);
-		break;
-	case HAPPENS_PAUSE:
-		worker->paused_until_ns = world->now_ns + (int64_t)world_rand(world, world->hasty ? 12000 : 90000) * MS;
-		world_note(world, "%s is paused", worker->name);
-		oracle_paused(world, worker);
-		break;
-	case HAPPENS_PARTITION:
-		worker->cut_until_ns = world->now_ns + (int64_t)world_rand(world, world->hasty ? 15000 : 100000) * MS;
-		world_note(world, "%s is cut off", worker->name);
-		if (worker->conn)
-			conn_break(world, worker->conn);
-		break;
-	case HAPPENS_CLOCK:
-		clock_set(world);
-		break;
-	default:
-		break;
-	}
-	world_plan(world, (int64_t)world_rand(world, (world->hasty ? 100000 : 400000) / (world->fault_percent + 1)) * MS, event->what, 0);
-}
-
 static void happen(struct sim_world *world, struct event *event)
 {
 	struct sim_worker *worker = event->who < world->worker_count ? &world->workers[event->who] : NULL;
@@ -315,10 +310,14 @@ static void happen(struct sim_world *world, struct event *event)
 		to_peer(world, event);
 		break;
 	case HAPPENS_TURN:
+		if (postponed(world, event, world->master.paused_until_ns))
+			break;
 		if (world->master.up && event->b == world->master.life && event->a == world->master.turn_number)
 			sim_master_turn(world);
 		break;
 	case HAPPENS_COMMIT:
+		if (postponed(world, event, world->master.paused_until_ns))
+			break;
 		if (world->master.up && event->b == world->master.life)
 			sim_master_commit_done(world);
 		break;
@@ -327,7 +326,20 @@ static void happen(struct sim_world *world, struct event *event)
 			sim_master_boot(world);
 		break;
 	case HAPPENS_CONNECT:
-		sim_worker_connect(world, worker);
+		link_connect(world, worker);
+		break;
+	case HAPPENS_PEER_GONE:
+		conn_break(world, map_get(&world->conns, event->a));
+		break;
+	case HAPPENS_TO_KEEPER:
+	case HAPPENS_FROM_KEEPER:
+		within_worker(world, worker, event);
+		break;
+	case HAPPENS_LINK_BOOT:
+		link_boot(world, worker);
+		break;
+	case HAPPENS_LINK_BEAT:
+		link_beat(world, worker, event->a);
 		break;
 	case HAPPENS_LEASE_END:
 		sim_worker_lease_end(world, worker);
@@ -346,17 +358,14 @@ static void happen(struct sim_world *world, struct event *event)
 	case HAPPENS_CLIENT:
 		client_step(world);
 		break;
-	default:
-		fault_happens(world, event);
+	case HAPPENS_FAULT:
+		fault_happens(world, event->a);
 	}
 	message_free(event->message);
 }
 
 static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 {
-	static const enum happening faults[] = { HAPPENS_MASTER_CRASH, HAPPENS_BREAK, HAPPENS_KEEPER_CRASH,
-						 HAPPENS_MACHINE_CRASH, HAPPENS_PAUSE, HAPPENS_PARTITION, HAPPENS_CLOCK };
-
 	memset(world, 0, sizeof(*world));
 	world->seed = seed;
 	world->story = story;
@@ -380,8 +389,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 		sim_worker_boot(world, &world->workers[i]);
 	}
 	world_plan(world, MS, HAPPENS_CLIENT, SIM_WORKERS_MAX);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]) && world->fault_percent; i++)
-		world_plan(world, (int64_t)world_rand(world, 60000) * MS, faults[i], 0);
+	faults_begin(world);
 }
 
 static bool world_at_rest(const struct sim_world *world)
