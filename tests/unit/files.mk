@@ -26,7 +26,11 @@ unit_programs = \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
 	tests/unit/test_core_round \
+	tests/unit/test_core_rows \
+	tests/unit/test_core_spec \
 	tests/unit/test_core_time \
+	tests/unit/test_core_view \
+	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
@@ -132,8 +136,20 @@ tests_unit_test_core_place_LDADD = $(core_libs)
 tests_unit_test_core_round_SOURCES = tests/unit/test_core_round.c
 tests_unit_test_core_round_LDADD = $(core_libs)
 
+tests_unit_test_core_rows_SOURCES = tests/unit/test_core_rows.c
+tests_unit_test_core_rows_LDADD = $(core_libs)
+
+tests_unit_test_core_spec_SOURCES = tests/unit/test_core_spec.c
+tests_unit_test_core_spec_LDADD = $(core_libs)
+
 tests_unit_test_core_time_SOURCES = tests/unit/test_core_time.c
 tests_unit_test_core_time_LDADD = $(core_libs)
+
+tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
+tests_unit_test_core_view_LDADD = $(core_libs)
+
+tests_unit_test_core_words_SOURCES = tests/unit/test_core_words.c
+tests_unit_test_core_words_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is shown: commands as one would type them, who may report, workers and jobs in order. */
+#include "tests/unit/core_rig.h"
+
+static const char *shown(struct arena *arena, const char *const *words, size_t n)
+{
+	struct slice at[8];
+	struct rec_job_spec spec = { .argv = { .at = at, .n = n } };
+	struct rec_job_row row = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		at[i] = slice_str(words[i]);
+	view_spec(&spec, VIEW_FULL, arena, &row);
+	return arena_strdup(arena, row.command);
+}
+
+TEST commands_as_one_types_them(void)
+{
+	static const char *const words[] = { "cp", "a b", "", "it's", "$HOME", "x=1" };
+	static const char *const one[] = { "true" };
+	struct arena arena = { 0 };
+
+	ASSERT_STR_EQ("cp 'a b' '' 'it'\\''s' '$HOME' x=1", shown(&arena, words, 6));
+	ASSERT_STR_EQ("true", shown(&arena, one, 1));
+	arena_free(&arena);
+	PASS();
+}
+
+TEST details_by_degree(void)
+{
+	uint64_t needs[] = { 3 };
+	struct rec_job_spec spec = { .name = slice_str("a"), .script = slice_str("make"), .mode = EXEC_ONCE, .retry_max = 2,
+				     .needs = { .at = needs, .n = 1 } };
+	struct rec_job_row brief = { 0 }, graph = { 0 }, full = { 0 };
+	struct arena arena = { 0 };
+
+	view_spec(&spec, VIEW_BRIEF, &arena, &brief);
+	view_spec(&spec, VIEW_GRAPH, &arena, &graph);
+	view_spec(&spec, VIEW_FULL, &arena, &full);
+	ASSERT(brief.needs.n == 0 && brief.command.len == 0 && brief.mode == 0);
+	ASSERT(graph.needs.n == 1 && graph.command.len == 0 && graph.mode == 0);
+	ASSERT(full.needs.n == 1 && full.mode == EXEC_ONCE && slice_eq(full.command, slice_str("make")));
+	ASSERT(brief.retry_max == 2 && slice_eq(brief.name, slice_str("a")));
+	arena_free(&arena);
+	PASS();
+}
+
+TEST who_may_report(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run, later;
+
+	rig_hello(rig, "w1", 1);
+	rig_hello(rig, "w2", 1);
+	graph_job(&graph, "a", "")->retry_max = 2;
+	run = rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	const uint64_t worker = view_worker_on(rig->core, attempt.conn), other = 3 - worker;
+
+	ASSERT(view_may_report(rig->core, worker, run, attempt.job, attempt.epoch));
+	ASSERT(view_may_report(rig->core, worker, 0, attempt.job, attempt.epoch));
+	ASSERT(!view_may_report(rig->core, worker, run + 1, attempt.job, attempt.epoch));
+	ASSERT(!view_may_report(rig->core, other, run, attempt.job, attempt.epoch));
+	ASSERT(!view_may_report(rig->core, worker, run, attempt.job, attempt.epoch + 1));
+	ASSERT(!view_may_report(rig->core, worker, run, attempt.job, 0));
+	ASSERT(!view_may_report(rig->core, worker, run, 0, attempt.epoch));
+	/* An earlier attempt was somebody's. */
+	ASSERT(view_may_report(rig->core, other, run, attempt.job, attempt.epoch - 1));
+	/* Of what has left memory the numbers must have been given. */
+	rig_started(rig, attempt);
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	core_sweep(rig->core, UINT64_MAX / 2);
+	later = attempt.epoch + 5;
+	ASSERT(view_may_report(rig->core, other, run, attempt.job, later));
+	ASSERT(!view_may_report(rig->core, other, run + 1, attempt.job, later));
+	ASSERT(!view_may_report(rig->core, other, run, attempt.job + 1, later));
+	ASSERT(!view_may_report(rig->core, other, run, attempt.job, UINT64_C(2) << 32));
+	rig_free(rig);
+	PASS();
+}
+
+TEST one_after_the_other(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_worker_row row = { 0 };
+	struct rec_run_row run_row = { 0 };
+	uint64_t first, second;
+
+	ASSERT_EQ(0, view_worker_after(rig->core, 0));
+	rig_hello(rig, "w1", 1);
+	rig_hello(rig, "w2", 2);
+	rig_hello(rig, "w3", 3);
+	ASSERT(view_worker_after(rig->core, 0) == 1 && view_worker_after(rig->core, 1) == 2);
+	ASSERT(view_worker_after(rig->core, 2) == 3 && view_worker_after(rig->core, 3) == 0);
+	ASSERT(view_worker(rig->core, 2, &row) && row.slots == 2 && row.busy == 0 && row.ahead == 0);
+	ASSERT(!view_worker(rig->core, 4, &row) && !view_worker(rig->core, 0, &row));
+	ASSERT_EQ(0, view_worker_on(rig->core, 999));
+	graph_job(&graph, "a", "");
+	first = rig_submit(rig, &graph);
+	graph_job(&graph, "a", "");
+	second = rig_submit(rig, &graph);
+	ASSERT_EQ(second, view_run_before(rig->core, UINT64_MAX));
+	ASSERT_EQ(first, view_run_before(rig->core, second));
+	ASSERT_EQ(0, view_run_before(rig->core, first));
+	ASSERT(view_run(rig->core, first, &rig->arena, &run_row) && run_row.run == first);
+	ASSERT(!view_run(rig->core, second + 1, &rig->arena, &run_row));
+	ASSERT_EQ(0, view_job_at(rig->core, first, 1));
+	ASSERT(view_job_at(rig->core, first, 0) > 0);
+	ASSERT_EQ(0, view_job_named(rig->core, first, slice_str("b")));
+	ASSERT_EQ(view_job_at(rig->core, second, 0), view_job_named(rig->core, second, slice_str("a")));
+	rig_free(rig);
+	PASS();
+}
+
+TEST busy_and_lost_in_totals(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct core_totals totals;
+	uint64_t conn = rig_hello(rig, "w1", 3);
+
+	rig_hello(rig, "w2", 2);
+	graph_job(&graph, "a", "");
+	rig_submit(rig, &graph);
+	view_totals(rig->core, &totals);
+	ASSERT_EQ_FMT((uint64_t)5, totals.slots, "%lu");
+	ASSERT_EQ_FMT((uint64_t)1, totals.busy, "%lu");
+	ASSERT_EQ_FMT((uint64_t)2, totals.workers, "%lu");
+	ASSERT(totals.live_runs == 1 && totals.live_jobs == 1);
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS / 2);
+	view_totals(rig->core, &totals);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	view_totals(rig->core, &totals);
+	ASSERT(totals.slots < 5);
+	rig_free(rig);
+	PASS();
+}
+
+TEST held_is_shown_while_it_matters(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, a, b;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	run = rig_submit(rig, &graph);
+	a = rig_named(rig, run, "a");
+	b = rig_named(rig, run, "b");
+	ASSERT(!rig_job(rig, a).held);
+	rig_act(rig, ACT_HOLD, run, "a", 0);
+	ASSERT(rig_job(rig, a).held && !rig_job(rig, b).held);
+	rig_act(rig, ACT_RELEASE, run, "a", 0);
+	ASSERT(!rig_job(rig, a).held);
+	rig_cancel(rig, run, "b");
+	ASSERT(!rig_job(rig, b).held);
+	rig_act(rig, ACT_HOLD, run, "a", 0);
+	rig_cancel(rig, run, "");
+	ASSERT(!rig_job(rig, a).held);
+	rig_free(rig);
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(commands_as_one_types_them);
+	RUN_TEST(details_by_degree);
+	RUN_TEST(who_may_report);
+	RUN_TEST(one_after_the_other);
+	RUN_TEST(busy_and_lost_in_totals);
+	RUN_TEST(held_is_shown_while_it_matters);
+	GREATEST_MAIN_END();
+}
