@@ -94,6 +94,8 @@ bench-compare:
 	@$(BASH_PROGRAM) $(top_srcdir)/tests/bench/bench-compare.sh $(OLD) $(NEW)
 
 # The parts alone: codec, core, keeper, store, screens.
+bench-core: tests/bench/bench_core
+	@tests/bench/bench_core
 bench-parts: $(bench_programs)
 	@for part in codec core keeper store tui; do echo "== $$part"; tests/bench/bench_$$part || exit 1; done
 
@@ -104,4 +106,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos sim mutants check-bare bench bench-compare bench-parts
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos sim mutants check-bare bench bench-compare bench-core bench-parts
