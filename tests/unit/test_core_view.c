@@ -95,8 +95,8 @@ TEST one_after_the_other(void)
 	rig_hello(rig, "w3", 3);
 	ASSERT(view_worker_after(rig->core, 0) == 1 && view_worker_after(rig->core, 1) == 2);
 	ASSERT(view_worker_after(rig->core, 2) == 3 && view_worker_after(rig->core, 3) == 0);
-	ASSERT(view_worker(rig->core, 2, &row) && row.slots == 2 && row.busy == 0 && row.ahead == 0);
-	ASSERT(!view_worker(rig->core, 4, &row) && !view_worker(rig->core, 0, &row));
+	ASSERT(view_worker(rig->core, 2, &rig->arena, &row) && row.slots == 2 && row.busy == 0 && row.ahead == 0);
+	ASSERT(!view_worker(rig->core, 4, &rig->arena, &row) && !view_worker(rig->core, 0, &rig->arena, &row));
 	ASSERT_EQ(0, view_worker_on(rig->core, 999));
 	graph_job(&graph, "a", "");
 	first = rig_submit(rig, &graph);
