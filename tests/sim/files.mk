@@ -89,6 +89,7 @@ sim_other = \
 	tests/sim/bugs/timeout-lost-at-load.patch \
 	tests/sim/bugs/welcome-before-stops.patch \
 	tests/sim/bugs/wrong-dependency-test.patch \
+	tests/sim/mutants-survivors \
 	tests/sim/mutants.py \
 	tests/sim/not_driven.def \
 	tests/sim/refresh \
