@@ -32,4 +32,5 @@ decision_files = \
 	share/doc/decisions/0003-the-workers-ledger-is-pure.md \
 	share/doc/decisions/0004-the-keeper-queues.md \
 	share/doc/decisions/0005-containment.md \
-	share/doc/decisions/0005-intervals-are-of-a-steady-clock.md
+	share/doc/decisions/0005-intervals-are-of-a-steady-clock.md \
+	share/doc/decisions/0006-dead-letters.md
