@@ -36,7 +36,7 @@ enum retry_on { RETRY_ON_EXIT = 1, RETRY_ON_SIGNAL = 2, RETRY_ON_SPAWN = 4, RETR
 enum continue_on { CONTINUE_FAILED = 1, CONTINUE_TIMED_OUT = 2, CONTINUE_DENIED = 4, CONTINUE_ALL = 7 };
 enum worker_death { DEATH_ADOPT, DEATH_KILL };
 enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5, QUERY_GATES = 6, QUERY_EXPLAIN = 7,
-		  QUERY_POOLS = 8, QUERY_DEAD = 13, QUERY_DECISIONS = 14, QUERY_METRICS = 15 };
+		  QUERY_POOLS = 8, QUERY_TENANTS = 9, QUERY_DEAD = 13, QUERY_DECISIONS = 14, QUERY_METRICS = 15 };
 
 /* How often a job may run when nobody can say whether it did. */
 #define EXEC_MODES(X) \

@@ -33,4 +33,5 @@ decision_files = \
 	share/doc/decisions/0004-the-keeper-queues.md \
 	share/doc/decisions/0005-containment.md \
 	share/doc/decisions/0005-intervals-are-of-a-steady-clock.md \
-	share/doc/decisions/0006-dead-letters.md
+	share/doc/decisions/0006-dead-letters.md \
+	share/doc/decisions/0009-fair-share-counts-attempts.md

@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq hold release priority tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -50,7 +50,7 @@ _titan() {
 		words='ls set active draining inactive'
 		;;
 	run)
-		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --deadline --priority --mode --key'
+		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --deadline --priority --mode --tenant --key'
 		;;
 	validate)
 		options+=' --param'
@@ -88,6 +88,10 @@ _titan() {
 		;;
 	priority)
 		kind=job
+		;;
+	tenant)
+		options+=' --weight --max-jobs --max-queued'
+		words='ls set rm'
 		;;
 	approvals)
 		options+=' --all'
@@ -133,7 +137,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq hold release priority approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq hold release priority tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

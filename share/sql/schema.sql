@@ -27,6 +27,15 @@ CREATE TABLE pool (
 	PRIMARY KEY (pool)
 ) STRICT, WITHOUT ROWID;
 
+-- what people set of tenants
+CREATE TABLE tenant (
+	name TEXT NOT NULL,
+	weight INTEGER NOT NULL, -- share among tenants, 1 to 1000
+	max_jobs INTEGER NOT NULL, -- that hold attempts at once; 0: no bound
+	max_queued INTEGER NOT NULL, -- that neither hold one nor have ended; 0: no bound
+	PRIMARY KEY (name)
+) STRICT, WITHOUT ROWID;
+
 -- one row a run; ended_ms is 0 while it is live
 CREATE TABLE run (
 	run INTEGER PRIMARY KEY, -- number
@@ -40,6 +49,7 @@ CREATE TABLE run (
 	max_jobs INTEGER NOT NULL, -- that hold attempts at once; 0: no bound
 	submitted_ms INTEGER NOT NULL, -- UTC
 	ended_ms INTEGER NOT NULL, -- UTC
+	tenant TEXT NOT NULL, -- whose share it takes; empty: the owner's
 	counts BLOB NOT NULL, -- when ended: jobs by state, u32 little-endian each
 	forgiven INTEGER NOT NULL, -- when ended: bad ends of jobs that count as good ones
 	dead INTEGER NOT NULL, -- when ended: jobs with a dead letter

@@ -234,6 +234,10 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 		buf_add_str(out, " by ");
 		text_escape(out, run->owner, TEXT_KEEP_NONE);
 	}
+	if (run->tenant.len > 0) {
+		buf_add_str(out, " for ");
+		text_escape(out, run->tenant, TEXT_KEEP_NONE);
+	}
 	buf_addf(out, "  %s ", run->ended_ms ? "took" : "age");
 	text_add_span(out, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
 	buf_add_byte(out, '\n');

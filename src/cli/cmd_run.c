@@ -358,7 +358,7 @@ static int run_graph(struct cli *cli, const struct job_defaults *defaults, struc
 			return cli_fail(cli);
 		dag.dag = pipeline.dag;
 		source = (struct graph_source){ .count = dag.dag.job_count, .max_jobs = pipeline.max_jobs,
-						.job_cb = dag_job, .arg = &dag };
+						.tenant = pipeline.tenant, .job_cb = dag_job, .arg = &dag };
 		name = name.len ? name : pipeline.name;
 	} else {
 		if (dag_source(cli, input, &dag) != ERR_NONE)
@@ -366,6 +366,8 @@ static int run_graph(struct cli *cli, const struct job_defaults *defaults, struc
 		source = (struct graph_source){ .count = dag.dag.job_count, .job_cb = dag_job, .arg = &dag };
 		name = name.len ? name : dag.dag.nodes[0]->name;
 	}
+	if (option_given(cli->invocation, OPT_run_tenant))
+		source.tenant = slice_str(option_value(cli->invocation, OPT_run_tenant));
 	if (!option_given(cli->invocation, OPT_run_dry_run))
 		return submit(cli, &source, name);
 	return plan_print(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
@@ -374,6 +376,7 @@ static int run_graph(struct cli *cli, const struct job_defaults *defaults, struc
 int cmd_run(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_run_name);
+	const char *tenant = option_value(cli->invocation, OPT_run_tenant);
 	struct job_defaults defaults = { 0 };
 	struct buf input = { 0 };
 	int status;
@@ -382,6 +385,10 @@ int cmd_run(struct cli *cli)
 		return cli_fail(cli);
 	if (name != NULL && !text_is_name(slice_str(name))) {
 		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a name: letters, digits and _ . - only", name);
+		return cli_fail(cli);
+	}
+	if (tenant != NULL && !text_is_name(slice_str(tenant))) {
+		error_set(&cli->error, ERR_USAGE, "--tenant: '%s' can't be a name: letters, digits and _ . - only", tenant);
 		return cli_fail(cli);
 	}
 	status = run_graph(cli, &defaults, slice_str(name), &input);

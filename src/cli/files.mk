@@ -21,6 +21,7 @@ cli_sources = \
 	src/cli/cmd_rest.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_serve.c \
+	src/cli/cmd_share.c \
 	src/cli/cmd_store.c \
 	src/cli/cmd_up.c \
 	src/cli/cmd_wait.c \
@@ -82,6 +83,7 @@ cli_sources = \
 	src/cli/records.h \
 	src/cli/rows.c \
 	src/cli/rows.h \
+	src/cli/share.h \
 	src/cli/submit.c \
 	src/cli/submit.h \
 	src/cli/up.h \

@@ -229,6 +229,12 @@ static enum err read_name(struct pipe *pipe, struct pipe_job *job, const struct 
 	return pipe_name_item(pipe, value, &pipe->name);
 }
 
+static enum err read_tenant(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return pipe_name_item(pipe, value, &pipe->tenant);
+}
+
 static enum err read_max_jobs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	(void)job;
@@ -267,7 +273,7 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 
 /* In this order: what comes later uses what was before. */
 static const struct pipe_key pipeline_keys[] = {
-	{ "params", pipe_read_params }, { "name", read_name },     { "env", pipe_read_env },
+	{ "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
 	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "concurrency", read_concurrency }, { "jobs", read_jobs },
 	{ "finally", read_finally },
 };
@@ -310,6 +316,7 @@ enum err pipeline_parse(struct slice text, struct slice_list given, struct arena
 	if (err == ERR_NONE) {
 		pipeline.name = pipe.name;
 		pipeline.max_jobs = pipe.max_jobs;
+		pipeline.tenant = pipe.tenant;
 		*ret = pipeline;
 	} else if (ret_spot != NULL) {
 		*ret_spot = pipe.reader.spot;

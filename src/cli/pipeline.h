@@ -13,6 +13,7 @@ struct pipeline {
 	struct dagline dag;
 	struct slice name;               /* empty: it has none */
 	uint64_t max_jobs;               /* of the run at once; 0: no bound */
+	struct slice tenant;             /* empty: it says none */
 };
 
 /*

@@ -28,6 +28,7 @@ struct pipe {
 	size_t job_count, job_room;
 	struct slice name;
 	uint64_t max_jobs;
+	struct slice tenant;
 };
 
 /* One key of a map. Keys are read in the order of their table, not of the text. */

@@ -85,6 +85,7 @@ static const struct column run_columns[] = {
 	{ "cancelled", NULL, false },
 	{ "jobs", NULL, false },
 	{ "owner", NULL, false },
+	{ "tenant", NULL, false },
 	{ "submitted", NULL, false },
 	{ "ended", NULL, false },
 	{ "held", NULL, false },
@@ -136,6 +137,7 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_number(records, counts.cancelled);
 	records_number(records, counts.jobs);
 	records_text(records, run->owner);
+	records_text(records, run->tenant.len > 0 ? run->tenant : run->owner);
 	records_time(records, run->submitted_ms);
 	records_time(records, run->ended_ms);
 	records_bool(records, run->held);

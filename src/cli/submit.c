@@ -50,6 +50,7 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.jobs = buf_slice(&parcel->jobs),
 		.count = parcel->jobs_count,
 		.max_jobs = parcel->source->max_jobs,
+		.tenant = parcel->source->tenant,
 	};
 
 	return cli_send(parcel->cli, OP_SUBMIT, &msg, id);
@@ -62,6 +63,7 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 		.name = name,
 		.count = parcel->source->count,
 		.max_jobs = parcel->source->max_jobs,
+		.tenant = parcel->source->tenant,
 	};
 	struct msg_graph_commit commit = { 0 };
 	enum err err = cli_send(parcel->cli, OP_GRAPH_BEGIN, &begin, id);

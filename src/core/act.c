@@ -85,7 +85,7 @@ static uint64_t job_prioritize(struct core *core, struct job *job, uint8_t prior
 		return 0;
 	job->priority = priority;
 	/* Its entry, if only a stale one, has the old key: all are made anew before the next is taken. */
-	core->rekey_due |= (job->flags & (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP)) != 0;
+	core->rekey_due |= (job->flags & (JOB_QUEUED | JOB_PARKED)) != 0;
 	job_touch(core, job, true);
 	return 1;
 }

@@ -47,6 +47,7 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 	job->cpu_us = 0;
 	job->rss_kib = 0;
 	job->out_bytes = 0;
+	tenant_charge(core, job->run->tenant);
 	job_move(core, job, EVENT_CHOSEN, STATE_ASSIGNED);
 	attempt_attach(core, worker, job);
 	frame = outbox_frame(core->outbox, worker->conn, OP_ASSIGN);

@@ -1,132 +1,352 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How many jobs of a run, or of a fan-out, may hold an attempt at once. A ready job that surfaces while its
- * bound is full is parked there, by class, and costs nothing until an attempt ends: then the best of each
- * class is offered again. So while a bound has room, none of its classes lacks a job in the queue.
+ * Ready, but no room: a run, a fan-out, a tenant or whatever else bounds jobs may have as many attempts out as
+ * it may. Jobs of a run that want the same and are bound by the same share a lane. One that surfaces while
+ * something has no room for it is parked there, and its lane stands at that bound, among those of its class. When
+ * there is room the best of each class is offered again. So while a bound has room, no class that stands there
+ * lacks a job in the queue; and what costs anything is the number of lanes, not of jobs.
  */
 #include "core/internal.h"
 
-struct bound *job_group(const struct job *job)
+enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_CLAIMS };        /* places in a lane's list of bounds */
+
+static size_t lane_bounds(const struct lane *lane)
 {
-	return job->group ? &job->run->groups[job->group - 1] : NULL;
+	return OF_CLAIMS + lane->claim_count;
 }
 
-static bool bound_full(const struct bound *bound)
+static struct bound *lane_bound(const struct lane *lane, size_t at)
 {
-	return bound && bound->limit > 0 && bound->active >= bound->limit;
+	switch (at) {
+	case OF_FANOUT:
+		return lane->group ? lane->run->groups[lane->group - 1] : NULL;
+	case OF_RUN:
+		return &lane->run->bound;
+	case OF_TENANT:
+		return &lane->run->tenant->bound;
+	default:
+		return lane->claims[at - OF_CLAIMS].bound;
+	}
+}
+
+struct lane *job_lane(const struct job *job)
+{
+	return job->run->lanes[job->lane];
+}
+
+bool bound_full(const struct bound *bound)
+{
+	return bound->limit > 0 && bound->active >= bound->limit;
+}
+
+/* The first of its bounds that has no room, or NULL. */
+static struct bound *lane_full(const struct lane *lane)
+{
+	for (size_t i = 0; i < lane_bounds(lane); i++) {
+		struct bound *bound = lane_bound(lane, i);
+
+		if (bound && bound_full(bound))
+			return bound;
+	}
+	return NULL;
 }
 
 struct bound *job_bound_full(const struct job *job)
 {
-	if (bound_full(job_group(job)))
-		return job_group(job);
-	return bound_full(&job->run->bound) ? &job->run->bound : NULL;
+	return lane_full(job_lane(job));
 }
 
-static struct ready_class *lane_of(struct bound *bound, uint16_t class_at)
+const struct bound *job_parked_at(const struct job *job)
 {
-	for (size_t i = 0; i < bound->lane_count; i++)
-		if (bound->lanes[i].class_at == class_at)
-			return &bound->lanes[i].jobs;
-	bound->lanes = mem_resize(bound->lanes, bound->lane_count + 1, sizeof(*bound->lanes));
-	bound->lanes[bound->lane_count] = (struct lane){ .class_at = class_at };
-	return &bound->lanes[bound->lane_count++].jobs;
+	if (job->state == STATE_READY && job->flags & JOB_PARKED && !job_on_hold(job))
+		return job_lane(job)->at;
+	return NULL;
 }
 
-struct ready_class *job_lane(const struct job *job)
-{
-	struct bound *bound = job->flags & JOB_PARKED_GROUP ? job_group(job) : &job->run->bound;
+/* --- where lanes stand --- */
 
-	return lane_of(bound, job->class_at);
+static struct stand *stand_of(struct bound *bound, const struct lane *lane)
+{
+	for (size_t i = 0; i < bound->stand_count; i++)
+		if (bound->stands[i].class_at == lane->class_at)
+			return &bound->stands[i];
+	GROW(bound->stands, bound->stand_count, bound->stand_cap);
+	bound->stands[bound->stand_count] = (struct stand){ .class_at = lane->class_at };
+	return &bound->stands[bound->stand_count++];
 }
 
-void bound_park(struct core *core, struct bound *bound, struct job *job)
+static void stand_put(struct stand *stand, struct lane *lane, size_t at)
 {
-	job->flags |= bound == &job->run->bound ? JOB_PARKED : JOB_PARKED_GROUP;
-	ready_insert(lane_of(bound, job->class_at), job);
-	core->parked_ready++;
-	/* What it leaves unused of its run's room is for others. */
-	if (job->flags & JOB_PARKED_GROUP)
-		bound_offer(core, &job->run->bound);
+	stand->at[at] = lane;
+	lane->place = at;
+}
+
+static void stand_fix(struct stand *stand, struct lane *lane)
+{
+	size_t at = lane->place;
+
+	while (at > 0 && stand->at[(at - 1) / 2]->key > lane->key) {
+		stand_put(stand, stand->at[(at - 1) / 2], at);
+		at = (at - 1) / 2;
+	}
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= stand->count)
+			break;
+		if (child + 1 < stand->count && stand->at[child + 1]->key < stand->at[child]->key)
+			child++;
+		if (stand->at[child]->key >= lane->key)
+			break;
+		stand_put(stand, stand->at[child], at);
+		at = child;
+	}
+	stand_put(stand, lane, at);
+}
+
+static void lane_leave(struct lane *lane)
+{
+	struct stand *stand;
+	struct lane *last;
+
+	if (!lane->at)
+		return;
+	stand = stand_of(lane->at, lane);
+	last = stand->at[--stand->count];
+	lane->at = NULL;
+	if (last == lane)
+		return;
+	last->place = lane->place;
+	stand_fix(stand, last);
+}
+
+/* Its best job is another, or it stands somewhere else from now on. */
+static void lane_stand(struct lane *lane, struct bound *bound)
+{
+	struct stand *stand;
+
+	if (lane->at && (lane->at != bound || lane->jobs.count == 0))
+		lane_leave(lane);
+	if (lane->jobs.count == 0)
+		return;
+	lane->key = lane->jobs.keys[0];
+	stand = stand_of(bound, lane);
+	if (!lane->at) {
+		GROW(stand->at, stand->count, stand->cap);
+		lane->at = bound;
+		lane->place = stand->count++;
+	}
+	stand_fix(stand, lane);
+}
+
+/* --- parking and offering --- */
+
+static void stand_offer(struct core *core, struct bound *bound, size_t at)
+{
+	while (bound->stands[at].count > 0) {
+		struct lane *lane = bound->stands[at].at[0];
+		struct job *job = heap_top(core, &lane->jobs);
+		struct bound *full;
+
+		if (!job || lane->key != lane->jobs.keys[0]) {
+			if (!job)
+				heap_compact(core, &lane->jobs);
+			lane_stand(lane, bound);
+			continue;
+		}
+		full = lane_full(lane);
+		if (full == bound)
+			return;
+		if (full) {
+			lane_stand(lane, full);
+			continue;
+		}
+		heap_pop(&lane->jobs, job);
+		core->parked_ready--;
+		lane_stand(lane, bound);
+		class_insert(core->classes[job->class_at], job);
+		return;
+	}
 }
 
 void bound_offer(struct core *core, struct bound *bound)
 {
-	for (size_t i = 0; bound && bound->limit > 0 && !bound_full(bound) && i < bound->lane_count; i++) {
-		struct job *job = ready_top(core, &bound->lanes[i].jobs);
-
-		if (!job)
+	if (bound->stand_count == 0 || bound_full(bound))
+		return;
+	for (size_t i = bound->stand_count; i-- > 0;) {
+		stand_offer(core, bound, i);
+		if (bound->stands[i].count > 0)
 			continue;
-		ready_pop(&bound->lanes[i].jobs, job);
-		core->parked_ready--;
-		job->flags |= JOB_QUEUED;
-		ready_insert(core->classes[job->class_at], job);
+		mem_free(bound->stands[i].at);
+		bound->stands[i] = bound->stands[--bound->stand_count];
 	}
+}
+
+/* One at a time would do, but it may have room for many at once. */
+void bound_widened(struct core *core, struct bound *bound)
+{
+	uint64_t parked = core->parked_ready + 1;
+
+	for (uint64_t room = 0; core->parked_ready < parked && room < LIMIT_SLOTS_MAX; room++) {
+		parked = core->parked_ready;
+		bound_offer(core, bound);
+	}
+}
+
+void bound_park(struct core *core, struct bound *full, struct job *job)
+{
+	struct lane *lane = job_lane(job);
+
+	job->flags |= JOB_PARKED;
+	heap_insert(&lane->jobs, job);
+	core->parked_ready++;
+	lane_stand(lane, full);
+	/* What it leaves unused elsewhere is for others. */
+	for (size_t i = 0; i < lane_bounds(lane); i++)
+		if (lane_bound(lane, i) && lane_bound(lane, i) != full)
+			bound_offer(core, lane_bound(lane, i));
 }
 
 void bounds_offer(struct core *core, const struct job *job)
 {
-	bound_offer(core, job_group(job));
-	bound_offer(core, &job->run->bound);
+	const struct lane *lane = job_lane(job);
+
+	for (size_t i = 0; i < lane_bounds(lane); i++)
+		if (lane_bound(lane, i))
+			bound_offer(core, lane_bound(lane, i));
 }
 
 void run_offer(struct core *core, struct run *run)
 {
-	for (size_t i = 0; i < run->group_count; i++)
-		bound_offer(core, &run->groups[i]);
-	bound_offer(core, &run->bound);
+	for (const struct job *job = run_job(run, 0); job; job = job_next(job))
+		if (job->state == STATE_READY)
+			bounds_offer(core, job);
 }
 
 void bounds_count(struct core *core, const struct job *job, int change)
 {
-	struct bound *group = job_group(job);
+	const struct lane *lane = job_lane(job);
 
-	job->run->bound.active += (uint32_t)change;
-	if (group)
-		group->active += (uint32_t)change;
+	for (size_t i = 0; i < lane_bounds(lane); i++)
+		if (lane_bound(lane, i))
+			lane_bound(lane, i)->active += (uint32_t)change;
 	bounds_offer(core, job);
 }
 
-static void bound_free(struct bound *bound)
+void run_compact(struct core *core, struct run *run)
 {
-	for (size_t i = 0; i < bound->lane_count; i++)
-		mem_free(bound->lanes[i].jobs.keys);
-	mem_free(bound->lanes);
-}
+	for (size_t i = 0; i < run->lane_count; i++) {
+		struct lane *lane = run->lanes[i];
 
-void run_free_bounds(struct run *run)
-{
-	for (size_t i = 0; i < run->group_count; i++)
-		bound_free(&run->groups[i]);
-	mem_free(run->groups);
-	bound_free(&run->bound);
+		if (lane->jobs.count == 0)
+			continue;
+		heap_compact(core, &lane->jobs);
+		lane_stand(lane, lane->at);
+	}
 }
 
 /* --- admission --- */
 
-enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, struct error *error)
+static struct bound *group_of(const struct run *run, uint32_t group)
+{
+	return group ? run->groups[group - 1] : NULL;
+}
+
+struct bound *job_group(const struct job *job)
+{
+	return group_of(job->run, job_lane(job)->group);
+}
+
+static enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, uint32_t *ret_group,
+		    struct error *error)
 {
 	size_t at = run->group_count;
+	struct bound *group;
 
 	if (spec->group == 0 || (spec->group_parallel == 0 && !spec->group_fail_fast))
 		return ERR_NONE;
 	/* Those of a fan-out are neighbours. */
-	while (at > 0 && run->groups[at - 1].first != spec->group)
+	while (at > 0 && run->groups[at - 1]->first != spec->group)
 		at--;
 	if (at == 0) {
-		run->groups = mem_resize(run->groups, run->group_count + 1, sizeof(*run->groups));
-		run->groups[run->group_count++] = (struct bound){
-			.first = (uint32_t)spec->group, .limit = (uint32_t)spec->group_parallel,
-			.fail_fast = spec->group_fail_fast,
+		run->groups = mem_resize(run->groups, run->group_count + 1, sizeof(struct bound *));
+		group = mem_zalloc(sizeof(*group));
+		*group = (struct bound){
+			.kind = BOUND_FANOUT, .first = (uint32_t)spec->group,
+			.limit = (uint32_t)spec->group_parallel, .fail_fast = spec->group_fail_fast,
 		};
+		run->groups[run->group_count++] = group;
 		at = run->group_count;
 	}
-	if (run->groups[at - 1].limit != spec->group_parallel || run->groups[at - 1].fail_fast != spec->group_fail_fast)
+	group = run->groups[at - 1];
+	if (group->limit != spec->group_parallel || group->fail_fast != spec->group_fail_fast)
 		return error_set(error, ERR_INVALID, "job %u: group: its fan-out has another bound", job->index);
-	job->group = (uint32_t)at;
+	*ret_group = (uint32_t)at;
 	if (spec->group_fail_fast)
 		job->flags |= JOB_FAIL_FAST;
 	return ERR_NONE;
+}
+
+#define LANES_LOOKED_AT 16               /* neighbours are alike; a second lane of the same kind does no harm */
+
+static bool lane_is(const struct lane *lane, const struct lane *want)
+{
+	return lane->class_at == want->class_at && lane->group == want->group && lane->claim_count == 0;
+}
+
+enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error)
+{
+	struct run *run = job->run;
+	struct lane want = { .run = run, .class_at = job->class_at };
+	struct lane *lane;
+	enum err err = group_join(run, job, spec, &want.group, error);
+
+	(void)core;
+	if (err != ERR_NONE)
+		return err;
+
+	for (size_t i = run->lane_count; i-- > 0 && i + LANES_LOOKED_AT >= run->lane_count;) {
+		if (lane_is(run->lanes[i], &want)) {
+			job->lane = (uint32_t)i;
+			return ERR_NONE;
+		}
+	}
+	lane = mem_zalloc(sizeof(*lane));
+	memcpy(lane, &want, sizeof(want));
+	GROW(run->lanes, run->lane_count, run->lane_cap);
+	job->lane = (uint32_t)run->lane_count;
+	run->lanes[run->lane_count++] = lane;
+	return ERR_NONE;
+}
+
+void bound_free(struct bound *bound)
+{
+	for (size_t i = 0; i < bound->stand_count; i++)
+		mem_free(bound->stands[i].at);
+	mem_free(bound->stands);
+}
+
+/* What outlives the run knows nothing of it from now on. */
+void run_release_bounds(struct core *core, struct run *run)
+{
+	for (size_t i = 0; i < run->lane_count; i++)
+		lane_leave(run->lanes[i]);
+	tenant_release(core, run);
+}
+
+void run_free_bounds(struct run *run)
+{
+	for (size_t i = 0; i < run->lane_count; i++) {
+		mem_free(run->lanes[i]->jobs.keys);
+		mem_free(run->lanes[i]);
+	}
+	mem_free(run->lanes);
+	for (size_t i = 0; i < run->group_count; i++) {
+		bound_free(run->groups[i]);
+		mem_free(run->groups[i]);
+	}
+	mem_free(run->groups);
+	bound_free(&run->bound);
 }
 
 /* --- the first failure --- */
@@ -134,9 +354,10 @@ enum err group_join(struct run *run, struct job *job, const struct rec_job_spec 
 void group_fail(struct core *core, const struct job *failed)
 {
 	struct run *run = failed->run;
+	const struct bound *group = job_group(failed);
 
 	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
-		if (job->group != failed->group || job == failed || state_terminal(job->state))
+		if (job_group(job) != group || job == failed || state_terminal(job->state))
 			continue;
 		if (job_cancel(core, job))
 			job->cause = failed->index + 1;

@@ -40,6 +40,7 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, (uint64_t)run->steady_ms);
 	mix(hash, hash_bytes(run->name, strlen(run->name), 1));
 	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
+	mix(hash, hash_bytes(run->tenant->name, strlen(run->tenant->name), 6));
 	for (uint32_t part = 0; part < run->part_count; part++)
 		mix(hash, hash_bytes(run->parts[part]->data, run->parts[part]->len, run->part_jobs[part]));
 	for (const struct job *job = run_job(run, 0); job; job = job_next(job))
@@ -59,6 +60,24 @@ static uint64_t hash_keys(const struct core *core)
 		/* A sum: the order of the table depends on how it came to be. */
 		sum += hash_bytes(key->id, sizeof(key->id), key->run) ^
 		       hash_bytes(key->digest, sizeof(key->digest), 3);
+	}
+	return sum;
+}
+
+static uint64_t hash_tenants(const struct core *core)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < core->tenant_count; i++) {
+		const struct tenant *tenant = core->tenants[i];
+		uint64_t hash = 0;
+
+		if (!tenant || !tenant->set)
+			continue;
+		mix(&hash, hash_bytes(tenant->name, strlen(tenant->name), 7));
+		mix(&hash, (uint64_t)tenant->weight << 32 | tenant->max_queued);
+		mix(&hash, tenant->bound.limit);
+		sum += hash;
 	}
 	return sum;
 }
@@ -102,6 +121,7 @@ uint64_t core_hash(const struct core *core)
 	}
 	mix(&hash, pushbacks_hash(core));
 	mix(&hash, hash_keys(core));
+	mix(&hash, hash_tenants(core));
 	return hash;
 }
 
@@ -130,7 +150,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && job->pending > 0));
 	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
 	CHECK(!(job->flags & JOB_UNPAID) || state_holds(job->state));
-	CHECK(job->state != STATE_READY || job->flags & (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP) ||
+	CHECK(job->state != STATE_READY || job->flags & (JOB_QUEUED | JOB_PARKED) ||
 	      job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
 	check_job_timers(job);
@@ -148,45 +168,6 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(core->classes[job->class_at]);
 	CHECK(job->held_at < worker->held_count && worker->held[job->held_at].job == job);
 	CHECK(job->state != STATE_STOPPING || job->stop_cause != 0);
-}
-
-static uint64_t check_bound(const struct core *core, const struct run *run, const struct bound *bound, uint64_t active)
-{
-	uint64_t parked = 0;
-
-	CHECK(bound->active == active);
-	for (size_t at = 0; at < bound->lane_count; at++) {
-		const struct ready_class *lane = &bound->lanes[at].jobs;
-		uint64_t ready = 0;
-
-		for (size_t i = 0; i < lane->count; i++) {
-			const struct job *job = job_find(core, lane->keys[i] & ((UINT64_C(1) << 56) - 1));
-
-			CHECK(i == 0 || lane->keys[(i - 1) / 2] < lane->keys[i]);
-			CHECK(job && job->run == run && job->class_at == bound->lanes[at].class_at);
-			CHECK(!(job->flags & JOB_QUEUED));
-			ready += job->state == STATE_READY && !job_on_hold(job);
-		}
-		CHECK(lane->count - lane->stale == ready);
-		parked += ready;
-	}
-	return parked;
-}
-
-/* How many of its ready jobs are parked. */
-static uint64_t check_bounds(const struct core *core, const struct run *run)
-{
-	uint64_t parked = check_bound(core, run, &run->bound, run->counts[STATE_ASSIGNED] + run->counts[STATE_RUNNING] +
-								      run->counts[STATE_STOPPING]);
-
-	for (size_t at = 0; at < run->group_count; at++) {
-		uint64_t active = 0;
-
-		for (const struct job *job = run_job(run, 0); job; job = job_next(job))
-			active += job->group == at + 1 && state_holds(job->state);
-		parked += check_bound(core, run, &run->groups[at], active);
-	}
-	return parked;
 }
 
 /* Of the few that ended badly. */
@@ -256,27 +237,6 @@ static uint64_t check_workers(const struct core *core, uint64_t *ret_recalls)
 	return held;
 }
 
-static void check_ready(const struct core *core)
-{
-	uint64_t all = 0;
-
-	for (size_t at = 0; at < core->class_count; at++) {
-		const struct ready_class *class = core->classes[at];
-		uint64_t ready = 0;
-
-		for (size_t i = 0; class && i < class->count; i++) {
-			const struct job *job = job_find(core, class->keys[i] & ((UINT64_C(1) << 56) - 1));
-
-			CHECK(i == 0 || class->keys[(i - 1) / 2] < class->keys[i]);
-			CHECK(!job || job->class_at == at);
-			ready += job && job->state == STATE_READY && !job_on_hold(job) && job->flags & JOB_QUEUED;
-		}
-		CHECK(!class || class->count - class->stale == ready);
-		all += ready;
-	}
-	CHECK(all + core->held_ready + core->parked_ready == core->counts[STATE_READY]);
-}
-
 static void check_timers(const struct core *core)
 {
 	const struct timers *timers = &core->timers;
@@ -303,7 +263,7 @@ static void check_run_list(const struct run_list *list)
 void core_check(const struct core *core)
 {
 	uint64_t counts[STATE_COUNT] = { 0 };
-	uint64_t live = 0, jobs = 0, parked = 0, recalls, held;
+	uint64_t live = 0, jobs = 0, recalls, held;
 
 	CHECK(!core->outbox);
 	for (size_t i = core->runs.head; i < core->runs.count; i++) {
@@ -312,7 +272,6 @@ void core_check(const struct core *core)
 		if (!run)
 			continue;
 		check_run(core, run, counts);
-		parked += check_bounds(core, run);
 		live += run->ended_ms == 0;
 		jobs += run->job_count;
 	}
@@ -321,7 +280,6 @@ void core_check(const struct core *core)
 	held = check_workers(core, &recalls);
 	CHECK(held == counts[STATE_ASSIGNED] + counts[STATE_RUNNING] + counts[STATE_STOPPING]);
 	CHECK(recalls == core->recalls);
-	CHECK(parked == core->parked_ready);
 	check_ready(core);
 	check_timers(core);
 	check_run_list(&core->runs);

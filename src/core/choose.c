@@ -293,7 +293,7 @@ static bool best_class(struct choosing *choosing, uint16_t *ret_class)
 		struct ready_class *class = core->classes[i];
 
 		if (!class || class->count == class->stale || choosing->heaps[i].blocked ||
-		    !ready_offered(core, class) || (best && best->keys[0] < class->keys[0]))
+		    !ready_offered(core, class) || (best && !ready_before(class, best)))
 			continue;
 		best = class;
 		*ret_class = (uint16_t)i;
@@ -308,10 +308,8 @@ struct aside {                           /* jobs that only one worker may have, 
 
 static void aside_back(struct core *core, struct aside *aside)
 {
-	for (size_t i = 0; i < aside->count; i++) {
-		aside->jobs[i]->flags |= JOB_QUEUED;
-		ready_insert(core->classes[aside->jobs[i]->class_at], aside->jobs[i]);
-	}
+	for (size_t i = 0; i < aside->count; i++)
+		class_insert(core->classes[aside->jobs[i]->class_at], aside->jobs[i]);
 }
 
 void classes_place(struct core *core, size_t count)

@@ -55,6 +55,7 @@ struct input_submit {
 	const struct graph_part *parts;
 	size_t part_count;
 	uint32_t max_jobs;               /* that hold attempts at once; 0: no bound */
+	struct slice tenant;             /* empty: the owner is it */
 };
 
 struct input_cancel {

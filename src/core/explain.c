@@ -123,10 +123,43 @@ static enum reason tell_approval(struct telling *telling)
 	return REASON_APPROVAL;
 }
 
+/* How many of its tenant's jobs that wait come before it, by priority and age. */
+static uint64_t tenant_place(const struct telling *telling)
+{
+	const struct core *core = telling->core;
+	uint64_t before = 0;
+
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		const struct run *run = core->runs.at[i].run;
+
+		if (!run || run->tenant != telling->job->run->tenant || run->counts[STATE_READY] == 0)
+			continue;
+		for (const struct job *job = run_job(run, 0); job; job = job_next(job))
+			before += ready_waits(job) && ready_key(job) < ready_key(telling->job);
+	}
+	return before;
+}
+
+static enum reason tell_tenant(struct telling *telling, const struct bound *bound)
+{
+	const struct tenant *tenant = telling->job->run->tenant;
+	uint64_t before = tenant_place(telling);
+
+	buf_addf(&telling->words, "%u jobs of tenant %s are out, and %u is the most; ", bound->active, tenant->name,
+		 bound->limit);
+	if (before == 0)
+		buf_add_str(&telling->words, "it is the next of them");
+	else
+		buf_addf(&telling->words, "%llu of them wait before it", (unsigned long long)before);
+	return REASON_TENANT_LIMIT;
+}
+
 static enum reason tell_bound(struct telling *telling, const struct bound *bound)
 {
-	bool of_run = bound == &telling->job->run->bound;
+	bool of_run = bound->kind == BOUND_RUN;
 
+	if (bound->kind == BOUND_TENANT)
+		return tell_tenant(telling, bound);
 	buf_addf(&telling->words, "%u jobs of its %s are out, and %u is the most", bound->active,
 		 of_run ? "run" : "fan-out", bound->limit);
 	return of_run ? REASON_RUN_LIMIT : REASON_GROUP_LIMIT;
@@ -336,6 +369,8 @@ static enum reason tell_ready(struct telling *telling)
 {
 	const struct bound *full = job_bound_full(telling->job);
 
+	if (!full)
+		full = job_parked_at(telling->job);
 	if (job_on_hold(telling->job)) {
 		buf_addf(&telling->words, "a person holds back %s", telling->job->run->held ? "its run" : "this job");
 		return REASON_HELD;

@@ -8,6 +8,7 @@ core_sources = \
 	src/core/cancel.c \
 	src/core/charge.c \
 	src/core/check.c \
+	src/core/check_bound.c \
 	src/core/choose.c \
 	src/core/core.c \
 	src/core/core.h \
@@ -16,6 +17,7 @@ core_sources = \
 	src/core/digest.c \
 	src/core/due.c \
 	src/core/explain.c \
+	src/core/fair.c \
 	src/core/flush.c \
 	src/core/gate.c \
 	src/core/graph.c \
@@ -41,9 +43,11 @@ core_sources = \
 	src/core/spec.c \
 	src/core/state.h \
 	src/core/submit.c \
+	src/core/tenant.c \
 	src/core/timers.c \
 	src/core/view.c \
 	src/core/view.h \
+	src/core/view_share.c \
 	src/core/worker.c
 
 core_other = \

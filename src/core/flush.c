@@ -48,6 +48,8 @@ void run_row_put(struct core *core, struct run *run)
 		.owner = arena_copy(arena, slice_str(run->owner)),
 		.first = (int64_t)run->first, .jobs = run->job_count,
 		.state = run->ended_ms ? (int64_t)run_state_of(run->counts, run->forgiven) : 0,
+		.tenant = slice_eq(slice_str(run->tenant->name), slice_str(run->owner)) ?
+			slice_str(NULL) : arena_copy(arena, slice_str(run->tenant->name)),
 		.cancelled = run->cancelled, .held = run->held, .max_jobs = run->bound.limit,
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .steady_ms = run->steady_ms,
 	};

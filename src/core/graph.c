@@ -98,7 +98,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_DUE_BY;
 	err = class_of(core, builder->run, &spec, &job->class_at, builder->error);
 	if (err == ERR_NONE)
-		err = group_join(builder->run, job, &spec, builder->error);
+		err = lane_join(core, job, &spec, builder->error);
 	if (err == ERR_NONE)
 		err = job_edges_add(builder, &spec, job);
 	if (err != ERR_NONE)

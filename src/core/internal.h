@@ -271,22 +271,58 @@ void worker_row_put(struct core *core, const struct worker *worker);
 
 /* bound.c */
 struct bound *job_group(const struct job *job);          /* NULL if none */
-struct bound *job_bound_full(const struct job *job);     /* that has no room for it, or NULL */
-struct ready_class *job_lane(const struct job *job);     /* of one that is parked */
-void bound_park(struct core *core, struct bound *bound, struct job *job);
+struct lane *job_lane(const struct job *job);
+bool bound_full(const struct bound *bound);
+struct bound *job_bound_full(const struct job *job);     /* the first that has no room for it, or NULL */
+const struct bound *job_parked_at(const struct job *job);        /* where its lane stands, or NULL */
+void bound_park(struct core *core, struct bound *full, struct job *job);
 void bound_offer(struct core *core, struct bound *bound);
+void bound_widened(struct core *core, struct bound *bound);      /* its limit is another */
 void bounds_offer(struct core *core, const struct job *job);
 void run_offer(struct core *core, struct run *run);
 void bounds_count(struct core *core, const struct job *job, int change);         /* attempts held */
+void run_compact(struct core *core, struct run *run);
+void bound_free(struct bound *bound);
+void run_release_bounds(struct core *core, struct run *run);     /* before it leaves memory */
 void run_free_bounds(struct run *run);
-enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, struct error *error);
+enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error);
 void group_fail(struct core *core, const struct job *failed);
 
+/* tenant.c */
+struct tenant *tenant_find(const struct core *core, struct slice name);
+struct tenant *tenant_of(struct core *core, struct slice name);  /* made if it isn't there */
+void run_take_tenant(struct core *core, struct run *run, struct slice name);     /* its owner's if empty */
+void tenant_release(struct core *core, struct run *run);
+void tenants_free(struct core *core);
+uint64_t tenant_queued(const struct core *core, const struct tenant *tenant);    /* jobs neither ended nor out */
+enum err tenant_admit(const struct core *core, const struct input_submit *submit, uint32_t count,
+		      struct error *error);
+enum err tenant_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
+enum err load_tenant(struct core *core, const struct row_tenant *row, struct error *error);
+
+/* fair.c: the queues of a class */
+void class_insert(struct ready_class *class, struct job *job);
+void class_revive(struct ready_class *class, const struct job *job);     /* an entry that was stale is right again */
+void class_stale(struct ready_class *class, const struct job *job);
+struct job *class_top(struct core *core, struct ready_class *class);     /* the best, which stays there; or NULL */
+void class_compact(struct core *core, struct ready_class *class);
+void class_free_queues(struct ready_class *class);
+void classes_forget_tenant(struct core *core, const struct tenant *tenant);
+void tenant_charge(struct core *core, struct tenant *tenant);    /* it was given an attempt */
+bool ready_before(const struct ready_class *a, const struct ready_class *b);     /* by their best, just looked at */
+void ready_pop(struct ready_class *class, struct job *job);      /* the best */
+
 /* ready.c */
-void ready_insert(struct ready_class *class, const struct job *job);
-struct job *ready_top(struct core *core, struct ready_class *class);     /* the best, which stays there; or NULL */
+#define SERIAL_BITS 56                   /* of a key; above them is the priority, inverted */
+
+uint64_t ready_key(const struct job *job);
+struct job *ready_job(const struct core *core, uint64_t key);
+bool ready_waits(const struct job *job);
+void heap_insert(struct key_heap *heap, const struct job *job);
+void heap_pop(struct key_heap *heap, struct job *job);
+struct job *heap_top(struct core *core, struct key_heap *heap);  /* what is stale before the best goes */
+void heap_compact(struct core *core, struct key_heap *heap);
 struct job *ready_offered(struct core *core, struct ready_class *class); /* the best that its bounds have room for */
-void ready_pop(struct ready_class *class, struct job *job);
 void ready_push(struct core *core, struct job *job);
 void ready_leave(struct core *core, struct job *job);    /* it stopped being ready without being taken */
 void ready_compact(struct core *core);                   /* not within a move: every entry is a ready job's then */
@@ -381,6 +417,7 @@ struct standing {
 };
 struct standing *run_standing(const struct run *run);    /* mem_free it */
 bool standing_fits(const struct job *job, struct standing standing);
+void check_ready(const struct core *core);               /* check_bound.c */
 /* A run that had left memory, from its rows; it is as if it had ended just now. */
 enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error);
 

@@ -103,7 +103,7 @@ static void class_free(struct ready_class *class)
 {
 	if (!class)
 		return;
-	mem_free(class->keys);
+	class_free_queues(class);
 	wants_free(class->wants);
 	mem_free(class);
 }

@@ -123,7 +123,8 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 	run->steady_ms = row->steady_ms;
 	run->cancelled = row->cancelled != 0;
 	run->held = row->held != 0;
-	run->bound.limit = (uint32_t)row->max_jobs;
+	run->bound = (struct bound){ .kind = BOUND_RUN, .limit = (uint32_t)row->max_jobs };
+	run_take_tenant(core, run, row->tenant);
 	run_add(core, run);
 	return ERR_NONE;
 }
@@ -350,6 +351,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_worker(core, &row->worker, error);
 	case TABLE_pool:
 		return load_pool(core, &row->pool, error);
+	case TABLE_tenant:
+		return load_tenant(core, &row->tenant, error);
 	case TABLE_run:
 		return load_run(core, &row->run, error);
 	case TABLE_spec:

@@ -1,102 +1,129 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The heaps of ready jobs, one a class: the smallest key is next. A job that moved on leaves its entry
- * behind, stale; entries are looked up when they surface.
+ * Heaps of ready jobs: the smallest key is next. A job that moved on leaves its entry behind, stale; entries
+ * are looked up when they surface. A ready job has one entry, in its class's queue or in its lane, or is held back.
  */
 #include "core/internal.h"
 
-#define SERIAL_BITS 56
-#define JOB_IN_HEAP (JOB_QUEUED | JOB_PARKED | JOB_PARKED_GROUP)
+#define JOB_IN_HEAP (JOB_QUEUED | JOB_PARKED)
 
-static uint64_t ready_key(const struct job *job)
+uint64_t ready_key(const struct job *job)
 {
 	return (uint64_t)(UINT8_MAX - job->priority) << SERIAL_BITS | job_serial(job);
 }
 
-static struct job *ready_job(const struct core *core, uint64_t key)
+struct job *ready_job(const struct core *core, uint64_t key)
 {
 	return job_find(core, key & ((UINT64_C(1) << SERIAL_BITS) - 1));
 }
 
-static void ready_down(struct ready_class *class, size_t at)
+bool ready_waits(const struct job *job)
 {
-	uint64_t key = class->keys[at];
+	return job && job->state == STATE_READY && !job_on_hold(job);
+}
+
+static void heap_down(struct key_heap *heap, size_t at)
+{
+	uint64_t key = heap->keys[at];
 
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child >= class->count)
+		if (child >= heap->count)
 			break;
-		if (child + 1 < class->count && class->keys[child + 1] < class->keys[child])
+		if (child + 1 < heap->count && heap->keys[child + 1] < heap->keys[child])
 			child++;
-		if (class->keys[child] >= key)
+		if (heap->keys[child] >= key)
 			break;
-		class->keys[at] = class->keys[child];
+		heap->keys[at] = heap->keys[child];
 		at = child;
 	}
-	class->keys[at] = key;
+	heap->keys[at] = key;
 }
 
-void ready_push(struct core *core, struct job *job)
-{
-	struct ready_class *class = core->classes[job->class_at];
-
-	if (job_on_hold(job)) {
-		core->held_ready++;
-	} else if (job->flags & JOB_QUEUED) {
-		class->stale--;          /* the entry it left behind is right again */
-	} else if (job->flags & (JOB_PARKED | JOB_PARKED_GROUP)) {
-		job_lane(job)->stale--;
-		core->parked_ready++;
-	} else {
-		job->flags |= JOB_QUEUED;
-		ready_insert(class, job);
-	}
-}
-
-void ready_insert(struct ready_class *class, const struct job *job)
+void heap_insert(struct key_heap *heap, const struct job *job)
 {
 	uint64_t key = ready_key(job);
 	size_t at;
 
-	GROW(class->keys, class->count, class->cap);
-	at = class->count++;
-	while (at > 0 && class->keys[(at - 1) / 2] > key) {
-		class->keys[at] = class->keys[(at - 1) / 2];
+	GROW(heap->keys, heap->count, heap->cap);
+	at = heap->count++;
+	while (at > 0 && heap->keys[(at - 1) / 2] > key) {
+		heap->keys[at] = heap->keys[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
-	class->keys[at] = key;
+	heap->keys[at] = key;
 }
 
-static void class_compact(struct core *core, struct ready_class *class)
+void heap_pop(struct key_heap *heap, struct job *job)
+{
+	heap->keys[0] = heap->keys[--heap->count];
+	if (heap->count > 0)
+		heap_down(heap, 0);
+	if (job)
+		job->flags &= (uint32_t)~JOB_IN_HEAP;
+}
+
+struct job *heap_top(struct core *core, struct key_heap *heap)
+{
+	while (heap->count > heap->stale) {
+		struct job *job = ready_job(core, heap->keys[0]);
+
+		if (ready_waits(job))
+			return job;
+		heap_pop(heap, job);
+		heap->stale--;
+	}
+	return NULL;
+}
+
+void heap_compact(struct core *core, struct key_heap *heap)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < class->count; i++) {
-		struct job *job = ready_job(core, class->keys[i]);
+	for (size_t i = 0; i < heap->count; i++) {
+		struct job *job = ready_job(core, heap->keys[i]);
 
-		if (job && job->state == STATE_READY && !job_on_hold(job))
-			class->keys[kept++] = ready_key(job);
+		if (ready_waits(job))
+			heap->keys[kept++] = ready_key(job);
 		else if (job)
 			job->flags &= (uint32_t)~JOB_IN_HEAP;
 	}
-	class->count = kept;
-	class->stale = 0;
+	heap->count = kept;
+	heap->stale = 0;
 	for (size_t i = kept / 2; i-- > 0;)
-		ready_down(class, i);
+		heap_down(heap, i);
 }
 
-static void bound_compact(struct core *core, struct bound *bound)
+void ready_push(struct core *core, struct job *job)
 {
-	for (size_t i = 0; i < bound->lane_count; i++)
-		class_compact(core, &bound->lanes[i].jobs);
+	if (job_on_hold(job)) {
+		core->held_ready++;
+	} else if (job->flags & JOB_QUEUED) {
+		/* The entry it left behind is right again. */
+		class_revive(core->classes[job->class_at], job);
+	} else if (job->flags & JOB_PARKED) {
+		job_lane(job)->jobs.stale--;
+		core->parked_ready++;
+	} else {
+		class_insert(core->classes[job->class_at], job);
+	}
 }
 
-static void run_compact(struct core *core, struct run *run)
+/* The entry stays behind. Nothing is swept or offered here: the job is in the middle of a move. */
+void ready_leave(struct core *core, struct job *job)
 {
-	bound_compact(core, &run->bound);
-	for (size_t i = 0; i < run->group_count; i++)
-		bound_compact(core, &run->groups[i]);
+	if (job_on_hold(job)) {
+		core->held_ready--;
+		return;
+	}
+	CHECK(job->flags & JOB_IN_HEAP);
+	if (job->flags & JOB_QUEUED) {
+		class_stale(core->classes[job->class_at], job);
+	} else {
+		job_lane(job)->jobs.stale++;
+		core->parked_ready--;
+	}
 }
 
 void ready_compact(struct core *core)
@@ -110,51 +137,12 @@ void ready_compact(struct core *core)
 	core->rekey_due = false;
 }
 
-/* The entry stays behind. Nothing is swept or offered here: the job is in the middle of a move. */
-void ready_leave(struct core *core, struct job *job)
-{
-	if (job_on_hold(job)) {
-		core->held_ready--;
-		return;
-	}
-	CHECK(job->flags & JOB_IN_HEAP);
-	if (job->flags & JOB_QUEUED) {
-		core->classes[job->class_at]->stale++;
-	} else {
-		job_lane(job)->stale++;
-		core->parked_ready--;
-	}
-}
-
-void ready_pop(struct ready_class *class, struct job *job)
-{
-	class->keys[0] = class->keys[--class->count];
-	if (class->count > 0)
-		ready_down(class, 0);
-	if (job)
-		job->flags &= (uint32_t)~JOB_IN_HEAP;
-}
-
-/* What is stale before the best goes. */
-struct job *ready_top(struct core *core, struct ready_class *class)
-{
-	while (class->count > class->stale) {
-		struct job *job = ready_job(core, class->keys[0]);
-
-		if (job && job->state == STATE_READY && !job_on_hold(job))
-			return job;
-		ready_pop(class, job);
-		class->stale--;
-	}
-	return NULL;
-}
-
 /* The best that may be placed; what is before it and may not is parked. */
 struct job *ready_offered(struct core *core, struct ready_class *class)
 {
 	struct job *job;
 
-	while ((job = ready_top(core, class))) {
+	while ((job = class_top(core, class))) {
 		struct bound *full = job_bound_full(job);
 
 		if (!full)

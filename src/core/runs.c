@@ -202,6 +202,7 @@ void run_remove(struct core *core, struct run *run)
 	size_t at = run_place(&core->runs, run->number);
 
 	CHECK(at < core->runs.count && core->runs.at[at].run == run);
+	run_release_bounds(core, run);
 	run_release_classes(core, run);
 	core->runs.at[at].run = NULL;
 	core->runs.gone++;

@@ -35,8 +35,7 @@ enum job_flag {
 	JOB_MARKED = 512,                /* while a round is opened */
 	JOB_STAGED = 1024,               /* its specification has a delay, a gate or a dispatch time-out */
 	JOB_PASSED = 2048,               /* its gate is open, in this round */
-	JOB_PARKED = 4096,               /* has an entry, be it stale, with its run's bound */
-	JOB_PARKED_GROUP = 8192,         /* with its fan-out's */
+	JOB_PARKED = 4096,               /* has an entry, be it stale, in its lane */
 	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
 	JOB_FORGIVEN = 65536,            /* it ended badly, and its specification says that it counts as a good end */
 	JOB_DEAD = 131072,               /* it has a dead letter */
@@ -76,7 +75,7 @@ struct job {
 	uint8_t mode;                    /* enum exec_mode */
 	uint16_t class_at;               /* its requirements, in core->classes */
 	uint32_t flags;
-	uint32_t group;                  /* its fan-out, place + 1 in run->groups */
+	uint32_t lane;                   /* place in run->lanes: what it wants, and what it is bound by */
 };
 
 struct name_index {                      /* open addressing: hash's high half, index + 1 */
@@ -94,26 +93,77 @@ struct wants {                           /* what jobs of a class want of their w
 	struct arena arena;
 };
 
-struct ready_class {                     /* of jobs with equal requirements; of those that left: stale */
-	uint64_t *keys;
-	size_t count, cap, stale;
-	struct wants *wants;             /* NULL: nothing but a slot */
-	uint64_t runs;                   /* in memory that have jobs of it */
-};
-
 struct pool {                            /* a named set of workers; known since somebody named it */
 	char *name;
 	enum pool_state state;
 	bool durable;                    /* somebody set its state: it has a row */
 };
+struct key_heap {                        /* of ready jobs, the best first; of those that left: stale */
+	uint64_t *keys;
+	size_t count, cap, stale;
+};
+
+struct queue {                           /* a tenant's ready jobs in a class */
+	struct tenant *tenant;
+	struct key_heap jobs;
+	uint64_t key, pass;              /* of its best job and of its tenant, when it got its place */
+	size_t place;                    /* in class->order, if it has entries */
+};
+
+struct ready_class {                     /* of jobs with equal requirements */
+	size_t count, stale;             /* in all its queues */
+	struct queue **queues;           /* by tenant->at; NULL: none yet */
+	size_t queue_cap;
+	struct queue **order;            /* a heap of those with entries */
+	size_t order_count, order_cap;
+	struct wants *wants;             /* NULL: nothing but a slot */
+	uint64_t runs;                   /* in memory that have jobs of it */
+};
+
+enum bound_kind { BOUND_FANOUT, BOUND_RUN, BOUND_TENANT, BOUND_GROUP };
 
 struct bound {                           /* most that may hold attempts at once */
+	enum bound_kind kind;
 	uint32_t limit;                  /* 0: none */
 	uint32_t active;
 	uint32_t first;                  /* of a fan-out: what its jobs call it */
 	bool fail_fast;
-	struct lane *lanes;              /* ready jobs that wait for room */
-	size_t lane_count;
+	struct stand *stands;            /* lanes that wait for room, by class */
+	size_t stand_count, stand_cap;
+};
+
+struct stand {
+	uint16_t class_at;
+	struct lane **at;                /* a heap */
+	size_t count, cap;
+};
+
+struct claim {
+	struct bound *bound;
+};
+
+struct lane {                            /* jobs of a run that want the same and are bound by the same */
+	struct run *run;
+	struct key_heap jobs;            /* those that are ready and have no room */
+	struct bound *at;                /* which stand here; NULL: nowhere */
+	size_t place;
+	uint64_t key;                    /* of its best job, when it got that place */
+	uint32_t group;                  /* fan-out, place + 1 in run->groups */
+	uint16_t class_at;
+	uint16_t claim_count;
+	struct claim claims[];           /* beside fan-out, run and tenant */
+};
+
+struct tenant {
+	struct bound bound;              /* first */
+	char *name;
+	uint32_t at;                     /* in core->tenants */
+	uint32_t weight;
+	uint32_t max_queued;             /* 0: no bound */
+	bool set;                        /* by a person: it has a row */
+	uint64_t pass;                   /* virtual time of its next attempt */
+	uint64_t runs;                   /* in memory */
+	uint64_t open;                   /* jobs of them that haven't ended */
 };
 
 struct extent {                          /* jobs that came together; it never moves */
@@ -150,9 +200,12 @@ struct run {
 	char *name, *owner;
 	uint16_t *classes;               /* that its jobs are of, but for the first */
 	size_t class_count;
+	struct tenant *tenant;
 	struct bound bound;
-	struct bound *groups;
+	struct bound **groups;           /* fan-outs */
 	size_t group_count;
+	struct lane **lanes;
+	size_t lane_count, lane_cap;
 	struct name_index *names;        /* made when a job is first asked for by name */
 	int64_t submitted_ms;
 	int64_t steady_ms;               /* the same on the steady clock */
@@ -187,11 +240,6 @@ struct submit_key {
 	uint8_t id[24];                  /* principal, key */
 	uint8_t digest[32];
 	uint64_t run;
-};
-
-struct lane {
-	uint16_t class_at;
-	struct ready_class jobs;
 };
 
 enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE };
@@ -317,6 +365,10 @@ struct core {
 
 	struct ready_class **classes;    /* the first wants nothing; NULL: gone, to be used again */
 	size_t class_count;
+	struct tenant **tenants;         /* by tenant->at; NULL: gone, to be used again */
+	size_t tenant_count;
+	struct name_map tenant_names;
+	uint64_t virtual_time;           /* of the fair share: where the latest attempt was given */
 	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
 	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
 	bool rekey_due;                  /* priorities changed: the keys in the heap are old */

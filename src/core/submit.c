@@ -99,7 +99,8 @@ static struct run *run_new(struct core *core, const struct input_submit *submit)
 	run->first = core->next_job;
 	run->name = text_copy(submit->name);
 	run->owner = text_copy(submit->owner);
-	run->bound.limit = submit->max_jobs;
+	run->bound = (struct bound){ .kind = BOUND_RUN, .limit = submit->max_jobs };
+	run_take_tenant(core, run, submit->tenant);
 	run->submitted_ms = core->now.wall_ms;
 	run->steady_ms = due_after(core, 0);
 	parts_take(run, submit, run->first);
@@ -141,11 +142,14 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 				 "the run's name isn't one: letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	err = submit_count(core, submit, &count, error);
+	if (err == ERR_NONE)
+		err = tenant_admit(core, submit, count, error);
 	if (err != ERR_NONE)
 		return err;
 	run = run_new(core, submit);
 	err = graph_build(core, run, run->first, run->part_count, error);
 	if (err != ERR_NONE) {
+		run_release_bounds(core, run);
 		run_release_classes(core, run);
 		run_free(run);
 		return err;

@@ -48,6 +48,9 @@ uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to
 
 /* Does this end count as a good one, as its specification says? */
 bool view_forgiven(const struct rec_job_spec *spec, enum job_state state);
+/* The first at or behind the cursor, and the cursor for the next; 0 if there is none. */
+uint64_t view_tenant(const struct core *core, uint64_t cursor, struct rec_tenant_row *ret_row);
+
 /* Shared with history: what a specification says in a row, by detail. */
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
 	       struct rec_job_row *row);

@@ -22,6 +22,7 @@ master_sources = \
 	src/master/metrics.c \
 	src/master/publish.c \
 	src/master/query.c \
+	src/master/query_share.c \
 	src/master/reveal.c \
 	src/master/session.c \
 	src/master/turn.c \

@@ -50,6 +50,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.name = keep(in, upload->name),
 		.part_count = upload->part_count,
 		.max_jobs = upload->max_jobs,
+		.tenant = keep(in, upload->tenant),
 	};
 	memcpy(input->submit.key, upload->key, sizeof(input->submit.key));
 	memcpy(input->submit.digest, digest, sizeof(input->submit.digest));
@@ -78,6 +79,8 @@ enum err on_submit(struct incoming_frame *in)
 	if (err == ERR_NONE)
 		upload->max_jobs = bound_of(msg.max_jobs);
 	if (err == ERR_NONE)
+		err = upload_tenant(upload, msg.tenant, &error);
+	if (err == ERR_NONE)
 		err = upload_add(upload, msg.jobs, msg.count, &error);
 	if (err == ERR_NONE)
 		err = submit(in, upload, &error);
@@ -103,6 +106,8 @@ enum err on_graph_begin(struct incoming_frame *in)
 		err = error_set(&error, ERR_BUSY, "%d graphs are being uploaded; try again", LIMIT_UPLOADS_MAX);
 	else
 		err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
+	if (err == ERR_NONE && (err = upload_tenant(upload, msg.tenant, &error)) != ERR_NONE)
+		upload_free(upload);
 	if (err != ERR_NONE) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;

@@ -220,6 +220,12 @@ bool page_add_job(struct page *page, const struct rec_job_row *row);
 bool page_add_decision(struct page *page, const struct rec_decision *row);
 bool page_add_run(struct page *page, const struct rec_run_row *row);
 bool page_add_worker(struct page *page, const struct rec_worker_row *row);
+bool page_add_tenant(struct page *page, const struct rec_tenant_row *row);
+/* Answered: the page goes with the turn. */
+void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct page *page,
+		  uint64_t cursor);
+/* query_share.c */
+void query_tenants(struct master *master, struct master_turn *turn, struct query *query);
 
 /* history.c */
 void history_ask(struct master *master, struct query *query);    /* takes it over; RUNS comes back with found set */

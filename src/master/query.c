@@ -72,7 +72,7 @@ bool page_add_job(struct page *page, const struct rec_job_row *row)
 bool page_add_run(struct page *page, const struct rec_run_row *row)
 {
 	if (page->snapshot.runs.n == page->limit ||
-	    !page_has_room(page, 128 + row->name.len + row->owner.len + 5 * row->counts.n, 20 + row->counts.n))
+	    !page_has_room(page, 128 + row->name.len + row->owner.len + row->tenant.len + 5 * row->counts.n, 20 + row->counts.n))
 		return false;
 	PAGE_ADD(page, runs, row);
 	return true;
@@ -103,6 +103,14 @@ static bool page_add_pool(struct page *page, const struct rec_pool_row *row)
 	if (page->snapshot.pools.n == page->limit || !page_has_room(page, 64 + row->name.len, 16))
 		return false;
 	PAGE_ADD(page, pools, row);
+	return true;
+}
+
+bool page_add_tenant(struct page *page, const struct rec_tenant_row *row)
+{
+	if (page->snapshot.tenants.n == page->limit || !page_has_room(page, 64 + row->name.len, 18))
+		return false;
+	PAGE_ADD(page, tenants, row);
 	return true;
 }
 
@@ -189,8 +197,8 @@ struct u64_list query_counts(struct master *master)
 }
 
 /* Answered: the page goes with the turn. */
-static void finish(struct master *master, struct master_turn *turn, struct query *query, struct page *page,
-		   uint64_t cursor)
+void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct page *page,
+		  uint64_t cursor)
 {
 	page->snapshot.turn = turn->outbox.turn;
 	page->snapshot.cursor = cursor;
@@ -233,7 +241,7 @@ static void run_status(struct master *master, struct master_turn *turn, struct q
 	view_totals(master->core, &totals);
 	page.snapshot.counts = query_counts(master);
 	page.snapshot.total = totals.live_jobs;
-	finish(master, turn, query, &page, cursor);
+	query_finish(master, turn, query, &page, cursor);
 }
 
 static void run_pools(struct master *master, struct master_turn *turn, struct query *query)
@@ -245,7 +253,7 @@ static void run_pools(struct master *master, struct master_turn *turn, struct qu
 	page_begin(&page, &master->scratch, query);
 	while (view_pool(master->core, at, &row) && page_add_pool(&page, &row))
 		at++;
-	finish(master, turn, query, &page, view_pool(master->core, at, &row) ? at : 0);
+	query_finish(master, turn, query, &page, view_pool(master->core, at, &row) ? at : 0);
 }
 
 static void run_workers(struct master *master, struct master_turn *turn, struct query *query)
@@ -258,7 +266,7 @@ static void run_workers(struct master *master, struct master_turn *turn, struct 
 	cursor = add_workers(master, &page, query->cursor);
 	view_totals(master->core, &totals);
 	page.snapshot.total = totals.workers;
-	finish(master, turn, query, &page, cursor);
+	query_finish(master, turn, query, &page, cursor);
 }
 
 /* ---- jobs ---- */
@@ -287,7 +295,7 @@ static void run_jobs(struct master *master, struct master_turn *turn, struct que
 	page.snapshot.total = run.jobs;
 	if (query->of_sub && query->cursor == 0)
 		page.snapshot.counts = query_counts(master);
-	finish(master, turn, query, &page, index < run.jobs ? index : 0);
+	query_finish(master, turn, query, &page, index < run.jobs ? index : 0);
 }
 
 static void run_job(struct master *master, struct master_turn *turn, struct query *query)
@@ -314,7 +322,7 @@ static void run_job(struct master *master, struct master_turn *turn, struct quer
 	page_add_run(&page, &run);
 	page_add_job(&page, &row);
 	page.snapshot.total = 1;
-	finish(master, turn, query, &page, 0);
+	query_finish(master, turn, query, &page, 0);
 }
 
 static void run_gates(struct master *master, struct master_turn *turn, struct query *query)
@@ -329,7 +337,7 @@ static void run_gates(struct master *master, struct master_turn *turn, struct qu
 			break;
 		job = next;
 	}
-	finish(master, turn, query, &page, next ? job : 0);
+	query_finish(master, turn, query, &page, next ? job : 0);
 }
 
 /* ---- runs ---- */
@@ -360,7 +368,7 @@ static void run_live_runs(struct master *master, struct master_turn *turn, struc
 			break;
 		run = next;
 	}
-	finish(master, turn, query, &page, next ? run : 0);
+	query_finish(master, turn, query, &page, next ? run : 0);
 }
 
 static void run_runs(struct master *master, struct master_turn *turn, struct query *query)
@@ -396,7 +404,7 @@ static void run_runs(struct master *master, struct master_turn *turn, struct que
 		page.snapshot.counts = query_counts(master);
 		publish_workers(master, query, add_workers(master, &page, 0));
 	}
-	finish(master, turn, query, &page, cursor);
+	query_finish(master, turn, query, &page, cursor);
 }
 
 /* ---- dead letters: only the store has them ---- */
@@ -436,7 +444,7 @@ static void run_dead(struct master *master, struct master_turn *turn, struct que
 	}
 	if (page.snapshot.dead.n == found->row_count && found->row_count < page.limit)
 		cursor = 0;
-	finish(master, turn, query, &page, cursor);
+	query_finish(master, turn, query, &page, cursor);
 }
 
 static void run_one(struct master *master, struct master_turn *turn, struct query *query)
@@ -483,6 +491,9 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 	case QUERY_METRICS:
 		metrics_answer(master, turn, query);
 		query_free(master, query);
+		break;
+	case QUERY_TENANTS:
+		query_tenants(master, turn, query);
 		break;
 	case QUERY_DECISIONS:
 	case QUERY_IS_ACT:

@@ -56,6 +56,19 @@ enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t
 	return ERR_NONE;
 }
 
+enum err upload_tenant(struct upload *upload, struct slice tenant, struct error *error)
+{
+	if (tenant.len > LIMIT_NAME_MAX_LEN)
+		return error_set(error, ERR_TOO_LARGE, "the name of the tenant has %zu bytes; at most %d", tenant.len,
+				 LIMIT_NAME_MAX_LEN);
+	if (tenant.len == 0)
+		return ERR_NONE;
+	upload->tenant.len = tenant.len;
+	upload->tenant.data = mem_alloc(tenant.len);
+	memcpy((uint8_t *)(uintptr_t)upload->tenant.data, tenant.data, tenant.len);
+	return ERR_NONE;
+}
+
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error)
 {
 	struct graph_part *part;
@@ -89,6 +102,8 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 	digest_u64(upload->digest, upload->count);
 	if (upload->max_jobs > 0)
 		digest_u64(upload->digest, upload->max_jobs);
+	if (upload->tenant.len > 0)
+		CHECK(EVP_DigestUpdate(upload->digest, upload->tenant.data, upload->tenant.len) == 1);
 	CHECK(EVP_DigestFinal_ex(upload->digest, ret_digest, NULL) == 1);
 	return ERR_NONE;
 }
@@ -101,6 +116,7 @@ void upload_free(struct upload *upload)
 		blob_release(upload->parts[i].body);
 	mem_free(upload->parts);
 	mem_free((void *)(uintptr_t)upload->name.data);
+	mem_free((void *)(uintptr_t)upload->tenant.data);
 	EVP_MD_CTX_free(upload->digest);
 	mem_free(upload);
 }

@@ -15,6 +15,7 @@ struct upload {
 	uint64_t declared;               /* jobs */
 	uint64_t count;                  /* have come */
 	uint32_t max_jobs;
+	struct slice tenant;             /* its own copy; empty: the owner is it */
 	uint64_t bytes;
 	struct graph_part *parts;
 	size_t part_count, part_cap;
@@ -26,6 +27,7 @@ struct upload {
 /* What is wrong with it, if anything, is said at once: key, name, declared count. */
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error);
+enum err upload_tenant(struct upload *upload, struct slice tenant, struct error *error);
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
 /* Complete? Then the digest. */
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error);

@@ -47,6 +47,7 @@ struct rig {
 	uint64_t request;
 	uint64_t keys;
 	uint32_t max_jobs;               /* of the next runs */
+	const char *tenant;              /* of the next runs; NULL: ana, who submits */
 	unsigned reload_every, turns;    /* 0: never */
 	struct msg_error error;          /* latest; its text is in the arena */
 	size_t errors;
@@ -394,7 +395,8 @@ static inline uint64_t rig_submit_bytes(struct rig *rig, struct blob *body, uint
 
 	input.submit = (struct input_submit){
 		.principal = 1, .owner = slice_str("ana"), .name = slice_str("deploy"),
-		.parts = &part, .part_count = 1, .max_jobs = rig->max_jobs };
+		.parts = &part, .part_count = 1, .max_jobs = rig->max_jobs,
+		.tenant = slice_str(rig->tenant) };
 	memcpy(input.submit.key, &key, sizeof(key));
 	memcpy(input.submit.digest, &digest, sizeof(digest));
 	rig->accepted = (struct msg_accepted){ 0 };
@@ -605,6 +607,16 @@ static inline void rig_act_as(struct rig *rig, const char *person, uint64_t prin
 static inline void rig_act(struct rig *rig, enum act_verb verb, uint64_t run, const char *job, uint64_t value)
 {
 	rig_act_as(rig, "ana", 1, verb, run, job, value);
+}
+
+static inline void rig_set(struct rig *rig, struct msg_set set)
+{
+	struct core_input input = { .kind = INPUT_SET, .conn = 1000000, .request = ++rig->request };
+
+	input.set = (struct input_set){ .set = set, .principal = 1, .person = slice_str("ana") };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
 }
 
 static inline bool rig_error_says(const struct rig *rig, enum err code, const char *words)

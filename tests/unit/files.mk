@@ -28,6 +28,7 @@ unit_programs = \
 	tests/unit/test_core_round \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_spec \
+	tests/unit/test_core_tenant \
 	tests/unit/test_core_time \
 	tests/unit/test_core_view \
 	tests/unit/test_core_words \
@@ -141,6 +142,9 @@ tests_unit_test_core_rows_LDADD = $(core_libs)
 
 tests_unit_test_core_spec_SOURCES = tests/unit/test_core_spec.c
 tests_unit_test_core_spec_LDADD = $(core_libs)
+
+tests_unit_test_core_tenant_SOURCES = tests/unit/test_core_tenant.c
+tests_unit_test_core_tenant_LDADD = $(core_libs)
 
 tests_unit_test_core_time_SOURCES = tests/unit/test_core_time.c
 tests_unit_test_core_time_LDADD = $(core_libs)

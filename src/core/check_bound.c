@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ready jobs by counting again: the queues of the classes, the lanes, and where those stand. */
+#include "core/internal.h"
+
+static bool waits(const struct job *job)
+{
+	return job && job->state == STATE_READY && !job_on_hold(job);
+}
+
+/* How many of its entries are of ready jobs. */
+static uint64_t check_heap(const struct core *core, const struct key_heap *heap, uint32_t flag)
+{
+	uint64_t ready = 0;
+
+	for (size_t i = 0; i < heap->count; i++) {
+		const struct job *job = ready_job(core, heap->keys[i]);
+
+		CHECK(i == 0 || heap->keys[(i - 1) / 2] < heap->keys[i]);
+		CHECK(!job || (job->flags & (JOB_QUEUED | JOB_PARKED)) == flag);
+		ready += waits(job);
+	}
+	CHECK(heap->count - heap->stale == ready);
+	return ready;
+}
+
+static uint64_t check_class(const struct core *core, const struct ready_class *class)
+{
+	uint64_t ready = 0;
+	size_t count = 0, order = 0;
+
+	for (size_t i = 0; i < class->queue_cap; i++) {
+		const struct queue *queue = class->queues[i];
+
+		if (!queue)
+			continue;
+		CHECK(core->tenants[i] == queue->tenant);
+		ready += check_heap(core, &queue->jobs, JOB_QUEUED);
+		count += queue->jobs.count;
+		if (queue->jobs.count == 0)
+			continue;
+		CHECK(queue->place < class->order_count && class->order[queue->place] == queue);
+		CHECK(queue->key <= queue->jobs.keys[0] && queue->pass <= queue->tenant->pass);
+		order++;
+	}
+	CHECK(order == class->order_count && count == class->count && class->count - class->stale == ready);
+	return ready;
+}
+
+static bool lane_has(const struct lane *lane, const struct bound *bound)
+{
+	bool has = bound == &lane->run->bound || bound == &lane->run->tenant->bound ||
+		   (lane->group && bound == lane->run->groups[lane->group - 1]);
+
+	for (size_t i = 0; i < lane->claim_count; i++)
+		has |= lane->claims[i].bound == bound;
+	return has;
+}
+
+/* While there is room, a class that stands here has a job in the queue. */
+static void check_offered(const struct core *core, const struct bound *bound, uint16_t class_at)
+{
+	const struct ready_class *class = core->classes[class_at];
+	bool offered = false;
+
+	CHECK(class);
+	for (size_t i = 0; i < class->queue_cap && !offered; i++) {
+		const struct queue *queue = class->queues[i];
+
+		for (size_t at = 0; queue && at < queue->jobs.count && !offered; at++) {
+			const struct job *job = ready_job(core, queue->jobs.keys[at]);
+
+			offered = waits(job) && lane_has(job_lane(job), bound);
+		}
+	}
+	CHECK(offered);
+}
+
+static void check_bound(const struct core *core, const struct bound *bound, uint64_t active)
+{
+	CHECK(bound->active == active);
+	for (size_t at = 0; at < bound->stand_count; at++) {
+		const struct stand *stand = &bound->stands[at];
+		bool any = false;
+
+		for (size_t i = 0; i < stand->count; i++) {
+			const struct lane *lane = stand->at[i];
+
+			CHECK(lane->at == bound && lane->place == i && lane->class_at == stand->class_at);
+			CHECK(i == 0 || stand->at[(i - 1) / 2]->key <= lane->key);
+			CHECK(lane->jobs.count > 0 && lane->key <= lane->jobs.keys[0]);
+			CHECK(lane_has(lane, bound));
+			any |= lane->jobs.count > lane->jobs.stale;
+		}
+		if (any && !bound_full(bound))
+			check_offered(core, bound, stand->class_at);
+	}
+}
+
+/* Counts a run's attempts where they are bound elsewhere; how many of its ready jobs are parked. */
+static uint64_t check_lanes(const struct core *core, const struct run *run)
+{
+	uint64_t parked = 0, active = 0;
+
+	for (size_t i = 0; i < run->lane_count; i++) {
+		const struct lane *lane = run->lanes[i];
+
+		CHECK(lane->run == run && !lane->at == !lane->jobs.count);
+		parked += check_heap(core, &lane->jobs, JOB_PARKED);
+	}
+	for (size_t at = 0; at < run->group_count; at++) {
+		uint64_t in_group = 0;
+
+		for (const struct job *job = run_job(run, 0); job; job = job_next(job))
+			in_group += job_group(job) == run->groups[at] && state_holds(job->state);
+		check_bound(core, run->groups[at], in_group);
+	}
+	for (const struct job *job = run_job(run, 0); job; job = job_next(job)) {
+		CHECK(job->lane < run->lane_count && run->lanes[job->lane]->class_at == job->class_at);
+		active += state_holds(job->state);
+	}
+	check_bound(core, &run->bound, active);
+	return parked;
+}
+
+static void check_tenant(const struct core *core, const struct tenant *tenant)
+{
+	uint64_t active = 0, runs = 0;
+
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		const struct run *run = core->runs.at[i].run;
+
+		if (!run || run->tenant != tenant)
+			continue;
+		runs++;
+		active += run->bound.active;
+	}
+	CHECK(tenant->runs == runs && tenant_find(core, slice_str(tenant->name)) == tenant);
+	CHECK(tenant->runs > 0 || tenant->set);
+	check_bound(core, &tenant->bound, active);
+}
+
+void check_ready(const struct core *core)
+{
+	uint64_t queued = 0, parked = 0;
+
+	for (size_t at = 0; at < core->class_count; at++)
+		if (core->classes[at])
+			queued += check_class(core, core->classes[at]);
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		if (core->runs.at[i].run)
+			parked += check_lanes(core, core->runs.at[i].run);
+	for (size_t i = 0; i < core->tenant_count; i++)
+		if (core->tenants[i])
+			check_tenant(core, core->tenants[i]);
+	CHECK(parked == core->parked_ready);
+	CHECK(queued + core->held_ready + core->parked_ready == core->counts[STATE_READY]);
+}

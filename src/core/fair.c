@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The order within a class: priority, then fair share among tenants, then age. Each tenant has a queue of
+ * its own in each class, and a virtual time that an attempt moves on by one over its weight: of equal
+ * priorities the tenant that is furthest behind is next. Who had nothing to run gains nothing by it: the
+ * clock moves on with whoever is served, and a tenant is never behind it. So nothing of this need be
+ * kept: after a restart all begin at the same time, as they would after an idle moment.
+ *
+ * A tenant's time only grows, so a queue's place in the order is never too far behind, and is corrected when
+ * it surfaces.
+ */
+#include "core/internal.h"
+
+#define STRIDE_ONE (UINT64_C(1) << 24)   /* virtual time of an attempt, for weight 1 */
+#define NOWHERE SIZE_MAX
+
+static bool queue_before(const struct queue *a, const struct queue *b)
+{
+	if (a->key >> SERIAL_BITS != b->key >> SERIAL_BITS)
+		return a->key >> SERIAL_BITS < b->key >> SERIAL_BITS;
+	return a->pass != b->pass ? a->pass < b->pass : a->key < b->key;
+}
+
+static void order_put(struct ready_class *class, struct queue *queue, size_t at)
+{
+	class->order[at] = queue;
+	queue->place = at;
+}
+
+static void order_fix(struct ready_class *class, struct queue *queue)
+{
+	size_t at = queue->place;
+
+	while (at > 0 && queue_before(queue, class->order[(at - 1) / 2])) {
+		order_put(class, class->order[(at - 1) / 2], at);
+		at = (at - 1) / 2;
+	}
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= class->order_count)
+			break;
+		if (child + 1 < class->order_count && queue_before(class->order[child + 1], class->order[child]))
+			child++;
+		if (!queue_before(class->order[child], queue))
+			break;
+		order_put(class, class->order[child], at);
+		at = child;
+	}
+	order_put(class, queue, at);
+}
+
+static void order_remove(struct ready_class *class, struct queue *queue)
+{
+	size_t at = queue->place;
+	struct queue *last = class->order[--class->order_count];
+
+	queue->place = NOWHERE;
+	if (last == queue)
+		return;
+	last->place = at;
+	order_fix(class, last);
+}
+
+/* Its best job, or its tenant's time, is another. */
+static void queue_moved(struct ready_class *class, struct queue *queue)
+{
+	if (queue->jobs.count == 0) {
+		if (queue->place != NOWHERE)
+			order_remove(class, queue);
+		return;
+	}
+	queue->key = queue->jobs.keys[0];
+	queue->pass = queue->tenant->pass;
+	if (queue->place == NOWHERE) {
+		GROW(class->order, class->order_count, class->order_cap);
+		queue->place = class->order_count++;
+	}
+	order_fix(class, queue);
+}
+
+static struct queue *queue_of(struct ready_class *class, struct tenant *tenant)
+{
+	struct queue *queue;
+
+	if (tenant->at >= class->queue_cap) {
+		size_t cap = 2 * (size_t)tenant->at + 1;
+
+		class->queues = mem_resize(class->queues, cap, sizeof(struct queue *));
+		memset(class->queues + class->queue_cap, 0, (cap - class->queue_cap) * sizeof(struct queue *));
+		class->queue_cap = cap;
+	}
+	queue = class->queues[tenant->at];
+	if (!queue) {
+		queue = mem_zalloc(sizeof(*queue));
+		queue->tenant = tenant;
+		queue->place = NOWHERE;
+		class->queues[tenant->at] = queue;
+	}
+	return queue;
+}
+
+void class_insert(struct ready_class *class, struct job *job)
+{
+	struct queue *queue = queue_of(class, job->run->tenant);
+
+	job->flags |= JOB_QUEUED;
+	heap_insert(&queue->jobs, job);
+	class->count++;
+	if (queue->place == NOWHERE || queue->jobs.keys[0] != queue->key)
+		queue_moved(class, queue);
+}
+
+void class_revive(struct ready_class *class, const struct job *job)
+{
+	queue_of(class, job->run->tenant)->jobs.stale--;
+	class->stale--;
+}
+
+void class_stale(struct ready_class *class, const struct job *job)
+{
+	queue_of(class, job->run->tenant)->jobs.stale++;
+	class->stale++;
+}
+
+struct job *class_top(struct core *core, struct ready_class *class)
+{
+	while (class->count > class->stale) {
+		struct queue *queue = class->order[0];
+		struct job *job;
+
+		if (queue->key != queue->jobs.keys[0] || queue->pass != queue->tenant->pass) {
+			queue_moved(class, queue);
+			continue;
+		}
+		job = ready_job(core, queue->key);
+		if (ready_waits(job))
+			return job;
+		ready_pop(class, job);
+		queue->jobs.stale--;
+		class->stale--;
+	}
+	return NULL;
+}
+
+void ready_pop(struct ready_class *class, struct job *job)
+{
+	struct queue *queue = class->order[0];
+
+	heap_pop(&queue->jobs, job);
+	class->count--;
+	queue_moved(class, queue);
+}
+
+bool ready_before(const struct ready_class *a, const struct ready_class *b)
+{
+	return queue_before(a->order[0], b->order[0]);
+}
+
+void class_compact(struct core *core, struct ready_class *class)
+{
+	class->order_count = 0;
+	class->count = 0;
+	class->stale = 0;
+	for (size_t i = 0; i < class->queue_cap; i++) {
+		struct queue *queue = class->queues[i];
+
+		if (!queue)
+			continue;
+		heap_compact(core, &queue->jobs);
+		class->count += queue->jobs.count;
+		queue->place = NOWHERE;
+		queue_moved(class, queue);
+	}
+}
+
+static void queue_free(struct queue *queue)
+{
+	if (!queue)
+		return;
+	mem_free(queue->jobs.keys);
+	mem_free(queue);
+}
+
+void class_free_queues(struct ready_class *class)
+{
+	for (size_t i = 0; i < class->queue_cap; i++)
+		queue_free(class->queues[i]);
+	mem_free(class->queues);
+	mem_free(class->order);
+}
+
+/* No run of this tenant is in memory any more: what it left in the queues is stale. */
+void classes_forget_tenant(struct core *core, const struct tenant *tenant)
+{
+	for (size_t i = 0; i < core->class_count; i++) {
+		struct ready_class *class = core->classes[i];
+		struct queue *queue = class && tenant->at < class->queue_cap ? class->queues[tenant->at] : NULL;
+
+		if (!queue)
+			continue;
+		CHECK(queue->jobs.count == queue->jobs.stale);
+		class->count -= queue->jobs.count;
+		class->stale -= queue->jobs.count;
+		if (queue->place != NOWHERE)
+			order_remove(class, queue);
+		queue_free(queue);
+		class->queues[tenant->at] = NULL;
+	}
+}
+
+void tenant_charge(struct core *core, struct tenant *tenant)
+{
+	if (tenant->pass < core->virtual_time)
+		tenant->pass = core->virtual_time;
+	core->virtual_time = tenant->pass;
+	tenant->pass += STRIDE_ONE / tenant->weight;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What jobs share, for people: tenants. */
+#include "master/internal.h"
+
+void query_tenants(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct rec_tenant_row row;
+	uint64_t cursor = query->cursor, next;
+
+	page_begin(&page, &master->scratch, query);
+	while ((next = view_tenant(master->core, cursor, &row)) && page_add_tenant(&page, &row))
+		cursor = next;
+	query_finish(master, turn, query, &page, next ? cursor : 0);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tenants: shares by weight, limits, and what outlives a restart. */
+#include "tests/unit/core_rig.h"
+
+static uint64_t submit(struct rig *rig, const char *tenant, unsigned jobs)
+{
+	struct graph graph = { 0 };
+	char name[16];
+
+	rig->tenant = tenant;
+	for (unsigned i = 0; i < jobs; i++) {
+		snprintf(name, sizeof(name), "j%u", i);
+		graph_job(&graph, name, "");
+	}
+	return rig_submit(rig, &graph);
+}
+
+static void set_tenant(struct rig *rig, const char *name, unsigned weight, unsigned max_jobs, unsigned max_queued)
+{
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str(name),
+				       .weight = weight, .number = max_jobs + 1, .most = max_queued + 1 });
+}
+
+/* Nothing is sent ahead: the order of attempts is that of the queue. */
+static struct rig *rig_strict(void)
+{
+	struct rig *rig = rig_new();
+
+	rig->config.prefetch_off = true;
+	rig_restart(rig);
+	return rig;
+}
+
+/* Of the next attempts, each run to its end, how many are of this run? */
+static unsigned share_of(struct rig *rig, uint64_t run, unsigned attempts)
+{
+	unsigned of_run = 0;
+
+	while (attempts-- > 0)
+		of_run += rig_job(rig, rig_run_one(rig, 0)).run == run;
+	return of_run;
+}
+
+TEST tenants_take_turns_by_weight(void)
+{
+	struct rig *rig = rig_strict();
+	uint64_t big;
+
+	rig->reload_every = 7;
+	set_tenant(rig, "big", 3, 0, 0);
+	ASSERT_EQ(1, rig->ok.count);
+	big = submit(rig, "big", 200);
+	submit(rig, "small", 200);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(60, share_of(rig, big, 80));
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	/* The worker came back with nothing: what it had is ready again. */
+	ASSERT_IN_RANGE(30, share_of(rig, big, 40), 1);
+	rig_free(rig);
+	PASS();
+}
+
+TEST who_waited_gains_no_credit(void)
+{
+	struct rig *rig = rig_strict();
+	uint64_t first = submit(rig, "one", 60), second;
+
+	rig->reload_every = 7;
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(20, share_of(rig, first, 20));
+	second = submit(rig, "two", 30);
+	/* One that is new comes next, and then it is turn and turn about. */
+	ASSERT_IN_RANGE(5, share_of(rig, second, 10), 1);
+	ASSERT_IN_RANGE(5, share_of(rig, second, 10), 1);
+	rig_free(rig);
+	PASS();
+}
+
+TEST priority_comes_before_shares(void)
+{
+	struct rig *rig = rig_strict();
+	uint64_t first = submit(rig, "one", 10), second = submit(rig, "two", 10);
+
+	rig_act(rig, ACT_PRIORITY, second, "", 60);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(10, share_of(rig, second, 10));
+	ASSERT_EQ(10, share_of(rig, first, 10));
+	rig_free(rig);
+	PASS();
+}
+
+TEST within_a_tenant_age_decides(void)
+{
+	struct rig *rig = rig_strict();
+	uint64_t first = submit(rig, "one", 5), second = submit(rig, "one", 5);
+
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(5, share_of(rig, first, 5));
+	ASSERT_EQ(5, share_of(rig, second, 5));
+	rig_free(rig);
+	PASS();
+}
+
+static const char *why(struct rig *rig, uint64_t job, uint64_t *ret_code)
+{
+	struct rec_job_row row = { 0 };
+
+	CHECK(view_job(rig->core, job, VIEW_BRIEF, &rig->arena, &row));
+	CHECK(view_explain(rig->core, job, &rig->arena, &row));
+	*ret_code = row.why_code;
+	return arena_strdup(&rig->arena, row.why);
+}
+
+TEST a_tenant_at_its_limit_holds_up_nobody(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempts[8];
+	uint64_t one, two, code;
+
+	set_tenant(rig, "one", 1, 2, 0);
+	one = submit(rig, "one", 6);
+	two = submit(rig, "two", 4);
+	rig_hello(rig, "w", 5);
+	for (int i = 0; i < 5; i++)
+		attempts[i] = rig_must_take(rig);
+	ASSERT_FALSE(rig_take(rig, &attempts[5]));
+	rig_restart(rig);
+	rig_hello_held(rig, "w", 5, (struct rec_held[]){
+		{ attempts[0].job, attempts[0].epoch, PHASE_RUNNING }, { attempts[1].job, attempts[1].epoch, PHASE_RUNNING },
+		{ attempts[2].job, attempts[2].epoch, PHASE_RUNNING }, { attempts[3].job, attempts[3].epoch, PHASE_RUNNING },
+		{ attempts[4].job, attempts[4].epoch, PHASE_RUNNING } }, 5);
+	rig_hello(rig, "v", 9);
+	/* The last of the other's jobs, and none of the first's: two are out already. */
+	attempts[5] = rig_must_take(rig);
+	ASSERT_EQ(two, rig_job(rig, attempts[5].job).run);
+	ASSERT_FALSE(rig_take(rig, &attempts[6]));
+	ASSERT(strstr(why(rig, rig_named(rig, one, "j2"), &code), "2 jobs of tenant one are out, and 2 is the most") != NULL);
+	ASSERT(strstr(why(rig, rig_named(rig, one, "j2"), &code), "it is the next of them") != NULL);
+	ASSERT(strstr(why(rig, rig_named(rig, one, "j5"), &code), "3 of them wait before it") != NULL);
+	set_tenant(rig, "one", 1, 3, 0);
+	ASSERT_EQ(one, rig_job(rig, rig_must_take(rig).job).run);
+	ASSERT_FALSE(rig_take(rig, &attempts[6]));
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_REMOVE, .name = slice_str("one") });
+	ASSERT_EQ(one, rig_job(rig, rig_must_take(rig).job).run);
+	ASSERT_EQ(one, rig_job(rig, rig_must_take(rig).job).run);
+	ASSERT_EQ(one, rig_job(rig, rig_must_take(rig).job).run);
+	rig_free(rig);
+	PASS();
+}
+
+/* Both the run and its tenant are full, and their jobs take turns at being parked with either. */
+TEST two_bounds_at_once(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t one, two;
+
+	rig->max_jobs = 2;
+	set_tenant(rig, "one", 1, 3, 0);
+	one = submit(rig, "one", 20);
+	two = submit(rig, "one", 20);
+	rig->max_jobs = 0;
+	rig_hello(rig, "w", 8);
+	for (int i = 0; i < 40; i++)
+		ASSERT(rig_run_one(rig, 0) != 0);
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, one));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, two));
+	core_sweep(rig->core, UINT64_MAX);
+	core_check(rig->core);
+	rig_free(rig);
+	PASS();
+}
+
+TEST holding_back_and_letting_go_of_a_limited_tenants_run(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t one, two;
+	struct rig_attempt attempt;
+
+	set_tenant(rig, "one", 1, 1, 0);
+	one = submit(rig, "one", 3);
+	two = submit(rig, "one", 3);
+	rig_hello(rig, "w", 4);
+	attempt = rig_must_take(rig);
+	rig_act(rig, ACT_HOLD, one, "", 0);
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	attempt = rig_must_take(rig);
+	ASSERT_EQ(two, rig_job(rig, attempt.job).run);
+	rig_act(rig, ACT_RELEASE, one, "", 0);
+	rig_cancel(rig, two, "j1");
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	while (rig_run_one(rig, 0))
+		;
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, one));
+	ASSERT_EQ(RUN_CANCELLED, rig_run_state(rig, two));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_full_queue_refuses(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run;
+
+	set_tenant(rig, "one", 1, 0, 5);
+	run = submit(rig, "one", 4);
+	ASSERT(run != 0);
+	ASSERT_EQ(0, submit(rig, "one", 2));
+	ASSERT(rig_error_says(rig, ERR_BUSY, "4 jobs queued"));
+	ASSERT(submit(rig, "two", 20) != 0);
+	rig_cancel(rig, run, "");
+	ASSERT(submit(rig, "one", 5) != 0);
+	rig_free(rig);
+	PASS();
+}
+
+TEST tenants_come_and_go(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run;
+
+	rig_hello(rig, "w", 2);
+	for (int i = 0; i < 6; i++) {
+		run = submit(rig, i % 2 ? "odd" : "even", 3);
+		rig_cancel(rig, run, "j2");
+		rig_run_all(rig);
+		core_sweep(rig->core, UINT64_MAX);
+		core_check(rig->core);
+	}
+	ASSERT_EQ(0, submit(rig, "no such name", 1));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "tenant"));
+	set_tenant(rig, "one", 1001, 0, 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "1 to 1000"));
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_REMOVE, .name = slice_str("one") });
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "nobody has set"));
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_FIRE, .name = slice_str("one") });
+	ASSERT(rig_error_says(rig, ERR_INVALID, "can't be changed"));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(tenants)
+{
+	RUN_TEST(tenants_take_turns_by_weight);
+	RUN_TEST(who_waited_gains_no_credit);
+	RUN_TEST(priority_comes_before_shares);
+	RUN_TEST(within_a_tenant_age_decides);
+	RUN_TEST(a_tenant_at_its_limit_holds_up_nobody);
+	RUN_TEST(two_bounds_at_once);
+	RUN_TEST(holding_back_and_letting_go_of_a_limited_tenants_run);
+	RUN_TEST(a_full_queue_refuses);
+	RUN_TEST(tenants_come_and_go);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(tenants);
+	GREATEST_MAIN_END();
+}
