@@ -24,6 +24,7 @@ sim_sources = \
 	tests/sim/oracle_place.c \
 	tests/sim/oracle_retry.c \
 	tests/sim/oracle_run.c \
+	tests/sim/oracle_share.c \
 	tests/sim/oracle_times.c \
 	tests/sim/sim.h \
 	tests/sim/worker.c \
@@ -85,6 +86,8 @@ sim_other = \
 	tests/sim/bugs/stale-not-stopped.patch \
 	tests/sim/bugs/start-after-cancel.patch \
 	tests/sim/bugs/start-after-the-lease.patch \
+	tests/sim/bugs/tenant-limit-forgotten-at-load.patch \
+	tests/sim/bugs/tenant-not-counted.patch \
 	tests/sim/bugs/time-outs-cost-no-retry.patch \
 	tests/sim/bugs/timeout-lost-at-load.patch \
 	tests/sim/bugs/welcome-before-stops.patch \

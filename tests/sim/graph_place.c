@@ -15,6 +15,11 @@ void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job
 			labels[job->labels.n++] = slice_str(graph_label_names[SIM_LABELS - 1 - i]);
 }
 
+void graph_tenants(struct rand_state *rand, struct sim_graph *graph)
+{
+	graph->tenant = 1 + (uint32_t)rand_below(rand, 3);
+}
+
 void graph_bounds(struct rand_state *rand, struct sim_graph *graph)
 {
 	graph->max_jobs = 1 + (uint32_t)rand_below(rand, 4);

@@ -7,6 +7,20 @@
 
 #include "base/mem.h"
 
+/* What a person set before the first of its runs came; set again it changes nothing. */
+static struct slice tenant_input(struct sim_world *world, uint32_t tenant)
+{
+	static const char *const names[] = { "t1", "t2", "t3" };
+	struct core_input input = { .kind = INPUT_SET };
+
+	if (tenant == 0)
+		return slice_make(NULL, 0);
+	input.set.set = (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str(names[tenant - 1]),
+					  .weight = tenant, .number = tenant + 1 };
+	core_step(world->master.core, &input);
+	return slice_str(names[tenant - 1]);
+}
+
 static void graph_input(struct sim_world *world, const struct event *event)
 {
 	const struct sim_graph *graph = event->message->graph;
@@ -21,6 +35,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	input.submit.parts = &part;
 	input.submit.part_count = 1;
 	input.submit.max_jobs = graph->max_jobs;
+	input.submit.tenant = tenant_input(world, graph->tenant);
 	core_step(world->master.core, &input);
 }
 

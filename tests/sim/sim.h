@@ -34,6 +34,7 @@ struct sim_graph {
 	uint32_t count;
 	bool invalid;                    /* must be refused */
 	uint32_t max_jobs;
+	uint32_t tenant;                 /* 0: who submits; else t1 to t3, which may have as many jobs out */
 	struct rec_job_spec *jobs;       /* in the arena */
 	struct blob *body;
 	struct arena arena;
