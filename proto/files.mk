@@ -8,6 +8,8 @@ proto_sources = \
 	proto/dead.h \
 	proto/error.c \
 	proto/error.h \
+	proto/expr.c \
+	proto/expr.h \
 	proto/frame.c \
 	proto/frame.h \
 	proto/limits.h \

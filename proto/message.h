@@ -14,7 +14,8 @@
 
 enum peer_kind { PEER_CLIENT = 1, PEER_WORKER = 2 };
 enum role { ROLE_NOBODY, ROLE_VIEWER, ROLE_SUBMITTER, ROLE_APPROVER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_WORKER };
-enum trigger { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE };
+/* EXPR: the parent's result means only what the job's conditions make of it. */
+enum trigger { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE, TRIGGER_EXPR };
 enum attempt_phase { PHASE_QUEUED = 1, PHASE_RUNNING = 2, PHASE_ENDED = 3 };
 enum worker_state { WORKER_UP, WORKER_UNREACHABLE, WORKER_LOST };
 enum pool_state { POOL_ACTIVE, POOL_DRAINING, POOL_INACTIVE };

@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "proto/frame.h"
 
-#define STRUCT_MAX 512
+#define STRUCT_MAX 1536
 #define FIELDS_MAX 64
 
 struct decoding {

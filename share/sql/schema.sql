@@ -87,7 +87,7 @@ CREATE TABLE job (
 	rss_kib INTEGER NOT NULL,
 	out_bytes INTEGER NOT NULL,
 	priority INTEGER NOT NULL, -- 0 to 100
-	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began
+	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began, 64 skipped by its condition
 ) STRICT;
 
 -- what people said of a gate, each their last word in a round; or of a job nobody could know about

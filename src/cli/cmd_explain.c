@@ -119,7 +119,7 @@ static enum err add_row(struct cli *cli, struct records *records, const struct r
 	records_text(records, state_terminal(state) ? job_cause_text(job, jobs, job_count, &cli->arena)
 						    : slice_make(NULL, 0));
 	records_text(records, next_command(job, &cli->arena));
-	records_text(records, slice_str(reason_name(job->why_code ? job->why_code : REASON_SETTLED)));
+	records_text(records, slice_str(reason_name(job->untaken ? REASON_CONDITION : job->why_code ? job->why_code : REASON_SETTLED)));
 	records_number(records, job->run);
 	records_text(records, job->name);
 	return ERR_NONE;

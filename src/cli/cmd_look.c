@@ -68,6 +68,8 @@ static const struct column detail_columns[] = {
 	{ "settled_by", "settled by", false },
 	{ "pushback", "pushed back", false },
 	{ "needs", "needs", false },
+	{ "needs_text", "needs as", false },
+	{ "when", "when", false },
 	{ "tries", "tries", false },
 	{ "retry_max", "retries allowed", false },
 	{ "mode", "mode", false },
@@ -138,6 +140,8 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 		     slice_str(event_names[job->settled_by]) : slice_make(NULL, 0));
 	records_text(records, job->pushback);
 	records_texts(records, needs);
+	records_text(records, job->needs_text);
+	records_text(records, job->when);
 	records_number(records, job->tries);
 	records_number(records, job->retry_max);
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));

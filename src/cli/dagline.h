@@ -26,6 +26,7 @@ struct dag_need {
 };
 
 struct dag_matrix;
+struct dag_expr;
 
 enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
@@ -40,6 +41,9 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t first;                  /* index of its first job in the run */
 	struct dag_need *needs;          /* by rising parent */
 	size_t need_count;
+	const struct dag_expr *needs_expr;       /* what they come to; NULL: each must be met */
+	const struct dag_expr *when_expr;        /* NULL: it has no condition */
+	struct slice when, needs_text;   /* both as one would write them */
 	struct slice_list env;
 	struct slice dir;
 	uint64_t retry_max, timeout_ms, backoff_ms;
@@ -68,6 +72,12 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t gate_timeout_ms;
 	enum gate_expiry gate_expiry;
 };
+
+/* How many jobs one that needs this has for it. */
+static inline uint64_t dag_need_width(const struct dag_node *node)
+{
+	return node->width;
+}
 
 struct dagline {
 	struct dag_node **nodes;         /* in the order of their first mention */

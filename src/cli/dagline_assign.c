@@ -273,6 +273,15 @@ static enum err set_affinity(struct dag_reader *reader, struct dag_node *node, s
 	return ERR_NONE;
 }
 
+/* Names aren't known yet: it is looked into at the end. */
+static enum err set_when(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	if (value.len == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a condition is expected here: when='a.code == 3'");
+	node->when = value;
+	return ERR_NONE;
+}
+
 static const struct setting settings[] = {
 	{ "retry", set_retry }, { "timeout", set_timeout }, { "backoff", set_backoff }, { "prio", set_priority },
 	{ "dir", set_dir },     { "env", set_env },         { "mode", set_mode },
@@ -281,9 +290,10 @@ static const struct setting settings[] = {
 	{ "crash_limit", set_crash_limit }, { "on_worker_death", set_worker_death },
 	{ "approve_timeout", set_approve_timeout }, { "deadline", set_deadline },
 	{ "dispatch_timeout", set_dispatch_timeout },
-	{ "approve_timeout", set_approve_timeout },         { "cpus", set_cpus },       { "memory", set_memory },
+	{ "cpus", set_cpus },       { "memory", set_memory },
 	{ "gpus", set_gpus },   { "resource", set_resource }, { "prefer", set_prefer }, { "worker", set_worker },
 	{ "pool", set_pool },   { "affinity", set_affinity },
+	{ "when", set_when },
 };
 
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
@@ -303,7 +313,7 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 				nearest);
 	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
 			"no setting '%s'; there are retry, retry_on, backoff, crash_limit, continue_on, on_worker_death,"
-			" timeout, deadline, dispatch_timeout, prio, mode, dir, env, label, delay, cpus, memory, gpus, resource,"
+			" timeout, deadline, dispatch_timeout, prio, mode, dir, env, label, delay, when, cpus, memory, gpus, resource,"
 			" worker, prefer, pool, affinity and for gates count, from, approve_timeout (a command with blanks"
 			" stands in quotes)", copy);
 }

@@ -3,7 +3,7 @@
  * A one-line graph that was read whole: commands find their names, edges are sorted, doubles dropped, and
  * what can't be a run is refused with the place that is wrong.
  */
-#include "cli/dagline_internal.h"
+#include "cli/dag_expr.h"
 
 #include <stdlib.h>
 
@@ -115,6 +115,21 @@ static int compare_edges(const void *a, const void *b)
 	return one->at < other->at ? -1 : one->at > other->at;
 }
 
+/* False: two different results. What is asked in a condition and only named besides is waited for. */
+static bool merge_triggers(struct dag_edge *last, const struct dag_edge *edge)
+{
+	if (last->trigger == edge->trigger && last->said == edge->said)
+		return true;
+	if (last->trigger != TRIGGER_EXPR && edge->trigger != TRIGGER_EXPR)
+		return last->trigger == edge->trigger;
+	if (last->trigger == TRIGGER_EXPR)
+		last->trigger = edge->said ? edge->trigger : TRIGGER_DONE;
+	else if (!last->said)
+		last->trigger = TRIGGER_DONE;
+	last->said = true;
+	return true;
+}
+
 static enum err sort_edges(struct dag_reader *reader)
 {
 	size_t kept = 0;
@@ -132,7 +147,7 @@ static enum err sort_edges(struct dag_reader *reader)
 			reader->edges[kept++] = *edge;
 			continue;
 		}
-		if (last->trigger != edge->trigger) {
+		if (!merge_triggers(&reader->edges[kept - 1], edge)) {
 			struct slice child = reader->list[edge->child]->node.name;
 			struct slice parent = reader->list[edge->parent]->node.name;
 
@@ -266,14 +281,53 @@ static enum err count_jobs(struct dag_reader *reader, uint64_t *ret_jobs)
 	return ERR_NONE;
 }
 
+/* when='..' of one line; a pipeline in a file has read its own. */
+static enum err read_conditions(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		struct dag_name *name = reader->list[i];
+		struct expr_source source = { .reader = reader, .text = name->node.when, .child = name };
+		struct dag_expr *expr;
+		enum err err;
+
+		if (name->node.when.len == 0 || name->node.when_expr != NULL)
+			continue;
+		source.spot = (struct dag_spot){ (size_t)(name->node.when.data - reader->text.data), name->node.when.len };
+		if (name->node.when.data < reader->text.data || source.spot.at + source.spot.len > reader->text.len)
+			source.spot = (struct dag_spot){ name->spot.at, name->node.when.len + 1 };
+		err = dag_expr_read(&source, &expr);
+		if (err != ERR_NONE)
+			return err;
+		if (!dag_expr_edges(reader, expr, name, false))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_TOO_LARGE,
+					"more than %d dependencies on one line", DAG_EDGES_MAX);
+		name->node.when_expr = expr;
+	}
+	return ERR_NONE;
+}
+
+static void tell_conditions(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		struct dag_node *node = &reader->list[i]->node;
+
+		if (node->needs_expr != NULL)
+			node->needs_text = dag_expr_text(reader, node->needs_expr);
+		if (node->when_expr != NULL)
+			node->when = dag_expr_text(reader, node->when_expr);
+	}
+}
+
 enum err dag_finish(struct dag_reader *reader, struct dagline *ret)
 {
 	struct dagline dag = { 0 };
 	enum err err;
 
 	if ((err = assign_all(reader)) != ERR_NONE || (err = check_commands(reader)) != ERR_NONE ||
-	    (err = check_gates(reader)) != ERR_NONE || (err = sort_edges(reader)) != ERR_NONE)
+	    (err = check_gates(reader)) != ERR_NONE || (err = read_conditions(reader)) != ERR_NONE ||
+	    (err = sort_edges(reader)) != ERR_NONE)
 		return err;
+	tell_conditions(reader);
 	give_needs(reader);
 	if ((err = check_cycles(reader)) != ERR_NONE || (err = count_jobs(reader, &dag.job_count)) != ERR_NONE)
 		return err;

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "cli/dag_expr.h"
 #include "cli/pipeline_matrix.h"
 
 #define LINE_SHOWN 100                   /* cells of a long line that an error shows */
@@ -100,6 +101,17 @@ static void job_needs(const struct dagline *dag, const struct dag_node *node, st
 	}
 }
 
+static void job_conditions(const struct dagline *dag, const struct dag_node *node, struct arena *arena,
+			   struct rec_job_spec *spec)
+{
+	if (node->needs_expr != NULL)
+		spec->needs_code = dag_expr_code(dag, node, node->needs_expr, arena);
+	if (node->when_expr != NULL)
+		spec->when_code = dag_expr_code(dag, node, node->when_expr, arena);
+	spec->needs_text = node->needs_text;
+	spec->when = node->when;
+}
+
 static const struct dag_node *node_of(const struct dagline *dag, uint64_t index)
 {
 	size_t low = 0, high = dag->node_count;
@@ -165,6 +177,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 		spec.name = text_make(arena, arena_strdup(arena, node->name), slice_str(suffix));
 	}
 	job_needs(dag, node, arena, &spec);
+	job_conditions(dag, node, arena, &spec);
 	spec.priority = node->priority ? node->priority : defaults->priority;
 	spec.delay_ms = node->delay_ms;
 	spec.not_before_ms = node->not_before_ms;

@@ -28,6 +28,9 @@ cli_sources = \
 	src/cli/complete.c \
 	src/cli/complete.h \
 	src/cli/daemon.c \
+	src/cli/dag_expr.c \
+	src/cli/dag_expr.h \
+	src/cli/dag_expr_code.c \
 	src/cli/dagline.c \
 	src/cli/dagline.h \
 	src/cli/dagline_assign.c \

@@ -110,13 +110,17 @@ static void add_outcome(struct follow *follow, const struct rec_job_row *row)
 
 static const struct followed_job *cause_of(const struct follow *follow, const struct rec_job_row *row)
 {
-	uint64_t offset;
+	uint64_t offset = row->cause - 1 + row->index - row->job;
 
-	/* Serial numbers of a run's jobs are neighbours. */
-	if (row->cause == 0 || row->cause - 1 + row->index < row->job)
+	if (row->cause == 0)
 		return NULL;
-	offset = row->cause - 1 + row->index - row->job;
-	return offset < follow->job_count && follow->jobs[offset].name != NULL ? &follow->jobs[offset] : NULL;
+	/* Serial numbers of jobs that came together are neighbours. */
+	if (offset < follow->job_count && follow->jobs[offset].name != NULL && follow->jobs[offset].row.job == row->cause - 1)
+		return &follow->jobs[offset];
+	for (size_t i = 0; i < follow->job_count; i++)
+		if (follow->jobs[i].name != NULL && follow->jobs[i].row.job == row->cause - 1)
+			return &follow->jobs[i];
+	return NULL;
 }
 
 /* Where a chain of skipped ones began: what a person has to look at. */

@@ -10,7 +10,7 @@
 struct pipe_job {
 	struct dag_node *node;
 	struct dag_name *name;           /* NULL for the defaults */
-	const struct tree_node *needs;
+	const struct tree_node *needs, *when;
 	struct dag_matrix *matrix;       /* NULL: it has none */
 	struct slice_list env;           /* its own, to stand behind the pipeline's */
 	size_t wanted_by;                /* 1 + place of the last one seen to need it */

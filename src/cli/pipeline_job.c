@@ -68,6 +68,12 @@ static enum err read_needs(struct pipe *pipe, struct pipe_job *job, const struct
 	return ERR_NONE;
 }
 
+static enum err read_when(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	job->when = value;
+	return pipe_expect(pipe, value, TREE_TEXT, "when");
+}
+
 static enum err read_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	return pipe_span(pipe, value, &job->node->timeout_ms);
@@ -252,7 +258,8 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 /* The matrix first: it says which words the others may have. A gate's message would be taken for a command. */
 static const struct pipe_key job_keys[] = {
 	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command }, { "needs", read_needs },
-	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "retry", pipe_read_retry },
+	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
+	{ "retry", pipe_read_retry },
 	{ "timeout", read_timeout }, { "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
 	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before },
 	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },

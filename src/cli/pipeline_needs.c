@@ -1,189 +1,201 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What jobs need becomes edges: names are looked up once all jobs are known. */
+/*
+ * What jobs need, and their conditions, become edges and code: names are looked up once all jobs are known.
+ * What a plain list can say stays a plain list, whose results the core only counts.
+ */
+#include "cli/dag_expr.h"
 #include "cli/pipeline_internal.h"
 
 #include "base/text.h"
 #include "proto/limits.h"
 
-struct need {                            /* as written, and where */
-	struct slice text;
-	struct dag_spot spot;
+struct list {                            /* of conditions that must all hold */
+	struct dag_expr **at;
+	size_t count;
+	bool plain;
 };
 
-static int cut(struct slice text)
+static enum err expand(void *arg, struct slice word, struct dag_spot spot, struct slice *ret)
 {
-	return (int)(text.len < LIMIT_NAME_MAX_LEN ? text.len : LIMIT_NAME_MAX_LEN);
+	const struct tree_node node = { .kind = TREE_TEXT, .text = word, .spot = spot };
+
+	return pipe_text(arg, &node, "a condition", ret);
 }
 
-static bool trigger_by_name(struct slice word, enum trigger *ret)
+static enum err read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what,
+			  struct dag_expr **ret)
 {
-	static const char *const words[] = { "ok", "failed", "done" };
-
-	for (size_t i = 0; i < 3; i++) {
-		if (slice_eq(word, slice_str(words[i]))) {
-			*ret = (enum trigger)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static enum err unknown_need(struct pipe *pipe, const struct pipe_job *job, const struct need *need)
-{
-	size_t best = need->text.len < 4 ? 2 : 3;
-	struct slice child = job->node->name;
-	const struct dag_name *nearest = NULL;
-	enum err err = dag_fail(&pipe->reader, need->spot.at, need->spot.len, ERR_UNKNOWN_NAME,
-				"job '%.*s' needs '%.*s', which does not exist", (int)child.len,
-				(const char *)child.data, cut(need->text), (const char *)need->text.data);
-
-	for (size_t i = 0; i < pipe->reader.name_count; i++) {
-		const struct dag_name *name = pipe->reader.list[i];
-		size_t distance = text_distance(need->text, name->node.name, best);
-
-		if (distance < best && name != job->name) {
-			best = distance;
-			nearest = name;
-		}
-	}
-	if (nearest != NULL)
-		error_next(pipe->reader.error, "did you mean '%.*s'?", (int)nearest->node.name.len,
-			   (const char *)nearest->node.name.data);
-	return err;
-}
-
-static enum err add_need(struct pipe *pipe, const struct pipe_job *job, const struct dag_name *parent,
-			 const struct need *need, enum trigger trigger, bool said)
-{
-	const struct dag_edge edge = { parent->index, job->name->index, trigger, said, need->spot.at };
-
-	if (parent == job->name)
-		return dag_fail(&pipe->reader, need->spot.at, need->spot.len, ERR_CYCLE, "job '%.*s' needs itself",
-				(int)parent->node.name.len, (const char *)parent->node.name.data);
-	if (!dag_add_edge(&pipe->reader, &edge))
-		return dag_fail(&pipe->reader, need->spot.at, need->spot.len, ERR_TOO_LARGE,
-				"a pipeline has at most %d dependencies", DAG_EDGES_MAX);
-	/* Names and jobs are in the same order. */
-	pipe->jobs[parent->index].wanted_by = job->name->index + 1;
-	return ERR_NONE;
-}
-
-/* "a", "a.ok", "a.failed", "a.done": a name may have dots itself, so the whole is looked for first. */
-static enum err join_name(struct pipe *pipe, const struct pipe_job *job, const struct need *need)
-{
-	const struct dag_name *parent = name_map_get(&pipe->reader.names, need->text);
-	const uint8_t *dot = need->text.len ? memrchr(need->text.data, '.', need->text.len) : NULL;
-	size_t before = dot ? (size_t)(dot - need->text.data) : 0;
-	struct slice word;
-	enum trigger trigger;
-
-	if (parent != NULL)
-		return add_need(pipe, job, parent, need, TRIGGER_OK, false);
-	if (dot == NULL)
-		return unknown_need(pipe, job, need);
-	word = slice_make(dot + 1, need->text.len - before - 1);
-	parent = name_map_get(&pipe->reader.names, slice_make(need->text.data, before));
-	if (parent == NULL && trigger_by_name(word, &trigger)) {
-		struct need name = *need;
-
-		name.text.len = before;
-		return unknown_need(pipe, job, &name);
-	}
-	if (parent == NULL)
-		return unknown_need(pipe, job, need);
-	if (!trigger_by_name(word, &trigger))
-		return dag_fail(&pipe->reader, need->spot.at, need->spot.len, ERR_UNKNOWN_NAME,
-				"a result is .ok, .failed or .done, not '.%.*s'", cut(word), (const char *)word.data);
-	return add_need(pipe, job, parent, need, trigger, true);
-}
-
-static bool is_blank(uint8_t byte)
-{
-	return byte == ' ' || byte == '\t' || byte == '\n';
-}
-
-/* A part of an entry, without the blanks around it. */
-static struct need part_of(const struct tree_node *node, struct slice text, size_t from, size_t to)
-{
-	bool written = node->spot.len == text.len;
-	struct need need;
-
-	while (from < to && is_blank(text.data[from]))
-		from++;
-	while (to > from && is_blank(text.data[to - 1]))
-		to--;
-	need.text = slice_make(text.data + from, to - from);
-	need.spot = written ? (struct dag_spot){ node->spot.at + from, to > from ? to - from : 1 } : node->spot;
-	return need;
-}
-
-/* A name, or "a.ok && b.done". */
-static enum err join_text(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node)
-{
-	struct slice text;
-	size_t from = 0;
-	enum err err = pipe_text(pipe, node, "what a job needs", &text);
+	struct expr_source source = {
+		.reader = &pipe->reader, .text = node->text, .spot = node->spot, .child = job->name, .expand_cb = expand,
+		.arg = pipe,
+	};
+	enum err err = pipe_expect(pipe, node, TREE_TEXT, what);
 
 	if (err != ERR_NONE)
 		return err;
-	if (text.len == 0)
-		return pipe_fail(pipe, node, ERR_INVALID, "a job's name is expected here");
-	for (size_t i = 0; i <= text.len; i++) {
-		bool more = i + 1 < text.len && text.data[i] == '&' && text.data[i + 1] == '&';
-		struct need need;
-
-		if (i < text.len && (text.data[i] == '|' || text.data[i] == '!' || text.data[i] == '('))
-			return pipe_fail(pipe, node, ERR_INVALID,
-					 "conditions are joined by && alone: a.ok && b.done; there is no || ! or ( yet");
-		if (i < text.len && !more)
-			continue;
-		need = part_of(node, text, from, i);
-		if (need.text.len == 0)
-			return pipe_fail(pipe, node, ERR_SYNTAX, "a job's name is missing beside &&");
-		err = join_name(pipe, job, &need);
-		if (err != ERR_NONE)
-			return err;
-		i += more;
-		from = i + 1;
-	}
-	return ERR_NONE;
+	if (node->text.len > LIMIT_COMMAND_MAX)
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a condition has at most %d bytes", LIMIT_COMMAND_MAX);
+	return dag_expr_read(&source, ret);
 }
 
-/* {a: ok, b: failed} */
-static enum err join_map(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *map)
+static enum err too_many(struct pipe *pipe, const struct tree_node *node)
 {
+	return pipe_fail(pipe, node, ERR_TOO_LARGE, "a pipeline has at most %d dependencies", DAG_EDGES_MAX);
+}
+
+static void list_begin(struct pipe *pipe, struct list *list, size_t room)
+{
+	*list = (struct list){ .at = arena_zalloc(pipe->reader.arena, room + 1, sizeof(struct dag_expr *)), .plain = true };
+}
+
+static void list_add(struct list *list, struct dag_expr *expr)
+{
+	list->plain = list->plain && dag_expr_plain(expr);
+	list->at[list->count++] = expr;
+}
+
+/* ---- needs ---- */
+
+/* {a: ok, b: failed} */
+static enum err read_results(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *map, struct list *list)
+{
+	list_begin(pipe, list, map->count);
 	for (const struct tree_node *node = map->first; node != NULL; node = node->next) {
-		struct need need = { node->key, node->key_spot };
 		const struct dag_name *parent = name_map_get(&pipe->reader.names, node->key);
-		enum trigger trigger;
+		struct tree_node both = *node;
+		struct dag_expr *expr;
 		struct slice word;
+		struct buf text = { 0 };
 		enum err err;
 
 		if (parent == NULL)
-			return unknown_need(pipe, job, &need);
+			return dag_unknown_need(&pipe->reader, job->name, node->key, node->key_spot);
 		err = pipe_text(pipe, node, "a result", &word);
-		if (err == ERR_NONE && !trigger_by_name(word, &trigger))
-			err = pipe_fail(pipe, node, ERR_UNKNOWN_NAME, "a result is ok, failed or done, not '%.*s'", cut(word),
-					(const char *)word.data);
-		if (err == ERR_NONE)
-			err = add_need(pipe, job, parent, &need, trigger, true);
 		if (err != ERR_NONE)
 			return err;
+		buf_add_slice(&text, node->key);
+		buf_add_byte(&text, ':');
+		buf_add_slice(&text, word);
+		both.text = arena_copy(pipe->reader.arena, buf_slice(&text));
+		buf_free(&text);
+		err = read_expr(pipe, job, &both, "a result", &expr);
+		if (err != ERR_NONE)
+			return err;
+		list_add(list, expr);
 	}
 	return ERR_NONE;
 }
 
-static enum err join_job(struct pipe *pipe, const struct pipe_job *job)
+static uint64_t gate_width(const struct pipe *pipe, const struct list *list)
 {
-	enum err err = ERR_NONE;
+	uint64_t width = 0;
 
-	if (job->needs->kind == TREE_TEXT)
-		return join_text(pipe, job, job->needs);
-	if (job->needs->kind == TREE_MAP)
-		return join_map(pipe, job, job->needs);
-	for (const struct tree_node *item = job->needs->first; item != NULL && err == ERR_NONE; item = item->next)
-		err = join_text(pipe, job, item);
-	return err;
+	for (size_t i = 0; i < list->count; i++)
+		width += list->at[i]->each ? dag_need_width(&pipe->reader.list[list->at[i]->parent]->node) : 1;
+	return width;
+}
+
+/* {any: 2, of: [a, b, c]} and {all: [a, b]}: here each job of a fan-out counts. */
+static enum err read_join(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *map,
+			  const struct tree_node *any, const struct tree_node *of, struct list *list)
+{
+	struct list parts;
+	uint64_t least = 0;
+	struct slice word;
+	enum err err = pipe_expect(pipe, of, TREE_LIST, "what of is");
+
+	for (const struct tree_node *node = map->first; node != NULL && err == ERR_NONE; node = node->next)
+		if (node != any && node != of)
+			err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
+				       "beside of stands any alone: {any: 2, of: [a, b, c]}");
+	if (err == ERR_NONE && of->count == 0)
+		err = pipe_fail(pipe, of, ERR_INVALID, "there is no job in this list");
+	list_begin(pipe, &parts, of->count);
+	for (const struct tree_node *item = of->first; item != NULL && err == ERR_NONE; item = item->next) {
+		struct dag_expr *expr = NULL;
+
+		err = read_expr(pipe, job, item, "what a job needs", &expr);
+		if (err == ERR_NONE && expr->kind == DAG_STATE)
+			expr->each = true;
+		if (err == ERR_NONE)
+			list_add(&parts, expr);
+	}
+	if (err == ERR_NONE && any != NULL && (err = pipe_text(pipe, any, "any", &word)) == ERR_NONE &&
+	    !slice_eq(word, slice_str("all")))
+		err = pipe_number(pipe, any, 1, gate_width(pipe, &parts), &least);
+	if (err != ERR_NONE)
+		return err;
+	list_begin(pipe, list, 1);
+	list_add(list, dag_expr_gate(pipe->reader.arena, least, parts.at, parts.count));
+	return ERR_NONE;
+}
+
+static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *needs, struct list *list)
+{
+	const struct tree_node *of = needs->kind == TREE_MAP ? tree_find(needs, "of") : NULL;
+	const struct tree_node *all = needs->kind == TREE_MAP && needs->count == 1 ? tree_find(needs, "all") : NULL;
+	const struct tree_node *item = needs->kind == TREE_LIST ? needs->first : needs;
+
+	if (of != NULL && of->kind == TREE_LIST) {
+		const struct tree_node *any = tree_find(needs, "any");
+
+		if (any == NULL)
+			return pipe_fail(pipe, needs, ERR_INVALID, "of how many? {any: 2, of: [a, b, c]}");
+		return read_join(pipe, job, needs, any, of, list);
+	}
+	if (all != NULL && all->kind == TREE_LIST)
+		return read_join(pipe, job, needs, NULL, all, list);
+	if (needs->kind == TREE_MAP)
+		return read_results(pipe, job, needs, list);
+	list_begin(pipe, list, needs->kind == TREE_LIST ? needs->count : 1);
+	for (; item != NULL; item = needs->kind == TREE_LIST ? item->next : NULL) {
+		struct dag_expr *expr;
+		enum err err = read_expr(pipe, job, item, "what a job needs", &expr);
+
+		if (err != ERR_NONE)
+			return err;
+		list_add(list, expr);
+	}
+	return ERR_NONE;
+}
+
+/* Names and jobs are in the same order. */
+static void mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_t from_edge)
+{
+	for (size_t i = from_edge; i < pipe->reader.edge_count; i++)
+		if (pipe->reader.edges[i].parent < pipe->job_count)
+			pipe->jobs[pipe->reader.edges[i].parent].wanted_by = job->name->index + 1;
+}
+
+static enum err join_needs(struct pipe *pipe, const struct pipe_job *job)
+{
+	size_t from = pipe->reader.edge_count;
+	struct dag_expr *expr;
+	struct list list;
+	enum err err = read_needs(pipe, job, job->needs, &list);
+
+	if (err != ERR_NONE || list.count == 0)
+		return err;
+	expr = list.count == 1 ? list.at[0] : dag_expr_gate(pipe->reader.arena, list.count, list.at, list.count);
+	if (!dag_expr_edges(&pipe->reader, expr, job->name, list.plain))
+		return too_many(pipe, job->needs);
+	mark_wanted(pipe, job, from);
+	if (!list.plain)
+		job->node->needs_expr = expr;
+	return ERR_NONE;
+}
+
+static enum err join_when(struct pipe *pipe, const struct pipe_job *job)
+{
+	struct dag_expr *expr;
+	enum err err = read_expr(pipe, job, job->when, "when", &expr);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!dag_expr_edges(&pipe->reader, expr, job->name, false))
+		return too_many(pipe, job->when);
+	job->node->when_expr = expr;
+	return ERR_NONE;
 }
 
 /*
@@ -192,13 +204,16 @@ static enum err join_job(struct pipe *pipe, const struct pipe_job *job)
  */
 static enum err join_final(struct pipe *pipe, const struct pipe_job *job)
 {
-	const struct need need = { job->node->name, job->name->spot };
-	enum err err = ERR_NONE;
+	for (size_t i = 0; i < pipe->job_count; i++) {
+		const struct dag_edge edge = { pipe->jobs[i].name->index, job->name->index, TRIGGER_DONE, true,
+					       job->name->spot.at };
 
-	for (size_t i = 0; i < pipe->job_count && err == ERR_NONE; i++)
-		if (!pipe->jobs[i].final && pipe->jobs[i].wanted_by != job->name->index + 1)
-			err = add_need(pipe, job, pipe->jobs[i].name, &need, TRIGGER_DONE, true);
-	return err;
+		if (!pipe->jobs[i].final && pipe->jobs[i].wanted_by != job->name->index + 1 &&
+		    !dag_add_edge(&pipe->reader, &edge))
+			return dag_fail(&pipe->reader, job->name->spot.at, job->name->spot.len, ERR_TOO_LARGE,
+					"a pipeline has at most %d dependencies", DAG_EDGES_MAX);
+	}
+	return ERR_NONE;
 }
 
 enum err pipe_join(struct pipe *pipe)
@@ -209,7 +224,9 @@ enum err pipe_join(struct pipe *pipe)
 		const struct pipe_job *job = &pipe->jobs[i];
 
 		if (job->needs != NULL)
-			err = join_job(pipe, job);
+			err = join_needs(pipe, job);
+		if (err == ERR_NONE && job->when != NULL)
+			err = join_when(pipe, job);
 		if (err == ERR_NONE && job->final)
 			err = join_final(pipe, job);
 	}

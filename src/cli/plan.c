@@ -20,6 +20,8 @@ static const struct column plan_columns[] = {
 	{ "priority", NULL, true },
 	{ "timeout_ms", NULL, true },
 	{ "mode", NULL, false },
+	{ "when", NULL, false },
+	{ "needs_text", NULL, false },
 };
 
 static struct slice with_result(struct arena *arena, struct slice name, uint64_t trigger)
@@ -56,7 +58,7 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 
 		source->job_cb(source->arg, spec->needs.at[i], arena, &parent);
 		needs.at[i] = parent.name;
-		if (spec->triggers.n > 0 && spec->triggers.at[i] != TRIGGER_OK)
+		if (spec->triggers.n > 0 && (spec->triggers.at[i] == TRIGGER_FAILED || spec->triggers.at[i] == TRIGGER_DONE))
 			needs.at[i] = with_result(arena, parent.name, spec->triggers.at[i]);
 	}
 	for (size_t i = 0; i < spec->argv.n; i++) {
@@ -79,6 +81,8 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 	records_number(records, spec->priority ? spec->priority - 1 : PRIORITY_DEFAULT);
 	records_number(records, spec->timeout_ms);
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)spec->mode)));
+	records_text(records, spec->when);
+	records_text(records, spec->needs_text);
 	buf_free(&command);
 }
 

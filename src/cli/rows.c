@@ -222,6 +222,18 @@ static void add_fate(struct buf *text, const struct rec_job_row *job)
 	buf_add_str(text, state_table[state].name);
 }
 
+static struct slice job_condition_text(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	buf_add_str(&text, "its condition was false: ");
+	buf_add_slice(&text, job->when);
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
 struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 			    struct arena *arena)
 {
@@ -238,6 +250,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return slice_str("waits for a person");
 	if (job->forgiven)
 		return slice_str("counts as a good end");
+	if (job->untaken)
+		return job_condition_text(job, arena);
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
 		return slice_make(NULL, 0);
 	cause = find_cause(job, jobs, job_count);
@@ -307,6 +321,8 @@ static const struct column job_columns[] = {
 	{ "held", NULL, false },
 	{ "forgiven", NULL, false },
 	{ "dead", NULL, false },
+	{ "when", NULL, false },
+	{ "untaken", NULL, false },
 };
 
 void rows_begin_jobs(struct records *records, struct arena *arena)
@@ -332,7 +348,7 @@ static struct slice_list need_names(const struct rec_job_row *job, const struct 
 			buf_add_slice(&text, jobs[index].name);
 		else
 			buf_addf(&text, "#%" PRIu64, index);
-		if (trigger != TRIGGER_OK)
+		if (trigger == TRIGGER_FAILED || trigger == TRIGGER_DONE)
 			buf_add_str(&text, trigger == TRIGGER_FAILED ? ":failed" : ":done");
 		names.at[i] = arena_copy(arena, buf_slice(&text));
 		buf_free(&text);
@@ -375,6 +391,8 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_bool(records, job->held);
 	records_bool(records, job->forgiven);
 	records_bool(records, job->dead);
+	records_text(records, job->when);
+	records_bool(records, job->untaken);
 }
 
 static const struct column worker_columns[] = {

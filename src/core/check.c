@@ -26,7 +26,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->out_bytes);
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
-	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE));
+	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE | JOB_UNTAKEN));
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -147,7 +147,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(job_find(core, job_serial(job)) == job);
 	CHECK(standing_fits(job, standing));
 	CHECK(!(job->flags & JOB_MARKED));
-	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && job->pending > 0));
+	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && standing_outlook(standing) == OUTLOOK_OPEN));
 	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
 	CHECK(!(job->flags & JOB_UNPAID) || state_holds(job->state));
 	CHECK(job->state != STATE_READY || job->flags & (JOB_QUEUED | JOB_PARKED) ||
@@ -160,7 +160,12 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(!(job->flags & JOB_RECALLED) || job->state == STATE_ASSIGNED);
 	CHECK(job->epoch >> 32 <= core->generation);
 	CHECK(job->tries >= job->crashes && (uint32_t)job->epoch >= job->tries);
-	CHECK(job->state != STATE_SKIPPED || job->cause > 0);
+	CHECK(job->state != STATE_SKIPPED || job->cause > 0 || job->flags & JOB_EXPR);
+	CHECK(!(job->flags & JOB_UNTAKEN) || (job->state == STATE_SKIPPED && job->flags & JOB_EXPR));
+	if (job->state == STATE_WAITING && job->flags & JOB_EXPR) {
+		CHECK(job_outlook(job) == OUTLOOK_OPEN);
+		decider_check(job);
+	}
 	if (!state_holds(job->state))
 		return;
 	worker = worker_find(core, job->worker);

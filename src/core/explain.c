@@ -82,6 +82,9 @@ static enum reason tell_waiting(struct telling *telling)
 	}
 	if (open > NAMES_MAX)
 		buf_addf(&telling->words, " and %u more", open - NAMES_MAX);
+	if (telling->spec->needs_text.len > 0)
+		buf_addf(&telling->words, "; it needs: %.*s", (int)telling->spec->needs_text.len,
+			 (const char *)telling->spec->needs_text.data);
 	return REASON_WAITS_FOR_DEPENDENCY;
 }
 
@@ -378,6 +381,25 @@ static enum reason tell_ready(struct telling *telling)
 	return full ? tell_bound(telling, full) : tell_workers(telling);
 }
 
+static enum reason tell_condition(struct telling *telling)
+{
+	const struct job *cause = telling->job->cause ? run_job(telling->job->run, telling->job->cause - 1) : NULL;
+	struct rec_job_spec spec;
+	struct slice bytes;
+
+	buf_addf(&telling->words, "its condition was false: %.*s", (int)telling->spec->when.len,
+		 (const char *)telling->spec->when.data);
+	if (!cause)
+		return REASON_CONDITION;
+	bytes = job_spec_bytes(cause);
+	CHECK(record_decode(REC_job_spec, &bytes, telling->arena, &spec, NULL) == ERR_NONE);
+	buf_addf(&telling->words, "; %.*s is %s", (int)spec.name.len, (const char *)spec.name.data,
+		 state_table[cause->state].name);
+	if (cause->outcome == OUTCOME_EXIT)
+		buf_addf(&telling->words, " with code %u", cause->code);
+	return REASON_CONDITION;
+}
+
 static enum reason tell(struct telling *telling)
 {
 	const struct worker *worker = worker_find(telling->core, telling->job->worker);
@@ -402,6 +424,8 @@ static enum reason tell(struct telling *telling)
 	case STATE_UNKNOWN:
 		return REASON_UNKNOWN_ONCE;
 	default:
+		if (telling->job->flags & JOB_UNTAKEN)
+			return tell_condition(telling);
 		tell_settled(telling);
 		return REASON_SETTLED;
 	}

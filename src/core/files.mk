@@ -14,6 +14,7 @@ core_sources = \
 	src/core/core.h \
 	src/core/cycle.c \
 	src/core/dead.c \
+	src/core/decide.c \
 	src/core/digest.c \
 	src/core/due.c \
 	src/core/explain.c \

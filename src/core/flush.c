@@ -78,7 +78,8 @@ static void job_row_put(struct core *core, const struct job *job)
 			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |
 			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0) |
 			(job->flags & JOB_DEAD ? ROW_JOB_DEAD : 0) |
-			(job->flags & JOB_LATE ? ROW_JOB_LATE : 0),
+			(job->flags & JOB_LATE ? ROW_JOB_LATE : 0) |
+			(job->flags & JOB_UNTAKEN ? ROW_JOB_UNTAKEN : 0),
 	};
 }
 

@@ -103,6 +103,10 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		err = job_edges_add(builder, &spec, job);
 	if (err != ERR_NONE)
 		return err;
+	if (spec.needs_code.len > 0 || spec.when_code.len > 0) {
+		job->flags |= JOB_EXPR;
+		decider_add(builder->run, job, &spec);
+	}
 	return job_name_claim(builder, spec.name, index);
 }
 
@@ -213,6 +217,7 @@ void extent_drop(struct run *run)
 	while (run->part_count > extent->part)
 		blob_release(run->parts[--run->part_count]);
 	run->job_count = extent->start;
+	deciders_drop(run, extent->start);
 	extent_free(extent);
 }
 
@@ -223,6 +228,13 @@ void parts_room(struct run *run, size_t more)
 	run->parts = mem_resize(run->parts, count, sizeof(*run->parts));
 	run->part_jobs = mem_resize(run->part_jobs, count, sizeof(*run->part_jobs));
 	run->part_first = mem_resize(run->part_first, count, sizeof(*run->part_first));
+}
+
+static void deciders_begin(const struct run *run, const struct extent *extent)
+{
+	for (uint32_t i = 0; i < extent->count && run->decider_count > 0; i++)
+		if (extent->jobs[i].flags & JOB_EXPR)
+			job_ask_again(&extent->jobs[i]);
 }
 
 enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error)
@@ -240,6 +252,7 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 	}
 	if (err == ERR_NONE) {
 		later_add(&builder);
+		deciders_begin(run, builder.extent);
 		run->counts[STATE_WAITING] += builder.extent->count;
 		names_added(core, run, builder.extent);
 	} else {
@@ -279,6 +292,7 @@ void run_free(struct run *run)
 	for (uint32_t i = 0; i < run->extent_count; i++)
 		extent_free(run->extents[i]);
 	mem_free(run->extents);
+	deciders_drop(run, 0);
 	laters_free(run);
 	mem_free(run->classes);
 	run_free_bounds(run);

@@ -15,6 +15,9 @@
 		} \
 	} while (0)
 
+/* What the dependencies of a job come to. */
+enum outlook { OUTLOOK_OPEN, OUTLOOK_GO, OUTLOOK_AGAINST, OUTLOOK_UNTAKEN };
+
 /* job.c */
 struct extent *extent_find(const struct run *run, uint32_t index);     /* runs.c */
 
@@ -79,6 +82,8 @@ static inline struct slice job_spec_bytes(const struct job *job)
 void job_move(struct core *core, struct job *job, enum job_event event, enum job_state to);
 void job_touch(struct core *core, struct job *job, bool row);
 void job_deps_met(struct core *core, struct job *job);
+/* Its dependencies came to this; cause: index + 1 of the job that decided it, or 0. */
+void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_t cause);
 void job_due(struct core *core, struct job *job);
 void jobs_settle(struct core *core);                     /* tell children of what settled, breadth first */
 bool trigger_met(enum trigger trigger, enum job_state parent);   /* job_result of a terminal parent */
@@ -413,10 +418,22 @@ void error_send(struct core *core, uint64_t conn, uint64_t request, const struct
 /* load.c, check.c: what the dependencies of each job come to, recomputed from the child lists */
 struct standing {
 	uint32_t open;                   /* parents unsettled */
-	bool against;                    /* one settled against its trigger */
+	uint32_t asked;                  /* of these, those that may still decide; expressions count as one */
+	bool against;                    /* what it needs can't be any more */
+	bool untaken;                    /* its condition is false */
 };
 struct standing *run_standing(const struct run *run);    /* mem_free it */
 bool standing_fits(const struct job *job, struct standing standing);
+
+/* decide.c: of jobs with JOB_EXPR */
+void decider_add(struct run *run, const struct job *job, const struct rec_job_spec *spec);
+void deciders_drop(struct run *run, uint32_t from);      /* those of the jobs from this index on */
+enum outlook job_outlook(const struct job *job);
+enum outlook job_answered(const struct job *job, const struct job *parent);      /* which has just settled */
+void job_ask_again(const struct job *job);               /* of all its parents, as they are now */
+void job_stand(const struct job *job, struct standing *standing);
+enum outlook standing_outlook(struct standing standing);
+void decider_check(const struct job *job);
 void check_ready(const struct core *core);               /* check_bound.c */
 /* A run that had left memory, from its rows; it is as if it had ended just now. */
 enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error);

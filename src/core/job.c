@@ -15,6 +15,7 @@ bool trigger_met(enum trigger trigger, enum job_state parent)
 		return parent == STATE_FAILED || parent == STATE_TIMED_OUT || parent == STATE_DENIED ||
 		       parent == STATE_QUARANTINED;
 	case TRIGGER_DONE:
+	case TRIGGER_EXPR:
 		return true;
 	}
 	return false;
@@ -168,17 +169,38 @@ void job_due(struct core *core, struct job *job)
 		job_move(core, job, EVENT_DUE, STATE_READY);
 }
 
+void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_t cause)
+{
+	switch (outlook) {
+	case OUTLOOK_OPEN:
+		return;
+	case OUTLOOK_GO:
+		job->pending = 0;        /* whatever those do that are still open */
+		job_deps_met(core, job);
+		return;
+	case OUTLOOK_AGAINST:
+		job->cause = cause;
+		job_move(core, job, EVENT_DEP_AGAINST, STATE_SKIPPED);
+		return;
+	case OUTLOOK_UNTAKEN:
+		job->cause = cause;
+		job->flags |= JOB_UNTAKEN;
+		job_move(core, job, EVENT_CONDITION_FALSE, STATE_SKIPPED);
+		return;
+	}
+}
+
 static void child_settle(struct core *core, const struct job *parent, struct job *child, enum trigger trigger)
 {
 	if (child->state != STATE_WAITING)
 		return;
-	if (!trigger_met(trigger, job_result(parent))) {
-		child->cause = parent->index + 1;
-		job_move(core, child, EVENT_DEP_AGAINST, STATE_SKIPPED);
-		return;
-	}
 	CHECK(child->pending > 0);
-	if (--child->pending == 0)
+	child->pending--;
+	if (child->flags & JOB_EXPR)
+		job_judge(core, child, job_answered(child, parent), parent->index + 1);
+	else if (!trigger_met(trigger, job_result(parent)))
+		job_judge(core, child, OUTLOOK_AGAINST, parent->index + 1);
+	else if (child->pending == 0)
 		job_deps_met(core, child);
 }
 

@@ -286,6 +286,8 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 		job->flags |= JOB_DEAD;
 	if (row->flags & ROW_JOB_LATE)
 		job->flags |= JOB_LATE;
+	if (row->flags & ROW_JOB_UNTAKEN)
+		job->flags |= JOB_UNTAKEN;
 	if ((job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN) && !core->loaded)
 		gate_add(core, job);
 	return ERR_NONE;
@@ -384,12 +386,17 @@ struct standing *run_standing(const struct run *run)
 		while (child_next(&walk, &edge)) {
 			struct standing *child = &standing[edge >> TRIGGER_BITS];
 
-			if (!state_terminal(parent->state))
+			if (!state_terminal(parent->state)) {
 				child->open++;
-			else if (!trigger_met(edge & ((1U << TRIGGER_BITS) - 1), job_result(parent)))
+				child->asked += (edge & ((1U << TRIGGER_BITS) - 1)) != TRIGGER_EXPR;
+			} else if (!trigger_met(edge & ((1U << TRIGGER_BITS) - 1), job_result(parent))) {
 				child->against = true;
+			}
 		}
 	}
+	for (const struct job *job = run->decider_count ? run_job(run, 0) : NULL; job; job = job_next(job))
+		if (job->flags & JOB_EXPR)
+			job_stand(job, &standing[job->index]);
 	return standing;
 }
 
@@ -400,14 +407,14 @@ bool standing_fits(const struct job *job, struct standing standing)
 		return job->state != STATE_WAITING;
 	switch ((enum job_state)job->state) {
 	case STATE_WAITING:
-		return !standing.against;
+		return standing_outlook(standing) == OUTLOOK_OPEN || standing_outlook(standing) == OUTLOOK_GO;
 	case STATE_SKIPPED:
-		return standing.against;
+		return job->flags & JOB_UNTAKEN ? standing.untaken : standing.against;
 	case STATE_CANCELLED:
 	case STATE_TIMED_OUT:
 		return true;             /* a deadline or a person may come before the dependencies */
 	default:
-		return standing.open == 0 && !standing.against;
+		return standing_outlook(standing) == OUTLOOK_GO;
 	}
 }
 
@@ -444,13 +451,17 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 			break;
 		}
 		if (job->state == STATE_WAITING) {
-			job->pending = standing[i].open;
-			if (job->pending == 0 && job->flags & JOB_STAGED) {
+			bool go = standing_outlook(standing[i]) == OUTLOOK_GO;
+
+			job->pending = go ? 0 : standing[i].open;
+			if (job->flags & JOB_EXPR)
+				job_ask_again(job);
+			if (go && job->flags & JOB_STAGED) {
 				err = TRUST(error, "job %llu of run %llu is waiting, and for nothing",
 					    (unsigned long long)job_serial(job), (unsigned long long)run->number);
 				break;
 			}
-			if (job->pending == 0) {
+			if (go) {
 				job->state = STATE_READY;
 				run->counts[STATE_WAITING]--;
 				run->counts[STATE_READY]++;

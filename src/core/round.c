@@ -104,7 +104,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	job->cpu_us = 0;
 	job->rss_kib = 0;
 	job->out_bytes = 0;
-	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED);
+	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED | JOB_UNTAKEN);
 	job_move(core, job, event, STATE_WAITING);
 	deadline_reopen(core, job);
 }
@@ -130,38 +130,52 @@ static uint64_t opening_reopen(struct opening *opening, const struct job *gate)
 	return reopened;
 }
 
+static void job_count_again(struct job *job, uint32_t open)
+{
+	job->pending = open;
+	if (job->flags & JOB_EXPR)
+		job_ask_again(job);
+}
+
 /* A child that has no new round: it waits again for this parent, or it went ahead on the old result. */
 static void child_loosen(struct core *core, struct job *child, const struct standing *standing)
 {
 	if (child->flags & JOB_MARKED)
 		return;
 	if (child->state == STATE_WAITING) {
-		child->pending = standing[child->index].open;
+		job_count_again(child, standing[child->index].open);
 		return;
 	}
 	child->flags |= JOB_LOOSE;
 	job_touch(core, child, true);
 }
 
+/* Of what an expression makes of several, the first. */
 static uint32_t cause_find(struct core *core, const struct job *job)
 {
 	struct rec_job_spec spec;
+	uint32_t first = 0;
 
 	job_spec_decode(core, job, &spec);
 	for (size_t i = 0; i < spec.needs.n; i++) {
 		const struct job *parent = run_job(job->run, (uint32_t)spec.needs.at[i]);
 		enum trigger trigger = spec.triggers.n ? (enum trigger)spec.triggers.at[i] : TRIGGER_OK;
 
-		if (state_terminal(parent->state) && !trigger_met(trigger, job_result(parent)))
+		if (!state_terminal(parent->state))
+			continue;
+		if (!trigger_met(trigger, job_result(parent)))
 			return parent->index + 1;
+		if (first == 0 && trigger == TRIGGER_EXPR)
+			first = parent->index + 1;
 	}
-	return 0;
+	return first;
 }
 
 static void opening_decide(struct opening *opening)
 {
 	struct run *run = opening->run;
 	struct standing *standing = run_standing(run);
+	enum outlook outlook;
 
 	for (size_t i = 0; i < opening->count; i++) {
 		const struct job *job = run_job(run, opening->at[i]);
@@ -173,19 +187,16 @@ static void opening_decide(struct opening *opening)
 	}
 	for (size_t i = 0; i < opening->count; i++)
 		if (run_job(run, opening->at[i])->flags & JOB_MARKED)
-			run_job(run, opening->at[i])->pending = standing[opening->at[i]].open;
+			job_count_again(run_job(run, opening->at[i]), standing[opening->at[i]].open);
 	for (size_t i = 0; i < opening->count; i++) {
 		struct job *job = run_job(run, opening->at[i]);
 
 		if (!(job->flags & JOB_MARKED))
 			continue;
 		job->flags &= (uint32_t)~JOB_MARKED;
-		if (standing[job->index].against) {
-			job->cause = cause_find(opening->core, job);
-			job_move(opening->core, job, EVENT_DEP_AGAINST, STATE_SKIPPED);
-		} else if (job->pending == 0) {
-			job_deps_met(opening->core, job);
-		}
+		outlook = standing_outlook(standing[job->index]);
+		job_judge(opening->core, job, outlook,
+			  outlook == OUTLOOK_AGAINST || outlook == OUTLOOK_UNTAKEN ? cause_find(opening->core, job) : 0);
 	}
 	mem_free(standing);
 	jobs_settle(opening->core);

@@ -98,10 +98,34 @@ static enum err spec_check_needs(const struct spec_check *check)
 			return spec_refused(check, ERR_DUPLICATE, "needs", "a job is there twice");
 		if (i > 0 && parent < spec->needs.at[i - 1])
 			return spec_refused(check, ERR_INVALID, "needs", "not in ascending order");
-		if (spec->triggers.n > 0 && spec->triggers.at[i] > TRIGGER_DONE)
+		if (spec->triggers.n > 0 && spec->triggers.at[i] > TRIGGER_EXPR)
 			return spec_refused(check, ERR_INVALID, "triggers", "unknown trigger");
+		if (spec->triggers.n > 0 && spec->triggers.at[i] == TRIGGER_EXPR && spec->needs_code.len == 0 &&
+		    spec->when_code.len == 0)
+			return spec_refused(check, ERR_INVALID, "triggers", "there is no expression");
 	}
 	return ERR_NONE;
+}
+
+static enum err spec_check_code(const struct spec_check *check, const char *field, struct slice code)
+{
+	struct error why;
+
+	if (code.len == 0 || expr_check(code, check->spec->needs.n, &why) == ERR_NONE)
+		return ERR_NONE;
+	return spec_refused(check, ERR_INVALID, field, why.text);
+}
+
+static enum err spec_check_conditions(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+	enum err err = spec_check_code(check, "needs_code", spec->needs_code);
+
+	if (err == ERR_NONE)
+		err = spec_check_code(check, "when_code", spec->when_code);
+	if (err == ERR_NONE && (spec->when.len > LIMIT_EXPR_BYTES_MAX || spec->needs_text.len > LIMIT_EXPR_BYTES_MAX))
+		err = spec_refused(check, ERR_TOO_LARGE, "when", "it is too long");
+	return err;
 }
 
 static enum err spec_check_gate(const struct spec_check *check)
@@ -239,6 +263,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t co
 		err = spec_check_env(&check);
 	if (err == ERR_NONE)
 		err = spec_check_needs(&check);
+	if (err == ERR_NONE)
+		err = spec_check_conditions(&check);
 	if (err == ERR_NONE)
 		err = spec_check_numbers(&check);
 	if (err == ERR_NONE)

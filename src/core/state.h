@@ -12,6 +12,7 @@
 #include "base/rand.h"
 #include "base/sha256.h"
 #include "core/core.h"
+#include "proto/expr.h"
 #include "proto/limits.h"
 #include "proto/resource.h"
 
@@ -43,6 +44,8 @@ enum job_flag {
 	JOB_DEADLINE = 524288,           /* has a valid timer for it */
 	JOB_PUSHED = 32768,              /* in core->pushbacks */
 	JOB_LATER = 1048576,             /* it has children that came later */
+	JOB_EXPR = 2097152,              /* an expression decides (decide.c) */
+	JOB_UNTAKEN = 4194304,           /* skipped because its condition was false, in this round */
 	JOB_LATE = 1073741824,           /* its deadline had passed when this round began: it doesn't count */
 	JOB_UNPAID = 1 << 23,            /* holds an attempt, and nothing yet of what it asks for */
 };
@@ -193,6 +196,8 @@ struct run {
 	struct extent **extents;         /* by rising index, and by rising serial number */
 	uint32_t extent_count;
 	struct map laters;               /* index of a parent to struct later */
+	struct decider **deciders;       /* by rising index of their jobs */
+	size_t decider_count, decider_cap;
 	struct blob **parts;
 	uint32_t *part_jobs;
 	uint64_t *part_first;            /* serial number of its first job; 0: it goes on with the one before */

@@ -129,6 +129,14 @@ static void submit_rows(struct core *core, const struct run *run, const struct i
 	};
 }
 
+static void job_begin(struct core *core, struct job *job)
+{
+	if (job->flags & JOB_EXPR)
+		job_judge(core, job, job_outlook(job), 0);
+	else if (job->pending == 0)
+		job_deps_met(core, job);
+}
+
 static enum err submit_new(struct core *core, const struct core_input *input, const uint8_t id[24],
 			   struct error *error)
 {
@@ -164,9 +172,9 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		if (job->flags & JOB_DUE_BY)
 			deadline_arm(core, job);
-		if (job->pending == 0)
-			job_deps_met(core, job);
+		job_begin(core, job);
 	}
+	jobs_settle(core);               /* what no condition lets begin */
 	submit_accepted(core, input, run->number, false);
 	return ERR_NONE;
 }

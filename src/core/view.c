@@ -170,7 +170,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cause = job->cause ? run_serial(job->run, job->cause - 1) + 1 : 0, .cpu_us = job->cpu_us,
 		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
-		.round = job->round,
+		.round = job->round, .untaken = (job->flags & JOB_UNTAKEN) != 0,
 		.held = !state_terminal(job->state) && job->flags & JOB_ON_HOLD,
 		.forgiven = (job->flags & JOB_FORGIVEN) != 0, .dead = (job->flags & JOB_DEAD) != 0,
 	};
@@ -335,6 +335,7 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 	row->retry_max = spec->retry_max;
 	row->gate_count = spec->gate_count;
 	row->gate_message = spec->gate_message;
+	row->when = spec->when;
 	if (detail >= VIEW_GRAPH) {
 		row->needs = spec->needs;
 		row->triggers = spec->triggers;
@@ -342,6 +343,7 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 	if (detail >= VIEW_FULL) {
 		row->command = command_line(spec, arena);
 		row->mode = spec->mode;
+		row->needs_text = spec->needs_text;
 		row->labels = spec->labels;
 		row->continue_on = spec->continue_on;
 		row->worker_death = spec->worker_death;

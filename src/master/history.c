@@ -179,6 +179,7 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 		.dead = (row->flags & ROW_JOB_DEAD) != 0,
 		.stop_cause = row->state == STATE_TIMED_OUT ? (uint64_t)row->stop_cause : 0,
 		.settled_by = row->stop_cause == EVENT_CANCEL ? 0 : (uint64_t)row->stop_cause,
+		.untaken = (row->flags & ROW_JOB_UNTAKEN) != 0,
 	};
 	if (row->worker > 0 && view_worker(master->core, (uint64_t)row->worker, NULL, &worker))
 		ret_row->worker = worker.name;

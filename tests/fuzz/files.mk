@@ -3,6 +3,7 @@
 
 fuzz_programs = \
 	tests/fuzz/fuzz_dagline \
+	tests/fuzz/fuzz_expr \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_input \
 	tests/fuzz/fuzz_pipeline
@@ -10,6 +11,10 @@ fuzz_programs = \
 tests_fuzz_fuzz_dagline_SOURCES = tests/fuzz/fuzz_dagline.c $(fuzz_main)
 tests_fuzz_fuzz_dagline_LDADD = $(all_libs)
 tests_fuzz_fuzz_dagline_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_expr_SOURCES = tests/fuzz/fuzz_expr.c $(fuzz_main)
+tests_fuzz_fuzz_expr_LDADD = $(all_libs)
+tests_fuzz_fuzz_expr_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 tests_fuzz_fuzz_frame_SOURCES = tests/fuzz/fuzz_frame.c $(fuzz_main)
 tests_fuzz_fuzz_frame_LDADD = $(all_libs)

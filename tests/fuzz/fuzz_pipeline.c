@@ -5,6 +5,7 @@
  */
 #include "base/check.h"
 #include "cli/pipeline.h"
+#include "proto/expr.h"
 #include "proto/limits.h"
 
 #define JOBS_LOOKED_AT 64
@@ -28,6 +29,8 @@ static void check_job(const struct dagline *dag, uint64_t index)
 	}
 	CHECK(spec.triggers.n == 0 || spec.triggers.n == spec.needs.n);
 	CHECK(spec.group <= index + 1);
+	CHECK(spec.needs_code.len == 0 || expr_check(spec.needs_code, spec.needs.n, NULL) == ERR_NONE);
+	CHECK(spec.when_code.len == 0 || expr_check(spec.when_code, spec.needs.n, NULL) == ERR_NONE);
 	record_encode(&bytes, REC_job_spec, &spec);
 	rest = buf_slice(&bytes);
 	CHECK(record_decode(REC_job_spec, &rest, &arena, &again, NULL) == ERR_NONE);

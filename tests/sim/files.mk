@@ -7,6 +7,7 @@ sim_sources = \
 	tests/sim/disk.c \
 	tests/sim/faults.c \
 	tests/sim/graph.c \
+	tests/sim/graph_conditions.c \
 	tests/sim/graph_fail.c \
 	tests/sim/graph_life.c \
 	tests/sim/graph_people.c \
@@ -18,6 +19,7 @@ sim_sources = \
 	tests/sim/oracle.c \
 	tests/sim/oracle.h \
 	tests/sim/oracle_bounds.c \
+	tests/sim/oracle_conditions.c \
 	tests/sim/oracle_fail.c \
 	tests/sim/oracle_life.c \
 	tests/sim/oracle_people.c \
@@ -37,11 +39,14 @@ sim_tests = \
 sim_other = \
 	tests/sim/README.md \
 	tests/sim/bugs/ack-before-commit.patch \
+	tests/sim/bugs/answers-kept-over-a-round.patch \
 	tests/sim/bugs/backoff-lost-at-load.patch \
 	tests/sim/bugs/bound-off-by-one.patch \
 	tests/sim/bugs/cascade-missed-through-a-diamond.patch \
 	tests/sim/bugs/cascade-stops-after-one-level.patch \
+	tests/sim/bugs/code-of-a-signal.patch \
 	tests/sim/bugs/codes-ignored.patch \
+	tests/sim/bugs/condition-forgotten-at-load.patch \
 	tests/sim/bugs/crash-limit-ignored.patch \
 	tests/sim/bugs/date-keeps-its-place.patch \
 	tests/sim/bugs/deadline-forgotten-at-load.patch \
@@ -61,6 +66,7 @@ sim_other = \
 	tests/sim/bugs/hold-forgotten-at-load.patch \
 	tests/sim/bugs/hold-of-a-run-ignored.patch \
 	tests/sim/bugs/hold-outlives-its-job.patch \
+	tests/sim/bugs/join-gives-up-early.patch \
 	tests/sim/bugs/key-forgotten-at-load.patch \
 	tests/sim/bugs/labels-ignored.patch \
 	tests/sim/bugs/letter-outlives-its-round.patch \

@@ -16,6 +16,7 @@
 #include "base/rand.h"
 #include "core/core.h"
 #include "core/view.h"
+#include "proto/expr.h"
 #include "proto/limits.h"
 #include "worker/ledger.h"
 
@@ -27,6 +28,19 @@
 
 /* ---- graphs that the client makes (graph.c) ---- */
 
+#define CONDITION_PARTS 4
+
+enum sim_condition_kind { CONDITION_CONST, CONDITION_STATE, CONDITION_CODE, CONDITION_NOT, CONDITION_GATE };
+
+struct sim_condition {
+	enum sim_condition_kind kind;
+	uint64_t need;                   /* STATE, CODE */
+	uint64_t value;                  /* CONST; a mask; a code; GATE: least */
+	enum expr_compare compare;
+	struct sim_condition *of[CONDITION_PARTS];
+	size_t count;
+};
+
 struct sim_graph {
 	uint8_t key[16];
 	uint8_t digest[32];
@@ -36,6 +50,7 @@ struct sim_graph {
 	uint32_t max_jobs;
 	uint32_t tenant;                 /* 0: who submits; else t1 to t3, which may have as many jobs out */
 	struct rec_job_spec *jobs;       /* in the arena */
+	struct sim_condition **needs_trees, **when_trees;        /* of jobs; NULL: the graph has none */
 	struct blob *body;
 	struct arena arena;
 	uint64_t run;                    /* as acknowledged; 0 until then */

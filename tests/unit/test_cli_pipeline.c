@@ -5,6 +5,7 @@
 
 #include "cli/pipeline.h"
 #include "greatest.h"
+#include "proto/expr.h"
 #include "proto/limits.h"
 
 static struct arena arena;
@@ -40,7 +41,7 @@ static struct rec_job_spec job(uint64_t index)
 static const char *drawn(const char *text)
 {
 	static char out[4096];
-	static const char *const triggers[] = { "", ":failed", ":done" };
+	static const char *const triggers[] = { "", ":failed", ":done", "?" };
 	size_t used = 0;
 
 	if (parse(text) != ERR_NONE)
@@ -262,6 +263,57 @@ TEST gates(void)
 	PASS();
 }
 
+/* What its needs and its condition are, as code in words. */
+static const char *coded(const char *text, uint64_t index)
+{
+	static char out[512];
+	static const char *const ops[] = { "", "true", "false", "state", "code", "not", "gate" };
+	size_t used = 0;
+	struct rec_job_spec spec;
+	struct expr_step step;
+
+	if (parse(text) != ERR_NONE)
+		return error.text;
+	spec = job(index);
+	for (int round = 0; round < 2; round++) {
+		struct slice code = round ? spec.when_code : spec.needs_code;
+
+		if (code.len > 0 && expr_check(code, spec.needs.n, &error) != ERR_NONE)
+			return error.text;
+		if (round)
+			used += (size_t)snprintf(out + used, sizeof(out) - used, "/ ");
+		while (expr_next(&code, &step))
+			used += (size_t)snprintf(out + used, sizeof(out) - used, "%s ", ops[step.op]);
+	}
+	return out;
+}
+
+#define ABC "jobs:\n  a: {run: x}\n  b: {run: x}\n  c: {run: x, matrix: {i: [1, 2]}}\n"
+
+TEST conditions_become_code(void)
+{
+	ASSERT_STR_EQ("state state state gate gate not gate / ", coded(ABC "  d: {run: x, needs: \"a && !(b || c)\"}\n", 4));
+	ASSERT_STR_EQ("/ code state gate not gate ", coded(ABC "  d: {run: x, when: \"a.code == 3 && !c:failed\"}\n", 4));
+	ASSERT_STR_EQ("state state gate / ", coded(ABC "  d: {run: x, needs: {any: 2, of: [a, c]}}\n", 4));
+	ASSERT_STR_EQ("/ code not ", coded(ABC "  d: {run: x, when: a.code != 3}\n", 4));
+	ASSERT_STR_EQ("/ false not ", coded("params: {p: y}\n" ABC "  d: {run: x, when: \"${params.p} != 'x'\"}\n", 4));
+	PASS();
+}
+
+TEST conditions_become_edges(void)
+{
+	ASSERT_STR_EQ("a b c[0] c[1] d<-a?,b?,c[0]?,c[1]?", drawn(ABC "  d: {run: x, needs: \"a && !(b || c)\"}\n"));
+	ASSERT_STR_EQ("a b c[0] c[1] d<-a:done,b", drawn(ABC "  d: {run: x, needs: [a, b], when: a.code == 3}\n"));
+	ASSERT_STR_EQ("a b c[0] c[1] d<-a,b", drawn(ABC "  d: {run: x, needs: [a.ok, b], when: a.code == 3}\n"));
+	ASSERT_STR_EQ("a b c[0] c[1] d<-a?,b", drawn(ABC "  d: {run: x, needs: b, when: a.code == 3}\n"));
+	ASSERT_STR_EQ("a b c[0] c[1] d<-a,b:failed", drawn(ABC "  d: {run: x, needs: \"a && b:failed\"}\n"));
+	ASSERT_STR_EQ("a b c[0] c[1] d<-a,c[0],c[1]", drawn(ABC "  d: {run: x, needs: {all: [a, c]}}\n"));
+	ASSERT_STR_EQ("a b<-a:done", drawn("jobs:\n  a: {run: x}\nfinally:\n  b: {run: x, when: a:failed}\n"));
+	ASSERT_EQ(ERR_NONE, parse("params: {p: \"x' || 'y\"}\n" ABC "  d: {run: x, when: \"'${params.p}' == 'x'\"}\n"));
+	ASSERT_STR_EQ("'x' || 'y' == 'x'", arena_strdup(&arena, job(4).when));
+	PASS();
+}
+
 struct bad {
 	const char *text;
 	unsigned line, column;
@@ -292,10 +344,25 @@ static const struct bad bad_ones[] = {
 	{ "jobs:\n  a: {command: 'x | y'}\n", 2, 16, ERR_INVALID, "needs a shell" },
 	{ "jobs:\n  a: {command: []}\n", 2, 16, ERR_INVALID, "between 1 and" },
 	{ A "  b: {run: x, needs: [aa]}\n", 3, 23, ERR_UNKNOWN_NAME, "job 'b' needs 'aa', which does not exist" },
-	{ A "  b: {run: x, needs: [a.bad]}\n", 3, 23, ERR_UNKNOWN_NAME, "a result is .ok, .failed or .done" },
-	{ A "  b: {run: x, needs: {a: bad}}\n", 3, 26, ERR_UNKNOWN_NAME, "a result is ok, failed or done" },
-	{ A "  b: {run: x, needs: a || a}\n", 3, 22, ERR_INVALID, "joined by && alone" },
-	{ A "  b: {run: x, needs: a &&}\n", 3, 22, ERR_SYNTAX, "missing beside &&" },
+	{ A "  b: {run: x, needs: [a.bad]}\n", 3, 23, ERR_UNKNOWN_NAME, "a result is ok, failed, done" },
+	{ A "  b: {run: x, needs: {a: bad}}\n", 3, 26, ERR_UNKNOWN_NAME, "a result is ok, failed, done" },
+	{ A "  b: {run: x, needs: a | a}\n", 3, 24, ERR_SYNTAX, "&& or || is expected" },
+	{ A "  b: {run: x, needs: a &&}\n", 3, 26, ERR_SYNTAX, "missing at the end" },
+	{ A "  b: {run: x, needs: (a}\n", 3, 22, ERR_SYNTAX, "isn't closed" },
+	{ A "  b: {run: x, needs: a ||}\n", 3, 26, ERR_SYNTAX, "missing at the end" },
+	{ A "  b: {run: x, needs: 'a || !c'}\n", 3, 22, ERR_UNKNOWN_NAME, "needs 'c', which does not exist" },
+	{ A "  b: {run: x, needs: {any: 2, of: [a]}}\n", 3, 28, ERR_INVALID, "a number between 1 and 1" },
+	{ A "  b: {run: x, needs: {any: 1, of: []}}\n", 3, 35, ERR_INVALID, "no job in this list" },
+	{ A "  b: {run: x, when: a.code}\n", 3, 21, ERR_SYNTAX, "compared with a number: a.code == 0" },
+	{ A "  b: {run: x, when: a.code == x}\n", 3, 31, ERR_INVALID, "not with 'x'" },
+	{ A "  b: {run: x, when: c.code == 1}\n", 3, 21, ERR_UNKNOWN_NAME, "needs 'c'" },
+	{ A "  b: {run: x, when: b.code == 1}\n", 3, 21, ERR_CYCLE, "needs itself" },
+	{ A "  b: {run: x, when: \"'x' < 'y'\"}\n", 3, 21, ERR_INVALID, "only numbers are larger" },
+	{ A "  b: {run: x, when: \"'x'\"}\n", 3, 21, ERR_SYNTAX, "== or != is missing" },
+	{ A "  b: {run: x, when: prod == 'prod'}\n", 3, 21, ERR_SYNTAX, "a text stands in quotes" },
+	{ A "  b: {run: x, when: [a]}\n", 3, 21, ERR_INVALID, "when is a text, not a list" },
+	{ A "  b: {run: x, when: a}\n  c: {run: x, when: \"d\"}\n  d: {run: x, when: c}\n", 4, 3, ERR_CYCLE, "c -> d -> c" },
+	{ "jobs:\n  a: {run: x, matrix: {b: [1, 2]}}\n  c: {run: x, when: a.code == 1}\n", 3, 21, ERR_INVALID, "is a fan-out" },
 	{ A "  b: {run: x, needs: a, parents: a}\n", 3, 34, ERR_DUPLICATE, "given already" },
 	{ A "  b: {run: x, needs: [a, a.failed]}\n", 3, 26, ERR_INVALID, "two different results of 'a'" },
 	{ A "  b: {run: x, needs: b}\n", 3, 22, ERR_CYCLE, "needs itself" },
@@ -430,6 +497,8 @@ int main(int argc, char **argv)
 	RUN_TEST(parameters);
 	RUN_TEST(matrices);
 	RUN_TEST(gates);
+	RUN_TEST(conditions_become_code);
+	RUN_TEST(conditions_become_edges);
 	RUN_TEST(errors_point_at_their_place);
 	RUN_TEST(errors_look_like_this);
 	RUN_TEST(limits);

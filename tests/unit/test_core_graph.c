@@ -169,7 +169,7 @@ TEST bad_needs_are_refused(void)
 	graph_job(&graph, "c", "b a");
 	ASSERT(refused(&graph, ERR_INVALID, "job 2 'c': needs: not in ascending order"));
 
-	needs[0] = 3;
+	needs[0] = 4;
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "a")->triggers.at = needs;
 	ASSERT(refused(&graph, ERR_INVALID, "triggers: unknown"));

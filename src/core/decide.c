@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Jobs whose needs or condition is an expression. Each has a net of knots that count what was answered: a
+ * knot is decided as soon as no open answer could change it, and tells the one above. So a parent that settles
+ * costs what asks of it, and a job is decided at the first moment at which it can be. The same is evaluated
+ * the plain way, over all parents at once, for loading and checking: truth comes from the rows alone.
+ */
+#include "core/internal.h"
+
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+#define KNOT (UINT32_C(1) << 31)         /* on the stack: a knot, not a leaf */
+
+enum truth { FALSE, TRUE, OPEN };
+
+struct leaf {                            /* a question */
+	uint32_t parent;                 /* index of the job; NONE: the answer is known */
+	uint32_t knot;
+	uint32_t value;                  /* a mask of states, or a code, or the answer */
+	uint8_t compare;                 /* enum expr_compare + 1; 0: a mask */
+};
+
+struct knot {
+	uint32_t up;
+	uint32_t least, of;
+	uint32_t yes, no;
+	bool negate;
+};
+
+struct decider {
+	uint32_t job;
+	uint32_t leaf_count, knot_count;
+	struct leaf *leaves;             /* by rising parent */
+	struct knot *knots;              /* the first is what it needs, the second its condition */
+};
+
+struct net {                             /* while it is made */
+	struct decider *decider;
+	size_t leaf_cap, knot_cap;
+	uint32_t *stack;
+	size_t depth, stack_cap;
+};
+
+/* --- making --- */
+
+static uint32_t knot_new(struct net *net, uint32_t least, uint32_t of, bool negate)
+{
+	struct decider *decider = net->decider;
+	size_t count = decider->knot_count;
+
+	GROW(decider->knots, count, net->knot_cap);
+	decider->knots[count] = (struct knot){ .up = NONE, .least = least, .of = of, .negate = negate };
+	return decider->knot_count++;
+}
+
+static void push(struct net *net, uint32_t value)
+{
+	GROW(net->stack, net->depth, net->stack_cap);
+	net->stack[net->depth++] = value;
+}
+
+static void push_leaf(struct net *net, struct leaf leaf)
+{
+	struct decider *decider = net->decider;
+	size_t count = decider->leaf_count;
+
+	GROW(decider->leaves, count, net->leaf_cap);
+	decider->leaves[count] = leaf;
+	push(net, decider->leaf_count++);
+}
+
+/* The last values become those of this knot. */
+static void pop_into(struct net *net, uint32_t knot, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t value = net->stack[--net->depth];
+
+		if (value & KNOT)
+			net->decider->knots[value & ~KNOT].up = knot;
+		else
+			net->decider->leaves[value].knot = knot;
+	}
+}
+
+static void net_code(struct net *net, const struct rec_job_spec *spec, struct slice code)
+{
+	struct expr_step step;
+	uint32_t knot;
+
+	while (expr_next(&code, &step)) {
+		switch (step.op) {
+		case EXPR_STATE:
+			for (uint64_t i = 0; i < step.b; i++)
+				push_leaf(net, (struct leaf){ .parent = (uint32_t)spec->needs.at[step.a + i],
+							      .value = (uint32_t)step.c });
+			break;
+		case EXPR_CODE:
+			push_leaf(net, (struct leaf){ .parent = (uint32_t)spec->needs.at[step.a],
+						      .value = (uint32_t)step.c, .compare = (uint8_t)(step.b + 1) });
+			break;
+		case EXPR_NOT:
+			knot = knot_new(net, 1, 1, true);
+			pop_into(net, knot, 1);
+			push(net, knot | KNOT);
+			break;
+		case EXPR_GATE:
+			knot = knot_new(net, (uint32_t)step.a, (uint32_t)step.b, false);
+			pop_into(net, knot, step.b);
+			push(net, knot | KNOT);
+			break;
+		default:
+			push_leaf(net, (struct leaf){ .parent = NONE, .value = step.op == EXPR_TRUE });
+			break;
+		}
+	}
+}
+
+/* All values on the stack must be true for this root. */
+static void net_root(struct net *net, uint32_t root)
+{
+	net->decider->knots[root].least = (uint32_t)net->depth;
+	net->decider->knots[root].of = (uint32_t)net->depth;
+	pop_into(net, root, net->depth);
+}
+
+static int leaf_order(const void *a, const void *b)
+{
+	const struct leaf *one = a, *other = b;
+
+	return (one->parent > other->parent) - (one->parent < other->parent);
+}
+
+static struct decider *decider_new(uint32_t job, const struct rec_job_spec *spec)
+{
+	struct decider *decider = mem_zalloc(sizeof(*decider));
+	struct net net = { .decider = decider };
+
+	decider->job = job;
+	knot_new(&net, 0, 0, false);
+	knot_new(&net, 0, 0, false);
+	for (size_t i = 0; i < spec->needs.n; i++) {
+		enum trigger trigger = spec->triggers.n ? (enum trigger)spec->triggers.at[i] : TRIGGER_OK;
+
+		if (trigger != TRIGGER_EXPR)
+			push_leaf(&net, (struct leaf){ .parent = (uint32_t)spec->needs.at[i], .value = expr_mask(trigger) });
+	}
+	net_code(&net, spec, spec->needs_code);
+	net_root(&net, 0);
+	net_code(&net, spec, spec->when_code);
+	net_root(&net, 1);
+	if (decider->leaf_count > 0)
+		qsort(decider->leaves, decider->leaf_count, sizeof(*decider->leaves), leaf_order);
+	mem_free(net.stack);
+	return decider;
+}
+
+static void decider_free(struct decider *decider)
+{
+	mem_free(decider->leaves);
+	mem_free(decider->knots);
+	mem_free(decider);
+}
+
+/* --- answers --- */
+
+static enum truth knot_truth(const struct knot *knot)
+{
+	if (knot->yes >= knot->least)
+		return knot->negate ? FALSE : TRUE;
+	if (knot->no > knot->of - knot->least)
+		return knot->negate ? TRUE : FALSE;
+	return OPEN;
+}
+
+static void answer(struct decider *decider, uint32_t at, bool yes)
+{
+	while (at != NONE) {
+		struct knot *knot = &decider->knots[at];
+		bool was_open = knot_truth(knot) == OPEN;
+
+		knot->yes += yes;
+		knot->no += !yes;
+		if (!was_open || knot_truth(knot) == OPEN)
+			return;
+		yes = knot_truth(knot) == TRUE;
+		at = knot->up;
+	}
+}
+
+static bool job_meets_code(const struct job *job, uint64_t compare, uint64_t value)
+{
+	return job->outcome == OUTCOME_EXIT && expr_code_meets((enum expr_compare)compare, job->code, value);
+}
+
+static bool leaf_true(const struct leaf *leaf, const struct job *parent)
+{
+	return leaf->compare ? job_meets_code(parent, leaf->compare - 1U, leaf->value) : leaf->value >> job_result(parent) & 1;
+}
+
+static uint32_t leaf_first(const struct decider *decider, uint32_t parent)
+{
+	uint32_t low = 0, high = decider->leaf_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (decider->leaves[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static enum outlook decider_outlook(const struct decider *decider)
+{
+	enum truth needs = knot_truth(&decider->knots[0]), when = knot_truth(&decider->knots[1]);
+
+	if (needs == FALSE)
+		return OUTLOOK_AGAINST;
+	if (when == FALSE)
+		return OUTLOOK_UNTAKEN;
+	return needs == TRUE && when == TRUE ? OUTLOOK_GO : OUTLOOK_OPEN;
+}
+
+static struct decider *decider_of(const struct job *job)
+{
+	const struct run *run = job->run;
+	size_t low = 0, high = run->decider_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (run->deciders[middle]->job <= job->index)
+			low = middle;
+		else
+			high = middle;
+	}
+	CHECK(low < run->decider_count && run->deciders[low]->job == job->index);
+	return run->deciders[low];
+}
+
+enum outlook job_outlook(const struct job *job)
+{
+	return decider_outlook(decider_of(job));
+}
+
+enum outlook job_answered(const struct job *job, const struct job *parent)
+{
+	struct decider *decider = decider_of(job);
+
+	for (uint32_t i = leaf_first(decider, parent->index);
+	     i < decider->leaf_count && decider->leaves[i].parent == parent->index; i++)
+		answer(decider, decider->leaves[i].knot, leaf_true(&decider->leaves[i], parent));
+	return decider_outlook(decider);
+}
+
+static void decider_reset(const struct run *run, struct decider *decider)
+{
+	for (uint32_t i = 0; i < decider->knot_count; i++)
+		decider->knots[i].yes = decider->knots[i].no = 0;
+	for (uint32_t i = 0; i < decider->leaf_count; i++) {
+		const struct leaf *leaf = &decider->leaves[i];
+		const struct job *parent = leaf->parent == NONE ? NULL : run_job(run, leaf->parent);
+
+		if (!parent)
+			answer(decider, leaf->knot, leaf->value != 0);
+		else if (state_terminal(parent->state))
+			answer(decider, leaf->knot, leaf_true(leaf, parent));
+	}
+}
+
+void job_ask_again(const struct job *job)
+{
+	decider_reset(job->run, decider_of(job));
+}
+
+/* --- with the run --- */
+
+void decider_add(struct run *run, const struct job *job, const struct rec_job_spec *spec)
+{
+	GROW(run->deciders, run->decider_count, run->decider_cap);
+	run->deciders[run->decider_count++] = decider_new(job->index, spec);
+}
+
+void deciders_drop(struct run *run, uint32_t from)
+{
+	while (run->decider_count > 0 && run->deciders[run->decider_count - 1]->job >= from)
+		decider_free(run->deciders[--run->decider_count]);
+	if (from > 0)
+		return;
+	mem_free(run->deciders);
+	run->deciders = NULL;
+	run->decider_cap = 0;
+}
+
+/* --- the plain way --- */
+
+static enum truth gate_truth(const uint8_t *values, uint64_t least, uint64_t of)
+{
+	uint64_t yes = 0, no = 0;
+
+	for (uint64_t i = 0; i < of; i++) {
+		yes += values[i] == TRUE;
+		no += values[i] == FALSE;
+	}
+	return yes >= least ? TRUE : no > of - least ? FALSE : OPEN;
+}
+
+static enum truth asked(const struct run *run, const struct rec_job_spec *spec, uint64_t need, const struct expr_step *step)
+{
+	const struct job *parent = run_job(run, (uint32_t)spec->needs.at[need]);
+
+	if (!state_terminal(parent->state))
+		return OPEN;
+	if (step->op == EXPR_CODE)
+		return job_meets_code(parent, step->b, step->c) ? TRUE : FALSE;
+	return step->c >> job_result(parent) & 1 ? TRUE : FALSE;
+}
+
+static enum truth code_truth(const struct run *run, const struct rec_job_spec *spec, struct slice code)
+{
+	struct buf stack = { 0 };
+	struct expr_step step;
+	enum truth truth;
+
+	if (code.len == 0)
+		return TRUE;
+	while (expr_next(&code, &step)) {
+		switch (step.op) {
+		case EXPR_STATE:
+			for (uint64_t i = 0; i < step.b; i++)
+				buf_add_byte(&stack, (uint8_t)asked(run, spec, step.a + i, &step));
+			break;
+		case EXPR_CODE:
+			buf_add_byte(&stack, (uint8_t)asked(run, spec, step.a, &step));
+			break;
+		case EXPR_NOT:
+			truth = (enum truth)stack.data[stack.len - 1];
+			stack.data[stack.len - 1] = (uint8_t)(truth == OPEN ? OPEN : truth == TRUE ? FALSE : TRUE);
+			break;
+		case EXPR_GATE:
+			truth = gate_truth(stack.data + stack.len - step.b, step.a, step.b);
+			stack.len -= step.b;
+			buf_add_byte(&stack, (uint8_t)truth);
+			break;
+		default:
+			buf_add_byte(&stack, step.op == EXPR_TRUE ? TRUE : FALSE);
+			break;
+		}
+	}
+	truth = (enum truth)stack.data[0];
+	buf_free(&stack);
+	return truth;
+}
+
+void job_stand(const struct job *job, struct standing *standing)
+{
+	struct slice bytes = job_spec_bytes(job);
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+	enum truth needs, when;
+
+	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+	needs = code_truth(job->run, &spec, spec.needs_code);
+	when = code_truth(job->run, &spec, spec.when_code);
+	standing->against |= needs == FALSE;
+	standing->untaken = when == FALSE;
+	if (needs == OPEN || when == OPEN)
+		standing->asked++;
+	arena_free(&arena);
+}
+
+enum outlook standing_outlook(struct standing standing)
+{
+	if (standing.against)
+		return OUTLOOK_AGAINST;
+	if (standing.untaken)
+		return OUTLOOK_UNTAKEN;
+	return standing.asked > 0 ? OUTLOOK_OPEN : OUTLOOK_GO;
+}
+
+/* What the net counted is what counting again gives. */
+void decider_check(const struct job *job)
+{
+	const struct decider *decider = decider_of(job);
+	struct decider again = *decider;
+
+	again.knots = mem_alloc(decider->knot_count * sizeof(*again.knots));
+	memcpy(again.knots, decider->knots, decider->knot_count * sizeof(*again.knots));
+	decider_reset(job->run, &again);
+	for (uint32_t i = 0; i < decider->knot_count; i++)
+		CHECK(again.knots[i].yes == decider->knots[i].yes && again.knots[i].no == decider->knots[i].no);
+	mem_free(again.knots);
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Needs and conditions that are expressions; and the shapes of graphs that must stay right, each by its name.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 8
+state() { job_state last "$1"; }
+
+cat >switch.yaml <<'END'
+params: {env: prod, code: "3"}
+jobs:
+  check: {run: 'exit ${params.code}'}
+  lint: {run: "true"}
+  c: {run: "false"}
+  three: {run: echo three, when: "check.code == 3 && !lint:failed"}
+  four: {run: echo four, needs: [check], when: "check.code == 4"}
+  behind: {run: echo, needs: [four]}
+  x: {run: echo x, needs: "lint && (check:ok || !c)"}
+  prod: {run: echo p, when: "${params.env} == 'prod'"}
+finally:
+  f: {run: echo f, when: "four:skipped && c.code != 0"}
+END
+titan --timeout 30s run -w switch.yaml >/dev/null 2>&1
+is "dynamic branches: the one that the exit code names runs" "$(state three) $(state four) $(state behind)" "succeeded skipped skipped"
+is "needs may have && || ! and parentheses" "$(state x)" succeeded
+is "a text is compared with a parameter" "$(state prod)" succeeded
+is "a final job may have a condition" "$(state f)" succeeded
+like "why it was skipped is told" "$(titan show last/four)" 'its condition was false: check.code == 4'
+is "explain has the reason" "$(titan --json explain last/four | jq -r .reason)" condition
+like "what is behind it has its cause" "$(titan show last/behind)" 'because four was skipped'
+titan --timeout 30s run -w -p code=4 -p env=dev switch.yaml >/dev/null 2>&1
+is "another parameter takes the other branch" "$(state three) $(state four) $(state behind) $(state prod)" \
+	"skipped succeeded succeeded skipped"
+
+cat >join.yaml <<'END'
+jobs:
+  a: {run: "true"}
+  b: {run: "true"}
+  slow: {run: 'while [ ! -e "$GO" ]; do sleep 0.05; done', env: {GO: "HERE/go"}}
+  two: {run: touch HERE/go, needs: {any: 2, of: [a, b, slow]}}
+  all: {run: "true", needs: {all: [a, b, slow]}}
+END
+sed -i "s,HERE,$PWD,g" join.yaml
+exits "two of three go while the third still runs, which they let end" 0 titan --timeout 30s run -w join.yaml
+exits "a condition on one line" 1 titan --timeout 30s run -w -e "a -> b -> c; a='exit 5'; b='echo hi' when='a.code == 5'; c=true"
+is "is taken" "$(state b) $(state c)" "succeeded succeeded"
+
+exits "sequence" 0 titan --timeout 30s run -w -e "a -> b -> c; a=true; b=true; c=true"
+exits "diamond" 0 titan --timeout 30s run -w -e "a -> {b, c} -> d; a=true; b=true; c=true; d=true"
+exits "fan-out of 15 and fan-in" 0 titan --timeout 30s run -w -e "a -> b*15 -> c; a=true; b=true; c=true"
+exits "fan-out of 2,000 and fan-in" 0 titan --timeout 120s run -w -e "a -> b*2000 -> c; a=true; b=true; c=true"
+exits "chain of 500" 0 titan --timeout 120s run -w -e "$(printf 'j%d -> ' $(seq 499))j500; $(printf 'j%d=true; ' $(seq 500))"
+mkdir words
+for i in 0 1 2; do echo "a b a" >words/$i; done
+exits "MapReduce" 0 titan --timeout 30s run -w -e "map*3 -> reduce; map='wc -w < $PWD/words/\$i > $PWD/words/\$i.n'; reduce='cat $PWD/words/*.n | paste -sd+ | bc'"
+is "its result" "$(titan logs last/reduce | tail -n 1)" 9
+
+printf 'jobs:\n  a: {run: x, needs: "b || c"}\n  b: {run: x, when: "a.code == 1"}\n  c: {run: x}\n' >bad.yaml
+exits "a cycle through conditions is refused" 2 titan run bad.yaml
+like "and named" "$err" 'a -> b -> a'
+printf 'jobs:\n  load: {run: x}\n  b: {run: x, needs: "load || laod"}\n' >bad.yaml
+exits "an unknown parent is refused" 2 titan run bad.yaml
+like "with the one that was meant" "$err" "needs 'laod', which does not exist"
+printf 'jobs:\n  a: {run: x}\n  a: {run: y}\n' >bad.yaml
+exits "a job that is there twice is refused" 2 titan run bad.yaml
+done_testing

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Needs and conditions that are expressions: random trees, kept for the oracle, and the code that they stand for. */
+#include "sim.h"
+
+#define DEPTH 3
+
+static struct sim_condition *condition_new(struct sim_graph *graph, enum sim_condition_kind kind)
+{
+	struct sim_condition *condition = arena_zalloc(&graph->arena, 1, sizeof(*condition));
+
+	condition->kind = kind;
+	return condition;
+}
+
+static struct sim_condition *condition_leaf(struct rand_state *rand, struct sim_graph *graph, size_t needs)
+{
+	static const enum job_state ends[] = { STATE_SUCCEEDED, STATE_FAILED, STATE_TIMED_OUT, STATE_CANCELLED,
+					       STATE_DENIED, STATE_SKIPPED };
+	uint64_t kind = rand_below(rand, 12);
+	struct sim_condition *leaf = condition_new(graph, kind == 0 ? CONDITION_CONST : kind < 4 ? CONDITION_CODE : CONDITION_STATE);
+
+	leaf->need = rand_below(rand, needs);
+	leaf->value = leaf->kind == CONDITION_CONST ? rand_below(rand, 2) : rand_below(rand, 6);
+	leaf->compare = (enum expr_compare)rand_below(rand, EXPR_COMPARE_COUNT);
+	if (leaf->kind == CONDITION_STATE)
+		leaf->value = 1u << STATE_SUCCEEDED;
+	for (size_t i = 0; leaf->kind == CONDITION_STATE && i < 6; i++)
+		if (rand_below(rand, 5) == 0)
+			leaf->value |= 1u << ends[i];
+	return leaf;
+}
+
+static struct sim_condition *condition_make(struct rand_state *rand, struct sim_graph *graph, size_t needs, unsigned depth)
+{
+	struct sim_condition *condition;
+
+	if (depth == 0 || rand_below(rand, 3) == 0)
+		return condition_leaf(rand, graph, needs);
+	condition = condition_new(graph, rand_below(rand, 4) ? CONDITION_GATE : CONDITION_NOT);
+	condition->count = condition->kind == CONDITION_NOT ? 1 : 1 + rand_below(rand, CONDITION_PARTS);
+	condition->value = 1 + rand_below(rand, condition->count);
+	for (size_t i = 0; i < condition->count; i++)
+		condition->of[i] = condition_make(rand, graph, needs, depth - 1);
+	return condition;
+}
+
+static void condition_encode(const struct sim_condition *condition, struct buf *code)
+{
+	for (size_t i = 0; i < condition->count; i++)
+		condition_encode(condition->of[i], code);
+	switch (condition->kind) {
+	case CONDITION_CONST:
+		expr_put(code, (struct expr_step){ .op = condition->value ? EXPR_TRUE : EXPR_FALSE });
+		break;
+	case CONDITION_STATE:
+		expr_put(code, (struct expr_step){ EXPR_STATE, condition->need, 1, condition->value });
+		break;
+	case CONDITION_CODE:
+		expr_put(code, (struct expr_step){ EXPR_CODE, condition->need, condition->compare, condition->value });
+		break;
+	case CONDITION_NOT:
+		expr_put(code, (struct expr_step){ .op = EXPR_NOT });
+		break;
+	case CONDITION_GATE:
+		expr_put(code, (struct expr_step){ EXPR_GATE, condition->value, condition->count, 0 });
+		break;
+	}
+}
+
+static struct slice condition_code(struct rand_state *rand, struct sim_graph *graph, size_t needs, struct sim_condition **ret)
+{
+	struct buf code = { 0 };
+	struct slice copy;
+
+	*ret = condition_make(rand, graph, needs, DEPTH);
+	condition_encode(*ret, &code);
+	copy = arena_copy(&graph->arena, buf_slice(&code));
+	buf_free(&code);
+	return copy;
+}
+
+void graph_conditions(struct rand_state *rand, struct sim_graph *graph)
+{
+	graph->needs_trees = arena_zalloc(&graph->arena, graph->count, sizeof(struct sim_condition *));
+	graph->when_trees = arena_zalloc(&graph->arena, graph->count, sizeof(struct sim_condition *));
+	for (uint32_t i = 0; i < graph->count; i++) {
+		struct rec_job_spec *job = &graph->jobs[i];
+		uint64_t *triggers = arena_zalloc(&graph->arena, job->needs.n + 1, sizeof(*triggers));
+
+		if (job->needs.n == 0 || rand_below(rand, 2))
+			continue;
+		if (rand_below(rand, 3))
+			job->needs_code = condition_code(rand, graph, job->needs.n, &graph->needs_trees[i]);
+		else
+			job->when_code = condition_code(rand, graph, job->needs.n, &graph->when_trees[i]);
+		for (size_t k = 0; k < job->needs.n; k++)
+			triggers[k] = rand_below(rand, 4) ? TRIGGER_EXPR : job->triggers.n ? job->triggers.at[k] : TRIGGER_OK;
+		job->triggers = (struct u64_list){ .at = triggers, .n = job->needs.n };
+	}
+}

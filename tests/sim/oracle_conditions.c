@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Expressions: what starts may start, what is skipped had to be, and nothing that is decided waits on. */
+#include "oracle.h"
+
+enum answer { NO, YES, OPEN };
+
+static enum answer answer_leaf(struct sim_world *world, const struct sim_condition *leaf, uint64_t parent)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_job, parent);
+	enum job_state state = row ? (enum job_state)row->job.state : STATE_WAITING;
+	uint64_t code = row ? (uint64_t)row->job.code : 0;
+
+	if (!state_terminal(state))
+		return OPEN;
+	if (leaf->kind == CONDITION_STATE)
+		return leaf->value & 1u << oracle_result(world, parent, state) ? YES : NO;
+	if (row->job.outcome != OUTCOME_EXIT)
+		return NO;
+	switch (leaf->compare) {
+	case EXPR_EQ:
+		return code == leaf->value ? YES : NO;
+	case EXPR_LT:
+		return code < leaf->value ? YES : NO;
+	case EXPR_LE:
+		return code <= leaf->value ? YES : NO;
+	case EXPR_GT:
+		return code > leaf->value ? YES : NO;
+	default:
+		return code >= leaf->value ? YES : NO;
+	}
+}
+
+static enum answer ask(struct sim_world *world, const struct sim_condition *condition, const struct rec_job_spec *spec,
+		       uint64_t first)
+{
+	uint64_t sure = 0, possible = 0;
+	enum answer answer;
+
+	if (!condition)
+		return YES;
+	if (condition->kind == CONDITION_CONST)
+		return condition->value ? YES : NO;
+	if (condition->kind == CONDITION_STATE || condition->kind == CONDITION_CODE)
+		return answer_leaf(world, condition, first + spec->needs.at[condition->need]);
+	for (size_t i = 0; i < condition->count; i++) {
+		answer = ask(world, condition->of[i], spec, first);
+		sure += answer == YES;
+		possible += answer != NO;
+	}
+	if (condition->kind == CONDITION_NOT)
+		return sure ? NO : possible ? OPEN : YES;
+	return sure >= condition->value ? YES : possible < condition->value ? NO : OPEN;
+}
+
+static void conditions_start(struct sim_world *world, const struct oracle_start *start)
+{
+	size_t index = (size_t)(start->spec - start->graph->jobs);
+
+	if (start->row->flags & ROW_JOB_LOOSE || !start->graph->needs_trees)
+		return;
+	if (ask(world, start->graph->needs_trees[index], start->spec, start->first) != YES ||
+	    ask(world, start->graph->when_trees[index], start->spec, start->first) != YES)
+		world_fail(world, "job %u starts against its condition", (unsigned)start->job->job);
+}
+
+/* What settled: each job that asks about it, and is against by now, was skipped in the same transaction. */
+static void conditions_told(struct sim_world *world, const struct sim_graph *graph, uint64_t first, uint64_t parent)
+{
+	for (uint32_t i = 0; i < graph->count; i++) {
+		const struct rec_job_spec *spec = &graph->jobs[i];
+		const struct row *row = disk_get(&world->disk, TABLE_job, first + i);
+		bool asks = false;
+
+		for (size_t k = 0; k < spec->needs.n; k++)
+			asks = asks || first + spec->needs.at[k] == parent;
+		if (!asks || (!graph->needs_trees[i] && !graph->when_trees[i]) || (row && row->job.flags & ROW_JOB_LOOSE))
+			continue;
+		if (ask(world, graph->needs_trees[i], spec, first) != NO && ask(world, graph->when_trees[i], spec, first) != NO)
+			continue;
+		if (!row || !state_terminal((enum job_state)row->job.state))
+			world_fail(world, "job %u is decided against and goes on", (unsigned)(first + i));
+	}
+}
+
+static void conditions_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
+			     const struct rec_job_spec *spec, int64_t wall_ms)
+{
+	uint64_t first = 0;
+	const struct sim_graph *graph = oracle_graph(world, event->job, &first);
+	size_t index = graph ? (size_t)(event->job - first) : 0;
+
+	(void)wall_ms;
+	/* The rows are those of the end of the turn: an event of an earlier round in it can't be judged by them. */
+	if (!graph || !graph->needs_trees || !spec || (uint64_t)job->row.round != job->event_round)
+		return;
+	if (event->event == EVENT_CONDITION_FALSE && !(job->row.flags & ROW_JOB_LOOSE) &&
+	    ask(world, graph->when_trees[index], spec, first) != NO)
+		world_fail(world, "job %u is skipped, and its condition isn't false", (unsigned)event->job);
+	if (state_terminal((enum job_state)event->to) && event->to == (uint64_t)job->row.state)
+		conditions_told(world, graph, first, event->job);
+}
+
+const struct oracle_check oracle_conditions = { .event = conditions_event, .start = conditions_start };

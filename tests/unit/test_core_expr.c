@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Needs and conditions that are expressions: decided early, once, again in a new round, and after a restart. */
+#include "proto/expr.h"
+#include "tests/unit/core_rig.h"
+
+/* The job's parents count only in its code: its triggers say so. */
+static void only_asked(struct graph *graph, struct rec_job_spec *spec)
+{
+	uint64_t *triggers = arena_alloc(&graph->arena, 64 * sizeof(*triggers));
+
+	for (size_t i = 0; i < spec->needs.n; i++)
+		triggers[i] = TRIGGER_EXPR;
+	spec->triggers.at = triggers;
+}
+
+static struct slice code_of(struct graph *graph, const struct expr_step *steps, size_t count)
+{
+	struct buf buf = { 0 };
+	struct slice code;
+
+	for (size_t i = 0; i < count; i++)
+		expr_put(&buf, steps[i]);
+	code = arena_copy(&graph->arena, buf_slice(&buf));
+	buf_free(&buf);
+	return code;
+}
+
+#define CODE(graph, ...) \
+	code_of(graph, (const struct expr_step[]){ __VA_ARGS__ }, \
+		sizeof((const struct expr_step[]){ __VA_ARGS__ }) / sizeof(struct expr_step))
+#define OK_OF(first, count) { EXPR_STATE, first, count, 1u << STATE_SUCCEEDED }
+#define GATE(least, of) { EXPR_GATE, least, of, 0 }
+
+static uint64_t submit_join(struct rig *rig, uint64_t least)
+{
+	struct graph graph = { 0 };
+	struct rec_job_spec *join;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	graph_job(&graph, "c", "");
+	join = graph_job(&graph, "join", "a b c");
+	only_asked(&graph, join);
+	join->needs_code = CODE(&graph, OK_OF(0, 3), GATE(least, 3));
+	graph_job(&graph, "behind", "join");
+	return rig_submit(rig, &graph);
+}
+
+TEST two_of_three_go_early(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = submit_join(rig, 2);
+
+	rig_hello(rig, "w", 2);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "join"));
+	rig_run_one(rig, 0);
+	ASSERT(strcmp("waiting", rig_state_named(rig, run, "join")) != 0);
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "c"));
+	rig_restart(rig);
+	ASSERT(strcmp("waiting", rig_state_named(rig, run, "join")) != 0);
+	rig_hello(rig, "w", 2);
+	rig_pass(rig, 1);
+	rig_run_all(rig);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "behind"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST two_of_three_fail_early(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = submit_join(rig, 2);
+
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "join"));
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "join"));
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "behind"));
+	ASSERT_EQ(rig_named(rig, run, "b") + 1, rig_job(rig, rig_named(rig, run, "join")).cause);
+	ASSERT(!rig_job(rig, rig_named(rig, run, "join")).untaken);
+	rig_run_all(rig);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "join"));
+	rig_free(rig);
+	PASS();
+}
+
+/* check.code == 3 -> three, check.code == 4 -> four, and what is behind them. */
+static uint64_t submit_switch(struct rig *rig)
+{
+	struct graph graph = { 0 };
+
+	graph_job(&graph, "check", "");
+	graph_job(&graph, "three", "check*")->when_code = CODE(&graph, { EXPR_CODE, 0, EXPR_EQ, 3 });
+	graph_job(&graph, "four", "check*")->when_code = CODE(&graph, { EXPR_CODE, 0, EXPR_EQ, 4 });
+	graph_job(&graph, "behind", "four");
+	graph_job(&graph, "last", "three* four*");
+	return rig_submit(rig, &graph);
+}
+
+TEST a_condition_takes_one_branch(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = submit_switch(rig);
+
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 3);
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "three"));
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "four"));
+	ASSERT(rig_job(rig, rig_named(rig, run, "four")).untaken);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "behind"));
+	ASSERT(!rig_job(rig, rig_named(rig, run, "behind")).untaken);
+	rig_restart(rig);
+	ASSERT(rig_job(rig, rig_named(rig, run, "four")).untaken);
+	rig_hello(rig, "w", 1);
+	rig_pass(rig, 1);
+	rig_run_all(rig);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "last"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST another_round_takes_another_branch(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = submit_switch(rig);
+
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 3);
+	rig_act(rig, ACT_RETRY, run, "check", RETRY_FROM);
+	ASSERT_EQ(0, rig->errors);
+	/* The branch that was taken holds an attempt: it stays, and counts no more. */
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "four"));
+	ASSERT(!rig_job(rig, rig_named(rig, run, "four")).untaken);
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 4);
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "four"));
+	rig_run_all(rig);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "behind"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_parent_runs_again_before_all_have_answered(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = submit_join(rig, 2);
+
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 0);
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_EQ(0, rig->errors);
+	rig_run_one(rig, 0);             /* b */
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "join"));
+	rig_run_all(rig);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "join"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_is_known_at_once_is_decided_at_once(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "never", "a")->when_code = CODE(&graph, { .op = EXPR_FALSE });
+	graph_job(&graph, "alone", "")->when_code = CODE(&graph, { .op = EXPR_FALSE }, { .op = EXPR_NOT });
+	graph_job(&graph, "behind", "never");
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "never"));
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "behind"));
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "alone"));
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_wide_join_costs_its_answers(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *join;
+	char name[32];
+	uint64_t run, all[2000], triggers[2000];
+
+	rig->reload_every = 331;
+	rig_hello(rig, "w", 16);
+	for (int i = 0; i < 2000; i++) {
+		snprintf(name, sizeof(name), "leaf-%d", i);
+		graph_job(&graph, name, "");
+		all[i] = (uint64_t)i;
+		triggers[i] = TRIGGER_EXPR;
+	}
+	join = graph_job(&graph, "join", "");
+	join->needs = (struct u64_list){ .at = all, .n = 2000 };
+	join->triggers = (struct u64_list){ .at = triggers, .n = 2000 };
+	join->needs_code = CODE(&graph, OK_OF(0, 2000), GATE(1990, 2000));
+	run = rig_submit(rig, &graph);
+	for (int i = 0; i < 1989; i++)
+		rig_run_one(rig, i < 10);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "join"));
+	ASSERT_EQ(12, rig_run_all(rig));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "join"));
+	rig_free(rig);
+	PASS();
+}
+
+static bool refused(const struct expr_step *steps, size_t count, const char *words)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	bool is;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a")->when_code = code_of(&graph, steps, count);
+	is = rig_submit(rig, &graph) == 0 && rig_error_says(rig, ERR_INVALID, words);
+	rig_free(rig);
+	return is;
+}
+
+#define REFUSED(words, ...) \
+	ASSERT(refused((const struct expr_step[]){ __VA_ARGS__ }, \
+		       sizeof((const struct expr_step[]){ __VA_ARGS__ }) / sizeof(struct expr_step), words))
+
+TEST code_that_is_wrong_is_refused(void)
+{
+	struct expr_step deep[LIMIT_EXPR_DEPTH + 2] = { OK_OF(0, 1) };
+
+	REFUSED("a need that there isn't", OK_OF(1, 1));
+	REFUSED("a need that there isn't", OK_OF(0, 2));
+	REFUSED("a need that there isn't", OK_OF(0, 0));
+	REFUSED("isn't one of an end", { EXPR_STATE, 0, 1, 1u << STATE_READY });
+	REFUSED("no such comparison", { EXPR_CODE, 0, EXPR_COMPARE_COUNT, 0 });
+	REFUSED("a value is missing", { .op = EXPR_NOT });
+	REFUSED("a value is missing", OK_OF(0, 1), GATE(1, 2));
+	REFUSED("more than there are, or none", OK_OF(0, 1), GATE(0, 1));
+	REFUSED("more than there are, or none", OK_OF(0, 1), GATE(2, 1));
+	REFUSED("no single value", OK_OF(0, 1), OK_OF(0, 1));
+	for (size_t i = 1; i < LIMIT_EXPR_DEPTH + 2; i++)
+		deep[i].op = EXPR_NOT;
+	ASSERT(refused(deep, LIMIT_EXPR_DEPTH + 2, "nested too deep"));
+	PASS();
+}
+
+SUITE(expressions)
+{
+	RUN_TEST(two_of_three_go_early);
+	RUN_TEST(two_of_three_fail_early);
+	RUN_TEST(a_condition_takes_one_branch);
+	RUN_TEST(another_round_takes_another_branch);
+	RUN_TEST(a_parent_runs_again_before_all_have_answered);
+	RUN_TEST(what_is_known_at_once_is_decided_at_once);
+	RUN_TEST(a_wide_join_costs_its_answers);
+	RUN_TEST(code_that_is_wrong_is_refused);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(expressions);
+	GREATEST_MAIN_END();
+}
