@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 
+#define BULK_NAMED 5
+
 static const struct column act_columns[] = {
 	{ "target", "target", false },
 	{ "changed", "changed", true },
@@ -56,6 +58,53 @@ int act_send(struct cli *cli, struct msg_act *act, const char *what)
 	return 0;
 }
 
+/* How many jobs are called encode[0], encode[1] and so on; the first of them, for people. */
+static enum err count_fan_out(struct cli *cli, const struct selector *selector, struct slice stem, size_t *ret_count,
+			      struct buf *names)
+{
+	struct rec_job_row *jobs;
+	size_t job_count, count = 0;
+	enum err err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
+
+	for (size_t i = 0; err == ERR_NONE && i < job_count; i++) {
+		struct slice name = jobs[i].name;
+
+		if (name.len <= stem.len || memcmp(name.data, stem.data, stem.len) != 0 || name.data[stem.len] != '[')
+			continue;
+		if (count++ < BULK_NAMED) {
+			buf_add_str(names, count > 1 ? ", " : "");
+			text_escape(names, name, TEXT_KEEP_NONE);
+		}
+	}
+	*ret_count = count;
+	return err;
+}
+
+enum err act_confirm(struct cli *cli, const struct selector *selector)
+{
+	struct slice stem = selector->job;
+	struct rec_job_row job;
+	struct buf question = { 0 }, names = { 0 };
+	size_t count = 0;
+	enum err err;
+
+	if (stem.len > 3 && memcmp(stem.data + stem.len - 3, "[*]", 3) == 0)
+		stem.len -= 3;
+	/* A name that is whole is one job; what isn't there at all the master says. */
+	if (cli->settings.yes || stem.len == 0 || stem.data[stem.len - 1] == ']' ||
+	    cli_query_job(cli, &(struct selector){ .run = selector->run, .job = stem }, &cli->arena, &job) != ERR_NOT_FOUND)
+		return ERR_NONE;
+	err = count_fan_out(cli, selector, stem, &count, &names);
+	if (err == ERR_NONE && count > 0) {
+		buf_addf(&question, "%s of %zu jobs (%s%s)", cli->invocation->command->verb, count,
+			 buf_cstr(&names), count > BULK_NAMED ? ", ..." : "");
+		err = cli_confirm(cli, buf_cstr(&question));
+	}
+	buf_free(&question);
+	buf_free(&names);
+	return err == ERR_NOT_FOUND ? ERR_NONE : err;
+}
+
 enum err act_select(struct cli *cli, struct msg_act *act)
 {
 	struct selector selector;
@@ -69,7 +118,7 @@ enum err act_select(struct cli *cli, struct msg_act *act)
 		return err;
 	act->run = selector.run;
 	act->job = selector.job;
-	return ERR_NONE;
+	return act_confirm(cli, &selector);
 }
 
 static enum err read_scope(struct cli *cli, struct msg_act *act)

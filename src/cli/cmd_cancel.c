@@ -2,6 +2,7 @@
 /* titan cancel. What has ended already is told and keeps nobody from cancelling the rest. */
 #include <inttypes.h>
 
+#include "cli/act.h"
 #include "cli/cli.h"
 #include "cli/follow.h"
 
@@ -45,6 +46,9 @@ int cmd_cancel(struct cli *cli)
 	/* All are understood before the first one is cancelled. */
 	for (size_t i = 0; i < count; i++)
 		if (cli_select(cli, cli->invocation->args[i], &selectors[i]) != ERR_NONE)
+			return cli_fail(cli);
+	for (size_t i = 0; i < count; i++)
+		if (act_confirm(cli, &selectors[i]) != ERR_NONE)
 			return cli_fail(cli);
 	for (size_t i = 0; i < count; i++) {
 		enum err err = cancel_one(cli, cli->invocation->args[i], &selectors[i], &records);

@@ -116,6 +116,19 @@ run=$(titan run -e "missing; missing=/no/such/program")
 exits "what can't be started" 1 titan --timeout 10s wait "$run"
 like "names the program" "$(titan show "$run/missing")" 'No such file or directory: /no/such/program'
 
+# All of a fan-out.
+run=$(titan run -e "later -> e*4; later=true delay=1h; e=true")
+exits "a fan-out is many jobs: without a yes nothing is done" 2 titan hold "$run/e"
+like "but they are counted and named" "$err" 'hold of 4 jobs \(e\[0\], e\[1\]'
+exits "with it all are held" 0 titan -y --json hold "$run/e"
+is "and counted" "$(printf %s "$out" | jq .changed)" 4
+exits "also by a star" 0 titan -y --json release "$run/e[*]"
+is "and counted" "$(printf %s "$out" | jq .changed)" 4
+exits "one of them is one" 0 titan hold "$run/e[2]"
+exits "cancelled together" 0 titan -y cancel "$run/e"
+is "they are" "$(job_state "$run" 'e[3]')" cancelled
+titan -y cancel "$run" >/dev/null
+
 # What the master would refuse is refused before, with its place.
 printf 'jobs:\n  g: {approval: {from: [ana, ana]}}\n' >twice.yaml
 exits "somebody is named twice" 2 titan validate twice.yaml
