@@ -32,6 +32,7 @@ man_pages = \
 	man/titan-show.1 \
 	man/titan-states.7 \
 	man/titan-status.1 \
+	man/titan-tenant.1 \
 	man/titan-up.1 \
 	man/titan-validate.1 \
 	man/titan-version.1 \
