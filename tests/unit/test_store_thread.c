@@ -5,6 +5,8 @@
 #include "greatest.h"
 #include "store_box.h"
 
+#include "store/backup.h"
+
 #define HOUR_NS (3600 * NS_PER_S)
 
 TEST turns_come_back_in_order(void)
@@ -224,6 +226,82 @@ TEST what_was_reported_survives_a_kill(void)
 	PASS();
 }
 
+static long count_jobs(const char *path)
+{
+	sqlite3 *handle;
+	sqlite3_stmt *statement = NULL;
+	long count = -1;
+
+	if (sqlite3_open(path, &handle) == SQLITE_OK &&
+	    sqlite3_prepare_v2(handle, "SELECT count(*) FROM job", -1, &statement, NULL) == SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		count = (long)sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(handle);
+	return count;
+}
+
+static struct outbox *many_jobs(uint64_t number, int64_t first, int64_t count)
+{
+	struct outbox *turn = box_turn(number);
+
+	for (int64_t job = 0; job < count; job++)
+		box_job(turn, 1, first + job, STATE_READY);
+	return turn;
+}
+
+/* Commits go on between its pages; what was committed before it was asked for is in it. */
+TEST a_copy_holds_up_nobody(void)
+{
+	struct store *store = box_start(0);
+	struct store_copy copy = { 0 }, *done = NULL;
+	uint64_t number = 1, meanwhile = 0;
+	struct error error;
+	char part[128];
+
+	snprintf(part, sizeof(part), "%s.part", box_path);
+	copy.part = part;
+	box_commit(store, many_jobs(number, 0, 200000));
+	store_copy(store, &copy);
+	while (!(done = store_copied(store))) {
+		number++;
+		box_commit(store, many_jobs(number, 200000 + (int64_t)number, 1));
+		meanwhile++;
+	}
+	ASSERT(done == &copy);
+	ASSERT_EQ_FMTm(copy.error.text, ERR_NONE, copy.error.code, "%d");
+	ASSERT_GT(meanwhile, 0);
+	ASSERT_EQ_FMT(ERR_NONE, backup_seal(part, &error), "%d");
+	ASSERT_GT(count_jobs(part), 199999);
+	/* The file is there now: nobody's is overwritten. */
+	store_copy(store, &copy);
+	while (!(done = store_copied(store)))
+		box_sleep();
+	ASSERT_EQ_FMT(ERR_SYSTEM, copy.error.code, "%d");
+	ASSERT_GT(count_jobs(part), 199999);
+	store_close(store);
+	PASS();
+}
+
+TEST a_copy_ends_with_the_store(void)
+{
+	struct store *store = box_start(0);
+	struct store_copy copy = { 0 };
+	char part[128];
+
+	snprintf(part, sizeof(part), "%s.part", box_path);
+	copy.part = part;
+	box_commit(store, many_jobs(1, 0, 60000));
+	store_copy(store, &copy);
+	store_stop(store);
+	ASSERT(store_copied(store) == &copy);
+	ASSERT(!store_copied(store));
+	if (copy.error.code != ERR_NONE)
+		ASSERTm("nothing half-made stays", access(part, F_OK) != 0);
+	store_close(store);
+	PASS();
+}
+
 SUITE(store_thread)
 {
 	SET_SETUP(box_setup_cb, NULL);
@@ -235,6 +313,8 @@ SUITE(store_thread)
 	RUN_TEST(a_question_is_answered_behind_the_commits_before_it);
 	RUN_TEST(the_log_is_copied_at_rest_and_gone_after_the_end);
 	RUN_TEST(what_was_reported_survives_a_kill);
+	RUN_TEST(a_copy_holds_up_nobody);
+	RUN_TEST(a_copy_ends_with_the_store);
 }
 
 GREATEST_MAIN_DEFS();
