@@ -71,6 +71,7 @@ sim_other = \
 	tests/sim/bugs/labels-ignored.patch \
 	tests/sim/bugs/letter-outlives-its-round.patch \
 	tests/sim/bugs/lost-at-hello-forgotten.patch \
+	tests/sim/bugs/lost-before-its-lease-ends.patch \
 	tests/sim/bugs/no-ack-for-stale-results.patch \
 	tests/sim/bugs/no-epoch-check.patch \
 	tests/sim/bugs/no-grace-after-boot.patch \

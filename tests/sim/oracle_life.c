@@ -37,6 +37,9 @@ static void life_start(struct sim_world *world, const struct oracle_start *start
 
 	if (job->last_started >= start->epoch)
 		world_fail(world, "an attempt of job %u starts twice", serial);
+	if (start->worker->process_count > start->worker->slots)
+		world_fail(world, "I7: %s has %u slots and starts job %u beside as many", start->worker->name,
+			   start->worker->slots, serial);
 	if (!ledger_has_lease(start->worker->ledger, world->now_ns))
 		world_fail(world, "%s starts job %u without a lease", start->worker->name, serial);
 	if (start->spec->mode == EXEC_ONCE && start->own_round && job->starts > 0)
@@ -144,6 +147,45 @@ bool oracle_run_unknown(struct sim_world *world, uint64_t run)
 	return false;
 }
 
+static bool heard_of(const struct outbox *outbox, uint64_t job)
+{
+	for (size_t i = 0; i < outbox->frame_count; i++)
+		if (outbox->frames[i].op == OP_WELCOME || (outbox->frames[i].op == OP_ACK && outbox->frames[i].ack.job == job))
+			return true;
+	return false;
+}
+
+/* I15: who is given up for his silence has no lease any more. A worker that speaks of the job isn't silent. */
+static void lost_in_silence(struct sim_world *world, const struct outbox *outbox, const struct rec_event *event)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_worker, event->worker);
+
+	if (event->event != EVENT_LOST || !row || heard_of(outbox, event->job))
+		return;
+	for (uint32_t i = 0; i < world->worker_count; i++) {
+		const struct sim_worker *worker = &world->workers[i];
+
+		if (worker->keeper_up && slice_eq(row->worker.name, slice_str(worker->name)) &&
+		    ledger_has_lease(worker->ledger, world->now_ns))
+			world_fail(world, "I15: job %u is lost, and %s still has its lease", (unsigned)event->job, worker->name);
+	}
+}
+
+static void life_turn(struct sim_world *world, const struct outbox *outbox)
+{
+	struct arena arena = { 0 };
+	struct rec_event event;
+
+	for (size_t i = 0; i < outbox->row_count; i++) {
+		struct slice body = outbox->rows[i].table == TABLE_event ? outbox->rows[i].event.body : (struct slice){ 0 };
+
+		while (body.len && record_decode(REC_event, &body, &arena, &event, NULL) == ERR_NONE)
+			lost_in_silence(world, outbox, &event);
+	}
+	arena_free(&arena);
+}
+
 const struct oracle_check oracle_life = {
+	.turn = life_turn,
 	.start = life_start, .given = life_given, .row = life_row, .event = life_event, .quiet = life_quiet, .rest = life_rest,
 };
