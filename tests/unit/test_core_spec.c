@@ -103,7 +103,7 @@ static void spoil_needs(struct rec_job_spec *job, int what)
 	else if (what == TRIGGER_COUNT)
 		job->triggers = numbers(0, 0);
 	else
-		job->triggers.at[0] = TRIGGER_DONE + 1;
+		job->triggers.at[0] = TRIGGER_EXPR + 1;
 }
 
 static void spoil_gate(struct rec_job_spec *job, int what)
