@@ -31,6 +31,7 @@ e2e_tests = \
 	tests/e2e/people-settle.sh \
 	tests/e2e/people.sh \
 	tests/e2e/pipeline.sh \
+	tests/e2e/placement.sh \
 	tests/e2e/poison.sh \
 	tests/e2e/retry.sh \
 	tests/e2e/submit.sh \

@@ -26,6 +26,7 @@ unit_programs = \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
+	tests/unit/test_core_resources \
 	tests/unit/test_core_round \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_spec \
@@ -137,6 +138,9 @@ tests_unit_test_core_people_LDADD = $(core_libs)
 
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)
+
+tests_unit_test_core_resources_SOURCES = tests/unit/test_core_resources.c
+tests_unit_test_core_resources_LDADD = $(core_libs)
 
 tests_unit_test_core_round_SOURCES = tests/unit/test_core_round.c
 tests_unit_test_core_round_LDADD = $(core_libs)

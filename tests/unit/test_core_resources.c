@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Resources, scores, affinity, pools: who gets what, and that a worker never has more than it offers. */
+#include "tests/unit/core_rig.h"
+
+#include "proto/reasons.h"
+
+static uint64_t hello(struct rig *rig, const char *name, uint64_t slots, const char *offer, const char *pool)
+{
+	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+	struct slice offers[] = { slice_str(offer) };
+
+	input.hello = (struct input_hello){
+		.name = slice_str(name), .instance = slice_str("0123456789abcdef"), .slots = slots, .pid = 9,
+		.offers = { offers, 1 }, .pool = slice_str(pool) };
+	rig_step(rig, &input);
+	return input.conn;
+}
+
+static struct rec_job_spec *graph_asks(struct graph *graph, const char *name, const char *ask)
+{
+	struct rec_job_spec *job = graph_job(graph, name, "");
+	struct slice *asks = arena_alloc(&graph->arena, sizeof(*asks));
+
+	asks[0] = slice_str(ask);
+	job->asks = (struct slice_list){ asks, 1 };
+	return job;
+}
+
+static void set(struct rig *rig, enum object_kind kind, const char *name, enum set_verb verb)
+{
+	struct core_input input = { .kind = INPUT_SET, .conn = 1000000, .request = ++rig->request };
+
+	input.set.set = (struct msg_set){ .kind = kind, .name = slice_str(name), .verb = verb };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+}
+
+static void beat(struct rig *rig, uint64_t conn, uint64_t cpu_permille)
+{
+	struct core_input input = { .kind = INPUT_HEARTBEAT, .conn = conn };
+
+	input.heartbeat = (struct msg_heartbeat){ .sent_ns = 7, .cpu_permille = cpu_permille };
+	rig_step(rig, &input);
+}
+
+static enum reason why(struct rig *rig, uint64_t run, const char *name)
+{
+	struct rec_job_row row = { 0 };
+
+	CHECK(view_explain(rig->core, rig_named(rig, run, name), &rig->arena, &row));
+	return (enum reason)row.why_code;
+}
+
+static uint64_t used(struct rig *rig, uint64_t worker)
+{
+	struct rec_worker_row row = { 0 };
+
+	CHECK(view_worker(rig->core, worker, &rig->arena, &row));
+	return row.used.at[0];
+}
+
+TEST never_more_than_is_offered(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt first;
+	uint64_t run;
+
+	graph_asks(&graph, "a", "cpus=2500");
+	graph_asks(&graph, "b", "cpus=1500");
+	graph_asks(&graph, "c", "cpus=500");
+	graph_asks(&graph, "d", "cpus=9000");
+	run = rig_submit(rig, &graph);
+	hello(rig, "w", 8, "cpus=4000", "");
+	ASSERT_EQ(2, rig->assigned_count);
+	ASSERT_EQ(4000, used(rig, 1));
+	ASSERT_EQ(REASON_RESOURCES_BUSY, why(rig, run, "c"));
+	ASSERT_EQ(REASON_NO_WORKER_RESOURCES, why(rig, run, "d"));
+	first = rig_must_take(rig);
+	rig_started(rig, first);
+	rig_done(rig, first, OUTCOME_EXIT, 0);
+	ASSERT_EQ(2000, used(rig, 1));
+	rig_restart(rig);
+	hello(rig, "w", 8, "cpus=1000", "");
+	ASSERT(used(rig, 1) <= 1000);
+	rig_free(rig);
+	PASS();
+}
+
+/* A job of 16 cpus among a stream of small ones that are as old or younger: its worker fills up for it. */
+TEST a_large_job_does_not_starve(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t large = 0, run;
+	int ended = 0;
+
+	for (int i = 0; i < 8; i++)
+		graph_asks(&graph, (char[]){ 's', (char)('0' + i), 0 }, "cpus=1000");
+	graph_asks(&graph, "large", "cpus=16000");
+	for (int i = 0; i < 60; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "t%d", i);
+		graph_asks(&graph, name, "cpus=1000");
+	}
+	run = rig_submit(rig, &graph);
+	large = rig_named(rig, run, "large");
+	rig->config.prefetch_off = true;
+	hello(rig, "w", 32, "cpus=16000", "");
+	ASSERT_EQ(8, rig->assigned_count);
+	ASSERT_EQ(REASON_RESOURCES_BUSY, why(rig, run, "large"));
+	ASSERT_EQ(REASON_RESERVED, why(rig, run, "t0"));
+	while (rig_state(rig, large) == STATE_READY && rig_take(rig, &attempt)) {
+		rig_started(rig, attempt);
+		rig_done(rig, attempt, OUTCOME_EXIT, 0);
+		ended++;
+	}
+	ASSERT_EQ(8, ended);
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, large));
+	ASSERT_EQ(16000, used(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
+/* What asks for nothing of it goes past a gpu job that waits. */
+TEST others_flow_past_a_gpu_job(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+
+	graph_asks(&graph, "g1", "gpus=1");
+	graph_asks(&graph, "g2", "gpus=1");
+	graph_job(&graph, "p1", "");
+	graph_job(&graph, "p2", "");
+	rig_submit(rig, &graph);
+	hello(rig, "w", 4, "gpus=1", "");
+	ASSERT_EQ(3, rig->assigned_count);
+	ASSERT_EQ(1, rig->assigned[0].job);
+	ASSERT_EQ(3, rig->assigned[1].job);
+	ASSERT_EQ(4, rig->assigned[2].job);
+	rig_free(rig);
+	PASS();
+}
+
+static uint64_t one_more(struct rig *rig)
+{
+	struct graph graph = { 0 };
+
+	rig->assigned_first = rig->assigned_count = 0;
+	graph_job(&graph, "x", "");
+	rig_submit(rig, &graph);
+	CHECK(rig->assigned_count == 1);
+	return rig->assigned[0].conn;
+}
+
+/* The score is a sum: at 89 % the one that has less on its slots wins, at 90 % it is passed over. */
+TEST overload_begins_at_90_percent(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t a = hello(rig, "a", 10, "cpus=1000", ""), b;
+
+	for (int i = 0; i < 9; i++)
+		ASSERT_EQ(a, one_more(rig));
+	b = hello(rig, "b", 10, "cpus=1000", "");
+	set(rig, OBJECT_WORKER, "a", SET_PAUSE);
+	for (int i = 0; i < 8; i++)
+		ASSERT_EQ(b, one_more(rig));
+	set(rig, OBJECT_WORKER, "a", SET_RESUME);
+	/* a has 9 of 10 slots: passed over although its score is lower; then nobody else would do. */
+	beat(rig, b, 890);
+	ASSERT_EQ(b, one_more(rig));
+	beat(rig, b, 900);
+	ASSERT_EQ(a, one_more(rig));
+	rig_free(rig);
+	PASS();
+}
+
+TEST the_second_job_goes_to_the_less_loaded(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t a = hello(rig, "a", 4, "cpus=1000", ""), b = hello(rig, "b", 4, "cpus=1000", "");
+	uint64_t first = one_more(rig);
+
+	ASSERT_EQ(first == a ? b : a, one_more(rig));
+	rig_free(rig);
+	PASS();
+}
+
+TEST affinity_to_a_parent(void)
+{
+	struct rig *rig = rig_new();
+
+	for (int i = 0; i < 8; i++) {
+		struct graph graph = { 0 };
+		struct rec_job_spec *child;
+		struct rig_attempt parent;
+
+		if (i == 0) {
+			hello(rig, "a", 4, "cpus=1000", "");
+			hello(rig, "b", 4, "cpus=1000", "");
+		}
+		graph_job(&graph, "p", "");
+		child = graph_job(&graph, "c", "p");
+		child->affinity = AFFINITY_PARENT;
+		child->affinity_hard = i % 2;
+		rig_submit(rig, &graph);
+		parent = rig_must_take(rig);
+		rig_started(rig, parent);
+		rig_done(rig, parent, OUTCOME_EXIT, 0);
+		ASSERT_EQ(parent.conn, rig->assigned[rig->assigned_first].conn);
+		rig_run_all(rig);
+	}
+	rig_free(rig);
+	PASS();
+}
+
+TEST cordon_drain_and_pools(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, conn;
+
+	hello(rig, "w", 4, "cpus=1000", "eu");
+	set(rig, OBJECT_WORKER, "w", SET_PAUSE);
+	ASSERT_EQ(1, rig->ok.count);
+	set(rig, OBJECT_WORKER, "w", SET_PAUSE);
+	ASSERT_EQ(0, rig->ok.count);
+	graph_job(&graph, "x", "");
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(REASON_WORKER_CORDONED, why(rig, run, "x"));
+	rig_restart(rig);
+	conn = hello(rig, "w", 4, "cpus=1000", "eu");
+	ASSERT_EQ(0, rig->assigned_count);
+	set(rig, OBJECT_POOL, "eu", SET_DRAIN);
+	set(rig, OBJECT_WORKER, "w", SET_RESUME);
+	ASSERT_EQ(REASON_POOL_DRAINING, why(rig, run, "x"));
+	set(rig, OBJECT_POOL, "eu", SET_PAUSE);
+	ASSERT_EQ(REASON_POOL_INACTIVE, why(rig, run, "x"));
+	set(rig, OBJECT_POOL, "eu", SET_RESUME);
+	ASSERT_EQ(1, rig->assigned_count);
+	set(rig, OBJECT_WORKER, "w", SET_DRAIN);
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, NULL));
+	set(rig, OBJECT_WORKER, "w", SET_REMOVE);
+	ASSERT(rig_error_says(rig, ERR_BUSY, "is connected"));
+	rig_done(rig, rig_must_take(rig), OUTCOME_RECALLED, 0);
+	rig_gone(rig, conn);
+	set(rig, OBJECT_WORKER, "w", SET_REMOVE);
+	set(rig, OBJECT_WORKER, "w", SET_REMOVE);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "no worker 'w'"));
+	ASSERT_EQ(REASON_NO_WORKER_UP, why(rig, run, "x"));
+	set(rig, OBJECT_POOL, "us", SET_DRAIN);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "no pool 'us'"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST one_that_flaps_is_passed_over(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_worker_row row;
+	uint64_t conn = 0, steady;
+
+	for (int i = 0; i < LIMIT_FLAP_DROPS + 1; i++) {
+		conn = hello(rig, "flaps", 8, "cpus=1000", "");
+		if (i < LIMIT_FLAP_DROPS)
+			rig_gone(rig, conn);
+	}
+	rig_gone(rig, conn);
+	conn = hello(rig, "flaps", 8, "cpus=1000", "");
+	ASSERT(view_worker(rig->core, 1, &rig->arena, &row));
+	ASSERT(row.rest_ms > 0);
+	ASSERT_EQ(conn, one_more(rig));          /* nobody else would do */
+	steady = hello(rig, "steady", 8, "cpus=1000", "");
+	for (int i = 0; i < 6; i++)
+		ASSERT_EQ(steady, one_more(rig));
+	rig_free(rig);
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(never_more_than_is_offered);
+	RUN_TEST(a_large_job_does_not_starve);
+	RUN_TEST(others_flow_past_a_gpu_job);
+	RUN_TEST(overload_begins_at_90_percent);
+	RUN_TEST(the_second_job_goes_to_the_less_loaded);
+	RUN_TEST(affinity_to_a_parent);
+	RUN_TEST(cordon_drain_and_pools);
+	RUN_TEST(one_that_flaps_is_passed_over);
+	GREATEST_MAIN_END();
+}
