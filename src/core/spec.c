@@ -195,7 +195,8 @@ static enum err spec_check_placing(const struct spec_check *check)
 	struct resource_list asks;
 	struct error why;
 
-	if (resources_read(spec->asks, &asks, &why) != ERR_NONE)
+	asks.n = 0;                      /* most ask for nothing, and the list is large */
+	if (spec->asks.n > 0 && resources_read(spec->asks, &asks, &why) != ERR_NONE)
 		return spec_refused(check, why.code, "asks", why.text);
 	for (size_t i = 0; i < asks.n; i++)
 		if (asks.at[i].amount == 0)
