@@ -29,6 +29,7 @@ unit_programs = \
 	tests/unit/test_core_resources \
 	tests/unit/test_core_round \
 	tests/unit/test_core_rows \
+	tests/unit/test_core_sharp_why \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_tenant \
 	tests/unit/test_core_time \
@@ -147,6 +148,9 @@ tests_unit_test_core_round_LDADD = $(core_libs)
 
 tests_unit_test_core_rows_SOURCES = tests/unit/test_core_rows.c
 tests_unit_test_core_rows_LDADD = $(core_libs)
+
+tests_unit_test_core_sharp_why_SOURCES = tests/unit/test_core_sharp_why.c
+tests_unit_test_core_sharp_why_LDADD = $(core_libs)
 
 tests_unit_test_core_spec_SOURCES = tests/unit/test_core_spec.c
 tests_unit_test_core_spec_LDADD = $(core_libs)

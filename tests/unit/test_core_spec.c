@@ -24,7 +24,7 @@ static enum err submit(int what, const char *words)
 }
 
 enum { COMMAND, COMMAND_OVER, WORDS_OVER, SCRIPT_TOO, NEITHER, EMPTY, SCRIPT_ZERO, WORD_ZERO, DIR_ZERO, ENV_GOOD, ENV_BARE,
-       ENV_NAMELESS, ENV_ZERO, NEED_MISSING, NEED_ITSELF, NEED_TWICE, TRIGGER_COUNT, TRIGGER_UNKNOWN,
+       ENV_NAMELESS, ENV_ZERO, NEED_MISSING, NEED_ITSELF, NEED_TWICE, TRIGGER_COUNT, TRIGGER_BARE, TRIGGER_UNKNOWN,
        PEOPLE, PEOPLE_OVER, FROM, FROM_OVER, FROM_FEW, FROM_TWICE, EXPIRY_NEVER, EXPIRY_UNKNOWN, MESSAGE, MESSAGE_OVER,
        NOT_A_GATE_FROM, NOT_A_GATE_TIMEOUT, NOT_A_GATE_EXPIRY, NOT_A_GATE_MESSAGE, LABELS, LABELS_OVER, LABEL_BAD,
        GROUP_LAST, GROUP_OVER, NO_GROUP_PARALLEL, NO_GROUP_FAST, PARALLEL, PARALLEL_OVER, NAME_LONGEST, NAME_OVER, NAME_BAD };
@@ -93,7 +93,7 @@ static void spoil_command(struct rec_job_spec *job, int what)
 
 static void spoil_needs(struct rec_job_spec *job, int what)
 {
-	job->triggers.n = what == TRIGGER_COUNT || what == TRIGGER_UNKNOWN ? 1 : 0;
+	job->triggers.n = what >= TRIGGER_COUNT ? 1 : 0;
 	if (what == NEED_MISSING)
 		job->needs.at[0] = 2;
 	else if (what == NEED_ITSELF)
@@ -103,7 +103,7 @@ static void spoil_needs(struct rec_job_spec *job, int what)
 	else if (what == TRIGGER_COUNT)
 		job->triggers = numbers(0, 0);
 	else
-		job->triggers.at[0] = TRIGGER_EXPR + 1;
+		job->triggers.at[0] = what == TRIGGER_BARE ? TRIGGER_EXPR : TRIGGER_EXPR + 1;
 }
 
 static void spoil_gate(struct rec_job_spec *job, int what)
@@ -182,7 +182,8 @@ TEST beyond_them_it_is_refused(void)
 		{ ENV_ZERO, ERR_INVALID, "an entry has a zero byte" }, { NEED_MISSING, ERR_INVALID, "there is no job 2" },
 		{ NEED_ITSELF, ERR_CYCLE, "it needs itself" }, { NEED_TWICE, ERR_DUPLICATE, "there twice" },
 		{ TRIGGER_COUNT, ERR_INVALID, "not as many as needs" },
-		{ TRIGGER_UNKNOWN, ERR_INVALID, "unknown trigger" }, { PEOPLE_OVER, ERR_TOO_LARGE, "too many people" },
+		{ TRIGGER_BARE, ERR_INVALID, "there is no expression" }, { TRIGGER_UNKNOWN, ERR_INVALID, "unknown trigger" },
+		{ PEOPLE_OVER, ERR_TOO_LARGE, "too many people" },
 		{ FROM_OVER, ERR_TOO_LARGE, "too many people" }, { FROM_FEW, ERR_INVALID, "fewer people than" },
 		{ FROM_TWICE, ERR_DUPLICATE, "a person is there twice" }, { EXPIRY_NEVER, ERR_INVALID, "it never expires" },
 		{ EXPIRY_UNKNOWN, ERR_INVALID, "no such answer" }, { MESSAGE_OVER, ERR_TOO_LARGE, "it is too long" },
