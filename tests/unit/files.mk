@@ -30,6 +30,7 @@ unit_programs = \
 	tests/unit/test_core_resources \
 	tests/unit/test_core_round \
 	tests/unit/test_core_rows \
+	tests/unit/test_core_sharp_place \
 	tests/unit/test_core_sharp_why \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_tenant \
@@ -152,6 +153,9 @@ tests_unit_test_core_round_LDADD = $(core_libs)
 
 tests_unit_test_core_rows_SOURCES = tests/unit/test_core_rows.c
 tests_unit_test_core_rows_LDADD = $(core_libs)
+
+tests_unit_test_core_sharp_place_SOURCES = tests/unit/test_core_sharp_place.c
+tests_unit_test_core_sharp_place_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_why_SOURCES = tests/unit/test_core_sharp_why.c
 tests_unit_test_core_sharp_why_LDADD = $(core_libs)

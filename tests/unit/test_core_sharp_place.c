@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which of several workers has a job: what it prefers, whom it follows, what is kept free, what is sent ahead. */
+#include "tests/unit/core_rig.h"
+
+/* Words of a text, in the arena of the rig. */
+static struct slice_list words(struct rig *rig, const char *text)
+{
+	struct slice_list list = { .at = arena_alloc(&rig->arena, 20 * sizeof(struct slice)) };
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		list.at[list.n++] = slice_str(arena_strdup(&rig->arena, slice_make(text, len)));
+		text += len;
+		text += strspn(text, " ");
+	}
+	return list;
+}
+
+static uint64_t join(struct rig *rig, const char *name, uint64_t slots, const char *labels, const char *offers,
+		     const char *pool)
+{
+	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+
+	input.hello = (struct input_hello){
+		.name = slice_str(name), .instance = slice_str("0123456789abcdef"), .slots = slots, .pid = 9,
+		.labels = words(rig, labels), .offers = words(rig, offers), .pool = slice_str(pool) };
+	rig_step(rig, &input);
+	return input.conn;
+}
+
+static void load(struct rig *rig, uint64_t conn, uint64_t cpu_permille, uint64_t gpu_permille)
+{
+	struct core_input input = { .kind = INPUT_HEARTBEAT, .conn = conn };
+
+	input.heartbeat = (struct msg_heartbeat){ .sent_ns = 7, .cpu_permille = cpu_permille, .gpu_permille = gpu_permille };
+	rig_step(rig, &input);
+}
+
+static struct rec_worker_row worker(struct rig *rig, const char *name)
+{
+	struct rec_worker_row row = { 0 };
+
+	for (uint64_t at = view_worker_after(rig->core, 0); at; at = view_worker_after(rig->core, at))
+		if (view_worker(rig->core, at, &rig->arena, &row) && slice_eq(row.name, slice_str(name)))
+			return row;
+	CHECK(!"a worker of this name");
+	return row;
+}
+
+/* Who has it; "" if nobody. */
+static const char *holder(struct rig *rig, uint64_t run, const char *name)
+{
+	struct rec_job_row row = rig_job(rig, rig_named(rig, run, name));
+
+	return row.state == STATE_READY ? "" : arena_strdup(&rig->arena, row.worker);
+}
+
+static void set(struct rig *rig, enum object_kind kind, enum set_verb verb, const char *name)
+{
+	rig_set(rig, (struct msg_set){ .kind = kind, .verb = verb, .name = slice_str(name) });
+}
+
+/* One job alone: who gets it? */
+static const char *given(struct rig *rig, struct rec_job_spec wanted)
+{
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "only", "");
+
+	wanted.name = job->name;
+	wanted.argv = job->argv;
+	*job = wanted;
+	return holder(rig, rig_submit(rig, &graph), "only");
+}
+
+/* --- what it would like --- */
+
+TEST a_label_that_it_likes_beats_an_idle_one(void)
+{
+	struct rig *rig = rig_new();
+
+	load(rig, join(rig, "fast", 8, "ssd", "", ""), 890, 890);
+	join(rig, "idle", 8, "", "", "");
+	ASSERT_STR_EQ("fast", given(rig, (struct rec_job_spec){ .prefer = words(rig, "ssd") }));
+	ASSERT_STR_EQ("idle", given(rig, (struct rec_job_spec){ .prefer = words(rig, "other") }));
+	ASSERT_STR_EQ("idle", given(rig, (struct rec_job_spec){ 0 }));
+	load(rig, 1, 900, 0);
+	ASSERT_STR_EQ("idle", given(rig, (struct rec_job_spec){ .prefer = words(rig, "ssd") }));
+	load(rig, 1, 0, 900);
+	ASSERT_STR_EQ("idle", given(rig, (struct rec_job_spec){ .prefer = words(rig, "ssd") }));
+	rig_free(rig);
+	PASS();
+}
+
+TEST more_of_what_it_likes_is_better(void)
+{
+	struct rig *rig = rig_new();
+
+	load(rig, join(rig, "both", 8, "ssd near", "", ""), 800, 0);
+	join(rig, "one", 8, "ssd", "", "");
+	ASSERT_STR_EQ("both", given(rig, (struct rec_job_spec){ .prefer = words(rig, "ssd near") }));
+	ASSERT_STR_EQ("one", given(rig, (struct rec_job_spec){ .prefer = words(rig, "ssd far") }));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_dozen_wishes_count_and_no_more(void)
+{
+	struct rig *rig = rig_new();
+	const char *const wishes = "a b c d e f g h i j k l m";
+
+	load(rig, join(rig, "twelve", 8, "m", "", ""), 500, 0);
+	join(rig, "thirteen", 8, "", "", "");
+	ASSERT_STR_EQ("thirteen", given(rig, (struct rec_job_spec){ .prefer = words(rig, wishes) }));
+	load(rig, join(rig, "eleven", 8, "l m", "", ""), 800, 0);
+	ASSERT_STR_EQ("eleven", given(rig, (struct rec_job_spec){ .prefer = words(rig, wishes) }));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_pool_and_a_worker_that_it_likes(void)
+{
+	struct rig *rig = rig_new();
+
+	load(rig, join(rig, "a", 8, "", "", "night"), 600, 0);
+	load(rig, join(rig, "b", 8, "", "", "day"), 300, 0);
+	join(rig, "c", 8, "", "", "");
+	ASSERT_STR_EQ("a", given(rig, (struct rec_job_spec){ .pool = slice_str("night") }));
+	ASSERT_STR_EQ("b", given(rig, (struct rec_job_spec){ .prefer_worker = slice_str("b") }));
+	ASSERT_STR_EQ("c", given(rig, (struct rec_job_spec){ .prefer_worker = slice_str("nobody") }));
+	ASSERT_STR_EQ("c", given(rig, (struct rec_job_spec){ .pool = slice_str("nowhere") }));
+	ASSERT_STR_EQ("", given(rig, (struct rec_job_spec){ .pool = slice_str("nowhere"), .pool_hard = true }));
+	ASSERT_STR_EQ("b", given(rig, (struct rec_job_spec){ .pool = slice_str("day"), .pool_hard = true }));
+	ASSERT_STR_EQ("a", given(rig, (struct rec_job_spec){ .only_worker = slice_str("a") }));
+	rig_free(rig);
+	PASS();
+}
+
+TEST overload_is_a_matter_of_the_last_permille(void)
+{
+	for (int kinds = 0; kinds < 2; kinds++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+
+		/* The same with one class of jobs, and with two. */
+		graph_job(&graph, "nobodys", "")->labels = words(rig, kinds ? "gpu" : "");
+		graph_job(&graph, "other", "");
+		rig_submit(rig, &graph);
+		load(rig, join(rig, "even", 100, "", "", ""), 890, 890);
+		load(rig, join(rig, "w", 100, "", "", ""), 899, 0);
+		ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
+		load(rig, 2, 900, 0);
+		ASSERT_STR_EQ("even", given(rig, (struct rec_job_spec){ 0 }));
+		load(rig, 2, 0, 899);
+		ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
+		load(rig, 2, 0, 900);
+		ASSERT_STR_EQ("even", given(rig, (struct rec_job_spec){ 0 }));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* --- whom it follows --- */
+
+static struct rec_job_spec *graph_on(struct graph *graph, const char *name, const char *worker_name)
+{
+	struct rec_job_spec *job = graph_job(graph, name, "");
+
+	job->only_worker = slice_str(worker_name);
+	return job;
+}
+
+TEST it_follows_most_of_its_parents(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	load(rig, join(rig, "a", 9, "", "", ""), 500, 0);
+	join(rig, "b", 9, "", "", "");
+	graph_on(&graph, "p1", "b");
+	graph_on(&graph, "p2", "a");
+	graph_on(&graph, "p3", "a");
+	graph_job(&graph, "most", "p1 p2 p3")->affinity = AFFINITY_PARENT;
+	graph_job(&graph, "first", "p2 p3")->affinity = AFFINITY_PARENT;
+	graph_job(&graph, "tie", "p1 p2")->affinity = AFFINITY_PARENT;
+	graph_job(&graph, "none", "p2 p3");
+	run = rig_submit(rig, &graph);
+	for (int i = 0; i < 3; i++)
+		rig_run_one(rig, 0);
+	ASSERT_STR_EQ("a", holder(rig, run, "most"));
+	ASSERT_STR_EQ("a", holder(rig, run, "first"));
+	ASSERT_STR_EQ("b", holder(rig, run, "tie"));
+	ASSERT_STR_EQ("b", holder(rig, run, "none"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST it_follows_nobody_who_is_overloaded_or_cordoned(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run, a = join(rig, "a", 9, "", "", "");
+
+	load(rig, a, 500, 0);
+	join(rig, "b", 9, "", "", "");
+	graph_on(&graph, "p", "a");
+	graph_job(&graph, "soft", "p")->affinity = AFFINITY_PARENT;
+	job = graph_job(&graph, "hard", "p");
+	job->affinity = AFFINITY_PARENT;
+	job->affinity_hard = true;
+	run = rig_submit(rig, &graph);
+	load(rig, a, 900, 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("b", holder(rig, run, "soft"));
+	ASSERT_STR_EQ("a", holder(rig, run, "hard"));
+	graph_on(&graph, "p", "a");
+	graph_job(&graph, "soft", "p")->affinity = AFFINITY_PARENT;
+	job = graph_job(&graph, "hard", "p");
+	job->affinity = AFFINITY_PARENT;
+	job->affinity_hard = true;
+	rig_run_all(rig);
+	run = rig_submit(rig, &graph);
+	set(rig, OBJECT_WORKER, SET_PAUSE, "a");
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("b", holder(rig, run, "soft"));
+	ASSERT_STR_EQ("", holder(rig, run, "hard"));
+	set(rig, OBJECT_WORKER, SET_RESUME, "a");
+	ASSERT_STR_EQ("a", holder(rig, run, "hard"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_sticky_job_comes_back_to_its_worker(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "sticky", "");
+	uint64_t run, a = join(rig, "a", 9, "", "", "");
+
+	job->affinity = AFFINITY_STICKY;
+	job->retry_max = 1;
+	job->backoff_ms = 10;
+	graph_job(&graph, "loose", "")->retry_max = 1;
+	graph.jobs[1].backoff_ms = 10;
+	run = rig_submit(rig, &graph);
+	join(rig, "b", 9, "", "", "");
+	load(rig, a, 800, 0);
+	rig_run_one(rig, 1);
+	rig_run_one(rig, 1);
+	rig_pass(rig, 2000);
+	ASSERT_STR_EQ("a", holder(rig, run, "sticky"));
+	ASSERT_STR_EQ("b", holder(rig, run, "loose"));
+	rig_free(rig);
+	PASS();
+}
+
+/* --- what is kept free --- */
+
+TEST the_worker_that_lacks_least_is_kept_free(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "a", 9, "", "tape=4", "");
+	join(rig, "b", 9, "", "tape=4", "");
+	join(rig, "c", 9, "", "tape=4", "");
+	graph_on(&graph, "on_a", "a")->asks = words(rig, "tape=3");
+	graph_on(&graph, "on_b", "b")->asks = words(rig, "tape=1");
+	graph_on(&graph, "on_c", "c")->asks = words(rig, "tape=2");
+	graph_job(&graph, "large", "")->asks = words(rig, "tape=4");
+	graph.jobs[3].priority = 1;
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("", holder(rig, run, "large"));
+	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "b").reserved);
+	ASSERT(worker(rig, "a").reserved == 0 && worker(rig, "c").reserved == 0);
+	/* A full worker is further away than one that only lacks a little. */
+	set(rig, OBJECT_WORKER, SET_PAUSE, "b");
+	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "c").reserved);
+	ASSERT_EQ(0, worker(rig, "b").reserved);
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_slot_counts_as_what_is_lacking(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "slotless", 1, "", "tape=4", "");
+	join(rig, "tapeless", 2, "", "tape=4", "");
+	graph_on(&graph, "p", "slotless");
+	graph_on(&graph, "q", "tapeless")->asks = words(rig, "tape=4");
+	graph_job(&graph, "large", "")->asks = words(rig, "tape=4");
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "tapeless").reserved);
+	ASSERT_EQ(0, worker(rig, "slotless").reserved);
+	rig_free(rig);
+	PASS();
+}
+
+TEST others_leave_room_for_the_one_it_is_kept_for(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "w", 5, "", "tape=3 disk=2 pen=1", "");
+	graph_job(&graph, "busy", "")->asks = words(rig, "disk=1");
+	graph_job(&graph, "large", "")->asks = words(rig, "disk=2 tape=1");
+	graph_job(&graph, "fits", "")->asks = words(rig, "tape=2");
+	graph_job(&graph, "over", "")->asks = words(rig, "tape=1");
+	graph_job(&graph, "apart", "")->asks = words(rig, "pen=1");
+	graph_job(&graph, "plain", "");
+	graph_job(&graph, "last", "");
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "w").reserved);
+	ASSERT_STR_EQ("w", holder(rig, run, "fits"));
+	ASSERT_STR_EQ("", holder(rig, run, "over"));
+	ASSERT_STR_EQ("w", holder(rig, run, "apart"));
+	ASSERT_STR_EQ("w", holder(rig, run, "plain"));
+	ASSERT_STR_EQ("", holder(rig, run, "last"));         /* a slot is kept as well */
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("w", holder(rig, run, "large"));
+	ASSERT_EQ(0, strcmp("", holder(rig, run, "over")));
+	rig_free(rig);
+	PASS();
+}
+
+TEST each_kind_of_large_job_keeps_a_worker(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "a", 5, "", "tape=2 disk=2", "");
+	join(rig, "b", 5, "", "tape=2 disk=2", "");
+	graph_on(&graph, "on_a", "a")->asks = words(rig, "tape=1 disk=1");
+	graph_on(&graph, "on_b", "b")->asks = words(rig, "tape=1 disk=1");
+	graph_job(&graph, "tapes", "")->asks = words(rig, "tape=2");
+	graph_job(&graph, "disks", "")->asks = words(rig, "disk=2");
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(rig_named(rig, run, "tapes") + rig_named(rig, run, "disks"),
+		  worker(rig, "a").reserved + worker(rig, "b").reserved);
+	ASSERT(worker(rig, "a").reserved != worker(rig, "b").reserved);
+	rig_free(rig);
+	PASS();
+}
+
+/* --- what is sent ahead, and asked back --- */
+
+static void run_short(struct rig *rig, size_t count, uint64_t run_ms, struct rec_job_spec wanted)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct rig_attempt attempt;
+		struct rec_done done;
+		struct core_input input = { .kind = INPUT_DONE };
+
+		given(rig, wanted);
+		attempt = rig_must_take(rig);
+		rig_started(rig, attempt);
+		done = (struct rec_done){ .job = attempt.job, .epoch = attempt.epoch, .outcome = OUTCOME_EXIT,
+			.started_ms = rig->now.wall_ms, .ended_ms = rig->now.wall_ms + 1,
+			.run_ns = run_ms * NS_PER_MS };
+		input.conn = attempt.conn;
+		input.done.at = &done;
+		input.done.n = 1;
+		rig_step(rig, &input);
+	}
+}
+
+static size_t out_of(struct rig *rig, size_t count, struct rec_job_spec wanted)
+{
+	struct graph graph = { 0 };
+	size_t out = 0;
+	uint64_t run;
+
+	for (size_t i = 0; i < count; i++) {
+		struct rec_job_spec *job;
+		char name[24];
+
+		snprintf(name, sizeof(name), "j%zu", i);
+		job = graph_job(&graph, name, "");
+		job->asks = wanted.asks;
+		job->labels = wanted.labels;
+	}
+	run = rig_submit(rig, &graph);
+	for (size_t i = 0; i < count; i++)
+		out += rig_state(rig, view_job_at(rig->core, run, i)) == STATE_ASSIGNED;
+	return out;
+}
+
+TEST how_many_are_sent_ahead(void)
+{
+	static const struct {
+		size_t results;
+		uint64_t run_ms, slots;
+		size_t out;
+	} cases[] = {
+		{ 7, 2, 1, 1 }, { 8, 2, 1, 65 }, { 8, 0, 1, 65 }, { 8, 50, 1, 6 }, { 8, 250, 2, 4 }, { 8, 200, 2, 4 },
+		{ 8, 400, 4, 6 }, { 8, 1001, 4, 4 }, { 8, 50, 20, 84 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_new();
+
+		size_t out;
+
+		rig->reload_every = 0;
+		join(rig, "w", cases[i].slots, "", "", "");
+		run_short(rig, cases[i].results, cases[i].run_ms, (struct rec_job_spec){ 0 });
+		out = out_of(rig, 90, (struct rec_job_spec){ 0 });
+		ASSERT_EQ_FMT(cases[i].out, out, "%zu");
+		ASSERT_EQ_FMT((uint64_t)(cases[i].out - cases[i].slots), worker(rig, "w").ahead, "%lu");
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST only_equals_are_sent_ahead_of_a_resource(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_spec tape = { .asks = words(rig, "tape=1") }, disk = { .asks = words(rig, "disk=1") };
+	size_t out;
+
+	join(rig, "w", 2, "", "tape=2 disk=1", "");
+	run_short(rig, 8, 2, tape);
+	out = out_of(rig, 6, tape);      /* no more of them than it has slots */
+	ASSERT_EQ(4, out);
+	ASSERT_EQ(2, worker(rig, "w").ahead);
+	ASSERT_EQ(2, worker(rig, "w").used.at[1]);
+	ASSERT_EQ(0, out_of(rig, 3, disk));
+	rig_free(rig);
+	PASS();
+}
+
+TEST nothing_that_asks_is_sent_ahead_of_plain_jobs(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
+
+	join(rig, "w", 1, "", "tape=1", "");
+	run_short(rig, 8, 2, tape);
+	ASSERT_EQ(1, out_of(rig, 1, (struct rec_job_spec){ 0 }));
+	ASSERT_EQ(0, out_of(rig, 2, tape));
+	rig_free(rig);
+	PASS();
+}
+
+TEST the_newest_come_back_for_free_slots(void)
+{
+	struct rig *rig = rig_new();
+	struct outgoing last;
+
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	ASSERT_EQ(6, out_of(rig, 6, (struct rec_job_spec){ 0 }));
+	join(rig, "v", 2, "", "", "");
+	ASSERT_EQ(2, rig_frames(rig, OP_RECALL, &last));
+	ASSERT_EQ(13, last.recall.job);
+	rig_pass(rig, 1);
+	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));
+	join(rig, "u", 1, "", "", "");
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &last));
+	ASSERT_EQ(12, last.recall.job);
+	rig_free(rig);
+	PASS();
+}
+
+TEST nothing_comes_back_for_one_that_could_not_take_it(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_spec gpu = { .labels = words(rig, "gpu") };
+
+	join(rig, "w", 1, "gpu", "", "");
+	run_short(rig, 8, 2, gpu);
+	ASSERT_EQ(4, out_of(rig, 4, gpu));
+	join(rig, "v", 2, "", "", "");
+	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));
+	join(rig, "u", 2, "gpu", "", "");
+	ASSERT_EQ(3, rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_draining_worker_gives_back_what_it_has_not_begun(void)
+{
+	for (int of_pool = 0; of_pool < 2; of_pool++) {
+		struct rig *rig = rig_new();
+
+		join(rig, "w", 1, "", "", "night");
+		run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+		ASSERT_EQ(4, out_of(rig, 4, (struct rec_job_spec){ 0 }));
+		rig_started(rig, rig_must_take(rig));
+		set(rig, of_pool ? OBJECT_POOL : OBJECT_WORKER, SET_PAUSE, of_pool ? "night" : "w");
+		ASSERT_EQ(of_pool ? 3 : 0, (int)rig_frames(rig, OP_RECALL, NULL));
+		set(rig, of_pool ? OBJECT_POOL : OBJECT_WORKER, SET_DRAIN, of_pool ? "night" : "w");
+		ASSERT_EQ(of_pool ? 0 : 3, (int)rig_frames(rig, OP_RECALL, NULL));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(a_label_that_it_likes_beats_an_idle_one);
+	RUN_TEST(more_of_what_it_likes_is_better);
+	RUN_TEST(a_dozen_wishes_count_and_no_more);
+	RUN_TEST(a_pool_and_a_worker_that_it_likes);
+	RUN_TEST(overload_is_a_matter_of_the_last_permille);
+	RUN_TEST(it_follows_most_of_its_parents);
+	RUN_TEST(it_follows_nobody_who_is_overloaded_or_cordoned);
+	RUN_TEST(a_sticky_job_comes_back_to_its_worker);
+	RUN_TEST(the_worker_that_lacks_least_is_kept_free);
+	RUN_TEST(a_slot_counts_as_what_is_lacking);
+	RUN_TEST(others_leave_room_for_the_one_it_is_kept_for);
+	RUN_TEST(each_kind_of_large_job_keeps_a_worker);
+	RUN_TEST(how_many_are_sent_ahead);
+	RUN_TEST(only_equals_are_sent_ahead_of_a_resource);
+	RUN_TEST(nothing_that_asks_is_sent_ahead_of_plain_jobs);
+	RUN_TEST(the_newest_come_back_for_free_slots);
+	RUN_TEST(nothing_comes_back_for_one_that_could_not_take_it);
+	RUN_TEST(a_draining_worker_gives_back_what_it_has_not_begun);
+	GREATEST_MAIN_END();
+}
