@@ -7,10 +7,12 @@ man_pages = \
 	man/titan-backup.1 \
 	man/titan-cancel.1 \
 	man/titan-completion.1 \
+	man/titan-cordon.1 \
 	man/titan-dash.1 \
 	man/titan-demo.1 \
 	man/titan-dlq.1 \
 	man/titan-down.1 \
+	man/titan-drain.1 \
 	man/titan-explain.1 \
 	man/titan-fsck.1 \
 	man/titan-help.1 \
@@ -20,6 +22,7 @@ man_pages = \
 	man/titan-master.1 \
 	man/titan-metrics.1 \
 	man/titan-plan.1 \
+	man/titan-pool.1 \
 	man/titan-priority.1 \
 	man/titan-protocol.7 \
 	man/titan-pushback.1 \
@@ -33,6 +36,7 @@ man_pages = \
 	man/titan-states.7 \
 	man/titan-status.1 \
 	man/titan-tenant.1 \
+	man/titan-uncordon.1 \
 	man/titan-up.1 \
 	man/titan-validate.1 \
 	man/titan-version.1 \
