@@ -142,6 +142,9 @@ static void child_loosen(struct core *core, struct job *child, const struct stan
 {
 	if (child->flags & JOB_MARKED)
 		return;
+	/* It was decided without this parent, and is as much so now. */
+	if (child->state != STATE_WAITING && child->flags & JOB_EXPR && standing_fits(child, standing[child->index]))
+		return;
 	if (child->state == STATE_WAITING) {
 		job_count_again(child, standing[child->index].open);
 		return;

@@ -159,6 +159,38 @@ TEST a_parent_runs_again_before_all_have_answered(void)
 	PASS();
 }
 
+/* The gate went ahead on d alone; c, which it also asks about, hadn't begun and waits for a again. */
+TEST what_went_ahead_without_a_parent_stays(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *gate;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "d", "");
+	graph_job(&graph, "c", "a");
+	gate = graph_job(&graph, "gate", "d c");
+	gate->gate_count = 1;
+	gate->needs = (struct u64_list){ .at = (uint64_t[]){ 1, 2 }, .n = 2 };
+	only_asked(&graph, gate);
+	gate->needs_code = CODE(&graph, OK_OF(0, 2), GATE(1, 2));
+	run = rig_submit(rig, &graph);
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 0);
+	rig_act(rig, ACT_HOLD, run, "c", 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "gate"));
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "c"));
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c"));
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "gate"));
+	for (size_t i = 0; i < rig->tables[TABLE_job].count; i++)
+		ASSERT(!(rig->tables[TABLE_job].at[i].row.job.flags & ROW_JOB_LOOSE));
+	rig_free(rig);
+	PASS();
+}
+
 TEST what_is_known_at_once_is_decided_at_once(void)
 {
 	struct rig *rig = rig_new();
@@ -252,6 +284,7 @@ SUITE(expressions)
 	RUN_TEST(a_condition_takes_one_branch);
 	RUN_TEST(another_round_takes_another_branch);
 	RUN_TEST(a_parent_runs_again_before_all_have_answered);
+	RUN_TEST(what_went_ahead_without_a_parent_stays);
 	RUN_TEST(what_is_known_at_once_is_decided_at_once);
 	RUN_TEST(a_wide_join_costs_its_answers);
 	RUN_TEST(code_that_is_wrong_is_refused);
