@@ -31,6 +31,7 @@ man_pages = \
 	man/titan-restore.1 \
 	man/titan-retry.1 \
 	man/titan-run.1 \
+	man/titan-schedule.1 \
 	man/titan-settle.1 \
 	man/titan-show.1 \
 	man/titan-states.7 \

@@ -28,6 +28,10 @@ enum act_verb { ACT_CANCEL = 1, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, 
 /* Objects that are no runs, and what SET does to them. */
 enum object_kind { OBJECT_WORKER = 1, OBJECT_POOL, OBJECT_TENANT, OBJECT_GROUP, OBJECT_LOCK, OBJECT_SCHEDULE };
 enum set_verb { SET_PUT = 1, SET_REMOVE, SET_PAUSE, SET_RESUME, SET_DRAIN, SET_TAKE, SET_DROP, SET_FIRE };
+/* Schedules: while a run of it lives, and for times that nobody was there for; why one was passed over. */
+enum overlap { OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_ALLOW };
+enum catchup { CATCHUP_SKIP, CATCHUP_ONE, CATCHUP_ALL, CATCHUP_SPAN };
+enum skip_why { SKIP_NONE, SKIP_OVERLAP, SKIP_MISSED, SKIP_REFUSED };
 enum retry_scope { RETRY_FAILED, RETRY_FROM, RETRY_ONLY, RETRY_ALL };
 enum settlement { SETTLE_DONE, SETTLE_FAILED, SETTLE_RETRY };
 enum gate_expiry { GATE_REJECT, GATE_APPROVE };
@@ -37,7 +41,7 @@ enum retry_on { RETRY_ON_EXIT = 1, RETRY_ON_SIGNAL = 2, RETRY_ON_SPAWN = 4, RETR
 enum continue_on { CONTINUE_FAILED = 1, CONTINUE_TIMED_OUT = 2, CONTINUE_DENIED = 4, CONTINUE_ALL = 7 };
 enum worker_death { DEATH_ADOPT, DEATH_KILL };
 enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5, QUERY_GATES = 6, QUERY_EXPLAIN = 7,
-		  QUERY_POOLS = 8, QUERY_TENANTS = 9, QUERY_DEAD = 13, QUERY_DECISIONS = 14, QUERY_METRICS = 15 };
+		  QUERY_POOLS = 8, QUERY_TENANTS = 9, QUERY_SCHEDULES = 12, QUERY_DEAD = 13, QUERY_DECISIONS = 14, QUERY_METRICS = 15 };
 
 /* How often a job may run when nobody can say whether it did. */
 #define EXEC_MODES(X) \

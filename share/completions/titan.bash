@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq hold release priority tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -80,6 +80,10 @@ _titan() {
 		words='ls show requeue discard'
 		kind=job
 		;;
+	schedule)
+		options+=' --param'
+		words='add ls show pause resume rm fire'
+		;;
 	hold)
 		kind=job
 		;;
@@ -137,7 +141,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq hold release priority tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

@@ -53,7 +53,8 @@ CREATE TABLE run (
 	counts BLOB NOT NULL, -- when ended: jobs by state, u32 little-endian each
 	forgiven INTEGER NOT NULL, -- when ended: bad ends of jobs that count as good ones
 	dead INTEGER NOT NULL, -- when ended: jobs with a dead letter
-	steady_ms INTEGER NOT NULL -- submitted, by the steady clock of intervals
+	steady_ms INTEGER NOT NULL, -- submitted, by the steady clock of intervals
+	schedule TEXT NOT NULL -- that began it
 ) STRICT;
 
 -- a run's graph as submitted, in parts; those that came later follow; immutable
@@ -137,6 +138,35 @@ CREATE TABLE submit_key (
 	run INTEGER NOT NULL,
 	digest BLOB NOT NULL, -- SHA-256 of the content
 	PRIMARY KEY (principal, submit_key)
+) STRICT, WITHOUT ROWID;
+
+-- graphs that begin at times of the wall clock
+CREATE TABLE schedule (
+	schedule TEXT NOT NULL, -- name, also of its runs
+	owner TEXT NOT NULL, -- who added it
+	principal INTEGER NOT NULL,
+	tenant TEXT NOT NULL, -- as given; empty: the owner
+	spec BLOB NOT NULL, -- a schedule_spec record
+	max_jobs INTEGER NOT NULL, -- as in run
+	paused INTEGER NOT NULL,
+	next_ms INTEGER NOT NULL, -- UTC; 0: never
+	last_ms INTEGER NOT NULL, -- UTC; the time that its last run was for
+	last_run INTEGER NOT NULL,
+	queued INTEGER NOT NULL, -- runs that begin when those that live have ended
+	fired INTEGER NOT NULL, -- runs that began
+	skipped INTEGER NOT NULL, -- times without a run
+	skip_why INTEGER NOT NULL, -- enum skip_why of the last of those
+	skip_ms INTEGER NOT NULL, -- UTC
+	PRIMARY KEY (schedule)
+) STRICT, WITHOUT ROWID;
+
+-- the graph of a schedule, in parts
+CREATE TABLE schedule_part (
+	schedule TEXT NOT NULL,
+	part INTEGER NOT NULL, -- from 0
+	count INTEGER NOT NULL, -- jobs in it
+	body BLOB NOT NULL, -- job_spec records, one after the other
+	PRIMARY KEY (schedule, part)
 ) STRICT, WITHOUT ROWID;
 
 -- history: what happened in a turn

@@ -12,6 +12,8 @@ base_sources = \
 	src/base/check.h \
 	src/base/clock.c \
 	src/base/clock.h \
+	src/base/cron.c \
+	src/base/cron.h \
 	src/base/histogram.c \
 	src/base/histogram.h \
 	src/base/io.c \

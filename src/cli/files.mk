@@ -20,6 +20,7 @@ cli_sources = \
 	src/cli/cmd_place.c \
 	src/cli/cmd_rest.c \
 	src/cli/cmd_run.c \
+	src/cli/cmd_schedule.c \
 	src/cli/cmd_serve.c \
 	src/cli/cmd_share.c \
 	src/cli/cmd_store.c \
@@ -74,6 +75,7 @@ cli_sources = \
 	src/cli/pipeline_needs.c \
 	src/cli/pipeline_place.c \
 	src/cli/pipeline_retry.c \
+	src/cli/pipeline_schedule.c \
 	src/cli/pipeline_tree.c \
 	src/cli/pipeline_tree.h \
 	src/cli/pipeline_value.c \
@@ -90,7 +92,9 @@ cli_sources = \
 	src/cli/submit.c \
 	src/cli/submit.h \
 	src/cli/up.h \
-	src/cli/workers.h
+	src/cli/workers.h \
+	src/cli/zone.c \
+	src/cli/zone.h
 
 cli_other = \
 	src/cli/README.md

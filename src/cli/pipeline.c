@@ -274,7 +274,8 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 /* In this order: what comes later uses what was before. */
 static const struct pipe_key pipeline_keys[] = {
 	{ "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
-	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "concurrency", read_concurrency }, { "jobs", read_jobs },
+	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "schedule", pipe_read_schedule },
+	{ "concurrency", read_concurrency }, { "jobs", read_jobs },
 	{ "finally", read_finally },
 };
 
@@ -317,6 +318,7 @@ enum err pipeline_parse(struct slice text, struct slice_list given, struct arena
 		pipeline.name = pipe.name;
 		pipeline.max_jobs = pipe.max_jobs;
 		pipeline.tenant = pipe.tenant;
+		pipeline.schedule = pipe.schedule;
 		*ret = pipeline;
 	} else if (ret_spot != NULL) {
 		*ret_spot = pipe.reader.spot;

@@ -29,6 +29,7 @@ struct pipe {
 	struct slice name;
 	uint64_t max_jobs;
 	struct slice tenant;
+	struct rec_schedule_spec schedule;
 };
 
 /* One key of a map. Keys are read in the order of their table, not of the text. */
@@ -63,6 +64,7 @@ bool pipe_is_variable(struct slice name);                /* of the environment *
 enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 /* pipeline_retry.c */
 enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

@@ -91,6 +91,7 @@ static const struct column run_columns[] = {
 	{ "held", NULL, false },
 	{ "forgiven", NULL, false },
 	{ "dead", NULL, false },
+	{ "schedule", NULL, false },
 };
 
 void rows_begin_runs(struct records *records, struct arena *arena)
@@ -143,6 +144,7 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_bool(records, run->held);
 	records_number(records, run->forgiven);
 	records_number(records, run->dead);
+	records_text(records, run->schedule);
 }
 
 static const char *signal_name(uint64_t number)

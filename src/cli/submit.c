@@ -52,7 +52,13 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.max_jobs = parcel->source->max_jobs,
 		.tenant = parcel->source->tenant,
 	};
+	struct rec_schedule_spec schedule;
 
+	if (parcel->source->schedule) {
+		schedule = *parcel->source->schedule;
+		msg.schedule.at = &schedule;
+		msg.schedule.n = 1;
+	}
 	return cli_send(parcel->cli, OP_SUBMIT, &msg, id);
 }
 
@@ -66,7 +72,15 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 		.tenant = parcel->source->tenant,
 	};
 	struct msg_graph_commit commit = { 0 };
-	enum err err = cli_send(parcel->cli, OP_GRAPH_BEGIN, &begin, id);
+	struct rec_schedule_spec schedule;
+	enum err err;
+
+	if (parcel->source->schedule) {
+		schedule = *parcel->source->schedule;
+		begin.schedule.at = &schedule;
+		begin.schedule.n = 1;
+	}
+	err = cli_send(parcel->cli, OP_GRAPH_BEGIN, &begin, id);
 
 	while (err == ERR_NONE && parcel->jobs_count > 0) {
 		struct msg_graph_chunk chunk = { .jobs = buf_slice(&parcel->jobs), .count = parcel->jobs_count };
@@ -83,6 +97,7 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 static enum err submit_once(struct parcel *parcel, struct slice name, const uint8_t *key, struct msg_accepted *ret)
 {
 	uint64_t id = client_next_id(parcel->cli->client);
+	struct msg_ok ok;
 	enum err err;
 
 	parcel->next = 0;
@@ -93,7 +108,9 @@ static enum err submit_once(struct parcel *parcel, struct slice name, const uint
 		err = send_small(parcel, id, name, key);
 	else
 		err = send_chunks(parcel, id, name, key);
-	if (err == ERR_NONE)
+	if (err == ERR_NONE && parcel->source->schedule)
+		err = cli_answer(parcel->cli, id, OP_OK, &parcel->cli->arena, &ok);
+	else if (err == ERR_NONE)
 		err = cli_answer(parcel->cli, id, OP_ACCEPTED, &parcel->cli->arena, ret);
 	return err;
 }

@@ -11,6 +11,7 @@ struct graph_source {
 	uint64_t count;
 	uint64_t max_jobs;               /* of the run at once; 0: no bound */
 	struct slice tenant;             /* whose share the run takes; empty: the owner's */
+	const struct rec_schedule_spec *schedule;        /* NULL: a run begins now */
 	/* The job with this index; its lists in scratch, which lives until the next one. */
 	void (*job_cb)(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec);
 	const void *arg;

@@ -122,6 +122,7 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, pushbacks_hash(core));
 	mix(&hash, hash_keys(core));
 	mix(&hash, hash_tenants(core));
+	mix(&hash, schedules_hash(core));
 	return hash;
 }
 
@@ -290,5 +291,6 @@ void core_check(const struct core *core)
 	check_run_list(&core->runs);
 	CHECK(core->gate_count == counts[STATE_APPROVAL] + counts[STATE_UNKNOWN]);
 	pushbacks_check(core);
+	schedules_check(core);
 	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
 }

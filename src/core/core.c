@@ -79,6 +79,9 @@ void core_free(struct core *core)
 		mem_free(core->gates[i].votes);
 	mem_free(core->gates);
 	pushbacks_free(core);
+	for (size_t i = 0; i < core->schedule_count; i++)
+		schedule_free(core->schedules[i]);
+	mem_free(core->schedules);
 	mem_free(core->touched);
 	mem_free(core->settled);
 	mem_free(core->touched_runs);
@@ -131,7 +134,10 @@ void core_step(struct core *core, const struct core_input *input)
 	CHECK(core->outbox);
 	switch (input->kind) {
 	case INPUT_SUBMIT:
-		submit_step(core, input);
+		if (input->submit.schedule.len > 0)
+			schedule_step(core, input);
+		else
+			submit_step(core, input);
 		return;
 	case INPUT_CANCEL:
 		cancel_step(core, input);
@@ -176,6 +182,10 @@ static void timer_fire(struct core *core, const struct timer *timer)
 
 	if (timer->kind == TIMER_WORKER) {
 		worker_timer_fired(core, worker_find(core, timer->id));
+		return;
+	}
+	if (timer->kind == TIMER_SCHEDULE) {
+		schedule_fired(core, schedule_by_stamp(core, timer->id), timer->id);
 		return;
 	}
 	job = job_find(core, timer->id);

@@ -56,6 +56,7 @@ struct input_submit {
 	size_t part_count;
 	uint32_t max_jobs;               /* that hold attempts at once; 0: no bound */
 	struct slice tenant;             /* empty: the owner is it */
+	struct slice schedule;           /* a schedule_spec record: no run, but a schedule; or empty */
 };
 
 struct input_cancel {

@@ -62,6 +62,7 @@ void steady_turn(struct core *core)
 		return;
 	steady->slept_ns = slept_ns;
 	timers_rekey(core);
+	schedules_stepped(core);
 }
 
 /* As a row has it, or the longest that the wait can be from now on: another boot may have another wall clock. */

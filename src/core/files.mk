@@ -39,6 +39,7 @@ core_sources = \
 	src/core/round.c \
 	src/core/rows.h \
 	src/core/runs.c \
+	src/core/schedule.c \
 	src/core/set.c \
 	src/core/settle.c \
 	src/core/spec.c \

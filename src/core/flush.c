@@ -52,6 +52,7 @@ void run_row_put(struct core *core, struct run *run)
 			slice_str(NULL) : arena_copy(arena, slice_str(run->tenant->name)),
 		.cancelled = run->cancelled, .held = run->held, .max_jobs = run->bound.limit,
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .steady_ms = run->steady_ms,
+		.schedule = arena_copy(arena, slice_str(run->schedule)),
 	};
 	if (!run->ended_ms)
 		return;
@@ -135,6 +136,7 @@ void run_live_again(struct core *core, struct run *run)
 	run->ended_ms = 0;
 	run->ended_turn = 0;
 	core->live_runs++;
+	schedule_run_counts(core, run, true);
 }
 
 void run_stay(struct core *core, struct run *run)
@@ -150,6 +152,7 @@ static void run_end(struct core *core, struct run *run)
 	run->held = false;
 	run->row_due = true;
 	run_wait_sweep(core, run);
+	schedule_run_counts(core, run, false);
 }
 
 static void runs_flush(struct core *core)

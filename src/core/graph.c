@@ -298,5 +298,6 @@ void run_free(struct run *run)
 	run_free_bounds(run);
 	mem_free(run->name);
 	mem_free(run->owner);
+	mem_free(run->schedule);
 	mem_free(run);
 }

@@ -139,6 +139,10 @@ void names_added(const struct core *core, struct run *run, const struct extent *
 struct job *run_job_named(const struct core *core, struct run *run, struct slice name);
 
 /* submit.c */
+enum err submit_check(struct core *core, const struct input_submit *submit, struct error *error);      /* would it be taken? */
+/* Begins it, without a key. */
+enum err submit_run(struct core *core, const struct input_submit *submit, const char *schedule, struct run **ret_run,
+		    struct error *error);
 void submit_step(struct core *core, const struct core_input *input);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
 void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run);
@@ -396,7 +400,23 @@ void dispatch_late(struct core *core, struct job *job);
 void job_resume_timers(struct core *core, struct job *job);
 void run_resume_clock(struct core *core, struct run *run);
 
+/* schedule.c */
+struct schedule *schedule_find(const struct core *core, struct slice name);
+struct schedule *schedule_by_stamp(const struct core *core, uint64_t stamp);
+struct schedule *schedule_new(struct core *core, struct slice name, struct slice owner);
+void schedule_free(struct schedule *schedule);
+enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error);
+void schedule_step(struct core *core, const struct core_input *input);
+void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp);
+void schedule_run_counts(struct core *core, const struct run *run, bool live);   /* it has ended, or lives again */
+enum err schedule_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
+void schedules_stepped(struct core *core);               /* the wall clock was set */
+void schedules_resume(struct core *core);
+void schedules_check(const struct core *core);
+uint64_t schedules_hash(const struct core *core);
+
 /* timers.c */
+void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms);
 /* On the monotonic clock alone: for what isn't durable. */
 void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t stamp, int64_t wait_ms);
 void timer_add_due(struct core *core, enum timer_kind kind, const struct job *job, int64_t due_ms, int64_t date_ms);

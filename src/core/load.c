@@ -119,6 +119,7 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 	run->job_count = (uint32_t)row->jobs;
 	run->name = text_copy(row->name);
 	run->owner = text_copy(row->owner);
+	run->schedule = row->schedule.len ? text_copy(row->schedule) : NULL;
 	run->submitted_ms = row->submitted_ms;
 	run->steady_ms = row->steady_ms;
 	run->cancelled = row->cancelled != 0;
@@ -337,6 +338,51 @@ static enum err load_key(struct core *core, const struct row_submit_key *row, st
 	return ERR_NONE;
 }
 
+static enum err load_schedule(struct core *core, const struct row_schedule *row, struct error *error)
+{
+	struct schedule *schedule;
+	struct error why = { 0 };
+
+	if (!text_is_name(row->schedule) || schedule_find(core, row->schedule))
+		return TRUST(error, "a schedule's name is bad or taken");
+	if (!number_sane(row->next_ms, 0) || !number_sane(row->last_ms, 0) || !number_sane(row->last_run, 0) ||
+	    row->queued < 0 || row->queued > UINT32_MAX || !number_sane(row->fired, 0) || !number_sane(row->skipped, 0) ||
+	    row->skip_why < 0 || row->skip_why > SKIP_REFUSED || row->max_jobs < 0 || row->max_jobs > UINT32_MAX)
+		return TRUST(error, "schedule %.*s: its row contradicts itself", (int)row->schedule.len,
+			     (const char *)row->schedule.data);
+	schedule = schedule_new(core, row->schedule, row->owner);
+	schedule->principal = (uint64_t)row->principal;
+	schedule->max_jobs = (uint32_t)row->max_jobs;
+	mem_free(schedule->tenant);
+	schedule->tenant = text_copy(row->tenant);
+	schedule->paused = row->paused != 0;
+	schedule->next_ms = row->next_ms;
+	schedule->last_ms = row->last_ms;
+	schedule->last_run = (uint64_t)row->last_run;
+	schedule->queued = (uint32_t)row->queued;
+	schedule->fired = (uint64_t)row->fired;
+	schedule->skipped = (uint64_t)row->skipped;
+	schedule->skip_why = (uint8_t)row->skip_why;
+	schedule->skip_ms = row->skip_ms;
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		schedule->live += core->runs.at[i].run && core->runs.at[i].run->schedule &&
+				  strcmp(core->runs.at[i].run->schedule, schedule->name) == 0;
+	if (schedule_take_spec(core, schedule, row->spec, &why) != ERR_NONE)
+		return TRUST(error, "schedule %s: %.300s", schedule->name, why.text);
+	return ERR_NONE;
+}
+
+static enum err load_schedule_part(struct core *core, const struct row_schedule_part *row, struct error *error)
+{
+	struct schedule *schedule = schedule_find(core, row->schedule);
+
+	if (!schedule || row->part != (int64_t)schedule->part_count || row->count < 0 || row->count > LIMIT_RUN_JOBS_MAX)
+		return TRUST(error, "a part of a schedule's graph doesn't fit");
+	schedule->parts = mem_resize(schedule->parts, schedule->part_count + 1, sizeof(*schedule->parts));
+	schedule->parts[schedule->part_count++] = (struct graph_part){ blob_make(row->body), (uint32_t)row->count };
+	return ERR_NONE;
+}
+
 enum err core_load_row(struct core *core, const struct row *row, struct error *error)
 {
 	enum err err = ERR_NONE;
@@ -365,6 +411,10 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_decision(core, &row->decision, error);
 	case TABLE_submit_key:
 		return load_key(core, &row->submit_key, error);
+	case TABLE_schedule:
+		return load_schedule(core, &row->schedule, error);
+	case TABLE_schedule_part:
+		return load_schedule_part(core, &row->schedule_part, error);
 	case TABLE_dead:
 	case TABLE_event:
 	case TABLE_COUNT:
@@ -563,8 +613,10 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 		return err;
 	if (first && core->runs.count > 0)
 		return TRUST(error, "meta: there are runs, but no generation");
+	schedules_resume(core);
 	core->loaded = true;
 	core_turn_begin(core, now, outbox);
+	schedules_stepped(core);
 	for (size_t i = 0; i < core->worker_count; i++)
 		worker_wait(core, core->workers[i]);
 	if (first)

@@ -7,6 +7,7 @@
 #define TITAN_CORE_STATE_H
 
 #include "base/check.h"
+#include "base/cron.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/rand.h"
@@ -203,6 +204,7 @@ struct run {
 	uint64_t *part_first;            /* serial number of its first job; 0: it goes on with the one before */
 	uint32_t part_count;
 	char *name, *owner;
+	char *schedule;                  /* that began it, or NULL */
 	uint16_t *classes;               /* that its jobs are of, but for the first */
 	size_t class_count;
 	struct tenant *tenant;
@@ -247,7 +249,7 @@ struct submit_key {
 	uint64_t run;
 };
 
-enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE };
+enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE, TIMER_SCHEDULE };
 
 struct timer {
 	int64_t due_ns;
@@ -313,6 +315,28 @@ struct worker {
 	uint64_t cpu_permille, mem_permille, gpu_permille, load_permille, start_us;
 	uint64_t run_us;                 /* moving average of how long its jobs run */
 	uint32_t results;
+};
+
+struct schedule {
+	char *name, *owner;
+	char *tenant;                    /* as given; empty: the owner */
+	uint64_t principal;
+	struct blob *spec;
+	struct rec_schedule_spec said;   /* its texts are in spec */
+	struct cron cron;
+	struct graph_part *parts;
+	size_t part_count;
+	uint32_t max_jobs;
+	bool paused;
+	int64_t next_ms;                 /* 0: never */
+	int64_t last_ms;
+	uint64_t last_run;
+	uint64_t live;                   /* runs of it that haven't ended */
+	uint32_t queued;
+	uint64_t fired, skipped;
+	uint8_t skip_why;                /* enum skip_why */
+	int64_t skip_ms;
+	uint64_t stamp, queue_stamp;     /* of their timers; 0: none */
 };
 
 struct vote {
@@ -391,6 +415,9 @@ struct core {
 	uint64_t recalls;                /* attempts asked back and still assigned */
 	uint64_t stale_results;
 
+	struct schedule **schedules;
+	size_t schedule_count, schedule_cap;
+	uint64_t schedule_stamp;
 	struct gate *gates;              /* ascending by job */
 	size_t gate_count, gate_cap;
 	uint64_t gate_stamp;

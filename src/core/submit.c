@@ -107,7 +107,7 @@ static struct run *run_new(struct core *core, const struct input_submit *submit)
 	return run;
 }
 
-static void submit_rows(struct core *core, const struct run *run, const struct input_submit *submit)
+static void spec_rows(struct core *core, const struct run *run)
 {
 	struct outbox *outbox = core->outbox;
 	struct row *row;
@@ -120,7 +120,13 @@ static void submit_rows(struct core *core, const struct run *run, const struct i
 			.body = outbox_hold(outbox, run->parts[i]),
 		};
 	}
-	row = outbox_row(outbox, TABLE_submit_key);
+}
+
+static void key_row(struct core *core, const struct run *run, const struct input_submit *submit)
+{
+	struct outbox *outbox = core->outbox;
+	struct row *row = outbox_row(outbox, TABLE_submit_key);
+
 	row->submit_key = (struct row_submit_key){
 		.principal = (int64_t)submit->principal,
 		.submit_key = arena_copy(&outbox->arena, slice_make(submit->key, sizeof(submit->key))),
@@ -137,10 +143,9 @@ static void job_begin(struct core *core, struct job *job)
 		job_deps_met(core, job);
 }
 
-static enum err submit_new(struct core *core, const struct core_input *input, const uint8_t id[24],
-			   struct error *error)
+/* Built and in no list; what is wrong with it is said. */
+static enum err run_make(struct core *core, const struct input_submit *submit, struct run **ret_run, struct error *error)
 {
-	const struct input_submit *submit = &input->submit;
 	struct run *run;
 	uint32_t count = 0;
 	enum err err;
@@ -162,12 +167,38 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 		run_free(run);
 		return err;
 	}
+	*ret_run = run;
+	return ERR_NONE;
+}
+
+enum err submit_check(struct core *core, const struct input_submit *submit, struct error *error)
+{
+	struct run *run;
+	enum err err = run_make(core, submit, &run, error);
+
+	if (err != ERR_NONE)
+		return err;
+	run_release_bounds(core, run);
+	run_release_classes(core, run);
+	run_free(run);
+	return ERR_NONE;
+}
+
+enum err submit_run(struct core *core, const struct input_submit *submit, const char *schedule, struct run **ret_run,
+		    struct error *error)
+{
+	struct run *run;
+	enum err err = run_make(core, submit, &run, error);
+
+	if (err != ERR_NONE)
+		return err;
+	if (schedule)
+		run->schedule = text_copy(slice_str(schedule));
 	run_add(core, run);
 	core->next_run++;
-	core->next_job += count;
+	core->next_job += run->job_count;
 	core->run_counters_due = true;
-	key_add(core, id, submit->digest, run->number);
-	submit_rows(core, run, submit);
+	spec_rows(core, run);
 	run_touch(core, run, true);
 	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		if (job->flags & JOB_DUE_BY)
@@ -175,6 +206,20 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 		job_begin(core, job);
 	}
 	jobs_settle(core);               /* what no condition lets begin */
+	*ret_run = run;
+	return ERR_NONE;
+}
+
+static enum err submit_new(struct core *core, const struct core_input *input, const uint8_t id[24],
+			   struct error *error)
+{
+	struct run *run;
+	enum err err = submit_run(core, &input->submit, NULL, &run, error);
+
+	if (err != ERR_NONE)
+		return err;
+	key_add(core, id, input->submit.digest, run->number);
+	key_row(core, run, &input->submit);
 	submit_accepted(core, input, run->number, false);
 	return ERR_NONE;
 }

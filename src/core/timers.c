@@ -16,6 +16,8 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 		worker = worker_find(core, timer->id);
 		return worker && worker->timer_stamp == timer->stamp;
 	}
+	if (timer->kind == TIMER_SCHEDULE)
+		return schedule_by_stamp(core, timer->id) != NULL;
 	if (timer->kind == TIMER_EXPIRY) {
 		const struct gate *gate = gate_find(core, timer->id);
 
@@ -133,6 +135,14 @@ static void timer_push(struct core *core, struct timer timer)
 	GROW(timers->at, timers->count, timers->cap);
 	timers->at[timers->count++] = timer;
 	timer_up(timers, timers->count - 1);
+}
+
+void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms)
+{
+	struct timer timer = { .id = id, .stamp = id, .date_ms = date_ms, .kind = (uint16_t)kind };
+
+	timer.due_ns = timer_place(core, &timer);
+	timer_push(core, timer);
 }
 
 static uint64_t timer_stamp(const struct core *core, enum timer_kind kind, const struct job *job)

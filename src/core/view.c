@@ -43,7 +43,7 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 		.run = run->number, .name = slice_str(run->name), .state = run_state_of(run->counts, run->forgiven),
 		.jobs = run->job_count, .counts = { .at = counts, .n = STATE_COUNT },
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
-		.first = run->first, .held = run->held, .forgiven = run->forgiven, .dead = run->dead,
+		.first = run->first, .held = run->held, .schedule = slice_str(run->schedule), .forgiven = run->forgiven, .dead = run->dead,
 		.tenant = slice_eq(slice_str(run->tenant->name), slice_str(run->owner)) ?
 			slice_str(NULL) : slice_str(run->tenant->name),
 	};

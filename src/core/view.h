@@ -46,6 +46,9 @@ bool view_worker(const struct core *core, uint64_t worker, struct arena *arena, 
 bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row);        /* by name, from 0; false: no more */
 uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to begin; 0 at the end */
 
+/* Schedules in no order that means anything; from 0, up to SIZE_MAX: no more. The next times, with most at most. */
+bool view_schedule(const struct core *core, size_t at, size_t most, struct arena *arena, struct rec_schedule_row *ret_row);
+
 /* Does this end count as a good one, as its specification says? */
 bool view_forgiven(const struct rec_job_spec *spec, enum job_state state);
 /* The first at or behind the cursor, and the cursor for the next; 0 if there is none. */

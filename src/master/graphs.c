@@ -51,6 +51,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.part_count = upload->part_count,
 		.max_jobs = upload->max_jobs,
 		.tenant = keep(in, upload->tenant),
+		.schedule = keep(in, buf_slice(&upload->schedule)),
 	};
 	memcpy(input->submit.key, upload->key, sizeof(input->submit.key));
 	memcpy(input->submit.digest, digest, sizeof(input->submit.digest));
@@ -78,6 +79,8 @@ enum err on_submit(struct incoming_frame *in)
 	err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
 	if (err == ERR_NONE)
 		upload->max_jobs = bound_of(msg.max_jobs);
+	if (err == ERR_NONE && msg.schedule.n > 0)
+		record_encode(&upload->schedule, REC_schedule_spec, &msg.schedule.at[0]);
 	if (err == ERR_NONE)
 		err = upload_tenant(upload, msg.tenant, &error);
 	if (err == ERR_NONE)
@@ -113,6 +116,8 @@ enum err on_graph_begin(struct incoming_frame *in)
 		return ERR_NONE;
 	}
 	upload->max_jobs = bound_of(msg.max_jobs);
+	if (msg.schedule.n > 0)
+		record_encode(&upload->schedule, REC_schedule_spec, &msg.schedule.at[0]);
 	upload->next = in->session->uploads;
 	in->session->uploads = upload;
 	in->master->uploads++;

@@ -137,7 +137,7 @@ void history_run_row(const struct row_run *row, struct arena *arena, struct rec_
 		.jobs = (uint64_t)row->jobs,
 		.submitted_ms = row->submitted_ms,
 		.ended_ms = row->ended_ms,
-		.owner = arena_copy(arena, row->owner),
+		.owner = arena_copy(arena, row->owner), .schedule = arena_copy(arena, row->schedule),
 		.tenant = arena_copy(arena, row->tenant),
 		.first = (uint64_t)row->first,
 		.forgiven = (uint64_t)row->forgiven,

@@ -114,6 +114,15 @@ bool page_add_tenant(struct page *page, const struct rec_tenant_row *row)
 	return true;
 }
 
+static bool page_add_schedule(struct page *page, const struct rec_schedule_row *row)
+{
+	if (page->snapshot.schedules.n == page->limit ||
+	    !page_has_room(page, 384 + row->name.len + row->owner.len + row->cron.len, 48))
+		return false;
+	PAGE_ADD(page, schedules, row);
+	return true;
+}
+
 /* ---- in line ---- */
 
 void query_again(struct master *master, struct query *query)
@@ -407,6 +416,20 @@ static void run_runs(struct master *master, struct master_turn *turn, struct que
 	query_finish(master, turn, query, &page, cursor);
 }
 
+static void run_schedules(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct slice wanted = slice_make(query->job, query->job_len);
+	struct page page;
+	struct rec_schedule_row row;
+	size_t at = (size_t)query->cursor;
+
+	page_begin(&page, &master->scratch, query);
+	for (; view_schedule(master->core, at, 5, &master->scratch, &row); at++)
+		if ((wanted.len == 0 || slice_eq(wanted, row.name)) && !page_add_schedule(&page, &row))
+			break;
+	query_finish(master, turn, query, &page, view_schedule(master->core, at, 0, &master->scratch, &row) ? at : 0);
+}
+
 /* ---- dead letters: only the store has them ---- */
 
 static void dead_row(const struct row_dead *stored, struct rec_dead_row *ret_row)
@@ -484,6 +507,9 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		break;
 	case QUERY_GATES:
 		run_gates(master, turn, query);
+		break;
+	case QUERY_SCHEDULES:
+		run_schedules(master, turn, query);
 		break;
 	case QUERY_DEAD:
 		run_dead(master, turn, query);

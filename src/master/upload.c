@@ -118,5 +118,6 @@ void upload_free(struct upload *upload)
 	mem_free((void *)(uintptr_t)upload->name.data);
 	mem_free((void *)(uintptr_t)upload->tenant.data);
 	EVP_MD_CTX_free(upload->digest);
+	buf_free(&upload->schedule);
 	mem_free(upload);
 }

@@ -16,6 +16,7 @@ struct upload {
 	uint64_t count;                  /* have come */
 	uint32_t max_jobs;
 	struct slice tenant;             /* its own copy; empty: the owner is it */
+	struct buf schedule;             /* a schedule_spec record, or nothing */
 	uint64_t bytes;
 	struct graph_part *parts;
 	size_t part_count, part_cap;

@@ -28,6 +28,8 @@ static const struct {
 	{ TABLE_decision, "FROM run CROSS JOIN decision ON decision.job BETWEEN run.first AND run.first + run.jobs - 1 "
 			  "WHERE run.ended_ms = 0 ORDER BY run.run, decision.job" },
 	{ TABLE_submit_key, "FROM submit_key" },
+	{ TABLE_schedule, "FROM schedule" },
+	{ TABLE_schedule_part, "FROM schedule_part ORDER BY schedule, part" },
 };
 
 /* ?1 run, ?2 from, ?3 limit */

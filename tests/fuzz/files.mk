@@ -2,11 +2,16 @@
 # Kept by tests/list-sources --write.
 
 fuzz_programs = \
+	tests/fuzz/fuzz_cron \
 	tests/fuzz/fuzz_dagline \
 	tests/fuzz/fuzz_expr \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_input \
 	tests/fuzz/fuzz_pipeline
+
+tests_fuzz_fuzz_cron_SOURCES = tests/fuzz/fuzz_cron.c $(fuzz_main)
+tests_fuzz_fuzz_cron_LDADD = $(all_libs)
+tests_fuzz_fuzz_cron_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 tests_fuzz_fuzz_dagline_SOURCES = tests/fuzz/fuzz_dagline.c $(fuzz_main)
 tests_fuzz_fuzz_dagline_LDADD = $(all_libs)

@@ -4,6 +4,7 @@
 unit_programs = \
 	tests/unit/test_base_buf \
 	tests/unit/test_base_clock \
+	tests/unit/test_base_cron \
 	tests/unit/test_base_histogram \
 	tests/unit/test_base_io \
 	tests/unit/test_base_map \
@@ -30,6 +31,7 @@ unit_programs = \
 	tests/unit/test_core_resources \
 	tests/unit/test_core_round \
 	tests/unit/test_core_rows \
+	tests/unit/test_core_schedule \
 	tests/unit/test_core_sharp_place \
 	tests/unit/test_core_sharp_why \
 	tests/unit/test_core_spec \
@@ -75,6 +77,9 @@ tests_unit_test_base_buf_LDADD = $(base_libs)
 
 tests_unit_test_base_clock_SOURCES = tests/unit/test_base_clock.c
 tests_unit_test_base_clock_LDADD = $(base_libs)
+
+tests_unit_test_base_cron_SOURCES = tests/unit/test_base_cron.c
+tests_unit_test_base_cron_LDADD = $(base_libs)
 
 tests_unit_test_base_histogram_SOURCES = tests/unit/test_base_histogram.c
 tests_unit_test_base_histogram_LDADD = $(base_libs)
@@ -153,6 +158,9 @@ tests_unit_test_core_round_LDADD = $(core_libs)
 
 tests_unit_test_core_rows_SOURCES = tests/unit/test_core_rows.c
 tests_unit_test_core_rows_LDADD = $(core_libs)
+
+tests_unit_test_core_schedule_SOURCES = tests/unit/test_core_schedule.c
+tests_unit_test_core_schedule_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_place_SOURCES = tests/unit/test_core_sharp_place.c
 tests_unit_test_core_sharp_place_LDADD = $(core_libs)

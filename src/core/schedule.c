@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Schedules: graphs that begin at times of cron's fields. A schedule's next time is in its row, and moves on in the
+ * turn that begins its run: each time comes once. A time that nobody was there for is late by more than a minute;
+ * what becomes of those is the schedule's choice. Times are of the wall clock; set back by more than three hours it
+ * begins anew, by less nothing comes twice.
+ */
+#include "core/internal.h"
+
+#include "base/text.h"
+#include "core/view.h"
+
+#define LATE_MS 60000
+#define BACK_MS (3 * INT64_C(3600000))
+#define MISSED_MAX 1000                  /* looked at; more are passed over in silence */
+#define CATCH_UP_MAX 100                 /* runs at once, or waiting in line */
+
+struct schedule *schedule_find(const struct core *core, struct slice name)
+{
+	for (size_t i = 0; i < core->schedule_count; i++)
+		if (slice_eq(slice_str(core->schedules[i]->name), name))
+			return core->schedules[i];
+	return NULL;
+}
+
+struct schedule *schedule_by_stamp(const struct core *core, uint64_t stamp)
+{
+	for (size_t i = 0; i < core->schedule_count; i++)
+		if (core->schedules[i]->stamp == stamp || core->schedules[i]->queue_stamp == stamp)
+			return core->schedules[i];
+	return NULL;
+}
+
+static char *text_copy(struct slice text)
+{
+	char *copy = mem_zalloc(text.len + 1);
+
+	if (text.len > 0)
+		memcpy(copy, text.data, text.len);
+	return copy;
+}
+
+static void parts_release(struct schedule *schedule)
+{
+	for (size_t i = 0; i < schedule->part_count; i++)
+		blob_release(schedule->parts[i].body);
+	mem_free(schedule->parts);
+	schedule->parts = NULL;
+	schedule->part_count = 0;
+}
+
+void schedule_free(struct schedule *schedule)
+{
+	parts_release(schedule);
+	blob_release(schedule->spec);
+	mem_free(schedule->name);
+	mem_free(schedule->owner);
+	mem_free(schedule->tenant);
+	mem_free(schedule);
+}
+
+struct schedule *schedule_new(struct core *core, struct slice name, struct slice owner)
+{
+	struct schedule *schedule = mem_zalloc(sizeof(*schedule));
+
+	schedule->name = text_copy(name);
+	schedule->owner = text_copy(owner);
+	schedule->tenant = text_copy(slice_make(NULL, 0));
+	GROW(core->schedules, core->schedule_count, core->schedule_cap);
+	core->schedules[core->schedule_count++] = schedule;
+	return schedule;
+}
+
+/* What it says, in its blob; the record's texts point into it. */
+enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error)
+{
+	struct rec_schedule_spec spec;
+	struct blob *blob = blob_make(bytes);
+	struct slice rest = blob_slice(blob);
+	size_t at, len;
+	const char *why;
+	enum err err;
+
+	arena_reset(&core->scratch);
+	err = record_decode(REC_schedule_spec, &rest, &core->scratch, &spec, error);
+	if (err == ERR_NONE && (why = cron_parse(spec.cron, &schedule->cron, &at, &len)) != NULL)
+		err = error_set(error, ERR_INVALID, "cron: %s", why);
+	else if (err == ERR_NONE && (!zone_is_valid(spec.zone) || spec.zone_name.len > 64))
+		err = error_set(error, ERR_INVALID, "tz: its changes are out of order");
+	else if (err == ERR_NONE && (spec.overlap > OVERLAP_ALLOW || spec.catchup > CATCHUP_SPAN))
+		err = error_set(error, ERR_INVALID, "an unknown overlap or catchup");
+	else if (err == ERR_NONE && spec.catchup_ms / 1000 > LIMIT_SPAN_MAX_S)
+		err = error_set(error, ERR_TOO_LARGE, "catchup: over ten years");
+	if (err != ERR_NONE) {
+		blob_release(blob);
+		return err;
+	}
+	blob_release(schedule->spec);
+	schedule->spec = blob;
+	schedule->said = spec;
+	return ERR_NONE;
+}
+
+static void row_put(struct core *core, const struct schedule *schedule)
+{
+	struct arena *arena = &core->outbox->arena;
+	struct row *row = outbox_row(core->outbox, TABLE_schedule);
+
+	row->schedule = (struct row_schedule){
+		.schedule = arena_copy(arena, slice_str(schedule->name)),
+		.owner = arena_copy(arena, slice_str(schedule->owner)), .principal = (int64_t)schedule->principal,
+		.tenant = arena_copy(arena, slice_str(schedule->tenant)),
+		.spec = outbox_hold(core->outbox, schedule->spec), .max_jobs = schedule->max_jobs,
+		.paused = schedule->paused, .next_ms = schedule->next_ms, .last_ms = schedule->last_ms,
+		.last_run = (int64_t)schedule->last_run, .queued = schedule->queued,
+		.fired = (int64_t)schedule->fired, .skipped = (int64_t)schedule->skipped,
+		.skip_why = schedule->skip_why, .skip_ms = schedule->skip_ms,
+	};
+}
+
+static void parts_rows(struct core *core, const struct schedule *schedule, size_t count, bool deleted)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct row *row = outbox_row(core->outbox, TABLE_schedule_part);
+
+		row->deleted = deleted;
+		row->schedule_part.schedule = arena_copy(&core->outbox->arena, slice_str(schedule->name));
+		row->schedule_part.part = (int64_t)i;
+		if (deleted)
+			continue;
+		row->schedule_part.count = schedule->parts[i].count;
+		row->schedule_part.body = outbox_hold(core->outbox, schedule->parts[i].body);
+	}
+}
+
+/* Its next time; a timer of an earlier one is stale. */
+static void arm(struct core *core, struct schedule *schedule)
+{
+	if (schedule->stamp)
+		timer_stale(core);
+	schedule->stamp = 0;
+	if (schedule->paused || schedule->next_ms == 0)
+		return;
+	schedule->stamp = ++core->schedule_stamp;
+	timer_add_date(core, TIMER_SCHEDULE, schedule->stamp, schedule->next_ms);
+}
+
+static void arm_queue(struct core *core, struct schedule *schedule)
+{
+	if (schedule->queue_stamp || schedule->queued == 0 || schedule->live > 0 || schedule->paused)
+		return;
+	schedule->queue_stamp = ++core->schedule_stamp;
+	timer_add(core, TIMER_SCHEDULE, schedule->queue_stamp, schedule->queue_stamp, 0);
+}
+
+static int64_t next_after(const struct schedule *schedule, int64_t wall_ms)
+{
+	int64_t next = cron_next(&schedule->cron, schedule->said.zone, wall_ms);
+
+	return next == INT64_MAX ? 0 : next;
+}
+
+/* --- runs --- */
+
+static void skip(struct core *core, struct schedule *schedule, enum skip_why why, uint64_t count)
+{
+	schedule->skipped += count;
+	schedule->skip_why = (uint8_t)why;
+	schedule->skip_ms = core->now.wall_ms;
+}
+
+static enum err begin(struct core *core, struct schedule *schedule, int64_t due_ms, struct error *error)
+{
+	struct input_submit submit = {
+		.principal = schedule->principal, .owner = slice_str(schedule->owner),
+		.name = slice_str(schedule->name), .parts = schedule->parts, .part_count = schedule->part_count,
+		.max_jobs = schedule->max_jobs, .tenant = slice_str(schedule->tenant),
+	};
+	struct run *run;
+	enum err err = submit_run(core, &submit, schedule->name, &run, error);
+
+	if (err != ERR_NONE) {
+		skip(core, schedule, SKIP_REFUSED, 1);
+		return err;
+	}
+	schedule->live++;
+	schedule->fired++;
+	schedule->last_ms = due_ms;
+	schedule->last_run = run->number;
+	return ERR_NONE;
+}
+
+static void come(struct core *core, struct schedule *schedule, int64_t due_ms)
+{
+	struct error error;
+
+	if (schedule->live == 0 || schedule->said.overlap == OVERLAP_ALLOW)
+		begin(core, schedule, due_ms, &error);
+	else if (schedule->said.overlap == OVERLAP_QUEUE && schedule->queued < CATCH_UP_MAX)
+		schedule->queued++;
+	else
+		skip(core, schedule, SKIP_OVERLAP, 1);
+}
+
+/* How many of those that came until now begin, the last of them being this one. */
+static uint64_t wanted(const struct core *core, const struct schedule *schedule, uint64_t came, int64_t last_ms)
+{
+	int64_t age_ms = core->now.wall_ms - last_ms;
+
+	if (schedule->said.catchup == CATCHUP_ALL)
+		return came < CATCH_UP_MAX ? came : CATCH_UP_MAX;
+	if (age_ms <= LATE_MS || schedule->said.catchup == CATCHUP_ONE)
+		return 1;
+	return schedule->said.catchup == CATCHUP_SPAN && age_ms <= (int64_t)schedule->said.catchup_ms;
+}
+
+static void times_come(struct core *core, struct schedule *schedule)
+{
+	int64_t last_ms = schedule->next_ms, next_ms = schedule->next_ms;
+	uint64_t came = 0, runs;
+
+	while (next_ms != 0 && next_ms <= core->now.wall_ms && came < MISSED_MAX) {
+		came++;
+		last_ms = next_ms;
+		next_ms = next_after(schedule, next_ms);
+	}
+	if (next_ms != 0 && next_ms <= core->now.wall_ms)
+		next_ms = next_after(schedule, core->now.wall_ms);
+	runs = wanted(core, schedule, came, last_ms);
+	if (came > runs)
+		skip(core, schedule, SKIP_MISSED, came - runs);
+	schedule->next_ms = next_ms;
+	for (uint64_t i = 0; i < runs; i++)
+		come(core, schedule, last_ms);
+	row_put(core, schedule);
+	arm(core, schedule);
+}
+
+void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp)
+{
+	struct error error;
+
+	if (stamp == schedule->stamp) {
+		schedule->stamp = 0;
+		times_come(core, schedule);
+		return;
+	}
+	schedule->queue_stamp = 0;
+	if (schedule->queued == 0 || schedule->live > 0)
+		return;
+	schedule->queued--;
+	begin(core, schedule, core->now.wall_ms, &error);
+	row_put(core, schedule);
+	arm_queue(core, schedule);
+}
+
+void schedule_run_counts(struct core *core, const struct run *run, bool live)
+{
+	struct schedule *schedule = run->schedule ? schedule_find(core, slice_str(run->schedule)) : NULL;
+
+	if (!schedule)
+		return;
+	if (live) {
+		schedule->live++;
+		return;
+	}
+	CHECK(schedule->live > 0);
+	schedule->live--;
+	arm_queue(core, schedule);
+}
+
+/* Set back by much, a wall clock was wrong before. */
+static bool was_ahead(const struct core *core, const struct schedule *schedule)
+{
+	int64_t next_ms = next_after(schedule, core->now.wall_ms);
+
+	return schedule->last_ms > core->now.wall_ms + BACK_MS || (next_ms != 0 && schedule->next_ms > next_ms + BACK_MS);
+}
+
+void schedules_stepped(struct core *core)
+{
+	for (size_t i = 0; i < core->schedule_count; i++) {
+		struct schedule *schedule = core->schedules[i];
+
+		if (schedule->next_ms == 0 || !was_ahead(core, schedule))
+			continue;
+		schedule->next_ms = next_after(schedule, core->now.wall_ms);
+		schedule->last_ms = 0;
+		row_put(core, schedule);
+		arm(core, schedule);
+	}
+}
+
+/* --- what people do --- */
+
+static enum err schedule_put(struct core *core, const struct input_submit *submit, struct error *error)
+{
+	struct schedule *schedule = schedule_find(core, submit->name), *made = NULL;
+	enum err err = submit_check(core, submit, error);
+
+	if (err == ERR_NONE && !schedule && core->schedule_count >= LIMIT_SCHEDULES_MAX)
+		err = error_set(error, ERR_FULL, "there are %d schedules, and no room for more", LIMIT_SCHEDULES_MAX);
+	if (err != ERR_NONE)
+		return err;
+	if (!schedule)
+		schedule = made = schedule_new(core, submit->name, submit->owner);
+	err = schedule_take_spec(core, schedule, submit->schedule, error);
+	if (err != ERR_NONE) {
+		if (made) {
+			core->schedule_count--;
+			schedule_free(made);
+		}
+		return err;
+	}
+	schedule->principal = submit->principal;
+	mem_free(schedule->tenant);
+	schedule->tenant = text_copy(submit->tenant);
+	schedule->max_jobs = submit->max_jobs;
+	parts_rows(core, schedule, schedule->part_count, true);
+	parts_release(schedule);
+	schedule->parts = mem_array(submit->part_count, sizeof(*schedule->parts));
+	for (size_t i = 0; i < submit->part_count; i++)
+		schedule->parts[i] = (struct graph_part){ blob_hold(submit->parts[i].body), submit->parts[i].count };
+	schedule->part_count = submit->part_count;
+	parts_rows(core, schedule, schedule->part_count, false);
+	schedule->next_ms = next_after(schedule, core->now.wall_ms);
+	row_put(core, schedule);
+	arm(core, schedule);
+	arm_queue(core, schedule);
+	return ERR_NONE;
+}
+
+void schedule_step(struct core *core, const struct core_input *input)
+{
+	struct error error = { 0 };
+
+	if (schedule_put(core, &input->submit, &error) != ERR_NONE)
+		error_send(core, input->conn, input->request, &error, false);
+	else if (input->conn != 0)
+		outbox_frame(core->outbox, input->conn, OP_OK)->ok = (struct msg_ok){ .id = input->request, .count = 1 };
+}
+
+static void schedule_remove(struct core *core, struct schedule *schedule)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_schedule);
+
+	row->deleted = true;
+	row->schedule.schedule = arena_copy(&core->outbox->arena, slice_str(schedule->name));
+	parts_rows(core, schedule, schedule->part_count, true);
+	if (schedule->stamp)
+		timer_stale(core);
+	if (schedule->queue_stamp)
+		timer_stale(core);
+	for (size_t i = 0; i < core->schedule_count; i++)
+		if (core->schedules[i] == schedule)
+			core->schedules[i] = core->schedules[--core->schedule_count];
+	schedule_free(schedule);
+}
+
+static uint64_t schedule_pause(struct core *core, struct schedule *schedule, bool pause)
+{
+	if (schedule->paused == pause)
+		return 0;
+	schedule->paused = pause;
+	/* What came in the pause was not wanted. */
+	if (!pause)
+		schedule->next_ms = next_after(schedule, core->now.wall_ms);
+	row_put(core, schedule);
+	arm(core, schedule);
+	arm_queue(core, schedule);
+	return 1;
+}
+
+enum err schedule_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error)
+{
+	struct schedule *schedule = schedule_find(core, set->name);
+	enum err err = ERR_NONE;
+
+	if (!schedule) {
+		error_set(error, ERR_NOT_FOUND, "there is no schedule '%.*s'",
+			  (int)(set->name.len < LIMIT_NAME_MAX_LEN ? set->name.len : LIMIT_NAME_MAX_LEN),
+			  (const char *)set->name.data);
+		return error_next(error, "titan schedule ls");
+	}
+	*ret_changed = 1;
+	switch ((enum set_verb)set->verb) {
+	case SET_REMOVE:
+		schedule_remove(core, schedule);
+		return ERR_NONE;
+	case SET_PAUSE:
+	case SET_RESUME:
+		*ret_changed = schedule_pause(core, schedule, set->verb == SET_PAUSE);
+		return ERR_NONE;
+	case SET_FIRE:
+		err = begin(core, schedule, core->now.wall_ms, error);
+		row_put(core, schedule);
+		*ret_changed = schedule->last_run;
+		return err;
+	default:
+		return error_set(error, ERR_INVALID, "a schedule can't be asked that: %llu", (unsigned long long)set->verb);
+	}
+}
+
+/* --- loading, checking, showing --- */
+
+void schedules_resume(struct core *core)
+{
+	for (size_t i = 0; i < core->schedule_count; i++) {
+		struct schedule *schedule = core->schedules[i];
+
+		arm(core, schedule);
+		arm_queue(core, schedule);
+	}
+}
+
+void schedules_check(const struct core *core)
+{
+	for (size_t i = 0; i < core->schedule_count; i++) {
+		const struct schedule *schedule = core->schedules[i];
+		uint64_t live = 0;
+
+		for (size_t at = core->runs.head; at < core->runs.count; at++) {
+			const struct run *run = core->runs.at[at].run;
+
+			live += run && run->ended_ms == 0 && run->schedule && strcmp(run->schedule, schedule->name) == 0;
+		}
+		CHECK(schedule->live == live);
+		CHECK((schedule->stamp != 0) == (!schedule->paused && schedule->next_ms != 0));
+		CHECK(schedule->queued == 0 || live > 0 || schedule->paused || schedule->queue_stamp);
+	}
+}
+
+/* A sum: the order of the list depends on how it came to be. */
+uint64_t schedules_hash(const struct core *core)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < core->schedule_count; i++) {
+		const struct schedule *schedule = core->schedules[i];
+		uint64_t hash = hash_bytes(schedule->name, strlen(schedule->name), schedule->principal);
+		const int64_t values[] = { schedule->next_ms, schedule->last_ms, (int64_t)schedule->last_run,
+					   schedule->queued, (int64_t)schedule->fired, (int64_t)schedule->skipped,
+					   schedule->skip_why, schedule->skip_ms, schedule->paused, schedule->max_jobs,
+					   (int64_t)schedule->live };
+
+		hash = hash_bytes(values, sizeof(values), hash);
+		hash = hash_bytes(schedule->tenant, strlen(schedule->tenant), hash);
+		hash = hash_bytes(schedule->spec->data, schedule->spec->len, hash);
+		for (size_t part = 0; part < schedule->part_count; part++)
+			hash = hash_bytes(schedule->parts[part].body->data, schedule->parts[part].body->len, hash);
+		sum += hash;
+	}
+	return sum;
+}
+
+bool view_schedule(const struct core *core, size_t at, size_t most, struct arena *arena, struct rec_schedule_row *ret_row)
+{
+	const struct schedule *schedule = at < core->schedule_count ? core->schedules[at] : NULL;
+	uint64_t *next;
+	size_t count = 0;
+
+	if (!schedule)
+		return false;
+	next = arena_zalloc(arena, most + 1, sizeof(*next));
+	for (int64_t ms = schedule->next_ms; ms != 0 && count < most; ms = next_after(schedule, ms))
+		next[count++] = (uint64_t)ms;
+	*ret_row = (struct rec_schedule_row){
+		.name = slice_str(schedule->name), .owner = slice_str(schedule->owner), .cron = schedule->said.cron,
+		.zone_name = schedule->said.zone_name, .overlap = schedule->said.overlap,
+		.catchup = schedule->said.catchup, .catchup_ms = schedule->said.catchup_ms, .paused = schedule->paused,
+		.next_ms = { .at = next, .n = count }, .last_ms = schedule->last_ms, .last_run = schedule->last_run,
+		.live = schedule->live, .queued = schedule->queued, .fired = schedule->fired,
+		.skipped = schedule->skipped, .skip_why = schedule->skip_why, .skip_ms = schedule->skip_ms,
+	};
+	for (size_t i = 0; i < schedule->part_count; i++)
+		ret_row->jobs += schedule->parts[i].count;
+	return true;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Schedules: each time begins one run; what was missed, what overlaps, restarts, and wall clocks that are set. */
+#include "core_rig.h"
+
+#define HOUR_MS INT64_C(3600000)
+#define DAY_MS (24 * HOUR_MS)
+#define MIDNIGHT_MS (INT64_C(20000) * DAY_MS)
+
+static void add(struct rig *rig, const char *cron, enum overlap overlap, enum catchup catchup, uint64_t catchup_ms)
+{
+	struct rec_schedule_spec spec = { .cron = slice_str(cron), .overlap = overlap, .catchup = catchup,
+					  .catchup_ms = catchup_ms };
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
+	struct graph graph = { 0 };
+	struct graph_part part = { .count = 1 };
+	struct buf bytes = { 0 };
+
+	graph_job(&graph, "a", "");
+	part.body = graph_blob(&graph);
+	graph_free(&graph);
+	record_encode(&bytes, REC_schedule_spec, &spec);
+	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str("nightly"),
+		.parts = &part, .part_count = 1, .schedule = buf_slice(&bytes) };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+	blob_release(part.body);
+	buf_free(&bytes);
+}
+
+static void set(struct rig *rig, enum set_verb verb)
+{
+	struct core_input input = { .kind = INPUT_SET, .conn = 1000000, .request = ++rig->request };
+
+	input.set.set = (struct msg_set){ .kind = OBJECT_SCHEDULE, .name = slice_str("nightly"), .verb = verb };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+}
+
+static struct rec_schedule_row row_of(struct rig *rig)
+{
+	struct rec_schedule_row row = { 0 };
+
+	CHECK(view_schedule(rig->core, 0, 5, &rig->arena, &row));
+	return row;
+}
+
+/* An hour before midnight. */
+static struct rig *rig_at_night(void)
+{
+	struct rig *rig = rig_new();
+
+	rig->now.wall_ms = MIDNIGHT_MS - HOUR_MS;
+	rig_pass(rig, 0);
+	return rig;
+}
+
+TEST each_time_begins_one_run(void)
+{
+	struct rig *rig = rig_at_night();
+
+	rig_hello(rig, "w", 1);
+	add(rig, "0 0 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_EQ((uint64_t)MIDNIGHT_MS, row_of(rig).next_ms.at[0]);
+	ASSERT_EQ(5, row_of(rig).next_ms.n);
+	rig_pass(rig, HOUR_MS - 1);
+	ASSERT_EQ(0, row_of(rig).fired);
+	rig_pass(rig, 1);
+	ASSERT_EQ(1, row_of(rig).fired);
+	ASSERT_EQ(MIDNIGHT_MS, row_of(rig).last_ms);
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 0);
+	rig_restart(rig);
+	rig_pass(rig, 1000);
+	ASSERT_EQ(1, row_of(rig).fired);
+	ASSERT_EQ((uint64_t)(MIDNIGHT_MS + DAY_MS), row_of(rig).next_ms.at[0]);
+	rig_pass(rig, DAY_MS);
+	ASSERT_EQ(2, row_of(rig).fired);
+	rig_free(rig);
+	PASS();
+}
+
+static uint64_t runs_after_two_nights(enum catchup catchup, uint64_t catchup_ms)
+{
+	struct rig *rig = rig_at_night();
+	uint64_t fired;
+
+	add(rig, "0 0 * * *", OVERLAP_ALLOW, catchup, catchup_ms);
+	rig_wait(rig, 2 * DAY_MS);
+	rig_restart(rig);
+	rig_pass(rig, 0);
+	fired = row_of(rig).fired;
+	CHECK(row_of(rig).fired + row_of(rig).skipped == 2);
+	rig_restart(rig);
+	rig_pass(rig, 1000);
+	CHECK(row_of(rig).fired == fired);
+	rig_free(rig);
+	return fired;
+}
+
+TEST what_was_missed_is_its_choice(void)
+{
+	ASSERT_EQ(0, runs_after_two_nights(CATCHUP_SKIP, 0));
+	ASSERT_EQ(1, runs_after_two_nights(CATCHUP_ONE, 0));
+	ASSERT_EQ(2, runs_after_two_nights(CATCHUP_ALL, 0));
+	ASSERT_EQ(0, runs_after_two_nights(CATCHUP_SPAN, 22 * HOUR_MS));
+	ASSERT_EQ(1, runs_after_two_nights(CATCHUP_SPAN, 23 * HOUR_MS));
+	PASS();
+}
+
+TEST overlap_skips_queues_or_allows(void)
+{
+	static const uint64_t fired[] = { 1, 1, 3 }, skipped[] = { 2, 0, 0 }, queued[] = { 0, 2, 0 }, after[] = { 1, 3, 3 };
+
+	for (int overlap = OVERLAP_SKIP; overlap <= OVERLAP_ALLOW; overlap++) {
+		struct rig *rig = rig_at_night();
+
+		add(rig, "0 0 * * *", (enum overlap)overlap, CATCHUP_SKIP, 0);
+		rig_pass(rig, HOUR_MS);
+		rig_pass(rig, DAY_MS);
+		rig_pass(rig, DAY_MS);
+		ASSERT_EQ(fired[overlap], row_of(rig).fired);
+		ASSERT_EQ(skipped[overlap], row_of(rig).skipped);
+		ASSERT_EQ(queued[overlap], row_of(rig).queued);
+		ASSERT_EQ(overlap == OVERLAP_SKIP ? SKIP_OVERLAP : SKIP_NONE, (int)row_of(rig).skip_why);
+		rig_restart(rig);
+		rig_hello(rig, "w", 1);
+		for (int i = 0; i < 5; i++) {
+			rig_run_one(rig, 0);
+			rig_pass(rig, 0);
+		}
+		ASSERT_EQ(after[overlap], row_of(rig).fired);
+		ASSERT_EQ(0, row_of(rig).queued);
+		ASSERT_EQ(0, row_of(rig).live);
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST people_pause_resume_fire_and_remove(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 * * *", OVERLAP_SKIP, CATCHUP_ALL, 0);
+	set(rig, SET_PAUSE);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_pass(rig, 2 * DAY_MS);
+	rig_restart(rig);
+	set(rig, SET_RESUME);
+	ASSERT_EQ(0, row_of(rig).fired);
+	set(rig, SET_FIRE);
+	ASSERT_EQ(1, rig->ok.count);     /* the run's number */
+	set(rig, SET_FIRE);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_EQ(2, row_of(rig).live);
+	set(rig, SET_REMOVE);
+	set(rig, SET_FIRE);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "nightly"));
+	rig_hello(rig, "w", 4);
+	rig_run_all(rig);
+	rig_pass(rig, DAY_MS);
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_is_wrong_is_refused(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 31 2 *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "no such day"));
+	add(rig, "0 0 * * *", (enum overlap)9, CATCHUP_SKIP, 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "overlap"));
+	ASSERT_FALSE(view_schedule(rig->core, 0, 0, &rig->arena, &(struct rec_schedule_row){ 0 }));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_wall_clock_that_is_set_repeats_nothing(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 * * * *", OVERLAP_ALLOW, CATCHUP_SKIP, 0);
+	rig_pass(rig, HOUR_MS);
+	ASSERT_EQ(1, row_of(rig).fired);
+	rig->now.wall_ms -= HOUR_MS / 2;         /* the same hour strikes again, and isn't heard */
+	rig_pass(rig, HOUR_MS / 2);
+	ASSERT_EQ(1, row_of(rig).fired);
+	rig_pass(rig, HOUR_MS);
+	ASSERT_EQ(2, row_of(rig).fired);
+	rig->now.wall_ms += 3653 * DAY_MS;       /* ten years that nobody was there for */
+	rig_pass(rig, 0);
+	ASSERT_LTE(row_of(rig).fired, 3U);
+	rig->now.wall_ms -= 3653 * DAY_MS;
+	rig_pass(rig, 0);
+	rig_pass(rig, HOUR_MS);
+	ASSERT_GTE(row_of(rig).fired, 3U);       /* it doesn't wait for them */
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(schedules)
+{
+	RUN_TEST(each_time_begins_one_run);
+	RUN_TEST(what_was_missed_is_its_choice);
+	RUN_TEST(overlap_skips_queues_or_allows);
+	RUN_TEST(people_pause_resume_fire_and_remove);
+	RUN_TEST(what_is_wrong_is_refused);
+	RUN_TEST(a_wall_clock_that_is_set_repeats_nothing);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(schedules);
+	GREATEST_MAIN_END();
+}
