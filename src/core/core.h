@@ -102,7 +102,7 @@ struct input_hello {
 
 struct core_input {
 	enum input_kind kind;
-	uint64_t conn;                   /* of the master's choosing, never 0, never reused */
+	uint64_t conn;                   /* of the master's choosing: never 0, and larger than any before */
 	uint64_t request;                /* its id of the request, for the reply */
 	union {
 		struct input_submit submit;

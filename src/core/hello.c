@@ -11,6 +11,7 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 			    struct resource_list *ret_offers, struct error *error)
 {
 	const struct input_hello *hello = &input->hello;
+	const struct worker *worker;
 
 	if (!text_is_name(hello->name))
 		return error_set(error, ERR_INVALID,
@@ -32,6 +33,10 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 				 LIMIT_NAME_MAX_LEN);
 	if (map_get(&core->worker_conns, input->conn))
 		return error_set(error, ERR_NOT_EXPECTED, "HELLO: this connection has said it already");
+	/* It lay unread while its worker came back on another: what it says of attempts is out of date. */
+	worker = name_map_get(&core->worker_names, hello->name);
+	if (worker && input->conn < worker->newest_conn)
+		return error_set(error, ERR_DUPLICATE, "a newer connection came as worker %s", worker->name);
 	return resources_read(hello->offers, ret_offers, error);
 }
 
@@ -56,6 +61,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	*ret_same_life = hello->instance.len > 0 &&
 			 slice_eq(hello->instance, slice_make(worker->instance, worker->instance_len));
 	worker->conn = input->conn;
+	worker->newest_conn = input->conn;
 	map_put(&core->worker_conns, input->conn, worker);
 	worker->instance_len = hello->instance.len;
 	if (hello->instance.len > 0)

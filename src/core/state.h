@@ -286,6 +286,7 @@ struct worker {
 	uint32_t slots;
 	uint32_t slots_high;             /* most it ever offered: bounds what it can hold */
 	uint64_t conn;                   /* 0: none */
+	uint64_t newest_conn;            /* that it ever had: numbers only grow */
 	enum worker_state state;
 	bool quitting;                   /* was told to: gets nothing more */
 	bool touched;

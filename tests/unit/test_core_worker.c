@@ -79,6 +79,34 @@ TEST newer_connection_wins(void)
 	PASS();
 }
 
+/* What an older connection said lay unread: it knows nothing of what was given out since. */
+TEST an_older_connection_comes_too_late(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input late = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+	struct rig_attempt attempt;
+	uint64_t conn;
+
+	submit_jobs(rig, 1);
+	conn = rig_hello(rig, "w", 1);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	late.hello = (struct input_hello){ .name = slice_str("w"), .instance = slice_str("0123456789abcdef"), .slots = 1 };
+	rig_step(rig, &late);
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "newer connection"));
+	ASSERT_EQ(late.conn, rig->out.frames[0].conn);
+	ASSERT(rig->out.frames[0].close);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
+	/* Nor when the newer one has gone meanwhile. */
+	rig_gone(rig, conn);
+	late.conn = conn - 1;
+	rig_step(rig, &late);
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "newer connection"));
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
 TEST lost_after_the_grace(void)
 {
 	struct rig *rig = rig_new();
@@ -402,6 +430,7 @@ SUITE(joining)
 	RUN_TEST(welcome_comes_first);
 	RUN_TEST(bad_hello_is_refused);
 	RUN_TEST(newer_connection_wins);
+	RUN_TEST(an_older_connection_comes_too_late);
 	RUN_TEST(quitting_worker_gets_nothing);
 }
 
