@@ -205,6 +205,60 @@ TEST late_words_of_an_unknown_job(void)
 	PASS();
 }
 
+/* Also when it was to be stopped, and nobody minds how it ended. */
+TEST an_outcome_that_no_worker_can_know_is_unknown(void)
+{
+	static const enum outcome outcomes[] = { OUTCOME_NONE, OUTCOME_LOST, OUTCOME_COUNT, OUTCOME_COUNT + 7 };
+
+	for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++) {
+		struct rig *rig = rig_new();
+		struct rig_attempt attempt;
+		uint64_t run;
+
+		rig_hello(rig, "w", 1);
+		run = submit_one(rig, EXEC_RETRY);
+		attempt = rig_must_take(rig);
+		rig_started(rig, attempt);
+		rig_cancel(rig, run, "");
+		say_done(rig, attempt, (struct rec_done){ .outcome = outcomes[i], .started_ms = 5, .ended_ms = 6 });
+		ASSERT_EQ(STATE_CANCELLED, rig_state(rig, attempt.job));
+		ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, job_row(rig, attempt.job)->outcome);
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* How many jobs are sent ahead to a worker of one slot after eight results of 10 ms and another one? */
+static uint64_t ahead_after(enum outcome outcome, uint64_t last_ms)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t ahead;
+
+	rig_hello(rig, "w", 1);
+	for (int i = 0; i < 8 + (last_ms > 0); i++) {
+		submit_one(rig, EXEC_RETRY);
+		CHECK(rig_take(rig, &attempt));
+		rig_started(rig, attempt);
+		say_done(rig, attempt, (struct rec_done){ .outcome = outcome, .started_ms = 5, .ended_ms = 6,
+			.run_ns = (i == 8 ? last_ms : 10) * NS_PER_MS });
+	}
+	for (int i = 0; i < 100; i++)
+		submit_one(rig, EXEC_RETRY);
+	ahead = worker_row(rig, 1).ahead;
+	rig_free(rig);
+	return ahead;
+}
+
+TEST what_ran_is_measured_and_newer_results_count_more(void)
+{
+	ASSERT_EQ_FMT(25UL, (unsigned long)ahead_after(OUTCOME_EXIT, 0), "%lu");
+	ASSERT_EQ_FMT(25UL, (unsigned long)ahead_after(OUTCOME_SIGNAL, 0), "%lu");
+	ASSERT_EQ_FMT(0UL, (unsigned long)ahead_after(OUTCOME_SPAWN, 0), "%lu");
+	ASSERT_EQ_FMT(2UL, (unsigned long)ahead_after(OUTCOME_EXIT, 650), "%lu");
+	PASS();
+}
+
 TEST tries_have_a_top(void)
 {
 	struct rig *rig = rig_new();
@@ -443,6 +497,35 @@ TEST a_silent_worker_may_come_again(void)
 	PASS();
 }
 
+static size_t told_of_worker(const struct rig *rig, uint64_t number)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rig->out.change_count; i++)
+		count += rig->out.changes[i].kind == CHANGED_WORKER && rig->out.changes[i].id == number;
+	return count;
+}
+
+TEST who_watches_is_told_of_a_worker_once_a_turn(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn;
+
+	rig_hello(rig, "first", 1);
+	ASSERT_EQ(1, told_of_worker(rig, 1));
+	conn = rig_hello(rig, "second", 1);
+	ASSERT_EQ(0, told_of_worker(rig, 1));
+	ASSERT_EQ(1, told_of_worker(rig, 2));
+	rig_gone(rig, conn);
+	ASSERT_EQ(1, told_of_worker(rig, 2));
+	submit_one(rig, EXEC_RETRY);
+	ASSERT_EQ(1, told_of_worker(rig, 1));
+	rig_heartbeat(rig, rig->conn);
+	ASSERT_EQ(0, told_of_worker(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(attempts)
 {
 	RUN_TEST(an_unstarted_attempt_that_is_stopped_was_no_try);
@@ -450,6 +533,8 @@ SUITE(attempts)
 	RUN_TEST(an_end_without_a_time_has_ended_now);
 	RUN_TEST(only_who_has_an_attempt_can_end_it);
 	RUN_TEST(late_words_of_an_unknown_job);
+	RUN_TEST(an_outcome_that_no_worker_can_know_is_unknown);
+	RUN_TEST(what_ran_is_measured_and_newer_results_count_more);
 	RUN_TEST(tries_have_a_top);
 }
 
@@ -462,6 +547,7 @@ SUITE(workers)
 	RUN_TEST(a_hello_names_a_pool_and_is_said_once);
 	RUN_TEST(a_worker_that_flaps_rests);
 	RUN_TEST(workers_are_found_behind_one_that_was_forgotten);
+	RUN_TEST(who_watches_is_told_of_a_worker_once_a_turn);
 	RUN_TEST(who_was_deaf_brings_back_nobody);
 	RUN_TEST(a_silent_worker_may_come_again);
 }
