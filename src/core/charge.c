@@ -30,7 +30,7 @@ static void pay(struct core *core, struct worker *worker, struct job *job)
 
 static bool payable(const struct core *core, const struct worker *worker, const struct job *job)
 {
-	bool slot = job->state == STATE_RUNNING || worker->held_count - worker->unpaid < worker->slots;
+	bool slot = job->state != STATE_ASSIGNED || worker->held_count - worker->unpaid < worker->slots;
 
 	return job->flags & JOB_UNPAID && slot && wants_fit(worker, job_wants(core, job));
 }
@@ -106,10 +106,10 @@ void charge_settle(struct core *core, struct worker *worker)
 	for (size_t i = 0; i < worker->held_count; i++) {
 		struct job *job = worker->held[i].job;
 
-		if (job->state == STATE_RUNNING && payable(core, worker, job))
-			pay(core, worker, job);
-		else if (job->flags & JOB_UNPAID && job->state == STATE_ASSIGNED)
+		if (job->state == STATE_ASSIGNED && job->flags & JOB_UNPAID)
 			waiting[count++] = worker->held[i];
+		else if (payable(core, worker, job))     /* one that is to end may have started */
+			pay(core, worker, job);
 	}
 	qsort(waiting, count, sizeof(*waiting), stamp_order);
 	for (size_t i = 0; i < count; i++)
