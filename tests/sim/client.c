@@ -25,26 +25,47 @@ static void send_graph(struct sim_world *world, struct sim_graph *graph, uint64_
 	conn_to_master(world, world->client_conn, message);
 }
 
-static struct message *act_message(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb,
-				   uint64_t value, const struct rec_job_spec *job, uint64_t person)
+static struct sim_act *act_new(struct sim_world *world)
 {
-	struct message *message = message_make(OP_ACT);
-
 	if (world->act_count == world->act_cap) {
 		world->act_cap = world->act_cap ? world->act_cap * 2 : 16;
 		world->acts = mem_resize(world->acts, world->act_cap, sizeof(*world->acts));
 	}
-	world->acts[world->act_count] = (struct sim_act){ .run = graph->run, .verb = verb, .value = value, .whole = !job };
+	return &world->acts[world->act_count++];
+}
+
+static struct message *act_message(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb,
+				   uint64_t value, const struct rec_job_spec *job, uint64_t person)
+{
+	struct message *message = message_make(OP_ACT);
+	struct sim_act *act = act_new(world);
+
+	*act = (struct sim_act){ .run = graph->run, .verb = verb, .value = value, .whole = !job };
 	message->run = graph->run;
 	message->verb = verb;
 	message->value = value;
 	message->principal = person;
 	if (job)
 		memcpy(message->job, job->name.data, job->name.len);
-	message->request = ACT_BASE + world->act_count++;
+	message->request = ACT_BASE + (uint64_t)(act - world->acts);
 	world_note(world, "the client's act %d with %u on run %u job '%s'", (int)verb, (unsigned)value, (unsigned)graph->run,
 		   message->job);
 	return message;
+}
+
+void client_set(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object)
+{
+	struct message *message = message_make(OP_SET);
+	struct sim_act *act = act_new(world);
+
+	*act = (struct sim_act){ .kind = kind, .set = verb, .object = object };
+	message->kind = kind;
+	message->value = verb;
+	memcpy(message->job, kind == OBJECT_POOL ? graph_pool_names[object] : world->workers[object].name,
+	       strlen(kind == OBJECT_POOL ? graph_pool_names[object] : world->workers[object].name));
+	message->request = ACT_BASE + (uint64_t)(act - world->acts);
+	world_note(world, "a person sets %s: %d", message->job, (int)verb);
+	conn_to_master(world, world->client_conn, message);
 }
 
 void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,

@@ -123,9 +123,9 @@ static bool row_is_live(const struct disk *disk, const struct row *row)
 static int row_order(const void *a, const void *b)
 {
 	const struct row *x = &(*(struct disk_row *const *)a)->row, *y = &(*(struct disk_row *const *)b)->row;
-	int64_t p = x->table == TABLE_run ? x->run.run : x->table == TABLE_job ? x->job.job :
+	int64_t p = x->table == TABLE_worker ? x->worker.worker : x->table == TABLE_run ? x->run.run : x->table == TABLE_job ? x->job.job :
 		    x->table == TABLE_spec ? x->spec.run * 1000 + x->spec.part : 0;
-	int64_t q = y->table == TABLE_run ? y->run.run : y->table == TABLE_job ? y->job.job :
+	int64_t q = y->table == TABLE_worker ? y->worker.worker : y->table == TABLE_run ? y->run.run : y->table == TABLE_job ? y->job.job :
 		    y->table == TABLE_spec ? y->spec.run * 1000 + y->spec.part : 0;
 
 	return p < q ? -1 : p > q;

@@ -4,6 +4,7 @@
 sim_sources = \
 	tests/sim/client.c \
 	tests/sim/client_people.c \
+	tests/sim/client_place.c \
 	tests/sim/disk.c \
 	tests/sim/faults.c \
 	tests/sim/graph.c \

@@ -2,6 +2,8 @@
 /* Where jobs may run, and how many at once. */
 #include "sim.h"
 
+#include <stdio.h>
+
 const char *const graph_label_names[SIM_LABELS] = { "disk", "gpu", "net" };
 
 void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
@@ -13,6 +15,69 @@ void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job
 	for (size_t i = 0; i < SIM_LABELS; i++)
 		if (rand_below(rand, 3) == 0)
 			labels[job->labels.n++] = slice_str(graph_label_names[SIM_LABELS - 1 - i]);
+}
+
+const char *const graph_kind_names[SIM_KINDS] = { "cpus", "licence", "memory" };
+const char *const graph_pool_names[SIM_POOLS] = { "default", "east", "west" };
+
+/* Seldom more than anybody has. */
+void job_asks(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	struct slice *asks = arena_zalloc(&graph->arena, SIM_KINDS, sizeof(*asks));
+	char text[32];
+
+	(void)index;
+	job->asks.at = asks;
+	for (size_t i = SIM_KINDS; i-- > 0;) {
+		if (rand_below(rand, 2))
+			continue;
+		snprintf(text, sizeof(text), "%s=%u", graph_kind_names[i],
+			 rand_below(rand, 100) ? 1 + (unsigned)rand_below(rand, SIM_MOST) : SIM_MOST + 1);
+		asks[job->asks.n++] = arena_copy(&graph->arena, slice_str(text));
+	}
+}
+
+void graph_asks(const struct rec_job_spec *job, uint64_t ret_asks[SIM_KINDS])
+{
+	for (size_t kind = 0; kind < SIM_KINDS; kind++) {
+		size_t len = strlen(graph_kind_names[kind]);
+
+		ret_asks[kind] = 0;
+		for (size_t i = 0; i < job->asks.n; i++)
+			if (job->asks.at[i].len == len + 2 && memcmp(job->asks.at[i].data, graph_kind_names[kind], len) == 0)
+				ret_asks[kind] = (uint64_t)(job->asks.at[i].data[len + 1] - '0');
+	}
+}
+
+void job_pools(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	(void)graph;
+	(void)index;
+	job->pool = slice_str(graph_pool_names[rand_below(rand, SIM_POOLS)]);
+	job->pool_hard = rand_below(rand, 3) == 0;
+}
+
+void job_affinity(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	static const char *const workers[] = { "w0", "w1", "w2", "w3" };
+	struct slice *prefer = arena_zalloc(&graph->arena, 1, sizeof(*prefer));
+
+	(void)index;
+	switch (rand_below(rand, 5)) {
+	case 0:
+		*prefer = slice_str(graph_label_names[rand_below(rand, SIM_LABELS)]);
+		job->prefer = (struct slice_list){ prefer, 1 };
+		break;
+	case 1:
+		job->prefer_worker = slice_str(workers[rand_below(rand, 4)]);
+		break;
+	case 2:
+		job->only_worker = slice_str(workers[rand_below(rand, 4)]);
+		break;
+	default:
+		job->affinity = 1 + rand_below(rand, 2);
+		job->affinity_hard = rand_below(rand, 3) == 0;
+	}
 }
 
 void graph_tenants(struct rand_state *rand, struct sim_graph *graph)

@@ -221,6 +221,8 @@ void link_connect(struct sim_world *world, struct sim_worker *worker)
 	worker->conn = conn_make(world, worker->index);
 	hello = message_make(OP_HELLO);
 	hello->instance = worker->instance;
+	hello->pool = worker->pool;
+	memcpy(hello->offers, worker->offers, sizeof(hello->offers));
 	hello->held = mem_array(link->count + 1, sizeof(*hello->held));
 	for (size_t i = link->count; i-- > 0;)
 		hello->held[hello->count++] =

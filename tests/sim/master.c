@@ -5,6 +5,8 @@
  */
 #include "sim.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
 
 /* What a person set before the first of its runs came; set again it changes nothing. */
@@ -92,7 +94,8 @@ static void hello_input(struct sim_world *world, const struct event *event)
 {
 	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = event->a };
 	uint64_t instance[2] = { event->message->instance, 0 };
-	struct slice labels[SIM_LABELS];
+	struct slice labels[SIM_LABELS], offers[SIM_KINDS];
+	char texts[SIM_KINDS][32];
 
 	input.hello.name = slice_str(world->workers[event->who].name);
 	input.hello.instance = slice_make(instance, sizeof(instance));
@@ -101,6 +104,16 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	for (unsigned i = 0; i < SIM_LABELS; i++)
 		if (world->workers[event->who].labels >> i & 1)
 			labels[input.hello.labels.n++] = slice_str(graph_label_names[i]);
+	input.hello.offers.at = offers;
+	for (unsigned i = 0; i < SIM_KINDS; i++) {
+		if (event->message->offers[i] == 0)
+			continue;
+		snprintf(texts[i], sizeof(texts[i]), "%s=%u", graph_kind_names[i], (unsigned)event->message->offers[i]);
+		offers[input.hello.offers.n++] = slice_str(texts[i]);
+	}
+	if (event->message->pool)
+		input.hello.pool = slice_str(graph_pool_names[event->message->pool]);
+	oracle_hello(world, event->who, event->message);
 	input.hello.held = event->message->held;
 	input.hello.held_count = event->message->count;
 	core_step(world->master.core, &input);
@@ -124,6 +137,12 @@ static void step(struct sim_world *world, const struct event *event)
 		break;
 	case OP_ACT:
 		act_input(world, event);
+		break;
+	case OP_SET:
+		input.kind = INPUT_SET;
+		input.set.set = (struct msg_set){ .kind = event->message->kind, .verb = event->message->value,
+						  .name = slice_str(event->message->job) };
+		core_step(core, &input);
 		break;
 	case OP_HELLO:
 		hello_input(world, event);

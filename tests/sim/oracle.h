@@ -32,6 +32,10 @@ struct oracle_job {
 	/* letters */
 	uint32_t discarded;              /* round + 1 whose letter a person discarded */
 
+	/* place */
+	uint64_t worker_decided;         /* number */
+	uint64_t asks[SIM_KINDS];        /* once it was given out */
+
 	/* cancel */
 	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
 

@@ -1,15 +1,236 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where jobs run. */
+/*
+ * Where jobs run: what starts on a worker never asks for more than that offers (I7), and nothing is given to one
+ * that lacks what it asks for, or that a person wanted to get nothing. What people said is known from their acts;
+ * after a crash, from rows.
+ */
 #include "oracle.h"
+
+static struct oracle_worker *worker_by_number(struct sim_world *world, uint64_t number)
+{
+	for (uint32_t i = 0; number && i < world->worker_count; i++)
+		if (world->oracle.workers[i].number == number)
+			return &world->oracle.workers[i];
+	return NULL;
+}
+
+static uint32_t worker_index(struct sim_world *world, struct slice name)
+{
+	uint32_t i = 0;
+
+	while (i < world->worker_count && !slice_eq(name, slice_str(world->workers[i].name)))
+		i++;
+	return i;
+}
+
+static unsigned pool_index(struct slice name)
+{
+	unsigned i = 0;
+
+	while (i + 1 < SIM_POOLS && !slice_eq(name, slice_str(graph_pool_names[i])))
+		i++;
+	return i;
+}
+
+static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
+{
+	for (size_t i = 0; i < spec->labels.n; i++)
+		for (unsigned bit = 0; bit < SIM_LABELS; bit++)
+			if (slice_eq(spec->labels.at[i], slice_str(graph_label_names[bit])) && !(labels >> bit & 1))
+				return true;
+	return false;
+}
+
+/* ---- what was said ---- */
+
+void oracle_hello(struct sim_world *world, uint32_t index, const struct message *hello)
+{
+	struct oracle_worker *worker = &world->oracle.workers[index];
+
+	for (unsigned i = 0; i < SIM_KINDS; i++)
+		worker->over |= hello->offers[i] < worker->offers[i];
+	memcpy(worker->offers, hello->offers, sizeof(worker->offers));
+	worker->pool = hello->pool;
+}
+
+static void said(struct sim_world *world, const struct sim_act *act)
+{
+	struct oracle_worker *worker = &world->oracle.workers[act->object];
+
+	if (act->kind == OBJECT_POOL) {
+		world->oracle.pools[act->object] = act->set == SET_DRAIN ? POOL_DRAINING :
+						   act->set == SET_PAUSE ? POOL_INACTIVE : POOL_ACTIVE;
+	} else if (act->kind == OBJECT_WORKER) {
+		worker->standing = act->set == SET_DRAIN ? STANDING_DRAINING :
+				   act->set == SET_PAUSE ? STANDING_CORDONED : STANDING_NONE;
+		if (act->set == SET_REMOVE)
+			worker->number = 0;
+	}
+}
+
+static void place_turn(struct sim_world *world, const struct outbox *outbox)
+{
+	for (size_t i = 0; i < outbox->frame_count; i++)
+		if (outbox->frames[i].op == OP_OK && outbox->frames[i].ok.id >= ACT_BASE)
+			said(world, &world->acts[outbox->frames[i].ok.id - ACT_BASE]);
+	for (size_t i = 0; i < outbox->row_count; i++) {
+		const struct row *row = &outbox->rows[i];
+
+		if (row->table == TABLE_worker && !row->deleted)
+			world->oracle.workers[worker_index(world, row->worker.name)].number = (uint64_t)row->worker.worker;
+	}
+	for (size_t i = 0; i < outbox->row_count; i++) {
+		const struct row_job *row = &outbox->rows[i].job;
+		struct oracle_worker *worker;
+
+		if (outbox->rows[i].table != TABLE_job)
+			continue;
+		oracle_job(world, (uint64_t)row->job)->worker_decided = (uint64_t)row->worker;
+		worker = worker_by_number(world, (uint64_t)row->worker);
+		if (worker && oracle_job(world, (uint64_t)row->job)->decided == STATE_UNKNOWN)
+			worker->over = true;
+	}
+}
+
+static void note_row(struct sim_world *world, const struct row *row)
+{
+	if (row->table == TABLE_worker) {
+		struct oracle_worker *worker = &world->oracle.workers[worker_index(world, row->worker.name)];
+
+		worker->number = (uint64_t)row->worker.worker;
+		worker->standing = (enum worker_standing)row->worker.standing;
+	} else if (row->table == TABLE_pool) {
+		world->oracle.pools[pool_index(row->pool.pool)] = (enum pool_state)row->pool.state;
+	} else if (row->table == TABLE_job) {
+		oracle_job(world, (uint64_t)row->job.job)->worker_decided = (uint64_t)row->job.worker;
+	}
+}
+
+static void place_crash(struct sim_world *world)
+{
+	for (unsigned i = 0; i < SIM_POOLS; i++)
+		world->oracle.pools[i] = POOL_ACTIVE;
+	for (uint32_t i = 0; i < world->worker_count; i++) {
+		world->oracle.workers[i].number = 0;
+		world->oracle.workers[i].standing = STANDING_NONE;
+	}
+	for (size_t i = 0; i < world->disk.count; i++)
+		note_row(world, &world->disk.order[i]->row);
+}
+
+/* ---- what was given ---- */
+
+/*
+ * What holds what it asks for adds up, but for what was sent ahead: behind its equals alone. That the world
+ * knows what runs: all that was decided to.
+ */
+static void check_room(struct sim_world *world, const struct oracle_job *given, struct oracle_worker *worker)
+{
+	uint64_t all[SIM_KINDS] = { 0 }, running[SIM_KINDS] = { 0 };
+	bool equals = true, any = false;
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
+		const struct oracle_job *job = value;
+		bool asks = false;
+
+		if (job->worker_decided != worker->number || !state_has_attempt(job->decided))
+			continue;
+		for (unsigned i = 0; i < SIM_KINDS; i++) {
+			all[i] += job->asks[i];
+			running[i] += job->decided == STATE_ASSIGNED && job != given ? 0 : job->asks[i];
+			asks |= job->asks[i] > 0;
+		}
+		any |= job->decided != STATE_ASSIGNED;
+		equals &= !asks || memcmp(job->asks, given->asks, sizeof(job->asks)) == 0;
+	}
+	if (!any)
+		worker->over = false;
+	for (unsigned i = 0; i < SIM_KINDS && !worker->over; i++) {
+		if (given->asks[i] == 0)
+			continue;
+		if (all[i] > worker->offers[i] && world->seed % 5 == 0)
+			world_fail(world, "I7: job %u is given to a worker that has no room for it", (unsigned)given->job);
+		if (running[i] > worker->offers[i] && !equals)
+			world_fail(world, "I7: job %u is sent ahead of what asks for something else", (unsigned)given->job);
+	}
+}
+
+static void place_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
+{
+	struct oracle_worker *worker = worker_by_number(world, job->worker_decided);
+	struct slice bytes = assign->spec;
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+
+	if (!worker || record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) != ERR_NONE)
+		world_fail(world, "job %u is given to nobody", (unsigned)job->job);
+	graph_asks(&spec, job->asks);
+	if (worker->standing != STANDING_NONE || world->oracle.pools[worker->pool] != POOL_ACTIVE)
+		world_fail(world, "job %u is given to a worker that is cordoned or draining, or whose pool is",
+			   (unsigned)job->job);
+	for (unsigned i = 0; i < SIM_KINDS; i++)
+		if (job->asks[i] > worker->offers[i])
+			world_fail(world, "job %u is given to a worker that never has enough %s", (unsigned)job->job,
+				   graph_kind_names[i]);
+	if (spec.pool_hard && !slice_eq(spec.pool, slice_str(graph_pool_names[worker->pool])))
+		world_fail(world, "job %u is given to a worker of another pool", (unsigned)job->job);
+	arena_free(&arena);
+	check_room(world, job, worker);
+}
+
+/* ---- what runs ---- */
 
 static void place_start(struct sim_world *world, const struct oracle_start *start)
 {
-	for (size_t i = 0; i < start->spec->labels.n; i++)
-		for (unsigned bit = 0; bit < SIM_LABELS; bit++)
-			if (slice_eq(start->spec->labels.at[i], slice_str(graph_label_names[bit])) &&
-			    !(start->worker->labels >> bit & 1))
-				world_fail(world, "job %u starts on %s, which lacks a label", (unsigned)start->job->job,
-					   start->worker->name);
+	const struct rec_job_spec *spec = start->spec;
+	const struct sim_worker *worker = start->worker;
+	uint64_t asks[SIM_KINDS], sum[SIM_KINDS] = { 0 };
+
+	if (misses_label(spec, worker->labels))
+		world_fail(world, "job %u starts on %s, which lacks a label", (unsigned)start->job->job, worker->name);
+	if (spec->only_worker.len && !slice_eq(spec->only_worker, slice_str(worker->name)))
+		world_fail(world, "job %u starts on %s, which isn't the one", (unsigned)start->job->job, worker->name);
+	for (size_t i = 0; i < worker->process_count; i++) {
+		graph_asks(oracle_spec(world, worker->processes[i].job), asks);
+		for (unsigned kind = 0; kind < SIM_KINDS; kind++)
+			sum[kind] += asks[kind];
+	}
+	graph_asks(spec, asks);
+	for (unsigned kind = 0; kind < SIM_KINDS; kind++)
+		if (asks[kind] > 0 && sum[kind] > worker->offers[kind])
+			world_fail(world, "I7: job %u starts on %s, where %u %s are asked for and %u there", (unsigned)start->job->job,
+				   worker->name, (unsigned)sum[kind], graph_kind_names[kind], (unsigned)worker->offers[kind]);
 }
 
-const struct oracle_check oracle_place = { .start = place_start };
+/* Affinity that must be waits for a worker that may never take it: people give up after a while. */
+bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
+{
+	const struct oracle_job *job = oracle_job(world, oracle_serial(world, graph->run, index));
+	const struct rec_job_spec *spec = &graph->jobs[index];
+	uint64_t asks[SIM_KINDS];
+
+	if (job->durable != STATE_READY && job->durable != STATE_WAITING)        /* one that was ready at once has no row */
+		return false;
+	if (spec->affinity_hard && world->now_ns - world->calm_ns > 1200 * NS_PER_S)
+		return true;
+	graph_asks(spec, asks);
+	for (uint32_t i = 0; i < world->worker_count; i++) {
+		const struct sim_worker *worker = &world->workers[i];
+		bool may = !misses_label(spec, worker->labels);
+
+		for (unsigned kind = 0; kind < SIM_KINDS; kind++)
+			may &= asks[kind] <= worker->offers[kind];
+		may &= !spec->pool_hard || slice_eq(spec->pool, slice_str(graph_pool_names[worker->pool]));
+		may &= spec->only_worker.len == 0 || slice_eq(spec->only_worker, slice_str(worker->name));
+		if (may)
+			return false;
+	}
+	return true;
+}
+
+const struct oracle_check oracle_place = {
+	.turn = place_turn, .given = place_given, .start = place_start, .crash = place_crash,
+};

@@ -81,7 +81,13 @@ struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t 
 uint64_t graph_features_draw(struct rand_state *rand);
 void graph_free(struct sim_graph *graph);
 #define SIM_LABELS 3
+#define SIM_KINDS 3                      /* of resources */
+#define SIM_MOST 4                       /* of a kind, that a worker offers */
+#define SIM_POOLS 3
 extern const char *const graph_label_names[SIM_LABELS];
+extern const char *const graph_kind_names[SIM_KINDS];
+extern const char *const graph_pool_names[SIM_POOLS];    /* the first is the default */
+void graph_asks(const struct rec_job_spec *job, uint64_t ret_asks[SIM_KINDS]);
 extern const char *const graph_people[SIM_PEOPLE];       /* by principal - 1 */
 
 /* ---- what is durable (disk.c) ---- */
@@ -117,6 +123,9 @@ struct message {
 	char target[16];                         /* of PUSHBACK */
 	uint8_t digest[32];                      /* of a decision */
 	size_t digest_len;
+	enum object_kind kind;                   /* of SET */
+	uint64_t offers[SIM_KINDS];              /* of HELLO */
+	unsigned pool;
 	struct rec_held *held;
 	struct rec_assign *assign;
 	struct rec_stop *stop;
@@ -198,6 +207,9 @@ struct sim_worker {
 	char name[16];
 	uint32_t index, slots;
 	unsigned labels;                 /* bits, of graph_labels */
+	uint64_t offers[SIM_KINDS];      /* of graph_kind_names; of its latest keeper */
+	struct resource_list offer_list;
+	unsigned pool;                   /* of graph_pool_names */
 	uint64_t instance;
 	bool keeper_up;
 	bool welcomed;
@@ -250,11 +262,24 @@ struct sim_act {                         /* of the client, by its request */
 	uint8_t digest[32];              /* of what they were shown */
 	size_t digest_len;               /* 0: they were shown nothing */
 	uint32_t round;                  /* of the gate, as it was shown */
+	enum object_kind kind;           /* of SET, which has no run: a worker or a pool */
+	enum set_verb set;
+	uint32_t object;                 /* its index */
 	uint32_t *rounds;                /* CANCEL: of the run's jobs, when it was decided */
 	uint32_t job_count;
 };
 
+struct oracle_worker {                   /* a worker, by its index, as decided */
+	uint64_t number;                 /* 0: none yet, or forgotten */
+	enum worker_standing standing;
+	uint64_t offers[SIM_KINDS];      /* as it said last */
+	unsigned pool;
+	bool over;                       /* its attempts may ask for more than it offers: it offers less than it did, or one came back */
+};
+
 struct oracle {
+	struct oracle_worker workers[SIM_WORKERS_MAX];
+	enum pool_state pools[SIM_POOLS];
 	struct map jobs;                 /* serial to struct oracle_job */
 	struct map runs;                 /* run to struct sim_graph, once durable */
 	uint64_t starts, results;
@@ -374,6 +399,7 @@ void client_decide(struct sim_world *world, const struct sim_graph *graph, enum 
 		   const struct rec_job_spec *target, uint64_t person);
 void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
 		const struct rec_job_spec *job, uint64_t person);        /* job: NULL for the whole run */
+void client_set(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object);
 void client_step(struct sim_world *world);
 void client_receive(struct sim_world *world, const struct message *message);
 bool client_at_rest(const struct sim_world *world);
@@ -383,6 +409,7 @@ void oracle_turn(struct sim_world *world, const struct outbox *outbox);         
 void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* just made durable */
 void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);
 void oracle_acted(struct sim_world *world, const struct sim_act *act);            /* it was acknowledged */
+void oracle_hello(struct sim_world *world, uint32_t index, const struct message *hello);  /* it is being decided */
 void oracle_crashed(struct sim_world *world);                                    /* what was decided and not durable never was */
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
 const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);    /* of a durable run's job, or NULL */
@@ -394,6 +421,7 @@ uint64_t oracle_serial(struct sim_world *world, uint64_t run, uint32_t index);
 uint32_t oracle_round(struct sim_world *world, uint64_t job);                     /* durable */
 bool oracle_job_unknown(struct sim_world *world, uint64_t run, uint32_t index);
 bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index);      /* does it wait for people? */
+bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index);      /* does it wait for a worker that there isn't? */
 bool oracle_run_held(struct sim_world *world, uint64_t run);
 bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index);
 void oracle_rest(struct sim_world *world);

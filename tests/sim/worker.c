@@ -268,6 +268,16 @@ void sim_worker_lease_end(struct sim_world *world, struct sim_worker *worker)
 		enforce_lease(world, worker);
 }
 
+/* As the keeper reads it from the specification that it was given, or that its spool has. */
+static void ask_for(struct sim_world *world, struct sim_worker *worker, struct ledger_entry *entry)
+{
+	const struct rec_job_spec *spec = oracle_spec(world, entry->job);
+	struct resource_list asks = { 0 };
+
+	if (spec && resources_read(spec->asks, &asks, NULL) == ERR_NONE)
+		ledger_ask(worker->ledger, entry, &asks);
+}
+
 static void take_assignments(struct sim_world *world, struct sim_worker *worker, const struct message *message)
 {
 	for (size_t i = 0; i < message->count; i++) {
@@ -277,8 +287,12 @@ static void take_assignments(struct sim_world *world, struct sim_worker *worker,
 		struct ledger_entry *old;
 		bool exclusive = spec && spec->mode == EXEC_EXCLUSIVE;
 
-		if (ledger_assign(worker->ledger, message->assign[i].job, message->assign[i].epoch, exclusive, NULL,
-				  &entry) == LEDGER_STALE) {
+		enum ledger_verdict verdict = ledger_assign(worker->ledger, message->assign[i].job, message->assign[i].epoch,
+							    exclusive, NULL, &entry);
+
+		if (verdict == LEDGER_TAKEN)
+			ask_for(world, worker, entry);
+		if (verdict == LEDGER_STALE) {
 			struct rec_done never = { .job = message->assign[i].job, .epoch = message->assign[i].epoch,
 						  .outcome = OUTCOME_RECALLED, .ended_ms = world_time(world).wall_ms };
 
@@ -342,6 +356,7 @@ static void adopt(struct sim_world *world, struct sim_worker *worker, const stru
 
 	if (ledger_assign(worker->ledger, record->job, record->epoch, false, NULL, &entry) != LEDGER_TAKEN)
 		return;
+	ask_for(world, worker, entry);
 	ledger_started(worker->ledger, entry);
 	if (record->ended) {
 		ledger_ended(worker->ledger, entry, &record->result);
@@ -370,6 +385,22 @@ static void kill_orphans(struct sim_world *world, struct sim_worker *worker)
 	}
 }
 
+/* The first one has the most of everything. Another may offer less, or be of another pool, when it comes back. */
+static void offers_draw(struct sim_world *world, struct sim_worker *worker)
+{
+	bool first = worker->offer_list.n == 0 && worker->offers[0] == 0;
+
+	if (!first && !world_chance(world, 200))
+		return;
+	worker->pool = (unsigned)world_rand(world, SIM_POOLS);
+	worker->offer_list.n = 0;
+	for (unsigned i = 0; i < SIM_KINDS; i++) {
+		worker->offers[i] = worker->index == 0 ? SIM_MOST : world_rand(world, SIM_MOST + 1);
+		if (worker->offers[i])
+			(void)resources_add(&worker->offer_list, slice_str(graph_kind_names[i]), worker->offers[i], NULL);
+	}
+}
+
 void sim_worker_boot(struct sim_world *world, struct sim_worker *worker)
 {
 	struct spooled records[512];
@@ -378,6 +409,8 @@ void sim_worker_boot(struct sim_world *world, struct sim_worker *worker)
 	worker->keeper_up = true;
 	worker->instance = world_rand(world, UINT64_MAX - 1) + 1;
 	worker->ledger = ledger_new(worker->slots);
+	offers_draw(world, worker);
+	ledger_offer(worker->ledger, &worker->offer_list);
 	memcpy(records, worker->spool, count * sizeof(records[0]));
 	/* Older epochs first: the ledger refuses one that is older than what it knows. */
 	for (size_t round = 0; round < count; round++)

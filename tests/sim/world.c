@@ -409,6 +409,23 @@ static bool world_at_rest(const struct sim_world *world)
 	return true;
 }
 
+/* What keeps it. */
+static void tell_unrest(struct sim_world *world)
+{
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+		const struct row *run = graph->run ? disk_get(&world->disk, TABLE_run, graph->run) : NULL;
+
+		for (uint32_t k = 0; run && run->run.ended_ms == 0 && k < graph->count; k++) {
+			const struct row *row = disk_get(&world->disk, TABLE_job, (uint64_t)run->run.first + k);
+
+			if (!row || !state_terminal((enum job_state)row->job.state))
+				world_note(world, "job %u of run %u is %s", (unsigned)run->run.first + k, (unsigned)graph->run,
+					   row ? state_table[row->job.state].name : "new");
+		}
+	}
+}
+
 static void world_live(struct sim_world *world)
 {
 	int64_t calm_ns = (int64_t)(30 + world_rand(world, 270)) * NS_PER_S;
@@ -429,8 +446,10 @@ static void world_live(struct sim_world *world)
 		happen(world, &event);
 		if (!world->faults && world_at_rest(world))
 			break;
-		if (world->now_ns > rest_by_ns || world->events_done > 2000000)
+		if (world->now_ns > rest_by_ns || world->events_done > 2000000) {
+			tell_unrest(world);
 			world_fail(world, "I9: it never comes to rest");
+		}
 	}
 	oracle_rest(world);
 }

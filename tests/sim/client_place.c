@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What people do to workers and pools, and that they undo it when nothing goes wrong any more. */
+#include "sim.h"
+
+bool person_worker(struct sim_world *world, const struct sim_graph *graph)
+{
+	static const enum set_verb verbs[] = { SET_PAUSE, SET_PAUSE, SET_DRAIN, SET_DRAIN, SET_RESUME, SET_REMOVE };
+
+	(void)graph;
+	client_set(world, OBJECT_WORKER, verbs[world_rand(world, sizeof(verbs) / sizeof(verbs[0]))],
+		   (uint32_t)world_rand(world, world->worker_count));
+	return true;
+}
+
+bool person_pool(struct sim_world *world, const struct sim_graph *graph)
+{
+	static const enum set_verb verbs[] = { SET_PAUSE, SET_DRAIN, SET_RESUME, SET_RESUME };
+
+	(void)graph;
+	client_set(world, OBJECT_POOL, verbs[world_rand(world, sizeof(verbs) / sizeof(verbs[0]))],
+		   (uint32_t)world_rand(world, SIM_POOLS));
+	return true;
+}
+
+void tidy_workers(struct sim_world *world, const struct sim_graph *graph)
+{
+	(void)graph;
+	for (uint32_t i = 0; i < world->worker_count; i++)
+		if (world->oracle.workers[i].standing != STANDING_NONE)
+			client_set(world, OBJECT_WORKER, SET_RESUME, i);
+	for (uint32_t i = 0; i < SIM_POOLS; i++)
+		if (world->oracle.pools[i] != POOL_ACTIVE)
+			client_set(world, OBJECT_POOL, SET_RESUME, i);
+}
+
+void tidy_hopeless(struct sim_world *world, const struct sim_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++)
+		if (oracle_job_hopeless(world, graph, i))
+			client_act(world, graph, ACT_CANCEL, 0, &graph->jobs[i], 1);
+}
