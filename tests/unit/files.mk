@@ -34,6 +34,7 @@ unit_programs = \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_schedule \
 	tests/unit/test_core_sharp_place \
+	tests/unit/test_core_sharp_rows \
 	tests/unit/test_core_sharp_why \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_tenant \
@@ -168,6 +169,9 @@ tests_unit_test_core_schedule_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_place_SOURCES = tests/unit/test_core_sharp_place.c
 tests_unit_test_core_sharp_place_LDADD = $(core_libs)
+
+tests_unit_test_core_sharp_rows_SOURCES = tests/unit/test_core_sharp_rows.c
+tests_unit_test_core_sharp_rows_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_why_SOURCES = tests/unit/test_core_sharp_why.c
 tests_unit_test_core_sharp_why_LDADD = $(core_libs)
