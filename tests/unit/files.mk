@@ -19,6 +19,7 @@ unit_programs = \
 	tests/unit/test_core_act \
 	tests/unit/test_core_edges \
 	tests/unit/test_core_edges_act \
+	tests/unit/test_core_edges_rows \
 	tests/unit/test_core_expr \
 	tests/unit/test_core_fail \
 	tests/unit/test_core_gate \
@@ -124,6 +125,9 @@ tests_unit_test_core_edges_LDADD = $(core_libs)
 
 tests_unit_test_core_edges_act_SOURCES = tests/unit/test_core_edges_act.c
 tests_unit_test_core_edges_act_LDADD = $(core_libs)
+
+tests_unit_test_core_edges_rows_SOURCES = tests/unit/test_core_edges_rows.c
+tests_unit_test_core_edges_rows_LDADD = $(core_libs)
 
 tests_unit_test_core_expr_SOURCES = tests/unit/test_core_expr.c
 tests_unit_test_core_expr_LDADD = $(core_libs)
