@@ -256,6 +256,84 @@ TEST a_sticky_job_comes_back_to_its_worker(void)
 	PASS();
 }
 
+TEST it_follows_its_parents_until_it_ran_itself(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run, a = join(rig, "a", 9, "", "", "");
+
+	load(rig, a, 500, 0);
+	join(rig, "b", 9, "", "", "");
+	graph_on(&graph, "p", "a");
+	graph_job(&graph, "sticky", "p")->affinity = AFFINITY_STICKY;
+	job = graph_job(&graph, "child", "p");
+	job->affinity = AFFINITY_PARENT;
+	job->retry_max = 1;
+	job->backoff_ms = 10;
+	job->priority = 100;
+	run = rig_submit(rig, &graph);
+	load(rig, a, 900, 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("b", holder(rig, run, "child"));
+	ASSERT_STR_EQ("b", holder(rig, run, "sticky"));
+	rig_run_one(rig, 1);
+	load(rig, a, 500, 0);
+	rig_pass(rig, 2000);
+	ASSERT_STR_EQ("a", holder(rig, run, "child"));
+	graph_on(&graph, "p", "a");
+	graph_job(&graph, "sticky", "p")->affinity = AFFINITY_STICKY;
+	rig_run_all(rig);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("a", holder(rig, run, "sticky"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST parents_that_ran_nowhere_have_no_say(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	load(rig, join(rig, "a", 9, "", "", ""), 500, 0);
+	join(rig, "b", 9, "", "", "");
+	graph_job(&graph, "x", "")->labels = words(rig, "nowhere");
+	graph_job(&graph, "y", "")->labels = words(rig, "nowhere");
+	graph_on(&graph, "p", "a");
+	graph_job(&graph, "child", "x* y* p")->affinity = AFFINITY_PARENT;
+	run = rig_submit(rig, &graph);
+	rig_cancel(rig, run, "x");
+	rig_cancel(rig, run, "y");
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("a", holder(rig, run, "child"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST many_jobs_at_once_are_spread_by_load(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+
+	load(rig, join(rig, "a", 10, "x", "", ""), 0, 0);
+	load(rig, join(rig, "b", 10, "x", "", ""), 150, 0);
+	load(rig, join(rig, "c", 10, "x", "", ""), 350, 0);
+	for (int i = 0; i < 5; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "j%d", i);
+		graph_job(&graph, name, "")->labels = words(rig, "x");
+	}
+	rig_submit(rig, &graph);
+	ASSERT_EQ(3, worker(rig, "a").busy);
+	ASSERT_EQ(2, worker(rig, "b").busy);
+	ASSERT_EQ(0, worker(rig, "c").busy);
+	rig_free(rig);
+	PASS();
+}
+
 /* --- what is kept free --- */
 
 TEST the_worker_that_lacks_least_is_kept_free(void)
@@ -470,6 +548,21 @@ TEST the_newest_come_back_for_free_slots(void)
 	PASS();
 }
 
+TEST no_more_come_back_when_free_slots_go(void)
+{
+	struct rig *rig = rig_new();
+
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
+	join(rig, "v", 2, "", "", "");
+	ASSERT_EQ(2, rig_frames(rig, OP_RECALL, NULL));
+	set(rig, OBJECT_WORKER, SET_PAUSE, "v");
+	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
 TEST nothing_comes_back_for_one_that_could_not_take_it(void)
 {
 	struct rig *rig = rig_new();
@@ -517,6 +610,9 @@ int main(int argc, char **argv)
 	RUN_TEST(it_follows_most_of_its_parents);
 	RUN_TEST(it_follows_nobody_who_is_overloaded_or_cordoned);
 	RUN_TEST(a_sticky_job_comes_back_to_its_worker);
+	RUN_TEST(it_follows_its_parents_until_it_ran_itself);
+	RUN_TEST(parents_that_ran_nowhere_have_no_say);
+	RUN_TEST(many_jobs_at_once_are_spread_by_load);
 	RUN_TEST(the_worker_that_lacks_least_is_kept_free);
 	RUN_TEST(a_slot_counts_as_what_is_lacking);
 	RUN_TEST(others_leave_room_for_the_one_it_is_kept_for);
@@ -525,6 +621,7 @@ int main(int argc, char **argv)
 	RUN_TEST(only_equals_are_sent_ahead_of_a_resource);
 	RUN_TEST(nothing_that_asks_is_sent_ahead_of_plain_jobs);
 	RUN_TEST(the_newest_come_back_for_free_slots);
+	RUN_TEST(no_more_come_back_when_free_slots_go);
 	RUN_TEST(nothing_comes_back_for_one_that_could_not_take_it);
 	RUN_TEST(a_draining_worker_gives_back_what_it_has_not_begun);
 	GREATEST_MAIN_END();

@@ -338,6 +338,23 @@ TEST clocks_are_shown_while_they_run(void)
 	PASS();
 }
 
+TEST a_run_ends_when_the_clock_says_nothing(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_run_row row = { 0 };
+	uint64_t run;
+
+	rig->now.wall_ms = 0;
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	rig_cancel(rig, run, "");
+	ASSERT(view_run(rig->core, run, &rig->arena, &row));
+	ASSERT(row.ended_ms > 0 && row.state == RUN_CANCELLED);
+	rig_free(rig);
+	PASS();
+}
+
 TEST a_lost_worker_is_not_counted(void)
 {
 	struct rig *rig = rig_new();
@@ -446,6 +463,28 @@ SPOIL(ends_all, job->retry_on = RETRY_ON_ALL)
 SPOIL(death_over, job->worker_death = DEATH_KILL + 1)
 SPOIL(death_last, job->worker_death = DEATH_KILL)
 
+static struct slice long_text(struct arena *arena, size_t len)
+{
+	char *text = arena_alloc(arena, len);
+
+	memset(text, 'x', len);
+	return slice_make(text, len);
+}
+
+SPOIL(when_longest, job->when = long_text(arena, LIMIT_EXPR_BYTES_MAX))
+SPOIL(when_over, job->when = long_text(arena, LIMIT_EXPR_BYTES_MAX + 1))
+SPOIL(needs_longest, job->needs_text = long_text(arena, LIMIT_EXPR_BYTES_MAX))
+SPOIL(needs_over, job->needs_text = long_text(arena, LIMIT_EXPR_BYTES_MAX + 1))
+
+TEST conditions_have_a_length(void)
+{
+	ASSERT_STR_EQ("", refused(when_longest));
+	ASSERT(strstr(refused(when_over), "when: it is too long"));
+	ASSERT_STR_EQ("", refused(needs_longest));
+	ASSERT(strstr(refused(needs_over), "when: it is too long"));
+	PASS();
+}
+
 TEST placement_is_refused_with_its_reason(void)
 {
 	ASSERT_STR_EQ("", refused(wishes));
@@ -496,8 +535,10 @@ int main(int argc, char **argv)
 	RUN_TEST(so_many_wishes_and_no_more);
 	RUN_TEST(a_row_says_how_it_is_placed);
 	RUN_TEST(clocks_are_shown_while_they_run);
+	RUN_TEST(a_run_ends_when_the_clock_says_nothing);
 	RUN_TEST(a_lost_worker_is_not_counted);
 	RUN_TEST(a_gate_shows_sixteen_of_what_it_opens);
+	RUN_TEST(conditions_have_a_length);
 	RUN_TEST(placement_is_refused_with_its_reason);
 	RUN_TEST(retries_are_refused_with_their_reason);
 	GREATEST_MAIN_END();
