@@ -40,6 +40,7 @@ sim_tests = \
 sim_other = \
 	tests/sim/README.md \
 	tests/sim/bugs/ack-before-commit.patch \
+	tests/sim/bugs/ahead-of-others.patch \
 	tests/sim/bugs/answers-kept-over-a-round.patch \
 	tests/sim/bugs/backoff-lost-at-load.patch \
 	tests/sim/bugs/bound-off-by-one.patch \
@@ -48,6 +49,8 @@ sim_other = \
 	tests/sim/bugs/code-of-a-signal.patch \
 	tests/sim/bugs/codes-ignored.patch \
 	tests/sim/bugs/condition-forgotten-at-load.patch \
+	tests/sim/bugs/cordon-forgotten-at-load.patch \
+	tests/sim/bugs/cordon-ignored.patch \
 	tests/sim/bugs/crash-limit-ignored.patch \
 	tests/sim/bugs/date-keeps-its-place.patch \
 	tests/sim/bugs/deadline-forgotten-at-load.patch \
@@ -70,6 +73,7 @@ sim_other = \
 	tests/sim/bugs/join-gives-up-early.patch \
 	tests/sim/bugs/key-forgotten-at-load.patch \
 	tests/sim/bugs/labels-ignored.patch \
+	tests/sim/bugs/ledger-starts-without-room.patch \
 	tests/sim/bugs/letter-outlives-its-round.patch \
 	tests/sim/bugs/lost-at-hello-forgotten.patch \
 	tests/sim/bugs/lost-before-its-lease-ends.patch \
@@ -78,8 +82,12 @@ sim_other = \
 	tests/sim/bugs/no-grace-after-boot.patch \
 	tests/sim/bugs/once-runs-again.patch \
 	tests/sim/bugs/parked-forever.patch \
+	tests/sim/bugs/pool-key-ignored.patch \
+	tests/sim/bugs/pool-state-ignored.patch \
 	tests/sim/bugs/pushback-keeps-its-votes.patch \
 	tests/sim/bugs/queue-time-starts-anew.patch \
+	tests/sim/bugs/resources-freed-twice.patch \
+	tests/sim/bugs/resources-of-the-stopping.patch \
 	tests/sim/bugs/retry-counted-twice.patch \
 	tests/sim/bugs/round-keeps-its-tries.patch \
 	tests/sim/bugs/round-leaves-an-open-gate.patch \

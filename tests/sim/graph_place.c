@@ -20,13 +20,17 @@ void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job
 const char *const graph_kind_names[SIM_KINDS] = { "cpus", "licence", "memory" };
 const char *const graph_pool_names[SIM_POOLS] = { "default", "east", "west" };
 
-/* Seldom more than anybody has. */
+/* Many the same: they may be sent ahead of each other. Seldom more than anybody has. */
 void job_asks(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	struct slice *asks = arena_zalloc(&graph->arena, SIM_KINDS, sizeof(*asks));
 	char text[32];
 
-	(void)index;
+	for (uint32_t i = 0; i < index; i++)
+		if (graph->jobs[i].asks.n > 0 && rand_below(rand, 2)) {
+			job->asks = graph->jobs[i].asks;
+			return;
+		}
 	job->asks.at = asks;
 	for (size_t i = SIM_KINDS; i-- > 0;) {
 		if (rand_below(rand, 2))

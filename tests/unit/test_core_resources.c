@@ -87,6 +87,37 @@ TEST never_more_than_is_offered(void)
 	PASS();
 }
 
+/* It may go on for a while, also when the master was restarted meanwhile. */
+TEST what_is_being_stopped_takes_what_it_took(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct core_input input = { .kind = INPUT_WORKER_HELLO };
+	struct slice offers[] = { slice_str("cpus=4000") };
+	struct rig_attempt first;
+	struct rec_held held;
+	uint64_t run;
+
+	graph_asks(&graph, "a", "cpus=2500");
+	graph_asks(&graph, "b", "cpus=2500");
+	run = rig_submit(rig, &graph);
+	hello(rig, "w", 8, "cpus=4000", "");
+	first = rig_must_take(rig);
+	rig_started(rig, first);
+	rig_cancel(rig, run, "a");
+	rig_restart(rig);
+	held = (struct rec_held){ .job = first.job, .epoch = first.epoch, .phase = PHASE_RUNNING };
+	input.conn = ++rig->conn;
+	input.hello = (struct input_hello){
+		.name = slice_str("w"), .instance = slice_str("0123456789abcdef"), .slots = 8, .pid = 9,
+		.offers = { offers, 1 }, .held = &held, .held_count = 1 };
+	rig_step(rig, &input);
+	ASSERT_EQ(2500, used(rig, 1));
+	ASSERT_EQ(REASON_RESOURCES_BUSY, why(rig, run, "b"));
+	rig_free(rig);
+	PASS();
+}
+
 /* A job of 16 cpus among a stream of small ones that are as old or younger: its worker fills up for it. */
 TEST a_large_job_does_not_starve(void)
 {
@@ -285,6 +316,7 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(never_more_than_is_offered);
+	RUN_TEST(what_is_being_stopped_takes_what_it_took);
 	RUN_TEST(a_large_job_does_not_starve);
 	RUN_TEST(others_flow_past_a_gpu_job);
 	RUN_TEST(overload_begins_at_90_percent);
