@@ -86,13 +86,22 @@ bool cli_chatty(const struct cli *cli)
 
 enum err cli_confirm(struct cli *cli, const char *question)
 {
+	struct buf words = { 0 };
 	char answer[16];
 
 	if (cli->settings.yes)
 		return ERR_NONE;
 	if (cli->settings.no_input || isatty(STDIN_FILENO) != 1) {
 		error_set(&cli->error, ERR_USAGE, "%s needs a yes, and there is nobody to ask", question);
-		return error_next(&cli->error, "titan %s -y", cli->invocation->command->verb);
+		if (cli->invocation->option_count > 0)
+			return error_next(&cli->error, "the same command with -y");
+		for (size_t i = 0; i < cli->invocation->arg_count; i++) {
+			buf_add_byte(&words, ' ');
+			text_escape(&words, slice_str(cli->invocation->args[i]), TEXT_KEEP_NONE);
+		}
+		error_next(&cli->error, "titan -y %s%s", cli->invocation->command->verb, buf_cstr(&words));
+		buf_free(&words);
+		return ERR_USAGE;
 	}
 	fprintf(stderr, "%s? [y/N] ", question);
 	if (fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y'))

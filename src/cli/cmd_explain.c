@@ -75,6 +75,20 @@ static struct slice next_command(const struct rec_job_row *job, struct arena *ar
 	return copy;
 }
 
+/* The fact of its state, where that would say too much of what never ran or wasn't tried again. */
+static const char *end_fact(const struct rec_job_row *job, enum job_state state)
+{
+	bool ran = job->outcome == OUTCOME_EXIT || job->outcome == OUTCOME_SIGNAL || job->outcome == OUTCOME_SPAWN;
+
+	if (state == STATE_TIMED_OUT && job->tries == 0)
+		return "it was out of time before it ran";
+	if (state == STATE_CANCELLED && job->tries == 0)
+		return "somebody cancelled it before it ran";
+	if (state == STATE_FAILED && ran && job->tries > job->crashes && job->tries - job->crashes <= job->retry_max)
+		return "it ended in a way that isn't retried";
+	return state_table[state].fact;
+}
+
 /* What has ended needs more than that it has. */
 static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 {
@@ -84,11 +98,12 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 	struct slice copy;
 
 	if (job->settled_by == EVENT_EXPIRED || job->settled_by == EVENT_PERSON_DONE || job->settled_by == EVENT_PERSON_FAILED)
-		buf_add_str(&text, event_texts[job->settled_by]);
+		buf_addf(&text, "%s%s", event_texts[job->settled_by],
+			 job->settled_by == EVENT_EXPIRED && state == STATE_SUCCEEDED ? ", which approves" : "");
 	else if (state == STATE_CANCELLED && job->cause != 0)
 		buf_add_str(&text, "another job of its fan-out failed, which ends the rest of it");
 	else
-		buf_add_str(&text, state_table[state].fact);
+		buf_add_str(&text, end_fact(job, state));
 	if (job_stop_text(job).len > 0)
 		buf_addf(&text, ": %s", event_texts[job->stop_cause]);
 	if (outcome.len > 0 && state != STATE_SUCCEEDED) {
@@ -116,7 +131,7 @@ static enum err add_row(struct cli *cli, struct records *records, const struct r
 	records_text(records, job_address(job, &cli->arena));
 	records_state(records, job_look(job), state_table[state].name);
 	records_text(records, job->why.len && !state_terminal(state) ? job->why : end_text(job, &cli->arena));
-	records_text(records, state_terminal(state) ? job_cause_text(job, jobs, job_count, &cli->arena)
+	records_text(records, state_terminal(state) && state != STATE_TIMED_OUT ? job_cause_text(job, jobs, job_count, &cli->arena)
 						    : slice_make(NULL, 0));
 	records_text(records, next_command(job, &cli->arena));
 	records_text(records, slice_str(reason_name(job->untaken ? REASON_CONDITION : job->why_code ? job->why_code : REASON_SETTLED)));

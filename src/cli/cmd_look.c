@@ -417,9 +417,9 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 			continue;
 		live += status->counts.at[i];
 		people += i == STATE_APPROVAL || i == STATE_UNKNOWN ? status->counts.at[i] : 0;
-		buf_add_byte(out, ' ');
+		buf_add_str(out, live > status->counts.at[i] ? "  " : " ");
 		look_state(&cli->out, &state_table[i], out);
-		buf_addf(out, " %" PRIu64 " ", status->counts.at[i]);
+		buf_addf(out, " %" PRIu64, status->counts.at[i]);
 	}
 	buf_add_str(out, live ? "\n" : " none is live\n");
 	if (people > 0)

@@ -196,6 +196,9 @@ int cmd_fsck(struct cli *cli)
 	} else if (err == ERR_UNREACHABLE) {
 		cli->error = (struct error){ 0 };
 		err = fsck_store(path, &fsck, &cli->error);
+		/* Of the cluster's store it says how to go on; a file beside it stands in nobody's way. */
+		if (err == ERR_STORE_TRUST && other)
+			error_next(&cli->error, "titan fsck with another backup: this one can't be restored");
 	}
 	if (err != ERR_NONE)
 		return cli_fail(cli);

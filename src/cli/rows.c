@@ -252,6 +252,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return slice_str("waits for a person");
 	if (job->forgiven)
 		return slice_str("counts as a good end");
+	if (state == STATE_TIMED_OUT && job_stop_text(job).len > 0)
+		return slice_str(event_texts[job->stop_cause]);
 	if (job->untaken)
 		return job_condition_text(job, arena);
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))

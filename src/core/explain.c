@@ -107,6 +107,10 @@ static enum reason tell_delayed(struct telling *telling)
 		tell_count(telling, "; ", job->crashes, "attempt lost", "attempts lost");
 		buf_addf(&telling->words, ", %llu are the limit", (unsigned long long)crash_limit(telling->spec));
 	}
+	if (job_on_hold(job)) {
+		buf_addf(&telling->words, "; a person holds back %s", job->run->held ? "its run" : "this job");
+		return REASON_HELD;
+	}
 	return REASON_DUE;
 }
 

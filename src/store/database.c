@@ -44,8 +44,11 @@ enum err database_error(struct database *database, enum err code, struct error *
 		code = ERR_STORE_TRUST;
 		break;
 	}
-	error_set(error, code, "%s: %s: %s (%s)", database->path, doing, sqlite3_errmsg(database->handle),
-		  sqlite3_errstr(result));
+	if (strcmp(sqlite3_errmsg(database->handle), sqlite3_errstr(result)) == 0)
+		error_set(error, code, "%s: %s: %s", database->path, doing, sqlite3_errstr(result));
+	else
+		error_set(error, code, "%s: %s: %s (%s)", database->path, doing, sqlite3_errmsg(database->handle),
+			  sqlite3_errstr(result));
 	return code == ERR_STORE_TRUST ? store_hint(database->path, error) : code;
 }
 

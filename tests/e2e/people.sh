@@ -116,10 +116,19 @@ run=$(titan run -e "missing; missing=/no/such/program")
 exits "what can't be started" 1 titan --timeout 10s wait "$run"
 like "names the program" "$(titan show "$run/missing")" 'No such file or directory: /no/such/program'
 
+# What was tried once of several times, as it ended otherwise.
+printf 'jobs:\n  a: {run: exit 4, retry: {max: 3, codes: [3]}}\n  b: {run: "true", deadline: 2020-01-01T00:00:00Z}\n' >other.yaml
+run=$(titan run other.yaml)
+exits "a code that isn't retried fails" 1 titan --timeout 10s wait "$run"
+like "its attempts aren't used up" "$(titan explain "$run/a")" "isn't retried \\(exit 4, 1 try"
+like "what never ran had no process" "$(titan explain "$run/b")" 'out of time before it ran: its deadline passed'
+like "the run says why, too" "$(titan show "$run")" 'b .*TIME.*its deadline passed'
+
 # All of a fan-out.
 run=$(titan run -e "later -> e*4; later=true delay=1h; e=true")
 exits "a fan-out is many jobs: without a yes nothing is done" 2 titan hold "$run/e"
 like "but they are counted and named" "$err" 'hold of 4 jobs \(e\[0\], e\[1\]'
+like "and the whole command is said" "$err" "try: titan -y hold $run/e"
 exits "with it all are held" 0 titan -y --json hold "$run/e"
 is "and counted" "$(printf %s "$out" | jq .changed)" 4
 exits "also by a star" 0 titan -y --json release "$run/e[*]"
@@ -127,6 +136,9 @@ is "and counted" "$(printf %s "$out" | jq .changed)" 4
 exits "one of them is one" 0 titan hold "$run/e[2]"
 exits "cancelled together" 0 titan -y cancel "$run/e"
 is "they are" "$(job_state "$run" 'e[3]')" cancelled
+like "before they ran" "$(titan explain "$run/e[3]")" 'cancelled it before it ran'
+titan hold "$run/later"
+is "what waits for its time and is held back isn't due" "$(titan --json explain "$run/later" | jq -r .reason)" held
 titan -y cancel "$run" >/dev/null
 
 # What the master would refuse is refused before, with its place.
