@@ -178,6 +178,47 @@ TEST pools_and_standings(void)
 	PASS();
 }
 
+TEST numbers_of_schedules(void)
+{
+	struct rec_schedule_spec spec = { .cron = slice_str("0 0 * * *") };
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000 };
+	static const char bad[] = "schedule nightly: its row contradicts itself";
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct graph_part part = { .count = 1 };
+	struct buf bytes = { 0 };
+	struct row_schedule *row;
+	struct row_schedule_part *jobs;
+
+	graph_job(&graph, "a", "");
+	part.body = graph_blob(&graph);
+	graph_free(&graph);
+	record_encode(&bytes, REC_schedule_spec, &spec);
+	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str("nightly"),
+		.parts = &part, .part_count = 1, .schedule = buf_slice(&bytes) };
+	rig_step(rig, &input);
+	blob_release(part.body);
+	buf_free(&bytes);
+	row = &row_at(rig, TABLE_schedule, 0)->schedule;
+	jobs = &row_at(rig, TABLE_schedule_part, 0)->schedule_part;
+	ASSERT(says(rig, "loads"));
+	int64_t *const fields[] = { &row->next_ms, &row->last_ms, &row->last_run, &row->queued, &row->fired, &row->skipped,
+				    &row->skip_why, &row->max_jobs };
+	const int64_t most[] = { SANE_MAX, SANE_MAX, SANE_MAX, UINT32_MAX, SANE_MAX, SANE_MAX, SKIP_REFUSED, UINT32_MAX };
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		WITH(*fields[i], -1, bad);
+		WITH(*fields[i], 0, "loads");
+		WITH(*fields[i], most[i], "loads");
+		WITH(*fields[i], most[i] + 1, bad);
+	}
+	WITH(jobs->part, 1, "a part of a schedule's graph doesn't fit");
+	WITH(jobs->count, -1, "a part of a schedule's graph doesn't fit");
+	WITH(jobs->count, LIMIT_RUN_JOBS_MAX + 1, "a part of a schedule's graph doesn't fit");
+	rig_free(rig);
+	PASS();
+}
+
 /* --- jobs and what they depend on --- */
 
 TEST states_follow_from_parents(void)
@@ -459,6 +500,7 @@ int main(int argc, char **argv)
 	RUN_TEST(clocks_have_edges);
 	RUN_TEST(runs_need_a_generation);
 	RUN_TEST(pools_and_standings);
+	RUN_TEST(numbers_of_schedules);
 	RUN_TEST(states_follow_from_parents);
 	RUN_TEST(decisions_are_of_gates_that_wait);
 	RUN_TEST(a_push_back_is_of_one_round);
