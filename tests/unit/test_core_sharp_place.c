@@ -548,6 +548,28 @@ TEST the_newest_come_back_for_free_slots(void)
 	PASS();
 }
 
+TEST the_very_first_attempt_comes_back_like_any_other(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt first, second;
+	struct rec_held held[2];
+	struct outgoing last;
+
+	rig_hello(rig, "w", 2);
+	ASSERT_EQ(2, (int)out_of(rig, 2, (struct rec_job_spec){ 0 }));
+	first = rig_must_take(rig);
+	second = rig_must_take(rig);
+	held[0] = (struct rec_held){ .job = first.job, .epoch = first.epoch, .phase = PHASE_QUEUED };
+	held[1] = (struct rec_held){ .job = second.job, .epoch = second.epoch, .phase = PHASE_RUNNING };
+	rig_hello_held(rig, "w", 1, held, 2);            /* with a slot less than it had */
+	ASSERT_EQ(1, worker(rig, "w").ahead);
+	join(rig, "v", 1, "", "", "");
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &last));
+	ASSERT_EQ(first.job, last.recall.job);
+	rig_free(rig);
+	PASS();
+}
+
 TEST no_more_come_back_when_free_slots_go(void)
 {
 	struct rig *rig = rig_new();
@@ -621,6 +643,7 @@ int main(int argc, char **argv)
 	RUN_TEST(only_equals_are_sent_ahead_of_a_resource);
 	RUN_TEST(nothing_that_asks_is_sent_ahead_of_plain_jobs);
 	RUN_TEST(the_newest_come_back_for_free_slots);
+	RUN_TEST(the_very_first_attempt_comes_back_like_any_other);
 	RUN_TEST(no_more_come_back_when_free_slots_go);
 	RUN_TEST(nothing_comes_back_for_one_that_could_not_take_it);
 	RUN_TEST(a_draining_worker_gives_back_what_it_has_not_begun);
