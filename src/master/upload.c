@@ -6,22 +6,10 @@
  */
 #include "master/upload.h"
 
-#include <openssl/evp.h>
-
-#include "base/check.h"
 #include "base/mem.h"
 #include "proto/limits.h"
 
 #define BYTES_MAX (UINT64_C(1) << 30)    /* of a graph */
-
-static void digest_u64(EVP_MD_CTX *digest, uint64_t value)
-{
-	uint8_t bytes[8];
-
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (uint8_t)(value >> (8 * i));
-	CHECK(EVP_DigestUpdate(digest, bytes, sizeof(bytes)) == 1);
-}
 
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error)
@@ -47,11 +35,9 @@ enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t
 	if (name.len > 0)
 		memcpy((uint8_t *)(uintptr_t)upload->name.data, name.data, name.len);
 	upload->declared = declared;
-	upload->digest = EVP_MD_CTX_new();
-	CHECK(upload->digest);
-	CHECK(EVP_DigestInit_ex(upload->digest, EVP_sha256(), NULL) == 1);
-	digest_u64(upload->digest, name.len);
-	CHECK(EVP_DigestUpdate(upload->digest, upload->name.data, name.len) == 1);
+	sha256_init(&upload->digest);
+	sha256_add_u64(&upload->digest, name.len);
+	sha256_add(&upload->digest, upload->name);
 	*ret_upload = upload;
 	return ERR_NONE;
 }
@@ -90,7 +76,7 @@ enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, st
 	part->count = (uint32_t)count;
 	upload->count += count;
 	upload->bytes += jobs.len;
-	CHECK(EVP_DigestUpdate(upload->digest, jobs.data, jobs.len) == 1);
+	sha256_add(&upload->digest, jobs);
 	return ERR_NONE;
 }
 
@@ -99,12 +85,12 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 	if (upload->count != upload->declared)
 		return error_set(error, ERR_INVALID, "the graph was declared with %llu jobs, and %llu have come",
 				 (unsigned long long)upload->declared, (unsigned long long)upload->count);
-	digest_u64(upload->digest, upload->count);
+	sha256_add_u64(&upload->digest, upload->count);
 	if (upload->max_jobs > 0)
-		digest_u64(upload->digest, upload->max_jobs);
+		sha256_add_u64(&upload->digest, upload->max_jobs);
 	if (upload->tenant.len > 0)
-		CHECK(EVP_DigestUpdate(upload->digest, upload->tenant.data, upload->tenant.len) == 1);
-	CHECK(EVP_DigestFinal_ex(upload->digest, ret_digest, NULL) == 1);
+		sha256_add(&upload->digest, upload->tenant);
+	sha256_end(&upload->digest, ret_digest);
 	return ERR_NONE;
 }
 
@@ -117,7 +103,7 @@ void upload_free(struct upload *upload)
 	mem_free(upload->parts);
 	mem_free((void *)(uintptr_t)upload->name.data);
 	mem_free((void *)(uintptr_t)upload->tenant.data);
-	EVP_MD_CTX_free(upload->digest);
+	sha256_drop(&upload->digest);
 	buf_free(&upload->schedule);
 	mem_free(upload);
 }

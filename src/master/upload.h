@@ -6,6 +6,7 @@
 #ifndef TITAN_MASTER_UPLOAD_H
 #define TITAN_MASTER_UPLOAD_H
 
+#include "base/sha256.h"
 #include "core/core.h"
 
 struct upload {
@@ -21,7 +22,7 @@ struct upload {
 	struct graph_part *parts;
 	size_t part_count, part_cap;
 	bool refused;                    /* its sender was told; the rest of it is thrown away */
-	void *digest;                    /* EVP_MD_CTX */
+	struct sha256 digest;
 	struct upload *next;             /* of its connection */
 };
 
