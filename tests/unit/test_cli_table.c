@@ -90,7 +90,7 @@ TEST templates(void)
 	look.format = "{nope}";
 	ASSERT(strstr(printed(&look, false), "no field {nope}; there are: name count") != NULL);
 	look.format = "{state";
-	ASSERT(strstr(printed(&look, false), "no field {state") != NULL);
+	ASSERT(strstr(printed(&look, false), "a } is missing behind {state") != NULL);
 	PASS();
 }
 
