@@ -3,10 +3,11 @@
 #include "oracle.h"
 
 /* A gate without a command, all of whose children were under way: another answer would decide nothing. */
-static bool spent_gate(struct sim_world *world, uint64_t serial)
+static bool spent_gate(struct sim_world *world, uint64_t run, uint64_t serial)
 {
-	uint64_t first = 0;
-	const struct sim_graph *graph = oracle_graph(world, serial, &first);
+	const struct row *row = disk_get(&world->disk, TABLE_run, run);          /* the job's own may be under way */
+	const struct sim_graph *graph = row ? map_get(&world->oracle.runs, run) : NULL;
+	uint64_t first = row ? (uint64_t)row->run.first : 0;
 	bool spent = graph && graph->jobs[serial - first].gate_count && !graph->jobs[serial - first].argv.n;
 	unsigned children = 0;
 
@@ -38,7 +39,7 @@ static void decided_loose(struct sim_world *world, const struct outbox *outbox, 
 		if (act && act->verb == ACT_RETRY && act->value == RETRY_ONLY && act->run == (uint64_t)row->run)
 			return;
 	}
-	if (spent_gate(world, (uint64_t)row->job))
+	if (spent_gate(world, (uint64_t)row->run, (uint64_t)row->job))
 		return;
 	world_fail(world, "job %u isn't decided anew with its parent", (unsigned)row->job);
 }
