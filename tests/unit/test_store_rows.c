@@ -116,8 +116,7 @@ TEST dead_letters_by_page(void)
 		row->dead.run = job % 2 ? 7 : 8;
 		row->dead.name = slice_str("load");
 	}
-	store_commit(store, turn);
-	ASSERT(box_take(store) == turn);
+	box_commit(store, turn);
 	box_ask(store, &query);
 	ASSERT_EQ_FMT((size_t)2, query.row_count, "%zu");
 	ASSERT(query.rows[0].dead.job == 5 && query.rows[1].dead.job == 4);
@@ -127,8 +126,7 @@ TEST dead_letters_by_page(void)
 	turn = box_turn(2);
 	outbox_row(turn, TABLE_dead)->deleted = true;
 	turn->rows[0].dead.job = 4;
-	store_commit(store, turn);
-	ASSERT(box_take(store) == turn);
+	box_commit(store, turn);
 	box_ask(store, &one_run);
 	ASSERT_EQ_FMT((size_t)1, one_run.row_count, "%zu");
 	ASSERT(one_run.rows[0].dead.job == 2 && slice_eq(one_run.rows[0].dead.name, slice_str("load")));
