@@ -245,12 +245,16 @@ static void sweep_orphans(struct keeper *keeper)
 	const struct timespec wait = { .tv_nsec = SWEEP_WAIT_NS };
 	size_t cages = keeper->cages ? cages_sweep(keeper->cages) : 0;
 	size_t found = kill_orphans(keeper), killed = found;
+	int clean = found == 0;
 
 	if (cages > 0)
 		log_warn("killed all in %zu control groups that an earlier keeper left behind", cages);
-	for (int round = 0; found > 0 && round < SWEEP_ROUNDS; round++) {
+	/* One in the middle of an exec shows no mark: a single look that finds nothing isn't enough. */
+	for (int round = 0; clean < 2 && round < SWEEP_ROUNDS; round++) {
 		nanosleep(&wait, NULL);
 		found = kill_orphans(keeper);
+		killed += clean > 0 ? found : 0;
+		clean = found > 0 ? 0 : clean + 1;
 	}
 	if (killed > 0)
 		log_warn("killed %zu processes that an earlier keeper left behind", killed);

@@ -348,18 +348,22 @@ static inline void rig_kill_orphans(struct rig *rig)
 	struct stat st;
 	uint64_t job, epoch;
 	size_t found;
+	int clean = 0;
 
 	snprintf(path, sizeof(path), "%s/worker/w1", rig->options.place.dir);
 	if (stat(path, &st) < 0)
 		return;
 	snprintf(mark, sizeof(mark), "%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	/* One in the middle of an exec shows no mark: two looks in a row must find nothing. */
 	do {
+		usleep(2000);
 		found = 0;
 		tree_processes(&list);
 		for (size_t i = 0; i < list.n; i++)
 			if (rig_is_init(list.at[i]) || tree_mark(list.at[i], mark, &job, &epoch))
 				found += kill(list.at[i], SIGKILL) == 0;
-	} while (found > 0);
+		clean = found > 0 ? 0 : clean + 1;
+	} while (clean < 2);
 	pid_list_free(&list);
 	/* And its control groups, which only a keeper that ends by itself removes. */
 	if (rig->options.containment == CONTAIN_CGROUP && cages_open(mark, &cages) == 0) {
