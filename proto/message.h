@@ -11,6 +11,7 @@
 #include "proto/error.h"
 
 #define PROTOCOL_VERSION 2
+#define MESSAGE_STRUCT_MAX 1536          /* no struct below is larger */
 
 enum peer_kind { PEER_CLIENT = 1, PEER_WORKER = 2 };
 enum role { ROLE_NOBODY, ROLE_VIEWER, ROLE_SUBMITTER, ROLE_APPROVER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_WORKER };

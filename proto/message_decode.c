@@ -11,7 +11,6 @@
 #include "base/check.h"
 #include "proto/frame.h"
 
-#define STRUCT_MAX 1536
 #define FIELDS_MAX 64
 
 struct decoding {
@@ -228,7 +227,7 @@ static enum err decode_shape(struct decoding *decoding, const struct shape *shap
 static enum err decode_checked(struct decoding *decoding, struct slice bytes, void *ret_value)
 {
 	const struct shape *shape = decoding->root;
-	alignas(max_align_t) uint8_t value[STRUCT_MAX];
+	alignas(max_align_t) uint8_t value[MESSAGE_STRUCT_MAX];
 	msgpack_unpacked unpacked;
 	msgpack_unpack_return status;
 	size_t offset = 0;

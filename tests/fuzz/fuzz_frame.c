@@ -13,8 +13,6 @@
 #include "proto/limits.h"
 #include "proto/message.h"
 
-#define STRUCT_MAX 512
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The guard must let nothing through that the unpacker refuses, nor see its end elsewhere. */
@@ -35,7 +33,7 @@ static void check_guard(struct slice body)
 
 static void check_message(enum opcode op, struct slice body)
 {
-	alignas(max_align_t) uint8_t msg[STRUCT_MAX], again[STRUCT_MAX];
+	alignas(max_align_t) uint8_t msg[MESSAGE_STRUCT_MAX], again[MESSAGE_STRUCT_MAX];
 	struct buf first = { 0 }, second = { 0 };
 	struct arena arena = { 0 };
 	struct error error = { .code = ERR_NONE };
@@ -61,7 +59,7 @@ static void check_message(enum opcode op, struct slice body)
 
 static void check_records(enum record_kind kind, struct slice bytes)
 {
-	alignas(max_align_t) uint8_t rec[STRUCT_MAX];
+	alignas(max_align_t) uint8_t rec[MESSAGE_STRUCT_MAX];
 	struct arena arena = { 0 };
 	struct buf out = { 0 };
 

@@ -70,7 +70,7 @@ static int write_malformed(const char *dir)
 static int write_frames(const char *dir)
 {
 	struct random_messages random = { .list_max = 2 };
-	alignas(max_align_t) uint8_t value[RANDOM_STRUCT_MAX];
+	alignas(max_align_t) uint8_t value[MESSAGE_STRUCT_MAX];
 	struct buf out = { 0 };
 	int result = 0;
 

@@ -6,7 +6,6 @@
 #include "base/rand.h"
 #include "proto/message.h"
 
-#define RANDOM_STRUCT_MAX 1536
 
 struct random_messages {
 	struct rand_state rand;

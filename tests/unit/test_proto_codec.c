@@ -48,7 +48,7 @@ static enum err decode_in_place(const struct subject *subject, struct slice body
 /* From a copy, gone afterwards: what is kept of the value is whether it encodes to *ret_again. */
 static enum err decode(const struct subject *subject, struct slice body, struct buf *ret_again)
 {
-	alignas(max_align_t) uint8_t value[RANDOM_STRUCT_MAX];
+	alignas(max_align_t) uint8_t value[MESSAGE_STRUCT_MAX];
 	uint8_t *copy = mem_alloc(body.len);
 	struct arena arena = { 0 };
 	enum err code;
@@ -86,7 +86,7 @@ static enum greatest_test_res for_each_subject(subject_cb *cb)
 static void random_value(struct random_messages *random, const struct subject *subject, uint64_t seed,
 			 struct buf *out)
 {
-	alignas(max_align_t) uint8_t value[RANDOM_STRUCT_MAX];
+	alignas(max_align_t) uint8_t value[MESSAGE_STRUCT_MAX];
 
 	rand_seed(&random->rand, seed);
 	arena_reset(&random->arena);
@@ -148,7 +148,7 @@ static enum greatest_test_res comes_back(const struct subject *subject)
 	struct arena arena = { 0 };
 
 	for (uint64_t seed = 1; seed <= 150; seed++) {
-		alignas(max_align_t) uint8_t value[RANDOM_STRUCT_MAX], back[RANDOM_STRUCT_MAX];
+		alignas(max_align_t) uint8_t value[MESSAGE_STRUCT_MAX], back[MESSAGE_STRUCT_MAX];
 
 		buf_clear(&first);
 		buf_clear(&second);
