@@ -87,7 +87,7 @@ static void retries_failed(struct sim_world *world, const struct rec_event *even
 	job->fails++;
 	if (job->row.round != job->event_round)
 		return;                          /* its round is over in the very turn: the row is the next one's */
-	if (event->from == STATE_STOPPING && job->row.state != event->to)
+	if (event->from == STATE_STOPPING && job->row.state != (int64_t)event->to)
 		return;                          /* it went on in the very turn: the row's cause may be a later one */
 	again = covered(spec, &job->row, event) && job->fails <= spec->retry_max;
 	if ((event->to == STATE_DELAYED) != again)
