@@ -31,7 +31,7 @@ decision_files = \
 	share/doc/decisions/0002-output-goes-to-files.md \
 	share/doc/decisions/0003-the-workers-ledger-is-pure.md \
 	share/doc/decisions/0004-the-keeper-queues.md \
-	share/doc/decisions/0005-containment.md \
 	share/doc/decisions/0005-intervals-are-of-a-steady-clock.md \
 	share/doc/decisions/0006-dead-letters.md \
-	share/doc/decisions/0009-fair-share-counts-attempts.md
+	share/doc/decisions/0007-containment.md \
+	share/doc/decisions/0008-fair-share-counts-attempts.md

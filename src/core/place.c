@@ -23,8 +23,6 @@ uint64_t worker_depth(const struct core *core, const struct worker *worker)
 	if (core->prefetch_off || worker->results < EWMA_RESULTS)
 		return 0;
 	depth = span_us / (worker->run_us ? worker->run_us : 1);
-	if (worker->run_us < LIMIT_PREFETCH_SPAN_MS * 1000 && depth < worker->slots)
-		depth = worker->slots;
 	return depth < LIMIT_PREFETCH_MAX ? depth : LIMIT_PREFETCH_MAX;
 }
 
