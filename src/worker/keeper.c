@@ -249,6 +249,8 @@ static int64_t next_due(const struct keeper *keeper)
 		due_ns = keeper->link_restart_ns;
 	if (keeper->quitting && keeper->quit_ns && keeper->quit_ns < due_ns)
 		due_ns = keeper->quit_ns;
+	if (keeper->link_flush_ns && keeper->link_flush_ns < due_ns)
+		due_ns = keeper->link_flush_ns;
 	if (keeper->spool_failing && keeper->now_ns + NS_PER_S < due_ns)
 		due_ns = keeper->now_ns + NS_PER_S;
 	return due_ns;
@@ -261,7 +263,6 @@ static void wait_for_events(struct keeper *keeper)
 	struct timespec timeout = { 0 };
 	int64_t due_ns = next_due(keeper);
 	nfds_t count = 2;
-	bool drain;
 
 	if (keeper->adopted > 0) {
 		fds = mem_array(2 + keeper->adopted, sizeof(*fds));
@@ -272,9 +273,8 @@ static void wait_for_events(struct keeper *keeper)
 				fds[count++] = (struct pollfd){ .fd = attempt->pidfd, .events = POLLIN };
 			}
 	}
-	drain = keeper->link.out.len > 0;
 	fds[0] = (struct pollfd){ .fd = keeper->signal_fd, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = keeper->link.fd, .events = (short)(POLLIN | (drain ? POLLOUT : 0)) };
+	fds[1] = (struct pollfd){ .fd = keeper->link.fd, .events = (short)(POLLIN | (keeper->link_full ? POLLOUT : 0)) };
 	if (due_ns > keeper->now_ns) {
 		timeout.tv_sec = (due_ns - keeper->now_ns) / NS_PER_S;
 		timeout.tv_nsec = (due_ns - keeper->now_ns) % NS_PER_S;

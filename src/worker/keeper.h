@@ -81,6 +81,8 @@ struct keeper {
 	bool listed;                     /* the link was told of everything there is */
 	bool ready_told;
 	struct ipc_numbers told;
+	int64_t link_flush_ns;           /* when what is kept for the link is sent; 0: nothing is kept back */
+	bool link_full;                  /* it took only a part */
 
 	bool quitting;
 	int64_t quit_ns;                 /* when it exits whether all is acknowledged or not */

@@ -21,6 +21,9 @@
 
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (2 * NS_PER_S)
+#define PATIENCE_NS      (2 * NS_PER_MS) /* a word waits for company, while no slot can run dry of it */
+#define AHEAD_ENOUGH     4               /* jobs that wait here, to a slot */
+#define COMPANY_BYTES    4096            /* from here on a send's cost is shared well enough */
 #define LINK_FD          3
 #define LINK_VARIABLES   9
 
@@ -243,14 +246,34 @@ void keeper_link_read(struct keeper *keeper)
 		give_up(keeper);
 }
 
+/*
+ * A word to the link wakes three processes. While enough jobs wait here, nothing that the answer could bring
+ * is needed yet, so the word waits a little for the next ones.
+ */
+static bool word_may_wait(struct keeper *keeper)
+{
+	if (!keeper->listed || keeper->quitting || keeper->link.out.len >= COMPANY_BYTES ||
+	    ledger_queued(keeper->ledger) < AHEAD_ENOUGH * keeper->slots)
+		return false;
+	if (keeper->link_flush_ns == 0)
+		keeper->link_flush_ns = keeper->now_ns + PATIENCE_NS;
+	return keeper->now_ns < keeper->link_flush_ns;
+}
+
 void keeper_link_flush(struct keeper *keeper)
 {
 	const struct ipc_numbers numbers = { ledger_running(keeper->ledger), ledger_queued(keeper->ledger) };
+	int result;
 
 	if (keeper->listed && (numbers.running != keeper->told.running || numbers.queued != keeper->told.queued)) {
 		keeper->told = numbers;
 		ipc_put(&keeper->link, IPC_NUMBERS, &numbers, sizeof(numbers));
 	}
-	if (ipc_flush(&keeper->link) < 0)
+	if (keeper->link.out.len > 0 && word_may_wait(keeper))
+		return;
+	keeper->link_flush_ns = 0;
+	result = ipc_flush(&keeper->link);
+	keeper->link_full = result > 0;
+	if (result < 0)
 		give_up(keeper);
 }
