@@ -83,7 +83,7 @@ static enum err take_frame(struct cli *cli, struct waiting *waiting, const struc
 /* With the subscription first and the questions on a connection of their own, no end can fall between. */
 static enum err wait_connected(struct cli *cli, struct waiting *waiting)
 {
-	struct msg_subscribe msg = { .what = QUERY_RUNS };
+	struct msg_subscribe msg = { .what = QUERY_RUNS, .run = waiting->count == 1 ? waiting->runs[0] : 0 };
 	uint64_t id = client_next_id(cli->client);
 	struct cli side;
 	enum err err = cli_send(cli, OP_SUBSCRIBE, &msg, id);

@@ -159,12 +159,13 @@ static void runs_flush(struct core *core)
 {
 	for (size_t i = 0; i < core->touched_run_count; i++) {
 		struct run *run = core->touched_runs[i];
+		bool ends = run->settled == run->job_count && run->ended_ms == 0;
 
-		if (run->settled == run->job_count && run->ended_ms == 0)
+		if (ends)
 			run_end(core, run);
 		if (run->row_due)
 			run_row_put(core, run);
-		outbox_changed(core->outbox, CHANGED_RUN, run->number, 0);
+		outbox_changed(core->outbox, ends ? CHANGED_RUN_ENDED : CHANGED_RUN, run->number, 0);
 		run->touched = false;
 		run->row_due = false;
 	}

@@ -31,7 +31,7 @@ struct outgoing {
 	};
 };
 
-enum changed_kind { CHANGED_RUN, CHANGED_JOB, CHANGED_WORKER };
+enum changed_kind { CHANGED_RUN, CHANGED_RUN_ENDED, CHANGED_JOB, CHANGED_WORKER };
 
 struct changed {                         /* for subscribers: each thing once a turn */
 	enum changed_kind kind;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Subscriptions: a snapshot in pages, then whole changed rows. Each one keeps only the ids that changed, and
- * their rows are read when they leave, so a fast cluster costs a subscriber one frame each 50 ms and a slow
- * subscriber costs a bounded set. Who doesn't read is cut and gets a fresh snapshot when it does again.
+ * their rows are read when they leave, so a fast cluster costs a subscriber one frame each 50 ms (the end of its
+ * run comes at once) and a slow subscriber costs a bounded set. Who doesn't read is cut and gets a fresh snapshot when it does again.
  * Deltas leave with a turn, as everything does.
  */
 #include "master/internal.h"
@@ -27,6 +27,7 @@ struct sub {
 	bool paging;                     /* its snapshot is on the way */
 	bool page_out;                   /* ... and a page of it was asked for */
 	bool live_only;                  /* RUNS: the first page has the newest; then those in memory */
+	bool hurry;                      /* its run has ended: somebody waits for that */
 	bool cut;                        /* it doesn't read; what changes isn't kept */
 	uint64_t cursor;
 	int64_t flushed_ns;
@@ -221,6 +222,10 @@ void publish_ask(struct master *master)
 		query = query_new(master, sub->conn, sub->id, sub->what);
 		query->run = sub->run;
 		query->cursor = sub->cursor;
+		if (sub->what == QUERY_RUNS && sub->run) {
+			query->cursor = sub->run + 1;
+			query->limit = 1;
+		}
 		query->live_only = sub->live_only;
 		query->of_sub = true;
 		sub->page_out = true;
@@ -263,8 +268,11 @@ static void collect(struct sub *sub, const struct changed *changed)
 	bool runs = sub->what == QUERY_RUNS;
 
 	switch (changed->kind) {
+	case CHANGED_RUN_ENDED:
+		sub->hurry |= changed->id == sub->run;
+		/* fall through */
 	case CHANGED_RUN:
-		if (runs || changed->id == sub->run)
+		if (sub->run == 0 || changed->id == sub->run)
 			ids_add(&sub->runs, changed->id);
 		break;
 	case CHANGED_JOB:
@@ -272,7 +280,7 @@ static void collect(struct sub *sub, const struct changed *changed)
 			ids_add(&sub->jobs, changed->id);
 		break;
 	case CHANGED_WORKER:
-		if (runs)
+		if (runs && sub->run == 0)
 			ids_add(&sub->workers, changed->id);
 		break;
 	}
@@ -362,10 +370,12 @@ static void send_delta(struct master *master, struct master_turn *turn, struct s
 	delta.workers.n = page.snapshot.workers.n;
 	delta.counts = query_counts(master);
 	reveal_add(master, turn, sub->conn, OP_DELTA, &delta);
-	if (took == TOOK_SOME)
+	if (took == TOOK_SOME) {
 		master_stay_awake(master);
-	else
+	} else {
 		sub->flushed_ns = master->now.mono_ns;
+		sub->hurry = false;
+	}
 }
 
 static void wait_to_flush(struct master *master, int64_t wait_ns)
@@ -391,7 +401,7 @@ void publish_flush(struct master *master, struct master_turn *turn)
 			continue;
 		} else if (session_queued(session) > LIMIT_SUB_QUEUE_MAX) {
 			cut(master, sub);
-		} else if (wait_ns > 0 && sub->flushed_ns > 0) {
+		} else if (wait_ns > 0 && sub->flushed_ns > 0 && !sub->hurry) {
 			wait_to_flush(master, wait_ns);
 		} else {
 			send_delta(master, turn, sub);

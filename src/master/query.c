@@ -409,7 +409,9 @@ static void run_runs(struct master *master, struct master_turn *turn, struct que
 	}
 	if (page.snapshot.runs.n == found->row_count && found->row_count < page.limit)
 		cursor = 0;
-	if (query->of_sub) {
+	if (query->of_sub && query->run)
+		cursor = 0;                      /* of this one run there is no more */
+	if (query->of_sub && query->run == 0) {
 		page.snapshot.counts = query_counts(master);
 		publish_workers(master, query, add_workers(master, &page, 0));
 	}

@@ -13,9 +13,10 @@ struct picture {
 	uint64_t states[JOBS_MAX];
 	uint64_t jobs;
 	uint64_t run_state, succeeded;
-	uint64_t worker_done;
+	uint64_t worker_done, workers;
 	bool complete, cut;
-	size_t deltas;
+	size_t deltas, rows;             /* rows of runs */
+	uint64_t turn;                   /* of the newest delta */
 };
 
 static struct picture picture;
@@ -33,12 +34,14 @@ static void see_runs(const struct rec_run_row *rows, size_t count)
 {
 	if (count == 0)
 		return;
+	picture.rows += count;
 	picture.run_state = rows[count - 1].state;
 	picture.succeeded = rows[count - 1].counts.at[STATE_SUCCEEDED];
 }
 
 static void see_workers(const struct rec_worker_row *rows, size_t count)
 {
+	picture.workers += count;
 	if (count > 0)
 		picture.worker_done = rows[0].done;
 }
@@ -68,6 +71,7 @@ static bool watch(struct peer *peer)
 	see_runs(delta.runs.at, delta.runs.n);
 	see_workers(delta.workers.at, delta.workers.n);
 	picture.deltas++;
+	picture.turn = delta.turn;
 	if (delta.cut) {
 		picture.cut = true;
 		picture.complete = false;
@@ -83,12 +87,16 @@ static bool subscribe(struct peer *peer, enum query_what what, uint64_t run)
 	return peer_send(peer, OP_SUBSCRIBE, &msg);
 }
 
-static bool submit(struct peer *client, size_t count, bool chain)
+static bool submit_as(struct peer *client, const char *key, size_t count, bool chain)
 {
 	struct msg_accepted accepted;
 
-	return peer_submit(client, "key-key-key-key1", "watched", count, chain) &&
-	       peer_expect(client, OP_ACCEPTED, &accepted);
+	return peer_submit(client, key, "watched", count, chain) && peer_expect(client, OP_ACCEPTED, &accepted);
+}
+
+static bool submit(struct peer *client, size_t count, bool chain)
+{
+	return submit_as(client, "key-key-key-key1", count, chain);
 }
 
 /* In chunks, because it wouldn't fit one frame. */
@@ -170,6 +178,38 @@ TEST runs_and_workers_are_seen_to_the_end(void)
 	while (!picture.complete)
 		ASSERT(watch(&viewer));
 	ASSERT_EQ(RUN_SUCCEEDED, picture.run_state);
+	peer_close(&client);
+	peer_close(&viewer);
+	peer_close(&worker);
+	PASS();
+}
+
+/* Who waits for a run hears of nothing else, and of the end in the turn that ended it. */
+TEST one_run_is_watched_to_its_end(void)
+{
+	struct peer client, viewer, worker;
+	struct msg_snapshot fresh;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client) && peer_hello(&viewer));
+	ASSERT(peer_worker(&worker, "w1", 2, NULL, 0));
+	ASSERT(submit(&client, 1, false));
+	ASSERT(worker_serve(&worker, 1));
+	ASSERT(submit_as(&client, "key-key-key-key2", 3, true));
+	ASSERT(subscribe(&viewer, QUERY_RUNS, 2));
+	while (!picture.complete)
+		ASSERT(watch(&viewer));
+	ASSERT_EQ_FMT(1ull, (unsigned long long)picture.rows, "%llu");
+	ASSERT_EQ_FMT(0ull, (unsigned long long)picture.workers, "%llu");
+	ASSERT(worker_serve(&worker, 3));
+	do {
+		ASSERT(peer_query(&client, QUERY_RUNS, 0, "", 3, 1, &fresh));
+		ASSERT_EQ(1, fresh.runs.n);
+	} while (fresh.runs.at[0].state != RUN_SUCCEEDED);
+	while (picture.run_state != RUN_SUCCEEDED)
+		ASSERT(watch(&viewer));
+	ASSERT(picture.turn <= fresh.turn);
+	ASSERT_EQ_FMT(0ull, (unsigned long long)picture.workers, "%llu");
 	peer_close(&client);
 	peer_close(&viewer);
 	peer_close(&worker);
@@ -308,6 +348,7 @@ SUITE(master_watch)
 	SET_TEARDOWN(box_teardown_cb, NULL);
 	RUN_TEST(snapshot_and_deltas_are_a_fresh_snapshot);
 	RUN_TEST(runs_and_workers_are_seen_to_the_end);
+	RUN_TEST(one_run_is_watched_to_its_end);
 	RUN_TEST(a_finished_runs_jobs_come_from_history);
 	RUN_TEST(who_doesnt_read_is_cut_and_told_anew);
 	RUN_TEST(bad_subscriptions_are_refused);
