@@ -103,6 +103,16 @@ struct slice_list {
 	size_t n;
 };
 
+static inline struct slice_list slice_list_copy(struct arena *arena, struct slice_list texts)
+{
+	struct slice_list copy = { .n = texts.n };
+
+	copy.at = (struct slice *)arena_alloc(arena, (texts.n + 1) * sizeof(*copy.at));
+	for (size_t i = 0; i < texts.n; i++)
+		copy.at[i] = arena_copy(arena, texts.at[i]);
+	return copy;
+}
+
 #define CTYPE_U64  uint64_t
 #define CTYPE_I64  int64_t
 #define CTYPE_BOOL bool

@@ -62,8 +62,9 @@ CREATE TABLE spec (
 	run INTEGER NOT NULL,
 	part INTEGER NOT NULL, -- from 0
 	count INTEGER NOT NULL, -- jobs in it
-	body BLOB NOT NULL, -- job_spec records, one after the other
 	first INTEGER NOT NULL, -- serial number of its first job, if they came later; 0: it goes on with the part before
+	jobs INTEGER NOT NULL, -- of the first part of those that came together: how many; 0 of an older version, where all did
+	body BLOB NOT NULL, -- job_spec records, one after the other
 	PRIMARY KEY (run, part)
 ) STRICT, WITHOUT ROWID;
 

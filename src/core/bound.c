@@ -349,6 +349,15 @@ void run_free_bounds(struct run *run)
 	bound_free(&run->bound);
 }
 
+/* Those that a graph brought which was refused. */
+void run_drop_lanes(struct run *run, size_t lanes, size_t groups)
+{
+	while (run->lane_count > lanes)
+		mem_free(run->lanes[--run->lane_count]);
+	while (run->group_count > groups)
+		mem_free(run->groups[--run->group_count]);
+}
+
 /* --- the first failure --- */
 
 void group_fail(struct core *core, const struct job *failed)

@@ -134,7 +134,7 @@ void core_step(struct core *core, const struct core_input *input)
 	CHECK(core->outbox);
 	switch (input->kind) {
 	case INPUT_SUBMIT:
-		if (input->submit.schedule.len > 0)
+		if (input->submit.schedule.len > 0 && input->submit.into == 0)
 			schedule_step(core, input);
 		else
 			submit_step(core, input);

@@ -22,6 +22,7 @@ core_sources = \
 	src/core/flush.c \
 	src/core/gate.c \
 	src/core/graph.c \
+	src/core/grow.c \
 	src/core/hello.c \
 	src/core/internal.h \
 	src/core/job.c \

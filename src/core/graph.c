@@ -29,7 +29,7 @@ static enum err job_name_claim(struct builder *builder, struct slice name, uint3
 	uint32_t other = name_index_find(&builder->names, builder->run, name, &slot);
 
 	if (other == UINT32_MAX && builder->extent->start > 0) {
-		const struct job *before = run_job_named(builder->core, builder->run, name);
+		const struct job *before = run_job_named_before(builder->core, builder->run, name, builder->extent->start);
 
 		other = before ? before->index : UINT32_MAX;
 	}
@@ -82,7 +82,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 	if (before.len - bytes->len > LIMIT_JOB_SPEC_MAX)
 		return error_set(builder->error, ERR_TOO_LARGE, "job %u: its specification is too long",
 				 index);
-	err = spec_check(&spec, index, builder->run->job_count, builder->error);
+	err = spec_check(&spec, index, builder->extent, builder->error);
 	if (err != ERR_NONE)
 		return err;
 	*job = (struct job){
@@ -172,7 +172,8 @@ static void later_add(struct builder *builder)
 		}
 		GROW(later->at, later->count, later->cap);
 		later->at[later->count++] = edge->child;
-		run_job(run, edge->child >> TRIGGER_BITS)->pending++;
+		if (!state_terminal(run_job(run, edge->parent)->state))
+			run_job(run, edge->child >> TRIGGER_BITS)->pending++;
 	}
 }
 
@@ -225,9 +226,13 @@ void parts_room(struct run *run, size_t more)
 {
 	size_t count = run->part_count + more;
 
-	run->parts = mem_resize(run->parts, count, sizeof(*run->parts));
-	run->part_jobs = mem_resize(run->part_jobs, count, sizeof(*run->part_jobs));
-	run->part_first = mem_resize(run->part_first, count, sizeof(*run->part_first));
+	if (count <= run->part_cap)
+		return;
+	/* Most runs come whole; one that grows may grow often. */
+	run->part_cap = run->part_cap > 0 && count < 2 * run->part_cap ? 2 * run->part_cap : count;
+	run->parts = mem_resize(run->parts, run->part_cap, sizeof(*run->parts));
+	run->part_jobs = mem_resize(run->part_jobs, run->part_cap, sizeof(*run->part_jobs));
+	run->part_first = mem_resize(run->part_first, run->part_cap, sizeof(*run->part_first));
 }
 
 static void deciders_begin(const struct run *run, const struct extent *extent)
@@ -240,6 +245,7 @@ static void deciders_begin(const struct run *run, const struct extent *extent)
 enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error)
 {
 	struct builder builder = { .core = core, .run = run, .error = error };
+	size_t lanes = run->lane_count, groups = run->group_count;
 	enum err err;
 
 	builder.extent = extent_new(run, first, parts);
@@ -257,6 +263,7 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 		names_added(core, run, builder.extent);
 	} else {
 		extent_drop(run);
+		run_drop_lanes(run, lanes, groups);
 	}
 	name_index_free(&builder.names);
 	mem_free(builder.edges);

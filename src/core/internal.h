@@ -117,7 +117,7 @@ void job_delay(struct core *core, struct job *job, enum job_event event, const s
 	       uint64_t failures);
 
 /* spec.c */
-enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t count, struct error *error);
+enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error);
 /*
  * graph.c: the next extent, from the given number of run->parts; validates everything. On failure nothing of
  * it remains but classes. Whoever calls it puts it into the directory.
@@ -137,6 +137,8 @@ uint32_t name_index_find(const struct name_index *index, const struct run *run, 
 void name_index_put(struct name_index *index, size_t slot, struct slice name, uint32_t job);
 void names_added(const struct core *core, struct run *run, const struct extent *extent);
 struct job *run_job_named(const struct core *core, struct run *run, struct slice name);
+/* The same while jobs are being built from this index on. */
+struct job *run_job_named_before(const struct core *core, struct run *run, struct slice name, uint32_t end);
 
 /* submit.c */
 enum err submit_check(struct core *core, const struct input_submit *submit, struct error *error);      /* would it be taken? */
@@ -144,6 +146,14 @@ enum err submit_check(struct core *core, const struct input_submit *submit, stru
 enum err submit_run(struct core *core, const struct input_submit *submit, const char *schedule, struct run **ret_run,
 		    struct error *error);
 void submit_step(struct core *core, const struct core_input *input);
+/* How many jobs it has, if a run with so many before may have them. */
+enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
+		      struct error *error);
+void spec_rows(struct core *core, const struct run *run, uint32_t from);  /* of the last extent, whose first part this is */
+
+/* grow.c: to the run that submit->into says, without a key; the serial number of the first of them */
+enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,
+		  struct error *error);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
 void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run);
 
@@ -223,6 +233,8 @@ void pushbacks_free(struct core *core);
 /* round.c */
 enum err round_open(struct core *core, const struct input_act *act, const struct target *target,
 		    uint64_t *ret_changed, struct error *error);
+/* index + 1 of the parent that decided it against its needs, 0 if none did; of what an expression makes of several, the first. */
+uint32_t job_cause(struct core *core, const struct job *job);
 /* A new round of a job before a gate, and of what is between; false: the gate isn't among it. */
 bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed);
 
@@ -294,6 +306,7 @@ void run_compact(struct core *core, struct run *run);
 void bound_free(struct bound *bound);
 void run_release_bounds(struct core *core, struct run *run);     /* before it leaves memory */
 void run_free_bounds(struct run *run);
+void run_drop_lanes(struct run *run, size_t lanes, size_t groups);       /* all but the first of them */
 enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error);
 void group_fail(struct core *core, const struct job *failed);
 

@@ -142,6 +142,27 @@ static enum err load_run(struct core *core, const struct row_run *row, struct er
 	return load_run_row(core, row, error);
 }
 
+/* Job rows are sought by how many came together: it must be as many as there are. */
+static bool part_fits(struct run *run, const struct row_spec *row)
+{
+	bool begins = row->part == 0 || row->first != 0;
+
+	if (row->jobs < 0 || row->jobs > run->job_count || (begins ? run->missing > 0 : row->jobs > 0))
+		return false;
+	if (begins && (row->part > 0 || row->jobs > 0)) {
+		run->missing = (uint32_t)row->jobs;
+		run->said = true;
+	} else if (begins) {
+		run->said = false;       /* of an older version: all but what came later */
+	}
+	if (!run->said)
+		return true;
+	if (row->count > run->missing)
+		return false;
+	run->missing -= (uint32_t)row->count;
+	return true;
+}
+
 static enum err load_spec(struct core *core, const struct row_spec *row, struct error *error)
 {
 	struct run *run = run_find(core, (uint64_t)row->run);
@@ -154,6 +175,9 @@ static enum err load_spec(struct core *core, const struct row_spec *row, struct 
 	if (count == 0 ? row->first != 0 && row->first != (int64_t)run->first : row->first != 0 && !number_sane(row->first, 1))
 		return TRUST(error, "spec of run %lld: part %lld begins with job %lld", (long long)row->run,
 			     (long long)row->part, (long long)row->first);
+	if (!part_fits(run, row))
+		return TRUST(error, "spec of run %lld: part %lld isn't of what came with it", (long long)row->run,
+			     (long long)row->part);
 	parts_room(run, 1);
 	run->parts[count] = blob_make(row->body);
 	run->part_jobs[count] = (uint32_t)row->count;
@@ -180,7 +204,7 @@ static enum err run_build(struct core *core, struct run *run, struct error *erro
 
 	for (uint32_t part = 0; part < run->part_count; part++)
 		jobs += run->part_jobs[part];
-	if (jobs != run->job_count)
+	if (jobs != run->job_count || run->missing > 0)
 		return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
 			     (unsigned long long)run->number, (unsigned long long)jobs, run->job_count);
 	for (uint32_t part = 0, parts; part < part_count; part += parts) {

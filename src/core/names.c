@@ -62,7 +62,8 @@ void name_index_put(struct name_index *index, size_t slot, struct slice name, ui
 	index->slots[slot] = hash >> 32 << 32 | (job + 1);
 }
 
-static void run_names_build(const struct core *core, struct run *run)
+/* Of the jobs before this one: those behind it may not be there yet. */
+static void run_names_build(const struct core *core, struct run *run, uint32_t end)
 {
 	struct arena arena = { 0 };
 	struct rec_job_spec spec;
@@ -71,7 +72,7 @@ static void run_names_build(const struct core *core, struct run *run)
 	run->names = mem_zalloc(sizeof(*run->names));
 	/* Twice as many as there are: others may come. */
 	name_index_init(run->names, run->extent_count > 1 ? 2 * (size_t)run->job_count : run->job_count, core->hash_seed);
-	for (uint32_t i = 0; i < run->job_count; i++) {
+	for (uint32_t i = 0; i < end; i++) {
 		struct slice bytes = job_spec_bytes(run_job(run, i));
 
 		arena_reset(&arena);
@@ -94,7 +95,7 @@ void names_added(const struct core *core, struct run *run, const struct extent *
 	if ((size_t)run->job_count + run->job_count / 2 > run->names->mask) {
 		name_index_free(run->names);
 		mem_free(run->names);
-		run_names_build(core, run);
+		run_names_build(core, run, run->job_count);
 		return;
 	}
 	for (uint32_t i = 0; i < extent->count; i++) {
@@ -108,14 +109,19 @@ void names_added(const struct core *core, struct run *run, const struct extent *
 	arena_free(&arena);
 }
 
-struct job *run_job_named(const struct core *core, struct run *run, struct slice name)
+struct job *run_job_named_before(const struct core *core, struct run *run, struct slice name, uint32_t end)
 {
 	uint32_t at;
 
 	if (!text_is_job_name(name))
 		return NULL;
 	if (!run->names)
-		run_names_build(core, run);
+		run_names_build(core, run, end);
 	at = name_index_find(run->names, run, name, NULL);
 	return at == UINT32_MAX ? NULL : run_job(run, at);
+}
+
+struct job *run_job_named(const struct core *core, struct run *run, struct slice name)
+{
+	return run_job_named_before(core, run, name, run->job_count);
 }

@@ -153,8 +153,7 @@ static void child_loosen(struct core *core, struct job *child, const struct stan
 	job_touch(core, child, true);
 }
 
-/* Of what an expression makes of several, the first. */
-static uint32_t cause_find(struct core *core, const struct job *job)
+uint32_t job_cause(struct core *core, const struct job *job)
 {
 	struct rec_job_spec spec;
 	uint32_t first = 0;
@@ -199,7 +198,7 @@ static void opening_decide(struct opening *opening)
 		job->flags &= (uint32_t)~JOB_MARKED;
 		outlook = standing_outlook(standing[job->index]);
 		job_judge(opening->core, job, outlook,
-			  outlook == OUTLOOK_AGAINST || outlook == OUTLOOK_UNTAKEN ? cause_find(opening->core, job) : 0);
+			  outlook == OUTLOOK_AGAINST || outlook == OUTLOOK_UNTAKEN ? job_cause(opening->core, job) : 0);
 	}
 	mem_free(standing);
 	jobs_settle(opening->core);

@@ -6,6 +6,7 @@
 #include "core/internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 
@@ -14,6 +15,7 @@
 struct spec_check {
 	const struct rec_job_spec *spec;
 	uint32_t index, count;           /* of the job; of jobs in the run */
+	uint32_t start;                  /* of those that came together with it */
 	struct error *error;
 };
 
@@ -74,9 +76,32 @@ static enum err spec_check_env(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static int number_order(const void *a, const void *b)
+{
+	const uint64_t *one = a, *other = b;
+
+	return (*one > *other) - (*one < *other);
+}
+
+/* What came later names jobs that were there before in any order. */
+static enum err spec_check_twice(const struct spec_check *check)
+{
+	const struct u64_list *needs = &check->spec->needs;
+	uint64_t *sorted = mem_array(needs->n, sizeof(*sorted));
+	bool twice = false;
+
+	memcpy(sorted, needs->at, needs->n * sizeof(*sorted));
+	qsort(sorted, needs->n, sizeof(*sorted), number_order);
+	for (size_t i = 1; i < needs->n; i++)
+		twice = twice || sorted[i - 1] == sorted[i];
+	mem_free(sorted);
+	return twice ? spec_refused(check, ERR_DUPLICATE, "needs", "a job is there twice") : ERR_NONE;
+}
+
 static enum err spec_check_needs(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
+	bool ordered = true;
 	char why[96];
 
 	if (spec->needs.n > LIMIT_JOB_PARENTS_MAX)
@@ -96,7 +121,8 @@ static enum err spec_check_needs(const struct spec_check *check)
 			return spec_refused(check, ERR_CYCLE, "needs", "it needs itself");
 		if (i > 0 && parent == spec->needs.at[i - 1])
 			return spec_refused(check, ERR_DUPLICATE, "needs", "a job is there twice");
-		if (i > 0 && parent < spec->needs.at[i - 1])
+		ordered = ordered && (i == 0 || parent > spec->needs.at[i - 1]);
+		if (!ordered && check->start == 0)
 			return spec_refused(check, ERR_INVALID, "needs", "not in ascending order");
 		if (spec->triggers.n > 0 && spec->triggers.at[i] > TRIGGER_EXPR)
 			return spec_refused(check, ERR_INVALID, "triggers", "unknown trigger");
@@ -104,7 +130,7 @@ static enum err spec_check_needs(const struct spec_check *check)
 		    spec->when_code.len == 0)
 			return spec_refused(check, ERR_INVALID, "triggers", "there is no expression");
 	}
-	return ERR_NONE;
+	return ordered ? ERR_NONE : spec_check_twice(check);
 }
 
 static enum err spec_check_code(const struct spec_check *check, const char *field, struct slice code)
@@ -220,7 +246,7 @@ static enum err spec_check_numbers(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
 
-	if (spec->group > check->count)
+	if (spec->group > check->count || (spec->group > 0 && spec->group <= check->start))
 		return spec_refused(check, ERR_INVALID, "group", "there is no such job");
 	if (spec->group == 0 && (spec->group_parallel > 0 || spec->group_fail_fast))
 		return spec_refused(check, ERR_INVALID, "group", "it is in no fan-out");
@@ -250,9 +276,12 @@ static enum err spec_check_numbers(const struct spec_check *check)
 	return ERR_NONE;
 }
 
-enum err spec_check(const struct rec_job_spec *spec, uint32_t index, uint32_t count, struct error *error)
+enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error)
 {
-	struct spec_check check = { .spec = spec, .index = index, .count = count, .error = error };
+	struct spec_check check = {
+		.spec = spec, .index = index, .start = extent->start, .count = extent->start + extent->count,
+		.error = error,
+	};
 	enum err err;
 
 	if (!text_is_job_name(spec->name))

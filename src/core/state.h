@@ -203,6 +203,9 @@ struct run {
 	uint32_t *part_jobs;
 	uint64_t *part_first;            /* serial number of its first job; 0: it goes on with the one before */
 	uint32_t part_count;
+	uint32_t missing;                /* while it is loaded: of the jobs that came together */
+	bool said;                       /* how many those are */
+	size_t part_cap;
 	char *name, *owner;
 	char *schedule;                  /* that began it, or NULL */
 	uint16_t *classes;               /* that its jobs are of, but for the first */

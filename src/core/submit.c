@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Admission of graphs. The same key with the same content is the same run, however often it comes;
- * a graph that is refused leaves no trace.
+ * Admission of graphs. The same key with the same content is the same run, or the same jobs added to one,
+ * however often it comes; a graph that is refused leaves no trace.
  */
 #include "core/internal.h"
 
@@ -24,7 +24,9 @@ void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], 
 	name_map_put(&core->keys, slice_make(key->id, sizeof(key->id)), key);
 }
 
-static void submit_accepted(struct core *core, const struct core_input *input, uint64_t number, bool existing)
+/* first: of what was accepted; 0: not known any more. */
+static void submit_accepted(struct core *core, const struct core_input *input, uint64_t number, bool existing,
+			    uint64_t first)
 {
 	const struct run *run = run_find(core, number);
 	struct outgoing *frame;
@@ -34,25 +36,28 @@ static void submit_accepted(struct core *core, const struct core_input *input, u
 	frame = outbox_frame(core->outbox, input->conn, OP_ACCEPTED);
 	frame->accepted = (struct msg_accepted){
 		.id = input->request, .run = number, .jobs = run ? run->job_count : 0,
-		.existing = existing, .first = run ? run->first : 0,
+		.existing = existing, .first = first,
 	};
 }
 
 static enum err submit_known(struct core *core, const struct core_input *input, const struct submit_key *key,
 			     struct error *error)
 {
+	const struct run *run;
+
 	if (memcmp(key->digest, input->submit.digest, sizeof(key->digest)) != 0) {
 		error_set(error, ERR_KEY_REUSED,
 			  "the submit key belongs to run %llu, whose content is another",
 			  (unsigned long long)key->run);
 		return error_next(error, "titan show %llu", (unsigned long long)key->run);
 	}
-	submit_accepted(core, input, key->run, true);
+	run = run_find(core, key->run);
+	submit_accepted(core, input, key->run, true, run && input->submit.into == 0 ? run->first : 0);
 	return ERR_NONE;
 }
 
-static enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t *ret_count,
-			     struct error *error)
+enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
+		      struct error *error)
 {
 	uint64_t count = 0;
 
@@ -63,6 +68,9 @@ static enum err submit_count(const struct core *core, const struct input_submit 
 	if (count > LIMIT_RUN_JOBS_MAX)
 		return error_set(error, ERR_TOO_LARGE, "the graph has %llu jobs; a run has at most %d",
 				 (unsigned long long)count, LIMIT_RUN_JOBS_MAX);
+	if (before + count > LIMIT_RUN_JOBS_MAX)
+		return error_set(error, ERR_TOO_LARGE, "run %llu has %u jobs; with %llu more it would have more than %d",
+				 (unsigned long long)submit->into, before, (unsigned long long)count, LIMIT_RUN_JOBS_MAX);
 	if (core->live_jobs + count > LIMIT_LIVE_JOBS_MAX)
 		return error_set(error, ERR_FULL,
 				 "%llu jobs are live, and %d is the most: try again when some have ended",
@@ -107,16 +115,17 @@ static struct run *run_new(struct core *core, const struct input_submit *submit)
 	return run;
 }
 
-static void spec_rows(struct core *core, const struct run *run)
+void spec_rows(struct core *core, const struct run *run, uint32_t from)
 {
+	const struct extent *last = run->extents[run->extent_count - 1];
 	struct outbox *outbox = core->outbox;
 	struct row *row;
 
-	for (uint32_t i = 0; i < run->part_count; i++) {
+	for (uint32_t i = from; i < run->part_count; i++) {
 		row = outbox_row(outbox, TABLE_spec);
 		row->spec = (struct row_spec){
 			.run = (int64_t)run->number, .part = i, .count = run->part_jobs[i],
-			.first = i > 0 ? (int64_t)run->part_first[i] : 0,
+			.first = i > 0 ? (int64_t)run->part_first[i] : 0, .jobs = i == from ? last->count : 0,
 			.body = outbox_hold(outbox, run->parts[i]),
 		};
 	}
@@ -154,7 +163,7 @@ static enum err run_make(struct core *core, const struct input_submit *submit, s
 		return error_set(error, ERR_INVALID,
 				 "the run's name isn't one: letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
-	err = submit_count(core, submit, &count, error);
+	err = submit_count(core, submit, 0, &count, error);
 	if (err == ERR_NONE)
 		err = tenant_admit(core, submit, count, error);
 	if (err != ERR_NONE)
@@ -198,7 +207,7 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 	core->next_run++;
 	core->next_job += run->job_count;
 	core->run_counters_due = true;
-	spec_rows(core, run);
+	spec_rows(core, run, 0);
 	run_touch(core, run, true);
 	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		if (job->flags & JOB_DUE_BY)
@@ -213,14 +222,17 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 static enum err submit_new(struct core *core, const struct core_input *input, const uint8_t id[24],
 			   struct error *error)
 {
+	const struct input_submit *submit = &input->submit;
 	struct run *run;
-	enum err err = submit_run(core, &input->submit, NULL, &run, error);
+	uint64_t first = core->next_job;
+	enum err err = submit->into > 0 ? run_grow(core, submit, &run, &first, error) :
+					  submit_run(core, submit, NULL, &run, error);
 
 	if (err != ERR_NONE)
 		return err;
-	key_add(core, id, input->submit.digest, run->number);
-	key_row(core, run, &input->submit);
-	submit_accepted(core, input, run->number, false);
+	key_add(core, id, submit->digest, run->number);
+	key_row(core, run, submit);
+	submit_accepted(core, input, run->number, false, first);
 	return ERR_NONE;
 }
 

@@ -24,6 +24,7 @@ master_sources = \
 	src/master/query.c \
 	src/master/query_share.c \
 	src/master/reveal.c \
+	src/master/serials.c \
 	src/master/session.c \
 	src/master/turn.c \
 	src/master/upload.c \

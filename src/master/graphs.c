@@ -52,6 +52,8 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.max_jobs = upload->max_jobs,
 		.tenant = keep(in, upload->tenant),
 		.schedule = keep(in, buf_slice(&upload->schedule)),
+		.into = upload->into,
+		.parents = slice_list_copy(&master->inbox.arena, upload->parents),
 	};
 	memcpy(input->submit.key, upload->key, sizeof(input->submit.key));
 	memcpy(input->submit.digest, digest, sizeof(input->submit.digest));
@@ -77,8 +79,10 @@ enum err on_submit(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
-	if (err == ERR_NONE)
+	if (err == ERR_NONE) {
 		upload->max_jobs = bound_of(msg.max_jobs);
+		upload_into(upload, msg.into, msg.parents);
+	}
 	if (err == ERR_NONE && msg.schedule.n > 0)
 		record_encode(&upload->schedule, REC_schedule_spec, &msg.schedule.at[0]);
 	if (err == ERR_NONE)
@@ -116,6 +120,7 @@ enum err on_graph_begin(struct incoming_frame *in)
 		return ERR_NONE;
 	}
 	upload->max_jobs = bound_of(msg.max_jobs);
+	upload_into(upload, msg.into, msg.parents);
 	if (msg.schedule.n > 0)
 		record_encode(&upload->schedule, REC_schedule_spec, &msg.schedule.at[0]);
 	upload->next = in->session->uploads;

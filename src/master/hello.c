@@ -42,16 +42,6 @@ static void welcome_client(struct session *session)
 	session_send(session, OP_WELCOME, &welcome);
 }
 
-static struct slice_list keep_texts(struct arena *arena, struct slice_list texts)
-{
-	struct slice_list kept = { .n = texts.n };
-
-	kept.at = arena_alloc(arena, (texts.n + 1) * sizeof(*kept.at));
-	for (size_t i = 0; i < texts.n; i++)
-		kept.at[i] = arena_copy(arena, texts.at[i]);
-	return kept;
-}
-
 /* Some of a worker's attempts; the last ones complete its HELLO. */
 static enum err take_held(const struct incoming_frame *in, const struct rec_held *held, size_t count, bool more)
 {
@@ -76,8 +66,8 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	input->hello = *hello;
 	input->hello.name = keep(in, hello->name);
 	input->hello.instance = keep(in, hello->instance);
-	input->hello.labels = keep_texts(&in->master->inbox.arena, hello->labels);
-	input->hello.offers = keep_texts(&in->master->inbox.arena, hello->offers);
+	input->hello.labels = slice_list_copy(&in->master->inbox.arena, hello->labels);
+	input->hello.offers = slice_list_copy(&in->master->inbox.arena, hello->offers);
 	input->hello.pool = keep(in, hello->pool);
 	input->hello.held = (const struct rec_held *)(const void *)keep(
 		in, slice_make(session->held, hello->held_count * sizeof(*session->held))).data;
@@ -131,8 +121,8 @@ enum err on_hello(struct incoming_frame *in)
 		.instance = arena_copy(&session->hello_arena, msg.instance),
 		.slots = msg.slots,
 		.pid = msg.pid,
-		.labels = keep_texts(&session->hello_arena, msg.labels),
-		.offers = keep_texts(&session->hello_arena, msg.offers),
+		.labels = slice_list_copy(&session->hello_arena, msg.labels),
+		.offers = slice_list_copy(&session->hello_arena, msg.offers),
 		.pool = arena_copy(&session->hello_arena, msg.pool),
 	};
 	return take_held(in, msg.held.at, msg.held.n, msg.more);

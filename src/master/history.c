@@ -18,7 +18,7 @@ enum stage { STAGE_RUNS, STAGE_DEAD, STAGE_DECISIONS, STAGE_RUN, STAGE_SPECS, ST
 
 struct specs {                           /* a run's graph, shared by those who page through it */
 	unsigned holders;
-	uint64_t run;
+	uint64_t run, jobs;
 	struct store_query *answer;
 };
 
@@ -306,10 +306,11 @@ static void act_with_specs(struct master *master, struct history *history)
 static void with_specs(struct master *master, struct history *history)
 {
 	const struct query *query = history->query;
+	struct serials serials;
 	struct error error;
 
 	if (reopens(query)) {
-		ask(master, history, STAGE_JOBS, READ_JOBS, (uint64_t)history->run->rows[0].run.first, 0);
+		ask(master, history, STAGE_JOBS, READ_JOBS, 0, 0);
 		return;
 	}
 	if (query->what == QUERY_IS_ACT) {
@@ -321,7 +322,8 @@ static void with_specs(struct master *master, struct history *history)
 		refuse(master, history, &error);
 		return;
 	}
-	ask(master, history, STAGE_JOBS, READ_JOBS, (uint64_t)history->run->rows[0].run.first + history->index,
+	serials_begin(&serials, history->specs->answer, (uint64_t)history->run->rows[0].run.first);
+	ask(master, history, STAGE_JOBS, READ_JOBS, serials_of(&serials, history->index),
 	    asks_for_one(query) ? 1 : page_limit(query));
 }
 
@@ -384,9 +386,12 @@ void history_reopened(struct master *master, struct history *history)
 static void on_reopen_jobs(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct row_run *run = &history->run->rows[0].run;
-	bool more = answer->row_count > 0 &&
-		    answer->rows[answer->row_count - 1].job.job < run->first + run->jobs - 1;
+	struct serials serials;
+	bool more;
 
+	serials_begin(&serials, history->specs->answer, (uint64_t)run->first);
+	more = answer->row_count > 0 && (uint64_t)answer->rows[answer->row_count - 1].job.job <
+					       serials_of(&serials, (uint64_t)run->jobs - 1);
 	answer->next = history->jobs;
 	history->jobs = answer;
 	if (more)
@@ -418,7 +423,8 @@ static void on_run(struct master *master, struct history *history, struct store_
 		return;
 	}
 	history->index = query->cursor;
-	if (master->specs && master->specs->run == query->run) {
+	/* It may have been opened again since, and have more jobs now. */
+	if (master->specs && master->specs->run == query->run && master->specs->jobs == (uint64_t)answer->rows[0].run.jobs) {
 		history->specs = master->specs;
 		history->specs->holders++;
 		with_specs(master, history);
@@ -429,12 +435,15 @@ static void on_run(struct master *master, struct history *history, struct store_
 
 static void on_specs(struct master *master, struct history *history, struct store_query *answer)
 {
+	uint64_t jobs = 0;
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < answer->row_count; i++)
+	for (size_t i = 0; i < answer->row_count; i++) {
 		bytes += answer->rows[i].spec.body.len;
+		jobs += (uint64_t)answer->rows[i].spec.count;
+	}
 	history->specs = mem_zalloc(sizeof(*history->specs));
-	*history->specs = (struct specs){ .holders = 1, .run = history->query->run, .answer = answer };
+	*history->specs = (struct specs){ .holders = 1, .run = history->query->run, .jobs = jobs, .answer = answer };
 	if (bytes <= SPECS_KEPT) {
 		specs_release(master->specs);
 		master->specs = history->specs;
@@ -449,20 +458,22 @@ static void on_jobs(struct master *master, struct history *history, struct store
 	enum view_detail detail = asks_for_one(history->query) ? VIEW_FULL : VIEW_GRAPH;
 	struct session *session = session_find(master, history->query->conn);
 	struct walk walk = { .specs = history->specs->answer };
-	uint64_t next = history->index;
+	uint64_t next = history->index, index;
 	struct rec_run_row run;
+	struct serials serials;
 	struct page page;
+
+	serials_begin(&serials, history->specs->answer, (uint64_t)stored->first);
 
 	page_begin(&page, &answer->arena, history->query);
 	history_run_row(stored, &answer->arena, &run);
 	if (history->query->cursor == 0)
 		page_add_run(&page, &run);
 	for (size_t i = 0; i < answer->row_count; i++) {
-		uint64_t index = (uint64_t)(answer->rows[i].job.job - stored->first);
 		struct rec_job_row row;
 		struct rec_job_spec spec;
 
-		if (index >= run.jobs || !walk_to(&walk, index, &answer->arena, &spec))
+		if (!serials_index(&serials, (uint64_t)answer->rows[i].job.job, &index) || index >= run.jobs || !walk_to(&walk, index, &answer->arena, &spec))
 			break;
 		job_row(master, &answer->rows[i].job, index, &row);
 		row.name = spec.name;

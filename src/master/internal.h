@@ -227,6 +227,18 @@ void query_finish(struct master *master, struct master_turn *turn, struct query 
 /* query_share.c */
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query);
 
+/* serials.c */
+struct serials {
+	const struct store_query *specs; /* of a run, all of them */
+	size_t part;                     /* where it stands, and what that begins with */
+	uint64_t index, first;
+};
+
+void serials_begin(struct serials *serials, const struct store_query *specs, uint64_t first);
+/* What is asked never falls. UINT64_MAX: there is no such job. */
+uint64_t serials_of(struct serials *serials, uint64_t index);
+bool serials_index(struct serials *serials, uint64_t job, uint64_t *ret_index);
+
 /* history.c */
 void history_ask(struct master *master, struct query *query);    /* takes it over; RUNS comes back with found set */
 void history_answers(struct master *master);                     /* those that the store has ready */

@@ -55,6 +55,12 @@ enum err upload_tenant(struct upload *upload, struct slice tenant, struct error 
 	return ERR_NONE;
 }
 
+void upload_into(struct upload *upload, uint64_t run, struct slice_list parents)
+{
+	upload->into = run;
+	upload->parents = slice_list_copy(&upload->arena, parents);
+}
+
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error)
 {
 	struct graph_part *part;
@@ -90,6 +96,12 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 		sha256_add_u64(&upload->digest, upload->max_jobs);
 	if (upload->tenant.len > 0)
 		sha256_add(&upload->digest, upload->tenant);
+	if (upload->into > 0)
+		sha256_add_u64(&upload->digest, upload->into);
+	for (size_t i = 0; i < upload->parents.n; i++) {
+		sha256_add_u64(&upload->digest, upload->parents.at[i].len);
+		sha256_add(&upload->digest, upload->parents.at[i]);
+	}
 	sha256_end(&upload->digest, ret_digest);
 	return ERR_NONE;
 }
@@ -105,5 +117,6 @@ void upload_free(struct upload *upload)
 	mem_free((void *)(uintptr_t)upload->tenant.data);
 	sha256_drop(&upload->digest);
 	buf_free(&upload->schedule);
+	arena_free(&upload->arena);
 	mem_free(upload);
 }

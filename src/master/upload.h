@@ -18,6 +18,9 @@ struct upload {
 	uint32_t max_jobs;
 	struct slice tenant;             /* its own copy; empty: the owner is it */
 	struct buf schedule;             /* a schedule_spec record, or nothing */
+	uint64_t into;                   /* the run that it is added to; 0: one begins */
+	struct slice_list parents;       /* jobs of that run, in arena */
+	struct arena arena;
 	uint64_t bytes;
 	struct graph_part *parts;
 	size_t part_count, part_cap;
@@ -30,6 +33,7 @@ struct upload {
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error);
 enum err upload_tenant(struct upload *upload, struct slice tenant, struct error *error);
+void upload_into(struct upload *upload, uint64_t run, struct slice_list parents);
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
 /* Complete? Then the digest. */
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error);

@@ -9,6 +9,15 @@
 #include "proto/limits.h"
 
 /*
+ * The serial numbers of a run's jobs: a range for each time that some came. What an older version wrote doesn't
+ * say how many came at first: all but those that came later.
+ */
+#define RANGES "run CROSS JOIN spec ON spec.run = run.run AND (spec.part = 0 OR spec.first > 0) "
+#define RANGE_FIRST "CASE spec.part WHEN 0 THEN run.first ELSE spec.first END"
+#define RANGE_LAST RANGE_FIRST " - 1 + CASE WHEN spec.jobs > 0 THEN spec.jobs ELSE run.jobs - " \
+	"(SELECT coalesce(sum(more.jobs), 0) FROM spec AS more WHERE more.run = run.run) END"
+
+/*
  * What follows the list of columns. The plus keeps the planner from making an index over all jobs that ever
  * were, to find those of a run: they are neighbours.
  */
@@ -23,10 +32,10 @@ static const struct {
 	{ TABLE_run, "FROM run WHERE ended_ms = 0 ORDER BY run" },
 	{ TABLE_spec, "FROM run CROSS JOIN spec ON spec.run = run.run WHERE run.ended_ms = 0 "
 		      "ORDER BY run.run, spec.part" },
-	{ TABLE_job, "FROM run CROSS JOIN job ON job.job BETWEEN run.first AND run.first + run.jobs - 1 "
-		     "AND +job.run = run.run WHERE run.ended_ms = 0 ORDER BY run.run, job.job" },
-	{ TABLE_decision, "FROM run CROSS JOIN decision ON decision.job BETWEEN run.first AND run.first + run.jobs - 1 "
-			  "WHERE run.ended_ms = 0 ORDER BY run.run, decision.job" },
+	{ TABLE_job, "FROM " RANGES "CROSS JOIN job ON job.job BETWEEN " RANGE_FIRST " AND " RANGE_LAST
+		     " AND +job.run = run.run WHERE run.ended_ms = 0 ORDER BY run.run, spec.part, job.job" },
+	{ TABLE_decision, "FROM " RANGES "CROSS JOIN decision ON decision.job BETWEEN " RANGE_FIRST " AND " RANGE_LAST
+			  " WHERE run.ended_ms = 0 ORDER BY run.run, spec.part, decision.job" },
 	{ TABLE_submit_key, "FROM submit_key" },
 	{ TABLE_schedule, "FROM schedule" },
 	{ TABLE_schedule_part, "FROM schedule_part ORDER BY schedule, part" },
@@ -43,9 +52,9 @@ static const struct {
 	[READ_SPECS] = { TABLE_spec, false, "FROM spec WHERE run = ?1 AND part >= ?2 "
 			 "ORDER BY part LIMIT ?3" },
 	[READ_JOBS] = { TABLE_job, true,
-			"FROM run CROSS JOIN job ON job.job BETWEEN max(?2, run.first) "
-			"AND run.first + run.jobs - 1 AND +job.run = run.run WHERE run.run = ?1 "
-			"ORDER BY job.job LIMIT ?3" },
+			"FROM " RANGES "CROSS JOIN job ON job.job BETWEEN max(?2, " RANGE_FIRST ") "
+			"AND " RANGE_LAST " AND +job.run = run.run WHERE run.run = ?1 "
+			"AND (spec.first = 0 OR spec.first + spec.jobs > ?2) ORDER BY spec.part, job.job LIMIT ?3" },
 	[READ_JOB] = { TABLE_job, true, "FROM job WHERE job = ?2" },
 	[READ_DEAD] = { TABLE_dead, true, "FROM dead WHERE job < ?2 AND (?1 = 0 OR run = ?1) ORDER BY job DESC LIMIT ?3" },
 	[READ_DECISIONS] = { TABLE_decision, true,

@@ -136,6 +136,13 @@ static inline void box_job(struct outbox *outbox, int64_t run, int64_t job, enum
 	row->job.state = state;
 }
 
+/* The first part of so many jobs that came together, or (0) one more of them. */
+static inline void box_spec(struct outbox *outbox, int64_t run, int64_t part, int64_t first, int64_t jobs)
+{
+	outbox_row(outbox, TABLE_spec)->spec =
+		(struct row_spec){ .run = run, .part = part, .first = first, .count = jobs, .jobs = jobs };
+}
+
 static inline void box_run(struct outbox *outbox, int64_t run, int64_t first, int64_t jobs, int64_t ended_ms)
 {
 	struct row *row = outbox_row(outbox, TABLE_run);

@@ -159,6 +159,10 @@ TEST every_table_comes_back(void)
 				row->run.jobs = 10;
 				row->run.ended_ms = 0;
 			}
+			if (table == TABLE_spec)
+				row->spec.part = salt - 1;
+			if (table == TABLE_spec && salt == 1)
+				row->spec.jobs = 10;
 			/* Events turns by number, not negative: that is how they are asked for. */
 			if (table == TABLE_event)
 				row->event.turn = salt;
@@ -199,6 +203,7 @@ TEST a_put_replaces_and_a_delete_removes(void)
 	struct row *row;
 
 	box_run(turn, 1, 10, 5, 0);
+	box_spec(turn, 1, 0, 0, 5);
 	box_job(turn, 1, 10, STATE_READY);
 	box_job(turn, 1, 11, STATE_READY);
 	box_job(turn, 1, 10, STATE_RUNNING);
@@ -218,10 +223,11 @@ TEST a_put_replaces_and_a_delete_removes(void)
 	box_commit(store, turn);
 	store_close(store);
 	loaded = load();
-	ASSERT_EQ_FMT((size_t)2, loaded.count, "%zu");
+	ASSERT_EQ_FMT((size_t)3, loaded.count, "%zu");
 	ASSERT_EQ_FMT(TABLE_run, loaded.rows[0].table, "%d");
-	ASSERT_EQ_FMT(TABLE_job, loaded.rows[1].table, "%d");
-	ASSERT_EQ_FMT((int64_t)STATE_SUCCEEDED, loaded.rows[1].job.state, "%ld");
+	ASSERT_EQ_FMT(TABLE_spec, loaded.rows[1].table, "%d");
+	ASSERT_EQ_FMT(TABLE_job, loaded.rows[2].table, "%d");
+	ASSERT_EQ_FMT((int64_t)STATE_SUCCEEDED, loaded.rows[2].job.state, "%ld");
 	loaded_free(&loaded);
 	PASS();
 }
@@ -271,6 +277,57 @@ TEST only_live_runs_are_loaded(void)
 	ASSERT_EQ_FMT((size_t)4, seen[TABLE_spec], "%zu");
 	ASSERT_EQ_FMT((size_t)3, seen[TABLE_submit_key], "%zu");
 	loaded_free(&loaded);
+	PASS();
+}
+
+/*
+ * Jobs that came later lie behind those of other runs: each is read once, in order, and none of another run. The
+ * first part of an older version doesn't say how many came with it.
+ */
+TEST a_grown_run_is_read_in_ranges(void)
+{
+	static const int64_t own[] = { 10, 11, 12, 15, 16, 20 };
+
+	for (int older = 0; older < 2; older++) {
+		struct store *store = box_start(0);
+		struct outbox *turn = box_turn(1);
+		struct store_query page = { .what = READ_JOBS, .run = 1, .from = 12, .limit = 3 };
+		struct loaded loaded;
+		size_t seen = 0;
+
+		box_run(turn, 1, 10, 6, 0);
+		box_run(turn, 2, 13, 7, 0);
+		box_spec(turn, 1, 0, 0, older ? 0 : 3);
+		box_spec(turn, 1, 1, 15, 2);
+		box_spec(turn, 1, 2, 0, 0);
+		box_spec(turn, 1, 3, 20, 1);
+		box_spec(turn, 2, 0, 0, 2);
+		box_spec(turn, 2, 1, 17, 3);
+		for (int64_t job = 10; job <= 20; job++) {
+			bool others = job == 13 || job == 14 || (job > 16 && job < 20);
+
+			box_job(turn, others ? 2 : 1, job, STATE_READY);
+			outbox_row(turn, TABLE_decision)->decision = (struct row_decision){ .job = job, .person = 1 };
+		}
+		box_commit(store, turn);
+		box_ask(store, &page);
+		ASSERT_EQ_FMT((size_t)3, page.row_count, "%zu");
+		for (size_t i = 0; i < 3; i++)
+			ASSERT_EQ_FMT(own[i + 2], page.rows[i].job.job, "%ld");
+		arena_free(&page.arena);
+		store_close(store);
+		loaded = load();
+		for (size_t i = 0; i < loaded.count; i++)
+			if (loaded.rows[i].table == TABLE_job && loaded.rows[i].job.run == 1)
+				ASSERT_EQ_FMT(own[seen++], loaded.rows[i].job.job, "%ld");
+		ASSERT_EQ_FMT((size_t)6, seen, "%zu");
+		for (size_t i = seen = 0; i < loaded.count; i++)
+			seen += loaded.rows[i].table == TABLE_decision;
+		ASSERT_EQ_FMT((size_t)11, seen, "%zu");
+		loaded_free(&loaded);
+		box_teardown_cb(NULL);
+		box_setup_cb(NULL);
+	}
 	PASS();
 }
 
@@ -399,6 +456,7 @@ TEST reading_costs_nothing_for_history(void)
 
 	for (int64_t run = 0; run < 200; run++) {
 		box_run(turn, run, run * 100, 100, run == 100 ? 0 : 99);
+		box_spec(turn, run, 0, 0, 100);
 		for (int64_t job = 0; job < (run == 100 ? 3 : 100); job++)
 			box_job(turn, run, run * 100 + job, STATE_SUCCEEDED);
 	}
@@ -429,6 +487,7 @@ SUITE(store_rows)
 	RUN_TEST(every_table_comes_back);
 	RUN_TEST(a_put_replaces_and_a_delete_removes);
 	RUN_TEST(only_live_runs_are_loaded);
+	RUN_TEST(a_grown_run_is_read_in_ranges);
 	RUN_TEST(a_reader_that_refuses_ends_the_load);
 	RUN_TEST(history_is_read_in_pages);
 	RUN_TEST(reading_costs_nothing_for_history);

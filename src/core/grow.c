@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Jobs added to a live run. They come as a graph of their own, whose needs count from 0, with the names of jobs
+ * of the run behind them; here those become places in the run. What has settled by then counts as settled.
+ * Jobs that were there before never need what comes later: no cycle can arise.
+ */
+#include "core/internal.h"
+
+struct growth {
+	struct core *core;
+	const struct input_submit *submit;
+	struct error *error;
+	uint32_t start, count;           /* of what comes */
+	uint32_t *parents;               /* indices of submit->parents */
+	uint64_t late_ms;                /* it comes so long after the run */
+};
+
+static enum err check_run(const struct core *core, const struct input_submit *submit, struct run **ret_run,
+			  struct error *error)
+{
+	unsigned long long number = submit->into;
+	struct run *run = run_find(core, submit->into);
+
+	if (submit->name.len > 0 || submit->tenant.len > 0 || submit->max_jobs > 0 || submit->schedule.len > 0)
+		return error_set(error, ERR_INVALID, "what is added to run %llu can't have a name, a tenant, a bound or a"
+				 " schedule of its own: they are the run's", number);
+	if (submit->into >= core->next_run) {
+		error_set(error, ERR_NOT_FOUND, "there is no run %llu", number);
+		return error_next(error, "titan ls");
+	}
+	if (!run || run->ended_ms != 0) {
+		error_set(error, ERR_TERMINAL, "run %llu has ended, and nothing can be added to it: titan retry opens it again,"
+			  " titan run without --into begins another", number);
+		return error_next(error, "titan retry %llu", number);
+	}
+	if (run->cancelled) {
+		error_set(error, ERR_TERMINAL, "run %llu was cancelled, and nothing can be added to it: titan retry opens it"
+			  " again, titan run without --into begins another", number);
+		return error_next(error, "titan retry %llu", number);
+	}
+	*ret_run = run;
+	return ERR_NONE;
+}
+
+static enum err parents_find(struct growth *growth, struct run *run)
+{
+	const struct slice_list *names = &growth->submit->parents;
+
+	growth->parents = mem_array(names->n, sizeof(*growth->parents));
+	for (size_t i = 0; i < names->n; i++) {
+		const struct job *parent = run_job_named(growth->core, run, names->at[i]);
+
+		if (!parent) {
+			error_set(growth->error, ERR_UNKNOWN_NAME, "run %llu has no job '%.*s', which an added one needs",
+				  (unsigned long long)run->number,
+				  (int)(names->at[i].len < LIMIT_NAME_MAX_LEN ? names->at[i].len : LIMIT_NAME_MAX_LEN),
+				  (const char *)names->at[i].data);
+			return error_next(growth->error, "titan show %llu", (unsigned long long)run->number);
+		}
+		growth->parents[i] = parent->index;
+	}
+	return ERR_NONE;
+}
+
+static enum err job_move_in(struct growth *growth, uint32_t at, struct slice *bytes, struct buf *out)
+{
+	struct slice before = *bytes;
+	struct rec_job_spec spec;
+	struct error why;
+
+	arena_reset(&growth->core->scratch);
+	if (record_decode(REC_job_spec, bytes, &growth->core->scratch, &spec, &why) != ERR_NONE)
+		return error_set(growth->error, why.code, "added job %u: %s", at, why.text);
+	if (spec.needs.n == 0 && spec.group == 0 && spec.deadline_ms == 0) {
+		buf_add(out, before.data, before.len - bytes->len);
+		return ERR_NONE;
+	}
+	if (spec.group > growth->count)
+		return error_set(growth->error, ERR_INVALID, "added job %u: group: there is no such job", at);
+	spec.group += spec.group > 0 ? growth->start : 0;
+	spec.deadline_ms += spec.deadline_ms > 0 ? growth->late_ms : 0;
+	for (size_t i = 0; i < spec.needs.n; i++) {
+		uint64_t *need = &spec.needs.at[i];
+
+		if (*need >= growth->count + growth->submit->parents.n)
+			return error_set(growth->error, ERR_INVALID,
+					 "added job %u: needs: there is no job %llu; %u are added, and %zu of the run named", at,
+					 (unsigned long long)*need, growth->count, growth->submit->parents.n);
+		*need = *need < growth->count ? growth->start + *need : growth->parents[*need - growth->count];
+	}
+	record_encode(out, REC_job_spec, &spec);
+	return ERR_NONE;
+}
+
+/* The parts as they are kept: with places in the run. On failure none of them is there. */
+static enum err parts_move_in(struct growth *growth, struct run *run)
+{
+	const struct input_submit *submit = growth->submit;
+	uint32_t before = run->part_count, at = 0;
+	enum err err = ERR_NONE;
+
+	parts_room(run, submit->part_count);
+	for (size_t i = 0; i < submit->part_count && err == ERR_NONE; i++) {
+		struct slice bytes = blob_slice(submit->parts[i].body);
+		struct buf out = { 0 };
+
+		while (bytes.len > 0 && err == ERR_NONE)
+			err = job_move_in(growth, at++, &bytes, &out);
+		run->parts[run->part_count] = blob_make(buf_slice(&out));
+		run->part_jobs[run->part_count] = submit->parts[i].count;
+		run->part_first[run->part_count++] = i == 0 ? growth->core->next_job : 0;
+		buf_free(&out);
+	}
+	while (err != ERR_NONE && run->part_count > before)
+		blob_release(run->parts[--run->part_count]);
+	return err;
+}
+
+/* Waiting, unless what it needs of the run says otherwise. */
+static void job_begin(struct core *core, struct job *job, bool asks)
+{
+	uint32_t cause = asks ? job_cause(core, job) : 0;
+
+	if (job->flags & JOB_DUE_BY)
+		deadline_arm(core, job);
+	job_touch(core, job, false);     /* whoever watches the run learns of it */
+	if (job->flags & JOB_EXPR)
+		job_judge(core, job, job_outlook(job), cause);
+	else if (cause > 0)
+		job_judge(core, job, OUTLOOK_AGAINST, cause);
+	else if (job->pending == 0)
+		job_deps_met(core, job);
+}
+
+static void jobs_begin(struct core *core, struct run *run, uint32_t start, bool asks)
+{
+	extent_add(core, run->extents[run->extent_count - 1]);
+	core->next_job += run->job_count - start;
+	core->live_jobs += run->job_count - start;
+	core->counts[STATE_WAITING] += run->job_count - start;
+	core->run_counters_due = true;
+	run_touch(core, run, true);
+	for (struct job *job = run_job(run, start); job; job = job_next(job))
+		job_begin(core, job, asks);
+	jobs_settle(core);
+}
+
+enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,
+		  struct error *error)
+{
+	struct growth growth = { .core = core, .submit = submit, .error = error };
+	struct input_submit whose = *submit;
+	struct run *run = NULL;
+	uint32_t part;
+	enum err err = check_run(core, submit, &run, error);
+
+	if (err != ERR_NONE)
+		return err;
+	growth.start = run->job_count;
+	growth.late_ms = (uint64_t)(due_after(core, 0) - run->steady_ms);
+	part = run->part_count;
+	whose.tenant = slice_str(run->tenant->name);
+	if ((err = submit_count(core, submit, run->job_count, &growth.count, error)) == ERR_NONE &&
+	    (err = tenant_admit(core, &whose, growth.count, error)) == ERR_NONE &&
+	    (err = parents_find(&growth, run)) == ERR_NONE && (err = parts_move_in(&growth, run)) == ERR_NONE)
+		err = graph_build(core, run, core->next_job, run->part_count - part, error);
+	mem_free(growth.parents);
+	if (err != ERR_NONE)
+		return err;
+	*ret_first = core->next_job;
+	spec_rows(core, run, part);
+	jobs_begin(core, run, growth.start, submit->parents.n > 0);
+	*ret_run = run;
+	return ERR_NONE;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Jobs added to a live run: their parents in every state, what is refused, and what the whole run is then. */
+#include "tests/unit/core_rig.h"
+
+#define OLD 1000000u                     /* a need of a job of the run: OLD + its place among the names */
+
+static void need_old(struct rec_job_spec *job, uint64_t place, enum trigger trigger)
+{
+	job->triggers.at[job->triggers.n++] = trigger;
+	job->needs.at[job->needs.n++] = OLD + place;
+}
+
+/* A job that needs this one of the run, which is named at this place. */
+static struct rec_job_spec *added(struct graph *graph, const char *name, uint64_t place, enum trigger trigger)
+{
+	struct rec_job_spec *job = graph_job(graph, name, "");
+
+	need_old(job, place, trigger);
+	return job;
+}
+
+/* What submit makes of it: the serial number of the first, or 0 and rig->error. */
+static uint64_t grow_key(struct rig *rig, uint64_t run, struct graph *graph, const char *parents, uint64_t key,
+			 uint64_t digest)
+{
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
+	struct slice names[16];
+	struct graph_part part = { .count = (uint32_t)graph->count };
+
+	for (size_t i = 0; i < graph->count; i++)
+		for (size_t k = 0; k < graph->jobs[i].needs.n; k++)
+			if (graph->jobs[i].needs.at[k] >= OLD)
+				graph->jobs[i].needs.at[k] += graph->count - OLD;
+	part.body = graph_blob(graph);
+	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .parts = &part, .part_count = 1,
+		.into = run };
+	input.submit.parents.at = names;
+	while (*parents) {
+		size_t len = strcspn(parents, " ");
+
+		names[input.submit.parents.n++] = slice_make(parents, len);
+		parents += len;
+		parents += strspn(parents, " ");
+	}
+	memcpy(input.submit.key, &key, sizeof(key));
+	memcpy(input.submit.digest, &digest, sizeof(digest));
+	rig->accepted = (struct msg_accepted){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+	blob_release(part.body);
+	graph_free(graph);
+	return rig->accepted.run == 0 ? 0 : rig->accepted.existing ? UINT64_MAX : rig->accepted.first;
+}
+
+static uint64_t grow(struct rig *rig, uint64_t run, struct graph *graph, const char *parents)
+{
+	return grow_key(rig, run, graph, parents, ++rig->keys, 0);
+}
+
+/* "good" succeeded, "bad" failed, "gone" was skipped for it; "runs" and "waits", which needs that, are open. */
+static uint64_t mixed_run(struct rig *rig, struct rig_attempt *ret_running)
+{
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	graph_job(&graph, "good", "");
+	graph_job(&graph, "bad", "");
+	graph_job(&graph, "gone", "bad");
+	graph_job(&graph, "runs", "");
+	graph_job(&graph, "waits", "runs");
+	rig_hello(rig, "w", 3);
+	run = rig_submit(rig, &graph);
+	for (int i = 0; i < 3; i++) {
+		attempt = rig_must_take(rig);
+		rig_started(rig, attempt);
+		if (attempt.job == rig_named(rig, run, "runs"))
+			*ret_running = attempt;
+		else
+			rig_done(rig, attempt, OUTCOME_EXIT, attempt.job == rig_named(rig, run, "bad"));
+	}
+	return run;
+}
+
+#define IS(name, state) ASSERT_STR_EQ(state, rig_state_named(rig, run, name))
+
+TEST parents_in_every_state(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+	struct graph graph = { 0 };
+
+	added(&graph, "after-good", 0, TRIGGER_OK);
+	added(&graph, "after-bad", 1, TRIGGER_OK);
+	added(&graph, "on-bad", 1, TRIGGER_FAILED);
+	added(&graph, "on-gone", 2, TRIGGER_DONE);
+	added(&graph, "after-gone", 2, TRIGGER_OK);
+	added(&graph, "after-runs", 3, TRIGGER_OK);
+	added(&graph, "after-waits", 4, TRIGGER_OK);
+	need_old(added(&graph, "both", 4, TRIGGER_OK), 0, TRIGGER_OK);
+	graph_job(&graph, "child", "after-bad*");
+	graph_job(&graph, "grandchild", "after-bad");
+	graph_job(&graph, "free", "");
+	ASSERT_EQ(6, grow(rig, run, &graph, "good bad gone runs waits"));
+	ASSERT_EQ(16, rig->accepted.jobs);
+	IS("after-bad", "skipped");
+	IS("after-gone", "skipped");
+	IS("grandchild", "skipped");
+	IS("after-runs", "waiting");
+	IS("after-waits", "waiting");
+	IS("both", "waiting");
+	ASSERT_EQ(rig_named(rig, run, "bad") + 1, rig_job(rig, rig_named(rig, run, "after-bad")).cause);
+	rig_restart(rig);
+	IS("after-runs", "waiting");
+	IS("grandchild", "skipped");
+	ASSERT(rig_state(rig, rig_named(rig, run, "free")) != STATE_WAITING);
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_is_added_runs_to_its_end(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+	struct graph graph = { 0 };
+
+	added(&graph, "after-runs", 0, TRIGGER_OK);
+	added(&graph, "after-waits", 1, TRIGGER_OK);
+	graph_job(&graph, "child", "after-waits");
+	ASSERT(grow(rig, run, &graph, "runs waits"));
+	rig_done(rig, running, OUTCOME_EXIT, 0);
+	rig_run_all(rig);
+	IS("after-runs", "succeeded");
+	IS("child", "succeeded");
+	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+static bool refused(struct rig *rig, uint64_t run, struct graph *graph, const char *parents, enum err code, const char *words)
+{
+	uint64_t first = grow(rig, run, graph, parents);
+
+	return first == 0 && rig_error_says(rig, code, words);
+}
+
+TEST what_is_refused(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+	struct graph graph = { 0 };
+	uint64_t first;
+
+	added(&graph, "x", 0, TRIGGER_OK);
+	ASSERT(refused(rig, run, &graph, "nobody", ERR_UNKNOWN_NAME, "has no job 'nobody'"));
+	graph_job(&graph, "good", "");
+	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "job 5 'good': name: job 0 has it already"));
+	graph_job(&graph, "x", "");
+	graph_job(&graph, "x", "");
+	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "job 6 'x': name: job 5 has it already"));
+	need_old(added(&graph, "x", 0, TRIGGER_OK), 0, TRIGGER_OK);
+	ASSERT(refused(rig, run, &graph, "good", ERR_DUPLICATE, "a job is there twice"));
+	need_old(added(&graph, "x", 0, TRIGGER_OK), 1, TRIGGER_OK);
+	ASSERT(refused(rig, run, &graph, "good good", ERR_DUPLICATE, "a job is there twice"));
+	added(&graph, "x", 1, TRIGGER_OK);
+	ASSERT(refused(rig, run, &graph, "good", ERR_INVALID, "there is no job 2; 1 are added, and 1 of the run named"));
+	graph_job(&graph, "x", "")->group = 2;
+	ASSERT(refused(rig, run, &graph, "", ERR_INVALID, "added job 0: group"));
+	graph_job(&graph, "x", "");
+	graph_job(&graph, "y", "x");
+	graph.jobs[0].needs.at[graph.jobs[0].needs.n++] = 1;
+	graph.jobs[0].triggers.at[graph.jobs[0].triggers.n++] = TRIGGER_OK;
+	ASSERT(refused(rig, run, &graph, "", ERR_CYCLE, "cycle"));
+	graph_job(&graph, "x", "");
+	ASSERT(refused(rig, 99, &graph, "", ERR_NOT_FOUND, "there is no run 99"));
+	/* None of it left a trace: the names are free, and so are the numbers. */
+	graph_job(&graph, "x", "");
+	first = grow(rig, run, &graph, "");
+	ASSERT_EQ(6, first);
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_refused_fan_out_leaves_no_bound(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+	struct graph graph = { 0 };
+
+	for (uint64_t bound = 1; bound <= 2; bound++) {
+		for (int i = 0; i < 3; i++) {
+			struct rec_job_spec *job = graph_job(&graph, i == 0 ? "f[0]" : i == 1 ? "f[1]" : "f[2]", "");
+
+			job->group = 1;
+			job->group_parallel = bound;
+		}
+		if (bound == 1) {
+			graph_job(&graph, "good", "");
+			ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "good"));
+		} else {
+			ASSERT(grow(rig, run, &graph, "") > 0);
+		}
+	}
+	rig_done(rig, running, OUTCOME_EXIT, 0);
+	rig_run_all(rig);
+	IS("f[2]", "succeeded");
+	rig_free(rig);
+	PASS();
+}
+
+TEST neither_the_ended_nor_the_cancelled_grow(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+	struct graph graph = { 0 };
+
+	rig_cancel(rig, run, "");
+	graph_job(&graph, "x", "");
+	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "was cancelled"));
+	rig_done(rig, running, OUTCOME_STOPPED, 143);
+	graph_job(&graph, "x", "");
+	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "has ended"));
+	core_sweep(rig->core, UINT64_MAX);
+	graph_job(&graph, "x", "");
+	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "titan retry opens it again"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST the_same_key_adds_once(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+
+	for (int time = 0; time < 3; time++) {
+		struct graph graph = { 0 };
+
+		graph_job(&graph, "x", "");
+		ASSERT_EQ(time ? UINT64_MAX : 6, grow_key(rig, run, &graph, "", 77, 5));
+		ASSERT_EQ(6, rig->accepted.jobs);
+		graph_job(&graph, "y", "");
+		ASSERT_EQ(0, grow_key(rig, run, &graph, "", 77, 6));
+		ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "belongs to run 1"));
+		rig_restart(rig);
+	}
+	rig_free(rig);
+	PASS();
+}
+
+TEST runs_between_lie_between(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running), other;
+	struct graph graph = { 0 };
+
+	graph_job(&graph, "a", "");
+	other = rig_submit(rig, &graph);
+	added(&graph, "x", 0, TRIGGER_OK);
+	ASSERT_EQ(7, grow(rig, run, &graph, "runs"));
+	graph_job(&graph, "b", "");
+	ASSERT_EQ(8, grow(rig, other, &graph, ""));
+	added(&graph, "y", 0, TRIGGER_OK);
+	ASSERT_EQ(9, grow(rig, run, &graph, "x"));
+	rig_done(rig, running, OUTCOME_EXIT, 1);
+	IS("x", "skipped");
+	IS("y", "skipped");
+	/* Another round of what came first reaches what came later. */
+	rig_act(rig, ACT_RETRY, run, "runs", RETRY_FROM);
+	IS("y", "waiting");
+	rig_restart(rig);
+	rig_hello(rig, "w", 3);
+	rig_run_all(rig);
+	IS("y", "succeeded");
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, other));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_deadline_counts_from_the_addition(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+	struct graph graph = { 0 };
+
+	rig_pass(rig, 5000);
+	added(&graph, "x", 0, TRIGGER_OK)->deadline_ms = 1000;
+	ASSERT(grow(rig, run, &graph, "runs"));
+	rig_pass(rig, 900);
+	IS("x", "waiting");
+	rig_pass(rig, 200);
+	IS("x", "timed_out");
+	rig_free(rig);
+	PASS();
+}
+
+TEST the_bound_of_the_run_counts_all(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig->max_jobs = 1;
+	graph_job(&graph, "a", "");
+	rig_hello(rig, "w", 8);
+	run = rig_submit(rig, &graph);
+	graph_job(&graph, "b", "");
+	graph_job(&graph, "c", "");
+	ASSERT(grow(rig, run, &graph, ""));
+	ASSERT_EQ(1, rig->assigned_count);
+	ASSERT_EQ(3, rig_run_all(rig));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+/* One after the other, a restart now and then: names, numbers and edges stay right. */
+TEST many_small_ones(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	char name[24], before[24] = "j";
+	uint64_t run;
+
+	rig->reload_every = 50;
+	graph_job(&graph, "j", "");
+	run = rig_submit(rig, &graph);
+	for (int i = 0; i < 500; i++) {
+		snprintf(name, sizeof(name), "j%d", i);
+		added(&graph, name, 0, TRIGGER_OK);
+		ASSERT(grow(rig, run, &graph, before));
+		memcpy(before, name, sizeof(before));
+		if (i % 7 == 0) {
+			graph_job(&graph, "other", "");
+			ASSERT(rig_submit(rig, &graph));
+		}
+		if (i % 100 == 50)
+			rig_restart(rig);
+		snprintf(name, sizeof(name), "j%d", i / 2);
+		graph_job(&graph, name, "");
+		ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "name"));
+	}
+	rig_hello(rig, "w", 2);
+	ASSERT_EQ(501 + 72, rig_run_all(rig));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(core_grow)
+{
+	RUN_TEST(parents_in_every_state);
+	RUN_TEST(what_is_added_runs_to_its_end);
+	RUN_TEST(what_is_refused);
+	RUN_TEST(a_refused_fan_out_leaves_no_bound);
+	RUN_TEST(neither_the_ended_nor_the_cancelled_grow);
+	RUN_TEST(the_same_key_adds_once);
+	RUN_TEST(runs_between_lie_between);
+	RUN_TEST(a_deadline_counts_from_the_addition);
+	RUN_TEST(the_bound_of_the_run_counts_all);
+	RUN_TEST(many_small_ones);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(core_grow);
+	GREATEST_MAIN_END();
+}
