@@ -3,19 +3,22 @@
 #
 # Where the time of a job and the bytes of a commit go: processor time, calls of read and write and bytes of each of
 # our processes, and what the store made of it, for each of many jobs "true". For people: see share/doc/profile.md.
+# With -b instead: which tables the pages belong to that commits write (needs strace and sqlite3).
 #
-# usage: profile.sh [-n JOBS] BUILD-DIRECTORY
+# usage: profile.sh [-b] [-n JOBS] BUILD-DIRECTORY
 set -eu
 
 jobs=10000
-while getopts n: option; do
+bytes=no
+while getopts bn: option; do
 	case $option in
+	b) bytes=yes ;;
 	n) jobs=$OPTARG ;;
 	*) exit 2 ;;
 	esac
 done
 shift $((OPTIND - 1))
-titan=$(cd "${1:?usage: profile.sh [-n JOBS] BUILD-DIRECTORY}" && pwd)/titan
+titan=$(cd "${1:?usage: profile.sh [-b] [-n JOBS] BUILD-DIRECTORY}" && pwd)/titan
 dir=$(mktemp -d "${TMPDIR:-/tmp}/titan-profile.XXXXXX")
 export TITAN_STATE=$dir/state NO_COLOR=1
 trap '"$titan" -y down >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
@@ -33,6 +36,29 @@ yes true | head -n 500 | "$titan" run --lines -w >/dev/null      # until it know
 master=$("$titan" --json status | sed -E 's/.*"master":\{"pid":([0-9]+).*/\1/')
 keeper=$("$titan" --json status | sed -E 's/.*"workers":\[[^]]*"pid":([0-9]+).*/\1/')
 link=$(pgrep -P "$keeper" -f link | head -n 1)
+
+# A frame of the write-ahead log is a header of 24 bytes, its first four the page's number, and a page behind it.
+if [ $bytes = yes ]; then
+	strace -f -qq -e trace=pwrite64,fdatasync -xx -s 4 -o "$dir/writes" -p "$master" &
+	tracer=$!
+	until [ "$(awk '/^TracerPid/ { print $2 }' "/proc/$master/status")" != 0 ]; do sleep 0.02; done
+	yes true | head -n "$jobs" | "$titan" run --lines -w >/dev/null
+	kill -INT $tracer
+	wait $tracer || true
+	"$titan" -y down >/dev/null
+	sqlite3 -separator ' ' "$TITAN_STATE"/default/titan.db 'SELECT pageno, name FROM dbstat' >"$dir/pages"
+	printf '%-16s %16s %16s\n' 'pages of' 'in a commit' 'bytes a job'
+	awk -v jobs="$jobs" 'function byte(hex) { return 16 * digit(substr(hex, 1, 1)) + digit(substr(hex, 2, 1)) }
+		function digit(c) { return index("123456789abcdef", c) }
+		NR == FNR { name[$1] = $2; next }
+		/fdatasync/ && !/resumed/ { commits++ }
+		/, 24, / { split($0, part, "\""); split(part[2], hex, "\\\\x"); page = 0
+			for (i = 2; i <= 5; i++) page = page * 256 + byte(hex[i])
+			pages[page in name ? name[page] : "other"]++ }
+		END { for (table in pages) printf "%-16s %16.2f %16.0f\n", table, pages[table] / commits, pages[table] * 4120 / jobs }
+	' "$dir/pages" "$dir/writes" | sort -k 3,3nr
+	exit
+fi
 for name in master keeper link; do before[$name]=$(spent "${!name}" | tr '\n' ' '); done
 for name in commits rows rows_replaced; do before[$name]=$(metric $name); done
 before[jobs]=$(children_us "$keeper")
