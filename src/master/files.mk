@@ -11,21 +11,30 @@ master_sources = \
 	src/master/hello.c \
 	src/master/history.c \
 	src/master/internal.h \
+	src/master/logbytes.h \
 	src/master/logfile.c \
 	src/master/logfile.h \
+	src/master/logfile_read.c \
 	src/master/logkeep.c \
 	src/master/logkeep.h \
+	src/master/logpack.c \
+	src/master/logpack.h \
+	src/master/logrecord.h \
 	src/master/logs.c \
 	src/master/logs.h \
 	src/master/master.c \
 	src/master/master.h \
 	src/master/metrics.c \
+	src/master/passing.c \
+	src/master/passing.h \
 	src/master/publish.c \
 	src/master/query.c \
 	src/master/query_share.c \
 	src/master/reveal.c \
 	src/master/serials.c \
 	src/master/session.c \
+	src/master/squeeze.c \
+	src/master/squeeze.h \
 	src/master/turn.c \
 	src/master/upload.c \
 	src/master/upload.h

@@ -142,6 +142,7 @@ struct master {
 	struct core *core;
 	struct store *store;
 	struct logs *logs;
+	struct buf live_runs;            /* u64 each, as loaded; until the logs were told */
 	struct pipeline pipeline;
 	size_t awaited;                  /* turns in it that somebody waits for */
 	struct master_turn *pool;

@@ -15,92 +15,33 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "master/logrecord.h"
 #include "proto/limits.h"
 
-#define MARK         0x746f
-#define FLAG_NOTE    1
 #define GROUP        32                  /* pieces in one write */
 #define SCAN_WINDOW  ((size_t)65536)
-#define NAME_SIZE    64
-
-struct header {
-	uint8_t stream, flags;
-	uint32_t length;
-	int64_t wall_ms;
-	uint64_t offset;
-};
-
-static void put(uint8_t *out, uint64_t value, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		out[i] = (uint8_t)(value >> (8 * i));
-}
-
-static uint64_t get(const uint8_t *in, int bytes)
-{
-	uint64_t value = 0;
-
-	for (int i = bytes - 1; i >= 0; i--)
-		value = value << 8 | in[i];
-	return value;
-}
-
-static void header_put(uint8_t out[LOGFILE_HEADER], const struct header *header)
-{
-	out[0] = header->stream;
-	out[1] = header->flags;
-	put(out + 2, MARK, 2);
-	put(out + 4, header->length, 4);
-	put(out + 8, (uint64_t)header->wall_ms, 8);
-	put(out + 16, header->offset, 8);
-}
-
-/* false when it is none of ours. */
-static bool header_get(const uint8_t in[LOGFILE_HEADER], struct header *ret_header)
-{
-	struct header header = {
-		.stream = in[0],
-		.flags = in[1],
-		.length = (uint32_t)get(in + 4, 4),
-		.wall_ms = (int64_t)get(in + 8, 8),
-		.offset = get(in + 16, 8),
-	};
-
-	if (get(in + 2, 2) != MARK || header.length > LIMIT_OUTPUT_CHUNK)
-		return false;
-	if (header.flags == FLAG_NOTE ? header.stream != 0 || header.length != LOGFILE_NOTE :
-	    header.flags != 0 || header.stream < 1 || header.stream > 2)
-		return false;
-	*ret_header = header;
-	return true;
-}
-
-static ssize_t read_at(int fd, void *out, size_t len, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t got = pread(fd, (uint8_t *)out + done, len - done, (off_t)(at + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
-}
+#define MARK_EVERY   ((uint64_t)262144)
 
 void logfile_init(struct logfile *file, uint64_t run, uint64_t job, uint64_t epoch)
 {
 	*file = (struct logfile){ .run = run, .job = job, .epoch = epoch, .fd = -1, .cap = LIMIT_LOG_JOB_MAX };
 }
 
+/* A record begins at this place. */
+static void add_mark(struct logfile *file, uint64_t at)
+{
+	if (at < MARK_EVERY + (file->mark_count > 0 ? file->marks[file->mark_count - 1] : 0))
+		return;
+	if (file->mark_count == file->mark_cap) {
+		file->mark_cap = file->mark_cap ? file->mark_cap * 2 : 16;
+		file->marks = mem_resize(file->marks, file->mark_cap, sizeof(*file->marks));
+	}
+	file->marks[file->mark_count++] = at;
+}
+
 /* ---- opening ---- */
 
-static void learn_data(struct logfile *file, const struct header *header)
+static void learn_data(struct logfile *file, const struct log_header *header)
 {
 	uint64_t *received = &file->received[header->stream - 1];
 
@@ -113,15 +54,15 @@ static void learn_data(struct logfile *file, const struct header *header)
 static int learn_note(struct logfile *file, uint64_t at, uint64_t *dropped)
 {
 	uint8_t note[LOGFILE_NOTE];
-	ssize_t got = read_at(file->fd, note, sizeof(note), at + LOGFILE_HEADER);
+	ssize_t got = logbytes_read(file->fd, note, sizeof(note), at + LOGFILE_HEADER);
 
 	if (got < 0)
 		return (int)got;
 	CHECK(got == LOGFILE_NOTE);
 	for (int i = 0; i < 2; i++)
-		if (get(note + 8 * i, 8) > file->received[i])
-			file->received[i] = get(note + 8 * i, 8);
-	*dropped = get(note + 16, 8);
+		if (logbytes_get(note + 8 * i, 8) > file->received[i])
+			file->received[i] = logbytes_get(note + 8 * i, 8);
+	*dropped = logbytes_get(note + 16, 8);
 	file->note_at = at;
 	file->has_note = true;
 	return 0;
@@ -133,7 +74,7 @@ static int scan(struct logfile *file)
 	uint8_t *window = mem_alloc(SCAN_WINDOW);
 	uint64_t start = 0, at = 0, dropped = 0, end;
 	size_t len = 0;
-	struct header header;
+	struct log_header header;
 	struct stat info;
 	int result = 0;
 
@@ -142,7 +83,7 @@ static int scan(struct logfile *file)
 	end = result == 0 ? (uint64_t)info.st_size : 0;
 	while (result == 0 && end - at >= LOGFILE_HEADER) {
 		if (at < start || at + LOGFILE_HEADER > start + len) {
-			ssize_t got = read_at(file->fd, window, SCAN_WINDOW, at);
+			ssize_t got = logbytes_read(file->fd, window, SCAN_WINDOW, at);
 
 			if (got < LOGFILE_HEADER) {
 				result = got < 0 ? (int)got : -EIO;
@@ -151,9 +92,10 @@ static int scan(struct logfile *file)
 			start = at;
 			len = (size_t)got;
 		}
-		if (!header_get(window + (at - start), &header) || header.length > end - at - LOGFILE_HEADER)
+		if (!log_header_get(window + (at - start), &header) || header.length > end - at - LOGFILE_HEADER)
 			break;
-		if (header.flags == FLAG_NOTE)
+		add_mark(file, at);
+		if (header.flags == LOG_FLAG_NOTE)
 			result = learn_note(file, at, &dropped);
 		else
 			learn_data(file, &header);
@@ -167,22 +109,62 @@ static int scan(struct logfile *file)
 	return result;
 }
 
-static void make_names(const struct logfile *file, char dir[NAME_SIZE], char path[NAME_SIZE])
+static void run_name(const struct logfile *file, char ret_name[LOGFILE_NAME])
 {
-	snprintf(dir, NAME_SIZE, "%llu", (unsigned long long)file->run);
-	snprintf(path, NAME_SIZE, "%llu/%llu.%llu", (unsigned long long)file->run, (unsigned long long)file->job,
-		 (unsigned long long)file->epoch);
+	snprintf(ret_name, LOGFILE_NAME, "%llu", (unsigned long long)file->run);
+}
+
+void logfile_name(const struct logfile *file, const char *suffix, char ret_name[LOGFILE_NAME])
+{
+	snprintf(ret_name, LOGFILE_NAME, "%llu/%llu.%llu%s", (unsigned long long)file->run,
+		 (unsigned long long)file->job, (unsigned long long)file->epoch, suffix);
+}
+
+/* -ENOENT: it isn't there either. */
+static int open_pack(struct logfile *file, int logs_fd)
+{
+	char name[LOGFILE_NAME];
+	struct logpack pack;
+	int result;
+
+	logfile_name(file, ".zst", name);
+	file->fd = openat(logs_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (file->fd < 0)
+		return -errno;
+	result = logpack_open(file->fd, &pack);
+	if (result < 0) {
+		logfile_close(file);
+		return result;
+	}
+	file->pack = mem_zalloc(sizeof(*file->pack));
+	*file->pack = pack;
+	file->size = pack.facts.size;
+	file->kept = pack.facts.kept;
+	file->dropped += pack.facts.dropped;
+	for (int i = 0; i < 2; i++)
+		if (pack.facts.received[i] > file->received[i])
+			file->received[i] = pack.facts.received[i];
+	file->known = true;
+	return 0;
 }
 
 int logfile_open(struct logfile *file, int logs_fd, bool create)
 {
-	char dir[NAME_SIZE], path[NAME_SIZE];
+	char dir[LOGFILE_NAME], path[LOGFILE_NAME];
 	struct logfile before = *file;
 	int result = 0;
 
-	make_names(file, dir, path);
+	run_name(file, dir);
+	logfile_name(file, "", path);
 	if (file->fd < 0)
 		file->fd = openat(logs_fd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (file->fd < 0 && errno == ENOENT && !file->known) {
+		result = open_pack(file, logs_fd);
+		if (result != -ENOENT)
+			return result;
+		errno = ENOENT;
+		result = 0;
+	}
 	if (file->fd < 0 && errno == ENOENT && create) {
 		if (mkdirat(logs_fd, dir, 0700) < 0 && errno != EEXIST)
 			return -errno;
@@ -194,7 +176,7 @@ int logfile_open(struct logfile *file, int logs_fd, bool create)
 	if (!file->known) {
 		result = scan(file);
 		if (result < 0) {
-			logfile_close(file);
+			logfile_free(file);
 			*file = before;
 			return result;
 		}
@@ -208,6 +190,22 @@ void logfile_close(struct logfile *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
+	if (!file->pack)
+		return;
+	/* Its index is on disk, and large; what it says is read again with it. */
+	file->known = false;
+	file->dropped -= file->pack->facts.dropped;
+	logpack_free(file->pack);
+	mem_free(file->pack);
+	file->pack = NULL;
+}
+
+void logfile_free(struct logfile *file)
+{
+	logfile_close(file);
+	mem_free(file->marks);
+	file->marks = NULL;
+	file->mark_count = file->mark_cap = 0;
 }
 
 /* ---- writing ---- */
@@ -216,7 +214,7 @@ struct group {                           /* pieces to be written at once */
 	struct iovec iov[2 * GROUP];
 	uint8_t headers[GROUP][LOGFILE_HEADER];
 	size_t count;
-	uint64_t bytes, data;
+	uint64_t data;
 };
 
 static int write_vector(int fd, struct iovec *iov, int count, uint64_t at)
@@ -250,7 +248,8 @@ static void drop(struct logfile *file, uint64_t bytes)
 	file->unnoted |= bytes > 0;
 }
 
-static int flush_group(struct logfile *file, struct group *group)
+/* received: what it was before these pieces. */
+static int flush_group(struct logfile *file, struct group *group, const uint64_t received[2])
 {
 	int result;
 
@@ -258,18 +257,26 @@ static int flush_group(struct logfile *file, struct group *group)
 		return 0;
 	result = write_vector(file->fd, group->iov, (int)(2 * group->count), file->size);
 	if (result == 0) {
-		file->size += group->bytes;
+		for (size_t i = 0; i < group->count; i++) {
+			add_mark(file, file->size);
+			file->size += LOGFILE_HEADER + logbytes_get(group->headers[i] + 4, 4);
+		}
 		file->kept += group->data;
 		file->has_note = false;
 		file->dirty = true;
+		file->stuck = false;
 	} else {
-		drop(file, group->data);
+		if (file->cap == UINT64_MAX) {
+			memcpy(file->received, received, sizeof(file->received));
+			file->stuck = true;
+		} else {
+			drop(file, group->data);
+		}
 		/* What part of it was written would be taken for a torn end; should this fail, too, it is one. */
 		if (ftruncate(file->fd, (off_t)file->size) < 0)
 			result = -errno;
 	}
 	group->count = 0;
-	group->bytes = 0;
 	group->data = 0;
 	return result;
 }
@@ -277,15 +284,15 @@ static int flush_group(struct logfile *file, struct group *group)
 static int write_note(struct logfile *file, int64_t wall_ms)
 {
 	uint8_t bytes[LOGFILE_HEADER + LOGFILE_NOTE];
-	struct header header = { .flags = FLAG_NOTE, .length = LOGFILE_NOTE, .wall_ms = wall_ms };
+	struct log_header header = { .flags = LOG_FLAG_NOTE, .length = LOGFILE_NOTE, .wall_ms = wall_ms };
 	struct iovec iov = { .iov_base = bytes, .iov_len = sizeof(bytes) };
 	uint64_t at = file->has_note ? file->note_at : file->size;
 	int result;
 
-	header_put(bytes, &header);
-	put(bytes + LOGFILE_HEADER, file->received[0], 8);
-	put(bytes + LOGFILE_HEADER + 8, file->received[1], 8);
-	put(bytes + LOGFILE_HEADER + 16, file->dropped, 8);
+	log_header_put(bytes, &header);
+	logbytes_put(bytes + LOGFILE_HEADER, file->received[0], 8);
+	logbytes_put(bytes + LOGFILE_HEADER + 8, file->received[1], 8);
+	logbytes_put(bytes + LOGFILE_HEADER + 16, file->dropped, 8);
 	result = write_vector(file->fd, &iov, 1, at);
 	if (result < 0)
 		return result;
@@ -302,10 +309,10 @@ static int write_note(struct logfile *file, int64_t wall_ms)
 static void take_piece(struct logfile *file, struct group *group, const struct rec_output *item)
 {
 	uint64_t *received = &file->received[item->stream - 1];
-	struct header header = { .stream = (uint8_t)item->stream, .wall_ms = item->wall_ms };
+	struct log_header header = { .stream = (uint8_t)item->stream, .wall_ms = item->wall_ms };
 	uint64_t end = item->offset + item->data.len, skip, room, len;
 
-	if (end <= *received)
+	if (end <= *received || (file->stuck && item->offset > *received))
 		return;
 	if (item->offset > *received)
 		drop(file, item->offset - *received);
@@ -321,27 +328,28 @@ static void take_piece(struct logfile *file, struct group *group, const struct r
 		return;
 	header.length = (uint32_t)len;
 	header.offset = item->offset + skip;
-	header_put(group->headers[group->count], &header);
+	log_header_put(group->headers[group->count], &header);
 	group->iov[2 * group->count] = (struct iovec){ group->headers[group->count], LOGFILE_HEADER };
 	group->iov[2 * group->count + 1] = (struct iovec){ (void *)(uintptr_t)(item->data.data + skip), len };
 	group->count++;
-	group->bytes += LOGFILE_HEADER + len;
 	group->data += len;
 }
 
 int logfile_append(struct logfile *file, const struct rec_output *items, size_t count)
 {
 	struct group group = { .count = 0 };
+	uint64_t received[2] = { file->received[0], file->received[1] };
 	int result = 0, failed;
 
-	CHECK(file->known && file->fd >= 0);
+	CHECK(file->known && file->fd >= 0 && !file->pack);
 	for (size_t i = 0; i < count; i++) {
 		CHECK(items[i].stream >= 1 && items[i].stream <= 2);
 		take_piece(file, &group, &items[i]);
 		if (group.count == GROUP || i + 1 == count) {
-			failed = flush_group(file, &group);
+			failed = flush_group(file, &group, received);
 			if (failed < 0)
 				result = failed;
+			memcpy(received, file->received, sizeof(received));
 		}
 	}
 	if (file->unnoted) {
@@ -352,8 +360,19 @@ int logfile_append(struct logfile *file, const struct rec_output *items, size_t 
 	return result;
 }
 
+bool logfile_wants(const struct logfile *file, const struct rec_output *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (items[i].offset + items[i].data.len > file->received[items[i].stream - 1])
+			return true;
+	return false;
+}
+
 void logfile_lose(struct logfile *file, const struct rec_output *items, size_t count)
 {
+	file->stuck = file->cap == UINT64_MAX;
+	if (file->stuck)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t *received = &file->received[items[i].stream - 1];
 		uint64_t end = items[i].offset + items[i].data.len;
@@ -390,95 +409,14 @@ int logfile_sync(struct logfile *file)
 
 int logfile_sync_name(struct logfile *file, int logs_fd)
 {
-	char dir[NAME_SIZE], path[NAME_SIZE];
+	char dir[LOGFILE_NAME];
 	int fd, result = 0;
 
-	make_names(file, dir, path);
+	run_name(file, dir);
 	fd = openat(logs_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fsync(fd) < 0 || fsync(logs_fd) < 0)
 		result = -errno;
 	if (fd >= 0)
 		close(fd);
 	return result;
-}
-
-/* ---- reading ---- */
-
-struct reading {
-	const struct logfile *file;
-	struct arena *arena;
-	struct rec_output *pieces;
-	size_t count, cap;
-};
-
-static struct rec_output *next_piece(struct reading *reading)
-{
-	if (reading->count == reading->cap) {
-		size_t cap = reading->cap ? reading->cap * 2 : 64;
-		struct rec_output *pieces = arena_zalloc(reading->arena, cap, sizeof(*pieces));
-
-		if (reading->count > 0)
-			memcpy(pieces, reading->pieces, reading->count * sizeof(*pieces));
-		reading->pieces = pieces;
-		reading->cap = cap;
-	}
-	return &reading->pieces[reading->count++];
-}
-
-/* The whole records at the front of bytes, which live in the arena; how many bytes they are. */
-static size_t split_records(struct reading *reading, struct slice bytes)
-{
-	size_t at = 0;
-	struct header header;
-
-	while (bytes.len - at >= LOGFILE_HEADER && reading->count < 4096) {
-		struct rec_output *piece;
-
-		if (!header_get(bytes.data + at, &header) || header.length > bytes.len - at - LOGFILE_HEADER)
-			break;
-		if (header.flags != FLAG_NOTE) {
-			piece = next_piece(reading);
-			piece->job = reading->file->job;
-			piece->epoch = reading->file->epoch;
-			piece->run = reading->file->run;
-			piece->stream = header.stream;
-			piece->offset = header.offset;
-			piece->wall_ms = header.wall_ms;
-			piece->data = slice_make(bytes.data + at + LOGFILE_HEADER, header.length);
-		}
-		at += LOGFILE_HEADER + header.length;
-	}
-	return at;
-}
-
-int logfile_read(const struct logfile *file, uint64_t offset, size_t max, struct arena *arena,
-		 struct rec_output **ret_pieces, size_t *ret_count, uint64_t *ret_next)
-{
-	struct reading reading = { .file = file, .arena = arena };
-	uint64_t len = offset < file->size ? file->size - offset : 0;
-	size_t least = LOGFILE_HEADER + LIMIT_OUTPUT_CHUNK;
-	uint8_t *bytes;
-	size_t done = 0;
-	ssize_t got;
-
-	CHECK(file->known && file->fd >= 0);
-	if (offset > file->size)
-		return -EINVAL;
-	if (max < least)
-		max = least;
-	if (len > max)
-		len = max;
-	if (len > 0) {
-		bytes = arena_alloc(arena, len);
-		got = read_at(file->fd, bytes, len, offset);
-		if (got < 0)
-			return (int)got;
-		done = split_records(&reading, slice_make(bytes, (size_t)got));
-		if (done == 0)
-			return -EINVAL;
-	}
-	*ret_pieces = reading.pieces;
-	*ret_count = reading.count;
-	*ret_next = offset + done;
-	return 0;
 }

@@ -6,16 +6,19 @@
  * offset is that of the bytes in their stream, so that a piece that comes twice is known. A note says
  * what was dropped: three u64, the bytes received of each stream and those dropped in all; while it is the
  * last record it is rewritten in place.
- * For one thread. Functions return 0 or a negative errno.
+ * When its run has ended it may become JOB.EPOCH.zst (logpack.h). Where both are there, this one counts.
+ * For one thread. Functions return 0 or a negative errno; -EBADMSG: what is compressed is damaged.
  */
 #ifndef TITAN_MASTER_LOGFILE_H
 #define TITAN_MASTER_LOGFILE_H
 
 #include "base/arena.h"
+#include "master/logpack.h"
 #include "proto/message.h"
 
 #define LOGFILE_HEADER 24
 #define LOGFILE_NOTE   24
+#define LOGFILE_NAME   96
 
 struct logfile {
 	uint64_t run, job, epoch;
@@ -25,12 +28,16 @@ struct logfile {
 	bool fresh;                      /* its name isn't synced */
 	uint64_t size;                   /* end of the last whole record */
 	uint64_t kept;                   /* bytes of output in it */
-	uint64_t cap;                    /* of kept */
+	uint64_t cap;                    /* of kept; UINT64_MAX: nothing is dropped for want of room, it is asked for again */
 	uint64_t received[2];            /* of stdout, stderr: everything before it came */
 	uint64_t dropped;
 	bool unnoted;                    /* dropped has grown since the last note */
 	uint64_t note_at;                /* of the note when it is the last record; otherwise 0 and has_note false */
 	bool has_note;
+	bool stuck;                      /* lossless, and couldn't be written: what follows received[] must come again */
+	uint64_t *marks;                 /* where records begin, every now and then; not of the compressed form */
+	size_t mark_count, mark_cap;
+	struct logpack *pack;            /* it is the compressed form; NULL: the plain one */
 };
 
 void logfile_init(struct logfile *file, uint64_t run, uint64_t job, uint64_t epoch);
@@ -38,6 +45,12 @@ void logfile_init(struct logfile *file, uint64_t run, uint64_t job, uint64_t epo
 int logfile_open(struct logfile *file, int logs_fd, bool create);
 /* Closes the descriptor; what is known stays known. */
 void logfile_close(struct logfile *file);
+void logfile_free(struct logfile *file);                 /* closes, and forgets all */
+void logfile_name(const struct logfile *file, const char *suffix, char ret_name[LOGFILE_NAME]);  /* below logs_fd */
+/* Is there anything in these pieces that it hasn't got? */
+bool logfile_wants(const struct logfile *file, const struct rec_output *items, size_t count);
+/* The compressed form becomes the plain one again, synced: somebody has more to write. */
+int logfile_thaw(struct logfile *file, int logs_fd);
 /*
  * What it hasn't got yet of these pieces of its own, in order. Never refuses: bytes over the cap, bytes that
  * can't be written and gaps are counted as dropped. The result is that of writing, for a log line.
@@ -52,10 +65,18 @@ int logfile_sync(struct logfile *file);
 int logfile_sync_name(struct logfile *file, int logs_fd);        /* and those of all files of its run */
 
 /*
- * Whole records from offset on, up to max bytes or count pieces, at least one if there is any. *ret_next
- * is where to read on. -EINVAL when no record begins at offset.
+ * Whole records from offset on and before end, up to max bytes or count pieces, at least one if there is any.
+ * *ret_next is where to read on. -EINVAL when no record begins at offset. -EBADMSG: nothing can be read from here to
+ * logfile_beyond(offset).
  */
-int logfile_read(const struct logfile *file, uint64_t offset, size_t max, struct arena *arena,
+int logfile_read(const struct logfile *file, uint64_t offset, uint64_t end, size_t max, struct arena *arena,
 		 struct rec_output **ret_pieces, size_t *ret_count, uint64_t *ret_next);
+uint64_t logfile_beyond(const struct logfile *file, uint64_t offset);
+/* The same as bytes: about LOGPACK_FRAME of them, whole records. None: the end. */
+int logfile_records(const struct logfile *file, uint64_t offset, struct arena *arena, struct slice *ret_records);
+/* What whole records say of their log, added to what those before them said; the size isn't. */
+void logfile_learn(struct slice records, struct logpack_facts *facts);
+/* Where the first record begins that is at most back bytes in front of before. */
+int logfile_back(const struct logfile *file, uint64_t before, uint64_t back, uint64_t *ret_start);
 
 #endif

@@ -23,12 +23,14 @@
 #define CREDIT_EVERY    1048576          /* bytes written */
 #define CREDITS_MAX     8192             /* in a frame */
 #define REPLY_MAX       262144           /* bytes of records in an answer */
+#define AGAIN_NS        NS_PER_S         /* between two tries to write what there was no room for */
 
 struct file {
 	struct logfile log;
 	uint64_t conn;                   /* that sent the latest piece */
 	bool credit_due[2];              /* for stdout, stderr */
 	bool ended;                      /* forget it once it is synced */
+	struct passing passing;
 	bool complained;
 	struct file *chain;              /* other attempts of the same job */
 	struct file *newer, *older;      /* by use */
@@ -40,12 +42,13 @@ struct file {
 
 struct credit {
 	uint64_t conn;
+	bool again;
 	struct rec_credit credit;
 };
 
 /* ---- credit ---- */
 
-static void add_credit(struct keeper *keeper, const struct file *file, int stream, bool synced)
+static struct credit *add_credit(struct keeper *keeper, const struct file *file, int stream, bool synced)
 {
 	struct credit *credit;
 
@@ -55,6 +58,7 @@ static void add_credit(struct keeper *keeper, const struct file *file, int strea
 	}
 	credit = &keeper->credits[keeper->credit_count++];
 	credit->conn = file->conn;
+	credit->again = false;
 	credit->credit = (struct rec_credit){
 		.job = file->log.job,
 		.epoch = file->log.epoch,
@@ -62,13 +66,16 @@ static void add_credit(struct keeper *keeper, const struct file *file, int strea
 		.offset = file->log.received[stream],
 		.synced = synced,
 	};
+	return credit;
 }
 
 static int compare_credit_cb(const void *a, const void *b)
 {
 	const struct credit *left = a, *right = b;
 
-	return (left->conn > right->conn) - (left->conn < right->conn);
+	if (left->conn == right->conn)
+		return left->again - right->again;
+	return left->conn < right->conn ? -1 : 1;
 }
 
 /* One frame for each connection. */
@@ -85,10 +92,12 @@ static void send_credits(struct keeper *keeper)
 		struct msg_credit msg;
 
 		for (end = at; end < keeper->credit_count && keeper->credits[end].conn == keeper->credits[at].conn &&
-		     end - at < CREDITS_MAX;)
+		     keeper->credits[end].again == keeper->credits[at].again && end - at < CREDITS_MAX;)
 			end++;
-		msg.items.at = items + at;
-		msg.items.n = end - at;
+		if (keeper->credits[at].again)
+			msg = (struct msg_credit){ .again = { items + at, end - at } };
+		else
+			msg = (struct msg_credit){ .items = { items + at, end - at } };
 		frame->conn = keeper->credits[at].conn;
 		message_encode(&frame->frames, OP_CREDIT, &msg);
 		keeper->answer_cb(keeper->arg, frame);
@@ -131,6 +140,8 @@ static void forget(struct keeper *keeper, struct file *file)
 
 	CHECK(!file->touched && !file->listed_dirty);
 	close_fd(keeper, file);
+	logfile_free(&file->log);
+	passing_clear(&keeper->passing, &file->passing);
 	list_remove(keeper, file);
 	while (*at != file)
 		at = &(*at)->chain;
@@ -146,8 +157,9 @@ static void forget(struct keeper *keeper, struct file *file)
 static void complain(struct file *file, int result, const char *what)
 {
 	if (!file->complained)
-		log_error("%s the log of job %llu of run %llu: %s; what is lost is counted", what,
-			  (unsigned long long)file->log.job, (unsigned long long)file->log.run, strerror(-result));
+		log_error("%s the log of job %llu of run %llu: %s; %s", what, (unsigned long long)file->log.job,
+			  (unsigned long long)file->log.run, strerror(-result),
+			  file->log.stuck ? "the job waits until that is over" : "what is lost is counted");
 	file->complained = true;
 }
 
@@ -164,7 +176,7 @@ void keeper_credit(struct keeper *keeper)
 				add_credit(keeper, file, stream, false);
 			file->credit_due[stream] = false;
 		}
-		if (file->ended && !file->listed_dirty)
+		if (file->ended && !file->listed_dirty && !file->log.stuck)
 			forget(keeper, file);
 	}
 	if (keeper->credit_count > 0)
@@ -207,7 +219,7 @@ void keeper_sync(struct keeper *keeper)
 		for (int stream = 0; stream < 2 && result == 0; stream++)
 			if (file->log.received[stream] > 0)
 				add_credit(keeper, file, stream, true);
-		if (file->ended && !file->touched)
+		if (file->ended && !file->touched && !file->log.stuck)
 			forget(keeper, file);
 	}
 	if (keeper->credit_count > 0)
@@ -226,7 +238,7 @@ static void evict(struct keeper *keeper)
 			close_fd(keeper, file);
 	for (file = keeper->oldest; file && keeper->file_count > FILES_MAX; file = newer) {
 		newer = file->newer;
-		if (!file->listed_dirty && !file->touched)
+		if (!file->listed_dirty && !file->touched && !file->log.stuck)
 			forget(keeper, file);
 	}
 }
@@ -285,25 +297,57 @@ static void mark_touched(struct keeper *keeper, struct file *file, const struct 
 	}
 }
 
-static void append(struct keeper *keeper, uint64_t conn, const struct rec_output *items, size_t count)
+static int thaw(struct keeper *keeper, struct file *file)
 {
-	struct file *file;
 	int result;
 
-	file = take_file(keeper, items->run, items->job, items->epoch, true, &result);
+	keeper->fd_count--;
+	result = logfile_thaw(&file->log, keeper->dir_fd);
+	keeper->fd_count += file->log.fd >= 0;
+	return result;
+}
+
+/* What was compressed, and has more to come after all, is made plain first. */
+static int write_pieces(struct keeper *keeper, struct file *file, const struct rec_output *items, size_t count)
+{
+	int result = 0;
+
+	if (file->log.fd >= 0 && file->log.pack && !logfile_wants(&file->log, items, count))
+		return 0;
+	if (file->log.fd >= 0 && file->log.pack)
+		result = thaw(keeper, file);
+	squeeze_written(&keeper->squeeze, file->log.run, file->log.job, file->log.epoch);
+	if (result == 0 && file->log.fd >= 0)
+		return logfile_append(&file->log, items, count);
+	logfile_lose(&file->log, items, count);
+	return result;
+}
+
+/* It isn't lost: in a while its worker is asked for it again, and until then its job waits. */
+static void mark_stuck(struct keeper *keeper)
+{
+	if (keeper->again_due_ns == TIME_NEVER)
+		keeper->again_due_ns = clock_mono_ns() + AGAIN_NS;
+}
+
+static void append(struct keeper *keeper, uint64_t conn, uint64_t max, const struct rec_output *items, size_t count)
+{
+	struct file *file;
+	int opened, result;
+
+	file = take_file(keeper, items->run, items->job, items->epoch, true, &opened);
 	file->conn = conn;
-	if (file->log.fd >= 0) {
-		result = logfile_append(&file->log, items, count);
-		/* Even when all of it had come before: whether that was synced, nobody may know any more. */
-		file->log.dirty = true;
-	} else {
-		logfile_lose(&file->log, items, count);
-	}
-	if (result < 0)
-		complain(file, result, "can't write");
+	file->log.cap = max;
+	result = write_pieces(keeper, file, items, count);
+	/* Even when all of it had come before: whether that was synced, nobody may know any more. */
+	file->log.dirty |= file->log.fd >= 0;
+	if (opened < 0 || result < 0)
+		complain(file, opened < 0 ? opened : result, "can't write");
+	if (file->log.stuck)
+		mark_stuck(keeper);
 	mark_touched(keeper, file, items, count);
 	/* There is nothing to wait for: the worker may drop what is lost here. */
-	for (int stream = 0; stream < 2 && file->log.fd < 0; stream++)
+	for (int stream = 0; stream < 2 && file->log.fd < 0 && !file->log.stuck; stream++)
 		add_credit(keeper, file, stream, true);
 	for (size_t i = 0; i < count; i++)
 		keeper->written += items[i].data.len;
@@ -312,15 +356,31 @@ static void append(struct keeper *keeper, uint64_t conn, const struct rec_output
 		keeper_credit(keeper);
 }
 
-void keeper_append(struct keeper *keeper, uint64_t conn, const struct rec_output *items, size_t count)
+static uint64_t bound_of(const struct msg_output *output, const struct rec_output *item)
 {
-	size_t at = 0, end;
+	for (size_t i = 0; i < output->bounds.n; i++)
+		if (output->bounds.at[i].job == item->job && output->bounds.at[i].epoch == item->epoch)
+			return output->bounds.at[i].max;
+	return LIMIT_LOG_JOB_MAX;
+}
+
+void keeper_append(struct keeper *keeper, uint64_t conn, const struct msg_output *output)
+{
+	const struct rec_output *items = output->items.at;
+	size_t at = 0, end, count = output->items.n;
 
 	for (; at < count; at = end) {
 		for (end = at + 1; end < count && items[end].job == items[at].job &&
 		     items[end].epoch == items[at].epoch && items[end].run == items[at].run;)
 			end++;
-		append(keeper, conn, items + at, end - at);
+		append(keeper, conn, bound_of(output, &items[at]), items + at, end - at);
+	}
+	for (size_t i = 0; i < output->passing.n; i++) {
+		const struct rec_output *item = &output->passing.at[i];
+		struct file *file = find(keeper, item->run, item->job, item->epoch);
+
+		if (file && !file->ended)
+			passing_add(&keeper->passing, &file->passing, item);
 	}
 }
 
@@ -332,13 +392,64 @@ static void refuse_read(struct log_answer *reply, const struct msg_log_read *rea
 	if (result == -EINVAL)
 		error_set(&error, ERR_INVALID, "no record of the log begins at offset %llu; begin with 0",
 			  (unsigned long long)read->offset);
+	else if (result == -EBADMSG)
+		error_set(&error, ERR_DAMAGED, "the log of job %llu of run %llu is damaged: the index at the end of "
+			  "logs/%llu/%llu.%llu.zst can't be read", (unsigned long long)read->job,
+			  (unsigned long long)read->run, (unsigned long long)read->run, (unsigned long long)read->job,
+			  (unsigned long long)read->epoch);
+	else if (result == -EOPNOTSUPP)
+		error_set(&error, ERR_INVALID, "the log of job %llu of run %llu is compressed, and this master was built "
+			  "without zstd", (unsigned long long)read->job, (unsigned long long)read->run);
 	else
 		error_system(&error, -result, "can't read the log of job %llu of run %llu",
 			     (unsigned long long)read->job, (unsigned long long)read->run);
+	if (result == -EBADMSG || result == -EOPNOTSUPP)
+		error_next(&error, "zstd -dc logs/%llu/%llu.%llu.zst", (unsigned long long)read->run,
+			   (unsigned long long)read->job, (unsigned long long)read->epoch);
 	msg.code = error.code;
 	msg.text = slice_str(error.text);
 	msg.next = slice_str(error.next);
 	message_encode(&reply->frames, OP_ERROR, &msg);
+}
+
+/* A frame that can't be unpacked is passed over, and said to be. */
+static void skip_damage(const struct logfile *file, struct msg_log_data *data, struct arena *arena)
+{
+	uint64_t beyond = logfile_beyond(file, data->offset);
+	struct buf text = { 0 };
+
+	buf_addf(&text, "logs/%llu/%llu.%llu.zst is damaged: of what it has, %llu bytes from %llu on can't be read",
+		 (unsigned long long)file->run, (unsigned long long)file->job, (unsigned long long)file->epoch,
+		 (unsigned long long)(beyond - data->offset), (unsigned long long)data->offset);
+	data->damage = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	data->offset = beyond;
+}
+
+static int read_pieces(const struct file *file, const struct msg_log_read *read, struct arena *arena,
+		       struct msg_log_data *data)
+{
+	uint64_t end = file->log.size, back = read->back < REPLY_MAX ? read->back : REPLY_MAX;
+	int result = 0;
+
+	if (back > 0) {
+		end = read->offset < end ? read->offset : end;
+		result = logfile_back(&file->log, end, back, &data->start);
+		data->offset = data->start;
+	}
+	if (result == 0)
+		result = logfile_read(&file->log, data->offset, end, REPLY_MAX, arena, &data->pieces.at, &data->pieces.n,
+				      &data->offset);
+	if (result == -EBADMSG) {
+		skip_damage(&file->log, data, arena);
+		result = 0;
+	}
+	data->end = data->offset >= file->log.size;
+	data->kept = file->log.kept;
+	data->newest = read->newest;
+	if (data->end)
+		data->passing.at = passing_list(&file->passing, arena, &data->newest, &data->passing.n);
+	return result;
 }
 
 void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read *read)
@@ -353,15 +464,12 @@ void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read
 	reply->is_read = true;
 	file = take_file(keeper, read->run, read->job, read->epoch, false, &result);
 	if (result == 0)
-		result = logfile_read(&file->log, read->offset, REPLY_MAX, &arena, &data.pieces.at,
-				      &data.pieces.n, &data.offset);
+		result = read_pieces(file, read, &arena, &data);
 	if (result == -ENOENT) {
 		/* It has written nothing, or never existed: the asker knows which. */
 		data.end = true;
 		data.offset = 0;
 		result = 0;
-	} else if (result == 0) {
-		data.end = data.offset >= file->log.size;
 	}
 	data.dropped = file->log.dropped;
 	if (result < 0)
@@ -369,7 +477,7 @@ void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read
 	else
 		message_encode(&reply->frames, OP_LOG_DATA, &data);
 	arena_free(&arena);
-	if (!file->log.known && file->log.dropped == 0 && !file->touched)
+	if (!file->log.known && file->log.dropped == 0 && !file->touched && !file->log.stuck)
 		forget(keeper, file);
 	evict(keeper);
 	keeper->answer_cb(keeper->arg, reply);
@@ -381,6 +489,8 @@ static void complete(struct keeper *keeper, struct file *file, const struct rec_
 	int result;
 
 	take_file(keeper, file->log.run, done->job, done->epoch, true, &result);
+	if (result == 0 && file->log.pack)
+		result = thaw(keeper, file);
 	if (result == 0)
 		result = logfile_complete(&file->log, done->out_bytes, done->ended_ms);
 	if (result < 0)
@@ -397,11 +507,67 @@ void keeper_ended(struct keeper *keeper, const struct rec_done *items, size_t co
 		if (!file)
 			continue;
 		file->ended = true;
+		passing_clear(&keeper->passing, &file->passing);
+		/* What it has to send again is all that is missing. */
+		if (file->log.stuck)
+			continue;
 		if (items[i].out_bytes > file->log.kept + file->log.dropped)
 			complete(keeper, file, &items[i]);
 		if (!file->listed_dirty && !file->touched)
 			forget(keeper, file);
 	}
+}
+
+/* ---- what can wait ---- */
+
+/* Lossless jobs whose output there was no room for: from where they are to send it again. */
+static void ask_again(struct keeper *keeper)
+{
+	bool any = false;
+
+	for (const struct file *file = keeper->newest; file; file = file->older) {
+		if (!file->log.stuck)
+			continue;
+		any = true;
+		for (int stream = 0; stream < 2; stream++)
+			add_credit(keeper, file, stream, false)->again = true;
+	}
+	keeper->again_due_ns = any ? clock_mono_ns() + AGAIN_NS : TIME_NEVER;
+	if (any)
+		send_credits(keeper);
+}
+
+static bool release_cb(void *arg, uint64_t run, uint64_t job, uint64_t epoch)
+{
+	struct keeper *keeper = arg;
+	struct file *file = find(keeper, run, job, epoch);
+
+	if (!file)
+		return true;
+	if (file->touched || file->listed_dirty || file->log.stuck || file->passing.first)
+		return false;
+	forget(keeper, file);
+	return true;
+}
+
+int64_t keeper_due(const struct keeper *keeper)
+{
+	int64_t due_ns = keeper->sync_due_ns;
+
+	due_ns = keeper->again_due_ns < due_ns ? keeper->again_due_ns : due_ns;
+	return keeper->squeeze.due_ns < due_ns ? keeper->squeeze.due_ns : due_ns;
+}
+
+void keeper_wake(struct keeper *keeper, bool busy)
+{
+	int64_t now_ns = clock_mono_ns();
+
+	if (keeper->sync_due_ns <= now_ns)
+		keeper_sync(keeper);
+	if (keeper->again_due_ns <= now_ns)
+		ask_again(keeper);
+	if (!busy && keeper->squeeze.due_ns <= now_ns)
+		squeeze_step(&keeper->squeeze);
 }
 
 /* ---- beginning and end ---- */
@@ -411,11 +577,14 @@ void keeper_init(struct keeper *keeper, int dir_fd, size_t fds_max,
 {
 	*keeper = (struct keeper){
 		.dir_fd = dir_fd, .fds_max = fds_max, .answer_cb = answer_cb, .arg = arg, .sync_due_ns = TIME_NEVER,
+		.again_due_ns = TIME_NEVER, .passing.number = (uint64_t)clock_wall_ms() << 20,
 	};
+	squeeze_init(&keeper->squeeze, dir_fd, release_cb, keeper);
 }
 
 void keeper_free(struct keeper *keeper)
 {
+	squeeze_free(&keeper->squeeze);
 	while (keeper->newest) {
 		keeper->newest->touched = false;
 		keeper->newest->listed_dirty = false;

@@ -8,6 +8,8 @@
 
 #include "base/map.h"
 #include "master/logs.h"
+#include "master/passing.h"
+#include "master/squeeze.h"
 
 struct file;
 struct credit;
@@ -25,15 +27,20 @@ struct keeper {
 	size_t written;                  /* bytes since credit was given */
 	struct credit *credits;
 	size_t credit_count, credit_cap;
+	int64_t again_due_ns;            /* TIME_NEVER: none is stuck; else when those are asked for what they had sent */
+	struct squeeze squeeze;
+	struct passing_pool passing;
 };
 
 void keeper_init(struct keeper *keeper, int dir_fd, size_t fds_max,
 		 void (*answer_cb)(void *arg, struct log_answer *answer), void *arg);
 void keeper_free(struct keeper *keeper);         /* closes dir_fd, too; syncs nothing */
-void keeper_append(struct keeper *keeper, uint64_t conn, const struct rec_output *items, size_t count);
+void keeper_append(struct keeper *keeper, uint64_t conn, const struct msg_output *output);
 void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read *read);
 void keeper_ended(struct keeper *keeper, const struct rec_done *items, size_t count);
 void keeper_credit(struct keeper *keeper);       /* for what was appended, without being asked for more */
 void keeper_sync(struct keeper *keeper);         /* all that is dirty */
+int64_t keeper_due(const struct keeper *keeper); /* when keeper_wake has something to do; TIME_NEVER */
+void keeper_wake(struct keeper *keeper, bool busy);      /* busy: what can wait waits */
 
 #endif

@@ -23,7 +23,7 @@
 #define FDS_LEAST 16
 #define FDS_MOST  1024
 
-enum work_kind { WORK_APPEND, WORK_READ, WORK_ENDED };
+enum work_kind { WORK_APPEND, WORK_READ, WORK_ENDED, WORK_RUN_ENDED, WORK_RESUME };
 
 struct work {
 	enum work_kind kind;
@@ -34,6 +34,8 @@ struct work {
 	struct msg_log_read read;
 	struct rec_done *ended;
 	size_t ended_count;
+	uint64_t *runs;                  /* WORK_RUN_ENDED: that one; WORK_RESUME: those that live */
+	size_t run_count;
 	struct work *next;
 };
 
@@ -44,6 +46,7 @@ struct logs {
 	struct work *first, *last;
 	size_t queued;
 	struct log_answer *answers, *last_answer;
+	struct squeeze_stats stats;      /* as of a moment ago */
 	bool ending;
 
 	void (*wake_cb)(void *arg);
@@ -71,7 +74,7 @@ static void do_work(struct logs *logs, struct work *work)
 {
 	switch (work->kind) {
 	case WORK_APPEND:
-		keeper_append(&logs->keeper, work->conn, work->output.items.at, work->output.items.n);
+		keeper_append(&logs->keeper, work->conn, &work->output);
 		break;
 	case WORK_READ:
 		/* What came before it has been written, and is credited before it is answered. */
@@ -80,6 +83,12 @@ static void do_work(struct logs *logs, struct work *work)
 		break;
 	case WORK_ENDED:
 		keeper_ended(&logs->keeper, work->ended, work->ended_count);
+		break;
+	case WORK_RUN_ENDED:
+		squeeze_add(&logs->keeper.squeeze, work->runs[0]);
+		break;
+	case WORK_RESUME:
+		squeeze_add_all(&logs->keeper.squeeze, work->runs, work->run_count);
 		break;
 	}
 }
@@ -90,7 +99,7 @@ static void work_free(struct work *work)
 	mem_free(work);
 }
 
-/* The whole list, or NULL when there is a sync to do or the end has come. */
+/* The whole list, or NULL when the keeper has something to do or the end has come. */
 static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
 {
 	struct timespec until;
@@ -98,19 +107,22 @@ static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
 
 	pthread_mutex_lock(&logs->lock);
 	while (!logs->first && !logs->ending) {
-		if (logs->keeper.sync_due_ns == TIME_NEVER) {
+		int64_t due_ns = keeper_due(&logs->keeper);
+
+		if (due_ns == TIME_NEVER) {
 			pthread_cond_wait(&logs->more, &logs->lock);
 			continue;
 		}
-		if (logs->keeper.sync_due_ns <= clock_mono_ns())
+		if (due_ns <= clock_mono_ns())
 			break;
-		until.tv_sec = logs->keeper.sync_due_ns / NS_PER_S;
-		until.tv_nsec = logs->keeper.sync_due_ns % NS_PER_S;
+		until.tv_sec = due_ns / NS_PER_S;
+		until.tv_nsec = due_ns % NS_PER_S;
 		pthread_cond_timedwait(&logs->more, &logs->lock, &until);
 	}
 	list = logs->first;
 	logs->first = NULL;
 	logs->last = NULL;
+	logs->stats = logs->keeper.squeeze.stats;
 	*ret_ending = logs->ending;
 	pthread_mutex_unlock(&logs->lock);
 	return list;
@@ -124,6 +136,7 @@ static void *thread_run(void *arg)
 	/* A list taken when the end has come is the last one. */
 	while (!ending) {
 		struct work *list = wait_for_work(logs, &ending);
+		bool busy = list != NULL || ending;
 
 		while (list) {
 			struct work *work = list;
@@ -138,8 +151,7 @@ static void *thread_run(void *arg)
 			if (!list)
 				keeper_credit(&logs->keeper);
 		}
-		if (logs->keeper.sync_due_ns <= clock_mono_ns())
-			keeper_sync(&logs->keeper);
+		keeper_wake(&logs->keeper, busy);
 	}
 	keeper_sync(&logs->keeper);
 	return NULL;
@@ -238,26 +250,37 @@ static enum err check_item(const struct rec_output *item, struct error *error)
 	return ERR_NONE;
 }
 
+/* Those that aren't wanted are left out. */
+static enum err check_items(struct rec_output *items, size_t *count,
+			    bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error)
+{
+	size_t kept = 0;
+	enum err err = ERR_NONE;
+
+	for (size_t i = 0; err == ERR_NONE && i < *count; i++) {
+		err = check_item(&items[i], error);
+		if (err == ERR_NONE && wanted_cb(&items[i], arg))
+			items[kept++] = items[i];
+	}
+	*count = kept;
+	return err;
+}
+
 enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 		     bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error)
 {
 	struct work *work = mem_zalloc(sizeof(*work));
-	struct rec_output *items;
-	size_t kept = 0;
 	enum err err;
 
 	work->kind = WORK_APPEND;
 	work->conn = conn;
 	work->bytes = body.len;
 	err = message_decode(OP_OUTPUT, arena_copy(&work->arena, body), &work->arena, &work->output, error);
-	items = work->output.items.at;
-	for (size_t i = 0; err == ERR_NONE && i < work->output.items.n; i++) {
-		err = check_item(&items[i], error);
-		if (err == ERR_NONE && wanted_cb(&items[i], arg))
-			items[kept++] = items[i];
-	}
-	work->output.items.n = kept;
-	if (err != ERR_NONE || work->output.items.n == 0) {
+	if (err == ERR_NONE)
+		err = check_items(work->output.items.at, &work->output.items.n, wanted_cb, arg, error);
+	if (err == ERR_NONE)
+		err = check_items(work->output.passing.at, &work->output.passing.n, wanted_cb, arg, error);
+	if (err != ERR_NONE || work->output.items.n + work->output.passing.n == 0) {
 		work_free(work);
 		return err;
 	}
@@ -290,6 +313,35 @@ void logs_ended(struct logs *logs, const struct rec_done *items, size_t count)
 		give_work(logs, work, false);
 	else
 		work_free(work);
+}
+
+void logs_run_ended(struct logs *logs, uint64_t run)
+{
+	struct work *work = mem_zalloc(sizeof(*work));
+
+	work->kind = WORK_RUN_ENDED;
+	work->runs = arena_alloc(&work->arena, sizeof(*work->runs));
+	work->runs[0] = run;
+	give_work(logs, work, true);
+}
+
+void logs_resume(struct logs *logs, const uint64_t *live, size_t count)
+{
+	struct work *work = mem_zalloc(sizeof(*work));
+
+	work->kind = WORK_RESUME;
+	work->runs = arena_alloc(&work->arena, (count + 1) * sizeof(*work->runs));
+	if (count > 0)
+		memcpy(work->runs, live, count * sizeof(*live));
+	work->run_count = count;
+	give_work(logs, work, true);
+}
+
+void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats)
+{
+	pthread_mutex_lock(&logs->lock);
+	*ret_stats = logs->stats;
+	pthread_mutex_unlock(&logs->lock);
 }
 
 size_t logs_queued(struct logs *logs)

@@ -7,6 +7,7 @@
 #define TITAN_MASTER_LOGS_H
 
 #include "base/buf.h"
+#include "master/squeeze.h"
 #include "proto/message.h"
 
 struct logs;
@@ -28,6 +29,10 @@ enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 		     bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error);
 void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg);
 void logs_ended(struct logs *logs, const struct rec_done *items, size_t count);   /* no more output of these */
+void logs_run_ended(struct logs *logs, uint64_t run);    /* durably: its logs may be compressed */
+/* Once, before any output: the runs that live; what others left may be compressed. */
+void logs_resume(struct logs *logs, const uint64_t *live, size_t count);
+void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* of a moment ago */
 size_t logs_queued(struct logs *logs);           /* bytes */
 struct log_answer *logs_take(struct logs *logs); /* NULL: none; log_answer_free */
 void log_answer_free(struct log_answer *answer);

@@ -242,7 +242,10 @@ static void start_serving(struct master *master)
 static enum err load_row_cb(const struct row *row, void *arg, struct error *error)
 {
 	struct master *master = arg;
+	uint64_t run = row->table == TABLE_run ? (uint64_t)row->run.run : 0;
 
+	if (run != 0 && row->run.ended_ms == 0)
+		buf_add(&master->live_runs, &run, sizeof(run));
 	return core_load_row(master->core, row, error);
 }
 
@@ -359,6 +362,8 @@ static enum err begin(struct master *master, struct error *error)
 	err = logs_open(place_path(&master->options.place, "logs", path), wake_logs, master, &master->logs, error);
 	if (err != ERR_NONE)
 		return err;
+	logs_resume(master->logs, (uint64_t *)(void *)master->live_runs.data, master->live_runs.len / sizeof(uint64_t));
+	buf_free(&master->live_runs);
 	return load(master, error);
 }
 

@@ -131,6 +131,18 @@ static void put_queues(struct master *master, struct answer *answer)
 	put(answer, METRIC_QUEUE_LOG_BYTES, logs_queued(master->logs));
 }
 
+static void put_logs(struct master *master, struct answer *answer)
+{
+	struct squeeze_stats stats;
+
+	logs_stats(master->logs, &stats);
+	put(answer, METRIC_LOGS_PACKED, stats.files);
+	put(answer, METRIC_LOG_BYTES_BEFORE, stats.bytes_before);
+	put(answer, METRIC_LOG_BYTES_AFTER, stats.bytes_after);
+	put(answer, METRIC_LOG_RUNS_WAITING, stats.runs_waiting);
+	put(answer, METRIC_LOG_FILES_WAITING, stats.files_waiting);
+}
+
 void metrics_answer(struct master *master, struct master_turn *turn, const struct query *query)
 {
 	struct master_stats *stats = &master->stats;
@@ -157,6 +169,7 @@ void metrics_answer(struct master *master, struct master_turn *turn, const struc
 	put(&answer, METRIC_CHANGES_DROPPED, stats->sub_drops);
 	put_core(master, &answer);
 	put_queues(master, &answer);
+	put_logs(master, &answer);
 	put(&answer, METRIC_STORE_FULL, store->full);
 	put(&answer, METRIC_RESIDENT_BYTES, resident_bytes());
 	put_histogram(&answer, METRIC_STALL, &stats->stall);

@@ -233,6 +233,16 @@ void turn_first(struct master *master, struct master_turn *turn)
 
 /* ---- reveal, sweep ---- */
 
+static void tell_logs(struct master *master, const struct outbox *outbox)
+{
+	for (size_t i = 0; i < outbox->row_count; i++) {
+		const struct row *row = &outbox->rows[i];
+
+		if (row->table == TABLE_run && !row->deleted && row->run.ended_ms != 0)
+			logs_run_ended(master->logs, (uint64_t)row->run.run);
+	}
+}
+
 void turn_reveal(struct master *master)
 {
 	struct outbox *outbox;
@@ -242,6 +252,7 @@ void turn_reveal(struct master *master)
 		struct master_turn *turn = (struct master_turn *)outbox;
 
 		reveal_send(master, turn);
+		tell_logs(master, outbox);
 		master->awaited -= turn->awaited;
 		if (turn->end)
 			master_end(master, "asked to");

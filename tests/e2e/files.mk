@@ -22,6 +22,7 @@ e2e_tests = \
 	tests/e2e/graph.sh \
 	tests/e2e/kill-master.sh \
 	tests/e2e/labels.sh \
+	tests/e2e/logs-packed.sh \
 	tests/e2e/logs.sh \
 	tests/e2e/metrics.sh \
 	tests/e2e/migrate.sh \

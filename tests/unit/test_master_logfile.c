@@ -30,7 +30,7 @@ static void setup_cb(void *data)
 static void teardown_cb(void *data)
 {
 	(void)data;
-	logfile_close(&file);
+	logfile_free(&file);
 	close(dir_fd);
 	if (io_remove_tree(AT_FDCWD, dir) != 0)
 		abort();
@@ -57,7 +57,7 @@ static const char *content(uint64_t stream)
 
 	buf_clear(&text);
 	do {
-		if (logfile_read(&file, at, 1, &arena, &pieces, &count, &next) < 0)
+		if (logfile_read(&file, at, UINT64_MAX, 1, &arena, &pieces, &count, &next) < 0)
 			return "?";
 		for (size_t i = 0; i < count; i++)
 			if (pieces[i].stream == stream)
@@ -76,7 +76,7 @@ static bool reopen(void)
 {
 	uint64_t cap = file.cap;
 
-	logfile_close(&file);
+	logfile_free(&file);
 	logfile_init(&file, 7, 42, 3);
 	file.cap = cap;
 	return logfile_open(&file, dir_fd, false) == 0;
@@ -224,9 +224,9 @@ TEST reading_begins_at_records_only(void)
 
 	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
 	ASSERT_EQ(0, append(1, 0, "hello"));
-	ASSERT_EQ_FMT(-EINVAL, logfile_read(&file, 1, 100, &arena, &pieces, &count, &next), "%d");
-	ASSERT_EQ_FMT(-EINVAL, logfile_read(&file, file.size + 1, 100, &arena, &pieces, &count, &next), "%d");
-	ASSERT_EQ_FMT(0, logfile_read(&file, file.size, 100, &arena, &pieces, &count, &next), "%d");
+	ASSERT_EQ_FMT(-EINVAL, logfile_read(&file, 1, UINT64_MAX, 100, &arena, &pieces, &count, &next), "%d");
+	ASSERT_EQ_FMT(-EINVAL, logfile_read(&file, file.size + 1, UINT64_MAX, 100, &arena, &pieces, &count, &next), "%d");
+	ASSERT_EQ_FMT(0, logfile_read(&file, file.size, UINT64_MAX, 100, &arena, &pieces, &count, &next), "%d");
 	ASSERT(count == 0 && next == file.size);
 	arena_free(&arena);
 	PASS();
