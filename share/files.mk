@@ -23,6 +23,7 @@ systemd_units =
 
 doc_files = \
 	share/doc/architecture.md \
+	share/doc/profile.md \
 	share/doc/promises.md \
 	share/doc/states.dot
 

@@ -59,6 +59,22 @@ fan() { "$titan" run -w -e "a -> m*2000 -> z; a=true; m=true; z=true"; }
 chain() { "$titan" run -w -e "$(awk 'BEGIN { for (i = 0; i < 500; i++) printf "%sj%d", i ? " -> " : "", i
 	for (i = 0; i < 500; i++) printf "; j%d=true", i }')"; }
 
+# 5,000 jobs in 50 layers, each with two or three needs in the layer before: 12,000 edges, the same ones each time.
+layered() {
+	awk 'BEGIN { srand(20260101); print "name: layered\njobs:"
+		for (i = 0; i < 5000; i++) {
+			printf "  j%d: {run: \"true\"", i
+			if (i >= 100) {
+				first = int(i / 100) * 100 - 100; a = int(rand() * 100); b = (a + 1 + int(rand() * 49)) % 100
+				printf ", needs: [j%d, j%d", first + a, first + b
+				if (rand() < 0.45) printf ", j%d", first + (a + 50 + int(rand() * 49)) % 100
+				printf "]"
+			}
+			print "}"
+		} }' >"$dir/layered.yaml"
+	"$titan" run -w "$dir/layered.yaml"
+}
+
 spawning() { # NAME LIMIT COUNT COMMAND...
 	local name=$1 limit=$2 count=$3
 	shift 3
@@ -74,6 +90,7 @@ ours() {
 	spawning noop_direct limit_spawn_direct_2 "$jobs" lines true
 	spawning noop_sh limit_spawn_sh_2 "$jobs" lines 'true;'
 	spawning fan_2000 limit_spawn_direct_2 2002 fan
+	spawning layered_5000 limit_spawn_direct_2 5000 layered
 	stop
 	rm -rf "$TITAN_STATE"
 	"$titan" up --slots 1 >/dev/null
@@ -82,7 +99,9 @@ ours() {
 	hop=$(awk -v ns=$ns 'BEGIN { printf "%.3f", ns / 500 / 1e6 }')
 	figure chain_hop "$hop" ms "$(ratio "$hop" "${value[limit_runner_hop]}")" limit_runner_hop
 	took "$titan" run -w -e "big; big='head -c 200000000 /dev/zero'"
-	figure output_200MB "$(awk -v ns=$ns 'BEGIN { printf "%.0f", 200 * 1e9 / ns }')" MB/s
+	local rate
+	rate=$(awk -v ns=$ns 'BEGIN { printf "%.0f", 200 * 1e9 / ns }')
+	figure output_200MB "$rate" MB/s "$(ratio "$rate" "${value[limit_pipe_200MB]}")" limit_pipe_200MB
 	stop
 	rm -rf "$TITAN_STATE"
 }
@@ -118,6 +137,9 @@ submits() {
 	while read -r name number unit; do
 		figure "$name" "$number" "$unit" "$(ratio "$number" "${value[limit_commit]}")" limit_commit
 	done < <("$build/tests/bench/bench_submit" "$seconds")
+	yes true | head -n 100000 | "$titan" run --lines >/dev/null
+	read -r name number unit < <("$build/tests/bench/bench_noop" 100000)
+	figure "$name" "$number" "$unit"
 	yes true | head -n 100000 >"$dir/lines"
 	took "$titan" run --lines <"$dir/lines"
 	figure graph_100k_accepted "$(awk -v ns=$ns 'BEGIN { printf "%.2f", ns / 1e9 }')" s

@@ -163,6 +163,38 @@ static double commit_rate(const char *dir, char *const argv[])
 	return (double)count / since(from);
 }
 
+/* 200 MB through a pipe into a file: what keeping output costs at least. */
+static double pipe_rate(const char *dir)
+{
+	const size_t total = 200000000;
+	static char bytes[65536];
+	char path[512];
+	int64_t from = clock_mono_ns();
+	int ends[2], fd;
+	ssize_t got;
+	pid_t child;
+
+	snprintf(path, sizeof(path), "%s/sync", dir);
+	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	if (fd < 0 || pipe2(ends, O_CLOEXEC) < 0)
+		fail(path);
+	child = fork();
+	if (child == 0) {
+		for (size_t sent = 0; sent < total; sent += (size_t)got)
+			if ((got = write(ends[1], bytes, total - sent < sizeof(bytes) ? total - sent : sizeof(bytes))) < 0)
+				_exit(1);
+		_exit(0);
+	}
+	close(ends[1]);
+	while ((got = read(ends[0], bytes, sizeof(bytes))) > 0)
+		if (write(fd, bytes, (size_t)got) != got)
+			fail("write");
+	waitpid(child, NULL, 0);
+	close(ends[0]);
+	close(fd);
+	return (double)total / 1e6 / since(from);
+}
+
 /* ---- network ---- */
 
 static double loopback_rate(void)
@@ -219,6 +251,7 @@ int main(int argc, char **argv)
 	printf("limit_fdatasync %.0f /s\n", sync_rate(dir));
 	printf("limit_commit %.0f /s\n", commit_rate(dir, NULL));
 	printf("limit_runner_hop %.3f ms\n", 1000 / commit_rate(dir, direct));
+	printf("limit_pipe_200MB %.0f MB/s\n", pipe_rate(dir));
 	printf("limit_loopback %.0f /s\n", loopback_rate());
 	for (int i = 0; i < 4; i++) {
 		static const char *const files[] = { "sync", "limit.db", "limit.db-wal", "limit.db-shm" };

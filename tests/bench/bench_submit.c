@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Submits to a live master, each acknowledged durable: one by one, and many under way. A line
- * "name value unit" each. The jobs never run: the cluster that it is given should have no worker.
+ * Submits to a live master, each acknowledged durable: one by one, by 16 clients at once, and with many under way on
+ * one connection. A line "name value unit" each. The jobs never run: the cluster that it is given should have no worker.
  *
  * usage: bench_submit [SECONDS]      the cluster is that of TITAN_STATE
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/rand.h"
 #include "net/client.h"
 
+#define CLIENTS 16
+
+static struct place place;
 static struct client *client;
 static struct error error;
 
@@ -61,12 +66,36 @@ static double rate(struct slice spec, unsigned under_way, double seconds)
 	return (double)(count + under_way) * 1e9 / (double)(clock_mono_ns() - from);
 }
 
+/* Each a process and a connection of its own, one submit at a time. */
+static double rate_of_clients(struct slice spec, double seconds)
+{
+	double sum = 0, each;
+	int ends[2];
+
+	if (pipe(ends) < 0)
+		fail();
+	for (int i = 0; i < CLIENTS; i++) {
+		if (fork() != 0)
+			continue;
+		if (client_open(&place, &client, &error))
+			fail();
+		each = rate(spec, 1, seconds);
+		_exit(write(ends[1], &each, sizeof(each)) == sizeof(each) ? 0 : 1);
+	}
+	close(ends[1]);
+	while (read(ends[0], &each, sizeof(each)) == sizeof(each))
+		sum += each;
+	close(ends[0]);
+	while (wait(NULL) > 0)
+		;
+	return sum;
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? strtod(argv[1], NULL) : 2;
 	struct slice words[] = { slice_str("true") };
 	struct rec_job_spec spec = { .name = slice_str("a"), .argv = { words, 1 } };
-	struct place place;
 	struct buf bytes = { 0 };
 
 	if (seconds <= 0) {
@@ -77,6 +106,7 @@ int main(int argc, char **argv)
 		fail();
 	record_encode(&bytes, REC_job_spec, &spec);
 	printf("submit_one_by_one %.0f /s\n", rate(buf_slice(&bytes), 1, seconds));
+	printf("submit_16_clients %.0f /s\n", rate_of_clients(buf_slice(&bytes), seconds));
 	printf("submit_256_under_way %.0f /s\n", rate(buf_slice(&bytes), 256, seconds));
 	buf_free(&bytes);
 	client_close(client);

@@ -7,6 +7,7 @@ bench_programs = \
 	tests/bench/bench_core \
 	tests/bench/bench_keeper \
 	tests/bench/bench_limits \
+	tests/bench/bench_noop \
 	tests/bench/bench_store \
 	tests/bench/bench_submit \
 	tests/bench/bench_tui
@@ -25,6 +26,9 @@ tests_bench_bench_keeper_LDADD = $(all_libs)
 
 tests_bench_bench_limits_SOURCES = tests/bench/bench_limits.c
 tests_bench_bench_limits_LDADD = $(all_libs)
+
+tests_bench_bench_noop_SOURCES = tests/bench/bench_noop.c
+tests_bench_bench_noop_LDADD = $(all_libs)
 
 tests_bench_bench_store_SOURCES = tests/bench/bench_store.c
 tests_bench_bench_store_LDADD = $(all_libs)
