@@ -50,7 +50,7 @@ _titan() {
 		words='ls set active draining inactive'
 		;;
 	run)
-		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --deadline --priority --mode --tenant --key'
+		options+=' --expression --lines --param --name --follow --wait --dry-run --dir --env --retry --job-timeout --deadline --priority --mode --tenant --into --key'
 		;;
 	validate)
 		options+=' --param'

@@ -76,7 +76,8 @@ complete -c titan -n '__fish_seen_subcommand_from run' -l deadline -x -d 'jobs t
 complete -c titan -n '__fish_seen_subcommand_from run' -l priority -x -d '0 to 100, higher first (default 50)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l mode -x -a 'retry exclusive once' -d 'what comes of a job whose worker is lost (default retry)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l tenant -x -d 'whose share of the cluster it takes (default: the pipeline\'s, or who submits)'
-complete -c titan -n '__fish_seen_subcommand_from run' -l key -x -d '32 hex digits: the same key and graph is the same run'
+complete -c titan -n '__fish_seen_subcommand_from run' -l into -x -d 'add the jobs to this live run; names that the graph doesn\'t define are jobs of it'
+complete -c titan -n '__fish_seen_subcommand_from run' -l key -x -d '32 hex digits: the same key and graph is the same run, or is added once'
 complete -c titan -n '__fish_seen_subcommand_from run' -F
 complete -c titan -n __fish_use_subcommand -a validate -d 'check a pipeline, and say where it is wrong'
 complete -c titan -n '__fish_seen_subcommand_from validate' -s p -l param -x -d 'a parameter of the pipeline; may be repeated'

@@ -23,7 +23,7 @@ int cmd_validate(struct cli *cli)
 	records_begin(&records, valid_columns, sizeof(valid_columns) / sizeof(valid_columns[0]), &cli->arena);
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err == ERR_NONE)
-		err = load_pipeline(cli, path, OPT_validate_param, &text, &pipeline);
+		err = load_pipeline(cli, path, OPT_validate_param, NULL, &text, &pipeline);
 	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN) {
 		text_escape(&out, slice_str(path), TEXT_KEEP_NONE);
 		buf_addf(&out, ": valid, %" PRIu64 " job%s\n", pipeline.dag.job_count,
@@ -52,7 +52,7 @@ int cmd_plan(struct cli *cli)
 {
 	struct pipeline pipeline;
 	struct buf text = { 0 };
-	enum err err = load_pipeline(cli, cli->invocation->args[0], OPT_plan_param, &text, &pipeline);
+	enum err err = load_pipeline(cli, cli->invocation->args[0], OPT_plan_param, NULL, &text, &pipeline);
 
 	if (err == ERR_NONE) {
 		struct graph_source source = { .count = pipeline.dag.job_count, .job_cb = plan_job, .arg = &pipeline.dag };

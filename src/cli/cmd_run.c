@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/dagline.h"
 #include "cli/follow.h"
+#include "cli/into.h"
 #include "cli/load.h"
 #include "cli/submit.h"
 #include "proto/limits.h"
@@ -22,6 +23,7 @@
 struct job_lines {                       /* --lines */
 	struct slice *lines;
 	uint64_t count;
+	char prefix[LIMIT_NAME_MAX_LEN + 2];     /* of their names: those of a run that is there already are taken */
 	const struct job_defaults *defaults;
 };
 
@@ -42,9 +44,9 @@ static void line_job(const void *arg, uint64_t index, struct arena *scratch, str
 		.deadline_ms = lines->defaults->deadline_ms,
 		.mode = lines->defaults->mode,
 	};
-	char name[24];
+	char name[sizeof(lines->prefix) + 24];
 
-	snprintf(name, sizeof(name), "%" PRIu64, index + 1);
+	snprintf(name, sizeof(name), "%s%" PRIu64, lines->prefix, index + 1);
 	spec.name = arena_copy(scratch, slice_str(name));
 	job_command(lines->lines[index], scratch, &spec);
 	*ret_spec = spec;
@@ -186,7 +188,7 @@ static enum err lines_source(struct cli *cli, struct buf *input, struct job_line
 	return ERR_NONE;
 }
 
-static enum err dag_source(struct cli *cli, struct buf *input, struct dag_source *source)
+static enum err dag_source(struct cli *cli, const struct dag_old *old, struct buf *input, struct dag_source *source)
 {
 	const char *expression = option_value(cli->invocation, OPT_run_expression);
 	struct slice text = slice_str(expression);
@@ -199,8 +201,8 @@ static enum err dag_source(struct cli *cli, struct buf *input, struct dag_source
 			return err;
 		text = buf_slice(input);
 	}
-	err = dagline_parse(text, &cli->arena, &source->dag, &spot, &cli->error);
-	if (err != ERR_NONE)
+	err = dagline_parse_into(text, old, &cli->arena, &source->dag, &spot, &cli->error);
+	if (err != ERR_NONE && spot.len > 0)
 		load_explain(cli, text, expression ? "-e" : "stdin", &spot);
 	return err;
 }
@@ -216,11 +218,15 @@ static const struct column accepted_columns[] = {
 
 static void print_accepted(struct cli *cli, const struct msg_accepted *accepted, const enum run_state *state)
 {
+	bool into = option_given(cli->invocation, OPT_run_into);
 	struct buf out = { 0 };
 	struct records records;
 	int failed;
 
-	if (cli_chatty(cli)) {
+	if (cli_chatty(cli) && into) {
+		buf_addf(&out, "run %" PRIu64 " has %" PRIu64 " jobs now%s  next: titan watch %" PRIu64 "\n", accepted->run,
+			 accepted->jobs, accepted->existing ? " (these were added before)" : "", accepted->run);
+	} else if (cli_chatty(cli)) {
 		buf_addf(&out, "run %" PRIu64 " (%" PRIu64 " job%s%s)", accepted->run, accepted->jobs,
 			 accepted->jobs == 1 ? "" : "s", accepted->existing ? ", accepted before" : "");
 		buf_addf(&out, "  next: titan watch %" PRIu64 "\n", accepted->run);
@@ -296,13 +302,11 @@ static void warn_of_gates(struct cli *cli, const struct graph_source *source)
 	arena_free(&arena);
 }
 
-static int submit(struct cli *cli, const struct graph_source *source, struct slice name)
+static int submit(struct cli *cli, const struct graph_source *source, struct slice name, const uint8_t *key)
 {
-	uint8_t key[SUBMIT_KEY_SIZE];
 	struct msg_accepted accepted;
 
-	if (check_format(cli) != ERR_NONE || read_key(cli, key) != ERR_NONE ||
-	    submit_graph(cli, source, name, key, &accepted) != ERR_NONE)
+	if (check_format(cli) != ERR_NONE || submit_graph(cli, source, name, key, &accepted) != ERR_NONE)
 		return cli_fail(cli);
 	warn_of_gates(cli, source);
 	if (option_given(cli->invocation, OPT_run_follow))
@@ -329,6 +333,10 @@ static enum err check_usage(struct cli *cli)
 		return error_set(&cli->error, ERR_USAGE, "--follow waits already: leave out --wait");
 	if (option_given(invocation, OPT_run_param) && (!input || strcmp(invocation->args[0], "-") == 0))
 		return error_set(&cli->error, ERR_USAGE, "-p is for a pipeline in a file; a line's words are the shell's");
+	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_tenant))
+		return error_set(&cli->error, ERR_USAGE, "--tenant: what is added to a run is of the run's tenant");
+	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_name) && !lines)
+		return error_set(&cli->error, ERR_USAGE, "--name: the run has its name; with --lines it is that of the jobs");
 	return ERR_NONE;
 }
 
@@ -339,49 +347,98 @@ static bool is_file(const struct cli *cli)
 	return invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0;
 }
 
-/* The input belongs to the caller: jobs point into it until they are submitted. */
-static int run_graph(struct cli *cli, const struct job_defaults *defaults, struct slice name, struct buf *input)
+/* Lines of one addition have a name of their own, made of its key: the same key gives the same names. */
+static void name_lines(const struct cli *cli, struct slice name, const uint8_t *key, struct job_lines *lines)
 {
-	struct dag_source dag = { .defaults = defaults };
-	struct job_lines lines = { .defaults = defaults };
+	if (!option_given(cli->invocation, OPT_run_into))
+		return;
+	if (name.len > 0)
+		snprintf(lines->prefix, sizeof(lines->prefix), "%.*s-", (int)name.len, (const char *)name.data);
+	else
+		snprintf(lines->prefix, sizeof(lines->prefix), "lines-%02x%02x%02x%02x-", key[0], key[1], key[2], key[3]);
+}
+
+/* What a pipeline says of its run is the run's affair when it is added to one. */
+static enum err check_added(struct cli *cli, const struct pipeline *pipeline)
+{
+	const char *what = pipeline->max_jobs > 0 ? "concurrency" : pipeline->tenant.len > 0 ? "tenant" : NULL;
+
+	if (what == NULL || !option_given(cli->invocation, OPT_run_into))
+		return ERR_NONE;
+	return error_set(&cli->error, ERR_INVALID, "%s: %s is that of the run that it is added to: leave it out",
+			 cli->invocation->args[0], what);
+}
+
+struct run_input {
+	struct job_defaults defaults;
+	struct into into;
+	const struct dag_old *old;       /* NULL: a run begins */
+	uint8_t key[SUBMIT_KEY_SIZE];
+	struct buf text;                 /* jobs point into it until they are submitted */
+};
+
+static int run_graph(struct cli *cli, struct run_input *input, struct slice name)
+{
+	struct dag_source dag = { .defaults = &input->defaults };
+	struct job_lines lines = { .defaults = &input->defaults };
 	struct graph_source source;
 
 	if (option_given(cli->invocation, OPT_run_lines)) {
-		if (lines_source(cli, input, &lines) != ERR_NONE)
+		if (lines_source(cli, &input->text, &lines) != ERR_NONE)
 			return cli_fail(cli);
+		name_lines(cli, name, input->key, &lines);
 		source = (struct graph_source){ .count = lines.count, .job_cb = line_job, .arg = &lines };
 		name = name.len ? name : slice_str("lines");
 	} else if (is_file(cli)) {
 		struct pipeline pipeline;
 
-		if (load_pipeline(cli, cli->invocation->args[0], OPT_run_param, input, &pipeline) != ERR_NONE)
+		if (load_pipeline(cli, cli->invocation->args[0], OPT_run_param, input->old, &input->text, &pipeline) != ERR_NONE ||
+		    check_added(cli, &pipeline) != ERR_NONE)
 			return cli_fail(cli);
 		dag.dag = pipeline.dag;
 		source = (struct graph_source){ .count = dag.dag.job_count, .max_jobs = pipeline.max_jobs,
 						.tenant = pipeline.tenant, .job_cb = dag_job, .arg = &dag };
 		name = name.len ? name : pipeline.name;
 	} else {
-		if (dag_source(cli, input, &dag) != ERR_NONE)
+		if (dag_source(cli, input->old, &input->text, &dag) != ERR_NONE)
 			return cli_fail(cli);
 		source = (struct graph_source){ .count = dag.dag.job_count, .job_cb = dag_job, .arg = &dag };
 		name = name.len ? name : dag.dag.nodes[0]->name;
 	}
 	if (option_given(cli->invocation, OPT_run_tenant))
 		source.tenant = slice_str(option_value(cli->invocation, OPT_run_tenant));
+	if (input->old) {
+		source.into = input->old->run;
+		source.parents = dag.dag.parents;
+		name = slice_make(NULL, 0);
+	}
 	if (!option_given(cli->invocation, OPT_run_dry_run))
-		return submit(cli, &source, name);
+		return submit(cli, &source, name, input->key);
 	return plan_print(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
+}
+
+static enum err begin_into(struct cli *cli, struct run_input *input)
+{
+	const char *into = option_value(cli->invocation, OPT_run_into);
+
+	if (into == NULL)
+		return ERR_NONE;
+	if (into_begin(cli, into, &input->into) != ERR_NONE)
+		return cli->error.code;
+	input->into.old.arg = &input->into;
+	input->old = &input->into.old;
+	return ERR_NONE;
 }
 
 int cmd_run(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_run_name);
 	const char *tenant = option_value(cli->invocation, OPT_run_tenant);
-	struct job_defaults defaults = { 0 };
-	struct buf input = { 0 };
+	struct run_input input = { 0 };
 	int status;
 
-	if (check_usage(cli) != ERR_NONE || read_defaults(cli, &defaults) != ERR_NONE)
+	if (check_usage(cli) != ERR_NONE || read_defaults(cli, &input.defaults) != ERR_NONE ||
+	    read_key(cli, input.key) != ERR_NONE)
 		return cli_fail(cli);
 	if (name != NULL && !text_is_name(slice_str(name))) {
 		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a name: letters, digits and _ . - only", name);
@@ -391,7 +448,9 @@ int cmd_run(struct cli *cli)
 		error_set(&cli->error, ERR_USAGE, "--tenant: '%s' can't be a name: letters, digits and _ . - only", tenant);
 		return cli_fail(cli);
 	}
-	status = run_graph(cli, &defaults, slice_str(name), &input);
-	buf_free(&input);
+	if (begin_into(cli, &input) != ERR_NONE)
+		return cli_fail(cli);
+	status = run_graph(cli, &input, slice_str(name));
+	buf_free(&input.text);
 	return status;
 }

@@ -49,7 +49,7 @@ static int schedule_add(struct cli *cli, const char *path)
 	struct rec_schedule_spec *spec = &source.pipeline.schedule;
 	struct msg_accepted unused;
 	struct buf text = { 0 };
-	enum err err = load_pipeline(cli, path, OPT_schedule_param, &text, &source.pipeline);
+	enum err err = load_pipeline(cli, path, OPT_schedule_param, NULL, &text, &source.pipeline);
 
 	if (err == ERR_NONE && spec->cron.len == 0) {
 		err = error_set(&cli->error, ERR_INVALID, "%s says no times: it has no schedule", path);

@@ -48,7 +48,11 @@ enum err dag_unknown_need(struct dag_reader *reader, const struct dag_name *chil
 {
 	size_t best = text.len < 4 ? 2 : 3;
 	const struct dag_name *nearest = NULL;
-	enum err err = dag_fail(reader, spot.at, spot.len, ERR_UNKNOWN_NAME, "job '%.*s' needs '%.*s', which does not exist",
+	enum err err = dag_ask_failed(reader);
+
+	if (err != ERR_NONE)
+		return err;
+	err = dag_fail(reader, spot.at, spot.len, ERR_UNKNOWN_NAME, "job '%.*s' needs '%.*s', which does not exist",
 				(int)child->node.name.len, (const char *)child->node.name.data, cut(text),
 				(const char *)text.data);
 
@@ -64,6 +68,8 @@ enum err dag_unknown_need(struct dag_reader *reader, const struct dag_name *chil
 	if (nearest != NULL)
 		error_next(reader->error, "did you mean '%.*s'?", (int)nearest->node.name.len,
 			   (const char *)nearest->node.name.data);
+	else
+		dag_tell_near(reader, text);
 	return err;
 }
 
@@ -200,7 +206,7 @@ static bool mask_by_name(struct slice word, uint32_t *ret)
 
 static struct dag_name *name_find(const struct parser *parser, struct slice text)
 {
-	return name_map_get(&parser->source->reader->names, text);
+	return dag_name_find(parser->source->reader, text);
 }
 
 static enum err no_such_result(const struct parser *parser, const struct operand *operand, struct slice word)

@@ -360,8 +360,14 @@ static enum err read_statements(struct dag_reader *reader)
 enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *ret, struct dag_spot *ret_spot,
 		       struct error *error)
 {
+	return dagline_parse_into(text, NULL, arena, ret, ret_spot, error);
+}
+
+enum err dagline_parse_into(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
+			    struct dag_spot *ret_spot, struct error *error)
+{
 	struct error unseen;
-	struct dag_reader reader = { .text = text, .arena = arena, .error = error ? error : &unseen };
+	struct dag_reader reader = { .text = text, .arena = arena, .old = old, .error = error ? error : &unseen };
 	enum err err;
 
 	if (text.len > LIMIT_DAG_LINE_MAX)

@@ -39,6 +39,8 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	struct slice_list items;         /* of name*{x,y} */
 	const struct dag_matrix *matrix; /* what its jobs differ in, if they come of one (pipeline_matrix.c) */
 	uint64_t first;                  /* index of its first job in the run */
+	bool old;                        /* a job, or a fan-out, of the run that all is added to */
+	uint64_t old_first;              /* of that: place of its first in dagline.parents */
 	struct dag_need *needs;          /* by rising parent */
 	size_t need_count;
 	const struct dag_expr *needs_expr;       /* what they come to; NULL: each must be met */
@@ -79,10 +81,24 @@ static inline uint64_t dag_need_width(const struct dag_node *node)
 	return node->width;
 }
 
+struct dag_found {                       /* jobs of a run by their name */
+	bool fan;
+	uint64_t width;
+};
+
+struct dag_old {                         /* the run that a graph is added to */
+	uint64_t run;
+	/* ERR_NOT_FOUND: it has no such job, nor a fan-out. */
+	enum err (*find_cb)(void *arg, struct slice name, struct dag_found *ret, struct error *error);
+	struct slice (*near_cb)(void *arg, struct slice name);   /* a name there that is like this one; or empty */
+	void *arg;
+};
+
 struct dagline {
 	struct dag_node **nodes;         /* in the order of their first mention */
 	size_t node_count;
 	uint64_t job_count;
+	struct slice_list parents;       /* of the run that it is added to: needs of job_count + i */
 };
 
 struct dag_spot {                        /* the place of an error */
@@ -92,6 +108,10 @@ struct dag_spot {                        /* the place of an error */
 /* Slices of the result point into text or the arena. ret_spot is set on failure alone. */
 enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *ret, struct dag_spot *ret_spot,
 		       struct error *error);
+
+/* The same of what is added to a run; old: NULL, or all names that it doesn't define are looked for there. */
+enum err dagline_parse_into(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
+			    struct dag_spot *ret_spot, struct error *error);
 
 /* For people: "SOURCE:1:9: error: TEXT", the line, and a caret under the spot. Escaped. */
 void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,

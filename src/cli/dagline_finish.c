@@ -91,12 +91,21 @@ static enum err check_gates(struct dag_reader *reader)
 static enum err check_commands(struct dag_reader *reader)
 {
 	for (size_t i = 0; i < reader->name_count; i++) {
-		const struct dag_name *name = reader->list[i];
+		struct dag_name *name = reader->list[i];
 		int len = (int)name->node.name.len;
 		const char *text = (const char *)name->node.name.data;
 
-		if (name->assigned != NULL || name->node.gate)
+		if (name->assigned != NULL || name->node.gate || name->node.old || dag_name_is_old(reader, name))
 			continue;
+		if (dag_ask_failed(reader) != ERR_NONE)
+			return reader->error->code;
+		if (reader->old != NULL) {
+			dag_fail(reader, name->spot.at, name->spot.len, ERR_UNKNOWN_NAME,
+				 "job '%.*s' has no command, and run %llu has no job of this name", len, text,
+				 (unsigned long long)reader->old->run);
+			dag_tell_near(reader, name->node.name);
+			return ERR_UNKNOWN_NAME;
+		}
 		dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID, "job '%.*s' has no command", len, text);
 		error_next(reader->error, "add %.*s='COMMAND' behind a ';'", len, text);
 		return ERR_INVALID;
@@ -255,7 +264,7 @@ static enum err count_jobs(struct dag_reader *reader, uint64_t *ret_jobs)
 		struct dag_node *node = &reader->list[i]->node;
 
 		node->first = jobs;
-		jobs += node->width;
+		jobs += node->old ? 0 : node->width;
 	}
 	if (jobs == 0)
 		return dag_fail(reader, 0, 1, ERR_INVALID, "the graph is empty");
@@ -325,12 +334,13 @@ enum err dag_finish(struct dag_reader *reader, struct dagline *ret)
 
 	if ((err = assign_all(reader)) != ERR_NONE || (err = check_commands(reader)) != ERR_NONE ||
 	    (err = check_gates(reader)) != ERR_NONE || (err = read_conditions(reader)) != ERR_NONE ||
-	    (err = sort_edges(reader)) != ERR_NONE)
+	    (err = dag_check_old(reader)) != ERR_NONE || (err = sort_edges(reader)) != ERR_NONE)
 		return err;
 	tell_conditions(reader);
 	give_needs(reader);
 	if ((err = check_cycles(reader)) != ERR_NONE || (err = count_jobs(reader, &dag.job_count)) != ERR_NONE)
 		return err;
+	dag_list_old(reader, &dag);
 	dag.node_count = reader->name_count;
 	dag.nodes = arena_zalloc(reader->arena, dag.node_count, sizeof(struct dag_node *));
 	for (size_t i = 0; i < dag.node_count; i++)

@@ -44,6 +44,8 @@ struct dag_reader {
 	struct dag_assignment *assignments;
 	size_t assignment_count, assignment_room;
 	bool chains;                     /* something else than assignments was written */
+	const struct dag_old *old;       /* NULL: it is no addition */
+	struct error old_failed;         /* asking there did */
 	struct dag_spot spot;
 	struct error *error;
 };
@@ -59,6 +61,13 @@ enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice
 enum err dag_take_value(struct dag_reader *reader, const char *ends, struct slice *ret_value);
 
 struct dag_name *dag_name_get(struct dag_reader *reader, struct slice name, struct dag_spot spot);
+/* dagline_old.c: also among those of the run that it is added to; NULL: nowhere */
+struct dag_name *dag_name_find(struct dag_reader *reader, struct slice text);
+bool dag_name_is_old(struct dag_reader *reader, struct dag_name *name);  /* one without a command */
+enum err dag_check_old(struct dag_reader *reader);
+enum err dag_ask_failed(struct dag_reader *reader);      /* the error of asking, if that is why a name isn't known */
+void dag_tell_near(struct dag_reader *reader, struct slice text);
+void dag_list_old(struct dag_reader *reader, struct dagline *dag);
 /* False when there are too many. */
 bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge);
 enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot);

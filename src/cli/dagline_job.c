@@ -94,7 +94,7 @@ static void job_needs(const struct dagline *dag, const struct dag_node *node, st
 		const struct dag_node *parent = dag->nodes[node->needs[i].parent];
 
 		for (uint64_t k = 0; k < parent->width; k++, at++) {
-			spec->needs.at[at] = parent->first + k;
+			spec->needs.at[at] = (parent->old ? dag->job_count + parent->old_first : parent->first) + k;
 			if (!all_ok)
 				spec->triggers.at[at] = node->needs[i].trigger;
 		}

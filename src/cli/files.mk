@@ -39,6 +39,7 @@ cli_sources = \
 	src/cli/dagline_internal.h \
 	src/cli/dagline_job.c \
 	src/cli/dagline_lex.c \
+	src/cli/dagline_old.c \
 	src/cli/dash.c \
 	src/cli/dash.h \
 	src/cli/dash_link.c \
@@ -56,6 +57,8 @@ cli_sources = \
 	src/cli/follow_show.c \
 	src/cli/help.c \
 	src/cli/help.h \
+	src/cli/into.c \
+	src/cli/into.h \
 	src/cli/invocation.c \
 	src/cli/json.c \
 	src/cli/json.h \

@@ -95,8 +95,8 @@ static bool given_twice(struct cli *cli, struct slice_list given)
 	return false;
 }
 
-enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, struct buf *text,
-		       struct pipeline *ret)
+enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
+		       struct buf *text, struct pipeline *ret)
 {
 	const struct invocation *invocation = cli->invocation;
 	struct slice_list given = { 0 };
@@ -111,7 +111,7 @@ enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, 
 			given.at[given.n++] = slice_str(invocation->options[i].value);
 	if (given_twice(cli, given))
 		return ERR_USAGE;
-	err = pipeline_parse(buf_slice(text), given, &cli->arena, ret, &spot, &cli->error);
+	err = pipeline_parse_into(buf_slice(text), given, old, &cli->arena, ret, &spot, &cli->error);
 	if (err == ERR_NONE) {
 		ret->name = ret->name.len ? ret->name : name_of_file(path);
 	} else if (spot.len > 0) {

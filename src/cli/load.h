@@ -12,10 +12,10 @@ enum err load_stdin(struct cli *cli, size_t max, struct buf *out);
 void load_explain(struct cli *cli, struct slice text, const char *source, const struct dag_spot *spot);
 /*
  * The pipeline in a file, with the parameters given by this option. What was wrong with it has been told.
- * A pipeline without a name has that of its file. It points into text, which is the caller's.
+ * old: of what is added to a run, or NULL. A pipeline without a name has that of its file. It points into text, which is the caller's.
  */
-enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, struct buf *text,
-		       struct pipeline *ret);
+enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
+		       struct buf *text, struct pipeline *ret);
 
 /* A row for each job, to standard output. */
 enum err plan_print(struct cli *cli, const struct graph_source *source);

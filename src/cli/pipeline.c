@@ -299,9 +299,15 @@ static enum err read_pipeline(struct pipe *pipe)
 enum err pipeline_parse(struct slice text, struct slice_list given, struct arena *arena, struct pipeline *ret,
 			struct dag_spot *ret_spot, struct error *error)
 {
+	return pipeline_parse_into(text, given, NULL, arena, ret, ret_spot, error);
+}
+
+enum err pipeline_parse_into(struct slice text, struct slice_list given, const struct dag_old *old, struct arena *arena,
+			     struct pipeline *ret, struct dag_spot *ret_spot, struct error *error)
+{
 	struct error unseen;
 	struct pipe pipe = {
-		.reader = { .text = text, .arena = arena, .error = error ? error : &unseen },
+		.reader = { .text = text, .arena = arena, .old = old, .error = error ? error : &unseen },
 		.given = given,
 	};
 	struct pipeline pipeline = { 0 };

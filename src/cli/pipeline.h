@@ -23,5 +23,8 @@ struct pipeline {
  */
 enum err pipeline_parse(struct slice text, struct slice_list given, struct arena *arena, struct pipeline *ret,
 			struct dag_spot *ret_spot, struct error *error);
+/* The same of what is added to a run: names that it doesn't define are looked for there. old may be NULL. */
+enum err pipeline_parse_into(struct slice text, struct slice_list given, const struct dag_old *old, struct arena *arena,
+			     struct pipeline *ret, struct dag_spot *ret_spot, struct error *error);
 
 #endif

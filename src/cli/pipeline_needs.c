@@ -61,7 +61,7 @@ static enum err read_results(struct pipe *pipe, const struct pipe_job *job, cons
 {
 	list_begin(pipe, list, map->count);
 	for (const struct tree_node *node = map->first; node != NULL; node = node->next) {
-		const struct dag_name *parent = name_map_get(&pipe->reader.names, node->key);
+		const struct dag_name *parent = dag_name_find(&pipe->reader, node->key);
 		struct tree_node both = *node;
 		struct dag_expr *expr;
 		struct slice word;

@@ -56,7 +56,10 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 	for (size_t i = 0; i < needs.n; i++) {
 		struct rec_job_spec parent;
 
-		source->job_cb(source->arg, spec->needs.at[i], arena, &parent);
+		if (spec->needs.at[i] < source->count)
+			source->job_cb(source->arg, spec->needs.at[i], arena, &parent);
+		else
+			parent.name = source->parents.at[spec->needs.at[i] - source->count];
 		needs.at[i] = parent.name;
 		if (spec->triggers.n > 0 && (spec->triggers.at[i] == TRIGGER_FAILED || spec->triggers.at[i] == TRIGGER_DONE))
 			needs.at[i] = with_result(arena, parent.name, spec->triggers.at[i]);

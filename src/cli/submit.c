@@ -51,6 +51,8 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.count = parcel->jobs_count,
 		.max_jobs = parcel->source->max_jobs,
 		.tenant = parcel->source->tenant,
+		.into = parcel->source->into,
+		.parents = parcel->source->parents,
 	};
 	struct rec_schedule_spec schedule;
 
@@ -70,6 +72,8 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 		.count = parcel->source->count,
 		.max_jobs = parcel->source->max_jobs,
 		.tenant = parcel->source->tenant,
+		.into = parcel->source->into,
+		.parents = parcel->source->parents,
 	};
 	struct msg_graph_commit commit = { 0 };
 	struct rec_schedule_spec schedule;

@@ -12,6 +12,8 @@ struct graph_source {
 	uint64_t max_jobs;               /* of the run at once; 0: no bound */
 	struct slice tenant;             /* whose share the run takes; empty: the owner's */
 	const struct rec_schedule_spec *schedule;        /* NULL: a run begins now */
+	uint64_t into;                   /* the run that the jobs are added to; 0: one begins */
+	struct slice_list parents;       /* jobs of it: needs of count + i */
 	/* The job with this index; its lists in scratch, which lives until the next one. */
 	void (*job_cb)(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec);
 	const void *arg;
