@@ -182,6 +182,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	spec.delay_ms = node->delay_ms;
 	spec.not_before_ms = node->not_before_ms;
 	spec.continue_on = node->continue_on;
+	spec.final = node->final;
 	spec.deadline_ms = node->deadline_ms;
 	spec.deadline_at_ms = node->deadline_at_ms;
 	if (node->deadline_ms == 0 && node->deadline_at_ms == 0)

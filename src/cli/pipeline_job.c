@@ -388,5 +388,6 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 	if (!job->node->gate)
 		join_env(pipe, job);
 	job->name->always = job->name->always || final;
+	job->node->final = final;
 	return ERR_NONE;
 }

@@ -209,6 +209,8 @@ static void check_run(const struct core *core, const struct run *run, uint64_t c
 		dead += (job->flags & JOB_DEAD) != 0;
 	}
 	mem_free(standing);
+	for (size_t i = 0; i < run->final_count; i++)
+		CHECK(run->finals[i] < run->extents[0]->count && run_job(run, run->finals[i])->flags & JOB_FINAL);
 	CHECK(forgiven == run->forgiven && dead == run->dead);
 	CHECK(memcmp(own, run->counts, sizeof(own)) == 0);
 	CHECK(settled == run->settled);

@@ -284,6 +284,18 @@ void decider_add(struct run *run, const struct job *job, const struct rec_job_sp
 	run->deciders[run->decider_count++] = decider_new(job->index, spec);
 }
 
+void decider_wait(const struct job *job, uint32_t parent)
+{
+	struct decider *decider = decider_of(job);
+	uint32_t at = leaf_first(decider, parent);
+
+	decider->leaves = mem_resize(decider->leaves, decider->leaf_count + 1, sizeof(*decider->leaves));
+	memmove(&decider->leaves[at + 1], &decider->leaves[at], (decider->leaf_count++ - at) * sizeof(*decider->leaves));
+	decider->leaves[at] = (struct leaf){ .parent = parent, .knot = 0, .value = expr_mask(TRIGGER_DONE) };
+	decider->knots[0].least++;
+	decider->knots[0].of++;
+}
+
 void deciders_drop(struct run *run, uint32_t from)
 {
 	while (run->decider_count > 0 && run->deciders[run->decider_count - 1]->job >= from)

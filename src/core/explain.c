@@ -82,6 +82,9 @@ static enum reason tell_waiting(struct telling *telling)
 	}
 	if (open > NAMES_MAX)
 		buf_addf(&telling->words, " and %u more", open - NAMES_MAX);
+	if (telling->job->pending > open)
+		buf_addf(&telling->words, "%s%u added to the run", open > 0 ? " and for " : "it waits for ",
+			 telling->job->pending - open);
 	if (telling->spec->needs_text.len > 0)
 		buf_addf(&telling->words, "; it needs: %.*s", (int)telling->spec->needs_text.len,
 			 (const char *)telling->spec->needs_text.data);

@@ -19,6 +19,7 @@ core_sources = \
 	src/core/due.c \
 	src/core/explain.c \
 	src/core/fair.c \
+	src/core/final.c \
 	src/core/flush.c \
 	src/core/gate.c \
 	src/core/graph.c \

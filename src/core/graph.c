@@ -5,11 +5,6 @@
  */
 #include "core/internal.h"
 
-struct edge {                            /* from a job that was there before */
-	uint32_t parent;
-	uint32_t child;                  /* index << TRIGGER_BITS | trigger */
-};
-
 struct builder {
 	struct core *core;
 	struct run *run;
@@ -96,6 +91,8 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_STAGED;
 	if (spec.deadline_ms > 0 || spec.deadline_at_ms > 0)
 		job->flags |= JOB_DUE_BY;
+	if (spec.final && builder->extent->start == 0)
+		final_add(builder->run, job);
 	err = class_of(core, builder->run, &spec, &job->class_at, builder->error);
 	if (err == ERR_NONE)
 		err = lane_join(core, job, &spec, builder->error);
@@ -157,21 +154,27 @@ static void children_build(struct builder *builder)
 	start[0] = 0;
 }
 
+void later_put(struct run *run, uint32_t parent, uint32_t child)
+{
+	struct later *later = map_get(&run->laters, parent);
+
+	if (!later) {
+		later = mem_zalloc(sizeof(*later));
+		map_put(&run->laters, parent, later);
+		run_job(run, parent)->flags |= JOB_LATER;
+	}
+	GROW(later->at, later->count, later->cap);
+	later->at[later->count++] = child;
+}
+
 static void later_add(struct builder *builder)
 {
 	struct run *run = builder->run;
 
 	for (size_t i = 0; i < builder->outer_count; i++) {
 		const struct edge *edge = &builder->outer[i];
-		struct later *later = map_get(&run->laters, edge->parent);
 
-		if (!later) {
-			later = mem_zalloc(sizeof(*later));
-			map_put(&run->laters, edge->parent, later);
-			run_job(run, edge->parent)->flags |= JOB_LATER;
-		}
-		GROW(later->at, later->count, later->cap);
-		later->at[later->count++] = edge->child;
+		later_put(run, edge->parent, edge->child);
 		if (!state_terminal(run_job(run, edge->parent)->state))
 			run_job(run, edge->child >> TRIGGER_BITS)->pending++;
 	}
@@ -256,8 +259,14 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 		if (builder.backward)
 			err = graph_check_cycle(core, builder.extent, error);
 	}
+	if (err == ERR_NONE && run->extent_count > 1 && run->final_count > 0) {
+		finals_mark(run, builder.extent, builder.outer, builder.outer_count);
+		err = finals_check(core, run, builder.extent, error);
+	}
 	if (err == ERR_NONE) {
 		later_add(&builder);
+		if (run->extent_count > 1)
+			finals_wait(run, builder.extent);
 		deciders_begin(run, builder.extent);
 		run->counts[STATE_WAITING] += builder.extent->count;
 		names_added(core, run, builder.extent);
@@ -301,6 +310,7 @@ void run_free(struct run *run)
 	mem_free(run->extents);
 	deciders_drop(run, 0);
 	laters_free(run);
+	mem_free(run->finals);
 	mem_free(run->classes);
 	run_free_bounds(run);
 	mem_free(run->name);

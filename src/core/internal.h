@@ -125,7 +125,14 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error);
 void parts_room(struct run *run, size_t more);
 void extent_drop(struct run *run);                       /* the last one, and its parts */
+void later_put(struct run *run, uint32_t parent, uint32_t child);        /* as in struct edge */
 void run_free(struct run *run);
+/* final.c: what is added to a run comes before its final jobs */
+void final_add(struct run *run, struct job *job);
+/* Those of a new extent that are behind a final job, by their edges from jobs that were there before. */
+void finals_mark(const struct run *run, const struct extent *extent, const struct edge *outer, size_t outer_count);
+enum err finals_check(struct core *core, const struct run *run, const struct extent *extent, struct error *error);
+void finals_wait(struct run *run, const struct extent *extent);
 /* cycle.c: ERR_CYCLE that names one, or ERR_NONE */
 enum err graph_check_cycle(struct core *core, const struct extent *extent, struct error *error);
 /* names.c */
@@ -461,6 +468,7 @@ bool standing_fits(const struct job *job, struct standing standing);
 /* decide.c: of jobs with JOB_EXPR */
 void decider_add(struct run *run, const struct job *job, const struct rec_job_spec *spec);
 void deciders_drop(struct run *run, uint32_t from);      /* those of the jobs from this index on */
+void decider_wait(const struct job *job, uint32_t parent);       /* besides, for one that was added */
 enum outlook job_outlook(const struct job *job);
 enum outlook job_answered(const struct job *job, const struct job *parent);      /* which has just settled */
 void job_ask_again(const struct job *job);               /* of all its parents, as they are now */

@@ -38,6 +38,7 @@ enum job_flag {
 	JOB_STAGED = 1024,               /* its specification has a delay, a gate or a dispatch time-out */
 	JOB_PASSED = 2048,               /* its gate is open, in this round */
 	JOB_PARKED = 4096,               /* has an entry, be it stale, in its lane */
+	JOB_FINAL = 8192,                /* a final job, or behind one */
 	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
 	JOB_FORGIVEN = 65536,            /* it ended badly, and its specification says that it counts as a good end */
 	JOB_DEAD = 131072,               /* it has a dead letter */
@@ -186,6 +187,11 @@ struct later {                           /* children that came later than their 
 	size_t count, cap;
 };
 
+struct edge {                            /* from a job that was there before */
+	uint32_t parent;
+	uint32_t child;                  /* index << TRIGGER_BITS | trigger */
+};
+
 struct run {
 	uint64_t number;
 	uint64_t first;                  /* serial number of its first job */
@@ -197,6 +203,8 @@ struct run {
 	struct extent **extents;         /* by rising index, and by rising serial number */
 	uint32_t extent_count;
 	struct map laters;               /* index of a parent to struct later */
+	uint32_t *finals;                /* indices of those that were submitted with it */
+	size_t final_count;
 	struct decider **deciders;       /* by rising index of their jobs */
 	size_t decider_count, decider_cap;
 	struct blob **parts;

@@ -122,6 +122,33 @@ rm "$hold"
 exits "it fails again" 1 titan --timeout 60s wait "$run"
 ok "with what was added" job_is "$run" more succeeded
 
+# Final jobs wait for what is added, also after kill -9, until they begin.
+: >"$hold"
+cat >"$test_dir/final.yaml" <<YAML
+jobs:
+  a: {run: "true"}
+  b: {run: "$held"}
+finally:
+  clean: {run: "while [ ! -e $test_dir/clean ]; do sleep 0.05; done"}
+YAML
+run=$(titan run "$test_dir/final.yaml")
+ok "the run is under way" until_true 20 job_is "$run" b running
+exits "jobs come" 0 titan run --into "$run" -e "a -> x -> y; clean -> behind; x='$held'; y=true; behind=true"
+pid=$(master_pid)
+kill -KILL "$pid"
+until_true 5 process_gone "$pid"
+start_cluster
+like "its final job waits for them as well" "$(titan explain "$run/clean")" 'it waits for b .* and for 2 added to the run'
+rm "$hold"
+ok "and runs when they have ended" until_true 20 job_is "$run" clean running
+is "they have" "$(job_state "$run" x)$(job_state "$run" y)" succeededsucceeded
+exits "what would come too late for it is refused" 1 titan run --into "$run" -e "z; z=true"
+like "and told why" "$err" "its final job clean is"
+exits "what comes behind it isn't" 0 titan run --into "$run" -e "behind -> z; z=true"
+: >"$test_dir/clean"
+exits "it ends well" 0 titan --timeout 60s wait "$run"
+is "with what came last" "$(job_state "$run" z)" succeeded
+
 # A cancelled run takes nothing.
 : >"$hold"
 run=$(titan run -e "a -> b; a='trap \"\" TERM; $held'; b=true")

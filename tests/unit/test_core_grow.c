@@ -2,6 +2,8 @@
 /* Jobs added to a live run: their parents in every state, what is refused, and what the whole run is then. */
 #include "tests/unit/core_rig.h"
 
+#include "proto/expr.h"
+
 #define OLD 1000000u                     /* a need of a job of the run: OLD + its place among the names */
 
 static void need_old(struct rec_job_spec *job, uint64_t place, enum trigger trigger)
@@ -321,6 +323,110 @@ TEST the_bound_of_the_run_counts_all(void)
 	PASS();
 }
 
+/* "a", "b" behind it; "end" is final; "tell" is so too, on a condition. */
+static uint64_t run_with_finals(struct rig *rig)
+{
+	static const struct expr_step steps[] = {
+		{ .op = EXPR_STATE, .a = 0, .b = 1, .c = 1u << STATE_FAILED }, { .op = EXPR_TRUE },
+		{ .op = EXPR_GATE, .a = 1, .b = 2 },
+	};
+	struct graph graph = { 0 };
+	struct buf code = { 0 };
+	uint64_t run;
+
+	for (size_t i = 0; i < 3; i++)
+		expr_put(&code, steps[i]);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	graph_job(&graph, "end", "a* b*")->final = true;
+	graph_job(&graph, "tell", "a* b*");
+	graph.jobs[3].final = true;
+	graph.jobs[3].when_code = buf_slice(&code);
+	run = rig_submit(rig, &graph);
+	buf_free(&code);
+	return run;
+}
+
+TEST final_jobs_wait_for_what_is_added(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = run_with_finals(rig);
+	struct graph graph = { 0 };
+	struct rig_attempt a, x, y;
+	struct rec_job_row row;
+
+	rig_hello(rig, "w", 4);
+	a = rig_must_take(rig);
+	added(&graph, "x", 0, TRIGGER_DONE);
+	added(&graph, "behind", 1, TRIGGER_OK);
+	graph_job(&graph, "further", "behind");
+	ASSERT(grow(rig, run, &graph, "a end"));
+	graph_job(&graph, "y", "");
+	ASSERT(grow(rig, run, &graph, ""));
+	y = rig_must_take(rig);
+	rig_started(rig, a);
+	rig_done(rig, a, OUTCOME_EXIT, 1);
+	x = rig_must_take(rig);
+	rig_restart(rig);
+	IS("b", "skipped");
+	IS("end", "waiting");
+	IS("tell", "waiting");
+	row = rig_job(rig, rig_named(rig, run, "end"));
+	ASSERT(view_explain(rig->core, row.job, &rig->arena, &row));
+	ASSERT(slice_eq(row.why, slice_str("it waits for 2 added to the run")));
+	x.conn = y.conn = rig_hello_held(rig, "w", 4, (struct rec_held[]){
+		{ .job = x.job, .epoch = x.epoch, .phase = PHASE_RUNNING },
+		{ .job = y.job, .epoch = y.epoch, .phase = PHASE_RUNNING } }, 2);
+	rig_done(rig, x, OUTCOME_EXIT, 0);
+	IS("end", "waiting");
+	rig_done(rig, y, OUTCOME_EXIT, 1);
+	IS("tell", "assigned");
+	IS("end", "assigned");
+	IS("further", "waiting");
+	/* What would come before them is too late; what comes behind isn't. */
+	graph_job(&graph, "z", "");
+	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "its final job end is assigned"));
+	added(&graph, "z", 0, TRIGGER_OK);
+	ASSERT(grow(rig, run, &graph, "further"));
+	rig_run_all(rig);
+	IS("z", "succeeded");
+	rig_free(rig);
+	PASS();
+}
+
+/* Another round of what was added is one of the final jobs, too. */
+TEST final_jobs_are_done_again(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = run_with_finals(rig), other;
+	struct graph graph = { 0 };
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "x", "");
+	ASSERT(grow(rig, run, &graph, ""));
+	graph_job(&graph, "other", "");
+	other = rig_submit(rig, &graph);
+	for (int i = 0; i < 4; i++)
+		rig_run_one(rig, 0);
+	rig_cancel(rig, other, "");
+	rig_run_all(rig);
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_act(rig, ACT_RETRY, run, "x", RETRY_FROM);
+	IS("end", "waiting");
+	IS("tell", "waiting");
+	IS("b", "succeeded");
+	graph_job(&graph, "y", "");
+	ASSERT(grow(rig, run, &graph, ""));
+	rig_run_one(rig, 0);
+	IS("end", "waiting");
+	rig_run_one(rig, 0);
+	IS("end", "assigned");
+	rig_run_all(rig);
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
 /* One after the other, a restart now and then: names, numbers and edges stay right. */
 TEST many_small_ones(void)
 {
@@ -365,6 +471,8 @@ SUITE(core_grow)
 	RUN_TEST(runs_between_lie_between);
 	RUN_TEST(a_deadline_counts_from_the_addition);
 	RUN_TEST(the_bound_of_the_run_counts_all);
+	RUN_TEST(final_jobs_wait_for_what_is_added);
+	RUN_TEST(final_jobs_are_done_again);
 	RUN_TEST(many_small_ones);
 }
 

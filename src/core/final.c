@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Final jobs of a run: what is added to it comes before them, whatever becomes of it, as long as they haven't
+ * begun. Only those that were submitted with the run are meant; what an addition calls final is so within it. What
+ * needs a final job, or is behind one, comes after them.
+ */
+#include "core/internal.h"
+
+void final_add(struct run *run, struct job *job)
+{
+	job->flags |= JOB_FINAL;
+	run->finals = mem_resize(run->finals, run->final_count + 1, sizeof(*run->finals));
+	run->finals[run->final_count++] = job->index;
+}
+
+void finals_mark(const struct run *run, const struct extent *extent, const struct edge *outer, size_t outer_count)
+{
+	uint32_t *queue = mem_array(extent->count, sizeof(*queue));
+	uint32_t head = 0, tail = 0;
+
+	for (size_t i = 0; i < outer_count; i++) {
+		struct job *child = run_job(run, outer[i].child >> TRIGGER_BITS);
+
+		if (!(run_job(run, outer[i].parent)->flags & JOB_FINAL) || child->flags & JOB_FINAL)
+			continue;
+		child->flags |= JOB_FINAL;
+		queue[tail++] = child->index - extent->start;
+	}
+	while (head < tail) {
+		uint32_t at = queue[head++];
+
+		for (uint32_t i = extent->child_start[at]; i < extent->child_start[at + 1]; i++) {
+			uint32_t child = (extent->children[i] >> TRIGGER_BITS) - extent->start;
+
+			if (extent->jobs[child].flags & JOB_FINAL)
+				continue;
+			extent->jobs[child].flags |= JOB_FINAL;
+			queue[tail++] = child;
+		}
+	}
+	mem_free(queue);
+}
+
+static bool comes_before(const struct extent *extent)
+{
+	for (uint32_t i = 0; i < extent->count; i++)
+		if (!(extent->jobs[i].flags & JOB_FINAL))
+			return true;
+	return false;
+}
+
+enum err finals_check(struct core *core, const struct run *run, const struct extent *extent, struct error *error)
+{
+	struct rec_job_spec spec;
+
+	if (!comes_before(extent))
+		return ERR_NONE;
+	for (size_t i = 0; i < run->final_count; i++) {
+		const struct job *job = run_job(run, run->finals[i]);
+
+		if (job->state == STATE_WAITING || job->state == STATE_SKIPPED || job->state == STATE_CANCELLED ||
+		    job->state == STATE_TIMED_OUT)
+			continue;
+		job_spec_decode(core, job, &spec);
+		error_set(error, ERR_TERMINAL, "run %llu is at its end: its final job %.*s is %s, and what is added now would come"
+			  " too late for it; titan run without --into begins another", (unsigned long long)run->number,
+			  (int)spec.name.len, (const char *)spec.name.data, state_table[job->state].name);
+		return error_next(error, "titan retry %llu", (unsigned long long)run->number);
+	}
+	return ERR_NONE;
+}
+
+void finals_wait(struct run *run, const struct extent *extent)
+{
+	for (uint32_t i = 0; i < extent->count; i++) {
+		if (extent->jobs[i].flags & JOB_FINAL)
+			continue;
+		for (size_t k = 0; k < run->final_count; k++) {
+			struct job *job = run_job(run, run->finals[k]);
+
+			later_put(run, extent->start + i, job->index << TRIGGER_BITS | TRIGGER_DONE);
+			if (job->state == STATE_WAITING)
+				job->pending++;
+			if (job->flags & JOB_EXPR)
+				decider_wait(job, extent->start + i);
+		}
+	}
+}
