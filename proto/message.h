@@ -11,6 +11,7 @@
 #include "proto/error.h"
 
 #define PROTOCOL_VERSION 2
+#define LOG_LOSSLESS UINT64_MAX          /* as log_max: nothing is dropped, the job waits */
 #define MESSAGE_STRUCT_MAX 1536          /* no struct below is larger */
 
 enum peer_kind { PEER_CLIENT = 1, PEER_WORKER = 2 };

@@ -7,8 +7,10 @@
 #include "cli/cli.h"
 #include "cli/decisions.h"
 #include "cli/failure.h"
+#include "cli/log_max.h"
 #include "cli/place.h"
 #include "cli/rows.h"
+#include "proto/limits.h"
 
 #define LS_LIMIT 50
 #define PORTION 1000                     /* jobs printed at once; a table has no more */
@@ -77,6 +79,7 @@ static const struct column detail_columns[] = {
 	{ "crash_limit", "crashes allowed", false },
 	{ "continue_on", "goes on when", false },
 	{ "on_worker_death", "worker's death", false },
+	{ "log", "output kept", false },
 	{ "worker", "worker", false },
 	{ "labels", "labels wanted", false },
 	{ "asks", "asks for", false },
@@ -116,7 +119,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 {
 	enum job_state state = job_state_checked(job->state);
 	struct slice_list needs = { .n = job->needs.n };
-	struct buf goes_on = { 0 };
+	struct buf goes_on = { 0 }, kept = { 0 };
 
 	needs.at = arena_zalloc(records->arena, needs.n + 1, sizeof(*needs.at));
 	for (size_t i = 0; i < needs.n; i++)
@@ -151,6 +154,9 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, arena_copy(records->arena, buf_slice(&goes_on)));
 	buf_free(&goes_on);
 	records_text(records, slice_str(job->worker_death == DEATH_KILL ? "kill" : "adopt"));
+	log_max_text(job->log_max ? job->log_max : LIMIT_LOG_JOB_MAX, &kept);
+	records_text(records, arena_copy(records->arena, buf_slice(&kept)));
+	buf_free(&kept);
 	records_text(records, job->worker);
 	records_texts(records, job->labels);
 	records_texts(records, place_shown(job->asks, records->arena));

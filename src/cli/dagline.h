@@ -59,6 +59,7 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t crash_limit;            /* 0: not given */
 	uint64_t continue_on;            /* bits of enum continue_on */
 	uint64_t worker_death;           /* enum worker_death + 1; 0: not given */
+	uint64_t log_max;                /* as in a job_spec */
 	uint64_t delay_ms;
 	int64_t not_before_ms;
 	uint64_t deadline_ms;            /* from submission */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/failure.h"
+#include "cli/log_max.h"
 #include "cli/options.h"
 #include "proto/limits.h"
 
@@ -105,6 +106,13 @@ static enum err set_worker_death(struct dag_reader *reader, struct dag_node *nod
 		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "on_worker_death is adopt or kill");
 	node->worker_death = (uint64_t)death + 1;
 	return ERR_NONE;
+}
+
+static enum err set_log(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const char *wrong = log_max_parse(value, &node->log_max);
+
+	return wrong ? dag_fail(reader, at, reader->at - at, ERR_INVALID, "%s", wrong) : ERR_NONE;
 }
 
 static enum err set_priority(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
@@ -287,7 +295,7 @@ static const struct setting settings[] = {
 	{ "dir", set_dir },     { "env", set_env },         { "mode", set_mode },
 	{ "label", set_label }, { "delay", set_delay },     { "from", set_from },       { "count", set_count },
 	{ "approve_timeout", set_approve_timeout }, { "retry_on", set_retry_on }, { "continue_on", set_continue_on },
-	{ "crash_limit", set_crash_limit }, { "on_worker_death", set_worker_death },
+	{ "crash_limit", set_crash_limit }, { "on_worker_death", set_worker_death }, { "log", set_log },
 	{ "approve_timeout", set_approve_timeout }, { "deadline", set_deadline },
 	{ "dispatch_timeout", set_dispatch_timeout },
 	{ "cpus", set_cpus },       { "memory", set_memory },
@@ -313,7 +321,7 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 				nearest);
 	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
 			"no setting '%s'; there are retry, retry_on, backoff, crash_limit, continue_on, on_worker_death,"
-			" timeout, deadline, dispatch_timeout, prio, mode, dir, env, label, delay, when, cpus, memory, gpus, resource,"
+			" timeout, deadline, dispatch_timeout, prio, mode, dir, env, log, label, delay, when, cpus, memory, gpus, resource,"
 			" worker, prefer, pool, affinity and for gates count, from, approve_timeout (a command with blanks"
 			" stands in quotes)", copy);
 }

@@ -153,6 +153,7 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->retry_on = node->retry_on;
 	spec->retry_codes = node->retry_codes;
 	spec->crash_limit = node->crash_limit;
+	spec->log_max = node->log_max;
 	spec->worker_death = node->worker_death ? node->worker_death - 1 : DEATH_ADOPT;
 	spec->labels = node->labels;
 	place_spec(&node->placing, spec);

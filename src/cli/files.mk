@@ -64,6 +64,8 @@ cli_sources = \
 	src/cli/json.h \
 	src/cli/load.c \
 	src/cli/load.h \
+	src/cli/log_max.c \
+	src/cli/log_max.h \
 	src/cli/logread.c \
 	src/cli/logread.h \
 	src/cli/look.c \

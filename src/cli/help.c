@@ -118,7 +118,7 @@ static void topic_dag(const struct look *look, struct buf *out)
 		    "  a='COMMAND'       and behind it any of: retry=N timeout=SPAN\n"
 		    "                    backoff=SPAN[..LONGEST] retry_on=exit,signal,spawn,timeout\n"
 		    "                    crash_limit=N continue_on=failed,timed_out,denied\n"
-		    "                    on_worker_death=adopt|kill\n"
+		    "                    on_worker_death=adopt|kill log=lossless|SIZE\n"
 		    "                    prio=N dir=/PATH env=NAME=VALUE mode=retry|exclusive|once\n"
 		    "                    label=NAME delay=SPAN deadline=SPAN|TIME\n"
 		    "                    dispatch_timeout=SPAN when='CONDITION' cpus=N memory=SIZE\n"

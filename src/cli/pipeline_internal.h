@@ -71,6 +71,7 @@ enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct t
 enum err pipe_read_crash_limit(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_continue_on(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_worker_death(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_log(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults);
 /* The job that this node says, under its key. */
 enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);

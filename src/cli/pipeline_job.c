@@ -263,7 +263,7 @@ static const struct pipe_key job_keys[] = {
 	{ "timeout", read_timeout }, { "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
 	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before },
 	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
-	{ "continue_on", pipe_read_continue_on }, { "on_worker_death", pipe_read_worker_death },
+	{ "continue_on", pipe_read_continue_on }, { "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death },
 	{ "deadline", read_deadline }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
 };
 
@@ -272,7 +272,7 @@ enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struc
 	static const struct pipe_key keys[] = {
 		{ "retry", pipe_read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
 		{ "mode", read_mode }, { "crash_limit", pipe_read_crash_limit },
-		{ "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
+		{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
 	};
 	struct pipe_job defaults = { .node = &pipe->defaults };
 
@@ -283,7 +283,7 @@ enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struc
 static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
 {
 	static const char *const useless[] = { "run", "command", "matrix", "retry", "timeout", "mode", "env", "dir",
-					       "worker", "crash_limit", "on_worker_death", "dispatch_timeout", "cpus", "memory",
+					       "worker", "crash_limit", "log", "on_worker_death", "dispatch_timeout", "cpus", "memory",
 					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity" };
 
 	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys that say what becomes of a job's failures: retry, crash_limit, continue_on, on_worker_death. */
+/* The keys that say what becomes of a job's failures: retry, crash_limit, continue_on, on_worker_death, and of its output: log. */
 #include "cli/pipeline_internal.h"
 
 #include "base/text.h"
 #include "cli/failure.h"
+#include "cli/log_max.h"
 #include "proto/limits.h"
 
 #define KEYS(table) table, sizeof(table) / sizeof(table[0])
@@ -130,6 +131,27 @@ enum err pipe_read_worker_death(struct pipe *pipe, struct pipe_job *job, const s
 	return ERR_NONE;
 }
 
+static enum err read_log_max(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, value, "log", &text);
+	const char *wrong;
+
+	if (err != ERR_NONE)
+		return err;
+	wrong = log_max_parse(text, &job->node->log_max);
+	return wrong ? pipe_fail(pipe, value, ERR_INVALID, "%s", wrong) : ERR_NONE;
+}
+
+enum err pipe_read_log(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	static const struct pipe_key keys[] = { { "max", read_log_max } };
+
+	if (value->kind == TREE_TEXT)
+		return read_log_max(pipe, job, value);
+	return pipe_map(pipe, value, "log", KEYS(keys), job);
+}
+
 /* What a job doesn't say itself. A job that may start once takes nothing that is about retries. */
 void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults)
 {
@@ -150,6 +172,8 @@ void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults
 	}
 	if (node->crash_limit == 0)
 		node->crash_limit = defaults->crash_limit;
+	if (node->log_max == 0)
+		node->log_max = defaults->log_max;
 	if (node->worker_death == 0)
 		node->worker_death = defaults->worker_death;
 }

@@ -259,6 +259,9 @@ static enum err spec_check_numbers(const struct spec_check *check)
 			return spec_refused(check, ERR_INVALID, "labels", "a label has letters, digits and _ . - only");
 	if (spec->priority > PRIORITY_MAX + 1)
 		return spec_refused(check, ERR_INVALID, "priority", "it goes from 0 to 100");
+	if (spec->log_max != 0 && spec->log_max != LOG_LOSSLESS &&
+	    (spec->log_max < LIMIT_LOG_MAX_MIN || spec->log_max >> 30 > LIMIT_LOG_MAX_GIB))
+		return spec_refused(check, ERR_INVALID, "log_max", "it goes from 4 KiB to 1 TiB");
 	if (spec->mode >= EXEC_MODE_COUNT)
 		return spec_refused(check, ERR_INVALID, "mode", "there is no such mode");
 	if (spec->timeout_ms / 1000 > LIMIT_SPAN_MAX_S)

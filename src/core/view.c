@@ -347,6 +347,7 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->labels = spec->labels;
 		row->continue_on = spec->continue_on;
 		row->worker_death = spec->worker_death;
+		row->log_max = spec->log_max;
 		row->crash_limit = spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
 		row->gate_from = spec->gate_from;
 		row->asks = spec->asks;

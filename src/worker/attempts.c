@@ -101,6 +101,7 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 		return;
 	}
 	attempt->dies = (spawn->flags & SPAWN_DIES) != 0;
+	attempt->log_max = spawn->log_max;
 	attempt->argc = spawn->argc;
 	attempt->envc = spawn->envc;
 	attempt->strings = mem_alloc(spawn->strings_size + 1);
@@ -161,13 +162,13 @@ static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct sp
 	return spawn_run(request, &attempt->pid, &attempt->status_fd);
 }
 
-static int spawn_attempt(struct keeper *keeper, struct attempt *attempt)
+static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const int output_fds[2])
 {
 	char dir[PATH_MAX + 40], *at = attempt->strings;
 	struct env_facts facts = { .run = attempt->run, .job = attempt->job, .epoch = attempt->epoch, .dir = dir,
 				   .mark = keeper->mark };
-	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = attempt->space->out_fd,
-					 .err_fd = attempt->space->err_fd, .dir_fd = attempt->space->dir_fd,
+	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = output_fds[0],
+					 .err_fd = output_fds[1], .dir_fd = attempt->space->dir_fd,
 					 .die_with_us = attempt->dies, .cage_fd = -1,
 					 .own_pids = keeper->options->containment == CONTAIN_PIDS };
 	int fault;
@@ -187,13 +188,29 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt)
 	return fault;
 }
 
+/* What it writes goes straight to its files; or, if all of it is to be kept, through pipes. */
+static int spawn_in_space(struct keeper *keeper, struct attempt *attempt)
+{
+	int fds[2], fault;
+
+	if (attempt->log_max != LOG_LOSSLESS)
+		return spawn_attempt(keeper, attempt, (const int[2]){ attempt->space->out_fd, attempt->space->err_fd });
+	fault = -drain_begin(keeper, attempt, fds);
+	if (!fault)
+		fault = spawn_attempt(keeper, attempt, fds);
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return fault;
+}
+
 static void start(struct keeper *keeper, struct attempt *attempt)
 {
 	int fault = EINVAL;
 
 	if (attempt->argc > 0) {
 		attempt->space = space_take(keeper->spaces);
-		fault = attempt->space ? spawn_attempt(keeper, attempt) : errno;
+		fault = attempt->space ? spawn_in_space(keeper, attempt) : errno;
 	}
 	mem_free(attempt->strings);
 	attempt->strings = NULL;
@@ -208,6 +225,7 @@ static void start(struct keeper *keeper, struct attempt *attempt)
 		.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run, .space = attempt->space->id,
 		.pid = attempt->pid, .before_ns = attempt->before_ns, .after_ns = attempt->after_ns,
 		.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms, .dies = attempt->dies,
+		.log_max = attempt->log_max,
 	};
 
 	spool_add(keeper->spool, SPOOL_STARTED, &started, sizeof(started));
@@ -297,7 +315,10 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	done->started_ms = attempt->wall_ms;
 	done->ended_ms = clock_wall_ms();
 	exited->run = attempt->run;
+	exited->log_max = attempt->log_max;
 	if (attempt->space) {
+		if (attempt->space->pipe_fds[0] >= 0 && !drain_end(keeper, attempt))
+			log_error("some output of job %" PRIu64 " is lost with its pipes", attempt->job);
 		space_sizes(attempt->space, exited->sizes);
 		exited->space = attempt->space->id;
 	}

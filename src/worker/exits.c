@@ -222,7 +222,7 @@ static bool check(struct keeper *keeper, struct attempt *attempt)
 		bool patient = attempt->kill_ns != TIME_NEVER && !insist;
 		size_t left = exits_signal_tree(keeper, attempt, patient ? 0 : SIGKILL);
 
-		if (left == 0) {
+		if (left == 0 && drain_end(keeper, attempt)) {
 			finish(keeper, attempt);
 			return true;
 		}
@@ -231,7 +231,7 @@ static bool check(struct keeper *keeper, struct attempt *attempt)
 		exits_signal_tree(keeper, attempt, SIGKILL);
 		attempt->last_signal = SIGKILL;
 	}
-	if (!attempt->alarmed && keeper->now_ns - since_ns > ALARM_NS) {
+	if (!attempt->alarmed && attempt->drain_ns == 0 && keeper->now_ns - since_ns > ALARM_NS) {
 		log_error("a process of job %" PRIu64 " can't be killed: its slot stays taken", attempt->job);
 		attempt->alarmed = true;
 	}

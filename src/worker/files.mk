@@ -5,6 +5,7 @@ worker_sources = \
 	src/worker/attempts.c \
 	src/worker/cage.c \
 	src/worker/cage.h \
+	src/worker/drain.c \
 	src/worker/env.c \
 	src/worker/env.h \
 	src/worker/exits.c \

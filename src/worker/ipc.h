@@ -9,6 +9,7 @@
  *   RECALL  give it back if it is queued    EXITED     it has ended (again for each new link until SPOOL_ACK)
  *   SPOOL_ACK  the master has the result    NUMBERS    running and queued, when they changed
  *   FILES_DONE its output is at the master, on disk
+ *   ROOM    what a lossless one wrote is on the master's disk so far
  *   LEASE   until when new ones may start
  *   QUIT    kill everything, report, exit when all is acknowledged or after a while
  */
@@ -23,7 +24,7 @@
 #define IPC_VERSION 1
 
 enum ipc_type {
-	IPC_SPAWN = 1, IPC_STOP, IPC_RECALL, IPC_SPOOL_ACK, IPC_FILES_DONE, IPC_LEASE, IPC_QUIT,
+	IPC_SPAWN = 1, IPC_STOP, IPC_RECALL, IPC_SPOOL_ACK, IPC_FILES_DONE, IPC_LEASE, IPC_QUIT, IPC_ROOM,
 	IPC_INVENTORY = 64, IPC_STARTED, IPC_EXITED, IPC_NUMBERS,
 };
 
@@ -50,9 +51,15 @@ struct ipc_spawn {
 	uint32_t flags;
 	uint32_t ask_count;              /* NAME=N each */
 	uint32_t spare;
+	uint64_t log_max;                /* as in a job_spec */
 };
 
 enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };         /* DIES: with its keeper */
+
+struct ipc_room {
+	uint64_t job, epoch;
+	uint64_t synced[2];              /* of stdout and stderr */
+};
 
 struct ipc_lease {
 	int64_t until_ns;                /* monotonic, of this machine */
@@ -75,6 +82,7 @@ struct ipc_started {
 	int64_t wall_ms;
 	uint64_t pid;
 	uint64_t space;
+	uint64_t log_max;
 };
 
 struct ipc_exited {
@@ -83,6 +91,7 @@ struct ipc_exited {
 	uint64_t sizes[2];               /* of stdout and stderr; when both are 0, no FILES_DONE is awaited */
 	uint64_t acked;                  /* the master has the result; only output is left to send */
 	struct rec_done done;
+	uint64_t log_max;                /* records of before this was known end in front of it */
 };
 
 struct ipc_numbers {

@@ -245,6 +245,8 @@ static int64_t next_due(const struct keeper *keeper)
 
 	if (lease_ns < due_ns)
 		due_ns = lease_ns;
+	if (drain_due(keeper) < due_ns)
+		due_ns = drain_due(keeper);
 	if (keeper->link_pid == 0 && keeper->link_restart_ns < due_ns)
 		due_ns = keeper->link_restart_ns;
 	if (keeper->quitting && keeper->quit_ns && keeper->quit_ns < due_ns)
@@ -256,6 +258,32 @@ static int64_t next_due(const struct keeper *keeper)
 	return due_ns;
 }
 
+/* What else there is to wait for: ends of adopted attempts, pipes of lossless ones. */
+static nfds_t list_attempts(struct keeper *keeper, struct pollfd *fds, struct attempt **owners, nfds_t count)
+{
+	for (struct attempt *attempt = keeper->first; attempt; attempt = attempt->next) {
+		if (attempt->pidfd >= 0 && !attempt->gone) {
+			owners[count] = attempt;
+			fds[count++] = (struct pollfd){ .fd = attempt->pidfd, .events = POLLIN };
+		}
+		for (int stream = 0; stream < 2 && keeper->piped > 0; stream++)
+			if (drain_wants(keeper, attempt, stream)) {
+				owners[count] = attempt;
+				fds[count++] = (struct pollfd){ .fd = attempt->space->pipe_fds[stream], .events = POLLIN };
+			}
+	}
+	return count;
+}
+
+static void serve_attempt(struct keeper *keeper, struct attempt *attempt, int fd)
+{
+	if (fd == attempt->pidfd)
+		exits_adopted(keeper, attempt);
+	for (int stream = 0; stream < 2 && attempt->space; stream++)
+		if (fd == attempt->space->pipe_fds[stream])
+			drain_some(keeper, attempt, stream);
+}
+
 static void wait_for_events(struct keeper *keeper)
 {
 	struct attempt **owners = NULL;
@@ -264,14 +292,10 @@ static void wait_for_events(struct keeper *keeper)
 	int64_t due_ns = next_due(keeper);
 	nfds_t count = 2;
 
-	if (keeper->adopted > 0) {
-		fds = mem_array(2 + keeper->adopted, sizeof(*fds));
-		owners = mem_array(2 + keeper->adopted, sizeof(*owners));
-		for (struct attempt *attempt = keeper->first; attempt; attempt = attempt->next)
-			if (attempt->pidfd >= 0 && !attempt->gone) {
-				owners[count] = attempt;
-				fds[count++] = (struct pollfd){ .fd = attempt->pidfd, .events = POLLIN };
-			}
+	if (keeper->adopted + keeper->piped > 0) {
+		fds = mem_array(2 + keeper->adopted + 2 * keeper->piped, sizeof(*fds));
+		owners = mem_array(2 + keeper->adopted + 2 * keeper->piped, sizeof(*owners));
+		count = list_attempts(keeper, fds, owners, count);
 	}
 	fds[0] = (struct pollfd){ .fd = keeper->signal_fd, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = keeper->link.fd, .events = (short)(POLLIN | (keeper->link_full ? POLLOUT : 0)) };
@@ -284,7 +308,7 @@ static void wait_for_events(struct keeper *keeper)
 	keeper->now_ns = clock_mono_ns();
 	for (nfds_t i = 2; i < count; i++)
 		if (fds[i].revents)
-			exits_adopted(keeper, owners[i]);
+			serve_attempt(keeper, owners[i], fds[i].fd);
 	if (fds[0].revents)
 		read_signals(keeper);
 	if (fds[1].revents & (POLLIN | POLLHUP | POLLERR) && keeper->link.fd == fds[1].fd)

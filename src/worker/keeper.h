@@ -36,6 +36,9 @@ struct attempt {
 	int64_t before_ns, after_ns;     /* boot time: it began between them */
 	int64_t wall_ms;
 	bool dies;                       /* with its keeper: the next one adopts nothing of it */
+	uint64_t log_max;                /* LOG_LOSSLESS: its output comes through pipes, see drain.c */
+	uint64_t drained[2], synced[2];  /* of that: bytes in the files, bytes on the master's disk */
+	int64_t drain_ns;                /* not before: there was no room on the disk */
 	bool alone;                      /* it had an init, which is gone, and everything with it */
 	bool gone;                       /* its main process is; its tree may not be */
 	int status;                      /* of wait4, when gone and our child */
@@ -71,6 +74,7 @@ struct keeper {
 	struct pid_list children;
 	struct attempt *closing;         /* asked to end, or main process gone: not yet ended */
 	uint32_t adopted;                /* running attempts with a pidfd */
+	uint32_t piped;                  /* attempts with pipes */
 	struct buf pointers;             /* argv of the attempt that is being started */
 	int64_t now_ns;
 
@@ -113,6 +117,16 @@ int64_t exits_due(const struct keeper *keeper);
 void exits_free(struct keeper *keeper);
 /* Send a signal to what belongs to the attempt besides its process group. How many there were. */
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
+
+/* drain.c */
+int drain_begin(struct keeper *keeper, struct attempt *attempt, int ret_fds[2]);         /* pipes, the job's ends; -errno */
+void drain_claim(struct keeper *keeper, struct attempt *attempt);        /* those that an earlier keeper made */
+bool drain_wants(const struct keeper *keeper, const struct attempt *attempt, int stream);
+void drain_some(struct keeper *keeper, struct attempt *attempt, int stream);
+/* Nobody writes any more: all that stands in the pipes, which go. False: there is no room on the disk, try again. */
+bool drain_end(struct keeper *keeper, struct attempt *attempt);
+void drain_room(struct keeper *keeper, const struct ipc_room *room);
+int64_t drain_due(const struct keeper *keeper);
 
 /* recover.c */
 enum err recover_open(struct keeper *keeper, struct error *error);

@@ -135,6 +135,7 @@ void keeper_link_started(struct keeper *keeper, const struct attempt *attempt)
 	const struct ipc_started started = {
 		.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run, .wall_ms = attempt->wall_ms,
 		.pid = (uint64_t)attempt->pid, .space = attempt->space ? attempt->space->id : 0,
+		.log_max = attempt->log_max,
 	};
 
 	if (keeper->listed)
@@ -171,6 +172,7 @@ static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
 	struct ipc_attempt attempt;
 	struct ipc_lease lease;
 	struct ipc_quit quit;
+	struct ipc_room room;
 
 	switch (type) {
 	case IPC_SPAWN:
@@ -202,6 +204,10 @@ static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
 	case IPC_QUIT:
 		take(body, &quit, sizeof(quit));
 		attempts_quit(keeper, quit.grace_ms);
+		break;
+	case IPC_ROOM:
+		take(body, &room, sizeof(room));
+		drain_room(keeper, &room);
 		break;
 	default:
 		CHECK(!"a message of the link that its keeper doesn't know");

@@ -25,12 +25,15 @@ struct stream {                          /* one file that an attempt writes */
 	uint64_t sent, received, synced; /* offsets: handed over, known to be at the master, on its disk */
 	uint64_t tail;                   /* where its kept end begins, once that is known; 0: it isn't */
 	uint64_t left_out;               /* bytes before that which were never sent */
+	uint64_t passed;                 /* offset: of what won't be kept, before it all was sent to be looked at, or is old */
 };
 
 struct held {                            /* an attempt that the keeper has */
 	struct held *prev, *next;        /* all of them */
 	struct held *older;              /* of the same job */
 	uint64_t job, epoch, run, space;
+	uint64_t log_max;                /* as in a job_spec */
+	bool over;                       /* it runs, and the beginning that is kept is through */
 	enum attempt_phase phase;
 	struct rec_started started;
 	struct rec_done done;            /* when ended */
@@ -80,6 +83,7 @@ struct link {
 	struct map watches;              /* inotify's number to held */
 	struct ev_io watch_read;
 	struct ev_timer young_timer, coalesce;
+	struct ev_timer passing;         /* while any held is over */
 };
 
 /* link.c */
@@ -105,6 +109,7 @@ void ship_close(struct link *link);
 void ship_started(struct link *link, struct held *held);
 void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2]);
 void ship_credit(struct link *link, const struct rec_credit *credit);
+void ship_again(struct link *link, const struct rec_credit *credit);     /* the master had no room */
 void ship_reset(struct link *link);              /* a new connection: from the last synced offset again */
 void ship_pump(struct link *link);
 void ship_forget(struct link *link, struct held *held);

@@ -121,6 +121,7 @@ static void on_started(struct link *link, const struct ipc_started *started)
 	held->phase = PHASE_RUNNING;
 	held->run = started->run;
 	held->space = started->space;
+	held->log_max = started->log_max;
 	held->started = (struct rec_started){
 		.job = started->job, .epoch = started->epoch, .wall_ms = started->wall_ms, .pid = started->pid,
 	};
@@ -136,6 +137,7 @@ static void on_exited(struct link *link, const struct ipc_exited *exited)
 	held->phase = PHASE_ENDED;
 	held->run = exited->run;
 	held->space = exited->space;
+	held->log_max = exited->log_max;
 	held->done = exited->done;
 	held->acked = exited->acked;
 	ship_exited(link, held, exited->sizes);

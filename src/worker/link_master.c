@@ -57,6 +57,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	for (size_t i = 0; i < spec.env.n; i++)
 		add_string(&link->strings, spec.env.at[i]);
 	spawn->envc = (uint32_t)spec.env.n;
+	spawn->log_max = spec.log_max;
 	/* One that may not run beside another can't be left behind to run on unseen. */
 	if (spec.mode == EXEC_EXCLUSIVE)
 		spawn->flags = SPAWN_EXCLUSIVE | SPAWN_DIES;
@@ -192,6 +193,8 @@ void link_frame(struct link *link, const struct frame *frame)
 	case OP_CREDIT:
 		for (size_t i = 0; i < msg.credit.items.n; i++)
 			ship_credit(link, &msg.credit.items.at[i]);
+		for (size_t i = 0; i < msg.credit.again.n; i++)
+			ship_again(link, &msg.credit.again.at[i]);
 		break;
 	case OP_HEARTBEAT:
 		link_lease(link, msg.heartbeat.sent_ns);

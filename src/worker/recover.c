@@ -58,6 +58,7 @@ static void replay_started(struct replay *replay, const struct spool_started *st
 	attempt->begun_ns = started->begun_ns;
 	attempt->wall_ms = started->wall_ms;
 	attempt->dies = started->dies != 0;
+	attempt->log_max = started->log_max;
 	attempt->exited.space = started->space;
 }
 
@@ -80,6 +81,7 @@ static void replay_ended(struct keeper *keeper, const struct ipc_exited *exited)
 	if (!attempt || !attempt->entry || attempt->entry->phase == PHASE_ENDED)
 		return;
 	attempt->exited = *exited;
+	attempt->log_max = exited->log_max;
 	attempt->wall_ms = exited->done.started_ms;
 	attempt->shipped = exited->sizes[0] + exited->sizes[1] == 0;
 	ledger_ended(keeper->ledger, attempt->entry, &exited->done);
@@ -110,6 +112,14 @@ static void replay_settled(struct keeper *keeper, const struct ipc_attempt *name
 		attempt_free(keeper, attempt);
 }
 
+/* Records that earlier versions wrote end in front of what these didn't know. */
+static bool is_older(enum spool_type type, size_t len)
+{
+	if (type == SPOOL_STARTED)
+		return len == offsetof(struct spool_started, dies) || len == offsetof(struct spool_started, log_max);
+	return type == SPOOL_ENDED && len == offsetof(struct ipc_exited, log_max);
+}
+
 static void record_cb(enum spool_type type, struct slice body, void *owner)
 {
 	struct replay *replay = owner;
@@ -128,9 +138,7 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 	};
 
 	memset(&record, 0, sizeof(record));
-	if (type < SPOOL_LIFE || type > SPOOL_ASKS ||
-	    (body.len != sizes[type] &&
-	     (type != SPOOL_STARTED || body.len != offsetof(struct spool_started, dies)))) {
+	if (type < SPOOL_LIFE || type > SPOOL_ASKS || (body.len != sizes[type] && !is_older(type, body.len))) {
 		log_warn("the spool has a record of kind %d and %zu bytes: skipped", (int)type, body.len);
 		return;
 	}
@@ -270,6 +278,8 @@ static void claim(struct keeper *keeper, struct attempt *attempt)
 	if (attempt->exited.space == 0 || (attempt->shipped && !running))
 		return;
 	attempt->space = space_claim(keeper->spaces, attempt->exited.space);
+	if (attempt->space && running && attempt->log_max == LOG_LOSSLESS)
+		drain_claim(keeper, attempt);
 	if (attempt->space || running)
 		return;
 	log_warn("the output of job %" PRIu64 " is gone", attempt->job);
@@ -321,6 +331,7 @@ void recover_rewrite(struct keeper *keeper)
 			.space = attempt->space ? attempt->space->id : 0, .pid = attempt->pid,
 			.before_ns = attempt->before_ns, .after_ns = attempt->after_ns,
 			.begun_ns = attempt->begun_ns, .wall_ms = attempt->wall_ms, .dies = attempt->dies,
+			.log_max = attempt->log_max,
 		};
 
 		if (running) {

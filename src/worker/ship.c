@@ -3,7 +3,8 @@
  * Output on its way to the master, by offset, out of the files that the jobs write. A short job is read
  * once, at its end; one that lives longer is watched, so that silence costs nothing. At most a window of
  * bytes is on its way. A file is never changed here. Of a job that writes more than is kept, the beginning goes out
- * as it comes and the end when the job has ended; what lies between is never sent, and the master counts it.
+ * as it comes and the end when the job has ended; what lies between is never sent, and the master counts it. While it
+ * runs its newest output goes out now and then, to be looked at. Of a lossless job all goes out.
  */
 #include "worker/link.h"
 
@@ -12,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -21,21 +23,25 @@
 #define COALESCE_S   0.02
 #define BATCH_BYTES  ((size_t)512 * 1024)
 #define BATCH_ITEMS  500u
+#define PASSING_S    0.5
+#define PASSING_SIZE ((size_t)65536)     /* of a stream at a time */
+#define PASSING_QUEUE ((size_t)1048576)  /* waiting to leave: then it isn't worth adding to */
 
 static const char *const suffixes[2] = { "out", "err" };
 
 struct batch {
 	struct rec_output items[BATCH_ITEMS];
-	size_t count, bytes;
+	struct rec_log_bound bounds[BATCH_ITEMS];
+	size_t count, bytes, bound_count;
 };
 
 static void send_batch(struct link *link, struct batch *batch)
 {
-	struct msg_output msg = { .items = { batch->items, batch->count } };
+	struct msg_output msg = { .items = { batch->items, batch->count }, .bounds = { batch->bounds, batch->bound_count } };
 
 	if (batch->count > 0)
 		conn_send(link->conn, OP_OUTPUT, &msg);
-	batch->count = 0;
+	batch->count = batch->bound_count = 0;
 	batch->bytes = 0;
 	arena_reset(&link->arena);
 }
@@ -84,21 +90,35 @@ static void watch(struct link *link, struct held *held, int number)
 		map_put(&link->watches, (uint64_t)stream->watch, held);
 }
 
+static uint64_t max_of(const struct held *held)
+{
+	return held->log_max ? held->log_max : LIMIT_LOG_JOB_MAX;
+}
+
+/* Bytes of them that are the beginning; the rest is the end. */
+static uint64_t head_of(const struct held *held)
+{
+	if (held->log_max == LOG_LOSSLESS)
+		return UINT64_MAX;
+	return held->log_max ? held->log_max / 4 * 3 : LIMIT_LOG_JOB_HEAD;
+}
+
 /* How much more of its beginning may go; of one that has ended, everything if that fits. */
 static uint64_t room_of(const struct held *held)
 {
 	const struct stream *out = &held->streams[0], *err = &held->streams[1];
-	uint64_t sent = out->sent - out->left_out + err->sent - err->left_out, limit = LIMIT_LOG_JOB_HEAD;
+	uint64_t sent = out->sent - out->left_out + err->sent - err->left_out, limit = head_of(held);
+	uint64_t max = max_of(held);
 
-	if (held->phase == PHASE_ENDED && out->size <= LIMIT_LOG_JOB_MAX && err->size <= LIMIT_LOG_JOB_MAX - out->size)
-		limit = LIMIT_LOG_JOB_MAX;
+	if (held->phase == PHASE_ENDED && out->size <= max && err->size <= max - out->size)
+		limit = max;
 	return sent < limit ? limit - sent : 0;
 }
 
 /* The kept end is shared by both streams; what one of them doesn't need is the other's. */
 static void find_tails(struct held *held)
 {
-	const uint64_t half = (LIMIT_LOG_JOB_MAX - LIMIT_LOG_JOB_HEAD) / 2;
+	const uint64_t half = (max_of(held) - head_of(held)) / 2;
 	uint64_t left[2];
 
 	for (int number = 0; number < 2; number++)
@@ -141,6 +161,17 @@ bool ship_synced(const struct held *held)
 	       held->streams[1].synced >= held->streams[1].sent;
 }
 
+/* Its keeper gave back what the master has on disk, as an earlier link said. */
+static void skip_hole(struct stream *stream)
+{
+	off_t data = lseek(stream->fd, 0, SEEK_DATA);
+
+	if (data < 0)
+		data = errno == ENXIO ? lseek(stream->fd, 0, SEEK_END) : 0;
+	if (data > 0 && (uint64_t)data > stream->sent && stream->sent == stream->received)
+		stream->sent = stream->received = stream->synced = (uint64_t)data;
+}
+
 static bool open_stream(struct link *link, struct held *held, int number)
 {
 	struct stream *stream = &held->streams[number];
@@ -150,6 +181,8 @@ static bool open_stream(struct link *link, struct held *held, int number)
 		return true;
 	snprintf(name, sizeof(name), "%" PRIu64 ".%s", held->space, suffixes[number]);
 	stream->fd = openat(link->attempts_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (stream->fd >= 0 && held->log_max == LOG_LOSSLESS)
+		skip_hole(stream);
 	return stream->fd >= 0;
 }
 
@@ -179,6 +212,8 @@ static bool ship_piece(struct link *link, struct held *held, int number, struct 
 		give_up(held, number);
 		return false;
 	}
+	if (stream->sent >= stream->size)
+		return false;
 	size = room < size ? room : size;
 	size = window < size ? window : size;
 	size = stream->size - stream->sent < size ? stream->size - stream->sent : size;
@@ -192,12 +227,83 @@ static bool ship_piece(struct link *link, struct held *held, int number, struct 
 		.job = held->job, .epoch = held->epoch, .run = held->run, .stream = (uint64_t)number + 1,
 		.offset = stream->sent, .wall_ms = clock_wall_ms(), .data = slice_make(data, (size_t)got),
 	};
+	if (held->log_max && (batch->bound_count == 0 || batch->bounds[batch->bound_count - 1].job != held->job ||
+			      batch->bounds[batch->bound_count - 1].epoch != held->epoch))
+		batch->bounds[batch->bound_count++] = (struct rec_log_bound){ held->job, held->epoch, held->log_max };
 	batch->bytes += (size_t)got;
 	stream->sent += (uint64_t)got;
 	link->in_flight += (uint64_t)got;
 	if (batch->count == BATCH_ITEMS || batch->bytes >= BATCH_BYTES)
 		send_batch(link, batch);
 	return stream->sent < stream->size && (uint64_t)got == size;
+}
+
+/* --- what won't be kept, while its job runs --- */
+
+static void begin_passing(struct link *link, struct held *held)
+{
+	held->over = true;
+	for (int number = 0; number < 2; number++)
+		held->streams[number].passed = held->streams[number].sent;
+	if (!ev_is_active(&link->passing)) {
+		ev_timer_set(&link->passing, PASSING_S, 0.);
+		ev_timer_start(link->loop, &link->passing);
+	}
+}
+
+/* The newest of a stream, from the beginning of a line if something before it is passed over. */
+static bool pass_some(struct link *link, struct held *held, int number, struct rec_output *item)
+{
+	struct stream *stream = &held->streams[number];
+	struct stat info;
+	uint64_t from = stream->passed, size;
+	const uint8_t *line;
+	uint8_t *data;
+	ssize_t got;
+
+	if (!open_stream(link, held, number) || fstat(stream->fd, &info) < 0 || (uint64_t)info.st_size <= from)
+		return false;
+	size = (uint64_t)info.st_size;
+	from = size - from > PASSING_SIZE ? size - PASSING_SIZE : from;
+	data = arena_alloc(&link->arena, PASSING_SIZE);
+	got = pread(stream->fd, data, (size_t)(size - from), (off_t)from);
+	if (got <= 0)
+		return false;
+	line = from > stream->passed ? memchr(data, '\n', (size_t)got - 1) : NULL;
+	size = line ? (size_t)(line + 1 - data) : 0;
+	stream->passed = from + (uint64_t)got;
+	*item = (struct rec_output){
+		.job = held->job, .epoch = held->epoch, .run = held->run, .stream = (uint64_t)number + 1,
+		.offset = from + size, .wall_ms = clock_wall_ms(), .data = slice_make(data + size, (size_t)got - size),
+	};
+	return true;
+}
+
+static void passing_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct link *link = timer->data;
+	bool any = false;
+
+	(void)events;
+	for (struct held *held = link->first; held; held = held->next) {
+		struct rec_output items[2];
+		struct msg_output msg = { .passing = { items, 0 } };
+
+		if (!held->over || held->phase != PHASE_RUNNING)
+			continue;
+		any = true;
+		if (!link->welcome || conn_queued(link->conn) > PASSING_QUEUE)
+			continue;
+		arena_reset(&link->arena);
+		for (int number = 0; number < 2; number++)
+			msg.passing.n += pass_some(link, held, number, &items[msg.passing.n]);
+		if (msg.passing.n > 0)
+			conn_send(link->conn, OP_OUTPUT, &msg);
+	}
+	if (any) {
+		ev_timer_set(timer, PASSING_S, 0.);
+		ev_timer_start(loop, timer);
+	}
 }
 
 static bool window_open(const struct link *link)
@@ -215,9 +321,18 @@ static bool ship_some(struct link *link, struct held *held, struct batch *batch)
 			return true;
 		if (held->phase == PHASE_RUNNING && room_of(held) > 0)
 			watch(link, held, number);
+		else if (held->phase == PHASE_RUNNING && !held->over)
+			begin_passing(link, held);
 		more |= ship_piece(link, held, number, batch);
 	}
 	return more;
+}
+
+/* One of which an earlier link had sent everything is forgotten here: no credit will come. */
+static void settle(struct link *link, struct held *held)
+{
+	link_settle(link, held);
+	held_forget_if_done(link, held);
 }
 
 void ship_pump(struct link *link)
@@ -228,7 +343,7 @@ void ship_pump(struct link *link)
 
 	if (!link->welcome || !link->ship_first)
 		return;
-	batch.count = 0;
+	batch.count = batch.bound_count = 0;
 	batch.bytes = 0;
 	arena_reset(&link->arena);
 	while (link->ship_first && window_open(link)) {
@@ -246,7 +361,7 @@ void ship_pump(struct link *link)
 		if (ship_some(link, held, &batch))
 			enqueue(link, held);
 		else
-			link_settle(link, held);
+			settle(link, held);
 	}
 	send_batch(link, &batch);
 }
@@ -348,6 +463,34 @@ void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2])
 		enqueue(link, held);
 }
 
+/* Its keeper takes more of it, and keeps less. */
+static void tell_room(struct link *link, const struct held *held)
+{
+	const struct ipc_room room = {
+		.job = held->job, .epoch = held->epoch, .synced = { held->streams[0].synced, held->streams[1].synced },
+	};
+
+	ipc_put(&link->keeper, IPC_ROOM, &room, sizeof(room));
+}
+
+void ship_again(struct link *link, const struct rec_credit *credit)
+{
+	struct held *held = held_find(link, credit->job, credit->epoch);
+	struct stream *stream;
+	uint64_t offset;
+
+	if (!held || credit->stream < 1 || credit->stream > 2)
+		return;
+	stream = &held->streams[credit->stream - 1];
+	/* What is synced has been; a master that says less has only forgotten where it was. */
+	offset = credit->offset > stream->synced ? credit->offset : stream->synced;
+	if (offset >= stream->sent)
+		return;
+	link->in_flight -= stream->sent - stream->received;
+	stream->sent = stream->received = offset;
+	enqueue(link, held);
+}
+
 void ship_credit(struct link *link, const struct rec_credit *credit)
 {
 	struct held *held = held_find(link, credit->job, credit->epoch);
@@ -364,8 +507,11 @@ void ship_credit(struct link *link, const struct rec_credit *credit)
 			stream->sent = stream->received;
 		link->in_flight += stream->sent - stream->received;
 	}
-	if (credit->synced && credit->offset > stream->synced)
+	if (credit->synced && credit->offset > stream->synced) {
 		stream->synced = credit->offset;
+		if (held->log_max == LOG_LOSSLESS && held->phase == PHASE_RUNNING)
+			tell_room(link, held);
+	}
 	/* Its end may have waited for this. */
 	if (held->phase == PHASE_ENDED && !ship_sent(held))
 		enqueue(link, held);
@@ -429,7 +575,8 @@ bool ship_open(struct link *link, struct error *error)
 	ev_io_init(&link->watch_read, watch_cb, link->inotify_fd, EV_READ);
 	ev_timer_init(&link->young_timer, young_cb, 0., 0.);
 	ev_timer_init(&link->coalesce, coalesce_cb, 0., 0.);
-	link->watch_read.data = link->young_timer.data = link->coalesce.data = link;
+	ev_timer_init(&link->passing, passing_cb, 0., 0.);
+	link->passing.data = link->watch_read.data = link->young_timer.data = link->coalesce.data = link;
 	ev_io_start(link->loop, &link->watch_read);
 	return true;
 }

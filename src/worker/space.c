@@ -98,6 +98,9 @@ void space_forget(struct space *space)
 		close(space->out_fd);
 	if (space->err_fd >= 0)
 		close(space->err_fd);
+	for (int i = 0; i < 2; i++)
+		if (space->pipe_fds[i] >= 0)
+			close(space->pipe_fds[i]);
 	mem_free(space);
 }
 
@@ -195,7 +198,7 @@ static struct space *space_new(uint64_t id)
 	struct space *space = mem_zalloc(sizeof(*space));
 
 	space->id = id;
-	space->dir_fd = space->out_fd = space->err_fd = -1;
+	space->dir_fd = space->out_fd = space->err_fd = space->pipe_fds[0] = space->pipe_fds[1] = -1;
 	return space;
 }
 
@@ -275,6 +278,50 @@ failed:
 	space_forget(space);
 	errno = -result;
 	return NULL;
+}
+
+static const char *const pipe_suffixes[2] = { ".out.pipe", ".err.pipe" };
+
+int space_open_pipes(struct spaces *spaces, struct space *space, bool make)
+{
+	const int files[2] = { space->out_fd, space->err_fd };
+	char name[NAME_SIZE];
+
+	for (int i = 0; i < 2; i++) {
+		name_of(space->id, pipe_suffixes[i], name);
+		if (make && mkfifoat(spaces->fd, name, 0600) < 0 && errno != EEXIST)
+			return -errno;
+		space->pipe_fds[i] = openat(spaces->fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+		/* What is spliced says where it goes. */
+		if (space->pipe_fds[i] < 0 || fcntl(files[i], F_SETFL, 0) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int space_open_pipe_end(struct spaces *spaces, const struct space *space, int stream)
+{
+	char name[NAME_SIZE];
+	int fd;
+
+	name_of(space->id, pipe_suffixes[stream], name);
+	/* For both ways, so that a job whose keeper and link are gone waits instead of being killed by SIGPIPE. */
+	fd = openat(spaces->fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+void space_close_pipes(struct spaces *spaces, struct space *space)
+{
+	char name[NAME_SIZE];
+
+	for (int i = 0; i < 2; i++) {
+		if (space->pipe_fds[i] < 0)
+			continue;
+		close(space->pipe_fds[i]);
+		space->pipe_fds[i] = -1;
+		name_of(space->id, pipe_suffixes[i], name);
+		unlinkat(spaces->fd, name, 0);
+	}
 }
 
 /* *plain becomes false when it isn't as it was made: then it serves nobody else. */

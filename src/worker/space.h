@@ -17,6 +17,7 @@ struct space {
 	int64_t clean_ns;                /* change time of the directory when it was last known to be empty */
 	int64_t taken_ns;                /* by the coarse wall clock, as change times are */
 	bool plain, empty;               /* its files, when their sizes were asked for */
+	int pipe_fds[2];                 /* drain.h: what a lossless attempt writes comes through these; else -1 */
 	struct space *next;              /* among the free ones */
 };
 
@@ -31,6 +32,13 @@ struct space *space_claim(struct spaces *spaces, uint64_t id);
 void spaces_sweep(struct spaces *spaces);
 
 struct space *space_take(struct spaces *spaces);         /* NULL: errno says why */
+/*
+ * Named pipes in front of its files, attempts/N.out.pipe and N.err.pipe: made, or found again. Ours are opened for both
+ * ways, so that they outlive every writer. 0 or -errno.
+ */
+int space_open_pipes(struct spaces *spaces, struct space *space, bool make);
+int space_open_pipe_end(struct spaces *spaces, const struct space *space, int stream);   /* a job's; or -errno */
+void space_close_pipes(struct spaces *spaces, struct space *space);                      /* and removes them */
 /* When nobody writes to it any more. */
 void space_sizes(struct space *space, uint64_t ret_sizes[2]);
 /*

@@ -24,6 +24,7 @@ struct spool_started {
 	int64_t begun_ns;                /* monotonic */
 	int64_t wall_ms;
 	uint64_t dies;                   /* with its keeper; records of before this was known end in front of it */
+	uint64_t log_max;                /* likewise */
 };
 
 struct spool_asks {                      /* behind SPOOL_STARTED, of one that takes more than a slot */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The output of lossless jobs. They write into pipes; what comes is moved into the files of their space while less than
+ * LOG_SPOOL bytes of a stream aren't on the master's disk, and what is there is given back as holes. Then a pipe fills and
+ * the job waits. It is moved by splice: the bytes are in the pipe or in the file, never in a process that may die, and
+ * nothing of them is looked at. The pipes have names, and the job holds both ends: it notices neither that a keeper dies
+ * nor that the next one comes.
+ */
+#include "worker/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "proto/limits.h"
+
+#define PIECE    ((size_t)65536)
+#define AT_ONCE  16                      /* pieces before others have their turn */
+#define BLOCK    UINT64_C(4096)
+#define AGAIN_NS NS_PER_S
+
+static int file_of(const struct attempt *attempt, int stream)
+{
+	return stream == 0 ? attempt->space->out_fd : attempt->space->err_fd;
+}
+
+int drain_begin(struct keeper *keeper, struct attempt *attempt, int ret_fds[2])
+{
+	int result = space_open_pipes(keeper->spaces, attempt->space, true);
+
+	keeper->piped++;
+	ret_fds[0] = ret_fds[1] = -1;
+	for (int i = 0; i < 2 && result == 0; i++) {
+		ret_fds[i] = space_open_pipe_end(keeper->spaces, attempt->space, i);
+		result = ret_fds[i] < 0 ? ret_fds[i] : 0;
+	}
+	return result;
+}
+
+void drain_claim(struct keeper *keeper, struct attempt *attempt)
+{
+	int result = space_open_pipes(keeper->spaces, attempt->space, false);
+
+	keeper->piped++;
+	if (result < 0)
+		log_warn("the pipes of job %" PRIu64 " can't be opened: %s", attempt->job, strerror(-result));
+	for (int i = 0; i < 2; i++) {
+		int fd = file_of(attempt, i);
+		struct stat info;
+		off_t data;
+
+		if (fstat(fd, &info) < 0)
+			continue;
+		attempt->drained[i] = (uint64_t)info.st_size;
+		/* What was given back as a hole is on the master's disk. */
+		data = lseek(fd, 0, SEEK_DATA);
+		attempt->synced[i] = data < 0 ? attempt->drained[i] : (uint64_t)data;
+	}
+}
+
+bool drain_wants(const struct keeper *keeper, const struct attempt *attempt, int stream)
+{
+	return attempt->space && attempt->space->pipe_fds[stream] >= 0 && attempt->drain_ns <= keeper->now_ns &&
+	       attempt->drained[stream] - attempt->synced[stream] < LIMIT_LOG_SPOOL;
+}
+
+/* The bytes that were moved; 0 when there are none; or -errno. */
+static ssize_t move(struct attempt *attempt, int stream, size_t most)
+{
+	off_t at = (off_t)attempt->drained[stream];
+	ssize_t moved = splice(attempt->space->pipe_fds[stream], NULL, file_of(attempt, stream), &at, most, SPLICE_F_NONBLOCK);
+
+	if (moved < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	attempt->drained[stream] += (uint64_t)moved;
+	return moved;
+}
+
+/* The job waits; nothing is lost. */
+static void no_room(struct keeper *keeper, struct attempt *attempt, ssize_t result)
+{
+	if (attempt->drain_ns == 0)
+		log_error("the output of job %" PRIu64 ", which is lossless, can't be written: %s; it waits", attempt->job,
+			  strerror((int)-result));
+	attempt->drain_ns = keeper->now_ns + AGAIN_NS;
+}
+
+void drain_some(struct keeper *keeper, struct attempt *attempt, int stream)
+{
+	for (int i = 0; i < AT_ONCE && drain_wants(keeper, attempt, stream); i++) {
+		ssize_t moved = move(attempt, stream, PIECE);
+
+		if (moved < 0)
+			no_room(keeper, attempt, moved);
+		if (moved <= 0)
+			return;
+	}
+}
+
+bool drain_end(struct keeper *keeper, struct attempt *attempt)
+{
+	if (!attempt->space || attempt->space->pipe_fds[0] < 0)
+		return true;
+	if (attempt->drain_ns > keeper->now_ns)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		ssize_t moved;
+
+		do
+			moved = move(attempt, i, PIECE);
+		while (moved > 0);
+		if (moved < 0) {
+			no_room(keeper, attempt, moved);
+			return false;
+		}
+	}
+	space_close_pipes(keeper->spaces, attempt->space);
+	keeper->piped--;
+	return true;
+}
+
+void drain_room(struct keeper *keeper, const struct ipc_room *room)
+{
+	struct ledger_entry *entry = ledger_find(keeper->ledger, room->job, room->epoch);
+	struct attempt *attempt = entry ? entry->owner : NULL;
+
+	if (!attempt || !attempt->space || attempt->space->pipe_fds[0] < 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		uint64_t synced = room->synced[i] < attempt->drained[i] ? room->synced[i] : attempt->drained[i];
+
+		if (synced <= attempt->synced[i])
+			continue;
+		attempt->synced[i] = synced;
+		/* Where a file system makes no holes the file grows, and that is all. */
+		(void)!fallocate(file_of(attempt, i), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+				 (off_t)(synced / BLOCK * BLOCK));
+	}
+}
+
+int64_t drain_due(const struct keeper *keeper)
+{
+	int64_t due_ns = TIME_NEVER;
+
+	for (const struct attempt *attempt = keeper->piped > 0 ? keeper->first : NULL; attempt; attempt = attempt->next)
+		if (attempt->drain_ns > keeper->now_ns && attempt->drain_ns < due_ns)
+			due_ns = attempt->drain_ns;
+	return due_ns;
+}
