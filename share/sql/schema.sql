@@ -138,6 +138,7 @@ CREATE TABLE submit_key (
 	submit_key BLOB NOT NULL, -- 16 bytes
 	run INTEGER NOT NULL,
 	digest BLOB NOT NULL, -- SHA-256 of the content
+	by_run INTEGER NOT NULL, -- the run whose job submitted it; 0: a person did
 	PRIMARY KEY (principal, submit_key)
 ) STRICT, WITHOUT ROWID;
 

@@ -100,26 +100,26 @@ const char *place_path(const struct place *place, const char *name, char out[PAT
 }
 
 /* The address of the socket, through the directory's descriptor when its path doesn't fit. */
-static void socket_address(const struct place *place, int dir_fd, struct sockaddr_un *ret_address)
+static void socket_address(const char *dir, const char *name, int dir_fd, struct sockaddr_un *ret_address)
 {
 	const size_t size = sizeof(ret_address->sun_path);
 	int len;
 
 	memset(ret_address, 0, sizeof(*ret_address));
 	ret_address->sun_family = AF_UNIX;
-	len = snprintf(ret_address->sun_path, size, "%s/%s", place->dir, SOCKET_NAME);
+	len = snprintf(ret_address->sun_path, size, "%s/%s", dir, name);
 	if (len < 0 || (size_t)len >= size)
-		snprintf(ret_address->sun_path, size, "/proc/self/fd/%d/%s", dir_fd, SOCKET_NAME);
+		snprintf(ret_address->sun_path, size, "/proc/self/fd/%d/%s", dir_fd, name);
 }
 
-static int open_dir(const struct place *place)
+static int open_dir(const char *dir)
 {
-	int result = io_check_private_dir(place->dir);
+	int result = io_check_private_dir(dir);
 	int fd;
 
 	if (result < 0)
 		return result;
-	fd = open(place->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd >= 0 ? fd : -errno;
 }
 
@@ -139,28 +139,28 @@ static int connect_to(const struct sockaddr_un *address, int *ret_fd)
 	return result;
 }
 
-int place_socket_connect(const struct place *place, int *ret_fd)
+int place_connect_in(const char *dir, const char *name, int *ret_fd)
 {
 	struct sockaddr_un address;
-	int dir_fd = open_dir(place);
+	int dir_fd = open_dir(dir);
 	int result;
 
 	if (dir_fd < 0)
 		return dir_fd;
-	socket_address(place, dir_fd, &address);
+	socket_address(dir, name, dir_fd, &address);
 	result = connect_to(&address, ret_fd);
 	close(dir_fd);
 	return result;
 }
 
 /* 0 when there is none any more; -EADDRINUSE when somebody answers. */
-static int remove_stale(int dir_fd, const struct sockaddr_un *address)
+static int remove_stale(int dir_fd, const char *name, const struct sockaddr_un *address)
 {
 	struct stat info;
 	int fd;
 	int result;
 
-	if (fstatat(dir_fd, SOCKET_NAME, &info, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	/* Connecting to a plain file is refused too: never delete one for that. */
 	if (!S_ISSOCK(info.st_mode))
@@ -171,12 +171,12 @@ static int remove_stale(int dir_fd, const struct sockaddr_un *address)
 	/* A full backlog (-EAGAIN) is a master, too. */
 	if (result != -ECONNREFUSED)
 		return result == 0 || result == -EAGAIN ? -EADDRINUSE : result;
-	return unlinkat(dir_fd, SOCKET_NAME, 0) == 0 ? 0 : -errno;
+	return unlinkat(dir_fd, name, 0) == 0 ? 0 : -errno;
 }
 
-static int listen_at(int dir_fd, const struct sockaddr_un *address, int *ret_fd)
+static int listen_at(int dir_fd, const char *name, const struct sockaddr_un *address, int *ret_fd)
 {
-	int result = remove_stale(dir_fd, address);
+	int result = remove_stale(dir_fd, name, address);
 	int fd;
 
 	if (result < 0)
@@ -195,10 +195,10 @@ static int listen_at(int dir_fd, const struct sockaddr_un *address, int *ret_fd)
 	return result;
 }
 
-int place_socket_listen(const struct place *place, int *ret_fd)
+int place_listen_in(const char *dir, const char *name, int *ret_fd)
 {
 	struct sockaddr_un address;
-	int dir_fd = open_dir(place);
+	int dir_fd = open_dir(dir);
 	int result;
 
 	if (dir_fd < 0)
@@ -207,9 +207,19 @@ int place_socket_listen(const struct place *place, int *ret_fd)
 	if (flock(dir_fd, LOCK_EX | LOCK_NB) < 0) {
 		result = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
 	} else {
-		socket_address(place, dir_fd, &address);
-		result = listen_at(dir_fd, &address, ret_fd);
+		socket_address(dir, name, dir_fd, &address);
+		result = listen_at(dir_fd, name, &address, ret_fd);
 	}
 	close(dir_fd);
 	return result;
+}
+
+int place_socket_connect(const struct place *place, int *ret_fd)
+{
+	return place_connect_in(place->dir, SOCKET_NAME, ret_fd);
+}
+
+int place_socket_listen(const struct place *place, int *ret_fd)
+{
+	return place_listen_in(place->dir, SOCKET_NAME, ret_fd);
 }

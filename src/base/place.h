@@ -31,5 +31,8 @@ const char *place_path(const struct place *place, const char *name, char out[PAT
  */
 int place_socket_connect(const struct place *place, int *ret_fd);
 int place_socket_listen(const struct place *place, int *ret_fd);
+/* The same for another socket in a directory that is ours alone. */
+int place_connect_in(const char *dir, const char *name, int *ret_fd);
+int place_listen_in(const char *dir, const char *name, int *ret_fd);
 
 #endif

@@ -12,13 +12,22 @@
 
 #define RETRY_FIRST_MS 50
 #define RETRY_LONGEST_MS 1000
+#define IN_JOB_MS 30000                  /* a master and a link that start again take less */
 #define ANSWER_MS 60000                  /* a master that takes longer is stopped, or its disk is full */
 
-enum err cli_connect(struct cli *cli)
+static enum err connect_once(struct cli *cli)
 {
 	if (cli->client != NULL)
 		return ERR_NONE;
+	if (cli->settings.socket != NULL)
+		return client_open_job(cli->settings.socket, cli->settings.token, &cli->client, &cli->error);
 	return client_open(&cli->place, &cli->client, &cli->error);
+}
+
+/* A job has nobody beside it who would start the master, or try again: it waits for a while. */
+enum err cli_connect(struct cli *cli)
+{
+	return cli->settings.socket != NULL && cli->client == NULL ? cli_reconnect(cli, IN_JOB_MS) : connect_once(cli);
 }
 
 enum err cli_catch_signals(struct cli *cli)
@@ -88,7 +97,7 @@ enum err cli_reconnect(struct cli *cli, int64_t for_ms)
 	for (;;) {
 		struct error last;
 
-		err = cli_connect(cli);
+		err = connect_once(cli);
 		if (!err_again(err) || clock_mono_ns() >= until)
 			return err;
 		last = cli->error;
@@ -206,7 +215,7 @@ enum err cli_query(struct cli *cli, struct msg_query query, struct arena *arena,
 enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struct rec_run_row *ret)
 {
 	struct msg_snapshot snapshot;
-	enum err err = cli_query(cli, (struct msg_query){ .what = QUERY_RUNS, .cursor = run + 1, .limit = 1 },
+	enum err err = cli_query(cli, (struct msg_query){ .what = QUERY_RUNS, .run = run, .cursor = run + 1, .limit = 1 },
 				 arena, &snapshot);
 
 	for (size_t i = 0; err == ERR_NONE && i < snapshot.runs.n; i++) {
@@ -276,11 +285,17 @@ enum err cli_query_jobs(struct cli *cli, uint64_t run, size_t limit, struct aren
 static enum err select_last(struct cli *cli, uint64_t *ret_run)
 {
 	struct arena arena = { 0 };
-	struct msg_snapshot snapshot;
+	struct msg_snapshot snapshot = { 0 };
+	struct msg_query query = { .what = QUERY_RUNS, .limit = 1 };
 	enum err err = cli_connect(cli);
 
-	if (err == ERR_NONE)
-		err = cli_query(cli, (struct msg_query){ .what = QUERY_RUNS, .limit = 1 }, &arena, &snapshot);
+	/* A job gets pages without rows, too: the runs of others are left out. */
+	while (err == ERR_NONE && snapshot.runs.n == 0) {
+		err = cli_query(cli, query, &arena, &snapshot);
+		query.cursor = snapshot.cursor;
+		if (query.cursor == 0)
+			break;
+	}
 	if (err == ERR_NONE && snapshot.runs.n == 0) {
 		err = error_set(&cli->error, ERR_NOT_FOUND, "there is no run yet");
 		error_next(&cli->error, "titan run -e \"hello; hello='echo hello'\"");

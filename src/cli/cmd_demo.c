@@ -135,6 +135,7 @@ int cmd_demo(struct cli *cli)
 	enum err err = cli_catch_signals(cli);
 
 	cli->settings.style = STYLE_HUMAN;
+	cli->settings.socket = NULL;     /* its cluster is its own, wherever it runs */
 	if (err == ERR_NONE)
 		err = play(&demo);
 	client_close(cli->client);

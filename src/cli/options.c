@@ -162,6 +162,17 @@ static enum err read_style(const struct invocation *invocation, struct settings 
 	return ERR_NONE;
 }
 
+/* A worker sets both for its jobs, and never TITAN_STATE: who sets that means another cluster. */
+static void read_job_socket(struct settings *settings)
+{
+	const char *socket = getenv("TITAN_SOCKET"), *token = getenv("TITAN_TOKEN"), *state = getenv("TITAN_STATE");
+
+	if (socket == NULL || token == NULL || socket[0] == '\0' || token[0] == '\0' || (state != NULL && state[0] != '\0'))
+		return;
+	settings->socket = socket;
+	settings->token = token;
+}
+
 enum err settings_read(const struct invocation *invocation, struct settings *ret, struct error *error)
 {
 	struct settings settings = { .timeout_ms = -1 };
@@ -171,6 +182,8 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 	enum err err;
 
 	settings.cluster = option_value(invocation, OPT_cluster);
+	if (settings.cluster == NULL)
+		read_job_socket(&settings);
 	if (settings.cluster == NULL)
 		settings.cluster = getenv("TITAN_CLUSTER");
 	if (settings.cluster != NULL && settings.cluster[0] == '\0')

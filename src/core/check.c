@@ -58,7 +58,7 @@ static uint64_t hash_keys(const struct core *core)
 		const struct submit_key *key = value;
 
 		/* A sum: the order of the table depends on how it came to be. */
-		sum += hash_bytes(key->id, sizeof(key->id), key->run) ^
+		sum += hash_bytes(key->id, sizeof(key->id), key->run + (key->by_run << 32)) ^
 		       hash_bytes(key->digest, sizeof(key->digest), 3);
 	}
 	return sum;

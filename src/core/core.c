@@ -53,6 +53,7 @@ static void keys_free(struct core *core)
 	while (name_map_next(&core->keys, &cursor, &name, &value))
 		mem_free(value);
 	name_map_free(&core->keys);
+	map_free(&core->begun);
 }
 
 void core_free(struct core *core)

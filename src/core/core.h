@@ -46,6 +46,10 @@ struct graph_part {
 	uint32_t count;
 };
 
+struct caller {                          /* the attempt that a request comes from; job 0: a person's */
+	uint64_t job, epoch;
+};
+
 struct input_submit {
 	uint64_t principal;
 	struct slice owner;              /* its name */
@@ -59,6 +63,7 @@ struct input_submit {
 	struct slice schedule;           /* a schedule_spec record: no run, but a schedule; or empty */
 	uint64_t into;                   /* the live run that the jobs are added to; 0: a run begins */
 	struct slice_list parents;       /* names of jobs of it: a need of (how many are added) + i is parents[i] */
+	struct caller caller;            /* that the run is begun by; refused unless it is its job's current attempt */
 };
 
 struct input_cancel {

@@ -162,7 +162,9 @@ void spec_rows(struct core *core, const struct run *run, uint32_t from);  /* of 
 enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,
 		  struct error *error);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
-void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run);
+void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run, uint64_t by_run);
+enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
+		      struct error *error);
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
 struct run *run_find(const struct core *core, uint64_t number);

@@ -358,7 +358,9 @@ static enum err load_key(struct core *core, const struct row_submit_key *row, st
 	key_id(id, (uint64_t)row->principal, row->submit_key.data);
 	if (name_map_get(&core->keys, slice_make(id, sizeof(id))))
 		return TRUST(error, "submit_key of run %lld: it is there twice", (long long)row->run);
-	key_add(core, id, row->digest.data, (uint64_t)row->run);
+	if (row->by_run < 0 || row->by_run > row->run)
+		return TRUST(error, "submit_key of run %lld: a later run can't have begun it", (long long)row->run);
+	key_add(core, id, row->digest.data, (uint64_t)row->run, (uint64_t)row->by_run);
 	return ERR_NONE;
 }
 

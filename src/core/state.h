@@ -258,6 +258,7 @@ struct submit_key {
 	uint8_t id[24];                  /* principal, key */
 	uint8_t digest[32];
 	uint64_t run;
+	uint64_t by_run;                 /* whose job submitted it; 0: a person did */
 };
 
 enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE, TIMER_SCHEDULE };
@@ -395,6 +396,7 @@ struct core {
 	struct run *ended_first, *ended_last;
 	struct map pages;                /* serial / PAGE_JOBS to struct page */
 	struct name_map keys;            /* id to struct submit_key */
+	struct map begun;                /* a run that a job submitted to its struct submit_key */
 	uint64_t live_jobs, live_runs;
 	uint64_t counts[STATE_COUNT];
 	uint64_t entered[STATE_COUNT];   /* moves into it; for people */

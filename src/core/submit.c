@@ -14,14 +14,17 @@ void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16])
 	memcpy(id + 8, key, 16);
 }
 
-void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run)
+void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run, uint64_t by_run)
 {
 	struct submit_key *key = mem_alloc(sizeof(*key));
 
 	memcpy(key->id, id, sizeof(key->id));
 	memcpy(key->digest, digest, sizeof(key->digest));
 	key->run = run;
+	key->by_run = by_run;
 	name_map_put(&core->keys, slice_make(key->id, sizeof(key->id)), key);
+	if (by_run != 0)
+		map_put(&core->begun, run, key);
 }
 
 /* first: of what was accepted; 0: not known any more. */
@@ -131,7 +134,7 @@ void spec_rows(struct core *core, const struct run *run, uint32_t from)
 	}
 }
 
-static void key_row(struct core *core, const struct run *run, const struct input_submit *submit)
+static void key_row(struct core *core, const struct run *run, const struct input_submit *submit, uint64_t by_run)
 {
 	struct outbox *outbox = core->outbox;
 	struct row *row = outbox_row(outbox, TABLE_submit_key);
@@ -141,6 +144,7 @@ static void key_row(struct core *core, const struct run *run, const struct input
 		.submit_key = arena_copy(&outbox->arena, slice_make(submit->key, sizeof(submit->key))),
 		.run = (int64_t)run->number,
 		.digest = arena_copy(&outbox->arena, slice_make(submit->digest, sizeof(submit->digest))),
+		.by_run = (int64_t)by_run,
 	};
 }
 
@@ -219,33 +223,69 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 	return ERR_NONE;
 }
 
-static enum err submit_new(struct core *core, const struct core_input *input, const uint8_t id[24],
-			   struct error *error)
+enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
+		      struct error *error)
 {
-	const struct input_submit *submit = &input->submit;
-	struct run *run;
-	uint64_t first = core->next_job;
-	enum err err = submit->into > 0 ? run_grow(core, submit, &run, &first, error) :
-					  submit_run(core, submit, NULL, &run, error);
+	const struct job *job = job_find(core, caller->job);
 
+	if (!job || job->epoch != caller->epoch || !state_holds(job->state))
+		return error_set(error, ERR_STALE, "this attempt is no longer the current one of its job: "
+				 "the job has ended, or was given to a worker again");
+	*ret_run = job->run;
+	return ERR_NONE;
+}
+
+static enum err caller_may_grow(const struct core *core, const struct run *by, uint64_t into, struct error *error)
+{
+	const struct submit_key *key = map_get(&core->begun, into);
+
+	if (into == by->number || (key && key->by_run == by->number))
+		return ERR_NONE;
+	error_set(error, ERR_DENIED, "a job of run %llu may not add jobs to run %llu: only to its own, and to those that its jobs began",
+		  (unsigned long long)by->number, (unsigned long long)into);
+	return error_next(error, "titan run --into self");
+}
+
+/* by: the run whose job this comes from, or NULL. It pays for what its jobs begin, unless they name somebody else. */
+static enum err submit_new(struct core *core, const struct core_input *input, const uint8_t id[24],
+			   const struct run *by, struct error *error)
+{
+	struct input_submit submit = input->submit;
+	uint64_t by_run = by ? by->number : 0, first = core->next_job;
+	struct run *run;
+	enum err err = ERR_NONE;
+
+	if (by && submit.into == 0) {
+		submit.owner = slice_str(by->owner);
+		if (submit.tenant.len == 0)
+			submit.tenant = slice_str(by->tenant->name);
+	} else if (by) {
+		err = caller_may_grow(core, by, submit.into, error);
+	}
+	if (err == ERR_NONE)
+		err = submit.into > 0 ? run_grow(core, &submit, &run, &first, error) :
+					submit_run(core, &submit, NULL, &run, error);
 	if (err != ERR_NONE)
 		return err;
-	key_add(core, id, submit->digest, run->number);
-	key_row(core, run, submit);
+	key_add(core, id, submit.digest, run->number, submit.into > 0 ? 0 : by_run);
+	key_row(core, run, &submit, submit.into > 0 ? 0 : by_run);
 	submit_accepted(core, input, run->number, false, first);
 	return ERR_NONE;
 }
 
 void submit_step(struct core *core, const struct core_input *input)
 {
+	const struct caller *caller = &input->submit.caller;
+	const struct run *by = NULL;
 	const struct submit_key *key;
 	struct error error = { 0 };
 	uint8_t id[24];
-	enum err err;
+	enum err err = caller->job != 0 ? caller_check(core, caller, &by, &error) : ERR_NONE;
 
 	key_id(id, input->submit.principal, input->submit.key);
 	key = name_map_get(&core->keys, slice_make(id, sizeof(id)));
-	err = key ? submit_known(core, input, key, &error) : submit_new(core, input, id, &error);
+	if (err == ERR_NONE)
+		err = key ? submit_known(core, input, key, &error) : submit_new(core, input, id, by, &error);
 	if (err != ERR_NONE)
 		error_send(core, input->conn, input->request, &error, false);
 }

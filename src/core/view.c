@@ -29,6 +29,23 @@ void view_totals(const struct core *core, struct core_totals *ret_totals)
 	*ret_totals = totals;
 }
 
+enum err view_caller(const struct core *core, const struct caller *caller, uint64_t *ret_run, struct error *error)
+{
+	const struct run *run;
+	enum err err = caller_check(core, caller, &run, error);
+
+	if (err == ERR_NONE)
+		*ret_run = run->number;
+	return err;
+}
+
+uint64_t view_begun_by(const struct core *core, uint64_t run)
+{
+	const struct submit_key *key = map_get(&core->begun, run);
+
+	return key ? key->by_run : 0;
+}
+
 bool view_run(const struct core *core, uint64_t number, struct arena *arena, struct rec_run_row *ret_row)
 {
 	const struct run *run = run_find(core, number);

@@ -19,6 +19,10 @@ struct core_totals {
 };
 
 void view_totals(const struct core *core, struct core_totals *ret_totals);
+/* The run of a job that speaks for itself; ERR_STALE unless the attempt is its job's current one. */
+enum err view_caller(const struct core *core, const struct caller *caller, uint64_t *ret_run, struct error *error);
+/* The run whose job submitted this one, ended or not; 0: a person did, or there is no such run. */
+uint64_t view_begun_by(const struct core *core, uint64_t run);
 bool view_run(const struct core *core, uint64_t run, struct arena *arena, struct rec_run_row *ret_row);
 /* The live run with the largest number below the given one (UINT64_MAX to begin); 0 if none. */
 uint64_t view_run_before(const struct core *core, uint64_t run);

@@ -108,6 +108,7 @@ static enum err on_query(struct incoming_frame *in)
 	query->run = msg.run;
 	query->cursor = msg.cursor;
 	query->limit = msg.limit;
+	query->scoped = in->session->caller.job != 0;
 	query->job_len = msg.job.len;
 	if (msg.job.len > 0)
 		memcpy(query->job, msg.job.data, msg.job.len);
@@ -332,6 +333,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_STARTED] = on_started,
 	[OP_DONE] = on_done,
 	[OP_OUTPUT] = on_output,
+	[OP_RELAY] = on_relay,
 };
 
 enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error)
@@ -344,6 +346,7 @@ enum err dispatch_frame(struct session *session, const struct frame *frame, stru
 	};
 	const struct shape *shape = message_shape(frame->opcode);
 	enum opcode op = (enum opcode)frame->opcode;
+	bool refused = false;
 	enum err err;
 
 	if (!shape)
@@ -355,9 +358,13 @@ enum err dispatch_frame(struct session *session, const struct frame *frame, stru
 	/* HELLO says what the sender is; it is the same row for both kinds. */
 	if (!message_allowed(op, session->stage == SESSION_NEW ? PEER_CLIENT : session->kind, session->role))
 		return error_set(error, ERR_DENIED, "%s isn't for this connection to send", shape->name);
+	if (session->caller.job != 0 && shape->role == ROLE_WORKER)
+		return error_set(error, ERR_DENIED, "%s isn't for a job to send", shape->name);
 	if (!handlers[op])
 		return error_set(error, ERR_NOT_EXPECTED, "%s isn't for a master", shape->name);
-	err = handlers[op](&in);
+	err = session->caller.job != 0 ? scope_check(&in, op, &refused) : ERR_NONE;
+	if (err == ERR_NONE && !refused)
+		err = handlers[op](&in);
 	if (err == ERR_NONE && in.master->inbox.bytes > INBOX_BYTES_MAX) {
 		session_pause(session, PAUSE_INBOX, true);
 		in.master->inbox_was_full = true;

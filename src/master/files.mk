@@ -30,7 +30,9 @@ master_sources = \
 	src/master/publish.c \
 	src/master/query.c \
 	src/master/query_share.c \
+	src/master/relay.c \
 	src/master/reveal.c \
+	src/master/scope.c \
 	src/master/serials.c \
 	src/master/session.c \
 	src/master/squeeze.c \

@@ -54,6 +54,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.schedule = keep(in, buf_slice(&upload->schedule)),
 		.into = upload->into,
 		.parents = slice_list_copy(&master->inbox.arena, upload->parents),
+		.caller = in->session->caller,
 	};
 	memcpy(input->submit.key, upload->key, sizeof(input->submit.key));
 	memcpy(input->submit.digest, digest, sizeof(input->submit.digest));

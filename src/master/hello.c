@@ -30,13 +30,14 @@ static void welcome_client(struct session *session)
 		.turn = master->pipeline.durable,
 		.heartbeat_ms = (uint64_t)master->options.heartbeat_ms,
 		.lease_ms = (uint64_t)master->options.lease_ms,
-		.role = ROLE_ADMIN,
+		.role = session->caller.job != 0 ? ROLE_SUBMITTER : ROLE_ADMIN,
 		.pid = (uint64_t)getpid(),
 	};
 
 	view_totals(master->core, &totals);
 	welcome.generation = totals.generation;
 	welcome.boot = totals.boot;
+	/* A job's is narrowed further, by scope_check. */
 	session->role = ROLE_ADMIN;
 	open_session(session);
 	session_send(session, OP_WELCOME, &welcome);
@@ -96,6 +97,8 @@ enum err on_hello(struct incoming_frame *in)
 	if (msg.kind != PEER_CLIENT && msg.kind != PEER_WORKER)
 		return error_set(in->error, ERR_INVALID, "HELLO of an unknown kind of peer: %llu",
 				 (unsigned long long)msg.kind);
+	if (session->caller.job != 0 && msg.kind != PEER_CLIENT)
+		return error_set(in->error, ERR_DENIED, "a job can't be a worker of its own cluster over its worker's connection");
 	session->kind = (enum peer_kind)msg.kind;
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX);
 	if (session->kind == PEER_CLIENT) {

@@ -43,6 +43,8 @@ struct session {
 	enum peer_kind kind;
 	enum role role;
 	unsigned uid;
+	struct caller caller;            /* the attempt whose it is; job 0: a person's, or a worker's */
+	uint64_t own_run;                /* of that attempt */
 	unsigned paused;                 /* bits of enum pause_why */
 	bool closing;
 	size_t unrevealed;               /* bytes for it in turns that aren't durable yet */
@@ -93,6 +95,7 @@ struct query {
 	uint64_t run, cursor, limit;
 	bool of_sub;                     /* a page of the subscription with this id */
 	bool live_only;                  /* RUNS: those in memory, below the cursor */
+	bool scoped;                     /* RUNS: those that the asker, a job, may see */
 	enum act_verb verb;              /* of an act on a run that has left memory */
 	uint64_t value;
 	size_t job_len;
@@ -147,6 +150,7 @@ struct master {
 	size_t awaited;                  /* turns in it that somebody waits for */
 	struct master_turn *pool;
 	struct publisher *publisher;
+	struct relay *relays;            /* connections of jobs */
 	struct arena scratch;            /* of the turn that is being decided */
 	struct now now;                  /* of it */
 
@@ -181,6 +185,7 @@ void reveal_send(struct master *master, struct master_turn *turn);
 
 /* session.c */
 void session_accept_cb(int fd, void *owner);
+void session_accept(struct master *master, int fd, const struct caller *caller);         /* caller: job 0 if none */
 struct session *session_find(const struct master *master, uint64_t id);  /* NULL when it is gone */
 void session_pause(struct session *session, enum pause_why why, bool pause);
 void session_log_reads(struct session *session);        /* pause or not, by what it asked and has to take */
@@ -239,6 +244,13 @@ void serials_begin(struct serials *serials, const struct store_query *specs, uin
 /* What is asked never falls. UINT64_MAX: there is no such job. */
 uint64_t serials_of(struct serials *serials, uint64_t index);
 bool serials_index(struct serials *serials, uint64_t job, uint64_t *ret_index);
+
+/* relay.c */
+void relay_forget(struct master *master, uint64_t conn);         /* those that came over this connection of a worker */
+void relay_free_all(struct master *master);
+
+/* scope.c */
+bool scope_has_run(const struct session *session, uint64_t run);         /* of a job's connection */
 
 /* history.c */
 void history_ask(struct master *master, struct query *query);    /* takes it over; RUNS comes back with found set */

@@ -388,6 +388,7 @@ static void finish(struct master *master)
 	publisher_free(master->publisher);
 	arena_free(&master->scratch);
 	if (master->loop) {
+		relay_free_all(master);
 		conn_set_free(master->conns);
 		if (master->clock_fd >= 0)
 			close(master->clock_fd);

@@ -383,9 +383,11 @@ static void run_live_runs(struct master *master, struct master_turn *turn, struc
 static void run_runs(struct master *master, struct master_turn *turn, struct query *query)
 {
 	const struct store_query *found = query->found;
+	const struct session *asker = query->scoped ? session_find(master, query->conn) : NULL;
 	struct page page;
 	struct rec_run_row row;
 	uint64_t cursor = 0;
+	size_t seen = 0;
 
 	if (query->live_only) {
 		run_live_runs(master, turn, query);
@@ -396,18 +398,22 @@ static void run_runs(struct master *master, struct master_turn *turn, struct que
 		return;
 	}
 	page_begin(&page, &master->scratch, query);
-	for (size_t i = 0; i < found->row_count; i++) {
-		if (!stored_run(master, &found->rows[i].run, &row)) {
+	for (; seen < found->row_count; seen++) {
+		cursor = (uint64_t)found->rows[seen].run.run;
+		if (asker && !scope_has_run(asker, cursor))
+			continue;
+		if (!stored_run(master, &found->rows[seen].run, &row)) {
 			history_free_answer(query->found);
 			query->found = NULL;
 			history_ask(master, query);
 			return;
 		}
-		if (!page_add_run(&page, &row))
+		if (!page_add_run(&page, &row)) {
+			cursor++;
 			break;
-		cursor = row.run;
+		}
 	}
-	if (page.snapshot.runs.n == found->row_count && found->row_count < page.limit)
+	if (seen == found->row_count && found->row_count < page.limit)
 		cursor = 0;
 	if (query->of_sub && query->run)
 		cursor = 0;                      /* of this one run there is no more */

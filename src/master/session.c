@@ -118,7 +118,9 @@ static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 		return;
 	session->master->stats.frames_in++;
 	if (dispatch_frame(session, frame, &error) != ERR_NONE) {
-		log_warn("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
+		/* A job can do this as often as it likes. */
+		if (session->caller.job == 0)
+			log_warn("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
 		session_fail(session, &error);
 	}
 }
@@ -153,6 +155,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 		master->unauthenticated--;
 	map_remove(&master->sessions, session->id);
 	publish_forget(master, session->id);
+	relay_forget(master, session->id);
 	session_free(session);
 	if (master->end_wanted)
 		master_stay_awake(master);
@@ -217,7 +220,11 @@ static void silent_one_goes(struct master *master)
 
 void session_accept_cb(int fd, void *owner)
 {
-	struct master *master = owner;
+	session_accept(owner, fd, &(struct caller){ 0 });
+}
+
+void session_accept(struct master *master, int fd, const struct caller *caller)
+{
 	struct session *session;
 	struct error error;
 
@@ -230,6 +237,7 @@ void session_accept_cb(int fd, void *owner)
 		silent_one_goes(master);
 	session = mem_zalloc(sizeof(*session));
 	session->master = master;
+	session->caller = *caller;
 	session->id = ++master->next_conn;
 	session->conn = conn_open(master->conns, fd, &session_ops, session);
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX_UNAUTH);

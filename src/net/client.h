@@ -15,6 +15,8 @@ struct client;
 enum err client_open(const struct place *place, struct client **ret_client, struct error *error);
 void client_close(struct client *client);                /* NULL is fine */
 int client_fd(const struct client *client);              /* to poll */
+/* Inside a job: the socket of its worker's link, and the token that says whose job it is. */
+enum err client_open_job(const char *socket, const char *token, struct client **ret_client, struct error *error);
 const struct msg_welcome *client_welcome(const struct client *client);
 uint64_t client_next_id(struct client *client);
 

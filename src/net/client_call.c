@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -72,12 +73,13 @@ static enum err told(const struct incoming *frame, struct error *error)
 	return err;
 }
 
-static enum err greet(struct client *client, int64_t until_ns, struct error *error)
+static enum err greet(struct client *client, const char *token, int64_t until_ns, struct error *error)
 {
 	struct msg_hello hello = {
 		.version = PROTOCOL_VERSION,
 		.kind = PEER_CLIENT,
 		.pid = (uint64_t)getpid(),
+		.token = slice_str(token),
 	};
 	struct incoming frame;
 	int64_t left_ms;
@@ -105,6 +107,15 @@ static enum err greet(struct client *client, int64_t until_ns, struct error *err
 	return ERR_NONE;
 }
 
+static enum err opened(struct client *client, enum err err, struct client **ret_client)
+{
+	if (err != ERR_NONE)
+		client_close(client);
+	else
+		*ret_client = client;
+	return err;
+}
+
 enum err client_open(const struct place *place, struct client **ret_client, struct error *error)
 {
 	struct client *client = mem_zalloc(sizeof(*client));
@@ -115,12 +126,41 @@ enum err client_open(const struct place *place, struct client **ret_client, stru
 	place_path(place, "titan.sock", client->path);
 	err = connect_until(client, place, until_ns, error);
 	if (err == ERR_NONE)
-		err = greet(client, until_ns, error);
-	if (err != ERR_NONE)
-		client_close(client);
-	else
-		*ret_client = client;
-	return err;
+		err = greet(client, NULL, until_ns, error);
+	return opened(client, err, ret_client);
+}
+
+/* The link has a place for each connection of its jobs, so its backlog is never full for long. */
+static enum err connect_job(struct client *client, const char *socket, struct error *error)
+{
+	const char *slash = strrchr(socket, '/');
+	char dir[PATH_MAX];
+	int result = -ENOENT;
+
+	snprintf(client->path, sizeof(client->path), "%s", socket);
+	if (slash && slash > socket && (size_t)(slash - socket) < sizeof(dir)) {
+		memcpy(dir, socket, (size_t)(slash - socket));
+		dir[slash - socket] = '\0';
+		result = place_connect_in(dir, slash + 1, &client->fd);
+	}
+	if (result == 0)
+		return ERR_NONE;
+	if (result == -EAGAIN)
+		return error_set(error, ERR_BUSY, "this job's worker accepts no connection at %s", socket);
+	return error_set(error, ERR_UNREACHABLE, "this job's worker doesn't answer at TITAN_SOCKET, %s: %s", socket,
+			 strerror(-result));
+}
+
+enum err client_open_job(const char *socket, const char *token, struct client **ret_client, struct error *error)
+{
+	struct client *client = mem_zalloc(sizeof(*client));
+	enum err err;
+
+	client->fd = -1;
+	err = connect_job(client, socket, error);
+	if (err == ERR_NONE)
+		err = greet(client, token, clock_mono_ns() + OPEN_MS * NS_PER_MS, error);
+	return opened(client, err, ret_client);
 }
 
 /* The id of a message: the first field of every request and answer. 0 when it has none. */

@@ -2,6 +2,8 @@
 # Kept by tests/list-sources --write.
 
 net_sources = \
+	src/net/channel.c \
+	src/net/channel.h \
 	src/net/client.c \
 	src/net/client.h \
 	src/net/client_call.c \

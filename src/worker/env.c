@@ -14,7 +14,7 @@
 
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define FACTS     5                      /* strings that differ by attempt */
+#define FACTS     6                      /* strings that differ by attempt */
 
 static void add(struct env *env, const char *name, const char *value)
 {
@@ -23,7 +23,7 @@ static void add(struct env *env, const char *name, const char *value)
 	env->base_count++;
 }
 
-void env_init(struct env *env, const char *worker, const char *cluster)
+void env_init(struct env *env, const char *worker, const char *cluster, const char *socket)
 {
 	const char *home = getenv("HOME"), *user = getenv("USER");
 	char number[24];
@@ -42,6 +42,7 @@ void env_init(struct env *env, const char *worker, const char *cluster)
 	add(env, "LANG", "C.UTF-8");
 	add(env, "TITAN_WORKER", worker);
 	add(env, "TITAN_CLUSTER", cluster);
+	add(env, "TITAN_SOCKET", socket);
 }
 
 void env_free(struct env *env)
@@ -77,6 +78,8 @@ static void write_facts(struct buf *out, const struct env_facts *facts)
 	buf_addf(out, "TITAN_EPOCH=%" PRIu64, facts->epoch);
 	buf_add_byte(out, '\0');
 	buf_addf(out, ENV_MARK "%s.%" PRIu64 ".%" PRIu64, facts->mark, facts->job, facts->epoch);
+	buf_add_byte(out, '\0');
+	buf_addf(out, "TITAN_TOKEN=%s", facts->token);
 	buf_add_byte(out, '\0');
 	buf_addf(out, "TMPDIR=%s", facts->dir);
 	buf_add_byte(out, '\0');

@@ -16,6 +16,7 @@ struct env_facts {
 	uint64_t run, job, epoch;
 	const char *dir;                 /* of the attempt; also where temporary files go */
 	const char *mark;                /* of the worker: PREFIX of PREFIX.JOB.EPOCH */
+	const char *token;               /* who it is to the socket */
 };
 
 struct env {
@@ -27,7 +28,8 @@ struct env {
 	const char *path;                /* the search path of the latest */
 };
 
-void env_init(struct env *env, const char *worker, const char *cluster);
+/* socket: the path of the link's, for jobs. */
+void env_init(struct env *env, const char *worker, const char *cluster, const char *socket);
 void env_free(struct env *env);
 /* extra: count strings NAME=value, one behind the other. The list lives until the next call. */
 char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count);

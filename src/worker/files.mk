@@ -5,6 +5,8 @@ worker_sources = \
 	src/worker/attempts.c \
 	src/worker/cage.c \
 	src/worker/cage.h \
+	src/worker/callers.c \
+	src/worker/callers.h \
 	src/worker/drain.c \
 	src/worker/env.c \
 	src/worker/env.h \
@@ -34,6 +36,8 @@ worker_sources = \
 	src/worker/spool.h \
 	src/worker/system.c \
 	src/worker/system.h \
+	src/worker/token.c \
+	src/worker/token.h \
 	src/worker/tree.c \
 	src/worker/tree.h \
 	src/worker/worker.h

@@ -168,8 +168,10 @@ static enum err open_cages(struct keeper *keeper, struct error *error)
 static enum err keeper_open(struct keeper *keeper, struct error *error)
 {
 	struct resource_list offers = { 0 };
+	char socket[PATH_MAX + 16];
 	cpu_set_t cpus;
 	enum err result = open_process(keeper, error);
+	int secret;
 
 	if (!result)
 		result = open_dir(keeper, error);
@@ -194,8 +196,13 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 				 keeper->options->pool);
 	keeper->ledger = ledger_new(keeper->slots);
 	ledger_offer(keeper->ledger, &offers);
-	env_init(&keeper->env, keeper->options->name, keeper->options->place.cluster);
+	snprintf(socket, sizeof(socket), "%s/" TOKEN_SOCKET, keeper->path);
+	env_init(&keeper->env, keeper->options->name, keeper->options->place.cluster, socket);
 	rand_system(keeper->instance, sizeof(keeper->instance));
+	secret = token_secret_open(keeper->dir_fd, keeper->secret);
+	if (secret < 0)
+		return error_system(error, -secret, "the secret of worker %s can't be kept in %s", keeper->options->name,
+				    keeper->path);
 	read_boot_id(keeper->boot_id);
 	return recover_open(keeper, error);
 }

@@ -16,6 +16,7 @@
 #include "worker/ledger.h"
 #include "worker/space.h"
 #include "worker/spool.h"
+#include "worker/token.h"
 #include "worker/tree.h"
 #include "worker/worker.h"
 
@@ -59,6 +60,7 @@ struct keeper {
 	char mark[48];
 	uint8_t boot_id[16];
 	uint8_t instance[16];
+	uint8_t secret[TOKEN_SECRET];
 	uint32_t slots;
 	char offers_text[LIMIT_RESOURCES_TEXT_MAX];      /* NAME=N, with commas between: for the link */
 	struct ledger *ledger;

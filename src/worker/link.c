@@ -53,6 +53,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 	log_warn("the connection to the master is gone%s%s", why ? ": " : "", why ? why->text : "");
 	link->conn = NULL;
 	link->welcome = false;
+	callers_drop(link);
 	buf_clear(&link->started);
 	buf_clear(&link->done);
 	ev_timer_stop(link->loop, &link->heartbeat);
@@ -231,14 +232,17 @@ int link_run(const struct worker_options *options, struct error *error)
 		status = err_exit_status(ERR_USAGE);
 	} else if (!link->loop) {
 		error_set(error, ERR_SYSTEM, "no event loop can be made");
-	} else if (ship_open(link, error)) {
+	} else if (ship_open(link, error) && callers_open(link, error)) {
 		link->conns = conn_set_new(link->loop);
 		loop_init(link);
 		ev_run(link->loop, 0);
+		callers_drop(link);
 		conn_set_free(link->conns);
 		status = 0;
 	}
 	link_free_table(link);
+	if (link->loop)
+		callers_close(link);
 	ship_close(link);
 	ipc_close(&link->keeper);
 	arena_free(&link->arena);

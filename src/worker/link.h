@@ -15,7 +15,9 @@
 #include "base/rand.h"
 #include "net/conn.h"
 #include "worker/ipc.h"
+#include "worker/callers.h"
 #include "worker/system.h"
+#include "worker/token.h"
 #include "worker/worker.h"
 
 struct stream {                          /* one file that an attempt writes */
@@ -84,6 +86,12 @@ struct link {
 	struct ev_io watch_read;
 	struct ev_timer young_timer, coalesce;
 	struct ev_timer passing;         /* while any held is over */
+
+	uint8_t secret[TOKEN_SECRET];
+	struct listener *caller_listener;
+	struct caller_entry *callers;    /* connections of jobs, the newest first */
+	size_t caller_count;
+	uint64_t last_channel;
 };
 
 /* link.c */

@@ -140,6 +140,7 @@ static void on_exited(struct link *link, const struct ipc_exited *exited)
 	held->log_max = exited->log_max;
 	held->done = exited->done;
 	held->acked = exited->acked;
+	callers_end(link, held->job, held->epoch);
 	ship_exited(link, held, exited->sizes);
 	link_settle(link, held);
 }

@@ -157,10 +157,11 @@ void link_frame(struct link *link, const struct frame *frame)
 		struct msg_credit credit;
 		struct msg_heartbeat heartbeat;
 		struct msg_quit quit;
+		struct msg_relay relay;
 		struct msg_error error;
 	} msg;
 	static const uint8_t known[] = { OP_WELCOME, OP_ASSIGN, OP_STOP, OP_RECALL, OP_ACK, OP_CREDIT,
-					 OP_HEARTBEAT, OP_QUIT, OP_ERROR };
+					 OP_HEARTBEAT, OP_QUIT, OP_RELAY, OP_ERROR };
 	struct error error;
 
 	arena_reset(&link->arena);
@@ -198,6 +199,9 @@ void link_frame(struct link *link, const struct frame *frame)
 		break;
 	case OP_HEARTBEAT:
 		link_lease(link, msg.heartbeat.sent_ns);
+		break;
+	case OP_RELAY:
+		callers_relay(link, &msg.relay);
 		break;
 	case OP_QUIT:
 		on_quit(link, &msg.quit);

@@ -21,8 +21,10 @@ e2e_tests = \
 	tests/e2e/full.sh \
 	tests/e2e/graph.sh \
 	tests/e2e/grow.sh \
+	tests/e2e/inside.sh \
 	tests/e2e/kill-master.sh \
 	tests/e2e/labels.sh \
+	tests/e2e/logs-lossless.sh \
 	tests/e2e/logs-packed.sh \
 	tests/e2e/logs.sh \
 	tests/e2e/metrics.sh \

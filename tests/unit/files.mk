@@ -17,6 +17,7 @@ unit_programs = \
 	tests/unit/test_cli_pipeline \
 	tests/unit/test_cli_table \
 	tests/unit/test_core_act \
+	tests/unit/test_core_caller \
 	tests/unit/test_core_edges \
 	tests/unit/test_core_edges_act \
 	tests/unit/test_core_edges_rows \
@@ -50,6 +51,7 @@ unit_programs = \
 	tests/unit/test_master_rough \
 	tests/unit/test_master_upload \
 	tests/unit/test_master_watch \
+	tests/unit/test_net_channel \
 	tests/unit/test_net_client \
 	tests/unit/test_net_conn \
 	tests/unit/test_net_listen \
@@ -120,6 +122,9 @@ tests_unit_test_cli_table_LDADD = $(all_libs)
 
 tests_unit_test_core_act_SOURCES = tests/unit/test_core_act.c
 tests_unit_test_core_act_LDADD = $(core_libs)
+
+tests_unit_test_core_caller_SOURCES = tests/unit/test_core_caller.c
+tests_unit_test_core_caller_LDADD = $(core_libs)
 
 tests_unit_test_core_edges_SOURCES = tests/unit/test_core_edges.c
 tests_unit_test_core_edges_LDADD = $(core_libs)
@@ -219,6 +224,9 @@ tests_unit_test_master_upload_LDADD = $(all_libs)
 
 tests_unit_test_master_watch_SOURCES = tests/unit/test_master_watch.c
 tests_unit_test_master_watch_LDADD = $(all_libs)
+
+tests_unit_test_net_channel_SOURCES = tests/unit/test_net_channel.c
+tests_unit_test_net_channel_LDADD = $(all_libs)
 
 tests_unit_test_net_client_SOURCES = tests/unit/test_net_client.c
 tests_unit_test_net_client_LDADD = $(all_libs)

@@ -10,6 +10,7 @@
 #include "worker/env.h"
 #include "worker/space.h"
 #include "worker/system.h"
+#include "worker/token.h"
 #include "worker/tree.h"
 
 #include "greatest.h"
@@ -28,11 +29,11 @@ static size_t count_of(char *const *list, const char *name)
 TEST env_order_and_precedence(void)
 {
 	static const char extra[] = "PATH=/opt\0HOME=/elsewhere\0TITAN_EPOCH=1\0TITAN_OTHER=x\0TITAN_ITEM=y z\0TITAN_INDEX=1\0A=1\0A=2\0nonsense\0=x";
-	const struct env_facts facts = { .run = 1, .job = UINT64_MAX, .epoch = 3, .dir = "/d", .mark = "m" };
+	const struct env_facts facts = { .run = 1, .job = UINT64_MAX, .epoch = 3, .dir = "/d", .mark = "m", .token = "t" };
 	struct env env;
 	char **list;
 
-	env_init(&env, "w", "c");
+	env_init(&env, "w", "c", "/s");
 	list = env_compose(&env, &facts, extra, 10);
 	ASSERT_STR_EQ("/opt", env.path);
 	ASSERT_EQ(1, count_of(list, "PATH"));
@@ -54,6 +55,57 @@ TEST env_order_and_precedence(void)
 	ASSERT_EQ(1, count_of(list, "TMPDIR"));
 	ASSERT_EQ(0, count_of(list, "A"));
 	env_free(&env);
+	PASS();
+}
+
+TEST tokens_prove_one_attempt(void)
+{
+	uint8_t secret[TOKEN_SECRET] = { 1, 2, 3 }, other[TOKEN_SECRET] = { 1, 2, 4 };
+	char token[TOKEN_TEXT], longer[TOKEN_TEXT + 4];
+	uint64_t job = 0, epoch = 0;
+
+	token_write(secret, UINT64_MAX, UINT64_MAX, token);
+	ASSERT(strlen(token) < TOKEN_TEXT - 1);
+	token_write(secret, 12, 3, token);
+	ASSERT(token_read(secret, slice_str(token), &job, &epoch));
+	ASSERT_EQ(12, job);
+	ASSERT_EQ(3, epoch);
+	ASSERT_FALSE(token_read(other, slice_str(token), &job, &epoch));
+	/* Another's number, another way to write it, a piece of it, more than it. */
+	token[1] = '3';
+	ASSERT_FALSE(token_read(secret, slice_str(token), &job, &epoch));
+	token[1] = '2';
+	snprintf(longer, sizeof(longer), "0%s", token);
+	ASSERT_FALSE(token_read(secret, slice_str(longer), &job, &epoch));
+	ASSERT_FALSE(token_read(secret, slice_make(token, strlen(token) - 1), &job, &epoch));
+	snprintf(longer, sizeof(longer), "%s0", token);
+	ASSERT_FALSE(token_read(secret, slice_str(longer), &job, &epoch));
+	ASSERT_FALSE(token_read(secret, slice_str(""), &job, &epoch));
+	ASSERT_FALSE(token_read(secret, slice_str("."), &job, &epoch));
+	ASSERT_FALSE(token_read(secret, slice_str("12.3"), &job, &epoch));
+	PASS();
+}
+
+TEST the_secret_is_made_once(void)
+{
+	char dir[] = "/tmp/titan-secret-XXXXXX";
+	uint8_t first[TOKEN_SECRET], second[TOKEN_SECRET];
+	struct stat st;
+	int dir_fd;
+
+	ASSERT(mkdtemp(dir) != NULL);
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ASSERT_EQ(0, token_secret_open(dir_fd, first));
+	ASSERT_EQ(0, token_secret_open(dir_fd, second));
+	ASSERT_EQ(0, memcmp(first, second, sizeof(first)));
+	ASSERT_EQ(0, fstatat(dir_fd, "secret", &st, 0));
+	ASSERT_EQ(0600, st.st_mode & 07777);
+	/* One that was cut short proves nothing. */
+	ASSERT_EQ(0, io_write_file(dir_fd, "secret", "short", 5, 0600));
+	ASSERT_EQ(0, token_secret_open(dir_fd, second));
+	ASSERT(memcmp(first, second, sizeof(first)) != 0);
+	close(dir_fd);
+	io_remove_tree(AT_FDCWD, dir);
 	PASS();
 }
 
@@ -217,6 +269,8 @@ TEST spaces_are_used_again_only_when_clean(void)
 SUITE(parts_suite)
 {
 	RUN_TEST(env_order_and_precedence);
+	RUN_TEST(tokens_prove_one_attempt);
+	RUN_TEST(the_secret_is_made_once);
 	RUN_TEST(load_of_the_machine);
 	RUN_TEST(children_however_many);
 	RUN_TEST(what_proc_says);

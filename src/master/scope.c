@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a job may ask over a connection of its own: submit runs, add to its own, look at its own and at those that its
+ * run's jobs began, and cancel those. Each request is checked anew: the attempt may have ended since the last.
+ */
+#include "master/dispatch.h"
+
+union request {
+	uint64_t id;                     /* the first field of each */
+	struct msg_submit submit;
+	struct msg_graph_begin begin;
+	struct msg_query query;
+	struct msg_subscribe subscribe;
+	struct msg_log_read log_read;
+	struct msg_act act;
+	uint8_t bytes[MESSAGE_STRUCT_MAX];
+};
+
+bool scope_has_run(const struct session *session, uint64_t run)
+{
+	return run == session->own_run || view_begun_by(session->master->core, run) == session->own_run;
+}
+
+static enum err not_yours(const struct session *session, uint64_t run, struct error *error)
+{
+	error_set(error, ERR_DENIED, "a job of run %llu may not ask about run %llu: only its own, and those that its jobs began",
+		  (unsigned long long)session->own_run, (unsigned long long)run);
+	return error_next(error, "titan show %llu", (unsigned long long)session->own_run);
+}
+
+static enum err not_for_jobs(const char *what, struct error *error)
+{
+	return error_set(error, ERR_DENIED, "a job may not %s: it may submit runs, and look at or cancel its own and "
+			 "those that its run's jobs began", what);
+}
+
+static enum err own(const struct session *session, uint64_t run, struct error *error)
+{
+	return scope_has_run(session, run) ? ERR_NONE : not_yours(session, run, error);
+}
+
+static enum err check_query(const struct session *session, const struct msg_query *msg, struct error *error)
+{
+	switch (msg->what) {
+	case QUERY_RUNS:
+		/* The others are left out, unless somebody wants to know of one of them. */
+		return msg->run == 0 ? ERR_NONE : own(session, msg->run, error);
+	case QUERY_JOBS:
+	case QUERY_JOB:
+	case QUERY_EXPLAIN:
+		return own(session, msg->run, error);
+	default:
+		return not_for_jobs("ask about the cluster", error);
+	}
+}
+
+static enum err check(const struct session *session, enum opcode op, const union request *msg, struct error *error)
+{
+	switch (op) {
+	case OP_GRAPH_CHUNK:
+	case OP_GRAPH_COMMIT:
+	case OP_UNSUBSCRIBE:
+		return ERR_NONE;
+	case OP_SUBMIT:
+		return msg->submit.schedule.n == 0 ? ERR_NONE : not_for_jobs("make schedules", error);
+	case OP_GRAPH_BEGIN:
+		return msg->begin.schedule.n == 0 ? ERR_NONE : not_for_jobs("make schedules", error);
+	case OP_QUERY:
+		return check_query(session, &msg->query, error);
+	case OP_SUBSCRIBE:
+		return msg->subscribe.run != 0 ? own(session, msg->subscribe.run, error) :
+						 not_for_jobs("watch the cluster", error);
+	case OP_LOG_READ:
+		return own(session, msg->log_read.run, error);
+	case OP_ACT:
+		return msg->act.verb == ACT_CANCEL ? own(session, msg->act.run, error) :
+						     not_for_jobs("decide, settle, hold or repeat anything", error);
+	default:
+		return not_for_jobs("act on the cluster", error);
+	}
+}
+
+/* An error of the connection; a request that is refused is answered, and ret_refused set. */
+enum err scope_check(const struct incoming_frame *in, enum opcode op, bool *ret_refused)
+{
+	struct session *session = in->session;
+	union request msg;
+	struct error error;
+	enum err err = view_caller(session->master->core, &session->caller, &session->own_run, in->error);
+
+	if (err != ERR_NONE || op == OP_HELLO || op == OP_ERROR)
+		return err;
+	err = decode(in, op, &msg);
+	if (err == ERR_NONE && check(session, op, &msg, &error) != ERR_NONE) {
+		session_refuse(session, msg.id, &error);
+		*ret_refused = true;
+	}
+	return err;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A caller is silent at first (it has to say HELLO, soon), then a channel. What a job may do here is bounded: how many
+ * connections, how many bytes under way, how long one may be silent before it has said who it is. Nothing is kept of
+ * a caller when link or master die: its command connects again, with the same submit key.
+ */
+#include "worker/callers.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/channel.h"
+#include "net/listen.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+#include "worker/link.h"
+
+struct caller_entry {
+	struct caller_entry *prev, *next;
+	struct link *link;
+	uint64_t job, epoch;             /* 0 while it is silent */
+	struct ev_io readable;           /* while it is silent */
+	struct ev_timer hello_late;
+	struct buf in;
+	struct channel *channel;         /* then this has the descriptor */
+};
+
+static void entry_free(struct caller_entry *entry)
+{
+	struct link *link = entry->link;
+
+	*(entry->prev ? &entry->prev->next : &link->callers) = entry->next;
+	if (entry->next)
+		entry->next->prev = entry->prev;
+	ev_io_stop(link->loop, &entry->readable);
+	ev_timer_stop(link->loop, &entry->hello_late);
+	if (entry->channel)
+		channel_free(entry->channel);
+	else
+		close(entry->readable.fd);
+	buf_free(&entry->in);
+	mem_free(entry);
+	link->caller_count--;
+}
+
+/* As much as its socket takes at once: a few hundred bytes, and the only ones. */
+static void refuse(struct caller_entry *entry, const struct error *error)
+{
+	struct buf frame = { 0 };
+	const struct msg_error msg = {
+		.code = error->code, .text = slice_str(error->text), .next = slice_str(error->next),
+	};
+
+	message_encode(&frame, OP_ERROR, &msg);
+	if (send(entry->readable.fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		log_debug("a job's connection that was refused wasn't told: %s", strerror(errno));
+	buf_free(&frame);
+	entry_free(entry);
+}
+
+/* ---- channels ---- */
+
+static void send_cb(struct channel *channel, const struct msg_relay *msg, void *owner)
+{
+	const struct caller_entry *entry = owner;
+
+	(void)channel;
+	if (entry->link->welcome)
+		conn_send(entry->link->conn, OP_RELAY, msg);
+}
+
+static void closed_cb(struct channel *channel, void *owner)
+{
+	(void)channel;
+	entry_free(owner);
+}
+
+static const struct channel_ops channel_ops = { .send_cb = send_cb, .closed_cb = closed_cb };
+
+void callers_relay(struct link *link, const struct msg_relay *msg)
+{
+	for (struct caller_entry *entry = link->callers; entry; entry = entry->next)
+		if (entry->channel && channel_number(entry->channel) == msg->channel) {
+			channel_deliver(entry->channel, msg);
+			return;
+		}
+}
+
+/* ---- who is it? ---- */
+
+static enum err may_speak(const struct link *link, struct slice token, uint64_t *ret_job, uint64_t *ret_epoch,
+			  struct error *error)
+{
+	const struct held *held;
+	size_t count = 0;
+
+	if (!token_read(link->secret, token, ret_job, ret_epoch))
+		return error_set(error, ERR_DENIED, "TITAN_TOKEN is none of this worker's: only its jobs may use this socket");
+	held = held_find(link, *ret_job, *ret_epoch);
+	if (!held || held->phase == PHASE_ENDED)
+		return error_set(error, ERR_STALE, "the attempt that TITAN_TOKEN names has ended");
+	for (const struct caller_entry *entry = link->callers; entry; entry = entry->next)
+		count += entry->job == *ret_job && entry->epoch == *ret_epoch;
+	if (count >= LIMIT_RELAY_JOB_MAX)
+		return error_set(error, ERR_BUSY, "this job has %d connections to the master: no more at once",
+				 LIMIT_RELAY_JOB_MAX);
+	if (!link->welcome)
+		return error_set(error, ERR_UNREACHABLE, "the worker has no connection to the master now");
+	return ERR_NONE;
+}
+
+static enum err read_hello(struct caller_entry *entry, const struct frame *frame, struct error *error)
+{
+	struct link *link = entry->link;
+	struct msg_hello hello;
+	uint64_t job = 0, epoch = 0;
+	enum err err;
+
+	if (frame->opcode != OP_HELLO)
+		return error_set(error, ERR_NOT_EXPECTED, "a connection begins with HELLO");
+	arena_reset(&link->arena);
+	err = message_decode(OP_HELLO, frame->body, &link->arena, &hello, error);
+	if (err == ERR_NONE)
+		err = may_speak(link, hello.token, &job, &epoch, error);
+	if (err != ERR_NONE)
+		return err;
+	entry->job = job;
+	entry->epoch = epoch;
+	return ERR_NONE;
+}
+
+static void become_channel(struct caller_entry *entry)
+{
+	struct link *link = entry->link;
+	const struct msg_relay first = { .job = entry->job, .epoch = entry->epoch, .data = buf_slice(&entry->in) };
+
+	ev_io_stop(link->loop, &entry->readable);
+	ev_timer_stop(link->loop, &entry->hello_late);
+	entry->channel = channel_new(link->loop, ++link->last_channel, entry->readable.fd, &channel_ops, entry);
+	channel_begin(entry->channel, first);
+	buf_free(&entry->in);
+}
+
+static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	struct caller_entry *entry = io->data;
+	const size_t most = LIMIT_FRAME_MAX_UNAUTH + FRAME_HEADER_SIZE;
+	ssize_t got = recv(io->fd, buf_reserve(&entry->in, most), most - entry->in.len, MSG_DONTWAIT);
+	struct frame frame;
+	struct error error;
+	size_t size;
+
+	(void)loop;
+	(void)events;
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		entry_free(entry);
+		return;
+	}
+	entry->in.len += (size_t)got;
+	switch (frame_read(buf_slice(&entry->in), LIMIT_FRAME_MAX_UNAUTH, &frame, &size, &error)) {
+	case FRAME_PARTIAL:
+		return;
+	case FRAME_BAD:
+		refuse(entry, &error);
+		return;
+	case FRAME_WHOLE:
+		if (read_hello(entry, &frame, &error) != ERR_NONE)
+			refuse(entry, &error);
+		else
+			become_channel(entry);
+	}
+}
+
+static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct error error;
+
+	(void)loop;
+	(void)events;
+	error_set(&error, ERR_TIMEOUT, "no complete HELLO within %d ms", LIMIT_CONN_HELLO_MS);
+	refuse(timer->data, &error);
+}
+
+/* The one that has been silent for longest makes room, so that nobody holds all places by saying nothing. */
+static struct caller_entry *silent_one(struct link *link)
+{
+	struct caller_entry *oldest = NULL;
+
+	for (struct caller_entry *entry = link->callers; entry; entry = entry->next)
+		if (!entry->channel)
+			oldest = entry;
+	return oldest;
+}
+
+static void accept_cb(int fd, void *owner)
+{
+	struct link *link = owner;
+	struct caller_entry *entry = mem_zalloc(sizeof(*entry)), *silent;
+	struct error error;
+
+	error_set(&error, ERR_BUSY, "the jobs of this worker have as many connections as they may");
+	entry->link = link;
+	ev_io_init(&entry->readable, readable_cb, fd, EV_READ);
+	ev_timer_init(&entry->hello_late, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);
+	entry->readable.data = entry->hello_late.data = entry;
+	if (link->caller_count >= LIMIT_RELAY_WORKER_MAX && (silent = silent_one(link)))
+		refuse(silent, &error);
+	entry->next = link->callers;
+	if (entry->next)
+		entry->next->prev = entry;
+	link->callers = entry;
+	if (++link->caller_count > LIMIT_RELAY_WORKER_MAX) {
+		refuse(entry, &error);
+		return;
+	}
+	ev_io_start(link->loop, &entry->readable);
+	ev_timer_start(link->loop, &entry->hello_late);
+}
+
+/* ---- beginning and end ---- */
+
+bool callers_open(struct link *link, struct error *error)
+{
+	char below[256], path[PATH_MAX];
+	int fd, dir_fd, result;
+
+	snprintf(below, sizeof(below), "worker/%s", link->options->name);
+	place_path(&link->options->place, below, path);
+	dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	result = dir_fd >= 0 ? token_secret_open(dir_fd, link->secret) : -errno;
+	if (dir_fd >= 0)
+		close(dir_fd);
+	if (result == 0)
+		result = place_listen_in(path, TOKEN_SOCKET, &fd);
+	if (result < 0) {
+		error_system(error, -result, "no socket for jobs in %s", path);
+		return false;
+	}
+	link->caller_listener = listener_new(link->loop, fd, link, accept_cb);
+	return true;
+}
+
+void callers_drop(struct link *link)
+{
+	struct caller_entry *next;
+
+	for (struct caller_entry *entry = link->callers; entry; entry = next) {
+		next = entry->next;
+		if (entry->channel)
+			entry_free(entry);
+	}
+}
+
+void callers_end(struct link *link, uint64_t job, uint64_t epoch)
+{
+	struct caller_entry *next;
+
+	for (struct caller_entry *entry = link->callers; entry; entry = next) {
+		struct msg_relay msg = { .end = true };
+
+		next = entry->next;
+		if (!entry->channel || entry->job != job || entry->epoch != epoch)
+			continue;
+		msg.channel = channel_number(entry->channel);
+		send_cb(entry->channel, &msg, entry);
+		entry_free(entry);
+	}
+}
+
+void callers_close(struct link *link)
+{
+	listener_free(link->caller_listener);
+	while (link->callers)
+		entry_free(link->callers);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs that jobs submit: only the current attempt of a live job may, and it is known whose they are. */
+#include "tests/unit/core_rig.h"
+
+static uint64_t submit_one(struct rig *rig, const char *name)
+{
+	struct graph graph = { 0 };
+
+	graph_job(&graph, name, "");
+	return rig_submit(rig, &graph);
+}
+
+/* The run, or 0 and rig->error. */
+static uint64_t submit_as(struct rig *rig, struct rig_attempt attempt, uint64_t key, const char *tenant)
+{
+	struct graph graph = { 0 };
+	struct blob *body;
+	struct graph_part part = { .count = 1 };
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
+
+	graph_job(&graph, "helper", "");
+	part.body = body = graph_blob(&graph);
+	input.submit = (struct input_submit){
+		.principal = 1, .owner = slice_str("master"), .name = slice_str("helpers"), .parts = &part, .part_count = 1,
+		.tenant = slice_str(tenant), .caller = { attempt.job, attempt.epoch } };
+	memcpy(input.submit.key, &key, sizeof(key));
+	rig->accepted = (struct msg_accepted){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+	blob_release(body);
+	graph_free(&graph);
+	return rig->accepted.run;
+}
+
+static enum err asks(struct rig *rig, struct rig_attempt attempt, uint64_t *ret_run)
+{
+	const struct caller caller = { attempt.job, attempt.epoch };
+	struct error error;
+
+	return view_caller(rig->core, &caller, ret_run, &error);
+}
+
+TEST a_job_submits_with_its_submitters_name(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_run_row row;
+	struct rig_attempt attempt;
+	uint64_t run, child, other, asked = 0;
+
+	rig->tenant = "team";
+	run = submit_one(rig, "a");
+	rig->tenant = NULL;
+	rig_hello(rig, "w", 1);
+	attempt = rig_must_take(rig);
+	child = submit_as(rig, attempt, 77, NULL);
+	ASSERT(child > run);
+	ASSERT(view_run(rig->core, child, &rig->arena, &row));
+	ASSERT(slice_eq(row.owner, slice_str("ana")));
+	ASSERT(slice_eq(row.tenant, slice_str("team")));
+	ASSERT_EQ(run, view_begun_by(rig->core, child));
+	ASSERT_EQ(0, view_begun_by(rig->core, run));
+	ASSERT_EQ(0, view_begun_by(rig->core, 4711));
+	/* Again with the same key, after a restart: the same run, and still its own. */
+	rig_restart(rig);
+	ASSERT_EQ(child, submit_as(rig, attempt, 77, NULL));
+	ASSERT(rig->accepted.existing);
+	ASSERT_EQ(run, view_begun_by(rig->core, child));
+	other = submit_as(rig, attempt, 78, "others");
+	ASSERT(view_run(rig->core, other, &rig->arena, &row));
+	ASSERT(slice_eq(row.tenant, slice_str("others")));
+	ASSERT_EQ(ERR_NONE, asks(rig, attempt, &asked));
+	ASSERT_EQ(run, asked);
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_it_began_is_known_when_all_has_ended(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = submit_one(rig, "a"), child;
+	struct rig_attempt attempt;
+
+	rig_hello(rig, "w", 2);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	child = submit_as(rig, attempt, 5, NULL);
+	rig_run_one(rig, 0);
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	rig_pass(rig, 1);
+	rig_restart(rig);
+	ASSERT_EQ(run, view_begun_by(rig->core, child));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_stale_attempt_is_refused(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn, run = 0;
+	struct rig_attempt first, second, wrong;
+
+	submit_one(rig, "a");
+	conn = rig_hello(rig, "w", 1);
+	first = rig_must_take(rig);
+	ASSERT_EQ(ERR_NONE, asks(rig, first, &run));
+	wrong = first;
+	wrong.epoch++;
+	ASSERT_EQ(0, submit_as(rig, wrong, 1, NULL));
+	ASSERT(rig_error_says(rig, ERR_STALE, "no longer the current one"));
+	wrong = first;
+	wrong.job += 7;
+	ASSERT_EQ(0, submit_as(rig, wrong, 1, NULL));
+	ASSERT(rig_error_says(rig, ERR_STALE, "no longer the current one"));
+	/* Its worker is lost: the job is given out again, and the old attempt has no say any more. */
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS + 1000);
+	ASSERT_EQ(ERR_STALE, asks(rig, first, &run));
+	rig_hello(rig, "v", 1);
+	second = rig_must_take(rig);
+	ASSERT_EQ(second.job, first.job);
+	ASSERT(second.epoch > first.epoch);
+	ASSERT_EQ(0, submit_as(rig, first, 2, NULL));
+	ASSERT(rig_error_says(rig, ERR_STALE, "given to a worker again"));
+	ASSERT(submit_as(rig, second, 2, NULL) > 0);
+	/* Even what was accepted before isn't said to an attempt that has ended. */
+	rig_started(rig, second);
+	rig_done(rig, second, OUTCOME_EXIT, 0);
+	ASSERT_EQ(0, submit_as(rig, second, 2, NULL));
+	ASSERT_EQ(ERR_STALE, asks(rig, second, &run));
+	rig_free(rig);
+	PASS();
+}
+
+TEST one_that_is_being_stopped_may_still_ask(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = submit_one(rig, "a"), asked = 0;
+	struct rig_attempt attempt;
+
+	rig_hello(rig, "w", 1);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_cancel(rig, run, "a");
+	ASSERT_EQ(ERR_NONE, asks(rig, attempt, &asked));
+	rig_done(rig, attempt, OUTCOME_STOPPED, 143);
+	ASSERT_EQ(ERR_STALE, asks(rig, attempt, &asked));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(callers)
+{
+	RUN_TEST(a_job_submits_with_its_submitters_name);
+	RUN_TEST(what_it_began_is_known_when_all_has_ended);
+	RUN_TEST(a_stale_attempt_is_refused);
+	RUN_TEST(one_that_is_being_stopped_may_still_ask);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(callers);
+	GREATEST_MAIN_END();
+}
