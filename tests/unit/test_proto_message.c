@@ -41,6 +41,7 @@ static const struct {
 	{ OP_ACK, false, false, ROLE_NOBODY },
 	{ OP_OUTPUT, false, true, ROLE_WORKER },
 	{ OP_CREDIT, false, false, ROLE_NOBODY },
+	{ OP_RELAY, false, true, ROLE_WORKER },
 	{ OP_QUIT, false, false, ROLE_NOBODY },
 };
 

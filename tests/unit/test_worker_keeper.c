@@ -169,7 +169,7 @@ TEST environment_from_nothing(void)
 	ASSERT_EQ(NULL, strstr(buf_cstr(&all), "forged"));
 	for (const char *at = buf_cstr(&all) + 1; *at; at++)
 		lines += *at == '\n';
-	ASSERT_EQ_FMT((size_t)15, lines, "%zu");
+	ASSERT_EQ_FMT((size_t)17, lines, "%zu");
 	buf_free(&all);
 	PASS();
 }
