@@ -36,4 +36,5 @@ decision_files = \
 	share/doc/decisions/0006-dead-letters.md \
 	share/doc/decisions/0007-containment.md \
 	share/doc/decisions/0008-fair-share-counts-attempts.md \
+	share/doc/decisions/0009-groups-bound-runs-and-jobs-apart.md \
 	share/doc/decisions/0014-jobs-are-known-by-a-token.md

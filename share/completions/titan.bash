@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -93,6 +93,10 @@ _titan() {
 	priority)
 		kind=job
 		;;
+	group)
+		options+=' --max'
+		words='ls set rm'
+		;;
 	tenant)
 		options+=' --weight --max-jobs --max-queued'
 		words='ls set rm'
@@ -141,7 +145,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

@@ -36,6 +36,13 @@ CREATE TABLE tenant (
 	PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID;
 
+-- concurrency groups whose limit somebody set
+CREATE TABLE job_group (
+	name TEXT NOT NULL,
+	most INTEGER NOT NULL, -- jobs, and runs, that may be going at once
+	PRIMARY KEY (name)
+) STRICT, WITHOUT ROWID;
+
 -- one row a run; ended_ms is 0 while it is live
 CREATE TABLE run (
 	run INTEGER PRIMARY KEY, -- number
@@ -54,7 +61,9 @@ CREATE TABLE run (
 	forgiven INTEGER NOT NULL, -- when ended: bad ends of jobs that count as good ones
 	dead INTEGER NOT NULL, -- when ended: jobs with a dead letter
 	steady_ms INTEGER NOT NULL, -- submitted, by the steady clock of intervals
-	schedule TEXT NOT NULL -- that began it
+	schedule TEXT NOT NULL, -- that began it
+	concurrency TEXT NOT NULL, -- group of the run as a whole, NAME or NAME=LIMIT; empty: none
+	seated INTEGER NOT NULL -- it has its place there
 ) STRICT;
 
 -- a run's graph as submitted, in parts; those that came later follow; immutable
@@ -159,6 +168,7 @@ CREATE TABLE schedule (
 	skipped INTEGER NOT NULL, -- times without a run
 	skip_why INTEGER NOT NULL, -- enum skip_why of the last of those
 	skip_ms INTEGER NOT NULL, -- UTC
+	concurrency TEXT NOT NULL, -- as in run
 	PRIMARY KEY (schedule)
 ) STRICT, WITHOUT ROWID;
 

@@ -84,6 +84,7 @@ static const struct column detail_columns[] = {
 	{ "labels", "labels wanted", false },
 	{ "asks", "asks for", false },
 	{ "placing", "placing", false },
+	{ "concurrency", "groups", false },
 	{ "priority", "priority", false },
 	{ "due", "due", false },
 	{ "give_up", "leaves the queue", false },
@@ -161,6 +162,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_texts(records, job->labels);
 	records_texts(records, place_shown(job->asks, records->arena));
 	records_texts(records, job->placing);
+	records_texts(records, job->concurrency);
 	records_number(records, job->priority ? job->priority - 1 : 50);
 	records_time(records, job->due_ms);
 	records_time(records, job->give_up_ms);
@@ -247,6 +249,11 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	if (run->tenant.len > 0) {
 		buf_add_str(out, " for ");
 		text_escape(out, run->tenant, TEXT_KEEP_NONE);
+	}
+	if (run->concurrency.len > 0) {
+		buf_add_str(out, " in group ");
+		text_escape(out, run->concurrency, TEXT_KEEP_NONE);
+		buf_add_str(out, run->ended_ms ? "" : run->seated ? " (it has its place)" : " (it waits for a place)");
 	}
 	buf_addf(out, "  %s ", run->ended_ms ? "took" : "age");
 	text_add_span(out, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);

@@ -397,7 +397,7 @@ static int run_graph(struct cli *cli, struct run_input *input, struct slice name
 			return cli_fail(cli);
 		dag.dag = pipeline.dag;
 		source = (struct graph_source){ .count = dag.dag.job_count, .max_jobs = pipeline.max_jobs,
-						.tenant = pipeline.tenant, .job_cb = dag_job, .arg = &dag };
+						.tenant = pipeline.tenant, .concurrency = pipeline.concurrency, .job_cb = dag_job, .arg = &dag };
 		name = name.len ? name : pipeline.name;
 	} else {
 		if (dag_source(cli, input->old, &input->text, &dag) != ERR_NONE)

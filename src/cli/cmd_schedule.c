@@ -61,6 +61,7 @@ static int schedule_add(struct cli *cli, const char *path)
 	graph.max_jobs = source.pipeline.max_jobs;
 	graph.schedule = spec;
 	graph.tenant = source.pipeline.tenant;
+	graph.concurrency = source.pipeline.concurrency;
 	if (err == ERR_NONE)
 		err = submit_graph(cli, &graph, source.pipeline.name, no_key, &unused);
 	if (err == ERR_NONE)

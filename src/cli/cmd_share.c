@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan tenant: what jobs share among each other, and who may have how much of it. */
+/* titan tenant, titan group: what jobs share among each other, and who may have how much of it. */
 #include "cli/share.h"
 
 #include <inttypes.h>
@@ -141,6 +141,54 @@ int cmd_tenant(struct cli *cli)
 	if (!share_named(cli, "set"))
 		return share_usage(cli, "ls, set NAME or rm NAME");
 	if (read_tenant(cli, &set) != ERR_NONE)
+		return cli_fail(cli);
+	return share_set(cli, &set, "set");
+}
+
+/* ---- concurrency groups ---- */
+
+static const struct column group_columns[] = {
+	{ "name", "GROUP", false },
+	{ "max", "MAX", true },
+	{ "runs", "RUNS", true },
+	{ "jobs", "JOBS", true },
+	{ "waiting", "WAITING", true },
+	{ "set", NULL, false },
+};
+
+static size_t add_groups(struct records *records, const struct msg_snapshot *page)
+{
+	for (size_t i = 0; i < page->groups.n; i++) {
+		const struct rec_group_row *row = &page->groups.at[i];
+
+		records_text(records, row->name);
+		records_number(records, row->limit);
+		records_number(records, row->runs);
+		records_number(records, row->jobs);
+		records_number(records, row->waiting);
+		records_bool(records, row->set);
+	}
+	return page->groups.n;
+}
+
+int cmd_group(struct cli *cli)
+{
+	struct msg_set set = { .kind = OBJECT_GROUP, .verb = SET_PUT };
+
+	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
+		return share_list(cli, QUERY_GROUPS, group_columns, sizeof(group_columns) / sizeof(group_columns[0]),
+				  add_groups, "no group was set, and no live run names one");
+	if (share_named(cli, "rm")) {
+		set.verb = SET_REMOVE;
+		return share_set(cli, &set, "as if it had never been set");
+	}
+	if (!share_named(cli, "set"))
+		return share_usage(cli, "ls, set NAME or rm NAME");
+	if (!option_given(cli->invocation, OPT_group_max)) {
+		error_set(&cli->error, ERR_USAGE, "what is to be set? --max N");
+		return cli_fail(cli);
+	}
+	if (option_number(cli->invocation, OPT_group_max, 1, LIMIT_RUN_JOBS_MAX - 1, &set.number, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	return share_set(cli, &set, "set");
 }

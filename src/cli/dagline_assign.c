@@ -159,11 +159,12 @@ static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct
 	return ERR_NONE;
 }
 
-static enum err add_word(struct dag_reader *reader, struct slice_list *list, struct slice value, size_t at)
+/* A text that begins with a name. */
+static enum err add_text(struct dag_reader *reader, struct slice_list *list, struct slice name, struct slice value, size_t at)
 {
 	struct slice *entries;
 
-	if (!text_is_name(value))
+	if (!text_is_name(name))
 		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a name is expected here: letters, digits and _ . -");
 	entries = arena_zalloc(reader->arena, list->n + 1, sizeof(*entries));
 	if (list->n > 0)
@@ -171,6 +172,11 @@ static enum err add_word(struct dag_reader *reader, struct slice_list *list, str
 	entries[list->n] = value;
 	*list = (struct slice_list){ entries, list->n + 1 };
 	return ERR_NONE;
+}
+
+static enum err add_word(struct dag_reader *reader, struct slice_list *list, struct slice value, size_t at)
+{
+	return add_text(reader, list, value, value, at);
 }
 
 static enum err set_label(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
@@ -249,6 +255,18 @@ static enum err set_resource(struct dag_reader *reader, struct dag_node *node, s
 	return ask(reader, node, name, slice_make(equals + 1, value.len - len - 1), at);
 }
 
+static enum err set_concurrency(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const uint8_t *equals = value.len ? memchr(value.data, '=', value.len) : NULL;
+	size_t len = equals ? (size_t)(equals - value.data) : value.len;
+	uint64_t limit = 1;
+
+	if (equals != NULL && (!text_parse_u64(slice_make(equals + 1, value.len - len - 1), &limit) || limit == 0 ||
+			       limit >= LIMIT_RUN_JOBS_MAX))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a group is given as concurrency=NAME or NAME=LIMIT");
+	return add_text(reader, &node->concurrency, slice_make(value.data, len), value, at);
+}
+
 static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	return add_word(reader, &node->placing.prefer, value, at);
@@ -299,7 +317,8 @@ static const struct setting settings[] = {
 	{ "approve_timeout", set_approve_timeout }, { "deadline", set_deadline },
 	{ "dispatch_timeout", set_dispatch_timeout },
 	{ "cpus", set_cpus },       { "memory", set_memory },
-	{ "gpus", set_gpus },   { "resource", set_resource }, { "prefer", set_prefer }, { "worker", set_worker },
+	{ "gpus", set_gpus },   { "resource", set_resource }, { "prefer", set_prefer },
+	{ "concurrency", set_concurrency }, { "worker", set_worker },
 	{ "pool", set_pool },   { "affinity", set_affinity },
 	{ "when", set_when },
 };

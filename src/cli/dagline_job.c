@@ -157,6 +157,7 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->worker_death = node->worker_death ? node->worker_death - 1 : DEATH_ADOPT;
 	spec->labels = node->labels;
 	place_spec(&node->placing, spec);
+	spec->concurrency = node->concurrency;
 	if (node->group_parallel || node->group_fail_fast) {
 		spec->group = node->first + 1;
 		spec->group_parallel = node->group_parallel;

@@ -81,6 +81,7 @@ cli_sources = \
 	src/cli/pipeline_place.c \
 	src/cli/pipeline_retry.c \
 	src/cli/pipeline_schedule.c \
+	src/cli/pipeline_share.c \
 	src/cli/pipeline_tree.c \
 	src/cli/pipeline_tree.h \
 	src/cli/pipeline_value.c \

@@ -235,19 +235,6 @@ static enum err read_tenant(struct pipe *pipe, struct pipe_job *job, const struc
 	return pipe_name_item(pipe, value, &pipe->tenant);
 }
 
-static enum err read_max_jobs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	(void)job;
-	return pipe_number(pipe, value, 1, LIMIT_RUN_JOBS_MAX, &pipe->max_jobs);
-}
-
-static enum err read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	static const struct pipe_key keys[] = { { "max_jobs", read_max_jobs } };
-
-	return pipe_map(pipe, value, "concurrency", KEYS(keys), job);
-}
-
 static enum err read_job_map(struct pipe *pipe, const struct tree_node *value, const char *what, bool final)
 {
 	enum err err = pipe_expect(pipe, value, TREE_MAP, what);
@@ -275,7 +262,7 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 static const struct pipe_key pipeline_keys[] = {
 	{ "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
 	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "schedule", pipe_read_schedule },
-	{ "concurrency", read_concurrency }, { "jobs", read_jobs },
+	{ "concurrency", pipe_read_run_concurrency }, { "jobs", read_jobs },
 	{ "finally", read_finally },
 };
 
@@ -324,6 +311,7 @@ enum err pipeline_parse_into(struct slice text, struct slice_list given, const s
 		pipeline.name = pipe.name;
 		pipeline.max_jobs = pipe.max_jobs;
 		pipeline.tenant = pipe.tenant;
+		pipeline.concurrency = pipe.concurrency;
 		pipeline.schedule = pipe.schedule;
 		*ret = pipeline;
 	} else if (ret_spot != NULL) {

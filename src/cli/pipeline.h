@@ -14,6 +14,7 @@ struct pipeline {
 	struct slice name;               /* empty: it has none */
 	uint64_t max_jobs;               /* of the run at once; 0: no bound */
 	struct slice tenant;             /* empty: it says none */
+	struct slice concurrency;        /* the group of its runs, NAME or NAME=LIMIT; empty: none */
 	struct rec_schedule_spec schedule;       /* without cron: none; its zone isn't compiled */
 };
 

@@ -29,6 +29,7 @@ struct pipe {
 	struct slice name;
 	uint64_t max_jobs;
 	struct slice tenant;
+	struct slice concurrency;        /* NAME or NAME=LIMIT */
 	struct rec_schedule_spec schedule;
 };
 
@@ -76,6 +77,9 @@ void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults
 /* The job that this node says, under its key. */
 enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* pipeline_share.c: of a job, of the pipeline */
+enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 /* pipeline_place.c: where it runs */
 enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_cpus(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

@@ -264,7 +264,8 @@ static const struct pipe_key job_keys[] = {
 	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before },
 	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
 	{ "continue_on", pipe_read_continue_on }, { "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death },
-	{ "deadline", read_deadline }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
+	{ "deadline", read_deadline }, { "dispatch_timeout", read_dispatch_timeout },
+	{ "concurrency", pipe_read_concurrency }, PIPE_PLACE_KEYS,
 };
 
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -284,7 +285,7 @@ static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
 {
 	static const char *const useless[] = { "run", "command", "matrix", "retry", "timeout", "mode", "env", "dir",
 					       "worker", "crash_limit", "log", "on_worker_death", "dispatch_timeout", "cpus", "memory",
-					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity" };
+					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity", "concurrency" };
 
 	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
 		const struct tree_node *node = tree_find(value, useless[i]);

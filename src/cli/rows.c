@@ -92,6 +92,8 @@ static const struct column run_columns[] = {
 	{ "forgiven", NULL, false },
 	{ "dead", NULL, false },
 	{ "schedule", NULL, false },
+	{ "concurrency", NULL, false },
+	{ "seated", NULL, false },
 };
 
 void rows_begin_runs(struct records *records, struct arena *arena)
@@ -145,6 +147,8 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_number(records, run->forgiven);
 	records_number(records, run->dead);
 	records_text(records, run->schedule);
+	records_text(records, run->concurrency);
+	records_bool(records, run->seated);
 }
 
 static const char *signal_name(uint64_t number)

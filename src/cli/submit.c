@@ -53,6 +53,7 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.tenant = parcel->source->tenant,
 		.into = parcel->source->into,
 		.parents = parcel->source->parents,
+		.concurrency = parcel->source->concurrency,
 	};
 	struct rec_schedule_spec schedule;
 
@@ -74,6 +75,7 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 		.tenant = parcel->source->tenant,
 		.into = parcel->source->into,
 		.parents = parcel->source->parents,
+		.concurrency = parcel->source->concurrency,
 	};
 	struct msg_graph_commit commit = { 0 };
 	struct rec_schedule_spec schedule;

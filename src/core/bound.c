@@ -8,7 +8,7 @@
  */
 #include "core/internal.h"
 
-enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_CLAIMS };        /* places in a lane's list of bounds */
+enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_RUNS, OF_CLAIMS };        /* places in a lane's list of bounds */
 
 static size_t lane_bounds(const struct lane *lane)
 {
@@ -24,6 +24,8 @@ static struct bound *lane_bound(const struct lane *lane, size_t at)
 		return &lane->run->bound;
 	case OF_TENANT:
 		return &lane->run->tenant->bound;
+	case OF_RUNS:                    /* a run that has its place is bound by it no more */
+		return lane->run->concurrency && !lane->run->seated ? &lane->run->concurrency->runs : NULL;
 	default:
 		return lane->claims[at - OF_CLAIMS].bound;
 	}
@@ -104,7 +106,7 @@ static void stand_fix(struct stand *stand, struct lane *lane)
 	stand_put(stand, lane, at);
 }
 
-static void lane_leave(struct lane *lane)
+void lane_leave(struct lane *lane)
 {
 	struct stand *stand;
 	struct lane *last;
@@ -227,10 +229,30 @@ void bounds_count(struct core *core, const struct job *job, int change)
 {
 	const struct lane *lane = job_lane(job);
 
-	for (size_t i = 0; i < lane_bounds(lane); i++)
+	for (size_t i = OF_FANOUT; i <= OF_TENANT; i++)
 		if (lane_bound(lane, i))
 			lane_bound(lane, i)->active += (uint32_t)change;
+	if (change > 0 && lane_bound(lane, OF_RUNS))
+		run_seat(core, lane->run);
 	bounds_offer(core, job);
+}
+
+void claims_count(struct core *core, const struct job *job, int change)
+{
+	const struct lane *lane = job_lane(job);
+
+	for (size_t i = 0; i < lane->claim_count; i++)
+		lane->claims[i].bound->active += (uint32_t)change;
+	for (size_t i = 0; i < lane->claim_count; i++)
+		bound_offer(core, lane->claims[i].bound);
+}
+
+void run_freed(struct core *core, struct run *run, struct bound *bound)
+{
+	for (size_t i = 0; i < run->lane_count; i++)
+		if (run->lanes[i]->at == bound)
+			lane_stand(run->lanes[i], &run->bound);
+	bound_offer(core, &run->bound);
 }
 
 void run_compact(struct core *core, struct run *run)
@@ -245,130 +267,9 @@ void run_compact(struct core *core, struct run *run)
 	}
 }
 
-/* --- admission --- */
-
-static struct bound *group_of(const struct run *run, uint32_t group)
-{
-	return group ? run->groups[group - 1] : NULL;
-}
-
-struct bound *job_group(const struct job *job)
-{
-	return group_of(job->run, job_lane(job)->group);
-}
-
-static enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, uint32_t *ret_group,
-		    struct error *error)
-{
-	size_t at = run->group_count;
-	struct bound *group;
-
-	if (spec->group == 0 || (spec->group_parallel == 0 && !spec->group_fail_fast))
-		return ERR_NONE;
-	/* Those of a fan-out are neighbours. */
-	while (at > 0 && run->groups[at - 1]->first != spec->group)
-		at--;
-	if (at == 0) {
-		run->groups = mem_resize(run->groups, run->group_count + 1, sizeof(struct bound *));
-		group = mem_zalloc(sizeof(*group));
-		*group = (struct bound){
-			.kind = BOUND_FANOUT, .first = (uint32_t)spec->group,
-			.limit = (uint32_t)spec->group_parallel, .fail_fast = spec->group_fail_fast,
-		};
-		run->groups[run->group_count++] = group;
-		at = run->group_count;
-	}
-	group = run->groups[at - 1];
-	if (group->limit != spec->group_parallel || group->fail_fast != spec->group_fail_fast)
-		return error_set(error, ERR_INVALID, "job %u: group: its fan-out has another bound", job->index);
-	*ret_group = (uint32_t)at;
-	if (spec->group_fail_fast)
-		job->flags |= JOB_FAIL_FAST;
-	return ERR_NONE;
-}
-
-#define LANES_LOOKED_AT 16               /* neighbours are alike; a second lane of the same kind does no harm */
-
-static bool lane_is(const struct lane *lane, const struct lane *want)
-{
-	return lane->class_at == want->class_at && lane->group == want->group && lane->claim_count == 0;
-}
-
-enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error)
-{
-	struct run *run = job->run;
-	struct lane want = { .run = run, .class_at = job->class_at };
-	struct lane *lane;
-	enum err err = group_join(run, job, spec, &want.group, error);
-
-	(void)core;
-	if (err != ERR_NONE)
-		return err;
-
-	for (size_t i = run->lane_count; i-- > 0 && i + LANES_LOOKED_AT >= run->lane_count;) {
-		if (lane_is(run->lanes[i], &want)) {
-			job->lane = (uint32_t)i;
-			return ERR_NONE;
-		}
-	}
-	lane = mem_zalloc(sizeof(*lane));
-	memcpy(lane, &want, sizeof(want));
-	GROW(run->lanes, run->lane_count, run->lane_cap);
-	job->lane = (uint32_t)run->lane_count;
-	run->lanes[run->lane_count++] = lane;
-	return ERR_NONE;
-}
-
 void bound_free(struct bound *bound)
 {
 	for (size_t i = 0; i < bound->stand_count; i++)
 		mem_free(bound->stands[i].at);
 	mem_free(bound->stands);
-}
-
-/* What outlives the run knows nothing of it from now on. */
-void run_release_bounds(struct core *core, struct run *run)
-{
-	for (size_t i = 0; i < run->lane_count; i++)
-		lane_leave(run->lanes[i]);
-	tenant_release(core, run);
-}
-
-void run_free_bounds(struct run *run)
-{
-	for (size_t i = 0; i < run->lane_count; i++) {
-		mem_free(run->lanes[i]->jobs.keys);
-		mem_free(run->lanes[i]);
-	}
-	mem_free(run->lanes);
-	for (size_t i = 0; i < run->group_count; i++) {
-		bound_free(run->groups[i]);
-		mem_free(run->groups[i]);
-	}
-	mem_free(run->groups);
-	bound_free(&run->bound);
-}
-
-/* Those that a graph brought which was refused. */
-void run_drop_lanes(struct run *run, size_t lanes, size_t groups)
-{
-	while (run->lane_count > lanes)
-		mem_free(run->lanes[--run->lane_count]);
-	while (run->group_count > groups)
-		mem_free(run->groups[--run->group_count]);
-}
-
-/* --- the first failure --- */
-
-void group_fail(struct core *core, const struct job *failed)
-{
-	struct run *run = failed->run;
-	const struct bound *group = job_group(failed);
-
-	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
-		if (job_group(job) != group || job == failed || state_terminal(job->state))
-			continue;
-		if (job_cancel(core, job))
-			job->cause = failed->index + 1;
-	}
 }

@@ -41,6 +41,8 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, hash_bytes(run->name, strlen(run->name), 1));
 	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
 	mix(hash, hash_bytes(run->tenant->name, strlen(run->tenant->name), 6));
+	if (run->concurrency)
+		mix(hash, hash_bytes(run->concurrency->name, strlen(run->concurrency->name), (uint64_t)run->stated << 1 | run->seated));
 	for (uint32_t part = 0; part < run->part_count; part++)
 		mix(hash, hash_bytes(run->parts[part]->data, run->parts[part]->len, run->part_jobs[part]));
 	for (const struct job *job = run_job(run, 0); job; job = job_next(job))
@@ -122,6 +124,7 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, pushbacks_hash(core));
 	mix(&hash, hash_keys(core));
 	mix(&hash, hash_tenants(core));
+	mix(&hash, groups_hash(core));
 	mix(&hash, schedules_hash(core));
 	return hash;
 }
@@ -215,6 +218,7 @@ static void check_run(const struct core *core, const struct run *run, uint64_t c
 	CHECK(memcmp(own, run->counts, sizeof(own)) == 0);
 	CHECK(settled == run->settled);
 	CHECK((settled == run->job_count) == (run->ended_ms != 0));
+	CHECK(run->counted == (run->ended_ms == 0) && (!run->seated || (run->concurrency && run->counted)));
 	CHECK(!run->ended_ms == !run_state_terminal(run_state_of(run->counts, run->forgiven)));
 	for (size_t state = 0; state < STATE_COUNT; state++)
 		counts[state] += own[state];

@@ -49,7 +49,8 @@ static uint64_t check_class(const struct core *core, const struct ready_class *c
 static bool lane_has(const struct lane *lane, const struct bound *bound)
 {
 	bool has = bound == &lane->run->bound || bound == &lane->run->tenant->bound ||
-		   (lane->group && bound == lane->run->groups[lane->group - 1]);
+		   (lane->group && bound == lane->run->groups[lane->group - 1]) ||
+		   (lane->run->concurrency && !lane->run->seated && bound == &lane->run->concurrency->runs);
 
 	for (size_t i = 0; i < lane->claim_count; i++)
 		has |= lane->claims[i].bound == bound;
@@ -139,6 +140,40 @@ static void check_tenant(const struct core *core, const struct tenant *tenant)
 	check_bound(core, &tenant->bound, active);
 }
 
+static void check_group(const struct core *core, const struct group *group)
+{
+	uint64_t jobs = 0, runs = 0, users = 0;
+
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		const struct run *run = core->runs.at[i].run;
+
+		if (!run)
+			continue;
+		users += run->concurrency == group;
+		runs += run->concurrency == group && run->seated;
+		for (size_t at = 0; at < run->lane_count; at++)
+			for (size_t claim = 0; claim < run->lanes[at]->claim_count; claim++)
+				users += run->lanes[at]->claims[claim].bound == &group->jobs;
+		for (const struct job *job = run_job(run, 0); job; job = job_next(job))
+			for (size_t claim = 0; state_claims(job->state) && claim < job_lane(job)->claim_count; claim++)
+				jobs += job_lane(job)->claims[claim].bound == &group->jobs;
+	}
+	CHECK(users == group->users && (users > 0 || group->set));
+	CHECK(group->jobs.limit == group_limit(group) && group->runs.limit == group->jobs.limit);
+	check_bound(core, &group->jobs, jobs);
+	check_bound(core, &group->runs, runs);
+}
+
+static void check_groups(const struct core *core)
+{
+	size_t cursor = 0;
+	struct slice name;
+	void *value;
+
+	while (name_map_next(&core->groups, &cursor, &name, &value))
+		check_group(core, value);
+}
+
 void check_ready(const struct core *core)
 {
 	uint64_t queued = 0, parked = 0;
@@ -152,6 +187,7 @@ void check_ready(const struct core *core)
 	for (size_t i = 0; i < core->tenant_count; i++)
 		if (core->tenants[i])
 			check_tenant(core, core->tenants[i]);
+	check_groups(core);
 	CHECK(parked == core->parked_ready);
 	CHECK(queued + core->held_ready + core->parked_ready == core->counts[STATE_READY]);
 }

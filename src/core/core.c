@@ -74,6 +74,7 @@ void core_free(struct core *core)
 	pools_free(core);
 	arena_free(&core->placing);
 	tenants_free(core);
+	groups_free(core);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
 	for (size_t i = 0; i < core->gate_count; i++)

@@ -60,6 +60,7 @@ struct input_submit {
 	size_t part_count;
 	uint32_t max_jobs;               /* that hold attempts at once; 0: no bound */
 	struct slice tenant;             /* empty: the owner is it */
+	struct slice concurrency;        /* NAME or NAME=LIMIT of the group that it is in as a whole; empty: none */
 	struct slice schedule;           /* a schedule_spec record: no run, but a schedule; or empty */
 	uint64_t into;                   /* the live run that the jobs are added to; 0: a run begins */
 	struct slice_list parents;       /* names of jobs of it: a need of (how many are added) + i is parents[i] */

@@ -164,10 +164,37 @@ static enum reason tell_tenant(struct telling *telling, const struct bound *boun
 	return REASON_TENANT_LIMIT;
 }
 
+/* Those that have a place, the first of them by number. */
+static enum reason tell_runs(struct telling *telling)
+{
+	const struct core *core = telling->core;
+	const struct group *group = telling->job->run->concurrency;
+	unsigned shown = 0;
+
+	buf_addf(&telling->words, "%u of its concurrency group %s %s going, and %u is the most: ", group->runs.active,
+		 group->name, group->runs.active == 1 ? "run is" : "runs are", group->runs.limit);
+	for (size_t i = core->runs.head; i < core->runs.count && shown < NAMES_MAX; i++) {
+		const struct run *run = core->runs.at[i].run;
+
+		if (run && run->concurrency == group && run->seated)
+			buf_addf(&telling->words, "%s%llu", shown++ ? ", " : "run ", (unsigned long long)run->number);
+	}
+	if (group->runs.active > shown)
+		buf_add_str(&telling->words, " and others");
+	return REASON_CONCURRENCY_RUNS;
+}
+
 static enum reason tell_bound(struct telling *telling, const struct bound *bound)
 {
 	bool of_run = bound->kind == BOUND_RUN;
 
+	if (bound->kind == BOUND_RUNS)
+		return tell_runs(telling);
+	if (bound->kind == BOUND_GROUP) {
+		buf_addf(&telling->words, "%u of the jobs of concurrency group %s %s out, and %u is the most", bound->active,
+			 ((const struct group *)bound)->name, bound->active == 1 ? "is" : "are", bound->limit);
+		return REASON_CONCURRENCY_JOBS;
+	}
 	if (bound->kind == BOUND_TENANT)
 		return tell_tenant(telling, bound);
 	buf_addf(&telling->words, "%u jobs of its %s are out, and %u is the most", bound->active,

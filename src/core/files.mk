@@ -23,11 +23,13 @@ core_sources = \
 	src/core/flush.c \
 	src/core/gate.c \
 	src/core/graph.c \
+	src/core/group.c \
 	src/core/grow.c \
 	src/core/hello.c \
 	src/core/internal.h \
 	src/core/job.c \
 	src/core/label.c \
+	src/core/lane.c \
 	src/core/load.c \
 	src/core/names.c \
 	src/core/outbox.c \

@@ -53,6 +53,7 @@ void run_row_put(struct core *core, struct run *run)
 		.cancelled = run->cancelled, .held = run->held, .max_jobs = run->bound.limit,
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .steady_ms = run->steady_ms,
 		.schedule = arena_copy(arena, slice_str(run->schedule)),
+		.concurrency = run_concurrency(run, arena), .seated = run->seated,
 	};
 	if (!run->ended_ms)
 		return;
@@ -163,6 +164,7 @@ static void runs_flush(struct core *core)
 
 		if (ends)
 			run_end(core, run);
+		run_states(core, run, run->ended_ms == 0);       /* jobs may have come to one that was about to end */
 		if (run->row_due)
 			run_row_put(core, run);
 		outbox_changed(core->outbox, ends ? CHANGED_RUN_ENDED : CHANGED_RUN, run->number, 0);

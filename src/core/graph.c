@@ -272,7 +272,7 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 		names_added(core, run, builder.extent);
 	} else {
 		extent_drop(run);
-		run_drop_lanes(run, lanes, groups);
+		run_drop_lanes(core, run, lanes, groups);
 	}
 	name_index_free(&builder.names);
 	mem_free(builder.edges);

@@ -311,13 +311,40 @@ void bound_widened(struct core *core, struct bound *bound);      /* its limit is
 void bounds_offer(struct core *core, const struct job *job);
 void run_offer(struct core *core, struct run *run);
 void bounds_count(struct core *core, const struct job *job, int change);         /* attempts held */
+void claims_count(struct core *core, const struct job *job, int change);         /* attempts that aren't known to be gone */
+void run_freed(struct core *core, struct run *run, struct bound *bound);         /* none of its jobs waits there any more */
+void lane_leave(struct lane *lane);                      /* it stands nowhere */
 void run_compact(struct core *core, struct run *run);
 void bound_free(struct bound *bound);
+
+static inline bool state_claims(enum job_state state)
+{
+	return state_holds(state) || state == STATE_UNKNOWN;
+}
+
+/* lane.c */
 void run_release_bounds(struct core *core, struct run *run);     /* before it leaves memory */
 void run_free_bounds(struct run *run);
-void run_drop_lanes(struct run *run, size_t lanes, size_t groups);       /* all but the first of them */
+void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups);       /* all but the first of them */
 enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error);
 void group_fail(struct core *core, const struct job *failed);
+
+/* group.c: NAME or NAME=LIMIT */
+bool concurrency_read(struct slice text, struct slice *ret_name, uint32_t *ret_stated);
+struct group *group_of(struct core *core, struct slice name);    /* made if it isn't there */
+uint32_t group_limit(const struct group *group);         /* by counting again */
+void groups_free(struct core *core);
+void claim_begin(struct core *core, struct claim *claim, bool counted);          /* of a lane */
+void claim_end(struct core *core, struct claim *claim, bool counted);
+void run_states(struct core *core, struct run *run, bool live);          /* the limits that it states count, or not */
+bool run_join_concurrency(struct core *core, struct run *run, struct slice text);        /* false: the text is bad */
+void run_leave_concurrency(struct core *core, struct run *run);
+struct slice run_concurrency(const struct run *run, struct arena *arena);        /* as given */
+void run_seat(struct core *core, struct run *run);
+void run_over(struct core *core, struct run *run);       /* all its jobs have ended */
+enum err group_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
+enum err load_group(struct core *core, const struct row_job_group *row, struct error *error);
+uint64_t groups_hash(const struct core *core);
 
 /* tenant.c */
 struct tenant *tenant_find(const struct core *core, struct slice name);

@@ -51,7 +51,8 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 		deadline_disarm(core, job);
 	job->when_ms = 0;
 	if (state_terminal(job->state)) {
-		job->run->settled--;
+		if (job->run->settled-- == job->run->job_count)
+			run_states(core, job->run, true);
 		bad_end_leave(core, job);
 	}
 	if (job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN)
@@ -64,6 +65,8 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 	}
 	if (state_holds(job->state) && !state_holds(to))
 		attempt_detach(core, job);
+	if (state_claims(job->state) && !state_claims(to))
+		claims_count(core, job, -1);
 }
 
 static void job_enter(struct core *core, struct job *job, enum job_event event)
@@ -85,7 +88,8 @@ static void job_enter(struct core *core, struct job *job, enum job_event event)
 	job->when_ms = core->now.wall_ms;
 	pushback_drop(core, job);
 	job->flags &= (uint32_t)~JOB_ON_HOLD;    /* what a person holds back is this life of it */
-	run->settled++;
+	if (++run->settled == run->job_count)
+		run_over(core, run);
 	bad_end_enter(core, job, event);
 	walk = children_of(job);
 	if (!child_next(&walk, &edge) && !(job->flags & JOB_FAIL_FAST))
@@ -120,6 +124,8 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	core->counts[to]++;
 	core->entered[to]++;
 	job->state = to;
+	if (state_claims(to) && !state_claims(from))
+		claims_count(core, job, 1);
 	derived = to == STATE_READY && from == STATE_WAITING && job->epoch == 0 && !(job->flags & JOB_STAGED);
 	if (!derived)
 		job_history(core, job, from, event);

@@ -125,7 +125,15 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 	run->cancelled = row->cancelled != 0;
 	run->held = row->held != 0;
 	run->bound = (struct bound){ .kind = BOUND_RUN, .limit = (uint32_t)row->max_jobs };
+	run->seated = row->seated != 0;
 	run_take_tenant(core, run, row->tenant);
+	if (!run_join_concurrency(core, run, row->concurrency) || (run->seated && !run->concurrency)) {
+		run_release_bounds(core, run);
+		run_free(run);
+		return TRUST(error, "run %lld: its concurrency group contradicts itself", (long long)row->run);
+	}
+	if (run->seated)
+		run->concurrency->runs.active++;
 	run_add(core, run);
 	return ERR_NONE;
 }
@@ -381,6 +389,8 @@ static enum err load_schedule(struct core *core, const struct row_schedule *row,
 	schedule->max_jobs = (uint32_t)row->max_jobs;
 	mem_free(schedule->tenant);
 	schedule->tenant = text_copy(row->tenant);
+	mem_free(schedule->concurrency);
+	schedule->concurrency = text_copy(row->concurrency);
 	schedule->paused = row->paused != 0;
 	schedule->next_ms = row->next_ms;
 	schedule->last_ms = row->last_ms;
@@ -427,6 +437,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_pool(core, &row->pool, error);
 	case TABLE_tenant:
 		return load_tenant(core, &row->tenant, error);
+	case TABLE_job_group:
+		return load_group(core, &row->job_group, error);
 	case TABLE_run:
 		return load_run(core, &row->run, error);
 	case TABLE_spec:
@@ -500,6 +512,8 @@ static void job_resume(struct core *core, struct job *job)
 		ready_push(core, job);
 	if (state_holds(job->state))
 		attempt_attach(core, worker_find(core, job->worker), job);
+	if (state_claims(job->state))
+		claims_count(core, job, 1);
 	job_resume_timers(core, job);
 }
 
@@ -543,12 +557,18 @@ static enum err run_resume(struct core *core, struct run *run, struct error *err
 				run->counts[STATE_READY]++;
 			}
 		}
+		if (run->concurrency && !run->seated && state_holds(job->state)) {
+			err = TRUST(error, "job %llu of run %llu has an attempt, and the run no place in its group",
+				    (unsigned long long)job_serial(job), (unsigned long long)run->number);
+			break;
+		}
 		run->settled += state_terminal(job->state);
 		job_resume(core, job);
 	}
 	for (size_t state = 0; state < STATE_COUNT; state++)
 		core->counts[state] += run->counts[state];
 	mem_free(standing);
+	run_states(core, run, true);
 	if (err == ERR_NONE && run->settled == run->job_count)
 		err = TRUST(error, "run %llu: all its jobs have ended, but it has not",
 			    (unsigned long long)run->number);

@@ -56,6 +56,7 @@ void schedule_free(struct schedule *schedule)
 	mem_free(schedule->name);
 	mem_free(schedule->owner);
 	mem_free(schedule->tenant);
+	mem_free(schedule->concurrency);
 	mem_free(schedule);
 }
 
@@ -66,6 +67,7 @@ struct schedule *schedule_new(struct core *core, struct slice name, struct slice
 	schedule->name = text_copy(name);
 	schedule->owner = text_copy(owner);
 	schedule->tenant = text_copy(slice_make(NULL, 0));
+	schedule->concurrency = text_copy(slice_make(NULL, 0));
 	GROW(core->schedules, core->schedule_count, core->schedule_cap);
 	core->schedules[core->schedule_count++] = schedule;
 	return schedule;
@@ -110,6 +112,7 @@ static void row_put(struct core *core, const struct schedule *schedule)
 		.schedule = arena_copy(arena, slice_str(schedule->name)),
 		.owner = arena_copy(arena, slice_str(schedule->owner)), .principal = (int64_t)schedule->principal,
 		.tenant = arena_copy(arena, slice_str(schedule->tenant)),
+		.concurrency = arena_copy(arena, slice_str(schedule->concurrency)),
 		.spec = outbox_hold(core->outbox, schedule->spec), .max_jobs = schedule->max_jobs,
 		.paused = schedule->paused, .next_ms = schedule->next_ms, .last_ms = schedule->last_ms,
 		.last_run = (int64_t)schedule->last_run, .queued = schedule->queued,
@@ -175,6 +178,7 @@ static enum err begin(struct core *core, struct schedule *schedule, int64_t due_
 		.principal = schedule->principal, .owner = slice_str(schedule->owner),
 		.name = slice_str(schedule->name), .parts = schedule->parts, .part_count = schedule->part_count,
 		.max_jobs = schedule->max_jobs, .tenant = slice_str(schedule->tenant),
+		.concurrency = slice_str(schedule->concurrency),
 	};
 	struct run *run;
 	enum err err = submit_run(core, &submit, schedule->name, &run, error);
@@ -315,6 +319,8 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 	schedule->principal = submit->principal;
 	mem_free(schedule->tenant);
 	schedule->tenant = text_copy(submit->tenant);
+	mem_free(schedule->concurrency);
+	schedule->concurrency = text_copy(submit->concurrency);
 	schedule->max_jobs = submit->max_jobs;
 	parts_rows(core, schedule, schedule->part_count, true);
 	parts_release(schedule);
@@ -445,6 +451,7 @@ uint64_t schedules_hash(const struct core *core)
 
 		hash = hash_bytes(values, sizeof(values), hash);
 		hash = hash_bytes(schedule->tenant, strlen(schedule->tenant), hash);
+		hash = hash_bytes(schedule->concurrency, strlen(schedule->concurrency), hash);
 		hash = hash_bytes(schedule->spec->data, schedule->spec->len, hash);
 		for (size_t part = 0; part < schedule->part_count; part++)
 			hash = hash_bytes(schedule->parts[part].body->data, schedule->parts[part].body->len, hash);

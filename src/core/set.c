@@ -15,6 +15,8 @@ static enum err set_decide(struct core *core, const struct input_set *input, uin
 		return pool_set(core, input, ret_changed, error);
 	case OBJECT_TENANT:
 		return tenant_set(core, input, ret_changed, error);
+	case OBJECT_GROUP:
+		return group_set(core, &input->set, ret_changed, error);
 	case OBJECT_SCHEDULE:
 		return schedule_set(core, &input->set, ret_changed, error);
 	default:

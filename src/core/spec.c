@@ -279,6 +279,25 @@ static enum err spec_check_numbers(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_groups(const struct spec_check *check)
+{
+	const struct slice_list *texts = &check->spec->concurrency;
+	struct slice names[LIMIT_JOB_GROUPS_MAX];
+	uint32_t stated;
+
+	if (texts->n > LIMIT_JOB_GROUPS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "concurrency", "too many groups");
+	for (size_t i = 0; i < texts->n; i++) {
+		if (!concurrency_read(texts->at[i], &names[i], &stated))
+			return spec_refused(check, ERR_INVALID, "concurrency",
+					    "a group is NAME or NAME=LIMIT, of letters, digits and _ . -");
+		for (size_t before = 0; before < i; before++)
+			if (slice_eq(names[before], names[i]))
+				return spec_refused(check, ERR_DUPLICATE, "concurrency", "a group is there twice");
+	}
+	return ERR_NONE;
+}
+
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error)
 {
 	struct spec_check check = {
@@ -304,6 +323,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_failure(&check);
 	if (err == ERR_NONE)
 		err = spec_check_placing(&check);
+	if (err == ERR_NONE)
+		err = spec_check_groups(&check);
 	if (err == ERR_NONE)
 		err = spec_check_gate(&check);
 	return err;

@@ -125,7 +125,8 @@ struct ready_class {                     /* of jobs with equal requirements */
 	uint64_t runs;                   /* in memory that have jobs of it */
 };
 
-enum bound_kind { BOUND_FANOUT, BOUND_RUN, BOUND_TENANT, BOUND_GROUP };
+/* RUNS: the runs of a concurrency group; the jobs of those stand there whose run has no place. */
+enum bound_kind { BOUND_FANOUT, BOUND_RUN, BOUND_TENANT, BOUND_RUNS, BOUND_GROUP };
 
 struct bound {                           /* most that may hold attempts at once */
 	enum bound_kind kind;
@@ -143,8 +144,9 @@ struct stand {
 	size_t count, cap;
 };
 
-struct claim {
-	struct bound *bound;
+struct claim {                           /* what a job holds while it has an attempt, or is unknown */
+	struct bound *bound;             /* of a struct group */
+	uint32_t stated;                 /* the limit that its specification gives the group; 0: none */
 };
 
 struct lane {                            /* jobs of a run that want the same and are bound by the same */
@@ -157,6 +159,19 @@ struct lane {                            /* jobs of a run that want the same and
 	uint16_t class_at;
 	uint16_t claim_count;
 	struct claim claims[];           /* beside fan-out, run and tenant */
+};
+
+struct group {                           /* a named concurrency group: known while a run in memory names it, or it was set */
+	struct bound jobs;               /* first: jobs that name it themselves */
+	struct bound runs;               /* runs that do, from their first attempt until all their jobs have ended */
+	char *name;
+	uint32_t set;                    /* limit that a person set; 0: nobody has */
+	uint64_t users;                  /* lanes and runs */
+	struct stated {                  /* limits that live runs state, each with how many of them */
+		uint32_t limit;
+		uint32_t count;
+	} *stated;
+	size_t stated_count;
 };
 
 struct tenant {
@@ -222,6 +237,10 @@ struct run {
 	struct bound bound;
 	struct bound **groups;           /* fan-outs */
 	size_t group_count;
+	struct group *concurrency;       /* of the run as a whole; NULL: none */
+	uint32_t stated;                 /* the limit that the run gives it; 0: none */
+	bool seated;                     /* it has a place there */
+	bool counted;                    /* the limits that it states, itself or in its jobs, count: not all of it has ended */
 	struct lane **lanes;
 	size_t lane_count, lane_cap;
 	struct name_index *names;        /* made when a job is first asked for by name */
@@ -333,6 +352,7 @@ struct worker {
 struct schedule {
 	char *name, *owner;
 	char *tenant;                    /* as given; empty: the owner */
+	char *concurrency;               /* as given; empty: none */
 	uint64_t principal;
 	struct blob *spec;
 	struct rec_schedule_spec said;   /* its texts are in spec */
@@ -411,6 +431,7 @@ struct core {
 	struct tenant **tenants;         /* by tenant->at; NULL: gone, to be used again */
 	size_t tenant_count;
 	struct name_map tenant_names;
+	struct name_map groups;          /* named concurrency groups */
 	uint64_t virtual_time;           /* of the fair share: where the latest attempt was given */
 	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
 	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */

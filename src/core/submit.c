@@ -173,7 +173,10 @@ static enum err run_make(struct core *core, const struct input_submit *submit, s
 	if (err != ERR_NONE)
 		return err;
 	run = run_new(core, submit);
-	err = graph_build(core, run, run->first, run->part_count, error);
+	if (!run_join_concurrency(core, run, submit->concurrency))
+		err = error_set(error, ERR_INVALID, "concurrency: a group is given by its name, or as NAME=LIMIT");
+	if (err == ERR_NONE)
+		err = graph_build(core, run, run->first, run->part_count, error);
 	if (err != ERR_NONE) {
 		run_release_bounds(core, run);
 		run_release_classes(core, run);
@@ -208,6 +211,7 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 	if (schedule)
 		run->schedule = text_copy(slice_str(schedule));
 	run_add(core, run);
+	run_states(core, run, true);
 	core->next_run++;
 	core->next_job += run->job_count;
 	core->run_counters_due = true;

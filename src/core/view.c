@@ -63,6 +63,7 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 		.first = run->first, .held = run->held, .schedule = slice_str(run->schedule), .forgiven = run->forgiven, .dead = run->dead,
 		.tenant = slice_eq(slice_str(run->tenant->name), slice_str(run->owner)) ?
 			slice_str(NULL) : slice_str(run->tenant->name),
+		.concurrency = run_concurrency(run, arena), .seated = run->seated,
 	};
 	return true;
 }
@@ -369,5 +370,6 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->gate_from = spec->gate_from;
 		row->asks = spec->asks;
 		row->placing = placing_texts(spec, arena);
+		row->concurrency = spec->concurrency;
 	}
 }

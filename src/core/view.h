@@ -57,6 +57,7 @@ bool view_schedule(const struct core *core, size_t at, size_t most, struct arena
 bool view_forgiven(const struct rec_job_spec *spec, enum job_state state);
 /* The first at or behind the cursor, and the cursor for the next; 0 if there is none. */
 uint64_t view_tenant(const struct core *core, uint64_t cursor, struct rec_tenant_row *ret_row);
+uint64_t view_group(const struct core *core, uint64_t cursor, struct rec_group_row *ret_row);
 
 /* Shared with history: what a specification says in a row, by detail. */
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,

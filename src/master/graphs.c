@@ -51,6 +51,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.part_count = upload->part_count,
 		.max_jobs = upload->max_jobs,
 		.tenant = keep(in, upload->tenant),
+		.concurrency = keep(in, upload->concurrency),
 		.schedule = keep(in, buf_slice(&upload->schedule)),
 		.into = upload->into,
 		.parents = slice_list_copy(&master->inbox.arena, upload->parents),
@@ -87,7 +88,7 @@ enum err on_submit(struct incoming_frame *in)
 	if (err == ERR_NONE && msg.schedule.n > 0)
 		record_encode(&upload->schedule, REC_schedule_spec, &msg.schedule.at[0]);
 	if (err == ERR_NONE)
-		err = upload_tenant(upload, msg.tenant, &error);
+		err = upload_share(upload, msg.tenant, msg.concurrency, &error);
 	if (err == ERR_NONE)
 		err = upload_add(upload, msg.jobs, msg.count, &error);
 	if (err == ERR_NONE)
@@ -114,7 +115,7 @@ enum err on_graph_begin(struct incoming_frame *in)
 		err = error_set(&error, ERR_BUSY, "%d graphs are being uploaded; try again", LIMIT_UPLOADS_MAX);
 	else
 		err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
-	if (err == ERR_NONE && (err = upload_tenant(upload, msg.tenant, &error)) != ERR_NONE)
+	if (err == ERR_NONE && (err = upload_share(upload, msg.tenant, msg.concurrency, &error)) != ERR_NONE)
 		upload_free(upload);
 	if (err != ERR_NONE) {
 		session_refuse(in->session, msg.id, &error);

@@ -139,6 +139,7 @@ void history_run_row(const struct row_run *row, struct arena *arena, struct rec_
 		.ended_ms = row->ended_ms,
 		.owner = arena_copy(arena, row->owner), .schedule = arena_copy(arena, row->schedule),
 		.tenant = arena_copy(arena, row->tenant),
+		.concurrency = arena_copy(arena, row->concurrency), .seated = row->seated != 0,
 		.first = (uint64_t)row->first,
 		.forgiven = (uint64_t)row->forgiven,
 		.dead = (uint64_t)row->dead,

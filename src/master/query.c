@@ -114,6 +114,14 @@ bool page_add_tenant(struct page *page, const struct rec_tenant_row *row)
 	return true;
 }
 
+bool page_add_group(struct page *page, const struct rec_group_row *row)
+{
+	if (page->snapshot.groups.n == page->limit || !page_has_room(page, 64 + row->name.len, 14))
+		return false;
+	PAGE_ADD(page, groups, row);
+	return true;
+}
+
 static bool page_add_schedule(struct page *page, const struct rec_schedule_row *row)
 {
 	if (page->snapshot.schedules.n == page->limit ||
@@ -528,6 +536,9 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		break;
 	case QUERY_TENANTS:
 		query_tenants(master, turn, query);
+		break;
+	case QUERY_GROUPS:
+		query_groups(master, turn, query);
 		break;
 	case QUERY_DECISIONS:
 	case QUERY_IS_ACT:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What jobs share, for people: tenants. */
+/* What jobs share, for people: tenants, concurrency groups. */
 #include "master/internal.h"
 
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query)
@@ -10,6 +10,18 @@ void query_tenants(struct master *master, struct master_turn *turn, struct query
 
 	page_begin(&page, &master->scratch, query);
 	while ((next = view_tenant(master->core, cursor, &row)) && page_add_tenant(&page, &row))
+		cursor = next;
+	query_finish(master, turn, query, &page, next ? cursor : 0);
+}
+
+void query_groups(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct rec_group_row row;
+	uint64_t cursor = query->cursor, next;
+
+	page_begin(&page, &master->scratch, query);
+	while ((next = view_group(master->core, cursor, &row)) && page_add_group(&page, &row))
 		cursor = next;
 	query_finish(master, turn, query, &page, next ? cursor : 0);
 }

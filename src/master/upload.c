@@ -10,6 +10,7 @@
 #include "proto/limits.h"
 
 #define BYTES_MAX (UINT64_C(1) << 30)    /* of a graph */
+#define LIMIT_DIGITS 9                   /* of =LIMIT behind a group */
 
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error)
@@ -42,16 +43,17 @@ enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t
 	return ERR_NONE;
 }
 
-enum err upload_tenant(struct upload *upload, struct slice tenant, struct error *error)
+static enum err text_take(struct slice *kept, struct slice text, const char *what, size_t most, struct error *error)
 {
-	if (tenant.len > LIMIT_NAME_MAX_LEN)
-		return error_set(error, ERR_TOO_LARGE, "the name of the tenant has %zu bytes; at most %d", tenant.len,
-				 LIMIT_NAME_MAX_LEN);
-	if (tenant.len == 0)
+	uint8_t *copy;
+
+	if (text.len > most)
+		return error_set(error, ERR_TOO_LARGE, "the name of %s has %zu bytes; at most %zu", what, text.len, most);
+	if (text.len == 0)
 		return ERR_NONE;
-	upload->tenant.len = tenant.len;
-	upload->tenant.data = mem_alloc(tenant.len);
-	memcpy((uint8_t *)(uintptr_t)upload->tenant.data, tenant.data, tenant.len);
+	copy = mem_alloc(text.len);
+	memcpy(copy, text.data, text.len);
+	*kept = slice_make(copy, text.len);
 	return ERR_NONE;
 }
 
@@ -59,6 +61,15 @@ void upload_into(struct upload *upload, uint64_t run, struct slice_list parents)
 {
 	upload->into = run;
 	upload->parents = slice_list_copy(&upload->arena, parents);
+}
+
+enum err upload_share(struct upload *upload, struct slice tenant, struct slice concurrency, struct error *error)
+{
+	enum err err = text_take(&upload->tenant, tenant, "the tenant", LIMIT_NAME_MAX_LEN, error);
+
+	if (err == ERR_NONE)
+		err = text_take(&upload->concurrency, concurrency, "the concurrency group", LIMIT_NAME_MAX_LEN + LIMIT_DIGITS, error);
+	return err;
 }
 
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error)
@@ -102,6 +113,10 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 		sha256_add_u64(&upload->digest, upload->parents.at[i].len);
 		sha256_add(&upload->digest, upload->parents.at[i]);
 	}
+	if (upload->concurrency.len > 0) {
+		sha256_add_u64(&upload->digest, upload->tenant.len);
+		sha256_add(&upload->digest, upload->concurrency);
+	}
 	sha256_end(&upload->digest, ret_digest);
 	return ERR_NONE;
 }
@@ -115,6 +130,7 @@ void upload_free(struct upload *upload)
 	mem_free(upload->parts);
 	mem_free((void *)(uintptr_t)upload->name.data);
 	mem_free((void *)(uintptr_t)upload->tenant.data);
+	mem_free((void *)(uintptr_t)upload->concurrency.data);
 	sha256_drop(&upload->digest);
 	buf_free(&upload->schedule);
 	arena_free(&upload->arena);

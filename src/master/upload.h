@@ -17,6 +17,7 @@ struct upload {
 	uint64_t count;                  /* have come */
 	uint32_t max_jobs;
 	struct slice tenant;             /* its own copy; empty: the owner is it */
+	struct slice concurrency;        /* its own copy */
 	struct buf schedule;             /* a schedule_spec record, or nothing */
 	uint64_t into;                   /* the run that it is added to; 0: one begins */
 	struct slice_list parents;       /* jobs of that run, in arena */
@@ -32,7 +33,7 @@ struct upload {
 /* What is wrong with it, if anything, is said at once: key, name, declared count. */
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error);
-enum err upload_tenant(struct upload *upload, struct slice tenant, struct error *error);
+enum err upload_share(struct upload *upload, struct slice tenant, struct slice concurrency, struct error *error);
 void upload_into(struct upload *upload, uint64_t run, struct slice_list parents);
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
 /* Complete? Then the digest. */

@@ -29,6 +29,7 @@ static const struct {
 	{ TABLE_worker, "FROM worker ORDER BY worker" },
 	{ TABLE_pool, "FROM pool ORDER BY pool" },
 	{ TABLE_tenant, "FROM tenant" },
+	{ TABLE_job_group, "FROM job_group" },
 	{ TABLE_run, "FROM run WHERE ended_ms = 0 ORDER BY run" },
 	{ TABLE_spec, "FROM run CROSS JOIN spec ON spec.run = run.run WHERE run.ended_ms = 0 "
 		      "ORDER BY run.run, spec.part" },

@@ -53,16 +53,27 @@ static struct message *act_message(struct sim_world *world, const struct sim_gra
 	return message;
 }
 
+static const char *object_name(const struct sim_world *world, enum object_kind kind, uint32_t object)
+{
+	return kind == OBJECT_POOL ? graph_pool_names[object] : kind == OBJECT_GROUP ? graph_group_names[object]
+										     : world->workers[object].name;
+}
+
 void client_set(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object)
+{
+	client_set_number(world, kind, verb, object, 0);
+}
+
+void client_set_number(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object, uint64_t number)
 {
 	struct message *message = message_make(OP_SET);
 	struct sim_act *act = act_new(world);
 
-	*act = (struct sim_act){ .kind = kind, .set = verb, .object = object };
+	*act = (struct sim_act){ .kind = kind, .set = verb, .object = object, .number = number };
 	message->kind = kind;
 	message->value = verb;
-	memcpy(message->job, kind == OBJECT_POOL ? graph_pool_names[object] : world->workers[object].name,
-	       strlen(kind == OBJECT_POOL ? graph_pool_names[object] : world->workers[object].name));
+	message->number = number;
+	memcpy(message->job, object_name(world, kind, object), strlen(object_name(world, kind, object)));
 	message->request = ACT_BASE + (uint64_t)(act - world->acts);
 	world_note(world, "a person sets %s: %d", message->job, (int)verb);
 	conn_to_master(world, world->client_conn, message);

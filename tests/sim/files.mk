@@ -13,6 +13,7 @@ sim_sources = \
 	tests/sim/graph_life.c \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
+	tests/sim/graph_share.c \
 	tests/sim/link.c \
 	tests/sim/main.c \
 	tests/sim/master.c \
@@ -20,6 +21,7 @@ sim_sources = \
 	tests/sim/oracle.c \
 	tests/sim/oracle.h \
 	tests/sim/oracle_bounds.c \
+	tests/sim/oracle_concurrency.c \
 	tests/sim/oracle_conditions.c \
 	tests/sim/oracle_fail.c \
 	tests/sim/oracle_life.c \
@@ -67,6 +69,8 @@ sim_other = \
 	tests/sim/bugs/gate-expires-while-held.patch \
 	tests/sim/bugs/gate-expiry-denies.patch \
 	tests/sim/bugs/gate-expiry-not-kept.patch \
+	tests/sim/bugs/group-limit-forgotten-at-load.patch \
+	tests/sim/bugs/group-takes-the-largest-limit.patch \
 	tests/sim/bugs/hold-forgotten-at-load.patch \
 	tests/sim/bugs/hold-of-a-run-ignored.patch \
 	tests/sim/bugs/hold-outlives-its-job.patch \
@@ -94,6 +98,7 @@ sim_other = \
 	tests/sim/bugs/round-stops-at-children.patch \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \
+	tests/sim/bugs/run-leaves-its-group-early.patch \
 	tests/sim/bugs/settled-without-a-word.patch \
 	tests/sim/bugs/skew-not-durable.patch \
 	tests/sim/bugs/slot-freed-early.patch \
@@ -106,6 +111,7 @@ sim_other = \
 	tests/sim/bugs/tenant-not-counted.patch \
 	tests/sim/bugs/time-outs-cost-no-retry.patch \
 	tests/sim/bugs/timeout-lost-at-load.patch \
+	tests/sim/bugs/unknown-leaves-its-group.patch \
 	tests/sim/bugs/welcome-before-stops.patch \
 	tests/sim/bugs/wrong-dependency-test.patch \
 	tests/sim/mutants-survivors \

@@ -23,11 +23,23 @@ static struct slice tenant_input(struct sim_world *world, uint32_t tenant)
 	return slice_str(names[tenant - 1]);
 }
 
+static struct slice group_text(const struct sim_graph *graph, char text[32])
+{
+	if (graph->group == 0)
+		return slice_make(NULL, 0);
+	if (graph->group_states)
+		snprintf(text, 32, "%s=%u", graph_group_names[graph->group - 1], graph->group_states);
+	else
+		snprintf(text, 32, "%s", graph_group_names[graph->group - 1]);
+	return slice_str(text);
+}
+
 static void graph_input(struct sim_world *world, const struct event *event)
 {
 	const struct sim_graph *graph = event->message->graph;
 	struct graph_part part = { .body = graph->body, .count = graph->count };
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = event->a, .request = event->message->request };
+	char group[32];
 
 	input.submit.principal = 1;
 	input.submit.owner = slice_str("sim");
@@ -38,6 +50,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	input.submit.part_count = 1;
 	input.submit.max_jobs = graph->max_jobs;
 	input.submit.tenant = tenant_input(world, graph->tenant);
+	input.submit.concurrency = group_text(graph, group);
 	core_step(world->master.core, &input);
 }
 
@@ -141,7 +154,7 @@ static void step(struct sim_world *world, const struct event *event)
 	case OP_SET:
 		input.kind = INPUT_SET;
 		input.set.set = (struct msg_set){ .kind = event->message->kind, .verb = event->message->value,
-						  .name = slice_str(event->message->job) };
+						  .name = slice_str(event->message->job), .number = event->message->number };
 		core_step(core, &input);
 		break;
 	case OP_HELLO:

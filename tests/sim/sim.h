@@ -49,6 +49,13 @@ struct sim_graph {
 	bool invalid;                    /* must be refused */
 	uint32_t max_jobs;
 	uint32_t tenant;                 /* 0: who submits; else t1 to t3, which may have as many jobs out */
+	unsigned group;                  /* of the run as a whole, in graph_group_names, + 1; 0: none */
+	uint32_t group_states;           /* the limit that it gives that */
+	struct {                         /* the run, by the latest turn that said something of it */
+		uint64_t run, first;     /* run 0: there is none */
+		bool live, seated;
+		bool sits_down;          /* in this turn */
+	} decided;
 	struct rec_job_spec *jobs;       /* in the arena */
 	struct sim_condition **needs_trees, **when_trees;        /* of jobs; NULL: the graph has none */
 	struct blob *body;
@@ -84,6 +91,10 @@ void graph_free(struct sim_graph *graph);
 #define SIM_KINDS 3                      /* of resources */
 #define SIM_MOST 4                       /* of a kind, that a worker offers */
 #define SIM_POOLS 3
+#define SIM_GROUPS 3
+extern const char *const graph_group_names[SIM_GROUPS];
+/* Does the job name this one, and which limit does it state? */
+bool graph_names_group(const struct rec_job_spec *job, unsigned group, uint32_t *ret_states);
 extern const char *const graph_label_names[SIM_LABELS];
 extern const char *const graph_kind_names[SIM_KINDS];
 extern const char *const graph_pool_names[SIM_POOLS];    /* the first is the default */
@@ -124,6 +135,7 @@ struct message {
 	uint8_t digest[32];                      /* of a decision */
 	size_t digest_len;
 	enum object_kind kind;                   /* of SET */
+	uint64_t number;                         /* of SET */
 	uint64_t offers[SIM_KINDS];              /* of HELLO */
 	unsigned pool;
 	struct rec_held *held;
@@ -265,6 +277,7 @@ struct sim_act {                         /* of the client, by its request */
 	enum object_kind kind;           /* of SET, which has no run: a worker or a pool */
 	enum set_verb set;
 	uint32_t object;                 /* its index */
+	uint64_t number;                 /* of SET, by kind */
 	uint32_t *rounds;                /* CANCEL: of the run's jobs, when it was decided */
 	uint32_t job_count;
 };
@@ -280,6 +293,7 @@ struct oracle_worker {                   /* a worker, by its index, as decided *
 struct oracle {
 	struct oracle_worker workers[SIM_WORKERS_MAX];
 	enum pool_state pools[SIM_POOLS];
+	uint32_t groups[SIM_GROUPS];     /* limits that people set; 0: none */
 	struct map jobs;                 /* serial to struct oracle_job */
 	struct map runs;                 /* run to struct sim_graph, once durable */
 	uint64_t starts, results;
@@ -400,6 +414,7 @@ void client_decide(struct sim_world *world, const struct sim_graph *graph, enum 
 void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
 		const struct rec_job_spec *job, uint64_t person);        /* job: NULL for the whole run */
 void client_set(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object);
+void client_set_number(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object, uint64_t number);
 void client_step(struct sim_world *world);
 void client_receive(struct sim_world *world, const struct message *message);
 bool client_at_rest(const struct sim_world *world);

@@ -48,6 +48,7 @@ struct rig {
 	uint64_t keys;
 	uint32_t max_jobs;               /* of the next runs */
 	const char *tenant;              /* of the next runs; NULL: ana, who submits */
+	const char *concurrency;         /* of the next runs */
 	unsigned reload_every, turns;    /* 0: never */
 	struct msg_error error;          /* latest; its text is in the arena */
 	size_t errors;
@@ -396,7 +397,7 @@ static inline uint64_t rig_submit_bytes(struct rig *rig, struct blob *body, uint
 	input.submit = (struct input_submit){
 		.principal = 1, .owner = slice_str("ana"), .name = slice_str("deploy"),
 		.parts = &part, .part_count = 1, .max_jobs = rig->max_jobs,
-		.tenant = slice_str(rig->tenant) };
+		.tenant = slice_str(rig->tenant), .concurrency = slice_str(rig->concurrency) };
 	memcpy(input.submit.key, &key, sizeof(key));
 	memcpy(input.submit.digest, &digest, sizeof(digest));
 	rig->accepted = (struct msg_accepted){ 0 };

@@ -25,6 +25,7 @@ unit_programs = \
 	tests/unit/test_core_fail \
 	tests/unit/test_core_gate \
 	tests/unit/test_core_graph \
+	tests/unit/test_core_group \
 	tests/unit/test_core_grow \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
@@ -146,6 +147,9 @@ tests_unit_test_core_gate_LDADD = $(core_libs)
 
 tests_unit_test_core_graph_SOURCES = tests/unit/test_core_graph.c
 tests_unit_test_core_graph_LDADD = $(core_libs)
+
+tests_unit_test_core_group_SOURCES = tests/unit/test_core_group.c
+tests_unit_test_core_group_LDADD = $(core_libs)
 
 tests_unit_test_core_grow_SOURCES = tests/unit/test_core_grow.c
 tests_unit_test_core_grow_LDADD = $(core_libs)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which lane a job is in, when its graph is admitted: its class, its fan-out, and the named groups that bound it.
+ * Lanes live as long as their run.
+ */
+#include "core/internal.h"
+
+static struct bound *fanout_of(const struct run *run, uint32_t group)
+{
+	return group ? run->groups[group - 1] : NULL;
+}
+
+struct bound *job_group(const struct job *job)
+{
+	return fanout_of(job->run, job_lane(job)->group);
+}
+
+static enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, uint32_t *ret_group,
+		    struct error *error)
+{
+	size_t at = run->group_count;
+	struct bound *group;
+
+	if (spec->group == 0 || (spec->group_parallel == 0 && !spec->group_fail_fast))
+		return ERR_NONE;
+	/* Those of a fan-out are neighbours. */
+	while (at > 0 && run->groups[at - 1]->first != spec->group)
+		at--;
+	if (at == 0) {
+		run->groups = mem_resize(run->groups, run->group_count + 1, sizeof(struct bound *));
+		group = mem_zalloc(sizeof(*group));
+		*group = (struct bound){
+			.kind = BOUND_FANOUT, .first = (uint32_t)spec->group,
+			.limit = (uint32_t)spec->group_parallel, .fail_fast = spec->group_fail_fast,
+		};
+		run->groups[run->group_count++] = group;
+		at = run->group_count;
+	}
+	group = run->groups[at - 1];
+	if (group->limit != spec->group_parallel || group->fail_fast != spec->group_fail_fast)
+		return error_set(error, ERR_INVALID, "job %u: group: its fan-out has another bound", job->index);
+	*ret_group = (uint32_t)at;
+	if (spec->group_fail_fast)
+		job->flags |= JOB_FAIL_FAST;
+	return ERR_NONE;
+}
+
+#define LANES_LOOKED_AT 16               /* neighbours are alike; a second lane of the same kind does no harm */
+
+#define CLAIMS_MAX LIMIT_JOB_GROUPS_MAX
+
+static bool lane_is(const struct lane *lane, const struct lane *want, const struct claim *claims)
+{
+	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count)
+		return false;
+	for (size_t i = 0; i < want->claim_count; i++)
+		if (lane->claims[i].bound != claims[i].bound || lane->claims[i].stated != claims[i].stated)
+			return false;
+	return true;
+}
+
+/* In the one order that they can have. What the names stand for is there from now on, also if the job is refused. */
+static void claims_find(struct core *core, const struct rec_job_spec *spec, struct lane *want, struct claim *claims)
+{
+	struct slice_list texts = spec->concurrency;
+
+	labels_sort(&texts);
+	for (size_t i = 0; i < texts.n; i++) {
+		struct claim *claim = &claims[want->claim_count++];
+		struct slice name;
+
+		CHECK(concurrency_read(texts.at[i], &name, &claim->stated));
+		claim->bound = &group_of(core, name)->jobs;
+	}
+}
+
+static struct lane *lane_new(struct core *core, const struct lane *want, const struct claim *claims)
+{
+	size_t bytes = want->claim_count * sizeof(*claims);
+	struct lane *lane = mem_zalloc(sizeof(*lane) + bytes);
+
+	memcpy(lane, want, sizeof(*want));
+	if (bytes > 0)
+		memcpy(lane->claims, claims, bytes);
+	for (size_t i = 0; i < lane->claim_count; i++)
+		claim_begin(core, &lane->claims[i], lane->run->counted);
+	return lane;
+}
+
+static void lane_end_claims(struct core *core, struct lane *lane)
+{
+	while (lane->claim_count > 0)
+		claim_end(core, &lane->claims[--lane->claim_count], lane->run->counted);
+}
+
+enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error)
+{
+	struct run *run = job->run;
+	struct lane want = { .run = run, .class_at = job->class_at };
+	struct claim claims[CLAIMS_MAX];
+	enum err err = group_join(run, job, spec, &want.group, error);
+
+	if (err != ERR_NONE)
+		return err;
+	claims_find(core, spec, &want, claims);
+	for (size_t i = run->lane_count; i-- > 0 && i + LANES_LOOKED_AT >= run->lane_count;) {
+		if (lane_is(run->lanes[i], &want, claims)) {
+			job->lane = (uint32_t)i;
+			return ERR_NONE;
+		}
+	}
+	GROW(run->lanes, run->lane_count, run->lane_cap);
+	job->lane = (uint32_t)run->lane_count;
+	run->lanes[run->lane_count++] = lane_new(core, &want, claims);
+	return ERR_NONE;
+}
+
+/* What outlives the run knows nothing of it from now on. */
+void run_release_bounds(struct core *core, struct run *run)
+{
+	run_states(core, run, false);
+	for (size_t i = 0; i < run->lane_count; i++) {
+		struct lane *lane = run->lanes[i];
+
+		lane_leave(lane);
+		lane_end_claims(core, lane);
+	}
+	run_leave_concurrency(core, run);
+	tenant_release(core, run);
+}
+
+void run_free_bounds(struct run *run)
+{
+	for (size_t i = 0; i < run->lane_count; i++) {
+		mem_free(run->lanes[i]->jobs.keys);
+		mem_free(run->lanes[i]);
+	}
+	mem_free(run->lanes);
+	for (size_t i = 0; i < run->group_count; i++) {
+		bound_free(run->groups[i]);
+		mem_free(run->groups[i]);
+	}
+	mem_free(run->groups);
+	bound_free(&run->bound);
+}
+
+/* Those that a graph brought which was refused. */
+void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups)
+{
+	while (run->lane_count > lanes) {
+		lane_end_claims(core, run->lanes[--run->lane_count]);
+		mem_free(run->lanes[run->lane_count]);
+	}
+	while (run->group_count > groups)
+		mem_free(run->groups[--run->group_count]);
+}
+
+/* --- the first failure --- */
+
+void group_fail(struct core *core, const struct job *failed)
+{
+	struct run *run = failed->run;
+	const struct bound *group = job_group(failed);
+
+	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
+		if (job_group(job) != group || job == failed || state_terminal(job->state))
+			continue;
+		if (job_cancel(core, job))
+			job->cause = failed->index + 1;
+	}
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What jobs and runs share with those of other graphs: concurrency groups; and what people set of them. */
+#include "sim.h"
+
+#include <stdio.h>
+
+const char *const graph_group_names[SIM_GROUPS] = { "ga", "gb", "gc" };
+
+/* Neighbours often name the same. */
+void job_concurrency(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	struct slice *texts = arena_zalloc(&graph->arena, SIM_GROUPS, sizeof(*texts));
+	char text[32];
+
+	if (index > 0 && graph->jobs[index - 1].concurrency.n > 0 && rand_below(rand, 2)) {
+		job->concurrency = graph->jobs[index - 1].concurrency;
+		return;
+	}
+	job->concurrency.at = texts;
+	for (unsigned i = SIM_GROUPS; i-- > 0;) {
+		if (rand_below(rand, 2))
+			continue;
+		snprintf(text, sizeof(text), rand_below(rand, 3) ? "%s" : "%s=%u", graph_group_names[i],
+			 1 + (unsigned)rand_below(rand, 4));
+		texts[job->concurrency.n++] = arena_copy(&graph->arena, slice_str(text));
+	}
+}
+
+bool graph_names_group(const struct rec_job_spec *job, unsigned group, uint32_t *ret_states)
+{
+	for (size_t i = 0; i < job->concurrency.n; i++) {
+		struct slice text = job->concurrency.at[i];
+
+		if (memcmp(text.data, graph_group_names[group], 2) != 0)
+			continue;
+		*ret_states = text.len > 2 ? (uint32_t)(text.data[3] - '0') : 0;
+		return true;
+	}
+	return false;
+}
+
+void graph_run_concurrency(struct rand_state *rand, struct sim_graph *graph)
+{
+	graph->group = 1 + (unsigned)rand_below(rand, SIM_GROUPS);
+	graph->group_states = (uint32_t)rand_below(rand, 4);
+}
+
+bool person_group(struct sim_world *world, const struct sim_graph *graph)
+{
+	(void)graph;
+	client_set_number(world, OBJECT_GROUP, world_chance(world, 300) ? SET_REMOVE : SET_PUT,
+			  (uint32_t)world_rand(world, SIM_GROUPS), 1 + world_rand(world, 4));
+	return true;
+}

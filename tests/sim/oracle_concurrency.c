@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Concurrency groups: whoever comes to a group, a run with its first attempt or a job with each, is within its limit.
+ * One that was lowered ends nothing, so what is over it otherwise is no fault. The limit is known from what people
+ * were told and from what live runs state; who has a place, from rows.
+ */
+#include "oracle.h"
+
+#include <stdio.h>
+
+static struct sim_graph *graph_of_row(struct sim_world *world, const struct row_run *row)
+{
+	char name[32];
+	unsigned number = 0;
+
+	snprintf(name, sizeof(name), "%.*s", (int)row->name.len, (const char *)row->name.data);
+	if (sscanf(name, "graph-%u", &number) != 1 || number == 0 || number > world->graph_count)
+		world_fail(world, "run %u has the name %s", (unsigned)row->run, name);
+	return world->graphs[number - 1];
+}
+
+static struct sim_graph *graph_of_run(struct sim_world *world, uint64_t run)
+{
+	for (size_t i = 0; i < world->graph_count; i++)
+		if (world->graphs[i]->decided.run == run)
+			return world->graphs[i];
+	world_fail(world, "a job of no run that was decided is given out");
+}
+
+static bool counts(enum job_state state)
+{
+	return state_has_attempt(state) || state == STATE_UNKNOWN;
+}
+
+static uint32_t least(uint32_t limit, uint32_t states)
+{
+	return states && (limit == 0 || states < limit) ? states : limit;
+}
+
+static uint32_t limit_of(const struct sim_world *world, unsigned group)
+{
+	uint32_t limit = 0, states = 0;
+
+	if (world->oracle.groups[group])
+		return world->oracle.groups[group];
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+
+		if (!graph->decided.live)
+			continue;
+		if (graph->group == group + 1)
+			limit = least(limit, graph->group_states);
+		for (uint32_t at = 0; at < graph->count; at++)
+			if (graph_names_group(&graph->jobs[at], group, &states))
+				limit = least(limit, states);
+	}
+	return limit ? limit : 1;
+}
+
+/* ---- what is decided ---- */
+
+/* It goes only when all has ended, be it for a moment: then some job began a new round in this turn. */
+static void check_place_kept(struct sim_world *world, const struct sim_graph *graph, const struct row_run *row,
+			     const struct outbox *outbox)
+{
+	for (size_t i = 0; i < outbox->row_count; i++)
+		if (outbox->rows[i].table == TABLE_job && outbox->rows[i].job.run == row->run &&
+		    oracle_job(world, (uint64_t)outbox->rows[i].job.job)->round_decided < (uint32_t)outbox->rows[i].job.round)
+			return;
+	if (graph->decided.seated && !row->seated && row->ended_ms == 0)
+		world_fail(world, "run %u is going on without its place in its group", (unsigned)row->run);
+}
+
+static void note_run(struct sim_graph *graph, const struct row_run *row)
+{
+	graph->decided.run = (uint64_t)row->run;
+	graph->decided.first = (uint64_t)row->first;
+	graph->decided.live = row->ended_ms == 0;
+	graph->decided.sits_down = row->seated && !graph->decided.seated;
+	graph->decided.seated = row->seated != 0;
+}
+
+static void concurrency_turn(struct sim_world *world, const struct outbox *outbox)
+{
+	for (size_t i = 0; i < world->graph_count; i++)
+		world->graphs[i]->decided.sits_down = false;
+	for (size_t i = 0; i < outbox->row_count; i++) {
+		const struct row *row = &outbox->rows[i];
+
+		if (row->table != TABLE_run || row->deleted)
+			continue;
+		check_place_kept(world, graph_of_row(world, &row->run), &row->run, outbox);
+		note_run(graph_of_row(world, &row->run), &row->run);
+	}
+	for (size_t i = 0; i < outbox->frame_count; i++) {
+		const struct outgoing *frame = &outbox->frames[i];
+		const struct sim_act *act = frame->op == OP_OK && frame->ok.id >= ACT_BASE ? &world->acts[frame->ok.id - ACT_BASE]
+											    : NULL;
+
+		if (act && act->kind == OBJECT_GROUP)
+			world->oracle.groups[act->object] = act->set == SET_PUT ? (uint32_t)act->number : 0;
+	}
+}
+
+static void concurrency_crash(struct sim_world *world)
+{
+	memset(world->oracle.groups, 0, sizeof(world->oracle.groups));
+	for (size_t i = 0; i < world->graph_count; i++)
+		memset(&world->graphs[i]->decided, 0, sizeof(world->graphs[i]->decided));
+	for (size_t i = 0; i < world->disk.count; i++) {
+		const struct row *row = &world->disk.order[i]->row;
+
+		if (row->table == TABLE_run)
+			note_run(graph_of_row(world, &row->run), &row->run);
+		for (unsigned group = 0; row->table == TABLE_job_group && group < SIM_GROUPS; group++)
+			if (slice_eq(row->job_group.name, slice_str(graph_group_names[group])))
+				world->oracle.groups[group] = (uint32_t)row->job_group.most;
+	}
+}
+
+/* ---- what is given ---- */
+
+static void check_jobs(struct sim_world *world, unsigned group)
+{
+	uint32_t out = 0, states;
+
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+
+		for (uint32_t at = 0; graph->decided.run && at < graph->count; at++)
+			out += graph_names_group(&graph->jobs[at], group, &states) &&
+			       counts(oracle_job(world, graph->decided.first + at)->decided);
+	}
+	if (out > limit_of(world, group))
+		world_fail(world, "%u jobs of group %s are out, and %u is the most", out, graph_group_names[group],
+			   limit_of(world, group));
+}
+
+static void check_runs(struct sim_world *world, unsigned group)
+{
+	uint32_t going = 0;
+
+	for (size_t i = 0; i < world->graph_count; i++)
+		going += world->graphs[i]->group == group + 1 && world->graphs[i]->decided.seated;
+	if (going > limit_of(world, group))
+		world_fail(world, "%u runs of group %s are going, and %u is the most", going, graph_group_names[group],
+			   limit_of(world, group));
+}
+
+static void concurrency_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
+{
+	const struct sim_graph *graph = graph_of_run(world, assign->run);
+	const struct rec_job_spec *spec = &graph->jobs[job->job - graph->decided.first];
+	uint32_t states;
+
+	for (unsigned group = 0; group < SIM_GROUPS; group++)
+		if (graph_names_group(spec, group, &states))
+			check_jobs(world, group);
+	if (graph->group && !graph->decided.seated)
+		world_fail(world, "job %u is given out, and its run has no place in its group", (unsigned)job->job);
+	if (graph->group && graph->decided.sits_down)
+		check_runs(world, graph->group - 1);
+}
+
+const struct oracle_check oracle_concurrency = {
+	.turn = concurrency_turn, .given = concurrency_given, .crash = concurrency_crash,
+};
