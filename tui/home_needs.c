@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* NEEDS YOU: what a person should look at, the newest first: runs with failed jobs, workers that are gone. */
+/*
+ * NEEDS YOU: what a person should look at, the newest first: runs with failed jobs, workers that are gone, or
+ * have a process that can't be killed.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -15,7 +18,7 @@ static bool run_needs(const struct tui_run *run)
 size_t needs_count(const struct app *app)
 {
 	const struct model *model = &app->model;
-	size_t count = model->totals.workers_silent + model->totals.workers_lost;
+	size_t count = model->totals.workers_silent + model->totals.workers_lost + model->totals.workers_stuck;
 
 	for (size_t i = 0; i < model->run_count; i++)
 		count += run_needs(model->runs[i]);
@@ -76,13 +79,20 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 {
 	const struct state_info *look = theme_worker(worker->state);
 	struct style plain = { 0 };
+	const char *word = worker->state == WORKER_LOST ? "LOST" : worker->state == WORKER_UP ? "STUCK" : "QUIET";
 	char text[CLOCK_TEXT_SIZE];
 	int x;
 
-	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look),
-		worker->state == WORKER_LOST ? "LOST" : "QUIET");
+	if (worker->state == WORKER_UP)
+		look = &state_table[STATE_FAILED];
+	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), word);
 	x = pane_clipped(pane, 8, y, 22, plain, worker->name, app->theme.ascii);
 	x = x < 32 ? 32 : x + 2;
+	if (worker->state == WORKER_UP) {
+		pane_printf(pane, x, y, plain, "%" PRIu64 " killed %s", worker->stuck,
+			worker->stuck == 1 ? "job lives on, and keeps its slot" : "jobs live on, and keep their slots");
+		return;
+	}
 	pane_printf(pane, x, y, plain, "last heard at %s  %" PRIu64 " jobs %s",
 		clock_format_local(worker->seen_ms, text), worker->busy,
 		worker->state == WORKER_LOST ? "taken back" : "out of reach");
@@ -106,7 +116,7 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 	pane_title(pane, 0, title, app->theme.ascii, text);
 	/* Workers are few and worse: they come first where failures would push them out. */
 	for (size_t i = 0; i < model->worker_count && shown < room; i++)
-		if (model->workers[i]->state != WORKER_UP)
+		if (model->workers[i]->state != WORKER_UP || model->workers[i]->stuck > 0)
 			worker_draw(app, pane, (int)++shown, model->workers[i]);
 	for (size_t i = model->run_count; i-- > 0 && shown < room;)
 		if (run_needs(model->runs[i]))

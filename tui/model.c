@@ -93,6 +93,7 @@ void model_count(struct model *model)
 		totals.workers_silent += worker->state == WORKER_UNREACHABLE;
 		totals.workers_lost += worker->state == WORKER_LOST;
 		if (worker->state == WORKER_UP) {
+			totals.workers_stuck += worker->stuck > 0;
 			totals.slots += worker->slots;
 			totals.busy += worker->busy;
 		}

@@ -31,6 +31,7 @@ struct tui_worker {
 	struct slice name;               /* owned */
 	enum worker_state state;
 	uint64_t slots, busy, ahead, cpu_permille, mem_permille, pid, done;
+	uint64_t stuck;                  /* attempts whose processes can't be killed */
 	int64_t seen_ms;
 	uint64_t seen;
 };
@@ -74,7 +75,7 @@ struct tui_event {
 
 struct totals {
 	uint64_t runs, live_runs, wait, queue, running, ok, failed;
-	uint64_t workers, workers_up, workers_silent, workers_lost, slots, busy;
+	uint64_t workers, workers_up, workers_silent, workers_lost, workers_stuck, slots, busy;
 };
 
 struct model {

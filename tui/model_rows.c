@@ -173,6 +173,7 @@ void model_put_worker(
 	worker->seen_ms = row->seen_ms;
 	worker->pid = row->pid;
 	worker->done = row->done;
+	worker->stuck = row->stuck;
 	worker->seen = model->snapshot;
 	if (change == CHANGE_TOLD && (is_new || before != worker->state))
 		model_tell(model, now_ms, theme_worker(worker->state), "worker %s %s",

@@ -438,6 +438,8 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 	if (people > 0)
 		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
 			 people == 1 ? " waits" : "s wait");
+	for (size_t i = 0; i < status->workers.n; i++)
+		rows_alarm(&status->workers.at[i], out);
 }
 
 int cmd_status(struct cli *cli)

@@ -88,7 +88,7 @@ int workers_list(struct cli *cli)
 {
 	struct msg_query query = { .what = QUERY_WORKERS };
 	struct records records;
-	struct buf out = { 0 };
+	struct buf out = { 0 }, alarms = { 0 };
 
 	rows_begin_workers(&records, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
@@ -98,13 +98,18 @@ int workers_list(struct cli *cli)
 
 		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
 			return cli_fail(cli);
-		for (size_t i = 0; i < page.workers.n; i++)
+		for (size_t i = 0; i < page.workers.n; i++) {
 			rows_add_worker(&records, &page.workers.at[i], clock_wall_ms());
+			if (cli->out.style == STYLE_HUMAN)
+				rows_alarm(&page.workers.at[i], &alarms);
+		}
 		query.cursor = page.cursor;
 	} while (query.cursor != 0);
 	records_print(&records, &cli->out, &out);
+	buf_add_slice(&out, buf_slice(&alarms));
 	cli_print(cli, &out);
 	buf_free(&out);
+	buf_free(&alarms);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/clock.h"
 #include "cli/place.h"
 
@@ -425,6 +426,8 @@ static const struct column worker_columns[] = {
 	{ "start_us", NULL, false },
 	{ "rest_ms", NULL, false },
 	{ "reserved", NULL, false },
+	{ "stuck", NULL, false },
+	{ "stuck_jobs", NULL, false },
 };
 
 void rows_begin_workers(struct records *records, struct arena *arena)
@@ -432,14 +435,35 @@ void rows_begin_workers(struct records *records, struct arena *arena)
 	records_begin(records, worker_columns, sizeof(worker_columns) / sizeof(worker_columns[0]), arena);
 }
 
-/* In a word, why it gets nothing new; its pool's state where there is nothing of its own. */
+void rows_alarm(const struct rec_worker_row *worker, struct buf *out)
+{
+	if (worker->stuck == 0)
+		return;
+	buf_add_str(out, "alarm    worker ");
+	text_escape(out, worker->name, TEXT_KEEP_NONE);
+	buf_addf(out, ": %llu killed %s", (unsigned long long)worker->stuck,
+		 worker->stuck == 1 ? "job lives on and keeps its slot" : "jobs live on and keep their slots");
+	for (size_t i = 0; i < worker->stuck_jobs.n; i++) {
+		buf_add_str(out, i == 0 ? ": " : ", ");
+		text_escape(out, worker->stuck_jobs.at[i], TEXT_KEEP_NONE);
+	}
+	if (worker->stuck > worker->stuck_jobs.n)
+		buf_add_str(out, " ...");
+	buf_add_str(out, "    next: titan explain ");
+	text_escape(out, worker->stuck_jobs.n > 0 ? worker->stuck_jobs.at[0] : slice_str("JOB"), TEXT_KEEP_NONE);
+	buf_add_byte(out, '\n');
+}
+
+/* In a word, why it gets nothing new, or less; its pool's state where there is nothing of its own. */
 static struct slice worker_standing(const struct rec_worker_row *worker)
 {
 	if (worker->standing != STANDING_NONE)
 		return slice_str(standing_name((enum worker_standing)worker->standing));
 	if (worker->pool_state != POOL_ACTIVE)
 		return slice_str(worker->pool_state == POOL_DRAINING ? "pool draining" : "pool inactive");
-	return slice_str(worker->rest_ms ? "flaps" : NULL);
+	if (worker->rest_ms)
+		return slice_str("flaps");
+	return slice_str(worker->stuck ? "stuck" : NULL);
 }
 
 void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms)
@@ -470,4 +494,6 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 		records_number(records, worker->reserved);
 	else
 		records_none(records);
+	records_number(records, worker->stuck);
+	records_texts(records, worker->stuck_jobs);
 }

@@ -24,6 +24,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 
 void rows_begin_workers(struct records *records, struct arena *arena);
 void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms);
+void rows_alarm(const struct rec_worker_row *worker, struct buf *out);  /* a line for people, where there is cause */
 
 /* "exit 1", "signal 9", "lost": of the latest attempt; empty while there is nothing to say. */
 struct slice job_stop_text(const struct rec_job_row *job);       /* why it is out of time; or empty */

@@ -117,6 +117,7 @@ void core_was_deaf(struct core *core)
 static void heartbeat_step(struct core *core, const struct core_input *input)
 {
 	struct worker *worker = worker_heard(core, input->conn);
+	struct msg_heartbeat *echo;
 
 	if (!worker)
 		return;
@@ -126,7 +127,11 @@ static void heartbeat_step(struct core *core, const struct core_input *input)
 	worker->load_permille = input->heartbeat.load_permille;
 	worker->start_us = input->heartbeat.start_us;
 	worker_touch(core, worker);
-	outbox_frame(core->outbox, input->conn, OP_HEARTBEAT)->heartbeat = input->heartbeat;
+	if (input->heartbeat.stuck.n > 0 || worker->stuck_count > 0)
+		worker_says_stuck(worker, input->heartbeat.stuck);
+	echo = &outbox_frame(core->outbox, input->conn, OP_HEARTBEAT)->heartbeat;
+	*echo = input->heartbeat;
+	echo->stuck = (struct u64_list){ 0 };
 }
 
 void core_step(struct core *core, const struct core_input *input)

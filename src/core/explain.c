@@ -434,6 +434,13 @@ static enum reason tell_condition(struct telling *telling)
 	return REASON_CONDITION;
 }
 
+static enum reason tell_stuck(struct telling *telling, const struct worker *worker)
+{
+	buf_addf(&telling->words, "a process of it on worker %s was killed and lives on; it keeps its slot until it is gone",
+		 worker->name);
+	return REASON_STUCK;
+}
+
 static enum reason tell(struct telling *telling)
 {
 	const struct worker *worker = worker_find(telling->core, telling->job->worker);
@@ -448,12 +455,18 @@ static enum reason tell(struct telling *telling)
 	case STATE_READY:
 		return tell_ready(telling);
 	case STATE_ASSIGNED:
+		if (worker_has_stuck(worker, job_serial(telling->job)))
+			return tell_stuck(telling, worker);
 		buf_addf(&telling->words, "it was given to worker %s, which hasn't said that it started", worker->name);
 		return REASON_SENT;
 	case STATE_RUNNING:
+		if (worker_has_stuck(worker, job_serial(telling->job)))
+			return tell_stuck(telling, worker);
 		buf_addf(&telling->words, "it runs on worker %s", worker->name);
 		return REASON_RUNNING;
 	case STATE_STOPPING:
+		if (worker_has_stuck(worker, job_serial(telling->job)))
+			return tell_stuck(telling, worker);
 		return REASON_STOPPING;
 	case STATE_UNKNOWN:
 		return REASON_UNKNOWN_ONCE;

@@ -74,6 +74,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	labels_sort(&worker->labels);
 	worker->pid = hello->pid;
 	worker->quitting = false;
+	worker->stuck_count = 0;
 	worker->pool = pool_get(core, hello->pool);
 	worker->offer_count = offers->n;
 	worker->offers = mem_resize(worker->offers, offers->n + 1, sizeof(*worker->offers));

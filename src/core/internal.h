@@ -409,6 +409,8 @@ uint64_t worker_depth(const struct core *core, const struct worker *worker);
 
 /* worker.c */
 struct worker *worker_find(const struct core *core, uint64_t number);
+void worker_says_stuck(struct worker *worker, struct u64_list jobs);
+bool worker_has_stuck(const struct worker *worker, uint64_t job);
 struct worker *worker_new(struct core *core, uint64_t number, struct slice name);
 void worker_free(struct worker *worker);
 void worker_touch(struct core *core, struct worker *worker);

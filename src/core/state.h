@@ -345,6 +345,8 @@ struct worker {
 	int64_t seen_ms;
 	uint64_t pid, done;
 	uint64_t cpu_permille, mem_permille, gpu_permille, load_permille, start_us;
+	uint64_t *stuck;                 /* jobs of which a process was killed and lives on, it says */
+	size_t stuck_count;
 	uint64_t run_us;                 /* moving average of how long its jobs run */
 	uint32_t results;
 };

@@ -6,6 +6,7 @@
 #include "core/internal.h"
 
 #define UNBLOCKS_SHOWN 16
+#define STUCK_NAMES 8
 
 void view_totals(const struct core *core, struct core_totals *ret_totals)
 {
@@ -225,6 +226,32 @@ uint64_t view_gate_after(const struct core *core, uint64_t serial)
 	return gate ? gate->job : 0;
 }
 
+/* RUN/JOB of the first; of one whose run has ended, its number. */
+static struct slice_list stuck_names(const struct core *core, const struct worker *worker, struct arena *arena)
+{
+	size_t count = worker->stuck_count < STUCK_NAMES ? worker->stuck_count : STUCK_NAMES;
+	struct slice *names = arena_alloc(arena, (count + 1) * sizeof(*names));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct job *job = job_find(core, worker->stuck[i]);
+		struct buf text = { 0 };
+		struct rec_job_spec spec;
+		struct slice bytes;
+
+		if (job) {
+			bytes = job_spec_bytes(job);
+			CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
+			buf_addf(&text, "%llu/%.*s", (unsigned long long)job->run->number, (int)spec.name.len,
+				 (const char *)spec.name.data);
+		} else {
+			buf_addf(&text, "job %llu", (unsigned long long)worker->stuck[i]);
+		}
+		names[i] = arena_copy(arena, buf_slice(&text));
+		buf_free(&text);
+	}
+	return (struct slice_list){ names, count };
+}
+
 bool view_worker(const struct core *core, uint64_t number, struct arena *arena, struct rec_worker_row *ret_row)
 {
 	const struct worker *worker = worker_find(core, number);
@@ -241,6 +268,7 @@ bool view_worker(const struct core *core, uint64_t number, struct arena *arena, 
 		.labels = worker->labels, .pool = slice_str(worker->pool->name), .pool_state = worker->pool->state,
 		.standing = worker->standing, .gpu_permille = worker->gpu_permille,
 		.load_permille = worker->load_permille, .start_us = worker->start_us, .reserved = worker->reserved,
+		.stuck = worker->stuck_count,
 	};
 	if (worker_rests(core, worker))
 		ret_row->rest_ms = (uint64_t)((worker->rest_until_ns - core->now.mono_ns) / NS_PER_MS);
@@ -258,6 +286,7 @@ bool view_worker(const struct core *core, uint64_t number, struct arena *arena, 
 	}
 	ret_row->offers = (struct slice_list){ offers, worker->offer_count };
 	ret_row->used = (struct u64_list){ used, worker->offer_count };
+	ret_row->stuck_jobs = stuck_names(core, worker, arena);
 	return true;
 }
 

@@ -50,6 +50,7 @@ void worker_free(struct worker *worker)
 	mem_free(worker->held);
 	mem_free(worker->labels.at);
 	mem_free(worker->offers);
+	mem_free(worker->stuck);
 	mem_free(worker);
 }
 
@@ -60,6 +61,23 @@ void worker_touch(struct core *core, struct worker *worker)
 	worker->touched = true;
 	GROW(core->touched_workers, core->touched_worker_count, core->touched_worker_cap);
 	core->touched_workers[core->touched_worker_count++] = worker;
+}
+
+/* What it says decides nothing: their slots stay taken because nobody said that they ended. */
+void worker_says_stuck(struct worker *worker, struct u64_list jobs)
+{
+	worker->stuck_count = jobs.n < worker->slots_high ? jobs.n : worker->slots_high;
+	worker->stuck = mem_resize(worker->stuck, worker->stuck_count + 1, sizeof(*worker->stuck));
+	if (worker->stuck_count > 0)
+		memcpy(worker->stuck, jobs.at, worker->stuck_count * sizeof(*worker->stuck));
+}
+
+bool worker_has_stuck(const struct worker *worker, uint64_t job)
+{
+	for (size_t i = 0; i < worker->stuck_count; i++)
+		if (worker->stuck[i] == job)
+			return true;
+	return false;
 }
 
 /* --- silence --- */

@@ -97,7 +97,7 @@ static uint64_t resident_bytes(void)
 
 static void put_core(struct master *master, struct answer *answer)
 {
-	uint64_t worker = 0, states[WORKER_LOST + 1] = { 0 };
+	uint64_t worker = 0, stuck = 0, states[WORKER_LOST + 1] = { 0 };
 	struct rec_worker_row row;
 	struct core_totals totals;
 
@@ -108,12 +108,15 @@ static void put_core(struct master *master, struct answer *answer)
 		put_labelled(answer, METRIC_JOBS, state_table[state].name, totals.counts[state]);
 	put(answer, METRIC_RUNS, totals.live_runs);
 	while ((worker = view_worker_after(master->core, worker)))
-		if (view_worker(master->core, worker, NULL, &row))
+		if (view_worker(master->core, worker, NULL, &row)) {
 			states[row.state]++;
+			stuck += row.stuck;
+		}
 	for (int state = 0; state <= WORKER_LOST; state++)
 		put_labelled(answer, METRIC_WORKERS, worker_state_name((enum worker_state)state), states[state]);
 	put(answer, METRIC_SLOTS, totals.slots);
 	put(answer, METRIC_SLOTS_BUSY, totals.busy);
+	put(answer, METRIC_ATTEMPTS_STUCK, stuck);
 }
 
 static void put_queues(struct master *master, struct answer *answer)

@@ -16,8 +16,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define TICK_NS  (10 * NS_PER_MS)        /* between looks at what doesn't want to die */
-#define ALARM_NS (10 * NS_PER_S)
+#define TICK_NS       (10 * NS_PER_MS)   /* between looks at what doesn't want to die */
+#define STUCK_TICK_NS (NS_PER_S / 2)     /* when it hasn't for long */
+#define STUCK_NS      (10 * NS_PER_S)
 
 struct stray {                           /* a child that is no main process: whose it is */
 	uint64_t job, epoch;
@@ -211,6 +212,11 @@ static void finish(struct keeper *keeper, struct attempt *attempt)
 	attempt_ended(keeper, attempt, outcome, code);
 }
 
+static int64_t stuck_after_ns(const struct keeper *keeper)
+{
+	return keeper->options->stuck_ns ? keeper->options->stuck_ns : STUCK_NS;
+}
+
 /* True: it has ended. */
 static bool check(struct keeper *keeper, struct attempt *attempt)
 {
@@ -223,6 +229,9 @@ static bool check(struct keeper *keeper, struct attempt *attempt)
 		size_t left = exits_signal_tree(keeper, attempt, patient ? 0 : SIGKILL);
 
 		if (left == 0 && drain_end(keeper, attempt)) {
+			if (attempt->stuck)
+				log_info("the process of job %" PRIu64 " that lived on is gone", attempt->job);
+			attempt->stuck = false;
 			finish(keeper, attempt);
 			return true;
 		}
@@ -231,9 +240,10 @@ static bool check(struct keeper *keeper, struct attempt *attempt)
 		exits_signal_tree(keeper, attempt, SIGKILL);
 		attempt->last_signal = SIGKILL;
 	}
-	if (!attempt->alarmed && attempt->drain_ns == 0 && keeper->now_ns - since_ns > ALARM_NS) {
-		log_error("a process of job %" PRIu64 " can't be killed: its slot stays taken", attempt->job);
-		attempt->alarmed = true;
+	if (!attempt->stuck && attempt->drain_ns == 0 && keeper->now_ns - since_ns > stuck_after_ns(keeper)) {
+		log_error("a process of job %" PRIu64 " was killed and lives on: its slot stays taken", attempt->job);
+		attempt->stuck = true;
+		keeper_link_stuck(keeper, attempt);
 	}
 	return false;
 }
@@ -261,11 +271,21 @@ int64_t exits_due(const struct keeper *keeper)
 	for (const struct attempt *attempt = keeper->closing; attempt; attempt = attempt->closing_next) {
 		int64_t next_ns = attempt->kill_ns;
 
+		/* Our own child's end is a signal to us: only what we can't be told of is looked for. */
 		if (attempt->gone || next_ns <= keeper->now_ns)
-			next_ns = keeper->now_ns + TICK_NS;
+			next_ns = keeper->now_ns + (attempt->stuck && attempt->drain_ns == 0 ? STUCK_TICK_NS : TICK_NS);
 		due_ns = next_ns < due_ns ? next_ns : due_ns;
 	}
 	return due_ns;
+}
+
+size_t exits_stuck(const struct keeper *keeper)
+{
+	size_t count = 0;
+
+	for (const struct attempt *attempt = keeper->closing; attempt; attempt = attempt->closing_next)
+		count += attempt->stuck;
+	return count;
 }
 
 void exits_free(struct keeper *keeper)

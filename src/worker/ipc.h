@@ -10,7 +10,7 @@
  *   SPOOL_ACK  the master has the result    NUMBERS    running and queued, when they changed
  *   FILES_DONE its output is at the master, on disk
  *   ROOM    what a lossless one wrote is on the master's disk so far
- *   LEASE   until when new ones may start
+ *   LEASE   until when new ones may start   STUCK      it was killed, and lives on; until EXITED
  *   QUIT    kill everything, report, exit when all is acknowledged or after a while
  */
 #ifndef TITAN_WORKER_IPC_H
@@ -25,7 +25,7 @@
 
 enum ipc_type {
 	IPC_SPAWN = 1, IPC_STOP, IPC_RECALL, IPC_SPOOL_ACK, IPC_FILES_DONE, IPC_LEASE, IPC_QUIT, IPC_ROOM,
-	IPC_INVENTORY = 64, IPC_STARTED, IPC_EXITED, IPC_NUMBERS,
+	IPC_INVENTORY = 64, IPC_STARTED, IPC_EXITED, IPC_NUMBERS, IPC_STUCK,
 };
 
 struct ipc_header {
@@ -35,7 +35,7 @@ struct ipc_header {
 	uint32_t size;                   /* of everything behind this header */
 };
 
-struct ipc_attempt {                     /* RECALL, SPOOL_ACK, FILES_DONE */
+struct ipc_attempt {                     /* RECALL, SPOOL_ACK, FILES_DONE, STUCK */
 	uint64_t job, epoch;
 };
 

@@ -343,9 +343,10 @@ static void write_spool(struct keeper *keeper)
 		recover_rewrite(keeper);
 }
 
+/* What can't be killed is left to the next keeper, whose slot it takes. */
 static bool at_end(struct keeper *keeper)
 {
-	if (!keeper->quitting || ledger_running(keeper->ledger) > 0)
+	if (!keeper->quitting || ledger_running(keeper->ledger) > exits_stuck(keeper))
 		return false;
 	if (keeper->quit_ns == 0)
 		keeper->quit_ns = keeper->now_ns + QUIT_WAIT_NS;
@@ -378,7 +379,7 @@ int keeper_run(const struct worker_options *options, struct error *error)
 		attempts_start(&keeper);
 	}
 	if (keeper.count > 0)
-		log_warn("ends with %zu results that the master doesn't have; they are kept", keeper.count);
+		log_warn("ends with %zu attempts or results that the next keeper has to see to", keeper.count);
 	keeper_close(&keeper);
 	return 0;
 }

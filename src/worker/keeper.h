@@ -45,7 +45,7 @@ struct attempt {
 	int status;                      /* of wait4, when gone and our child */
 	struct rusage usage;
 	int64_t gone_ns;
-	bool alarmed;
+	bool stuck;                      /* killed long ago, and lives on */
 	int64_t kill_ns;                 /* TIME_NEVER: nobody asked it to end */
 	int last_signal;
 	uint64_t ended_no;               /* its place among the results; 0: an earlier keeper's */
@@ -116,6 +116,7 @@ void exits_reap(struct keeper *keeper);                                  /* our 
 void exits_adopted(struct keeper *keeper, struct attempt *attempt);      /* its pidfd says that it has ended */
 void exits_check(struct keeper *keeper);                                 /* trees to kill, attempts to end */
 int64_t exits_due(const struct keeper *keeper);
+size_t exits_stuck(const struct keeper *keeper);
 void exits_free(struct keeper *keeper);
 /* Send a signal to what belongs to the attempt besides its process group. How many there were. */
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
@@ -141,5 +142,6 @@ void keeper_link_read(struct keeper *keeper);
 void keeper_link_flush(struct keeper *keeper);
 void keeper_link_started(struct keeper *keeper, const struct attempt *attempt);
 void keeper_link_exited(struct keeper *keeper, const struct attempt *attempt);
+void keeper_link_stuck(struct keeper *keeper, const struct attempt *attempt);
 
 #endif

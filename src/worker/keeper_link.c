@@ -95,6 +95,8 @@ static void tell_everything(struct keeper *keeper)
 			keeper_link_started(keeper, attempt);
 		else if (!attempt->entry || attempt->entry->phase == PHASE_ENDED)
 			keeper_link_exited(keeper, attempt);
+		if (attempt->stuck)
+			keeper_link_stuck(keeper, attempt);
 	}
 	keeper->told = (struct ipc_numbers){ UINT32_MAX, UINT32_MAX };
 }
@@ -146,6 +148,14 @@ void keeper_link_exited(struct keeper *keeper, const struct attempt *attempt)
 {
 	if (keeper->listed)
 		ipc_put(&keeper->link, IPC_EXITED, &attempt->exited, sizeof(attempt->exited));
+}
+
+void keeper_link_stuck(struct keeper *keeper, const struct attempt *attempt)
+{
+	const struct ipc_attempt stuck = { attempt->job, attempt->epoch };
+
+	if (keeper->listed)
+		ipc_put(&keeper->link, IPC_STUCK, &stuck, sizeof(stuck));
 }
 
 static void connected(struct keeper *keeper)

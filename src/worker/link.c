@@ -100,16 +100,33 @@ void link_lease(struct link *link, int64_t sent_ns)
 	ipc_put(&link->keeper, IPC_LEASE, &lease, sizeof(lease));
 }
 
-static void beat(struct link *link)
+/* In the arena of the frame being read: nothing of that is needed here. */
+static struct u64_list stuck_jobs(struct link *link)
+{
+	struct u64_list list = { 0 };
+	uint64_t *at;
+
+	if (link->stuck_count == 0)
+		return list;
+	list.at = at = arena_alloc(&link->arena, link->stuck_count * sizeof(*at));
+	for (const struct held *held = link->first; held && list.n < link->stuck_count; held = held->next)
+		if (held->stuck)
+			at[list.n++] = held->job;
+	return list;
+}
+
+void link_beat(struct link *link)
 {
 	struct msg_heartbeat msg;
 
+	if (!link->welcome)
+		return;
 	system_look(&link->load);
 	msg = (struct msg_heartbeat){
 		.sent_ns = clock_mono_ns(), .cpu_permille = link->load.cpu_permille,
 		.mem_permille = link->load.mem_permille, .running = link->numbers.running,
 		.queued = link->numbers.queued, .gpu_permille = link->load.gpu_permille,
-		.load_permille = link->load.load_permille, .start_us = link->start_us,
+		.load_permille = link->load.load_permille, .start_us = link->start_us, .stuck = stuck_jobs(link),
 	};
 	conn_send(link->conn, OP_HEARTBEAT, &msg);
 }
@@ -129,8 +146,7 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 		conn_close(link->conn);
 		return;
 	}
-	if (link->welcome)
-		beat(link);
+	link_beat(link);
 }
 
 void link_welcomed(struct link *link, uint64_t heartbeat_ms)
@@ -147,7 +163,7 @@ void link_welcomed(struct link *link, uint64_t heartbeat_ms)
 	ev_timer_stop(link->loop, &link->heartbeat);
 	ev_timer_set(&link->heartbeat, (double)heartbeat_ms / 1e3, (double)heartbeat_ms / 1e3);
 	ev_timer_start(link->loop, &link->heartbeat);
-	beat(link);
+	link_beat(link);
 }
 
 /* --- the loop --- */

@@ -41,6 +41,7 @@ struct held {                            /* an attempt that the keeper has */
 	struct rec_done done;            /* when ended */
 	bool done_sent;                  /* on this connection */
 	bool acked;
+	bool stuck;                      /* killed, and lives on */
 	struct stream streams[2];
 	struct held *ship_next;          /* in the queue of those with something to send */
 	bool shipping;
@@ -66,6 +67,7 @@ struct link {
 	struct ev_io keeper_read, keeper_write;
 	struct ipc_end keeper;
 	bool listed;                     /* the keeper has told of everything */
+	size_t stuck_count;
 	struct ipc_numbers numbers;
 	struct system_load load;
 	uint64_t start_us;               /* moving average, from its coming to its process */
@@ -97,6 +99,7 @@ struct link {
 /* link.c */
 void link_lease(struct link *link, int64_t sent_ns);     /* the master has heard what we sent then */
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
+void link_beat(struct link *link);                       /* at once: what a heartbeat says has changed */
 
 /* link_master.c */
 void link_frame(struct link *link, const struct frame *frame);

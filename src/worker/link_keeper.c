@@ -130,6 +130,15 @@ static void on_started(struct link *link, const struct ipc_started *started)
 	ship_started(link, held);
 }
 
+static void set_stuck(struct link *link, struct held *held, bool stuck)
+{
+	if (!held || held->stuck == stuck)
+		return;
+	held->stuck = stuck;
+	link->stuck_count += stuck ? 1 : -(size_t)1;
+	link_beat(link);
+}
+
 static void on_exited(struct link *link, const struct ipc_exited *exited)
 {
 	struct held *held = held_get(link, exited->done.job, exited->done.epoch, exited->run);
@@ -141,6 +150,7 @@ static void on_exited(struct link *link, const struct ipc_exited *exited)
 	held->done = exited->done;
 	held->acked = exited->acked;
 	callers_end(link, held->job, held->epoch);
+	set_stuck(link, held, false);
 	ship_exited(link, held, exited->sizes);
 	link_settle(link, held);
 }
@@ -163,6 +173,7 @@ bool link_keeper_read(struct link *link)
 		struct ipc_started started;
 		struct ipc_exited exited;
 		struct ipc_numbers numbers;
+		struct ipc_attempt attempt;
 	} message;
 
 	while (ipc_next(&link->keeper, &header, &body)) {
@@ -180,6 +191,9 @@ bool link_keeper_read(struct link *link)
 			break;
 		case IPC_NUMBERS:
 			link->numbers = message.numbers;
+			break;
+		case IPC_STUCK:
+			set_stuck(link, held_find(link, message.attempt.job, message.attempt.epoch), true);
 			break;
 		default:
 			CHECK(!"a message of the keeper that its link doesn't know");

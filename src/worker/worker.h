@@ -19,6 +19,7 @@ struct worker_options {
 	const char *resources;           /* NAME=N, with commas between; cpus and memory are found where they aren't named */
 	const char *pool;                /* NULL or empty: default */
 	int ready_fd;                    /* a byte is written when it is connected; -1 none */
+	int64_t stuck_ns;                /* a killed process that lives on is told of after this; 0: 10 s */
 	const char *const *link_argv;    /* the link's program, by path; NULL: this program with the word "link" */
 };
 

@@ -2,6 +2,8 @@
 /* Workers: joining, leaving, coming back with what they have; sharing jobs, sending ahead, asking back. */
 #include "tests/unit/core_rig.h"
 
+#include "proto/reasons.h"
+
 static uint64_t submit_jobs(struct rig *rig, int count)
 {
 	struct graph graph = { 0 };
@@ -103,6 +105,48 @@ TEST an_older_connection_comes_too_late(void)
 	rig_step(rig, &late);
 	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "newer connection"));
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_lives_on_is_shown_until_it_is_gone(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_row row = { 0 };
+	struct core_input input = { .kind = INPUT_HEARTBEAT };
+	uint64_t stuck[] = { 1, 77 };
+	struct rig_attempt attempt;
+	struct outgoing echo;
+
+	input.conn = rig_hello(rig, "w", 2);
+	submit_jobs(rig, 1);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_cancel(rig, 1, "");
+	ASSERT_EQ(STATE_STOPPING, rig_state(rig, 1));
+	stuck[0] = attempt.job;
+	input.heartbeat = (struct msg_heartbeat){ .sent_ns = 5, .stuck = { stuck, 2 } };
+	rig_step(rig, &input);
+	ASSERT_EQ(1, rig_frames(rig, OP_HEARTBEAT, &echo));
+	ASSERT_EQ(5, echo.heartbeat.sent_ns);
+	ASSERT_EQ(0, echo.heartbeat.stuck.n);
+	ASSERT_EQ(2, worker_row(rig, 1).stuck);
+	ASSERT(slice_eq(worker_row(rig, 1).stuck_jobs.at[0], slice_str("1/j0")));
+	ASSERT(slice_eq(worker_row(rig, 1).stuck_jobs.at[1], slice_str("job 77")));
+	ASSERT(view_explain(rig->core, attempt.job, &rig->arena, &row));
+	ASSERT_EQ(REASON_STUCK, row.why_code);
+	ASSERT_EQ(1, worker_row(rig, 1).busy);
+	/* A new connection says anew what is so. */
+	rig_hello_held(rig, "w", 2, &(struct rec_held){ attempt.job, attempt.epoch, PHASE_RUNNING }, 1);
+	ASSERT_EQ(0, worker_row(rig, 1).stuck);
+	input.conn = rig->conn;
+	rig_step(rig, &input);
+	ASSERT_EQ(2, worker_row(rig, 1).stuck);
+	input.heartbeat.stuck.n = 0;
+	rig_step(rig, &input);
+	ASSERT_EQ(0, worker_row(rig, 1).stuck);
+	ASSERT(view_explain(rig->core, attempt.job, &rig->arena, &row));
+	ASSERT_EQ(REASON_STOPPING, row.why_code);
 	rig_free(rig);
 	PASS();
 }
@@ -436,6 +480,7 @@ SUITE(joining)
 
 SUITE(leaving)
 {
+	RUN_TEST(what_lives_on_is_shown_until_it_is_gone);
 	RUN_TEST(lost_after_the_grace);
 	RUN_TEST(back_within_the_grace);
 	RUN_TEST(older_epoch_is_stale);

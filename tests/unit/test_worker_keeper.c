@@ -2,6 +2,7 @@
 /* The keeper alone: what a job gets, how it ends, what is left of it. */
 #include "keeper_rig.h"
 
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 
 #include "greatest.h"
@@ -15,14 +16,27 @@ static void setup_cb(void *data)
 {
 	(void)data;
 	rig = rig_new(2);
+	rig->options.stuck_ns = NS_PER_S / 5;
 	if (!rig_start(rig))
 		abort();
 	rig_lease(rig);
 }
 
+static pid_t tracer;                     /* holds a process at its exit; 0: none does */
+
+static void let_go(void)
+{
+	if (tracer > 0) {
+		kill(tracer, SIGKILL);
+		waitpid(tracer, NULL, 0);
+	}
+	tracer = 0;
+}
+
 static void teardown_cb(void *data)
 {
 	(void)data;
+	let_go();
 	rig_free(rig);
 	buf_free(&text);
 }
@@ -340,6 +354,98 @@ TEST nothing_outlives_its_main_process(void)
 	PASS();
 }
 
+/* A tracer that never lets it go on holds a process at its exit: no signal ends it while the tracer lives. */
+static void hold_at_exit(pid_t pid)
+{
+	int pipes[2], status;
+	char byte;
+
+	if (pipe(pipes) < 0)
+		abort();
+	fflush(stdout);
+	tracer = fork();
+	if (tracer == 0) {
+		/* The link's ends must be seen to close, though it lives. */
+		if (dup2(pipes[1], 0) < 0 || close_range(3, ~0u, 0) < 0 ||
+		    ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACEEXIT) < 0 || write(0, "x", 1) != 1)
+			_exit(1);
+		while (waitpid(pid, &status, __WALL) == pid && status >> 8 != (SIGTRAP | PTRACE_EVENT_EXIT << 8))
+			ptrace(PTRACE_CONT, pid, NULL, WSTOPSIG(status));
+		for (;;)
+			pause();
+	}
+	close(pipes[1]);
+	if (read(pipes[0], &byte, 1) != 1) {
+		waitpid(tracer, NULL, 0);
+		tracer = 0;
+	}
+	close(pipes[0]);
+}
+
+TEST what_cant_be_killed_keeps_its_slot(void)
+{
+	const struct ipc_numbers both = { 2, 1 };
+	struct ipc_numbers numbers = { 0 };
+	struct ipc_started started;
+	struct ipc_exited exited;
+	struct ipc_attempt stuck;
+
+	rig_sh(rig, 1, 5, "sleep 600");
+	ASSERT(rig_started(rig, 1, &started));
+	hold_at_exit((pid_t)started.pid);
+	if (tracer == 0)
+		SKIPm("no process may be traced here");
+	rig_stop(rig, 1, 5, 0);
+	ASSERT(rig_wait(rig, IPC_STUCK, 1, &stuck, sizeof(stuck)));
+	ASSERT_EQ(5, stuck.epoch);
+	/* One slot is left, and no more. */
+	rig_sh(rig, 2, 1, "sleep 600");
+	rig_sh(rig, 3, 1, "true");
+	while (memcmp(&numbers, &both, sizeof(both)) != 0)
+		ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
+	rig_stop(rig, 2, 1, 0);
+	ASSERT(rig_exited(rig, 2, &exited));
+	ASSERT(rig_exited(rig, 3, &exited));
+	while (numbers.running != 1 || numbers.queued != 0) {
+		ASSERT(numbers.running <= 2);
+		ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
+	}
+	/* A new link hears of it, too. */
+	ASSERT(rig_accept(rig));
+	ASSERT(rig_wait(rig, IPC_STUCK, 1, &stuck, sizeof(stuck)));
+	let_go();
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
+	PASS();
+}
+
+/* Asked to end, a keeper waits for everything but that: the next one has it, and its slot taken. */
+TEST what_cant_be_killed_is_left_to_the_next_keeper(void)
+{
+	struct ipc_numbers numbers = { 0 };
+	struct ipc_started started;
+	struct ipc_exited exited;
+	struct ipc_attempt stuck;
+
+	rig_sh(rig, 1, 5, "sleep 600");
+	ASSERT(rig_started(rig, 1, &started));
+	hold_at_exit((pid_t)started.pid);
+	if (tracer == 0)
+		SKIPm("no process may be traced here");
+	kill(rig->keeper, SIGTERM);
+	ASSERT(WIFEXITED(rig_wait_keeper(rig)));
+	ASSERT_EQ(0, kill((pid_t)started.pid, 0));
+	ASSERT(rig_start(rig));
+	rig_lease(rig);
+	ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
+	ASSERT_EQ(1, numbers.running);
+	rig_stop(rig, 1, 5, 0);
+	ASSERT(rig_wait(rig, IPC_STUCK, 1, &stuck, sizeof(stuck)));
+	let_go();
+	ASSERT(rig_exited(rig, 1, &exited));
+	PASS();
+}
+
 TEST a_tree_may_end_by_itself_within_the_grace(void)
 {
 	struct ipc_exited exited;
@@ -450,6 +556,9 @@ static void run_all(void)
 	RUN_TEST(recall_and_stop_of_queued);
 	RUN_TEST(stop_kills_the_whole_tree);
 	RUN_TEST(nothing_outlives_its_main_process);
+	RUN_TEST(what_cant_be_killed_keeps_its_slot);
+	if (rig_containment == CONTAIN_SUBREAPER)
+		RUN_TEST(what_cant_be_killed_is_left_to_the_next_keeper);
 	RUN_TEST(a_tree_may_end_by_itself_within_the_grace);
 	if (rig_containment == CONTAIN_SUBREAPER)
 		RUN_TEST(one_that_hides_dies_with_the_last_that_can_own_it);

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A process that no signal ends keeps its slot and raises an alarm, until it is gone.
+. "$(dirname "$0")/lib.sh"
+
+# A tracer that never lets it go on holds a process at its exit.
+cat >hold.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	pid_t pid = argc > 1 ? atoi(argv[1]) : 0;
+	int status;
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXIT) < 0)
+		return 1;
+	puts("held");
+	fflush(stdout);
+	while (waitpid(pid, &status, __WALL) == pid && status >> 8 != (SIGTRAP | PTRACE_EVENT_EXIT << 8))
+		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status));
+	for (;;)
+		pause();
+}
+END
+${CC:-cc} -o hold hold.c 2>/dev/null || skip_all "no compiler"
+start_cluster --slots 2
+run=$(titan run -e "j; j='exec sleep 600'")
+ok "a job runs" until_true 10 job_is "$run" j running
+./hold "$(job_processes)" >held &
+holder=$!
+is_held() { [ -s held ]; }
+until_true 5 is_held || skip_all "no process may be traced here"
+
+titan -y cancel "$run" >/dev/null
+stuck() { [ "$(state_of '.workers[0].stuck')" = "$1" ]; }
+ok "cancelled, it is killed, lives on, and that is noticed" until_true 60 stuck 1
+is "which job it is" "$(state_of '.workers[0].stuck_jobs[0]')" "$run/j"
+like "status raises an alarm, and says what to ask" "$(titan status)" "^alarm +worker local: 1 killed job lives on and keeps its slot: $run/j +next: titan explain $run/j\$"
+like "so does the list of workers" "$(titan worker ls)" '^alarm '
+like "explain says why it doesn't end" "$(titan explain "$run/j")" 'worker local was killed and lives on; it keeps its slot'
+is "it is counted" "$(titan --json metrics | jq .attempts_stuck)" 1
+like "the dashboard needs a person" "$(titan dash --dump-screen - --exit-after idle --size 80x24)" 'STUCK +local +1 killed job lives on'
+is "its slot is taken" "$(state_of '.workers[0].busy')" 1
+others=$(for _ in 1 2 3 4; do echo "mkdir $test_dir/alone && sleep 0.1 && rmdir $test_dir/alone"; done | titan run --lines)
+exits "the other slot goes on, one job at a time" 0 titan --timeout 60s wait "$others"
+
+kill -KILL "$(master_pid)"
+titan up --slots 2 >/dev/null 2>&1
+ok "a new master hears of it" until_true 30 stuck 1
+is "and knows the job as it was" "$(job_state "$run" j)" stopping
+kill -KILL $holder
+ok "when the process goes the job has ended" until_true 20 run_is "$run" cancelled
+ok "and the alarm is over" until_true 10 stuck 0
+unlike "nothing is left of it" "$(titan status)" '^alarm '
+
+done_testing
