@@ -65,7 +65,7 @@ _titan() {
 		kind=run
 		;;
 	logs)
-		options+=' --follow --stdout --stderr --time'
+		options+=' --follow --tail --stdout --stderr --time'
 		kind=job
 		;;
 	cancel)

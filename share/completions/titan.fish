@@ -91,6 +91,7 @@ complete -c titan -n __fish_use_subcommand -a wait -d 'wait until runs have ende
 complete -c titan -n '__fish_seen_subcommand_from wait' -a '(__titan_runs)'
 complete -c titan -n __fish_use_subcommand -a logs -d 'print what a job wrote'
 complete -c titan -n '__fish_seen_subcommand_from logs' -s f -l follow -d 'go on until the job has ended'
+complete -c titan -n '__fish_seen_subcommand_from logs' -s n -l tail -x -d 'only the last of them, read from the end'
 complete -c titan -n '__fish_seen_subcommand_from logs' -l stdout -d 'only what went to standard output'
 complete -c titan -n '__fish_seen_subcommand_from logs' -l stderr -d 'only what went to standard error'
 complete -c titan -n '__fish_seen_subcommand_from logs' -s t -l time -d 'put the time before each line'

@@ -20,6 +20,7 @@
 struct log_stream {                      /* stdout or stderr of the job */
 	struct buf line;                 /* not printed yet */
 	bool inside;                     /* the last byte printed wasn't a new line */
+	bool known;                      /* the next one: reading may begin in the middle */
 	uint64_t next;                   /* offset of what follows, unless something is missing */
 };
 
@@ -30,6 +31,8 @@ struct log_printer {
 	struct log_stream *cursor;       /* whose unfinished line the terminal's cursor is in */
 	struct buf out;
 	uint64_t missing;                /* bytes, said where they are */
+	uint64_t skip;                   /* lines that are in front of those wanted */
+	bool damaged;
 	struct arena arena;              /* of the job's latest row */
 };
 
@@ -97,32 +100,70 @@ static void put_rest(struct log_printer *printer)
 	cli_print(printer->cli, &printer->out);
 }
 
-/* Where something is missing it is said, in its place. */
-static void put_gap(struct log_printer *printer, int stream, uint64_t bytes)
+/* Where something is missing it is said, in its place. What passes by while the job runs may be kept in the end. */
+static void put_gap(struct log_printer *printer, int stream, uint64_t bytes, bool passing)
 {
 	put_rest(printer);
 	end_line(printer);
 	cli_print(printer->cli, &printer->out);
-	cli_note(printer->cli, "[%" PRIu64 " bytes dropped%s]", bytes, stream ? " of its standard error" : "");
-	printer->missing += bytes;
+	cli_note(printer->cli, "[%" PRIu64 " bytes %s%s]", bytes,
+		 passing ? "skipped: it writes more than is kept, and this is the newest" : "dropped",
+		 stream ? " of its standard error" : "");
+	printer->missing += passing ? 0 : bytes;
 }
 
-static void put_piece(struct log_printer *printer, const struct rec_output *piece)
+static void skip_lines(struct log_printer *printer, struct slice *text)
+{
+	while (printer->skip > 0 && text->len > 0) {
+		const uint8_t *end = memchr(text->data, '\n', text->len);
+		size_t len = end ? (size_t)(end + 1 - text->data) : text->len;
+
+		printer->skip -= end != NULL;
+		*text = slice_make(text->data + len, text->len - len);
+	}
+}
+
+static void put_piece(struct log_printer *printer, const struct rec_output *piece, bool passing)
 {
 	int stream = piece->stream == 2;
-	uint64_t next = printer->streams[stream].next;
+	struct log_stream *state = &printer->streams[stream];
+	struct slice text = piece->data;
+	uint64_t end = piece->offset + text.len;
 
-	if ((printer->only_stdout && stream == 1) || (printer->only_stderr && stream == 0) || piece->data.len == 0)
+	if ((printer->only_stdout && stream == 1) || (printer->only_stderr && stream == 0) || text.len == 0)
 		return;
-	if (piece->offset > next)
-		put_gap(printer, stream, piece->offset - next);
-	printer->streams[stream].next = piece->offset + piece->data.len;
+	/* The end of what is kept begins in front of what was shown while it passed by. */
+	if (state->known && end <= state->next)
+		return;
+	if (state->known && piece->offset < state->next)
+		text = slice_make(text.data + (state->next - piece->offset), (size_t)(end - state->next));
+	else if (state->known && piece->offset > state->next)
+		put_gap(printer, stream, piece->offset - state->next, passing);
+	state->known = true;
+	state->next = end;
+	skip_lines(printer, &text);
 	if (!printer->cli->out.terminal && !printer->times) {
-		buf_add_slice(&printer->out, piece->data);
+		buf_add_slice(&printer->out, text);
 		return;
 	}
-	buf_add_slice(&printer->streams[stream].line, piece->data);
+	buf_add_slice(&state->line, text);
 	put_lines(printer, stream, piece->wall_ms, false);
+}
+
+/* The log's file has suffered: what can be read of it is. */
+static void put_damage(struct log_printer *printer, struct slice what)
+{
+	struct buf text = { 0 };
+
+	put_rest(printer);
+	end_line(printer);
+	cli_print(printer->cli, &printer->out);
+	text_escape(&text, what, TEXT_KEEP_NONE);
+	cli_note(printer->cli, "[%s]", buf_cstr(&text));
+	buf_free(&text);
+	printer->damaged = true;
+	/* How much of which stream that was, its file can't say. */
+	printer->streams[0].known = printer->streams[1].known = false;
 }
 
 static void finish_line(struct log_printer *printer)
@@ -142,7 +183,11 @@ static enum err print_some(struct log_printer *printer, struct log_reader *reade
 		arena_reset(&arena);
 		err = log_read_some(printer->cli, reader, &arena, &data);
 		for (size_t i = 0; err == ERR_NONE && i < data.pieces.n; i++)
-			put_piece(printer, &data.pieces.at[i]);
+			put_piece(printer, &data.pieces.at[i], false);
+		if (err == ERR_NONE && data.damage.len > 0)
+			put_damage(printer, data.damage);
+		for (size_t i = 0; err == ERR_NONE && i < data.passing.n; i++)
+			put_piece(printer, &data.passing.at[i], true);
 		cli_print(printer->cli, &printer->out);
 	} while (err == ERR_NONE && !data.end);
 	arena_free(&arena);
@@ -158,15 +203,29 @@ static enum err survive(struct cli *cli, enum err err, bool follow)
 	return cli_reconnect(cli, RECONNECT_MS);
 }
 
+static void start_streams(struct log_printer *printer, bool from_beginning)
+{
+	for (int i = 0; i < 2; i++) {
+		printer->streams[i].known = from_beginning;
+		printer->streams[i].next = 0;
+	}
+}
+
 /* Until the job has ended and all it wrote is here; or, without follow, until the late rest had its chance. */
 static enum err print_attempts(struct log_printer *printer, const struct selector *selector,
-			       struct rec_job_row *job, bool follow)
+			       struct rec_job_row *job, bool follow, uint64_t lines)
 {
 	struct log_reader reader = { .run = job->run, .job = job->job, .epoch = job->epoch };
 	struct arena *arena = &printer->arena;
 	int64_t ended_ns = 0;
-	enum err err;
+	unsigned wanted = printer->only_stdout ? 1 : printer->only_stderr ? 2 : 3;
+	enum err err = ERR_NONE;
 
+	if (lines != UINT64_MAX)
+		err = log_seek_lines(printer->cli, &reader, lines, UINT64_MAX, wanted, &printer->skip);
+	if (err != ERR_NONE)
+		return err;
+	start_streams(printer, reader.offset == 0);
 	for (;;) {
 		bool terminal = state_terminal(job_state_checked(job->state));
 		uint64_t before = reader.received;
@@ -198,14 +257,15 @@ static enum err print_attempts(struct log_printer *printer, const struct selecto
 			if (reader.received > 0)
 				cli_note(printer->cli, "[try %" PRIu64 "]", job->tries);
 			reader = (struct log_reader){ .run = job->run, .job = job->job, .epoch = job->epoch };
-			printer->streams[0].next = printer->streams[1].next = printer->missing = 0;
+			start_streams(printer, true);
+			printer->missing = printer->skip = 0;
 		}
 	}
 	put_rest(printer);
 	finish_line(printer);
 	if (reader.received == 0 && printer->cli->out.terminal)
 		cli_note(printer->cli, "[it wrote nothing]");
-	if (reader.dropped > printer->missing)
+	if (reader.dropped > printer->missing && lines == UINT64_MAX)
 		cli_note(printer->cli, "[%" PRIu64 " bytes dropped]", reader.dropped - printer->missing);
 	return ERR_NONE;
 }
@@ -264,10 +324,13 @@ int cmd_logs(struct cli *cli)
 		.only_stderr = option_given(invocation, OPT_logs_stderr),
 		.times = option_given(invocation, OPT_logs_time),
 	};
+	uint64_t lines = UINT64_MAX;
 	struct selector selector;
 	struct rec_job_row job;
 	enum err err;
 
+	if (option_number(invocation, OPT_logs_tail, 0, UINT32_MAX, &lines, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
 	if (printer.only_stdout && printer.only_stderr) {
 		error_set(&cli->error, ERR_USAGE, "--stdout and --stderr together would leave nothing; give one or none");
 		return cli_fail(cli);
@@ -281,7 +344,7 @@ int cmd_logs(struct cli *cli)
 	    (selector.job.len == 0 && choose_job(cli, &selector) != ERR_NONE) ||
 	    cli_query_job(cli, &selector, &cli->arena, &job) != ERR_NONE)
 		return cli_fail(cli);
-	err = print_attempts(&printer, &selector, &job, option_given(invocation, OPT_logs_follow));
+	err = print_attempts(&printer, &selector, &job, option_given(invocation, OPT_logs_follow), lines);
 	for (int i = 0; i < 2; i++)
 		buf_free(&printer.streams[i].line);
 	buf_free(&printer.out);
@@ -290,5 +353,7 @@ int cmd_logs(struct cli *cli)
 		note_running(cli, &selector);
 		return err_exit_status(err);
 	}
+	if (err == ERR_NONE && printer.damaged)
+		return err_exit_status(ERR_DAMAGED);
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }
