@@ -293,8 +293,11 @@ static enum err on_output(struct incoming_frame *in)
 	if (err == ERR_NONE && check.refused.len > 0)
 		refuse_output(in->session, &check.refused);
 	buf_free(&check.refused);
-	if (err == ERR_NONE && logs_queued(in->master->logs) > LOG_QUEUE_MAX)
+	if (err == ERR_NONE && (logs_queued_by(in->master->logs, in->session->id) > LOG_SESSION_MAX ||
+				logs_queued(in->master->logs) > LOG_QUEUE_MAX)) {
 		session_pause(in->session, PAUSE_LOG, true);
+		in->master->log_paused++;
+	}
 	return err;
 }
 

@@ -24,7 +24,13 @@
 #define REPLY_NODES_MAX   200000u                /* of values in one frame, as estimated */
 #define QUERY_QUEUE_MAX   (2u << 20)             /* waiting for a peer before its next question is answered */
 #define QUERIES_MAX       64                     /* of one connection, unanswered; then it isn't read */
-#define LOG_QUEUE_MAX     (16u << 20)            /* output waiting to be written; then workers aren't read */
+/*
+ * Output waiting to be written. A worker sends so much and no more before it hears that something was taken: what else
+ * it says is always read. One that doesn't keep to it isn't read any more, and nobody who sends output is when all have
+ * too much.
+ */
+#define LOG_SESSION_MAX   (2 * (size_t)LIMIT_OUTPUT_WINDOW)
+#define LOG_QUEUE_MAX     ((size_t)256 << 20)
 #define LOG_READS_MAX     8                      /* of one connection, unanswered; then it isn't read */
 #define SUBS_MAX          16                     /* of one connection */
 
@@ -133,6 +139,7 @@ struct master {
 	size_t unauthenticated;
 	uint64_t next_conn;
 	size_t uploads;
+	size_t log_paused;               /* sessions paused for PAUSE_LOG, or more */
 	char owner[LIMIT_NAME_MAX_LEN + 1];      /* the name of our user */
 
 	struct inbox inbox;

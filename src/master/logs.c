@@ -45,6 +45,7 @@ struct logs {
 	pthread_cond_t more;
 	struct work *first, *last;
 	size_t queued;
+	struct map queued_by;            /* conn to bytes, as a pointer */
 	struct log_answer *answers, *last_answer;
 	struct squeeze_stats stats;      /* as of a moment ago */
 	bool ending;
@@ -128,6 +129,20 @@ static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
 	return list;
 }
 
+/* With the lock. */
+static void count_queued(struct logs *logs, uint64_t conn, size_t more)
+{
+	size_t now = (size_t)(uintptr_t)map_get(&logs->queued_by, conn) + more;
+
+	if (more == 0)
+		return;
+	logs->queued += more;
+	if (now > 0)
+		map_put(&logs->queued_by, conn, (void *)(uintptr_t)now);
+	else
+		map_remove(&logs->queued_by, conn);
+}
+
 static void *thread_run(void *arg)
 {
 	struct logs *logs = arg;
@@ -141,12 +156,13 @@ static void *thread_run(void *arg)
 		while (list) {
 			struct work *work = list;
 			size_t bytes = work->bytes;
+			uint64_t conn = work->conn;
 
 			list = work->next;
 			do_work(logs, work);
 			work_free(work);
 			pthread_mutex_lock(&logs->lock);
-			logs->queued -= bytes;
+			count_queued(logs, conn, 0 - bytes);
 			pthread_mutex_unlock(&logs->lock);
 			if (!list)
 				keeper_credit(&logs->keeper);
@@ -218,6 +234,7 @@ void logs_close(struct logs *logs)
 	while ((left = logs_take(logs)))
 		log_answer_free(left);
 	keeper_free(&logs->keeper);
+	map_free(&logs->queued_by);
 	pthread_cond_destroy(&logs->more);
 	pthread_mutex_destroy(&logs->lock);
 	mem_free(logs);
@@ -231,7 +248,7 @@ static void give_work(struct logs *logs, struct work *work, bool wake)
 	else
 		logs->first = work;
 	logs->last = work;
-	logs->queued += work->bytes;
+	count_queued(logs, work->conn, work->bytes);
 	if (wake)
 		pthread_cond_signal(&logs->more);
 	pthread_mutex_unlock(&logs->lock);
@@ -350,6 +367,16 @@ size_t logs_queued(struct logs *logs)
 
 	pthread_mutex_lock(&logs->lock);
 	queued = logs->queued;
+	pthread_mutex_unlock(&logs->lock);
+	return queued;
+}
+
+size_t logs_queued_by(struct logs *logs, uint64_t conn)
+{
+	size_t queued;
+
+	pthread_mutex_lock(&logs->lock);
+	queued = (size_t)(uintptr_t)map_get(&logs->queued_by, conn);
 	pthread_mutex_unlock(&logs->lock);
 	return queued;
 }

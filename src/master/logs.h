@@ -34,6 +34,7 @@ void logs_run_ended(struct logs *logs, uint64_t run);    /* durably: its logs ma
 void logs_resume(struct logs *logs, const uint64_t *live, size_t count);
 void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* of a moment ago */
 size_t logs_queued(struct logs *logs);           /* bytes */
+size_t logs_queued_by(struct logs *logs, uint64_t conn);         /* of them */
 struct log_answer *logs_take(struct logs *logs); /* NULL: none; log_answer_free */
 void log_answer_free(struct log_answer *answer);
 

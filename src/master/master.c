@@ -99,6 +99,22 @@ static void store_wake_cb(struct ev_loop *loop, struct ev_async *async, int even
 		start_serving(master);
 }
 
+static void end_log_pauses(struct master *master)
+{
+	size_t cursor = 0;
+	uint64_t id;
+	void *value;
+
+	master->log_paused = 0;
+	while (map_next(&master->sessions, &cursor, &id, &value)) {
+		struct session *session = value;
+
+		if (session->paused & PAUSE_LOG)
+			session_pause(session, PAUSE_LOG, logs_queued_by(master->logs, id) > LOG_SESSION_MAX / 2);
+		master->log_paused += (session->paused & PAUSE_LOG) != 0;
+	}
+}
+
 static void logs_wake_cb(struct ev_loop *loop, struct ev_async *async, int events)
 {
 	struct master *master = async->data;
@@ -116,8 +132,8 @@ static void logs_wake_cb(struct ev_loop *loop, struct ev_async *async, int event
 		}
 		log_answer_free(answer);
 	}
-	if (logs_queued(master->logs) < LOG_QUEUE_MAX / 2)
-		session_pause_end(master, PAUSE_LOG);
+	if (master->log_paused > 0 && logs_queued(master->logs) < LOG_QUEUE_MAX / 2)
+		end_log_pauses(master);
 }
 
 /* On other threads: ev_async_send is all that they may do. */
