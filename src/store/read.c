@@ -144,6 +144,39 @@ enum err read_live(struct database *database, store_load_cb *load_cb, void *arg,
 	return ERR_NONE;
 }
 
+/* Of history, too, which no master loads: a job's row and the dead letters agree about there being one. */
+enum err read_check_letters(struct database *database, struct error *error)
+{
+	static const struct {
+		const char *from, *what;
+	} checks[] = {
+		{ "SELECT job.job FROM job LEFT JOIN dead ON dead.job = job.job "
+		  "WHERE (job.flags & ?1) AND dead.job IS NULL LIMIT 1", "has no dead letter, and its row says that it has" },
+		{ "SELECT job.job FROM dead CROSS JOIN job ON job.job = dead.job WHERE (job.flags & ?1) = 0 LIMIT 1",
+		  "has a dead letter, and its row says that it has none" },
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		sqlite3_stmt *statement = NULL;
+		enum err err = database_prepare(database, checks[i].from, &statement, error);
+		int result;
+
+		if (err != ERR_NONE)
+			return err;
+		sqlite3_bind_int(statement, 1, ROW_JOB_DEAD);
+		result = sqlite3_step(statement);
+		if (result == SQLITE_ROW)
+			err = error_set(error, ERR_STORE_TRUST, "%s: job %lld %s", database->path,
+					(long long)sqlite3_column_int64(statement, 0), checks[i].what);
+		else if (result != SQLITE_DONE)
+			err = database_error(database, ERR_STORE, error, "can't be read");
+		sqlite3_finalize(statement);
+		if (err != ERR_NONE)
+			return err;
+	}
+	return ERR_NONE;
+}
+
 static int64_t limit_of(const struct store_query *query)
 {
 	if (reads[query->what].paged && (query->limit == 0 || query->limit > LIMIT_QUERY_ROWS_MAX))

@@ -83,6 +83,31 @@ titan up >/dev/null 2>&1
 exits "and goes on" 0 titan --timeout 100s wait "$first"
 titan -y down >/dev/null 2>&1
 
+letters() { # STATEMENT: on a job of a run that has ended, which no master loads
+	python3 - "$store" "$1" <<'END'
+import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+job, run = c.execute("select job.job, job.run from job join run on run.run = job.run where run.ended_ms > 0 limit 1").fetchone()
+columns = [row[1:3] for row in c.execute("pragma table_info(dead)")]
+values = [job if name == "job" else run if name == "run" else 0 if kind == "INTEGER" else b"" if kind == "BLOB" else "" for name, kind in columns]
+if sys.argv[2] == "letter":
+    c.execute("insert into dead (%s) values (%s)" % (", ".join(n for n, _ in columns), ", ".join("?" * len(values))), values)
+else:
+    c.execute(sys.argv[2], (job,))
+c.commit()
+END
+}
+letters "update job set flags = flags | 8 where job = ?"
+exits "a dead letter that isn't there is missed" 74 titan fsck
+like "it says of which job" "$err" 'job [0-9]+ has no dead letter, and its row says that it has'
+letters letter
+exits "with it all is well" 0 titan fsck
+letters "update job set flags = flags & ~8 where job = ?"
+exits "one that shouldn't be there is found" 74 titan fsck
+like "and named" "$err" 'job [0-9]+ has a dead letter, and its row says that it has none'
+letters "delete from dead where job = ?"
+exits "without it all is well" 0 titan fsck
+
 : >"$store-restoring"
 exits "an interrupted restore keeps a master from starting" 74 titan master
 like "and it says what to do" "$err" 'titan restore FILE again'

@@ -38,6 +38,11 @@ ok "the reserve was given up" test ! -e "$ballast"
 exits "the cluster can be looked at" 0 titan status
 exits "the run can be cancelled" 0 titan -y cancel "$run"
 ok "and has ended" until_true 20 run_is "$run" cancelled
+exits "a backup beside it is refused" 75 titan backup "$TITAN_STATE/b1"
+like "which says why" "$err" 'no room for the backup'
+is "and nothing of it is left" "$(find "$TITAN_STATE" -name 'b1*' | wc -l)" 0
+exits "where there is room one is made" 0 titan backup "$test_dir/b2"
+exits "that is whole" 0 titan fsck "$test_dir/b2"
 rm -f "$TITAN_STATE/filler" "$TITAN_STATE/filler2"
 accepted() { run=$(titan run -e "j; j='echo there is room'"); }
 ok "with room graphs are taken again" until_true 20 accepted
