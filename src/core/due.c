@@ -8,6 +8,7 @@
 #include "core/internal.h"
 
 #define STEP_MS 100                      /* less than this isn't a wall clock that was set */
+#define STEADY_LEAST_MS 1                /* due times of 0 are none, and rows have none below */
 
 int64_t steady_ms(const struct core *core)
 {
@@ -39,6 +40,9 @@ void steady_begin(struct core *core)
 	if (core->boot_id == 0 || steady->boot_id != core->boot_id) {
 		steady->boot_id = core->boot_id;
 		steady->base_ms = core->now.wall_ms - steady->skew_ms - core->now.boot_ns / NS_PER_MS;
+		/* Set back by decades at each of several boots, a wall clock would have it begin before 1970. */
+		if (steady_ms(core) < STEADY_LEAST_MS)
+			steady->base_ms += STEADY_LEAST_MS - steady_ms(core);
 		steady->put_due = true;
 	}
 	steady->slept_ns = core->now.boot_ns - core->now.mono_ns;

@@ -82,6 +82,9 @@ int main(int argc, char **argv)
 		sim_totals.failures++;
 		if (sim_totals.failures == 1 && !story)
 			tell(seed + i);
+		else
+			printf("seed %llu fails: %s\n", (unsigned long long)(seed + i), sim_failure);
+		fflush(stdout);
 		if (!keep_going)
 			break;
 	}

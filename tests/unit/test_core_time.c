@@ -257,6 +257,30 @@ TEST another_boot_goes_by_the_wall_clock_within_the_interval(void)
 	PASS();
 }
 
+TEST wall_clocks_set_back_at_many_boots_leave_rows_that_can_be_read(void)
+{
+	struct rig *rig = rig_new();
+
+	rig->now.wall_ms = 2 * TEN_YEARS_MS;
+	rig_pass(rig, 0);
+	for (int boots = 0; boots < 4; boots++) {
+		rig->config.boot_id++;
+		rig->now.mono_ns = rig->now.boot_ns = NS_PER_S;
+		rig->now.wall_ms -= TEN_YEARS_MS;        /* before it comes up, each time */
+		rig_restart(rig);
+		rig->now.wall_ms += TEN_YEARS_MS;        /* and set right behind */
+		rig_pass(rig, 1000);
+	}
+	SUBMIT_ONE(rig, delay_ms, 60000);
+	rig_restart(rig);
+	rig_pass(rig, 59999);
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
+	rig_pass(rig, 1);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
 TEST a_date_follows_the_wall_clock(void)
 {
 	struct rig *rig = rig_new();
@@ -392,6 +416,7 @@ SUITE(times)
 	RUN_TEST(an_unknown_job_that_comes_back_is_out_of_time);
 	RUN_TEST(a_wall_clock_that_is_set_moves_no_interval);
 	RUN_TEST(another_boot_goes_by_the_wall_clock_within_the_interval);
+	RUN_TEST(wall_clocks_set_back_at_many_boots_leave_rows_that_can_be_read);
 	RUN_TEST(a_date_follows_the_wall_clock);
 	RUN_TEST(a_delay_and_a_date_wait_for_the_later);
 	RUN_TEST(time_that_a_machine_sleeps_counts);
