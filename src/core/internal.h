@@ -162,9 +162,12 @@ void spec_rows(struct core *core, const struct run *run, uint32_t from);  /* of 
 enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,
 		  struct error *error);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
-void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run, uint64_t by_run);
+void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run, uint64_t by_run);   /* run 0: of a schedule */
 enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
 		      struct error *error);
+void key_drop(struct core *core, const uint8_t id[24]);
+const struct submit_key *key_find(const struct core *core, const struct input_submit *submit);
+enum err key_agrees(const struct submit_key *key, const struct input_submit *submit, struct error *error);
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
 struct run *run_find(const struct core *core, uint64_t number);
@@ -458,6 +461,7 @@ struct schedule *schedule_new(struct core *core, struct slice name, struct slice
 void schedule_free(struct schedule *schedule);
 enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error);
 void schedule_step(struct core *core, const struct core_input *input);
+void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8_t id[24], const uint8_t digest[32]);
 void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp);
 void schedule_run_counts(struct core *core, const struct run *run, bool live);   /* it has ended, or lives again */
 enum err schedule_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);

@@ -372,6 +372,13 @@ static enum err load_key(struct core *core, const struct row_submit_key *row, st
 	return ERR_NONE;
 }
 
+static bool schedule_key_sane(const struct core *core, const struct row_schedule *row)
+{
+	if (row->submit_key.len == 0)
+		return row->digest.len == 0;
+	return row->submit_key.len == 24 && row->digest.len == SHA256_SIZE && !name_map_get(&core->keys, row->submit_key);
+}
+
 static enum err load_schedule(struct core *core, const struct row_schedule *row, struct error *error)
 {
 	struct schedule *schedule;
@@ -381,7 +388,8 @@ static enum err load_schedule(struct core *core, const struct row_schedule *row,
 		return TRUST(error, "a schedule's name is bad or taken");
 	if (!number_sane(row->next_ms, 0) || !number_sane(row->last_ms, 0) || !number_sane(row->last_run, 0) ||
 	    row->queued < 0 || row->queued > UINT32_MAX || !number_sane(row->fired, 0) || !number_sane(row->skipped, 0) ||
-	    row->skip_why < 0 || row->skip_why > SKIP_REFUSED || row->max_jobs < 0 || row->max_jobs > UINT32_MAX)
+	    row->skip_why < 0 || row->skip_why > SKIP_REFUSED || row->max_jobs < 0 || row->max_jobs > UINT32_MAX ||
+	    !schedule_key_sane(core, row))
 		return TRUST(error, "schedule %.*s: its row contradicts itself", (int)row->schedule.len,
 			     (const char *)row->schedule.data);
 	schedule = schedule_new(core, row->schedule, row->owner);
@@ -403,6 +411,8 @@ static enum err load_schedule(struct core *core, const struct row_schedule *row,
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		schedule->live += core->runs.at[i].run && core->runs.at[i].run->schedule &&
 				  strcmp(core->runs.at[i].run->schedule, schedule->name) == 0;
+	if (row->submit_key.len > 0)
+		schedule_keep_key(core, schedule, row->submit_key.data, row->digest.data);
 	if (schedule_take_spec(core, schedule, row->spec, &why) != ERR_NONE)
 		return TRUST(error, "schedule %s: %.300s", schedule->name, why.text);
 	return ERR_NONE;

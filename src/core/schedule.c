@@ -3,7 +3,7 @@
  * Schedules: graphs that begin at times of cron's fields. A schedule's next time is in its row, and moves on in the
  * turn that begins its run: each time comes once. A time that nobody was there for is late by more than a minute;
  * what becomes of those is the schedule's choice. Times are of the wall clock; set back by more than three hours it
- * begins anew, by less nothing comes twice.
+ * begins anew, by less nothing comes twice. Each time counts once: as a run that began, in line, or passed over.
  */
 #include "core/internal.h"
 
@@ -119,6 +119,10 @@ static void row_put(struct core *core, const struct schedule *schedule)
 		.fired = (int64_t)schedule->fired, .skipped = (int64_t)schedule->skipped,
 		.skip_why = schedule->skip_why, .skip_ms = schedule->skip_ms,
 	};
+	if (!schedule->keyed)
+		return;
+	row->schedule.submit_key = arena_copy(arena, slice_make(schedule->key, sizeof(schedule->key)));
+	row->schedule.digest = arena_copy(arena, slice_make(schedule->digest, sizeof(schedule->digest)));
 }
 
 static void parts_rows(struct core *core, const struct schedule *schedule, size_t count, bool deleted)
@@ -194,13 +198,15 @@ static enum err begin(struct core *core, struct schedule *schedule, int64_t due_
 	return ERR_NONE;
 }
 
-static void come(struct core *core, struct schedule *schedule, int64_t due_ms)
+/* Those that come together are all wanted: where two may not live at once they wait for each other. */
+static void come(struct core *core, struct schedule *schedule, int64_t due_ms, bool together)
 {
+	bool in_line = together || schedule->said.overlap == OVERLAP_QUEUE;
 	struct error error;
 
 	if (schedule->live == 0 || schedule->said.overlap == OVERLAP_ALLOW)
 		begin(core, schedule, due_ms, &error);
-	else if (schedule->said.overlap == OVERLAP_QUEUE && schedule->queued < CATCH_UP_MAX)
+	else if (in_line && schedule->queued < CATCH_UP_MAX)
 		schedule->queued++;
 	else
 		skip(core, schedule, SKIP_OVERLAP, 1);
@@ -235,7 +241,7 @@ static void times_come(struct core *core, struct schedule *schedule)
 		skip(core, schedule, SKIP_MISSED, came - runs);
 	schedule->next_ms = next_ms;
 	for (uint64_t i = 0; i < runs; i++)
-		come(core, schedule, last_ms);
+		come(core, schedule, last_ms, runs > 1);
 	row_put(core, schedule);
 	arm(core, schedule);
 }
@@ -297,16 +303,42 @@ void schedules_stepped(struct core *core)
 
 /* --- what people do --- */
 
+/* What has come by now came before the change. */
+static void before_change(struct core *core, struct schedule *schedule)
+{
+	if (!schedule->paused && schedule->next_ms != 0 && schedule->next_ms <= core->now.wall_ms)
+		times_come(core, schedule);
+}
+
+static void key_forget(struct core *core, struct schedule *schedule)
+{
+	if (schedule->keyed)
+		key_drop(core, schedule->key);
+	schedule->keyed = false;
+}
+
+void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8_t id[24], const uint8_t digest[32])
+{
+	key_forget(core, schedule);
+	memcpy(schedule->key, id, sizeof(schedule->key));
+	memcpy(schedule->digest, digest, sizeof(schedule->digest));
+	schedule->keyed = true;
+	key_add(core, id, digest, 0, 0);
+}
+
 static enum err schedule_put(struct core *core, const struct input_submit *submit, struct error *error)
 {
 	struct schedule *schedule = schedule_find(core, submit->name), *made = NULL;
 	enum err err = submit_check(core, submit, error);
+	uint8_t id[24];
 
 	if (err == ERR_NONE && !schedule && core->schedule_count >= LIMIT_SCHEDULES_MAX)
 		err = error_set(error, ERR_FULL, "there are %d schedules, and no room for more", LIMIT_SCHEDULES_MAX);
 	if (err != ERR_NONE)
 		return err;
-	if (!schedule)
+	if (schedule)
+		before_change(core, schedule);
+	else
 		schedule = made = schedule_new(core, submit->name, submit->owner);
 	err = schedule_take_spec(core, schedule, submit->schedule, error);
 	if (err != ERR_NONE) {
@@ -316,6 +348,8 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 		}
 		return err;
 	}
+	key_id(id, submit->principal, submit->key);
+	schedule_keep_key(core, schedule, id, submit->digest);
 	schedule->principal = submit->principal;
 	mem_free(schedule->tenant);
 	schedule->tenant = text_copy(submit->tenant);
@@ -338,9 +372,13 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 
 void schedule_step(struct core *core, const struct core_input *input)
 {
+	const struct submit_key *key = key_find(core, &input->submit);
 	struct error error = { 0 };
+	enum err err;
 
-	if (schedule_put(core, &input->submit, &error) != ERR_NONE)
+	/* The same key with the same content changes nothing, however often and late it comes. */
+	err = key ? key_agrees(key, &input->submit, &error) : schedule_put(core, &input->submit, &error);
+	if (err != ERR_NONE)
 		error_send(core, input->conn, input->request, &error, false);
 	else if (input->conn != 0)
 		outbox_frame(core->outbox, input->conn, OP_OK)->ok = (struct msg_ok){ .id = input->request, .count = 1 };
@@ -353,6 +391,7 @@ static void schedule_remove(struct core *core, struct schedule *schedule)
 	row->deleted = true;
 	row->schedule.schedule = arena_copy(&core->outbox->arena, slice_str(schedule->name));
 	parts_rows(core, schedule, schedule->part_count, true);
+	key_forget(core, schedule);
 	if (schedule->stamp)
 		timer_stale(core);
 	if (schedule->queue_stamp)
@@ -367,6 +406,7 @@ static uint64_t schedule_pause(struct core *core, struct schedule *schedule, boo
 {
 	if (schedule->paused == pause)
 		return 0;
+	before_change(core, schedule);
 	schedule->paused = pause;
 	/* What came in the pause was not wanted. */
 	if (!pause)

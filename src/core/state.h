@@ -371,6 +371,8 @@ struct schedule {
 	uint64_t fired, skipped;
 	uint8_t skip_why;                /* enum skip_why */
 	int64_t skip_ms;
+	bool keyed;                      /* with the submit key that set it last */
+	uint8_t key[24], digest[32];
 	uint64_t stamp, queue_stamp;     /* of their timers; 0: none */
 };
 

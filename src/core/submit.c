@@ -27,6 +27,32 @@ void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], 
 		map_put(&core->begun, run, key);
 }
 
+void key_drop(struct core *core, const uint8_t id[24])
+{
+	mem_free(name_map_remove(&core->keys, slice_make(id, 24)));
+}
+
+const struct submit_key *key_find(const struct core *core, const struct input_submit *submit)
+{
+	uint8_t id[24];
+
+	key_id(id, submit->principal, submit->key);
+	return name_map_get(&core->keys, slice_make(id, sizeof(id)));
+}
+
+enum err key_agrees(const struct submit_key *key, const struct input_submit *submit, struct error *error)
+{
+	if (memcmp(key->digest, submit->digest, sizeof(key->digest)) == 0)
+		return ERR_NONE;
+	if (key->run == 0) {
+		error_set(error, ERR_KEY_REUSED, "the submit key belongs to a schedule, whose content is another");
+		return error_next(error, "titan schedule ls");
+	}
+	error_set(error, ERR_KEY_REUSED, "the submit key belongs to run %llu, whose content is another",
+		  (unsigned long long)key->run);
+	return error_next(error, "titan show %llu", (unsigned long long)key->run);
+}
+
 /* first: of what was accepted; 0: not known any more. */
 static void submit_accepted(struct core *core, const struct core_input *input, uint64_t number, bool existing,
 			    uint64_t first)
@@ -47,13 +73,10 @@ static enum err submit_known(struct core *core, const struct core_input *input, 
 			     struct error *error)
 {
 	const struct run *run;
+	enum err err = key_agrees(key, &input->submit, error);
 
-	if (memcmp(key->digest, input->submit.digest, sizeof(key->digest)) != 0) {
-		error_set(error, ERR_KEY_REUSED,
-			  "the submit key belongs to run %llu, whose content is another",
-			  (unsigned long long)key->run);
-		return error_next(error, "titan show %llu", (unsigned long long)key->run);
-	}
+	if (err != ERR_NONE)
+		return err;
 	run = run_find(core, key->run);
 	submit_accepted(core, input, key->run, true, run && input->submit.into == 0 ? run->first : 0);
 	return ERR_NONE;
@@ -251,12 +274,12 @@ static enum err caller_may_grow(const struct core *core, const struct run *by, u
 }
 
 /* by: the run whose job this comes from, or NULL. It pays for what its jobs begin, unless they name somebody else. */
-static enum err submit_new(struct core *core, const struct core_input *input, const uint8_t id[24],
-			   const struct run *by, struct error *error)
+static enum err submit_new(struct core *core, const struct core_input *input, const struct run *by, struct error *error)
 {
 	struct input_submit submit = input->submit;
 	uint64_t by_run = by ? by->number : 0, first = core->next_job;
 	struct run *run;
+	uint8_t id[24];
 	enum err err = ERR_NONE;
 
 	if (by && submit.into == 0) {
@@ -271,6 +294,7 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 					submit_run(core, &submit, NULL, &run, error);
 	if (err != ERR_NONE)
 		return err;
+	key_id(id, submit.principal, submit.key);
 	key_add(core, id, submit.digest, run->number, submit.into > 0 ? 0 : by_run);
 	key_row(core, run, &submit, submit.into > 0 ? 0 : by_run);
 	submit_accepted(core, input, run->number, false, first);
@@ -281,15 +305,12 @@ void submit_step(struct core *core, const struct core_input *input)
 {
 	const struct caller *caller = &input->submit.caller;
 	const struct run *by = NULL;
-	const struct submit_key *key;
+	const struct submit_key *key = key_find(core, &input->submit);
 	struct error error = { 0 };
-	uint8_t id[24];
 	enum err err = caller->job != 0 ? caller_check(core, caller, &by, &error) : ERR_NONE;
 
-	key_id(id, input->submit.principal, input->submit.key);
-	key = name_map_get(&core->keys, slice_make(id, sizeof(id)));
 	if (err == ERR_NONE)
-		err = key ? submit_known(core, input, key, &error) : submit_new(core, input, id, by, &error);
+		err = key ? submit_known(core, input, key, &error) : submit_new(core, input, by, &error);
 	if (err != ERR_NONE)
 		error_send(core, input->conn, input->request, &error, false);
 }

@@ -117,6 +117,10 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 		sha256_add_u64(&upload->digest, upload->tenant.len);
 		sha256_add(&upload->digest, upload->concurrency);
 	}
+	if (upload->schedule.len > 0) {
+		sha256_add_u64(&upload->digest, upload->schedule.len);
+		sha256_add(&upload->digest, buf_slice(&upload->schedule));
+	}
 	sha256_end(&upload->digest, ret_digest);
 	return ERR_NONE;
 }

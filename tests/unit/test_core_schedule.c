@@ -6,7 +6,8 @@
 #define DAY_MS (24 * HOUR_MS)
 #define MIDNIGHT_MS (INT64_C(20000) * DAY_MS)
 
-static void add(struct rig *rig, const char *cron, enum overlap overlap, enum catchup catchup, uint64_t catchup_ms)
+static void add_keyed(struct rig *rig, uint8_t key, uint8_t digest, const char *cron, enum overlap overlap,
+		      enum catchup catchup, uint64_t catchup_ms)
 {
 	struct rec_schedule_spec spec = { .cron = slice_str(cron), .overlap = overlap, .catchup = catchup,
 					  .catchup_ms = catchup_ms };
@@ -20,12 +21,17 @@ static void add(struct rig *rig, const char *cron, enum overlap overlap, enum ca
 	graph_free(&graph);
 	record_encode(&bytes, REC_schedule_spec, &spec);
 	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str("nightly"),
-		.parts = &part, .part_count = 1, .schedule = buf_slice(&bytes) };
+		.parts = &part, .part_count = 1, .schedule = buf_slice(&bytes), .key = { key }, .digest = { digest } };
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);
 	blob_release(part.body);
 	buf_free(&bytes);
+}
+
+static void add(struct rig *rig, const char *cron, enum overlap overlap, enum catchup catchup, uint64_t catchup_ms)
+{
+	add_keyed(rig, (uint8_t)(100 + rig->request), 1, cron, overlap, catchup, catchup_ms);
 }
 
 static void set(struct rig *rig, enum set_verb verb)
@@ -139,6 +145,91 @@ TEST overlap_skips_queues_or_allows(void)
 	PASS();
 }
 
+/* All that was missed is wanted, and two may not live at once: one after the other. */
+TEST what_was_missed_waits_in_line(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 * * *", OVERLAP_SKIP, CATCHUP_ALL, 0);
+	rig_wait(rig, 3 * DAY_MS);
+	rig_restart(rig);
+	rig_pass(rig, 0);
+	ASSERT_EQ(1, row_of(rig).fired);
+	ASSERT_EQ(2, row_of(rig).queued);
+	rig_pass(rig, DAY_MS);
+	ASSERT_EQ(1, row_of(rig).skipped);       /* one that came in its time waits for nothing */
+	ASSERT_EQ(2, row_of(rig).queued);
+	rig_hello(rig, "w", 1);
+	for (int i = 0; i < 5; i++) {
+		rig_run_one(rig, 0);
+		rig_pass(rig, 0);
+	}
+	ASSERT_EQ(3, row_of(rig).fired);
+	ASSERT_EQ(0, row_of(rig).queued);
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_key_stands_for_what_came_with_it(void)
+{
+	struct rig *rig = rig_at_night();
+	struct graph graph = { 0 };
+	struct input_submit run = { .principal = 1, .owner = slice_str("ana"), .name = slice_str("r"), .key = { 7 },
+				    .digest = { 2 } };
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000 };
+	struct graph_part part = { .count = 1 };
+
+	add_keyed(rig, 7, 1, "0 0 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	add_keyed(rig, 8, 1, "0 5 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	ASSERT_EQ((uint64_t)(MIDNIGHT_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
+	for (int restarts = 0; restarts < 2; restarts++) {
+		add_keyed(rig, 8, 1, "0 5 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+		ASSERT_EQ(1, rig->ok.count);     /* said again: nothing new */
+		add_keyed(rig, 8, 2, "0 6 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+		ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "schedule"));
+		ASSERT_EQ((uint64_t)(MIDNIGHT_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
+		rig_restart(rig);
+	}
+	graph_job(&graph, "a", "");
+	part.body = graph_blob(&graph);
+	graph_free(&graph);
+	run.key[0] = 8;
+	run.parts = &part;
+	run.part_count = 1;
+	input.submit = run;
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "schedule"));
+	input.submit.key[0] = 9;
+	rig_step(rig, &input);
+	add_keyed(rig, 9, 1, "0 6 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "run 1"));
+	set(rig, SET_REMOVE);
+	add_keyed(rig, 8, 2, "0 6 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	ASSERT_EQ(1, rig->ok.count);             /* a key lives as long as its schedule */
+	blob_release(part.body);
+	rig_free(rig);
+	PASS();
+}
+
+/* A change in the very turn in which a time comes. */
+TEST what_came_before_a_change_came(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 * * *", OVERLAP_ALLOW, CATCHUP_SKIP, 0);
+	rig_wait(rig, HOUR_MS);
+	set(rig, SET_PAUSE);
+	ASSERT_EQ(1, row_of(rig).fired);
+	set(rig, SET_RESUME);
+	rig_wait(rig, DAY_MS);
+	add(rig, "0 5 * * *", OVERLAP_ALLOW, CATCHUP_SKIP, 0);
+	ASSERT_EQ(2, row_of(rig).fired);
+	ASSERT_EQ((uint64_t)(MIDNIGHT_MS + DAY_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
+	rig_free(rig);
+	PASS();
+}
+
 TEST people_pause_resume_fire_and_remove(void)
 {
 	struct rig *rig = rig_at_night();
@@ -206,6 +297,9 @@ SUITE(schedules)
 	RUN_TEST(each_time_begins_one_run);
 	RUN_TEST(what_was_missed_is_its_choice);
 	RUN_TEST(overlap_skips_queues_or_allows);
+	RUN_TEST(what_was_missed_waits_in_line);
+	RUN_TEST(a_key_stands_for_what_came_with_it);
+	RUN_TEST(what_came_before_a_change_came);
 	RUN_TEST(people_pause_resume_fire_and_remove);
 	RUN_TEST(what_is_wrong_is_refused);
 	RUN_TEST(a_wall_clock_that_is_set_repeats_nothing);
