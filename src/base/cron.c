@@ -302,12 +302,26 @@ static bool day_matches(const struct cron *cron, int64_t days)
 	return day && of_week;
 }
 
+/* Of a day on which clocks show each time once: looked for from the moment on. */
+static int64_t even_day_next(const struct cron *cron, int64_t day_s, int64_t offset_s, int64_t after_s)
+{
+	int64_t gone_s = after_s + offset_s - day_s;
+	unsigned first = gone_s < 0 ? 0 : gone_s < DAY_S ? (unsigned)(gone_s / 60 + 1) : 1440;
+
+	for (unsigned hour = first / 60; hour < 24; hour++)
+		for (unsigned minute = hour == first / 60 ? first % 60 : 0; cron->hours >> hour & 1 && minute < 60; minute++)
+			if (cron->minutes >> minute & 1)
+				return day_s + hour * 3600 + minute * 60 - offset_s;
+	return INT64_MAX;
+}
+
 /* Within a day on which clocks change the order of times isn't that of moments: all are looked at. */
 static int64_t day_next(const struct cron *cron, struct slice zone, int64_t day_s, int64_t after_s)
 {
-	bool changes = offset_of(zone, day_s - 2 * DAY_S) != offset_of(zone, day_s + 3 * DAY_S);
-	int64_t best = INT64_MAX;
+	int64_t offset_s = offset_of(zone, day_s - 2 * DAY_S), best = INT64_MAX;
 
+	if (offset_s == offset_of(zone, day_s + 3 * DAY_S))
+		return even_day_next(cron, day_s, offset_s, after_s);
 	for (unsigned hour = 0; hour < 24; hour++) {
 		if (!(cron->hours >> hour & 1))
 			continue;
@@ -319,8 +333,6 @@ static int64_t day_next(const struct cron *cron, struct slice zone, int64_t day_
 			moment = local_moment(zone, day_s + hour * 3600 + minute * 60, after_s, cron->every_hour);
 			if (moment < best)
 				best = moment;
-			if (!changes && best != INT64_MAX)
-				return best;
 		}
 	}
 	return best;

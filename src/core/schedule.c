@@ -11,8 +11,9 @@
 #include "core/view.h"
 
 #define LATE_MS 60000
-#define BACK_MS (3 * INT64_C(3600000))
-#define MISSED_MAX 1000                  /* looked at; more are passed over in silence */
+#define HOUR_MS INT64_C(3600000)
+#define BACK_MS (3 * HOUR_MS)
+#define MISSED_MAX 1000                  /* counted; more are passed over in silence */
 #define CATCH_UP_MAX 100                 /* runs at once, or waiting in line */
 
 struct schedule *schedule_find(const struct core *core, struct slice name)
@@ -224,6 +225,23 @@ static uint64_t wanted(const struct core *core, const struct schedule *schedule,
 	return schedule->said.catchup == CATCHUP_SPAN && age_ms <= (int64_t)schedule->said.catchup_ms;
 }
 
+/* Of more than are counted: looked for in ever longer spans. */
+static int64_t last_until_now(const struct core *core, const struct schedule *schedule, int64_t last_ms)
+{
+	static const int64_t spans_h[] = { 1, 24, 32 * 24, 366 * 24 };
+
+	for (size_t i = 0; i < sizeof(spans_h) / sizeof(spans_h[0]); i++) {
+		int64_t ms = next_after(schedule, core->now.wall_ms - spans_h[i] * HOUR_MS);
+
+		if (ms == 0 || ms > core->now.wall_ms)
+			continue;
+		for (; ms != 0 && ms <= core->now.wall_ms; ms = next_after(schedule, ms))
+			last_ms = ms;
+		break;
+	}
+	return last_ms;
+}
+
 static void times_come(struct core *core, struct schedule *schedule)
 {
 	int64_t last_ms = schedule->next_ms, next_ms = schedule->next_ms;
@@ -234,8 +252,10 @@ static void times_come(struct core *core, struct schedule *schedule)
 		last_ms = next_ms;
 		next_ms = next_after(schedule, next_ms);
 	}
-	if (next_ms != 0 && next_ms <= core->now.wall_ms)
+	if (next_ms != 0 && next_ms <= core->now.wall_ms) {
+		last_ms = last_until_now(core, schedule, last_ms);
 		next_ms = next_after(schedule, core->now.wall_ms);
+	}
 	runs = wanted(core, schedule, came, last_ms);
 	if (came > runs)
 		skip(core, schedule, SKIP_MISSED, came - runs);

@@ -25,12 +25,13 @@ static void send_graph(struct sim_world *world, struct sim_graph *graph, uint64_
 	conn_to_master(world, world->client_conn, message);
 }
 
-static struct sim_act *act_new(struct sim_world *world)
+struct sim_act *client_act_new(struct sim_world *world, uint64_t *ret_request)
 {
 	if (world->act_count == world->act_cap) {
 		world->act_cap = world->act_cap ? world->act_cap * 2 : 16;
 		world->acts = mem_resize(world->acts, world->act_cap, sizeof(*world->acts));
 	}
+	*ret_request = ACT_BASE + world->act_count;
 	return &world->acts[world->act_count++];
 }
 
@@ -38,7 +39,7 @@ static struct message *act_message(struct sim_world *world, const struct sim_gra
 				   uint64_t value, const struct rec_job_spec *job, uint64_t person)
 {
 	struct message *message = message_make(OP_ACT);
-	struct sim_act *act = act_new(world);
+	struct sim_act *act = client_act_new(world, &message->request);
 
 	*act = (struct sim_act){ .run = graph->run, .verb = verb, .value = value, .whole = !job };
 	message->run = graph->run;
@@ -47,7 +48,6 @@ static struct message *act_message(struct sim_world *world, const struct sim_gra
 	message->principal = person;
 	if (job)
 		memcpy(message->job, job->name.data, job->name.len);
-	message->request = ACT_BASE + (uint64_t)(act - world->acts);
 	world_note(world, "the client's act %d with %u on run %u job '%s'", (int)verb, (unsigned)value, (unsigned)graph->run,
 		   message->job);
 	return message;
@@ -56,7 +56,7 @@ static struct message *act_message(struct sim_world *world, const struct sim_gra
 static const char *object_name(const struct sim_world *world, enum object_kind kind, uint32_t object)
 {
 	return kind == OBJECT_POOL ? graph_pool_names[object] : kind == OBJECT_GROUP ? graph_group_names[object]
-										     : world->workers[object].name;
+	       : kind == OBJECT_SCHEDULE ? sim_schedule_names[object] : world->workers[object].name;
 }
 
 void client_set(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object)
@@ -67,14 +67,14 @@ void client_set(struct sim_world *world, enum object_kind kind, enum set_verb ve
 void client_set_number(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object, uint64_t number)
 {
 	struct message *message = message_make(OP_SET);
-	struct sim_act *act = act_new(world);
+	struct sim_act *act = client_act_new(world, &message->request);
+	const char *name = object_name(world, kind, object);
 
 	*act = (struct sim_act){ .kind = kind, .set = verb, .object = object, .number = number };
 	message->kind = kind;
 	message->value = verb;
 	message->number = number;
-	memcpy(message->job, object_name(world, kind, object), strlen(object_name(world, kind, object)));
-	message->request = ACT_BASE + (uint64_t)(act - world->acts);
+	memcpy(message->job, name, strlen(name));
 	world_note(world, "a person sets %s: %d", message->job, (int)verb);
 	conn_to_master(world, world->client_conn, message);
 }
@@ -163,6 +163,7 @@ static void new_graph(struct sim_world *world)
 	world->graphs = mem_resize(world->graphs, world->graph_count + 1, sizeof(struct sim_graph *));
 	world->graphs[world->graph_count] = graph_make(&world->rand, world->graph_count + 1, most, world->features);
 	world->graph_count++;
+	world->graph_submitted++;
 	send_graph(world, world->graphs[world->graph_count - 1], world->graph_count - 1);
 }
 
@@ -195,12 +196,12 @@ void client_step(struct sim_world *world)
 				send_graph(world, world->graphs[i], i);
 		return;
 	}
-	if (world->graph_count < world->graph_target) {
+	if (world->graph_submitted < world->graph_target) {
 		new_graph(world);
 		return;
 	}
 	pick = world_rand(world, world->graph_count);
-	if (!world->graphs[pick]->answered || world_chance(world, 200))
+	if (!world->graphs[pick]->answered || (!world->graphs[pick]->schedule && world_chance(world, 200)))
 		send_graph(world, world->graphs[pick], pick);    /* an impatient or forgetful client */
 	else if (world->graphs[pick]->run && world_chance(world, 400))
 		some_act(world, world->graphs[pick]);
@@ -225,7 +226,7 @@ void client_receive(struct sim_world *world, const struct message *message)
 
 bool client_at_rest(const struct sim_world *world)
 {
-	if (world->graph_count < world->graph_target || world->client_steps)
+	if (world->graph_submitted < world->graph_target || world->client_steps)
 		return false;
 	for (size_t i = 0; i < world->graph_count; i++)
 		if (!world->graphs[i]->answered)

@@ -104,6 +104,19 @@ const struct row *disk_get(const struct disk *disk, enum row_table table, uint64
 	return found ? &found->row : NULL;
 }
 
+const struct row *disk_get_text(const struct disk *disk, enum row_table table, struct slice key)
+{
+	uint8_t number = (uint8_t)table;
+	struct buf bytes = { 0 };
+	const struct disk_row *found;
+
+	buf_add(&bytes, &number, 1);
+	buf_add_slice(&bytes, key);
+	found = name_map_get(&disk->rows, buf_slice(&bytes));
+	buf_free(&bytes);
+	return found ? &found->row : NULL;
+}
+
 static bool row_is_live(const struct disk *disk, const struct row *row)
 {
 	uint64_t run = row->table == TABLE_run ? (uint64_t)row->run.run :

@@ -5,6 +5,7 @@ sim_sources = \
 	tests/sim/client.c \
 	tests/sim/client_people.c \
 	tests/sim/client_place.c \
+	tests/sim/client_schedule.c \
 	tests/sim/disk.c \
 	tests/sim/faults.c \
 	tests/sim/graph.c \
@@ -29,6 +30,7 @@ sim_sources = \
 	tests/sim/oracle_place.c \
 	tests/sim/oracle_retry.c \
 	tests/sim/oracle_run.c \
+	tests/sim/oracle_schedule.c \
 	tests/sim/oracle_share.c \
 	tests/sim/oracle_times.c \
 	tests/sim/sim.h \

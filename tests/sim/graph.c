@@ -123,7 +123,8 @@ void graph_free(struct sim_graph *graph)
 {
 	if (!graph)
 		return;
-	blob_release(graph->body);
+	if (graph->body)
+		blob_release(graph->body);
 	arena_free(&graph->arena);
 	mem_free(graph);
 }

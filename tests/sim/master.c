@@ -34,6 +34,27 @@ static struct slice group_text(const struct sim_graph *graph, char text[32])
 	return slice_str(text);
 }
 
+static void schedule_input(struct sim_world *world, const struct event *event)
+{
+	const struct sim_schedule *schedule = event->message->schedule;
+	const struct sim_graph *graph = schedule->graph;
+	struct graph_part part = { .body = graph->body, .count = graph->count };
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = event->a, .request = event->message->request };
+	struct buf spec = { 0 };
+	char group[32];
+
+	record_encode(&spec, REC_schedule_spec, &schedule->spec);
+	input.submit = (struct input_submit){
+		.principal = 1, .owner = slice_str("sim"), .name = slice_str(sim_schedule_names[schedule->name]),
+		.parts = &part, .part_count = 1, .max_jobs = graph->max_jobs, .schedule = buf_slice(&spec),
+		.concurrency = group_text(graph, group),
+	};
+	memcpy(input.submit.key, graph->key, 16);
+	memcpy(input.submit.digest, schedule->digest, 32);
+	core_step(world->master.core, &input);
+	buf_free(&spec);
+}
+
 static void graph_input(struct sim_world *world, const struct event *event)
 {
 	const struct sim_graph *graph = event->message->graph;
@@ -146,7 +167,10 @@ static void step(struct sim_world *world, const struct event *event)
 	input.request = event->message->request;
 	switch (event->message->op) {
 	case OP_SUBMIT:
-		graph_input(world, event);
+		if (event->message->schedule)
+			schedule_input(world, event);
+		else
+			graph_input(world, event);
 		break;
 	case OP_ACT:
 		act_input(world, event);
@@ -483,7 +507,9 @@ void sim_master_boot(struct sim_world *world)
 	world->oracle.wall_offset_ms = world->wall_offset_ms;
 	master->core = load(world, master_time(world), &outbox);
 	disk_apply(&world->disk, &outbox, core_hash(master->core), master_time(world));
+	world->oracle.loading = true;
 	oracle_durable(world, &outbox);
+	world->oracle.loading = false;
 	outbox_free(&outbox);
 	world_note(world, "the master starts");
 	plan_turn(world, 0);

@@ -149,6 +149,7 @@ void oracle_durable(struct sim_world *world, const struct outbox *outbox)
 		if (row->table == TABLE_event)
 			durable_events(world, row->event.body, outbox->wall_ms);
 	}
+	FOR_EACH_CHECK(committed, world, outbox);
 }
 
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t serial, uint64_t epoch)

@@ -73,6 +73,7 @@ struct oracle_check {
 		    const struct outbox *outbox);        /* durable, before it is noted; job is NULL but for jobs */
 	void (*event)(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 		      const struct rec_job_spec *spec, int64_t wall_ms);
+	void (*committed)(struct sim_world *world, const struct outbox *outbox);         /* all of it is noted */
 	void (*start)(struct sim_world *world, const struct oracle_start *start);
 	void (*crash)(struct sim_world *world);                  /* what was decided and not durable never was */
 	void (*quiet)(struct sim_world *world, const struct sim_worker *worker);

@@ -62,6 +62,7 @@ struct sim_graph {
 	struct arena arena;
 	uint64_t run;                    /* as acknowledged; 0 until then */
 	bool answered;
+	const struct sim_schedule *schedule;     /* that began it: nobody submitted it */
 	int64_t submitted_ns;            /* decided, durably */
 };
 
@@ -101,6 +102,25 @@ extern const char *const graph_pool_names[SIM_POOLS];    /* the first is the def
 void graph_asks(const struct rec_job_spec *job, uint64_t ret_asks[SIM_KINDS]);
 extern const char *const graph_people[SIM_PEOPLE];       /* by principal - 1 */
 
+/* ---- schedules, in minutes of a clock that is so far from UTC (client_schedule.c) ---- */
+
+#define SIM_SCHEDULES 2
+
+struct sim_schedule {                    /* as somebody put it, once */
+	uint32_t name;                   /* of sim_schedule_names */
+	struct sim_graph *graph;
+	uint64_t minutes;                /* bits */
+	uint32_t hours;
+	int32_t offset_s;
+	char cron[200];
+	struct rec_schedule_spec spec;
+	uint8_t zone[12];
+	bool borrowed;                   /* its key is that of another, and so is its graph */
+	uint8_t digest[32];
+};
+
+extern const char *const sim_schedule_names[SIM_SCHEDULES];
+
 /* ---- what is durable (disk.c) ---- */
 
 struct disk_row {
@@ -119,6 +139,7 @@ struct disk {
 
 void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now);
 const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key);
+const struct row *disk_get_text(const struct disk *disk, enum row_table table, struct slice key);
 enum err disk_load(const struct disk *disk, struct core *core, struct error *error);
 void disk_free(struct disk *disk);
 
@@ -136,6 +157,7 @@ struct message {
 	size_t digest_len;
 	enum object_kind kind;                   /* of SET */
 	uint64_t number;                         /* of SET */
+	const struct sim_schedule *schedule;     /* of SUBMIT */
 	uint64_t offers[SIM_KINDS];              /* of HELLO */
 	unsigned pool;
 	struct rec_held *held;
@@ -278,6 +300,7 @@ struct sim_act {                         /* of the client, by its request */
 	enum set_verb set;
 	uint32_t object;                 /* its index */
 	uint64_t number;                 /* of SET, by kind */
+	const struct sim_schedule *schedule;     /* PUT */
 	uint32_t *rounds;                /* CANCEL: of the run's jobs, when it was decided */
 	uint32_t job_count;
 };
@@ -290,7 +313,17 @@ struct oracle_worker {                   /* a worker, by its index, as decided *
 	bool over;                       /* its attempts may ask for more than it offers: it offers less than it did, or one came back */
 };
 
+struct oracle_schedule {                 /* durable */
+	const struct sim_schedule *said;         /* NULL: there is none */
+	struct row_schedule row;         /* its numbers */
+	uint64_t live;                   /* runs that haven't ended */
+	uint64_t last_begun;             /* the number of the last one */
+	unsigned stalled;                /* turns in which a run could have begun that waits in line */
+};
+
 struct oracle {
+	struct oracle_schedule schedules[SIM_SCHEDULES];
+	bool loading;                    /* what becomes durable is of a start: nothing fires in it */
 	struct oracle_worker workers[SIM_WORKERS_MAX];
 	enum pool_state pools[SIM_POOLS];
 	uint32_t groups[SIM_GROUPS];     /* limits that people set; 0: none */
@@ -320,8 +353,11 @@ struct sim_world {
 	struct sim_worker workers[SIM_WORKERS_MAX];
 	uint32_t worker_count;
 	struct sim_conn *client_conn;
-	struct sim_graph **graphs;
-	size_t graph_count, graph_target;
+	struct sim_graph **graphs;       /* those of schedules among them */
+	size_t graph_count, graph_submitted, graph_target;
+	struct sim_schedule **schedules;
+	size_t schedule_count;
+	bool scheduling;                 /* people add some */
 	size_t client_steps;
 	struct sim_act *acts;
 	size_t act_count, act_cap;
@@ -415,6 +451,8 @@ void client_act(struct sim_world *world, const struct sim_graph *graph, enum act
 		const struct rec_job_spec *job, uint64_t person);        /* job: NULL for the whole run */
 void client_set(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object);
 void client_set_number(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object, uint64_t number);
+struct sim_act *client_act_new(struct sim_world *world, uint64_t *ret_request);
+void client_schedule_free(struct sim_world *world);
 void client_step(struct sim_world *world);
 void client_receive(struct sim_world *world, const struct message *message);
 bool client_at_rest(const struct sim_world *world);
@@ -438,6 +476,7 @@ bool oracle_job_unknown(struct sim_world *world, uint64_t run, uint32_t index);
 bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index);      /* does it wait for people? */
 bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index);      /* does it wait for a worker that there isn't? */
 bool oracle_run_held(struct sim_world *world, uint64_t run);
+bool oracle_schedules_gone(const struct sim_world *world);
 bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index);
 void oracle_rest(struct sim_world *world);
 void oracle_free(struct oracle *oracle);

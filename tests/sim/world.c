@@ -377,6 +377,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->features = graph_features_draw(&world->rand);
 	world->worker_count = 1 + (uint32_t)world_rand(world, SIM_WORKERS_MAX);
 	world->hasty = world_chance(world, 600);
+	world->scheduling = world_chance(world, 250);
 	world->graph_target = 1 + world_rand(world, 6);
 	world->client_steps = 4 * world->graph_target + world_rand(world, world_chance(world, 300) ? 200 : 30);
 	sim_master_boot(world);
@@ -394,7 +395,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 
 static bool world_at_rest(const struct sim_world *world)
 {
-	if (!client_at_rest(world) || !world->master.up || world->master.pipeline.first)
+	if (!client_at_rest(world) || !world->master.up || world->master.pipeline.first || !oracle_schedules_gone(world))
 		return false;
 	for (uint32_t i = 0; i < world->worker_count; i++)
 		if (!sim_worker_at_rest(&world->workers[i]))
@@ -429,7 +430,7 @@ static void tell_unrest(struct sim_world *world)
 static void world_live(struct sim_world *world)
 {
 	int64_t calm_ns = (int64_t)(30 + world_rand(world, 270)) * NS_PER_S;
-	bool until_then = world_chance(world, 250);      /* or only until the client has nothing more to say */
+	bool until_then = world_chance(world, world->scheduling ? 800 : 250);    /* or only until the client has nothing more to say */
 	int64_t rest_by_ns = calm_ns + 7200 * NS_PER_S;
 	struct event event;
 
@@ -504,6 +505,7 @@ void world_free(struct sim_world *world)
 	for (size_t i = 0; i < world->act_count; i++)
 		mem_free(world->acts[i].rounds);
 	mem_free(world->acts);
+	client_schedule_free(world);
 	for (size_t i = 0; i < world->graph_count; i++)
 		graph_free(world->graphs[i]);
 	mem_free(world->graphs);

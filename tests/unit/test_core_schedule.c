@@ -170,6 +170,37 @@ TEST what_was_missed_waits_in_line(void)
 	PASS();
 }
 
+/* More than are counted: it is still the last of them that is judged. */
+TEST the_last_of_very_many_is_looked_at(void)
+{
+	static const struct {
+		const char *cron;
+		int64_t wait_ms, span_ms;
+		uint64_t fired;
+	} cases[] = {
+		{ "* * * * *", 40 * HOUR_MS, 0, 1 },             /* this very minute */
+		{ "* * * * *", 40 * HOUR_MS + 90000, 0, 1 },
+		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 2 * 60000, 0 },
+		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 3 * 60000, 1 },
+		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS, 0 },   /* 05:59, seen at 23:00 */
+		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS + 60000, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_at_night();
+
+		add(rig, cases[i].cron, OVERLAP_ALLOW, cases[i].span_ms ? CATCHUP_SPAN : CATCHUP_SKIP,
+		    (uint64_t)cases[i].span_ms);
+		rig_wait(rig, cases[i].wait_ms);
+		rig_restart(rig);
+		rig_pass(rig, 0);
+		ASSERT_EQ(cases[i].fired, row_of(rig).fired);
+		ASSERT_EQ(1000, row_of(rig).fired + row_of(rig).skipped);
+		rig_free(rig);
+	}
+	PASS();
+}
+
 TEST a_key_stands_for_what_came_with_it(void)
 {
 	struct rig *rig = rig_at_night();
@@ -298,6 +329,7 @@ SUITE(schedules)
 	RUN_TEST(what_was_missed_is_its_choice);
 	RUN_TEST(overlap_skips_queues_or_allows);
 	RUN_TEST(what_was_missed_waits_in_line);
+	RUN_TEST(the_last_of_very_many_is_looked_at);
 	RUN_TEST(a_key_stands_for_what_came_with_it);
 	RUN_TEST(what_came_before_a_change_came);
 	RUN_TEST(people_pause_resume_fire_and_remove);
