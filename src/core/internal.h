@@ -460,6 +460,7 @@ struct schedule *schedule_by_stamp(const struct core *core, uint64_t stamp);
 struct schedule *schedule_new(struct core *core, struct slice name, struct slice owner);
 void schedule_free(struct schedule *schedule);
 enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error);
+uint64_t schedule_count_live(const struct core *core, const struct schedule *schedule);
 void schedule_step(struct core *core, const struct core_input *input);
 void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8_t id[24], const uint8_t digest[32]);
 void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp);

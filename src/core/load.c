@@ -408,9 +408,7 @@ static enum err load_schedule(struct core *core, const struct row_schedule *row,
 	schedule->skipped = (uint64_t)row->skipped;
 	schedule->skip_why = (uint8_t)row->skip_why;
 	schedule->skip_ms = row->skip_ms;
-	for (size_t i = core->runs.head; i < core->runs.count; i++)
-		schedule->live += core->runs.at[i].run && core->runs.at[i].run->schedule &&
-				  strcmp(core->runs.at[i].run->schedule, schedule->name) == 0;
+	schedule->live = schedule_count_live(core, schedule);
 	if (row->submit_key.len > 0)
 		schedule_keep_key(core, schedule, row->submit_key.data, row->digest.data);
 	if (schedule_take_spec(core, schedule, row->spec, &why) != ERR_NONE)

@@ -74,6 +74,19 @@ struct schedule *schedule_new(struct core *core, struct slice name, struct slice
 	return schedule;
 }
 
+/* Runs outlive a schedule that is removed, and are those of the next one of its name. */
+uint64_t schedule_count_live(const struct core *core, const struct schedule *schedule)
+{
+	uint64_t live = 0;
+
+	for (size_t at = core->runs.head; at < core->runs.count; at++) {
+		const struct run *run = core->runs.at[at].run;
+
+		live += run && run->ended_ms == 0 && run->schedule && strcmp(run->schedule, schedule->name) == 0;
+	}
+	return live;
+}
+
 /* What it says, in its blob; the record's texts point into it. */
 enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error)
 {
@@ -360,6 +373,8 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 		before_change(core, schedule);
 	else
 		schedule = made = schedule_new(core, submit->name, submit->owner);
+	if (made)
+		made->live = schedule_count_live(core, made);
 	err = schedule_take_spec(core, schedule, submit->schedule, error);
 	if (err != ERR_NONE) {
 		if (made) {
@@ -483,13 +498,8 @@ void schedules_check(const struct core *core)
 {
 	for (size_t i = 0; i < core->schedule_count; i++) {
 		const struct schedule *schedule = core->schedules[i];
-		uint64_t live = 0;
+		uint64_t live = schedule_count_live(core, schedule);
 
-		for (size_t at = core->runs.head; at < core->runs.count; at++) {
-			const struct run *run = core->runs.at[at].run;
-
-			live += run && run->ended_ms == 0 && run->schedule && strcmp(run->schedule, schedule->name) == 0;
-		}
 		CHECK(schedule->live == live);
 		CHECK((schedule->stamp != 0) == (!schedule->paused && schedule->next_ms != 0));
 		CHECK(schedule->queued == 0 || live > 0 || schedule->paused || schedule->queue_stamp);

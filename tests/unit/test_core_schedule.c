@@ -287,6 +287,25 @@ TEST people_pause_resume_fire_and_remove(void)
 	PASS();
 }
 
+TEST one_that_is_removed_and_added_has_the_runs_of_before(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	set(rig, SET_FIRE);
+	set(rig, SET_REMOVE);
+	add(rig, "0 0 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	ASSERT_EQ(1, row_of(rig).live);
+	rig_pass(rig, HOUR_MS);
+	ASSERT_EQ(1, row_of(rig).skipped);
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 0);
+	rig_pass(rig, 0);
+	ASSERT_EQ(0, row_of(rig).live);
+	rig_free(rig);
+	PASS();
+}
+
 TEST what_is_wrong_is_refused(void)
 {
 	struct rig *rig = rig_at_night();
@@ -333,6 +352,7 @@ SUITE(schedules)
 	RUN_TEST(a_key_stands_for_what_came_with_it);
 	RUN_TEST(what_came_before_a_change_came);
 	RUN_TEST(people_pause_resume_fire_and_remove);
+	RUN_TEST(one_that_is_removed_and_added_has_the_runs_of_before);
 	RUN_TEST(what_is_wrong_is_refused);
 	RUN_TEST(a_wall_clock_that_is_set_repeats_nothing);
 }
