@@ -265,7 +265,7 @@ static void check_overlap(struct sim_world *world, const struct passage *passage
 		FAIL(passage, "two runs begin at once");
 	if (passage->runs > 0 && passage->known->live == 0 && passage->known->row.queued == 0 && passage->begun == 0)
 		FAIL(passage, "no run lives, and none begins");
-	if (passage->row->queued > 0 && passage->live == 0 && !passage->row->paused)
+	if (passage->row->queued > 0 && passage->live == 0 && passage->begun == 0 && !passage->row->paused)
 		passage->known->stalled++;
 	else
 		passage->known->stalled = 0;
