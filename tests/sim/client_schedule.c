@@ -64,11 +64,12 @@ static struct sim_schedule *schedule_add(struct sim_world *world)
 
 static const struct sim_schedule *schedule_make(struct sim_world *world)
 {
+	const uint64_t unlike = UINT64_C(1) << FEATURE_tenants | UINT64_C(1) << FEATURE_concurrency |
+				UINT64_C(1) << FEATURE_run_concurrency;
 	struct sim_schedule *schedule = schedule_add(world);
 
 	schedule->name = (uint32_t)world_rand(world, SIM_SCHEDULES);
-	schedule->graph = graph_make(&world->rand, world->schedule_count, 3,
-				     world->features & ~(UINT64_C(1) << FEATURE_tenants));
+	schedule->graph = graph_make(&world->rand, world->schedule_count, 3, world->features & ~unlike);
 	memcpy(schedule->digest, schedule->graph->digest, sizeof(schedule->digest));
 	minutes_draw(world, schedule);
 	hours_draw(world, schedule);

@@ -101,6 +101,11 @@ sim_other = \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \
 	tests/sim/bugs/run-leaves-its-group-early.patch \
+	tests/sim/bugs/schedule-comes-after-a-pause.patch \
+	tests/sim/bugs/schedule-overlaps.patch \
+	tests/sim/bugs/schedule-passes-over-in-silence.patch \
+	tests/sim/bugs/schedule-time-lost-in-a-change.patch \
+	tests/sim/bugs/schedule-waits-for-a-wrong-clock.patch \
 	tests/sim/bugs/settled-without-a-word.patch \
 	tests/sim/bugs/skew-not-durable.patch \
 	tests/sim/bugs/slot-freed-early.patch \

@@ -41,13 +41,11 @@ static void schedule_input(struct sim_world *world, const struct event *event)
 	struct graph_part part = { .body = graph->body, .count = graph->count };
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = event->a, .request = event->message->request };
 	struct buf spec = { 0 };
-	char group[32];
 
 	record_encode(&spec, REC_schedule_spec, &schedule->spec);
 	input.submit = (struct input_submit){
 		.principal = 1, .owner = slice_str("sim"), .name = slice_str(sim_schedule_names[schedule->name]),
 		.parts = &part, .part_count = 1, .max_jobs = graph->max_jobs, .schedule = buf_slice(&spec),
-		.concurrency = group_text(graph, group),
 	};
 	memcpy(input.submit.key, graph->key, 16);
 	memcpy(input.submit.digest, schedule->digest, 32);

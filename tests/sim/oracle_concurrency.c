@@ -6,25 +6,23 @@
  */
 #include "oracle.h"
 
-#include <stdio.h>
-
+/* Graphs of schedules name no group, and aren't looked at: NULL. */
 static struct sim_graph *graph_of_row(struct sim_world *world, const struct row_run *row)
 {
-	char name[32];
-	unsigned number = 0;
-
-	snprintf(name, sizeof(name), "%.*s", (int)row->name.len, (const char *)row->name.data);
-	if (sscanf(name, "graph-%u", &number) != 1 || number == 0 || number > world->graph_count)
-		world_fail(world, "run %u has the name %s", (unsigned)row->run, name);
-	return world->graphs[number - 1];
+	for (size_t i = 0; i < world->graph_count && row->schedule.len == 0; i++)
+		if (!world->graphs[i]->schedule && slice_eq(row->name, slice_str(world->graphs[i]->name)))
+			return world->graphs[i];
+	if (row->schedule.len == 0)
+		world_fail(world, "run %u has a name that nobody gave", (unsigned)row->run);
+	return NULL;
 }
 
-static struct sim_graph *graph_of_run(struct sim_world *world, uint64_t run)
+static struct sim_graph *graph_of_run(const struct sim_world *world, uint64_t run)
 {
 	for (size_t i = 0; i < world->graph_count; i++)
 		if (world->graphs[i]->decided.run == run)
 			return world->graphs[i];
-	world_fail(world, "a job of no run that was decided is given out");
+	return NULL;
 }
 
 static bool counts(enum job_state state)
@@ -87,7 +85,7 @@ static void concurrency_turn(struct sim_world *world, const struct outbox *outbo
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		const struct row *row = &outbox->rows[i];
 
-		if (row->table != TABLE_run || row->deleted)
+		if (row->table != TABLE_run || row->deleted || row->run.schedule.len > 0)
 			continue;
 		check_place_kept(world, graph_of_row(world, &row->run), &row->run, outbox);
 		note_run(graph_of_row(world, &row->run), &row->run);
@@ -110,7 +108,7 @@ static void concurrency_crash(struct sim_world *world)
 	for (size_t i = 0; i < world->disk.count; i++) {
 		const struct row *row = &world->disk.order[i]->row;
 
-		if (row->table == TABLE_run)
+		if (row->table == TABLE_run && row->run.schedule.len == 0)
 			note_run(graph_of_row(world, &row->run), &row->run);
 		for (unsigned group = 0; row->table == TABLE_job_group && group < SIM_GROUPS; group++)
 			if (slice_eq(row->job_group.name, slice_str(graph_group_names[group])))
@@ -150,9 +148,11 @@ static void check_runs(struct sim_world *world, unsigned group)
 static void concurrency_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
 {
 	const struct sim_graph *graph = graph_of_run(world, assign->run);
-	const struct rec_job_spec *spec = &graph->jobs[job->job - graph->decided.first];
+	const struct rec_job_spec *spec = graph ? &graph->jobs[job->job - graph->decided.first] : NULL;
 	uint32_t states;
 
+	if (!graph)
+		return;
 	for (unsigned group = 0; group < SIM_GROUPS; group++)
 		if (graph_names_group(spec, group, &states))
 			check_jobs(world, group);
