@@ -78,7 +78,8 @@ static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type,
 		const uint8_t *body = bytes.data + at + sizeof(header);
 
 		memcpy(&header, bytes.data + at, sizeof(header));
-		if (header.size > bytes.len - at - sizeof(header))
+		/* Zeros are what a power cut leaves of a write that was lost before a later one; their checksum fits. */
+		if (header.type == 0 || header.size > bytes.len - at - sizeof(header))
 			break;
 		if (header.sum != checksum(header.type, body, header.size))
 			break;
@@ -157,6 +158,9 @@ static enum err open_file(struct spool *spool, void (*record_cb)(enum spool_type
 	if (whole == 0 && (result = io_write_all(spool->fd, magic, sizeof(magic))) < 0)
 		return error_system(error, -result, "the worker's spool can't be written");
 	spool->size = whole > 0 ? whole : sizeof(magic);
+	/* Its name is synced once; and behind what is written next may not come again what was cut off. */
+	if ((*ret_torn > 0 || whole == 0) && (fdatasync(spool->fd) < 0 || fsync(spool->dir_fd) < 0))
+		return error_system(error, errno, "the worker's spool can't be synced");
 	return ERR_NONE;
 }
 

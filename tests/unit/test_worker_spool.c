@@ -187,6 +187,32 @@ TEST every_flipped_byte_is_seen(void)
 	PASS();
 }
 
+/* A power cut may lose one write and keep the next: zeros where the lost one was. */
+TEST zeros_end_it(void)
+{
+	size_t torn, record;
+	struct spool *spool;
+	struct buf data;
+
+	fill();
+	data = content();
+	record = (data.len - 16) / RECORDS;
+	for (unsigned lost = 0; lost < RECORDS; lost++) {
+		struct buf holed = { 0 };
+
+		buf_add(&holed, data.data, data.len);
+		memset(holed.data + 16 + lost * record, 0, record);
+		put(holed.data, holed.len);
+		buf_free(&holed);
+		spool = reopen(&torn);
+		ASSERT_EQ_FMT(lost, seen.count, "%u");
+		ASSERT_EQ_FMT((RECORDS - lost) * record, torn, "%zu");
+		spool_close(spool);
+	}
+	buf_free(&data);
+	PASS();
+}
+
 TEST rewrite_replaces(void)
 {
 	size_t torn;
@@ -266,6 +292,7 @@ SUITE(spool_suite)
 	RUN_TEST(written_by_flush_alone);
 	RUN_TEST(torn_at_every_byte);
 	RUN_TEST(every_flipped_byte_is_seen);
+	RUN_TEST(zeros_end_it);
 	RUN_TEST(rewrite_replaces);
 	RUN_TEST(a_failed_rewrite_changes_nothing);
 	RUN_TEST(gets_long);
