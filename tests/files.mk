@@ -81,6 +81,12 @@ SCHEDULES = 20000
 sim: tests/sim/titan-sim
 	@tests/sim/titan-sim --seed $(SEED) --schedules $(SCHEDULES) $(if $(MOVES),--moves)
 
+# What one trusts a release on: make campaign MINUTES=60 SEED=1 LEAST=1000, on all cores.
+MINUTES = 60
+LEAST = 1000
+campaign: tests/sim/titan-sim
+	@$(BASH_PROGRAM) $(top_srcdir)/tests/sim/campaign.sh tests/sim/titan-sim $(MINUTES) $(SEED) $(LEAST)
+
 # Are the guards of the core guarded by tests? make mutants COUNT=200 SEED=1; COUNT=0 takes all.
 COUNT = 200
 mutants: all
@@ -106,4 +112,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos sim mutants check-bare bench bench-compare bench-core bench-parts
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos sim campaign mutants check-bare bench bench-compare bench-core bench-parts

@@ -38,6 +38,7 @@ sim_sources = \
 	tests/sim/world.c
 
 sim_tests = \
+	tests/sim/campaign.sh \
 	tests/sim/planted.sh \
 	tests/sim/schedules.sh
 
