@@ -317,11 +317,14 @@ enum err cli_select(struct cli *cli, const char *text, struct selector *ret)
 		err = select_last(cli, &selector.run);
 		if (err != ERR_NONE)
 			return err;
+	} else if (len == 4 && memcmp(text, "self", 4) == 0) {
+		if (cli->settings.own_run == NULL || !text_parse_u64(slice_str(cli->settings.own_run), &selector.run))
+			return error_set(&cli->error, ERR_USAGE, "self is the run of the job that asks, and nobody asks from a job here");
 	} else {
 		bool digits = text_parse_u64(slice_make(text, len), &selector.run) && selector.run <= INT64_MAX;
 
 		if (!digits || selector.run == 0) {
-			error_set(&cli->error, ERR_USAGE, "'%s' is neither a run (4127, last) nor a job (4127/load)", text);
+			error_set(&cli->error, ERR_USAGE, "'%s' is neither a run (4127, last, self) nor a job (4127/load)", text);
 			return error_next(&cli->error, "titan help selectors");
 		}
 	}

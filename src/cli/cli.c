@@ -31,17 +31,52 @@ static command_run *const commands[COMMAND_COUNT] = {
 static void look_init(struct look *look, const struct settings *settings, int fd)
 {
 	look->style = settings->style;
+	look->quiet = settings->quiet;
 	look->format = settings->format;
 	look->terminal = isatty(fd) == 1;
 	look->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	look->colour = settings->colour == COLOUR_ALWAYS || (settings->colour == COLOUR_AUTO && look->terminal);
 }
 
+void cli_error_json(struct cli *cli, const struct error_place *place)
+{
+	struct buf text = { 0 };
+	struct json json;
+
+	json_begin(&json, &text);
+	json_object(&json);
+	json_key(&json, "error");
+	json_object(&json);
+	json_key(&json, "code");
+	json_string(&json, err_name(cli->error.code));
+	json_key(&json, "status");
+	json_u64(&json, (uint64_t)err_exit_status(cli->error.code));
+	json_key(&json, "text");
+	json_text(&json, slice_str(cli->error.text));
+	json_key(&json, "next");
+	json_string(&json, cli->error.next[0] != '\0' ? cli->error.next : NULL);
+	if (place != NULL) {
+		json_key(&json, "file");
+		json_string(&json, place->file);
+		json_key(&json, "line");
+		json_u64(&json, place->line);
+		json_key(&json, "column");
+		json_u64(&json, place->column);
+	}
+	json_end(&json);
+	json_end(&json);
+	buf_add_byte(&text, '\n');
+	io_write_all(STDERR_FILENO, text.data, text.len);
+	buf_free(&text);
+}
+
 int cli_fail(struct cli *cli)
 {
 	struct buf text = { 0 };
 
-	if (cli->error.text[0] != '\0') {
+	if (cli->error.text[0] != '\0' && cli->err.style == STYLE_JSON) {
+		cli_error_json(cli, NULL);
+	} else if (cli->error.text[0] != '\0') {
 		look_colour(&cli->err, COLOUR_RED, ATTR_BOLD, &text);
 		buf_add_str(&text, "titan: ");
 		look_plain(&cli->err, &text);
@@ -191,6 +226,15 @@ static int run_command(struct cli *cli)
 	return commands[cli->invocation->command->id](cli);
 }
 
+/* Before they are understood: what is wrong with them is told in the way that was asked for. */
+static bool wants_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	return false;
+}
+
 int cli_main(int argc, char **argv)
 {
 	struct cli cli = { .signal_fd = -1, .deadline_ns = TIME_NEVER };
@@ -199,6 +243,7 @@ int cli_main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_CTYPE, "");
+	plain.style = wants_json(argc, argv) ? STYLE_JSON : STYLE_HUMAN;
 	look_init(&cli.err, &plain, STDERR_FILENO);
 	cli.invocation = &invocation;
 	if (invocation_parse(argc, argv, &cli.arena, &invocation, &cli.error) != ERR_NONE ||

@@ -36,8 +36,13 @@ typedef int command_run(struct cli *cli);
 #undef OPTION
 #undef END
 
-/* The error on standard error, escaped; its exit status. */
+/* The error on standard error, escaped, or as one JSON value with --json; its exit status. */
 int cli_fail(struct cli *cli);
+struct error_place {
+	const char *file;
+	uint64_t line, column;           /* from 1 */
+};
+void cli_error_json(struct cli *cli, const struct error_place *place);   /* place: of text, or NULL */
 void cli_print(struct cli *cli, struct buf *out);        /* to standard output; empties the buffer */
 /* A line on standard error, unless -q. Arguments from outside must have been escaped. */
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -76,7 +81,7 @@ struct selector {
 	struct slice job;                /* empty: the whole run */
 };
 
-/* "4127", "last", "4127/load"; "last" asks the master. */
+/* "4127", "last", "self", "4127/load"; "last" asks the master. */
 enum err cli_select(struct cli *cli, const char *text, struct selector *ret);
 enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);   /* no job allowed */
 

@@ -3,8 +3,11 @@
 #include <inttypes.h>
 
 #include "cli/cli.h"
+#include "cli/explain.h"
 #include "cli/rows.h"
 #include "proto/reasons.h"
+
+#define FAN_SHOWN 10                     /* of a fan-out */
 
 static const struct column explain_columns[] = {
 	{ "address", "job", false },
@@ -17,34 +20,48 @@ static const struct column explain_columns[] = {
 	{ "name", NULL, false },
 };
 
-static enum err ask(struct cli *cli, const struct selector *selector, struct rec_job_row *ret)
+enum err explain_ask(struct cli *cli, const struct selector *selector, struct arena *arena, struct rec_job_row *ret)
 {
 	struct msg_query query = { .what = QUERY_EXPLAIN, .run = selector->run, .job = selector->job };
 	struct msg_snapshot snapshot;
-	enum err err = cli_query(cli, query, &cli->arena, &snapshot);
+	enum err err = cli_query(cli, query, arena, &snapshot);
 
 	if (err == ERR_NONE && snapshot.jobs.n > 0) {
 		*ret = snapshot.jobs.at[0];
 		return ERR_NONE;
 	}
 	/* That there is no such job is told in the same words everywhere. */
-	return err == ERR_NONE || err == ERR_NOT_FOUND ? cli_query_job(cli, selector, &cli->arena, ret) : err;
+	return err == ERR_NONE || err == ERR_NOT_FOUND ? cli_query_job(cli, selector, arena, ret) : err;
 }
 
-/* Text for people who want it changed; empty where it only takes time. */
-static struct slice next_command(const struct rec_job_row *job, struct arena *arena)
+/* What it needs, where that waits for a person: then the command is about that one. */
+static const struct rec_job_row *people_before(const struct rec_job_row *job, const struct rec_job_row *jobs,
+					       size_t job_count)
 {
+	for (size_t i = 0; job->why_code == REASON_WAITS_FOR_DEPENDENCY && i < job->needs.n; i++) {
+		const struct rec_job_row *need = job->needs.at[i] < job_count ? &jobs[job->needs.at[i]] : NULL;
+
+		if (need && (need->state == STATE_APPROVAL || need->state == STATE_UNKNOWN || need->held))
+			return need;
+	}
+	return NULL;
+}
+
+struct slice explain_next(const struct rec_job_row *given, const struct rec_job_row *jobs, size_t job_count,
+			  struct arena *arena)
+{
+	const struct rec_job_row *before = people_before(given, jobs, job_count), *job = before ? before : given;
 	enum job_state state = job_state_checked(job->state);
 	const char *verb = NULL;
 	bool whole = false;
 	struct buf text = { 0 };
 	struct slice copy;
 
-	if (job->why_code == REASON_APPROVAL)
+	if (job->why_code == REASON_APPROVAL || (before && state == STATE_APPROVAL))
 		verb = "approve";
 	else if (state == STATE_UNKNOWN)
 		verb = "settle";
-	else if (job->why_code == REASON_HELD)
+	else if (job->why_code == REASON_HELD || (before && job->held))
 		verb = "release";
 	else if (job->why_code == REASON_WORKER_CORDONED || job->why_code == REASON_NO_WORKER_RESOURCES ||
 		 job->why_code == REASON_NO_WORKER_LABELS || job->why_code == REASON_NO_WORKER_NAMED ||
@@ -123,8 +140,8 @@ static enum err add_row(struct cli *cli, struct records *records, const struct r
 	size_t job_count = 0;
 	enum err err = ERR_NONE;
 
-	/* The name of its cause stands in the rows of the others. */
-	if (job->cause != 0)
+	/* The names of its cause and of what it waits for stand in the rows of the others. */
+	if (job->cause != 0 || job->why_code == REASON_WAITS_FOR_DEPENDENCY)
 		err = cli_query_jobs(cli, job->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
 	if (err != ERR_NONE)
 		return err;
@@ -133,18 +150,59 @@ static enum err add_row(struct cli *cli, struct records *records, const struct r
 	records_text(records, job->why.len && !state_terminal(state) ? job->why : end_text(job, &cli->arena));
 	records_text(records, state_terminal(state) && state != STATE_TIMED_OUT ? job_cause_text(job, jobs, job_count, &cli->arena)
 						    : slice_make(NULL, 0));
-	records_text(records, next_command(job, &cli->arena));
+	records_text(records, explain_next(job, jobs, job_count, &cli->arena));
 	records_text(records, slice_str(reason_name(job->untaken ? REASON_CONDITION : job->why_code ? job->why_code : REASON_SETTLED)));
 	records_number(records, job->run);
 	records_text(records, job->name);
 	return ERR_NONE;
 }
 
+/* Of a fan-out those that haven't succeeded, the first few: one that is missing is missing as before. */
+static enum err explain_fan(struct cli *cli, const struct selector *selector, struct records *records)
+{
+	struct slice stem = selector->job;
+	struct rec_job_row *jobs, row;
+	size_t job_count, members = 0, open = 0;
+	struct error why = cli->error;
+	enum err err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
+
+	for (size_t i = 0; err == ERR_NONE && i < job_count; i++) {
+		struct slice name = jobs[i].name;
+
+		if (name.len <= stem.len + 2 || memcmp(name.data, stem.data, stem.len) != 0 || name.data[stem.len] != '[')
+			continue;
+		members++;
+		if (jobs[i].state == STATE_SUCCEEDED || open++ >= FAN_SHOWN)
+			continue;
+		err = explain_ask(cli, &(struct selector){ .run = selector->run, .job = name }, &cli->arena, &row);
+		if (err == ERR_NONE)
+			err = add_row(cli, records, &row);
+	}
+	if (err != ERR_NONE || members == 0) {
+		cli->error = err != ERR_NONE ? cli->error : why;
+		return err != ERR_NONE ? err : why.code;
+	}
+	cli_note(cli, "%zu of %zu jobs of this fan-out haven't succeeded%s", open, members,
+		 open > FAN_SHOWN ? "; the first of them:" : "");
+	return ERR_NONE;
+}
+
+static enum err explain_into(struct cli *cli, const struct selector *selector, struct records *records, bool *ret_fan)
+{
+	struct rec_job_row job;
+	enum err err = explain_ask(cli, selector, &cli->arena, &job);
+
+	*ret_fan = err == ERR_NOT_FOUND;
+	if (err == ERR_NOT_FOUND)
+		return explain_fan(cli, selector, records);
+	return err == ERR_NONE ? add_row(cli, records, &job) : err;
+}
+
 int cmd_explain(struct cli *cli)
 {
+	bool fan;
 	struct selector selector;
 	struct records records;
-	struct rec_job_row job;
 	struct buf out = { 0 };
 
 	records_begin(&records, explain_columns, sizeof(explain_columns) / sizeof(explain_columns[0]), &cli->arena);
@@ -157,9 +215,12 @@ int cmd_explain(struct cli *cli)
 		error_next(&cli->error, "titan show %s", cli->invocation->args[0]);
 		return cli_fail(cli);
 	}
-	if (ask(cli, &selector, &job) != ERR_NONE || add_row(cli, &records, &job) != ERR_NONE)
+	if (explain_into(cli, &selector, &records, &fan) != ERR_NONE)
 		return cli_fail(cli);
-	records_print_one(&records, &cli->out, &out);
+	if (fan)
+		records_print(&records, &cli->out, &out);
+	else
+		records_print_one(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
 	return 0;

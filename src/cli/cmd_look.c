@@ -414,6 +414,11 @@ static void status_plain(const struct msg_welcome *welcome, const struct msg_sna
 		buf_addf(out, "jobs.%s\t%" PRIu64 "\n", state_table[i].name, status->counts.at[i]);
 }
 
+/* Counted by state alone: a first delay and a wait between tries aren't told apart. */
+static const struct state_info state_later = {
+	"delayed", "LATER", "↻", "r", COLOUR_YELLOW, ATTR_PLAIN, KIND_WAITS, "",
+};
+
 static void status_human(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
 			 struct buf *out)
 {
@@ -431,7 +436,7 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 		live += status->counts.at[i];
 		people += i == STATE_APPROVAL || i == STATE_UNKNOWN ? status->counts.at[i] : 0;
 		buf_add_str(out, live > status->counts.at[i] ? "  " : " ");
-		look_state(&cli->out, &state_table[i], out);
+		look_state(&cli->out, i == STATE_DELAYED ? &state_later : &state_table[i], out);
 		buf_addf(out, " %" PRIu64, status->counts.at[i]);
 	}
 	buf_add_str(out, live ? "\n" : " none is live\n");

@@ -2,6 +2,7 @@
 /* titan validate and plan: a pipeline is read and looked at; no master is asked. */
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/load.h"
 
@@ -11,6 +12,21 @@ static const struct column valid_columns[] = {
 	{ "jobs", "jobs", true },
 	{ "max_jobs", NULL, true },
 };
+
+/* Now and here it could only end out of time. */
+static enum err check_dates(struct cli *cli, const char *path, const struct dagline *dag)
+{
+	for (size_t i = 0; i < dag->node_count; i++) {
+		const struct dag_node *node = dag->nodes[i];
+		char time[CLOCK_TEXT_SIZE];
+
+		if (node->deadline_at_ms != 0 && node->deadline_at_ms < clock_wall_ms())
+			return error_set(&cli->error, ERR_INVALID, "%s: the deadline of job '%.*s' has passed: %s", path,
+					 (int)node->name.len, (const char *)node->name.data,
+					 clock_format_utc(node->deadline_at_ms, time));
+	}
+	return ERR_NONE;
+}
 
 int cmd_validate(struct cli *cli)
 {
@@ -24,6 +40,8 @@ int cmd_validate(struct cli *cli)
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err == ERR_NONE)
 		err = load_pipeline(cli, path, OPT_validate_param, NULL, &text, &pipeline);
+	if (err == ERR_NONE)
+		err = check_dates(cli, path, &pipeline.dag);
 	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN) {
 		text_escape(&out, slice_str(path), TEXT_KEEP_NONE);
 		buf_addf(&out, ": valid, %" PRIu64 " job%s\n", pipeline.dag.job_count,

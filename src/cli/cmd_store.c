@@ -60,8 +60,9 @@ static void tell(struct cli *cli, const char *done, const char *path, const stru
 			buf_addf(&out, " (version %d: what its rows mean is checked when titan up has brought it to this one)",
 				 fsck->version);
 		else
-			buf_addf(&out, " (generation %" PRIu64 ", turn %" PRIu64 ", %" PRIu64 " live runs, %" PRIu64
-				 " live jobs)", fsck->generation, fsck->turn, fsck->live_runs, fsck->live_jobs);
+			buf_addf(&out, " (generation %" PRIu64 ", turn %" PRIu64 ", %" PRIu64 " live run%s, %" PRIu64
+				 " live job%s)", fsck->generation, fsck->turn, fsck->live_runs, fsck->live_runs == 1 ? "" : "s",
+				 fsck->live_jobs, fsck->live_jobs == 1 ? "" : "s");
 		if (kept && kept[0] != '\0') {
 			buf_add_str(&out, "\n  the store that was there: ");
 			text_escape(&out, slice_str(kept), TEXT_KEEP_NONE);

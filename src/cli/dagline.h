@@ -116,6 +116,8 @@ enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *r
 enum err dagline_parse_into(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
 			    struct dag_spot *ret_spot, struct error *error);
 
+/* Line and column of the spot, from 1. */
+void dagline_place(struct slice text, const struct dag_spot *spot, uint64_t *ret_line, uint64_t *ret_column);
 /* For people: "SOURCE:1:9: error: TEXT", the line, and a caret under the spot. Escaped. */
 void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,
 		     const struct error *error, struct buf *out);

@@ -327,13 +327,30 @@ static void tell_conditions(struct dag_reader *reader)
 	}
 }
 
+/* One that must have ended before it may begin. */
+static enum err check_times(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		const struct dag_name *name = reader->list[i];
+		const struct dag_node *node = &name->node;
+		bool never = node->not_before_ms != 0 && node->deadline_at_ms != 0 && node->not_before_ms >= node->deadline_at_ms;
+
+		if (!never && (node->deadline_ms == 0 || node->delay_ms < node->deadline_ms))
+			continue;
+		return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+				"job '%.*s' can't begin before its deadline: it waits for its %s until then or longer",
+				(int)node->name.len, (const char *)node->name.data, never ? "not_before" : "delay");
+	}
+	return ERR_NONE;
+}
+
 enum err dag_finish(struct dag_reader *reader, struct dagline *ret)
 {
 	struct dagline dag = { 0 };
 	enum err err;
 
 	if ((err = assign_all(reader)) != ERR_NONE || (err = check_commands(reader)) != ERR_NONE ||
-	    (err = check_gates(reader)) != ERR_NONE || (err = read_conditions(reader)) != ERR_NONE ||
+	    (err = check_gates(reader)) != ERR_NONE || (err = check_times(reader)) != ERR_NONE || (err = read_conditions(reader)) != ERR_NONE ||
 	    (err = dag_check_old(reader)) != ERR_NONE || (err = sort_edges(reader)) != ERR_NONE)
 		return err;
 	tell_conditions(reader);

@@ -222,6 +222,15 @@ static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, s
 	return slice_make(text.data + start, end - start);
 }
 
+void dagline_place(struct slice text, const struct dag_spot *spot, uint64_t *ret_line, uint64_t *ret_column)
+{
+	size_t at = spot->at < text.len ? spot->at : text.len, line_no, line_start;
+
+	shown_line(text, at, &line_no, &line_start);
+	*ret_line = line_no;
+	*ret_column = at - line_start + 1;
+}
+
 void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,
 		     const struct error *error, struct buf *out)
 {

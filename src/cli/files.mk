@@ -49,6 +49,7 @@ cli_sources = \
 	src/cli/demo.h \
 	src/cli/demo_check.c \
 	src/cli/demo_stage.c \
+	src/cli/explain.h \
 	src/cli/failure.c \
 	src/cli/failure.h \
 	src/cli/follow.c \

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/explain.h"
 #include "cli/logread.h"
 
 #define SCREEN_JOBS 10
@@ -288,26 +289,50 @@ static int64_t age_ms(const struct follow *follow)
 	return follow->submitted_ms && end > follow->submitted_ms ? end - follow->submitted_ms : 0;
 }
 
-/* Why does nothing happen? Only what can be said for certain. */
+/* The one that is asked about: what is ready and stands still, or else what waits for its time. */
+static const struct followed_job *idle_job(const struct follow *follow)
+{
+	const struct followed_job *delayed = NULL;
+
+	for (size_t i = 0; i < follow->job_count; i++) {
+		const struct followed_job *job = &follow->jobs[i];
+
+		if (job->name != NULL && job->row.state == STATE_READY)
+			return job;
+		if (job->name != NULL && job->row.state == STATE_DELAYED && delayed == NULL)
+			delayed = job;
+	}
+	return delayed;
+}
+
+/* Why does nothing happen? As titan explain has it. */
 static void say_idle(struct follow *follow)
 {
+	const struct followed_job *job = idle_job(follow);
+	struct selector selector = { .run = follow->run };
 	struct arena arena = { 0 };
-	struct msg_snapshot workers;
-	bool any = false;
+	struct buf line = { 0 };
+	struct rec_job_row row;
+	struct slice next;
 
 	follow->told_idle = true;
-	if (cli_connect(&follow->side) != ERR_NONE ||
-	    cli_query(&follow->side, (struct msg_query){ .what = QUERY_WORKERS }, &arena, &workers) != ERR_NONE) {
-		arena_free(&arena);
+	if (job == NULL)
 		return;
+	selector.job = job->row.name;
+	if (cli_connect(&follow->side) == ERR_NONE &&
+	    explain_ask(&follow->side, &selector, &arena, &row) == ERR_NONE && row.why.len > 0) {
+		text_escape(&line, row.name, TEXT_KEEP_NONE);
+		buf_add_str(&line, " waits: ");
+		text_escape(&line, row.why, TEXT_KEEP_NONE);
+		next = explain_next(&row, NULL, 0, &arena);
+		if (next.len > 0) {
+			buf_add_str(&line, "    next: ");
+			text_escape(&line, next, TEXT_KEEP_NONE);
+		}
+		follow_say(follow, buf_cstr(&line));
 	}
-	for (size_t i = 0; i < workers.workers.n; i++)
-		any = any || workers.workers.at[i].state == WORKER_UP;
+	buf_free(&line);
 	arena_free(&arena);
-	if (any)
-		follow_say(follow, "waits for a free slot of a worker");
-	else
-		follow_say(follow, "waits for a worker: none is connected    next: titan up");
 }
 
 void show_idle(struct follow *follow)
@@ -316,7 +341,8 @@ void show_idle(struct follow *follow)
 
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
 		return;
-	if (follow->known && !follow->told_idle && quiet_ms >= IDLE_MS && follow->counts[STATE_READY] > 0 &&
+	if (follow->known && !follow->told_idle && quiet_ms >= IDLE_MS &&
+	    follow->counts[STATE_READY] + follow->counts[STATE_DELAYED] > 0 &&
 	    follow->counts[STATE_RUNNING] + follow->counts[STATE_ASSIGNED] + follow->counts[STATE_STOPPING] == 0)
 		say_idle(follow);
 	if (follow->mode == SHOW_LINES && quiet_ms >= HEARTBEAT_MS) {

@@ -161,6 +161,7 @@ static void topic_output(const struct look *look, struct buf *out)
 	heading(look, "Output", out);
 	buf_add_str(out, "  Data goes to standard output, everything else to standard error.\n"
 			 "  --json      one JSON value (watch and run --follow: one a line)\n"
+			 "              errors too: {\"error\":{\"code\",\"status\",\"text\",\"next\"}} on standard error\n"
 			 "  --plain     tab-separated, no header, times in UTC, spans in ms\n"
 			 "  --format    '{id} {state}': the fields that --json has; \\t and \\n are known\n"
 			 "  NO_COLOR and TERM=dumb turn colours off, --color says otherwise.\n");
@@ -171,6 +172,7 @@ static void topic_selectors(const struct look *look, struct buf *out)
 	heading(look, "Selectors", out);
 	buf_add_str(out, "  4127            a run\n"
 			 "  last            the newest run\n"
+			 "  self            inside a job: its own run\n"
 			 "  4127/load       a job of it\n"
 			 "  4127/encode[7]  a job of a fan-out\n");
 }

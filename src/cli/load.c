@@ -36,6 +36,14 @@ void load_explain(struct cli *cli, struct slice text, const char *source, const 
 {
 	struct buf name = { 0 }, shown = { 0 };
 
+	if (cli->err.style == STYLE_JSON) {
+		struct error_place place = { .file = source };
+
+		dagline_place(text, spot, &place.line, &place.column);
+		cli_error_json(cli, &place);
+		cli->error.text[0] = '\0';
+		return;
+	}
 	text_escape(&name, slice_str(source), TEXT_KEEP_NONE);
 	dagline_explain(text, buf_cstr(&name), spot, &cli->error, &shown);
 	io_write_all(STDERR_FILENO, shown.data, shown.len);

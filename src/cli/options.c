@@ -169,6 +169,7 @@ static void read_job_socket(struct settings *settings)
 
 	if (socket == NULL || token == NULL || socket[0] == '\0' || token[0] == '\0' || (state != NULL && state[0] != '\0'))
 		return;
+	settings->own_run = getenv("TITAN_RUN");
 	settings->socket = socket;
 	settings->token = token;
 }

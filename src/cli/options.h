@@ -49,6 +49,7 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 struct settings {
 	const char *cluster;             /* NULL: the default one */
 	const char *socket, *token;      /* inside a job, unless another cluster is named: the way to its master; else NULL */
+	const char *own_run;             /* then: what self means */
 	enum style style;
 	const char *format;              /* for STYLE_FORMAT */
 	enum colour_when colour;

@@ -160,11 +160,23 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 }
 
 /* Names and jobs are in the same order. */
-static void mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_t from_edge)
+static enum err mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_t from_edge, const struct tree_node *where)
 {
-	for (size_t i = from_edge; i < pipe->reader.edge_count; i++)
-		if (pipe->reader.edges[i].parent < pipe->job_count)
-			pipe->jobs[pipe->reader.edges[i].parent].wanted_by = job->name->index + 1;
+	for (size_t i = from_edge; i < pipe->reader.edge_count; i++) {
+		struct pipe_job *parent = pipe->reader.edges[i].parent < pipe->job_count ?
+						  &pipe->jobs[pipe->reader.edges[i].parent] : NULL;
+
+		if (parent == NULL)
+			continue;
+		/* It waits for this job: what would be told otherwise is a cycle that nobody wrote. */
+		if (parent->final && !job->final)
+			return pipe_fail(pipe, where, ERR_CYCLE, "job '%.*s' can't wait for '%.*s', which stands under finally:"
+					 " that runs when all others have ended", (int)job->name->node.name.len,
+					 (const char *)job->name->node.name.data, (int)parent->name->node.name.len,
+					 (const char *)parent->name->node.name.data);
+		parent->wanted_by = job->name->index + 1;
+	}
+	return ERR_NONE;
 }
 
 static enum err join_needs(struct pipe *pipe, const struct pipe_job *job)
@@ -179,10 +191,9 @@ static enum err join_needs(struct pipe *pipe, const struct pipe_job *job)
 	expr = list.count == 1 ? list.at[0] : dag_expr_gate(pipe->reader.arena, list.count, list.at, list.count);
 	if (!dag_expr_edges(&pipe->reader, expr, job->name, list.plain))
 		return too_many(pipe, job->needs);
-	mark_wanted(pipe, job, from);
 	if (!list.plain)
 		job->node->needs_expr = expr;
-	return ERR_NONE;
+	return mark_wanted(pipe, job, from, job->needs);
 }
 
 static enum err join_when(struct pipe *pipe, const struct pipe_job *job)

@@ -45,6 +45,7 @@ static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, con
 	const char *words[KEYS_MAX];
 	const char *nearest;
 	char copy[TEXT_SHOWN + 1];
+	struct buf known = { 0 };
 	enum err err;
 
 	for (size_t i = 0; i < count; i++)
@@ -53,7 +54,12 @@ static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, con
 	err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME, "unknown key '%s'", copy);
 	nearest = nearest_word(copy, words, count);
 	if (nearest != NULL)
-		error_next(pipe->reader.error, "did you mean '%s'?", nearest);
+		return error_next(pipe->reader.error, "did you mean '%s'?", nearest);
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&known, "%s%s", i > 0 ? ", " : "", words[i]);
+	dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME, "unknown key '%s'; known here: %s", copy,
+		 buf_cstr(&known));
+	buf_free(&known);
 	return err;
 }
 

@@ -2,6 +2,7 @@
 /* What a graph would run: a row for each of its jobs. Nothing is submitted. */
 #include "cli/load.h"
 #include "cli/place.h"
+#include "cli/rows.h"
 
 #include <inttypes.h>
 
@@ -73,7 +74,7 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 	if (spec->gate_count > 0)
 		describe_gate(spec, &command);
 	records_text(records, spec->name);
-	records_texts(records, needs);
+	records_texts_as(records, needs, rows_needs_shown(needs, spec->needs_text, spec->when, arena));
 	records_number(records, spec->retry_max);
 	records_text(records, arena_copy(arena, buf_slice(&command)));
 	records_bool(records, spec->script.len > 0);

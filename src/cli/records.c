@@ -91,6 +91,14 @@ void records_texts(struct records *records, struct slice_list texts)
 	add_cell(records, CELL_TEXTS)->texts = texts;
 }
 
+void records_texts_as(struct records *records, struct slice_list texts, struct slice shown)
+{
+	struct cell *cell = add_cell(records, CELL_TEXTS);
+
+	cell->texts = texts;
+	cell->text = shown;
+}
+
 static int percent(const struct cell *cell)
 {
 	return cell->whole > 0 ? (int)((double)cell->number * 100 / (double)cell->whole) : 100;
@@ -98,6 +106,10 @@ static int percent(const struct cell *cell)
 
 static void add_texts(const struct cell *cell, size_t most, struct buf *out)
 {
+	if (cell->text.len > 0) {
+		text_escape(out, cell->text, TEXT_KEEP_NONE);
+		return;
+	}
 	for (size_t i = 0; i < cell->texts.n; i++) {
 		if (i == most) {
 			buf_addf(out, " +%zu", cell->texts.n - most);
@@ -179,7 +191,7 @@ static void human_cell(const struct look *look, const struct cell *cell, struct 
 
 static bool has_nothing(const struct cell *cell)
 {
-	return cell->kind == CELL_NONE || (cell->kind == CELL_TEXTS && cell->texts.n == 0);
+	return cell->kind == CELL_NONE || (cell->kind == CELL_TEXTS && cell->texts.n == 0 && cell->text.len == 0);
 }
 
 static void json_cell(const struct cell *cell, struct json *json)
@@ -287,12 +299,9 @@ static size_t last_shown(const struct records *records)
 	return last;
 }
 
-static void print_human(const struct records *records, const struct look *look, struct buf *out)
+static void print_titles(const struct records *records, const struct look *look, const size_t *widths, size_t last,
+			 struct buf *out)
 {
-	size_t *widths = arena_zalloc(records->arena, records->column_count, sizeof(*widths));
-	size_t last = last_shown(records);
-
-	measure(records, look, widths);
 	look_colour(look, COLOUR_DEFAULT, ATTR_DIM, out);
 	for (size_t i = 0; i <= last; i++) {
 		const char *title = records->columns[i].title;
@@ -309,6 +318,16 @@ static void print_human(const struct records *records, const struct look *look, 
 	}
 	look_plain(look, out);
 	buf_add_byte(out, '\n');
+}
+
+static void print_human(const struct records *records, const struct look *look, struct buf *out)
+{
+	size_t *widths = arena_zalloc(records->arena, records->column_count, sizeof(*widths));
+	size_t last = last_shown(records);
+
+	measure(records, look, widths);
+	if (!look->quiet)
+		print_titles(records, look, widths, last, out);
 	for (size_t row = 0; row < row_count(records); row++) {
 		for (size_t i = 0; i <= last; i++) {
 			if (records->columns[i].title == NULL)

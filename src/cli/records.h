@@ -17,6 +17,7 @@ struct look {                            /* how things are shown on one stream *
 	bool colour;
 	bool utf8;
 	bool terminal;
+	bool quiet;                      /* no header */
 };
 
 struct column {
@@ -58,6 +59,8 @@ void records_span(struct records *records, int64_t ms);             /* < 0: none
 void records_share(struct records *records, uint64_t part, uint64_t whole);
 void records_bool(struct records *records, bool value);
 void records_texts(struct records *records, struct slice_list texts);
+/* In JSON the list; elsewhere what is shown for it, unless that is empty. */
+void records_texts_as(struct records *records, struct slice_list texts, struct slice shown);
 
 /* Is the template right for these columns? Asked before anything is printed. */
 enum err records_check(const struct records *records, const struct look *look, struct error *error);

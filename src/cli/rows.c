@@ -365,6 +365,32 @@ static struct slice_list need_names(const struct rec_job_row *job, const struct 
 	return names;
 }
 
+struct slice rows_needs_shown(struct slice_list needs, struct slice needs_text, struct slice when, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice shown;
+
+	if (needs_text.len == 0 && when.len == 0)
+		return slice_make(NULL, 0);
+	buf_add_slice(&text, needs_text);
+	for (size_t i = 0; needs_text.len == 0 && i < needs.n; i++) {
+		buf_add_str(&text, i > 0 ? "," : "");
+		buf_add_slice(&text, needs.at[i]);
+	}
+	if (when.len > 0) {
+		buf_add_str(&text, text.len > 0 ? "  when " : "when ");
+		buf_add_slice(&text, when);
+	}
+	shown = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return shown;
+}
+
+static void add_needs(struct records *records, struct slice_list needs, const struct rec_job_row *job)
+{
+	records_texts_as(records, needs, rows_needs_shown(needs, job->needs_text, job->when, records->arena));
+}
+
 void rows_add_job(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
 		  size_t job_count, int64_t now_ms)
 {
@@ -378,7 +404,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_text(records, job->worker);
 	records_text(records, job_outcome_text(job, arena));
 	if (jobs != NULL)
-		records_texts(records, need_names(job, jobs, job_count, arena));
+		add_needs(records, need_names(job, jobs, job_count, arena), job);
 	else
 		records_none(records);
 	records_text(records, job_cause_text(job, jobs, job_count, arena));

@@ -18,6 +18,8 @@ void rows_begin_runs(struct records *records, struct arena *arena);
 void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms);
 
 /* Jobs of one run. jobs, job_count: all of them by index, for the names of needs and causes; NULL: not known. */
+/* Needs that aren't a plain list, and a condition, as they were written; empty for plain ones. */
+struct slice rows_needs_shown(struct slice_list needs, struct slice needs_text, struct slice when, struct arena *arena);
 void rows_begin_jobs(struct records *records, struct arena *arena);
 void rows_add_job(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
 		  size_t job_count, int64_t now_ms);

@@ -386,12 +386,12 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 	if (detail >= VIEW_GRAPH) {
 		row->needs = spec->needs;
 		row->triggers = spec->triggers;
+		row->needs_text = spec->needs_text;
+		row->labels = spec->labels;
 	}
 	if (detail >= VIEW_FULL) {
 		row->command = command_line(spec, arena);
 		row->mode = spec->mode;
-		row->needs_text = spec->needs_text;
-		row->labels = spec->labels;
 		row->continue_on = spec->continue_on;
 		row->worker_death = spec->worker_death;
 		row->log_max = spec->log_max;

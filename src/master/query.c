@@ -60,10 +60,10 @@ bool page_add_job(struct page *page, const struct rec_job_row *row)
 	size_t numbers = row->needs.n + row->triggers.n;
 
 	if (page->snapshot.jobs.n == page->limit ||
-	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + row->gate_message.len +
+	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + row->gate_message.len + row->when.len + row->needs_text.len +
 					 row->pushback.len + texts_len(&row->unblocks) + texts_len(&row->will) +
-					 texts_len(&row->gate_from) + texts_len(&row->asks) + texts_len(&row->placing) + 5 * numbers,
-			   60 + numbers + row->unblocks.n + row->will.n + row->gate_from.n + row->asks.n + row->placing.n))
+					 texts_len(&row->gate_from) + texts_len(&row->labels) + texts_len(&row->asks) + texts_len(&row->placing) + 5 * numbers,
+			   60 + numbers + row->unblocks.n + row->will.n + row->gate_from.n + row->labels.n + row->asks.n + row->placing.n))
 		return false;
 	PAGE_ADD(page, jobs, row);
 	return true;

@@ -46,6 +46,7 @@ e2e_tests = \
 	tests/e2e/submit.sh \
 	tests/e2e/tenants.sh \
 	tests/e2e/terminal.sh \
+	tests/e2e/told.sh \
 	tests/e2e/wait.sh \
 	tests/e2e/words.sh
 

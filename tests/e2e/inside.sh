@@ -58,6 +58,22 @@ like "and a reason" "$(titan logs "$run/refused" 2>&1)" "may not ask about run $
 is "nothing was done" "$(job_state "$secret" private)" running
 like "the worker is still there" "$(state_of '.workers[0].state')" up
 
+# --- it adds to its own run, and to no other ---
+cat >"$test_dir/grow" <<END
+"$TITAN" run --into self -e 'more; more="echo grown"' >/dev/null; echo "into \$?"
+"$TITAN" show self | grep -c more
+"$TITAN" run --into $secret -e 'spy; spy=true'; echo "other \$?"
+"$TITAN" schedule ls >/dev/null 2>&1; echo "schedule \$?"
+END
+run=$(titan run -e "grow; grow='sh $test_dir/grow'")
+ok "a job adds to its own run" titan --timeout 60s wait "$run"
+said=$(titan logs "$run/grow" 2>/dev/null)
+like "by the word self" "$said" '^into 0$'
+like "sees it there" "$said" '^1$'
+like "not to another's" "$said" '^other 3$'
+is "what it added has run" "$(job_state "$run" more)" succeeded
+is "what it didn't isn't there" "$(titan --json show $secret | jq '.jobs | length')" 1
+
 # --- its own may be cancelled ---
 run=$(titan run -e "stop; stop='n=\$($TITAN run -e \"long; long=\\\"sleep 1000\\\"\") && $TITAN cancel \$n && $TITAN --timeout 60s wait \$n; echo ended \$?'")
 ok "a job cancels what it began" titan --timeout 60s wait "$run"
