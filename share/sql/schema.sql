@@ -169,6 +169,8 @@ CREATE TABLE schedule (
 	skip_why INTEGER NOT NULL, -- enum skip_why of the last of those
 	skip_ms INTEGER NOT NULL, -- UTC
 	concurrency TEXT NOT NULL, -- as in run
+	submit_key BLOB NOT NULL, -- that set it last: principal, 8 bytes little-endian, and key; empty: unknown
+	digest BLOB NOT NULL, -- SHA-256 of what came with it
 	PRIMARY KEY (schedule)
 ) STRICT, WITHOUT ROWID;
 
