@@ -6,6 +6,7 @@
 #include "worker/env.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,6 +24,25 @@ static void add(struct env *env, const char *name, const char *value)
 	env->base_count++;
 }
 
+/* A job that says titan means this one, wherever it lies; what the system has comes first. */
+static void add_path(struct env *env)
+{
+	const char *path = geteuid() == 0 ? ROOT_PATH : USER_PATH;
+	char own[PATH_MAX], with_own[PATH_MAX + 128];
+	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char *slash;
+
+	own[len > 0 ? len : 0] = '\0';
+	slash = strrchr(own, '/');
+	if (!slash || slash == own || strchr(own, ':')) {
+		add(env, "PATH", path);
+		return;
+	}
+	*slash = '\0';
+	snprintf(with_own, sizeof(with_own), "%s:%s", path, own);
+	add(env, "PATH", with_own);
+}
+
 void env_init(struct env *env, const char *worker, const char *cluster, const char *socket)
 {
 	const char *home = getenv("HOME"), *user = getenv("USER");
@@ -34,7 +54,7 @@ void env_init(struct env *env, const char *worker, const char *cluster, const ch
 		user = getenv("LOGNAME");
 	if (!user || !user[0])
 		user = geteuid() == 0 ? "root" : number;
-	add(env, "PATH", geteuid() == 0 ? ROOT_PATH : USER_PATH);
+	add_path(env);
 	add(env, "HOME", home && home[0] == '/' ? home : "/");
 	add(env, "USER", user);
 	add(env, "LOGNAME", user);

@@ -30,9 +30,11 @@ TEST env_order_and_precedence(void)
 {
 	static const char extra[] = "PATH=/opt\0HOME=/elsewhere\0TITAN_EPOCH=1\0TITAN_OTHER=x\0TITAN_ITEM=y z\0TITAN_INDEX=1\0A=1\0A=2\0nonsense\0=x";
 	const struct env_facts facts = { .run = 1, .job = UINT64_MAX, .epoch = 3, .dir = "/d", .mark = "m", .token = "t" };
+	char own_path[PATH_MAX] = "";
 	struct env env;
 	char **list;
 
+	ASSERT(readlink("/proc/self/exe", own_path, sizeof(own_path) - 1) > 0);
 	env_init(&env, "w", "c", "/s");
 	list = env_compose(&env, &facts, extra, 10);
 	ASSERT_STR_EQ("/opt", env.path);
@@ -52,6 +54,8 @@ TEST env_order_and_precedence(void)
 	}
 	list = env_compose(&env, &facts, "", 0);
 	ASSERT_EQ('/', env.path[0]);
+	/* Last, the directory of this program. */
+	ASSERT(strrchr(env.path, ':') && strstr(own_path, strrchr(env.path, ':') + 1) == own_path);
 	ASSERT_EQ(1, count_of(list, "TMPDIR"));
 	ASSERT_EQ(0, count_of(list, "A"));
 	env_free(&env);
