@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -28,7 +28,7 @@ _titan() {
 	status)
 		;;
 	master)
-		options+=' --heartbeat --lease --grace --ready-fd'
+		options+=' --heartbeat --lease --grace --keep-runs --keep-for --keep-logs --keep-history --prune-every --ready-fd'
 		;;
 	worker)
 		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --ready-fd'
@@ -39,6 +39,9 @@ _titan() {
 	restore)
 		;;
 	fsck)
+		;;
+	prune)
+		options+=' --older --keep --size --history --dead --logs-only --dry-run'
 		;;
 	cordon)
 		;;
@@ -145,7 +148,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

@@ -43,6 +43,22 @@ CREATE TABLE job_group (
 	PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID;
 
+-- runs that were pruned, by number, in one row those of a day that follow each other
+CREATE TABLE pruned (
+	first INTEGER PRIMARY KEY, -- number of the first
+	last INTEGER NOT NULL, -- number of the last
+	wall_ms INTEGER NOT NULL -- UTC; when the latest of them went
+) STRICT;
+
+-- of runs that were pruned: what of them isn't gone yet
+CREATE TABLE pruning (
+	run INTEGER PRIMARY KEY, -- number
+	logs_only INTEGER NOT NULL, -- its logs go, the run stays
+	parts INTEGER NOT NULL, -- of its specification that are still there: the first ones
+	part_cost INTEGER NOT NULL, -- what the removal of one counts for, in rows
+	jobs BLOB NOT NULL -- serial numbers that are still there: ranges, two u64 little-endian each, the second behind the last
+) STRICT;
+
 -- one row a run; ended_ms is 0 while it is live
 CREATE TABLE run (
 	run INTEGER PRIMARY KEY, -- number
@@ -63,7 +79,8 @@ CREATE TABLE run (
 	steady_ms INTEGER NOT NULL, -- submitted, by the steady clock of intervals
 	schedule TEXT NOT NULL, -- that began it
 	concurrency TEXT NOT NULL, -- group of the run as a whole, NAME or NAME=LIMIT; empty: none
-	seated INTEGER NOT NULL -- it has its place there
+	seated INTEGER NOT NULL, -- it has its place there
+	logs_gone_ms INTEGER NOT NULL -- UTC; its logs up to then were pruned; 0: they weren't
 ) STRICT;
 
 -- a run's graph as submitted, in parts; those that came later follow; immutable

@@ -315,6 +315,15 @@ static void note_running(struct cli *cli, const struct selector *selector)
 	buf_free(&name);
 }
 
+static void was_pruned(struct cli *cli, const struct selector *selector, int64_t wall_ms)
+{
+	char when[CLOCK_TEXT_SIZE];
+
+	error_set(&cli->error, ERR_PRUNED, "the output of %" PRIu64 "/%.*s was pruned on %.10s", selector->run,
+		  (int)selector->job.len, (const char *)selector->job.data, clock_format_utc(wall_ms, when));
+	error_next(&cli->error, "titan show %" PRIu64, selector->run);
+}
+
 int cmd_logs(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -344,6 +353,10 @@ int cmd_logs(struct cli *cli)
 	    (selector.job.len == 0 && choose_job(cli, &selector) != ERR_NONE) ||
 	    cli_query_job(cli, &selector, &cli->arena, &job) != ERR_NONE)
 		return cli_fail(cli);
+	if (job.log_gone_ms > 0) {
+		was_pruned(cli, &selector, job.log_gone_ms);
+		return cli_fail(cli);
+	}
 	err = print_attempts(&printer, &selector, &job, option_given(invocation, OPT_logs_follow), lines);
 	for (int i = 0; i < 2; i++)
 		buf_free(&printer.streams[i].line);

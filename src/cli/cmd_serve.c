@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/place.h"
+#include "cli/prune.h"
 #include "cli/up.h"
 #include "cli/workers.h"
 #include "master/master.h"
@@ -28,7 +29,8 @@ int cmd_master(struct cli *cli)
 	int status;
 
 	if (read_ready_fd(cli, OPT_master_ready_fd, &options.ready_fd) != ERR_NONE ||
-	    intervals_read(cli->invocation, &intervals, &cli->error) != ERR_NONE)
+	    intervals_read(cli->invocation, &intervals, &cli->error) != ERR_NONE ||
+	    prune_rules_read(cli->invocation, &options.prune, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	options.heartbeat_ms = intervals.heartbeat_ms;
 	options.lease_ms = intervals.lease_ms;

@@ -18,6 +18,7 @@ cli_sources = \
 	src/cli/cmd_people.c \
 	src/cli/cmd_pipeline.c \
 	src/cli/cmd_place.c \
+	src/cli/cmd_prune.c \
 	src/cli/cmd_rest.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_schedule.c \
@@ -91,6 +92,7 @@ cli_sources = \
 	src/cli/plan.c \
 	src/cli/process.c \
 	src/cli/process.h \
+	src/cli/prune.h \
 	src/cli/records.c \
 	src/cli/records.h \
 	src/cli/rows.c \

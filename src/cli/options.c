@@ -204,6 +204,15 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 	return ERR_NONE;
 }
 
+const char *setting_value(const struct invocation *invocation, enum option_id id, const char *variable,
+			  const char **ret_what)
+{
+	const char *given = option_value(invocation, id), *value = getenv(variable);
+
+	*ret_what = given ? option_word(invocation, id) : variable;
+	return given ? given : value && value[0] ? value : NULL;
+}
+
 static enum err read_interval(const struct invocation *invocation, enum option_id id, const char *variable,
 			      int64_t *ret_ms, struct error *error)
 {

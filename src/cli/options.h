@@ -59,6 +59,10 @@ struct settings {
 
 enum err settings_read(const struct invocation *invocation, struct settings *ret, struct error *error);
 
+/* What a setting says: the option, or the variable where that isn't given; NULL: neither. ret_what: which, for errors. */
+const char *setting_value(const struct invocation *invocation, enum option_id id, const char *variable,
+			  const char **ret_what);
+
 /* Intervals of a master: flags, then TITAN_HEARTBEAT, TITAN_LEASE, TITAN_GRACE; 0 where neither is given. */
 struct intervals {
 	int64_t heartbeat_ms, lease_ms, grace_ms;

@@ -217,14 +217,27 @@ void act_step(struct core *core, const struct core_input *input)
 	act_answer(core, input, &input->act);
 }
 
+/* Its rows were read, and meanwhile it was pruned. */
+static enum err reopen_refused(const struct core *core, uint64_t number, struct error *error)
+{
+	if (pruned_find(core, number)) {
+		error_set(error, ERR_PRUNED, "run %llu was pruned", (unsigned long long)number);
+		return error_next(error, "titan ls");
+	}
+	if (pruning_find(core, number))
+		return error_set(error, ERR_BUSY, "the logs of run %llu are being removed: try again",
+				 (unsigned long long)number);
+	return ERR_NONE;
+}
+
 void reopen_step(struct core *core, const struct core_input *input)
 {
 	const struct input_reopen *reopen = &input->reopen;
 	struct error error = { 0 };
 
 	/* Somebody else may have brought it back first: then it is known better here than by its rows. */
-	if (!run_find(core, reopen->act.run) &&
-	    run_load_ended(core, reopen->rows, reopen->row_count, &error) != ERR_NONE) {
+	if (!run_find(core, reopen->act.run) && (reopen_refused(core, reopen->act.run, &error) != ERR_NONE ||
+	    run_load_ended(core, reopen->rows, reopen->row_count, &error) != ERR_NONE)) {
 		error_send(core, input->conn, input->request, &error, false);
 		return;
 	}

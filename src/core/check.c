@@ -38,6 +38,7 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, run->bound.limit);
 	mix(hash, (uint64_t)run->submitted_ms);
 	mix(hash, (uint64_t)run->steady_ms);
+	mix(hash, (uint64_t)run->logs_gone_ms);
 	mix(hash, hash_bytes(run->name, strlen(run->name), 1));
 	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
 	mix(hash, hash_bytes(run->tenant->name, strlen(run->tenant->name), 6));
@@ -126,6 +127,7 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, hash_tenants(core));
 	mix(&hash, groups_hash(core));
 	mix(&hash, schedules_hash(core));
+	mix(&hash, prune_hash(core));
 	return hash;
 }
 
@@ -298,5 +300,6 @@ void core_check(const struct core *core)
 	CHECK(core->gate_count == counts[STATE_APPROVAL] + counts[STATE_UNKNOWN]);
 	pushbacks_check(core);
 	schedules_check(core);
+	prune_check(core);
 	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
 }

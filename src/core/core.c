@@ -65,6 +65,7 @@ void core_free(struct core *core)
 	mem_free(core->runs.at);
 	pages_free(core);
 	keys_free(core);
+	prune_free(core);
 	for (size_t i = 0; i < core->worker_count; i++)
 		worker_free(core->workers[i]);
 	mem_free(core->workers);
@@ -157,6 +158,9 @@ void core_step(struct core *core, const struct core_input *input)
 		return;
 	case INPUT_REOPEN:
 		reopen_step(core, input);
+		return;
+	case INPUT_PRUNE:
+		prune_step(core, input);
 		return;
 	case INPUT_SHUTDOWN:
 		workers_quit(core);

@@ -33,6 +33,7 @@ enum input_kind {
 	INPUT_ACT,                       /* any other act of a person */
 	INPUT_SET,                       /* change an object that is no run */
 	INPUT_REOPEN,                    /* an act on a run that has left memory, with its rows */
+	INPUT_PRUNE,                     /* remove runs that have ended, some rows of them; from nobody: no answer */
 	INPUT_SHUTDOWN,                  /* QUIT goes to every worker */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* its connection closed */
@@ -96,6 +97,22 @@ struct input_reopen {
 	void *owner;                     /* of the rows: the caller's, untouched */
 };
 
+struct prune_rule {
+	uint64_t as_of;                  /* the rows are at least as new as this turn */
+	bool dead;                       /* runs with dead letters, too */
+	bool logs_only;                  /* their logs go, they stay */
+};
+
+/* Some rows go in this turn: first of those that are going, then of these runs. Which have begun, view_pruned says. */
+struct input_prune {
+	struct prune_rule rule;
+	const struct row *rows;          /* of runs that have ended, each with its specification's behind it, whose bodies may lack */
+	size_t row_count;
+	const uint64_t *gone;            /* numbers of runs whose logs are no more */
+	size_t gone_count;
+	uint64_t turns_from, turns_until;        /* history that goes, below until; equal: none */
+};
+
 struct input_hello {
 	struct slice name;
 	struct slice instance;
@@ -118,6 +135,7 @@ struct core_input {
 		struct input_act act;
 		struct input_set set;
 		struct input_reopen reopen;
+		struct input_prune prune;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;

@@ -37,6 +37,7 @@ core_sources = \
 	src/core/pipeline.c \
 	src/core/place.c \
 	src/core/pool.c \
+	src/core/prune.c \
 	src/core/pushback.c \
 	src/core/ready.c \
 	src/core/retry.c \

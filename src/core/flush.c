@@ -54,6 +54,7 @@ void run_row_put(struct core *core, struct run *run)
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .steady_ms = run->steady_ms,
 		.schedule = arena_copy(arena, slice_str(run->schedule)),
 		.concurrency = run_concurrency(run, arena), .seated = run->seated,
+		.logs_gone_ms = run->logs_gone_ms,
 	};
 	if (!run->ended_ms)
 		return;
@@ -133,6 +134,7 @@ void run_live_again(struct core *core, struct run *run)
 	run_resume_clock(core, run);
 	if (run->ended_ms == 0)
 		return;                  /* it ended, if it did, in this very turn */
+	core->revived_turn = core->turn;
 	run_unlist(core, run);
 	run->ended_ms = 0;
 	run->ended_turn = 0;
@@ -215,6 +217,7 @@ void turn_flush(struct core *core)
 	runs_flush(core);
 	workers_flush(core);
 	counters_flush(core);
+	pruned_flush(core);
 	events_flush(core);
 	/* A turn without rows isn't committed; its number may be given again after a restart. */
 	if (core->outbox->row_count > 0)

@@ -231,6 +231,22 @@ const uint8_t *gate_digest(const struct core *core, const struct job *job);
 enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,
 		struct error *error);
 
+/* prune.c: runs that are removed for good */
+const struct pruned *pruned_find(const struct core *core, uint64_t number);      /* NULL: it wasn't */
+struct pruning *pruning_find(const struct core *core, uint64_t number);          /* its logs, or what is left of it, are going */
+void prune_step(struct core *core, const struct core_input *input);
+void pruned_flush(struct core *core);
+enum err load_pruned(struct core *core, const struct row_pruned *row, struct error *error);
+enum err load_pruning(struct core *core, const struct row_pruning *row, struct error *error);
+void prune_check(const struct core *core);
+uint64_t prune_hash(const struct core *core);
+void prune_free(struct core *core);
+
+static inline bool pruning_has_rows(const struct pruning *pruning)
+{
+	return pruning->parts > 0 || pruning->range_at < pruning->range_count;
+}
+
 /* pushback.c: why a job is done again, for whoever does it */
 void pushback_add(struct core *core, struct job *job, uint64_t person, struct slice digest, struct slice reason);
 void pushback_drop(struct core *core, struct job *job);

@@ -122,6 +122,7 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 	run->schedule = row->schedule.len ? text_copy(row->schedule) : NULL;
 	run->submitted_ms = row->submitted_ms;
 	run->steady_ms = row->steady_ms;
+	run->logs_gone_ms = row->logs_gone_ms;
 	run->cancelled = row->cancelled != 0;
 	run->held = row->held != 0;
 	run->bound = (struct bound){ .kind = BOUND_RUN, .limit = (uint32_t)row->max_jobs };
@@ -143,6 +144,8 @@ static enum err load_run(struct core *core, const struct row_run *row, struct er
 	const struct run_list *list = &core->runs;
 	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
 
+	if (pruned_find(core, (uint64_t)row->run) || pruning_find(core, (uint64_t)row->run))
+		return TRUST(error, "run %lld: it lives and was pruned", (long long)row->run);
 	if (row->ended_ms != 0)
 		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
 	if (last && row->run <= (int64_t)last->number)
@@ -364,6 +367,8 @@ static enum err load_key(struct core *core, const struct row_submit_key *row, st
 	if (row->submit_key.len != 16 || row->digest.len != 32)
 		return TRUST(error, "submit_key of run %lld: wrong length", (long long)row->run);
 	key_id(id, (uint64_t)row->principal, row->submit_key.data);
+	if (pruned_find(core, (uint64_t)row->run))
+		return TRUST(error, "submit_key of run %lld: the run was pruned", (long long)row->run);
 	if (name_map_get(&core->keys, slice_make(id, sizeof(id))))
 		return TRUST(error, "submit_key of run %lld: it is there twice", (long long)row->run);
 	if (row->by_run < 0 || row->by_run > row->run)
@@ -447,6 +452,10 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_tenant(core, &row->tenant, error);
 	case TABLE_job_group:
 		return load_group(core, &row->job_group, error);
+	case TABLE_pruned:
+		return load_pruned(core, &row->pruned, error);
+	case TABLE_pruning:
+		return load_pruning(core, &row->pruning, error);
 	case TABLE_run:
 		return load_run(core, &row->run, error);
 	case TABLE_spec:
@@ -627,6 +636,7 @@ enum err run_load_ended(struct core *core, const struct row *rows, size_t count,
 	if (core->live_jobs + (uint64_t)rows[0].run.jobs > LIMIT_LIVE_JOBS_MAX)
 		return error_set(error, ERR_FULL, "%llu jobs are live, and %d is the most: try again when some have ended",
 				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
+	core->revived_turn = core->turn;
 	/* What its jobs left in the queue before they left would be theirs again. */
 	ready_compact(core);
 	err = load_run_row(core, &rows[0].run, error);

@@ -55,6 +55,26 @@ struct row *outbox_row(struct outbox *outbox, enum row_table table)
 	return row;
 }
 
+void outbox_own(struct outbox *outbox, struct row *row)
+{
+#define OWN_INT(field)  (void)(field)
+#define OWN_TEXT(field) (field) = arena_copy(&outbox->arena, (field))
+#define OWN_BLOB(field) OWN_TEXT(field)
+#define TABLE(table, what) case TABLE_##table: { struct row_##table *at = &row->table;
+#define KEY(type, name, what) OWN_##type(at->name);
+#define COLUMN(type, name, check, what) OWN_##type(at->name);
+#define END(table) break; }
+	switch (row->table) {
+#include "core/rows.def"
+	case TABLE_COUNT:
+		break;
+	}
+#undef TABLE
+#undef KEY
+#undef COLUMN
+#undef END
+}
+
 struct outgoing *outbox_frame(struct outbox *outbox, uint64_t conn, enum opcode op)
 {
 	struct outgoing *frame;

@@ -57,6 +57,7 @@ struct outbox {
 void outbox_clear(struct outbox *outbox);        /* empty, memory kept; a zeroed struct is an empty outbox */
 void outbox_free(struct outbox *outbox);         /* empty, memory freed */
 struct row *outbox_row(struct outbox *outbox, enum row_table table);             /* zeroed, to be filled */
+void outbox_own(struct outbox *outbox, struct row *row);         /* its texts are somebody else's: copy them */
 struct outgoing *outbox_frame(struct outbox *outbox, uint64_t conn, enum opcode op);   /* zeroed, to be filled */
 void outbox_changed(struct outbox *outbox, enum changed_kind kind, uint64_t id, uint64_t run);
 struct slice outbox_hold(struct outbox *outbox, struct blob *blob);              /* holds it; its bytes */

@@ -38,6 +38,7 @@ enum row_table {
 struct row {
 	enum row_table table;
 	bool deleted;            /* delete by key instead of put */
+	int64_t until;           /* of a delete, not 0: of all keys from this one's number on and below until */
 	union {
 #define TABLE(name, what) struct row_##name name;
 #define KEY(type, name, what)
@@ -50,5 +51,33 @@ struct row {
 #undef END
 	};
 };
+
+/*
+ * A delete with until goes by one number of the key: what stands before it there is equal, what stands behind it
+ * doesn't matter. Tables that have no such deletes have none.
+ */
+static inline const int64_t *row_number(const struct row *row)
+{
+	switch (row->table) {
+	case TABLE_spec:
+		return &row->spec.part;
+	case TABLE_job:
+		return &row->job.job;
+	case TABLE_decision:
+		return &row->decision.job;
+	case TABLE_dead:
+		return &row->dead.job;
+	case TABLE_event:
+		return &row->event.turn;
+	default:
+		return NULL;
+	}
+}
+
+static inline bool row_in_range(const struct row *deletion, const struct row *row)
+{
+	return row->table == deletion->table && *row_number(row) >= *row_number(deletion) &&
+	       *row_number(row) < deletion->until && (row->table != TABLE_spec || row->spec.run == deletion->spec.run);
+}
 
 #endif

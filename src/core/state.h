@@ -247,6 +247,7 @@ struct run {
 	int64_t submitted_ms;
 	int64_t steady_ms;               /* the same on the steady clock */
 	int64_t ended_ms;                /* 0: live */
+	int64_t logs_gone_ms;            /* its logs up to then were pruned; 0: they weren't */
 	uint64_t ended_turn;
 	struct run *next_ended;
 	bool cancelled;
@@ -278,6 +279,7 @@ struct submit_key {
 	uint8_t digest[32];
 	uint64_t run;
 	uint64_t by_run;                 /* whose job submitted it; 0: a person did */
+	struct submit_key *next;         /* of the same run: it was added to */
 };
 
 enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE, TIMER_SCHEDULE };
@@ -397,6 +399,26 @@ struct pushback {                        /* of a job that a person sent back, un
 	char *reason;
 };
 
+struct pruned {                          /* runs that were pruned; rows of their own, a day's neighbours in one */
+	uint64_t first, last;
+	int64_t wall_ms;
+	bool row_due;
+};
+
+struct serials {                         /* of jobs */
+	uint64_t first, end;
+};
+
+struct pruning {                         /* what is left of a run that was pruned, or whose logs were */
+	uint64_t run;
+	bool logs_only;
+	bool logs_gone;                  /* as was said in this life */
+	uint64_t parts;
+	uint32_t part_cost;              /* in rows */
+	struct serials *ranges;          /* of its jobs' rows */
+	size_t range_at, range_count, range_cap;
+};
+
 struct candidate {                       /* for placement: the lowest key is the best */
 	uint64_t key;
 	struct worker *worker;
@@ -421,6 +443,14 @@ struct core {
 	struct map pages;                /* serial / PAGE_JOBS to struct page */
 	struct name_map keys;            /* id to struct submit_key */
 	struct map begun;                /* a run that a job submitted to its struct submit_key */
+	struct map keys_of;              /* number of a run to the latest of its keys, the others behind it */
+	struct pruned *pruned;           /* ascending, apart from each other or of different days */
+	size_t pruned_count, pruned_cap;
+	uint64_t pruned_total;           /* runs */
+	bool pruned_due;                 /* some have a row due */
+	struct pruning *pruning;         /* ascending by run */
+	size_t pruning_count, pruning_cap;
+	uint64_t revived_turn;           /* the latest in which a run that had ended was changed */
 	uint64_t live_jobs, live_runs;
 	uint64_t counts[STATE_COUNT];
 	uint64_t entered[STATE_COUNT];   /* moves into it; for people */

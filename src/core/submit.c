@@ -25,6 +25,8 @@ void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], 
 	name_map_put(&core->keys, slice_make(key->id, sizeof(key->id)), key);
 	if (by_run != 0)
 		map_put(&core->begun, run, key);
+	key->next = map_get(&core->keys_of, run);
+	map_put(&core->keys_of, run, key);
 }
 
 void key_drop(struct core *core, const uint8_t id[24])

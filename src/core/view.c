@@ -62,6 +62,7 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 		.jobs = run->job_count, .counts = { .at = counts, .n = STATE_COUNT },
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
 		.first = run->first, .held = run->held, .schedule = slice_str(run->schedule), .forgiven = run->forgiven, .dead = run->dead,
+		.logs_gone_ms = run->logs_gone_ms,
 		.tenant = slice_eq(slice_str(run->tenant->name), slice_str(run->owner)) ?
 			slice_str(NULL) : slice_str(run->tenant->name),
 		.concurrency = run_concurrency(run, arena), .seated = run->seated,

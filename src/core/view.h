@@ -37,6 +37,15 @@ bool view_explain(const struct core *core, uint64_t job, struct arena *arena, st
 uint64_t view_job_at(const struct core *core, uint64_t run, uint64_t index);
 uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name);
 
+/* Runs that were pruned, and what becomes of others. */
+enum prune_word { PRUNE_GOES, PRUNE_LIVE, PRUNE_GONE, PRUNE_OLD_NEWS, PRUNE_LETTERS, PRUNE_SCHEDULE };
+
+bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms);   /* NULL: whenever */
+uint64_t view_ended_runs(const struct core *core);       /* that are still there */
+uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_rows);      /* 0 to begin; 0 at the end */
+/* May it go? OLD_NEWS: its row may have changed since it was read. */
+enum prune_word view_prunable(const struct core *core, const struct row_run *row, const struct prune_rule *rule);
+
 uint64_t view_gate_after(const struct core *core, uint64_t job);         /* that waits for people; 0 to begin; 0 at the end */
 
 /* The worker whose connection this is; 0 if none. */
@@ -52,6 +61,12 @@ uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to
 
 /* Schedules in no order that means anything; from 0, up to SIZE_MAX: no more. The next times, with most at most. */
 bool view_schedule(const struct core *core, size_t at, size_t most, struct arena *arena, struct rec_schedule_row *ret_row);
+
+/* When its output was pruned, if it was; ended_ms: 0 while it hasn't. */
+static inline int64_t view_log_gone(int64_t run_gone_ms, int64_t ended_ms)
+{
+	return ended_ms > 0 && ended_ms <= run_gone_ms ? run_gone_ms : 0;
+}
 
 /* Does this end count as a good one, as its specification says? */
 bool view_forgiven(const struct rec_job_spec *spec, enum job_state state);

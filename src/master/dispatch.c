@@ -260,7 +260,8 @@ static bool wanted_cb(const struct rec_output *item, void *arg)
 		.offset = item->offset + item->data.len, .synced = true,
 	};
 
-	if (view_may_report(check->core, check->worker, item->run, item->job, item->epoch))
+	if (view_may_report(check->core, check->worker, item->run, item->job, item->epoch) &&
+	    !view_pruned(check->core, item->run, NULL))
 		return true;
 	buf_add(&check->refused, &credit, sizeof(credit));
 	return false;
@@ -332,6 +333,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_LOG_READ] = on_log_read,
 	[OP_SHUTDOWN] = on_shutdown,
 	[OP_BACKUP] = on_backup,
+	[OP_PRUNE] = on_prune,
 	[OP_HEARTBEAT] = on_heartbeat,
 	[OP_STARTED] = on_started,
 	[OP_DONE] = on_done,

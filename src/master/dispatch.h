@@ -18,6 +18,7 @@ typedef enum err frame_handler(struct incoming_frame *in);
 frame_handler on_hello, on_inventory;
 frame_handler on_backup;
 frame_handler on_relay;
+frame_handler on_prune;
 frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
 /* For a connection of a job: may it ask this now? What may not be asked is answered here. */

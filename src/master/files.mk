@@ -19,6 +19,8 @@ master_sources = \
 	src/master/logkeep.h \
 	src/master/logpack.c \
 	src/master/logpack.h \
+	src/master/logprune.c \
+	src/master/logprune.h \
 	src/master/logrecord.h \
 	src/master/logs.c \
 	src/master/logs.h \
@@ -27,6 +29,7 @@ master_sources = \
 	src/master/metrics.c \
 	src/master/passing.c \
 	src/master/passing.h \
+	src/master/prune.c \
 	src/master/publish.c \
 	src/master/query.c \
 	src/master/query_share.c \

@@ -142,7 +142,7 @@ void history_run_row(const struct row_run *row, struct arena *arena, struct rec_
 		.concurrency = arena_copy(arena, row->concurrency), .seated = row->seated != 0,
 		.first = (uint64_t)row->first,
 		.forgiven = (uint64_t)row->forgiven,
-		.dead = (uint64_t)row->dead,
+		.dead = (uint64_t)row->dead, .logs_gone_ms = row->logs_gone_ms,
 	};
 
 	run.counts.n = row->counts.len / 4;
@@ -409,7 +409,7 @@ static void on_run(struct master *master, struct history *history, struct store_
 
 	history->run = answer;
 	if (answer->row_count == 0) {
-		query_no_run(&error, query->run);
+		query_no_run(master, &error, query->run);
 		refuse(master, history, &error);
 		return;
 	}
@@ -480,6 +480,7 @@ static void on_jobs(struct master *master, struct history *history, struct store
 		row.name = spec.name;
 		view_spec(&spec, detail, &answer->arena, &row);
 		row.priority = (uint64_t)answer->rows[i].job.priority + 1;
+		row.log_gone_ms = view_log_gone(run.logs_gone_ms, row.ended_ms);
 		row.forgiven = view_forgiven(&spec, (enum job_state)row.state);
 		if (history->query->what == QUERY_EXPLAIN) {
 			row.why_code = REASON_SETTLED;
@@ -551,6 +552,10 @@ void history_answers(struct master *master)
 	while ((answer = store_answer(master->store))) {
 		struct history *history = answer->owner;
 
+		if (answer->owner == master->pruner) {
+			prune_answer(master, answer);
+			continue;
+		}
 		switch (history->stage) {
 		case STAGE_DEAD:
 		case STAGE_RUNS:

@@ -158,6 +158,7 @@ struct master {
 	struct master_turn *pool;
 	struct publisher *publisher;
 	struct relay *relays;            /* connections of jobs */
+	struct pruner *pruner;
 	struct arena scratch;            /* of the turn that is being decided */
 	struct now now;                  /* of it */
 
@@ -217,7 +218,7 @@ void query_free(struct master *master, struct query *query);     /* answered, or
 void query_run_all(struct master *master, struct master_turn *turn);
 void query_drop_all(struct master *master);
 struct u64_list query_counts(struct master *master);
-void query_no_run(struct error *error, uint64_t run);
+void query_no_run(const struct master *master, struct error *error, uint64_t run);
 void query_no_job(struct error *error, const struct query *query);
 
 struct page {                            /* rows for one frame */
@@ -273,6 +274,16 @@ void history_free(struct master *master);
 void metrics_start(struct master *master);
 void metrics_results(struct master *master, const struct rec_done *items, size_t count);
 void metrics_answer(struct master *master, struct master_turn *turn, const struct query *query);
+
+/* prune.c */
+struct log_answer;
+struct pruner *pruner_new(struct master *master);
+void pruner_free(struct pruner *pruner);
+void prune_start(struct master *master);                         /* it serves */
+void prune_answer(struct master *master, struct store_query *answer);    /* to a question of the pruner; takes it over */
+void prune_logs(struct master *master, struct log_answer *answer);       /* REMOVED, MEASURED */
+void prune_stepped(struct master *master, const struct input_prune *prune);      /* its turn was decided */
+void prune_revealed(struct master *master);                      /* turns were */
 
 /* copies.c */
 void copies_answer(struct master *master);                       /* those that are complete */

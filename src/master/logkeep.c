@@ -570,6 +570,23 @@ void keeper_wake(struct keeper *keeper, bool busy)
 		squeeze_step(&keeper->squeeze);
 }
 
+void keeper_drop(struct keeper *keeper, uint64_t run)
+{
+	squeeze_drop(&keeper->squeeze, run);
+	for (struct file *file = keeper->newest, *older; file; file = older) {
+		older = file->older;
+		if (file->log.run != run)
+			continue;
+		if (file->touched || file->listed_dirty) {
+			keeper_credit(keeper);
+			keeper_sync(keeper);
+			older = keeper->newest;  /* either may have forgotten some */
+			continue;
+		}
+		forget(keeper, file);
+	}
+}
+
 /* ---- beginning and end ---- */
 
 void keeper_init(struct keeper *keeper, int dir_fd, size_t fds_max,

@@ -38,6 +38,7 @@ void keeper_free(struct keeper *keeper);         /* closes dir_fd, too; syncs no
 void keeper_append(struct keeper *keeper, uint64_t conn, const struct msg_output *output);
 void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read *read);
 void keeper_ended(struct keeper *keeper, const struct rec_done *items, size_t count);
+void keeper_drop(struct keeper *keeper, uint64_t run);   /* its directory is about to go: nothing of it is open any more */
 void keeper_credit(struct keeper *keeper);       /* for what was appended, without being asked for more */
 void keeper_sync(struct keeper *keeper);         /* all that is dirty */
 int64_t keeper_due(const struct keeper *keeper); /* when keeper_wake has something to do; TIME_NEVER */

@@ -18,12 +18,13 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "master/logkeep.h"
+#include "master/logprune.h"
 #include "proto/limits.h"
 
 #define FDS_LEAST 16
 #define FDS_MOST  1024
 
-enum work_kind { WORK_APPEND, WORK_READ, WORK_ENDED, WORK_RUN_ENDED, WORK_RESUME };
+enum work_kind { WORK_APPEND, WORK_READ, WORK_ENDED, WORK_RUN_ENDED, WORK_RESUME, WORK_REMOVE, WORK_MEASURE };
 
 struct work {
 	enum work_kind kind;
@@ -36,6 +37,7 @@ struct work {
 	size_t ended_count;
 	uint64_t *runs;                  /* WORK_RUN_ENDED: that one; WORK_RESUME: those that live */
 	size_t run_count;
+	uint64_t run;                    /* to remove */
 	struct work *next;
 };
 
@@ -53,6 +55,7 @@ struct logs {
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
 	struct keeper keeper;            /* the thread's */
+	struct logprune prune;           /* likewise */
 };
 
 /* ---- the thread ---- */
@@ -91,6 +94,13 @@ static void do_work(struct logs *logs, struct work *work)
 	case WORK_RESUME:
 		squeeze_add_all(&logs->keeper.squeeze, work->runs, work->run_count);
 		break;
+	case WORK_REMOVE:
+		keeper_drop(&logs->keeper, work->run);
+		logprune_remove(&logs->prune, work->run);
+		break;
+	case WORK_MEASURE:
+		logprune_measure(&logs->prune);
+		break;
 	}
 }
 
@@ -107,7 +117,7 @@ static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
 	struct work *list = NULL;
 
 	pthread_mutex_lock(&logs->lock);
-	while (!logs->first && !logs->ending) {
+	while (!logs->first && !logs->ending && !logprune_busy(&logs->prune)) {
 		int64_t due_ns = keeper_due(&logs->keeper);
 
 		if (due_ns == TIME_NEVER) {
@@ -168,6 +178,8 @@ static void *thread_run(void *arg)
 				keeper_credit(&logs->keeper);
 		}
 		keeper_wake(&logs->keeper, busy);
+		if (!ending && logprune_busy(&logs->prune))
+			logprune_some(&logs->prune);
 	}
 	keeper_sync(&logs->keeper);
 	return NULL;
@@ -200,6 +212,7 @@ enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struc
 		return error_system(error, errno, "can't open the directory of logs %s", dir);
 	logs = mem_zalloc(sizeof(*logs));
 	keeper_init(&logs->keeper, dir_fd, fds_max(), answer_cb, logs);
+	logprune_init(&logs->prune, dir_fd, answer_cb, logs);
 	logs->wake_cb = wake_cb;
 	logs->wake_arg = arg;
 	pthread_mutex_init(&logs->lock, NULL);
@@ -233,6 +246,7 @@ void logs_close(struct logs *logs)
 	pthread_join(logs->thread, NULL);
 	while ((left = logs_take(logs)))
 		log_answer_free(left);
+	logprune_free(&logs->prune);
 	keeper_free(&logs->keeper);
 	map_free(&logs->queued_by);
 	pthread_cond_destroy(&logs->more);
@@ -361,6 +375,23 @@ void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats)
 	pthread_mutex_unlock(&logs->lock);
 }
 
+void logs_remove(struct logs *logs, uint64_t run)
+{
+	struct work *work = mem_zalloc(sizeof(*work));
+
+	work->kind = WORK_REMOVE;
+	work->run = run;
+	give_work(logs, work, true);
+}
+
+void logs_measure(struct logs *logs)
+{
+	struct work *work = mem_zalloc(sizeof(*work));
+
+	work->kind = WORK_MEASURE;
+	give_work(logs, work, true);
+}
+
 size_t logs_queued(struct logs *logs)
 {
 	size_t queued;
@@ -401,5 +432,6 @@ void log_answer_free(struct log_answer *answer)
 	if (!answer)
 		return;
 	buf_free(&answer->frames);
+	mem_free(answer->sizes);
 	mem_free(answer);
 }

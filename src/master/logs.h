@@ -12,7 +12,17 @@
 
 struct logs;
 
+enum log_answer_kind { LOG_FRAMES, LOG_REMOVED, LOG_MEASURED };
+
+struct log_size {                        /* of a run's directory */
+	uint64_t run, bytes;
+	bool failed;                     /* it couldn't be removed */
+};
+
 struct log_answer {
+	enum log_answer_kind kind;
+	struct log_size *sizes;          /* REMOVED: those that are gone; MEASURED: all there are, in no order */
+	size_t size_count;
 	uint64_t conn;
 	bool is_read;                    /* answers a logs_read */
 	struct buf frames;               /* CREDIT, LOG_DATA or ERROR, encoded */
@@ -33,6 +43,9 @@ void logs_run_ended(struct logs *logs, uint64_t run);    /* durably: its logs ma
 /* Once, before any output: the runs that live; what others left may be compressed. */
 void logs_resume(struct logs *logs, const uint64_t *live, size_t count);
 void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* of a moment ago */
+/* A run's directory, whatever is in it, a few files at a time while there is nothing else to do; then LOG_REMOVED. */
+void logs_remove(struct logs *logs, uint64_t run);
+void logs_measure(struct logs *logs);            /* LOG_MEASURED */
 size_t logs_queued(struct logs *logs);           /* bytes */
 size_t logs_queued_by(struct logs *logs, uint64_t conn);         /* of them */
 struct log_answer *logs_take(struct logs *logs); /* NULL: none; log_answer_free */

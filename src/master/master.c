@@ -125,7 +125,9 @@ static void logs_wake_cb(struct ev_loop *loop, struct ev_async *async, int event
 	while ((answer = logs_take(master->logs))) {
 		struct session *session = session_find(master, answer->conn);
 
-		if (session) {
+		if (answer->kind != LOG_FRAMES) {
+			prune_logs(master, answer);
+		} else if (session) {
 			conn_send_frames(session->conn, buf_slice(&answer->frames));
 			session->log_reads -= answer->is_read;
 			session_log_reads(session);
@@ -251,6 +253,7 @@ static void start_serving(struct master *master)
 		 master->options.place.cluster, (unsigned long long)totals.generation,
 		 (unsigned long long)totals.boot, (unsigned long long)totals.live_runs,
 		 (unsigned long long)totals.live_jobs);
+	prune_start(master);
 	if (master->options.ready_fd >= 0 && io_write_all(master->options.ready_fd, "", 1) < 0)
 		log_warn("nobody waits for the master to be ready");
 }
@@ -402,6 +405,7 @@ static void finish(struct master *master)
 	history_free(master);
 	turn_pool_free(master);
 	publisher_free(master->publisher);
+	pruner_free(master->pruner);
 	arena_free(&master->scratch);
 	if (master->loop) {
 		relay_free_all(master);
@@ -428,6 +432,7 @@ int master_run(const struct master_options *options, struct error *error)
 	find_owner(master);
 	master->due_ns = TIME_NEVER;
 	master->publisher = publisher_new();
+	master->pruner = pruner_new(master);
 	err = begin(master, error);
 	if (err == ERR_NONE) {
 		ev_run(master->loop, 0);

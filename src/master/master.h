@@ -8,11 +8,18 @@
 #include "base/place.h"
 #include "proto/error.h"
 
+/* What is pruned by itself, each + 1; 0: nothing is. */
+struct prune_rules {
+	uint64_t older_ms, keep, log_bytes, history_ms;
+	int64_t every_ms;                /* how often they are looked at */
+};
+
 struct master_options {
 	struct place place;
 	int ready_fd;                    /* a byte is written when it serves; -1 none */
 	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: defaults */
 	uint64_t seed;                   /* 0: of the system */
+	struct prune_rules prune;
 };
 
 int master_run(const struct master_options *options, struct error *error);

@@ -189,9 +189,16 @@ void query_drop_all(struct master *master)
 
 /* ---- answers ---- */
 
-void query_no_run(struct error *error, uint64_t run)
+void query_no_run(const struct master *master, struct error *error, uint64_t run)
 {
-	error_set(error, ERR_NOT_FOUND, "there is no run %llu", (unsigned long long)run);
+	char when[CLOCK_TEXT_SIZE];
+	int64_t wall_ms;
+
+	if (view_pruned(master->core, run, &wall_ms))
+		error_set(error, ERR_PRUNED, "run %llu was pruned on %.10s", (unsigned long long)run,
+			  clock_format_utc(wall_ms, when));
+	else
+		error_set(error, ERR_NOT_FOUND, "there is no run %llu", (unsigned long long)run);
 	error_next(error, "titan ls");
 }
 

@@ -43,6 +43,8 @@ static void inbox_clear(struct master *master)
 
 		if (input->kind == INPUT_REOPEN)
 			history_reopened(master, input->reopen.owner);
+		if (input->kind == INPUT_PRUNE)
+			prune_stepped(master, &input->prune);
 		if (input->kind != INPUT_SUBMIT)
 			continue;
 		for (size_t part = 0; part < input->submit.part_count; part++)
@@ -259,6 +261,8 @@ void turn_reveal(struct master *master)
 		turn_free(master, turn);
 		any = true;
 	}
+	if (any)
+		prune_revealed(master);
 	if (any && publish_may_sweep(master))
 		core_sweep(master->core, master->pipeline.durable);
 }

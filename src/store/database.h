@@ -11,7 +11,7 @@
 #include "store/store.h"
 #include "store/tables.h"
 
-#define READ_COUNT (READ_DECISIONS + 1)
+#define READ_COUNT (READ_TURNS + 1)
 
 struct database {
 	sqlite3 *handle;
@@ -21,6 +21,7 @@ struct database {
 	sqlite3_stmt *begin, *commit, *rollback;
 	sqlite3_stmt *put[TABLE_COUNT];
 	sqlite3_stmt *delete[TABLE_COUNT];
+	sqlite3_stmt *delete_range[TABLE_COUNT];         /* NULL: of tables that have none */
 	sqlite3_stmt *read[READ_COUNT];
 	int log_pages;                   /* in the write-ahead log, since it began anew */
 	int copied_pages;                /* of those, in the database file */

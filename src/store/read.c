@@ -30,6 +30,8 @@ static const struct {
 	{ TABLE_pool, "FROM pool ORDER BY pool" },
 	{ TABLE_tenant, "FROM tenant" },
 	{ TABLE_job_group, "FROM job_group" },
+	{ TABLE_pruned, "FROM pruned ORDER BY first" },
+	{ TABLE_pruning, "FROM pruning ORDER BY run" },
 	{ TABLE_run, "FROM run WHERE ended_ms = 0 ORDER BY run" },
 	{ TABLE_spec, "FROM run CROSS JOIN spec ON spec.run = run.run WHERE run.ended_ms = 0 "
 		      "ORDER BY run.run, spec.part" },
@@ -46,32 +48,36 @@ static const struct {
 static const struct {
 	enum row_table table;
 	bool paged;                      /* at most LIMIT_QUERY_ROWS_MAX at once */
+	bool brief;                      /* without blobs: they needn't be read */
 	const char *from;
 } reads[READ_COUNT] = {
-	[READ_RUNS] = { TABLE_run, true, "FROM run WHERE run < ?1 ORDER BY run DESC LIMIT ?3" },
-	[READ_RUN] = { TABLE_run, true, "FROM run WHERE run = ?1" },
-	[READ_SPECS] = { TABLE_spec, false, "FROM spec WHERE run = ?1 AND part >= ?2 "
+	[READ_RUNS] = { TABLE_run, true, false, "FROM run WHERE run < ?1 ORDER BY run DESC LIMIT ?3" },
+	[READ_RUN] = { TABLE_run, true, false, "FROM run WHERE run = ?1" },
+	[READ_SPECS] = { TABLE_spec, false, false, "FROM spec WHERE run = ?1 AND part >= ?2 "
 			 "ORDER BY part LIMIT ?3" },
-	[READ_JOBS] = { TABLE_job, true,
+	[READ_JOBS] = { TABLE_job, true, false,
 			"FROM " RANGES "CROSS JOIN job ON job.job BETWEEN max(?2, " RANGE_FIRST ") "
 			"AND " RANGE_LAST " AND +job.run = run.run WHERE run.run = ?1 "
 			"AND (spec.first = 0 OR spec.first + spec.jobs > ?2) ORDER BY spec.part, job.job LIMIT ?3" },
-	[READ_JOB] = { TABLE_job, true, "FROM job WHERE job = ?2" },
-	[READ_DEAD] = { TABLE_dead, true, "FROM dead WHERE job < ?2 AND (?1 = 0 OR run = ?1) ORDER BY job DESC LIMIT ?3" },
-	[READ_DECISIONS] = { TABLE_decision, true,
+	[READ_JOB] = { TABLE_job, true, false, "FROM job WHERE job = ?2" },
+	[READ_DEAD] = { TABLE_dead, true, false, "FROM dead WHERE job < ?2 AND (?1 = 0 OR run = ?1) ORDER BY job DESC LIMIT ?3" },
+	[READ_DECISIONS] = { TABLE_decision, true, false,
 			     "FROM decision WHERE job < ?2 AND (?1 = 0 OR run = ?1) "
 			     "ORDER BY job DESC, round DESC, wall_ms DESC LIMIT ?3" },
-	[READ_EVENTS] = { TABLE_event, true, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
+	[READ_ENDED] = { TABLE_run, true, false, "FROM run WHERE run BETWEEN ?2 AND ?1 AND +ended_ms > 0 ORDER BY run LIMIT ?3" },
+	[READ_PARTS] = { TABLE_spec, false, true, "FROM spec WHERE run BETWEEN ?2 AND ?1 ORDER BY run, part LIMIT ?3" },
+	[READ_TURNS] = { TABLE_event, true, true, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
+	[READ_EVENTS] = { TABLE_event, true, false, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 };
 
-static enum err prepare_select(struct database *database, enum row_table table, const char *from,
+static enum err prepare_select(struct database *database, enum row_table table, bool brief, const char *from,
 			       sqlite3_stmt **ret_statement, struct error *error)
 {
 	struct buf sql = { 0 };
 	enum err err;
 
 	buf_add_str(&sql, "SELECT ");
-	sql_columns(&sql, table);
+	sql_columns(&sql, table, brief);
 	buf_addf(&sql, " %s", from);
 	err = database_prepare(database, buf_cstr(&sql), ret_statement, error);
 	buf_free(&sql);
@@ -83,8 +89,8 @@ enum err read_prepare(struct database *database, struct error *error)
 	enum err err = ERR_NONE;
 
 	for (int what = 0; what < READ_COUNT && err == ERR_NONE; what++)
-		err = prepare_select(database, reads[what].table, reads[what].from, &database->read[what],
-				     error);
+		err = prepare_select(database, reads[what].table, reads[what].brief, reads[what].from,
+				     &database->read[what], error);
 	return err;
 }
 
@@ -127,7 +133,7 @@ enum err read_live(struct database *database, store_load_cb *load_cb, void *arg,
 		sqlite3_stmt *statement = NULL;
 		struct row row;
 		int result;
-		enum err err = prepare_select(database, loads[i].table, loads[i].from, &statement, error);
+		enum err err = prepare_select(database, loads[i].table, false, loads[i].from, &statement, error);
 
 		if (err != ERR_NONE)
 			return err;

@@ -155,10 +155,28 @@ void sql_delete(struct buf *out, enum row_table which)
 		buf_addf(out, "%s%s = ?%zu", i ? " AND " : "", table->columns()[i].name, i + 1);
 }
 
-void sql_columns(struct buf *out, enum row_table which)
+void sql_delete_range(struct buf *out, enum row_table which)
+{
+	const struct column *columns = table_list[which].columns();
+	size_t keys = table_range_keys(which);
+
+	buf_addf(out, "DELETE FROM %s WHERE ", table_list[which].name);
+	for (size_t i = 0; i < keys; i++)
+		buf_addf(out, "%s %s ?%zu AND ", columns[i].name, i + 1 < keys ? "=" : ">=", i + 1);
+	buf_addf(out, "%s < ?%zu", columns[keys - 1].name, keys + 1);
+}
+
+void sql_columns(struct buf *out, enum row_table which, bool brief)
 {
 	const struct table *table = &table_list[which];
 
-	for (size_t i = 0; i < table->column_count; i++)
-		buf_addf(out, "%s%s.%s", i ? ", " : "", table->name, table->columns()[i].name);
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct column *column = &table->columns()[i];
+
+		buf_add_str(out, i ? ", " : "");
+		if (brief && column->type == COLUMN_BLOB)
+			buf_add_str(out, "x''");
+		else
+			buf_addf(out, "%s.%s", table->name, column->name);
+	}
 }

@@ -52,9 +52,18 @@ static inline struct slice row_slice(const struct row *row, const struct column 
 	return value;
 }
 
+/* How many columns of the key a delete of a range binds before its end; 0: there are no such deletes. */
+static inline size_t table_range_keys(enum row_table table)
+{
+	const struct row row = { .table = table };
+
+	return !row_number(&row) ? 0 : table == TABLE_spec ? 2 : 1;
+}
+
 /* SQL text of the prepared statements. */
 void sql_put(struct buf *out, enum row_table table);
 void sql_delete(struct buf *out, enum row_table table);
-void sql_columns(struct buf *out, enum row_table table);         /* job.job, job.run, ... */
+void sql_delete_range(struct buf *out, enum row_table table);    /* by row_number, and the keys before it */
+void sql_columns(struct buf *out, enum row_table table, bool brief);     /* job.job, job.run, ...; brief: no blobs */
 
 #endif

@@ -34,6 +34,8 @@ enum err write_prepare(struct database *database, struct error *error)
 		err = prepare_text(database, sql_put, table, &database->put[table], error);
 		if (err == ERR_NONE)
 			err = prepare_text(database, sql_delete, table, &database->delete[table], error);
+		if (err == ERR_NONE && table_range_keys(table) > 0)
+			err = prepare_text(database, sql_delete_range, table, &database->delete_range[table], error);
 	}
 	return err;
 }
@@ -87,6 +89,12 @@ static const struct row **slot_of(struct batch *batch, const struct row *row)
 	return &batch->latest[at];
 }
 
+/* May a later row say all that this one says? A delete of a range is of other keys, too. */
+static bool has_own_key(const struct row *row)
+{
+	return !table_appends(row->table) && row->until == 0;
+}
+
 static void note_latest(struct batch *batch)
 {
 	size_t want = 64;
@@ -105,7 +113,7 @@ static void note_latest(struct batch *batch)
 		for (size_t j = 0; j < batch->turns[i]->row_count; j++) {
 			const struct row *row = &batch->turns[i]->rows[j];
 
-			if (!table_appends(row->table))
+			if (has_own_key(row))
 				*slot_of(batch, row) = row;
 		}
 }
@@ -136,6 +144,21 @@ static int step(sqlite3_stmt *statement)
 	return result;
 }
 
+static int delete_range(struct database *database, const struct row *row)
+{
+	const struct column *columns = table_list[row->table].columns();
+	sqlite3_stmt *statement = database->delete_range[row->table];
+	size_t keys = table_range_keys(row->table);
+	int result = SQLITE_OK;
+
+	CHECK(row->deleted && statement);
+	for (size_t i = 0; i < keys && result == SQLITE_OK; i++)
+		result = sqlite3_bind_int64(statement, (int)i + 1, row_int(row, &columns[i]));
+	if (result == SQLITE_OK)
+		result = sqlite3_bind_int64(statement, (int)keys + 1, row->until);
+	return result == SQLITE_OK ? step(statement) : result;
+}
+
 static int write_row(struct database *database, const struct row *row)
 {
 	const struct table *table = &table_list[row->table];
@@ -143,6 +166,8 @@ static int write_row(struct database *database, const struct row *row)
 	sqlite3_stmt *statement = row->deleted ? database->delete[row->table] : database->put[row->table];
 	size_t count = row->deleted ? table->key_count : table->column_count;
 
+	if (row->until != 0)
+		return delete_range(database, row);
 	for (size_t i = 0; i < count; i++) {
 		int result = bind(statement, (int)i + 1, row, &columns[i]);
 
@@ -166,7 +191,7 @@ static int write_rows(struct database *database, struct batch *batch)
 			const struct row *row = &turn->rows[j];
 			int result;
 
-			if (several && !table_appends(row->table) && *slot_of(batch, row) != row)
+			if (several && has_own_key(row) && *slot_of(batch, row) != row)
 				continue;
 			result = write_row(database, row);
 			if (result != SQLITE_OK)

@@ -81,10 +81,19 @@ static void disk_delete(struct disk *disk, const struct row *row)
 	buf_free(&key);
 }
 
+static void disk_delete_range(struct disk *disk, const struct row *row)
+{
+	for (size_t i = disk->count; i > 0; i--)
+		if (row_in_range(row, &disk->order[i - 1]->row))
+			disk_delete(disk, &disk->order[i - 1]->row);
+}
+
 void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now)
 {
 	for (size_t i = 0; i < outbox->row_count; i++) {
-		if (outbox->rows[i].deleted)
+		if (outbox->rows[i].until != 0)
+			disk_delete_range(disk, &outbox->rows[i]);
+		else if (outbox->rows[i].deleted)
 			disk_delete(disk, &outbox->rows[i]);
 		else
 			disk_put(disk, &outbox->rows[i]);
@@ -137,9 +146,11 @@ static int row_order(const void *a, const void *b)
 {
 	const struct row *x = &(*(struct disk_row *const *)a)->row, *y = &(*(struct disk_row *const *)b)->row;
 	int64_t p = x->table == TABLE_worker ? x->worker.worker : x->table == TABLE_run ? x->run.run : x->table == TABLE_job ? x->job.job :
-		    x->table == TABLE_spec ? x->spec.run * 1000 + x->spec.part : 0;
+		    x->table == TABLE_spec ? x->spec.run * 1000 + x->spec.part :
+		    x->table == TABLE_pruned ? x->pruned.first : x->table == TABLE_pruning ? x->pruning.run : 0;
 	int64_t q = y->table == TABLE_worker ? y->worker.worker : y->table == TABLE_run ? y->run.run : y->table == TABLE_job ? y->job.job :
-		    y->table == TABLE_spec ? y->spec.run * 1000 + y->spec.part : 0;
+		    y->table == TABLE_spec ? y->spec.run * 1000 + y->spec.part :
+		    y->table == TABLE_pruned ? y->pruned.first : y->table == TABLE_pruning ? y->pruning.run : 0;
 
 	return p < q ? -1 : p > q;
 }

@@ -127,11 +127,28 @@ static inline void rig_row_copy(struct rig_row *kept, const struct row *row)
 	}
 }
 
+static inline void rig_delete_range(struct rig_rows *rows, const struct row *row)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		if (row_in_range(row, &rows->at[i].row))
+			rig_row_drop(&rows->at[i]);
+		else
+			rows->at[kept++] = rows->at[i];
+	}
+	rows->count = kept;
+}
+
 static inline void rig_put(struct rig *rig, const struct row *row)
 {
 	struct rig_rows *rows = &rig->tables[row->table];
 	size_t at = rows->count;
 
+	if (row->until != 0) {
+		rig_delete_range(rows, row);
+		return;
+	}
 	/* The latest first: turns touch what was touched lately. Events are never put twice. */
 	while (at > 0 && !rig_same_key(&rows->at[at - 1].row, row))
 		at--;
@@ -165,16 +182,24 @@ static inline const struct row *rig_run_row(const struct rig *rig, int64_t run)
 	return NULL;
 }
 
+/* One that was pruned has no row. */
+static inline bool rig_run_live(const struct rig *rig, int64_t run)
+{
+	const struct row *row = rig_run_row(rig, run);
+
+	return row && row->run.ended_ms == 0;
+}
+
 static inline bool rig_row_live(const struct rig *rig, const struct row *row)
 {
 	if (row->table == TABLE_run)
 		return row->run.ended_ms == 0;
 	if (row->table == TABLE_spec)
-		return rig_run_row(rig, row->spec.run)->run.ended_ms == 0;
+		return rig_run_live(rig, row->spec.run);
 	if (row->table == TABLE_job)
-		return rig_run_row(rig, row->job.run)->run.ended_ms == 0;
+		return rig_run_live(rig, row->job.run);
 	if (row->table == TABLE_decision)
-		return rig_run_row(rig, row->decision.run)->run.ended_ms == 0;
+		return rig_run_live(rig, row->decision.run);
 	return row->table != TABLE_event && row->table != TABLE_dead;
 }
 

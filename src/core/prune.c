@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Runs that are removed for good. A run that goes is gone for everybody in one turn: its row and its submit key are
+ * deleted, its number is noted among those that were pruned, and a row of `pruning` says what is left to delete. The
+ * rest goes in later turns, a bounded number of rows each, and its logs go elsewhere; a start in between finds the row
+ * and goes on. Never a run that lives, that something else still needs, or whose row may have changed since it was read.
+ */
+#include "core/internal.h"
+
+#include "core/view.h"
+
+#define DAY_MS INT64_C(86400000)
+#define PART_ROWS 20                     /* jobs whose specifications cost as much as a row */
+#define RANGE_BYTES 16
+
+/* ---- numbers that were pruned ---- */
+
+/* The first range that ends at or behind this number; pruned_count if none. */
+static size_t pruned_place(const struct core *core, uint64_t number)
+{
+	size_t low = 0, high = core->pruned_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (core->pruned[middle].last < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct pruned *pruned_find(const struct core *core, uint64_t number)
+{
+	size_t at = pruned_place(core, number);
+
+	return at < core->pruned_count && core->pruned[at].first <= number ? &core->pruned[at] : NULL;
+}
+
+static void pruned_insert(struct core *core, size_t at, struct pruned range)
+{
+	GROW(core->pruned, core->pruned_count, core->pruned_cap);
+	memmove(&core->pruned[at + 1], &core->pruned[at], (core->pruned_count - at) * sizeof(range));
+	core->pruned[at] = range;
+	core->pruned_count++;
+}
+
+static void pruned_remove(struct core *core, size_t at)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_pruned);
+
+	row->deleted = true;
+	row->pruned.first = (int64_t)core->pruned[at].first;
+	memmove(&core->pruned[at], &core->pruned[at + 1], (core->pruned_count - at - 1) * sizeof(*core->pruned));
+	core->pruned_count--;
+}
+
+static bool same_day(const struct core *core, const struct pruned *range)
+{
+	return range->wall_ms / DAY_MS == core->now.wall_ms / DAY_MS;
+}
+
+static void pruned_add(struct core *core, uint64_t number)
+{
+	size_t at = pruned_place(core, number);
+	struct pruned *before = at > 0 ? &core->pruned[at - 1] : NULL;
+
+	CHECK(!pruned_find(core, number));
+	if (before && before->last + 1 == number && same_day(core, before)) {
+		before->last = number;
+		at--;
+	} else {
+		pruned_insert(core, at, (struct pruned){ .first = number, .last = number });
+	}
+	if (at + 1 < core->pruned_count && core->pruned[at + 1].first == number + 1 && same_day(core, &core->pruned[at + 1])) {
+		core->pruned[at].last = core->pruned[at + 1].last;
+		pruned_remove(core, at + 1);
+	}
+	core->pruned[at].wall_ms = core->now.wall_ms;
+	core->pruned[at].row_due = true;
+	core->pruned_due = true;
+	core->pruned_total++;
+}
+
+enum err load_pruned(struct core *core, const struct row_pruned *row, struct error *error)
+{
+	const struct pruned *last = core->pruned_count ? &core->pruned[core->pruned_count - 1] : NULL;
+
+	if (row->first < 1 || row->last < row->first || (uint64_t)row->last >= core->next_run ||
+	    (last && (uint64_t)row->first <= last->last))
+		return error_set(error, ERR_STORE_TRUST, "pruned runs %lld to %lld: out of order, or over next_run",
+				 (long long)row->first, (long long)row->last);
+	pruned_insert(core, core->pruned_count, (struct pruned){
+		.first = (uint64_t)row->first, .last = (uint64_t)row->last, .wall_ms = row->wall_ms });
+	core->pruned_total += (uint64_t)(row->last - row->first) + 1;
+	return ERR_NONE;
+}
+
+/* ---- what is left of them ---- */
+
+/* The place of the first with this number or a higher one. */
+static size_t pruning_place(const struct core *core, uint64_t number)
+{
+	size_t at = core->pruning_count;
+
+	while (at > 0 && core->pruning[at - 1].run >= number)
+		at--;
+	return at;
+}
+
+struct pruning *pruning_find(const struct core *core, uint64_t number)
+{
+	size_t at = pruning_place(core, number);
+
+	return at < core->pruning_count && core->pruning[at].run == number ? &core->pruning[at] : NULL;
+}
+
+static struct pruning *pruning_insert(struct core *core, uint64_t number)
+{
+	size_t at = pruning_place(core, number);
+
+	GROW(core->pruning, core->pruning_count, core->pruning_cap);
+	memmove(&core->pruning[at + 1], &core->pruning[at], (core->pruning_count - at) * sizeof(*core->pruning));
+	core->pruning_count++;
+	core->pruning[at] = (struct pruning){ .run = number };
+	return &core->pruning[at];
+}
+
+static void number_put(uint8_t *out, uint64_t value)
+{
+	for (int i = 0; i < 8; i++)
+		out[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint64_t number_get(const uint8_t *in)
+{
+	uint64_t value = 0;
+
+	for (int i = 7; i >= 0; i--)
+		value = value << 8 | in[i];
+	return value;
+}
+
+static void pruning_put(struct core *core, const struct pruning *pruning)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_pruning);
+	size_t left = pruning->range_count - pruning->range_at;
+	uint8_t *bytes = arena_alloc(&core->outbox->arena, left * RANGE_BYTES + 1);
+
+	for (size_t i = 0; i < left; i++) {
+		number_put(bytes + i * RANGE_BYTES, pruning->ranges[pruning->range_at + i].first);
+		number_put(bytes + i * RANGE_BYTES + 8, pruning->ranges[pruning->range_at + i].end);
+	}
+	row->pruning = (struct row_pruning){
+		.run = (int64_t)pruning->run, .logs_only = pruning->logs_only, .parts = (int64_t)pruning->parts,
+		.part_cost = pruning->part_cost, .jobs = slice_make(bytes, left * RANGE_BYTES),
+	};
+}
+
+enum err load_pruning(struct core *core, const struct row_pruning *row, struct error *error)
+{
+	struct pruning *pruning;
+
+	if (row->run < 1 || (uint64_t)row->run >= core->next_run || row->parts < 0 || row->part_cost < 0 ||
+	    row->part_cost > UINT32_MAX || row->jobs.len % RANGE_BYTES != 0 || pruning_find(core, (uint64_t)row->run) ||
+	    !pruned_find(core, (uint64_t)row->run) != (row->logs_only != 0) ||
+	    (row->logs_only != 0 && (row->parts != 0 || row->jobs.len != 0)))
+		return error_set(error, ERR_STORE_TRUST, "run %lld, which is being pruned: its row contradicts itself",
+				 (long long)row->run);
+	pruning = pruning_insert(core, (uint64_t)row->run);
+	pruning->logs_only = row->logs_only != 0;
+	pruning->parts = (uint64_t)row->parts;
+	pruning->part_cost = (uint32_t)row->part_cost;
+	for (size_t i = 0; i < row->jobs.len; i += RANGE_BYTES) {
+		struct serials range = { number_get(row->jobs.data + i), number_get(row->jobs.data + i + 8) };
+
+		if (range.first < 1 || range.end <= range.first || range.end > core->next_job)
+			return error_set(error, ERR_STORE_TRUST, "run %lld, which is being pruned: jobs that never were",
+					 (long long)row->run);
+		GROW(pruning->ranges, pruning->range_count, pruning->range_cap);
+		pruning->ranges[pruning->range_count++] = range;
+	}
+	return ERR_NONE;
+}
+
+static struct row *delete_range(struct core *core, enum row_table table, uint64_t until)
+{
+	struct row *row = outbox_row(core->outbox, table);
+
+	row->deleted = true;
+	row->until = (int64_t)until;
+	return row;
+}
+
+static void parts_delete(struct core *core, struct pruning *pruning, uint64_t count)
+{
+	struct row *row = delete_range(core, TABLE_spec, pruning->parts);
+
+	pruning->parts -= count;
+	row->spec.run = (int64_t)pruning->run;
+	row->spec.part = (int64_t)pruning->parts;
+}
+
+static void jobs_delete(struct core *core, struct pruning *pruning, uint64_t count)
+{
+	struct serials *range = &pruning->ranges[pruning->range_at];
+	uint64_t until = range->first + count;
+
+	delete_range(core, TABLE_job, until)->job.job = (int64_t)range->first;
+	delete_range(core, TABLE_decision, until)->decision.job = (int64_t)range->first;
+	delete_range(core, TABLE_dead, until)->dead.job = (int64_t)range->first;
+	range->first = until;
+	pruning->range_at += range->first == range->end;
+}
+
+/* As many rows of it as may go in this turn; it may be all. */
+static void pruning_go_on(struct core *core, struct pruning *pruning, uint64_t *room)
+{
+	bool any = pruning_has_rows(pruning) && *room > 0;
+
+	while (pruning->parts > 0 && *room > 0) {
+		uint64_t cost = pruning->part_cost > 0 ? pruning->part_cost : 1;
+		uint64_t count = *room > cost ? *room / cost : 1;
+
+		count = count < pruning->parts ? count : pruning->parts;
+		parts_delete(core, pruning, count);
+		*room -= count * cost < *room ? count * cost : *room;
+	}
+	while (pruning->range_at < pruning->range_count && *room > 0) {
+		const struct serials *range = &pruning->ranges[pruning->range_at];
+		uint64_t count = range->end - range->first < *room ? range->end - range->first : *room;
+
+		*room -= count;
+		jobs_delete(core, pruning, count);
+	}
+	if (any)
+		pruning_put(core, pruning);
+}
+
+static void pruning_end(struct core *core, struct pruning *pruning)
+{
+	size_t at = (size_t)(pruning - core->pruning);
+	struct row *row = outbox_row(core->outbox, TABLE_pruning);
+
+	row->deleted = true;
+	row->pruning.run = (int64_t)pruning->run;
+	mem_free(pruning->ranges);
+	memmove(pruning, pruning + 1, (core->pruning_count - at - 1) * sizeof(*pruning));
+	core->pruning_count--;
+}
+
+/* ---- which may go ---- */
+
+enum prune_word view_prunable(const struct core *core, const struct row_run *row, const struct prune_rule *rule)
+{
+	const struct schedule *schedule = row->schedule.len ? schedule_find(core, row->schedule) : NULL;
+	uint64_t number = (uint64_t)row->run;
+
+	if (row->ended_ms == 0 || run_find(core, number))
+		return PRUNE_LIVE;
+	if (pruned_find(core, number) || pruning_find(core, number) || (rule->logs_only && row->logs_gone_ms >= row->ended_ms))
+		return PRUNE_GONE;
+	if (core->revived_turn > rule->as_of)
+		return PRUNE_OLD_NEWS;
+	if (row->dead > 0 && !rule->dead)
+		return PRUNE_LETTERS;
+	if (!rule->logs_only && schedule && schedule->last_run == number)
+		return PRUNE_SCHEDULE;
+	return PRUNE_GOES;
+}
+
+/* ---- going ---- */
+
+/* How many there were: those of a schedule have none, those that were added to have several. */
+static uint64_t keys_forget(struct core *core, uint64_t number)
+{
+	struct submit_key *next = map_remove(&core->keys_of, number);
+	uint64_t count = 0;
+
+	map_remove(&core->begun, number);
+	while (next) {
+		struct submit_key *key = next;
+		struct row *row = outbox_row(core->outbox, TABLE_submit_key);
+
+		next = key->next;
+		row->deleted = true;
+		row->submit_key.principal = (int64_t)number_get(key->id);
+		row->submit_key.submit_key = arena_copy(&core->outbox->arena, slice_make(key->id + 8, 16));
+		name_map_remove(&core->keys, slice_make(key->id, sizeof(key->id)));
+		mem_free(key);
+		count++;
+	}
+	return count;
+}
+
+/* Which serial numbers its jobs have: they follow each other, but for those that came later. */
+static void ranges_take(struct pruning *pruning, const struct row_run *run, const struct row *parts, size_t count)
+{
+	uint64_t next = (uint64_t)run->first, jobs = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct row_spec *part = &parts[i].spec;
+		struct serials *last = pruning->range_count ? &pruning->ranges[pruning->range_count - 1] : NULL;
+
+		if (part->part > 0 && part->first != 0)
+			next = (uint64_t)part->first;
+		jobs += (uint64_t)part->count;
+		if (last && last->end == next) {
+			last->end += (uint64_t)part->count;
+		} else if (part->count > 0) {
+			GROW(pruning->ranges, pruning->range_count, pruning->range_cap);
+			pruning->ranges[pruning->range_count++] = (struct serials){ next, next + (uint64_t)part->count };
+		}
+		next += (uint64_t)part->count;
+	}
+	pruning->parts = count;
+	pruning->part_cost = count ? (uint32_t)(1 + jobs / count / PART_ROWS) : 0;
+}
+
+static void run_row_delete(struct core *core, uint64_t number)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_run);
+
+	row->deleted = true;
+	row->run.run = (int64_t)number;
+}
+
+static void logs_row_put(struct core *core, const struct row_run *run)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_run);
+
+	row->run = *run;
+	row->run.logs_gone_ms = core->now.wall_ms > run->ended_ms ? core->now.wall_ms : run->ended_ms;
+	outbox_own(core->outbox, row);
+}
+
+/* Costs, where they aren't counted by row: its own, one of `pruning`, one of `pruned`. */
+static void room_take(uint64_t *room, uint64_t rows)
+{
+	*room -= rows < *room ? rows : *room;
+}
+
+static void run_prune(struct core *core, const struct row_run *run, const struct row *parts, size_t count, bool logs_only,
+		      uint64_t *room)
+{
+	struct pruning *pruning = pruning_insert(core, (uint64_t)run->run);
+
+	pruning->logs_only = logs_only;
+	if (logs_only) {
+		logs_row_put(core, run);
+		pruning_put(core, pruning);
+		room_take(room, 2);
+	} else {
+		run_row_delete(core, (uint64_t)run->run);
+		room_take(room, 3 + keys_forget(core, (uint64_t)run->run));
+		pruned_add(core, (uint64_t)run->run);
+		ranges_take(pruning, run, parts, count);
+		if (*room == 0 || !pruning_has_rows(pruning))
+			pruning_put(core, pruning);
+		pruning_go_on(core, pruning, room);
+	}
+	outbox_changed(core->outbox, CHANGED_RUN, (uint64_t)run->run, 0);
+}
+
+void prune_step(struct core *core, const struct core_input *input)
+{
+	const struct input_prune *prune = &input->prune;
+	uint64_t room = LIMIT_PRUNE_ROWS;
+	size_t parts;
+
+	for (size_t i = 0; i < prune->gone_count; i++) {
+		struct pruning *pruning = pruning_find(core, prune->gone[i]);
+
+		if (pruning)
+			pruning->logs_gone = true;
+	}
+	for (size_t i = core->pruning_count; i > 0; i--) {
+		struct pruning *pruning = &core->pruning[i - 1];
+
+		pruning_go_on(core, pruning, &room);
+		if (pruning->logs_gone && !pruning_has_rows(pruning))
+			pruning_end(core, pruning);
+	}
+	for (size_t i = 0; i < prune->row_count; i += 1 + parts) {
+		const struct row_run *run = &prune->rows[i].run;
+
+		CHECK(prune->rows[i].table == TABLE_run);
+		for (parts = 0; i + 1 + parts < prune->row_count && prune->rows[i + 1 + parts].table == TABLE_spec; parts++)
+			;
+		if (room > 0 && core->pruning_count < LIMIT_PRUNE_RUNS && view_prunable(core, run, &prune->rule) == PRUNE_GOES)
+			run_prune(core, run, &prune->rows[i + 1], parts, prune->rule.logs_only, &room);
+	}
+	if (prune->turns_until > prune->turns_from)
+		delete_range(core, TABLE_event, prune->turns_until < core->turn ? prune->turns_until : core->turn)->event.turn =
+			(int64_t)prune->turns_from;
+}
+
+void pruned_flush(struct core *core)
+{
+	for (size_t i = 0; core->pruned_due && i < core->pruned_count; i++) {
+		struct pruned *range = &core->pruned[i];
+		struct row *row;
+
+		if (!range->row_due)
+			continue;
+		range->row_due = false;
+		row = outbox_row(core->outbox, TABLE_pruned);
+		row->pruned = (struct row_pruned){
+			.first = (int64_t)range->first, .last = (int64_t)range->last, .wall_ms = range->wall_ms };
+	}
+	core->pruned_due = false;
+}
+
+/* ---- for people and the master ---- */
+
+bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms)
+{
+	const struct pruned *range = pruned_find(core, run);
+
+	if (range && ret_wall_ms)
+		*ret_wall_ms = range->wall_ms;
+	return range != NULL;
+}
+
+uint64_t view_ended_runs(const struct core *core)
+{
+	return core->next_run - 1 - core->live_runs - core->pruned_total;
+}
+
+uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_rows)
+{
+	size_t at = pruning_place(core, run + 1);
+
+	if (at == core->pruning_count)
+		return 0;
+	*ret_rows = pruning_has_rows(&core->pruning[at]);
+	return core->pruning[at].run;
+}
+
+/* ---- checks ---- */
+
+void prune_check(const struct core *core)
+{
+	uint64_t total = 0, number;
+	size_t cursor = 0, keys = 0;
+	struct slice name;
+	void *value;
+
+	for (size_t i = 0; i < core->pruned_count; i++) {
+		const struct pruned *range = &core->pruned[i];
+
+		CHECK(range->first >= 1 && range->first <= range->last && range->last < core->next_run && !range->row_due);
+		CHECK(i == 0 || core->pruned[i - 1].last < range->first);
+		total += range->last - range->first + 1;
+	}
+	CHECK(total == core->pruned_total);
+	for (size_t i = 0; i < core->pruning_count; i++) {
+		const struct pruning *pruning = &core->pruning[i];
+
+		CHECK(i == 0 || core->pruning[i - 1].run < pruning->run);
+		CHECK(!pruned_find(core, pruning->run) == pruning->logs_only);
+		CHECK(!run_find(core, pruning->run) && (!pruning->logs_only || !pruning_has_rows(pruning)));
+	}
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		CHECK(!core->runs.at[i].run || !pruned_find(core, core->runs.at[i].number));
+	while (name_map_next(&core->keys, &cursor, &name, &value)) {
+		const struct submit_key *key = value;
+
+		CHECK(!pruned_find(core, key->run));
+		keys++;
+	}
+	cursor = 0;
+	while (map_next(&core->keys_of, &cursor, &number, &value))
+		for (const struct submit_key *key = value; key; key = key->next, keys--)
+			CHECK(key->run == number);
+	CHECK(keys == 0);
+}
+
+static void mix(uint64_t *hash, uint64_t value)
+{
+	*hash = hash_u64(*hash ^ value) + 0x9e3779b97f4a7c15;
+}
+
+uint64_t prune_hash(const struct core *core)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < core->pruned_count; i++) {
+		mix(&hash, core->pruned[i].first);
+		mix(&hash, core->pruned[i].last);
+		mix(&hash, (uint64_t)core->pruned[i].wall_ms);
+	}
+	for (size_t i = 0; i < core->pruning_count; i++) {
+		const struct pruning *pruning = &core->pruning[i];
+
+		mix(&hash, pruning->run << 1 | pruning->logs_only);
+		mix(&hash, pruning->parts << 32 | pruning->part_cost);
+		for (size_t at = pruning->range_at; at < pruning->range_count; at++) {
+			mix(&hash, pruning->ranges[at].first);
+			mix(&hash, pruning->ranges[at].end);
+		}
+	}
+	return hash;
+}
+
+void prune_free(struct core *core)
+{
+	for (size_t i = 0; i < core->pruning_count; i++)
+		mem_free(core->pruning[i].ranges);
+	mem_free(core->pruning);
+	mem_free(core->pruned);
+	map_free(&core->keys_of);
+}

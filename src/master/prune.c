@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is pruned, and how fast. Sweeps, of people or of the standing rules, go through the ended runs from the oldest
+ * on, one after the other; the core removes what may go, a bounded number of rows in a turn, and the next such turn
+ * isn't begun before the last one is durable and as much time again has passed. The logs of a run go when its end is
+ * durable. What the rows say is left is taken up again at a start.
+ */
+#include "master/internal.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "master/dispatch.h"
+#include "master/logs.h"
+
+#define PAGE_RUNS   64                   /* read at once, with their parts */
+#define PAGE_DRY    LIMIT_QUERY_ROWS_MAX
+#define PAUSE_LEAST_NS (5 * NS_PER_MS)
+#define PAUSE_MOST_NS  (250 * NS_PER_MS)
+#define FIRST_SWEEP_S  1.0
+#define SWEEPS_MAX  16
+#define SHOWN       5
+
+struct sweep {
+	uint64_t conn;                   /* of who asked; 0: the standing rules */
+	struct msg_prune rule;
+	int64_t before_ms, history_before_ms;
+	bool begun, measured, history_done, scanned;
+	struct log_size *sizes;          /* by run */
+	size_t size_count;
+	uint64_t log_bytes;              /* of all of them */
+	uint64_t cursor;                 /* the next run to be read */
+	uint64_t seen, excess;           /* ended runs so far; those beyond what is kept */
+	struct rec_prune_sum sum;
+	struct rec_run_row shown[SHOWN];
+	size_t shown_count;
+	struct arena arena;
+	struct sweep *next;
+};
+
+struct pruner {
+	struct sweep *first, **end;
+	size_t count;
+	struct ev_timer pause, every;
+	struct store_query *runs, *parts, *turns;        /* answers */
+	uint64_t *candidates;            /* places in runs of those that go */
+	size_t candidate_count, candidate_at;
+	uint64_t as_of;                  /* of runs */
+	struct store_query *question;    /* that the store has */
+	bool measuring;                  /* the logs' thread is at it */
+	bool stepping;                   /* a step waits to be durable; its turn, when it was decided */
+	uint64_t step_turn;
+	int64_t step_ns;
+	struct row *step_rows;
+	uint64_t *gone;                  /* runs whose logs are no more, to be told */
+	size_t gone_count, gone_cap, gone_told;
+	struct map asked;                /* runs whose logs are being removed */
+	struct map failed;               /* or couldn't be */
+};
+
+static void prune_go(struct master *master);
+
+static void answer_drop(struct store_query **answer)
+{
+	history_free_answer(*answer);
+	*answer = NULL;
+}
+
+static void page_drop(struct pruner *pruner)
+{
+	answer_drop(&pruner->runs);
+	answer_drop(&pruner->parts);
+	mem_free(pruner->candidates);
+	pruner->candidates = NULL;
+	pruner->candidate_count = pruner->candidate_at = 0;
+}
+
+static void ask(struct master *master, enum store_what what, uint64_t from, uint64_t to, uint64_t limit)
+{
+	struct store_query *question = mem_zalloc(sizeof(*question));
+
+	question->what = what;
+	question->from = from;
+	question->run = to;
+	question->limit = limit;
+	question->owner = master->pruner;
+	master->pruner->question = question;
+	store_ask(master->store, question);
+}
+
+/* ---- which ---- */
+
+static int compare_sizes_cb(const void *a, const void *b)
+{
+	const struct log_size *left = a, *right = b;
+
+	return (left->run > right->run) - (left->run < right->run);
+}
+
+static uint64_t size_of(const struct sweep *sweep, uint64_t run)
+{
+	const struct log_size key = { .run = run };
+	const struct log_size *found = NULL;
+
+	if (sweep->size_count > 0)
+		found = bsearch(&key, sweep->sizes, sweep->size_count, sizeof(key), compare_sizes_cb);
+	return found ? found->bytes : 0;
+}
+
+static bool too_old(const struct sweep *sweep, int64_t wall_ms)
+{
+	return sweep->rule.older_ms > 0 && wall_ms < sweep->before_ms;
+}
+
+static bool too_large(const struct sweep *sweep)
+{
+	return sweep->rule.log_bytes > 0 && sweep->log_bytes > sweep->rule.log_bytes - 1;
+}
+
+/* Does a rule say of the run with this row, the next one, that it goes? */
+static bool wanted(const struct sweep *sweep, const struct row_run *row)
+{
+	return too_old(sweep, row->ended_ms) || sweep->seen < sweep->excess ||
+	       (too_large(sweep) && size_of(sweep, (uint64_t)row->run) > 0);
+}
+
+/* Numbers rise with time: what comes behind this one was submitted later, and ended later than that. */
+static bool nothing_follows(const struct sweep *sweep, const struct row_run *row)
+{
+	return !too_old(sweep, row->submitted_ms) && sweep->seen >= sweep->excess && !too_large(sweep);
+}
+
+static void sum_add(struct sweep *sweep, const struct row_run *row)
+{
+	sweep->sum.runs++;
+	sweep->sum.jobs += (uint64_t)row->jobs;
+	if (sweep->shown_count < SHOWN)
+		history_run_row(row, &sweep->arena, &sweep->shown[sweep->shown_count++]);
+}
+
+/* The candidates of the page that was read; false: it has to be read again. */
+static bool page_look(struct master *master, struct sweep *sweep)
+{
+	struct pruner *pruner = master->pruner;
+	const struct store_query *runs = pruner->runs;
+	struct prune_rule rule = { .as_of = pruner->as_of, .dead = sweep->rule.dead, .logs_only = sweep->rule.logs_only };
+
+	pruner->candidates = mem_array(runs->row_count + 1, sizeof(*pruner->candidates));
+	for (size_t i = 0; i < runs->row_count; i++) {
+		const struct row_run *row = &runs->rows[i].run;
+		enum prune_word word;
+		uint64_t bytes;
+
+		if (nothing_follows(sweep, row)) {
+			sweep->scanned = true;
+			break;
+		}
+		word = wanted(sweep, row) ? view_prunable(master->core, row, &rule) : PRUNE_GONE;
+		if (word == PRUNE_OLD_NEWS)
+			return false;
+		sweep->cursor = (uint64_t)row->run + 1;
+		sweep->seen++;
+		sweep->sum.letters += word == PRUNE_LETTERS;
+		sweep->sum.others += word == PRUNE_SCHEDULE;
+		if (word != PRUNE_GOES)
+			continue;
+		bytes = size_of(sweep, (uint64_t)row->run);
+		sweep->log_bytes -= bytes < sweep->log_bytes ? bytes : sweep->log_bytes;
+		if (!sweep->rule.dry) {
+			pruner->candidates[pruner->candidate_count++] = i;
+			continue;
+		}
+		sum_add(sweep, row);
+		sweep->sum.bytes += bytes;
+	}
+	return true;
+}
+
+/* ---- steps ---- */
+
+/* What the core has begun isn't offered again, nor what it won't begin. */
+static void candidates_pass(struct master *master, struct sweep *sweep)
+{
+	struct pruner *pruner = master->pruner;
+	struct prune_rule rule = { .as_of = pruner->as_of, .dead = sweep->rule.dead, .logs_only = sweep->rule.logs_only };
+
+	for (; pruner->candidate_at < pruner->candidate_count; pruner->candidate_at++) {
+		const struct row_run *row = &pruner->runs->rows[pruner->candidates[pruner->candidate_at]].run;
+		enum prune_word word = view_prunable(master->core, row, &rule);
+
+		if (word == PRUNE_GOES)
+			return;
+		if (word == PRUNE_GONE)
+			sum_add(sweep, row);
+	}
+}
+
+/* The candidates that are left, each with its parts behind it; both lists rise. */
+static size_t step_rows(struct pruner *pruner)
+{
+	const struct store_query *parts = pruner->parts;
+	size_t count = 0, part = 0;
+
+	if (pruner->candidate_at == pruner->candidate_count)
+		return 0;
+	pruner->step_rows = mem_array(pruner->candidate_count + parts->row_count, sizeof(*pruner->step_rows));
+	for (size_t i = pruner->candidate_at; i < pruner->candidate_count; i++) {
+		const struct row *run = &pruner->runs->rows[pruner->candidates[i]];
+
+		pruner->step_rows[count++] = *run;
+		while (part < parts->row_count && parts->rows[part].spec.run < run->run.run)
+			part++;
+		while (part < parts->row_count && parts->rows[part].spec.run == run->run.run)
+			pruner->step_rows[count++] = parts->rows[part++];
+	}
+	return count;
+}
+
+/* The turns that are old enough, from the first of what was read. */
+static void step_history(const struct pruner *pruner, const struct sweep *sweep, struct input_prune *prune)
+{
+	const struct store_query *turns = pruner->turns;
+	size_t count = 0;
+
+	while (turns && count < turns->row_count && turns->rows[count].event.wall_ms < sweep->history_before_ms)
+		count++;
+	if (count == 0)
+		return;
+	prune->turns_from = (uint64_t)turns->rows[0].event.turn;
+	prune->turns_until = (uint64_t)turns->rows[count - 1].event.turn + 1;
+}
+
+static void step(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	struct sweep *sweep = pruner->first;
+	struct core_input *input = inbox_add(master, INPUT_PRUNE, NULL, 0, 0);
+	size_t count = step_rows(pruner);
+
+	input->prune = (struct input_prune){
+		.rows = pruner->step_rows, .row_count = count, .gone = pruner->gone, .gone_count = pruner->gone_count,
+	};
+	if (count > 0)
+		input->prune.rule = (struct prune_rule){
+			.as_of = pruner->as_of, .dead = sweep->rule.dead, .logs_only = sweep->rule.logs_only,
+		};
+	if (pruner->turns)
+		step_history(pruner, sweep, &input->prune);
+	pruner->gone_told = pruner->gone_count;
+	pruner->stepping = true;
+	pruner->step_turn = 0;
+	pruner->step_ns = clock_mono_ns();
+	master_stay_awake(master);
+}
+
+void prune_stepped(struct master *master, const struct input_prune *prune)
+{
+	struct pruner *pruner = master->pruner;
+	struct core_totals totals;
+
+	view_totals(master->core, &totals);
+	pruner->step_turn = totals.turn;
+	mem_free(pruner->step_rows);
+	pruner->step_rows = NULL;
+	for (size_t i = 0; i < pruner->gone_told; i++)
+		map_remove(&pruner->asked, pruner->gone[i]);
+	memmove(pruner->gone, pruner->gone + pruner->gone_told, (pruner->gone_count - pruner->gone_told) * sizeof(*pruner->gone));
+	pruner->gone_count -= pruner->gone_told;
+	pruner->gone_told = 0;
+	if (prune->turns_until > prune->turns_from) {
+		for (size_t i = 0; i < pruner->turns->row_count; i++)
+			pruner->first->sum.turns += (uint64_t)pruner->turns->rows[i].event.turn < prune->turns_until;
+		answer_drop(&pruner->turns);
+	}
+}
+
+/* The logs of what is durably on its way out. */
+static void logs_follow(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	uint64_t run = 0;
+	bool rows;
+
+	while ((run = view_pruning_after(master->core, run, &rows))) {
+		if (map_get(&pruner->asked, run) || map_get(&pruner->failed, run))
+			continue;
+		map_put(&pruner->asked, run, pruner);
+		logs_remove(master->logs, run);
+	}
+}
+
+static void pause_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	(void)loop;
+	(void)events;
+	prune_go(timer->data);
+}
+
+void prune_revealed(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	int64_t took_ns;
+
+	if (!pruner->stepping || pruner->step_turn == 0 ||
+	    (master->pipeline.first && master->pipeline.first->turn <= pruner->step_turn))
+		return;
+	pruner->stepping = false;
+	logs_follow(master);
+	took_ns = clock_mono_ns() - pruner->step_ns;
+	took_ns = took_ns < PAUSE_LEAST_NS ? PAUSE_LEAST_NS : took_ns > PAUSE_MOST_NS ? PAUSE_MOST_NS : took_ns;
+	ev_timer_set(&pruner->pause, (double)took_ns / 1e9, 0.);
+	ev_timer_start(master->loop, &pruner->pause);
+}
+
+/* ---- sweeps ---- */
+
+static void sweep_free(struct sweep *sweep)
+{
+	mem_free(sweep->sizes);
+	arena_free(&sweep->arena);
+	mem_free(sweep);
+}
+
+static void sweep_drop(struct pruner *pruner)
+{
+	struct sweep *sweep = pruner->first;
+
+	page_drop(pruner);
+	answer_drop(&pruner->turns);
+	pruner->first = sweep->next;
+	if (!pruner->first)
+		pruner->end = &pruner->first;
+	pruner->count--;
+	sweep_free(sweep);
+}
+
+static void sweep_end(struct master *master)
+{
+	struct sweep *sweep = master->pruner->first;
+	struct session *session = sweep->conn ? session_find(master, sweep->conn) : NULL;
+	struct msg_snapshot snapshot = { .id = sweep->rule.id, .turn = master->pipeline.durable };
+
+	snapshot.pruned.at = &sweep->sum;
+	snapshot.pruned.n = 1;
+	snapshot.runs.at = sweep->shown;
+	snapshot.runs.n = sweep->shown_count;
+	if (session)
+		session_send(session, OP_SNAPSHOT, &snapshot);
+	if (!sweep->rule.dry && sweep->sum.runs + sweep->sum.turns > 0)
+		log_info("pruned %s%llu runs, %llu jobs, %llu bytes of logs, %llu turns of history",
+			 sweep->rule.logs_only ? "the logs of " : "", (unsigned long long)sweep->sum.runs,
+			 (unsigned long long)sweep->sum.jobs, (unsigned long long)sweep->sum.bytes,
+			 (unsigned long long)sweep->sum.turns);
+	sweep_drop(master->pruner);
+}
+
+static void sweep_begin(struct master *master, struct sweep *sweep)
+{
+	int64_t now_ms = clock_wall_ms();
+	uint64_t ended = view_ended_runs(master->core);
+
+	sweep->begun = true;
+	sweep->cursor = 1;
+	sweep->before_ms = now_ms - (int64_t)(sweep->rule.older_ms - 1);
+	sweep->history_before_ms = now_ms - (int64_t)(sweep->rule.history_ms - 1);
+	sweep->history_done = sweep->rule.history_ms == 0 || sweep->rule.dry;
+	sweep->excess = sweep->rule.keep > 0 && ended > sweep->rule.keep - 1 ? ended - (sweep->rule.keep - 1) : 0;
+	sweep->scanned = sweep->rule.older_ms == 0 && sweep->rule.log_bytes == 0 && sweep->excess == 0;
+	/* A dry one says how many bytes there are. */
+	sweep->measured = sweep->scanned || (sweep->rule.log_bytes == 0 && !sweep->rule.dry);
+}
+
+/* What it needs next; false: nothing, it is over. */
+static bool sweep_on(struct master *master, struct sweep *sweep)
+{
+	struct pruner *pruner = master->pruner;
+
+	if (!sweep->begun)
+		sweep_begin(master, sweep);
+	if (!sweep->measured) {
+		pruner->measuring = true;
+		logs_measure(master->logs);
+	} else if (!sweep->scanned) {
+		page_drop(pruner);
+		pruner->as_of = master->pipeline.durable;
+		ask(master, READ_ENDED, sweep->cursor, INT64_MAX, sweep->rule.dry ? PAGE_DRY : PAGE_RUNS);
+	} else if (!sweep->history_done) {
+		ask(master, READ_TURNS, 0, 0, LIMIT_PRUNE_ROWS);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Does the core have rows to remove, or room for more runs? */
+static bool step_wanted(const struct master *master, bool *ret_any)
+{
+	const struct pruner *pruner = master->pruner;
+	uint64_t run = 0;
+	size_t count = 0, failed = 0;
+	bool rows, any_rows = false;
+
+	while ((run = view_pruning_after(master->core, run, &rows))) {
+		any_rows = any_rows || rows;
+		count++;
+		failed += map_get(&pruner->failed, run) != NULL;
+	}
+	*ret_any = count > failed;
+	return any_rows || pruner->gone_count > 0 || pruner->turns ||
+	       (pruner->candidate_at < pruner->candidate_count && count < LIMIT_PRUNE_RUNS);
+}
+
+static void prune_go(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	bool any;
+
+	if (!master->serving || master->ending || pruner->stepping || pruner->question || pruner->measuring ||
+	    ev_is_active(&pruner->pause))
+		return;
+	/* Who asked and is gone doesn't want it any more; what has begun is ended. */
+	if (pruner->first && pruner->first->conn && !session_find(master, pruner->first->conn))
+		sweep_drop(pruner);
+	if (pruner->first)
+		candidates_pass(master, pruner->first);
+	if (step_wanted(master, &any)) {
+		step(master);
+		return;
+	}
+	if (!pruner->first || pruner->candidate_at < pruner->candidate_count || sweep_on(master, pruner->first) || any)
+		return;
+	sweep_end(master);
+	if (pruner->first)
+		master_stay_awake(master);
+}
+
+/* ---- what others answer ---- */
+
+void prune_answer(struct master *master, struct store_query *answer)
+{
+	struct pruner *pruner = master->pruner;
+	struct sweep *sweep = pruner->first;
+
+	pruner->question = NULL;
+	if (!sweep) {
+		history_free_answer(answer);
+		return;
+	}
+	if (answer->what == READ_ENDED) {
+		pruner->runs = answer;
+		sweep->scanned = answer->row_count < answer->limit;
+		if (!page_look(master, sweep)) {
+			sweep->scanned = false;
+			page_drop(pruner);
+		} else if (pruner->candidate_count > 0) {
+			uint64_t last = pruner->candidates[pruner->candidate_count - 1];
+
+			ask(master, READ_PARTS, (uint64_t)answer->rows[pruner->candidates[0]].run.run,
+			    (uint64_t)answer->rows[last].run.run, 0);
+		}
+	} else if (answer->what == READ_PARTS) {
+		pruner->parts = answer;
+	} else {
+		sweep->history_done = answer->row_count == 0 || answer->rows[0].event.wall_ms >= sweep->history_before_ms;
+		if (sweep->history_done)
+			history_free_answer(answer);
+		else
+			pruner->turns = answer;
+	}
+	prune_go(master);
+}
+
+static void on_removed(struct master *master, const struct log_answer *answer)
+{
+	struct pruner *pruner = master->pruner;
+
+	for (size_t i = 0; i < answer->size_count; i++) {
+		const struct log_size *size = &answer->sizes[i];
+
+		if (pruner->first && !pruner->first->rule.dry)
+			pruner->first->sum.bytes += size->bytes;
+		if (size->failed) {
+			map_put(&pruner->failed, size->run, pruner);
+			continue;
+		}
+		if (pruner->gone_count == pruner->gone_cap) {
+			pruner->gone_cap = pruner->gone_cap ? pruner->gone_cap * 2 : 64;
+			pruner->gone = mem_resize(pruner->gone, pruner->gone_cap, sizeof(*pruner->gone));
+		}
+		pruner->gone[pruner->gone_count++] = size->run;
+	}
+}
+
+void prune_logs(struct master *master, struct log_answer *answer)
+{
+	struct pruner *pruner = master->pruner;
+	struct sweep *sweep = pruner->first;
+
+	if (answer->kind == LOG_REMOVED) {
+		on_removed(master, answer);
+	} else {
+		pruner->measuring = false;
+		if (sweep && sweep->begun && !sweep->measured) {
+			sweep->sizes = answer->sizes;
+			sweep->size_count = answer->size_count;
+			answer->sizes = NULL;
+			sweep->measured = true;
+			if (sweep->size_count > 0)
+				qsort(sweep->sizes, sweep->size_count, sizeof(*sweep->sizes), compare_sizes_cb);
+			for (size_t i = 0; i < sweep->size_count; i++)
+				sweep->log_bytes += sweep->sizes[i].bytes;
+		}
+	}
+	prune_go(master);
+}
+
+/* ---- who asks ---- */
+
+static void sweep_add(struct master *master, uint64_t conn, const struct msg_prune *rule)
+{
+	struct pruner *pruner = master->pruner;
+	struct sweep *sweep = mem_zalloc(sizeof(*sweep));
+
+	sweep->conn = conn;
+	sweep->rule = *rule;
+	*pruner->end = sweep;
+	pruner->end = &sweep->next;
+	pruner->count++;
+}
+
+enum err on_prune(struct incoming_frame *in)
+{
+	struct msg_prune msg;
+	struct error error = { .code = ERR_NONE };
+	enum err err = decode(in, OP_PRUNE, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	if (msg.older_ms + msg.keep + msg.log_bytes + msg.history_ms == 0)
+		error_set(&error, ERR_INVALID, "what is to be pruned? by age, number or size");
+	else if (msg.older_ms > INT64_MAX / 2 || msg.history_ms > INT64_MAX / 2 || msg.keep > INT64_MAX || msg.log_bytes > INT64_MAX)
+		error_set(&error, ERR_INVALID, "a rule of what is to be pruned is over every bound");
+	else if (in->master->pruner->count >= SWEEPS_MAX)
+		error_set(&error, ERR_BUSY, "%d others are pruning: try again", SWEEPS_MAX);
+	if (error.code != ERR_NONE) {
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	sweep_add(in->master, in->session->id, &msg);
+	prune_go(in->master);
+	return ERR_NONE;
+}
+
+/* The rules that hold by themselves. Those of before may not be through yet. */
+static void every_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct master *master = timer->data;
+	const struct prune_rules *rules = &master->options.prune;
+	const struct msg_prune runs = { .older_ms = rules->older_ms, .keep = rules->keep, .history_ms = rules->history_ms };
+	const struct msg_prune logs = { .log_bytes = rules->log_bytes, .logs_only = true };
+
+	(void)loop;
+	(void)events;
+	if (master->pruner->first)
+		return;
+	if (runs.older_ms || runs.keep || runs.history_ms)
+		sweep_add(master, 0, &runs);
+	if (logs.log_bytes)
+		sweep_add(master, 0, &logs);
+	prune_go(master);
+}
+
+void prune_start(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	const struct prune_rules *rules = &master->options.prune;
+
+	logs_follow(master);
+	if (rules->older_ms || rules->keep || rules->log_bytes || rules->history_ms) {
+		ev_timer_set(&pruner->every, FIRST_SWEEP_S, (double)rules->every_ms / 1e3);
+		ev_timer_start(master->loop, &pruner->every);
+	}
+	prune_go(master);
+}
+
+/* ---- beginning and end ---- */
+
+struct pruner *pruner_new(struct master *master)
+{
+	struct pruner *pruner = mem_zalloc(sizeof(*pruner));
+
+	pruner->end = &pruner->first;
+	ev_init(&pruner->pause, pause_cb);
+	ev_init(&pruner->every, every_cb);
+	pruner->pause.data = master;
+	pruner->every.data = master;
+	return pruner;
+}
+
+/* The store is closed: what it had is ours again. */
+void pruner_free(struct pruner *pruner)
+{
+	history_free_answer(pruner->question);
+	while (pruner->first)
+		sweep_drop(pruner);
+	mem_free(pruner->step_rows);
+	mem_free(pruner->gone);
+	map_free(&pruner->asked);
+	map_free(&pruner->failed);
+	mem_free(pruner);
+}
