@@ -85,13 +85,13 @@ static void pruned_add(struct core *core, uint64_t number)
 
 enum err load_pruned(struct core *core, const struct row_pruned *row, struct error *error)
 {
-	const struct pruned *last = core->pruned_count ? &core->pruned[core->pruned_count - 1] : NULL;
+	size_t at = pruned_place(core, (uint64_t)row->first);
 
 	if (row->first < 1 || row->last < row->first || (uint64_t)row->last >= core->next_run ||
-	    (last && (uint64_t)row->first <= last->last))
-		return error_set(error, ERR_STORE_TRUST, "pruned runs %lld to %lld: out of order, or over next_run",
+	    (at < core->pruned_count && core->pruned[at].first <= (uint64_t)row->last))
+		return error_set(error, ERR_STORE_TRUST, "pruned runs %lld to %lld: there twice, or over next_run",
 				 (long long)row->first, (long long)row->last);
-	pruned_insert(core, core->pruned_count, (struct pruned){
+	pruned_insert(core, at, (struct pruned){
 		.first = (uint64_t)row->first, .last = (uint64_t)row->last, .wall_ms = row->wall_ms });
 	core->pruned_total += (uint64_t)(row->last - row->first) + 1;
 	return ERR_NONE;

@@ -32,6 +32,7 @@ static const struct {
 	{ OP_LOG_DATA, false, false, ROLE_NOBODY },
 	{ OP_SHUTDOWN, true, false, ROLE_ADMIN },
 	{ OP_BACKUP, true, false, ROLE_ADMIN },
+	{ OP_PRUNE, true, false, ROLE_ADMIN },
 	{ OP_HEARTBEAT, false, true, ROLE_WORKER },
 	{ OP_ASSIGN, false, false, ROLE_NOBODY },
 	{ OP_RECALL, false, false, ROLE_NOBODY },

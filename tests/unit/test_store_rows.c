@@ -137,6 +137,74 @@ TEST dead_letters_by_page(void)
 	PASS();
 }
 
+static struct row *range_of(struct outbox *turn, enum row_table table, int64_t until)
+{
+	struct row *row = outbox_row(turn, table);
+
+	row->deleted = true;
+	row->until = until;
+	return row;
+}
+
+static void put_job(struct outbox *turn, int64_t job)
+{
+	struct row *row = outbox_row(turn, TABLE_job);
+
+	row->job.job = job;
+	row->job.run = 7;
+}
+
+static size_t count_of(struct store *store, enum store_what what, uint64_t run, uint64_t from)
+{
+	struct store_query query = { .what = what, .run = run, .from = from };
+	size_t count;
+
+	box_ask(store, &query);
+	count = query.row_count;
+	arena_free(&query.arena);
+	return count;
+}
+
+/* From the row's own number up to the other, in its place among puts of the same batch. */
+TEST ranges_are_deleted(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1), *later = box_turn(2);
+	struct row *row;
+
+	for (int64_t run = 7; run <= 8; run++) {
+		row = outbox_row(turn, TABLE_run);
+		row->run = (struct row_run){ .run = run, .first = run == 7 ? 1 : 100, .jobs = 20, .submitted_ms = 1, .ended_ms = run == 7 };
+		for (int64_t part = 0; part < 4; part++) {
+			row = outbox_row(turn, TABLE_spec);
+			row->spec = (struct row_spec){ .run = run, .part = part, .count = 5, .jobs = part == 0 ? 20 : 0,
+						       .body = slice_str("body") };
+		}
+		outbox_row(turn, TABLE_event)->event.turn = run;
+	}
+	for (int64_t job = 1; job <= 20; job++)
+		put_job(turn, job);
+	range_of(later, TABLE_job, 11)->job.job = 4;
+	put_job(later, 6);
+	row = range_of(later, TABLE_spec, 4);
+	row->spec.run = 7;
+	row->spec.part = 2;
+	range_of(later, TABLE_event, 8)->event.turn = 1;
+	store_commit(store, turn);
+	store_commit(store, later);
+	ASSERT(box_take(store) == turn);
+	ASSERT(box_take(store) == later);
+	ASSERT_EQ_FMT((size_t)14, count_of(store, READ_JOBS, 7, 1), "%zu");
+	ASSERT_EQ_FMT((size_t)2, count_of(store, READ_SPECS, 7, 0), "%zu");
+	ASSERT_EQ_FMT((size_t)4, count_of(store, READ_SPECS, 8, 0), "%zu");
+	ASSERT_EQ_FMT((size_t)6, count_of(store, READ_PARTS, 8, 7), "%zu");
+	ASSERT_EQ_FMT((size_t)1, count_of(store, READ_TURNS, 0, 0), "%zu");
+	ASSERT_EQ_FMT((size_t)1, count_of(store, READ_ENDED, 100, 1), "%zu");
+	ASSERT_EQ_FMT((size_t)0, count_of(store, READ_ENDED, 100, 8), "%zu");
+	store_close(store);
+	PASS();
+}
+
 /* Two rows of every table, under live run 7, come back as they were; event and dead aren't loaded but asked for. */
 TEST every_table_comes_back(void)
 {
@@ -161,6 +229,8 @@ TEST every_table_comes_back(void)
 			}
 			if (table == TABLE_spec)
 				row->spec.part = salt - 1;
+			if (table == TABLE_pruning)
+				row->pruning.run = salt;
 			if (table == TABLE_spec && salt == 1)
 				row->spec.jobs = 10;
 			/* Events turns by number, not negative: that is how they are asked for. */
@@ -484,6 +554,7 @@ SUITE(store_rows)
 	SET_SETUP(box_setup_cb, NULL);
 	SET_TEARDOWN(box_teardown_cb, NULL);
 	RUN_TEST(dead_letters_by_page);
+	RUN_TEST(ranges_are_deleted);
 	RUN_TEST(every_table_comes_back);
 	RUN_TEST(a_put_replaces_and_a_delete_removes);
 	RUN_TEST(only_live_runs_are_loaded);
