@@ -468,7 +468,7 @@ void prune_check(const struct core *core)
 		const struct submit_key *key = value;
 
 		CHECK(!pruned_find(core, key->run));
-		keys++;
+		keys += key->run != 0;
 	}
 	cursor = 0;
 	while (map_next(&core->keys_of, &cursor, &number, &value))

@@ -25,8 +25,9 @@ void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], 
 	name_map_put(&core->keys, slice_make(key->id, sizeof(key->id)), key);
 	if (by_run != 0)
 		map_put(&core->begun, run, key);
-	key->next = map_get(&core->keys_of, run);
-	map_put(&core->keys_of, run, key);
+	key->next = run != 0 ? map_get(&core->keys_of, run) : NULL;
+	if (run != 0)
+		map_put(&core->keys_of, run, key);
 }
 
 void key_drop(struct core *core, const uint8_t id[24])
