@@ -78,6 +78,7 @@ unit_programs = \
 	tests/unit/test_worker_link \
 	tests/unit/test_worker_parts \
 	tests/unit/test_worker_recover \
+	tests/unit/test_worker_ship \
 	tests/unit/test_worker_spool
 
 tests_unit_test_base_buf_SOURCES = tests/unit/test_base_buf.c
@@ -308,12 +309,16 @@ tests_unit_test_worker_parts_LDADD = $(all_libs)
 tests_unit_test_worker_recover_SOURCES = tests/unit/test_worker_recover.c
 tests_unit_test_worker_recover_LDADD = $(all_libs)
 
+tests_unit_test_worker_ship_SOURCES = tests/unit/test_worker_ship.c
+tests_unit_test_worker_ship_LDADD = $(all_libs)
+
 tests_unit_test_worker_spool_SOURCES = tests/unit/test_worker_spool.c
 tests_unit_test_worker_spool_LDADD = $(all_libs)
 
 unit_other = \
 	tests/unit/core_rig.h \
 	tests/unit/keeper_rig.h \
+	tests/unit/link_rig.h \
 	tests/unit/master_box.h \
 	tests/unit/message_random.h \
 	tests/unit/store_box.h \
