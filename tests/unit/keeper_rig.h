@@ -44,6 +44,7 @@ struct rig {
 	int listen_fd, stub_fd;
 	pid_t keeper;
 	uint32_t spawn_flags;            /* of what is spawned next */
+	uint64_t log_max;                /* likewise */
 	struct ipc_end ipc;
 	struct rig_message queue[RIG_QUEUE];
 	size_t queued;
@@ -230,7 +231,8 @@ static inline void rig_stop(struct rig *rig, uint64_t job, uint64_t epoch, int64
 static inline void rig_spawn_in(struct rig *rig, uint64_t job, uint64_t epoch, const char *const *argv,
 				const char *const *env, const char *dir)
 {
-	struct ipc_spawn spawn = { .job = job, .epoch = epoch, .run = 77, .flags = rig->spawn_flags };
+	struct ipc_spawn spawn = { .job = job, .epoch = epoch, .run = 77, .flags = rig->spawn_flags,
+				   .log_max = rig->log_max };
 	struct buf strings = { 0 };
 
 	for (; argv[spawn.argc]; spawn.argc++)

@@ -338,6 +338,92 @@ TEST what_got_out_of_dying_with_its_keeper_is_killed(void)
 	PASS();
 }
 
+static void touch(const char *name)
+{
+	if (io_write_file(AT_FDCWD, below(name), "", 0, 0600) < 0)
+		abort();
+}
+
+/* It writes while no keeper lives: into a pipe that it holds itself. */
+TEST a_lossless_one_loses_nothing_with_its_keeper(void)
+{
+	char script[1024], go[2][400], done[400];
+	struct ipc_started started;
+	struct ipc_exited exited;
+
+	for (int i = 0; i < 2; i++)
+		snprintf(go[i], sizeof(go[i]), "%.380s%d", below("go"), i);
+	snprintf(done, sizeof(done), "%.380s", below("done"));
+	snprintf(script, sizeof(script),
+		 "echo one; while ! test -e %.200s; do sleep 0.01; done; echo two; echo err >&2; : >%.200s;"
+		 "while ! test -e %.200s; do sleep 0.01; done; echo three", go[0], done, go[1]);
+	rig->log_max = LOG_LOSSLESS;
+	rig_sh(rig, 1, 1, script);
+	ASSERT(rig_started(rig, 1, &started));
+	ASSERT_EQ(LOG_LOSSLESS, started.log_max);
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	touch("go0");
+	ASSERT(rig_file_appears(done));
+	ASSERT(rig_start(rig));
+	ASSERT(rig_started(rig, 1, &started));
+	ASSERT_EQ(LOG_LOSSLESS, started.log_max);
+	ASSERT(crash());
+	touch("go1");
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, exited.done.outcome);
+	ASSERT_EQ(LOG_LOSSLESS, exited.log_max);
+	ASSERT_EQ_FMT((uint64_t)14, exited.sizes[0], "%lu");
+	ASSERT_EQ_FMT((uint64_t)4, exited.sizes[1], "%lu");
+	ASSERT_STR_EQ("one\ntwo\nthree\n", rig_output(rig, exited.space, "out", &text));
+	ASSERT_STR_EQ("err\n", rig_output(rig, exited.space, "err", &text));
+	PASS();
+}
+
+static bool grows_to(const char *path, off_t size, struct stat *ret_info)
+{
+	for (int i = 0; i < RIG_WAIT_MS / 5; i++) {
+		if (stat(path, ret_info) == 0 && ret_info->st_size >= size)
+			return true;
+		usleep(5000);
+	}
+	return false;
+}
+
+/* Nothing goes on until the master has what there is; then that is given back. */
+TEST a_lossless_one_waits_for_room(void)
+{
+	const off_t spool = LIMIT_LOG_SPOOL, all = 3 * spool;
+	struct ipc_room room = { .job = 1, .epoch = 1 };
+	struct ipc_started started;
+	struct ipc_exited exited;
+	char path[512], script[64];
+	struct stat info;
+
+	rig->log_max = LOG_LOSSLESS;
+	snprintf(script, sizeof(script), "head -c %ld /dev/urandom", (long)all);
+	rig_sh(rig, 1, 1, script);
+	ASSERT(rig_started(rig, 1, &started));
+	snprintf(path, sizeof(path), "%.400s/worker/w1/attempts/%lu.out", rig->options.place.dir, started.space);
+	ASSERT(grows_to(path, spool, &info));
+	usleep(100000);
+	ASSERT_EQ(0, stat(path, &info));
+	ASSERT(info.st_size <= spool + 65536);
+	ASSERT_EQ(0, kill((pid_t)started.pid, 0));
+	room.synced[0] = (uint64_t)info.st_size;
+	rig_send(rig, IPC_ROOM, &room, sizeof(room));
+	ASSERT(grows_to(path, 2 * spool, &info));
+	ASSERT(info.st_blocks * 512 <= spool + 2 * 65536);
+	/* A new keeper sees by the hole what isn't needed any more. */
+	ASSERT(crash());
+	ASSERT(rig_started(rig, 1, &started));
+	room.synced[0] = (uint64_t)all;
+	rig_send(rig, IPC_ROOM, &room, sizeof(room));
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ_FMT((uint64_t)all, exited.sizes[0], "%lu");
+	PASS();
+}
+
 TEST results_survive_until_they_are_acknowledged(void)
 {
 	struct ipc_inventory list[8];
@@ -470,6 +556,8 @@ static void run_all(void)
 		RUN_TEST(what_dies_with_its_keeper_is_not_adopted);
 		RUN_TEST(what_got_out_of_dying_with_its_keeper_is_killed);
 	}
+	RUN_TEST(a_lossless_one_loses_nothing_with_its_keeper);
+	RUN_TEST(a_lossless_one_waits_for_room);
 	RUN_TEST(results_survive_until_they_are_acknowledged);
 	RUN_TEST(another_boot_adopts_nothing);
 	if (rig_containment == CONTAIN_SUBREAPER)
