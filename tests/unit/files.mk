@@ -49,6 +49,7 @@ unit_programs = \
 	tests/unit/test_core_worker \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
+	tests/unit/test_master_logpack \
 	tests/unit/test_master_logs \
 	tests/unit/test_master_rough \
 	tests/unit/test_master_upload \
@@ -221,6 +222,9 @@ tests_unit_test_master_live_LDADD = $(all_libs)
 
 tests_unit_test_master_logfile_SOURCES = tests/unit/test_master_logfile.c
 tests_unit_test_master_logfile_LDADD = $(all_libs)
+
+tests_unit_test_master_logpack_SOURCES = tests/unit/test_master_logpack.c
+tests_unit_test_master_logpack_LDADD = $(all_libs)
 
 tests_unit_test_master_logs_SOURCES = tests/unit/test_master_logs.c
 tests_unit_test_master_logs_LDADD = $(all_libs)
