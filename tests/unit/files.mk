@@ -49,6 +49,7 @@ unit_programs = \
 	tests/unit/test_core_worker \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
+	tests/unit/test_master_logkeep \
 	tests/unit/test_master_logpack \
 	tests/unit/test_master_logs \
 	tests/unit/test_master_rough \
@@ -222,6 +223,9 @@ tests_unit_test_master_live_LDADD = $(all_libs)
 
 tests_unit_test_master_logfile_SOURCES = tests/unit/test_master_logfile.c
 tests_unit_test_master_logfile_LDADD = $(all_libs)
+
+tests_unit_test_master_logkeep_SOURCES = tests/unit/test_master_logkeep.c
+tests_unit_test_master_logkeep_LDADD = $(all_libs)
 
 tests_unit_test_master_logpack_SOURCES = tests/unit/test_master_logpack.c
 tests_unit_test_master_logpack_LDADD = $(all_libs)
