@@ -7,6 +7,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_expr \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_input \
+	tests/fuzz/fuzz_logpack \
 	tests/fuzz/fuzz_pipeline
 
 tests_fuzz_fuzz_cron_SOURCES = tests/fuzz/fuzz_cron.c $(fuzz_main)
@@ -28,6 +29,10 @@ tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_input_SOURCES = tests/fuzz/fuzz_input.c $(fuzz_main)
 tests_fuzz_fuzz_input_LDADD = $(all_libs)
 tests_fuzz_fuzz_input_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_logpack_SOURCES = tests/fuzz/fuzz_logpack.c $(fuzz_main)
+tests_fuzz_fuzz_logpack_LDADD = $(all_libs)
+tests_fuzz_fuzz_logpack_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 tests_fuzz_fuzz_pipeline_SOURCES = tests/fuzz/fuzz_pipeline.c $(fuzz_main)
 tests_fuzz_fuzz_pipeline_LDADD = $(all_libs)
