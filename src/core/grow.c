@@ -21,8 +21,9 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 	unsigned long long number = submit->into;
 	struct run *run = run_find(core, submit->into);
 
-	if (submit->name.len > 0 || submit->tenant.len > 0 || submit->max_jobs > 0 || submit->schedule.len > 0)
-		return error_set(error, ERR_INVALID, "what is added to run %llu can't have a name, a tenant, a bound or a"
+	if (submit->name.len > 0 || submit->tenant.len > 0 || submit->max_jobs > 0 || submit->schedule.len > 0 ||
+	    submit->concurrency.len > 0)
+		return error_set(error, ERR_INVALID, "what is added to run %llu can't have a name, a tenant, bounds or a"
 				 " schedule of its own: they are the run's", number);
 	if (submit->into >= core->next_run) {
 		error_set(error, ERR_NOT_FOUND, "there is no run %llu", number);
@@ -40,6 +41,14 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 	}
 	*ret_run = run;
 	return ERR_NONE;
+}
+
+/* The clock of intervals may have been wrong over a reboot. */
+static uint64_t late_ms(struct core *core, const struct run *run)
+{
+	int64_t late = due_after(core, 0) - run->steady_ms, most = (LATE_SPANS - 1) * INT64_C(1000) * LIMIT_SPAN_MAX_S;
+
+	return (uint64_t)(late < 0 ? 0 : late < most ? late : most);
 }
 
 static enum err parents_find(struct growth *growth, struct run *run)
@@ -78,6 +87,8 @@ static enum err job_move_in(struct growth *growth, uint32_t at, struct slice *by
 	if (spec.group > growth->count)
 		return error_set(growth->error, ERR_INVALID, "added job %u: group: there is no such job", at);
 	spec.group += spec.group > 0 ? growth->start : 0;
+	if (spec.deadline_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return error_set(growth->error, ERR_TOO_LARGE, "added job %u: deadline_ms: over ten years", at);
 	spec.deadline_ms += spec.deadline_ms > 0 ? growth->late_ms : 0;
 	for (size_t i = 0; i < spec.needs.n; i++) {
 		uint64_t *need = &spec.needs.at[i];
@@ -157,7 +168,7 @@ enum err run_grow(struct core *core, const struct input_submit *submit, struct r
 	if (err != ERR_NONE)
 		return err;
 	growth.start = run->job_count;
-	growth.late_ms = (uint64_t)(due_after(core, 0) - run->steady_ms);
+	growth.late_ms = late_ms(core, run);
 	part = run->part_count;
 	whose.tenant = slice_str(run->tenant->name);
 	if ((err = submit_count(core, submit, run->job_count, &growth.count, error)) == ERR_NONE &&

@@ -117,6 +117,7 @@ void job_delay(struct core *core, struct job *job, enum job_event event, const s
 	       uint64_t failures);
 
 /* spec.c */
+#define LATE_SPANS 100                   /* longest spans by which jobs may come after their run */
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error);
 /*
  * graph.c: the next extent, from the given number of run->parts; validates everything. On failure nothing of

@@ -120,7 +120,7 @@ void client_decide(struct sim_world *world, const struct sim_graph *graph, enum 
 	struct message *message = act_message(world, graph, verb, 0, &graph->jobs[index], person);
 	struct sim_act *act = &world->acts[world->act_count - 1];
 
-	act->job = oracle_serial(world, graph->run, index);
+	act->job = oracle_serial(graph, index);
 	act->person = person;
 	act_shown(world, act, old);
 	memcpy(message->digest, act->digest, sizeof(act->digest));
@@ -156,12 +156,35 @@ static void tidy_up(struct sim_world *world, const struct sim_graph *graph)
 #undef TIDY
 }
 
+#define OTHERS 32                        /* of a run that grows */
+
+/* A run that takes more, mostly, and what is known to be in it; or NULL. */
+static struct sim_graph *grows(struct sim_world *world, struct sim_graph *others[OTHERS], size_t *ret_count)
+{
+	struct sim_graph *run = world->graph_count ? world->graphs[world_rand(world, world->graph_count)] : NULL;
+
+	if (!run || !world_chance(world, 600))
+		return NULL;
+	run = run->into ? run->into : run;
+	if (!run->run || (run->was_closed && world_chance(world, 800)))
+		return NULL;
+	*ret_count = 0;
+	for (size_t i = 0; i < world->graph_count && *ret_count < OTHERS; i++)
+		if ((world->graphs[i] == run || world->graphs[i]->into == run) && world->graphs[i]->run)
+			others[(*ret_count)++] = world->graphs[i];
+	return run;
+}
+
 static void new_graph(struct sim_world *world)
 {
 	uint32_t most = world_chance(world, 50) ? 120 : 14;
+	struct sim_graph *others[OTHERS];
+	size_t other_count = 0;
+	struct sim_graph *into = grows(world, others, &other_count);
 
 	world->graphs = mem_resize(world->graphs, world->graph_count + 1, sizeof(struct sim_graph *));
-	world->graphs[world->graph_count] = graph_make(&world->rand, world->graph_count + 1, most, world->features);
+	world->graphs[world->graph_count] = graph_make(&world->rand, world->graph_count + 1, into ? 1 + most / 3 : most,
+						       world->features, into, others, other_count);
 	world->graph_count++;
 	world->graph_submitted++;
 	send_graph(world, world->graphs[world->graph_count - 1], world->graph_count - 1);
@@ -209,6 +232,17 @@ void client_step(struct sim_world *world)
 		some_act(world, world->graphs[pick]);
 }
 
+/* A run that ended or was cancelled takes nothing; nor does one whose final job has begun. */
+static bool may_be_refused(const struct sim_graph *graph)
+{
+	const struct sim_graph *run = graph->into;
+	bool refuses = run && run->was_closed;
+
+	for (uint32_t i = 0; run && i < run->count; i++)
+		refuses = refuses || run->jobs[i].final;
+	return refuses;
+}
+
 void client_receive(struct sim_world *world, const struct message *message)
 {
 	struct sim_graph *graph;
@@ -222,7 +256,7 @@ void client_receive(struct sim_world *world, const struct message *message)
 	graph->answered = true;
 	if (message->op == OP_ACCEPTED)
 		oracle_accepted(world, graph, message->run);
-	else if (!graph->invalid && message->op == OP_ERROR)
+	else if (!graph->invalid && message->op == OP_ERROR && !may_be_refused(graph))
 		world_fail(world, "a valid graph was refused");
 }
 

@@ -45,7 +45,7 @@ bool person_retry(struct sim_world *world, const struct sim_graph *graph)
 bool person_decide(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {
-		if (!oracle_job_asks(world, graph->run, i))
+		if (!oracle_job_asks(world, graph, i))
 			continue;
 		client_decide(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, i, world_chance(world, 150),
 			      NULL, 1 + world_rand(world, SIM_PEOPLE));
@@ -61,10 +61,15 @@ bool person_push_back(struct sim_world *world, const struct sim_graph *graph)
 		const struct rec_job_spec *gate = &graph->jobs[i], *target;
 		uint64_t person = 1 + world_rand(world, SIM_PEOPLE);
 
-		if (!oracle_job_asks(world, graph->run, i))
+		if (!oracle_job_asks(world, graph, i))
 			continue;
-		target = gate->needs.n && world_chance(world, 800) ? &graph->jobs[gate->needs.at[world_rand(world, gate->needs.n)]]
-								   : &graph->jobs[world_rand(world, i)];
+		target = &graph->jobs[world_rand(world, i)];
+		if (gate->needs.n && world_chance(world, 800)) {
+			uint64_t need = gate->needs.at[world_rand(world, gate->needs.n)];
+			const struct sim_parent *parent = need < graph->count ? NULL : &graph->parents[need - graph->count];
+
+			target = parent ? &parent->graph->jobs[parent->index] : &graph->jobs[need];
+		}
 		client_decide(world, graph, ACT_PUSHBACK, i, world_chance(world, 100), target, person);
 		if (world_chance(world, 200))
 			client_decide(world, graph, ACT_PUSHBACK, i, true, target, person);
@@ -76,7 +81,7 @@ bool person_push_back(struct sim_world *world, const struct sim_graph *graph)
 bool person_settle(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {
-		if (!oracle_job_unknown(world, graph->run, i))
+		if (!oracle_job_unknown(world, graph, i))
 			continue;
 		client_act(world, graph, ACT_SETTLE, world_rand(world, 3), &graph->jobs[i], 1);
 		return true;
@@ -87,14 +92,14 @@ bool person_settle(struct sim_world *world, const struct sim_graph *graph)
 void tidy_unknown(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++)
-		if (oracle_job_unknown(world, graph->run, i))
+		if (oracle_job_unknown(world, graph, i))
 			client_act(world, graph, ACT_SETTLE, world_rand(world, 2), &graph->jobs[i], 1);
 }
 
 void tidy_gates(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++)
-		for (uint64_t person = 1; oracle_job_asks(world, graph->run, i) && person <= SIM_PEOPLE; person++)
+		for (uint64_t person = 1; oracle_job_asks(world, graph, i) && person <= SIM_PEOPLE; person++)
 			client_decide(world, graph, ACT_APPROVE, i, false, NULL, person);
 }
 
@@ -103,6 +108,6 @@ void tidy_held(struct sim_world *world, const struct sim_graph *graph)
 	if (oracle_run_held(world, graph->run))
 		client_act(world, graph, ACT_RELEASE, 0, NULL, 1);
 	for (uint32_t i = 0; i < graph->count; i++)
-		if (oracle_job_held(world, graph->run, i))
+		if (oracle_job_held(world, graph, i))
 			client_act(world, graph, ACT_RELEASE, 0, &graph->jobs[i], 1);
 }

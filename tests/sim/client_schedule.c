@@ -69,7 +69,8 @@ static const struct sim_schedule *schedule_make(struct sim_world *world)
 	struct sim_schedule *schedule = schedule_add(world);
 
 	schedule->name = (uint32_t)world_rand(world, SIM_SCHEDULES);
-	schedule->graph = graph_make(&world->rand, world->schedule_count, 3, world->features & ~unlike);
+	schedule->graph = graph_make(&world->rand, world->schedule_count, 3, world->features & ~unlike,
+				     NULL, NULL, 0);
 	memcpy(schedule->digest, schedule->graph->digest, sizeof(schedule->digest));
 	minutes_draw(world, schedule);
 	hours_draw(world, schedule);

@@ -11,6 +11,7 @@ sim_sources = \
 	tests/sim/graph.c \
 	tests/sim/graph_conditions.c \
 	tests/sim/graph_fail.c \
+	tests/sim/graph_grow.c \
 	tests/sim/graph_life.c \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
@@ -25,6 +26,7 @@ sim_sources = \
 	tests/sim/oracle_concurrency.c \
 	tests/sim/oracle_conditions.c \
 	tests/sim/oracle_fail.c \
+	tests/sim/oracle_grow.c \
 	tests/sim/oracle_life.c \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \

@@ -37,7 +37,7 @@ static void graph_spoil(struct rand_state *rand, struct sim_graph *graph)
 	uint64_t *needs = arena_zalloc(&graph->arena, 1, sizeof(*needs));
 
 	graph->invalid = true;
-	needs[0] = graph->count;
+	needs[0] = graph->count + graph->parent_count;
 	if (graph->count > 1 && rand_below(rand, 2)) {
 		uint64_t *back = arena_zalloc(&graph->arena, 1, sizeof(*back));
 
@@ -72,9 +72,13 @@ static void job_make(struct rand_state *rand, struct sim_graph *graph, uint32_t 
 	static const char *const argv_true[] = { "true" };
 	struct slice *argv = arena_zalloc(&graph->arena, 1, sizeof(*argv));
 	struct rec_job_spec *job = &graph->jobs[index];
-	char name[16];
+	char name[24];
 
-	snprintf(name, sizeof(name), "j%u", index);
+	/* Unique in their run. */
+	if (graph->into)
+		snprintf(name, sizeof(name), "%.5s-%u", strchr(graph->name, '-') + 1, index);
+	else
+		snprintf(name, sizeof(name), "j%u", index);
 	*argv = slice_str(argv_true[0]);
 	job->name = arena_copy(&graph->arena, slice_str(name));
 	job->argv.at = argv;
@@ -84,9 +88,12 @@ static void job_make(struct rand_state *rand, struct sim_graph *graph, uint32_t 
 			job_features[i].make(rand, graph, job, index);
 }
 
-struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features)
+struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features,
+			     struct sim_graph *into, struct sim_graph *const *others, size_t other_count)
 {
 	struct sim_graph *graph = mem_zalloc(sizeof(*graph));
+
+	graph->into = into;
 
 	for (size_t i = 0; i < sizeof(graph->key); i += 8) {
 		uint64_t part = rand_next(rand);
@@ -98,11 +105,15 @@ struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t 
 	graph->jobs = arena_zalloc(&graph->arena, graph->count, sizeof(*graph->jobs));
 	for (uint32_t i = 0; i < graph->count; i++)
 		job_make(rand, graph, i, features);
+	if (into)
+		graph_take_parents(rand, graph, others, other_count);
 	for (unsigned i = JOB_FEATURES; i < FEATURE_COUNT; i++)
 		if (features >> i & 1 && rand_below(rand, 1000) < graph_features[i - JOB_FEATURES].per_mille)
 			graph_features[i - JOB_FEATURES].make(rand, graph);
 	if (rand_below(rand, 16) == 0)
 		graph_spoil(rand, graph);
+	if (into)
+		graph->max_jobs = graph->tenant = graph->group = 0;      /* they are the run's */
 	graph_encode(graph);
 	return graph;
 }

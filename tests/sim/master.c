@@ -6,6 +6,7 @@
 #include "sim.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 
@@ -59,12 +60,19 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	struct graph_part part = { .body = graph->body, .count = graph->count };
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = event->a, .request = event->message->request };
 	char group[32];
+	struct slice parents[16];
 
 	input.submit.principal = 1;
 	input.submit.owner = slice_str("sim");
 	memcpy(input.submit.key, graph->key, 16);
 	memcpy(input.submit.digest, graph->digest, 32);
-	input.submit.name = slice_str(graph->name);
+	if (graph->into)
+		input.submit.into = graph->into->run;
+	else
+		input.submit.name = slice_str(graph->name);
+	input.submit.parents.at = parents;
+	for (uint32_t i = 0; i < graph->parent_count; i++)
+		parents[input.submit.parents.n++] = graph->parents[i].graph->jobs[graph->parents[i].index].name;
 	input.submit.parts = &part;
 	input.submit.part_count = 1;
 	input.submit.max_jobs = graph->max_jobs;
@@ -73,24 +81,38 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	core_step(world->master.core, &input);
 }
 
+static int row_order(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int64_t p = x->table == TABLE_spec ? x->spec.part : x->job.job, q = y->table == TABLE_spec ? y->spec.part : y->job.job;
+
+	if (x->table != y->table)
+		return x->table < y->table ? -1 : 1;
+	return p < q ? -1 : p > q;
+}
+
 /* A retry of a run that has left memory comes with its rows. */
 static void reopen_input(struct sim_world *world, struct core_input *input)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, input->act.run);
 	struct input_act act = input->act;
 	struct row *rows;
+	size_t count = 1;
 
 	if (!run)
 		return;
-	rows = mem_array((size_t)run->run.jobs + 2, sizeof(*rows));
+	rows = mem_array(world->disk.count + 1, sizeof(*rows));
 	rows[0] = *run;
-	for (size_t i = 0; i < world->disk.count; i++)
-		if (world->disk.order[i]->row.table == TABLE_spec && world->disk.order[i]->row.spec.run == run->run.run)
-			rows[1] = world->disk.order[i]->row;
-	for (int64_t i = 0; i < run->run.jobs; i++)
-		rows[2 + i] = *disk_get(&world->disk, TABLE_job, (uint64_t)(run->run.first + i));
+	for (size_t i = 0; i < world->disk.count; i++) {
+		const struct row *row = &world->disk.order[i]->row;
+
+		if ((row->table == TABLE_spec && row->spec.run == run->run.run) ||
+		    (row->table == TABLE_job && row->job.run == run->run.run))
+			rows[count++] = *row;
+	}
+	qsort(rows + 1, count - 1, sizeof(*rows), row_order);
 	input->kind = INPUT_REOPEN;
-	input->reopen = (struct input_reopen){ .act = act, .rows = rows, .row_count = (size_t)run->run.jobs + 2 };
+	input->reopen = (struct input_reopen){ .act = act, .rows = rows, .row_count = count };
 	core_step(world->master.core, input);
 	mem_free(rows);
 }

@@ -30,13 +30,38 @@ struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial)
 
 const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first)
 {
-	const struct row *row = disk_get(&world->disk, TABLE_job, serial);
-	const struct row *run = row ? disk_get(&world->disk, TABLE_run, (uint64_t)row->job.run) : NULL;
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
 
-	if (!run)
-		return NULL;
-	*ret_first = (uint64_t)run->run.first;
-	return map_get(&world->oracle.runs, (uint64_t)run->run.run);
+		if (!graph->first || serial < graph->first || serial - graph->first >= graph->count)
+			continue;
+		*ret_first = graph->first;
+		return graph;
+	}
+	return NULL;
+}
+
+uint64_t oracle_serial(const struct sim_graph *graph, uint32_t index)
+{
+	return graph->first ? graph->first + index : 0;
+}
+
+uint64_t oracle_need(const struct sim_graph *graph, uint64_t need)
+{
+	const struct sim_parent *parent = need < graph->count ? NULL : &graph->parents[need - graph->count];
+
+	return parent ? oracle_serial(parent->graph, parent->index) : graph->first + need;
+}
+
+uint64_t oracle_run_next(struct sim_world *world, uint64_t run, struct oracle_walk *walk)
+{
+	for (; walk->graph < world->graph_count; walk->graph++, walk->index = 0) {
+		const struct sim_graph *graph = world->graphs[walk->graph];
+
+		if (graph->durable_run == run && walk->index < graph->count)
+			return graph->first + walk->index++;
+	}
+	return 0;
 }
 
 const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t serial)
@@ -57,8 +82,9 @@ static void note_decided(struct sim_world *world, const struct row *row)
 		job->held_decided = (row->job.flags & ROW_JOB_HELD) != 0;
 		job->loose_decided = (row->job.flags & ROW_JOB_LOOSE) != 0;
 	} else if (row->table == TABLE_run) {
-		for (int64_t i = 0; i < row->run.jobs; i++)
-			oracle_job(world, (uint64_t)(row->run.first + i))->run_held_decided = row->run.held != 0;
+		map_remove(&world->oracle.held_runs, (uint64_t)row->run.run);
+		if (row->run.held)
+			map_put(&world->oracle.held_runs, (uint64_t)row->run.run, world);
 	}
 }
 
@@ -89,8 +115,8 @@ void oracle_crashed(struct sim_world *world)
 		job->decided = row ? (enum job_state)row->job.state : STATE_WAITING;
 		job->held_decided = row && row->job.flags & ROW_JOB_HELD;
 		job->loose_decided = row && row->job.flags & ROW_JOB_LOOSE;
-		job->run_held_decided = false;
 	}
+	map_free(&world->oracle.held_runs);
 	for (size_t i = 0; i < world->disk.count; i++)
 		if (world->disk.order[i]->row.table == TABLE_run)
 			note_decided(world, &world->disk.order[i]->row);
@@ -211,4 +237,5 @@ void oracle_free(struct oracle *oracle)
 		mem_free(value);
 	map_free(&oracle->jobs);
 	map_free(&oracle->runs);
+	map_free(&oracle->held_runs);
 }

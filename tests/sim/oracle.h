@@ -40,7 +40,7 @@ struct oracle_job {
 	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
 
 	/* holds */
-	bool held_decided, run_held_decided;
+	bool held_decided;
 	bool held_before;                /* by the row before the latest durable one */
 
 	/* gates */
@@ -94,6 +94,21 @@ struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial);
 /* By its specification: does this end count as a good one? And the state that those see who need it. */
 bool oracle_forgiven(struct sim_world *world, uint64_t serial, enum job_state state);
 enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_state state);
+/* What it needs, by its specification's number. */
+uint64_t oracle_need(const struct sim_graph *graph, uint64_t need);
+/* The run that a graph is, or is added to. */
+static inline const struct sim_graph *oracle_root(const struct sim_graph *graph)
+{
+	return graph->into ? graph->into : graph;
+}
+
+/* for (walk = {0}; (serial = oracle_run_next(world, run, &walk));) over all jobs of it that are durable */
+struct oracle_walk {
+	size_t graph;
+	uint32_t index;
+};
+
+uint64_t oracle_run_next(struct sim_world *world, uint64_t run, struct oracle_walk *walk);
 const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first);
 
 #define ORACLE(name, what) extern const struct oracle_check oracle_##name;

@@ -9,19 +9,16 @@ static bool holds(enum job_state state)
 
 static void bounds_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
 {
-	const struct row *row = disk_get(&world->disk, TABLE_run, assign->run);
-	const struct sim_graph *graph = row ? map_get(&world->oracle.runs, assign->run) : NULL;
-	uint64_t first = row ? (uint64_t)row->run.first : 0, in_run = 0, in_group = 0;
+	uint64_t first = 0, in_run = 0, in_group = 0, serial;
+	const struct sim_graph *graph = oracle_graph(world, job->job, &first);
 	const struct rec_job_spec *spec = graph ? &graph->jobs[job->job - first] : NULL;
 
-	for (uint32_t i = 0; graph && i < graph->count; i++) {
-		if (!holds(oracle_job(world, first + i)->decided))
-			continue;
-		in_run++;
-		in_group += graph->jobs[i].group == spec->group;
-	}
-	if (graph && graph->max_jobs && in_run > graph->max_jobs)
-		world_fail(world, "%u jobs of a run are out, and %u is the most", (unsigned)in_run, graph->max_jobs);
+	for (uint32_t i = 0; graph && i < graph->count; i++)
+		in_group += holds(oracle_job(world, first + i)->decided) && graph->jobs[i].group == spec->group;
+	for (struct oracle_walk walk = { 0 }; (serial = oracle_run_next(world, assign->run, &walk)) != 0;)
+		in_run += holds(oracle_job(world, serial)->decided);
+	if (graph && oracle_root(graph)->max_jobs && in_run > oracle_root(graph)->max_jobs)
+		world_fail(world, "%u jobs of a run are out, and %u is the most", (unsigned)in_run, oracle_root(graph)->max_jobs);
 	if (spec && spec->group_parallel && in_group > spec->group_parallel)
 		world_fail(world, "%u jobs of a fan-out are out, and %u is the most", (unsigned)in_group,
 			   (unsigned)spec->group_parallel);

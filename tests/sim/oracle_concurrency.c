@@ -17,10 +17,19 @@ static struct sim_graph *graph_of_row(struct sim_world *world, const struct row_
 	return NULL;
 }
 
-static struct sim_graph *graph_of_run(const struct sim_world *world, uint64_t run)
+/* What was submitted or added that has the job. */
+static struct sim_graph *graph_of_job(const struct sim_world *world, uint64_t run, uint64_t job)
 {
 	for (size_t i = 0; i < world->graph_count; i++)
-		if (world->graphs[i]->decided.run == run)
+		if (world->graphs[i]->decided.run == run && job - world->graphs[i]->decided.first < world->graphs[i]->count)
+			return world->graphs[i];
+	return NULL;
+}
+
+static struct sim_graph *graph_of_key(const struct sim_world *world, struct slice key)
+{
+	for (size_t i = 0; i < world->graph_count; i++)
+		if (slice_eq(key, slice_make(world->graphs[i]->key, sizeof(world->graphs[i]->key))))
 			return world->graphs[i];
 	return NULL;
 }
@@ -44,7 +53,7 @@ static uint32_t limit_of(const struct sim_world *world, unsigned group)
 	for (size_t i = 0; i < world->graph_count; i++) {
 		const struct sim_graph *graph = world->graphs[i];
 
-		if (!graph->decided.live)
+		if (!graph->decided.run || !oracle_root(graph)->decided.live)
 			continue;
 		if (graph->group == group + 1)
 			limit = least(limit, graph->group_states);
@@ -78,13 +87,29 @@ static void note_run(struct sim_graph *graph, const struct row_run *row)
 	graph->decided.seated = row->seated != 0;
 }
 
+/* The rows of what is added come before its key. */
+static void note_added(struct sim_world *world, const struct row *row, uint64_t *came)
+{
+	struct sim_graph *graph = row->table == TABLE_submit_key ? graph_of_key(world, row->submit_key.submit_key) : NULL;
+
+	if (row->table == TABLE_spec && row->spec.first > 0)
+		*came = (uint64_t)row->spec.first;
+	if (!graph || !graph->into)
+		return;
+	graph->decided.run = (uint64_t)row->submit_key.run;
+	graph->decided.first = *came;
+}
+
 static void concurrency_turn(struct sim_world *world, const struct outbox *outbox)
 {
+	uint64_t came = 0;
+
 	for (size_t i = 0; i < world->graph_count; i++)
 		world->graphs[i]->decided.sits_down = false;
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		const struct row *row = &outbox->rows[i];
 
+		note_added(world, row, &came);
 		if (row->table != TABLE_run || row->deleted || row->run.schedule.len > 0)
 			continue;
 		check_place_kept(world, graph_of_row(world, &row->run), &row->run, outbox);
@@ -105,6 +130,11 @@ static void concurrency_crash(struct sim_world *world)
 	memset(world->oracle.groups, 0, sizeof(world->oracle.groups));
 	for (size_t i = 0; i < world->graph_count; i++)
 		memset(&world->graphs[i]->decided, 0, sizeof(world->graphs[i]->decided));
+	for (size_t i = 0; i < world->graph_count; i++)
+		if (world->graphs[i]->into && world->graphs[i]->first) {
+			world->graphs[i]->decided.run = world->graphs[i]->durable_run;
+			world->graphs[i]->decided.first = world->graphs[i]->first;
+		}
 	for (size_t i = 0; i < world->disk.count; i++) {
 		const struct row *row = &world->disk.order[i]->row;
 
@@ -147,7 +177,7 @@ static void check_runs(struct sim_world *world, unsigned group)
 
 static void concurrency_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
 {
-	const struct sim_graph *graph = graph_of_run(world, assign->run);
+	const struct sim_graph *graph = graph_of_job(world, assign->run, job->job);
 	const struct rec_job_spec *spec = graph ? &graph->jobs[job->job - graph->decided.first] : NULL;
 	uint32_t states;
 
@@ -156,6 +186,7 @@ static void concurrency_given(struct sim_world *world, const struct rec_assign *
 	for (unsigned group = 0; group < SIM_GROUPS; group++)
 		if (graph_names_group(spec, group, &states))
 			check_jobs(world, group);
+	graph = oracle_root(graph);
 	if (graph->group && !graph->decided.seated)
 		world_fail(world, "job %u is given out, and its run has no place in its group", (unsigned)job->job);
 	if (graph->group && graph->decided.sits_down)

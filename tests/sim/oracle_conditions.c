@@ -31,7 +31,7 @@ static enum answer answer_leaf(struct sim_world *world, const struct sim_conditi
 }
 
 static enum answer ask(struct sim_world *world, const struct sim_condition *condition, const struct rec_job_spec *spec,
-		       uint64_t first)
+		       const struct sim_graph *graph)
 {
 	uint64_t sure = 0, possible = 0;
 	enum answer answer;
@@ -41,9 +41,9 @@ static enum answer ask(struct sim_world *world, const struct sim_condition *cond
 	if (condition->kind == CONDITION_CONST)
 		return condition->value ? YES : NO;
 	if (condition->kind == CONDITION_STATE || condition->kind == CONDITION_CODE)
-		return answer_leaf(world, condition, first + spec->needs.at[condition->need]);
+		return answer_leaf(world, condition, oracle_need(graph, spec->needs.at[condition->need]));
 	for (size_t i = 0; i < condition->count; i++) {
-		answer = ask(world, condition->of[i], spec, first);
+		answer = ask(world, condition->of[i], spec, graph);
 		sure += answer == YES;
 		possible += answer != NO;
 	}
@@ -58,27 +58,35 @@ static void conditions_start(struct sim_world *world, const struct oracle_start 
 
 	if (start->row->flags & ROW_JOB_LOOSE || !start->graph->needs_trees)
 		return;
-	if (ask(world, start->graph->needs_trees[index], start->spec, start->first) != YES ||
-	    ask(world, start->graph->when_trees[index], start->spec, start->first) != YES)
+	if (ask(world, start->graph->needs_trees[index], start->spec, start->graph) != YES ||
+	    ask(world, start->graph->when_trees[index], start->spec, start->graph) != YES)
 		world_fail(world, "job %u starts against its condition", (unsigned)start->job->job);
 }
 
-/* What settled: each job that asks about it, and is against by now, was skipped in the same transaction. */
-static void conditions_told(struct sim_world *world, const struct sim_graph *graph, uint64_t first, uint64_t parent)
+static void child_told(struct sim_world *world, const struct sim_graph *graph, uint32_t index, uint64_t parent)
 {
-	for (uint32_t i = 0; i < graph->count; i++) {
-		const struct rec_job_spec *spec = &graph->jobs[i];
-		const struct row *row = disk_get(&world->disk, TABLE_job, first + i);
-		bool asks = false;
+	const struct rec_job_spec *spec = &graph->jobs[index];
+	const struct row *row = disk_get(&world->disk, TABLE_job, oracle_serial(graph, index));
+	bool asks = false;
 
-		for (size_t k = 0; k < spec->needs.n; k++)
-			asks = asks || first + spec->needs.at[k] == parent;
-		if (!asks || (!graph->needs_trees[i] && !graph->when_trees[i]) || (row && row->job.flags & ROW_JOB_LOOSE))
-			continue;
-		if (ask(world, graph->needs_trees[i], spec, first) != NO && ask(world, graph->when_trees[i], spec, first) != NO)
-			continue;
-		if (!row || !state_terminal((enum job_state)row->job.state))
-			world_fail(world, "job %u is decided against and goes on", (unsigned)(first + i));
+	for (size_t k = 0; k < spec->needs.n; k++)
+		asks = asks || oracle_need(graph, spec->needs.at[k]) == parent;
+	if (!asks || (!graph->needs_trees[index] && !graph->when_trees[index]) || (row && row->job.flags & ROW_JOB_LOOSE))
+		return;
+	if (ask(world, graph->needs_trees[index], spec, graph) != NO && ask(world, graph->when_trees[index], spec, graph) != NO)
+		return;
+	if (!row || !state_terminal((enum job_state)row->job.state))
+		world_fail(world, "job %u is decided against and goes on", (unsigned)oracle_serial(graph, index));
+}
+
+/* What settled: each job that asks about it, and is against by now, was skipped in the same transaction. */
+static void conditions_told(struct sim_world *world, uint64_t run, uint64_t parent)
+{
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+
+		for (uint32_t k = 0; graph->durable_run == run && graph->needs_trees && k < graph->count; k++)
+			child_told(world, graph, k, parent);
 	}
 }
 
@@ -91,13 +99,13 @@ static void conditions_event(struct sim_world *world, const struct rec_event *ev
 
 	(void)wall_ms;
 	/* The rows are those of the end of the turn: an event of an earlier round in it can't be judged by them. */
-	if (!graph || !graph->needs_trees || !spec || (uint64_t)job->row.round != job->event_round)
+	if (!graph || !spec || (uint64_t)job->row.round != job->event_round)
 		return;
-	if (event->event == EVENT_CONDITION_FALSE && !(job->row.flags & ROW_JOB_LOOSE) &&
-	    ask(world, graph->when_trees[index], spec, first) != NO)
+	if (event->event == EVENT_CONDITION_FALSE && !(job->row.flags & ROW_JOB_LOOSE) && graph->when_trees &&
+	    ask(world, graph->when_trees[index], spec, graph) != NO)
 		world_fail(world, "job %u is skipped, and its condition isn't false", (unsigned)event->job);
 	if (state_terminal((enum job_state)event->to) && event->to == (uint64_t)job->row.state)
-		conditions_told(world, graph, first, event->job);
+		conditions_told(world, graph->durable_run, event->job);
 }
 
 const struct oracle_check oracle_conditions = { .event = conditions_event, .start = conditions_start };

@@ -18,7 +18,7 @@ static bool satisfied(enum trigger trigger, enum job_state parent)
 static void start_needs(struct sim_world *world, const struct oracle_start *start)
 {
 	for (size_t i = 0; i < start->spec->needs.n; i++) {
-		uint64_t serial = start->first + start->spec->needs.at[i];
+		uint64_t serial = oracle_need(start->graph, start->spec->needs.at[i]);
 		const struct row *parent = disk_get(&world->disk, TABLE_job, serial);
 		enum trigger trigger = start->spec->triggers.n ? (enum trigger)start->spec->triggers.at[i] : TRIGGER_OK;
 
@@ -141,8 +141,12 @@ bool oracle_run_unknown(struct sim_world *world, uint64_t run)
 {
 	const struct row *row = disk_get(&world->disk, TABLE_run, run);
 
-	for (int64_t i = 0; row && row->run.ended_ms == 0 && i < row->run.jobs; i++)
-		if (oracle_job(world, (uint64_t)(row->run.first + i))->durable == STATE_UNKNOWN)
+	uint64_t serial;
+
+	if (!row || row->run.ended_ms != 0)
+		return false;
+	for (struct oracle_walk walk = { 0 }; (serial = oracle_run_next(world, run, &walk)) != 0;)
+		if (oracle_job(world, serial)->durable == STATE_UNKNOWN)
 			return true;
 	return false;
 }

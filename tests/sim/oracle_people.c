@@ -10,13 +10,16 @@
 static void decided_cancel(struct sim_world *world, struct sim_act *act)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, act->run);
+	uint64_t serial;
 
 	if (!run || act->rounds || act->verb != ACT_CANCEL || !act->whole)
 		return;
-	act->job_count = (uint32_t)run->run.jobs;
-	act->rounds = mem_array(act->job_count, sizeof(*act->rounds));
-	for (uint32_t i = 0; i < act->job_count; i++)
-		act->rounds[i] = oracle_job(world, (uint64_t)run->run.first + i)->round_decided;
+	act->rounds = mem_array((size_t)run->run.jobs, sizeof(*act->rounds));
+	act->jobs = mem_array((size_t)run->run.jobs, sizeof(*act->jobs));
+	for (struct oracle_walk walk = { 0 }; (serial = oracle_run_next(world, act->run, &walk)) != 0;) {
+		act->rounds[act->job_count] = oracle_job(world, serial)->round_decided;
+		act->jobs[act->job_count++] = serial;
+	}
 }
 
 /* Before the turn's rows: a retry in the same turn may have come behind the cancel. */
@@ -36,11 +39,9 @@ static void cancel_given(struct sim_world *world, const struct rec_assign *assig
 
 void oracle_acted(struct sim_world *world, const struct sim_act *act)
 {
-	const struct row *row = disk_get(&world->disk, TABLE_run, act->run);
-
 	world_note(world, "act %d on run %u is acknowledged", (int)act->verb, (unsigned)act->run);
-	for (uint32_t i = 0; row && i < act->job_count; i++) {
-		struct oracle_job *job = oracle_job(world, (uint64_t)row->run.first + i);
+	for (uint32_t i = 0; i < act->job_count; i++) {
+		struct oracle_job *job = oracle_job(world, act->jobs[i]);
 
 		if (job->cancelled <= act->rounds[i])
 			job->cancelled = act->rounds[i] + 1;
@@ -53,8 +54,7 @@ const struct oracle_check oracle_cancel = { .turn = cancel_turn, .given = cancel
 
 static void holds_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
 {
-	(void)assign;
-	if (job->held_decided || job->run_held_decided)
+	if (job->held_decided || map_get(&world->oracle.held_runs, assign->run))
 		world_fail(world, "job %u is given out while a person holds it back", (unsigned)job->job);
 }
 
@@ -65,10 +65,9 @@ bool oracle_run_held(struct sim_world *world, uint64_t run)
 	return row && row->run.held && row->run.ended_ms == 0;
 }
 
-bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index)
+bool oracle_job_held(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
-	const struct row *row = disk_get(&world->disk, TABLE_run, run);
-	const struct row *job = row ? disk_get(&world->disk, TABLE_job, (uint64_t)row->run.first + index) : NULL;
+	const struct row *job = disk_get(&world->disk, TABLE_job, oracle_serial(graph, index));
 
 	return job && job->job.flags & ROW_JOB_HELD && !state_terminal((enum job_state)job->job.state);
 }
@@ -165,30 +164,23 @@ static void gates_start(struct sim_world *world, const struct oracle_start *star
 		world_fail(world, "job %u starts and nobody opened its gate", (unsigned)start->job->job);
 }
 
-uint64_t oracle_serial(struct sim_world *world, uint64_t run, uint32_t index)
-{
-	const struct row *row = disk_get(&world->disk, TABLE_run, run);
-
-	return row ? (uint64_t)row->run.first + index : 0;
-}
-
 uint32_t oracle_round(struct sim_world *world, uint64_t job)
 {
 	return oracle_job(world, job)->round;
 }
 
-bool oracle_job_unknown(struct sim_world *world, uint64_t run, uint32_t index)
+bool oracle_job_unknown(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
-	uint64_t serial = oracle_serial(world, run, index);
+	uint64_t serial = oracle_serial(graph, index);
 
 	return serial && oracle_job(world, serial)->durable == STATE_UNKNOWN;
 }
 
-bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index)
+bool oracle_job_asks(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
-	const struct row *row = disk_get(&world->disk, TABLE_run, run);
+	uint64_t serial = oracle_serial(graph, index);
 
-	return row && oracle_job(world, (uint64_t)row->run.first + index)->durable == STATE_APPROVAL;
+	return serial && oracle_job(world, serial)->durable == STATE_APPROVAL;
 }
 
 /* Somebody said so, of this attempt. */

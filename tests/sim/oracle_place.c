@@ -208,7 +208,7 @@ static void place_start(struct sim_world *world, const struct oracle_start *star
 /* Affinity that must be waits for a worker that may never take it: people give up after a while. */
 bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
-	const struct oracle_job *job = oracle_job(world, oracle_serial(world, graph->run, index));
+	const struct oracle_job *job = oracle_job(world, oracle_serial(graph, index));
 	const struct rec_job_spec *spec = &graph->jobs[index];
 	uint64_t asks[SIM_KINDS];
 

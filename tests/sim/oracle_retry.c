@@ -5,21 +5,24 @@
 /* A gate without a command, all of whose children were under way: another answer would decide nothing. */
 static bool spent_gate(struct sim_world *world, uint64_t run, uint64_t serial)
 {
-	const struct row *row = disk_get(&world->disk, TABLE_run, run);          /* the job's own may be under way */
-	const struct sim_graph *graph = row ? map_get(&world->oracle.runs, run) : NULL;
-	uint64_t first = row ? (uint64_t)row->run.first : 0;
-	bool spent = graph && graph->jobs[serial - first].gate_count && !graph->jobs[serial - first].argv.n;
+	uint64_t first = 0;
+	const struct sim_graph *own = oracle_graph(world, serial, &first);
+	bool spent = own && own->jobs[serial - first].gate_count && !own->jobs[serial - first].argv.n;
 	unsigned children = 0;
 
-	for (uint32_t i = 0; spent && i < graph->count; i++)
-		for (size_t n = 0; n < graph->jobs[i].needs.n; n++) {
-			enum job_state child = oracle_job(world, first + i)->decided;
+	for (size_t at = 0; spent && at < world->graph_count; at++) {
+		const struct sim_graph *graph = world->graphs[at];
 
-			if (first + graph->jobs[i].needs.at[n] != serial)
-				continue;
-			children++;
-			spent = spent && (state_has_attempt(child) || child == STATE_UNKNOWN);
-		}
+		for (uint32_t i = 0; spent && graph->durable_run == run && i < graph->count; i++)
+			for (size_t n = 0; n < graph->jobs[i].needs.n; n++) {
+				enum job_state child = oracle_job(world, graph->first + i)->decided;
+
+				if (oracle_need(graph, graph->jobs[i].needs.at[n]) != serial)
+					continue;
+				children++;
+				spent = spent && (state_has_attempt(child) || child == STATE_UNKNOWN);
+			}
+	}
 	return spent && children > 0;
 }
 

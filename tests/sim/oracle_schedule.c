@@ -117,7 +117,8 @@ static void schedules_row(struct sim_world *world, const struct row *row, struct
 	graph->body = NULL;
 	memset(graph->key, 0, sizeof(graph->key));
 	graph->schedule = schedule;
-	graph->run = (uint64_t)run->run;
+	graph->run = graph->durable_run = (uint64_t)run->run;
+	graph->first = (uint64_t)run->first;
 	graph->answered = true;
 	world->graphs = mem_resize(world->graphs, world->graph_count + 1, sizeof(struct sim_graph *));
 	world->graphs[world->graph_count++] = graph;

@@ -10,19 +10,16 @@ static bool holds(enum job_state state)
 static void share_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
 {
 	const struct sim_graph *given = map_get(&world->oracle.runs, assign->run);
-	size_t cursor = 0;
-	uint64_t run, out = 0;
-	void *value;
+	uint64_t out = 0;
 
 	(void)job;
 	if (!given || given->tenant == 0)
 		return;
-	while (map_next(&world->oracle.runs, &cursor, &run, &value)) {
-		const struct sim_graph *graph = value;
-		const struct row *row = disk_get(&world->disk, TABLE_run, run);
+	for (size_t at = 0; at < world->graph_count; at++) {
+		const struct sim_graph *graph = world->graphs[at];
 
-		for (uint32_t i = 0; row && graph->tenant == given->tenant && i < graph->count; i++)
-			out += holds(oracle_job(world, (uint64_t)row->run.first + i)->decided);
+		for (uint32_t i = 0; graph->first && oracle_root(graph)->tenant == given->tenant && i < graph->count; i++)
+			out += holds(oracle_job(world, graph->first + i)->decided);
 	}
 	if (out > given->tenant)
 		world_fail(world, "%u jobs of tenant t%u are out", (unsigned)out, given->tenant);

@@ -134,12 +134,14 @@ static void times_event(struct sim_world *world, const struct rec_event *event, 
 static void times_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
 {
 	struct sim_graph *graph = row->table == TABLE_run ? map_get(&world->oracle.runs, (uint64_t)row->run.run) : NULL;
+	uint64_t serial;
 
 	(void)outbox;
 	if (job && row->job.flags & ROW_JOB_HELD)
 		job->was_held = true;
-	for (int64_t i = 0; row->table == TABLE_run && row->run.held && i < row->run.jobs; i++)
-		oracle_job(world, (uint64_t)(row->run.first + i))->was_held = true;
+	for (struct oracle_walk walk = { 0 }; row->table == TABLE_run && row->run.held &&
+	     (serial = oracle_run_next(world, (uint64_t)row->run.run, &walk)) != 0;)
+		oracle_job(world, serial)->was_held = true;
 	if (graph && graph->submitted_ns == 0)
 		graph->submitted_ns = world->oracle.decided_ns;
 }

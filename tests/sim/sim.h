@@ -41,6 +41,11 @@ struct sim_condition {
 	size_t count;
 };
 
+struct sim_parent {
+	const struct sim_graph *graph;
+	uint32_t index;
+};
+
 struct sim_graph {
 	uint8_t key[16];
 	uint8_t digest[32];
@@ -63,6 +68,11 @@ struct sim_graph {
 	uint64_t run;                    /* as acknowledged; 0 until then */
 	bool answered;
 	const struct sim_schedule *schedule;     /* that began it: nobody submitted it */
+	uint64_t first, durable_run;     /* serial number of its first job and its run, once durable */
+	struct sim_graph *into;          /* what it is added to, or NULL: it is a run of its own */
+	struct sim_parent *parents;      /* jobs of that run: needs of count + i */
+	uint32_t parent_count;
+	bool was_closed;                 /* its run has ended or was cancelled, at some time */
 	int64_t submitted_ns;            /* decided, durably */
 };
 
@@ -85,7 +95,12 @@ enum sim_feature {
 #undef JOB_FEATURE
 #undef GRAPH_FEATURE
 
-struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features);
+/* Beside others that were added to it, if it is added to one. */
+struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features,
+			     struct sim_graph *into, struct sim_graph *const *others, size_t other_count);
+/* graph_grow.c: some of its jobs need jobs of the run that they are added to */
+void graph_take_parents(struct rand_state *rand, struct sim_graph *graph, struct sim_graph *const *others,
+			size_t other_count);
 uint64_t graph_features_draw(struct rand_state *rand);
 void graph_free(struct sim_graph *graph);
 #define SIM_LABELS 3
@@ -301,7 +316,8 @@ struct sim_act {                         /* of the client, by its request */
 	uint32_t object;                 /* its index */
 	uint64_t number;                 /* of SET, by kind */
 	const struct sim_schedule *schedule;     /* PUT */
-	uint32_t *rounds;                /* CANCEL: of the run's jobs, when it was decided */
+	uint64_t *jobs;                  /* CANCEL: of the run, and their rounds, when it was decided */
+	uint32_t *rounds;
 	uint32_t job_count;
 };
 
@@ -329,6 +345,8 @@ struct oracle {
 	uint32_t groups[SIM_GROUPS];     /* limits that people set; 0: none */
 	struct map jobs;                 /* serial to struct oracle_job */
 	struct map runs;                 /* run to struct sim_graph, once durable */
+	struct map held_runs;            /* decided */
+	uint64_t came;                   /* serial number of what came last, of the turn's rows */
 	uint64_t starts, results;
 	int64_t decided_ns;              /* when what is being made durable was decided */
 	int64_t wall_offset_ms;          /* then */
@@ -470,14 +488,14 @@ void oracle_ended(struct sim_world *world, uint64_t job, uint64_t epoch);
 void oracle_quiet(struct sim_world *world, const struct sim_worker *worker);      /* now and then, of a worker in peace */
 void oracle_paused(struct sim_world *world, const struct sim_worker *worker);
 bool oracle_run_unknown(struct sim_world *world, uint64_t run);                   /* has it a job that waits for a person? */
-uint64_t oracle_serial(struct sim_world *world, uint64_t run, uint32_t index);
+uint64_t oracle_serial(const struct sim_graph *graph, uint32_t index);            /* 0: it isn't durable */
 uint32_t oracle_round(struct sim_world *world, uint64_t job);                     /* durable */
-bool oracle_job_unknown(struct sim_world *world, uint64_t run, uint32_t index);
-bool oracle_job_asks(struct sim_world *world, uint64_t run, uint32_t index);      /* does it wait for people? */
+bool oracle_job_unknown(struct sim_world *world, const struct sim_graph *graph, uint32_t index);
+bool oracle_job_asks(struct sim_world *world, const struct sim_graph *graph, uint32_t index);      /* does it wait for people? */
 bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index);      /* does it wait for a worker that there isn't? */
 bool oracle_run_held(struct sim_world *world, uint64_t run);
 bool oracle_schedules_gone(const struct sim_world *world);
-bool oracle_job_held(struct sim_world *world, uint64_t run, uint32_t index);
+bool oracle_job_held(struct sim_world *world, const struct sim_graph *graph, uint32_t index);
 void oracle_rest(struct sim_world *world);
 void oracle_free(struct oracle *oracle);
 

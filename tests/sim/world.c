@@ -378,7 +378,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->worker_count = 1 + (uint32_t)world_rand(world, SIM_WORKERS_MAX);
 	world->hasty = world_chance(world, 600);
 	world->scheduling = world_chance(world, 250);
-	world->graph_target = 1 + world_rand(world, 6);
+	world->graph_target = 1 + world_rand(world, world_chance(world, 500) ? 6 : 14);
 	world->client_steps = 4 * world->graph_target + world_rand(world, world_chance(world, 300) ? 200 : 30);
 	sim_master_boot(world);
 	for (uint32_t i = 0; i < world->worker_count; i++) {
@@ -404,7 +404,7 @@ static bool world_at_rest(const struct sim_world *world)
 		const struct sim_graph *graph = world->graphs[i];
 		const struct row *row = graph->run ? disk_get(&world->disk, TABLE_run, graph->run) : NULL;
 
-		if (!graph->invalid && (!row || row->run.ended_ms == 0))
+		if (!graph->invalid && (graph->run || !graph->into) && (!row || row->run.ended_ms == 0))
 			return false;
 	}
 	return true;
@@ -418,10 +418,10 @@ static void tell_unrest(struct sim_world *world)
 		const struct row *run = graph->run ? disk_get(&world->disk, TABLE_run, graph->run) : NULL;
 
 		for (uint32_t k = 0; run && run->run.ended_ms == 0 && k < graph->count; k++) {
-			const struct row *row = disk_get(&world->disk, TABLE_job, (uint64_t)run->run.first + k);
+			const struct row *row = disk_get(&world->disk, TABLE_job, oracle_serial(graph, k));
 
 			if (!row || !state_terminal((enum job_state)row->job.state))
-				world_note(world, "job %u of run %u is %s", (unsigned)run->run.first + k, (unsigned)graph->run,
+				world_note(world, "job %u of run %u is %s", (unsigned)oracle_serial(graph, k), (unsigned)graph->run,
 					   row ? state_table[row->job.state].name : "new");
 		}
 	}
@@ -502,8 +502,10 @@ void world_free(struct sim_world *world)
 	map_free(&world->conns);
 	oracle_free(&world->oracle);
 	disk_free(&world->disk);
-	for (size_t i = 0; i < world->act_count; i++)
+	for (size_t i = 0; i < world->act_count; i++) {
 		mem_free(world->acts[i].rounds);
+		mem_free(world->acts[i].jobs);
+	}
 	mem_free(world->acts);
 	client_schedule_free(world);
 	for (size_t i = 0; i < world->graph_count; i++)

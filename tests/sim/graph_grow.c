@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is added to a run: some of its jobs need jobs of that run. And final jobs, which wait for what is added. */
+#include "sim.h"
+
+#define PARENTS 6
+
+static void take_parent(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint64_t need)
+{
+	size_t n = job->needs.n;
+	uint64_t *needs = arena_zalloc(&graph->arena, n + 1, sizeof(*needs));
+	uint64_t *triggers = arena_zalloc(&graph->arena, n + 1, sizeof(*triggers));
+
+	for (size_t i = 0; i < n; i++) {
+		if (job->needs.at[i] == need)
+			return;
+		needs[i] = job->needs.at[i];
+		triggers[i] = job->triggers.n ? job->triggers.at[i] : TRIGGER_OK;
+	}
+	needs[n] = need;
+	triggers[n] = rand_below(rand, 3) ? TRIGGER_OK : TRIGGER_FAILED + rand_below(rand, 2);
+	job->needs = (struct u64_list){ .at = needs, .n = n + 1 };
+	job->triggers = (struct u64_list){ .at = triggers, .n = n + 1 };
+}
+
+static bool is_parent(const struct sim_graph *graph, const struct sim_parent *parent)
+{
+	for (uint32_t i = 0; i < graph->parent_count; i++)
+		if (graph->parents[i].graph == parent->graph && graph->parents[i].index == parent->index)
+			return true;
+	return false;
+}
+
+void graph_take_parents(struct rand_state *rand, struct sim_graph *graph, struct sim_graph *const *others,
+			size_t other_count)
+{
+	size_t want = rand_below(rand, PARENTS + 1);
+
+	graph->parents = arena_zalloc(&graph->arena, PARENTS, sizeof(*graph->parents));
+	while (want-- > 0) {
+		struct sim_parent parent = { .graph = others[rand_below(rand, other_count)] };
+
+		parent.index = (uint32_t)rand_below(rand, parent.graph->count);
+		if (!is_parent(graph, &parent))
+			graph->parents[graph->parent_count++] = parent;
+	}
+	for (uint32_t i = 0; i < graph->count && graph->parent_count > 0; i++)
+		for (unsigned more = (unsigned)rand_below(rand, 3); more > 0; more--)
+			take_parent(rand, graph, &graph->jobs[i], graph->count + rand_below(rand, graph->parent_count));
+}
+
+/* The last job of a run waits for all the others; one with a condition is only said to. */
+void graph_finals(struct rand_state *rand, struct sim_graph *graph)
+{
+	struct rec_job_spec *last = &graph->jobs[graph->count - 1];
+	uint64_t *needs = arena_zalloc(&graph->arena, graph->count, sizeof(*needs));
+	uint64_t *triggers = arena_zalloc(&graph->arena, graph->count, sizeof(*triggers));
+
+	(void)rand;
+	if (graph->into || graph->count < 2)
+		return;
+	last->final = true;
+	if (last->needs_code.len > 0 || last->when_code.len > 0)
+		return;
+	for (uint32_t i = 0; i + 1 < graph->count; i++) {
+		needs[i] = i;
+		triggers[i] = TRIGGER_DONE;
+	}
+	last->needs = (struct u64_list){ .at = needs, .n = graph->count - 1 };
+	last->triggers = (struct u64_list){ .at = triggers, .n = graph->count - 1 };
+}

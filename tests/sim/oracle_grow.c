@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Jobs added to a run: what their parents had come to decides about them in the very turn, a cancel covers what was
+ * there, and final jobs that haven't begun come after them.
+ */
+#include "oracle.h"
+
+static bool is_against(struct sim_world *world, enum trigger trigger, uint64_t parent)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_job, parent);
+	enum job_state state = row ? (enum job_state)row->job.state : STATE_WAITING;
+
+	if (!state_terminal(state) || trigger == TRIGGER_DONE || trigger == TRIGGER_EXPR)
+		return false;
+	state = oracle_result(world, parent, state);
+	if (trigger == TRIGGER_OK)
+		return state != STATE_SUCCEEDED;
+	return state != STATE_FAILED && state != STATE_TIMED_OUT && state != STATE_DENIED && state != STATE_QUARANTINED;
+}
+
+/* Some parent that has settled decides against it. */
+static bool has_against(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
+{
+	const struct rec_job_spec *spec = &graph->jobs[index];
+
+	for (size_t i = 0; i < spec->needs.n; i++)
+		if (is_against(world, spec->triggers.n ? (enum trigger)spec->triggers.at[i] : TRIGGER_OK,
+			       oracle_need(graph, spec->needs.at[i])))
+			return true;
+	return false;
+}
+
+static bool is_final(const struct sim_graph *graph, uint32_t index)
+{
+	const struct rec_job_spec *spec = &graph->jobs[index];
+
+	if (!graph->into)
+		return spec->final;
+	for (size_t i = 0; i < spec->needs.n; i++) {
+		uint64_t need = spec->needs.at[i];
+		const struct sim_parent *parent = need < graph->count ? NULL : &graph->parents[need - graph->count];
+
+		if (parent ? is_final(parent->graph, parent->index) : is_final(graph, (uint32_t)need))
+			return true;
+	}
+	return false;
+}
+
+/* The rows are those of the end of the turn in which they came. */
+static void check_added(struct sim_world *world, const struct sim_graph *graph, bool cancelled)
+{
+	const struct sim_graph *run = graph->into;
+	uint32_t before = 0;
+
+	for (uint32_t i = 0; i < graph->count; i++) {
+		const struct row *row = disk_get(&world->disk, TABLE_job, graph->first + i);
+		enum job_state state = row ? (enum job_state)row->job.state : STATE_WAITING;
+
+		before += !is_final(graph, i);
+		if (cancelled && !state_terminal(state) && state != STATE_STOPPING)
+			world_fail(world, "I10: job %u was added to a run that was cancelled", (unsigned)(graph->first + i));
+		if (has_against(world, graph, i) && !state_terminal(state))
+			world_fail(world, "job %u was added behind a job that settled against it, and goes on",
+				   (unsigned)(graph->first + i));
+	}
+	for (uint32_t i = 0; before > 0 && i < run->count; i++) {
+		const struct row *row = disk_get(&world->disk, TABLE_job, run->first + i);
+
+		if (run->jobs[i].final && row && (state_has_attempt((enum job_state)row->job.state) ||
+						  row->job.state == STATE_SUCCEEDED || row->job.state == STATE_FAILED))
+			world_fail(world, "job %u is final and has begun, and others were added before it",
+				   (unsigned)(run->first + i));
+	}
+}
+
+static void growth_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
+{
+	const struct row *run = row->table == TABLE_submit_key ?
+		disk_get(&world->disk, TABLE_run, (uint64_t)row->submit_key.run) : NULL;
+
+	(void)job;
+	(void)outbox;
+	for (size_t i = 0; run && i < world->graph_count; i++)
+		if (world->graphs[i]->into && world->graphs[i]->first &&
+		    slice_eq(row->submit_key.submit_key, slice_make(world->graphs[i]->key, sizeof(world->graphs[i]->key))))
+			check_added(world, world->graphs[i], run->run.cancelled != 0);
+}
+
+/* A final job begins behind all that was added, whatever that came to. */
+static void growth_start(struct sim_world *world, const struct oracle_start *start)
+{
+	if (start->graph->into || !start->spec->final || start->row->flags & ROW_JOB_LOOSE)
+		return;
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+
+		for (uint32_t k = 0; graph->into == start->graph && graph->first && k < graph->count; k++) {
+			const struct row *row = disk_get(&world->disk, TABLE_job, graph->first + k);
+
+			if (!is_final(graph, k) && (!row || !state_terminal((enum job_state)row->job.state)))
+				world_fail(world, "I6: final job %u starts before job %u, which was added",
+					   (unsigned)start->job->job, (unsigned)(graph->first + k));
+		}
+	}
+}
+
+/* Nobody is skipped without a parent that decided against it. */
+static void growth_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
+			 const struct rec_job_spec *spec, int64_t wall_ms)
+{
+	uint64_t first = 0;
+	const struct sim_graph *graph = oracle_graph(world, event->job, &first);
+
+	(void)wall_ms;
+	if (!graph || !spec || event->event != EVENT_DEP_AGAINST || spec->needs_code.len > 0 ||
+	    (uint64_t)job->row.round != job->event_round || job->row.flags & ROW_JOB_LOOSE)
+		return;
+	if (!has_against(world, graph, (uint32_t)(event->job - first)))
+		world_fail(world, "job %u is skipped, and nothing decided against it", (unsigned)event->job);
+}
+
+const struct oracle_check oracle_runs_grow = { .row = growth_row, .start = growth_start, .event = growth_event };
