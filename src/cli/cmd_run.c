@@ -361,7 +361,7 @@ static void name_lines(const struct cli *cli, struct slice name, const uint8_t *
 /* What a pipeline says of its run is the run's affair when it is added to one. */
 static enum err check_added(struct cli *cli, const struct pipeline *pipeline)
 {
-	const char *what = pipeline->max_jobs > 0 ? "concurrency" : pipeline->tenant.len > 0 ? "tenant" : NULL;
+	const char *what = pipeline->max_jobs > 0 || pipeline->concurrency.len > 0 ? "concurrency" : pipeline->tenant.len > 0 ? "tenant" : NULL;
 
 	if (what == NULL || !option_given(cli->invocation, OPT_run_into))
 		return ERR_NONE;

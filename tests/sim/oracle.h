@@ -96,6 +96,8 @@ bool oracle_forgiven(struct sim_world *world, uint64_t serial, enum job_state st
 enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_state state);
 /* What it needs, by its specification's number. */
 uint64_t oracle_need(const struct sim_graph *graph, uint64_t need);
+/* Is it a final job of its run, or behind one? All others that are added come before those. */
+bool oracle_final(const struct sim_graph *graph, uint32_t index);
 /* The run that a graph is, or is added to. */
 static inline const struct sim_graph *oracle_root(const struct sim_graph *graph)
 {

@@ -30,7 +30,7 @@ static bool has_against(struct sim_world *world, const struct sim_graph *graph, 
 	return false;
 }
 
-static bool is_final(const struct sim_graph *graph, uint32_t index)
+bool oracle_final(const struct sim_graph *graph, uint32_t index)
 {
 	const struct rec_job_spec *spec = &graph->jobs[index];
 
@@ -40,7 +40,7 @@ static bool is_final(const struct sim_graph *graph, uint32_t index)
 		uint64_t need = spec->needs.at[i];
 		const struct sim_parent *parent = need < graph->count ? NULL : &graph->parents[need - graph->count];
 
-		if (parent ? is_final(parent->graph, parent->index) : is_final(graph, (uint32_t)need))
+		if (parent ? oracle_final(parent->graph, parent->index) : oracle_final(graph, (uint32_t)need))
 			return true;
 	}
 	return false;
@@ -56,7 +56,7 @@ static void check_added(struct sim_world *world, const struct sim_graph *graph, 
 		const struct row *row = disk_get(&world->disk, TABLE_job, graph->first + i);
 		enum job_state state = row ? (enum job_state)row->job.state : STATE_WAITING;
 
-		before += !is_final(graph, i);
+		before += !oracle_final(graph, i);
 		if (cancelled && !state_terminal(state) && state != STATE_STOPPING)
 			world_fail(world, "I10: job %u was added to a run that was cancelled", (unsigned)(graph->first + i));
 		if (has_against(world, graph, i) && !state_terminal(state))
@@ -97,7 +97,7 @@ static void growth_start(struct sim_world *world, const struct oracle_start *sta
 		for (uint32_t k = 0; graph->into == start->graph && graph->first && k < graph->count; k++) {
 			const struct row *row = disk_get(&world->disk, TABLE_job, graph->first + k);
 
-			if (!is_final(graph, k) && (!row || !state_terminal((enum job_state)row->job.state)))
+			if (!oracle_final(graph, k) && (!row || !state_terminal((enum job_state)row->job.state)))
 				world_fail(world, "I6: final job %u starts before job %u, which was added",
 					   (unsigned)start->job->job, (unsigned)(graph->first + k));
 		}

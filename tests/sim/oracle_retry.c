@@ -23,6 +23,14 @@ static bool spent_gate(struct sim_world *world, uint64_t run, uint64_t serial)
 				spent = spent && (state_has_attempt(child) || child == STATE_UNKNOWN);
 			}
 	}
+	for (uint32_t i = 0; spent && own->into && !oracle_final(own, (uint32_t)(serial - first)) && i < own->into->count; i++) {
+		enum job_state child = oracle_job(world, own->into->first + i)->decided;
+
+		if (!own->into->jobs[i].final)
+			continue;
+		children++;
+		spent = state_has_attempt(child) || child == STATE_UNKNOWN;
+	}
 	return spent && children > 0;
 }
 
