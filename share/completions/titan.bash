@@ -127,6 +127,7 @@ _titan() {
 		;;
 	ls)
 		options+=' --limit --all'
+		kind=run
 		;;
 	show)
 		kind=job

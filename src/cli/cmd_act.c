@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan retry, hold, release, priority: what people do to runs and jobs that exist. */
+/* titan retry, hold, release, priority, and what cancel shares with them: what people do to runs and jobs that exist. */
 #include "cli/act.h"
 
 #include <inttypes.h>
@@ -11,31 +11,48 @@
 static const struct column act_columns[] = {
 	{ "target", "target", false },
 	{ "changed", "changed", true },
+	{ "run", NULL, true },
+	{ "job", NULL, false },
 };
 
-/* Data for programs, a line for people; the master's word that it is durable came before either. */
-static void tell(struct cli *cli, const char *target, const char *what, uint64_t changed)
+static void columns_begin(struct cli *cli, struct records *records)
 {
-	struct records records;
+	records_begin(records, act_columns, sizeof(act_columns) / sizeof(act_columns[0]), &cli->arena);
+}
+
+/* Data for programs, a line for people; the master's word that it is durable came before either. */
+static void tell(struct cli *cli, const struct msg_act *act, const char *what, uint64_t changed, struct records *records)
+{
+	struct buf target = { 0 }, shown = { 0 };
+
+	buf_addf(&target, "%" PRIu64, act->run);
+	if (act->job.len > 0)
+		buf_add_byte(&target, '/');
+	buf_add_slice(&target, act->job);
+	text_escape(&shown, buf_slice(&target), TEXT_KEEP_NONE);
+	/* What did nothing is told whoever reads it: they meant something by it. */
+	if (changed == 0 && (cli_chatty(cli) || cli->settings.style == STYLE_HUMAN))
+		cli_note(cli, "%s: nothing changed: no job %s", buf_cstr(&shown), what);
+	else if (cli_chatty(cli))
+		cli_note(cli, "%s: %" PRIu64 " job%s %s", buf_cstr(&shown), changed, changed == 1 ? "" : "s", what);
+	records_text(records, arena_copy(&cli->arena, buf_slice(&target)));
+	records_number(records, changed);
+	records_number(records, act->run);
+	records_text(records, act->job);
+	buf_free(&target);
+	buf_free(&shown);
+}
+
+static void print(struct cli *cli, const struct records *records, bool list)
+{
 	struct buf out = { 0 };
 
-	/* What did nothing is told whoever reads it: they meant something by it. */
-	if (cli_chatty(cli) || (changed == 0 && cli->settings.style == STYLE_HUMAN)) {
-		struct buf shown = { 0 };
-
-		text_escape(&shown, slice_str(target), TEXT_KEEP_NONE);
-		if (changed == 0)
-			cli_note(cli, "%s: nothing changed: no job %s", buf_cstr(&shown), what);
-		else
-			cli_note(cli, "%s: %" PRIu64 " job%s %s", buf_cstr(&shown), changed, changed == 1 ? "" : "s", what);
-		buf_free(&shown);
-	}
-	if (cli->settings.style != STYLE_JSON && cli->settings.style != STYLE_FORMAT)
+	if (cli->settings.style == STYLE_HUMAN || (!list && records->cell_count == 0))
 		return;
-	records_begin(&records, act_columns, 2, &cli->arena);
-	records_text(&records, slice_str(target));
-	records_number(&records, changed);
-	records_print_one(&records, &cli->out, &out);
+	if (list)
+		records_print(records, &cli->out, &out);
+	else
+		records_print_one(records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
 }
@@ -44,17 +61,47 @@ static enum err check_format(struct cli *cli)
 {
 	struct records records;
 
-	records_begin(&records, act_columns, 2, &cli->arena);
+	columns_begin(cli, &records);
 	return records_check(&records, &cli->out, &cli->error);
+}
+
+int act_each(struct cli *cli, const struct targets *targets, const struct msg_act *act, const char *what)
+{
+	struct records records;
+	int status = 0;
+
+	columns_begin(cli, &records);
+	for (size_t i = 0; i < targets->count; i++) {
+		struct msg_act one = *act;
+		struct msg_ok ok;
+		int failed;
+
+		one.run = targets->at[i].run;
+		if (targets->at[i].job.len > 0)
+			one.job = targets->at[i].job;
+		if (cli_call(cli, OP_ACT, &one, OP_OK, &cli->arena, &ok) == ERR_NONE) {
+			tell(cli, &one, what, ok.count, &records);
+			continue;
+		}
+		failed = cli_fail(cli);
+		status = status != 0 ? status : failed;
+		if (err_again(cli->error.code))
+			break;
+	}
+	print(cli, &records, targets->bulk || cli->invocation->arg_count > 1);
+	return status;
 }
 
 int act_send(struct cli *cli, struct msg_act *act, const char *what)
 {
+	struct records records;
 	struct msg_ok ok;
 
+	columns_begin(cli, &records);
 	if (cli_call(cli, OP_ACT, act, OP_OK, &cli->arena, &ok) != ERR_NONE)
 		return cli_fail(cli);
-	tell(cli, cli->invocation->args[0], what, ok.count);
+	tell(cli, act, what, ok.count, &records);
+	print(cli, &records, false);
 	return 0;
 }
 
@@ -80,7 +127,7 @@ static enum err count_fan_out(struct cli *cli, const struct selector *selector, 
 	return err;
 }
 
-enum err act_confirm(struct cli *cli, const struct selector *selector)
+static enum err confirm_fan_out(struct cli *cli, const struct selector *selector)
 {
 	struct slice stem = selector->job;
 	struct rec_job_row job;
@@ -118,7 +165,24 @@ enum err act_select(struct cli *cli, struct msg_act *act)
 		return err;
 	act->run = selector.run;
 	act->job = selector.job;
-	return act_confirm(cli, &selector);
+	return confirm_fan_out(cli, &selector);
+}
+
+enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret)
+{
+	const struct invocation *invocation = cli->invocation;
+	enum err err = check_format(cli);
+
+	if (err == ERR_NONE)
+		err = cli_connect(cli);
+	if (err == ERR_NONE)
+		err = cli_targets(cli, invocation->args, invocation->arg_count, reach, ret);
+	if (err == ERR_NONE)
+		err = targets_confirm(cli, ret, invocation->command->verb);
+	/* All are understood before anything is done to the first one. */
+	for (size_t i = 0; err == ERR_NONE && !ret->bulk && i < ret->count; i++)
+		err = confirm_fan_out(cli, &ret->at[i]);
+	return err;
 }
 
 static enum err read_scope(struct cli *cli, struct msg_act *act)
@@ -146,28 +210,40 @@ static enum err read_scope(struct cli *cli, struct msg_act *act)
 int cmd_retry(struct cli *cli)
 {
 	struct msg_act act = { .verb = ACT_RETRY };
+	struct targets targets;
+	bool jobs = false, runs = false;
 
-	if (act_select(cli, &act) != ERR_NONE || read_scope(cli, &act) != ERR_NONE)
+	if (act_targets(cli, REACH_BAD, &targets) != ERR_NONE)
 		return cli_fail(cli);
-	return act_send(cli, &act, "to be run again");
+	for (size_t i = 0; i < targets.count; i++) {
+		jobs = jobs || targets.at[i].job.len > 0;
+		runs = runs || targets.at[i].job.len == 0;
+	}
+	if (jobs && runs) {
+		error_set(&cli->error, ERR_USAGE, "runs and jobs can't be retried in one command: they are retried differently");
+		return cli_fail(cli);
+	}
+	if (jobs)
+		act.job = targets.at[0].job;
+	return read_scope(cli, &act) == ERR_NONE ? act_each(cli, &targets, &act, "to be run again") : cli_fail(cli);
+}
+
+static int act_all(struct cli *cli, enum act_verb verb, const char *what)
+{
+	struct msg_act act = { .verb = verb };
+	struct targets targets;
+
+	return act_targets(cli, REACH_LIVE, &targets) == ERR_NONE ? act_each(cli, &targets, &act, what) : cli_fail(cli);
 }
 
 int cmd_hold(struct cli *cli)
 {
-	struct msg_act act = { .verb = ACT_HOLD };
-
-	if (act_select(cli, &act) != ERR_NONE)
-		return cli_fail(cli);
-	return act_send(cli, &act, "held back");
+	return act_all(cli, ACT_HOLD, "held back");
 }
 
 int cmd_release(struct cli *cli)
 {
-	struct msg_act act = { .verb = ACT_RELEASE };
-
-	if (act_select(cli, &act) != ERR_NONE)
-		return cli_fail(cli);
-	return act_send(cli, &act, "let go");
+	return act_all(cli, ACT_RELEASE, "let go");
 }
 
 int cmd_priority(struct cli *cli)

@@ -9,11 +9,37 @@
 #include "cli/failure.h"
 #include "cli/log_max.h"
 #include "cli/place.h"
+#include "cli/targets.h"
 #include "cli/rows.h"
 #include "proto/limits.h"
 
 #define LS_LIMIT 50
 #define PORTION 1000                     /* jobs printed at once; a table has no more */
+
+/* The runs that the arguments stand for, or that have jobs that they stand for; each once. */
+static int list_some(struct cli *cli, struct records *records, uint64_t limit)
+{
+	struct targets targets;
+	struct buf out = { 0 };
+	uint64_t listed = 0;
+
+	if (cli_targets(cli, cli->invocation->args, cli->invocation->arg_count, REACH_EVERY, &targets) != ERR_NONE)
+		return cli_fail(cli);
+	for (size_t i = 0; i < targets.count && listed < limit; i++) {
+		struct rec_run_row run;
+
+		if (i > 0 && targets.at[i].run == targets.at[i - 1].run)
+			continue;
+		if (cli_query_run(cli, targets.at[i].run, &cli->arena, &run) != ERR_NONE)
+			return cli_fail(cli);
+		rows_add_run(records, &run, clock_wall_ms());
+		listed++;
+	}
+	records_print(records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}
 
 int cmd_ls(struct cli *cli)
 {
@@ -31,6 +57,8 @@ int cmd_ls(struct cli *cli)
 	rows_begin_runs(&records, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
 		return cli_fail(cli);
+	if (cli->invocation->arg_count > 0)
+		return list_some(cli, &records, limit);
 	do {
 		struct msg_snapshot page;
 
@@ -264,17 +292,25 @@ struct shown_run {
 	const struct rec_run_row *run;
 	const struct rec_job_row *jobs;
 	size_t job_count;
+	const bool *wanted;              /* of the jobs; NULL: all */
 };
 
 /* Jobs from this one on, as many as a portion has. */
-static size_t add_portion(const struct shown_run *shown, size_t from, struct records *records, struct arena *arena)
+static size_t add_portion(const struct shown_run *shown, size_t from, struct records *records, struct arena *arena,
+			  size_t *ret_rows)
 {
+	size_t rows = 0;
 	size_t count = shown->job_count - from < PORTION ? shown->job_count - from : PORTION;
 
 	arena_reset(arena);
 	rows_begin_jobs(records, arena);
-	for (size_t i = from; i < from + count; i++)
+	for (size_t i = from; i < from + count; i++) {
+		if (shown->wanted != NULL && !shown->wanted[i])
+			continue;
 		rows_add_job(records, &shown->jobs[i], shown->jobs, shown->job_count, clock_wall_ms());
+		rows++;
+	}
+	*ret_rows = rows;
 	return count;
 }
 
@@ -284,7 +320,7 @@ static void print_run_json(struct cli *cli, const struct shown_run *shown)
 	struct records records;
 	struct buf out = { 0 };
 	struct json json;
-	size_t count;
+	size_t count, rows;
 
 	rows_begin_runs(&records, &arena);
 	rows_add_run(&records, shown->run, clock_wall_ms());
@@ -295,8 +331,8 @@ static void print_run_json(struct cli *cli, const struct shown_run *shown)
 	json_key(&json, "jobs");
 	json_array(&json);
 	for (size_t from = 0; from < shown->job_count; from += count) {
-		count = add_portion(shown, from, &records, &arena);
-		for (size_t i = 0; i < count; i++)
+		count = add_portion(shown, from, &records, &arena, &rows);
+		for (size_t i = 0; i < rows; i++)
 			records_json_row(&records, i, &json);
 		cli_print(cli, &out);
 	}
@@ -313,12 +349,13 @@ static void print_run_rows(struct cli *cli, const struct shown_run *shown)
 	struct arena arena = { 0 };
 	struct records records;
 	struct buf out = { 0 };
+	size_t rows;
 
 	if (cli->out.style == STYLE_HUMAN)
 		run_header(cli, shown->run, &out);
 	/* A table is one portion: its columns are as wide as its widest row. */
 	for (size_t from = 0; from < shown->job_count; from += PORTION) {
-		add_portion(shown, from, &records, &arena);
+		add_portion(shown, from, &records, &arena, &rows);
 		records_print(&records, &cli->out, &out);
 		cli_print(cli, &out);
 	}
@@ -326,9 +363,32 @@ static void print_run_rows(struct cli *cli, const struct shown_run *shown)
 	arena_free(&arena);
 }
 
-static enum err show_run(struct cli *cli, uint64_t run_no)
+/* Those jobs that these targets, all of one run, name; NULL where one of them is the run. */
+static const bool *wanted_jobs(struct cli *cli, const struct selector *targets, size_t count, const struct shown_run *shown)
 {
-	bool human = cli->out.style == STYLE_HUMAN;
+	bool *wanted = arena_zalloc(&cli->arena, shown->job_count + 1, sizeof(*wanted));
+
+	for (size_t i = 0, at = 0; i < count; i++) {
+		size_t looked = 0;
+
+		if (targets[i].job.len == 0)
+			return NULL;
+		/* They mostly come in the order of the jobs. */
+		while (looked < shown->job_count && !slice_eq(shown->jobs[at].name, targets[i].job)) {
+			at = at + 1 < shown->job_count ? at + 1 : 0;
+			looked++;
+		}
+		if (looked < shown->job_count)
+			wanted[at] = true;
+	}
+	return wanted;
+}
+
+/* The run of these targets; all of it, or the jobs that they name. */
+static enum err show_run(struct cli *cli, const struct selector *targets, size_t count)
+{
+	bool human = cli->out.style == STYLE_HUMAN, whole = count == 1 && targets[0].job.len == 0;
+	uint64_t run_no = targets[0].run;
 	struct rec_run_row run;
 	struct rec_job_row *jobs;
 	struct records records;
@@ -338,29 +398,59 @@ static enum err show_run(struct cli *cli, uint64_t run_no)
 	rows_begin_jobs(&records, &cli->arena);
 	if ((err = records_check(&records, &cli->out, &cli->error)) != ERR_NONE ||
 	    (err = cli_query_run(cli, run_no, &cli->arena, &run)) != ERR_NONE ||
-	    (err = cli_query_jobs(cli, run_no, human ? PORTION : SIZE_MAX, &cli->arena, &jobs, &shown.job_count)) !=
+	    (err = cli_query_jobs(cli, run_no, human && whole ? PORTION : SIZE_MAX, &cli->arena, &jobs, &shown.job_count)) !=
 		    ERR_NONE)
 		return err;
 	shown.jobs = jobs;
+	shown.wanted = whole ? NULL : wanted_jobs(cli, targets, count, &shown);
 	if (cli->out.style == STYLE_JSON)
 		print_run_json(cli, &shown);
 	else
 		print_run_rows(cli, &shown);
-	if (human && run.jobs > shown.job_count)
+	if (human && whole && run.jobs > shown.job_count)
 		cli_note(cli, "the first %d of %" PRIu64 " jobs; all: titan show %" PRIu64 " --plain", PORTION, run.jobs,
 			 run_no);
 	return ERR_NONE;
 }
 
+/* One value in JSON: a list of what each of them would be. */
+static enum err show_several(struct cli *cli, const struct targets *targets)
+{
+	bool json = cli->out.style == STYLE_JSON;
+	struct buf text = { 0 };
+	enum err err = ERR_NONE;
+	size_t count;
+
+	for (size_t i = 0; i < targets->count && err == ERR_NONE; i += count) {
+		for (count = 1; i + count < targets->count && targets->at[i + count].run == targets->at[i].run;)
+			count++;
+		if (json)
+			buf_add_byte(&text, i > 0 ? ',' : '[');
+		else if (i > 0 && cli->out.style == STYLE_HUMAN)
+			buf_add_byte(&text, '\n');
+		cli_print(cli, &text);
+		err = show_run(cli, &targets->at[i], count);
+	}
+	if (json && err == ERR_NONE)
+		buf_add_str(&text, "]\n");
+	cli_print(cli, &text);
+	buf_free(&text);
+	return err;
+}
+
 int cmd_show(struct cli *cli)
 {
-	struct selector selector;
-	enum err err;
+	struct targets targets;
+	enum err err = cli_connect(cli);
 
-	if (cli_connect(cli) != ERR_NONE ||
-	    cli_select(cli, cli->invocation->args[0], &selector) != ERR_NONE)
+	if (err == ERR_NONE)
+		err = cli_targets(cli, cli->invocation->args, cli->invocation->arg_count, REACH_EVERY, &targets);
+	if (err != ERR_NONE)
 		return cli_fail(cli);
-	err = selector.job.len > 0 ? show_job(cli, &selector) : show_run(cli, selector.run);
+	if (targets.bulk || targets.count > 1)
+		err = show_several(cli, &targets);
+	else
+		err = targets.at[0].job.len > 0 ? show_job(cli, &targets.at[0]) : show_run(cli, &targets.at[0], 1);
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }
 

@@ -100,6 +100,8 @@ cli_sources = \
 	src/cli/share.h \
 	src/cli/submit.c \
 	src/cli/submit.h \
+	src/cli/targets.c \
+	src/cli/targets.h \
 	src/cli/up.h \
 	src/cli/workers.h \
 	src/cli/zone.c \

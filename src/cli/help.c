@@ -174,7 +174,15 @@ static void topic_selectors(const struct look *look, struct buf *out)
 			 "  last            the newest run\n"
 			 "  self            inside a job: its own run\n"
 			 "  4127/load       a job of it\n"
-			 "  4127/encode[7]  a job of a fan-out\n");
+			 "  4127/encode[7]  a job of a fan-out\n"
+			 "Of cancel, retry, hold, release, ls and show also:\n"
+			 "  all             every run (of acts: that hasn't ended; of retry: that ended badly)\n"
+			 "  4120-4127       those of them between these numbers\n"
+			 "  label=gpu,state=failed\n"
+			 "                  jobs with all of this: state, label, name, worker of the job,\n"
+			 "                  run, owner, tenant of its run; only the latter three: runs.\n"
+			 "                  Runs that have ended are looked through only for a state.\n"
+			 "An act on what wasn't named asks first; with nobody to ask it wants -y.\n");
 }
 
 static void state_line(const struct look *look, const struct state_info *state, struct buf *out)

@@ -4,6 +4,7 @@
 e2e_tests = \
 	tests/e2e/adopt.sh \
 	tests/e2e/backup.sh \
+	tests/e2e/bulk.sh \
 	tests/e2e/cancel.sh \
 	tests/e2e/chaos-escape.sh \
 	tests/e2e/chaos-flood.sh \

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Selectors that stand for more than one thing, and acts on them: counted, confirmed, told in one shape.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 4
+one=$(titan run --name one -e "bad; bad='exit 3'")
+two=$(titan run --name two -e "bad='exit 4'; good=true")
+fine=$(titan run --name fine -e "good=true")
+gpu=$(titan run --name gpu -e "far='sleep 600' label=gpu; near='sleep 600'")
+later=$(titan run --name later -e "a='sleep 600' delay=1h")
+for run in "$one" "$two" "$fine"; do
+	until_true 20 run_ended "$run"
+done
+until_true 20 job_is "$gpu" near running
+ids() { titan --json ls "$@" | jq -c '[.[].id]'; }
+
+# --- ls and show ---
+is "a range" "$(ids "$two-$gpu")" "[$gpu,$fine,$two]"
+is "all" "$(ids all | jq length)" 5
+is "jobs in a state: their runs, each once" "$(ids state=failed)" "[$two,$one]"
+is "several words are all of it" "$(ids state=failed,name=bad,run=two)" "[$two]"
+is "labels" "$(ids label=gpu)" "[$gpu]"
+is "what is of runs alone finds what has ended" "$(ids run=fine)" "[$fine]"
+is "several selectors" "$(ids "$one" state=running)" "[$one,$gpu]"
+exits "a word that isn't known" 2 titan ls colour=red
+like "has a list" "$err" 'state, label, name, worker'
+exits "a state that isn't one" 2 titan ls state=broken
+exits "nothing like it" 4 titan show state=denied
+exits "a range that runs backwards" 2 titan ls 9-3
+is "show has only those jobs" \
+	"$(titan --json show state=failed | jq -c '[.[] | [.run.id, [.jobs[].name]]]')" "[[$two,[\"bad\"]],[$one,[\"bad\"]]]"
+is "and whole runs in a list" "$(titan --json show "$one" "$fine" | jq -c '[.[].run.name]')" '["one","fine"]'
+is "one alone is one value" "$(titan --json show "$one" | jq -r .run.name)" one
+like "for people one under the other" "$(titan show "$one" "$two")" "^$two two"
+
+# --- acts want a yes ---
+exits "a retry of what wasn't named stops" 2 titan retry state=failed
+like "with the count and the first" "$err" "retry of 2 jobs \\($two/bad, $one/bad\\)"
+is "and does nothing" "$(job_state "$one" bad)" failed
+exits "with -y it is done" 0 titan -y --json retry state=failed
+is "in a list of one shape" "$(printf '%s' "$out" | jq -c '[.[] | [.target, .run, .job]]')" \
+	"[[\"$two/bad\",$two,\"bad\"],[\"$one/bad\",$one,\"bad\"]]"
+ok "they run again" until_true 20 run_is "$two" failed
+exits "runs and jobs are retried differently" 2 titan -y retry "$one" "$two/bad"
+exits "all that live are held" 0 titan -y hold all
+is "those that wait, too" "$(titan --json show "$later" | jq -r .run.held)" true
+exits "and released" 0 titan -y release "$gpu-$later"
+is "again" "$(titan --json show "$later" | jq -r .run.held)" false
+exits "a cancel of a range stops" 2 titan cancel "$one-$later"
+like "and counts what lives" "$err" "cancel of 2 runs \\($later, $gpu\\)"
+exits "one job of all" 0 titan -y cancel label=gpu
+ok "is cancelled" until_true 20 job_is "$gpu" far cancelled
+is "and no other" "$(job_state "$gpu" near)" running
+exits "cancel has the shape of the others" 0 titan --json cancel "$later"
+is "one value" "$(printf '%s' "$out" | jq -c .)" "{\"target\":\"$later\",\"changed\":1,\"run\":$later,\"job\":null}"
+exits "the rest" 0 titan -y cancel --wait all
+ok "has ended" run_ended "$gpu"
+exits "then nothing is left" 4 titan -y cancel all
+like "that hasn't ended" "$err" "hasn't ended"
+
+done_testing
