@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * I7: what a worker has in use is what its attempts ask for, and never more than it offers. An attempt is paid
- * when it is given to a worker that has room for it. One that was sent ahead holds nothing, and is paid when
- * there is room: those that run first, then in the order in which they were given, as the worker starts them.
- * What a worker starts before we know that another has ended is paid when we do.
+ * I7: what a worker has in use is what its attempts ask for. An attempt is paid when it is given to a worker that
+ * has room for it. One that was sent ahead holds nothing, and is paid when there is room, in the order in which
+ * they were given, as the worker starts them. What runs is paid, room or not: where a worker came back offering
+ * less, or with an attempt that was given up, more is in use than it has, and it gets nothing until that is so no more.
  */
 #include "core/internal.h"
 
@@ -28,11 +28,16 @@ static void pay(struct core *core, struct worker *worker, struct job *job)
 	resources_take(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
 }
 
+static bool is_there(const struct job *job)
+{
+	return job->state == STATE_RUNNING || (job->state == STATE_STOPPING && job->started_ms > 0);
+}
+
 static bool payable(const struct core *core, const struct worker *worker, const struct job *job)
 {
 	bool slot = job->state != STATE_ASSIGNED || worker->held_count - worker->unpaid < worker->slots;
 
-	return job->flags & JOB_UNPAID && slot && wants_fit(worker, job_wants(core, job));
+	return job->flags & JOB_UNPAID && (is_there(job) || (slot && wants_fit(worker, job_wants(core, job))));
 }
 
 void charge_attach(struct core *core, struct worker *worker, struct job *job)
@@ -100,7 +105,7 @@ void charge_settle(struct core *core, struct worker *worker)
 	struct held_entry *waiting;
 	size_t count = 0;
 
-	if (worker->unpaid == 0 || worker->reading || worker->offer_count == 0)
+	if (worker->unpaid == 0 || worker->reading)
 		return;
 	waiting = mem_array(worker->unpaid, sizeof(*waiting));
 	for (size_t i = 0; i < worker->held_count; i++) {
@@ -125,6 +130,7 @@ void charge_check(const struct core *core, const struct worker *worker)
 
 	for (size_t at = 0; at < worker->offer_count; at++) {
 		uint64_t used = 0;
+		bool over = false;
 
 		for (size_t i = 0; i < worker->held_count; i++) {
 			const struct wants *wants = job_wants(core, worker->held[i].job);
@@ -133,14 +139,15 @@ void charge_check(const struct core *core, const struct worker *worker)
 
 			if (ask && !(worker->held[i].job->flags & JOB_UNPAID))
 				used += ask->amount;
+			over |= ask && is_there(worker->held[i].job);
 		}
 		CHECK(worker->offers[at].used == used);
-		CHECK(used <= worker->offers[at].amount);
+		CHECK(over || used <= worker->offers[at].amount);
 	}
 	for (size_t i = 0; i < worker->held_count; i++) {
 		const struct job *job = worker->held[i].job;
 
-		CHECK(!(job->flags & JOB_UNPAID) || job_asks(job_wants(core, job)));
+		CHECK(!(job->flags & JOB_UNPAID) || (job_asks(job_wants(core, job)) && !is_there(job)));
 		unpaid += (job->flags & JOB_UNPAID) != 0;
 		asking += job_asks(job_wants(core, job));
 	}

@@ -242,7 +242,7 @@ static uint64_t lack(const struct worker *worker, const struct wants *wants)
 	for (size_t i = 0; i < wants->ask_count; i++) {
 		const struct resource *ask = &wants->asks[i];
 		const struct resource *offer = resource_find(worker->offers, worker->offer_count, ask->name);
-		uint64_t room = offer->amount - offer->used;
+		uint64_t room = offer->amount > offer->used ? offer->amount - offer->used : 0;
 
 		if (ask->amount > room)
 			sum += (ask->amount - room) / (ask->amount / SHARE_ONE + 1);

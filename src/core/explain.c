@@ -279,6 +279,14 @@ static void tell_failing(struct telling *telling, enum hurdle hurdle, const stru
 	buf_add_str(&telling->words, behind);
 }
 
+/* Only that one was looked at. */
+static void tell_named(struct telling *telling, const struct wants *wants)
+{
+	if (wants->spec.only_worker.len > 0)
+		buf_addf(&telling->words, "it must have worker %.*s, ", (int)wants->spec.only_worker.len,
+			 (const char *)wants->spec.only_worker.data);
+}
+
 static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, const struct wants *wants)
 {
 	const struct core *core = telling->core;
@@ -291,9 +299,12 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 			 (const char *)wants->spec.only_worker.data);
 		return REASON_NO_WORKER_NAMED;
 	case HURDLE_LABELS:
-		tell_list(telling, "no connected worker has all of: ", telling->spec->labels);
+		tell_named(telling, wants);
+		tell_list(telling, wants->spec.only_worker.len ? "which lacks one of: " : "no connected worker has all of: ",
+			  telling->spec->labels);
 		return REASON_NO_WORKER_LABELS;
 	case HURDLE_POOL:
+		tell_named(telling, wants);
 		buf_addf(&telling->words, "no connected worker that would do is of pool %.*s", (int)wants->spec.pool.len,
 			 (const char *)wants->spec.pool.data);
 		return REASON_NO_WORKER_POOL;
@@ -361,9 +372,36 @@ static bool nearer(const struct core *core, const struct worker *worker, const s
 	return worker_rests(core, than) && !worker_rests(core, worker);
 }
 
-static enum reason tell_target(struct telling *telling, const struct worker *target)
+/* What keeps it from that worker for as long as both are as they are; false if nothing does. */
+static bool tell_never(struct telling *telling, const struct worker *target, const struct wants *wants)
+{
+	switch (hurdle_of(target, wants)) {
+	case HURDLE_NAME:
+		buf_addf(&telling->words, "isn't worker %.*s, which it must have as well", (int)wants->spec.only_worker.len,
+			 (const char *)wants->spec.only_worker.data);
+		return true;
+	case HURDLE_LABELS:
+		tell_list(telling, "lacks one of: ", telling->spec->labels);
+		return true;
+	case HURDLE_POOL:
+		buf_addf(&telling->words, "is of pool %s, not %.*s", target->pool->name, (int)wants->spec.pool.len,
+			 (const char *)wants->spec.pool.data);
+		return true;
+	case HURDLE_RESOURCES:
+		tell_list(telling, "doesn't offer all of: ", telling->spec->asks);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum reason tell_target(struct telling *telling, const struct worker *target, const struct wants *wants)
 {
 	buf_addf(&telling->words, "it must have worker %s, which ran a job before it, and that ", target->name);
+	if (tell_never(telling, target, wants)) {
+		buf_add_str(&telling->words, ": it will wait for ever, unless the worker comes back another or the job is cancelled");
+		return REASON_AFFINITY_NEVER;
+	}
 	if (!worker_connected(target))
 		buf_addf(&telling->words, "is %s", worker_state_name(target->state));
 	else if (!worker_serves(target))
@@ -394,11 +432,11 @@ static enum reason tell_workers(struct telling *telling)
 		if (worker_busy(worker) < worker->slots && nearer(core, worker, spare, class_at))
 			spare = worker;
 	}
+	if (target && wants->spec.affinity_hard && best > HURDLE_UP &&
+	    !(class_allows(target, core->classes[class_at]) && worker_takes(core, target, class_at)))
+		return tell_target(telling, target, wants);
 	if (best != HURDLE_NONE)
 		return tell_hurdle(telling, best, wants);
-	if (target && wants->spec.affinity_hard && !(class_allows(target, core->classes[class_at]) &&
-						     worker_takes(core, target, class_at)))
-		return tell_target(telling, target);
 	return tell_busy(telling, slots, spare);
 }
 

@@ -205,6 +205,8 @@ void client_step(struct sim_world *world)
 
 	if (client_at_rest(world)) {
 		world_plan(world, 10 * NS_PER_S, HAPPENS_CLIENT, SIM_WORKERS_MAX);
+		if (!world->faults && connected(world))
+			client_tidy_schedules(world);
 		for (size_t i = 0; !world->faults && connected(world) && i < world->graph_count; i++)
 			if (world->graphs[i]->run)
 				tidy_up(world, world->graphs[i]);

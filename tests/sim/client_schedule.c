@@ -123,7 +123,7 @@ bool person_schedule(struct sim_world *world, const struct sim_graph *graph)
 		return false;
 	if (world->graph_count > RUNS_ENOUGH) {
 		world->scheduling = false;
-		tidy_schedules(world, graph);
+		client_tidy_schedules(world);
 		return true;
 	}
 	if (!said || world_chance(world, 200))
@@ -135,9 +135,8 @@ bool person_schedule(struct sim_world *world, const struct sim_graph *graph)
 	return true;
 }
 
-void tidy_schedules(struct sim_world *world, const struct sim_graph *graph)
+void client_tidy_schedules(struct sim_world *world)
 {
-	(void)graph;
 	for (uint32_t i = 0; i < SIM_SCHEDULES; i++)
 		if (world->oracle.schedules[i].said)
 			client_set(world, OBJECT_SCHEDULE, SET_REMOVE, i);

@@ -47,8 +47,6 @@ void oracle_hello(struct sim_world *world, uint32_t index, const struct message 
 {
 	struct oracle_worker *worker = &world->oracle.workers[index];
 
-	for (unsigned i = 0; i < SIM_KINDS; i++)
-		worker->over |= hello->offers[i] < worker->offers[i];
 	memcpy(worker->offers, hello->offers, sizeof(worker->offers));
 	worker->pool = hello->pool;
 }
@@ -81,14 +79,9 @@ static void place_turn(struct sim_world *world, const struct outbox *outbox)
 	}
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		const struct row_job *row = &outbox->rows[i].job;
-		struct oracle_worker *worker;
 
-		if (outbox->rows[i].table != TABLE_job)
-			continue;
-		oracle_job(world, (uint64_t)row->job)->worker_decided = (uint64_t)row->worker;
-		worker = worker_by_number(world, (uint64_t)row->worker);
-		if (worker && oracle_job(world, (uint64_t)row->job)->decided == STATE_UNKNOWN)
-			worker->over = true;
+		if (outbox->rows[i].table == TABLE_job)
+			oracle_job(world, (uint64_t)row->job)->worker_decided = (uint64_t)row->worker;
 	}
 }
 
@@ -127,7 +120,7 @@ static void place_crash(struct sim_world *world)
 static void check_room(struct sim_world *world, const struct oracle_job *given, struct oracle_worker *worker)
 {
 	uint64_t all[SIM_KINDS] = { 0 }, running[SIM_KINDS] = { 0 };
-	bool equals = true, any = false;
+	bool equals = true;
 	size_t cursor = 0;
 	uint64_t serial;
 	void *value;
@@ -143,12 +136,9 @@ static void check_room(struct sim_world *world, const struct oracle_job *given, 
 			running[i] += job->decided == STATE_ASSIGNED && job != given ? 0 : job->asks[i];
 			asks |= job->asks[i] > 0;
 		}
-		any |= job->decided != STATE_ASSIGNED;
 		equals &= !asks || memcmp(job->asks, given->asks, sizeof(job->asks)) == 0;
 	}
-	if (!any)
-		worker->over = false;
-	for (unsigned i = 0; i < SIM_KINDS && !worker->over; i++) {
+	for (unsigned i = 0; i < SIM_KINDS; i++) {
 		if (given->asks[i] == 0)
 			continue;
 		if (all[i] > worker->offers[i] && world->seed % 5 == 0)

@@ -264,7 +264,7 @@ static void check_overlap(struct sim_world *world, const struct passage *passage
 		FAIL(passage, "a run begins while another lives");
 	if (overlap != OVERLAP_ALLOW && passage->fires == 0 && passage->begun_live > 1 && !unsure)
 		FAIL(passage, "two runs begin at once");
-	if (passage->runs > 0 && passage->known->live == 0 && passage->known->row.queued == 0 && passage->begun == 0)
+	if (passage->runs > 0 && passage->known->live + passage->live + (uint64_t)passage->known->row.queued + passage->begun == 0)
 		FAIL(passage, "no run lives, and none begins");
 	if (passage->row->queued > 0 && passage->live == 0 && passage->begun == 0 && !passage->row->paused)
 		passage->known->stalled++;

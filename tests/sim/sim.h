@@ -326,7 +326,6 @@ struct oracle_worker {                   /* a worker, by its index, as decided *
 	enum worker_standing standing;
 	uint64_t offers[SIM_KINDS];      /* as it said last */
 	unsigned pool;
-	bool over;                       /* its attempts may ask for more than it offers: it offers less than it did, or one came back */
 };
 
 struct oracle_schedule {                 /* durable */
@@ -470,6 +469,7 @@ void client_act(struct sim_world *world, const struct sim_graph *graph, enum act
 void client_set(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object);
 void client_set_number(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object, uint64_t number);
 struct sim_act *client_act_new(struct sim_world *world, uint64_t *ret_request);
+void client_tidy_schedules(struct sim_world *world);
 void client_schedule_free(struct sim_world *world);
 void client_step(struct sim_world *world);
 void client_receive(struct sim_world *world, const struct message *message);

@@ -390,7 +390,7 @@ static void offers_draw(struct sim_world *world, struct sim_worker *worker)
 {
 	bool first = worker->offer_list.n == 0 && worker->offers[0] == 0;
 
-	if (!first && !world_chance(world, 200))
+	if (!first && !world_chance(world, 400))
 		return;
 	worker->pool = (unsigned)world_rand(world, SIM_POOLS);
 	worker->offer_list.n = 0;

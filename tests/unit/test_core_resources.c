@@ -87,6 +87,53 @@ TEST never_more_than_is_offered(void)
 	PASS();
 }
 
+static uint64_t hello_holding(struct rig *rig, const char *offer, struct rig_attempt attempt)
+{
+	struct rec_held held = { .job = attempt.job, .epoch = attempt.epoch, .phase = PHASE_RUNNING };
+	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+	struct slice offers[] = { slice_str(offer) };
+
+	input.hello = (struct input_hello){
+		.name = slice_str("w"), .instance = slice_str("0123456789abcdef"), .slots = 8, .pid = 9,
+		.offers = { offers, 1 }, .held = &held, .held_count = 1 };
+	rig_step(rig, &input);
+	return input.conn;
+}
+
+/* It offers less than before, and what runs there goes on. */
+TEST what_runs_is_in_use_though_less_is_offered(void)
+{
+	for (int once = 0; once < 2; once++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rig_attempt first;
+		uint64_t run;
+
+		graph_asks(&graph, "a", "cpus=3000")->mode = once ? EXEC_ONCE : EXEC_RETRY;
+		graph_asks(&graph, "b", "cpus=1000");
+		run = rig_submit(rig, &graph);
+		rig_act(rig, ACT_HOLD, run, "b", 0);
+		first.conn = hello(rig, "w", 8, "cpus=4000", "");
+		first = rig_must_take(rig);
+		rig_started(rig, first);
+		if (once) {                      /* it is given up, and was there all the while */
+			rig_gone(rig, first.conn);
+			rig_pass(rig, LIMIT_GRACE_MS);
+			ASSERT_STR_EQ("unknown", rig_state_named(rig, run, "a"));
+		}
+		first.conn = hello_holding(rig, "cpus=2000", first);
+		ASSERT_EQ(3000, used(rig, 1));
+		rig_act(rig, ACT_RELEASE, run, "b", 0);
+		ASSERT_STR_EQ("ready", rig_state_named(rig, run, "b"));
+		ASSERT_EQ(REASON_RESOURCES_BUSY, why(rig, run, "b"));
+		rig_done(rig, first, OUTCOME_EXIT, 0);
+		ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "b"));
+		ASSERT_EQ(1000, used(rig, 1));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 /* It may go on for a while, also when the master was restarted meanwhile. */
 TEST what_is_being_stopped_takes_what_it_took(void)
 {
@@ -316,6 +363,7 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(never_more_than_is_offered);
+	RUN_TEST(what_runs_is_in_use_though_less_is_offered);
 	RUN_TEST(what_is_being_stopped_takes_what_it_took);
 	RUN_TEST(a_large_job_does_not_starve);
 	RUN_TEST(others_flow_past_a_gpu_job);

@@ -427,6 +427,38 @@ TEST the_worker_of_its_parent(void)
 	PASS();
 }
 
+TEST a_worker_that_can_never_take_it(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct slice labels[] = { slice_str("gpu") };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	rig_hello_labels(rig, "w", 1, labels, 1);
+	graph_job(&graph, "a", "");
+	job = graph_job(&graph, "b", "a");
+	job->affinity = AFFINITY_PARENT;
+	job->affinity_hard = true;
+	job->labels = (struct slice_list){ labels, 1 };
+	job = graph_job(&graph, "c", "");
+	job->only_worker = slice_str("plain");
+	job->labels = (struct slice_list){ labels, 1 };
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "b", 0);
+	rig_run_one(rig, 0);
+	rig_hello(rig, "w", 1);                  /* it comes back without its label */
+	rig_hello(rig, "plain", 1);
+	rig_act(rig, ACT_RELEASE, run, "b", 0);
+	ASSERT_STR_EQ("affinity_never: it must have worker w, which ran a job before it, and that lacks one of: gpu: it will "
+		      "wait for ever, unless the worker comes back another or the job is cancelled", why(rig, run, "b"));
+	ASSERT_STR_EQ("no_worker_labels: it must have worker plain, which lacks one of: gpu", why(rig, run, "c"));
+	rig_hello_labels(rig, "w", 1, labels, 1);
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "b"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -449,5 +481,6 @@ int main(int argc, char **argv)
 	RUN_TEST(a_queue_with_a_clock);
 	RUN_TEST(a_gate_says_who_has_and_what_then);
 	RUN_TEST(the_worker_of_its_parent);
+	RUN_TEST(a_worker_that_can_never_take_it);
 	GREATEST_MAIN_END();
 }
