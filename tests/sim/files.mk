@@ -104,6 +104,7 @@ sim_other = \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \
 	tests/sim/bugs/run-leaves-its-group-early.patch \
+	tests/sim/bugs/running-not-counted.patch \
 	tests/sim/bugs/schedule-comes-after-a-pause.patch \
 	tests/sim/bugs/schedule-overlaps.patch \
 	tests/sim/bugs/schedule-passes-over-in-silence.patch \

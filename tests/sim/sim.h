@@ -381,6 +381,7 @@ struct sim_world {
 	struct oracle oracle;
 	uint64_t features;               /* FEATURE_ bits: what the graphs of this schedule may have */
 	bool faults;                     /* the safety phase; later everything must come to rest */
+	bool lengthy;                    /* jobs outlive keepers, connections and offers */
 	bool hasty;                      /* short leases and graces, so that they often end */
 	int64_t slow_until_ns;           /* the network */
 	int64_t stopped_until_ns;        /* latest end of a pause of the master */

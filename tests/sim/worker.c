@@ -128,7 +128,7 @@ static int64_t takes_ms(struct sim_world *world, uint64_t job)
 {
 	const struct rec_job_spec *spec = oracle_spec(world, job);
 
-	return 1 + (int64_t)world_rand(world, world_chance(world, spec && spec->timeout_ms ? 500 : 100) ? 60000 : 400);
+	return 1 + (int64_t)world_rand(world, world_chance(world, world->lengthy || (spec && spec->timeout_ms) ? 500 : 100) ? 60000 : 400);
 }
 
 static void start_some(struct sim_world *world, struct sim_worker *worker)

@@ -378,6 +378,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->worker_count = 1 + (uint32_t)world_rand(world, SIM_WORKERS_MAX);
 	world->hasty = world_chance(world, 600);
 	world->scheduling = world_chance(world, 250);
+	world->lengthy = world_chance(world, 250);
 	world->graph_target = 1 + world_rand(world, world_chance(world, 500) ? 6 : 14);
 	world->client_steps = 4 * world->graph_target + world_rand(world, world_chance(world, 300) ? 200 : 30);
 	sim_master_boot(world);
