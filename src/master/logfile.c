@@ -181,6 +181,8 @@ int logfile_open(struct logfile *file, int logs_fd, bool create)
 			return result;
 		}
 		file->known = true;
+		/* Another master may have written it, and died before it synced it or its name. */
+		file->dirty = file->fresh = true;
 	}
 	return 0;
 }

@@ -52,6 +52,7 @@ unit_programs = \
 	tests/unit/test_master_logkeep \
 	tests/unit/test_master_logpack \
 	tests/unit/test_master_logs \
+	tests/unit/test_master_power \
 	tests/unit/test_master_rough \
 	tests/unit/test_master_upload \
 	tests/unit/test_master_watch \
@@ -79,6 +80,7 @@ unit_programs = \
 	tests/unit/test_worker_ledger \
 	tests/unit/test_worker_link \
 	tests/unit/test_worker_parts \
+	tests/unit/test_worker_power \
 	tests/unit/test_worker_recover \
 	tests/unit/test_worker_ship \
 	tests/unit/test_worker_spool
@@ -233,6 +235,9 @@ tests_unit_test_master_logpack_LDADD = $(all_libs)
 tests_unit_test_master_logs_SOURCES = tests/unit/test_master_logs.c
 tests_unit_test_master_logs_LDADD = $(all_libs)
 
+tests_unit_test_master_power_SOURCES = tests/unit/test_master_power.c
+tests_unit_test_master_power_LDADD = $(all_libs)
+
 tests_unit_test_master_rough_SOURCES = tests/unit/test_master_rough.c
 tests_unit_test_master_rough_LDADD = $(all_libs)
 
@@ -314,6 +319,9 @@ tests_unit_test_worker_link_LDADD = $(all_libs)
 tests_unit_test_worker_parts_SOURCES = tests/unit/test_worker_parts.c
 tests_unit_test_worker_parts_LDADD = $(all_libs)
 
+tests_unit_test_worker_power_SOURCES = tests/unit/test_worker_power.c
+tests_unit_test_worker_power_LDADD = $(all_libs)
+
 tests_unit_test_worker_recover_SOURCES = tests/unit/test_worker_recover.c
 tests_unit_test_worker_recover_LDADD = $(all_libs)
 
@@ -329,6 +337,8 @@ unit_other = \
 	tests/unit/link_rig.h \
 	tests/unit/master_box.h \
 	tests/unit/message_random.h \
+	tests/unit/power_disk.h \
+	tests/unit/power_files.h \
 	tests/unit/store_box.h \
 	tests/unit/store_layer.h \
 	tests/unit/tui_fixture.h

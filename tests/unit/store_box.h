@@ -20,6 +20,7 @@
 
 #define BOX_WAIT_MS 20000                /* longer than anything takes; only a failing test waits for it */
 
+static const char *box_base = "/tmp";
 static char box_dir[64];
 static char box_path[80];
 static int box_wake_fd = -1;
@@ -27,7 +28,7 @@ static int box_wake_fd = -1;
 static inline void box_setup_cb(void *data)
 {
 	(void)data;
-	strcpy(box_dir, "/tmp/titan-test-store-XXXXXX");
+	snprintf(box_dir, sizeof(box_dir), "%s/titan-test-store-XXXXXX", box_base);
 	if (!mkdtemp(box_dir))
 		abort();
 	snprintf(box_path, sizeof(box_path), "%s/titan.db", box_dir);

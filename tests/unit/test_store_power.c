@@ -7,64 +7,39 @@
  *
  * CHAOS_CUTS: how many (1000), CHAOS_SEED: which (1).
  */
-#include <stdatomic.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "core_rig.h"
 #include "store_box.h"
 #include "store_layer.h"
 
-#include "base/rand.h"
+#define POWER_FILES LAYER_FILES
+#include "power_disk.h"
+
 #include "store/tables.h"
 
-#define SECTOR 512
-#define TURNS_MAX 4096
-#define OPS_MAX 200000
+#define TURNS_MAX   4096
+#define CUTS_A_WALK 2500
 #define WALK_STEPS 700
 
 /* ---- the record ---- */
 
-struct op {
-	enum layer_op op;
-	enum layer_which which;
-	void *data;
-	size_t len, at;
-};
-
-static struct op ops[OPS_MAX];
-static atomic_size_t op_count;
 static bool recording;
 
 static int record_cb(const struct layer_call *call, bool *skip)
 {
-	size_t at = atomic_load(&op_count);
-
 	/* Nothing survives this machine's own power anyway: no time for its disk. */
 	*skip = call->op == LAYER_SYNC;
-	if (!recording || call->which == LAYER_OTHER)
-		return SQLITE_OK;
-	if (at == OPS_MAX)
-		abort();
-	ops[at] = (struct op){ call->op, call->which, NULL, (size_t)call->len, (size_t)call->at };
-	if (call->len > 0) {
-		ops[at].data = mem_alloc((size_t)call->len);
-		memcpy(ops[at].data, call->data, (size_t)call->len);
-	}
-	atomic_store(&op_count, at + 1);
+	if (recording && call->which != LAYER_OTHER)
+		power_record((enum power_kind)call->op, (int)call->which, call->data, (size_t)call->len,
+			     (size_t)call->at);
 	return SQLITE_OK;
 }
 
 static struct { uint64_t turn, hash; size_t committed, acked; struct now now; } turns[TURNS_MAX];
 static size_t turn_count;
 static struct core_config walk_config;
-
-static void forget_record(void)
-{
-	for (size_t i = 0; i < op_count; i++)
-		mem_free(ops[i].data);
-	atomic_store(&op_count, 0);
-	turn_count = 0;
-}
 
 /* ---- the walk ---- */
 
@@ -110,7 +85,7 @@ static void take_acks(struct power_walk *walk)
 		struct outbox *outbox = box_take(walk->store);
 
 		CHECK(outbox->turn == turns[turn_count - walk->pending].turn);
-		turns[turn_count - walk->pending].acked = atomic_load(&op_count);
+		turns[turn_count - walk->pending].acked = atomic_load(&power_op_count);
 		box_free(outbox);
 	}
 }
@@ -123,7 +98,7 @@ static void commit_turn(struct power_walk *walk)
 	CHECK(turn_count < TURNS_MAX);
 	turns[turn_count].turn = walk->rig->out.turn;
 	turns[turn_count].hash = core_hash(walk->rig->core);
-	turns[turn_count].committed = atomic_load(&op_count);
+	turns[turn_count].committed = atomic_load(&power_op_count);
 	turns[turn_count].acked = SIZE_MAX;
 	turns[turn_count].now = walk->rig->now;
 	turn_count++;
@@ -229,154 +204,34 @@ static void record_walk(uint64_t seed)
 
 /* ---- the disk ---- */
 
-struct image {
-	bool exists;
-	struct buf bytes;
-};
-
-struct disk {
-	struct image stable[LAYER_FILES];        /* as of the latest sync of each */
-	size_t pending[LAYER_FILES][OPS_MAX / 64];       /* ops since then, by number */
-	size_t pending_count[LAYER_FILES];
-	size_t at;                       /* ops that were taken in */
-};
-
-static struct disk disk;
-
-static void set_size(struct buf *bytes, size_t size)
-{
-	static const uint8_t zeros[4096];
-
-	while (bytes->len < size)
-		buf_add(bytes, zeros, size - bytes->len < sizeof(zeros) ? size - bytes->len : sizeof(zeros));
-	bytes->len = size;
-}
-
-static void write_piece(struct image *image, const struct op *op, size_t from, size_t len)
-{
-	if (image->bytes.len < op->at + from + len)
-		set_size(&image->bytes, op->at + from + len);
-	memcpy(image->bytes.data + op->at + from, (const char *)op->data + from, len);
-}
-
-static void apply(struct image *image, const struct op *op)
-{
-	switch (op->op) {
-	case LAYER_CREATE:
-		if (!image->exists)
-			set_size(&image->bytes, 0);
-		image->exists = true;
-		break;
-	case LAYER_WRITE:
-		write_piece(image, op, 0, op->len);
-		break;
-	case LAYER_TRUNCATE:
-		set_size(&image->bytes, op->at);
-		break;
-	case LAYER_DELETE:
-		image->exists = false;
-		set_size(&image->bytes, 0);
-		break;
-	case LAYER_SYNC:
-		break;
-	}
-}
-
-static void settle(int which, size_t count)
-{
-	size_t *pending = disk.pending[which];
-
-	for (size_t i = 0; i < count; i++)
-		apply(&disk.stable[which], &ops[pending[i]]);
-	disk.pending_count[which] -= count;
-	memmove(pending, pending + count, disk.pending_count[which] * sizeof(*pending));
-}
-
 /* The first sync of a new file is one of the directory, too: with it others that were removed stay so. */
 static void settle_names(void)
 {
 	for (int which = 0; which < LAYER_FILES; which++)
-		for (size_t i = disk.pending_count[which]; i-- > 0;)
-			if (ops[disk.pending[which][i]].op == LAYER_DELETE) {
-				settle(which, i + 1);
+		for (size_t i = power_disk.pending_count[which]; i-- > 0;)
+			if (power_ops[power_disk.pending[which][i]].kind == POWER_DELETE) {
+				power_settle(which, i + 1);
 				break;
 			}
 }
 
-static void disk_take(const struct op *op, size_t number)
+static void disk_take(const struct power_op *op, size_t number)
 {
-	size_t *count = &disk.pending_count[op->which];
+	size_t count = power_disk.pending_count[op->which];
 	bool is_new = false;
 
-	if (op->op != LAYER_SYNC) {
-		CHECK(*count < OPS_MAX / 64);
-		disk.pending[op->which][(*count)++] = number;
+	if (op->kind != POWER_SYNC) {
+		power_wait(op->which, number);
 		return;
 	}
-	for (size_t i = 0; i < *count; i++)
-		is_new = is_new || ops[disk.pending[op->which][i]].op == LAYER_CREATE;
+	for (size_t i = 0; i < count; i++)
+		is_new = is_new || power_ops[power_disk.pending[op->which][i]].kind == POWER_CREATE;
 	if (is_new)
 		settle_names();
-	settle((int)op->which, *count);
+	power_settle(op->which, power_disk.pending_count[op->which]);
 }
 
-static void disk_reset(void)
-{
-	for (int which = 0; which < LAYER_FILES; which++)
-		buf_free(&disk.stable[which].bytes);
-	disk = (struct disk){ .at = 0 };
-	disk.stable[LAYER_DATABASE].exists = true;
-}
-
-enum loss { LOSS_ALL, LOSS_NONE, LOSS_SOME, LOSS_SECTORS, LOSS_TORN, LOSS_ORDER, LOSS_COUNT };
-
-/* Of one write: sectors by chance, or up to one. What lies between may be what the disk had there before: rubbish. */
-static void apply_torn(struct image *image, const struct op *op, struct rand_state *rand, bool prefix)
-{
-	size_t sectors = (op->len + SECTOR - 1) / SECTOR, end = rand_below(rand, sectors + 1);
-
-	for (size_t i = 0; i < sectors; i++) {
-		size_t from = i * SECTOR, len = op->len - from < SECTOR ? op->len - from : SECTOR;
-		bool keep = prefix ? i < end : rand_below(rand, 2);
-		size_t was = image->bytes.len;
-
-		if (keep)
-			write_piece(image, op, from, len);
-		for (size_t hole = was; keep && hole < op->at + from && rand_below(rand, 2); hole++)
-			image->bytes.data[hole] = (uint8_t)rand_next(rand);
-	}
-}
-
-static void lose(struct image *image, const size_t *numbers, size_t count, enum loss loss, struct rand_state *rand)
-{
-	size_t order[OPS_MAX / 64];
-
-	for (size_t i = 0; i < count; i++)
-		order[i] = numbers[i];
-	/* Neighbours change places: creations and removals stay where they are. */
-	for (size_t i = 1; loss == LOSS_ORDER && i < count; i++) {
-		size_t other = rand_below(rand, i + 1), kept = order[i];
-
-		if (ops[order[i]].op == LAYER_WRITE && ops[order[other]].op == LAYER_WRITE) {
-			order[i] = order[other];
-			order[other] = kept;
-		}
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct op *op = &ops[order[i]];
-		bool keep = loss == LOSS_NONE || loss == LOSS_TORN || (loss != LOSS_ALL && rand_below(rand, 2));
-
-		/* What follows belongs to a file that never was, or never replaced the old one. */
-		if (!keep && (op->op == LAYER_CREATE || op->op == LAYER_DELETE))
-			return;
-		if (op->op == LAYER_WRITE && (loss == LOSS_SECTORS || (loss == LOSS_TORN && i + 1 == count)))
-			apply_torn(image, op, rand, loss == LOSS_TORN);
-		else if (keep)
-			apply(image, op);
-	}
-}
-
-static void put_image(const char *path, const struct image *image)
+static void put_image(const char *path, const struct power_image *image)
 {
 	int fd;
 
@@ -388,16 +243,14 @@ static void put_image(const char *path, const struct image *image)
 	close(fd);
 }
 
-static void put_disk(enum loss loss, struct rand_state *rand)
+static void put_disk(enum power_loss loss, struct rand_state *rand)
 {
 	static const char *const suffixes[] = { "", "-wal", "-journal" };
 	char path[128];
 
 	for (int which = 0; which < LAYER_OTHER; which++) {
-		struct image image = { .exists = disk.stable[which].exists };
+		struct power_image image = power_image_of(which, loss, rand);
 
-		buf_add(&image.bytes, disk.stable[which].bytes.data, disk.stable[which].bytes.len);
-		lose(&image, disk.pending[which], disk.pending_count[which], loss, rand);
 		snprintf(path, sizeof(path), "%s%s", box_path, suffixes[which]);
 		put_image(path, &image);
 		buf_free(&image.bytes);
@@ -462,61 +315,75 @@ static const char *look(size_t cut)
 	return found;
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* How many of the cuts break a promise; tells of the first. */
 static size_t cut_power(uint64_t seed, size_t cuts, bool stop_at_first)
 {
-	size_t *moments = mem_array(cuts, sizeof(*moments)), broken = 0;
+	size_t *moments, broken = 0;
 	struct rand_state rand;
 
 	rand_seed(&rand, seed);
-	for (size_t i = 0; i < cuts; i++)
-		moments[i] = rand_below(&rand, op_count + 1);
-	qsort(moments, cuts, sizeof(*moments), compare_sizes);
-	disk_reset();
+	moments = power_moments(cuts, &rand);
+	power_disk_reset();
+	power_disk.stable[LAYER_DATABASE].exists = true;
 	for (size_t i = 0; i < cuts && (broken == 0 || !stop_at_first); i++) {
-		enum loss loss = (enum loss)rand_below(&rand, LOSS_COUNT);
+		enum power_loss loss = (enum power_loss)rand_below(&rand, LOSS_COUNT);
 		const char *problem;
 
-		for (; disk.at < moments[i]; disk.at++)
-			disk_take(&ops[disk.at], disk.at);
+		for (; power_disk.at < moments[i]; power_disk.at++)
+			disk_take(&power_ops[power_disk.at], power_disk.at);
 		put_disk(loss, &rand);
 		problem = look(moments[i]);
 		if (problem && broken++ == 0)
 			printf("# seed %llu, cut %zu of %zu, before operation %zu of %zu, loss %d: %s\n",
-			       (unsigned long long)seed, i, cuts, moments[i], (size_t)op_count, (int)loss, problem);
+			       (unsigned long long)seed, i, cuts, moments[i], (size_t)power_op_count, (int)loss, problem);
 	}
 	mem_free(moments);
-	disk_reset();
+	power_disk_reset();
 	return broken;
 }
 
-static uint64_t from_environment(const char *name, uint64_t otherwise)
+/* One walk and its cuts, in a directory of its own: 0 when all is as promised. */
+static int walk_and_cut(uint64_t seed, size_t cuts)
 {
-	const char *value = getenv(name);
+	size_t unacked = 0, broken;
 
-	return value ? strtoull(value, NULL, 10) : otherwise;
-}
-
-TEST power_may_go_at_any_moment(void)
-{
-	uint64_t seed = from_environment("CHAOS_SEED", 1);
-	size_t cuts = from_environment("CHAOS_CUTS", 1000), unacked = 0;
-
+	box_setup_cb(NULL);
 	record_walk(seed);
 	for (size_t i = 0; i < turn_count; i++)
 		unacked += turns[i].acked == SIZE_MAX;
-	printf("# seed %llu: %zu turns, %zu operations, %zu cuts\n", (unsigned long long)seed, turn_count,
-	       (size_t)op_count, cuts);
-	ASSERT_EQ_FMT((size_t)0, unacked, "%zu");
-	ASSERT_GT(turn_count, 200);
-	ASSERT_EQ_FMT((size_t)0, cut_power(seed, cuts, false), "%zu");
+	broken = cut_power(seed, cuts, false);
+	printf("# seed %llu: %zu turns, %zu operations, %zu cuts, %zu broken\n", (unsigned long long)seed, turn_count,
+	       (size_t)power_op_count, cuts, broken);
+	fflush(stdout);
+	box_teardown_cb(NULL);
+	return broken == 0 && unacked == 0 && turn_count > 200 ? 0 : 1;
+}
+
+/* In processes beside each other, a walk of its own each. */
+TEST power_may_go_at_any_moment(void)
+{
+	uint64_t seed = power_number("CHAOS_SEED", 1);
+	size_t cuts = power_number("CHAOS_CUTS", 1000), walks = (cuts + CUTS_A_WALK - 1) / CUTS_A_WALK;
+	long beside = sysconf(_SC_NPROCESSORS_ONLN);
+	int status, bad = 0, running = 0;
+
+	fflush(stdout);
+	for (size_t i = 0; i < walks || running > 0;) {
+		if (i < walks && running < beside) {
+			pid_t pid = fork();
+
+			ASSERT(pid >= 0);
+			if (pid == 0)
+				_exit(walk_and_cut(seed + i, cuts / walks + (i < cuts % walks)));
+			running++;
+			i++;
+			continue;
+		}
+		ASSERT(wait(&status) > 0);
+		running--;
+		bad += status != 0;
+	}
+	ASSERT_EQ_FMT(0, bad, "%d");
 	PASS();
 }
 
@@ -534,9 +401,9 @@ TEST a_store_that_syncs_less_is_caught(void)
 TEST a_disk_that_lies_is_caught(void)
 {
 	record_walk(2);
-	for (size_t i = 0; i < op_count; i++)
-		if (ops[i].op == LAYER_SYNC && ops[i].which == LAYER_LOG && i % 2)
-			ops[i].which = LAYER_OTHER;
+	for (size_t i = 0; i < power_op_count; i++)
+		if (power_ops[i].kind == POWER_SYNC && power_ops[i].which == LAYER_LOG && i % 2)
+			power_ops[i].which = LAYER_OTHER;
 	ASSERT_EQ_FMT((size_t)1, cut_power(2, 1000, true), "%zu");
 	PASS();
 }
@@ -544,17 +411,19 @@ TEST a_disk_that_lies_is_caught(void)
 static void setup_cb(void *data)
 {
 	box_setup_cb(data);
-	atomic_store(&op_count, 0);
+	turn_count = 0;
 }
 
 static void teardown_cb(void *data)
 {
-	forget_record();
+	power_forget();
 	box_teardown_cb(data);
 }
 
 SUITE(store_power)
 {
+	if (access("/dev/shm", W_OK) == 0)
+		box_base = "/dev/shm";
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	layer_put();
