@@ -29,6 +29,8 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 		error_set(error, ERR_NOT_FOUND, "there is no run %llu", number);
 		return error_next(error, "titan ls");
 	}
+	if (pruned_find(core, submit->into))
+		return error_set(error, ERR_PRUNED, "run %llu was pruned, and nothing can be added to it", number);
 	if (!run || run->ended_ms != 0) {
 		error_set(error, ERR_TERMINAL, "run %llu has ended, and nothing can be added to it: titan retry opens it again,"
 			  " titan run without --into begins another", number);
