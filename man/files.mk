@@ -18,6 +18,7 @@ man_pages = \
 	man/titan-group.1 \
 	man/titan-help.1 \
 	man/titan-hold.1 \
+	man/titan-lock.1 \
 	man/titan-logs.1 \
 	man/titan-ls.1 \
 	man/titan-master.1 \

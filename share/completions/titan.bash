@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots'
 		;;
@@ -100,6 +100,10 @@ _titan() {
 		options+=' --max'
 		words='ls set rm'
 		;;
+	lock)
+		options+=' --shared --ttl --owner --message --wait'
+		words='ls take drop'
+		;;
 	tenant)
 		options+=' --weight --max-jobs --max-queued'
 		words='ls set rm'
@@ -149,7 +153,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

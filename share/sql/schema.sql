@@ -59,6 +59,20 @@ CREATE TABLE pruning (
 	jobs BLOB NOT NULL -- serial numbers that are still there: ranges, two u64 little-endian each, the second behind the last
 ) STRICT;
 
+-- locks that people have
+CREATE TABLE lock_hold (
+	lock TEXT NOT NULL, -- name
+	owner TEXT NOT NULL,
+	person TEXT NOT NULL, -- who took it
+	reason TEXT NOT NULL,
+	shared INTEGER NOT NULL,
+	fence INTEGER NOT NULL, -- larger than any before
+	taken_ms INTEGER NOT NULL, -- UTC
+	ttl_ms INTEGER NOT NULL, -- that it was taken for; 0: until it is dropped
+	due_ms INTEGER NOT NULL, -- its end, by the steady clock of intervals
+	PRIMARY KEY (lock, owner)
+) STRICT, WITHOUT ROWID;
+
 -- one row a run; ended_ms is 0 while it is live
 CREATE TABLE run (
 	run INTEGER PRIMARY KEY, -- number

@@ -113,6 +113,7 @@ static const struct column detail_columns[] = {
 	{ "asks", "asks for", false },
 	{ "placing", "placing", false },
 	{ "concurrency", "groups", false },
+	{ "locks", "locks", false },
 	{ "priority", "priority", false },
 	{ "due", "due", false },
 	{ "give_up", "leaves the queue", false },
@@ -191,6 +192,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_texts(records, place_shown(job->asks, records->arena));
 	records_texts(records, job->placing);
 	records_texts(records, job->concurrency);
+	records_texts(records, job->locks);
 	records_number(records, job->priority ? job->priority - 1 : 50);
 	records_time(records, job->due_ms);
 	records_time(records, job->give_up_ms);

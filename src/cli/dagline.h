@@ -68,6 +68,7 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	struct slice_list labels;
 	struct dag_placing placing;
 	struct slice_list concurrency;   /* groups, NAME or NAME=LIMIT each */
+	struct slice_list locks;         /* NAME or NAME=shared each */
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no bound */
 	bool group_fail_fast;
 	bool final;                      /* behind all others, also what is added later */

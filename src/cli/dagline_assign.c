@@ -267,6 +267,16 @@ static enum err set_concurrency(struct dag_reader *reader, struct dag_node *node
 	return add_text(reader, &node->concurrency, slice_make(value.data, len), value, at);
 }
 
+static enum err set_lock(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const uint8_t *equals = value.len ? memchr(value.data, '=', value.len) : NULL;
+	size_t len = equals ? (size_t)(equals - value.data) : value.len;
+
+	if (equals != NULL && !slice_eq(slice_make(equals + 1, value.len - len - 1), slice_str("shared")))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a lock is given as lock=NAME or NAME=shared");
+	return add_text(reader, &node->locks, slice_make(value.data, len), value, at);
+}
+
 static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	return add_word(reader, &node->placing.prefer, value, at);
@@ -318,7 +328,7 @@ static const struct setting settings[] = {
 	{ "dispatch_timeout", set_dispatch_timeout },
 	{ "cpus", set_cpus },       { "memory", set_memory },
 	{ "gpus", set_gpus },   { "resource", set_resource }, { "prefer", set_prefer },
-	{ "concurrency", set_concurrency }, { "worker", set_worker },
+	{ "concurrency", set_concurrency }, { "lock", set_lock }, { "worker", set_worker },
 	{ "pool", set_pool },   { "affinity", set_affinity },
 	{ "when", set_when },
 };

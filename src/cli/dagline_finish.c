@@ -77,9 +77,13 @@ static enum err check_gates(struct dag_reader *reader)
 					"gate '%.*s' can't be a fan-out", len, text);
 		if (node->gate && (node->retry_max || node->timeout_ms || node->backoff_ms || node->mode ||
 				   node->retry_on || node->crash_limit || node->worker_death || node->log_max ||
-				   node->labels.n || node->concurrency.n || place_any(&node->placing) || node->dir.len || node->env.n))
+				   node->labels.n || node->concurrency.n || node->locks.n || place_any(&node->placing) || node->dir.len || node->env.n))
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
 					"gate '%.*s' runs nothing: it takes count, from, approve_timeout, delay and prio",
+					len, text);
+		if (node->locks.n > 0 && node->mode == EXEC_RETRY + 1)
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"job '%.*s' may run twice at once, as its mode is retry: with locks it is exclusive or once",
 					len, text);
 		if (!node->gate && (node->gate_count || node->gate_from.n || node->gate_timeout_ms))
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,

@@ -158,6 +158,10 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->labels = node->labels;
 	place_spec(&node->placing, spec);
 	spec->concurrency = node->concurrency;
+	spec->locks = node->locks;
+	/* It may not run twice at once; one that says retry itself was refused. */
+	if (spec->locks.n > 0 && spec->mode == EXEC_RETRY)
+		spec->mode = EXEC_EXCLUSIVE;
 	if (node->group_parallel || node->group_fail_fast) {
 		spec->group = node->first + 1;
 		spec->group_parallel = node->group_parallel;

@@ -12,6 +12,7 @@ cli_sources = \
 	src/cli/cmd_demo.c \
 	src/cli/cmd_dlq.c \
 	src/cli/cmd_explain.c \
+	src/cli/cmd_lock.c \
 	src/cli/cmd_logs.c \
 	src/cli/cmd_look.c \
 	src/cli/cmd_metrics.c \

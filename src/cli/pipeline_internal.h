@@ -79,6 +79,7 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 /* pipeline_share.c: of a job, of the pipeline */
 enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 /* pipeline_place.c: where it runs */
 enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

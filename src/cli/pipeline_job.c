@@ -265,7 +265,8 @@ static const struct pipe_key job_keys[] = {
 	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
 	{ "continue_on", pipe_read_continue_on }, { "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death },
 	{ "deadline", read_deadline }, { "dispatch_timeout", read_dispatch_timeout },
-	{ "concurrency", pipe_read_concurrency }, PIPE_PLACE_KEYS,
+	{ "concurrency", pipe_read_concurrency },
+	{ "locks", pipe_read_locks }, { "lock", pipe_read_locks }, PIPE_PLACE_KEYS,
 };
 
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -285,7 +286,8 @@ static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
 {
 	static const char *const useless[] = { "run", "command", "matrix", "retry", "timeout", "mode", "env", "dir",
 					       "worker", "crash_limit", "log", "on_worker_death", "dispatch_timeout", "cpus", "memory",
-					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity", "concurrency" };
+					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity", "concurrency",
+					       "locks", "lock" };
 
 	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
 		const struct tree_node *node = tree_find(value, useless[i]);
@@ -312,7 +314,7 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 		return ERR_NONE;
 	if (node->dispatch_timeout_ms == 0)
 		node->dispatch_timeout_ms = defaults->dispatch_timeout_ms;
-	if (node->mode == 0)
+	if (node->mode == 0 && !(node->locks.n > 0 && defaults->mode == EXEC_RETRY + 1))
 		node->mode = defaults->mode;
 	if (node->mode == EXEC_ONCE + 1 && node->retry_max > 0)
 		return pipe_fail(pipe, tree_find(value, "retry"), ERR_INVALID,

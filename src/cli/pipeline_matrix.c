@@ -146,5 +146,6 @@ void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *aren
 	filled.dir = fill(matrix, node->dir, place, arena);
 	filled.labels = fill_list(matrix, node->labels, matrix->labels_fixed ? node->labels.n : 0, place, arena);
 	filled.concurrency = fill_list(matrix, node->concurrency, 0, place, arena);
+	filled.locks = fill_list(matrix, node->locks, 0, place, arena);
 	*ret = filled;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys about what jobs and runs share with others: concurrency groups. */
+/* The keys about what jobs and runs share with others: concurrency groups, locks. */
 #include "cli/pipeline_internal.h"
+
+#include <stdio.h>
 
 #include "base/text.h"
 #include "proto/limits.h"
@@ -12,53 +14,90 @@ static enum err name_item(struct pipe *pipe, const struct tree_node *node, struc
 
 	if (err == ERR_NONE && !text_is_name(*ret) &&
 	    (ret->len == 0 || memmem(ret->data, ret->len, "${matrix.", 9) == NULL))
-		return pipe_fail(pipe, node, ERR_INVALID, "a group has a name of letters, digits and _ . -");
+		return pipe_fail(pipe, node, ERR_INVALID, "it has a name of letters, digits and _ . -");
 	return err;
 }
 
-static struct slice with_number(struct pipe *pipe, struct slice name, uint64_t number)
+static struct slice with_text(struct pipe *pipe, struct slice name, const char *behind)
 {
 	struct buf text = { 0 };
 	struct slice copy;
 
-	if (number == 0)
-		return name;
 	buf_add_slice(&text, name);
-	buf_addf(&text, "=%llu", (unsigned long long)number);
+	buf_add_str(&text, behind);
 	copy = arena_copy(pipe->reader.arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;
 }
 
+static struct slice with_number(struct pipe *pipe, struct slice name, uint64_t number)
+{
+	char behind[24];
+
+	if (number == 0)
+		return name;
+	snprintf(behind, sizeof(behind), "=%llu", (unsigned long long)number);
+	return with_text(pipe, name, behind);
+}
+
 /* ---- of a job ---- */
 
-/* NAME, or {group: NAME, max_jobs: N}. */
-static enum err group_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+/* NAME, or a map of two keys of which the first is the name. */
+static enum err item_keys(struct pipe *pipe, const struct tree_node *node, const char *const words[2], const char *what,
+			  const struct tree_node *ret_nodes[2])
 {
-	const struct tree_node *name = NULL, *limit = NULL;
-	uint64_t number = 0;
-	enum err err;
-
-	if (node->kind != TREE_MAP)
-		return name_item(pipe, node, ret);
-	for (const struct tree_node *key = node->first; key != NULL; key = key->next) {
-		if (slice_eq(key->key, slice_str("group")))
-			name = key;
-		else if (slice_eq(key->key, slice_str("max_jobs")))
-			limit = key;
+	ret_nodes[0] = node->kind == TREE_MAP ? NULL : node;
+	ret_nodes[1] = NULL;
+	for (const struct tree_node *key = node->kind == TREE_MAP ? node->first : NULL; key != NULL; key = key->next) {
+		if (slice_eq(key->key, slice_str(words[0])))
+			ret_nodes[0] = key;
+		else if (slice_eq(key->key, slice_str(words[1])))
+			ret_nodes[1] = key;
 		else
 			return dag_fail(&pipe->reader, key->key_spot.at, key->key_spot.len, ERR_UNKNOWN_NAME,
-					"unknown key '%.*s'; the concurrency of a job has group and max_jobs",
+					"unknown key '%.*s'; %s has %s and %s",
 					(int)(key->key.len < LIMIT_NAME_MAX_LEN ? key->key.len : LIMIT_NAME_MAX_LEN),
-					(const char *)key->key.data);
+					(const char *)key->key.data, what, words[0], words[1]);
 	}
-	if (name == NULL)
-		return pipe_fail(pipe, node, ERR_INVALID, "it names no group: concurrency: {group: NAME}");
-	err = name_item(pipe, name, ret);
-	if (err == ERR_NONE && limit != NULL)
-		err = pipe_number(pipe, limit, 1, LIMIT_RUN_JOBS_MAX - 1, &number);
-	*ret = with_number(pipe, *ret, number);
+	if (ret_nodes[0] == NULL)
+		return pipe_fail(pipe, node, ERR_INVALID, "%s has no name: {%s: NAME}", what, words[0]);
+	return ERR_NONE;
+}
+
+static enum err group_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	static const char *const words[2] = { "group", "max_jobs" };
+	const struct tree_node *nodes[2];
+	uint64_t number = 0;
+	enum err err = item_keys(pipe, node, words, "the concurrency of a job", nodes);
+
+	if (err == ERR_NONE)
+		err = name_item(pipe, nodes[0], ret);
+	if (err == ERR_NONE && nodes[1] != NULL)
+		err = pipe_number(pipe, nodes[1], 1, LIMIT_RUN_JOBS_MAX - 1, &number);
+	if (err == ERR_NONE)
+		*ret = with_number(pipe, *ret, number);
 	return err;
+}
+
+static enum err lock_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	static const char *const words[2] = { "name", "mode" };
+	const struct tree_node *nodes[2];
+	struct slice mode = slice_str("exclusive");
+	enum err err = item_keys(pipe, node, words, "a lock", nodes);
+
+	if (err == ERR_NONE)
+		err = name_item(pipe, nodes[0], ret);
+	if (err == ERR_NONE && nodes[1] != NULL)
+		err = pipe_text(pipe, nodes[1], "mode", &mode);
+	if (err != ERR_NONE)
+		return err;
+	if (slice_eq(mode, slice_str("shared")))
+		*ret = with_text(pipe, *ret, "=shared");
+	else if (!slice_eq(mode, slice_str("exclusive")))
+		return pipe_fail(pipe, nodes[1], ERR_INVALID, "the mode of a lock is exclusive or shared");
+	return ERR_NONE;
 }
 
 static size_t name_len(struct slice text)
@@ -68,25 +107,41 @@ static size_t name_len(struct slice text)
 	return equals ? (size_t)(equals - text.data) : text.len;
 }
 
-enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+static enum err read_items(struct pipe *pipe, const struct tree_node *value, const char *what, size_t most,
+			   pipe_item_read *item_read, struct slice_list *items)
 {
-	struct slice_list *groups = &job->node->concurrency;
 	const struct tree_node *item = value->kind == TREE_LIST ? value->first : value;
 	enum err err;
 
 	if (value->kind == TREE_MAP) {
-		groups->at = arena_zalloc(pipe->reader.arena, 1, sizeof(*groups->at));
-		groups->n = 1;
-		return group_item(pipe, value, groups->at);
+		items->at = arena_zalloc(pipe->reader.arena, 1, sizeof(*items->at));
+		items->n = 1;
+		return item_read(pipe, value, items->at);
 	}
-	err = pipe_list(pipe, value, "concurrency", LIMIT_JOB_GROUPS_MAX, group_item, groups);
-	for (size_t i = 0; err == ERR_NONE && i < groups->n; i++, item = item->next)
+	err = pipe_list(pipe, value, what, most, item_read, items);
+	for (size_t i = 0; err == ERR_NONE && i < items->n; i++, item = item->next)
 		for (size_t before = 0; before < i; before++)
-			if (slice_eq(slice_make(groups->at[i].data, name_len(groups->at[i])),
-				     slice_make(groups->at[before].data, name_len(groups->at[before]))))
-				return pipe_fail(pipe, item, ERR_DUPLICATE, "'%.*s' is named twice", (int)name_len(groups->at[i]),
-						 (const char *)groups->at[i].data);
+			if (slice_eq(slice_make(items->at[i].data, name_len(items->at[i])),
+				     slice_make(items->at[before].data, name_len(items->at[before]))))
+				return pipe_fail(pipe, item, ERR_DUPLICATE, "'%.*s' is named twice", (int)name_len(items->at[i]),
+						 (const char *)items->at[i].data);
 	return err;
+}
+
+enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return read_items(pipe, value, "concurrency", LIMIT_JOB_GROUPS_MAX, group_item, &job->node->concurrency);
+}
+
+/* Behind the mode: where a job says none, a lock makes it exclusive. */
+enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	if (job->node->locks.n > 0)
+		return pipe_fail(pipe, value, ERR_DUPLICATE, "the job's locks are given already; several are a list: locks: [a, b]");
+	if (job->node->mode == EXEC_RETRY + 1)
+		return pipe_fail(pipe, value, ERR_INVALID,
+				 "a job whose mode is retry may run twice at once: with locks it is exclusive or once");
+	return read_items(pipe, value, "locks", LIMIT_JOB_LOCKS_MAX, lock_item, &job->node->locks);
 }
 
 /* ---- of the pipeline ---- */

@@ -41,13 +41,14 @@ bool bound_full(const struct bound *bound)
 	return bound->limit > 0 && bound->active >= bound->limit;
 }
 
-/* The first of its bounds that has no room, or NULL. */
-static struct bound *lane_full(const struct lane *lane)
+/* The first of its bounds that has no room for a job of this key, or NULL. */
+static struct bound *lane_full(const struct lane *lane, uint64_t key)
 {
 	for (size_t i = 0; i < lane_bounds(lane); i++) {
 		struct bound *bound = lane_bound(lane, i);
 
-		if (bound && bound_full(bound))
+		if (bound && (bound->kind == BOUND_LOCK ? lock_blocked((struct lock *)bound, lane_shares(lane, bound), key)
+						       : bound_full(bound)))
 			return bound;
 	}
 	return NULL;
@@ -55,7 +56,15 @@ static struct bound *lane_full(const struct lane *lane)
 
 struct bound *job_bound_full(const struct job *job)
 {
-	return lane_full(job_lane(job));
+	return lane_full(job_lane(job), ready_key(job));
+}
+
+bool lane_shares(const struct lane *lane, const struct bound *bound)
+{
+	for (size_t i = 0; i < lane->claim_count; i++)
+		if (lane->claims[i].bound == bound)
+			return lane->claims[i].shared;
+	return false;
 }
 
 const struct bound *job_parked_at(const struct job *job)
@@ -69,11 +78,13 @@ const struct bound *job_parked_at(const struct job *job)
 
 static struct stand *stand_of(struct bound *bound, const struct lane *lane)
 {
+	bool shared = lane_shares(lane, bound);
+
 	for (size_t i = 0; i < bound->stand_count; i++)
-		if (bound->stands[i].class_at == lane->class_at)
+		if (bound->stands[i].class_at == lane->class_at && bound->stands[i].shared == shared)
 			return &bound->stands[i];
 	GROW(bound->stands, bound->stand_count, bound->stand_cap);
-	bound->stands[bound->stand_count] = (struct stand){ .class_at = lane->class_at };
+	bound->stands[bound->stand_count] = (struct stand){ .class_at = lane->class_at, .shared = shared };
 	return &bound->stands[bound->stand_count++];
 }
 
@@ -156,7 +167,7 @@ static void stand_offer(struct core *core, struct bound *bound, size_t at)
 			lane_stand(lane, bound);
 			continue;
 		}
-		full = lane_full(lane);
+		full = lane_full(lane, lane->key);
 		if (full == bound)
 			return;
 		if (full) {
@@ -171,17 +182,27 @@ static void stand_offer(struct core *core, struct bound *bound, size_t at)
 	}
 }
 
-void bound_offer(struct core *core, struct bound *bound)
+static void stands_offer(struct core *core, struct bound *bound, bool shared)
 {
-	if (bound->stand_count == 0 || bound_full(bound))
-		return;
 	for (size_t i = bound->stand_count; i-- > 0;) {
+		if (bound->stands[i].shared != shared)
+			continue;
 		stand_offer(core, bound, i);
 		if (bound->stands[i].count > 0)
 			continue;
 		mem_free(bound->stands[i].at);
 		bound->stands[i] = bound->stands[--bound->stand_count];
 	}
+}
+
+void bound_offer(struct core *core, struct bound *bound)
+{
+	if (bound->stand_count == 0 || bound_full(bound))
+		return;
+	/* Who wants a lock alone first: that may keep out those who would share it. */
+	stands_offer(core, bound, false);
+	if (bound->kind == BOUND_LOCK)
+		stands_offer(core, bound, true);
 }
 
 /* One at a time would do, but it may have room for many at once. */
@@ -241,8 +262,13 @@ void claims_count(struct core *core, const struct job *job, int change)
 {
 	const struct lane *lane = job_lane(job);
 
-	for (size_t i = 0; i < lane->claim_count; i++)
-		lane->claims[i].bound->active += (uint32_t)change;
+	for (size_t i = 0; i < lane->claim_count; i++) {
+		struct bound *bound = lane->claims[i].bound;
+
+		bound->active += (uint32_t)change;
+		if (bound->kind == BOUND_LOCK && !lane->claims[i].shared)
+			((struct lock *)bound)->alone += (uint32_t)change;
+	}
 	for (size_t i = 0; i < lane->claim_count; i++)
 		bound_offer(core, lane->claims[i].bound);
 }

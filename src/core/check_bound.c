@@ -58,7 +58,7 @@ static bool lane_has(const struct lane *lane, const struct bound *bound)
 }
 
 /* While there is room, a class that stands here has a job in the queue. */
-static void check_offered(const struct core *core, const struct bound *bound, uint16_t class_at)
+static void check_offered(const struct core *core, const struct bound *bound, uint16_t class_at, bool shared)
 {
 	const struct ready_class *class = core->classes[class_at];
 	bool offered = false;
@@ -70,10 +70,18 @@ static void check_offered(const struct core *core, const struct bound *bound, ui
 		for (size_t at = 0; queue && at < queue->jobs.count && !offered; at++) {
 			const struct job *job = ready_job(core, queue->jobs.keys[at]);
 
-			offered = waits(job) && lane_has(job_lane(job), bound);
+			offered = waits(job) && lane_has(job_lane(job), bound) && lane_shares(job_lane(job), bound) == shared;
 		}
 	}
 	CHECK(offered);
+}
+
+static uint64_t best_key(const struct core *core, const struct key_heap *heap, uint64_t best)
+{
+	for (size_t i = 0; i < heap->count; i++)
+		if (heap->keys[i] < best && waits(ready_job(core, heap->keys[i])))
+			best = heap->keys[i];
+	return best;
 }
 
 static void check_bound(const struct core *core, const struct bound *bound, uint64_t active)
@@ -81,7 +89,8 @@ static void check_bound(const struct core *core, const struct bound *bound, uint
 	CHECK(bound->active == active);
 	for (size_t at = 0; at < bound->stand_count; at++) {
 		const struct stand *stand = &bound->stands[at];
-		bool any = false;
+		uint64_t best = UINT64_MAX;
+		bool room;
 
 		for (size_t i = 0; i < stand->count; i++) {
 			const struct lane *lane = stand->at[i];
@@ -90,10 +99,12 @@ static void check_bound(const struct core *core, const struct bound *bound, uint
 			CHECK(i == 0 || stand->at[(i - 1) / 2]->key <= lane->key);
 			CHECK(lane->jobs.count > 0 && lane->key <= lane->jobs.keys[0]);
 			CHECK(lane_has(lane, bound));
-			any |= lane->jobs.count > lane->jobs.stale;
+			CHECK(lane_shares(lane, bound) == stand->shared);
+			best = best_key(core, &lane->jobs, best);
 		}
-		if (any && !bound_full(bound))
-			check_offered(core, bound, stand->class_at);
+		room = bound->kind == BOUND_LOCK ? !lock_blocked((const struct lock *)bound, stand->shared, best) : !bound_full(bound);
+		if (best != UINT64_MAX && room)
+			check_offered(core, bound, stand->class_at, stand->shared);
 	}
 }
 
@@ -140,9 +151,29 @@ static void check_tenant(const struct core *core, const struct tenant *tenant)
 	check_bound(core, &tenant->bound, active);
 }
 
+/* Of the jobs whose lanes claim it, those that do so alone apart; and the lanes. */
+static uint64_t check_claims(const struct core *core, const struct bound *bound, uint64_t *ret_alone, uint64_t *ret_lanes)
+{
+	uint64_t jobs = 0;
+
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		const struct run *run = core->runs.at[i].run;
+
+		for (size_t at = 0; run && at < run->lane_count; at++)
+			for (size_t claim = 0; claim < run->lanes[at]->claim_count; claim++)
+				*ret_lanes += run->lanes[at]->claims[claim].bound == bound;
+		for (const struct job *job = run ? run_job(run, 0) : NULL; job; job = job_next(job))
+			for (size_t claim = 0; state_claims(job->state) && claim < job_lane(job)->claim_count; claim++) {
+				jobs += job_lane(job)->claims[claim].bound == bound;
+				*ret_alone += job_lane(job)->claims[claim].bound == bound && !job_lane(job)->claims[claim].shared;
+			}
+	}
+	return jobs;
+}
+
 static void check_group(const struct core *core, const struct group *group)
 {
-	uint64_t jobs = 0, runs = 0, users = 0;
+	uint64_t runs = 0, users = 0, alone = 0, jobs = check_claims(core, &group->jobs, &alone, &users);
 
 	for (size_t i = core->runs.head; i < core->runs.count; i++) {
 		const struct run *run = core->runs.at[i].run;
@@ -151,17 +182,36 @@ static void check_group(const struct core *core, const struct group *group)
 			continue;
 		users += run->concurrency == group;
 		runs += run->concurrency == group && run->seated;
-		for (size_t at = 0; at < run->lane_count; at++)
-			for (size_t claim = 0; claim < run->lanes[at]->claim_count; claim++)
-				users += run->lanes[at]->claims[claim].bound == &group->jobs;
-		for (const struct job *job = run_job(run, 0); job; job = job_next(job))
-			for (size_t claim = 0; state_claims(job->state) && claim < job_lane(job)->claim_count; claim++)
-				jobs += job_lane(job)->claims[claim].bound == &group->jobs;
 	}
 	CHECK(users == group->users && (users > 0 || group->set));
 	CHECK(group->jobs.limit == group_limit(group) && group->runs.limit == group->jobs.limit);
 	check_bound(core, &group->jobs, jobs);
 	check_bound(core, &group->runs, runs);
+}
+
+static void check_lock(const struct core *core, const struct lock *lock)
+{
+	uint64_t alone = 0, users = 0, jobs = check_claims(core, &lock->bound, &alone, &users);
+
+	CHECK(lock->alone == alone && lock->users == users && (users > 0 || lock->hold_count > 0));
+	CHECK(jobs + lock->hold_count <= 1 || (alone == 0 && lock_sane(lock)));
+	for (size_t i = 0; i < lock->hold_count; i++)
+		CHECK(lock->holds[i]->lock == lock && !lock->holds[i]->stamp == !lock->holds[i]->due_ms);
+	check_bound(core, &lock->bound, jobs);
+}
+
+static void check_locks(const struct core *core)
+{
+	size_t cursor = 0;
+	uint64_t holds = 0;
+	struct slice name;
+	void *value;
+
+	while (name_map_next(&core->locks, &cursor, &name, &value)) {
+		check_lock(core, value);
+		holds += ((struct lock *)value)->hold_count;
+	}
+	CHECK(holds == core->lock_holds);
 }
 
 static void check_groups(const struct core *core)
@@ -188,6 +238,7 @@ void check_ready(const struct core *core)
 		if (core->tenants[i])
 			check_tenant(core, core->tenants[i]);
 	check_groups(core);
+	check_locks(core);
 	CHECK(parked == core->parked_ready);
 	CHECK(queued + core->held_ready + core->parked_ready == core->counts[STATE_READY]);
 }

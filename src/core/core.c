@@ -76,6 +76,7 @@ void core_free(struct core *core)
 	arena_free(&core->placing);
 	tenants_free(core);
 	groups_free(core);
+	locks_free(core);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
 	for (size_t i = 0; i < core->gate_count; i++)
@@ -193,6 +194,10 @@ static void timer_fire(struct core *core, const struct timer *timer)
 
 	if (timer->kind == TIMER_WORKER) {
 		worker_timer_fired(core, worker_find(core, timer->id));
+		return;
+	}
+	if (timer->kind == TIMER_LOCK) {
+		lock_expired(core, timer->id);
 		return;
 	}
 	if (timer->kind == TIMER_SCHEDULE) {

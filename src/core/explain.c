@@ -190,6 +190,10 @@ static enum reason tell_bound(struct telling *telling, const struct bound *bound
 
 	if (bound->kind == BOUND_RUNS)
 		return tell_runs(telling);
+	if (bound->kind == BOUND_LOCK) {
+		lock_tell(telling->core, (const struct lock *)bound, telling->job, &telling->words);
+		return REASON_LOCKED;
+	}
 	if (bound->kind == BOUND_GROUP) {
 		buf_addf(&telling->words, "%u of the jobs of concurrency group %s %s out, and %u is the most", bound->active,
 			 ((const struct group *)bound)->name, bound->active == 1 ? "is" : "are", bound->limit);

@@ -31,6 +31,7 @@ core_sources = \
 	src/core/label.c \
 	src/core/lane.c \
 	src/core/load.c \
+	src/core/lock.c \
 	src/core/names.c \
 	src/core/outbox.c \
 	src/core/outbox.h \
@@ -54,6 +55,7 @@ core_sources = \
 	src/core/timers.c \
 	src/core/view.c \
 	src/core/view.h \
+	src/core/view_lock.c \
 	src/core/view_share.c \
 	src/core/worker.c
 

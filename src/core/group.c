@@ -96,6 +96,7 @@ static void group_relimit(struct core *core, struct group *group)
 	bound_widened(core, &group->jobs);
 }
 
+/* A limit of 0, as a lock has it, is none. */
 static void group_state(struct core *core, struct group *group, uint32_t limit, bool on)
 {
 	size_t at = 0;
@@ -122,6 +123,10 @@ static struct group *claim_group(struct claim *claim)
 
 void claim_begin(struct core *core, struct claim *claim, bool counted)
 {
+	if (claim->bound->kind == BOUND_LOCK) {
+		((struct lock *)claim->bound)->users++;
+		return;
+	}
 	claim_group(claim)->users++;
 	if (counted)
 		group_state(core, claim_group(claim), claim->stated, true);
@@ -129,6 +134,11 @@ void claim_begin(struct core *core, struct claim *claim, bool counted)
 
 void claim_end(struct core *core, struct claim *claim, bool counted)
 {
+	if (claim->bound->kind == BOUND_LOCK) {
+		((struct lock *)claim->bound)->users--;
+		lock_tidy(core, (struct lock *)claim->bound);
+		return;
+	}
 	if (counted)
 		group_state(core, claim_group(claim), claim->stated, false);
 	claim_group(claim)->users--;

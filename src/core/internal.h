@@ -366,6 +366,26 @@ enum err group_set(struct core *core, const struct msg_set *set, uint64_t *ret_c
 enum err load_group(struct core *core, const struct row_job_group *row, struct error *error);
 uint64_t groups_hash(const struct core *core);
 
+/* lock.c: NAME or NAME=shared */
+bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared);
+struct lock *lock_of(struct core *core, struct slice name);      /* made if it isn't there */
+void lock_tidy(struct core *core, struct lock *lock);    /* goes if nobody needs it */
+void locks_free(struct core *core);
+bool lock_blocked(const struct lock *lock, bool shared, uint64_t key);   /* for a job with this key */
+uint64_t lock_first_alone(const struct lock *lock);
+void locks_offer(struct core *core);
+enum err lock_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, uint64_t *ret_fence,
+		  struct error *error);
+void lock_expired(struct core *core, uint64_t stamp);
+enum err load_lock_hold(struct core *core, const struct row_lock_hold *row, struct error *error);
+bool lock_sane(const struct lock *lock);
+bool locks_resume(struct core *core);
+uint64_t locks_hash(const struct core *core);
+bool lane_shares(const struct lane *lane, const struct bound *bound);    /* bound.c: a lock */
+uint64_t waiting_at(const struct bound *bound);          /* view_share.c: how many ready jobs stand there */
+/* view_lock.c: who has it, in words; job: that waits for it, or NULL */
+void lock_tell(const struct core *core, const struct lock *lock, const struct job *job, struct buf *words);
+
 /* tenant.c */
 struct tenant *tenant_find(const struct core *core, struct slice name);
 struct tenant *tenant_of(struct core *core, struct slice name);  /* made if it isn't there */
@@ -490,6 +510,7 @@ uint64_t schedules_hash(const struct core *core);
 
 /* timers.c */
 void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms);
+void timer_add_steady(struct core *core, enum timer_kind kind, uint64_t id, int64_t due_ms);
 /* On the monotonic clock alone: for what isn't durable. */
 void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t stamp, int64_t wait_ms);
 void timer_add_due(struct core *core, enum timer_kind kind, const struct job *job, int64_t due_ms, int64_t date_ms);

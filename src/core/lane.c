@@ -47,14 +47,15 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 
 #define LANES_LOOKED_AT 16               /* neighbours are alike; a second lane of the same kind does no harm */
 
-#define CLAIMS_MAX LIMIT_JOB_GROUPS_MAX
+#define CLAIMS_MAX (LIMIT_JOB_GROUPS_MAX + LIMIT_JOB_LOCKS_MAX)
 
 static bool lane_is(const struct lane *lane, const struct lane *want, const struct claim *claims)
 {
 	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count)
 		return false;
 	for (size_t i = 0; i < want->claim_count; i++)
-		if (lane->claims[i].bound != claims[i].bound || lane->claims[i].stated != claims[i].stated)
+		if (lane->claims[i].bound != claims[i].bound || lane->claims[i].stated != claims[i].stated ||
+		    lane->claims[i].shared != claims[i].shared)
 			return false;
 	return true;
 }
@@ -62,15 +63,24 @@ static bool lane_is(const struct lane *lane, const struct lane *want, const stru
 /* In the one order that they can have. What the names stand for is there from now on, also if the job is refused. */
 static void claims_find(struct core *core, const struct rec_job_spec *spec, struct lane *want, struct claim *claims)
 {
-	struct slice_list texts = spec->concurrency;
+	struct slice_list groups = spec->concurrency, locks = spec->locks;
+	struct slice name;
 
-	labels_sort(&texts);
-	for (size_t i = 0; i < texts.n; i++) {
+	labels_sort(&groups);
+	for (size_t i = 0; i < groups.n; i++) {
 		struct claim *claim = &claims[want->claim_count++];
-		struct slice name;
 
-		CHECK(concurrency_read(texts.at[i], &name, &claim->stated));
+		*claim = (struct claim){ 0 };
+		CHECK(concurrency_read(groups.at[i], &name, &claim->stated));
 		claim->bound = &group_of(core, name)->jobs;
+	}
+	labels_sort(&locks);
+	for (size_t i = 0; i < locks.n; i++) {
+		struct claim *claim = &claims[want->claim_count++];
+
+		*claim = (struct claim){ 0 };
+		CHECK(lock_read(locks.at[i], &name, &claim->shared));
+		claim->bound = &lock_of(core, name)->bound;
 	}
 }
 

@@ -23,7 +23,7 @@ static enum err load_meta(struct core *core, const struct row_meta *row, struct 
 	} counters[] = {
 		{ "generation", &core->generation }, { "boot", &core->boot }, { "next_run", &core->next_run },
 		{ "next_job", &core->next_job }, { "next_worker", &core->next_worker },
-		{ "turn", &core->turn },
+		{ "turn", &core->turn }, { "fences", &core->fences },
 	};
 
 	const struct {
@@ -450,6 +450,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_pool(core, &row->pool, error);
 	case TABLE_tenant:
 		return load_tenant(core, &row->tenant, error);
+	case TABLE_lock_hold:
+		return load_lock_hold(core, &row->lock_hold, error);
 	case TABLE_job_group:
 		return load_group(core, &row->job_group, error);
 	case TABLE_pruned:
@@ -681,6 +683,10 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	core->loaded = true;
 	core_turn_begin(core, now, outbox);
 	schedules_stepped(core);
+	if (!locks_resume(core)) {
+		core->outbox = NULL;
+		return TRUST(error, "those who hold a lock exclude each other");
+	}
 	for (size_t i = 0; i < core->worker_count; i++)
 		worker_wait(core, core->workers[i]);
 	if (first)

@@ -135,6 +135,7 @@ void ready_compact(struct core *core)
 		if (core->runs.at[i].run)
 			run_compact(core, core->runs.at[i].run);
 	core->rekey_due = false;
+	locks_offer(core);               /* who ranks before whom may be another */
 }
 
 /* The best that may be placed; what is before it and may not is parked. */

@@ -5,20 +5,21 @@
  */
 #include "core/internal.h"
 
-static enum err set_decide(struct core *core, const struct input_set *input, uint64_t *ret_changed,
-			   struct error *error)
+static enum err set_decide(struct core *core, const struct input_set *input, struct msg_ok *ok, struct error *error)
 {
 	switch ((enum object_kind)input->set.kind) {
 	case OBJECT_WORKER:
-		return worker_set(core, input, ret_changed, error);
+		return worker_set(core, input, &ok->count, error);
 	case OBJECT_POOL:
-		return pool_set(core, input, ret_changed, error);
+		return pool_set(core, input, &ok->count, error);
 	case OBJECT_TENANT:
-		return tenant_set(core, input, ret_changed, error);
+		return tenant_set(core, input, &ok->count, error);
 	case OBJECT_GROUP:
-		return group_set(core, &input->set, ret_changed, error);
+		return group_set(core, &input->set, &ok->count, error);
+	case OBJECT_LOCK:
+		return lock_set(core, input, &ok->count, &ok->number, error);
 	case OBJECT_SCHEDULE:
-		return schedule_set(core, &input->set, ret_changed, error);
+		return schedule_set(core, &input->set, &ok->count, error);
 	default:
 		return error_set(error, ERR_INVALID, "an unknown kind of object: %llu",
 				 (unsigned long long)input->set.kind);
@@ -28,14 +29,12 @@ static enum err set_decide(struct core *core, const struct input_set *input, uin
 void set_step(struct core *core, const struct core_input *input)
 {
 	struct error error = { 0 };
-	uint64_t changed = 0;
+	struct msg_ok ok = { .id = input->request };
 
-	if (set_decide(core, &input->set, &changed, &error) != ERR_NONE) {
+	if (set_decide(core, &input->set, &ok, &error) != ERR_NONE) {
 		error_send(core, input->conn, input->request, &error, false);
 		return;
 	}
 	if (input->conn != 0)
-		outbox_frame(core->outbox, input->conn, OP_OK)->ok = (struct msg_ok){
-			.id = input->request, .count = changed,
-		};
+		outbox_frame(core->outbox, input->conn, OP_OK)->ok = ok;
 }

@@ -299,6 +299,28 @@ static enum err spec_check_groups(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_locks(const struct spec_check *check)
+{
+	const struct slice_list *texts = &check->spec->locks;
+	struct slice names[LIMIT_JOB_LOCKS_MAX];
+	bool shared;
+
+	if (texts->n > LIMIT_JOB_LOCKS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "locks", "too many");
+	/* Lost with its worker it may go on there for a while, beside whoever has the lock by then. */
+	if (texts->n > 0 && check->spec->mode == EXEC_RETRY)
+		return spec_refused(check, ERR_INVALID, "locks", "a job with locks has the mode exclusive or once");
+	for (size_t i = 0; i < texts->n; i++) {
+		if (!lock_read(texts->at[i], &names[i], &shared))
+			return spec_refused(check, ERR_INVALID, "locks",
+					    "a lock is NAME or NAME=shared, of letters, digits and _ . -");
+		for (size_t before = 0; before < i; before++)
+			if (slice_eq(names[before], names[i]))
+				return spec_refused(check, ERR_DUPLICATE, "locks", "a lock is there twice");
+	}
+	return ERR_NONE;
+}
+
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error)
 {
 	struct spec_check check = {
@@ -326,6 +348,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_placing(&check);
 	if (err == ERR_NONE)
 		err = spec_check_groups(&check);
+	if (err == ERR_NONE)
+		err = spec_check_locks(&check);
 	if (err == ERR_NONE)
 		err = spec_check_gate(&check);
 	return err;

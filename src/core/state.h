@@ -126,7 +126,7 @@ struct ready_class {                     /* of jobs with equal requirements */
 };
 
 /* RUNS: the runs of a concurrency group; the jobs of those stand there whose run has no place. */
-enum bound_kind { BOUND_FANOUT, BOUND_RUN, BOUND_TENANT, BOUND_RUNS, BOUND_GROUP };
+enum bound_kind { BOUND_FANOUT, BOUND_RUN, BOUND_TENANT, BOUND_RUNS, BOUND_GROUP, BOUND_LOCK };
 
 struct bound {                           /* most that may hold attempts at once */
 	enum bound_kind kind;
@@ -140,13 +140,15 @@ struct bound {                           /* most that may hold attempts at once 
 
 struct stand {
 	uint16_t class_at;
+	bool shared;                     /* at a lock: those that would share it */
 	struct lane **at;                /* a heap */
 	size_t count, cap;
 };
 
 struct claim {                           /* what a job holds while it has an attempt, or is unknown */
-	struct bound *bound;             /* of a struct group */
+	struct bound *bound;             /* of a struct group or lock */
 	uint32_t stated;                 /* the limit that its specification gives the group; 0: none */
+	bool shared;                     /* the lock */
 };
 
 struct lane {                            /* jobs of a run that want the same and are bound by the same */
@@ -172,6 +174,26 @@ struct group {                           /* a named concurrency group: known whi
 		uint32_t count;
 	} *stated;
 	size_t stated_count;
+};
+
+struct lock {                            /* known while somebody has it, or a run in memory names it */
+	struct bound bound;              /* first; active: jobs that have it */
+	uint32_t alone;                  /* of them, those that don't share it: one at most */
+	char *name;
+	uint64_t users;                  /* lanes */
+	struct lock_hold **holds;        /* people */
+	size_t hold_count;
+};
+
+struct lock_hold {                       /* of a person */
+	struct lock *lock;
+	char *owner;                     /* as given, or the person */
+	char *person, *reason;
+	bool shared;
+	uint64_t fence;                  /* larger than any before */
+	int64_t taken_ms;                /* UTC */
+	int64_t ttl_ms, due_ms;          /* 0: until it is dropped; due on the steady clock */
+	uint64_t stamp;                  /* of its timer; 0: none */
 };
 
 struct tenant {
@@ -282,7 +304,7 @@ struct submit_key {
 	struct submit_key *next;         /* of the same run: it was added to */
 };
 
-enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE, TIMER_SCHEDULE };
+enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE, TIMER_SCHEDULE, TIMER_LOCK };
 
 struct timer {
 	int64_t due_ns;
@@ -466,6 +488,10 @@ struct core {
 	size_t tenant_count;
 	struct name_map tenant_names;
 	struct name_map groups;          /* named concurrency groups */
+	struct name_map locks;
+	struct map lock_stamps;          /* stamp of a timer to struct lock_hold */
+	uint64_t lock_stamp, lock_holds;
+	uint64_t fences;                 /* fencing numbers that were given */
 	uint64_t virtual_time;           /* of the fair share: where the latest attempt was given */
 	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
 	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */

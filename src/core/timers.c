@@ -16,6 +16,8 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 		worker = worker_find(core, timer->id);
 		return worker && worker->timer_stamp == timer->stamp;
 	}
+	if (timer->kind == TIMER_LOCK)
+		return map_get(&core->lock_stamps, timer->id) != NULL;
 	if (timer->kind == TIMER_SCHEDULE)
 		return schedule_by_stamp(core, timer->id) != NULL;
 	if (timer->kind == TIMER_EXPIRY) {
@@ -140,6 +142,14 @@ static void timer_push(struct core *core, struct timer timer)
 void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms)
 {
 	struct timer timer = { .id = id, .stamp = id, .date_ms = date_ms, .kind = (uint16_t)kind };
+
+	timer.due_ns = timer_place(core, &timer);
+	timer_push(core, timer);
+}
+
+void timer_add_steady(struct core *core, enum timer_kind kind, uint64_t id, int64_t due_ms)
+{
+	struct timer timer = { .id = id, .stamp = id, .steady_ms = due_ms, .kind = (uint16_t)kind };
 
 	timer.due_ns = timer_place(core, &timer);
 	timer_push(core, timer);

@@ -401,5 +401,6 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->asks = spec->asks;
 		row->placing = placing_texts(spec, arena);
 		row->concurrency = spec->concurrency;
+		row->locks = spec->locks;
 	}
 }

@@ -72,6 +72,7 @@ static inline int64_t view_log_gone(int64_t run_gone_ms, int64_t ended_ms)
 bool view_forgiven(const struct rec_job_spec *spec, enum job_state state);
 /* The first at or behind the cursor, and the cursor for the next; 0 if there is none. */
 uint64_t view_tenant(const struct core *core, uint64_t cursor, struct rec_tenant_row *ret_row);
+uint64_t view_lock(const struct core *core, uint64_t cursor, struct arena *arena, struct rec_lock_row *ret_row);
 uint64_t view_group(const struct core *core, uint64_t cursor, struct rec_group_row *ret_row);
 
 /* Shared with history: what a specification says in a row, by detail. */

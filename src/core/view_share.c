@@ -19,7 +19,7 @@ uint64_t view_tenant(const struct core *core, uint64_t cursor, struct rec_tenant
 	return cursor + 1;
 }
 
-static uint64_t waiting_at(const struct bound *bound)
+uint64_t waiting_at(const struct bound *bound)
 {
 	uint64_t jobs = 0;
 

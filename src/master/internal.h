@@ -236,12 +236,14 @@ bool page_add_run(struct page *page, const struct rec_run_row *row);
 bool page_add_worker(struct page *page, const struct rec_worker_row *row);
 bool page_add_tenant(struct page *page, const struct rec_tenant_row *row);
 bool page_add_group(struct page *page, const struct rec_group_row *row);
+bool page_add_lock(struct page *page, const struct rec_lock_row *row);
 /* Answered: the page goes with the turn. */
 void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct page *page,
 		  uint64_t cursor);
 /* query_share.c */
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query);
 void query_groups(struct master *master, struct master_turn *turn, struct query *query);
+void query_locks(struct master *master, struct master_turn *turn, struct query *query);
 
 /* serials.c */
 struct serials {

@@ -122,6 +122,15 @@ bool page_add_group(struct page *page, const struct rec_group_row *row)
 	return true;
 }
 
+bool page_add_lock(struct page *page, const struct rec_lock_row *row)
+{
+	if (page->snapshot.locks.n == page->limit ||
+	    !page_has_room(page, 128 + row->name.len + row->owner.len + row->person.len + row->reason.len + row->job_name.len, 28))
+		return false;
+	PAGE_ADD(page, locks, row);
+	return true;
+}
+
 static bool page_add_schedule(struct page *page, const struct rec_schedule_row *row)
 {
 	if (page->snapshot.schedules.n == page->limit ||
@@ -546,6 +555,9 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		break;
 	case QUERY_GROUPS:
 		query_groups(master, turn, query);
+		break;
+	case QUERY_LOCKS:
+		query_locks(master, turn, query);
 		break;
 	case QUERY_DECISIONS:
 	case QUERY_IS_ACT:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What jobs share, for people: tenants, concurrency groups. */
+/* What jobs share, for people: tenants, concurrency groups, locks. */
 #include "master/internal.h"
 
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query)
@@ -22,6 +22,18 @@ void query_groups(struct master *master, struct master_turn *turn, struct query 
 
 	page_begin(&page, &master->scratch, query);
 	while ((next = view_group(master->core, cursor, &row)) && page_add_group(&page, &row))
+		cursor = next;
+	query_finish(master, turn, query, &page, next ? cursor : 0);
+}
+
+void query_locks(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct page page;
+	struct rec_lock_row row;
+	uint64_t cursor = query->cursor, next;
+
+	page_begin(&page, &master->scratch, query);
+	while ((next = view_lock(master->core, cursor, &master->scratch, &row)) && page_add_lock(&page, &row))
 		cursor = next;
 	query_finish(master, turn, query, &page, next ? cursor : 0);
 }

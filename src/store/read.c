@@ -32,6 +32,7 @@ static const struct {
 	{ TABLE_job_group, "FROM job_group" },
 	{ TABLE_pruned, "FROM pruned ORDER BY first" },
 	{ TABLE_pruning, "FROM pruning ORDER BY run" },
+	{ TABLE_lock_hold, "FROM lock_hold" },
 	{ TABLE_run, "FROM run WHERE ended_ms = 0 ORDER BY run" },
 	{ TABLE_spec, "FROM run CROSS JOIN spec ON spec.run = run.run WHERE run.ended_ms = 0 "
 		      "ORDER BY run.run, spec.part" },

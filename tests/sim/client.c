@@ -56,6 +56,7 @@ static struct message *act_message(struct sim_world *world, const struct sim_gra
 static const char *object_name(const struct sim_world *world, enum object_kind kind, uint32_t object)
 {
 	return kind == OBJECT_POOL ? graph_pool_names[object] : kind == OBJECT_GROUP ? graph_group_names[object]
+	       : kind == OBJECT_LOCK ? graph_lock_names[object]
 	       : kind == OBJECT_SCHEDULE ? sim_schedule_names[object] : world->workers[object].name;
 }
 
@@ -250,6 +251,7 @@ void client_receive(struct sim_world *world, const struct message *message)
 	struct sim_graph *graph;
 
 	if (message->request >= ACT_BASE) {
+		world->acts[message->request - ACT_BASE].fence = message->number;
 		if (message->op == OP_OK)
 			oracle_acted(world, &world->acts[message->request - ACT_BASE]);
 		return;

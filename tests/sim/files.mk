@@ -28,6 +28,7 @@ sim_sources = \
 	tests/sim/oracle_fail.c \
 	tests/sim/oracle_grow.c \
 	tests/sim/oracle_life.c \
+	tests/sim/oracle_locks.c \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \
 	tests/sim/oracle_retry.c \
@@ -84,6 +85,11 @@ sim_other = \
 	tests/sim/bugs/labels-ignored.patch \
 	tests/sim/bugs/ledger-starts-without-room.patch \
 	tests/sim/bugs/letter-outlives-its-round.patch \
+	tests/sim/bugs/lock-ends-early.patch \
+	tests/sim/bugs/lock-fence-forgotten.patch \
+	tests/sim/bugs/lock-never-offered-again.patch \
+	tests/sim/bugs/lock-of-people-ignored.patch \
+	tests/sim/bugs/lock-shared-beside-one-alone.patch \
 	tests/sim/bugs/lost-at-hello-forgotten.patch \
 	tests/sim/bugs/lost-before-its-lease-ends.patch \
 	tests/sim/bugs/no-ack-for-stale-results.patch \

@@ -36,6 +36,8 @@ void job_modes(struct rand_state *rand, struct sim_graph *graph, struct rec_job_
 	(void)graph;
 	(void)index;
 	job->mode = rand_below(rand, EXEC_MODE_COUNT);
+	if (job->mode == EXEC_RETRY && job->locks.n > 0)
+		job->mode = EXEC_EXCLUSIVE;
 }
 
 /* Behind modes: `once` has no retries. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What jobs and runs share with those of other graphs: concurrency groups; and what people set of them. */
+/* What jobs and runs share with those of other graphs: concurrency groups, locks; and what people do to them. */
 #include "sim.h"
 
 #include <stdio.h>
@@ -51,4 +51,58 @@ bool person_group(struct sim_world *world, const struct sim_graph *graph)
 	client_set_number(world, OBJECT_GROUP, world_chance(world, 300) ? SET_REMOVE : SET_PUT,
 			  (uint32_t)world_rand(world, SIM_GROUPS), 1 + world_rand(world, 4));
 	return true;
+}
+
+/* ---- locks ---- */
+
+const char *const graph_lock_names[SIM_LOCKS] = { "la", "lb", "lc" };
+const char *const graph_owner_names[SIM_OWNERS] = { "oa", "ob" };
+
+/* Before modes: a job that may run twice at once has none. */
+void job_locks(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	struct slice *texts = arena_zalloc(&graph->arena, SIM_LOCKS, sizeof(*texts));
+	char text[32];
+
+	(void)index;
+	job->locks.at = texts;
+	for (unsigned i = 0; i < SIM_LOCKS; i++) {
+		if (rand_below(rand, 3))
+			continue;
+		snprintf(text, sizeof(text), "%s%s", graph_lock_names[i], rand_below(rand, 5) < 3 ? "=shared" : "");
+		texts[job->locks.n++] = arena_copy(&graph->arena, slice_str(text));
+	}
+	if (job->mode == EXEC_RETRY && job->locks.n > 0)
+		job->mode = EXEC_EXCLUSIVE;
+}
+
+bool graph_names_lock(const struct rec_job_spec *job, unsigned lock, bool *ret_shared)
+{
+	for (size_t i = 0; i < job->locks.n; i++) {
+		if (memcmp(job->locks.at[i].data, graph_lock_names[lock], 2) != 0)
+			continue;
+		*ret_shared = job->locks.at[i].len > 2;
+		return true;
+	}
+	return false;
+}
+
+bool person_lock(struct sim_world *world, const struct sim_graph *graph)
+{
+	uint64_t ttl_ms = world_chance(world, 600) ? 1 + world_rand(world, 60000) : 0;
+
+	(void)graph;
+	client_set_number(world, OBJECT_LOCK, world_chance(world, 350) ? SET_DROP : SET_TAKE,
+			  (uint32_t)world_rand(world, SIM_LOCKS),
+			  LOCK_NUMBER(world_rand(world, SIM_OWNERS), world_rand(world, 2), ttl_ms));
+	return true;
+}
+
+void tidy_locks(struct sim_world *world, const struct sim_graph *graph)
+{
+	(void)graph;
+	for (uint32_t lock = 0; lock < SIM_LOCKS; lock++)
+		for (unsigned owner = 0; owner < SIM_OWNERS; owner++)
+			if (world->oracle.holds[lock][owner].fence && world->oracle.holds[lock][owner].ttl_ms == 0)
+				client_set_number(world, OBJECT_LOCK, SET_DROP, lock, LOCK_NUMBER(owner, 0, 0));
 }

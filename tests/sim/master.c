@@ -173,6 +173,21 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	core_step(world->master.core, &input);
 }
 
+static void set_input(struct core *core, const struct message *message, struct core_input *input)
+{
+	struct msg_set set = { .kind = message->kind, .verb = message->value, .name = slice_str(message->job),
+			       .number = message->number };
+
+	if (set.kind == OBJECT_LOCK) {
+		set.text = slice_str(graph_owner_names[LOCK_OWNER(set.number)]);
+		set.flag = LOCK_SHARED(set.number);
+		set.span_ms = LOCK_TTL_MS(set.number);
+	}
+	input->kind = INPUT_SET;
+	input->set = (struct input_set){ .set = set, .principal = 1, .person = slice_str(graph_people[0]) };
+	core_step(core, input);
+}
+
 static void step(struct sim_world *world, const struct event *event)
 {
 	struct core *core = world->master.core;
@@ -196,10 +211,7 @@ static void step(struct sim_world *world, const struct event *event)
 		act_input(world, event);
 		break;
 	case OP_SET:
-		input.kind = INPUT_SET;
-		input.set.set = (struct msg_set){ .kind = event->message->kind, .verb = event->message->value,
-						  .name = slice_str(event->message->job), .number = event->message->number };
-		core_step(core, &input);
+		set_input(core, event->message, &input);
 		break;
 	case OP_HELLO:
 		hello_input(world, event);
@@ -300,6 +312,7 @@ static struct message *pack(struct sim_world *world, const struct outbox *outbox
 		message->existing = first->accepted.existing;
 	} else if (first->op == OP_OK || first->op == OP_ERROR) {
 		message->request = first->op == OP_OK ? first->ok.id : first->error.id;
+		message->number = first->op == OP_OK ? first->ok.number : 0;
 	} else if (first->op == OP_WELCOME) {
 		message->lease_ms = (int64_t)first->welcome.lease_ms;
 	} else if (first->op == OP_HEARTBEAT) {

@@ -108,6 +108,15 @@ void graph_free(struct sim_graph *graph);
 #define SIM_MOST 4                       /* of a kind, that a worker offers */
 #define SIM_POOLS 3
 #define SIM_GROUPS 3
+#define SIM_LOCKS 3
+#define SIM_OWNERS 2                     /* people who take locks */
+extern const char *const graph_lock_names[SIM_LOCKS], *const graph_owner_names[SIM_OWNERS];
+bool graph_names_lock(const struct rec_job_spec *job, unsigned lock, bool *ret_shared);
+/* What people want of a lock, in the number of an act: owner, shared, and for how long. */
+#define LOCK_NUMBER(owner, shared, ttl_ms) ((uint64_t)(owner) | (uint64_t)(shared) << 1 | (uint64_t)(ttl_ms) << 2)
+#define LOCK_OWNER(number) ((unsigned)(number) & 1)
+#define LOCK_SHARED(number) (((number) >> 1 & 1) != 0)
+#define LOCK_TTL_MS(number) ((number) >> 2)
 extern const char *const graph_group_names[SIM_GROUPS];
 /* Does the job name this one, and which limit does it state? */
 bool graph_names_group(const struct rec_job_spec *job, unsigned group, uint32_t *ret_states);
@@ -316,6 +325,7 @@ struct sim_act {                         /* of the client, by its request */
 	uint32_t object;                 /* its index */
 	uint64_t number;                 /* of SET, by kind */
 	const struct sim_schedule *schedule;     /* PUT */
+	uint64_t fence;                  /* as it was answered */
 	uint64_t *jobs;                  /* CANCEL: of the run, and their rounds, when it was decided */
 	uint32_t *rounds;
 	uint32_t job_count;
@@ -342,6 +352,12 @@ struct oracle {
 	struct oracle_worker workers[SIM_WORKERS_MAX];
 	enum pool_state pools[SIM_POOLS];
 	uint32_t groups[SIM_GROUPS];     /* limits that people set; 0: none */
+	struct oracle_hold {             /* of a lock, by a person; fence 0: not */
+		uint64_t fence, ttl_ms;
+		bool shared;
+		int64_t since_ns;        /* taken, or taken again */
+	} holds[SIM_LOCKS][SIM_OWNERS], holds_durable[SIM_LOCKS][SIM_OWNERS];
+	uint64_t fence;                  /* largest that somebody was told */
 	struct map jobs;                 /* serial to struct oracle_job */
 	struct map runs;                 /* run to struct sim_graph, once durable */
 	struct map held_runs;            /* decided */

@@ -29,6 +29,7 @@ unit_programs = \
 	tests/unit/test_core_grow \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
+	tests/unit/test_core_lock \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
@@ -165,6 +166,9 @@ tests_unit_test_core_life_LDADD = $(core_libs)
 
 tests_unit_test_core_load_SOURCES = tests/unit/test_core_load.c
 tests_unit_test_core_load_LDADD = $(core_libs)
+
+tests_unit_test_core_lock_SOURCES = tests/unit/test_core_lock.c
+tests_unit_test_core_lock_LDADD = $(core_libs)
 
 tests_unit_test_core_modes_SOURCES = tests/unit/test_core_modes.c
 tests_unit_test_core_modes_LDADD = $(core_libs)

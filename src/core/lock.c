@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Locks. A job has all that it names from when it is given out until its attempt is known to be gone, also while nobody
+ * knows what became of it; a person has one until it is dropped or its time is over. One that is had alone
+ * excludes everybody else. All of a job's are taken at once or none, so nobody waits with a lock in hand.
+ *
+ * Jobs that want a lock alone stand apart from those that share it. While a lock is held, a job that stands there and
+ * wants it alone keeps out those that would share it and rank behind it; so it comes to its turn.
+ */
+#include "core/internal.h"
+
+#include "base/text.h"
+
+bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared)
+{
+	const uint8_t *equals = text.len ? memchr(text.data, '=', text.len) : NULL;
+	size_t len = equals ? (size_t)(equals - text.data) : text.len;
+
+	if (!text_is_name(slice_make(text.data, len)))
+		return false;
+	if (equals && !slice_eq(slice_make(equals + 1, text.len - len - 1), slice_str("shared")))
+		return false;
+	*ret_name = slice_make(text.data, len);
+	*ret_shared = equals != NULL;
+	return true;
+}
+
+struct lock *lock_of(struct core *core, struct slice name)
+{
+	struct lock *lock = name_map_get(&core->locks, name);
+
+	if (lock)
+		return lock;
+	lock = mem_zalloc(sizeof(*lock));
+	lock->bound.kind = BOUND_LOCK;
+	lock->name = mem_zalloc(name.len + 1);
+	memcpy(lock->name, name.data, name.len);
+	name_map_put(&core->locks, slice_str(lock->name), lock);
+	return lock;
+}
+
+static void hold_free(struct lock_hold *hold)
+{
+	mem_free(hold->owner);
+	mem_free(hold->person);
+	mem_free(hold->reason);
+	mem_free(hold);
+}
+
+static void lock_free(struct lock *lock)
+{
+	for (size_t i = 0; i < lock->hold_count; i++)
+		hold_free(lock->holds[i]);
+	mem_free(lock->holds);
+	bound_free(&lock->bound);
+	mem_free(lock->name);
+	mem_free(lock);
+}
+
+void lock_tidy(struct core *core, struct lock *lock)
+{
+	if (lock->users > 0 || lock->hold_count > 0)
+		return;
+	name_map_remove(&core->locks, slice_str(lock->name));
+	lock_free(lock);
+}
+
+void locks_free(struct core *core)
+{
+	size_t cursor = 0;
+	struct slice name;
+	void *value;
+
+	while (name_map_next(&core->locks, &cursor, &name, &value))
+		lock_free(value);
+	name_map_free(&core->locks);
+	map_free(&core->lock_stamps);
+}
+
+/* --- who may have it --- */
+
+/* Of the jobs that stand there and want it alone the best; UINT64_MAX: none does. */
+uint64_t lock_first_alone(const struct lock *lock)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < lock->bound.stand_count; i++) {
+		const struct stand *stand = &lock->bound.stands[i];
+
+		if (!stand->shared && stand->count > 0 && stand->at[0]->key < first)
+			first = stand->at[0]->key;
+	}
+	return first;
+}
+
+static bool held_alone(const struct lock *lock)
+{
+	return lock->alone > 0 || (lock->hold_count > 0 && !lock->holds[0]->shared);
+}
+
+bool lock_blocked(const struct lock *lock, bool shared, uint64_t key)
+{
+	if (lock->bound.active == 0 && lock->hold_count == 0)
+		return false;
+	return !shared || held_alone(lock) || lock_first_alone(lock) < key;
+}
+
+void locks_offer(struct core *core)
+{
+	size_t cursor = 0;
+	struct slice name;
+	void *value;
+
+	while (name_map_next(&core->locks, &cursor, &name, &value))
+		bound_offer(core, &((struct lock *)value)->bound);
+}
+
+/* --- people --- */
+
+static char *text_keep(struct slice text)
+{
+	char *copy = mem_zalloc(text.len + 1);
+
+	if (text.len > 0)
+		memcpy(copy, text.data, text.len);
+	return copy;
+}
+
+static bool owner_good(struct slice owner)
+{
+	for (size_t i = 0; i < owner.len; i++)
+		if (owner.data[i] < 0x20 || owner.data[i] == 0x7f)
+			return false;
+	return owner.len > 0 && owner.len <= LIMIT_NAME_MAX_LEN;
+}
+
+static size_t hold_place(const struct lock *lock, struct slice owner)
+{
+	size_t at = 0;
+
+	while (at < lock->hold_count && !slice_eq(slice_str(lock->holds[at]->owner), owner))
+		at++;
+	return at;
+}
+
+static void hold_row_put(struct core *core, const struct lock_hold *hold, bool deleted)
+{
+	struct arena *arena = &core->outbox->arena;
+	struct row *row = outbox_row(core->outbox, TABLE_lock_hold);
+
+	row->deleted = deleted;
+	row->lock_hold = (struct row_lock_hold){
+		.lock = arena_copy(arena, slice_str(hold->lock->name)), .owner = arena_copy(arena, slice_str(hold->owner)),
+		.person = arena_copy(arena, slice_str(hold->person)), .reason = arena_copy(arena, slice_str(hold->reason)),
+		.shared = hold->shared, .fence = (int64_t)hold->fence, .taken_ms = hold->taken_ms,
+		.ttl_ms = hold->ttl_ms, .due_ms = hold->due_ms,
+	};
+}
+
+static void hold_disarm(struct core *core, struct lock_hold *hold)
+{
+	if (hold->stamp == 0)
+		return;
+	map_remove(&core->lock_stamps, hold->stamp);
+	hold->stamp = 0;
+}
+
+static void hold_arm(struct core *core, struct lock_hold *hold)
+{
+	if (hold->due_ms == 0)
+		return;
+	hold->stamp = ++core->lock_stamp;
+	map_put(&core->lock_stamps, hold->stamp, hold);
+	timer_add_steady(core, TIMER_LOCK, hold->stamp, hold->due_ms);
+}
+
+static struct lock_hold *hold_add(struct lock *lock, struct slice owner)
+{
+	struct lock_hold *hold = mem_zalloc(sizeof(*hold));
+
+	hold->lock = lock;
+	hold->owner = text_keep(owner);
+	lock->holds = mem_resize(lock->holds, lock->hold_count + 1, sizeof(struct lock_hold *));
+	lock->holds[lock->hold_count++] = hold;
+	return hold;
+}
+
+static void hold_end(struct core *core, struct lock *lock, size_t at)
+{
+	struct lock_hold *hold = lock->holds[at];
+
+	hold_row_put(core, hold, true);
+	hold_free(hold);
+	lock->hold_count--;
+	memmove(&lock->holds[at], &lock->holds[at + 1], (lock->hold_count - at) * sizeof(struct lock_hold *));
+	core->lock_holds--;
+	bound_offer(core, &lock->bound);
+	lock_tidy(core, lock);
+}
+
+static enum err take_busy(struct core *core, const struct lock *lock, struct error *error)
+{
+	struct buf words = { 0 };
+
+	lock_tell(core, lock, NULL, &words);
+	error_set(error, ERR_BUSY, "lock %s: %.400s", lock->name, buf_cstr(&words));
+	buf_free(&words);
+	return error_next(error, "titan lock ls");
+}
+
+/* Beside those that have it now, but for the owner itself. */
+static bool may_take(const struct lock *lock, size_t own, bool shared)
+{
+	bool others = lock->bound.active > 0 || lock->hold_count > (own < lock->hold_count);
+	bool alone = lock->alone > 0 || (own == lock->hold_count && held_alone(lock));
+
+	if (!others)
+		return true;
+	return shared && !alone && (own < lock->hold_count || lock_first_alone(lock) == UINT64_MAX);
+}
+
+static enum err take_check(const struct msg_set *set, struct slice owner, struct error *error)
+{
+	if (!owner_good(owner))
+		return error_set(error, ERR_INVALID, "the owner of a lock has 1 to %d bytes, and no control characters",
+				 LIMIT_NAME_MAX_LEN);
+	if (set->words.n > 1 || (set->words.n == 1 && set->words.at[0].len > LIMIT_REASON_MAX))
+		return error_set(error, ERR_TOO_LARGE, "a reason has at most %d bytes", LIMIT_REASON_MAX);
+	if (set->span_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return error_set(error, ERR_TOO_LARGE, "a lock is taken for ten years at most");
+	return ERR_NONE;
+}
+
+static enum err lock_take(struct core *core, const struct input_set *input, struct slice owner, uint64_t *ret_fence,
+			  struct error *error)
+{
+	const struct msg_set *set = &input->set;
+	struct lock *lock;
+	struct lock_hold *hold;
+	size_t own;
+	enum err err = take_check(set, owner, error);
+
+	if (err != ERR_NONE)
+		return err;
+	if (core->lock_holds >= LIMIT_LOCK_HOLDS_MAX)
+		return error_set(error, ERR_FULL, "people hold %d locks already", LIMIT_LOCK_HOLDS_MAX);
+	lock = lock_of(core, set->name);
+	own = hold_place(lock, owner);
+	if (!may_take(lock, own, set->flag))
+		return take_busy(core, lock, error);
+	if (own == lock->hold_count) {
+		hold = hold_add(lock, owner);
+		hold->fence = (core->generation << 32) + ++core->fences;
+		hold->taken_ms = core->now.wall_ms;
+		meta_put(core, "fences", core->fences);
+		core->lock_holds++;
+	} else {
+		hold = lock->holds[own];
+		if (hold->stamp)
+			timer_stale(core);
+		hold_disarm(core, hold);
+	}
+	mem_free(hold->person);
+	mem_free(hold->reason);
+	hold->person = text_keep(input->person);
+	hold->reason = text_keep(set->words.n ? set->words.at[0] : slice_make(NULL, 0));
+	hold->shared = set->flag;
+	hold->ttl_ms = (int64_t)set->span_ms;
+	hold->due_ms = set->span_ms ? due_after(core, (int64_t)set->span_ms) : 0;
+	hold_row_put(core, hold, false);
+	hold_arm(core, hold);
+	bound_offer(core, &lock->bound);         /* it may be had alone no more */
+	*ret_fence = hold->fence;
+	return ERR_NONE;
+}
+
+static enum err lock_drop(struct core *core, const struct msg_set *set, struct slice owner, struct error *error)
+{
+	struct lock *lock = name_map_get(&core->locks, set->name);
+	size_t at = lock ? hold_place(lock, owner) : 0;
+	int len = (int)set->name.len;
+
+	if (lock && at < lock->hold_count) {
+		if (lock->holds[at]->stamp)
+			timer_stale(core);
+		hold_disarm(core, lock->holds[at]);
+		hold_end(core, lock, at);
+		return ERR_NONE;
+	}
+	error_set(error, ERR_NOT_FOUND, "%.*s doesn't hold lock %.*s", (int)(owner.len < 60 ? owner.len : 60),
+		  (const char *)owner.data, len, (const char *)set->name.data);
+	return error_next(error, "titan lock ls");
+}
+
+enum err lock_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, uint64_t *ret_fence,
+		  struct error *error)
+{
+	struct slice owner = input->set.text.len > 0 ? input->set.text : input->person;
+	enum err err;
+
+	if (!text_is_name(input->set.name))
+		return error_set(error, ERR_INVALID, "a lock's name has letters, digits, _ . -, at most %d", LIMIT_NAME_MAX_LEN);
+	switch (input->set.verb) {
+	case SET_TAKE:
+		err = lock_take(core, input, owner, ret_fence, error);
+		break;
+	case SET_DROP:
+		err = lock_drop(core, &input->set, owner, error);
+		break;
+	default:
+		return error_set(error, ERR_INVALID, "a lock can't be changed that way: %llu",
+				 (unsigned long long)input->set.verb);
+	}
+	*ret_changed = err == ERR_NONE;
+	return err;
+}
+
+void lock_expired(struct core *core, uint64_t stamp)
+{
+	struct lock_hold *hold = map_get(&core->lock_stamps, stamp);
+	struct lock *lock = hold->lock;
+	size_t at = 0;
+
+	while (lock->holds[at] != hold)
+		at++;
+	hold_disarm(core, hold);
+	hold_end(core, lock, at);
+}
+
+/* --- rows --- */
+
+enum err load_lock_hold(struct core *core, const struct row_lock_hold *row, struct error *error)
+{
+	uint64_t newest = (core->generation << 32) + core->fences;
+	struct lock_hold *hold;
+	struct lock *lock;
+
+	if (!text_is_name(row->lock) || !owner_good(row->owner) || row->shared < 0 || row->shared > 1 || row->fence < 1 ||
+	    (uint64_t)row->fence > newest || row->ttl_ms < 0 || row->ttl_ms / 1000 > LIMIT_SPAN_MAX_S || row->due_ms < 0 ||
+	    !row->ttl_ms != !row->due_ms)
+		return error_set(error, ERR_STORE_TRUST, "a row of who holds a lock contradicts itself");
+	lock = lock_of(core, row->lock);
+	if (hold_place(lock, row->owner) < lock->hold_count || (lock->hold_count > 0 && (!row->shared || held_alone(lock))))
+		return error_set(error, ERR_STORE_TRUST, "lock %s: those who hold it exclude each other", lock->name);
+	hold = hold_add(lock, row->owner);
+	hold->person = text_keep(row->person);
+	hold->reason = text_keep(row->reason);
+	hold->shared = row->shared != 0;
+	hold->fence = (uint64_t)row->fence;
+	hold->taken_ms = row->taken_ms;
+	hold->ttl_ms = row->ttl_ms;
+	hold->due_ms = row->due_ms;
+	core->lock_holds++;
+	return ERR_NONE;
+}
+
+bool lock_sane(const struct lock *lock)
+{
+	bool shared = true;
+
+	for (size_t i = 0; i < lock->hold_count; i++)
+		shared = shared && lock->holds[i]->shared;
+	if (lock->alone > 0 || !shared)
+		return lock->bound.active + lock->hold_count == 1;
+	return true;
+}
+
+/* All is loaded, and the steady clock goes. False: people and jobs have what excludes them. */
+bool locks_resume(struct core *core)
+{
+	size_t cursor = 0;
+	struct slice name;
+	void *value;
+
+	while (name_map_next(&core->locks, &cursor, &name, &value)) {
+		struct lock *lock = value;
+
+		if (!lock_sane(lock))
+			return false;
+		for (size_t i = 0; i < lock->hold_count; i++) {
+			struct lock_hold *hold = lock->holds[i];
+
+			/* Another boot may have another wall clock: never longer than it was taken for. */
+			if (hold->due_ms > due_after(core, hold->ttl_ms)) {
+				hold->due_ms = due_after(core, hold->ttl_ms);
+				hold_row_put(core, hold, false);
+			}
+			hold_arm(core, hold);
+		}
+	}
+	return true;
+}
+
+uint64_t locks_hash(const struct core *core)
+{
+	uint64_t sum = core->fences;
+	size_t cursor = 0;
+	struct slice name;
+	void *value;
+
+	while (name_map_next(&core->locks, &cursor, &name, &value)) {
+		const struct lock *lock = value;
+
+		for (size_t i = 0; i < lock->hold_count; i++) {
+			const struct lock_hold *hold = lock->holds[i];
+			uint64_t hash = hash_bytes(name.data, name.len, hold->fence << 1 | hold->shared);
+
+			hash = hash_bytes(hold->owner, strlen(hold->owner), hash);
+			hash = hash_bytes(hold->person, strlen(hold->person), hash);
+			hash = hash_bytes(hold->reason, strlen(hold->reason), hash);
+			sum += hash_u64(hash ^ (uint64_t)hold->due_ms) + hash_u64((uint64_t)(hold->taken_ms + hold->ttl_ms));
+		}
+	}
+	return sum;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Locks: after each turn nobody has one beside somebody who has it alone, jobs and people alike. A person's time isn't
+ * over early, and each fencing number is larger than any that was told before. What people have is known from what they
+ * were answered, and after a crash from rows; what jobs have, from their states.
+ */
+#include "oracle.h"
+
+#define REBOOT_MS 10                     /* clocks that are read in milliseconds, twice */
+
+static bool has(enum job_state state)
+{
+	return state_has_attempt(state) || state == STATE_UNKNOWN;
+}
+
+static void check_lock(struct sim_world *world, unsigned lock)
+{
+	uint32_t alone = 0, all = 0;
+	bool shared = false;
+
+	for (unsigned owner = 0; owner < SIM_OWNERS; owner++) {
+		all += world->oracle.holds[lock][owner].fence != 0;
+		alone += world->oracle.holds[lock][owner].fence != 0 && !world->oracle.holds[lock][owner].shared;
+	}
+	for (size_t i = 0; i < world->graph_count; i++) {
+		const struct sim_graph *graph = world->graphs[i];
+
+		for (uint32_t at = 0; graph->decided.run && at < graph->count; at++) {
+			if (!graph_names_lock(&graph->jobs[at], lock, &shared) ||
+			    !has(oracle_job(world, graph->decided.first + at)->decided))
+				continue;
+			all++;
+			alone += !shared;
+		}
+	}
+	if (alone > 0 && all > 1)
+		world_fail(world, "%u have lock %s, and %u of them alone", all, graph_lock_names[lock], alone);
+}
+
+static void taken(struct sim_world *world, const struct sim_act *act, uint64_t fence)
+{
+	struct oracle_hold *hold = &world->oracle.holds[act->object][LOCK_OWNER(act->number)];
+
+	if (hold->fence ? fence != hold->fence : fence <= world->oracle.fence)
+		world_fail(world, "lock %s has the fencing number %llu behind %llu", graph_lock_names[act->object],
+			   (unsigned long long)fence, (unsigned long long)(hold->fence ? hold->fence : world->oracle.fence));
+	*hold = (struct oracle_hold){ .fence = fence, .ttl_ms = LOCK_TTL_MS(act->number), .shared = LOCK_SHARED(act->number),
+				      .since_ns = world->now_ns };
+	if (fence > world->oracle.fence)
+		world->oracle.fence = fence;     /* or larger than those of this turn */
+}
+
+static struct oracle_hold *hold_of(struct oracle_hold holds[SIM_LOCKS][SIM_OWNERS], const struct row_lock_hold *row)
+{
+	for (unsigned lock = 0; lock < SIM_LOCKS; lock++)
+		for (unsigned owner = 0; owner < SIM_OWNERS; owner++)
+			if (slice_eq(row->lock, slice_str(graph_lock_names[lock])) &&
+			    slice_eq(row->owner, slice_str(graph_owner_names[owner])))
+				return &holds[lock][owner];
+	return NULL;
+}
+
+/* Nobody dropped it. */
+static void ended(struct sim_world *world, struct oracle_hold *hold)
+{
+	bool known = hold->since_ns > 0 && (world->oracle.wrong_ns == 0 || world->oracle.wrong_ns < hold->since_ns);
+	int64_t unsure_ms = world->boots && world->boot_ns >= hold->since_ns ? REBOOT_MS : 0;
+
+	if (hold->ttl_ms == 0 || (known && world->now_ns < hold->since_ns + ((int64_t)hold->ttl_ms - unsure_ms) * MS))
+		world_fail(world, "a lock that a person has ends before its time");
+	hold->fence = 0;
+}
+
+static void locks_turn(struct sim_world *world, const struct outbox *outbox)
+{
+	/* As the turn before this one left them. */
+	for (unsigned lock = 0; lock < SIM_LOCKS; lock++)
+		check_lock(world, lock);
+	for (size_t i = 0; i < outbox->frame_count; i++) {
+		const struct outgoing *frame = &outbox->frames[i];
+		const struct sim_act *act = frame->op == OP_OK && frame->ok.id >= ACT_BASE ? &world->acts[frame->ok.id - ACT_BASE]
+											    : NULL;
+
+		if (!act || act->kind != OBJECT_LOCK)
+			continue;
+		if (act->set == SET_TAKE)
+			taken(world, act, frame->ok.number);
+		else
+			world->oracle.holds[act->object][LOCK_OWNER(act->number)].fence = 0;
+	}
+	for (size_t i = 0; i < outbox->row_count; i++) {
+		const struct row *row = &outbox->rows[i];
+		struct oracle_hold *hold = row->table == TABLE_lock_hold ? hold_of(world->oracle.holds, &row->lock_hold) : NULL;
+
+		if (hold && row->deleted && hold->fence == (uint64_t)row->lock_hold.fence)
+			ended(world, hold);
+	}
+}
+
+static void locks_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
+{
+	struct oracle_hold *hold = row->table == TABLE_lock_hold ? hold_of(world->oracle.holds_durable, &row->lock_hold) : NULL;
+
+	(void)job;
+	(void)outbox;
+	if (hold)
+		*hold = (struct oracle_hold){ .fence = (uint64_t)row->lock_hold.fence, .ttl_ms = (uint64_t)row->lock_hold.ttl_ms,
+					      .shared = row->lock_hold.shared != 0, .since_ns = world->oracle.decided_ns };
+}
+
+static void locks_crash(struct sim_world *world)
+{
+	memset(world->oracle.holds, 0, sizeof(world->oracle.holds));
+	for (size_t i = 0; i < world->disk.count; i++) {
+		const struct row *row = &world->disk.order[i]->row;
+
+		if (row->table == TABLE_lock_hold)
+			*hold_of(world->oracle.holds, &row->lock_hold) = *hold_of(world->oracle.holds_durable, &row->lock_hold);
+	}
+	/* What nobody was told never was. */
+	world->oracle.fence = 0;
+	for (size_t i = 0; i < world->act_count; i++)
+		if (world->acts[i].kind == OBJECT_LOCK && world->acts[i].fence > world->oracle.fence)
+			world->oracle.fence = world->acts[i].fence;
+}
+
+const struct oracle_check oracle_locks = { .turn = locks_turn, .row = locks_row, .crash = locks_crash };

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Locks, of jobs and of people. */
+#include "proto/reasons.h"
+#include "tests/unit/core_rig.h"
+
+static uint64_t submit(struct rig *rig, enum exec_mode mode, const char *one, const char *other)
+{
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "j", "");
+	struct slice *texts = arena_alloc(&graph.arena, 2 * sizeof(*texts));
+
+	texts[0] = slice_str(one);
+	texts[1] = slice_str(other);
+	job->mode = mode;
+	job->locks = (struct slice_list){ texts, other ? 2 : 1 };
+	return rig_submit(rig, &graph);
+}
+
+static uint64_t wants(struct rig *rig, const char *lock)
+{
+	return submit(rig, EXEC_EXCLUSIVE, lock, NULL);
+}
+
+static uint64_t lock_act(struct rig *rig, enum set_verb verb, const char *lock, const char *owner, bool shared, uint64_t ttl_ms)
+{
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_LOCK, .verb = verb, .name = slice_str(lock), .text = slice_str(owner),
+				       .flag = shared, .span_ms = ttl_ms });
+	return rig->ok.number;
+}
+
+/* The run whose job is given out next; 0: none. */
+static uint64_t given(struct rig *rig, struct rig_attempt *ret_attempt)
+{
+	return rig_take(rig, ret_attempt) ? rig_job(rig, ret_attempt->job).run : 0;
+}
+
+static const char *why(struct rig *rig, uint64_t run)
+{
+	struct rec_job_row row = { 0 };
+	uint64_t job = rig_named(rig, run, "j");
+
+	CHECK(view_job(rig->core, job, VIEW_BRIEF, &rig->arena, &row));
+	CHECK(view_explain(rig->core, job, &rig->arena, &row));
+	return row.why_code == REASON_LOCKED ? arena_strdup(&rig->arena, row.why) : "";
+}
+
+static size_t lock_rows(struct rig *rig, struct rec_lock_row *rows)
+{
+	uint64_t cursor = 0;
+	size_t count = 0;
+
+	while ((cursor = view_lock(rig->core, cursor, &rig->arena, &rows[count])))
+		count++;
+	return count;
+}
+
+TEST readers_share_and_a_writer_excludes(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt first, second, third;
+	uint64_t one, two, alone, late;
+
+	rig_hello(rig, "w", 9);
+	one = wants(rig, "db=shared");
+	two = wants(rig, "db=shared");
+	ASSERT_EQ(one, given(rig, &first));
+	ASSERT_EQ(two, given(rig, &second));
+	alone = wants(rig, "db");
+	late = wants(rig, "db=shared");
+	/* The one that wants it alone comes first, so that it isn't passed for ever. */
+	ASSERT_EQ(0, given(rig, &third));
+	ASSERT(strstr(why(rig, alone), "lock db: job 1/j has it, shared, until its attempt has gone, and 1 more") != NULL);
+	ASSERT(strstr(why(rig, late), "job 3/j wants it alone, and comes first") != NULL);
+	rig_done(rig, first, OUTCOME_EXIT, 0);
+	ASSERT_EQ(0, given(rig, &third));
+	rig_done(rig, second, OUTCOME_EXIT, 0);
+	ASSERT_EQ(alone, given(rig, &third));
+	ASSERT_EQ(0, given(rig, &first));
+	rig_restart(rig);
+	rig_hello_held(rig, "w", 9, (struct rec_held[]){ { third.job, third.epoch, PHASE_RUNNING } }, 1);
+	third.conn = rig->conn;
+	ASSERT_EQ(0, given(rig, &first));
+	rig_done(rig, third, OUTCOME_EXIT, 0);
+	ASSERT_EQ(late, given(rig, &first));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_cancelled_writer_lets_readers_go(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt first, other;
+	uint64_t alone, late;
+
+	rig_hello(rig, "w", 9);
+	wants(rig, "db=shared");
+	given(rig, &first);
+	alone = wants(rig, "db");
+	late = wants(rig, "db=shared");
+	ASSERT_EQ(0, given(rig, &other));
+	rig_act(rig, ACT_HOLD, alone, "", 0);
+	ASSERT_EQ(late, given(rig, &other));
+	rig_act(rig, ACT_RELEASE, alone, "", 0);
+	late = wants(rig, "db=shared");
+	ASSERT_EQ(0, given(rig, &other));
+	/* Of a higher priority it comes before the one that waits. */
+	rig_act(rig, ACT_PRIORITY, late, "", 60);
+	ASSERT_EQ(late, given(rig, &other));
+	late = wants(rig, "db=shared");
+	ASSERT_EQ(0, given(rig, &other));
+	rig_cancel(rig, alone, "");
+	ASSERT_EQ(late, given(rig, &other));
+	rig_free(rig);
+	PASS();
+}
+
+TEST all_of_a_jobs_locks_or_none(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt first, second, third;
+	uint64_t both, other;
+
+	rig_hello(rig, "w", 9);
+	wants(rig, "a");
+	given(rig, &first);
+	both = submit(rig, EXEC_EXCLUSIVE, "b", "a");
+	ASSERT_EQ(0, given(rig, &second));
+	other = wants(rig, "b");
+	ASSERT_EQ(other, given(rig, &second));
+	rig_done(rig, first, OUTCOME_EXIT, 0);
+	ASSERT_EQ(0, given(rig, &third));
+	rig_done(rig, second, OUTCOME_EXIT, 0);
+	ASSERT_EQ(both, given(rig, &third));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_job_that_nobody_knows_about_keeps_its_lock(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt first, second;
+	struct rec_lock_row rows[4];
+	uint64_t once = submit(rig, EXEC_ONCE, "db", NULL), other, conn = rig_hello(rig, "w", 9);
+
+	given(rig, &first);
+	rig_started(rig, first);
+	other = wants(rig, "db");
+	rig_gone(rig, conn);
+	rig_pass(rig, 200000);
+	rig_hello(rig, "v", 9);
+	ASSERT_EQ(0, given(rig, &second));
+	rig_restart(rig);
+	rig_hello(rig, "v", 9);
+	ASSERT_EQ(0, given(rig, &second));
+	ASSERT(strstr(why(rig, other), "of which nobody knows whether it ran") != NULL);
+	ASSERT_EQ(1, lock_rows(rig, rows));
+	ASSERT_EQ(once, rows[0].run);
+	ASSERT_EQ(1, rows[0].waiting);
+	rig_act(rig, ACT_SETTLE, once, "j", SETTLE_DONE);
+	ASSERT_EQ(other, given(rig, &second));
+	rig_free(rig);
+	PASS();
+}
+
+TEST people_take_and_drop(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	struct rec_lock_row rows[4];
+	uint64_t fence = lock_act(rig, SET_TAKE, "db", "deploy", false, 0), run;
+
+	ASSERT(fence > 0);
+	rig_hello(rig, "w", 9);
+	run = wants(rig, "db=shared");
+	ASSERT_EQ(0, given(rig, &attempt));
+	ASSERT(strstr(why(rig, run), "deploy (ana) has it until it is dropped") != NULL);
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "other", true, 0));
+	ASSERT(rig_error_says(rig, ERR_BUSY, "deploy (ana) has it"));
+	/* Taken again by its owner it is the same. */
+	ASSERT_EQ(fence, lock_act(rig, SET_TAKE, "db", "deploy", false, 0));
+	lock_act(rig, SET_DROP, "db", "other", false, 0);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "other doesn't hold lock db"));
+	rig_restart(rig);
+	rig_hello(rig, "w", 9);
+	ASSERT_EQ(0, given(rig, &attempt));
+	/* Shared from now on. */
+	ASSERT_EQ(fence, lock_act(rig, SET_TAKE, "db", "deploy", true, 0));
+	ASSERT_EQ(run, given(rig, &attempt));
+	ASSERT_EQ(2, lock_rows(rig, rows));
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "deploy", false, 0));
+	ASSERT(rig_error_says(rig, ERR_BUSY, "and 1 more"));
+	lock_act(rig, SET_DROP, "db", "deploy", false, 0);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "deploy", false, 0));
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	core_sweep(rig->core, UINT64_MAX);
+	ASSERT_EQ(0, lock_rows(rig, rows));
+	rig_restart(rig);
+	ASSERT(lock_act(rig, SET_TAKE, "db", "deploy", false, 0) > fence);
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_time_to_live_ends_over_a_restart(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	lock_act(rig, SET_TAKE, "db", "ana", false, 60000);
+	run = wants(rig, "db");
+	rig_hello(rig, "w", 1);
+	ASSERT(strstr(why(rig, run), "ana has it for another 1m") != NULL);
+	rig_pass(rig, 30000);
+	lock_act(rig, SET_TAKE, "db", "ana", false, 60000);     /* its time begins anew */
+	rig_pass(rig, 59000);
+	ASSERT_EQ(0, given(rig, &attempt));
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	rig_pass(rig, 900);
+	ASSERT_EQ(0, given(rig, &attempt));
+	rig_pass(rig, 101);
+	ASSERT_EQ(run, given(rig, &attempt));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_is_refused(void)
+{
+	struct rig *rig = rig_new();
+
+	ASSERT_EQ(0, submit(rig, EXEC_RETRY, "db", NULL));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "exclusive or once"));
+	ASSERT_EQ(0, wants(rig, "db=alone"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "NAME=shared"));
+	ASSERT_EQ(0, submit(rig, EXEC_ONCE, "db", "db=shared"));
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "twice"));
+	lock_act(rig, SET_TAKE, "no name", "", false, 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "a lock's name"));
+	lock_act(rig, SET_TAKE, "db", "a\nb", false, 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "owner"));
+	lock_act(rig, SET_TAKE, "db", "", false, (LIMIT_SPAN_MAX_S + 1) * UINT64_C(1000));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "ten years"));
+	lock_act(rig, SET_FIRE, "db", "", false, 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "can't be changed"));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(locks)
+{
+	RUN_TEST(readers_share_and_a_writer_excludes);
+	RUN_TEST(a_cancelled_writer_lets_readers_go);
+	RUN_TEST(all_of_a_jobs_locks_or_none);
+	RUN_TEST(a_job_that_nobody_knows_about_keeps_its_lock);
+	RUN_TEST(people_take_and_drop);
+	RUN_TEST(a_time_to_live_ends_over_a_restart);
+	RUN_TEST(what_is_refused);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(locks);
+	GREATEST_MAIN_END();
+}
