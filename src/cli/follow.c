@@ -205,7 +205,8 @@ static enum err take_frame(struct follow *follow, const struct incoming *frame, 
 
 static bool ended(const struct follow *follow)
 {
-	return follow->known && follow_settled(follow) == follow->job_count;
+	/* All that is known may have settled while more is being added. */
+	return follow->known && follow_settled(follow) == follow->job_count && follow->ended_ms != 0;
 }
 
 static enum err tick(struct follow *follow)

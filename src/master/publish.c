@@ -328,6 +328,14 @@ enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* LOST: one has left memory */
 			return how;                                           \
 	} while (0)
 
+/* Whoever drew the graph may not know one that was added since, nor what it needs. */
+static bool view_changed(const struct core *core, uint64_t id, struct arena *arena, struct rec_job_row *job)
+{
+	if (!view_job(core, id, VIEW_BRIEF, arena, job))
+		return false;
+	return job->round > 0 || job->tries > 1 || job->started_ms != 0 || view_job(core, id, VIEW_GRAPH, arena, job);
+}
+
 static enum took take_rows(struct master *master, struct sub *sub, struct page *page)
 {
 	struct rec_run_row run;
@@ -335,7 +343,7 @@ static enum took take_rows(struct master *master, struct sub *sub, struct page *
 	struct rec_worker_row worker;
 
 	/* The run last: who sees that it has ended has seen all of its jobs. */
-	TAKE_ROWS(&sub->jobs, view_job(master->core, id, VIEW_BRIEF, page->arena, &job), page_add_job(page, &job));
+	TAKE_ROWS(&sub->jobs, view_changed(master->core, id, page->arena, &job), page_add_job(page, &job));
 	TAKE_ROWS(&sub->runs, view_run(master->core, id, page->arena, &run), page_add_run(page, &run));
 	TAKE_ROWS(&sub->workers, view_worker(master->core, id, page->arena, &worker), page_add_worker(page, &worker));
 	return TOOK_ALL;

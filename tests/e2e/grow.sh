@@ -149,6 +149,20 @@ exits "what comes behind it isn't" 0 titan run --into "$run" -e "behind -> z; z=
 exits "it ends well" 0 titan --timeout 60s wait "$run"
 is "with what came last" "$(job_state "$run" z)" succeeded
 
+# Who follows a run sees what is added, and stays until that has ended.
+: >"$hold"
+titan run --name followed -f -e "a; a='$held'" >"$test_dir/followed" 2>&1 &
+follower=$!
+ok "the run is followed" until_true 20 grep -q followed "$test_dir/followed"
+run=$(titan --json ls | jq -r '[.[] | select(.name == "followed")][0].id')
+ok "it runs" until_true 20 job_is "$run" a running
+exits "jobs come" 0 titan run --into "$run" -e "a -> added-later -> last; added-later='echo L'; last=true"
+rm "$hold"
+wait "$follower"
+is "the follower stayed to the end" "$?" 0
+like "and told what was added" "$(cat "$test_dir/followed")" 'added-later'
+is "all three ended" "$(titan --json show "$run" | jq -c '[.jobs[].state] | unique')" '["succeeded"]'
+
 # A cancelled run takes nothing.
 : >"$hold"
 run=$(titan run -e "a -> b; a='trap \"\" TERM; $held'; b=true")
