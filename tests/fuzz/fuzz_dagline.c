@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Any text as a graph on one line. What is refused has a place inside the text and can be drawn; what is
- * accepted has jobs whose needs are others of them, in order, and that the codec takes.
+ * accepted has jobs whose needs are others of them, in order, or of the run, and that the codec takes.
  */
 #include "base/check.h"
 #include "cli/dagline.h"
 #include "proto/limits.h"
+#include "tests/fuzz/old_run.h"
 
 #define JOBS_LOOKED_AT 64
 
@@ -22,10 +23,7 @@ static void check_job(const struct dagline *dag, uint64_t index)
 	dagline_job(dag, index, &defaults, &arena, &spec);
 	CHECK(spec.name.len > 0);
 	CHECK((spec.argv.n > 0) + (spec.script.len > 0) + (spec.gate_count > 0) == 1);
-	for (size_t i = 0; i < spec.needs.n; i++) {
-		CHECK(spec.needs.at[i] < dag->job_count && spec.needs.at[i] != index);
-		CHECK(i == 0 || spec.needs.at[i] > spec.needs.at[i - 1]);
-	}
+	old_run_check_needs(dag, index, &spec);
 	CHECK(spec.triggers.n == 0 || spec.triggers.n == spec.needs.n);
 	record_encode(&bytes, REC_job_spec, &spec);
 	rest = buf_slice(&bytes);
@@ -35,18 +33,18 @@ static void check_job(const struct dagline *dag, uint64_t index)
 	arena_free(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* By itself, or to be added to a run. */
+static void parse(struct slice text, const struct dag_old *old)
 {
-	struct slice text = slice_make(data, size);
 	struct arena arena = { 0 };
 	struct error error = { .code = ERR_NONE };
 	struct dagline dag;
 	struct dag_spot spot;
 	struct buf out = { 0 };
 
-	if (dagline_parse(text, &arena, &dag, &spot, &error) != ERR_NONE) {
+	if (dagline_parse_into(text, old, &arena, &dag, &spot, &error) != ERR_NONE) {
 		CHECK(error.code != ERR_NONE && error.text[0] != '\0');
-		CHECK(spot.at <= size && spot.len > 0);
+		CHECK(spot.at <= text.len && spot.len > 0);
 		dagline_explain(text, "-e", &spot, &error, &out);
 		CHECK(memchr(out.data, '\x1b', out.len) == NULL);
 	} else {
@@ -57,5 +55,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	buf_free(&out);
 	arena_free(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	parse(slice_make(data, size), NULL);
+	parse(slice_make(data, size), &old_run);
 	return 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Any bytes as a pipeline. What is refused has a place inside the text and can be drawn; what is accepted
- * has jobs whose needs are others of them, in order, and that the codec takes.
+ * has jobs whose needs are others of them, in order, or of the run, and that the codec takes.
  */
 #include "base/check.h"
 #include "cli/pipeline.h"
 #include "proto/expr.h"
 #include "proto/limits.h"
+#include "tests/fuzz/old_run.h"
 
 #define JOBS_LOOKED_AT 64
 
@@ -23,10 +24,7 @@ static void check_job(const struct dagline *dag, uint64_t index)
 	dagline_job(dag, index, &defaults, &arena, &spec);
 	CHECK(spec.name.len > 0);
 	CHECK((spec.argv.n > 0) + (spec.script.len > 0) + (spec.gate_count > 0) == 1);
-	for (size_t i = 0; i < spec.needs.n; i++) {
-		CHECK(spec.needs.at[i] < dag->job_count && spec.needs.at[i] != index);
-		CHECK(i == 0 || spec.needs.at[i] > spec.needs.at[i - 1]);
-	}
+	old_run_check_needs(dag, index, &spec);
 	CHECK(spec.triggers.n == 0 || spec.triggers.n == spec.needs.n);
 	CHECK(spec.group <= index + 1);
 	CHECK(spec.needs_code.len == 0 || expr_check(spec.needs_code, spec.needs.n, NULL) == ERR_NONE);
@@ -39,19 +37,19 @@ static void check_job(const struct dagline *dag, uint64_t index)
 	arena_free(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* By itself, or to be added to a run. */
+static void parse(struct slice text, const struct dag_old *old)
 {
 	struct slice given[] = { slice_str("ver=1 2") };
-	struct slice text = slice_make(data, size);
 	struct arena arena = { 0 };
 	struct error error = { .code = ERR_NONE };
 	struct pipeline pipeline;
 	struct dag_spot spot;
 	struct buf out = { 0 };
 
-	if (pipeline_parse(text, (struct slice_list){ given, 1 }, &arena, &pipeline, &spot, &error) != ERR_NONE) {
+	if (pipeline_parse_into(text, (struct slice_list){ given, 1 }, old, &arena, &pipeline, &spot, &error) != ERR_NONE) {
 		CHECK(error.code != ERR_NONE && error.text[0] != '\0');
-		CHECK(spot.at <= size);
+		CHECK(spot.at <= text.len);
 		if (spot.len > 0)
 			dagline_explain(text, "fuzz", &spot, &error, &out);
 		CHECK(out.len == 0 || memchr(out.data, '\x1b', out.len) == NULL);
@@ -63,5 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	buf_free(&out);
 	arena_free(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	parse(slice_make(data, size), NULL);
+	parse(slice_make(data, size), &old_run);
 	return 0;
 }

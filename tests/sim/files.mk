@@ -77,6 +77,11 @@ sim_other = \
 	tests/sim/bugs/gate-expiry-not-kept.patch \
 	tests/sim/bugs/group-limit-forgotten-at-load.patch \
 	tests/sim/bugs/group-takes-the-largest-limit.patch \
+	tests/sim/bugs/grow-after-cancel.patch \
+	tests/sim/bugs/grow-behind-final.patch \
+	tests/sim/bugs/grow-deadline-from-submission.patch \
+	tests/sim/bugs/grow-key-not-durable.patch \
+	tests/sim/bugs/grow-settled-parent-ignored.patch \
 	tests/sim/bugs/hold-forgotten-at-load.patch \
 	tests/sim/bugs/hold-of-a-run-ignored.patch \
 	tests/sim/bugs/hold-outlives-its-job.patch \

@@ -7,6 +7,7 @@
 #include "cli/dagline.h"
 #include "greatest.h"
 #include "proto/limits.h"
+#include "tests/fuzz/old_run.h"
 
 static struct arena arena;
 static struct dagline dag;
@@ -48,7 +49,61 @@ static const char *drawn(const char *text)
 	return out;
 }
 
+/* The same of what is added to a run (old_run.h); its jobs stand with a +. */
+static const char *drawn_into(const char *text)
+{
+	static char out[4096];
+	static const char *const triggers[] = { "", ":failed", ":done", "?" };
+	struct job_defaults defaults = { 0 };
+	size_t used = 0;
+
+	arena_free(&arena);
+	error = (struct error){ 0 };
+	if (dagline_parse_into(slice_str(text), &old_run, &arena, &dag, &spot, &error) != ERR_NONE)
+		return error.text;
+	for (uint64_t i = 0; i < dag.job_count; i++) {
+		struct rec_job_spec spec;
+
+		dagline_job(&dag, i, &defaults, &arena, &spec);
+		old_run_check_needs(&dag, i, &spec);
+		used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%.*s", i ? " " : "", (int)spec.name.len,
+					 (const char *)spec.name.data);
+		for (size_t k = 0; k < spec.needs.n; k++) {
+			bool own = spec.needs.at[k] < dag.job_count;
+			struct rec_job_spec parent = { 0 };
+
+			if (own)
+				dagline_job(&dag, spec.needs.at[k], &defaults, &arena, &parent);
+			else
+				parent.name = dag.parents.at[spec.needs.at[k] - dag.job_count];
+			used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%s%.*s%s", k ? "," : "<-", own ? "" : "+",
+						 (int)parent.name.len, (const char *)parent.name.data,
+						 spec.triggers.n ? triggers[spec.triggers.at[k]] : "");
+		}
+	}
+	return out;
+}
+
 #define COMMANDS ";a=x;b=x;c=x;d=x"
+
+TEST what_is_added_needs_jobs_of_the_run(void)
+{
+	ASSERT_STR_EQ("a<-+old b<-a", drawn_into("old -> a -> b; a=x; b=x"));
+	ASSERT_STR_EQ("a<-+fan[0],+fan[1],+fan[2]", drawn_into("fan -> a; a=x"));
+	ASSERT_STR_EQ("a b<-a,+old,+other", drawn_into("{a, old, other} -> b; a=x; b=x"));
+	ASSERT_STR_EQ("a<-+old:failed,+fan[0]:done,+fan[1]:done,+fan[2]:done", drawn_into("old:failed -> a; fan:done -> a; a=x"));
+	ASSERT_STR_EQ("a<-+old?", drawn_into("a=x when='old.code == 3'"));
+	/* What the graph defines is its own, whatever the run has. */
+	ASSERT_STR_EQ("old a<-old", drawn_into("old -> a; old=x; a=x"));
+	ASSERT_STR_EQ("old a<-old", drawn_into("?old -> a; a=x"));
+	ASSERT_STR_EQ("job 'old' is in run 7 already: what comes later can't hold it up", drawn_into("a -> old; a=x"));
+	ASSERT_EQ(5, spot.at);
+	ASSERT_STR_EQ("nothing is added: all of it is in run 7 already", drawn_into("old; fan"));
+	ASSERT_STR_EQ("job 'nobody' has no command, and run 7 has no job of this name", drawn_into("nobody -> a; a=x"));
+	ASSERT_STR_EQ("run 7 has 'old'", error.next);
+	ASSERT_STR_EQ("job 'old' has no command, and run 7 has no job of this name", drawn_into("old*3 -> a; a=x"));
+	PASS();
+}
 
 TEST chains_and_groups(void)
 {
@@ -319,6 +374,7 @@ TEST any_text_is_safe(void)
 
 SUITE(cli_dagline)
 {
+	RUN_TEST(what_is_added_needs_jobs_of_the_run);
 	RUN_TEST(chains_and_groups);
 	RUN_TEST(fan_outs);
 	RUN_TEST(triggers);

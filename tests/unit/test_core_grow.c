@@ -323,6 +323,101 @@ TEST the_bound_of_the_run_counts_all(void)
 	PASS();
 }
 
+static bool loads(struct rig *rig, const char *words)
+{
+	struct outbox out = { 0 };
+	struct error error = { 0 };
+	struct core *core = rig_load(rig, rig->now, &out, &error);
+	bool as_expected = core ? words[0] == '\0' : error.code == ERR_STORE_TRUST && strstr(error.text, words);
+
+	if (!as_expected)
+		fprintf(stderr, "expected \"%s\", got \"%s\"\n", words, core ? "it loads" : error.text);
+	core_free(core);
+	outbox_free(&out);
+	return as_expected;
+}
+
+static bool loads_with(struct rig *rig, int64_t *field, int64_t value, const char *words)
+{
+	int64_t was = *field;
+	bool as_expected;
+
+	*field = value;
+	as_expected = loads(rig, words);
+	*field = was;
+	return as_expected;
+}
+
+#define WITH(field, value, words) ASSERT(loads_with(rig, &(field), (value), (words)))
+
+/* Rows of what was added that contradict each other, or the run, or another run. */
+TEST contradictions_are_refused(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+	struct graph graph = { 0 };
+	struct row_spec *parts[3];
+	struct row_run *row = &rig->tables[TABLE_run].at[0].row.run;
+
+	graph_job(&graph, "between", "");
+	rig_submit(rig, &graph);
+	added(&graph, "x", 0, TRIGGER_OK);
+	graph_job(&graph, "y", "x");
+	ASSERT_EQ(7, grow(rig, run, &graph, "runs"));
+	for (size_t i = 0; i < 3; i++)
+		parts[i] = &rig->tables[TABLE_spec].at[i].row.spec;
+	ASSERT(parts[0]->run == 1 && parts[2]->run == 1 && parts[2]->part == 1 && parts[2]->first == 7 && parts[2]->jobs == 2);
+	ASSERT(loads(rig, ""));
+	WITH(parts[2]->first, 6, "overlap or are over next_job");
+	WITH(parts[2]->first, 3, "overlap or are over next_job");
+	WITH(parts[2]->first, 8, "overlap or are over next_job");
+	WITH(parts[2]->first, 0, "part 1 isn't of what came with it");
+	WITH(parts[2]->first, -7, "part 1 begins with job -7");
+	WITH(parts[2]->jobs, 1, "part 1 isn't of what came with it");
+	WITH(parts[2]->jobs, 3, "specification has");
+	WITH(parts[2]->jobs, -2, "part 1 isn't of what came with it");
+	WITH(parts[2]->count, 1, "specification has");
+	WITH(parts[2]->run, 2, "doesn't fit");
+	WITH(parts[0]->jobs, 4, "part 0 isn't of what came with it");
+	WITH(parts[0]->jobs, 6, "part 1 isn't of what came with it");
+	WITH(parts[0]->jobs, 0, "");             /* an older version didn't say */
+	WITH(parts[1]->jobs, 0, "");
+	WITH(row->jobs, 6, "specification has");
+	WITH(row->jobs, 8, "specification has");
+	WITH(row->first, 2, "overlap");
+	rig_free(rig);
+	PASS();
+}
+
+/* Bodies that belong to other rows: names that are there, needs that aren't. */
+TEST bodies_of_others_are_refused(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt running = { 0 };
+	uint64_t run = mixed_run(rig, &running);
+	struct graph graph = { 0 };
+	struct slice *added_body, *first_body, kept;
+
+	added(&graph, "x", 0, TRIGGER_OK);
+	ASSERT(grow(rig, run, &graph, "runs"));
+	first_body = &rig->tables[TABLE_spec].at[0].row.spec.body;
+	added_body = &rig->tables[TABLE_spec].at[1].row.spec.body;
+	kept = *added_body;
+	*added_body = *first_body;
+	ASSERT(loads(rig, "name: job 0 has it already"));
+	added_body->len = 3;
+	ASSERT(loads(rig, "run 1"));
+	*added_body = kept;
+	kept = *first_body;
+	*first_body = *added_body;
+	ASSERT(loads(rig, "part 0 has 1 jobs instead of 5"));
+	*first_body = kept;
+	ASSERT(loads(rig, ""));
+	rig_free(rig);
+	PASS();
+}
+
 /* "a", "b" behind it; "end" is final; "tell" is so too, on a condition. */
 static uint64_t run_with_finals(struct rig *rig)
 {
@@ -471,6 +566,8 @@ SUITE(core_grow)
 	RUN_TEST(runs_between_lie_between);
 	RUN_TEST(a_deadline_counts_from_the_addition);
 	RUN_TEST(the_bound_of_the_run_counts_all);
+	RUN_TEST(contradictions_are_refused);
+	RUN_TEST(bodies_of_others_are_refused);
 	RUN_TEST(final_jobs_wait_for_what_is_added);
 	RUN_TEST(final_jobs_are_done_again);
 	RUN_TEST(many_small_ones);
