@@ -80,6 +80,8 @@ complete -c titan -n '__fish_seen_subcommand_from run' -s p -l param -x -d 'a pa
 complete -c titan -n '__fish_seen_subcommand_from run' -l name -x -d 'of the run (default: the pipeline\'s, its first job\'s, or \'lines\')'
 complete -c titan -n '__fish_seen_subcommand_from run' -s f -l follow -d 'show what happens until it has ended'
 complete -c titan -n '__fish_seen_subcommand_from run' -s w -l wait -d 'wait until it has ended'
+complete -c titan -n '__fish_seen_subcommand_from run' -l propagate -d 'with -f or -w: of what failed first, end with its exit code'
+complete -c titan -n '__fish_seen_subcommand_from run' -l again -x -d 'submit the graph of this run once more, as it was'
 complete -c titan -n '__fish_seen_subcommand_from run' -s n -l dry-run -d 'show the jobs, submit nothing'
 complete -c titan -n '__fish_seen_subcommand_from run' -s d -l dir -x -a '(__fish_complete_directories)' -d 'where jobs run (default: a directory of each job\'s own)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l env -x -d 'add to the environment of jobs; may be repeated'
@@ -91,6 +93,7 @@ complete -c titan -n '__fish_seen_subcommand_from run' -l mode -x -a 'retry excl
 complete -c titan -n '__fish_seen_subcommand_from run' -l tenant -x -d 'whose share of the cluster it takes (default: the pipeline\'s, or who submits)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l into -x -d 'add the jobs to this live run; names that the graph doesn\'t define are jobs of it'
 complete -c titan -n '__fish_seen_subcommand_from run' -l key -x -d '32 hex digits: the same key and graph is the same run, or is added once'
+complete -c titan -n '__fish_seen_subcommand_from run' -a '(__titan_runs)'
 complete -c titan -n '__fish_seen_subcommand_from run' -F
 complete -c titan -n __fish_use_subcommand -a validate -d 'check a pipeline, and say where it is wrong'
 complete -c titan -n '__fish_seen_subcommand_from validate' -s p -l param -x -d 'a parameter of the pipeline; may be repeated'

@@ -317,15 +317,28 @@ static int submit(struct cli *cli, const struct graph_source *source, struct sli
 	return 0;
 }
 
+static bool changes_jobs(const struct invocation *invocation)
+{
+	static const enum option_id changes[] = {
+		OPT_run_param, OPT_run_dry_run, OPT_run_dir, OPT_run_env, OPT_run_retry, OPT_run_job_timeout, OPT_run_deadline,
+		OPT_run_priority, OPT_run_mode, OPT_run_tenant, OPT_run_into,
+	};
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		if (option_given(invocation, changes[i]))
+			return true;
+	return false;
+}
+
 static enum err check_usage(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;
 	bool expression = option_given(invocation, OPT_run_expression);
 	bool lines = option_given(invocation, OPT_run_lines);
-	bool input = invocation->arg_count > 0;
+	bool input = invocation->arg_count > 0, again = option_given(invocation, OPT_run_again);
 
-	if (expression + lines + input != 1) {
-		error_set(&cli->error, ERR_USAGE, "one of FILE, -e DAG, --lines and - is needed");
+	if (expression + lines + input + again != 1) {
+		error_set(&cli->error, ERR_USAGE, "one of FILE, -e DAG, --lines, --again RUN and - is needed");
 		error_next(&cli->error, "titan run -e \"a -> b; a='echo one'; b='echo two'\"");
 		return ERR_USAGE;
 	}
@@ -333,6 +346,12 @@ static enum err check_usage(struct cli *cli)
 		return error_set(&cli->error, ERR_USAGE, "--follow waits already: leave out --wait");
 	if (option_given(invocation, OPT_run_param) && (!input || strcmp(invocation->args[0], "-") == 0))
 		return error_set(&cli->error, ERR_USAGE, "-p is for a pipeline in a file; a line's words are the shell's");
+	if (option_given(invocation, OPT_run_propagate) && !option_given(invocation, OPT_run_follow) &&
+	    !option_given(invocation, OPT_run_wait))
+		return error_set(&cli->error, ERR_USAGE, "--propagate: the run's end is awaited with --wait or --follow");
+	if (again && changes_jobs(invocation))
+		return error_set(&cli->error, ERR_USAGE, "--again submits the graph as it was: only --name, --key, --follow, --wait and"
+				 " --propagate go with it");
 	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_tenant))
 		return error_set(&cli->error, ERR_USAGE, "--tenant: what is added to a run is of the run's tenant");
 	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_name) && !lines)
@@ -430,6 +449,17 @@ static enum err begin_into(struct cli *cli, struct run_input *input)
 	return ERR_NONE;
 }
 
+/* The master has the graph. */
+static int run_again(struct cli *cli, const struct run_input *input, struct slice name)
+{
+	struct graph_source source = { 0 };
+
+	if (cli_connect(cli) != ERR_NONE ||
+	    cli_select_run(cli, option_value(cli->invocation, OPT_run_again), &source.again) != ERR_NONE)
+		return cli_fail(cli);
+	return submit(cli, &source, name, input->key);
+}
+
 int cmd_run(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_run_name);
@@ -448,6 +478,8 @@ int cmd_run(struct cli *cli)
 		error_set(&cli->error, ERR_USAGE, "--tenant: '%s' can't be a name: letters, digits and _ . - only", tenant);
 		return cli_fail(cli);
 	}
+	if (option_given(cli->invocation, OPT_run_again))
+		return run_again(cli, &input, slice_str(name));
 	if (begin_into(cli, &input) != ERR_NONE)
 		return cli_fail(cli);
 	status = run_graph(cli, &input, slice_str(name));

@@ -47,7 +47,7 @@ static enum err take_forgiven(struct cli *cli, const struct rec_run_row *row, ui
 	return err;
 }
 
-int run_exit_status(struct cli *cli, uint64_t run, enum run_state state)
+static int plain_status(struct cli *cli, uint64_t run, enum run_state state)
 {
 	uint64_t counts[STATE_COUNT] = { 0 };
 	struct rec_run_row row;
@@ -64,6 +64,34 @@ int run_exit_status(struct cli *cli, uint64_t run, enum run_state state)
 	denied = counts[STATE_DENIED] > 0;
 	bad = counts[STATE_FAILED] + counts[STATE_TIMED_OUT] + counts[STATE_QUARANTINED] > 0;
 	return err_exit_status(denied && !bad ? ERR_DENIED : ERR_JOB_FAILED);
+}
+
+/* The exit code of the job that failed first; 128 and the signal's number where that ended it. 0: there is none. */
+static int own_code(struct cli *cli, uint64_t run)
+{
+	const struct rec_job_row *first = NULL;
+	struct rec_job_row *jobs;
+	size_t count;
+
+	if (cli_query_jobs(cli, run, SIZE_MAX, &cli->arena, &jobs, &count) != ERR_NONE)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (jobs[i].state == STATE_FAILED && !jobs[i].forgiven &&
+		    (jobs[i].outcome == OUTCOME_EXIT || jobs[i].outcome == OUTCOME_SIGNAL) &&
+		    (first == NULL || jobs[i].ended_ms < first->ended_ms))
+			first = &jobs[i];
+	if (first == NULL || first->code == 0 || first->code > 255)
+		return 0;
+	return first->outcome == OUTCOME_SIGNAL ? 128 + (int)(first->code & 127) : (int)first->code;
+}
+
+int run_exit_status(struct cli *cli, uint64_t run, enum run_state state)
+{
+	int code = state == RUN_FAILED && option_given(cli->invocation, OPT_run_propagate) ? own_code(cli, run) : 0;
+
+	if (code != 0)
+		return code;
+	return plain_status(cli, run, state);
 }
 
 static void keep_text(char **kept, struct slice text)

@@ -51,6 +51,7 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.count = parcel->jobs_count,
 		.max_jobs = parcel->source->max_jobs,
 		.tenant = parcel->source->tenant,
+		.again = parcel->source->again,
 		.into = parcel->source->into,
 		.parents = parcel->source->parents,
 		.concurrency = parcel->source->concurrency,

@@ -15,6 +15,7 @@ struct graph_source {
 	const struct rec_schedule_spec *schedule;        /* NULL: a run begins now */
 	uint64_t into;                   /* the run that the jobs are added to; 0: one begins */
 	struct slice_list parents;       /* jobs of it: needs of count + i */
+	uint64_t again;                  /* the run whose graph it is: there are no jobs here; 0: they are */
 	/* The job with this index; its lists in scratch, which lives until the next one. */
 	void (*job_cb)(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec);
 	const void *arg;

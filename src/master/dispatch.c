@@ -95,6 +95,9 @@ static enum err on_query(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	error.code = ERR_NONE;
+	/* What stands behind those is ours. */
+	if (msg.what >= QUERY_IS_ACT)
+		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)msg.what);
 	if (msg.job.len > sizeof(query->job))
 		error_set(&error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d", msg.job.len,
 			  LIMIT_NAME_MAX_LEN);

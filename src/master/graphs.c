@@ -71,6 +71,68 @@ static uint32_t bound_of(uint64_t max_jobs)
 	return max_jobs > LIMIT_RUN_JOBS_MAX ? 0 : (uint32_t)max_jobs;
 }
 
+/* What was added later isn't part of it: it was of that run alone. */
+static uint64_t submitted_parts(const struct store_query *specs, size_t *ret_parts)
+{
+	uint64_t jobs = 0;
+	size_t i;
+
+	for (i = 0; i < specs->row_count && (i == 0 || specs->rows[i].spec.first == 0); i++)
+		jobs += (uint64_t)specs->rows[i].spec.count;
+	*ret_parts = i;
+	return jobs;
+}
+
+void graphs_again(struct master *master, const struct query *query, const struct row_run *run,
+		  const struct store_query *specs)
+{
+	struct session *session = session_find(master, query->conn);
+	const struct incoming_frame in = { .master = master, .session = session };
+	struct slice name = query->job_len > 0 ? slice_make(query->job, query->job_len) : run->name;
+	struct upload *upload = NULL;
+	struct error error;
+	size_t parts;
+	uint64_t jobs = submitted_parts(specs, &parts);
+	enum err err;
+
+	/* Who asked is gone: whether it was done can't be told any more, so it isn't. */
+	if (!session)
+		return;
+	err = upload_begin(query->id, slice_make(query->key, sizeof(query->key)), name, jobs, &upload, &error);
+	if (err == ERR_NONE) {
+		upload->max_jobs = (uint32_t)run->max_jobs;
+		err = upload_share(upload, run->tenant, run->concurrency, &error);
+	}
+	for (size_t i = 0; i < parts && err == ERR_NONE; i++)
+		err = upload_add(upload, specs->rows[i].spec.body, (uint64_t)specs->rows[i].spec.count, &error);
+	if (err == ERR_NONE)
+		err = submit(&in, upload, &error);
+	if (err != ERR_NONE)
+		session_refuse(session, query->id, &error);
+	upload_free(upload);
+	master_stay_awake(master);
+}
+
+static void ask_again(const struct incoming_frame *in, const struct msg_submit *msg)
+{
+	struct query *query;
+	struct error error;
+
+	if (msg->count > 0 || msg->into > 0 || msg->schedule.n > 0 || msg->tenant.len > 0 || msg->concurrency.len > 0 ||
+	    msg->key.len != sizeof(query->key) || msg->name.len > sizeof(query->job)) {
+		error_set(&error, ERR_INVALID, "a run that is submitted again has the jobs and the bounds that it had: only a key and"
+			  " a name go with it");
+		session_refuse(in->session, msg->id, &error);
+		return;
+	}
+	query = query_new(in->master, in->session->id, msg->id, QUERY_IS_AGAIN);
+	query->run = msg->again;
+	memcpy(query->key, msg->key.data, sizeof(query->key));
+	query->job_len = msg->name.len;
+	if (msg->name.len > 0)
+		memcpy(query->job, msg->name.data, msg->name.len);
+}
+
 enum err on_submit(struct incoming_frame *in)
 {
 	struct msg_submit msg;
@@ -80,6 +142,10 @@ enum err on_submit(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
+	if (msg.again > 0) {
+		ask_again(in, &msg);
+		return ERR_NONE;
+	}
 	err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
 	if (err == ERR_NONE) {
 		upload->max_jobs = bound_of(msg.max_jobs);

@@ -310,6 +310,12 @@ static void with_specs(struct master *master, struct history *history)
 	struct serials serials;
 	struct error error;
 
+	if (query->what == QUERY_IS_AGAIN) {
+		graphs_again(master, query, &history->run->rows[0].run, history->specs->answer);
+		query_free(master, history->query);
+		forget(history);
+		return;
+	}
 	if (reopens(query)) {
 		ask(master, history, STAGE_JOBS, READ_JOBS, 0, 0);
 		return;

@@ -94,6 +94,7 @@ struct master_turn {
 /* ---- questions ---- */
 
 #define QUERY_IS_ACT 100              /* beside enum query_what: an act on what has left memory */
+#define QUERY_IS_AGAIN 101            /* a run is submitted once more */
 
 struct query {
 	uint64_t conn, id;
@@ -101,6 +102,7 @@ struct query {
 	uint64_t run, cursor, limit;
 	bool of_sub;                     /* a page of the subscription with this id */
 	bool live_only;                  /* RUNS: those in memory, below the cursor */
+	uint8_t key[16];                 /* of AGAIN; its name is job, or empty */
 	bool scoped;                     /* RUNS: those that the asker, a job, may see */
 	enum act_verb verb;              /* of an act on a run that has left memory */
 	uint64_t value;
@@ -256,6 +258,11 @@ void serials_begin(struct serials *serials, const struct store_query *specs, uin
 /* What is asked never falls. UINT64_MAX: there is no such job. */
 uint64_t serials_of(struct serials *serials, uint64_t index);
 bool serials_index(struct serials *serials, uint64_t job, uint64_t *ret_index);
+
+/* graphs.c */
+/* The query's AGAIN: a submit of what the store has of the run. */
+void graphs_again(struct master *master, const struct query *query, const struct row_run *run,
+		  const struct store_query *specs);
 
 /* relay.c */
 void relay_forget(struct master *master, uint64_t conn);         /* those that came over this connection of a worker */

@@ -561,6 +561,7 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 		break;
 	case QUERY_DECISIONS:
 	case QUERY_IS_ACT:
+	case QUERY_IS_AGAIN:
 		history_ask(master, query);
 		break;
 	default:

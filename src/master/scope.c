@@ -62,6 +62,8 @@ static enum err check(const struct session *session, enum opcode op, const union
 	case OP_UNSUBSCRIBE:
 		return ERR_NONE;
 	case OP_SUBMIT:
+		if (msg->submit.again > 0)
+			return own(session, msg->submit.again, error);
 		return msg->submit.schedule.n == 0 ? ERR_NONE : not_for_jobs("make schedules", error);
 	case OP_GRAPH_BEGIN:
 		return msg->begin.schedule.n == 0 ? ERR_NONE : not_for_jobs("make schedules", error);

@@ -3,6 +3,7 @@
 
 e2e_tests = \
 	tests/e2e/adopt.sh \
+	tests/e2e/again.sh \
 	tests/e2e/backup.sh \
 	tests/e2e/bulk.sh \
 	tests/e2e/cancel.sh \

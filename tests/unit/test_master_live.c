@@ -142,6 +142,13 @@ TEST an_invalid_request_is_answered_and_no_more(void)
 	ASSERT(peer_send(&peer, OP_QUERY, &query));
 	ASSERT(peer_expect(&peer, OP_ERROR, &error));
 	ASSERT(error.id == 5 && error.code == ERR_INVALID);
+	/* What the master asks itself isn't for others to ask. */
+	for (uint64_t what = 100; what < 103; what++) {
+		query = (struct msg_query){ .id = what, .what = what, .run = 1 };
+		ASSERT(peer_send(&peer, OP_QUERY, &query));
+		ASSERT(peer_expect(&peer, OP_ERROR, &error));
+		ASSERT(error.id == what && error.code == ERR_INVALID);
+	}
 	ASSERT(peer_send(&peer, OP_SUBMIT, &submit));
 	ASSERT(peer_expect(&peer, OP_ERROR, &error));
 	ASSERT(error.id == 6 && error.code == ERR_INVALID);
