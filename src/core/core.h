@@ -110,6 +110,7 @@ struct input_prune {
 	size_t row_count;
 	const uint64_t *gone;            /* numbers of runs whose logs are no more */
 	size_t gone_count;
+	uint64_t room;                   /* rows that may go; 0: as many as in any turn */
 	uint64_t turns_from, turns_until;        /* history that goes, below until; equal: none */
 };
 

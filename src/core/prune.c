@@ -366,7 +366,7 @@ static void run_prune(struct core *core, const struct row_run *run, const struct
 void prune_step(struct core *core, const struct core_input *input)
 {
 	const struct input_prune *prune = &input->prune;
-	uint64_t room = LIMIT_PRUNE_ROWS;
+	uint64_t room = prune->room > 0 && prune->room < LIMIT_PRUNE_ROWS ? prune->room : LIMIT_PRUNE_ROWS;
 	size_t parts;
 
 	for (size_t i = 0; i < prune->gone_count; i++) {

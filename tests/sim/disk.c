@@ -57,7 +57,13 @@ static void disk_put(struct disk *disk, const struct row *row)
 	buf_free(&key);
 }
 
-static void disk_delete(struct disk *disk, const struct row *row)
+/* What is pruned is gone for the core; those who watch it still know what it was. */
+static void bury(struct disk *disk, struct disk_row *old, struct slice key)
+{
+	name_map_put(&disk->buried, arena_copy(&old->arena, key), old);
+}
+
+static void disk_delete(struct disk *disk, const struct row *row, bool pruned)
 {
 	struct row copy = *row;
 	struct arena arena = { 0 };
@@ -73,7 +79,9 @@ static void disk_delete(struct disk *disk, const struct row *row)
 		disk->count--;
 		break;
 	}
-	if (old) {
+	if (old && pruned) {
+		bury(disk, old, buf_slice(&key));
+	} else if (old) {
 		arena_free(&old->arena);
 		mem_free(old);
 	}
@@ -85,7 +93,7 @@ static void disk_delete_range(struct disk *disk, const struct row *row)
 {
 	for (size_t i = disk->count; i > 0; i--)
 		if (row_in_range(row, &disk->order[i - 1]->row))
-			disk_delete(disk, &disk->order[i - 1]->row);
+			disk_delete(disk, &disk->order[i - 1]->row, true);
 }
 
 void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now)
@@ -94,13 +102,21 @@ void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_af
 		if (outbox->rows[i].until != 0)
 			disk_delete_range(disk, &outbox->rows[i]);
 		else if (outbox->rows[i].deleted)
-			disk_delete(disk, &outbox->rows[i]);
+			disk_delete(disk, &outbox->rows[i], outbox->rows[i].table == TABLE_run);
 		else
 			disk_put(disk, &outbox->rows[i]);
 	}
 	disk->turn = outbox->turn;
 	disk->hash_after = hash_after;
 	disk->now = now;
+}
+
+bool disk_is_buried(const struct disk *disk, uint64_t run)
+{
+	uint8_t bytes[9] = { TABLE_run };
+
+	memcpy(bytes + 1, &run, 8);
+	return name_map_get(&disk->buried, slice_make(bytes, sizeof(bytes))) != NULL;
 }
 
 const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key)
@@ -110,6 +126,8 @@ const struct row *disk_get(const struct disk *disk, enum row_table table, uint64
 
 	memcpy(bytes + 1, &key, 8);
 	found = name_map_get(&disk->rows, slice_make(bytes, sizeof(bytes)));
+	if (!found)
+		found = name_map_get(&disk->buried, slice_make(bytes, sizeof(bytes)));
 	return found ? &found->row : NULL;
 }
 
@@ -176,10 +194,19 @@ enum err disk_load(const struct disk *disk, struct core *core, struct error *err
 
 void disk_free(struct disk *disk)
 {
+	size_t cursor = 0;
+	struct slice key;
+	void *value;
+
 	for (size_t i = 0; i < disk->count; i++) {
 		arena_free(&disk->order[i]->arena);
 		mem_free(disk->order[i]);
 	}
 	mem_free(disk->order);
 	name_map_free(&disk->rows);
+	while (name_map_next(&disk->buried, &cursor, &key, &value)) {
+		arena_free(&((struct disk_row *)value)->arena);
+		mem_free(value);
+	}
+	name_map_free(&disk->buried);
 }

@@ -31,11 +31,13 @@ sim_sources = \
 	tests/sim/oracle_locks.c \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \
+	tests/sim/oracle_prune.c \
 	tests/sim/oracle_retry.c \
 	tests/sim/oracle_run.c \
 	tests/sim/oracle_schedule.c \
 	tests/sim/oracle_share.c \
 	tests/sim/oracle_times.c \
+	tests/sim/prune.c \
 	tests/sim/sim.h \
 	tests/sim/worker.c \
 	tests/sim/world.c

@@ -370,6 +370,7 @@ void sim_master_turn(struct sim_world *world)
 	struct sim_master *master = &world->master;
 	struct sim_turn *turn = mem_zalloc(sizeof(*turn));
 	int64_t due_ns = core_next_due(master->core);
+	bool prunes;
 
 	master->turn_planned = false;
 	turn->now = master_time(world);
@@ -383,6 +384,7 @@ void sim_master_turn(struct sim_world *world)
 		message_free(master->inbox[i].message);
 	}
 	master->inbox_count = 0;
+	prunes = prune_some(world);
 	core_turn_end(master->core);
 	core_check(master->core);
 	oracle_turn(world, &turn->outbox);
@@ -397,6 +399,8 @@ void sim_master_turn(struct sim_world *world)
 		begin_commit(world);
 	}
 	reveal(world);
+	if (prunes)
+		plan_turn(world, (int64_t)(1 + world_rand(world, 400)) * MS);
 	if (core_next_due(master->core) != TIME_NEVER)
 		plan_turn(world, core_next_due(master->core) - master_time(world).mono_ns);
 }
@@ -462,6 +466,7 @@ void sim_master_crash(struct sim_world *world)
 		mem_free(outbox);
 	}
 	memset(&master->pipeline, 0, sizeof(master->pipeline));
+	prune_forget(world);
 	master->inbox_count = master->commit_count = master->batch = 0;
 	master->up = master->turn_planned = master->commit_fails = false;
 	master->paused_until_ns = 0;

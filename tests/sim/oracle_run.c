@@ -11,7 +11,7 @@ static void durable_key(struct sim_world *world, const struct row_submit_key *ro
 			continue;
 		if (graph->invalid)
 			world_fail(world, "an invalid graph became part of run %u", (unsigned)row->run);
-		if (graph->durable_run)
+		if (graph->durable_run && !disk_is_buried(&world->disk, graph->durable_run))
 			world_fail(world, "I1: one submit was taken twice");
 		graph->durable_run = (uint64_t)row->run;
 		graph->first = world->oracle.came;
@@ -22,6 +22,8 @@ static void durable_key(struct sim_world *world, const struct row_submit_key *ro
 		if (map_get(&world->oracle.runs, (uint64_t)row->run))
 			world_fail(world, "two graphs share run %u", (unsigned)row->run);
 		graph->first = (uint64_t)disk_get(&world->disk, TABLE_run, (uint64_t)row->run)->run.first;
+		if (graph->run)
+			graph->run = (uint64_t)row->run;         /* the one before was pruned */
 		map_put(&world->oracle.runs, (uint64_t)row->run, graph);
 	}
 }
@@ -74,6 +76,8 @@ void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t 
 	world_note(world, "%s is run %u", graph->name, (unsigned)run);
 	if (graph->invalid)
 		world_fail(world, "an invalid graph was accepted");
+	if (run < graph->durable_run && disk_is_buried(&world->disk, run))
+		return;                  /* it was pruned since, and submitted again */
 	if (graph->durable_run != run || (graph->into && graph->into->run != run) || !disk_get(&world->disk, TABLE_run, run))
 		world_fail(world, "I1: run %u was acknowledged and isn't durable", (unsigned)run);
 	if (graph->run && graph->run != run)

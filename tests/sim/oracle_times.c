@@ -142,8 +142,11 @@ static void times_row(struct sim_world *world, const struct row *row, struct ora
 	for (struct oracle_walk walk = { 0 }; row->table == TABLE_run && row->run.held &&
 	     (serial = oracle_run_next(world, (uint64_t)row->run.run, &walk)) != 0;)
 		oracle_job(world, serial)->was_held = true;
-	if (graph && graph->submitted_ns == 0)
+	/* Once, and again when a run of it was pruned and its key is new. */
+	if (graph && graph->submitted_run < (uint64_t)row->run.run) {
+		graph->submitted_run = (uint64_t)row->run.run;
 		graph->submitted_ns = world->oracle.decided_ns;
+	}
 }
 
 const struct oracle_check oracle_times = { .event = times_event, .row = times_row };

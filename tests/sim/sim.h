@@ -74,6 +74,8 @@ struct sim_graph {
 	uint32_t parent_count;
 	bool was_closed;                 /* its run has ended or was cancelled, at some time */
 	int64_t submitted_ns;            /* decided, durably */
+	uint64_t submitted_run;          /* as which */
+	struct row_run last_row;         /* durable; numbers only */
 };
 
 enum sim_feature {
@@ -154,6 +156,7 @@ struct disk_row {
 
 struct disk {
 	struct name_map rows;            /* key bytes to struct disk_row */
+	struct name_map buried;          /* what was pruned, for those who watch */
 	struct disk_row **order;         /* as first put */
 	size_t count, cap;
 	uint64_t turn;                   /* latest applied */
@@ -162,7 +165,8 @@ struct disk {
 };
 
 void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now);
-const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key);
+const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key);  /* buried ones, too */
+bool disk_is_buried(const struct disk *disk, uint64_t run);
 const struct row *disk_get_text(const struct disk *disk, enum row_table table, struct slice key);
 enum err disk_load(const struct disk *disk, struct core *core, struct error *error);
 void disk_free(struct disk *disk);
@@ -293,8 +297,16 @@ struct sim_turn {
 	int64_t wall_offset_ms;
 };
 
+struct sim_prune {                       /* rows that were read, to be pruned in a later turn */
+	struct row *rows;
+	size_t count, cap;
+	struct arena arena;
+	uint64_t as_of;
+};
+
 struct sim_master {
 	bool up;
+	struct sim_prune prune;
 	struct core *core;
 	struct pipeline pipeline;
 	struct outbox **committing;      /* handed to the store, oldest first */
@@ -414,6 +426,11 @@ struct sim_totals {
 
 extern struct sim_totals sim_totals;
 extern const char *sim_failure;
+
+/* prune.c */
+bool prune_some(struct sim_world *world);        /* false: nothing of it is left to do */
+bool prune_left(const struct sim_world *world);  /* some of it isn't gone */
+void prune_forget(struct sim_world *world);      /* what was read */
 
 /* moves.c */
 bool moves_print(uint64_t least);

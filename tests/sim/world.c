@@ -408,7 +408,7 @@ static bool world_at_rest(const struct sim_world *world)
 		if (!graph->invalid && (graph->run || !graph->into) && (!row || row->run.ended_ms == 0))
 			return false;
 	}
-	return true;
+	return !prune_left(world);
 }
 
 /* What keeps it. */
