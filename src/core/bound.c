@@ -56,7 +56,9 @@ static struct bound *lane_full(const struct lane *lane, uint64_t key)
 
 struct bound *job_bound_full(const struct job *job)
 {
-	return lane_full(job_lane(job), ready_key(job));
+	const struct lane *lane = job_lane(job);
+
+	return lane_full(lane, lane->claim_count ? ready_key(job) : 0);
 }
 
 bool lane_shares(const struct lane *lane, const struct bound *bound)

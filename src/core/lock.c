@@ -198,11 +198,13 @@ static void hold_end(struct core *core, struct lock *lock, size_t at)
 	lock_tidy(core, lock);
 }
 
-static enum err take_busy(struct core *core, const struct lock *lock, struct error *error)
+static enum err take_busy(struct core *core, const struct lock *lock, bool shared, struct error *error)
 {
 	struct buf words = { 0 };
 
 	lock_tell(core, lock, NULL, &words);
+	if (shared && !held_alone(lock))
+		buf_add_str(&words, "; a job waits to have it alone");
 	error_set(error, ERR_BUSY, "lock %s: %.400s", lock->name, buf_cstr(&words));
 	buf_free(&words);
 	return error_next(error, "titan lock ls");
@@ -247,7 +249,7 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 	lock = lock_of(core, set->name);
 	own = hold_place(lock, owner);
 	if (!may_take(lock, own, set->flag))
-		return take_busy(core, lock, error);
+		return take_busy(core, lock, set->flag, error);
 	if (own == lock->hold_count) {
 		hold = hold_add(lock, owner);
 		hold->fence = (core->generation << 32) + ++core->fences;

@@ -106,7 +106,8 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 		buf_addf(words, " has it%s until its attempt has gone", lock->alone ? "" : ", shared,");
 		more--;
 	} else {
-		buf_add_str(words, "nobody has it");
+		buf_addf(words, "%s has it", lock->bound.active ? "a job" : "nobody");
+		more -= lock->bound.active > 0;
 	}
 	if (more > 0)
 		buf_addf(words, ", and %llu more", (unsigned long long)more);

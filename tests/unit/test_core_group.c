@@ -267,6 +267,51 @@ TEST what_is_refused(void)
 	PASS();
 }
 
+static bool loads(struct rig *rig, const char *words)
+{
+	struct error error = { 0 };
+	struct outbox out = { 0 };
+	struct core *core = rig_load(rig, rig->now, &out, &error);
+	bool right = words ? !core && error.code == ERR_STORE_TRUST && strstr(error.text, words) : core != NULL;
+
+	core_free(core);
+	outbox_free(&out);
+	return right;
+}
+
+TEST rows_that_contradict_each_other(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempts[16];
+	struct row_run *run;
+	struct row_job_group *group;
+
+	set_group(rig, SET_PUT, "deploy", 2);
+	submit_run(rig, "deploy=3", 1);
+	rig_hello(rig, "w", 2);
+	ASSERT_EQ(1, take_all(rig, attempts));
+	run = &rig->tables[TABLE_run].at[0].row.run;
+	group = &rig->tables[TABLE_job_group].at[0].row.job_group;
+	ASSERT(loads(rig, NULL));
+	run->seated = 0;
+	ASSERT(loads(rig, "no place in its group"));
+	run->seated = 1;
+	run->concurrency = slice_str("no name");
+	ASSERT(loads(rig, "contradicts itself"));
+	run->concurrency = slice_str(NULL);
+	ASSERT(loads(rig, "contradicts itself"));
+	run->seated = 0;
+	ASSERT(loads(rig, NULL));
+	group->most = 0;
+	ASSERT(loads(rig, "bad name or limit"));
+	group->most = LIMIT_RUN_JOBS_MAX;
+	ASSERT(loads(rig, "bad name or limit"));
+	group->most = LIMIT_RUN_JOBS_MAX - 1;
+	ASSERT(loads(rig, NULL));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(groups)
 {
 	RUN_TEST(jobs_of_a_group_across_runs);
@@ -276,6 +321,7 @@ SUITE(groups)
 	RUN_TEST(a_run_that_nobody_can_serve_keeps_no_place);
 	RUN_TEST(an_unknown_job_counts);
 	RUN_TEST(what_is_refused);
+	RUN_TEST(rows_that_contradict_each_other);
 }
 
 GREATEST_MAIN_DEFS();

@@ -247,6 +247,97 @@ TEST what_is_refused(void)
 	PASS();
 }
 
+static bool loads(struct rig *rig, const char *words)
+{
+	struct error error = { 0 };
+	struct outbox out = { 0 };
+	struct core *core = rig_load(rig, rig->now, &out, &error);
+	bool right = words ? !core && error.code == ERR_STORE_TRUST && strstr(error.text, words) : core != NULL;
+
+	core_free(core);
+	outbox_free(&out);
+	return right;
+}
+
+#define WITH(field, value, words) \
+	do { \
+		int64_t before_ = (field); \
+		(field) = (value); \
+		ASSERT(loads(rig, words)); \
+		(field) = before_; \
+	} while (0)
+
+TEST rows_that_contradict_each_other(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	struct row_lock_hold *one, *two;
+
+	lock_act(rig, SET_TAKE, "db", "one", true, 5000);
+	lock_act(rig, SET_TAKE, "db", "two", true, 0);
+	rig_hello(rig, "w", 2);
+	wants(rig, "db=shared");
+	given(rig, &attempt);
+	one = &rig->tables[TABLE_lock_hold].at[0].row.lock_hold;
+	two = &rig->tables[TABLE_lock_hold].at[1].row.lock_hold;
+	ASSERT(loads(rig, NULL));
+	WITH(one->shared, 0, "exclude each other");
+	WITH(two->shared, 0, "exclude each other");
+	WITH(two->shared, 2, "contradicts itself");
+	WITH(one->fence, 0, "contradicts itself");
+	WITH(two->fence, two->fence + 1, "contradicts itself");
+	WITH(one->ttl_ms, 0, "contradicts itself");
+	WITH(one->due_ms, 0, "contradicts itself");
+	WITH(one->due_ms, -1, "contradicts itself");
+	WITH(two->ttl_ms, 1, "contradicts itself");
+	WITH(one->ttl_ms, (LIMIT_SPAN_MAX_S + 1) * INT64_C(1000), "contradicts itself");
+	two->owner = one->owner;
+	ASSERT(loads(rig, "exclude each other"));
+	/* Beside the job alone nobody else has it. */
+	two->lock = slice_str("other");
+	ASSERT(loads(rig, NULL));
+	WITH(one->shared, 0, "exclude each other");
+	rig_free(rig);
+	PASS();
+}
+
+/* The wall clock of another boot doesn't make it longer than it was taken for. */
+TEST another_boot_ends_it_in_time(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_lock_row rows[4];
+
+	lock_act(rig, SET_TAKE, "db", "ana", false, 5000);
+	rig->tables[TABLE_lock_hold].at[0].row.lock_hold.due_ms += 1000000;
+	rig_restart(rig);
+	ASSERT_EQ(1, lock_rows(rig, rows));
+	rig_pass(rig, 4999);
+	ASSERT_EQ(1, lock_rows(rig, rows));
+	rig_pass(rig, 2);
+	ASSERT_EQ(0, lock_rows(rig, rows));
+	rig_free(rig);
+	PASS();
+}
+
+/* People who share it would keep a job from ever having it alone. */
+TEST people_dont_pass_a_job_that_wants_it_alone(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t job;
+
+	lock_act(rig, SET_TAKE, "db", "one", true, 0);
+	rig_hello(rig, "w", 2);
+	job = wants(rig, "db");
+	ASSERT_EQ(0, given(rig, &attempt));
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "two", true, 0));
+	ASSERT(rig_error_says(rig, ERR_BUSY, "a job waits to have it alone"));
+	lock_act(rig, SET_DROP, "db", "one", false, 0);
+	ASSERT_EQ(job, given(rig, &attempt));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(locks)
 {
 	RUN_TEST(readers_share_and_a_writer_excludes);
@@ -256,6 +347,9 @@ SUITE(locks)
 	RUN_TEST(people_take_and_drop);
 	RUN_TEST(a_time_to_live_ends_over_a_restart);
 	RUN_TEST(what_is_refused);
+	RUN_TEST(rows_that_contradict_each_other);
+	RUN_TEST(another_boot_ends_it_in_time);
+	RUN_TEST(people_dont_pass_a_job_that_wants_it_alone);
 }
 
 GREATEST_MAIN_DEFS();
