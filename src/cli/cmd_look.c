@@ -144,6 +144,15 @@ static void number_or_none(struct records *records, uint64_t value)
 		records_none(records);
 }
 
+static void add_wants(struct records *records, const struct rec_job_row *job)
+{
+	records_texts(records, job->labels);
+	records_texts(records, place_shown(job->asks, records->arena));
+	records_texts(records, job->placing);
+	records_texts(records, job->concurrency);
+	records_texts(records, job->locks);
+}
+
 static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
 		       size_t job_count, struct slice_list decisions)
 {
@@ -188,11 +197,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, arena_copy(records->arena, buf_slice(&kept)));
 	buf_free(&kept);
 	records_text(records, job->worker);
-	records_texts(records, job->labels);
-	records_texts(records, place_shown(job->asks, records->arena));
-	records_texts(records, job->placing);
-	records_texts(records, job->concurrency);
-	records_texts(records, job->locks);
+	add_wants(records, job);
 	records_number(records, job->priority ? job->priority - 1 : 50);
 	records_time(records, job->due_ms);
 	records_time(records, job->give_up_ms);

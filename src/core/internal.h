@@ -314,6 +314,7 @@ void charge_check(const struct core *core, const struct worker *worker);
 /* pool.c */
 struct pool *pool_get(struct core *core, struct slice name);     /* made if there is none; empty: default */
 struct pool *pool_find(const struct core *core, struct slice name);
+enum err load_pool(struct core *core, const struct row_pool *row, struct error *error);
 void pools_free(struct core *core);
 enum err pool_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);

@@ -79,20 +79,6 @@ static enum err load_worker(struct core *core, const struct row_worker *row, str
 	return ERR_NONE;
 }
 
-static enum err load_pool(struct core *core, const struct row_pool *row, struct error *error)
-{
-	struct pool *pool;
-
-	if (!text_is_name(row->pool) || row->state < 0 || row->state > POOL_INACTIVE)
-		return TRUST(error, "a pool has a bad name or state");
-	pool = pool_get(core, row->pool);
-	if (pool->durable)
-		return TRUST(error, "pool %s is there twice", pool->name);
-	pool->state = (enum pool_state)row->state;
-	pool->durable = true;
-	return ERR_NONE;
-}
-
 static char *text_copy(struct slice text)
 {
 	char *copy = mem_zalloc(text.len + 1);

@@ -194,3 +194,17 @@ enum err worker_set(struct core *core, const struct input_set *input, uint64_t *
 	*ret_changed = 1;
 	return ERR_NONE;
 }
+
+enum err load_pool(struct core *core, const struct row_pool *row, struct error *error)
+{
+	struct pool *pool;
+
+	if (!text_is_name(row->pool) || row->state < 0 || row->state > POOL_INACTIVE)
+		return error_set(error, ERR_STORE_TRUST, "a pool has a bad name or state");
+	pool = pool_get(core, row->pool);
+	if (pool->durable)
+		return error_set(error, ERR_STORE_TRUST, "pool %s is there twice", pool->name);
+	pool->state = (enum pool_state)row->state;
+	pool->durable = true;
+	return ERR_NONE;
+}

@@ -65,7 +65,7 @@ static struct sim_schedule *schedule_add(struct sim_world *world)
 static const struct sim_schedule *schedule_make(struct sim_world *world)
 {
 	const uint64_t unlike = UINT64_C(1) << FEATURE_tenants | UINT64_C(1) << FEATURE_concurrency |
-				UINT64_C(1) << FEATURE_run_concurrency;
+				UINT64_C(1) << FEATURE_run_concurrency | UINT64_C(1) << FEATURE_locks;
 	struct sim_schedule *schedule = schedule_add(world);
 
 	schedule->name = (uint32_t)world_rand(world, SIM_SCHEDULES);
