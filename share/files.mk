@@ -17,6 +17,8 @@ sql_files = \
 example_files = \
 	share/examples/encode.yaml \
 	share/examples/nightly-backup.yaml \
+	share/examples/platform.yaml \
+	share/examples/platforms.yaml \
 	share/examples/release.yaml
 
 systemd_units =

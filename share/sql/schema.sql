@@ -94,7 +94,12 @@ CREATE TABLE run (
 	schedule TEXT NOT NULL, -- that began it
 	concurrency TEXT NOT NULL, -- group of the run as a whole, NAME or NAME=LIMIT; empty: none
 	seated INTEGER NOT NULL, -- it has its place there
-	logs_gone_ms INTEGER NOT NULL -- UTC; its logs up to then were pruned; 0: they weren't
+	logs_gone_ms INTEGER NOT NULL, -- UTC; its logs up to then were pruned; 0: they weren't
+	parent INTEGER NOT NULL, -- serial number of the job whose sub-run it is; 0: none
+	parent_run INTEGER NOT NULL, -- the run of that job
+	parent_name TEXT NOT NULL, -- the name of that job
+	depth INTEGER NOT NULL, -- how many runs it is within
+	priority INTEGER NOT NULL -- priority + 1 of its jobs that say none; 0: the default
 ) STRICT;
 
 -- a run's graph as submitted, in parts; those that came later follow; immutable
@@ -129,7 +134,8 @@ CREATE TABLE job (
 	rss_kib INTEGER NOT NULL,
 	out_bytes INTEGER NOT NULL,
 	priority INTEGER NOT NULL, -- 0 to 100
-	flags INTEGER NOT NULL -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began, 64 skipped by its condition
+	flags INTEGER NOT NULL, -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began, 64 skipped by its condition
+	child INTEGER NOT NULL -- number of its sub-run, of the latest attempt; 0: none
 ) STRICT;
 
 -- what people said of a gate, each their last word in a round; or of a job nobody could know about

@@ -57,6 +57,12 @@ struct slice explain_next(const struct rec_job_row *given, const struct rec_job_
 	struct buf text = { 0 };
 	struct slice copy;
 
+	if (job->child != 0 && (state == STATE_FAILED || state_table[state].kind == KIND_HOLDS)) {
+		buf_addf(&text, "titan show %" PRIu64, job->child);
+		copy = arena_copy(arena, buf_slice(&text));
+		buf_free(&text);
+		return copy;
+	}
 	if (job->why_code == REASON_APPROVAL || (before && state == STATE_APPROVAL))
 		verb = "approve";
 	else if (state == STATE_UNKNOWN)

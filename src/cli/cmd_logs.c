@@ -324,6 +324,16 @@ static void was_pruned(struct cli *cli, const struct selector *selector, int64_t
 	error_next(&cli->error, "titan show %" PRIu64, selector->run);
 }
 
+/* Its work is that of others. */
+static int fail_subrun(struct cli *cli, const struct selector *selector, const struct rec_job_row *job)
+{
+	error_set(&cli->error, ERR_INVALID, "%" PRIu64 "/%.*s writes nothing itself: its work is a run of its own",
+		  selector->run, (int)selector->job.len, (const char *)selector->job.data);
+	if (job->child != 0)
+		error_next(&cli->error, "titan show %" PRIu64, job->child);
+	return cli_fail(cli);
+}
+
 int cmd_logs(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -353,6 +363,8 @@ int cmd_logs(struct cli *cli)
 	    (selector.job.len == 0 && choose_job(cli, &selector) != ERR_NONE) ||
 	    cli_query_job(cli, &selector, &cli->arena, &job) != ERR_NONE)
 		return cli_fail(cli);
+	if (job.child_jobs > 0)
+		return fail_subrun(cli, &selector, &job);
 	if (job.log_gone_ms > 0) {
 		was_pruned(cli, &selector, job.log_gone_ms);
 		return cli_fail(cli);

@@ -126,6 +126,7 @@ static const struct column detail_columns[] = {
 	{ "rss_kib", "memory KiB", false },
 	{ "out_bytes", "output bytes", false },
 	{ "epoch", "epoch", false },
+	{ "child", "sub-run", false },
 	{ "code", NULL, false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
@@ -210,6 +211,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->rss_kib);
 	records_number(records, job->out_bytes);
 	number_or_none(records, job->epoch);
+	number_or_none(records, job->child);
 	if (job->outcome)
 		records_number(records, job->code);
 	else
@@ -257,6 +259,8 @@ static enum err show_job(struct cli *cli, const struct selector *selector)
 	buf_free(&out);
 	if (cli_chatty(cli) && job.out_bytes > 0)
 		cli_note(cli, "output: titan logs %s", cli->invocation->args[0]);
+	if (cli_chatty(cli) && job.child != 0)
+		cli_note(cli, "its sub-run: titan show %" PRIu64, job.child);
 	if (cli_chatty(cli) && job.dead)
 		cli_note(cli, "it is a dead letter: titan dlq show %s", cli->invocation->args[0]);
 	return ERR_NONE;
@@ -289,6 +293,10 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 		buf_add_str(out, " in group ");
 		text_escape(out, run->concurrency, TEXT_KEEP_NONE);
 		buf_add_str(out, run->ended_ms ? "" : run->seated ? " (it has its place)" : " (it waits for a place)");
+	}
+	if (run->parent_run != 0) {
+		buf_addf(out, "  sub-run of %" PRIu64 "/", run->parent_run);
+		text_escape(out, run->parent_job, TEXT_KEEP_NONE);
 	}
 	buf_addf(out, "  %s ", run->ended_ms ? "took" : "age");
 	text_add_span(out, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);

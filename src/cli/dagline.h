@@ -20,6 +20,10 @@
 #include "cli/place.h"
 #include "proto/message.h"
 
+struct dag_spot {                        /* the place of an error */
+	size_t at, len;
+};
+
 struct dag_need {
 	uint32_t parent;                 /* index of a node */
 	enum trigger trigger;
@@ -27,6 +31,7 @@ struct dag_need {
 
 struct dag_matrix;
 struct dag_expr;
+struct dag_sub;
 
 enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
@@ -77,6 +82,11 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	struct slice_list gate_from;
 	uint64_t gate_timeout_ms;
 	enum gate_expiry gate_expiry;
+	struct slice sub_path;           /* its work is the pipeline in this file; empty: it has a command */
+	struct dag_spot sub_spot;
+	struct slice_list sub_given;     /* NAME=VALUE, for the params of that */
+	struct dag_sub *subs;            /* once they are loaded: one, or one for each of its jobs */
+	uint32_t sub_count;
 };
 
 /* How many jobs one that needs this has for it. */
@@ -105,8 +115,11 @@ struct dagline {
 	struct slice_list parents;       /* of the run that it is added to: needs of job_count + i */
 };
 
-struct dag_spot {                        /* the place of an error */
-	size_t at, len;
+struct dag_sub {                         /* a sub-run */
+	struct slice name;
+	uint64_t max_jobs;
+	struct slice concurrency;
+	struct dagline dag;
 };
 
 /* Slices of the result point into text or the arena. ret_spot is set on failure alone. */
@@ -133,6 +146,8 @@ struct job_defaults {                    /* for what a node doesn't say itself *
 /* The job with this index (0 .. job_count - 1) as it is submitted. */
 void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
 		 struct arena *arena, struct rec_job_spec *ret_spec);
+/* The jobs of a sub-run as they are submitted, one behind the other. */
+struct slice dag_sub_bytes(const struct dag_sub *sub, const struct job_defaults *defaults, struct arena *arena);
 /* A command as argv where no shell is needed, else as a script. */
 void job_command(struct slice command, struct arena *arena, struct rec_job_spec *spec);
 

@@ -128,6 +128,60 @@ static const struct dag_node *node_of(const struct dagline *dag, uint64_t index)
 	return dag->nodes[low];
 }
 
+struct slice dag_sub_bytes(const struct dag_sub *sub, const struct job_defaults *defaults, struct arena *arena)
+{
+	struct job_defaults inner = *defaults;
+	struct buf bytes = { 0 };
+	struct slice copy;
+
+	/* These it has of the job whose sub-run it is. */
+	inner.priority = 0;
+	inner.deadline_ms = 0;
+	for (uint64_t i = 0; i < sub->dag.job_count; i++) {
+		struct arena scratch = { 0 };
+		struct rec_job_spec spec;
+
+		dagline_job(&sub->dag, i, &inner, &scratch, &spec);
+		record_encode(&bytes, REC_job_spec, &spec);
+		arena_free(&scratch);
+	}
+	copy = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return copy;
+}
+
+static void job_failure(const struct dag_node *node, struct rec_job_spec *spec)
+{
+	spec->backoff_ms = node->backoff_ms;
+	spec->backoff_max_ms = node->backoff_max_ms;
+	spec->backoff_exact = node->jitter == JITTER_OFF;
+	spec->retry_on = node->retry_on;
+	spec->retry_codes = node->retry_codes;
+	if (node->group_parallel || node->group_fail_fast) {
+		spec->group = node->first + 1;
+		spec->group_parallel = node->group_parallel;
+		spec->group_fail_fast = node->group_fail_fast;
+	}
+}
+
+/* Defaults are for what runs in it. */
+static void job_sub(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults, struct arena *arena,
+		    struct rec_job_spec *spec)
+{
+	const struct dag_sub *sub = node->subs ? &node->subs[place % node->sub_count] : NULL;
+
+	spec->sub_name = sub ? sub->name : node->sub_path;
+	spec->retry_max = node->retry_max;
+	spec->timeout_ms = node->timeout_ms;
+	job_failure(node, spec);
+	if (!sub)
+		return;
+	spec->sub_jobs = dag_sub_bytes(sub, defaults, arena);
+	spec->sub_count = sub->dag.job_count;
+	spec->sub_max_jobs = sub->max_jobs;
+	spec->sub_concurrency = sub->concurrency;
+}
+
 /* What a gate hasn't. */
 static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
 		     struct arena *arena, struct rec_job_spec *spec)
@@ -147,11 +201,6 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->mode = node->mode ? node->mode - 1 : (uint64_t)defaults->mode;
 	spec->retry_max = node->retry_max || node->retry_said ? node->retry_max : defaults->retry_max;
 	spec->timeout_ms = node->timeout_ms ? node->timeout_ms : defaults->timeout_ms;
-	spec->backoff_ms = node->backoff_ms;
-	spec->backoff_max_ms = node->backoff_max_ms;
-	spec->backoff_exact = node->jitter == JITTER_OFF;
-	spec->retry_on = node->retry_on;
-	spec->retry_codes = node->retry_codes;
 	spec->crash_limit = node->crash_limit;
 	spec->log_max = node->log_max;
 	spec->worker_death = node->worker_death ? node->worker_death - 1 : DEATH_ADOPT;
@@ -162,11 +211,7 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	/* It may not run twice at once; one that says retry itself was refused. */
 	if (spec->locks.n > 0 && spec->mode == EXEC_RETRY)
 		spec->mode = EXEC_EXCLUSIVE;
-	if (node->group_parallel || node->group_fail_fast) {
-		spec->group = node->first + 1;
-		spec->group_parallel = node->group_parallel;
-		spec->group_fail_fast = node->group_fail_fast;
-	}
+	job_failure(node, spec);
 }
 
 void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
@@ -200,6 +245,8 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 		spec.gate_timeout_ms = node->gate_timeout_ms;
 		spec.gate_expiry = node->gate_expiry;
 		spec.gate_message = node->command;
+	} else if (node->sub_path.len > 0) {
+		job_sub(node, place, defaults, arena, &spec);
 	} else {
 		job_work(node, place, defaults, arena, &spec);
 	}

@@ -67,6 +67,8 @@ cli_sources = \
 	src/cli/json.h \
 	src/cli/load.c \
 	src/cli/load.h \
+	src/cli/load_internal.h \
+	src/cli/load_sub.c \
 	src/cli/log_max.c \
 	src/cli/log_max.h \
 	src/cli/logread.c \
@@ -85,6 +87,7 @@ cli_sources = \
 	src/cli/pipeline_retry.c \
 	src/cli/pipeline_schedule.c \
 	src/cli/pipeline_share.c \
+	src/cli/pipeline_sub.c \
 	src/cli/pipeline_tree.c \
 	src/cli/pipeline_tree.h \
 	src/cli/pipeline_value.c \

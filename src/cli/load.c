@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reading what is to be run. A file is read whole, and no further than its limit. */
-#include "cli/load.h"
+#include "cli/load_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ void load_explain(struct cli *cli, struct slice text, const char *source, const 
 	buf_free(&name);
 }
 
-static enum err read_file(struct cli *cli, const char *path, struct buf *text)
+enum err load_file(struct cli *cli, const char *path, struct buf *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	enum err err;
@@ -103,13 +103,30 @@ static bool given_twice(struct cli *cli, struct slice_list given)
 	return false;
 }
 
+enum err load_text(struct cli *cli, const char *path, struct slice text, struct slice_list given,
+		   const struct dag_old *old, struct pipeline *ret)
+{
+	struct dag_spot spot;
+	enum err err = pipeline_parse_into(text, given, old, &cli->arena, ret, &spot, &cli->error);
+
+	if (err == ERR_NONE) {
+		ret->name = ret->name.len ? ret->name : name_of_file(path);
+	} else if (spot.len > 0) {
+		load_explain(cli, text, path, &spot);
+	} else {
+		struct error why = cli->error;
+
+		error_set(&cli->error, why.code, "%s: %s", path, why.text);
+	}
+	return err;
+}
+
 enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
 		       struct buf *text, struct pipeline *ret)
 {
 	const struct invocation *invocation = cli->invocation;
 	struct slice_list given = { 0 };
-	struct dag_spot spot;
-	enum err err = read_file(cli, path, text);
+	enum err err = load_file(cli, path, text);
 
 	if (err != ERR_NONE)
 		return err;
@@ -119,15 +136,6 @@ enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, 
 			given.at[given.n++] = slice_str(invocation->options[i].value);
 	if (given_twice(cli, given))
 		return ERR_USAGE;
-	err = pipeline_parse_into(buf_slice(text), given, old, &cli->arena, ret, &spot, &cli->error);
-	if (err == ERR_NONE) {
-		ret->name = ret->name.len ? ret->name : name_of_file(path);
-	} else if (spot.len > 0) {
-		load_explain(cli, buf_slice(text), path, &spot);
-	} else {
-		struct error why = cli->error;
-
-		error_set(&cli->error, why.code, "%s: %s", path, why.text);
-	}
-	return err;
+	err = load_text(cli, path, buf_slice(text), given, old, ret);
+	return err == ERR_NONE ? load_subs(cli, path, buf_slice(text), ret) : err;
 }

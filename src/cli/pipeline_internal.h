@@ -81,6 +81,10 @@ enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct 
 enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* pipeline_sub.c */
+enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_check_sub(struct pipe *pipe, const struct tree_node *value);
 /* pipeline_place.c: where it runs */
 enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_cpus(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

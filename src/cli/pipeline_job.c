@@ -257,7 +257,8 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 
 /* The matrix first: it says which words the others may have. A gate's message would be taken for a command. */
 static const struct pipe_key job_keys[] = {
-	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command }, { "needs", read_needs },
+	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command },
+	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
 	{ "retry", pipe_read_retry },
 	{ "timeout", read_timeout }, { "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
@@ -287,7 +288,7 @@ static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
 	static const char *const useless[] = { "run", "command", "matrix", "retry", "timeout", "mode", "env", "dir",
 					       "worker", "crash_limit", "log", "on_worker_death", "dispatch_timeout", "cpus", "memory",
 					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity", "concurrency",
-					       "locks", "lock" };
+					       "locks", "lock", "pipeline" };
 
 	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
 		const struct tree_node *node = tree_find(value, useless[i]);
@@ -310,7 +311,7 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 		node->deadline_ms = defaults->deadline_ms;
 		node->deadline_at_ms = defaults->deadline_at_ms;
 	}
-	if (node->gate)
+	if (node->gate || node->sub_path.len > 0)
 		return ERR_NONE;
 	if (node->dispatch_timeout_ms == 0)
 		node->dispatch_timeout_ms = defaults->dispatch_timeout_ms;
@@ -379,16 +380,18 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 	err = pipe_map(pipe, value, "a job", KEYS(job_keys), job);
 	if (err == ERR_NONE && job->node->gate)
 		err = check_gate(pipe, value);
+	if (err == ERR_NONE && job->node->sub_path.len > 0)
+		err = pipe_check_sub(pipe, value);
 	if (err == ERR_NONE)
 		err = give_defaults(pipe, job, value);
 	pipe->words.axis_count = 0;
 	if (err != ERR_NONE)
 		return err;
-	if (!job->node->gate && job->node->command.len == 0 && job->node->words.n == 0)
+	if (!job->node->gate && job->node->command.len == 0 && job->node->words.n == 0 && job->node->sub_path.len == 0)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
-				"job '%.*s' has neither run nor command nor approval", (int)value->key.len,
+				"job '%.*s' has neither run nor command, pipeline nor approval", (int)value->key.len,
 				(const char *)value->key.data);
-	if (!job->node->gate)
+	if (!job->node->gate && job->node->sub_path.len == 0)
 		join_env(pipe, job);
 	job->name->always = job->name->always || final;
 	job->node->final = final;

@@ -71,6 +71,9 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 		buf_add_slice(&command, spec->argv.at[i]);
 	}
 	buf_add_slice(&command, spec->script);
+	if (spec->sub_count > 0)
+		buf_addf(&command, "(sub-run %.*s: %" PRIu64 " job%s)", (int)spec->sub_name.len,
+			 (const char *)spec->sub_name.data, spec->sub_count, spec->sub_count == 1 ? "" : "s");
 	if (spec->gate_count > 0)
 		describe_gate(spec, &command);
 	records_text(records, spec->name);

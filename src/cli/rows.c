@@ -95,11 +95,34 @@ static const struct column run_columns[] = {
 	{ "schedule", NULL, false },
 	{ "concurrency", NULL, false },
 	{ "seated", NULL, false },
+	{ "parent", NULL, false },
 };
 
 void rows_begin_runs(struct records *records, struct arena *arena)
 {
 	records_begin(records, run_columns, sizeof(run_columns) / sizeof(run_columns[0]), arena);
+}
+
+struct slice run_parent(const struct rec_run_row *run, struct arena *arena)
+{
+	struct rec_job_row job = { .run = run->parent_run, .name = run->parent_job };
+
+	return run->parent_run ? job_address(&job, arena) : slice_make(NULL, 0);
+}
+
+static struct slice run_within(const struct rec_run_row *run, struct arena *arena)
+{
+	struct slice parent = run_parent(run, arena);
+	struct buf text = { 0 };
+	struct slice copy;
+
+	if (parent.len == 0)
+		return parent;
+	buf_add_str(&text, "sub-run of ");
+	buf_add_slice(&text, parent);
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
 }
 
 /* Why a run doesn't go on, where that is a person's affair; what of it is left to do when it has ended. */
@@ -112,13 +135,13 @@ static struct slice run_why(const struct rec_run_row *run, struct arena *arena)
 			return arena_printf(arena, "%" PRIu64 " dead letter%s", run->dead, run->dead == 1 ? "" : "s");
 		if (run->forgiven > 0)
 			return arena_printf(arena, "%" PRIu64 " forgiven", run->forgiven);
-		return slice_make(NULL, 0);
+		return run_within(run, arena);
 	}
 	if (run->held)
 		return slice_str("held back");
 	if (gates > 0)
 		return arena_printf(arena, "%" PRIu64 " approval%s", gates, gates == 1 ? "" : "s");
-	return slice_make(NULL, 0);
+	return run_within(run, arena);
 }
 
 void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms)
@@ -150,6 +173,7 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_text(records, run->schedule);
 	records_text(records, run->concurrency);
 	records_bool(records, run->seated);
+	records_text(records, run_parent(run, records->arena));
 }
 
 static const char *signal_name(uint64_t number)
@@ -192,6 +216,9 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 		return slice_make(NULL, 0);
 	switch ((enum outcome)job->outcome) {
 	case OUTCOME_EXIT:
+		if (job->child != 0)
+			return arena_printf(arena, "run %" PRIu64 " %s", job->child, job->code == 0 ? "succeeded" :
+					    job->code == 2 ? "was cancelled" : "failed");
 		return arena_printf(arena, "exit %" PRIu64, job->code);
 	case OUTCOME_SIGNAL:
 		return signal_name(job->code) ? arena_printf(arena, "SIG%s", signal_name(job->code))
@@ -261,6 +288,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return slice_str(event_texts[job->stop_cause]);
 	if (job->untaken)
 		return job_condition_text(job, arena);
+	if (job->child != 0 && state_table[state].kind == KIND_HOLDS)
+		return arena_printf(arena, "sub-run %" PRIu64, job->child);
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
 		return slice_make(NULL, 0);
 	cause = find_cause(job, jobs, job_count);
@@ -332,6 +361,7 @@ static const struct column job_columns[] = {
 	{ "dead", NULL, false },
 	{ "when", NULL, false },
 	{ "untaken", NULL, false },
+	{ "child", NULL, false },
 };
 
 void rows_begin_jobs(struct records *records, struct arena *arena)
@@ -428,6 +458,10 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_bool(records, job->dead);
 	records_text(records, job->when);
 	records_bool(records, job->untaken);
+	if (job->child != 0)
+		records_number(records, job->child);
+	else
+		records_none(records);
 }
 
 static const struct column worker_columns[] = {

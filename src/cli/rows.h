@@ -35,6 +35,7 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
  * Empty: nothing to say. */
 struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 			    struct arena *arena);
+struct slice run_parent(const struct rec_run_row *run, struct arena *arena);     /* "7/build"; empty: it is no sub-run */
 struct slice job_address(const struct rec_job_row *job, struct arena *arena);     /* "4127/load" */
 int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms);      /* of the latest attempt; -1: none */
 

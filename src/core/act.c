@@ -79,7 +79,7 @@ enum err act_check_live(uint64_t number, struct slice name, const struct target 
 
 /* --- priority --- */
 
-static uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority)
+uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority)
 {
 	if (state_terminal(job->state) || job->priority == priority)
 		return 0;
@@ -87,7 +87,7 @@ static uint64_t job_prioritize(struct core *core, struct job *job, uint8_t prior
 	/* Its entry, if only a stale one, has the old key: all are made anew before the next is taken. */
 	core->rekey_due |= (job->flags & (JOB_QUEUED | JOB_PARKED)) != 0;
 	job_touch(core, job, true);
-	return 1;
+	return 1 + subrun_prioritize(core, job);
 }
 
 static enum err act_priority(struct core *core, const struct input_act *act, const struct target *target,
@@ -114,8 +114,10 @@ static void job_held_changed(struct core *core, struct job *job)
 		dispatch_released(core, job);
 }
 
-static uint64_t run_hold(struct core *core, struct run *run, bool hold)
+uint64_t run_hold(struct core *core, struct run *run, bool hold)
 {
+	uint64_t below = 0;
+
 	if (run->held == hold)
 		return 0;
 	for (struct job *job = run_job(run, 0); job; job = job_next(job))
@@ -130,7 +132,9 @@ static uint64_t run_hold(struct core *core, struct run *run, bool hold)
 	}
 	run_offer(core, run);            /* not before all of them are where they belong */
 	run_touch(core, run, true);
-	return run->job_count - run->settled;
+	for (const struct job *job = core->subruns ? run_job(run, 0) : NULL; job; job = job_next(job))
+		below += subrun_hold(core, job);
+	return run->job_count - run->settled + below;
 }
 
 static uint64_t job_hold(struct core *core, struct job *job, bool hold)
@@ -146,7 +150,7 @@ static uint64_t job_hold(struct core *core, struct job *job, bool hold)
 		job_held_changed(core, job);
 	bounds_offer(core, job);
 	job_touch(core, job, true);
-	return 1;
+	return 1 + subrun_hold(core, job);
 }
 
 static uint64_t act_hold(struct core *core, const struct target *target, bool hold)

@@ -10,6 +10,10 @@
 
 void attempt_attach(struct core *core, struct worker *worker, struct job *job)
 {
+	if (job->flags & JOB_SUBRUN) {
+		subrun_attach(core, job);
+		return;
+	}
 	GROW(worker->held, worker->held_count, worker->held_cap);
 	job->held_at = (uint32_t)worker->held_count;
 	worker->held[worker->held_count++] = (struct held_entry){ .job = job, .stamp = core->assign_stamp++ };
@@ -20,8 +24,13 @@ void attempt_attach(struct core *core, struct worker *worker, struct job *job)
 
 void attempt_detach(struct core *core, struct job *job)
 {
-	struct worker *worker = worker_find(core, job->worker);
+	struct worker *worker;
 
+	if (job->flags & JOB_SUBRUN) {
+		subrun_detach(core, job);
+		return;
+	}
+	worker = worker_find(core, job->worker);
 	CHECK(worker && job->held_at < worker->held_count && worker->held[job->held_at].job == job);
 	worker->held[job->held_at] = worker->held[--worker->held_count];
 	worker->held[job->held_at].job->held_at = job->held_at;
@@ -31,15 +40,12 @@ void attempt_detach(struct core *core, struct job *job)
 	bounds_count(core, job, -1);
 }
 
-void attempt_assign(struct core *core, struct worker *worker, struct job *job)
+void attempt_renew(struct core *core, struct job *job)
 {
-	struct outgoing *frame;
-
 	CHECK((uint32_t)job->epoch < UINT32_MAX);
 	job->epoch = core->generation << 32 | ((uint32_t)job->epoch + 1);
 	if (job->tries < UINT16_MAX)
 		job->tries++;
-	job->worker = (uint32_t)worker->number;
 	job->outcome = OUTCOME_NONE;
 	job->stop_cause = 0;
 	job->code = 0;
@@ -47,6 +53,14 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 	job->cpu_us = 0;
 	job->rss_kib = 0;
 	job->out_bytes = 0;
+}
+
+void attempt_assign(struct core *core, struct worker *worker, struct job *job)
+{
+	struct outgoing *frame;
+
+	attempt_renew(core, job);
+	job->worker = (uint32_t)worker->number;
 	tenant_charge(core, job->run->tenant);
 	job_move(core, job, EVENT_CHOSEN, STATE_ASSIGNED);
 	attempt_attach(core, worker, job);
@@ -178,6 +192,12 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 	}
 }
 
+void attempt_finish(struct core *core, struct job *job, const struct rec_done *done)
+{
+	attempt_facts(job, done);
+	attempt_ended(core, job, done);
+}
+
 /* A job that was given up as unknown: what its worker says of it now is evidence, or it isn't. */
 static void attempt_returned(struct core *core, struct job *job, const struct rec_done *done)
 {
@@ -262,8 +282,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 		}
 		worker->done++;
 		worker_measure(worker, &at[i]);
-		attempt_facts(job, &at[i]);
-		attempt_ended(core, job, &at[i]);
+		attempt_finish(core, job, &at[i]);
 		if (state_terminal(job->state) && at[i].ended_ms > 0)
 			job->when_ms = at[i].ended_ms;
 	}
@@ -276,6 +295,10 @@ void attempt_stop_send(struct core *core, const struct job *job)
 {
 	const struct worker *worker = worker_find(core, job->worker);
 
+	if (job->flags & JOB_SUBRUN) {
+		subrun_stop(core, job);
+		return;
+	}
 	/* Without a connection it is sent when the worker comes back and says that it still has it. */
 	if (worker->conn == 0)
 		return;

@@ -23,7 +23,7 @@ static struct bound *lane_bound(const struct lane *lane, size_t at)
 	case OF_RUN:
 		return &lane->run->bound;
 	case OF_TENANT:
-		return &lane->run->tenant->bound;
+		return lane->subruns ? NULL : &lane->run->tenant->bound;
 	case OF_RUNS:                    /* a run that has its place is bound by it no more */
 		return lane->run->concurrency && !lane->run->seated ? &lane->run->concurrency->runs : NULL;
 	default:

@@ -24,6 +24,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->cpu_us);
 	mix(hash, job->rss_kib);
 	mix(hash, job->out_bytes);
+	mix(hash, job_child(job));
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
 	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE | JOB_UNTAKEN));
@@ -39,6 +40,10 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, (uint64_t)run->submitted_ms);
 	mix(hash, (uint64_t)run->steady_ms);
 	mix(hash, (uint64_t)run->logs_gone_ms);
+	mix(hash, run->parent);
+	mix(hash, run->parent_run << 16 | (uint64_t)run->depth << 8 | run->priority);
+	if (run->parent_name)
+		mix(hash, hash_bytes(run->parent_name, strlen(run->parent_name), 7));
 	mix(hash, hash_bytes(run->name, strlen(run->name), 1));
 	mix(hash, hash_bytes(run->owner, strlen(run->owner), 2));
 	mix(hash, hash_bytes(run->tenant->name, strlen(run->tenant->name), 6));
@@ -175,6 +180,10 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	}
 	if (!state_holds(job->state))
 		return;
+	if (job->flags & JOB_SUBRUN) {
+		CHECK(job->worker == 0 && (job->state == STATE_RUNNING || job->state == STATE_STOPPING));
+		return;
+	}
 	worker = worker_find(core, job->worker);
 	CHECK(job->epoch > 0 && worker);
 	CHECK(core->classes[job->class_at]);
@@ -293,7 +302,7 @@ void core_check(const struct core *core)
 	CHECK(memcmp(counts, core->counts, sizeof(counts)) == 0);
 	CHECK(live == core->live_runs && jobs == core->live_jobs);
 	held = check_workers(core, &recalls);
-	CHECK(held == counts[STATE_ASSIGNED] + counts[STATE_RUNNING] + counts[STATE_STOPPING]);
+	CHECK(held + core->subruns == counts[STATE_ASSIGNED] + counts[STATE_RUNNING] + counts[STATE_STOPPING]);
 	CHECK(recalls == core->recalls);
 	check_ready(core);
 	check_timers(core);
@@ -302,5 +311,6 @@ void core_check(const struct core *core)
 	pushbacks_check(core);
 	schedules_check(core);
 	prune_check(core);
+	subruns_check(core);
 	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
 }

@@ -226,8 +226,10 @@ void core_turn_end(struct core *core)
 	struct timer timer;
 
 	CHECK(core->outbox);
-	while (timer_take_due(core, &timer))
-		timer_fire(core, &timer);
+	do {
+		while (timer_take_due(core, &timer))
+			timer_fire(core, &timer);
+	} while (subruns_turn(core));    /* of what has begun something may be due already */
 	CHECK(core->settled_count == 0);
 	place_jobs(core);
 	timers_tidy(core);

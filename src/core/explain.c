@@ -454,6 +454,8 @@ static enum reason tell_ready(struct telling *telling)
 		buf_addf(&telling->words, "a person holds back %s", telling->job->run->held ? "its run" : "this job");
 		return REASON_HELD;
 	}
+	if (!full && telling->job->flags & JOB_SUBRUN)
+		return REASON_QUEUED;
 	return full ? tell_bound(telling, full) : tell_workers(telling);
 }
 
@@ -483,6 +485,17 @@ static enum reason tell_stuck(struct telling *telling, const struct worker *work
 	return REASON_STUCK;
 }
 
+static enum reason tell_subrun(struct telling *telling)
+{
+	uint64_t number = job_child(telling->job);
+	const struct run *child = run_find(telling->core, number);
+
+	buf_addf(&telling->words, "its sub-run is run %llu", (unsigned long long)number);
+	if (child)
+		buf_addf(&telling->words, ", of which %u of %u jobs have ended", child->settled, child->job_count);
+	return REASON_RUNNING;
+}
+
 static enum reason tell(struct telling *telling)
 {
 	const struct worker *worker = worker_find(telling->core, telling->job->worker);
@@ -497,11 +510,13 @@ static enum reason tell(struct telling *telling)
 	case STATE_READY:
 		return tell_ready(telling);
 	case STATE_ASSIGNED:
-		if (worker_has_stuck(worker, job_serial(telling->job)))
+		if (worker && worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);
 		buf_addf(&telling->words, "it was given to worker %s, which hasn't said that it started", worker->name);
 		return REASON_SENT;
 	case STATE_RUNNING:
+		if (telling->job->flags & JOB_SUBRUN)
+			return tell_subrun(telling);
 		if (worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);
 		buf_addf(&telling->words, "it runs on worker %s", worker->name);

@@ -51,6 +51,7 @@ core_sources = \
 	src/core/spec.c \
 	src/core/state.h \
 	src/core/submit.c \
+	src/core/subrun.c \
 	src/core/tenant.c \
 	src/core/timers.c \
 	src/core/view.c \

@@ -55,6 +55,8 @@ void run_row_put(struct core *core, struct run *run)
 		.schedule = arena_copy(arena, slice_str(run->schedule)),
 		.concurrency = run_concurrency(run, arena), .seated = run->seated,
 		.logs_gone_ms = run->logs_gone_ms,
+		.parent = (int64_t)run->parent, .parent_run = (int64_t)run->parent_run, .depth = run->depth,
+		.parent_name = arena_copy(arena, slice_str(run->parent_name)), .priority = run->priority,
 	};
 	if (!run->ended_ms)
 		return;
@@ -77,6 +79,7 @@ static void job_row_put(struct core *core, const struct job *job)
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
+		.child = (int64_t)job_child(job),
 		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
 			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |
 			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0) |

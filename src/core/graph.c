@@ -61,6 +61,22 @@ static enum err job_edges_add(struct builder *builder, const struct rec_job_spec
 	return ERR_NONE;
 }
 
+static uint8_t job_priority(const struct run *run, const struct rec_job_spec *spec)
+{
+	if (spec->priority == 0 && run->priority == 0)
+		return PRIORITY_DEFAULT;
+	return (uint8_t)((spec->priority ? spec->priority : run->priority) - 1);
+}
+
+/* The last that is done with it: graphs within it are decoded in the same place. */
+static enum err subrun_build(struct builder *builder, struct job *job, const struct rec_job_spec *spec)
+{
+	job->flags |= JOB_SUBRUN;
+	extra_add(job);
+	/* What is loaded was checked when it came. */
+	return builder->core->loaded ? subrun_check(builder->core, job, spec, builder->error) : ERR_NONE;
+}
+
 static enum err job_build(struct builder *builder, uint32_t index, struct slice *bytes)
 {
 	struct core *core = builder->core;
@@ -84,7 +100,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		.run = builder->run, .spec = before.data, .spec_len = (uint32_t)(before.len - bytes->len),
 		.index = index, .state = STATE_WAITING,
 		.mode = (uint8_t)spec.mode,
-		.priority = (uint8_t)(spec.priority ? spec.priority - 1 : PRIORITY_DEFAULT),
+		.priority = job_priority(builder->run, &spec),
 		.flags = spec.timeout_ms ? JOB_TIMEOUT : 0,
 	};
 	if (spec.delay_ms > 0 || spec.not_before_ms > 0 || spec.gate_count > 0 || spec.dispatch_timeout_ms > 0)
@@ -104,7 +120,10 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_EXPR;
 		decider_add(builder->run, job, &spec);
 	}
-	return job_name_claim(builder, spec.name, index);
+	err = job_name_claim(builder, spec.name, index);
+	if (err == ERR_NONE && spec.sub_count > 0)
+		err = subrun_build(builder, job, &spec);
+	return err;
 }
 
 static enum err jobs_build(struct builder *builder)
@@ -220,6 +239,7 @@ void extent_drop(struct run *run)
 
 	while (run->part_count > extent->part)
 		blob_release(run->parts[--run->part_count]);
+	extras_drop(run, extent->start);
 	run->job_count = extent->start;
 	deciders_drop(run, extent->start);
 	extent_free(extent);
@@ -309,6 +329,7 @@ void run_free(struct run *run)
 		extent_free(run->extents[i]);
 	mem_free(run->extents);
 	deciders_drop(run, 0);
+	extras_drop(run, 0);
 	laters_free(run);
 	mem_free(run->finals);
 	mem_free(run->classes);
@@ -316,5 +337,6 @@ void run_free(struct run *run)
 	mem_free(run->name);
 	mem_free(run->owner);
 	mem_free(run->schedule);
+	mem_free(run->parent_name);
 	mem_free(run);
 }

@@ -91,6 +91,9 @@ bool trigger_met(enum trigger trigger, enum job_state parent);   /* job_result o
 void job_spec_decode(struct core *core, const struct job *job, struct rec_job_spec *ret_spec);
 
 /* attempt.c */
+void attempt_renew(struct core *core, struct job *job);   /* an epoch; nothing is known of it */
+/* It ended like this; its children aren't told. */
+void attempt_finish(struct core *core, struct job *job, const struct rec_done *done);
 void attempt_assign(struct core *core, struct worker *worker, struct job *job);
 void attempts_started(struct core *core, struct worker *worker, const struct rec_started *at, size_t n);
 void attempts_done(struct core *core, struct worker *worker, const struct rec_done *at, size_t n);
@@ -149,10 +152,18 @@ struct job *run_job_named(const struct core *core, struct run *run, struct slice
 struct job *run_job_named_before(const struct core *core, struct run *run, struct slice name, uint32_t end);
 
 /* submit.c */
-enum err submit_check(struct core *core, const struct input_submit *submit, struct error *error);      /* would it be taken? */
+struct run_origin {                      /* what begins a run, if no person does */
+	const char *schedule;
+	const struct job *job;           /* whose sub-run it is, and the name of that */
+	struct slice name;
+};
+
+/* Would it be taken? */
+enum err submit_check(struct core *core, const struct input_submit *submit, const struct run_origin *origin,
+		      struct error *error);
 /* Begins it, without a key. */
-enum err submit_run(struct core *core, const struct input_submit *submit, const char *schedule, struct run **ret_run,
-		    struct error *error);
+enum err submit_run(struct core *core, const struct input_submit *submit, const struct run_origin *origin,
+		    struct run **ret_run, struct error *error);
 void submit_step(struct core *core, const struct core_input *input);
 /* How many jobs it has, if a run with so many before may have them. */
 enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
@@ -169,6 +180,34 @@ enum err caller_check(const struct core *core, const struct caller *caller, cons
 void key_drop(struct core *core, const uint8_t id[24]);
 const struct submit_key *key_find(const struct core *core, const struct input_submit *submit);
 enum err key_agrees(const struct submit_key *key, const struct input_submit *submit, struct error *error);
+
+/* subrun.c */
+#define SUBRUN_CANCELLED 2               /* "exit code" of a sub-run that somebody cancelled */
+
+uint64_t job_child(const struct job *job);
+void job_child_set(const struct job *job, uint64_t child);
+void extra_add(const struct job *job);
+void extras_drop(struct run *run, uint32_t from);        /* those of the jobs from this index on */
+enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error);
+/* What ended ends its job, what may begin begins; did anything? */
+bool subruns_turn(struct core *core);
+void subrun_attach(struct core *core, const struct job *job);
+void subrun_detach(struct core *core, const struct job *job);
+void subrun_stop(struct core *core, const struct job *job);
+uint64_t subrun_hold(struct core *core, const struct job *job);  /* as its job is now */
+uint64_t subrun_prioritize(struct core *core, const struct job *job);
+/* May a job of this run have a new round? Not of a sub-run that no job waits for. */
+enum err subrun_reopens(const struct core *core, const struct run *run, struct error *error);
+/* Of rows: false if they contradict themselves. */
+bool subrun_load(struct run *run, const struct row_run *row);
+bool subrun_row_sane(const struct job *job, const struct row_job *row);
+enum err subruns_load(const struct core *core, struct error *error);
+void subruns_check(const struct core *core);
+
+static inline bool class_is_subruns(const struct ready_class *class)
+{
+	return class->wants && class->wants->spec.sub_count > 0;
+}
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
 struct run *run_find(const struct core *core, uint64_t number);
@@ -268,6 +307,8 @@ uint32_t job_cause(struct core *core, const struct job *job);
 bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed);
 
 /* act.c */
+uint64_t run_hold(struct core *core, struct run *run, bool hold);
+uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority);
 void reopen_step(struct core *core, const struct core_input *input);
 void act_step(struct core *core, const struct core_input *input);
 /* The run, a job of it, or a fan-out by what its jobs share ("encode", "encode[*]"); or ERR_NOT_FOUND. */

@@ -57,7 +57,7 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 	}
 	if (job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN)
 		gate_remove(core, job);
-	if (job->state == STATE_READY && to != STATE_ASSIGNED)
+	if (job->state == STATE_READY && !state_holds(to))
 		ready_leave(core, job);
 	if (job->flags & JOB_RECALLED && job->state == STATE_ASSIGNED) {
 		job->flags &= (uint32_t)~JOB_RECALLED;
@@ -136,7 +136,7 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	    !state_terminal(to))
 		deadline_arm(core, job); /* it passed while nobody knew what became of the job */
 	/* Another takes the place that it had in the queue; or its bound has room, and it is parked there. */
-	if ((from == STATE_READY && to != STATE_ASSIGNED) || to == STATE_READY)
+	if ((from == STATE_READY && !state_holds(to)) || to == STATE_READY)
 		bounds_offer(core, job);
 }
 

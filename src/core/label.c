@@ -74,6 +74,8 @@ bool worker_can(const struct worker *worker, const struct ready_class *class)
 
 	if (!wants)
 		return true;
+	if (wants->spec.sub_count > 0)
+		return false;            /* sub-runs are no worker's */
 	if (wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
 		return false;
 	if (wants->spec.pool_hard && !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
@@ -134,6 +136,10 @@ static bool wants_encode(const struct rec_job_spec *spec, struct buf *out)
 		.pool_hard = spec->pool_hard, .affinity = spec->affinity, .affinity_hard = spec->affinity_hard,
 	};
 
+	if (spec->sub_count > 0) {
+		record_encode(out, REC_job_spec, &(struct rec_job_spec){ .sub_count = 1 });
+		return true;
+	}
 	if (only.labels.n == 0 && only.asks.n == 0 && only.prefer.n == 0 && only.prefer_worker.len == 0 &&
 	    only.only_worker.len == 0 && only.pool.len == 0 && only.affinity == AFFINITY_NONE)
 		return false;

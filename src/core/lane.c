@@ -51,7 +51,8 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 
 static bool lane_is(const struct lane *lane, const struct lane *want, const struct claim *claims)
 {
-	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count)
+	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count ||
+	    lane->subruns != want->subruns)
 		return false;
 	for (size_t i = 0; i < want->claim_count; i++)
 		if (lane->claims[i].bound != claims[i].bound || lane->claims[i].stated != claims[i].stated ||
@@ -106,7 +107,7 @@ static void lane_end_claims(struct core *core, struct lane *lane)
 enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error)
 {
 	struct run *run = job->run;
-	struct lane want = { .run = run, .class_at = job->class_at };
+	struct lane want = { .run = run, .class_at = job->class_at, .subruns = spec->sub_count > 0 };
 	struct claim claims[CLAIMS_MAX];
 	enum err err = group_join(run, job, spec, &want.group, error);
 

@@ -114,10 +114,10 @@ static enum err load_run_row(struct core *core, const struct row_run *row, struc
 	run->bound = (struct bound){ .kind = BOUND_RUN, .limit = (uint32_t)row->max_jobs };
 	run->seated = row->seated != 0;
 	run_take_tenant(core, run, row->tenant);
-	if (!run_join_concurrency(core, run, row->concurrency) || (run->seated && !run->concurrency)) {
+	if (!run_join_concurrency(core, run, row->concurrency) || (run->seated && !run->concurrency) || !subrun_load(run, row)) {
 		run_release_bounds(core, run);
 		run_free(run);
-		return TRUST(error, "run %lld: its concurrency group contradicts itself", (long long)row->run);
+		return TRUST(error, "run %lld: its concurrency group, or what it is within, contradicts itself", (long long)row->run);
 	}
 	if (run->seated)
 		run->concurrency->runs.active++;
@@ -247,7 +247,9 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 		return false;
 	/* One that is no more may have had an attempt that has ended. */
 	if (row->worker < 0 || (uint64_t)row->worker >= core->next_worker ||
-	    (holds && !worker_find(core, (uint64_t)row->worker)))
+	    (holds && !(job->flags & JOB_SUBRUN) && !worker_find(core, (uint64_t)row->worker)))
+		return false;
+	if (!subrun_row_sane(job, row))
 		return false;
 	if (row->stop_cause < 0 || row->stop_cause >= EVENT_COUNT ||
 	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
@@ -298,6 +300,7 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 	job->rss_kib = (uint32_t)row->rss_kib;
 	job->out_bytes = (uint64_t)row->out_bytes;
 	job->priority = (uint8_t)row->priority;
+	job_child_set(job, (uint64_t)row->child);
 	if (row->flags & ROW_JOB_HELD && !state_terminal(job->state))
 		job->flags |= JOB_ON_HOLD;
 	if (row->flags & ROW_JOB_LOOSE)
@@ -661,6 +664,9 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	steady_begin(core);
 	for (size_t i = core->runs.head; i < core->runs.count && err == ERR_NONE; i++)
 		err = run_resume(core, core->runs.at[i].run, error);
+	if (err != ERR_NONE)
+		return err;
+	err = subruns_load(core, error);
 	if (err != ERR_NONE)
 		return err;
 	if (first && core->runs.count > 0)

@@ -104,6 +104,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	job->cpu_us = 0;
 	job->rss_kib = 0;
 	job->out_bytes = 0;
+	job_child_set(job, 0);
 	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED | JOB_UNTAKEN);
 	job_move(core, job, event, STATE_WAITING);
 	deadline_reopen(core, job);
@@ -273,6 +274,8 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 	enum err err = round_check(act, target, error);
 	bool wanted = false;
 
+	if (err == ERR_NONE)
+		err = subrun_reopens(core, run, error);
 	if (err != ERR_NONE)
 		return err;
 	opening.only = act->verb == ACT_RETRY && act->value == RETRY_ONLY;

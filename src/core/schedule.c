@@ -199,7 +199,7 @@ static enum err begin(struct core *core, struct schedule *schedule, int64_t due_
 		.concurrency = slice_str(schedule->concurrency),
 	};
 	struct run *run;
-	enum err err = submit_run(core, &submit, schedule->name, &run, error);
+	enum err err = submit_run(core, &submit, &(struct run_origin){ .schedule = schedule->name }, &run, error);
 
 	if (err != ERR_NONE) {
 		skip(core, schedule, SKIP_REFUSED, 1);
@@ -362,7 +362,7 @@ void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8
 static enum err schedule_put(struct core *core, const struct input_submit *submit, struct error *error)
 {
 	struct schedule *schedule = schedule_find(core, submit->name), *made = NULL;
-	enum err err = submit_check(core, submit, error);
+	enum err err = submit_check(core, submit, &(struct run_origin){ 0 }, error);
 	uint8_t id[24];
 
 	if (err == ERR_NONE && !schedule && core->schedule_count >= LIMIT_SCHEDULES_MAX)

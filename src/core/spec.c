@@ -34,6 +34,24 @@ static bool has_nul(struct slice text)
 	return text.len > 0 && memchr(text.data, 0, text.len) != NULL;
 }
 
+/* What it runs is another graph: nothing of it is for a worker, and no person is asked. */
+static enum err spec_check_subrun(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+
+	if (spec->argv.n > 0 || spec->script.len > 0 || spec->gate_count > 0)
+		return spec_refused(check, ERR_INVALID, "sub_jobs", "it has a command or a gate as well; a job has one");
+	if (spec->concurrency.n > 0 || spec->locks.n > 0)
+		return spec_refused(check, ERR_INVALID, "concurrency", "its sub-run could wait for what it holds; groups are of jobs and runs below");
+	if (spec->labels.n > 0 || spec->asks.n > 0 || spec->prefer.n > 0 || spec->prefer_worker.len > 0 ||
+	    spec->only_worker.len > 0 || spec->pool.len > 0 || spec->affinity != AFFINITY_NONE || spec->worker_death != 0 ||
+	    spec->mode != EXEC_RETRY || spec->env.n > 0 || spec->dir.len > 0)
+		return spec_refused(check, ERR_INVALID, "sub_jobs", "a sub-run has no worker; its jobs say what they want of theirs");
+	if (spec->sub_max_jobs > LIMIT_RUN_JOBS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "sub_max_jobs", "more than a run may have");
+	return ERR_NONE;
+}
+
 static enum err spec_check_command(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -41,10 +59,15 @@ static enum err spec_check_command(const struct spec_check *check)
 
 	if (spec->argv.n > 0 && spec->script.len > 0)
 		return spec_refused(check, ERR_INVALID, "argv", "it has a script as well; a job has one");
+	if (spec->sub_count > 0)
+		return spec_check_subrun(check);
 	if (spec->argv.n == 0 && spec->script.len == 0 && spec->gate_count == 0)
 		return spec_refused(check, ERR_INVALID, "argv", "there is neither argv nor script");
 	if (spec->argv.n > 0 && spec->argv.at[0].len == 0)
 		return spec_refused(check, ERR_INVALID, "argv", "the command is empty");
+	if (spec->sub_count == 0 && (spec->sub_jobs.len > 0 || spec->sub_name.len > 0 || spec->sub_max_jobs > 0 ||
+				     spec->sub_concurrency.len > 0))
+		return spec_refused(check, ERR_INVALID, "sub_count", "it has fields of a sub-run and is none");
 	if (has_nul(spec->script))
 		return spec_refused(check, ERR_INVALID, "script", "it has a zero byte");
 	for (size_t i = 0; i < spec->argv.n; i++) {

@@ -45,6 +45,7 @@ enum job_flag {
 	JOB_DUE_BY = 262144,             /* its specification has a deadline */
 	JOB_DEADLINE = 524288,           /* has a valid timer for it */
 	JOB_PUSHED = 32768,              /* in core->pushbacks */
+	JOB_SUBRUN = 1 << 24,            /* it runs no command: a run of its own begins for it (subrun.c) */
 	JOB_LATER = 1048576,             /* it has children that came later */
 	JOB_EXPR = 2097152,              /* an expression decides (decide.c) */
 	JOB_UNTAKEN = 4194304,           /* skipped because its condition was false, in this round */
@@ -160,6 +161,7 @@ struct lane {                            /* jobs of a run that want the same and
 	uint32_t group;                  /* fan-out, place + 1 in run->groups */
 	uint16_t class_at;
 	uint16_t claim_count;
+	bool subruns;                    /* they take no slot, so nothing of their tenant's bound */
 	struct claim claims[];           /* beside fan-out, run and tenant */
 };
 
@@ -229,6 +231,10 @@ struct edge {                            /* from a job that was there before */
 	uint32_t child;                  /* index << TRIGGER_BITS | trigger */
 };
 
+struct extra {                           /* what only some kinds of jobs have */
+	uint64_t child;                  /* number of the sub-run of the latest attempt in this round; 0: none */
+};
+
 struct run {
 	uint64_t number;
 	uint64_t first;                  /* serial number of its first job */
@@ -242,6 +248,7 @@ struct run {
 	struct map laters;               /* index of a parent to struct later */
 	uint32_t *finals;                /* indices of those that were submitted with it */
 	size_t final_count;
+	struct map extras;               /* index of a job with JOB_SUBRUN to struct extra */
 	struct decider **deciders;       /* by rising index of their jobs */
 	size_t decider_count, decider_cap;
 	struct blob **parts;
@@ -253,6 +260,11 @@ struct run {
 	size_t part_cap;
 	char *name, *owner;
 	char *schedule;                  /* that began it, or NULL */
+	uint64_t parent;                 /* serial number of the job whose sub-run it is; 0: none */
+	uint64_t parent_run;             /* the run of that, and its name */
+	char *parent_name;
+	uint8_t depth;                   /* how many runs it is within */
+	uint8_t priority;                /* + 1, of its jobs that say none; 0: the default */
 	uint16_t *classes;               /* that its jobs are of, but for the first */
 	size_t class_count;
 	struct tenant *tenant;
@@ -474,6 +486,7 @@ struct core {
 	size_t pruning_count, pruning_cap;
 	uint64_t revived_turn;           /* the latest in which a run that had ended was changed */
 	uint64_t live_jobs, live_runs;
+	uint64_t subruns;                /* jobs that have one and wait for its end */
 	uint64_t counts[STATE_COUNT];
 	uint64_t entered[STATE_COUNT];   /* moves into it; for people */
 

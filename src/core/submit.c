@@ -128,7 +128,22 @@ static void parts_take(struct run *run, const struct input_submit *submit, uint6
 	}
 }
 
-static struct run *run_new(struct core *core, const struct input_submit *submit)
+static void take_origin(struct run *run, const struct run_origin *origin)
+{
+	const struct job *job = origin->job;
+
+	if (origin->schedule)
+		run->schedule = text_copy(slice_str(origin->schedule));
+	if (!job)
+		return;
+	run->parent = job_serial(job);
+	run->parent_run = job->run->number;
+	run->parent_name = text_copy(origin->name);
+	run->depth = job->run->depth + 1;
+	run->priority = job->priority + 1;
+}
+
+static struct run *run_new(struct core *core, const struct input_submit *submit, const struct run_origin *origin)
 {
 	struct run *run = mem_zalloc(sizeof(*run));
 
@@ -141,6 +156,7 @@ static struct run *run_new(struct core *core, const struct input_submit *submit)
 	run->submitted_ms = core->now.wall_ms;
 	run->steady_ms = due_after(core, 0);
 	parts_take(run, submit, run->first);
+	take_origin(run, origin);
 	return run;
 }
 
@@ -183,7 +199,8 @@ static void job_begin(struct core *core, struct job *job)
 }
 
 /* Built and in no list; what is wrong with it is said. */
-static enum err run_make(struct core *core, const struct input_submit *submit, struct run **ret_run, struct error *error)
+static enum err run_make(struct core *core, const struct input_submit *submit, const struct run_origin *origin,
+			 struct run **ret_run, struct error *error)
 {
 	struct run *run;
 	uint32_t count = 0;
@@ -194,11 +211,12 @@ static enum err run_make(struct core *core, const struct input_submit *submit, s
 				 "the run's name isn't one: letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	err = submit_count(core, submit, 0, &count, error);
-	if (err == ERR_NONE)
+	/* A sub-run came in with the run that it is within. */
+	if (err == ERR_NONE && !origin->job)
 		err = tenant_admit(core, submit, count, error);
 	if (err != ERR_NONE)
 		return err;
-	run = run_new(core, submit);
+	run = run_new(core, submit, origin);
 	if (!run_join_concurrency(core, run, submit->concurrency))
 		err = error_set(error, ERR_INVALID, "concurrency: a group is given by its name, or as NAME=LIMIT");
 	if (err == ERR_NONE)
@@ -213,10 +231,11 @@ static enum err run_make(struct core *core, const struct input_submit *submit, s
 	return ERR_NONE;
 }
 
-enum err submit_check(struct core *core, const struct input_submit *submit, struct error *error)
+enum err submit_check(struct core *core, const struct input_submit *submit, const struct run_origin *origin,
+		      struct error *error)
 {
 	struct run *run;
-	enum err err = run_make(core, submit, &run, error);
+	enum err err = run_make(core, submit, origin, &run, error);
 
 	if (err != ERR_NONE)
 		return err;
@@ -226,16 +245,14 @@ enum err submit_check(struct core *core, const struct input_submit *submit, stru
 	return ERR_NONE;
 }
 
-enum err submit_run(struct core *core, const struct input_submit *submit, const char *schedule, struct run **ret_run,
-		    struct error *error)
+enum err submit_run(struct core *core, const struct input_submit *submit, const struct run_origin *origin,
+		    struct run **ret_run, struct error *error)
 {
 	struct run *run;
-	enum err err = run_make(core, submit, &run, error);
+	enum err err = run_make(core, submit, origin, &run, error);
 
 	if (err != ERR_NONE)
 		return err;
-	if (schedule)
-		run->schedule = text_copy(slice_str(schedule));
 	run_add(core, run);
 	run_states(core, run, true);
 	core->next_run++;
@@ -294,7 +311,7 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	}
 	if (err == ERR_NONE)
 		err = submit.into > 0 ? run_grow(core, &submit, &run, &first, error) :
-					submit_run(core, &submit, NULL, &run, error);
+					submit_run(core, &submit, &(struct run_origin){ 0 }, &run, error);
 	if (err != ERR_NONE)
 		return err;
 	key_id(id, submit.principal, submit.key);

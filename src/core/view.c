@@ -61,6 +61,7 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 		.run = run->number, .name = slice_str(run->name), .state = run_state_of(run->counts, run->forgiven),
 		.jobs = run->job_count, .counts = { .at = counts, .n = STATE_COUNT },
 		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
+		.parent_run = run->parent_run, .parent_job = slice_str(run->parent_name),
 		.first = run->first, .held = run->held, .schedule = slice_str(run->schedule), .forgiven = run->forgiven, .dead = run->dead,
 		.logs_gone_ms = run->logs_gone_ms,
 		.tenant = slice_eq(slice_str(run->tenant->name), slice_str(run->owner)) ?
@@ -139,6 +140,8 @@ static struct slice command_line(const struct rec_job_spec *spec, struct arena *
 
 	if (spec->script.len > 0)
 		return spec->script;
+	if (spec->sub_count > 0)
+		buf_addf(&line, "pipeline %.*s", (int)spec->sub_name.len, (const char *)spec->sub_name.data);
 	for (size_t i = 0; i < spec->argv.n; i++)
 		word_add(&line, spec->argv.at[i]);
 	copy = arena_copy(arena, buf_slice(&line));
@@ -196,6 +199,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 	};
 	if (state_terminal(job->state) && job->stop_cause != EVENT_CANCEL)
 		ret_row->settled_by = job->stop_cause;
+	ret_row->child = job_child(job);
 	ret_row->pushback = pushback_reason(core, job);
 	if (job->state == STATE_APPROVAL)
 		view_gate(core, job, detail, arena, ret_row);
@@ -384,6 +388,7 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 	row->gate_count = spec->gate_count;
 	row->gate_message = spec->gate_message;
 	row->when = spec->when;
+	row->child_jobs = spec->sub_count;
 	if (detail >= VIEW_GRAPH) {
 		row->needs = spec->needs;
 		row->triggers = spec->triggers;

@@ -48,6 +48,7 @@ e2e_tests = \
 	tests/e2e/schedule.sh \
 	tests/e2e/stuck.sh \
 	tests/e2e/submit.sh \
+	tests/e2e/subruns.sh \
 	tests/e2e/tenants.sh \
 	tests/e2e/terminal.sh \
 	tests/e2e/told.sh \

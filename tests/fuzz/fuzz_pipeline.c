@@ -23,7 +23,7 @@ static void check_job(const struct dagline *dag, uint64_t index)
 
 	dagline_job(dag, index, &defaults, &arena, &spec);
 	CHECK(spec.name.len > 0);
-	CHECK((spec.argv.n > 0) + (spec.script.len > 0) + (spec.gate_count > 0) == 1);
+	CHECK((spec.argv.n > 0) + (spec.script.len > 0) + (spec.gate_count > 0) + (spec.sub_name.len > 0) == 1);
 	old_run_check_needs(dag, index, &spec);
 	CHECK(spec.triggers.n == 0 || spec.triggers.n == spec.needs.n);
 	CHECK(spec.group <= index + 1);

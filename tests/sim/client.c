@@ -229,7 +229,7 @@ void client_step(struct sim_world *world)
 	pick = world_rand(world, world->graph_count);
 	if (world->scheduling && world_chance(world, 200))
 		person_schedule(world, world->graphs[pick]);
-	else if (!world->graphs[pick]->answered || (!world->graphs[pick]->schedule && world_chance(world, 200)))
+	else if (!world->graphs[pick]->answered || (!world->graphs[pick]->schedule && !world->graphs[pick]->within && world_chance(world, 200)))
 		send_graph(world, world->graphs[pick], pick);    /* an impatient or forgetful client */
 	else if (world->graphs[pick]->run && world_chance(world, 400))
 		some_act(world, world->graphs[pick]);

@@ -16,6 +16,7 @@ sim_sources = \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
 	tests/sim/graph_share.c \
+	tests/sim/graph_subrun.c \
 	tests/sim/link.c \
 	tests/sim/main.c \
 	tests/sim/master.c \
@@ -36,6 +37,7 @@ sim_sources = \
 	tests/sim/oracle_run.c \
 	tests/sim/oracle_schedule.c \
 	tests/sim/oracle_share.c \
+	tests/sim/oracle_subrun.c \
 	tests/sim/oracle_times.c \
 	tests/sim/prune.c \
 	tests/sim/sim.h \
@@ -131,6 +133,10 @@ sim_other = \
 	tests/sim/bugs/stale-not-stopped.patch \
 	tests/sim/bugs/start-after-cancel.patch \
 	tests/sim/bugs/start-after-the-lease.patch \
+	tests/sim/bugs/subrun-again-after-its-cancel.patch \
+	tests/sim/bugs/subrun-always-ends-well.patch \
+	tests/sim/bugs/subrun-goes-on-when-stopped.patch \
+	tests/sim/bugs/subrun-reopened-for-nobody.patch \
 	tests/sim/bugs/tenant-limit-forgotten-at-load.patch \
 	tests/sim/bugs/tenant-not-counted.patch \
 	tests/sim/bugs/time-outs-cost-no-retry.patch \

@@ -91,9 +91,18 @@ static void job_make(struct rand_state *rand, struct sim_graph *graph, uint32_t 
 struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features,
 			     struct sim_graph *into, struct sim_graph *const *others, size_t other_count)
 {
+	return graph_make_within(rand, number, most, features, 0, into, others, other_count);
+}
+
+struct sim_graph *graph_make_within(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features,
+				    unsigned within, struct sim_graph *into, struct sim_graph *const *others,
+				    size_t other_count)
+{
 	struct sim_graph *graph = mem_zalloc(sizeof(*graph));
 
 	graph->into = into;
+	graph->within = within;
+	graph->features = features;
 
 	for (size_t i = 0; i < sizeof(graph->key); i += 8) {
 		uint64_t part = rand_next(rand);
@@ -134,6 +143,12 @@ void graph_free(struct sim_graph *graph)
 {
 	if (!graph)
 		return;
+	if (graph->borrowed) {
+		mem_free(graph);
+		return;
+	}
+	for (uint32_t i = 0; graph->subs && i < graph->count; i++)
+		graph_free(graph->subs[i]);
 	if (graph->body)
 		blob_release(graph->body);
 	arena_free(&graph->arena);

@@ -110,7 +110,7 @@ static void concurrency_turn(struct sim_world *world, const struct outbox *outbo
 		const struct row *row = &outbox->rows[i];
 
 		note_added(world, row, &came);
-		if (row->table != TABLE_run || row->deleted || row->run.schedule.len > 0)
+		if (row->table != TABLE_run || row->deleted || row->run.schedule.len > 0 || row->run.parent)
 			continue;
 		check_place_kept(world, graph_of_row(world, &row->run), &row->run, outbox);
 		note_run(graph_of_row(world, &row->run), &row->run);
@@ -138,7 +138,7 @@ static void concurrency_crash(struct sim_world *world)
 	for (size_t i = 0; i < world->disk.count; i++) {
 		const struct row *row = &world->disk.order[i]->row;
 
-		if (row->table == TABLE_run && row->run.schedule.len == 0)
+		if (row->table == TABLE_run && row->run.schedule.len == 0 && !row->run.parent)
 			note_run(graph_of_row(world, &row->run), &row->run);
 		for (unsigned group = 0; row->table == TABLE_job_group && group < SIM_GROUPS; group++)
 			if (slice_eq(row->job_group.name, slice_str(graph_group_names[group])))

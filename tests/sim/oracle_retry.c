@@ -100,7 +100,8 @@ static void retries_failed(struct sim_world *world, const struct rec_event *even
 		return;                          /* its round is over in the very turn: the row is the next one's */
 	if (event->from == STATE_STOPPING && job->row.state != (int64_t)event->to)
 		return;                          /* it went on in the very turn: the row's cause may be a later one */
-	again = covered(spec, &job->row, event) && job->fails <= spec->retry_max;
+	again = covered(spec, &job->row, event) && job->fails <= spec->retry_max &&
+		!(spec->sub_count && event->from == STATE_RUNNING && job->row.code == 2);        /* cancelled by itself */
 	if ((event->to == STATE_DELAYED) != again)
 		world_fail(world, "I12: job %u is %s after %u failures, with %u retries", (unsigned)event->job,
 			   state_table[event->to].name, job->fails, (unsigned)spec->retry_max);

@@ -113,7 +113,7 @@ static void schedules_row(struct sim_world *world, const struct row *row, struct
 		world_fail(world, "run %u isn't what its schedule says", (unsigned)run->run);
 	graph = mem_zalloc(sizeof(*graph));
 	*graph = *schedule->graph;
-	graph->arena = (struct arena){ 0 };
+	graph->borrowed = true;
 	graph->body = NULL;
 	memset(graph->key, 0, sizeof(graph->key));
 	graph->schedule = schedule;

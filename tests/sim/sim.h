@@ -63,6 +63,10 @@ struct sim_graph {
 	} decided;
 	struct rec_job_spec *jobs;       /* in the arena */
 	struct sim_condition **needs_trees, **when_trees;        /* of jobs; NULL: the graph has none */
+	struct sim_graph **subs;         /* of jobs: what runs instead of a command; NULL: the graph has none */
+	unsigned within;                 /* how many graphs it is within */
+	uint64_t features;
+	bool borrowed;                   /* of a sub-run: all but itself is that of its graph */
 	struct blob *body;
 	struct arena arena;
 	uint64_t run;                    /* as acknowledged; 0 until then */
@@ -103,6 +107,9 @@ struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t 
 /* graph_grow.c: some of its jobs need jobs of the run that they are added to */
 void graph_take_parents(struct rand_state *rand, struct sim_graph *graph, struct sim_graph *const *others,
 			size_t other_count);
+struct sim_graph *graph_make_within(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features,
+				    unsigned within, struct sim_graph *into, struct sim_graph *const *others,
+				    size_t other_count);
 uint64_t graph_features_draw(struct rand_state *rand);
 void graph_free(struct sim_graph *graph);
 #define SIM_LABELS 3

@@ -43,6 +43,7 @@ unit_programs = \
 	tests/unit/test_core_sharp_rows \
 	tests/unit/test_core_sharp_why \
 	tests/unit/test_core_spec \
+	tests/unit/test_core_subrun \
 	tests/unit/test_core_tenant \
 	tests/unit/test_core_time \
 	tests/unit/test_core_view \
@@ -208,6 +209,9 @@ tests_unit_test_core_sharp_why_LDADD = $(core_libs)
 
 tests_unit_test_core_spec_SOURCES = tests/unit/test_core_spec.c
 tests_unit_test_core_spec_LDADD = $(core_libs)
+
+tests_unit_test_core_subrun_SOURCES = tests/unit/test_core_subrun.c
+tests_unit_test_core_subrun_LDADD = $(core_libs)
 
 tests_unit_test_core_tenant_SOURCES = tests/unit/test_core_tenant.c
 tests_unit_test_core_tenant_LDADD = $(core_libs)

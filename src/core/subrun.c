@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sub-runs: a job whose work is a graph of its own. In the turn in which it may begin a run does, which is its
+ * attempt: no worker's, and in nobody's slot. It is running while that lives and settles in the turn in which that
+ * ends; what stops it cancels that, so it has ended when no process of it is left. The rows of both are in
+ * one turn's, so an attempt has one sub-run, and no sub-run lives that no job waits for.
+ */
+#include "core/internal.h"
+
+#include <errno.h>
+
+static struct extra *job_extra(const struct job *job)
+{
+	return map_get(&job->run->extras, job->index);
+}
+
+uint64_t job_child(const struct job *job)
+{
+	return job->flags & JOB_SUBRUN ? job_extra(job)->child : 0;
+}
+
+void job_child_set(const struct job *job, uint64_t child)
+{
+	if (job->flags & JOB_SUBRUN)
+		job_extra(job)->child = child;
+}
+
+void extra_add(const struct job *job)
+{
+	map_put(&job->run->extras, job->index, mem_zalloc(sizeof(struct extra)));
+}
+
+void extras_drop(struct run *run, uint32_t from)
+{
+	for (uint32_t index = from; run->extras.count > 0 && index < run->job_count; index++)
+		mem_free(map_remove(&run->extras, index));
+	if (from == 0)
+		map_free(&run->extras);
+}
+
+/* The run that a job waits for, or NULL. */
+static struct run *child_of(const struct core *core, const struct job *job)
+{
+	if (!(job->flags & JOB_SUBRUN) || !state_holds(job->state))
+		return NULL;
+	return run_find(core, job_child(job));
+}
+
+/* The job that waits for the end of this run, or NULL. */
+static struct job *awaiting(const struct core *core, const struct run *run)
+{
+	struct job *job = run->parent ? job_find(core, run->parent) : NULL;
+
+	return job && state_holds(job->state) && job_child(job) == run->number ? job : NULL;
+}
+
+/* --- admission --- */
+
+/* What it is within may have the one place there is. */
+static bool has_place_above(const struct core *core, const struct run *run, struct slice concurrency)
+{
+	struct slice name;
+	uint32_t stated;
+
+	if (!concurrency_read(concurrency, &name, &stated))
+		return false;
+	for (const struct job *job; run; run = job ? job->run : NULL) {
+		if (run->concurrency && slice_eq(name, slice_str(run->concurrency->name)))
+			return true;
+		job = run->parent ? job_find(core, run->parent) : NULL;
+	}
+	return false;
+}
+
+static void submit_of(const struct core *core, const struct run *run, const struct rec_job_spec *spec, struct graph_part *part,
+		      struct input_submit *ret_submit)
+{
+	*part = (struct graph_part){ .body = blob_make(spec->sub_jobs), .count = (uint32_t)spec->sub_count };
+	*ret_submit = (struct input_submit){
+		.owner = slice_str(run->owner), .name = spec->sub_name, .parts = part, .part_count = 1,
+		.max_jobs = (uint32_t)spec->sub_max_jobs, .tenant = slice_str(run->tenant->name),
+	};
+	if (!has_place_above(core, run, spec->sub_concurrency))
+		ret_submit->concurrency = spec->sub_concurrency;
+}
+
+/* Would it begin? What of it can't be right isn't found out when it is its turn. */
+enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error)
+{
+	struct slice name = spec->name;
+	struct input_submit submit;
+	struct graph_part part;
+	struct error why = { 0 };
+
+	if (job->run->depth >= LIMIT_SUBRUN_DEPTH)
+		return error_set(error, ERR_TOO_LARGE, "job %u '%.*s': sub-runs are within each other %d times at most",
+				 job->index, (int)name.len, (const char *)name.data, LIMIT_SUBRUN_DEPTH);
+	submit_of(core, job->run, spec, &part, &submit);
+	submit_check(core, &submit, &(struct run_origin){ .job = job, .name = name }, &why);
+	blob_release(part.body);
+	if (why.code == ERR_NONE)
+		return ERR_NONE;
+	return error_set(error, why.code, "job %u '%.*s': its sub-run: %.300s", job->index, (int)name.len,
+			 (const char *)name.data, why.text);
+}
+
+/* --- beginning --- */
+
+void subrun_attach(struct core *core, const struct job *job)
+{
+	core->subruns++;
+	bounds_count(core, job, 1);
+}
+
+void subrun_detach(struct core *core, const struct job *job)
+{
+	core->subruns--;
+	bounds_count(core, job, -1);
+}
+
+static void begin(struct core *core, struct job *job)
+{
+	struct rec_done refused = { .outcome = OUTCOME_SPAWN, .code = EAGAIN };
+	struct rec_job_spec spec;
+	struct input_submit submit;
+	struct graph_part part;
+	struct error error;
+	struct run *child;
+	enum err err = ERR_FULL;
+
+	attempt_renew(core, job);
+	job->worker = 0;
+	job_extra(job)->child = 0;
+	attempt_run(core, job, EVENT_BEGUN, core->now.wall_ms);
+	subrun_attach(core, job);
+	job_spec_decode(core, job, &spec);
+	submit_of(core, job->run, &spec, &part, &submit);
+	if (core->subruns <= LIMIT_SUBRUNS_MAX)
+		err = submit_run(core, &submit, &(struct run_origin){ .job = job, .name = spec.name }, &child, &error);
+	blob_release(part.body);
+	if (err == ERR_NONE)
+		job_extra(job)->child = child->number;
+	else
+		attempt_finish(core, job, &refused);     /* no room: as what can't be spawned, it may be tried again */
+}
+
+static bool begin_ready(struct core *core)
+{
+	bool any = false;
+
+	for (size_t i = 1; i < core->class_count; i++) {
+		struct job *job;
+
+		/* Classes come and go with runs, and a run has begun. */
+		while (i < core->class_count && core->classes[i] && class_is_subruns(core->classes[i]) &&
+		       (job = ready_offered(core, core->classes[i]))) {
+			ready_pop(core->classes[i], job);
+			begin(core, job);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* --- ending --- */
+
+/* As an exit: 0 when all went well, 1 when not, 2 when it was cancelled. */
+static void end(struct core *core, struct job *job, const struct run *child)
+{
+	enum run_state state = run_state_of(child->counts, child->forgiven);
+	struct rec_done done = {
+		.outcome = OUTCOME_EXIT, .started_ms = job->started_ms,
+		.code = state == RUN_SUCCEEDED ? 0 : state == RUN_CANCELLED ? SUBRUN_CANCELLED : 1,
+	};
+
+	attempt_finish(core, job, &done);
+	jobs_settle(core);
+}
+
+static void end_ended(struct core *core)
+{
+	for (size_t i = 0; core->subruns > 0 && i < core->touched_run_count; i++) {
+		const struct run *run = core->touched_runs[i];
+		struct job *job;
+
+		/* The end of one may be that of the run that it is within. */
+		while (run->settled == run->job_count && (job = awaiting(core, run))) {
+			end(core, job, run);
+			run = job->run;
+		}
+	}
+}
+
+bool subruns_turn(struct core *core)
+{
+	jobs_settle(core);
+	end_ended(core);
+	return begin_ready(core);
+}
+
+/* --- from above --- */
+
+void subrun_stop(struct core *core, const struct job *job)
+{
+	struct run *child = child_of(core, job);
+
+	for (struct job *at = child ? run_job(child, 0) : NULL; at; at = job_next(at))
+		job_cancel(core, at);
+	if (!child || child->cancelled)
+		return;
+	child->cancelled = true;
+	run_touch(core, child, true);
+}
+
+uint64_t subrun_hold(struct core *core, const struct job *job)
+{
+	struct run *child = child_of(core, job);
+
+	return child && child->settled < child->job_count ? run_hold(core, child, job_on_hold(job)) : 0;
+}
+
+uint64_t subrun_prioritize(struct core *core, const struct job *job)
+{
+	struct run *child = child_of(core, job);
+	uint64_t changed = 0;
+
+	for (struct job *at = child ? run_job(child, 0) : NULL; at; at = job_next(at))
+		changed += job_prioritize(core, at, job->priority);
+	return changed;
+}
+
+enum err subrun_reopens(const struct core *core, const struct run *run, struct error *error)
+{
+	const struct job *job = awaiting(core, run);
+
+	if (run->parent == 0 || (job && job->state == STATE_RUNNING))
+		return ERR_NONE;
+	error_set(error, ERR_TERMINAL, "run %llu was a sub-run of %llu/%s, which doesn't wait for it any more: that is what "
+		  "can be run again", (unsigned long long)run->number, (unsigned long long)run->parent_run, run->parent_name);
+	return error_next(error, "titan retry %llu/%s", (unsigned long long)run->parent_run, run->parent_name);
+}
+
+/* --- loading and checking --- */
+
+static bool is_number(int64_t value)
+{
+	return value >= 0 && value <= INT64_MAX / 2;
+}
+
+bool subrun_load(struct run *run, const struct row_run *row)
+{
+	if (!is_number(row->parent) || !is_number(row->parent_run) || row->depth < 0 || row->depth > LIMIT_SUBRUN_DEPTH ||
+	    !row->parent != !row->depth || row->priority < 0 || row->priority > PRIORITY_MAX + 1)
+		return false;
+	run->parent = (uint64_t)row->parent;
+	run->parent_run = (uint64_t)row->parent_run;
+	run->parent_name = row->parent ? mem_zalloc(row->parent_name.len + 1) : NULL;
+	if (row->parent && row->parent_name.len > 0)
+		memcpy(run->parent_name, row->parent_name.data, row->parent_name.len);
+	run->depth = (uint8_t)row->depth;
+	run->priority = (uint8_t)row->priority;
+	return true;
+}
+
+/* It is no worker's, and has begun or hasn't. */
+bool subrun_row_sane(const struct job *job, const struct row_job *row)
+{
+	if (!(job->flags & JOB_SUBRUN))
+		return row->child == 0;
+	return row->worker == 0 && is_number(row->child) && row->state != STATE_ASSIGNED && row->state != STATE_UNKNOWN;
+}
+
+/* Each waits for one that lives, and that for it. */
+static bool fits(const struct core *core, const struct run *run)
+{
+	const struct job *job = awaiting(core, run);
+	size_t cursor = 0;
+	uint64_t index;
+	void *value;
+
+	if (run->parent != 0 && run->ended_ms == 0 && (!job || run->depth != job->run->depth + 1))
+		return false;
+	while (map_next(&run->extras, &cursor, &index, &value)) {
+		const struct job *at = run_job(run, (uint32_t)index);
+		const struct run *child = child_of(core, at);
+
+		if (state_holds(at->state) && (!child || child->ended_ms != 0 || child->parent != job_serial(at)))
+			return false;
+	}
+	return true;
+}
+
+enum err subruns_load(const struct core *core, struct error *error)
+{
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		if (!fits(core, core->runs.at[i].run))
+			return error_set(error, ERR_STORE_TRUST, "run %llu: a sub-run and the job that waits for it contradict each other",
+					 (unsigned long long)core->runs.at[i].number);
+	return ERR_NONE;
+}
+
+void subruns_check(const struct core *core)
+{
+	uint64_t count = 0;
+
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		const struct run *run = core->runs.at[i].run;
+		size_t cursor = 0;
+		uint64_t index;
+		void *value;
+
+		if (!run)
+			continue;
+		CHECK(fits(core, run));
+		while (map_next(&run->extras, &cursor, &index, &value)) {
+			CHECK(run_job(run, (uint32_t)index)->flags & JOB_SUBRUN);
+			count += state_holds(run_job(run, (uint32_t)index)->state);
+		}
+	}
+	CHECK(count == core->subruns);
+}

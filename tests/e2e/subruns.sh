@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Sub-runs through commands: begun, shown, failed and tried again, cancelled, kept over a crash of the master; files
+# that are wrong.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 2
+child() { titan --json show "$1" | jq -r ".jobs[] | select(.name == \"$2\") | .child"; }
+has_child() { [ "$(child "$1" "$2")" != null ]; }
+
+mkdir -p parts
+cat >parts/inner.yaml <<'EOF2'
+name: inner
+params:
+  word: {required: true}
+  flag: none
+jobs:
+  first: {run: 'echo got ${params.word}'}
+  second: {needs: first, run: 'test ! -e ${params.flag}'}
+EOF2
+cat >outer.yaml <<EOF2
+name: outer
+params: {word: hello}
+jobs:
+  before: {run: "true"}
+  build: {needs: before, pipeline: parts/inner.yaml, params: {word: "\${params.word}", flag: $test_dir/stop}, retry: 0}
+  after: {needs: build, run: echo after}
+EOF2
+exits "a pipeline with another one is validated" 0 titan validate outer.yaml
+like "and planned" "$(titan plan outer.yaml)" 'build .*sub-run inner: 2 jobs'
+exits "and run" 0 titan --timeout 60s run -w outer.yaml -p word=moon
+run=$(titan --json ls | jq '[.[] | select(.name == "outer")][0].id')
+inner=$(child "$run" build)
+is "its sub-run ended well, too" "$(run_state "$inner")" succeeded
+is "and knows whose it is" "$(titan --json show "$inner" | jq -r .run.parent)" "$run/build"
+like "as ls says" "$(titan ls)" "sub-run of $run/build"
+like "parameters went in" "$(titan logs "$inner/first")" 'got moon'
+exits "logs of the job itself point to it" 2 titan logs "$run/build"
+like "by number" "$err" "titan show $inner"
+
+touch stop
+exits "one whose sub-run fails" 1 titan --timeout 60s run -w outer.yaml
+run=$(titan --json ls | jq '[.[] | select(.name == "outer")][0].id')
+inner=$(child "$run" build)
+is "fails with it" "$(job_state "$run" build)/$(job_state "$run" after)/$(run_state "$inner")" failed/skipped/failed
+like "which explain says" "$(titan explain "$run/build")" "run $inner failed"
+exits "the sub-run alone isn't run again" 1 titan retry "$inner"
+like "but the job that it was for" "$err" "titan retry $run/build"
+rm stop
+exits "which is" 0 titan retry --failed "$run"
+ok "and ends well" until_true 30 run_is "$run" succeeded
+unlike "in another run" "$(child "$run" build)" "^$inner\$"
+
+cat >slow.yaml <<'EOF2'
+jobs:
+  x: {run: "sleep 300"}
+  y: {needs: x, run: "true"}
+EOF2
+printf 'jobs:\n  deep: {pipeline: slow.yaml}\n' >middle.yaml
+printf 'jobs:\n  top: {pipeline: middle.yaml}\n' >top.yaml
+exits "one within another" 0 titan -q run top.yaml
+run=$out
+ok "begins" until_true 30 has_child "$run" top
+middle=$(child "$run" top)
+ok "and what is within that" until_true 30 has_child "$middle" deep
+slow=$(child "$middle" deep)
+ok "runs" until_true 30 job_is "$slow" x running
+kill -9 "$(master_pid)"
+start_cluster --slots 2
+ok "after a crash of the master all are as they were" until_true 30 job_is "$slow" x running
+is "and the same" "$(child "$run" top)/$(child "$middle" deep)" "$middle/$slow"
+is "running" "$(job_state "$run" top)/$(job_state "$middle" deep)" running/running
+exits "cancelled from above" 0 titan -y cancel "$run"
+ok "they end" until_true 30 run_is "$run" cancelled
+is "from below" "$(run_state "$slow")/$(run_state "$middle")" cancelled/cancelled
+ok "and no process is left" until_true 10 no_job_process
+
+printf 'jobs:\n  a: {pipeline: b.yaml}\n' >a.yaml
+printf 'jobs:\n  b: {pipeline: a.yaml}\n' >b.yaml
+exits "pipelines within themselves are refused" 2 titan validate a.yaml
+like "with the chain" "$err" 'a.yaml -> b.yaml -> a.yaml'
+printf 'jobs:\n  a: {pipeline: nowhere.yaml}\n' >bad.yaml
+exits "so is a file that there isn't" 4 titan validate bad.yaml
+like "at its place" "$err" "bad.yaml:2:17: error: can't open nowhere.yaml"
+printf 'jobs:\n  a: {pipeline: parts/inner.yaml}\n' >bad.yaml
+exits "a parameter that is missing" 2 titan validate bad.yaml
+like "is named" "$err" "parameter 'word' is required"
+printf 'jobs:\n  a: {pipeline: parts/inner.yaml, params: {word: x, wort: y}}\n' >bad.yaml
+exits "one that there isn't" 2 titan validate bad.yaml
+like "as well" "$err" "no parameter 'wort'"
+printf 'jobs:\n  a: {pipeline: slow.yaml, run: "true"}\n' >bad.yaml
+exits "a command beside it" 2 titan validate bad.yaml
+
+done_testing

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Jobs whose work is a graph of its own, which may have such jobs, too. */
+#include "sim.h"
+
+#include <stdio.h>
+
+#define WITHIN_MOST 3
+
+/* What has no worker wants nothing of one. */
+static void unplace(struct rec_job_spec *job)
+{
+	job->argv.n = job->labels.n = job->asks.n = job->prefer.n = job->concurrency.n = job->locks.n = 0;
+	job->prefer_worker.len = job->only_worker.len = job->pool.len = 0;
+	job->pool_hard = job->affinity_hard = false;
+	job->affinity = AFFINITY_NONE;
+	job->mode = EXEC_RETRY;
+	job->worker_death = 0;
+}
+
+void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
+{
+	uint64_t features = graph->features;
+
+	if (graph->within == WITHIN_MOST)
+		return;
+	/* A run could wait for what it is within. */
+	features &= ~(UINT64_C(1) << FEATURE_concurrency | UINT64_C(1) << FEATURE_run_concurrency);
+	graph->subs = arena_zalloc(&graph->arena, graph->count, sizeof(struct sim_graph *));
+	for (uint32_t i = 0; i < graph->count; i++) {
+		struct rec_job_spec *job = &graph->jobs[i];
+
+		if (job->gate_count > 0 || rand_below(rand, 6))
+			continue;
+		unplace(job);
+		graph->subs[i] = graph_make_within(rand, i, 4, features, graph->within + 1, NULL, NULL, 0);
+		snprintf(graph->subs[i]->name, sizeof(graph->subs[i]->name), "sub-%u", i);
+		graph->invalid |= graph->subs[i]->invalid;
+		job->sub_jobs = blob_slice(graph->subs[i]->body);
+		job->sub_count = graph->subs[i]->count;
+		job->sub_name = slice_str(graph->subs[i]->name);
+		job->sub_max_jobs = graph->subs[i]->max_jobs;
+		/* Most time-outs would be over before anything in it has run. */
+		if (job->timeout_ms > 0 && rand_below(rand, 2))
+			job->timeout_ms *= 10;
+	}
+}
