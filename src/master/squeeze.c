@@ -226,8 +226,10 @@ static int pack_some(struct squeeze *squeeze, struct squeezing *now)
 /* The new names are on disk with their directory; then the old ones may go. */
 static void settle(struct squeeze *squeeze, struct squeezing *now)
 {
-	bool synced = now->settled_count == 0 || fsync(now->fd) == 0;
+	bool synced = fsync(now->fd) == 0;
 
+	if (!synced)
+		log_warn("the logs of run %llu stay uncompressed: %s", (unsigned long long)now->run, strerror(errno));
 	for (size_t i = 0; i < now->settled_count; i++) {
 		const struct name *file = &now->settled[i];
 		char name[LOGFILE_NAME];

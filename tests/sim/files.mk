@@ -108,6 +108,10 @@ sim_other = \
 	tests/sim/bugs/parked-forever.patch \
 	tests/sim/bugs/pool-key-ignored.patch \
 	tests/sim/bugs/pool-state-ignored.patch \
+	tests/sim/bugs/pruned-by-old-rows.patch \
+	tests/sim/bugs/pruned-key-kept-on-disk.patch \
+	tests/sim/bugs/pruned-with-its-letters.patch \
+	tests/sim/bugs/pruning-lost-at-load.patch \
 	tests/sim/bugs/pushback-keeps-its-votes.patch \
 	tests/sim/bugs/queue-time-starts-anew.patch \
 	tests/sim/bugs/resources-freed-twice.patch \
