@@ -116,6 +116,7 @@ struct query {
 
 struct master_stats {
 	uint64_t turns, inputs, frames_in, refused_frames, refused_connections, late_frames, results, sub_cuts, sub_drops;
+	uint64_t runs_pruned;
 	struct histogram stall, job_run;
 };
 
@@ -292,6 +293,7 @@ void prune_start(struct master *master);                         /* it serves */
 void prune_answer(struct master *master, struct store_query *answer);    /* to a question of the pruner; takes it over */
 void prune_logs(struct master *master, struct log_answer *answer);       /* REMOVED, MEASURED */
 void prune_stepped(struct master *master, const struct input_prune *prune);      /* its turn was decided */
+size_t prune_left(const struct master *master);                  /* runs of which not all is gone */
 void prune_revealed(struct master *master);                      /* turns were */
 
 /* copies.c */

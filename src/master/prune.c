@@ -132,6 +132,17 @@ static bool nothing_follows(const struct sweep *sweep, const struct row_run *row
 	return !too_old(sweep, row->submitted_ms) && sweep->seen >= sweep->excess && !too_large(sweep);
 }
 
+size_t prune_left(const struct master *master)
+{
+	uint64_t run = 0;
+	size_t count = 0;
+	bool rows;
+
+	while ((run = view_pruning_after(master->core, run, &rows)))
+		count++;
+	return count;
+}
+
 static void sum_add(struct sweep *sweep, const struct row_run *row)
 {
 	sweep->sum.runs++;
@@ -192,8 +203,10 @@ static void candidates_pass(struct master *master, struct sweep *sweep)
 
 		if (word == PRUNE_GOES)
 			return;
-		if (word == PRUNE_GONE)
-			sum_add(sweep, row);
+		if (word != PRUNE_GONE)
+			continue;
+		sum_add(sweep, row);
+		master->stats.runs_pruned += !sweep->rule.logs_only;
 	}
 }
 
@@ -412,14 +425,15 @@ static bool step_wanted(const struct master *master, bool *ret_any)
 	       (pruner->candidate_at < pruner->candidate_count && count < LIMIT_PRUNE_RUNS);
 }
 
-static void prune_go(struct master *master)
+/* One thing more; false: it has to wait for somebody, or there is nothing to do. */
+static bool prune_next(struct master *master)
 {
 	struct pruner *pruner = master->pruner;
 	bool any;
 
 	if (!master->serving || master->ending || pruner->stepping || pruner->question || pruner->measuring ||
 	    ev_is_active(&pruner->pause))
-		return;
+		return false;
 	/* Who asked and is gone doesn't want it any more; what has begun is ended. */
 	if (pruner->first && pruner->first->conn && !session_find(master, pruner->first->conn))
 		sweep_drop(pruner);
@@ -427,13 +441,18 @@ static void prune_go(struct master *master)
 		candidates_pass(master, pruner->first);
 	if (step_wanted(master, &any)) {
 		step(master);
-		return;
+		return false;
 	}
 	if (!pruner->first || pruner->candidate_at < pruner->candidate_count || sweep_on(master, pruner->first) || any)
-		return;
+		return false;
 	sweep_end(master);
-	if (pruner->first)
-		master_stay_awake(master);
+	return true;
+}
+
+static void prune_go(struct master *master)
+{
+	while (prune_next(master))
+		;
 }
 
 /* ---- what others answer ---- */

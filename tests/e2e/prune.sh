@@ -109,4 +109,25 @@ ok 'its logs went after the start' all_gone "$large"
 ok 'the store is whole' fsck_whole
 exits 'the rest can end' 0 titan -y cancel "$live"
 until_true 10 run_ended "$live"
+
+# ---- rules that hold by themselves; found again after years ----
+
+exits 'an old one' 0 titan run -q -w -e "old; old='echo of long ago'"
+titan -y down >/dev/null 2>&1
+export TITAN_KEEP_RUNS=3 TITAN_KEEP_LOGS=1M TITAN_PRUNE_EVERY=200ms
+start_cluster --slots 4
+like 'a run that left memory has its output after a restart' "$(titan logs "$(ids | jq max)/old")" '^of long ago$'
+for i in 1 2 3 4 5 6; do run 'a; a=true'; done
+few_left() { [ "$(ids | jq length)" = 3 ]; }
+ok 'as many as the rule keeps' until_true 20 few_left
+for i in 1 2; do run "a; a='head -c 700000 /dev/urandom'"; done
+log_pruned() { titan logs "$(ids | jq '.[-2]')" 2>&1 >/dev/null | grep -q 'was pruned on'; }
+ok 'and as many bytes of logs: the oldest go, the runs stay' until_true 20 log_pruned
+ok 'the newest log is there' test "$(titan logs "$(ids | jq max)" | wc -c)" = 700000
+ok 'what went is counted' test "$(titan --json metrics | jq .runs_pruned)" -ge 3
+is 'and nothing is left half done' "$(titan --json metrics | jq .runs_pruning)" 0
+titan -y down >/dev/null 2>&1
+export TITAN_KEEP_RUNS=many
+exits 'a rule that is none' 2 titan master
+like 'says which' "$err" 'TITAN_KEEP_RUNS'
 done_testing
