@@ -10,8 +10,8 @@ static uint64_t submit_one(struct rig *rig, const char *name)
 	return rig_submit(rig, &graph);
 }
 
-/* The run, or 0 and rig->error. */
-static uint64_t submit_as(struct rig *rig, struct rig_attempt attempt, uint64_t key, const char *tenant)
+/* The run, or 0 and rig->error; into 0: a run begins. */
+static uint64_t submit_into(struct rig *rig, struct rig_attempt attempt, uint64_t key, const char *tenant, uint64_t into)
 {
 	struct graph graph = { 0 };
 	struct blob *body;
@@ -22,7 +22,9 @@ static uint64_t submit_as(struct rig *rig, struct rig_attempt attempt, uint64_t 
 	part.body = body = graph_blob(&graph);
 	input.submit = (struct input_submit){
 		.principal = 1, .owner = slice_str("master"), .name = slice_str("helpers"), .parts = &part, .part_count = 1,
-		.tenant = slice_str(tenant), .caller = { attempt.job, attempt.epoch } };
+		.tenant = slice_str(tenant), .caller = { attempt.job, attempt.epoch }, .into = into };
+	if (into > 0)
+		input.submit.name = slice_make(NULL, 0);
 	memcpy(input.submit.key, &key, sizeof(key));
 	rig->accepted = (struct msg_accepted){ 0 };
 	rig->error = (struct msg_error){ 0 };
@@ -30,6 +32,11 @@ static uint64_t submit_as(struct rig *rig, struct rig_attempt attempt, uint64_t 
 	blob_release(body);
 	graph_free(&graph);
 	return rig->accepted.run;
+}
+
+static uint64_t submit_as(struct rig *rig, struct rig_attempt attempt, uint64_t key, const char *tenant)
+{
+	return submit_into(rig, attempt, key, tenant, 0);
 }
 
 static enum err asks(struct rig *rig, struct rig_attempt attempt, uint64_t *ret_run)
@@ -131,6 +138,36 @@ TEST a_stale_attempt_is_refused(void)
 	PASS();
 }
 
+TEST it_adds_to_its_own_runs_alone(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = submit_one(rig, "a"), other, child;
+	struct rig_attempt attempt;
+	struct rec_run_row row;
+
+	rig_hello(rig, "w", 1);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	other = submit_one(rig, "b");
+	child = submit_as(rig, attempt, 91, NULL);
+	ASSERT_EQ(0, submit_into(rig, attempt, 92, NULL, other));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "may not add jobs to run"));
+	ASSERT_EQ(0, submit_into(rig, attempt, 92, NULL, 4711));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "may not add jobs to run"));
+	ASSERT_EQ(run, submit_into(rig, attempt, 93, NULL, run));
+	ASSERT(view_run(rig->core, run, &rig->arena, &row));
+	ASSERT_EQ(2, row.jobs);
+	/* It is no run that it began. */
+	ASSERT_EQ(0, view_begun_by(rig->core, run));
+	ASSERT_EQ(run, submit_into(rig, attempt, 93, NULL, run));
+	ASSERT(rig->accepted.existing);
+	ASSERT(view_run(rig->core, other, &rig->arena, &row));
+	ASSERT_EQ(1, row.jobs);
+	ASSERT_EQ(run, view_begun_by(rig->core, child));
+	rig_free(rig);
+	PASS();
+}
+
 TEST one_that_is_being_stopped_may_still_ask(void)
 {
 	struct rig *rig = rig_new();
@@ -153,6 +190,7 @@ SUITE(callers)
 	RUN_TEST(a_job_submits_with_its_submitters_name);
 	RUN_TEST(what_it_began_is_known_when_all_has_ended);
 	RUN_TEST(a_stale_attempt_is_refused);
+	RUN_TEST(it_adds_to_its_own_runs_alone);
 	RUN_TEST(one_that_is_being_stopped_may_still_ask);
 }
 
