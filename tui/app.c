@@ -79,7 +79,7 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
 		app_notice(app, true, "%s", why);
 	app->retry_at_ms = retry_at_ms;
 	app->runs_id = app->graph_id = app->act_id = 0;
-	if (app->overlay == OVERLAY_CONFIRM)
+	if (app->overlay == OVERLAY_CONFIRM || app->overlay == OVERLAY_DECIDE)
 		app->overlay = OVERLAY_NONE;
 	app->dirty = true;
 }
@@ -132,6 +132,8 @@ static void take_error(struct app *app, const struct msg_error *msg)
 	model_plain(msg->next, next, sizeof next);
 	if (msg->id != 0 && msg->id == app->log.request)
 		app->log.asked = false, app->log.ended = true;
+	if (msg->id != 0 && msg->id == app->decide.request && app->overlay == OVERLAY_DECIDE)
+		app->overlay = OVERLAY_NONE;
 	if (msg->id != 0 && msg->id == app->graph_id)
 		app->model.graph.complete = true;
 	app_notice(app, true, next[0] ? "%s; try: %s" : "%s", text, next);
@@ -143,14 +145,17 @@ static void take_ok(struct app *app, const struct msg_ok *msg)
 	if (app->act_id == 0 || msg->id < app->act_first || msg->id > app->act_id)
 		return;
 	app->act_sum += msg->count;
-	app_notice(app, false, "done: %" PRIu64 " %s cancelled or asked to end", app->act_sum,
-		app->act_sum == 1 ? "job" : "jobs");
+	app_notice(app, false, "done: %" PRIu64 " %s %s", app->act_sum, app->act_sum == 1 ? "job" : "jobs", app->act_word);
 }
 
 static void take_message(struct app *app, enum opcode op, const void *msg, int64_t now_ms)
 {
 	enum query_what what;
 
+	if (op == OP_SNAPSHOT && app->decide.request != 0 && ((const struct msg_snapshot *)msg)->id == app->decide.request) {
+		decide_take(app, msg);
+		return;
+	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
 		app->frozen_count++;             /* asked for anew when the screen goes on */
 		return;

@@ -75,10 +75,36 @@ static void find_next(struct app *app, int step)
 	}
 }
 
-static void find_key(struct app *app, uint32_t key)
+void edit_text(char *text, size_t *len, size_t size, uint32_t key)
 {
 	uint32_t code = key & ~(uint32_t)TUI_KEY_PASTED;
+	char *out = text + *len;
 
+	if (key == TUI_KEY_BACKSPACE) {
+		/* A whole character: its continuation bytes go with it. */
+		while (*len > 0 && (text[--*len] & 0xc0) == 0x80)
+			continue;
+		return;
+	}
+	if (code < 0x20 || code >= 0x10000 || code == 0x7f || *len + 4 >= size)
+		return;
+	if (code < 0x80) {
+		out[0] = (char)code;
+		*len += 1;
+	} else if (code < 0x800) {
+		out[0] = (char)(0xc0 | code >> 6);
+		out[1] = (char)(0x80 | (code & 0x3f));
+		*len += 2;
+	} else {
+		out[0] = (char)(0xe0 | code >> 12);
+		out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (code & 0x3f));
+		*len += 3;
+	}
+}
+
+static void find_key(struct app *app, uint32_t key)
+{
 	if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C')) {
 		app->overlay = OVERLAY_NONE;
 		app->find_len = 0;
@@ -86,26 +112,8 @@ static void find_key(struct app *app, uint32_t key)
 		app->overlay = OVERLAY_NONE;
 		if (app->find_len > 0)
 			find_next(app, 1);
-	} else if (key == TUI_KEY_BACKSPACE) {
-		/* A whole character: its continuation bytes go with it. */
-		while (app->find_len > 0 && (app->find[--app->find_len] & 0xc0) == 0x80)
-			continue;
-	} else if (code >= 0x20 && code < 0x110000 && code != 0x7f && app->find_len + 4 < sizeof app->find) {
-		char *out = app->find + app->find_len;
-
-		if (code < 0x80) {
-			out[0] = (char)code;
-			app->find_len += 1;
-		} else if (code < 0x800) {
-			out[0] = (char)(0xc0 | code >> 6);
-			out[1] = (char)(0x80 | (code & 0x3f));
-			app->find_len += 2;
-		} else if (code < 0x10000) {
-			out[0] = (char)(0xe0 | code >> 12);
-			out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-			out[2] = (char)(0x80 | (code & 0x3f));
-			app->find_len += 3;
-		}
+	} else {
+		edit_text(app->find, &app->find_len, sizeof app->find, key);
 	}
 }
 
@@ -206,6 +214,7 @@ static void confirm_key(struct app *app, uint32_t key)
 	}
 	app->act_first = app->next_id;
 	app->act_sum = 0;
+	app->act_word = "cancelled or asked to end";
 	if (target->jobs == NULL)
 		send_cancel(app, target->run, slice_make(NULL, 0));
 	for (size_t i = 0; i < target->count; i++)
@@ -319,6 +328,15 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 	case ACTION_CANCEL:
 		ask_cancel(app);
 		break;
+	case ACTION_APPROVE:
+		decide_ask(app, ACT_APPROVE);
+		break;
+	case ACTION_REJECT:
+		decide_ask(app, ACT_REJECT);
+		break;
+	case ACTION_PUSHBACK:
+		decide_ask(app, ACT_PUSHBACK);
+		break;
 	case ACTION_HELP:
 		app->overlay = OVERLAY_HELP;
 		app->help_top = 0;
@@ -342,7 +360,7 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 {
 	bool pasted = (key & TUI_KEY_PASTED) != 0;
 
-	if (pasted && app->overlay != OVERLAY_FIND)
+	if (pasted && app->overlay != OVERLAY_FIND && !decide_edits(app))
 		return;
 	if (app->width < APP_MIN_WIDTH || app->height < APP_MIN_HEIGHT) {
 		/* Nothing is seen, so nothing may be changed. */
@@ -359,6 +377,8 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 		find_key(app, key);
 	else if (app->overlay == OVERLAY_CONFIRM)
 		confirm_key(app, key);
+	else if (app->overlay == OVERLAY_DECIDE)
+		decide_key(app, key);
 	else if (app->overlay == OVERLAY_HELP)
 		help_key(app, key);
 	else

@@ -72,14 +72,36 @@ void send_look(struct app *app, uint64_t run)
 		.run = run };
 }
 
-void send_cancel(struct app *app, uint64_t run, struct slice job)
+void send_act(struct app *app, const struct msg_act *act)
 {
 	struct app_request *request = add(app, APP_SEND);
 
 	app->act_id = app->next_id++;
 	request->op = OP_ACT;
-	request->msg.act = (struct msg_act){ .id = app->act_id, .verb = ACT_CANCEL, .run = run,
+	request->msg.act = *act;
+	request->msg.act.id = app->act_id;
+	request->msg.act.job = arena_copy(&app->request_text, act->job);
+	request->msg.act.text = arena_copy(&app->request_text, act->text);
+	request->msg.act.target = arena_copy(&app->request_text, act->target);
+	request->msg.act.digest = arena_copy(&app->request_text, act->digest);
+}
+
+void send_cancel(struct app *app, uint64_t run, struct slice job)
+{
+	const struct msg_act act = { .verb = ACT_CANCEL, .run = run, .job = job };
+
+	send_act(app, &act);
+}
+
+uint64_t send_query_job(struct app *app, uint64_t run, struct slice job)
+{
+	struct app_request *request = add(app, APP_SEND);
+	uint64_t id = app->next_id++;
+
+	request->op = OP_QUERY;
+	request->msg.query = (struct msg_query){ .id = id, .what = QUERY_JOB, .run = run,
 		.job = arena_copy(&app->request_text, job) };
+	return id;
 }
 
 void send_log_read(struct app *app)

@@ -11,6 +11,7 @@ tui_sources = \
 	tui/cells.h \
 	tui/dag.c \
 	tui/dag_draw.c \
+	tui/decide.c \
 	tui/fold.c \
 	tui/fold.h \
 	tui/help.c \

@@ -3,6 +3,7 @@
 #ifndef TITAN_TUI_VIEW_H
 #define TITAN_TUI_VIEW_H
 
+#include "proto/limits.h"
 #include "tui/app.h"
 #include "tui/fold.h"
 #include "tui/lanes.h"
@@ -14,7 +15,7 @@
 #define DAG_NAME_MOST 28                 /* cells of a name in the graph */
 #define WIDE_WIDTH 140                   /* from here on, side by side */
 
-enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND };
+enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_DECIDE };
 enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE };
 
 enum dag_row_kind { ROW_NODE, ROW_LINK, ROW_MEMBER, ROW_MORE };
@@ -79,6 +80,22 @@ struct target {                          /* what a confirmation is about, frozen
 	struct arena arena;
 };
 
+enum decide_field { DECIDE_REASON, DECIDE_TARGET };
+
+struct decide_view {                     /* a decision on a gate, frozen when it was asked for */
+	enum act_verb verb;
+	uint64_t run, request;
+	uint8_t job[LIMIT_NAME_MAX_LEN + 24];
+	size_t job_len;
+	bool known, confirm;             /* what it is about is shown; only y is missing */
+	uint8_t digest[64];
+	size_t digest_len;
+	char question[300], unblocks[400], votes[80];    /* escaped */
+	enum decide_field field;         /* that is being typed */
+	char text[2][512];
+	size_t len[2];
+};
+
 struct app {
 	struct theme theme;
 	struct model model;
@@ -90,6 +107,7 @@ struct app {
 	int help_top;
 	int help_lines, help_page;
 	struct target target;
+	struct decide_view decide;
 
 	uint64_t run;                    /* selected; 0: none yet */
 	uint64_t wanted_run;             /* asked for on the command line and not yet selected */
@@ -118,6 +136,7 @@ struct app {
 
 	uint64_t next_id, runs_id, graph_id;
 	uint64_t act_first, act_id, act_sum;     /* of the last confirmed act: its requests, jobs so far */
+	const char *act_word;                    /* what became of them */
 	uint64_t look_run;               /* to be looked at, when it stays selected */
 	int64_t look_ms;
 	struct app_request *requests;
@@ -131,10 +150,20 @@ struct app {
 void send_subscribe_runs(struct app *app);
 void send_look(struct app *app, uint64_t run); /* subscribes to its jobs, and no longer to the last one's */
 void send_cancel(struct app *app, uint64_t run, struct slice job);
+void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */
+uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* the request */
 void send_log_read(struct app *app);
 void send_want(struct app *app, enum app_want want);
 
+/* decide.c: gates */
+void decide_ask(struct app *app, enum act_verb verb);    /* of the selected job */
+void decide_take(struct app *app, const struct msg_snapshot *msg);
+bool decide_edits(const struct app *app);                /* text is typed: a paste is one, too */
+void decide_key(struct app *app, uint32_t key);
+void decide_draw(struct app *app, struct pane pane);
+
 /* app_keys.c */
+void edit_text(char *text, size_t *len, size_t size, uint32_t key);      /* a character more, or the last one less */
 void app_notice(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void app_go(struct app *app, enum view view);
 

@@ -67,6 +67,25 @@ keys y
 ok 'y cancels' until_true 10 job_is "$second" slow cancelled
 ok 'and the screen says so' until_true 10 sees "$second +slow +. CANC"
 
+gate=$(titan -q run -e '?gate -> behind; gate="good enough?"; behind=true')
+until_true 10 sees "$gate +gate"
+keys 1 g 3
+ok 'the graph of the newest run' until_true 10 sees "^DAG gate #$gate"
+keys r
+ok 'a gate is shown when it is to be rejected' until_true 10 sees 'good enough\?'
+ok 'with what stands behind it' sees 'unblocks behind'
+keys Escape
+ok 'Esc leaves it' until_true 10 sees 'nothing was decided'
+keys a
+until_true 10 sees 'unblocks behind'
+keys -l 'looks fine'
+keys Enter
+ok 'it asks once more' until_true 10 sees 'y  approve'
+keys y
+ok 'and approves' until_true 10 job_is "$gate" behind succeeded
+like 'with the reason' "$(titan approvals --all "$gate")" 'looks fine'
+keys 1
+
 keys C-z
 ok 'Ctrl-Z gives the shell back' until_true 10 sees '[Ss]topped'
 keys 'stty -a | grep -ow -- "-*icanon"' Enter

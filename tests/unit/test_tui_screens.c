@@ -367,6 +367,108 @@ TEST cancel_group(void)
 }
 
 /* The last 64 KB; up pauses, the end follows; a search sees words, not colours. */
+/* The graph's gate asks, and is selected. */
+static void gate_asks(struct fixture *fixture, enum job_state state)
+{
+	const struct tui_graph *graph = &fixture->app->model.graph;
+	struct rec_job_row row = { .run = FIXTURE_RUN, .name = slice_str("qa-approve"), .state = state };
+	struct msg_delta delta = { .id = fixture->graph_id, .turn = 60, .jobs = { &row, 1 } };
+
+	for (size_t i = 0; i < graph->count; i++)
+		if (slice_eq(graph->jobs[i].name, row.name)) {
+			row.job = graph->jobs[i].job;
+			row.index = i;
+			fixture->app->dag.job = (uint32_t)i;
+		}
+	fixture_give(fixture, OP_DELTA, &delta, FIXTURE_NOW);
+}
+
+static void gate_answers(struct fixture *fixture, enum job_state state)
+{
+	struct slice unblocks = slice_str("publish");
+	struct rec_job_row row = { .job = 1, .run = FIXTURE_RUN, .name = slice_str("qa-approve"), .state = state,
+		.gate_count = 2, .gate_have = 1, .gate_message = slice_str("good\x1b[2J?"), .digest = slice_str("12345678"),
+		.unblocks = { &unblocks, 1 } };
+	struct msg_snapshot snapshot = { .id = fixture->query_id, .turn = 61, .jobs = { &row, 1 } };
+
+	fixture_give(fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
+}
+
+TEST gates_are_decided(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	gate_asks(&fixture, STATE_WAITING);
+	press(&fixture, "a");
+	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
+	gate_asks(&fixture, STATE_APPROVAL);
+	/* Nothing is sent before it was shown what is decided, before y, nor by anything but y. */
+	press(&fixture, "a$y~");
+	ASSERT_EQ(0, fixture.cancel_count);
+	press(&fixture, "a");
+	gate_answers(&fixture, STATE_APPROVAL);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(has(&grid, "good"));
+	ASSERT(has(&grid, "unblocks publish"));
+	ASSERT(has(&grid, "1 of 2 people have approved"));
+	press(&fixture, "fine$n");
+	ASSERT_EQ(0, fixture.cancel_count);
+	press(&fixture, "a");
+	gate_answers(&fixture, STATE_APPROVAL);
+	press(&fixture, "CHG-1182$y");
+	ASSERT_EQ(1, fixture.cancel_count);
+	ASSERT_EQ(ACT_APPROVE, (int)fixture.verb);
+	ASSERT_STR_EQ("qa-approve", fixture.cancelled_names[0]);
+	ASSERT_STR_EQ("CHG-1182", fixture.act_text);
+	ASSERT_STR_EQ("12345678", fixture.act_digest);
+	/* A refusal wants a reason; a paste is one, and answers nothing. */
+	press(&fixture, "r");
+	gate_answers(&fixture, STATE_APPROVAL);
+	press(&fixture, "$$y~");
+	ASSERT_EQ(1, fixture.cancel_count);
+	press(&fixture, "r");
+	gate_answers(&fixture, STATE_APPROVAL);
+	app_key(fixture.app, 'b' | TUI_KEY_PASTED, FIXTURE_NOW);
+	press(&fixture, "ad$");
+	app_key(fixture.app, 'y' | TUI_KEY_PASTED, FIXTURE_NOW);
+	press(&fixture, "y");
+	ASSERT_EQ(2, fixture.cancel_count);
+	ASSERT_EQ(ACT_REJECT, (int)fixture.verb);
+	ASSERT_STR_EQ("bad", fixture.act_text);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
+TEST gates_are_pushed_back(void)
+{
+	struct fixture fixture;
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	gate_asks(&fixture, STATE_APPROVAL);
+	press(&fixture, "p");
+	gate_answers(&fixture, STATE_APPROVAL);
+	/* The selection moves on; the decision is on what was asked about. */
+	fixture.app->dag.job = 0;
+	press(&fixture, "encode$too dark$y");
+	ASSERT_EQ(1, fixture.cancel_count);
+	ASSERT_EQ(ACT_PUSHBACK, (int)fixture.verb);
+	ASSERT_STR_EQ("qa-approve", fixture.cancelled_names[0]);
+	ASSERT_STR_EQ("encode", fixture.act_target);
+	ASSERT_STR_EQ("too dark", fixture.act_text);
+	/* One that was decided meanwhile isn't decided again. */
+	gate_asks(&fixture, STATE_APPROVAL);
+	press(&fixture, "a");
+	gate_answers(&fixture, STATE_SUCCEEDED);
+	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
+	press(&fixture, "$y");
+	ASSERT_EQ(1, fixture.cancel_count);
+	fixture_close(&fixture);
+	PASS();
+}
+
 TEST log_is_bounded(void)
 {
 	struct fixture fixture;
@@ -577,6 +679,8 @@ SUITE(behaviour)
 	RUN_TEST(member_recovers);
 	RUN_TEST(cancel_asks);
 	RUN_TEST(cancel_group);
+	RUN_TEST(gates_are_decided);
+	RUN_TEST(gates_are_pushed_back);
 	RUN_TEST(log_is_bounded);
 	RUN_TEST(stale_is_dimmed);
 	RUN_TEST(idle_is_still);

@@ -26,6 +26,9 @@ struct fixture {
 	struct slice cancelled_jobs[16];
 	char cancelled_names[16][64];
 	size_t cancel_count;
+	uint64_t query_id;                       /* the latest question */
+	enum act_verb verb;                      /* of the latest act, with its texts */
+	char act_text[64], act_target[64], act_digest[16];
 	bool quit;
 };
 
@@ -51,6 +54,16 @@ static inline void fixture_collect(struct fixture *fixture)
 			fixture->graph_id = request.msg.subscribe.id;
 		else if (request.op == OP_LOG_READ)
 			fixture->log_id = request.msg.log_read.id;
+		else if (request.op == OP_QUERY)
+			fixture->query_id = request.msg.query.id;
+		if (request.op == OP_ACT) {
+			const struct msg_act *act = &request.msg.act;
+
+			fixture->verb = act->verb;
+			snprintf(fixture->act_text, 64, "%.*s", (int)act->text.len, (const char *)act->text.data);
+			snprintf(fixture->act_target, 64, "%.*s", (int)act->target.len, (const char *)act->target.data);
+			snprintf(fixture->act_digest, 16, "%.*s", (int)act->digest.len, (const char *)act->digest.data);
+		}
 		if (request.op == OP_ACT && fixture->cancel_count < 16) {
 			size_t at = fixture->cancel_count++;
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A person's word on a gate: approve, reject, push back. The gate is frozen when the key is pressed; what the master
+ * then says of it is shown, and its digest goes with the decision: if it has changed since, nothing is decided.
+ * First the reason is typed, then only y says yes.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tui/model_internal.h"
+#include "tui/view.h"
+
+#define UNBLOCKS_SHOWN 4
+
+static const struct {
+	enum act_verb verb;
+	const char *title, *word, *done;
+	bool reason;                     /* it wants one */
+} verbs[] = {
+	{ ACT_APPROVE, "APPROVE", "approve", "approved", false },
+	{ ACT_REJECT, "REJECT", "reject", "rejected", true },
+	{ ACT_PUSHBACK, "PUSH BACK", "push back", "pushed back", true },
+};
+
+static size_t verb_at(enum act_verb verb)
+{
+	size_t at = 0;
+
+	while (verbs[at].verb != verb)
+		at++;
+	return at;
+}
+
+static struct slice job_of(const struct decide_view *decide)
+{
+	return slice_make(decide->job, decide->job_len);
+}
+
+void decide_ask(struct app *app, enum act_verb verb)
+{
+	const struct dag_row *row = dag_selected(app);
+	const struct tui_graph *graph = &app->model.graph;
+	struct decide_view *decide = &app->decide;
+	struct slice name;
+	char plain[64];
+
+	if (!row)
+		return;
+	name = graph->jobs[row->job].name;
+	if (app->link != LINK_LIVE) {
+		app_notice(app, true, "not connected: nothing can be changed now");
+	} else if (app->role < ROLE_APPROVER || app->role == ROLE_WORKER) {
+		app_notice(app, true, "you may look but not decide: that wants the right of an approver");
+	} else if (graph->states[row->job] != STATE_APPROVAL || name.len > sizeof decide->job) {
+		app_notice(app, false, "%s asks nobody: a gate that waits for people is decided",
+			model_plain(name, plain, sizeof plain));
+	} else {
+		*decide = (struct decide_view){ .verb = verb, .run = graph->run, .job_len = name.len,
+			.field = verb == ACT_PUSHBACK ? DECIDE_TARGET : DECIDE_REASON };
+		memcpy(decide->job, name.data, name.len);
+		decide->request = send_query_job(app, decide->run, job_of(decide));
+		app->overlay = OVERLAY_DECIDE;
+	}
+}
+
+/* What stands behind the gate: the first few, with what they run. */
+static void describe_unblocked(struct decide_view *decide, const struct rec_job_row *row)
+{
+	size_t used = 0;
+
+	decide->unblocks[0] = '\0';
+	for (size_t i = 0; i < row->unblocks.n && i < UNBLOCKS_SHOWN && used + 1 < sizeof decide->unblocks; i++) {
+		char name[64];
+
+		used += (size_t)snprintf(decide->unblocks + used, sizeof decide->unblocks - used, "%s%s", i ? ", " : "unblocks ",
+			model_plain(row->unblocks.at[i], name, sizeof name));
+	}
+	if (row->unblocks.n > UNBLOCKS_SHOWN && used + 1 < sizeof decide->unblocks)
+		snprintf(decide->unblocks + used, sizeof decide->unblocks - used, " and %zu more",
+			row->unblocks.n - UNBLOCKS_SHOWN);
+}
+
+void decide_take(struct app *app, const struct msg_snapshot *msg)
+{
+	struct decide_view *decide = &app->decide;
+	const struct rec_job_row *row = msg->jobs.n > 0 ? &msg->jobs.at[0] : NULL;
+
+	if (app->overlay != OVERLAY_DECIDE || decide->known)
+		return;
+	if (!row || row->state != STATE_APPROVAL || row->digest.len == 0 || row->digest.len > sizeof decide->digest) {
+		app->overlay = OVERLAY_NONE;
+		app_notice(app, false, "it asks nobody any more: nothing was decided");
+		return;
+	}
+	decide->known = true;
+	decide->digest_len = row->digest.len;
+	memcpy(decide->digest, row->digest.data, row->digest.len);
+	model_plain(row->gate_message, decide->question, sizeof decide->question);
+	snprintf(decide->votes, sizeof decide->votes, "%" PRIu64 " of %" PRIu64 " people have approved", row->gate_have,
+		row->gate_count);
+	describe_unblocked(decide, row);
+}
+
+bool decide_edits(const struct app *app)
+{
+	return app->overlay == OVERLAY_DECIDE && !app->decide.confirm;
+}
+
+static void decide_send(struct app *app)
+{
+	struct decide_view *decide = &app->decide;
+	struct msg_act act = { .verb = decide->verb, .run = decide->run, .job = job_of(decide),
+		.text = slice_make(decide->text[DECIDE_REASON], decide->len[DECIDE_REASON]),
+		.target = slice_make(decide->text[DECIDE_TARGET], decide->len[DECIDE_TARGET]),
+		.digest = slice_make(decide->digest, decide->digest_len) };
+
+	app->act_first = app->next_id;
+	app->act_sum = 0;
+	app->act_word = verbs[verb_at(decide->verb)].done;
+	send_act(app, &act);
+	app_notice(app, false, "the decision was sent");
+}
+
+/* The reason is there, and the target where one is wanted? */
+static void decide_enter(struct app *app)
+{
+	struct decide_view *decide = &app->decide;
+
+	if (decide->verb == ACT_PUSHBACK && decide->len[DECIDE_TARGET] == 0)
+		decide->field = DECIDE_TARGET;
+	else if (verbs[verb_at(decide->verb)].reason && decide->len[DECIDE_REASON] == 0)
+		decide->field = DECIDE_REASON;
+	else
+		decide->confirm = decide->known;
+}
+
+void decide_key(struct app *app, uint32_t key)
+{
+	struct decide_view *decide = &app->decide;
+
+	if (decide->confirm) {
+		app->overlay = OVERLAY_NONE;
+		if (key == 'y' && app->link == LINK_LIVE)
+			decide_send(app);
+		else
+			app_notice(app, false, "nothing was decided");
+	} else if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C')) {
+		app->overlay = OVERLAY_NONE;
+		app_notice(app, false, "nothing was decided");
+	} else if (key == TUI_KEY_ENTER) {
+		decide_enter(app);
+	} else if (key == TUI_KEY_UP || key == TUI_KEY_DOWN || key == '\t') {
+		if (decide->verb == ACT_PUSHBACK)
+			decide->field = decide->field == DECIDE_TARGET ? DECIDE_REASON : DECIDE_TARGET;
+	} else {
+		edit_text(decide->text[decide->field], &decide->len[decide->field], sizeof decide->text[0], key);
+	}
+}
+
+static void field_draw(const struct app *app, struct pane pane, int y, enum decide_field field, const char *label)
+{
+	const struct decide_view *decide = &app->decide;
+	bool here = !decide->confirm && decide->field == field;
+	int x = pane_str(pane, 0, y, theme_style(&app->theme, COLOUR_DEFAULT, here ? STYLE_BOLD : 0), label);
+	size_t room = (size_t)(pane.width > x + 2 ? pane.width - x - 2 : 0), skip = 0;
+
+	/* The end is what is being typed. */
+	if (decide->len[field] > room)
+		skip = decide->len[field] - room;
+	while (skip < decide->len[field] && (decide->text[field][skip] & 0xc0) == 0x80)
+		skip++;
+	x = pane_foreign(pane, x, y, (struct style){ 0 }, slice_make(decide->text[field] + skip, decide->len[field] - skip));
+	if (here)
+		pane_str(pane, x, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_REVERSE), " ");
+}
+
+void decide_draw(struct app *app, struct pane pane)
+{
+	const struct decide_view *decide = &app->decide;
+	size_t at = verb_at(decide->verb);
+	struct style edge = theme_style(&app->theme, at == 0 ? COLOUR_GREEN : COLOUR_RED, STYLE_BOLD), plain = { 0 };
+	int width = pane.width < 74 ? pane.width - 4 : 72;
+	struct pane box = pane_cut(pane, (pane.width - width) / 2, pane.height / 2 - 6, width, 12);
+	struct pane inner = pane_cut(box, 2, 0, width - 4, 12);
+	char name[200], line[260];
+
+	pane_clear(box, plain);
+	pane_title(box, 0, edge, app->theme.ascii, verbs[at].title);
+	model_plain(job_of(decide), name, sizeof name);
+	snprintf(line, sizeof line, "%" PRIu64 "/%s", decide->run, name);
+	pane_clipped(inner, 0, 2, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), slice_str(line),
+		app->theme.ascii);
+	if (!decide->known)
+		pane_str(inner, 0, 3, plain, "asking the master what it is about..");
+	pane_clipped(inner, 0, 3, decide->known ? inner.width : 0, plain, slice_str(decide->question), app->theme.ascii);
+	pane_clipped(inner, 0, 4, inner.width, plain, slice_str(decide->unblocks), app->theme.ascii);
+	pane_clipped(inner, 0, 5, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), slice_str(decide->votes),
+		app->theme.ascii);
+	if (decide->verb == ACT_PUSHBACK)
+		field_draw(app, inner, 7, DECIDE_TARGET, "back to> ");
+	field_draw(app, inner, 8, DECIDE_REASON, verbs[at].reason ? "reason> " : "reason (may be empty)> ");
+	if (decide->confirm)
+		snprintf(line, sizeof line, "y  %s        any other key  leave it (default)", verbs[at].word);
+	else
+		snprintf(line, sizeof line, "Enter  go on        Esc  leave it%s",
+			decide->verb == ACT_PUSHBACK ? "        Tab  the other line" : "");
+	pane_str(inner, 0, 10, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), line);
+	pane_title(pane_cut(box, 0, 11, width, 1), 0, edge, app->theme.ascii, "");
+}
