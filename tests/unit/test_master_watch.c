@@ -17,6 +17,8 @@ struct picture {
 	bool complete, cut;
 	size_t deltas, rows;             /* rows of runs */
 	uint64_t turn;                   /* of the newest delta */
+	uint64_t needs;                  /* said in all rows */
+	uint64_t jobs_wanted, last;      /* the serial number of the last of so many */
 };
 
 static struct picture picture;
@@ -24,6 +26,8 @@ static struct picture picture;
 static void see_jobs(const struct rec_job_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		picture.needs += rows[i].needs.n;
+		picture.last = rows[i].index == picture.jobs_wanted - 1 ? rows[i].job : picture.last;
 		picture.states[rows[i].index] = rows[i].state;
 		if (rows[i].index >= picture.jobs)
 			picture.jobs = rows[i].index + 1;
@@ -240,6 +244,65 @@ TEST a_finished_runs_jobs_come_from_history(void)
 	PASS();
 }
 
+/* Jobs of these names, added to run 1, the first behind a job of it. */
+static bool add_jobs(struct peer *client, size_t from, size_t count)
+{
+	struct slice parents[1] = { slice_str("job0") };
+	struct msg_submit msg = { .id = 9, .key = slice_str("key-key-key-keyA"), .count = count, .into = 1 };
+	struct rec_job_spec first = { .name = slice_str("first"), .script = slice_str("true") };
+	struct msg_accepted accepted;
+	uint64_t need = count;
+	struct buf jobs = { 0 };
+	bool ok;
+
+	msg.parents.at = parents;
+	msg.parents.n = 1;
+	first.needs.at = &need;
+	first.needs.n = 1;
+	record_encode(&jobs, REC_job_spec, &first);
+	graph_encode(&jobs, from, count - 1, false);
+	msg.jobs = buf_slice(&jobs);
+	ok = peer_send(client, OP_SUBMIT, &msg) && peer_expect(client, OP_ACCEPTED, &accepted);
+	buf_free(&jobs);
+	return ok && accepted.jobs == from + count;
+}
+
+/* Another run's jobs lie between. Live it is seen by deltas, edges and all; when it has ended, by pages of rows. */
+TEST a_run_that_grows_is_seen_whole(void)
+{
+	struct peer client, viewer, worker;
+	struct msg_snapshot runs;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client) && peer_hello(&viewer));
+	ASSERT(submit(&client, 1500, false));
+	ASSERT(submit_as(&client, "key-key-key-key2", 5, false));
+	ASSERT(subscribe(&viewer, QUERY_JOBS, 1));
+	while (!picture.complete)
+		ASSERT(watch(&viewer));
+	ASSERT(add_jobs(&client, 1500, 1300));
+	while (picture.jobs < 2800)
+		ASSERT(watch(&viewer));
+	ASSERT_EQ_FMT(1ull, (unsigned long long)picture.needs, "%llu");
+	ASSERT(peer_worker(&worker, "w1", 4, NULL, 0));
+	ASSERT(worker_serve(&worker, 2805));
+	do {
+		ASSERT(peer_query(&client, QUERY_RUNS, 0, "", 2, 1, &runs));
+	} while (runs.runs.at[0].ended_ms == 0);
+	ASSERT(subscribe(&client, QUERY_JOBS, 1));
+	picture.jobs_wanted = 2800;
+	while (!picture.complete)
+		ASSERT(watch(&client));
+	ASSERT_EQ_FMT(2800ull, (unsigned long long)picture.jobs, "%llu");
+	ASSERT_EQ_FMT(2805ull, (unsigned long long)picture.last, "%llu");
+	for (size_t i = 0; i < 2800; i++)
+		ASSERT_EQ(STATE_SUCCEEDED, picture.states[i]);
+	peer_close(&client);
+	peer_close(&viewer);
+	peer_close(&worker);
+	PASS();
+}
+
 static uint64_t metric_of(const struct msg_snapshot *answer, enum metric metric)
 {
 	for (size_t i = 0; i < answer->metrics.n; i++)
@@ -350,6 +413,7 @@ SUITE(master_watch)
 	RUN_TEST(runs_and_workers_are_seen_to_the_end);
 	RUN_TEST(one_run_is_watched_to_its_end);
 	RUN_TEST(a_finished_runs_jobs_come_from_history);
+	RUN_TEST(a_run_that_grows_is_seen_whole);
 	RUN_TEST(who_doesnt_read_is_cut_and_told_anew);
 	RUN_TEST(bad_subscriptions_are_refused);
 	RUN_TEST(who_asks_much_and_reads_late_gets_all);
