@@ -106,7 +106,7 @@ static int number_order(const void *a, const void *b)
 	return (*one > *other) - (*one < *other);
 }
 
-/* What came later names jobs that were there before in any order. */
+/* What was added has those of the run behind its own. */
 static enum err spec_check_twice(const struct spec_check *check)
 {
 	const struct u64_list *needs = &check->spec->needs;
@@ -145,8 +145,6 @@ static enum err spec_check_needs(const struct spec_check *check)
 		if (i > 0 && parent == spec->needs.at[i - 1])
 			return spec_refused(check, ERR_DUPLICATE, "needs", "a job is there twice");
 		ordered = ordered && (i == 0 || parent > spec->needs.at[i - 1]);
-		if (!ordered && check->start == 0)
-			return spec_refused(check, ERR_INVALID, "needs", "not in ascending order");
 		if (spec->triggers.n > 0 && spec->triggers.at[i] > TRIGGER_EXPR)
 			return spec_refused(check, ERR_INVALID, "triggers", "unknown trigger");
 		if (spec->triggers.n > 0 && spec->triggers.at[i] == TRIGGER_EXPR && spec->needs_code.len == 0 &&

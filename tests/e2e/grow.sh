@@ -114,6 +114,14 @@ like "and says what to do" "$err" "has ended"
 is "but not what was added before" "$(titan run --into "$run" --key $key -e "good -> keyed; keyed=true")" "$run"
 like "a job that came late is explained from history" "$(titan explain "$run/after-bad")" 'bad'
 
+# All of it is a graph that can be submitted again.
+: >"$hold"
+again=$(titan run -e "a; a='$held'")
+exits "a job of its own and one of the run's are needed" 0 titan run --into "$again" -e "a -> y; x -> y; x=true; y=true"
+rm "$hold"
+exits "it ends" 0 titan --timeout 60s wait "$again"
+exits "it is submitted once more, with what was added" 0 titan run --wait --again "$again"
+
 # Another round goes over all of it, and the run takes jobs again.
 : >"$hold"
 exits "a job of it is done again" 0 titan retry "$run/slow"
