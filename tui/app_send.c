@@ -113,5 +113,6 @@ void send_log_read(struct app *app)
 	log->asked = true;
 	request->op = OP_LOG_READ;
 	request->msg.log_read = (struct msg_log_read){ .id = log->request, .run = log->run, .job = log->job,
-		.epoch = log->epoch, .offset = log->offset };
+		.epoch = log->epoch, .offset = log->begun ? log->offset : UINT64_MAX,
+		.back = log->begun ? 0 : LOG_KEEP_BYTES, .newest = log->newest };
 }

@@ -90,8 +90,16 @@ static void take_piece(struct log_view *log, const struct rec_output *piece)
 	unsigned which = piece->stream == 2;
 	struct buf *partial = &log->partial[which];
 	const uint8_t *at = piece->data.data;
-	size_t left = piece->data.len;
+	size_t left = piece->data.len, seen = 0;
+	uint64_t end = piece->offset + left;
 
+	/* What is kept in the end was seen passing by, or a part of it. */
+	if (log->known[which] && piece->offset < log->next[which])
+		seen = log->next[which] < end ? (size_t)(log->next[which] - piece->offset) : left;
+	at += seen;
+	left -= seen;
+	log->next[which] = log->known[which] && log->next[which] > end ? log->next[which] : end;
+	log->known[which] = true;
 	while (left > 0) {
 		const uint8_t *end = memchr(at, '\n', left);
 		size_t len = end ? (size_t)(end - at) : left;
@@ -118,8 +126,15 @@ void log_take(struct app *app, const struct msg_log_data *msg)
 
 	if (!log->lines || msg->id != log->request)
 		return;
+	/* There is more in front of it. */
+	if (!log->begun && msg->start > 0)
+		log->forgotten++;
+	log->begun = true;
 	for (size_t i = 0; i < msg->pieces.n; i++)
 		take_piece(log, &msg->pieces.at[i]);
+	for (size_t i = 0; i < msg->passing.n; i++)
+		take_piece(log, &msg->passing.at[i]);
+	log->newest = msg->newest;
 	log->asked = false;
 	log->ended = msg->end || (msg->pieces.n == 0 && msg->offset <= log->offset);
 	log->offset = msg->offset > log->offset ? msg->offset : log->offset;

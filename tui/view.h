@@ -58,6 +58,10 @@ struct log_view {
 	uint32_t index;                  /* in the graph */
 	char name[160];                  /* escaped */
 	uint64_t offset, request, dropped;
+	uint64_t newest;                 /* of what passes by and won't be kept */
+	bool begun;                      /* no longer to be read from near its end */
+	bool known[2];                   /* offsets in the streams of what comes next */
+	uint64_t next[2];
 	bool asked, ended;               /* an answer is awaited; the last one had everything */
 	int64_t asked_ms;
 	struct log_line *lines;          /* a ring */

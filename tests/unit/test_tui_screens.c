@@ -497,6 +497,7 @@ TEST log_is_bounded(void)
 		msg.offset = at + len;
 		msg.end = at + len == text.len;
 		piece.data = slice_make(text.data + at, len);
+		piece.offset = at;
 		fixture.log_id = 0;
 		fixture_give(&fixture, OP_LOG_DATA, &msg, FIXTURE_NOW);
 		ASSERT(log->bytes <= LOG_KEEP_BYTES && log->count <= LOG_KEEP_LINES);
@@ -504,6 +505,11 @@ TEST log_is_bounded(void)
 	ASSERT_EQ(0, fixture.log_id);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	ASSERT(has(&grid, "line 19999 of it") && log->follow);
+	/* What it saw already isn't shown again. */
+	size_t count = log->count;
+
+	fixture_give(&fixture, OP_LOG_DATA, &msg, FIXTURE_NOW);
+	ASSERT_EQ(count, log->count);
 	press(&fixture, "k");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	ASSERT(has(&grid, "PAUSED") && !has(&grid, "line 19999"));
