@@ -255,6 +255,7 @@ static void pruning_end(struct core *core, struct pruning *pruning)
 enum prune_word view_prunable(const struct core *core, const struct row_run *row, const struct prune_rule *rule)
 {
 	const struct schedule *schedule = row->schedule.len ? schedule_find(core, row->schedule) : NULL;
+	const struct run *parent = row->parent_run ? run_find(core, (uint64_t)row->parent_run) : NULL;
 	uint64_t number = (uint64_t)row->run;
 
 	if (row->ended_ms == 0 || run_find(core, number))
@@ -265,8 +266,8 @@ enum prune_word view_prunable(const struct core *core, const struct row_run *row
 		return PRUNE_OLD_NEWS;
 	if (row->dead > 0 && !rule->dead)
 		return PRUNE_LETTERS;
-	if (!rule->logs_only && schedule && schedule->last_run == number)
-		return PRUNE_SCHEDULE;
+	if (!rule->logs_only && ((schedule && schedule->last_run == number) || (parent && parent->ended_ms == 0)))
+		return PRUNE_NEEDED;
 	return PRUNE_GOES;
 }
 

@@ -38,12 +38,12 @@ uint64_t view_job_at(const struct core *core, uint64_t run, uint64_t index);
 uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name);
 
 /* Runs that were pruned, and what becomes of others. */
-enum prune_word { PRUNE_GOES, PRUNE_LIVE, PRUNE_GONE, PRUNE_OLD_NEWS, PRUNE_LETTERS, PRUNE_SCHEDULE };
+enum prune_word { PRUNE_GOES, PRUNE_LIVE, PRUNE_GONE, PRUNE_OLD_NEWS, PRUNE_LETTERS, PRUNE_NEEDED };
 
 bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms);   /* NULL: whenever */
 uint64_t view_ended_runs(const struct core *core);       /* that are still there */
 uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_rows);      /* 0 to begin; 0 at the end */
-/* May it go? OLD_NEWS: its row may have changed since it was read. */
+/* May it go? OLD_NEWS: its row may have changed since it was read. NEEDED: something else names it. */
 enum prune_word view_prunable(const struct core *core, const struct row_run *row, const struct prune_rule *rule);
 
 uint64_t view_gate_after(const struct core *core, uint64_t job);         /* that waits for people; 0 to begin; 0 at the end */

@@ -174,7 +174,7 @@ static bool page_look(struct master *master, struct sweep *sweep)
 		sweep->cursor = (uint64_t)row->run + 1;
 		sweep->seen++;
 		sweep->sum.letters += word == PRUNE_LETTERS;
-		sweep->sum.others += word == PRUNE_SCHEDULE;
+		sweep->sum.others += word == PRUNE_NEEDED;
 		if (word != PRUNE_GOES)
 			continue;
 		bytes = size_of(sweep, (uint64_t)row->run);

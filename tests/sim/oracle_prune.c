@@ -36,10 +36,14 @@ static bool is_noted(const struct sim_world *world, int64_t run)
 /* The run as it was; of its rows some may still be there, but not what says that it is there. */
 static void run_gone(struct sim_world *world, const struct row_run *run)
 {
+	const struct row *parent = run->parent_run ? disk_get(&world->disk, TABLE_run, (uint64_t)run->parent_run) : NULL;
+
 	if (run->ended_ms == 0)
 		world_fail(world, "run %u lives and was pruned", (unsigned)run->run);
 	if (run->dead > 0)
 		world_fail(world, "run %u has dead letters and was pruned", (unsigned)run->run);
+	if (parent && parent->run.ended_ms == 0)
+		world_fail(world, "run %u was pruned, and what it is within lives", (unsigned)run->run);
 	if (!is_noted(world, run->run))
 		world_fail(world, "run %u was pruned, and nothing says so", (unsigned)run->run);
 	for (size_t i = 0; i < world->disk.count; i++)
