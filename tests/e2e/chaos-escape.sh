@@ -35,6 +35,7 @@ for containment in cgroup pids subreaper; do
 	titan -y cancel "$run" >/dev/null
 	ok "$containment: cancelled, the run ends" until_true 300 run_is "$run" cancelled
 	ok "$containment: and not one survives" until_true 20 no_job_process
+	amount "$containment $trees trees"
 	kill -TERM $worker
 	until_true 20 process_gone $worker
 	until_true 20 worker_is unreachable

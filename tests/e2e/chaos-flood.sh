@@ -2,10 +2,11 @@
 # A job that writes without end, and a viewer that never reads, take memory from nobody; what is dropped is counted.
 # time-out: 900 s
 #
-# CHAOS_LINES: lines of the talkative job (300000), CHAOS_MIB: length of the one long line (100),
+# CHAOS_SECONDS: how long runs flood by a watcher that never reads (3), CHAOS_LINES: lines of the talkative job (300000), CHAOS_MIB: length of the one long line (100),
 # MEMORY_SLACK_MIB: what a sanitizer takes for itself (0).
 . "$(dirname "$0")/lib.sh"
 
+command -v python3 >/dev/null || skip_all "no python3"
 lines=${CHAOS_LINES:-300000}
 mib=${CHAOS_MIB:-100}
 rss_mib() { awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$1/status"; }
@@ -29,6 +30,21 @@ is "and the end" "$(tail -n 1000 "$test_dir/talk" | cksum)" "$(seq 1 "$lines" | 
 kept=$(titan logs "$run/long" 2>"$test_dir/dropped" | wc -c)
 dropped=$(dropped_in "$test_dir/dropped")
 is "of the long line every byte is kept or counted" $((kept + dropped)) $((mib * 1024 * 1024))
+amount "$lines lines, $mib MiB in one"
+
+# Everything that happens is told to a watcher that doesn't read.
+python3 "$e2e_dir/holders.py" "$TITAN_STATE/default/titan.sock" deaf 3 >"$test_dir/deaf" &
+watcher=$!
+deaf() { grep -q 'deaf 3' "$test_dir/deaf"; }
+until_true 10 deaf
+flooded=0
+end=$(($(date +%s) + ${CHAOS_SECONDS:-3}))
+while [ "$(date +%s)" -lt $end ]; do
+	yes true | head -n 500 | titan run --lines >"$test_dir/flood" && titan --timeout 60s wait "$(cat "$test_dir/flood")" >/dev/null 2>&1 && flooded=$((flooded + 500))
+done
+ok "the watcher that nobody reads still hangs there" kill "$watcher"
+wait "$watcher" 2>/dev/null
+amount "$flooded jobs in ${CHAOS_SECONDS:-3} s unread"
 for pid in "$(master_pid)" "$(state_of '.workers[0].pid')" "$(pgrep -f -P "$(state_of '.workers[0].pid')" link | head -n 1)"; do
 	peak=$(rss_mib "$pid")
 	note "peak of process $pid: $peak MiB"

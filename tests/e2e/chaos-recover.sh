@@ -48,6 +48,7 @@ exits "what waited runs" 0 titan --timeout 600s wait "$queue"
 is "each once" "$(sort -n "$order" | uniq -c | awk '$1 != 1' | wc -l) $(wc -l <"$order")" "0 $waiting"
 # Jobs of several slots overlap: nobody may be further from his place than what is sent ahead.
 is "in the order in which they were submitted" "$(awk -v slack=$((running * 64 + 64)) '{ d = $1 - NR; if (d < 0) d = -d; if (d > slack) bad++ } END { print bad + 0 }' "$order")" 0
+amount "$waiting waiting, $running running, served after $took_ms ms"
 titan -y down >/dev/null 2>&1
 
 # A table of 64 descriptors, and more connections than that.
@@ -78,6 +79,7 @@ note "$((after - before)) ticks in 3 s with a full table"
 ok "with a full table the master doesn't spin" test $((after - before)) -lt 100
 ok "it lives" kill -0 "$pid"
 ok "and serves when there is room" until_true 20 titan status
+amount "64 descriptors: $((after - before)) ticks in 3 s"
 kill -TERM "$pid"
 until_true 20 process_gone "$pid"
 

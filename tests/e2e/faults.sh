@@ -100,4 +100,5 @@ start
 like "the next one has what was acknowledged, and perhaps what wasn't" "$(runs)" "^($acked|$((acked + 1)))\$"
 stop
 
+amount "EIO 10, ENOSPC 2"
 done_testing

@@ -7,10 +7,14 @@ e2e_tests = \
 	tests/e2e/backup.sh \
 	tests/e2e/bulk.sh \
 	tests/e2e/cancel.sh \
+	tests/e2e/chaos-bytes.sh \
+	tests/e2e/chaos-clock.sh \
 	tests/e2e/chaos-escape.sh \
 	tests/e2e/chaos-flood.sh \
 	tests/e2e/chaos-kills.sh \
 	tests/e2e/chaos-neighbours.sh \
+	tests/e2e/chaos-partitions.sh \
+	tests/e2e/chaos-pauses.sh \
 	tests/e2e/chaos-recover.sh \
 	tests/e2e/chaos-steps.sh \
 	tests/e2e/dash.sh \
@@ -57,4 +61,6 @@ e2e_tests = \
 	tests/e2e/words.sh
 
 e2e_other = \
-	tests/e2e/lib.sh
+	tests/e2e/holders.py \
+	tests/e2e/lib.sh \
+	tests/e2e/proxy.py

@@ -49,4 +49,5 @@ ok "with room graphs are taken again" until_true 20 accepted
 exits "and run" 0 titan --timeout 60s wait "$run"
 ok "the reserve is there again" test -s "$ballast"
 
+amount "64 MiB"
 done_testing

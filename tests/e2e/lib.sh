@@ -6,6 +6,7 @@
 set -u
 
 TITAN=${TITAN:?path of the titan binary}
+e2e_dir=$(cd "$(dirname "$0")" && pwd)
 test_dir=$(mktemp -d "${TMPDIR:-/tmp}/titan-e2e.XXXXXX") || exit 1
 export TITAN_STATE=$test_dir/state HOME=$test_dir NO_COLOR=1
 unset TITAN_CLUSTER XDG_STATE_HOME
@@ -172,5 +173,18 @@ start_cluster() { # titan up's arguments
 		exit 1
 	}
 }
+
+# What a test of chaos has done, for the table at the end of make chaos.
+amount() { [ -z "${CHAOS_REPORT:-}" ] || echo "$*" >>"$CHAOS_REPORT"; }
+
+pending() { [ "$(state_of '[.jobs | to_entries[] | select(.key | IN("waiting", "ready", "delayed", "assigned", "running", "stopping")) | .value] | add // 0')" -gt 0 ]; }
+nothing_pending() { ! pending; }
+# Jobs whose starts are counted: one a line, a byte in a file of its own each time that it starts.
+counted() { # DIRECTORY MODE COUNT [HUNDREDTHS]
+	for i in $(seq "$3"); do echo "printf x >>$1/$2-$i; sleep 0.0$((RANDOM % ${4:-9}))"; done | titan run --lines --mode "$2"
+}
+started_twice() { find "$1" -name "$2-*" -size +1c | wc -l; }
+started_at_all() { find "$1" -name "$2-*" -size +0c | wc -l; }
+succeeded_of() { titan --json show "$1" | jq -r '.run.ok'; }
 
 worker_is_up() { [ "$(state_of '[.workers[] | select(.state == "up")] | length')" -ge 1 ]; }

@@ -53,6 +53,7 @@ is "and knows the job as it was" "$(job_state "$run" j)" stopping
 kill -KILL $holder
 ok "when the process goes the job has ended" until_true 20 run_is "$run" cancelled
 ok "and the alarm is over" until_true 10 stuck 0
+amount "1 process"
 unlike "nothing is left of it" "$(titan status)" '^alarm '
 
 done_testing

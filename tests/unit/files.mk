@@ -68,6 +68,7 @@ unit_programs = \
 	tests/unit/test_proto_message \
 	tests/unit/test_proto_states \
 	tests/unit/test_store_fault \
+	tests/unit/test_store_memory \
 	tests/unit/test_store_migrate \
 	tests/unit/test_store_open \
 	tests/unit/test_store_power \
@@ -284,6 +285,9 @@ tests_unit_test_proto_states_LDADD = $(proto_libs)
 
 tests_unit_test_store_fault_SOURCES = tests/unit/test_store_fault.c
 tests_unit_test_store_fault_LDADD = $(store_libs)
+
+tests_unit_test_store_memory_SOURCES = tests/unit/test_store_memory.c
+tests_unit_test_store_memory_LDADD = $(store_libs)
 
 tests_unit_test_store_migrate_SOURCES = tests/unit/test_store_migrate.c
 tests_unit_test_store_migrate_LDADD = $(store_libs)

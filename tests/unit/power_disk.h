@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A disk that loses its power: what was written to some files, in order, and what may be left of it when all that
- * wasn't synced is lost, in part or whole, torn, or in another order. One include a program; POWER_FILES, how many files,
- * before it.
+ * wasn't synced is lost, in part or whole, torn, or in another order. One include a program; POWER_FILES, how many files
+ * there are at most, may stand before it.
  */
 #ifndef TITAN_POWER_DISK_H
 #define TITAN_POWER_DISK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,10 @@
 #define POWER_SECTOR  512
 #define POWER_OPS_MAX 200000
 #define POWER_PENDING (POWER_OPS_MAX / 64)
+
+#ifndef POWER_FILES
+#define POWER_FILES 8
+#endif
 
 enum power_kind { POWER_CREATE, POWER_WRITE, POWER_TRUNCATE, POWER_SYNC, POWER_DELETE, POWER_NAME };   /* NAME: of no file */
 
@@ -215,6 +220,18 @@ static inline uint64_t power_number(const char *name, uint64_t otherwise)
 	const char *value = getenv(name);
 
 	return value ? strtoull(value, NULL, 10) : otherwise;
+}
+
+/* For the table of make chaos. */
+static inline void power_report(size_t amount, const char *what)
+{
+	const char *path = getenv("CHAOS_REPORT");
+	FILE *file = path ? fopen(path, "a") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "%zu %s\n", amount, what);
+	fclose(file);
 }
 
 #endif

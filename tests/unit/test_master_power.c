@@ -173,6 +173,7 @@ TEST power_may_go_at_any_moment(void)
 		broken += cut_power(seed, cuts - done < 500 ? cuts - done : 500, false);
 	}
 	printf("# %zu cuts, the last of %zu operations, %zu broken\n", done, (size_t)power_op_count, broken);
+	power_report(done, "cuts");
 	ASSERT_EQ_FMT((size_t)0, broken, "%zu");
 	PASS();
 }

@@ -383,6 +383,7 @@ TEST power_may_go_at_any_moment(void)
 		running--;
 		bad += status != 0;
 	}
+	power_report(cuts, "cuts");
 	ASSERT_EQ_FMT(0, bad, "%d");
 	PASS();
 }
