@@ -280,6 +280,10 @@ static void move(struct app *app, enum action action)
 
 static void act(struct app *app, enum action action, int64_t now_ms)
 {
+	static const enum view views[] = {
+		[ACTION_HOME] = VIEW_HOME, [ACTION_RUNS] = VIEW_RUNS, [ACTION_DAG] = VIEW_DAG, [ACTION_WORKERS] = VIEW_WORKERS,
+	};
+
 	/* Rows may have changed since the last picture. */
 	if (app->view == VIEW_DAG && app->model.graph.run != 0)
 		dag_build(app, app->dag.width > 0 ? app->dag.width : app->width);
@@ -287,16 +291,10 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 	case ACTION_NONE:
 		break;
 	case ACTION_HOME:
-		app_go(app, VIEW_HOME);
-		break;
 	case ACTION_RUNS:
-		app_go(app, VIEW_RUNS);
-		break;
 	case ACTION_DAG:
-		app_go(app, VIEW_DAG);
-		break;
 	case ACTION_WORKERS:
-		app_go(app, VIEW_WORKERS);
+		app_go(app, views[action]);
 		break;
 	case ACTION_BACK:
 		go_back(app);
@@ -329,13 +327,9 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 		ask_cancel(app);
 		break;
 	case ACTION_APPROVE:
-		decide_ask(app, ACT_APPROVE);
-		break;
 	case ACTION_REJECT:
-		decide_ask(app, ACT_REJECT);
-		break;
 	case ACTION_PUSHBACK:
-		decide_ask(app, ACT_PUSHBACK);
+		decide_ask(app, action);
 		break;
 	case ACTION_HELP:
 		app->overlay = OVERLAY_HELP;

@@ -14,12 +14,13 @@
 
 static const struct {
 	enum act_verb verb;
+	enum action action;
 	const char *title, *word, *done;
 	bool reason;                     /* it wants one */
 } verbs[] = {
-	{ ACT_APPROVE, "APPROVE", "approve", "approved", false },
-	{ ACT_REJECT, "REJECT", "reject", "rejected", true },
-	{ ACT_PUSHBACK, "PUSH BACK", "push back", "pushed back", true },
+	{ ACT_APPROVE, ACTION_APPROVE, "APPROVE", "approve", "approved", false },
+	{ ACT_REJECT, ACTION_REJECT, "REJECT", "reject", "rejected", true },
+	{ ACT_PUSHBACK, ACTION_PUSHBACK, "PUSH BACK", "push back", "pushed back", true },
 };
 
 static size_t verb_at(enum act_verb verb)
@@ -36,16 +37,19 @@ static struct slice job_of(const struct decide_view *decide)
 	return slice_make(decide->job, decide->job_len);
 }
 
-void decide_ask(struct app *app, enum act_verb verb)
+void decide_ask(struct app *app, enum action action)
 {
 	const struct dag_row *row = dag_selected(app);
 	const struct tui_graph *graph = &app->model.graph;
 	struct decide_view *decide = &app->decide;
+	size_t at = 0;
 	struct slice name;
 	char plain[64];
 
 	if (!row)
 		return;
+	while (verbs[at].action != action)
+		at++;
 	name = graph->jobs[row->job].name;
 	if (app->link != LINK_LIVE) {
 		app_notice(app, true, "not connected: nothing can be changed now");
@@ -55,8 +59,8 @@ void decide_ask(struct app *app, enum act_verb verb)
 		app_notice(app, false, "%s asks nobody: a gate that waits for people is decided",
 			model_plain(name, plain, sizeof plain));
 	} else {
-		*decide = (struct decide_view){ .verb = verb, .run = graph->run, .job_len = name.len,
-			.field = verb == ACT_PUSHBACK ? DECIDE_TARGET : DECIDE_REASON };
+		*decide = (struct decide_view){ .verb = verbs[at].verb, .run = graph->run, .job_len = name.len,
+			.field = action == ACTION_PUSHBACK ? DECIDE_TARGET : DECIDE_REASON };
 		memcpy(decide->job, name.data, name.len);
 		decide->request = send_query_job(app, decide->run, job_of(decide));
 		app->overlay = OVERLAY_DECIDE;

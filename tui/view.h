@@ -160,7 +160,7 @@ void send_log_read(struct app *app);
 void send_want(struct app *app, enum app_want want);
 
 /* decide.c: gates */
-void decide_ask(struct app *app, enum act_verb verb);    /* of the selected job */
+void decide_ask(struct app *app, enum action action);    /* of the selected job */
 void decide_take(struct app *app, const struct msg_snapshot *msg);
 bool decide_edits(const struct app *app);                /* text is typed: a paste is one, too */
 void decide_key(struct app *app, uint32_t key);

@@ -110,6 +110,7 @@ sim_other = \
 	tests/sim/bugs/pool-state-ignored.patch \
 	tests/sim/bugs/pruned-by-old-rows.patch \
 	tests/sim/bugs/pruned-key-kept-on-disk.patch \
+	tests/sim/bugs/pruned-under-a-live-run.patch \
 	tests/sim/bugs/pruned-with-its-letters.patch \
 	tests/sim/bugs/pruning-lost-at-load.patch \
 	tests/sim/bugs/pushback-keeps-its-votes.patch \

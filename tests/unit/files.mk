@@ -75,6 +75,7 @@ unit_programs = \
 	tests/unit/test_store_rows \
 	tests/unit/test_store_thread \
 	tests/unit/test_tui_cells \
+	tests/unit/test_tui_decide \
 	tests/unit/test_tui_input \
 	tests/unit/test_tui_lanes \
 	tests/unit/test_tui_screens \
@@ -306,6 +307,9 @@ tests_unit_test_store_thread_LDADD = $(store_libs)
 
 tests_unit_test_tui_cells_SOURCES = tests/unit/test_tui_cells.c
 tests_unit_test_tui_cells_LDADD = $(tui_libs)
+
+tests_unit_test_tui_decide_SOURCES = tests/unit/test_tui_decide.c
+tests_unit_test_tui_decide_LDADD = $(tui_libs)
 
 tests_unit_test_tui_input_SOURCES = tests/unit/test_tui_input.c
 tests_unit_test_tui_input_LDADD = $(tui_libs)

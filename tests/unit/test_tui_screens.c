@@ -52,19 +52,6 @@ static const struct screen screens[] = {
 	{ "too-small", VIEW_HOME, 59, 16, false, false, false, "" },
 };
 
-static void press(struct fixture *fixture, const char *keys)
-{
-	for (; *keys; keys++) {
-		uint32_t key = *keys == '$' ? TUI_KEY_ENTER : *keys == '~' ? TUI_KEY_ESCAPE : (uint32_t)*keys;
-
-		app_key(fixture->app, key, FIXTURE_NOW);
-		fixture_collect(fixture);
-		if (fixture->log_id)
-			fixture_log(fixture);
-		fixture->log_id = 0;
-	}
-}
-
 static void draw(const struct screen *screen, struct grid *grid)
 {
 	struct fixture fixture;
@@ -72,7 +59,7 @@ static void draw(const struct screen *screen, struct grid *grid)
 	fixture_fill(&fixture, screen->view, screen->ascii, screen->mono, screen->width, screen->height);
 	app_draw(fixture.app, grid, FIXTURE_NOW);
 	for (const char *key = screen->keys; *key; key++) {
-		press(&fixture, (const char[]){ *key, '\0' });
+		fixture_press(&fixture, (const char[]){ *key, '\0' });
 		app_draw(fixture.app, grid, FIXTURE_NOW);
 	}
 	fixture_close(&fixture);
@@ -166,17 +153,6 @@ TEST any_size(void)
 	PASS();
 }
 
-static bool has(const struct grid *grid, const char *text)
-{
-	struct buf dump = { 0 };
-	bool found;
-
-	grid_dump(grid, false, &dump);
-	found = strstr(buf_cstr(&dump), text) != NULL;
-	buf_free(&dump);
-	return found;
-}
-
 /* Runs that come, go and end don't move the selection to another run. */
 TEST selection_follows(void)
 {
@@ -185,16 +161,16 @@ TEST selection_follows(void)
 	uint64_t counts[STATE_COUNT] = { [STATE_RUNNING] = 1 };
 
 	fixture_fill(&fixture, VIEW_HOME, false, false, 80, 24);
-	press(&fixture, "jj");
+	fixture_press(&fixture, "jj");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "> 4125"));
+	ASSERT(fixture_has(&grid, "> 4125"));
 	for (uint64_t run = 4200; run < 4300; run++) {
 		struct rec_run_row row = fixture_run(run, "new", RUN_RUNNING, counts, 0, 0);
 		struct msg_delta delta = { .id = fixture.runs_id, .turn = run, .runs = { &row, 1 } };
 
 		fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
 		app_draw(fixture.app, &grid, FIXTURE_NOW);
-		ASSERT(has(&grid, "> 4125"));
+		ASSERT(fixture_has(&grid, "> 4125"));
 	}
 	/* A snapshot without it: the next older one takes its place. */
 	struct rec_run_row left[] = { fixture_run(4124, "purge", RUN_RUNNING, counts, 0, 0),
@@ -203,7 +179,7 @@ TEST selection_follows(void)
 
 	fixture_give(&fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "> 4124"));
+	ASSERT(fixture_has(&grid, "> 4124"));
 	grid_free(&grid);
 	fixture_close(&fixture);
 	PASS();
@@ -223,7 +199,7 @@ TEST numbers_keep_apart(void)
 	delta.id = fixture.runs_id;
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "28%  13k  12k  46k  10k"));
+	ASSERT(fixture_has(&grid, "28%  13k  12k  46k  10k"));
 	grid_free(&grid);
 	fixture_close(&fixture);
 	PASS();
@@ -237,11 +213,11 @@ TEST members_are_found(void)
 
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	press(&fixture, "/de[99]\r");
+	fixture_press(&fixture, "/de[99]\r");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "+ encode[128]"));
-	ASSERT_FALSE(has(&grid, "no match"));
-	press(&fixture, "f");
+	ASSERT(fixture_has(&grid, "+ encode[128]"));
+	ASSERT_FALSE(fixture_has(&grid, "no match"));
+	fixture_press(&fixture, "f");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	ASSERT(slice_eq(slice_str("encode[99]"), fixture.app->model.graph.jobs[dag_selected(fixture.app)->job].name));
 	grid_free(&grid);
@@ -257,7 +233,7 @@ TEST dag_selection_follows(void)
 
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	press(&fixture, "jjjjj");
+	fixture_press(&fixture, "jjjjj");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	job = fixture.app->dag.job;
 	ASSERT_STR_EQ("schema-check",
@@ -281,7 +257,7 @@ TEST dag_selection_follows(void)
 		ASSERT_EQ(job, fixture.app->dag.job);
 		ASSERT_EQ(job, dag_selected(fixture.app)->job);
 	}
-	ASSERT(has(&grid, "and 13 more failed"));
+	ASSERT(fixture_has(&grid, "and 13 more failed"));
 	grid_free(&grid);
 	fixture_close(&fixture);
 	PASS();
@@ -299,7 +275,7 @@ TEST member_recovers(void)
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	delta.id = fixture.graph_id;
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	press(&fixture, "jjjj");
+	fixture_press(&fixture, "jjjj");
 	ASSERT_EQ(ROW_MEMBER, (int)dag_selected(fixture.app)->kind);
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
@@ -328,12 +304,12 @@ TEST cancel_asks(void)
 		fixture_collect(&fixture);
 		ASSERT_EQ(0, fixture.cancel_count);
 	}
-	press(&fixture, "1");
+	fixture_press(&fixture, "1");
 	fixture.app->run = 4127;
-	press(&fixture, "c");
+	fixture_press(&fixture, "c");
 	delta.id = fixture.runs_id;
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
-	press(&fixture, "y");
+	fixture_press(&fixture, "y");
 	ASSERT_EQ(1, fixture.cancel_count);
 	ASSERT_EQ(4127, fixture.cancelled[0]);
 	ASSERT_STR_EQ("", fixture.cancelled_names[0]);
@@ -357,7 +333,7 @@ TEST cancel_group(void)
 
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	press(&fixture, "jjjcy");
+	fixture_press(&fixture, "jjjcy");
 	/* 11 run, 18 queue; the fixture notes 16 at most. */
 	ASSERT_EQ(16, fixture.cancel_count);
 	ASSERT_STR_EQ("encode[99]", fixture.cancelled_names[0]);
@@ -367,108 +343,6 @@ TEST cancel_group(void)
 }
 
 /* The last 64 KB; up pauses, the end follows; a search sees words, not colours. */
-/* The graph's gate asks, and is selected. */
-static void gate_asks(struct fixture *fixture, enum job_state state)
-{
-	const struct tui_graph *graph = &fixture->app->model.graph;
-	struct rec_job_row row = { .run = FIXTURE_RUN, .name = slice_str("qa-approve"), .state = state };
-	struct msg_delta delta = { .id = fixture->graph_id, .turn = 60, .jobs = { &row, 1 } };
-
-	for (size_t i = 0; i < graph->count; i++)
-		if (slice_eq(graph->jobs[i].name, row.name)) {
-			row.job = graph->jobs[i].job;
-			row.index = i;
-			fixture->app->dag.job = (uint32_t)i;
-		}
-	fixture_give(fixture, OP_DELTA, &delta, FIXTURE_NOW);
-}
-
-static void gate_answers(struct fixture *fixture, enum job_state state)
-{
-	struct slice unblocks = slice_str("publish");
-	struct rec_job_row row = { .job = 1, .run = FIXTURE_RUN, .name = slice_str("qa-approve"), .state = state,
-		.gate_count = 2, .gate_have = 1, .gate_message = slice_str("good\x1b[2J?"), .digest = slice_str("12345678"),
-		.unblocks = { &unblocks, 1 } };
-	struct msg_snapshot snapshot = { .id = fixture->query_id, .turn = 61, .jobs = { &row, 1 } };
-
-	fixture_give(fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
-}
-
-TEST gates_are_decided(void)
-{
-	struct fixture fixture;
-	struct grid grid = { 0 };
-
-	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
-	gate_asks(&fixture, STATE_WAITING);
-	press(&fixture, "a");
-	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
-	gate_asks(&fixture, STATE_APPROVAL);
-	/* Nothing is sent before it was shown what is decided, before y, nor by anything but y. */
-	press(&fixture, "a$y~");
-	ASSERT_EQ(0, fixture.cancel_count);
-	press(&fixture, "a");
-	gate_answers(&fixture, STATE_APPROVAL);
-	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "good"));
-	ASSERT(has(&grid, "unblocks publish"));
-	ASSERT(has(&grid, "1 of 2 people have approved"));
-	press(&fixture, "fine$n");
-	ASSERT_EQ(0, fixture.cancel_count);
-	press(&fixture, "a");
-	gate_answers(&fixture, STATE_APPROVAL);
-	press(&fixture, "CHG-1182$y");
-	ASSERT_EQ(1, fixture.cancel_count);
-	ASSERT_EQ(ACT_APPROVE, (int)fixture.verb);
-	ASSERT_STR_EQ("qa-approve", fixture.cancelled_names[0]);
-	ASSERT_STR_EQ("CHG-1182", fixture.act_text);
-	ASSERT_STR_EQ("12345678", fixture.act_digest);
-	/* A refusal wants a reason; a paste is one, and answers nothing. */
-	press(&fixture, "r");
-	gate_answers(&fixture, STATE_APPROVAL);
-	press(&fixture, "$$y~");
-	ASSERT_EQ(1, fixture.cancel_count);
-	press(&fixture, "r");
-	gate_answers(&fixture, STATE_APPROVAL);
-	app_key(fixture.app, 'b' | TUI_KEY_PASTED, FIXTURE_NOW);
-	press(&fixture, "ad$");
-	app_key(fixture.app, 'y' | TUI_KEY_PASTED, FIXTURE_NOW);
-	press(&fixture, "y");
-	ASSERT_EQ(2, fixture.cancel_count);
-	ASSERT_EQ(ACT_REJECT, (int)fixture.verb);
-	ASSERT_STR_EQ("bad", fixture.act_text);
-	grid_free(&grid);
-	fixture_close(&fixture);
-	PASS();
-}
-
-TEST gates_are_pushed_back(void)
-{
-	struct fixture fixture;
-
-	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
-	gate_asks(&fixture, STATE_APPROVAL);
-	press(&fixture, "p");
-	gate_answers(&fixture, STATE_APPROVAL);
-	/* The selection moves on; the decision is on what was asked about. */
-	fixture.app->dag.job = 0;
-	press(&fixture, "encode$too dark$y");
-	ASSERT_EQ(1, fixture.cancel_count);
-	ASSERT_EQ(ACT_PUSHBACK, (int)fixture.verb);
-	ASSERT_STR_EQ("qa-approve", fixture.cancelled_names[0]);
-	ASSERT_STR_EQ("encode", fixture.act_target);
-	ASSERT_STR_EQ("too dark", fixture.act_text);
-	/* One that was decided meanwhile isn't decided again. */
-	gate_asks(&fixture, STATE_APPROVAL);
-	press(&fixture, "a");
-	gate_answers(&fixture, STATE_SUCCEEDED);
-	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
-	press(&fixture, "$y");
-	ASSERT_EQ(1, fixture.cancel_count);
-	fixture_close(&fixture);
-	PASS();
-}
-
 TEST log_is_bounded(void)
 {
 	struct fixture fixture;
@@ -504,21 +378,21 @@ TEST log_is_bounded(void)
 	}
 	ASSERT_EQ(0, fixture.log_id);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "line 19999 of it") && log->follow);
+	ASSERT(fixture_has(&grid, "line 19999 of it") && log->follow);
 	/* What it saw already isn't shown again. */
 	size_t count = log->count;
 
 	fixture_give(&fixture, OP_LOG_DATA, &msg, FIXTURE_NOW);
 	ASSERT_EQ(count, log->count);
-	press(&fixture, "k");
+	fixture_press(&fixture, "k");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "PAUSED") && !has(&grid, "line 19999"));
-	press(&fixture, "G");
+	ASSERT(fixture_has(&grid, "PAUSED") && !fixture_has(&grid, "line 19999"));
+	fixture_press(&fixture, "G");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "line 19999 of it") && log->follow);
-	press(&fixture, "/line 19000 of$");
+	ASSERT(fixture_has(&grid, "line 19999 of it") && log->follow);
+	fixture_press(&fixture, "/line 19000 of$");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(has(&grid, "line 19000 of it"));
+	ASSERT(fixture_has(&grid, "line 19000 of it"));
 	buf_free(&text);
 	grid_free(&grid);
 	fixture_close(&fixture);
@@ -534,13 +408,13 @@ TEST stale_is_dimmed(void)
 	fixture_fill(&fixture, VIEW_HOME, false, false, 80, 24);
 	app_disconnected(fixture.app, NULL, FIXTURE_NOW + 16000, FIXTURE_NOW);
 	app_draw(fixture.app, &grid, FIXTURE_NOW + 12000);
-	ASSERT(has(&grid, "STALE 12s, retry in 4s"));
-	ASSERT(has(&grid, "4127"));
+	ASSERT(fixture_has(&grid, "STALE 12s, retry in 4s"));
+	ASSERT(fixture_has(&grid, "4127"));
 	for (int at = grid.width; at < grid.width * grid.height; at++)
 		dim += (grid.cells[at].style.attributes & STYLE_DIM) &&
 		       grid.cells[at].style.colour == COLOUR_DEFAULT;
 	ASSERT_EQ(grid.width * (grid.height - 1), dim);
-	press(&fixture, "c");
+	fixture_press(&fixture, "c");
 	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
 	grid_free(&grid);
 	fixture_close(&fixture);
@@ -581,17 +455,17 @@ TEST frozen_stays(void)
 	struct grid before = { 0 }, after = { 0 };
 
 	fixture_fill(&fixture, VIEW_HOME, false, false, 80, 24);
-	press(&fixture, "Z");
+	fixture_press(&fixture, "Z");
 	app_draw(fixture.app, &before, FIXTURE_NOW);
-	ASSERT(has(&before, "FROZEN +0"));
+	ASSERT(fixture_has(&before, "FROZEN +0"));
 	fixture_events(&fixture);
 	app_tick(fixture.app, FIXTURE_NOW + 5000);
 	app_draw(fixture.app, &after, FIXTURE_NOW + 5000);
-	ASSERT(has(&after, "FROZEN +2"));
+	ASSERT(fixture_has(&after, "FROZEN +2"));
 	for (int at = before.width; at < before.width * before.height; at++)
 		ASSERT_MEM_EQ(&before.cells[at], &after.cells[at], sizeof before.cells[at]);
 	uint64_t old = fixture.runs_id;
-	press(&fixture, "Z");
+	fixture_press(&fixture, "Z");
 	ASSERT(fixture.runs_id > old);
 	grid_free(&before);
 	grid_free(&after);
@@ -685,8 +559,6 @@ SUITE(behaviour)
 	RUN_TEST(member_recovers);
 	RUN_TEST(cancel_asks);
 	RUN_TEST(cancel_group);
-	RUN_TEST(gates_are_decided);
-	RUN_TEST(gates_are_pushed_back);
 	RUN_TEST(log_is_bounded);
 	RUN_TEST(stale_is_dimmed);
 	RUN_TEST(idle_is_still);

@@ -302,4 +302,29 @@ static inline void fixture_close(struct fixture *fixture)
 	*fixture = (struct fixture){ 0 };
 }
 
+/* Keys; $ is Enter, ~ Escape. */
+static inline void fixture_press(struct fixture *fixture, const char *keys)
+{
+	for (; *keys; keys++) {
+		uint32_t key = *keys == '$' ? TUI_KEY_ENTER : *keys == '~' ? TUI_KEY_ESCAPE : (uint32_t)*keys;
+
+		app_key(fixture->app, key, FIXTURE_NOW);
+		fixture_collect(fixture);
+		if (fixture->log_id)
+			fixture_log(fixture);
+		fixture->log_id = 0;
+	}
+}
+
+static inline bool fixture_has(const struct grid *grid, const char *text)
+{
+	struct buf dump = { 0 };
+	bool found;
+
+	grid_dump(grid, false, &dump);
+	found = strstr(buf_cstr(&dump), text) != NULL;
+	buf_free(&dump);
+	return found;
+}
+
 #endif

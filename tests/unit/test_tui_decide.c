@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Decisions on gates: on what was shown, with a reason, by y alone. */
+#include "tests/unit/tui_fixture.h"
+#include "tui/view.h"
+
+#include "greatest.h"
+
+GREATEST_MAIN_DEFS();
+
+/* The graph's gate asks, and is selected. */
+static void gate_asks(struct fixture *fixture, enum job_state state)
+{
+	const struct tui_graph *graph = &fixture->app->model.graph;
+	struct rec_job_row row = { .run = FIXTURE_RUN, .name = slice_str("qa-approve"), .state = state };
+	struct msg_delta delta = { .id = fixture->graph_id, .turn = 60, .jobs = { &row, 1 } };
+
+	for (size_t i = 0; i < graph->count; i++)
+		if (slice_eq(graph->jobs[i].name, row.name)) {
+			row.job = graph->jobs[i].job;
+			row.index = i;
+			fixture->app->dag.job = (uint32_t)i;
+		}
+	fixture_give(fixture, OP_DELTA, &delta, FIXTURE_NOW);
+}
+
+static void gate_answers(struct fixture *fixture, enum job_state state)
+{
+	struct slice unblocks = slice_str("publish");
+	struct rec_job_row row = { .job = 1, .run = FIXTURE_RUN, .name = slice_str("qa-approve"), .state = state,
+		.gate_count = 2, .gate_have = 1, .gate_message = slice_str("good\x1b[2J?"), .digest = slice_str("12345678"),
+		.unblocks = { &unblocks, 1 } };
+	struct msg_snapshot snapshot = { .id = fixture->query_id, .turn = 61, .jobs = { &row, 1 } };
+
+	fixture_give(fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
+}
+
+TEST gates_are_decided(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	gate_asks(&fixture, STATE_WAITING);
+	fixture_press(&fixture, "a");
+	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
+	gate_asks(&fixture, STATE_APPROVAL);
+	/* Nothing is sent before it was shown what is decided, before y, nor by anything but y. */
+	fixture_press(&fixture, "a$y~");
+	ASSERT_EQ(0, fixture.cancel_count);
+	fixture_press(&fixture, "a");
+	gate_answers(&fixture, STATE_APPROVAL);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(fixture_has(&grid, "good"));
+	ASSERT(fixture_has(&grid, "unblocks publish"));
+	ASSERT(fixture_has(&grid, "1 of 2 people have approved"));
+	fixture_press(&fixture, "fine$n");
+	ASSERT_EQ(0, fixture.cancel_count);
+	fixture_press(&fixture, "a");
+	gate_answers(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "CHG-1182$y");
+	ASSERT_EQ(1, fixture.cancel_count);
+	ASSERT_EQ(ACT_APPROVE, (int)fixture.verb);
+	ASSERT_STR_EQ("qa-approve", fixture.cancelled_names[0]);
+	ASSERT_STR_EQ("CHG-1182", fixture.act_text);
+	ASSERT_STR_EQ("12345678", fixture.act_digest);
+	/* A refusal wants a reason; a paste is one, and answers nothing. */
+	fixture_press(&fixture, "r");
+	gate_answers(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "$$y~");
+	ASSERT_EQ(1, fixture.cancel_count);
+	fixture_press(&fixture, "r");
+	gate_answers(&fixture, STATE_APPROVAL);
+	app_key(fixture.app, 'b' | TUI_KEY_PASTED, FIXTURE_NOW);
+	fixture_press(&fixture, "ad$");
+	app_key(fixture.app, 'y' | TUI_KEY_PASTED, FIXTURE_NOW);
+	fixture_press(&fixture, "y");
+	ASSERT_EQ(2, fixture.cancel_count);
+	ASSERT_EQ(ACT_REJECT, (int)fixture.verb);
+	ASSERT_STR_EQ("bad", fixture.act_text);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
+TEST gates_are_pushed_back(void)
+{
+	struct fixture fixture;
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	gate_asks(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "p");
+	gate_answers(&fixture, STATE_APPROVAL);
+	/* The selection moves on; the decision is on what was asked about. */
+	fixture.app->dag.job = 0;
+	fixture_press(&fixture, "encode$too dark$y");
+	ASSERT_EQ(1, fixture.cancel_count);
+	ASSERT_EQ(ACT_PUSHBACK, (int)fixture.verb);
+	ASSERT_STR_EQ("qa-approve", fixture.cancelled_names[0]);
+	ASSERT_STR_EQ("encode", fixture.act_target);
+	ASSERT_STR_EQ("too dark", fixture.act_text);
+	/* One that was decided meanwhile isn't decided again. */
+	gate_asks(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "a");
+	gate_answers(&fixture, STATE_SUCCEEDED);
+	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
+	fixture_press(&fixture, "$y");
+	ASSERT_EQ(1, fixture.cancel_count);
+	fixture_close(&fixture);
+	PASS();
+}
+
+SUITE(decisions)
+{
+	RUN_TEST(gates_are_decided);
+	RUN_TEST(gates_are_pushed_back);
+}
+
+int main(int argc, char **argv)
+{
+	fixture_utc();
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(decisions);
+	GREATEST_MAIN_END();
+}
