@@ -72,10 +72,10 @@ static void page_add(struct core *core, uint64_t number, struct extent *extent)
 static void page_remove(struct core *core, uint64_t number, const struct extent *extent)
 {
 	struct page *page = map_get(&core->pages, number);
-	size_t at = 0;
+	size_t at = page->count - 1;
 
 	while (page->at[at].extent != extent)
-		at++;
+		at--;
 	page->count--;
 	memmove(&page->at[at], &page->at[at + 1], (page->count - at) * sizeof(*page->at));
 	if (page->count > 0)
@@ -207,7 +207,8 @@ void run_remove(struct core *core, struct run *run)
 	core->runs.at[at].run = NULL;
 	core->runs.gone++;
 	run_list_tidy(&core->runs);
-	for (uint32_t i = 0; i < run->extent_count; i++)
+	/* The last ones first: they are at the ends of their pages. */
+	for (uint32_t i = run->extent_count; i-- > 0;)
 		for (uint64_t page = run->extents[i]->first / PAGE_JOBS; page <= last_page(run->extents[i]); page++)
 			page_remove(core, page, run->extents[i]);
 	core->live_jobs -= run->job_count;
