@@ -53,7 +53,7 @@ static uint32_t limit_of(const struct sim_world *world, unsigned group)
 	for (size_t i = 0; i < world->graph_count; i++) {
 		const struct sim_graph *graph = world->graphs[i];
 
-		if (!graph->decided.run || !oracle_root(graph)->decided.live)
+		if (!graph->decided.live)
 			continue;
 		if (graph->group == group + 1)
 			limit = least(limit, graph->group_states);
@@ -82,9 +82,16 @@ static void note_run(struct sim_graph *graph, const struct row_run *row)
 {
 	graph->decided.run = (uint64_t)row->run;
 	graph->decided.first = (uint64_t)row->first;
-	graph->decided.live = row->ended_ms == 0;
 	graph->decided.sits_down = row->seated && !graph->decided.seated;
 	graph->decided.seated = row->seated != 0;
+}
+
+/* With all that was added to it, be it a sub-run, which names no group itself. */
+static void note_live(struct sim_world *world, const struct row_run *row)
+{
+	for (size_t i = 0; i < world->graph_count; i++)
+		if (world->graphs[i]->decided.run == (uint64_t)row->run)
+			world->graphs[i]->decided.live = row->ended_ms == 0;
 }
 
 /* The rows of what is added come before its key. */
@@ -98,6 +105,7 @@ static void note_added(struct sim_world *world, const struct row *row, uint64_t 
 		return;
 	graph->decided.run = (uint64_t)row->submit_key.run;
 	graph->decided.first = *came;
+	graph->decided.live = true;
 }
 
 static void concurrency_turn(struct sim_world *world, const struct outbox *outbox)
@@ -110,10 +118,13 @@ static void concurrency_turn(struct sim_world *world, const struct outbox *outbo
 		const struct row *row = &outbox->rows[i];
 
 		note_added(world, row, &came);
-		if (row->table != TABLE_run || row->deleted || row->run.schedule.len > 0 || row->run.parent)
+		if (row->table != TABLE_run || row->deleted)
 			continue;
-		check_place_kept(world, graph_of_row(world, &row->run), &row->run, outbox);
-		note_run(graph_of_row(world, &row->run), &row->run);
+		if (row->run.schedule.len == 0 && !row->run.parent) {
+			check_place_kept(world, graph_of_row(world, &row->run), &row->run, outbox);
+			note_run(graph_of_row(world, &row->run), &row->run);
+		}
+		note_live(world, &row->run);
 	}
 	for (size_t i = 0; i < outbox->frame_count; i++) {
 		const struct outgoing *frame = &outbox->frames[i];
@@ -140,6 +151,8 @@ static void concurrency_crash(struct sim_world *world)
 
 		if (row->table == TABLE_run && row->run.schedule.len == 0 && !row->run.parent)
 			note_run(graph_of_row(world, &row->run), &row->run);
+		if (row->table == TABLE_run)
+			note_live(world, &row->run);
 		for (unsigned group = 0; row->table == TABLE_job_group && group < SIM_GROUPS; group++)
 			if (slice_eq(row->job_group.name, slice_str(graph_group_names[group])))
 				world->oracle.groups[group] = (uint32_t)row->job_group.most;
