@@ -107,6 +107,10 @@ is 'what lives, lives' "$(run_state "$live")" running
 until_true 20 all_gone "$large"
 ok 'its logs went after the start' all_gone "$large"
 ok 'the store is whole' fsck_whole
+nothing_left() { [ "$(titan --json metrics | jq .runs_pruning)" = 0 ]; }
+ok 'nothing is left of it' until_true 20 nothing_left
+exits 'a backup' 0 titan backup "$test_dir/copy.db"
+ok 'has no room for what is gone' test "$(stat -c %s "$test_dir/copy.db")" -lt 200000
 exits 'the rest can end' 0 titan -y cancel "$live"
 until_true 10 run_ended "$live"
 
