@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * NEEDS YOU: what a person should look at, the newest first: runs with failed jobs, workers that are gone, or
- * have a process that can't be killed.
+ * NEEDS YOU: what a person should look at: workers that are gone, or have a process that can't be killed, gates that
+ * wait for people, runs with failed jobs; the newest first.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,13 +15,18 @@ static bool run_needs(const struct tui_run *run)
 	return tally_of(run->counts).fail > run->forgiven;
 }
 
+static bool run_asks(const struct tui_run *run)
+{
+	return run->counts[STATE_APPROVAL] > 0;
+}
+
 size_t needs_count(const struct app *app)
 {
 	const struct model *model = &app->model;
 	size_t count = model->totals.workers_silent + model->totals.workers_lost + model->totals.workers_stuck;
 
 	for (size_t i = 0; i < model->run_count; i++)
-		count += run_needs(model->runs[i]);
+		count += (size_t)run_needs(model->runs[i]) + run_asks(model->runs[i]);
 	return count;
 }
 
@@ -75,6 +80,27 @@ static void failure_draw(
 		pane_printf(pane, x, y, plain, "%u running", tally.run);
 }
 
+static void gate_draw(const struct app *app, struct pane pane, int y, const struct tui_run *run)
+{
+	const struct state_info *look = &state_table[STATE_APPROVAL];
+	const struct tui_graph *graph = &app->model.graph;
+	unsigned count = run->counts[STATE_APPROVAL];
+	struct style plain = { 0 };
+	struct slice name = run->name;
+	bool named = false;
+	int x;
+
+	for (size_t i = 0; graph->run == run->run && i < graph->count && !named; i++) {
+		named = graph->jobs[i].job != 0 && graph->states[i] == STATE_APPROVAL;
+		name = named ? graph->jobs[i].name : name;
+	}
+	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), look->word);
+	x = pane_printf(pane, 8, y, plain, named ? "%" PRIu64 "/" : "%" PRIu64 " ", run->run);
+	x = pane_clipped(pane, x, y, 30 - x, plain, name, app->theme.ascii);
+	x = x < 32 ? 32 : x + 2;
+	pane_printf(pane, x, y, plain, "%u %s for people   d, then a r p", count, count == 1 ? "gate waits" : "gates wait");
+}
+
 static void worker_draw(const struct app *app, struct pane pane, int y, const struct tui_worker *worker)
 {
 	const struct state_info *look = theme_worker(worker->state);
@@ -118,6 +144,9 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 	for (size_t i = 0; i < model->worker_count && shown < room; i++)
 		if (model->workers[i]->state != WORKER_UP || model->workers[i]->stuck > 0)
 			worker_draw(app, pane, (int)++shown, model->workers[i]);
+	for (size_t i = model->run_count; i-- > 0 && shown < room;)
+		if (run_asks(model->runs[i]))
+			gate_draw(app, pane, (int)++shown, model->runs[i]);
 	for (size_t i = model->run_count; i-- > 0 && shown < room;)
 		if (run_needs(model->runs[i]))
 			failure_draw(app, pane, (int)++shown, model->runs[i], now_ms);

@@ -69,7 +69,9 @@ ok 'and the screen says so' until_true 10 sees "$second +slow +. CANC"
 
 gate=$(titan -q run -e '?gate -> behind; gate="good enough?"; behind=true')
 until_true 10 sees "$gate +gate"
-keys 1 g 3
+keys 1 g
+ok 'Home says that it asks' until_true 10 sees "APPR +$gate"
+keys 3
 ok 'the graph of the newest run' until_true 10 sees "^DAG gate #$gate"
 keys r
 ok 'a gate is shown when it is to be rejected' until_true 10 sees 'good enough\?'

@@ -109,10 +109,32 @@ TEST gates_are_pushed_back(void)
 	PASS();
 }
 
+TEST home_says_who_asks(void)
+{
+	uint64_t counts[STATE_COUNT] = { [STATE_APPROVAL] = 2, [STATE_SUCCEEDED] = 1 };
+	struct rec_run_row row = fixture_run(4400, "release", RUN_RUNNING, counts, 0, 0);
+	struct msg_delta delta = { .turn = 50, .runs = { &row, 1 } };
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	size_t before;
+
+	fixture_fill(&fixture, VIEW_HOME, true, false, 80, 24);
+	before = needs_count(fixture.app);
+	delta.id = fixture.runs_id;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	ASSERT_EQ(before + 1, needs_count(fixture.app));
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(fixture_has(&grid, "? APPR  4400 release            2 gates wait for people"));
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
 SUITE(decisions)
 {
 	RUN_TEST(gates_are_decided);
 	RUN_TEST(gates_are_pushed_back);
+	RUN_TEST(home_says_who_asks);
 }
 
 int main(int argc, char **argv)
