@@ -15,6 +15,8 @@ bool person_cancel(struct sim_world *world, const struct sim_graph *graph)
 
 bool person_priority(struct sim_world *world, const struct sim_graph *graph)
 {
+	if (world->fair)
+		return false;
 	client_act(world, graph, ACT_PRIORITY, world_rand(world, 101),
 		   world_chance(world, 700) ? some_job(world, graph) : NULL, 1);
 	return true;

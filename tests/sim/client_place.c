@@ -12,6 +12,19 @@ bool person_worker(struct sim_world *world, const struct sim_graph *graph)
 	return true;
 }
 
+/* Its weight, and how many it may have out; in worlds that look at shares nothing but weights differs. */
+bool person_tenant(struct sim_world *world, const struct sim_graph *graph)
+{
+	uint64_t weight = 1 + world_rand(world, 4), limit = world->fair ? 0 : world_rand(world, 5);
+
+	(void)graph;
+	if (!(world->features >> FEATURE_tenants & 1))
+		return false;
+	client_set_number(world, OBJECT_TENANT, world_chance(world, 800) ? SET_PUT : SET_REMOVE,
+			  (uint32_t)world_rand(world, SIM_TENANTS), weight << 8 | (limit + 1));
+	return true;
+}
+
 bool person_pool(struct sim_world *world, const struct sim_graph *graph)
 {
 	static const enum set_verb verbs[] = { SET_PAUSE, SET_DRAIN, SET_RESUME, SET_RESUME };

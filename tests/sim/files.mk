@@ -30,6 +30,7 @@ sim_sources = \
 	tests/sim/oracle_grow.c \
 	tests/sim/oracle_life.c \
 	tests/sim/oracle_locks.c \
+	tests/sim/oracle_order.c \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \
 	tests/sim/oracle_prune.c \
@@ -104,10 +105,12 @@ sim_other = \
 	tests/sim/bugs/no-ack-for-stale-results.patch \
 	tests/sim/bugs/no-epoch-check.patch \
 	tests/sim/bugs/no-grace-after-boot.patch \
+	tests/sim/bugs/nothing-kept-for-large-jobs.patch \
 	tests/sim/bugs/once-runs-again.patch \
 	tests/sim/bugs/parked-forever.patch \
 	tests/sim/bugs/pool-key-ignored.patch \
 	tests/sim/bugs/pool-state-ignored.patch \
+	tests/sim/bugs/priority-in-steps.patch \
 	tests/sim/bugs/pruned-by-old-rows.patch \
 	tests/sim/bugs/pruned-key-kept-on-disk.patch \
 	tests/sim/bugs/pruned-under-a-live-run.patch \
@@ -142,8 +145,11 @@ sim_other = \
 	tests/sim/bugs/subrun-always-ends-well.patch \
 	tests/sim/bugs/subrun-goes-on-when-stopped.patch \
 	tests/sim/bugs/subrun-reopened-for-nobody.patch \
+	tests/sim/bugs/tenant-catches-up.patch \
 	tests/sim/bugs/tenant-limit-forgotten-at-load.patch \
+	tests/sim/bugs/tenant-limit-raised-only.patch \
 	tests/sim/bugs/tenant-not-counted.patch \
+	tests/sim/bugs/tenant-weight-ignored.patch \
 	tests/sim/bugs/time-outs-cost-no-retry.patch \
 	tests/sim/bugs/timeout-lost-at-load.patch \
 	tests/sim/bugs/unknown-leaves-its-group.patch \

@@ -13,15 +13,16 @@
 /* What a person set before the first of its runs came; set again it changes nothing. */
 static struct slice tenant_input(struct sim_world *world, uint32_t tenant)
 {
-	static const char *const names[] = { "t1", "t2", "t3" };
 	struct core_input input = { .kind = INPUT_SET };
+	struct slice name = slice_str(tenant ? graph_tenant_names[tenant - 1] : "");
 
-	if (tenant == 0)
-		return slice_make(NULL, 0);
-	input.set.set = (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str(names[tenant - 1]),
-					  .weight = tenant, .number = tenant + 1 };
+	if (tenant == 0 || world->tenants_set >> tenant & 1)
+		return name;
+	input.set.set = (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = name,
+					  .weight = tenant, .number = world->fair ? 0 : tenant + 1 };
 	core_step(world->master.core, &input);
-	return slice_str(names[tenant - 1]);
+	world->tenants_set |= 1U << tenant;
+	return name;
 }
 
 static struct slice group_text(const struct sim_graph *graph, char text[32])
@@ -167,7 +168,7 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	}
 	if (event->message->pool)
 		input.hello.pool = slice_str(graph_pool_names[event->message->pool]);
-	oracle_hello(world, event->who, event->message);
+	oracle_hello(world, event->who, event->a, event->message);
 	input.hello.held = event->message->held;
 	input.hello.held_count = event->message->count;
 	core_step(world->master.core, &input);
@@ -182,6 +183,9 @@ static void set_input(struct core *core, const struct message *message, struct c
 		set.text = slice_str(graph_owner_names[LOCK_OWNER(set.number)]);
 		set.flag = LOCK_SHARED(set.number);
 		set.span_ms = LOCK_TTL_MS(set.number);
+	} else if (set.kind == OBJECT_TENANT) {
+		set.weight = message->number >> 8;
+		set.number = message->number & 255;
 	}
 	input->kind = INPUT_SET;
 	input->set = (struct input_set){ .set = set, .principal = 1, .person = slice_str(graph_people[0]) };
@@ -456,6 +460,10 @@ void sim_master_crash(struct sim_world *world)
 	core_free(master->core);
 	master->core = NULL;
 	oracle_crashed(world);
+	world->tenants_set = 0;
+	for (uint32_t i = 0; i < SIM_TENANTS; i++)
+		if (disk_get_text(&world->disk, TABLE_tenant, slice_str(graph_tenant_names[i])))
+			world->tenants_set |= 1U << (i + 1);
 	for (size_t i = 0; i < master->inbox_count; i++)
 		message_free(master->inbox[i].message);
 	while (master->pipeline.first) {

@@ -81,6 +81,8 @@ static void note_decided(struct sim_world *world, const struct row *row)
 		job->decided = (enum job_state)row->job.state;
 		job->held_decided = (row->job.flags & ROW_JOB_HELD) != 0;
 		job->loose_decided = (row->job.flags & ROW_JOB_LOOSE) != 0;
+		job->moved = true;
+		job->priority_decided = (unsigned)row->job.priority;
 	} else if (row->table == TABLE_run) {
 		map_remove(&world->oracle.held_runs, (uint64_t)row->run.run);
 		if (row->run.held)
@@ -99,6 +101,7 @@ void oracle_turn(struct sim_world *world, const struct outbox *outbox)
 		if (frame->op == OP_ASSIGN)
 			FOR_EACH_CHECK(given, world, &frame->assign, oracle_job(world, frame->assign.job));
 	}
+	FOR_EACH_CHECK(decided, world, outbox);
 }
 
 void oracle_crashed(struct sim_world *world)
@@ -115,6 +118,8 @@ void oracle_crashed(struct sim_world *world)
 		job->decided = row ? (enum job_state)row->job.state : STATE_WAITING;
 		job->held_decided = row && row->job.flags & ROW_JOB_HELD;
 		job->loose_decided = row && row->job.flags & ROW_JOB_LOOSE;
+		job->moved = row != NULL;
+		job->priority_decided = row ? (unsigned)row->job.priority : 0;
 	}
 	map_free(&world->oracle.held_runs);
 	for (size_t i = 0; i < world->disk.count; i++)

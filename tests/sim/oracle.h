@@ -20,6 +20,8 @@ struct oracle_job {
 	uint64_t epoch_durable;
 	uint64_t round_epoch;            /* of the last attempt before this round */
 	bool loose_decided;
+	bool moved;                      /* it has a row, be it decided only */
+	unsigned priority_decided;
 
 	/* life */
 	uint32_t live, starts;           /* processes now; starts in this round */
@@ -69,6 +71,7 @@ struct oracle_start {
 struct oracle_check {
 	void (*turn)(struct sim_world *world, const struct outbox *outbox);      /* before its rows are noted as decided */
 	void (*given)(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job);
+	void (*decided)(struct sim_world *world, const struct outbox *outbox);   /* and they are */
 	void (*row)(struct sim_world *world, const struct row *row, struct oracle_job *job,
 		    const struct outbox *outbox);        /* durable, before it is noted; job is NULL but for jobs */
 	void (*event)(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
@@ -111,6 +114,8 @@ struct oracle_walk {
 };
 
 uint64_t oracle_run_next(struct sim_world *world, uint64_t run, struct oracle_walk *walk);
+/* By what it is, offers at most and is said to be: may that worker ever have the job as things stand? */
+bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct rec_job_spec *spec);
 const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first);
 
 #define ORACLE(name, what) extern const struct oracle_check oracle_##name;

@@ -43,9 +43,13 @@ static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
 
 /* ---- what was said ---- */
 
-void oracle_hello(struct sim_world *world, uint32_t index, const struct message *hello)
+void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const struct message *hello)
 {
 	struct oracle_worker *worker = &world->oracle.workers[index];
+
+	if (conn < worker->newest_conn)          /* it lay unread while a newer one came: nobody believes it */
+		return;
+	worker->newest_conn = conn;
 
 	memcpy(worker->offers, hello->offers, sizeof(worker->offers));
 	worker->pool = hello->pool;
@@ -193,6 +197,22 @@ static void place_start(struct sim_world *world, const struct oracle_start *star
 		if (asks[kind] > 0 && sum[kind] > worker->offers[kind])
 			world_fail(world, "I7: job %u starts on %s, where %u %s are asked for and %u there", (unsigned)start->job->job,
 				   worker->name, (unsigned)sum[kind], graph_kind_names[kind], (unsigned)worker->offers[kind]);
+}
+
+bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct rec_job_spec *spec)
+{
+	const struct sim_worker *sim = &world->workers[index];
+	const struct oracle_worker *worker = &world->oracle.workers[index];
+	uint64_t asks[SIM_KINDS];
+
+	graph_asks(spec, asks);
+	for (unsigned kind = 0; kind < SIM_KINDS; kind++)
+		if (asks[kind] > worker->offers[kind])
+			return false;
+	return !misses_label(spec, sim->labels) && worker->standing == STANDING_NONE &&
+	       world->oracle.pools[worker->pool] == POOL_ACTIVE &&
+	       (!spec->pool_hard || slice_eq(spec->pool, slice_str(graph_pool_names[worker->pool]))) &&
+	       (spec->only_worker.len == 0 || slice_eq(spec->only_worker, slice_str(sim->name)));
 }
 
 /* Affinity that must be waits for a worker that may never take it: people give up after a while. */

@@ -14,6 +14,8 @@ static void durable_key(struct sim_world *world, const struct row_submit_key *ro
 		if (graph->durable_run && !disk_is_buried(&world->disk, graph->durable_run))
 			world_fail(world, "I1: one submit was taken twice");
 		graph->durable_run = (uint64_t)row->run;
+		if (graph->into && graph->answered)      /* refused at first, and taken when it was said again */
+			graph->run = graph->durable_run;
 		graph->first = world->oracle.came;
 		if (graph->into) {
 			graph->submitted_ns = world->oracle.decided_ns;

@@ -53,7 +53,7 @@ struct sim_graph {
 	uint32_t count;
 	bool invalid;                    /* must be refused */
 	uint32_t max_jobs;
-	uint32_t tenant;                 /* 0: who submits; else t1 to t3, which may have as many jobs out */
+	uint32_t tenant;                 /* 0: who submits; else t1 to t3 */
 	unsigned group;                  /* of the run as a whole, in graph_group_names, + 1; 0: none */
 	uint32_t group_states;           /* the limit that it gives that */
 	struct {                         /* the run, by the latest turn that said something of it */
@@ -116,6 +116,7 @@ void graph_free(struct sim_graph *graph);
 #define SIM_KINDS 3                      /* of resources */
 #define SIM_MOST 4                       /* of a kind, that a worker offers */
 #define SIM_POOLS 3
+#define SIM_TENANTS 3
 #define SIM_GROUPS 3
 #define SIM_LOCKS 3
 #define SIM_OWNERS 2                     /* people who take locks */
@@ -131,6 +132,7 @@ extern const char *const graph_group_names[SIM_GROUPS];
 bool graph_names_group(const struct rec_job_spec *job, unsigned group, uint32_t *ret_states);
 extern const char *const graph_label_names[SIM_LABELS];
 extern const char *const graph_kind_names[SIM_KINDS];
+extern const char *const graph_tenant_names[SIM_TENANTS];
 extern const char *const graph_pool_names[SIM_POOLS];    /* the first is the default */
 void graph_asks(const struct rec_job_spec *job, uint64_t ret_asks[SIM_KINDS]);
 extern const char *const graph_people[SIM_PEOPLE];       /* by principal - 1 */
@@ -353,6 +355,7 @@ struct sim_act {                         /* of the client, by its request */
 struct oracle_worker {                   /* a worker, by its index, as decided */
 	uint64_t number;                 /* 0: none yet, or forgotten */
 	enum worker_standing standing;
+	uint64_t newest_conn;
 	uint64_t offers[SIM_KINDS];      /* as it said last */
 	unsigned pool;
 };
@@ -365,7 +368,18 @@ struct oracle_schedule {                 /* durable */
 	unsigned stalled;                /* turns in which a run could have begun that waits in line */
 };
 
+struct oracle_tenant {                   /* as decided */
+	uint32_t weight, limit;          /* limit 0: none */
+	uint32_t given;                  /* in this turn */
+};
+
+struct oracle_share_pair {               /* of two tenants: what they were given while both had more */
+	uint64_t a, b;
+};
+
 struct oracle {
+	struct oracle_tenant tenants[SIM_TENANTS];
+	struct oracle_share_pair shares[SIM_TENANTS * SIM_TENANTS];
 	struct oracle_schedule schedules[SIM_SCHEDULES];
 	bool loading;                    /* what becomes durable is of a start: nothing fires in it */
 	struct oracle_worker workers[SIM_WORKERS_MAX];
@@ -409,6 +423,7 @@ struct sim_world {
 	size_t graph_count, graph_submitted, graph_target;
 	struct sim_schedule **schedules;
 	size_t schedule_count;
+	unsigned tenants_set;            /* bits, by this master or before: people change them from then on */
 	bool scheduling;                 /* people add some */
 	size_t client_steps;
 	struct sim_act *acts;
@@ -416,6 +431,7 @@ struct sim_world {
 	struct oracle oracle;
 	uint64_t features;               /* FEATURE_ bits: what the graphs of this schedule may have */
 	bool faults;                     /* the safety phase; later everything must come to rest */
+	bool fair;                       /* all jobs want the same, and only their tenants differ */
 	bool lengthy;                    /* jobs outlive keepers, connections and offers */
 	bool hasty;                      /* short leases and graces, so that they often end */
 	int64_t slow_until_ns;           /* the network */
@@ -521,7 +537,7 @@ void oracle_turn(struct sim_world *world, const struct outbox *outbox);         
 void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* just made durable */
 void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);
 void oracle_acted(struct sim_world *world, const struct sim_act *act);            /* it was acknowledged */
-void oracle_hello(struct sim_world *world, uint32_t index, const struct message *hello);  /* it is being decided */
+void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const struct message *hello);  /* it is being decided */
 void oracle_crashed(struct sim_world *world);                                    /* what was decided and not durable never was */
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
 const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);    /* of a durable run's job, or NULL */

@@ -379,6 +379,11 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->hasty = world_chance(world, 600);
 	world->scheduling = world_chance(world, 250);
 	world->lengthy = world_chance(world, 250);
+	world->fair = world_chance(world, 60);
+	if (world->fair)
+		world->features = UINT64_C(1) << FEATURE_tenants | (world->features & UINT64_C(1) << FEATURE_retries);
+	for (uint32_t i = 0; i < SIM_TENANTS; i++)
+		world->oracle.tenants[i].weight = 1;
 	world->graph_target = 1 + world_rand(world, world_chance(world, 500) ? 6 : 14);
 	world->client_steps = 4 * world->graph_target + world_rand(world, world_chance(world, 300) ? 200 : 30);
 	sim_master_boot(world);
@@ -414,10 +419,18 @@ static bool world_at_rest(const struct sim_world *world)
 /* What keeps it. */
 static void tell_unrest(struct sim_world *world)
 {
+	if (!client_at_rest(world) || !world->master.up || world->master.pipeline.first || !oracle_schedules_gone(world))
+		world_note(world, "client at rest %d, master up %d, turns under way %d, schedules gone %d", client_at_rest(world),
+			   world->master.up, world->master.pipeline.first != NULL, oracle_schedules_gone(world));
+	for (uint32_t i = 0; i < world->worker_count; i++)
+		if (!sim_worker_at_rest(&world->workers[i]))
+			world_note(world, "%s isn't at rest", world->workers[i].name);
 	for (size_t i = 0; i < world->graph_count; i++) {
 		const struct sim_graph *graph = world->graphs[i];
 		const struct row *run = graph->run ? disk_get(&world->disk, TABLE_run, graph->run) : NULL;
 
+		if (!graph->invalid && (graph->run || !graph->into) && (!run || run->run.ended_ms == 0))
+			world_note(world, "%s, run %u, has no end", graph->name, (unsigned)graph->run);
 		for (uint32_t k = 0; run && run->run.ended_ms == 0 && k < graph->count; k++) {
 			const struct row *row = disk_get(&world->disk, TABLE_job, oracle_serial(graph, k));
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Who is next: of jobs that want the same of their worker and are of one tenant nobody overtakes a better one, by
+ * priority and then age; and what the best of all jobs lacks on the only worker that may have it isn't given to others.
+ * Only jobs that nothing else keeps back are taken for waiting.
+ */
+#include "oracle.h"
+
+#include "base/mem.h"
+
+struct waiting {
+	uint64_t serial;
+	const struct sim_graph *root;
+	const struct rec_job_spec *spec;
+	unsigned priority;
+	bool given;                      /* in this turn */
+};
+
+static bool texts_equal(const struct slice_list *a, const struct slice_list *b)
+{
+	for (size_t i = 0; i < a->n && a->n == b->n; i++)
+		if (!slice_eq(a->at[i], b->at[i]))
+			return false;
+	return a->n == b->n;
+}
+
+static bool want_the_same(const struct rec_job_spec *a, const struct rec_job_spec *b)
+{
+	return texts_equal(&a->labels, &b->labels) && texts_equal(&a->asks, &b->asks) && texts_equal(&a->prefer, &b->prefer) &&
+	       slice_eq(a->prefer_worker, b->prefer_worker) && slice_eq(a->only_worker, b->only_worker) &&
+	       slice_eq(a->pool, b->pool) && a->pool_hard == b->pool_hard && a->affinity == b->affinity &&
+	       a->affinity_hard == b->affinity_hard;
+}
+
+/* Nothing but a worker keeps it back. */
+static bool is_free(const struct sim_world *world, const struct waiting *job)
+{
+	return job->spec->locks.n == 0 && job->spec->sub_count == 0 && job->root->max_jobs == 0 && job->root->group == 0 && job->spec->group_parallel == 0 &&
+	       job->spec->concurrency.n == 0 && job->spec->affinity == 0 &&
+	       (job->root->tenant == 0 || world->oracle.tenants[job->root->tenant - 1].limit == 0);
+}
+
+/* Ready from the beginning, and nothing has happened to it. */
+static bool begins_ready(const struct sim_graph *graph, uint32_t index)
+{
+	const struct rec_job_spec *spec = &graph->jobs[index];
+
+	return spec->needs.n == 0 && spec->needs_code.len == 0 && spec->when_code.len == 0 && spec->delay_ms == 0 &&
+	       spec->not_before_ms == 0 && spec->gate_count == 0 && !spec->final;
+}
+
+static unsigned priority_of(const struct oracle_job *job, const struct rec_job_spec *spec)
+{
+	if (job->moved)
+		return job->priority_decided;
+	return spec->priority ? (unsigned)spec->priority - 1 : 50;
+}
+
+static bool waits(const struct sim_world *world, const struct sim_graph *graph, uint32_t index, const struct oracle_job *job)
+{
+	if (job->held_decided || map_get(&world->oracle.held_runs, oracle_root(graph)->durable_run))
+		return false;
+	return job->moved ? job->decided == STATE_READY : begins_ready(graph, index);
+}
+
+/* It may, and may have something kept for it: nothing was said of it since its parents ended, or it is bounded. */
+static bool may_wait(struct sim_world *world, const struct sim_graph *graph, uint32_t index, const struct oracle_job *job)
+{
+	const struct rec_job_spec *spec = &graph->jobs[index];
+
+	if (job->moved || spec->needs_code.len > 0)
+		return !job->moved || job->decided == STATE_READY;
+	for (size_t i = 0; i < spec->needs.n; i++)
+		if (!state_terminal(oracle_job(world, oracle_need(graph, spec->needs.at[i]))->decided))
+			return false;
+	return !begins_ready(graph, index) || map_get(&world->oracle.held_runs, oracle_root(graph)->durable_run) == NULL;
+}
+
+/* Those that were given in this turn, and those that could have been. */
+static size_t collect(struct sim_world *world, const struct outbox *outbox, struct waiting *jobs, bool *ret_unsure)
+{
+	size_t count = 0;
+
+	*ret_unsure = false;
+
+	for (size_t at = 0; at < world->graph_count; at++) {
+		const struct sim_graph *graph = world->graphs[at];
+
+		for (uint32_t i = 0; graph->first && i < graph->count; i++) {
+			const struct oracle_job *job = oracle_job(world, graph->first + i);
+			struct waiting entry = { .serial = job->job, .root = oracle_root(graph), .spec = &graph->jobs[i],
+						 .priority = priority_of(job, &graph->jobs[i]) };
+
+			for (size_t k = 0; k < outbox->frame_count && job->decided == STATE_ASSIGNED; k++)
+				entry.given |= outbox->frames[k].op == OP_ASSIGN && outbox->frames[k].assign.job == job->job;
+			if (entry.given || (waits(world, graph, i, job) && is_free(world, &entry)))
+				jobs[count++] = entry;
+			else
+				*ret_unsure |= entry.spec->asks.n > 0 && may_wait(world, graph, i, job);
+		}
+	}
+	return count;
+}
+
+static bool is_better(const struct waiting *a, const struct waiting *b)
+{
+	return a->priority > b->priority || (a->priority == b->priority && a->root->tenant == b->root->tenant &&
+					     a->serial < b->serial);
+}
+
+/* ---- what the best one lacks ---- */
+
+static struct oracle_worker *only_worker(struct sim_world *world, const struct rec_job_spec *spec)
+{
+	struct oracle_worker *found = NULL;
+
+	for (uint32_t i = 0; i < world->worker_count; i++) {
+		struct oracle_worker *worker = &world->oracle.workers[i];
+
+		if (worker->number == 0 || !oracle_worker_could(world, i, spec))
+			continue;
+		if (found)
+			return NULL;
+		found = worker;
+	}
+	return found;
+}
+
+static void check_kept(struct sim_world *world, const struct waiting *best, const struct waiting *given)
+{
+	struct oracle_worker *worker = only_worker(world, best->spec);
+	uint64_t asks[SIM_KINDS], others[SIM_KINDS], used[SIM_KINDS] = { 0 };
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	if (!worker || oracle_job(world, given->serial)->worker_decided != worker->number)
+		return;
+	graph_asks(best->spec, asks);
+	graph_asks(given->spec, others);
+	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
+		const struct oracle_job *job = value;
+
+		for (unsigned i = 0; i < SIM_KINDS && job->worker_decided == worker->number && state_has_attempt(job->decided); i++)
+			used[i] += job->asks[i];
+	}
+	for (unsigned i = 0; i < SIM_KINDS; i++)
+		if (asks[i] > 0 && others[i] > 0 && used[i] + asks[i] > worker->offers[i])
+			world_fail(world, "job %u is given what job %u, which is before it, lacks on the only worker that may have it",
+				   (unsigned)given->serial, (unsigned)best->serial);
+}
+
+/* Of those that ask: strictly before all the others, or two of them may each have kept another worker. */
+static const struct waiting *best_of_all(const struct waiting *jobs, size_t count)
+{
+	const struct waiting *best = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (!jobs[i].given && jobs[i].spec->asks.n > 0 && (!best || is_better(&jobs[i], best)))
+			best = &jobs[i];
+	for (size_t i = 0; best && i < count; i++)
+		if (&jobs[i] != best && !is_better(best, &jobs[i]))
+			return NULL;
+	return best;
+}
+
+static void order_decided(struct sim_world *world, const struct outbox *outbox)
+{
+	struct waiting *jobs;
+	const struct waiting *best;
+	size_t count = 0;
+	bool any = false, unsure;
+
+	for (size_t i = 0; i < outbox->frame_count && !any; i++)
+		any = outbox->frames[i].op == OP_ASSIGN;
+	if (!any)
+		return;
+	for (size_t i = 0; i < world->graph_count; i++)
+		count += world->graphs[i]->count;
+	jobs = mem_array(count + 1, sizeof(*jobs));
+	count = collect(world, outbox, jobs, &unsure);
+	best = unsure ? NULL : best_of_all(jobs, count);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; jobs[i].given && k < count; k++)
+			if (!jobs[k].given && jobs[k].root->tenant == jobs[i].root->tenant && is_better(&jobs[k], &jobs[i]) &&
+			    want_the_same(jobs[i].spec, jobs[k].spec))
+				world_fail(world, "job %u is given out before job %u, which wants the same and is better",
+					   (unsigned)jobs[i].serial, (unsigned)jobs[k].serial);
+		if (best && jobs[i].given && world->seed % 5 == 0)
+			check_kept(world, best, &jobs[i]);
+	}
+	mem_free(jobs);
+}
+
+const struct oracle_check oracle_order = { .decided = order_decided };
