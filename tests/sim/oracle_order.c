@@ -93,7 +93,9 @@ static size_t collect(struct sim_world *world, const struct outbox *outbox, stru
 
 			for (size_t k = 0; k < outbox->frame_count && job->decided == STATE_ASSIGNED; k++)
 				entry.given |= outbox->frames[k].op == OP_ASSIGN && outbox->frames[k].assign.job == job->job;
-			if (entry.given || (waits(world, graph, i, job) && is_free(world, &entry)))
+			if (entry.root->within > 0)      /* what a sub-run has of its job isn't in its graph */
+				*ret_unsure |= entry.spec->asks.n > 0;
+			else if (entry.given || (waits(world, graph, i, job) && is_free(world, &entry)))
 				jobs[count++] = entry;
 			else
 				*ret_unsure |= entry.spec->asks.n > 0 && may_wait(world, graph, i, job);
