@@ -109,6 +109,13 @@ static int scan(struct logfile *file)
 	return result;
 }
 
+static void note_synced(struct logfile *file)
+{
+	file->synced = (struct logpack_facts){
+		.received = { file->received[0], file->received[1] }, .kept = file->kept, .size = file->size,
+	};
+}
+
 static void run_name(const struct logfile *file, char ret_name[LOGFILE_NAME])
 {
 	snprintf(ret_name, LOGFILE_NAME, "%llu", (unsigned long long)file->run);
@@ -183,6 +190,7 @@ int logfile_open(struct logfile *file, int logs_fd, bool create)
 		file->known = true;
 		/* Another master may have written it, and died before it synced it or its name. */
 		file->dirty = file->fresh = true;
+		note_synced(file);
 	}
 	return 0;
 }
@@ -406,7 +414,23 @@ int logfile_sync(struct logfile *file)
 	if (file->dirty && fdatasync(file->fd) < 0)
 		return -errno;
 	file->dirty = false;
+	note_synced(file);
 	return 0;
+}
+
+void logfile_unsync(struct logfile *file)
+{
+	const struct logpack_facts *synced = &file->synced;
+
+	if (file->cap != UINT64_MAX || file->fd < 0 || file->pack || ftruncate(file->fd, (off_t)synced->size) < 0)
+		return;
+	file->size = synced->size;
+	file->kept = synced->kept;
+	memcpy(file->received, synced->received, sizeof(file->received));
+	file->has_note = false;
+	while (file->mark_count > 0 && file->marks[file->mark_count - 1] >= file->size)
+		file->mark_count--;
+	file->stuck = true;
 }
 
 int logfile_sync_name(struct logfile *file, int logs_fd)

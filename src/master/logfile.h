@@ -34,6 +34,7 @@ struct logfile {
 	bool unnoted;                    /* dropped has grown since the last note */
 	uint64_t note_at;                /* of the note when it is the last record; otherwise 0 and has_note false */
 	bool has_note;
+	struct logpack_facts synced;     /* of a lossless one: what it was when it was last known to be on disk */
 	bool stuck;                      /* lossless, and couldn't be written: what follows received[] must come again */
 	uint64_t *marks;                 /* where records begin, every now and then; not of the compressed form */
 	size_t mark_count, mark_cap;
@@ -62,6 +63,11 @@ void logfile_lose(struct logfile *file, const struct rec_output *items, size_t c
 int logfile_complete(struct logfile *file, uint64_t total, int64_t wall_ms);
 void logfile_start_sync(const struct logfile *file);     /* on the way already, when others are synced first */
 int logfile_sync(struct logfile *file);
+/*
+ * A sync failed: what came since the one before may be gone, whatever the next one says. A lossless one is cut back to
+ * that and wants the rest again.
+ */
+void logfile_unsync(struct logfile *file);
 int logfile_sync_name(struct logfile *file, int logs_fd);        /* and those of all files of its run */
 
 /*

@@ -183,6 +183,13 @@ void keeper_credit(struct keeper *keeper)
 		send_credits(keeper);
 }
 
+/* It isn't lost: in a while its worker is asked for it again, and until then its job waits. */
+static void mark_stuck(struct keeper *keeper)
+{
+	if (keeper->again_due_ns == TIME_NEVER)
+		keeper->again_due_ns = clock_mono_ns() + AGAIN_NS;
+}
+
 /* The names of new files are on disk with their run's directory: one sync for all that come in a row. */
 static int sync_file(struct keeper *keeper, struct file *file, uint64_t *synced_run)
 {
@@ -214,8 +221,12 @@ void keeper_sync(struct keeper *keeper)
 		dirty = file->dirty_next;
 		file->listed_dirty = false;
 		file->log.dirty = false;
-		if (result < 0)
+		if (result < 0) {
+			logfile_unsync(&file->log);
 			complain(file, result, "can't sync");
+			if (file->log.stuck)
+				mark_stuck(keeper);
+		}
 		for (int stream = 0; stream < 2 && result == 0; stream++)
 			if (file->log.received[stream] > 0)
 				add_credit(keeper, file, stream, true);
@@ -321,13 +332,6 @@ static int write_pieces(struct keeper *keeper, struct file *file, const struct r
 		return logfile_append(&file->log, items, count);
 	logfile_lose(&file->log, items, count);
 	return result;
-}
-
-/* It isn't lost: in a while its worker is asked for it again, and until then its job waits. */
-static void mark_stuck(struct keeper *keeper)
-{
-	if (keeper->again_due_ns == TIME_NEVER)
-		keeper->again_due_ns = clock_mono_ns() + AGAIN_NS;
 }
 
 static void append(struct keeper *keeper, uint64_t conn, uint64_t max, const struct rec_output *items, size_t count)

@@ -248,6 +248,34 @@ TEST what_cant_be_opened_is_counted(void)
 	PASS();
 }
 
+/* What a failed sync may have cost is cut off, and wanted again. */
+TEST a_lossless_one_goes_back_to_its_last_sync(void)
+{
+	file.cap = UINT64_MAX;
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(1, 0, "synced"));
+	ASSERT_EQ(0, append(2, 0, "too"));
+	ASSERT_EQ(0, logfile_sync(&file));
+	ASSERT_EQ(0, append(1, 6, " gone"));
+	ASSERT_EQ(0, append(2, 3, " gone"));
+	logfile_unsync(&file);
+	ASSERT(file.stuck);
+	ASSERT_EQ_FMT(6ul, file.received[0], "%lu");
+	ASSERT_EQ_FMT(3ul, file.received[1], "%lu");
+	ASSERT_STR_EQ("synced", content(1));
+	/* What was under way behind it isn't taken for a gap. */
+	ASSERT_EQ(0, append(1, 11, " later"));
+	ASSERT_EQ(0, append(1, 6, " again"));
+	ASSERT_EQ(0, append(1, 12, " later"));
+	ASSERT_FALSE(file.stuck);
+	ASSERT_STR_EQ("synced again later", content(1));
+	ASSERT_EQ_FMT(0ul, file.dropped, "%lu");
+	ASSERT(reopen());
+	ASSERT_STR_EQ("synced again later", content(1));
+	ASSERT_STR_EQ("too", content(2));
+	PASS();
+}
+
 SUITE(master_logfile)
 {
 	SET_SETUP(setup_cb, NULL);
@@ -261,6 +289,7 @@ SUITE(master_logfile)
 	RUN_TEST(many_pieces_are_read_in_pages);
 	RUN_TEST(reading_begins_at_records_only);
 	RUN_TEST(what_cant_be_opened_is_counted);
+	RUN_TEST(a_lossless_one_goes_back_to_its_last_sync);
 }
 
 GREATEST_MAIN_DEFS();
