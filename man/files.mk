@@ -27,6 +27,7 @@ man_pages = \
 	man/titan-pool.1 \
 	man/titan-priority.1 \
 	man/titan-protocol.7 \
+	man/titan-prune.1 \
 	man/titan-pushback.1 \
 	man/titan-reject.1 \
 	man/titan-release.1 \

@@ -15,6 +15,7 @@ e2e_tests = \
 	tests/e2e/chaos-neighbours.sh \
 	tests/e2e/chaos-partitions.sh \
 	tests/e2e/chaos-pauses.sh \
+	tests/e2e/chaos-prune.sh \
 	tests/e2e/chaos-recover.sh \
 	tests/e2e/chaos-steps.sh \
 	tests/e2e/dash.sh \
