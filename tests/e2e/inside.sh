@@ -138,7 +138,23 @@ for i in range(300):
 open(sys.argv[1], "w").close()
 time.sleep(1000)
 END
+cat >"$test_dir/nine.py" <<'END'
+import os, socket, struct
+token = os.environ["TITAN_TOKEN"].encode()
+hello = b"\x83\x01\x02\x02\x01\x0c\xd9" + bytes([len(token)]) + token
+kept, said = [], ""
+for i in range(9):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(os.environ["TITAN_SOCKET"])
+    s.sendall(struct.pack(">BBBBI", 2, 1, 0, 0, len(hello)) + hello)
+    said += {3: "W", 4: "E"}.get(s.recv(2)[1], "?")
+    kept.append(s)
+print(said)
+END
 if command -v python3 >/dev/null; then
+	nine=$(titan run -e "nine; nine='python3 $test_dir/nine.py'")
+	ok "a job asks for nine connections" titan --timeout 30s wait "$nine"
+	is "eight are welcome, one is told that it is one too many" "$(titan logs "$nine/nine")" WWWWWWWWE
 	run=$(titan run -e "flood; flood='python3 $test_dir/flood.py $test_dir/flooded'")
 	ok "300 connections say nothing, or nonsense" until_true 30 test -e "$test_dir/flooded"
 	other=$(titan run -e "other; other='$TITAN show \$TITAN_RUN'")
