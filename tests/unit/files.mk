@@ -57,6 +57,7 @@ unit_programs = \
 	tests/unit/test_master_power \
 	tests/unit/test_master_rough \
 	tests/unit/test_master_upload \
+	tests/unit/test_master_views \
 	tests/unit/test_master_watch \
 	tests/unit/test_net_channel \
 	tests/unit/test_net_client \
@@ -253,6 +254,9 @@ tests_unit_test_master_rough_LDADD = $(all_libs)
 
 tests_unit_test_master_upload_SOURCES = tests/unit/test_master_upload.c
 tests_unit_test_master_upload_LDADD = $(all_libs)
+
+tests_unit_test_master_views_SOURCES = tests/unit/test_master_views.c
+tests_unit_test_master_views_LDADD = $(all_libs)
 
 tests_unit_test_master_watch_SOURCES = tests/unit/test_master_watch.c
 tests_unit_test_master_watch_LDADD = $(all_libs)
