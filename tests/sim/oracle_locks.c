@@ -13,28 +13,46 @@ static bool has(enum job_state state)
 	return state_has_attempt(state) || state == STATE_UNKNOWN;
 }
 
-static void check_lock(struct sim_world *world, unsigned lock)
+struct holding {
+	uint32_t all, alone;
+};
+
+static void count_jobs(struct sim_world *world, const struct sim_graph *graph, uint64_t first, unsigned lock,
+		       struct holding *holding)
 {
-	uint32_t alone = 0, all = 0;
 	bool shared = false;
 
-	for (unsigned owner = 0; owner < SIM_OWNERS; owner++) {
-		all += world->oracle.holds[lock][owner].fence != 0;
-		alone += world->oracle.holds[lock][owner].fence != 0 && !world->oracle.holds[lock][owner].shared;
+	for (uint32_t at = 0; at < graph->count; at++) {
+		if (!graph_names_lock(&graph->jobs[at], lock, &shared) || !has(oracle_job(world, first + at)->decided))
+			continue;
+		holding->all++;
+		holding->alone += !shared;
 	}
-	for (size_t i = 0; i < world->graph_count; i++) {
-		const struct sim_graph *graph = world->graphs[i];
+}
 
-		for (uint32_t at = 0; graph->decided.run && at < graph->count; at++) {
-			if (!graph_names_lock(&graph->jobs[at], lock, &shared) ||
-			    !has(oracle_job(world, graph->decided.first + at)->decided))
-				continue;
-			all++;
-			alone += !shared;
-		}
+static void check_lock(struct sim_world *world, unsigned lock)
+{
+	struct holding holding = { 0 };
+	size_t cursor = 0;
+	uint64_t run;
+	void *value;
+
+	for (unsigned owner = 0; owner < SIM_OWNERS; owner++) {
+		holding.all += world->oracle.holds[lock][owner].fence != 0;
+		holding.alone += world->oracle.holds[lock][owner].fence != 0 && !world->oracle.holds[lock][owner].shared;
 	}
-	if (alone > 0 && all > 1)
-		world_fail(world, "%u have lock %s, and %u of them alone", all, graph_lock_names[lock], alone);
+	for (size_t i = 0; i < world->graph_count; i++)
+		if (world->graphs[i]->decided.run)
+			count_jobs(world, world->graphs[i], world->graphs[i]->decided.first, lock, &holding);
+	/* Sub-runs, once they are durable. */
+	while (map_next(&world->oracle.runs, &cursor, &run, &value)) {
+		const struct row *row = ((const struct sim_graph *)value)->within ? disk_get(&world->disk, TABLE_run, run) : NULL;
+
+		if (row)
+			count_jobs(world, value, (uint64_t)row->run.first, lock, &holding);
+	}
+	if (holding.alone > 0 && holding.all > 1)
+		world_fail(world, "%u have lock %s, and %u of them alone", holding.all, graph_lock_names[lock], holding.alone);
 }
 
 static void taken(struct sim_world *world, const struct sim_act *act, uint64_t fence)
