@@ -31,5 +31,6 @@ note "passes of the loop: $stall"
 note "commits: $(titan --json metrics | jq -c .commit)"
 ok 'the loop held up nobody' test "$(printf '%s' "$stall" | jq .p99_us)" -le 8192
 ok 'in pieces' test "$(titan --json metrics | jq .commits)" -ge $((rows / 500))
+amount "$rows rows, 99 % of passes under $(printf "%s" "$stall" | jq .p99_us) us"
 exits 'the store' 0 titan fsck
 done_testing

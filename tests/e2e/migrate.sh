@@ -8,11 +8,19 @@ store=$TITAN_STATE/default/titan.db
 make_store() { # VERSION
 	mkdir -m 700 -p "$TITAN_STATE/default"
 	python3 - "$store" "$fixtures/store-$1.sql" <<-'END' || exit 1
-	import sqlite3, sys
+	import os, sqlite3, struct, sys
 	store = sqlite3.connect(sys.argv[1])
 	store.executescript(open(sys.argv[2]).read())
 	store.execute("update job set due_ms = 1 where due_ms > 0")
 	store.commit()
+	# What the first job of each run that had ended then wrote: one record, as that version kept it.
+	for run, job, epoch in store.execute("select run.run, job, epoch from run join job on job = first"
+			" where run.ended_ms > 0 and job.started_ms > 0").fetchall():
+	    text = b"output of long ago\n"
+	    at = os.path.join(os.path.dirname(sys.argv[1]), "logs", str(run))
+	    os.makedirs(at, 0o700)
+	    with open(os.path.join(at, "%d.%d" % (job, epoch)), "wb") as log:
+	        log.write(struct.pack("<BBHIqQ", 1, 0, 0x746f, len(text), 1, 0) + text)
 	END
 	chmod 600 "$store"
 }
@@ -29,6 +37,8 @@ is "it is kept, for us alone" "$(stat -c %a "$store-version-1")" 600
 is "all runs are there" "$(titan --json ls | jq -c '[.[].id] | sort')" "[1,2,3,4,5,6,7,8,9]"
 is "what ended is as it was" "$(titan --json ls | jq -c '[.[] | select(.id == 1 or .id == 2 or .id == 8) | .state] | sort')" \
 	'["cancelled","failed","succeeded"]'
+old=$(ls "$TITAN_STATE/default/logs" | head -n 1)
+like "so is what it wrote" "$(titan logs "$old/$(titan --json show "$old" | jq -r '.jobs[0].name')")" '^output of long ago$'
 ok "the gate waits" job_is 3 review approval
 ok "what was held is held" job_is 9 h ready
 titan up --slots 2 >"$test_dir/up.out" 2>&1
@@ -48,5 +58,11 @@ titan -y down >/dev/null 2>&1
 start_cluster --slots 1
 exits "the next start has nothing to do" 0 titan ls
 is "and makes no further copy" "$(ls "$TITAN_STATE/default" | grep -c version)" 1
+exits "runs of then can be pruned" 0 titan -y --json prune --keep 0 --dead
+is "all but the one that waits" "$(printf '%s' "$out" | jq .runs)" 9
+exits "one is known as pruned" 4 titan logs "$old"
+like "since today" "$err" "run $old was pruned on $(date -u +%F)"
+ok "with its output" test ! -e "$TITAN_STATE/default/logs/$old"
+exits "the store is whole" 0 titan fsck
 
 done_testing
