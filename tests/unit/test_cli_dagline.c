@@ -216,6 +216,8 @@ TEST settings(void)
 	ASSERT_EQ(ERR_INVALID, parse("a=x continue_on=skipped"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x crash_limit=0"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x on_worker_death=live"));
+	ASSERT_EQ(ERR_INVALID, parse("a=x log=4K9"));
+	ASSERT_EQ(ERR_INVALID, parse("a=x log=1K"));
 	ASSERT_EQ(ERR_INVALID, parse("?a;a=x crash_limit=2"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x retry=9999"));
 	ASSERT_EQ(ERR_INVALID, parse("a=x retry=-1"));

@@ -256,6 +256,10 @@ TEST policies_that_contradict_themselves_are_refused(void)
 	ASSERT(refused("continue_on"));
 	begin("j")->worker_death = 2;
 	ASSERT(refused("worker_death"));
+	begin("j")->log_max = 4095;
+	ASSERT(refused("log_max"));
+	begin("j")->log_max = UINT64_C(1025) << 30;
+	ASSERT(refused("log_max"));
 	PASS();
 }
 
