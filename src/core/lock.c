@@ -248,7 +248,8 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 		return error_set(error, ERR_FULL, "people hold %d locks already", LIMIT_LOCK_HOLDS_MAX);
 	lock = lock_of(core, set->name);
 	own = hold_place(lock, owner);
-	if (!may_take(lock, own, set->flag))
+	/* Two scripts of one person are two: only who gives an owner's name may mean that which it has. */
+	if (!may_take(lock, own, set->flag) || (own < lock->hold_count && set->text.len == 0))
 		return take_busy(core, lock, set->flag, error);
 	if (own == lock->hold_count) {
 		hold = hold_add(lock, owner);

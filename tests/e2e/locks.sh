@@ -15,6 +15,9 @@ like "and has a number" "$first" '^[0-9]+$'
 exits "nobody else may" 75 titan lock take db
 like "who is told who has it" "$err" "deploy-1 \(.*\), because 'moving it', has it until it is dropped"
 exits "not even to share it" 75 titan lock take db --shared
+exits "two scripts of one person are two" 0 titan lock take mine
+exits "so the second one may not" 75 titan lock take mine
+exits "and either drops it" 0 titan lock drop mine
 exits "its owner takes it again" 0 titan lock take db --owner deploy-1 -m "still moving it"
 is "with the same number" "$out" "$first"
 job=$(titan run -e 'a; a=true lock=db')

@@ -178,6 +178,11 @@ TEST people_take_and_drop(void)
 	ASSERT(rig_error_says(rig, ERR_BUSY, "deploy (ana) has it"));
 	/* Taken again by its owner it is the same. */
 	ASSERT_EQ(fence, lock_act(rig, SET_TAKE, "db", "deploy", false, 0));
+	/* Two scripts of one person are two. */
+	ASSERT(lock_act(rig, SET_TAKE, "mine", "", false, 0) > fence);
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "mine", "", false, 0));
+	ASSERT(rig_error_says(rig, ERR_BUSY, "ana has it"));
+	lock_act(rig, SET_DROP, "mine", "", false, 0);
 	lock_act(rig, SET_DROP, "db", "other", false, 0);
 	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "other doesn't hold lock db"));
 	rig_restart(rig);
