@@ -40,5 +40,6 @@ decision_files = \
 	share/doc/decisions/0008-fair-share-counts-attempts.md \
 	share/doc/decisions/0009-groups-bound-runs-and-jobs-apart.md \
 	share/doc/decisions/0011-logs-are-compressed-in-frames.md \
+	share/doc/decisions/0013-additions-come-before-final-jobs.md \
 	share/doc/decisions/0014-jobs-are-known-by-a-token.md \
 	share/doc/decisions/0018-lossless-jobs-write-into-pipes.md

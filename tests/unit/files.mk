@@ -53,6 +53,7 @@ unit_programs = \
 	tests/unit/test_master_logfile \
 	tests/unit/test_master_logkeep \
 	tests/unit/test_master_logpack \
+	tests/unit/test_master_logprune \
 	tests/unit/test_master_logs \
 	tests/unit/test_master_power \
 	tests/unit/test_master_rough \
@@ -242,6 +243,9 @@ tests_unit_test_master_logkeep_LDADD = $(all_libs)
 
 tests_unit_test_master_logpack_SOURCES = tests/unit/test_master_logpack.c
 tests_unit_test_master_logpack_LDADD = $(all_libs)
+
+tests_unit_test_master_logprune_SOURCES = tests/unit/test_master_logprune.c
+tests_unit_test_master_logprune_LDADD = $(all_libs)
 
 tests_unit_test_master_logs_SOURCES = tests/unit/test_master_logs.c
 tests_unit_test_master_logs_LDADD = $(all_libs)

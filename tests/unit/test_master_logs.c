@@ -279,7 +279,7 @@ TEST nobody_writes_into_the_logs_of_others(void)
 	struct msg_log_read read = { .id = 1, .run = 1 };
 	struct msg_log_data data;
 	struct rec_output item = { .run = 1, .stream = 1, .data = slice_str("false") };
-	char path[PATH_MAX];
+	char path[PATH_MAX + 16];
 
 	ASSERT(box_start());
 	ASSERT(peer_hello(&client) && peer_submit(&client, "0123456789abcdef", "r", 1, false));
@@ -320,7 +320,7 @@ TEST logs_that_cant_be_written_dont_stop_the_master(void)
 {
 	struct peer client, worker;
 	struct msg_snapshot snapshot;
-	char path[PATH_MAX];
+	char path[PATH_MAX + 16];
 	struct buf text = { 0 };
 	uint64_t dropped;
 	int fd;
@@ -348,6 +348,35 @@ TEST logs_that_cant_be_written_dont_stop_the_master(void)
 	PASS();
 }
 
+/* A worker that still has some of it is told to drop it; nothing comes back. */
+TEST late_output_of_a_pruned_run_is_refused(void)
+{
+	struct msg_prune prune = { .id = 900, .keep = 1 };
+	struct peer client, worker;
+	struct msg_snapshot answer;
+	char path[PATH_MAX + 16];
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client));
+	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(ended_jobs(&worker, 5));
+	ASSERT(send_output(&worker, 5, 1, 0, slice_str("kept\n")));
+	ASSERT(credited(&worker, 5, 1, 5, true));
+	snprintf(path, sizeof(path), "%s/logs/1", box_place.dir);
+	ASSERT_EQ(0, access(path, F_OK));
+	ASSERT(peer_send(&client, OP_PRUNE, &prune));
+	ASSERT(peer_expect(&client, OP_SNAPSHOT, &answer));
+	ASSERT(answer.id == 900 && answer.pruned.n == 1);
+	ASSERT_EQ(1, answer.pruned.at[0].runs);
+	ASSERT(access(path, F_OK) < 0);
+	ASSERT(send_output(&worker, 5, 1, 5, slice_str("late\n")));
+	ASSERT(credited(&worker, 5, 1, 10, true));
+	ASSERT(access(path, F_OK) < 0);
+	peer_close(&client);
+	peer_close(&worker);
+	PASS();
+}
+
 SUITE(master_logs)
 {
 	SET_SETUP(box_setup_cb, NULL);
@@ -359,6 +388,7 @@ SUITE(master_logs)
 	RUN_TEST(what_the_worker_kept_back_is_counted);
 	RUN_TEST(bad_output_closes_its_sender);
 	RUN_TEST(nobody_writes_into_the_logs_of_others);
+	RUN_TEST(late_output_of_a_pruned_run_is_refused);
 	RUN_TEST(logs_that_cant_be_written_dont_stop_the_master);
 }
 
