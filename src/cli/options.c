@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "proto/limits.h"
 
 bool option_given(const struct invocation *invocation, enum option_id id)
 {
@@ -236,6 +237,12 @@ enum err intervals_read(const struct invocation *invocation, struct intervals *r
 	    (err = read_interval(invocation, OPT_master_lease, "TITAN_LEASE", &intervals.lease_ms, error)) != ERR_NONE ||
 	    (err = read_interval(invocation, OPT_master_grace, "TITAN_GRACE", &intervals.grace_ms, error)) != ERR_NONE)
 		return err;
+	/* A worker goes by its lease: it must have ended before its jobs are given to another. */
+	if ((intervals.grace_ms ? intervals.grace_ms : LIMIT_GRACE_MS) <=
+	    (intervals.lease_ms ? intervals.lease_ms : LIMIT_LEASE_MS)) {
+		error_set(error, ERR_USAGE, "the grace must be longer than the lease, or a job may run twice at once");
+		return error_next(error, "titan help master");
+	}
 	*ret = intervals;
 	return ERR_NONE;
 }

@@ -288,7 +288,7 @@ static enum err open_store(struct master *master, struct error *error)
 
 	if (result < 0) {
 		error_system(error, -result, "can't use the state directory %s", master->options.place.dir);
-		return error_next(error, "chmod 700 %s", master->options.place.dir);
+		return error_next(error, result == -EPERM ? "chmod 700 %s" : "ls -ld %s", master->options.place.dir);
 	}
 	err = store_open(&options, &master->store, error);
 	if (err != ERR_NONE)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Whatever keeps a master or a worker from starting is told with what to do about it, has its status, and leaves
+# everything as it was.
+. "$(dirname "$0")/lib.sh"
+
+command -v python3 >/dev/null || skip_all "no python3"
+state=$TITAN_STATE/default
+store=$state/titan.db
+
+# refused WHAT STATUS SAYS NEXT [COMMAND...]: a master, or what is named, doesn't start
+refused() {
+	local what=$1 status=$2 says=$3 next=$4
+	shift 4
+	[ $# -gt 0 ] || set -- "$TITAN" master
+	exits "$what: refused" "$status" timeout 20 "$@"
+	like "$what: it says why" "$err" "$says"
+	like "$what: and what to do" "$err" "try: .*$next"
+}
+pragma() { python3 -c "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()" "$store" "$1"; }
+
+start_cluster --slots 1
+titan run -w -e "a; a='true'" >/dev/null
+refused "a second master" 75 'has the store .*open' 'titan status'
+refused "a second worker of the name" 75 'worker local is running already' 'titan status' "$TITAN" worker --name local
+titan -y down >/dev/null 2>&1
+cp -a "$store" "$test_dir/good"
+again() { cp -a "$test_dir/good" "$store"; }
+
+pragma "pragma user_version = 99"
+refused "a store of a newer version" 76 'has version 99; this titan knows up to' 'titan version'
+again
+pragma "pragma application_id = 7"
+refused "another program's database" 74 'is a database, but not titan' 'mv .* elsewhere'
+again
+chmod 644 "$store"
+refused "a store that others may read" 74 'must be yours, without any access for others' "chmod 600 $store"
+again
+rm "$store"
+mkdir "$store"
+refused "a directory in its place" 74 "isn't a regular file" 'mv .* elsewhere'
+rmdir "$store"
+again
+dd if=/dev/urandom of="$store" bs=4096 seek=2 count=4 conv=notrunc 2>/dev/null
+: >"$state/titan.db-wal"
+refused "a damaged store" 74 'damaged|malformed|not a database' 'titan restore FILE'
+rm -f "$state/titan.db-wal"
+again
+: >"$store-restoring"
+refused "an interrupted restore" 74 'a restore of the store .* is under way, or was interrupted' 'titan restore FILE again'
+rm "$store-restoring"
+chmod 755 "$state"
+refused "a state directory that others may enter" 71 "can't use the state directory" "chmod 700 $state"
+chmod 700 "$state"
+exits "a span that is none: refused" 2 env TITAN_LEASE=soon "$TITAN" master
+like "a span that is none: it says what one is" "$err" "TITAN_LEASE: 'soon' is not a span of time such as"
+refused "a grace within the lease" 2 'grace' 'titan help master' "$TITAN" master --lease 10s --grace 5s
+refused "a grace within the lease that is so by default" 2 'the grace must be longer' 'titan help master' env TITAN_LEASE=5m "$TITAN" master
+exits "a cluster's name that is a path: refused" 2 env TITAN_CLUSTER=../x "$TITAN" master
+like "a cluster's name that is a path: it says so" "$err" "'../x' can't be a cluster's name"
+mv "$state" "$test_dir/moved"
+: >"$state"
+refused "a file where the state would be" 71 "can't use the state directory" "ls -ld $state"
+rm "$state"
+mv "$test_dir/moved" "$state"
+exits "after all this it starts" 0 titan up
+is "and knows what it knew" "$(titan --json ls -a | jq -r '.[].state')" succeeded
+
+done_testing
