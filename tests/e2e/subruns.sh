@@ -74,6 +74,29 @@ ok "they end" until_true 30 run_is "$run" cancelled
 is "from below" "$(run_state "$slow")/$(run_state "$middle")" cancelled/cancelled
 ok "and no process is left" until_true 10 no_job_process
 
+cat >matrix.yaml <<'EOF2'
+jobs:
+  each:
+    matrix: {word: [sun, moon], max_parallel: 1}
+    pipeline: parts/inner.yaml
+    params: {word: "${matrix.word}"}
+  last: {needs: each, run: "true"}
+EOF2
+exits "one for each value of a matrix" 0 titan --timeout 60s run -w matrix.yaml
+run=$(titan --json ls | jq '[.[] | select(.name == "matrix")][0].id')
+for at in 0 1; do titan logs "$(child "$run" "each[$at]")/first"; done >words
+is "has its own parameters" "$(sort words | tr '\n' ' ')" "got moon got sun "
+exits "a run with one can be held" 0 sh -c "$TITAN -q run top.yaml >held"
+run=$(cat held)
+ok "with what runs below" until_true 30 has_child "$run" top
+middle=$(child "$run" top)
+exits "by its number" 0 titan -q hold "$run"
+is "both are" "$(titan --json show "$run" | jq .run.held)/$(titan --json show "$middle" | jq .run.held)" true/true
+exits "and let go" 0 titan -q release "$run"
+is "both, too" "$(titan --json show "$run" | jq .run.held)/$(titan --json show "$middle" | jq .run.held)" false/false
+exits "before it is cancelled" 0 titan -y cancel "$run"
+ok "and ends" until_true 30 run_is "$run" cancelled
+
 printf 'jobs:\n  a: {pipeline: b.yaml}\n' >a.yaml
 printf 'jobs:\n  b: {pipeline: a.yaml}\n' >b.yaml
 exits "pipelines within themselves are refused" 2 titan validate a.yaml
