@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/rand.h"
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "cli/submit.h"
@@ -43,7 +44,7 @@ static void source_job(const void *arg, uint64_t index, struct arena *scratch, s
 
 static int schedule_add(struct cli *cli, const char *path)
 {
-	static const uint8_t no_key[SUBMIT_KEY_SIZE];
+	uint8_t key[SUBMIT_KEY_SIZE];
 	struct source source = { 0 };
 	struct graph_source graph = { .job_cb = source_job, .arg = &source };
 	struct rec_schedule_spec *spec = &source.pipeline.schedule;
@@ -57,13 +58,14 @@ static int schedule_add(struct cli *cli, const char *path)
 	}
 	if (err == ERR_NONE)
 		err = zone_compile(spec->zone_name, &cli->arena, &spec->zone, &cli->error);
+	rand_system(key, sizeof(key));
 	graph.count = source.pipeline.dag.job_count;
 	graph.max_jobs = source.pipeline.max_jobs;
 	graph.schedule = spec;
 	graph.tenant = source.pipeline.tenant;
 	graph.concurrency = source.pipeline.concurrency;
 	if (err == ERR_NONE)
-		err = submit_graph(cli, &graph, source.pipeline.name, no_key, &unused);
+		err = submit_graph(cli, &graph, source.pipeline.name, key, &unused);
 	if (err == ERR_NONE)
 		cli_note(cli, "schedule %.*s is set: titan schedule show %.*s", (int)source.pipeline.name.len,
 			 (const char *)source.pipeline.name.data, (int)source.pipeline.name.len,

@@ -57,7 +57,8 @@ exits "a directory" 71 titan validate .
 for example in "$examples"/*.yaml; do
 	exits "$(basename "$example") is valid" 0 titan validate "$example" \
 		$(grep -q 'version: {required' "$example" && echo -p version=1) \
-		$(grep -q 'film: {required' "$example" && echo -p film=x.mkv)
+		$(grep -q 'film: {required' "$example" && echo -p film=x.mkv) \
+		$(grep -q 'system: {required' "$example" && echo -p system=linux)
 done
 
 start_cluster --slots 4
