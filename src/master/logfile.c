@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "master/logrecord.h"
 #include "proto/limits.h"
@@ -127,6 +128,28 @@ void logfile_name(const struct logfile *file, const char *suffix, char ret_name[
 		 (unsigned long long)file->job, (unsigned long long)file->epoch, suffix);
 }
 
+/* The index is damaged: what it said is learned from what it was about. */
+static int rebuild(int fd, struct logpack *pack)
+{
+	struct logpack_facts facts = { 0 };
+	struct arena arena = { 0 };
+	int result = logpack_rebuild(fd, pack);
+
+	for (size_t i = 0; result == 0 && i < pack->count; i++) {
+		struct slice records;
+
+		arena_reset(&arena);
+		if (logpack_read(pack, fd, i, &arena, &records) == 0)
+			logfile_learn(records, &facts);
+	}
+	arena_free(&arena);
+	if (result < 0)
+		return result;
+	facts.size = pack->facts.size;
+	pack->facts = facts;
+	return 0;
+}
+
 /* -ENOENT: it isn't there either. */
 static int open_pack(struct logfile *file, int logs_fd)
 {
@@ -139,6 +162,11 @@ static int open_pack(struct logfile *file, int logs_fd)
 	if (file->fd < 0)
 		return -errno;
 	result = logpack_open(file->fd, &pack);
+	if (result == -EBADMSG) {
+		result = rebuild(file->fd, &pack);
+		if (result == 0)
+			log_warn("the index of the log %s is damaged; what can be read without it is", name);
+	}
 	if (result < 0) {
 		logfile_close(file);
 		return result;

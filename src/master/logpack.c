@@ -133,6 +133,55 @@ int logpack_open(int fd, struct logpack *ret_pack)
 	return 0;
 }
 
+/* The frame at the front of these bytes; false: there is none. */
+static bool measure_frame(struct slice bytes, size_t *ret_packed, size_t *ret_plain)
+{
+#ifdef HAVE_ZSTD
+	unsigned long long plain = ZSTD_getFrameContentSize(bytes.data, bytes.len);
+	size_t packed = ZSTD_findFrameCompressedSize(bytes.data, bytes.len);
+
+	if (ZSTD_isError(packed) || plain == 0 || plain > LOGPACK_FRAME_MAX)
+		return false;
+	*ret_packed = packed;
+	*ret_plain = (size_t)plain;
+	return true;
+#else
+	(void)bytes;
+	(void)ret_packed;
+	(void)ret_plain;
+	return false;
+#endif
+}
+
+int logpack_rebuild(int fd, struct logpack *ret_pack)
+{
+	struct logpack pack = { 0 };
+	uint8_t *bytes = mem_alloc(2 * LOGPACK_FRAME_MAX);
+	size_t cap = 64, packed = 0, plain = 0;
+	uint64_t at = 0;
+	ssize_t got;
+
+	pack.frames = mem_array(cap, sizeof(*pack.frames));
+	while ((got = logbytes_read(fd, bytes, 2 * LOGPACK_FRAME_MAX, at)) > 0 &&
+	       measure_frame(slice_make(bytes, (size_t)got), &packed, &plain)) {
+		if (pack.count + 2 > cap) {
+			cap *= 2;
+			pack.frames = mem_resize(pack.frames, cap, sizeof(*pack.frames));
+		}
+		pack.frames[pack.count++] = (struct logpack_frame){ at, pack.facts.size };
+		at += packed;
+		pack.facts.size += plain;
+		pack.frames[pack.count] = (struct logpack_frame){ at, pack.facts.size };
+	}
+	mem_free(bytes);
+	if (got < 0 || pack.count == 0) {
+		logpack_free(&pack);
+		return got < 0 ? (int)got : -EBADMSG;
+	}
+	*ret_pack = pack;
+	return 0;
+}
+
 size_t logpack_find(const struct logpack *pack, uint64_t offset)
 {
 	size_t low = 0, high = pack->count;

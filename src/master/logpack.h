@@ -34,6 +34,8 @@ struct logpack {
 
 bool logpack_able(void);                         /* false: built without zstd; then nothing is written or unpacked */
 int logpack_open(int fd, struct logpack *ret_pack);
+/* Without its index: the frames that follow each other from the front; of the facts the size alone. */
+int logpack_rebuild(int fd, struct logpack *ret_pack);
 void logpack_free(struct logpack *pack);
 /* The frame that has this offset of the plain form; count at its end. */
 size_t logpack_find(const struct logpack *pack, uint64_t offset);

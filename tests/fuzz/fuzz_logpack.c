@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	logfile_init(&file, 1, 2, 3);
 	file.fd = memfd_create("logpack", MFD_CLOEXEC);
 	CHECK(file.fd >= 0 && logbytes_write(file.fd, data, size, 0) == 0);
-	if (logpack_open(file.fd, pack) < 0) {
+	if (logpack_open(file.fd, pack) < 0 && logpack_rebuild(file.fd, pack) < 0) {
 		mem_free(pack);
 		logfile_free(&file);
 		return 0;
