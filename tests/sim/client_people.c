@@ -85,7 +85,11 @@ bool person_settle(struct sim_world *world, const struct sim_graph *graph)
 	for (uint32_t i = 0; i < graph->count; i++) {
 		if (!oracle_job_unknown(world, graph, i))
 			continue;
-		client_act(world, graph, ACT_SETTLE, world_rand(world, 3), &graph->jobs[i], 1);
+		if (world_chance(world, 150))
+			client_act(world, graph, ACT_CANCEL, 0, &graph->jobs[i], 1);
+		else
+			client_act(world, graph, ACT_SETTLE, world_chance(world, 500) ? 2 : world_rand(world, 2),
+				   &graph->jobs[i], 1);
 		return true;
 	}
 	return false;

@@ -31,6 +31,14 @@ void job_priorities(struct rand_state *rand, struct sim_graph *graph, struct rec
 	job->priority = 1 + rand_below(rand, 101);
 }
 
+void job_only_once(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	(void)rand;
+	(void)graph;
+	(void)index;
+	job->mode = EXEC_ONCE;
+}
+
 void job_modes(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	(void)graph;

@@ -380,6 +380,10 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->scheduling = world_chance(world, 250);
 	world->lengthy = world_chance(world, 250);
 	world->fair = world_chance(world, 60);
+	if (world_chance(world, 150))
+		world->hasty = world->lengthy = true;
+	else
+		world->features &= ~(UINT64_C(1) << FEATURE_only_once);
 	if (world->fair)
 		world->features = UINT64_C(1) << FEATURE_tenants | (world->features & UINT64_C(1) << FEATURE_retries);
 	for (uint32_t i = 0; i < SIM_TENANTS; i++)
