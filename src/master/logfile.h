@@ -82,7 +82,7 @@ uint64_t logfile_beyond(const struct logfile *file, uint64_t offset);
 int logfile_records(const struct logfile *file, uint64_t offset, struct arena *arena, struct slice *ret_records);
 /* What whole records say of their log, added to what those before them said; the size isn't. */
 void logfile_learn(struct slice records, struct logpack_facts *facts);
-/* Where the first record begins that is at most back bytes in front of before. */
+/* Where the first record begins that is at most back bytes in front of before; or the last one, if that is longer. */
 int logfile_back(const struct logfile *file, uint64_t before, uint64_t back, uint64_t *ret_start);
 
 #endif

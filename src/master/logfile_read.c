@@ -198,10 +198,11 @@ int logfile_back(const struct logfile *file, uint64_t before, uint64_t back, uin
 	struct arena arena = { 0 };
 	struct slice bytes;
 	size_t next = 0;
+	bool last = false;
 	int result = 0;
 
 	CHECK(file->known && file->fd >= 0);
-	while (result == 0 && at < target) {
+	while (result == 0 && at < target && !last) {
 		arena_reset(&arena);
 		result = read_raw(file, at, end, LOGPACK_FRAME, &arena, &bytes);
 		/* Reading on from here says what is damaged. */
@@ -209,11 +210,11 @@ int logfile_back(const struct logfile *file, uint64_t before, uint64_t back, uin
 			result = 0;
 			break;
 		}
-		for (size_t done = 0; result == 0 && done < bytes.len && at < target; done += next, at += next) {
+		for (size_t done = 0; at < target; done += next, at += next) {
 			next = record_size(slice_make(bytes.data + done, bytes.len - done));
-			if (next == 0 && done == 0)
-				result = -EINVAL;
-			if (next == 0)
+			/* One record at least, however long it is. */
+			last = at + next >= end || (next == 0 && done == 0);
+			if (last || next == 0)
 				break;
 		}
 	}

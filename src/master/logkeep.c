@@ -444,6 +444,10 @@ static int read_pieces(const struct file *file, const struct msg_log_read *read,
 	if (result == 0)
 		result = logfile_read(&file->log, data->offset, end, REPLY_MAX, arena, &data->pieces.at, &data->pieces.n,
 				      &data->offset);
+	/* It ends in the middle of a record: that one, then. */
+	if (result == -EINVAL && back > 0)
+		result = logfile_read(&file->log, data->start, UINT64_MAX, 1, arena, &data->pieces.at, &data->pieces.n,
+				      &data->offset);
 	if (result == -EBADMSG) {
 		skip_damage(&file->log, data, arena);
 		result = 0;

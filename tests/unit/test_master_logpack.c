@@ -190,7 +190,7 @@ TEST the_plain_one_is_read_from_near_its_end(void)
 		uint64_t target = back < file.size ? file.size - back : 0;
 
 		ASSERT_EQ(0, logfile_back(&file, UINT64_MAX, back, &start));
-		ASSERT(start >= target && start < target + PIECE + LOGFILE_HEADER);
+		ASSERT(start < file.size && start + PIECE + LOGFILE_HEADER > target && start < target + PIECE + LOGFILE_HEADER);
 		ASSERT(reads_well(&file, start, &read));
 	}
 	logfile_free(&file);
