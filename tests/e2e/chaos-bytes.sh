@@ -3,11 +3,11 @@
 # with its key is one run, and a worker's jobs run, each once.
 # time-out: 1500 s
 #
-# CHAOS_BYTE_STEP: every how manieth byte (29).
+# CHAOS_BYTE_STEP: every how manieth byte (61).
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"
-step=${CHAOS_BYTE_STEP:-29}
+step=${CHAOS_BYTE_STEP:-61}
 proxy=$e2e_dir/proxy.py
 far=$test_dir/far
 real=$TITAN_STATE/default/titan.sock

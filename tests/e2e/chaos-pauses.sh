@@ -3,10 +3,10 @@
 # starts: what may start once never starts twice, whoever slept through what.
 # time-out: 1500 s
 #
-# CHAOS_STOPS: how many (5), CHAOS_SEED: whom, and for how long.
+# CHAOS_STOPS: how many (3), CHAOS_SEED: whom, and for how long.
 . "$(dirname "$0")/lib.sh"
 
-stops=${CHAOS_STOPS:-5}
+stops=${CHAOS_STOPS:-3}
 RANDOM=${CHAOS_SEED:-1}
 starts=$test_dir/starts
 mkdir "$starts"
