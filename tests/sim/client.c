@@ -159,30 +159,27 @@ static void tidy_up(struct sim_world *world, const struct sim_graph *graph)
 
 #define OTHERS 32                        /* of a run that grows */
 
-/* A run that takes more, mostly, and what is known to be in it; or NULL. */
-static struct sim_graph *grows(struct sim_world *world, struct sim_graph *others[OTHERS], size_t *ret_count)
+/* A run that takes more, mostly; or NULL. */
+static struct sim_graph *grows(struct sim_world *world)
 {
 	struct sim_graph *run = world->graph_count ? world->graphs[world_rand(world, world->graph_count)] : NULL;
 
 	if (!run || !world_chance(world, 600))
 		return NULL;
 	run = run->into ? run->into : run;
-	if (!run->run || (run->was_closed && world_chance(world, 800)))
-		return NULL;
-	*ret_count = 0;
-	for (size_t i = 0; i < world->graph_count && *ret_count < OTHERS; i++)
-		if ((world->graphs[i] == run || world->graphs[i]->into == run) && world->graphs[i]->run)
-			others[(*ret_count)++] = world->graphs[i];
-	return run;
+	return !run->run || (run->was_closed && world_chance(world, 800)) ? NULL : run;
 }
 
-static void new_graph(struct sim_world *world)
+/* Added to that run, behind what is known to be in it, or a run of its own. */
+static void new_graph(struct sim_world *world, struct sim_graph *into)
 {
 	uint32_t most = world_chance(world, 50) ? 120 : 14;
 	struct sim_graph *others[OTHERS];
 	size_t other_count = 0;
-	struct sim_graph *into = grows(world, others, &other_count);
 
+	for (size_t i = 0; into && i < world->graph_count && other_count < OTHERS; i++)
+		if ((world->graphs[i] == into || world->graphs[i]->into == into) && world->graphs[i]->run)
+			others[other_count++] = world->graphs[i];
 	world->graphs = mem_resize(world->graphs, world->graph_count + 1, sizeof(struct sim_graph *));
 	world->graphs[world->graph_count] = graph_make(&world->rand, world->graph_count + 1, into ? 1 + most / 3 : most,
 						       world->features, into, others, other_count);
@@ -202,6 +199,7 @@ static bool connected(struct sim_world *world)
 
 void client_step(struct sim_world *world)
 {
+	size_t acts = world->act_count;
 	uint64_t pick;
 
 	if (client_at_rest(world)) {
@@ -223,7 +221,7 @@ void client_step(struct sim_world *world)
 		return;
 	}
 	if (world->graph_submitted < world->graph_target) {
-		new_graph(world);
+		new_graph(world, grows(world));
 		return;
 	}
 	pick = world_rand(world, world->graph_count);
@@ -233,6 +231,10 @@ void client_step(struct sim_world *world)
 		send_graph(world, world->graphs[pick], pick);    /* an impatient or forgetful client */
 	else if (world->graphs[pick]->run && world_chance(world, 400))
 		some_act(world, world->graphs[pick]);
+	/* Somebody else adds to what was cancelled just now. */
+	if (world->act_count > acts && world->acts[acts].verb == ACT_CANCEL && world->acts[acts].whole &&
+	    world->graphs[pick]->run && world_chance(world, 400))
+		new_graph(world, world->graphs[pick]->into ? world->graphs[pick]->into : world->graphs[pick]);
 }
 
 /* A run that ended or was cancelled takes nothing; nor does one whose final job has begun. */

@@ -10,10 +10,13 @@
 static void decided_cancel(struct sim_world *world, struct sim_act *act)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, act->run);
+	struct sim_graph *graph = map_get(&world->oracle.runs, act->run);
 	uint64_t serial;
 
 	if (!run || act->rounds || act->verb != ACT_CANCEL || !act->whole)
 		return;
+	if (graph)
+		graph->was_closed = true;        /* a retry in the very turn hides it from the rows */
 	act->rounds = mem_array((size_t)run->run.jobs, sizeof(*act->rounds));
 	act->jobs = mem_array((size_t)run->run.jobs, sizeof(*act->jobs));
 	for (struct oracle_walk walk = { 0 }; (serial = oracle_run_next(world, act->run, &walk)) != 0;) {
