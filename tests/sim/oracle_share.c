@@ -48,6 +48,8 @@ static void note_tenant(struct sim_world *world, const struct row_tenant *row, b
 		return;
 	if (weight != world->oracle.tenants[at].weight)
 		memset(world->oracle.shares, 0, sizeof(world->oracle.shares));
+	if (weight < world->oracle.tenants[at].least || world->oracle.tenants[at].least == 0)
+		world->oracle.tenants[at].least = weight;
 	world->oracle.tenants[at].weight = weight;
 	world->oracle.tenants[at].limit = deleted ? 0 : (uint32_t)row->max_jobs;
 }
@@ -82,7 +84,8 @@ static bool has_waiting(struct sim_world *world, uint32_t tenant)
 	for (size_t at = 0; at < world->graph_count; at++) {
 		const struct sim_graph *graph = world->graphs[at];
 
-		if (!graph->first || graph->tenant != tenant + 1 || map_get(&world->oracle.held_runs, graph->durable_run))
+		if (!graph->first || oracle_root(graph)->tenant != tenant + 1 ||
+		    map_get(&world->oracle.held_runs, graph->durable_run))
 			continue;
 		for (uint32_t i = 0; i < graph->count; i++) {
 			const struct oracle_job *job = oracle_job(world, graph->first + i);
@@ -98,7 +101,7 @@ static void check_pair(struct sim_world *world, uint32_t a, uint32_t b)
 {
 	const struct oracle_tenant *x = &world->oracle.tenants[a], *y = &world->oracle.tenants[b];
 	struct oracle_share_pair *pair = &world->oracle.shares[a * SIM_TENANTS + b];
-	int64_t ahead, bound = x->weight + y->weight;
+	int64_t ahead, bound;
 
 	if (!has_waiting(world, a) || !has_waiting(world, b)) {
 		*pair = (struct oracle_share_pair){ 0 };
@@ -106,7 +109,8 @@ static void check_pair(struct sim_world *world, uint32_t a, uint32_t b)
 	}
 	pair->a += x->given;
 	pair->b += y->given;
-	/* a/wa against b/wb, each a job off: times both weights */
+	/* a/wa against b/wb, each a job off: times both weights. One may be that of a weight which people changed since. */
+	bound = x->weight * y->weight / (x->least ? x->least : 1) + x->weight * y->weight / (y->least ? y->least : 1) + 1;
 	ahead = (int64_t)(pair->a * y->weight) - (int64_t)(pair->b * x->weight);
 	if (ahead > bound || ahead < -bound)
 		world_fail(world, "tenants t%u and t%u, of weights %u and %u, got %u and %u jobs while both had more", a + 1, b + 1,
@@ -128,6 +132,7 @@ static void share_crash(struct sim_world *world)
 		const struct row *row = disk_get_text(&world->disk, TABLE_tenant, slice_str(graph_tenant_names[i]));
 
 		world->oracle.tenants[i] = (struct oracle_tenant){ .weight = row ? (uint32_t)row->tenant.weight : 1,
+								   .least = row ? (uint32_t)row->tenant.weight : 0,
 								   .limit = row ? (uint32_t)row->tenant.max_jobs : 0 };
 	}
 }

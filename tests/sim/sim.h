@@ -370,6 +370,7 @@ struct oracle_schedule {                 /* durable */
 
 struct oracle_tenant {                   /* as decided */
 	uint32_t weight, limit;          /* limit 0: none */
+	uint32_t least;                  /* weight that it had; 0: nobody set one */
 	uint32_t given;                  /* in this turn */
 };
 
