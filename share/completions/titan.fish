@@ -33,7 +33,7 @@ complete -c titan -n '__fish_seen_subcommand_from down' -l keep-workers -d 'end 
 complete -c titan -n __fish_use_subcommand -a demo -d 'show a real graph run, with the master killed in the middle'
 complete -c titan -n __fish_use_subcommand -a status -d 'say what the master, its workers and its jobs are doing'
 complete -c titan -n __fish_use_subcommand -a master -d 'be a master, in the foreground'
-complete -c titan -n '__fish_seen_subcommand_from master' -l heartbeat -x -d 'between heartbeats of a worker (default 5s)'
+complete -c titan -n '__fish_seen_subcommand_from master' -l heartbeat -x -d 'between heartbeats of a worker (default 5s, or a quarter of a shorter lease)'
 complete -c titan -n '__fish_seen_subcommand_from master' -l lease -x -d 'a worker starts nothing new after this silence (default 20s)'
 complete -c titan -n '__fish_seen_subcommand_from master' -l grace -x -d 'a silent worker is lost after this (default 60s)'
 complete -c titan -n '__fish_seen_subcommand_from master' -l keep-runs -x -d 'prune runs that ended, but for the N newest (default: none is pruned)'

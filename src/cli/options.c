@@ -243,6 +243,14 @@ enum err intervals_read(const struct invocation *invocation, struct intervals *r
 		error_set(error, ERR_USAGE, "the grace must be longer than the lease, or a job may run twice at once");
 		return error_next(error, "titan help master");
 	}
+	/* With a short lease of its own a worker must be heard more often than by default. */
+	if (intervals.heartbeat_ms == 0 && intervals.lease_ms > 0 && intervals.lease_ms < 4 * LIMIT_HEARTBEAT_MS)
+		intervals.heartbeat_ms = intervals.lease_ms > 4 ? intervals.lease_ms / 4 : 1;
+	if ((intervals.heartbeat_ms ? intervals.heartbeat_ms : LIMIT_HEARTBEAT_MS) >=
+	    (intervals.lease_ms ? intervals.lease_ms : LIMIT_LEASE_MS)) {
+		error_set(error, ERR_USAGE, "the lease must be longer than the time between heartbeats, which renew it");
+		return error_next(error, "titan help master");
+	}
 	*ret = intervals;
 	return ERR_NONE;
 }

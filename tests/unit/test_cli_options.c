@@ -82,8 +82,8 @@ static const struct refused refusals[] = {
 	{ "run -e", "needs an argument", "titan run --help" },
 	{ "run --name", "needs an argument", "titan run --help" },
 	{ "show", "needs RUN", "titan show --help" },
-	{ "show 1 2", "'2' is one argument too many", "titan show --help" },
-	{ "ls 1", "'1' is one argument too many", "titan ls --help" },
+	{ "watch 1 2", "'2' is one argument too many", "titan watch --help" },
+	{ "version 1", "'1' is one argument too many", "titan version --help" },
 	{ "ls -f", "no option -f", "titan ls --help" },
 };
 
@@ -157,14 +157,36 @@ TEST flags_come_before_the_environment(void)
 	ASSERT_EQ(ERR_NONE, parse("ls --json --plain"));
 	ASSERT_EQ(ERR_USAGE, settings_read(&invocation, &settings, &error));
 
-	setenv("TITAN_GRACE", "2s", 1);
+	setenv("TITAN_GRACE", "70s", 1);
 	ASSERT_EQ(ERR_NONE, parse("master"));
 	ASSERT_EQ(ERR_NONE, intervals_read(&invocation, &intervals, &error));
-	ASSERT_EQ(2000, intervals.grace_ms);
+	ASSERT_EQ(70000, intervals.grace_ms);
 	ASSERT_EQ(0, intervals.lease_ms);
-	ASSERT_EQ(ERR_NONE, parse("master --grace 3s"));
+	ASSERT_EQ(0, intervals.heartbeat_ms);
+	ASSERT_EQ(ERR_NONE, parse("master --grace 30s"));
 	ASSERT_EQ(ERR_NONE, intervals_read(&invocation, &intervals, &error));
-	ASSERT_EQ(3000, intervals.grace_ms);
+	ASSERT_EQ(30000, intervals.grace_ms);
+	unsetenv("TITAN_GRACE");
+	PASS();
+}
+
+/* Heartbeats renew the lease, and the grace outlasts it. */
+TEST intervals_go_together(void)
+{
+	struct intervals intervals;
+
+	ASSERT_EQ(ERR_NONE, parse("master --lease 2s"));
+	ASSERT_EQ(ERR_NONE, intervals_read(&invocation, &intervals, &error));
+	ASSERT_EQ(500, intervals.heartbeat_ms);
+	ASSERT_EQ(ERR_NONE, parse("master --lease 2s --heartbeat 1s --grace 3s"));
+	ASSERT_EQ(ERR_NONE, intervals_read(&invocation, &intervals, &error));
+	ASSERT_EQ(1000, intervals.heartbeat_ms);
+	ASSERT_EQ(ERR_NONE, parse("master --lease 2s --heartbeat 2s"));
+	ASSERT_EQ(ERR_USAGE, intervals_read(&invocation, &intervals, &error));
+	ASSERT_EQ(ERR_NONE, parse("master --lease 2s --grace 2s"));
+	ASSERT_EQ(ERR_USAGE, intervals_read(&invocation, &intervals, &error));
+	ASSERT_EQ(ERR_NONE, parse("master --grace 20s"));
+	ASSERT_EQ(ERR_USAGE, intervals_read(&invocation, &intervals, &error));
 	PASS();
 }
 
@@ -197,6 +219,7 @@ SUITE(cli_options)
 	RUN_TEST(mistakes_are_named);
 	RUN_TEST(numbers_and_spans);
 	RUN_TEST(flags_come_before_the_environment);
+	RUN_TEST(intervals_go_together);
 	RUN_TEST(the_table_is_unambiguous);
 	arena_free(&arena);
 }
