@@ -73,4 +73,6 @@ is "no job started twice" "$(find "$starts" -type f -size +1c | wc -l)" 0
 is "and each did" "$(find "$starts" -type f | wc -l)" $((4 * ends))
 amount "$ends connections of a worker cut"
 
+kill -TERM "$worker"
+until_true 20 process_gone "$worker"
 done_testing

@@ -21,6 +21,7 @@ python3 "$proxy" "$far/default/titan.sock" "$TITAN_STATE/default/titan.sock" par
 ready() { grep -q ready "$test_dir/proxy"; }
 until_true 10 ready || skip_all "no proxy"
 TITAN_STATE=$far "$TITAN" worker --name far --slots 4 2>"$test_dir/worker.log" &
+worker=$!
 until_true 20 worker_is_up
 again=$(counted "$starts" retry $((40 * partitions)))
 once=$(counted "$starts" once $((10 * partitions)))
@@ -41,4 +42,6 @@ titan -y cancel "$once" >/dev/null 2>&1
 ok "a person settles the rest" until_true 30 run_ended "$once"
 amount "$(grep -c 'partition' "$test_dir/proxy")" partitions
 
+kill -TERM "$worker"
+until_true 20 process_gone "$worker"
 done_testing
