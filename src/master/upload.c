@@ -97,30 +97,38 @@ enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, st
 	return ERR_NONE;
 }
 
+/* What is there beside the jobs, each with what it is: no two of them read alike. */
+enum part { PART_MAX_JOBS = 1, PART_TENANT, PART_INTO, PART_PARENT, PART_CONCURRENCY, PART_SCHEDULE };
+
+static void digest_number(struct upload *upload, enum part part, uint64_t number)
+{
+	if (number == 0)
+		return;
+	sha256_add_u64(&upload->digest, part);
+	sha256_add_u64(&upload->digest, number);
+}
+
+static void digest_text(struct upload *upload, enum part part, struct slice text)
+{
+	if (text.len == 0)
+		return;
+	digest_number(upload, part, text.len);
+	sha256_add(&upload->digest, text);
+}
+
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error)
 {
 	if (upload->count != upload->declared)
 		return error_set(error, ERR_INVALID, "the graph was declared with %llu jobs, and %llu have come",
 				 (unsigned long long)upload->declared, (unsigned long long)upload->count);
 	sha256_add_u64(&upload->digest, upload->count);
-	if (upload->max_jobs > 0)
-		sha256_add_u64(&upload->digest, upload->max_jobs);
-	if (upload->tenant.len > 0)
-		sha256_add(&upload->digest, upload->tenant);
-	if (upload->into > 0)
-		sha256_add_u64(&upload->digest, upload->into);
-	for (size_t i = 0; i < upload->parents.n; i++) {
-		sha256_add_u64(&upload->digest, upload->parents.at[i].len);
-		sha256_add(&upload->digest, upload->parents.at[i]);
-	}
-	if (upload->concurrency.len > 0) {
-		sha256_add_u64(&upload->digest, upload->tenant.len);
-		sha256_add(&upload->digest, upload->concurrency);
-	}
-	if (upload->schedule.len > 0) {
-		sha256_add_u64(&upload->digest, upload->schedule.len);
-		sha256_add(&upload->digest, buf_slice(&upload->schedule));
-	}
+	digest_number(upload, PART_MAX_JOBS, upload->max_jobs);
+	digest_text(upload, PART_TENANT, upload->tenant);
+	digest_number(upload, PART_INTO, upload->into);
+	for (size_t i = 0; i < upload->parents.n; i++)
+		digest_text(upload, PART_PARENT, upload->parents.at[i]);
+	digest_text(upload, PART_CONCURRENCY, upload->concurrency);
+	digest_text(upload, PART_SCHEDULE, buf_slice(&upload->schedule));
 	sha256_end(&upload->digest, ret_digest);
 	return ERR_NONE;
 }

@@ -60,6 +60,33 @@ TEST name_and_count_change_the_digest(void)
 	PASS();
 }
 
+/* The same number or text as something else isn't the same graph. */
+TEST what_it_says_beside_its_jobs_changes_the_digest(void)
+{
+	uint8_t digests[6][32];
+
+	for (size_t i = 0; i < 6; i++) {
+		struct upload *upload;
+
+		ASSERT_EQ(ERR_NONE, upload_begin(1, slice_str(KEY), slice_str("r"), 1, &upload, NULL));
+		ASSERT_EQ(ERR_NONE, upload_add(upload, slice_str("abc"), 1, NULL));
+		if (i == 1)
+			upload->max_jobs = 7;
+		if (i == 2)
+			upload_into(upload, 7, (struct slice_list){ 0 });
+		if (i >= 3)
+			ASSERT_EQ(ERR_NONE, upload_share(upload, i == 3 ? slice_str("team") : slice_str(""),
+							 i == 4 ? slice_str("team") : slice_str(""), NULL));
+		if (i == 5)
+			upload_into(upload, 7, (struct slice_list){ .at = (struct slice[]){ slice_str("a") }, .n = 1 });
+		ASSERT_EQ(ERR_NONE, upload_finish(upload, digests[i], NULL));
+		upload_free(upload);
+		for (size_t k = 0; k < i; k++)
+			ASSERT(memcmp(digests[k], digests[i], 32) != 0);
+	}
+	PASS();
+}
+
 TEST what_is_declared_must_come(void)
 {
 	struct upload *upload;
@@ -99,6 +126,7 @@ SUITE(master_upload)
 {
 	RUN_TEST(cuts_dont_change_the_digest);
 	RUN_TEST(name_and_count_change_the_digest);
+	RUN_TEST(what_it_says_beside_its_jobs_changes_the_digest);
 	RUN_TEST(what_is_declared_must_come);
 	RUN_TEST(bad_beginnings_are_refused);
 }
