@@ -361,6 +361,7 @@ unit_other = \
 	tests/unit/link_rig.h \
 	tests/unit/master_box.h \
 	tests/unit/message_random.h \
+	tests/unit/power_cuts.h \
 	tests/unit/power_disk.h \
 	tests/unit/power_files.h \
 	tests/unit/store_box.h \

@@ -6,10 +6,9 @@
  *
  * CHAOS_CUTS: how many (1000), CHAOS_SEED: which (1).
  */
-#include "power_files.h"
+#include "power_cuts.h"
 
 #include "base/arena.h"
-#include "greatest.h"
 #include "master/logfile.h"
 #include "proto/limits.h"
 
@@ -27,7 +26,6 @@ static struct promise promises[STEPS + 1];
 static size_t promise_count;
 static struct logfile file;
 static uint64_t cap;
-static char base[64];
 static int dir_fd;
 
 static uint8_t byte_at(uint64_t stream, uint64_t offset)
@@ -74,7 +72,7 @@ static void record_walk(uint64_t seed)
 	promise_count = 0;
 	files_reset();
 	rand_seed(&rand, seed);
-	snprintf(files_root, sizeof(files_root), "%s/seed-%llu", base, (unsigned long long)seed);
+	snprintf(files_root, sizeof(files_root), "%s/seed-%llu", cuts_base, (unsigned long long)seed);
 	CHECK(mkdir(files_root, 0700) == 0);
 	dir_fd = open(files_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cap = rand_below(&rand, 2) ? 20000 : LIMIT_LOG_JOB_MAX;
@@ -131,50 +129,12 @@ static const char *look(int fd, size_t cut)
 	return problem;
 }
 
-static size_t cut_power(uint64_t seed, size_t cuts, bool stop_at_first)
-{
-	struct rand_state rand;
-	size_t *moments, broken = 0;
-	char path[80];
-
-	rand_seed(&rand, seed);
-	moments = power_moments(cuts, &rand);
-	files_root[0] = '\0';
-	files_rewind();
-	for (size_t i = 0; i < cuts && (broken == 0 || !stop_at_first); i++) {
-		static const enum power_loss losses[] = { LOSS_ALL, LOSS_NONE, LOSS_TORN };
-		enum power_loss loss = losses[rand_below(&rand, 3)];
-		const char *problem;
-		int fd;
-
-		snprintf(path, sizeof(path), "%s/cut", base);
-		CHECK(mkdir(path, 0700) == 0);
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		files_take(moments[i]);
-		files_put(fd, moments[i], loss, &rand);
-		problem = look(fd, moments[i]);
-		if (problem && broken++ == 0)
-			printf("# seed %llu, cut %zu of %zu, before operation %zu of %zu, loss %d: %s\n",
-			       (unsigned long long)seed, i, cuts, moments[i], (size_t)power_op_count, (int)loss, problem);
-		close(fd);
-		CHECK(io_remove_tree(AT_FDCWD, path) == 0);
-	}
-	mem_free(moments);
-	return broken;
-}
+static const enum power_loss losses[] = { LOSS_ALL, LOSS_NONE, LOSS_TORN };
+static const struct power_part part = { record_walk, look, losses, sizeof(losses) / sizeof(losses[0]) };
 
 TEST power_may_go_at_any_moment(void)
 {
-	uint64_t seed = power_number("CHAOS_SEED", 1);
-	size_t cuts = power_number("CHAOS_CUTS", 1000), broken = 0, done = 0;
-
-	for (; done < cuts; done += 500, seed++) {
-		record_walk(seed);
-		broken += cut_power(seed, cuts - done < 500 ? cuts - done : 500, false);
-	}
-	printf("# %zu cuts, the last of %zu operations, %zu broken\n", done, (size_t)power_op_count, broken);
-	power_report(done, "cuts");
-	ASSERT_EQ_FMT((size_t)0, broken, "%zu");
+	ASSERT_EQ_FMT((size_t)0, cuts_of_many_walks(&part), "%zu");
 	PASS();
 }
 
@@ -185,30 +145,14 @@ TEST a_disk_that_lies_is_caught(void)
 	for (size_t i = 0; i < power_op_count; i++)
 		if (power_ops[i].kind == POWER_SYNC)
 			power_ops[i].kind = POWER_NAME;
-	ASSERT_EQ_FMT((size_t)1, cut_power(1, 500, true), "%zu");
+	ASSERT_EQ_FMT((size_t)1, cuts_broken(&part, 1, CUTS_OF_A_WALK, true), "%zu");
 	PASS();
-}
-
-static void setup_cb(void *data)
-{
-	(void)data;
-	strcpy(base, access("/dev/shm", W_OK) == 0 ? "/dev/shm/titan-power-XXXXXX" : "/tmp/titan-power-XXXXXX");
-	if (!mkdtemp(base))
-		abort();
-}
-
-static void teardown_cb(void *data)
-{
-	(void)data;
-	files_reset();
-	if (io_remove_tree(AT_FDCWD, base) != 0)
-		abort();
 }
 
 SUITE(master_power)
 {
-	SET_SETUP(setup_cb, NULL);
-	SET_TEARDOWN(teardown_cb, NULL);
+	SET_SETUP(cuts_setup_cb, NULL);
+	SET_TEARDOWN(cuts_teardown_cb, NULL);
 	RUN_TEST(power_may_go_at_any_moment);
 	RUN_TEST(a_disk_that_lies_is_caught);
 }
