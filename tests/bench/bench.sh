@@ -106,25 +106,32 @@ ours() {
 	rm -rf "$TITAN_STATE"
 }
 
-# Wake-ups and processor time of a master, a keeper and a link that have nothing to do.
+# Wake-ups and processor time of a master, a keeper, a link and a dashboard that have nothing to do.
 idle() {
 	"$titan" up --slots 2 >/dev/null
 	"$titan" run -w -e 'a; a=true' >/dev/null
 	sleep 1                                  # what the job left behind is put away
-	local master keeper link name pid before ticks span=12
+	local master keeper link dashboard="" name pid before ticks span=12 names="master keeper link"
 	master=$("$titan" --json status | sed -E 's/.*"master":\{"pid":([0-9]+).*/\1/')
 	keeper=$("$titan" --json status | sed -E 's/.*"workers":\[[^]]*"pid":([0-9]+).*/\1/')
 	link=$(pgrep -P "$keeper" -f link | head -n 1)
+	if command -v script >/dev/null; then        # a terminal for the dashboard
+		TERM=xterm script -qc "stty rows 48 cols 160; exec $titan" /dev/null >"$dir/screen" < <(sleep $((span + 3))) &
+		until dashboard=$(pgrep -n -f "^$titan\$"); do sleep 0.05; done
+		names="master keeper link dashboard"
+		sleep 1
+	fi
 	declare -A slept used
 	switches() { awk '/ctxt_switches/ { sum += $2 } END { print sum }' /proc/"$1"/task/*/status; }
 	cpu() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
-	for pid in $master $keeper $link; do slept[$pid]=$(switches "$pid") used[$pid]=$(cpu "$pid"); done
+	for pid in $master $keeper $link $dashboard; do slept[$pid]=$(switches "$pid") used[$pid]=$(cpu "$pid"); done
 	sleep "$span"
-	for name in master keeper link; do
+	for name in $names; do
 		pid=${!name} before=${slept[${!name}]} ticks=${used[${!name}]}
 		figure "idle_${name}_wakeups" "$(awk -v n=$(($(switches "$pid") - before)) -v s=$span 'BEGIN { printf "%.2f", n / s }')" /s
 		figure "idle_${name}_cpu" "$(awk -v n=$(($(cpu "$pid") - ticks)) -v s=$span -v h="$(getconf CLK_TCK)" 'BEGIN { printf "%.3f", 100 * n / h / s }')" %
 	done
+	[ -z "$dashboard" ] || kill "$dashboard"
 	stop
 	rm -rf "$TITAN_STATE"
 }
