@@ -522,7 +522,7 @@ static enum reason tell(struct telling *telling)
 		buf_addf(&telling->words, "it runs on worker %s", worker->name);
 		return REASON_RUNNING;
 	case STATE_STOPPING:
-		if (worker_has_stuck(worker, job_serial(telling->job)))
+		if (worker && worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);
 		return REASON_STOPPING;
 	case STATE_UNKNOWN:

@@ -179,16 +179,23 @@ static void end(struct core *core, struct job *job, const struct run *child)
 
 static void end_ended(struct core *core)
 {
-	for (size_t i = 0; core->subruns > 0 && i < core->touched_run_count; i++) {
-		const struct run *run = core->touched_runs[i];
-		struct job *job;
+	bool any;
 
-		/* The end of one may be that of the run that it is within. */
-		while (run->settled == run->job_count && (job = awaiting(core, run))) {
-			end(core, job, run);
-			run = job->run;
+	/* What ends may end others, also of those that were looked at: a fan-out that fails fast stops its sub-runs. */
+	do {
+		any = false;
+		for (size_t i = 0; core->subruns > 0 && i < core->touched_run_count; i++) {
+			const struct run *run = core->touched_runs[i];
+			struct job *job;
+
+			/* The end of one may be that of the run that it is within. */
+			while (run->settled == run->job_count && (job = awaiting(core, run))) {
+				end(core, job, run);
+				run = job->run;
+				any = true;
+			}
 		}
-	}
+	} while (any);
 }
 
 bool subruns_turn(struct core *core)

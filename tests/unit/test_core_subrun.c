@@ -2,6 +2,8 @@
 /* Sub-runs: when they begin, what their end means, what stops them, retries, rounds, restarts, nesting. */
 #include "core_rig.h"
 
+#include "proto/reasons.h"
+
 /* The graph becomes that of a sub-run; it is free from then on. */
 static struct rec_job_spec *sub_job(struct graph *graph, const char *name, const char *needs, struct graph *inner)
 {
@@ -397,6 +399,58 @@ TEST nothing_in_it_may_have_been_skipped_at_once(void)
 	PASS();
 }
 
+/* A fan-out that fails fast stops its sub-runs in the turn in which it fails, whatever the order of what changed. */
+TEST what_ends_may_end_what_was_looked_at(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	for (int i = 0; i < 2; i++) {
+		struct graph inner = { 0 };
+		struct rec_job_spec *job;
+
+		graph_job(&inner, "gate", "")->gate_count = 1;
+		job = sub_job(&graph, i ? "b" : "a", "", &inner);
+		job->group = 1;
+		job->group_fail_fast = true;
+	}
+	run = rig_submit(rig, &graph);
+	ASSERT(run);
+	rig_turn_begin(rig);
+	for (int i = 0; i < 2; i++) {
+		struct core_input input = { .kind = i ? INPUT_CANCEL : INPUT_ACT, .conn = 1000000, .request = ++rig->request };
+		uint64_t child = rig_job(rig, rig_named(rig, run, i ? "b" : "a")).child;
+
+		if (i)
+			input.cancel = (struct input_cancel){ .run = child };
+		else
+			input.act = (struct input_act){ .verb = ACT_PRIORITY, .run = child, .value = 9, .person = slice_str("ana") };
+		core_step(rig->core, &input);
+	}
+	rig_turn_end(rig);
+	ASSERT_EQ(STATE_FAILED, named(rig, run, "b"));
+	ASSERT_EQ(STATE_CANCELLED, named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST one_that_is_being_stopped_is_explained(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = begun(rig);
+	struct rec_job_row row;
+
+	rig_started(rig, rig_must_take(rig));
+	cancel(rig, run, "build");
+	row = rig_job(rig, rig_named(rig, run, "build"));
+	ASSERT_EQ(STATE_STOPPING, (enum job_state)row.state);
+	ASSERT(view_explain(rig->core, row.job, &rig->arena, &row));
+	ASSERT_EQ(REASON_STOPPING, (enum reason)row.why_code);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(subruns)
 {
 	RUN_TEST(its_end_is_that_of_its_job);
@@ -412,6 +466,8 @@ SUITE(subruns)
 	RUN_TEST(they_are_within_each_other);
 	RUN_TEST(what_cannot_be_right_is_refused_at_once);
 	RUN_TEST(nothing_in_it_may_have_been_skipped_at_once);
+	RUN_TEST(what_ends_may_end_what_was_looked_at);
+	RUN_TEST(one_that_is_being_stopped_is_explained);
 }
 
 GREATEST_MAIN_DEFS();
