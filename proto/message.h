@@ -37,6 +37,7 @@ enum skip_why { SKIP_NONE, SKIP_OVERLAP, SKIP_MISSED, SKIP_REFUSED };
 enum retry_scope { RETRY_FAILED, RETRY_FROM, RETRY_ONLY, RETRY_ALL };
 enum settlement { SETTLE_DONE, SETTLE_FAILED, SETTLE_RETRY };
 enum gate_expiry { GATE_REJECT, GATE_APPROVE };
+enum loop_on_max { LOOP_MAX_FAIL, LOOP_MAX_OK };
 /* Bits of retry_on and continue_on in a job_spec. */
 enum retry_on { RETRY_ON_EXIT = 1, RETRY_ON_SIGNAL = 2, RETRY_ON_SPAWN = 4, RETRY_ON_TIMEOUT = 8,
 		RETRY_ON_DEFAULT = 7, RETRY_ON_ALL = 15 };

@@ -42,4 +42,5 @@ decision_files = \
 	share/doc/decisions/0011-logs-are-compressed-in-frames.md \
 	share/doc/decisions/0013-additions-come-before-final-jobs.md \
 	share/doc/decisions/0014-jobs-are-known-by-a-token.md \
+	share/doc/decisions/0015-a-pass-is-an-attempt.md \
 	share/doc/decisions/0018-lossless-jobs-write-into-pipes.md

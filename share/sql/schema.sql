@@ -135,7 +135,8 @@ CREATE TABLE job (
 	out_bytes INTEGER NOT NULL,
 	priority INTEGER NOT NULL, -- 0 to 100
 	flags INTEGER NOT NULL, -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began, 64 skipped by its condition
-	child INTEGER NOT NULL -- number of its sub-run, of the latest attempt; 0: none
+	child INTEGER NOT NULL, -- number of its sub-run, of the latest attempt; 0: none
+	passes INTEGER NOT NULL -- of its loop that are over, but for the last; tries and crashes are of the one after them
 ) STRICT;
 
 -- what people said of a gate, each their last word in a round; or of a job nobody could know about

@@ -123,6 +123,9 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 	if (job->settled_by == EVENT_EXPIRED || job->settled_by == EVENT_PERSON_DONE || job->settled_by == EVENT_PERSON_FAILED)
 		buf_addf(&text, "%s%s", event_texts[job->settled_by],
 			 job->settled_by == EVENT_EXPIRED && state == STATE_SUCCEEDED ? ", which approves" : "");
+	else if (job->settled_by == EVENT_ENOUGH)
+		buf_addf(&text, "%s: pass %" PRIu64 " of %" PRIu64 ", and until is %.*s", event_texts[EVENT_ENOUGH], job->pass,
+			 job->loop_max, (int)job->loop_until.len, (const char *)job->loop_until.data);
 	else if (state == STATE_CANCELLED && job->cause != 0)
 		buf_add_str(&text, "another job of its fan-out failed, which ends the rest of it");
 	else

@@ -100,6 +100,7 @@ static const struct column detail_columns[] = {
 	{ "needs", "needs", false },
 	{ "needs_text", "needs as", false },
 	{ "when", "when", false },
+	{ "loop", "loop", false },
 	{ "tries", "tries", false },
 	{ "retry_max", "retries allowed", false },
 	{ "mode", "mode", false },
@@ -127,6 +128,8 @@ static const struct column detail_columns[] = {
 	{ "out_bytes", "output bytes", false },
 	{ "epoch", "epoch", false },
 	{ "child", "sub-run", false },
+	{ "pass", NULL, false },
+	{ "loop_max", NULL, false },
 	{ "code", NULL, false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
@@ -145,6 +148,14 @@ static void number_or_none(struct records *records, uint64_t value)
 		records_none(records);
 }
 
+/* The numbers of what it does, where that isn't one command once. */
+static void add_work(struct records *records, const struct rec_job_row *job)
+{
+	number_or_none(records, job->child);
+	number_or_none(records, job->pass);
+	number_or_none(records, job->loop_max);
+}
+
 static void add_wants(struct records *records, const struct rec_job_row *job)
 {
 	records_texts(records, job->labels);
@@ -152,6 +163,26 @@ static void add_wants(struct records *records, const struct rec_job_row *job)
 	records_texts(records, job->placing);
 	records_texts(records, job->concurrency);
 	records_texts(records, job->locks);
+}
+
+/* "pass 3/10, until code == 3, 5s apart" */
+static struct slice loop_text(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	if (job->loop_max == 0)
+		return slice_make(NULL, 0);
+	buf_addf(&text, "pass %" PRIu64 "/%" PRIu64 ", until ", job->pass, job->loop_max);
+	buf_add_slice(&text, job->loop_until);
+	if (job->loop_delay_ms > 0) {
+		buf_add_str(&text, ", ");
+		text_add_span(&text, (int64_t)job->loop_delay_ms);
+		buf_add_str(&text, " apart");
+	}
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
 }
 
 static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
@@ -185,6 +216,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_texts(records, needs);
 	records_text(records, job->needs_text);
 	records_text(records, job->when);
+	records_text(records, loop_text(job, records->arena));
 	records_number(records, job->tries);
 	records_number(records, job->retry_max);
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
@@ -211,7 +243,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->rss_kib);
 	records_number(records, job->out_bytes);
 	number_or_none(records, job->epoch);
-	number_or_none(records, job->child);
+	add_work(records, job);
 	if (job->outcome)
 		records_number(records, job->code);
 	else

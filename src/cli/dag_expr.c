@@ -206,7 +206,7 @@ static bool mask_by_name(struct slice word, uint32_t *ret)
 
 static struct dag_name *name_find(const struct parser *parser, struct slice text)
 {
-	return dag_name_find(parser->source->reader, text);
+	return parser->source->own ? NULL : dag_name_find(parser->source->reader, text);
 }
 
 static enum err no_such_result(const struct parser *parser, const struct operand *operand, struct slice word)
@@ -313,12 +313,28 @@ static struct dag_name *code_of(const struct parser *parser, const struct operan
 	return name_find(parser, slice_make(text.data, text.len - 5));
 }
 
+static enum err code_expr(struct parser *parser, uint32_t parent, const struct operand *left, const struct operand *right,
+			  struct comparison how, struct dag_expr **ret)
+{
+	struct dag_expr *expr = expr_new(parser, DAG_CODE);
+	uint64_t code;
+
+	if (!text_parse_u64(right->text, &code) || code > UINT32_MAX)
+		return dag_fail(parser->source->reader, right->spot.at, right->spot.len, ERR_INVALID,
+				"a code is compared with a number, not with '%.*s'", cut(right->text),
+				(const char *)right->text.data);
+	expr->parent = parent;
+	expr->compare = how.compare;
+	expr->code = code;
+	expr->spot = left->spot;
+	*ret = expr;
+	return ERR_NONE;
+}
+
 static enum err compare_code(struct parser *parser, struct dag_name *parent, const struct operand *left,
 			     const struct operand *right, struct comparison how, struct dag_expr **ret)
 {
 	struct dag_reader *reader = parser->source->reader;
-	struct dag_expr *expr = expr_new(parser, DAG_CODE);
-	uint64_t code;
 
 	if (parent == parser->source->child)
 		return dag_fail(reader, left->spot.at, left->spot.len, ERR_CYCLE, "job '%.*s' needs itself",
@@ -327,16 +343,7 @@ static enum err compare_code(struct parser *parser, struct dag_name *parent, con
 		return dag_fail(reader, left->spot.at, left->spot.len, ERR_INVALID,
 				"'%.*s' is a fan-out: its jobs have a code each", (int)parent->node.name.len,
 				(const char *)parent->node.name.data);
-	if (!text_parse_u64(right->text, &code) || code > UINT32_MAX)
-		return dag_fail(reader, right->spot.at, right->spot.len, ERR_INVALID,
-				"a code is compared with a number, not with '%.*s'", cut(right->text),
-				(const char *)right->text.data);
-	expr->parent = parent->index;
-	expr->compare = how.compare;
-	expr->code = code;
-	expr->spot = left->spot;
-	*ret = expr;
-	return ERR_NONE;
+	return code_expr(parser, parent->index, left, right, how, ret);
 }
 
 static enum err compare_texts(struct parser *parser, const struct operand *left, const struct operand *right,
@@ -371,6 +378,10 @@ static enum err check_text(const struct parser *parser, const struct operand *op
 
 	if (operand->quoted || operand->put_in || text_parse_u64(text, &number))
 		return ERR_NONE;
+	if (parser->source->own)
+		return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_SYNTAX,
+				"'%.*s' is compared: what a pass ended with is 'code', as in code == 3", cut(text),
+				(const char *)text.data);
 	if (text.len > 5 && memcmp(text.data + text.len - 5, ".code", 5) == 0)
 		return dag_unknown_need(parser->source->reader, parser->source->child, slice_make(text.data, text.len - 5),
 					operand->spot);
@@ -388,7 +399,9 @@ static enum err read_comparison(struct parser *parser, const struct operand *lef
 
 	if (err != ERR_NONE)
 		return err;
-	if (parent != NULL) {
+	if (parser->source->own && !left->quoted && slice_eq(left->text, slice_str("code"))) {
+		err = code_expr(parser, 0, left, &right, how, ret);
+	} else if (parent != NULL) {
 		err = compare_code(parser, parent, left, &right, how, ret);
 	} else {
 		err = check_text(parser, left);
@@ -407,6 +420,26 @@ static enum err read_comparison(struct parser *parser, const struct operand *lef
 		*ret = negated;
 	}
 	return err;
+}
+
+/* ---- a job's own end ---- */
+
+static enum err read_own(struct parser *parser, const struct operand *operand, struct dag_expr **ret)
+{
+	static const char *const words[] = { "ok", "failed", "timed_out" };
+	struct slice text = operand->text;
+
+	*ret = expr_new(parser, DAG_STATE);
+	(*ret)->spot = operand->spot;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (slice_eq(text, slice_str(words[i])) && mask_by_name(text, &(*ret)->mask))
+			return ERR_NONE;
+	if (slice_eq(text, slice_str("code")))
+		return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_SYNTAX,
+				"a code is compared with a number: code == 0");
+	return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_UNKNOWN_NAME,
+			"a pass is ok, failed or timed_out, or has a code as in code == 3; not '%.*s'", cut(text),
+			(const char *)text.data);
 }
 
 /* ---- the grammar ---- */
@@ -435,7 +468,7 @@ static enum err read_value(struct parser *parser, struct dag_expr **ret)
 	}
 	if (operand.quoted)
 		return fail_at(parser, start, parser->at - start, ERR_SYNTAX, "a text is compared with another: == or != is missing");
-	return read_state(parser, &operand, ret);
+	return parser->source->own ? read_own(parser, &operand, ret) : read_state(parser, &operand, ret);
 }
 
 static enum err read_unary(struct parser *parser, struct dag_expr **ret)

@@ -33,6 +33,7 @@ struct expr_source {
 	struct slice text;
 	struct dag_spot spot;            /* of the text; its bytes are there as they are if the lengths agree */
 	const struct dag_name *child;    /* whose condition it is */
+	bool own;                        /* it asks how that itself ended: ok, failed, timed_out, code == 3 */
 	/* What a word with ${..} in it stands for; NULL: such words are refused. */
 	enum err (*expand_cb)(void *arg, struct slice word, struct dag_spot spot, struct slice *ret);
 	void *arg;
@@ -48,6 +49,9 @@ bool dag_expr_plain(const struct dag_expr *expr);
 /* needs: of the job, ascending by parent as dag_node has them. */
 struct slice dag_expr_code(const struct dagline *dag, const struct dag_node *node, const struct dag_expr *expr,
 			   struct arena *arena);
+/* Of one over a job's own end. */
+struct slice dag_expr_own_code(const struct dag_expr *expr, struct arena *arena);
+struct slice dag_expr_own_text(const struct dag_expr *expr, struct arena *arena);
 /* As one would write it. */
 struct slice dag_expr_text(const struct dag_reader *reader, const struct dag_expr *expr);
 enum err dag_unknown_need(struct dag_reader *reader, const struct dag_name *child, struct slice text, struct dag_spot spot);

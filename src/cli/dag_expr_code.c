@@ -5,7 +5,7 @@
 #include "base/check.h"
 
 struct coder {
-	const struct dagline *dag;
+	const struct dagline *dag;       /* NULL: it asks of one end alone */
 	const struct dag_node *node;
 	uint64_t *starts;                /* where the jobs of each need begin */
 	struct buf code;
@@ -54,8 +54,11 @@ bool dag_expr_edges(struct dag_reader *reader, const struct dag_expr *expr, cons
 
 static uint64_t need_start(const struct coder *coder, uint32_t parent)
 {
-	size_t low = 0, high = coder->node->need_count;
+	size_t low = 0, high;
 
+	if (coder->dag == NULL)
+		return 0;
+	high = coder->node->need_count;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -71,7 +74,7 @@ static uint64_t need_start(const struct coder *coder, uint32_t parent)
 /* How many values it leaves. */
 static uint64_t put_state(struct coder *coder, const struct dag_expr *expr)
 {
-	uint64_t width = dag_need_width(coder->dag->nodes[expr->parent]);
+	uint64_t width = coder->dag == NULL ? 1 : dag_need_width(coder->dag->nodes[expr->parent]);
 
 	expr_put(&coder->code, (struct expr_step){ .op = EXPR_STATE, .a = need_start(coder, expr->parent), .b = width,
 						   .c = expr->mask });
@@ -128,7 +131,18 @@ struct slice dag_expr_code(const struct dagline *dag, const struct dag_node *nod
 	return code;
 }
 
-/* ---- for people ---- */
+struct slice dag_expr_own_code(const struct dag_expr *expr, struct arena *arena)
+{
+	struct coder coder = { 0 };
+	struct slice code;
+
+	put_expr(&coder, expr);
+	code = arena_copy(arena, buf_slice(&coder.code));
+	buf_free(&coder.code);
+	return code;
+}
+
+/* ---- for people: names are NULL where it asks of one end alone ---- */
 
 static void text_add(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr, bool inner);
 
@@ -161,11 +175,39 @@ static void compared_text(struct buf *out, const struct dag_expr *expr, const ch
 	buf_add_byte(out, '\'');
 }
 
+static void code_text(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr)
+{
+	if (names != NULL) {
+		buf_add_slice(out, names[expr->parent]->node.name);
+		buf_add_byte(out, '.');
+	}
+	buf_add_str(out, "code");
+}
+
+static void state_text(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr)
+{
+	enum trigger trigger;
+	bool plain = plain_state(expr, &trigger);
+
+	if (names != NULL)
+		buf_add_slice(out, names[expr->parent]->node.name);
+	if (plain && trigger == TRIGGER_OK) {
+		buf_add_str(out, names != NULL ? "" : "ok");
+		return;
+	}
+	if (names != NULL)
+		buf_add_byte(out, ':');
+	if (plain)
+		buf_add_str(out, trigger == TRIGGER_FAILED ? "failed" : "done");
+	else
+		buf_add_str(out, state_table[__builtin_ctz(expr->mask)].name);
+}
+
 static void unequal_text(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr)
 {
 	if (expr->kind == DAG_CODE) {
-		buf_add_slice(out, names[expr->parent]->node.name);
-		buf_addf(out, ".code != %llu", (unsigned long long)expr->code);
+		code_text(out, names, expr);
+		buf_addf(out, " != %llu", (unsigned long long)expr->code);
 	} else {
 		compared_text(out, expr, "!=");
 	}
@@ -174,7 +216,6 @@ static void unequal_text(struct buf *out, const struct dag_name *const *names, c
 static void text_add(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr, bool inner)
 {
 	static const char *const compares[] = { "==", "<", "<=", ">", ">=" };
-	enum trigger trigger;
 
 	switch (expr->kind) {
 	case DAG_CONST:
@@ -184,15 +225,11 @@ static void text_add(struct buf *out, const struct dag_name *const *names, const
 			compared_text(out, expr, compares[expr->compare]);
 		break;
 	case DAG_STATE:
-		buf_add_slice(out, names[expr->parent]->node.name);
-		if (plain_state(expr, &trigger) && trigger != TRIGGER_OK)
-			buf_add_str(out, trigger == TRIGGER_FAILED ? ":failed" : ":done");
-		else if (!plain_state(expr, &trigger))
-			buf_addf(out, ":%s", state_table[__builtin_ctz(expr->mask)].name);
+		state_text(out, names, expr);
 		break;
 	case DAG_CODE:
-		buf_add_slice(out, names[expr->parent]->node.name);
-		buf_addf(out, ".code %s %llu", compares[expr->compare], (unsigned long long)expr->code);
+		code_text(out, names, expr);
+		buf_addf(out, " %s %llu", compares[expr->compare], (unsigned long long)expr->code);
 		break;
 	case DAG_NOT:
 		if (expr->unequal) {
@@ -208,13 +245,23 @@ static void text_add(struct buf *out, const struct dag_name *const *names, const
 	}
 }
 
-struct slice dag_expr_text(const struct dag_reader *reader, const struct dag_expr *expr)
+static struct slice text_of(const struct dag_name *const *names, const struct dag_expr *expr, struct arena *arena)
 {
 	struct buf text = { 0 };
 	struct slice copy;
 
-	text_add(&text, (const struct dag_name *const *)reader->list, expr, false);
-	copy = arena_copy(reader->arena, buf_slice(&text));
+	text_add(&text, names, expr, false);
+	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;
+}
+
+struct slice dag_expr_text(const struct dag_reader *reader, const struct dag_expr *expr)
+{
+	return text_of((const struct dag_name *const *)reader->list, expr, reader->arena);
+}
+
+struct slice dag_expr_own_text(const struct dag_expr *expr, struct arena *arena)
+{
+	return text_of(NULL, expr, arena);
 }

@@ -65,6 +65,10 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t continue_on;            /* bits of enum continue_on */
 	uint64_t worker_death;           /* enum worker_death + 1; 0: not given */
 	uint64_t log_max;                /* as in a job_spec */
+	uint64_t loop_max;               /* passes; 0: it is no loop */
+	struct slice loop_code, loop_until;      /* until when: as the core has it, as one would write it */
+	uint64_t loop_delay_ms;
+	uint64_t loop_on_max;            /* enum loop_on_max */
 	uint64_t delay_ms;
 	int64_t not_before_ms;
 	uint64_t deadline_ms;            /* from submission */

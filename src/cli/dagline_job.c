@@ -234,6 +234,11 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	spec.not_before_ms = node->not_before_ms;
 	spec.continue_on = node->continue_on;
 	spec.final = node->final;
+	spec.loop_max = node->loop_max;
+	spec.loop_code = node->loop_code;
+	spec.loop_until = node->loop_until;
+	spec.loop_delay_ms = node->loop_delay_ms;
+	spec.loop_on_max = node->loop_on_max;
 	spec.deadline_ms = node->deadline_ms;
 	spec.deadline_at_ms = node->deadline_at_ms;
 	if (node->deadline_ms == 0 && node->deadline_at_ms == 0)

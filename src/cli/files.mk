@@ -80,6 +80,7 @@ cli_sources = \
 	src/cli/pipeline.h \
 	src/cli/pipeline_internal.h \
 	src/cli/pipeline_job.c \
+	src/cli/pipeline_loop.c \
 	src/cli/pipeline_matrix.c \
 	src/cli/pipeline_matrix.h \
 	src/cli/pipeline_needs.c \

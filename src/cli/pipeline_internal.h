@@ -74,6 +74,9 @@ enum err pipe_read_continue_on(struct pipe *pipe, struct pipe_job *job, const st
 enum err pipe_read_worker_death(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_log(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults);
+/* pipeline_loop.c */
+enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_check_loop(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value);
 /* The job that this node says, under its key. */
 enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
@@ -101,6 +104,10 @@ enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struc
 	{ "gpus", pipe_read_gpus }, { "resources", pipe_read_resources }, { "prefer", pipe_read_prefer }, \
 	{ "prefer_worker", pipe_read_prefer_worker }, { "pool", pipe_read_pool }, { "affinity", pipe_read_affinity }
 
+/* A condition; own: over the job's own end. */
+struct dag_expr;
+enum err pipe_read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what, bool own,
+			struct dag_expr **ret);
 /* Once all jobs are known. */
 enum err pipe_join(struct pipe *pipe);
 

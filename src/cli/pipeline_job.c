@@ -260,7 +260,7 @@ static const struct pipe_key job_keys[] = {
 	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command },
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
-	{ "retry", pipe_read_retry },
+	{ "retry", pipe_read_retry }, { "loop", pipe_read_loop },
 	{ "timeout", read_timeout }, { "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
 	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before },
 	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
@@ -285,7 +285,7 @@ enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struc
 
 static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
 {
-	static const char *const useless[] = { "run", "command", "matrix", "retry", "timeout", "mode", "env", "dir",
+	static const char *const useless[] = { "run", "command", "matrix", "retry", "loop", "timeout", "mode", "env", "dir",
 					       "worker", "crash_limit", "log", "on_worker_death", "dispatch_timeout", "cpus", "memory",
 					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity", "concurrency",
 					       "locks", "lock", "pipeline" };
@@ -384,6 +384,8 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 		err = pipe_check_sub(pipe, value);
 	if (err == ERR_NONE)
 		err = give_defaults(pipe, job, value);
+	if (err == ERR_NONE)
+		err = pipe_check_loop(pipe, job, value);
 	pipe->words.axis_count = 0;
 	if (err != ERR_NONE)
 		return err;

@@ -22,12 +22,12 @@ static enum err expand(void *arg, struct slice word, struct dag_spot spot, struc
 	return pipe_text(arg, &node, "a condition", ret);
 }
 
-static enum err read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what,
-			  struct dag_expr **ret)
+enum err pipe_read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what, bool own,
+			struct dag_expr **ret)
 {
 	struct expr_source source = {
 		.reader = &pipe->reader, .text = node->text, .spot = node->spot, .child = job->name, .expand_cb = expand,
-		.arg = pipe,
+		.arg = pipe, .own = own,
 	};
 	enum err err = pipe_expect(pipe, node, TREE_TEXT, what);
 
@@ -36,6 +36,12 @@ static enum err read_expr(struct pipe *pipe, const struct pipe_job *job, const s
 	if (node->text.len > LIMIT_COMMAND_MAX)
 		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a condition has at most %d bytes", LIMIT_COMMAND_MAX);
 	return dag_expr_read(&source, ret);
+}
+
+static enum err read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what,
+			  struct dag_expr **ret)
+{
+	return pipe_read_expr(pipe, job, node, what, false, ret);
 }
 
 static enum err too_many(struct pipe *pipe, const struct tree_node *node)

@@ -288,6 +288,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return slice_str(event_texts[job->stop_cause]);
 	if (job->untaken)
 		return job_condition_text(job, arena);
+	if (job->loop_max > 0 && job->pass > 1 && state == STATE_DELAYED)
+		return arena_printf(arena, "pass %" PRIu64 "/%" PRIu64, job->pass, job->loop_max);
 	if (job->child != 0 && state_table[state].kind == KIND_HOLDS)
 		return arena_printf(arena, "sub-run %" PRIu64, job->child);
 	if (job->cause == 0 || (state != STATE_SKIPPED && state != STATE_CANCELLED))
@@ -362,6 +364,7 @@ static const struct column job_columns[] = {
 	{ "when", NULL, false },
 	{ "untaken", NULL, false },
 	{ "child", NULL, false },
+	{ "pass", NULL, false },
 };
 
 void rows_begin_jobs(struct records *records, struct arena *arena)
@@ -460,6 +463,10 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_bool(records, job->untaken);
 	if (job->child != 0)
 		records_number(records, job->child);
+	else
+		records_none(records);
+	if (job->pass != 0)
+		records_number(records, job->pass);
 	else
 		records_none(records);
 }

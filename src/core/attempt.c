@@ -68,7 +68,7 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 	frame->assign = (struct rec_assign){
 		.job = job_serial(job), .epoch = job->epoch, .run = job->run->number, .index = job->index,
 		.try_no = job->tries,
-		.spec = job->flags & JOB_PUSHED ? pushback_spec(core, job) : job_spec_bytes(job),
+		.spec = attempt_spec(core, job),
 	};
 }
 
@@ -81,12 +81,15 @@ static void attempt_stopped(struct core *core, struct job *job, enum job_event e
 
 	if (job->stop_cause == EVENT_RUN_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
-		if (retry_due(job, &spec, RETRY_ON_TIMEOUT)) {
+		if (!loop_holds(job, &spec, STATE_TIMED_OUT) && retry_due(job, &spec, RETRY_ON_TIMEOUT)) {
 			job_delay(core, job, event, &spec, retry_failures(job));
 			return;
 		}
 	}
-	job_move(core, job, event, job->stop_cause == EVENT_CANCEL ? STATE_CANCELLED : STATE_TIMED_OUT);
+	if (job->stop_cause == EVENT_RUN_TIMEOUT)
+		attempt_over(core, job, event, STATE_TIMED_OUT);
+	else
+		job_move(core, job, event, job->stop_cause == EVENT_CANCEL ? STATE_CANCELLED : STATE_TIMED_OUT);
 }
 
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started)
@@ -119,10 +122,10 @@ static void attempt_failed(struct core *core, struct job *job)
 	struct rec_job_spec spec;
 
 	job_spec_decode(core, job, &spec);
-	if (retry_due(job, &spec, retry_cause((enum outcome)job->outcome)))
+	if (!loop_holds(job, &spec, STATE_FAILED) && retry_due(job, &spec, retry_cause((enum outcome)job->outcome)))
 		job_delay(core, job, EVENT_EXITED_FAIL, &spec, retry_failures(job));
 	else
-		job_move(core, job, EVENT_EXITED_FAIL, STATE_FAILED);
+		attempt_over(core, job, EVENT_EXITED_FAIL, STATE_FAILED);
 }
 
 /* A process that ended as nobody asked it to, or that nobody saw end: a crash if it had started. */
@@ -167,7 +170,7 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 	switch (done->outcome) {
 	case OUTCOME_EXIT:
 		if (done->code == 0)
-			job_move(core, job, EVENT_EXITED_OK, STATE_SUCCEEDED);
+			attempt_over(core, job, EVENT_EXITED_OK, STATE_SUCCEEDED);
 		else
 			attempt_failed(core, job);
 		break;

@@ -25,6 +25,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->rss_kib);
 	mix(hash, job->out_bytes);
 	mix(hash, job_child(job));
+	mix(hash, job_passes(job));
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
 	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE | JOB_UNTAKEN));

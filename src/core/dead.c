@@ -62,6 +62,8 @@ static enum dead_reason reason_of(const struct job *job, enum job_event event, c
 		return DEAD_PERSON_FAILED;
 	case EVENT_DISCARDED:
 		return DEAD_RESULT_DISCARDED;
+	case EVENT_ENOUGH:
+		return job->outcome == OUTCOME_SPAWN ? DEAD_SPAWN_FAILED : DEAD_LOOP_MAX;
 	default:
 		return failed_reason(job, spec);
 	}

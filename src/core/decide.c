@@ -320,18 +320,25 @@ static enum truth gate_truth(const uint8_t *values, uint64_t least, uint64_t of)
 	return yes >= least ? TRUE : no > of - least ? FALSE : OPEN;
 }
 
-static enum truth asked(const struct run *run, const struct rec_job_spec *spec, uint64_t need, const struct expr_step *step)
-{
-	const struct job *parent = run_job(run, (uint32_t)spec->needs.at[need]);
+struct asked {                           /* whose ends are meant */
+	const struct run *run;
+	const struct rec_job_spec *spec; /* of the job whose needs they are; NULL: of a pass of this job, which ended so */
+	const struct job *pass;
+	enum job_state end;
+};
 
-	if (!state_terminal(parent->state))
+static enum truth asked(const struct asked *of, uint64_t need, const struct expr_step *step)
+{
+	const struct job *parent = of->spec ? run_job(of->run, (uint32_t)of->spec->needs.at[need]) : of->pass;
+
+	if (of->spec && !state_terminal(parent->state))
 		return OPEN;
 	if (step->op == EXPR_CODE)
 		return job_meets_code(parent, step->b, step->c) ? TRUE : FALSE;
-	return step->c >> job_result(parent) & 1 ? TRUE : FALSE;
+	return step->c >> (of->spec ? job_result(parent) : of->end) & 1 ? TRUE : FALSE;
 }
 
-static enum truth code_truth(const struct run *run, const struct rec_job_spec *spec, struct slice code)
+static enum truth code_truth(const struct asked *of, struct slice code)
 {
 	struct buf stack = { 0 };
 	struct expr_step step;
@@ -343,10 +350,10 @@ static enum truth code_truth(const struct run *run, const struct rec_job_spec *s
 		switch (step.op) {
 		case EXPR_STATE:
 			for (uint64_t i = 0; i < step.b; i++)
-				buf_add_byte(&stack, (uint8_t)asked(run, spec, step.a + i, &step));
+				buf_add_byte(&stack, (uint8_t)asked(of, step.a + i, &step));
 			break;
 		case EXPR_CODE:
-			buf_add_byte(&stack, (uint8_t)asked(run, spec, step.a, &step));
+			buf_add_byte(&stack, (uint8_t)asked(of, step.a, &step));
 			break;
 		case EXPR_NOT:
 			truth = (enum truth)stack.data[stack.len - 1];
@@ -372,16 +379,24 @@ void job_stand(const struct job *job, struct standing *standing)
 	struct slice bytes = job_spec_bytes(job);
 	struct arena arena = { 0 };
 	struct rec_job_spec spec;
+	const struct asked of = { .run = job->run, .spec = &spec };
 	enum truth needs, when;
 
 	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
-	needs = code_truth(job->run, &spec, spec.needs_code);
-	when = code_truth(job->run, &spec, spec.when_code);
+	needs = code_truth(&of, spec.needs_code);
+	when = code_truth(&of, spec.when_code);
 	standing->against |= needs == FALSE;
 	standing->untaken = when == FALSE;
 	if (needs == OPEN || when == OPEN)
 		standing->asked++;
 	arena_free(&arena);
+}
+
+bool pass_meets(const struct job *job, enum job_state end, struct slice code)
+{
+	const struct asked of = { .pass = job, .end = end };
+
+	return code_truth(&of, code) == TRUE;
 }
 
 enum outlook standing_outlook(struct standing standing)

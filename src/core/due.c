@@ -228,9 +228,11 @@ static int64_t timeout_due(struct core *core, struct job *job, const struct rec_
 
 static int64_t delay_longest_ms(const struct rec_job_spec *spec)
 {
-	int64_t backoff = backoff_longest_ms(spec);
+	int64_t longest = backoff_longest_ms(spec);
 
-	return (int64_t)spec->delay_ms > backoff ? (int64_t)spec->delay_ms : backoff;
+	if ((int64_t)spec->delay_ms > longest)
+		longest = (int64_t)spec->delay_ms;
+	return (int64_t)spec->loop_delay_ms > longest ? (int64_t)spec->loop_delay_ms : longest;
 }
 
 void job_resume_timers(struct core *core, struct job *job)

@@ -54,6 +54,20 @@ static void tell_ends(struct telling *telling, enum reason reason)
 	}
 }
 
+/* Of one that has an attempt: which pass that is. Of one that has ended, why its loop did. */
+static void tell_loop(struct telling *telling, enum reason reason)
+{
+	const struct job *job = telling->job;
+	const struct rec_job_spec *spec = telling->spec;
+
+	if (spec->loop_max == 0 || (!state_holds(job->state) && job->stop_cause != EVENT_ENOUGH))
+		return;
+	if (telling->words.len == 0)
+		buf_add_str(&telling->words, reason_text(reason));
+	buf_addf(&telling->words, "; pass %u of %llu, until %.*s", job_passes(job) + 1, (unsigned long long)spec->loop_max,
+		 (int)spec->loop_until.len, (const char *)spec->loop_until.data);
+}
+
 static void tell_settled(struct telling *telling)
 {
 	const struct job *job = telling->job;
@@ -102,6 +116,9 @@ static enum reason tell_delayed(struct telling *telling)
 
 	buf_add_str(&telling->words, "it is due in ");
 	tell_wait(telling);
+	if (job_passes(job) > 0 && job->tries == 0)
+		buf_addf(&telling->words, ": that begins pass %u of %llu", job_passes(job) + 1,
+			 (unsigned long long)telling->spec->loop_max);
 	if (retry_failures(job) > 0) {
 		tell_count(telling, ": ", retry_failures(job), "failure", "failures");
 		tell_count(telling, ", ", telling->spec->retry_max, "retry allowed", "retries allowed");
@@ -549,6 +566,7 @@ bool view_explain(const struct core *core, uint64_t serial, struct arena *arena,
 	telling.spec = &spec;
 	telling.target = job_target(core, job, arena);
 	row->why_code = tell(&telling);
+	tell_loop(&telling, (enum reason)row->why_code);
 	tell_ends(&telling, (enum reason)row->why_code);
 	if (telling.words.len == 0)
 		buf_add_str(&telling.words, reason_text(row->why_code));

@@ -32,6 +32,7 @@ core_sources = \
 	src/core/lane.c \
 	src/core/load.c \
 	src/core/lock.c \
+	src/core/loop.c \
 	src/core/names.c \
 	src/core/outbox.c \
 	src/core/outbox.h \

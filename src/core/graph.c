@@ -121,6 +121,10 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		decider_add(builder->run, job, &spec);
 	}
 	err = job_name_claim(builder, spec.name, index);
+	if (err == ERR_NONE && spec.loop_max > 0) {
+		job->flags |= JOB_LOOP;
+		extra_add(job);
+	}
 	if (err == ERR_NONE && spec.sub_count > 0)
 		err = subrun_build(builder, job, &spec);
 	return err;

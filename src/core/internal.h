@@ -184,6 +184,7 @@ enum err key_agrees(const struct submit_key *key, const struct input_submit *sub
 /* subrun.c */
 #define SUBRUN_CANCELLED 2               /* "exit code" of a sub-run that somebody cancelled */
 
+struct extra *job_extra(const struct job *job);          /* of one with JOB_SUBRUN or JOB_LOOP */
 uint64_t job_child(const struct job *job);
 void job_child_set(const struct job *job, uint64_t child);
 void extra_add(const struct job *job);
@@ -208,6 +209,16 @@ static inline bool class_is_subruns(const struct ready_class *class)
 {
 	return class->wants && class->wants->spec.sub_count > 0;
 }
+
+/* loop.c */
+uint32_t job_passes(const struct job *job);              /* of its loop that are over, each followed by another */
+void job_passes_set(const struct job *job, uint32_t passes);
+/* Is this end of an attempt what its loop waits for? Asked before it would be retried. */
+bool loop_holds(const struct job *job, const struct rec_job_spec *spec, enum job_state end);
+/* An attempt ended like this, and isn't retried: so does its job, or the pass of its loop. */
+void attempt_over(struct core *core, struct job *job, enum job_event event, enum job_state end);
+struct slice attempt_spec(struct core *core, const struct job *job);     /* with what titan adds to its environment */
+bool loop_row_sane(const struct job *job, const struct row_job *row);
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
 struct run *run_find(const struct core *core, uint64_t number);
@@ -293,7 +304,6 @@ void pushback_drop(struct core *core, struct job *job);
 struct slice pushback_reason(const struct core *core, const struct job *job);
 /* Was it sent back by this person, shown this? */
 bool pushback_is(const struct core *core, const struct job *job, uint64_t person, struct slice digest);
-struct slice pushback_spec(struct core *core, const struct job *job);   /* with TITAN_PUSHBACK; in the outbox */
 uint64_t pushbacks_hash(const struct core *core);
 void pushbacks_check(const struct core *core);
 void pushbacks_free(struct core *core);
@@ -589,6 +599,8 @@ enum outlook job_outlook(const struct job *job);
 enum outlook job_answered(const struct job *job, const struct job *parent);      /* which has just settled */
 void job_ask_again(const struct job *job);               /* of all its parents, as they are now */
 void job_stand(const struct job *job, struct standing *standing);
+/* The same of a pass that ended like this. */
+bool pass_meets(const struct job *job, enum job_state end, struct slice code);
 enum outlook standing_outlook(struct standing standing);
 void decider_check(const struct job *job);
 void check_ready(const struct core *core);               /* check_bound.c */

@@ -249,7 +249,7 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 	if (row->worker < 0 || (uint64_t)row->worker >= core->next_worker ||
 	    (holds && !(job->flags & JOB_SUBRUN) && !worker_find(core, (uint64_t)row->worker)))
 		return false;
-	if (!subrun_row_sane(job, row))
+	if (!subrun_row_sane(job, row) || !loop_row_sane(job, row))
 		return false;
 	if (row->stop_cause < 0 || row->stop_cause >= EVENT_COUNT ||
 	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
@@ -301,6 +301,7 @@ static enum err load_job(struct core *core, const struct row_job *row, struct er
 	job->out_bytes = (uint64_t)row->out_bytes;
 	job->priority = (uint8_t)row->priority;
 	job_child_set(job, (uint64_t)row->child);
+	job_passes_set(job, (uint32_t)row->passes);
 	if (row->flags & ROW_JOB_HELD && !state_terminal(job->state))
 		job->flags |= JOB_ON_HOLD;
 	if (row->flags & ROW_JOB_LOOSE)

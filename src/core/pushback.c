@@ -54,31 +54,6 @@ bool pushback_is(const struct core *core, const struct job *job, uint64_t person
 	       memcmp(pushback->digest, digest.data, digest.len) == 0;
 }
 
-/* Its own environment may have the name: the first of a name counts. */
-struct slice pushback_spec(struct core *core, const struct job *job)
-{
-	struct arena *arena = &core->outbox->arena;
-	struct rec_job_spec spec;
-	struct slice_list env;
-	struct buf bytes = { 0 };
-	struct slice copy;
-
-	job_spec_decode(core, job, &spec);
-	env.n = spec.env.n + 1;
-	env.at = arena_alloc(arena, env.n * sizeof(*env.at));
-	buf_add_str(&bytes, "TITAN_PUSHBACK=");
-	buf_add_slice(&bytes, pushback_reason(core, job));
-	env.at[0] = arena_copy(arena, buf_slice(&bytes));
-	if (spec.env.n > 0)
-		memcpy(env.at + 1, spec.env.at, spec.env.n * sizeof(*env.at));
-	spec.env = env;
-	buf_clear(&bytes);
-	record_encode(&bytes, REC_job_spec, &spec);
-	copy = arena_copy(arena, buf_slice(&bytes));
-	buf_free(&bytes);
-	return copy;
-}
-
 /* A sum: the order of the table depends on how it came to be. */
 uint64_t pushbacks_hash(const struct core *core)
 {

@@ -105,6 +105,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	job->rss_kib = 0;
 	job->out_bytes = 0;
 	job_child_set(job, 0);
+	job_passes_set(job, 0);
 	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED | JOB_UNTAKEN);
 	job_move(core, job, event, STATE_WAITING);
 	deadline_reopen(core, job);

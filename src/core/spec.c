@@ -301,6 +301,35 @@ static enum err spec_check_numbers(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_loop(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+	struct error why;
+
+	if (spec->loop_max == 0) {
+		if (spec->loop_code.len > 0 || spec->loop_until.len > 0 || spec->loop_delay_ms > 0 || spec->loop_on_max > 0)
+			return spec_refused(check, ERR_INVALID, "loop_max", "it has fields of a loop and is none");
+		return ERR_NONE;
+	}
+	if (spec->loop_max > LIMIT_LOOP_PASSES_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "loop_max", "too many passes");
+	if (spec->mode == EXEC_ONCE)
+		return spec_refused(check, ERR_INVALID, "loop_max", "what may start once can't be done over and over");
+	if (spec->argv.n == 0 && spec->script.len == 0 && spec->sub_count == 0)
+		return spec_refused(check, ERR_INVALID, "loop_max", "there is nothing to do over and over");
+	if (spec->loop_code.len == 0)
+		return spec_refused(check, ERR_INVALID, "loop_code", "it doesn't say until when");
+	if (expr_check(spec->loop_code, 1, &why) != ERR_NONE)
+		return spec_refused(check, ERR_INVALID, "loop_code", why.text);
+	if (spec->loop_until.len > LIMIT_EXPR_BYTES_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "loop_until", "it is too long");
+	if (spec->loop_delay_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "loop_delay_ms", "over ten years");
+	if (spec->loop_on_max > LOOP_MAX_OK)
+		return spec_refused(check, ERR_INVALID, "loop_on_max", "there is no such meaning");
+	return ERR_NONE;
+}
+
 static enum err spec_check_groups(const struct spec_check *check)
 {
 	const struct slice_list *texts = &check->spec->concurrency;
@@ -373,5 +402,7 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_locks(&check);
 	if (err == ERR_NONE)
 		err = spec_check_gate(&check);
+	if (err == ERR_NONE)
+		err = spec_check_loop(&check);
 	return err;
 }

@@ -46,6 +46,7 @@ enum job_flag {
 	JOB_DEADLINE = 524288,           /* has a valid timer for it */
 	JOB_PUSHED = 32768,              /* in core->pushbacks */
 	JOB_SUBRUN = 1 << 24,            /* it runs no command: a run of its own begins for it (subrun.c) */
+	JOB_LOOP = 1 << 25,              /* passes of it follow each other until one is what it waits for (loop.c) */
 	JOB_LATER = 1048576,             /* it has children that came later */
 	JOB_EXPR = 2097152,              /* an expression decides (decide.c) */
 	JOB_UNTAKEN = 4194304,           /* skipped because its condition was false, in this round */
@@ -72,7 +73,7 @@ struct job {
 		uint32_t held_at;        /* holds: its place in the worker's list */
 	};
 	uint16_t round;
-	uint16_t tries;                  /* attempts that may have started, in this round */
+	uint16_t tries;                  /* attempts that may have started, in this round; of a loop, in this pass */
 	uint8_t crashes;
 	uint8_t state;
 	uint8_t stop_cause;
@@ -233,6 +234,7 @@ struct edge {                            /* from a job that was there before */
 
 struct extra {                           /* what only some kinds of jobs have */
 	uint64_t child;                  /* number of the sub-run of the latest attempt in this round; 0: none */
+	uint32_t passes;                 /* of its loop that are over in this round, each followed by another */
 };
 
 struct run {
@@ -248,7 +250,7 @@ struct run {
 	struct map laters;               /* index of a parent to struct later */
 	uint32_t *finals;                /* indices of those that were submitted with it */
 	size_t final_count;
-	struct map extras;               /* index of a job with JOB_SUBRUN to struct extra */
+	struct map extras;               /* index of a job with JOB_SUBRUN or JOB_LOOP to struct extra */
 	struct decider **deciders;       /* by rising index of their jobs */
 	size_t decider_count, decider_cap;
 	struct blob **parts;

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-static struct extra *job_extra(const struct job *job)
+struct extra *job_extra(const struct job *job)
 {
 	return map_get(&job->run->extras, job->index);
 }
@@ -27,6 +27,8 @@ void job_child_set(const struct job *job, uint64_t child)
 
 void extra_add(const struct job *job)
 {
+	if (map_get(&job->run->extras, job->index))
+		return;
 	map_put(&job->run->extras, job->index, mem_zalloc(sizeof(struct extra)));
 }
 
@@ -291,7 +293,7 @@ static bool fits(const struct core *core, const struct run *run)
 		const struct job *at = run_job(run, (uint32_t)index);
 		const struct run *child = child_of(core, at);
 
-		if (state_holds(at->state) && (!child || child->ended_ms != 0 || child->parent != job_serial(at)))
+		if (at->flags & JOB_SUBRUN && state_holds(at->state) && (!child || child->ended_ms != 0 || child->parent != job_serial(at)))
 			return false;
 	}
 	return true;
@@ -320,8 +322,10 @@ void subruns_check(const struct core *core)
 			continue;
 		CHECK(fits(core, run));
 		while (map_next(&run->extras, &cursor, &index, &value)) {
-			CHECK(run_job(run, (uint32_t)index)->flags & JOB_SUBRUN);
-			count += state_holds(run_job(run, (uint32_t)index)->state);
+			const struct job *job = run_job(run, (uint32_t)index);
+
+			CHECK(job->flags & (JOB_SUBRUN | JOB_LOOP));
+			count += job->flags & JOB_SUBRUN && state_holds(job->state);
 		}
 	}
 	CHECK(count == core->subruns);

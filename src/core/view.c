@@ -200,6 +200,8 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 	if (state_terminal(job->state) && job->stop_cause != EVENT_CANCEL)
 		ret_row->settled_by = job->stop_cause;
 	ret_row->child = job_child(job);
+	if (job->flags & JOB_LOOP)
+		ret_row->pass = job_passes(job) + 1U;
 	ret_row->pushback = pushback_reason(core, job);
 	if (job->state == STATE_APPROVAL)
 		view_gate(core, job, detail, arena, ret_row);
@@ -389,6 +391,8 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 	row->gate_message = spec->gate_message;
 	row->when = spec->when;
 	row->child_jobs = spec->sub_count;
+	row->loop_max = spec->loop_max;
+	row->loop_until = spec->loop_until;
 	if (detail >= VIEW_GRAPH) {
 		row->needs = spec->needs;
 		row->triggers = spec->triggers;
@@ -407,5 +411,6 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->placing = placing_texts(spec, arena);
 		row->concurrency = spec->concurrency;
 		row->locks = spec->locks;
+		row->loop_delay_ms = spec->loop_delay_ms;
 	}
 }

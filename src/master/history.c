@@ -487,6 +487,7 @@ static void on_jobs(struct master *master, struct history *history, struct store
 		job_row(master, &answer->rows[i].job, index, &row);
 		row.name = spec.name;
 		view_spec(&spec, detail, &answer->arena, &row);
+		row.pass = spec.loop_max > 0 ? (uint64_t)answer->rows[i].job.passes + 1 : 0;
 		row.priority = (uint64_t)answer->rows[i].job.priority + 1;
 		row.log_gone_ms = view_log_gone(run.logs_gone_ms, row.ended_ms);
 		row.forgiven = view_forgiven(&spec, (enum job_state)row.state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Nothing of the keeper's own environment gets through but HOME and the user's name. Names that begin with TITAN_
- * are titan's own, but for those of a fan-out and of a push back, which come with the job.
+ * are titan's own, but for those of a fan-out, a push back and a loop, which come with the job.
  */
 #include "worker/env.h"
 
@@ -108,7 +108,8 @@ static void write_facts(struct buf *out, const struct env_facts *facts)
 static bool may_be_given(const char *string)
 {
 	return strncmp(string, "TITAN_", 6) != 0 || strncmp(string, "TITAN_INDEX=", 12) == 0 ||
-	       strncmp(string, "TITAN_ITEM=", 11) == 0 || strncmp(string, "TITAN_PUSHBACK=", 15) == 0;
+	       strncmp(string, "TITAN_ITEM=", 11) == 0 || strncmp(string, "TITAN_PUSHBACK=", 15) == 0 ||
+	       strncmp(string, "TITAN_ITERATION=", 16) == 0;
 }
 
 char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count)

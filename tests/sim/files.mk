@@ -13,6 +13,7 @@ sim_sources = \
 	tests/sim/graph_fail.c \
 	tests/sim/graph_grow.c \
 	tests/sim/graph_life.c \
+	tests/sim/graph_loop.c \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
 	tests/sim/graph_share.c \
@@ -30,6 +31,7 @@ sim_sources = \
 	tests/sim/oracle_grow.c \
 	tests/sim/oracle_life.c \
 	tests/sim/oracle_locks.c \
+	tests/sim/oracle_loop.c \
 	tests/sim/oracle_order.c \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \
@@ -100,6 +102,10 @@ sim_other = \
 	tests/sim/bugs/lock-never-offered-again.patch \
 	tests/sim/bugs/lock-of-people-ignored.patch \
 	tests/sim/bugs/lock-shared-beside-one-alone.patch \
+	tests/sim/bugs/loop-forgotten-at-load.patch \
+	tests/sim/bugs/loop-keeps-its-tries.patch \
+	tests/sim/bugs/loop-one-pass-too-many.patch \
+	tests/sim/bugs/loop-retried-when-done.patch \
 	tests/sim/bugs/lost-at-hello-forgotten.patch \
 	tests/sim/bugs/lost-before-its-lease-ends.patch \
 	tests/sim/bugs/no-ack-for-stale-results.patch \

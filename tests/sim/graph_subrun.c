@@ -32,6 +32,8 @@ void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
 		if (job->gate_count > 0 || rand_below(rand, 6))
 			continue;
 		unplace(job);
+		if (job->loop_max > 2)
+			job->loop_max = 2;
 		graph->subs[i] = graph_make_within(rand, i, 4, features, graph->within + 1, NULL, NULL, 0);
 		snprintf(graph->subs[i]->name, sizeof(graph->subs[i]->name), "sub-%u", i);
 		graph->invalid |= graph->subs[i]->invalid;

@@ -31,6 +31,9 @@ struct oracle_job {
 	/* retries */
 	uint32_t fails, lost;            /* in this round; time-outs are failures */
 
+	/* loops */
+	uint32_t passes;                 /* in this round, each followed by another; durable */
+
 	/* letters */
 	uint32_t discarded;              /* round + 1 whose letter a person discarded */
 
@@ -97,6 +100,8 @@ struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial);
 /* By its specification: does this end count as a good one? And the state that those see who need it. */
 bool oracle_forgiven(struct sim_world *world, uint64_t serial, enum job_state state);
 enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_state state);
+/* By its specification and the row: is this end of a pass what its loop waits for? */
+bool oracle_pass_holds(const struct rec_job_spec *spec, const struct row_job *row, enum job_state end);
 /* What it needs, by its specification's number. */
 uint64_t oracle_need(const struct sim_graph *graph, uint64_t need);
 /* Is it a final job of its run, or behind one? All others that are added come before those. */

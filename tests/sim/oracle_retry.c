@@ -93,7 +93,7 @@ static void note_wait(struct oracle_job *job, const struct rec_job_spec *spec, u
 static void retries_failed(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			   const struct rec_job_spec *spec)
 {
-	bool again;
+	bool again, retried = event->to == STATE_DELAYED && event->event != EVENT_AGAIN;
 
 	job->fails++;
 	if (job->row.round != job->event_round)
@@ -102,7 +102,9 @@ static void retries_failed(struct sim_world *world, const struct rec_event *even
 		return;                          /* it went on in the very turn: the row's cause may be a later one */
 	again = covered(spec, &job->row, event) && job->fails <= spec->retry_max &&
 		!(spec->sub_count && event->from == STATE_RUNNING && job->row.code == 2);        /* cancelled by itself */
-	if ((event->to == STATE_DELAYED) != again)
+	again = again && !(spec->loop_max && oracle_pass_holds(spec, &job->row, event->from == STATE_STOPPING ?
+							       STATE_TIMED_OUT : STATE_FAILED));
+	if (retried != again)
 		world_fail(world, "I12: job %u is %s after %u failures, with %u retries", (unsigned)event->job,
 			   state_table[event->to].name, job->fails, (unsigned)spec->retry_max);
 	if (again && job->row.state == STATE_DELAYED)
@@ -128,6 +130,25 @@ static void retries_lost(struct sim_world *world, const struct rec_event *event,
 		note_wait(job, spec, told ? 1 : job->lost);
 }
 
+/* A pass of a loop that is over for good. Not told of one that was followed by another attempt in the very turn. */
+static bool pass_failed(const struct rec_event *event, const struct oracle_job *job)
+{
+	if (event->event != EVENT_AGAIN && event->event != EVENT_ENOUGH)
+		return false;
+	return event->from == STATE_STOPPING || ((uint64_t)job->row.epoch == event->epoch &&
+		(job->row.outcome != OUTCOME_EXIT || job->row.code != 0));
+}
+
+/* Each pass has all of its tries. */
+static void pass_begins(const struct rec_event *event, struct oracle_job *job, const struct rec_job_spec *spec)
+{
+	job->fails = job->lost = 0;
+	if (event->to != STATE_DELAYED)
+		return;
+	job->wait_least_ms = spec->loop_delay_ms;
+	job->wait_most_ms = spec->loop_delay_ms ? spec->loop_delay_ms : 1;
+}
+
 static void retries_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			  const struct rec_job_spec *spec, int64_t wall_ms)
 {
@@ -136,11 +157,13 @@ static void retries_event(struct sim_world *world, const struct rec_event *event
 		job->fails = job->lost = 0;
 	if (!spec)
 		return;
-	if (event->event == EVENT_EXITED_FAIL ||
+	if (event->event == EVENT_EXITED_FAIL || pass_failed(event, job) ||
 	    (event->from == STATE_STOPPING && (event->to == STATE_DELAYED || event->to == STATE_TIMED_OUT)))
 		retries_failed(world, event, job, spec);
 	else if (event->event == EVENT_LOST && event->from == STATE_RUNNING && event->to != STATE_UNKNOWN)
 		retries_lost(world, event, job, spec);
+	if (event->event == EVENT_AGAIN)
+		pass_begins(event, job, spec);
 }
 
 const struct oracle_check oracle_retries = { .turn = retries_turn, .event = retries_event };

@@ -107,12 +107,13 @@ static void subruns_event(struct sim_world *world, const struct rec_event *event
 	if (!spec || spec->sub_count == 0 || (uint64_t)job->row.epoch != event->epoch ||
 	    (uint32_t)job->row.round != job->event_round)
 		return;
-	if (event->event != EVENT_EXITED_OK && event->event != EVENT_EXITED_FAIL && event->event != EVENT_GONE)
+	if (event->event != EVENT_EXITED_OK && event->event != EVENT_EXITED_FAIL && event->event != EVENT_GONE &&
+	    event->event != EVENT_AGAIN && event->event != EVENT_ENOUGH)
 		return;
 	if (!child || !child->ended_ms)
 		world_fail(world, "job %u ended before its sub-run", (unsigned)event->job);
 	state = (enum run_state)child->state;
-	if (event->event != EVENT_GONE && (event->event == EVENT_EXITED_OK) != (state == RUN_SUCCEEDED))
+	if ((event->event == EVENT_EXITED_OK || event->event == EVENT_EXITED_FAIL) && (event->event == EVENT_EXITED_OK) != (state == RUN_SUCCEEDED))
 		world_fail(world, "job %u is %s, and its sub-run %s", (unsigned)event->job, state_table[event->to].name,
 			   run_state_name(state));
 	if (event->event == EVENT_EXITED_FAIL && state == RUN_CANCELLED && event->to != STATE_FAILED)

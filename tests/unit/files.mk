@@ -30,6 +30,7 @@ unit_programs = \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
 	tests/unit/test_core_lock \
+	tests/unit/test_core_loop \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
@@ -174,6 +175,9 @@ tests_unit_test_core_load_LDADD = $(core_libs)
 
 tests_unit_test_core_lock_SOURCES = tests/unit/test_core_lock.c
 tests_unit_test_core_lock_LDADD = $(core_libs)
+
+tests_unit_test_core_loop_SOURCES = tests/unit/test_core_loop.c
+tests_unit_test_core_loop_LDADD = $(core_libs)
 
 tests_unit_test_core_modes_SOURCES = tests/unit/test_core_modes.c
 tests_unit_test_core_modes_LDADD = $(core_libs)

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Loops: a job that is done over and over, pass after pass, until one comes to what its specification waits for or
+ * it had as many as it may. A pass is attempts of the same job, so the graph stays as it is and each has an epoch
+ * and a log of its own; tries and crashes are counted anew in each. How many are over is in the job's row, written
+ * in the turn in which a pass ends: none is lost or done twice by a restart. The job settles once.
+ */
+#include "core/internal.h"
+
+uint32_t job_passes(const struct job *job)
+{
+	return job->flags & JOB_LOOP ? job_extra(job)->passes : 0;
+}
+
+void job_passes_set(const struct job *job, uint32_t passes)
+{
+	if (job->flags & JOB_LOOP)
+		job_extra(job)->passes = passes;
+}
+
+/* The next pass. That of a sub-run waits for another turn at least: one may end in the turn in which it began. */
+static void again(struct core *core, struct job *job, const struct rec_job_spec *spec)
+{
+	int64_t wait_ms = (int64_t)spec->loop_delay_ms;
+
+	if (wait_ms == 0 && job->flags & JOB_SUBRUN)
+		wait_ms = 1;
+	job_extra(job)->passes++;
+	job->tries = 0;
+	job->crashes = 0;
+	if (wait_ms == 0) {
+		job_move(core, job, EVENT_AGAIN, STATE_READY);
+		return;
+	}
+	job_move(core, job, EVENT_AGAIN, STATE_DELAYED);
+	due_arm(core, job, TIMER_DUE, due_after(core, wait_ms), spec->not_before_ms);
+}
+
+/* Who cancels a sub-run by itself wants no other. */
+static bool child_cancelled(const struct job *job, enum job_state end)
+{
+	return job->flags & JOB_SUBRUN && end == STATE_FAILED && job->outcome == OUTCOME_EXIT && job->code == SUBRUN_CANCELLED;
+}
+
+bool loop_holds(const struct job *job, const struct rec_job_spec *spec, enum job_state end)
+{
+	return job->flags & JOB_LOOP && !child_cancelled(job, end) && pass_meets(job, end, spec->loop_code);
+}
+
+static void pass_over(struct core *core, struct job *job, enum job_state end)
+{
+	struct rec_job_spec spec;
+	bool holds;
+
+	job_spec_decode(core, job, &spec);
+	holds = loop_holds(job, &spec, end);
+	if (!holds && job_passes(job) + 1 < spec.loop_max) {
+		again(core, job, &spec);
+		return;
+	}
+	job->stop_cause = EVENT_ENOUGH;
+	job_move(core, job, EVENT_ENOUGH, holds || spec.loop_on_max == LOOP_MAX_OK ? STATE_SUCCEEDED : STATE_FAILED);
+}
+
+void attempt_over(struct core *core, struct job *job, enum job_event event, enum job_state end)
+{
+	if (job->flags & JOB_LOOP && !child_cancelled(job, end))
+		pass_over(core, job, end);
+	else
+		job_move(core, job, event, end);
+}
+
+bool loop_row_sane(const struct job *job, const struct row_job *row)
+{
+	struct slice bytes = job_spec_bytes(job);
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+
+	if (!(job->flags & JOB_LOOP) || row->passes == 0)
+		return row->passes == 0;
+	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+	arena_free(&arena);
+	return row->passes > 0 && (uint64_t)row->passes < spec.loop_max;
+}
+
+/* --- what a pass is told --- */
+
+/* The innermost loop that a job is in: its own, or that of a sub-run. */
+static const struct job *loop_around(const struct core *core, const struct job *job)
+{
+	while (job && !(job->flags & JOB_LOOP))
+		job = job->run->parent ? job_find(core, job->run->parent) : NULL;
+	return job;
+}
+
+static struct slice pushback_variable(const struct core *core, const struct job *job, struct arena *arena)
+{
+	struct buf bytes = { 0 };
+	struct slice copy;
+
+	buf_add_str(&bytes, "TITAN_PUSHBACK=");
+	buf_add_slice(&bytes, pushback_reason(core, job));
+	copy = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return copy;
+}
+
+static struct slice iteration_variable(const struct job *loop, struct arena *arena)
+{
+	struct buf bytes = { 0 };
+	struct slice copy;
+
+	buf_addf(&bytes, "TITAN_ITERATION=%u", job_passes(loop) + 1);
+	copy = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return copy;
+}
+
+/* Its own environment may have the names: the first of a name counts. */
+struct slice attempt_spec(struct core *core, const struct job *job)
+{
+	const struct job *loop = job->flags & JOB_LOOP || job->run->parent ? loop_around(core, job) : NULL;
+	struct arena *arena = &core->outbox->arena;
+	struct rec_job_spec spec;
+	struct buf bytes = { 0 };
+	struct slice_list env;
+	struct slice copy;
+
+	if (!loop && !(job->flags & JOB_PUSHED))
+		return job_spec_bytes(job);
+	job_spec_decode(core, job, &spec);
+	env.n = 0;
+	env.at = arena_alloc(arena, (spec.env.n + 2) * sizeof(*env.at));
+	if (job->flags & JOB_PUSHED)
+		env.at[env.n++] = pushback_variable(core, job, arena);
+	if (loop)
+		env.at[env.n++] = iteration_variable(loop, arena);
+	if (spec.env.n > 0)
+		memcpy(env.at + env.n, spec.env.at, spec.env.n * sizeof(*env.at));
+	env.n += spec.env.n;
+	spec.env = env;
+	record_encode(&bytes, REC_job_spec, &spec);
+	copy = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return copy;
+}
