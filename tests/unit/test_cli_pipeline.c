@@ -198,6 +198,39 @@ TEST what_becomes_of_failures(void)
 	PASS();
 }
 
+TEST loops(void)
+{
+	struct rec_job_spec spec;
+
+	ASSERT_EQ(ERR_NONE, parse("params: {want: 3}\njobs:\n"
+				  "  a: {run: x, loop: {until: \"code == ${params.want} || !ok\", max: 10, delay: 5s, on_max: ok}}\n"
+				  "  b: {run: x, loop: {until: timed_out, max: 1}}\n"
+				  "  ok: {run: x, needs: b}\n"));
+	spec = job(0);
+	ASSERT(spec.loop_max == 10 && spec.loop_delay_ms == 5000 && spec.loop_on_max == LOOP_MAX_OK);
+	ASSERT(slice_eq(spec.loop_until, slice_str("code == 3 || !ok")));
+	ASSERT_EQ(ERR_NONE, expr_check(spec.loop_code, 1, &error));
+	ASSERT_EQ(0, spec.needs.n);
+	spec = job(1);
+	ASSERT(spec.loop_max == 1 && spec.loop_delay_ms == 0 && spec.loop_on_max == LOOP_MAX_FAIL);
+	ASSERT(slice_eq(spec.loop_until, slice_str("timed_out")));
+	ASSERT_EQ(0, job(2).loop_max);
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, loop: {until: ok}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, loop: {max: 2}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, loop: {until: ok, max: 0}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, loop: {until: ok, max: 100001}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, loop: {until: ok, max: 2, on_max: stop}}}"));
+	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs: {a: {run: x, loop: {until: b, max: 2}}, b: {run: x}}"));
+	ASSERT_EQ(ERR_SYNTAX, parse("jobs: {a: {run: x, loop: {until: code, max: 2}}}"));
+	ASSERT_EQ(ERR_SYNTAX, parse("jobs: {a: {run: x, loop: {until: a.code == 2, max: 2}}}"));
+	ASSERT_EQ(ERR_SYNTAX, parse("jobs: {a: {run: x, loop: {until: \"ok:failed\", max: 2}}}"));
+	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs: {a: {run: x, loop: {until: ok, max: 2, times: 3}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, mode: once, loop: {until: ok, max: 2}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("defaults: {mode: once}\njobs: {a: {run: x, loop: {until: ok, max: 2}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {approval: {count: 1}, loop: {until: ok, max: 2}}}"));
+	PASS();
+}
+
 TEST parameters(void)
 {
 	static const char text[] = "params:\n  ver: {required: true}\n  env: {enum: [stg, prod], default: stg}\n  n: 3\n"
@@ -520,6 +553,7 @@ int main(int argc, char **argv)
 	RUN_TEST(the_final_ones_wait_for_all);
 	RUN_TEST(what_a_job_says);
 	RUN_TEST(what_becomes_of_failures);
+	RUN_TEST(loops);
 	RUN_TEST(parameters);
 	RUN_TEST(matrices);
 	RUN_TEST(gates);
