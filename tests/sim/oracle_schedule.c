@@ -83,15 +83,21 @@ static const struct row_run *run_in(const struct outbox *outbox, int64_t run)
 	return NULL;
 }
 
-/* The graph that was put under this name, this time or before. */
-static const struct sim_schedule *schedule_of(const struct sim_world *world, uint32_t name, struct slice body)
+static bool is_of(const struct sim_schedule *schedule, const struct row_run *run, struct slice body)
+{
+	return (uint32_t)run->max_jobs == schedule->graph->max_jobs && slice_eq(body, blob_slice(schedule->graph->body));
+}
+
+/* The graph that was put under this name, this time or before; two may differ in their bound alone. */
+static const struct sim_schedule *schedule_of(const struct sim_world *world, uint32_t name, const struct row_run *run,
+					      struct slice body)
 {
 	const struct sim_schedule *said = world->oracle.schedules[name].said;
 
-	if (said && slice_eq(body, blob_slice(said->graph->body)))
+	if (said && is_of(said, run, body))
 		return said;
 	for (size_t i = world->schedule_count; i-- > 0;)
-		if (world->schedules[i]->name == name && slice_eq(body, blob_slice(world->schedules[i]->graph->body)))
+		if (world->schedules[i]->name == name && is_of(world->schedules[i], run, body))
 			return world->schedules[i];
 	return NULL;
 }
@@ -108,8 +114,8 @@ static void schedules_row(struct sim_world *world, const struct row *row, struct
 		return;
 	if (name_index(run->schedule) == SIM_SCHEDULES || !slice_eq(run->schedule, run->name))
 		world_fail(world, "run %u is of a schedule that there isn't", (unsigned)run->run);
-	schedule = schedule_of(world, name_index(run->schedule), row->spec.body);
-	if (!schedule || run->jobs != schedule->graph->count || (uint32_t)run->max_jobs != schedule->graph->max_jobs)
+	schedule = schedule_of(world, name_index(run->schedule), run, row->spec.body);
+	if (!schedule || run->jobs != schedule->graph->count)
 		world_fail(world, "run %u isn't what its schedule says", (unsigned)run->run);
 	graph = mem_zalloc(sizeof(*graph));
 	*graph = *schedule->graph;
