@@ -425,7 +425,7 @@ TEST what_ends_may_end_what_was_looked_at(void)
 		if (i)
 			input.cancel = (struct input_cancel){ .run = child };
 		else
-			input.act = (struct input_act){ .verb = ACT_PRIORITY, .run = child, .value = 9, .person = slice_str("ana") };
+			input.act = (struct input_act){ .verb = ACT_HOLD, .run = child, .principal = 1, .person = slice_str("ana") };
 		core_step(rig->core, &input);
 	}
 	rig_turn_end(rig);
