@@ -91,7 +91,7 @@ sim: tests/sim/titan-sim
 MINUTES = 60
 LEAST = 1000
 campaign: tests/sim/titan-sim
-	@$(BASH_PROGRAM) $(top_srcdir)/tests/sim/campaign.sh tests/sim/titan-sim $(MINUTES) $(SEED) $(LEAST)
+	@$(BASH_PROGRAM) $(top_srcdir)/tests/sim/campaign tests/sim/titan-sim $(MINUTES) $(SEED) $(LEAST)
 
 # Are the guards of the core guarded by tests? make mutants COUNT=200 SEED=1; COUNT=0 takes all.
 COUNT = 200

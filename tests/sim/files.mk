@@ -48,7 +48,6 @@ sim_sources = \
 	tests/sim/world.c
 
 sim_tests = \
-	tests/sim/campaign.sh \
 	tests/sim/planted.sh \
 	tests/sim/schedules.sh
 
@@ -161,6 +160,7 @@ sim_other = \
 	tests/sim/bugs/unknown-leaves-its-group.patch \
 	tests/sim/bugs/welcome-before-stops.patch \
 	tests/sim/bugs/wrong-dependency-test.patch \
+	tests/sim/campaign \
 	tests/sim/mutants-survivors \
 	tests/sim/mutants.py \
 	tests/sim/not_driven.def \

@@ -75,7 +75,7 @@ static void life_row(struct sim_world *world, const struct row *any, struct orac
 		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
 			   state_table[state].name);
 	/* Or by a person's word; or a loop did whose last pass couldn't be started, and that was said to do. */
-	if (state == STATE_SUCCEEDED && row->stop_cause != EVENT_PERSON_DONE && !(spec && spec->sub_count) &&
+	if (state == STATE_SUCCEEDED && row->stop_cause != EVENT_PERSON_DONE && row->child == 0 &&
 	    !(spec && spec->loop_max && row->outcome == OUTCOME_SPAWN) &&
 	    job->last_started != (uint64_t)row->epoch)
 		world_fail(world, "I3: job %u succeeded by an attempt that isn't its last", (unsigned)row->job);

@@ -105,6 +105,17 @@ static void note_row(struct sim_world *world, const struct row *row)
 
 static void place_crash(struct sim_world *world)
 {
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	/* What was given and isn't durable: its number may be another job's now. */
+	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
+		struct oracle_job *job = value;
+
+		if (!state_has_attempt(job->durable))
+			memset(job->asks, 0, sizeof(job->asks));
+	}
 	for (unsigned i = 0; i < SIM_POOLS; i++)
 		world->oracle.pools[i] = POOL_ACTIVE;
 	for (uint32_t i = 0; i < world->worker_count; i++) {
