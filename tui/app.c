@@ -157,7 +157,7 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 		return;
 	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
-		app->frozen_count++;             /* asked for anew when the screen goes on */
+		app->frozen_count++;             /* asked for when the screen goes on */
 		return;
 	}
 	switch (op) {

@@ -242,7 +242,7 @@ static void freeze(struct app *app, int64_t now_ms)
 	app->frozen = !app->frozen;
 	app->frozen_count = 0;
 	app->frozen_ms = now_ms;
-	/* What was dropped meanwhile comes as fresh snapshots. */
+	/* What was dropped meanwhile is told now, or comes as fresh snapshots. */
 	if (app->frozen || app->link != LINK_LIVE)
 		return;
 	send_subscribe_runs(app);

@@ -48,8 +48,10 @@ void send_subscribe_runs(struct app *app)
 	send_unsubscribe(app, app->runs_id);
 	request = add(app, APP_SEND);
 	app->runs_id = app->next_id++;
+	app->model.runs_open = false;
 	request->op = OP_SUBSCRIBE;
-	request->msg.subscribe = (struct msg_subscribe){ .id = app->runs_id, .what = QUERY_RUNS };
+	request->msg.subscribe = (struct msg_subscribe){ .id = app->runs_id, .what = QUERY_RUNS,
+		.since = app->model.runs_mark };
 }
 
 void send_look(struct app *app, uint64_t run)
@@ -66,10 +68,11 @@ void send_look(struct app *app, uint64_t run)
 	if (run == 0 || app->link != LINK_LIVE)
 		return;
 	app->graph_id = app->next_id++;
+	app->model.graph_open = false;
 	request = add(app, APP_SEND);
 	request->op = OP_SUBSCRIBE;
 	request->msg.subscribe = (struct msg_subscribe){ .id = app->graph_id, .what = QUERY_JOBS,
-		.run = run };
+		.run = run, .since = app->model.graph.mark };
 }
 
 void send_act(struct app *app, const struct msg_act *act)

@@ -113,6 +113,12 @@ static void apply_rows(struct model *model, const struct rec_run_row *runs, size
 		model_put_job(model, &jobs[i], change, now_ms);
 }
 
+static void keep_mark(struct model *model, enum query_what what, uint64_t mark)
+{
+	if (mark != 0)
+		*(what == QUERY_RUNS ? &model->runs_mark : &model->graph.mark) = mark;
+}
+
 void model_apply_snapshot(
 	struct model *model, enum query_what what, const struct msg_snapshot *msg, int64_t now_ms)
 {
@@ -130,6 +136,7 @@ void model_apply_snapshot(
 	}
 	if (!*open && what == QUERY_JOBS)
 		model->graph.complete = true;
+	keep_mark(model, what, msg->resume);
 	model_count(model);
 }
 
@@ -138,6 +145,7 @@ void model_apply_delta(struct model *model, enum query_what what, const struct m
 	model->turn = msg->turn > model->turn ? msg->turn : model->turn;
 	apply_rows(model, msg->runs.at, msg->runs.n, msg->workers.at, msg->workers.n, msg->jobs.at,
 		msg->jobs.n, CHANGE_TOLD, now_ms);
+	keep_mark(model, what, msg->resume);
 	if (msg->cut) {
 		/* What follows is a whole snapshot, even if the last one had not been complete. */
 		*(what == QUERY_RUNS ? &model->runs_open : &model->graph_open) = false;

@@ -62,6 +62,7 @@ struct tui_graph {                       /* the jobs of one run, by their index 
 	size_t count, cap;
 	uint32_t counts[STATE_COUNT];
 	bool complete;                   /* the whole snapshot is here */
+	uint64_t mark;                   /* what its subscription can be resumed with; 0: nothing */
 	uint64_t structure;              /* grows when jobs or edges come */
 	uint64_t failures;               /* grows when a job starts or ceases to need eyes */
 	struct arena arena;
@@ -92,6 +93,7 @@ struct model {
 	uint64_t turn, snapshot;
 	bool runs_open, graph_open;      /* a snapshot of several frames is under way */
 	bool runs_known;                 /* one was complete */
+	uint64_t runs_mark;              /* as that of the graph */
 	struct tui_event events[MODEL_EVENTS];
 	uint64_t event_count;            /* ever; the latest is at (event_count - 1) % MODEL_EVENTS */
 	uint64_t settled;                /* jobs seen to end, ever */

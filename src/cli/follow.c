@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A run's jobs as the master tells of them: a subscription, taken up again after a lost connection; what
- * changed meanwhile is the difference between the rows before and the fresh ones.
+ * A run's jobs as the master tells of them: a subscription, resumed after a lost connection; what changed meanwhile is the
+ * difference between the rows before and those that come then: changed ones, or all where the master doesn't know.
  */
 #include "cli/follow_internal.h"
 
@@ -195,6 +195,8 @@ static enum err take_snapshot(struct follow *follow, const struct incoming *fram
 		take_jobs(follow, msg.jobs.at, msg.jobs.n);
 		if (msg.cursor == 0)
 			follow->known = true;
+		if (msg.resume != 0)
+			follow->mark = msg.resume;
 	}
 	arena_free(&arena);
 	return err;
@@ -212,6 +214,10 @@ static enum err take_delta(struct follow *follow, const struct incoming *frame, 
 		take_jobs(follow, msg.jobs.at, msg.jobs.n);
 		if (msg.cut)
 			follow->known = false;
+		if (msg.resume != 0) {
+			follow->mark = msg.resume;
+			follow->known = true;
+		}
 	}
 	arena_free(&arena);
 	return err;
@@ -249,7 +255,7 @@ static enum err tick(struct follow *follow)
 /* One connection's worth: until the run has ended, or an error. */
 static enum err follow_frames(struct follow *follow)
 {
-	struct msg_subscribe msg = { .what = QUERY_JOBS, .run = follow->run };
+	struct msg_subscribe msg = { .what = QUERY_JOBS, .run = follow->run, .since = follow->mark };
 	uint64_t id = client_next_id(follow->cli->client);
 	enum err err = cli_send(follow->cli, OP_SUBSCRIBE, &msg, id);
 	int64_t tick_ns = clock_mono_ns();

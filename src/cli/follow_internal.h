@@ -31,7 +31,8 @@ struct follow {
 	size_t job_count, job_room;
 	uint64_t counts[STATE_COUNT];
 	uint64_t forgiven;               /* of them, bad ends that count as good ones */
-	bool known;                      /* the first snapshot is complete */
+	bool known;                      /* what it is at this connection: the snapshot, or what was missed, is complete */
+	uint64_t mark;                   /* to resume with after a lost connection; 0: nothing */
 	bool begun;                      /* the first line was said */
 	int64_t submitted_ms, ended_ms;
 	int64_t said_ns;                 /* when something was last printed */

@@ -33,6 +33,7 @@ master_sources = \
 	src/master/publish.c \
 	src/master/query.c \
 	src/master/query_share.c \
+	src/master/recent.c \
 	src/master/relay.c \
 	src/master/reveal.c \
 	src/master/scope.c \

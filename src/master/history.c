@@ -503,10 +503,10 @@ static void on_jobs(struct master *master, struct history *history, struct store
 	page.snapshot.total = detail == VIEW_FULL ? 1 : run.jobs;
 	if (detail == VIEW_GRAPH && next > history->index && next < run.jobs)
 		page.snapshot.cursor = next;
+	if (history->query->of_sub)
+		page.snapshot.resume = publish_page(master, history->query, page.snapshot.cursor);
 	if (session)
 		session_send(session, OP_SNAPSHOT, &page.snapshot);
-	if (history->query->of_sub)
-		publish_page(master, history->query, page.snapshot.cursor);
 	query_free(master, history->query);
 	forget(history);
 	history_free_answer(answer);

@@ -116,6 +116,7 @@ struct query {
 
 struct master_stats {
 	uint64_t turns, inputs, frames_in, refused_frames, refused_connections, late_frames, results, sub_cuts, sub_drops;
+	uint64_t sub_resumes;
 	uint64_t runs_pruned;
 	struct histogram stall, job_run;
 };
@@ -300,8 +301,19 @@ void prune_revealed(struct master *master);                      /* turns were *
 void copies_answer(struct master *master);                       /* those that are complete */
 void copies_free(struct master *master);                         /* after the store has closed; nobody is told */
 
+/* recent.c: what changed in the last turns */
+struct recent;
+struct recent *recent_new(size_t cap);                           /* 0: LIMIT_RECENT_CHANGES */
+void recent_free(struct recent *recent);
+void recent_add(struct recent *recent, const struct outbox *outbox);     /* each turn, in order */
+uint64_t recent_turn(const struct recent *recent);               /* the last */
+uint64_t recent_mark(const struct recent *recent, uint64_t turn);
+bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn);     /* all that changed after it? */
+/* Newest first, those after that turn; begin with *back 0. NULL: no more. */
+const struct changed *recent_before(const struct recent *recent, uint64_t turn, size_t *back);
+
 /* publish.c */
-struct publisher *publisher_new(void);
+struct publisher *publisher_new(const struct master_options *options);
 void publisher_free(struct publisher *publisher);
 enum err publish_subscribe(struct session *session, const struct msg_subscribe *msg, struct error *error);
 bool publish_unsubscribe(struct session *session, uint64_t id);
@@ -309,7 +321,8 @@ void publish_forget(struct master *master, uint64_t conn);
 void publish_collect(struct master *master, const struct outbox *outbox);
 void publish_ask(struct master *master);                         /* puts the next pages in line */
 void publish_flush(struct master *master, struct master_turn *turn);
-void publish_page(struct master *master, const struct query *query, uint64_t cursor);    /* it was answered */
+/* It is answered: what its snapshot says to resume with. */
+uint64_t publish_page(struct master *master, const struct query *query, uint64_t cursor);
 void publish_refused(struct master *master, const struct query *query);          /* there is no such thing */
 void publish_workers(struct master *master, const struct query *query, uint64_t after);  /* didn't fit; 0: none */
 bool publish_may_sweep(struct master *master);

@@ -431,7 +431,7 @@ int master_run(const struct master_options *options, struct error *error)
 	use_defaults(&master->options);
 	find_owner(master);
 	master->due_ns = TIME_NEVER;
-	master->publisher = publisher_new();
+	master->publisher = publisher_new(&master->options);
 	master->pruner = pruner_new(master);
 	err = begin(master, error);
 	if (err == ERR_NONE) {

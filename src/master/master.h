@@ -19,6 +19,7 @@ struct master_options {
 	int ready_fd;                    /* a byte is written when it serves; -1 none */
 	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: defaults */
 	uint64_t seed;                   /* 0: of the system */
+	size_t recent_changes, sub_queue;        /* RECENT_CHANGES and SUB_QUEUE_MAX of limits.def; 0: as there */
 	struct prune_rules prune;
 };
 

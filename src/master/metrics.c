@@ -170,6 +170,7 @@ void metrics_answer(struct master *master, struct master_turn *turn, const struc
 	put(&answer, METRIC_RESULTS, stats->results);
 	put(&answer, METRIC_SUBSCRIBERS_CUT, stats->sub_cuts);
 	put(&answer, METRIC_CHANGES_DROPPED, stats->sub_drops);
+	put(&answer, METRIC_SUBSCRIBERS_RESUMED, stats->sub_resumes);
 	put(&answer, METRIC_RUNS_PRUNED, stats->runs_pruned);
 	put(&answer, METRIC_RUNS_PRUNING, prune_left(master));
 	put_core(master, &answer);

@@ -2,8 +2,9 @@
 /*
  * Subscriptions: a snapshot in pages, then whole changed rows. Each one keeps only the ids that changed, and
  * their rows are read when they leave, so a fast cluster costs a subscriber one frame each 50 ms (the end of its
- * run comes at once) and a slow subscriber costs a bounded set. Who doesn't read is cut and gets a fresh snapshot when it does again.
- * Deltas leave with a turn, as everything does.
+ * run comes at once) and a slow subscriber costs a bounded set. Who doesn't read is cut. When it does again, or comes back
+ * over another connection, it is told what changed since, where the last changes are remembered that far (recent.c);
+ * otherwise it gets a fresh snapshot. Deltas leave with a turn, as everything does.
  */
 #include "master/internal.h"
 
@@ -14,7 +15,6 @@
 #define FLUSH_NS   (50 * NS_PER_MS)
 #define SWEEP_NS   NS_PER_S              /* finished runs wait this long for subscribers, and no longer */
 #define IDS_MAX    (1u << 20)            /* changes kept for one that is slow; then it is cut */
-#define ROOM       (LIMIT_SUB_QUEUE_MAX / 2)
 
 struct ids {                             /* numbers, not sorted until they are read */
 	uint64_t *at;
@@ -29,7 +29,11 @@ struct sub {
 	bool live_only;                  /* RUNS: the first page has the newest; then those in memory */
 	bool hurry;                      /* its run has ended: somebody waits for that */
 	bool cut;                        /* it doesn't read; what changes isn't kept */
+	bool more;                       /* its snapshot lacks what a delta will bring */
+	bool resumed;                    /* it waits for a delta, even an empty one */
 	uint64_t cursor;
+	uint64_t began;                  /* the turn after which its changes were kept */
+	uint64_t told;                   /* the mark up to which it was sent all; 0: none */
 	int64_t flushed_ns;
 	struct ids runs, jobs, workers;  /* that changed since it was told */
 	struct sub *next;
@@ -37,6 +41,8 @@ struct sub {
 
 struct publisher {
 	struct sub *subs;
+	struct recent *recent;
+	size_t queue_max;                /* bytes waiting for one before it is cut */
 	int64_t swept_ns;
 };
 
@@ -112,9 +118,13 @@ static void sub_free(struct sub *sub)
 	mem_free(sub);
 }
 
-struct publisher *publisher_new(void)
+struct publisher *publisher_new(const struct master_options *options)
 {
-	return mem_zalloc(sizeof(struct publisher));
+	struct publisher *publisher = mem_zalloc(sizeof(*publisher));
+
+	publisher->recent = recent_new(options->recent_changes);
+	publisher->queue_max = options->sub_queue ? options->sub_queue : LIMIT_SUB_QUEUE_MAX;
+	return publisher;
 }
 
 void publisher_free(struct publisher *publisher)
@@ -127,6 +137,7 @@ void publisher_free(struct publisher *publisher)
 		publisher->subs = sub->next;
 		sub_free(sub);
 	}
+	recent_free(publisher->recent);
 	mem_free(publisher);
 }
 
@@ -137,6 +148,65 @@ static struct sub *find(const struct master *master, uint64_t conn, uint64_t id)
 	while (sub && (sub->conn != conn || sub->id != id))
 		sub = sub->next;
 	return sub;
+}
+
+static void begin_snapshot(struct master *master, struct sub *sub)
+{
+	sub->paging = true;
+	sub->page_out = false;
+	sub->live_only = false;
+	sub->cut = false;
+	sub->more = false;
+	sub->resumed = false;
+	sub->cursor = 0;
+	sub->began = recent_turn(master->publisher->recent);
+	sub->told = 0;
+	drop_changes(sub);
+	master_stay_awake(master);
+}
+
+static void collect(struct sub *sub, const struct changed *changed)
+{
+	bool runs = sub->what == QUERY_RUNS;
+
+	switch (changed->kind) {
+	case CHANGED_RUN_ENDED:
+		sub->hurry |= changed->id == sub->run;
+		/* fall through */
+	case CHANGED_RUN:
+		if (sub->run == 0 || changed->id == sub->run)
+			ids_add(&sub->runs, changed->id);
+		break;
+	case CHANGED_JOB:
+		if (!runs && changed->run == sub->run)
+			ids_add(&sub->jobs, changed->id);
+		break;
+	case CHANGED_WORKER:
+		if (runs && sub->run == 0)
+			ids_add(&sub->workers, changed->id);
+		break;
+	}
+}
+
+/* From that mark on, if all that changed since is known; what is no longer in memory shows when rows are read. */
+static bool resume(struct master *master, struct sub *sub, uint64_t mark)
+{
+	const struct recent *recent = master->publisher->recent;
+	const struct changed *changed;
+	struct rec_run_row run;
+	uint64_t turn;
+	size_t back = 0;
+
+	if (mark == 0 || !recent_knows(recent, mark, &turn) ||
+	    (sub->run != 0 && !view_run(master->core, sub->run, &master->scratch, &run)))
+		return false;
+	while ((changed = recent_before(recent, turn, &back)))
+		collect(sub, changed);
+	sub->cut = false;
+	sub->resumed = true;
+	sub->told = mark;
+	master_stay_awake(master);
+	return true;
 }
 
 enum err publish_subscribe(struct session *session, const struct msg_subscribe *msg, struct error *error)
@@ -161,10 +231,10 @@ enum err publish_subscribe(struct session *session, const struct msg_subscribe *
 	sub->id = msg->id;
 	sub->what = msg->what;
 	sub->run = msg->run;
-	sub->paging = true;
 	sub->next = master->publisher->subs;
 	master->publisher->subs = sub;
-	master_stay_awake(master);
+	if (!resume(master, sub, msg->since))
+		begin_snapshot(master, sub);
 	return ERR_NONE;
 }
 
@@ -200,15 +270,9 @@ void publish_forget(struct master *master, uint64_t conn)
 
 /* ---- snapshots ---- */
 
-static void begin_snapshot(struct master *master, struct sub *sub)
+static bool has_room(const struct master *master, const struct session *session)
 {
-	sub->paging = true;
-	sub->page_out = false;
-	sub->live_only = false;
-	sub->cut = false;
-	sub->cursor = 0;
-	drop_changes(sub);
-	master_stay_awake(master);
+	return session_queued(session) <= master->publisher->queue_max / 2;
 }
 
 void publish_ask(struct master *master)
@@ -217,7 +281,7 @@ void publish_ask(struct master *master)
 		const struct session *session = session_find(master, sub->conn);
 		struct query *query;
 
-		if (!sub->paging || sub->page_out || !session || session_queued(session) > ROOM)
+		if (!sub->paging || sub->page_out || !session || !has_room(master, session))
 			continue;
 		query = query_new(master, sub->conn, sub->id, sub->what);
 		query->run = sub->run;
@@ -232,18 +296,21 @@ void publish_ask(struct master *master)
 	}
 }
 
-void publish_page(struct master *master, const struct query *query, uint64_t cursor)
+uint64_t publish_page(struct master *master, const struct query *query, uint64_t cursor)
 {
 	struct sub *sub = find(master, query->conn, query->id);
 
 	if (!sub)
-		return;
+		return 0;
 	sub->page_out = false;
 	sub->cursor = cursor;
 	sub->live_only = sub->what == QUERY_RUNS;
 	sub->paging = cursor != 0;
 	if (sub->paging)
 		master_stay_awake(master);
+	else if (!sub->more)
+		sub->told = recent_mark(master->publisher->recent, sub->began);
+	return sub->told;
 }
 
 void publish_refused(struct master *master, const struct query *query)
@@ -257,34 +324,12 @@ void publish_workers(struct master *master, const struct query *query, uint64_t 
 
 	if (!sub || after == 0)
 		return;
+	sub->more = true;
 	while ((after = view_worker_after(master->core, after)))
 		ids_add(&sub->workers, after);
 }
 
 /* ---- deltas ---- */
-
-static void collect(struct sub *sub, const struct changed *changed)
-{
-	bool runs = sub->what == QUERY_RUNS;
-
-	switch (changed->kind) {
-	case CHANGED_RUN_ENDED:
-		sub->hurry |= changed->id == sub->run;
-		/* fall through */
-	case CHANGED_RUN:
-		if (sub->run == 0 || changed->id == sub->run)
-			ids_add(&sub->runs, changed->id);
-		break;
-	case CHANGED_JOB:
-		if (!runs && changed->run == sub->run)
-			ids_add(&sub->jobs, changed->id);
-		break;
-	case CHANGED_WORKER:
-		if (runs && sub->run == 0)
-			ids_add(&sub->workers, changed->id);
-		break;
-	}
-}
 
 /* It doesn't read: what changes from now on isn't kept for it, and what was kept isn't any more. */
 static void cut(struct master *master, struct sub *sub)
@@ -297,6 +342,7 @@ static void cut(struct master *master, struct sub *sub)
 
 void publish_collect(struct master *master, const struct outbox *outbox)
 {
+	recent_add(master->publisher->recent, outbox);
 	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
 		for (size_t i = 0; !sub->cut && i < outbox->change_count; i++)
 			collect(sub, &outbox->changes[i]);
@@ -329,8 +375,11 @@ enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* LOST: one has left memory */
 	} while (0)
 
 /* Whoever drew the graph may not know one that was added since, nor what it needs. */
-static bool view_changed(const struct core *core, uint64_t id, struct arena *arena, struct rec_job_row *job)
+static bool view_changed(const struct core *core, const struct sub *sub, uint64_t id, struct arena *arena,
+			 struct rec_job_row *job)
 {
+	if (sub->resumed)                /* it may have begun long since, too */
+		return view_job(core, id, VIEW_GRAPH, arena, job);
 	if (!view_job(core, id, VIEW_BRIEF, arena, job))
 		return false;
 	return job->round > 0 || job->tries > 1 || job->started_ms != 0 || view_job(core, id, VIEW_GRAPH, arena, job);
@@ -343,7 +392,7 @@ static enum took take_rows(struct master *master, struct sub *sub, struct page *
 	struct rec_worker_row worker;
 
 	/* The run last: who sees that it has ended has seen all of its jobs. */
-	TAKE_ROWS(&sub->jobs, view_changed(master->core, id, page->arena, &job), page_add_job(page, &job));
+	TAKE_ROWS(&sub->jobs, view_changed(master->core, sub, id, page->arena, &job), page_add_job(page, &job));
 	TAKE_ROWS(&sub->runs, view_run(master->core, id, page->arena, &run), page_add_run(page, &run));
 	TAKE_ROWS(&sub->workers, view_worker(master->core, id, page->arena, &worker), page_add_worker(page, &worker));
 	return TOOK_ALL;
@@ -377,13 +426,16 @@ static void send_delta(struct master *master, struct master_turn *turn, struct s
 	delta.workers.at = page.snapshot.workers.at;
 	delta.workers.n = page.snapshot.workers.n;
 	delta.counts = query_counts(master);
-	reveal_add(master, turn, sub->conn, OP_DELTA, &delta);
 	if (took == TOOK_SOME) {
 		master_stay_awake(master);
 	} else {
+		delta.resume = sub->told = recent_mark(master->publisher->recent, turn->outbox.turn);
 		sub->flushed_ns = master->now.mono_ns;
 		sub->hurry = false;
+		master->stats.sub_resumes += sub->resumed;
+		sub->resumed = false;
 	}
+	reveal_add(master, turn, sub->conn, OP_DELTA, &delta);
 }
 
 static void wait_to_flush(struct master *master, int64_t wait_ns)
@@ -403,11 +455,19 @@ void publish_flush(struct master *master, struct master_turn *turn)
 		if (sub->paging || !session)
 			continue;
 		if (sub->cut) {
-			if (session_queued(session) <= ROOM)
+			if (!has_room(master, session))
+				continue;
+			if (resume(master, sub, sub->told))
+				send_delta(master, turn, sub);
+			else
 				send_cut(master, turn, sub);
+		} else if (sub->resumed) {
+			/* What it missed may be much. As with pages, its reading sets the pace. */
+			if (has_room(master, session))
+				send_delta(master, turn, sub);
 		} else if (!has_changes(sub)) {
 			continue;
-		} else if (session_queued(session) > LIMIT_SUB_QUEUE_MAX) {
+		} else if (session_queued(session) > master->publisher->queue_max) {
 			cut(master, sub);
 		} else if (wait_ns > 0 && sub->flushed_ns > 0 && !sub->hurry) {
 			wait_to_flush(master, wait_ns);

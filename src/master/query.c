@@ -235,9 +235,9 @@ void query_finish(struct master *master, struct master_turn *turn, struct query 
 {
 	page->snapshot.turn = turn->outbox.turn;
 	page->snapshot.cursor = cursor;
-	reveal_add(master, turn, query->conn, OP_SNAPSHOT, &page->snapshot);
 	if (query->of_sub)
-		publish_page(master, query, cursor);
+		page->snapshot.resume = publish_page(master, query, cursor);
+	reveal_add(master, turn, query->conn, OP_SNAPSHOT, &page->snapshot);
 	query_free(master, query);
 }
 

@@ -52,6 +52,7 @@ e2e_tests = \
 	tests/e2e/poison.sh \
 	tests/e2e/prune.sh \
 	tests/e2e/refusals.sh \
+	tests/e2e/resume.sh \
 	tests/e2e/retry.sh \
 	tests/e2e/schedule.sh \
 	tests/e2e/stuck.sh \

@@ -57,6 +57,7 @@ unit_programs = \
 	tests/unit/test_master_logprune \
 	tests/unit/test_master_logs \
 	tests/unit/test_master_power \
+	tests/unit/test_master_resume \
 	tests/unit/test_master_rough \
 	tests/unit/test_master_upload \
 	tests/unit/test_master_views \
@@ -257,6 +258,9 @@ tests_unit_test_master_logs_LDADD = $(all_libs)
 tests_unit_test_master_power_SOURCES = tests/unit/test_master_power.c
 tests_unit_test_master_power_LDADD = $(all_libs)
 
+tests_unit_test_master_resume_SOURCES = tests/unit/test_master_resume.c
+tests_unit_test_master_resume_LDADD = $(all_libs)
+
 tests_unit_test_master_rough_SOURCES = tests/unit/test_master_rough.c
 tests_unit_test_master_rough_LDADD = $(all_libs)
 
@@ -364,6 +368,7 @@ unit_other = \
 	tests/unit/keeper_rig.h \
 	tests/unit/link_rig.h \
 	tests/unit/master_box.h \
+	tests/unit/master_picture.h \
 	tests/unit/message_random.h \
 	tests/unit/power_cuts.h \
 	tests/unit/power_disk.h \

@@ -33,12 +33,14 @@ static struct place box_place;
 static pid_t box_pid;
 static int box_log_fd = -1;              /* what masters say: shown when one fails */
 static unsigned box_fd_limit;             /* of the next master, 0: as it is */
+static size_t box_recent, box_sub_queue; /* likewise */
 
 /* ---- the master ---- */
 
 static inline int box_run(int ready_fd)
 {
-	struct master_options options = { .place = box_place, .ready_fd = ready_fd, .seed = 7 };
+	struct master_options options = { .place = box_place, .ready_fd = ready_fd, .seed = 7,
+					  .recent_changes = box_recent, .sub_queue = box_sub_queue };
 	struct error error = { .code = ERR_NONE };
 	int status;
 
@@ -115,6 +117,7 @@ static inline void box_setup_cb(void *data)
 {
 	(void)data;
 	box_fd_limit = 0;
+	box_recent = box_sub_queue = 0;
 	memset(&box_place, 0, sizeof(box_place));
 	strcpy(box_place.dir, "/tmp/titan-test-master-XXXXXX");
 	strcpy(box_place.cluster, "test");

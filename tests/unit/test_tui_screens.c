@@ -449,6 +449,57 @@ TEST idle_is_still(void)
 	PASS();
 }
 
+static void lose_and_connect(struct fixture *fixture)
+{
+	struct msg_welcome welcome = { .version = 2, .cluster = slice_str("prod-a"), .role = ROLE_ADMIN };
+
+	app_disconnected(fixture->app, NULL, FIXTURE_NOW, FIXTURE_NOW);
+	app_connected(fixture->app, &welcome, FIXTURE_NOW);
+	fixture_collect(fixture);
+}
+
+/* What it was told last is what it asks to go on from; of another run it was told nothing. */
+TEST a_connection_that_is_back_is_resumed(void)
+{
+	struct fixture fixture;
+	struct msg_snapshot page = { .turn = 20, .cursor = 5 };
+	struct msg_delta delta = { .turn = 30, .resume = 300 };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	lose_and_connect(&fixture);
+	ASSERT_EQ(0, (int)(fixture.runs_since + fixture.graph_since));
+	page.id = fixture.graph_id;
+	fixture_give(&fixture, OP_SNAPSHOT, &page, FIXTURE_NOW);
+	lose_and_connect(&fixture);
+	ASSERT_EQ(0, (int)fixture.graph_since);
+	page = (struct msg_snapshot){ .id = fixture.graph_id, .turn = 20, .resume = 200 };
+	fixture_give(&fixture, OP_SNAPSHOT, &page, FIXTURE_NOW);
+	delta.id = fixture.runs_id;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	lose_and_connect(&fixture);
+	ASSERT_EQ(200, (int)fixture.graph_since);
+	ASSERT_EQ(300, (int)fixture.runs_since);
+	/* There is more behind this one. */
+	delta = (struct msg_delta){ .id = fixture.graph_id, .turn = 40 };
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	ASSERT(app_settled(fixture.app));
+	/* What a frozen screen drops it wasn't told. */
+	fixture_press(&fixture, "Z");
+	delta = (struct msg_delta){ .id = fixture.runs_id, .turn = 50, .resume = 500 };
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	fixture_press(&fixture, "Z");
+	ASSERT_EQ(200, (int)fixture.graph_since);
+	ASSERT_EQ(300, (int)fixture.runs_since);
+	fixture.app->run = 4126;
+	app_tick(fixture.app, FIXTURE_NOW);
+	app_tick(fixture.app, FIXTURE_NOW + 1000);
+	fixture_collect(&fixture);
+	ASSERT_EQ(4126, (int)fixture.app->model.graph.run);
+	ASSERT_EQ(0, (int)fixture.graph_since);
+	fixture_close(&fixture);
+	PASS();
+}
+
 TEST frozen_stays(void)
 {
 	struct fixture fixture;
@@ -563,6 +614,7 @@ SUITE(behaviour)
 	RUN_TEST(stale_is_dimmed);
 	RUN_TEST(idle_is_still);
 	RUN_TEST(frozen_stays);
+	RUN_TEST(a_connection_that_is_back_is_resumed);
 	RUN_TEST(keys_are_unique);
 	for (uint64_t seed = 1; seed <= 12; seed++)
 		RUN_TESTp(storm, seed);

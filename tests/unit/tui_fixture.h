@@ -22,6 +22,7 @@
 struct fixture {
 	struct app *app;
 	uint64_t runs_id, graph_id, log_id;      /* as the dashboard asked */
+	uint64_t runs_since, graph_since;
 	uint64_t cancelled[16];
 	struct slice cancelled_jobs[16];
 	char cancelled_names[16][64];
@@ -48,11 +49,14 @@ static inline void fixture_collect(struct fixture *fixture)
 			fixture->quit = true;
 		if (request.want != APP_SEND)
 			continue;
-		if (request.op == OP_SUBSCRIBE && request.msg.subscribe.what == QUERY_RUNS)
+		if (request.op == OP_SUBSCRIBE && request.msg.subscribe.what == QUERY_RUNS) {
 			fixture->runs_id = request.msg.subscribe.id;
-		else if (request.op == OP_SUBSCRIBE)
+			fixture->runs_since = request.msg.subscribe.since;
+		} else if (request.op == OP_SUBSCRIBE) {
 			fixture->graph_id = request.msg.subscribe.id;
-		else if (request.op == OP_LOG_READ)
+			fixture->graph_since = request.msg.subscribe.since;
+		}
+		if (request.op == OP_LOG_READ)
 			fixture->log_id = request.msg.log_read.id;
 		else if (request.op == OP_QUERY)
 			fixture->query_id = request.msg.query.id;
