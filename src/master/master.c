@@ -414,6 +414,7 @@ static void finish(struct master *master)
 			close(master->clock_fd);
 		ev_loop_destroy(master->loop);
 	}
+	buf_free(&master->live_runs);
 	core_free(master->core);
 }
 

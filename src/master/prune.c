@@ -279,7 +279,9 @@ void prune_stepped(struct master *master, const struct input_prune *prune)
 	pruner->step_rows = NULL;
 	for (size_t i = 0; i < pruner->gone_told; i++)
 		map_remove(&pruner->asked, pruner->gone[i]);
-	memmove(pruner->gone, pruner->gone + pruner->gone_told, (pruner->gone_count - pruner->gone_told) * sizeof(*pruner->gone));
+	if (pruner->gone_told > 0)
+		memmove(pruner->gone, pruner->gone + pruner->gone_told,
+			(pruner->gone_count - pruner->gone_told) * sizeof(*pruner->gone));
 	pruner->gone_count -= pruner->gone_told;
 	pruner->gone_told = 0;
 	if (prune->turns_until > prune->turns_from) {

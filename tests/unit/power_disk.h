@@ -82,6 +82,8 @@ static inline void power_resize(struct buf *bytes, size_t size)
 
 static inline void power_write_piece(struct power_image *image, const struct power_op *op, size_t from, size_t len)
 {
+	if (len == 0)
+		return;
 	if (image->bytes.len < op->at + from + len)
 		power_resize(&image->bytes, op->at + from + len);
 	memcpy(image->bytes.data + op->at + from, (const char *)op->data + from, len);

@@ -201,6 +201,8 @@ TEST ranges_are_deleted(void)
 	ASSERT_EQ_FMT((size_t)1, count_of(store, READ_TURNS, 0, 0), "%zu");
 	ASSERT_EQ_FMT((size_t)1, count_of(store, READ_ENDED, 100, 1), "%zu");
 	ASSERT_EQ_FMT((size_t)0, count_of(store, READ_ENDED, 100, 8), "%zu");
+	box_free(turn);
+	box_free(later);
 	store_close(store);
 	PASS();
 }
