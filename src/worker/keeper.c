@@ -29,14 +29,17 @@
 #include "worker/spawn.h"
 
 #define LABELS_TEXT_MAX 1024             /* bytes of all labels of a worker */
+#define LOCK_TRIES   40
+#define LOCK_WAIT_NS (25 * NS_PER_MS)    /* between them: a second in all */
 #define QUIT_WAIT_NS (5 * NS_PER_S)      /* for acknowledgements, when the last process is gone */
 
 static enum err open_dir(struct keeper *keeper, struct error *error)
 {
 	const struct worker_options *options = keeper->options;
+	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
 	char below[256];
 	struct stat st;
-	int result;
+	int result, tries = 0;
 
 	if (!text_is_name(slice_str(options->name)))
 		return error_set(error, ERR_INVALID, "a worker can't be named '%s': letters, digits, '_', '-' and "
@@ -59,7 +62,10 @@ static enum err open_dir(struct keeper *keeper, struct error *error)
 	keeper->lock_fd = openat(keeper->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (keeper->lock_fd < 0)
 		return error_system(error, errno, "the lock of worker %s can't be opened", options->name);
-	if (flock(keeper->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+	/* One that was killed just now may have left a child between fork and exec, which still has the lock. */
+	while (flock(keeper->lock_fd, LOCK_EX | LOCK_NB) < 0 && tries++ < LOCK_TRIES)
+		nanosleep(&wait, NULL);
+	if (tries > LOCK_TRIES) {
 		error_set(error, ERR_BUSY, "worker %s is running already, with its state in %s", options->name,
 			  keeper->path);
 		return error_next(error, "titan status");
