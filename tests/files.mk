@@ -35,7 +35,7 @@ share_tests = $(unit_tests) $(e2e_tests)
 thread_tests = $(filter tests/unit/test_store_% tests/unit/test_master_% tests/unit/test_net_%,$(unit_tests))
 EXTRA_DIST += tests/run-tests tests/run-suite tests/run-chaos tests/list-sources tests/generate tests/check-bare tests/greatest.h tests/fuzz/corpus.sh tests/fuzz/long.sh \
 	$(generated_tests) $(unit_other) $(e2e_tests) $(e2e_other) $(lint_tests) $(lint_other) \
-	$(sim_tests) $(sim_other) $(bench_other) $(fixtures) $(corpus_files)
+	$(fuzz_other) $(sim_tests) $(sim_other) $(bench_other) $(fixtures) $(corpus_files)
 
 # A program lies in the build directory, a script in the source directory.
 test_paths = $(foreach test,$(1),$(if $(filter %.sh,$(test)),$(abs_top_srcdir)/$(test),$(test)))

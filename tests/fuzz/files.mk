@@ -44,5 +44,8 @@ fuzz_tools = \
 tests_fuzz_make_corpus_SOURCES = tests/fuzz/make_corpus.c
 tests_fuzz_make_corpus_LDADD = $(all_libs)
 
+fuzz_other = \
+	tests/fuzz/old_run.h
+
 corpus_files = \
 	tests/fuzz/corpus
