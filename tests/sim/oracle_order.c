@@ -86,6 +86,8 @@ static size_t collect(struct sim_world *world, const struct outbox *outbox, stru
 	for (size_t at = 0; at < world->graph_count; at++) {
 		const struct sim_graph *graph = world->graphs[at];
 
+		/* It may have been decided, and a better job be in it; its place is known when it is durable. */
+		*ret_unsure |= graph->first == 0 && !graph->answered;
 		for (uint32_t i = 0; graph->first && i < graph->count; i++) {
 			const struct oracle_job *job = oracle_job(world, graph->first + i);
 			struct waiting entry = { .serial = job->job, .root = oracle_root(graph), .spec = &graph->jobs[i],
