@@ -250,6 +250,15 @@ static uint64_t lack(const struct worker *worker, const struct wants *wants)
 	return sum;
 }
 
+/* The one that lacks least; one that flaps only where no other may have the job, as when it is chosen. */
+static bool kept_before(const struct core *core, const struct worker *worker, const struct worker *other,
+			const struct wants *wants)
+{
+	if (worker_rests(core, worker) != worker_rests(core, other))
+		return worker_rests(core, other);
+	return lack(worker, wants) < lack(other, wants);
+}
+
 static void reserve_worker(struct core *core, uint16_t class_at, const struct job *job)
 {
 	const struct ready_class *class = core->classes[class_at];
@@ -261,10 +270,10 @@ static void reserve_worker(struct core *core, uint16_t class_at, const struct jo
 	for (size_t i = 0; i < core->worker_count; i++) {
 		struct worker *worker = core->workers[i];
 
-		if (worker->reserved != 0 || !class_allows(worker, class) || worker_rests(core, worker) ||
+		if (worker->reserved != 0 || !class_allows(worker, class) ||
 		    (target && class->wants->spec.affinity_hard && worker != target))
 			continue;
-		if (!best || lack(worker, class->wants) < lack(best, class->wants))
+		if (!best || kept_before(core, worker, best, class->wants))
 			best = worker;
 	}
 	if (!best)
