@@ -13,13 +13,16 @@ cat >hold.c <<'END'
 int main(int argc, char **argv)
 {
 	pid_t pid = argc > 1 ? atoi(argv[1]) : 0;
+	sigset_t all;
 	int status;
-	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXIT) < 0)
+	/* No stop but the exit: seized, it would stop at SIGCONT, too. */
+	sigfillset(&all);
+	if (ptrace(PTRACE_ATTACH, pid, 0, 0) < 0 || waitpid(pid, &status, __WALL) != pid ||
+	    ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXIT) < 0 ||
+	    ptrace(PTRACE_SETSIGMASK, pid, _NSIG / 8, &all) < 0 || ptrace(PTRACE_CONT, pid, 0, 0) < 0)
 		return 1;
 	puts("held");
 	fflush(stdout);
-	while (waitpid(pid, &status, __WALL) == pid && status >> 8 != (SIGTRAP | PTRACE_EVENT_EXIT << 8))
-		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status));
 	for (;;)
 		pause();
 }
