@@ -2,6 +2,8 @@
 /* What survives: the death of the link, of the keeper, of the machine. */
 #include "worker/spool.h"
 
+#include <dirent.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 
 #include "keeper_rig.h"
@@ -166,6 +168,72 @@ TEST acknowledged_but_not_shipped(void)
 	rig_name(rig, IPC_SPOOL_ACK, 4, 1);
 	ASSERT(rig_accept(rig));
 	ASSERT_EQ(0, inventory(list, 8));
+	PASS();
+}
+
+/* Has this process the file open? False too when it is gone. */
+static bool has_open(pid_t pid, const char *path)
+{
+	char dir[32], target[PATH_MAX];
+	struct dirent *entry;
+	bool found = false;
+	DIR *fds;
+
+	snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)pid);
+	fds = opendir(dir);
+	while (fds && !found && (entry = readdir(fds))) {
+		ssize_t len = readlinkat(dirfd(fds), entry->d_name, target, sizeof(target));
+
+		found = len == (ssize_t)strlen(path) && memcmp(target, path, (size_t)len) == 0;
+	}
+	if (fds)
+		closedir(fds);
+	return found;
+}
+
+/* As a child of a killed keeper does between fork and exec: not this process, of which the next keeper is a copy. */
+static pid_t fork_lock_holder(const char *lock)
+{
+	pid_t holder;
+	int pipes[2];
+	char byte;
+
+	if (pipe(pipes) < 0)
+		abort();
+	fflush(stdout);
+	holder = fork();
+	if (holder == 0) {
+		int fd = open(lock, O_RDWR | O_CLOEXEC);
+
+		if (fd < 0 || flock(fd, LOCK_EX) < 0 || write(pipes[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(pipes[1]);
+	if (read(pipes[0], &byte, 1) != 1)
+		abort();
+	close(pipes[0]);
+	return holder;
+}
+
+TEST a_lock_that_is_still_held_is_waited_for(void)
+{
+	int64_t end_ns = clock_mono_ns() + 10 * NS_PER_S;
+	char lock[PATH_MAX + 64];
+	pid_t holder;
+
+	snprintf(lock, sizeof(lock), "%s", below("worker/w1/lock"));
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	holder = fork_lock_holder(lock);
+	rig_fork(rig);
+	while (!has_open(rig->keeper, lock) && clock_mono_ns() < end_ns)
+		;
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
+	ASSERT(rig_accept(rig));
+	rig_lease(rig);
 	PASS();
 }
 
@@ -547,6 +615,7 @@ static void run_all(void)
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(a_dead_link_is_started_again);
 	RUN_TEST(acknowledged_but_not_shipped);
+	RUN_TEST(a_lock_that_is_still_held_is_waited_for);
 	RUN_TEST(a_new_keeper_adopts);
 	RUN_TEST(an_adopted_one_takes_its_slot);
 	/* Numbers from inside a space of their own say nothing outside. */
