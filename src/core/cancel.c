@@ -17,6 +17,7 @@ bool job_cancel(struct core *core, struct job *job)
 	} else if (state_holds(job->state)) {
 		attempt_stop(core, job, EVENT_CANCEL);
 	} else {
+		job->stop_cause = EVENT_CANCEL;  /* whatever was said of an attempt before, or of its gate */
 		job_move(core, job, EVENT_CANCEL, STATE_CANCELLED);
 	}
 	return true;

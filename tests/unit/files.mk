@@ -35,6 +35,7 @@ unit_programs = \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
+	tests/unit/test_core_planted_people \
 	tests/unit/test_core_prune \
 	tests/unit/test_core_resources \
 	tests/unit/test_core_round \
@@ -191,6 +192,9 @@ tests_unit_test_core_people_LDADD = $(core_libs)
 
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)
+
+tests_unit_test_core_planted_people_SOURCES = tests/unit/test_core_planted_people.c
+tests_unit_test_core_planted_people_LDADD = $(core_libs)
 
 tests_unit_test_core_prune_SOURCES = tests/unit/test_core_prune.c
 tests_unit_test_core_prune_LDADD = $(core_libs)
