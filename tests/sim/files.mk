@@ -27,6 +27,7 @@ sim_sources = \
 	tests/sim/oracle_bounds.c \
 	tests/sim/oracle_concurrency.c \
 	tests/sim/oracle_conditions.c \
+	tests/sim/oracle_facts.c \
 	tests/sim/oracle_fail.c \
 	tests/sim/oracle_grow.c \
 	tests/sim/oracle_life.c \

@@ -28,6 +28,9 @@ struct oracle_job {
 	uint64_t last_started;           /* epoch */
 	bool on_paused;                  /* a stopped machine ran it: the honest exception of I5 */
 
+	/* facts */
+	uint64_t epoch_before;           /* the one that its round began with */
+
 	/* retries */
 	uint32_t fails, lost;            /* in this round; time-outs are failures */
 
