@@ -428,13 +428,17 @@ void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg)
 
 void store_commit(struct store *store, struct outbox *outbox)
 {
+	bool wake;
+
 	pthread_mutex_lock(&store->mutex);
 	ring_add(&store->inbox, outbox);
 	store->inbox_rows += outbox->row_count;
 	/* One that lingers is woken only for enough company. */
-	if (!store->lingers || store->inbox_rows >= COMPANY_ROWS)
-		pthread_cond_signal(&store->changed);
+	wake = !store->lingers || store->inbox_rows >= COMPANY_ROWS;
 	pthread_mutex_unlock(&store->mutex);
+	/* Behind it: the thread would wake only to wait for the mutex. */
+	if (wake)
+		pthread_cond_signal(&store->changed);
 }
 
 struct outbox *store_take(struct store *store)
