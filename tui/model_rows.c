@@ -13,15 +13,10 @@
 
 static void keep_text(struct slice *text, struct slice value)
 {
-	uint8_t *copy;
-
 	if (slice_eq(*text, value))
 		return;
 	mem_free((void *)text->data);
-	copy = mem_alloc(value.len + 1);
-	if (value.len > 0)
-		memcpy(copy, value.data, value.len);
-	*text = slice_make(copy, value.len);
+	*text = slice_make(mem_text(value), value.len);
 }
 
 /* Where key belongs in an ascending list of pointers to structs that begin with it. Mostly at the end. */

@@ -54,6 +54,16 @@ char *mem_strdup(const char *text)
 	return memcpy(mem_alloc(size), text, size);
 }
 
+char *mem_text(struct slice text)
+{
+	char *copy = mem_alloc(text.len + 1);
+
+	if (text.len > 0)
+		memcpy(copy, text.data, text.len);
+	copy[text.len] = '\0';
+	return copy;
+}
+
 void mem_free(void *ptr)
 {
 	free(ptr);

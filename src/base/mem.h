@@ -9,11 +9,14 @@
 
 #include <stddef.h>
 
+#include "base/slice.h"
+
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
 void *mem_array(size_t count, size_t size);               /* zeroed; overflow checked */
 void *mem_resize(void *old, size_t count, size_t size);   /* new part isn't zeroed */
 char *mem_strdup(const char *text);
+char *mem_text(struct slice text);                        /* a copy with a 0 behind it */
 void mem_free(void *ptr);
 
 #endif

@@ -99,10 +99,7 @@ static void keep_text(char **kept, struct slice text)
 	if (*kept != NULL && slice_eq(slice_str(*kept), text))
 		return;
 	mem_free(*kept);
-	*kept = mem_alloc(text.len + 1);
-	if (text.len > 0)
-		memcpy(*kept, text.data, text.len);
-	(*kept)[text.len] = '\0';
+	*kept = mem_text(text);
 }
 
 static struct followed_job *job_at(struct follow *follow, uint64_t index)

@@ -31,6 +31,7 @@ core_sources = \
 	src/core/label.c \
 	src/core/lane.c \
 	src/core/load.c \
+	src/core/load_run.c \
 	src/core/lock.c \
 	src/core/loop.c \
 	src/core/names.c \
@@ -42,6 +43,7 @@ core_sources = \
 	src/core/prune.c \
 	src/core/pushback.c \
 	src/core/ready.c \
+	src/core/resume.c \
 	src/core/retry.c \
 	src/core/round.c \
 	src/core/rows.h \

@@ -37,8 +37,7 @@ struct group *group_of(struct core *core, struct slice name)
 	group = mem_zalloc(sizeof(*group));
 	group->jobs = (struct bound){ .kind = BOUND_GROUP, .limit = LIMIT_DEFAULT };
 	group->runs = (struct bound){ .kind = BOUND_RUNS, .limit = LIMIT_DEFAULT };
-	group->name = mem_zalloc(name.len + 1);
-	memcpy(group->name, name.data, name.len);
+	group->name = mem_text(name);
 	name_map_put(&core->groups, slice_str(group->name), group);
 	return group;
 }

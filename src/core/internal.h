@@ -581,7 +581,19 @@ void meta_put(struct core *core, const char *name, uint64_t value);
 void run_row_put(struct core *core, struct run *run);
 void error_send(struct core *core, uint64_t conn, uint64_t request, const struct error *error, bool close);
 
-/* load.c, check.c: what the dependencies of each job come to, recomputed from the child lists */
+/* load.c: what is read is believed only if it fits */
+#define TRUST(error, ...) error_set(error, ERR_STORE_TRUST, __VA_ARGS__)
+bool number_sane(int64_t value, int64_t low);
+
+/* load_run.c: before the rows of jobs come, the graphs of all runs are built */
+enum err load_run(struct core *core, const struct row_run *row, struct error *error);
+enum err load_run_row(struct core *core, const struct row_run *row, struct error *error); /* live or not */
+enum err load_spec(struct core *core, const struct row_spec *row, struct error *error);
+enum err load_job(struct core *core, const struct row_job *row, struct error *error);
+enum err run_build(struct core *core, struct run *run, struct error *error);             /* of all its parts */
+
+/* resume.c: what the dependencies of each job come to, recomputed from the child lists */
+enum err run_resume(struct core *core, struct run *run, struct error *error);
 struct standing {
 	uint32_t open;                   /* parents unsettled */
 	uint32_t asked;                  /* of these, those that may still decide; expressions count as one */

@@ -33,8 +33,7 @@ struct lock *lock_of(struct core *core, struct slice name)
 		return lock;
 	lock = mem_zalloc(sizeof(*lock));
 	lock->bound.kind = BOUND_LOCK;
-	lock->name = mem_zalloc(name.len + 1);
-	memcpy(lock->name, name.data, name.len);
+	lock->name = mem_text(name);
 	name_map_put(&core->locks, slice_str(lock->name), lock);
 	return lock;
 }
@@ -117,15 +116,6 @@ void locks_offer(struct core *core)
 
 /* --- people --- */
 
-static char *text_keep(struct slice text)
-{
-	char *copy = mem_zalloc(text.len + 1);
-
-	if (text.len > 0)
-		memcpy(copy, text.data, text.len);
-	return copy;
-}
-
 static bool owner_good(struct slice owner)
 {
 	for (size_t i = 0; i < owner.len; i++)
@@ -179,7 +169,7 @@ static struct lock_hold *hold_add(struct lock *lock, struct slice owner)
 	struct lock_hold *hold = mem_zalloc(sizeof(*hold));
 
 	hold->lock = lock;
-	hold->owner = text_keep(owner);
+	hold->owner = mem_text(owner);
 	lock->holds = mem_resize(lock->holds, lock->hold_count + 1, sizeof(struct lock_hold *));
 	lock->holds[lock->hold_count++] = hold;
 	return hold;
@@ -265,8 +255,8 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 	}
 	mem_free(hold->person);
 	mem_free(hold->reason);
-	hold->person = text_keep(input->person);
-	hold->reason = text_keep(set->words.n ? set->words.at[0] : slice_make(NULL, 0));
+	hold->person = mem_text(input->person);
+	hold->reason = mem_text(set->words.n ? set->words.at[0] : slice_make(NULL, 0));
 	hold->shared = set->flag;
 	hold->ttl_ms = (int64_t)set->span_ms;
 	hold->due_ms = set->span_ms ? due_after(core, (int64_t)set->span_ms) : 0;
@@ -346,8 +336,8 @@ enum err load_lock_hold(struct core *core, const struct row_lock_hold *row, stru
 	if (hold_place(lock, row->owner) < lock->hold_count || (lock->hold_count > 0 && (!row->shared || held_alone(lock))))
 		return error_set(error, ERR_STORE_TRUST, "lock %s: those who hold it exclude each other", lock->name);
 	hold = hold_add(lock, row->owner);
-	hold->person = text_keep(row->person);
-	hold->reason = text_keep(row->reason);
+	hold->person = mem_text(row->person);
+	hold->reason = mem_text(row->reason);
 	hold->shared = row->shared != 0;
 	hold->fence = (uint64_t)row->fence;
 	hold->taken_ms = row->taken_ms;

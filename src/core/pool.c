@@ -51,8 +51,7 @@ struct pool *pool_get(struct core *core, struct slice name)
 	if (name.len == 0)
 		name = slice_str(POOL_DEFAULT);
 	pool = mem_zalloc(sizeof(*pool));
-	pool->name = mem_zalloc(name.len + 1);
-	memcpy(pool->name, name.data, name.len);
+	pool->name = mem_text(name);
 	at = pool_place(core, name, &there);
 	GROW(core->pools, core->pool_count, core->pool_cap);
 	memmove(core->pools + at + 1, core->pools + at, (core->pool_count - at) * sizeof(*core->pools));

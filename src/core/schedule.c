@@ -32,15 +32,6 @@ struct schedule *schedule_by_stamp(const struct core *core, uint64_t stamp)
 	return NULL;
 }
 
-static char *text_copy(struct slice text)
-{
-	char *copy = mem_zalloc(text.len + 1);
-
-	if (text.len > 0)
-		memcpy(copy, text.data, text.len);
-	return copy;
-}
-
 static void parts_release(struct schedule *schedule)
 {
 	for (size_t i = 0; i < schedule->part_count; i++)
@@ -65,10 +56,10 @@ struct schedule *schedule_new(struct core *core, struct slice name, struct slice
 {
 	struct schedule *schedule = mem_zalloc(sizeof(*schedule));
 
-	schedule->name = text_copy(name);
-	schedule->owner = text_copy(owner);
-	schedule->tenant = text_copy(slice_make(NULL, 0));
-	schedule->concurrency = text_copy(slice_make(NULL, 0));
+	schedule->name = mem_text(name);
+	schedule->owner = mem_text(owner);
+	schedule->tenant = mem_text(slice_make(NULL, 0));
+	schedule->concurrency = mem_text(slice_make(NULL, 0));
 	GROW(core->schedules, core->schedule_count, core->schedule_cap);
 	core->schedules[core->schedule_count++] = schedule;
 	return schedule;
@@ -387,9 +378,9 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 	schedule_keep_key(core, schedule, id, submit->digest);
 	schedule->principal = submit->principal;
 	mem_free(schedule->tenant);
-	schedule->tenant = text_copy(submit->tenant);
+	schedule->tenant = mem_text(submit->tenant);
 	mem_free(schedule->concurrency);
-	schedule->concurrency = text_copy(submit->concurrency);
+	schedule->concurrency = mem_text(submit->concurrency);
 	schedule->max_jobs = submit->max_jobs;
 	parts_rows(core, schedule, schedule->part_count, true);
 	parts_release(schedule);

@@ -108,16 +108,6 @@ enum err submit_count(const struct core *core, const struct input_submit *submit
 	return ERR_NONE;
 }
 
-static char *text_copy(struct slice text)
-{
-	char *copy = mem_alloc(text.len + 1);
-
-	if (text.len > 0)
-		memcpy(copy, text.data, text.len);
-	copy[text.len] = '\0';
-	return copy;
-}
-
 static void parts_take(struct run *run, const struct input_submit *submit, uint64_t first)
 {
 	parts_room(run, submit->part_count);
@@ -133,12 +123,12 @@ static void take_origin(struct run *run, const struct run_origin *origin)
 	const struct job *job = origin->job;
 
 	if (origin->schedule)
-		run->schedule = text_copy(slice_str(origin->schedule));
+		run->schedule = mem_text(slice_str(origin->schedule));
 	if (!job)
 		return;
 	run->parent = job_serial(job);
 	run->parent_run = job->run->number;
-	run->parent_name = text_copy(origin->name);
+	run->parent_name = mem_text(origin->name);
 	run->depth = job->run->depth + 1;
 	run->priority = job->priority + 1;
 }
@@ -149,8 +139,8 @@ static struct run *run_new(struct core *core, const struct input_submit *submit,
 
 	run->number = core->next_run;
 	run->first = core->next_job;
-	run->name = text_copy(submit->name);
-	run->owner = text_copy(submit->owner);
+	run->name = mem_text(submit->name);
+	run->owner = mem_text(submit->owner);
 	run->bound = (struct bound){ .kind = BOUND_RUN, .limit = submit->max_jobs };
 	run_take_tenant(core, run, submit->tenant);
 	run->submitted_ms = core->now.wall_ms;

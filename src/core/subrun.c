@@ -263,9 +263,7 @@ bool subrun_load(struct run *run, const struct row_run *row)
 		return false;
 	run->parent = (uint64_t)row->parent;
 	run->parent_run = (uint64_t)row->parent_run;
-	run->parent_name = row->parent ? mem_zalloc(row->parent_name.len + 1) : NULL;
-	if (row->parent && row->parent_name.len > 0)
-		memcpy(run->parent_name, row->parent_name.data, row->parent_name.len);
+	run->parent_name = row->parent ? mem_text(row->parent_name) : NULL;
 	run->depth = (uint8_t)row->depth;
 	run->priority = (uint8_t)row->priority;
 	return true;

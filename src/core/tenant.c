@@ -29,8 +29,7 @@ struct tenant *tenant_of(struct core *core, struct slice name)
 	}
 	tenant = mem_zalloc(sizeof(*tenant));
 	tenant->bound.kind = BOUND_TENANT;
-	tenant->name = mem_zalloc(name.len + 1);
-	memcpy(tenant->name, name.data, name.len);
+	tenant->name = mem_text(name);
 	tenant->at = (uint32_t)at;
 	tenant->weight = WEIGHT_DEFAULT;
 	tenant->pass = core->virtual_time;

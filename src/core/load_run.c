@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs from their rows: the run, the specification in its parts, the jobs. load.c says what is believed. */
+#include "core/internal.h"
+
+enum err load_run_row(struct core *core, const struct row_run *row, struct error *error)
+{
+	struct run *run;
+
+	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run)
+		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
+	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1))
+		return TRUST(error, "run %lld: it has %lld jobs from %lld on", (long long)row->run,
+			     (long long)row->jobs, (long long)row->first);
+	if (row->max_jobs < 0 || row->max_jobs > UINT32_MAX)
+		return TRUST(error, "run %lld: max_jobs is %lld", (long long)row->run, (long long)row->max_jobs);
+	run = mem_zalloc(sizeof(*run));
+	run->number = (uint64_t)row->run;
+	run->first = (uint64_t)row->first;
+	run->job_count = (uint32_t)row->jobs;
+	run->name = mem_text(row->name);
+	run->owner = mem_text(row->owner);
+	run->schedule = row->schedule.len ? mem_text(row->schedule) : NULL;
+	run->submitted_ms = row->submitted_ms;
+	run->steady_ms = row->steady_ms;
+	run->logs_gone_ms = row->logs_gone_ms;
+	run->cancelled = row->cancelled != 0;
+	run->held = row->held != 0;
+	run->bound = (struct bound){ .kind = BOUND_RUN, .limit = (uint32_t)row->max_jobs };
+	run->seated = row->seated != 0;
+	run_take_tenant(core, run, row->tenant);
+	if (!run_join_concurrency(core, run, row->concurrency) || (run->seated && !run->concurrency) || !subrun_load(run, row)) {
+		run_release_bounds(core, run);
+		run_free(run);
+		return TRUST(error, "run %lld: its concurrency group, or what it is within, contradicts itself", (long long)row->run);
+	}
+	if (run->seated)
+		run->concurrency->runs.active++;
+	run_add(core, run);
+	return ERR_NONE;
+}
+
+enum err load_run(struct core *core, const struct row_run *row, struct error *error)
+{
+	const struct run_list *list = &core->runs;
+	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
+
+	if (pruned_find(core, (uint64_t)row->run) || pruning_find(core, (uint64_t)row->run))
+		return TRUST(error, "run %lld: it lives and was pruned", (long long)row->run);
+	if (row->ended_ms != 0)
+		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
+	if (last && row->run <= (int64_t)last->number)
+		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
+	return load_run_row(core, row, error);
+}
+
+/* Job rows are sought by how many came together: it must be as many as there are. */
+static bool part_fits(struct run *run, const struct row_spec *row)
+{
+	bool begins = row->part == 0 || row->first != 0;
+
+	if (row->jobs < 0 || row->jobs > run->job_count || (begins ? run->missing > 0 : row->jobs > 0))
+		return false;
+	if (begins && (row->part > 0 || row->jobs > 0)) {
+		run->missing = (uint32_t)row->jobs;
+		run->said = true;
+	} else if (begins) {
+		run->said = false;       /* of an older version: all but what came later */
+	}
+	if (!run->said)
+		return true;
+	if (row->count > run->missing)
+		return false;
+	run->missing -= (uint32_t)row->count;
+	return true;
+}
+
+enum err load_spec(struct core *core, const struct row_spec *row, struct error *error)
+{
+	struct run *run = run_find(core, (uint64_t)row->run);
+	uint32_t count;
+
+	if (!run || row->part != run->part_count || row->count < 0 || row->count > run->job_count)
+		return TRUST(error, "spec of run %lld: part %lld doesn't fit", (long long)row->run,
+			     (long long)row->part);
+	count = run->part_count;
+	if (count == 0 ? row->first != 0 && row->first != (int64_t)run->first : row->first != 0 && !number_sane(row->first, 1))
+		return TRUST(error, "spec of run %lld: part %lld begins with job %lld", (long long)row->run,
+			     (long long)row->part, (long long)row->first);
+	if (!part_fits(run, row))
+		return TRUST(error, "spec of run %lld: part %lld isn't of what came with it", (long long)row->run,
+			     (long long)row->part);
+	parts_room(run, 1);
+	run->parts[count] = blob_make(row->body);
+	run->part_jobs[count] = (uint32_t)row->count;
+	run->part_first[count] = count == 0 ? run->first : (uint64_t)row->first;
+	run->part_count++;
+	return ERR_NONE;
+}
+
+/* Those of a run rise, and no job has two runs. */
+static bool extent_fits(const struct core *core, const struct extent *extent)
+{
+	const struct run *run = extent->run;
+	const struct extent *before = run->extent_count > 1 ? run->extents[run->extent_count - 2] : NULL;
+
+	return extent->count > 0 && extent->first + extent->count <= core->next_job &&
+	       (!before || before->first + before->count <= extent->first) && directory_free(core, extent);
+}
+
+enum err run_build(struct core *core, struct run *run, struct error *error)
+{
+	uint32_t part_count = run->part_count;
+	struct error why = { 0 };
+	uint64_t jobs = 0;
+
+	for (uint32_t part = 0; part < run->part_count; part++)
+		jobs += run->part_jobs[part];
+	if (jobs != run->job_count || run->missing > 0)
+		return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
+			     (unsigned long long)run->number, (unsigned long long)jobs, run->job_count);
+	for (uint32_t part = 0, parts; part < part_count; part += parts) {
+		uint64_t first = run->part_first[part];
+
+		for (parts = 1; part + parts < part_count && run->part_first[part + parts] == 0; parts++)
+			;
+		if (graph_build(core, run, first, parts, &why) == ERR_NONE &&
+		    !extent_fits(core, run->extents[run->extent_count - 1])) {
+			error_set(&why, ERR_STORE_TRUST, "its jobs overlap or are over next_job");
+			extent_drop(run);
+		}
+		if (why.code != ERR_NONE) {
+			run->job_count = (uint32_t)jobs;         /* it was counted so */
+			return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
+		}
+		extent_add(core, run->extents[run->extent_count - 1]);
+	}
+	return ERR_NONE;
+}
+
+static bool job_row_sane(const struct core *core, const struct row_job *row, const struct job *job)
+{
+	bool holds = state_holds((enum job_state)row->state);
+
+	if (row->state < 0 || row->state >= STATE_COUNT || row->outcome < 0 || row->outcome >= OUTCOME_COUNT)
+		return false;
+	if (row->epoch < 0 || (uint64_t)row->epoch >> 32 > core->generation || (holds && row->epoch == 0))
+		return false;
+	if (row->round < 0 || row->round > UINT16_MAX || row->crashes < 0 || row->crashes > UINT8_MAX)
+		return false;
+	if (row->tries < row->crashes || row->tries > UINT16_MAX || (holds && row->tries == 0))
+		return false;
+	/* One that is no more may have had an attempt that has ended. */
+	if (row->worker < 0 || (uint64_t)row->worker >= core->next_worker ||
+	    (holds && !(job->flags & JOB_SUBRUN) && !worker_find(core, (uint64_t)row->worker)))
+		return false;
+	if (!subrun_row_sane(job, row) || !loop_row_sane(job, row))
+		return false;
+	if (row->stop_cause < 0 || row->stop_cause >= EVENT_COUNT ||
+	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
+	     row->stop_cause != EVENT_RUN_TIMEOUT && row->stop_cause != EVENT_DEADLINE))
+		return false;
+	if (row->cause != 0) {
+		const struct job *cause = row->cause > 0 ? job_find(core, (uint64_t)row->cause - 1) : NULL;
+
+		if (!cause || cause->run != job->run)
+			return false;
+	}
+	if (row->priority < 0 || row->priority > PRIORITY_MAX || row->flags < 0 || row->flags > ROW_JOB_FLAGS)
+		return false;
+	return row->code >= 0 && row->code <= UINT32_MAX && row->rss_kib >= 0 && row->rss_kib <= UINT32_MAX &&
+	       row->cpu_us >= 0 && row->out_bytes >= 0 && number_sane(row->due_ms, 0) &&
+	       number_sane(row->started_ms, 0) && number_sane(row->ended_ms, 0);
+}
+
+enum err load_job(struct core *core, const struct row_job *row, struct error *error)
+{
+	struct job *job = job_find(core, (uint64_t)row->job);
+	struct run *run;
+
+	if (!job || job->run->number != (uint64_t)row->run)
+		return TRUST(error, "job %lld: it is not in run %lld", (long long)row->job,
+			     (long long)row->run);
+	if (job->flags & JOB_ROW)
+		return TRUST(error, "job %lld: it has two rows", (long long)row->job);
+	if (!job_row_sane(core, row, job))
+		return TRUST(error, "job %lld: its row contradicts itself", (long long)row->job);
+	run = job->run;
+	run->counts[job->state]--;
+	run->counts[row->state]++;
+	job->state = (uint8_t)row->state;
+	job->flags |= JOB_ROW;
+	job->epoch = (uint64_t)row->epoch;
+	job->round = (uint16_t)row->round;
+	job->tries = (uint16_t)row->tries;
+	job->crashes = (uint8_t)row->crashes;
+	job->worker = (uint32_t)row->worker;
+	job->stop_cause = (uint8_t)row->stop_cause;
+	job->outcome = (uint8_t)row->outcome;
+	job->code = (uint32_t)row->code;
+	job->cause = row->cause ? job_find(core, (uint64_t)row->cause - 1)->index + 1 : 0;
+	job->when_ms = state_terminal(job->state) ? row->ended_ms : row->due_ms;
+	job->started_ms = row->started_ms;
+	job->cpu_us = (uint64_t)row->cpu_us;
+	job->rss_kib = (uint32_t)row->rss_kib;
+	job->out_bytes = (uint64_t)row->out_bytes;
+	job->priority = (uint8_t)row->priority;
+	job_child_set(job, (uint64_t)row->child);
+	job_passes_set(job, (uint32_t)row->passes);
+	if (row->flags & ROW_JOB_HELD && !state_terminal(job->state))
+		job->flags |= JOB_ON_HOLD;
+	if (row->flags & ROW_JOB_LOOSE)
+		job->flags |= JOB_LOOSE;
+	if (row->flags & ROW_JOB_PASSED)
+		job->flags |= JOB_PASSED;
+	if (row->flags & ROW_JOB_DEAD)
+		job->flags |= JOB_DEAD;
+	if (row->flags & ROW_JOB_LATE)
+		job->flags |= JOB_LATE;
+	if (row->flags & ROW_JOB_UNTAKEN)
+		job->flags |= JOB_UNTAKEN;
+	if ((job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN) && !core->loaded)
+		gate_add(core, job);
+	return ERR_NONE;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What follows from the rows of a run when all are there: what its jobs wait for, and whether their states agree with
+ * that. A run that had left memory comes back the same way.
+ */
+#include "core/internal.h"
+
+struct standing *run_standing(const struct run *run)
+{
+	struct standing *standing = mem_array(run->job_count, sizeof(*standing));
+
+	for (const struct job *parent = run_job(run, 0); parent; parent = job_next(parent)) {
+		struct child_walk walk = children_of(parent);
+		uint32_t edge;
+
+		while (child_next(&walk, &edge)) {
+			struct standing *child = &standing[edge >> TRIGGER_BITS];
+
+			if (!state_terminal(parent->state)) {
+				child->open++;
+				child->asked += (edge & ((1U << TRIGGER_BITS) - 1)) != TRIGGER_EXPR;
+			} else if (!trigger_met(edge & ((1U << TRIGGER_BITS) - 1), job_result(parent))) {
+				child->against = true;
+			}
+		}
+	}
+	for (const struct job *job = run->decider_count ? run_job(run, 0) : NULL; job; job = job_next(job))
+		if (job->flags & JOB_EXPR)
+			job_stand(job, &standing[job->index]);
+	return standing;
+}
+
+/* I6, and the same transaction for a completion and what it decides. */
+bool standing_fits(const struct job *job, struct standing standing)
+{
+	if (job->flags & JOB_LOOSE)
+		return job->state != STATE_WAITING;
+	switch ((enum job_state)job->state) {
+	case STATE_WAITING:
+		return standing_outlook(standing) == OUTLOOK_OPEN || standing_outlook(standing) == OUTLOOK_GO;
+	case STATE_SKIPPED:
+		return job->flags & JOB_UNTAKEN ? standing.untaken : standing.against;
+	case STATE_CANCELLED:
+	case STATE_TIMED_OUT:
+		return true;             /* a deadline or a person may come before the dependencies */
+	default:
+		return standing_outlook(standing) == OUTLOOK_GO;
+	}
+}
+
+static void job_resume(struct core *core, struct job *job)
+{
+	if (job->state == STATE_READY)
+		ready_push(core, job);
+	if (state_holds(job->state))
+		attempt_attach(core, worker_find(core, job->worker), job);
+	if (state_claims(job->state))
+		claims_count(core, job, 1);
+	job_resume_timers(core, job);
+}
+
+static enum err bad_ends(struct core *core, struct run *run, struct error *error)
+{
+	if (bad_end_load(core, run))
+		return ERR_NONE;
+	return TRUST(error, "run %llu: a job has a dead letter and didn't end badly", (unsigned long long)run->number);
+}
+
+enum err run_resume(struct core *core, struct run *run, struct error *error)
+{
+	enum err err = bad_ends(core, run, error);
+	struct standing *standing = run_standing(run);
+
+	run_resume_clock(core, run);
+	for (uint32_t i = 0; i < run->job_count && err == ERR_NONE; i++) {
+		struct job *job = run_job(run, i);
+
+		job->flags &= (uint32_t)~JOB_ROW;
+		if (!standing_fits(job, standing[i])) {
+			err = TRUST(error, "job %llu of run %llu is %s, which its dependencies contradict",
+				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
+				    state_table[job->state].name);
+			break;
+		}
+		if (job->state == STATE_WAITING) {
+			bool go = standing_outlook(standing[i]) == OUTLOOK_GO;
+
+			job->pending = go ? 0 : standing[i].open;
+			if (job->flags & JOB_EXPR)
+				job_ask_again(job);
+			if (go && job->flags & JOB_STAGED) {
+				err = TRUST(error, "job %llu of run %llu is waiting, and for nothing",
+					    (unsigned long long)job_serial(job), (unsigned long long)run->number);
+				break;
+			}
+			if (go) {
+				job->state = STATE_READY;
+				run->counts[STATE_WAITING]--;
+				run->counts[STATE_READY]++;
+			}
+		}
+		if (run->concurrency && !run->seated && state_holds(job->state)) {
+			err = TRUST(error, "job %llu of run %llu has an attempt, and the run no place in its group",
+				    (unsigned long long)job_serial(job), (unsigned long long)run->number);
+			break;
+		}
+		run->settled += state_terminal(job->state);
+		job_resume(core, job);
+	}
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		core->counts[state] += run->counts[state];
+	mem_free(standing);
+	run_states(core, run, true);
+	if (err == ERR_NONE && run->settled == run->job_count)
+		err = TRUST(error, "run %llu: all its jobs have ended, but it has not",
+			    (unsigned long long)run->number);
+	return err;
+}
+
+/* --- a run that had left memory --- */
+
+static enum err ended_rows_load(struct core *core, struct run *run, const struct row *rows, size_t count,
+				struct error *error)
+{
+	struct standing *standing;
+	enum err err = ERR_NONE;
+	size_t at = 1;
+
+	for (; at < count && rows[at].table == TABLE_spec && err == ERR_NONE; at++)
+		err = load_spec(core, &rows[at].spec, error);
+	if (err == ERR_NONE)
+		err = run_build(core, run, error);
+	if (err != ERR_NONE)
+		return err;
+	for (; at < count && rows[at].table == TABLE_job && err == ERR_NONE; at++)
+		err = load_job(core, &rows[at].job, error);
+	if (err == ERR_NONE)
+		err = bad_ends(core, run, error);
+	standing = run_standing(run);
+	for (uint32_t i = 0; i < run->job_count; i++) {
+		struct job *job = run_job(run, i);
+
+		if (err == ERR_NONE && (!state_terminal(job->state) || !standing_fits(job, standing[i])))
+			err = TRUST(error, "job %llu of run %llu is %s, though the run has ended",
+				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
+				    state_table[job->state].name);
+		job->flags &= (uint32_t)~JOB_ROW;
+	}
+	mem_free(standing);
+	return err;
+}
+
+enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error)
+{
+	struct run *run;
+	enum err err;
+
+	CHECK(count > 0 && rows[0].table == TABLE_run && !run_find(core, (uint64_t)rows[0].run.run));
+	if (rows[0].run.ended_ms == 0)
+		return TRUST(error, "run %lld: it is live and not in memory", (long long)rows[0].run.run);
+	if (core->live_jobs + (uint64_t)rows[0].run.jobs > LIMIT_LIVE_JOBS_MAX)
+		return error_set(error, ERR_FULL, "%llu jobs are live, and %d is the most: try again when some have ended",
+				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
+	core->revived_turn = core->turn;
+	/* What its jobs left in the queue before they left would be theirs again. */
+	ready_compact(core);
+	err = load_run_row(core, &rows[0].run, error);
+	if (err != ERR_NONE)
+		return err;
+	run = run_find(core, (uint64_t)rows[0].run.run);
+	err = ended_rows_load(core, run, rows, count, error);
+	if (err != ERR_NONE) {
+		core->live_runs--;
+		memset(run->counts, 0, sizeof(run->counts));
+		run_remove(core, run);
+		run_free(run);
+		return err;
+	}
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		core->counts[state] += run->counts[state];
+	run->settled = run->job_count;
+	run->ended_ms = rows[0].run.ended_ms;
+	run_wait_sweep(core, run);
+	return ERR_NONE;
+}
