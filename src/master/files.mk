@@ -41,6 +41,8 @@ master_sources = \
 	src/master/session.c \
 	src/master/squeeze.c \
 	src/master/squeeze.h \
+	src/master/sweep.c \
+	src/master/sweep.h \
 	src/master/turn.c \
 	src/master/upload.c \
 	src/master/upload.h

@@ -7,13 +7,12 @@
  */
 #include "master/internal.h"
 
-#include <stdlib.h>
-
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "master/dispatch.h"
 #include "master/logs.h"
+#include "master/sweep.h"
 
 #define PAGE_RUNS   64                   /* read at once, with their parts */
 #define PAGE_DRY    LIMIT_QUERY_ROWS_MAX
@@ -21,24 +20,6 @@
 #define PAUSE_MOST_NS  (250 * NS_PER_MS)
 #define FIRST_SWEEP_S  1.0
 #define SWEEPS_MAX  16
-#define SHOWN       5
-
-struct sweep {
-	uint64_t conn;                   /* of who asked; 0: the standing rules */
-	struct msg_prune rule;
-	int64_t before_ms, history_before_ms;
-	bool begun, measured, history_done, scanned;
-	struct log_size *sizes;          /* by run */
-	size_t size_count;
-	uint64_t log_bytes;              /* of all of them */
-	uint64_t cursor;                 /* the next run to be read */
-	uint64_t seen, excess;           /* ended runs so far; those beyond what is kept */
-	struct rec_prune_sum sum;
-	struct rec_run_row shown[SHOWN];
-	size_t shown_count;
-	struct arena arena;
-	struct sweep *next;
-};
 
 struct pruner {
 	struct sweep *first, **end;
@@ -90,112 +71,13 @@ static void ask(struct master *master, enum store_what what, uint64_t from, uint
 	store_ask(master->store, question);
 }
 
-/* ---- which ---- */
-
-static int compare_sizes_cb(const void *a, const void *b)
-{
-	const struct log_size *left = a, *right = b;
-
-	return (left->run > right->run) - (left->run < right->run);
-}
-
-static uint64_t size_of(const struct sweep *sweep, uint64_t run)
-{
-	const struct log_size key = { .run = run };
-	const struct log_size *found = NULL;
-
-	if (sweep->size_count > 0)
-		found = bsearch(&key, sweep->sizes, sweep->size_count, sizeof(key), compare_sizes_cb);
-	return found ? found->bytes : 0;
-}
-
-static bool too_old(const struct sweep *sweep, int64_t wall_ms)
-{
-	return sweep->rule.older_ms > 0 && wall_ms < sweep->before_ms;
-}
-
-static bool too_large(const struct sweep *sweep)
-{
-	return sweep->rule.log_bytes > 0 && sweep->log_bytes > sweep->rule.log_bytes - 1;
-}
-
-/* Does a rule say of the run with this row, the next one, that it goes? */
-static bool wanted(const struct sweep *sweep, const struct row_run *row)
-{
-	return too_old(sweep, row->ended_ms) || sweep->seen < sweep->excess ||
-	       (too_large(sweep) && size_of(sweep, (uint64_t)row->run) > 0);
-}
-
-/* Numbers rise with time: what comes behind this one was submitted later, and ended later than that. */
-static bool nothing_follows(const struct sweep *sweep, const struct row_run *row)
-{
-	return !too_old(sweep, row->submitted_ms) && sweep->seen >= sweep->excess && !too_large(sweep);
-}
-
-size_t prune_left(const struct master *master)
-{
-	uint64_t run = 0;
-	size_t count = 0;
-	bool rows;
-
-	while ((run = view_pruning_after(master->core, run, &rows)))
-		count++;
-	return count;
-}
-
-static void sum_add(struct sweep *sweep, const struct row_run *row)
-{
-	sweep->sum.runs++;
-	sweep->sum.jobs += (uint64_t)row->jobs;
-	if (sweep->shown_count < SHOWN)
-		history_run_row(row, &sweep->arena, &sweep->shown[sweep->shown_count++]);
-}
-
-/* The candidates of the page that was read; false: it has to be read again. */
-static bool page_look(struct master *master, struct sweep *sweep)
-{
-	struct pruner *pruner = master->pruner;
-	const struct store_query *runs = pruner->runs;
-	struct prune_rule rule = { .as_of = pruner->as_of, .dead = sweep->rule.dead, .logs_only = sweep->rule.logs_only };
-
-	pruner->candidates = mem_array(runs->row_count + 1, sizeof(*pruner->candidates));
-	for (size_t i = 0; i < runs->row_count; i++) {
-		const struct row_run *row = &runs->rows[i].run;
-		enum prune_word word;
-		uint64_t bytes;
-
-		if (nothing_follows(sweep, row)) {
-			sweep->scanned = true;
-			break;
-		}
-		word = wanted(sweep, row) ? view_prunable(master->core, row, &rule) : PRUNE_GONE;
-		if (word == PRUNE_OLD_NEWS)
-			return false;
-		sweep->cursor = (uint64_t)row->run + 1;
-		sweep->seen++;
-		sweep->sum.letters += word == PRUNE_LETTERS;
-		sweep->sum.others += word == PRUNE_NEEDED;
-		if (word != PRUNE_GOES)
-			continue;
-		bytes = size_of(sweep, (uint64_t)row->run);
-		sweep->log_bytes -= bytes < sweep->log_bytes ? bytes : sweep->log_bytes;
-		if (!sweep->rule.dry) {
-			pruner->candidates[pruner->candidate_count++] = i;
-			continue;
-		}
-		sum_add(sweep, row);
-		sweep->sum.bytes += bytes;
-	}
-	return true;
-}
-
 /* ---- steps ---- */
 
 /* What the core has begun isn't offered again, nor what it won't begin. */
 static void candidates_pass(struct master *master, struct sweep *sweep)
 {
 	struct pruner *pruner = master->pruner;
-	struct prune_rule rule = { .as_of = pruner->as_of, .dead = sweep->rule.dead, .logs_only = sweep->rule.logs_only };
+	struct prune_rule rule = sweep_rule(sweep, pruner->as_of);
 
 	for (; pruner->candidate_at < pruner->candidate_count; pruner->candidate_at++) {
 		const struct row_run *row = &pruner->runs->rows[pruner->candidates[pruner->candidate_at]].run;
@@ -205,7 +87,7 @@ static void candidates_pass(struct master *master, struct sweep *sweep)
 			return;
 		if (word != PRUNE_GONE)
 			continue;
-		sum_add(sweep, row);
+		sweep_count(sweep, row);
 		master->stats.runs_pruned += !sweep->rule.logs_only;
 	}
 }
@@ -256,9 +138,7 @@ static void step(struct master *master)
 		.rows = pruner->step_rows, .row_count = count, .gone = pruner->gone, .gone_count = pruner->gone_count,
 	};
 	if (count > 0)
-		input->prune.rule = (struct prune_rule){
-			.as_of = pruner->as_of, .dead = sweep->rule.dead, .logs_only = sweep->rule.logs_only,
-		};
+		input->prune.rule = sweep_rule(sweep, pruner->as_of);
 	if (pruner->turns)
 		step_history(pruner, sweep, &input->prune);
 	pruner->gone_told = pruner->gone_count;
@@ -331,13 +211,6 @@ void prune_revealed(struct master *master)
 
 /* ---- sweeps ---- */
 
-static void sweep_free(struct sweep *sweep)
-{
-	mem_free(sweep->sizes);
-	arena_free(&sweep->arena);
-	mem_free(sweep);
-}
-
 static void sweep_drop(struct pruner *pruner)
 {
 	struct sweep *sweep = pruner->first;
@@ -371,29 +244,13 @@ static void sweep_end(struct master *master)
 	sweep_drop(master->pruner);
 }
 
-static void sweep_begin(struct master *master, struct sweep *sweep)
-{
-	int64_t now_ms = clock_wall_ms();
-	uint64_t ended = view_ended_runs(master->core);
-
-	sweep->begun = true;
-	sweep->cursor = 1;
-	sweep->before_ms = now_ms - (int64_t)(sweep->rule.older_ms - 1);
-	sweep->history_before_ms = now_ms - (int64_t)(sweep->rule.history_ms - 1);
-	sweep->history_done = sweep->rule.history_ms == 0 || sweep->rule.dry;
-	sweep->excess = sweep->rule.keep > 0 && ended > sweep->rule.keep - 1 ? ended - (sweep->rule.keep - 1) : 0;
-	sweep->scanned = sweep->rule.older_ms == 0 && sweep->rule.log_bytes == 0 && sweep->excess == 0;
-	/* A dry one says how many bytes there are. */
-	sweep->measured = sweep->scanned || (sweep->rule.log_bytes == 0 && !sweep->rule.dry);
-}
-
 /* What it needs next; false: nothing, it is over. */
 static bool sweep_on(struct master *master, struct sweep *sweep)
 {
 	struct pruner *pruner = master->pruner;
 
 	if (!sweep->begun)
-		sweep_begin(master, sweep);
+		sweep_begin(sweep, master->core);
 	if (!sweep->measured) {
 		pruner->measuring = true;
 		logs_measure(master->logs);
@@ -472,7 +329,9 @@ void prune_answer(struct master *master, struct store_query *answer)
 	if (answer->what == READ_ENDED) {
 		pruner->runs = answer;
 		sweep->scanned = answer->row_count < answer->limit;
-		if (!page_look(master, sweep)) {
+		pruner->candidates = mem_array(answer->row_count + 1, sizeof(*pruner->candidates));
+		if (!sweep_look(sweep, master->core, pruner->as_of, answer, pruner->candidates,
+				&pruner->candidate_count)) {
 			sweep->scanned = false;
 			page_drop(pruner);
 		} else if (pruner->candidate_count > 0) {
@@ -523,29 +382,30 @@ void prune_logs(struct master *master, struct log_answer *answer)
 		on_removed(master, answer);
 	} else {
 		pruner->measuring = false;
-		if (sweep && sweep->begun && !sweep->measured) {
-			sweep->sizes = answer->sizes;
-			sweep->size_count = answer->size_count;
-			answer->sizes = NULL;
-			sweep->measured = true;
-			if (sweep->size_count > 0)
-				qsort(sweep->sizes, sweep->size_count, sizeof(*sweep->sizes), compare_sizes_cb);
-			for (size_t i = 0; i < sweep->size_count; i++)
-				sweep->log_bytes += sweep->sizes[i].bytes;
-		}
+		if (sweep && sweep->begun && !sweep->measured)
+			sweep_measure(sweep, answer);
 	}
 	prune_go(master);
 }
 
 /* ---- who asks ---- */
 
+size_t prune_left(const struct master *master)
+{
+	uint64_t run = 0;
+	size_t count = 0;
+	bool rows;
+
+	while ((run = view_pruning_after(master->core, run, &rows)))
+		count++;
+	return count;
+}
+
 static void sweep_add(struct master *master, uint64_t conn, const struct msg_prune *rule)
 {
 	struct pruner *pruner = master->pruner;
-	struct sweep *sweep = mem_zalloc(sizeof(*sweep));
+	struct sweep *sweep = sweep_new(conn, rule);
 
-	sweep->conn = conn;
-	sweep->rule = *rule;
 	*pruner->end = sweep;
 	pruner->end = &sweep->next;
 	pruner->count++;

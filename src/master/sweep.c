@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "master/sweep.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct sweep *sweep_new(uint64_t conn, const struct msg_prune *rule)
+{
+	struct sweep *sweep = mem_zalloc(sizeof(*sweep));
+
+	sweep->conn = conn;
+	sweep->rule = *rule;
+	return sweep;
+}
+
+void sweep_free(struct sweep *sweep)
+{
+	mem_free(sweep->sizes);
+	arena_free(&sweep->arena);
+	mem_free(sweep);
+}
+
+void sweep_begin(struct sweep *sweep, const struct core *core)
+{
+	int64_t now_ms = clock_wall_ms();
+	uint64_t ended = view_ended_runs(core);
+
+	sweep->begun = true;
+	sweep->cursor = 1;
+	sweep->before_ms = now_ms - (int64_t)(sweep->rule.older_ms - 1);
+	sweep->history_before_ms = now_ms - (int64_t)(sweep->rule.history_ms - 1);
+	sweep->history_done = sweep->rule.history_ms == 0 || sweep->rule.dry;
+	sweep->excess = sweep->rule.keep > 0 && ended > sweep->rule.keep - 1 ? ended - (sweep->rule.keep - 1) : 0;
+	sweep->scanned = sweep->rule.older_ms == 0 && sweep->rule.log_bytes == 0 && sweep->excess == 0;
+	/* A dry one says how many bytes there are. */
+	sweep->measured = sweep->scanned || (sweep->rule.log_bytes == 0 && !sweep->rule.dry);
+}
+
+struct prune_rule sweep_rule(const struct sweep *sweep, uint64_t as_of)
+{
+	return (struct prune_rule){ .as_of = as_of, .dead = sweep->rule.dead, .logs_only = sweep->rule.logs_only };
+}
+
+/* ---- sizes ---- */
+
+static int compare_sizes_cb(const void *a, const void *b)
+{
+	const struct log_size *left = a, *right = b;
+
+	return (left->run > right->run) - (left->run < right->run);
+}
+
+static uint64_t size_of(const struct sweep *sweep, uint64_t run)
+{
+	const struct log_size key = { .run = run };
+	const struct log_size *found = NULL;
+
+	if (sweep->size_count > 0)
+		found = bsearch(&key, sweep->sizes, sweep->size_count, sizeof(key), compare_sizes_cb);
+	return found ? found->bytes : 0;
+}
+
+void sweep_measure(struct sweep *sweep, struct log_answer *answer)
+{
+	sweep->sizes = answer->sizes;
+	sweep->size_count = answer->size_count;
+	answer->sizes = NULL;
+	sweep->measured = true;
+	if (sweep->size_count > 0)
+		qsort(sweep->sizes, sweep->size_count, sizeof(*sweep->sizes), compare_sizes_cb);
+	for (size_t i = 0; i < sweep->size_count; i++)
+		sweep->log_bytes += sweep->sizes[i].bytes;
+}
+
+/* ---- which ---- */
+
+static bool too_old(const struct sweep *sweep, int64_t wall_ms)
+{
+	return sweep->rule.older_ms > 0 && wall_ms < sweep->before_ms;
+}
+
+static bool too_large(const struct sweep *sweep)
+{
+	return sweep->rule.log_bytes > 0 && sweep->log_bytes > sweep->rule.log_bytes - 1;
+}
+
+/* Does a rule say of the run with this row, the next one, that it goes? */
+static bool wanted(const struct sweep *sweep, const struct row_run *row)
+{
+	return too_old(sweep, row->ended_ms) || sweep->seen < sweep->excess ||
+	       (too_large(sweep) && size_of(sweep, (uint64_t)row->run) > 0);
+}
+
+/* Numbers rise with time: what comes behind this one was submitted later, and ended later than that. */
+static bool nothing_follows(const struct sweep *sweep, const struct row_run *row)
+{
+	return !too_old(sweep, row->submitted_ms) && sweep->seen >= sweep->excess && !too_large(sweep);
+}
+
+void sweep_count(struct sweep *sweep, const struct row_run *row)
+{
+	sweep->sum.runs++;
+	sweep->sum.jobs += (uint64_t)row->jobs;
+	if (sweep->shown_count < SWEEP_SHOWN)
+		history_run_row(row, &sweep->arena, &sweep->shown[sweep->shown_count++]);
+}
+
+bool sweep_look(struct sweep *sweep, const struct core *core, uint64_t as_of, const struct store_query *runs,
+		uint64_t *candidates, size_t *ret_count)
+{
+	struct prune_rule rule = sweep_rule(sweep, as_of);
+
+	for (size_t i = 0; i < runs->row_count; i++) {
+		const struct row_run *row = &runs->rows[i].run;
+		enum prune_word word;
+		uint64_t bytes;
+
+		if (nothing_follows(sweep, row)) {
+			sweep->scanned = true;
+			break;
+		}
+		word = wanted(sweep, row) ? view_prunable(core, row, &rule) : PRUNE_GONE;
+		if (word == PRUNE_OLD_NEWS)
+			return false;
+		sweep->cursor = (uint64_t)row->run + 1;
+		sweep->seen++;
+		sweep->sum.letters += word == PRUNE_LETTERS;
+		sweep->sum.others += word == PRUNE_NEEDED;
+		if (word != PRUNE_GOES)
+			continue;
+		bytes = size_of(sweep, (uint64_t)row->run);
+		sweep->log_bytes -= bytes < sweep->log_bytes ? bytes : sweep->log_bytes;
+		if (!sweep->rule.dry) {
+			candidates[(*ret_count)++] = i;
+			continue;
+		}
+		sweep_count(sweep, row);
+		sweep->sum.bytes += bytes;
+	}
+	return true;
+}
