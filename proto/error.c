@@ -2,10 +2,13 @@
 /* errors.def as lookups, and the filling of an error record. Nothing here escapes: the sinks do. */
 #include "proto/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct err_info {
 	const char *name;
@@ -97,4 +100,19 @@ enum err error_next(struct error *error, const char *format, ...)
 	vsnprintf(error->next, sizeof(error->next), format, args);
 	va_end(args);
 	return error->code;
+}
+
+enum err error_dir(struct error *error, int errno_value, const char *what, const char *path)
+{
+	struct stat info;
+	bool there = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
+
+	error_system(error, errno_value, "can't use %s %s", what, path);
+	if (errno_value == EPERM && there && info.st_uid != geteuid())
+		error_next(error, "chown %lu %s", (unsigned long)geteuid(), path);
+	else if (errno_value == EPERM && there)
+		error_next(error, "chmod 700 %s", path);
+	else
+		error_next(error, "ls -ld %s", path);
+	return ERR_SYSTEM;
 }

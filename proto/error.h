@@ -31,6 +31,8 @@ enum err error_system(struct error *error, int errno_value, const char *format, 
 	__attribute__((format(printf, 3, 4)));           /* ERR_SYSTEM, ": strerror" added */
 enum err error_next(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));           /* sets next; returns error->code */
+/* A directory that must be ours alone can't be used, and what to do about it. Returns ERR_SYSTEM. */
+enum err error_dir(struct error *error, int errno_value, const char *what, const char *path);
 
 const char *err_name(enum err code);                    /* "NOT_FOUND"; "UNKNOWN" outside the table */
 const char *err_text(enum err code);

@@ -205,7 +205,8 @@ static enum err prepare(struct cli *cli)
 	if (found == -ENOENT && !needs_place(cli->invocation))
 		return ERR_NONE;
 	if (found == -EINVAL)
-		return error_set(&cli->error, ERR_USAGE, "'%s' can't be a cluster's name", cli->settings.cluster);
+		return error_set(&cli->error, ERR_USAGE, "'%s' can't be a cluster's name: letters, digits and _ . - only",
+				 cli->settings.cluster);
 	if (found == -ENOENT) {
 		error_set(&cli->error, ERR_USAGE, "there is no place for state: neither TITAN_STATE nor HOME is set");
 		return error_next(&cli->error, "TITAN_STATE=/some/where titan ...");

@@ -60,21 +60,22 @@ enum err prune_rules_read(const struct invocation *invocation, struct prune_rule
 {
 	struct prune_rules rules = { .every_ms = 60000 };
 	uint64_t every = 0;
-	const char *what, *text;
+	char what[SETTING_NAME_SIZE];
+	const char *text;
 
-	text = setting_value(invocation, OPT_master_keep_runs, "TITAN_KEEP_RUNS", &what);
+	text = setting_value(invocation, OPT_master_keep_runs, "TITAN_KEEP_RUNS", what);
 	if (read_count(what, text, &rules.keep, error) != ERR_NONE)
 		return error->code;
-	text = setting_value(invocation, OPT_master_keep_for, "TITAN_KEEP_FOR", &what);
+	text = setting_value(invocation, OPT_master_keep_for, "TITAN_KEEP_FOR", what);
 	if (read_span(what, text, &rules.older_ms, error) != ERR_NONE)
 		return error->code;
-	text = setting_value(invocation, OPT_master_keep_logs, "TITAN_KEEP_LOGS", &what);
+	text = setting_value(invocation, OPT_master_keep_logs, "TITAN_KEEP_LOGS", what);
 	if (read_size(what, text, &rules.log_bytes, error) != ERR_NONE)
 		return error->code;
-	text = setting_value(invocation, OPT_master_keep_history, "TITAN_KEEP_HISTORY", &what);
+	text = setting_value(invocation, OPT_master_keep_history, "TITAN_KEEP_HISTORY", what);
 	if (read_span(what, text, &rules.history_ms, error) != ERR_NONE)
 		return error->code;
-	text = setting_value(invocation, OPT_master_prune_every, "TITAN_PRUNE_EVERY", &what);
+	text = setting_value(invocation, OPT_master_prune_every, "TITAN_PRUNE_EVERY", what);
 	if (read_span(what, text, &every, error) != ERR_NONE)
 		return error->code;
 	if (every > 0)

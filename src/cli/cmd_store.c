@@ -142,6 +142,16 @@ int cmd_backup(struct cli *cli)
 
 /* ---- restore ---- */
 
+/* Of the cluster's store it is said how to go on; a file beside it stands in nobody's way. */
+static enum err fsck_other(struct cli *cli, const char *path, struct fsck *ret_fsck)
+{
+	enum err err = fsck_store(path, ret_fsck, &cli->error);
+
+	if (err == ERR_STORE || err == ERR_STORE_TRUST)
+		error_next(&cli->error, "titan fsck with another backup: this one can't be restored");
+	return err;
+}
+
 int cmd_restore(struct cli *cli)
 {
 	char from[PATH_MAX], path[PATH_MAX];
@@ -154,12 +164,12 @@ int cmd_restore(struct cli *cli)
 		return cli_fail(cli);
 	made = place_make(&cli->place);
 	if (made != 0) {
-		error_system(&cli->error, -made, "can't use the state directory %s", cli->place.dir);
+		error_dir(&cli->error, -made, "the state directory", cli->place.dir);
 		return cli_fail(cli);
 	}
 	if (access(from, F_OK) != 0)
 		error_set(&cli->error, ERR_NOT_FOUND, "there is no file %s", from);
-	else if (fsck_store(from, &fsck, &cli->error) == ERR_NONE)
+	else if (fsck_other(cli, from, &fsck) == ERR_NONE)
 		store_restore(from, place_path(&cli->place, "titan.db", path), &restored, &cli->error);
 	if (cli->error.code != ERR_NONE)
 		return cli_fail(cli);
@@ -196,10 +206,7 @@ int cmd_fsck(struct cli *cli)
 		unlink(part);
 	} else if (err == ERR_UNREACHABLE) {
 		cli->error = (struct error){ 0 };
-		err = fsck_store(path, &fsck, &cli->error);
-		/* Of the cluster's store it says how to go on; a file beside it stands in nobody's way. */
-		if (err == ERR_STORE_TRUST && other)
-			error_next(&cli->error, "titan fsck with another backup: this one can't be restored");
+		err = other ? fsck_other(cli, path, &fsck) : fsck_store(path, &fsck, &cli->error);
 	}
 	if (err != ERR_NONE)
 		return cli_fail(cli);

@@ -186,8 +186,10 @@ enum err daemon_start(const struct place *place, const char *verb, const char *l
 		argv[argc++] = (char *)(uintptr_t)*more;
 	place_path(place, log_name, log_path);
 	log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (log_fd < 0 || fstat(log_fd, &log_stat) != 0)
-		return error_system(error, errno, "can't open %s", log_path);
+	if (log_fd < 0 || fstat(log_fd, &log_stat) != 0) {
+		error_system(error, errno, "can't open %s", log_path);
+		return error_next(error, "mv %s elsewhere, then titan up", log_path);
+	}
 	if (pipe2(ready, O_CLOEXEC) != 0) {
 		error_system(error, errno, "can't make a pipe");
 		close(log_fd);

@@ -206,24 +206,23 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 }
 
 const char *setting_value(const struct invocation *invocation, enum option_id id, const char *variable,
-			  const char **ret_what)
+			  char ret_what[SETTING_NAME_SIZE])
 {
 	const char *given = option_value(invocation, id), *value = getenv(variable);
 
-	*ret_what = given ? option_word(invocation, id) : variable;
+	snprintf(ret_what, SETTING_NAME_SIZE, "%s%s", given ? "--" : "", given ? option_word(invocation, id) : variable);
 	return given ? given : value && value[0] ? value : NULL;
 }
 
 static enum err read_interval(const struct invocation *invocation, enum option_id id, const char *variable,
 			      int64_t *ret_ms, struct error *error)
 {
-	const char *value = getenv(variable);
-	enum err err;
+	char what[SETTING_NAME_SIZE];
+	const char *text = setting_value(invocation, id, variable, what);
+	enum err err = text ? parse_span(text, what, ret_ms, error) : ERR_NONE;
 
-	if (value != NULL && value[0] != '\0' && option_value(invocation, id) == NULL)
-		err = parse_span(value, variable, ret_ms, error);
-	else
-		err = option_span(invocation, id, ret_ms, error);
+	if (err == ERR_NONE && text && *ret_ms == 0)
+		return error_set(error, ERR_USAGE, "%s: '%s' is no time at all", what, text);
 	return err;
 }
 

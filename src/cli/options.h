@@ -59,9 +59,11 @@ struct settings {
 
 enum err settings_read(const struct invocation *invocation, struct settings *ret, struct error *error);
 
+#define SETTING_NAME_SIZE 64
+
 /* What a setting says: the option, or the variable where that isn't given; NULL: neither. ret_what: which, for errors. */
 const char *setting_value(const struct invocation *invocation, enum option_id id, const char *variable,
-			  const char **ret_what);
+			  char ret_what[SETTING_NAME_SIZE]);
 
 /* Intervals of a master: flags, then TITAN_HEARTBEAT, TITAN_LEASE, TITAN_GRACE; 0 where neither is given. */
 struct intervals {

@@ -206,10 +206,10 @@ enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struc
 	int dir_fd, result = io_make_dirs(dir, 0700);
 
 	if (result < 0)
-		return error_system(error, -result, "can't make the directory of logs %s", dir);
+		return error_dir(error, -result, "the directory of logs", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0)
-		return error_system(error, errno, "can't open the directory of logs %s", dir);
+		return error_dir(error, errno, "the directory of logs", dir);
 	logs = mem_zalloc(sizeof(*logs));
 	keeper_init(&logs->keeper, dir_fd, fds_max(), answer_cb, logs);
 	logprune_init(&logs->prune, dir_fd, answer_cb, logs);

@@ -238,11 +238,14 @@ static void signal_cb(struct ev_loop *loop, struct ev_signal *signal, int events
 
 static void start_serving(struct master *master)
 {
+	char path[PATH_MAX];
 	struct core_totals totals;
 	int fd, result = place_socket_listen(&master->options.place, &fd);
 
 	if (result < 0) {
-		error_system(&master->failure, -result, "can't listen in %s", master->options.place.dir);
+		place_path(&master->options.place, "titan.sock", path);
+		error_system(&master->failure, -result, "can't listen on %s", path);
+		error_next(&master->failure, result == -ENOTSOCK ? "mv %s elsewhere, then titan up" : "ls -ld %s", path);
 		master_end(master, "no socket");
 		return;
 	}
@@ -286,10 +289,8 @@ static enum err open_store(struct master *master, struct error *error)
 	int result = place_make(&master->options.place);
 	enum err err;
 
-	if (result < 0) {
-		error_system(error, -result, "can't use the state directory %s", master->options.place.dir);
-		return error_next(error, result == -EPERM ? "chmod 700 %s" : "ls -ld %s", master->options.place.dir);
-	}
+	if (result < 0)
+		return error_dir(error, -result, "the state directory", master->options.place.dir);
 	err = store_open(&options, &master->store, error);
 	if (err != ERR_NONE)
 		return err;
@@ -427,6 +428,8 @@ int master_run(const struct master_options *options, struct error *error)
 	log_init("master", LOG_LEVEL_INFO);
 	umask(077);
 	sigaction(SIGPIPE, &ignore, NULL);
+	/* Beyond a limit of the size of files a write fails, and it is said which. */
+	sigaction(SIGXFSZ, &ignore, NULL);
 	io_fd_count_limit();
 	master->options = *options;
 	use_defaults(&master->options);

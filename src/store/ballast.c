@@ -35,14 +35,31 @@ static int make(const char *path)
 	return fault;
 }
 
-void ballast_init(struct ballast *ballast, const char *database_path)
+static char *path_of(const char *database_path)
 {
 	struct buf path = { 0 };
-	int fault;
+	char *copy;
 
 	buf_addf(&path, "%s" SUFFIX, database_path);
-	ballast->path = mem_strdup(buf_cstr(&path));
+	copy = mem_strdup(buf_cstr(&path));
 	buf_free(&path);
+	return copy;
+}
+
+bool ballast_is_there(const char *database_path)
+{
+	char *path = path_of(database_path);
+	bool there = access(path, F_OK) == 0;
+
+	mem_free(path);
+	return there;
+}
+
+void ballast_init(struct ballast *ballast, const char *database_path)
+{
+	int fault;
+
+	ballast->path = path_of(database_path);
 	fault = make(ballast->path);
 	ballast->state = fault == 0 ? BALLAST_HELD : is_no_room(fault) ? BALLAST_GIVEN_UP : BALLAST_NONE;
 }

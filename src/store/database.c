@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/ballast.h"
 
 #define CACHE_KIB 32768
 
@@ -116,6 +117,8 @@ static enum err make_file(const char *path, struct error *error)
 	if (info.st_uid != geteuid() || (info.st_mode & 077) != 0) {
 		error_set(error, ERR_STORE, "the store %s must be yours, without any access for others",
 			  path);
+		if (info.st_uid != geteuid())
+			return error_next(error, "chown %lu %s", (unsigned long)geteuid(), path);
 		return error_next(error, "chmod 600 %s", path);
 	}
 	return ERR_NONE;
@@ -236,7 +239,7 @@ static enum err set_up_writing(struct database *database, bool empty, struct err
 	return err;
 }
 
-static enum err set_up(struct database *database, struct error *error)
+static enum err set_up(struct database *database, bool there, struct error *error)
 {
 	bool empty;
 	enum err err;
@@ -251,6 +254,11 @@ static enum err set_up(struct database *database, struct error *error)
 		err = check_identity(database, &empty, error);
 	if (err != ERR_NONE)
 		return err;
+	/* The reserve is made when the tables are durable: a store with one and without them has lost them. */
+	if (empty && there && !database->inspect && ballast_is_there(database->path)) {
+		error_set(error, ERR_STORE_TRUST, "the store %s is empty, and was in use", database->path);
+		return store_hint(database->path, error);
+	}
 	if (!database->inspect)
 		return set_up_writing(database, empty, error);
 	return empty ? error_set(error, ERR_STORE, "%s is empty", database->path) : ERR_NONE;
@@ -291,10 +299,13 @@ static enum err check_no_restore(const char *path, struct error *error)
 
 static enum err prepare_file(const char *path, bool inspect, struct error *error)
 {
+	struct stat info;
 	enum err err;
 
+	if (inspect && (stat(path, &info) < 0 || access(path, R_OK) < 0))
+		return error_system(error, errno, "can't read %s", path);
 	if (inspect)
-		return access(path, R_OK) == 0 ? ERR_NONE : error_system(error, errno, "can't read %s", path);
+		return S_ISREG(info.st_mode) ? ERR_NONE : error_set(error, ERR_STORE, "%s isn't a regular file", path);
 	err = check_no_restore(path, error);
 	return err == ERR_NONE ? make_file(path, error) : err;
 }
@@ -302,7 +313,7 @@ static enum err prepare_file(const char *path, bool inspect, struct error *error
 enum err database_open(struct database *database, const char *path, bool inspect, struct error *error)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-	bool unclean;
+	bool unclean, there = access(path, F_OK) == 0;
 	enum err err;
 
 	/* Its counts of memory cost a lock with every allocation. Refused, and no matter, when it runs. */
@@ -315,7 +326,9 @@ enum err database_open(struct database *database, const char *path, bool inspect
 	unclean = ended_unclean(path);
 	if (sqlite3_open_v2(path, &database->handle, flags, NULL) != SQLITE_OK)
 		return database_error(database, ERR_STORE, error, "can't be opened");
-	err = set_up(database, error);
+	err = set_up(database, there, error);
+	if (err == ERR_STORE && error && error->next[0] == '\0')
+		error_next(error, "ls -ld %s*", path);
 	if (err != ERR_NONE || inspect)
 		return err;
 	if (unclean)

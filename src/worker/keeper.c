@@ -46,17 +46,17 @@ static enum err open_dir(struct keeper *keeper, struct error *error)
 				 "'.', at most 128", options->name);
 	result = place_make(&options->place);
 	if (result < 0)
-		return error_system(error, -result, "the state directory %s can't be used", options->place.dir);
+		return error_dir(error, -result, "the state directory", options->place.dir);
 	snprintf(below, sizeof(below), "worker/%s", options->name);
 	place_path(&options->place, below, keeper->path);
 	result = io_make_dirs(keeper->path, 0700);
 	if (result == 0)
 		result = io_check_private_dir(keeper->path);
 	if (result < 0)
-		return error_system(error, -result, "the worker's directory %s can't be used", keeper->path);
+		return error_dir(error, -result, "the worker's directory", keeper->path);
 	keeper->dir_fd = open(keeper->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (keeper->dir_fd < 0 || fstat(keeper->dir_fd, &st) < 0)
-		return error_system(error, errno, "the worker's directory %s can't be opened", keeper->path);
+		return error_dir(error, errno, "the worker's directory", keeper->path);
 	snprintf(keeper->mark, sizeof(keeper->mark), "%llx-%llx", (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino);
 	keeper->lock_fd = openat(keeper->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -35,6 +35,21 @@ again
 chmod 644 "$store"
 refused "a store that others may read" 74 'must be yours, without any access for others' "chmod 600 $store"
 again
+if [ "$(id -u)" = 0 ]; then
+	chown nobody "$store"
+	refused "a store of another user" 74 'must be yours' "chown 0 $store"
+	chown 0 "$store"
+	chown nobody "$state"
+	refused "a state directory of another user" 71 "can't use the state directory" "chown 0 $state"
+	chown 0 "$state"
+fi
+: >"$store"
+refused "a store that lost all it had" 74 'is empty, and was in use' 'titan restore FILE'
+again
+rm -f "$store-wal"
+mkdir "$store-wal"
+refused "a directory in the place of its log" 74 "can't be read" "ls -ld $store"
+rmdir "$store-wal"
 rm "$store"
 mkdir "$store"
 refused "a directory in its place" 74 "isn't a regular file" 'mv .* elsewhere'
@@ -51,6 +66,32 @@ rm "$store-restoring"
 chmod 755 "$state"
 refused "a state directory that others may enter" 71 "can't use the state directory" "chmod 700 $state"
 chmod 700 "$state"
+rm -f "$state/titan.sock"
+echo kept >"$state/titan.sock"
+refused "a file in the socket's place" 71 "can't listen on $state/titan.sock" "mv $state/titan.sock elsewhere"
+is "which is kept" "$(cat "$state/titan.sock")" kept
+rm "$state/titan.sock"
+mv "$state/logs" "$state/worker" "$test_dir"
+: >"$state/logs"
+: >"$state/worker"
+refused "a file in the place of the logs" 71 "can't use the directory of logs" "ls -ld $state/logs"
+refused "a file in the place of the workers" 71 "can't use the worker's directory" "ls -ld $state/worker" "$TITAN" worker
+rm "$state/logs" "$state/worker"
+mv "$test_dir/logs" "$test_dir/worker" "$state"
+chmod 755 "$state/worker/local"
+refused "a worker's directory that others may enter" 71 "can't use the worker's directory" \
+	"chmod 700 $state/worker/local" "$TITAN" worker --name local
+chmod 700 "$state/worker/local"
+mv "$state/master.log" "$test_dir"
+mkdir "$state/master.log"
+refused "a directory in the place of its messages" 71 "can't open $state/master.log" "mv $state/master.log elsewhere" "$TITAN" up
+rmdir "$state/master.log"
+exits "files that may not grow: it ends by itself" 134 env --default-signal=XFSZ bash -c 'ulimit -f 1; exec "$0" master' "$TITAN"
+like "files that may not grow: it says what to do" "$err" 'Look at the disk, then start again: titan up'
+for option in heartbeat lease grace; do
+	exits "no $option at all: refused" 2 timeout 20 "$TITAN" master --$option 0s
+	like "no $option at all: it says so" "$err" "^titan: --$option: '0s' is no time at all"
+done
 exits "a span that is none: refused" 2 env TITAN_LEASE=soon "$TITAN" master
 like "a span that is none: it says what one is" "$err" "TITAN_LEASE: 'soon' is not a span of time such as"
 refused "a grace within the lease" 2 'grace' 'titan help master' "$TITAN" master --lease 10s --grace 5s
@@ -62,6 +103,10 @@ mv "$state" "$test_dir/moved"
 refused "a file where the state would be" 71 "can't use the state directory" "ls -ld $state"
 rm "$state"
 mv "$test_dir/moved" "$state"
+exits "a file that is no backup isn't restored" 74 titan restore /etc/passwd
+like "and it is said what may be" "$err" 'try: titan fsck with another backup'
+exits "nor is a directory" 74 titan restore "$test_dir"
+like "and it is said that it is none" "$err" "$test_dir isn't a regular file"
 exits "after all this it starts" 0 titan up
 is "and knows what it knew" "$(titan --json ls -a | jq -r '.[].state')" succeeded
 
