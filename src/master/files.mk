@@ -21,6 +21,8 @@ master_sources = \
 	src/master/logpack.h \
 	src/master/logprune.c \
 	src/master/logprune.h \
+	src/master/logread.c \
+	src/master/logread.h \
 	src/master/logrecord.h \
 	src/master/logs.c \
 	src/master/logs.h \

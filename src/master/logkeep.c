@@ -16,13 +16,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "master/logfile.h"
+#include "master/logread.h"
 #include "proto/limits.h"
 
 #define FILES_MAX       16384            /* whose state is kept in memory */
 #define SYNC_AFTER_NS   (100 * NS_PER_MS)
 #define CREDIT_EVERY    1048576          /* bytes written */
 #define CREDITS_MAX     8192             /* in a frame */
-#define REPLY_MAX       262144           /* bytes of records in an answer */
 #define AGAIN_NS        NS_PER_S         /* between two tries to write what there was no room for */
 
 struct file {
@@ -388,78 +388,6 @@ void keeper_append(struct keeper *keeper, uint64_t conn, const struct msg_output
 	}
 }
 
-static void refuse_read(struct log_answer *reply, const struct msg_log_read *read, int result)
-{
-	struct error error;
-	struct msg_error msg = { .id = read->id };
-
-	if (result == -EINVAL)
-		error_set(&error, ERR_INVALID, "no record of the log begins at offset %llu; begin with 0",
-			  (unsigned long long)read->offset);
-	else if (result == -EBADMSG)
-		error_set(&error, ERR_DAMAGED, "the log of job %llu of run %llu is damaged: the index at the end of "
-			  "logs/%llu/%llu.%llu.zst can't be read", (unsigned long long)read->job,
-			  (unsigned long long)read->run, (unsigned long long)read->run, (unsigned long long)read->job,
-			  (unsigned long long)read->epoch);
-	else if (result == -EOPNOTSUPP)
-		error_set(&error, ERR_INVALID, "the log of job %llu of run %llu is compressed, and this master was built "
-			  "without zstd", (unsigned long long)read->job, (unsigned long long)read->run);
-	else
-		error_system(&error, -result, "can't read the log of job %llu of run %llu",
-			     (unsigned long long)read->job, (unsigned long long)read->run);
-	if (result == -EBADMSG || result == -EOPNOTSUPP)
-		error_next(&error, "zstd -dc logs/%llu/%llu.%llu.zst", (unsigned long long)read->run,
-			   (unsigned long long)read->job, (unsigned long long)read->epoch);
-	msg.code = error.code;
-	msg.text = slice_str(error.text);
-	msg.next = slice_str(error.next);
-	message_encode(&reply->frames, OP_ERROR, &msg);
-}
-
-/* A frame that can't be unpacked is passed over, and said to be. */
-static void skip_damage(const struct logfile *file, struct msg_log_data *data, struct arena *arena)
-{
-	uint64_t beyond = logfile_beyond(file, data->offset);
-	struct buf text = { 0 };
-
-	buf_addf(&text, "logs/%llu/%llu.%llu.zst is damaged: of what it has, %llu bytes from %llu on can't be read",
-		 (unsigned long long)file->run, (unsigned long long)file->job, (unsigned long long)file->epoch,
-		 (unsigned long long)(beyond - data->offset), (unsigned long long)data->offset);
-	data->damage = arena_copy(arena, buf_slice(&text));
-	buf_free(&text);
-	data->offset = beyond;
-}
-
-static int read_pieces(const struct file *file, const struct msg_log_read *read, struct arena *arena,
-		       struct msg_log_data *data)
-{
-	uint64_t end = file->log.size, back = read->back < REPLY_MAX ? read->back : REPLY_MAX;
-	int result = 0;
-
-	if (back > 0) {
-		end = read->offset < end ? read->offset : end;
-		result = logfile_back(&file->log, end, back, &data->start);
-		data->offset = data->start;
-	}
-	if (result == 0)
-		result = logfile_read(&file->log, data->offset, end, REPLY_MAX, arena, &data->pieces.at, &data->pieces.n,
-				      &data->offset);
-	/* It ends in the middle of a record: that one, then. */
-	if (result == -EINVAL && back > 0)
-		result = logfile_read(&file->log, data->start, UINT64_MAX, 1, arena, &data->pieces.at, &data->pieces.n,
-				      &data->offset);
-	if (result == -EBADMSG) {
-		skip_damage(&file->log, data, arena);
-		result = 0;
-	}
-	data->end = data->offset >= file->log.size;
-	data->kept = file->log.kept;
-	data->newest = read->newest;
-	if (data->end)
-		data->passing.at = passing_list(&file->passing, arena, &data->newest, &data->passing.n);
-	return result;
-}
-
 void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read *read)
 {
 	struct log_answer *reply = mem_zalloc(sizeof(*reply));
@@ -472,7 +400,7 @@ void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read
 	reply->is_read = true;
 	file = take_file(keeper, read->run, read->job, read->epoch, false, &result);
 	if (result == 0)
-		result = read_pieces(file, read, &arena, &data);
+		result = logread_pieces(&file->log, &file->passing, read, &arena, &data);
 	if (result == -ENOENT) {
 		/* It has written nothing, or never existed: the asker knows which. */
 		data.end = true;
@@ -481,7 +409,7 @@ void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read
 	}
 	data.dropped = file->log.dropped;
 	if (result < 0)
-		refuse_read(reply, read, result);
+		logread_refuse(reply, read, result);
 	else
 		message_encode(&reply->frames, OP_LOG_DATA, &data);
 	arena_free(&arena);
