@@ -66,7 +66,9 @@ sim_other = \
 	tests/sim/bugs/condition-forgotten-at-load.patch \
 	tests/sim/bugs/cordon-forgotten-at-load.patch \
 	tests/sim/bugs/cordon-ignored.patch \
+	tests/sim/bugs/crash-backoff-by-tries.patch \
 	tests/sim/bugs/crash-limit-ignored.patch \
+	tests/sim/bugs/date-ignored-between-passes.patch \
 	tests/sim/bugs/date-keeps-its-place.patch \
 	tests/sim/bugs/deadline-forgotten-at-load.patch \
 	tests/sim/bugs/deadline-of-an-old-round.patch \
@@ -74,7 +76,9 @@ sim_other = \
 	tests/sim/bugs/discard-forgotten-in-the-row.patch \
 	tests/sim/bugs/epoch-does-not-grow.patch \
 	tests/sim/bugs/exclusive-outlives-the-lease.patch \
+	tests/sim/bugs/fail-fast-ignores-time-outs.patch \
 	tests/sim/bugs/fail-fast-spares-the-queue.patch \
+	tests/sim/bugs/fan-out-joins-the-one-before.patch \
 	tests/sim/bugs/forgiveness-lost-at-load.patch \
 	tests/sim/bugs/gate-approved-by-its-submitter.patch \
 	tests/sim/bugs/gate-counts-a-person-twice.patch \
@@ -125,8 +129,10 @@ sim_other = \
 	tests/sim/bugs/pushback-keeps-its-votes.patch \
 	tests/sim/bugs/queue-time-starts-anew.patch \
 	tests/sim/bugs/resources-freed-twice.patch \
+	tests/sim/bugs/resources-kept-after-a-cancel.patch \
 	tests/sim/bugs/resources-of-the-stopping.patch \
 	tests/sim/bugs/retry-counted-twice.patch \
+	tests/sim/bugs/round-keeps-its-crashes.patch \
 	tests/sim/bugs/round-keeps-its-tries.patch \
 	tests/sim/bugs/round-leaves-an-open-gate.patch \
 	tests/sim/bugs/round-stops-at-children.patch \
@@ -135,10 +141,12 @@ sim_other = \
 	tests/sim/bugs/run-leaves-its-group-early.patch \
 	tests/sim/bugs/running-not-counted.patch \
 	tests/sim/bugs/schedule-comes-after-a-pause.patch \
+	tests/sim/bugs/schedule-line-lost-in-a-pause.patch \
 	tests/sim/bugs/schedule-overlaps.patch \
 	tests/sim/bugs/schedule-passes-over-in-silence.patch \
 	tests/sim/bugs/schedule-time-lost-in-a-change.patch \
 	tests/sim/bugs/schedule-waits-for-a-wrong-clock.patch \
+	tests/sim/bugs/second-word-replaces-the-first.patch \
 	tests/sim/bugs/settled-without-a-word.patch \
 	tests/sim/bugs/skew-not-durable.patch \
 	tests/sim/bugs/slot-freed-early.patch \
@@ -147,6 +155,8 @@ sim_other = \
 	tests/sim/bugs/stale-not-stopped.patch \
 	tests/sim/bugs/start-after-cancel.patch \
 	tests/sim/bugs/start-after-the-lease.patch \
+	tests/sim/bugs/start-time-of-the-last-try.patch \
+	tests/sim/bugs/stopped-as-the-last-try.patch \
 	tests/sim/bugs/subrun-again-after-its-cancel.patch \
 	tests/sim/bugs/subrun-always-ends-well.patch \
 	tests/sim/bugs/subrun-goes-on-when-stopped.patch \
