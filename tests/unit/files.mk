@@ -36,6 +36,7 @@ unit_programs = \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
 	tests/unit/test_core_planted_people \
+	tests/unit/test_core_planted_schedule \
 	tests/unit/test_core_planted_sets \
 	tests/unit/test_core_prune \
 	tests/unit/test_core_resources \
@@ -196,6 +197,9 @@ tests_unit_test_core_place_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_people_SOURCES = tests/unit/test_core_planted_people.c
 tests_unit_test_core_planted_people_LDADD = $(core_libs)
+
+tests_unit_test_core_planted_schedule_SOURCES = tests/unit/test_core_planted_schedule.c
+tests_unit_test_core_planted_schedule_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_sets_SOURCES = tests/unit/test_core_planted_sets.c
 tests_unit_test_core_planted_sets_LDADD = $(core_libs)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a schedule says and what waits in line for it, over changes, pauses and restarts. */
+#include "tests/unit/core_rig.h"
+
+#define HOUR_MS INT64_C(3600000)
+
+static void add(struct rig *rig, uint8_t key, size_t parts, const char *concurrency)
+{
+	struct rec_schedule_spec spec = { .cron = slice_str("0 * * * *"), .overlap = OVERLAP_QUEUE };
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
+	struct graph_part part[2] = { { .count = 1 }, { .count = 1 } };
+	struct buf bytes = { 0 };
+
+	for (size_t i = 0; i < parts; i++) {
+		struct graph graph = { 0 };
+
+		graph_job(&graph, i ? "b" : "a", "");
+		part[i].body = graph_blob(&graph);
+		graph_free(&graph);
+	}
+	record_encode(&bytes, REC_schedule_spec, &spec);
+	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str("hourly"),
+		.parts = part, .part_count = parts, .schedule = buf_slice(&bytes), .key = { key }, .digest = { key },
+		.concurrency = slice_str(concurrency) };
+	rig_step(rig, &input);
+	CHECK(rig->error.code == ERR_NONE);
+	for (size_t i = 0; i < parts; i++)
+		blob_release(part[i].body);
+	buf_free(&bytes);
+}
+
+TEST a_schedule_that_is_changed_is_what_it_says_now(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	add(rig, 1, 2, "g=2");
+	rig_restart(rig);
+	add(rig, 2, 1, "g=2");
+	rig_restart(rig);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT_EQ(1, row.jobs);
+	rig_pass(rig, HOUR_MS);
+	ASSERT(slice_eq(slice_str("g=2"), rig_run_row(rig, 1)->run.concurrency));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_waits_in_line_waits_also_for_the_pause(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	add(rig, 1, 1, "");
+	rig_pass(rig, HOUR_MS);
+	rig_pass(rig, HOUR_MS);
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_SCHEDULE, .name = slice_str("hourly"), .verb = SET_PAUSE });
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(1, rig_run_one(rig, 0));
+	rig_pass(rig, 1);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT(row.live == 0 && row.queued == 1 && row.fired == 1);
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_SCHEDULE, .name = slice_str("hourly"), .verb = SET_RESUME });
+	rig_pass(rig, 1);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT(row.live == 1 && row.queued == 0 && row.fired == 2);
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(planted_schedule)
+{
+	RUN_TEST(a_schedule_that_is_changed_is_what_it_says_now);
+	RUN_TEST(what_waits_in_line_waits_also_for_the_pause);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(planted_schedule);
+	GREATEST_MAIN_END();
+}
