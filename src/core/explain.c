@@ -141,7 +141,7 @@ static enum reason tell_approval(struct telling *telling)
 		 (unsigned long long)telling->spec->gate_count);
 	if (job_on_hold(telling->job))
 		buf_addf(&telling->words, "; a person holds back %s, so its time stands still",
-			 telling->job->run->held ? "its run" : "it");
+			 telling->job->run->held ? "its run" : "this job");
 	if (telling->job->when_ms > 0) {
 		buf_addf(&telling->words, "; without an answer it is %s in ",
 			 telling->spec->gate_expiry == GATE_APPROVE ? "approved" : "denied");
@@ -172,8 +172,9 @@ static enum reason tell_tenant(struct telling *telling, const struct bound *boun
 	const struct tenant *tenant = telling->job->run->tenant;
 	uint64_t before = tenant_place(telling);
 
-	buf_addf(&telling->words, "%u jobs of tenant %s are out, and %u is the most; ", bound->active, tenant->name,
-		 bound->limit);
+	tell_count(telling, "", bound->active, "job", "jobs");
+	buf_addf(&telling->words, " of tenant %s %s out, and %u is the most; ", tenant->name,
+		 bound->active == 1 ? "is" : "are", bound->limit);
 	if (before == 0)
 		buf_add_str(&telling->words, "it is the next of them");
 	else
@@ -188,8 +189,9 @@ static enum reason tell_runs(struct telling *telling)
 	const struct group *group = telling->job->run->concurrency;
 	unsigned shown = 0;
 
-	buf_addf(&telling->words, "%u of its concurrency group %s %s going, and %u is the most: ", group->runs.active,
-		 group->name, group->runs.active == 1 ? "run is" : "runs are", group->runs.limit);
+	tell_count(telling, "", group->runs.active, "run", "runs");
+	buf_addf(&telling->words, " of its concurrency group %s %s going, and %u is the most: ", group->name,
+		 group->runs.active == 1 ? "is" : "are", group->runs.limit);
 	for (size_t i = core->runs.head; i < core->runs.count && shown < NAMES_MAX; i++) {
 		const struct run *run = core->runs.at[i].run;
 
@@ -218,8 +220,9 @@ static enum reason tell_bound(struct telling *telling, const struct bound *bound
 	}
 	if (bound->kind == BOUND_TENANT)
 		return tell_tenant(telling, bound);
-	buf_addf(&telling->words, "%u jobs of its %s are out, and %u is the most", bound->active,
-		 of_run ? "run" : "fan-out", bound->limit);
+	tell_count(telling, "", bound->active, "job", "jobs");
+	buf_addf(&telling->words, " of its %s %s out, and %u is the most", of_run ? "run" : "fan-out",
+		 bound->active == 1 ? "is" : "are", bound->limit);
 	return of_run ? REASON_RUN_LIMIT : REASON_GROUP_LIMIT;
 }
 
@@ -347,6 +350,30 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 	return REASON_POOL_INACTIVE;
 }
 
+static void tell_asks(struct telling *telling, const struct wants *wants)
+{
+	for (size_t i = 0; i < wants->ask_count; i++) {
+		buf_add_str(&telling->words, i ? ", " : "what it asks for is in use: ");
+		resource_show(wants->asks[i].name, wants->asks[i].amount, &telling->words);
+	}
+}
+
+static void tell_kept(struct telling *telling, const struct worker *worker)
+{
+	const struct job *job = job_find(telling->core, worker->reserved);
+	struct rec_job_spec spec;
+	struct slice bytes;
+
+	buf_addf(&telling->words, "worker %s has room, which is kept for ", worker->name);
+	if (job) {
+		bytes = job_spec_bytes(job);
+		CHECK(record_decode(REC_job_spec, &bytes, telling->arena, &spec, NULL) == ERR_NONE);
+		buf_addf(&telling->words, "job %llu/%.*s, ", (unsigned long long)job->run->number, (int)spec.name.len,
+			 (const char *)spec.name.data);
+	}
+	buf_add_str(&telling->words, "larger and before it");
+}
+
 static enum reason tell_busy(struct telling *telling, uint64_t slots, const struct worker *spare)
 {
 	const struct core *core = telling->core;
@@ -357,19 +384,23 @@ static enum reason tell_busy(struct telling *telling, uint64_t slots, const stru
 		if (core->workers[i]->reserved == job_serial(telling->job))
 			kept = core->workers[i];
 	if (!spare) {
-		buf_addf(&telling->words, "all %llu slots of the workers that could take it are busy; %zu jobs queue for them",
-			 (unsigned long long)slots, class->count - class->stale);
+		if (slots == 1)
+			buf_add_str(&telling->words, "the only slot of the workers that could take it is busy; ");
+		else
+			buf_addf(&telling->words, "all %llu slots of the workers that could take it are busy; ",
+				 (unsigned long long)slots);
+		tell_count(telling, "", class->count - class->stale, "job queues", "jobs queue");
+		buf_add_str(&telling->words, " for them");
 		return REASON_ALL_SLOTS_BUSY;
 	}
 	if (!wants_fit(spare, class->wants)) {
-		tell_list(telling, "what it asks for is in use: ", telling->spec->asks);
+		tell_asks(telling, class->wants);
 		if (kept)
 			buf_addf(&telling->words, "; worker %s is kept free for it", kept->name);
 		return REASON_RESOURCES_BUSY;
 	}
 	if (spare->reserved != 0 && spare->reserved != job_serial(telling->job)) {
-		buf_addf(&telling->words, "worker %s has room, which is kept for job %llu, larger and before it", spare->name,
-			 (unsigned long long)spare->reserved);
+		tell_kept(telling, spare);
 		return REASON_RESERVED;
 	}
 	if (worker_rests(core, spare)) {
@@ -537,6 +568,8 @@ static enum reason tell(struct telling *telling)
 		if (worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);
 		buf_addf(&telling->words, "it runs on worker %s", worker->name);
+		if (worker->state == WORKER_UNREACHABLE)
+			buf_add_str(&telling->words, ", which can't be reached now");
 		return REASON_RUNNING;
 	case STATE_STOPPING:
 		if (worker && worker_has_stuck(worker, job_serial(telling->job)))

@@ -28,6 +28,10 @@ static enum err job_name_claim(struct builder *builder, struct slice name, uint3
 
 		other = before ? before->index : UINT32_MAX;
 	}
+	if (other < builder->extent->start)
+		return error_set(builder->error, ERR_DUPLICATE, "run %llu has a job '%.*s' already: what is added to it "
+				 "has another name", (unsigned long long)builder->run->number, (int)name.len,
+				 (const char *)name.data);
 	if (other != UINT32_MAX)
 		return error_set(builder->error, ERR_DUPLICATE, "job %u '%.*s': name: job %u has it already",
 				 index, (int)name.len, (const char *)name.data, other);

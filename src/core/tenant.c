@@ -109,8 +109,8 @@ enum err tenant_admit(const struct core *core, const struct input_submit *submit
 	queued = tenant_queued(core, tenant);
 	if (queued + count <= tenant->max_queued)
 		return ERR_NONE;
-	error_set(error, ERR_BUSY, "tenant %s has %llu jobs queued, and with %u more it would be over its %u", tenant->name,
-		  (unsigned long long)queued, count, tenant->max_queued);
+	error_set(error, ERR_BUSY, "tenant %s has %llu %s queued, and with %u more it would be over its %u", tenant->name,
+		  (unsigned long long)queued, queued == 1 ? "job" : "jobs", count, tenant->max_queued);
 	return error_next(error, "titan tenant ls");
 }
 

@@ -58,7 +58,7 @@ is "the fan-out waits" "$(job_state "$run" 'wide[2]')" waiting
 
 # What is refused.
 exits "a name that is taken" 2 titan run --into "$run" -e "good; good=true"
-like "says whose it is" "$err" "'good': name: job .* has it already"
+like "says whose it is" "$err" "^titan: run $run has a job 'good' already"
 exits "a name that nobody has" 2 titan run --into "$run" -e "godo -> x; x=true"
 like "names the nearest one" "$err" "run $run has 'good'"
 exits "what is there can't wait for what comes" 2 titan run --into "$run" -e "x -> good; x=true"

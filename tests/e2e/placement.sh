@@ -60,6 +60,20 @@ wait $clients
 is "20 submits each of five clients are 100 runs" "$(cat client.* | grep -x '[0-9]*' | sort -u | wc -l)" 100
 exits "that all succeed" 0 titan --timeout 60s wait $(cat client.*)
 
+# What is in use and what is kept free is said in the words of the pipeline.
+cat >kept.yaml <<'Y'
+jobs:
+  first: {run: "sleep 100", cpus: 0.5, worker: {name: big}, priority: 90}
+  large: {run: "true", cpus: 4, worker: {name: big}, priority: 80}
+  small: {run: "true", cpus: 0.5, worker: {name: big}, priority: 70}
+Y
+kept=$(titan run kept.yaml)
+ok "a large job finds no room" until_true 10 reason_is "$kept/large" resources_busy
+like "and is told of what" "$(titan explain "$kept/large")" 'in use: cpus=4; worker big is kept free for it'
+ok "a small one behind it waits" until_true 10 reason_is "$kept/small" reserved
+like "and is told for which" "$(titan explain "$kept/small")" "kept for job $kept/large, larger and before it"
+titan cancel -w "$kept" >/dev/null
+
 exits "a worker is cordoned" 0 titan cordon big
 exits "twice is as good" 0 titan cordon big
 held=$(titan run -e 'x; x=true worker=big')

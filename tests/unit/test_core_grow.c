@@ -159,7 +159,7 @@ TEST what_is_refused(void)
 	added(&graph, "x", 0, TRIGGER_OK);
 	ASSERT(refused(rig, run, &graph, "nobody", ERR_UNKNOWN_NAME, "has no job 'nobody'"));
 	graph_job(&graph, "good", "");
-	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "job 5 'good': name: job 0 has it already"));
+	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "has a job 'good' already: what is added to it has another name"));
 	graph_job(&graph, "x", "");
 	graph_job(&graph, "x", "");
 	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "job 6 'x': name: job 5 has it already"));
@@ -405,7 +405,7 @@ TEST bodies_of_others_are_refused(void)
 	added_body = &rig->tables[TABLE_spec].at[1].row.spec.body;
 	kept = *added_body;
 	*added_body = *first_body;
-	ASSERT(loads(rig, "name: job 0 has it already"));
+	ASSERT(loads(rig, "already: what is added to it has another name"));
 	added_body->len = 3;
 	ASSERT(loads(rig, "run 1"));
 	*added_body = kept;

@@ -264,7 +264,7 @@ TEST every_wait_is_explained(void)
 	ASSERT_EQ(REASON_NO_WORKER_LABELS, why(rig, run, "c", "all of: ssd, gpu"));
 	ASSERT_EQ(REASON_DUE, why(rig, run, "d", "due in 1.5s"));
 	ASSERT_EQ(REASON_APPROVAL, why(rig, run, "e", "0 of 2 people"));
-	ASSERT_EQ(REASON_ALL_SLOTS_BUSY, why(rig, run, "f", "all 1 slots"));
+	ASSERT_EQ(REASON_ALL_SLOTS_BUSY, why(rig, run, "f", "the only slot of the workers"));
 	rig_act(rig, ACT_HOLD, run, "f", 0);
 	ASSERT_EQ(REASON_HELD, why(rig, run, "f", "this job"));
 	rig_hello(rig, "v", 4);

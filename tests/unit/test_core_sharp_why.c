@@ -229,7 +229,7 @@ TEST room_that_is_kept_for_a_larger_one(void)
 	run = rig_submit(rig, &graph);
 	join(rig, "w", 2, "", "tape=1", "");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "small"));
-	ASSERT_STR_EQ("reserved: worker w has room, which is kept for job 2, larger and before it", why(rig, run, "other"));
+	ASSERT_STR_EQ("reserved: worker w has room, which is kept for job 1/large, larger and before it", why(rig, run, "other"));
 	rig_free(rig);
 	PASS();
 }
@@ -391,7 +391,7 @@ TEST a_gate_says_who_has_and_what_then(void)
 	ASSERT_STR_EQ("approval: 0 of 2 people have approved; without an answer it is approved in 8.0s", why(rig, run, "a"));
 	ASSERT_STR_EQ("approval: 0 of 1 people have approved", why(rig, run, "b"));
 	rig_act(rig, ACT_HOLD, run, "b", 0);
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved; a person holds back it, so its time stands still",
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved; a person holds back this job, so its time stands still",
 		      why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
