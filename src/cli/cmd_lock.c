@@ -122,9 +122,12 @@ static int lock_take(struct cli *cli, struct msg_set *set)
 	set->flag = option_given(cli->invocation, OPT_lock_shared);
 	if (reason)
 		set->words = (struct slice_list){ &word, 1 };
-	if (option_given(cli->invocation, OPT_lock_ttl) &&
-	    option_span(cli->invocation, OPT_lock_ttl, &ttl_ms, &cli->error) != ERR_NONE)
+	if (option_span(cli->invocation, OPT_lock_ttl, &ttl_ms, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
+	if (option_given(cli->invocation, OPT_lock_ttl) && ttl_ms == 0) {
+		error_set(&cli->error, ERR_USAGE, "--ttl: a lock lasts longer than no time; without --ttl until it is dropped");
+		return cli_fail(cli);
+	}
 	set->span_ms = (uint64_t)ttl_ms;
 	if (cli_catch_signals(cli) != ERR_NONE || cli_connect(cli) != ERR_NONE || take(cli, set, &ok) != ERR_NONE)
 		return cli_fail(cli);

@@ -82,4 +82,6 @@ like "which are named" "$err" 'exclusive or shared'
 exits "on one line too" 2 titan run -e 'a; a=true lock=db=half'
 exits "a name is one" 2 titan lock take 'no name'
 exits "a span is one" 2 titan lock take db --ttl soon
+exits "a lock of no time would be one for ever" 2 titan lock take nothing --ttl 0s
+unlike "and isn't taken" "$(titan lock ls)" nothing
 done_testing
