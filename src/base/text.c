@@ -62,6 +62,12 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* Any letter is one edit from any other: that isn't near. */
+size_t text_near(size_t len)
+{
+	return len < 2 ? 1 : len < 4 ? 2 : 3;
+}
+
 /* Two neighbours that changed places count as one edit: it is the commonest slip of all. */
 size_t text_distance(struct slice a, struct slice b, size_t give_up)
 {

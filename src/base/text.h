@@ -25,6 +25,7 @@ size_t text_next(struct slice text, uint32_t *ret_code, int *ret_width);
 bool text_parse_u64(struct slice text, uint64_t *ret_value);   /* decimal digits and nothing else */
 bool text_is_name(struct slice text);                    /* [A-Za-z0-9_][A-Za-z0-9_.-]*, at most 128 bytes */
 bool text_is_job_name(struct slice text);                /* a name, or a name and [digits]: a fan-out's job */
+size_t text_near(size_t len);    /* a word of this length has its neighbours below this distance */
 size_t text_distance(struct slice a, struct slice b, size_t give_up);   /* edits, for "did you mean" */
 /* Split a command without shell syntax into words, each with a NUL behind it; false when it needs a shell. */
 bool text_split_plain(struct slice command, struct buf *ret_words, size_t *ret_count);

@@ -46,7 +46,7 @@ static enum err fail_at(const struct parser *parser, size_t at, size_t len, enum
 
 enum err dag_unknown_need(struct dag_reader *reader, const struct dag_name *child, struct slice text, struct dag_spot spot)
 {
-	size_t best = text.len < 4 ? 2 : 3;
+	size_t best = text_near(text.len);
 	const struct dag_name *nearest = NULL;
 	enum err err = dag_ask_failed(reader);
 
@@ -133,7 +133,7 @@ static enum err put_in(const struct parser *parser, struct operand *operand)
 	return parser->source->expand_cb(parser->source->arg, operand->text, operand->spot, &operand->text);
 }
 
-static enum err read_operand(struct parser *parser, struct operand *ret)
+static enum err read_operand(struct parser *parser, const char *what, struct operand *ret)
 {
 	struct slice text = parser->source->text;
 	struct operand operand = { 0 };
@@ -154,9 +154,10 @@ static enum err read_operand(struct parser *parser, struct operand *ret)
 	} else {
 		word_end(parser);
 		operand.text = slice_make(text.data + start, parser->at - start);
+		operand.spot = spot_of(parser, start, 1);
 		if (operand.text.len == 0)
-			return fail_at(parser, start, 1, ERR_SYNTAX,
-				       start == text.len ? "a job's name is missing at the end" : "a job's name is expected here");
+			return dag_fail(parser->source->reader, operand.spot.at, operand.spot.len, ERR_SYNTAX,
+					start == text.len ? "%s is missing at the end" : "%s is expected here", what);
 	}
 	operand.spot = spot_of(parser, start, parser->at - start);
 	*ret = operand;
@@ -319,9 +320,9 @@ static enum err code_expr(struct parser *parser, uint32_t parent, const struct o
 	struct dag_expr *expr = expr_new(parser, DAG_CODE);
 	uint64_t code;
 
-	if (!text_parse_u64(right->text, &code) || code > UINT32_MAX)
+	if (!text_parse_u64(right->text, &code) || code > UINT8_MAX)
 		return dag_fail(parser->source->reader, right->spot.at, right->spot.len, ERR_INVALID,
-				"a code is compared with a number, not with '%.*s'", cut(right->text),
+				"an exit code is a number from 0 to 255, not '%.*s'", cut(right->text),
 				(const char *)right->text.data);
 	expr->parent = parent;
 	expr->compare = how.compare;
@@ -395,7 +396,7 @@ static enum err read_comparison(struct parser *parser, const struct operand *lef
 {
 	struct dag_name *parent = code_of(parser, left);
 	struct operand right;
-	enum err err = read_operand(parser, &right);
+	enum err err = read_operand(parser, "what it is compared with", &right);
 
 	if (err != ERR_NONE)
 		return err;
@@ -455,7 +456,7 @@ static enum err read_value(struct parser *parser, struct dag_expr **ret)
 
 	skip(parser);
 	start = parser->at;
-	err = read_operand(parser, &operand);
+	err = read_operand(parser, parser->source->own ? "a result of the pass" : "a job's name", &operand);
 	if (err != ERR_NONE)
 		return err;
 	if (peek(parser) != ':' && take_comparison(parser, &how))

@@ -347,6 +347,9 @@ static enum err read_statements(struct dag_reader *reader)
 		if (dag_peek(reader) != -1 && dag_peek(reader) != ';' && dag_peek(reader) != '\n') {
 			struct slice none;
 
+			if (dag_peek(reader) == '=')
+				return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
+						"a command stands by itself, behind the graph: a*8 -> b; a='COMMAND'");
 			/* A name would be the one thing too many that isn't caught as a wrong character. */
 			if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
 				return reader->error->code;

@@ -359,8 +359,12 @@ static enum err read_setting(struct dag_reader *reader, struct dag_node *node)
 {
 	size_t word_at = reader->at, value_at;
 	struct slice word, value;
-	enum err err = dag_take_name(reader, "a setting or ';'", &word);
+	enum err err;
 
+	if (dag_peek(reader) == '-')
+		return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
+				"a command stands by itself, behind the graph: a -> b; a='COMMAND'");
+	err = dag_take_name(reader, "a setting or ';'", &word);
 	if (err != ERR_NONE)
 		return err;
 	if (!dag_take(reader, "="))

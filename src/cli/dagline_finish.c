@@ -15,7 +15,7 @@
 
 static enum err unknown_name(struct dag_reader *reader, const struct dag_assignment *assignment)
 {
-	size_t best = assignment->name.len < 4 ? 2 : 3;
+	size_t best = text_near(assignment->name.len);
 	const struct dag_name *nearest = NULL;
 	int len = (int)assignment->name.len;
 	const char *text = (const char *)assignment->name.data;
@@ -33,7 +33,8 @@ static enum err unknown_name(struct dag_reader *reader, const struct dag_assignm
 				"no job '%.*s' in the graph; did you mean '%.*s'?", len, text,
 				(int)nearest->node.name.len, (const char *)nearest->node.name.data);
 	return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_UNKNOWN_NAME,
-			"no job '%.*s' in the graph", len, text);
+			"no job '%.*s' in the graph; one that needs nothing stands there by itself: %.*s; %.*s='COMMAND'", len,
+			text, len, text, len, text);
 }
 
 static enum err assign_all(struct dag_reader *reader)

@@ -78,7 +78,7 @@ static struct slice near_cb(void *arg, struct slice name)
 {
 	struct into *into = arg;
 	struct error kept = into->cli->error;
-	size_t best = name.len < 4 ? 2 : 3;
+	size_t best = text_near(name.len);
 	struct slice nearest = { 0 };
 
 	if (!into->listed && cli_query_jobs(into->cli, into->old.run, NEAR_SOUGHT, &into->cli->arena, &into->jobs,

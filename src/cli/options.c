@@ -123,7 +123,7 @@ enum err option_span(const struct invocation *invocation, enum option_id id, int
 const char *nearest_word(const char *word, const char *const *words, size_t count)
 {
 	size_t len = strlen(word);
-	size_t best = len < 4 ? 2 : 3;           /* distances below this one count as near */
+	size_t best = text_near(len);
 	const char *nearest = NULL;
 
 	for (size_t i = 0; i < count; i++) {

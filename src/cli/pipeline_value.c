@@ -202,9 +202,12 @@ enum err pipe_span(struct pipe *pipe, const struct tree_node *node, uint64_t *re
 	if (err != ERR_NONE)
 		return err;
 	snprintf(copy, sizeof(copy), "%.*s", shown(text), (const char *)text.data);
-	if (text.len >= sizeof(copy) || clock_parse_span(copy, &ms) != 0 || ms <= 0)
+	if (text.len >= sizeof(copy) || clock_parse_span(copy, &ms) != 0 || ms < 0)
 		return pipe_fail(pipe, node, ERR_INVALID, "a span of time is expected (500ms, 30s, 5m, 2h, 1d), not '%.*s'",
 				 shown(text), (const char *)text.data);
+	if (ms == 0)
+		return pipe_fail(pipe, node, ERR_INVALID, "'%.*s' is no time: it is at least 1ms", shown(text),
+				 (const char *)text.data);
 	if (ms > LIMIT_SPAN_MAX_S * INT64_C(1000))
 		return pipe_fail(pipe, node, ERR_TOO_LARGE, "'%.*s' is over ten years", shown(text), (const char *)text.data);
 	*ret_ms = (uint64_t)ms;

@@ -112,6 +112,6 @@ enum err plan_print(struct cli *cli, const struct graph_source *source)
 	records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
-	cli_note(cli, "%" PRIu64 " jobs; nothing was submitted", source->count);
+	cli_note(cli, "%" PRIu64 " job%s; nothing was submitted", source->count, source->count == 1 ? "" : "s");
 	return ERR_NONE;
 }

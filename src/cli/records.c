@@ -178,7 +178,7 @@ static void human_cell(const struct look *look, const struct cell *cell, struct 
 		buf_add_str(out, cell->number ? "yes" : "no");
 		break;
 	case CELL_TEXTS:
-		if (cell->texts.n == 0)
+		if (cell->texts.n == 0 && cell->text.len == 0)
 			buf_add_byte(out, '-');
 		add_texts(cell, TEXTS_SHOWN, out);
 		break;

@@ -44,6 +44,8 @@ jobs:
 END
 like "plan shows a join" "$(titan plan wants.yaml)" '^join .*2 of \(a, b, c\)'
 like "and a condition" "$(titan plan wants.yaml)" '^c .*when b\.code == 3'
+printf 'params: {env: stg}\njobs: {only: {run: x, when: "${params.env} == '"'prod'"'"}}\n' >only.yaml
+like "also of one that needs nothing" "$(titan plan only.yaml)" "^only +when 'stg' == 'prod'"
 run=$(titan run wants.yaml)
 until_true 20 run_ended "$run"
 like "so does show" "$(titan show "$run")" '^join .*2 of \(a, b, c\)'

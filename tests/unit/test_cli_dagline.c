@@ -239,6 +239,9 @@ struct wrong {
 
 static const struct wrong wrongs[] = {
 	{ "a -> bb; a=x; bc=y", ERR_UNKNOWN_NAME, 14, 2, "did you mean 'bb'" },
+	{ "a -> b; a=x; b=y; c=z", ERR_UNKNOWN_NAME, 18, 1, "'c' in the graph; one that needs nothing stands there by itself" },
+	{ "a=x -> b; b=y", ERR_SYNTAX, 4, 1, "a command stands by itself" },
+	{ "a*3=x", ERR_SYNTAX, 3, 1, "a command stands by itself" },
 	{ "a -> b; a=x", ERR_INVALID, 5, 1, "'b' has no command" },
 	{ "a; a=x retr=3", ERR_UNKNOWN_NAME, 7, 4, "did you mean 'retry'" },
 	{ "a -> b -> a; a=x; b=x", ERR_CYCLE, 0, 1, "a -> b -> a" },
