@@ -73,10 +73,7 @@ void charge_detach(struct core *core, struct worker *worker, struct job *job)
 
 void charge_started(struct core *core, struct job *job)
 {
-	struct worker *worker = worker_find(core, job->worker);
-
-	if (!worker->reading && payable(core, worker, job))
-		pay(core, worker, job);
+	pay(core, worker_find(core, job->worker), job);
 }
 
 void charge_reset(struct core *core, struct worker *worker)

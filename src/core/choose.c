@@ -57,7 +57,7 @@ static bool spares_reserved(const struct core *core, const struct worker *worker
 		const struct resource *other = resource_find(kept->asks, kept->ask_count, ask->name);
 		const struct resource *offer = resource_find(worker->offers, worker->offer_count, ask->name);
 
-		if (other && ask->amount > 0 && offer->used + ask->amount + other->amount > offer->amount)
+		if (other && offer->used + ask->amount + other->amount > offer->amount)
 			return false;
 	}
 	return true;

@@ -406,7 +406,7 @@ static enum reason tell_busy(struct telling *telling, uint64_t slots, const stru
 	if (worker_rests(core, spare)) {
 		buf_addf(&telling->words, "worker %s lost %d connections within %d s, and is passed over for another %lld s",
 			 spare->name, LIMIT_FLAP_DROPS, LIMIT_FLAP_WINDOW_MS / 1000,
-			 (long long)((spare->rest_until_ns - core->now.mono_ns) / NS_PER_S + 1));
+			 (long long)((spare->rest_until_ns - core->now.mono_ns + NS_PER_S - 1) / NS_PER_S));
 		return REASON_WORKER_FLAPS;
 	}
 	return REASON_QUEUED;

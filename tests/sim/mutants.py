@@ -3,15 +3,17 @@
 """Mechanical mutants of the core's and the ledger's guards: one comparison, connective or condition flipped at a time.
 
 A mutant is killed when a unit test of the core fails with it, or the simulator does, or one of them never
-ends. Assertions (CHECK, check*.c) are no guards: nothing is decided there. Survivors are listed;
+ends; what survives is tried again under the address sanitizer, which sees what is read beyond its end. Assertions (CHECK, check*.c) are no guards: nothing is decided there. Survivors are listed;
 tests/sim/mutants-survivors has a line "file: mutated line | reason" for those that change nothing that anybody
 can see. Ends with "mutants=N killed=N survived=N explained=N score=N%", the score being the killed share of those
 that aren't explained, and exits 1 when it is under 90 %, or when an explained one is killed or isn't there any
 more (its line goes).
 
 usage: mutants.py SOURCE-DIRECTORY BUILD-DIRECTORY [--seed N] [--count N] [--from K] [--take N] [--schedules N]
-                  [--file NAME] [--jobs N]
-       --count 0 takes all there are, by file; about 3,300, two hours of a core
+                  [--file NAME] [--jobs N] [--quick] [--again FILE]
+       --count 0 takes all there are, by file; about 3,800
+       --quick tries no more than is quick; --again takes those that survived in FILE, what this printed before:
+       so a campaign is a quick sweep, about two hours of a core, and another one of what that left
        --from K, --take N: of those only N from the K-th on, so that all can be tried in pieces; each piece says
        where the next begins, and its counts are to be added up
 """
@@ -26,6 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 FLIPS = [
     (r"(?<![<\-=>])<(?![<=])", "<="), (r"(?<!<)<=", "<"), (r"(?<![>\-=<])>(?![>=])", ">="), (r"(?<!>)>=", ">"),
@@ -33,6 +36,7 @@ FLIPS = [
 ]
 CONDITION = re.compile(r"\b(?:if|while) \((?=.*\))")
 FLAGS = ["-std=gnu17", "-O1", "-fPIC", "-w", "-D_GNU_SOURCE", '-DTITAN_VERSION="mutant"']
+SANITIZED = ["-fsanitize=address"]
 
 
 def arguments():
@@ -45,6 +49,8 @@ def arguments():
     parser.add_argument("--take", type=int, default=0)
     parser.add_argument("--schedules", type=int, default=800)
     parser.add_argument("--file", action="append", help="only files whose name has this in it")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--again")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--compiler", default=os.environ.get("CC", "cc"))
     return parser.parse_args()
@@ -87,10 +93,10 @@ def guards(path):
         yield match.end() - 1, end, "(!" + text[match.end() - 1:end] + ")"
 
 
-def limits(seconds):
+def limits(seconds, memory):
     def apply():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.nice(19 - os.nice(0))
     return apply
@@ -99,8 +105,9 @@ def limits(seconds):
 class Bench:
     """The tests and the simulator, linked once against a library of the core that each mutant brings."""
 
-    def __init__(self, options, work):
-        self.options, self.work = options, work
+    def __init__(self, options, work, sanitized=False):
+        self.options, self.work, self.sanitized = options, work, sanitized
+        self.flags = FLAGS + (SANITIZED if sanitized else [])
         source = options.source
         self.include = ["-I" + source, "-I" + source + "/src", "-I" + source + "/tests"]
         makefile = open(options.build + "/Makefile").read()
@@ -121,7 +128,7 @@ class Bench:
 
     def compile(self, path, to=None, quick=()):
         to = to or os.path.join(self.work, os.path.relpath(path, self.options.source).replace("/", "_") + ".o")
-        done = subprocess.run(["nice", "-n", "19", self.options.compiler, *FLAGS, *quick, *self.include,
+        done = subprocess.run(["nice", "-n", "19", self.options.compiler, *self.flags, *quick, *self.include,
                                "-c", path, "-o", to],
                               capture_output=True, text=True)
         if done.returncode:
@@ -129,7 +136,8 @@ class Bench:
         return to
 
     def link(self, arguments):
-        done = subprocess.run([self.options.compiler, *arguments, *self.libs, "-lpthread"], capture_output=True, text=True)
+        sanitized = SANITIZED if self.sanitized else []
+        done = subprocess.run([self.options.compiler, *sanitized, *arguments, *self.libs, "-lpthread"], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)
 
@@ -144,23 +152,39 @@ class Bench:
 
     def fails(self, place, command, seconds):
         environment = dict(os.environ, LD_LIBRARY_PATH=place + ":" + self.work)
+        memory = resource.RLIM_INFINITY if self.sanitized else 2 << 30
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=place, env=environment,
-                              preexec_fn=limits(seconds))
+                              preexec_fn=limits(4 * seconds if self.sanitized else seconds, memory))
         return done.returncode != 0
 
     def killed_by(self, place):
-        """By what is quickest to say so."""
+        """By what is quickest to say so; what killed the last one is likely to kill its neighbour."""
         slow = [test for test in self.tests if test.endswith("test_core_load")]
         for test in [test for test in self.tests if test not in slow]:
             if self.fails(place, [test], 20):
+                self.tests = [test] + [other for other in self.tests if other != test]
                 return os.path.basename(test)
         if self.fails(place, [self.sim, "--schedules", "100"], 60):
             return "simulator"
+        if self.sanitized or self.options.quick:
+            return None
         for test in slow:
             if self.fails(place, [test], 20):
                 return os.path.basename(test)
         more = [self.sim, "--seed", "101", "--schedules", str(max(1, self.options.schedules - 100))]
         return "simulator" if self.fails(place, more, 60) else None
+
+
+def sanitized_bench(bench, once=threading.Lock(), made=[]):
+    """Built when the first mutant survives."""
+    with once:
+        if not made:
+            work = os.path.join(bench.work, "sanitized")
+            os.makedirs(work, exist_ok=True)
+            made.append(Bench(bench.options, work, True))
+            if (by := made[0].killed_by(work)):
+                sys.exit("mutants: the sound tree doesn't pass its own tests under the sanitizer: " + by)
+        return made[0]
 
 
 def shown(path, text, start, end, replacement):
@@ -185,6 +209,8 @@ def try_mutant(bench, mutant):
     except RuntimeError:
         verdict = "compiler"
     shutil.rmtree(place)
+    if verdict is None and not bench.sanitized and not bench.options.quick:
+        return try_mutant(sanitized_bench(bench), mutant)
     return mutant, shown(path, text, start, end, replacement), verdict
 
 
@@ -206,6 +232,12 @@ def stale_reasons(bench, reasons):
         for guard in guards(path):
             there.add(os.path.basename(path) + ": " + shown(path, text, *guard)[1])
     return sorted(set(reasons) - there)
+
+
+def survived_before(path):
+    """ "file: mutated line" of each line "survived file:number: mutated line". """
+    found = (re.match(r"survived ([^:]+):\d+: (.*)", line) for line in open(path))
+    return {match.group(1) + ": " + match.group(2) for match in found if match}
 
 
 def judge(bench, options, mutants, reasons):
@@ -247,6 +279,9 @@ def main():
         mutants = [(path, *guard) for path in bench.mutated for guard in guards(path)]
         if options.file:
             mutants = [m for m in mutants if any(part in os.path.basename(m[0]) for part in options.file)]
+        if options.again:
+            again = survived_before(options.again)
+            mutants = [m for m in mutants if os.path.basename(m[0]) + ": " + shown(m[0], open(m[0]).read(), *m[1:])[1] in again]
         if options.count and options.count < len(mutants):
             mutants = random.Random(options.seed).sample(mutants, options.count)
         total = len(mutants)

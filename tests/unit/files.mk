@@ -43,8 +43,10 @@ unit_programs = \
 	tests/unit/test_core_round \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_schedule \
+	tests/unit/test_core_sharp_keep \
 	tests/unit/test_core_sharp_place \
 	tests/unit/test_core_sharp_rows \
+	tests/unit/test_core_sharp_tell \
 	tests/unit/test_core_sharp_why \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_subrun \
@@ -219,11 +221,17 @@ tests_unit_test_core_rows_LDADD = $(core_libs)
 tests_unit_test_core_schedule_SOURCES = tests/unit/test_core_schedule.c
 tests_unit_test_core_schedule_LDADD = $(core_libs)
 
+tests_unit_test_core_sharp_keep_SOURCES = tests/unit/test_core_sharp_keep.c
+tests_unit_test_core_sharp_keep_LDADD = $(core_libs)
+
 tests_unit_test_core_sharp_place_SOURCES = tests/unit/test_core_sharp_place.c
 tests_unit_test_core_sharp_place_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_rows_SOURCES = tests/unit/test_core_sharp_rows.c
 tests_unit_test_core_sharp_rows_LDADD = $(core_libs)
+
+tests_unit_test_core_sharp_tell_SOURCES = tests/unit/test_core_sharp_tell.c
+tests_unit_test_core_sharp_tell_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_why_SOURCES = tests/unit/test_core_sharp_why.c
 tests_unit_test_core_sharp_why_LDADD = $(core_libs)
@@ -376,7 +384,9 @@ tests_unit_test_worker_spool_SOURCES = tests/unit/test_worker_spool.c
 tests_unit_test_worker_spool_LDADD = $(all_libs)
 
 unit_other = \
+	tests/unit/core_place.h \
 	tests/unit/core_rig.h \
+	tests/unit/core_why.h \
 	tests/unit/keeper_rig.h \
 	tests/unit/link_rig.h \
 	tests/unit/master_box.h \

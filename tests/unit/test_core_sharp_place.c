@@ -1,77 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which of several workers has a job: what it prefers, whom it follows, what is kept free, what is sent ahead. */
-#include "tests/unit/core_rig.h"
-
-/* Words of a text, in the arena of the rig. */
-static struct slice_list words(struct rig *rig, const char *text)
-{
-	struct slice_list list = { .at = arena_alloc(&rig->arena, 20 * sizeof(struct slice)) };
-
-	while (*text) {
-		size_t len = strcspn(text, " ");
-
-		list.at[list.n++] = slice_str(arena_strdup(&rig->arena, slice_make(text, len)));
-		text += len;
-		text += strspn(text, " ");
-	}
-	return list;
-}
-
-static uint64_t join(struct rig *rig, const char *name, uint64_t slots, const char *labels, const char *offers,
-		     const char *pool)
-{
-	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
-
-	input.hello = (struct input_hello){
-		.name = slice_str(name), .instance = slice_str("0123456789abcdef"), .slots = slots, .pid = 9,
-		.labels = words(rig, labels), .offers = words(rig, offers), .pool = slice_str(pool) };
-	rig_step(rig, &input);
-	return input.conn;
-}
-
-static void load(struct rig *rig, uint64_t conn, uint64_t cpu_permille, uint64_t gpu_permille)
-{
-	struct core_input input = { .kind = INPUT_HEARTBEAT, .conn = conn };
-
-	input.heartbeat = (struct msg_heartbeat){ .sent_ns = 7, .cpu_permille = cpu_permille, .gpu_permille = gpu_permille };
-	rig_step(rig, &input);
-}
-
-static struct rec_worker_row worker(struct rig *rig, const char *name)
-{
-	struct rec_worker_row row = { 0 };
-
-	for (uint64_t at = view_worker_after(rig->core, 0); at; at = view_worker_after(rig->core, at))
-		if (view_worker(rig->core, at, &rig->arena, &row) && slice_eq(row.name, slice_str(name)))
-			return row;
-	CHECK(!"a worker of this name");
-	return row;
-}
-
-/* Who has it; "" if nobody. */
-static const char *holder(struct rig *rig, uint64_t run, const char *name)
-{
-	struct rec_job_row row = rig_job(rig, rig_named(rig, run, name));
-
-	return row.state == STATE_READY ? "" : arena_strdup(&rig->arena, row.worker);
-}
-
-static void set(struct rig *rig, enum object_kind kind, enum set_verb verb, const char *name)
-{
-	rig_set(rig, (struct msg_set){ .kind = kind, .verb = verb, .name = slice_str(name) });
-}
-
-/* One job alone: who gets it? */
-static const char *given(struct rig *rig, struct rec_job_spec wanted)
-{
-	struct graph graph = { 0 };
-	struct rec_job_spec *job = graph_job(&graph, "only", "");
-
-	wanted.name = job->name;
-	wanted.argv = job->argv;
-	*job = wanted;
-	return holder(rig, rig_submit(rig, &graph), "only");
-}
+#include "tests/unit/core_place.h"
 
 /* --- what it would like --- */
 
@@ -161,14 +90,6 @@ TEST overload_is_a_matter_of_the_last_permille(void)
 }
 
 /* --- whom it follows --- */
-
-static struct rec_job_spec *graph_on(struct graph *graph, const char *name, const char *worker_name)
-{
-	struct rec_job_spec *job = graph_job(graph, name, "");
-
-	job->only_worker = slice_str(worker_name);
-	return job;
-}
 
 TEST it_follows_most_of_its_parents(void)
 {
@@ -429,47 +350,6 @@ TEST each_kind_of_large_job_keeps_a_worker(void)
 }
 
 /* --- what is sent ahead, and asked back --- */
-
-static void run_short(struct rig *rig, size_t count, uint64_t run_ms, struct rec_job_spec wanted)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct rig_attempt attempt;
-		struct rec_done done;
-		struct core_input input = { .kind = INPUT_DONE };
-
-		given(rig, wanted);
-		attempt = rig_must_take(rig);
-		rig_started(rig, attempt);
-		done = (struct rec_done){ .job = attempt.job, .epoch = attempt.epoch, .outcome = OUTCOME_EXIT,
-			.started_ms = rig->now.wall_ms, .ended_ms = rig->now.wall_ms + 1,
-			.run_ns = run_ms * NS_PER_MS };
-		input.conn = attempt.conn;
-		input.done.at = &done;
-		input.done.n = 1;
-		rig_step(rig, &input);
-	}
-}
-
-static size_t out_of(struct rig *rig, size_t count, struct rec_job_spec wanted)
-{
-	struct graph graph = { 0 };
-	size_t out = 0;
-	uint64_t run;
-
-	for (size_t i = 0; i < count; i++) {
-		struct rec_job_spec *job;
-		char name[24];
-
-		snprintf(name, sizeof(name), "j%zu", i);
-		job = graph_job(&graph, name, "");
-		job->asks = wanted.asks;
-		job->labels = wanted.labels;
-	}
-	run = rig_submit(rig, &graph);
-	for (size_t i = 0; i < count; i++)
-		out += rig_state(rig, view_job_at(rig->core, run, i)) == STATE_ASSIGNED;
-	return out;
-}
 
 TEST how_many_are_sent_ahead(void)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Why a job isn't placed, in the words that people read: each hurdle of its worker, each bound, each clock. */
-#include "tests/unit/core_rig.h"
-
-#include "proto/reasons.h"
+#include "tests/unit/core_why.h"
 
 static struct slice one_text;
 
@@ -29,20 +27,6 @@ static uint64_t join(struct rig *rig, const char *name, uint64_t slots, const ch
 static void set(struct rig *rig, enum object_kind kind, enum set_verb verb, const char *name)
 {
 	rig_set(rig, (struct msg_set){ .kind = kind, .verb = verb, .name = slice_str(name) });
-}
-
-/* The whole answer, its reason before it. */
-static const char *why(struct rig *rig, uint64_t run, const char *name)
-{
-	struct rec_job_row row = { 0 };
-	struct buf text = { 0 };
-	const char *copy;
-
-	CHECK(view_explain(rig->core, rig_named(rig, run, name), &rig->arena, &row));
-	buf_addf(&text, "%s: %.*s", reason_name(row.why_code), (int)row.why.len, (const char *)row.why.data);
-	copy = arena_strdup(&rig->arena, buf_slice(&text));
-	buf_free(&text);
-	return copy;
 }
 
 TEST a_worker_of_that_name_isn_t_there(void)
