@@ -43,6 +43,7 @@ unit_programs = \
 	tests/unit/test_core_round \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_schedule \
+	tests/unit/test_core_sharp_edges \
 	tests/unit/test_core_sharp_keep \
 	tests/unit/test_core_sharp_place \
 	tests/unit/test_core_sharp_rows \
@@ -221,6 +222,9 @@ tests_unit_test_core_rows_LDADD = $(core_libs)
 tests_unit_test_core_schedule_SOURCES = tests/unit/test_core_schedule.c
 tests_unit_test_core_schedule_LDADD = $(core_libs)
 
+tests_unit_test_core_sharp_edges_SOURCES = tests/unit/test_core_sharp_edges.c
+tests_unit_test_core_sharp_edges_LDADD = $(core_libs)
+
 tests_unit_test_core_sharp_keep_SOURCES = tests/unit/test_core_sharp_keep.c
 tests_unit_test_core_sharp_keep_LDADD = $(core_libs)
 
@@ -384,6 +388,7 @@ tests_unit_test_worker_spool_SOURCES = tests/unit/test_worker_spool.c
 tests_unit_test_worker_spool_LDADD = $(all_libs)
 
 unit_other = \
+	tests/unit/core_grow.h \
 	tests/unit/core_place.h \
 	tests/unit/core_rig.h \
 	tests/unit/core_why.h \

@@ -1,63 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Jobs added to a live run: their parents in every state, what is refused, and what the whole run is then. */
-#include "tests/unit/core_rig.h"
+#include "tests/unit/core_grow.h"
 
 #include "proto/expr.h"
-
-#define OLD 1000000u                     /* a need of a job of the run: OLD + its place among the names */
-
-static void need_old(struct rec_job_spec *job, uint64_t place, enum trigger trigger)
-{
-	job->triggers.at[job->triggers.n++] = trigger;
-	job->needs.at[job->needs.n++] = OLD + place;
-}
-
-/* A job that needs this one of the run, which is named at this place. */
-static struct rec_job_spec *added(struct graph *graph, const char *name, uint64_t place, enum trigger trigger)
-{
-	struct rec_job_spec *job = graph_job(graph, name, "");
-
-	need_old(job, place, trigger);
-	return job;
-}
-
-/* What submit makes of it: the serial number of the first, or 0 and rig->error. */
-static uint64_t grow_key(struct rig *rig, uint64_t run, struct graph *graph, const char *parents, uint64_t key,
-			 uint64_t digest)
-{
-	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
-	struct slice names[16];
-	struct graph_part part = { .count = (uint32_t)graph->count };
-
-	for (size_t i = 0; i < graph->count; i++)
-		for (size_t k = 0; k < graph->jobs[i].needs.n; k++)
-			if (graph->jobs[i].needs.at[k] >= OLD)
-				graph->jobs[i].needs.at[k] += graph->count - OLD;
-	part.body = graph_blob(graph);
-	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .parts = &part, .part_count = 1,
-		.into = run };
-	input.submit.parents.at = names;
-	while (*parents) {
-		size_t len = strcspn(parents, " ");
-
-		names[input.submit.parents.n++] = slice_make(parents, len);
-		parents += len;
-		parents += strspn(parents, " ");
-	}
-	memcpy(input.submit.key, &key, sizeof(key));
-	memcpy(input.submit.digest, &digest, sizeof(digest));
-	rig->accepted = (struct msg_accepted){ 0 };
-	rig->error = (struct msg_error){ 0 };
-	rig_step(rig, &input);
-	blob_release(part.body);
-	graph_free(graph);
-	return rig->accepted.run == 0 ? 0 : rig->accepted.existing ? UINT64_MAX : rig->accepted.first;
-}
-
-static uint64_t grow(struct rig *rig, uint64_t run, struct graph *graph, const char *parents)
-{
-	return grow_key(rig, run, graph, parents, ++rig->keys, 0);
-}
 
 /* "good" succeeded, "bad" failed, "gone" was skipped for it; "runs" and "waits", which needs that, are open. */
 static uint64_t mixed_run(struct rig *rig, struct rig_attempt *ret_running)

@@ -96,6 +96,33 @@ TEST what_is_lost_is_never_paid(void)
 	PASS();
 }
 
+/* It may still run, and its worker has come back with less than that takes. */
+TEST what_is_being_stopped_is_in_use_room_or_not(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct core_input input = { .kind = INPUT_WORKER_HELLO };
+	struct rig_attempt attempt;
+	struct rec_held held;
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->asks = words(rig, "tape=3");
+	join(rig, "w", 8, "", "tape=4", "");
+	run = rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_cancel(rig, run, "a");
+	held = (struct rec_held){ .job = attempt.job, .epoch = attempt.epoch, .phase = PHASE_RUNNING };
+	input.conn = ++rig->conn;
+	input.hello = (struct input_hello){
+		.name = slice_str("w"), .instance = slice_str("0123456789abcdef"), .slots = 8, .pid = 9,
+		.offers = words(rig, "tape=1"), .held = &held, .held_count = 1 };
+	rig_step(rig, &input);
+	ASSERT_EQ(3, used(rig, "w"));
+	rig_free(rig);
+	PASS();
+}
+
 /* A worker that came back with less of everything has as many queued as it may ever have. */
 TEST one_that_has_all_it_may_have_gets_nothing(void)
 {
@@ -282,6 +309,7 @@ int main(int argc, char **argv)
 	RUN_TEST(a_label_is_nothing_asked_for);
 	RUN_TEST(what_was_given_first_is_paid_first);
 	RUN_TEST(what_is_lost_is_never_paid);
+	RUN_TEST(what_is_being_stopped_is_in_use_room_or_not);
 	RUN_TEST(one_that_has_all_it_may_have_gets_nothing);
 	RUN_TEST(the_first_of_equals_is_kept_and_for_one_of_a_class);
 	RUN_TEST(one_that_follows_keeps_room_there);
