@@ -169,7 +169,6 @@ static void runs_flush(struct core *core)
 
 		if (ends)
 			run_end(core, run);
-		run_states(core, run, run->ended_ms == 0);       /* jobs may have come to one that was about to end */
 		if (run->row_due)
 			run_row_put(core, run);
 		outbox_changed(core->outbox, ends ? CHANGED_RUN_ENDED : CHANGED_RUN, run->number, 0);

@@ -151,6 +151,44 @@ TEST the_least_that_live_runs_state(void)
 	PASS();
 }
 
+/* Its last job ends and another is added in one turn: what it states counts when that turn places jobs. */
+TEST a_run_that_grows_as_it_ends_states_its_limit(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempts[16];
+	uint64_t narrow = submit_run(rig, "deploy=1", 1);
+	struct graph graph = { 0 };
+	struct graph_part part = { .count = 1 };
+	struct core_input ends = { .kind = INPUT_DONE }, grows = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = 77 };
+	struct rec_done done = { .outcome = OUTCOME_EXIT };
+
+	rig_hello(rig, "w", 8);
+	ASSERT_EQ(1, take_all(rig, attempts));
+	submit_run(rig, "deploy=3", 1);
+	submit_run(rig, "deploy=3", 1);
+	done.job = attempts[0].job;
+	done.epoch = attempts[0].epoch;
+	ends.conn = attempts[0].conn;
+	ends.done.at = &done;
+	ends.done.n = 1;
+	graph_job(&graph, "more", "");
+	part.body = graph_blob(&graph);
+	grows.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .parts = &part, .part_count = 1,
+		.into = narrow };
+	grows.submit.key[0] = 77;
+	rig_turn_begin(rig);
+	core_step(rig->core, &ends);
+	core_step(rig->core, &grows);
+	rig_turn_end(rig);
+	blob_release(part.body);
+	graph_free(&graph);
+	ASSERT_EQ(1, group_row(rig, "deploy").limit);
+	ASSERT_EQ(1, group_row(rig, "deploy").runs);
+	ASSERT_EQ(1, take_all(rig, attempts));
+	rig_free(rig);
+	PASS();
+}
+
 TEST a_run_keeps_its_place_until_all_has_ended(void)
 {
 	struct rig *rig = rig_new();
@@ -317,6 +355,7 @@ SUITE(groups)
 	RUN_TEST(jobs_of_a_group_across_runs);
 	RUN_TEST(a_job_of_two_groups_takes_both_or_none);
 	RUN_TEST(the_least_that_live_runs_state);
+	RUN_TEST(a_run_that_grows_as_it_ends_states_its_limit);
 	RUN_TEST(a_run_keeps_its_place_until_all_has_ended);
 	RUN_TEST(a_run_that_nobody_can_serve_keeps_no_place);
 	RUN_TEST(an_unknown_job_counts);
