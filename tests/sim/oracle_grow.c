@@ -46,31 +46,45 @@ bool oracle_final(const struct sim_graph *graph, uint32_t index)
 	return false;
 }
 
-/* The rows are those of the end of the turn in which they came. */
+static bool has_begun(enum job_state state)
+{
+	return state_has_attempt(state) || state == STATE_SUCCEEDED || state == STATE_FAILED;
+}
+
+/* Before this turn, or ahead of what was added. When that has ended in the very turn, a person may retry the final one. */
+static bool had_begun(struct sim_world *world, uint64_t final, bool open)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_job, final);
+	const struct oracle_job *job = oracle_job(world, final);
+
+	if (!row || !has_begun((enum job_state)row->job.state))
+		return false;
+	return open || (has_begun(job->durable) && job->round == (uint32_t)row->job.round);
+}
+
+/* The rows are those of the end of the turn in which they came, what is noted of jobs is of the one before. */
 static void check_added(struct sim_world *world, const struct sim_graph *graph, bool cancelled)
 {
 	const struct sim_graph *run = graph->into;
 	uint32_t before = 0;
+	bool open = false;
 
 	for (uint32_t i = 0; i < graph->count; i++) {
 		const struct row *row = disk_get(&world->disk, TABLE_job, graph->first + i);
 		enum job_state state = row ? (enum job_state)row->job.state : STATE_WAITING;
 
 		before += !oracle_final(graph, i);
+		open = open || (!oracle_final(graph, i) && !state_terminal(state));
 		if (cancelled && !state_terminal(state) && state != STATE_STOPPING)
 			world_fail(world, "I10: job %u was added to a run that was cancelled", (unsigned)(graph->first + i));
 		if (has_against(world, graph, i) && !state_terminal(state))
 			world_fail(world, "job %u was added behind a job that settled against it, and goes on",
 				   (unsigned)(graph->first + i));
 	}
-	for (uint32_t i = 0; before > 0 && i < run->count; i++) {
-		const struct row *row = disk_get(&world->disk, TABLE_job, run->first + i);
-
-		if (run->jobs[i].final && row && (state_has_attempt((enum job_state)row->job.state) ||
-						  row->job.state == STATE_SUCCEEDED || row->job.state == STATE_FAILED))
+	for (uint32_t i = 0; before > 0 && i < run->count; i++)
+		if (run->jobs[i].final && had_begun(world, run->first + i, open))
 			world_fail(world, "job %u is final and has begun, and others were added before it",
 				   (unsigned)(run->first + i));
-	}
 }
 
 static void growth_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
