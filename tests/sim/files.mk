@@ -25,6 +25,7 @@ sim_sources = \
 	tests/sim/oracle.c \
 	tests/sim/oracle.h \
 	tests/sim/oracle_bounds.c \
+	tests/sim/oracle_choice.c \
 	tests/sim/oracle_concurrency.c \
 	tests/sim/oracle_conditions.c \
 	tests/sim/oracle_facts.c \
@@ -55,6 +56,7 @@ sim_tests = \
 sim_other = \
 	tests/sim/README.md \
 	tests/sim/bugs/ack-before-commit.patch \
+	tests/sim/bugs/affinity-gives-way.patch \
 	tests/sim/bugs/ahead-of-others.patch \
 	tests/sim/bugs/answers-kept-over-a-round.patch \
 	tests/sim/bugs/backoff-lost-at-load.patch \
@@ -117,9 +119,11 @@ sim_other = \
 	tests/sim/bugs/no-grace-after-boot.patch \
 	tests/sim/bugs/nothing-kept-for-large-jobs.patch \
 	tests/sim/bugs/once-runs-again.patch \
+	tests/sim/bugs/overload-by-slots-alone.patch \
 	tests/sim/bugs/parked-forever.patch \
 	tests/sim/bugs/pool-key-ignored.patch \
 	tests/sim/bugs/pool-state-ignored.patch \
+	tests/sim/bugs/preferred-worker-ignored.patch \
 	tests/sim/bugs/priority-in-steps.patch \
 	tests/sim/bugs/pruned-by-old-rows.patch \
 	tests/sim/bugs/pruned-key-kept-on-disk.patch \
@@ -146,6 +150,7 @@ sim_other = \
 	tests/sim/bugs/schedule-passes-over-in-silence.patch \
 	tests/sim/bugs/schedule-time-lost-in-a-change.patch \
 	tests/sim/bugs/schedule-waits-for-a-wrong-clock.patch \
+	tests/sim/bugs/score-by-count.patch \
 	tests/sim/bugs/second-word-replaces-the-first.patch \
 	tests/sim/bugs/settled-without-a-word.patch \
 	tests/sim/bugs/skew-not-durable.patch \

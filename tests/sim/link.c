@@ -233,6 +233,18 @@ void link_connect(struct sim_world *world, struct sim_worker *worker)
 	conn_to_master(world, worker->conn, hello);
 }
 
+/* What its machine does beside jobs, for a while; no lot of the schedule is drawn for it. */
+static struct sim_load load_now(const struct sim_world *world, const struct sim_worker *worker)
+{
+	static const struct sim_load loads[] = {
+		{ .cpu_permille = 0 }, { .cpu_permille = 300, .start_us = 200000 }, { .cpu_permille = 950 },
+		{ .gpu_permille = 920 }, { .cpu_permille = 650, .gpu_permille = 200 }, { .start_us = 3000000 },
+	};
+	uint64_t lot = hash_u64(world->seed * 31 + (uint64_t)(world->now_ns / (15 * NS_PER_S)) * 7 + worker->index);
+
+	return loads[world->laden ? lot % (sizeof(loads) / sizeof(loads[0])) : 0];
+}
+
 /* Also how a broken connection, or a silent master, is noticed. */
 void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life)
 {
@@ -260,6 +272,7 @@ void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life
 	oracle_quiet(world, worker);
 	message = message_make(OP_HEARTBEAT);
 	message->sent_ns = world->now_ns;
+	message->load = load_now(world, worker);
 	conn_to_master(world, worker->conn, message);
 }
 

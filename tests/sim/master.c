@@ -197,6 +197,8 @@ static void step(struct sim_world *world, const struct event *event)
 	struct core *core = world->master.core;
 	struct core_input input = { .conn = event->a };
 
+	if (event->who < SIM_WORKERS_MAX)
+		oracle_heard(world, event);
 	if (event->what == HAPPENS_GONE) {
 		input.kind = INPUT_WORKER_GONE;
 		if (event->who < SIM_WORKERS_MAX)
@@ -223,6 +225,9 @@ static void step(struct sim_world *world, const struct event *event)
 	case OP_HEARTBEAT:
 		input.kind = INPUT_HEARTBEAT;
 		input.heartbeat.sent_ns = event->message->sent_ns;
+		input.heartbeat.cpu_permille = event->message->load.cpu_permille;
+		input.heartbeat.gpu_permille = event->message->load.gpu_permille;
+		input.heartbeat.start_us = event->message->load.start_us;
 		core_step(core, &input);
 		break;
 	case OP_STARTED:

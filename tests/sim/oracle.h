@@ -40,6 +40,10 @@ struct oracle_job {
 	/* letters */
 	uint32_t discarded;              /* round + 1 whose letter a person discarded */
 
+	/* choice */
+	uint64_t worker_before;          /* before the turn */
+	uint32_t given;                  /* in this turn: which of its frames, from 1; 0: not */
+
 	/* place */
 	uint64_t worker_decided;         /* number */
 	uint64_t asks[SIM_KINDS];        /* once it was given out */
@@ -124,6 +128,9 @@ struct oracle_walk {
 uint64_t oracle_run_next(struct sim_world *world, uint64_t run, struct oracle_walk *walk);
 /* By what it is, offers at most and is said to be: may that worker ever have the job as things stand? */
 bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct rec_job_spec *spec);
+struct oracle_worker *oracle_worker(struct sim_world *world, uint64_t number);   /* NULL: there is none, or none any more */
+/* By what is decided: does it wait for a worker, or may it? Nothing may have been said of it since its parents ended. */
+bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uint32_t index);
 const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first);
 
 #define ORACLE(name, what) extern const struct oracle_check oracle_##name;

@@ -64,8 +64,9 @@ static bool waits(const struct sim_world *world, const struct sim_graph *graph, 
 }
 
 /* It may, and may have something kept for it: nothing was said of it since its parents ended, or it is bounded. */
-static bool may_wait(struct sim_world *world, const struct sim_graph *graph, uint32_t index, const struct oracle_job *job)
+bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
+	const struct oracle_job *job = oracle_job(world, graph->first + index);
 	const struct rec_job_spec *spec = &graph->jobs[index];
 
 	if (job->moved || spec->needs_code.len > 0)
@@ -100,7 +101,7 @@ static size_t collect(struct sim_world *world, const struct outbox *outbox, stru
 			else if (entry.given || (waits(world, graph, i, job) && is_free(world, &entry)))
 				jobs[count++] = entry;
 			else
-				*ret_unsure |= entry.spec->asks.n > 0 && may_wait(world, graph, i, job);
+				*ret_unsure |= entry.spec->asks.n > 0 && oracle_may_wait(world, graph, i);
 		}
 	}
 	return count;

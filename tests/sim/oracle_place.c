@@ -6,7 +6,7 @@
  */
 #include "oracle.h"
 
-static struct oracle_worker *worker_by_number(struct sim_world *world, uint64_t number)
+struct oracle_worker *oracle_worker(struct sim_world *world, uint64_t number)
 {
 	for (uint32_t i = 0; number && i < world->worker_count; i++)
 		if (world->oracle.workers[i].number == number)
@@ -113,6 +113,7 @@ static void place_crash(struct sim_world *world)
 	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
 		struct oracle_job *job = value;
 
+		job->worker_decided = 0;
 		if (!state_has_attempt(job->durable))
 			memset(job->asks, 0, sizeof(job->asks));
 	}
@@ -165,7 +166,7 @@ static void check_room(struct sim_world *world, const struct oracle_job *given, 
 
 static void place_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
 {
-	struct oracle_worker *worker = worker_by_number(world, job->worker_decided);
+	struct oracle_worker *worker = oracle_worker(world, job->worker_decided);
 	struct slice bytes = assign->spec;
 	struct arena arena = { 0 };
 	struct rec_job_spec spec;

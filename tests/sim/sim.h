@@ -182,6 +182,10 @@ void disk_free(struct disk *disk);
 
 /* ---- messages and the world's events ---- */
 
+struct sim_load {                        /* of a worker's machine, as it says */
+	uint64_t cpu_permille, gpu_permille, start_us;
+};
+
 struct message {
 	enum opcode op;
 	struct sim_graph *graph;                 /* SUBMIT, ACCEPTED, ERROR to it */
@@ -196,6 +200,7 @@ struct message {
 	uint64_t number;                         /* of SET */
 	const struct sim_schedule *schedule;     /* of SUBMIT */
 	uint64_t offers[SIM_KINDS];              /* of HELLO */
+	struct sim_load load;                    /* of HEARTBEAT */
 	unsigned pool;
 	struct rec_held *held;
 	struct rec_assign *assign;
@@ -358,6 +363,11 @@ struct oracle_worker {                   /* a worker, by its index, as decided *
 	uint64_t newest_conn;
 	uint64_t offers[SIM_KINDS];      /* as it said last */
 	unsigned pool;
+	uint64_t conn;                   /* the master believes it on this one; 0: it may not */
+	int64_t heard_ns;
+	struct sim_load load;
+	bool load_known;
+	int64_t hellos_ns[LIMIT_FLAP_DROPS - 1];         /* its latest ones, to this master */
 };
 
 struct oracle_schedule {                 /* durable */
@@ -434,6 +444,7 @@ struct sim_world {
 	bool faults;                     /* the safety phase; later everything must come to rest */
 	bool fair;                       /* all jobs want the same, and only their tenants differ */
 	bool lengthy;                    /* jobs outlive keepers, connections and offers */
+	bool laden;                      /* machines have other things to do, and say so */
 	bool hasty;                      /* short leases and graces, so that they often end */
 	int64_t slow_until_ns;           /* the network */
 	int64_t stopped_until_ns;        /* latest end of a pause of the master */
@@ -539,6 +550,7 @@ void oracle_durable(struct sim_world *world, const struct outbox *outbox);      
 void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);
 void oracle_acted(struct sim_world *world, const struct sim_act *act);            /* it was acknowledged */
 void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const struct message *hello);  /* it is being decided */
+void oracle_heard(struct sim_world *world, const struct event *event);           /* of a worker: it is being decided */
 void oracle_crashed(struct sim_world *world);                                    /* what was decided and not durable never was */
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
 const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);    /* of a durable run's job, or NULL */
