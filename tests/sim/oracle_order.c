@@ -63,18 +63,20 @@ static bool waits(const struct sim_world *world, const struct sim_graph *graph, 
 	return job->moved ? job->decided == STATE_READY : begins_ready(graph, index);
 }
 
-/* It may, and may have something kept for it: nothing was said of it since its parents ended, or it is bounded. */
+/* It may, and may have something kept for it: nothing is said of one whose parents have ended, or it is bounded. */
 bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
 	const struct oracle_job *job = oracle_job(world, graph->first + index);
 	const struct rec_job_spec *spec = &graph->jobs[index];
 
-	if (job->moved || spec->needs_code.len > 0)
-		return !job->moved || job->decided == STATE_READY;
+	if (job->moved && job->decided != STATE_WAITING)
+		return job->decided == STATE_READY;
+	if (spec->needs_code.len > 0)
+		return true;
 	for (size_t i = 0; i < spec->needs.n; i++)
 		if (!state_terminal(oracle_job(world, oracle_need(graph, spec->needs.at[i]))->decided))
 			return false;
-	return !begins_ready(graph, index) || map_get(&world->oracle.held_runs, oracle_root(graph)->durable_run) == NULL;
+	return job->moved || !begins_ready(graph, index) || map_get(&world->oracle.held_runs, oracle_root(graph)->durable_run) == NULL;
 }
 
 /* Those that were given in this turn, and those that could have been. */
