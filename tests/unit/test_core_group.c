@@ -295,12 +295,29 @@ TEST what_is_refused(void)
 	ASSERT(rig_error_says(rig, ERR_INVALID, "concurrency"));
 	set_group(rig, SET_PUT, "db", 0);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "from 1"));
+	set_group(rig, SET_PUT, "db", LIMIT_RUN_JOBS_MAX);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "from 1 to 4194303"));
 	set_group(rig, SET_PUT, "no name", 1);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "name"));
 	set_group(rig, SET_REMOVE, "db", 0);
 	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "nobody has set"));
 	set_group(rig, SET_FIRE, "db", 0);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "can't be changed"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_runs_state_counts_while_they_live(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempts[16];
+
+	rig_hello(rig, "w", 9);
+	for (int i = 0; i < 3; i++)
+		submit_run(rig, "deploy=2", 1);
+	ASSERT_EQ(2, take_all(rig, attempts));
+	submit_run(rig, NULL, 1);
+	ASSERT_EQ(1, take_all(rig, attempts + 2));
 	rig_free(rig);
 	PASS();
 }
@@ -346,6 +363,9 @@ TEST rows_that_contradict_each_other(void)
 	ASSERT(loads(rig, "bad name or limit"));
 	group->most = LIMIT_RUN_JOBS_MAX - 1;
 	ASSERT(loads(rig, NULL));
+	group->name = slice_str("no name");
+	ASSERT(loads(rig, "bad name or limit"));
+	group->name = slice_str("deploy");
 	rig_free(rig);
 	PASS();
 }
@@ -360,6 +380,7 @@ SUITE(groups)
 	RUN_TEST(a_run_that_nobody_can_serve_keeps_no_place);
 	RUN_TEST(an_unknown_job_counts);
 	RUN_TEST(what_is_refused);
+	RUN_TEST(what_runs_state_counts_while_they_live);
 	RUN_TEST(rows_that_contradict_each_other);
 }
 

@@ -244,6 +244,78 @@ TEST a_final_job_makes_no_bad_graph_good(void)
 	PASS();
 }
 
+/* --- what is added --- */
+
+static bool refused_into(struct rig *rig, struct input_submit submit, enum err code, const char *words)
+{
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
+	struct graph graph = { 0 };
+	struct graph_part part = { .count = 1 };
+
+	graph_job(&graph, "more", "");
+	part.body = graph_blob(&graph);
+	input.submit = submit;
+	input.submit.principal = 1;
+	input.submit.owner = slice_str("ana");
+	input.submit.parts = &part;
+	input.submit.part_count = 1;
+	memcpy(input.submit.key, &(uint64_t){ ++rig->keys }, sizeof(uint64_t));
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+	blob_release(part.body);
+	graph_free(&graph);
+	return rig_error_says(rig, code, words);
+}
+
+TEST what_is_added_has_nothing_of_its_own(void)
+{
+	static const char words[] = "they are the run's";
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	ASSERT(refused_into(rig, (struct input_submit){ .into = run, .name = slice_str("x") }, ERR_INVALID, words));
+	ASSERT(refused_into(rig, (struct input_submit){ .into = run, .tenant = slice_str("x") }, ERR_INVALID, words));
+	ASSERT(refused_into(rig, (struct input_submit){ .into = run, .max_jobs = 1 }, ERR_INVALID, words));
+	ASSERT(refused_into(rig, (struct input_submit){ .into = run, .schedule = slice_str("x") }, ERR_INVALID, words));
+	ASSERT(refused_into(rig, (struct input_submit){ .into = run, .concurrency = slice_str("x") }, ERR_INVALID, words));
+	ASSERT(refused_into(rig, (struct input_submit){ .into = run + 1 }, ERR_NOT_FOUND, "there is no run 2"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_is_added_at_its_bounds(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	rig_pass(rig, 7000);
+	job = graph_job(&graph, "alone", "");    /* a fan-out of one, the last job of those added */
+	job->group = 1;
+	job->group_fail_fast = true;
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	graph_job(&graph, "long", "")->deadline_ms = UINT64_C(1000) * LIMIT_SPAN_MAX_S;
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	graph_job(&graph, "longer", "")->deadline_ms = UINT64_C(1000) * LIMIT_SPAN_MAX_S + 1000;
+	ASSERT_EQ(0, grow(rig, run, &graph, ""));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "deadline_ms: over ten years"));
+	/* Its time begins when it comes. */
+	graph_job(&graph, "soon", "")->deadline_ms = 5000;
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	rig_pass(rig, 4999);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "soon"));
+	rig_pass(rig, 1);
+	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "soon"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -260,5 +332,7 @@ int main(int argc, char **argv)
 	RUN_TEST(a_push_back_names_one_job_before_the_gate);
 	RUN_TEST(a_final_job_that_never_began_is_not_too_early);
 	RUN_TEST(a_final_job_makes_no_bad_graph_good);
+	RUN_TEST(what_is_added_has_nothing_of_its_own);
+	RUN_TEST(what_is_added_at_its_bounds);
 	GREATEST_MAIN_END();
 }

@@ -147,7 +147,7 @@ TEST which_runs_have_the_places(void)
 		submit_in(rig, NULL);
 		submit_in(rig, "deploy");
 		last = submit_in(rig, "deploy");
-		buf_addf(&told, "concurrency_runs: %d of its concurrency group deploy runs are going, and %d is the most: "
+		buf_addf(&told, "concurrency_runs: %d runs of its concurrency group deploy are going, and %d is the most: "
 			 "run 3, 4, 5, 6, 7%s", 5 + over, 5 + over, over ? " and others" : "");
 		ASSERT_STR_EQ(buf_cstr(&told), why(rig, last, "a"));
 		buf_free(&told);
@@ -179,7 +179,7 @@ TEST how_many_of_its_tenant_wait_before_it(void)
 	last = submit_in(rig, NULL);
 	while (rig_state_named(rig, first, "a")[0] != 'a')
 		CHECK(rig_run_one(rig, 0));
-	ASSERT_STR_EQ("tenant_limit: 1 jobs of tenant one are out, and 1 is the most; 1 of them wait before it",
+	ASSERT_STR_EQ("tenant_limit: 1 job of tenant one is out, and 1 is the most; 1 of them wait before it",
 		      why(rig, last, "a"));
 	rig_free(rig);
 	PASS();
@@ -251,7 +251,7 @@ TEST one_that_has_room_is_nearer(void)
 	graph_job(&graph, "large", "")->asks = words(rig, "tape=8");
 	graph_job(&graph, "small", "")->asks = words(rig, "tape=1");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("reserved: worker b has room, which is kept for job 3, larger and before it", why(rig, run, "small"));
+	ASSERT_STR_EQ("reserved: worker b has room, which is kept for job 1/large, larger and before it", why(rig, run, "small"));
 	rig_free(rig);
 	PASS();
 }
