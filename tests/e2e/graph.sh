@@ -40,7 +40,8 @@ exits "a job that fails twice and has retries succeeds" 0 \
 	titan run -w -e "flaky; flaky='echo x >>$test_dir/tries; test \$(wc -l <$test_dir/tries) -ge 3' retry=3 backoff=10ms"
 is "it was tried three times" "$(wc -l <"$test_dir/tries")" 3
 
-exits "a job that runs too long is timed out" 1 titan run -w -e "slow; slow='sleep 100' timeout=200ms"
+exits "a job that runs too long is timed out, whoever has its output" 1 \
+	titan run -w -e "slow; slow='setsid sleep 100 & echo begun; sleep 100' timeout=200ms"
 run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
 is "and says so" "$(job_state "$run" slow)" timed_out
 ok "its process is gone" until_true 5 no_job_process
