@@ -89,7 +89,7 @@ static enum err copy_checked(struct cli *cli, const char *part, struct fsck *ret
 		return err;
 	err = backup_seal(part, &cli->error);
 	if (err == ERR_NONE)
-		err = fsck_store(part, ret_fsck, &cli->error);
+		err = fsck_store(part, false, ret_fsck, &cli->error);
 	if (err != ERR_NONE)
 		unlink(part);
 	return err;
@@ -145,7 +145,7 @@ int cmd_backup(struct cli *cli)
 /* Of the cluster's store it is said how to go on; a file beside it stands in nobody's way. */
 static enum err fsck_other(struct cli *cli, const char *path, struct fsck *ret_fsck)
 {
-	enum err err = fsck_store(path, ret_fsck, &cli->error);
+	enum err err = fsck_store(path, false, ret_fsck, &cli->error);
 
 	if (err == ERR_STORE || err == ERR_STORE_TRUST)
 		error_next(&cli->error, "titan fsck with another backup: this one can't be restored");
@@ -206,7 +206,7 @@ int cmd_fsck(struct cli *cli)
 		unlink(part);
 	} else if (err == ERR_UNREACHABLE) {
 		cli->error = (struct error){ 0 };
-		err = other ? fsck_other(cli, path, &fsck) : fsck_store(path, &fsck, &cli->error);
+		err = other ? fsck_other(cli, path, &fsck) : fsck_store(path, true, &fsck, &cli->error);
 	}
 	if (err != ERR_NONE)
 		return cli_fail(cli);

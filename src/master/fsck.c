@@ -40,7 +40,7 @@ static enum err load(struct store *store, struct fsck *fsck, struct error *error
 	return err;
 }
 
-enum err fsck_store(const char *path, struct fsck *ret_fsck, struct error *error)
+enum err fsck_store(const char *path, bool in_use, struct fsck *ret_fsck, struct error *error)
 {
 	const struct store_options options = { .path = path, .inspect = true };
 	struct fsck fsck = { 0 };
@@ -55,10 +55,12 @@ enum err fsck_store(const char *path, struct fsck *ret_fsck, struct error *error
 		if (!fsck.older)
 			err = load(store, &fsck, error);
 	}
+	if (err == ERR_STORE_TRUST)
+		store_hint(path, error);
+	if (err == ERR_NONE && in_use)
+		err = store_agrees(store, error);
 	store_close(store);
 	if (err == ERR_NONE)
 		*ret_fsck = fsck;
-	else if (err == ERR_STORE_TRUST)
-		store_hint(path, error);
 	return err;
 }

@@ -14,6 +14,7 @@ struct fsck {
 	uint64_t generation, turn, live_runs, live_jobs;
 };
 
-enum err fsck_store(const char *path, struct fsck *ret_fsck, struct error *error);
+/* In use: it must have all that was acknowledged, too. A copy ends where it was made. */
+enum err fsck_store(const char *path, bool in_use, struct fsck *ret_fsck, struct error *error);
 
 #endif

@@ -35,31 +35,14 @@ static int make(const char *path)
 	return fault;
 }
 
-static char *path_of(const char *database_path)
-{
-	struct buf path = { 0 };
-	char *copy;
-
-	buf_addf(&path, "%s" SUFFIX, database_path);
-	copy = mem_strdup(buf_cstr(&path));
-	buf_free(&path);
-	return copy;
-}
-
-bool ballast_is_there(const char *database_path)
-{
-	char *path = path_of(database_path);
-	bool there = access(path, F_OK) == 0;
-
-	mem_free(path);
-	return there;
-}
-
 void ballast_init(struct ballast *ballast, const char *database_path)
 {
+	struct buf path = { 0 };
 	int fault;
 
-	ballast->path = path_of(database_path);
+	buf_addf(&path, "%s" SUFFIX, database_path);
+	ballast->path = mem_strdup(buf_cstr(&path));
+	buf_free(&path);
 	fault = make(ballast->path);
 	ballast->state = fault == 0 ? BALLAST_HELD : is_no_room(fault) ? BALLAST_GIVEN_UP : BALLAST_NONE;
 }

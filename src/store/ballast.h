@@ -19,7 +19,6 @@ struct ballast {
 	enum ballast_state state;
 };
 
-bool ballast_is_there(const char *database_path);
 void ballast_init(struct ballast *ballast, const char *database_path);   /* and takes it, if there is room */
 void ballast_free(struct ballast *ballast);      /* the file stays */
 bool ballast_give_up(struct ballast *ballast);   /* false when there was none to give up */

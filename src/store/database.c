@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/ballast.h"
+#include "store/mark.h"
 
 #define CACHE_KIB 32768
 
@@ -239,7 +239,15 @@ static enum err set_up_writing(struct database *database, bool empty, struct err
 	return err;
 }
 
-static enum err set_up(struct database *database, bool there, struct error *error)
+enum err database_agrees(struct database *database, struct error *error)
+{
+	char turn[32];
+	enum err err = ask(database, "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'turn'", turn, sizeof(turn), error);
+
+	return err == ERR_NONE ? mark_agrees(database->path, strtoull(turn, NULL, 10), error) : err;
+}
+
+static enum err set_up(struct database *database, struct error *error)
 {
 	bool empty;
 	enum err err;
@@ -254,13 +262,10 @@ static enum err set_up(struct database *database, bool there, struct error *erro
 		err = check_identity(database, &empty, error);
 	if (err != ERR_NONE)
 		return err;
-	/* The reserve is made when the tables are durable: a store with one and without them has lost them. */
-	if (empty && there && !database->inspect && ballast_is_there(database->path)) {
-		error_set(error, ERR_STORE_TRUST, "the store %s is empty, and was in use", database->path);
-		return store_hint(database->path, error);
+	if (!database->inspect) {
+		err = empty ? mark_agrees(database->path, 0, error) : database_agrees(database, error);
+		return err == ERR_NONE ? set_up_writing(database, empty, error) : err;
 	}
-	if (!database->inspect)
-		return set_up_writing(database, empty, error);
 	return empty ? error_set(error, ERR_STORE, "%s is empty", database->path) : ERR_NONE;
 }
 
@@ -313,7 +318,7 @@ static enum err prepare_file(const char *path, bool inspect, struct error *error
 enum err database_open(struct database *database, const char *path, bool inspect, struct error *error)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-	bool unclean, there = access(path, F_OK) == 0;
+	bool unclean;
 	enum err err;
 
 	/* Its counts of memory cost a lock with every allocation. Refused, and no matter, when it runs. */
@@ -326,7 +331,7 @@ enum err database_open(struct database *database, const char *path, bool inspect
 	unclean = ended_unclean(path);
 	if (sqlite3_open_v2(path, &database->handle, flags, NULL) != SQLITE_OK)
 		return database_error(database, ERR_STORE, error, "can't be opened");
-	err = set_up(database, there, error);
+	err = set_up(database, error);
 	if (err == ERR_STORE && error && error->next[0] == '\0')
 		error_next(error, "ls -ld %s*", path);
 	if (err != ERR_NONE || inspect)

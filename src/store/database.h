@@ -29,6 +29,7 @@ struct database {
 
 /* database.c */
 enum err database_open(struct database *database, const char *path, bool inspect, struct error *error);
+enum err database_agrees(struct database *database, struct error *error);        /* with its mark */
 enum err database_check(struct database *database, struct error *error);         /* all of it, slowly */
 void database_close(struct database *database);          /* half-built is fine */
 int database_checkpoint(struct database *database, int mode);

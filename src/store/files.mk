@@ -8,6 +8,8 @@ store_sources = \
 	src/store/ballast.h \
 	src/store/database.c \
 	src/store/database.h \
+	src/store/mark.c \
+	src/store/mark.h \
 	src/store/migrate.c \
 	src/store/read.c \
 	src/store/restore.c \

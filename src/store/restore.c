@@ -14,6 +14,7 @@
 
 #include "store/backup.h"
 #include "store/database.h"
+#include "store/mark.h"
 
 #define KEPT_SUFFIX "-before-"
 #define PART_SUFFIX "-restored"
@@ -148,6 +149,8 @@ static enum err swap(const char *part, const char *path, const char *kept, struc
 
 	if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) < 0)
 		err = error_set(error, ERR_STORE_LOCKED, "a process has the store %s open", path);
+	if (err == ERR_NONE)
+		err = mark_remove(path, error);
 	if (err == ERR_NONE)
 		err = put_aside(path, kept, error);
 	if (err == ERR_NONE)

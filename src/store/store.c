@@ -19,6 +19,7 @@
 #include "store/backup.h"
 #include "store/ballast.h"
 #include "store/database.h"
+#include "store/mark.h"
 #include "store/ring.h"
 
 #define BATCH_ROWS_MAX  32768            /* so that the first turn of a flood isn't late for the last */
@@ -32,6 +33,7 @@ struct store {
 	/* the thread's */
 	struct database database;
 	struct batch batch;
+	struct mark mark;
 	struct ballast ballast;
 	int64_t ballast_ns;              /* when it is tried to take it again */
 	int64_t complained_ns;
@@ -269,6 +271,23 @@ static bool commit(struct store *store)
 	}
 }
 
+/* The same row is asked for at the next start (database_agrees). It is among the last of a turn. */
+static void mark_batch(struct store *store)
+{
+	for (size_t turn = store->batch.count; turn-- > 0;) {
+		const struct outbox *outbox = store->batch.turns[turn];
+
+		for (size_t i = outbox->row_count; i-- > 0;) {
+			const struct row *row = &outbox->rows[i];
+
+			if (row->table == TABLE_meta && slice_eq(row->meta.name, slice_str("turn"))) {
+				mark_set(&store->mark, (uint64_t)row->meta.value);
+				return;
+			}
+		}
+	}
+}
+
 static bool commit_batch(struct store *store)
 {
 	struct batch *batch = &store->batch;
@@ -286,6 +305,7 @@ static bool commit_batch(struct store *store)
 			store->stats.longest_commit_ns = took_ns;
 		store->stats.replaced += batch->rows - batch->written;
 	}
+	mark_batch(store);
 	store->stats.turns += batch->count;
 	store->stats.rows += batch->rows;
 	for (size_t i = 0; i < batch->count; i++)
@@ -365,6 +385,7 @@ enum err store_open(const struct store_options *options, struct store **ret_stor
 	pthread_condattr_t attributes;
 	enum err err;
 
+	store->mark.fd = -1;
 	store->linger_ns = options->linger_ns;
 	store->asked_end = &store->asked;
 	store->answered_end = &store->answered;
@@ -380,9 +401,16 @@ enum err store_open(const struct store_options *options, struct store **ret_stor
 		store_close(store);
 		return err;
 	}
-	*ret_store = store;
-	if (options->inspect)
+	if (options->inspect) {
+		*ret_store = store;
 		return ERR_NONE;
+	}
+	err = mark_open(&store->mark, options->path, error);
+	if (err != ERR_NONE) {
+		store_close(store);
+		return err;
+	}
+	*ret_store = store;
 	ballast_init(&store->ballast, options->path);
 	store->stats.full = store->ballast.state == BALLAST_GIVEN_UP;
 	return ERR_NONE;
@@ -403,6 +431,12 @@ enum err store_check(struct store *store, struct error *error)
 	/* An older version's tables are looked at by their pages alone. */
 	return err == ERR_NONE && store->database.version == STORE_VERSION ?
 	       read_check_letters(&store->database, error) : err;
+}
+
+enum err store_agrees(struct store *store, struct error *error)
+{
+	CHECK(!store->started);
+	return database_agrees(&store->database, error);
 }
 
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error)
@@ -544,6 +578,7 @@ void store_close(struct store *store)
 	if (database->begin && database_checkpoint(database, SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
 		log_warn("%s: its log stays: %s", database->path, sqlite3_errmsg(database->handle));
 	database_close(database);
+	mark_close(&store->mark);
 	ballast_free(&store->ballast);
 	batch_free(&store->batch);
 	ring_free(&store->inbox);

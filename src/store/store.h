@@ -27,6 +27,8 @@ enum err store_open(const struct store_options *options, struct store **ret_stor
 int store_version(const struct store *store);            /* of its tables: an older one only when inspected */
 /* Before store_start. Every page and index; what is wrong, in words. Takes its time. */
 enum err store_check(struct store *store, struct error *error);
+/* Has it all that was acknowledged? Asked of one that is opened to be written, too. */
+enum err store_agrees(struct store *store, struct error *error);
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error);
 
 /* wake_cb is called on the store thread whenever something waits in store_take or store_answer. */

@@ -40,6 +40,7 @@ e2e_tests = \
 	tests/e2e/logs-stall.sh \
 	tests/e2e/logs.sh \
 	tests/e2e/loops.sh \
+	tests/e2e/lost-log.sh \
 	tests/e2e/metrics.sh \
 	tests/e2e/migrate.sh \
 	tests/e2e/outputs.sh \

@@ -44,8 +44,16 @@ if [ "$(id -u)" = 0 ]; then
 	chown 0 "$state"
 fi
 : >"$store"
-refused "a store that lost all it had" 74 'is empty, and was in use' 'titan restore FILE'
+refused "a store that lost all it had" 74 'ends with turn 0, and turn [0-9]+ was acknowledged' 'titan restore FILE'
+exits "fsck says so, too" 74 titan fsck
+rm "$store"
+refused "a store that is gone" 74 'ends with turn 0, and turn [0-9]+ was acknowledged' 'titan restore FILE'
+rm -f "$store"
+echo turned >"$store-mark"
 again
+refused "a mark that is none" 74 "isn't the number of a turn" "ls -ld $store-mark"
+: >"$store-mark"
+exits "one that a power cut emptied is none at all" 0 titan fsck
 rm -f "$store-wal"
 mkdir "$store-wal"
 refused "a directory in the place of its log" 74 "can't be read" "ls -ld $store"

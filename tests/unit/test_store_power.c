@@ -17,6 +17,7 @@
 #define POWER_FILES LAYER_FILES
 #include "power_disk.h"
 
+#include "store/mark.h"
 #include "store/tables.h"
 
 #define TURNS_MAX   4096
@@ -243,7 +244,22 @@ static void put_image(const char *path, const struct power_image *image)
 	close(fd);
 }
 
-static void put_disk(enum power_loss loss, struct rand_state *rand)
+/* As new as it can be: the kernel may have written it as soon as the turn was acknowledged. */
+static void put_mark(size_t cut)
+{
+	uint64_t acknowledged = 0;
+	struct mark mark;
+
+	for (size_t i = 0; i < turn_count; i++)
+		if (turns[i].acked <= cut && turns[i].turn > acknowledged)
+			acknowledged = turns[i].turn;
+	CHECK(mark_remove(box_path, NULL) == ERR_NONE && mark_open(&mark, box_path, NULL) == ERR_NONE);
+	if (acknowledged > 0)
+		mark_set(&mark, acknowledged);
+	mark_close(&mark);
+}
+
+static void put_disk(size_t cut, enum power_loss loss, struct rand_state *rand)
 {
 	static const char *const suffixes[] = { "", "-wal", "-journal" };
 	char path[128];
@@ -255,6 +271,7 @@ static void put_disk(enum power_loss loss, struct rand_state *rand)
 		put_image(path, &image);
 		buf_free(&image.bytes);
 	}
+	put_mark(cut);
 }
 
 /* ---- what must hold ---- */
@@ -331,7 +348,7 @@ static size_t cut_power(uint64_t seed, size_t cuts, bool stop_at_first)
 
 		for (; power_disk.at < moments[i]; power_disk.at++)
 			disk_take(&power_ops[power_disk.at], power_disk.at);
-		put_disk(loss, &rand);
+		put_disk(moments[i], loss, &rand);
 		problem = look(moments[i]);
 		if (problem && broken++ == 0)
 			printf("# seed %llu, cut %zu of %zu, before operation %zu of %zu, loss %d: %s\n",
