@@ -42,8 +42,11 @@ until_true 60 held
 note "$(cat "$test_dir/held")"
 beside=$(submit_p99 "$seconds")
 note "99 of 100 submits took at most $alone ms alone, $beside ms beside them"
-# Below some tens of ms it is the machine that is measured.
-ok "submits take no more than twice as long beside them" test "$beside" -le $((2 * (alone > 40 ? alone : 40)))
+# Below some tens of ms it is the machine that is measured; and a second's worth of them, beside other tests, says only
+# that nobody stood still.
+most=$((2 * (alone > 40 ? alone : 40)))
+[ -n "${CHAOS_SECONDS:-}" ] || most=5000
+ok "99 of 100 submits take no more than $most ms beside them" test "$beside" -le $most
 amount "$(sed 's/ready //' "$test_dir/held") for $seconds s: p99 $alone ms alone, $beside ms beside"
 kill "$holder"
 wait "$holder" 2>/dev/null
