@@ -110,7 +110,7 @@ static void times_event(struct sim_world *world, const struct rec_event *event, 
 
 	if (!spec)
 		return;
-	if (event->event == EVENT_REOPENED)
+	if (event_opens_round(event))
 		begin_round(world, event, job, spec, wall_ms);
 	if (event->event == EVENT_DUE)
 		check_due(world, event, job, spec, wall_ms);
