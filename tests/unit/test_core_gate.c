@@ -53,6 +53,35 @@ TEST a_gate_waits_for_enough_people(void)
 	PASS();
 }
 
+static uint64_t entered(const struct rig *rig, enum job_state state)
+{
+	struct core_totals totals;
+
+	view_totals(rig->core, &totals);
+	return totals.entered[state];
+}
+
+/* A gate without a delay, and a date that has come: nothing is delayed, not even for the rest of a turn. */
+TEST what_is_due_is_not_delayed(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_gate(&graph, "ok", "", 1, false);
+	graph_job(&graph, "now", "")->not_before_ms = rig->now.wall_ms;
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "now"));
+	ASSERT_EQ(1, entered(rig, STATE_APPROVAL));
+	ASSERT_EQ(0, entered(rig, STATE_DELAYED));
+	graph_job(&graph, "later", "")->not_before_ms = rig->now.wall_ms + 1;
+	rig_submit(rig, &graph);
+	ASSERT_EQ(1, entered(rig, STATE_DELAYED));
+	rig_free(rig);
+	PASS();
+}
+
 TEST one_rejection_denies(void)
 {
 	struct rig *rig = rig_new();
@@ -205,6 +234,7 @@ TEST nonsense_is_refused(void)
 SUITE(gates)
 {
 	RUN_TEST(a_gate_waits_for_enough_people);
+	RUN_TEST(what_is_due_is_not_delayed);
 	RUN_TEST(one_rejection_denies);
 	RUN_TEST(only_those_that_may);
 	RUN_TEST(expiry_comes_once_and_over_restarts);

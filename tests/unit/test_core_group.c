@@ -322,6 +322,26 @@ TEST what_runs_state_counts_while_they_live(void)
 	PASS();
 }
 
+TEST what_a_run_states_counts_again_when_it_is_retried(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempts[16];
+	uint64_t first;
+
+	rig_hello(rig, "w", 9);
+	first = submit_run(rig, "deploy=2", 1);
+	rig_run_all(rig);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, first, "j0"));
+	submit_run(rig, "deploy", 1);
+	ASSERT_EQ(1, take_all(rig, attempts));
+	submit_run(rig, "deploy", 1);            /* nobody states anything: one at a time */
+	ASSERT_EQ(0, take_all(rig, attempts));
+	rig_act(rig, ACT_RETRY, first, "", RETRY_ALL);
+	ASSERT_EQ(1, take_all(rig, attempts));
+	rig_free(rig);
+	PASS();
+}
+
 static bool loads(struct rig *rig, const char *words)
 {
 	struct error error = { 0 };
@@ -381,6 +401,7 @@ SUITE(groups)
 	RUN_TEST(an_unknown_job_counts);
 	RUN_TEST(what_is_refused);
 	RUN_TEST(what_runs_state_counts_while_they_live);
+	RUN_TEST(what_a_run_states_counts_again_when_it_is_retried);
 	RUN_TEST(rows_that_contradict_each_other);
 }
 
