@@ -228,6 +228,57 @@ TEST a_wall_clock_that_is_set_moves_no_interval(void)
 	PASS();
 }
 
+static bool skew_put(const struct rig *rig)
+{
+	for (size_t i = 0; i < rig->out.row_count; i++)
+		if (rig->out.rows[i].table == TABLE_meta && slice_eq(rig->out.rows[i].meta.name, slice_str("steady_skew_ms")))
+			return true;
+	return false;
+}
+
+TEST a_tenth_of_a_second_is_a_step_or_a_sleep(void)
+{
+	static const struct { int64_t ms; bool stepped; } steps[] = { { 99, false }, { -99, false }, { 100, true }, { -100, true } };
+
+	for (size_t i = 0; i < 4; i++) {
+		struct rig *rig = rig_new();
+
+		rig_pass(rig, 0);
+		rig->now.wall_ms += steps[i].ms;
+		rig_pass(rig, 0);
+		ASSERT_EQ(steps[i].stepped, skew_put(rig));
+		rig_free(rig);
+	}
+	for (int64_t slept_ms = 99; slept_ms <= 100; slept_ms++) {
+		struct rig *rig = rig_new();
+
+		SUBMIT_ONE(rig, delay_ms, 1000);
+		rig->now.boot_ns += slept_ms * NS_PER_MS;
+		rig->now.wall_ms += slept_ms;
+		rig_pass(rig, 0);
+		rig_pass(rig, 900);
+		ASSERT_EQ(slept_ms == 100 ? STATE_READY : STATE_DELAYED, rig_state(rig, 1));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* A row of an earlier version doesn't say when it came by the clock of intervals. */
+TEST a_run_of_an_earlier_version_began_when_it_was_submitted(void)
+{
+	struct rig *rig = rig_new();
+
+	SUBMIT_ONE(rig, deadline_ms, 60000);
+	rig->tables[TABLE_run].at[0].row.run.steady_ms = 0;
+	rig_restart(rig);
+	rig_pass(rig, 59999);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	rig_pass(rig, 1);
+	ASSERT_EQ(STATE_TIMED_OUT, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
 TEST another_boot_goes_by_the_wall_clock_within_the_interval(void)
 {
 	struct rig *rig = rig_new();
@@ -415,6 +466,8 @@ SUITE(times)
 	RUN_TEST(a_job_that_nobody_takes_leaves_the_queue);
 	RUN_TEST(an_unknown_job_that_comes_back_is_out_of_time);
 	RUN_TEST(a_wall_clock_that_is_set_moves_no_interval);
+	RUN_TEST(a_tenth_of_a_second_is_a_step_or_a_sleep);
+	RUN_TEST(a_run_of_an_earlier_version_began_when_it_was_submitted);
 	RUN_TEST(another_boot_goes_by_the_wall_clock_within_the_interval);
 	RUN_TEST(wall_clocks_set_back_at_many_boots_leave_rows_that_can_be_read);
 	RUN_TEST(a_date_follows_the_wall_clock);
