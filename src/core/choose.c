@@ -167,7 +167,7 @@ struct choosing {
 };
 
 /* One that flaps is passed over as long as there is a steady one that may, be it busy. */
-static bool steady_one(const struct core *core, const struct ready_class *class)
+bool class_steady(const struct core *core, const struct ready_class *class)
 {
 	for (size_t i = 0; i < core->worker_count; i++)
 		if (class_allows(core->workers[i], class) && !worker_rests(core, core->workers[i]))
@@ -179,7 +179,7 @@ static void heap_build(struct choosing *choosing, uint16_t class_at)
 {
 	const struct ready_class *class = choosing->core->classes[class_at];
 	struct class_heap *heap = &choosing->heaps[class_at];
-	bool steady = steady_one(choosing->core, class);
+	bool steady = class_steady(choosing->core, class);
 
 	heap->at = arena_alloc(&choosing->core->placing, (choosing->worker_count + 1) * sizeof(*heap->at));
 	heap->count = 0;

@@ -488,6 +488,7 @@ uint64_t worker_busy(const struct worker *worker);       /* slots in use */
 
 /* choose.c: classes that want more than a slot */
 bool class_allows(const struct worker *worker, const struct ready_class *class); /* as things stand, when it is idle */
+bool class_steady(const struct core *core, const struct ready_class *class);      /* one that may and doesn't flap */
 bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);      /* now */
 bool worker_takes_ahead(const struct core *core, const struct worker *worker, uint16_t class_at);
 uint64_t worker_score(const struct worker *worker);      /* below 2^26; the lowest is the best */

@@ -94,7 +94,9 @@ static size_t candidates_find(struct core *core, bool *ret_rests)
 	}
 	for (size_t i = 0; i < core->worker_count; i++) {
 		struct worker *worker = core->workers[i];
-		uint64_t room = worker->slots + worker_depth(core, worker);
+		uint64_t depth = worker_depth(core, worker);
+		/* What is unpaid has no slot, however many were sent ahead when jobs were shorter. */
+		uint64_t room = worker->slots + (depth > worker->unpaid ? depth : worker->unpaid);
 
 		if (!worker_serves(worker) || worker->held_count >= room)
 			continue;
@@ -145,22 +147,49 @@ static void ready_place(struct core *core)
 
 /* --- asking back --- */
 
-/* Is there a worker that could start it now? */
-static bool recall_helps(const struct core *core, const struct job *job)
-{
-	const struct wants *wants = job_wants(core, job);
+enum helps { HELPS_UNKNOWN, HELPS_NOT, HELPS };
 
-	if (wants && wants->spec.affinity_hard)
+/* Would placing start it now? Where it would not, what comes back is sent ahead again, turn after turn. */
+static bool class_startable(const struct core *core, uint16_t class_at)
+{
+	const struct ready_class *class = core->classes[class_at];
+	bool steady = class_steady(core, class);
+
+	if (class->wants && class->wants->spec.affinity_hard)
 		return false;
-	for (size_t i = 0; job->class_at > 0 && i < core->worker_count; i++)
-		if (class_allows(core->workers[i], core->classes[job->class_at]) &&
-		    worker_takes(core, core->workers[i], job->class_at))
+	for (size_t i = 0; i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		if (class_allows(worker, class) && !(steady && worker_rests(core, worker)) &&
+		    worker_takes(core, worker, class_at))
 			return true;
-	return job->class_at == 0;
+	}
+	return false;
 }
 
-static struct job *newest_ahead(const struct core *core, const struct worker *worker)
+/* Asking back changes nothing of that: each class is looked at once in a turn. */
+static bool recall_helps(const struct core *core, enum helps *classes, const struct job *job)
 {
+	enum helps *helps = &classes[job->class_at];
+
+	if (*helps == HELPS_UNKNOWN)
+		*helps = class_startable(core, job->class_at) ? HELPS : HELPS_NOT;
+	return *helps == HELPS;
+}
+
+/* What is unpaid has no slot. Of the others those have none that are more than the slots, unless asked back already. */
+static bool slots_exceeded(const struct worker *worker)
+{
+	uint64_t count = worker->held_count - worker->unpaid;
+
+	for (size_t i = 0; i < worker->held_count; i++)
+		count -= (worker->held[i].job->flags & (JOB_RECALLED | JOB_UNPAID)) == JOB_RECALLED;
+	return count > worker->slots;
+}
+
+static struct job *newest_ahead(const struct core *core, const struct worker *worker, enum helps *classes)
+{
+	bool exceeded = slots_exceeded(worker);
 	struct job *newest = NULL;
 	uint64_t stamp = 0;
 
@@ -168,7 +197,8 @@ static struct job *newest_ahead(const struct core *core, const struct worker *wo
 		struct job *job = worker->held[i].job;
 
 		if (job->state != STATE_ASSIGNED || job->flags & JOB_RECALLED ||
-		    worker->held[i].stamp < stamp || !recall_helps(core, job))
+		    !(exceeded || job->flags & JOB_UNPAID) ||
+		    worker->held[i].stamp < stamp || !recall_helps(core, classes, job))
 			continue;
 		newest = job;
 		stamp = worker->held[i].stamp;
@@ -187,12 +217,12 @@ static uint64_t worker_ahead(const struct worker *worker)
 	return ahead;
 }
 
-static void worker_recall(struct core *core, struct worker *worker, uint64_t *free)
+static void worker_recall(struct core *core, struct worker *worker, enum helps *classes, uint64_t *free)
 {
 	uint64_t ahead = worker_ahead(worker);
 
 	for (; ahead > 0 && *free > 0; ahead--, --*free) {
-		struct job *job = newest_ahead(core, worker);
+		struct job *job = newest_ahead(core, worker, classes);
 
 		if (!job)
 			return;
@@ -202,6 +232,7 @@ static void worker_recall(struct core *core, struct worker *worker, uint64_t *fr
 
 static void ahead_recall(struct core *core)
 {
+	enum helps *classes;
 	uint64_t free = 0;
 	bool ahead = false;
 
@@ -217,9 +248,11 @@ static void ahead_recall(struct core *core)
 	free -= core->recalls;           /* those on their way back have a slot already */
 	if (free > RECALLS_MAX)
 		free = RECALLS_MAX;
+	arena_reset(&core->placing);
+	classes = arena_zalloc(&core->placing, core->class_count, sizeof(*classes));
 	for (size_t i = 0; i < core->worker_count && free > 0; i++)
 		if (worker_connected(core->workers[i]))
-			worker_recall(core, core->workers[i], &free);
+			worker_recall(core, core->workers[i], classes, &free);
 }
 
 /* What a draining worker hasn't started goes back, each once: it may have been started meanwhile. */

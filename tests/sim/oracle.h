@@ -47,6 +47,7 @@ struct oracle_job {
 	/* place */
 	uint64_t worker_decided;         /* number */
 	uint64_t asks[SIM_KINDS];        /* once it was given out */
+	uint32_t asked_back;             /* turns in a row that gave it out and asked it back */
 
 	/* cancel */
 	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */

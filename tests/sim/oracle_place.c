@@ -70,8 +70,37 @@ static void said(struct sim_world *world, const struct sim_act *act)
 	}
 }
 
+/* Was it asked back in the turn that gave it? */
+static bool asked_back(const struct outbox *outbox, const struct rec_assign *assign)
+{
+	for (size_t i = 0; i < outbox->frame_count; i++)
+		if (outbox->frames[i].op == OP_RECALL && outbox->frames[i].recall.job == assign->job &&
+		    outbox->frames[i].recall.epoch == assign->epoch)
+			return true;
+	return false;
+}
+
+/* Once makes room where another must be; again and again it would go round for as long as nothing else happens. */
+static void check_rounds(struct sim_world *world, const struct outbox *outbox)
+{
+	for (size_t i = 0; i < outbox->frame_count; i++) {
+		const struct rec_assign *assign = &outbox->frames[i].assign;
+		struct oracle_job *job;
+
+		if (outbox->frames[i].op != OP_ASSIGN)
+			continue;
+		job = oracle_job(world, assign->job);
+		job->asked_back = asked_back(outbox, assign) ? job->asked_back + 1 : 0;
+		if (job->asked_back > 3)
+			world_fail(world, "job %u is given and asked back turn after turn", (unsigned)assign->job);
+		/* What is given later in this turn isn't there when the first is given, whatever it asked for before. */
+		memset(job->asks, 0, sizeof(job->asks));
+	}
+}
+
 static void place_turn(struct sim_world *world, const struct outbox *outbox)
 {
+	check_rounds(world, outbox);
 	for (size_t i = 0; i < outbox->frame_count; i++)
 		if (outbox->frames[i].op == OP_OK && outbox->frames[i].ok.id >= ACT_BASE)
 			said(world, &world->acts[outbox->frames[i].ok.id - ACT_BASE]);

@@ -84,23 +84,24 @@ static inline struct rec_job_spec *graph_on(struct graph *graph, const char *nam
 	return job;
 }
 
+static inline void done_after(struct rig *rig, struct rig_attempt attempt, uint64_t run_ms)
+{
+	struct core_input input = { .kind = INPUT_DONE };
+	struct rec_done done = { .job = attempt.job, .epoch = attempt.epoch, .outcome = OUTCOME_EXIT,
+		.started_ms = rig->now.wall_ms, .ended_ms = rig->now.wall_ms + 1, .run_ns = run_ms * NS_PER_MS };
+
+	rig_started(rig, attempt);
+	input.conn = attempt.conn;
+	input.done.at = &done;
+	input.done.n = 1;
+	rig_step(rig, &input);
+}
+
 static inline void run_short(struct rig *rig, size_t count, uint64_t run_ms, struct rec_job_spec wanted)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct rig_attempt attempt;
-		struct rec_done done;
-		struct core_input input = { .kind = INPUT_DONE };
-
 		given(rig, wanted);
-		attempt = rig_must_take(rig);
-		rig_started(rig, attempt);
-		done = (struct rec_done){ .job = attempt.job, .epoch = attempt.epoch, .outcome = OUTCOME_EXIT,
-			.started_ms = rig->now.wall_ms, .ended_ms = rig->now.wall_ms + 1,
-			.run_ns = run_ms * NS_PER_MS };
-		input.conn = attempt.conn;
-		input.done.at = &done;
-		input.done.n = 1;
-		rig_step(rig, &input);
+		done_after(rig, rig_must_take(rig), run_ms);
 	}
 }
 

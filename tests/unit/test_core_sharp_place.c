@@ -481,6 +481,81 @@ TEST nothing_comes_back_for_one_that_could_not_take_it(void)
 	PASS();
 }
 
+/* Asked back for a slot that placing passes over, it would be sent ahead again, and asked back, turn after turn. */
+TEST nothing_comes_back_for_one_that_flaps(void)
+{
+	struct rig *rig = rig_new();
+
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	for (int i = 0; i < LIMIT_FLAP_DROPS + 1; i++)
+		rig_gone(rig, join(rig, "v", 2, "", "", ""));
+	join(rig, "v", 2, "", "", "");
+	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
+	ASSERT_EQ(5, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
+	set(rig, OBJECT_WORKER, SET_PAUSE, "w");         /* there is nobody steady any more */
+	ASSERT_EQ(2, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+TEST nothing_comes_back_for_a_slot_that_is_kept(void)
+{
+	struct rig *rig = rig_new();
+	struct graph half = { 0 }, large = { 0 };
+	uint64_t run;
+
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	join(rig, "v", 2, "", "tape=2", "");
+	graph_job(&half, "half", "")->asks = words(rig, "tape=1");
+	graph_job(&large, "large", "")->asks = words(rig, "tape=2");
+	rig_submit(rig, &half);
+	run = rig_submit(rig, &large);
+	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "v").reserved);
+	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
+	ASSERT_EQ(5, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_cancel(rig, run, "");
+	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_has_a_slot_does_not_come_back(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
+
+	join(rig, "w", 4, "", "tape=1", "");
+	run_short(rig, 8, 2, tape);
+	ASSERT_EQ(2, (int)out_of(rig, 2, tape));         /* one of them waits for the other's tape */
+	load(rig, join(rig, "v", 2, "", "", ""), 500, 0);
+	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
+	ASSERT_EQ(1, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+/* What was sent ahead while jobs were short waits for a tape; the second slot is anybody's. */
+TEST what_waits_for_a_resource_takes_no_slot(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
+
+	join(rig, "w", 2, "", "tape=1", "");
+	run_short(rig, 8, 2, tape);
+	ASSERT_EQ(3, (int)out_of(rig, 3, tape));
+	done_after(rig, rig_must_take(rig), 60000);      /* nothing is sent ahead any more */
+	ASSERT_EQ(1, (int)worker(rig, "w").ahead);
+	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
+	ASSERT_STR_EQ("", given(rig, (struct rec_job_spec){ 0 }));
+	rig_free(rig);
+	PASS();
+}
+
 TEST a_draining_worker_gives_back_what_it_has_not_begun(void)
 {
 	for (int of_pool = 0; of_pool < 2; of_pool++) {
@@ -526,6 +601,10 @@ int main(int argc, char **argv)
 	RUN_TEST(the_very_first_attempt_comes_back_like_any_other);
 	RUN_TEST(no_more_come_back_when_free_slots_go);
 	RUN_TEST(nothing_comes_back_for_one_that_could_not_take_it);
+	RUN_TEST(nothing_comes_back_for_one_that_flaps);
+	RUN_TEST(nothing_comes_back_for_a_slot_that_is_kept);
+	RUN_TEST(what_has_a_slot_does_not_come_back);
+	RUN_TEST(what_waits_for_a_resource_takes_no_slot);
 	RUN_TEST(a_draining_worker_gives_back_what_it_has_not_begun);
 	GREATEST_MAIN_END();
 }
