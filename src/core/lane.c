@@ -51,9 +51,8 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 
 static bool lane_is(const struct lane *lane, const struct lane *want, const struct claim *claims)
 {
-	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count ||
-	    lane->subruns != want->subruns)
-		return false;
+	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count)
+		return false;            /* sub-runs are a class of their own */
 	for (size_t i = 0; i < want->claim_count; i++)
 		if (lane->claims[i].bound != claims[i].bound || lane->claims[i].stated != claims[i].stated ||
 		    lane->claims[i].shared != claims[i].shared)

@@ -65,8 +65,7 @@ static enum err spec_check_command(const struct spec_check *check)
 		return spec_refused(check, ERR_INVALID, "argv", "there is neither argv nor script");
 	if (spec->argv.n > 0 && spec->argv.at[0].len == 0)
 		return spec_refused(check, ERR_INVALID, "argv", "the command is empty");
-	if (spec->sub_count == 0 && (spec->sub_jobs.len > 0 || spec->sub_name.len > 0 || spec->sub_max_jobs > 0 ||
-				     spec->sub_concurrency.len > 0))
+	if (spec->sub_jobs.len > 0 || spec->sub_name.len > 0 || spec->sub_max_jobs > 0 || spec->sub_concurrency.len > 0)
 		return spec_refused(check, ERR_INVALID, "sub_count", "it has fields of a sub-run and is none");
 	if (has_nul(spec->script))
 		return spec_refused(check, ERR_INVALID, "script", "it has a zero byte");

@@ -45,6 +45,7 @@ unit_programs = \
 	tests/unit/test_core_schedule \
 	tests/unit/test_core_sharp_edges \
 	tests/unit/test_core_sharp_keep \
+	tests/unit/test_core_sharp_lane \
 	tests/unit/test_core_sharp_place \
 	tests/unit/test_core_sharp_rows \
 	tests/unit/test_core_sharp_tell \
@@ -227,6 +228,9 @@ tests_unit_test_core_sharp_edges_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_keep_SOURCES = tests/unit/test_core_sharp_keep.c
 tests_unit_test_core_sharp_keep_LDADD = $(core_libs)
+
+tests_unit_test_core_sharp_lane_SOURCES = tests/unit/test_core_sharp_lane.c
+tests_unit_test_core_sharp_lane_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_place_SOURCES = tests/unit/test_core_sharp_place.c
 tests_unit_test_core_sharp_place_LDADD = $(core_libs)
