@@ -36,7 +36,7 @@ FLIPS = [
 ]
 CONDITION = re.compile(r"\b(?:if|while) \((?=.*\))")
 FLAGS = ["-std=gnu17", "-O1", "-fPIC", "-w", "-D_GNU_SOURCE", '-DTITAN_VERSION="mutant"']
-SANITIZED = ["-fsanitize=address"]
+SANITIZED = ["-fsanitize=address,bounds", "-fno-sanitize-recover=all"]
 
 
 def arguments():

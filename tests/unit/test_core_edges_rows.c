@@ -111,6 +111,9 @@ TEST runs_say_what_is_wrong_with_them(void)
 	WITH(spec->count, 0, "has 0 jobs instead of 2");
 	WITH(spec->count, 3, "spec of run 2: part 0 doesn't fit");
 	WITH(spec->part, 1, "spec of run 2: part 1 doesn't fit");
+	WITH(spec->jobs, 0, "loads");    /* as an older version has it */
+	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 2, "loads");
+	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 3, "a later run can't have begun it");
 	WITH(spec->first, 4, "part 0 begins with job 4");
 	rig_free(rig);
 	PASS();
@@ -215,6 +218,12 @@ TEST numbers_of_schedules(void)
 	WITH(jobs->part, 1, "a part of a schedule's graph doesn't fit");
 	WITH(jobs->count, -1, "a part of a schedule's graph doesn't fit");
 	WITH(jobs->count, LIMIT_RUN_JOBS_MAX + 1, "a part of a schedule's graph doesn't fit");
+	WITH(jobs->count, LIMIT_RUN_JOBS_MAX, "loads");
+	WITH(jobs->count, 0, "loads");
+	row->submit_key = slice_make(NULL, 0);   /* an older version kept none */
+	ASSERT(says(rig, bad));
+	row->digest = slice_make(NULL, 0);
+	ASSERT(says(rig, "loads"));
 	rig_free(rig);
 	PASS();
 }
