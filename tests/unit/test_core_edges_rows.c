@@ -220,6 +220,12 @@ TEST numbers_of_schedules(void)
 	WITH(jobs->count, LIMIT_RUN_JOBS_MAX + 1, "a part of a schedule's graph doesn't fit");
 	WITH(jobs->count, LIMIT_RUN_JOBS_MAX, "loads");
 	WITH(jobs->count, 0, "loads");
+	row->submit_key.len--;
+	ASSERT(says(rig, bad));
+	row->submit_key.len++;
+	row->digest.len--;
+	ASSERT(says(rig, bad));
+	row->digest.len++;
 	row->submit_key = slice_make(NULL, 0);   /* an older version kept none */
 	ASSERT(says(rig, bad));
 	row->digest = slice_make(NULL, 0);
