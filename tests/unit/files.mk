@@ -36,6 +36,7 @@ unit_programs = \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
 	tests/unit/test_core_planted_people \
+	tests/unit/test_core_planted_place \
 	tests/unit/test_core_planted_schedule \
 	tests/unit/test_core_planted_sets \
 	tests/unit/test_core_prune \
@@ -201,6 +202,9 @@ tests_unit_test_core_place_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_people_SOURCES = tests/unit/test_core_planted_people.c
 tests_unit_test_core_planted_people_LDADD = $(core_libs)
+
+tests_unit_test_core_planted_place_SOURCES = tests/unit/test_core_planted_place.c
+tests_unit_test_core_planted_place_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_schedule_SOURCES = tests/unit/test_core_planted_schedule.c
 tests_unit_test_core_planted_schedule_LDADD = $(core_libs)
