@@ -162,6 +162,30 @@ TEST a_job_that_nobody_knows_about_keeps_its_lock(void)
 	PASS();
 }
 
+/* Also when it isn't its first try that nobody knows about. */
+TEST a_second_try_keeps_its_lock_as_well(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t once = submit(rig, EXEC_ONCE, "db", NULL), conn = rig_hello(rig, "w", 9);
+
+	for (int try_no = 1; try_no <= 2; try_no++) {
+		ASSERT_EQ(once, given(rig, &attempt));
+		ASSERT_EQ(try_no, (int)attempt.try_no);
+		rig_started(rig, attempt);
+		rig_gone(rig, conn);
+		rig_pass(rig, 200000);
+		ASSERT_STR_EQ("unknown", rig_state_named(rig, once, "j"));
+		conn = rig_hello(rig, "v", 9);
+		if (try_no == 1)
+			rig_act(rig, ACT_SETTLE, once, "j", SETTLE_RETRY);
+	}
+	wants(rig, "db");
+	ASSERT_EQ(0, given(rig, &attempt));
+	rig_free(rig);
+	PASS();
+}
+
 TEST people_take_and_drop(void)
 {
 	struct rig *rig = rig_new();
@@ -307,13 +331,13 @@ TEST rows_that_contradict_each_other(void)
 }
 
 /* The wall clock of another boot doesn't make it longer than it was taken for. */
-TEST another_boot_ends_it_in_time(void)
+TEST another_boot_ends_it_in_time(int64_t ahead_ms)
 {
 	struct rig *rig = rig_new();
 	struct rec_lock_row rows[4];
 
 	lock_act(rig, SET_TAKE, "db", "ana", false, 5000);
-	rig->tables[TABLE_lock_hold].at[0].row.lock_hold.due_ms += 1000000;
+	rig->tables[TABLE_lock_hold].at[0].row.lock_hold.due_ms += ahead_ms;
 	rig_restart(rig);
 	ASSERT_EQ(1, lock_rows(rig, rows));
 	rig_pass(rig, 4999);
@@ -349,11 +373,13 @@ SUITE(locks)
 	RUN_TEST(a_cancelled_writer_lets_readers_go);
 	RUN_TEST(all_of_a_jobs_locks_or_none);
 	RUN_TEST(a_job_that_nobody_knows_about_keeps_its_lock);
+	RUN_TEST(a_second_try_keeps_its_lock_as_well);
 	RUN_TEST(people_take_and_drop);
 	RUN_TEST(a_time_to_live_ends_over_a_restart);
 	RUN_TEST(what_is_refused);
 	RUN_TEST(rows_that_contradict_each_other);
-	RUN_TEST(another_boot_ends_it_in_time);
+	RUN_TESTp(another_boot_ends_it_in_time, 1000000);
+	RUN_TESTp(another_boot_ends_it_in_time, 3000);
 	RUN_TEST(people_dont_pass_a_job_that_wants_it_alone);
 }
 
