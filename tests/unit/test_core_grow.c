@@ -434,6 +434,27 @@ TEST final_jobs_wait_for_what_is_added(void)
 	PASS();
 }
 
+TEST any_final_job_that_began_is_too_early(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "slow", "");
+	graph_job(&graph, "end", "a* slow*")->final = true;
+	graph_job(&graph, "tell", "a*")->final = true;
+	run = rig_submit(rig, &graph);
+	rig_hello(rig, "w", 4);
+	rig_run_one(rig, 0);
+	IS("end", "waiting");
+	IS("tell", "assigned");
+	graph_job(&graph, "z", "");
+	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "its final job tell is assigned"));
+	rig_free(rig);
+	PASS();
+}
+
 /* Another round of what was added is one of the final jobs, too. */
 TEST final_jobs_are_done_again(void)
 {
@@ -514,6 +535,7 @@ SUITE(core_grow)
 	RUN_TEST(contradictions_are_refused);
 	RUN_TEST(bodies_of_others_are_refused);
 	RUN_TEST(final_jobs_wait_for_what_is_added);
+	RUN_TEST(any_final_job_that_began_is_too_early);
 	RUN_TEST(final_jobs_are_done_again);
 	RUN_TEST(many_small_ones);
 }

@@ -130,6 +130,26 @@ TEST a_wait_between_passes_outlives_the_master(void)
 	PASS();
 }
 
+TEST a_wait_is_between_all_passes(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w1", 1);
+	loop_job(&graph, "poll", "", 9)->loop_delay_ms = 1000;
+	run = rig_submit(rig, &graph);
+	for (unsigned pass = 1; pass <= 4; pass++) {
+		ASSERT_EQ(STATE_ASSIGNED, named(rig, run, "poll"));
+		rig_run_one(rig, 0);
+		rig_pass(rig, 999);
+		ASSERT_EQ(STATE_DELAYED, named(rig, run, "poll"));
+		rig_pass(rig, 2);
+	}
+	rig_free(rig);
+	PASS();
+}
+
 TEST each_pass_has_all_retries(void)
 {
 	struct rig *rig = rig_new();
@@ -361,6 +381,7 @@ SUITE(loops)
 	RUN_TEST(passes_follow_each_other_until_one_is_it);
 	RUN_TEST(the_bound_is_a_failure_or_not);
 	RUN_TEST(a_wait_between_passes_outlives_the_master);
+	RUN_TEST(a_wait_is_between_all_passes);
 	RUN_TEST(each_pass_has_all_retries);
 	RUN_TEST(lost_attempts_end_it_at_their_limit);
 	RUN_TEST(a_pass_may_be_out_of_time);

@@ -156,6 +156,26 @@ TEST exclusive_ends_with_the_lease(void)
 	PASS();
 }
 
+TEST exclusive_ends_with_the_lease_whatever_runs_beside_it(void)
+{
+	struct ledger *other = ledger_new(3);
+	struct ledger_entry *entries[3] = { NULL };
+
+	ledger_lease(other, 50);
+	for (size_t i = 0; i < 3; i++) {
+		ASSERT_EQ(LEDGER_TAKEN, ledger_assign(other, i + 1, 1, i < 2, NULL, &entries[i]));
+		ledger_started(other, entries[i]);
+	}
+	ASSERT_EQ(entries[0], ledger_overdue(other, 50));
+	ASSERT_EQ(LEDGER_STOP_SIGNAL, ledger_stop(other, 1, 1, &entries[0]));
+	ASSERT_EQ(entries[1], ledger_overdue(other, 50));
+	ASSERT_EQ(50, ledger_lease_end(other));
+	ASSERT_EQ(LEDGER_STOP_SIGNAL, ledger_stop(other, 2, 1, &entries[1]));
+	ASSERT_EQ(TIME_NEVER, ledger_lease_end(other));
+	ledger_free(other);
+	PASS();
+}
+
 TEST newer_epoch_waits_for_the_older(void)
 {
 	struct ledger_entry *old = start(7, 1), *new = take(7, 2), *other = take(8, 1);
@@ -303,6 +323,7 @@ SUITE(ledger_suite)
 	RUN_TEST(next_needs_a_slot);
 	RUN_TEST(next_needs_a_lease);
 	RUN_TEST(exclusive_ends_with_the_lease);
+	RUN_TEST(exclusive_ends_with_the_lease_whatever_runs_beside_it);
 	RUN_TEST(newer_epoch_waits_for_the_older);
 	RUN_TEST(overtaken_while_queued_never_starts);
 	RUN_TEST(ended_keeps_the_result);
