@@ -275,6 +275,8 @@ static enum err pushback_target(struct core *core, const struct input_act *act, 
 	*ret_job = target_job(&target, 0);
 	if (pushback_is(core, *ret_job, act->principal, act->digest) || state_terminal((*ret_job)->state))
 		return ERR_NONE;
+	if (!round_reaches(core, *ret_job, gate))
+		return error_set(error, ERR_INVALID, "'%.*s' isn't before the gate", len, (const char *)act->target.data);
 	return error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it is %s", run, len,
 			 (const char *)act->target.data, state_table[(*ret_job)->state].name);
 }

@@ -315,6 +315,7 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 uint32_t job_cause(struct core *core, const struct job *job);
 /* A new round of a job before a gate, and of what is between; false: the gate isn't among it. */
 bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed);
+bool round_reaches(struct core *core, struct job *job, const struct job *gate);          /* it is among it */
 
 /* act.c */
 uint64_t run_hold(struct core *core, struct run *run, bool hold);

@@ -72,6 +72,12 @@ static void opening_descend(struct opening *opening)
 	}
 }
 
+static void opening_unmark(struct opening *opening)
+{
+	for (size_t i = 0; i < opening->count; i++)
+		run_job(opening->run, opening->at[i])->flags &= (uint32_t)~JOB_MARKED;
+}
+
 /* Of a job that is run again alone: what hasn't begun on its old result waits for the new one. */
 static void opening_add_waiting(struct opening *opening)
 {
@@ -303,6 +309,20 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 	return err;
 }
 
+bool round_reaches(struct core *core, struct job *job, const struct job *gate)
+{
+	struct opening opening = { .core = core, .run = job->run };
+	bool reached;
+
+	opening.at = mem_array(job->run->job_count, sizeof(*opening.at));
+	opening_add(&opening, job->index);
+	opening_descend(&opening);
+	reached = gate->flags & JOB_MARKED;
+	opening_unmark(&opening);
+	mem_free(opening.at);
+	return reached;
+}
+
 bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed)
 {
 	struct opening opening = { .core = core, .run = job->run };
@@ -312,9 +332,9 @@ bool round_push_back(struct core *core, struct job *job, struct job *gate, uint6
 	opening_add(&opening, job->index);
 	opening_descend(&opening);
 	reached = (gate->flags & JOB_MARKED) && job->round < UINT16_MAX && gate->round < UINT16_MAX;
-	for (size_t i = 0; !reached && i < opening.count; i++)
-		run_job(job->run, opening.at[i])->flags &= (uint32_t)~JOB_MARKED;
-	if (reached) {
+	if (!reached) {
+		opening_unmark(&opening);
+	} else {
 		*ret_changed = opening_reopen(&opening, gate);
 		opening_decide(&opening);
 	}
