@@ -59,7 +59,6 @@ static enum err read_count(const char *what, const char *text, uint64_t *ret, st
 enum err prune_rules_read(const struct invocation *invocation, struct prune_rules *ret, struct error *error)
 {
 	struct prune_rules rules = { .every_ms = 60000 };
-	uint64_t every = 0;
 	char what[SETTING_NAME_SIZE];
 	const char *text;
 
@@ -75,11 +74,10 @@ enum err prune_rules_read(const struct invocation *invocation, struct prune_rule
 	text = setting_value(invocation, OPT_master_keep_history, "TITAN_KEEP_HISTORY", what);
 	if (read_span(what, text, &rules.history_ms, error) != ERR_NONE)
 		return error->code;
-	text = setting_value(invocation, OPT_master_prune_every, "TITAN_PRUNE_EVERY", what);
-	if (read_span(what, text, &every, error) != ERR_NONE)
+	if (interval_read(invocation, OPT_master_prune_every, "TITAN_PRUNE_EVERY", &rules.every_ms, error) != ERR_NONE)
 		return error->code;
-	if (every > 0)
-		rules.every_ms = every > 100 ? (int64_t)every - 1 : 100;
+	if (rules.every_ms < 100)
+		rules.every_ms = 100;
 	*ret = rules;
 	return ERR_NONE;
 }

@@ -214,8 +214,8 @@ const char *setting_value(const struct invocation *invocation, enum option_id id
 	return given ? given : value && value[0] ? value : NULL;
 }
 
-static enum err read_interval(const struct invocation *invocation, enum option_id id, const char *variable,
-			      int64_t *ret_ms, struct error *error)
+enum err interval_read(const struct invocation *invocation, enum option_id id, const char *variable, int64_t *ret_ms,
+		       struct error *error)
 {
 	char what[SETTING_NAME_SIZE];
 	const char *text = setting_value(invocation, id, variable, what);
@@ -231,10 +231,10 @@ enum err intervals_read(const struct invocation *invocation, struct intervals *r
 	struct intervals intervals = { 0 };
 	enum err err;
 
-	if ((err = read_interval(invocation, OPT_master_heartbeat, "TITAN_HEARTBEAT", &intervals.heartbeat_ms,
+	if ((err = interval_read(invocation, OPT_master_heartbeat, "TITAN_HEARTBEAT", &intervals.heartbeat_ms,
 				 error)) != ERR_NONE ||
-	    (err = read_interval(invocation, OPT_master_lease, "TITAN_LEASE", &intervals.lease_ms, error)) != ERR_NONE ||
-	    (err = read_interval(invocation, OPT_master_grace, "TITAN_GRACE", &intervals.grace_ms, error)) != ERR_NONE)
+	    (err = interval_read(invocation, OPT_master_lease, "TITAN_LEASE", &intervals.lease_ms, error)) != ERR_NONE ||
+	    (err = interval_read(invocation, OPT_master_grace, "TITAN_GRACE", &intervals.grace_ms, error)) != ERR_NONE)
 		return err;
 	/* A worker goes by its lease: it must have ended before its jobs are given to another. */
 	if ((intervals.grace_ms ? intervals.grace_ms : LIMIT_GRACE_MS) <=

@@ -65,6 +65,10 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 const char *setting_value(const struct invocation *invocation, enum option_id id, const char *variable,
 			  char ret_what[SETTING_NAME_SIZE]);
 
+/* A setting that is a time and not none; as it was where it isn't given. */
+enum err interval_read(const struct invocation *invocation, enum option_id id, const char *variable, int64_t *ret_ms,
+		       struct error *error);
+
 /* Intervals of a master: flags, then TITAN_HEARTBEAT, TITAN_LEASE, TITAN_GRACE; 0 where neither is given. */
 struct intervals {
 	int64_t heartbeat_ms, lease_ms, grace_ms;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule: {cron, tz, overlap, catchup} of a pipeline. Whether the zone exists is asked when it is added. */
+/* schedule: {cron, tz, overlap, catchup} of a pipeline. */
 #include "cli/pipeline_internal.h"
 
 #include "base/clock.h"
 #include "base/cron.h"
+#include "cli/zone.h"
 
 static enum err read_cron(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
@@ -34,6 +35,10 @@ static enum err read_tz(struct pipe *pipe, struct pipe_job *job, const struct tr
 	(void)job;
 	if (err == ERR_NONE && (pipe->schedule.zone_name.len == 0 || pipe->schedule.zone_name.len > 64))
 		return pipe_fail(pipe, value, ERR_INVALID, "tz is UTC, or a name such as Europe/Berlin");
+	if (err == ERR_NONE && !zone_may_be(pipe->schedule.zone_name))
+		return pipe_fail(pipe, value, ERR_INVALID, "there is no time zone '%.*s' here (package tzdata); tz is UTC, or a "
+				 "name such as Europe/Berlin", (int)pipe->schedule.zone_name.len,
+				 (const char *)pipe->schedule.zone_name.data);
 	return err;
 }
 

@@ -90,6 +90,12 @@ static void changes(struct buf *out)
 	}
 }
 
+bool zone_may_be(struct slice name)
+{
+	return name.len == 0 || slice_eq(name, slice_str("UTC")) ||
+	       (is_zone_name(name) && (is_zone_file(name) || access(ZONES, F_OK) != 0));
+}
+
 enum err zone_compile(struct slice name, struct arena *arena, struct slice *ret, struct error *error)
 {
 	const char *old = getenv("TZ");

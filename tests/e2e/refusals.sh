@@ -96,7 +96,7 @@ refused "a directory in the place of its messages" 71 "can't open $state/master.
 rmdir "$state/master.log"
 exits "files that may not grow: it ends by itself" 134 env --default-signal=XFSZ bash -c 'ulimit -f 1; exec "$0" master' "$TITAN"
 like "files that may not grow: it says what to do" "$err" 'Look at the disk, then start again: titan up'
-for option in heartbeat lease grace; do
+for option in heartbeat lease grace prune-every; do
 	exits "no $option at all: refused" 2 timeout 20 "$TITAN" master --$option 0s
 	like "no $option at all: it says so" "$err" "^titan: --$option: '0s' is no time at all"
 done

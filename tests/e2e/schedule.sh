@@ -53,6 +53,8 @@ like "with its place" "$err" 'bad.yaml:1:2[0-9]: error: cron: an hour is 0 to 23
 printf 'schedule: {cron: "0 2 * * *", tz: Mars/Base}\njobs:\n  a: {run: "true"}\n' >bad.yaml
 exits "so is a zone that there isn't" 2 titan schedule add bad.yaml
 like "with its name" "$err" 'Mars/Base'
+exits "validate refuses it as well" 2 titan validate bad.yaml
+like "with its place" "$err" "bad.yaml:1:35: error: there is no time zone 'Mars/Base'"
 printf 'jobs:\n  a: {run: "true"}\n' >bad.yaml
 exits "and a pipeline without times" 2 titan schedule add bad.yaml
 like "which says what is missing" "$err" 'has no schedule'

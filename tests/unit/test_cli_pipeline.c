@@ -389,6 +389,7 @@ static const struct bad bad_ones[] = {
 	{ A "  b: {run: x, needs: a ||}\n", 3, 26, ERR_SYNTAX, "missing at the end" },
 	{ A "  b: {run: x, needs: 'a || !c'}\n", 3, 22, ERR_UNKNOWN_NAME, "needs 'c', which does not exist" },
 	{ A "  b: {run: x, needs: {any: 2, of: [a]}}\n", 3, 28, ERR_INVALID, "a number between 1 and 1" },
+	{ A "schedule: {cron: '0 3 * * *', tz: ../../etc/passwd}\n", 3, 35, ERR_INVALID, "no time zone '../../etc/passwd' here" },
 	{ A "  b: {run: x, needs: {any: 1, of: []}}\n", 3, 35, ERR_INVALID, "no job in this list" },
 	{ A "  b: {run: x, when: a.code}\n", 3, 21, ERR_SYNTAX, "compared with a number: a.code == 0" },
 	{ A "  b: {run: x, when: a.code == x}\n", 3, 31, ERR_INVALID, "from 0 to 255, not 'x'" },
