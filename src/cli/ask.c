@@ -239,13 +239,16 @@ enum err cli_query_job(struct cli *cli, const struct selector *selector, struct 
 {
 	struct msg_query query = { .what = QUERY_JOB, .run = selector->run, .job = selector->job };
 	struct msg_snapshot snapshot;
+	struct rec_run_row run;
 	enum err err = cli_query(cli, query, arena, &snapshot);
 
 	if (err == ERR_NONE && snapshot.jobs.n > 0) {
 		*ret = snapshot.jobs.at[0];
 		return ERR_NONE;
 	}
-	if (err == ERR_NONE || err == ERR_NOT_FOUND) {
+	if (err == ERR_NONE || err == ERR_NOT_FOUND)
+		err = cli_query_run(cli, selector->run, arena, &run);
+	if (err == ERR_NONE) {
 		err = error_set(&cli->error, ERR_NOT_FOUND, "no job %llu/%.*s", (unsigned long long)selector->run,
 				(int)selector->job.len, (const char *)selector->job.data);
 		error_next(&cli->error, "titan show %llu", (unsigned long long)selector->run);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "cli/cli.h"
+#include "cli/decisions.h"
 #include "cli/explain.h"
 #include "cli/rows.h"
 #include "proto/reasons.h"
@@ -47,6 +48,15 @@ static const struct rec_job_row *people_before(const struct rec_job_row *job, co
 	return NULL;
 }
 
+/* What was skipped though nothing ended badly would be so again: a condition says so. */
+static bool retry_changes(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count)
+{
+	const struct rec_job_row *root = job_root(job, jobs, job_count, true);
+
+	return job->state != STATE_SKIPPED || root->cause != 0 ||
+	       (root->state != STATE_SUCCEEDED && root->state != STATE_SKIPPED);
+}
+
 struct slice explain_next(const struct rec_job_row *given, const struct rec_job_row *jobs, size_t job_count,
 			  struct arena *arena)
 {
@@ -75,7 +85,7 @@ struct slice explain_next(const struct rec_job_row *given, const struct rec_job_
 		return slice_str("titan worker ls");
 	else if (job->why_code == REASON_POOL_DRAINING || job->why_code == REASON_POOL_INACTIVE)
 		return slice_str("titan pool ls");
-	else if (state_terminal(state) && state != STATE_SUCCEEDED)
+	else if (state_terminal(state) && state != STATE_SUCCEEDED && retry_changes(job, jobs, job_count))
 		verb = "retry";
 	else if (job->why_code == REASON_WAITS_FOR_DEPENDENCY)
 		verb = "show";
@@ -142,23 +152,40 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 	return copy;
 }
 
+/* Of a gate that was refused: who did it, and why. */
+static enum err refusal_text(struct cli *cli, const struct rec_job_row *job, struct slice *ret)
+{
+	const struct selector selector = { .run = job->run, .job = job->name };
+	struct rec_decision *decided;
+	size_t count;
+	enum err err = decisions_of(cli, &selector, &decided, &count);
+
+	if (err == ERR_NONE && count > 0)
+		*ret = decision_text(&decided[0], &cli->arena);          /* the newest is first */
+	return err;
+}
+
 static enum err add_row(struct cli *cli, struct records *records, const struct rec_job_row *job)
 {
 	enum job_state state = job_state_checked(job->state);
 	struct rec_job_row *jobs = NULL;
+	struct slice cause = slice_make(NULL, 0);
 	size_t job_count = 0;
 	enum err err = ERR_NONE;
 
 	/* The names of its cause and of what it waits for stand in the rows of the others. */
 	if (job->cause != 0 || job->why_code == REASON_WAITS_FOR_DEPENDENCY)
 		err = cli_query_jobs(cli, job->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
+	if (err == ERR_NONE && state == STATE_DENIED)
+		err = refusal_text(cli, job, &cause);
+	else if (err == ERR_NONE && state_terminal(state) && state != STATE_TIMED_OUT)
+		cause = job_cause_text(job, jobs, job_count, &cli->arena);
 	if (err != ERR_NONE)
 		return err;
 	records_text(records, job_address(job, &cli->arena));
 	records_state(records, job_look(job), state_table[state].name);
 	records_text(records, job->why.len && !state_terminal(state) ? job->why : end_text(job, &cli->arena));
-	records_text(records, state_terminal(state) && state != STATE_TIMED_OUT ? job_cause_text(job, jobs, job_count, &cli->arena)
-						    : slice_make(NULL, 0));
+	records_text(records, cause);
 	records_text(records, explain_next(job, jobs, job_count, &cli->arena));
 	records_text(records, slice_str(reason_name(job->untaken ? REASON_CONDITION : job->why_code ? job->why_code : REASON_SETTLED)));
 	records_number(records, job->run);

@@ -103,6 +103,8 @@ static enum err reserve(struct cli *cli, const char *path, bool *ret_reserved)
 	enum err err = backup_reserve(path, &cli->error);
 
 	*ret_reserved = err == ERR_NONE;
+	if (err != ERR_NONE && err != ERR_DUPLICATE)
+		error_next(&cli->error, "titan backup FILE, in a directory that is there and where you may write");
 	if (err != ERR_DUPLICATE)
 		return err;
 	if (lstat(path, &there) < 0 || !S_ISREG(there.st_mode))

@@ -256,6 +256,20 @@ static void add_fate(struct buf *text, const struct rec_job_row *job)
 	buf_add_str(text, state_table[state].name);
 }
 
+const struct rec_job_row *job_root(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
+				   bool past_conditions)
+{
+	const struct rec_job_row *next;
+
+	for (size_t i = 0; i < CAUSES_SOUGHT && job->cause != 0 && (past_conditions || !job->untaken); i++) {
+		next = find_cause(job, jobs, job_count);
+		if (next == NULL || next == job)
+			break;
+		job = next;
+	}
+	return job;
+}
+
 static struct slice job_condition_text(const struct rec_job_row *job, struct arena *arena)
 {
 	struct buf text = { 0 };
@@ -272,7 +286,7 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 			    struct arena *arena)
 {
 	enum job_state state = job_state_checked(job->state);
-	const struct rec_job_row *cause, *root = job;
+	const struct rec_job_row *cause, *root;
 	struct buf text = { 0 };
 	struct slice copy;
 
@@ -299,14 +313,14 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return slice_make(NULL, 0);
 	buf_add_str(&text, "because ");
 	add_fate(&text, cause);
-	for (size_t i = 0; i < CAUSES_SOUGHT && root->cause != 0; i++) {
-		const struct rec_job_row *next = find_cause(root, jobs, job_count);
-
-		if (next == NULL || next == root)
-			break;
-		root = next;
-	}
-	if (root != cause && root->cause == 0) {
+	root = job_root(cause, jobs, job_count, false);
+	if (root->untaken && root == cause) {
+		buf_add_str(&text, ": its condition was false");
+	} else if (root->untaken) {
+		buf_add_str(&text, ", as the condition of ");
+		buf_add_slice(&text, root->name);
+		buf_add_str(&text, " was false");
+	} else if (root != cause && root->cause == 0) {
 		buf_add_str(&text, ", as ");
 		add_fate(&text, root);
 	}

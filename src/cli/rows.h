@@ -33,6 +33,9 @@ struct slice job_stop_text(const struct rec_job_row *job);       /* why it is ou
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena);
 /* Why it ended as it did, where that isn't its own outcome: "because load failed"; or why it doesn't go on.
  * Empty: nothing to say. */
+/* What began it: by its cause, that one's, and so on; to the first whose condition was false, or past those as well. */
+const struct rec_job_row *job_root(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
+				   bool past_conditions);
 struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 			    struct arena *arena);
 struct slice run_parent(const struct rec_run_row *run, struct arena *arena);     /* "7/build"; empty: it is no sub-run */

@@ -28,6 +28,7 @@ exits "unless that is wanted" 0 titan -y backup b1
 exits "never is the store" 2 titan -y backup "$store"
 mkdir dir; exits "nor a directory" 2 titan -y backup dir
 exits "a directory that isn't there" 71 titan backup nowhere/b
+like "which says where it may be" "$err" "try: titan backup FILE, in a directory that is there"
 ended_in() { # BACKUP: the numbers of the lines that it knows as ended
 	python3 -c "import sqlite3, sys
 for (n,) in sqlite3.connect(sys.argv[1]).execute('select job - (select first from run where run = $first) + 1 from job where run = $first and ended_ms > 0'):

@@ -22,6 +22,9 @@ exits "the second is rejected" 0 titan reject "$run/two" -m 'not today'
 exits "reject settles all descendants" 3 titan --timeout 10s wait "$run"
 is "the next" "$(job_state "$run" c)" skipped
 is "and what is behind it" "$(job_state "$run" d)" skipped
+like "explain says who refused it and why" "$(titan explain "$run/two")" "cause .*$me rejected: not today"
+exits "nothing of a run that isn't there is approved" 4 titan approve 999/two
+like "which is said of the run" "$err" 'no run 999'
 like "show says who decided and why" "$(titan show "$run/two")" "$me rejected: not today"
 is "also as JSON" "$(titan --json show "$run/one" | jq -r '.decisions | length')" 1
 is "the history has both, newest first" \
@@ -60,7 +63,8 @@ run=$(titan run -e "build -> test -> ?qa -> ship; build='echo \"\${TITAN_PUSHBAC
 ok "a gate waits" until_true 10 gate_waits "$run/qa"
 exits "a push back says to where" 2 titan pushback "$run/qa" -m 'too slow'
 exits "and why" 2 titan pushback "$run/qa" --to build
-exits "to something that has been done" 8 titan pushback "$run/qa" --to ship -m 'too slow'
+exits "to something before it" 2 titan pushback "$run/qa" --to ship -m 'too slow'
+like "which is said" "$err" "'ship' isn't before the gate"
 exits "it is pushed back" 0 titan --json pushback "$run/qa" --to build -m 'too slow'
 is "with what is between" "$(printf %s "$out" | jq .changed)" 3
 ok "it asks again" until_true 10 gate_waits "$run/qa"
