@@ -119,6 +119,40 @@ TEST runs_say_what_is_wrong_with_them(void)
 	PASS();
 }
 
+TEST a_run_that_lives_was_not_pruned(void)
+{
+	struct rig *rig = rig_with_runs();
+	struct row row = { .table = TABLE_pruned };
+
+	row.pruned.first = row.pruned.last = 2;
+	rig_put(rig, &row);
+	ASSERT(says(rig, "run 2: it lives and was pruned"));
+	row.deleted = true;
+	rig_put(rig, &row);
+	ASSERT(says(rig, "loads"));
+	row = (struct row){ .table = TABLE_pruning };
+	row.pruning.run = 2;
+	row.pruning.logs_only = 1;
+	rig_put(rig, &row);
+	ASSERT(says(rig, "run 2: it lives and was pruned"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Neither a sub-run nor a loop, it has nothing of either. */
+TEST what_only_other_jobs_have(void)
+{
+	struct rig *rig = rig_with_runs();
+
+	rig_hello(rig, "w", 1);
+	rig_started(rig, rig_must_take(rig));
+	ASSERT(says(rig, "loads"));
+	WITH(job_row(rig, 1)->child, 1, "job 1: its row contradicts itself");
+	WITH(job_row(rig, 1)->passes, 1, "job 1: its row contradicts itself");
+	rig_free(rig);
+	PASS();
+}
+
 TEST clocks_have_edges(void)
 {
 	static const char *const names[] = { "steady_base_ms", "steady_skew_ms" };
@@ -220,6 +254,9 @@ TEST numbers_of_schedules(void)
 	WITH(jobs->count, LIMIT_RUN_JOBS_MAX + 1, "a part of a schedule's graph doesn't fit");
 	WITH(jobs->count, LIMIT_RUN_JOBS_MAX, "loads");
 	WITH(jobs->count, 0, "loads");
+	row->schedule = slice_str("no name");
+	ASSERT(says(rig, "a schedule's name is bad or taken"));
+	row->schedule = slice_str("nightly");
 	row->submit_key.len--;
 	ASSERT(says(rig, bad));
 	row->submit_key.len++;
@@ -382,7 +419,8 @@ static struct rig *rig_with_parts(void)
 TEST parts_follow_each_other(void)
 {
 	struct rig *rig = rig_with_parts();
-	struct row_spec *later = &row_at(rig, TABLE_spec, 1)->spec;
+	struct row_spec *first = &row_at(rig, TABLE_spec, 0)->spec, *later = &row_at(rig, TABLE_spec, 1)->spec;
+	struct slice body;
 	struct row_run *run = &row_at(rig, TABLE_run, 0)->run;
 
 	ASSERT_EQ(1, later->part);
@@ -392,6 +430,16 @@ TEST parts_follow_each_other(void)
 	WITH(later->part, 2, "spec of run 1: part 2 doesn't fit");
 	WITH(later->count, 1, "has 3 jobs instead of 4");
 	WITH(run->first, 2, "over next_job");
+	later->first = 3;                /* it came later, and there is none of it */
+	later->count = 0;
+	run->jobs = first->jobs = 2;
+	body = later->body;
+	later->body.len = 0;
+	ASSERT(says(rig, "overlap or are over next_job"));
+	later->body = body;
+	later->first = 0;
+	later->count = 2;
+	run->jobs = first->jobs = 4;
 	rig_restart(rig);
 	rig_hello(rig, "w", 1);
 	ASSERT_EQ(4, rig_run_all(rig));
@@ -512,6 +560,8 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(runs_say_what_is_wrong_with_them);
+	RUN_TEST(a_run_that_lives_was_not_pruned);
+	RUN_TEST(what_only_other_jobs_have);
 	RUN_TEST(clocks_have_edges);
 	RUN_TEST(runs_need_a_generation);
 	RUN_TEST(pools_and_standings);

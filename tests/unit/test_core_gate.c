@@ -82,6 +82,26 @@ TEST what_is_due_is_not_delayed(void)
 	PASS();
 }
 
+/* What was decided of it before it ran is no answer to what became of it. */
+TEST one_that_was_approved_and_is_unknown(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, conn = rig_hello(rig, "w", 1);
+
+	graph_gate(&graph, "ok", "", 1, true)->mode = EXEC_ONCE;
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	rig_started(rig, rig_must_take(rig));
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	ASSERT_STR_EQ("unknown", rig_state_named(rig, run, "ok"));
+	rig_restart(rig);
+	ASSERT_EQ(0, (int)rig_job(rig, rig_named(rig, run, "ok")).gate_have);
+	rig_free(rig);
+	PASS();
+}
+
 TEST one_rejection_denies(void)
 {
 	struct rig *rig = rig_new();
@@ -235,6 +255,7 @@ SUITE(gates)
 {
 	RUN_TEST(a_gate_waits_for_enough_people);
 	RUN_TEST(what_is_due_is_not_delayed);
+	RUN_TEST(one_that_was_approved_and_is_unknown);
 	RUN_TEST(one_rejection_denies);
 	RUN_TEST(only_those_that_may);
 	RUN_TEST(expiry_comes_once_and_over_restarts);
