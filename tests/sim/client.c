@@ -220,6 +220,8 @@ void client_step(struct sim_world *world)
 				send_graph(world, world->graphs[i], i);
 		return;
 	}
+	if (!world->faults)
+		client_admit_all(world);
 	if (world->graph_submitted < world->graph_target) {
 		new_graph(world, grows(world));
 		return;
@@ -259,6 +261,8 @@ void client_receive(struct sim_world *world, const struct message *message)
 		return;
 	}
 	graph = world->graphs[message->request - 1];
+	if (message->op == OP_ERROR && message->code == ERR_BUSY)
+		return;                  /* too many queue: it is said again later */
 	graph->answered = true;
 	if (message->op == OP_ACCEPTED)
 		oracle_accepted(world, graph, message->run);

@@ -12,17 +12,30 @@ bool person_worker(struct sim_world *world, const struct sim_graph *graph)
 	return true;
 }
 
-/* Its weight, and how many it may have out; in worlds that look at shares nothing but weights differs. */
+/* Its weight, how many it may have out, and how many may queue: no lot is drawn for these. In worlds that look at shares nothing but weights differs. */
 bool person_tenant(struct sim_world *world, const struct sim_graph *graph)
 {
 	uint64_t weight = 1 + world_rand(world, 4), limit = world->fair ? 0 : world_rand(world, 5);
+	uint64_t lot = hash_u64(world->seed * 31 + world->act_count);
 
 	(void)graph;
 	if (!(world->features >> FEATURE_tenants & 1))
 		return false;
 	client_set_number(world, OBJECT_TENANT, world_chance(world, 800) ? SET_PUT : SET_REMOVE,
-			  (uint32_t)world_rand(world, SIM_TENANTS), weight << 8 | (limit + 1));
+			  (uint32_t)world_rand(world, SIM_TENANTS),
+			  TENANT_NUMBER(weight, limit, lot % 2 || world->fair ? 0 : 1 + lot / 2 % 40));
 	return true;
+}
+
+/* So that what was refused is taken at last. */
+void client_admit_all(struct sim_world *world)
+{
+	for (uint32_t i = 0; i < SIM_TENANTS; i++) {
+		const struct oracle_tenant *tenant = &world->oracle.tenants[i];
+
+		if (tenant->most > 0)
+			client_set_number(world, OBJECT_TENANT, SET_PUT, i, TENANT_NUMBER(tenant->weight, tenant->limit, 0));
+	}
 }
 
 bool person_pool(struct sim_world *world, const struct sim_graph *graph)

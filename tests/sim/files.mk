@@ -38,6 +38,7 @@ sim_sources = \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \
 	tests/sim/oracle_prune.c \
+	tests/sim/oracle_queued.c \
 	tests/sim/oracle_retry.c \
 	tests/sim/oracle_run.c \
 	tests/sim/oracle_schedule.c \
@@ -134,6 +135,8 @@ sim_other = \
 	tests/sim/bugs/pruning-lost-at-load.patch \
 	tests/sim/bugs/pushback-keeps-its-votes.patch \
 	tests/sim/bugs/queue-time-starts-anew.patch \
+	tests/sim/bugs/queued-counts-what-is-out.patch \
+	tests/sim/bugs/queued-without-newcomers.patch \
 	tests/sim/bugs/resources-freed-twice.patch \
 	tests/sim/bugs/resources-kept-after-a-cancel.patch \
 	tests/sim/bugs/resources-of-the-stopping.patch \

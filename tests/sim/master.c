@@ -18,8 +18,8 @@ static struct slice tenant_input(struct sim_world *world, uint32_t tenant)
 
 	if (tenant == 0 || world->tenants_set >> tenant & 1)
 		return name;
-	input.set.set = (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = name,
-					  .weight = tenant, .number = world->fair ? 0 : tenant + 1 };
+	input.set.set = (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = name, .weight = tenant,
+					  .number = world->fair ? 0 : tenant + 1, .most = world->crowded ? 9 + 4 * tenant : 0 };
 	core_step(world->master.core, &input);
 	world->tenants_set |= 1U << tenant;
 	return name;
@@ -184,8 +184,9 @@ static void set_input(struct core *core, const struct message *message, struct c
 		set.flag = LOCK_SHARED(set.number);
 		set.span_ms = LOCK_TTL_MS(set.number);
 	} else if (set.kind == OBJECT_TENANT) {
-		set.weight = message->number >> 8;
-		set.number = message->number & 255;
+		set.weight = TENANT_WEIGHT(message->number);
+		set.number = TENANT_LIMIT(message->number) + 1;
+		set.most = TENANT_MOST(message->number) + 1;
 	}
 	input->kind = INPUT_SET;
 	input->set = (struct input_set){ .set = set, .principal = 1, .person = slice_str(graph_people[0]) };
@@ -322,6 +323,7 @@ static struct message *pack(struct sim_world *world, const struct outbox *outbox
 	} else if (first->op == OP_OK || first->op == OP_ERROR) {
 		message->request = first->op == OP_OK ? first->ok.id : first->error.id;
 		message->number = first->op == OP_OK ? first->ok.number : 0;
+		message->code = first->op == OP_ERROR ? (enum err)first->error.code : ERR_NONE;
 	} else if (first->op == OP_WELCOME) {
 		message->lease_ms = (int64_t)first->welcome.lease_ms;
 	} else if (first->op == OP_HEARTBEAT) {

@@ -44,6 +44,9 @@ struct oracle_job {
 	uint64_t worker_before;          /* before the turn */
 	uint32_t given;                  /* in this turn: which of its frames, from 1; 0: not */
 
+	/* queued */
+	uint64_t moved_turn;             /* the latest that said something of it */
+
 	/* place */
 	uint64_t worker_decided;         /* number */
 	uint64_t asks[SIM_KINDS];        /* once it was given out */

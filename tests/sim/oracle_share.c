@@ -52,6 +52,15 @@ static void note_tenant(struct sim_world *world, const struct row_tenant *row, b
 		world->oracle.tenants[at].least = weight;
 	world->oracle.tenants[at].weight = weight;
 	world->oracle.tenants[at].limit = deleted ? 0 : (uint32_t)row->max_jobs;
+	world->oracle.tenants[at].most = deleted ? 0 : (uint32_t)row->max_queued;
+}
+
+static bool is_as_said(const struct oracle_tenant *tenant, const struct sim_act *act)
+{
+	if (act->set != SET_PUT)
+		return tenant->weight == 1 && tenant->limit == 0 && tenant->most == 0;
+	return tenant->weight == TENANT_WEIGHT(act->number) && tenant->limit == TENANT_LIMIT(act->number) &&
+	       tenant->most == TENANT_MOST(act->number);
 }
 
 static void share_turn(struct sim_world *world, const struct outbox *outbox)
@@ -72,8 +81,7 @@ static void share_turn(struct sim_world *world, const struct outbox *outbox)
 			last[act->object] = act;
 	}
 	for (uint32_t i = 0; i < SIM_TENANTS; i++)
-		if (last[i] && (world->oracle.tenants[i].weight != (last[i]->set == SET_PUT ? last[i]->number >> 8 : 1) ||
-				world->oracle.tenants[i].limit != (last[i]->set == SET_PUT ? (last[i]->number & 255) - 1 : 0)))
+		if (last[i] && !is_as_said(&world->oracle.tenants[i], last[i]))
 			world_fail(world, "tenant t%u isn't what a person was told", i + 1);
 }
 
@@ -133,7 +141,8 @@ static void share_crash(struct sim_world *world)
 
 		world->oracle.tenants[i] = (struct oracle_tenant){ .weight = row ? (uint32_t)row->tenant.weight : 1,
 								   .least = row ? (uint32_t)row->tenant.weight : 0,
-								   .limit = row ? (uint32_t)row->tenant.max_jobs : 0 };
+								   .limit = row ? (uint32_t)row->tenant.max_jobs : 0,
+								   .most = row ? (uint32_t)row->tenant.max_queued : 0 };
 	}
 }
 

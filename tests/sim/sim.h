@@ -71,6 +71,7 @@ struct sim_graph {
 	struct arena arena;
 	uint64_t run;                    /* as acknowledged; 0 until then */
 	bool answered;
+	uint64_t admitted;               /* the turn that took it and isn't durable; 0: none */
 	const struct sim_schedule *schedule;     /* that began it: nobody submitted it */
 	uint64_t first, durable_run;     /* serial number of its first job and its run, once durable */
 	struct sim_graph *into;          /* what it is added to, or NULL: it is a run of its own */
@@ -127,6 +128,11 @@ bool graph_names_lock(const struct rec_job_spec *job, unsigned lock, bool *ret_s
 #define LOCK_OWNER(number) ((unsigned)(number) & 1)
 #define LOCK_SHARED(number) (((number) >> 1 & 1) != 0)
 #define LOCK_TTL_MS(number) ((number) >> 2)
+/* What a person sets of a tenant, as the number of an act: jobs that queue and that are out, 0 for any. */
+#define TENANT_NUMBER(weight, limit, most) ((uint64_t)(most) << 16 | (uint64_t)(weight) << 8 | (limit))
+#define TENANT_MOST(number) ((number) >> 16)
+#define TENANT_WEIGHT(number) ((number) >> 8 & 255)
+#define TENANT_LIMIT(number) ((number) & 255)
 extern const char *const graph_group_names[SIM_GROUPS];
 /* Does the job name this one, and which limit does it state? */
 bool graph_names_group(const struct rec_job_spec *job, unsigned group, uint32_t *ret_states);
@@ -212,6 +218,7 @@ struct message {
 	uint64_t instance;
 	int64_t sent_ns, lease_ms;
 	bool existing;
+	enum err code;                           /* of ERROR */
 };
 
 enum happening {
@@ -379,7 +386,7 @@ struct oracle_schedule {                 /* durable */
 };
 
 struct oracle_tenant {                   /* as decided */
-	uint32_t weight, limit;          /* limit 0: none */
+	uint32_t weight, limit, most;    /* that are out, and that queue; 0: no limit */
 	uint32_t least;                  /* weight that it had; 0: nobody set one */
 	uint32_t given;                  /* in this turn */
 };
@@ -444,6 +451,7 @@ struct sim_world {
 	bool faults;                     /* the safety phase; later everything must come to rest */
 	bool fair;                       /* all jobs want the same, and only their tenants differ */
 	bool lengthy;                    /* jobs outlive keepers, connections and offers */
+	bool crowded;                    /* tenants may have few jobs queued */
 	bool laden;                      /* machines have other things to do, and say so */
 	bool hasty;                      /* short leases and graces, so that they often end */
 	int64_t slow_until_ns;           /* the network */
@@ -539,6 +547,7 @@ void client_set(struct sim_world *world, enum object_kind kind, enum set_verb ve
 void client_set_number(struct sim_world *world, enum object_kind kind, enum set_verb verb, uint32_t object, uint64_t number);
 struct sim_act *client_act_new(struct sim_world *world, uint64_t *ret_request);
 void client_tidy_schedules(struct sim_world *world);
+void client_admit_all(struct sim_world *world);
 void client_schedule_free(struct sim_world *world);
 void client_step(struct sim_world *world);
 void client_receive(struct sim_world *world, const struct message *message);

@@ -381,6 +381,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->lengthy = world_chance(world, 250);
 	world->fair = world_chance(world, 60);
 	world->laden = seed % 3 == 0;
+	world->crowded = seed % 4 == 0;
 	if (world_chance(world, 150))
 		world->hasty = world->lengthy = true;
 	else
