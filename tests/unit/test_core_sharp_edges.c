@@ -2,6 +2,8 @@
 /* What is refused, said or left alone at an edge: cycles, holds, deadlines, gates, jobs that come too late. */
 #include "tests/unit/core_grow.h"
 
+#include "proto/expr.h"
+
 TEST a_worker_learns_whose_it_is(void)
 {
 	struct rig *rig = rig_new();
@@ -316,6 +318,41 @@ TEST what_is_added_at_its_bounds(void)
 	PASS();
 }
 
+static struct slice code_of(struct graph *graph, bool holds)
+{
+	struct buf code = { 0 };
+	struct slice copy;
+
+	expr_put(&code, (struct expr_step){ .op = EXPR_FALSE });
+	if (holds)
+		expr_put(&code, (struct expr_step){ .op = EXPR_NOT });
+	copy = arena_copy(&graph->arena, buf_slice(&code));
+	buf_free(&code);
+	return copy;
+}
+
+/* The one that comes after it at the same place has a condition of its own. */
+TEST what_was_refused_leaves_no_condition(void)
+{
+	for (int holds = 0; holds < 2; holds++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		uint64_t run;
+
+		graph_job(&graph, "a", "");
+		run = rig_submit(rig, &graph);
+		graph_job(&graph, "x", "")->when_code = code_of(&graph, !holds);
+		graph_job(&graph, "a", "");
+		ASSERT_EQ(0, grow(rig, run, &graph, ""));
+		ASSERT(rig_error_says(rig, ERR_DUPLICATE, "'a'"));
+		graph_job(&graph, "x", "")->when_code = code_of(&graph, holds);
+		ASSERT(grow(rig, run, &graph, "") != 0);
+		ASSERT_STR_EQ(holds ? "ready" : "skipped", rig_state_named(rig, run, "x"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -334,5 +371,6 @@ int main(int argc, char **argv)
 	RUN_TEST(a_final_job_makes_no_bad_graph_good);
 	RUN_TEST(what_is_added_has_nothing_of_its_own);
 	RUN_TEST(what_is_added_at_its_bounds);
+	RUN_TEST(what_was_refused_leaves_no_condition);
 	GREATEST_MAIN_END();
 }
