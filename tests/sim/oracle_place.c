@@ -93,8 +93,6 @@ static void check_rounds(struct sim_world *world, const struct outbox *outbox)
 		job->asked_back = asked_back(outbox, assign) ? job->asked_back + 1 : 0;
 		if (job->asked_back > 3)
 			world_fail(world, "job %u is given and asked back turn after turn", (unsigned)assign->job);
-		/* What is given later in this turn isn't there when the first is given, whatever it asked for before. */
-		memset(job->asks, 0, sizeof(job->asks));
 	}
 }
 
