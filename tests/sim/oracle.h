@@ -50,6 +50,7 @@ struct oracle_job {
 	/* place */
 	uint64_t worker_decided;         /* number */
 	uint64_t asks[SIM_KINDS];        /* once it was given out */
+	bool carried;                    /* given when its worker offered more, and not started since */
 	uint32_t asked_back;             /* turns in a row that gave it out and asked it back */
 
 	/* cancel */

@@ -43,6 +43,20 @@ static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
 
 /* ---- what was said ---- */
 
+/* It offers less than when it was given what it hasn't started, which may wait there without a room of its own. */
+static void carry_over(struct sim_world *world, const struct oracle_worker *worker)
+{
+	size_t cursor = 0;
+	uint64_t serial;
+	void *value;
+
+	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
+		struct oracle_job *job = value;
+
+		job->carried |= job->worker_decided == worker->number && job->decided == STATE_ASSIGNED;
+	}
+}
+
 void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const struct message *hello)
 {
 	struct oracle_worker *worker = &world->oracle.workers[index];
@@ -51,6 +65,11 @@ void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const 
 		return;
 	worker->newest_conn = conn;
 
+	for (unsigned i = 0; i < SIM_KINDS; i++)
+		if (hello->offers[i] < worker->offers[i]) {
+			carry_over(world, worker);
+			break;
+		}
 	memcpy(worker->offers, hello->offers, sizeof(worker->offers));
 	worker->pool = hello->pool;
 }
@@ -90,6 +109,7 @@ static void check_rounds(struct sim_world *world, const struct outbox *outbox)
 		if (outbox->frames[i].op != OP_ASSIGN)
 			continue;
 		job = oracle_job(world, assign->job);
+		job->carried = false;
 		job->asked_back = asked_back(outbox, assign) ? job->asked_back + 1 : 0;
 		if (job->asked_back > 3)
 			world_fail(world, "job %u is given and asked back turn after turn", (unsigned)assign->job);
@@ -102,11 +122,16 @@ static void place_turn(struct sim_world *world, const struct outbox *outbox)
 	for (size_t i = 0; i < outbox->frame_count; i++)
 		if (outbox->frames[i].op == OP_OK && outbox->frames[i].ok.id >= ACT_BASE)
 			said(world, &world->acts[outbox->frames[i].ok.id - ACT_BASE]);
+	/* One that came back before a person forgot it has a row, and then none. */
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		const struct row *row = &outbox->rows[i];
+		struct oracle_worker *worker = NULL;
 
-		if (row->table == TABLE_worker && !row->deleted)
-			world->oracle.workers[worker_index(world, row->worker.name)].number = (uint64_t)row->worker.worker;
+		if (row->table == TABLE_worker)
+			worker = row->deleted ? oracle_worker(world, (uint64_t)row->worker.worker) :
+						&world->oracle.workers[worker_index(world, row->worker.name)];
+		if (worker)
+			worker->number = row->deleted ? 0 : (uint64_t)row->worker.worker;
 	}
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		const struct row_job *row = &outbox->rows[i].job;
@@ -157,8 +182,8 @@ static void place_crash(struct sim_world *world)
 /* ---- what was given ---- */
 
 /*
- * What holds what it asks for adds up, but for what was sent ahead: behind its equals alone. That the world
- * knows what runs: all that was decided to.
+ * What holds what it asks for adds up, but for what was carried over from when the worker offered more, and for
+ * what was sent ahead: behind its equals alone. That the world knows what runs: all that was decided to.
  */
 static void check_room(struct sim_world *world, const struct oracle_job *given, struct oracle_worker *worker)
 {
@@ -175,7 +200,7 @@ static void check_room(struct sim_world *world, const struct oracle_job *given, 
 		if (job->worker_decided != worker->number || !state_has_attempt(job->decided))
 			continue;
 		for (unsigned i = 0; i < SIM_KINDS; i++) {
-			all[i] += job->asks[i];
+			all[i] += job->carried && job->decided == STATE_ASSIGNED ? 0 : job->asks[i];
 			running[i] += job->decided == STATE_ASSIGNED && job != given ? 0 : job->asks[i];
 			asks |= job->asks[i] > 0;
 		}
