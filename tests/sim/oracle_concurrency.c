@@ -66,16 +66,45 @@ static uint32_t limit_of(const struct sim_world *world, unsigned group)
 
 /* ---- what is decided ---- */
 
-/* It goes only when all has ended, be it for a moment: then some job began a new round in this turn. */
-static void check_place_kept(struct sim_world *world, const struct sim_graph *graph, const struct row_run *row,
+static bool was_added(const struct outbox *outbox, uint64_t serial)
+{
+	for (size_t i = 0; i < outbox->row_count; i++) {
+		const struct row_spec *part = outbox->rows[i].table == TABLE_spec ? &outbox->rows[i].spec : NULL;
+
+		if (part && part->first > 0 && serial - (uint64_t)part->first < (uint64_t)part->jobs)
+			return true;
+	}
+	return false;
+}
+
+/* In this turn: what ended stays so, unless a new round of it began. */
+static bool has_ended(struct sim_world *world, const struct outbox *outbox, uint64_t serial)
+{
+	const struct oracle_job *job = oracle_job(world, serial);
+
+	for (size_t i = 0; i < outbox->row_count; i++)
+		if (outbox->rows[i].table == TABLE_job && (uint64_t)outbox->rows[i].job.job == serial)
+			return state_terminal((enum job_state)outbox->rows[i].job.state) ||
+			       job->round_decided < (uint32_t)outbox->rows[i].job.round;
+	return state_terminal(job->decided);
+}
+
+/* It goes only when all has ended, be it for a moment: then a new round began in this turn, or jobs were added. */
+static void check_place_kept(struct sim_world *world, const struct sim_graph *root, const struct row_run *row,
 			     const struct outbox *outbox)
 {
-	for (size_t i = 0; i < outbox->row_count; i++)
-		if (outbox->rows[i].table == TABLE_job && outbox->rows[i].job.run == row->run &&
-		    oracle_job(world, (uint64_t)outbox->rows[i].job.job)->round_decided < (uint32_t)outbox->rows[i].job.round)
-			return;
-	if (graph->decided.seated && !row->seated && row->ended_ms == 0)
-		world_fail(world, "run %u is going on without its place in its group", (unsigned)row->run);
+	if (!root->decided.seated || row->seated || row->ended_ms != 0)
+		return;
+	for (size_t at = 0; at < world->graph_count; at++) {
+		const struct sim_graph *graph = world->graphs[at];
+
+		for (uint64_t i = 0; graph->decided.run == (uint64_t)row->run && i < graph->count; i++) {
+			uint64_t serial = graph->decided.first + i;
+
+			if (!was_added(outbox, serial) && !has_ended(world, outbox, serial))
+				world_fail(world, "run %u is going on without its place in its group", (unsigned)row->run);
+		}
+	}
 }
 
 static void note_run(struct sim_graph *graph, const struct row_run *row)

@@ -2,29 +2,55 @@
 /* I12: as many failures as retries allow; rounds; delays and times of the day. */
 #include "oracle.h"
 
+/* What was added may have a child under way before it is durable. Of schedules and sub-runs only that is known. */
+static uint64_t first_of(const struct sim_graph *graph)
+{
+	return graph->decided.run ? graph->decided.first : graph->first;
+}
+
+static bool is_of_run(const struct sim_graph *graph, uint64_t run)
+{
+	return (graph->decided.run ? graph->decided.run : graph->durable_run) == run;
+}
+
+static const struct sim_graph *graph_of(const struct sim_world *world, uint64_t run, uint64_t serial)
+{
+	for (size_t i = 0; i < world->graph_count; i++)
+		if (is_of_run(world->graphs[i], run) && serial - first_of(world->graphs[i]) < world->graphs[i]->count)
+			return world->graphs[i];
+	return NULL;
+}
+
+static uint64_t need_of(const struct sim_graph *graph, uint64_t need)
+{
+	const struct sim_parent *parent = need < graph->count ? NULL : &graph->parents[need - graph->count];
+
+	return parent ? first_of(parent->graph) + parent->index : first_of(graph) + need;
+}
+
 /* A gate without a command, all of whose children were under way: another answer would decide nothing. */
 static bool spent_gate(struct sim_world *world, uint64_t run, uint64_t serial)
 {
-	uint64_t first = 0;
-	const struct sim_graph *own = oracle_graph(world, serial, &first);
-	bool spent = own && own->jobs[serial - first].gate_count && !own->jobs[serial - first].argv.n;
+	const struct sim_graph *own = graph_of(world, run, serial);
+	uint32_t index = own ? (uint32_t)(serial - first_of(own)) : 0;
+	bool spent = own && own->jobs[index].gate_count && !own->jobs[index].argv.n;
 	unsigned children = 0;
 
 	for (size_t at = 0; spent && at < world->graph_count; at++) {
 		const struct sim_graph *graph = world->graphs[at];
 
-		for (uint32_t i = 0; spent && graph->durable_run == run && i < graph->count; i++)
+		for (uint32_t i = 0; spent && is_of_run(graph, run) && i < graph->count; i++)
 			for (size_t n = 0; n < graph->jobs[i].needs.n; n++) {
-				enum job_state child = oracle_job(world, graph->first + i)->decided;
+				enum job_state child = oracle_job(world, first_of(graph) + i)->decided;
 
-				if (oracle_need(graph, graph->jobs[i].needs.at[n]) != serial)
+				if (need_of(graph, graph->jobs[i].needs.at[n]) != serial)
 					continue;
 				children++;
 				spent = spent && (state_has_attempt(child) || child == STATE_UNKNOWN);
 			}
 	}
-	for (uint32_t i = 0; spent && own->into && !oracle_final(own, (uint32_t)(serial - first)) && i < own->into->count; i++) {
-		enum job_state child = oracle_job(world, own->into->first + i)->decided;
+	for (uint32_t i = 0; spent && own->into && !oracle_final(own, index) && i < own->into->count; i++) {
+		enum job_state child = oracle_job(world, first_of(own->into) + i)->decided;
 
 		if (!own->into->jobs[i].final)
 			continue;
