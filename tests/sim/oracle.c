@@ -74,7 +74,7 @@ const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t serial)
 
 static void note_decided(struct sim_world *world, const struct row *row)
 {
-	if (row->table == TABLE_job) {
+	if (row->table == TABLE_job && !row->deleted) {  /* what is pruned stays as it ended */
 		struct oracle_job *job = oracle_job(world, (uint64_t)row->job.job);
 
 		job->round_decided = (uint32_t)row->job.round;
@@ -115,7 +115,7 @@ void oracle_crashed(struct sim_world *world)
 		const struct row *row = disk_get(&world->disk, TABLE_job, serial);
 
 		job->round_decided = row ? (uint32_t)row->job.round : 0;
-		job->decided = row ? (enum job_state)row->job.state : STATE_WAITING;
+		job->decided = row ? (enum job_state)row->job.state : job->terminal ? job->durable : STATE_WAITING;
 		job->held_decided = row && row->job.flags & ROW_JOB_HELD;
 		job->loose_decided = row && row->job.flags & ROW_JOB_LOOSE;
 		job->moved = row != NULL;
