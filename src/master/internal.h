@@ -182,6 +182,7 @@ struct core_input *inbox_add(struct master *master, enum input_kind kind, const 
 bool turn_wanted(const struct master *master);
 void turn_run(struct master *master);
 void turn_first(struct master *master, struct master_turn *turn);        /* what loading left behind */
+void turn_settled(struct master *master);                       /* the store has some that are durable */
 void turn_reveal(struct master *master);
 struct master_turn *turn_new(struct master *master);
 void turn_pool_free(struct master *master);

@@ -86,13 +86,10 @@ static void start_serving(struct master *master);
 static void store_wake_cb(struct ev_loop *loop, struct ev_async *async, int events)
 {
 	struct master *master = async->data;
-	struct outbox *outbox;
 
 	(void)loop;
 	(void)events;
-	while ((outbox = store_take(master->store)))
-		pipeline_committed(&master->pipeline, outbox->turn);
-	turn_reveal(master);
+	turn_settled(master);
 	history_answers(master);
 	copies_answer(master);
 	if (!master->serving && !master->ending && master->pipeline.depth == 0)

@@ -16,6 +16,7 @@
 _Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox of the pipeline is its turn");
 
 #define AHEAD_ENOUGH 8                   /* jobs sent ahead, to a slot */
+#define WATCH_NS (NS_PER_MS / 2)         /* a commit takes longer: then the disk is slow, and sleeping costs little */
 #define TURN_KEEP 65536                  /* bytes of frames that a turn in the pool may hold on to */
 
 struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
@@ -198,6 +199,26 @@ static void commit(struct master *master, struct master_turn *turn)
 	store_commit(master->store, &turn->outbox);
 }
 
+/* The only client waits for the only turn, and nothing else needs the processor: neither a job nor another client. */
+static bool commit_is_all(const struct master *master, size_t inputs)
+{
+	struct core_totals totals;
+
+	if (inputs != 1 || master->awaited != 1 || master->pipeline.depth != 1 || session_count(master, PEER_CLIENT) != 1)
+		return false;
+	view_totals(master->core, &totals);
+	return totals.busy == 0;
+}
+
+void turn_settled(struct master *master)
+{
+	struct outbox *outbox;
+
+	while ((outbox = store_take(master->store)))
+		pipeline_committed(&master->pipeline, outbox->turn);
+	turn_reveal(master);
+}
+
 bool turn_wanted(const struct master *master)
 {
 	if (!master->serving || master->pipeline.depth >= TURNS_MAX)
@@ -211,6 +232,7 @@ bool turn_wanted(const struct master *master)
 void turn_run(struct master *master)
 {
 	struct master_turn *turn = turn_new(master);
+	size_t inputs = master->inbox.count;
 
 	master->again = false;
 	decide(master, turn);
@@ -225,6 +247,10 @@ void turn_run(struct master *master)
 	arena_reset(&master->scratch);
 	commit(master, turn);
 	turn_reveal(master);
+	if (commit_is_all(master, inputs)) {
+		store_watch(master->store, clock_mono_ns() + WATCH_NS);
+		turn_settled(master);
+	}
 }
 
 void turn_first(struct master *master, struct master_turn *turn)

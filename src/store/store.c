@@ -7,7 +7,9 @@
 #include "store/store.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -27,6 +29,7 @@
 #define RETRY_NS        (100 * NS_PER_MS)
 #define COMPLAIN_NS     NS_PER_S
 #define COPY_PAGES      128              /* of a copy, between two commits */
+#define LOOK_OUT_NS     (NS_PER_MS / 5)
 #define IDLE_NS         NS_PER_S         /* then what is in the log goes to the database file */
 
 struct store {
@@ -59,6 +62,10 @@ struct store {
 	bool may_linger;
 	bool lingers;                    /* the thread waits for company */
 	bool stop;
+	bool watched;                    /* the owner is awake and looks: it needn't be woken */
+	atomic_bool settled;             /* since it began to look */
+	bool looks;                      /* likewise the thread, for what comes next */
+	atomic_bool handed;
 };
 
 static _Noreturn void give_up(struct store *store, const char *doing)
@@ -293,6 +300,7 @@ static bool commit_batch(struct store *store)
 	struct batch *batch = &store->batch;
 	int64_t began_ns = clock_mono_ns();
 	int64_t took_ns;
+	bool watched;
 
 	if (!commit(store))
 		return false;
@@ -310,6 +318,10 @@ static bool commit_batch(struct store *store)
 	store->stats.rows += batch->rows;
 	for (size_t i = 0; i < batch->count; i++)
 		ring_add(&store->durable, batch->turns[i]);
+	watched = store->looks = store->watched;
+	store->settled = watched;
+	if (watched)
+		return true;
 	pthread_mutex_unlock(&store->mutex);
 	store->wake_cb(store->wake_arg);
 	pthread_mutex_lock(&store->mutex);
@@ -327,12 +339,27 @@ static void linger(struct store *store)
 	store->lingers = false;
 }
 
+/* Who was awake to see this commit may be about to hand over the next. */
+static void look_out(struct store *store)
+{
+	int64_t until_ns = clock_mono_ns() + LOOK_OUT_NS;
+
+	store->handed = store->stop || store->asked || store->copies || store->inbox.count > 0;
+	pthread_mutex_unlock(&store->mutex);
+	while (!store->handed && clock_mono_ns() < until_ns)
+		sched_yield();
+	pthread_mutex_lock(&store->mutex);
+	store->looks = false;
+}
+
 /* Nothing to do: after a while without anything new, what is in the log is copied. */
 static void rest(struct store *store)
 {
 	bool all_copied = store->database.copied_pages >= store->database.log_pages;
 	int64_t until_ns = clock_mono_ns() + IDLE_NS;
 
+	if (store->looks)
+		look_out(store);
 	while (!store->stop && !store->asked && !store->copies && store->inbox.count == 0) {
 		if (all_copied && store->ballast.state != BALLAST_GIVEN_UP) {
 			pthread_cond_wait(&store->changed, &store->mutex);
@@ -468,11 +495,26 @@ void store_commit(struct store *store, struct outbox *outbox)
 	ring_add(&store->inbox, outbox);
 	store->inbox_rows += outbox->row_count;
 	/* One that lingers is woken only for enough company. */
-	wake = !store->lingers || store->inbox_rows >= COMPANY_ROWS;
+	wake = !store->looks && (!store->lingers || store->inbox_rows >= COMPANY_ROWS);
+	store->handed = true;
 	pthread_mutex_unlock(&store->mutex);
 	/* Behind it: the thread would wake only to wait for the mutex. */
 	if (wake)
 		pthread_cond_signal(&store->changed);
+}
+
+void store_watch(struct store *store, int64_t until_ns)
+{
+	pthread_mutex_lock(&store->mutex);
+	store->watched = store->durable.count == 0;
+	store->settled = !store->watched;
+	pthread_mutex_unlock(&store->mutex);
+	while (!store->settled && clock_mono_ns() < until_ns)
+		sched_yield();
+	/* Whatever settles from here on wakes the owner, and what has it takes now. */
+	pthread_mutex_lock(&store->mutex);
+	store->watched = false;
+	pthread_mutex_unlock(&store->mutex);
 }
 
 struct outbox *store_take(struct store *store)

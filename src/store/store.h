@@ -37,6 +37,12 @@ void store_commit(struct store *store, struct outbox *outbox);   /* never blocks
 struct outbox *store_take(struct store *store);                  /* next durable one, or NULL */
 
 /*
+ * Instead of sleeping until wake_cb: looks, until one is durable or this time has come. To be woken takes as long as half
+ * a commit; of use only to an owner that has nothing else to do.
+ */
+void store_watch(struct store *store, int64_t until_ns);
+
+/*
  * Latency or company: while the owner says that nobody waits for an answer (busy), the thread may
  * linger for company; otherwise it commits at once.
  */

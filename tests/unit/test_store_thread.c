@@ -113,6 +113,32 @@ TEST lingering_ends_when_somebody_waits(void)
 	PASS();
 }
 
+/* It looks for no time, a short or a long one: what is durable is seen or wakes it, and comes in order. */
+TEST an_owner_that_watches_loses_nothing(void)
+{
+	const int64_t spans_ns[] = { 0, 10000, 100000, 10 * NS_PER_S };
+	struct store *store = box_start(HOUR_NS);
+	size_t unwoken = 0;
+
+	for (uint64_t number = 1; number <= 1000; number++) {
+		struct outbox *turn = box_turn(number);
+
+		box_job(turn, 1, (int64_t)number, STATE_RUNNING);
+		store_commit(store, turn);
+		store_watch(store, clock_mono_ns() + spans_ns[number % 4]);
+		turn = store_take(store);
+		ASSERT(turn || number % 4 != 3);
+		unwoken += turn != NULL;
+		if (!turn)
+			turn = box_take(store);
+		ASSERT_EQ_FMT(number, turn->turn, "%lu");
+		box_free(turn);
+	}
+	ASSERT(unwoken >= 250);
+	store_close(store);
+	PASS();
+}
+
 TEST a_question_is_answered_behind_the_commits_before_it(void)
 {
 	struct store *store = box_start(0);
@@ -310,6 +336,7 @@ SUITE(store_thread)
 	RUN_TEST(a_turn_without_rows_needs_no_transaction);
 	RUN_TEST(company_shares_one_commit);
 	RUN_TEST(lingering_ends_when_somebody_waits);
+	RUN_TEST(an_owner_that_watches_loses_nothing);
 	RUN_TEST(a_question_is_answered_behind_the_commits_before_it);
 	RUN_TEST(the_log_is_copied_at_rest_and_gone_after_the_end);
 	RUN_TEST(what_was_reported_survives_a_kill);
