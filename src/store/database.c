@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/gather.h"
 #include "store/mark.h"
 
 #define CACHE_KIB 32768
@@ -329,7 +330,7 @@ enum err database_open(struct database *database, const char *path, bool inspect
 	if (err != ERR_NONE)
 		return err;
 	unclean = ended_unclean(path);
-	if (sqlite3_open_v2(path, &database->handle, flags, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(path, &database->handle, flags, gather_vfs()) != SQLITE_OK)
 		return database_error(database, ERR_STORE, error, "can't be opened");
 	err = set_up(database, error);
 	if (err == ERR_STORE && error && error->next[0] == '\0')

@@ -8,6 +8,8 @@ store_sources = \
 	src/store/ballast.h \
 	src/store/database.c \
 	src/store/database.h \
+	src/store/gather.c \
+	src/store/gather.h \
 	src/store/mark.c \
 	src/store/mark.h \
 	src/store/migrate.c \

@@ -12,6 +12,7 @@ enum fault { FAULT_NONE, FAULT_FULL, FAULT_WRITE, FAULT_SYNC };
 
 static atomic_int fault;
 static atomic_int syncs;
+static atomic_int log_writes;
 
 /* One call of a kind fails, or that one and some behind it: which, how, for how long. */
 static struct { enum layer_op op; int result; long at, until; } planned;
@@ -32,6 +33,8 @@ static int fault_cb(const struct layer_call *call, bool *skip)
 	int kind = atomic_load(&fault);
 
 	(void)skip;
+	if (call->op == LAYER_WRITE && call->which == LAYER_LOG)
+		atomic_fetch_add(&log_writes, 1);
 	if (call->op == LAYER_WRITE && kind == FAULT_FULL)
 		return SQLITE_FULL;
 	if (call->op == LAYER_WRITE && kind == FAULT_WRITE)
@@ -66,6 +69,26 @@ TEST every_commit_is_synced(void)
 		box_job(turn, 1, (int64_t)number, STATE_READY);
 		box_commit(store, turn);
 		ASSERT_GT(atomic_load(&syncs), before);
+	}
+	store_close(store);
+	PASS();
+}
+
+/* SQLite asks for two a page. */
+TEST a_commit_is_one_write(void)
+{
+	struct store *store = box_start(0);
+
+	for (uint64_t number = 1; number <= 20; number++) {
+		struct outbox *turn = box_turn(number);
+		int before = atomic_load(&log_writes);
+
+		for (int64_t job = 0; job < 20; job++)
+			box_job(turn, (int64_t)number, (int64_t)number * 1000 + job, STATE_READY);
+		box_commit(store, turn);
+		/* The log's own head comes with the first. */
+		if (number > 1)
+			ASSERT_EQ_FMT(1, atomic_load(&log_writes) - before, "%d");
 	}
 	store_close(store);
 	PASS();
@@ -329,6 +352,7 @@ SUITE(store_fault)
 	layer_put();
 	layer_hook_cb = fault_cb;
 	RUN_TEST(every_commit_is_synced);
+	RUN_TEST(a_commit_is_one_write);
 	RUN_TEST(a_full_disk_delays_and_loses_nothing);
 	RUN_TEST(closing_with_a_full_disk_gives_up);
 	RUN_TEST(an_unknown_outcome_ends_the_process);
