@@ -76,6 +76,12 @@ chaos: all $(chaos_programs)
 	@TITAN=$(abs_top_builddir)/titan TITAN_SRCDIR=$(abs_top_srcdir) TITAN_BUILDDIR=$(abs_top_builddir) CC="$(CC)" \
 		$(BASH_PROGRAM) $(abs_top_srcdir)/tests/run-chaos $(ROWS)
 
+# Unit tests under memcheck, which sees what is read before it was written: those named, or one of each part.
+VALGRIND_TESTS = tests/unit/test_base_buf tests/unit/test_core_life tests/unit/test_proto_codec tests/unit/test_store_rows
+valgrind: programs
+	@for test in $(VALGRIND_TESTS); do echo "$$test"; \
+		valgrind -q --error-exitcode=9 "./$$test" >/dev/null || exit 1; done
+
 # Each fuzz target for so long, with clang's libFuzzer.
 FUZZ_SECONDS = 300
 fuzz-long:
@@ -118,4 +124,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos fuzz-long sim campaign mutants check-bare bench bench-compare bench-core bench-parts
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos valgrind fuzz-long sim campaign mutants check-bare bench bench-compare bench-core bench-parts
