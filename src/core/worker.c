@@ -106,12 +106,13 @@ void worker_wait(struct core *core, struct worker *worker)
 /* A master that was restarted has seen nobody flap. */
 void worker_dropped(struct core *core, struct worker *worker)
 {
-	int64_t first_ns = worker->drops_ns[worker->drop_at];
+	int64_t first_ns;
 
 	if (worker->quitting)
 		return;
 	worker->drops_ns[worker->drop_at] = core->now.mono_ns;
 	worker->drop_at = (worker->drop_at + 1) % LIMIT_FLAP_DROPS;
+	first_ns = worker->drops_ns[worker->drop_at];
 	if (first_ns > 0 && core->now.mono_ns - first_ns < LIMIT_FLAP_WINDOW_MS * NS_PER_MS)
 		worker->rest_until_ns = core->now.mono_ns + LIMIT_FLAP_REST_MS * NS_PER_MS;
 }

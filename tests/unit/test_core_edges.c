@@ -425,14 +425,14 @@ static uint64_t rest_after(int drops, int64_t apart_ms, bool quitting)
 
 TEST a_worker_that_flaps_rests(void)
 {
-	const int64_t apart_ms = LIMIT_FLAP_WINDOW_MS / LIMIT_FLAP_DROPS;
+	const int64_t apart_ms = LIMIT_FLAP_WINDOW_MS / (LIMIT_FLAP_DROPS - 1);
 
 	ASSERT_EQ(0, rest_after(1, 0, false));
-	ASSERT_EQ(0, rest_after(LIMIT_FLAP_DROPS, 1, false));
-	ASSERT_EQ(LIMIT_FLAP_REST_MS, rest_after(LIMIT_FLAP_DROPS + 1, 1, false));
-	ASSERT_EQ(LIMIT_FLAP_REST_MS, rest_after(LIMIT_FLAP_DROPS + 1, apart_ms - 1, false));
-	ASSERT_EQ(0, rest_after(LIMIT_FLAP_DROPS + 1, apart_ms, false));
-	ASSERT_EQ(0, rest_after(LIMIT_FLAP_DROPS + 1, 1, true));
+	ASSERT_EQ(0, rest_after(LIMIT_FLAP_DROPS - 1, 1, false));
+	ASSERT_EQ(LIMIT_FLAP_REST_MS, rest_after(LIMIT_FLAP_DROPS, 1, false));
+	ASSERT_EQ(LIMIT_FLAP_REST_MS, rest_after(LIMIT_FLAP_DROPS, apart_ms - 1, false));
+	ASSERT_EQ(0, rest_after(LIMIT_FLAP_DROPS, apart_ms, false));
+	ASSERT_EQ(0, rest_after(LIMIT_FLAP_DROPS, 1, true));
 	PASS();
 }
 

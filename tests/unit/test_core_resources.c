@@ -169,7 +169,7 @@ TEST what_is_being_stopped_takes_what_it_took(void)
 /* Connects and is gone, more often than one may. */
 static void flap(struct rig *rig, const char *name, uint64_t slots, const char *offers)
 {
-	for (int i = 0; i < LIMIT_FLAP_DROPS + 1; i++)
+	for (int i = 0; i < LIMIT_FLAP_DROPS; i++)
 		rig_gone(rig, hello(rig, name, slots, offers, ""));
 }
 

@@ -265,10 +265,10 @@ TEST of_two_that_flap_the_first(void)
 	uint64_t run;
 
 	for (int k = 0; k < 2; k++)
-		for (int i = 0; i <= LIMIT_FLAP_DROPS + 1; i++) {
+		for (int i = 0; i <= LIMIT_FLAP_DROPS; i++) {
 			uint64_t conn = join(rig, names[k], 1, "", "", "");
 
-			if (i <= LIMIT_FLAP_DROPS)
+			if (i < LIMIT_FLAP_DROPS)
 				rig_gone(rig, conn);
 		}
 	join(rig, "steady", 1, "", "", "");
@@ -290,7 +290,7 @@ TEST one_that_would_take_it_is_nearer(void)
 	uint64_t run;
 
 	join(rig, "kept", 9, "", "tape=4", "");
-	for (int i = 0; i <= LIMIT_FLAP_DROPS; i++)
+	for (int i = 0; i < LIMIT_FLAP_DROPS; i++)
 		rig_gone(rig, join(rig, "flaps", 9, "", "tape=1", ""));
 	join(rig, "flaps", 9, "", "tape=1", "");
 	graph_job(&graph, "busy", "")->asks = words(rig, "tape=2");
