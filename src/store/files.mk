@@ -21,6 +21,8 @@ store_sources = \
 	src/store/store.h \
 	src/store/tables.c \
 	src/store/tables.h \
+	src/store/thread.c \
+	src/store/thread.h \
 	src/store/write.c
 
 store_other = \

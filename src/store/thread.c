@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The store's thread: turns become durable in batches, questions are answered, copies made, the log copied to
+ * the file. The mutex is never held during I/O. A batch is retried unchanged when there is no room; any
+ * other failure ends the process, because whether it is on disk isn't known then.
+ */
+#include "store/thread.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "proto/limits.h"
+
+#define BATCH_ROWS_MAX  32768            /* so that the first turn of a flood isn't late for the last */
+#define RETRY_NS        (100 * NS_PER_MS)
+#define COMPLAIN_NS     NS_PER_S
+#define COPY_PAGES      128              /* of a copy, between two commits */
+#define LOOK_OUT_NS     (NS_PER_MS / 5)
+#define IDLE_NS         NS_PER_S         /* then what is in the log goes to the database file */
+
+static _Noreturn void give_up(struct store *store, const char *doing)
+{
+	struct error error;
+
+	database_error(&store->database, ERR_STORE, &error, doing);
+	log_error("%s", error.text);
+	log_error("stopping: what was acknowledged is safe, the latest turns may or may not be. "
+		  "Look at the disk, then start again: titan up");
+	abort();
+}
+
+static bool is_no_room(int result)
+{
+	return (result & 0xff) == SQLITE_FULL || (result & 0xff) == SQLITE_BUSY;
+}
+
+static void wait_until(struct store *store, int64_t until_ns)
+{
+	struct timespec until = { .tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S };
+
+	pthread_cond_timedwait(&store->changed, &store->mutex, &until);
+}
+
+/* ---- questions ---- */
+
+/* All that were asked until now. The mutex is held outside of reading. */
+static void answer(struct store *store)
+{
+	struct store_query *query = store->asked;
+	bool any = query != NULL;
+
+	store->asked = NULL;
+	store->asked_end = &store->asked;
+	while (query) {
+		struct store_query *next = query->next;
+
+		pthread_mutex_unlock(&store->mutex);
+		if (read_answer(&store->database, query) != SQLITE_OK)
+			give_up(store, "can't be read");
+		pthread_mutex_lock(&store->mutex);
+		query->next = NULL;
+		*store->answered_end = query;
+		store->answered_end = &query->next;
+		query = next;
+	}
+	if (any) {
+		pthread_mutex_unlock(&store->mutex);
+		store->wake_cb(store->wake_arg);
+		pthread_mutex_lock(&store->mutex);
+	}
+}
+
+/* ---- copies ---- */
+
+/* Some pages more. False when the copy has ended, well or not: its error says. */
+static bool copy_on(struct store *store, struct store_copy *copy)
+{
+	int result;
+
+	if (!store->copying) {
+		store->copying = true;
+		if (backup_begin(&store->backup, store->database.handle, copy->part, &copy->error) != ERR_NONE)
+			return false;
+	}
+	result = backup_step(&store->backup, COPY_PAGES);
+	if (result == SQLITE_OK)
+		return true;
+	if (result == SQLITE_DONE)
+		backup_end(&store->backup, &copy->error);
+	else
+		backup_error(&store->backup, result, &copy->error);
+	return false;
+}
+
+/* The mutex is held outside of it. */
+static void copy_some(struct store *store)
+{
+	struct store_copy *copy = store->copies;
+
+	if (!copy)
+		return;
+	if (store->stop) {
+		error_set(&copy->error, ERR_BUSY, "the master ends");
+	} else {
+		bool more;
+
+		pthread_mutex_unlock(&store->mutex);
+		more = copy_on(store, copy);
+		pthread_mutex_lock(&store->mutex);
+		if (more)
+			return;
+	}
+	backup_abandon(&store->backup);
+	store->copying = false;
+	store->copies = copy->next;
+	if (!store->copies)
+		store->copies_end = &store->copies;
+	copy->next = NULL;
+	*store->copied_end = copy;
+	store->copied_end = &copy->next;
+	pthread_mutex_unlock(&store->mutex);
+	store->wake_cb(store->wake_arg);
+	pthread_mutex_lock(&store->mutex);
+}
+
+/* ---- turns ---- */
+
+static void checkpoint(struct store *store)
+{
+	int result;
+
+	pthread_mutex_unlock(&store->mutex);
+	result = database_checkpoint(&store->database, SQLITE_CHECKPOINT_PASSIVE);
+	/* No room to copy to is no harm yet: everything is in the log. */
+	if (result != SQLITE_OK && !is_no_room(result))
+		give_up(store, "checkpoint failed");
+	pthread_mutex_lock(&store->mutex);
+	store->stats.checkpoints++;
+}
+
+static void gather(struct store *store)
+{
+	batch_clear(&store->batch);
+	while (store->batch.rows < BATCH_ROWS_MAX) {
+		struct outbox *outbox = ring_take(&store->inbox);
+
+		if (!outbox)
+			return;
+		store->inbox_rows -= outbox->row_count;
+		batch_add(&store->batch, outbox);
+	}
+}
+
+static void complain(struct store *store, int result)
+{
+	int64_t now_ns = clock_mono_ns();
+
+	if (store->complained_ns != 0 && now_ns - store->complained_ns < COMPLAIN_NS)
+		return;
+	store->complained_ns = now_ns;
+	log_warn("%s: %s; nothing is acknowledged until there is room (trying again)", store->database.path,
+		 sqlite3_errstr(result));
+}
+
+/* SQLITE_OK, or that there is no room. */
+static int write_or_stop(struct store *store)
+{
+	int result = write_batch(&store->database, &store->batch);
+
+	if (result != SQLITE_OK && !is_no_room(result))
+		give_up(store, "commit failed");
+	return result;
+}
+
+/* No room: what is kept for that is given up. False when that has happened before. */
+static bool make_room(struct store *store)
+{
+	if (!ballast_give_up(&store->ballast))
+		return false;
+	store->ballast_ns = 0;
+	log_warn("%s: the disk is full: its reserve of %d MiB is used up; nothing new is taken until there is room",
+		 store->database.path, LIMIT_STORE_BALLAST >> 20);
+	return true;
+}
+
+/* The mutex is held outside of it. */
+static void take_ballast_again(struct store *store)
+{
+	int64_t now_ns = clock_mono_ns();
+	bool held;
+
+	if (store->ballast.state != BALLAST_GIVEN_UP || now_ns < store->ballast_ns)
+		return;
+	store->ballast_ns = now_ns + NS_PER_S;
+	pthread_mutex_unlock(&store->mutex);
+	held = ballast_take_again(&store->ballast);
+	if (held)
+		log_info("%s: there is room again", store->database.path);
+	pthread_mutex_lock(&store->mutex);
+	store->stats.full = !held;
+}
+
+/* False when the end has come before there was room. */
+static bool commit(struct store *store)
+{
+	for (;;) {
+		int result;
+		int64_t until_ns;
+
+		pthread_mutex_unlock(&store->mutex);
+		result = write_or_stop(store);
+		if ((result & 0xff) == SQLITE_FULL && make_room(store))
+			result = write_or_stop(store);
+		if (result != SQLITE_OK)
+			complain(store, result);
+		pthread_mutex_lock(&store->mutex);
+		store->stats.stuck = result != SQLITE_OK;
+		store->stats.full = store->stats.stuck || store->ballast.state == BALLAST_GIVEN_UP;
+		if (result == SQLITE_OK)
+			return true;
+		until_ns = clock_mono_ns() + RETRY_NS;
+		while (!store->stop && clock_mono_ns() < until_ns) {
+			answer(store);
+			wait_until(store, until_ns);
+		}
+		if (store->stop)
+			return false;
+	}
+}
+
+/* The same row is asked for at the next start (database_agrees). It is among the last of a turn. */
+static void mark_batch(struct store *store)
+{
+	for (size_t turn = store->batch.count; turn-- > 0;) {
+		const struct outbox *outbox = store->batch.turns[turn];
+
+		for (size_t i = outbox->row_count; i-- > 0;) {
+			const struct row *row = &outbox->rows[i];
+
+			if (row->table == TABLE_meta && slice_eq(row->meta.name, slice_str("turn"))) {
+				mark_set(&store->mark, (uint64_t)row->meta.value);
+				return;
+			}
+		}
+	}
+}
+
+static bool commit_batch(struct store *store)
+{
+	struct batch *batch = &store->batch;
+	int64_t began_ns = clock_mono_ns();
+	int64_t took_ns;
+	bool watched;
+
+	if (!commit(store))
+		return false;
+	took_ns = clock_mono_ns() - began_ns;
+	if (batch->rows > 0) {
+		store->stats.commits++;
+		store->stats.last_commit_ns = took_ns;
+		histogram_add(&store->stats.commit, (uint64_t)took_ns);
+		if (took_ns > store->stats.longest_commit_ns)
+			store->stats.longest_commit_ns = took_ns;
+		store->stats.replaced += batch->rows - batch->written;
+	}
+	mark_batch(store);
+	store->stats.turns += batch->count;
+	store->stats.rows += batch->rows;
+	for (size_t i = 0; i < batch->count; i++)
+		ring_add(&store->durable, batch->turns[i]);
+	watched = store->looks = store->watched;
+	store->settled = watched;
+	if (watched)
+		return true;
+	pthread_mutex_unlock(&store->mutex);
+	store->wake_cb(store->wake_arg);
+	pthread_mutex_lock(&store->mutex);
+	return true;
+}
+
+static void linger(struct store *store)
+{
+	int64_t until_ns = clock_mono_ns() + store->linger_ns;
+
+	store->lingers = true;
+	while (store->may_linger && !store->stop && !store->asked && store->inbox_rows < COMPANY_ROWS &&
+	       clock_mono_ns() < until_ns)
+		wait_until(store, until_ns);
+	store->lingers = false;
+}
+
+/* Who was awake to see this commit may be about to hand over the next. */
+static void look_out(struct store *store)
+{
+	int64_t until_ns = clock_mono_ns() + LOOK_OUT_NS;
+
+	store->handed = store->stop || store->asked || store->copies || store->inbox.count > 0;
+	pthread_mutex_unlock(&store->mutex);
+	while (!store->handed && clock_mono_ns() < until_ns)
+		sched_yield();
+	pthread_mutex_lock(&store->mutex);
+	store->looks = false;
+}
+
+/* Nothing to do: after a while without anything new, what is in the log is copied. */
+static void rest(struct store *store)
+{
+	bool all_copied = store->database.copied_pages >= store->database.log_pages;
+	int64_t until_ns = clock_mono_ns() + IDLE_NS;
+
+	if (store->looks)
+		look_out(store);
+	while (!store->stop && !store->asked && !store->copies && store->inbox.count == 0) {
+		if (all_copied && store->ballast.state != BALLAST_GIVEN_UP) {
+			pthread_cond_wait(&store->changed, &store->mutex);
+		} else if (clock_mono_ns() < until_ns) {
+			wait_until(store, until_ns);
+		} else {
+			if (!all_copied)
+				checkpoint(store);
+			take_ballast_again(store);
+			/* What couldn't be copied now is tried after the next commit. */
+			all_copied = true;
+			until_ns = clock_mono_ns() + IDLE_NS;
+		}
+	}
+}
+
+void *thread_run(void *arg)
+{
+	struct store *store = arg;
+
+	pthread_mutex_lock(&store->mutex);
+	for (;;) {
+		rest(store);
+		if (store->linger_ns > 0 && store->inbox.count > 0)
+			linger(store);
+		gather(store);
+		if (store->batch.count > 0 && !commit_batch(store))
+			break;
+		take_ballast_again(store);
+		/* A question is answered behind the commits that were before it. */
+		if (store->inbox.count == 0)
+			answer(store);
+		if (store->database.log_pages - store->database.copied_pages >= LIMIT_STORE_CHECKPOINT)
+			checkpoint(store);
+		copy_some(store);
+		if (store->stop && !store->copies && store->inbox.count == 0 && !store->asked)
+			break;
+	}
+	while (store->copies)
+		copy_some(store);
+	pthread_mutex_unlock(&store->mutex);
+	return NULL;
+}

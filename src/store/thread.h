@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the store's thread and its owner share: thread.c is the thread's side, store.c the owner's. What is to be
+ * committed and asked, what is durable and answered, is all under one mutex.
+ */
+#ifndef TITAN_STORE_THREAD_H
+#define TITAN_STORE_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/backup.h"
+#include "store/ballast.h"
+#include "store/database.h"
+#include "store/mark.h"
+#include "store/ring.h"
+
+#define COMPANY_ROWS 64                  /* from here on a commit's cost is shared well enough */
+
+struct store {
+	/* the thread's */
+	struct database database;
+	struct batch batch;
+	struct mark mark;
+	struct ballast ballast;
+	int64_t ballast_ns;              /* when it is tried to take it again */
+	int64_t complained_ns;
+	int64_t linger_ns;
+	struct backup backup;            /* of the first of copies, when that has begun */
+	bool copying;
+	pthread_t thread;
+	bool started;
+	void (*wake_cb)(void *arg);
+	void *wake_arg;
+
+	/* everybody's, under the mutex */
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	struct ring inbox;               /* of struct outbox: to be committed */
+	struct ring durable;
+	size_t inbox_rows;
+	struct store_query *asked, **asked_end;
+	struct store_query *answered, **answered_end;
+	struct store_copy *copies, **copies_end;
+	struct store_copy *copied, **copied_end;
+	struct store_stats stats;
+	bool may_linger;
+	bool lingers;                    /* the thread waits for company */
+	bool stop;
+	bool watched;                    /* the owner is awake and looks: it needn't be woken */
+	atomic_bool settled;             /* since it began to look */
+	bool looks;                      /* likewise the thread, for what comes next */
+	atomic_bool handed;
+};
+
+void *thread_run(void *arg);             /* arg: the store; ends when that is to stop and nothing is left to do */
+
+#endif
