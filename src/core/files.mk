@@ -18,6 +18,8 @@ core_sources = \
 	src/core/digest.c \
 	src/core/due.c \
 	src/core/explain.c \
+	src/core/explain.h \
+	src/core/explain_worker.c \
 	src/core/fair.c \
 	src/core/final.c \
 	src/core/flush.c \

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which worker could take a job, and what keeps the nearest of them from it. */
+#include "core/explain.h"
+
+static void tell_list(struct telling *telling, const char *before, struct slice_list list)
+{
+	for (size_t i = 0; i < list.n; i++)
+		buf_addf(&telling->words, "%s%.*s", i ? ", " : before, (int)list.at[i].len, (const char *)list.at[i].data);
+}
+
+/* What a worker must be to take it, one after the other: the first that nobody meets is the reason. */
+enum hurdle {
+	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_RESOURCES, HURDLE_STANDING, HURDLE_POOL_STATE,
+	HURDLE_NONE
+};
+
+static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wants)
+{
+	if (!worker_connected(worker))
+		return HURDLE_UP;
+	if (wants && wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
+		return HURDLE_NAME;
+	if (wants && !labels_cover(&worker->labels, &wants->spec.labels))
+		return HURDLE_LABELS;
+	if (wants && wants->spec.pool_hard && !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
+		return HURDLE_POOL;
+	if (wants && !resources_could(worker->offers, worker->offer_count, wants->asks, wants->ask_count))
+		return HURDLE_RESOURCES;
+	if (worker->standing != STANDING_NONE)
+		return HURDLE_STANDING;
+	return worker->pool->state != POOL_ACTIVE ? HURDLE_POOL_STATE : HURDLE_NONE;
+}
+
+/* The most that any of those that pass otherwise has of what it asks too much of. */
+static void tell_resources(struct telling *telling, const struct wants *wants)
+{
+	const struct core *core = telling->core;
+	bool first = true;
+
+	for (size_t i = 0; i < wants->ask_count; i++) {
+		uint64_t most = 0;
+
+		for (size_t at = 0; at < core->worker_count; at++) {
+			const struct worker *worker = core->workers[at];
+			const struct resource *offer = resource_find(worker->offers, worker->offer_count, wants->asks[i].name);
+
+			if (hurdle_of(worker, wants) >= HURDLE_RESOURCES && offer && offer->amount > most)
+				most = offer->amount;
+		}
+		if (most >= wants->asks[i].amount)
+			continue;
+		buf_add_str(&telling->words, first ? "it asks for " : ", and for ");
+		resource_show(wants->asks[i].name, wants->asks[i].amount, &telling->words);
+		buf_add_str(&telling->words, ", and the most of a worker is ");
+		resource_show(wants->asks[i].name, most, &telling->words);
+		first = false;
+	}
+	if (first)
+		buf_add_str(&telling->words, "no connected worker has all at once of what it asks for");
+}
+
+/* Those that fail at this hurdle alone, by name. */
+static void tell_failing(struct telling *telling, enum hurdle hurdle, const struct wants *wants, const char *behind)
+{
+	const struct core *core = telling->core;
+	unsigned count = 0;
+
+	for (size_t i = 0; i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+
+		if (hurdle_of(worker, wants) != hurdle || ++count > NAMES_MAX)
+			continue;
+		buf_addf(&telling->words, "%s%s", count == 1 ? "worker " : ", ", worker->name);
+		if (hurdle == HURDLE_STANDING)
+			buf_addf(&telling->words, " (%s)", standing_name(worker->standing));
+		else if (hurdle == HURDLE_POOL_STATE)
+			buf_addf(&telling->words, " (pool %s is %s)", worker->pool->name, pool_state_name(worker->pool->state));
+	}
+	buf_add_str(&telling->words, behind);
+}
+
+/* Only that one was looked at. */
+static void tell_named(struct telling *telling, const struct wants *wants)
+{
+	if (wants->spec.only_worker.len > 0)
+		buf_addf(&telling->words, "it must have worker %.*s, ", (int)wants->spec.only_worker.len,
+			 (const char *)wants->spec.only_worker.data);
+}
+
+static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, const struct wants *wants)
+{
+	const struct core *core = telling->core;
+
+	switch (hurdle) {
+	case HURDLE_UP:
+		return REASON_NO_WORKER_UP;
+	case HURDLE_NAME:
+		buf_addf(&telling->words, "it must have worker %.*s, which isn't connected", (int)wants->spec.only_worker.len,
+			 (const char *)wants->spec.only_worker.data);
+		return REASON_NO_WORKER_NAMED;
+	case HURDLE_LABELS:
+		tell_named(telling, wants);
+		tell_list(telling, wants->spec.only_worker.len ? "which lacks one of: " : "no connected worker has all of: ",
+			  telling->spec->labels);
+		return REASON_NO_WORKER_LABELS;
+	case HURDLE_POOL:
+		tell_named(telling, wants);
+		buf_addf(&telling->words, "no connected worker that would do is of pool %.*s", (int)wants->spec.pool.len,
+			 (const char *)wants->spec.pool.data);
+		return REASON_NO_WORKER_POOL;
+	case HURDLE_RESOURCES:
+		tell_resources(telling, wants);
+		return REASON_NO_WORKER_RESOURCES;
+	case HURDLE_STANDING:
+		tell_failing(telling, hurdle, wants, ": a person keeps new jobs away");
+		return REASON_WORKER_CORDONED;
+	case HURDLE_POOL_STATE:
+	case HURDLE_NONE:
+		break;
+	}
+	tell_failing(telling, HURDLE_POOL_STATE, wants, ": nothing new starts there");
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (hurdle_of(core->workers[i], wants) == HURDLE_POOL_STATE &&
+		    core->workers[i]->pool->state == POOL_DRAINING)
+			return REASON_POOL_DRAINING;
+	return REASON_POOL_INACTIVE;
+}
+
+static void tell_asks(struct telling *telling, const struct wants *wants)
+{
+	for (size_t i = 0; i < wants->ask_count; i++) {
+		buf_add_str(&telling->words, i ? ", " : "what it asks for is in use: ");
+		resource_show(wants->asks[i].name, wants->asks[i].amount, &telling->words);
+	}
+}
+
+static void tell_kept(struct telling *telling, const struct worker *worker)
+{
+	const struct job *job = job_find(telling->core, worker->reserved);
+	struct rec_job_spec spec;
+	struct slice bytes;
+
+	buf_addf(&telling->words, "worker %s has room, which is kept for ", worker->name);
+	if (job) {
+		bytes = job_spec_bytes(job);
+		CHECK(record_decode(REC_job_spec, &bytes, telling->arena, &spec, NULL) == ERR_NONE);
+		buf_addf(&telling->words, "job %llu/%.*s, ", (unsigned long long)job->run->number, (int)spec.name.len,
+			 (const char *)spec.name.data);
+	}
+	buf_add_str(&telling->words, "larger and before it");
+}
+
+static enum reason tell_busy(struct telling *telling, uint64_t slots, const struct worker *spare)
+{
+	const struct core *core = telling->core;
+	const struct ready_class *class = core->classes[telling->job->class_at];
+	const struct worker *kept = NULL;
+
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (core->workers[i]->reserved == job_serial(telling->job))
+			kept = core->workers[i];
+	if (!spare) {
+		if (slots == 1)
+			buf_add_str(&telling->words, "the only slot of the workers that could take it is busy; ");
+		else
+			buf_addf(&telling->words, "all %llu slots of the workers that could take it are busy; ",
+				 (unsigned long long)slots);
+		tell_count(telling, "", class->count - class->stale, "job queues", "jobs queue");
+		buf_add_str(&telling->words, " for them");
+		return REASON_ALL_SLOTS_BUSY;
+	}
+	if (!wants_fit(spare, class->wants)) {
+		tell_asks(telling, class->wants);
+		if (kept)
+			buf_addf(&telling->words, "; worker %s is kept free for it", kept->name);
+		return REASON_RESOURCES_BUSY;
+	}
+	if (spare->reserved != 0 && spare->reserved != job_serial(telling->job)) {
+		tell_kept(telling, spare);
+		return REASON_RESERVED;
+	}
+	if (worker_rests(core, spare)) {
+		buf_addf(&telling->words, "worker %s lost %d connections within %d s, and is passed over for another %lld s",
+			 spare->name, LIMIT_FLAP_DROPS, LIMIT_FLAP_WINDOW_MS / 1000,
+			 (long long)((spare->rest_until_ns - core->now.mono_ns + NS_PER_S - 1) / NS_PER_S));
+		return REASON_WORKER_FLAPS;
+	}
+	return REASON_QUEUED;
+}
+
+/* Of two with a free slot: the one that is nearer to taking it. */
+static bool nearer(const struct core *core, const struct worker *worker, const struct worker *than, uint16_t class_at)
+{
+	const struct wants *wants = core->classes[class_at]->wants;
+
+	if (!than || wants_fit(worker, wants) != wants_fit(than, wants))
+		return !than || wants_fit(worker, wants);
+	if (worker_takes(core, worker, class_at) != worker_takes(core, than, class_at))
+		return worker_takes(core, worker, class_at);
+	return worker_rests(core, than) && !worker_rests(core, worker);
+}
+
+/* What keeps it from that worker for as long as both are as they are; false if nothing does. */
+static bool tell_never(struct telling *telling, const struct worker *target, const struct wants *wants)
+{
+	switch (hurdle_of(target, wants)) {
+	case HURDLE_NAME:
+		buf_addf(&telling->words, "isn't worker %.*s, which it must have as well", (int)wants->spec.only_worker.len,
+			 (const char *)wants->spec.only_worker.data);
+		return true;
+	case HURDLE_LABELS:
+		tell_list(telling, "lacks one of: ", telling->spec->labels);
+		return true;
+	case HURDLE_POOL:
+		buf_addf(&telling->words, "is of pool %s, not %.*s", target->pool->name, (int)wants->spec.pool.len,
+			 (const char *)wants->spec.pool.data);
+		return true;
+	case HURDLE_RESOURCES:
+		tell_list(telling, "doesn't offer all of: ", telling->spec->asks);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum reason tell_target(struct telling *telling, const struct worker *target, const struct wants *wants)
+{
+	buf_addf(&telling->words, "it must have worker %s, which ran a job before it, and that ", target->name);
+	if (tell_never(telling, target, wants)) {
+		buf_add_str(&telling->words, ": it will wait for ever, unless the worker comes back another or the job is cancelled");
+		return REASON_AFFINITY_NEVER;
+	}
+	if (!worker_connected(target))
+		buf_addf(&telling->words, "is %s", worker_state_name(target->state));
+	else if (!worker_serves(target))
+		buf_add_str(&telling->words, "starts nothing new");
+	else
+		buf_add_str(&telling->words, "is busy");
+	return REASON_AFFINITY_BUSY;
+}
+
+enum reason tell_workers(struct telling *telling)
+{
+	const struct core *core = telling->core;
+	uint16_t class_at = telling->job->class_at;
+	const struct wants *wants = core->classes[class_at]->wants;
+	const struct worker *target = telling->target, *spare = NULL;
+	enum hurdle best = HURDLE_UP;
+	uint64_t slots = 0;
+
+	for (size_t i = 0; i < core->worker_count; i++) {
+		const struct worker *worker = core->workers[i];
+		enum hurdle hurdle = hurdle_of(worker, wants);
+
+		if (hurdle > best)
+			best = hurdle;
+		if (hurdle != HURDLE_NONE)
+			continue;
+		slots += worker->slots;
+		if (worker_busy(worker) < worker->slots && nearer(core, worker, spare, class_at))
+			spare = worker;
+	}
+	if (target && wants->spec.affinity_hard && best > HURDLE_UP &&
+	    !(class_allows(target, core->classes[class_at]) && worker_takes(core, target, class_at)))
+		return tell_target(telling, target, wants);
+	if (best != HURDLE_NONE)
+		return tell_hurdle(telling, best, wants);
+	return tell_busy(telling, slots, spare);
+}
