@@ -25,6 +25,7 @@ cli_sources = \
 	src/cli/cmd_schedule.c \
 	src/cli/cmd_serve.c \
 	src/cli/cmd_share.c \
+	src/cli/cmd_show.c \
 	src/cli/cmd_store.c \
 	src/cli/cmd_up.c \
 	src/cli/cmd_wait.c \
@@ -103,6 +104,8 @@ cli_sources = \
 	src/cli/rows.c \
 	src/cli/rows.h \
 	src/cli/share.h \
+	src/cli/show.h \
+	src/cli/show_job.c \
 	src/cli/submit.c \
 	src/cli/submit.h \
 	src/cli/targets.c \
