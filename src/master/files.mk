@@ -10,6 +10,8 @@ master_sources = \
 	src/master/graphs.c \
 	src/master/hello.c \
 	src/master/history.c \
+	src/master/history.h \
+	src/master/history_page.c \
 	src/master/internal.h \
 	src/master/logbytes.h \
 	src/master/logfile.c \

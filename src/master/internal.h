@@ -274,7 +274,7 @@ void relay_free_all(struct master *master);
 /* scope.c */
 bool scope_has_run(const struct session *session, uint64_t run);         /* of a job's connection */
 
-/* history.c */
+/* history.c, history_page.c */
 void history_ask(struct master *master, struct query *query);    /* takes it over; RUNS comes back with found set */
 void history_answers(struct master *master);                     /* those that the store has ready */
 void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row);
