@@ -26,6 +26,7 @@ worker_sources = \
 	src/worker/offers.h \
 	src/worker/recover.c \
 	src/worker/ship.c \
+	src/worker/ship_watch.c \
 	src/worker/space.c \
 	src/worker/space.h \
 	src/worker/spawn.c \

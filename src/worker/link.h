@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Inside the link. link.c: the process, its loop and its connection; link_master.c: frames from the master;
- * link_keeper.c: messages from the keeper, and the table of attempts; ship.c: output; system.c: load.
+ * link_keeper.c: messages from the keeper, and the table of attempts; ship.c: output, ship_watch.c: the files it
+ * comes from; system.c: load.
  */
 #ifndef TITAN_WORKER_LINK_H
 #define TITAN_WORKER_LINK_H
@@ -115,9 +116,6 @@ void link_send_items(struct link *link);         /* STARTED and DONE that gather
 void link_free_table(struct link *link);
 
 /* ship.c */
-bool ship_open(struct link *link, struct error *error);
-void ship_close(struct link *link);
-void ship_started(struct link *link, struct held *held);
 void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2]);
 void ship_credit(struct link *link, const struct rec_credit *credit);
 void ship_again(struct link *link, const struct rec_credit *credit);     /* the master had no room */
@@ -126,5 +124,16 @@ void ship_pump(struct link *link);
 void ship_forget(struct link *link, struct held *held);
 bool ship_sent(const struct held *held);         /* ended, and all of its output is on its way */
 bool ship_synced(const struct held *held);       /* and on the master's disk */
+void ship_enqueue(struct link *link, struct held *held);         /* it may have something to send */
+
+/* ship_watch.c */
+bool ship_open(struct link *link, struct error *error);
+void ship_close(struct link *link);
+void ship_started(struct link *link, struct held *held);         /* young, until it has lived for a while */
+void ship_not_young(struct link *link, struct held *held);
+bool ship_open_stream(struct link *link, struct held *held, int number);
+void ship_watch(struct link *link, struct held *held, int number);       /* before it is read: later writes are told of */
+void ship_unwatch(struct link *link, struct stream *stream);
+void ship_begin_passing(struct link *link, struct held *held);   /* what is kept of its beginning is through */
 
 #endif

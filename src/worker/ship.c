@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Output on its way to the master, by offset, out of the files that the jobs write. A short job is read
- * once, at its end; one that lives longer is watched, so that silence costs nothing. At most a window of
- * bytes is on its way. A file is never changed here. Of a job that writes more than is kept, the beginning goes out
- * as it comes and the end when the job has ended; what lies between is never sent, and the master counts it. While it
- * runs its newest output goes out now and then, to be looked at. Of a lossless job all goes out.
+ * Output on its way to the master, by offset, out of the files that the jobs write; ship_watch.c says when a file
+ * that may grow is looked at. At most a window of bytes is on its way. A file is never changed here. Of a job that
+ * writes more than is kept, the beginning goes out as it comes and the end when the job has ended; what lies
+ * between is never sent, and the master counts it. Of a lossless job all goes out.
  */
 #include "worker/link.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "proto/limits.h"
 
-#define YOUNG_NS     (50 * NS_PER_MS)    /* until then a job isn't worth a watch */
-#define COALESCE_S   0.02
 #define BATCH_BYTES  ((size_t)512 * 1024)
 #define BATCH_ITEMS  500u
-#define PASSING_S    0.5
-#define PASSING_SIZE ((size_t)65536)     /* of a stream at a time */
-#define PASSING_QUEUE ((size_t)1048576)  /* waiting to leave: then it isn't worth adding to */
-
-static const char *const suffixes[2] = { "out", "err" };
 
 struct batch {
 	struct rec_output items[BATCH_ITEMS];
@@ -46,7 +34,7 @@ static void send_batch(struct link *link, struct batch *batch)
 	arena_reset(&link->arena);
 }
 
-static void enqueue(struct link *link, struct held *held)
+void ship_enqueue(struct link *link, struct held *held)
 {
 	if (held->shipping)
 		return;
@@ -65,29 +53,6 @@ static struct held *dequeue(struct link *link)
 		link->ship_last = NULL;
 	held->shipping = false;
 	return held;
-}
-
-static void unwatch(struct link *link, struct stream *stream)
-{
-	if (stream->watch < 0)
-		return;
-	map_remove(&link->watches, (uint64_t)stream->watch);
-	inotify_rm_watch(link->inotify_fd, stream->watch);
-	stream->watch = -1;
-}
-
-/* Before it is read: what is written later than that is told of. One notice, then it is armed anew. */
-static void watch(struct link *link, struct held *held, int number)
-{
-	struct stream *stream = &held->streams[number];
-	char path[PATH_MAX + 40];
-
-	if (stream->watch >= 0)
-		return;
-	snprintf(path, sizeof(path), "%s/%" PRIu64 ".%s", link->attempts_path, held->space, suffixes[number]);
-	stream->watch = inotify_add_watch(link->inotify_fd, path, IN_MODIFY | IN_ONESHOT);
-	if (stream->watch >= 0)
-		map_put(&link->watches, (uint64_t)stream->watch, held);
 }
 
 static uint64_t max_of(const struct held *held)
@@ -161,31 +126,6 @@ bool ship_synced(const struct held *held)
 	       held->streams[1].synced >= held->streams[1].sent;
 }
 
-/* Its keeper gave back what the master has on disk, as an earlier link said. */
-static void skip_hole(struct stream *stream)
-{
-	off_t data = lseek(stream->fd, 0, SEEK_DATA);
-
-	if (data < 0)
-		data = errno == ENXIO ? lseek(stream->fd, 0, SEEK_END) : 0;
-	if (data > 0 && (uint64_t)data > stream->sent && stream->sent == stream->received)
-		stream->sent = stream->received = stream->synced = (uint64_t)data;
-}
-
-static bool open_stream(struct link *link, struct held *held, int number)
-{
-	struct stream *stream = &held->streams[number];
-	char name[40];
-
-	if (stream->fd >= 0)
-		return true;
-	snprintf(name, sizeof(name), "%" PRIu64 ".%s", held->space, suffixes[number]);
-	stream->fd = openat(link->attempts_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (stream->fd >= 0 && held->log_max == LOG_LOSSLESS)
-		skip_hole(stream);
-	return stream->fd >= 0;
-}
-
 /* What can't be read any more won't be waited for. */
 static void give_up(struct held *held, int number)
 {
@@ -208,7 +148,7 @@ static bool ship_piece(struct link *link, struct held *held, int number, struct 
 			return false;
 		room = stream->size - stream->sent;
 	}
-	if (!open_stream(link, held, number)) {
+	if (!ship_open_stream(link, held, number)) {
 		give_up(held, number);
 		return false;
 	}
@@ -238,74 +178,6 @@ static bool ship_piece(struct link *link, struct held *held, int number, struct 
 	return stream->sent < stream->size && (uint64_t)got == size;
 }
 
-/* --- what won't be kept, while its job runs --- */
-
-static void begin_passing(struct link *link, struct held *held)
-{
-	held->over = true;
-	for (int number = 0; number < 2; number++)
-		held->streams[number].passed = held->streams[number].sent;
-	if (!ev_is_active(&link->passing)) {
-		ev_timer_set(&link->passing, PASSING_S, 0.);
-		ev_timer_start(link->loop, &link->passing);
-	}
-}
-
-/* The newest of a stream, from the beginning of a line if something before it is passed over. */
-static bool pass_some(struct link *link, struct held *held, int number, struct rec_output *item)
-{
-	struct stream *stream = &held->streams[number];
-	struct stat info;
-	uint64_t from = stream->passed, size;
-	const uint8_t *line;
-	uint8_t *data;
-	ssize_t got;
-
-	if (!open_stream(link, held, number) || fstat(stream->fd, &info) < 0 || (uint64_t)info.st_size <= from)
-		return false;
-	size = (uint64_t)info.st_size;
-	from = size - from > PASSING_SIZE ? size - PASSING_SIZE : from;
-	data = arena_alloc(&link->arena, PASSING_SIZE);
-	got = pread(stream->fd, data, (size_t)(size - from), (off_t)from);
-	if (got <= 0)
-		return false;
-	line = from > stream->passed ? memchr(data, '\n', (size_t)got - 1) : NULL;
-	size = line ? (size_t)(line + 1 - data) : 0;
-	stream->passed = from + (uint64_t)got;
-	*item = (struct rec_output){
-		.job = held->job, .epoch = held->epoch, .run = held->run, .stream = (uint64_t)number + 1,
-		.offset = from + size, .wall_ms = clock_wall_ms(), .data = slice_make(data + size, (size_t)got - size),
-	};
-	return true;
-}
-
-static void passing_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
-{
-	struct link *link = timer->data;
-	bool any = false;
-
-	(void)events;
-	for (struct held *held = link->first; held; held = held->next) {
-		struct rec_output items[2];
-		struct msg_output msg = { .passing = { items, 0 } };
-
-		if (!held->over || held->phase != PHASE_RUNNING)
-			continue;
-		any = true;
-		if (!link->welcome || conn_queued(link->conn) > PASSING_QUEUE)
-			continue;
-		arena_reset(&link->arena);
-		for (int number = 0; number < 2; number++)
-			msg.passing.n += pass_some(link, held, number, &items[msg.passing.n]);
-		if (msg.passing.n > 0)
-			conn_send(link->conn, OP_OUTPUT, &msg);
-	}
-	if (any) {
-		ev_timer_set(timer, PASSING_S, 0.);
-		ev_timer_start(loop, timer);
-	}
-}
-
 static bool window_open(const struct link *link)
 {
 	return link->in_flight < LIMIT_OUTPUT_WINDOW;
@@ -320,9 +192,9 @@ static bool ship_some(struct link *link, struct held *held, struct batch *batch)
 		if (!window_open(link))
 			return true;
 		if (held->phase == PHASE_RUNNING && room_of(held) > 0)
-			watch(link, held, number);
+			ship_watch(link, held, number);
 		else if (held->phase == PHASE_RUNNING && !held->over)
-			begin_passing(link, held);
+			ship_begin_passing(link, held);
 		more |= ship_piece(link, held, number, batch);
 	}
 	return more;
@@ -350,7 +222,7 @@ void ship_pump(struct link *link)
 		struct held *held = dequeue(link);
 
 		if (patient && held->phase == PHASE_RUNNING) {
-			enqueue(link, held);
+			ship_enqueue(link, held);
 			/* Once around, and nothing but those that can wait a little. */
 			if (held == last_seen)
 				break;
@@ -359,108 +231,24 @@ void ship_pump(struct link *link)
 		}
 		last_seen = NULL;
 		if (ship_some(link, held, &batch))
-			enqueue(link, held);
+			ship_enqueue(link, held);
 		else
 			settle(link, held);
 	}
 	send_batch(link, &batch);
 }
 
-/* --- running jobs --- */
-
-static void young_remove(struct link *link, struct held *held)
-{
-	if (!held->young)
-		return;
-	*(held->young_prev ? &held->young_prev->young_next : &link->young_first) = held->young_next;
-	*(held->young_next ? &held->young_next->young_prev : &link->young_last) = held->young_prev;
-	held->young = false;
-}
-
-static void young_arm(struct link *link)
-{
-	int64_t wait_ns;
-
-	if (!link->young_first || ev_is_active(&link->young_timer))
-		return;
-	wait_ns = link->young_first->seen_ns + YOUNG_NS - clock_mono_ns();
-	ev_timer_set(&link->young_timer, wait_ns > 0 ? (double)wait_ns / 1e9 : 0., 0.);
-	ev_timer_start(link->loop, &link->young_timer);
-}
-
-static void young_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
-{
-	struct link *link = timer->data;
-	int64_t now_ns = clock_mono_ns();
-
-	(void)loop;
-	(void)events;
-	while (link->young_first && link->young_first->seen_ns + YOUNG_NS <= now_ns) {
-		struct held *held = link->young_first;
-
-		young_remove(link, held);
-		enqueue(link, held);
-	}
-	young_arm(link);
-}
-
-void ship_started(struct link *link, struct held *held)
-{
-	if (held->young || held->space == 0)
-		return;
-	held->seen_ns = clock_mono_ns();
-	held->young = true;
-	held->young_prev = link->young_last;
-	held->young_next = NULL;
-	*(link->young_last ? &link->young_last->young_next : &link->young_first) = held;
-	link->young_last = held;
-	young_arm(link);
-}
-
-static void coalesce_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
-{
-	/* Waking up was its purpose: the queue is served before the loop sleeps again. */
-	(void)loop;
-	(void)timer;
-	(void)events;
-}
-
-static void watch_cb(struct ev_loop *loop, struct ev_io *io, int events)
-{
-	_Alignas(struct inotify_event) char bytes[16384];
-	struct link *link = io->data;
-	ssize_t got = read(link->inotify_fd, bytes, sizeof(bytes));
-
-	(void)events;
-	for (ssize_t at = 0; at < got;) {
-		const struct inotify_event *event = (const void *)(bytes + at);
-		struct held *held = event->wd < 0 ? NULL : map_remove(&link->watches, (uint64_t)event->wd);
-
-		at += (ssize_t)(sizeof(*event) + event->len);
-		if (!held)
-			continue;
-		for (int number = 0; number < 2; number++)
-			if (held->streams[number].watch == event->wd)
-				held->streams[number].watch = -1;
-		enqueue(link, held);
-		if (!ev_is_active(&link->coalesce)) {
-			ev_timer_set(&link->coalesce, COALESCE_S, 0.);
-			ev_timer_start(loop, &link->coalesce);
-		}
-	}
-}
-
-/* --- ends, credit, connections --- */
+/* ---- ends, credit, connections ---- */
 
 void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2])
 {
-	young_remove(link, held);
+	ship_not_young(link, held);
 	for (int number = 0; number < 2; number++) {
-		unwatch(link, &held->streams[number]);
+		ship_unwatch(link, &held->streams[number]);
 		held->streams[number].size = sizes[number];
 	}
 	if (!ship_sent(held))
-		enqueue(link, held);
+		ship_enqueue(link, held);
 }
 
 /* Its keeper takes more of it, and keeps less. */
@@ -488,7 +276,7 @@ void ship_again(struct link *link, const struct rec_credit *credit)
 		return;
 	link->in_flight -= stream->sent - stream->received;
 	stream->sent = stream->received = offset;
-	enqueue(link, held);
+	ship_enqueue(link, held);
 }
 
 void ship_credit(struct link *link, const struct rec_credit *credit)
@@ -514,7 +302,7 @@ void ship_credit(struct link *link, const struct rec_credit *credit)
 	}
 	/* Its end may have waited for this. */
 	if (held->phase == PHASE_ENDED && !ship_sent(held))
-		enqueue(link, held);
+		ship_enqueue(link, held);
 	link_settle(link, held);
 	held_forget_if_done(link, held);
 }
@@ -531,7 +319,7 @@ void ship_reset(struct link *link)
 				stream->left_out = 0;
 		}
 		if ((held->phase == PHASE_RUNNING && !held->young) || (held->phase == PHASE_ENDED && !ship_sent(held)))
-			enqueue(link, held);
+			ship_enqueue(link, held);
 	}
 }
 
@@ -539,53 +327,23 @@ void ship_forget(struct link *link, struct held *held)
 {
 	struct held *queue = link->ship_first, *next;
 
-	young_remove(link, held);
+	ship_not_young(link, held);
 	if (held->shipping) {
 		link->ship_first = link->ship_last = NULL;
 		for (; queue; queue = next) {
 			next = queue->ship_next;
 			queue->shipping = false;
 			if (queue != held)
-				enqueue(link, queue);
+				ship_enqueue(link, queue);
 		}
 	}
 	for (int number = 0; number < 2; number++) {
 		struct stream *stream = &held->streams[number];
 
 		link->in_flight -= stream->sent - stream->received;
-		unwatch(link, stream);
+		ship_unwatch(link, stream);
 		if (stream->fd >= 0)
 			close(stream->fd);
 		stream->fd = -1;
 	}
-}
-
-bool ship_open(struct link *link, struct error *error)
-{
-	char below[256];
-
-	snprintf(below, sizeof(below), "worker/%s/attempts", link->options->name);
-	place_path(&link->options->place, below, link->attempts_path);
-	link->attempts_fd = open(link->attempts_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	link->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (link->attempts_fd < 0 || link->inotify_fd < 0) {
-		error_system(error, errno, "output in %s can't be watched", link->attempts_path);
-		return false;
-	}
-	ev_io_init(&link->watch_read, watch_cb, link->inotify_fd, EV_READ);
-	ev_timer_init(&link->young_timer, young_cb, 0., 0.);
-	ev_timer_init(&link->coalesce, coalesce_cb, 0., 0.);
-	ev_timer_init(&link->passing, passing_cb, 0., 0.);
-	link->passing.data = link->watch_read.data = link->young_timer.data = link->coalesce.data = link;
-	ev_io_start(link->loop, &link->watch_read);
-	return true;
-}
-
-void ship_close(struct link *link)
-{
-	if (link->inotify_fd >= 0)
-		close(link->inotify_fd);
-	if (link->attempts_fd >= 0)
-		close(link->attempts_fd);
-	map_free(&link->watches);
 }

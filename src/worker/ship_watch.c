@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The files that output is read from, and when they are looked at while their jobs run: a job that is young isn't,
+ * one that lives longer is watched, so that silence costs nothing. Of what won't be kept the newest goes out now and
+ * then, to be looked at.
+ */
+#include "worker/link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define YOUNG_NS     (50 * NS_PER_MS)    /* until then a job isn't worth a watch */
+#define COALESCE_S   0.02
+#define PASSING_S    0.5
+#define PASSING_SIZE ((size_t)65536)     /* of a stream at a time */
+#define PASSING_QUEUE ((size_t)1048576)  /* waiting to leave: then it isn't worth adding to */
+
+static const char *const suffixes[2] = { "out", "err" };
+
+void ship_unwatch(struct link *link, struct stream *stream)
+{
+	if (stream->watch < 0)
+		return;
+	map_remove(&link->watches, (uint64_t)stream->watch);
+	inotify_rm_watch(link->inotify_fd, stream->watch);
+	stream->watch = -1;
+}
+
+/* One notice, then it is armed anew. */
+void ship_watch(struct link *link, struct held *held, int number)
+{
+	struct stream *stream = &held->streams[number];
+	char path[PATH_MAX + 40];
+
+	if (stream->watch >= 0)
+		return;
+	snprintf(path, sizeof(path), "%s/%" PRIu64 ".%s", link->attempts_path, held->space, suffixes[number]);
+	stream->watch = inotify_add_watch(link->inotify_fd, path, IN_MODIFY | IN_ONESHOT);
+	if (stream->watch >= 0)
+		map_put(&link->watches, (uint64_t)stream->watch, held);
+}
+
+/* Its keeper gave back what the master has on disk, as an earlier link said. */
+static void skip_hole(struct stream *stream)
+{
+	off_t data = lseek(stream->fd, 0, SEEK_DATA);
+
+	if (data < 0)
+		data = errno == ENXIO ? lseek(stream->fd, 0, SEEK_END) : 0;
+	if (data > 0 && (uint64_t)data > stream->sent && stream->sent == stream->received)
+		stream->sent = stream->received = stream->synced = (uint64_t)data;
+}
+
+bool ship_open_stream(struct link *link, struct held *held, int number)
+{
+	struct stream *stream = &held->streams[number];
+	char name[40];
+
+	if (stream->fd >= 0)
+		return true;
+	snprintf(name, sizeof(name), "%" PRIu64 ".%s", held->space, suffixes[number]);
+	stream->fd = openat(link->attempts_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (stream->fd >= 0 && held->log_max == LOG_LOSSLESS)
+		skip_hole(stream);
+	return stream->fd >= 0;
+}
+
+/* ---- what won't be kept ---- */
+
+void ship_begin_passing(struct link *link, struct held *held)
+{
+	held->over = true;
+	for (int number = 0; number < 2; number++)
+		held->streams[number].passed = held->streams[number].sent;
+	if (!ev_is_active(&link->passing)) {
+		ev_timer_set(&link->passing, PASSING_S, 0.);
+		ev_timer_start(link->loop, &link->passing);
+	}
+}
+
+/* The newest of a stream, from the beginning of a line if something before it is passed over. */
+static bool pass_some(struct link *link, struct held *held, int number, struct rec_output *item)
+{
+	struct stream *stream = &held->streams[number];
+	struct stat info;
+	uint64_t from = stream->passed, size;
+	const uint8_t *line;
+	uint8_t *data;
+	ssize_t got;
+
+	if (!ship_open_stream(link, held, number) || fstat(stream->fd, &info) < 0 || (uint64_t)info.st_size <= from)
+		return false;
+	size = (uint64_t)info.st_size;
+	from = size - from > PASSING_SIZE ? size - PASSING_SIZE : from;
+	data = arena_alloc(&link->arena, PASSING_SIZE);
+	got = pread(stream->fd, data, (size_t)(size - from), (off_t)from);
+	if (got <= 0)
+		return false;
+	line = from > stream->passed ? memchr(data, '\n', (size_t)got - 1) : NULL;
+	size = line ? (size_t)(line + 1 - data) : 0;
+	stream->passed = from + (uint64_t)got;
+	*item = (struct rec_output){
+		.job = held->job, .epoch = held->epoch, .run = held->run, .stream = (uint64_t)number + 1,
+		.offset = from + size, .wall_ms = clock_wall_ms(), .data = slice_make(data + size, (size_t)got - size),
+	};
+	return true;
+}
+
+static void passing_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct link *link = timer->data;
+	bool any = false;
+
+	(void)events;
+	for (struct held *held = link->first; held; held = held->next) {
+		struct rec_output items[2];
+		struct msg_output msg = { .passing = { items, 0 } };
+
+		if (!held->over || held->phase != PHASE_RUNNING)
+			continue;
+		any = true;
+		if (!link->welcome || conn_queued(link->conn) > PASSING_QUEUE)
+			continue;
+		arena_reset(&link->arena);
+		for (int number = 0; number < 2; number++)
+			msg.passing.n += pass_some(link, held, number, &items[msg.passing.n]);
+		if (msg.passing.n > 0)
+			conn_send(link->conn, OP_OUTPUT, &msg);
+	}
+	if (any) {
+		ev_timer_set(timer, PASSING_S, 0.);
+		ev_timer_start(loop, timer);
+	}
+}
+
+/* ---- young jobs ---- */
+
+void ship_not_young(struct link *link, struct held *held)
+{
+	if (!held->young)
+		return;
+	*(held->young_prev ? &held->young_prev->young_next : &link->young_first) = held->young_next;
+	*(held->young_next ? &held->young_next->young_prev : &link->young_last) = held->young_prev;
+	held->young = false;
+}
+
+static void young_arm(struct link *link)
+{
+	int64_t wait_ns;
+
+	if (!link->young_first || ev_is_active(&link->young_timer))
+		return;
+	wait_ns = link->young_first->seen_ns + YOUNG_NS - clock_mono_ns();
+	ev_timer_set(&link->young_timer, wait_ns > 0 ? (double)wait_ns / 1e9 : 0., 0.);
+	ev_timer_start(link->loop, &link->young_timer);
+}
+
+static void young_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct link *link = timer->data;
+	int64_t now_ns = clock_mono_ns();
+
+	(void)loop;
+	(void)events;
+	while (link->young_first && link->young_first->seen_ns + YOUNG_NS <= now_ns) {
+		struct held *held = link->young_first;
+
+		ship_not_young(link, held);
+		ship_enqueue(link, held);
+	}
+	young_arm(link);
+}
+
+void ship_started(struct link *link, struct held *held)
+{
+	if (held->young || held->space == 0)
+		return;
+	held->seen_ns = clock_mono_ns();
+	held->young = true;
+	held->young_prev = link->young_last;
+	held->young_next = NULL;
+	*(link->young_last ? &link->young_last->young_next : &link->young_first) = held;
+	link->young_last = held;
+	young_arm(link);
+}
+
+static void coalesce_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	/* Waking up was its purpose: the queue is served before the loop sleeps again. */
+	(void)loop;
+	(void)timer;
+	(void)events;
+}
+
+static void watch_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	_Alignas(struct inotify_event) char bytes[16384];
+	struct link *link = io->data;
+	ssize_t got = read(link->inotify_fd, bytes, sizeof(bytes));
+
+	(void)events;
+	for (ssize_t at = 0; at < got;) {
+		const struct inotify_event *event = (const void *)(bytes + at);
+		struct held *held = event->wd < 0 ? NULL : map_remove(&link->watches, (uint64_t)event->wd);
+
+		at += (ssize_t)(sizeof(*event) + event->len);
+		if (!held)
+			continue;
+		for (int number = 0; number < 2; number++)
+			if (held->streams[number].watch == event->wd)
+				held->streams[number].watch = -1;
+		ship_enqueue(link, held);
+		if (!ev_is_active(&link->coalesce)) {
+			ev_timer_set(&link->coalesce, COALESCE_S, 0.);
+			ev_timer_start(loop, &link->coalesce);
+		}
+	}
+}
+
+bool ship_open(struct link *link, struct error *error)
+{
+	char below[256];
+
+	snprintf(below, sizeof(below), "worker/%s/attempts", link->options->name);
+	place_path(&link->options->place, below, link->attempts_path);
+	link->attempts_fd = open(link->attempts_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	link->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (link->attempts_fd < 0 || link->inotify_fd < 0) {
+		error_system(error, errno, "output in %s can't be watched", link->attempts_path);
+		return false;
+	}
+	ev_io_init(&link->watch_read, watch_cb, link->inotify_fd, EV_READ);
+	ev_timer_init(&link->young_timer, young_cb, 0., 0.);
+	ev_timer_init(&link->coalesce, coalesce_cb, 0., 0.);
+	ev_timer_init(&link->passing, passing_cb, 0., 0.);
+	link->passing.data = link->watch_read.data = link->young_timer.data = link->coalesce.data = link;
+	ev_io_start(link->loop, &link->watch_read);
+	return true;
+}
+
+void ship_close(struct link *link)
+{
+	if (link->inotify_fd >= 0)
+		close(link->inotify_fd);
+	if (link->attempts_fd >= 0)
+		close(link->attempts_fd);
+	map_free(&link->watches);
+}
