@@ -31,11 +31,13 @@ master_sources = \
 	src/master/master.c \
 	src/master/master.h \
 	src/master/metrics.c \
+	src/master/page.c \
 	src/master/passing.c \
 	src/master/passing.h \
 	src/master/prune.c \
 	src/master/publish.c \
 	src/master/query.c \
+	src/master/query_runs.c \
 	src/master/query_share.c \
 	src/master/recent.c \
 	src/master/relay.c \

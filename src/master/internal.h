@@ -215,17 +215,7 @@ size_t session_count(const struct master *master, enum peer_kind kind);
 enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error);
 void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
 
-/* query.c */
-struct query *query_new(struct master *master, uint64_t conn, uint64_t id, uint64_t what);       /* in line for this turn */
-void query_again(struct master *master, struct query *query);    /* in line for the next turn */
-void query_undefer(struct master *master);
-void query_free(struct master *master, struct query *query);     /* answered, or nobody waits for it */
-void query_run_all(struct master *master, struct master_turn *turn);
-void query_drop_all(struct master *master);
-struct u64_list query_counts(struct master *master);
-void query_no_run(const struct master *master, struct error *error, uint64_t run);
-void query_no_job(struct error *error, const struct query *query);
-
+/* page.c */
 struct page {                            /* rows for one frame */
 	struct msg_snapshot snapshot;
 	struct arena *arena;
@@ -242,9 +232,33 @@ bool page_add_worker(struct page *page, const struct rec_worker_row *row);
 bool page_add_tenant(struct page *page, const struct rec_tenant_row *row);
 bool page_add_group(struct page *page, const struct rec_group_row *row);
 bool page_add_lock(struct page *page, const struct rec_lock_row *row);
+bool page_add_dead(struct page *page, const struct rec_dead_row *row);
+bool page_add_pool(struct page *page, const struct rec_pool_row *row);
+bool page_add_schedule(struct page *page, const struct rec_schedule_row *row);
+uint64_t page_add_workers(struct master *master, struct page *page, uint64_t after);     /* the cursor to go on with, or 0 */
+
+/* query.c */
+struct query *query_new(struct master *master, uint64_t conn, uint64_t id, uint64_t what);       /* in line for this turn */
+void query_again(struct master *master, struct query *query);    /* in line for the next turn */
+void query_undefer(struct master *master);
+void query_free(struct master *master, struct query *query);     /* answered, or nobody waits for it */
+void query_run_all(struct master *master, struct master_turn *turn);
+void query_drop_all(struct master *master);
+struct u64_list query_counts(struct master *master);
+void query_no_run(const struct master *master, struct error *error, uint64_t run);
+void query_no_job(struct error *error, const struct query *query);
 /* Answered: the page goes with the turn. */
 void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct page *page,
 		  uint64_t cursor);
+void query_refuse(struct master *master, struct master_turn *turn, struct query *query, const struct error *error);
+
+/* query_runs.c */
+void query_runs(struct master *master, struct master_turn *turn, struct query *query);
+void query_jobs(struct master *master, struct master_turn *turn, struct query *query);
+void query_job(struct master *master, struct master_turn *turn, struct query *query);
+void query_gates(struct master *master, struct master_turn *turn, struct query *query);
+void query_dead(struct master *master, struct master_turn *turn, struct query *query);
+
 /* query_share.c */
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query);
 void query_groups(struct master *master, struct master_turn *turn, struct query *query);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A page of an answer: whole rows that fit one frame, by what they are estimated to be. */
+#include "master/internal.h"
+
+void page_begin(struct page *page, struct arena *arena, const struct query *query)
+{
+	*page = (struct page){ .arena = arena, .limit = LIMIT_QUERY_ROWS_MAX };
+	if (query->limit > 0 && query->limit < page->limit)
+		page->limit = (size_t)query->limit;
+	page->snapshot.id = query->id;
+}
+
+/* Room for a row of this size? The first row always has it. */
+static bool page_has_room(struct page *page, size_t bytes, size_t nodes)
+{
+	if (page->rows > 0 && (page->bytes + bytes > REPLY_BYTES_MAX || page->nodes + nodes > REPLY_NODES_MAX))
+		return false;
+	page->bytes += bytes;
+	page->nodes += nodes;
+	page->rows++;
+	return true;
+}
+
+#define PAGE_ADD(page, list, row)                                                                     \
+	do {                                                                                          \
+		if (!(page)->snapshot.list.at)                                                        \
+			(page)->snapshot.list.at =                                                    \
+				arena_alloc((page)->arena, (page)->limit * sizeof(*(row)));           \
+		(page)->snapshot.list.at[(page)->snapshot.list.n++] = *(row);                         \
+	} while (0)
+
+static size_t texts_len(const struct slice_list *texts)
+{
+	size_t len = 5 * texts->n;
+
+	for (size_t i = 0; i < texts->n; i++)
+		len += texts->at[i].len;
+	return len;
+}
+
+bool page_add_decision(struct page *page, const struct rec_decision *row)
+{
+	if (page->snapshot.decisions.n == page->limit ||
+	    !page_has_room(page, 64 + row->name.len + row->person.len + row->reason.len + row->target.len, 20))
+		return false;
+	PAGE_ADD(page, decisions, row);
+	return true;
+}
+
+bool page_add_job(struct page *page, const struct rec_job_row *row)
+{
+	size_t numbers = row->needs.n + row->triggers.n;
+
+	if (page->snapshot.jobs.n == page->limit ||
+	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + row->gate_message.len + row->when.len + row->needs_text.len +
+					 row->pushback.len + texts_len(&row->unblocks) + texts_len(&row->will) +
+					 texts_len(&row->gate_from) + texts_len(&row->labels) + texts_len(&row->asks) + texts_len(&row->placing) + 5 * numbers,
+			   60 + numbers + row->unblocks.n + row->will.n + row->gate_from.n + row->labels.n + row->asks.n + row->placing.n))
+		return false;
+	PAGE_ADD(page, jobs, row);
+	return true;
+}
+
+bool page_add_run(struct page *page, const struct rec_run_row *row)
+{
+	if (page->snapshot.runs.n == page->limit ||
+	    !page_has_room(page, 128 + row->name.len + row->owner.len + row->tenant.len + 5 * row->counts.n, 20 + row->counts.n))
+		return false;
+	PAGE_ADD(page, runs, row);
+	return true;
+}
+
+bool page_add_worker(struct page *page, const struct rec_worker_row *row)
+{
+	size_t bytes = 192 + row->name.len + row->pool.len + row->labels.n * LIMIT_NAME_MAX_LEN + row->offers.n * 64;
+
+	if (page->snapshot.workers.n == page->limit ||
+	    !page_has_room(page, bytes, 40 + row->labels.n + row->offers.n + row->used.n))
+		return false;
+	PAGE_ADD(page, workers, row);
+	return true;
+}
+
+bool page_add_dead(struct page *page, const struct rec_dead_row *row)
+{
+	if (page->snapshot.dead.n == page->limit ||
+	    !page_has_room(page, 256 + row->name.len + row->run_name.len + row->owner.len + row->worker.len + row->spec.len, 40))
+		return false;
+	PAGE_ADD(page, dead, row);
+	return true;
+}
+
+bool page_add_pool(struct page *page, const struct rec_pool_row *row)
+{
+	if (page->snapshot.pools.n == page->limit || !page_has_room(page, 64 + row->name.len, 16))
+		return false;
+	PAGE_ADD(page, pools, row);
+	return true;
+}
+
+bool page_add_tenant(struct page *page, const struct rec_tenant_row *row)
+{
+	if (page->snapshot.tenants.n == page->limit || !page_has_room(page, 64 + row->name.len, 18))
+		return false;
+	PAGE_ADD(page, tenants, row);
+	return true;
+}
+
+bool page_add_group(struct page *page, const struct rec_group_row *row)
+{
+	if (page->snapshot.groups.n == page->limit || !page_has_room(page, 64 + row->name.len, 14))
+		return false;
+	PAGE_ADD(page, groups, row);
+	return true;
+}
+
+bool page_add_lock(struct page *page, const struct rec_lock_row *row)
+{
+	if (page->snapshot.locks.n == page->limit ||
+	    !page_has_room(page, 128 + row->name.len + row->owner.len + row->person.len + row->reason.len + row->job_name.len, 28))
+		return false;
+	PAGE_ADD(page, locks, row);
+	return true;
+}
+
+bool page_add_schedule(struct page *page, const struct rec_schedule_row *row)
+{
+	if (page->snapshot.schedules.n == page->limit ||
+	    !page_has_room(page, 384 + row->name.len + row->owner.len + row->cron.len, 48))
+		return false;
+	PAGE_ADD(page, schedules, row);
+	return true;
+}
+
+uint64_t page_add_workers(struct master *master, struct page *page, uint64_t after)
+{
+	struct rec_worker_row row;
+	uint64_t worker;
+
+	while ((worker = view_worker_after(master->core, after))) {
+		if (view_worker(master->core, worker, page->arena, &row) && !page_add_worker(page, &row))
+			return after;
+		after = worker;
+	}
+	return 0;
+}
