@@ -228,7 +228,7 @@ enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struc
 	if (err == ERR_NONE || err == ERR_NOT_FOUND)
 		err = cli_query(cli, (struct msg_query){ .what = QUERY_JOBS, .run = run, .limit = 1 }, arena, &snapshot);
 	if (err == ERR_NONE || err == ERR_NOT_FOUND) {
-		err = error_set(&cli->error, ERR_NOT_FOUND, "no run %llu", (unsigned long long)run);
+		err = error_set(&cli->error, ERR_NOT_FOUND, "there is no run %llu", (unsigned long long)run);
 		error_next(&cli->error, "titan ls");
 	}
 	return err;

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
-#define KEYS(table) table, sizeof(table) / sizeof(table[0])
 #define PARAMS_MAX 256
 #define AXES_MAX 16
 
@@ -187,6 +186,21 @@ static enum err read_axis(struct pipe *pipe, const struct tree_node *node, struc
 	return err;
 }
 
+static enum err read_max_parallel(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_number(pipe, value, 1, LIMIT_RUN_JOBS_MAX, &job->node->group_parallel);
+}
+
+static enum err read_fail_fast(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_bool(pipe, value, &job->node->group_fail_fast);
+}
+
+/* Every other key is the name of an axis. */
+static const struct pipe_key matrix_keys[] = { { "max_parallel", read_max_parallel }, { "fail_fast", read_fail_fast } };
+
+const struct pipe_section pipe_section_matrix = PIPE_SECTION("matrix", matrix_keys);
+
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	struct dag_values *axes;
@@ -198,10 +212,10 @@ enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct 
 		return err;
 	axes = arena_zalloc(pipe->reader.arena, AXES_MAX, sizeof(*axes));
 	for (const struct tree_node *node = value->first; node != NULL && err == ERR_NONE; node = node->next) {
-		if (slice_eq(node->key, slice_str("max_parallel")))
-			err = pipe_number(pipe, node, 1, LIMIT_RUN_JOBS_MAX, &job->node->group_parallel);
-		else if (slice_eq(node->key, slice_str("fail_fast")))
-			err = pipe_bool(pipe, node, &job->node->group_fail_fast);
+		const struct pipe_key *key = pipe_key_find(&pipe_section_matrix, node->key);
+
+		if (key != NULL)
+			err = key->read(pipe, job, node);
 		else if (count == AXES_MAX)
 			err = pipe_fail(pipe, node, ERR_TOO_LARGE, "a matrix has at most %d axes", AXES_MAX);
 		else
@@ -266,6 +280,8 @@ static const struct pipe_key pipeline_keys[] = {
 	{ "finally", read_finally },
 };
 
+const struct pipe_section pipe_section_pipeline = PIPE_SECTION("a pipeline", pipeline_keys);
+
 static enum err read_pipeline(struct pipe *pipe)
 {
 	struct tree_node *root;
@@ -275,7 +291,7 @@ static enum err read_pipeline(struct pipe *pipe)
 		return err;
 	if (root == NULL || (root->kind == TREE_TEXT && root->text.len == 0))
 		return dag_fail(&pipe->reader, 0, 1, ERR_INVALID, "the pipeline is empty; it begins with jobs:");
-	if ((err = pipe_map(pipe, root, "a pipeline", KEYS(pipeline_keys), NULL)) != ERR_NONE ||
+	if ((err = pipe_map(pipe, root, &pipe_section_pipeline, NULL)) != ERR_NONE ||
 	    (err = check_given(pipe)) != ERR_NONE)
 		return err;
 	if (tree_find(root, "jobs") == NULL)

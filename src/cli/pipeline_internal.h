@@ -39,10 +39,24 @@ struct pipe_key {
 	enum err (*read)(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 };
 
+/* A map with keys of its own. */
+struct pipe_section {
+	const char *what;
+	const struct pipe_key *keys;
+	size_t count;
+};
+
+#define PIPE_SECTION(what, keys) { what, keys, sizeof(keys) / sizeof((keys)[0]) }
+
+extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_section_retry, pipe_section_loop,
+	pipe_section_approval, pipe_section_concurrency, pipe_section_schedule, pipe_section_worker, pipe_section_log,
+	pipe_section_matrix, pipe_section_defaults;
+
+const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);      /* NULL: none */
+
 enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const char *what, const struct pipe_key *keys,
-		  size_t key_count, struct pipe_job *job);
+enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct pipe_section *section, struct pipe_job *job);
 /* Every other kind of node is refused: "what" is expected. */
 enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_kind kind, const char *what);
 

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
-#define KEYS(table) table, sizeof(table) / sizeof(table[0])
 #define WORDS_MAX 4096                   /* in a command, entries in env */
 
 static enum err template_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
@@ -238,13 +237,16 @@ static enum err read_message(struct pipe *pipe, struct pipe_job *job, const stru
 	return pipe_text(pipe, value, "message", &job->node->command);
 }
 
+static const struct pipe_key approval_keys[] = {
+	{ "count", read_count }, { "from", read_from }, { "timeout", read_gate_timeout },
+	{ "on_timeout", read_on_timeout }, { "message", read_message },
+};
+
+const struct pipe_section pipe_section_approval = PIPE_SECTION("approval", approval_keys);
+
 static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = {
-		{ "count", read_count }, { "from", read_from }, { "timeout", read_gate_timeout },
-		{ "on_timeout", read_on_timeout }, { "message", read_message },
-	};
-	enum err err = pipe_map(pipe, value, "approval", KEYS(keys), job);
+	enum err err = pipe_map(pipe, value, &pipe_section_approval, job);
 
 	job->node->gate = true;
 	if (err == ERR_NONE && job->node->gate_from.n > 0 && job->node->gate_count > job->node->gate_from.n)
@@ -270,17 +272,22 @@ static const struct pipe_key job_keys[] = {
 	{ "locks", pipe_read_locks }, { "lock", pipe_read_locks }, PIPE_PLACE_KEYS,
 };
 
+const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys);
+
+static const struct pipe_key defaults_keys[] = {
+	{ "retry", pipe_read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
+	{ "mode", read_mode }, { "crash_limit", pipe_read_crash_limit },
+	{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
+};
+
+const struct pipe_section pipe_section_defaults = PIPE_SECTION("defaults", defaults_keys);
+
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = {
-		{ "retry", pipe_read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
-		{ "mode", read_mode }, { "crash_limit", pipe_read_crash_limit },
-		{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
-	};
 	struct pipe_job defaults = { .node = &pipe->defaults };
 
 	(void)job;
-	return pipe_map(pipe, value, "defaults", KEYS(keys), &defaults);
+	return pipe_map(pipe, value, &pipe_section_defaults, &defaults);
 }
 
 static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
@@ -377,7 +384,7 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 		return err;
 	job->final = final;
 	pipe->words.axis_count = 0;
-	err = pipe_map(pipe, value, "a job", KEYS(job_keys), job);
+	err = pipe_map(pipe, value, &pipe_section_job, job);
 	if (err == ERR_NONE && job->node->gate)
 		err = check_gate(pipe, value);
 	if (err == ERR_NONE && job->node->sub_path.len > 0)

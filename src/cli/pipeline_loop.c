@@ -5,7 +5,6 @@
 
 #include "proto/limits.h"
 
-#define KEYS(table) table, sizeof(table) / sizeof(table[0])
 
 static enum err read_until(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
@@ -42,12 +41,15 @@ static enum err read_on_max(struct pipe *pipe, struct pipe_job *job, const struc
 	return ERR_NONE;
 }
 
+static const struct pipe_key loop_keys[] = {
+	{ "until", read_until }, { "max", read_max }, { "delay", read_delay }, { "on_max", read_on_max },
+};
+
+const struct pipe_section pipe_section_loop = PIPE_SECTION("loop", loop_keys);
+
 enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = {
-		{ "until", read_until }, { "max", read_max }, { "delay", read_delay }, { "on_max", read_on_max },
-	};
-	enum err err = pipe_map(pipe, value, "loop", KEYS(keys), job);
+	enum err err = pipe_map(pipe, value, &pipe_section_loop, job);
 
 	if (err == ERR_NONE && (job->node->loop_max == 0 || job->node->loop_code.len == 0))
 		return pipe_fail(pipe, value, ERR_INVALID, "a loop says until when, and how often at most: {until: ok, max: 10}");

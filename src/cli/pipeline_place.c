@@ -94,14 +94,17 @@ static enum err read_pool_hard(struct pipe *pipe, struct pipe_job *job, const st
 	return pipe_bool(pipe, value, &job->node->placing.pool_hard);
 }
 
+static const struct pipe_key pool_keys[] = { { "name", read_pool_name }, { "hard", read_pool_hard } };
+
+static const struct pipe_section pipe_section_pool = PIPE_SECTION("pool", pool_keys);
+
 enum err pipe_read_pool(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = { { "name", read_pool_name }, { "hard", read_pool_hard } };
 	enum err err;
 
 	if (value->kind == TREE_TEXT)
 		return read_pool_name(pipe, job, value);
-	err = pipe_map(pipe, value, "pool", keys, 2, job);
+	err = pipe_map(pipe, value, &pipe_section_pool, job);
 	if (err == ERR_NONE && job->node->placing.pool.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "pool has a name: pool: {name: NAME, hard: true}");
 	return err;
@@ -123,27 +126,32 @@ static enum err read_affinity_hard(struct pipe *pipe, struct pipe_job *job, cons
 	return pipe_bool(pipe, value, &job->node->placing.affinity_hard);
 }
 
+static const struct pipe_key affinity_keys[] = { { "to", read_affinity_to }, { "hard", read_affinity_hard } };
+
+static const struct pipe_section pipe_section_affinity = PIPE_SECTION("affinity", affinity_keys);
+
 enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = { { "to", read_affinity_to }, { "hard", read_affinity_hard } };
 	enum err err;
 
 	if (value->kind == TREE_TEXT)
 		return read_affinity_to(pipe, job, value);
-	err = pipe_map(pipe, value, "affinity", keys, 2, job);
+	err = pipe_map(pipe, value, &pipe_section_affinity, job);
 	if (err == ERR_NONE && job->node->placing.affinity == AFFINITY_NONE)
 		return pipe_fail(pipe, value, ERR_INVALID, "affinity says to whom: affinity: {to: parent, hard: true}");
 	return err;
 }
 
+static const struct pipe_key worker_keys[] = {
+	{ "labels", read_labels }, { "name", read_only_worker }, { "prefer", pipe_read_prefer }, { "cpus", pipe_read_cpus },
+	{ "memory", pipe_read_memory }, { "mem", pipe_read_memory }, { "gpus", pipe_read_gpus }, { "resources", pipe_read_resources },
+};
+
+const struct pipe_section pipe_section_worker = PIPE_SECTION("worker", worker_keys);
+
 enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = {
-		{ "labels", read_labels }, { "name", read_only_worker }, { "prefer", pipe_read_prefer }, { "cpus", pipe_read_cpus },
-		{ "memory", pipe_read_memory }, { "mem", pipe_read_memory }, { "gpus", pipe_read_gpus }, { "resources", pipe_read_resources },
-	};
-
 	if (value->kind == TREE_TEXT)
 		return read_only_worker(pipe, job, value);
-	return pipe_map(pipe, value, "worker", keys, sizeof(keys) / sizeof(keys[0]), job);
+	return pipe_map(pipe, value, &pipe_section_worker, job);
 }

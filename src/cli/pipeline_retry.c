@@ -7,7 +7,6 @@
 #include "cli/log_max.h"
 #include "proto/limits.h"
 
-#define KEYS(table) table, sizeof(table) / sizeof(table[0])
 
 static enum err read_max(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
@@ -81,16 +80,18 @@ static enum err read_codes(struct pipe *pipe, struct pipe_job *job, const struct
 	return ERR_NONE;
 }
 
+static const struct pipe_key retry_keys[] = {
+	{ "max", read_max }, { "backoff", read_backoff }, { "jitter", read_jitter }, { "on", read_on },
+	{ "codes", read_codes },
+};
+
+const struct pipe_section pipe_section_retry = PIPE_SECTION("retry", retry_keys);
+
 enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = {
-		{ "max", read_max }, { "backoff", read_backoff }, { "jitter", read_jitter }, { "on", read_on },
-		{ "codes", read_codes },
-	};
-
 	if (value->kind == TREE_TEXT)
 		return read_max(pipe, job, value);
-	return pipe_map(pipe, value, "retry", KEYS(keys), job);
+	return pipe_map(pipe, value, &pipe_section_retry, job);
 }
 
 enum err pipe_read_crash_limit(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -143,13 +144,15 @@ static enum err read_log_max(struct pipe *pipe, struct pipe_job *job, const stru
 	return wrong ? pipe_fail(pipe, value, ERR_INVALID, "%s", wrong) : ERR_NONE;
 }
 
+static const struct pipe_key log_keys[] = { { "max", read_log_max } };
+
+const struct pipe_section pipe_section_log = PIPE_SECTION("log", log_keys);
+
 enum err pipe_read_log(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = { { "max", read_log_max } };
-
 	if (value->kind == TREE_TEXT)
 		return read_log_max(pipe, job, value);
-	return pipe_map(pipe, value, "log", KEYS(keys), job);
+	return pipe_map(pipe, value, &pipe_section_log, job);
 }
 
 /* What a job doesn't say itself. A job that may start once takes nothing that is about retries. */

@@ -79,12 +79,15 @@ static enum err read_catchup(struct pipe *pipe, struct pipe_job *job, const stru
 	return ERR_NONE;
 }
 
+static const struct pipe_key schedule_keys[] = {
+	{ "cron", read_cron }, { "tz", read_tz }, { "overlap", read_overlap }, { "catchup", read_catchup },
+};
+
+const struct pipe_section pipe_section_schedule = PIPE_SECTION("schedule", schedule_keys);
+
 enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = {
-		{ "cron", read_cron }, { "tz", read_tz }, { "overlap", read_overlap }, { "catchup", read_catchup },
-	};
-	enum err err = pipe_map(pipe, value, "schedule", keys, sizeof(keys) / sizeof(keys[0]), job);
+	enum err err = pipe_map(pipe, value, &pipe_section_schedule, job);
 
 	if (err == ERR_NONE && pipe->schedule.cron.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "a schedule has cron: \"0 3 * * *\"");

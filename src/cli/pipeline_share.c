@@ -170,13 +170,15 @@ static enum err read_max_runs(struct pipe *pipe, struct pipe_job *job, const str
 	return err;
 }
 
+static const struct pipe_key concurrency_keys[] = {
+	{ "max_jobs", read_max_jobs }, { "group", read_group }, { "max_runs", read_max_runs },
+};
+
+const struct pipe_section pipe_section_concurrency = PIPE_SECTION("concurrency", concurrency_keys);
+
 enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	static const struct pipe_key keys[] = {
-		{ "max_jobs", read_max_jobs }, { "group", read_group }, { "max_runs", read_max_runs },
-	};
-
 	if (value->kind == TREE_TEXT)
 		return read_group(pipe, job, value);
-	return pipe_map(pipe, value, "concurrency", keys, sizeof(keys) / sizeof(keys[0]), job);
+	return pipe_map(pipe, value, &pipe_section_concurrency, job);
 }

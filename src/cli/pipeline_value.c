@@ -40,48 +40,67 @@ enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_
 	return pipe_fail(pipe, node, ERR_INVALID, "%s is %s, not %s", what, kinds[kind], kinds[node->kind]);
 }
 
-static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, const struct pipe_key *keys, size_t count)
+const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word)
+{
+	for (size_t i = 0; i < section->count; i++)
+		if (slice_eq(word, slice_str(section->keys[i].word)))
+			return &section->keys[i];
+	return NULL;
+}
+
+/* Of the maps that whoever writes a pipeline may have mistaken this one for. */
+static void add_places(struct buf *places, struct slice word)
+{
+	static const struct pipe_section *const sections[] = {
+		&pipe_section_pipeline, &pipe_section_job, &pipe_section_defaults, &pipe_section_matrix, &pipe_section_retry,
+		&pipe_section_loop, &pipe_section_approval, &pipe_section_concurrency, &pipe_section_schedule,
+		&pipe_section_worker, &pipe_section_log,
+	};
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (pipe_key_find(sections[i], word))
+			buf_addf(places, "%s%s", places->len > 0 ? ", " : "", sections[i]->what);
+}
+
+static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, const struct pipe_section *section)
 {
 	const char *words[KEYS_MAX];
 	const char *nearest;
 	char copy[TEXT_SHOWN + 1];
-	struct buf known = { 0 };
+	struct buf places = { 0 }, known = { 0 };
 	enum err err;
 
-	for (size_t i = 0; i < count; i++)
-		words[i] = keys[i].word;
-	snprintf(copy, sizeof(copy), "%.*s", shown(node->key), (const char *)node->key.data);
-	err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME, "unknown key '%s'", copy);
-	nearest = nearest_word(copy, words, count);
-	if (nearest != NULL)
-		return error_next(pipe->reader.error, "did you mean '%s'?", nearest);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < section->count; i++) {
+		words[i] = section->keys[i].word;
 		buf_addf(&known, "%s%s", i > 0 ? ", " : "", words[i]);
-	dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME, "unknown key '%s'; known here: %s", copy,
-		 buf_cstr(&known));
+	}
+	snprintf(copy, sizeof(copy), "%.*s", shown(node->key), (const char *)node->key.data);
+	add_places(&places, node->key);
+	nearest = nearest_word(copy, words, section->count);
+	err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
+		       places.len > 0 || nearest ? "unknown key '%s'" : "unknown key '%s'; known here: %s", copy, buf_cstr(&known));
+	if (places.len > 0)
+		error_next(pipe->reader.error, "not in %s; it has a place in: %s", section->what, buf_cstr(&places));
+	else if (nearest)
+		error_next(pipe->reader.error, "did you mean '%s'?", nearest);
+	buf_free(&places);
 	buf_free(&known);
 	return err;
 }
 
-enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const char *what, const struct pipe_key *keys,
-		  size_t key_count, struct pipe_job *job)
+enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct pipe_section *section, struct pipe_job *job)
 {
-	enum err err = pipe_expect(pipe, map, TREE_MAP, what);
+	enum err err = pipe_expect(pipe, map, TREE_MAP, section->what);
 
 	if (err != ERR_NONE)
 		return err;
-	for (const struct tree_node *node = map->first; node != NULL; node = node->next) {
-		size_t i = 0;
+	for (const struct tree_node *node = map->first; node != NULL; node = node->next)
+		if (!pipe_key_find(section, node->key))
+			return unknown_key(pipe, node, section);
+	for (size_t i = 0; i < section->count; i++) {
+		const struct tree_node *node = tree_find(map, section->keys[i].word);
 
-		while (i < key_count && !slice_eq(node->key, slice_str(keys[i].word)))
-			i++;
-		if (i == key_count)
-			return unknown_key(pipe, node, keys, key_count);
-	}
-	for (size_t i = 0; i < key_count; i++) {
-		const struct tree_node *node = tree_find(map, keys[i].word);
-
-		err = node ? keys[i].read(pipe, job, node) : ERR_NONE;
+		err = node ? section->keys[i].read(pipe, job, node) : ERR_NONE;
 		if (err != ERR_NONE)
 			return err;
 	}

@@ -32,7 +32,7 @@ printf 'jobs:\n  a: {run: "true", needs: [nope]}\n' >bad.yaml
 exits "a pipeline that is wrong" 2 titan --json run bad.yaml
 is "has its place" "$(error_of '.error | [.file, .line, .column]')" '["bad.yaml",2,28]'
 exits "without --json it is for people" 4 titan show 4711
-like "as before" "$err" '^titan: no run 4711$'
+like "as before" "$err" '^titan: there is no run 4711$'
 
 # --- tables say what was written ---
 cat >wants.yaml <<'END'

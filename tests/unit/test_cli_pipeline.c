@@ -521,6 +521,14 @@ TEST errors_look_like_this(void)
 	buf_free(&shown);
 	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs:\n  a: {run: x, priorty: 3}\n"));
 	ASSERT_STR_EQ("did you mean 'priority'?", error.next);
+	/* What has its place elsewhere is sent there. */
+	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("max_jobs: 3\n" A));
+	ASSERT_STR_EQ("unknown key 'max_jobs'", error.text);
+	ASSERT_STR_EQ("not in a pipeline; it has a place in: concurrency", error.next);
+	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs:\n  a: {run: x, max_parallel: 2}\n"));
+	ASSERT_STR_EQ("not in a job; it has a place in: matrix", error.next);
+	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs:\n  a: {run: x}\nretry: 2\n"));
+	ASSERT_STR_EQ("not in a pipeline; it has a place in: a job, defaults", error.next);
 	PASS();
 }
 
