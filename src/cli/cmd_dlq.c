@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/failure.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 #include "core/view.h"
 #include "proto/dead.h"
 

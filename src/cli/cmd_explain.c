@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/decisions.h"
 #include "cli/explain.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 #include "proto/reasons.h"
 
 #define FAN_SHOWN 10                     /* of a fan-out */

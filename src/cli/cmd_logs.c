@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/logread.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 
 #define PAUSE_MS 100
 #define LATE_MS 2000

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/act.h"
 #include "cli/decisions.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 #include "proto/limits.h"
 
 #define DIGEST_SHOWN 8                   /* bytes, in a table */

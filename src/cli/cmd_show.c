@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/row_words.h"
 #include "cli/rows.h"
 #include "cli/show.h"
 #include "cli/targets.h"

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "cli/follow.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 
 #define RECONNECT_MS 60000
 

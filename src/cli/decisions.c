@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 
 static const struct column decision_columns[] = {
 	{ "when", "WHEN", false },

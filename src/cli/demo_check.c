@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "cli/demo.h"
 #include "cli/logread.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 
 #define LEDGER_MAX 65536
 

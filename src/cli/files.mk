@@ -101,6 +101,8 @@ cli_sources = \
 	src/cli/prune.h \
 	src/cli/records.c \
 	src/cli/records.h \
+	src/cli/row_words.c \
+	src/cli/row_words.h \
 	src/cli/rows.c \
 	src/cli/rows.h \
 	src/cli/share.h \

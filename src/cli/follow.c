@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/row_words.h"
 #include "proto/limits.h"
 
 #define TICK_MS 100

@@ -7,7 +7,8 @@
 #define TITAN_CLI_FOLLOW_INTERNAL_H
 
 #include "cli/follow.h"
-#include "cli/rows.h"
+#include "proto/message.h"
+#include "proto/states.h"
 
 #define FAILURES_KEPT 10
 

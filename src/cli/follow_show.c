@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "cli/explain.h"
 #include "cli/logread.h"
+#include "cli/row_words.h"
+#include "cli/rows.h"
 
 #define SCREEN_JOBS 10
 #define SMALL_RUN 200                    /* up to here every job's end has a line */

@@ -10,7 +10,7 @@
 #include "cli/failure.h"
 #include "cli/log_max.h"
 #include "cli/place.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 #include "proto/limits.h"
 
 static const struct column detail_columns[] = {

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/rows.h"
+#include "cli/row_words.h"
 #include "proto/limits.h"
 
 #define NAMED      5                     /* in a question */
