@@ -7,11 +7,18 @@
  */
 #include "core/internal.h"
 
+#include <endian.h>
+
 #include "core/view.h"
 
 #define DAY_MS INT64_C(86400000)
 #define PART_ROWS 20                     /* jobs whose specifications cost as much as a row */
 #define RANGE_BYTES 16
+
+static uint64_t least(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
 
 /* ---- numbers that were pruned ---- */
 
@@ -63,18 +70,17 @@ static bool same_day(const struct core *core, const struct pruned *range)
 
 static void pruned_add(struct core *core, uint64_t number)
 {
+	const struct pruned *before = pruned_find(core, number - 1), *behind;
 	size_t at = pruned_place(core, number);
-	struct pruned *before = at > 0 ? &core->pruned[at - 1] : NULL;
 
 	CHECK(!pruned_find(core, number));
-	if (before && before->last + 1 == number && same_day(core, before)) {
-		before->last = number;
-		at--;
-	} else {
+	if (before && same_day(core, before))
+		core->pruned[--at].last = number;
+	else
 		pruned_insert(core, at, (struct pruned){ .first = number, .last = number });
-	}
-	if (at + 1 < core->pruned_count && core->pruned[at + 1].first == number + 1 && same_day(core, &core->pruned[at + 1])) {
-		core->pruned[at].last = core->pruned[at + 1].last;
+	behind = pruned_find(core, number + 1);
+	if (behind && same_day(core, behind)) {
+		core->pruned[at].last = behind->last;
 		pruned_remove(core, at + 1);
 	}
 	core->pruned[at].wall_ms = core->now.wall_ms;
@@ -129,24 +135,23 @@ static struct pruning *pruning_insert(struct core *core, uint64_t number)
 
 static void number_put(uint8_t *out, uint64_t value)
 {
-	for (int i = 0; i < 8; i++)
-		out[i] = (uint8_t)(value >> (8 * i));
+	value = htole64(value);
+	memcpy(out, &value, sizeof(value));
 }
 
 static uint64_t number_get(const uint8_t *in)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
-	for (int i = 7; i >= 0; i--)
-		value = value << 8 | in[i];
-	return value;
+	memcpy(&value, in, sizeof(value));
+	return le64toh(value);
 }
 
 static void pruning_put(struct core *core, const struct pruning *pruning)
 {
 	struct row *row = outbox_row(core->outbox, TABLE_pruning);
 	size_t left = pruning->range_count - pruning->range_at;
-	uint8_t *bytes = arena_alloc(&core->outbox->arena, left * RANGE_BYTES + 1);
+	uint8_t *bytes = arena_alloc(&core->outbox->arena, left * RANGE_BYTES);
 
 	for (size_t i = 0; i < left; i++) {
 		number_put(bytes + i * RANGE_BYTES, pruning->ranges[pruning->range_at + i].first);
@@ -154,7 +159,7 @@ static void pruning_put(struct core *core, const struct pruning *pruning)
 	}
 	row->pruning = (struct row_pruning){
 		.run = (int64_t)pruning->run, .logs_only = pruning->logs_only, .parts = (int64_t)pruning->parts,
-		.part_cost = pruning->part_cost, .jobs = slice_make(bytes, left * RANGE_BYTES),
+		.part_cost = (int64_t)pruning->part_cost, .jobs = slice_make(bytes, left * RANGE_BYTES),
 	};
 }
 
@@ -163,7 +168,8 @@ enum err load_pruning(struct core *core, const struct row_pruning *row, struct e
 	struct pruning *pruning;
 
 	if (row->run < 1 || (uint64_t)row->run >= core->next_run || row->parts < 0 || row->part_cost < 0 ||
-	    row->part_cost > UINT32_MAX || row->jobs.len % RANGE_BYTES != 0 || pruning_find(core, (uint64_t)row->run) ||
+	    (row->parts > 0 && row->part_cost == 0) || row->jobs.len % RANGE_BYTES != 0 ||
+	    pruning_find(core, (uint64_t)row->run) ||
 	    !pruned_find(core, (uint64_t)row->run) != (row->logs_only != 0) ||
 	    (row->logs_only != 0 && (row->parts != 0 || row->jobs.len != 0)))
 		return error_set(error, ERR_STORE_TRUST, "run %lld, which is being pruned: its row contradicts itself",
@@ -171,7 +177,7 @@ enum err load_pruning(struct core *core, const struct row_pruning *row, struct e
 	pruning = pruning_insert(core, (uint64_t)row->run);
 	pruning->logs_only = row->logs_only != 0;
 	pruning->parts = (uint64_t)row->parts;
-	pruning->part_cost = (uint32_t)row->part_cost;
+	pruning->part_cost = (uint64_t)row->part_cost;
 	for (size_t i = 0; i < row->jobs.len; i += RANGE_BYTES) {
 		struct serials range = { number_get(row->jobs.data + i), number_get(row->jobs.data + i + 8) };
 
@@ -217,25 +223,20 @@ static void jobs_delete(struct core *core, struct pruning *pruning, uint64_t cou
 /* As many rows of it as may go in this turn; it may be all. */
 static void pruning_go_on(struct core *core, struct pruning *pruning, uint64_t *room)
 {
-	bool any = pruning_has_rows(pruning) && *room > 0;
-
 	while (pruning->parts > 0 && *room > 0) {
-		uint64_t cost = pruning->part_cost > 0 ? pruning->part_cost : 1;
-		uint64_t count = *room > cost ? *room / cost : 1;
+		uint64_t cost = least(pruning->part_cost, *room);
+		uint64_t count = least(*room / cost, pruning->parts);
 
-		count = count < pruning->parts ? count : pruning->parts;
 		parts_delete(core, pruning, count);
-		*room -= count * cost < *room ? count * cost : *room;
+		*room -= count * cost;
 	}
 	while (pruning->range_at < pruning->range_count && *room > 0) {
 		const struct serials *range = &pruning->ranges[pruning->range_at];
-		uint64_t count = range->end - range->first < *room ? range->end - range->first : *room;
+		uint64_t count = least(range->end - range->first, *room);
 
 		*room -= count;
 		jobs_delete(core, pruning, count);
 	}
-	if (any)
-		pruning_put(core, pruning);
 }
 
 static void pruning_end(struct core *core, struct pruning *pruning)
@@ -304,7 +305,7 @@ static void ranges_take(struct pruning *pruning, const struct row_run *run, cons
 		const struct row_spec *part = &parts[i].spec;
 		struct serials *last = pruning->range_count ? &pruning->ranges[pruning->range_count - 1] : NULL;
 
-		if (part->part > 0 && part->first != 0)
+		if (part->first != 0)
 			next = (uint64_t)part->first;
 		jobs += (uint64_t)part->count;
 		if (last && last->end == next) {
@@ -316,7 +317,7 @@ static void ranges_take(struct pruning *pruning, const struct row_run *run, cons
 		next += (uint64_t)part->count;
 	}
 	pruning->parts = count;
-	pruning->part_cost = count ? (uint32_t)(1 + jobs / count / PART_ROWS) : 0;
+	pruning->part_cost = count ? 1 + jobs / count / PART_ROWS : 0;
 }
 
 static void run_row_delete(struct core *core, uint64_t number)
@@ -339,7 +340,7 @@ static void logs_row_put(struct core *core, const struct row_run *run)
 /* Costs, where they aren't counted by row: its own, one of `pruning`, one of `pruned`. */
 static void room_take(uint64_t *room, uint64_t rows)
 {
-	*room -= rows < *room ? rows : *room;
+	*room -= least(rows, *room);
 }
 
 static void run_prune(struct core *core, const struct row_run *run, const struct row *parts, size_t count, bool logs_only,
@@ -350,24 +351,22 @@ static void run_prune(struct core *core, const struct row_run *run, const struct
 	pruning->logs_only = logs_only;
 	if (logs_only) {
 		logs_row_put(core, run);
-		pruning_put(core, pruning);
 		room_take(room, 2);
 	} else {
 		run_row_delete(core, (uint64_t)run->run);
 		room_take(room, 3 + keys_forget(core, (uint64_t)run->run));
 		pruned_add(core, (uint64_t)run->run);
 		ranges_take(pruning, run, parts, count);
-		if (*room == 0 || !pruning_has_rows(pruning))
-			pruning_put(core, pruning);
 		pruning_go_on(core, pruning, room);
 	}
+	pruning_put(core, pruning);
 	outbox_changed(core->outbox, CHANGED_RUN, (uint64_t)run->run, 0);
 }
 
 void prune_step(struct core *core, const struct core_input *input)
 {
 	const struct input_prune *prune = &input->prune;
-	uint64_t room = prune->room > 0 && prune->room < LIMIT_PRUNE_ROWS ? prune->room : LIMIT_PRUNE_ROWS;
+	uint64_t room = prune->room > 0 ? least(prune->room, LIMIT_PRUNE_ROWS) : LIMIT_PRUNE_ROWS;
 	size_t parts;
 
 	for (size_t i = 0; i < prune->gone_count; i++) {
@@ -378,8 +377,11 @@ void prune_step(struct core *core, const struct core_input *input)
 	}
 	for (size_t i = core->pruning_count; i > 0; i--) {
 		struct pruning *pruning = &core->pruning[i - 1];
+		uint64_t before = room;
 
 		pruning_go_on(core, pruning, &room);
+		if (room != before)
+			pruning_put(core, pruning);
 		if (pruning->logs_gone && !pruning_has_rows(pruning))
 			pruning_end(core, pruning);
 	}
@@ -393,8 +395,7 @@ void prune_step(struct core *core, const struct core_input *input)
 			run_prune(core, run, &prune->rows[i + 1], parts, prune->rule.logs_only, &room);
 	}
 	if (prune->turns_until > prune->turns_from)
-		delete_range(core, TABLE_event, prune->turns_until < core->turn ? prune->turns_until : core->turn)->event.turn =
-			(int64_t)prune->turns_from;
+		delete_range(core, TABLE_event, least(prune->turns_until, core->turn))->event.turn = (int64_t)prune->turns_from;
 }
 
 void pruned_flush(struct core *core)
@@ -496,7 +497,8 @@ uint64_t prune_hash(const struct core *core)
 		const struct pruning *pruning = &core->pruning[i];
 
 		mix(&hash, pruning->run << 1 | pruning->logs_only);
-		mix(&hash, pruning->parts << 32 | pruning->part_cost);
+		mix(&hash, pruning->parts);
+		mix(&hash, pruning->part_cost);
 		for (size_t at = pruning->range_at; at < pruning->range_count; at++) {
 			mix(&hash, pruning->ranges[at].first);
 			mix(&hash, pruning->ranges[at].end);

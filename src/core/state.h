@@ -450,7 +450,7 @@ struct pruning {                         /* what is left of a run that was prune
 	bool logs_only;
 	bool logs_gone;                  /* as was said in this life */
 	uint64_t parts;
-	uint32_t part_cost;              /* in rows */
+	uint64_t part_cost;              /* in rows */
 	struct serials *ranges;          /* of its jobs' rows */
 	size_t range_at, range_count, range_cap;
 };
