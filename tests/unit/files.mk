@@ -40,6 +40,7 @@ unit_programs = \
 	tests/unit/test_core_planted_schedule \
 	tests/unit/test_core_planted_sets \
 	tests/unit/test_core_prune \
+	tests/unit/test_core_pruning \
 	tests/unit/test_core_resources \
 	tests/unit/test_core_round \
 	tests/unit/test_core_rows \
@@ -214,6 +215,9 @@ tests_unit_test_core_planted_sets_LDADD = $(core_libs)
 
 tests_unit_test_core_prune_SOURCES = tests/unit/test_core_prune.c
 tests_unit_test_core_prune_LDADD = $(core_libs)
+
+tests_unit_test_core_pruning_SOURCES = tests/unit/test_core_pruning.c
+tests_unit_test_core_pruning_LDADD = $(core_libs)
 
 tests_unit_test_core_resources_SOURCES = tests/unit/test_core_resources.c
 tests_unit_test_core_resources_LDADD = $(core_libs)
@@ -398,7 +402,9 @@ tests_unit_test_worker_spool_LDADD = $(all_libs)
 unit_other = \
 	tests/unit/core_grow.h \
 	tests/unit/core_place.h \
+	tests/unit/core_prune.h \
 	tests/unit/core_rig.h \
+	tests/unit/core_rows.h \
 	tests/unit/core_why.h \
 	tests/unit/keeper_rig.h \
 	tests/unit/link_rig.h \

@@ -3,55 +3,9 @@
  * Rows that contradict each other, each refused for what is wrong with it and not for what follows: of loading,
  * of runs in parts, of what people said, and of runs that come back into memory.
  */
-#include "tests/unit/core_rig.h"
+#include "tests/unit/core_rows.h"
 
 #define SANE_MAX (INT64_MAX / 2)
-
-static const char *load(const struct rig *rig, uint64_t *ret_hash)
-{
-	static struct error error;
-	struct outbox out = { 0 };
-	struct core *core;
-
-	error = (struct error){ 0 };
-	core = rig_load(rig, rig->now, &out, &error);
-	if (core) {
-		core_check(core);
-		if (ret_hash)
-			*ret_hash = core_hash(core);
-	}
-	core_free(core);
-	outbox_free(&out);
-	return core ? "loads" : error.code == ERR_STORE_TRUST ? error.text : "another error";
-}
-
-static bool says(const struct rig *rig, const char *words)
-{
-	const char *text = load(rig, NULL);
-
-	if (!strstr(text, words))
-		fprintf(stderr, "expected \"%s\", got \"%s\"\n", words, text);
-	return strstr(text, words) != NULL;
-}
-
-static bool with(const struct rig *rig, int64_t *field, int64_t value, const char *words)
-{
-	const int64_t was = *field;
-	bool as_expected;
-
-	*field = value;
-	as_expected = says(rig, words);
-	*field = was;
-	return as_expected;
-}
-
-#define WITH(field, value, words) ASSERT(with(rig, &(field), (value), (words)))
-
-static struct row *row_at(struct rig *rig, enum row_table table, size_t at)
-{
-	CHECK(at < rig->tables[table].count);
-	return &rig->tables[table].at[at].row;
-}
 
 static struct row_job *job_row(struct rig *rig, int64_t job)
 {

@@ -1,30 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs that are removed for good: which may go, in which pieces, and what a restart in between makes of it. */
-#include "core_rig.h"
-
-/* The row of a run that has ended and its specification's, as the store has them. */
-static size_t rows_of(const struct rig *rig, int64_t run, struct row rows[64])
-{
-	size_t count = 0;
-
-	rows[count++] = *rig_run_row(rig, run);
-	for (size_t i = 0; i < rig->tables[TABLE_spec].count && count < 64; i++)
-		if (rig->tables[TABLE_spec].at[i].row.spec.run == run)
-			rows[count++] = rig->tables[TABLE_spec].at[i].row;
-	return count;
-}
-
-static uint64_t rig_submit_plain(struct rig *rig, size_t jobs)
-{
-	struct graph graph = { 0 };
-	char name[32];
-
-	for (size_t i = 0; i < jobs; i++) {
-		snprintf(name, sizeof(name), "j%zu", i);
-		graph_job(&graph, arena_strdup(&graph.arena, slice_str(name)), "");
-	}
-	return rig_submit(rig, &graph);
-}
+/* Runs that are removed for good: which may go, when, and what is known of them then. */
+#include "tests/unit/core_prune.h"
 
 /* A new round of it, from its rows. */
 static void rig_reopen(struct rig *rig, uint64_t run)
@@ -42,64 +18,6 @@ static void rig_reopen(struct rig *rig, uint64_t run)
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);
 	CHECK(rig->error.code == ERR_NONE);
-}
-
-static struct core_input prune_of(struct rig *rig, const struct row *rows, size_t count)
-{
-	struct core_input input = { .kind = INPUT_PRUNE };
-
-	input.prune.rows = rows;
-	input.prune.row_count = count;
-	input.prune.rule.as_of = rig->out.turn;
-	return input;
-}
-
-static void sweep(struct rig *rig)
-{
-	core_sweep(rig->core, rig->out.turn);
-}
-
-static void prune(struct rig *rig, int64_t run)
-{
-	struct row rows[64];
-	struct core_input input;
-
-	sweep(rig);
-	input = prune_of(rig, rows, rows_of(rig, run, rows));
-	rig_step(rig, &input);
-}
-
-static void more(struct rig *rig, const uint64_t *gone, size_t gone_count)
-{
-	struct core_input input = { .kind = INPUT_PRUNE };
-
-	input.prune.gone = gone;
-	input.prune.gone_count = gone_count;
-	rig_step(rig, &input);
-}
-
-static size_t rows_left(const struct rig *rig, int64_t run)
-{
-	size_t count = rig_run_row(rig, run) != NULL;
-
-	for (size_t i = 0; i < rig->tables[TABLE_spec].count; i++)
-		count += rig->tables[TABLE_spec].at[i].row.spec.run == run;
-	for (size_t i = 0; i < rig->tables[TABLE_job].count; i++)
-		count += rig->tables[TABLE_job].at[i].row.job.run == run;
-	for (size_t i = 0; i < rig->tables[TABLE_submit_key].count; i++)
-		count += rig->tables[TABLE_submit_key].at[i].row.submit_key.run == run;
-	for (size_t i = 0; i < rig->tables[TABLE_dead].count; i++)
-		count += rig->tables[TABLE_dead].at[i].row.dead.run == run;
-	return count;
-}
-
-static uint64_t ended_run(struct rig *rig, size_t jobs)
-{
-	uint64_t run = rig_submit_plain(rig, jobs);
-
-	rig_cancel(rig, run, NULL);
-	sweep(rig);
-	return run;
 }
 
 TEST whole_run_goes_in_a_turn(void)
@@ -121,34 +39,6 @@ TEST whole_run_goes_in_a_turn(void)
 	ASSERT_EQ(view_pruning_after(rig->core, 0, &rows), 0);
 	ASSERT_EQ(rig->tables[TABLE_pruning].count, 0);
 	ASSERT(view_pruned(rig->core, run, NULL));
-	rig_free(rig);
-	PASS();
-}
-
-TEST large_run_goes_in_pieces(void)
-{
-	struct rig *rig = rig_new();
-	uint64_t run;
-	unsigned turns = 0;
-	bool rows = true;
-
-	rig->reload_every = 0;
-	run = ended_run(rig, 3000);
-	rig->reload_every = 1;
-	prune(rig, (int64_t)run);
-	ASSERT(view_pruned(rig->core, run, NULL));
-	ASSERT_EQ(NULL, rig_run_row(rig, (int64_t)run));
-	while (view_pruning_after(rig->core, 0, &rows) && rows) {
-		size_t before = rows_left(rig, (int64_t)run);
-
-		if (turns++ == 2)
-			rig_restart(rig);
-		more(rig, NULL, 0);
-		ASSERT(before - rows_left(rig, (int64_t)run) <= LIMIT_PRUNE_ROWS);
-		ASSERT(turns < 100);
-	}
-	ASSERT(turns >= 5);
-	ASSERT_EQ(rows_left(rig, (int64_t)run), 0);
 	rig_free(rig);
 	PASS();
 }
@@ -195,6 +85,67 @@ TEST rows_read_before_a_retry_are_old_news(void)
 	ASSERT(rig_run_row(rig, (int64_t)run));
 	prune(rig, (int64_t)run);
 	ASSERT_FALSE(rig_run_row(rig, (int64_t)run));
+	rig_free(rig);
+	PASS();
+}
+
+/* Also when it is the latest that anybody knows of, or nothing would ever go on a cluster that is idle. */
+TEST rows_read_after_a_retry_are_news(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = ended_run(rig, 2), other = ended_run(rig, 1);
+	struct row rows[64];
+	struct core_input input;
+
+	rig_reopen(rig, other);
+	input = prune_of(rig, rows, rows_of(rig, (int64_t)run, rows));
+	ASSERT_EQ(view_prunable(rig->core, &rows[0].run, &input.prune.rule), PRUNE_GOES);
+	rig_step(rig, &input);
+	ASSERT(view_pruned(rig->core, run, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+TEST runs_offered_together_go_together_and_no_other(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t one = ended_run(rig, 2), two = ended_run(rig, 3), third = ended_run(rig, 2);
+	size_t count, left = rows_left(rig, (int64_t)third);
+	struct row rows[64], behind[64];
+	struct core_input input;
+
+	count = rows_of(rig, (int64_t)one, rows);
+	count += rows_of(rig, (int64_t)two, rows + count);
+	ASSERT_EQ(2, rows_of(rig, (int64_t)third, behind));
+	rows[count] = behind[1];         /* not offered any more */
+	input = prune_of(rig, rows, count);
+	rig_step(rig, &input);
+	ASSERT_EQ(0, rows_left(rig, (int64_t)one));
+	ASSERT_EQ(0, rows_left(rig, (int64_t)two));
+	ASSERT_EQ(left, rows_left(rig, (int64_t)third));
+	ASSERT_FALSE(view_pruned(rig->core, third, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+TEST so_many_are_going_at_once(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t last = 0, first = 1;
+
+	rig->reload_every = 50;
+	for (int i = 0; i < LIMIT_PRUNE_RUNS + 2; i++)
+		last = ended_run(rig, 1);
+	for (uint64_t run = first; run < last; run++)
+		prune(rig, (int64_t)run);
+	ASSERT(view_pruned(rig->core, last - 2, NULL));
+	ASSERT_FALSE(view_pruned(rig->core, last - 1, NULL));
+	ASSERT(rig_run_row(rig, (int64_t)last - 1));
+	more(rig, &first, 1);
+	prune(rig, (int64_t)last - 1);
+	prune(rig, (int64_t)last);
+	ASSERT(view_pruned(rig->core, last - 1, NULL));
+	ASSERT_FALSE(view_pruned(rig->core, last, NULL));
 	rig_free(rig);
 	PASS();
 }
@@ -267,6 +218,41 @@ TEST logs_alone(void)
 	PASS();
 }
 
+static enum prune_word word_of(const struct rig *rig, const struct row *run, bool logs_only)
+{
+	const struct prune_rule rule = { .as_of = rig->out.turn, .logs_only = logs_only };
+
+	return view_prunable(rig->core, &run->run, &rule);
+}
+
+TEST what_is_gone_or_going_is_not_begun_again(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = ended_run(rig, 2);
+	struct row rows[64], before[64];
+	struct core_input input = prune_of(rig, rows, rows_of(rig, (int64_t)run, rows));
+
+	ASSERT_EQ(PRUNE_GOES, word_of(rig, rows, true));
+	input.prune.rule.logs_only = true;
+	rig_step(rig, &input);
+	rows_of(rig, (int64_t)run, rows);
+	ASSERT_EQ(PRUNE_GONE, word_of(rig, rows, true));
+	ASSERT_EQ(PRUNE_GONE, word_of(rig, rows, false));
+	more(rig, &run, 1);
+	/* It ended, and they went, within a millisecond. */
+	ASSERT_EQ(rows[0].run.ended_ms, rows[0].run.logs_gone_ms);
+	ASSERT_EQ(PRUNE_GONE, word_of(rig, rows, true));
+	ASSERT_EQ(PRUNE_GOES, word_of(rig, rows, false));
+	rows_of(rig, (int64_t)run, before);
+	prune(rig, (int64_t)run);
+	ASSERT_EQ(PRUNE_GONE, word_of(rig, before, false));
+	more(rig, &run, 1);
+	ASSERT_EQ(0, rig->tables[TABLE_pruning].count);
+	ASSERT_EQ(PRUNE_GONE, word_of(rig, before, false));
+	rig_free(rig);
+	PASS();
+}
+
 TEST numbers_are_kept_by_day(void)
 {
 	struct rig *rig = rig_new();
@@ -294,16 +280,70 @@ TEST numbers_are_kept_by_day(void)
 	PASS();
 }
 
+/* None of them beside another, over a restart. */
+TEST numbers_apart_are_kept_one_by_one(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t runs[32];
+
+	for (int i = 0; i < 32; i++)
+		runs[i] = ended_run(rig, 1);
+	for (int i = 1; i < 32; i += 2)
+		prune(rig, (int64_t)runs[i]);
+	ASSERT_EQ(16, rig->tables[TABLE_pruned].count);
+	rig_restart(rig);
+	for (int i = 0; i < 32; i++)
+		ASSERT_EQ(i % 2 == 1, view_pruned(rig->core, runs[i], NULL));
+	ASSERT_EQ(16, view_ended_runs(rig->core));
+	rig_free(rig);
+	PASS();
+}
+
+TEST history_goes_up_to_now(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input input = { .kind = INPUT_PRUNE };
+	struct rig_rows *events = &rig->tables[TABLE_event];
+	uint64_t first, now;
+	size_t count;
+
+	for (int i = 0; i < 5; i++)
+		ended_run(rig, 2);
+	count = events->count;
+	first = (uint64_t)events->at[0].row.event.turn;
+	ASSERT(count > 4);
+	input.prune.turns_from = first + 1;
+	input.prune.turns_until = (uint64_t)events->at[2].row.event.turn;
+	rig_step(rig, &input);
+	ASSERT_EQ(count - 1, events->count);
+	ASSERT_EQ((int64_t)first, events->at[0].row.event.turn);
+	input.prune.turns_from = first;
+	input.prune.turns_until = INT64_MAX;
+	rig_step(rig, &input);
+	ASSERT_EQ(0, events->count);
+	now = rig->out.turn;
+	ended_run(rig, 1);
+	ASSERT(events->count > 0);
+	ASSERT((uint64_t)events->at[0].row.event.turn > now);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(core_prune)
 {
 	RUN_TEST(whole_run_goes_in_a_turn);
-	RUN_TEST(large_run_goes_in_pieces);
 	RUN_TEST(live_and_recent_stay);
 	RUN_TEST(rows_read_before_a_retry_are_old_news);
+	RUN_TEST(rows_read_after_a_retry_are_news);
+	RUN_TEST(runs_offered_together_go_together_and_no_other);
+	RUN_TEST(so_many_are_going_at_once);
 	RUN_TEST(pruned_run_is_not_reopened);
 	RUN_TEST(forgotten_key_makes_a_new_run);
 	RUN_TEST(logs_alone);
+	RUN_TEST(what_is_gone_or_going_is_not_begun_again);
 	RUN_TEST(numbers_are_kept_by_day);
+	RUN_TEST(numbers_apart_are_kept_one_by_one);
+	RUN_TEST(history_goes_up_to_now);
 }
 
 GREATEST_MAIN_DEFS();

@@ -342,6 +342,35 @@ TEST a_wall_clock_that_is_set_repeats_nothing(void)
 	PASS();
 }
 
+static enum prune_word prunable(const struct rig *rig, int64_t run, bool logs_only)
+{
+	const struct prune_rule rule = { .as_of = rig->out.turn, .logs_only = logs_only };
+
+	return view_prunable(rig->core, &rig_run_row(rig, run)->run, &rule);
+}
+
+/* What a schedule did last can be looked at for as long as it is there. */
+TEST its_latest_run_is_not_pruned(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 * * *", OVERLAP_ALLOW, CATCHUP_SKIP, 0);
+	rig_pass(rig, HOUR_MS);
+	rig_pass(rig, DAY_MS);
+	ASSERT_EQ(2, row_of(rig).fired);
+	rig_cancel(rig, 1, NULL);
+	rig_cancel(rig, 2, NULL);
+	core_sweep(rig->core, rig->out.turn);
+	ASSERT_EQ(PRUNE_GOES, prunable(rig, 1, false));
+	ASSERT_EQ(PRUNE_NEEDED, prunable(rig, 2, false));
+	ASSERT_EQ(PRUNE_GOES, prunable(rig, 2, true));
+	set(rig, SET_REMOVE);
+	ASSERT_EQ(ERR_NONE, rig->error.code);
+	ASSERT_EQ(PRUNE_GOES, prunable(rig, 2, false));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(schedules)
 {
 	RUN_TEST(each_time_begins_one_run);
@@ -355,6 +384,7 @@ SUITE(schedules)
 	RUN_TEST(one_that_is_removed_and_added_has_the_runs_of_before);
 	RUN_TEST(what_is_wrong_is_refused);
 	RUN_TEST(a_wall_clock_that_is_set_repeats_nothing);
+	RUN_TEST(its_latest_run_is_not_pruned);
 }
 
 GREATEST_MAIN_DEFS();

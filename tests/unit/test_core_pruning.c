@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is left of runs that were pruned: in which pieces it goes, and which rows of it a start doesn't believe. */
+#include "tests/unit/core_grow.h"
+#include "tests/unit/core_prune.h"
+#include "tests/unit/core_rows.h"
+
+TEST large_run_goes_in_pieces(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run;
+	unsigned turns = 0;
+	bool rows = true;
+
+	rig->reload_every = 0;
+	run = ended_run(rig, 3000);
+	rig->reload_every = 1;
+	prune(rig, (int64_t)run);
+	ASSERT(view_pruned(rig->core, run, NULL));
+	ASSERT_EQ(NULL, rig_run_row(rig, (int64_t)run));
+	while (view_pruning_after(rig->core, 0, &rows) && rows) {
+		size_t before = rows_left(rig, (int64_t)run);
+
+		if (turns++ == 2)
+			rig_restart(rig);
+		more(rig, NULL, 0);
+		ASSERT(before - rows_left(rig, (int64_t)run) <= LIMIT_PRUNE_ROWS);
+		ASSERT(turns < 100);
+	}
+	ASSERT(turns >= 5);
+	ASSERT_EQ(rows_left(rig, (int64_t)run), 0);
+	rig_free(rig);
+	PASS();
+}
+
+/* Offers these in a turn that has room for so many rows. */
+static void prune_room(struct rig *rig, const struct row *rows, size_t count, uint64_t room)
+{
+	struct core_input input = prune_of(rig, rows, count);
+
+	input.prune.room = room;
+	rig_step(rig, &input);
+}
+
+/* A row a turn: how many turns it takes until none is left, or 0 when a turn took another number. */
+static unsigned row_by_row(struct rig *rig, uint64_t run)
+{
+	unsigned turns = 0;
+	bool rows = true;
+
+	while (view_pruning_after(rig->core, run - 1, &rows) == run && rows) {
+		size_t before = rows_left(rig, (int64_t)run);
+
+		prune_room(rig, NULL, 0, 1);
+		if (before - rows_left(rig, (int64_t)run) != 1)
+			return 0;
+		turns++;
+	}
+	return turns;
+}
+
+TEST a_turn_takes_no_more_than_it_has_room_for(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t one = ended_run(rig, 3), two = ended_run(rig, 2);
+	struct row rows[64];
+	size_t count = rows_of(rig, (int64_t)one, rows);
+
+	count += rows_of(rig, (int64_t)two, rows + count);
+	prune_room(rig, rows, count, 1);
+	ASSERT(view_pruned(rig->core, one, NULL));
+	ASSERT_EQ(4, rows_left(rig, (int64_t)one));      /* of what it had: the graph, three jobs */
+	ASSERT_FALSE(view_pruned(rig->core, two, NULL));
+	ASSERT_EQ(4, row_by_row(rig, one));
+	ASSERT_EQ(0, rows_left(rig, (int64_t)one));
+	ASSERT(rig_run_row(rig, (int64_t)two));
+	prune(rig, (int64_t)two);
+	ASSERT_EQ(0, rows_left(rig, (int64_t)two));
+	rig_free(rig);
+	PASS();
+}
+
+static void grow_plain(struct rig *rig, uint64_t run, const char *one, const char *other)
+{
+	struct graph graph = { 0 };
+
+	graph_job(&graph, one, "");
+	graph_job(&graph, other, "");
+	CHECK(grow(rig, run, &graph, "") != 0);
+}
+
+/* Between its jobs and those that came later are others' jobs. */
+TEST what_came_later_goes_and_nothing_in_between(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = rig_submit_plain(rig, 2), other;
+	struct row rows[64];
+	size_t left;
+
+	grow_plain(rig, run, "a", "b");
+	other = rig_submit_plain(rig, 3);
+	grow_plain(rig, run, "c", "d");
+	grow_plain(rig, run, "e", "f");
+	rig_cancel(rig, run, NULL);
+	rig_cancel(rig, other, NULL);
+	sweep(rig);
+	left = rows_left(rig, (int64_t)other);
+	ASSERT(left > 4);
+	prune_room(rig, rows, rows_of(rig, (int64_t)run, rows), 1);
+	ASSERT_EQ(4 + 8, row_by_row(rig, run));
+	ASSERT_EQ(0, rows_left(rig, (int64_t)run));
+	ASSERT_EQ(left, rows_left(rig, (int64_t)other));
+	rig_free(rig);
+	PASS();
+}
+
+/* What is left is named as few ranges as it is. */
+TEST jobs_that_follow_each_other_are_one_range(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = rig_submit_plain(rig, 2), other;
+	struct row rows[64];
+
+	grow_plain(rig, run, "a", "b");
+	other = rig_submit_plain(rig, 1);
+	grow_plain(rig, run, "c", "d");
+	rig_cancel(rig, run, NULL);
+	sweep(rig);
+	prune_room(rig, rows, rows_of(rig, (int64_t)run, rows), 1);
+	ASSERT_EQ(2 * 16, rig->tables[TABLE_pruning].at[0].row.pruning.jobs.len);
+	ASSERT(rig_run_row(rig, (int64_t)other));
+	rig_free(rig);
+	PASS();
+}
+
+/* A part of an older version may hold none. */
+TEST a_part_without_jobs_takes_none(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = ended_run(rig, 1);
+	struct row rows[64];
+	size_t count = rows_of(rig, (int64_t)run, rows);
+
+	rows[1].spec.count = 0;
+	prune_room(rig, rows, count, 1);
+	ASSERT_EQ(0, rig->tables[TABLE_pruning].at[0].row.pruning.jobs.len);
+	rig_restart(rig);
+	rig_free(rig);
+	PASS();
+}
+
+TEST logs_that_went_first_do_not_end_it(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = ended_run(rig, 3);
+	struct row rows[64];
+	bool left = false;
+
+	prune_room(rig, rows, rows_of(rig, (int64_t)run, rows), 1);
+	more(rig, NULL, 0);
+	ASSERT_EQ(run, view_pruning_after(rig->core, 0, &left));        /* its logs are still there */
+	ASSERT_FALSE(left);
+	more(rig, &run, 1);
+	ASSERT_EQ(0, rig->tables[TABLE_pruning].count);
+	run = ended_run(rig, 3);
+	prune_room(rig, rows, rows_of(rig, (int64_t)run, rows), 1);
+	{
+		struct core_input input = { .kind = INPUT_PRUNE, .prune = { .gone = &run, .gone_count = 1, .room = 1 } };
+
+		rig_step(rig, &input);
+	}
+	ASSERT_EQ(run, view_pruning_after(rig->core, 0, &left));
+	ASSERT(left);
+	more(rig, NULL, 0);
+	ASSERT_EQ(0, rows_left(rig, (int64_t)run));
+	ASSERT_EQ(0, rig->tables[TABLE_pruning].count);
+	rig_free(rig);
+	PASS();
+}
+
+/* Runs 1 and 3 were pruned, and much of 3 is left: jobs 5 and 6; of run 2 the logs are going; run 4 is there. */
+static struct rig *rig_half_way(void)
+{
+	struct rig *rig = rig_new();
+	struct row rows[64];
+	struct core_input input;
+	uint64_t one;
+
+	for (int i = 0; i < 4; i++)
+		ended_run(rig, i < 2 ? 2 : 1 + (i == 2));
+	one = 1;
+	prune(rig, 1);
+	more(rig, &one, 1);
+	input = prune_of(rig, rows, rows_of(rig, 2, rows));
+	input.prune.rule.logs_only = true;
+	rig_step(rig, &input);
+	prune_room(rig, rows, rows_of(rig, 3, rows), 1);
+	return rig;
+}
+
+TEST numbers_that_a_start_does_not_believe(void)
+{
+	struct rig *rig = rig_half_way();
+	struct row_pruned *one, *three;
+
+	ASSERT_EQ(2, rig->tables[TABLE_pruned].count);
+	one = &rig->tables[TABLE_pruned].at[0].row.pruned;
+	three = &rig->tables[TABLE_pruned].at[1].row.pruned;
+	ASSERT(says(rig, "loads"));
+	WITH(one->first, 0, "pruned runs 0 to 1: there twice, or over next_run");
+	WITH(one->first, -1, "pruned runs -1 to 1: there twice");
+	WITH(one->first, 2, "pruned runs 2 to 1: there twice");
+	WITH(one->last, 0, "pruned runs 1 to 0: there twice");
+	WITH(one->last, 3, "pruned runs 3 to 3: there twice");
+	WITH(one->last, 4, "pruned runs 3 to 3: there twice");
+	WITH(three->first, 1, "pruned runs 1 to 3: there twice");
+	WITH(three->last, 5, "pruned runs 3 to 5: there twice, or over next_run");
+	WITH(three->last, INT64_MIN, "there twice, or over next_run");
+	/* The later one first: a range that ends where another begins is there twice as well. */
+	one->first = one->last = 3;
+	three->first = 2;
+	ASSERT(says(rig, "pruned runs 2 to 3: there twice"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_is_left_that_a_start_does_not_believe(void)
+{
+	static const char bad[] = "which is being pruned: its row contradicts itself";
+	struct rig *rig = rig_half_way();
+	struct row_pruning *three, *logs;
+
+	ASSERT_EQ(2, rig->tables[TABLE_pruning].count);
+	logs = &rig->tables[TABLE_pruning].at[0].row.pruning;
+	three = &rig->tables[TABLE_pruning].at[1].row.pruning;
+	ASSERT_EQ(3, three->run);
+	ASSERT_EQ(1, three->parts);
+	ASSERT_EQ(2, logs->run);
+	ASSERT(says(rig, "loads"));
+	WITH(logs->run, 0, bad);
+	WITH(logs->run, -1, bad);
+	WITH(logs->run, 5, bad);         /* over all that ever were */
+	WITH(logs->run, 1, bad);         /* its run isn't there any more */
+	WITH(logs->run, 3, bad);
+	WITH(logs->parts, 1, bad);
+	logs->part_cost = 1;
+	WITH(logs->parts, 1, bad);
+	WITH(logs->logs_only, 0, bad);
+	WITH(three->run, 1, "loads");
+	WITH(three->run, 2, bad);
+	WITH(three->run, 4, bad);        /* nobody pruned it */
+	WITH(three->logs_only, 1, bad);
+	WITH(three->parts, -1, bad);
+	WITH(three->part_cost, -1, bad);
+	WITH(three->part_cost, 0, bad);
+	logs->jobs = three->jobs;
+	ASSERT(says(rig, bad));
+	logs->run = 3;
+	logs->logs_only = 0;
+	ASSERT(says(rig, bad));          /* two of one run */
+	rig_free(rig);
+	PASS();
+}
+
+static const char *with_range(struct rig *rig, uint64_t first, uint64_t end, size_t len)
+{
+	struct row_pruning *pruning = &rig->tables[TABLE_pruning].at[1].row.pruning;
+	const struct slice jobs = pruning->jobs;
+	uint8_t bytes[16];
+	const char *text;
+
+	for (int i = 0; i < 8; i++) {
+		bytes[i] = (uint8_t)(first >> (8 * i));
+		bytes[8 + i] = (uint8_t)(end >> (8 * i));
+	}
+	pruning->jobs = slice_make(bytes, len);
+	text = load(rig, NULL);
+	pruning->jobs = jobs;
+	return text;
+}
+
+TEST jobs_that_never_were(void)
+{
+	static const char bad[] = "run 3, which is being pruned: jobs that never were";
+	struct rig *rig = rig_half_way();
+
+	ASSERT_STR_EQ("loads", with_range(rig, 5, 7, 16));
+	ASSERT_STR_EQ("loads", with_range(rig, 1, 8, 16));
+	ASSERT_STR_EQ(bad, with_range(rig, 0, 7, 16));
+	ASSERT_STR_EQ(bad, with_range(rig, 6, 5, 16));
+	ASSERT_STR_EQ(bad, with_range(rig, 5, 5, 16));
+	ASSERT_STR_EQ(bad, with_range(rig, 5, 9, 16));
+	ASSERT(strstr(with_range(rig, 5, 7, 15), "contradicts itself"));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(core_pruning)
+{
+	RUN_TEST(large_run_goes_in_pieces);
+	RUN_TEST(a_turn_takes_no_more_than_it_has_room_for);
+	RUN_TEST(what_came_later_goes_and_nothing_in_between);
+	RUN_TEST(jobs_that_follow_each_other_are_one_range);
+	RUN_TEST(a_part_without_jobs_takes_none);
+	RUN_TEST(logs_that_went_first_do_not_end_it);
+	RUN_TEST(numbers_that_a_start_does_not_believe);
+	RUN_TEST(what_is_left_that_a_start_does_not_believe);
+	RUN_TEST(jobs_that_never_were);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(core_pruning);
+	GREATEST_MAIN_END();
+}
