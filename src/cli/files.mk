@@ -34,7 +34,9 @@ cli_sources = \
 	src/cli/daemon.c \
 	src/cli/dag_expr.c \
 	src/cli/dag_expr.h \
+	src/cli/dag_expr_ask.c \
 	src/cli/dag_expr_code.c \
+	src/cli/dag_expr_internal.h \
 	src/cli/dagline.c \
 	src/cli/dagline.h \
 	src/cli/dagline_assign.c \
