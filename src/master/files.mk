@@ -14,6 +14,8 @@ master_sources = \
 	src/master/history_page.c \
 	src/master/internal.h \
 	src/master/logbytes.h \
+	src/master/logcredit.c \
+	src/master/logcredit.h \
 	src/master/logfile.c \
 	src/master/logfile.h \
 	src/master/logfile_read.c \

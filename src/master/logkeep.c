@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns the files of output and what their workers are owed. Files are synced in groups: a worker keeps its copy
- * until it hears that ours is on disk, so a crash loses nothing and nobody waits for a sync. What can't be
- * written is counted, said once, and never stops anything.
+ * Owns the files of output. What can't be written is counted, said once, and never stops anything; what their
+ * workers are owed is logcredit.c's.
  */
 #include "master/logkeep.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,96 +13,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "master/logfile.h"
+#include "master/logcredit.h"
 #include "master/logread.h"
 #include "proto/limits.h"
 
 #define FILES_MAX       16384            /* whose state is kept in memory */
-#define SYNC_AFTER_NS   (100 * NS_PER_MS)
 #define CREDIT_EVERY    1048576          /* bytes written */
-#define CREDITS_MAX     8192             /* in a frame */
-#define AGAIN_NS        NS_PER_S         /* between two tries to write what there was no room for */
-
-struct file {
-	struct logfile log;
-	uint64_t conn;                   /* that sent the latest piece */
-	bool credit_due[2];              /* for stdout, stderr */
-	bool ended;                      /* forget it once it is synced */
-	struct passing passing;
-	bool complained;
-	struct file *chain;              /* other attempts of the same job */
-	struct file *newer, *older;      /* by use */
-	struct file *touched_next;       /* has credit to give */
-	bool touched;
-	struct file *dirty_next;
-	bool listed_dirty;
-};
-
-struct credit {
-	uint64_t conn;
-	bool again;
-	struct rec_credit credit;
-};
-
-/* ---- credit ---- */
-
-static struct credit *add_credit(struct keeper *keeper, const struct file *file, int stream, bool synced)
-{
-	struct credit *credit;
-
-	if (keeper->credit_count == keeper->credit_cap) {
-		keeper->credit_cap = keeper->credit_cap ? keeper->credit_cap * 2 : 64;
-		keeper->credits = mem_resize(keeper->credits, keeper->credit_cap, sizeof(*keeper->credits));
-	}
-	credit = &keeper->credits[keeper->credit_count++];
-	credit->conn = file->conn;
-	credit->again = false;
-	credit->credit = (struct rec_credit){
-		.job = file->log.job,
-		.epoch = file->log.epoch,
-		.stream = (uint64_t)stream + 1,
-		.offset = file->log.received[stream],
-		.synced = synced,
-	};
-	return credit;
-}
-
-static int compare_credit_cb(const void *a, const void *b)
-{
-	const struct credit *left = a, *right = b;
-
-	if (left->conn == right->conn)
-		return left->again - right->again;
-	return left->conn < right->conn ? -1 : 1;
-}
-
-/* One frame for each connection. */
-static void send_credits(struct keeper *keeper)
-{
-	struct rec_credit *items = mem_array(keeper->credit_count + 1, sizeof(*items));
-	size_t at = 0, end;
-
-	qsort(keeper->credits, keeper->credit_count, sizeof(*keeper->credits), compare_credit_cb);
-	for (size_t i = 0; i < keeper->credit_count; i++)
-		items[i] = keeper->credits[i].credit;
-	for (; at < keeper->credit_count; at = end) {
-		struct log_answer *frame = mem_zalloc(sizeof(*frame));
-		struct msg_credit msg;
-
-		for (end = at; end < keeper->credit_count && keeper->credits[end].conn == keeper->credits[at].conn &&
-		     keeper->credits[end].again == keeper->credits[at].again && end - at < CREDITS_MAX;)
-			end++;
-		if (keeper->credits[at].again)
-			msg = (struct msg_credit){ .again = { items + at, end - at } };
-		else
-			msg = (struct msg_credit){ .items = { items + at, end - at } };
-		frame->conn = keeper->credits[at].conn;
-		message_encode(&frame->frames, OP_CREDIT, &msg);
-		keeper->answer_cb(keeper->arg, frame);
-	}
-	keeper->credit_count = 0;
-	mem_free(items);
-}
 
 /* ---- files ---- */
 
@@ -134,7 +48,7 @@ static void close_fd(struct keeper *keeper, struct file *file)
 	keeper->fd_count--;
 }
 
-static void forget(struct keeper *keeper, struct file *file)
+void file_forget(struct keeper *keeper, struct file *file)
 {
 	struct file *first = map_get(&keeper->files, file->log.job), **at = &first;
 
@@ -154,87 +68,13 @@ static void forget(struct keeper *keeper, struct file *file)
 	mem_free(file);
 }
 
-static void complain(struct file *file, int result, const char *what)
+void file_complain(struct file *file, int result, const char *what)
 {
 	if (!file->complained)
 		log_error("%s the log of job %llu of run %llu: %s; %s", what, (unsigned long long)file->log.job,
 			  (unsigned long long)file->log.run, strerror(-result),
 			  file->log.stuck ? "the job waits until that is over" : "what is lost is counted");
 	file->complained = true;
-}
-
-void keeper_credit(struct keeper *keeper)
-{
-	keeper->written = 0;
-	while (keeper->touched) {
-		struct file *file = keeper->touched;
-
-		keeper->touched = file->touched_next;
-		file->touched = false;
-		for (int stream = 0; stream < 2; stream++) {
-			if (file->credit_due[stream])
-				add_credit(keeper, file, stream, false);
-			file->credit_due[stream] = false;
-		}
-		if (file->ended && !file->listed_dirty && !file->log.stuck)
-			forget(keeper, file);
-	}
-	if (keeper->credit_count > 0)
-		send_credits(keeper);
-}
-
-/* It isn't lost: in a while its worker is asked for it again, and until then its job waits. */
-static void mark_stuck(struct keeper *keeper)
-{
-	if (keeper->again_due_ns == TIME_NEVER)
-		keeper->again_due_ns = clock_mono_ns() + AGAIN_NS;
-}
-
-/* The names of new files are on disk with their run's directory: one sync for all that come in a row. */
-static int sync_file(struct keeper *keeper, struct file *file, uint64_t *synced_run)
-{
-	int result = logfile_sync(&file->log);
-
-	if (result == 0 && file->log.fresh && *synced_run != file->log.run) {
-		result = logfile_sync_name(&file->log, keeper->dir_fd);
-		*synced_run = file->log.run;
-	}
-	if (result == 0)
-		file->log.fresh = false;
-	return result;
-}
-
-/* A failed sync is told once by the kernel: these bytes are never said to be on disk, and not tried again. */
-void keeper_sync(struct keeper *keeper)
-{
-	struct file *dirty = keeper->dirty;
-	uint64_t synced_run = UINT64_MAX;
-
-	keeper->dirty = NULL;
-	keeper->sync_due_ns = TIME_NEVER;
-	for (struct file *file = dirty; file && file->dirty_next; file = file->dirty_next)
-		logfile_start_sync(&file->log);
-	while (dirty) {
-		struct file *file = dirty;
-		int result = sync_file(keeper, file, &synced_run);
-
-		dirty = file->dirty_next;
-		file->listed_dirty = false;
-		file->log.dirty = false;
-		if (result < 0) {
-			logfile_unsync(&file->log);
-			complain(file, result, "can't sync");
-			if (file->log.stuck)
-				mark_stuck(keeper);
-		}
-		for (int stream = 0; stream < 2 && result == 0; stream++)
-			if (file->log.received[stream] > 0)
-				add_credit(keeper, file, stream, true);
-		if (file->ended && !file->touched && !file->log.stuck)
-			forget(keeper, file);
-	}
-	if (keeper->credit_count > 0)
-		send_credits(keeper);
 }
 
 static void evict(struct keeper *keeper)
@@ -250,7 +90,7 @@ static void evict(struct keeper *keeper)
 	for (file = keeper->oldest; file && keeper->file_count > FILES_MAX; file = newer) {
 		newer = file->newer;
 		if (!file->listed_dirty && !file->touched && !file->log.stuck)
-			forget(keeper, file);
+			file_forget(keeper, file);
 	}
 }
 
@@ -290,24 +130,6 @@ static struct file *take_file(struct keeper *keeper, uint64_t run, uint64_t job,
 
 /* ---- work ---- */
 
-static void mark_touched(struct keeper *keeper, struct file *file, const struct rec_output *items, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		file->credit_due[items[i].stream - 1] = true;
-	if (!file->touched) {
-		file->touched = true;
-		file->touched_next = keeper->touched;
-		keeper->touched = file;
-	}
-	if (file->log.dirty && !file->listed_dirty) {
-		file->listed_dirty = true;
-		file->dirty_next = keeper->dirty;
-		keeper->dirty = file;
-		if (keeper->sync_due_ns == TIME_NEVER)
-			keeper->sync_due_ns = clock_mono_ns() + SYNC_AFTER_NS;
-	}
-}
-
 static int thaw(struct keeper *keeper, struct file *file)
 {
 	int result;
@@ -346,13 +168,13 @@ static void append(struct keeper *keeper, uint64_t conn, uint64_t max, const str
 	/* Even when all of it had come before: whether that was synced, nobody may know any more. */
 	file->log.dirty |= file->log.fd >= 0;
 	if (opened < 0 || result < 0)
-		complain(file, opened < 0 ? opened : result, "can't write");
+		file_complain(file, opened < 0 ? opened : result, "can't write");
 	if (file->log.stuck)
-		mark_stuck(keeper);
-	mark_touched(keeper, file, items, count);
+		credit_stuck(keeper);
+	credit_mark(keeper, file, items, count);
 	/* There is nothing to wait for: the worker may drop what is lost here. */
 	for (int stream = 0; stream < 2 && file->log.fd < 0 && !file->log.stuck; stream++)
-		add_credit(keeper, file, stream, true);
+		credit_add(keeper, file, stream, true);
 	for (size_t i = 0; i < count; i++)
 		keeper->written += items[i].data.len;
 	evict(keeper);
@@ -414,7 +236,7 @@ void keeper_read(struct keeper *keeper, uint64_t conn, const struct msg_log_read
 		message_encode(&reply->frames, OP_LOG_DATA, &data);
 	arena_free(&arena);
 	if (!file->log.known && file->log.dropped == 0 && !file->touched && !file->log.stuck)
-		forget(keeper, file);
+		file_forget(keeper, file);
 	evict(keeper);
 	keeper->answer_cb(keeper->arg, reply);
 }
@@ -430,8 +252,8 @@ static void complete(struct keeper *keeper, struct file *file, const struct rec_
 	if (result == 0)
 		result = logfile_complete(&file->log, done->out_bytes, done->ended_ms);
 	if (result < 0)
-		complain(file, result, "can't write");
-	mark_touched(keeper, file, NULL, 0);
+		file_complain(file, result, "can't write");
+	credit_mark(keeper, file, NULL, 0);
 	evict(keeper);
 }
 
@@ -450,28 +272,11 @@ void keeper_ended(struct keeper *keeper, const struct rec_done *items, size_t co
 		if (items[i].out_bytes > file->log.kept + file->log.dropped)
 			complete(keeper, file, &items[i]);
 		if (!file->listed_dirty && !file->touched)
-			forget(keeper, file);
+			file_forget(keeper, file);
 	}
 }
 
 /* ---- what can wait ---- */
-
-/* Lossless jobs whose output there was no room for: from where they are to send it again. */
-static void ask_again(struct keeper *keeper)
-{
-	bool any = false;
-
-	for (const struct file *file = keeper->newest; file; file = file->older) {
-		if (!file->log.stuck)
-			continue;
-		any = true;
-		for (int stream = 0; stream < 2; stream++)
-			add_credit(keeper, file, stream, false)->again = true;
-	}
-	keeper->again_due_ns = any ? clock_mono_ns() + AGAIN_NS : TIME_NEVER;
-	if (any)
-		send_credits(keeper);
-}
 
 static bool release_cb(void *arg, uint64_t run, uint64_t job, uint64_t epoch)
 {
@@ -482,7 +287,7 @@ static bool release_cb(void *arg, uint64_t run, uint64_t job, uint64_t epoch)
 		return true;
 	if (file->touched || file->listed_dirty || file->log.stuck || file->passing.first)
 		return false;
-	forget(keeper, file);
+	file_forget(keeper, file);
 	return true;
 }
 
@@ -501,7 +306,7 @@ void keeper_wake(struct keeper *keeper, bool busy)
 	if (keeper->sync_due_ns <= now_ns)
 		keeper_sync(keeper);
 	if (keeper->again_due_ns <= now_ns)
-		ask_again(keeper);
+		credit_ask_again(keeper);
 	if (!busy && keeper->squeeze.due_ns <= now_ns)
 		squeeze_step(&keeper->squeeze);
 }
@@ -519,7 +324,7 @@ void keeper_drop(struct keeper *keeper, uint64_t run)
 			older = keeper->newest;  /* either may have forgotten some */
 			continue;
 		}
-		forget(keeper, file);
+		file_forget(keeper, file);
 	}
 }
 
@@ -541,7 +346,7 @@ void keeper_free(struct keeper *keeper)
 	while (keeper->newest) {
 		keeper->newest->touched = false;
 		keeper->newest->listed_dirty = false;
-		forget(keeper, keeper->newest);
+		file_forget(keeper, keeper->newest);
 	}
 	map_free(&keeper->files);
 	mem_free(keeper->credits);

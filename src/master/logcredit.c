@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What workers are told of their output: written, on disk, to be sent again. Files are synced in groups: a worker
+ * keeps its copy until it hears that ours is on disk, so a crash loses nothing and nobody waits for a sync.
+ */
+#include "master/logcredit.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define SYNC_AFTER_NS   (100 * NS_PER_MS)
+#define CREDITS_MAX     8192             /* in a frame */
+#define AGAIN_NS        NS_PER_S         /* between two tries to write what there was no room for */
+
+struct credit {
+	uint64_t conn;
+	bool again;
+	struct rec_credit credit;
+};
+
+/* ---- what is told ---- */
+
+struct credit *credit_add(struct keeper *keeper, const struct file *file, int stream, bool synced)
+{
+	struct credit *credit;
+
+	if (keeper->credit_count == keeper->credit_cap) {
+		keeper->credit_cap = keeper->credit_cap ? keeper->credit_cap * 2 : 64;
+		keeper->credits = mem_resize(keeper->credits, keeper->credit_cap, sizeof(*keeper->credits));
+	}
+	credit = &keeper->credits[keeper->credit_count++];
+	credit->conn = file->conn;
+	credit->again = false;
+	credit->credit = (struct rec_credit){
+		.job = file->log.job,
+		.epoch = file->log.epoch,
+		.stream = (uint64_t)stream + 1,
+		.offset = file->log.received[stream],
+		.synced = synced,
+	};
+	return credit;
+}
+
+static int compare_credit_cb(const void *a, const void *b)
+{
+	const struct credit *left = a, *right = b;
+
+	if (left->conn == right->conn)
+		return left->again - right->again;
+	return left->conn < right->conn ? -1 : 1;
+}
+
+/* One frame for each connection. */
+static void send_credits(struct keeper *keeper)
+{
+	struct rec_credit *items = mem_array(keeper->credit_count + 1, sizeof(*items));
+	size_t at = 0, end;
+
+	qsort(keeper->credits, keeper->credit_count, sizeof(*keeper->credits), compare_credit_cb);
+	for (size_t i = 0; i < keeper->credit_count; i++)
+		items[i] = keeper->credits[i].credit;
+	for (; at < keeper->credit_count; at = end) {
+		struct log_answer *frame = mem_zalloc(sizeof(*frame));
+		struct msg_credit msg;
+
+		for (end = at; end < keeper->credit_count && keeper->credits[end].conn == keeper->credits[at].conn &&
+		     keeper->credits[end].again == keeper->credits[at].again && end - at < CREDITS_MAX;)
+			end++;
+		if (keeper->credits[at].again)
+			msg = (struct msg_credit){ .again = { items + at, end - at } };
+		else
+			msg = (struct msg_credit){ .items = { items + at, end - at } };
+		frame->conn = keeper->credits[at].conn;
+		message_encode(&frame->frames, OP_CREDIT, &msg);
+		keeper->answer_cb(keeper->arg, frame);
+	}
+	keeper->credit_count = 0;
+	mem_free(items);
+}
+
+void keeper_credit(struct keeper *keeper)
+{
+	keeper->written = 0;
+	while (keeper->touched) {
+		struct file *file = keeper->touched;
+
+		keeper->touched = file->touched_next;
+		file->touched = false;
+		for (int stream = 0; stream < 2; stream++) {
+			if (file->credit_due[stream])
+				credit_add(keeper, file, stream, false);
+			file->credit_due[stream] = false;
+		}
+		if (file->ended && !file->listed_dirty && !file->log.stuck)
+			file_forget(keeper, file);
+	}
+	if (keeper->credit_count > 0)
+		send_credits(keeper);
+}
+
+void credit_stuck(struct keeper *keeper)
+{
+	if (keeper->again_due_ns == TIME_NEVER)
+		keeper->again_due_ns = clock_mono_ns() + AGAIN_NS;
+}
+
+/* The names of new files are on disk with their run's directory: one sync for all that come in a row. */
+static int sync_file(struct keeper *keeper, struct file *file, uint64_t *synced_run)
+{
+	int result = logfile_sync(&file->log);
+
+	if (result == 0 && file->log.fresh && *synced_run != file->log.run) {
+		result = logfile_sync_name(&file->log, keeper->dir_fd);
+		*synced_run = file->log.run;
+	}
+	if (result == 0)
+		file->log.fresh = false;
+	return result;
+}
+
+/* A failed sync is told once by the kernel: these bytes are never said to be on disk, and not tried again. */
+void keeper_sync(struct keeper *keeper)
+{
+	struct file *dirty = keeper->dirty;
+	uint64_t synced_run = UINT64_MAX;
+
+	keeper->dirty = NULL;
+	keeper->sync_due_ns = TIME_NEVER;
+	for (struct file *file = dirty; file && file->dirty_next; file = file->dirty_next)
+		logfile_start_sync(&file->log);
+	while (dirty) {
+		struct file *file = dirty;
+		int result = sync_file(keeper, file, &synced_run);
+
+		dirty = file->dirty_next;
+		file->listed_dirty = false;
+		file->log.dirty = false;
+		if (result < 0) {
+			logfile_unsync(&file->log);
+			file_complain(file, result, "can't sync");
+			if (file->log.stuck)
+				credit_stuck(keeper);
+		}
+		for (int stream = 0; stream < 2 && result == 0; stream++)
+			if (file->log.received[stream] > 0)
+				credit_add(keeper, file, stream, true);
+		if (file->ended && !file->touched && !file->log.stuck)
+			file_forget(keeper, file);
+	}
+	if (keeper->credit_count > 0)
+		send_credits(keeper);
+}
+
+void credit_mark(struct keeper *keeper, struct file *file, const struct rec_output *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		file->credit_due[items[i].stream - 1] = true;
+	if (!file->touched) {
+		file->touched = true;
+		file->touched_next = keeper->touched;
+		keeper->touched = file;
+	}
+	if (file->log.dirty && !file->listed_dirty) {
+		file->listed_dirty = true;
+		file->dirty_next = keeper->dirty;
+		keeper->dirty = file;
+		if (keeper->sync_due_ns == TIME_NEVER)
+			keeper->sync_due_ns = clock_mono_ns() + SYNC_AFTER_NS;
+	}
+}
+
+/* Lossless jobs whose output there was no room for: from where they are to send it again. */
+void credit_ask_again(struct keeper *keeper)
+{
+	bool any = false;
+
+	for (const struct file *file = keeper->newest; file; file = file->older) {
+		if (!file->log.stuck)
+			continue;
+		any = true;
+		for (int stream = 0; stream < 2; stream++)
+			credit_add(keeper, file, stream, false)->again = true;
+	}
+	keeper->again_due_ns = any ? clock_mono_ns() + AGAIN_NS : TIME_NEVER;
+	if (any)
+		send_credits(keeper);
+}
