@@ -13,7 +13,7 @@ const char *log_max_parse(struct slice text, uint64_t *ret_max)
 		*ret_max = LOG_LOSSLESS;
 		return NULL;
 	}
-	if (!resource_parse_size(text, &max) || max < LIMIT_LOG_MAX_MIN || max >> 30 > LIMIT_LOG_MAX_GIB)
+	if (!resource_parse_size(text, &max) || max < LIMIT_LOG_MAX_MIN || max > (uint64_t)LIMIT_LOG_MAX_GIB << 30)
 		return "log is lossless, or how much is kept, from 4K to 1T";
 	*ret_max = max;
 	return NULL;

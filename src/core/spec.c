@@ -124,6 +124,7 @@ static enum err spec_check_needs(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
 	bool ordered = true;
+	uint64_t least = 0;
 	char why[96];
 
 	if (spec->needs.n > LIMIT_JOB_PARENTS_MAX)
@@ -141,9 +142,8 @@ static enum err spec_check_needs(const struct spec_check *check)
 		}
 		if (parent == check->index)
 			return spec_refused(check, ERR_CYCLE, "needs", "it needs itself");
-		if (i > 0 && parent == spec->needs.at[i - 1])
-			return spec_refused(check, ERR_DUPLICATE, "needs", "a job is there twice");
-		ordered = ordered && (i == 0 || parent > spec->needs.at[i - 1]);
+		ordered = ordered && parent >= least;
+		least = parent + 1;
 		if (spec->triggers.n > 0 && spec->triggers.at[i] > TRIGGER_EXPR)
 			return spec_refused(check, ERR_INVALID, "triggers", "unknown trigger");
 		if (spec->triggers.n > 0 && spec->triggers.at[i] == TRIGGER_EXPR && spec->needs_code.len == 0 &&
@@ -169,8 +169,10 @@ static enum err spec_check_conditions(const struct spec_check *check)
 
 	if (err == ERR_NONE)
 		err = spec_check_code(check, "when_code", spec->when_code);
-	if (err == ERR_NONE && (spec->when.len > LIMIT_EXPR_BYTES_MAX || spec->needs_text.len > LIMIT_EXPR_BYTES_MAX))
+	if (err == ERR_NONE && spec->when.len > LIMIT_EXPR_BYTES_MAX)
 		err = spec_refused(check, ERR_TOO_LARGE, "when", "it is too long");
+	if (err == ERR_NONE && spec->needs_text.len > LIMIT_EXPR_BYTES_MAX)
+		err = spec_refused(check, ERR_TOO_LARGE, "needs_text", "it is too long");
 	return err;
 }
 
@@ -280,7 +282,7 @@ static enum err spec_check_numbers(const struct spec_check *check)
 	if (spec->priority > PRIORITY_MAX + 1)
 		return spec_refused(check, ERR_INVALID, "priority", "it goes from 0 to 100");
 	if (spec->log_max != 0 && spec->log_max != LOG_LOSSLESS &&
-	    (spec->log_max < LIMIT_LOG_MAX_MIN || spec->log_max >> 30 > LIMIT_LOG_MAX_GIB))
+	    (spec->log_max < LIMIT_LOG_MAX_MIN || spec->log_max > (uint64_t)LIMIT_LOG_MAX_GIB << 30))
 		return spec_refused(check, ERR_INVALID, "log_max", "it goes from 4 KiB to 1 TiB");
 	if (spec->mode >= EXEC_MODE_COUNT)
 		return spec_refused(check, ERR_INVALID, "mode", "there is no such mode");

@@ -53,6 +53,7 @@ unit_programs = \
 	tests/unit/test_core_sharp_tell \
 	tests/unit/test_core_sharp_why \
 	tests/unit/test_core_spec \
+	tests/unit/test_core_spec_fields \
 	tests/unit/test_core_subrun \
 	tests/unit/test_core_tenant \
 	tests/unit/test_core_time \
@@ -254,6 +255,9 @@ tests_unit_test_core_sharp_why_LDADD = $(core_libs)
 
 tests_unit_test_core_spec_SOURCES = tests/unit/test_core_spec.c
 tests_unit_test_core_spec_LDADD = $(core_libs)
+
+tests_unit_test_core_spec_fields_SOURCES = tests/unit/test_core_spec_fields.c
+tests_unit_test_core_spec_fields_LDADD = $(core_libs)
 
 tests_unit_test_core_subrun_SOURCES = tests/unit/test_core_subrun.c
 tests_unit_test_core_subrun_LDADD = $(core_libs)

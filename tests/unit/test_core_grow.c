@@ -114,7 +114,7 @@ TEST what_is_refused(void)
 	ASSERT(refused(rig, run, &graph, "good good", ERR_DUPLICATE, "a job is there twice"));
 	added(&graph, "x", 1, TRIGGER_OK);
 	ASSERT(refused(rig, run, &graph, "good", ERR_INVALID, "there is no job 2; 1 are added, and 1 of the run named"));
-	graph_job(&graph, "x", "")->group = 2;
+	graph_job(&graph, "x", "")->group = 5;          /* the last of those that were there */
 	ASSERT(refused(rig, run, &graph, "", ERR_INVALID, "added job 0: group"));
 	graph_job(&graph, "x", "");
 	graph_job(&graph, "y", "x");

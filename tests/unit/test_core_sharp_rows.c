@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pools, forgotten workers, classes of jobs, and what rows for people say of them; what placement may ask for. */
+/* Pools, forgotten workers, classes of jobs, and what rows for people say of them. */
 #include "tests/unit/core_rig.h"
 
 #include "proto/reasons.h"
@@ -402,124 +402,6 @@ TEST a_gate_shows_sixteen_of_what_it_opens(void)
 	PASS();
 }
 
-/* --- what placement may ask for --- */
-
-static const char *refused(void (*spoil)(struct rec_job_spec *job, struct arena *arena))
-{
-	static char text[256];
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	struct rec_job_spec *job = graph_job(&graph, "a", "");
-
-	spoil(job, &graph.arena);
-	text[0] = '\0';
-	if (!rig_submit(rig, &graph))
-		snprintf(text, sizeof(text), "%s: %.*s", err_name((enum err)rig->error.code), (int)rig->error.text.len,
-			 (const char *)rig->error.text.data);
-	rig_free(rig);
-	return text;
-}
-
-static struct slice_list so_many(struct arena *arena, size_t count)
-{
-	struct slice_list list = { .at = arena_alloc(arena, count * sizeof(struct slice)), .n = count };
-
-	for (size_t i = 0; i < count; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "p%02zu", i);
-		list.at[i] = slice_str(arena_strdup(arena, slice_str(name)));
-	}
-	return list;
-}
-
-#define SPOIL(name, ...) \
-	static void name(struct rec_job_spec *job, struct arena *arena) { (void)arena; __VA_ARGS__; }
-
-SPOIL(wishes, job->prefer = so_many(arena, LIMIT_LABELS_MAX))
-SPOIL(wishes_over, job->prefer = so_many(arena, LIMIT_LABELS_MAX + 1))
-SPOIL(wish_bad, job->prefer = words(arena, "good b=d"))
-SPOIL(worker_bad, job->only_worker = slice_str("a b"))
-SPOIL(liked_bad, job->prefer_worker = slice_str("a b"))
-SPOIL(pool_bad, job->pool = slice_str("a b"))
-SPOIL(pool_none, job->pool_hard = true)
-SPOIL(asks_bad, job->asks = words(arena, "tape"))
-SPOIL(asks_none, job->asks = words(arena, "disk=1 tape=0"))
-SPOIL(affinity_over, job->affinity = AFFINITY_STICKY + 1)
-SPOIL(affinity_none, job->affinity_hard = true)
-SPOIL(affinity_last, job->affinity = AFFINITY_STICKY; job->affinity_hard = true)
-SPOIL(codes_without_exit, static uint64_t codes[] = { 3 }; job->retry_max = 1; job->retry_on = RETRY_ON_SIGNAL;
-      job->retry_codes = (struct u64_list){ codes, 1 })
-SPOIL(codes_of_all_ends, static uint64_t codes[] = { 1, 255 }; job->retry_max = 1; job->retry_codes = (struct u64_list){ codes, 2 })
-SPOIL(code_zero, static uint64_t codes[] = { 0 }; job->retry_max = 1; job->retry_codes = (struct u64_list){ codes, 1 })
-SPOIL(code_over, static uint64_t codes[] = { 256 }; job->retry_max = 1; job->retry_codes = (struct u64_list){ codes, 1 })
-SPOIL(code_twice, static uint64_t codes[] = { 7, 7 }; job->retry_max = 1; job->retry_codes = (struct u64_list){ codes, 2 })
-SPOIL(once_again, job->mode = EXEC_ONCE; job->retry_max = 1)
-SPOIL(wait_as_first, job->backoff_ms = 5000; job->backoff_max_ms = 5000)
-SPOIL(wait_under, job->backoff_ms = 5000; job->backoff_max_ms = 4999)
-SPOIL(wait_under_usual, job->backoff_max_ms = LIMIT_RETRY_BACKOFF_MS - 1)
-SPOIL(end_over, job->retry_on = RETRY_ON_ALL + 1)
-SPOIL(ends_all, job->retry_on = RETRY_ON_ALL)
-SPOIL(death_over, job->worker_death = DEATH_KILL + 1)
-SPOIL(death_last, job->worker_death = DEATH_KILL)
-
-static struct slice long_text(struct arena *arena, size_t len)
-{
-	char *text = arena_alloc(arena, len);
-
-	memset(text, 'x', len);
-	return slice_make(text, len);
-}
-
-SPOIL(when_longest, job->when = long_text(arena, LIMIT_EXPR_BYTES_MAX))
-SPOIL(when_over, job->when = long_text(arena, LIMIT_EXPR_BYTES_MAX + 1))
-SPOIL(needs_longest, job->needs_text = long_text(arena, LIMIT_EXPR_BYTES_MAX))
-SPOIL(needs_over, job->needs_text = long_text(arena, LIMIT_EXPR_BYTES_MAX + 1))
-
-TEST conditions_have_a_length(void)
-{
-	ASSERT_STR_EQ("", refused(when_longest));
-	ASSERT(strstr(refused(when_over), "when: it is too long"));
-	ASSERT_STR_EQ("", refused(needs_longest));
-	ASSERT(strstr(refused(needs_over), "when: it is too long"));
-	PASS();
-}
-
-TEST placement_is_refused_with_its_reason(void)
-{
-	ASSERT_STR_EQ("", refused(wishes));
-	ASSERT(strstr(refused(wishes_over), "TOO_LARGE: job 0 'a': prefer: too many labels"));
-	ASSERT(strstr(refused(wish_bad), "INVALID: job 0 'a': prefer: a label has"));
-	ASSERT(strstr(refused(worker_bad), "INVALID: job 0 'a': worker: a worker or a pool has"));
-	ASSERT(strstr(refused(liked_bad), "worker: a worker or a pool has"));
-	ASSERT(strstr(refused(pool_bad), "worker: a worker or a pool has"));
-	ASSERT(strstr(refused(pool_none), "pool_hard: it names no pool"));
-	ASSERT(strstr(refused(asks_bad), "asks: "));
-	ASSERT(strstr(refused(asks_none), "asks: a resource of which it wants nothing"));
-	ASSERT(strstr(refused(affinity_over), "affinity: there is no such"));
-	ASSERT(strstr(refused(affinity_none), "affinity: there is no such"));
-	ASSERT_STR_EQ("", refused(affinity_last));
-	PASS();
-}
-
-TEST retries_are_refused_with_their_reason(void)
-{
-	ASSERT(strstr(refused(codes_without_exit), "retry_codes: exits aren't retried at all"));
-	ASSERT_STR_EQ("", refused(codes_of_all_ends));
-	ASSERT(strstr(refused(code_zero), "from 1 to 255"));
-	ASSERT(strstr(refused(code_over), "from 1 to 255"));
-	ASSERT(strstr(refused(code_twice), "from 1 to 255"));
-	ASSERT(strstr(refused(once_again), "retry_max: what may start once"));
-	ASSERT_STR_EQ("", refused(wait_as_first));
-	ASSERT(strstr(refused(wait_under), "shorter than the first"));
-	ASSERT(strstr(refused(wait_under_usual), "shorter than the first"));
-	ASSERT(strstr(refused(end_over), "retry_on: there is no such end"));
-	ASSERT_STR_EQ("", refused(ends_all));
-	ASSERT(strstr(refused(death_over), "worker_death: there is no such"));
-	ASSERT_STR_EQ("", refused(death_last));
-	PASS();
-}
-
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -538,8 +420,5 @@ int main(int argc, char **argv)
 	RUN_TEST(a_run_ends_when_the_clock_says_nothing);
 	RUN_TEST(a_lost_worker_is_not_counted);
 	RUN_TEST(a_gate_shows_sixteen_of_what_it_opens);
-	RUN_TEST(conditions_have_a_length);
-	RUN_TEST(placement_is_refused_with_its_reason);
-	RUN_TEST(retries_are_refused_with_their_reason);
 	GREATEST_MAIN_END();
 }
