@@ -216,17 +216,19 @@ static enum reason tell_bound(struct telling *telling, const struct bound *bound
 
 static enum reason tell_ready(struct telling *telling)
 {
-	const struct bound *full = job_bound_full(telling->job);
+	const struct bound *full = job_bound_full(telling->job), *at = full ? full : job_parked_at(telling->job);
+	enum reason reason;
 
-	if (!full)
-		full = job_parked_at(telling->job);
 	if (job_on_hold(telling->job)) {
 		buf_addf(&telling->words, "a person holds back %s", telling->job->run->held ? "its run" : "this job");
 		return REASON_HELD;
 	}
-	if (!full && telling->job->flags & JOB_SUBRUN)
-		return REASON_QUEUED;
-	return full ? tell_bound(telling, full) : tell_workers(telling);
+	if (!at)
+		return telling->job->flags & JOB_SUBRUN ? REASON_QUEUED : tell_workers(telling);
+	reason = tell_bound(telling, at);
+	if (!full)
+		buf_add_str(&telling->words, "; a job that comes before it waits for a worker");
+	return reason;
 }
 
 static enum reason tell_condition(struct telling *telling)

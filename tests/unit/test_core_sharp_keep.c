@@ -296,6 +296,8 @@ TEST one_that_waits_behind_another_says_at_what(void)
 	ASSERT_EQ(REASON_WORKER_CORDONED, row.why_code);
 	CHECK(view_explain(rig->core, rig_named(rig, run, "c"), &rig->arena, &row));
 	ASSERT_EQ(REASON_RUN_LIMIT, row.why_code);
+	ASSERT_STR_EQ("0 jobs of its run are out, and 1 is the most; a job that comes before it waits for a worker",
+		      arena_strdup(&rig->arena, row.why));
 	rig_free(rig);
 	PASS();
 }
