@@ -193,11 +193,18 @@ static enum err take_busy(struct core *core, const struct lock *lock, bool share
 	struct buf words = { 0 };
 
 	lock_tell(core, lock, NULL, &words);
-	if (shared && !held_alone(lock))
+	if (shared && lock_first_alone(lock) != UINT64_MAX)
 		buf_add_str(&words, "; a job waits to have it alone");
 	error_set(error, ERR_BUSY, "lock %s: %.400s", lock->name, buf_cstr(&words));
 	buf_free(&words);
 	return error_next(error, "titan lock ls");
+}
+
+/* Two scripts of one person are two: only who gives an owner's name may mean that which it has. */
+static enum err take_again(const struct lock *lock, const struct lock_hold *hold, struct error *error)
+{
+	error_set(error, ERR_BUSY, "lock %s: %s has it already; to take it again, name its owner", lock->name, hold->owner);
+	return error_next(error, "titan lock take %s --owner %s", lock->name, hold->owner);
 }
 
 /* Beside those that have it now, but for the owner itself. */
@@ -234,13 +241,16 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 
 	if (err != ERR_NONE)
 		return err;
-	if (core->lock_holds >= LIMIT_LOCK_HOLDS_MAX)
-		return error_set(error, ERR_FULL, "people hold %d locks already", LIMIT_LOCK_HOLDS_MAX);
 	lock = lock_of(core, set->name);
 	own = hold_place(lock, owner);
-	/* Two scripts of one person are two: only who gives an owner's name may mean that which it has. */
-	if (!may_take(lock, own, set->flag) || (own < lock->hold_count && set->text.len == 0))
+	if (own < lock->hold_count && set->text.len == 0)
+		return take_again(lock, lock->holds[own], error);
+	if (!may_take(lock, own, set->flag))
 		return take_busy(core, lock, set->flag, error);
+	if (own == lock->hold_count && core->lock_holds >= LIMIT_LOCK_HOLDS_MAX) {
+		lock_tidy(core, lock);
+		return error_set(error, ERR_FULL, "people hold %d locks already", LIMIT_LOCK_HOLDS_MAX);
+	}
 	if (own == lock->hold_count) {
 		hold = hold_add(lock, owner);
 		hold->fence = (core->generation << 32) + ++core->fences;

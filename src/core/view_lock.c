@@ -84,7 +84,7 @@ static const struct job *waits_before(const struct core *core, const struct lock
 {
 	uint64_t first = lock_first_alone(lock);
 
-	if (!job || !lane_shares(job_lane(job), &lock->bound) || lock->alone > 0 || first >= ready_key(job))
+	if (!job || !lane_shares(job_lane(job), &lock->bound) || first >= ready_key(job))
 		return NULL;
 	return ready_job(core, first);
 }
@@ -101,13 +101,12 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 	if (lock->hold_count > 0) {
 		tell_hold(core, lock->holds[0], words);
 		more--;
-	} else if (finding.count > 0) {
+	} else if (more > 0) {
 		tell_job(finding.jobs[0], words);
 		buf_addf(words, " has it%s until its attempt has gone", lock->alone ? "" : ", shared,");
 		more--;
 	} else {
-		buf_addf(words, "%s has it", lock->bound.active ? "a job" : "nobody");
-		more -= lock->bound.active > 0;
+		buf_add_str(words, "nobody has it");
 	}
 	if (more > 0)
 		buf_addf(words, ", and %llu more", (unsigned long long)more);

@@ -30,6 +30,7 @@ unit_programs = \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
 	tests/unit/test_core_lock \
+	tests/unit/test_core_lock_people \
 	tests/unit/test_core_loop \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
@@ -186,6 +187,9 @@ tests_unit_test_core_load_LDADD = $(core_libs)
 
 tests_unit_test_core_lock_SOURCES = tests/unit/test_core_lock.c
 tests_unit_test_core_lock_LDADD = $(core_libs)
+
+tests_unit_test_core_lock_people_SOURCES = tests/unit/test_core_lock_people.c
+tests_unit_test_core_lock_people_LDADD = $(core_libs)
 
 tests_unit_test_core_loop_SOURCES = tests/unit/test_core_loop.c
 tests_unit_test_core_loop_LDADD = $(core_libs)
@@ -405,6 +409,7 @@ tests_unit_test_worker_spool_LDADD = $(all_libs)
 
 unit_other = \
 	tests/unit/core_grow.h \
+	tests/unit/core_lock.h \
 	tests/unit/core_place.h \
 	tests/unit/core_prune.h \
 	tests/unit/core_rig.h \

@@ -1,58 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Locks, of jobs and of people. */
-#include "proto/reasons.h"
-#include "tests/unit/core_rig.h"
-
-static uint64_t submit(struct rig *rig, enum exec_mode mode, const char *one, const char *other)
-{
-	struct graph graph = { 0 };
-	struct rec_job_spec *job = graph_job(&graph, "j", "");
-	struct slice *texts = arena_alloc(&graph.arena, 2 * sizeof(*texts));
-
-	texts[0] = slice_str(one);
-	texts[1] = slice_str(other);
-	job->mode = mode;
-	job->locks = (struct slice_list){ texts, other ? 2 : 1 };
-	return rig_submit(rig, &graph);
-}
-
-static uint64_t wants(struct rig *rig, const char *lock)
-{
-	return submit(rig, EXEC_EXCLUSIVE, lock, NULL);
-}
-
-static uint64_t lock_act(struct rig *rig, enum set_verb verb, const char *lock, const char *owner, bool shared, uint64_t ttl_ms)
-{
-	rig_set(rig, (struct msg_set){ .kind = OBJECT_LOCK, .verb = verb, .name = slice_str(lock), .text = slice_str(owner),
-				       .flag = shared, .span_ms = ttl_ms });
-	return rig->ok.number;
-}
-
-/* The run whose job is given out next; 0: none. */
-static uint64_t given(struct rig *rig, struct rig_attempt *ret_attempt)
-{
-	return rig_take(rig, ret_attempt) ? rig_job(rig, ret_attempt->job).run : 0;
-}
-
-static const char *why(struct rig *rig, uint64_t run)
-{
-	struct rec_job_row row = { 0 };
-	uint64_t job = rig_named(rig, run, "j");
-
-	CHECK(view_job(rig->core, job, VIEW_BRIEF, &rig->arena, &row));
-	CHECK(view_explain(rig->core, job, &rig->arena, &row));
-	return row.why_code == REASON_LOCKED ? arena_strdup(&rig->arena, row.why) : "";
-}
-
-static size_t lock_rows(struct rig *rig, struct rec_lock_row *rows)
-{
-	uint64_t cursor = 0;
-	size_t count = 0;
-
-	while ((cursor = view_lock(rig->core, cursor, &rig->arena, &rows[count])))
-		count++;
-	return count;
-}
+#include "tests/unit/core_lock.h"
 
 TEST readers_share_and_a_writer_excludes(void)
 {
@@ -63,25 +11,25 @@ TEST readers_share_and_a_writer_excludes(void)
 	rig_hello(rig, "w", 9);
 	one = wants(rig, "db=shared");
 	two = wants(rig, "db=shared");
-	ASSERT_EQ(one, given(rig, &first));
-	ASSERT_EQ(two, given(rig, &second));
+	ASSERT_EQ(one, given_run(rig, &first));
+	ASSERT_EQ(two, given_run(rig, &second));
 	alone = wants(rig, "db");
 	late = wants(rig, "db=shared");
 	/* The one that wants it alone comes first, so that it isn't passed for ever. */
-	ASSERT_EQ(0, given(rig, &third));
+	ASSERT_EQ(0, given_run(rig, &third));
 	ASSERT(strstr(why(rig, alone), "lock db: job 1/j has it, shared, until its attempt has gone, and 1 more") != NULL);
 	ASSERT(strstr(why(rig, late), "job 3/j wants it alone, and comes first") != NULL);
 	rig_done(rig, first, OUTCOME_EXIT, 0);
-	ASSERT_EQ(0, given(rig, &third));
+	ASSERT_EQ(0, given_run(rig, &third));
 	rig_done(rig, second, OUTCOME_EXIT, 0);
-	ASSERT_EQ(alone, given(rig, &third));
-	ASSERT_EQ(0, given(rig, &first));
+	ASSERT_EQ(alone, given_run(rig, &third));
+	ASSERT_EQ(0, given_run(rig, &first));
 	rig_restart(rig);
 	rig_hello_held(rig, "w", 9, (struct rec_held[]){ { third.job, third.epoch, PHASE_RUNNING } }, 1);
 	third.conn = rig->conn;
-	ASSERT_EQ(0, given(rig, &first));
+	ASSERT_EQ(0, given_run(rig, &first));
 	rig_done(rig, third, OUTCOME_EXIT, 0);
-	ASSERT_EQ(late, given(rig, &first));
+	ASSERT_EQ(late, given_run(rig, &first));
 	rig_free(rig);
 	PASS();
 }
@@ -94,22 +42,22 @@ TEST a_cancelled_writer_lets_readers_go(void)
 
 	rig_hello(rig, "w", 9);
 	wants(rig, "db=shared");
-	given(rig, &first);
+	given_run(rig, &first);
 	alone = wants(rig, "db");
 	late = wants(rig, "db=shared");
-	ASSERT_EQ(0, given(rig, &other));
+	ASSERT_EQ(0, given_run(rig, &other));
 	rig_act(rig, ACT_HOLD, alone, "", 0);
-	ASSERT_EQ(late, given(rig, &other));
+	ASSERT_EQ(late, given_run(rig, &other));
 	rig_act(rig, ACT_RELEASE, alone, "", 0);
 	late = wants(rig, "db=shared");
-	ASSERT_EQ(0, given(rig, &other));
+	ASSERT_EQ(0, given_run(rig, &other));
 	/* Of a higher priority it comes before the one that waits. */
 	rig_act(rig, ACT_PRIORITY, late, "", 60);
-	ASSERT_EQ(late, given(rig, &other));
+	ASSERT_EQ(late, given_run(rig, &other));
 	late = wants(rig, "db=shared");
-	ASSERT_EQ(0, given(rig, &other));
+	ASSERT_EQ(0, given_run(rig, &other));
 	rig_cancel(rig, alone, "");
-	ASSERT_EQ(late, given(rig, &other));
+	ASSERT_EQ(late, given_run(rig, &other));
 	rig_free(rig);
 	PASS();
 }
@@ -122,15 +70,15 @@ TEST all_of_a_jobs_locks_or_none(void)
 
 	rig_hello(rig, "w", 9);
 	wants(rig, "a");
-	given(rig, &first);
+	given_run(rig, &first);
 	both = submit(rig, EXEC_EXCLUSIVE, "b", "a");
-	ASSERT_EQ(0, given(rig, &second));
+	ASSERT_EQ(0, given_run(rig, &second));
 	other = wants(rig, "b");
-	ASSERT_EQ(other, given(rig, &second));
+	ASSERT_EQ(other, given_run(rig, &second));
 	rig_done(rig, first, OUTCOME_EXIT, 0);
-	ASSERT_EQ(0, given(rig, &third));
+	ASSERT_EQ(0, given_run(rig, &third));
 	rig_done(rig, second, OUTCOME_EXIT, 0);
-	ASSERT_EQ(both, given(rig, &third));
+	ASSERT_EQ(both, given_run(rig, &third));
 	rig_free(rig);
 	PASS();
 }
@@ -142,22 +90,22 @@ TEST a_job_that_nobody_knows_about_keeps_its_lock(void)
 	struct rec_lock_row rows[4];
 	uint64_t once = submit(rig, EXEC_ONCE, "db", NULL), other, conn = rig_hello(rig, "w", 9);
 
-	given(rig, &first);
+	given_run(rig, &first);
 	rig_started(rig, first);
 	other = wants(rig, "db");
 	rig_gone(rig, conn);
 	rig_pass(rig, 200000);
 	rig_hello(rig, "v", 9);
-	ASSERT_EQ(0, given(rig, &second));
+	ASSERT_EQ(0, given_run(rig, &second));
 	rig_restart(rig);
 	rig_hello(rig, "v", 9);
-	ASSERT_EQ(0, given(rig, &second));
+	ASSERT_EQ(0, given_run(rig, &second));
 	ASSERT(strstr(why(rig, other), "of which nobody knows whether it ran") != NULL);
 	ASSERT_EQ(1, lock_rows(rig, rows));
 	ASSERT_EQ(once, rows[0].run);
 	ASSERT_EQ(1, rows[0].waiting);
 	rig_act(rig, ACT_SETTLE, once, "j", SETTLE_DONE);
-	ASSERT_EQ(other, given(rig, &second));
+	ASSERT_EQ(other, given_run(rig, &second));
 	rig_free(rig);
 	PASS();
 }
@@ -170,7 +118,7 @@ TEST a_second_try_keeps_its_lock_as_well(void)
 	uint64_t once = submit(rig, EXEC_ONCE, "db", NULL), conn = rig_hello(rig, "w", 9);
 
 	for (int try_no = 1; try_no <= 2; try_no++) {
-		ASSERT_EQ(once, given(rig, &attempt));
+		ASSERT_EQ(once, given_run(rig, &attempt));
 		ASSERT_EQ(try_no, (int)attempt.try_no);
 		rig_started(rig, attempt);
 		rig_gone(rig, conn);
@@ -181,7 +129,7 @@ TEST a_second_try_keeps_its_lock_as_well(void)
 			rig_act(rig, ACT_SETTLE, once, "j", SETTLE_RETRY);
 	}
 	wants(rig, "db");
-	ASSERT_EQ(0, given(rig, &attempt));
+	ASSERT_EQ(0, given_run(rig, &attempt));
 	rig_free(rig);
 	PASS();
 }
@@ -196,7 +144,7 @@ TEST people_take_and_drop(void)
 	ASSERT(fence > 0);
 	rig_hello(rig, "w", 9);
 	run = wants(rig, "db=shared");
-	ASSERT_EQ(0, given(rig, &attempt));
+	ASSERT_EQ(0, given_run(rig, &attempt));
 	ASSERT(strstr(why(rig, run), "deploy (ana) has it until it is dropped") != NULL);
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "other", true, 0));
 	ASSERT(rig_error_says(rig, ERR_BUSY, "deploy (ana) has it"));
@@ -211,10 +159,10 @@ TEST people_take_and_drop(void)
 	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "other doesn't hold lock db"));
 	rig_restart(rig);
 	rig_hello(rig, "w", 9);
-	ASSERT_EQ(0, given(rig, &attempt));
+	ASSERT_EQ(0, given_run(rig, &attempt));
 	/* Shared from now on. */
 	ASSERT_EQ(fence, lock_act(rig, SET_TAKE, "db", "deploy", true, 0));
-	ASSERT_EQ(run, given(rig, &attempt));
+	ASSERT_EQ(run, given_run(rig, &attempt));
 	ASSERT_EQ(2, lock_rows(rig, rows));
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "deploy", false, 0));
 	ASSERT(rig_error_says(rig, ERR_BUSY, "and 1 more"));
@@ -243,13 +191,13 @@ TEST a_time_to_live_ends_over_a_restart(void)
 	rig_pass(rig, 30000);
 	lock_act(rig, SET_TAKE, "db", "ana", false, 60000);     /* its time begins anew */
 	rig_pass(rig, 59000);
-	ASSERT_EQ(0, given(rig, &attempt));
+	ASSERT_EQ(0, given_run(rig, &attempt));
 	rig_restart(rig);
 	rig_hello(rig, "w", 1);
 	rig_pass(rig, 900);
-	ASSERT_EQ(0, given(rig, &attempt));
+	ASSERT_EQ(0, given_run(rig, &attempt));
 	rig_pass(rig, 101);
-	ASSERT_EQ(run, given(rig, &attempt));
+	ASSERT_EQ(run, given_run(rig, &attempt));
 	rig_free(rig);
 	PASS();
 }
@@ -306,11 +254,11 @@ TEST rows_that_contradict_each_other(void)
 	lock_act(rig, SET_TAKE, "db", "two", true, 0);
 	rig_hello(rig, "w", 2);
 	wants(rig, "db=shared");
-	given(rig, &attempt);
+	given_run(rig, &attempt);
 	one = &rig->tables[TABLE_lock_hold].at[0].row.lock_hold;
 	two = &rig->tables[TABLE_lock_hold].at[1].row.lock_hold;
 	ASSERT(loads(rig, NULL));
-	WITH(one->shared, 0, "exclude each other");
+	WITH(one->shared, 0, "lock db: those who hold it exclude each other");
 	WITH(two->shared, 0, "exclude each other");
 	WITH(two->shared, 2, "contradicts itself");
 	WITH(one->fence, 0, "contradicts itself");
@@ -320,8 +268,12 @@ TEST rows_that_contradict_each_other(void)
 	WITH(one->due_ms, -1, "contradicts itself");
 	WITH(two->ttl_ms, 1, "contradicts itself");
 	WITH(one->ttl_ms, (LIMIT_SPAN_MAX_S + 1) * INT64_C(1000), "contradicts itself");
+	two->owner = slice_str("");
+	ASSERT(loads(rig, "contradicts itself"));
 	two->owner = one->owner;
 	ASSERT(loads(rig, "exclude each other"));
+	two->lock = slice_str("no name");
+	ASSERT(loads(rig, "contradicts itself"));
 	/* Beside the job alone nobody else has it. */
 	two->lock = slice_str("other");
 	ASSERT(loads(rig, NULL));
@@ -358,11 +310,11 @@ TEST people_dont_pass_a_job_that_wants_it_alone(void)
 	lock_act(rig, SET_TAKE, "db", "one", true, 0);
 	rig_hello(rig, "w", 2);
 	job = wants(rig, "db");
-	ASSERT_EQ(0, given(rig, &attempt));
+	ASSERT_EQ(0, given_run(rig, &attempt));
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "two", true, 0));
 	ASSERT(rig_error_says(rig, ERR_BUSY, "a job waits to have it alone"));
 	lock_act(rig, SET_DROP, "db", "one", false, 0);
-	ASSERT_EQ(job, given(rig, &attempt));
+	ASSERT_EQ(job, given_run(rig, &attempt));
 	rig_free(rig);
 	PASS();
 }

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What people may say when they take a lock, and what they are told of who has one. */
+#include "tests/unit/core_lock.h"
+
+#include "tests/unit/core_place.h"
+
+#define LONGEST_MS (LIMIT_SPAN_MAX_S * UINT64_C(1000) + 999)
+
+static const char *xs(struct rig *rig, size_t len)
+{
+	char *text = arena_alloc(&rig->arena, len + 1);
+
+	memset(text, 'x', len);
+	text[len] = '\0';
+	return text;
+}
+
+TEST owners_have_a_length_and_may_have_spaces(void)
+{
+	struct rig *rig = rig_new();
+
+	ASSERT(lock_act(rig, SET_TAKE, "a", "ana at home", false, 0) > 0);
+	ASSERT(lock_act(rig, SET_TAKE, "b", xs(rig, LIMIT_NAME_MAX_LEN), false, 0) > 0);
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "c", xs(rig, LIMIT_NAME_MAX_LEN + 1), false, 0));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "the owner of a lock has 1 to 128 bytes"));
+	rig_restart(rig);
+	ASSERT(lock_act(rig, SET_TAKE, "b", xs(rig, LIMIT_NAME_MAX_LEN), false, 0) > 0);
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_lock_is_taken_for_ten_years_at_most(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_lock_row rows[4];
+
+	ASSERT(lock_act(rig, SET_TAKE, "a", "", false, LONGEST_MS) > 0);
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "b", "", false, LONGEST_MS + 1));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "ten years"));
+	rig_restart(rig);
+	ASSERT_EQ(1, lock_rows(rig, rows));
+	rig_free(rig);
+	PASS();
+}
+
+static bool takes_because(struct rig *rig, const char *lock, struct slice *words, size_t n)
+{
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_LOCK, .verb = SET_TAKE, .name = slice_str(lock), .words = { words, n } });
+	return rig->ok.number > 0;
+}
+
+TEST a_reason_has_a_length(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_lock_row rows[4];
+	struct slice most[] = { slice_str(xs(rig, LIMIT_REASON_MAX)), slice_str("b") };
+	struct slice over = slice_str(xs(rig, LIMIT_REASON_MAX + 1));
+
+	ASSERT(takes_because(rig, "a", most, 1));
+	ASSERT(!takes_because(rig, "b", &over, 1));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a reason has at most 4096 bytes"));
+	ASSERT(!takes_because(rig, "b", most, 2));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a reason has at most 4096 bytes"));
+	ASSERT_EQ(1, lock_rows(rig, rows));
+	ASSERT(slice_eq(rows[0].reason, most[0]));
+	rig_free(rig);
+	PASS();
+}
+
+static enum err take(struct rig *rig, unsigned number, const char *owner)
+{
+	struct core_input input = { .kind = INPUT_SET, .conn = 1000000, .request = ++rig->request };
+	char name[16];
+
+	snprintf(name, sizeof(name), "l%u", number);
+	input.set = (struct input_set){ .principal = 1, .person = slice_str("ana"),
+		.set = { .kind = OBJECT_LOCK, .verb = SET_TAKE, .name = slice_str(name), .text = slice_str(owner) } };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	outbox_clear(&rig->out);
+	core_turn_begin(rig->core, rig->now, &rig->out);
+	core_step(rig->core, &input);
+	core_turn_end(rig->core);
+	rig_collect(rig);
+	return (enum err)rig->error.code;
+}
+
+/* Who has one of them goes on with it. */
+TEST people_hold_so_many_locks_and_no_more(void)
+{
+	struct rig *rig = rig_new();
+
+	for (unsigned number = 1; number <= LIMIT_LOCK_HOLDS_MAX; number++)
+		ASSERT_EQ(ERR_NONE, take(rig, number, "ana"));
+	ASSERT_EQ(ERR_FULL, take(rig, 0, "ana"));
+	ASSERT_EQ(ERR_NONE, take(rig, 7, "ana"));
+	ASSERT_EQ(ERR_BUSY, take(rig, 7, "other"));
+	core_check(rig->core);
+	rig_free(rig);
+	PASS();
+}
+
+TEST who_is_refused_is_told_what_is_true(void)
+{
+	struct rig *rig = rig_new();
+
+	lock_act(rig, SET_TAKE, "db", "", false, 0);
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "other", true, 0));
+	ASSERT_STR_EQ("lock db: ana has it until it is dropped", arena_strdup(&rig->arena, rig->error.text));
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "", false, 0));
+	ASSERT_STR_EQ("lock db: ana has it already; to take it again, name its owner",
+		      arena_strdup(&rig->arena, rig->error.text));
+	ASSERT(slice_eq(rig->error.next, slice_str("titan lock take db --owner ana")));
+	ASSERT(lock_act(rig, SET_TAKE, "db", "ana", true, 0) > 0);
+	ASSERT(lock_act(rig, SET_TAKE, "db", "other", true, 0) > 0);
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "third", false, 0));
+	ASSERT_STR_EQ("lock db: ana has it, shared, until it is dropped, and 1 more",
+		      arena_strdup(&rig->arena, rig->error.text));
+	rig_hello(rig, "w", 1);
+	wants(rig, "db");
+	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "third", true, 0));
+	ASSERT_STR_EQ("lock db: ana has it, shared, until it is dropped, and 1 more; a job waits to have it alone",
+		      arena_strdup(&rig->arena, rig->error.text));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_job_that_waits_is_told_who_comes_before_it(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t second, third, shares;
+
+	rig_hello(rig, "w", 4);
+	wants(rig, "db");
+	given_run(rig, &attempt);
+	second = wants(rig, "db");
+	third = wants(rig, "db");
+	shares = wants(rig, "db=shared");
+	ASSERT_STR_EQ("it needs lock db: job 1/j has it until its attempt has gone", why(rig, second));
+	ASSERT_STR_EQ("it needs lock db: job 1/j has it until its attempt has gone", why(rig, third));
+	ASSERT_STR_EQ("it needs lock db, shared: job 1/j has it until its attempt has gone; "
+		      "job 2/j wants it alone, and comes first", why(rig, shares));
+	rig_free(rig);
+	PASS();
+}
+
+/* Nobody has it any more, and the first of those that wait for it finds no worker. */
+TEST a_job_behind_one_without_a_worker_is_told_so(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t behind, conn = rig_hello(rig, "w", 1);
+
+	lock_act(rig, SET_TAKE, "db", "", false, 0);
+	wants(rig, "db");
+	behind = wants(rig, "db");
+	rig_gone(rig, conn);
+	lock_act(rig, SET_DROP, "db", "", false, 0);
+	ASSERT_STR_EQ("it needs lock db: nobody has it; a job that comes before it waits for a worker", why(rig, behind));
+	rig_free(rig);
+	PASS();
+}
+
+/* As many jobs share it as are shown, or more. */
+TEST so_many_jobs_are_shown_and_the_others_counted(uint64_t jobs)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_lock_row *rows = arena_alloc(&rig->arena, 80 * sizeof(*rows));
+	uint64_t alone;
+	char name[16];
+
+	rig_hello(rig, "w", jobs);
+	for (uint64_t i = 0; i < jobs; i++) {
+		struct rec_job_spec *job;
+
+		snprintf(name, sizeof(name), "p%u", (unsigned)i);
+		job = graph_job(&graph, name, "");
+		job->mode = EXEC_ONCE;
+		job->locks = words(rig, "db=shared");
+	}
+	rig_submit(rig, &graph);
+	ASSERT_EQ_FMT((size_t)64, lock_rows(rig, rows), "%zu");
+	ASSERT_EQ_FMT((uint64_t)0, rows[62].others, "%lu");
+	ASSERT_EQ_FMT(jobs - 64, rows[63].others, "%lu");
+	alone = wants(rig, "db");
+	ASSERT(strstr(why(rig, alone), jobs == 64 ? ", and 63 more" : ", and 66 more"));
+	rig_free(rig);
+	PASS();
+}
+
+/* --- who is kept out by one that wants it alone --- */
+
+static uint64_t labelled(struct rig *rig, const char *lock, const char *label, uint64_t priority)
+{
+	struct graph graph = { 0 };
+
+	for (const char *name = "j"; *name; name = *name == 'j' ? "k" : "") {
+		struct rec_job_spec *job = graph_job(&graph, name, "");
+
+		job->mode = EXEC_EXCLUSIVE;
+		job->locks = words(rig, lock);
+		job->labels = words(rig, label);
+		job->priority = priority + 1;
+	}
+	return rig_submit(rig, &graph);
+}
+
+TEST readers_without_a_worker_keep_no_reader_out(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t conn = join(rig, "a", 1, "gpu", "", ""), run;
+
+	join(rig, "b", 8, "", "", "");
+	lock_act(rig, SET_TAKE, "db", "", false, 0);
+	labelled(rig, "db=shared", "gpu", 70);
+	rig_gone(rig, conn);
+	lock_act(rig, SET_TAKE, "db", "ana", true, 0);
+	run = labelled(rig, "db=shared", "", 50);
+	ASSERT_EQ(run, given_run(rig, &attempt));
+	ASSERT_EQ(run, given_run(rig, &attempt));
+	rig_free(rig);
+	PASS();
+}
+
+/* The first of those who want it alone counts, whatever worker it wants. */
+TEST the_best_that_wants_it_alone_keeps_readers_out(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+
+	join(rig, "a", 8, "gpu", "", "");
+	join(rig, "b", 8, "", "", "");
+	lock_act(rig, SET_TAKE, "db", "", true, 0);
+	labelled(rig, "db", "gpu", 70);
+	labelled(rig, "db", "", 30);
+	labelled(rig, "db=shared", "", 50);
+	ASSERT_EQ(0, given_run(rig, &attempt));
+	rig_free(rig);
+	PASS();
+}
+
+/* A run that has left memory while it waited there behind another. */
+TEST one_that_is_forgotten_keeps_nobody_out(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t both, gone, conn = rig_hello(rig, "w", 4);
+
+	lock_act(rig, SET_TAKE, "a", "", false, 0);
+	lock_act(rig, SET_TAKE, "b", "", false, 0);
+	both = labelled(rig, "a=shared b=shared", "", 70);
+	labelled(rig, "b", "", 50);
+	gone = labelled(rig, "b", "", 50);
+	rig_cancel(rig, gone, "");
+	rig_gone(rig, conn);
+	lock_act(rig, SET_DROP, "b", "", false, 0);
+	core_sweep(rig->core, UINT64_MAX);
+	lock_act(rig, SET_DROP, "a", "", false, 0);
+	rig_hello(rig, "w", 4);
+	ASSERT_EQ(both, given_run(rig, &attempt));
+	ASSERT_EQ(both, given_run(rig, &attempt));
+	ASSERT_EQ(0, given_run(rig, &attempt));
+	rig_free(rig);
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(owners_have_a_length_and_may_have_spaces);
+	RUN_TEST(a_lock_is_taken_for_ten_years_at_most);
+	RUN_TEST(a_reason_has_a_length);
+	RUN_TEST(people_hold_so_many_locks_and_no_more);
+	RUN_TEST(who_is_refused_is_told_what_is_true);
+	RUN_TEST(a_job_that_waits_is_told_who_comes_before_it);
+	RUN_TEST(a_job_behind_one_without_a_worker_is_told_so);
+	RUN_TESTp(so_many_jobs_are_shown_and_the_others_counted, 64);
+	RUN_TESTp(so_many_jobs_are_shown_and_the_others_counted, 67);
+	RUN_TEST(readers_without_a_worker_keep_no_reader_out);
+	RUN_TEST(the_best_that_wants_it_alone_keeps_readers_out);
+	RUN_TEST(one_that_is_forgotten_keeps_nobody_out);
+	GREATEST_MAIN_END();
+}
