@@ -114,7 +114,7 @@ TEST what_is_refused(void)
 	ASSERT(refused(rig, run, &graph, "good good", ERR_DUPLICATE, "a job is there twice"));
 	added(&graph, "x", 1, TRIGGER_OK);
 	ASSERT(refused(rig, run, &graph, "good", ERR_INVALID, "there is no job 2; 1 are added, and 1 of the run named"));
-	graph_job(&graph, "x", "")->group = 5;          /* the last of those that were there */
+	graph_job(&graph, "x", "")->group = 2;
 	ASSERT(refused(rig, run, &graph, "", ERR_INVALID, "added job 0: group"));
 	graph_job(&graph, "x", "");
 	graph_job(&graph, "y", "x");
@@ -353,6 +353,17 @@ TEST bodies_of_others_are_refused(void)
 	ASSERT(loads(rig, "already: what is added to it has another name"));
 	added_body->len = 3;
 	ASSERT(loads(rig, "run 1"));
+	/* One that is of a fan-out that was there before it. */
+	for (uint64_t group = 5; group <= 6; group++) {
+		struct blob *body;
+
+		graph_job(&graph, "x", "")->group = group;
+		body = graph_blob(&graph);
+		*added_body = blob_slice(body);
+		ASSERT(loads(rig, group == 5 ? "job 5 'x': group: there is no such job" : ""));
+		blob_release(body);
+		graph_free(&graph);
+	}
 	*added_body = kept;
 	kept = *first_body;
 	*first_body = *added_body;

@@ -251,8 +251,8 @@ TEST one_that_is_forgotten_keeps_nobody_out(void)
 	lock_act(rig, SET_TAKE, "a", "", false, 0);
 	lock_act(rig, SET_TAKE, "b", "", false, 0);
 	both = labelled(rig, "a=shared b=shared", "", 70);
-	labelled(rig, "b", "", 50);
-	gone = labelled(rig, "b", "", 50);
+	wants(rig, "b");
+	gone = wants(rig, "b");
 	rig_cancel(rig, gone, "");
 	rig_gone(rig, conn);
 	lock_act(rig, SET_DROP, "b", "", false, 0);
