@@ -248,10 +248,10 @@ static enum err round_check(const struct input_act *act, const struct target *ta
 			  (const char *)act->job.data);
 }
 
-static enum err opening_is_spent(const struct opening *opening, const struct target *target, struct error *error)
+static enum err opening_is_spent(const struct opening *opening, const struct job *gate, struct error *error)
 {
 	const struct run *run = opening->run;
-	const struct job *gate = target_job(target, 0), *child;
+	const struct job *child;
 	struct child_walk walk = children_of(gate);
 	struct rec_job_spec spec;
 	char name[LIMIT_NAME_MAX_LEN + 1];
@@ -279,7 +279,7 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 	struct run *run = target->run;
 	struct opening opening = { .core = core, .run = run };
 	enum err err = round_check(act, target, error);
-	bool wanted = false;
+	const struct job *wanted = NULL;
 
 	if (err == ERR_NONE)
 		err = subrun_reopens(core, run, error);
@@ -290,11 +290,11 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 	for (uint32_t i = 0; i < target->count; i++) {
 		if (!scope_has(act, target, target_job(target, i)))
 			continue;
-		wanted = true;
+		wanted = target_job(target, i);
 		opening_add(&opening, target->first + i);
 	}
 	if (opening.count == 0 && wanted && !target->whole)
-		err = opening_is_spent(&opening, target, error);
+		err = opening_is_spent(&opening, wanted, error);
 	else if (opening.only)
 		opening_add_waiting(&opening);
 	else

@@ -44,6 +44,7 @@ unit_programs = \
 	tests/unit/test_core_pruning \
 	tests/unit/test_core_resources \
 	tests/unit/test_core_round \
+	tests/unit/test_core_round_edges \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_schedule \
 	tests/unit/test_core_sharp_edges \
@@ -229,6 +230,9 @@ tests_unit_test_core_resources_LDADD = $(core_libs)
 
 tests_unit_test_core_round_SOURCES = tests/unit/test_core_round.c
 tests_unit_test_core_round_LDADD = $(core_libs)
+
+tests_unit_test_core_round_edges_SOURCES = tests/unit/test_core_round_edges.c
+tests_unit_test_core_round_edges_LDADD = $(core_libs)
 
 tests_unit_test_core_rows_SOURCES = tests/unit/test_core_rows.c
 tests_unit_test_core_rows_LDADD = $(core_libs)

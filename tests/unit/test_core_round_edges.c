@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* New rounds at their edges: as many as there can be, what alone opens, and which gates are asked again. */
+#include "proto/expr.h"
+#include "tests/unit/core_why.h"
+
+static struct rec_job_spec *graph_gate(struct graph *graph, const char *name, const char *needs)
+{
+	struct rec_job_spec *job = graph_job(graph, name, needs);
+
+	job->gate_count = 1;
+	job->argv.n = 0;
+	return job;
+}
+
+static uint64_t round_of(struct rig *rig, uint64_t run, const char *name)
+{
+	return rig_job(rig, rig_named(rig, run, name)).round;
+}
+
+static struct rig_attempt started(struct rig *rig)
+{
+	struct rig_attempt attempt = rig_must_take(rig);
+
+	rig_started(rig, attempt);
+	return attempt;
+}
+
+/* The store says that the job had as many rounds as can be counted. */
+static void at_last_round(struct rig *rig, uint64_t run, const char *name)
+{
+	int64_t serial = (int64_t)rig_named(rig, run, name);
+
+	for (size_t i = 0; i < rig->tables[TABLE_job].count; i++)
+		if (rig->tables[TABLE_job].at[i].row.job.job == serial)
+			rig->tables[TABLE_job].at[i].row.job.round = UINT16_MAX;
+	rig_restart(rig);
+	CHECK(round_of(rig, run, name) == UINT16_MAX);
+}
+
+TEST the_last_round_is_the_last(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	at_last_round(rig, run, "a");
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_EQ(0, rig->ok.count);
+	ASSERT_EQ(UINT16_MAX, round_of(rig, run, "a"));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST nothing_is_pushed_back_beyond_the_last_round(void)
+{
+	static const char *const last[] = { "a", "ok" };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		uint64_t run;
+
+		graph_job(&graph, "a", "");
+		graph_gate(&graph, "ok", "a");
+		rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		rig_run_all(rig);
+		at_last_round(rig, run, last[i]);
+		rig->target = "a";
+		rig_act(rig, ACT_PUSHBACK, run, "ok", 0);
+		ASSERT_EQ(ERR_INVALID, rig->error.code);
+		ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "a"));
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* --- which gates are asked again --- */
+
+/* What was asked of an old result is void, also where all that the gate leads to is under way or has ended. */
+TEST an_open_question_goes_back_whoever_waits(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_gate(&graph, "ok", "a");
+	graph_job(&graph, "b", "ok");
+	graph_job(&graph, "c", "ok")->delay_ms = 60000;
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	started(rig);
+	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
+	ASSERT_EQ(2, rig->ok.count);
+	rig_cancel(rig, run, "c");
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "b"));
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "ok"));
+	ASSERT_EQ(2, round_of(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+/* A command is done again, whatever went ahead on what it did; only a question may be left out. */
+TEST what_does_something_is_done_again(void)
+{
+	for (int sub = 0; sub < 2; sub++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 }, inner = { 0 };
+		struct rec_job_spec *job;
+		struct blob *body;
+		uint64_t run;
+
+		graph_job(&inner, "x", "");
+		body = graph_blob(&inner);
+		job = graph_job(&graph, "first", "");
+		if (sub) {
+			job->argv.n = 0;
+			job->sub_jobs = blob_slice(body);
+			job->sub_count = 1;
+			job->sub_name = slice_str("inner");
+			job->delay_ms = 1000;
+		} else {
+			job->gate_count = 1;
+		}
+		graph_job(&graph, "then", "first");
+		rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		blob_release(body);
+		graph_free(&inner);
+		if (sub)
+			rig_pass(rig, 1001);
+		else
+			rig_act(rig, ACT_APPROVE, run, "first", 0);
+		rig_run_one(rig, 0);
+		ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "first"));
+		started(rig);
+		ASSERT_STR_EQ("running", rig_state_named(rig, run, "then"));
+		rig_act(rig, ACT_RETRY, run, "first", RETRY_FROM);
+		ASSERT_EQ(1, rig->ok.count);
+		ASSERT_EQ(1, round_of(rig, run, "first"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* Of a fan-out of which one has no child and hasn't ended, and the other's answer let something through. */
+TEST the_gate_that_decides_nothing_is_named(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_gate(&graph, "ok[0]", "");
+	graph_gate(&graph, "ok[1]", "");
+	graph_job(&graph, "b", "ok[1]");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_APPROVE, run, "ok[1]", 0);
+	started(rig);
+	rig_act(rig, ACT_RETRY, run, "ok[*]", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_PENDING,
+			      "asking ok[1] again would decide nothing: what it let through is under way: b is running"));
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok[0]"));
+	rig_free(rig);
+	PASS();
+}
+
+/* --- alone --- */
+
+static struct slice code_of(struct graph *graph, const struct expr_step *steps, size_t count)
+{
+	struct buf code = { 0 };
+	struct slice copy;
+
+	for (size_t i = 0; i < count; i++)
+		expr_put(&code, steps[i]);
+	copy = arena_copy(&graph->arena, buf_slice(&code));
+	buf_free(&code);
+	return copy;
+}
+
+/* Its needs count in expressions only. */
+static struct rec_job_spec *asking_job(struct graph *graph, const char *name, const char *needs)
+{
+	struct rec_job_spec *job = graph_job(graph, name, needs);
+
+	for (size_t i = 0; i < job->needs.n; i++)
+		job->triggers.at[i] = TRIGGER_EXPR;
+	return job;
+}
+
+/* What queues because of another one doesn't wait again for what waits again. */
+TEST alone_sends_back_children_and_not_theirs(void)
+{
+	static const struct expr_step either[] = { { EXPR_STATE, 0, 2, 1u << STATE_SUCCEEDED }, { EXPR_GATE, 1, 2, 0 } };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "other", "");
+	graph_job(&graph, "b", "a");
+	asking_job(&graph, "c", "b other")->needs_code = code_of(&graph, either, 2);
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "c"));
+	rig_act(rig, ACT_HOLD, run, "b", 0);
+	rig_act(rig, ACT_HOLD, run, "c", 0);
+	rig_done(rig, rig_must_take(rig), OUTCOME_RECALLED, 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "b"));
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "b"));
+	ASSERT_EQ(0, round_of(rig, run, "c"));
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "c"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Whose end made the condition false is known in each round. */
+TEST a_condition_that_is_false_again_says_why(void)
+{
+	static const struct expr_step three[] = { { EXPR_CODE, 0, EXPR_EQ, 3 } };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	const char *told;
+	uint64_t run;
+
+	graph_job(&graph, "check", "");
+	job = asking_job(&graph, "fix", "check");
+	job->when_code = code_of(&graph, three, 1);
+	job->when = slice_str("check.code == 3");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 4);
+	told = "condition: its condition was false: check.code == 3; check is failed with code 4";
+	ASSERT_STR_EQ(told, why(rig, run, "fix"));
+	rig_act(rig, ACT_RETRY, run, "fix", RETRY_FROM);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_STR_EQ(told, why(rig, run, "fix"));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(round_edges)
+{
+	RUN_TEST(the_last_round_is_the_last);
+	RUN_TEST(nothing_is_pushed_back_beyond_the_last_round);
+	RUN_TEST(an_open_question_goes_back_whoever_waits);
+	RUN_TEST(what_does_something_is_done_again);
+	RUN_TEST(the_gate_that_decides_nothing_is_named);
+	RUN_TEST(alone_sends_back_children_and_not_theirs);
+	RUN_TEST(a_condition_that_is_false_again_says_why);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(round_edges);
+	GREATEST_MAIN_END();
+}
