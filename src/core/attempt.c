@@ -141,9 +141,10 @@ static uint32_t clamp_u32(uint64_t value)
 	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-static int64_t clamp_ms(int64_t wall_ms)
+/* A time that rows couldn't say is none. */
+static int64_t sane_ms(int64_t wall_ms)
 {
-	return wall_ms < 0 ? 0 : wall_ms;
+	return number_sane(wall_ms, 0) ? wall_ms : 0;
 }
 
 static void attempt_facts(struct job *job, const struct rec_done *done)
@@ -153,7 +154,7 @@ static void attempt_facts(struct job *job, const struct rec_done *done)
 
 	job->outcome = (uint8_t)(known ? done->outcome : OUTCOME_EXIT_UNKNOWN);
 	job->code = clamp_u32(done->code);
-	job->started_ms = clamp_ms(done->started_ms);
+	job->started_ms = sane_ms(done->started_ms);
 	job->cpu_us = done->cpu_us > INT64_MAX ? INT64_MAX : done->cpu_us;
 	job->rss_kib = clamp_u32(done->rss_kib);
 	job->out_bytes = done->out_bytes > INT64_MAX ? INT64_MAX : done->out_bytes;
@@ -224,7 +225,7 @@ void attempt_run(struct core *core, struct job *job, enum job_event event, int64
 {
 	struct rec_job_spec spec;
 
-	job->started_ms = clamp_ms(started_ms);
+	job->started_ms = sane_ms(started_ms);
 	job_move(core, job, event, STATE_RUNNING);
 	if (job->flags & JOB_UNPAID)
 		charge_started(core, job);
@@ -286,7 +287,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 		worker->done++;
 		worker_measure(worker, &at[i]);
 		attempt_finish(core, job, &at[i]);
-		if (state_terminal(job->state) && at[i].ended_ms > 0)
+		if (state_terminal(job->state) && number_sane(at[i].ended_ms, 1))
 			job->when_ms = at[i].ended_ms;
 	}
 	jobs_settle(core);

@@ -86,6 +86,38 @@ TEST numbers_are_clamped(void)
 	PASS();
 }
 
+/* A worker whose clock is nonsense, or that says so, doesn't make rows that no master could load. */
+TEST times_that_cannot_be_are_none(void)
+{
+	static const int64_t times[] = { INT64_MIN, -1, INT64_MAX / 2 + 1, INT64_MAX };
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_started begun = { .wall_ms = times[i], .pid = 5 };
+		struct core_input input = { .kind = INPUT_STARTED, .started = { .at = &begun, .n = 1 } };
+		struct rig_attempt attempt;
+
+		input.conn = rig_hello(rig, "w", 1);
+		graph_job(&graph, "a", "")->timeout_ms = 60000;
+		graph_job(&graph, "b", "");
+		rig_submit(rig, &graph);
+		attempt = rig_must_take(rig);
+		begun.job = attempt.job;
+		begun.epoch = attempt.epoch;
+		rig_step(rig, &input);
+		ASSERT_EQ(0, rig_job(rig, attempt.job).started_ms);
+		say_done(rig, attempt, (struct rec_done){ .outcome = OUTCOME_EXIT, .started_ms = times[i], .ended_ms = times[i] });
+		ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, attempt.job));
+		ASSERT_EQ(0, rig_job(rig, attempt.job).started_ms);
+		ASSERT_EQ(rig->now.wall_ms, rig_job(rig, attempt.job).ended_ms);
+		rig_restart(rig);
+		ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, attempt.job));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 /* What isn't an outcome that a worker can know is one that nobody saw. */
 TEST unknown_outcomes(void)
 {
@@ -157,6 +189,7 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(hello_has_edges);
 	RUN_TEST(numbers_are_clamped);
+	RUN_TEST(times_that_cannot_be_are_none);
 	RUN_TEST(unknown_outcomes);
 	RUN_TEST(a_result_twice_counts_once);
 	RUN_TEST(backoff_is_within_its_bounds);
