@@ -31,9 +31,8 @@ static struct slice counts_bytes(struct core *core, const struct run *run)
 {
 	uint8_t *bytes = arena_alloc(&core->outbox->arena, 4 * STATE_COUNT);
 
-	for (size_t state = 0; state < STATE_COUNT; state++)
-		for (size_t i = 0; i < 4; i++)
-			bytes[4 * state + i] = (uint8_t)(run->counts[state] >> (8 * i));
+	for (size_t i = 0; i < 4 * STATE_COUNT; i++)
+		bytes[i] = (uint8_t)(run->counts[i / 4] >> (8 * (i % 4)));
 	return slice_make(bytes, 4 * STATE_COUNT);
 }
 

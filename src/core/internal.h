@@ -292,6 +292,7 @@ enum err load_pruning(struct core *core, const struct row_pruning *row, struct e
 void prune_check(const struct core *core);
 uint64_t prune_hash(const struct core *core);
 void prune_free(struct core *core);
+void number_put(uint8_t *out, uint64_t value);   /* eight bytes, little-endian */
 
 static inline bool pruning_has_rows(const struct pruning *pruning)
 {

@@ -80,7 +80,7 @@ bool loop_row_sane(const struct job *job, const struct row_job *row)
 		return row->passes == 0;
 	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
 	arena_free(&arena);
-	return row->passes > 0 && (uint64_t)row->passes < spec.loop_max;
+	return (uint64_t)row->passes < spec.loop_max;    /* one below 0 is huge */
 }
 
 /* --- what a pass is told --- */

@@ -133,7 +133,7 @@ static struct pruning *pruning_insert(struct core *core, uint64_t number)
 	return &core->pruning[at];
 }
 
-static void number_put(uint8_t *out, uint64_t value)
+void number_put(uint8_t *out, uint64_t value)
 {
 	value = htole64(value);
 	memcpy(out, &value, sizeof(value));

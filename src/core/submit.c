@@ -9,8 +9,7 @@
 
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16])
 {
-	for (int i = 0; i < 8; i++)
-		id[i] = (uint8_t)(principal >> (8 * i));
+	number_put(id, principal);
 	memcpy(id + 8, key, 16);
 }
 

@@ -32,6 +32,7 @@ unit_programs = \
 	tests/unit/test_core_lock \
 	tests/unit/test_core_lock_people \
 	tests/unit/test_core_loop \
+	tests/unit/test_core_loop_edges \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
@@ -54,6 +55,7 @@ unit_programs = \
 	tests/unit/test_core_sharp_rows \
 	tests/unit/test_core_sharp_tell \
 	tests/unit/test_core_sharp_why \
+	tests/unit/test_core_sizes \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_spec_fields \
 	tests/unit/test_core_subrun \
@@ -195,6 +197,9 @@ tests_unit_test_core_lock_people_LDADD = $(core_libs)
 tests_unit_test_core_loop_SOURCES = tests/unit/test_core_loop.c
 tests_unit_test_core_loop_LDADD = $(core_libs)
 
+tests_unit_test_core_loop_edges_SOURCES = tests/unit/test_core_loop_edges.c
+tests_unit_test_core_loop_edges_LDADD = $(core_libs)
+
 tests_unit_test_core_modes_SOURCES = tests/unit/test_core_modes.c
 tests_unit_test_core_modes_LDADD = $(core_libs)
 
@@ -260,6 +265,9 @@ tests_unit_test_core_sharp_tell_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_why_SOURCES = tests/unit/test_core_sharp_why.c
 tests_unit_test_core_sharp_why_LDADD = $(core_libs)
+
+tests_unit_test_core_sizes_SOURCES = tests/unit/test_core_sizes.c
+tests_unit_test_core_sizes_LDADD = $(core_libs)
 
 tests_unit_test_core_spec_SOURCES = tests/unit/test_core_spec.c
 tests_unit_test_core_spec_LDADD = $(core_libs)

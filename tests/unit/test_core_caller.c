@@ -142,7 +142,7 @@ TEST it_adds_to_its_own_runs_alone(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_one(rig, "a"), other, child;
-	struct rig_attempt attempt;
+	struct rig_attempt attempt, stranger;
 	struct rec_run_row row;
 
 	rig_hello(rig, "w", 1);
@@ -161,9 +161,18 @@ TEST it_adds_to_its_own_runs_alone(void)
 	ASSERT_EQ(0, view_begun_by(rig->core, run));
 	ASSERT_EQ(run, submit_into(rig, attempt, 93, NULL, run));
 	ASSERT(rig->accepted.existing);
+	ASSERT_EQ(0, rig->accepted.first);       /* which of them these are isn't kept */
 	ASSERT(view_run(rig->core, other, &rig->arena, &row));
 	ASSERT_EQ(1, row.jobs);
 	ASSERT_EQ(run, view_begun_by(rig->core, child));
+	/* To what another run's job began it adds nothing. */
+	rig_hello(rig, "v", 1);
+	stranger = rig_must_take(rig);
+	ASSERT_EQ(other, rig_job(rig, stranger.job).run);
+	ASSERT_EQ(0, submit_into(rig, stranger, 94, NULL, child));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "may not add jobs to run"));
+	ASSERT_EQ(0, submit_into(rig, attempt, 95, NULL, child));
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "has a job 'helper' already"));        /* and nothing else is wrong */
 	rig_free(rig);
 	PASS();
 }

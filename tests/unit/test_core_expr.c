@@ -46,6 +46,33 @@ static uint64_t submit_join(struct rig *rig, uint64_t least)
 	return rig_submit(rig, &graph);
 }
 
+/* It may be named before those it asks about, which may be all the others. */
+TEST the_first_may_ask_about_later_ones(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *join;
+	uint64_t run;
+
+	join = graph_job(&graph, "join", "");
+	join->needs = (struct u64_list){ .at = join->needs.at, .n = 2 };
+	join->needs.at[0] = 1;
+	join->needs.at[1] = 2;
+	join->triggers.n = 2;
+	only_asked(&graph, join);
+	join->needs_code = CODE(&graph, OK_OF(0, 2), GATE(1, 2));
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "join"));
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "join"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST two_of_three_go_early(void)
 {
 	struct rig *rig = rig_new();
@@ -279,6 +306,7 @@ TEST code_that_is_wrong_is_refused(void)
 
 SUITE(expressions)
 {
+	RUN_TEST(the_first_may_ask_about_later_ones);
 	RUN_TEST(two_of_three_go_early);
 	RUN_TEST(two_of_three_fail_early);
 	RUN_TEST(a_condition_takes_one_branch);

@@ -247,6 +247,7 @@ TEST submit_is_idempotent(void)
 	ASSERT_FALSE(rig->accepted.existing);
 	ASSERT_EQ(1, rig_submit_bytes(rig, body, 1, 99, 5));
 	ASSERT(rig->accepted.existing);
+	ASSERT_EQ(1, rig->accepted.first);
 	ASSERT_EQ(0, rig->out.row_count);
 	ASSERT_EQ(0, rig_submit_bytes(rig, body, 1, 99, 6));
 	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "run 1"));

@@ -82,10 +82,13 @@ TEST jobs_of_a_group_across_runs(void)
 
 	rig_hello(rig, "w", 8);
 	ASSERT_EQ(1, take_all(rig, attempts));
+	ASSERT_EQ(1, group_row(rig, "db").limit);
+	ASSERT_FALSE(group_row(rig, "db").set);
 	ASSERT_EQ(one, rig_job(rig, attempts[0].job).run);
 	ASSERT(strstr(why(rig, rig_named(rig, two, "j0"), &code), "1 of the jobs of concurrency group db is out, and 1") != NULL);
 	set_group(rig, SET_PUT, "db", 3);
 	ASSERT_EQ(2, take_all(rig, attempts + 1));
+	ASSERT(group_row(rig, "db").set);
 	ASSERT_EQ(3, group_row(rig, "db").jobs);
 	ASSERT_EQ(3, group_row(rig, "db").waiting);
 	/* A lower limit ends nothing. */

@@ -191,6 +191,49 @@ TEST a_person_settles_what_nobody_knows(void)
 	PASS();
 }
 
+static void settle_because(struct rig *rig, uint64_t run, const char *job, struct slice reason)
+{
+	struct core_input input = { .kind = INPUT_ACT, .conn = 1000000, .request = ++rig->request };
+
+	input.act = (struct input_act){ .verb = ACT_SETTLE, .run = run, .job = slice_str(job), .value = SETTLE_DONE,
+		.text = reason, .principal = 1, .person = slice_str("ana") };
+	rig->ok = (struct msg_ok){ 0 };
+	rig_step(rig, &input);
+}
+
+/* Of one job, by its name: who says it of a run or of a fan-out may not know how many that are. */
+TEST a_word_is_on_one_job_and_has_a_reason(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	char text[LIMIT_REASON_MAX + 1];
+	uint64_t conn = rig_hello(rig, "w", 3), run, alone;
+
+	memset(text, 'x', sizeof(text));
+	graph_job(&graph, "once", "")->mode = EXEC_ONCE;
+	alone = rig_submit(rig, &graph);
+	graph_job(&graph, "once[0]", "")->mode = EXEC_ONCE;
+	graph_job(&graph, "once[1]", "")->mode = EXEC_ONCE;
+	run = rig_submit(rig, &graph);
+	for (int i = 0; i < 3; i++)
+		rig_started(rig, rig_must_take(rig));
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS + 1000);
+	settle_because(rig, alone, "", slice_str("seen"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "which job is to be settled?"));
+	settle_because(rig, run, "once[*]", slice_str("seen"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "which job is to be settled?"));
+	settle_because(rig, alone, "once", slice_str(""));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "has a reason"));
+	settle_because(rig, alone, "once", slice_make(text, sizeof(text)));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "at most 4096 bytes"));
+	ASSERT_STR_EQ("unknown", rig_state_named(rig, alone, "once"));
+	settle_because(rig, alone, "once", slice_make(text, LIMIT_REASON_MAX));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, alone, "once"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST its_worker_may_come_first(void)
 {
 	struct rig *rig = rig_new();
@@ -216,6 +259,7 @@ SUITE(people)
 	RUN_TEST(pushed_back_to_an_earlier_job);
 	RUN_TEST(an_expiry_is_kept_and_told);
 	RUN_TEST(a_person_settles_what_nobody_knows);
+	RUN_TEST(a_word_is_on_one_job_and_has_a_reason);
 	RUN_TEST(its_worker_may_come_first);
 }
 

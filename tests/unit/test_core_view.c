@@ -115,6 +115,42 @@ TEST one_after_the_other(void)
 	PASS();
 }
 
+/* By their names, until there is no other; a place that one left is passed over. */
+TEST tenants_one_after_the_other(void)
+{
+	static const char *const names[] = { "ana", "ben", "cem", "dan", "eve" };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_tenant_row row;
+	uint64_t cursor = 0;
+
+	ASSERT_EQ(0, view_tenant(rig->core, 0, &row));
+	for (size_t i = 0; i < 5; i++) {
+		rig->tenant = names[i];
+		graph_job(&graph, "a", "");
+		rig_submit(rig, &graph);
+		cursor = 0;
+		for (size_t k = 0; k <= i; k++) {
+			cursor = view_tenant(rig->core, cursor, &row);
+			ASSERT(cursor > 0 && slice_eq(row.name, slice_str(names[k])));
+			ASSERT_EQ(1, row.runs);
+		}
+		ASSERT_EQ(0, view_tenant(rig->core, cursor, &row));
+	}
+	rig_cancel(rig, 2, "");
+	core_sweep(rig->core, UINT64_MAX);
+	cursor = view_tenant(rig->core, 0, &row);
+	cursor = view_tenant(rig->core, cursor, &row);
+	ASSERT(slice_eq(row.name, slice_str("cem")));
+	rig_cancel(rig, 5, "");
+	core_sweep(rig->core, UINT64_MAX);
+	cursor = view_tenant(rig->core, cursor, &row);
+	ASSERT(slice_eq(row.name, slice_str("dan")));
+	ASSERT_EQ(0, view_tenant(rig->core, cursor, &row));
+	rig_free(rig);
+	PASS();
+}
+
 TEST busy_and_lost_in_totals(void)
 {
 	struct rig *rig = rig_new();
@@ -174,6 +210,7 @@ int main(int argc, char **argv)
 	RUN_TEST(details_by_degree);
 	RUN_TEST(who_may_report);
 	RUN_TEST(one_after_the_other);
+	RUN_TEST(tenants_one_after_the_other);
 	RUN_TEST(busy_and_lost_in_totals);
 	RUN_TEST(held_is_shown_while_it_matters);
 	GREATEST_MAIN_END();
