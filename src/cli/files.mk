@@ -60,6 +60,7 @@ cli_sources = \
 	src/cli/follow.c \
 	src/cli/follow.h \
 	src/cli/follow_internal.h \
+	src/cli/follow_screen.c \
 	src/cli/follow_show.c \
 	src/cli/help.c \
 	src/cli/help.h \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Between the parts of following a run: follow.c has the connection and the jobs' latest rows, follow_show.c
- * the lines and the screen.
+ * the lines, follow_screen.c what is drawn below them.
  */
 #ifndef TITAN_CLI_FOLLOW_INTERNAL_H
 #define TITAN_CLI_FOLLOW_INTERNAL_H
@@ -48,12 +48,18 @@ struct follow {
 uint64_t follow_settled(const struct follow *follow);
 enum run_state follow_state(const struct follow *follow);
 
+/* follow_show.c */
 void show_begin(struct follow *follow);
 /* A job went from one state to another; its row is the new one. */
 void show_change(struct follow *follow, const struct followed_job *job, enum job_state from);
 void show_idle(struct follow *follow);                           /* nothing came for a while */
-void show_redraw(struct follow *follow);
 void show_end(struct follow *follow);
+
+/* follow_screen.c */
+void show_screen_begin(void);
+void show_redraw(struct follow *follow);
 void show_leave(struct follow *follow);                          /* detached: only the screen's lines go */
+void show_counts(const struct follow *follow, struct buf *out);  /* "ok=3 run=1" */
+int64_t show_age_ms(const struct follow *follow);
 
 #endif
