@@ -21,7 +21,7 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 	size_t at = run->group_count;
 	struct bound *group;
 
-	if (spec->group == 0 || (spec->group_parallel == 0 && !spec->group_fail_fast))
+	if (spec->group_parallel == 0 && !spec->group_fail_fast)
 		return ERR_NONE;
 	/* Those of a fan-out are neighbours. */
 	while (at > 0 && run->groups[at - 1]->first != spec->group)

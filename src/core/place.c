@@ -135,14 +135,15 @@ static void ready_place(struct core *core)
 	bool rests = false;
 	size_t count = candidates_find(core, &rests);
 
+	if (count == 0)
+		return;
 	if (core->class_count == 1 && !rests) {
 		plain_place(core, count);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
 		core->candidates[i].worker->lot = (uint32_t)rand_next(&core->rand);
-	if (count > 0)
-		classes_place(core, count);
+	classes_place(core, count);
 }
 
 /* --- asking back --- */

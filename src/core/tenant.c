@@ -197,7 +197,7 @@ enum err load_tenant(struct core *core, const struct row_tenant *row, struct err
 	if (!text_is_name(row->name) || tenant_find(core, row->name))
 		return error_set(error, ERR_STORE_TRUST, "tenant: a name is bad or there twice");
 	if (row->weight < 1 || row->weight > LIMIT_TENANT_WEIGHT_MAX || row->max_jobs < 0 ||
-	    row->max_jobs > LIMIT_RUN_JOBS_MAX || row->max_queued < 0 || row->max_queued > LIMIT_RUN_JOBS_MAX)
+	    row->max_jobs >= LIMIT_RUN_JOBS_MAX || row->max_queued < 0 || row->max_queued >= LIMIT_RUN_JOBS_MAX)
 		return error_set(error, ERR_STORE_TRUST, "tenant %.*s: bad weight or limits", (int)row->name.len,
 				 (const char *)row->name.data);
 	tenant = tenant_of(core, row->name);

@@ -214,6 +214,79 @@ TEST a_full_queue_refuses(void)
 	PASS();
 }
 
+/* Who names no tenant is one: what was set of it counts for all that they submit. */
+TEST who_names_no_tenant_is_one(void)
+{
+	struct rig *rig = rig_new();
+
+	set_tenant(rig, "ana", 1, 0, 3);
+	ASSERT(submit(rig, NULL, 3) != 0);
+	ASSERT_EQ(0, submit(rig, NULL, 1));
+	ASSERT(rig_error_says(rig, ERR_BUSY, "tenant ana has 3 jobs queued"));
+	ASSERT(submit(rig, "bob", 4) != 0);
+	rig_free(rig);
+	PASS();
+}
+
+/* The most that may be set is kept as any other, and one more is refused. */
+TEST the_most_that_may_be_set(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_tenant_row row = { 0 };
+
+	set_tenant(rig, "one", LIMIT_TENANT_WEIGHT_MAX, LIMIT_RUN_JOBS_MAX - 1, LIMIT_RUN_JOBS_MAX - 1);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_restart(rig);
+	ASSERT(view_tenant(rig->core, 0, &row) > 0);
+	ASSERT_EQ(LIMIT_TENANT_WEIGHT_MAX, row.weight);
+	ASSERT_EQ(LIMIT_RUN_JOBS_MAX - 1, row.max_jobs);
+	ASSERT_EQ(LIMIT_RUN_JOBS_MAX - 1, row.max_queued);
+	set_tenant(rig, "two", LIMIT_TENANT_WEIGHT_MAX + 1, 0, 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "1 to 1000"));
+	set_tenant(rig, "two", 1, LIMIT_RUN_JOBS_MAX, 0);
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a limit is below"));
+	set_tenant(rig, "two", 1, 0, LIMIT_RUN_JOBS_MAX);
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a limit is below"));
+	ASSERT_EQ(0, view_tenant(rig->core, 1, &row));
+	rig_free(rig);
+	PASS();
+}
+
+static bool loads_with(struct rig *rig, struct row_tenant tenant)
+{
+	struct error error = { 0 };
+	struct core *core = core_new(&rig->config);
+	enum err err = core_load_row(core, &(struct row){ .table = TABLE_tenant,
+							  .tenant = { slice_str("one"), 1, 0, 0 } }, &error);
+
+	if (err == ERR_NONE)
+		err = core_load_row(core, &(struct row){ .table = TABLE_tenant, .tenant = tenant }, &error);
+	core_free(core);
+	CHECK(err == ERR_NONE || (err == ERR_STORE_TRUST && strstr(error.text, "tenant")));
+	return err == ERR_NONE;
+}
+
+/* Each of them alone, whatever else is right. */
+TEST rows_that_no_core_wrote_are_refused(void)
+{
+	const int64_t most = LIMIT_RUN_JOBS_MAX - 1;
+	const struct slice two = slice_str("two");
+	struct rig *rig = rig_new();
+
+	ASSERT(loads_with(rig, (struct row_tenant){ two, 1, 0, 0 }));
+	ASSERT(loads_with(rig, (struct row_tenant){ two, LIMIT_TENANT_WEIGHT_MAX, most, most }));
+	ASSERT_FALSE(loads_with(rig, (struct row_tenant){ slice_str("one"), 1, 0, 0 }));
+	ASSERT_FALSE(loads_with(rig, (struct row_tenant){ slice_str("t w o"), 1, 0, 0 }));
+	ASSERT_FALSE(loads_with(rig, (struct row_tenant){ two, 0, 0, 0 }));
+	ASSERT_FALSE(loads_with(rig, (struct row_tenant){ two, LIMIT_TENANT_WEIGHT_MAX + 1, 0, 0 }));
+	ASSERT_FALSE(loads_with(rig, (struct row_tenant){ two, 1, -1, 0 }));
+	ASSERT_FALSE(loads_with(rig, (struct row_tenant){ two, 1, most + 1, 0 }));
+	ASSERT_FALSE(loads_with(rig, (struct row_tenant){ two, 1, 0, -1 }));
+	ASSERT_FALSE(loads_with(rig, (struct row_tenant){ two, 1, 0, most + 1 }));
+	rig_free(rig);
+	PASS();
+}
+
 TEST tenants_come_and_go(void)
 {
 	struct rig *rig = rig_new();
@@ -249,6 +322,9 @@ SUITE(tenants)
 	RUN_TEST(two_bounds_at_once);
 	RUN_TEST(holding_back_and_letting_go_of_a_limited_tenants_run);
 	RUN_TEST(a_full_queue_refuses);
+	RUN_TEST(who_names_no_tenant_is_one);
+	RUN_TEST(the_most_that_may_be_set);
+	RUN_TEST(rows_that_no_core_wrote_are_refused);
 	RUN_TEST(tenants_come_and_go);
 }
 

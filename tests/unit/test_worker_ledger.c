@@ -2,7 +2,10 @@
 /* The worker's ledger: each function, and the promises that the simulator relies on. */
 #include "worker/ledger.h"
 
+#include <string.h>
+
 #include "greatest.h"
+#include "proto/limits.h"
 
 GREATEST_MAIN_DEFS();
 
@@ -312,6 +315,76 @@ TEST lists_are_oldest_first(void)
 	PASS();
 }
 
+/* --- what is asked for --- */
+
+static struct resource_list resources(const char *name, uint64_t amount)
+{
+	struct resource_list list = { .n = 1, .at = { { .amount = amount } } };
+
+	strcpy(list.at[0].name, name);
+	return list;
+}
+
+static struct ledger_entry *take_asking(uint64_t job, const char *name, uint64_t amount)
+{
+	struct ledger_entry *entry = take(job, 1);
+	const struct resource_list asks = resources(name, amount);
+
+	ledger_ask(ledger, entry, &asks);
+	return entry;
+}
+
+TEST next_needs_what_it_asks_for(void)
+{
+	const struct resource_list offers = resources("tape", 3), none = { 0 };
+	struct ledger_entry *first, *large, *small, *plain;
+
+	ledger_offer(ledger, &offers);
+	first = take_asking(1, "tape", 2);
+	large = take_asking(2, "tape", 2);
+	small = take_asking(3, "tape", 1);
+	plain = take(4, 1);
+	ledger_ask(ledger, plain, &none);
+	ASSERT_EQ(NULL, plain->asks);
+	ASSERT_EQ(first, ledger_next(ledger, 0));
+	ledger_started(ledger, first);
+	ASSERT_EQ(small, ledger_next(ledger, 0));        /* it fits, and goes first */
+	end(small, OUTCOME_RECALLED);
+	ASSERT_EQ(plain, ledger_next(ledger, 0));
+	end(first, OUTCOME_EXIT);
+	ASSERT_EQ(large, ledger_next(ledger, 0));
+	PASS();
+}
+
+/* One that an earlier keeper started takes what it asks for as well. */
+TEST what_runs_already_has_what_it_asks_for(void)
+{
+	const struct resource_list offers = resources("tape", 1), asks = resources("tape", 1);
+	struct ledger_entry *adopted, *next;
+
+	ledger_offer(ledger, &offers);
+	adopted = start(1, 1);
+	ledger_ask(ledger, adopted, &asks);
+	next = take_asking(2, "tape", 1);
+	ASSERT_EQ(NULL, ledger_next(ledger, 0));
+	end(adopted, OUTCOME_EXIT);
+	ASSERT_EQ(next, ledger_next(ledger, 0));
+	PASS();
+}
+
+TEST as_many_kinds_are_offered_as_there_may_be(void)
+{
+	struct resource_list offers = { .n = LIMIT_RESOURCES_MAX };
+	struct ledger_entry *last;
+
+	for (size_t i = 0; i < offers.n; i++)
+		offers.at[i] = (struct resource){ .name = { (char)('a' + i) }, .amount = 1, .used = 1 };
+	ledger_offer(ledger, &offers);
+	last = take_asking(1, (char[]){ (char)('a' + LIMIT_RESOURCES_MAX - 1), '\0' }, 1);
+	ASSERT_EQ(last, ledger_next(ledger, 0));         /* nothing of it is in use at the start */
+	PASS();
+}
+
 SUITE(ledger_suite)
 {
 	SET_SETUP(setup_cb, NULL);
@@ -333,6 +406,9 @@ SUITE(ledger_suite)
 	RUN_TEST(stop_by_phase);
 	RUN_TEST(recall_only_what_is_queued);
 	RUN_TEST(lists_are_oldest_first);
+	RUN_TEST(next_needs_what_it_asks_for);
+	RUN_TEST(what_runs_already_has_what_it_asks_for);
+	RUN_TEST(as_many_kinds_are_offered_as_there_may_be);
 }
 
 int main(int argc, char **argv)
