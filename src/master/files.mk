@@ -19,6 +19,7 @@ master_sources = \
 	src/master/logfile.c \
 	src/master/logfile.h \
 	src/master/logfile_read.c \
+	src/master/logfile_write.c \
 	src/master/logkeep.c \
 	src/master/logkeep.h \
 	src/master/logpack.c \

@@ -70,6 +70,9 @@ int logfile_sync(struct logfile *file);
 void logfile_unsync(struct logfile *file);
 int logfile_sync_name(struct logfile *file, int logs_fd);        /* and those of all files of its run */
 
+/* logfile_write.c wrote a record that begins at this place. */
+void logfile_mark(struct logfile *file, uint64_t at);
+
 /*
  * Whole records from offset on and before end, up to max bytes or count pieces, at least one if there is any.
  * *ret_next is where to read on. -EINVAL when no record begins at offset. -EBADMSG: nothing can be read from here to

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Questions, answered at the end of a turn's decisions: they see its state, and the answer leaves with it, so
- * nothing is shown that could still be lost. An answer is a page and a cursor for the rest. Here they stand in line, and find
- * who answers; also the answers about the cluster: workers, pools, schedules.
+ * nothing is shown that could still be lost. An answer is a page and a cursor for the rest. Here they stand in line,
+ * and find who answers; also the answers about the cluster: workers, pools, schedules.
  */
 #include "master/internal.h"
 
