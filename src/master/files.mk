@@ -38,6 +38,8 @@ master_sources = \
 	src/master/passing.c \
 	src/master/passing.h \
 	src/master/prune.c \
+	src/master/prune_step.c \
+	src/master/pruner.h \
 	src/master/publish.c \
 	src/master/query.c \
 	src/master/query_runs.c \

@@ -301,7 +301,7 @@ void metrics_start(struct master *master);
 void metrics_results(struct master *master, const struct rec_done *items, size_t count);
 void metrics_answer(struct master *master, struct master_turn *turn, const struct query *query);
 
-/* prune.c */
+/* prune.c, prune_step.c */
 struct log_answer;
 struct pruner *pruner_new(struct master *master);
 void pruner_free(struct pruner *pruner);

@@ -1,49 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is pruned, and how fast. Sweeps, of people or of the standing rules, go through the ended runs from the oldest
- * on, one after the other; the core removes what may go, a bounded number of rows in a turn, and the next such turn
- * isn't begun before the last one is durable and as much time again has passed. The logs of a run go when its end is
- * durable. What the rows say is left is taken up again at a start.
+ * on, one after the other; what may go is removed in steps (prune_step.c). What the rows say is left is taken up again
+ * at a start.
  */
-#include "master/internal.h"
+#include "master/pruner.h"
 
-#include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "master/dispatch.h"
 #include "master/logs.h"
-#include "master/sweep.h"
 
 #define PAGE_RUNS   64                   /* read at once, with their parts */
 #define PAGE_DRY    LIMIT_QUERY_ROWS_MAX
-#define PAUSE_LEAST_NS (5 * NS_PER_MS)
-#define PAUSE_MOST_NS  (250 * NS_PER_MS)
 #define FIRST_SWEEP_S  1.0
 #define SWEEPS_MAX  16
 
-struct pruner {
-	struct sweep *first, **end;
-	size_t count;
-	struct ev_timer pause, every;
-	struct store_query *runs, *parts, *turns;        /* answers */
-	uint64_t *candidates;            /* places in runs of those that go */
-	size_t candidate_count, candidate_at;
-	uint64_t as_of;                  /* of runs */
-	struct store_query *question;    /* that the store has */
-	bool measuring;                  /* the logs' thread is at it */
-	bool stepping;                   /* a step waits to be durable; its turn, when it was decided */
-	uint64_t step_turn;
-	int64_t step_ns;
-	struct row *step_rows;
-	uint64_t *gone;                  /* runs whose logs are no more, to be told */
-	size_t gone_count, gone_cap, gone_told;
-	struct map asked;                /* runs whose logs are being removed */
-	struct map failed;               /* or couldn't be */
-};
-
-static void prune_go(struct master *master);
-
-static void answer_drop(struct store_query **answer)
+void prune_drop_answer(struct store_query **answer)
 {
 	history_free_answer(*answer);
 	*answer = NULL;
@@ -51,8 +24,8 @@ static void answer_drop(struct store_query **answer)
 
 static void page_drop(struct pruner *pruner)
 {
-	answer_drop(&pruner->runs);
-	answer_drop(&pruner->parts);
+	prune_drop_answer(&pruner->runs);
+	prune_drop_answer(&pruner->parts);
 	mem_free(pruner->candidates);
 	pruner->candidates = NULL;
 	pruner->candidate_count = pruner->candidate_at = 0;
@@ -71,144 +44,6 @@ static void ask(struct master *master, enum store_what what, uint64_t from, uint
 	store_ask(master->store, question);
 }
 
-/* ---- steps ---- */
-
-/* What the core has begun isn't offered again, nor what it won't begin. */
-static void candidates_pass(struct master *master, struct sweep *sweep)
-{
-	struct pruner *pruner = master->pruner;
-	struct prune_rule rule = sweep_rule(sweep, pruner->as_of);
-
-	for (; pruner->candidate_at < pruner->candidate_count; pruner->candidate_at++) {
-		const struct row_run *row = &pruner->runs->rows[pruner->candidates[pruner->candidate_at]].run;
-		enum prune_word word = view_prunable(master->core, row, &rule);
-
-		if (word == PRUNE_GOES)
-			return;
-		if (word != PRUNE_GONE)
-			continue;
-		sweep_count(sweep, row);
-		master->stats.runs_pruned += !sweep->rule.logs_only;
-	}
-}
-
-/* The candidates that are left, each with its parts behind it; both lists rise. */
-static size_t step_rows(struct pruner *pruner)
-{
-	const struct store_query *parts = pruner->parts;
-	size_t count = 0, part = 0;
-
-	if (pruner->candidate_at == pruner->candidate_count)
-		return 0;
-	pruner->step_rows = mem_array(pruner->candidate_count + parts->row_count, sizeof(*pruner->step_rows));
-	for (size_t i = pruner->candidate_at; i < pruner->candidate_count; i++) {
-		const struct row *run = &pruner->runs->rows[pruner->candidates[i]];
-
-		pruner->step_rows[count++] = *run;
-		while (part < parts->row_count && parts->rows[part].spec.run < run->run.run)
-			part++;
-		while (part < parts->row_count && parts->rows[part].spec.run == run->run.run)
-			pruner->step_rows[count++] = parts->rows[part++];
-	}
-	return count;
-}
-
-/* The turns that are old enough, from the first of what was read. */
-static void step_history(const struct pruner *pruner, const struct sweep *sweep, struct input_prune *prune)
-{
-	const struct store_query *turns = pruner->turns;
-	size_t count = 0;
-
-	while (turns && count < turns->row_count && turns->rows[count].event.wall_ms < sweep->history_before_ms)
-		count++;
-	if (count == 0)
-		return;
-	prune->turns_from = (uint64_t)turns->rows[0].event.turn;
-	prune->turns_until = (uint64_t)turns->rows[count - 1].event.turn + 1;
-}
-
-static void step(struct master *master)
-{
-	struct pruner *pruner = master->pruner;
-	struct sweep *sweep = pruner->first;
-	struct core_input *input = inbox_add(master, INPUT_PRUNE, NULL, 0, 0);
-	size_t count = step_rows(pruner);
-
-	input->prune = (struct input_prune){
-		.rows = pruner->step_rows, .row_count = count, .gone = pruner->gone, .gone_count = pruner->gone_count,
-	};
-	if (count > 0)
-		input->prune.rule = sweep_rule(sweep, pruner->as_of);
-	if (pruner->turns)
-		step_history(pruner, sweep, &input->prune);
-	pruner->gone_told = pruner->gone_count;
-	pruner->stepping = true;
-	pruner->step_turn = 0;
-	pruner->step_ns = clock_mono_ns();
-	master_stay_awake(master);
-}
-
-void prune_stepped(struct master *master, const struct input_prune *prune)
-{
-	struct pruner *pruner = master->pruner;
-	struct core_totals totals;
-
-	view_totals(master->core, &totals);
-	pruner->step_turn = totals.turn;
-	mem_free(pruner->step_rows);
-	pruner->step_rows = NULL;
-	for (size_t i = 0; i < pruner->gone_told; i++)
-		map_remove(&pruner->asked, pruner->gone[i]);
-	if (pruner->gone_told > 0)
-		memmove(pruner->gone, pruner->gone + pruner->gone_told,
-			(pruner->gone_count - pruner->gone_told) * sizeof(*pruner->gone));
-	pruner->gone_count -= pruner->gone_told;
-	pruner->gone_told = 0;
-	if (prune->turns_until > prune->turns_from) {
-		for (size_t i = 0; i < pruner->turns->row_count; i++)
-			pruner->first->sum.turns += (uint64_t)pruner->turns->rows[i].event.turn < prune->turns_until;
-		answer_drop(&pruner->turns);
-	}
-}
-
-/* The logs of what is durably on its way out. */
-static void logs_follow(struct master *master)
-{
-	struct pruner *pruner = master->pruner;
-	uint64_t run = 0;
-	bool rows;
-
-	while ((run = view_pruning_after(master->core, run, &rows))) {
-		if (map_get(&pruner->asked, run) || map_get(&pruner->failed, run))
-			continue;
-		map_put(&pruner->asked, run, pruner);
-		logs_remove(master->logs, run);
-	}
-}
-
-static void pause_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
-{
-	(void)loop;
-	(void)events;
-	prune_go(timer->data);
-}
-
-void prune_revealed(struct master *master)
-{
-	struct pruner *pruner = master->pruner;
-	int64_t took_ns;
-
-	if (!pruner->stepping || pruner->step_turn == 0 ||
-	    (master->pipeline.first && master->pipeline.first->turn <= pruner->step_turn))
-		return;
-	pruner->stepping = false;
-	logs_follow(master);
-	took_ns = clock_mono_ns() - pruner->step_ns;
-	took_ns = took_ns < PAUSE_LEAST_NS ? PAUSE_LEAST_NS : took_ns > PAUSE_MOST_NS ? PAUSE_MOST_NS : took_ns;
-	ev_timer_set(&pruner->pause, (double)took_ns / 1e9, 0.);
-	ev_timer_start(master->loop, &pruner->pause);
-}
-
 /* ---- sweeps ---- */
 
 static void sweep_drop(struct pruner *pruner)
@@ -216,7 +51,7 @@ static void sweep_drop(struct pruner *pruner)
 	struct sweep *sweep = pruner->first;
 
 	page_drop(pruner);
-	answer_drop(&pruner->turns);
+	prune_drop_answer(&pruner->turns);
 	pruner->first = sweep->next;
 	if (!pruner->first)
 		pruner->end = &pruner->first;
@@ -297,9 +132,9 @@ static bool prune_next(struct master *master)
 	if (pruner->first && pruner->first->conn && !session_find(master, pruner->first->conn))
 		sweep_drop(pruner);
 	if (pruner->first)
-		candidates_pass(master, pruner->first);
+		step_pass(master, pruner->first);
 	if (step_wanted(master, &any)) {
-		step(master);
+		step_begin(master);
 		return false;
 	}
 	if (!pruner->first || pruner->candidate_at < pruner->candidate_count || sweep_on(master, pruner->first) || any)
@@ -308,7 +143,7 @@ static bool prune_next(struct master *master)
 	return true;
 }
 
-static void prune_go(struct master *master)
+void prune_go(struct master *master)
 {
 	while (prune_next(master))
 		;
@@ -458,7 +293,7 @@ void prune_start(struct master *master)
 	struct pruner *pruner = master->pruner;
 	const struct prune_rules *rules = &master->options.prune;
 
-	logs_follow(master);
+	step_logs(master);
 	if (rules->older_ms || rules->keep || rules->log_bytes || rules->history_ms) {
 		ev_timer_set(&pruner->every, FIRST_SWEEP_S, (double)rules->every_ms / 1e3);
 		ev_timer_start(master->loop, &pruner->every);
@@ -473,7 +308,7 @@ struct pruner *pruner_new(struct master *master)
 	struct pruner *pruner = mem_zalloc(sizeof(*pruner));
 
 	pruner->end = &pruner->first;
-	ev_init(&pruner->pause, pause_cb);
+	ev_init(&pruner->pause, step_pause_cb);
 	ev_init(&pruner->every, every_cb);
 	pruner->pause.data = master;
 	pruner->every.data = master;

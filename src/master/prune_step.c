@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One step of pruning: runs that were read go to the core as an input, which removes what may go, a bounded number of
+ * rows in a turn. The next step isn't begun before the turn is durable and as much time again has passed; then the
+ * logs of what is on its way out go, too.
+ */
+#include "master/pruner.h"
+
+#include "base/mem.h"
+#include "master/logs.h"
+
+#define PAUSE_LEAST_NS (5 * NS_PER_MS)
+#define PAUSE_MOST_NS  (250 * NS_PER_MS)
+
+void step_pass(struct master *master, struct sweep *sweep)
+{
+	struct pruner *pruner = master->pruner;
+	struct prune_rule rule = sweep_rule(sweep, pruner->as_of);
+
+	for (; pruner->candidate_at < pruner->candidate_count; pruner->candidate_at++) {
+		const struct row_run *row = &pruner->runs->rows[pruner->candidates[pruner->candidate_at]].run;
+		enum prune_word word = view_prunable(master->core, row, &rule);
+
+		if (word == PRUNE_GOES)
+			return;
+		if (word != PRUNE_GONE)
+			continue;
+		sweep_count(sweep, row);
+		master->stats.runs_pruned += !sweep->rule.logs_only;
+	}
+}
+
+/* The candidates that are left, each with its parts behind it; both lists rise. */
+static size_t step_rows(struct pruner *pruner)
+{
+	const struct store_query *parts = pruner->parts;
+	size_t count = 0, part = 0;
+
+	if (pruner->candidate_at == pruner->candidate_count)
+		return 0;
+	pruner->step_rows = mem_array(pruner->candidate_count + parts->row_count, sizeof(*pruner->step_rows));
+	for (size_t i = pruner->candidate_at; i < pruner->candidate_count; i++) {
+		const struct row *run = &pruner->runs->rows[pruner->candidates[i]];
+
+		pruner->step_rows[count++] = *run;
+		while (part < parts->row_count && parts->rows[part].spec.run < run->run.run)
+			part++;
+		while (part < parts->row_count && parts->rows[part].spec.run == run->run.run)
+			pruner->step_rows[count++] = parts->rows[part++];
+	}
+	return count;
+}
+
+/* The turns that are old enough, from the first of what was read. */
+static void step_history(const struct pruner *pruner, const struct sweep *sweep, struct input_prune *prune)
+{
+	const struct store_query *turns = pruner->turns;
+	size_t count = 0;
+
+	while (turns && count < turns->row_count && turns->rows[count].event.wall_ms < sweep->history_before_ms)
+		count++;
+	if (count == 0)
+		return;
+	prune->turns_from = (uint64_t)turns->rows[0].event.turn;
+	prune->turns_until = (uint64_t)turns->rows[count - 1].event.turn + 1;
+}
+
+void step_begin(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	struct sweep *sweep = pruner->first;
+	struct core_input *input = inbox_add(master, INPUT_PRUNE, NULL, 0, 0);
+	size_t count = step_rows(pruner);
+
+	input->prune = (struct input_prune){
+		.rows = pruner->step_rows, .row_count = count, .gone = pruner->gone, .gone_count = pruner->gone_count,
+	};
+	if (count > 0)
+		input->prune.rule = sweep_rule(sweep, pruner->as_of);
+	if (pruner->turns)
+		step_history(pruner, sweep, &input->prune);
+	pruner->gone_told = pruner->gone_count;
+	pruner->stepping = true;
+	pruner->step_turn = 0;
+	pruner->step_ns = clock_mono_ns();
+	master_stay_awake(master);
+}
+
+void prune_stepped(struct master *master, const struct input_prune *prune)
+{
+	struct pruner *pruner = master->pruner;
+	struct core_totals totals;
+
+	view_totals(master->core, &totals);
+	pruner->step_turn = totals.turn;
+	mem_free(pruner->step_rows);
+	pruner->step_rows = NULL;
+	for (size_t i = 0; i < pruner->gone_told; i++)
+		map_remove(&pruner->asked, pruner->gone[i]);
+	if (pruner->gone_told > 0)
+		memmove(pruner->gone, pruner->gone + pruner->gone_told,
+			(pruner->gone_count - pruner->gone_told) * sizeof(*pruner->gone));
+	pruner->gone_count -= pruner->gone_told;
+	pruner->gone_told = 0;
+	if (prune->turns_until > prune->turns_from) {
+		for (size_t i = 0; i < pruner->turns->row_count; i++)
+			pruner->first->sum.turns += (uint64_t)pruner->turns->rows[i].event.turn < prune->turns_until;
+		prune_drop_answer(&pruner->turns);
+	}
+}
+
+void step_logs(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	uint64_t run = 0;
+	bool rows;
+
+	while ((run = view_pruning_after(master->core, run, &rows))) {
+		if (map_get(&pruner->asked, run) || map_get(&pruner->failed, run))
+			continue;
+		map_put(&pruner->asked, run, pruner);
+		logs_remove(master->logs, run);
+	}
+}
+
+void step_pause_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	(void)loop;
+	(void)events;
+	prune_go(timer->data);
+}
+
+void prune_revealed(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	int64_t took_ns;
+
+	if (!pruner->stepping || pruner->step_turn == 0 ||
+	    (master->pipeline.first && master->pipeline.first->turn <= pruner->step_turn))
+		return;
+	pruner->stepping = false;
+	step_logs(master);
+	took_ns = clock_mono_ns() - pruner->step_ns;
+	took_ns = took_ns < PAUSE_LEAST_NS ? PAUSE_LEAST_NS : took_ns > PAUSE_MOST_NS ? PAUSE_MOST_NS : took_ns;
+	ev_timer_set(&pruner->pause, (double)took_ns / 1e9, 0.);
+	ev_timer_start(master->loop, &pruner->pause);
+}
