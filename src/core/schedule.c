@@ -82,6 +82,7 @@ uint64_t schedule_count_live(const struct core *core, const struct schedule *sch
 enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error)
 {
 	struct rec_schedule_spec spec;
+	struct cron cron;
 	struct blob *blob = blob_make(bytes);
 	struct slice rest = blob_slice(blob);
 	size_t at, len;
@@ -90,7 +91,7 @@ enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct
 
 	arena_reset(&core->scratch);
 	err = record_decode(REC_schedule_spec, &rest, &core->scratch, &spec, error);
-	if (err == ERR_NONE && (why = cron_parse(spec.cron, &schedule->cron, &at, &len)) != NULL)
+	if (err == ERR_NONE && (why = cron_parse(spec.cron, &cron, &at, &len)) != NULL)
 		err = error_set(error, ERR_INVALID, "cron: %s", why);
 	else if (err == ERR_NONE && (!zone_is_valid(spec.zone) || spec.zone_name.len > 64))
 		err = error_set(error, ERR_INVALID, "tz: its changes are out of order");
@@ -104,6 +105,7 @@ enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct
 	}
 	blob_release(schedule->spec);
 	schedule->spec = blob;
+	schedule->cron = cron;
 	schedule->said = spec;
 	return ERR_NONE;
 }
@@ -157,9 +159,14 @@ static void arm(struct core *core, struct schedule *schedule)
 	timer_add_date(core, TIMER_SCHEDULE, schedule->stamp, schedule->next_ms);
 }
 
+static bool next_in_line_may_begin(const struct schedule *schedule)
+{
+	return schedule->queued > 0 && schedule->live == 0 && !schedule->paused;
+}
+
 static void arm_queue(struct core *core, struct schedule *schedule)
 {
-	if (schedule->queue_stamp || schedule->queued == 0 || schedule->live > 0 || schedule->paused)
+	if (schedule->queue_stamp || !next_in_line_may_begin(schedule))
 		return;
 	schedule->queue_stamp = ++core->schedule_stamp;
 	timer_add(core, TIMER_SCHEDULE, schedule->queue_stamp, schedule->queue_stamp, 0);
@@ -170,6 +177,11 @@ static int64_t next_after(const struct schedule *schedule, int64_t wall_ms)
 	int64_t next = cron_next(&schedule->cron, schedule->said.zone, wall_ms);
 
 	return next == INT64_MAX ? 0 : next;
+}
+
+static bool has_come(const struct core *core, int64_t ms)
+{
+	return ms != 0 && ms <= core->now.wall_ms;
 }
 
 /* --- runs --- */
@@ -229,20 +241,22 @@ static uint64_t wanted(const struct core *core, const struct schedule *schedule,
 	return schedule->said.catchup == CATCHUP_SPAN && age_ms <= (int64_t)schedule->said.catchup_ms;
 }
 
-/* Of more than are counted: looked for in ever longer spans. */
+/* Of more than are counted: looked for in ever longer spans, or else from the last that was counted on. */
 static int64_t last_until_now(const struct core *core, const struct schedule *schedule, int64_t last_ms)
 {
 	static const int64_t spans_h[] = { 1, 24, 32 * 24, 366 * 24 };
+	int64_t ms = last_ms;
 
 	for (size_t i = 0; i < sizeof(spans_h) / sizeof(spans_h[0]); i++) {
-		int64_t ms = next_after(schedule, core->now.wall_ms - spans_h[i] * HOUR_MS);
+		int64_t first_ms = next_after(schedule, core->now.wall_ms - spans_h[i] * HOUR_MS);
 
-		if (ms == 0 || ms > core->now.wall_ms)
-			continue;
-		for (; ms != 0 && ms <= core->now.wall_ms; ms = next_after(schedule, ms))
-			last_ms = ms;
-		break;
+		if (has_come(core, first_ms)) {
+			ms = first_ms;
+			break;
+		}
 	}
+	for (; has_come(core, ms); ms = next_after(schedule, ms))
+		last_ms = ms;
 	return last_ms;
 }
 
@@ -251,12 +265,12 @@ static void times_come(struct core *core, struct schedule *schedule)
 	int64_t last_ms = schedule->next_ms, next_ms = schedule->next_ms;
 	uint64_t came = 0, runs;
 
-	while (next_ms != 0 && next_ms <= core->now.wall_ms && came < MISSED_MAX) {
+	while (has_come(core, next_ms) && came < MISSED_MAX) {
 		came++;
 		last_ms = next_ms;
 		next_ms = next_after(schedule, next_ms);
 	}
-	if (next_ms != 0 && next_ms <= core->now.wall_ms) {
+	if (has_come(core, next_ms)) {
 		last_ms = last_until_now(core, schedule, last_ms);
 		next_ms = next_after(schedule, core->now.wall_ms);
 	}
@@ -280,8 +294,8 @@ void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp
 		return;
 	}
 	schedule->queue_stamp = 0;
-	if (schedule->queued == 0 || schedule->live > 0)
-		return;
+	if (!next_in_line_may_begin(schedule))
+		return;                  /* paused since, or another run began */
 	schedule->queued--;
 	begin(core, schedule, core->now.wall_ms, &error);
 	row_put(core, schedule);
@@ -330,7 +344,7 @@ void schedules_stepped(struct core *core)
 /* What has come by now came before the change. */
 static void before_change(struct core *core, struct schedule *schedule)
 {
-	if (!schedule->paused && schedule->next_ms != 0 && schedule->next_ms <= core->now.wall_ms)
+	if (!schedule->paused && has_come(core, schedule->next_ms))
 		times_come(core, schedule);
 }
 
@@ -413,6 +427,7 @@ void schedule_step(struct core *core, const struct core_input *input)
 static void schedule_remove(struct core *core, struct schedule *schedule)
 {
 	struct row *row = outbox_row(core->outbox, TABLE_schedule);
+	size_t at = 0;
 
 	row->deleted = true;
 	row->schedule.schedule = arena_copy(&core->outbox->arena, slice_str(schedule->name));
@@ -422,9 +437,9 @@ static void schedule_remove(struct core *core, struct schedule *schedule)
 		timer_stale(core);
 	if (schedule->queue_stamp)
 		timer_stale(core);
-	for (size_t i = 0; i < core->schedule_count; i++)
-		if (core->schedules[i] == schedule)
-			core->schedules[i] = core->schedules[--core->schedule_count];
+	while (core->schedules[at] != schedule)
+		at++;
+	core->schedules[at] = core->schedules[--core->schedule_count];
 	schedule_free(schedule);
 }
 
@@ -493,7 +508,7 @@ void schedules_check(const struct core *core)
 
 		CHECK(schedule->live == live);
 		CHECK((schedule->stamp != 0) == (!schedule->paused && schedule->next_ms != 0));
-		CHECK(schedule->queued == 0 || live > 0 || schedule->paused || schedule->queue_stamp);
+		CHECK(!next_in_line_may_begin(schedule) || schedule->queue_stamp);
 	}
 }
 

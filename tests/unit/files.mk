@@ -48,6 +48,7 @@ unit_programs = \
 	tests/unit/test_core_round_edges \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_schedule \
+	tests/unit/test_core_schedule_edges \
 	tests/unit/test_core_sharp_edges \
 	tests/unit/test_core_sharp_keep \
 	tests/unit/test_core_sharp_lane \
@@ -246,6 +247,9 @@ tests_unit_test_core_rows_LDADD = $(core_libs)
 tests_unit_test_core_schedule_SOURCES = tests/unit/test_core_schedule.c
 tests_unit_test_core_schedule_LDADD = $(core_libs)
 
+tests_unit_test_core_schedule_edges_SOURCES = tests/unit/test_core_schedule_edges.c
+tests_unit_test_core_schedule_edges_LDADD = $(core_libs)
+
 tests_unit_test_core_sharp_edges_SOURCES = tests/unit/test_core_sharp_edges.c
 tests_unit_test_core_sharp_edges_LDADD = $(core_libs)
 
@@ -430,6 +434,7 @@ unit_other = \
 	tests/unit/core_prune.h \
 	tests/unit/core_rig.h \
 	tests/unit/core_rows.h \
+	tests/unit/core_schedule.h \
 	tests/unit/core_why.h \
 	tests/unit/keeper_rig.h \
 	tests/unit/link_rig.h \

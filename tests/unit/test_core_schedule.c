@@ -1,65 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Schedules: each time begins one run; what was missed, what overlaps, restarts, and wall clocks that are set. */
-#include "core_rig.h"
+#include "tests/unit/core_schedule.h"
 
-#define HOUR_MS INT64_C(3600000)
-#define DAY_MS (24 * HOUR_MS)
-#define MIDNIGHT_MS (INT64_C(20000) * DAY_MS)
-
-static void add_keyed(struct rig *rig, uint8_t key, uint8_t digest, const char *cron, enum overlap overlap,
-		      enum catchup catchup, uint64_t catchup_ms)
+static void add_keyed(struct rig *rig, uint8_t key, uint8_t digest, const char *cron)
 {
-	struct rec_schedule_spec spec = { .cron = slice_str(cron), .overlap = overlap, .catchup = catchup,
-					  .catchup_ms = catchup_ms };
-	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
-	struct graph graph = { 0 };
-	struct graph_part part = { .count = 1 };
-	struct buf bytes = { 0 };
+	struct rec_schedule_spec spec = { .cron = slice_str(cron) };
 
-	graph_job(&graph, "a", "");
-	part.body = graph_blob(&graph);
-	graph_free(&graph);
-	record_encode(&bytes, REC_schedule_spec, &spec);
-	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str("nightly"),
-		.parts = &part, .part_count = 1, .schedule = buf_slice(&bytes), .key = { key }, .digest = { digest } };
-	rig->ok = (struct msg_ok){ 0 };
-	rig->error = (struct msg_error){ 0 };
-	rig_step(rig, &input);
-	blob_release(part.body);
-	buf_free(&bytes);
-}
-
-static void add(struct rig *rig, const char *cron, enum overlap overlap, enum catchup catchup, uint64_t catchup_ms)
-{
-	add_keyed(rig, (uint8_t)(100 + rig->request), 1, cron, overlap, catchup, catchup_ms);
-}
-
-static void set(struct rig *rig, enum set_verb verb)
-{
-	struct core_input input = { .kind = INPUT_SET, .conn = 1000000, .request = ++rig->request };
-
-	input.set.set = (struct msg_set){ .kind = OBJECT_SCHEDULE, .name = slice_str("nightly"), .verb = verb };
-	rig->ok = (struct msg_ok){ 0 };
-	rig->error = (struct msg_error){ 0 };
-	rig_step(rig, &input);
-}
-
-static struct rec_schedule_row row_of(struct rig *rig)
-{
-	struct rec_schedule_row row = { 0 };
-
-	CHECK(view_schedule(rig->core, 0, 5, &rig->arena, &row));
-	return row;
-}
-
-/* An hour before midnight. */
-static struct rig *rig_at_night(void)
-{
-	struct rig *rig = rig_new();
-
-	rig->now.wall_ms = MIDNIGHT_MS - HOUR_MS;
-	rig_pass(rig, 0);
-	return rig;
+	schedule_put(rig, "nightly", &spec, key, digest);
 }
 
 TEST each_time_begins_one_run(void)
@@ -182,6 +129,7 @@ TEST the_last_of_very_many_is_looked_at(void)
 		{ "* * * * *", 40 * HOUR_MS + 90000, 0, 1 },
 		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 2 * 60000, 0 },
 		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 3 * 60000, 1 },
+		{ "0 * * * *", 1001 * HOUR_MS, 0, 1 },           /* one more than are counted, and it is now */
 		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS, 0 },   /* 05:59, seen at 23:00 */
 		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS + 60000, 1 },
 	};
@@ -210,13 +158,13 @@ TEST a_key_stands_for_what_came_with_it(void)
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000 };
 	struct graph_part part = { .count = 1 };
 
-	add_keyed(rig, 7, 1, "0 0 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
-	add_keyed(rig, 8, 1, "0 5 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	add_keyed(rig, 7, 1, "0 0 * * *");
+	add_keyed(rig, 8, 1, "0 5 * * *");
 	ASSERT_EQ((uint64_t)(MIDNIGHT_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
 	for (int restarts = 0; restarts < 2; restarts++) {
-		add_keyed(rig, 8, 1, "0 5 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+		add_keyed(rig, 8, 1, "0 5 * * *");
 		ASSERT_EQ(1, rig->ok.count);     /* said again: nothing new */
-		add_keyed(rig, 8, 2, "0 6 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+		add_keyed(rig, 8, 2, "0 6 * * *");
 		ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "schedule"));
 		ASSERT_EQ((uint64_t)(MIDNIGHT_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
 		rig_restart(rig);
@@ -233,10 +181,10 @@ TEST a_key_stands_for_what_came_with_it(void)
 	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "schedule"));
 	input.submit.key[0] = 9;
 	rig_step(rig, &input);
-	add_keyed(rig, 9, 1, "0 6 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	add_keyed(rig, 9, 1, "0 6 * * *");
 	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "run 1"));
 	set(rig, SET_REMOVE);
-	add_keyed(rig, 8, 2, "0 6 * * *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
+	add_keyed(rig, 8, 2, "0 6 * * *");
 	ASSERT_EQ(1, rig->ok.count);             /* a key lives as long as its schedule */
 	blob_release(part.body);
 	rig_free(rig);
