@@ -43,9 +43,7 @@ void extras_drop(struct run *run, uint32_t from)
 /* The run that a job waits for, or NULL. */
 static struct run *child_of(const struct core *core, const struct job *job)
 {
-	if (!(job->flags & JOB_SUBRUN) || !state_holds(job->state))
-		return NULL;
-	return run_find(core, job_child(job));
+	return state_holds(job->state) ? run_find(core, job_child(job)) : NULL;
 }
 
 /* The job that waits for the end of this run, or NULL. */
@@ -140,10 +138,12 @@ static void begin(struct core *core, struct job *job)
 	if (core->subruns <= LIMIT_SUBRUNS_MAX)
 		err = submit_run(core, &submit, &(struct run_origin){ .job = job, .name = spec.name }, &child, &error);
 	blob_release(part.body);
-	if (err == ERR_NONE)
+	if (err == ERR_NONE) {
 		job_extra(job)->child = child->number;
-	else
-		attempt_finish(core, job, &refused);     /* no room: as what can't be spawned, it may be tried again */
+		return;
+	}
+	attempt_finish(core, job, &refused);     /* no room: as what can't be spawned, it may be tried again */
+	jobs_settle(core);                       /* whom it stops has a sub-run, or none: not one that is being made */
 }
 
 static bool begin_ready(struct core *core)
@@ -154,7 +154,7 @@ static bool begin_ready(struct core *core)
 		struct job *job;
 
 		/* Classes come and go with runs, and a run has begun. */
-		while (i < core->class_count && core->classes[i] && class_is_subruns(core->classes[i]) &&
+		while (core->classes[i] && class_is_subruns(core->classes[i]) &&
 		       (job = ready_offered(core, core->classes[i]))) {
 			ready_pop(core->classes[i], job);
 			begin(core, job);
@@ -213,10 +213,10 @@ void subrun_stop(struct core *core, const struct job *job)
 {
 	struct run *child = child_of(core, job);
 
-	for (struct job *at = child ? run_job(child, 0) : NULL; at; at = job_next(at))
-		job_cancel(core, at);
-	if (!child || child->cancelled)
+	if (!child)
 		return;
+	for (struct job *at = run_job(child, 0); at; at = job_next(at))
+		job_cancel(core, at);
 	child->cancelled = true;
 	run_touch(core, child, true);
 }
@@ -225,7 +225,7 @@ uint64_t subrun_hold(struct core *core, const struct job *job)
 {
 	struct run *child = child_of(core, job);
 
-	return child && child->settled < child->job_count ? run_hold(core, child, job_on_hold(job)) : 0;
+	return child ? run_hold(core, child, job_on_hold(job)) : 0;
 }
 
 uint64_t subrun_prioritize(struct core *core, const struct job *job)
@@ -251,14 +251,9 @@ enum err subrun_reopens(const struct core *core, const struct run *run, struct e
 
 /* --- loading and checking --- */
 
-static bool is_number(int64_t value)
-{
-	return value >= 0 && value <= INT64_MAX / 2;
-}
-
 bool subrun_load(struct run *run, const struct row_run *row)
 {
-	if (!is_number(row->parent) || !is_number(row->parent_run) || row->depth < 0 || row->depth > LIMIT_SUBRUN_DEPTH ||
+	if (!number_sane(row->parent, 0) || !number_sane(row->parent_run, 0) || row->depth < 0 || row->depth > LIMIT_SUBRUN_DEPTH ||
 	    !row->parent != !row->depth || row->priority < 0 || row->priority > PRIORITY_MAX + 1)
 		return false;
 	run->parent = (uint64_t)row->parent;
@@ -274,7 +269,7 @@ bool subrun_row_sane(const struct job *job, const struct row_job *row)
 {
 	if (!(job->flags & JOB_SUBRUN))
 		return row->child == 0;
-	return row->worker == 0 && is_number(row->child) && row->state != STATE_ASSIGNED && row->state != STATE_UNKNOWN;
+	return row->worker == 0 && number_sane(row->child, 0) && row->state != STATE_ASSIGNED && row->state != STATE_UNKNOWN;
 }
 
 /* Each waits for one that lives, and that for it. */

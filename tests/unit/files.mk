@@ -61,6 +61,7 @@ unit_programs = \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_spec_fields \
 	tests/unit/test_core_subrun \
+	tests/unit/test_core_subrun_edges \
 	tests/unit/test_core_tenant \
 	tests/unit/test_core_time \
 	tests/unit/test_core_view \
@@ -286,6 +287,9 @@ tests_unit_test_core_spec_fields_LDADD = $(core_libs)
 tests_unit_test_core_subrun_SOURCES = tests/unit/test_core_subrun.c
 tests_unit_test_core_subrun_LDADD = $(core_libs)
 
+tests_unit_test_core_subrun_edges_SOURCES = tests/unit/test_core_subrun_edges.c
+tests_unit_test_core_subrun_edges_LDADD = $(core_libs)
+
 tests_unit_test_core_tenant_SOURCES = tests/unit/test_core_tenant.c
 tests_unit_test_core_tenant_LDADD = $(core_libs)
 
@@ -435,6 +439,7 @@ unit_other = \
 	tests/unit/core_rig.h \
 	tests/unit/core_rows.h \
 	tests/unit/core_schedule.h \
+	tests/unit/core_sub.h \
 	tests/unit/core_why.h \
 	tests/unit/keeper_rig.h \
 	tests/unit/link_rig.h \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Loops: what ends them, their bound, waits, retries within a pass, time-outs, rounds, restarts, sub-runs. */
-#include "core_rig.h"
+#include "tests/unit/core_sub.h"
 
 #include "proto/expr.h"
 
@@ -25,11 +25,6 @@ static struct rec_job_spec *loop_job(struct graph *graph, const char *name, cons
 	job->loop_code = code_of(graph, (struct expr_step){ EXPR_CODE, 0, EXPR_EQ, 3 }, false);
 	job->loop_until = slice_str("code == 3");
 	return job;
-}
-
-static enum job_state named(struct rig *rig, uint64_t run, const char *name)
-{
-	return rig_state(rig, rig_named(rig, run, name));
 }
 
 static uint64_t pass_of(struct rig *rig, uint64_t run, const char *name)
@@ -283,18 +278,6 @@ TEST a_hold_keeps_the_next_pass_back(void)
 	PASS();
 }
 
-static void inner_into(struct graph *graph, struct rec_job_spec *job, struct graph *inner)
-{
-	struct blob *body = graph_blob(inner);
-
-	job->argv.n = 0;
-	job->sub_jobs = arena_copy(&graph->arena, blob_slice(body));
-	job->sub_count = inner->count;
-	job->sub_name = slice_str("inner");
-	blob_release(body);
-	graph_free(inner);
-}
-
 TEST a_body_of_several_jobs_is_a_sub_run(void)
 {
 	struct rig *rig = rig_new();
@@ -306,7 +289,7 @@ TEST a_body_of_several_jobs_is_a_sub_run(void)
 	rig_hello(rig, "w1", 1);
 	graph_job(&inner, "x", "");
 	graph_job(&inner, "y", "x");
-	inner_into(&graph, job, &inner);
+	sub_into(&graph, job, &inner);
 	job->loop_code = code_of(&graph, (struct expr_step){ EXPR_STATE, 0, 1, 1u << STATE_SUCCEEDED }, false);
 	run = rig_submit(rig, &graph);
 	child = rig_job(rig, rig_named(rig, run, "poll")).child;
@@ -335,7 +318,7 @@ TEST a_pass_without_work_takes_a_turn(void)
 	uint64_t run;
 
 	graph_job(&inner, "x", "")->deadline_at_ms = 1;
-	inner_into(&graph, job, &inner);
+	sub_into(&graph, job, &inner);
 	run = rig_submit(rig, &graph);
 	rig_pass(rig, 0);
 	ASSERT(pass_of(rig, run, "poll") <= 2);

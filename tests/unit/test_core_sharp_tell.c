@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What people are told of a job, to the last word: also what is not said. */
 #include "tests/unit/core_place.h"
+#include "tests/unit/core_sub.h"
 #include "tests/unit/core_why.h"
 
 #include "proto/expr.h"
@@ -212,21 +213,10 @@ TEST the_worker_of_its_parent_among_none(void)
 TEST how_far_its_sub_run_is(void)
 {
 	struct rig *rig = rig_new();
-	struct graph graph = { 0 }, inner = { 0 };
-	struct blob *body;
-	struct rec_job_spec *job;
+	struct graph graph = { 0 };
 	uint64_t run;
 
-	graph_job(&inner, "x", "");
-	graph_job(&inner, "y", "x");
-	body = graph_blob(&inner);
-	job = graph_job(&graph, "sub", "");
-	job->argv.n = 0;
-	job->sub_jobs = arena_copy(&graph.arena, blob_slice(body));
-	job->sub_count = inner.count;
-	job->sub_name = slice_str("inner");
-	blob_release(body);
-	graph_free(&inner);
+	sub_plain(&graph, "sub", "");
 	run = rig_submit(rig, &graph);
 	rig_hello(rig, "w", 1);
 	rig_run_one(rig, 0);

@@ -1,48 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sub-runs: when they begin, what their end means, what stops them, retries, rounds, restarts, nesting. */
-#include "core_rig.h"
+#include "tests/unit/core_sub.h"
 
 #include "proto/reasons.h"
-
-/* The graph becomes that of a sub-run; it is free from then on. */
-static struct rec_job_spec *sub_job(struct graph *graph, const char *name, const char *needs, struct graph *inner)
-{
-	struct rec_job_spec *job = graph_job(graph, name, needs);
-	struct blob *body = graph_blob(inner);
-
-	job->argv.n = 0;
-	job->sub_jobs = slice_str(NULL);
-	job->sub_jobs = arena_copy(&graph->arena, blob_slice(body));
-	job->sub_count = inner->count;
-	job->sub_name = slice_str("inner");
-	blob_release(body);
-	graph_free(inner);
-	return job;
-}
-
-static struct rec_job_spec *sub_plain(struct graph *graph, const char *name, const char *needs)
-{
-	struct graph inner = { 0 };
-
-	graph_job(&inner, "x", "");
-	graph_job(&inner, "y", "x");
-	return sub_job(graph, name, needs, &inner);
-}
-
-static uint64_t child_of(struct rig *rig, uint64_t run, const char *name)
-{
-	return rig_job(rig, rig_named(rig, run, name)).child;
-}
-
-static enum job_state named(struct rig *rig, uint64_t run, const char *name)
-{
-	return rig_state(rig, rig_named(rig, run, name));
-}
-
-static int64_t row_ended(struct rig *rig, uint64_t run)
-{
-	return rig_run_row(rig, (int64_t)run)->run.ended_ms;
-}
 
 static void act(struct rig *rig, enum act_verb verb, uint64_t run, const char *job, uint64_t value)
 {

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sub-runs: what is believed of their rows, the groups of what they are within, and what there is no room for. */
+#include "tests/unit/core_rows.h"
+#include "tests/unit/core_sub.h"
+
+#include <errno.h>
+
+#define GOOD(field, value) WITH(field, value, "loads")
+#define BAD(field, value) WITH(field, value, "contradict")
+#define EDGES(field, low, high) do { GOOD(field, low); GOOD(field, high); BAD(field, (int64_t)(low) - 1); BAD(field, (int64_t)(high) + 1); } while (0)
+#define SANE_MAX (INT64_MAX / 2)
+
+static struct row_run *run_row(struct rig *rig, uint64_t run)
+{
+	size_t at = 0;
+
+	while (row_at(rig, TABLE_run, at)->run.run != (int64_t)run)
+		at++;
+	return &row_at(rig, TABLE_run, at)->run;
+}
+
+static struct row_job *job_row(struct rig *rig, uint64_t run, const char *name)
+{
+	int64_t job = (int64_t)rig_named(rig, run, name);
+	size_t at = 0;
+
+	while (row_at(rig, TABLE_job, at)->job.job != job)
+		at++;
+	return &row_at(rig, TABLE_job, at)->job;
+}
+
+/* a has ended, b and c wait for their sub-runs. */
+static uint64_t three(struct rig *rig)
+{
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w1", 2);
+	sub_plain(&graph, "a", "");
+	sub_plain(&graph, "b", "a");
+	sub_plain(&graph, "c", "a");
+	run = rig_submit(rig, &graph);
+	CHECK(rig_run_one(rig, 0) && rig_run_one(rig, 0));
+	CHECK(named(rig, run, "a") == STATE_SUCCEEDED && child_of(rig, run, "c") != 0);
+	return run;
+}
+
+TEST what_rows_say_of_one(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = three(rig);
+	struct row_run *outer = run_row(rig, run);
+	struct row_run *inner = run_row(rig, child_of(rig, run, "b"));
+
+	EDGES(inner->parent_run, 0, SANE_MAX);
+	EDGES(inner->priority, 0, 101);
+	GOOD(inner->depth, 1);
+	BAD(inner->depth, 0);
+	BAD(inner->depth, 2);
+	BAD(inner->depth, 1 - 256);
+	BAD(inner->depth, 1 + 256);
+	BAD(inner->parent, -1);
+	BAD(inner->parent, outer->first);
+	BAD(outer->depth, 1);
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_rows_say_of_the_job_that_waits(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = three(rig);
+	struct row_job *ended = job_row(rig, run, "a"), *waits = job_row(rig, run, "b");
+	struct row_job *inner = job_row(rig, child_of(rig, run, "b"), "x");
+
+	EDGES(ended->child, 0, SANE_MAX);
+	BAD(ended->worker, 1);
+	BAD(waits->worker, 1);
+	BAD(waits->child, 0);
+	BAD(waits->state, STATE_ASSIGNED);
+	BAD(waits->state, STATE_UNKNOWN);
+	BAD(inner->child, (int64_t)run);
+	rig_free(rig);
+	PASS();
+}
+
+TEST each_job_waits_for_a_run_of_its_own(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = three(rig);
+	int64_t other = (int64_t)child_of(rig, run, "b"), lost = (int64_t)child_of(rig, run, "c");
+	int64_t first = rig_run_row(rig, lost)->run.first;
+	struct row_job *waits;
+
+	rig_put(rig, &(struct row){ .table = TABLE_run, .deleted = true, .run.run = lost });
+	rig_put(rig, &(struct row){ .table = TABLE_spec, .until = 1, .spec.run = lost });
+	rig_put(rig, &(struct row){ .table = TABLE_job, .until = first + 2, .job.job = first });
+	waits = job_row(rig, run, "c");
+	BAD(waits->child, lost);
+	BAD(waits->child, other);
+	rig_free(rig);
+	PASS();
+}
+
+/* --- groups --- */
+
+static struct slice group_of(struct rig *rig, uint64_t run)
+{
+	return rig_run_row(rig, (int64_t)run)->run.concurrency;
+}
+
+/* What it is within has the one place that there is: it would wait for that for ever. */
+TEST it_is_in_the_place_of_what_it_is_within(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, middle = { 0 }, inner = { 0 };
+	uint64_t run, within;
+
+	rig_hello(rig, "w1", 2);
+	graph_job(&inner, "x", "");
+	sub_job(&middle, "deep", "", &inner)->sub_concurrency = slice_str("deploy=1");
+	sub_job(&graph, "build", "", &middle);
+	rig->concurrency = "deploy";
+	run = rig_submit(rig, &graph);
+	within = child_of(rig, child_of(rig, run, "build"), "deep");
+	ASSERT(slice_eq(group_of(rig, run), slice_str("deploy")));
+	ASSERT_EQ(0, group_of(rig, within).len);
+	ASSERT_EQ(1, rig_run_all(rig));
+	ASSERT(row_ended(rig, run) != 0);
+	rig_free(rig);
+	PASS();
+}
+
+TEST its_group_is_another_than_that_of_what_it_is_within(void)
+{
+	static const char *const outer[] = { NULL, "deploy" };
+
+	for (int in_group = 0; in_group < 2; in_group++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		uint64_t run;
+
+		rig_hello(rig, "w1", 4);
+		sub_plain(&graph, "a", "")->sub_concurrency = slice_str("stage");
+		sub_plain(&graph, "b", "")->sub_concurrency = slice_str("stage");
+		rig->concurrency = outer[in_group];
+		run = rig_submit(rig, &graph);
+		ASSERT(slice_eq(group_of(rig, child_of(rig, run, "b")), slice_str("stage")));
+		ASSERT_EQ(1, rig->assigned_count);       /* one after the other */
+		ASSERT_EQ(4, rig_run_all(rig));
+		ASSERT(row_ended(rig, run) != 0);
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* --- room --- */
+
+TEST so_many_live_at_once(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input input = { .kind = INPUT_SUBMIT };
+	struct graph graph = { 0 };
+	struct graph_part part = { .count = LIMIT_SUBRUNS_MAX + 1 };
+	struct rec_job_row last;
+	uint64_t running = 0;
+
+	for (unsigned i = 0; i < part.count; i++) {
+		struct graph inner = { 0 };
+		char name[32];
+
+		snprintf(name, sizeof(name), "s%u", i);
+		graph_job(&inner, "x", "");
+		sub_job(&graph, name, "", &inner);
+	}
+	part.body = graph_blob(&graph);
+	graph_free(&graph);
+	input.submit = (struct input_submit){ .owner = slice_str("ana"), .name = slice_str("many"), .parts = &part,
+					      .part_count = 1 };
+	rig_turn_begin(rig);
+	core_step(rig->core, &input);
+	core_turn_end(rig->core);                /* nobody reads so many rows */
+	blob_release(part.body);
+	core_check(rig->core);
+	for (uint64_t job = 1; job <= part.count; job++)
+		running += rig_state(rig, job) == STATE_RUNNING;
+	ASSERT_EQ(LIMIT_SUBRUNS_MAX, running);
+	last = rig_job(rig, part.count);
+	ASSERT_EQ(STATE_FAILED, (enum job_state)last.state);
+	ASSERT_EQ(OUTCOME_SPAWN, (enum outcome)last.outcome);
+	ASSERT_EQ(EAGAIN, last.code);
+	rig_free(rig);
+	PASS();
+}
+
+/* Jobs that want as many different things of their workers as there is room for beside sub-runs. */
+static void want_everything(struct rig *rig)
+{
+	struct graph graph = { 0 };
+
+	for (int i = 1; i < LIMIT_CLASSES_MAX; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "w-%d", i);
+		graph_job(&graph, name, "")->only_worker = slice_str(arena_strdup(&rig->arena, slice_str(name)));
+	}
+	CHECK(rig_submit(rig, &graph) != 0);
+}
+
+/* A fan-out that fails fast, and the first of it can't begin: the second doesn't begin for nobody. */
+TEST who_cannot_begin_stops_its_siblings(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig->reload_every = 0;
+	graph_job(&graph, "before", "");
+	for (int i = 0; i < 2; i++) {
+		struct graph inner = { 0 };
+		struct rec_job_spec *job = graph_job(&inner, "x", "");
+
+		job->only_worker = i ? job->only_worker : slice_str("wanted-by-nobody-else");
+		job = sub_job(&graph, i ? "b" : "a", "before", &inner);
+		job->group = 1;
+		job->group_fail_fast = true;
+	}
+	run = rig_submit(rig, &graph);
+	want_everything(rig);
+	rig_hello(rig, "w", 1);
+	ASSERT(rig_run_one(rig, 0));
+	ASSERT_EQ(STATE_FAILED, named(rig, run, "a"));
+	ASSERT_EQ(STATE_CANCELLED, named(rig, run, "b"));
+	ASSERT(row_ended(rig, run) != 0);
+	core_check(rig->core);
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(subrun_edges)
+{
+	RUN_TEST(what_rows_say_of_one);
+	RUN_TEST(what_rows_say_of_the_job_that_waits);
+	RUN_TEST(each_job_waits_for_a_run_of_its_own);
+	RUN_TEST(it_is_in_the_place_of_what_it_is_within);
+	RUN_TEST(its_group_is_another_than_that_of_what_it_is_within);
+	RUN_TEST(so_many_live_at_once);
+	RUN_TEST(who_cannot_begin_stops_its_siblings);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(subrun_edges);
+	GREATEST_MAIN_END();
+}
