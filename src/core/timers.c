@@ -164,10 +164,10 @@ void timer_add_due(struct core *core, enum timer_kind kind, const struct job *jo
 {
 	struct timer timer = {
 		.id = job_serial(job), .stamp = timer_stamp(core, kind, job), .steady_ms = due_ms, .date_ms = date_ms,
-		.kind = (uint16_t)kind, .round = job->round,
+		.kind = (uint16_t)kind, .round = job->round, .due_ns = core->now.mono_ns,
 	};
 
-	timer.due_ns = due_ms || date_ms ? timer_place(core, &timer) : core->now.mono_ns;
+	timer.due_ns = timer_place(core, &timer);
 	timer_push(core, timer);
 }
 
