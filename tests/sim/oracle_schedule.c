@@ -272,6 +272,8 @@ static void check_overlap(struct sim_world *world, const struct passage *passage
 		FAIL(passage, "two runs begin at once");
 	if (passage->runs > 0 && passage->known->live + passage->live + (uint64_t)passage->known->row.queued + passage->begun == 0)
 		FAIL(passage, "no run lives, and none begins");
+	if (passage->row->paused && passage->begun > passage->fires + passage->runs)
+		FAIL(passage, "it is paused, and one of its line begins");
 	if (passage->row->queued > 0 && passage->live == 0 && passage->begun == 0 && !passage->row->paused)
 		passage->known->stalled++;
 	else
