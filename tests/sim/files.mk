@@ -150,6 +150,7 @@ sim_other = \
 	tests/sim/bugs/run-leaves-its-group-early.patch \
 	tests/sim/bugs/running-not-counted.patch \
 	tests/sim/bugs/schedule-comes-after-a-pause.patch \
+	tests/sim/bugs/schedule-line-goes-on-in-a-pause.patch \
 	tests/sim/bugs/schedule-line-lost-in-a-pause.patch \
 	tests/sim/bugs/schedule-overlaps.patch \
 	tests/sim/bugs/schedule-passes-over-in-silence.patch \
