@@ -122,11 +122,36 @@ static enum reason tell_delayed(struct telling *telling)
 	return REASON_DUE;
 }
 
+/* Of a gate that names them. Who submitted it is none of them. */
+static void tell_approvers(struct telling *telling)
+{
+	struct slice_list from = telling->spec->gate_from;
+	struct slice owner = slice_str(telling->job->run->owner);
+	unsigned shown = 0, left = 0;
+
+	for (size_t i = 0; i < from.n; i++) {
+		if (slice_eq(from.at[i], owner))
+			continue;
+		if (shown == NAMES_MAX)
+			left++;
+		else
+			buf_addf(&telling->words, "%s%.*s", shown++ ? ", " : "; ", (int)from.at[i].len,
+				 (const char *)from.at[i].data);
+	}
+	if (left > 0)
+		tell_count(telling, " and ", left, "other", "others");
+	if (shown > 0)
+		buf_add_str(&telling->words, " may");
+	else if (from.n > 0)
+		buf_addf(&telling->words, "; nobody may: it names only %s, who submitted it", telling->job->run->owner);
+}
+
 static enum reason tell_approval(struct telling *telling)
 {
 	buf_addf(&telling->words, "%llu of %llu people have approved",
 		 (unsigned long long)gate_have(telling->core, telling->job),
 		 (unsigned long long)telling->spec->gate_count);
+	tell_approvers(telling);
 	if (job_on_hold(telling->job))
 		buf_addf(&telling->words, "; a person holds back %s, so its time stands still",
 			 telling->job->run->held ? "its run" : "this job");

@@ -381,6 +381,32 @@ TEST a_gate_says_who_has_and_what_then(void)
 	PASS();
 }
 
+TEST a_gate_says_who_may(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct slice people[LIMIT_GATE_PEOPLE_MAX] = { slice_str("ana"), slice_str("ben"), slice_str("bob"), slice_str("cy"),
+		slice_str("di"), slice_str("ed"), slice_str("flo"), slice_str("guy") };
+	struct rec_job_spec *job = graph_job(&graph, "two", "");
+	uint64_t run;
+
+	job->gate_count = 1;
+	job->gate_from = (struct slice_list){ people, 3 };
+	job = graph_job(&graph, "many", "");
+	job->gate_count = 1;
+	job->gate_from = (struct slice_list){ people, 8 };
+	job = graph_job(&graph, "nobody", "");
+	job->gate_count = 1;
+	job->gate_from = (struct slice_list){ people, 1 };
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved; ben, bob may", why(rig, run, "two"));
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved; ben, bob, cy, di, ed and 2 others may", why(rig, run, "many"));
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved; nobody may: it names only ana, who submitted it",
+		      why(rig, run, "nobody"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST the_worker_of_its_parent(void)
 {
 	struct rig *rig = rig_new();
@@ -464,6 +490,7 @@ int main(int argc, char **argv)
 	RUN_TEST(failures_and_losses_before_the_next_attempt);
 	RUN_TEST(a_queue_with_a_clock);
 	RUN_TEST(a_gate_says_who_has_and_what_then);
+	RUN_TEST(a_gate_says_who_may);
 	RUN_TEST(the_worker_of_its_parent);
 	RUN_TEST(a_worker_that_can_never_take_it);
 	GREATEST_MAIN_END();
