@@ -12,6 +12,8 @@ master_sources = \
 	src/master/history.c \
 	src/master/history.h \
 	src/master/history_page.c \
+	src/master/ids.c \
+	src/master/ids.h \
 	src/master/internal.h \
 	src/master/logbytes.h \
 	src/master/logcredit.c \
@@ -41,6 +43,8 @@ master_sources = \
 	src/master/prune_step.c \
 	src/master/pruner.h \
 	src/master/publish.c \
+	src/master/publish.h \
+	src/master/publish_delta.c \
 	src/master/query.c \
 	src/master/query_runs.c \
 	src/master/query_share.c \

@@ -327,7 +327,7 @@ bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn
 /* Newest first, those after that turn; begin with *back 0. NULL: no more. */
 const struct changed *recent_before(const struct recent *recent, uint64_t turn, size_t *back);
 
-/* publish.c */
+/* publish.c, publish_delta.c */
 struct publisher *publisher_new(const struct master_options *options);
 void publisher_free(struct publisher *publisher);
 enum err publish_subscribe(struct session *session, const struct msg_subscribe *msg, struct error *error);

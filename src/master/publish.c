@@ -1,104 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Subscriptions: a snapshot in pages, then whole changed rows. Each one keeps only the ids that changed, and
- * their rows are read when they leave, so a fast cluster costs a subscriber one frame each 50 ms (the end of its
- * run comes at once) and a slow subscriber costs a bounded set. Who doesn't read is cut. When it does again, or comes back
- * over another connection, it is told what changed since, where the last changes are remembered that far (recent.c);
- * otherwise it gets a fresh snapshot. Deltas leave with a turn, as everything does.
+ * Subscriptions: a snapshot in pages, then whole changed rows (publish_delta.c). Each one keeps only the ids that
+ * changed, so a slow subscriber costs a bounded set. Who doesn't read is cut. When it does again, or comes back over
+ * another connection, it is told what changed since, where the last changes are remembered that far (recent.c);
+ * otherwise it gets a fresh snapshot.
  */
-#include "master/internal.h"
-
-#include <stdlib.h>
+#include "master/publish.h"
 
 #include "base/mem.h"
 
-#define FLUSH_NS   (50 * NS_PER_MS)
 #define SWEEP_NS   NS_PER_S              /* finished runs wait this long for subscribers, and no longer */
 #define IDS_MAX    (1u << 20)            /* changes kept for one that is slow; then it is cut */
 
-struct ids {                             /* numbers, not sorted until they are read */
-	uint64_t *at;
-	size_t n, cap;
-};
-
-struct sub {
-	uint64_t conn, id;
-	uint64_t what, run;
-	bool paging;                     /* its snapshot is on the way */
-	bool page_out;                   /* ... and a page of it was asked for */
-	bool live_only;                  /* RUNS: the first page has the newest; then those in memory */
-	bool hurry;                      /* its run has ended: somebody waits for that */
-	bool cut;                        /* it doesn't read; what changes isn't kept */
-	bool more;                       /* its snapshot lacks what a delta will bring */
-	bool resumed;                    /* it waits for a delta, even an empty one */
-	uint64_t cursor;
-	uint64_t began;                  /* the turn after which its changes were kept */
-	uint64_t told;                   /* the mark up to which it was sent all; 0: none */
-	int64_t flushed_ns;
-	struct ids runs, jobs, workers;  /* that changed since it was told */
-	struct sub *next;
-};
-
-struct publisher {
-	struct sub *subs;
-	struct recent *recent;
-	size_t queue_max;                /* bytes waiting for one before it is cut */
-	int64_t swept_ns;
-};
-
-/* ---- ids ---- */
-
-static int compare_cb(const void *a, const void *b)
-{
-	const uint64_t *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
-static void ids_sort(struct ids *ids)
-{
-	size_t kept = 0;
-
-	if (ids->n == 0)
-		return;
-	qsort(ids->at, ids->n, sizeof(*ids->at), compare_cb);
-	for (size_t i = 0; i < ids->n; i++)
-		if (kept == 0 || ids->at[kept - 1] != ids->at[i])
-			ids->at[kept++] = ids->at[i];
-	ids->n = kept;
-}
-
-static void ids_add(struct ids *ids, uint64_t id)
-{
-	if (ids->n > 0 && ids->at[ids->n - 1] == id)
-		return;
-	if (ids->n == ids->cap) {
-		/* Mostly the same ones again: grow only when sorting them makes no room. */
-		ids_sort(ids);
-		if (ids->n >= ids->cap / 2) {
-			ids->cap = ids->cap ? ids->cap * 2 : 64;
-			ids->at = mem_resize(ids->at, ids->cap, sizeof(*ids->at));
-		}
-	}
-	ids->at[ids->n++] = id;
-}
-
-static void ids_drop(struct ids *ids, size_t count)
-{
-	ids->n -= count;
-	if (ids->n > 0)
-		memmove(ids->at, ids->at + count, ids->n * sizeof(*ids->at));
-}
-
-static void ids_free(struct ids *ids)
-{
-	mem_free(ids->at);
-	*ids = (struct ids){ 0 };
-}
-
 /* ---- subscriptions ---- */
 
-static bool has_changes(const struct sub *sub)
+bool sub_has_changes(const struct sub *sub)
 {
 	return sub->runs.n > 0 || sub->jobs.n > 0 || sub->workers.n > 0;
 }
@@ -150,7 +66,7 @@ static struct sub *find(const struct master *master, uint64_t conn, uint64_t id)
 	return sub;
 }
 
-static void begin_snapshot(struct master *master, struct sub *sub)
+void sub_begin_snapshot(struct master *master, struct sub *sub)
 {
 	sub->paging = true;
 	sub->page_out = false;
@@ -188,8 +104,7 @@ static void collect(struct sub *sub, const struct changed *changed)
 	}
 }
 
-/* From that mark on, if all that changed since is known; what is no longer in memory shows when rows are read. */
-static bool resume(struct master *master, struct sub *sub, uint64_t mark)
+bool sub_resume(struct master *master, struct sub *sub, uint64_t mark)
 {
 	const struct recent *recent = master->publisher->recent;
 	const struct changed *changed;
@@ -233,8 +148,8 @@ enum err publish_subscribe(struct session *session, const struct msg_subscribe *
 	sub->run = msg->run;
 	sub->next = master->publisher->subs;
 	master->publisher->subs = sub;
-	if (!resume(master, sub, msg->since))
-		begin_snapshot(master, sub);
+	if (!sub_resume(master, sub, msg->since))
+		sub_begin_snapshot(master, sub);
 	return ERR_NONE;
 }
 
@@ -270,7 +185,7 @@ void publish_forget(struct master *master, uint64_t conn)
 
 /* ---- snapshots ---- */
 
-static bool has_room(const struct master *master, const struct session *session)
+bool sub_has_room(const struct master *master, const struct session *session)
 {
 	return session_queued(session) <= master->publisher->queue_max / 2;
 }
@@ -281,7 +196,7 @@ void publish_ask(struct master *master)
 		const struct session *session = session_find(master, sub->conn);
 		struct query *query;
 
-		if (!sub->paging || sub->page_out || !session || !has_room(master, session))
+		if (!sub->paging || sub->page_out || !session || !sub_has_room(master, session))
 			continue;
 		query = query_new(master, sub->conn, sub->id, sub->what);
 		query->run = sub->run;
@@ -329,10 +244,9 @@ void publish_workers(struct master *master, const struct query *query, uint64_t 
 		ids_add(&sub->workers, after);
 }
 
-/* ---- deltas ---- */
+/* ---- changes ---- */
 
-/* It doesn't read: what changes from now on isn't kept for it, and what was kept isn't any more. */
-static void cut(struct master *master, struct sub *sub)
+void sub_cut(struct master *master, struct sub *sub)
 {
 	sub->cut = true;
 	master->stats.sub_cuts++;
@@ -348,132 +262,7 @@ void publish_collect(struct master *master, const struct outbox *outbox)
 			collect(sub, &outbox->changes[i]);
 		if (sub->runs.n + sub->jobs.n + sub->workers.n <= IDS_MAX)
 			continue;
-		cut(master, sub);
-	}
-}
-
-enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* LOST: one has left memory */
-
-/* The rows of these ids that fit the page, which are then dropped. */
-#define TAKE_ROWS(ids, view, add)                                             \
-	do {                                                                  \
-		size_t took = 0;                                              \
-		enum took how = TOOK_ALL;                                     \
-		ids_sort(ids);                                                \
-		while (how == TOOK_ALL && took < (ids)->n) {                  \
-			uint64_t id = (ids)->at[took];                        \
-			if (!(view))                                          \
-				how = TOOK_LOST;                              \
-			else if (!(add))                                      \
-				how = TOOK_SOME;                              \
-			else                                                  \
-				took++;                                       \
-		}                                                             \
-		ids_drop(ids, took);                                          \
-		if (how != TOOK_ALL)                                          \
-			return how;                                           \
-	} while (0)
-
-/* Whoever drew the graph may not know one that was added since, nor what it needs. */
-static bool view_changed(const struct core *core, const struct sub *sub, uint64_t id, struct arena *arena,
-			 struct rec_job_row *job)
-{
-	if (sub->resumed)                /* it may have begun long since, too */
-		return view_job(core, id, VIEW_GRAPH, arena, job);
-	if (!view_job(core, id, VIEW_BRIEF, arena, job))
-		return false;
-	return job->round > 0 || job->tries > 1 || job->started_ms != 0 || view_job(core, id, VIEW_GRAPH, arena, job);
-}
-
-static enum took take_rows(struct master *master, struct sub *sub, struct page *page)
-{
-	struct rec_run_row run;
-	struct rec_job_row job;
-	struct rec_worker_row worker;
-
-	/* The run last: who sees that it has ended has seen all of its jobs. */
-	TAKE_ROWS(&sub->jobs, view_changed(master->core, sub, id, page->arena, &job), page_add_job(page, &job));
-	TAKE_ROWS(&sub->runs, view_run(master->core, id, page->arena, &run), page_add_run(page, &run));
-	TAKE_ROWS(&sub->workers, view_worker(master->core, id, page->arena, &worker), page_add_worker(page, &worker));
-	return TOOK_ALL;
-}
-
-static void send_cut(struct master *master, struct master_turn *turn, struct sub *sub)
-{
-	struct msg_delta delta = { .id = sub->id, .turn = turn->outbox.turn, .cut = true };
-
-	reveal_add(master, turn, sub->conn, OP_DELTA, &delta);
-	begin_snapshot(master, sub);
-}
-
-static void send_delta(struct master *master, struct master_turn *turn, struct sub *sub)
-{
-	struct msg_delta delta = { .id = sub->id, .turn = turn->outbox.turn };
-	struct query none = { .id = sub->id };
-	struct page page;
-	enum took took;
-
-	page_begin(&page, &master->scratch, &none);
-	took = take_rows(master, sub, &page);
-	if (took == TOOK_LOST) {
-		send_cut(master, turn, sub);
-		return;
-	}
-	delta.runs.at = page.snapshot.runs.at;
-	delta.runs.n = page.snapshot.runs.n;
-	delta.jobs.at = page.snapshot.jobs.at;
-	delta.jobs.n = page.snapshot.jobs.n;
-	delta.workers.at = page.snapshot.workers.at;
-	delta.workers.n = page.snapshot.workers.n;
-	delta.counts = query_counts(master);
-	if (took == TOOK_SOME) {
-		master_stay_awake(master);
-	} else {
-		delta.resume = sub->told = recent_mark(master->publisher->recent, turn->outbox.turn);
-		sub->flushed_ns = master->now.mono_ns;
-		sub->hurry = false;
-		master->stats.sub_resumes += sub->resumed;
-		sub->resumed = false;
-	}
-	reveal_add(master, turn, sub->conn, OP_DELTA, &delta);
-}
-
-static void wait_to_flush(struct master *master, int64_t wait_ns)
-{
-	if (ev_is_active(&master->publish_timer))
-		return;
-	ev_timer_set(&master->publish_timer, (double)wait_ns / 1e9, 0.);
-	ev_timer_start(master->loop, &master->publish_timer);
-}
-
-void publish_flush(struct master *master, struct master_turn *turn)
-{
-	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
-		const struct session *session = session_find(master, sub->conn);
-		int64_t wait_ns = sub->flushed_ns + FLUSH_NS - master->now.mono_ns;
-
-		if (sub->paging || !session)
-			continue;
-		if (sub->cut) {
-			if (!has_room(master, session))
-				continue;
-			if (resume(master, sub, sub->told))
-				send_delta(master, turn, sub);
-			else
-				send_cut(master, turn, sub);
-		} else if (sub->resumed) {
-			/* What it missed may be much. As with pages, its reading sets the pace. */
-			if (has_room(master, session))
-				send_delta(master, turn, sub);
-		} else if (!has_changes(sub)) {
-			continue;
-		} else if (session_queued(session) > master->publisher->queue_max) {
-			cut(master, sub);
-		} else if (wait_ns > 0 && sub->flushed_ns > 0 && !sub->hurry) {
-			wait_to_flush(master, wait_ns);
-		} else {
-			send_delta(master, turn, sub);
-		}
+		sub_cut(master, sub);
 	}
 }
 
@@ -482,7 +271,7 @@ bool publish_may_sweep(struct master *master)
 	struct publisher *publisher = master->publisher;
 
 	for (const struct sub *sub = publisher->subs; sub; sub = sub->next)
-		if ((sub->paging || has_changes(sub)) && master->now.mono_ns - publisher->swept_ns < SWEEP_NS)
+		if ((sub->paging || sub_has_changes(sub)) && master->now.mono_ns - publisher->swept_ns < SWEEP_NS)
 			return false;
 	publisher->swept_ns = master->now.mono_ns;
 	return true;
