@@ -278,15 +278,14 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 		frame->ack = (struct rec_attempt){ .job = at[i].job, .epoch = at[i].epoch };
 		if (attempt_unknown(worker, job, at[i].epoch)) {
 			attempt_returned(core, job, &at[i]);
-			continue;
-		}
-		if (!attempt_current(worker, job, at[i].epoch)) {
+		} else if (attempt_current(worker, job, at[i].epoch)) {
+			worker->done++;
+			worker_measure(worker, &at[i]);
+			attempt_finish(core, job, &at[i]);
+		} else {
 			core->stale_results++;
 			continue;
 		}
-		worker->done++;
-		worker_measure(worker, &at[i]);
-		attempt_finish(core, job, &at[i]);
 		if (state_terminal(job->state) && number_sane(at[i].ended_ms, 1))
 			job->when_ms = at[i].ended_ms;
 	}

@@ -49,6 +49,14 @@ static bool comes_before(const struct extent *extent)
 	return false;
 }
 
+/* One that was cancelled or out of time may have been so before its first attempt. */
+static bool has_begun(const struct job *job)
+{
+	if (job->state == STATE_CANCELLED || job->state == STATE_TIMED_OUT)
+		return job->tries > 0 || job_passes(job) > 0;
+	return job->state != STATE_WAITING && job->state != STATE_SKIPPED;
+}
+
 enum err finals_check(struct core *core, const struct run *run, const struct extent *extent, struct error *error)
 {
 	struct rec_job_spec spec;
@@ -58,8 +66,7 @@ enum err finals_check(struct core *core, const struct run *run, const struct ext
 	for (size_t i = 0; i < run->final_count; i++) {
 		const struct job *job = run_job(run, run->finals[i]);
 
-		if (job->state == STATE_WAITING || job->state == STATE_SKIPPED || job->state == STATE_CANCELLED ||
-		    job->state == STATE_TIMED_OUT)
+		if (!has_begun(job))
 			continue;
 		job_spec_decode(core, job, &spec);
 		error_set(error, ERR_TERMINAL, "run %llu is at its end: its final job %.*s is %s, and what is added now would come"

@@ -51,13 +51,21 @@ static bool has_begun(enum job_state state)
 	return state_has_attempt(state) || state == STATE_SUCCEEDED || state == STATE_FAILED;
 }
 
+/* What was stopped may have been so before its first attempt. */
+static bool row_begun(const struct row_job *row)
+{
+	if (row->state == STATE_CANCELLED || row->state == STATE_TIMED_OUT)
+		return row->tries > 0;
+	return has_begun((enum job_state)row->state);
+}
+
 /* Before this turn, or ahead of what was added. When that has ended in the very turn, a person may retry the final one. */
 static bool had_begun(struct sim_world *world, uint64_t final, bool open)
 {
 	const struct row *row = disk_get(&world->disk, TABLE_job, final);
 	const struct oracle_job *job = oracle_job(world, final);
 
-	if (!row || !has_begun((enum job_state)row->job.state))
+	if (!row || !row_begun(&row->job))
 		return false;
 	return open || (has_begun(job->durable) && job->round == (uint32_t)row->job.round);
 }

@@ -101,6 +101,27 @@ TEST evidence_settles_it(void)
 	PASS();
 }
 
+/* When it really ended, not when anybody heard of it. */
+TEST evidence_has_its_time(void)
+{
+	struct rec_done done = { .outcome = OUTCOME_EXIT, .started_ms = 5000, .ended_ms = 7000 };
+	struct core_input input = { .kind = INPUT_DONE, .done = { .at = &done, .n = 1 } };
+
+	begin(EXEC_ONCE);
+	rig_started(rig, attempt);
+	lose_worker();
+	come_back(PHASE_ENDED);
+	done.job = attempt.job;
+	done.epoch = attempt.epoch;
+	input.conn = attempt.conn;
+	rig_step(rig, &input);
+	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, attempt.job));
+	ASSERT_EQ(5000, rig_job(rig, attempt.job).started_ms);
+	ASSERT_EQ(7000, rig_job(rig, attempt.job).ended_ms);
+	rig_free(rig);
+	PASS();
+}
+
 TEST nobody_saw_its_end(void)
 {
 	begin(EXEC_ONCE);
@@ -150,6 +171,7 @@ SUITE(modes)
 	RUN_TEST(its_keeper_says_that_it_never_had_it);
 	RUN_TEST(still_running_when_it_returns);
 	RUN_TEST(evidence_settles_it);
+	RUN_TEST(evidence_has_its_time);
 	RUN_TEST(nobody_saw_its_end);
 	RUN_TEST(once_excludes_retries);
 	RUN_TEST(exclusive_is_given_again_after_the_grace);
