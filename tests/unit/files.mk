@@ -43,6 +43,7 @@ unit_programs = \
 	tests/unit/test_core_planted_sets \
 	tests/unit/test_core_prune \
 	tests/unit/test_core_pruning \
+	tests/unit/test_core_reports \
 	tests/unit/test_core_resources \
 	tests/unit/test_core_round \
 	tests/unit/test_core_round_edges \
@@ -233,6 +234,9 @@ tests_unit_test_core_prune_LDADD = $(core_libs)
 
 tests_unit_test_core_pruning_SOURCES = tests/unit/test_core_pruning.c
 tests_unit_test_core_pruning_LDADD = $(core_libs)
+
+tests_unit_test_core_reports_SOURCES = tests/unit/test_core_reports.c
+tests_unit_test_core_reports_LDADD = $(core_libs)
 
 tests_unit_test_core_resources_SOURCES = tests/unit/test_core_resources.c
 tests_unit_test_core_resources_LDADD = $(core_libs)
