@@ -108,6 +108,8 @@ cli_sources = \
 	src/cli/row_words.h \
 	src/cli/rows.c \
 	src/cli/rows.h \
+	src/cli/run.h \
+	src/cli/run_options.c \
 	src/cli/share.h \
 	src/cli/show.h \
 	src/cli/show_job.c \

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between titan run (cmd_run.c) and what it was told (run_options.c). */
+#ifndef TITAN_CLI_RUN_H
+#define TITAN_CLI_RUN_H
+
+#include "cli/cli.h"
+#include "cli/dagline.h"
+#include "cli/submit.h"
+
+enum err run_check_usage(struct cli *cli);               /* what goes with what */
+enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults);      /* for jobs that don't say it themselves */
+enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE]);
+
+#endif
