@@ -225,6 +225,24 @@ static enum prune_word word_of(const struct rig *rig, const struct row *run, boo
 	return view_prunable(rig->core, &run->run, &rule);
 }
 
+/* A sub-run goes only when what it is within has ended; its logs may go before. */
+TEST what_it_is_within_keeps_it(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t outer = rig_submit_plain(rig, 1);
+	struct row row = *rig_run_row(rig, (int64_t)ended_run(rig, 1));
+
+	row.run.parent_run = (int64_t)outer;
+	ASSERT_EQ(PRUNE_NEEDED, word_of(rig, &row, false));
+	ASSERT_EQ(PRUNE_GOES, word_of(rig, &row, true));
+	rig_cancel(rig, outer, NULL);
+	ASSERT_EQ(PRUNE_GOES, word_of(rig, &row, false));
+	sweep(rig);
+	ASSERT_EQ(PRUNE_GOES, word_of(rig, &row, false));
+	rig_free(rig);
+	PASS();
+}
+
 TEST what_is_gone_or_going_is_not_begun_again(void)
 {
 	struct rig *rig = rig_new();
@@ -340,6 +358,7 @@ SUITE(core_prune)
 	RUN_TEST(pruned_run_is_not_reopened);
 	RUN_TEST(forgotten_key_makes_a_new_run);
 	RUN_TEST(logs_alone);
+	RUN_TEST(what_it_is_within_keeps_it);
 	RUN_TEST(what_is_gone_or_going_is_not_begun_again);
 	RUN_TEST(numbers_are_kept_by_day);
 	RUN_TEST(numbers_apart_are_kept_one_by_one);
