@@ -121,9 +121,15 @@ static uint64_t check_lanes(const struct core *core, const struct run *run)
 	}
 	for (size_t at = 0; at < run->group_count; at++) {
 		uint64_t in_group = 0;
+		uint32_t jobs = 0;
 
-		for (const struct job *job = run_job(run, 0); job; job = job_next(job))
-			in_group += job_group(job) == run->groups[at] && state_holds(job->state);
+		for (const struct job *job = run_job(run, 0); job; job = job_next(job)) {
+			if (job_group(job) != run->groups[at])
+				continue;
+			CHECK(jobs++ > 0 || job->index == run->groups[at]->first);
+			in_group += state_holds(job->state);
+		}
+		CHECK(jobs == run->groups[at]->jobs);
 		check_bound(core, run->groups[at], in_group);
 	}
 	for (const struct job *job = run_job(run, 0); job; job = job_next(job)) {

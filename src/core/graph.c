@@ -11,6 +11,7 @@ struct builder {
 	struct extent *extent;
 	struct error *error;
 	struct name_index names;
+	struct map fanouts;
 	uint32_t *edges;                 /* parent << TRIGGER_BITS | trigger, job after job */
 	size_t edge_count, edge_cap;
 	struct edge *outer;
@@ -115,7 +116,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		final_add(builder->run, job);
 	err = class_of(core, builder->run, &spec, &job->class_at, builder->error);
 	if (err == ERR_NONE)
-		err = lane_join(core, job, &spec, builder->error);
+		err = lane_join(core, job, &spec, &builder->fanouts, builder->error);
 	if (err == ERR_NONE)
 		err = job_edges_add(builder, &spec, job);
 	if (err != ERR_NONE)
@@ -303,6 +304,7 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 		run_drop_lanes(core, run, lanes, groups);
 	}
 	name_index_free(&builder.names);
+	map_free(&builder.fanouts);
 	mem_free(builder.edges);
 	mem_free(builder.outer);
 	return err;

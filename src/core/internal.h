@@ -400,7 +400,8 @@ static inline bool state_claims(enum job_state state)
 void run_release_bounds(struct core *core, struct run *run);     /* before it leaves memory */
 void run_free_bounds(struct run *run);
 void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups);       /* all but the first of them */
-enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error);
+enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
+		   struct error *error);
 void group_fail(struct core *core, const struct job *failed);
 
 /* group.c: NAME or NAME=LIMIT */

@@ -15,30 +15,31 @@ struct bound *job_group(const struct job *job)
 	return fanout_of(job->run, job_lane(job)->group);
 }
 
-static enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, uint32_t *ret_group,
-		    struct error *error)
+/* Those of the graph that is built are in fanouts, by what their jobs call them. */
+static enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
+			   uint32_t *ret_group, struct error *error)
 {
-	size_t at = run->group_count;
 	struct bound *group;
+	size_t at;
 
 	if (spec->group_parallel == 0 && !spec->group_fail_fast)
 		return ERR_NONE;
-	/* Those of a fan-out are neighbours. */
-	while (at > 0 && run->groups[at - 1]->first != spec->group)
-		at--;
+	at = (uintptr_t)map_get(fanouts, spec->group);
 	if (at == 0) {
 		run->groups = mem_resize(run->groups, run->group_count + 1, sizeof(struct bound *));
 		group = mem_zalloc(sizeof(*group));
 		*group = (struct bound){
-			.kind = BOUND_FANOUT, .first = (uint32_t)spec->group,
+			.kind = BOUND_FANOUT, .first = job->index,
 			.limit = (uint32_t)spec->group_parallel, .fail_fast = spec->group_fail_fast,
 		};
 		run->groups[run->group_count++] = group;
 		at = run->group_count;
+		map_put(fanouts, spec->group, (void *)(uintptr_t)at);
 	}
 	group = run->groups[at - 1];
 	if (group->limit != spec->group_parallel || group->fail_fast != spec->group_fail_fast)
 		return error_set(error, ERR_INVALID, "job %u: group: its fan-out has another bound", job->index);
+	group->jobs++;
 	*ret_group = (uint32_t)at;
 	if (spec->group_fail_fast)
 		job->flags |= JOB_FAIL_FAST;
@@ -103,12 +104,13 @@ static void lane_end_claims(struct core *core, struct lane *lane)
 		claim_end(core, &lane->claims[--lane->claim_count], lane->run->counted);
 }
 
-enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct error *error)
+enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
+		   struct error *error)
 {
 	struct run *run = job->run;
 	struct lane want = { .run = run, .class_at = job->class_at, .subruns = spec->sub_count > 0 };
 	struct claim claims[CLAIMS_MAX];
-	enum err err = group_join(run, job, spec, &want.group, error);
+	enum err err = group_join(run, job, spec, fanouts, &want.group, error);
 
 	if (err != ERR_NONE)
 		return err;
@@ -169,11 +171,15 @@ void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t gro
 
 void group_fail(struct core *core, const struct job *failed)
 {
-	struct run *run = failed->run;
 	const struct bound *group = job_group(failed);
+	uint32_t left = group->jobs;
 
-	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
-		if (job_group(job) != group || job == failed || state_terminal(job->state))
+	/* They are neighbours, nearly always. */
+	for (struct job *job = run_job(failed->run, group->first); left > 0; job = job_next(job)) {
+		if (job_group(job) != group)
+			continue;
+		left--;
+		if (job == failed || state_terminal(job->state))
 			continue;
 		if (job_cancel(core, job))
 			job->cause = failed->index + 1;

@@ -134,7 +134,7 @@ struct bound {                           /* most that may hold attempts at once 
 	enum bound_kind kind;
 	uint32_t limit;                  /* 0: none */
 	uint32_t active;
-	uint32_t first;                  /* of a fan-out: what its jobs call it */
+	uint32_t first, jobs;            /* of a fan-out: the first of its jobs, and how many there are */
 	bool fail_fast;
 	struct stand *stands;            /* lanes that wait for room, by class */
 	size_t stand_count, stand_cap;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Jobs of one run that are bound by almost the same: each keeps what is its own. */
+#include "tests/unit/core_grow.h"
 #include "tests/unit/core_place.h"
 
 /* Two of four jobs name one, two the other. */
@@ -72,6 +73,49 @@ TEST a_fan_out_has_one_bound(void)
 	PASS();
 }
 
+static void fan_job(struct graph *graph, const char *name, uint64_t group)
+{
+	struct rec_job_spec *job = graph_job(graph, name, "");
+
+	job->group = group;
+	job->group_parallel = group ? 2 : 0;
+	job->group_fail_fast = group > 0;
+}
+
+/* Their jobs needn't be neighbours, nor come before all others; what is added has fan-outs of its own. */
+TEST each_fan_out_for_itself(void)
+{
+	static const char *const left[] = { "x", "b1", "b2", "b3", "c1", "c2" };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "w", 9, "", "", "");
+	fan_job(&graph, "x", 0);
+	fan_job(&graph, "a1", 2);
+	fan_job(&graph, "b1", 3);
+	fan_job(&graph, "a2", 2);
+	fan_job(&graph, "b2", 3);
+	fan_job(&graph, "a3", 2);
+	fan_job(&graph, "b3", 3);
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(5, rig->assigned_count);
+	ASSERT_STR_EQ("", holder(rig, run, "a3"));
+	ASSERT_STR_EQ("", holder(rig, run, "b3"));
+	fan_job(&graph, "c1", 1);
+	fan_job(&graph, "c2", 1);
+	ASSERT(grow(rig, run, &graph, "") > 0);
+	rig_must_take(rig);
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("failed", rig_state_named(rig, run, "a1"));
+	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "a2"));
+	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "a3"));
+	for (size_t i = 0; i < 6; i++)
+		ASSERT_STR_EQ(i == 3 ? "ready" : "assigned", rig_state_named(rig, run, left[i]));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -80,5 +124,6 @@ int main(int argc, char **argv)
 	RUN_TEST(the_least_that_is_stated_counts);
 	RUN_TEST(who_shares_a_lock_shares_it_with_such_alone);
 	RUN_TEST(a_fan_out_has_one_bound);
+	RUN_TEST(each_fan_out_for_itself);
 	GREATEST_MAIN_END();
 }
