@@ -4,51 +4,25 @@
  * out. It sleeps until something happens, draws at most each 33 ms (a key's effect at once), and skips
  * pictures while the terminal doesn't take them. It ends when a person leaves or the terminal is gone.
  */
-#include "cli/dash.h"
+#include "cli/dash_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "cli/dash_link.h"
-#include "tui/app.h"
-#include "tui/input.h"
-#include "tui/screen.h"
-#include "tui/tty.h"
 
 #define FRAME_NS    (33 * NS_PER_MS)
 #define FRAMES_ONCE 64                   /* messages taken before keys are looked at again */
-#define GONE_MS     500                  /* for the last bytes to a terminal */
 
-struct dash {
-	const struct dash_options *options;
-	int64_t fixed_ms;                /* 0: the clock */
-	struct app *app;
-	struct grid grid;
-	struct screen *screen;           /* NULL without a terminal */
-	struct tty tty;
-	struct input input;
-	struct dash_link link;
-	int signals;
-	sigset_t old_mask;
-	int64_t escape_ns;               /* when something incomplete came from the keyboard */
-	int64_t frame_ns;                /* the last picture */
-	bool pressed, more, quit;
-	struct error error;              /* why a picture can't be had */
-};
-
-static int64_t now_ms(const struct dash *dash)
+int64_t dash_now_ms(const struct dash *dash)
 {
 	return dash->fixed_ms ? dash->fixed_ms : clock_wall_ms();
 }
@@ -101,141 +75,14 @@ static enum err parse_view(const char *text, enum view *ret_view, struct error *
 	return error_set(error, ERR_USAGE, "there is no view '%s': home, runs, dag or workers", text);
 }
 
-/* Signals are read, never handled; blocked before curses and the opening thread begin. */
-static enum err catch_signals(struct dash *dash, struct error *error)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT, SIGTSTP };
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		sigaddset(&mask, numbers[i]);
-	sigprocmask(SIG_BLOCK, &mask, &dash->old_mask);
-	dash->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	return dash->signals < 0 ? error_system(error, errno, "can't wait for signals") : ERR_NONE;
-}
-
-static enum err open_terminal(struct dash *dash, struct error *error)
-{
-	int width, height, result;
-	enum err err;
-
-	dash->tty.fd = -1;
-	result = isatty(STDOUT_FILENO) ? tty_open(&dash->tty) : -ENOTTY;
-	if (result < 0 || tty_size(&dash->tty, &width, &height) < 0) {
-		error_set(error, ERR_USAGE, "there is no terminal to draw on");
-		return error_next(error, "titan status");
-	}
-	tty_guard(&dash->tty, screen_reset());
-	err = screen_new(getenv("TERM"), width, height, &dash->screen, error);
-	if (err != ERR_NONE)
-		return err;
-	if (tty_raw(&dash->tty) < 0)
-		return error_set(error, ERR_SYSTEM, "can't set the modes of the terminal");
-	app_resize(dash->app, width, height);
-	return ERR_NONE;
-}
-
-static void close_terminal(struct dash *dash)
-{
-	if (dash->tty.fd < 0)
-		return;
-	if (dash->screen && dash->tty.raw) {
-		screen_leave(dash->screen, &dash->tty.out);
-		tty_drain(&dash->tty, GONE_MS);
-	}
-	tty_close(&dash->tty);
-	tty_unguard();
-}
-
-static void resize(struct dash *dash)
-{
-	int width, height;
-
-	if (dash->screen && tty_size(&dash->tty, &width, &height) == 0)
-		app_resize(dash->app, width, height);
-}
-
-static void resume(struct dash *dash)
-{
-	if (!dash->screen)
-		return;
-	tty_raw(&dash->tty);
-	screen_redraw(dash->screen);
-	resize(dash);
-	dash->pressed = true;
-}
-
-/* The whole job stops, as it does for Ctrl-Z in a terminal that handles it itself. */
-static void suspend(struct dash *dash)
-{
-	sigset_t stop;
-
-	if (!dash->screen)
-		return;
-	screen_leave(dash->screen, &dash->tty.out);
-	tty_drain(&dash->tty, GONE_MS);
-	tty_restore(&dash->tty);
-	signal(SIGTSTP, SIG_DFL);
-	sigemptyset(&stop);
-	sigaddset(&stop, SIGTSTP);
-	kill(0, SIGTSTP);
-	sigprocmask(SIG_UNBLOCK, &stop, NULL);
-	sigprocmask(SIG_BLOCK, &stop, NULL);
-	resume(dash);
-}
-
-static void read_signals(struct dash *dash)
-{
-	struct signalfd_siginfo info;
-
-	while (read(dash->signals, &info, sizeof info) == sizeof info) {
-		switch (info.ssi_signo) {
-		case SIGWINCH:
-			resize(dash);
-			break;
-		case SIGTSTP:
-			suspend(dash);
-			break;
-		case SIGCONT:
-			resume(dash);
-			break;
-		default:
-			dash->quit = true;
-			break;
-		}
-	}
-}
-
-static void key_cb(uint32_t key, void *owner)
-{
-	struct dash *dash = owner;
-
-	app_key(dash->app, key, now_ms(dash));
-	dash->pressed = true;
-}
-
-static void read_keys(struct dash *dash)
-{
-	uint8_t bytes[4096];
-	int got = tty_read(&dash->tty, bytes, sizeof bytes);
-
-	if (got < 0) {
-		dash->quit = true;       /* the terminal is gone */
-		return;
-	}
-	input_feed(&dash->input, bytes, (size_t)got, key_cb, dash);
-	dash->escape_ns = clock_mono_ns();
-}
-
 static void lost(struct dash *dash, const struct error *error)
 {
 	if (dash->options->dump_file) {
 		dash->error = *error;    /* a picture is of now: nobody waits for a master */
 		dash->quit = true;
 	}
-	dash_link_lost(&dash->link, now_ms(dash));
-	app_disconnected(dash->app, error->text, dash->link.retry_at_ms, now_ms(dash));
+	dash_link_lost(&dash->link, dash_now_ms(dash));
+	app_disconnected(dash->app, error->text, dash->link.retry_at_ms, dash_now_ms(dash));
 }
 
 static void read_messages(struct dash *dash)
@@ -252,7 +99,7 @@ static void read_messages(struct dash *dash)
 			return;
 		}
 		if (err == ERR_NONE)
-			err = app_message(dash->app, frame.op, frame.body, now_ms(dash), &error);
+			err = app_message(dash->app, frame.op, frame.body, dash_now_ms(dash), &error);
 		if (err != ERR_NONE)
 			lost(dash, &error);
 	}
@@ -285,7 +132,7 @@ static void do_requests(struct dash *dash)
 			dash->quit = true;
 			break;
 		case APP_SUSPEND:
-			suspend(dash);
+			dash_suspend(dash);
 			break;
 		case APP_REDRAW:
 			if (dash->screen)
@@ -308,7 +155,7 @@ static void draw(struct dash *dash)
 		return;
 	if (dash->screen && dash->tty.out.len > 0)
 		return;                  /* it still has the last one to take: this one is skipped */
-	app_draw(dash->app, &dash->grid, now_ms(dash));
+	app_draw(dash->app, &dash->grid, dash_now_ms(dash));
 	dash->frame_ns = now_ns;
 	dash->pressed = false;
 	if (!dash->screen)
@@ -321,7 +168,7 @@ static void draw(struct dash *dash)
 /* How long nothing can happen by itself. */
 static int sleep_ms(const struct dash *dash)
 {
-	int64_t now_ns = clock_mono_ns(), wait = app_wait_ms(dash->app, now_ms(dash));
+	int64_t now_ns = clock_mono_ns(), wait = app_wait_ms(dash->app, dash_now_ms(dash));
 
 	if (dash->more)
 		return 0;
@@ -334,7 +181,7 @@ static int sleep_ms(const struct dash *dash)
 	if (input_waits(&dash->input) && (wait < 0 || wait > INPUT_ESCAPE_MS))
 		wait = INPUT_ESCAPE_MS;
 	if (!dash->link.client && !dash->link.opening) {
-		int64_t retry = dash->link.retry_at_ms - now_ms(dash);
+		int64_t retry = dash->link.retry_at_ms - dash_now_ms(dash);
 
 		retry = retry < 0 ? 0 : retry;
 		wait = wait < 0 || wait > retry ? retry : wait;
@@ -355,15 +202,14 @@ static void wait_for_events(struct dash *dash)
 	if (dash->tty.out.len > 0)
 		fds[2].events |= POLLOUT;
 	poll(fds, 3, sleep_ms(dash));
-	now = now_ms(dash);
+	now = dash_now_ms(dash);
 	if (fds[0].revents)
-		read_signals(dash);
+		dash_read_signals(dash);
 	if (fds[2].revents & POLLOUT && tty_write(&dash->tty) < 0)
 		dash->quit = true;
 	if (fds[2].revents & (POLLIN | POLLHUP | POLLERR))
-		read_keys(dash);
-	if (input_waits(&dash->input) && clock_mono_ns() - dash->escape_ns >= INPUT_ESCAPE_MS * NS_PER_MS)
-		input_expire(&dash->input, key_cb, dash);
+		dash_read_keys(dash);
+	dash_expire_keys(dash);
 	if (fds[1].revents && dash->link.opening) {
 		if (dash_link_opened(&dash->link, now, &error))
 			app_connected(dash->app, client_welcome(dash->link.client), now);
@@ -411,14 +257,14 @@ static enum err dump(struct dash *dash, struct error *error)
 
 static void loop(struct dash *dash)
 {
-	int64_t ticked_ms = now_ms(dash);
+	int64_t ticked_ms = dash_now_ms(dash);
 
 	while (!dash->quit) {
-		bool due = now_ms(dash) - ticked_ms >= 0 && app_wait_ms(dash->app, ticked_ms) >= 0 &&
-			now_ms(dash) >= ticked_ms + app_wait_ms(dash->app, ticked_ms);
+		bool due = dash_now_ms(dash) - ticked_ms >= 0 && app_wait_ms(dash->app, ticked_ms) >= 0 &&
+			dash_now_ms(dash) >= ticked_ms + app_wait_ms(dash->app, ticked_ms);
 
 		if (due) {
-			ticked_ms = now_ms(dash);
+			ticked_ms = dash_now_ms(dash);
 			app_tick(dash->app, ticked_ms);
 		}
 		do_requests(dash);
@@ -446,15 +292,15 @@ static enum err begin(struct dash *dash, const struct place *place, struct error
 	if (err == ERR_NONE)
 		err = dash_link_open(&dash->link, place, error);
 	if (err == ERR_NONE)
-		err = catch_signals(dash, error);
+		err = dash_catch_signals(dash, error);
 	if (err != ERR_NONE)
 		return err;
 	dash->app = app_new(&app);
 	app_resize(dash->app, width, height);
 	if (!dash->options->dump_file)
-		err = open_terminal(dash, error);
+		err = dash_open_terminal(dash, error);
 	if (err == ERR_NONE)
-		app_connected(dash->app, client_welcome(dash->link.client), now_ms(dash));
+		app_connected(dash->app, client_welcome(dash->link.client), dash_now_ms(dash));
 	return err;
 }
 
@@ -473,7 +319,7 @@ int dash_run(const struct dash_options *options, const struct place *place, stru
 		else if (options->dump_file)
 			err = dump(&dash, error);
 	}
-	close_terminal(&dash);
+	dash_close_terminal(&dash);
 	screen_free(dash.screen);
 	app_free(dash.app);
 	grid_free(&dash.grid);

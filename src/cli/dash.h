@@ -17,7 +17,7 @@ struct dash_options {                    /* texts as they were typed; NULL where
 	bool mono;                       /* no colours */
 	const char *view;                /* home, runs, dag, workers */
 	uint64_t run;                    /* to select; 0: the newest */
-	const char *dump_file; /* --dump-screen: no terminal; the last picture goes here, "-" is stdout */
+	const char *dump_file;           /* --dump-screen: no terminal; the last picture goes here, "-" is stdout */
 	bool dump_styles;                /* with colours and attributes */
 	const char *size;                /* WxH of the picture; 80x24 */
 	const char *clock;               /* a fixed time for it: 2026-11-18T14:02:30Z */

@@ -47,8 +47,10 @@ cli_sources = \
 	src/cli/dagline_old.c \
 	src/cli/dash.c \
 	src/cli/dash.h \
+	src/cli/dash_internal.h \
 	src/cli/dash_link.c \
 	src/cli/dash_link.h \
+	src/cli/dash_terminal.c \
 	src/cli/decisions.c \
 	src/cli/decisions.h \
 	src/cli/demo.h \
