@@ -106,6 +106,8 @@ cli_sources = \
 	src/cli/prune.h \
 	src/cli/records.c \
 	src/cli/records.h \
+	src/cli/records_cell.c \
+	src/cli/records_cell.h \
 	src/cli/row_words.c \
 	src/cli/row_words.h \
 	src/cli/rows.c \

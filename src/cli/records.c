@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The four styles of rows. Every byte from outside passes text_escape (or the JSON writer) here, so no
- * caller has to think of it.
- */
+/* Rows of cells, put together, and printed in the four styles; what is in a cell, and its escaping, is records_cell.c's. */
 #include "cli/records.h"
 
-#include <inttypes.h>
-
 #include "base/check.h"
-#include "base/clock.h"
-#include "base/mem.h"
 #include "base/text.h"
+#include "cli/records_cell.h"
 
-#define BAR_CELLS 12
 #define GAP 2
-#define TEXTS_SHOWN 6                    /* of a list in a table; the other styles have all */
 
 void records_begin(struct records *records, const struct column *columns, size_t column_count,
 		   struct arena *arena)
@@ -99,133 +91,6 @@ void records_texts_as(struct records *records, struct slice_list texts, struct s
 	cell->text = shown;
 }
 
-static int percent(const struct cell *cell)
-{
-	return cell->whole > 0 ? (int)((double)cell->number * 100 / (double)cell->whole) : 100;
-}
-
-static void add_texts(const struct cell *cell, size_t most, struct buf *out)
-{
-	if (cell->text.len > 0) {
-		text_escape(out, cell->text, TEXT_KEEP_NONE);
-		return;
-	}
-	for (size_t i = 0; i < cell->texts.n; i++) {
-		if (i == most) {
-			buf_addf(out, " +%zu", cell->texts.n - most);
-			break;
-		}
-		if (i > 0)
-			buf_add_byte(out, ',');
-		text_escape(out, cell->texts.at[i], TEXT_KEEP_NONE);
-	}
-}
-
-/* Exact, and without what only people need. */
-static void plain_cell(const struct cell *cell, struct buf *out)
-{
-	char time[CLOCK_TEXT_SIZE];
-
-	switch (cell->kind) {
-	case CELL_NONE:
-		break;
-	case CELL_TEXT:
-	case CELL_STATE:
-		text_escape(out, cell->text, TEXT_KEEP_NONE);
-		break;
-	case CELL_NUMBER:
-	case CELL_SPAN:
-		buf_addf(out, "%" PRId64, cell->number);
-		break;
-	case CELL_TIME:
-		buf_add_str(out, clock_format_utc(cell->number, time));
-		break;
-	case CELL_SHARE:
-		buf_addf(out, "%d", percent(cell));
-		break;
-	case CELL_BOOL:
-		buf_add_str(out, cell->number ? "true" : "false");
-		break;
-	case CELL_TEXTS:
-		add_texts(cell, SIZE_MAX, out);
-		break;
-	}
-}
-
-/* Without colour and state glyphs, which have no place in the width. */
-static void human_cell(const struct look *look, const struct cell *cell, struct buf *out)
-{
-	char time[CLOCK_TEXT_SIZE];
-
-	switch (cell->kind) {
-	case CELL_NONE:
-		buf_add_byte(out, '-');
-		break;
-	case CELL_STATE:
-		buf_addf(out, "%s %s", look->utf8 ? cell->state->glyph : cell->state->ascii, cell->state->word);
-		break;
-	case CELL_TIME:
-		buf_add_str(out, clock_format_local(cell->number, time));
-		break;
-	case CELL_SPAN:
-		text_add_span(out, cell->number);
-		break;
-	case CELL_SHARE:
-		look_bar(look, (uint64_t)cell->number, (uint64_t)cell->whole, BAR_CELLS, out);
-		buf_addf(out, " %3d%%", percent(cell));
-		break;
-	case CELL_BOOL:
-		buf_add_str(out, cell->number ? "yes" : "no");
-		break;
-	case CELL_TEXTS:
-		if (cell->texts.n == 0 && cell->text.len == 0)
-			buf_add_byte(out, '-');
-		add_texts(cell, TEXTS_SHOWN, out);
-		break;
-	case CELL_TEXT:
-	case CELL_NUMBER:
-		plain_cell(cell, out);
-		break;
-	}
-}
-
-static bool has_nothing(const struct cell *cell)
-{
-	return cell->kind == CELL_NONE || (cell->kind == CELL_TEXTS && cell->texts.n == 0 && cell->text.len == 0);
-}
-
-static void json_cell(const struct cell *cell, struct json *json)
-{
-	switch (cell->kind) {
-	case CELL_NONE:
-		json_null(json);
-		break;
-	case CELL_TEXT:
-	case CELL_STATE:
-		json_text(json, cell->text);
-		break;
-	case CELL_NUMBER:
-	case CELL_SPAN:
-		json_i64(json, cell->number);
-		break;
-	case CELL_TIME:
-		json_time(json, cell->number);
-		break;
-	case CELL_SHARE:
-		json_i64(json, percent(cell));
-		break;
-	case CELL_BOOL:
-		json_bool(json, cell->number != 0);
-		break;
-	case CELL_TEXTS:
-		json_array(json);
-		for (size_t i = 0; i < cell->texts.n; i++)
-			json_text(json, cell->texts.at[i]);
-		json_end(json);
-		break;
-	}
-}
-
 static size_t row_count(const struct records *records)
 {
 	CHECK(records->cell_count % records->column_count == 0);
@@ -238,7 +103,7 @@ void records_json_row(const struct records *records, size_t row, struct json *js
 	json_object(json);
 	for (size_t i = 0; i < records->column_count; i++) {
 		json_key(json, records->columns[i].key);
-		json_cell(&records->cells[row * records->column_count + i], json);
+		cell_json(&records->cells[row * records->column_count + i], json);
 	}
 	json_end(json);
 }
@@ -255,7 +120,7 @@ static void human_column(const struct look *look, const struct column *column, c
 	struct buf text = { 0 };
 	size_t used;
 
-	human_cell(look, cell, &text);
+	cell_human(look, cell, &text);
 	used = text_width(buf_slice(&text));
 	if (column->right && width > used)
 		add_spaces(out, width - used);
@@ -281,7 +146,7 @@ static void measure(const struct records *records, const struct look *look, size
 		if (records->columns[column].title == NULL)
 			continue;
 		buf_clear(&text);
-		human_cell(look, &records->cells[i], &text);
+		cell_human(look, &records->cells[i], &text);
 		width = text_width(buf_slice(&text));
 		if (width > widths[column])
 			widths[column] = width;
@@ -349,7 +214,7 @@ static void print_plain(const struct records *records, struct buf *out)
 		for (size_t i = 0; i <= last; i++) {
 			if (records->columns[i].title == NULL)
 				continue;
-			plain_cell(&records->cells[row * records->column_count + i], out);
+			cell_plain(&records->cells[row * records->column_count + i], out);
 			if (i < last)
 				buf_add_byte(out, '\t');
 		}
@@ -407,7 +272,7 @@ static void print_template(const struct records *records, size_t row, const char
 			const struct column *column = template_column(records, at, &len);
 
 			CHECK(column != NULL);
-			plain_cell(&records->cells[row * records->column_count + (size_t)(column - records->columns)],
+			cell_plain(&records->cells[row * records->column_count + (size_t)(column - records->columns)],
 				   out);
 			at += len - 1;
 		} else if (at[0] == '\\' && (at[1] == 't' || at[1] == 'n')) {
@@ -472,9 +337,9 @@ void records_print_one(const struct records *records, const struct look *look, s
 			continue;
 		if (look->style == STYLE_PLAIN) {
 			buf_addf(out, "%s\t", column->key);
-			plain_cell(&records->cells[i], out);
+			cell_plain(&records->cells[i], out);
 			buf_add_byte(out, '\n');
-		} else if (!has_nothing(&records->cells[i])) {
+		} else if (!cell_has_nothing(&records->cells[i])) {
 			look_colour(look, COLOUR_DEFAULT, ATTR_DIM, out);
 			buf_addf(out, "%-*s", (int)(widest + GAP), column->title);
 			look_plain(look, out);
