@@ -33,6 +33,7 @@ master_sources = \
 	src/master/logrecord.h \
 	src/master/logs.c \
 	src/master/logs.h \
+	src/master/loop.c \
 	src/master/master.c \
 	src/master/master.h \
 	src/master/metrics.c \

@@ -176,6 +176,16 @@ struct master {
 	struct master_stats stats;
 };
 
+/* master.c */
+void master_serve(struct master *master);                        /* what loading decided is durable: who connects is let in */
+void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
+
+/* loop.c */
+void loop_init(struct master *master);
+/* Called on other threads. */
+void loop_wake_store(void *arg);
+void loop_wake_logs(void *arg);
+
 /* turn.c */
 struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
 			     uint64_t request, size_t bytes);
@@ -213,7 +223,6 @@ size_t session_count(const struct master *master, enum peer_kind kind);
 
 /* dispatch.c: frames to inputs and questions */
 enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error);
-void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
 
 /* page.c */
 struct page {                            /* rows for one frame */
