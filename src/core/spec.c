@@ -47,6 +47,8 @@ static enum err spec_check_subrun(const struct spec_check *check)
 	    spec->only_worker.len > 0 || spec->pool.len > 0 || spec->affinity != AFFINITY_NONE || spec->worker_death != 0 ||
 	    spec->mode != EXEC_RETRY || spec->env.n > 0 || spec->dir.len > 0)
 		return spec_refused(check, ERR_INVALID, "sub_jobs", "a sub-run has no worker; its jobs say what they want of theirs");
+	if (spec->sub_count > LIMIT_RUN_JOBS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "sub_count", "more than a run may have");
 	if (spec->sub_max_jobs > LIMIT_RUN_JOBS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "sub_max_jobs", "more than a run may have");
 	return ERR_NONE;

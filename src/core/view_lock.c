@@ -142,10 +142,11 @@ static bool row_of_lock(const struct core *core, const struct lock *lock, uint64
 		*ret_row = row;
 		return true;
 	}
-	find_jobs(core, lock, &finding);
 	at -= lock->hold_count;
-	if (at >= finding.count)
+	if (at >= lock->bound.active || at >= JOBS_SHOWN)
 		return false;
+	find_jobs(core, lock, &finding);
+	CHECK(at < finding.count);
 	row.job = job_serial(finding.jobs[at]);
 	row.run = finding.jobs[at]->run->number;
 	row.job_name = job_name(finding.jobs[at], arena);

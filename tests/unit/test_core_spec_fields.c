@@ -256,6 +256,7 @@ static void subrun(struct rig *rig, struct rec_job_spec *job)
 
 SUBRUN(sub_most, job->sub_max_jobs = LIMIT_RUN_JOBS_MAX)
 SUBRUN(sub_over, job->sub_max_jobs = LIMIT_RUN_JOBS_MAX + 1)
+SUBRUN(sub_count_over, job->sub_count += UINT64_C(1) << 32)
 SUBRUN(sub_groups, job->concurrency = words(rig, "g"))
 SUBRUN(sub_locks, job->locks = words(rig, "g"))
 SUBRUN(sub_labels, job->labels = words(rig, "gpu"))
@@ -278,6 +279,7 @@ TEST a_sub_run_has_no_worker_and_holds_nothing(void)
 
 	ASSERT_STR_EQ("", refused(sub_most));
 	ASSERT(strstr(refused(sub_over), "sub_max_jobs: more than a run may have"));
+	ASSERT(strstr(refused(sub_count_over), "sub_count: more than a run may have"));
 	ASSERT(strstr(refused(sub_groups), "its sub-run could wait for what it holds"));
 	ASSERT(strstr(refused(sub_locks), "its sub-run could wait for what it holds"));
 	for (size_t i = 0; i < sizeof(of_workers) / sizeof(of_workers[0]); i++)
