@@ -115,10 +115,10 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 		attempt_recall(core, job);
 }
 
-/* A job that was given up as unknown still runs. */
+/* A job that was given up as unknown still runs; since when may be known. */
 static void held_returned(struct core *core, struct worker *worker, struct job *job)
 {
-	attempt_run(core, job, EVENT_RETURNED, core->now.wall_ms);
+	attempt_run(core, job, EVENT_RETURNED, job->started_ms ? job->started_ms : core->now.wall_ms);
 	attempt_attach(core, worker, job);
 	job->flags |= JOB_HELD;
 }

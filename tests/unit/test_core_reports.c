@@ -76,6 +76,83 @@ TEST what_comes_back_late_ended_when_it_did(void)
 	PASS();
 }
 
+TEST what_comes_back_running_began_when_it_did(bool known)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	struct rec_held held;
+	int64_t began_ms;
+
+	rig_hello(rig, "w", 1);
+	submit_one(rig, EXEC_ONCE);
+	attempt = rig_must_take(rig);
+	began_ms = rig->now.wall_ms;
+	if (known)
+		rig_started(rig, attempt);
+	rig_gone(rig, attempt.conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
+	rig_wait(rig, 1000);
+	held = (struct rec_held){ attempt.job, attempt.epoch, PHASE_RUNNING };
+	rig_hello_held(rig, "w", 1, &held, 1);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, attempt.job));
+	ASSERT_EQ_FMT((long long)(known ? began_ms : rig->now.wall_ms), (long long)rig_job(rig, attempt.job).started_ms, "%lld");
+	rig_free(rig);
+	PASS();
+}
+
+/* Of each attempt: also of what ended it, by then nobody has it any more. */
+TEST history_names_the_worker_of_each_attempt(void)
+{
+	struct rig *rig = rig_new();
+	struct arena arena = { 0 };
+	size_t ends = 0;
+
+	rig_hello(rig, "w", 1);
+	submit_one(rig, EXEC_RETRY);
+	rig_run_one(rig, 0);
+	for (size_t i = 0; i < rig->tables[TABLE_event].count; i++) {
+		struct slice body = rig->tables[TABLE_event].at[i].row.event.body;
+		struct rec_event event;
+
+		while (body.len > 0) {
+			ASSERT_EQ(ERR_NONE, record_decode(REC_event, &body, &arena, &event, NULL));
+			ASSERT_EQ(1, event.worker);
+			ASSERT_EQ(rig_job(rig, 1).epoch, event.epoch);
+			ends += event.to == STATE_SUCCEEDED;
+		}
+	}
+	ASSERT_EQ(1, ends);
+	arena_free(&arena);
+	rig_free(rig);
+	PASS();
+}
+
+/* How long it may queue counts anew whenever it queues again. */
+TEST what_was_asked_back_has_its_whole_time_in_the_queue(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "")->dispatch_timeout_ms = 3000;
+	run = rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_WORKER, .verb = SET_DRAIN, .name = slice_str("w") });
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, NULL));
+	rig_pass(rig, 2000);
+	rig_done(rig, attempt, OUTCOME_RECALLED, 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "a"));
+	rig_pass(rig, 2999);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "a"));
+	rig_pass(rig, 1);
+	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(reports)
 {
 	static const int64_t wild[] = { INT64_MAX, INT64_MAX / 2 + 1, INT64_MIN, -1 };
@@ -83,6 +160,10 @@ SUITE(reports)
 	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++)
 		RUN_TESTp(a_clock_that_runs_wild_keeps_no_master_from_starting, wild[i]);
 	RUN_TEST(what_comes_back_late_ended_when_it_did);
+	RUN_TESTp(what_comes_back_running_began_when_it_did, false);
+	RUN_TESTp(what_comes_back_running_began_when_it_did, true);
+	RUN_TEST(history_names_the_worker_of_each_attempt);
+	RUN_TEST(what_was_asked_back_has_its_whole_time_in_the_queue);
 }
 
 GREATEST_MAIN_DEFS();
