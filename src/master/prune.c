@@ -79,13 +79,40 @@ static void sweep_end(struct master *master)
 	sweep_drop(master->pruner);
 }
 
+/* As many as may be going at once are, and of none can the logs be removed: nothing would ever make room for more. */
+static void sweep_give_up(struct master *master)
+{
+	struct sweep *sweep = master->pruner->first;
+	struct session *session = sweep->conn ? session_find(master, sweep->conn) : NULL;
+	struct error error = { 0 };
+
+	error_set(&error, ERR_SYSTEM, "%llu runs were pruned and no more: the logs of %d can't be removed, for reasons"
+		  " that the master's log has, and no more go at once", (unsigned long long)sweep->sum.runs, LIMIT_PRUNE_RUNS);
+	error_next(&error, "ls -l %s/logs", master->options.place.dir);
+	if (session)
+		session_refuse(session, sweep->rule.id, &error);
+	else
+		log_warn("%s", error.text);
+	sweep_drop(master->pruner);
+}
+
+/* Logs that couldn't be removed: whoever asks may have mended that. */
+static void logs_retry(struct master *master)
+{
+	map_free(&master->pruner->failed);
+	step_logs(master);
+}
+
 /* What it needs next; false: nothing, it is over. */
 static bool sweep_on(struct master *master, struct sweep *sweep)
 {
 	struct pruner *pruner = master->pruner;
 
-	if (!sweep->begun)
+	if (!sweep->begun) {
 		sweep_begin(sweep, master->core);
+		if (sweep->conn && !sweep->rule.dry)
+			logs_retry(master);
+	}
 	if (!sweep->measured) {
 		pruner->measuring = true;
 		logs_measure(master->logs);
@@ -137,7 +164,14 @@ static bool prune_next(struct master *master)
 		step_begin(master);
 		return false;
 	}
-	if (!pruner->first || pruner->candidate_at < pruner->candidate_count || sweep_on(master, pruner->first) || any)
+	if (!pruner->first)
+		return false;
+	if (pruner->candidate_at < pruner->candidate_count) {
+		if (!any)
+			sweep_give_up(master);
+		return !any;
+	}
+	if (sweep_on(master, pruner->first) || any)
 		return false;
 	sweep_end(master);
 	return true;
@@ -197,6 +231,7 @@ static void on_removed(struct master *master, const struct log_answer *answer)
 		if (pruner->first && !pruner->first->rule.dry)
 			pruner->first->sum.bytes += size->bytes;
 		if (size->failed) {
+			map_remove(&pruner->asked, size->run);
 			map_put(&pruner->failed, size->run, pruner);
 			continue;
 		}

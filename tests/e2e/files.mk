@@ -51,6 +51,7 @@ e2e_tests = \
 	tests/e2e/pipeline.sh \
 	tests/e2e/placement.sh \
 	tests/e2e/poison.sh \
+	tests/e2e/prune-stuck.sh \
 	tests/e2e/prune.sh \
 	tests/e2e/refusals.sh \
 	tests/e2e/resume.sh \
