@@ -189,7 +189,8 @@ TEST what_becomes_of_failures(void)
 	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, continue_on: [skipped]}}"));
 	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, on_worker_death: live}}"));
 	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, log: everything}}"));
-	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, log: {max: 2000G}}}"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {a: {run: x, log: {max: 1048577M}}}"));
+	ASSERT_EQ(ERR_NONE, parse("jobs: {a: {run: x, log: {max: 1T}}}"));
 	ASSERT_EQ(ERR_NONE, parse("defaults: {log: 1M}\njobs: {a: {run: x, log: lossless}, b: {run: x, log: {max: 5K}}, c: {run: x}}"));
 	ASSERT(job(0).log_max == LOG_LOSSLESS && job(1).log_max == 5120 && job(2).log_max == 1048576);
 	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs: {a: {run: x, retry: {times: 3}}}"));
