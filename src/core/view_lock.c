@@ -97,19 +97,19 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 
 	if (job)
 		buf_addf(words, "it needs lock %s%s: ", lock->name, lane_shares(job_lane(job), &lock->bound) ? ", shared" : "");
+	if (more == 0) {                 /* and nobody is kept out */
+		buf_add_str(words, "nobody has it");
+		return;
+	}
 	find_jobs(core, lock, &finding);
 	if (lock->hold_count > 0) {
 		tell_hold(core, lock->holds[0], words);
-		more--;
-	} else if (more > 0) {
+	} else {
 		tell_job(finding.jobs[0], words);
 		buf_addf(words, " has it%s until its attempt has gone", lock->alone ? "" : ", shared,");
-		more--;
-	} else {
-		buf_add_str(words, "nobody has it");
 	}
-	if (more > 0)
-		buf_addf(words, ", and %llu more", (unsigned long long)more);
+	if (more > 1)
+		buf_addf(words, ", and %llu more", (unsigned long long)more - 1);
 	if (!before)
 		return;
 	buf_add_str(words, "; ");

@@ -161,6 +161,25 @@ TEST a_job_behind_one_without_a_worker_is_told_so(void)
 	PASS();
 }
 
+/* One that would have kept it out while somebody had the lock, and was cancelled since. */
+TEST who_was_cancelled_comes_before_nobody(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t cancelled, behind, conn = rig_hello(rig, "w", 1);
+
+	lock_act(rig, SET_TAKE, "db", "", false, 0);
+	wants(rig, "db");
+	cancelled = wants(rig, "db");
+	wants(rig, "db=shared");
+	behind = wants(rig, "db=shared");
+	rig_cancel(rig, cancelled, "");
+	rig_gone(rig, conn);
+	lock_act(rig, SET_DROP, "db", "", false, 0);
+	ASSERT_STR_EQ("it needs lock db, shared: nobody has it; a job that comes before it waits for a worker", why(rig, behind));
+	rig_free(rig);
+	PASS();
+}
+
 /* As many jobs share it as are shown, or more. */
 TEST so_many_jobs_are_shown_and_the_others_counted(uint64_t jobs)
 {
@@ -278,6 +297,7 @@ int main(int argc, char **argv)
 	RUN_TEST(who_is_refused_is_told_what_is_true);
 	RUN_TEST(a_job_that_waits_is_told_who_comes_before_it);
 	RUN_TEST(a_job_behind_one_without_a_worker_is_told_so);
+	RUN_TEST(who_was_cancelled_comes_before_nobody);
 	RUN_TESTp(so_many_jobs_are_shown_and_the_others_counted, 64);
 	RUN_TESTp(so_many_jobs_are_shown_and_the_others_counted, 67);
 	RUN_TEST(readers_without_a_worker_keep_no_reader_out);
