@@ -39,7 +39,8 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 	case TIMER_DISPATCH:
 		return job->state == STATE_READY;
 	default:
-		return job->state == STATE_RUNNING;
+		/* One that was lost and came back has its whole time again, with the same epoch. */
+		return job->state == STATE_RUNNING && job->when_ms == timer->steady_ms;
 	}
 }
 

@@ -77,6 +77,43 @@ TEST still_running_when_it_returns(void)
 	PASS();
 }
 
+/* Its time-out counts from when it was seen again: the one of before its loss is over. */
+TEST returned_it_has_its_whole_time_again(void)
+{
+	struct graph graph = { 0 };
+	uint64_t other, job;
+
+	rig = rig_new();
+	other = rig_hello(rig, "other", 1);
+	graph_job(&graph, "k", "")->timeout_ms = 2 * (uint64_t)LIMIT_GRACE_MS;
+	rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));   /* its timer is due before that of the other */
+	conn = rig_hello(rig, "w", 1);
+	graph_job(&graph, "j", "")->mode = EXEC_ONCE;
+	graph.jobs[0].timeout_ms = 3 * (uint64_t)LIMIT_GRACE_MS;
+	rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	job = attempt.job;
+	rig_started(rig, attempt);
+	rig_gone(rig, conn);
+	for (int64_t ms = 0; ms < LIMIT_GRACE_MS; ms += LIMIT_HEARTBEAT_MS) {
+		rig_pass(rig, LIMIT_HEARTBEAT_MS);
+		rig_heartbeat(rig, other);
+	}
+	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, job));
+	come_back(PHASE_RUNNING);
+	for (int64_t ms = LIMIT_HEARTBEAT_MS; ms < 3 * LIMIT_GRACE_MS; ms += LIMIT_HEARTBEAT_MS) {
+		rig_pass(rig, LIMIT_HEARTBEAT_MS);
+		rig_heartbeat(rig, other);
+		rig_heartbeat(rig, attempt.conn);
+		ASSERT_EQ(STATE_RUNNING, rig_state(rig, job));
+	}
+	rig_pass(rig, LIMIT_HEARTBEAT_MS);
+	ASSERT_EQ(STATE_STOPPING, rig_state(rig, job));
+	rig_free(rig);
+	PASS();
+}
+
 TEST evidence_settles_it(void)
 {
 	static const struct {
@@ -170,6 +207,7 @@ SUITE(modes)
 	RUN_TEST(lost_while_assigned_may_have_started);
 	RUN_TEST(its_keeper_says_that_it_never_had_it);
 	RUN_TEST(still_running_when_it_returns);
+	RUN_TEST(returned_it_has_its_whole_time_again);
 	RUN_TEST(evidence_settles_it);
 	RUN_TEST(evidence_has_its_time);
 	RUN_TEST(nobody_saw_its_end);
