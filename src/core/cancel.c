@@ -35,7 +35,7 @@ static enum err cancel(struct core *core, const struct input_cancel *input, uint
 		return error->code;
 	for (uint32_t i = 0; i < target.count; i++)
 		changed += job_cancel(core, target_job(&target, i));
-	if (target.whole && changed > 0 && !target.run->cancelled) {
+	if (target.whole && !target.run->cancelled) {
 		target.run->cancelled = true;
 		run_touch(core, target.run, true);
 	}

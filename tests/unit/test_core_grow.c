@@ -179,6 +179,29 @@ TEST neither_the_ended_nor_the_cancelled_grow(void)
 	PASS();
 }
 
+/* Whoever cancels a run means all of it, also where each of its jobs was cancelled before. */
+TEST nor_does_one_whose_jobs_were_cancelled_first(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	rig_hello(rig, "w", 1);
+	rig_started(rig, rig_must_take(rig));
+	rig_cancel(rig, run, "a");
+	ASSERT_EQ(1, rig->ok.count);
+	rig_cancel(rig, run, "");
+	ASSERT_EQ(0, rig->errors);
+	ASSERT_EQ(0, rig->ok.count);
+	rig_restart(rig);
+	graph_job(&graph, "x", "");
+	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "was cancelled"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST the_same_key_adds_once(void)
 {
 	struct rig *rig = rig_new();
@@ -539,6 +562,7 @@ SUITE(core_grow)
 	RUN_TEST(what_is_refused);
 	RUN_TEST(a_refused_fan_out_leaves_no_bound);
 	RUN_TEST(neither_the_ended_nor_the_cancelled_grow);
+	RUN_TEST(nor_does_one_whose_jobs_were_cancelled_first);
 	RUN_TEST(the_same_key_adds_once);
 	RUN_TEST(runs_between_lie_between);
 	RUN_TEST(a_deadline_counts_from_the_addition);
