@@ -23,16 +23,19 @@ static void add_parents(struct sha256 *hash, const struct job *gate)
 	for (size_t i = 0; i < spec.needs.n; i++) {
 		const struct job *parent = run_job(gate->run, (uint32_t)spec.needs.at[i]);
 
+		bool ended = state_terminal(parent->state);
+
+		/* What asks by an expression may be asked before all have ended: of the others only that they go on. */
 		sha256_add_u64(hash, job_serial(parent));
-		sha256_add_u64(hash, parent->round);
-		sha256_add_u64(hash, parent->epoch);
-		sha256_add_u64(hash, parent->state);
-		sha256_add_u64(hash, (uint64_t)parent->code << 8 | parent->outcome);
+		sha256_add_u64(hash, ended ? parent->round : 0);
+		sha256_add_u64(hash, ended ? parent->epoch : 0);
+		sha256_add_u64(hash, ended ? parent->state : STATE_WAITING);
+		sha256_add_u64(hash, ended ? (uint64_t)parent->code << 8 | parent->outcome : 0);
 	}
 	arena_free(&arena);
 }
 
-/* Only jobs that come later can change it, as long as the gate waits: all else opens a new round of it. */
+/* Jobs that come later change it, and parents that end while the gate waits: all else opens a new round of it. */
 const uint8_t *gate_digest(const struct core *core, const struct job *job)
 {
 	struct gate *gate = gate_find(core, job_serial(job));
@@ -55,4 +58,10 @@ const uint8_t *gate_digest(const struct core *core, const struct job *job)
 	sha256_end(&hash, gate->digest);
 	gate->digest_jobs = job->run->job_count;
 	return gate->digest;
+}
+
+void gate_parent_ended(struct core *core, struct job *job)
+{
+	gate_find(core, job_serial(job))->digest_jobs = 0;
+	job_touch(core, job, false);
 }

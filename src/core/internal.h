@@ -277,6 +277,7 @@ struct row_decision *decision_put(struct core *core, const struct input_act *act
 
 /* digest.c: what people are shown of a gate that waits for them */
 const uint8_t *gate_digest(const struct core *core, const struct job *job);
+void gate_parent_ended(struct core *core, struct job *job);      /* which it went ahead without */
 
 /* settle.c: an unknown job, by a person's word */
 enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,

@@ -218,6 +218,64 @@ TEST what_went_ahead_without_a_parent_stays(void)
 	PASS();
 }
 
+/* Who approved while a parent went on hasn't seen what became of it: that is so with and without a restart. */
+TEST a_parent_that_ends_later_voids_what_was_approved(void)
+{
+	for (int restarts = 0; restarts < 2; restarts++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *gate;
+		uint64_t run;
+
+		graph_job(&graph, "a", "");
+		graph_job(&graph, "b", "");
+		gate = graph_job(&graph, "gate", "a b");
+		gate->gate_count = 2;
+		only_asked(&graph, gate);
+		gate->needs_code = CODE(&graph, OK_OF(0, 2), GATE(1, 2));
+		run = rig_submit(rig, &graph);
+		rig_hello(rig, "w", 1);
+		rig_run_one(rig, 0);
+		rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "gate", 0);
+		ASSERT_EQ(1, rig_job(rig, rig_named(rig, run, "gate")).gate_have);
+		rig_run_one(rig, 3);     /* b */
+		if (restarts)
+			rig_restart(rig);
+		ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "gate")).gate_have);
+		rig_act_as(rig, "cleo", 3, ACT_APPROVE, run, "gate", 0);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "gate"));
+		rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "gate", 0);
+		ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "gate"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* That it starts and goes on changes nothing of what is shown. */
+TEST a_parent_that_goes_on_voids_nothing(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *gate;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	gate = graph_job(&graph, "gate", "a b");
+	gate->gate_count = 2;
+	only_asked(&graph, gate);
+	gate->needs_code = CODE(&graph, OK_OF(0, 2), GATE(1, 2));
+	run = rig_submit(rig, &graph);
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 0);
+	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "gate", 0);
+	rig_started(rig, rig_must_take(rig));
+	rig_restart(rig);
+	ASSERT_EQ(1, rig_job(rig, rig_named(rig, run, "gate")).gate_have);
+	rig_free(rig);
+	PASS();
+}
+
 TEST what_is_known_at_once_is_decided_at_once(void)
 {
 	struct rig *rig = rig_new();
@@ -313,6 +371,8 @@ SUITE(expressions)
 	RUN_TEST(another_round_takes_another_branch);
 	RUN_TEST(a_parent_runs_again_before_all_have_answered);
 	RUN_TEST(what_went_ahead_without_a_parent_stays);
+	RUN_TEST(a_parent_that_ends_later_voids_what_was_approved);
+	RUN_TEST(a_parent_that_goes_on_voids_nothing);
 	RUN_TEST(what_is_known_at_once_is_decided_at_once);
 	RUN_TEST(a_wide_join_costs_its_answers);
 	RUN_TEST(code_that_is_wrong_is_refused);
