@@ -179,7 +179,7 @@ void group_fail(struct core *core, const struct job *failed)
 		if (job_group(job) != group)
 			continue;
 		left--;
-		if (job == failed || state_terminal(job->state))
+		if (state_terminal(job->state))
 			continue;
 		if (job_cancel(core, job))
 			job->cause = failed->index + 1;
