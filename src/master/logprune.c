@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +230,21 @@ static bool measure_next(struct logprune *prune, int *ret_result)
 	return false;
 }
 
+/* Not twice: a log that is being packed or unpacked lies there in both forms for a while. */
+static bool is_second_form(const struct logprune *prune, const char *name)
+{
+	const size_t len = strlen(name);
+	char plain[NAME_MAX + 1];
+	struct stat info;
+
+	if (len > 4 && strcmp(name + len - 4, ".new") == 0)
+		return true;
+	if (len <= 4 || strcmp(name + len - 4, ".zst") != 0)
+		return false;
+	snprintf(plain, sizeof(plain), "%.*s", (int)len - 4, name);
+	return fstatat(dirfd(prune->dir), plain, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static void measure_some(struct logprune *prune)
 {
 	int result = prune->all ? 0 : open_dir(prune, ".", &prune->all);
@@ -237,7 +253,7 @@ static void measure_some(struct logprune *prune)
 		struct dirent *entry = prune->dir ? readdir(prune->dir) : NULL;
 		struct stat info;
 
-		if (entry && !is_dots(entry->d_name) &&
+		if (entry && !is_dots(entry->d_name) && !is_second_form(prune, entry->d_name) &&
 		    fstatat(dirfd(prune->dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
 			prune->sizes[prune->size_count - 1].bytes += (uint64_t)info.st_size;
 		if (entry)

@@ -177,7 +177,8 @@ static void *thread_run(void *arg)
 			if (!list)
 				keeper_credit(&logs->keeper);
 		}
-		keeper_wake(&logs->keeper, busy);
+		/* Nothing is packed while it is measured, or it would be counted in both forms. */
+		keeper_wake(&logs->keeper, busy || logprune_busy(&logs->prune));
 		if (!ending && logprune_busy(&logs->prune))
 			logprune_some(&logs->prune);
 	}

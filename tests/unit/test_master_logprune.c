@@ -144,11 +144,33 @@ TEST all_are_measured(void)
 	PASS();
 }
 
+/* As it was, until the plain form is gone: or a rule by size would remove others for a copy of a moment. */
+TEST what_lies_there_in_two_forms_counts_once(void)
+{
+	struct bench bench;
+
+	ASSERT(bench_begin(&bench));
+	ASSERT_EQ(0, mkdirat(bench.fd, "3", 0700));
+	ASSERT(write_file(&bench, "3/1.1", 1000));
+	ASSERT(write_file(&bench, "3/1.1.zst", 400));
+	ASSERT(write_file(&bench, "3/2.1", 100));
+	ASSERT(write_file(&bench, "3/2.1.zst.new", 40));
+	ASSERT(write_file(&bench, "3/3.1.zst", 10));
+	ASSERT(write_file(&bench, "3/3.1.new", 70));
+	logprune_measure(&bench.prune);
+	work(&bench);
+	ASSERT_EQ(1, bench.measured);
+	ASSERT_EQ(1000 + 100 + 10, bench.sizes[0].bytes);
+	bench_end(&bench);
+	PASS();
+}
+
 SUITE(master_logprune)
 {
 	RUN_TEST(a_directory_goes_with_all_that_is_in_it);
 	RUN_TEST(a_link_in_its_place_leads_nowhere);
 	RUN_TEST(all_are_measured);
+	RUN_TEST(what_lies_there_in_two_forms_counts_once);
 }
 
 GREATEST_MAIN_DEFS();
