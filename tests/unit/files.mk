@@ -66,6 +66,7 @@ unit_programs = \
 	tests/unit/test_core_tenant \
 	tests/unit/test_core_time \
 	tests/unit/test_core_timers \
+	tests/unit/test_core_told \
 	tests/unit/test_core_view \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
@@ -303,6 +304,9 @@ tests_unit_test_core_time_LDADD = $(core_libs)
 
 tests_unit_test_core_timers_SOURCES = tests/unit/test_core_timers.c
 tests_unit_test_core_timers_LDADD = $(core_libs)
+
+tests_unit_test_core_told_SOURCES = tests/unit/test_core_told.c
+tests_unit_test_core_told_LDADD = $(core_libs)
 
 tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
 tests_unit_test_core_view_LDADD = $(core_libs)

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who watches is told of each thing that changed, in the turn in which it does; and times are told by the wall clock. */
+#include "tests/unit/core_grow.h"
+
+static size_t told(const struct rig *rig, enum changed_kind kind, uint64_t id)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rig->out.change_count; i++)
+		count += rig->out.changes[i].kind == kind && rig->out.changes[i].id == id;
+	return count;
+}
+
+/* What follows from others' rows has none of its own, and is told all the same. */
+TEST of_a_job_that_queues_because_another_ended(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, job;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a")->only_worker = slice_str("other");
+	run = rig_submit(rig, &graph);
+	job = rig_named(rig, run, "b");
+	rig_run_one(rig, 0);
+	ASSERT_EQ(STATE_READY, rig_state(rig, job));
+	ASSERT_EQ(1, told(rig, CHANGED_JOB, job));
+	rig_free(rig);
+	PASS();
+}
+
+TEST of_a_run_s_end_as_such(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	ASSERT(told(rig, CHANGED_RUN, run) == 1 && told(rig, CHANGED_RUN_ENDED, run) == 0);
+	rig_run_one(rig, 0);
+	ASSERT(told(rig, CHANGED_RUN, run) == 0 && told(rig, CHANGED_RUN_ENDED, run) == 1);
+	rig_free(rig);
+	PASS();
+}
+
+TEST of_each_vote_and_why(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *gate = graph_job(&graph, "gate", "");
+	uint64_t run;
+
+	gate->gate_count = 2;
+	gate->argv.n = 0;
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_APPROVE, run, "gate", 0);
+	ASSERT_EQ(STATE_APPROVAL, rig_state(rig, 1));
+	ASSERT_EQ(1, told(rig, CHANGED_JOB, 1));
+	ASSERT_EQ(1, rig->tables[TABLE_decision].count);
+	ASSERT(slice_eq(slice_str("because"), rig->tables[TABLE_decision].at[0].row.decision.reason));
+	rig_free(rig);
+	PASS();
+}
+
+TEST of_a_slot_that_is_free_and_of_load(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t conn = rig_hello(rig, "w", 1);
+
+	graph_job(&graph, "a", "");
+	rig_submit(rig, &graph);
+	ASSERT_EQ(1, told(rig, CHANGED_WORKER, 1));
+	rig_run_one(rig, 0);
+	ASSERT_EQ(1, told(rig, CHANGED_WORKER, 1));
+	rig_heartbeat(rig, conn);
+	ASSERT_EQ(1, told(rig, CHANGED_WORKER, 1));
+	rig_free(rig);
+	PASS();
+}
+
+TEST of_what_is_added(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, first;
+
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	added(&graph, "b", 0, TRIGGER_OK);
+	first = grow(rig, run, &graph, "a");
+	ASSERT_EQ(STATE_WAITING, rig_state(rig, first));
+	ASSERT_EQ(1, told(rig, CHANGED_JOB, first));
+	rig_free(rig);
+	PASS();
+}
+
+/* Its connection is of no use to anybody: it must not go on as if nothing were. */
+TEST one_that_was_silent_for_too_long(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn = rig_hello(rig, "w", 1);
+	struct outgoing frame;
+
+	rig_pass(rig, LIMIT_LEASE_MS);
+	ASSERT_EQ(0, rig_frames(rig, OP_ERROR, NULL));
+	rig_pass(rig, LIMIT_GRACE_MS);
+	ASSERT_EQ(1, rig_frames(rig, OP_ERROR, &frame));
+	ASSERT(frame.conn == conn && frame.close && frame.error.code == ERR_TIMEOUT);
+	rig_free(rig);
+	PASS();
+}
+
+/* The wall clock is set: intervals end when they would have, and what is shown is that time on the clock as it is now. */
+TEST times_on_a_clock_that_was_set(int64_t by_ms)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_lock_row lock = { 0 };
+	struct rec_job_row row;
+
+	graph_job(&graph, "a", "")->deadline_ms = 60000;
+	graph_job(&graph, "b", "")->delay_ms = 60000;
+	rig_submit(rig, &graph);
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_LOCK, .verb = SET_TAKE, .name = slice_str("db"), .span_ms = 60000 });
+	rig->now.wall_ms += by_ms;
+	rig_pass(rig, 1000);
+	row = rig_job(rig, 1);
+	ASSERT_EQ_FMT((long long)rig->now.wall_ms + 59000, (long long)row.deadline_ms, "%lld");
+	row = rig_job(rig, 2);
+	ASSERT_EQ_FMT((long long)rig->now.wall_ms + 59000, (long long)row.due_ms, "%lld");
+	ASSERT(view_lock(rig->core, 0, &rig->arena, &lock) != 0);
+	ASSERT_EQ_FMT((long long)rig->now.wall_ms + 59000, (long long)lock.until_ms, "%lld");
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_LOCK, .verb = SET_TAKE, .name = slice_str("db"), .text = slice_str("bob") });
+	ASSERT(rig_error_says(rig, ERR_BUSY, "for another 59"));
+	rig_free(rig);
+	PASS();
+}
+
+/* One that goes a little more slowly than others isn't set, and a date has come when it says so. */
+TEST a_date_comes_by_its_own_clock(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+
+	graph_job(&graph, "a", "")->not_before_ms = rig->now.wall_ms + 1000;
+	rig_submit(rig, &graph);
+	rig->now.wall_ms -= 50;
+	rig_pass(rig, 1000);
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
+	rig_pass(rig, 50);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_deadline_comes_also_to_what_is_held_back(bool all)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->deadline_ms = 1000;
+	graph_job(&graph, "b", "a");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, all ? "" : "a", 0);
+	rig_pass(rig, 1000);
+	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "a"));
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "b"));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(who_watches)
+{
+	RUN_TEST(of_a_job_that_queues_because_another_ended);
+	RUN_TEST(of_a_run_s_end_as_such);
+	RUN_TEST(of_each_vote_and_why);
+	RUN_TEST(of_a_slot_that_is_free_and_of_load);
+	RUN_TEST(of_what_is_added);
+	RUN_TEST(one_that_was_silent_for_too_long);
+	RUN_TESTp(times_on_a_clock_that_was_set, 3600000);
+	RUN_TESTp(times_on_a_clock_that_was_set, -500000);
+	RUN_TEST(a_date_comes_by_its_own_clock);
+	RUN_TESTp(a_deadline_comes_also_to_what_is_held_back, false);
+	RUN_TESTp(a_deadline_comes_also_to_what_is_held_back, true);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(who_watches);
+	GREATEST_MAIN_END();
+}
