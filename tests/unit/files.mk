@@ -17,6 +17,7 @@ unit_programs = \
 	tests/unit/test_cli_pipeline \
 	tests/unit/test_cli_table \
 	tests/unit/test_core_act \
+	tests/unit/test_core_again \
 	tests/unit/test_core_caller \
 	tests/unit/test_core_edges \
 	tests/unit/test_core_edges_act \
@@ -157,6 +158,9 @@ tests_unit_test_cli_table_LDADD = $(all_libs)
 
 tests_unit_test_core_act_SOURCES = tests/unit/test_core_act.c
 tests_unit_test_core_act_LDADD = $(core_libs)
+
+tests_unit_test_core_again_SOURCES = tests/unit/test_core_again.c
+tests_unit_test_core_again_LDADD = $(core_libs)
 
 tests_unit_test_core_caller_SOURCES = tests/unit/test_core_caller.c
 tests_unit_test_core_caller_LDADD = $(core_libs)
