@@ -221,9 +221,9 @@ TEST a_cancel_counts_what_it_changes(void)
 	rig_cancel(rig, run, "a");
 	ASSERT_EQ(0, rig->ok.count);
 	ASSERT_EQ(0, rig_frames(rig, OP_STOP, NULL));
-	rig_cancel(rig, run, "");                /* nothing was left to cancel */
+	rig_cancel(rig, run, "");                /* no job was left to cancel, and nothing may be added any more */
 	ASSERT_EQ(0, rig->ok.count);
-	ASSERT_EQ(0, run_row(rig, run)->cancelled);
+	ASSERT_EQ(1, run_row(rig, run)->cancelled);
 	rig_done(rig, attempt, OUTCOME_STOPPED, 0);
 	ASSERT_EQ(RUN_CANCELLED, rig_run_state(rig, run));
 	rig_free(rig);
