@@ -82,6 +82,39 @@ TEST nothing_is_pushed_back_beyond_the_last_round(void)
 	PASS();
 }
 
+/* It waits as one that never began: of what it came to before nothing is shown. */
+TEST a_new_round_has_nothing_of_the_last(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_row row;
+	uint64_t run;
+
+	graph_job(&graph, "first", "");
+	graph_job(&graph, "b", "first");
+	graph_job(&graph, "c", "b");
+	graph_gate(&graph, "ok", "first")->gate_timeout_ms = 1000;
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 7);
+	rig_pass(rig, 1001);
+	ASSERT_EQ(EVENT_EXPIRED, rig_job(rig, rig_named(rig, run, "ok")).settled_by);
+	ASSERT(rig_job(rig, rig_named(rig, run, "c")).cause != 0);
+	rig_act(rig, ACT_RETRY, run, "", RETRY_ALL);
+	ASSERT_EQ(4, rig->ok.count);
+	row = rig_job(rig, rig_named(rig, run, "b"));
+	ASSERT(row.state == STATE_WAITING && row.round == 1 && row.tries == 0 && row.outcome == OUTCOME_NONE);
+	ASSERT(row.started_ms == 0 && row.ended_ms == 0 && row.due_ms == 0 && row.worker.len == 0);
+	ASSERT(row.code == 0 && row.cpu_us == 0 && row.rss_kib == 0 && row.out_bytes == 0);
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "c")).cause);
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "ok"));
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "ok")).settled_by);
+	rig_free(rig);
+	PASS();
+}
+
 /* --- which gates are asked again --- */
 
 /* What was asked of an old result is void, also where all that the gate leads to is under way or has ended. */
@@ -262,6 +295,7 @@ SUITE(round_edges)
 {
 	RUN_TEST(the_last_round_is_the_last);
 	RUN_TEST(nothing_is_pushed_back_beyond_the_last_round);
+	RUN_TEST(a_new_round_has_nothing_of_the_last);
 	RUN_TEST(an_open_question_goes_back_whoever_waits);
 	RUN_TEST(what_does_something_is_done_again);
 	RUN_TEST(the_gate_that_decides_nothing_is_named);

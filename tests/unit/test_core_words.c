@@ -154,6 +154,27 @@ TEST a_result_twice_counts_once(void)
 	PASS();
 }
 
+/* Of an attempt that just began nothing is known, whatever the one before it came to. */
+TEST facts_are_of_one_attempt(void)
+{
+	struct rig_attempt attempt;
+	struct rig *rig = rig_running(&attempt, 1);
+	struct rec_job_row row;
+
+	rig_started(rig, attempt);
+	rig_done(rig, attempt, OUTCOME_EXIT, 7);
+	row = rig_job(rig, attempt.job);
+	ASSERT_EQ(STATE_DELAYED, row.state);
+	ASSERT(row.started_ms > 0 && row.code == 7 && row.cpu_us == 11 && row.rss_kib == 22 && row.out_bytes == 33);
+	rig_pass(rig, 2000);
+	row = rig_job(rig, attempt.job);
+	ASSERT_EQ(STATE_ASSIGNED, row.state);
+	ASSERT_EQ(OUTCOME_NONE, row.outcome);
+	ASSERT(row.started_ms == 0 && row.code == 0 && row.cpu_us == 0 && row.rss_kib == 0 && row.out_bytes == 0);
+	rig_free(rig);
+	PASS();
+}
+
 /* Exact: one retry waits for at least a second, and not for longer than a quarter more. */
 TEST backoff_is_within_its_bounds(void)
 {
@@ -192,6 +213,7 @@ int main(int argc, char **argv)
 	RUN_TEST(times_that_cannot_be_are_none);
 	RUN_TEST(unknown_outcomes);
 	RUN_TEST(a_result_twice_counts_once);
+	RUN_TEST(facts_are_of_one_attempt);
 	RUN_TEST(backoff_is_within_its_bounds);
 	GREATEST_MAIN_END();
 }
