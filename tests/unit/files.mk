@@ -24,6 +24,7 @@ unit_programs = \
 	tests/unit/test_core_edges_rows \
 	tests/unit/test_core_expr \
 	tests/unit/test_core_fail \
+	tests/unit/test_core_final \
 	tests/unit/test_core_gate \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_group \
@@ -179,6 +180,9 @@ tests_unit_test_core_expr_LDADD = $(core_libs)
 
 tests_unit_test_core_fail_SOURCES = tests/unit/test_core_fail.c
 tests_unit_test_core_fail_LDADD = $(core_libs)
+
+tests_unit_test_core_final_SOURCES = tests/unit/test_core_final.c
+tests_unit_test_core_final_LDADD = $(core_libs)
 
 tests_unit_test_core_gate_SOURCES = tests/unit/test_core_gate.c
 tests_unit_test_core_gate_LDADD = $(core_libs)

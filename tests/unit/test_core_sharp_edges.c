@@ -204,80 +204,6 @@ TEST a_push_back_names_one_job_before_the_gate(void)
 	PASS();
 }
 
-/* --- what comes after a final job --- */
-
-/* One that was left out or cancelled before it began missed nothing. */
-TEST a_final_job_that_never_began_is_not_too_early(void)
-{
-	for (int skipped = 0; skipped < 2; skipped++) {
-		struct rig *rig = rig_new();
-		struct graph graph = { 0 };
-		struct rec_job_spec *job;
-		uint64_t run;
-
-		graph_job(&graph, "a", "");
-		graph_job(&graph, "b", "");
-		job = graph_job(&graph, "last", skipped ? "a" : "");
-		job->final = true;
-		run = rig_submit(rig, &graph);
-		rig_cancel(rig, run, skipped ? "a" : "last");
-		ASSERT_STR_EQ(skipped ? "skipped" : "cancelled", rig_state_named(rig, run, "last"));
-		graph_job(&graph, "more", "");
-		ASSERT(grow(rig, run, &graph, "") != 0);
-		rig_free(rig);
-	}
-	PASS();
-}
-
-/* One that was stopped has begun: what is added now would have been too late for it. */
-TEST a_final_job_that_was_stopped_had_begun(void)
-{
-	for (int cancelled = 0; cancelled < 2; cancelled++) {
-		struct rig *rig = rig_new();
-		struct graph graph = { 0 };
-		struct rec_job_spec *job;
-		struct rig_attempt attempt;
-		uint64_t run;
-
-		rig_hello(rig, "w", 1);
-		job = graph_job(&graph, "last", "");
-		job->final = true;
-		job->timeout_ms = 1000;
-		graph_job(&graph, "behind", "last*");
-		run = rig_submit(rig, &graph);
-		attempt = rig_must_take(rig);
-		rig_started(rig, attempt);
-		if (cancelled)
-			rig_cancel(rig, run, "last");
-		else
-			rig_pass(rig, 1001);
-		rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
-		ASSERT_STR_EQ(cancelled ? "cancelled" : "timed_out", rig_state_named(rig, run, "last"));
-		graph_job(&graph, "more", "");
-		ASSERT_EQ(0, grow(rig, run, &graph, ""));
-		ASSERT(rig_error_says(rig, ERR_TERMINAL, "too late for it"));
-		rig_free(rig);
-	}
-	PASS();
-}
-
-TEST a_final_job_makes_no_bad_graph_good(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run, second = 1, first = 0;
-
-	graph_job(&graph, "a", "");
-	graph_job(&graph, "last", "a")->final = true;
-	run = rig_submit(rig, &graph);
-	graph_job(&graph, "x", "")->needs = (struct u64_list){ &second, 1 };
-	graph_job(&graph, "y", "")->needs = (struct u64_list){ &first, 1 };
-	ASSERT_EQ(0, grow(rig, run, &graph, ""));
-	ASSERT(rig_error_says(rig, ERR_CYCLE, "the graph has a cycle"));
-	rig_free(rig);
-	PASS();
-}
-
 /* --- what is added --- */
 
 static bool refused_into(struct rig *rig, struct input_submit submit, enum err code, const char *words)
@@ -399,9 +325,6 @@ int main(int argc, char **argv)
 	RUN_TEST(a_date_that_is_now_has_passed);
 	RUN_TEST(a_reason_is_as_long_as_it_may_be);
 	RUN_TEST(a_push_back_names_one_job_before_the_gate);
-	RUN_TEST(a_final_job_that_never_began_is_not_too_early);
-	RUN_TEST(a_final_job_that_was_stopped_had_begun);
-	RUN_TEST(a_final_job_makes_no_bad_graph_good);
 	RUN_TEST(what_is_added_has_nothing_of_its_own);
 	RUN_TEST(what_is_added_at_its_bounds);
 	RUN_TEST(what_was_refused_leaves_no_condition);

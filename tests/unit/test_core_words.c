@@ -140,6 +140,7 @@ TEST a_result_twice_counts_once(void)
 {
 	struct rig_attempt attempt;
 	struct rig *rig = rig_running(&attempt, 1);
+	struct rec_worker_row worker;
 	struct core_totals totals;
 
 	rig_started(rig, attempt);
@@ -148,6 +149,8 @@ TEST a_result_twice_counts_once(void)
 	ASSERT_EQ(1, rig_frames(rig, OP_ACK, NULL));
 	view_totals(rig->core, &totals);
 	ASSERT_EQ_FMT((uint64_t)1, totals.stale_results, "%lu");
+	ASSERT(view_worker(rig->core, 1, &rig->arena, &worker));
+	ASSERT_EQ(1, worker.done);
 	ASSERT_EQ(STATE_DELAYED, rig_state(rig, attempt.job));
 	ASSERT_EQ(1, rig->tables[TABLE_job].at[0].row.job.tries);
 	rig_free(rig);
@@ -171,6 +174,37 @@ TEST facts_are_of_one_attempt(void)
 	ASSERT_EQ(STATE_ASSIGNED, row.state);
 	ASSERT_EQ(OUTCOME_NONE, row.outcome);
 	ASSERT(row.started_ms == 0 && row.code == 0 && row.cpu_us == 0 && row.rss_kib == 0 && row.out_bytes == 0);
+	rig_free(rig);
+	PASS();
+}
+
+/* Nobody's fault: it waits as after a first failure, however often it was lost before. */
+TEST one_whose_worker_was_told_to_end_waits_briefly(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	struct rig_attempt attempt;
+	uint64_t conn = rig_hello(rig, "w", 1);
+
+	job->backoff_ms = 1000;
+	job->backoff_exact = true;
+	rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, attempt.job));
+	ASSERT_EQ(OUTCOME_LOST, rig_job(rig, attempt.job).outcome);
+	ASSERT_EQ(rig->now.wall_ms + 1000, rig_job(rig, attempt.job).due_ms);
+	rig_hello(rig, "w", 1);
+	rig_pass(rig, 1000);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_done(rig, attempt, OUTCOME_STOPPED, 15);
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, attempt.job));
+	ASSERT_EQ(1, rig_job(rig, attempt.job).crashes);
+	ASSERT_EQ(rig->now.wall_ms + 1000, rig_job(rig, attempt.job).due_ms);
 	rig_free(rig);
 	PASS();
 }
@@ -214,6 +248,7 @@ int main(int argc, char **argv)
 	RUN_TEST(unknown_outcomes);
 	RUN_TEST(a_result_twice_counts_once);
 	RUN_TEST(facts_are_of_one_attempt);
+	RUN_TEST(one_whose_worker_was_told_to_end_waits_briefly);
 	RUN_TEST(backoff_is_within_its_bounds);
 	GREATEST_MAIN_END();
 }

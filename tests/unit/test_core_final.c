@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Final jobs of a run that others are added to: which come before them, which behind, and when it is too late. */
+#include "tests/unit/core_grow.h"
+
+/* One that was left out or cancelled before it began missed nothing. */
+TEST a_final_job_that_never_began_is_not_too_early(void)
+{
+	for (int skipped = 0; skipped < 2; skipped++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job;
+		uint64_t run;
+
+		graph_job(&graph, "a", "");
+		graph_job(&graph, "b", "");
+		job = graph_job(&graph, "last", skipped ? "a" : "");
+		job->final = true;
+		run = rig_submit(rig, &graph);
+		rig_cancel(rig, run, skipped ? "a" : "last");
+		ASSERT_STR_EQ(skipped ? "skipped" : "cancelled", rig_state_named(rig, run, "last"));
+		graph_job(&graph, "more", "");
+		ASSERT(grow(rig, run, &graph, "") != 0);
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* One that was stopped has begun: what is added now would have been too late for it. */
+TEST a_final_job_that_was_stopped_had_begun(void)
+{
+	for (int cancelled = 0; cancelled < 2; cancelled++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job;
+		struct rig_attempt attempt;
+		uint64_t run;
+
+		rig_hello(rig, "w", 1);
+		job = graph_job(&graph, "last", "");
+		job->final = true;
+		job->timeout_ms = 1000;
+		graph_job(&graph, "behind", "last*");
+		run = rig_submit(rig, &graph);
+		attempt = rig_must_take(rig);
+		rig_started(rig, attempt);
+		if (cancelled)
+			rig_cancel(rig, run, "last");
+		else
+			rig_pass(rig, 1001);
+		rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
+		ASSERT_STR_EQ(cancelled ? "cancelled" : "timed_out", rig_state_named(rig, run, "last"));
+		graph_job(&graph, "more", "");
+		ASSERT_EQ(0, grow(rig, run, &graph, ""));
+		ASSERT(rig_error_says(rig, ERR_TERMINAL, "too late for it"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST a_final_job_makes_no_bad_graph_good(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, second = 1, first = 0;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "last", "a")->final = true;
+	run = rig_submit(rig, &graph);
+	graph_job(&graph, "x", "")->needs = (struct u64_list){ &second, 1 };
+	graph_job(&graph, "y", "")->needs = (struct u64_list){ &first, 1 };
+	ASSERT_EQ(0, grow(rig, run, &graph, ""));
+	ASSERT(rig_error_says(rig, ERR_CYCLE, "the graph has a cycle"));
+	rig_free(rig);
+	PASS();
+}
+
+/* What needs a final job comes behind it, and so does all that needs that, however far. */
+TEST what_is_behind_a_final_job_is_no_reason_to_wait(void)
+{
+	static const char *const names[] = { "a", "last", "x", "y", "z" };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "last", "a")->final = true;
+	run = rig_submit(rig, &graph);
+	added(&graph, "x", 0, TRIGGER_OK);
+	graph_job(&graph, "y", "x");
+	graph_job(&graph, "z", "y");
+	ASSERT(grow(rig, run, &graph, "last") != 0);
+	rig_hello(rig, "w", 1);
+	for (size_t i = 0; i < 5; i++)
+		ASSERT_EQ(rig_named(rig, run, names[i]), rig_run_one(rig, 0));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+/* One that a retry will open again waits then for what was added while it was skipped. */
+TEST a_skipped_one_waits_when_it_comes_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 2);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "slow", "");
+	graph_job(&graph, "last", "a")->final = true;
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "last"));
+	graph_job(&graph, "more", "")->delay_ms = 60000;
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
+	ASSERT_EQ(2, rig->ok.count);
+	rig_run_all(rig);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "a"));
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "last"));
+	rig_pass(rig, 60001);
+	rig_hello(rig, "w", 2);
+	rig_run_all(rig);
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(finals)
+{
+	RUN_TEST(a_final_job_that_never_began_is_not_too_early);
+	RUN_TEST(a_final_job_that_was_stopped_had_begun);
+	RUN_TEST(a_final_job_makes_no_bad_graph_good);
+	RUN_TEST(what_is_behind_a_final_job_is_no_reason_to_wait);
+	RUN_TEST(a_skipped_one_waits_when_it_comes_back);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(finals);
+	GREATEST_MAIN_END();
+}
