@@ -53,17 +53,6 @@ uint32_t state_targets(enum job_state from, enum job_event event)
 	return targets;
 }
 
-bool state_by_name(const char *name, enum job_state *ret_state)
-{
-	for (unsigned state = 0; state < STATE_COUNT; state++) {
-		if (strcmp(state_table[state].name, name) != 0)
-			continue;
-		*ret_state = (enum job_state)state;
-		return true;
-	}
-	return false;
-}
-
 static const struct {
 	const char *name;
 	enum job_state like;

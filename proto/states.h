@@ -68,9 +68,7 @@ static inline bool state_terminal(enum job_state state)
 	return state_table[state].kind == KIND_TERMINAL;
 }
 
-bool state_by_name(const char *name, enum job_state *ret_state);
-
-/* A run's state: the first that applies, in this order (APPR and ROLL come with their features). */
+/* A run's state: the first that applies, in this order. */
 #define RUN_STATES(X) \
 	X(APPROVAL, "approval", APPROVAL) \
 	X(RUNNING, "running", RUNNING) \

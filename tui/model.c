@@ -71,7 +71,8 @@ struct tally tally_of(const uint32_t counts[STATE_COUNT])
 	return tally;
 }
 
-void model_count(struct model *model)
+/* The totals. */
+static void model_count(struct model *model)
 {
 	struct totals totals = { .runs = model->run_count, .workers = model->worker_count };
 

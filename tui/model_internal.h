@@ -12,7 +12,6 @@ void model_put_worker(
 	struct model *model, const struct rec_worker_row *row, enum change change, int64_t now_ms);
 void model_put_job(struct model *model, const struct rec_job_row *row, enum change change, int64_t now_ms);
 void model_sweep(struct model *model);                   /* drops what the latest snapshot didn't have */
-void model_count(struct model *model);                   /* the totals */
 const struct slice *model_name(struct model *model, struct slice name);  /* one copy of each; NULL for none */
 void model_tell(struct model *model, int64_t at_ms, const struct state_info *look, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

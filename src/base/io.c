@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading and writing files whole, and opening paths that came from outside: in those no link is followed. */
+/* Reading and writing files whole, making directories, removing what jobs leave behind. */
 #include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -192,21 +190,6 @@ int io_make_dirs(const char *path, mode_t mode)
 		result = make_dir(copy, mode);
 	mem_free(copy);
 	return result;
-}
-
-int io_open_beneath(int dir_fd, const char *path, int flags, mode_t mode)
-{
-	struct open_how how = {
-		.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
-		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode & 07777 : 0,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd;
-
-	do
-		fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
-	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
-	return fd < 0 ? -errno : (int)fd;
 }
 
 int io_check_private_dir(const char *path)

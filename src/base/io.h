@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Files and descriptors. Everything returns 0 (or a count) or a negative errno. io_open_beneath is
- * the one way to open a path that came from outside.
- */
+/* Files and descriptors. Everything returns 0 (or a count) or a negative errno. */
 #ifndef TITAN_BASE_IO_H
 #define TITAN_BASE_IO_H
 
@@ -18,7 +15,6 @@ int io_set_nonblock(int fd);
 int io_set_cloexec(int fd, bool on);
 int io_make_dirs(const char *path, mode_t mode);         /* as mkdir -p; existing is fine */
 int io_remove_tree(int dir_fd, const char *name);        /* never follows links; missing is fine */
-int io_open_beneath(int dir_fd, const char *path, int flags, mode_t mode);   /* openat2: beneath, no links */
 int io_check_private_dir(const char *path);              /* ours, 0700; -EPERM otherwise */
 int io_fd_count_limit(void);                            /* raise RLIMIT_NOFILE to its hard limit; the limit */
 

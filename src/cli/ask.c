@@ -122,7 +122,7 @@ enum err cli_receive(struct cli *cli, int64_t until_ns, struct incoming *ret_fra
 	}
 }
 
-enum err cli_decode(struct cli *cli, const struct incoming *frame, struct arena *arena, void *ret_msg)
+static enum err cli_decode(struct cli *cli, const struct incoming *frame, struct arena *arena, void *ret_msg)
 {
 	return message_decode(frame->op, arena_copy(arena, frame->body), arena, ret_msg, &cli->error);
 }

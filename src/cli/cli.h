@@ -74,7 +74,6 @@ enum err cli_answer(struct cli *cli, uint64_t id, enum opcode answer_op, struct 
 enum err cli_take_error(struct cli *cli, const struct incoming *frame, uint64_t id);
 /* The next frame until then (monotonic; ERR_PENDING when nothing came), ERR_TIMEOUT at the deadline. */
 enum err cli_receive(struct cli *cli, int64_t until_ns, struct incoming *ret_frame);
-enum err cli_decode(struct cli *cli, const struct incoming *frame, struct arena *arena, void *ret_msg);
 
 struct selector {
 	uint64_t run;

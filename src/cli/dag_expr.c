@@ -29,7 +29,7 @@ int expr_peek(const struct parser *parser)
 	return parser->at < parser->source->text.len ? parser->source->text.data[parser->at] : -1;
 }
 
-void expr_skip(struct parser *parser)
+static void expr_skip(struct parser *parser)
 {
 	while (expr_peek(parser) == ' ' || expr_peek(parser) == '\t' || expr_peek(parser) == '\n' || expr_peek(parser) == '\r')
 		parser->at++;

@@ -26,7 +26,6 @@ struct comparison {
 
 /* dag_expr.c: characters */
 int expr_peek(const struct parser *parser);              /* -1 at the end */
-void expr_skip(struct parser *parser);                   /* blanks */
 bool expr_take(struct parser *parser, const char *symbol);
 bool expr_in_word(int byte);
 enum err expr_operand(struct parser *parser, const char *what, struct operand *ret);

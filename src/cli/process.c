@@ -12,7 +12,8 @@
 
 #define PAUSE_MS 10
 
-bool process_gone(uint64_t pid)
+/* No such process, or only a zombie whose parent is slow to collect it. */
+static bool process_gone(uint64_t pid)
 {
 	char path[64], text[512];
 	const char *end;

@@ -5,8 +5,6 @@
 
 #include "cli/cli.h"
 
-/* No such process, or only a zombie whose parent is slow to collect it. */
-bool process_gone(uint64_t pid);
 /* ERR_TIMEOUT when it is still there after that time. */
 enum err process_wait_gone(struct cli *cli, uint64_t pid, int64_t for_ms);
 

@@ -8,8 +8,6 @@
 
 #include "base/buf.h"
 
-/* One part of a manual page, as mdoc; argument is a verb, or empty. False: there is no such part. */
-bool gen_part(const char *name, const char *argument, struct buf *out);
 /*
  * A manual page with its parts made anew: what stands between .\" BEGIN part argument and .\" END. A message
  * when the page is wrong, else NULL.

@@ -54,7 +54,8 @@ static const struct part parts[] = {
 	{ "dead", gen_dead, NULL },         { "records", gen_records, NULL },   { "errors", gen_errors, NULL },   { "limits", gen_limits, NULL },
 };
 
-bool gen_part(const char *name, const char *argument, struct buf *out)
+/* As mdoc; argument is a verb, or empty. False: there is no such part. */
+static bool gen_part(const char *name, const char *argument, struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (strcmp(parts[i].name, name) != 0)

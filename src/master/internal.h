@@ -213,7 +213,6 @@ struct session *session_find(const struct master *master, uint64_t id);  /* NULL
 void session_pause(struct session *session, enum pause_why why, bool pause);
 void session_log_reads(struct session *session);        /* pause or not, by what it asked and has to take */
 void session_pause_end(struct master *master, enum pause_why why);
-void session_fail(struct session *session, const struct error *error);   /* tell, then close */
 void session_refuse(struct session *session, uint64_t id, const struct error *error);    /* tell, and go on */
 void session_send(struct session *session, enum opcode op, const void *msg);
 size_t session_queued(const struct session *session);            /* bytes that haven't left, or may not yet */

@@ -86,7 +86,8 @@ void session_refuse(struct session *session, uint64_t id, const struct error *er
 	session_send(session, OP_ERROR, &msg);
 }
 
-void session_fail(struct session *session, const struct error *error)
+/* Tell, then close. */
+static void session_fail(struct session *session, const struct error *error)
 {
 	if (session->closing)
 		return;

@@ -21,7 +21,8 @@
 #define KEEP_OUT       READ_SIZE         /* an empty queue holds no more memory than this */
 #define CLOSE_S        1.0
 
-void conn_kill(struct conn *conn, const struct error *why)
+/* Now dead; why may be NULL. */
+static void conn_kill(struct conn *conn, const struct error *why)
 {
 	if (conn->state == CONN_DEAD)
 		return;
@@ -313,16 +314,6 @@ void conn_set_max_body(struct conn *conn, size_t max_body)
 void conn_set_max_queue(struct conn *conn, size_t max_queue)
 {
 	conn->max_queue = max_queue;
-}
-
-void *conn_owner(const struct conn *conn)
-{
-	return conn->owner;
-}
-
-void conn_set_owner(struct conn *conn, void *owner)
-{
-	conn->owner = owner;
 }
 
 int conn_peer_uid(const struct conn *conn, unsigned *ret_uid)

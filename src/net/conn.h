@@ -26,11 +26,9 @@ struct conn_ops {
 struct conn_set *conn_set_new(struct ev_loop *loop);
 void conn_set_free(struct conn_set *set);        /* sends what it can at once, closes all; no callbacks */
 
-/* Takes over fd (made non-blocking). owner is the first one's; it can be changed. */
+/* Takes over fd (made non-blocking). owner is what the callbacks get. */
 struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops, void *owner);
 void conn_set_max_body(struct conn *conn, size_t max_body);
-void *conn_owner(const struct conn *conn);
-void conn_set_owner(struct conn *conn, void *owner);
 int conn_peer_uid(const struct conn *conn, unsigned *ret_uid);   /* SO_PEERCRED; -errno */
 
 /* For a peer that is owed more at once than LIMIT_CONN_QUEUE_MAX. */

@@ -57,7 +57,6 @@ struct conn_set {
 void conn_want(struct conn *conn, enum conn_want want);
 void conn_flush(struct conn *conn);
 void conn_deliver_held(struct conn *conn);
-void conn_kill(struct conn *conn, const struct error *why);      /* now dead; why may be NULL */
 void conn_destroy(struct conn *conn);                            /* frees; no callback */
 
 #endif

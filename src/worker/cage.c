@@ -187,7 +187,8 @@ int cage_fd(const struct cage *cage)
 	return cage->dir_fd;
 }
 
-bool cage_empty(const struct cage *cage)
+/* Of what lives: zombies don't count. */
+static bool cage_empty(const struct cage *cage)
 {
 	char text[256];
 	ssize_t got = pread(cage->events_fd, text, sizeof(text) - 1, 0);

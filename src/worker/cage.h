@@ -26,7 +26,6 @@ int cage_fd(const struct cage *cage);                    /* its directory, for t
 void cage_release(struct cages *cages, struct cage *cage, bool sound);
 void cage_leave(struct cage *cage);                      /* closes it: what is in there outlives this keeper */
 
-bool cage_empty(const struct cage *cage);                /* of what lives: zombies don't count */
 /* How many there are in it, and each gets the signal; SIGKILL reaches also what forks meanwhile. */
 size_t cage_signal(struct cage *cage, int signal_number);
 /* Before the first take. Everything in cages that nobody claimed is killed: how many cages that were. */

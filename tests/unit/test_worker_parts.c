@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "worker/env.h"
+#include "worker/offers.h"
 #include "worker/space.h"
 #include "worker/system.h"
 #include "worker/token.h"
@@ -134,6 +135,21 @@ TEST load_of_the_machine(void)
 	ASSERT_EQ(750, load.mem_permille);
 	system_look(&load);
 	ASSERT(load.mem_permille > 0 && load.mem_permille <= 1000);
+	PASS();
+}
+
+TEST a_control_group_may_bound_what_is_offered(void)
+{
+	uint64_t value = 7;
+
+	ASSERT(offers_parse_cpu_max("150000 100000\n", &value));
+	ASSERT_EQ(1500, value);
+	ASSERT(offers_parse_memory_max("1048576\n", &value));
+	ASSERT_EQ(1048576, value);
+	ASSERT_FALSE(offers_parse_cpu_max("max 100000\n", &value));
+	ASSERT_FALSE(offers_parse_cpu_max("150000 0\n", &value));
+	ASSERT_FALSE(offers_parse_memory_max("max\n", &value));
+	ASSERT_EQ(1048576, value);
 	PASS();
 }
 
@@ -276,6 +292,7 @@ SUITE(parts_suite)
 	RUN_TEST(tokens_prove_one_attempt);
 	RUN_TEST(the_secret_is_made_once);
 	RUN_TEST(load_of_the_machine);
+	RUN_TEST(a_control_group_may_bound_what_is_offered);
 	RUN_TEST(children_however_many);
 	RUN_TEST(what_proc_says);
 	RUN_TEST(spaces_are_used_again_only_when_clean);
