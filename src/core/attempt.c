@@ -206,6 +206,7 @@ void attempt_finish(struct core *core, struct job *job, const struct rec_done *d
 static void attempt_returned(struct core *core, struct job *job, const struct rec_done *done)
 {
 	enum job_state to = STATE_FAILED;
+	bool doomed;
 
 	if ((done->outcome == OUTCOME_RECALLED || done->outcome == OUTCOME_STOPPED) && done->started_ms == 0) {
 		job->tries--;
@@ -216,7 +217,13 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 		return;
 	}
 	attempt_facts(job, done);
+	doomed = attempt_doomed(job);
+	job->stop_cause = 0;
 	job_move(core, job, EVENT_RETURNED, to);
+	if (doomed && to == STATE_READY)
+		job_cancel(core, job);
+	else
+		job->cause = 0;          /* it ended by itself */
 }
 
 /* --- the worker's words --- */
@@ -330,4 +337,19 @@ void attempt_stop(struct core *core, struct job *job, enum job_event cause)
 	job->stop_cause = (uint8_t)cause;
 	job_move(core, job, cause, STATE_STOPPING);
 	attempt_stop_send(core, job);
+}
+
+/* Nobody but a person says of one that may run once that it has ended; what it holds stays its own. */
+bool attempt_doom(struct core *core, struct job *job)
+{
+	if (attempt_doomed(job))
+		return false;
+	job->stop_cause = EVENT_CANCEL;
+	job_touch(core, job, true);
+	return true;
+}
+
+bool attempt_doomed(const struct job *job)
+{
+	return job->state == STATE_UNKNOWN && job->stop_cause == EVENT_CANCEL;
 }

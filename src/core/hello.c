@@ -118,9 +118,13 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 /* A job that was given up as unknown still runs; since when may be known. */
 static void held_returned(struct core *core, struct worker *worker, struct job *job)
 {
+	bool doomed = attempt_doomed(job);
+
 	attempt_run(core, job, EVENT_RETURNED, job->started_ms ? job->started_ms : core->now.wall_ms);
 	attempt_attach(core, worker, job);
 	job->flags |= JOB_HELD;
+	if (doomed)
+		attempt_stop(core, job, EVENT_CANCEL);
 }
 
 static void held_stop(struct core *core, const struct worker *worker, const struct rec_held *held)

@@ -105,6 +105,8 @@ void attempt_run(struct core *core, struct job *job, enum job_event event, int64
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started);
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);
 void attempt_stop_send(struct core *core, const struct job *job);
+bool attempt_doom(struct core *core, struct job *job);   /* one that is unknown is to end when it comes back; false: it was */
+bool attempt_doomed(const struct job *job);
 void attempt_recall(struct core *core, struct job *job);  /* ask it back, if it can still be asked */
 void attempt_attach(struct core *core, struct worker *worker, struct job *job);
 void attempt_detach(struct core *core, struct job *job);

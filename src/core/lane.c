@@ -181,7 +181,7 @@ void group_fail(struct core *core, const struct job *failed)
 		left--;
 		if (state_terminal(job->state))
 			continue;
-		if (job_cancel(core, job))
+		if (job->state == STATE_UNKNOWN ? attempt_doom(core, job) : job_cancel(core, job))
 			job->cause = failed->index + 1;
 	}
 }

@@ -45,6 +45,7 @@ enum err settle(struct core *core, const struct input_act *act, const struct tar
 	job = target_job(target, 0);
 	/* An attempt is settled once: with its counter in the key no word on another one is in its place. */
 	decision_put(core, act, job, words[act->value].verdict)->round |= (int64_t)(uint32_t)job->epoch << 16;
+	job->cause = 0;
 	job->stop_cause = (uint8_t)words[act->value].event;
 	job_move(core, job, words[act->value].event, words[act->value].to);
 	jobs_settle(core);

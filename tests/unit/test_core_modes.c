@@ -114,6 +114,97 @@ TEST returned_it_has_its_whole_time_again(void)
 	PASS();
 }
 
+/* The first failure of its fan-out ends the others. Nobody knows whether this one has ended: it keeps its lock. */
+static void fan_out_fails(void)
+{
+	struct graph graph = { 0 };
+	struct slice lock = slice_str("db");
+	struct rig_attempt other;
+
+	rig = rig_new();
+	conn = rig_hello(rig, "w", 1);
+	for (int i = 0; i < 2; i++) {
+		struct rec_job_spec *spec = graph_job(&graph, i ? "f[1]" : "f[0]", "");
+
+		spec->group = 1;
+		spec->group_fail_fast = true;
+		spec->mode = EXEC_ONCE;
+	}
+	graph.jobs[0].locks = (struct slice_list){ .at = &lock, .n = 1 };
+	rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	lose_worker();
+	rig_hello(rig, "other", 1);
+	other = rig_must_take(rig);
+	rig_started(rig, other);
+	rig_done(rig, other, OUTCOME_EXIT, 1);
+}
+
+TEST unknown_its_fan_out_fails(void)
+{
+	static const struct rec_done ends[] = {
+		{ .outcome = OUTCOME_EXIT, .started_ms = 7, .ended_ms = 9 },
+		{ .outcome = OUTCOME_RECALLED },
+	};
+
+	for (int i = 0; i < 4; i++) {
+		struct rec_done done = ends[i % 2];
+		struct core_input input = { .kind = INPUT_DONE, .done = { .at = &done, .n = 1 } };
+
+		fan_out_fails();
+		ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
+		rig_set(rig, (struct msg_set){ .kind = OBJECT_LOCK, .verb = SET_TAKE, .name = slice_str("db") });
+		ASSERT(rig_error_says(rig, ERR_BUSY, "db"));
+		if (i > 1)
+			rig_restart(rig);
+		come_back(PHASE_ENDED);
+		done.job = attempt.job;
+		done.epoch = attempt.epoch;
+		input.conn = attempt.conn;
+		rig_step(rig, &input);
+		ASSERT_EQ(i % 2 ? STATE_CANCELLED : STATE_SUCCEEDED, rig_state(rig, attempt.job));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST unknown_its_fan_out_fails_and_it_still_runs(void)
+{
+	struct outgoing frame = { 0 };
+
+	for (int restarts = 0; restarts < 2; restarts++) {
+		fan_out_fails();
+		if (restarts)
+			rig_restart(rig);
+		come_back(PHASE_RUNNING);
+		ASSERT_EQ(1, rig_frames(rig, OP_STOP, &frame));
+		ASSERT_EQ(attempt.job, frame.stop.job);
+		ASSERT_EQ(STATE_STOPPING, rig_state(rig, attempt.job));
+		rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
+		ASSERT_EQ(STATE_CANCELLED, rig_state(rig, attempt.job));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST unknown_its_fan_out_fails_and_a_person_says_more(void)
+{
+	for (uint64_t word = SETTLE_DONE; word <= SETTLE_RETRY; word++) {
+		fan_out_fails();
+		rig_act(rig, ACT_SETTLE, 1, "f[0]", word);
+		ASSERT_EQ(0, rig_job(rig, attempt.job).cause);
+		ASSERT_EQ(word == SETTLE_DONE ? STATE_SUCCEEDED : word == SETTLE_FAILED ? STATE_FAILED : STATE_ASSIGNED,
+			  rig_state(rig, attempt.job));
+		rig_free(rig);
+	}
+	fan_out_fails();
+	rig_cancel(rig, 1, "f[0]");
+	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, attempt.job));
+	rig_free(rig);
+	PASS();
+}
+
 TEST evidence_settles_it(void)
 {
 	static const struct {
@@ -208,6 +299,9 @@ SUITE(modes)
 	RUN_TEST(its_keeper_says_that_it_never_had_it);
 	RUN_TEST(still_running_when_it_returns);
 	RUN_TEST(returned_it_has_its_whole_time_again);
+	RUN_TEST(unknown_its_fan_out_fails);
+	RUN_TEST(unknown_its_fan_out_fails_and_it_still_runs);
+	RUN_TEST(unknown_its_fan_out_fails_and_a_person_says_more);
 	RUN_TEST(evidence_settles_it);
 	RUN_TEST(evidence_has_its_time);
 	RUN_TEST(nobody_saw_its_end);
