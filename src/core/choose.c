@@ -234,6 +234,12 @@ static struct worker *choose(struct choosing *choosing, uint16_t class_at, const
 
 /* --- reservations --- */
 
+/* Amounts may have 60 bits. */
+static uint64_t permille_of(uint64_t part, uint64_t whole)
+{
+	return whole >> 50 ? part / (whole / SHARE_ONE) : part * SHARE_ONE / whole;
+}
+
 /* In thousandths of what is asked for, summed: how far it is from being able to take it. */
 static uint64_t lack(const struct worker *worker, const struct wants *wants)
 {
@@ -245,7 +251,7 @@ static uint64_t lack(const struct worker *worker, const struct wants *wants)
 		uint64_t room = offer->amount > offer->used ? offer->amount - offer->used : 0;
 
 		if (ask->amount > room)
-			sum += (ask->amount - room) / (ask->amount / SHARE_ONE + 1);
+			sum += permille_of(ask->amount - room, ask->amount);
 	}
 	return sum;
 }

@@ -35,6 +35,7 @@ unit_programs = \
 	tests/unit/test_core_lock_people \
 	tests/unit/test_core_loop \
 	tests/unit/test_core_loop_edges \
+	tests/unit/test_core_measures \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
@@ -213,6 +214,9 @@ tests_unit_test_core_loop_LDADD = $(core_libs)
 
 tests_unit_test_core_loop_edges_SOURCES = tests/unit/test_core_loop_edges.c
 tests_unit_test_core_loop_edges_LDADD = $(core_libs)
+
+tests_unit_test_core_measures_SOURCES = tests/unit/test_core_measures.c
+tests_unit_test_core_measures_LDADD = $(core_libs)
 
 tests_unit_test_core_modes_SOURCES = tests/unit/test_core_modes.c
 tests_unit_test_core_modes_LDADD = $(core_libs)

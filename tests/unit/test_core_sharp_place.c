@@ -292,7 +292,7 @@ TEST a_slot_counts_as_what_is_lacking(void)
 	join(rig, "slotless", 1, "", "tape=4", "");
 	join(rig, "tapeless", 2, "", "tape=4", "");
 	graph_on(&graph, "p", "slotless");
-	graph_on(&graph, "q", "tapeless")->asks = words(rig, "tape=4");
+	graph_on(&graph, "q", "tapeless")->asks = words(rig, "tape=3");
 	graph_job(&graph, "large", "")->asks = words(rig, "tape=4");
 	run = rig_submit(rig, &graph);
 	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "tapeless").reserved);
