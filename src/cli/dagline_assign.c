@@ -324,7 +324,7 @@ static const struct setting settings[] = {
 	{ "label", set_label }, { "delay", set_delay },     { "from", set_from },       { "count", set_count },
 	{ "approve_timeout", set_approve_timeout }, { "retry_on", set_retry_on }, { "continue_on", set_continue_on },
 	{ "crash_limit", set_crash_limit }, { "on_worker_death", set_worker_death }, { "log", set_log },
-	{ "approve_timeout", set_approve_timeout }, { "deadline", set_deadline },
+	{ "deadline", set_deadline },
 	{ "dispatch_timeout", set_dispatch_timeout },
 	{ "cpus", set_cpus },       { "memory", set_memory },
 	{ "gpus", set_gpus },   { "resource", set_resource }, { "prefer", set_prefer },

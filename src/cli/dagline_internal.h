@@ -53,24 +53,31 @@ struct dag_reader {
 enum err dag_fail(struct dag_reader *reader, size_t at, size_t len, enum err code, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Characters. */
+/* dagline_lex.c: characters */
 void dag_skip(struct dag_reader *reader, bool lines);    /* blanks, comments; new lines too if asked */
 int dag_peek(const struct dag_reader *reader);           /* -1 at the end */
 bool dag_take(struct dag_reader *reader, const char *symbol);
 enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice *ret_name);
 enum err dag_take_value(struct dag_reader *reader, const char *ends, struct slice *ret_value);
 
+/* dagline.c: statements */
 struct dag_name *dag_name_get(struct dag_reader *reader, struct slice name, struct dag_spot spot);
-/* dagline_old.c: also among those of the run that it is added to; NULL: nowhere */
+/* False when there are too many. */
+bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge);
+
+/* dagline_old.c: names of the run that it is added to */
+/* Also among those; NULL: nowhere. */
 struct dag_name *dag_name_find(struct dag_reader *reader, struct slice text);
 bool dag_name_is_old(struct dag_reader *reader, struct dag_name *name);  /* one without a command */
 enum err dag_check_old(struct dag_reader *reader);
 enum err dag_ask_failed(struct dag_reader *reader);      /* the error of asking, if that is why a name isn't known */
 void dag_tell_near(struct dag_reader *reader, struct slice text);
 void dag_list_old(struct dag_reader *reader, struct dagline *dag);
-/* False when there are too many. */
-bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge);
+
+/* dagline_assign.c */
 enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot);
+
+/* dagline_finish.c */
 /* After the last statement: assignments find their names, edges are put in order, the graph is checked. */
 enum err dag_finish(struct dag_reader *reader, struct dagline *ret);
 

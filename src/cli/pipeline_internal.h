@@ -76,11 +76,20 @@ enum err pipe_list(struct pipe *pipe, const struct tree_node *node, const char *
 enum err pipe_name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
 bool pipe_is_variable(struct slice name);                /* of the environment */
 
+/* pipeline.c */
 enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_job.c */
+/* The job that this node says, under its key. */
+enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
 enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
-enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_schedule.c */
+enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
 /* pipeline_retry.c */
 enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_crash_limit(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
@@ -88,20 +97,21 @@ enum err pipe_read_continue_on(struct pipe *pipe, struct pipe_job *job, const st
 enum err pipe_read_worker_death(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_log(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults);
+
 /* pipeline_loop.c */
 enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_check_loop(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value);
-/* The job that this node says, under its key. */
-enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
-enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
 /* pipeline_share.c: of a job, of the pipeline */
 enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
 /* pipeline_sub.c */
 enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_check_sub(struct pipe *pipe, const struct tree_node *value);
+
 /* pipeline_place.c: where it runs */
 enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_cpus(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
@@ -118,8 +128,9 @@ enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struc
 	{ "gpus", pipe_read_gpus }, { "resources", pipe_read_resources }, { "prefer", pipe_read_prefer }, \
 	{ "prefer_worker", pipe_read_prefer_worker }, { "pool", pipe_read_pool }, { "affinity", pipe_read_affinity }
 
-/* A condition; own: over the job's own end. */
+/* pipeline_needs.c */
 struct dag_expr;
+/* A condition; own: over the job's own end. */
 enum err pipe_read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what, bool own,
 			struct dag_expr **ret);
 /* Once all jobs are known. */
