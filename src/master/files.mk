@@ -33,6 +33,8 @@ master_sources = \
 	src/master/logrecord.h \
 	src/master/logs.c \
 	src/master/logs.h \
+	src/master/logs_thread.c \
+	src/master/logs_thread.h \
 	src/master/loop.c \
 	src/master/master.c \
 	src/master/master.h \

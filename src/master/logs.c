@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The thread behind the jobs' output: two locked lists, work in and answers out; everything else is the
- * thread's. Nothing to do means asleep.
+ * The jobs' output as the loop sees it: two locked lists, work in and answers out; everything else is the
+ * thread's (logs_thread.c).
  */
 #include "master/logs.h"
 
@@ -12,181 +12,14 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "master/logkeep.h"
-#include "master/logprune.h"
+#include "master/logs_thread.h"
 #include "proto/limits.h"
 
 #define FDS_LEAST 16
 #define FDS_MOST  1024
-
-enum work_kind { WORK_APPEND, WORK_READ, WORK_ENDED, WORK_RUN_ENDED, WORK_RESUME, WORK_REMOVE, WORK_MEASURE };
-
-struct work {
-	enum work_kind kind;
-	uint64_t conn;
-	size_t bytes;
-	struct arena arena;              /* of what follows */
-	struct msg_output output;
-	struct msg_log_read read;
-	struct rec_done *ended;
-	size_t ended_count;
-	uint64_t *runs;                  /* WORK_RUN_ENDED: that one; WORK_RESUME: those that live */
-	size_t run_count;
-	uint64_t run;                    /* to remove */
-	struct work *next;
-};
-
-struct logs {
-	pthread_t thread;
-	pthread_mutex_t lock;            /* of the next ones */
-	pthread_cond_t more;
-	struct work *first, *last;
-	size_t queued;
-	struct map queued_by;            /* conn to bytes, as a pointer */
-	struct log_answer *answers, *last_answer;
-	struct squeeze_stats stats;      /* as of a moment ago */
-	bool ending;
-
-	void (*wake_cb)(void *arg);
-	void *wake_arg;
-	struct keeper keeper;            /* the thread's */
-	struct logprune prune;           /* likewise */
-};
-
-/* ---- the thread ---- */
-
-static void answer_cb(void *arg, struct log_answer *answer)
-{
-	struct logs *logs = arg;
-
-	pthread_mutex_lock(&logs->lock);
-	if (logs->last_answer)
-		logs->last_answer->next = answer;
-	else
-		logs->answers = answer;
-	logs->last_answer = answer;
-	pthread_mutex_unlock(&logs->lock);
-	logs->wake_cb(logs->wake_arg);
-}
-
-static void do_work(struct logs *logs, struct work *work)
-{
-	switch (work->kind) {
-	case WORK_APPEND:
-		keeper_append(&logs->keeper, work->conn, &work->output);
-		break;
-	case WORK_READ:
-		/* What came before it has been written, and is credited before it is answered. */
-		keeper_credit(&logs->keeper);
-		keeper_read(&logs->keeper, work->conn, &work->read);
-		break;
-	case WORK_ENDED:
-		keeper_ended(&logs->keeper, work->ended, work->ended_count);
-		break;
-	case WORK_RUN_ENDED:
-		squeeze_add(&logs->keeper.squeeze, work->runs[0]);
-		break;
-	case WORK_RESUME:
-		squeeze_add_all(&logs->keeper.squeeze, work->runs, work->run_count);
-		break;
-	case WORK_REMOVE:
-		keeper_drop(&logs->keeper, work->run);
-		logprune_remove(&logs->prune, work->run);
-		break;
-	case WORK_MEASURE:
-		logprune_measure(&logs->prune);
-		break;
-	}
-}
-
-static void work_free(struct work *work)
-{
-	arena_free(&work->arena);
-	mem_free(work);
-}
-
-/* The whole list, or NULL when the keeper has something to do or the end has come. */
-static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
-{
-	struct timespec until;
-	struct work *list = NULL;
-
-	pthread_mutex_lock(&logs->lock);
-	while (!logs->first && !logs->ending && !logprune_busy(&logs->prune)) {
-		int64_t due_ns = keeper_due(&logs->keeper);
-
-		if (due_ns == TIME_NEVER) {
-			pthread_cond_wait(&logs->more, &logs->lock);
-			continue;
-		}
-		if (due_ns <= clock_mono_ns())
-			break;
-		until.tv_sec = due_ns / NS_PER_S;
-		until.tv_nsec = due_ns % NS_PER_S;
-		pthread_cond_timedwait(&logs->more, &logs->lock, &until);
-	}
-	list = logs->first;
-	logs->first = NULL;
-	logs->last = NULL;
-	logs->stats = logs->keeper.squeeze.stats;
-	*ret_ending = logs->ending;
-	pthread_mutex_unlock(&logs->lock);
-	return list;
-}
-
-/* With the lock. */
-static void count_queued(struct logs *logs, uint64_t conn, size_t more)
-{
-	size_t now = (size_t)(uintptr_t)map_get(&logs->queued_by, conn) + more;
-
-	if (more == 0)
-		return;
-	logs->queued += more;
-	if (now > 0)
-		map_put(&logs->queued_by, conn, (void *)(uintptr_t)now);
-	else
-		map_remove(&logs->queued_by, conn);
-}
-
-static void *thread_run(void *arg)
-{
-	struct logs *logs = arg;
-	bool ending = false;
-
-	/* A list taken when the end has come is the last one. */
-	while (!ending) {
-		struct work *list = wait_for_work(logs, &ending);
-		bool busy = list != NULL || ending;
-
-		while (list) {
-			struct work *work = list;
-			size_t bytes = work->bytes;
-			uint64_t conn = work->conn;
-
-			list = work->next;
-			do_work(logs, work);
-			work_free(work);
-			pthread_mutex_lock(&logs->lock);
-			count_queued(logs, conn, 0 - bytes);
-			pthread_mutex_unlock(&logs->lock);
-			if (!list)
-				keeper_credit(&logs->keeper);
-		}
-		/* Nothing is packed while it is measured, or it would be counted in both forms. */
-		keeper_wake(&logs->keeper, busy || logprune_busy(&logs->prune));
-		if (!ending && logprune_busy(&logs->prune))
-			logprune_some(&logs->prune);
-	}
-	keeper_sync(&logs->keeper);
-	return NULL;
-}
-
-/* ---- the loop's side ---- */
 
 /* A part of the descriptors that we may have: most are for connections. */
 static size_t fds_max(void)
@@ -212,8 +45,8 @@ enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struc
 	if (dir_fd < 0)
 		return error_dir(error, errno, "the directory of logs", dir);
 	logs = mem_zalloc(sizeof(*logs));
-	keeper_init(&logs->keeper, dir_fd, fds_max(), answer_cb, logs);
-	logprune_init(&logs->prune, dir_fd, answer_cb, logs);
+	keeper_init(&logs->keeper, dir_fd, fds_max(), logs_answer_cb, logs);
+	logprune_init(&logs->prune, dir_fd, logs_answer_cb, logs);
 	logs->wake_cb = wake_cb;
 	logs->wake_arg = arg;
 	pthread_mutex_init(&logs->lock, NULL);
@@ -223,7 +56,7 @@ enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struc
 	pthread_condattr_destroy(&attributes);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	result = pthread_create(&logs->thread, NULL, thread_run, logs);
+	result = pthread_create(&logs->thread, NULL, logs_thread_run, logs);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (result != 0) {
 		keeper_free(&logs->keeper);
@@ -263,7 +96,7 @@ static void give_work(struct logs *logs, struct work *work, bool wake)
 	else
 		logs->first = work;
 	logs->last = work;
-	count_queued(logs, work->conn, work->bytes);
+	logs_count(logs, work->conn, work->bytes);
 	if (wake)
 		pthread_cond_signal(&logs->more);
 	pthread_mutex_unlock(&logs->lock);
@@ -313,7 +146,7 @@ enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 	if (err == ERR_NONE)
 		err = check_items(work->output.passing.at, &work->output.passing.n, wanted_cb, arg, error);
 	if (err != ERR_NONE || work->output.items.n + work->output.passing.n == 0) {
-		work_free(work);
+		logs_work_free(work);
 		return err;
 	}
 	give_work(logs, work, true);
@@ -344,7 +177,7 @@ void logs_ended(struct logs *logs, const struct rec_done *items, size_t count)
 	if (work->ended_count > 0)
 		give_work(logs, work, false);
 	else
-		work_free(work);
+		logs_work_free(work);
 }
 
 void logs_run_ended(struct logs *logs, uint64_t run)

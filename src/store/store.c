@@ -92,7 +92,7 @@ void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg)
 	/* Signals are the owner's: none is handled on this thread. */
 	sigfillset(&all);
 	CHECK(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
-	CHECK(pthread_create(&store->thread, NULL, thread_run, store) == 0);
+	CHECK(pthread_create(&store->thread, NULL, store_thread_run, store) == 0);
 	CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
 }
 

@@ -329,7 +329,7 @@ static void rest(struct store *store)
 	}
 }
 
-void *thread_run(void *arg)
+void *store_thread_run(void *arg)
 {
 	struct store *store = arg;
 

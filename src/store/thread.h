@@ -53,6 +53,6 @@ struct store {
 	atomic_bool handed;
 };
 
-void *thread_run(void *arg);             /* arg: the store; ends when that is to stop and nothing is left to do */
+void *store_thread_run(void *arg);             /* arg: the store; ends when that is to stop and nothing is left to do */
 
 #endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The thread behind the jobs' output: takes all work there is, does it in order, sleeps when there is none. */
+#include "master/logs_thread.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+void logs_answer_cb(void *arg, struct log_answer *answer)
+{
+	struct logs *logs = arg;
+
+	pthread_mutex_lock(&logs->lock);
+	if (logs->last_answer)
+		logs->last_answer->next = answer;
+	else
+		logs->answers = answer;
+	logs->last_answer = answer;
+	pthread_mutex_unlock(&logs->lock);
+	logs->wake_cb(logs->wake_arg);
+}
+
+static void do_work(struct logs *logs, struct work *work)
+{
+	switch (work->kind) {
+	case WORK_APPEND:
+		keeper_append(&logs->keeper, work->conn, &work->output);
+		break;
+	case WORK_READ:
+		/* What came before it has been written, and is credited before it is answered. */
+		keeper_credit(&logs->keeper);
+		keeper_read(&logs->keeper, work->conn, &work->read);
+		break;
+	case WORK_ENDED:
+		keeper_ended(&logs->keeper, work->ended, work->ended_count);
+		break;
+	case WORK_RUN_ENDED:
+		squeeze_add(&logs->keeper.squeeze, work->runs[0]);
+		break;
+	case WORK_RESUME:
+		squeeze_add_all(&logs->keeper.squeeze, work->runs, work->run_count);
+		break;
+	case WORK_REMOVE:
+		keeper_drop(&logs->keeper, work->run);
+		logprune_remove(&logs->prune, work->run);
+		break;
+	case WORK_MEASURE:
+		logprune_measure(&logs->prune);
+		break;
+	}
+}
+
+void logs_work_free(struct work *work)
+{
+	arena_free(&work->arena);
+	mem_free(work);
+}
+
+/* The whole list, or NULL when the keeper has something to do or the end has come. */
+static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
+{
+	struct timespec until;
+	struct work *list = NULL;
+
+	pthread_mutex_lock(&logs->lock);
+	while (!logs->first && !logs->ending && !logprune_busy(&logs->prune)) {
+		int64_t due_ns = keeper_due(&logs->keeper);
+
+		if (due_ns == TIME_NEVER) {
+			pthread_cond_wait(&logs->more, &logs->lock);
+			continue;
+		}
+		if (due_ns <= clock_mono_ns())
+			break;
+		until.tv_sec = due_ns / NS_PER_S;
+		until.tv_nsec = due_ns % NS_PER_S;
+		pthread_cond_timedwait(&logs->more, &logs->lock, &until);
+	}
+	list = logs->first;
+	logs->first = NULL;
+	logs->last = NULL;
+	logs->stats = logs->keeper.squeeze.stats;
+	*ret_ending = logs->ending;
+	pthread_mutex_unlock(&logs->lock);
+	return list;
+}
+
+void logs_count(struct logs *logs, uint64_t conn, size_t more)
+{
+	size_t now = (size_t)(uintptr_t)map_get(&logs->queued_by, conn) + more;
+
+	if (more == 0)
+		return;
+	logs->queued += more;
+	if (now > 0)
+		map_put(&logs->queued_by, conn, (void *)(uintptr_t)now);
+	else
+		map_remove(&logs->queued_by, conn);
+}
+
+void *logs_thread_run(void *arg)
+{
+	struct logs *logs = arg;
+	bool ending = false;
+
+	/* A list taken when the end has come is the last one. */
+	while (!ending) {
+		struct work *list = wait_for_work(logs, &ending);
+		bool busy = list != NULL || ending;
+
+		while (list) {
+			struct work *work = list;
+			size_t bytes = work->bytes;
+			uint64_t conn = work->conn;
+
+			list = work->next;
+			do_work(logs, work);
+			logs_work_free(work);
+			pthread_mutex_lock(&logs->lock);
+			logs_count(logs, conn, 0 - bytes);
+			pthread_mutex_unlock(&logs->lock);
+			if (!list)
+				keeper_credit(&logs->keeper);
+		}
+		/* Nothing is packed while it is measured, or it would be counted in both forms. */
+		keeper_wake(&logs->keeper, busy || logprune_busy(&logs->prune));
+		if (!ending && logprune_busy(&logs->prune))
+			logprune_some(&logs->prune);
+	}
+	keeper_sync(&logs->keeper);
+	return NULL;
+}
