@@ -115,6 +115,62 @@ TEST a_new_round_has_nothing_of_the_last(void)
 	PASS();
 }
 
+/* Who sent it back meant that round: what it is done again for later is another thing. */
+TEST why_it_was_sent_back_is_of_one_round(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "before", "");
+	graph_job(&graph, "a", "before");
+	graph_gate(&graph, "ok", "a");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_all(rig);
+	rig_act(rig, ACT_HOLD, run, "", 0);
+	rig->target = "a";
+	rig_act(rig, ACT_PUSHBACK, run, "ok", 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "a"));
+	ASSERT(slice_eq(rig_job(rig, rig_named(rig, run, "a")).pushback, slice_str("because")));
+	rig_act(rig, ACT_RETRY, run, "before", RETRY_FROM);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "a"));
+	ASSERT_EQ(2, round_of(rig, run, "a"));
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "a")).pushback.len);
+	rig_free(rig);
+	PASS();
+}
+
+/* A sub-run is of one round, too. */
+TEST a_new_round_has_no_sub_run_yet(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	struct rec_job_spec *job;
+	struct blob *body;
+	uint64_t run;
+
+	graph_job(&inner, "x", "");
+	body = graph_blob(&inner);
+	graph_job(&graph, "first", "");
+	job = graph_job(&graph, "b", "first");
+	job->argv.n = 0;
+	job->sub_jobs = blob_slice(body);
+	job->sub_count = 1;
+	job->sub_name = slice_str("inner");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	blob_release(body);
+	graph_free(&inner);
+	rig_run_all(rig);
+	ASSERT(rig_job(rig, rig_named(rig, run, "b")).child > run);
+	rig_act(rig, ACT_RETRY, run, "", RETRY_ALL);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "b")).child);
+	rig_free(rig);
+	PASS();
+}
+
 /* --- which gates are asked again --- */
 
 /* What was asked of an old result is void, also where all that the gate leads to is under way or has ended. */
@@ -296,6 +352,8 @@ SUITE(round_edges)
 	RUN_TEST(the_last_round_is_the_last);
 	RUN_TEST(nothing_is_pushed_back_beyond_the_last_round);
 	RUN_TEST(a_new_round_has_nothing_of_the_last);
+	RUN_TEST(why_it_was_sent_back_is_of_one_round);
+	RUN_TEST(a_new_round_has_no_sub_run_yet);
 	RUN_TEST(an_open_question_goes_back_whoever_waits);
 	RUN_TEST(what_does_something_is_done_again);
 	RUN_TEST(the_gate_that_decides_nothing_is_named);

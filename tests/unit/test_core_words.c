@@ -209,6 +209,28 @@ TEST one_whose_worker_was_told_to_end_waits_briefly(void)
 	PASS();
 }
 
+/* Who asks for a first wait that is longer than others ever are has it, also over a restart. */
+TEST a_first_wait_may_be_the_longest(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	int64_t due_ms;
+
+	job->retry_max = 3;
+	job->backoff_ms = 4 * LIMIT_RETRY_BACKOFF_MAX_MS;
+	job->backoff_exact = true;
+	rig_submit(rig, &graph);
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 1);
+	due_ms = rig->now.wall_ms + 4 * LIMIT_RETRY_BACKOFF_MAX_MS;
+	ASSERT_EQ(due_ms, rig_job(rig, 1).due_ms);
+	rig_restart(rig);
+	ASSERT_EQ(due_ms, rig_job(rig, 1).due_ms);
+	rig_free(rig);
+	PASS();
+}
+
 /* Exact: one retry waits for at least a second, and not for longer than a quarter more. */
 TEST backoff_is_within_its_bounds(void)
 {
@@ -249,6 +271,7 @@ int main(int argc, char **argv)
 	RUN_TEST(a_result_twice_counts_once);
 	RUN_TEST(facts_are_of_one_attempt);
 	RUN_TEST(one_whose_worker_was_told_to_end_waits_briefly);
+	RUN_TEST(a_first_wait_may_be_the_longest);
 	RUN_TEST(backoff_is_within_its_bounds);
 	GREATEST_MAIN_END();
 }
