@@ -14,6 +14,16 @@ static struct rec_job_spec *graph_gate(struct graph *graph, const char *name, co
 	return job;
 }
 
+/* How often those who watch were told of this job in the last turn. */
+static size_t told(const struct rig *rig, uint64_t job)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rig->out.change_count; i++)
+		count += rig->out.changes[i].kind == CHANGED_JOB && rig->out.changes[i].id == job;
+	return count;
+}
+
 TEST a_gate_waits_for_enough_people(void)
 {
 	struct rig *rig = rig_new();
@@ -34,8 +44,10 @@ TEST a_gate_waits_for_enough_people(void)
 	ASSERT_EQ(0, view_gate_after(rig->core, gate));
 	rig_act(rig, ACT_APPROVE, run, "", 0);
 	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_EQ(1, told(rig, gate));
 	rig_act(rig, ACT_APPROVE, run, "ok", 0);
 	ASSERT_EQ(0, rig->ok.count);
+	ASSERT_EQ(0, told(rig, gate));
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
 	rig_restart(rig);
 	rig_hello(rig, "w", 1);

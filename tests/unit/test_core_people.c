@@ -60,6 +60,36 @@ TEST a_decision_is_on_what_was_shown(void)
 	PASS();
 }
 
+static uint64_t loaded_hash(const struct rig *rig)
+{
+	struct outbox out = { 0 };
+	struct error error = { 0 };
+	struct core *core = rig_load(rig, rig->now, &out, &error);
+	uint64_t hash;
+
+	CHECK(core);
+	hash = core_hash(core);
+	core_free(core);
+	outbox_free(&out);
+	return hash;
+}
+
+/* Who does it again is told why, and who said it on what isn't asked twice: the hash covers both (I17). */
+static bool hash_covers(struct rig *rig, struct row_decision *row)
+{
+	const struct row_decision was = *row;
+	uint8_t other[SHA256_SIZE] = { 7 };
+	uint64_t hash = loaded_hash(rig), without_reason, without_digest;
+
+	row->reason = slice_str("another");
+	without_reason = loaded_hash(rig);
+	*row = was;
+	row->digest = slice_make(other, SHA256_SIZE);
+	without_digest = loaded_hash(rig);
+	*row = was;
+	return hash == core_hash(rig->core) && hash != without_reason && hash != without_digest;
+}
+
 TEST pushed_back_to_an_earlier_job(void)
 {
 	struct rig *rig = rig_new();
@@ -88,6 +118,7 @@ TEST pushed_back_to_an_earlier_job(void)
 	ASSERT_EQ(ERR_NONE, record_decode(REC_job_spec, &last.assign.spec, &rig->arena, &spec, NULL));
 	ASSERT_EQ(1, spec.env.n);
 	ASSERT(slice_eq(spec.env.at[0], slice_str("TITAN_PUSHBACK=because")));
+	ASSERT(hash_covers(rig, &rig->tables[TABLE_decision].at[rig->tables[TABLE_decision].count - 1].row.decision));
 	/* Said again it changes nothing, also behind a restart; somebody else is too late. */
 	rig_restart(rig);
 	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
