@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan ls, status: what is, in short; titan show has a file of its own. They ask, print and end; they change nothing. */
+/* titan ls, status: what is, in short. They ask, print and end; they change nothing. */
 #include <inttypes.h>
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a condition asks: how a parent ended, with which code, whether texts are equal, how the job's own pass ended. */
+/* What a condition asks: how a parent ended, with which code, how the job's own pass ended; whether texts agree. */
 #include "cli/dag_expr_internal.h"
 
 #include "base/text.h"

@@ -37,6 +37,7 @@ struct dag_name *ask_name(const struct parser *parser, struct slice text);      
 enum err ask_state(struct parser *parser, struct operand *operand, struct dag_expr **ret);
 enum err ask_own(struct parser *parser, const struct operand *operand, struct dag_expr **ret);
 bool ask_comparison_begins(struct parser *parser, struct comparison *ret);       /* then its symbol was taken */
-enum err ask_comparison(struct parser *parser, const struct operand *left, struct comparison how, struct dag_expr **ret);
+enum err ask_comparison(struct parser *parser, const struct operand *left, struct comparison how,
+			struct dag_expr **ret);
 
 #endif

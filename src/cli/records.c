@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of cells, put together, and printed in the four styles; what is in a cell, and its escaping, is records_cell.c's. */
+/* Rows of cells: put together, and printed in the four styles. What a cell says in each is records_cell.c's. */
 #include "cli/records.h"
 
 #include "base/check.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What one cell is, in each style: exact, for people, in JSON. Every byte from outside is escaped here, or by json.c. */
+/*
+ * What one cell is, in each style: exact, for people, in JSON. Every byte from outside passes text_escape (or the JSON
+ * writer) here, so no caller has to think of it.
+ */
 #include "cli/records_cell.h"
 
 #include <inttypes.h>

@@ -8,7 +8,8 @@
 #include "cli/submit.h"
 
 enum err run_check_usage(struct cli *cli);               /* what goes with what */
-enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults);      /* for jobs that don't say it themselves */
+/* For jobs that don't say it themselves. */
+enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults);
 enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE]);
 
 #endif

@@ -39,7 +39,8 @@ struct walk {                            /* through a graph, forwards */
 
 /* history.c */
 bool history_of_one(const struct query *query);          /* it asks for one job */
-void history_forget(struct history *history);            /* the owner of the query goes on with it, or it was answered */
+/* The owner of the query goes on with it, or it was answered. */
+void history_forget(struct history *history);
 
 /* history_page.c */
 /* The record with this index, which never falls; false when there is none. */

@@ -177,7 +177,7 @@ struct master {
 };
 
 /* master.c */
-void master_serve(struct master *master);                        /* what loading decided is durable: who connects is let in */
+void master_serve(struct master *master);                        /* what loading decided is durable */
 void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
 
 /* loop.c */
@@ -243,7 +243,8 @@ bool page_add_lock(struct page *page, const struct rec_lock_row *row);
 bool page_add_dead(struct page *page, const struct rec_dead_row *row);
 bool page_add_pool(struct page *page, const struct rec_pool_row *row);
 bool page_add_schedule(struct page *page, const struct rec_schedule_row *row);
-uint64_t page_add_workers(struct master *master, struct page *page, uint64_t after);     /* the cursor to go on with, or 0 */
+/* The cursor to go on with, or 0. */
+uint64_t page_add_workers(struct master *master, struct page *page, uint64_t after);
 
 /* query.c */
 struct query *query_new(struct master *master, uint64_t conn, uint64_t id, uint64_t what);       /* in line for this turn */

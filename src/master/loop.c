@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The loop's watchers. They only note what came; what is to be done about it is a turn, run before the loop sleeps. */
+/* The loop's watchers. They only note what came: what is to be done is a turn, run before the loop sleeps. */
 #include "master/internal.h"
 
 #include <errno.h>

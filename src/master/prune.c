@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is pruned, and how fast. Sweeps, of people or of the standing rules, go through the ended runs from the oldest
- * on, one after the other; what may go is removed in steps (prune_step.c). What the rows say is left is taken up again
- * at a start.
+ * What is pruned. Sweeps, of people or of the standing rules, go through the ended runs from the oldest on, one
+ * after the other; what may go is removed in steps (prune_step.c). What the rows say is left is taken up again at a
+ * start.
  */
 #include "master/pruner.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between publish.c, who is subscribed and what has changed for them, and publish_delta.c, what they are told of it. */
+/* Between publish.c, who is subscribed and what changed for them, and publish_delta.c, what they are told. */
 #ifndef TITAN_MASTER_PUBLISH_H
 #define TITAN_MASTER_PUBLISH_H
 

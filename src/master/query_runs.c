@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Questions about runs, their jobs and their dead letters: what is live from memory, the rest is asked of the store. */
+/* Questions about runs, jobs and dead letters: what is live from memory, the rest is asked of the store. */
 #include "master/internal.h"
 
 /* ---- jobs ---- */

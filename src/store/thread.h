@@ -53,6 +53,7 @@ struct store {
 	atomic_bool handed;
 };
 
-void *store_thread_run(void *arg);             /* arg: the store; ends when that is to stop and nothing is left to do */
+/* arg: the store. Ends when that is to stop and nothing is left to do. */
+void *store_thread_run(void *arg);
 
 #endif

@@ -132,7 +132,8 @@ void ship_close(struct link *link);
 void ship_started(struct link *link, struct held *held);         /* young, until it has lived for a while */
 void ship_not_young(struct link *link, struct held *held);
 bool ship_open_stream(struct link *link, struct held *held, int number);
-void ship_watch(struct link *link, struct held *held, int number);       /* before it is read: later writes are told of */
+/* Before it is read: what is written later than that is told of. */
+void ship_watch(struct link *link, struct held *held, int number);
 void ship_unwatch(struct link *link, struct stream *stream);
 void ship_begin_passing(struct link *link, struct held *held);   /* what is kept of its beginning is through */
 
