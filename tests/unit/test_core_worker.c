@@ -24,6 +24,19 @@ static struct rec_worker_row worker_row(struct rig *rig, uint64_t number)
 	return row;
 }
 
+TEST when_it_came_is_known_after_a_restart(void)
+{
+	struct rig *rig = rig_new();
+	int64_t came_ms = rig->now.wall_ms;
+
+	rig_hello(rig, "w", 1);
+	rig_wait(rig, 5);
+	rig_restart(rig);
+	ASSERT_EQ(came_ms, worker_row(rig, 1).seen_ms);
+	rig_free(rig);
+	PASS();
+}
+
 TEST welcome_comes_first(void)
 {
 	struct rig *rig = rig_new();
@@ -471,6 +484,7 @@ TEST who_was_deaf_blames_nobody(void)
 
 SUITE(joining)
 {
+	RUN_TEST(when_it_came_is_known_after_a_restart);
 	RUN_TEST(welcome_comes_first);
 	RUN_TEST(bad_hello_is_refused);
 	RUN_TEST(newer_connection_wins);
