@@ -26,8 +26,8 @@ static bool target_fan_out(struct core *core, struct slice name, struct target *
 
 	if (stem.len > 3 && memcmp(stem.data + stem.len - 3, "[*]", 3) == 0)
 		stem.len -= 3;
-	if (stem.len > LIMIT_NAME_MAX_LEN)
-		return false;
+	if (stem.len > LIMIT_NAME_MAX_LEN || memchr(stem.data, 0, stem.len))
+		return false;            /* no job has such a name */
 	snprintf(first_name, sizeof(first_name), "%.*s[0]", (int)stem.len, (const char *)stem.data);
 	first = run_job_named(core, run, slice_str(first_name));
 	if (!first)

@@ -214,6 +214,23 @@ TEST what_is_held_is_asked_back(void)
 	PASS();
 }
 
+/* What is behind a zero byte is part of the name, too. */
+TEST a_zero_byte_names_nothing(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct core_input input = { .kind = INPUT_CANCEL, .conn = 1000000, .request = 9 };
+
+	graph_job(&graph, "f[0]", "");
+	input.cancel.run = rig_submit(rig, &graph);
+	input.cancel.job = slice_make("f\0g", 3);
+	rig_step(rig, &input);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "has no job"));
+	ASSERT_STR_EQ("ready", rig_state_named(rig, input.cancel.run, "f[0]"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST a_fan_out_is_named_as_a_whole(void)
 {
 	struct rig *rig = rig_new();
@@ -253,6 +270,7 @@ SUITE(acts)
 	RUN_TEST(a_held_gate_does_not_expire);
 	RUN_TEST(a_hold_ends_with_what_it_held);
 	RUN_TEST(what_is_held_is_asked_back);
+	RUN_TEST(a_zero_byte_names_nothing);
 	RUN_TEST(a_fan_out_is_named_as_a_whole);
 	RUN_TEST(priority_decides_who_is_next);
 	RUN_TEST(priority_of_a_run_and_back);
