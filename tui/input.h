@@ -2,7 +2,7 @@
 /*
  * Bytes of a terminal into keys. Any bytes are fine: what isn't understood is dropped, nothing is kept
  * for longer than the longest sequence. An ESC that is followed by nothing for INPUT_ESCAPE_MS is the
- * key Esc; the owner asks input_wait_ms and calls input_expire.
+ * key Esc; the owner asks input_waits and calls input_expire.
  */
 #ifndef TITAN_TUI_INPUT_H
 #define TITAN_TUI_INPUT_H

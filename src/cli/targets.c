@@ -62,7 +62,7 @@ static bool run_within(enum reach reach, const struct rec_run_row *run)
 	return true;
 }
 
-/* The runs from low to high, the newest first, for which want_cb is true. */
+/* Tells of the runs from low to high, the newest first, until an error is returned. */
 static enum err each_run(struct search *search, uint64_t low, uint64_t high,
 			 enum err (*found_cb)(struct search *search, const struct rec_run_row *run, const void *arg),
 			 const void *arg)

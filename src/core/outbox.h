@@ -73,7 +73,7 @@ struct pipeline {
 };
 
 bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox);   /* true: give it to the store */
-void pipeline_committed(struct pipeline *pipeline, uint64_t turn);     /* commit_ok for it and all before */
+void pipeline_committed(struct pipeline *pipeline, uint64_t turn);     /* it is durable, and all before */
 struct outbox *pipeline_reveal(struct pipeline *pipeline);             /* the next that may leave, or NULL; the caller owns it */
 
 #endif

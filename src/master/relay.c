@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Connections of jobs, carried by their worker's. Each becomes a session like any other, behind a socket pair, which
- * knows whose attempt it is; so everything that holds for clients holds for jobs, and `job_may` narrows it. A worker
+ * knows whose attempt it is; so everything that holds for clients holds for jobs, and scope.c narrows it. A worker
  * may open one only for an attempt that it has.
  */
 #include "master/internal.h"
