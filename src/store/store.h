@@ -48,14 +48,22 @@ void store_watch(struct store *store, int64_t until_ns);
  */
 void store_may_linger(struct store *store, bool may);
 
+/* PARTS and TURNS are SPECS and EVENTS without bodies. */
 enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD, READ_DECISIONS,
 		  READ_ENDED, READ_PARTS, READ_TURNS };
 
 struct store_query {
 	enum store_what what;
-	uint64_t run;                    /* RUN, SPECS, JOBS; RUNS: numbers below it, falling; DEAD, DECISIONS: its own; 0: all;
-					  * ENDED, PARTS: numbers up to it */
-	uint64_t from;                   /* ENDED, PARTS: numbers from it on; PARTS and TURNS are SPECS and EVENTS without bodies; JOB: number; JOBS, EVENTS, SPECS: jobs, turns, parts from it on; DEAD, DECISIONS: below it */
+	/*
+	 * RUN, SPECS, JOBS: this one. DEAD, DECISIONS: its own; 0: all. RUNS: numbers below it, falling. ENDED, PARTS:
+	 * numbers up to it.
+	 */
+	uint64_t run;
+	/*
+	 * JOB: its number. JOBS, EVENTS, SPECS, ENDED, PARTS: jobs, turns, parts, runs from it on. DEAD, DECISIONS: below
+	 * it.
+	 */
+	uint64_t from;
 	uint64_t limit;                  /* 0: as many as there may be: LIMIT_QUERY_ROWS_MAX, of SPECS and PARTS all */
 	/* the answer */
 	struct arena arena;
