@@ -72,6 +72,7 @@ unit_programs = \
 	tests/unit/test_core_timers \
 	tests/unit/test_core_told \
 	tests/unit/test_core_view \
+	tests/unit/test_core_within \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
 	tests/unit/test_master_live \
@@ -326,6 +327,9 @@ tests_unit_test_core_told_LDADD = $(core_libs)
 
 tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
 tests_unit_test_core_view_LDADD = $(core_libs)
+
+tests_unit_test_core_within_SOURCES = tests/unit/test_core_within.c
+tests_unit_test_core_within_LDADD = $(core_libs)
 
 tests_unit_test_core_words_SOURCES = tests/unit/test_core_words.c
 tests_unit_test_core_words_LDADD = $(core_libs)

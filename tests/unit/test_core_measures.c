@@ -84,6 +84,63 @@ TEST what_was_sent_ahead_is_not_busy(void)
 	PASS();
 }
 
+/* What is sent ahead is as much of a tenant's share as what starts at once. */
+TEST tenants_share_what_is_sent_ahead(void)
+{
+	struct rig *rig = rig_new();
+	size_t out[2] = { 0 };
+	uint64_t runs[2];
+
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	set(rig, OBJECT_WORKER, SET_PAUSE, "w");
+	for (int at = 0; at < 2; at++) {
+		struct graph graph = { 0 };
+
+		for (unsigned i = 0; i < 40; i++) {
+			char name[24];
+
+			snprintf(name, sizeof(name), "j%u", i);
+			graph_job(&graph, name, "");
+		}
+		rig->tenant = at ? "one" : "other";
+		runs[at] = rig_submit(rig, &graph);
+	}
+	set(rig, OBJECT_WORKER, SET_RESUME, "w");
+	for (int at = 0; at < 2; at++)
+		for (uint64_t i = 0; i < 40; i++)
+			out[at] += rig_state(rig, view_job_at(rig->core, runs[at], i)) == STATE_ASSIGNED;
+	ASSERT_EQ(LIMIT_PREFETCH_MAX + 1, out[0] + out[1]);
+	ASSERT(out[0] >= out[1] ? out[0] - out[1] <= 1 : out[1] - out[0] <= 1);
+	rig_free(rig);
+	PASS();
+}
+
+/* They would go to the same worker again: asking them back would move nothing. */
+TEST what_must_stay_is_not_asked_back(void)
+{
+	struct rec_job_spec *job;
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	for (unsigned i = 0; i < 5; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "j%u", i);
+		job = graph_job(&graph, name, "");
+		job->affinity = AFFINITY_STICKY;
+		job->affinity_hard = true;
+	}
+	rig_submit(rig, &graph);
+	ASSERT_EQ(4, worker(rig, "w").ahead);
+	join(rig, "v", 1, "", "", "");
+	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
 /* --- silence --- */
 
 /* A lease counts from the last word, not from when somebody looked. */
@@ -185,6 +242,8 @@ SUITE(measures)
 	RUN_TEST(a_slow_start_is_little);
 	RUN_TEST(a_mixture_that_has_gone_is_forgotten);
 	RUN_TEST(what_was_sent_ahead_is_not_busy);
+	RUN_TEST(tenants_share_what_is_sent_ahead);
+	RUN_TEST(what_must_stay_is_not_asked_back);
 	RUN_TEST(a_silence_is_noticed_after_one_lease);
 	RUN_TEST(when_it_was_seen_is_known_after_a_restart);
 	RUN_TEST(who_falls_silent_again_and_again_flaps);

@@ -2,6 +2,7 @@
 /* What people are shown of what they did: locks, tenants, groups, decisions, letters, schedules. */
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
+#include "tests/unit/core_why.h"
 
 #define HOUR_MS INT64_C(3600000)
 
@@ -90,6 +91,25 @@ TEST what_is_held_back_is_in_the_queue(void)
 	ASSERT(slice_eq(slice_str("team"), row.name) && row.queued == 2);
 	ASSERT_EQ(0, submit(rig, 1));
 	ASSERT(rig_error_says(rig, ERR_BUSY, "tenant team has 2 jobs queued"));
+	rig_free(rig);
+	PASS();
+}
+
+/* And it comes before nobody as long as it is held back. */
+TEST who_is_next_of_a_tenant(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t second, third;
+
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("team"), .number = 2 });
+	rig_hello(rig, "w", 9);
+	rig->tenant = "team";
+	submit(rig, 1);
+	second = submit(rig, 1);
+	third = submit(rig, 1);
+	ASSERT(strstr(why(rig, third, "j0"), "1 of them wait before it") != NULL);
+	rig_act(rig, ACT_HOLD, second, "", 0);
+	ASSERT(strstr(why(rig, third, "j0"), "it is the next of them") != NULL);
 	rig_free(rig);
 	PASS();
 }
@@ -305,6 +325,7 @@ SUITE(shown)
 	RUN_TEST(a_lock_that_is_taken_again);
 	RUN_TEST(runs_that_wait_for_a_place_in_their_group);
 	RUN_TEST(what_is_held_back_is_in_the_queue);
+	RUN_TEST(who_is_next_of_a_tenant);
 	RUN_TEST(what_is_added_is_in_the_queue_of_the_run_s_tenant);
 	RUN_TEST(whose_letter_it_is);
 	RUN_TEST(who_settled_what_nobody_knew);
