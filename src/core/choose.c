@@ -321,6 +321,16 @@ struct aside {                           /* jobs that only one worker may have, 
 	size_t count;
 };
 
+/* Nothing of the class is left in the queue: what is parked behind those set aside may have workers that are free. */
+static void aside_offer(struct core *core, const struct aside *aside, const struct ready_class *class)
+{
+	if (class->count > class->stale)
+		return;
+	for (size_t i = 0; i < aside->count; i++)
+		if (core->classes[aside->jobs[i]->class_at] == class)
+			bounds_offer(core, aside->jobs[i]);
+}
+
 static void aside_back(struct core *core, struct aside *aside)
 {
 	for (size_t i = 0; i < aside->count; i++)
@@ -352,6 +362,7 @@ void classes_place(struct core *core, size_t count)
 		if (job && class->wants && class->wants->spec.affinity_hard && aside.count < LIMIT_ASIDE_MAX) {
 			ready_pop(class, job);
 			aside.jobs[aside.count++] = job;
+			aside_offer(core, &aside, class);
 		} else {
 			choosing.heaps[class_at].blocked = true;
 		}

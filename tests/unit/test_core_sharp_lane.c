@@ -116,6 +116,44 @@ TEST each_fan_out_for_itself(void)
 	PASS();
 }
 
+/* Two are parked that must go where their parents ran. There is room for one, and it is at the other's worker. */
+TEST one_that_waits_for_its_worker_keeps_no_other_back(void)
+{
+	static const char *const workers[] = { "u", "v" };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	for (int k = 0; k < 2; k++) {
+		join(rig, workers[k], 1, "", "", "");
+		graph_job(&graph, k ? "parent_v" : "parent_u", "")->only_worker = slice_str(workers[k]);
+	}
+	for (int k = 0; k < 2; k++) {
+		job = graph_job(&graph, k ? "long_v" : "long_u", k ? "parent_v" : "parent_u");
+		job->only_worker = slice_str(workers[k]);
+		job->priority = 100;
+	}
+	for (int k = 0; k < 2; k++) {
+		job = graph_job(&graph, k ? "child_v" : "child_u", k ? "parent_v" : "parent_u");
+		job->affinity = AFFINITY_PARENT;
+		job->affinity_hard = true;
+	}
+	rig->max_jobs = 2;
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("u", holder(rig, run, "long_u"));
+	ASSERT_STR_EQ("v", holder(rig, run, "long_v"));
+	rig_started(rig, rig_must_take(rig));
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "long_v"));
+	ASSERT_STR_EQ("", holder(rig, run, "child_u"));
+	ASSERT_STR_EQ("v", holder(rig, run, "child_v"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -125,5 +163,6 @@ int main(int argc, char **argv)
 	RUN_TEST(who_shares_a_lock_shares_it_with_such_alone);
 	RUN_TEST(a_fan_out_has_one_bound);
 	RUN_TEST(each_fan_out_for_itself);
+	RUN_TEST(one_that_waits_for_its_worker_keeps_no_other_back);
 	GREATEST_MAIN_END();
 }
