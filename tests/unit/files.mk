@@ -71,6 +71,7 @@ unit_programs = \
 	tests/unit/test_core_time \
 	tests/unit/test_core_timers \
 	tests/unit/test_core_told \
+	tests/unit/test_core_turns \
 	tests/unit/test_core_view \
 	tests/unit/test_core_within \
 	tests/unit/test_core_words \
@@ -324,6 +325,9 @@ tests_unit_test_core_timers_LDADD = $(core_libs)
 
 tests_unit_test_core_told_SOURCES = tests/unit/test_core_told.c
 tests_unit_test_core_told_LDADD = $(core_libs)
+
+tests_unit_test_core_turns_SOURCES = tests/unit/test_core_turns.c
+tests_unit_test_core_turns_LDADD = $(core_libs)
 
 tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
 tests_unit_test_core_view_LDADD = $(core_libs)
