@@ -19,6 +19,7 @@ unit_programs = \
 	tests/unit/test_core_act \
 	tests/unit/test_core_again \
 	tests/unit/test_core_caller \
+	tests/unit/test_core_digest \
 	tests/unit/test_core_edges \
 	tests/unit/test_core_edges_act \
 	tests/unit/test_core_edges_rows \
@@ -169,6 +170,9 @@ tests_unit_test_core_again_LDADD = $(core_libs)
 
 tests_unit_test_core_caller_SOURCES = tests/unit/test_core_caller.c
 tests_unit_test_core_caller_LDADD = $(core_libs)
+
+tests_unit_test_core_digest_SOURCES = tests/unit/test_core_digest.c
+tests_unit_test_core_digest_LDADD = $(core_libs)
 
 tests_unit_test_core_edges_SOURCES = tests/unit/test_core_edges.c
 tests_unit_test_core_edges_LDADD = $(core_libs)

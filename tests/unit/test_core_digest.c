@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a decision is about, as a number; and what a change of one thing leaves of others. */
+#include "tests/unit/core_grow.h"
+
+struct told {                            /* what becomes of what is before a gate, and what is behind that */
+	enum outcome outcome;
+	uint64_t code;
+	bool late;                       /* it was out of time before it ended so */
+	bool lost;                       /* its first attempt was lost with its worker */
+	enum trigger behind;
+};
+
+/* Of a gate behind one job, in a world that is the same but for that. */
+static void digest_of(struct told told, uint8_t ret_digest[32])
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *gate;
+	struct slice shown;
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "")->timeout_ms = 1000;
+	gate = graph_job(&graph, "gate", "a*");
+	gate->gate_count = 1;
+	gate->argv.n = 0;
+	graph_job(&graph, "b", "gate")->triggers.at[0] = told.behind;
+	run = rig_submit(rig, &graph);
+	if (told.lost) {
+		rig_started(rig, rig_must_take(rig));
+		rig_hello(rig, "w", 1);
+		rig_pass(rig, 5000);
+	}
+	rig_started(rig, rig->assigned[rig->assigned_first]);
+	if (told.late)
+		rig_pass(rig, 1000);
+	rig_done(rig, rig_must_take(rig), told.outcome, told.code);
+	CHECK(rig_state(rig, rig_named(rig, run, "gate")) == STATE_APPROVAL);
+	shown = rig_digest(rig, run, "gate");
+	CHECK(shown.len == 32);
+	memcpy(ret_digest, shown.data, 32);
+	rig_free(rig);
+}
+
+/* Whatever of it is another, it is another decision. */
+TEST what_came_before_and_what_comes_behind(void)
+{
+	static const struct told cases[] = {
+		{ OUTCOME_EXIT, 0, false, false, TRIGGER_OK }, { OUTCOME_EXIT, 1, false, false, TRIGGER_OK },
+		{ OUTCOME_EXIT, 2, false, false, TRIGGER_OK }, { OUTCOME_SIGNAL, 2, false, false, TRIGGER_OK },
+		{ OUTCOME_SIGNAL, 2, true, false, TRIGGER_OK }, { OUTCOME_EXIT, 0, false, true, TRIGGER_OK },
+		{ OUTCOME_EXIT, 0, false, false, TRIGGER_DONE }, { OUTCOME_EXIT, 0, false, false, TRIGGER_FAILED },
+	};
+	uint8_t digests[sizeof(cases) / sizeof(cases[0])][32], again[32];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		digest_of(cases[i], digests[i]);
+		digest_of(cases[i], again);
+		ASSERT(memcmp(again, digests[i], 32) == 0);
+		for (size_t k = 0; k < i; k++)
+			ASSERT(memcmp(digests[k], digests[i], 32) != 0);
+	}
+	PASS();
+}
+
+/* Sent back to one that is left out again, nobody has to know why: there is nothing to do again. */
+TEST sent_back_to_what_is_left_out_again(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *gate;
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "repair", "a-");
+	gate = graph_job(&graph, "gate", "repair*");
+	gate->gate_count = 1;
+	gate->argv.n = 0;
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "gate"));
+	rig->target = "repair";
+	rig_act(rig, ACT_PUSHBACK, run, "gate", 0);
+	ASSERT_EQ(ERR_NONE, rig->error.code);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "repair"));
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "repair")).pushback.len);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "gate"));
+	rig_free(rig);
+	PASS();
+}
+
+/* --- one thing of several --- */
+
+static struct rec_tenant_row set_tenant(struct rig *rig, uint64_t weight, uint64_t number, uint64_t most)
+{
+	struct rec_tenant_row row = { 0 };
+
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("team"), .weight = weight,
+				       .number = number, .most = most });
+	CHECK(view_tenant(rig->core, 0, &row) != 0);
+	return row;
+}
+
+TEST a_change_of_one_thing_of_a_tenant_keeps_the_others(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_tenant_row row;
+
+	set_tenant(rig, 3, 5, 7);
+	row = set_tenant(rig, 4, 0, 0);
+	ASSERT(row.weight == 4 && row.max_jobs == 4 && row.max_queued == 6);
+	row = set_tenant(rig, 0, 9, 0);
+	ASSERT(row.weight == 4 && row.max_jobs == 8 && row.max_queued == 6);
+	row = set_tenant(rig, 0, 0, 9);
+	ASSERT(row.weight == 4 && row.max_jobs == 8 && row.max_queued == 8);
+	row = set_tenant(rig, 0, 1, 1);
+	ASSERT(row.weight == 4 && row.max_jobs == 0 && row.max_queued == 0);
+	rig_free(rig);
+	PASS();
+}
+
+static uint64_t group_limit_of(struct rig *rig)
+{
+	struct rec_group_row row = { 0 };
+
+	CHECK(view_group(rig->core, 0, &row) != 0);
+	return row.limit;
+}
+
+/* What a graph says of a group that was refused means nothing, and what it names is as before. */
+TEST what_is_refused_states_no_limit(void)
+{
+	struct slice three[] = { slice_str("g=3") }, one[] = { slice_str("g=1") };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->concurrency = (struct slice_list){ three, 1 };
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(3, group_limit_of(rig));
+	graph_job(&graph, "b", "")->concurrency = (struct slice_list){ one, 1 };
+	graph_job(&graph, "a", "");
+	ASSERT_EQ(0, grow(rig, run, &graph, ""));
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "has a job 'a' already"));
+	ASSERT_EQ(3, group_limit_of(rig));
+	graph_job(&graph, "b", "")->concurrency = (struct slice_list){ one, 1 };
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	ASSERT_EQ(1, group_limit_of(rig));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(digests)
+{
+	RUN_TEST(what_came_before_and_what_comes_behind);
+	RUN_TEST(sent_back_to_what_is_left_out_again);
+	RUN_TEST(a_change_of_one_thing_of_a_tenant_keeps_the_others);
+	RUN_TEST(what_is_refused_states_no_limit);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(digests);
+	GREATEST_MAIN_END();
+}
