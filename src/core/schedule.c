@@ -14,6 +14,7 @@
 #define HOUR_MS INT64_C(3600000)
 #define BACK_MS (3 * HOUR_MS)
 #define MISSED_MAX 1000                  /* counted; more are passed over in silence */
+#define CRON_MAX 4096                    /* bytes; every minute of an hour by its name is 300 */
 #define CATCH_UP_MAX 100                 /* runs at once, or waiting in line */
 
 struct schedule *schedule_find(const struct core *core, struct slice name)
@@ -91,7 +92,9 @@ enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct
 
 	arena_reset(&core->scratch);
 	err = record_decode(REC_schedule_spec, &rest, &core->scratch, &spec, error);
-	if (err == ERR_NONE && (why = cron_parse(spec.cron, &cron, &at, &len)) != NULL)
+	if (err == ERR_NONE && spec.cron.len > CRON_MAX)
+		err = error_set(error, ERR_TOO_LARGE, "cron: over %d bytes", CRON_MAX);
+	else if (err == ERR_NONE && (why = cron_parse(spec.cron, &cron, &at, &len)) != NULL)
 		err = error_set(error, ERR_INVALID, "cron: %s", why);
 	else if (err == ERR_NONE && (!zone_is_valid(spec.zone) || spec.zone_name.len > 64))
 		err = error_set(error, ERR_INVALID, "tz: its changes are out of order");

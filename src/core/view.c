@@ -6,6 +6,7 @@
 #include "core/internal.h"
 
 #define UNBLOCKS_SHOWN 16
+#define WILL_SHOWN 4096                  /* bytes of the command of each: all of a row goes into a frame */
 #define STUCK_NAMES 8
 
 void view_totals(const struct core *core, struct core_totals *ret_totals)
@@ -149,6 +150,17 @@ static struct slice command_line(const struct rec_job_spec *spec, struct arena *
 	return copy;
 }
 
+/* Not within a character. */
+static struct slice beginning(struct slice text, size_t most)
+{
+	size_t len = text.len;
+
+	if (len > most)
+		for (len = most; len > 0 && (text.data[len] & 0xc0) == 0x80; len--)
+			;
+	return slice_make(text.data, len);
+}
+
 /* What a gate leads to, the first of it: who decides is shown what that would do. */
 static void view_gate(const struct core *core, const struct job *job, enum view_detail detail, struct arena *arena,
 		      struct rec_job_row *row)
@@ -168,7 +180,7 @@ static void view_gate(const struct core *core, const struct job *job, enum view_
 
 		CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
 		row->unblocks.at[row->unblocks.n++] = spec.name;
-		row->will.at[row->will.n++] = command_line(&spec, arena);
+		row->will.at[row->will.n++] = beginning(command_line(&spec, arena), WILL_SHOWN);
 	}
 }
 

@@ -47,15 +47,30 @@ bool page_add_decision(struct page *page, const struct rec_decision *row)
 	return true;
 }
 
+static size_t job_bytes(const struct rec_job_row *row)
+{
+	const struct slice texts[] = {
+		row->name, row->worker, row->command, row->gate_message, row->when, row->needs_text, row->loop_until,
+		row->pushback, row->why, row->digest,
+	};
+	const struct slice_list lists[] = {
+		row->unblocks, row->will, row->gate_from, row->labels, row->asks, row->placing, row->concurrency, row->locks,
+	};
+	size_t bytes = 256 + 5 * (row->needs.n + row->triggers.n);
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		bytes += texts[i].len;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		bytes += texts_len(&lists[i]);
+	return bytes;
+}
+
 bool page_add_job(struct page *page, const struct rec_job_row *row)
 {
-	size_t numbers = row->needs.n + row->triggers.n;
+	size_t values = row->needs.n + row->triggers.n + row->unblocks.n + row->will.n + row->gate_from.n + row->labels.n +
+			row->asks.n + row->placing.n + row->concurrency.n + row->locks.n;
 
-	if (page->snapshot.jobs.n == page->limit ||
-	    !page_has_room(page, 256 + row->name.len + row->worker.len + row->command.len + row->gate_message.len + row->when.len + row->needs_text.len +
-					 row->pushback.len + texts_len(&row->unblocks) + texts_len(&row->will) +
-					 texts_len(&row->gate_from) + texts_len(&row->labels) + texts_len(&row->asks) + texts_len(&row->placing) + 5 * numbers,
-			   60 + numbers + row->unblocks.n + row->will.n + row->gate_from.n + row->labels.n + row->asks.n + row->placing.n))
+	if (page->snapshot.jobs.n == page->limit || !page_has_room(page, job_bytes(row), 72 + values))
 		return false;
 	PAGE_ADD(page, jobs, row);
 	return true;
@@ -64,7 +79,8 @@ bool page_add_job(struct page *page, const struct rec_job_row *row)
 bool page_add_run(struct page *page, const struct rec_run_row *row)
 {
 	if (page->snapshot.runs.n == page->limit ||
-	    !page_has_room(page, 128 + row->name.len + row->owner.len + row->tenant.len + 5 * row->counts.n, 20 + row->counts.n))
+	    !page_has_room(page, 192 + row->name.len + row->owner.len + row->tenant.len + row->schedule.len + row->concurrency.len +
+				 row->parent_job.len + 5 * row->counts.n, 40 + row->counts.n))
 		return false;
 	PAGE_ADD(page, runs, row);
 	return true;
@@ -72,10 +88,11 @@ bool page_add_run(struct page *page, const struct rec_run_row *row)
 
 bool page_add_worker(struct page *page, const struct rec_worker_row *row)
 {
-	size_t bytes = 192 + row->name.len + row->pool.len + row->labels.n * LIMIT_NAME_MAX_LEN + row->offers.n * 64;
+	size_t bytes = 192 + row->name.len + row->pool.len + row->labels.n * LIMIT_NAME_MAX_LEN + row->offers.n * 64 +
+		       texts_len(&row->stuck_jobs);
 
 	if (page->snapshot.workers.n == page->limit ||
-	    !page_has_room(page, bytes, 40 + row->labels.n + row->offers.n + row->used.n))
+	    !page_has_room(page, bytes, 56 + row->labels.n + row->offers.n + row->used.n + row->stuck_jobs.n))
 		return false;
 	PAGE_ADD(page, workers, row);
 	return true;

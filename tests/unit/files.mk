@@ -77,6 +77,7 @@ unit_programs = \
 	tests/unit/test_core_within \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
+	tests/unit/test_master_fat \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
 	tests/unit/test_master_logkeep \
@@ -344,6 +345,9 @@ tests_unit_test_core_words_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)
+
+tests_unit_test_master_fat_SOURCES = tests/unit/test_master_fat.c
+tests_unit_test_master_fat_LDADD = $(all_libs)
 
 tests_unit_test_master_live_SOURCES = tests/unit/test_master_live.c
 tests_unit_test_master_live_LDADD = $(all_libs)

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows as fat as specifications allow: every answer fits its frame, and the master lives. */
+#include "master_box.h"
+#include "proto/expr.h"
+
+#include "tests/greatest.h"
+
+#define FAT 100000
+
+static char fat[LIMIT_FRAME_MAX];
+
+static bool upload_begin(struct peer *peer, const char *key, uint64_t count)
+{
+	struct msg_graph_begin begin = { .id = 1, .key = slice_str(key), .name = slice_str("fat"), .count = count };
+
+	return peer_send(peer, OP_GRAPH_BEGIN, &begin);
+}
+
+static bool upload_job(struct peer *peer, const struct rec_job_spec *spec)
+{
+	struct msg_graph_chunk chunk = { .id = 1, .count = 1 };
+	struct buf bytes = { 0 };
+	bool sent;
+
+	record_encode(&bytes, REC_job_spec, spec);
+	chunk.jobs = buf_slice(&bytes);
+	sent = peer_send(peer, OP_GRAPH_CHUNK, &chunk);
+	buf_free(&bytes);
+	return sent;
+}
+
+static bool upload_end(struct peer *peer)
+{
+	struct msg_graph_commit commit = { .id = 1 };
+	struct msg_accepted accepted;
+
+	return peer_send(peer, OP_GRAPH_COMMIT, &commit) && peer_expect(peer, OP_ACCEPTED, &accepted);
+}
+
+TEST what_loops_wait_for_may_be_long(void)
+{
+	struct buf code = { 0 };
+	struct msg_snapshot answer;
+	struct peer peer;
+	uint64_t cursor = 0, jobs = 0;
+
+	expr_put(&code, (struct expr_step){ EXPR_CODE, 0, EXPR_EQ, 3 });
+	ASSERT(box_start());
+	ASSERT(peer_hello(&peer));
+	ASSERT(upload_begin(&peer, "key-key-key-key1", 20));
+	for (unsigned i = 0; i < 20; i++) {
+		char name[16];
+		struct rec_job_spec spec = {
+			.script = slice_str("true"), .loop_max = 3, .loop_code = buf_slice(&code),
+			.loop_until = slice_make(fat, FAT),
+		};
+
+		snprintf(name, sizeof(name), "job%u", i);
+		spec.name = slice_str(name);
+		ASSERT(upload_job(&peer, &spec));
+	}
+	ASSERT(upload_end(&peer));
+	do {
+		ASSERT(peer_query(&peer, QUERY_JOBS, 1, "", cursor, 0, &answer));
+		jobs += answer.jobs.n;
+		cursor = answer.cursor;
+	} while (cursor != 0);
+	ASSERT_EQ_FMT(20ull, (unsigned long long)jobs, "%llu");
+	buf_free(&code);
+	peer_close(&peer);
+	PASS();
+}
+
+/* Who decides is shown the beginning of each. */
+TEST what_a_gate_leads_to_may_be_long(void)
+{
+	const uint64_t gate = 0;
+	struct msg_snapshot answer;
+	struct rec_job_spec spec = { .name = slice_str("gate"), .gate_count = 1 };
+	struct peer peer;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&peer));
+	ASSERT(upload_begin(&peer, "key-key-key-key1", 17));
+	ASSERT(upload_job(&peer, &spec));
+	for (unsigned i = 0; i < 16; i++) {
+		char name[16];
+		struct rec_job_spec next = { .script = slice_make(fat, FAT) };
+
+		snprintf(name, sizeof(name), "job%u", i);
+		next.name = slice_str(name);
+		next.needs.at = (uint64_t *)(uintptr_t)&gate;
+		next.needs.n = 1;
+		ASSERT(upload_job(&peer, &next));
+	}
+	ASSERT(upload_end(&peer));
+	ASSERT(peer_query(&peer, QUERY_GATES, 0, "", 0, 0, &answer));
+	ASSERT_EQ(1, answer.jobs.n);
+	ASSERT_EQ(16, answer.jobs.at[0].will.n);
+	ASSERT(slice_eq(answer.jobs.at[0].will.at[15], slice_make(fat, 4096)));
+	ASSERT(peer_query(&peer, QUERY_JOB, 1, "gate", 0, 0, &answer));
+	ASSERT_EQ(1, answer.jobs.n);
+	peer_close(&peer);
+	PASS();
+}
+
+/* What would be shown of it wouldn't fit. */
+TEST a_schedule_has_a_short_cron(void)
+{
+	struct rec_job_spec job = { .name = slice_str("a"), .script = slice_str("true") };
+	struct rec_schedule_spec spec = { .cron = slice_make(fat, LIMIT_FRAME_MAX - 200) };
+	struct msg_submit submit = {
+		.id = 1, .key = slice_str("key-key-key-key1"), .name = slice_str("nightly"), .count = 1,
+		.schedule = { .at = &spec, .n = 1 },
+	};
+	struct buf bytes = { 0 };
+	struct msg_snapshot answer;
+	struct peer peer;
+
+	memset(fat, ' ', sizeof(fat));
+	memcpy(fat, "0 0 * * *", 9);
+	record_encode(&bytes, REC_job_spec, &job);
+	submit.jobs = buf_slice(&bytes);
+	ASSERT(box_start());
+	ASSERT(peer_hello(&peer));
+	ASSERT(peer_send(&peer, OP_SUBMIT, &submit));
+	ASSERT_EQ(ERR_TOO_LARGE, peer_error(&peer));
+	ASSERT(peer_query(&peer, QUERY_SCHEDULES, 0, "", 0, 0, &answer));
+	ASSERT_EQ(0, answer.schedules.n);
+	buf_free(&bytes);
+	peer_close(&peer);
+	PASS();
+}
+
+SUITE(fat_rows)
+{
+	SET_SETUP(box_setup_cb, NULL);
+	SET_TEARDOWN(box_teardown_cb, NULL);
+	memset(fat, 'x', sizeof(fat));
+	RUN_TEST(what_loops_wait_for_may_be_long);
+	RUN_TEST(what_a_gate_leads_to_may_be_long);
+	RUN_TEST(a_schedule_has_a_short_cron);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(fat_rows);
+	GREATEST_MAIN_END();
+}
