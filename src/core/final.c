@@ -18,6 +18,8 @@ void finals_mark(const struct run *run, const struct extent *extent, const struc
 	uint32_t *queue = mem_array(extent->count, sizeof(*queue));
 	uint32_t head = 0, tail = 0;
 
+	for (size_t i = 0; extent->start == 0 && i < run->final_count; i++)
+		queue[tail++] = run->finals[i];
 	for (size_t i = 0; i < outer_count; i++) {
 		struct job *child = run_job(run, outer[i].child >> TRIGGER_BITS);
 

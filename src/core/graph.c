@@ -288,9 +288,10 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 		if (builder.backward)
 			err = graph_check_cycle(core, builder.extent, error);
 	}
-	if (err == ERR_NONE && run->extent_count > 1 && run->final_count > 0) {
+	if (err == ERR_NONE && run->final_count > 0) {
 		finals_mark(run, builder.extent, builder.outer, builder.outer_count);
-		err = finals_check(core, run, builder.extent, error);
+		if (run->extent_count > 1)
+			err = finals_check(core, run, builder.extent, error);
 	}
 	if (err == ERR_NONE) {
 		later_add(&builder);

@@ -135,7 +135,7 @@ void later_put(struct run *run, uint32_t parent, uint32_t child);        /* as i
 void run_free(struct run *run);
 /* final.c: what is added to a run comes before its final jobs */
 void final_add(struct run *run, struct job *job);
-/* Those of a new extent that are behind a final job, by their edges from jobs that were there before. */
+/* Those of a new extent that are behind a final job of it, or of those that were there before, by their edges from them. */
 void finals_mark(const struct run *run, const struct extent *extent, const struct edge *outer, size_t outer_count);
 enum err finals_check(struct core *core, const struct run *run, const struct extent *extent, struct error *error);
 void finals_wait(struct run *run, const struct extent *extent);

@@ -97,6 +97,29 @@ TEST what_is_behind_a_final_job_is_no_reason_to_wait(void)
 	PASS();
 }
 
+/* Nor is what came with the run and is behind one: it would wait for what waits for it. */
+TEST what_came_with_the_run_is_behind_a_final_job_too(void)
+{
+	static const char *const names[] = { "a", "last", "report", "far", "more" };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "last", "a*")->final = true;
+	graph_job(&graph, "report", "last*");
+	graph_job(&graph, "far", "report");
+	run = rig_submit(rig, &graph);
+	added(&graph, "more", 0, TRIGGER_OK);
+	ASSERT(grow(rig, run, &graph, "far") != 0);
+	rig_hello(rig, "w", 1);
+	for (size_t i = 0; i < 5; i++)
+		ASSERT_EQ(rig_named(rig, run, names[i]), rig_run_one(rig, 0));
+	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
 /* One that a retry will open again waits then for what was added while it was skipped. */
 TEST a_skipped_one_waits_when_it_comes_back(void)
 {
@@ -132,6 +155,7 @@ SUITE(finals)
 	RUN_TEST(a_final_job_that_was_stopped_had_begun);
 	RUN_TEST(a_final_job_makes_no_bad_graph_good);
 	RUN_TEST(what_is_behind_a_final_job_is_no_reason_to_wait);
+	RUN_TEST(what_came_with_the_run_is_behind_a_final_job_too);
 	RUN_TEST(a_skipped_one_waits_when_it_comes_back);
 }
 
