@@ -225,6 +225,7 @@ void bound_park(struct core *core, struct bound *full, struct job *job)
 	job->flags |= JOB_PARKED;
 	heap_insert(&lane->jobs, job);
 	core->parked_ready++;
+	core->parkings++;
 	lane_stand(lane, full);
 	/* What it leaves unused elsewhere is for others. */
 	for (size_t i = 0; i < lane_bounds(lane); i++)

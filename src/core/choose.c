@@ -156,7 +156,6 @@ static struct worker *placing_target(struct core *core, const struct job *job)
 struct class_heap {
 	struct candidate *at;            /* NULL: not built in this turn */
 	size_t count;
-	bool blocked;                    /* nobody takes any more of it in this turn */
 };
 
 struct choosing {
@@ -298,24 +297,6 @@ void reservations_clear(struct core *core)
 
 /* --- all classes --- */
 
-/* The class whose best job is the best of those that somebody may still take. */
-static bool best_class(struct choosing *choosing, uint16_t *ret_class)
-{
-	struct core *core = choosing->core;
-	const struct ready_class *best = NULL;
-
-	for (size_t i = 0; i < core->class_count; i++) {
-		struct ready_class *class = core->classes[i];
-
-		if (!class || class->count == class->stale || choosing->heaps[i].blocked ||
-		    !ready_offered(core, class) || (best && !ready_before(class, best)))
-			continue;
-		best = class;
-		*ret_class = (uint16_t)i;
-	}
-	return best != NULL;
-}
-
 struct aside {                           /* jobs that only one worker may have, which is busy: out of the queue for a moment */
 	struct job *jobs[LIMIT_ASIDE_MAX];
 	size_t count;
@@ -341,11 +322,13 @@ void classes_place(struct core *core, size_t count)
 {
 	struct choosing choosing = { .core = core, .workers = core->candidates, .worker_count = count };
 	struct aside aside = { .count = 0 };
-	uint16_t class_at = 0;
+	struct class_order order;
+	uint16_t class_at;
 
 	arena_reset(&core->placing);
 	choosing.heaps = arena_zalloc(&core->placing, core->class_count, sizeof(*choosing.heaps));
-	while (best_class(&choosing, &class_at)) {
+	order_begin(&order, core, &core->placing);
+	while (order_best(&order, core, &class_at)) {
 		struct ready_class *class = core->classes[class_at];
 		/* Looking at other classes may have put a better one there. */
 		struct job *job = ready_offered(core, class);
@@ -355,6 +338,7 @@ void classes_place(struct core *core, size_t count)
 			ready_pop(class, job);
 			attempt_assign(core, worker, job);
 			worker->lot = (uint32_t)rand_next(&core->rand);
+			order.changed = true;
 			continue;
 		}
 		if (job)
@@ -363,8 +347,9 @@ void classes_place(struct core *core, size_t count)
 			ready_pop(class, job);
 			aside.jobs[aside.count++] = job;
 			aside_offer(core, &aside, class);
+			order.changed = true;
 		} else {
-			choosing.heaps[class_at].blocked = true;
+			order_pass(&order, core);
 		}
 	}
 	aside_back(core, &aside);

@@ -152,11 +152,6 @@ void ready_pop(struct ready_class *class, struct job *job)
 	queue_moved(class, queue);
 }
 
-bool ready_before(const struct ready_class *a, const struct ready_class *b)
-{
-	return queue_before(a->order[0], b->order[0]);
-}
-
 void class_compact(struct core *core, struct ready_class *class)
 {
 	class->order_count = 0;
@@ -215,4 +210,71 @@ void tenant_charge(struct core *core, struct tenant *tenant)
 		tenant->pass = core->virtual_time;
 	core->virtual_time = tenant->pass;
 	tenant->pass += STRIDE_ONE / tenant->weight;
+}
+
+/* --- the classes among each other --- */
+
+/* By their best jobs, which were just looked at. */
+static bool class_before(const struct core *core, uint16_t a, uint16_t b)
+{
+	return queue_before(core->classes[a]->order[0], core->classes[b]->order[0]);
+}
+
+static void order_down(struct class_order *order, const struct core *core, size_t at)
+{
+	uint16_t class_at = order->at[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= order->count)
+			break;
+		if (child + 1 < order->count && class_before(core, order->at[child + 1], order->at[child]))
+			child++;
+		if (!class_before(core, order->at[child], class_at))
+			break;
+		order->at[at] = order->at[child];
+		at = child;
+	}
+	order->at[at] = class_at;
+}
+
+/* Looking at a class may park jobs of it, and bring better ones to classes that were looked at before. */
+static void order_build(struct class_order *order, struct core *core)
+{
+	order->changed = false;
+	order->parkings = core->parkings;
+	order->count = 0;
+	for (size_t i = 0; i < core->class_count; i++) {
+		struct ready_class *class = core->classes[i];
+
+		if (class && class->count > class->stale && !order->passed[i] && ready_offered(core, class))
+			order->at[order->count++] = (uint16_t)i;
+	}
+	for (size_t i = order->count / 2; i-- > 0;)
+		order_down(order, core, i);
+}
+
+void order_begin(struct class_order *order, const struct core *core, struct arena *arena)
+{
+	*order = (struct class_order){ .changed = true };
+	order->at = arena_alloc(arena, core->class_count * sizeof(*order->at));
+	order->passed = arena_zalloc(arena, core->class_count, sizeof(*order->passed));
+}
+
+bool order_best(struct class_order *order, struct core *core, uint16_t *ret_class)
+{
+	if (order->changed || order->parkings != core->parkings)
+		order_build(order, core);
+	if (order->count > 0)
+		*ret_class = order->at[0];
+	return order->count > 0;
+}
+
+void order_pass(struct class_order *order, const struct core *core)
+{
+	order->passed[order->at[0]] = true;
+	order->at[0] = order->at[--order->count];
+	if (order->count > 0)
+		order_down(order, core, 0);
 }

@@ -465,7 +465,9 @@ void class_compact(struct core *core, struct ready_class *class);
 void class_free_queues(struct ready_class *class);
 void classes_forget_tenant(struct core *core, const struct tenant *tenant);
 void tenant_charge(struct core *core, struct tenant *tenant);    /* it was given an attempt */
-bool ready_before(const struct ready_class *a, const struct ready_class *b);     /* by their best, just looked at */
+void order_begin(struct class_order *order, const struct core *core, struct arena *arena);
+bool order_best(struct class_order *order, struct core *core, uint16_t *ret_class);      /* false: there is none */
+void order_pass(struct class_order *order, const struct core *core);                     /* the best goes no further */
 void ready_pop(struct ready_class *class, struct job *job);      /* the best */
 
 /* ready.c */

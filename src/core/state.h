@@ -455,6 +455,14 @@ struct pruning {                         /* what is left of a run that was prune
 	size_t range_at, range_count, range_cap;
 };
 
+struct class_order {                     /* for placement, while nothing changes in the queues: the class with the best job first */
+	uint16_t *at;                    /* a heap */
+	size_t count;
+	bool *passed;                    /* by class: nobody takes any more of it in this turn */
+	bool changed;
+	uint64_t parkings;               /* when it was made */
+};
+
 struct candidate {                       /* for placement: the lowest key is the best */
 	uint64_t key;
 	struct worker *worker;
@@ -509,6 +517,7 @@ struct core {
 	uint64_t fences;                 /* fencing numbers that were given */
 	uint64_t virtual_time;           /* of the fair share: where the latest attempt was given */
 	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
+	uint64_t parkings;               /* ever */
 	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
 	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
 	struct candidate *candidates;
