@@ -232,6 +232,32 @@ static void check_groups(const struct core *core)
 		check_group(core, value);
 }
 
+/* Each wish has one class, which is there for as long as a run has jobs of it. */
+static void check_wishes(const struct core *core)
+{
+	uint64_t *runs = mem_array(core->class_count, sizeof(*runs));
+	size_t classes = 0;
+
+	memset(runs, 0, core->class_count * sizeof(*runs));
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		const struct run *run = core->runs.at[i].run;
+
+		for (size_t k = 0; run && k < run->class_count; k++)
+			runs[run->classes[k]]++;
+	}
+	for (size_t at = 1; at < core->class_count; at++) {
+		const struct ready_class *class = core->classes[at];
+
+		if (!class)
+			continue;
+		CHECK(class->at == at && class->runs == runs[at] && runs[at] > 0);
+		CHECK(name_map_get(&core->wishes, slice_make(class->wants->bytes, class->wants->len)) == class);
+		classes++;
+	}
+	CHECK(core->wishes.count == classes);
+	mem_free(runs);
+}
+
 void check_ready(const struct core *core)
 {
 	uint64_t queued = 0, parked = 0;
@@ -239,6 +265,7 @@ void check_ready(const struct core *core)
 	for (size_t at = 0; at < core->class_count; at++)
 		if (core->classes[at])
 			queued += check_class(core, core->classes[at]);
+	check_wishes(core);
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		if (core->runs.at[i].run)
 			parked += check_lanes(core, core->runs.at[i].run);

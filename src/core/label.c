@@ -115,15 +115,20 @@ void classes_free(struct core *core)
 	for (size_t i = 0; i < core->class_count; i++)
 		class_free(core->classes[i]);
 	mem_free(core->classes);
+	name_map_free(&core->wishes);
 }
 
-static void run_holds_class(struct run *run, struct ready_class *class, size_t at)
+/* A run's jobs come one after the other: mostly it has the class since the one before. */
+static void run_holds_class(struct run *run, struct ready_class *class)
 {
+	if (class->newest_run == run->number)
+		return;
 	for (size_t i = 0; i < run->class_count; i++)
-		if (run->classes[i] == at)
+		if (run->classes[i] == class->at)
 			return;
 	run->classes = mem_resize(run->classes, run->class_count + 1, sizeof(*run->classes));
-	run->classes[run->class_count++] = (uint16_t)at;
+	run->classes[run->class_count++] = class->at;
+	class->newest_run = run->number;
 	class->runs++;
 }
 
@@ -169,36 +174,38 @@ static struct wants *wants_make(struct slice bytes)
 	return wants;
 }
 
-static bool wants_same(const struct wants *wants, struct slice bytes)
+static struct ready_class *class_new(struct core *core, struct slice bytes)
 {
-	return wants->len == bytes.len && memcmp(wants->bytes, bytes.data, bytes.len) == 0;
+	struct ready_class *class;
+	size_t at = 1;
+
+	while (at < core->class_count && core->classes[at])
+		at++;
+	if (at > LIMIT_CLASSES_MAX)
+		return NULL;
+	if (at == core->class_count) {
+		core->classes = mem_resize(core->classes, core->class_count + 1, sizeof(*core->classes));
+		core->class_count++;
+	}
+	class = core->classes[at] = mem_zalloc(sizeof(*class));
+	class->at = (uint16_t)at;
+	class->wants = wants_make(bytes);
+	name_map_put(&core->wishes, slice_make(class->wants->bytes, class->wants->len), class);
+	return class;
 }
 
 static enum err class_find(struct core *core, struct run *run, struct slice bytes, uint16_t *ret_class,
 			   struct error *error)
 {
-	size_t vacant = core->class_count;
+	struct ready_class *class = name_map_get(&core->wishes, bytes);
 
-	for (size_t i = 1; i < core->class_count; i++) {
-		if (!core->classes[i]) {
-			vacant = i;
-		} else if (wants_same(core->classes[i]->wants, bytes)) {
-			run_holds_class(run, core->classes[i], i);
-			*ret_class = (uint16_t)i;
-			return ERR_NONE;
-		}
-	}
-	if (vacant > LIMIT_CLASSES_MAX)
+	if (!class)
+		class = class_new(core, bytes);
+	if (!class)
 		return error_set(error, ERR_FULL, "live jobs want %d different things of their workers already",
 				 LIMIT_CLASSES_MAX);
-	if (vacant == core->class_count) {
-		core->classes = mem_resize(core->classes, core->class_count + 1, sizeof(*core->classes));
-		core->class_count++;
-	}
-	core->classes[vacant] = mem_zalloc(sizeof(**core->classes));
-	core->classes[vacant]->wants = wants_make(bytes);
-	run_holds_class(run, core->classes[vacant], vacant);
-	*ret_class = (uint16_t)vacant;
+	run_holds_class(run, class);
+	*ret_class = class->at;
 	return ERR_NONE;
 }
 
@@ -222,8 +229,11 @@ void run_release_classes(struct core *core, struct run *run)
 	for (size_t i = 0; i < run->class_count; i++) {
 		struct ready_class *class = core->classes[run->classes[i]];
 
+		if (class->newest_run == run->number)
+			class->newest_run = 0;
 		if (--class->runs > 0)
 			continue;
+		name_map_remove(&core->wishes, slice_make(class->wants->bytes, class->wants->len));
 		class_free(class);
 		core->classes[run->classes[i]] = NULL;
 	}

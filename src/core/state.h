@@ -124,7 +124,9 @@ struct ready_class {                     /* of jobs with equal requirements */
 	struct queue **order;            /* a heap of those with entries */
 	size_t order_count, order_cap;
 	struct wants *wants;             /* NULL: nothing but a slot */
+	uint16_t at;                     /* in core->classes */
 	uint64_t runs;                   /* in memory that have jobs of it */
+	uint64_t newest_run;             /* the number of the one that came last; 0: it has gone */
 };
 
 /* RUNS: the runs of a concurrency group; the jobs of those stand there whose run has no place. */
@@ -510,6 +512,7 @@ struct core {
 	struct tenant **tenants;         /* by tenant->at; NULL: gone, to be used again */
 	size_t tenant_count;
 	struct name_map tenant_names;
+	struct name_map wishes;          /* what a class wants, encoded, to the class */
 	struct name_map groups;          /* named concurrency groups */
 	struct name_map locks;
 	struct map lock_stamps;          /* stamp of a timer to struct lock_hold */
