@@ -238,7 +238,6 @@ static void check_wishes(const struct core *core)
 	uint64_t *runs = mem_array(core->class_count, sizeof(*runs));
 	size_t classes = 0;
 
-	memset(runs, 0, core->class_count * sizeof(*runs));
 	for (size_t i = core->runs.head; i < core->runs.count; i++) {
 		const struct run *run = core->runs.at[i].run;
 
