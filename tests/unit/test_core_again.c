@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is done again: how long it waits, what it is told, what of the attempt before is left, what follows it. */
 #include "tests/unit/core_sub.h"
+#include "tests/unit/core_why.h"
 
 #include "proto/dead.h"
 #include "proto/expr.h"
@@ -237,8 +238,47 @@ TEST a_discarded_letter_keeps_its_run_for_a_turn(void)
 	PASS();
 }
 
+/* What was lost with its worker didn't fail. */
+TEST a_loss_is_told_as_one(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	run = submit_one(rig, (struct rec_job_spec){ .retry_max = 4 });
+	rig_started(rig, rig_must_take(rig));
+	rig_hello(rig, "w", 1);
+	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "a"));
+	ASSERT(strstr(why(rig, run, "a"), "1 attempt lost") != NULL);
+	ASSERT(strstr(why(rig, run, "a"), "failure") == NULL);
+	rig_free(rig);
+	PASS();
+}
+
+/* Who holds a run back is told of how many jobs: what has ended isn't. */
+TEST what_has_ended_is_not_counted_as_held_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_act(rig, ACT_HOLD, run, "", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_act(rig, ACT_RELEASE, run, "", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(again)
 {
+	RUN_TEST(a_loss_is_told_as_one);
+	RUN_TEST(what_has_ended_is_not_counted_as_held_back);
 	RUN_TEST(an_attempt_begins_with_nothing);
 	RUN_TEST(a_round_begins_with_nothing);
 	RUN_TEST(a_worker_that_ends_makes_no_wait_longer);

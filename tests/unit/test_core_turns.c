@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whose turn it is: at a lock, among jobs that want different workers; in the queue, of what was there before. */
+#include "tests/unit/core_grow.h"
 #include "tests/unit/core_lock.h"
 #include "tests/unit/core_place.h"
 
@@ -33,21 +34,40 @@ TEST the_best_at_a_lock_whoever_came_first(uint64_t first, uint64_t second, uint
 	PASS();
 }
 
+/* A job that has it is shown as one that shares it, or has it alone. */
+TEST how_a_job_has_a_lock(bool shared)
+{
+	struct rig *rig = rig_new();
+	struct rec_lock_row rows[4];
+	struct rig_attempt attempt;
+
+	rig_hello(rig, "w", 1);
+	wants(rig, shared ? "db=shared" : "db");
+	ASSERT_EQ(1, given_run(rig, &attempt));
+	ASSERT_EQ(1, lock_rows(rig, rows));
+	ASSERT(rows[0].job == attempt.job && rows[0].shared == shared);
+	rig_free(rig);
+	PASS();
+}
+
 /* What a run left in the queue when it left memory is not its own when it comes back. */
-TEST a_run_that_comes_back_queues_once(void)
+TEST a_run_that_comes_back_queues_once(size_t before)
 {
 	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000, .request = 7 };
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
 	struct row rows[3];
-	uint64_t run = at_lock(rig, "", "", 50);
+	uint64_t run;
 
+	for (size_t i = 0; i < before; i++)
+		at_lock(rig, "", "", 60);
+	run = at_lock(rig, "", "", 50);
 	at_lock(rig, "", "", 50);
 	rig_cancel(rig, run, "");
 	core_sweep(rig->core, rig->out.turn);
 	ASSERT(rig_run_row(rig, (int64_t)run)->run.ended_ms > 0);
 	rows[0] = *rig_run_row(rig, (int64_t)run);
-	rows[1] = rig->tables[TABLE_spec].at[0].row;
+	rows[1] = rig->tables[TABLE_spec].at[before].row;
 	rows[2] = rig->tables[TABLE_job].at[0].row;
 	ASSERT(rows[1].spec.run == (int64_t)run && rows[2].job.run == (int64_t)run);
 	input.reopen = (struct input_reopen){ .act = { .verb = ACT_RETRY, .run = run, .value = RETRY_FAILED },
@@ -55,9 +75,66 @@ TEST a_run_that_comes_back_queues_once(void)
 	rig_step(rig, &input);
 	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "j"));
 	rig_hello(rig, "w", 9);
+	for (uint64_t other = 1; other <= before; other++)
+		ASSERT_EQ(other, given_run(rig, &attempt));
 	ASSERT_EQ(run, given_run(rig, &attempt));
 	ASSERT_EQ(run + 1, given_run(rig, &attempt));
 	ASSERT_EQ(0, given_run(rig, &attempt));
+	rig_free(rig);
+	PASS();
+}
+
+/* Two places of a group are free at once: the jobs of the first run that waits take one of them, not both. */
+TEST places_that_are_free_at_once_go_to_as_many_runs(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_done done[2] = { 0 };
+	struct core_input input = { .kind = INPUT_DONE };
+	uint64_t runs[4];
+
+	input.conn = rig_hello(rig, "w", 9);
+	rig->concurrency = "g=2";
+	for (size_t i = 0; i < 4; i++) {
+		struct graph graph = { 0 };
+
+		graph_job(&graph, "a", "");
+		if (i == 2)
+			graph_job(&graph, "b", "");
+		runs[i] = rig_submit(rig, &graph);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct rig_attempt attempt = rig_must_take(rig);
+
+		rig_started(rig, attempt);
+		done[i] = (struct rec_done){ .job = attempt.job, .epoch = attempt.epoch, .outcome = OUTCOME_EXIT };
+	}
+	ASSERT_STR_EQ("ready", rig_state_named(rig, runs[2], "a"));
+	input.done.at = done;
+	input.done.n = 2;
+	rig_step(rig, &input);
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, runs[2], "a"));
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, runs[2], "b"));
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, runs[3], "a"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Added jobs that wait for each other, of which one needs a job that was there before. */
+TEST those_that_wait_for_each_other_are_told(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	graph_job(&graph, "old", "");
+	run = rig_submit(rig, &graph);
+	job = added(&graph, "a", 0, TRIGGER_OK);
+	job->triggers.at[job->triggers.n++] = TRIGGER_OK;
+	job->needs.at[job->needs.n++] = 1;
+	graph_job(&graph, "b", "a");
+	ASSERT_EQ(0, grow(rig, run, &graph, "old"));
+	ASSERT(rig_error_says(rig, ERR_CYCLE, "b -> a -> b"));
 	rig_free(rig);
 	PASS();
 }
@@ -67,7 +144,12 @@ SUITE(turns)
 	RUN_TESTp(the_best_at_a_lock_whoever_came_first, 30, 70, 50, false);
 	RUN_TESTp(the_best_at_a_lock_whoever_came_first, 70, 30, 50, false);
 	RUN_TESTp(the_best_at_a_lock_whoever_came_first, 30, 40, 50, true);
-	RUN_TEST(a_run_that_comes_back_queues_once);
+	RUN_TESTp(how_a_job_has_a_lock, false);
+	RUN_TESTp(how_a_job_has_a_lock, true);
+	RUN_TESTp(a_run_that_comes_back_queues_once, 0);
+	RUN_TESTp(a_run_that_comes_back_queues_once, 1);
+	RUN_TEST(places_that_are_free_at_once_go_to_as_many_runs);
+	RUN_TEST(those_that_wait_for_each_other_are_told);
 }
 
 GREATEST_MAIN_DEFS();
