@@ -128,9 +128,22 @@ void worker_row_put(struct core *core, const struct worker *worker)
 	};
 }
 
+/* One that may run once and was lost with this worker, whose word on it would count; or NULL. */
+static const struct job *worker_unknown(const struct core *core, const struct worker *worker)
+{
+	for (size_t i = 0; i < core->gate_count; i++) {
+		const struct job *job = job_find(core, core->gates[i].job);
+
+		if (job->state == STATE_UNKNOWN && job->worker == worker->number)
+			return job;
+	}
+	return NULL;
+}
+
 /* Only what is gone can be forgotten: what it held is somebody else's by then, and it comes back as a new one. */
 static enum err worker_forget(struct core *core, struct worker *worker, struct error *error)
 {
+	const struct job *unknown = worker_unknown(core, worker);
 	size_t at = 0;
 
 	if (worker->conn != 0) {
@@ -141,6 +154,11 @@ static enum err worker_forget(struct core *core, struct worker *worker, struct e
 		error_set(error, ERR_BUSY, "worker %s has %zu jobs, and may come back with them until it is lost",
 			  worker->name, worker->held_count);
 		return error_next(error, "titan worker ls");
+	}
+	if (unknown) {
+		error_set(error, ERR_BUSY, "worker %s may still run job %llu of run %llu, which may run once: settle or cancel that first",
+			  worker->name, (unsigned long long)job_serial(unknown), (unsigned long long)unknown->run->number);
+		return error_next(error, "titan approvals");
 	}
 	outbox_row(core->outbox, TABLE_worker)->worker.worker = (int64_t)worker->number;
 	core->outbox->rows[core->outbox->row_count - 1].deleted = true;

@@ -205,6 +205,27 @@ TEST unknown_its_fan_out_fails_and_a_person_says_more(void)
 	PASS();
 }
 
+/* Forgotten it would come back as another, and what it still runs would be killed. */
+TEST its_worker_is_not_forgotten(void)
+{
+	const struct msg_set forget = { .kind = OBJECT_WORKER, .verb = SET_REMOVE, .name = slice_str("w") };
+
+	begin(EXEC_ONCE);
+	rig_started(rig, attempt);
+	lose_worker();
+	rig_set(rig, forget);
+	ASSERT(rig_error_says(rig, ERR_BUSY, "may still run job 1 of run 1"));
+	come_back(PHASE_RUNNING);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, attempt.job));
+	rig_gone(rig, attempt.conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	rig_act(rig, ACT_SETTLE, 1, "j", SETTLE_DONE);
+	rig_set(rig, forget);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_free(rig);
+	PASS();
+}
+
 TEST evidence_settles_it(void)
 {
 	static const struct {
@@ -302,6 +323,7 @@ SUITE(modes)
 	RUN_TEST(unknown_its_fan_out_fails);
 	RUN_TEST(unknown_its_fan_out_fails_and_it_still_runs);
 	RUN_TEST(unknown_its_fan_out_fails_and_a_person_says_more);
+	RUN_TEST(its_worker_is_not_forgotten);
 	RUN_TEST(evidence_settles_it);
 	RUN_TEST(evidence_has_its_time);
 	RUN_TEST(nobody_saw_its_end);
