@@ -192,7 +192,7 @@ CREATE TABLE submit_key (
 -- graphs that begin at times of the wall clock
 CREATE TABLE schedule (
 	schedule TEXT NOT NULL, -- name, also of its runs
-	owner TEXT NOT NULL, -- who added it
+	owner TEXT NOT NULL, -- who added it, or replaced it last
 	principal INTEGER NOT NULL,
 	tenant TEXT NOT NULL, -- as given; empty: the owner
 	spec BLOB NOT NULL, -- a schedule_spec record

@@ -83,9 +83,7 @@ void core_free(struct core *core)
 		mem_free(core->gates[i].votes);
 	mem_free(core->gates);
 	pushbacks_free(core);
-	for (size_t i = 0; i < core->schedule_count; i++)
-		schedule_free(core->schedules[i]);
-	mem_free(core->schedules);
+	schedules_free(core);
 	mem_free(core->touched);
 	mem_free(core->settled);
 	mem_free(core->touched_runs);

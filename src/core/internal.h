@@ -556,7 +556,7 @@ void run_resume_clock(struct core *core, struct run *run);
 struct schedule *schedule_find(const struct core *core, struct slice name);
 struct schedule *schedule_by_stamp(const struct core *core, uint64_t stamp);
 struct schedule *schedule_new(struct core *core, struct slice name, struct slice owner);
-void schedule_free(struct schedule *schedule);
+void schedules_free(struct core *core);
 enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error);
 uint64_t schedule_count_live(const struct core *core, const struct schedule *schedule);
 void schedule_step(struct core *core, const struct core_input *input);

@@ -13,24 +13,20 @@
 #define LATE_MS 60000
 #define HOUR_MS INT64_C(3600000)
 #define BACK_MS (3 * HOUR_MS)
+#define WORK_MAX 100                     /* in a turn: schedules that are due, runs that they begin */
+#define MISSED_COST 16                   /* times that cost as much */
 #define MISSED_MAX 1000                  /* counted; more are passed over in silence */
 #define CRON_MAX 4096                    /* bytes; every minute of an hour by its name is 300 */
 #define CATCH_UP_MAX 100                 /* runs at once, or waiting in line */
 
 struct schedule *schedule_find(const struct core *core, struct slice name)
 {
-	for (size_t i = 0; i < core->schedule_count; i++)
-		if (slice_eq(slice_str(core->schedules[i]->name), name))
-			return core->schedules[i];
-	return NULL;
+	return name_map_get(&core->schedule_names, name);
 }
 
 struct schedule *schedule_by_stamp(const struct core *core, uint64_t stamp)
 {
-	for (size_t i = 0; i < core->schedule_count; i++)
-		if (core->schedules[i]->stamp == stamp || core->schedules[i]->queue_stamp == stamp)
-			return core->schedules[i];
-	return NULL;
+	return map_get(&core->schedule_stamps, stamp);
 }
 
 static void parts_release(struct schedule *schedule)
@@ -42,7 +38,7 @@ static void parts_release(struct schedule *schedule)
 	schedule->part_count = 0;
 }
 
-void schedule_free(struct schedule *schedule)
+static void schedule_free(struct schedule *schedule)
 {
 	parts_release(schedule);
 	blob_release(schedule->spec);
@@ -51,6 +47,25 @@ void schedule_free(struct schedule *schedule)
 	mem_free(schedule->tenant);
 	mem_free(schedule->concurrency);
 	mem_free(schedule);
+}
+
+/* At its place in the list; the last one takes it. */
+static void schedule_drop(struct core *core, size_t at)
+{
+	struct schedule *schedule = core->schedules[at];
+
+	name_map_remove(&core->schedule_names, slice_str(schedule->name));
+	core->schedules[at] = core->schedules[--core->schedule_count];
+	schedule_free(schedule);
+}
+
+void schedules_free(struct core *core)
+{
+	while (core->schedule_count > 0)
+		schedule_drop(core, core->schedule_count - 1);
+	mem_free(core->schedules);
+	name_map_free(&core->schedule_names);
+	map_free(&core->schedule_stamps);
 }
 
 struct schedule *schedule_new(struct core *core, struct slice name, struct slice owner)
@@ -63,6 +78,7 @@ struct schedule *schedule_new(struct core *core, struct slice name, struct slice
 	schedule->concurrency = mem_text(slice_make(NULL, 0));
 	GROW(core->schedules, core->schedule_count, core->schedule_cap);
 	core->schedules[core->schedule_count++] = schedule;
+	name_map_put(&core->schedule_names, slice_str(schedule->name), schedule);
 	return schedule;
 }
 
@@ -150,15 +166,34 @@ static void parts_rows(struct core *core, const struct schedule *schedule, size_
 	}
 }
 
-/* Its next time; a timer of an earlier one is stale. */
+static uint64_t stamp_new(struct core *core, struct schedule *schedule)
+{
+	map_put(&core->schedule_stamps, ++core->schedule_stamp, schedule);
+	return core->schedule_stamp;
+}
+
+static void stamp_end(struct core *core, uint64_t *stamp)
+{
+	map_remove(&core->schedule_stamps, *stamp);
+	*stamp = 0;
+}
+
+/* Its timer is left to be found stale. */
+static void disarm(struct core *core, uint64_t *stamp)
+{
+	if (*stamp == 0)
+		return;
+	timer_stale(core);
+	stamp_end(core, stamp);
+}
+
+/* Its next time. */
 static void arm(struct core *core, struct schedule *schedule)
 {
-	if (schedule->stamp)
-		timer_stale(core);
-	schedule->stamp = 0;
+	disarm(core, &schedule->stamp);
 	if (schedule->paused || schedule->next_ms == 0)
 		return;
-	schedule->stamp = ++core->schedule_stamp;
+	schedule->stamp = stamp_new(core, schedule);
 	timer_add_date(core, TIMER_SCHEDULE, schedule->stamp, schedule->next_ms);
 }
 
@@ -171,7 +206,7 @@ static void arm_queue(struct core *core, struct schedule *schedule)
 {
 	if (schedule->queue_stamp || !next_in_line_may_begin(schedule))
 		return;
-	schedule->queue_stamp = ++core->schedule_stamp;
+	schedule->queue_stamp = stamp_new(core, schedule);
 	timer_add(core, TIMER_SCHEDULE, schedule->queue_stamp, schedule->queue_stamp, 0);
 }
 
@@ -211,6 +246,7 @@ static enum err begin(struct core *core, struct schedule *schedule, int64_t due_
 		skip(core, schedule, SKIP_REFUSED, 1);
 		return err;
 	}
+	core->schedule_work++;
 	schedule->live++;
 	schedule->fired++;
 	schedule->last_ms = due_ms;
@@ -277,6 +313,7 @@ static void times_come(struct core *core, struct schedule *schedule)
 		last_ms = last_until_now(core, schedule, last_ms);
 		next_ms = next_after(schedule, core->now.wall_ms);
 	}
+	core->schedule_work += came / MISSED_COST;
 	runs = wanted(core, schedule, came, last_ms);
 	if (came > runs)
 		skip(core, schedule, SKIP_MISSED, came - runs);
@@ -287,16 +324,32 @@ static void times_come(struct core *core, struct schedule *schedule)
 	arm(core, schedule);
 }
 
+/* Many may be due at once: what doesn't go into this turn goes into one of the next. */
+static bool turn_is_full(struct core *core)
+{
+	if (core->schedule_turn != core->turn)
+		core->schedule_work = 0;
+	core->schedule_turn = core->turn;
+	return core->schedule_work++ >= WORK_MAX;
+}
+
 void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp)
 {
 	struct error error;
 
-	if (stamp == schedule->stamp) {
-		schedule->stamp = 0;
-		times_come(core, schedule);
+	if (turn_is_full(core)) {
+		timer_add(core, TIMER_SCHEDULE, stamp, stamp, 1);
 		return;
 	}
-	schedule->queue_stamp = 0;
+	if (stamp == schedule->stamp) {
+		stamp_end(core, &schedule->stamp);
+		if (has_come(core, schedule->next_ms))
+			times_come(core, schedule);
+		else
+			arm(core, schedule);     /* it waited, and the clock was set back */
+		return;
+	}
+	stamp_end(core, &schedule->queue_stamp);
 	if (!next_in_line_may_begin(schedule))
 		return;                  /* paused since, or another run began */
 	schedule->queued--;
@@ -385,15 +438,16 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 		made->live = schedule_count_live(core, made);
 	err = schedule_take_spec(core, schedule, submit->schedule, error);
 	if (err != ERR_NONE) {
-		if (made) {
-			core->schedule_count--;
-			schedule_free(made);
-		}
+		if (made)
+			schedule_drop(core, core->schedule_count - 1);
 		return err;
 	}
 	key_id(id, submit->principal, submit->key);
 	schedule_keep_key(core, schedule, id, submit->digest);
+	/* Whose graph it is, theirs are its runs from now on. */
 	schedule->principal = submit->principal;
+	mem_free(schedule->owner);
+	schedule->owner = mem_text(submit->owner);
 	mem_free(schedule->tenant);
 	schedule->tenant = mem_text(submit->tenant);
 	mem_free(schedule->concurrency);
@@ -436,14 +490,11 @@ static void schedule_remove(struct core *core, struct schedule *schedule)
 	row->schedule.schedule = arena_copy(&core->outbox->arena, slice_str(schedule->name));
 	parts_rows(core, schedule, schedule->part_count, true);
 	key_forget(core, schedule);
-	if (schedule->stamp)
-		timer_stale(core);
-	if (schedule->queue_stamp)
-		timer_stale(core);
+	disarm(core, &schedule->stamp);
+	disarm(core, &schedule->queue_stamp);
 	while (core->schedules[at] != schedule)
 		at++;
-	core->schedules[at] = core->schedules[--core->schedule_count];
-	schedule_free(schedule);
+	schedule_drop(core, at);
 }
 
 static uint64_t schedule_pause(struct core *core, struct schedule *schedule, bool pause)
@@ -505,14 +556,21 @@ void schedules_resume(struct core *core)
 
 void schedules_check(const struct core *core)
 {
+	size_t stamps = 0;
+
 	for (size_t i = 0; i < core->schedule_count; i++) {
 		const struct schedule *schedule = core->schedules[i];
 		uint64_t live = schedule_count_live(core, schedule);
 
 		CHECK(schedule->live == live);
 		CHECK((schedule->stamp != 0) == (!schedule->paused && schedule->next_ms != 0));
+		CHECK(schedule_find(core, slice_str(schedule->name)) == schedule);
+		CHECK(!schedule->stamp || schedule_by_stamp(core, schedule->stamp) == schedule);
+		CHECK(!schedule->queue_stamp || schedule_by_stamp(core, schedule->queue_stamp) == schedule);
+		stamps += (schedule->stamp != 0) + (schedule->queue_stamp != 0);
 		CHECK(!next_in_line_may_begin(schedule) || schedule->queue_stamp);
 	}
+	CHECK(core->schedule_names.count == core->schedule_count && core->schedule_stamps.count == stamps);
 }
 
 /* A sum: the order of the list depends on how it came to be. */
@@ -529,6 +587,7 @@ uint64_t schedules_hash(const struct core *core)
 					   (int64_t)schedule->live };
 
 		hash = hash_bytes(values, sizeof(values), hash);
+		hash = hash_bytes(schedule->owner, strlen(schedule->owner), hash);
 		hash = hash_bytes(schedule->tenant, strlen(schedule->tenant), hash);
 		hash = hash_bytes(schedule->concurrency, strlen(schedule->concurrency), hash);
 		hash = hash_bytes(schedule->spec->data, schedule->spec->len, hash);

@@ -539,7 +539,10 @@ struct core {
 
 	struct schedule **schedules;
 	size_t schedule_count, schedule_cap;
+	struct name_map schedule_names;
+	struct map schedule_stamps;      /* of their timers, to struct schedule */
 	uint64_t schedule_stamp;
+	uint64_t schedule_turn, schedule_work;   /* what they cost in this turn */
 	struct gate *gates;              /* ascending by job */
 	size_t gate_count, gate_cap;
 	uint64_t gate_stamp;

@@ -164,9 +164,14 @@ static void run_schedules(struct master *master, struct master_turn *turn, struc
 	size_t at = (size_t)query->cursor;
 
 	page_begin(&page, &master->scratch, query);
-	for (; view_schedule(master->core, at, 5, &master->scratch, &row); at++)
-		if ((wanted.len == 0 || slice_eq(wanted, row.name)) && !page_add_schedule(&page, &row))
+	/* The next times cost something: only of those that are wanted. */
+	for (; view_schedule(master->core, at, 0, &master->scratch, &row); at++) {
+		if (wanted.len > 0 && !slice_eq(wanted, row.name))
+			continue;
+		view_schedule(master->core, at, 5, &master->scratch, &row);
+		if (!page_add_schedule(&page, &row))
 			break;
+	}
 	query_finish(master, turn, query, &page, view_schedule(master->core, at, 0, &master->scratch, &row) ? at : 0);
 }
 

@@ -54,6 +54,7 @@ unit_programs = \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_schedule \
 	tests/unit/test_core_schedule_edges \
+	tests/unit/test_core_schedule_many \
 	tests/unit/test_core_sharp_edges \
 	tests/unit/test_core_sharp_keep \
 	tests/unit/test_core_sharp_lane \
@@ -276,6 +277,9 @@ tests_unit_test_core_schedule_LDADD = $(core_libs)
 
 tests_unit_test_core_schedule_edges_SOURCES = tests/unit/test_core_schedule_edges.c
 tests_unit_test_core_schedule_edges_LDADD = $(core_libs)
+
+tests_unit_test_core_schedule_many_SOURCES = tests/unit/test_core_schedule_many.c
+tests_unit_test_core_schedule_many_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_edges_SOURCES = tests/unit/test_core_sharp_edges.c
 tests_unit_test_core_sharp_edges_LDADD = $(core_libs)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Schedules of several people, and many that are due at once. */
+#include "tests/unit/core_schedule.h"
+
+static uint64_t put_as(struct rig *rig, const char *person, uint64_t principal, const char *name, const char *cron)
+{
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
+	struct rec_schedule_spec spec = { .cron = slice_str(cron), .overlap = OVERLAP_ALLOW };
+	struct graph graph = { 0 };
+	struct graph_part part = { .count = 1 };
+	struct buf bytes = { 0 };
+	uint64_t key = ++rig->keys;
+
+	graph_job(&graph, "a", "");
+	part.body = graph_blob(&graph);
+	graph_free(&graph);
+	record_encode(&bytes, REC_schedule_spec, &spec);
+	input.submit = (struct input_submit){ .principal = principal, .owner = slice_str(person), .name = slice_str(name),
+		.parts = &part, .part_count = 1, .schedule = buf_slice(&bytes) };
+	memcpy(input.submit.key, &key, sizeof(key));
+	rig->ok = (struct msg_ok){ 0 };
+	rig_step(rig, &input);
+	blob_release(part.body);
+	buf_free(&bytes);
+	return rig->ok.count;
+}
+
+static struct slice owner_of(struct rig *rig, uint64_t run)
+{
+	struct rec_run_row row = { 0 };
+
+	CHECK(view_run(rig->core, run, &rig->arena, &row));
+	return row.owner;
+}
+
+TEST whose_graph_it_is_theirs_are_the_runs(void)
+{
+	struct rig *rig = rig_at_night();
+
+	ASSERT_EQ(1, put_as(rig, "ana", 1, "nightly", "0 0 * * *"));
+	set(rig, SET_FIRE);
+	ASSERT(slice_eq(owner_of(rig, rig->ok.count), slice_str("ana")));
+	ASSERT_EQ(1, put_as(rig, "ben", 2, "nightly", "0 0 * * *"));
+	ASSERT(slice_eq(row_of(rig).owner, slice_str("ben")));
+	set(rig, SET_FIRE);
+	ASSERT(slice_eq(owner_of(rig, rig->ok.count), slice_str("ben")));
+	rig_free(rig);
+	PASS();
+}
+
+/* No turn is long, and none is forgotten. */
+TEST many_that_are_due_at_once_go_into_several_turns(void)
+{
+	struct rig *rig = rig_at_night();
+	struct rec_schedule_row row = { 0 };
+	struct core_totals totals;
+	uint64_t last = 0;
+
+	rig->reload_every = 50;
+	for (unsigned i = 0; i < 350; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "s%u", i);
+		ASSERT_EQ(1, put_as(rig, "ana", 1, name, "0 0 * * *"));
+	}
+	rig_pass(rig, HOUR_MS);
+	for (unsigned turns = 0; turns < 4; turns++) {
+		view_totals(rig->core, &totals);
+		ASSERT(totals.live_runs > last && totals.live_runs <= last + 101);
+		last = totals.live_runs;
+		rig_pass(rig, 2);
+	}
+	for (unsigned turns = 0; turns < 10; turns++)
+		rig_pass(rig, 2);
+	for (size_t i = 0; i < 350; i++) {
+		ASSERT(view_schedule(rig->core, i, 1, &rig->arena, &row));
+		ASSERT_EQ(1, row.fired);
+		ASSERT_EQ(0, row.skipped);
+		ASSERT_EQ_FMT((unsigned long long)(MIDNIGHT_MS + DAY_MS), (unsigned long long)row.next_ms.at[0], "%llu");
+	}
+	rig_free(rig);
+	PASS();
+}
+
+/* What waits for the next turn isn't due any more. */
+TEST a_clock_set_back_meanwhile_lets_them_wait(void)
+{
+	struct rig *rig = rig_at_night();
+	struct rec_schedule_row row = { 0 };
+	uint64_t fired = 0;
+
+	rig->reload_every = 50;
+	for (unsigned i = 0; i < 150; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "s%u", i);
+		ASSERT_EQ(1, put_as(rig, "ana", 1, name, "0 0 * * *"));
+	}
+	rig_pass(rig, HOUR_MS);
+	rig->now.wall_ms -= HOUR_MS / 2;
+	for (unsigned turns = 0; turns < 5; turns++)
+		rig_pass(rig, 2);
+	for (size_t i = 0; i < 150; i++) {
+		ASSERT(view_schedule(rig->core, i, 1, &rig->arena, &row));
+		fired += row.fired;
+	}
+	ASSERT(fired > 0 && fired <= 101);
+	rig_pass(rig, HOUR_MS / 2);
+	for (unsigned turns = 0; turns < 5; turns++)
+		rig_pass(rig, 2);
+	for (size_t i = 0; i < 150; i++) {
+		ASSERT(view_schedule(rig->core, i, 1, &rig->arena, &row));
+		ASSERT_EQ(1, row.fired);
+	}
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(many_schedules)
+{
+	RUN_TEST(whose_graph_it_is_theirs_are_the_runs);
+	RUN_TEST(many_that_are_due_at_once_go_into_several_turns);
+	RUN_TEST(a_clock_set_back_meanwhile_lets_them_wait);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(many_schedules);
+	GREATEST_MAIN_END();
+}
