@@ -5,10 +5,12 @@
  */
 #include "core/internal.h"
 
-bool job_cancel(struct core *core, struct job *job)
+bool job_give_up(struct core *core, struct job *job)
 {
 	if (state_terminal(job->state))
 		return false;
+	if (job->state == STATE_UNKNOWN)
+		return attempt_doom(core, job);
 	if (job->state == STATE_STOPPING) {
 		if (job->stop_cause == EVENT_CANCEL)
 			return false;
@@ -21,6 +23,19 @@ bool job_cancel(struct core *core, struct job *job)
 		job_move(core, job, EVENT_CANCEL, STATE_CANCELLED);
 	}
 	return true;
+}
+
+bool job_cancel(struct core *core, struct job *job)
+{
+	bool changed;
+
+	if (job->state == STATE_UNKNOWN) {
+		job->stop_cause = EVENT_CANCEL;
+		job_move(core, job, EVENT_CANCEL, STATE_CANCELLED);
+		return true;
+	}
+	changed = job_give_up(core, job);
+	return subrun_cancel(core, job) || changed;
 }
 
 /* All of them before any of their children is told: there is no cascade, each job is cancelled for itself. */

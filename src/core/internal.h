@@ -197,6 +197,8 @@ bool subruns_turn(struct core *core);
 void subrun_attach(struct core *core, const struct job *job);
 void subrun_detach(struct core *core, const struct job *job);
 void subrun_stop(struct core *core, const struct job *job);
+/* A person's word: what nobody knows about below is over, too. Did anything change? */
+bool subrun_cancel(struct core *core, const struct job *job);
 uint64_t subrun_hold(struct core *core, const struct job *job);  /* as its job is now */
 uint64_t subrun_prioritize(struct core *core, const struct job *job);
 /* May a job of this run have a new round? Not of a sub-run that no job waits for. */
@@ -233,7 +235,9 @@ void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
 void cancel_step(struct core *core, const struct core_input *input);
-bool job_cancel(struct core *core, struct job *job);
+bool job_cancel(struct core *core, struct job *job);     /* a person's word, also on one that is unknown */
+/* Not by a person's word: one that is unknown stays so until somebody knows. False: nothing changed. */
+bool job_give_up(struct core *core, struct job *job);
 
 /* act.c: what an act names. A fan-out's jobs are neighbours. */
 struct target {

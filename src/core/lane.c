@@ -179,9 +179,7 @@ void group_fail(struct core *core, const struct job *failed)
 		if (job_group(job) != group)
 			continue;
 		left--;
-		if (state_terminal(job->state))
-			continue;
-		if (job->state == STATE_UNKNOWN ? attempt_doom(core, job) : job_cancel(core, job))
+		if (job_give_up(core, job))
 			job->cause = failed->index + 1;
 	}
 }

@@ -5,7 +5,8 @@
  */
 #include "core/internal.h"
 
-static enum err settle_check(const struct input_act *act, const struct target *target, struct error *error)
+static enum err settle_check(const struct core *core, const struct input_act *act, const struct target *target,
+			     struct error *error)
 {
 	const struct job *job = target_job(target, 0);
 	unsigned long long run = act->run;
@@ -18,8 +19,9 @@ static enum err settle_check(const struct input_act *act, const struct target *t
 	if (act->text.len == 0 || act->text.len > LIMIT_REASON_MAX)
 		return error_set(error, act->text.len ? ERR_TOO_LARGE : ERR_INVALID,
 				 "a word on what nobody knows has a reason, of at most %d bytes", LIMIT_REASON_MAX);
+	/* Of a sub-run that was stopped nothing begins any more. */
 	if (job->state == STATE_UNKNOWN)
-		return ERR_NONE;
+		return act->value == SETTLE_RETRY ? subrun_reopens(core, target->run, error) : ERR_NONE;
 	error_set(error, state_terminal(job->state) ? ERR_TERMINAL : ERR_PENDING,
 		  "job %llu/%.*s needs nobody's word: it is %s", run, len, (const char *)act->job.data,
 		  state_table[job->state].name);
@@ -40,7 +42,7 @@ enum err settle(struct core *core, const struct input_act *act, const struct tar
 	};
 	struct job *job;
 
-	if (settle_check(act, target, error) != ERR_NONE)
+	if (settle_check(core, act, target, error) != ERR_NONE)
 		return error->code;
 	job = target_job(target, 0);
 	/* An attempt is settled once: with its counter in the key no word on another one is in its place. */

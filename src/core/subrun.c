@@ -216,9 +216,19 @@ void subrun_stop(struct core *core, const struct job *job)
 	if (!child)
 		return;
 	for (struct job *at = run_job(child, 0); at; at = job_next(at))
-		job_cancel(core, at);
+		job_give_up(core, at);
 	child->cancelled = true;
 	run_touch(core, child, true);
+}
+
+bool subrun_cancel(struct core *core, const struct job *job)
+{
+	struct run *child = child_of(core, job);
+	bool changed = false;
+
+	for (struct job *at = child ? run_job(child, 0) : NULL; at; at = job_next(at))
+		changed |= job_cancel(core, at);
+	return changed;
 }
 
 uint64_t subrun_hold(struct core *core, const struct job *job)

@@ -69,6 +69,7 @@ unit_programs = \
 	tests/unit/test_core_spec_fields \
 	tests/unit/test_core_subrun \
 	tests/unit/test_core_subrun_edges \
+	tests/unit/test_core_subrun_unknown \
 	tests/unit/test_core_tenant \
 	tests/unit/test_core_time \
 	tests/unit/test_core_timers \
@@ -322,6 +323,9 @@ tests_unit_test_core_subrun_LDADD = $(core_libs)
 
 tests_unit_test_core_subrun_edges_SOURCES = tests/unit/test_core_subrun_edges.c
 tests_unit_test_core_subrun_edges_LDADD = $(core_libs)
+
+tests_unit_test_core_subrun_unknown_SOURCES = tests/unit/test_core_subrun_unknown.c
+tests_unit_test_core_subrun_unknown_LDADD = $(core_libs)
 
 tests_unit_test_core_tenant_SOURCES = tests/unit/test_core_tenant.c
 tests_unit_test_core_tenant_LDADD = $(core_libs)
