@@ -74,7 +74,7 @@ bool worker_takes(const struct core *core, const struct worker *worker, uint16_t
 }
 
 /* Of those that ask only the equals of what is there: each that ends makes room for exactly one. */
-bool worker_takes_ahead(const struct core *core, const struct worker *worker, uint16_t class_at)
+static bool worker_takes_ahead(const struct core *core, const struct worker *worker, uint16_t class_at)
 {
 	const struct wants *wants = core->classes[class_at]->wants;
 	uint64_t depth = worker_depth(core, worker);

@@ -70,7 +70,7 @@ void steady_turn(struct core *core)
 }
 
 /* As a row has it, or the longest that the wait can be from now on: another boot may have another wall clock. */
-int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms)
+static int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms)
 {
 	int64_t latest_ms = due_after(core, longest_ms);
 
@@ -99,7 +99,7 @@ int64_t job_due_wall_ms(const struct core *core, const struct job *job, const st
 
 /* --- deadlines --- */
 
-struct deadline deadline_of(const struct job *job, const struct rec_job_spec *spec)
+static struct deadline deadline_of(const struct job *job, const struct rec_job_spec *spec)
 {
 	struct deadline deadline = { .date_ms = spec->deadline_at_ms };
 

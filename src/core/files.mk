@@ -41,6 +41,7 @@ core_sources = \
 	src/core/outbox.h \
 	src/core/pipeline.c \
 	src/core/place.c \
+	src/core/placing.h \
 	src/core/pool.c \
 	src/core/prune.c \
 	src/core/pushback.c \

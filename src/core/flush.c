@@ -36,7 +36,7 @@ static struct slice counts_bytes(struct core *core, const struct run *run)
 	return slice_make(bytes, 4 * STATE_COUNT);
 }
 
-void run_row_put(struct core *core, struct run *run)
+static void run_row_put(struct core *core, struct run *run)
 {
 	struct arena *arena = &core->outbox->arena;
 	struct row *row = outbox_row(core->outbox, TABLE_run);

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the files of core call of each other, file by file. Nothing outside src/core includes this.
+ * What the files of core call of each other, file by file; what is about placing is in placing.h. Nothing outside src/core
+ * includes this.
  */
 #ifndef TITAN_CORE_INTERNAL_H
 #define TITAN_CORE_INTERNAL_H
 
+#include "core/placing.h"
 #include "core/state.h"
-
-#define GROW(array, count, cap) \
-	do { \
-		if ((count) == (cap)) { \
-			(cap) = (cap) ? 2 * (cap) : 16; \
-			(array) = mem_resize((array), (cap), sizeof(*(array))); \
-		} \
-	} while (0)
 
 /* What the dependencies of a job come to. */
 enum outlook { OUTLOOK_OPEN, OUTLOOK_GO, OUTLOOK_AGAINST, OUTLOOK_UNTAKEN };
@@ -69,11 +63,6 @@ static inline bool child_next(struct child_walk *walk, uint32_t *ret_edge)
 	return true;
 }
 
-static inline bool state_holds(enum job_state state)
-{
-	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
-}
-
 static inline struct slice job_spec_bytes(const struct job *job)
 {
 	return slice_make(job->spec, job->spec_len);
@@ -124,6 +113,7 @@ void job_delay(struct core *core, struct job *job, enum job_event event, const s
 /* spec.c */
 #define LATE_SPANS 100                   /* longest spans by which jobs may come after their run */
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error);
+
 /*
  * graph.c: the next extent, from the given number of run->parts; validates everything. On failure nothing of
  * it remains but classes. Whoever calls it puts it into the directory.
@@ -133,14 +123,17 @@ void parts_room(struct run *run, size_t more);
 void extent_drop(struct run *run);                       /* the last one, and its parts */
 void later_put(struct run *run, uint32_t parent, uint32_t child);        /* as in struct edge */
 void run_free(struct run *run);
+
 /* final.c: what is added to a run comes before its final jobs */
 void final_add(struct run *run, struct job *job);
 /* Those of a new extent that are behind a final job of it, or of those that were there before, by their edges from them. */
 void finals_mark(const struct run *run, const struct extent *extent, const struct edge *outer, size_t outer_count);
 enum err finals_check(struct core *core, const struct run *run, const struct extent *extent, struct error *error);
 void finals_wait(struct run *run, const struct extent *extent);
+
 /* cycle.c: ERR_CYCLE that names one, or ERR_NONE */
 enum err graph_check_cycle(struct core *core, const struct extent *extent, struct error *error);
+
 /* names.c */
 void name_index_init(struct name_index *index, size_t names, uint64_t seed);
 void name_index_free(struct name_index *index);
@@ -171,10 +164,6 @@ void submit_step(struct core *core, const struct core_input *input);
 enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
 		      struct error *error);
 void spec_rows(struct core *core, const struct run *run, uint32_t from);  /* of the last extent, whose first part this is */
-
-/* grow.c: to the run that submit->into says, without a key; the serial number of the first of them */
-enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,
-		  struct error *error);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
 void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run, uint64_t by_run);   /* run 0: of a schedule */
 enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
@@ -182,6 +171,10 @@ enum err caller_check(const struct core *core, const struct caller *caller, cons
 void key_drop(struct core *core, const uint8_t id[24]);
 const struct submit_key *key_find(const struct core *core, const struct input_submit *submit);
 enum err key_agrees(const struct submit_key *key, const struct input_submit *submit, struct error *error);
+
+/* grow.c: to the run that submit->into says, without a key; the serial number of the first of them */
+enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,
+		  struct error *error);
 
 /* subrun.c */
 #define SUBRUN_CANCELLED 2               /* "exit code" of a sub-run that somebody cancelled */
@@ -252,6 +245,9 @@ static inline struct job *target_job(const struct target *target, uint32_t at)
 }
 
 /* gate.c */
+/* A row of what somebody said, to be completed. */
+struct row_decision *decision_put(struct core *core, const struct input_act *act, const struct job *job,
+				  enum verdict verdict);
 struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
 const struct gate *gate_after(const struct core *core, uint64_t serial); /* the next by number, or NULL */
 void gate_add(struct core *core, const struct job *job);
@@ -277,9 +273,6 @@ static inline enum job_state job_result(const struct job *job)
 {
 	return job->flags & JOB_FORGIVEN ? STATE_SUCCEEDED : (enum job_state)job->state;
 }
-/* A row of what somebody said, to be completed. */
-struct row_decision *decision_put(struct core *core, const struct input_act *act, const struct job *job,
-				  enum verdict verdict);
 
 /* digest.c: what people are shown of a gate that waits for them */
 const uint8_t *gate_digest(const struct core *core, const struct job *job);
@@ -344,190 +337,6 @@ static inline bool job_on_hold(const struct job *job)
 /* set.c */
 void set_step(struct core *core, const struct core_input *input);
 
-/* label.c */
-void classes_init(struct core *core);
-void classes_free(struct core *core);
-enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, uint16_t *ret_class,
-		  struct error *error);
-void run_release_classes(struct core *core, struct run *run);
-bool worker_can(const struct worker *worker, const struct ready_class *class);   /* when nothing else runs there */
-bool labels_cover(const struct slice_list *has, const struct slice_list *wants);
-void labels_sort(struct slice_list *labels);             /* and drops what is there twice */
-struct slice_list labels_copy(struct slice_list labels); /* one allocation, at its at */
-
-/* charge.c: I7 */
-static inline const struct wants *job_wants(const struct core *core, const struct job *job)
-{
-	const struct ready_class *class = core->classes[job->class_at];
-
-	return class ? class->wants : NULL;
-}
-
-bool wants_fit(const struct worker *worker, const struct wants *wants);          /* now, beside what is in use */
-void charge_attach(struct core *core, struct worker *worker, struct job *job);
-void charge_detach(struct core *core, struct worker *worker, struct job *job);
-void charge_started(struct core *core, struct job *job);
-void charge_reset(struct core *core, struct worker *worker);     /* what it offers is new: nothing is paid */
-void charge_settle(struct core *core, struct worker *worker);    /* pay what can be paid */
-void charge_check(const struct core *core, const struct worker *worker);
-
-/* pool.c */
-struct pool *pool_get(struct core *core, struct slice name);     /* made if there is none; empty: default */
-struct pool *pool_find(const struct core *core, struct slice name);
-enum err load_pool(struct core *core, const struct row_pool *row, struct error *error);
-void pools_free(struct core *core);
-enum err pool_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
-enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
-void worker_row_put(struct core *core, const struct worker *worker);
-
-/* bound.c */
-struct bound *job_group(const struct job *job);          /* NULL if none */
-struct lane *job_lane(const struct job *job);
-bool bound_full(const struct bound *bound);
-struct bound *job_bound_full(const struct job *job);     /* the first that has no room for it, or NULL */
-const struct bound *job_parked_at(const struct job *job);        /* where its lane stands, or NULL */
-void bound_park(struct core *core, struct bound *full, struct job *job);
-void bound_offer(struct core *core, struct bound *bound);
-void bound_widened(struct core *core, struct bound *bound);      /* its limit is another */
-void bounds_offer(struct core *core, const struct job *job);
-void run_offer(struct core *core, struct run *run);
-void bounds_count(struct core *core, const struct job *job, int change);         /* attempts held */
-void claims_count(struct core *core, const struct job *job, int change);         /* attempts that aren't known to be gone */
-void run_freed(struct core *core, struct run *run, struct bound *bound);         /* none of its jobs waits there any more */
-void lane_leave(struct lane *lane);                      /* it stands nowhere */
-void run_compact(struct core *core, struct run *run);
-void bound_free(struct bound *bound);
-
-static inline bool state_claims(enum job_state state)
-{
-	return state_holds(state) || state == STATE_UNKNOWN;
-}
-
-/* lane.c */
-void run_release_bounds(struct core *core, struct run *run);     /* before it leaves memory */
-void run_free_bounds(struct run *run);
-void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups);       /* all but the first of them */
-enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
-		   struct error *error);
-void group_fail(struct core *core, const struct job *failed);
-
-/* group.c: NAME or NAME=LIMIT */
-bool concurrency_read(struct slice text, struct slice *ret_name, uint32_t *ret_stated);
-struct group *group_of(struct core *core, struct slice name);    /* made if it isn't there */
-uint32_t group_limit(const struct group *group);         /* by counting again */
-void groups_free(struct core *core);
-void claim_begin(struct core *core, struct claim *claim, bool counted);          /* of a lane */
-void claim_end(struct core *core, struct claim *claim, bool counted);
-void run_states(struct core *core, struct run *run, bool live);          /* the limits that it states count, or not */
-bool run_join_concurrency(struct core *core, struct run *run, struct slice text);        /* false: the text is bad */
-void run_leave_concurrency(struct core *core, struct run *run);
-struct slice run_concurrency(const struct run *run, struct arena *arena);        /* as given */
-void run_seat(struct core *core, struct run *run);
-void run_over(struct core *core, struct run *run);       /* all its jobs have ended */
-enum err group_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
-enum err load_group(struct core *core, const struct row_job_group *row, struct error *error);
-uint64_t groups_hash(const struct core *core);
-
-/* lock.c: NAME or NAME=shared */
-bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared);
-struct lock *lock_of(struct core *core, struct slice name);      /* made if it isn't there */
-void lock_tidy(struct core *core, struct lock *lock);    /* goes if nobody needs it */
-void locks_free(struct core *core);
-bool lock_blocked(const struct lock *lock, bool shared, uint64_t key);   /* for a job with this key */
-uint64_t lock_first_alone(const struct lock *lock);
-void locks_offer(struct core *core);
-enum err lock_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, uint64_t *ret_fence,
-		  struct error *error);
-void lock_expired(struct core *core, uint64_t stamp);
-enum err load_lock_hold(struct core *core, const struct row_lock_hold *row, struct error *error);
-bool lock_sane(const struct lock *lock);
-bool locks_resume(struct core *core);
-uint64_t locks_hash(const struct core *core);
-bool lane_shares(const struct lane *lane, const struct bound *bound);    /* bound.c: a lock */
-uint64_t waiting_at(const struct bound *bound);          /* view_share.c: how many ready jobs stand there */
-/* view_lock.c: who has it, in words; job: that waits for it, or NULL */
-void lock_tell(const struct core *core, const struct lock *lock, const struct job *job, struct buf *words);
-
-/* tenant.c */
-struct tenant *tenant_find(const struct core *core, struct slice name);
-struct tenant *tenant_of(struct core *core, struct slice name);  /* made if it isn't there */
-void run_take_tenant(struct core *core, struct run *run, struct slice name);     /* its owner's if empty */
-void tenant_release(struct core *core, struct run *run);
-void tenants_free(struct core *core);
-uint64_t tenant_queued(const struct core *core, const struct tenant *tenant);    /* jobs neither ended nor out */
-enum err tenant_admit(const struct core *core, const struct input_submit *submit, uint32_t count,
-		      struct error *error);
-enum err tenant_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
-enum err load_tenant(struct core *core, const struct row_tenant *row, struct error *error);
-
-/* fair.c: the queues of a class */
-void class_insert(struct ready_class *class, struct job *job);
-void class_revive(struct ready_class *class, const struct job *job);     /* an entry that was stale is right again */
-void class_stale(struct ready_class *class, const struct job *job);
-struct job *class_top(struct core *core, struct ready_class *class);     /* the best, which stays there; or NULL */
-void class_compact(struct core *core, struct ready_class *class);
-void class_free_queues(struct ready_class *class);
-void classes_forget_tenant(struct core *core, const struct tenant *tenant);
-void tenant_charge(struct core *core, struct tenant *tenant);    /* it was given an attempt */
-void order_begin(struct class_order *order, const struct core *core, struct arena *arena);
-bool order_best(struct class_order *order, struct core *core, uint16_t *ret_class);      /* false: there is none */
-void order_pass(struct class_order *order, const struct core *core);                     /* the best goes no further */
-void ready_pop(struct ready_class *class, struct job *job);      /* the best */
-
-/* ready.c */
-#define SERIAL_BITS 56                   /* of a key; above them is the priority, inverted */
-
-uint64_t ready_key(const struct job *job);
-struct job *ready_job(const struct core *core, uint64_t key);
-bool ready_waits(const struct job *job);
-void heap_insert(struct key_heap *heap, const struct job *job);
-void heap_pop(struct key_heap *heap, struct job *job);
-struct job *heap_top(struct core *core, struct key_heap *heap);  /* what is stale before the best goes */
-void heap_compact(struct core *core, struct key_heap *heap);
-struct job *ready_offered(struct core *core, struct ready_class *class); /* the best that its bounds have room for */
-void ready_push(struct core *core, struct job *job);
-void ready_leave(struct core *core, struct job *job);    /* it stopped being ready without being taken */
-void ready_compact(struct core *core);                   /* not within a move: every entry is a ready job's then */
-size_t ready_tidy(struct core *core);
-
-/* place.c */
-void place_jobs(struct core *core);
-bool worker_serves(const struct worker *worker);         /* does it get anything, whatever it is? */
-bool worker_connected(const struct worker *worker);
-bool worker_draining(const struct worker *worker);       /* what it hasn't started goes back */
-bool worker_rests(const struct core *core, const struct worker *worker); /* it flaps */
-uint64_t worker_busy(const struct worker *worker);       /* slots in use */
-
-/* choose.c: classes that want more than a slot */
-bool class_allows(const struct worker *worker, const struct ready_class *class); /* as things stand, when it is idle */
-bool class_steady(const struct core *core, const struct ready_class *class);      /* one that may and doesn't flap */
-bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);      /* now */
-bool worker_takes_ahead(const struct core *core, const struct worker *worker, uint16_t class_at);
-uint64_t worker_score(const struct worker *worker);      /* below 2^26; the lowest is the best */
-bool worker_overloaded(const struct worker *worker);
-void candidate_down(struct candidate *heap, size_t count, size_t at);
-/* The worker that it had better have, or must have, by its affinity; NULL: it doesn't matter. */
-struct worker *job_target(const struct core *core, const struct job *job, struct arena *arena);
-void reservations_clear(struct core *core);
-void classes_place(struct core *core, size_t count);
-uint64_t worker_depth(const struct core *core, const struct worker *worker);
-
-/* worker.c */
-struct worker *worker_find(const struct core *core, uint64_t number);
-void worker_says_stuck(struct worker *worker, struct u64_list jobs);
-bool worker_has_stuck(const struct worker *worker, uint64_t job);
-struct worker *worker_new(struct core *core, uint64_t number, struct slice name);
-void worker_free(struct worker *worker);
-void worker_touch(struct core *core, struct worker *worker);
-void worker_hello(struct core *core, const struct core_input *input);
-void worker_gone(struct core *core, uint64_t conn);
-struct worker *worker_heard(struct core *core, uint64_t conn);   /* NULL if it isn't a worker's */
-void worker_timer_fired(struct core *core, struct worker *worker);
-void workers_forgive(struct core *core);          /* what silence there was doesn't count */
-void worker_wait(struct core *core, struct worker *worker);      /* unreachable, lost after a full grace */
-void worker_dropped(struct core *core, struct worker *worker);   /* it lost its connection, unasked */
-void workers_quit(struct core *core);
-
 /* due.c: the steady clock, on which intervals are counted also over restarts; deadlines */
 struct deadline {                        /* whichever comes first; 0: not given */
 	int64_t due_ms;
@@ -539,10 +348,8 @@ int64_t due_after(const struct core *core, int64_t wait_ms);     /* never less t
 int64_t due_wall_ms(const struct core *core, int64_t due_ms);    /* for people */
 void steady_begin(struct core *core);
 void steady_turn(struct core *core);
-int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms);
 /* The timer of its state; due_ms by the steady clock, date_ms by the wall clock, whichever comes last. */
 void due_arm(struct core *core, struct job *job, enum timer_kind kind, int64_t due_ms, int64_t date_ms);
-struct deadline deadline_of(const struct job *job, const struct rec_job_spec *spec);
 int64_t deadline_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
 /* Of what waits in its state, on the wall clock as it is now; 0: nothing does. */
 int64_t job_due_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
@@ -591,7 +398,6 @@ void run_live_again(struct core *core, struct run *run);
 void run_stay(struct core *core, struct run *run);       /* it has ended; not before this turn is durable does it leave */
 void turn_flush(struct core *core);
 void meta_put(struct core *core, const char *name, uint64_t value);
-void run_row_put(struct core *core, struct run *run);
 void error_send(struct core *core, uint64_t conn, uint64_t request, const struct error *error, bool close);
 
 /* load.c: what is read is believed only if it fits */
@@ -607,6 +413,8 @@ enum err run_build(struct core *core, struct run *run, struct error *error);    
 
 /* resume.c: what the dependencies of each job come to, recomputed from the child lists */
 enum err run_resume(struct core *core, struct run *run, struct error *error);
+/* A run that had left memory, from its rows; it is as if it had ended just now. */
+enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error);
 struct standing {
 	uint32_t open;                   /* parents unsettled */
 	uint32_t asked;                  /* of these, those that may still decide; expressions count as one */
@@ -628,8 +436,8 @@ void job_stand(const struct job *job, struct standing *standing);
 bool pass_meets(const struct job *job, enum job_state end, struct slice code);
 enum outlook standing_outlook(struct standing standing);
 void decider_check(const struct job *job);
-void check_ready(const struct core *core);               /* check_bound.c */
-/* A run that had left memory, from its rows; it is as if it had ended just now. */
-enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error);
+
+/* check_bound.c */
+void check_ready(const struct core *core);
 
 #endif

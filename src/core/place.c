@@ -31,7 +31,7 @@ bool worker_connected(const struct worker *worker)
 	return worker->conn != 0 && worker->state == WORKER_UP && !worker->quitting;
 }
 
-bool worker_draining(const struct worker *worker)
+static bool worker_draining(const struct worker *worker)
 {
 	return worker->standing == STANDING_DRAINING || worker->pool->state != POOL_ACTIVE;
 }

@@ -32,7 +32,7 @@ static size_t pool_place(const struct core *core, struct slice name, bool *ret_t
 	return low;
 }
 
-struct pool *pool_find(const struct core *core, struct slice name)
+static struct pool *pool_find(const struct core *core, struct slice name)
 {
 	bool there;
 	size_t at = pool_place(core, name.len ? name : slice_str(POOL_DEFAULT), &there);

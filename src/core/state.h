@@ -564,4 +564,17 @@ struct core {
 	bool graphs_built;
 };
 
+static inline bool state_holds(enum job_state state)
+{
+	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
+}
+
+#define GROW(array, count, cap) \
+	do { \
+		if ((count) == (cap)) { \
+			(cap) = (cap) ? 2 * (cap) : 16; \
+			(array) = mem_resize((array), (cap), sizeof(*(array))); \
+		} \
+	} while (0)
+
 #endif

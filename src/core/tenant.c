@@ -14,7 +14,7 @@ struct tenant *tenant_find(const struct core *core, struct slice name)
 	return name_map_get(&core->tenant_names, name);
 }
 
-struct tenant *tenant_of(struct core *core, struct slice name)
+static struct tenant *tenant_of(struct core *core, struct slice name)
 {
 	struct tenant *tenant = tenant_find(core, name);
 	size_t at = 0;
