@@ -13,7 +13,7 @@
 #define LATE_MS 60000
 #define HOUR_MS INT64_C(3600000)
 #define BACK_MS (3 * HOUR_MS)
-#define WORK_MAX 100                     /* in a turn: schedules that are due, runs that they begin */
+#define WORK_MAX 200                     /* in a turn: schedules that are due, runs that they begin */
 #define MISSED_COST 16                   /* times that cost as much */
 #define MISSED_MAX 1000                  /* counted; more are passed over in silence */
 #define CRON_MAX 4096                    /* bytes; every minute of an hour by its name is 300 */
@@ -373,12 +373,12 @@ void schedule_run_counts(struct core *core, const struct run *run, bool live)
 	arm_queue(core, schedule);
 }
 
-/* Set back by much, a wall clock was wrong before. */
+/* Set back by much, a wall clock was wrong before: what is next is behind a time that is that far ahead itself. */
 static bool was_ahead(const struct core *core, const struct schedule *schedule)
 {
-	int64_t next_ms = next_after(schedule, core->now.wall_ms);
+	int64_t limit_ms = core->now.wall_ms + BACK_MS, later_ms = next_after(schedule, limit_ms);
 
-	return schedule->last_ms > core->now.wall_ms + BACK_MS || (next_ms != 0 && schedule->next_ms > next_ms + BACK_MS);
+	return schedule->last_ms > limit_ms || (later_ms != 0 && later_ms < schedule->next_ms);
 }
 
 void schedules_stepped(struct core *core)

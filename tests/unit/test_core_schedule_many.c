@@ -82,6 +82,27 @@ TEST many_that_are_due_at_once_go_into_several_turns(void)
 	PASS();
 }
 
+/* Not even what comes once a day: a clock that is put right by a second at midnight begins no second run. */
+TEST what_has_come_comes_once_though_the_clock_is_set_back(void)
+{
+	static const int64_t backs_ms[] = { 1000, HOUR_MS / 2, 3 * HOUR_MS - 1000 };
+
+	for (size_t i = 0; i < sizeof(backs_ms) / sizeof(backs_ms[0]); i++) {
+		struct rig *rig = rig_at_night();
+
+		ASSERT_EQ(1, put_as(rig, "ana", 1, "nightly", "0 0 * * *"));
+		rig_pass(rig, HOUR_MS);
+		ASSERT_EQ(1, row_of(rig).fired);
+		rig->now.wall_ms -= backs_ms[i];
+		rig_pass(rig, 10);
+		rig_pass(rig, backs_ms[i]);
+		ASSERT_EQ(1, row_of(rig).fired);
+		ASSERT_EQ(0, row_of(rig).skipped);
+		rig_free(rig);
+	}
+	PASS();
+}
+
 /* What waits for the next turn isn't due any more. */
 TEST a_clock_set_back_meanwhile_lets_them_wait(void)
 {
@@ -120,6 +141,7 @@ SUITE(many_schedules)
 {
 	RUN_TEST(whose_graph_it_is_theirs_are_the_runs);
 	RUN_TEST(many_that_are_due_at_once_go_into_several_turns);
+	RUN_TEST(what_has_come_comes_once_though_the_clock_is_set_back);
 	RUN_TEST(a_clock_set_back_meanwhile_lets_them_wait);
 }
 
