@@ -119,13 +119,13 @@ uint64_t core_hash(const struct core *core)
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		if (core->runs.at[i].run && core->runs.at[i].run->ended_ms == 0)
 			hash_run(&hash, core->runs.at[i].run);
-	for (size_t i = 0; i < core->gate_count; i++) {
+	for (const struct gate *gate = gate_after(core, 0); gate; gate = gate_after(core, gate->job)) {
 		uint64_t people = 0;     /* a sum: loading has them in another order */
 
-		for (size_t at = 0; at < core->gates[i].vote_count; at++)
-			people += hash_u64(core->gates[i].votes[at].person) ^
-				  hash_bytes(core->gates[i].votes[at].digest, SHA256_SIZE, 6);
-		mix(&hash, core->gates[i].job);
+		for (size_t at = 0; at < gate->vote_count; at++)
+			people += hash_u64(gate->votes[at].person) ^
+				  hash_bytes(gate->votes[at].digest, SHA256_SIZE, 6);
+		mix(&hash, gate->job);
 		mix(&hash, people);
 	}
 	mix(&hash, pushbacks_hash(core));

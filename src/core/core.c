@@ -79,9 +79,7 @@ void core_free(struct core *core)
 	locks_free(core);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
-	for (size_t i = 0; i < core->gate_count; i++)
-		mem_free(core->gates[i].votes);
-	mem_free(core->gates);
+	gates_free(core);
 	pushbacks_free(core);
 	schedules_free(core);
 	mem_free(core->touched);

@@ -24,6 +24,7 @@ core_sources = \
 	src/core/final.c \
 	src/core/flush.c \
 	src/core/gate.c \
+	src/core/gates.c \
 	src/core/graph.c \
 	src/core/group.c \
 	src/core/grow.c \

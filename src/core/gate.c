@@ -3,59 +3,9 @@
  * Gates: jobs that people decide. Who has approved is a durable row of each person; a rejection decides at
  * once, and so does the expiry, which comes once. What is decided stays so for the round. A decision is about what
  * was shown: if that has changed, nothing is decided, and votes on it don't count. Jobs that are unknown wait for
- * people, too, and are listed with the gates.
+ * people, too, and are listed with the gates (gates.c).
  */
 #include "core/internal.h"
-
-/* The place of this job's gate in the list, or where it belongs. */
-static size_t gate_place(const struct core *core, uint64_t serial)
-{
-	size_t low = 0, high = core->gate_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (core->gates[middle].job < serial)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-struct gate *gate_find(const struct core *core, uint64_t serial)
-{
-	size_t at = gate_place(core, serial);
-
-	return at < core->gate_count && core->gates[at].job == serial ? &core->gates[at] : NULL;
-}
-
-const struct gate *gate_after(const struct core *core, uint64_t serial)
-{
-	size_t at = gate_place(core, serial + 1);
-
-	return at < core->gate_count ? &core->gates[at] : NULL;
-}
-
-void gate_add(struct core *core, const struct job *job)
-{
-	size_t at = gate_place(core, job_serial(job));
-
-	GROW(core->gates, core->gate_count, core->gate_cap);
-	memmove(&core->gates[at + 1], &core->gates[at], (core->gate_count - at) * sizeof(*core->gates));
-	core->gates[at] = (struct gate){ .job = job_serial(job) };
-	core->gate_count++;
-}
-
-void gate_remove(struct core *core, const struct job *job)
-{
-	size_t at = gate_place(core, job_serial(job));
-
-	CHECK(at < core->gate_count && core->gates[at].job == job_serial(job));
-	mem_free(core->gates[at].votes);
-	core->gate_count--;
-	memmove(&core->gates[at], &core->gates[at + 1], (core->gate_count - at) * sizeof(*core->gates));
-}
 
 bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE])
 {

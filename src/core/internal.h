@@ -244,14 +244,16 @@ static inline struct job *target_job(const struct target *target, uint32_t at)
 	return run_job(target->run, target->first + at);
 }
 
-/* gate.c */
-/* A row of what somebody said, to be completed. */
-struct row_decision *decision_put(struct core *core, const struct input_act *act, const struct job *job,
-				  enum verdict verdict);
+/* gates.c: what waits for people; what is found stays where it is until one comes or goes */
 struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
 const struct gate *gate_after(const struct core *core, uint64_t serial); /* the next by number, or NULL */
 void gate_add(struct core *core, const struct job *job);
 void gate_remove(struct core *core, const struct job *job);
+void gates_free(struct core *core);
+/* gate.c */
+/* A row of what somebody said, to be completed. */
+struct row_decision *decision_put(struct core *core, const struct input_act *act, const struct job *job,
+				  enum verdict verdict);
 bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE]);    /* false: it was there */
 uint64_t gate_have(const struct core *core, const struct job *job);      /* votes on what is shown now */
 void gate_enter(struct core *core, struct job *job);

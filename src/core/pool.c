@@ -131,8 +131,8 @@ void worker_row_put(struct core *core, const struct worker *worker)
 /* One that may run once and was lost with this worker, whose word on it would count; or NULL. */
 static const struct job *worker_unknown(const struct core *core, const struct worker *worker)
 {
-	for (size_t i = 0; i < core->gate_count; i++) {
-		const struct job *job = job_find(core, core->gates[i].job);
+	for (const struct gate *gate = gate_after(core, 0); gate; gate = gate_after(core, gate->job)) {
+		const struct job *job = job_find(core, gate->job);
 
 		if (job->state == STATE_UNKNOWN && job->worker == worker->number)
 			return job;

@@ -543,8 +543,9 @@ struct core {
 	struct map schedule_stamps;      /* of their timers, to struct schedule */
 	uint64_t schedule_stamp;
 	uint64_t schedule_turn, schedule_work;   /* what they cost in this turn */
-	struct gate *gates;              /* ascending by job */
-	size_t gate_count, gate_cap;
+	struct gate_page **gate_pages;   /* ascending by job */
+	size_t gate_page_count, gate_page_cap;
+	uint64_t gate_count;
 	uint64_t gate_stamp;
 	struct map pushbacks;            /* serial number to struct pushback */
 

@@ -32,8 +32,9 @@ static void find_jobs(const struct core *core, const struct lock *lock, struct f
 	for (size_t i = 0; i < core->worker_count && finding.count < lock->bound.active; i++)
 		for (size_t at = 0; at < core->workers[i]->held_count; at++)
 			find_job(&finding, core->workers[i]->held[at].job);
-	for (size_t i = 0; i < core->gate_count && finding.count < lock->bound.active; i++) {
-		const struct job *job = job_find(core, core->gates[i].job);
+	for (const struct gate *gate = gate_after(core, 0); gate && finding.count < lock->bound.active;
+	     gate = gate_after(core, gate->job)) {
+		const struct job *job = job_find(core, gate->job);
 
 		if (job->state == STATE_UNKNOWN)
 			find_job(&finding, job);

@@ -27,6 +27,7 @@ unit_programs = \
 	tests/unit/test_core_fail \
 	tests/unit/test_core_final \
 	tests/unit/test_core_gate \
+	tests/unit/test_core_gates \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_group \
 	tests/unit/test_core_grow \
@@ -197,6 +198,9 @@ tests_unit_test_core_final_LDADD = $(core_libs)
 
 tests_unit_test_core_gate_SOURCES = tests/unit/test_core_gate.c
 tests_unit_test_core_gate_LDADD = $(core_libs)
+
+tests_unit_test_core_gates_SOURCES = tests/unit/test_core_gates.c
+tests_unit_test_core_gates_LDADD = $(core_libs)
 
 tests_unit_test_core_graph_SOURCES = tests/unit/test_core_graph.c
 tests_unit_test_core_graph_LDADD = $(core_libs)

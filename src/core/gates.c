@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The list of jobs that wait for people, by serial number. There may be millions, which all come or go in one turn:
+ * it is in pages of a few, so that one that comes or goes moves few others.
+ */
+#include "core/internal.h"
+
+#define PAGE_GATES 64
+
+struct gate_page {
+	size_t count;                    /* 1 at least */
+	struct gate at[PAGE_GATES];      /* ascending */
+};
+
+/* The last page that begins at or before this number, or the first; there is one. */
+static size_t page_place(const struct core *core, uint64_t serial)
+{
+	size_t low = 0, high = core->gate_page_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (core->gate_pages[middle]->at[0].job <= serial)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Where in the page this number is, or belongs. */
+static size_t place_in(const struct gate_page *page, uint64_t serial)
+{
+	size_t at = 0;
+
+	while (at < page->count && page->at[at].job < serial)
+		at++;
+	return at;
+}
+
+struct gate *gate_find(const struct core *core, uint64_t serial)
+{
+	struct gate_page *page;
+	size_t at;
+
+	if (core->gate_page_count == 0)
+		return NULL;
+	page = core->gate_pages[page_place(core, serial)];
+	at = place_in(page, serial);
+	return at < page->count && page->at[at].job == serial ? &page->at[at] : NULL;
+}
+
+const struct gate *gate_after(const struct core *core, uint64_t serial)
+{
+	const struct gate_page *page;
+	size_t place, at;
+
+	if (core->gate_page_count == 0)
+		return NULL;
+	place = page_place(core, serial);
+	page = core->gate_pages[place];
+	at = place_in(page, serial + 1);
+	if (at < page->count)
+		return &page->at[at];
+	return place + 1 < core->gate_page_count ? &core->gate_pages[place + 1]->at[0] : NULL;
+}
+
+static struct gate_page *page_new(struct core *core, size_t place)
+{
+	struct gate_page *page = mem_zalloc(sizeof(*page));
+
+	GROW(core->gate_pages, core->gate_page_count, core->gate_page_cap);
+	memmove(core->gate_pages + place + 1, core->gate_pages + place,
+		(core->gate_page_count - place) * sizeof(struct gate_page *));
+	core->gate_pages[place] = page;
+	core->gate_page_count++;
+	return page;
+}
+
+/* One with room for this number. What comes behind all others begins another. */
+static struct gate_page *page_for(struct core *core, uint64_t serial)
+{
+	size_t place = core->gate_page_count > 0 ? page_place(core, serial) : 0;
+	struct gate_page *page = core->gate_page_count > 0 ? core->gate_pages[place] : page_new(core, 0), *other;
+
+	if (page->count < PAGE_GATES)
+		return page;
+	other = page_new(core, place + 1);
+	if (serial > page->at[PAGE_GATES - 1].job)
+		return other;
+	other->count = PAGE_GATES / 2;
+	page->count = PAGE_GATES - other->count;
+	memcpy(other->at, page->at + page->count, other->count * sizeof(*other->at));
+	return serial < other->at[0].job ? page : other;
+}
+
+void gate_add(struct core *core, const struct job *job)
+{
+	struct gate_page *page = page_for(core, job_serial(job));
+	size_t at = place_in(page, job_serial(job));
+
+	memmove(&page->at[at + 1], &page->at[at], (page->count++ - at) * sizeof(*page->at));
+	page->at[at] = (struct gate){ .job = job_serial(job) };
+	core->gate_count++;
+}
+
+void gate_remove(struct core *core, const struct job *job)
+{
+	size_t place, at;
+	struct gate_page *page;
+
+	CHECK(gate_find(core, job_serial(job)));
+	place = page_place(core, job_serial(job));
+	page = core->gate_pages[place];
+	at = place_in(page, job_serial(job));
+	mem_free(page->at[at].votes);
+	page->count--;
+	core->gate_count--;
+	memmove(&page->at[at], &page->at[at + 1], (page->count - at) * sizeof(*page->at));
+	if (page->count > 0)
+		return;
+	mem_free(page);
+	core->gate_page_count--;
+	memmove(core->gate_pages + place, core->gate_pages + place + 1,
+		(core->gate_page_count - place) * sizeof(struct gate_page *));
+}
+
+void gates_free(struct core *core)
+{
+	for (size_t place = 0; place < core->gate_page_count; place++) {
+		for (size_t i = 0; i < core->gate_pages[place]->count; i++)
+			mem_free(core->gate_pages[place]->at[i].votes);
+		mem_free(core->gate_pages[place]);
+	}
+	mem_free(core->gate_pages);
+}
