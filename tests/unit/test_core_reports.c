@@ -13,7 +13,7 @@ static uint64_t submit_one(struct rig *rig, enum exec_mode mode)
 static void say_done(struct rig *rig, struct rig_attempt attempt, int64_t started_ms, int64_t ended_ms)
 {
 	struct rec_done done = { .job = attempt.job, .epoch = attempt.epoch, .outcome = OUTCOME_EXIT,
-		.started_ms = started_ms, .ended_ms = ended_ms };
+		.started_ms = started_ms, .ended_ms = ended_ms, .cpu_us = 7, .out_bytes = 8 };
 	struct core_input input = { .kind = INPUT_DONE, .conn = attempt.conn };
 
 	input.done.at = &done;
@@ -72,6 +72,7 @@ TEST what_comes_back_late_ended_when_it_did(void)
 	say_done(rig, attempt, ended_ms - 5, ended_ms);
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "a"));
 	ASSERT_EQ_FMT((long long)ended_ms, (long long)rig_job(rig, attempt.job).ended_ms, "%lld");
+	ASSERT(rig_job(rig, attempt.job).cpu_us == 7 && rig_job(rig, attempt.job).out_bytes == 8);
 	rig_free(rig);
 	PASS();
 }

@@ -159,6 +159,30 @@ TEST a_date_comes_by_its_own_clock(void)
 	PASS();
 }
 
+/* Up again with a clock that is behind, it waits for as long as was asked for, and no longer: a queue, and a gate. */
+TEST another_boot_makes_no_wait_longer(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *gate = graph_job(&graph, "gate", "");
+
+	gate->gate_count = 1;
+	gate->gate_timeout_ms = 60000;
+	gate->argv.n = 0;
+	graph_job(&graph, "queued", "")->dispatch_timeout_ms = 60000;
+	rig_submit(rig, &graph);
+	rig->now.mono_ns = rig->now.boot_ns = NS_PER_S;
+	rig->now.wall_ms -= 500000;
+	rig->config.boot_id++;
+	rig_restart(rig);
+	rig_pass(rig, 59999);
+	ASSERT(rig_state(rig, 1) == STATE_APPROVAL && rig_state(rig, 2) == STATE_READY);
+	rig_pass(rig, 1);
+	ASSERT(rig_state(rig, 1) == STATE_DENIED && rig_state(rig, 2) == STATE_TIMED_OUT);
+	rig_free(rig);
+	PASS();
+}
+
 TEST a_deadline_comes_also_to_what_is_held_back(bool all)
 {
 	struct rig *rig = rig_new();
@@ -187,6 +211,7 @@ SUITE(who_watches)
 	RUN_TESTp(times_on_a_clock_that_was_set, 3600000);
 	RUN_TESTp(times_on_a_clock_that_was_set, -500000);
 	RUN_TEST(a_date_comes_by_its_own_clock);
+	RUN_TEST(another_boot_makes_no_wait_longer);
 	RUN_TESTp(a_deadline_comes_also_to_what_is_held_back, false);
 	RUN_TESTp(a_deadline_comes_also_to_what_is_held_back, true);
 }
