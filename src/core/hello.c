@@ -82,7 +82,6 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	memcpy(worker->offers, offers->at, offers->n * sizeof(*offers->at));
 	charge_reset(core, worker);
 	core->drain_due = true;
-	worker->seen_ms = core->now.wall_ms;
 	worker_row_put(core, worker);
 	return worker;
 }
