@@ -61,10 +61,15 @@ static bool has_begun(const struct job *job)
 
 enum err finals_check(struct core *core, const struct run *run, const struct extent *extent, struct error *error)
 {
+	uint64_t added = extent->start + extent->count - run->extents[0]->count;
 	struct rec_job_spec spec;
 
 	if (!comes_before(extent))
 		return ERR_NONE;
+	if (added > LIMIT_FINAL_WAITS_MAX / run->final_count)
+		return error_set(error, ERR_TOO_LARGE, "run %llu has %zu final jobs, which would wait for %llu added jobs each: that are"
+				 " over %d waits; make one of them final, and let the others need that", (unsigned long long)run->number,
+				 run->final_count, (unsigned long long)added, LIMIT_FINAL_WAITS_MAX);
 	for (size_t i = 0; i < run->final_count; i++) {
 		const struct job *job = run_job(run, run->finals[i]);
 

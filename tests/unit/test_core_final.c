@@ -120,6 +120,42 @@ TEST what_came_with_the_run_is_behind_a_final_job_too(void)
 	PASS();
 }
 
+static void many(struct graph *graph, const char *stem, int count, bool final)
+{
+	char name[32];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "%s%d", stem, i);
+		graph_job(graph, name, "")->final = final;
+	}
+}
+
+/* Each waits for each: of many of both it would be more than there is room for. */
+TEST many_final_jobs_wait_for_so_many_added_ones(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, gather = 1;
+	int finals = 8192, most = LIMIT_FINAL_WAITS_MAX / finals;
+
+	rig->reload_every = 0;
+	graph_job(&graph, "hold", "")->delay_ms = 1000;
+	graph_job(&graph, "gather", "hold*");
+	many(&graph, "last", finals, true);
+	for (int i = 0; i < finals; i++)
+		graph.jobs[2 + i].needs = (struct u64_list){ &gather, 1 };
+	run = rig_submit(rig, &graph);
+	many(&graph, "early", 10, false);
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	many(&graph, "more", most - 9, false);
+	ASSERT_EQ(0, grow(rig, run, &graph, ""));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "has 8192 final jobs, which would wait for 4097 added jobs each"));
+	many(&graph, "more", most - 10, false);
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	rig_free(rig);
+	PASS();
+}
+
 /* One that a retry will open again waits then for what was added while it was skipped. */
 TEST a_skipped_one_waits_when_it_comes_back(void)
 {
@@ -156,6 +192,7 @@ SUITE(finals)
 	RUN_TEST(a_final_job_makes_no_bad_graph_good);
 	RUN_TEST(what_is_behind_a_final_job_is_no_reason_to_wait);
 	RUN_TEST(what_came_with_the_run_is_behind_a_final_job_too);
+	RUN_TEST(many_final_jobs_wait_for_so_many_added_ones);
 	RUN_TEST(a_skipped_one_waits_when_it_comes_back);
 }
 
