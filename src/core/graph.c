@@ -277,7 +277,7 @@ static void deciders_begin(const struct run *run, const struct extent *extent)
 enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error)
 {
 	struct builder builder = { .core = core, .run = run, .error = error };
-	size_t lanes = run->lane_count, groups = run->group_count;
+	size_t lanes = run->lane_count, groups = run->group_count, classes = run->class_count;
 	enum err err;
 
 	builder.extent = extent_new(run, first, parts);
@@ -303,6 +303,7 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 	} else {
 		extent_drop(run);
 		run_drop_lanes(core, run, lanes, groups);
+		run_release_classes(core, run, classes);
 	}
 	name_index_free(&builder.names);
 	map_free(&builder.fanouts);

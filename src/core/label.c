@@ -224,10 +224,11 @@ enum err class_of(struct core *core, struct run *run, const struct rec_job_spec 
 }
 
 /* What its jobs left in the queues of these classes goes with the class, or is dropped when it surfaces. */
-void run_release_classes(struct core *core, struct run *run)
+void run_release_classes(struct core *core, struct run *run, size_t from)
 {
-	for (size_t i = 0; i < run->class_count; i++) {
-		struct ready_class *class = core->classes[run->classes[i]];
+	while (run->class_count > from) {
+		size_t at = run->classes[--run->class_count];
+		struct ready_class *class = core->classes[at];
 
 		if (class->newest_run == run->number)
 			class->newest_run = 0;
@@ -235,7 +236,6 @@ void run_release_classes(struct core *core, struct run *run)
 			continue;
 		name_map_remove(&core->wishes, slice_make(class->wants->bytes, class->wants->len));
 		class_free(class);
-		core->classes[run->classes[i]] = NULL;
+		core->classes[at] = NULL;
 	}
-	run->class_count = 0;
 }

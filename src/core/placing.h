@@ -10,7 +10,7 @@ void classes_init(struct core *core);
 void classes_free(struct core *core);
 enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, uint16_t *ret_class,
 		  struct error *error);
-void run_release_classes(struct core *core, struct run *run);
+void run_release_classes(struct core *core, struct run *run, size_t from);       /* all but the first of them */
 bool worker_can(const struct worker *worker, const struct ready_class *class);   /* when nothing else runs there */
 bool labels_cover(const struct slice_list *has, const struct slice_list *wants);
 void labels_sort(struct slice_list *labels);             /* and drops what is there twice */

@@ -203,7 +203,7 @@ void run_remove(struct core *core, struct run *run)
 
 	CHECK(at < core->runs.count && core->runs.at[at].run == run);
 	run_release_bounds(core, run);
-	run_release_classes(core, run);
+	run_release_classes(core, run, 0);
 	core->runs.at[at].run = NULL;
 	core->runs.gone++;
 	run_list_tidy(&core->runs);

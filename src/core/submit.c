@@ -212,7 +212,7 @@ static enum err run_make(struct core *core, const struct input_submit *submit, c
 		err = graph_build(core, run, run->first, run->part_count, error);
 	if (err != ERR_NONE) {
 		run_release_bounds(core, run);
-		run_release_classes(core, run);
+		run_release_classes(core, run, 0);
 		run_free(run);
 		return err;
 	}
@@ -229,7 +229,7 @@ enum err submit_check(struct core *core, const struct input_submit *submit, cons
 	if (err != ERR_NONE)
 		return err;
 	run_release_bounds(core, run);
-	run_release_classes(core, run);
+	run_release_classes(core, run, 0);
 	run_free(run);
 	return ERR_NONE;
 }

@@ -31,6 +31,7 @@ unit_programs = \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_group \
 	tests/unit/test_core_grow \
+	tests/unit/test_core_grow_refused \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
 	tests/unit/test_core_lock \
@@ -210,6 +211,9 @@ tests_unit_test_core_group_LDADD = $(core_libs)
 
 tests_unit_test_core_grow_SOURCES = tests/unit/test_core_grow.c
 tests_unit_test_core_grow_LDADD = $(core_libs)
+
+tests_unit_test_core_grow_refused_SOURCES = tests/unit/test_core_grow_refused.c
+tests_unit_test_core_grow_refused_LDADD = $(core_libs)
 
 tests_unit_test_core_life_SOURCES = tests/unit/test_core_life.c
 tests_unit_test_core_life_LDADD = $(core_libs)
