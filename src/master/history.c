@@ -108,7 +108,7 @@ static void refuse(struct master *master, struct history *history, const struct 
 {
 	struct session *session = session_find(master, history->query->conn);
 
-	if (session)
+	if (session && publish_wants(master, history->query))
 		session_refuse(session, history->query->id, error);
 	if (history->query->of_sub)
 		publish_refused(master, history->query);

@@ -134,7 +134,8 @@ void history_jobs(struct master *master, struct history *history, struct store_q
 {
 	const struct row_run *stored = &history->run->rows[0].run;
 	enum view_detail detail = history_of_one(history->query) ? VIEW_FULL : VIEW_GRAPH;
-	struct session *session = session_find(master, history->query->conn);
+	bool wanted = publish_wants(master, history->query);
+	struct session *session = wanted ? session_find(master, history->query->conn) : NULL;
 	struct walk walk = { .specs = history->specs->answer };
 	uint64_t next = history->index, index;
 	struct rec_run_row run;

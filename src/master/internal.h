@@ -100,7 +100,7 @@ struct query {
 	uint64_t conn, id;
 	uint64_t what;
 	uint64_t run, cursor, limit;
-	bool of_sub;                     /* a page of the subscription with this id */
+	uint64_t of_sub;                 /* the stamp of the subscription that this is a page of; 0: of none */
 	bool live_only;                  /* RUNS: those in memory, below the cursor */
 	uint8_t key[16];                 /* of AGAIN; its name is job, or empty */
 	bool scoped;                     /* RUNS: those that the asker, a job, may see */
@@ -346,6 +346,8 @@ void publish_collect(struct master *master, const struct outbox *outbox);
 void publish_ask(struct master *master);                         /* puts the next pages in line */
 void publish_flush(struct master *master, struct master_turn *turn);
 /* It is answered: what its snapshot says to resume with. */
+/* Whose page it is may have unsubscribed since. */
+bool publish_wants(const struct master *master, const struct query *query);
 uint64_t publish_page(struct master *master, const struct query *query, uint64_t cursor);
 void publish_refused(struct master *master, const struct query *query);          /* there is no such thing */
 void publish_workers(struct master *master, const struct query *query, uint64_t after);  /* didn't fit; 0: none */

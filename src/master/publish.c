@@ -57,13 +57,18 @@ void publisher_free(struct publisher *publisher)
 	mem_free(publisher);
 }
 
-static struct sub *find(const struct master *master, uint64_t conn, uint64_t id)
+static struct sub *find(const struct master *master, const struct query *query)
 {
 	struct sub *sub = master->publisher->subs;
 
-	while (sub && (sub->conn != conn || sub->id != id))
+	while (sub && sub->stamp != query->of_sub)
 		sub = sub->next;
 	return sub;
+}
+
+bool publish_wants(const struct master *master, const struct query *query)
+{
+	return query->of_sub == 0 || find(master, query);
 }
 
 void sub_begin_snapshot(struct master *master, struct sub *sub)
@@ -144,6 +149,7 @@ enum err publish_subscribe(struct session *session, const struct msg_subscribe *
 	sub = mem_zalloc(sizeof(*sub));
 	sub->conn = session->id;
 	sub->id = msg->id;
+	sub->stamp = ++master->publisher->stamps;
 	sub->what = msg->what;
 	sub->run = msg->run;
 	sub->next = master->publisher->subs;
@@ -206,14 +212,14 @@ void publish_ask(struct master *master)
 			query->limit = 1;
 		}
 		query->live_only = sub->live_only;
-		query->of_sub = true;
+		query->of_sub = sub->stamp;
 		sub->page_out = true;
 	}
 }
 
 uint64_t publish_page(struct master *master, const struct query *query, uint64_t cursor)
 {
-	struct sub *sub = find(master, query->conn, query->id);
+	struct sub *sub = find(master, query);
 
 	if (!sub)
 		return 0;
@@ -230,12 +236,13 @@ uint64_t publish_page(struct master *master, const struct query *query, uint64_t
 
 void publish_refused(struct master *master, const struct query *query)
 {
-	unsubscribe(master, query->conn, query->id, false);
+	if (find(master, query))
+		unsubscribe(master, query->conn, query->id, false);
 }
 
 void publish_workers(struct master *master, const struct query *query, uint64_t after)
 {
-	struct sub *sub = find(master, query->conn, query->id);
+	struct sub *sub = find(master, query);
 
 	if (!sub || after == 0)
 		return;

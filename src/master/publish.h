@@ -8,6 +8,7 @@
 
 struct sub {
 	uint64_t conn, id;
+	uint64_t stamp;                  /* unlike any other: an id is free again when somebody unsubscribes */
 	uint64_t what, run;
 	bool paging;                     /* its snapshot is on the way */
 	bool page_out;                   /* ... and a page of it was asked for */
@@ -26,6 +27,7 @@ struct sub {
 
 struct publisher {
 	struct sub *subs;
+	uint64_t stamps;
 	struct recent *recent;
 	size_t queue_max;                /* bytes waiting for one before it is cut */
 	int64_t swept_ns;

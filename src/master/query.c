@@ -181,7 +181,7 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 	const struct session *session = session_find(master, query->conn);
 
 	query->next = NULL;
-	if (!session) {
+	if (!session || !publish_wants(master, query)) {
 		query_free(master, query);
 		return;
 	}
