@@ -130,7 +130,9 @@ enum err run_build(struct core *core, struct run *run, struct error *error)
 		}
 		if (why.code != ERR_NONE) {
 			run->job_count = (uint32_t)jobs;         /* it was counted so */
-			return TRUST(error, "run %llu: %.300s", (unsigned long long)run->number, why.text);
+			/* No fault of its rows: others want too much just now. */
+			return error_set(error, why.code == ERR_FULL ? ERR_FULL : ERR_STORE_TRUST, "run %llu: %.300s",
+					 (unsigned long long)run->number, why.text);
 		}
 		extent_add(core, run->extents[run->extent_count - 1]);
 	}
