@@ -357,21 +357,29 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 	struct acts *acts = arena_zalloc(&cli->arena, 1, sizeof(*acts));
 	struct records records;
 	struct buf out = { 0 };
-	enum err err;
+	int status = 0;
 
 	records_begin(&records, act_columns, 2, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    acts_collect(cli, acts) != ERR_NONE || acts_confirm(cli, acts, word) != ERR_NONE)
 		return cli_fail(cli);
-	err = ERR_NONE;
-	for (size_t i = 0; i < acts->count && err == ERR_NONE; i++)
-		err = act_send_one(cli, &acts->at[i], verb, what, &records);
+	/* Each refusal is told, and keeps no other letter from it. */
+	for (size_t i = 0; i < acts->count; i++) {
+		int failed;
+
+		if (act_send_one(cli, &acts->at[i], verb, what, &records) == ERR_NONE)
+			continue;
+		failed = cli_fail(cli);
+		status = status != 0 ? status : failed;
+		if (err_again(cli->error.code))
+			break;
+	}
 	if (cli->out.style != STYLE_HUMAN) {
 		records_print(&records, &cli->out, &out);
 		cli_print(cli, &out);
 	}
 	buf_free(&out);
-	return err == ERR_NONE ? 0 : cli_fail(cli);
+	return status;
 }
 
 /* ---- which ---- */

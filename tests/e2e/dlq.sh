@@ -84,4 +84,15 @@ like 'show says so' "$(titan show "$run")" 'flaky .*counts as a good end'
 like 'and explain' "$(titan explain "$run/flaky")" 'counts as a good end'
 like 'the job says when it goes on' "$(titan show "$run/flaky")" 'goes on when +failed'
 exits 'followed, its status is 0 too' 0 titan run -f -e "a -> b; a=false continue_on=failed; b=true"
+
+echo 'jobs: {work: {run: "exit 1"}}' >"$test_dir/inner.yaml"
+echo 'jobs: {sub: {pipeline: inner.yaml}}' >"$test_dir/outer.yaml"
+run=$(titan -q run "$test_dir/outer.yaml")
+exits 'a sub-run fails, and so does its job' 1 titan --timeout 20s wait "$run"
+was=$(titan --json show "$run/sub" | jq .child)
+like 'both have letters' "$(letters)" "$was/work.*$run/sub"
+exits 'requeueing all letters refuses that of the sub-run, which nobody waits for' 1 titan -y dlq requeue all
+like 'and says so' "$err" "run $was was a sub-run of $run/sub"
+exits 'the others are requeued all the same' 1 titan --timeout 20s wait "$run"
+unlike 'in another sub-run' "$(titan --json show "$run/sub" | jq .child)" "^$was\$"
 done_testing
