@@ -3,6 +3,7 @@
 #include "cli/decisions.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -124,6 +125,18 @@ static void add_decision(struct records *records, const struct rec_decision *dec
 	records_text(records, decision->name);
 }
 
+/* The newest first; they come by job. */
+static int decision_order(const void *a, const void *b)
+{
+	const struct rec_decision *left = a, *right = b;
+
+	if (left->wall_ms != right->wall_ms)
+		return left->wall_ms < right->wall_ms ? 1 : -1;
+	if (left->job != right->job)
+		return left->job < right->job ? 1 : -1;
+	return left->round == right->round ? 0 : left->round < right->round ? 1 : -1;
+}
+
 enum err decisions_list(struct cli *cli, uint64_t run)
 {
 	const struct selector selector = { .run = run };
@@ -137,6 +150,8 @@ enum err decisions_list(struct cli *cli, uint64_t run)
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err == ERR_NONE)
 		err = decisions_of(cli, &selector, &decisions, &count);
+	if (err == ERR_NONE && count > 1)
+		qsort(decisions, count, sizeof(*decisions), decision_order);
 	for (size_t i = 0; err == ERR_NONE && i < count; i++)
 		add_decision(&records, &decisions[i]);
 	if (err != ERR_NONE)

@@ -31,6 +31,12 @@ is "the history has both, newest first" \
 	"$(titan --json approvals --all | jq -r '[.[] | "\(.name) \(.verdict) \(.reason)"] | join(", ")')" \
 	"two rejected not today, one approved fine"
 is "of one run, too" "$(titan --json approvals --all "$run" | jq length)" 2
+run=$(titan run -e '{?first, ?second} -> b; b=true')
+ok "of two gates the later one" until_true 10 gate_waits "$run/second"
+exits "is decided before" 0 titan approve "$run/second"
+exits "the other" 0 titan approve "$run/first"
+is "newest first is by time, not by place" "$(titan --json approvals --all "$run" | jq -r '[.[].name] | join(" ")')" \
+	'first second'
 
 # HITL: a time-out fails closed, once, whatever the retries.
 cat >late.yaml <<END
