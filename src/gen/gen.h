@@ -27,6 +27,7 @@ void gen_states(struct buf *out);
 void gen_events(struct buf *out);
 void gen_moves(struct buf *out);
 void gen_dead(struct buf *out);           /* reasons of dead letters */
+void gen_reasons(struct buf *out);        /* why a job is where it is */
 void gen_diagram(struct buf *out);
 void gen_dot(struct buf *out);
 

@@ -51,7 +51,8 @@ static const struct part parts[] = {
 	{ "synopsis", NULL, gen_synopsis }, { "options", NULL, gen_options }, { "commands", gen_commands, NULL },
 	{ "exits", gen_exits, NULL },       { "states", gen_states, NULL },   { "events", gen_events, NULL },
 	{ "moves", gen_moves, NULL },       { "diagram", gen_diagram, NULL }, { "messages", gen_messages, NULL },
-	{ "dead", gen_dead, NULL },         { "records", gen_records, NULL },   { "errors", gen_errors, NULL },   { "limits", gen_limits, NULL },
+	{ "dead", gen_dead, NULL },         { "reasons", gen_reasons, NULL }, { "records", gen_records, NULL },
+	{ "errors", gen_errors, NULL },     { "limits", gen_limits, NULL },
 };
 
 /* As mdoc; argument is a verb, or empty. False: there is no such part. */

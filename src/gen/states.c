@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A job's life as text: lists for titan-states(7), a drawing, and a graph for dot(1). */
 #include "proto/dead.h"
+#include "proto/reasons.h"
 #include "proto/states.h"
 
 #include "base/text.h"
@@ -104,6 +105,16 @@ void gen_dead(struct buf *out)
 	for (int reason = DEAD_NONE + 1; reason < DEAD_COUNT; reason++) {
 		buf_addf(out, ".It %s\n", dead_name((uint64_t)reason));
 		gen_sentence(dead_text((uint64_t)reason), out);
+	}
+	buf_add_str(out, ".El\n");
+}
+
+void gen_reasons(struct buf *out)
+{
+	buf_add_str(out, ".Bl -tag -width Ds\n");
+	for (int reason = REASON_NONE + 1; reason < REASON_COUNT; reason++) {
+		buf_addf(out, ".It %s\n", reason_name((uint64_t)reason));
+		gen_sentence(reason_text((uint64_t)reason), out);
 	}
 	buf_add_str(out, ".El\n");
 }
