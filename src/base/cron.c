@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define DAY_S 86400
+#define LEAST_APART_S DAY_S              /* of a zone's changes; no zone has had two within three days */
 #define YEARS_AHEAD 9                    /* the 29th of February comes within eight */
 
 struct field {
@@ -215,7 +216,7 @@ bool zone_is_valid(struct slice zone)
 		struct change change = change_at(zone, i);
 
 		if (change.offset_s < -2 * DAY_S || change.offset_s > 2 * DAY_S || change.at_s < -INT64_C(100000000000) ||
-		    change.at_s > INT64_C(300000000000) || (i > 0 && change.at_s <= change_at(zone, i - 1).at_s))
+		    change.at_s > INT64_C(300000000000) || (i > 0 && change.at_s < change_at(zone, i - 1).at_s + LEAST_APART_S))
 			return false;
 	}
 	return true;

@@ -12,6 +12,15 @@
 
 /* ---- acts and questions ---- */
 
+/* Nothing has such a name; its beginning may be somebody else's. */
+static bool name_too_long(struct slice job, struct error *error)
+{
+	if (job.len <= TARGET_MAX_LEN)
+		return false;
+	error_set(error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d", job.len, LIMIT_NAME_MAX_LEN);
+	return true;
+}
+
 /*
  * Nothing is shown that isn't durable, and while the store has no room nothing becomes so: the asker is told
  * instead of kept waiting.
@@ -40,6 +49,10 @@ static enum err on_act(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
+	if (name_too_long(msg.job, &error)) {
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
 	if ((msg.verb >= ACT_RETRY && msg.verb <= ACT_SETTLE) || msg.verb == ACT_REQUEUE || msg.verb == ACT_DISCARD) {
 		input = inbox_add(in->master, INPUT_ACT, in->session, msg.id, in->body.len);
 		input->act = (struct input_act){
@@ -98,10 +111,7 @@ static enum err on_query(struct incoming_frame *in)
 	/* What stands behind those is ours. */
 	if (msg.what >= QUERY_IS_ACT)
 		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)msg.what);
-	if (msg.job.len > sizeof(query->job))
-		error_set(&error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d", msg.job.len,
-			  LIMIT_NAME_MAX_LEN);
-	if (error.code != ERR_NONE) {
+	if (error.code != ERR_NONE || name_too_long(msg.job, &error)) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}

@@ -93,6 +93,7 @@ struct master_turn {
 
 /* ---- questions ---- */
 
+#define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* NAME, or NAME[*] of a fan-out */
 #define QUERY_IS_ACT 100              /* beside enum query_what: an act on what has left memory */
 #define QUERY_IS_AGAIN 101            /* a run is submitted once more */
 
@@ -107,7 +108,7 @@ struct query {
 	enum act_verb verb;              /* of an act on a run that has left memory */
 	uint64_t value;
 	size_t job_len;
-	uint8_t job[LIMIT_NAME_MAX_LEN];
+	uint8_t job[TARGET_MAX_LEN];
 	struct store_query *found;       /* RUNS: what the store answered */
 	struct query *next;
 };

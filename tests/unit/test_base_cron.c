@@ -107,12 +107,24 @@ TEST clocks_change(void)
 	PASS();
 }
 
+/* Thousands within a day would have to be gone through for each of its minutes. */
+TEST changes_of_a_zone_are_a_day_apart(void)
+{
+	uint8_t bytes[24] = { [12] = 0x80, [13] = 0x51, [14] = 0x01 };   /* 0 and 86,400 */
+
+	ASSERT(zone_is_valid(slice_make(bytes, sizeof(bytes))));
+	bytes[12]--;
+	ASSERT_FALSE(zone_is_valid(slice_make(bytes, sizeof(bytes))));
+	PASS();
+}
+
 SUITE(cron)
 {
 	RUN_TEST(times_come_in_their_order);
 	RUN_TEST(either_day_will_do);
 	RUN_TEST(errors_have_a_place);
 	RUN_TEST(clocks_change);
+	RUN_TEST(changes_of_a_zone_are_a_day_apart);
 }
 
 GREATEST_MAIN_DEFS();

@@ -132,6 +132,39 @@ TEST a_schedule_has_a_short_cron(void)
 	PASS();
 }
 
+/* Of a run that has left memory its beginning was taken for the name. */
+TEST a_name_that_is_too_long_names_nobody(void)
+{
+	struct rec_job_spec job = { .name = slice_make(fat, LIMIT_NAME_MAX_LEN), .script = slice_str("true") };
+	struct msg_act act = { .id = 9, .verb = ACT_RETRY, .run = 1, .job = slice_make(fat, LIMIT_NAME_MAX_LEN + 1) };
+	struct msg_snapshot answer;
+	struct peer peer, worker;
+	struct msg_ok ok;
+
+	memset(fat, 'x', sizeof(fat));
+	ASSERT(box_start());
+	ASSERT(peer_hello(&peer));
+	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
+	ASSERT(upload_begin(&peer, "key-key-key-key1", 1));
+	ASSERT(upload_job(&peer, &job));
+	ASSERT(upload_end(&peer));
+	ASSERT(worker_serve(&worker, 1));
+	do {
+		ASSERT(peer_query(&peer, QUERY_RUNS, 0, "", 0, 0, &answer));
+	} while (answer.runs.at[0].ended_ms == 0);
+	for (unsigned i = 1; i <= 4; i++) {
+		act.job.len = LIMIT_NAME_MAX_LEN + i;
+		ASSERT(peer_send(&peer, OP_ACT, &act));
+		ASSERT_EQ(i < 4 ? ERR_NOT_FOUND : ERR_TOO_LARGE, peer_error(&peer));
+	}
+	act.job.len = LIMIT_NAME_MAX_LEN;
+	ASSERT(peer_send(&peer, OP_ACT, &act));
+	ASSERT(peer_expect(&peer, OP_OK, &ok));
+	peer_close(&peer);
+	peer_close(&worker);
+	PASS();
+}
+
 SUITE(fat_rows)
 {
 	SET_SETUP(box_setup_cb, NULL);
@@ -139,6 +172,7 @@ SUITE(fat_rows)
 	memset(fat, 'x', sizeof(fat));
 	RUN_TEST(what_loops_wait_for_may_be_long);
 	RUN_TEST(what_a_gate_leads_to_may_be_long);
+	RUN_TEST(a_name_that_is_too_long_names_nobody);
 	RUN_TEST(a_schedule_has_a_short_cron);
 }
 
