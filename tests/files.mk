@@ -12,6 +12,7 @@ include $(top_srcdir)/tests/fixtures/files.mk
 
 # Upstream's greatest.h, where it was asked for, comes first and has the same guard as ours.
 tests/unit/%.o: test_cppflags = $(GREATEST_CPPFLAGS) -I$(top_srcdir)/tests
+tests/sim/liars/%.o: test_cppflags = $(GREATEST_CPPFLAGS) -I$(top_srcdir)/tests
 
 if ENABLE_FUZZ
 fuzz_main =
@@ -30,7 +31,7 @@ unit_tests = $(unit_programs)
 fuzz_tests = tests/fuzz/corpus.sh
 generated_tests = tests/lint/generated.sh
 # What runs under the sanitizers for addresses and undefined behaviour.
-share_tests = $(unit_tests) $(e2e_tests)
+share_tests = $(unit_tests) $(e2e_tests) tests/sim/liars.sh
 # What has threads; the keeper's clone(CLONE_VM) is nothing for that sanitizer, and it has none.
 thread_tests = $(filter tests/unit/test_store_% tests/unit/test_master_% tests/unit/test_net_%,$(unit_tests))
 EXTRA_DIST += tests/run-tests tests/run-suite tests/run-chaos tests/list-sources tests/generate tests/check-bare tests/greatest.h tests/fuzz/corpus.sh tests/fuzz/long.sh \
@@ -40,7 +41,7 @@ EXTRA_DIST += tests/run-tests tests/run-suite tests/run-chaos tests/list-sources
 # A program lies in the build directory, a script in the source directory.
 test_paths = $(foreach test,$(1),$(if $(filter %.sh,$(test)),$(abs_top_srcdir)/$(test),$(test)))
 run_tests = TITAN=$(abs_top_builddir)/titan TITAN_GEN=$(abs_top_builddir)/titan-gen \
-	TITAN_SIM=$(abs_top_builddir)/tests/sim/titan-sim \
+	TITAN_SIM=$(abs_top_builddir)/tests/sim/titan-sim TITAN_LIARS=$(abs_top_builddir)/tests/sim/titan-liars \
 	TITAN_SRCDIR=$(abs_top_srcdir) TITAN_BUILDDIR=$(abs_top_builddir) CC="$(CC)" \
 	$(BASH_PROGRAM) $(top_srcdir)/tests/run-tests $(TEST_FLAGS)
 
@@ -62,8 +63,8 @@ check-lint: all
 	@$(run_tests) $(call test_paths,$(lint_tests))
 check-generated: all
 	@$(run_tests) $(call test_paths,$(generated_tests))
-check-share: all $(unit_programs)
-	@$(run_tests) $(call test_paths,$(share_tests))
+check-share: all $(unit_programs) tests/sim/titan-liars
+	@LIARS_RUNS=50 $(run_tests) $(call test_paths,$(share_tests))
 
 check-threads: all $(thread_tests)
 	@$(run_tests) $(call test_paths,$(thread_tests))
@@ -92,6 +93,12 @@ SEED = 1
 SCHEDULES = 20000
 sim: tests/sim/titan-sim
 	@tests/sim/titan-sim --seed $(SEED) --schedules $(SCHEDULES) $(if $(MOVES),--moves)
+
+# A core among workers that lie, from a seed: make liars SEED=1 RUNS=10000
+RUNS = 2000
+STEPS = 300
+liars: tests/sim/titan-liars
+	@tests/sim/titan-liars --seed $(SEED) --runs $(RUNS) --steps $(STEPS)
 
 # What one trusts a release on: make campaign MINUTES=60 SEED=1 LEAST=1000, on all cores.
 MINUTES = 60
@@ -124,4 +131,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos valgrind fuzz-long sim campaign mutants check-bare bench bench-compare bench-core bench-parts
+.PHONY: programs check-unit check-e2e check-sim check-fuzz check-lint check-generated check-share check-threads chaos valgrind fuzz-long sim liars campaign mutants check-bare bench bench-compare bench-core bench-parts

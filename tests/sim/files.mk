@@ -50,7 +50,16 @@ sim_sources = \
 	tests/sim/worker.c \
 	tests/sim/world.c
 
+liars_sources = \
+	tests/sim/liars/graph.c \
+	tests/sim/liars/liars.h \
+	tests/sim/liars/main.c \
+	tests/sim/liars/master.c \
+	tests/sim/liars/people.c \
+	tests/sim/liars/worker.c
+
 sim_tests = \
+	tests/sim/liars.sh \
 	tests/sim/planted.sh \
 	tests/sim/schedules.sh
 
@@ -189,7 +198,9 @@ sim_other = \
 	tests/sim/refresh \
 	tests/sim/topics.def
 
-sim_programs = tests/sim/titan-sim
+sim_programs = tests/sim/titan-sim tests/sim/titan-liars
 
 tests_sim_titan_sim_SOURCES = $(sim_sources)
 tests_sim_titan_sim_LDADD = $(sim_libs)
+tests_sim_titan_liars_SOURCES = $(liars_sources)
+tests_sim_titan_liars_LDADD = $(core_libs)
