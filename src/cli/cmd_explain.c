@@ -117,6 +117,8 @@ static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 		return "it was out of time before it ran";
 	if (state == STATE_CANCELLED && job->tries == 0)
 		return "somebody cancelled it before it ran";
+	if (state == STATE_CANCELLED && job->outcome == OUTCOME_LOST)
+		return "somebody cancelled it; its worker was lost, and whether its process is gone isn't known";
 	if (state == STATE_FAILED && ran && job->tries > job->crashes && job->tries - job->crashes <= job->retry_max)
 		return "it ended in a way that isn't retried";
 	return state_table[state].fact;

@@ -126,10 +126,10 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 	return REASON_POOL_INACTIVE;
 }
 
-static void tell_asks(struct telling *telling, const struct wants *wants)
+static void tell_asks(struct telling *telling, const char *before, const struct wants *wants)
 {
 	for (size_t i = 0; i < wants->ask_count; i++) {
-		buf_add_str(&telling->words, i ? ", " : "what it asks for is in use: ");
+		buf_add_str(&telling->words, i ? ", " : before);
 		resource_show(wants->asks[i].name, wants->asks[i].amount, &telling->words);
 	}
 }
@@ -170,7 +170,7 @@ static enum reason tell_busy(struct telling *telling, uint64_t slots, const stru
 		return REASON_ALL_SLOTS_BUSY;
 	}
 	if (!wants_fit(spare, class->wants)) {
-		tell_asks(telling, class->wants);
+		tell_asks(telling, "what it asks for is in use: ", class->wants);
 		if (kept)
 			buf_addf(&telling->words, "; worker %s is kept free for it", kept->name);
 		return REASON_RESOURCES_BUSY;
@@ -216,7 +216,7 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 			 (const char *)wants->spec.pool.data);
 		return true;
 	case HURDLE_RESOURCES:
-		tell_list(telling, "doesn't offer all of: ", telling->spec->asks);
+		tell_asks(telling, "doesn't offer all of: ", wants);
 		return true;
 	default:
 		return false;

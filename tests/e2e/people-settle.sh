@@ -56,4 +56,10 @@ ok "and runs it a second time" until_true 20 job_is "$run" j running
 is "on that person's word" "$(titan --json approvals --all "$run" | jq -r '.[0].verdict')" retry
 titan -y cancel "$run" >/dev/null
 ok "it can be cancelled as any other" until_true 20 job_is "$run" j cancelled
+
+lost_job
+exits "one that nobody knows about can be cancelled, too" 0 titan cancel "$run"
+ok "and is" until_true 20 job_is "$run" j cancelled
+unlike "nobody says that its process is gone" "$(titan explain "$run/j")" 'and its process is gone'
+like "as nobody knows that" "$(titan explain "$run/j")" "whether its process is gone isn't known"
 done_testing

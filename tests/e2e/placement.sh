@@ -38,6 +38,15 @@ like "and nothing is in use then" "$(titan worker ls)" 'gpus=0/1'
 exits "a job may want the worker of its parent" 0 titan --timeout 30s run -w \
 	-e 'p -> c; p="echo $TITAN_WORKER" worker=big; c="echo $TITAN_WORKER" affinity=parent'
 is "and has it" "$(titan logs last/c)" big
+cat >never.yaml <<END
+jobs:
+  p: {run: "true", worker: big}
+  c: {run: "true", needs: [p], memory: 100G, affinity: {to: parent, hard: true}}
+END
+run=$(titan run never.yaml)
+ok "one that must have it and asks for more than it has waits for ever" until_true 10 reason_is "$run/c" affinity_never
+like "and is told so, in the words of its pipeline" "$(titan explain "$run/c")" "doesn't offer all of: memory=100G:"
+exits "until somebody cancels it" 0 titan cancel "$run"
 
 # All of them at once would be twelve; big has four slots and four cpus.
 mkdir live
