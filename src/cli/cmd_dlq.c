@@ -10,8 +10,6 @@
 #include "core/view.h"
 #include "proto/dead.h"
 
-#define TARGETS_MAX 1000
-
 struct letters {                         /* as they came, the latest job first */
 	struct rec_dead_row *at;
 	size_t count, room;
@@ -277,8 +275,8 @@ static const struct column act_columns[] = {
 };
 
 struct acts {                            /* one for each target that was named, or for each run of all */
-	struct selector at[TARGETS_MAX];
-	size_t count;
+	struct selector *at;
+	size_t count, room;
 	uint64_t letters;
 };
 
@@ -296,8 +294,14 @@ static enum err acts_add(struct cli *cli, struct acts *acts, const struct select
 		/* Letters of a run needn't be neighbours, but those of a page of one run nearly always are. */
 		if (i > 0 && (selector->run != 0 || letters.at[i].run == letters.at[i - 1].run))
 			continue;
-		if (acts->count == TARGETS_MAX)
-			return error_set(&cli->error, ERR_TOO_LARGE, "at most %d targets at once", TARGETS_MAX);
+		if (acts->count == acts->room) {
+			struct selector *bigger = arena_zalloc(&cli->arena, acts->room ? 2 * acts->room : 64, sizeof(*bigger));
+
+			if (acts->count > 0)
+				memcpy(bigger, acts->at, acts->count * sizeof(*bigger));
+			acts->at = bigger;
+			acts->room = acts->room ? 2 * acts->room : 64;
+		}
 		acts->at[acts->count++] = selector->run ? *selector : (struct selector){ .run = letters.at[i].run };
 	}
 	return ERR_NONE;

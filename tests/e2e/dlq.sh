@@ -85,6 +85,11 @@ like 'and explain' "$(titan explain "$run/flaky")" 'counts as a good end'
 like 'the job says when it goes on' "$(titan show "$run/flaky")" 'goes on when +failed'
 exits 'followed, its status is 0 too' 0 titan run -f -e "a -> b; a=false continue_on=failed; b=true"
 
+# shellcheck disable=SC2046
+exits 'a thousand targets are no limit' 0 titan -q -y dlq discard $(yes "$run/flaky" | head -n 1001)
+unlike 'nobody says so' "$err" 'at most'
+is 'the letter is gone' "$(letters "$run")" '[]'
+
 echo 'jobs: {work: {run: "exit 1"}}' >"$test_dir/inner.yaml"
 echo 'jobs: {sub: {pipeline: inner.yaml}}' >"$test_dir/outer.yaml"
 run=$(titan -q run "$test_dir/outer.yaml")
