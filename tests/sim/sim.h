@@ -452,6 +452,7 @@ struct sim_world {
 	bool fair;                       /* all jobs want the same, and only their tenants differ */
 	bool lengthy;                    /* jobs outlive keepers, connections and offers */
 	bool crowded;                    /* tenants may have few jobs queued */
+	bool brittle;                    /* much can't be started */
 	bool laden;                      /* machines have other things to do, and say so */
 	bool hasty;                      /* short leases and graces, so that they often end */
 	int64_t slow_until_ns;           /* the network */

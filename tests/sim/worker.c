@@ -141,7 +141,7 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 		bool dies = entry->exclusive || (spec && spec->worker_death == DEATH_KILL);
 		struct process *process;
 
-		if (world->faults && world_chance(world, 15)) {
+		if (world->faults && world_chance(world, world->brittle ? 150 : 15)) {
 			attempt_ended(world, worker, entry, OUTCOME_SPAWN, 2, 0);
 			continue;
 		}

@@ -382,10 +382,20 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->fair = world_chance(world, 60);
 	world->laden = seed % 3 == 0;
 	world->crowded = seed % 4 == 0;
-	if (world_chance(world, 150))
+	if (world_chance(world, 150) || seed % 5 == 1) {
 		world->hasty = world->lengthy = true;
-	else
+		world->fail_percent += 20;
+	} else {
 		world->features &= ~(UINT64_C(1) << FEATURE_only_once);
+	}
+	/* What is rare elsewhere. */
+	if (seed % 5 == 1)
+		world->features |= UINT64_C(1) << FEATURE_only_once;
+	if (seed % 5 == 2)
+		world->features |= UINT64_C(1) << FEATURE_repeats | UINT64_C(1) << FEATURE_needs;
+	if (seed % 5 == 3)
+		world->features |= UINT64_C(1) << FEATURE_gates | UINT64_C(1) << FEATURE_needs;
+	world->brittle = seed % 5 == 2;
 	if (world->fair)
 		world->features = UINT64_C(1) << FEATURE_tenants | (world->features & UINT64_C(1) << FEATURE_retries);
 	for (uint32_t i = 0; i < SIM_TENANTS; i++)
