@@ -392,6 +392,7 @@ void timers_rekey(struct core *core);                    /* a clock was set */
 void timer_stale(struct core *core);                     /* one that was added won't be needed */
 bool timer_valid(const struct core *core, const struct timer *timer);
 bool timer_take_due(struct core *core, struct timer *ret_timer);
+void timers_drop_lost(struct core *core);                /* before a job comes back that nobody knew about */
 void timers_tidy(struct core *core);
 
 /* flush.c: the end of a turn */

@@ -46,7 +46,11 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 	if (job->flags & JOB_TIMED) {
 		job->flags &= (uint32_t)~JOB_TIMED;
 		timer_stale(core);
+		if (to == STATE_UNKNOWN)
+			core->timers.lost = true;
 	}
+	if (job->state == STATE_UNKNOWN && state_holds(to))
+		timers_drop_lost(core);
 	if (state_terminal(to))
 		deadline_disarm(core, job);
 	job->when_ms = 0;

@@ -342,6 +342,7 @@ struct steady {                          /* the clock of intervals: boot time + 
 struct timers {
 	struct timer *at;
 	size_t count, cap, stale;
+	bool lost;                       /* stale ones are of jobs that may come back with the same epoch */
 };
 
 struct held_entry {

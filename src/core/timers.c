@@ -39,8 +39,7 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 	case TIMER_DISPATCH:
 		return job->state == STATE_READY;
 	default:
-		/* One that was lost and came back has its whole time again, with the same epoch. */
-		return job->state == STATE_RUNNING && job->when_ms == timer->steady_ms;
+		return job->state == STATE_RUNNING;
 	}
 }
 
@@ -91,6 +90,7 @@ static void timers_compact(struct core *core)
 			timers->at[kept++] = timers->at[i];
 	timers->count = kept;
 	timers->stale = 0;
+	timers->lost = false;
 	for (size_t i = kept / 2; i-- > 0;)
 		timer_down(timers, i);
 }
@@ -182,6 +182,13 @@ void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t st
 void timer_stale(struct core *core)
 {
 	core->timers.stale++;
+}
+
+/* It has its whole time again, with the same epoch: the timer of before its loss would look like its new one. */
+void timers_drop_lost(struct core *core)
+{
+	if (core->timers.lost)
+		timers_compact(core);
 }
 
 bool timer_take_due(struct core *core, struct timer *ret_timer)

@@ -226,6 +226,39 @@ TEST its_worker_is_not_forgotten(void)
 	PASS();
 }
 
+/* Lost and back in no time: both time-outs are due at once, and it has one of them. */
+TEST returned_at_once_it_has_one_timeout(void)
+{
+	struct graph graph = { 0 };
+	uint64_t other, job;
+
+	rig = rig_new();
+	other = rig_hello(rig, "other", 1);
+	graph_job(&graph, "k", "")->timeout_ms = LIMIT_HEARTBEAT_MS;
+	rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));   /* its timer is due before those of the other */
+	conn = rig_hello(rig, "w", 1);
+	graph_job(&graph, "j", "")->mode = EXEC_ONCE;
+	graph.jobs[0].timeout_ms = 2 * (uint64_t)LIMIT_HEARTBEAT_MS;
+	rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	job = attempt.job;
+	rig_started(rig, attempt);
+	conn = rig_hello(rig, "w", 1);          /* and has nothing */
+	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, job));
+	come_back(PHASE_RUNNING);
+	core_check(rig->core);
+	for (int64_t ms = 0; ms < 2 * LIMIT_HEARTBEAT_MS; ms += LIMIT_HEARTBEAT_MS) {
+		ASSERT_EQ(STATE_RUNNING, rig_state(rig, job));
+		rig_pass(rig, LIMIT_HEARTBEAT_MS);
+		rig_heartbeat(rig, other);
+		rig_heartbeat(rig, attempt.conn);
+	}
+	ASSERT_EQ(STATE_STOPPING, rig_state(rig, job));
+	rig_free(rig);
+	PASS();
+}
+
 TEST evidence_settles_it(void)
 {
 	static const struct {
@@ -324,6 +357,7 @@ SUITE(modes)
 	RUN_TEST(unknown_its_fan_out_fails_and_it_still_runs);
 	RUN_TEST(unknown_its_fan_out_fails_and_a_person_says_more);
 	RUN_TEST(its_worker_is_not_forgotten);
+	RUN_TEST(returned_at_once_it_has_one_timeout);
 	RUN_TEST(evidence_settles_it);
 	RUN_TEST(evidence_has_its_time);
 	RUN_TEST(nobody_saw_its_end);
