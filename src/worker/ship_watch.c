@@ -31,7 +31,7 @@ void ship_unwatch(struct link *link, struct stream *stream)
 	stream->watch = -1;
 }
 
-/* One notice, then it is armed anew. */
+/* One notice, then it is armed anew. Watches are the user's, and may all be taken: then it is looked at again soon. */
 void ship_watch(struct link *link, struct held *held, int number)
 {
 	struct stream *stream = &held->streams[number];
@@ -43,6 +43,8 @@ void ship_watch(struct link *link, struct held *held, int number)
 	stream->watch = inotify_add_watch(link->inotify_fd, path, IN_MODIFY | IN_ONESHOT);
 	if (stream->watch >= 0)
 		map_put(&link->watches, (uint64_t)stream->watch, held);
+	else
+		ship_started(link, held);
 }
 
 /* Its keeper gave back what the master has on disk, as an earlier link said. */
@@ -197,6 +199,18 @@ static void coalesce_cb(struct ev_loop *loop, struct ev_timer *timer, int events
 	(void)events;
 }
 
+/* Notices were lost: all are looked at, and armed anew. */
+static void watch_all(struct link *link)
+{
+	for (struct held *held = link->first; held; held = held->next) {
+		if (held->streams[0].watch < 0 && held->streams[1].watch < 0)
+			continue;
+		for (int number = 0; number < 2; number++)
+			ship_unwatch(link, &held->streams[number]);
+		ship_enqueue(link, held);
+	}
+}
+
 static void watch_cb(struct ev_loop *loop, struct ev_io *io, int events)
 {
 	_Alignas(struct inotify_event) char bytes[16384];
@@ -209,6 +223,8 @@ static void watch_cb(struct ev_loop *loop, struct ev_io *io, int events)
 		struct held *held = event->wd < 0 ? NULL : map_remove(&link->watches, (uint64_t)event->wd);
 
 		at += (ssize_t)(sizeof(*event) + event->len);
+		if (event->mask & IN_Q_OVERFLOW)
+			watch_all(link);
 		if (!held)
 			continue;
 		for (int number = 0; number < 2; number++)

@@ -122,6 +122,29 @@ TEST a_reconnect_in_the_kept_end_leaves_the_other_stream_its_room(void)
 	PASS();
 }
 
+/* The watches of inotify are counted for each user, and others may have them all. */
+TEST what_cant_be_watched_is_looked_at_again(void)
+{
+	struct span span;
+	char attempts[PATH_MAX], elsewhere[PATH_MAX];
+
+	ASSERT(connected());
+	snprintf(attempts, sizeof(attempts), "%s", below("worker/w1/attempts"));
+	snprintf(elsewhere, sizeof(elsewhere), "%s", below("worker/w1/elsewhere"));
+	write_stream("5.out", "first\n");
+	write_stream("5.err", "");
+	ASSERT_EQ(0, rename(attempts, elsewhere));
+	started(1, 5, LOG_LOSSLESS);
+	ASSERT(heard_started());
+	span = cover(1, 6, true);
+	ASSERT_EQ_FMT(6ul, span.to, "%lu");
+	ASSERT_EQ(0, rename(elsewhere, attempts));
+	write_stream("5.out", "second\n");
+	span = cover(1, 13, true);
+	ASSERT_EQ_FMT(13ul, span.to, "%lu");
+	PASS();
+}
+
 TEST what_wont_be_kept_passes_by(void)
 {
 	struct msg_output output;
@@ -204,6 +227,7 @@ SUITE(ship_suite)
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(a_reconnect_in_the_kept_end_leaves_the_other_stream_its_room);
+	RUN_TEST(what_cant_be_watched_is_looked_at_again);
 	RUN_TEST(what_wont_be_kept_passes_by);
 	RUN_TEST(of_a_lossless_job_everything_goes);
 	RUN_TEST(what_was_given_back_isnt_sent);
