@@ -318,8 +318,10 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	exited->run = attempt->run;
 	exited->log_max = attempt->log_max;
 	if (attempt->space) {
-		if (attempt->space->pipe_fds[0] >= 0 && !drain_end(keeper, attempt))
+		if (!drain_end(keeper, attempt))
 			log_error("some output of job %" PRIu64 " is lost with its pipes", attempt->job);
+		/* The space may become another's. */
+		drain_close(keeper, attempt);
 		space_sizes(attempt->space, exited->sizes);
 		exited->space = attempt->space->id;
 	}

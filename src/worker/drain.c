@@ -27,11 +27,16 @@ static int file_of(const struct attempt *attempt, int stream)
 	return stream == 0 ? attempt->space->out_fd : attempt->space->err_fd;
 }
 
+static bool has_pipes(const struct attempt *attempt)
+{
+	return attempt->space && (attempt->space->pipe_fds[0] >= 0 || attempt->space->pipe_fds[1] >= 0);
+}
+
 int drain_begin(struct keeper *keeper, struct attempt *attempt, int ret_fds[2])
 {
 	int result = space_open_pipes(keeper->spaces, attempt->space, true);
 
-	keeper->piped++;
+	keeper->piped += has_pipes(attempt);
 	ret_fds[0] = ret_fds[1] = -1;
 	for (int i = 0; i < 2 && result == 0; i++) {
 		ret_fds[i] = space_open_pipe_end(keeper->spaces, attempt->space, i);
@@ -44,7 +49,7 @@ void drain_claim(struct keeper *keeper, struct attempt *attempt)
 {
 	int result = space_open_pipes(keeper->spaces, attempt->space, false);
 
-	keeper->piped++;
+	keeper->piped += has_pipes(attempt);
 	if (result < 0)
 		log_warn("the pipes of job %" PRIu64 " can't be opened: %s", attempt->job, strerror(-result));
 	for (int i = 0; i < 2; i++) {
@@ -100,15 +105,25 @@ void drain_some(struct keeper *keeper, struct attempt *attempt, int stream)
 	}
 }
 
+void drain_close(struct keeper *keeper, struct attempt *attempt)
+{
+	if (!has_pipes(attempt))
+		return;
+	space_close_pipes(keeper->spaces, attempt->space);
+	keeper->piped--;
+}
+
 bool drain_end(struct keeper *keeper, struct attempt *attempt)
 {
-	if (!attempt->space || attempt->space->pipe_fds[0] < 0)
+	if (!has_pipes(attempt))
 		return true;
 	if (attempt->drain_ns > keeper->now_ns)
 		return false;
 	for (int i = 0; i < 2; i++) {
 		ssize_t moved;
 
+		if (attempt->space->pipe_fds[i] < 0)
+			continue;
 		do
 			moved = move(attempt, i, PIECE);
 		while (moved > 0);
@@ -117,8 +132,7 @@ bool drain_end(struct keeper *keeper, struct attempt *attempt)
 			return false;
 		}
 	}
-	space_close_pipes(keeper->spaces, attempt->space);
-	keeper->piped--;
+	drain_close(keeper, attempt);
 	return true;
 }
 
@@ -127,7 +141,7 @@ void drain_room(struct keeper *keeper, const struct ipc_room *room)
 	struct ledger_entry *entry = ledger_find(keeper->ledger, room->job, room->epoch);
 	struct attempt *attempt = entry ? entry->owner : NULL;
 
-	if (!attempt || !attempt->space || attempt->space->pipe_fds[0] < 0)
+	if (!attempt || !has_pipes(attempt))
 		return;
 	for (int i = 0; i < 2; i++) {
 		uint64_t synced = room->synced[i] < attempt->drained[i] ? room->synced[i] : attempt->drained[i];

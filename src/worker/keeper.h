@@ -128,6 +128,8 @@ bool drain_wants(const struct keeper *keeper, const struct attempt *attempt, int
 void drain_some(struct keeper *keeper, struct attempt *attempt, int stream);
 /* Nobody writes any more: all that stands in the pipes, which go. False: there is no room on the disk, try again. */
 bool drain_end(struct keeper *keeper, struct attempt *attempt);
+/* Whatever still stands in them. */
+void drain_close(struct keeper *keeper, struct attempt *attempt);
 void drain_room(struct keeper *keeper, const struct ipc_room *room);
 int64_t drain_due(const struct keeper *keeper);
 

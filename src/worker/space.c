@@ -286,17 +286,21 @@ int space_open_pipes(struct spaces *spaces, struct space *space, bool make)
 {
 	const int files[2] = { space->out_fd, space->err_fd };
 	char name[NAME_SIZE];
+	int result = 0;
 
+	/* What one of them holds counts though the other can't be had. */
 	for (int i = 0; i < 2; i++) {
 		name_of(space->id, pipe_suffixes[i], name);
-		if (make && mkfifoat(spaces->fd, name, 0600) < 0 && errno != EEXIST)
-			return -errno;
+		if (make && mkfifoat(spaces->fd, name, 0600) < 0 && errno != EEXIST) {
+			result = -errno;
+			continue;
+		}
 		space->pipe_fds[i] = openat(spaces->fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 		/* What is spliced says where it goes. */
 		if (space->pipe_fds[i] < 0 || fcntl(files[i], F_SETFL, 0) < 0)
-			return -errno;
+			result = -errno;
 	}
-	return 0;
+	return result;
 }
 
 int space_open_pipe_end(struct spaces *spaces, const struct space *space, int stream)

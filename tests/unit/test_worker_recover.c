@@ -492,6 +492,24 @@ TEST a_lossless_one_waits_for_room(void)
 	PASS();
 }
 
+/* No room for the second pipe: the job can't start, and the next one in its space ends as ever. */
+TEST half_a_pair_of_pipes_is_left_to_nobody(void)
+{
+	struct ipc_exited exited;
+
+	ASSERT_EQ(0, mkdir(below("worker/w1/attempts/1.err.pipe"), 0700));
+	rig->log_max = LOG_LOSSLESS;
+	rig_sh(rig, 1, 1, "echo one");
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_SPAWN, exited.done.outcome);
+	rig->log_max = 0;
+	rig_sh(rig, 2, 1, "echo two");
+	ASSERT(rig_exited(rig, 2, &exited));
+	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+	ASSERT_STR_EQ("two\n", rig_output(rig, exited.space, "out", &text));
+	PASS();
+}
+
 TEST results_survive_until_they_are_acknowledged(void)
 {
 	struct ipc_inventory list[8];
@@ -627,6 +645,7 @@ static void run_all(void)
 	}
 	RUN_TEST(a_lossless_one_loses_nothing_with_its_keeper);
 	RUN_TEST(a_lossless_one_waits_for_room);
+	RUN_TEST(half_a_pair_of_pipes_is_left_to_nobody);
 	RUN_TEST(results_survive_until_they_are_acknowledged);
 	RUN_TEST(another_boot_adopts_nothing);
 	if (rig_containment == CONTAIN_SUBREAPER)
