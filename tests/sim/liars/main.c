@@ -22,6 +22,7 @@ static const struct choice choices[] = {
 
 static struct liars liars;
 static sigjmp_buf failure_jump;
+static const char *failure;
 
 uint64_t below(struct liars *among, uint64_t limit)
 {
@@ -35,15 +36,16 @@ bool chance(struct liars *among, unsigned percent)
 
 uint64_t any_span_ms(struct liars *among)
 {
-	static const uint64_t spans_ms[] = { 1, 50, 1000, 30000, 61000, 200000, 3600000, 3600001, LIMIT_SPAN_MAX_S * UINT64_C(1000),
-					     LIMIT_SPAN_MAX_S * UINT64_C(1000) + 999 };
+	static const uint64_t spans_ms[] = { 1, 50, 1000, 30000, 61000, 200000, 3600000, 3600001,
+					     LIMIT_SPAN_MAX_S * UINT64_C(1000), LIMIT_SPAN_MAX_S * UINT64_C(1000) + 999 };
 
 	return spans_ms[below(among, sizeof(spans_ms) / sizeof(*spans_ms))];
 }
 
 const char *any_name(struct liars *among)
 {
-	static const char *const names[] = { "", "j0", "j0", "j1", "j1", "j2", "j3", "j3", "j4", "f", "f[0]", "f[1]", "f[2]", "f[*]" };
+	static const char *const names[] = { "", "j0", "j0", "j1", "j1", "j2", "j3", "j3", "j4",
+					     "f", "f[0]", "f[1]", "f[2]", "f[*]" };
 
 	return names[below(among, sizeof(names) / sizeof(*names))];
 }
@@ -112,7 +114,8 @@ static void step(void)
 
 static void aborted(int signal_number)
 {
-	siglongjmp(failure_jump, signal_number);
+	failure = signal_number == SIGTERM ? "was asked to end" : "fails (see the line above)";
+	siglongjmp(failure_jump, 1);
 }
 
 /* What a failure leaves isn't in a state to be freed. */
@@ -173,8 +176,8 @@ int main(int argc, char **argv)
 	while (run < runs && !failed)
 		failed = !run_one(seed + run++, steps, story);
 	if (failed)
-		printf("seed %llu fails at step %u (see the line above)\nagain: titan-liars --seed %llu --runs 1 --steps %u --story\n",
-		       (unsigned long long)(seed + run - 1), liars.step, (unsigned long long)(seed + run - 1), steps);
+		printf("seed %llu, step %u: %s\nagain: titan-liars --seed %llu --runs 1 --steps %u --story\n",
+		       (unsigned long long)(seed + run - 1), liars.step, failure, (unsigned long long)(seed + run - 1), steps);
 	printf("runs=%llu failures=%d\n", (unsigned long long)run, failed);
 	return failed;
 }

@@ -61,7 +61,8 @@ void people_add(struct liars *liars)
 	for (size_t i = 0; i < parent_count; i++)
 		parents[i] = slice_str(any_name(liars));
 	if (parent_count > 0) {
-		uint64_t *need = arena_zalloc(&graph.arena, 1, sizeof(*need)), *trigger = arena_zalloc(&graph.arena, 1, sizeof(*trigger));
+		uint64_t *need = arena_zalloc(&graph.arena, 1, sizeof(*need));
+		uint64_t *trigger = arena_zalloc(&graph.arena, 1, sizeof(*trigger));
 
 		*need = graph.count + below(liars, parent_count);
 		*trigger = below(liars, TRIGGER_EXPR);
@@ -203,7 +204,8 @@ void people_reopen(struct liars *liars)
 
 void people_set(struct liars *liars)
 {
-	static const char *const names[] = { "w0", "w1", "w2", "p1", "default", "ga", "gb", "rg", "la", "lb", "t1", "ana", "s0", "s1" };
+	static const char *const names[] = { "w0", "w1", "w2", "p1", "default", "ga", "gb", "rg",
+					     "la", "lb", "t1", "ana", "s0", "s1" };
 	struct msg_set set = { .kind = below(liars, OBJECT_SCHEDULE + 1), .verb = below(liars, SET_FIRE + 2),
 			       .number = below(liars, 4), .flag = chance(liars, 50),
 			       .span_ms = chance(liars, 50) ? any_span_ms(liars) : 0 };
