@@ -130,6 +130,9 @@ static void seats_keep(struct sim_world *world, const struct outbox *outbox, str
 		return;
 	for (size_t i = 0; i < outbox->row_count; i++)
 		unknown |= outbox->rows[i].table == TABLE_spec || outbox->rows[i].table == TABLE_run;
+	/* Nor of what is, while its answer hasn't come. */
+	for (size_t at = 0; at < world->graph_count; at++)
+		unknown |= world->graphs[at]->first == 0 && !world->graphs[at]->answered;
 	for (uint32_t i = 0; i < world->worker_count; i++)
 		seats[i].kept = unknown;
 	for (size_t at = 0; !unknown && at < world->graph_count; at++) {
