@@ -71,7 +71,8 @@ bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uin
 
 	if (job->moved && job->decided != STATE_WAITING)
 		return job->decided == STATE_READY;
-	if (spec->needs_code.len > 0)
+	/* Either may be answered before all that it asks about has ended. */
+	if (spec->needs_code.len > 0 || spec->when_code.len > 0)
 		return true;
 	for (size_t i = 0; i < spec->needs.n; i++)
 		if (!state_terminal(oracle_job(world, oracle_need(graph, spec->needs.at[i]))->decided))
