@@ -53,6 +53,9 @@ core_sources = \
 	src/core/rows.h \
 	src/core/runs.c \
 	src/core/schedule.c \
+	src/core/schedule.h \
+	src/core/schedule_list.c \
+	src/core/schedule_set.c \
 	src/core/set.c \
 	src/core/settle.c \
 	src/core/spec.c \

@@ -366,21 +366,25 @@ void job_resume_timers(struct core *core, struct job *job);
 void run_resume_clock(struct core *core, struct run *run);
 
 /* schedule.c */
+void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp);
+void schedule_run_counts(struct core *core, const struct run *run, bool live);   /* it has ended, or lives again */
+void schedules_stepped(struct core *core);               /* the wall clock was set */
+
+/* schedule_list.c */
 struct schedule *schedule_find(const struct core *core, struct slice name);
 struct schedule *schedule_by_stamp(const struct core *core, uint64_t stamp);
 struct schedule *schedule_new(struct core *core, struct slice name, struct slice owner);
 void schedules_free(struct core *core);
 enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error);
 uint64_t schedule_count_live(const struct core *core, const struct schedule *schedule);
-void schedule_step(struct core *core, const struct core_input *input);
-void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8_t id[24], const uint8_t digest[32]);
-void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp);
-void schedule_run_counts(struct core *core, const struct run *run, bool live);   /* it has ended, or lives again */
-enum err schedule_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
-void schedules_stepped(struct core *core);               /* the wall clock was set */
 void schedules_resume(struct core *core);
 void schedules_check(const struct core *core);
 uint64_t schedules_hash(const struct core *core);
+
+/* schedule_set.c */
+void schedule_step(struct core *core, const struct core_input *input);
+void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8_t id[24], const uint8_t digest[32]);
+enum err schedule_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
 
 /* timers.c */
 void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms);
