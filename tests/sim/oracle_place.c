@@ -53,7 +53,8 @@ static void carry_over(struct sim_world *world, const struct oracle_worker *work
 	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
 		struct oracle_job *job = value;
 
-		job->carried |= job->worker_decided == worker->number && job->decided == STATE_ASSIGNED;
+		job->carried |= job->worker_decided == worker->number &&
+				(job->decided == STATE_ASSIGNED || job->decided == STATE_STOPPING);
 	}
 }
 
@@ -195,13 +196,15 @@ static void check_room(struct sim_world *world, const struct oracle_job *given, 
 
 	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
 		const struct oracle_job *job = value;
+		/* One that is stopped may have begun or not: nothing is said of it. */
+		bool carried = job->carried && (job->decided == STATE_ASSIGNED || job->decided == STATE_STOPPING);
 		bool asks = false;
 
 		if (job->worker_decided != worker->number || !state_has_attempt(job->decided))
 			continue;
 		for (unsigned i = 0; i < SIM_KINDS; i++) {
-			all[i] += job->carried && job->decided == STATE_ASSIGNED ? 0 : job->asks[i];
-			running[i] += job->decided == STATE_ASSIGNED && job != given ? 0 : job->asks[i];
+			all[i] += carried ? 0 : job->asks[i];
+			running[i] += carried || (job->decided == STATE_ASSIGNED && job != given) ? 0 : job->asks[i];
 			asks |= job->asks[i] > 0;
 		}
 		/* What came behind it in this turn wasn't there. */
