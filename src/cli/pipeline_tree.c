@@ -220,7 +220,9 @@ enum err tree_read(struct dag_reader *reader, struct tree_node **ret_root)
 	if (!yaml_parser_initialize(&parser))
 		return error_set(reader->error, ERR_FULL, "no memory to read YAML");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, reader->text.data, reader->text.len);
+	/* It ends the process where there is no place, though there be no bytes. */
+	yaml_parser_set_input_string(&parser, reader->text.len > 0 ? reader->text.data : (const uint8_t *)"",
+				     reader->text.len);
 	while (err == ERR_NONE && !over) {
 		yaml_event_t event;
 

@@ -112,5 +112,9 @@ exits "one that there isn't" 2 titan validate bad.yaml
 like "as well" "$err" "no parameter 'wort'"
 printf 'jobs:\n  a: {pipeline: slow.yaml, run: "true"}\n' >bad.yaml
 exits "a command beside it" 2 titan validate bad.yaml
+: >empty.yaml
+printf 'jobs:\n  a: {pipeline: empty.yaml}\n' >bad.yaml
+exits "a file with nothing in it" 2 titan validate bad.yaml
+like "is what is wrong" "$err" '^empty.yaml:1:1: error: the pipeline is empty'
 
 done_testing
