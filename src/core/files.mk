@@ -45,6 +45,7 @@ core_sources = \
 	src/core/placing.h \
 	src/core/pool.c \
 	src/core/prune.c \
+	src/core/pruned.c \
 	src/core/pushback.c \
 	src/core/ready.c \
 	src/core/resume.c \
@@ -60,6 +61,8 @@ core_sources = \
 	src/core/settle.c \
 	src/core/spec.c \
 	src/core/state.h \
+	src/core/state_place.h \
+	src/core/state_run.h \
 	src/core/submit.c \
 	src/core/subrun.c \
 	src/core/tenant.c \

@@ -284,12 +284,16 @@ void gate_parent_ended(struct core *core, struct job *job);      /* which it wen
 enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,
 		struct error *error);
 
-/* prune.c: runs that are removed for good */
+/* pruned.c: the numbers of runs that were removed for good */
 const struct pruned *pruned_find(const struct core *core, uint64_t number);      /* NULL: it wasn't */
-struct pruning *pruning_find(const struct core *core, uint64_t number);          /* its logs, or what is left of it, are going */
-void prune_step(struct core *core, const struct core_input *input);
+void pruned_add(struct core *core, uint64_t number);
 void pruned_flush(struct core *core);
 enum err load_pruned(struct core *core, const struct row_pruned *row, struct error *error);
+void pruned_check(const struct core *core);
+
+/* prune.c: removing them */
+struct pruning *pruning_find(const struct core *core, uint64_t number);          /* its logs, or what is left of it, are going */
+void prune_step(struct core *core, const struct core_input *input);
 enum err load_pruning(struct core *core, const struct row_pruning *row, struct error *error);
 void prune_check(const struct core *core);
 uint64_t prune_hash(const struct core *core);

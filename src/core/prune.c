@@ -11,96 +11,12 @@
 
 #include "core/view.h"
 
-#define DAY_MS INT64_C(86400000)
 #define PART_ROWS 20                     /* jobs whose specifications cost as much as a row */
 #define RANGE_BYTES 16
 
 static uint64_t least(uint64_t one, uint64_t other)
 {
 	return one < other ? one : other;
-}
-
-/* ---- numbers that were pruned ---- */
-
-/* The first range that ends at or behind this number; pruned_count if none. */
-static size_t pruned_place(const struct core *core, uint64_t number)
-{
-	size_t low = 0, high = core->pruned_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (core->pruned[middle].last < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-const struct pruned *pruned_find(const struct core *core, uint64_t number)
-{
-	size_t at = pruned_place(core, number);
-
-	return at < core->pruned_count && core->pruned[at].first <= number ? &core->pruned[at] : NULL;
-}
-
-static void pruned_insert(struct core *core, size_t at, struct pruned range)
-{
-	GROW(core->pruned, core->pruned_count, core->pruned_cap);
-	memmove(&core->pruned[at + 1], &core->pruned[at], (core->pruned_count - at) * sizeof(range));
-	core->pruned[at] = range;
-	core->pruned_count++;
-}
-
-static void pruned_remove(struct core *core, size_t at)
-{
-	struct row *row = outbox_row(core->outbox, TABLE_pruned);
-
-	row->deleted = true;
-	row->pruned.first = (int64_t)core->pruned[at].first;
-	memmove(&core->pruned[at], &core->pruned[at + 1], (core->pruned_count - at - 1) * sizeof(*core->pruned));
-	core->pruned_count--;
-}
-
-static bool same_day(const struct core *core, const struct pruned *range)
-{
-	return range->wall_ms / DAY_MS == core->now.wall_ms / DAY_MS;
-}
-
-static void pruned_add(struct core *core, uint64_t number)
-{
-	const struct pruned *before = pruned_find(core, number - 1), *behind;
-	size_t at = pruned_place(core, number);
-
-	CHECK(!pruned_find(core, number));
-	if (before && same_day(core, before))
-		core->pruned[--at].last = number;
-	else
-		pruned_insert(core, at, (struct pruned){ .first = number, .last = number });
-	behind = pruned_find(core, number + 1);
-	if (behind && same_day(core, behind)) {
-		core->pruned[at].last = behind->last;
-		pruned_remove(core, at + 1);
-	}
-	core->pruned[at].wall_ms = core->now.wall_ms;
-	core->pruned[at].row_due = true;
-	core->pruned_due = true;
-	core->pruned_total++;
-}
-
-enum err load_pruned(struct core *core, const struct row_pruned *row, struct error *error)
-{
-	size_t at = pruned_place(core, (uint64_t)row->first);
-
-	if (row->first < 1 || row->last < row->first || (uint64_t)row->last >= core->next_run ||
-	    (at < core->pruned_count && core->pruned[at].first <= (uint64_t)row->last))
-		return error_set(error, ERR_STORE_TRUST, "pruned runs %lld to %lld: there twice, or over next_run",
-				 (long long)row->first, (long long)row->last);
-	pruned_insert(core, at, (struct pruned){
-		.first = (uint64_t)row->first, .last = (uint64_t)row->last, .wall_ms = row->wall_ms });
-	core->pruned_total += (uint64_t)(row->last - row->first) + 1;
-	return ERR_NONE;
 }
 
 /* ---- what is left of them ---- */
@@ -398,32 +314,7 @@ void prune_step(struct core *core, const struct core_input *input)
 		delete_range(core, TABLE_event, least(prune->turns_until, core->turn))->event.turn = (int64_t)prune->turns_from;
 }
 
-void pruned_flush(struct core *core)
-{
-	for (size_t i = 0; core->pruned_due && i < core->pruned_count; i++) {
-		struct pruned *range = &core->pruned[i];
-		struct row *row;
-
-		if (!range->row_due)
-			continue;
-		range->row_due = false;
-		row = outbox_row(core->outbox, TABLE_pruned);
-		row->pruned = (struct row_pruned){
-			.first = (int64_t)range->first, .last = (int64_t)range->last, .wall_ms = range->wall_ms };
-	}
-	core->pruned_due = false;
-}
-
 /* ---- for people and the master ---- */
-
-bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms)
-{
-	const struct pruned *range = pruned_find(core, run);
-
-	if (range && ret_wall_ms)
-		*ret_wall_ms = range->wall_ms;
-	return range != NULL;
-}
 
 uint64_t view_ended_runs(const struct core *core)
 {
@@ -444,19 +335,12 @@ uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_row
 
 void prune_check(const struct core *core)
 {
-	uint64_t total = 0, number;
 	size_t cursor = 0, keys = 0;
 	struct slice name;
+	uint64_t number;
 	void *value;
 
-	for (size_t i = 0; i < core->pruned_count; i++) {
-		const struct pruned *range = &core->pruned[i];
-
-		CHECK(range->first >= 1 && range->first <= range->last && range->last < core->next_run && !range->row_due);
-		CHECK(i == 0 || core->pruned[i - 1].last < range->first);
-		total += range->last - range->first + 1;
-	}
-	CHECK(total == core->pruned_total);
+	pruned_check(core);
 	for (size_t i = 0; i < core->pruning_count; i++) {
 		const struct pruning *pruning = &core->pruning[i];
 
