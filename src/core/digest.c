@@ -60,7 +60,7 @@ const uint8_t *gate_digest(const struct core *core, const struct job *job)
 	return gate->digest;
 }
 
-void gate_parent_ended(struct core *core, struct job *job)
+void gate_changed(struct core *core, struct job *job)
 {
 	gate_find(core, job_serial(job))->digest_jobs = 0;
 	job_touch(core, job, false);

@@ -201,10 +201,13 @@ static void later_add(struct builder *builder)
 
 	for (size_t i = 0; i < builder->outer_count; i++) {
 		const struct edge *edge = &builder->outer[i];
+		struct job *parent = run_job(run, edge->parent);
 
 		later_put(run, edge->parent, edge->child);
-		if (!state_terminal(run_job(run, edge->parent)->state))
+		if (!state_terminal(parent->state))
 			run_job(run, edge->child >> TRIGGER_BITS)->pending++;
+		if (parent->state == STATE_APPROVAL)
+			gate_changed(builder->core, parent);
 	}
 }
 

@@ -278,7 +278,7 @@ static inline enum job_state job_result(const struct job *job)
 
 /* digest.c: what people are shown of a gate that waits for them */
 const uint8_t *gate_digest(const struct core *core, const struct job *job);
-void gate_parent_ended(struct core *core, struct job *job);      /* which it went ahead without */
+void gate_changed(struct core *core, struct job *job);   /* what is shown of it, and so who has approved of that */
 
 /* settle.c: an unknown job, by a person's word */
 enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,

@@ -203,7 +203,7 @@ void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_
 static void child_settle(struct core *core, const struct job *parent, struct job *child, enum trigger trigger)
 {
 	if (child->state == STATE_APPROVAL)
-		gate_parent_ended(core, child);
+		gate_changed(core, child);
 	if (child->state != STATE_WAITING)
 		return;
 	CHECK(child->pending > 0);

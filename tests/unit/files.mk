@@ -43,6 +43,7 @@ unit_programs = \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
+	tests/unit/test_core_planted_graph \
 	tests/unit/test_core_planted_people \
 	tests/unit/test_core_planted_place \
 	tests/unit/test_core_planted_schedule \
@@ -249,6 +250,9 @@ tests_unit_test_core_people_LDADD = $(core_libs)
 
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)
+
+tests_unit_test_core_planted_graph_SOURCES = tests/unit/test_core_planted_graph.c
+tests_unit_test_core_planted_graph_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_people_SOURCES = tests/unit/test_core_planted_people.c
 tests_unit_test_core_planted_people_LDADD = $(core_libs)
