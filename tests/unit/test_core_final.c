@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Final jobs of a run that others are added to: which come before them, which behind, and when it is too late. */
+#include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 
 /* One that was left out or cancelled before it began missed nothing. */
@@ -157,17 +158,26 @@ TEST many_final_jobs_wait_for_so_many_added_ones(void)
 }
 
 /* One that a retry will open again waits then for what was added while it was skipped. */
-TEST a_skipped_one_waits_when_it_comes_back(void)
+TEST a_skipped_one_waits_when_it_comes_back(bool asks)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	struct buf code = { 0 };
 	uint64_t run;
 
 	rig_hello(rig, "w", 2);
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "slow", "");
-	graph_job(&graph, "last", "a")->final = true;
+	job = graph_job(&graph, "last", "a");
+	job->final = true;
+	expr_put(&code, (struct expr_step){ EXPR_STATE, 0, 1, 1u << STATE_SUCCEEDED });
+	if (asks) {
+		job->triggers.at[0] = TRIGGER_EXPR;
+		job->needs_code = buf_slice(&code);
+	}
 	run = rig_submit(rig, &graph);
+	buf_free(&code);
 	rig_run_one(rig, 1);
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "last"));
 	graph_job(&graph, "more", "")->delay_ms = 60000;
@@ -185,6 +195,26 @@ TEST a_skipped_one_waits_when_it_comes_back(void)
 	PASS();
 }
 
+/* What is added after it has nothing to do with it. */
+TEST what_an_addition_calls_final_is_so_within_it(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	graph_job(&graph, "f", "")->final = true;
+	graph_job(&graph, "behind", "f");
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "f"));
+	graph_job(&graph, "more", "");
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "more"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(finals)
 {
 	RUN_TEST(a_final_job_that_never_began_is_not_too_early);
@@ -193,7 +223,9 @@ SUITE(finals)
 	RUN_TEST(what_is_behind_a_final_job_is_no_reason_to_wait);
 	RUN_TEST(what_came_with_the_run_is_behind_a_final_job_too);
 	RUN_TEST(many_final_jobs_wait_for_so_many_added_ones);
-	RUN_TEST(a_skipped_one_waits_when_it_comes_back);
+	RUN_TESTp(a_skipped_one_waits_when_it_comes_back, false);
+	RUN_TESTp(a_skipped_one_waits_when_it_comes_back, true);
+	RUN_TEST(what_an_addition_calls_final_is_so_within_it);
 }
 
 GREATEST_MAIN_DEFS();

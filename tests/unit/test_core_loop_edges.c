@@ -78,6 +78,23 @@ TEST who_cancels_a_pass_wants_no_other(void)
 	PASS();
 }
 
+/* Of a command the same code is an end like any other. */
+TEST a_command_that_exits_as_a_cancelled_sub_run_does_is_done_again(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	loop_job(&graph, "poll", 3);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 2);
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "poll"));
+	ASSERT_EQ(2, rig_job(rig, rig_named(rig, run, "poll")).pass);
+	rig_free(rig);
+	PASS();
+}
+
 /* Nobody cancelled it: its time was over, and the next pass has its own. */
 TEST one_that_is_out_of_time_is_followed_by_another(void)
 {
@@ -132,6 +149,7 @@ SUITE(loop_edges)
 {
 	RUN_TEST(its_own_environment_follows);
 	RUN_TEST(who_cancels_a_pass_wants_no_other);
+	RUN_TEST(a_command_that_exits_as_a_cancelled_sub_run_does_is_done_again);
 	RUN_TEST(one_that_is_out_of_time_is_followed_by_another);
 	RUN_TEST(rows_count_passes_that_can_be);
 }

@@ -229,6 +229,7 @@ static void settle_because(struct rig *rig, uint64_t run, const char *job, struc
 	input.act = (struct input_act){ .verb = ACT_SETTLE, .run = run, .job = slice_str(job), .value = SETTLE_DONE,
 		.text = reason, .principal = 1, .person = slice_str("ana") };
 	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);
 }
 

@@ -3,7 +3,6 @@
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
-#include "tests/unit/core_why.h"
 
 static struct slice code_of(struct graph *graph, const struct expr_step *steps, size_t count)
 {
@@ -235,6 +234,31 @@ TEST what_its_needs_forbid_is_not_left_out_by_its_condition(void)
 	PASS();
 }
 
+/* The first of those that it names, whichever ended first. */
+TEST an_added_job_that_asks_in_vain_says_of_whom(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	graph_job(&graph, "z", "a* b*")->delay_ms = 60000;
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 1);
+	rig_run_one(rig, 1);
+	job = added(&graph, "c", 0, TRIGGER_EXPR);
+	need_old(job, 1, TRIGGER_EXPR);
+	job->needs_code = CODE(&graph, OK_OF(0, 2), { EXPR_GATE, 2, 2, 0 });
+	ASSERT(grow(rig, run, &graph, "b a") != 0);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "c"));
+	ASSERT_EQ(rig_named(rig, run, "b") + 1, rig_job(rig, rig_named(rig, run, "c")).cause);
+	rig_free(rig);
+	PASS();
+}
+
 /* Of each of those that are run again alone, what hasn't begun waits. */
 TEST a_fan_out_that_is_run_again_alone_sends_back_all_that_queue(void)
 {
@@ -361,6 +385,7 @@ SUITE(planted_graph)
 	RUN_TEST(of_loops_within_each_other_the_innermost_counts);
 	RUN_TEST(a_final_loop_that_was_cancelled_between_passes_had_begun);
 	RUN_TEST(what_its_needs_forbid_is_not_left_out_by_its_condition);
+	RUN_TEST(an_added_job_that_asks_in_vain_says_of_whom);
 	RUN_TEST(a_fan_out_that_is_run_again_alone_sends_back_all_that_queue);
 	RUN_TEST(a_gate_before_a_script_lets_it_run);
 	RUN_TEST(who_submitted_and_is_named_may_say_no);

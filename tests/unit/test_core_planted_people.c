@@ -150,6 +150,100 @@ TEST why_it_is_done_again_is_known_in_every_round(void)
 	PASS();
 }
 
+static const struct row_decision *decision(const struct rig *rig, size_t at)
+{
+	CHECK(at < rig->tables[TABLE_decision].count);
+	return &rig->tables[TABLE_decision].at[at].row.decision;
+}
+
+/* For when the run is history. */
+TEST a_decision_names_what_it_is_on(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	gate_job(&graph, "qa", "a", 1);
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig->target = "a";
+	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
+	ASSERT_EQ(VERDICT_PUSHED_BACK, decision(rig, 0)->verdict);
+	ASSERT(slice_eq(slice_str("qa"), decision(rig, 0)->job_name));
+	ASSERT(slice_eq(slice_str("a"), decision(rig, 0)->target_name));
+	rig_free(rig);
+	PASS();
+}
+
+/* Each try is a life of its own, and nobody else tells it. */
+TEST why_it_is_done_again_is_told_to_each_try(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct outgoing frame;
+	struct rec_job_spec spec;
+	struct slice bytes;
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->retry_max = 1;
+	gate_job(&graph, "qa", "a", 1);
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig->target = "a";
+	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
+	for (int try_no = 1; try_no <= 2; try_no++) {
+		ASSERT_EQ(1, rig_frames(rig, OP_ASSIGN, &frame));
+		bytes = frame.assign.spec;
+		ASSERT_EQ(ERR_NONE, record_decode(REC_job_spec, &bytes, &rig->arena, &spec, NULL));
+		ASSERT(spec.env.n == 1 && slice_eq(spec.env.at[0], slice_str("TITAN_PUSHBACK=because")));
+		rig_run_one(rig, 1);
+		rig_pass(rig, 2000);
+	}
+	rig_free(rig);
+	PASS();
+}
+
+TEST an_expiry_that_lets_through_is_kept_as_that(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *gate = gate_job(&graph, "qa", "", 1);
+	uint64_t run;
+
+	gate->gate_timeout_ms = 1000;
+	gate->gate_expiry = GATE_APPROVE;
+	run = rig_submit(rig, &graph);
+	rig_pass(rig, 1000);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "qa"));
+	ASSERT_EQ(VERDICT_EXPIRED_APPROVED, decision(rig, 0)->verdict);
+	rig_free(rig);
+	PASS();
+}
+
+/* The time that it had before it was held back is none of its own, though it is the same round of the same gate. */
+TEST a_gate_that_is_let_go_has_its_whole_time(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	gate_job(&graph, "qa", "", 1)->gate_timeout_ms = 1000;
+	graph_job(&graph, "due-first", "")->delay_ms = 900;
+	run = rig_submit(rig, &graph);
+	rig_pass(rig, 600);
+	rig_act(rig, ACT_HOLD, run, "qa", 0);
+	rig_act(rig, ACT_RELEASE, run, "qa", 0);
+	rig_pass(rig, 600);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+	rig_pass(rig, 400);
+	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "qa"));
+	rig_free(rig);
+	PASS();
+}
+
 /* --- what settled it --- */
 
 TEST who_cancels_it_settled_it(void)
@@ -289,6 +383,10 @@ SUITE(planted_people)
 	RUN_TEST(who_isnt_named_decides_nothing);
 	RUN_TEST(two_gates_of_a_fan_out_are_not_decided_as_one);
 	RUN_TEST(why_it_is_done_again_is_known_in_every_round);
+	RUN_TEST(a_decision_names_what_it_is_on);
+	RUN_TEST(why_it_is_done_again_is_told_to_each_try);
+	RUN_TEST(an_expiry_that_lets_through_is_kept_as_that);
+	RUN_TEST(a_gate_that_is_let_go_has_its_whole_time);
 	RUN_TEST(who_cancels_it_settled_it);
 	RUN_TEST(a_cancelled_process_that_ends_after_its_deadline_is_cancelled);
 	RUN_TEST(what_a_person_wants_again_is_out_of_time);

@@ -201,6 +201,52 @@ TEST held_is_shown_while_it_matters(void)
 	PASS();
 }
 
+TEST who_has_a_place_in_a_group(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_run_row row = { 0 };
+	struct graph graph = { 0 };
+	uint64_t runs[2];
+
+	rig_hello(rig, "w", 2);
+	rig->concurrency = "deploy";
+	for (size_t i = 0; i < 2; i++) {
+		graph_job(&graph, "a", "");
+		runs[i] = rig_submit(rig, &graph);
+	}
+	ASSERT(view_run(rig->core, runs[0], &rig->arena, &row) && row.seated);
+	ASSERT(view_run(rig->core, runs[1], &rig->arena, &row) && !row.seated);
+	rig_free(rig);
+	PASS();
+}
+
+/* Of a long command who decides is shown the first 4,096 bytes, and no half of a character. */
+TEST what_a_gate_lets_through_ends_with_a_character(void)
+{
+	char script[4200];
+
+	for (size_t before = 4093; before <= 4096; before++) {
+		struct rig *rig = rig_new();
+		struct rec_job_row row = { 0 };
+		struct graph graph = { 0 };
+		struct rec_job_spec *gate = graph_job(&graph, "ok", "");
+
+		gate->gate_count = 1;
+		gate->argv.n = 0;
+		memset(script, 'x', sizeof(script));
+		memcpy(script + before, "\xe2\x82\xac", 3);
+		gate = graph_job(&graph, "b", "ok");
+		gate->argv.n = 0;
+		gate->script = slice_make(script, sizeof(script));
+		rig_submit(rig, &graph);
+		ASSERT(view_job(rig->core, 1, VIEW_FULL, &rig->arena, &row));
+		ASSERT_EQ(1, row.will.n);
+		ASSERT_EQ(before == 4093 ? 4096 : before, row.will.at[0].len);
+		rig_free(rig);
+	}
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -213,5 +259,7 @@ int main(int argc, char **argv)
 	RUN_TEST(tenants_one_after_the_other);
 	RUN_TEST(busy_and_lost_in_totals);
 	RUN_TEST(held_is_shown_while_it_matters);
+	RUN_TEST(who_has_a_place_in_a_group);
+	RUN_TEST(what_a_gate_lets_through_ends_with_a_character);
 	GREATEST_MAIN_END();
 }
