@@ -44,6 +44,7 @@ unit_programs = \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
 	tests/unit/test_core_planted_graph \
+	tests/unit/test_core_planted_life \
 	tests/unit/test_core_planted_people \
 	tests/unit/test_core_planted_place \
 	tests/unit/test_core_planted_schedule \
@@ -253,6 +254,9 @@ tests_unit_test_core_place_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_graph_SOURCES = tests/unit/test_core_planted_graph.c
 tests_unit_test_core_planted_graph_LDADD = $(core_libs)
+
+tests_unit_test_core_planted_life_SOURCES = tests/unit/test_core_planted_life.c
+tests_unit_test_core_planted_life_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_people_SOURCES = tests/unit/test_core_planted_people.c
 tests_unit_test_core_planted_people_LDADD = $(core_libs)

@@ -72,8 +72,91 @@ TEST what_waits_in_line_waits_also_for_the_pause(void)
 	PASS();
 }
 
+static void set(struct rig *rig, enum set_verb verb)
+{
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_SCHEDULE, .name = slice_str("hourly"), .verb = verb });
+}
+
+TEST a_schedule_that_is_removed_leaves_no_row(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	add(rig, 1, 2, "");
+	ASSERT_EQ(2, rig->tables[TABLE_schedule_part].count);
+	set(rig, SET_REMOVE);
+	ASSERT_EQ(0, rig->tables[TABLE_schedule].count);
+	ASSERT_EQ(0, rig->tables[TABLE_schedule_part].count);
+	rig_restart(rig);
+	ASSERT_FALSE(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_schedule_that_is_changed_stays_paused(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	add(rig, 1, 1, "");
+	set(rig, SET_PAUSE);
+	add(rig, 2, 2, "");
+	rig_pass(rig, HOUR_MS);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT(row.paused && row.jobs == 2 && row.fired == 0);
+	rig_free(rig);
+	PASS();
+}
+
+/* Its tenant may have no longer as many in the queue. */
+TEST a_time_whose_run_is_refused_is_counted(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	add(rig, 1, 2, "");
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"), .most = 1 + 1 });
+	rig_pass(rig, HOUR_MS);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT(row.fired == 0 && row.live == 0 && row.queued == 0);
+	ASSERT_EQ(1, row.skipped);
+	ASSERT_EQ(SKIP_REFUSED, row.skip_why);
+	ASSERT_EQ(rig->now.wall_ms, row.skip_ms);
+	rig_free(rig);
+	PASS();
+}
+
+/* The machine was off, and has another idea of what time it is: no step that a clock takes while it is up. */
+TEST a_reboot_with_an_earlier_clock_leaves_no_time_out(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	rig_pass(rig, 100 * HOUR_MS);
+	add(rig, 1, 1, "");
+	rig->config.boot_id++;
+	rig->now.mono_ns = rig->now.boot_ns = NS_PER_S;
+	rig->now.wall_ms -= 48 * HOUR_MS;
+	rig_restart(rig);
+	rig_pass(rig, HOUR_MS);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT(row.fired == 1 && row.next_ms.at[0] == (uint64_t)(rig->now.wall_ms + HOUR_MS));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_schedule)
 {
+	RUN_TEST(a_schedule_that_is_removed_leaves_no_row);
+	RUN_TEST(a_schedule_that_is_changed_stays_paused);
+	RUN_TEST(a_time_whose_run_is_refused_is_counted);
+	RUN_TEST(a_reboot_with_an_earlier_clock_leaves_no_time_out);
 	RUN_TEST(a_schedule_that_is_changed_is_what_it_says_now);
 	RUN_TEST(what_waits_in_line_waits_also_for_the_pause);
 }

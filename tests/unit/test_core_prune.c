@@ -243,6 +243,24 @@ TEST what_it_is_within_keeps_it(void)
 	PASS();
 }
 
+/* The clock was set back since the run ended: its logs are gone all the same, and aren't looked for again. */
+TEST logs_that_went_by_an_earlier_clock_are_gone(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = ended_run(rig, 2);
+	struct row rows[64];
+	struct core_input input = prune_of(rig, rows, rows_of(rig, (int64_t)run, rows));
+
+	rig->now.wall_ms -= 3600;
+	input.prune.rule.logs_only = true;
+	rig_step(rig, &input);
+	more(rig, &run, 1);
+	rows_of(rig, (int64_t)run, rows);
+	ASSERT_EQ(PRUNE_GONE, word_of(rig, rows, true));
+	rig_free(rig);
+	PASS();
+}
+
 TEST what_is_gone_or_going_is_not_begun_again(void)
 {
 	struct rig *rig = rig_new();
@@ -359,6 +377,7 @@ SUITE(core_prune)
 	RUN_TEST(forgotten_key_makes_a_new_run);
 	RUN_TEST(logs_alone);
 	RUN_TEST(what_it_is_within_keeps_it);
+	RUN_TEST(logs_that_went_by_an_earlier_clock_are_gone);
 	RUN_TEST(what_is_gone_or_going_is_not_begun_again);
 	RUN_TEST(numbers_are_kept_by_day);
 	RUN_TEST(numbers_apart_are_kept_one_by_one);

@@ -148,6 +148,24 @@ TEST a_part_without_jobs_takes_none(void)
 	PASS();
 }
 
+/* A start knows of no logs that went: until it is said again, they are still to be removed. */
+TEST a_start_ends_nothing_whose_logs_may_be_there(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = ended_run(rig, 2);
+	bool rows = true;
+
+	prune(rig, (int64_t)run);
+	rig_restart(rig);
+	more(rig, NULL, 0);
+	ASSERT_EQ(run, view_pruning_after(rig->core, 0, &rows));
+	ASSERT_FALSE(rows);
+	more(rig, &run, 1);
+	ASSERT_EQ(0, view_pruning_after(rig->core, 0, &rows));
+	rig_free(rig);
+	PASS();
+}
+
 TEST logs_that_went_first_do_not_end_it(void)
 {
 	struct rig *rig = rig_new();
@@ -301,6 +319,7 @@ SUITE(core_pruning)
 	RUN_TEST(what_came_later_goes_and_nothing_in_between);
 	RUN_TEST(jobs_that_follow_each_other_are_one_range);
 	RUN_TEST(a_part_without_jobs_takes_none);
+	RUN_TEST(a_start_ends_nothing_whose_logs_may_be_there);
 	RUN_TEST(logs_that_went_first_do_not_end_it);
 	RUN_TEST(numbers_that_a_start_does_not_believe);
 	RUN_TEST(what_is_left_that_a_start_does_not_believe);

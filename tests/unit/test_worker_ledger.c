@@ -205,6 +205,22 @@ TEST overtaken_while_queued_never_starts(void)
 	PASS();
 }
 
+/* What ended in between, and isn't acknowledged yet, hides nothing of what is older. */
+TEST epochs_are_looked_at_through_what_has_ended(void)
+{
+	struct ledger_entry *oldest = start(7, 1);
+
+	end(take(7, 2), OUTCOME_RECALLED);
+	take(7, 3);
+	ASSERT_EQ(NULL, ledger_next(ledger, 0));
+	end(oldest, OUTCOME_EXIT);
+	oldest = take(8, 1);
+	end(take(8, 2), OUTCOME_RECALLED);
+	take(8, 3);
+	ASSERT_EQ(oldest, ledger_superseded(ledger, 8));
+	PASS();
+}
+
 TEST ended_keeps_the_result(void)
 {
 	struct ledger_entry *entry = start(7, 1);
@@ -399,6 +415,7 @@ SUITE(ledger_suite)
 	RUN_TEST(exclusive_ends_with_the_lease_whatever_runs_beside_it);
 	RUN_TEST(newer_epoch_waits_for_the_older);
 	RUN_TEST(overtaken_while_queued_never_starts);
+	RUN_TEST(epochs_are_looked_at_through_what_has_ended);
 	RUN_TEST(ended_keeps_the_result);
 	RUN_TEST(ended_from_the_queue);
 	RUN_TEST(ack_forgets_only_what_ended);
