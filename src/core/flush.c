@@ -146,6 +146,7 @@ void run_live_again(struct core *core, struct run *run)
 
 void run_stay(struct core *core, struct run *run)
 {
+	core->revived_turn = core->turn;
 	run_unlist(core, run);
 	core->live_runs++;
 	run_wait_sweep(core, run);

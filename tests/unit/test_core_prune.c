@@ -89,6 +89,29 @@ TEST rows_read_before_a_retry_are_old_news(void)
 	PASS();
 }
 
+/* It had ended and not left memory: who prunes the logs of the rows that were read would write its letters anew. */
+TEST rows_read_before_a_discard_are_old_news(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = rig_submit_plain(rig, 1);
+	struct row rows[64];
+	struct core_input input;
+
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 1);
+	input = prune_of(rig, rows, rows_of(rig, (int64_t)run, rows));
+	input.prune.rule.logs_only = input.prune.rule.dead = true;
+	ASSERT_EQ(1, rows[0].run.dead);
+	rig_act(rig, ACT_DISCARD, run, "", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	sweep(rig);
+	rig_step(rig, &input);
+	ASSERT_EQ(0, rig_run_row(rig, (int64_t)run)->run.dead);
+	ASSERT_EQ(0, rig_run_row(rig, (int64_t)run)->run.logs_gone_ms);
+	rig_free(rig);
+	PASS();
+}
+
 /* Also when it is the latest that anybody knows of, or nothing would ever go on a cluster that is idle. */
 TEST rows_read_after_a_retry_are_news(void)
 {
@@ -370,6 +393,7 @@ SUITE(core_prune)
 	RUN_TEST(whole_run_goes_in_a_turn);
 	RUN_TEST(live_and_recent_stay);
 	RUN_TEST(rows_read_before_a_retry_are_old_news);
+	RUN_TEST(rows_read_before_a_discard_are_old_news);
 	RUN_TEST(rows_read_after_a_retry_are_news);
 	RUN_TEST(runs_offered_together_go_together_and_no_other);
 	RUN_TEST(so_many_are_going_at_once);
