@@ -132,6 +132,52 @@ TEST a_run_that_comes_back_wasn_t_submitted_in_the_future(void)
 	PASS();
 }
 
+/* Nobody says whether the machine was off: the wall clock counts what it was. */
+TEST a_boot_that_has_no_name_may_be_another(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+
+	rig->config.boot_id = 0;
+	rig_restart(rig);
+	graph_job(&graph, "a", "")->delay_ms = HOUR_MS;
+	rig_submit(rig, &graph);
+	rig->now.mono_ns = rig->now.boot_ns = NS_PER_S;
+	rig->now.wall_ms += HOUR_MS / 2;
+	rig_restart(rig);
+	rig_pass(rig, HOUR_MS / 2 - 1);
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
+	rig_pass(rig, 1);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_letter_that_is_discarded_later_is_no_end_of_its_run(void)
+{
+	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000 };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct row rows[8];
+	int64_t ended_ms;
+
+	graph_job(&graph, "a", "");
+	rig_hello(rig, "w", 1);
+	rig_submit(rig, &graph);
+	rig_run_one(rig, 1);
+	ended_ms = rig_run_row(rig, 1)->run.ended_ms;
+	core_sweep(rig->core, UINT64_MAX);
+	rig_wait(rig, HOUR_MS);
+	input.reopen = (struct input_reopen){ .act = { .verb = ACT_DISCARD, .run = 1 }, .rows = rows,
+					      .row_count = rows_of_run(rig, rows) };
+	rig_step(rig, &input);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_EQ(0, rig_run_row(rig, 1)->run.dead);
+	ASSERT_EQ(ended_ms, rig_run_row(rig, 1)->run.ended_ms);
+	rig_free(rig);
+	PASS();
+}
+
 /* The worker that took the job with it is the first that one asks about. */
 TEST a_letter_names_the_worker_that_was_lost(void)
 {
@@ -202,6 +248,8 @@ SUITE(planted_life)
 	RUN_TEST(a_time_out_waits_no_longer_for_a_loss_before_it);
 	RUN_TEST(no_epoch_of_before_a_restore_is_given_again);
 	RUN_TEST(a_run_that_comes_back_wasn_t_submitted_in_the_future);
+	RUN_TEST(a_boot_that_has_no_name_may_be_another);
+	RUN_TEST(a_letter_that_is_discarded_later_is_no_end_of_its_run);
 	RUN_TEST(a_letter_names_the_worker_that_was_lost);
 	RUN_TEST(a_fan_out_that_has_begun_to_end_is_still_there);
 	RUN_TEST(who_discards_the_letters_of_a_run_discards_all_of_them);

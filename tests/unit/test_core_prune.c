@@ -43,6 +43,21 @@ TEST whole_run_goes_in_a_turn(void)
 	PASS();
 }
 
+TEST who_watches_is_told_that_it_went(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = ended_run(rig, 2);
+	size_t told = 0;
+
+	prune(rig, (int64_t)run);
+	ASSERT(view_pruned(rig->core, run, NULL));
+	for (size_t i = 0; i < rig->out.change_count; i++)
+		told += rig->out.changes[i].kind == CHANGED_RUN && rig->out.changes[i].id == run;
+	ASSERT_EQ(1, told);
+	rig_free(rig);
+	PASS();
+}
+
 TEST live_and_recent_stay(void)
 {
 	struct rig *rig = rig_new();
@@ -391,6 +406,7 @@ TEST history_goes_up_to_now(void)
 SUITE(core_prune)
 {
 	RUN_TEST(whole_run_goes_in_a_turn);
+	RUN_TEST(who_watches_is_told_that_it_went);
 	RUN_TEST(live_and_recent_stay);
 	RUN_TEST(rows_read_before_a_retry_are_old_news);
 	RUN_TEST(rows_read_before_a_discard_are_old_news);
