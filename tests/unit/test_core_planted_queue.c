@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The queue across classes and bounds, what is asked back, and what is said of that. */
+#include "proto/limits.h"
+#include "proto/reasons.h"
+#include "tests/unit/core_place.h"
+
+static uint64_t submit(struct rig *rig, const char *tenant, unsigned jobs, struct rec_job_spec wanted)
+{
+	struct graph graph = { 0 };
+	char name[16];
+
+	rig->tenant = tenant;
+	for (unsigned i = 0; i < jobs; i++) {
+		struct rec_job_spec *job;
+
+		snprintf(name, sizeof(name), "j%u", i);
+		job = graph_job(&graph, name, "");
+		wanted.name = job->name;
+		wanted.argv = job->argv;
+		*job = wanted;
+	}
+	return rig_submit(rig, &graph);
+}
+
+/* Whose turn it is doesn't depend on what the jobs want of their worker. */
+TEST tenants_take_turns_across_classes(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t plain = submit(rig, "a", 3, (struct rec_job_spec){ 0 });
+	uint64_t gpu = submit(rig, "b", 3, (struct rec_job_spec){ .labels = words(rig, "gpu") });
+
+	join(rig, "w", 1, "gpu", "", "");
+	for (unsigned i = 0; i < 6; i++)
+		ASSERT_EQ(i % 2 ? gpu : plain, rig_job(rig, rig_run_one(rig, 0)).run);
+	rig_free(rig);
+	PASS();
+}
+
+/* It finds one of its two groups taken just before it: what it leaves of the other is for the next. */
+TEST what_one_leaves_of_its_groups_is_for_the_next(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempts[3];
+	uint64_t both, one;
+
+	join(rig, "w", 3, "", "", "");
+	submit(rig, "a", 1, (struct rec_job_spec){ .concurrency = words(rig, "x") });
+	both = submit(rig, "a", 1, (struct rec_job_spec){ .concurrency = words(rig, "x y"), .priority = 61 });
+	one = submit(rig, "a", 1, (struct rec_job_spec){ .concurrency = words(rig, "x") });
+	submit(rig, "a", 2, (struct rec_job_spec){ 0 });
+	submit(rig, "a", 1, (struct rec_job_spec){ .concurrency = words(rig, "y"), .priority = 71 });
+	for (int i = 0; i < 3; i++)
+		rig_started(rig, attempts[i] = rig_must_take(rig));
+	rig_done(rig, attempts[0], OUTCOME_EXIT, 0);
+	rig_done(rig, attempts[1], OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("", holder(rig, both, "j0"));
+	ASSERT_STR_EQ("w", holder(rig, one, "j0"));
+	rig_free(rig);
+	PASS();
+}
+
+/* What was cancelled behind the one that waits for its worker is in the queue still, and nobody's to wait for. */
+TEST one_that_waits_for_its_worker_is_before_nobody(void)
+{
+	static const char *const workers[] = { "u", "v" };
+	struct rec_job_spec follows = { .affinity = AFFINITY_PARENT, .affinity_hard = true, .priority = 11 };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, other;
+
+	for (int k = 0; k < 2; k++) {
+		join(rig, workers[k], 1, "", "", "");
+		graph_job(&graph, k ? "parent_v" : "parent_u", "")->only_worker = slice_str(workers[k]);
+	}
+	for (int k = 0; k < 2; k++) {
+		struct rec_job_spec *job = graph_job(&graph, k ? "long_v" : "long_u", k ? "parent_v" : "parent_u");
+
+		job->only_worker = slice_str(workers[k]);
+		job->priority = 100;
+		job = graph_job(&graph, k ? "child_v" : "child_u", k ? "parent_v" : "parent_u");
+		job->affinity = AFFINITY_PARENT;
+		job->affinity_hard = true;
+	}
+	rig->max_jobs = 2;
+	run = rig_submit(rig, &graph);
+	rig->max_jobs = 0;
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 0);
+	other = submit(rig, "ana", 1, follows);
+	rig_cancel(rig, other, "");
+	rig_started(rig, rig_must_take(rig));
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "long_v"));
+	ASSERT_STR_EQ("", holder(rig, run, "child_u"));
+	ASSERT_STR_EQ("v", holder(rig, run, "child_v"));
+	rig_free(rig);
+	PASS();
+}
+
+/* It would rather be where its parent was; but who flaps is passed over. */
+TEST one_that_only_likes_it_follows_nobody_who_flaps(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "v", 2, "", "", "");
+	graph_job(&graph, "parent", "");
+	graph_job(&graph, "child", "parent")->affinity = AFFINITY_PARENT;
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "child", 0);
+	rig_run_one(rig, 0);
+	rig_gone(rig, rig->conn);
+	for (int i = 1; i < LIMIT_FLAP_DROPS; i++)
+		rig_gone(rig, join(rig, "v", 2, "", "", ""));
+	join(rig, "v", 2, "", "", "");
+	join(rig, "w", 2, "", "", "");
+	rig_act(rig, ACT_RELEASE, run, "child", 0);
+	ASSERT_STR_EQ("w", holder(rig, run, "child"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Only for slots that may be given: one that was cordoned has four, and another one. */
+TEST no_more_come_back_than_may_start_elsewhere(void)
+{
+	struct rig *rig = rig_new();
+
+	join(rig, "cordoned", 4, "", "", "");
+	set(rig, OBJECT_WORKER, SET_PAUSE, "cordoned");
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
+	join(rig, "v", 1, "", "", "");
+	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+/* What is on its way back and waited for a tape had no slot: that another one lacks a slot is as true as before. */
+TEST one_on_its_way_back_is_no_slot_of_another(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
+	struct graph graph = { 0 };
+	struct outgoing last = { 0 };
+	uint64_t run;
+
+	join(rig, "w", 1, "", "tape=1", "");
+	run_short(rig, 8, 2, tape);
+	graph_job(&graph, "first", "")->asks = words(rig, "tape=1");
+	graph_job(&graph, "plain", "");
+	graph_job(&graph, "second", "")->asks = words(rig, "tape=1");
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("w", holder(rig, run, "second"));
+	join(rig, "v", 1, "", "tape=1", "");
+	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, &last));
+	ASSERT_EQ(rig_named(rig, run, "second"), last.recall.job);
+	join(rig, "u", 1, "", "", "");
+	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, &last));
+	ASSERT_EQ(rig_named(rig, run, "plain"), last.recall.job);
+	rig_free(rig);
+	PASS();
+}
+
+/* A person's word comes before a bound that is full as well: letting go of it is what has to be done. */
+TEST what_is_held_back_waits_for_a_person_first(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_row row = { 0 };
+	uint64_t run;
+
+	join(rig, "w", 4, "", "", "");
+	rig->max_jobs = 1;
+	run = submit(rig, "a", 2, (struct rec_job_spec){ 0 });
+	rig_act(rig, ACT_HOLD, run, "j1", 0);
+	CHECK(view_explain(rig->core, rig_named(rig, run, "j1"), &rig->arena, &row));
+	ASSERT_EQ(REASON_HELD, row.why_code);
+	rig_free(rig);
+	PASS();
+}
+
+/* Of a group. */
+TEST what_was_cancelled_waits_no_more(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_group_row row = { 0 };
+	uint64_t run;
+
+	join(rig, "w", 4, "", "", "");
+	run = submit(rig, "a", 4, (struct rec_job_spec){ .concurrency = words(rig, "db") });
+	ASSERT(view_group(rig->core, 0, &row));
+	ASSERT_EQ(3, row.waiting);
+	rig_cancel(rig, run, "j2");
+	ASSERT(view_group(rig->core, 0, &row));
+	ASSERT_EQ(2, row.waiting);
+	rig_free(rig);
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(tenants_take_turns_across_classes);
+	RUN_TEST(what_one_leaves_of_its_groups_is_for_the_next);
+	RUN_TEST(one_that_waits_for_its_worker_is_before_nobody);
+	RUN_TEST(one_that_only_likes_it_follows_nobody_who_flaps);
+	RUN_TEST(no_more_come_back_than_may_start_elsewhere);
+	RUN_TEST(one_on_its_way_back_is_no_slot_of_another);
+	RUN_TEST(what_is_held_back_waits_for_a_person_first);
+	RUN_TEST(what_was_cancelled_waits_no_more);
+	GREATEST_MAIN_END();
+}
