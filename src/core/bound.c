@@ -296,6 +296,14 @@ void run_compact(struct core *core, struct run *run)
 	}
 }
 
+/* Who ranks before whom may be another: also before what was offered and is in the queue still. */
+void run_reoffer(struct core *core, struct run *run)
+{
+	for (size_t i = 0; i < run->lane_count; i++)
+		if (run->lanes[i]->at && run->lanes[i]->place == 0)
+			bound_offer(core, run->lanes[i]->at);
+}
+
 void bound_free(struct bound *bound)
 {
 	for (size_t i = 0; i < bound->stand_count; i++)

@@ -57,10 +57,10 @@ static bool lane_has(const struct lane *lane, const struct bound *bound)
 	return has;
 }
 
-/* While there is room, a class that stands here has a job in the queue. */
-static void check_offered(const struct core *core, const struct bound *bound, uint16_t class_at, bool shared)
+/* While there is room, a class that stands here has a job in the queue that ranks before all that stand. */
+static void check_offered(const struct core *core, const struct bound *bound, const struct stand *stand, uint64_t best)
 {
-	const struct ready_class *class = core->classes[class_at];
+	const struct ready_class *class = core->classes[stand->class_at];
 	bool offered = false;
 
 	CHECK(class);
@@ -70,7 +70,8 @@ static void check_offered(const struct core *core, const struct bound *bound, ui
 		for (size_t at = 0; queue && at < queue->jobs.count && !offered; at++) {
 			const struct job *job = ready_job(core, queue->jobs.keys[at]);
 
-			offered = waits(job) && lane_has(job_lane(job), bound) && lane_shares(job_lane(job), bound) == shared;
+			offered = waits(job) && ready_key(job) < best && lane_has(job_lane(job), bound) &&
+				  lane_shares(job_lane(job), bound) == stand->shared;
 		}
 	}
 	CHECK(offered);
@@ -104,7 +105,7 @@ static void check_bound(const struct core *core, const struct bound *bound, uint
 		}
 		room = bound->kind == BOUND_LOCK ? !lock_blocked((const struct lock *)bound, stand->shared, best) : !bound_full(bound);
 		if (best != UINT64_MAX && room)
-			check_offered(core, bound, stand->class_at, stand->shared);
+			check_offered(core, bound, stand, best);
 	}
 }
 

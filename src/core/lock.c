@@ -104,16 +104,6 @@ bool lock_blocked(const struct lock *lock, bool shared, uint64_t key)
 	return !shared || held_alone(lock) || lock_first_alone(lock) < key;
 }
 
-void locks_offer(struct core *core)
-{
-	size_t cursor = 0;
-	struct slice name;
-	void *value;
-
-	while (name_map_next(&core->locks, &cursor, &name, &value))
-		bound_offer(core, &((struct lock *)value)->bound);
-}
-
 /* --- people --- */
 
 static bool owner_good(struct slice owner)

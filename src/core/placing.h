@@ -56,6 +56,7 @@ void claims_count(struct core *core, const struct job *job, int change);        
 void run_freed(struct core *core, struct run *run, struct bound *bound);         /* none of its jobs waits there any more */
 void lane_leave(struct lane *lane);                      /* it stands nowhere */
 void run_compact(struct core *core, struct run *run);
+void run_reoffer(struct core *core, struct run *run);
 void bound_free(struct bound *bound);
 
 static inline bool state_claims(enum job_state state)
@@ -96,7 +97,6 @@ void lock_tidy(struct core *core, struct lock *lock);    /* goes if nobody needs
 void locks_free(struct core *core);
 bool lock_blocked(const struct lock *lock, bool shared, uint64_t key);   /* for a job with this key */
 uint64_t lock_first_alone(const struct lock *lock);
-void locks_offer(struct core *core);
 enum err lock_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, uint64_t *ret_fence,
 		  struct error *error);
 void lock_expired(struct core *core, uint64_t stamp);

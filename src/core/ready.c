@@ -135,7 +135,9 @@ void ready_compact(struct core *core)
 		if (core->runs.at[i].run)
 			run_compact(core, core->runs.at[i].run);
 	core->rekey_due = false;
-	locks_offer(core);               /* who ranks before whom may be another */
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		if (core->runs.at[i].run)
+			run_reoffer(core, core->runs.at[i].run);
 }
 
 /* The best that may be placed; what is before it and may not is parked. */

@@ -22,6 +22,8 @@ static uint64_t submit(struct rig *rig, const char *tenant, unsigned jobs, struc
 	return rig_submit(rig, &graph);
 }
 
+/* --- across classes and bounds --- */
+
 /* Whose turn it is doesn't depend on what the jobs want of their worker. */
 TEST tenants_take_turns_across_classes(void)
 {
@@ -198,6 +200,44 @@ TEST what_was_cancelled_waits_no_more(void)
 	PASS();
 }
 
+/* --- who is next --- */
+
+static uint64_t one(struct rig *rig, struct rec_job_spec wanted)
+{
+	return submit(rig, "ana", 1, wanted);
+}
+
+/* Among jobs of a group, of a run. Room came when no slot was free, so one of them is in the queue, and another not yet. */
+TEST a_priority_counts_at_a_bound(bool of_run, bool raised)
+{
+	struct rec_job_spec bounded = { .priority = 51 };
+	struct rig *rig = rig_new();
+	struct rig_attempt first, urgent;
+	uint64_t run[3];
+
+	join(rig, "w", 1, "", "", "");
+	bounded.concurrency = of_run ? bounded.concurrency : words(rig, "db");
+	rig->max_jobs = of_run;
+	for (int i = 0; i < 3; i++)
+		run[i] = of_run && i ? run[0] : submit(rig, "ana", of_run ? 3 : 1, bounded);
+	rig->max_jobs = 0;
+	rig_started(rig, first = rig_must_take(rig));
+	join(rig, "v", 1, "", "", "");           /* all but the first have been looked at */
+	set(rig, OBJECT_WORKER, SET_PAUSE, "v");
+	one(rig, (struct rec_job_spec){ .priority = 101 });
+	rig_done(rig, first, OUTCOME_EXIT, 0);
+	rig_started(rig, urgent = rig_must_take(rig));
+	if (raised)
+		rig_act(rig, ACT_PRIORITY, run[2], of_run ? "j2" : "j0", 90);
+	else
+		rig_act(rig, ACT_PRIORITY, run[1], of_run ? "j1" : "j0", 10);
+	rig_done(rig, urgent, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("", holder(rig, run[1], of_run ? "j1" : "j0"));
+	ASSERT_STR_EQ("w", holder(rig, run[2], of_run ? "j2" : "j0"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -211,5 +251,7 @@ int main(int argc, char **argv)
 	RUN_TEST(one_on_its_way_back_is_no_slot_of_another);
 	RUN_TEST(what_is_held_back_waits_for_a_person_first);
 	RUN_TEST(what_was_cancelled_waits_no_more);
+	for (int way = 0; way < 4; way++)
+		RUN_TESTp(a_priority_counts_at_a_bound, way & 1, way & 2);
 	GREATEST_MAIN_END();
 }
