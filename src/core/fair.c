@@ -239,7 +239,10 @@ static void order_down(struct class_order *order, const struct core *core, size_
 	order->at[at] = class_at;
 }
 
-/* Looking at a class may park jobs of it, and bring better ones to classes that were looked at before. */
+/*
+ * Looking at a class may park jobs of it, and bring better ones to classes that were looked at before, or keep out what is
+ * there, as one that wants a lock alone does: then it is made anew.
+ */
 static void order_build(struct class_order *order, struct core *core)
 {
 	order->changed = false;
@@ -264,7 +267,7 @@ void order_begin(struct class_order *order, const struct core *core, struct aren
 
 bool order_best(struct class_order *order, struct core *core, uint16_t *ret_class)
 {
-	if (order->changed || order->parkings != core->parkings)
+	while (order->changed || order->parkings != core->parkings)
 		order_build(order, core);
 	if (order->count > 0)
 		*ret_class = order->at[0];

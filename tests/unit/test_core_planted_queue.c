@@ -238,6 +238,34 @@ TEST a_priority_counts_at_a_bound(bool of_run, bool raised)
 	PASS();
 }
 
+/* A class that is looked at later has who wants the lock alone: the reader of the first one is kept out by then. */
+TEST a_class_counts_by_what_is_kept_out_last(void)
+{
+	struct rec_job_spec reader = { .mode = EXEC_EXCLUSIVE, .priority = 81 };
+	struct rec_job_spec writer = { .mode = EXEC_EXCLUSIVE, .priority = 91 };
+	struct rig *rig = rig_new();
+	struct rig_attempt filler;
+	uint64_t low, middle;
+
+	reader.locks = words(rig, "db=shared");
+	writer.locks = words(rig, "db");
+	writer.labels = words(rig, "gpu");
+	join(rig, "w", 2, "gpu", "", "");
+	one(rig, reader);
+	rig_started(rig, rig_must_take(rig));
+	one(rig, (struct rec_job_spec){ 0 });
+	rig_started(rig, filler = rig_must_take(rig));
+	one(rig, reader);
+	low = one(rig, (struct rec_job_spec){ .priority = 11 });
+	one(rig, writer);
+	middle = one(rig, (struct rec_job_spec){ .labels = words(rig, "gpu") });
+	rig_done(rig, filler, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("", holder(rig, low, "j0"));
+	ASSERT_STR_EQ("w", holder(rig, middle, "j0"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -253,5 +281,6 @@ int main(int argc, char **argv)
 	RUN_TEST(what_was_cancelled_waits_no_more);
 	for (int way = 0; way < 4; way++)
 		RUN_TESTp(a_priority_counts_at_a_bound, way & 1, way & 2);
+	RUN_TEST(a_class_counts_by_what_is_kept_out_last);
 	GREATEST_MAIN_END();
 }
