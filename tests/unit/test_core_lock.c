@@ -202,6 +202,21 @@ TEST a_time_to_live_ends_over_a_restart(void)
 	PASS();
 }
 
+/* The last word counts: who takes it again without an end has it until it is dropped. */
+TEST taken_again_it_ends_as_was_said_last(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_lock_row rows[4];
+
+	lock_act(rig, SET_TAKE, "db", "ana", false, 5000);
+	lock_act(rig, SET_TAKE, "db", "ana", false, 0);
+	rig_pass(rig, 60000);
+	ASSERT_EQ(1, lock_rows(rig, rows));
+	ASSERT_EQ(0, rows[0].until_ms);
+	rig_free(rig);
+	PASS();
+}
+
 TEST what_is_refused(void)
 {
 	struct rig *rig = rig_new();
@@ -328,6 +343,7 @@ SUITE(locks)
 	RUN_TEST(a_second_try_keeps_its_lock_as_well);
 	RUN_TEST(people_take_and_drop);
 	RUN_TEST(a_time_to_live_ends_over_a_restart);
+	RUN_TEST(taken_again_it_ends_as_was_said_last);
 	RUN_TEST(what_is_refused);
 	RUN_TEST(rows_that_contradict_each_other);
 	RUN_TESTp(another_boot_ends_it_in_time, 1000000);

@@ -238,6 +238,28 @@ TEST a_priority_counts_at_a_bound(bool of_run, bool raised)
 	PASS();
 }
 
+/* The best of its class has no room: that counts for nothing among the classes, only what comes behind it. */
+TEST a_class_counts_by_what_may_be_given(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt filler;
+	uint64_t low, middle;
+
+	join(rig, "w", 2, "gpu", "", "");
+	one(rig, (struct rec_job_spec){ .concurrency = words(rig, "db") });
+	rig_started(rig, rig_must_take(rig));
+	one(rig, (struct rec_job_spec){ 0 });
+	rig_started(rig, filler = rig_must_take(rig));
+	one(rig, (struct rec_job_spec){ .concurrency = words(rig, "db"), .priority = 91 });
+	low = one(rig, (struct rec_job_spec){ .priority = 11 });
+	middle = one(rig, (struct rec_job_spec){ .labels = words(rig, "gpu") });
+	rig_done(rig, filler, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("", holder(rig, low, "j0"));
+	ASSERT_STR_EQ("w", holder(rig, middle, "j0"));
+	rig_free(rig);
+	PASS();
+}
+
 /* A class that is looked at later has who wants the lock alone: the reader of the first one is kept out by then. */
 TEST a_class_counts_by_what_is_kept_out_last(void)
 {
@@ -266,6 +288,82 @@ TEST a_class_counts_by_what_is_kept_out_last(void)
 	PASS();
 }
 
+/* --- ahead of need --- */
+
+TEST what_nobody_can_serve_keeps_nothing_away(void)
+{
+	struct rig *rig = rig_new();
+
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	one(rig, (struct rec_job_spec){ .labels = words(rig, "gpu") });
+	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
+	join(rig, "v", 2, "", "", "");
+	ASSERT_EQ(2, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+/* Behind what runs there they would have the slot that is kept. */
+TEST nothing_is_sent_ahead_to_one_that_is_kept_free(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt half;
+	uint64_t large;
+
+	join(rig, "w", 1, "", "tape=2", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	one(rig, (struct rec_job_spec){ .asks = words(rig, "tape=1") });
+	rig_started(rig, half = rig_must_take(rig));
+	large = one(rig, (struct rec_job_spec){ .asks = words(rig, "tape=2") });
+	ASSERT_EQ(0, (int)out_of(rig, 4, (struct rec_job_spec){ 0 }));
+	rig_done(rig, half, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("w", holder(rig, large, "j0"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_is_sent_ahead_is_spread(void)
+{
+	struct rig *rig = rig_new();
+
+	for (int k = 0; k < 2; k++) {
+		join(rig, k ? "v" : "w", 1, "", "", "");
+		run_short(rig, 8, 2, (struct rec_job_spec){ .only_worker = slice_str(k ? "v" : "w") });
+	}
+	ASSERT_EQ(22, (int)out_of(rig, 22, (struct rec_job_spec){ 0 }));
+	ASSERT_EQ(10, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(10, (int)worker(rig, "v").ahead);
+	rig_free(rig);
+	PASS();
+}
+
+/* It would rather be where its parent was, and not as much as to wait for a tape there. */
+TEST one_that_only_likes_it_is_not_sent_ahead_there(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "v", 4, "", "tape=1", "");
+	run_short(rig, 8, 2, tape);
+	graph_job(&graph, "parent", "");
+	for (int k = 0; k < 2; k++) {
+		struct rec_job_spec *job = graph_job(&graph, k ? "second" : "first", "parent");
+
+		job->affinity = AFFINITY_PARENT;
+		job->asks = tape.asks;
+	}
+	run = rig_submit(rig, &graph);
+	join(rig, "w", 4, "", "tape=1", "");
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("v", holder(rig, run, "first"));
+	ASSERT_STR_EQ("w", holder(rig, run, "second"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -281,6 +379,11 @@ int main(int argc, char **argv)
 	RUN_TEST(what_was_cancelled_waits_no_more);
 	for (int way = 0; way < 4; way++)
 		RUN_TESTp(a_priority_counts_at_a_bound, way & 1, way & 2);
+	RUN_TEST(a_class_counts_by_what_may_be_given);
 	RUN_TEST(a_class_counts_by_what_is_kept_out_last);
+	RUN_TEST(what_nobody_can_serve_keeps_nothing_away);
+	RUN_TEST(nothing_is_sent_ahead_to_one_that_is_kept_free);
+	RUN_TEST(what_is_sent_ahead_is_spread);
+	RUN_TEST(one_that_only_likes_it_is_not_sent_ahead_there);
 	GREATEST_MAIN_END();
 }
