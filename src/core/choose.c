@@ -338,6 +338,7 @@ void classes_place(struct core *core, size_t count)
 			ready_pop(class, job);
 			attempt_assign(core, worker, job);
 			worker->lot = (uint32_t)rand_next(&core->rand);
+			aside_offer(core, &aside, class);
 			order.changed = true;
 			continue;
 		}

@@ -99,6 +99,66 @@ TEST one_that_waits_for_its_worker_is_before_nobody(void)
 	PASS();
 }
 
+static void both_end(struct rig *rig, struct rig_attempt first, struct rig_attempt second)
+{
+	struct rec_done done[] = {
+		{ .job = first.job, .epoch = first.epoch, .outcome = OUTCOME_EXIT, .ended_ms = 1 },
+		{ .job = second.job, .epoch = second.epoch, .outcome = OUTCOME_EXIT, .ended_ms = 1 },
+	};
+	struct core_input input = { .kind = INPUT_DONE, .conn = first.conn };
+
+	input.done.at = done;
+	input.done.n = 2;
+	rig_step(rig, &input);
+}
+
+/* Behind it one of another run is given out: what is parked behind the first has a worker that is free even so. */
+TEST one_that_waits_for_its_worker_keeps_nobody_parked(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, other = { 0 };
+	struct rig_attempt long_u, long_v, blocker;
+	uint64_t run, behind;
+
+	join(rig, "u", 1, "", "", "");
+	join(rig, "v", 2, "", "", "");
+	for (int k = 0; k < 2; k++)
+		graph_on(&graph, k ? "parent_v" : "parent_u", k ? "v" : "u");
+	for (int k = 0; k < 2; k++) {
+		struct rec_job_spec *job = graph_job(&graph, k ? "long_v" : "long_u", k ? "parent_v" : "parent_u");
+
+		job->only_worker = slice_str(k ? "v" : "u");
+		job->priority = 101;
+		job = graph_job(&graph, k ? "child_v" : "child_u", k ? "parent_v" : "parent_u");
+		job->affinity = AFFINITY_PARENT;
+		job->affinity_hard = true;
+	}
+	graph_on(&other, "parent", "v");
+	graph_job(&other, "child", "parent")->affinity = AFFINITY_PARENT;
+	other.jobs[1].affinity_hard = true;
+	behind = rig_submit(rig, &other);
+	rig_act(rig, ACT_HOLD, behind, "child", 0);
+	rig_run_one(rig, 0);
+	rig->max_jobs = 2;
+	run = rig_submit(rig, &graph);
+	rig->max_jobs = 0;
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 0);
+	rig_started(rig, long_u = rig_must_take(rig));
+	rig_started(rig, long_v = rig_must_take(rig));
+	given(rig, (struct rec_job_spec){ .only_worker = slice_str("v") });
+	rig_started(rig, blocker = rig_must_take(rig));
+	rig_act(rig, ACT_PRIORITY, behind, "child", 10);
+	rig_act(rig, ACT_RELEASE, behind, "child", 0);
+	ASSERT_STR_EQ("", holder(rig, behind, "child"));
+	both_end(rig, long_v, blocker);
+	ASSERT_STR_EQ("", holder(rig, run, "child_u"));
+	ASSERT_STR_EQ("v", holder(rig, behind, "child"));
+	ASSERT_STR_EQ("v", holder(rig, run, "child_v"));
+	rig_free(rig);
+	PASS();
+}
+
 /* It would rather be where its parent was; but who flaps is passed over. */
 TEST one_that_only_likes_it_follows_nobody_who_flaps(void)
 {
@@ -372,6 +432,7 @@ int main(int argc, char **argv)
 	RUN_TEST(tenants_take_turns_across_classes);
 	RUN_TEST(what_one_leaves_of_its_groups_is_for_the_next);
 	RUN_TEST(one_that_waits_for_its_worker_is_before_nobody);
+	RUN_TEST(one_that_waits_for_its_worker_keeps_nobody_parked);
 	RUN_TEST(one_that_only_likes_it_follows_nobody_who_flaps);
 	RUN_TEST(no_more_come_back_than_may_start_elsewhere);
 	RUN_TEST(one_on_its_way_back_is_no_slot_of_another);
