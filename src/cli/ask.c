@@ -234,6 +234,28 @@ enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struc
 	return err;
 }
 
+/* The answer to a name that no job has. */
+static enum err refuse_name(struct cli *cli, const struct selector *selector, struct arena *arena)
+{
+	struct buf first = { 0 };
+	struct msg_snapshot snapshot;
+	unsigned long long run = selector->run;
+	int len = (int)selector->job.len;
+	const char *name = (const char *)selector->job.data;
+	enum err err;
+
+	buf_addf(&first, "%.*s[0]", len, name);
+	err = cli_query(cli, (struct msg_query){ .what = QUERY_JOB, .run = selector->run, .job = buf_slice(&first) }, arena,
+			&snapshot);
+	if (err == ERR_NONE && snapshot.jobs.n > 0)
+		error_set(&cli->error, ERR_NOT_FOUND, "%llu/%.*s is a fan-out: one of its jobs is expected, such as %llu/%s", run,
+			  len, name, run, buf_cstr(&first));
+	else if (err == ERR_NONE || err == ERR_NOT_FOUND)
+		error_set(&cli->error, ERR_NOT_FOUND, "no job %llu/%.*s", run, len, name);
+	buf_free(&first);
+	return cli->error.code == ERR_NOT_FOUND ? error_next(&cli->error, "titan show %llu", run) : err;
+}
+
 enum err cli_query_job(struct cli *cli, const struct selector *selector, struct arena *arena,
 		       struct rec_job_row *ret)
 {
@@ -248,12 +270,7 @@ enum err cli_query_job(struct cli *cli, const struct selector *selector, struct 
 	}
 	if (err == ERR_NONE || err == ERR_NOT_FOUND)
 		err = cli_query_run(cli, selector->run, arena, &run);
-	if (err == ERR_NONE) {
-		err = error_set(&cli->error, ERR_NOT_FOUND, "no job %llu/%.*s", (unsigned long long)selector->run,
-				(int)selector->job.len, (const char *)selector->job.data);
-		error_next(&cli->error, "titan show %llu", (unsigned long long)selector->run);
-	}
-	return err;
+	return err == ERR_NONE ? refuse_name(cli, selector, arena) : err;
 }
 
 enum err cli_query_jobs(struct cli *cli, uint64_t run, size_t limit, struct arena *arena,
@@ -341,6 +358,17 @@ enum err cli_select(struct cli *cli, const char *text, struct selector *ret)
 	}
 	*ret = selector;
 	return ERR_NONE;
+}
+
+bool selector_names(const struct selector *selector, struct slice name)
+{
+	struct slice wanted = selector->job;
+
+	if (wanted.len > 3 && memcmp(wanted.data + wanted.len - 3, "[*]", 3) == 0)
+		wanted.len -= 3;
+	else if (wanted.len == 0 || slice_eq(wanted, name))
+		return true;
+	return name.len > wanted.len && name.data[wanted.len] == '[' && memcmp(name.data, wanted.data, wanted.len) == 0;
 }
 
 enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run)

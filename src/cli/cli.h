@@ -84,6 +84,9 @@ struct selector {
 enum err cli_select(struct cli *cli, const char *text, struct selector *ret);
 enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);   /* no job allowed */
 
+/* encode and encode[*] are all of a fan-out, as in every act; no job is all of the run. */
+bool selector_names(const struct selector *selector, struct slice name);
+
 enum err cli_query(struct cli *cli, struct msg_query query, struct arena *arena, struct msg_snapshot *ret);
 /* A run's row; ERR_NOT_FOUND says so with the next command. */
 enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struct rec_run_row *ret);

@@ -29,16 +29,6 @@ static void letters_add(struct letters *letters, struct arena *arena, const stru
 	letters->at[letters->count++] = *row;
 }
 
-/* encode and encode[*] are all of a fan-out, as in every act. */
-static bool names(struct slice wanted, struct slice name)
-{
-	if (wanted.len > 3 && memcmp(wanted.data + wanted.len - 3, "[*]", 3) == 0)
-		wanted.len -= 3;
-	else if (wanted.len == 0 || slice_eq(wanted, name))
-		return true;
-	return name.len > wanted.len && name.data[wanted.len] == '[' && memcmp(name.data, wanted.data, wanted.len) == 0;
-}
-
 /* Run 0 is every run, an empty job every job. */
 static enum err letters_ask(struct cli *cli, const struct selector *selector, struct letters *letters)
 {
@@ -51,7 +41,7 @@ static enum err letters_ask(struct cli *cli, const struct selector *selector, st
 		if (err != ERR_NONE)
 			return err;
 		for (size_t i = 0; i < page.dead.n; i++)
-			if (names(selector->job, page.dead.at[i].name))
+			if (selector_names(selector, page.dead.at[i].name))
 				letters_add(letters, &cli->arena, &page.dead.at[i]);
 		query.cursor = page.cursor;
 	} while (query.cursor != 0);
@@ -123,6 +113,22 @@ static void add_letter(struct records *records, const struct rec_dead_row *lette
 	records_number(records, letter->index);
 }
 
+/* That a job has no letter isn't that there is no such job. */
+static enum err target_there(struct cli *cli, const struct selector *selector)
+{
+	struct rec_run_row run;
+	struct rec_job_row *jobs, job;
+	size_t count = 0;
+	enum err err = cli_query_run(cli, selector->run, &cli->arena, &run);
+
+	if (err == ERR_NONE && selector->job.len > 0)
+		err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &count);
+	for (size_t i = 0; err == ERR_NONE && i < count; i++)
+		if (selector_names(selector, jobs[i].name))
+			return ERR_NONE;
+	return err == ERR_NONE && selector->job.len > 0 ? cli_query_job(cli, selector, &cli->arena, &job) : err;
+}
+
 static int dlq_ls(struct cli *cli, const char *target)
 {
 	struct selector selector = { 0 };
@@ -133,7 +139,8 @@ static int dlq_ls(struct cli *cli, const char *target)
 	records_begin(&records, letter_columns, sizeof(letter_columns) / sizeof(letter_columns[0]), &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    (target && cli_select(cli, target, &selector) != ERR_NONE) ||
-	    letters_ask(cli, &selector, &letters) != ERR_NONE)
+	    letters_ask(cli, &selector, &letters) != ERR_NONE ||
+	    (target && letters.count == 0 && target_there(cli, &selector) != ERR_NONE))
 		return cli_fail(cli);
 	for (size_t i = 0; i < letters.count; i++)
 		add_letter(&records, &letters.at[i], clock_wall_ms());

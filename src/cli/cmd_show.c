@@ -126,16 +126,31 @@ static void print_run_rows(struct cli *cli, const struct shown_run *shown)
 	arena_free(&arena);
 }
 
+static size_t want_named(const struct selector *target, const struct shown_run *shown, bool *wanted)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < shown->job_count; i++) {
+		if (!selector_names(target, shown->jobs[i].name))
+			continue;
+		wanted[i] = true;
+		found++;
+	}
+	return found;
+}
+
 /* Those jobs that these targets, all of one run, name; NULL where one of them is the run. */
-static const bool *wanted_jobs(struct cli *cli, const struct selector *targets, size_t count, const struct shown_run *shown)
+static enum err wanted_jobs(struct cli *cli, const struct selector *targets, size_t count, struct shown_run *shown)
 {
 	bool *wanted = arena_zalloc(&cli->arena, shown->job_count + 1, sizeof(*wanted));
+	struct rec_job_row row;
 
 	for (size_t i = 0, at = 0; i < count; i++) {
 		size_t looked = 0;
+		enum err err = ERR_NONE;
 
 		if (targets[i].job.len == 0)
-			return NULL;
+			return ERR_NONE;
 		/* They mostly come in the order of the jobs. */
 		while (looked < shown->job_count && !slice_eq(shown->jobs[at].name, targets[i].job)) {
 			at = at + 1 < shown->job_count ? at + 1 : 0;
@@ -143,8 +158,13 @@ static const bool *wanted_jobs(struct cli *cli, const struct selector *targets, 
 		}
 		if (looked < shown->job_count)
 			wanted[at] = true;
+		else if (want_named(&targets[i], shown, wanted) == 0)
+			err = cli_query_job(cli, &targets[i], &cli->arena, &row);
+		if (err != ERR_NONE)
+			return err;
 	}
-	return wanted;
+	shown->wanted = wanted;
+	return ERR_NONE;
 }
 
 /* The run of these targets; all of it, or the jobs that they name. */
@@ -165,7 +185,8 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 		    ERR_NONE)
 		return err;
 	shown.jobs = jobs;
-	shown.wanted = whole ? NULL : wanted_jobs(cli, targets, count, &shown);
+	if (!whole && (err = wanted_jobs(cli, targets, count, &shown)) != ERR_NONE)
+		return err;
 	if (cli->out.style == STYLE_JSON)
 		print_run_json(cli, &shown);
 	else
@@ -212,7 +233,7 @@ int cmd_show(struct cli *cli)
 		return cli_fail(cli);
 	if (targets.bulk || targets.count > 1)
 		err = show_several(cli, &targets);
-	else
-		err = targets.at[0].job.len > 0 ? show_job(cli, &targets.at[0]) : show_run(cli, &targets.at[0], 1);
+	else if (targets.at[0].job.len == 0 || (err = show_job(cli, &targets.at[0])) == ERR_NOT_FOUND)
+		err = show_run(cli, &targets.at[0], 1);  /* a run, or all of a fan-out */
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What commands make of names: all of a fan-out, a job among several, one that there isn't, a job that is waited for.
+# And of what waits for people or is held back, which command would change that.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 2
+
+# --- names ---
+run=$(titan run -e "one; fan*3; one=true; fan='exit \$i'")
+until_true 20 run_ended "$run"
+exits 'a fan-out as a whole is shown' 0 titan --json show "$run/fan"
+is 'with all of its jobs and no other' "$(printf '%s' "$out" | jq -c '[.jobs[].name]')" '["fan[0]","fan[1]","fan[2]"]'
+is 'among other jobs too' "$(titan --json show "$run/one" "$run/fan[*]" | jq -c '[.[0].jobs[].name]')" \
+	'["one","fan[0]","fan[1]","fan[2]"]'
+exits 'a job that there is none of, among others' 4 titan show "$run/one" "$run/two"
+like 'is named' "$err" "no job $run/two"
+exits 'whose output is asked for has to be one job' 4 titan logs "$run/fan"
+like 'and that is said' "$err" "$run/fan is a fan-out.*$run/fan\[0\]"
+exits 'dead letters of a run that there is not' 4 titan dlq ls 4711
+exits 'or of a job that there is not' 4 titan dlq ls "$run/two"
+exits 'a job without any has none' 0 titan dlq ls "$run/one"
+is 'a fan-out has those of its jobs' "$(titan --json dlq ls "$run/fan" | jq length)" 2
+
+done_testing
