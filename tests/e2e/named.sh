@@ -21,4 +21,15 @@ exits 'or of a job that there is not' 4 titan dlq ls "$run/two"
 exits 'a job without any has none' 0 titan dlq ls "$run/one"
 is 'a fan-out has those of its jobs' "$(titan --json dlq ls "$run/fan" | jq length)" 2
 
+# --- cancel waits for what it was told ---
+run=$(titan run -e "one; two*2; stays; one='sleep 600'; two='sleep 600'; stays='sleep 600'")
+until_true 20 job_is "$run" one running
+exits 'cancel -w of a job' 0 titan --timeout 30s cancel -w "$run/one"
+is 'waits for that one' "$(job_state "$run" one)" cancelled
+exits 'of a fan-out' 0 titan -y --timeout 30s cancel -w "$run/two"
+is 'for all of that' "$(titan --json show "$run/two" | jq -c '[.jobs[].state]')" '["cancelled","cancelled"]'
+ok 'and for nothing else' eval '! run_ended "$run"'
+exits 'of the run, for that' 0 titan --timeout 30s cancel -w "$run"
+ok 'and it has ended' run_ended "$run"
+
 done_testing
