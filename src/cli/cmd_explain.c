@@ -6,6 +6,7 @@
 #include "cli/decisions.h"
 #include "cli/explain.h"
 #include "cli/row_words.h"
+#include "proto/dead.h"
 #include "proto/reasons.h"
 
 #define FAN_SHOWN 10                     /* of a fan-out */
@@ -85,6 +86,12 @@ struct slice explain_next(const struct rec_job_row *given, const struct rec_job_
 		return slice_str("titan worker ls");
 	else if (job->why_code == REASON_POOL_DRAINING || job->why_code == REASON_POOL_INACTIVE)
 		return slice_str("titan pool ls");
+	else if (job->why_code == REASON_LOCKED)
+		return slice_str("titan lock ls");
+	else if (job->why_code == REASON_CONCURRENCY_RUNS || job->why_code == REASON_CONCURRENCY_JOBS)
+		return slice_str("titan group ls");
+	else if (job->why_code == REASON_TENANT_LIMIT)
+		return slice_str("titan tenant ls");
 	else if (state_terminal(state) && state != STATE_SUCCEEDED && retry_changes(job, jobs, job_count))
 		verb = "retry";
 	else if (job->why_code == REASON_WAITS_FOR_DEPENDENCY)
@@ -119,6 +126,8 @@ static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 		return "somebody cancelled it before it ran";
 	if (state == STATE_CANCELLED && job->outcome == OUTCOME_LOST)
 		return "somebody cancelled it; its worker was lost, and whether its process is gone isn't known";
+	if (state == STATE_FAILED && job->crash_limit > 0 && job->crashes >= job->crash_limit)
+		return dead_text(DEAD_CRASH_LIMIT);
 	if (state == STATE_FAILED && ran && job->tries > job->crashes && job->tries - job->crashes <= job->retry_max)
 		return "it ended in a way that isn't retried";
 	return state_table[state].fact;

@@ -21,7 +21,7 @@ static const struct column detail_columns[] = {
 	{ "command", "command", false },
 	{ "message", "question", false },
 	{ "approvals", "approvals", false },
-	{ "approvals_needed", "of", false },
+	{ "approvals_needed", "approvals wanted", false },
 	{ "unblocks", "unblocks", false },
 	{ "from", "who may", false },
 	{ "digest", "digest", false },
@@ -132,7 +132,8 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, job_cause_text(job, jobs, job_count, records->arena));
 	records_text(records, job->command);
 	records_text(records, job->gate_message);
-	if (job->gate_count)
+	/* Those who approved one that is decided stand among the decisions. */
+	if (job->gate_count && state == STATE_APPROVAL)
 		records_number(records, job->gate_have);
 	else
 		records_none(records);

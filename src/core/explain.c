@@ -56,6 +56,14 @@ static void tell_loop(struct telling *telling, enum reason reason)
 		 (int)spec->loop_until.len, (const char *)spec->loop_until.data);
 }
 
+/* Both have to be let go. */
+static const char *on_hold(const struct job *job)
+{
+	if (!job->run->held)
+		return "this job";
+	return job->flags & JOB_ON_HOLD ? "its run and this job" : "its run";
+}
+
 static void tell_settled(struct telling *telling)
 {
 	const struct job *job = telling->job;
@@ -116,7 +124,7 @@ static enum reason tell_delayed(struct telling *telling)
 		buf_addf(&telling->words, ", %llu are the limit", (unsigned long long)crash_limit(telling->spec));
 	}
 	if (job_on_hold(job)) {
-		buf_addf(&telling->words, "; a person holds back %s", job->run->held ? "its run" : "this job");
+		buf_addf(&telling->words, "; a person holds back %s", on_hold(job));
 		return REASON_HELD;
 	}
 	return REASON_DUE;
@@ -154,7 +162,7 @@ static enum reason tell_approval(struct telling *telling)
 	tell_approvers(telling);
 	if (job_on_hold(telling->job))
 		buf_addf(&telling->words, "; a person holds back %s, so its time stands still",
-			 telling->job->run->held ? "its run" : "this job");
+			 on_hold(telling->job));
 	if (telling->job->when_ms > 0) {
 		buf_addf(&telling->words, "; without an answer it is %s in ",
 			 telling->spec->gate_expiry == GATE_APPROVE ? "approved" : "denied");
@@ -191,7 +199,7 @@ static enum reason tell_tenant(struct telling *telling, const struct bound *boun
 	if (before == 0)
 		buf_add_str(&telling->words, "it is the next of them");
 	else
-		buf_addf(&telling->words, "%llu of them wait before it", (unsigned long long)before);
+		buf_addf(&telling->words, "%llu of them wait%s before it", (unsigned long long)before, before == 1 ? "s" : "");
 	return REASON_TENANT_LIMIT;
 }
 
@@ -245,7 +253,7 @@ static enum reason tell_ready(struct telling *telling)
 	enum reason reason;
 
 	if (job_on_hold(telling->job)) {
-		buf_addf(&telling->words, "a person holds back %s", telling->job->run->held ? "its run" : "this job");
+		buf_addf(&telling->words, "a person holds back %s", on_hold(telling->job));
 		return REASON_HELD;
 	}
 	if (!at)

@@ -225,10 +225,28 @@ static bool scope_has(const struct input_act *act, const struct target *target, 
 	       state == STATE_DENIED || state == STATE_QUARANTINED;
 }
 
+/* What it waits for may be people: then they are what ends it. */
+static enum err refuse_open(const struct input_act *act, const struct job *job, struct error *error)
+{
+	unsigned long long run = act->run;
+	int len = (int)act->job.len;
+	const char *name = (const char *)act->job.data;
+
+	if (job->state == STATE_APPROVAL) {
+		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: people have to decide", run, len, name);
+		return error_next(error, "titan approve %llu/%.*s", run, len, name);
+	}
+	if (job->state == STATE_UNKNOWN) {
+		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it may have run, and a person has to say", run, len,
+			  name);
+		return error_next(error, "titan settle %llu/%.*s retry -m 'HOW YOU KNOW'", run, len, name);
+	}
+	error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it is %s", run, len, name, state_table[job->state].name);
+	return error_next(error, "titan cancel %llu/%.*s", run, len, name);
+}
+
 static enum err round_check(const struct input_act *act, const struct target *target, struct error *error)
 {
-	int len = (int)act->job.len;
-
 	if (act->verb == ACT_REQUEUE)
 		return ERR_NONE;
 	if (act->value > RETRY_ALL)
@@ -242,10 +260,7 @@ static enum err round_check(const struct input_act *act, const struct target *ta
 			return ERR_NONE;
 	if (target->whole)
 		return ERR_NONE;
-	error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it is %s", (unsigned long long)act->run, len,
-		  (const char *)act->job.data, state_table[target_job(target, 0)->state].name);
-	return error_next(error, "titan cancel %llu/%.*s", (unsigned long long)act->run, len,
-			  (const char *)act->job.data);
+	return refuse_open(act, target_job(target, 0), error);
 }
 
 static enum err opening_is_spent(const struct opening *opening, const struct job *gate, struct error *error)

@@ -32,4 +32,45 @@ ok 'and for nothing else' eval '! run_ended "$run"'
 exits 'of the run, for that' 0 titan --timeout 30s cancel -w "$run"
 ok 'and it has ended' run_ended "$run"
 
+# --- what holds it up ---
+titan lock take door >/dev/null
+cat >held.yaml <<'END'
+jobs:
+  gate: {approval: {message: "good?"}}
+  locked: {run: "true", locks: [door]}
+  first: {run: sleep 600, concurrency: few}
+  second: {run: sleep 600, needs: ["first.done"], concurrency: few}
+  third: {run: sleep 600, concurrency: few}
+END
+run=$(titan run held.yaml)
+until_true 20 job_is "$run" gate approval
+until_true 20 job_is "$run" first running
+like 'a lock: those there are' "$(titan explain "$run/locked")" 'next +titan lock ls$'
+like 'a group: how full they are' "$(titan explain "$run/third")" 'next +titan group ls$'
+titan hold "$run/third" >/dev/null
+like 'a job that is held' "$(titan explain "$run/third")" 'holds back this job$'
+titan hold "$run" >/dev/null
+like 'with its run' "$(titan explain "$run/third")" 'holds back its run and this job$'
+like 'and one only with its run' "$(titan explain "$run/locked")" 'holds back its run$'
+titan release "$run" >/dev/null
+exits 'a gate that waits has nothing to be done again' 8 titan retry "$run/gate"
+like 'people have to decide' "$err" "people have to decide"
+like 'which is next' "$err" "titan approve $run/gate"
+like 'how many have is said while it waits' "$(titan show "$run/gate")" '^approvals +0$'
+titan approve "$run/gate"
+until_true 20 job_is "$run" gate succeeded
+unlike 'and no more when they have' "$(titan show "$run/gate")" '^approvals +0'
+titan -y cancel "$run" >/dev/null
+
+# --- lost attempts ---
+run=$(titan run -e "kills; kills='kill -KILL \$PPID' crash_limit=1 retry=3")
+ends_dead() {
+	worker_is_up || titan up >/dev/null 2>&1
+	job_is "$run" kills failed
+}
+ok 'a job that takes its worker with it fails' until_true 60 ends_dead
+like 'for that, and not for want of retries' "$(titan explain "$run/kills")" 'lost as often as its crash limit allows'
+titan up >/dev/null 2>&1
+until_true 20 worker_is_up
+
 done_testing

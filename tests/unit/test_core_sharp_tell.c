@@ -180,7 +180,7 @@ TEST how_many_of_its_tenant_wait_before_it(void)
 	last = submit_in(rig, NULL);
 	while (rig_state_named(rig, first, "a")[0] != 'a')
 		CHECK(rig_run_one(rig, 0));
-	ASSERT_STR_EQ("tenant_limit: 1 job of tenant one is out, and 1 is the most; 1 of them wait before it",
+	ASSERT_STR_EQ("tenant_limit: 1 job of tenant one is out, and 1 is the most; 1 of them waits before it",
 		      why(rig, last, "a"));
 	rig_free(rig);
 	PASS();

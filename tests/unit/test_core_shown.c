@@ -107,7 +107,7 @@ TEST who_is_next_of_a_tenant(void)
 	submit(rig, 1);
 	second = submit(rig, 1);
 	third = submit(rig, 1);
-	ASSERT(strstr(why(rig, third, "j0"), "1 of them wait before it") != NULL);
+	ASSERT(strstr(why(rig, third, "j0"), "1 of them waits before it") != NULL);
 	rig_act(rig, ACT_HOLD, second, "", 0);
 	ASSERT(strstr(why(rig, third, "j0"), "it is the next of them") != NULL);
 	rig_free(rig);
