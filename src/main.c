@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One program, many roles: the word "link" makes it the keeper's other half, everything else is a command. */
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "cli/cli.h"
 #include "worker/worker.h"
 
 int main(int argc, char **argv)
 {
+	/* Daemons are executed as /proc/self/exe, and ps would list them as that. */
+	prctl(PR_SET_NAME, "titan");
 	if (argc == 2 && strcmp(argv[1], "link") == 0)
 		return link_main();
 	return cli_main(argc, argv);

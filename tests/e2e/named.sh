@@ -73,4 +73,8 @@ like 'for that, and not for want of retries' "$(titan explain "$run/kills")" 'lo
 titan up >/dev/null 2>&1
 until_true 20 worker_is_up
 
+# --- as the system lists it ---
+is 'the master is called titan' "$(cat "/proc/$(master_pid)/comm")" titan
+is 'so is the worker' "$(cat "/proc/$(state_of '.workers[0].pid')/comm")" titan
+
 done_testing
