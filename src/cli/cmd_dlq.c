@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "cli/cli.h"
 #include "cli/failure.h"
 #include "cli/row_words.h"
@@ -287,9 +288,24 @@ struct acts {                            /* one for each target that was named, 
 	uint64_t letters;
 };
 
+static void acts_put(struct acts *acts, struct arena *arena, struct selector target)
+{
+	if (acts->count == acts->room) {
+		size_t room = acts->room ? 2 * acts->room : 64;
+		struct selector *bigger = arena_zalloc(arena, room, sizeof(*bigger));
+
+		if (acts->count > 0)
+			memcpy(bigger, acts->at, acts->count * sizeof(*bigger));
+		acts->at = bigger;
+		acts->room = room;
+	}
+	acts->at[acts->count++] = target;
+}
+
 static enum err acts_add(struct cli *cli, struct acts *acts, const struct selector *selector, const char *target)
 {
 	struct letters letters = { 0 };
+	struct map runs = { 0 };
 	enum err err = letters_ask(cli, selector, &letters);
 
 	if (err != ERR_NONE)
@@ -297,20 +313,18 @@ static enum err acts_add(struct cli *cli, struct acts *acts, const struct select
 	if (letters.count == 0 && selector->run != 0)
 		return no_letter(cli, target);
 	acts->letters += letters.count;
-	for (size_t i = 0; i < letters.count; i++) {
-		/* Letters of a run needn't be neighbours, but those of a page of one run nearly always are. */
-		if (i > 0 && (selector->run != 0 || letters.at[i].run == letters.at[i - 1].run))
-			continue;
-		if (acts->count == acts->room) {
-			struct selector *bigger = arena_zalloc(&cli->arena, acts->room ? 2 * acts->room : 64, sizeof(*bigger));
-
-			if (acts->count > 0)
-				memcpy(bigger, acts->at, acts->count * sizeof(*bigger));
-			acts->at = bigger;
-			acts->room = acts->room ? 2 * acts->room : 64;
-		}
-		acts->at[acts->count++] = selector->run ? *selector : (struct selector){ .run = letters.at[i].run };
+	if (selector->run != 0) {
+		acts_put(acts, &cli->arena, *selector);
+		return ERR_NONE;
 	}
+	/* Letters of a run needn't be neighbours: jobs may have been added to it while others began. */
+	for (size_t i = 0; i < letters.count; i++) {
+		if (map_get(&runs, letters.at[i].run))
+			continue;
+		map_put(&runs, letters.at[i].run, acts);
+		acts_put(acts, &cli->arena, (struct selector){ .run = letters.at[i].run });
+	}
+	map_free(&runs);
 	return ERR_NONE;
 }
 

@@ -100,4 +100,15 @@ exits 'requeueing all letters refuses that of the sub-run, which nobody waits fo
 like 'and says so' "$err" "run $was was a sub-run of $run/sub"
 exits 'the others are requeued all the same' 1 titan --timeout 20s wait "$run"
 unlike 'in another sub-run' "$(titan --json show "$run/sub" | jq .child)" "^$was\$"
+
+exits 'what is left is discarded' 0 titan -q -y dlq discard all
+run=$(titan -q run -e "first; open; first=false; open='sleep 600'")
+ok 'of two runs' until_true 20 job_is "$run" first failed
+other=$(titan -q run -e "second; second=false")
+ok 'the second fails' until_true 20 run_ended "$other"
+titan -q run --into "$run" -e "third; third=false" >/dev/null
+ok 'and then a job that the first was given since' until_true 20 job_is "$run" third failed
+exits 'each run is discarded once' 0 titan -y --json dlq discard all
+is 'with all that it has' "$(printf '%s' "$out" | jq -c .)" \
+	"[{\"target\":\"$run\",\"changed\":2},{\"target\":\"$other\",\"changed\":1}]"
 done_testing
