@@ -309,6 +309,7 @@ void core_check(const struct core *core)
 	check_timers(core);
 	check_run_list(&core->runs);
 	CHECK(core->gate_count == counts[STATE_APPROVAL] + counts[STATE_UNKNOWN]);
+	gates_check(core);
 	pushbacks_check(core);
 	schedules_check(core);
 	prune_check(core);

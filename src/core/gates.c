@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The list of jobs that wait for people, by serial number. There may be millions, which all come or go in one turn:
- * it is in pages of a few, so that one that comes or goes moves few others.
+ * it is in pages of a few, so that one that comes or goes moves few others. Two neighbours among them are never few
+ * enough for half a page, so the pages are no more than the jobs need.
  */
 #include "core/internal.h"
 
@@ -85,9 +86,10 @@ static struct gate_page *page_for(struct core *core, uint64_t serial)
 
 	if (page->count < PAGE_GATES)
 		return page;
-	other = page_new(core, place + 1);
+	other = place + 1 < core->gate_page_count ? core->gate_pages[place + 1] : NULL;
 	if (serial > page->at[PAGE_GATES - 1].job)
-		return other;
+		return other && other->count < PAGE_GATES ? other : page_new(core, place + 1);
+	other = page_new(core, place + 1);
 	other->count = PAGE_GATES / 2;
 	page->count = PAGE_GATES - other->count;
 	memcpy(other->at, page->at + page->count, other->count * sizeof(*other->at));
@@ -104,6 +106,29 @@ void gate_add(struct core *core, const struct job *job)
 	core->gate_count++;
 }
 
+static void page_drop(struct core *core, size_t place)
+{
+	mem_free(core->gate_pages[place]);
+	core->gate_page_count--;
+	memmove(core->gate_pages + place, core->gate_pages + place + 1,
+		(core->gate_page_count - place) * sizeof(struct gate_page *));
+}
+
+/* This page and the next one become one, if half a page is enough for both. */
+static void pages_join(struct core *core, size_t place)
+{
+	struct gate_page *page = core->gate_pages[place], *next;
+
+	if (place + 1 >= core->gate_page_count)
+		return;
+	next = core->gate_pages[place + 1];
+	if (page->count + next->count > PAGE_GATES / 2)
+		return;
+	memcpy(page->at + page->count, next->at, next->count * sizeof(*next->at));
+	page->count += next->count;
+	page_drop(core, place + 1);
+}
+
 void gate_remove(struct core *core, const struct job *job)
 {
 	size_t place, at;
@@ -117,12 +142,28 @@ void gate_remove(struct core *core, const struct job *job)
 	page->count--;
 	core->gate_count--;
 	memmove(&page->at[at], &page->at[at + 1], (page->count - at) * sizeof(*page->at));
-	if (page->count > 0)
-		return;
-	mem_free(page);
-	core->gate_page_count--;
-	memmove(core->gate_pages + place, core->gate_pages + place + 1,
-		(core->gate_page_count - place) * sizeof(struct gate_page *));
+	pages_join(core, place);
+	if (page->count == 0)
+		page_drop(core, place);
+	else if (place > 0)
+		pages_join(core, place - 1);
+}
+
+void gates_check(const struct core *core)
+{
+	size_t count = 0;
+
+	for (size_t place = 0; place < core->gate_page_count; place++) {
+		const struct gate_page *page = core->gate_pages[place], *before = place > 0 ? core->gate_pages[place - 1] : NULL;
+
+		CHECK(page->count > 0 && page->count <= PAGE_GATES);
+		CHECK(!before || before->at[before->count - 1].job < page->at[0].job);
+		CHECK(!before || before->count + page->count > PAGE_GATES / 2);
+		for (size_t i = 1; i < page->count; i++)
+			CHECK(page->at[i - 1].job < page->at[i].job);
+		count += page->count;
+	}
+	CHECK(count == core->gate_count);
 }
 
 void gates_free(struct core *core)

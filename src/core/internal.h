@@ -116,7 +116,7 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 
 /*
  * graph.c: the next extent, from the given number of run->parts; validates everything. On failure nothing of
- * it remains but classes. Whoever calls it puts it into the directory.
+ * it remains. Whoever calls it puts it into the directory.
  */
 enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error);
 void parts_room(struct run *run, size_t more);
@@ -249,6 +249,7 @@ struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL
 const struct gate *gate_after(const struct core *core, uint64_t serial); /* the next by number, or NULL */
 void gate_add(struct core *core, const struct job *job);
 void gate_remove(struct core *core, const struct job *job);
+void gates_check(const struct core *core);
 void gates_free(struct core *core);
 /* gate.c */
 /* A row of what somebody said, to be completed. */

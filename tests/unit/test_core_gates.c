@@ -28,12 +28,12 @@ static bool list_is_right(struct rig *rig, uint64_t first, uint32_t *ret_listed)
 	return view_gate_after(rig->core, listed) == 0;
 }
 
-static uint64_t submit(struct rig *rig, bool gates)
+static uint64_t submit(struct rig *rig, int jobs, bool gates)
 {
 	struct graph graph = { 0 };
 	char name[16];
 
-	for (int i = 0; i < JOBS; i++) {
+	for (int i = 0; i < jobs; i++) {
 		struct rec_job_spec *job;
 
 		snprintf(name, sizeof(name), "j%d", i);
@@ -59,7 +59,7 @@ TEST gates_come_and_go_in_any_order(void)
 	uint32_t listed;
 
 	rig->reload_every = 97;
-	run = submit(rig, true);
+	run = submit(rig, JOBS, true);
 	first = rig_named(rig, run, "j0");
 	ASSERT(list_is_right(rig, first, &listed));
 	ASSERT_EQ(JOBS, listed);
@@ -88,7 +88,7 @@ TEST what_is_unknown_is_in_its_order(void)
 	uint32_t listed;
 
 	rig->reload_every = 97;
-	run = submit(rig, false);
+	run = submit(rig, JOBS, false);
 	first = rig_named(rig, run, "j0");
 	conn = rig_hello(rig, "w", JOBS);
 	while (rig_take(rig, &attempt))
@@ -105,10 +105,37 @@ TEST what_is_unknown_is_in_its_order(void)
 	PASS();
 }
 
+/* Behind gates that fill their part of the list to the brim. core_check sees how much room the list takes. */
+TEST what_is_unknown_needs_no_room_of_its_own(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t conn, first;
+	uint32_t listed;
+
+	rig->reload_every = 97;
+	submit(rig, 64, true);
+	first = rig_named(rig, submit(rig, JOBS, false), "j0");
+	conn = rig_hello(rig, "w", JOBS);
+	while (rig_take(rig, &attempt))
+		rig_started(rig, attempt);
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	core_check(rig->core);
+	ASSERT_EQ(first, view_gate_after(rig->core, first - 1));
+	listed = 0;
+	for (uint64_t job = first - 1; (job = view_gate_after(rig->core, job)); listed++)
+		ASSERT_EQ(first + listed, job);
+	ASSERT_EQ(JOBS, listed);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(gates)
 {
 	RUN_TEST(gates_come_and_go_in_any_order);
 	RUN_TEST(what_is_unknown_is_in_its_order);
+	RUN_TEST(what_is_unknown_needs_no_room_of_its_own);
 }
 
 GREATEST_MAIN_DEFS();
