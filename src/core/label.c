@@ -123,12 +123,12 @@ static void run_holds_class(struct run *run, struct ready_class *class)
 {
 	if (class->newest_run == run->number)
 		return;
+	class->newest_run = run->number;
 	for (size_t i = 0; i < run->class_count; i++)
 		if (run->classes[i] == class->at)
 			return;
 	run->classes = mem_resize(run->classes, run->class_count + 1, sizeof(*run->classes));
 	run->classes[run->class_count++] = class->at;
-	class->newest_run = run->number;
 	class->runs++;
 }
 
