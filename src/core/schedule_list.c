@@ -101,7 +101,7 @@ enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct
 	else if (err == ERR_NONE && (why = cron_parse(spec.cron, &cron, &at, &len)) != NULL)
 		err = error_set(error, ERR_INVALID, "cron: %s", why);
 	else if (err == ERR_NONE && (!zone_is_valid(spec.zone) || spec.zone_name.len > 64))
-		err = error_set(error, ERR_INVALID, "tz: its changes are out of order");
+		err = error_set(error, ERR_INVALID, "tz: its name is over 64 bytes, or its changes aren't in order and a day apart");
 	else if (err == ERR_NONE && (spec.overlap > OVERLAP_ALLOW || spec.catchup > CATCHUP_SPAN))
 		err = error_set(error, ERR_INVALID, "an unknown overlap or catchup");
 	else if (err == ERR_NONE && spec.catchup_ms / 1000 > LIMIT_SPAN_MAX_S)
