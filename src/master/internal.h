@@ -346,9 +346,9 @@ void publish_forget(struct master *master, uint64_t conn);
 void publish_collect(struct master *master, const struct outbox *outbox);
 void publish_ask(struct master *master);                         /* puts the next pages in line */
 void publish_flush(struct master *master, struct master_turn *turn);
-/* It is answered: what its snapshot says to resume with. */
 /* Whose page it is may have unsubscribed since. */
 bool publish_wants(const struct master *master, const struct query *query);
+/* It is answered: what its snapshot says to resume with. */
 uint64_t publish_page(struct master *master, const struct query *query, uint64_t cursor);
 void publish_refused(struct master *master, const struct query *query);          /* there is no such thing */
 void publish_workers(struct master *master, const struct query *query, uint64_t after);  /* didn't fit; 0: none */
