@@ -180,6 +180,7 @@ static void stand_offer(struct core *core, struct bound *bound, size_t at)
 		core->parked_ready--;
 		lane_stand(lane, bound);
 		class_insert(core->classes[job->class_at], job);
+		order_add(core, job);
 		return;
 	}
 }
@@ -225,7 +226,6 @@ void bound_park(struct core *core, struct bound *full, struct job *job)
 	job->flags |= JOB_PARKED;
 	heap_insert(&lane->jobs, job);
 	core->parked_ready++;
-	core->parkings++;
 	lane_stand(lane, full);
 	/* What it leaves unused elsewhere is for others. */
 	for (size_t i = 0; i < lane_bounds(lane); i++)

@@ -323,35 +323,32 @@ void classes_place(struct core *core, size_t count)
 	struct choosing choosing = { .core = core, .workers = core->candidates, .worker_count = count };
 	struct aside aside = { .count = 0 };
 	struct class_order order;
-	uint16_t class_at;
+	struct job *job;
 
 	arena_reset(&core->placing);
 	choosing.heaps = arena_zalloc(&core->placing, core->class_count, sizeof(*choosing.heaps));
-	order_begin(&order, core, &core->placing);
-	while (order_best(&order, core, &class_at)) {
-		struct ready_class *class = core->classes[class_at];
-		/* Looking at other classes may have put a better one there. */
-		struct job *job = ready_offered(core, class);
-		struct worker *worker = job ? choose(&choosing, class_at, job) : NULL;
+	order_begin(core, &order);
+	while ((job = order_best(core, &order))) {
+		struct ready_class *class = core->classes[job->class_at];
+		struct worker *worker = choose(&choosing, job->class_at, job);
 
 		if (worker) {
 			ready_pop(class, job);
 			attempt_assign(core, worker, job);
 			worker->lot = (uint32_t)rand_next(&core->rand);
+			order_charged(&order, job->run->tenant);
 			aside_offer(core, &aside, class);
-			order.changed = true;
 			continue;
 		}
-		if (job)
-			reserve_worker(core, class_at, job);
-		if (job && class->wants && class->wants->spec.affinity_hard && aside.count < LIMIT_ASIDE_MAX) {
+		reserve_worker(core, job->class_at, job);
+		if (class->wants && class->wants->spec.affinity_hard && aside.count < LIMIT_ASIDE_MAX) {
 			ready_pop(class, job);
 			aside.jobs[aside.count++] = job;
 			aside_offer(core, &aside, class);
-			order.changed = true;
 		} else {
-			order_pass(&order, core);
+			order_pass(&order, job->class_at);
 		}
 	}
+	order_end(core);
 	aside_back(core, &aside);
 }

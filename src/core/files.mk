@@ -38,6 +38,7 @@ core_sources = \
 	src/core/lock.c \
 	src/core/loop.c \
 	src/core/names.c \
+	src/core/order.c \
 	src/core/outbox.c \
 	src/core/outbox.h \
 	src/core/pipeline.c \

@@ -130,10 +130,15 @@ void class_compact(struct core *core, struct ready_class *class);
 void class_free_queues(struct ready_class *class);
 void classes_forget_tenant(struct core *core, const struct tenant *tenant);
 void tenant_charge(struct core *core, struct tenant *tenant);    /* it was given an attempt */
-void order_begin(struct class_order *order, const struct core *core, struct arena *arena);
-bool order_best(struct class_order *order, struct core *core, uint16_t *ret_class);      /* false: there is none */
-void order_pass(struct class_order *order, const struct core *core);                     /* the best goes no further */
 void ready_pop(struct ready_class *class, struct job *job);      /* the best */
+
+/* order.c */
+void order_begin(struct core *core, struct class_order *order);  /* until its end nothing comes into a queue without order_add */
+void order_end(struct core *core);
+void order_add(struct core *core, const struct job *job);        /* it came into a queue; while nobody places that is nothing */
+struct job *order_best(struct core *core, struct class_order *order);    /* the best of its class as well; NULL: there is none */
+void order_charged(struct class_order *order, const struct tenant *tenant);      /* that of the best: it was given an attempt */
+void order_pass(struct class_order *order, uint16_t class_at);   /* nobody takes any more of it */
 
 /* ready.c */
 #define SERIAL_BITS 56                   /* of a key; above them is the priority, inverted */

@@ -152,7 +152,7 @@ struct core {
 	uint64_t fences;                 /* fencing numbers that were given */
 	uint64_t virtual_time;           /* of the fair share: where the latest attempt was given */
 	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
-	uint64_t parkings;               /* ever */
+	struct class_order *order;       /* of the classes, while jobs are placed; or NULL */
 	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
 	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
 	struct candidate *candidates;

@@ -186,12 +186,24 @@ struct worker {
 	uint32_t results;
 };
 
-struct class_order {                     /* for placement, while nothing changes in the queues: the class with the best job first */
-	uint16_t *at;                    /* a heap */
+struct order_entry {
+	uint64_t key;                    /* of the tenant's best job in the class, or one before it */
+	uint16_t class_at;
+};
+
+struct tenant_order {                    /* the classes in which a tenant has jobs: a heap */
+	const struct tenant *tenant;
+	struct order_entry *at;
+	size_t count, cap;
+	size_t place;                    /* among the tenants */
+};
+
+struct class_order {                     /* for placement */
+	struct tenant_order *tenants;    /* by tenant->at */
+	struct tenant_order **at;        /* a heap of those with jobs */
 	size_t count;
 	bool *passed;                    /* by class: nobody takes any more of it in this turn */
-	bool changed;
-	uint64_t parkings;               /* when it was made */
+	bool added;                      /* something was, since it was last looked at */
 };
 
 struct candidate {                       /* for placement: the lowest key is the best */

@@ -40,6 +40,7 @@ unit_programs = \
 	tests/unit/test_core_loop_edges \
 	tests/unit/test_core_measures \
 	tests/unit/test_core_modes \
+	tests/unit/test_core_order \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
@@ -243,6 +244,9 @@ tests_unit_test_core_measures_LDADD = $(core_libs)
 
 tests_unit_test_core_modes_SOURCES = tests/unit/test_core_modes.c
 tests_unit_test_core_modes_LDADD = $(core_libs)
+
+tests_unit_test_core_order_SOURCES = tests/unit/test_core_order.c
+tests_unit_test_core_order_LDADD = $(core_libs)
 
 tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
 tests_unit_test_core_outbox_LDADD = $(core_libs)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The order of classes among each other, while jobs are placed: by their best jobs, as within a class. Each tenant
+ * has a heap of the classes in which it has jobs, by age, for that is all that distinguishes them; the tenants are in
+ * a heap by their best ones. So whoever is served moves alone, however many classes there are.
+ *
+ * What leaves a queue is noticed when its entry is the best: a key in an entry is never behind that of the queue.
+ * What comes into one comes here as well (order_add).
+ */
+#include "core/internal.h"
+
+#define NOWHERE SIZE_MAX
+
+static bool before(const struct tenant_order *a, const struct tenant_order *b)
+{
+	uint64_t left = a->at[0].key, right = b->at[0].key;
+
+	if (left >> SERIAL_BITS != right >> SERIAL_BITS)
+		return left < right;
+	return a->tenant->pass != b->tenant->pass ? a->tenant->pass < b->tenant->pass : left < right;
+}
+
+/* --- a tenant's classes --- */
+
+static void entry_up(struct tenant_order *own, size_t at)
+{
+	struct order_entry entry = own->at[at];
+
+	for (; at > 0 && entry.key < own->at[(at - 1) / 2].key; at = (at - 1) / 2)
+		own->at[at] = own->at[(at - 1) / 2];
+	own->at[at] = entry;
+}
+
+/* The best is another, or has another key. */
+static void entry_down(struct tenant_order *own, struct order_entry entry)
+{
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= own->count)
+			break;
+		if (child + 1 < own->count && own->at[child + 1].key < own->at[child].key)
+			child++;
+		if (own->at[child].key >= entry.key)
+			break;
+		own->at[at] = own->at[child];
+		at = child;
+	}
+	own->at[at] = entry;
+}
+
+/* --- the tenants --- */
+
+static void put(struct class_order *order, struct tenant_order *own, size_t at)
+{
+	order->at[at] = own;
+	own->place = at;
+}
+
+static void tenant_up(struct class_order *order, struct tenant_order *own)
+{
+	size_t at = own->place;
+
+	for (; at > 0 && before(own, order->at[(at - 1) / 2]); at = (at - 1) / 2)
+		put(order, order->at[(at - 1) / 2], at);
+	put(order, own, at);
+}
+
+static void tenant_down(struct class_order *order, size_t at)
+{
+	struct tenant_order *own = order->at[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= order->count)
+			break;
+		if (child + 1 < order->count && before(order->at[child + 1], order->at[child]))
+			child++;
+		if (!before(order->at[child], own))
+			break;
+		put(order, order->at[child], at);
+		at = child;
+	}
+	put(order, own, at);
+}
+
+/* The best entry of the first tenant goes. */
+static void drop(struct class_order *order)
+{
+	struct tenant_order *own = order->at[0];
+
+	if (--own->count > 0) {
+		entry_down(own, own->at[own->count]);
+		return;
+	}
+	own->place = NOWHERE;
+	if (--order->count > 0)
+		put(order, order->at[order->count], 0);
+}
+
+/* --- both --- */
+
+static void add(struct class_order *order, struct arena *arena, const struct tenant *tenant, struct order_entry entry)
+{
+	struct tenant_order *own = &order->tenants[tenant->at];
+
+	if (own->count == own->cap) {
+		struct order_entry *bigger = arena_alloc(arena, (2 * own->cap + 4) * sizeof(*bigger));
+
+		if (own->count > 0)
+			memcpy(bigger, own->at, own->count * sizeof(*bigger));
+		own->at = bigger;
+		own->cap = 2 * own->cap + 4;
+	}
+	own->at[own->count++] = entry;
+	entry_up(own, own->count - 1);
+	if (own->count == 1) {
+		own->tenant = tenant;
+		own->place = order->count++;
+	}
+	tenant_up(order, own);
+	order->added = true;
+}
+
+void order_begin(struct core *core, struct class_order *order)
+{
+	*order = (struct class_order){ 0 };
+	order->tenants = arena_zalloc(&core->placing, core->tenant_count, sizeof(*order->tenants));
+	order->at = arena_alloc(&core->placing, core->tenant_count * sizeof(struct tenant_order *));
+	order->passed = arena_zalloc(&core->placing, core->class_count, sizeof(*order->passed));
+	for (size_t i = 0; i < core->class_count; i++) {
+		const struct ready_class *class = core->classes[i];
+
+		for (size_t k = 0; class && k < class->order_count; k++)
+			add(order, &core->placing, class->order[k]->tenant,
+			    (struct order_entry){ class->order[k]->jobs.keys[0], (uint16_t)i });
+	}
+	core->order = order;
+}
+
+void order_end(struct core *core)
+{
+	core->order = NULL;
+}
+
+void order_add(struct core *core, const struct job *job)
+{
+	if (core->order)
+		add(core->order, &core->placing, job->run->tenant,
+		    (struct order_entry){ ready_key(job), job->class_at });
+}
+
+struct job *order_best(struct core *core, struct class_order *order)
+{
+	while (order->count > 0) {
+		struct tenant_order *own = order->at[0];
+		struct order_entry best = own->at[0];
+		struct ready_class *class = core->classes[best.class_at];
+		const struct queue *queue = class->queues[own->tenant->at];
+		struct job *job;
+
+		order->added = false;
+		job = order->passed[best.class_at] ? NULL : ready_offered(core, class);
+		if (order->added)
+			continue;        /* what it let go may be better */
+		if (job && queue->jobs.count > 0 && queue->jobs.keys[0] == best.key)
+			return job;
+		if (job && queue->jobs.count > 0) {
+			best.key = queue->jobs.keys[0];
+			entry_down(own, best);
+		} else {
+			drop(order);
+		}
+		if (order->count > 0)
+			tenant_down(order, 0);
+	}
+	return NULL;
+}
+
+void order_charged(struct class_order *order, const struct tenant *tenant)
+{
+	tenant_down(order, order->tenants[tenant->at].place);
+}
+
+void order_pass(struct class_order *order, uint16_t class_at)
+{
+	order->passed[class_at] = true;
+}
