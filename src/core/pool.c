@@ -144,6 +144,7 @@ static const struct job *worker_unknown(const struct core *core, const struct wo
 static enum err worker_forget(struct core *core, struct worker *worker, struct error *error)
 {
 	const struct job *unknown = worker_unknown(core, worker);
+	struct rec_job_spec spec;
 	size_t at = 0;
 
 	if (worker->conn != 0) {
@@ -156,8 +157,9 @@ static enum err worker_forget(struct core *core, struct worker *worker, struct e
 		return error_next(error, "titan worker ls");
 	}
 	if (unknown) {
-		error_set(error, ERR_BUSY, "worker %s may still run job %llu of run %llu, which may run once: settle or cancel that first",
-			  worker->name, (unsigned long long)job_serial(unknown), (unsigned long long)unknown->run->number);
+		job_spec_decode(core, unknown, &spec);
+		error_set(error, ERR_BUSY, "worker %s may still run job %llu/%.*s, which may run once: settle or cancel that first",
+			  worker->name, (unsigned long long)unknown->run->number, (int)spec.name.len, (const char *)spec.name.data);
 		return error_next(error, "titan approvals");
 	}
 	outbox_row(core->outbox, TABLE_worker)->worker.worker = (int64_t)worker->number;
