@@ -110,6 +110,11 @@ TEST a_schedule_that_is_changed_stays_paused(void)
 	PASS();
 }
 
+static void ana_may_queue(struct rig *rig, uint64_t most)
+{
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"), .most = most + 1 });
+}
+
 /* Its tenant may have no longer as many in the queue. */
 TEST a_time_whose_run_is_refused_is_counted(void)
 {
@@ -119,13 +124,69 @@ TEST a_time_whose_run_is_refused_is_counted(void)
 	rig->now.wall_ms = 480000 * HOUR_MS;
 	rig_pass(rig, 0);
 	add(rig, 1, 2, "");
-	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"), .most = 1 + 1 });
+	ana_may_queue(rig, 1);
 	rig_pass(rig, HOUR_MS);
 	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
 	ASSERT(row.fired == 0 && row.live == 0 && row.queued == 0);
 	ASSERT_EQ(1, row.skipped);
 	ASSERT_EQ(SKIP_REFUSED, row.skip_why);
 	ASSERT_EQ(rig->now.wall_ms, row.skip_ms);
+	rig_free(rig);
+	PASS();
+}
+
+TEST each_of_the_line_that_is_refused_is_counted(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	add(rig, 1, 2, "");
+	for (int hours = 0; hours < 4; hours++)
+		rig_pass(rig, HOUR_MS);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT(row.live == 1 && row.queued == 3);
+	ana_may_queue(rig, 1);
+	rig_cancel(rig, 1, "");
+	rig_pass(rig, 1);
+	rig_pass(rig, 1);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT(row.live == 0 && row.queued == 0 && row.fired == 1);
+	ASSERT_EQ(3, row.skipped);
+	rig_free(rig);
+	PASS();
+}
+
+TEST who_fires_a_schedule_learns_which_run_began(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+
+	graph_job(&graph, "other", "");
+	rig_submit(rig, &graph);
+	add(rig, 9, 1, "");
+	set(rig, SET_FIRE);
+	ASSERT_EQ(2, rig->ok.count);
+	set(rig, SET_FIRE);
+	ASSERT_EQ(3, rig->ok.count);
+	rig_free(rig);
+	PASS();
+}
+
+TEST the_latest_run_of_one_that_is_paused_is_kept(void)
+{
+	struct rig *rig = rig_new();
+	struct prune_rule rule = { .as_of = UINT64_MAX };
+
+	add(rig, 1, 1, "");
+	set(rig, SET_FIRE);
+	rig_cancel(rig, 1, "");
+	set(rig, SET_PAUSE);
+	core_sweep(rig->core, rig->out.turn);
+	ASSERT_EQ(PRUNE_NEEDED, view_prunable(rig->core, &rig_run_row(rig, 1)->run, &rule));
+	set(rig, SET_REMOVE);
+	ASSERT_EQ(PRUNE_GOES, view_prunable(rig->core, &rig_run_row(rig, 1)->run, &rule));
 	rig_free(rig);
 	PASS();
 }
@@ -156,6 +217,9 @@ SUITE(planted_schedule)
 	RUN_TEST(a_schedule_that_is_removed_leaves_no_row);
 	RUN_TEST(a_schedule_that_is_changed_stays_paused);
 	RUN_TEST(a_time_whose_run_is_refused_is_counted);
+	RUN_TEST(each_of_the_line_that_is_refused_is_counted);
+	RUN_TEST(who_fires_a_schedule_learns_which_run_began);
+	RUN_TEST(the_latest_run_of_one_that_is_paused_is_kept);
 	RUN_TEST(a_reboot_with_an_earlier_clock_leaves_no_time_out);
 	RUN_TEST(a_schedule_that_is_changed_is_what_it_says_now);
 	RUN_TEST(what_waits_in_line_waits_also_for_the_pause);
