@@ -70,6 +70,59 @@ TEST a_time_out_waits_no_longer_for_a_loss_before_it(void)
 	PASS();
 }
 
+/* What it had before was lost and given out again; it says all in one frame, as it does when it comes back. */
+TEST words_behind_one_of_no_use_count(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_started started[2] = { 0 };
+	struct rec_done done[2] = { 0 };
+	struct core_input input = { .kind = INPUT_STARTED };
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	rig_hello(rig, "w", 2);
+	rig_submit(rig, &graph);
+	for (size_t i = 0; i < 2; i++) {
+		struct rig_attempt attempt = rig_must_take(rig);
+
+		started[i] = (struct rec_started){ .job = attempt.job, .epoch = attempt.epoch - (i == 0), .wall_ms = 7 };
+		done[i] = (struct rec_done){ .job = attempt.job, .epoch = attempt.epoch - (i == 0), .outcome = OUTCOME_EXIT,
+					     .started_ms = 7 };
+	}
+	input.conn = rig->conn;
+	input.started.at = started;
+	input.started.n = 2;
+	rig_step(rig, &input);
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 2));
+	ASSERT_EQ(7, rig_job(rig, 2).started_ms);        /* as it says, not when that was heard */
+	input = (struct core_input){ .kind = INPUT_DONE, .conn = rig->conn };
+	input.done.at = done;
+	input.done.n = 2;
+	rig_step(rig, &input);
+	ASSERT_EQ(2, rig_frames(rig, OP_ACK, NULL));
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
+	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, 2));
+	rig_free(rig);
+	PASS();
+}
+
+TEST all_that_are_connected_are_told_to_end(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input input = { .kind = INPUT_SHUTDOWN };
+	struct outgoing quit;
+
+	rig_gone(rig, rig_hello(rig, "gone", 1));
+	rig_hello(rig, "here", 1);
+	rig_step(rig, &input);
+	ASSERT_EQ(1, rig_frames(rig, OP_QUIT, &quit));
+	ASSERT_EQ(rig->conn, quit.conn);
+	rig_free(rig);
+	PASS();
+}
+
 /* Rows that were restored from a backup: what was given since may run, and no epoch may be given again. */
 TEST no_epoch_of_before_a_restore_is_given_again(void)
 {
@@ -254,6 +307,8 @@ SUITE(planted_life)
 {
 	RUN_TEST(what_was_cancelled_while_its_worker_was_away_does_not_start);
 	RUN_TEST(a_time_out_waits_no_longer_for_a_loss_before_it);
+	RUN_TEST(words_behind_one_of_no_use_count);
+	RUN_TEST(all_that_are_connected_are_told_to_end);
 	RUN_TEST(no_epoch_of_before_a_restore_is_given_again);
 	RUN_TEST(a_run_that_comes_back_wasn_t_submitted_in_the_future);
 	RUN_TEST(a_boot_that_has_no_name_may_be_another);

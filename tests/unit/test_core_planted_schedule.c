@@ -4,9 +4,9 @@
 
 #define HOUR_MS INT64_C(3600000)
 
-static void add(struct rig *rig, uint8_t key, size_t parts, const char *concurrency)
+static void add_as(struct rig *rig, const char *name, const char *cron, uint8_t key, size_t parts, const char *concurrency)
 {
-	struct rec_schedule_spec spec = { .cron = slice_str("0 * * * *"), .overlap = OVERLAP_QUEUE };
+	struct rec_schedule_spec spec = { .cron = slice_str(cron), .overlap = OVERLAP_QUEUE };
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
 	struct graph_part part[2] = { { .count = 1 }, { .count = 1 } };
 	struct buf bytes = { 0 };
@@ -19,7 +19,7 @@ static void add(struct rig *rig, uint8_t key, size_t parts, const char *concurre
 		graph_free(&graph);
 	}
 	record_encode(&bytes, REC_schedule_spec, &spec);
-	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str("hourly"),
+	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str(name),
 		.parts = part, .part_count = parts, .schedule = buf_slice(&bytes), .key = { key }, .digest = { key },
 		.concurrency = slice_str(concurrency) };
 	rig_step(rig, &input);
@@ -27,6 +27,11 @@ static void add(struct rig *rig, uint8_t key, size_t parts, const char *concurre
 	for (size_t i = 0; i < parts; i++)
 		blob_release(part[i].body);
 	buf_free(&bytes);
+}
+
+static void add(struct rig *rig, uint8_t key, size_t parts, const char *concurrency)
+{
+	add_as(rig, "hourly", "0 * * * *", key, parts, concurrency);
 }
 
 TEST a_schedule_that_is_changed_is_what_it_says_now(void)
@@ -212,6 +217,24 @@ TEST a_reboot_with_an_earlier_clock_leaves_no_time_out(void)
 	PASS();
 }
 
+/* Set back by as much as that, one's next time is the same, another's isn't. */
+TEST each_schedule_looks_at_a_clock_that_was_set_back(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	add_as(rig, "yearly", "0 0 1 1 *", 1, 1, "");
+	add_as(rig, "hourly", "0 * * * *", 2, 1, "");
+	rig->now.wall_ms -= 48 * HOUR_MS;
+	rig_pass(rig, 0);
+	ASSERT(view_schedule(rig->core, 1, 1, &rig->arena, &row));
+	ASSERT_EQ((uint64_t)(rig->now.wall_ms + HOUR_MS), row.next_ms.at[0]);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_schedule)
 {
 	RUN_TEST(a_schedule_that_is_removed_leaves_no_row);
@@ -220,6 +243,7 @@ SUITE(planted_schedule)
 	RUN_TEST(each_of_the_line_that_is_refused_is_counted);
 	RUN_TEST(who_fires_a_schedule_learns_which_run_began);
 	RUN_TEST(the_latest_run_of_one_that_is_paused_is_kept);
+	RUN_TEST(each_schedule_looks_at_a_clock_that_was_set_back);
 	RUN_TEST(a_reboot_with_an_earlier_clock_leaves_no_time_out);
 	RUN_TEST(a_schedule_that_is_changed_is_what_it_says_now);
 	RUN_TEST(what_waits_in_line_waits_also_for_the_pause);
