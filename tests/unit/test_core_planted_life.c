@@ -70,7 +70,7 @@ TEST a_time_out_waits_no_longer_for_a_loss_before_it(void)
 	PASS();
 }
 
-/* What it had before was lost and given out again; it says all in one frame, as it does when it comes back. */
+/* Some of what it says in one frame is of attempts that were lost and given out again. */
 TEST words_behind_one_of_no_use_count(void)
 {
 	struct rig *rig = rig_new();
@@ -119,6 +119,23 @@ TEST all_that_are_connected_are_told_to_end(void)
 	rig_step(rig, &input);
 	ASSERT_EQ(1, rig_frames(rig, OP_QUIT, &quit));
 	ASSERT_EQ(rig->conn, quit.conn);
+	rig_free(rig);
+	PASS();
+}
+
+/* Its connections break and the master hears of each only when the next one comes. */
+TEST who_comes_back_on_new_connections_flaps(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_worker_row row = { 0 };
+
+	for (int drops = 0; drops <= LIMIT_FLAP_DROPS; drops++) {
+		ASSERT_EQ(0, row.rest_ms);
+		rig_hello(rig, "w", 1);
+		ASSERT(view_worker(rig->core, 1, &rig->arena, &row));
+		rig_wait(rig, 1);
+	}
+	ASSERT_EQ(LIMIT_FLAP_REST_MS, row.rest_ms);
 	rig_free(rig);
 	PASS();
 }
@@ -309,6 +326,7 @@ SUITE(planted_life)
 	RUN_TEST(a_time_out_waits_no_longer_for_a_loss_before_it);
 	RUN_TEST(words_behind_one_of_no_use_count);
 	RUN_TEST(all_that_are_connected_are_told_to_end);
+	RUN_TEST(who_comes_back_on_new_connections_flaps);
 	RUN_TEST(no_epoch_of_before_a_restore_is_given_again);
 	RUN_TEST(a_run_that_comes_back_wasn_t_submitted_in_the_future);
 	RUN_TEST(a_boot_that_has_no_name_may_be_another);

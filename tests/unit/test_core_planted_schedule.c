@@ -4,7 +4,8 @@
 
 #define HOUR_MS INT64_C(3600000)
 
-static void add_as(struct rig *rig, const char *name, const char *cron, uint8_t key, size_t parts, const char *concurrency)
+static void add_as(struct rig *rig, const char *name, const char *cron, uint8_t key, size_t parts,
+		   const char *concurrency)
 {
 	struct rec_schedule_spec spec = { .cron = slice_str(cron), .overlap = OVERLAP_QUEUE };
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
@@ -117,7 +118,8 @@ TEST a_schedule_that_is_changed_stays_paused(void)
 
 static void ana_may_queue(struct rig *rig, uint64_t most)
 {
-	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"), .most = most + 1 });
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"),
+				       .most = most + 1 });
 }
 
 /* Its tenant may have no longer as many in the queue. */
