@@ -6,6 +6,7 @@
 #include "base/rand.h"
 #include "cli/cli.h"
 #include "cli/load.h"
+#include "cli/share.h"
 #include "cli/submit.h"
 #include "cli/zone.h"
 #include "proto/limits.h"
@@ -50,8 +51,11 @@ static int schedule_add(struct cli *cli, const char *path)
 	struct rec_schedule_spec *spec = &source.pipeline.schedule;
 	struct msg_accepted unused;
 	struct buf text = { 0 };
-	enum err err = load_pipeline(cli, path, OPT_schedule_param, NULL, &text, &source.pipeline);
+	struct records records;
+	enum err err = share_changed_begin(cli, &records);
 
+	if (err == ERR_NONE)
+		err = load_pipeline(cli, path, OPT_schedule_param, NULL, &text, &source.pipeline);
 	if (err == ERR_NONE && spec->cron.len == 0) {
 		err = error_set(&cli->error, ERR_INVALID, "%s says no times: it has no schedule", path);
 		error_next(&cli->error, "schedule: {cron: \"0 3 * * *\"}");
@@ -66,6 +70,8 @@ static int schedule_add(struct cli *cli, const char *path)
 	graph.concurrency = source.pipeline.concurrency;
 	if (err == ERR_NONE)
 		err = submit_graph(cli, &graph, source.pipeline.name, key, &unused);
+	if (err == ERR_NONE)
+		share_changed(cli, &records, source.pipeline.name, 1);
 	if (err == ERR_NONE)
 		cli_note(cli, "schedule %.*s is set: titan schedule show %.*s", (int)source.pipeline.name.len,
 			 (const char *)source.pipeline.name.data, (int)source.pipeline.name.len,

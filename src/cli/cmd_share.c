@@ -53,14 +53,38 @@ int share_list(struct cli *cli, enum query_what what, const struct column *colum
 	return 0;
 }
 
+enum err share_changed_begin(struct cli *cli, struct records *records)
+{
+	static const struct column columns[] = { { "name", "name", false }, { "changed", "changed", true } };
+
+	records_begin(records, columns, 2, &cli->arena);
+	return records_check(records, &cli->out, &cli->error);
+}
+
+void share_changed(struct cli *cli, struct records *records, struct slice name, uint64_t count)
+{
+	struct buf out = { 0 };
+
+	if (cli->out.style != STYLE_JSON && cli->out.style != STYLE_FORMAT)
+		return;
+	records_text(records, name);
+	records_number(records, count);
+	records_print_one(records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+}
+
 int share_set(struct cli *cli, struct msg_set *set, const char *what)
 {
+	struct records records;
 	struct msg_ok ok;
 	struct buf shown = { 0 };
 
 	set->name = slice_str(cli->invocation->args[1]);
-	if (cli_connect(cli) != ERR_NONE || cli_call(cli, OP_SET, set, OP_OK, &cli->arena, &ok) != ERR_NONE)
+	if (share_changed_begin(cli, &records) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    cli_call(cli, OP_SET, set, OP_OK, &cli->arena, &ok) != ERR_NONE)
 		return cli_fail(cli);
+	share_changed(cli, &records, set->name, ok.count);
 	if (!cli_chatty(cli))
 		return 0;
 	text_escape(&shown, set->name, TEXT_KEEP_NONE);

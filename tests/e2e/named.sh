@@ -62,6 +62,16 @@ until_true 20 job_is "$run" gate succeeded
 unlike 'and no more when they have' "$(titan show "$run/gate")" '^approvals +0'
 titan -y cancel "$run" >/dev/null
 
+# --- acts under --json are one value ---
+printf 'name: daily\nschedule: {cron: "0 3 * * *"}\njobs: {a: {run: "true"}}\n' >daily.yaml
+for act in "tenant set ten --weight 2" "tenant rm ten" "group set few --max 2" "group rm few" "lock drop door" \
+	"schedule add daily.yaml" "schedule rm daily"; do
+	exits "titan $act" 0 eval "titan --json $act"
+	like "says what it is about" "$(printf '%s' "$out" | jq -r .name)" '^(ten|few|door|daily)$'
+done
+exits 'a template that is wrong changes nothing' 2 titan --format '{nope}' group set few --max 3
+is 'nothing' "$(titan --json group ls | jq -c '[.[] | select(.name == "few" and .max == 3)]')" '[]'
+
 # --- lost attempts ---
 run=$(titan run -e "kills; kills='kill -KILL \$PPID' crash_limit=1 retry=3")
 ends_dead() {
