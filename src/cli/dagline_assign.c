@@ -318,21 +318,41 @@ static enum err set_when(struct dag_reader *reader, struct dag_node *node, struc
 	return ERR_NONE;
 }
 
+/* Those of gates are last. */
 static const struct setting settings[] = {
-	{ "retry", set_retry }, { "timeout", set_timeout }, { "backoff", set_backoff }, { "prio", set_priority },
-	{ "dir", set_dir },     { "env", set_env },         { "mode", set_mode },
-	{ "label", set_label }, { "delay", set_delay },     { "from", set_from },       { "count", set_count },
-	{ "approve_timeout", set_approve_timeout }, { "retry_on", set_retry_on }, { "continue_on", set_continue_on },
-	{ "crash_limit", set_crash_limit }, { "on_worker_death", set_worker_death }, { "log", set_log },
+	{ "retry", set_retry },
+	{ "retry_on", set_retry_on },
+	{ "backoff", set_backoff },
+	{ "crash_limit", set_crash_limit },
+	{ "continue_on", set_continue_on },
+	{ "on_worker_death", set_worker_death },
+	{ "timeout", set_timeout },
 	{ "deadline", set_deadline },
 	{ "dispatch_timeout", set_dispatch_timeout },
-	{ "cpus", set_cpus },       { "memory", set_memory },
-	{ "gpus", set_gpus },   { "resource", set_resource }, { "prefer", set_prefer },
-	{ "concurrency", set_concurrency }, { "lock", set_lock }, { "worker", set_worker },
-	{ "pool", set_pool },   { "affinity", set_affinity },
+	{ "prio", set_priority },
+	{ "mode", set_mode },
+	{ "dir", set_dir },
+	{ "env", set_env },
+	{ "log", set_log },
+	{ "label", set_label },
+	{ "delay", set_delay },
 	{ "when", set_when },
+	{ "cpus", set_cpus },
+	{ "memory", set_memory },
+	{ "gpus", set_gpus },
+	{ "resource", set_resource },
+	{ "worker", set_worker },
+	{ "prefer", set_prefer },
+	{ "pool", set_pool },
+	{ "affinity", set_affinity },
+	{ "concurrency", set_concurrency },
+	{ "lock", set_lock },
+	{ "count", set_count },
+	{ "from", set_from },
+	{ "approve_timeout", set_approve_timeout },
 };
 
+#define GATE_SETTINGS 3
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
 
 static enum err unknown_setting(struct dag_reader *reader, struct slice word, size_t at)
@@ -340,6 +360,8 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 	const char *words[SETTING_COUNT];
 	const char *nearest;
 	char copy[VALUE_SHOWN];
+	struct buf all = { 0 };
+	enum err err;
 
 	for (size_t i = 0; i < SETTING_COUNT; i++)
 		words[i] = settings[i].word;
@@ -348,11 +370,12 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 	if (nearest != NULL)
 		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "no setting '%s'; did you mean '%s'?", copy,
 				nearest);
-	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
-			"no setting '%s'; there are retry, retry_on, backoff, crash_limit, continue_on, on_worker_death,"
-			" timeout, deadline, dispatch_timeout, prio, mode, dir, env, log, label, delay, when, cpus, memory, gpus, resource,"
-			" worker, prefer, pool, affinity and for gates count, from, approve_timeout (a command with blanks"
-			" stands in quotes)", copy);
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		buf_addf(&all, "%s%s", i == 0 ? "" : i == SETTING_COUNT - GATE_SETTINGS ? " and for gates " : ", ", words[i]);
+	err = dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
+		       "no setting '%s'; there are %s (a command with blanks stands in quotes)", copy, buf_cstr(&all));
+	buf_free(&all);
+	return err;
 }
 
 static enum err read_setting(struct dag_reader *reader, struct dag_node *node)

@@ -21,6 +21,16 @@ exits 'or of a job that there is not' 4 titan dlq ls "$run/two"
 exits 'a job without any has none' 0 titan dlq ls "$run/one"
 is 'a fan-out has those of its jobs' "$(titan --json dlq ls "$run/fan" | jq length)" 2
 
+# --- settings of a graph on one line ---
+exits 'a setting that there is not' 2 titan run -e 'a=true zzzzzzzz=1'
+words=$(printf '%s' "$err" | sed -n 's/.*there are \(.*\) (a command.*/\1/p' | sed 's/ and for gates /, /; s/,//g')
+like 'those that there are: locks and groups too' "$words" '(concurrency lock|lock concurrency)'
+missing=
+for word in $words; do
+	titan help dag | grep -q "$word=" || missing="$missing $word"
+done
+is 'each of them is in the help' "$missing" ''
+
 # --- cancel waits for what it was told ---
 run=$(titan run -e "one; two*2; stays; one='sleep 600'; two='sleep 600'; stays='sleep 600'")
 until_true 20 job_is "$run" one running
