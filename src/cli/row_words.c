@@ -227,8 +227,12 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " approved", job->gate_have, job->gate_count);
 	if (state == STATE_APPROVAL)
 		return slice_str("waits for a person");
+	if (state == STATE_UNKNOWN)
+		return slice_str("a person has to say");
 	if (job->forgiven)
 		return slice_str("counts as a good end");
+	if (state == STATE_DENIED)
+		return slice_str(job->settled_by == EVENT_EXPIRED ? event_texts[EVENT_EXPIRED] : "refused");
 	if (state == STATE_TIMED_OUT && job_stop_text(job).len > 0)
 		return slice_str(event_texts[job->stop_cause]);
 	if (job->untaken)

@@ -72,6 +72,14 @@ until_true 20 job_is "$run" gate succeeded
 unlike 'and no more when they have' "$(titan show "$run/gate")" '^approvals +0'
 titan -y cancel "$run" >/dev/null
 
+# --- why, in the table of a run ---
+run=$(titan run -e "?late -> a; ?no -> b; late='x' approve_timeout=100ms; no='y'; a=true; b=true")
+until_true 20 job_is "$run" no approval
+titan reject "$run/no" -m never
+until_true 20 run_ended "$run"
+like 'a gate that nobody answered' "$(titan show "$run")" '^late .*nobody decided in time$'
+like 'one that somebody refused' "$(titan show "$run")" '^no .*refused$'
+
 # --- acts under --json are one value ---
 printf 'name: daily\nschedule: {cron: "0 3 * * *"}\njobs: {a: {run: "true"}}\n' >daily.yaml
 for act in "tenant set ten --weight 2" "tenant rm ten" "group set few --max 2" "group rm few" "lock drop door" \

@@ -30,6 +30,7 @@ ok "a master with a short grace is up" start_master
 ok "and a worker" start_worker
 lost_job
 is "it waits for a person" "$(titan --json approvals | jq -r '.[] | "\(.address) \(.state)"')" "$run/j unknown"
+like "show says so, too" "$(titan show "$run")" '^j .*a person has to say$'
 like "explain names the command" "$(titan explain "$run/j")" "titan settle $run/j done"
 exits "a word has a reason" 2 titan settle "$run/j" done
 exits "and is one of three" 2 titan settle "$run/j" perhaps -m x
