@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs that jobs submit: only the current attempt of a live job may, and it is known whose they are. */
-#include "tests/unit/core_rig.h"
+#include "tests/unit/core_sub.h"
 
 static uint64_t submit_one(struct rig *rig, const char *name)
 {
@@ -177,6 +177,27 @@ TEST it_adds_to_its_own_runs_alone(void)
 	PASS();
 }
 
+/* Its own run is the sub-run; what that is within is another's. */
+TEST within_a_sub_run_it_adds_to_that(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run, within;
+
+	rig_hello(rig, "w", 1);
+	sub_plain(&graph, "build", "");
+	run = rig_submit(rig, &graph);
+	within = child_of(rig, run, "build");
+	attempt = rig_must_take(rig);
+	ASSERT_EQ(0, submit_into(rig, attempt, 91, NULL, run));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "may not add jobs to run"));
+	ASSERT_EQ(within, submit_into(rig, attempt, 92, NULL, within));
+	ASSERT_EQ(STATE_READY, named(rig, within, "helper"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST one_that_is_being_stopped_may_still_ask(void)
 {
 	struct rig *rig = rig_new();
@@ -200,6 +221,7 @@ SUITE(callers)
 	RUN_TEST(what_it_began_is_known_when_all_has_ended);
 	RUN_TEST(a_stale_attempt_is_refused);
 	RUN_TEST(it_adds_to_its_own_runs_alone);
+	RUN_TEST(within_a_sub_run_it_adds_to_that);
 	RUN_TEST(one_that_is_being_stopped_may_still_ask);
 }
 

@@ -195,6 +195,38 @@ TEST a_skipped_one_waits_when_it_comes_back(bool asks)
 	PASS();
 }
 
+/* However what was added ended, also for one whose needs are an expression. */
+TEST whatever_becomes_of_what_is_added(bool asks)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	struct buf code = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	job = graph_job(&graph, "last", "a");
+	job->final = true;
+	expr_put(&code, (struct expr_step){ EXPR_STATE, 0, 1, 1u << STATE_SUCCEEDED });
+	if (asks) {
+		job->triggers.at[0] = TRIGGER_EXPR;
+		job->needs_code = buf_slice(&code);
+	}
+	run = rig_submit(rig, &graph);
+	buf_free(&code);
+	graph_job(&graph, "bad", "");
+	graph_job(&graph, "behind", "bad");
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "last"));
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "behind"));
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "last"));
+	rig_free(rig);
+	PASS();
+}
+
 /* What is added after it has nothing to do with it. */
 TEST what_an_addition_calls_final_is_so_within_it(void)
 {
@@ -225,6 +257,8 @@ SUITE(finals)
 	RUN_TEST(many_final_jobs_wait_for_so_many_added_ones);
 	RUN_TESTp(a_skipped_one_waits_when_it_comes_back, false);
 	RUN_TESTp(a_skipped_one_waits_when_it_comes_back, true);
+	RUN_TESTp(whatever_becomes_of_what_is_added, false);
+	RUN_TESTp(whatever_becomes_of_what_is_added, true);
 	RUN_TEST(what_an_addition_calls_final_is_so_within_it);
 }
 

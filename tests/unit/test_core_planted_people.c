@@ -66,6 +66,29 @@ TEST a_vote_is_on_what_the_gate_let_through_then(void)
 	PASS();
 }
 
+/* What it lets through is what it says, whatever has become of it. */
+TEST a_vote_outlives_a_job_that_the_gate_would_have_let_through(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	gate_job(&graph, "ok", "", 2);
+	graph_job(&graph, "b", "ok");
+	graph_job(&graph, "c", "ok");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	rig_cancel(rig, run, "b");
+	for (int restarts = 0; restarts < 2; restarts++) {
+		ASSERT_EQ(1, rig_job(rig, 1).gate_have);
+		rig_restart(rig);
+	}
+	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST a_word_on_an_earlier_round_of_a_gate_counts_no_more(void)
 {
 	struct rig *rig = rig_new();
@@ -211,14 +234,19 @@ TEST an_expiry_that_lets_through_is_kept_as_that(void)
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
 	struct rec_job_spec *gate = gate_job(&graph, "qa", "", 1);
+	struct slice shown;
 	uint64_t run;
 
 	gate->gate_timeout_ms = 1000;
 	gate->gate_expiry = GATE_APPROVE;
 	run = rig_submit(rig, &graph);
+	shown = arena_copy(&rig->arena, rig_digest(rig, run, "qa"));
 	rig_pass(rig, 1000);
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "qa"));
+	ASSERT_EQ(EVENT_EXPIRED, rig_job(rig, rig_named(rig, run, "qa")).settled_by);
 	ASSERT_EQ(VERDICT_EXPIRED_APPROVED, decision(rig, 0)->verdict);
+	ASSERT_EQ(rig->now.wall_ms, decision(rig, 0)->wall_ms);
+	ASSERT(slice_eq(shown, decision(rig, 0)->digest));
 	rig_free(rig);
 	PASS();
 }
@@ -379,6 +407,7 @@ TEST a_run_that_is_held_back_is_not_given_up(void)
 SUITE(planted_people)
 {
 	RUN_TEST(a_vote_is_on_what_the_gate_let_through_then);
+	RUN_TEST(a_vote_outlives_a_job_that_the_gate_would_have_let_through);
 	RUN_TEST(a_word_on_an_earlier_round_of_a_gate_counts_no_more);
 	RUN_TEST(who_isnt_named_decides_nothing);
 	RUN_TEST(two_gates_of_a_fan_out_are_not_decided_as_one);

@@ -235,6 +235,7 @@ TEST logs_alone(void)
 	struct row rows[64];
 	struct core_input input, reopen = { .kind = INPUT_REOPEN, .conn = 9, .request = 1 };
 	size_t count = rows_of(rig, (int64_t)run, rows);
+	struct rec_run_row shown = { 0 };
 
 	input = prune_of(rig, rows, count);
 	input.prune.rule.logs_only = true;
@@ -252,6 +253,7 @@ TEST logs_alone(void)
 	rig_reopen(rig, run);
 	ASSERT_EQ(rig_run_row(rig, (int64_t)run)->run.ended_ms, 0);
 	ASSERT(rig_run_row(rig, (int64_t)run)->run.logs_gone_ms > 0);
+	ASSERT(view_run(rig->core, run, &rig->arena, &shown) && shown.logs_gone_ms > 0);
 	rig_free(rig);
 	PASS();
 }

@@ -44,6 +44,7 @@ TEST a_scheduled_run_has_what_its_schedule_says(bool restarts)
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = 1 };
 	struct graph_part part = { .count = 2 };
 	struct rec_schedule_row row = { 0 };
+	struct rec_run_row shown = { 0 };
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
 	struct buf bytes = { 0 };
@@ -67,6 +68,7 @@ TEST a_scheduled_run_has_what_its_schedule_says(bool restarts)
 	rig_hello(rig, "w", 9);
 	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row) && row.fired == 1);
 	CHECK_CALL(is_bound(rig, row.last_run));
+	ASSERT(view_run(rig->core, row.last_run, &rig->arena, &shown) && slice_eq(shown.schedule, slice_str("hourly")));
 	rig_free(rig);
 	PASS();
 }
