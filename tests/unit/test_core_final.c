@@ -26,6 +26,28 @@ TEST a_final_job_that_never_began_is_not_too_early(void)
 	PASS();
 }
 
+TEST a_final_job_that_was_out_of_time_before_it_began_is_not_too_early(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	job = graph_job(&graph, "last", "a");
+	job->final = true;
+	job->deadline_ms = 1000;
+	run = rig_submit(rig, &graph);
+	rig_pass(rig, 1000);
+	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "last"));
+	graph_job(&graph, "more", "")->deadline_at_ms = rig->now.wall_ms + 500;
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	rig_pass(rig, 500);
+	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "more"));
+	rig_free(rig);
+	PASS();
+}
+
 /* One that was stopped has begun: what is added now would have been too late for it. */
 TEST a_final_job_that_was_stopped_had_begun(void)
 {
@@ -250,6 +272,7 @@ TEST what_an_addition_calls_final_is_so_within_it(void)
 SUITE(finals)
 {
 	RUN_TEST(a_final_job_that_never_began_is_not_too_early);
+	RUN_TEST(a_final_job_that_was_out_of_time_before_it_began_is_not_too_early);
 	RUN_TEST(a_final_job_that_was_stopped_had_begun);
 	RUN_TEST(a_final_job_makes_no_bad_graph_good);
 	RUN_TEST(what_is_behind_a_final_job_is_no_reason_to_wait);

@@ -116,6 +116,50 @@ TEST cycle_is_named(void)
 	PASS();
 }
 
+/* Without what hangs behind it, wherever that comes. */
+TEST nothing_but_the_cycle_is_named(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t second = 2, third = 3;
+
+	graph_job(&graph, "hangs", "");
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	graph_job(&graph, "behind", "b");
+	graph.jobs[0].needs = (struct u64_list){ &third, 1 };
+	graph.jobs[1].needs = (struct u64_list){ &second, 1 };
+	graph.jobs[0].triggers.n = graph.jobs[1].triggers.n = 0;
+	ASSERT_EQ(0, rig_submit(rig, &graph));
+	ASSERT(rig_error_says(rig, ERR_CYCLE, "the graph has a cycle: a -> b -> a"));
+	ASSERT(rig->error.text.len == strlen("the graph has a cycle: a -> b -> a"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Two contents whose numbers begin alike are two. */
+TEST the_whole_number_of_the_content_counts(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = 1 };
+	struct graph_part part = { .count = 1 };
+	struct graph graph = { 0 };
+
+	graph_job(&graph, "a", "");
+	part.body = graph_blob(&graph);
+	graph_free(&graph);
+	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str("deploy"),
+		.parts = &part, .part_count = 1, .key = { 9 } };
+	rig_step(rig, &input);
+	ASSERT_EQ(1, rig->accepted.run);
+	input.submit.digest[31] = 1;
+	rig_step(rig, &input);
+	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "run 1"));
+	blob_release(part.body);
+	rig_free(rig);
+	PASS();
+}
+
 TEST forward_needs_without_cycle(void)
 {
 	struct rig *rig = rig_new();
@@ -383,6 +427,8 @@ TEST names_and_views(void)
 SUITE(admission)
 {
 	RUN_TEST(cycle_is_named);
+	RUN_TEST(nothing_but_the_cycle_is_named);
+	RUN_TEST(the_whole_number_of_the_content_counts);
 	RUN_TEST(forward_needs_without_cycle);
 	RUN_TEST(bad_needs_are_refused);
 	RUN_TEST(bad_jobs_are_refused);

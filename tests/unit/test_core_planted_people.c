@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whose word counts, and on what; what is said of a job that a person ends; time that is over while nobody can act. */
 #include "base/sha256.h"
+#include "proto/expr.h"
 #include "tests/unit/core_rig.h"
 
 static struct rec_job_spec *gate_job(struct graph *graph, const char *name, const char *needs, uint64_t count)
@@ -196,6 +197,60 @@ TEST a_decision_names_what_it_is_on(void)
 	ASSERT_EQ(VERDICT_PUSHED_BACK, decision(rig, 0)->verdict);
 	ASSERT(slice_eq(slice_str("qa"), decision(rig, 0)->job_name));
 	ASSERT(slice_eq(slice_str("a"), decision(rig, 0)->target_name));
+	rig_free(rig);
+	PASS();
+}
+
+/* The same word again is no other one; on what was shown before or later it would be. */
+TEST the_same_push_back_is_on_the_same(void)
+{
+	uint8_t other[SHA256_SIZE] = { 1, 2, 3 };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	gate_job(&graph, "qa", "a", 1);
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig->target = "a";
+	rig->shown = arena_copy(&rig->arena, rig_digest(rig, run, "qa"));
+	for (int times = 0; times < 2; times++) {
+		rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
+		ASSERT_EQ(ERR_NONE, rig->error.code);
+	}
+	rig->shown = slice_make(other, sizeof(other));
+	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended"));
+	rig_free(rig);
+	PASS();
+}
+
+/* A gate that asks for one of two may ask people while the other still queues: there is nothing to do again. */
+TEST what_queues_is_not_sent_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct buf code = { 0 };
+	struct rec_job_spec *gate;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "")->only_worker = slice_str("other");
+	gate = gate_job(&graph, "qa", "a b", 1);
+	gate->triggers.at[0] = gate->triggers.at[1] = TRIGGER_EXPR;
+	expr_put(&code, (struct expr_step){ EXPR_STATE, 0, 2, 1u << STATE_SUCCEEDED });
+	expr_put(&code, (struct expr_step){ EXPR_GATE, 1, 2, 0 });
+	gate->needs_code = buf_slice(&code);
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	buf_free(&code);
+	rig_run_one(rig, 0);
+	rig->target = "b";
+	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended: it is ready"));
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
 	rig_free(rig);
 	PASS();
 }
@@ -413,6 +468,8 @@ SUITE(planted_people)
 	RUN_TEST(two_gates_of_a_fan_out_are_not_decided_as_one);
 	RUN_TEST(why_it_is_done_again_is_known_in_every_round);
 	RUN_TEST(a_decision_names_what_it_is_on);
+	RUN_TEST(the_same_push_back_is_on_the_same);
+	RUN_TEST(what_queues_is_not_sent_back);
 	RUN_TEST(why_it_is_done_again_is_told_to_each_try);
 	RUN_TEST(an_expiry_that_lets_through_is_kept_as_that);
 	RUN_TEST(a_gate_that_is_let_go_has_its_whole_time);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs that nobody submits: what they have of the schedule that begins them, or of the job whose sub-run they are. */
+#include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
 #define HOUR_MS INT64_C(3600000)
@@ -172,12 +173,71 @@ TEST what_is_done_to_a_run_reaches_all_that_is_within_it(void)
 	PASS();
 }
 
+TEST what_is_added_to_it_comes_as_what_it_began_with(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, child;
+
+	sub_plain(&graph, "build", "")->priority = 91;
+	run = rig_submit(rig, &graph);
+	child = child_of(rig, run, "build");
+	graph_job(&graph, "more", "");
+	ASSERT(grow(rig, child, &graph, "") != 0);
+	ASSERT_EQ(91, rig_job(rig, rig_named(rig, child, "more")).priority);
+	rig_free(rig);
+	PASS();
+}
+
+TEST however_deep_it_is_of_one_tenant(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, middle = { 0 };
+	struct rec_run_row row = { 0 };
+	uint64_t run;
+
+	sub_plain(&middle, "deep", "");
+	sub_job(&graph, "build", "", &middle);
+	rig->tenant = "team";
+	run = rig_submit(rig, &graph);
+	ASSERT(view_run(rig->core, child_of(rig, child_of(rig, run, "build"), "deep"), &rig->arena, &row));
+	ASSERT(slice_eq(slice_str("team"), row.tenant));
+	rig_free(rig);
+	PASS();
+}
+
+/* Neither holds the run that an attempt was, nor is its letter a way to have it done for nobody. */
+TEST one_that_has_ended_is_left_alone(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, child;
+
+	rig_hello(rig, "w", 1);
+	sub_plain(&graph, "build", "")->retry_max = 1;
+	run = rig_submit(rig, &graph);
+	child = child_of(rig, run, "build");
+	rig_run_one(rig, 1);
+	ASSERT_EQ(STATE_DELAYED, named(rig, run, "build"));
+	rig_act(rig, ACT_HOLD, run, "build", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_FALSE(run_held(rig, child));
+	rig_act(rig, ACT_REQUEUE, child, "x", 0);
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "which doesn't wait for it any more"));
+	ASSERT_EQ(STATE_FAILED, named(rig, child, "x"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(within)
 {
 	RUN_TEST(a_sub_run_has_its_bound_and_the_tenant_of_its_job);
 	RUN_TEST(a_tenant_with_no_room_for_it_has_it_all_the_same);
 	RUN_TEST(it_was_cancelled_if_its_jobs_were);
 	RUN_TEST(when_it_began_is_known_when_it_has_ended);
+	RUN_TEST(what_is_added_to_it_comes_as_what_it_began_with);
+	RUN_TEST(however_deep_it_is_of_one_tenant);
+	RUN_TEST(one_that_has_ended_is_left_alone);
 	RUN_TEST(what_is_done_to_a_run_reaches_all_that_is_within_it);
 	RUN_TESTp(a_scheduled_run_has_what_its_schedule_says, false);
 	RUN_TESTp(a_scheduled_run_has_what_its_schedule_says, true);
