@@ -9,8 +9,6 @@
  */
 #include "core/internal.h"
 
-#define NOWHERE SIZE_MAX
-
 static bool before(const struct tenant_order *a, const struct tenant_order *b)
 {
 	uint64_t left = a->at[0].key, right = b->at[0].key;
@@ -96,7 +94,6 @@ static void drop(struct class_order *order)
 		entry_down(own, own->at[own->count]);
 		return;
 	}
-	own->place = NOWHERE;
 	if (--order->count > 0)
 		put(order, order->at[order->count], 0);
 }

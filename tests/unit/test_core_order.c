@@ -106,8 +106,50 @@ TEST all_wait_in_one_line(void)
 	PASS();
 }
 
+static struct rec_job_spec *labelled(struct rig *rig, struct graph *graph, const char *name, const char *label, bool grouped)
+{
+	struct rec_job_spec *job = graph_job(graph, name, "");
+
+	job->labels = words(rig, label);
+	if (grouped)
+		job->concurrency = words(rig, "g=1");
+	return job;
+}
+
+/*
+ * Once the first of a run is given out no other of it may be. The second made way for nobody in its group until then:
+ * what is behind it there, of another tenant, is given out at once.
+ */
+TEST what_makes_way_while_jobs_are_placed_counts(void)
+{
+	struct rig *rig = rig_new();
+	struct graph holds = { 0 }, narrow = { 0 }, other = { 0 };
+	uint64_t run, last;
+
+	labelled(rig, &holds, "h", "h", true);
+	rig_submit(rig, &holds);
+	join(rig, "one", 2, "h", "", "");
+	labelled(rig, &narrow, "first", "x", false);
+	labelled(rig, &narrow, "second", "x y", true);
+	rig->max_jobs = 1;
+	run = rig_submit(rig, &narrow);
+	labelled(rig, &other, "third", "x y", true);
+	rig->max_jobs = 0;
+	rig->tenant = "bert";
+	last = rig_submit(rig, &other);
+	rig_done(rig, rig_must_take(rig), OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("", holder(rig, run, "first"));
+	join(rig, "two", 4, "x y", "", "");
+	ASSERT_STR_EQ("two", holder(rig, run, "first"));
+	ASSERT_STR_EQ("", holder(rig, run, "second"));
+	ASSERT_STR_EQ("two", holder(rig, last, "third"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(order)
 {
+	RUN_TEST(what_makes_way_while_jobs_are_placed_counts);
 	RUN_TEST(all_wait_in_one_line);
 }
 
