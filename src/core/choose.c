@@ -165,6 +165,14 @@ struct choosing {
 	struct class_heap *heaps;        /* by class */
 };
 
+bool class_served(const struct core *core, const struct ready_class *class)
+{
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (class_allows(core->workers[i], class))
+			return true;
+	return false;
+}
+
 /* One that flaps is passed over as long as there is a steady one that may, be it busy. */
 bool class_steady(const struct core *core, const struct ready_class *class)
 {
@@ -336,7 +344,6 @@ void classes_place(struct core *core, size_t count)
 			ready_pop(class, job);
 			attempt_assign(core, worker, job);
 			worker->lot = (uint32_t)rand_next(&core->rand);
-			order_charged(&order, job->run->tenant);
 			aside_offer(core, &aside, class);
 			continue;
 		}

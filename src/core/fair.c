@@ -210,4 +210,5 @@ void tenant_charge(struct core *core, struct tenant *tenant)
 		tenant->pass = core->virtual_time;
 	core->virtual_time = tenant->pass;
 	tenant->pass += STRIDE_ONE / tenant->weight;
+	order_charged(core, tenant);
 }

@@ -127,6 +127,7 @@ void order_begin(struct core *core, struct class_order *order)
 	*order = (struct class_order){ 0 };
 	order->tenants = arena_zalloc(&core->placing, core->tenant_count, sizeof(*order->tenants));
 	order->at = arena_alloc(&core->placing, core->tenant_count * sizeof(struct tenant_order *));
+	order->looked = arena_zalloc(&core->placing, core->class_count, sizeof(*order->looked));
 	order->passed = arena_zalloc(&core->placing, core->class_count, sizeof(*order->passed));
 	for (size_t i = 0; i < core->class_count; i++) {
 		const struct ready_class *class = core->classes[i];
@@ -150,6 +151,16 @@ void order_add(struct core *core, const struct job *job)
 		    (struct order_entry){ ready_key(job), job->class_at });
 }
 
+/* What nobody may have isn't even parked: at a lock that it wants alone it would keep out who would share it. */
+static bool class_open(const struct core *core, struct class_order *order, uint16_t class_at)
+{
+	if (!order->looked[class_at]) {
+		order->looked[class_at] = true;
+		order->passed[class_at] = !class_served(core, core->classes[class_at]);
+	}
+	return !order->passed[class_at];
+}
+
 struct job *order_best(struct core *core, struct class_order *order)
 {
 	while (order->count > 0) {
@@ -160,7 +171,7 @@ struct job *order_best(struct core *core, struct class_order *order)
 		struct job *job;
 
 		order->added = false;
-		job = order->passed[best.class_at] ? NULL : ready_offered(core, class);
+		job = class_open(core, order, best.class_at) ? ready_offered(core, class) : NULL;
 		if (order->added)
 			continue;        /* what it let go may be better */
 		if (job && queue->jobs.count > 0 && queue->jobs.keys[0] == best.key)
@@ -177,9 +188,10 @@ struct job *order_best(struct core *core, struct class_order *order)
 	return NULL;
 }
 
-void order_charged(struct class_order *order, const struct tenant *tenant)
+void order_charged(struct core *core, const struct tenant *tenant)
 {
-	tenant_down(order, order->tenants[tenant->at].place);
+	if (core->order)
+		tenant_down(core->order, core->order->tenants[tenant->at].place);
 }
 
 void order_pass(struct class_order *order, uint16_t class_at)

@@ -135,9 +135,9 @@ void ready_pop(struct ready_class *class, struct job *job);      /* the best */
 /* order.c */
 void order_begin(struct core *core, struct class_order *order);  /* until its end nothing comes into a queue without order_add */
 void order_end(struct core *core);
-void order_add(struct core *core, const struct job *job);        /* it came into a queue; while nobody places that is nothing */
+void order_add(struct core *core, const struct job *job);        /* it came into a queue; both are nothing while nobody places */
 struct job *order_best(struct core *core, struct class_order *order);    /* the best of its class as well; NULL: there is none */
-void order_charged(struct class_order *order, const struct tenant *tenant);      /* that of the best: it was given an attempt */
+void order_charged(struct core *core, const struct tenant *tenant);        /* that of the best was given an attempt */
 void order_pass(struct class_order *order, uint16_t class_at);   /* nobody takes any more of it */
 
 /* ready.c */
@@ -167,6 +167,7 @@ uint64_t worker_busy(const struct worker *worker);       /* slots in use */
 
 /* choose.c: classes that want more than a slot */
 bool class_allows(const struct worker *worker, const struct ready_class *class); /* as things stand, when it is idle */
+bool class_served(const struct core *core, const struct ready_class *class);      /* one that may, be it busy */
 bool class_steady(const struct core *core, const struct ready_class *class);      /* one that may and doesn't flap */
 bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);      /* now */
 uint64_t worker_score(const struct worker *worker);      /* below 2^26; the lowest is the best */

@@ -202,6 +202,7 @@ struct class_order {                     /* for placement */
 	struct tenant_order *tenants;    /* by tenant->at */
 	struct tenant_order **at;        /* a heap of those with jobs */
 	size_t count;
+	bool *looked;                    /* by class: it has a worker, or is passed */
 	bool *passed;                    /* by class: nobody takes any more of it in this turn */
 	bool added;                      /* something was, since it was last looked at */
 };

@@ -348,6 +348,23 @@ TEST a_class_counts_by_what_is_kept_out_last(void)
 	PASS();
 }
 
+/* A class that nobody can serve holds up no other. */
+TEST a_writer_without_a_worker_keeps_no_reader_out(bool served)
+{
+	struct rec_job_spec reader = { .mode = EXEC_EXCLUSIVE }, writer = { .mode = EXEC_EXCLUSIVE, .priority = 91 };
+	struct rig *rig = rig_new();
+
+	reader.locks = words(rig, "db=shared");
+	writer.locks = words(rig, "db");
+	writer.labels = words(rig, "gpu");
+	join(rig, "w", 4, served ? "gpu" : "", "", "");
+	ASSERT_STR_EQ("w", given(rig, reader));
+	ASSERT_STR_EQ("", given(rig, writer));
+	ASSERT_STR_EQ(served ? "" : "w", given(rig, reader));
+	rig_free(rig);
+	PASS();
+}
+
 /* --- ahead of need --- */
 
 TEST what_nobody_can_serve_keeps_nothing_away(void)
@@ -442,6 +459,8 @@ int main(int argc, char **argv)
 		RUN_TESTp(a_priority_counts_at_a_bound, way & 1, way & 2);
 	RUN_TEST(a_class_counts_by_what_may_be_given);
 	RUN_TEST(a_class_counts_by_what_is_kept_out_last);
+	RUN_TESTp(a_writer_without_a_worker_keeps_no_reader_out, true);
+	RUN_TESTp(a_writer_without_a_worker_keeps_no_reader_out, false);
 	RUN_TEST(what_nobody_can_serve_keeps_nothing_away);
 	RUN_TEST(nothing_is_sent_ahead_to_one_that_is_kept_free);
 	RUN_TEST(what_is_sent_ahead_is_spread);
