@@ -137,6 +137,32 @@ TEST what_runs_on_an_old_result_stays(void)
 	PASS();
 }
 
+TEST what_waits_for_people_is_theirs_to_end(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t conn, run;
+
+	graph_job(&graph, "qa", "")->gate_count = 1;
+	graph_job(&graph, "ship", "")->mode = EXEC_ONCE;
+	conn = rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));
+	rig_act(rig, ACT_RETRY, run, "qa", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended: people have to decide"));
+	ASSERT(slice_eq(rig->error.next, slice_str("titan approve 1/qa")));
+	rig_act(rig, ACT_RETRY, run, "ship", RETRY_FROM);
+	ASSERT(slice_eq(rig->error.next, slice_str("titan cancel 1/ship")));
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS + 1000);
+	ASSERT_STR_EQ("unknown", rig_state_named(rig, run, "ship"));
+	rig_act(rig, ACT_RETRY, run, "ship", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended: it may have run"));
+	ASSERT(slice_eq(rig->error.next, slice_str("titan settle 1/ship retry -m 'HOW YOU KNOW'")));
+	rig_free(rig);
+	PASS();
+}
+
 TEST retries_and_crashes_begin_anew(void)
 {
 	struct rig *rig = rig_new();
@@ -380,6 +406,7 @@ SUITE(rounds)
 	RUN_TEST(only_leaves_its_descendants);
 	RUN_TEST(a_waiting_child_waits_again);
 	RUN_TEST(what_runs_on_an_old_result_stays);
+	RUN_TEST(what_waits_for_people_is_theirs_to_end);
 	RUN_TEST(retries_and_crashes_begin_anew);
 	RUN_TEST(an_open_gate_goes_back);
 	RUN_TEST(what_queues_or_is_delayed_goes_back);

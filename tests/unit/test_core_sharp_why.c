@@ -347,8 +347,9 @@ TEST a_queue_with_a_clock(void)
 	ASSERT_STR_EQ("no_worker_up: no worker is connected", why(rig, run, "b"));
 	rig_act(rig, ACT_HOLD, run, "a", 0);
 	ASSERT_STR_EQ("held: a person holds back this job", why(rig, run, "a"));
-	rig_act(rig, ACT_RELEASE, run, "a", 0);
 	rig_act(rig, ACT_HOLD, run, "", 0);
+	ASSERT_STR_EQ("held: a person holds back its run and this job", why(rig, run, "a"));
+	rig_act(rig, ACT_RELEASE, run, "a", 0);
 	ASSERT_STR_EQ("held: a person holds back its run", why(rig, run, "b"));
 	rig_act(rig, ACT_RELEASE, run, "", 0);
 	rig_pass(rig, 5000);
