@@ -226,17 +226,19 @@ static struct worker *heap_best(struct choosing *choosing, uint16_t class_at)
 	return NULL;
 }
 
+/* Where it belongs, unless that is overloaded and another isn't. */
 static struct worker *choose(struct choosing *choosing, uint16_t class_at, const struct job *job)
 {
 	struct core *core = choosing->core;
 	const struct ready_class *class = core->classes[class_at];
-	struct worker *target = placing_target(core, job);
+	struct worker *target = placing_target(core, job), *best;
 	bool hard = target && class->wants->spec.affinity_hard;
+	bool takes = target && class_allows(target, class) && worker_takes(core, target, class_at);
 
-	if (target && class_allows(target, class) && worker_takes(core, target, class_at) &&
-	    (hard || (!worker_overloaded(target) && !worker_rests(core, target))))
+	if (takes && (hard || (!worker_overloaded(target) && !worker_rests(core, target))))
 		return target;
-	return hard ? NULL : heap_best(choosing, class_at);
+	best = hard ? NULL : heap_best(choosing, class_at);
+	return best && takes && !worker_rests(core, target) && worker_overloaded(best) ? target : best;
 }
 
 /* --- reservations --- */

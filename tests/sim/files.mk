@@ -66,6 +66,7 @@ sim_tests = \
 sim_other = \
 	tests/sim/README.md \
 	tests/sim/bugs/ack-before-commit.patch \
+	tests/sim/bugs/affinity-beside-a-better.patch \
 	tests/sim/bugs/affinity-gives-way.patch \
 	tests/sim/bugs/ahead-of-others.patch \
 	tests/sim/bugs/answers-kept-over-a-round.patch \

@@ -3,7 +3,8 @@
  * Which worker has a job. The jobs of a turn are given once more in their order, and of each it is asked: was there
  * another worker that may have it, and is better? One with a free slot is better than one without; then one that
  * isn't overloaded; then one that has more of what the job would like; then the lower score. Affinity comes
- * before: one that must be is never broken, any other only where its worker is gone, busy or overloaded.
+ * before: one that must be is never broken, any other only where its worker is gone, busy, or overloaded and another
+ * isn't.
  *
  * What isn't known counts for what was chosen: the chosen one is taken for as empty as it may be, the other for as full.
  * One that may be cut off, may flap, or may be kept for a large job is not asked about.
@@ -209,7 +210,7 @@ static unsigned misses(const struct sim_world *world, uint32_t at, const struct 
 }
 
 static void check_better(struct sim_world *world, const struct seat *seats, const struct oracle_job *job, uint32_t chosen,
-			 uint32_t other, const struct rec_job_spec *spec)
+			 uint32_t other, const struct rec_job_spec *spec, bool belongs)
 {
 	uint64_t least = least_busy(world, seats, chosen), most = seats[other].held;
 	bool over = is_overloaded(world, chosen, least), other_over = is_overloaded(world, other, most);
@@ -220,6 +221,8 @@ static void check_better(struct sim_world *world, const struct seat *seats, cons
 		better = "has a slot free";
 	else if (over != other_over)
 		better = over ? "isn't overloaded" : NULL;
+	else if (belongs)
+		better = NULL;
 	else if (lacks != other_lacks)
 		better = lacks > other_lacks ? "has more of what it would like" : NULL;
 	else if (score(world, chosen, least) > score(world, other, most) + ROUNDED)
@@ -281,6 +284,7 @@ static void check_choice(struct sim_world *world, const struct seat *seats, cons
 {
 	struct oracle_worker *target;
 	uint32_t at;
+	bool over = is_overloaded(world, chosen, least_busy(world, seats, chosen));
 
 	if (!find_target(world, job, spec, &target))
 		return;
@@ -288,14 +292,14 @@ static void check_choice(struct sim_world *world, const struct seat *seats, cons
 	if (at != chosen && spec->affinity_hard)
 		world_fail(world, "job %u is given to %s and must be on %s", (unsigned)job->job, world->workers[chosen].name,
 			   world->workers[at].name);
-	if (at != chosen && could_have(world, seats, at, spec) && !is_overloaded(world, at, seats[at].held))
+	if (at != chosen && could_have(world, seats, at, spec) && (over || !is_overloaded(world, at, seats[at].held)))
 		world_fail(world, "job %u is given to %s, though %s, to which it belongs, has room", (unsigned)job->job,
 			   world->workers[chosen].name, world->workers[at].name);
-	if (target && at == chosen && (spec->affinity_hard || !is_overloaded(world, at, least_busy(world, seats, at))))
+	if (target && at == chosen && (spec->affinity_hard || !over))
 		return;
 	for (uint32_t other = 0; other < world->worker_count; other++)
 		if (other != chosen && could_have(world, seats, other, spec))
-			check_better(world, seats, job, chosen, other, spec);
+			check_better(world, seats, job, chosen, other, spec, target && at == chosen);
 }
 
 /* ---- turns ---- */

@@ -153,6 +153,24 @@ TEST it_follows_nobody_who_is_overloaded_or_cordoned(void)
 	PASS();
 }
 
+/* All are overloaded: none would do better. */
+TEST it_follows_one_that_is_no_more_overloaded_than_others(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, a = join(rig, "a", 9, "", "", "");
+
+	load(rig, join(rig, "b", 9, "", "", ""), 900, 0);
+	graph_on(&graph, "p", "a");
+	graph_job(&graph, "soft", "p")->affinity = AFFINITY_PARENT;
+	run = rig_submit(rig, &graph);
+	load(rig, a, 990, 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("a", holder(rig, run, "soft"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST a_sticky_job_comes_back_to_its_worker(void)
 {
 	struct rig *rig = rig_new();
@@ -586,6 +604,7 @@ int main(int argc, char **argv)
 	RUN_TEST(overload_is_a_matter_of_the_last_permille);
 	RUN_TEST(it_follows_most_of_its_parents);
 	RUN_TEST(it_follows_nobody_who_is_overloaded_or_cordoned);
+	RUN_TEST(it_follows_one_that_is_no_more_overloaded_than_others);
 	RUN_TEST(a_sticky_job_comes_back_to_its_worker);
 	RUN_TEST(it_follows_its_parents_until_it_ran_itself);
 	RUN_TEST(parents_that_ran_nowhere_have_no_say);
