@@ -226,6 +226,19 @@ TEST its_worker_is_not_forgotten(void)
 	PASS();
 }
 
+/* A worker that has nothing to do with what nobody knows about. */
+TEST another_worker_is_forgotten(void)
+{
+	begin(EXEC_ONCE);
+	rig_started(rig, attempt);
+	lose_worker();
+	rig_gone(rig, rig_hello(rig, "other", 1));
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_WORKER, .verb = SET_REMOVE, .name = slice_str("other") });
+	ASSERT_EQ(1, rig->ok.count);
+	rig_free(rig);
+	PASS();
+}
+
 /* Lost and back in no time: both time-outs are due at once, and it has one of them. */
 TEST returned_at_once_it_has_one_timeout(void)
 {
@@ -357,6 +370,7 @@ SUITE(modes)
 	RUN_TEST(unknown_its_fan_out_fails_and_it_still_runs);
 	RUN_TEST(unknown_its_fan_out_fails_and_a_person_says_more);
 	RUN_TEST(its_worker_is_not_forgotten);
+	RUN_TEST(another_worker_is_forgotten);
 	RUN_TEST(returned_at_once_it_has_one_timeout);
 	RUN_TEST(evidence_settles_it);
 	RUN_TEST(evidence_has_its_time);
