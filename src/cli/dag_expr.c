@@ -147,7 +147,7 @@ static enum err read_value(struct parser *parser, struct dag_expr **ret)
 	err = expr_operand(parser, parser->source->own ? "a result of the pass" : "a job's name", &operand);
 	if (err != ERR_NONE)
 		return err;
-	if (!operand.quoted && expr_peek(parser) == '[')
+	if (!operand.quoted && !parser->source->own && expr_peek(parser) == '[')
 		return expr_fail_at(parser, parser->at, 1, ERR_SYNTAX, "a fan-out is named as a whole here, not job by job");
 	if (expr_peek(parser) != ':' && ask_comparison_begins(parser, &how))
 		return ask_comparison(parser, &operand, how, ret);

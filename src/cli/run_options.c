@@ -126,9 +126,11 @@ enum err run_check_usage(struct cli *cli)
 	bool expression = option_given(invocation, OPT_run_expression);
 	bool lines = option_given(invocation, OPT_run_lines);
 	bool input = invocation->arg_count > 0, again = option_given(invocation, OPT_run_again);
+	int sources = expression + lines + input + again;
 
-	if (expression + lines + input + again != 1) {
-		error_set(&cli->error, ERR_USAGE, "one of FILE, -e DAG, --lines, --again RUN and - is needed");
+	if (sources != 1) {
+		error_set(&cli->error, ERR_USAGE, "one of FILE, -e DAG, --lines, --again RUN and - is needed%s",
+			  sources > 1 ? ", not several" : "");
 		error_next(&cli->error, "titan run -e \"a -> b; a='echo one'; b='echo two'\"");
 		return ERR_USAGE;
 	}

@@ -27,6 +27,8 @@ exits "an assignment to a job that isn't there" 2 titan run -e "fetch; fech=true
 like "has a suggestion" "$err" 'fetch'
 exits "an empty graph" 2 titan run -e ""
 exits "no commands on standard input" 2 titan run --lines
+exits "two graphs for one run" 2 titan run -e "a; a=true" graph.yaml
+like "are told to be several" "$err" 'is needed, not several'
 exits "an unknown run" 4 titan show 12345
 exits "an unknown job" 4 titan show 1/nope
 exits "a run that is no number" 2 titan show bogus

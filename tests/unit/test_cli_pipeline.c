@@ -389,6 +389,7 @@ static const struct bad bad_ones[] = {
 	{ A "  b: {run: x, needs: (a}\n", 3, 22, ERR_SYNTAX, "isn't closed" },
 	{ A "  b: {run: x, needs: 'a[1]'}\n", 3, 22, ERR_SYNTAX, "a fan-out is named as a whole here" },
 	{ A "  b: {run: x, needs: 'a && (a[1]:failed || a)'}\n", 3, 22, ERR_SYNTAX, "a fan-out is named as a whole here" },
+	{ "jobs:\n  a: {run: x, loop: {until: 'ok[0]', max: 2}}\n", 2, 29, ERR_SYNTAX, "&& or || is expected here" },
 	{ A "  b: {run: x, needs: a ||}\n", 3, 26, ERR_SYNTAX, "missing at the end" },
 	{ A "  b: {run: x, needs: 'a || !c'}\n", 3, 22, ERR_UNKNOWN_NAME, "needs 'c', which does not exist" },
 	{ A "  b: {run: x, needs: {any: 2, of: [a]}}\n", 3, 28, ERR_INVALID, "a number between 1 and 1" },
