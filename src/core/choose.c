@@ -5,8 +5,9 @@
  *
  * A job that asks for resources and finds no room reserves the worker that lacks least of being able to take
  * it; the best job of a class alone does, classes by the order of their best jobs. Until it is placed others
- * start there only what leaves enough of everything that it asks for, and a slot: so what ends there adds up.
- * Reservations are made anew in each turn. The lack never grows on a reserved worker, so no job starves.
+ * start there only what leaves enough of everything that it asks for: so what ends there adds up. No slot is kept:
+ * whoever gives back what lacks gives back a slot, and then the best job is asked first. Reservations are made anew
+ * in each turn. The lack never grows on a reserved worker, so no job starves.
  */
 #include "core/internal.h"
 
@@ -50,8 +51,6 @@ static bool spares_reserved(const struct core *core, const struct worker *worker
 {
 	const struct wants *kept = core->classes[worker->reserved_class]->wants;
 
-	if (worker_busy(worker) + 2 > worker->slots)
-		return false;
 	for (size_t i = 0; wants && i < wants->ask_count; i++) {
 		const struct resource *ask = &wants->asks[i];
 		const struct resource *other = resource_find(kept->asks, kept->ask_count, ask->name);
@@ -252,7 +251,7 @@ static uint64_t permille_of(uint64_t part, uint64_t whole)
 /* In thousandths of what is asked for, summed: how far it is from being able to take it. */
 static uint64_t lack(const struct worker *worker, const struct wants *wants)
 {
-	uint64_t sum = worker_busy(worker) >= worker->slots ? SHARE_ONE : 0;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < wants->ask_count; i++) {
 		const struct resource *ask = &wants->asks[i];

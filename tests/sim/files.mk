@@ -70,8 +70,8 @@ sim_other = \
 	tests/sim/bugs/affinity-gives-way.patch \
 	tests/sim/bugs/ahead-of-others.patch \
 	tests/sim/bugs/answers-kept-over-a-round.patch \
-	tests/sim/bugs/asked-back-for-a-kept-slot.patch \
 	tests/sim/bugs/asked-back-for-one-that-flaps.patch \
+	tests/sim/bugs/asked-back-for-what-is-kept.patch \
 	tests/sim/bugs/backoff-lost-at-load.patch \
 	tests/sim/bugs/bound-off-by-one.patch \
 	tests/sim/bugs/cascade-missed-through-a-diamond.patch \

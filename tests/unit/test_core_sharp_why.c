@@ -203,15 +203,16 @@ TEST what_it_asks_for_is_in_use(void)
 TEST room_that_is_kept_for_a_larger_one(void)
 {
 	struct rig *rig = rig_new();
+	struct slice both = slice_str("tape=2");
 	struct graph graph = { 0 };
 	uint64_t run;
 
 	graph_job(&graph, "small", "")->priority = 100;
-	graph_job(&graph, "large", "")->asks = one("tape=1");
-	graph_job(&graph, "other", "");
-	graph.jobs[0].asks = graph.jobs[1].asks;
+	graph_job(&graph, "large", "")->asks = (struct slice_list){ .at = &both, .n = 1 };
+	graph_job(&graph, "other", "")->asks = one("tape=1");
+	graph.jobs[0].asks = graph.jobs[2].asks;
 	run = rig_submit(rig, &graph);
-	join(rig, "w", 2, "", "tape=1", "");
+	join(rig, "w", 2, "", "tape=2", "");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "small"));
 	ASSERT_STR_EQ("reserved: worker w has room, which is kept for job 1/large, larger and before it", why(rig, run, "other"));
 	rig_free(rig);
