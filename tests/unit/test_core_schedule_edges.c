@@ -62,6 +62,29 @@ static enum err said(struct rig *rig, struct rec_schedule_spec spec)
 	return (enum err)rig->error.code;
 }
 
+/* The same minute over and over. */
+TEST its_cron_has_a_longest(void)
+{
+	static const char rest[] = " * * * *";
+	struct rec_schedule_spec spec = { 0 };
+	struct rig *rig = rig_at_night();
+	char cron[4097];
+
+	for (size_t len = 4096; len <= 4097; len++) {
+		size_t minutes = len - strlen(rest);
+
+		for (size_t i = 0; i < minutes; i++)
+			cron[i] = i == 0 || (minutes - i) % 2 ? '0' : ',';
+		memcpy(cron + minutes, rest, strlen(rest));
+		spec.cron = slice_make(cron, len);
+		schedule_add(rig, "nightly", &spec);
+		ASSERT_EQ(len == 4096 ? ERR_NONE : ERR_TOO_LARGE, rig->error.code);
+	}
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "cron: over 4096 bytes"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST what_it_says_has_bounds(void)
 {
 	const uint64_t longest_ms = LIMIT_SPAN_MAX_S * UINT64_C(1000);
@@ -203,6 +226,7 @@ SUITE(schedule_edges)
 	RUN_TEST(a_minute_late_is_not_missed);
 	RUN_TEST(the_last_minute_of_a_leap_day_is_judged);
 	RUN_TEST(a_clock_set_back_by_more_than_three_hours_was_wrong);
+	RUN_TEST(its_cron_has_a_longest);
 	RUN_TEST(what_it_says_has_bounds);
 	RUN_TEST(a_change_that_is_refused_changes_nothing);
 	RUN_TEST(a_pause_comes_before_what_is_next_in_line);

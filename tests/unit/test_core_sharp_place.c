@@ -485,6 +485,22 @@ TEST no_more_come_back_when_free_slots_go(void)
 	PASS();
 }
 
+/* Two are on their way back, and one slot is left for them. */
+TEST no_more_come_back_than_have_a_slot(void)
+{
+	struct rig *rig = rig_new();
+
+	join(rig, "w", 1, "", "", "");
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
+	join(rig, "v", 2, "", "", "");
+	ASSERT_EQ(2, rig_frames(rig, OP_RECALL, NULL));
+	ASSERT_STR_EQ("v", given(rig, (struct rec_job_spec){ 0 }));
+	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
 TEST nothing_comes_back_for_one_that_could_not_take_it(void)
 {
 	struct rig *rig = rig_new();
@@ -544,15 +560,15 @@ TEST nothing_comes_back_for_what_is_kept(void)
 	PASS();
 }
 
-TEST what_has_a_slot_does_not_come_back(void)
+TEST what_has_a_slot_does_not_come_back(uint64_t slots)
 {
 	struct rig *rig = rig_new();
 	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
 
-	join(rig, "w", 4, "", "tape=1", "");
+	join(rig, "w", slots, "", "tape=1", "");
 	run_short(rig, 8, 2, tape);
 	ASSERT_EQ(2, (int)out_of(rig, 2, tape));         /* one of them waits for the other's tape */
-	load(rig, join(rig, "v", 2, "", "", ""), 500, 0);
+	load(rig, join(rig, "v", 2, "", "", ""), 600, 0);
 	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
 	ASSERT_EQ(1, (int)worker(rig, "w").ahead);
 	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
@@ -622,10 +638,12 @@ int main(int argc, char **argv)
 	RUN_TEST(the_newest_come_back_for_free_slots);
 	RUN_TEST(the_very_first_attempt_comes_back_like_any_other);
 	RUN_TEST(no_more_come_back_when_free_slots_go);
+	RUN_TEST(no_more_come_back_than_have_a_slot);
 	RUN_TEST(nothing_comes_back_for_one_that_could_not_take_it);
 	RUN_TEST(nothing_comes_back_for_one_that_flaps);
 	RUN_TEST(nothing_comes_back_for_what_is_kept);
-	RUN_TEST(what_has_a_slot_does_not_come_back);
+	RUN_TESTp(what_has_a_slot_does_not_come_back, 4);
+	RUN_TESTp(what_has_a_slot_does_not_come_back, 2);
 	RUN_TEST(what_waits_for_a_resource_takes_no_slot);
 	RUN_TEST(a_draining_worker_gives_back_what_it_has_not_begun);
 	GREATEST_MAIN_END();

@@ -271,6 +271,21 @@ SUBRUN(sub_mode, job->mode = EXEC_EXCLUSIVE)
 SUBRUN(sub_env, job->env = words(rig, "A=b"))
 SUBRUN(sub_dir, job->dir = slice_str("/tmp"))
 
+SPOIL(no_sub_jobs, job->sub_jobs = slice_str("x"))
+SPOIL(no_sub_name, job->sub_name = slice_str("x"))
+SPOIL(no_sub_most, job->sub_max_jobs = 1)
+SPOIL(no_sub_group, job->sub_concurrency = slice_str("x"))
+
+TEST a_command_has_nothing_of_a_sub_run(void)
+{
+	static void (*const of_subruns[])(struct rig *, struct rec_job_spec *) = {
+		no_sub_jobs, no_sub_name, no_sub_most, no_sub_group };
+
+	for (size_t i = 0; i < sizeof(of_subruns) / sizeof(of_subruns[0]); i++)
+		ASSERT(strstr(refused(of_subruns[i]), "it has fields of a sub-run and is none"));
+	PASS();
+}
+
 TEST a_sub_run_has_no_worker_and_holds_nothing(void)
 {
 	static void (*const of_workers[])(struct rig *, struct rec_job_spec *) = {
@@ -299,6 +314,7 @@ int main(int argc, char **argv)
 	RUN_TEST(so_many_parents_and_no_more);
 	RUN_TEST(a_log_is_kept_from_4_kib_to_1_tib);
 	RUN_TEST(loops_have_edges_and_what_is_none_has_nothing_of_one);
+	RUN_TEST(a_command_has_nothing_of_a_sub_run);
 	RUN_TEST(a_sub_run_has_no_worker_and_holds_nothing);
 	GREATEST_MAIN_END();
 }
