@@ -261,6 +261,8 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 /* The part of the line from *start on is shown when the whole would be too long. */
 static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, size_t *ret_start)
 {
+	/* A text without bytes may be at no place. */
+	const uint8_t *data = text.len > 0 ? text.data : (const uint8_t *)"";
 	size_t start = 0, end = at, line = 1;
 
 	for (size_t i = 0; i < at; i++) {
@@ -275,7 +277,7 @@ static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, s
 		end--;
 	*ret_line = line;
 	*ret_start = start;
-	return slice_make(text.data + start, end - start);
+	return slice_make(data + start, end - start);
 }
 
 void dagline_place(struct slice text, const struct dag_spot *spot, uint64_t *ret_line, uint64_t *ret_column)
