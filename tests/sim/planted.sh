@@ -3,13 +3,15 @@
 # A patch that doesn't apply any more is a failure: it must be made anew.
 #
 # PLANTED_SCHEDULES: how many schedules each gets (3000). PLANTED: only patches whose name has this in it.
-# time-out: 600 s
+# PLANTED_JOBS: how many are tried at once (as many as there are cores).
+# time-out: 900 s
 set -u
 
 source_dir=${TITAN_SRCDIR:?the source tree}
 build_dir=${TITAN_BUILDDIR:?the build tree}
 compiler=${CC:-cc}
 schedules=${PLANTED_SCHEDULES:-3000}
+at_once=${PLANTED_JOBS:-$(nproc)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/titan-planted.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 flags="-std=gnu17 -O1 -g -D_GNU_SOURCE -DTITAN_VERSION=\"planted\""
@@ -65,28 +67,35 @@ build "$work/sound" || exit 1
 timeout 100 "$work/sound/titan-sim" --schedules 200 >"$work/out" 2>&1
 result $? "without a planted bug 200 schedules are clean"
 
-for patch in "$source_dir"/tests/sim/bugs/*"${PLANTED-}"*.patch; do
-	name=$(basename "$patch" .patch)
-	tree=$work/$name
+# Says what came of it, and ends with 0 if it was found.
+try() { # PATCH NAME
+	local tree=$work/$2 status
 	copy "$tree"
-	if ! patch -s -p1 -F0 -d "$tree" <"$patch" >"$work/out" 2>&1; then
-		sed 's/^/# /' "$work/out"
-		result 1 "$name applies"
-		continue
+	if ! patch -s -p1 -F0 -d "$tree" <"$1"; then
+		echo "$2 doesn't apply"
+		return 1
 	fi
 	headers_changed=$(cd "$tree/src" && find . -name '*.h' | while read -r h; do
 		cmp -s "$h" "$work/sound/src/$h" || echo "$h"; done)
-	if ! build "$tree" >"$work/out" 2>&1; then
-		sed 's/^/# /' "$work/out" | head -n 20
-		result 1 "$name compiles"
-		continue
-	fi
-	timeout 100 "$tree/titan-sim" --schedules "$schedules" >"$work/out" 2>&1
+	build "$tree" || return 1
+	timeout 100 "$tree/titan-sim" --schedules "$schedules" >"$tree/out" 2>&1
 	status=$?
-	grep -m 1 -E '^seed .* fails' "$work/out" | sed 's/^/# /'
-	[ $status = 1 ]
-	result $? "$name is found"
+	grep -m 1 -E '^seed .* fails' "$tree/out"
 	rm -rf "$tree"
+	[ $status = 1 ]
+}
+
+tried=
+for patch in "$source_dir"/tests/sim/bugs/*"${PLANTED-}"*.patch; do
+	name=$(basename "$patch" .patch)
+	while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
+	{ try "$patch" "$name" >"$work/$name.said" 2>&1; echo $? >"$work/$name.status"; } &
+	tried="$tried $name"
+done
+wait
+for name in $tried; do
+	head -n 20 "$work/$name.said" | sed 's/^/# /'
+	result "$(cat "$work/$name.status")" "$name is found"
 done
 
 echo "1..$number"
