@@ -358,6 +358,7 @@ void pruner_free(struct pruner *pruner)
 		sweep_drop(pruner);
 	mem_free(pruner->step_rows);
 	mem_free(pruner->gone);
+	mem_free(pruner->told);
 	map_free(&pruner->asked);
 	map_free(&pruner->failed);
 	mem_free(pruner);

@@ -72,14 +72,17 @@ void step_begin(struct master *master)
 	struct core_input *input = inbox_add(master, INPUT_PRUNE, NULL, 0, 0);
 	size_t count = step_rows(pruner);
 
+	pruner->told = pruner->gone;
+	pruner->told_count = pruner->gone_count;
+	pruner->gone = NULL;
+	pruner->gone_count = pruner->gone_cap = 0;
 	input->prune = (struct input_prune){
-		.rows = pruner->step_rows, .row_count = count, .gone = pruner->gone, .gone_count = pruner->gone_count,
+		.rows = pruner->step_rows, .row_count = count, .gone = pruner->told, .gone_count = pruner->told_count,
 	};
 	if (count > 0)
 		input->prune.rule = sweep_rule(sweep, pruner->as_of);
 	if (pruner->turns)
 		step_history(pruner, sweep, &input->prune);
-	pruner->gone_told = pruner->gone_count;
 	pruner->stepping = true;
 	pruner->step_turn = 0;
 	pruner->step_ns = clock_mono_ns();
@@ -95,13 +98,11 @@ void prune_stepped(struct master *master, const struct input_prune *prune)
 	pruner->step_turn = totals.turn;
 	mem_free(pruner->step_rows);
 	pruner->step_rows = NULL;
-	for (size_t i = 0; i < pruner->gone_told; i++)
-		map_remove(&pruner->asked, pruner->gone[i]);
-	if (pruner->gone_told > 0)
-		memmove(pruner->gone, pruner->gone + pruner->gone_told,
-			(pruner->gone_count - pruner->gone_told) * sizeof(*pruner->gone));
-	pruner->gone_count -= pruner->gone_told;
-	pruner->gone_told = 0;
+	for (size_t i = 0; i < pruner->told_count; i++)
+		map_remove(&pruner->asked, pruner->told[i]);
+	mem_free(pruner->told);
+	pruner->told = NULL;
+	pruner->told_count = 0;
 	if (prune->turns_until > prune->turns_from) {
 		for (size_t i = 0; i < pruner->turns->row_count; i++)
 			pruner->first->sum.turns += (uint64_t)pruner->turns->rows[i].event.turn < prune->turns_until;

@@ -19,8 +19,10 @@ struct pruner {
 	uint64_t step_turn;
 	int64_t step_ns;
 	struct row *step_rows;
-	uint64_t *gone;                  /* runs whose logs are no more, to be told */
-	size_t gone_count, gone_cap, gone_told;
+	uint64_t *gone;                  /* runs whose logs are no more, for the next step */
+	size_t gone_count, gone_cap;
+	uint64_t *told;                  /* those of the step under way: more may go meanwhile */
+	size_t told_count;
 	struct map asked;                /* runs whose logs are being removed */
 	struct map failed;               /* or couldn't be */
 };

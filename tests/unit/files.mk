@@ -94,6 +94,7 @@ unit_programs = \
 	tests/unit/test_master_logprune \
 	tests/unit/test_master_logs \
 	tests/unit/test_master_power \
+	tests/unit/test_master_prune \
 	tests/unit/test_master_resub \
 	tests/unit/test_master_resume \
 	tests/unit/test_master_rough \
@@ -406,6 +407,9 @@ tests_unit_test_master_logs_LDADD = $(all_libs)
 
 tests_unit_test_master_power_SOURCES = tests/unit/test_master_power.c
 tests_unit_test_master_power_LDADD = $(all_libs)
+
+tests_unit_test_master_prune_SOURCES = tests/unit/test_master_prune.c
+tests_unit_test_master_prune_LDADD = $(all_libs)
 
 tests_unit_test_master_resub_SOURCES = tests/unit/test_master_resub.c
 tests_unit_test_master_resub_LDADD = $(all_libs)
