@@ -14,9 +14,9 @@ schedules=${PLANTED_SCHEDULES:-3000}
 at_once=${PLANTED_JOBS:-$(nproc)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/titan-planted.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-flags="-std=gnu17 -O1 -g -D_GNU_SOURCE -DTITAN_VERSION=\"planted\""
-libs="$build_dir/libproto.a $build_dir/libbase.a $(grep -oE '^(MSGPACK|UTF8PROC|CRYPTO)_LIBS = .*' "$build_dir/Makefile" |
-	cut -d= -f2- | tr '\n' ' ') -lpthread"
+value() { sed -nE "s/^$1 = //p" "$build_dir/Makefile" | tr '\n' ' '; }
+flags="$(value '(TITAN_)?CFLAGS') -O1 -w -D_GNU_SOURCE -DTITAN_VERSION=\"planted\""
+libs="$build_dir/libproto.a $build_dir/libbase.a $(value TITAN_LDFLAGS) $(value '(MSGPACK|UTF8PROC|CRYPTO)_LIBS') -lpthread"
 number=0
 failed=0
 
@@ -32,27 +32,20 @@ result() { # STATUS TEXT
 	fi
 }
 
-# The simulator's own parts don't depend on what is planted: compiled once.
-mkdir -p "$work/sim"
-for file in "$source_dir"/tests/sim/*.c; do
-	$compiler $flags -I"$source_dir" -I"$source_dir/src" -c "$file" -o "$work/sim/$(basename "$file").o" || exit 1
-done
-
-# build TREE: core and ledger of that tree; unchanged objects come from the first build
-build() {
-	local tree=$1 file object objects=
+# The simulator of that tree; what isn't changed comes from the build.
+build() { # TREE
+	local tree=$1 file name object objects=
 	mkdir -p "$tree/o"
 	for file in "$tree"/src/core/*.c "$tree/src/worker/ledger.c"; do
-		object=$tree/o/$(basename "$file").o
-		if [ "$tree" != "$work/sound" ] && [ -z "$headers_changed" ] &&
-			cmp -s "$file" "$work/sound/${file#"$tree"/}"; then
-			object=$work/sound/o/$(basename "$file").o
-		else
+		name=${file#"$tree"/}
+		object=$build_dir/${name%.c}.o
+		if [ -n "$headers_changed" ] || ! cmp -s "$file" "$source_dir/$name"; then
+			object=$tree/o/$(basename "$name" .c).o
 			$compiler $flags -I"$tree/src" -I"$source_dir" -I"$source_dir/src" -c "$file" -o "$object" || return
 		fi
 		objects="$objects $object"
 	done
-	$compiler $flags "$work"/sim/*.o $objects $libs -o "$tree/titan-sim"
+	$compiler $flags "$build_dir"/tests/sim/*.o $objects $libs -o "$tree/titan-sim"
 }
 
 copy() { # TREE
@@ -76,7 +69,7 @@ try() { # PATCH NAME
 		return 1
 	fi
 	headers_changed=$(cd "$tree/src" && find . -name '*.h' | while read -r h; do
-		cmp -s "$h" "$work/sound/src/$h" || echo "$h"; done)
+		cmp -s "$h" "$source_dir/src/$h" || echo "$h"; done)
 	build "$tree" || return 1
 	timeout 100 "$tree/titan-sim" --schedules "$schedules" >"$tree/out" 2>&1
 	status=$?

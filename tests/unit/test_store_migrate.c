@@ -55,7 +55,7 @@ static const char *backup_path(const char *more)
 /* Rows of a table in the backup that aren't in the store with the same values, in its own columns. */
 static long missing_rows(const char *table)
 {
-	char text[1024], columns[512] = "";
+	char text[2048], columns[512] = "";
 	sqlite3 *handle;
 	sqlite3_stmt *statement;
 
