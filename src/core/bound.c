@@ -42,23 +42,24 @@ bool bound_full(const struct bound *bound)
 }
 
 /* The first of its bounds that has no room for a job of this key, or NULL. */
-static struct bound *lane_full(const struct lane *lane, uint64_t key)
+static struct bound *lane_full(const struct core *core, const struct lane *lane, uint64_t key)
 {
 	for (size_t i = 0; i < lane_bounds(lane); i++) {
 		struct bound *bound = lane_bound(lane, i);
 
-		if (bound && (bound->kind == BOUND_LOCK ? lock_blocked((struct lock *)bound, lane_shares(lane, bound), key)
-						       : bound_full(bound)))
+		if (bound && (bound->kind == BOUND_LOCK
+				      ? lock_blocked(core, (struct lock *)bound, lane_shares(lane, bound), key)
+				      : bound_full(bound)))
 			return bound;
 	}
 	return NULL;
 }
 
-struct bound *job_bound_full(const struct job *job)
+struct bound *job_bound_full(const struct core *core, const struct job *job)
 {
 	const struct lane *lane = job_lane(job);
 
-	return lane_full(lane, lane->claim_count ? ready_key(job) : 0);
+	return lane_full(core, lane, lane->claim_count ? ready_key(job) : 0);
 }
 
 bool lane_shares(const struct lane *lane, const struct bound *bound)
@@ -169,7 +170,7 @@ static void stand_offer(struct core *core, struct bound *bound, size_t at)
 			lane_stand(lane, bound);
 			continue;
 		}
-		full = lane_full(lane, lane->key);
+		full = lane_full(core, lane, lane->key);
 		if (full == bound)
 			return;
 		if (full) {

@@ -23,11 +23,21 @@ static uint64_t check_heap(const struct core *core, const struct key_heap *heap,
 	return ready;
 }
 
+static void check_served(const struct core *core, const struct ready_class *class)
+{
+	bool served = false;
+
+	for (size_t i = 0; i < core->worker_count; i++)
+		served = served || class_allows(core->workers[i], class);
+	CHECK(class->served_as_of != core->serving || class->served == served);
+}
+
 static uint64_t check_class(const struct core *core, const struct ready_class *class)
 {
 	uint64_t ready = 0;
 	size_t count = 0, order = 0;
 
+	check_served(core, class);
 	for (size_t i = 0; i < class->queue_cap; i++) {
 		const struct queue *queue = class->queues[i];
 
@@ -103,7 +113,8 @@ static void check_bound(const struct core *core, const struct bound *bound, uint
 			CHECK(lane_shares(lane, bound) == stand->shared);
 			best = best_key(core, &lane->jobs, best);
 		}
-		room = bound->kind == BOUND_LOCK ? !lock_blocked((const struct lock *)bound, stand->shared, best) : !bound_full(bound);
+		room = bound->kind == BOUND_LOCK ? !lock_blocked(core, (const struct lock *)bound, stand->shared, best)
+						 : !bound_full(bound);
 		if (best != UINT64_MAX && room)
 			check_offered(core, bound, stand, best);
 	}

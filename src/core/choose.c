@@ -164,12 +164,15 @@ struct choosing {
 	struct class_heap *heaps;        /* by class */
 };
 
-bool class_served(const struct core *core, const struct ready_class *class)
+bool class_served(const struct core *core, struct ready_class *class)
 {
-	for (size_t i = 0; i < core->worker_count; i++)
-		if (class_allows(core->workers[i], class))
-			return true;
-	return false;
+	if (class->served_as_of == core->serving)
+		return class->served;
+	class->served_as_of = core->serving;
+	class->served = false;
+	for (size_t i = 0; i < core->worker_count && !class->served; i++)
+		class->served = class_allows(core->workers[i], class);
+	return class->served;
 }
 
 /* One that flaps is passed over as long as there is a steady one that may, be it busy. */

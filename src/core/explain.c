@@ -249,7 +249,7 @@ static enum reason tell_bound(struct telling *telling, const struct bound *bound
 
 static enum reason tell_ready(struct telling *telling)
 {
-	const struct bound *full = job_bound_full(telling->job), *at = full ? full : job_parked_at(telling->job);
+	const struct bound *full = job_bound_full(telling->core, telling->job), *at = full ? full : job_parked_at(telling->job);
 	enum reason reason;
 
 	if (job_on_hold(telling->job)) {

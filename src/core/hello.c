@@ -82,6 +82,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	memcpy(worker->offers, offers->at, offers->n * sizeof(*offers->at));
 	charge_reset(core, worker);
 	core->drain_due = true;
+	core->serving++;
 	worker_row_put(core, worker);
 	return worker;
 }

@@ -78,15 +78,16 @@ void locks_free(struct core *core)
 
 /* --- who may have it --- */
 
-/* Of the jobs that stand there and want it alone the best; UINT64_MAX: none does. */
-uint64_t lock_first_alone(const struct lock *lock)
+/* Of the jobs that stand there, want it alone and have a worker that may serve them the best; UINT64_MAX: none does. */
+uint64_t lock_first_alone(const struct core *core, const struct lock *lock)
 {
 	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < lock->bound.stand_count; i++) {
 		const struct stand *stand = &lock->bound.stands[i];
 
-		if (!stand->shared && stand->count > 0 && stand->at[0]->key < first)
+		if (!stand->shared && stand->count > 0 && stand->at[0]->key < first &&
+		    class_served(core, core->classes[stand->class_at]))
 			first = stand->at[0]->key;
 	}
 	return first;
@@ -97,11 +98,24 @@ static bool held_alone(const struct lock *lock)
 	return lock->alone > 0 || (lock->hold_count > 0 && !lock->holds[0]->shared);
 }
 
-bool lock_blocked(const struct lock *lock, bool shared, uint64_t key)
+bool lock_blocked(const struct core *core, const struct lock *lock, bool shared, uint64_t key)
 {
 	if (lock->bound.active == 0 && lock->hold_count == 0)
 		return false;
-	return !shared || held_alone(lock) || lock_first_alone(lock) < key;
+	return !shared || held_alone(lock) || lock_first_alone(core, lock) < key;
+}
+
+void locks_offer(struct core *core)
+{
+	size_t cursor = 0;
+	struct slice name;
+	void *value;
+
+	if (core->locks_offered == core->serving)
+		return;
+	core->locks_offered = core->serving;
+	while (name_map_next(&core->locks, &cursor, &name, &value))
+		bound_offer(core, &((struct lock *)value)->bound);
 }
 
 /* --- people --- */
@@ -183,7 +197,7 @@ static enum err take_busy(struct core *core, const struct lock *lock, bool share
 	struct buf words = { 0 };
 
 	lock_tell(core, lock, NULL, &words);
-	if (shared && lock_first_alone(lock) != UINT64_MAX)
+	if (shared && lock_first_alone(core, lock) != UINT64_MAX)
 		buf_add_str(&words, "; a job waits to have it alone");
 	error_set(error, ERR_BUSY, "lock %s: %.400s", lock->name, buf_cstr(&words));
 	buf_free(&words);
@@ -198,14 +212,14 @@ static enum err take_again(const struct lock *lock, const struct lock_hold *hold
 }
 
 /* Beside those that have it now, but for the owner itself. */
-static bool may_take(const struct lock *lock, size_t own, bool shared)
+static bool may_take(const struct core *core, const struct lock *lock, size_t own, bool shared)
 {
 	bool others = lock->bound.active > 0 || lock->hold_count > (own < lock->hold_count);
 	bool alone = lock->alone > 0 || (own == lock->hold_count && held_alone(lock));
 
 	if (!others)
 		return true;
-	return shared && !alone && (own < lock->hold_count || lock_first_alone(lock) == UINT64_MAX);
+	return shared && !alone && (own < lock->hold_count || lock_first_alone(core, lock) == UINT64_MAX);
 }
 
 static enum err take_check(const struct msg_set *set, struct slice owner, struct error *error)
@@ -235,7 +249,7 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 	own = hold_place(lock, owner);
 	if (own < lock->hold_count && set->text.len == 0)
 		return take_again(lock, lock->holds[own], error);
-	if (!may_take(lock, own, set->flag))
+	if (!may_take(core, lock, own, set->flag))
 		return take_busy(core, lock, set->flag, error);
 	if (own == lock->hold_count && core->lock_holds >= LIMIT_LOCK_HOLDS_MAX) {
 		lock_tidy(core, lock);

@@ -127,7 +127,6 @@ void order_begin(struct core *core, struct class_order *order)
 	*order = (struct class_order){ 0 };
 	order->tenants = arena_zalloc(&core->placing, core->tenant_count, sizeof(*order->tenants));
 	order->at = arena_alloc(&core->placing, core->tenant_count * sizeof(struct tenant_order *));
-	order->looked = arena_zalloc(&core->placing, core->class_count, sizeof(*order->looked));
 	order->passed = arena_zalloc(&core->placing, core->class_count, sizeof(*order->passed));
 	for (size_t i = 0; i < core->class_count; i++) {
 		const struct ready_class *class = core->classes[i];
@@ -152,13 +151,9 @@ void order_add(struct core *core, const struct job *job)
 }
 
 /* What nobody may have isn't even parked: at a lock that it wants alone it would keep out who would share it. */
-static bool class_open(const struct core *core, struct class_order *order, uint16_t class_at)
+static bool class_open(const struct core *core, const struct class_order *order, uint16_t class_at)
 {
-	if (!order->looked[class_at]) {
-		order->looked[class_at] = true;
-		order->passed[class_at] = !class_served(core, core->classes[class_at]);
-	}
-	return !order->passed[class_at];
+	return !order->passed[class_at] && class_served(core, core->classes[class_at]);
 }
 
 struct job *order_best(struct core *core, struct class_order *order)

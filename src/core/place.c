@@ -279,6 +279,7 @@ void place_jobs(struct core *core)
 	if (core->drain_due)
 		drain_recall(core);
 	reservations_clear(core);
+	locks_offer(core);
 	if (ready_tidy(core) > 0)
 		ready_place(core);
 	/* With several classes a slot may be free because nobody in the queue can have it. */

@@ -44,7 +44,7 @@ void worker_row_put(struct core *core, const struct worker *worker);
 bool lane_shares(const struct lane *lane, const struct bound *bound);    /* bound.c: a lock */
 struct lane *job_lane(const struct job *job);
 bool bound_full(const struct bound *bound);
-struct bound *job_bound_full(const struct job *job);     /* the first that has no room for it, or NULL */
+struct bound *job_bound_full(const struct core *core, const struct job *job);     /* the first that has no room for it, or NULL */
 const struct bound *job_parked_at(const struct job *job);        /* where its lane stands, or NULL */
 void bound_park(struct core *core, struct bound *full, struct job *job);
 void bound_offer(struct core *core, struct bound *bound);
@@ -95,8 +95,9 @@ bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared);
 struct lock *lock_of(struct core *core, struct slice name);      /* made if it isn't there */
 void lock_tidy(struct core *core, struct lock *lock);    /* goes if nobody needs it */
 void locks_free(struct core *core);
-bool lock_blocked(const struct lock *lock, bool shared, uint64_t key);   /* for a job with this key */
-uint64_t lock_first_alone(const struct lock *lock);
+bool lock_blocked(const struct core *core, const struct lock *lock, bool shared, uint64_t key);  /* for a job with this key */
+uint64_t lock_first_alone(const struct core *core, const struct lock *lock);
+void locks_offer(struct core *core);                     /* those who keep others out may be others */
 enum err lock_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, uint64_t *ret_fence,
 		  struct error *error);
 void lock_expired(struct core *core, uint64_t stamp);
@@ -167,7 +168,7 @@ uint64_t worker_busy(const struct worker *worker);       /* slots in use */
 
 /* choose.c: classes that want more than a slot */
 bool class_allows(const struct worker *worker, const struct ready_class *class); /* as things stand, when it is idle */
-bool class_served(const struct core *core, const struct ready_class *class);      /* one that may, be it busy */
+bool class_served(const struct core *core, struct ready_class *class);    /* one that may, be it busy */
 bool class_steady(const struct core *core, const struct ready_class *class);      /* one that may and doesn't flap */
 bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);      /* now */
 uint64_t worker_score(const struct worker *worker);      /* below 2^26; the lowest is the best */

@@ -109,6 +109,7 @@ enum err pool_set(struct core *core, const struct input_set *input, uint64_t *re
 	};
 	pool_touch_workers(core, pool);
 	core->drain_due = true;
+	core->serving++;
 	*ret_changed = 1;
 	return ERR_NONE;
 }
@@ -210,6 +211,7 @@ enum err worker_set(struct core *core, const struct input_set *input, uint64_t *
 	worker_row_put(core, worker);
 	worker_touch(core, worker);
 	core->drain_due = true;
+	core->serving++;
 	*ret_changed = 1;
 	return ERR_NONE;
 }

@@ -146,7 +146,7 @@ struct job *ready_offered(struct core *core, struct ready_class *class)
 	struct job *job;
 
 	while ((job = class_top(core, class))) {
-		struct bound *full = job_bound_full(job);
+		struct bound *full = job_bound_full(core, job);
 
 		if (!full)
 			return job;

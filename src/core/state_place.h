@@ -53,6 +53,8 @@ struct ready_class {                     /* of jobs with equal requirements */
 	uint16_t at;                     /* in core->classes */
 	uint64_t runs;                   /* in memory that have jobs of it */
 	uint64_t newest_run;             /* the number of the one that came last; 0: it has gone */
+	uint64_t served_as_of;           /* core->serving, when served was found */
+	bool served;
 };
 
 /* RUNS: the runs of a concurrency group; the jobs of those stand there whose run has no place. */
@@ -202,7 +204,6 @@ struct class_order {                     /* for placement */
 	struct tenant_order *tenants;    /* by tenant->at */
 	struct tenant_order **at;        /* a heap of those with jobs */
 	size_t count;
-	bool *looked;                    /* by class: it has a worker, or is passed */
 	bool *passed;                    /* by class: nobody takes any more of it in this turn */
 	bool added;                      /* something was, since it was last looked at */
 };

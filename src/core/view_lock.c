@@ -83,7 +83,7 @@ static void tell_job(const struct job *job, struct buf *words)
 /* Who keeps out a job that would share it, beside those who have it. */
 static const struct job *waits_before(const struct core *core, const struct lock *lock, const struct job *job)
 {
-	uint64_t first = lock_first_alone(lock);
+	uint64_t first = lock_first_alone(core, lock);
 
 	if (!job || !lane_shares(job_lane(job), &lock->bound) || first >= ready_key(job))
 		return NULL;

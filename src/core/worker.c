@@ -94,6 +94,7 @@ static void worker_timer_arm(struct core *core, struct worker *worker, int64_t w
 static void worker_state_set(struct core *core, struct worker *worker, enum worker_state state)
 {
 	worker->state = state;
+	core->serving++;
 	worker_touch(core, worker);
 }
 
@@ -121,6 +122,7 @@ static void worker_disconnect(struct core *core, struct worker *worker)
 {
 	map_remove(&core->worker_conns, worker->conn);
 	worker->conn = 0;
+	core->serving++;
 }
 
 static void worker_lost(struct core *core, struct worker *worker)
@@ -200,6 +202,7 @@ void workers_quit(struct core *core)
 		if (worker->conn == 0)
 			continue;
 		worker->quitting = true;
+		core->serving++;
 		outbox_frame(core->outbox, worker->conn, OP_QUIT)->quit.grace_ms = LIMIT_STOP_GRACE_MS;
 	}
 }

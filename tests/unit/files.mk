@@ -36,6 +36,7 @@ unit_programs = \
 	tests/unit/test_core_load \
 	tests/unit/test_core_lock \
 	tests/unit/test_core_lock_people \
+	tests/unit/test_core_lock_served \
 	tests/unit/test_core_loop \
 	tests/unit/test_core_loop_edges \
 	tests/unit/test_core_measures \
@@ -233,6 +234,9 @@ tests_unit_test_core_lock_LDADD = $(core_libs)
 
 tests_unit_test_core_lock_people_SOURCES = tests/unit/test_core_lock_people.c
 tests_unit_test_core_lock_people_LDADD = $(core_libs)
+
+tests_unit_test_core_lock_served_SOURCES = tests/unit/test_core_lock_served.c
+tests_unit_test_core_lock_served_LDADD = $(core_libs)
 
 tests_unit_test_core_loop_SOURCES = tests/unit/test_core_loop.c
 tests_unit_test_core_loop_LDADD = $(core_libs)

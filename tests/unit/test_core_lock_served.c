@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who waits to have a lock alone keeps out who would share it, as long as there is a worker that may serve it. */
+#include "tests/unit/core_lock.h"
+#include "tests/unit/core_place.h"
+
+static uint64_t wants_on(struct rig *rig, const char *lock, const char *label)
+{
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "j", "");
+
+	job->mode = EXEC_EXCLUSIVE;
+	job->locks = words(rig, lock);
+	job->labels = words(rig, label);
+	return rig_submit(rig, &graph);
+}
+
+struct scene {
+	struct rig *rig;
+	struct rig_attempt first;        /* shares the lock */
+	uint64_t near, far;              /* connections; the writer may be served by far alone */
+	uint64_t writer, reader;
+};
+
+/* One shares the lock, one that wants it alone waits for that, and another that would share it is kept out. */
+static bool scene_begin(struct scene *scene)
+{
+	struct rig *rig = scene->rig = rig_new();
+	struct rig_attempt attempt;
+
+	scene->near = join(rig, "near", 4, "", "", "");
+	wants_on(rig, "db=shared", "");
+	if (!given_run(rig, &scene->first))
+		return false;
+	scene->far = join(rig, "far", 1, "far", "", "far");
+	scene->writer = wants_on(rig, "db", "far");
+	scene->reader = wants_on(rig, "db=shared", "");
+	return given_run(rig, &attempt) == 0 && strstr(why(rig, scene->reader), "wants it alone, and comes first");
+}
+
+/* The reader has it, and people may as well. */
+static bool reader_goes(struct scene *scene)
+{
+	struct rig *rig = scene->rig;
+	struct rig_attempt attempt;
+	bool right = given_run(rig, &attempt) == scene->reader && lock_act(rig, SET_TAKE, "db", "ana", true, 0) > 0;
+
+	if (right) {
+		lock_act(rig, SET_DROP, "db", "ana", false, 0);
+		rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	}
+	return right;
+}
+
+/* Its worker is there again: it comes to its turn, before who came later. */
+static bool writer_comes(struct scene *scene)
+{
+	struct rig *rig = scene->rig;
+	struct rig_attempt attempt;
+	uint64_t late = wants_on(rig, "db=shared", "");
+
+	if (given_run(rig, &attempt) || lock_act(rig, SET_TAKE, "db", "ana", true, 0))
+		return false;
+	rig_done(rig, scene->first, OUTCOME_EXIT, 0);
+	if (given_run(rig, &attempt) != scene->writer)
+		return false;
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	return given_run(rig, &attempt) == late;
+}
+
+TEST its_worker_goes_and_comes(void)
+{
+	struct scene scene;
+
+	ASSERT(scene_begin(&scene));
+	rig_gone(scene.rig, scene.far);
+	ASSERT(reader_goes(&scene));
+	join(scene.rig, "far", 1, "far", "", "far");
+	ASSERT(writer_comes(&scene));
+	rig_free(scene.rig);
+	PASS();
+}
+
+TEST its_worker_has_other_labels(void)
+{
+	struct scene scene;
+
+	ASSERT(scene_begin(&scene));
+	join(scene.rig, "far", 1, "farther", "", "far");
+	ASSERT(reader_goes(&scene));
+	join(scene.rig, "far", 1, "far", "", "far");
+	ASSERT(writer_comes(&scene));
+	rig_free(scene.rig);
+	PASS();
+}
+
+TEST its_worker_is_set_aside(enum object_kind kind, enum set_verb verb)
+{
+	struct scene scene;
+
+	ASSERT(scene_begin(&scene));
+	set(scene.rig, kind, verb, "far");
+	ASSERT(reader_goes(&scene));
+	set(scene.rig, kind, SET_RESUME, "far");
+	ASSERT(writer_comes(&scene));
+	rig_free(scene.rig);
+	PASS();
+}
+
+TEST its_worker_is_silent(void)
+{
+	struct scene scene;
+
+	ASSERT(scene_begin(&scene));
+	for (int64_t ms = 0; ms <= LIMIT_LEASE_MS; ms += LIMIT_HEARTBEAT_MS) {
+		rig_pass(scene.rig, LIMIT_HEARTBEAT_MS);
+		rig_heartbeat(scene.rig, scene.near);
+	}
+	ASSERT(reader_goes(&scene));
+	rig_heartbeat(scene.rig, scene.far);
+	ASSERT(writer_comes(&scene));
+	rig_free(scene.rig);
+	PASS();
+}
+
+SUITE(lock_served)
+{
+	RUN_TEST(its_worker_goes_and_comes);
+	RUN_TEST(its_worker_has_other_labels);
+	RUN_TESTp(its_worker_is_set_aside, OBJECT_WORKER, SET_PAUSE);
+	RUN_TESTp(its_worker_is_set_aside, OBJECT_WORKER, SET_DRAIN);
+	RUN_TESTp(its_worker_is_set_aside, OBJECT_POOL, SET_PAUSE);
+	RUN_TESTp(its_worker_is_set_aside, OBJECT_POOL, SET_DRAIN);
+	RUN_TEST(its_worker_is_silent);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(lock_served);
+	GREATEST_MAIN_END();
+}
