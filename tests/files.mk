@@ -33,7 +33,7 @@ unit_tests = $(unit_programs)
 fuzz_tests = tests/fuzz/corpus.sh
 generated_tests = tests/lint/generated.sh
 # What runs under the sanitizers for addresses and undefined behaviour.
-share_tests = $(unit_tests) $(e2e_tests) tests/sim/liars.sh
+share_tests = tests/sim/liars.sh $(unit_tests) $(e2e_tests)
 # What has threads; the keeper's clone(CLONE_VM) is nothing for that sanitizer, and it has none.
 thread_tests = $(filter tests/unit/test_store_% tests/unit/test_master_% tests/unit/test_net_%,$(unit_tests))
 EXTRA_DIST += tests/run-tests tests/run-suite tests/run-chaos tests/list-sources tests/generate tests/check-bare tests/greatest.h tests/fuzz/corpus.sh tests/fuzz/long.sh \
@@ -66,10 +66,10 @@ check-lint: all
 check-generated: all
 	@$(run_tests) $(call test_paths,$(generated_tests))
 check-share: all $(unit_programs) tests/sim/titan-liars
-	@LIARS_RUNS=50 $(run_tests) $(call test_paths,$(share_tests))
+	@LIARS_RUNS=20 CHAOS_CUTS=300 $(run_tests) $(call test_paths,$(share_tests))
 
 check-threads: all $(thread_tests)
-	@$(run_tests) $(call test_paths,$(thread_tests))
+	@CHAOS_CUTS=300 $(run_tests) $(call test_paths,$(thread_tests))
 
 # The same tests as in check, with the amounts that were promised, in under an hour on two cores; a table at the end.
 # make chaos ROWS="kills power": those alone.
