@@ -78,7 +78,7 @@ void schedule_step(struct core *core, const struct core_input *input)
 	struct error error = { 0 };
 	enum err err;
 
-	/* The same key with the same content changes nothing, however often and late it comes. */
+	/* The key of its latest change changes nothing, however often it comes. */
 	err = key ? key_agrees(key, &input->submit, &error) : schedule_put(core, &input->submit, &error);
 	if (err != ERR_NONE)
 		error_send(core, input->conn, input->request, &error, false);
