@@ -30,8 +30,13 @@ like "and says for what" "$(titan show "$none/a")" 'nobody-has-this'
 is "the reason is that no worker has its labels" "$(titan --json explain "$none/a" | jq -r .reason)" no_worker_labels
 like "in words too" "$(titan explain "$none/a")" 'nobody-has-this'
 
+exits "somebody shares a lock" 0 titan lock take db --shared
+alone=$(titan run -e "a; a=true label=fast lock=db")
+reader=$(titan run -e "a; a=true lock=db=shared")
+like "who wants it alone keeps out who would share it" "$(titan explain "$reader/a")" "job $alone/a wants it alone, and comes first"
 kill "$special"
 wait "$special" 2>/dev/null
+exits "but not while no worker can serve him" 0 titan --timeout 20s wait "$reader"
 later=$(titan run -e "a; a=true label=fast")
 exits "others go on without the worker" 0 titan --timeout 20s run -w -e "a; a=true"
 is "what wants it waits" "$(job_state "$later" a)" ready
