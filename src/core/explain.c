@@ -261,6 +261,9 @@ static enum reason tell_ready(struct telling *telling)
 	reason = tell_bound(telling, at);
 	if (!full)
 		buf_add_str(&telling->words, "; a job that comes before it waits for a worker");
+	else if (!(telling->job->flags & JOB_SUBRUN) &&
+		 !class_served(telling->core, telling->core->classes[telling->job->class_at]))
+		buf_add_str(&telling->words, "; nor is there a worker that may have it");
 	return reason;
 }
 

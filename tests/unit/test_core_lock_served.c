@@ -73,6 +73,8 @@ TEST its_worker_goes_and_comes(void)
 
 	ASSERT(scene_begin(&scene));
 	rig_gone(scene.rig, scene.far);
+	ASSERT_STR_EQ("it needs lock db: job 1/j has it, shared, until its attempt has gone, and 1 more; nor is there a worker that may have it",
+		      why(scene.rig, scene.writer));
 	ASSERT(reader_goes(&scene));
 	join(scene.rig, "far", 1, "far", "", "far");
 	ASSERT(writer_comes(&scene));
