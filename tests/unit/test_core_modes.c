@@ -164,6 +164,8 @@ TEST unknown_its_fan_out_fails(void)
 		input.conn = attempt.conn;
 		rig_step(rig, &input);
 		ASSERT_EQ(i % 2 ? STATE_CANCELLED : STATE_SUCCEEDED, rig_state(rig, attempt.job));
+		/* What was to be its end is told of it, and of nothing that ended by itself. */
+		ASSERT_EQ(i % 2 ? rig_named(rig, 1, "f[1]") + 1 : 0, rig_job(rig, attempt.job).cause);
 		rig_free(rig);
 	}
 	PASS();

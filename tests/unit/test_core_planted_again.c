@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What passes, tries and rounds keep of those before them, and what a refusal leaves behind. */
+#include "proto/expr.h"
+#include "tests/unit/core_grow.h"
+
+static struct slice code_of(struct graph *graph, struct expr_step step)
+{
+	struct buf buf = { 0 };
+	struct slice code;
+
+	expr_put(&buf, step);
+	code = arena_copy(&graph->arena, buf_slice(&buf));
+	buf_free(&buf);
+	return code;
+}
+
+/* One that is added and needs the first of those named, or its failure. */
+static void asks(struct graph *graph, const char *name, enum job_state state)
+{
+	struct rec_job_spec *job = added(graph, name, 0, TRIGGER_EXPR);
+
+	job->needs_code = code_of(graph, (struct expr_step){ EXPR_STATE, 0, 1, 1u << state });
+}
+
+TEST conditions_of_what_was_refused_decide_nothing(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	run = rig_submit(rig, &graph);
+	asks(&graph, "x", STATE_FAILED);
+	asks(&graph, "y", STATE_FAILED);
+	graph_job(&graph, "a", "");
+	ASSERT_EQ(0, grow(rig, run, &graph, "a"));
+	ASSERT_EQ(ERR_DUPLICATE, rig->error.code);
+	asks(&graph, "x", STATE_SUCCEEDED);
+	ASSERT(grow(rig, run, &graph, "a") != 0);
+	ASSERT_EQ(3, rig_run_all(rig));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "x"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Who let a loop begin has let all its passes, whether the next follows at once or after a while. */
+TEST a_loop_is_approved_once(void)
+{
+	for (uint64_t delay_ms = 0; delay_ms <= 1000; delay_ms += 1000) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job = graph_job(&graph, "poll", "");
+		uint64_t run;
+
+		job->gate_count = 1;
+		job->loop_max = 3;
+		job->loop_delay_ms = delay_ms;
+		job->loop_code = code_of(&graph, (struct expr_step){ EXPR_STATE, 0, 1, 1u << STATE_SUCCEEDED });
+		rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "poll"));
+		rig_act(rig, ACT_APPROVE, run, "poll", 0);
+		for (int pass = 0; pass < 2; pass++) {
+			ASSERT_EQ(1, rig_run_one(rig, 3));
+			rig_restart(rig);
+			rig_hello(rig, "w", 1);
+			rig_pass(rig, (int64_t)delay_ms + 1);
+		}
+		ASSERT_EQ(1, rig_run_one(rig, 0));
+		ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "poll"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* What is asked to end as it is out of time, and then isn't wanted at all, is cancelled. */
+TEST who_cancels_what_its_deadline_ends_has_it_cancelled(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->deadline_ms = 1000;
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_pass(rig, 2000);
+	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "a"));
+	for (uint64_t changed = 1; changed < 2; changed--) {
+		rig_cancel(rig, run, "a");
+		ASSERT_EQ(changed, rig->ok.count);
+		rig_restart(rig);
+	}
+	attempt.conn = rig_hello_held(rig, "w", 1, &(struct rec_held){ .job = attempt.job, .epoch = attempt.epoch,
+		.phase = PHASE_RUNNING }, 1);
+	rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
+	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(planted_again)
+{
+	RUN_TEST(conditions_of_what_was_refused_decide_nothing);
+	RUN_TEST(a_loop_is_approved_once);
+	RUN_TEST(who_cancels_what_its_deadline_ends_has_it_cancelled);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(planted_again);
+	GREATEST_MAIN_END();
+}
