@@ -103,11 +103,60 @@ TEST who_cancels_what_its_deadline_ends_has_it_cancelled(void)
 	PASS();
 }
 
+TEST a_letter_says_where_in_its_run_the_job_is(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_row row;
+	const struct row_dead *letter;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	rig_hello(rig, "w", 1);
+	rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 3);
+	ASSERT_EQ(1, rig->tables[TABLE_dead].count);
+	letter = &rig->tables[TABLE_dead].at[0].row.dead;
+	row = rig_job(rig, 2);
+	ASSERT_EQ(1, letter->place);
+	ASSERT_EQ(2, letter->job);
+	ASSERT(row.epoch > 0 && letter->epoch == (int64_t)row.epoch);
+	ASSERT_EQ(OUTCOME_EXIT, letter->outcome);
+	rig_free(rig);
+	PASS();
+}
+
+/* Another gate before it, which isn't asked about yet, is none to choose from. */
+TEST a_run_alone_means_the_gate_that_is_asked(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	job = graph_job(&graph, "later", "a");
+	job->gate_count = 1;
+	job = graph_job(&graph, "now", "");
+	job->gate_count = 1;
+	run = rig_submit(rig, &graph);
+	rig->shown = arena_copy(&rig->arena, rig_digest(rig, run, "now"));
+	rig_act(rig, ACT_APPROVE, run, "", 0);
+	ASSERT_EQ(0, rig->errors);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "now"));
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "later"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_again)
 {
 	RUN_TEST(conditions_of_what_was_refused_decide_nothing);
 	RUN_TEST(a_loop_is_approved_once);
 	RUN_TEST(who_cancels_what_its_deadline_ends_has_it_cancelled);
+	RUN_TEST(a_letter_says_where_in_its_run_the_job_is);
+	RUN_TEST(a_run_alone_means_the_gate_that_is_asked);
 }
 
 GREATEST_MAIN_DEFS();
