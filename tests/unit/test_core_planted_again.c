@@ -150,6 +150,58 @@ TEST a_run_alone_means_the_gate_that_is_asked(void)
 	PASS();
 }
 
+/* Also while the last of what was cancelled is still being stopped. */
+TEST what_is_run_again_of_a_cancelled_run_may_grow(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));
+	rig_cancel(rig, run, "");
+	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "a"));
+	graph_job(&graph, "c", "");
+	ASSERT_EQ(0, grow(rig, run, &graph, ""));
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "was cancelled"));
+	rig_act(rig, ACT_RETRY, run, "b", RETRY_FROM);
+	ASSERT_EQ(1, rig->ok.count);
+	graph_job(&graph, "c", "");
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	ASSERT_EQ(0, rig_run_row(rig, (int64_t)run)->run.cancelled);
+	rig_free(rig);
+	PASS();
+}
+
+/* Late in one round, and not in the next: somebody set the clock right. */
+TEST a_round_before_its_date_ends_by_it(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	int64_t date = rig->now.wall_ms + 10000;
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->deadline_at_ms = date;
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 3);
+	rig->now.wall_ms += 20000;
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
+	ASSERT_EQ(0, rig_job(rig, 1).deadline_ms);
+	rig_run_one(rig, 3);
+	rig->now.wall_ms -= 20000;
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
+	ASSERT_EQ(date, rig_job(rig, 1).deadline_ms);
+	rig_restart(rig);
+	rig_pass(rig, 10000);
+	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_again)
 {
 	RUN_TEST(conditions_of_what_was_refused_decide_nothing);
@@ -157,6 +209,8 @@ SUITE(planted_again)
 	RUN_TEST(who_cancels_what_its_deadline_ends_has_it_cancelled);
 	RUN_TEST(a_letter_says_where_in_its_run_the_job_is);
 	RUN_TEST(a_run_alone_means_the_gate_that_is_asked);
+	RUN_TEST(what_is_run_again_of_a_cancelled_run_may_grow);
+	RUN_TEST(a_round_before_its_date_ends_by_it);
 }
 
 GREATEST_MAIN_DEFS();
