@@ -202,6 +202,33 @@ TEST a_round_before_its_date_ends_by_it(void)
 	PASS();
 }
 
+/* Whom it asks was told what comes before, and its delay counts from the last of that: more would come too late. */
+TEST what_asks_people_or_is_delayed_at_the_end_has_begun(void)
+{
+	for (int delayed = 0; delayed < 2; delayed++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job;
+		uint64_t run;
+
+		graph_job(&graph, "a", "");
+		graph_job(&graph, "b", "");
+		job = graph_job(&graph, "sign", "a");
+		job->gate_count = 1;
+		job->delay_ms = delayed ? 1000 : 0;
+		job->final = 1;
+		rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		rig_run_one(rig, 0);
+		ASSERT_STR_EQ(delayed ? "delayed" : "approval", rig_state_named(rig, run, "sign"));
+		graph_job(&graph, "c", "");
+		ASSERT_EQ(0, grow(rig, run, &graph, ""));
+		ASSERT(rig_error_says(rig, ERR_TERMINAL, delayed ? "its final job sign is delayed" : "its final job sign is approval"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 SUITE(planted_again)
 {
 	RUN_TEST(conditions_of_what_was_refused_decide_nothing);
@@ -211,6 +238,7 @@ SUITE(planted_again)
 	RUN_TEST(a_run_alone_means_the_gate_that_is_asked);
 	RUN_TEST(what_is_run_again_of_a_cancelled_run_may_grow);
 	RUN_TEST(a_round_before_its_date_ends_by_it);
+	RUN_TEST(what_asks_people_or_is_delayed_at_the_end_has_begun);
 }
 
 GREATEST_MAIN_DEFS();
