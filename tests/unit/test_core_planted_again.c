@@ -229,6 +229,32 @@ TEST what_asks_people_or_is_delayed_at_the_end_has_begun(void)
 	PASS();
 }
 
+/* Who approved one round of a command approved that, be it delayed or not. */
+TEST a_command_is_asked_about_in_each_round(void)
+{
+	for (uint64_t delay_ms = 0; delay_ms <= 1000; delay_ms += 1000) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job = graph_job(&graph, "deploy", "");
+		uint64_t run;
+
+		job->gate_count = 1;
+		job->delay_ms = delay_ms;
+		rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		for (int round = 0; round < 2; round++) {
+			rig_pass(rig, (int64_t)delay_ms + 1);
+			ASSERT_STR_EQ("approval", rig_state_named(rig, run, "deploy"));
+			ASSERT_EQ(0, rig_job(rig, 1).gate_have);
+			rig_act(rig, ACT_APPROVE, run, "deploy", 0);
+			ASSERT_EQ(1, rig_run_one(rig, 3));
+			rig_act(rig, ACT_RETRY, run, "deploy", RETRY_FROM);
+		}
+		rig_free(rig);
+	}
+	PASS();
+}
+
 SUITE(planted_again)
 {
 	RUN_TEST(conditions_of_what_was_refused_decide_nothing);
@@ -239,6 +265,7 @@ SUITE(planted_again)
 	RUN_TEST(what_is_run_again_of_a_cancelled_run_may_grow);
 	RUN_TEST(a_round_before_its_date_ends_by_it);
 	RUN_TEST(what_asks_people_or_is_delayed_at_the_end_has_begun);
+	RUN_TEST(a_command_is_asked_about_in_each_round);
 }
 
 GREATEST_MAIN_DEFS();

@@ -205,16 +205,21 @@ TEST an_open_question_goes_back_whoever_waits(void)
 /* A command is done again, whatever went ahead on what it did; only a question may be left out. */
 TEST what_does_something_is_done_again(void)
 {
-	for (int sub = 0; sub < 2; sub++) {
+	for (int kind = 0; kind < 3; kind++) {
 		struct rig *rig = rig_new();
 		struct graph graph = { 0 }, inner = { 0 };
 		struct rec_job_spec *job;
 		struct blob *body;
+		bool sub = kind == 1;
 		uint64_t run;
 
 		graph_job(&inner, "x", "");
 		body = graph_blob(&inner);
 		job = graph_job(&graph, "first", "");
+		if (kind == 2) {
+			job->argv.n = 0;
+			job->script = slice_str("true\n");
+		}
 		if (sub) {
 			job->argv.n = 0;
 			job->sub_jobs = blob_slice(body);
