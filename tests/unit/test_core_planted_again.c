@@ -255,6 +255,39 @@ TEST a_command_is_asked_about_in_each_round(void)
 	PASS();
 }
 
+/* However it came to be out of time: in the queue, by its deadline, as it ran too long. */
+TEST every_time_out_may_count_as_a_good_end(void)
+{
+	for (int kind = 0; kind < 3; kind++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job = graph_job(&graph, "a", "");
+		uint64_t run;
+
+		*(kind == 0 ? &job->dispatch_timeout_ms : kind == 1 ? &job->deadline_ms : &job->timeout_ms) = 1000;
+		job->continue_on = CONTINUE_TIMED_OUT;
+		graph_job(&graph, "b", "a");
+		if (kind == 2)
+			rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		if (kind == 2) {
+			struct rig_attempt attempt = rig_must_take(rig);
+
+			rig_started(rig, attempt);
+			rig_pass(rig, 1001);
+			rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
+		} else {
+			rig_pass(rig, 1001);
+			rig_hello(rig, "w", 1);
+		}
+		ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "a"));
+		ASSERT_EQ(1, rig_run_all(rig));
+		ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 SUITE(planted_again)
 {
 	RUN_TEST(conditions_of_what_was_refused_decide_nothing);
@@ -266,6 +299,7 @@ SUITE(planted_again)
 	RUN_TEST(a_round_before_its_date_ends_by_it);
 	RUN_TEST(what_asks_people_or_is_delayed_at_the_end_has_begun);
 	RUN_TEST(a_command_is_asked_about_in_each_round);
+	RUN_TEST(every_time_out_may_count_as_a_good_end);
 }
 
 GREATEST_MAIN_DEFS();
