@@ -196,6 +196,8 @@ TEST unknown_its_fan_out_fails_and_a_person_says_more(void)
 		fan_out_fails();
 		rig_act(rig, ACT_SETTLE, 1, "f[0]", word);
 		ASSERT_EQ(0, rig_job(rig, attempt.job).cause);
+		ASSERT_EQ(word == SETTLE_DONE ? EVENT_PERSON_DONE : word == SETTLE_FAILED ? EVENT_PERSON_FAILED : 0,
+			  rig_job(rig, attempt.job).settled_by);
 		ASSERT_EQ(word == SETTLE_DONE ? STATE_SUCCEEDED : word == SETTLE_FAILED ? STATE_FAILED : STATE_ASSIGNED,
 			  rig_state(rig, attempt.job));
 		rig_free(rig);

@@ -288,6 +288,81 @@ TEST every_time_out_may_count_as_a_good_end(void)
 	PASS();
 }
 
+TEST a_round_has_the_priority_of_the_one_before(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->priority = 81;
+	graph_job(&graph, "b", "");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_PRIORITY, run, "b", 70);
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 3);
+	rig_run_one(rig, 3);
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_EQ(81, rig_job(rig, 1).priority);
+	ASSERT_EQ(71, rig_job(rig, 2).priority);
+	rig_free(rig);
+	PASS();
+}
+
+/* It has begun on the old result, be it that it is only delayed by now: between two tries, or before the first. */
+TEST what_is_delayed_waits_for_the_new_result(void)
+{
+	for (int tried = 0; tried < 2; tried++) {
+		for (uint64_t scope = RETRY_FROM; scope <= RETRY_ONLY; scope++) {
+			struct rig *rig = rig_new();
+			struct graph graph = { 0 };
+			struct rec_job_spec *job;
+			uint64_t run;
+
+			graph_job(&graph, "a", "");
+			job = graph_job(&graph, "b", "a");
+			job->delay_ms = tried ? 0 : 60000;
+			job->retry_max = 1;
+			job->backoff_ms = 60000;
+			rig_hello(rig, "w", 1);
+			run = rig_submit(rig, &graph);
+			rig_run_one(rig, 0);
+			if (tried)
+				rig_run_one(rig, 3);
+			ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "b"));
+			rig_act(rig, ACT_RETRY, run, "a", scope);
+			ASSERT_EQ(2, rig->ok.count);
+			ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "b"));
+			ASSERT_EQ(1, rig_job(rig, 2).round);
+			rig_free(rig);
+		}
+	}
+	PASS();
+}
+
+TEST a_decision_says_whose_it_is_and_since_when(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	const struct row_decision *decision;
+	struct rec_job_spec *job = graph_job(&graph, "ok", "");
+	uint64_t run;
+
+	job->gate_count = 1;
+	job->argv.n = 0;
+	run = rig_submit(rig, &graph);
+	rig_pass(rig, 5000);
+	rig_act_as(rig, "ben", 2, ACT_REJECT, run, "ok", 0);
+	ASSERT_EQ(1, rig->tables[TABLE_decision].count);
+	decision = &rig->tables[TABLE_decision].at[0].row.decision;
+	ASSERT(slice_eq(decision->name, slice_str("ben")) && decision->person == 2);
+	ASSERT_EQ(rig->now.wall_ms, decision->wall_ms);
+	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "ok"));
+	ASSERT_EQ(0, rig_job(rig, 1).settled_by);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_again)
 {
 	RUN_TEST(conditions_of_what_was_refused_decide_nothing);
@@ -300,6 +375,9 @@ SUITE(planted_again)
 	RUN_TEST(what_asks_people_or_is_delayed_at_the_end_has_begun);
 	RUN_TEST(a_command_is_asked_about_in_each_round);
 	RUN_TEST(every_time_out_may_count_as_a_good_end);
+	RUN_TEST(a_round_has_the_priority_of_the_one_before);
+	RUN_TEST(what_is_delayed_waits_for_the_new_result);
+	RUN_TEST(a_decision_says_whose_it_is_and_since_when);
 }
 
 GREATEST_MAIN_DEFS();
