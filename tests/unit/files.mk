@@ -46,6 +46,7 @@ unit_programs = \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
 	tests/unit/test_core_planted_again \
+	tests/unit/test_core_planted_back \
 	tests/unit/test_core_planted_graph \
 	tests/unit/test_core_planted_life \
 	tests/unit/test_core_planted_people \
@@ -265,6 +266,9 @@ tests_unit_test_core_place_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_again_SOURCES = tests/unit/test_core_planted_again.c
 tests_unit_test_core_planted_again_LDADD = $(core_libs)
+
+tests_unit_test_core_planted_back_SOURCES = tests/unit/test_core_planted_back.c
+tests_unit_test_core_planted_back_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_graph_SOURCES = tests/unit/test_core_planted_graph.c
 tests_unit_test_core_planted_graph_LDADD = $(core_libs)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run that comes back into memory is what it was, but for what is done again. */
+#include "tests/unit/core_rig.h"
+
+/* The rows of the only run, as the store would give them: the jobs have theirs in their order. */
+static size_t rows_of(const struct rig *rig, struct row *rows)
+{
+	static const enum row_table tables[] = { TABLE_run, TABLE_spec, TABLE_job };
+	size_t count = 0;
+
+	for (size_t t = 0; t < 3; t++)
+		for (size_t i = 0; i < rig->tables[tables[t]].count; i++)
+			rows[count++] = rig->tables[tables[t]].at[i].row;
+	return count;
+}
+
+static void retry_again(struct rig *rig, uint64_t run, const char *job, const struct row *rows, size_t count)
+{
+	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000, .request = ++rig->request };
+
+	input.reopen = (struct input_reopen){
+		.act = { .verb = ACT_RETRY, .run = run, .job = slice_str(job), .value = RETRY_ONLY, .principal = 1,
+			 .person = slice_str("ana"), .text = slice_str("because") },
+		.rows = rows, .row_count = count };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+}
+
+/* Of one job after the other: each fails, and the run leaves memory. */
+static uint64_t failed_run(struct rig *rig, const char *tenant, const char *concurrency)
+{
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 3);
+	rig->max_jobs = 1;
+	rig->tenant = tenant;
+	rig->concurrency = concurrency;
+	graph_job(&graph, "a", "")->priority = 81;
+	graph_job(&graph, "b", "");
+	graph_job(&graph, "c", "");
+	run = rig_submit(rig, &graph);
+	rig_wait(rig, 5000);
+	while (rig_run_one(rig, 3))
+		;
+	CHECK(rig_run_row(rig, (int64_t)run)->run.ended_ms != 0);
+	core_sweep(rig->core, UINT64_MAX);
+	return run;
+}
+
+TEST its_row_says_what_it_said(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = failed_run(rig, "qa", "db=2");
+	struct row rows[16];
+	size_t count = rows_of(rig, rows);
+	struct row_run before = rows[0].run;
+	const struct row_run *after;
+
+	before.schedule = rows[0].run.schedule = slice_str("nightly");
+	before.priority = rows[0].run.priority = 71;
+	before.logs_gone_ms = rows[0].run.logs_gone_ms = 7;
+	before.name = arena_copy(&rig->arena, before.name);
+	before.owner = arena_copy(&rig->arena, before.owner);
+	before.tenant = arena_copy(&rig->arena, before.tenant);
+	before.concurrency = arena_copy(&rig->arena, before.concurrency);
+	rig_wait(rig, 5000);
+	retry_again(rig, run, "b", rows, count);
+	ASSERT_EQ(1, rig->ok.count);
+	after = &rig_run_row(rig, (int64_t)run)->run;
+	ASSERT(slice_eq(before.name, after->name) && slice_eq(before.owner, after->owner));
+	ASSERT(slice_eq(before.tenant, after->tenant) && slice_eq(after->tenant, slice_str("qa")));
+	ASSERT(slice_eq(before.concurrency, after->concurrency) && slice_eq(after->concurrency, slice_str("db=2")));
+	ASSERT(slice_eq(before.schedule, after->schedule));
+	ASSERT(before.first == after->first && before.jobs == after->jobs);
+	ASSERT_EQ(1, after->max_jobs);
+	ASSERT_EQ(71, after->priority);
+	ASSERT_EQ(7, after->logs_gone_ms);
+	ASSERT_EQ(before.submitted_ms, after->submitted_ms);
+	ASSERT_EQ(before.steady_ms, after->steady_ms);
+	ASSERT_EQ(0, after->ended_ms);
+	rig_free(rig);
+	PASS();
+}
+
+TEST it_has_the_bound_that_it_had(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = failed_run(rig, NULL, NULL);
+	struct row rows[16];
+	size_t count = rows_of(rig, rows);
+
+	retry_again(rig, run, "", rows, count);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "which job is to be run again?"));
+	retry_again(rig, run, "a", rows, count);
+	rig_act(rig, ACT_RETRY, run, "b", RETRY_ONLY);
+	rig_act(rig, ACT_RETRY, run, "c", RETRY_ONLY);
+	rig_must_take(rig);
+	ASSERT_EQ(rig->assigned_first, rig->assigned_count);
+	rig_free(rig);
+	PASS();
+}
+
+/* What is done again has its priority and its epoch, which only grows; the others are as they were. */
+TEST its_jobs_are_what_they_were(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = failed_run(rig, NULL, NULL);
+	struct row rows[16];
+	size_t count = rows_of(rig, rows);
+	struct row_job b = rows[count - 2].job;
+	struct rec_job_row row;
+
+	ASSERT_EQ(2, b.job);
+	retry_again(rig, run, "a", rows, count);
+	ASSERT_EQ(1, rig->ok.count);
+	row = rig_job(rig, 1);
+	ASSERT(row.priority == 81 && row.round == 1 && row.state == STATE_ASSIGNED);
+	ASSERT_EQ(2, row.epoch & UINT32_MAX);
+	row = rig_job(rig, 2);
+	ASSERT(row.state == STATE_FAILED && row.outcome == OUTCOME_EXIT && row.code == 3 && row.tries == 1);
+	ASSERT(row.cpu_us == 11 && row.rss_kib == 22 && row.out_bytes == 33);
+	ASSERT(row.started_ms == b.started_ms && row.ended_ms == b.ended_ms && row.ended_ms != 0);
+	ASSERT(row.dead && row.epoch == (uint64_t)b.epoch && slice_eq(row.worker, slice_str("w")));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(planted_back)
+{
+	RUN_TEST(its_row_says_what_it_said);
+	RUN_TEST(it_has_the_bound_that_it_had);
+	RUN_TEST(its_jobs_are_what_they_were);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(planted_back);
+	GREATEST_MAIN_END();
+}
