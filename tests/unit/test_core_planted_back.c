@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run that comes back into memory is what it was, but for what is done again. */
-#include "tests/unit/core_rig.h"
+#include <stdlib.h>
 
-/* The rows of the only run, as the store would give them: the jobs have theirs in their order. */
-static size_t rows_of(const struct rig *rig, struct row *rows)
+#include "proto/expr.h"
+#include "tests/unit/core_sub.h"
+
+static int row_order(const void *a, const void *b)
+{
+	const struct row *one = a, *other = b;
+
+	return (one->job.job > other->job.job) - (one->job.job < other->job.job);
+}
+
+/* The rows of a run, as the store would give them. */
+static size_t rows_of(const struct rig *rig, uint64_t run, struct row *rows)
 {
 	static const enum row_table tables[] = { TABLE_run, TABLE_spec, TABLE_job };
-	size_t count = 0;
+	size_t count = 0, first = 0;
 
-	for (size_t t = 0; t < 3; t++)
-		for (size_t i = 0; i < rig->tables[tables[t]].count; i++)
-			rows[count++] = rig->tables[tables[t]].at[i].row;
+	for (size_t t = 0; t < 3; t++) {
+		first = count;
+		for (size_t i = 0; i < rig->tables[tables[t]].count; i++) {
+			const struct row *row = &rig->tables[tables[t]].at[i].row;
+
+			if ((t == 0 ? row->run.run : t == 1 ? row->spec.run : row->job.run) == (int64_t)run)
+				rows[count++] = *row;
+		}
+	}
+	qsort(rows + first, count - first, sizeof(*rows), row_order);
 	return count;
 }
 
@@ -54,7 +71,7 @@ TEST its_row_says_what_it_said(void)
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig, "qa", "db=2");
 	struct row rows[16];
-	size_t count = rows_of(rig, rows);
+	size_t count = rows_of(rig, run, rows);
 	struct row_run before = rows[0].run;
 	const struct row_run *after;
 
@@ -89,7 +106,7 @@ TEST it_has_the_bound_that_it_had(void)
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig, NULL, NULL);
 	struct row rows[16];
-	size_t count = rows_of(rig, rows);
+	size_t count = rows_of(rig, run, rows);
 
 	retry_again(rig, run, "", rows, count);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "which job is to be run again?"));
@@ -108,7 +125,7 @@ TEST its_jobs_are_what_they_were(void)
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig, NULL, NULL);
 	struct row rows[16];
-	size_t count = rows_of(rig, rows);
+	size_t count = rows_of(rig, run, rows);
 	struct row_job b = rows[count - 2].job;
 	struct rec_job_row row;
 
@@ -127,11 +144,60 @@ TEST its_jobs_are_what_they_were(void)
 	PASS();
 }
 
+static struct slice code_of(struct graph *graph, struct expr_step step)
+{
+	struct buf buf = { 0 };
+	struct slice code;
+
+	expr_put(&buf, step);
+	code = arena_copy(&graph->arena, buf_slice(&buf));
+	buf_free(&buf);
+	return code;
+}
+
+/* How many passes it had, which run was its own, and that nobody wanted it. */
+TEST what_its_other_jobs_did_is_known(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "poll", "");
+	struct row rows[16];
+	uint64_t run, child;
+
+	job->loop_max = 3;
+	job->loop_code = code_of(&graph, (struct expr_step){ EXPR_STATE, 0, 1, 1u << STATE_SUCCEEDED });
+	graph_job(&inner, "x", "");
+	sub_job(&graph, "sub", "poll", &inner);
+	job = graph_job(&graph, "not", "poll*");
+	job->triggers.at[0] = TRIGGER_EXPR;
+	job->when_code = code_of(&graph, (struct expr_step){ EXPR_STATE, 0, 1, 1u << STATE_FAILED });
+	graph_job(&graph, "bad", "sub");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 3);
+	rig_run_one(rig, 0);
+	child = child_of(rig, run, "sub");
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 3);
+	ASSERT(rig_run_row(rig, (int64_t)run)->run.ended_ms != 0);
+	core_sweep(rig->core, UINT64_MAX);
+	retry_again(rig, run, "bad", rows, rows_of(rig, run, rows));
+	ASSERT_EQ(0, rig->error.code);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT(child != 0);
+	ASSERT_EQ(child, child_of(rig, run, "sub"));
+	ASSERT_EQ(2, rig_job(rig, rig_named(rig, run, "poll")).pass);
+	ASSERT(rig_job(rig, rig_named(rig, run, "not")).untaken);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_back)
 {
 	RUN_TEST(its_row_says_what_it_said);
 	RUN_TEST(it_has_the_bound_that_it_had);
 	RUN_TEST(its_jobs_are_what_they_were);
+	RUN_TEST(what_its_other_jobs_did_is_known);
 }
 
 GREATEST_MAIN_DEFS();
