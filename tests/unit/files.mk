@@ -52,6 +52,7 @@ unit_programs = \
 	tests/unit/test_core_planted_people \
 	tests/unit/test_core_planted_place \
 	tests/unit/test_core_planted_queue \
+	tests/unit/test_core_planted_rounds \
 	tests/unit/test_core_planted_schedule \
 	tests/unit/test_core_planted_sets \
 	tests/unit/test_core_prune \
@@ -284,6 +285,9 @@ tests_unit_test_core_planted_place_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_queue_SOURCES = tests/unit/test_core_planted_queue.c
 tests_unit_test_core_planted_queue_LDADD = $(core_libs)
+
+tests_unit_test_core_planted_rounds_SOURCES = tests/unit/test_core_planted_rounds.c
+tests_unit_test_core_planted_rounds_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_schedule_SOURCES = tests/unit/test_core_planted_schedule.c
 tests_unit_test_core_planted_schedule_LDADD = $(core_libs)
