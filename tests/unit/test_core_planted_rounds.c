@@ -117,12 +117,124 @@ TEST what_was_sent_back_and_waits_is_told_why(void)
 	PASS();
 }
 
+TEST crashes_of_a_round_are_its_own(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	uint64_t run;
+
+	job->crash_limit = 2;
+	job->backoff_ms = 1000;
+	job->backoff_exact = true;
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	for (int round = 0; round < 2; round++) {
+		rig_started(rig, rig_must_take(rig));
+		rig_hello(rig, "w", 1);          /* and has nothing */
+		ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "a"));
+		ASSERT_EQ(1, rig_job(rig, 1).crashes);
+		rig_pass(rig, 1001);
+		rig_run_one(rig, 3);
+		ASSERT_STR_EQ("failed", rig_state_named(rig, run, "a"));
+		rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
+		ASSERT_EQ(0, rig_job(rig, 1).crashes);
+	}
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_long_reason_is_told_whole(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct core_input input = { .kind = INPUT_ACT, .conn = 1000000, .request = 77 };
+	char reason[LIMIT_REASON_MAX], told[sizeof("TITAN_PUSHBACK=") + LIMIT_REASON_MAX];
+	struct outgoing frame;
+	struct rec_job_spec spec;
+	struct slice bytes;
+	uint64_t run;
+
+	memset(reason, 'x', sizeof(reason));
+	memcpy(told, "TITAN_PUSHBACK=", 15);
+	memset(told + 15, 'x', sizeof(reason));
+	graph_job(&graph, "a", "");
+	gate_job(&graph, "ok", "a");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	input.act = (struct input_act){ .verb = ACT_PUSHBACK, .run = run, .job = slice_str("ok"), .target = slice_str("a"),
+		.text = slice_make(reason, sizeof(reason)), .principal = 1, .person = slice_str("ana"),
+		.digest = rig_digest(rig, run, "ok") };
+	rig_step(rig, &input);
+	ASSERT_EQ(1, rig_frames(rig, OP_ASSIGN, &frame));
+	bytes = frame.assign.spec;
+	ASSERT_EQ(ERR_NONE, record_decode(REC_job_spec, &bytes, &rig->arena, &spec, NULL));
+	ASSERT(spec.env.n == 1 && slice_eq(spec.env.at[0], slice_make(told, 15 + sizeof(reason))));
+	rig_free(rig);
+	PASS();
+}
+
+/* What was added behind it would go by another answer. */
+TEST a_gate_decides_for_what_was_added(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "x", "");
+	gate_job(&graph, "ok", "");
+	graph_job(&graph, "b", "ok");
+	rig_hello(rig, "w", 2);
+	run = rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	rig_started(rig, rig_must_take(rig));
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "b"));
+	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "would decide nothing"));
+	need_old(added(&graph, "c", 0, TRIGGER_OK), 1, TRIGGER_OK);
+	ASSERT(grow(rig, run, &graph, "ok x") != 0);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c"));
+	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST what_was_added_waits_for_the_new_result(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "x", "");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_started(rig, rig_must_take(rig));
+	added(&graph, "c", 0, TRIGGER_OK);
+	ASSERT(grow(rig, run, &graph, "a") != 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "c"));
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_rounds)
 {
 	RUN_TEST(what_waits_is_held_back_still);
 	RUN_TEST(a_gate_that_was_pushed_back_has_its_deadline);
 	RUN_TEST(a_gate_expires_in_each_round);
 	RUN_TEST(what_was_sent_back_and_waits_is_told_why);
+	RUN_TEST(crashes_of_a_round_are_its_own);
+	RUN_TEST(a_long_reason_is_told_whole);
+	RUN_TEST(a_gate_decides_for_what_was_added);
+	RUN_TEST(what_was_added_waits_for_the_new_result);
 }
 
 GREATEST_MAIN_DEFS();
