@@ -45,6 +45,7 @@ unit_programs = \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
+	tests/unit/test_core_planted_added \
 	tests/unit/test_core_planted_again \
 	tests/unit/test_core_planted_back \
 	tests/unit/test_core_planted_graph \
@@ -264,6 +265,9 @@ tests_unit_test_core_people_LDADD = $(core_libs)
 
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)
+
+tests_unit_test_core_planted_added_SOURCES = tests/unit/test_core_planted_added.c
+tests_unit_test_core_planted_added_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_again_SOURCES = tests/unit/test_core_planted_again.c
 tests_unit_test_core_planted_again_LDADD = $(core_libs)
