@@ -118,6 +118,99 @@ TEST its_end_is_forgiven_over_a_restart(void)
 	PASS();
 }
 
+TEST held_back_with_the_run_it_does_not_expire(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	job = graph_job(&graph, "late", "");
+	job->gate_count = 1;
+	job->gate_timeout_ms = 60000;
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	rig_act(rig, ACT_HOLD, run, "", 0);
+	rig_pass(rig, 60001);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "late"));
+	rig_act(rig, ACT_RELEASE, run, "", 0);
+	rig_pass(rig, 60001);
+	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "late"));
+	rig_free(rig);
+	PASS();
+}
+
+/* There was no room for it when it was held back, and there is when it is let go. */
+TEST let_go_with_the_run_it_begins(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	rig->max_jobs = 1;
+	rig_hello(rig, "w", 2);
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	graph_job(&graph, "late", "");
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_act(rig, ACT_HOLD, run, "", 0);
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	ASSERT_EQ(0, rig_run_one(rig, 0));
+	rig_act(rig, ACT_RELEASE, run, "", 0);
+	ASSERT_EQ(rig_named(rig, run, "late"), rig_run_one(rig, 0));
+	rig_free(rig);
+	PASS();
+}
+
+TEST its_sub_run_is_held_back_with_the_run(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	graph_job(&inner, "x", "");
+	sub_job(&graph, "late", "", &inner);
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	ASSERT(child_of(rig, run, "late") != 0);
+	rig_act(rig, ACT_HOLD, run, "", 0);
+	rig_hello(rig, "w", 2);
+	ASSERT_EQ(0, rig_run_all(rig));
+	rig_act(rig, ACT_RELEASE, run, "", 0);
+	ASSERT_EQ(2, rig_run_all(rig));
+	rig_free(rig);
+	PASS();
+}
+
+/* Be it in a sub-run of a sub-run. */
+TEST unknown_far_below_it_is_cancelled(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 }, innermost = { 0 };
+	uint64_t conn = rig_hello(rig, "w", 1), run, job;
+
+	graph_job(&innermost, "x", "")->mode = EXEC_ONCE;
+	sub_job(&inner, "mid", "", &innermost);
+	sub_job(&graph, "sub", "", &inner);
+	run = rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	job = rig_named(rig, child_of(rig, run, "sub"), "mid");
+	job = rig_named(rig, rig_job(rig, job).child, "x");
+	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, job));
+	rig_cancel(rig, run, "sub");
+	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, job));
+	ASSERT_EQ(RUN_CANCELLED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_added)
 {
 	RUN_TEST(unknown_it_is_cancelled_with_the_sub_run);
@@ -125,6 +218,10 @@ SUITE(planted_added)
 	RUN_TEST(its_letter_is_discarded_with_those_of_the_run);
 	RUN_TEST(it_is_run_again_with_the_run);
 	RUN_TEST(its_end_is_forgiven_over_a_restart);
+	RUN_TEST(held_back_with_the_run_it_does_not_expire);
+	RUN_TEST(let_go_with_the_run_it_begins);
+	RUN_TEST(its_sub_run_is_held_back_with_the_run);
+	RUN_TEST(unknown_far_below_it_is_cancelled);
 }
 
 GREATEST_MAIN_DEFS();
