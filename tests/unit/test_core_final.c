@@ -269,6 +269,28 @@ TEST what_an_addition_calls_final_is_so_within_it(void)
 	PASS();
 }
 
+/* It was asked, and has its answer. */
+TEST a_final_gate_that_was_denied_has_begun(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	job = graph_job(&graph, "sign", "");
+	job->gate_count = 1;
+	job->final = 1;
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_REJECT, run, "sign", 0);
+	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "sign"));
+	graph_job(&graph, "b", "");
+	ASSERT_EQ(0, grow(rig, run, &graph, ""));
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "its final job sign is denied"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(finals)
 {
 	RUN_TEST(a_final_job_that_never_began_is_not_too_early);
@@ -283,6 +305,7 @@ SUITE(finals)
 	RUN_TESTp(whatever_becomes_of_what_is_added, false);
 	RUN_TESTp(whatever_becomes_of_what_is_added, true);
 	RUN_TEST(what_an_addition_calls_final_is_so_within_it);
+	RUN_TEST(a_final_gate_that_was_denied_has_begun);
 }
 
 GREATEST_MAIN_DEFS();

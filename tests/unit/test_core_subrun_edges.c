@@ -236,6 +236,26 @@ TEST who_cannot_begin_stops_its_siblings(void)
 	PASS();
 }
 
+/* Also of what would have begun only later. */
+TEST one_that_is_out_of_time_leaves_nothing(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	uint64_t run, child;
+
+	graph_job(&inner, "x", "")->delay_ms = 5000;
+	sub_job(&graph, "sub", "", &inner)->timeout_ms = 1000;
+	rig_hello(rig, "w1", 1);
+	run = rig_submit(rig, &graph);
+	child = child_of(rig, run, "sub");
+	ASSERT_STR_EQ("delayed", rig_state_named(rig, child, "x"));
+	rig_pass(rig, 1001);
+	ASSERT_STR_EQ("cancelled", rig_state_named(rig, child, "x"));
+	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "sub"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(subrun_edges)
 {
 	RUN_TEST(what_rows_say_of_one);
@@ -245,6 +265,7 @@ SUITE(subrun_edges)
 	RUN_TEST(its_group_is_another_than_that_of_what_it_is_within);
 	RUN_TEST(so_many_live_at_once);
 	RUN_TEST(who_cannot_begin_stops_its_siblings);
+	RUN_TEST(one_that_is_out_of_time_leaves_nothing);
 }
 
 GREATEST_MAIN_DEFS();
