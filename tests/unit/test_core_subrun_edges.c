@@ -256,6 +256,31 @@ TEST one_that_is_out_of_time_leaves_nothing(void)
 	PASS();
 }
 
+/* What it had to cancel doesn't make it one that somebody cancelled. */
+TEST one_that_is_out_of_time_is_tried_again(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run, child;
+
+	graph_job(&inner, "x", "");
+	job = sub_job(&graph, "sub", "", &inner);
+	job->timeout_ms = 1000;
+	job->retry_max = 1;
+	job->retry_on = RETRY_ON_TIMEOUT;
+	job->backoff_ms = 1000;
+	run = rig_submit(rig, &graph);
+	child = child_of(rig, run, "sub");
+	rig_pass(rig, 1001);
+	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "sub"));
+	rig_pass(rig, 2000);
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "sub"));
+	ASSERT(child_of(rig, run, "sub") != child);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(subrun_edges)
 {
 	RUN_TEST(what_rows_say_of_one);
@@ -266,6 +291,7 @@ SUITE(subrun_edges)
 	RUN_TEST(so_many_live_at_once);
 	RUN_TEST(who_cannot_begin_stops_its_siblings);
 	RUN_TEST(one_that_is_out_of_time_leaves_nothing);
+	RUN_TEST(one_that_is_out_of_time_is_tried_again);
 }
 
 GREATEST_MAIN_DEFS();
