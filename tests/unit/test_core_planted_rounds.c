@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A later round is like the first: what people and specifications said of a job holds in it as well. */
 #include "tests/unit/core_grow.h"
+#include "tests/unit/core_sub.h"
 
 static struct rec_job_spec *gate_job(struct graph *graph, const char *name, const char *needs)
 {
@@ -225,6 +226,35 @@ TEST what_was_added_waits_for_the_new_result(void)
 	PASS();
 }
 
+/* Its run is another one by then. */
+TEST a_sub_run_that_is_tried_again_is_held_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	graph_job(&inner, "x", "");
+	job = sub_job(&graph, "sub", "", &inner);
+	job->retry_max = 1;
+	job->backoff_ms = 1000;
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 3);
+	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "sub"));
+	rig_gone(rig, rig->conn);
+	rig_pass(rig, 2000);
+	rig_act(rig, ACT_HOLD, run, "sub", 0);
+	ASSERT_EQ(2, rig->ok.count);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(0, rig_run_all(rig));
+	rig_act(rig, ACT_RELEASE, run, "sub", 0);
+	ASSERT_EQ(1, rig_run_all(rig));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "sub"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_rounds)
 {
 	RUN_TEST(what_waits_is_held_back_still);
@@ -235,6 +265,7 @@ SUITE(planted_rounds)
 	RUN_TEST(a_long_reason_is_told_whole);
 	RUN_TEST(a_gate_decides_for_what_was_added);
 	RUN_TEST(what_was_added_waits_for_the_new_result);
+	RUN_TEST(a_sub_run_that_is_tried_again_is_held_back);
 }
 
 GREATEST_MAIN_DEFS();
