@@ -154,6 +154,28 @@ TEST what_was_asked_back_has_its_whole_time_in_the_queue(void)
 	PASS();
 }
 
+/* It was said to have begun: whoever sends it back without an end doesn't know how it ended. */
+TEST what_began_is_not_sent_back(void)
+{
+	static const enum exec_mode modes[] = { EXEC_RETRY, EXEC_ONCE };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rig *rig = rig_new();
+		struct rig_attempt attempt;
+
+		rig_hello(rig, "w", 1);
+		submit_one(rig, modes[i]);
+		attempt = rig_must_take(rig);
+		rig_started(rig, attempt);
+		rig_done(rig, attempt, OUTCOME_RECALLED, 0);
+		ASSERT_EQ(i == 0 ? STATE_DELAYED : STATE_UNKNOWN, rig_state(rig, attempt.job));
+		ASSERT_EQ(i == 0 ? 1 : 0, rig_job(rig, attempt.job).crashes);
+		ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, rig_job(rig, attempt.job).outcome);
+		rig_free(rig);
+	}
+	PASS();
+}
+
 SUITE(reports)
 {
 	static const int64_t wild[] = { INT64_MAX, INT64_MAX / 2 + 1, INT64_MIN, -1 };
@@ -165,6 +187,7 @@ SUITE(reports)
 	RUN_TESTp(what_comes_back_running_began_when_it_did, true);
 	RUN_TEST(history_names_the_worker_of_each_attempt);
 	RUN_TEST(what_was_asked_back_has_its_whole_time_in_the_queue);
+	RUN_TEST(what_began_is_not_sent_back);
 }
 
 GREATEST_MAIN_DEFS();
