@@ -98,6 +98,42 @@ TEST a_pool_that_starts_nothing_is_sent_nothing_ahead(enum set_verb verb)
 	PASS();
 }
 
+/* What was cancelled in the queue is there still, and nobody's to wait for: a slot that is free has what was sent ahead. */
+TEST a_cancelled_job_in_the_queue_keeps_nothing_from_coming_back(void)
+{
+	struct rig *rig = rig_new();
+
+	rig_hello(rig, "w", 1);
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	ASSERT_EQ(1 + LIMIT_PREFETCH_MAX, (int)out_of(rig, 2 + LIMIT_PREFETCH_MAX, (struct rec_job_spec){ 0 }));
+	rig_cancel(rig, rig->accepted.run, "j65");
+	ASSERT_EQ(1, (int)rig->ok.count);
+	rig_hello(rig, "v", 1);
+	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+/* How many are asked back at once is bounded; those that don't answer keep nobody else waiting. */
+TEST what_is_on_its_way_back_keeps_nothing_else_from_coming_back(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn;
+
+	rig->reload_every = 0;
+	rig_hello(rig, "w", 1);
+	rig_hello(rig, "v", 1);
+	run_short(rig, 8, 2, (struct rec_job_spec){ .only_worker = slice_str("w") });
+	run_short(rig, 8, 2, (struct rec_job_spec){ .only_worker = slice_str("v") });
+	ASSERT_EQ(130, (int)out_of(rig, 130, (struct rec_job_spec){ 0 }));
+	conn = rig_hello(rig, "large", 200);
+	ASSERT_EQ(64, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_heartbeat(rig, conn);
+	ASSERT_EQ(64, (int)rig_frames(rig, OP_RECALL, NULL));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -109,5 +145,7 @@ int main(int argc, char **argv)
 	RUN_TESTp(an_attempt_is_charged_once, false);
 	RUN_TESTp(a_pool_that_starts_nothing_is_sent_nothing_ahead, SET_PAUSE);
 	RUN_TESTp(a_pool_that_starts_nothing_is_sent_nothing_ahead, SET_DRAIN);
+	RUN_TEST(a_cancelled_job_in_the_queue_keeps_nothing_from_coming_back);
+	RUN_TEST(what_is_on_its_way_back_keeps_nothing_else_from_coming_back);
 	GREATEST_MAIN_END();
 }
