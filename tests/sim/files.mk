@@ -118,6 +118,7 @@ sim_other = \
 	tests/sim/bugs/letter-outlives-its-round.patch \
 	tests/sim/bugs/lock-ends-early.patch \
 	tests/sim/bugs/lock-fence-forgotten.patch \
+	tests/sim/bugs/lock-kept-by-one-without-worker.patch \
 	tests/sim/bugs/lock-never-offered-again.patch \
 	tests/sim/bugs/lock-of-people-ignored.patch \
 	tests/sim/bugs/lock-shared-beside-one-alone.patch \

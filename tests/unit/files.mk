@@ -45,6 +45,7 @@ unit_programs = \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
+	tests/unit/test_core_placing \
 	tests/unit/test_core_planted_added \
 	tests/unit/test_core_planted_again \
 	tests/unit/test_core_planted_back \
@@ -265,6 +266,9 @@ tests_unit_test_core_people_LDADD = $(core_libs)
 
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)
+
+tests_unit_test_core_placing_SOURCES = tests/unit/test_core_placing.c
+tests_unit_test_core_placing_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_added_SOURCES = tests/unit/test_core_planted_added.c
 tests_unit_test_core_planted_added_LDADD = $(core_libs)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who is passed over, for whom room is kept, and who is next when one before it finds no room. */
+#include "proto/limits.h"
+#include "tests/unit/core_place.h"
+
+/* It comes back, and flaps. */
+static void flap(struct rig *rig, const char *name, uint64_t slots, const char *offers)
+{
+	for (int i = 0; i < LIMIT_FLAP_DROPS; i++)
+		rig_gone(rig, join(rig, name, slots, "", offers, ""));
+	join(rig, name, slots, "", offers, "");
+}
+
+/* Not even where the steady ones have much to do. */
+TEST one_that_only_likes_it_follows_nobody_who_flaps_to_the_less_loaded(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "v", 2, "", "", "");
+	graph_job(&graph, "parent", "");
+	graph_job(&graph, "child", "parent")->affinity = AFFINITY_PARENT;
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "child", 0);
+	rig_run_one(rig, 0);
+	rig_gone(rig, rig->conn);
+	flap(rig, "v", 2, "");
+	join(rig, "w", 2, "", "", "");
+	load(rig, rig->conn, LIMIT_OVERLOAD_PERMILLE, 0);
+	rig_act(rig, ACT_RELEASE, run, "child", 0);
+	ASSERT_STR_EQ("w", holder(rig, run, "child"));
+	rig_free(rig);
+	PASS();
+}
+
+/* What is kept on one that flaps is given to nobody while a steady one may have the job. */
+TEST room_is_kept_where_nothing_flaps(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	flap(rig, "flaps", 4, "cpus=4000");
+	join(rig, "steady", 4, "", "cpus=4000", "");
+	ASSERT_STR_EQ("flaps", given(rig, (struct rec_job_spec){ .asks = words(rig, "cpus=1000"),
+								  .only_worker = slice_str("flaps") }));
+	ASSERT_STR_EQ("steady", given(rig, (struct rec_job_spec){ .asks = words(rig, "cpus=3000") }));
+	graph_job(&graph, "large", "")->asks = words(rig, "cpus=4000");
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "steady").reserved);
+	ASSERT_EQ(0, (int)worker(rig, "flaps").reserved);
+	rig_free(rig);
+	PASS();
+}
+
+static uint64_t one_of(struct rig *rig, const char *tenant, const char *groups, uint64_t priority, const char *labels)
+{
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "j", "");
+
+	job->concurrency = words(rig, groups);
+	job->priority = priority;
+	job->labels = words(rig, labels);
+	rig->tenant = tenant;
+	return rig_submit(rig, &graph);
+}
+
+static void end_together(struct rig *rig, struct rig_attempt first, struct rig_attempt second)
+{
+	struct rec_done done[] = {
+		{ .job = first.job, .epoch = first.epoch, .outcome = OUTCOME_EXIT, .ended_ms = 1 },
+		{ .job = second.job, .epoch = second.epoch, .outcome = OUTCOME_EXIT, .ended_ms = 1 },
+	};
+	struct core_input input = { .kind = INPUT_DONE, .conn = first.conn };
+
+	input.done.at = done;
+	input.done.n = 2;
+	rig_step(rig, &input);
+}
+
+/* One finds its other group taken just before it: who has what it leaves is given out in the same turn, whoever's it is. */
+TEST what_one_leaves_is_at_once_for_another_tenant(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt has, blocks;
+	uint64_t both, other;
+
+	join(rig, "w", 3, "gpu", "", "");
+	one_of(rig, "a", "h", 0, "");
+	rig_started(rig, has = rig_must_take(rig));
+	one_of(rig, "a", "", 0, "");
+	rig_started(rig, blocks = rig_must_take(rig));
+	both = one_of(rig, "a", "g h", 0, "");
+	other = one_of(rig, "b", "h", 0, "");
+	one_of(rig, "a", "", 0, "");
+	rig_started(rig, rig_must_take(rig));
+	one_of(rig, "a", "g", 71, "gpu");
+	ASSERT_EQ(0, (int)rig->assigned_count - (int)rig->assigned_first);
+	end_together(rig, has, blocks);
+	ASSERT_STR_EQ("", holder(rig, both, "j"));
+	ASSERT_STR_EQ("w", holder(rig, other, "j"));
+	rig_free(rig);
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(one_that_only_likes_it_follows_nobody_who_flaps_to_the_less_loaded);
+	RUN_TEST(room_is_kept_where_nothing_flaps);
+	RUN_TEST(what_one_leaves_is_at_once_for_another_tenant);
+	GREATEST_MAIN_END();
+}
