@@ -285,6 +285,23 @@ TEST one_that_is_forgotten_keeps_nobody_out(void)
 	PASS();
 }
 
+/* Whoever shares it already goes on with it: what waits to have it alone keeps out only those who come. */
+TEST who_shares_it_may_take_it_again_before_one_that_waits(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t fence;
+
+	rig_hello(rig, "w", 1);
+	fence = lock_act(rig, SET_TAKE, "l", "one", true, 60000);
+	lock_act(rig, SET_TAKE, "l", "other", true, 60000);
+	wants(rig, "l");
+	lock_act(rig, SET_TAKE, "l", "third", true, 60000);
+	ASSERT_EQ(ERR_BUSY, (int)rig->error.code);
+	ASSERT_EQ(fence, lock_act(rig, SET_TAKE, "l", "one", true, 90000));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -303,5 +320,6 @@ int main(int argc, char **argv)
 	RUN_TEST(readers_without_a_worker_keep_no_reader_out);
 	RUN_TEST(the_best_that_wants_it_alone_keeps_readers_out);
 	RUN_TEST(one_that_is_forgotten_keeps_nobody_out);
+	RUN_TEST(who_shares_it_may_take_it_again_before_one_that_waits);
 	GREATEST_MAIN_END();
 }
