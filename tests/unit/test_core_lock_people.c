@@ -302,6 +302,19 @@ TEST who_shares_it_may_take_it_again_before_one_that_waits(void)
 	PASS();
 }
 
+/* Two scripts of one person are two, also where they could share it. */
+TEST who_names_no_owner_has_it_once(bool shared)
+{
+	struct rig *rig = rig_new();
+
+	lock_act(rig, SET_TAKE, "l", "", shared, 60000);
+	ASSERT_EQ(0, (int)rig->error.code);
+	lock_act(rig, SET_TAKE, "l", "", shared, 90000);
+	ASSERT(rig_error_says(rig, ERR_BUSY, "has it already"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -321,5 +334,7 @@ int main(int argc, char **argv)
 	RUN_TEST(the_best_that_wants_it_alone_keeps_readers_out);
 	RUN_TEST(one_that_is_forgotten_keeps_nobody_out);
 	RUN_TEST(who_shares_it_may_take_it_again_before_one_that_waits);
+	RUN_TESTp(who_names_no_owner_has_it_once, false);
+	RUN_TESTp(who_names_no_owner_has_it_once, true);
 	GREATEST_MAIN_END();
 }

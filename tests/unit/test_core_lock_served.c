@@ -135,11 +135,29 @@ SUITE(lock_served)
 	RUN_TEST(its_worker_is_silent);
 }
 
+/* Workers that were told to quit are there for a moment longer, and serve nobody. */
+TEST who_waits_for_workers_that_quit_keeps_nobody_out(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+
+	rig_hello(rig, "w", 1);
+	lock_act(rig, SET_TAKE, "l", "one", true, 60000);
+	wants(rig, "l");
+	lock_act(rig, SET_TAKE, "l", "two", true, 60000);
+	ASSERT_EQ(ERR_BUSY, (int)rig->error.code);
+	rig_step(rig, &quit);
+	ASSERT(lock_act(rig, SET_TAKE, "l", "two", true, 60000) > 0);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(lock_served);
+	RUN_TEST(who_waits_for_workers_that_quit_keeps_nobody_out);
 	GREATEST_MAIN_END();
 }
