@@ -152,6 +152,25 @@ TEST who_waits_for_workers_that_quit_keeps_nobody_out(void)
 	PASS();
 }
 
+/* The first of those that wait has no worker any more; the next has one, and comes before who would share it. */
+TEST who_has_no_worker_hides_nobody_who_has_one(void)
+{
+	struct scene scene;
+	struct rig_attempt attempt;
+	uint64_t next, late;
+
+	ASSERT(scene_begin(&scene));
+	next = wants_on(scene.rig, "db", "");
+	rig_gone(scene.rig, scene.far);
+	ASSERT_EQ(scene.reader, given_run(scene.rig, &attempt));
+	late = wants_on(scene.rig, "db=shared", "");
+	ASSERT_EQ(0, (int)given_run(scene.rig, &attempt));
+	ASSERT(strstr(why(scene.rig, late), "wants it alone, and comes first"));
+	ASSERT_STR_EQ("ready", rig_state_named(scene.rig, next, "j"));
+	rig_free(scene.rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -159,5 +178,6 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(lock_served);
 	RUN_TEST(who_waits_for_workers_that_quit_keeps_nobody_out);
+	RUN_TEST(who_has_no_worker_hides_nobody_who_has_one);
 	GREATEST_MAIN_END();
 }
