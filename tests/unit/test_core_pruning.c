@@ -326,11 +326,33 @@ SUITE(core_pruning)
 	RUN_TEST(jobs_that_never_were);
 }
 
+/* What people said of its gates goes with the run. */
+TEST nothing_is_left_of_what_people_said(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "ok", "");
+	uint64_t run;
+
+	job->argv = (struct slice_list){ 0 };
+	job->gate_count = 1;
+	job->gate_message = slice_str("Ship it?");
+	run = rig_submit(rig, &graph);
+	rig_act_as(rig, "bob", 2, ACT_APPROVE, run, "ok", 0);
+	ASSERT_EQ(1, (int)rig->tables[TABLE_decision].count);
+	prune(rig, (int64_t)run);
+	ASSERT(view_pruned(rig->core, run, NULL));
+	ASSERT_EQ(0, (int)rig->tables[TABLE_decision].count);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(core_pruning);
+	RUN_TEST(nothing_is_left_of_what_people_said);
 	GREATEST_MAIN_END();
 }

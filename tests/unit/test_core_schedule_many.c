@@ -145,11 +145,25 @@ SUITE(many_schedules)
 	RUN_TEST(a_clock_set_back_meanwhile_lets_them_wait);
 }
 
+/* What was missed and is made up for is the run of its time, whenever that begins. */
+TEST the_last_time_is_the_one_that_came(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 * * *", OVERLAP_ALLOW, CATCHUP_ONE, 0);
+	rig_pass(rig, 4 * HOUR_MS);
+	ASSERT_EQ(1, (int)row_of(rig).fired);
+	ASSERT_EQ(MIDNIGHT_MS, row_of(rig).last_ms);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(many_schedules);
+	RUN_TEST(the_last_time_is_the_one_that_came);
 	GREATEST_MAIN_END();
 }
