@@ -104,6 +104,25 @@ TEST what_one_leaves_is_at_once_for_another_tenant(void)
 	PASS();
 }
 
+/* Its keeper begins anew each time: that makes nothing of it more steady. */
+TEST who_begins_anew_again_and_again_flaps(void)
+{
+	struct rig *rig = rig_new();
+
+	for (int i = 0; i <= LIMIT_FLAP_DROPS; i++) {
+		struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+		char instance[] = { 'n', (char)('0' + i), '\0' };
+
+		input.hello = (struct input_hello){ .name = slice_str("w"), .instance = slice_str(instance), .slots = 1 };
+		if (i > 0)
+			rig_gone(rig, rig->conn - 1);
+		rig_step(rig, &input);
+	}
+	ASSERT(worker(rig, "w").rest_ms > 0);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -112,5 +131,6 @@ int main(int argc, char **argv)
 	RUN_TEST(one_that_only_likes_it_follows_nobody_who_flaps_to_the_less_loaded);
 	RUN_TEST(room_is_kept_where_nothing_flaps);
 	RUN_TEST(what_one_leaves_is_at_once_for_another_tenant);
+	RUN_TEST(who_begins_anew_again_and_again_flaps);
 	GREATEST_MAIN_END();
 }

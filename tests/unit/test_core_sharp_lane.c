@@ -154,6 +154,29 @@ TEST one_that_waits_for_its_worker_keeps_no_other_back(void)
 	PASS();
 }
 
+/* One that a person holds back would keep its run from its end for ever. */
+TEST the_first_failure_ends_also_what_is_held_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	for (int i = 0; i < 3; i++) {
+		struct rec_job_spec *job = graph_job(&graph, (char[]){ (char)('a' + i), 0 }, "");
+
+		job->group = 1;
+		job->group_fail_fast = true;
+	}
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "b", 0);
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "b"));
+	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "c"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -164,5 +187,6 @@ int main(int argc, char **argv)
 	RUN_TEST(a_fan_out_has_one_bound);
 	RUN_TEST(each_fan_out_for_itself);
 	RUN_TEST(one_that_waits_for_its_worker_keeps_no_other_back);
+	RUN_TEST(the_first_failure_ends_also_what_is_held_back);
 	GREATEST_MAIN_END();
 }

@@ -216,11 +216,31 @@ SUITE(who_watches)
 	RUN_TESTp(a_deadline_comes_also_to_what_is_held_back, true);
 }
 
+/* Of two deadlines the first is what it has, in a row and in words. */
+TEST of_two_deadlines_the_first_is_told(int64_t span_ms, int64_t date_ms)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	struct rec_job_row row;
+
+	job->deadline_ms = (uint64_t)span_ms;
+	job->deadline_at_ms = rig->now.wall_ms + date_ms;
+	row = rig_job(rig, rig_named(rig, rig_submit(rig, &graph), "a"));
+	ASSERT_EQ(rig->now.wall_ms + 5000, row.deadline_ms);
+	ASSERT(view_explain(rig->core, row.job, &rig->arena, &row));
+	ASSERT(memmem(row.why.data, row.why.len, "; its deadline is in 5", 22));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(who_watches);
+	RUN_TESTp(of_two_deadlines_the_first_is_told, 5000, 60000);
+	RUN_TESTp(of_two_deadlines_the_first_is_told, 60000, 5000);
 	GREATEST_MAIN_END();
 }
