@@ -234,6 +234,45 @@ TEST of_two_deadlines_the_first_is_told(int64_t span_ms, int64_t date_ms)
 	PASS();
 }
 
+/* Run again after its date it has none; the wall clock is set back, and the next round has it again. */
+TEST a_date_that_is_ahead_again_is_told_again(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	int64_t date_ms = rig->now.wall_ms + 5000;
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->deadline_at_ms = date_ms;
+	graph_job(&graph, "open", "");
+	run = rig_submit(rig, &graph);
+	rig_cancel(rig, run, "a");
+	rig_wait(rig, 6000);
+	rig_act(rig, ACT_RETRY, run, "a", 0);
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "a")).deadline_ms);
+	rig_cancel(rig, run, "a");
+	rig->now.wall_ms -= 5000;
+	rig_act(rig, ACT_RETRY, run, "a", 0);
+	ASSERT_EQ(date_ms, rig_job(rig, rig_named(rig, run, "a")).deadline_ms);
+	rig_free(rig);
+	PASS();
+}
+
+/* A job that waits for a date and for a delay is due at the later of them. */
+TEST what_waits_twice_is_due_at_the_later(uint64_t delay_ms, int64_t date_ms)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	struct rec_job_row row;
+
+	job->delay_ms = delay_ms;
+	job->not_before_ms = rig->now.wall_ms + date_ms;
+	row = rig_job(rig, rig_named(rig, rig_submit(rig, &graph), "a"));
+	ASSERT_EQ(rig->now.wall_ms + 60000, row.due_ms);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -242,5 +281,8 @@ int main(int argc, char **argv)
 	RUN_SUITE(who_watches);
 	RUN_TESTp(of_two_deadlines_the_first_is_told, 5000, 60000);
 	RUN_TESTp(of_two_deadlines_the_first_is_told, 60000, 5000);
+	RUN_TEST(a_date_that_is_ahead_again_is_told_again);
+	RUN_TESTp(what_waits_twice_is_due_at_the_later, 60000, 5000);
+	RUN_TESTp(what_waits_twice_is_due_at_the_later, 5000, 60000);
 	GREATEST_MAIN_END();
 }
