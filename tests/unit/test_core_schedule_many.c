@@ -158,6 +158,44 @@ TEST the_last_time_is_the_one_that_came(void)
 	PASS();
 }
 
+/* A person fires it while its tenant may queue no more: that it was refused is kept. */
+TEST a_fire_that_is_refused_is_kept(void)
+{
+	struct rig *rig = rig_at_night();
+	struct graph graph = { 0 };
+
+	add(rig, "0 0 * * *", OVERLAP_ALLOW, CATCHUP_ONE, 0);
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"), .most = 2 });
+	graph_job(&graph, "queued", "");
+	rig_submit(rig, &graph);
+	set(rig, SET_FIRE);
+	ASSERT_EQ(ERR_BUSY, (int)rig->error.code);
+	rig_restart(rig);
+	ASSERT_EQ(1, (int)row_of(rig).skipped);
+	ASSERT_EQ(SKIP_REFUSED, (int)row_of(rig).skip_why);
+	rig_free(rig);
+	PASS();
+}
+
+/* The run ends for which another waits in line, and the schedule is removed before that begins. */
+TEST what_waits_in_line_goes_with_its_schedule(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 * * *", OVERLAP_QUEUE, CATCHUP_ONE, 0);
+	rig_pass(rig, HOUR_MS);
+	rig_pass(rig, DAY_MS);
+	ASSERT_EQ(1, (int)row_of(rig).queued);
+	rig_hello(rig, "w", 1);
+	ASSERT(rig_run_one(rig, 0) != 0);
+	set(rig, SET_REMOVE);
+	rig_pass(rig, DAY_MS);
+	ASSERT_EQ(NULL, rig_run_row(rig, 2));
+	ASSERT_EQ(0, (int)rig->tables[TABLE_schedule].count);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -165,5 +203,7 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(many_schedules);
 	RUN_TEST(the_last_time_is_the_one_that_came);
+	RUN_TEST(a_fire_that_is_refused_is_kept);
+	RUN_TEST(what_waits_in_line_goes_with_its_schedule);
 	GREATEST_MAIN_END();
 }
