@@ -42,6 +42,7 @@ TEST whose_graph_it_is_theirs_are_the_runs(void)
 	ASSERT(slice_eq(owner_of(rig, rig->ok.count), slice_str("ana")));
 	ASSERT_EQ(1, put_as(rig, "ben", 2, "nightly", "0 0 * * *"));
 	ASSERT(slice_eq(row_of(rig).owner, slice_str("ben")));
+	ASSERT_EQ(2, (int)rig->tables[TABLE_schedule].at[0].row.schedule.principal);
 	set(rig, SET_FIRE);
 	ASSERT(slice_eq(owner_of(rig, rig->ok.count), slice_str("ben")));
 	rig_free(rig);
