@@ -197,6 +197,55 @@ TEST what_waits_in_line_goes_with_its_schedule(void)
 	PASS();
 }
 
+/* Fired by a clock that was days ahead, and due at no time between: no time is left that hasn't come. */
+TEST a_fire_by_a_clock_that_was_ahead_is_no_last_time(void)
+{
+	struct rig *rig = rig_at_night();
+	int64_t next_ms;
+
+	add(rig, "0 0 1 1 *", OVERLAP_ALLOW, CATCHUP_ONE, 0);
+	next_ms = (int64_t)row_of(rig).next_ms.at[0];
+	ASSERT(next_ms > rig->now.wall_ms + 3 * DAY_MS);
+	rig->now.wall_ms += 2 * DAY_MS;
+	set(rig, SET_FIRE);
+	ASSERT_EQ(rig->now.wall_ms, row_of(rig).last_ms);
+	rig->now.wall_ms -= 2 * DAY_MS;
+	rig_pass(rig, 0);
+	ASSERT_EQ(0, row_of(rig).last_ms);
+	ASSERT_EQ(next_ms, (int64_t)row_of(rig).next_ms.at[0]);
+	rig_free(rig);
+	PASS();
+}
+
+/* Of many that were missed no more begin at once than one can bear; the others are passed over. */
+TEST of_very_many_that_were_missed_a_hundred_begin(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 * * * *", OVERLAP_ALLOW, CATCHUP_ALL, 0);
+	rig_pass(rig, 150 * HOUR_MS);
+	ASSERT_EQ(100, (int)row_of(rig).fired);
+	ASSERT_EQ(50, (int)row_of(rig).skipped);
+	ASSERT_EQ(SKIP_MISSED, (int)row_of(rig).skip_why);
+	rig_free(rig);
+	PASS();
+}
+
+/* Who changes what a schedule says doesn't change what it did. */
+TEST a_schedule_that_is_changed_keeps_its_last_time(void)
+{
+	struct rig *rig = rig_at_night();
+
+	add(rig, "0 0 * * *", OVERLAP_ALLOW, CATCHUP_ONE, 0);
+	rig_pass(rig, HOUR_MS);
+	add(rig, "0 1 * * *", OVERLAP_ALLOW, CATCHUP_ONE, 0);
+	ASSERT_EQ(MIDNIGHT_MS, row_of(rig).last_ms);
+	ASSERT_EQ(1, (int)row_of(rig).last_run);
+	ASSERT_EQ(1, (int)row_of(rig).fired);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -206,5 +255,8 @@ int main(int argc, char **argv)
 	RUN_TEST(the_last_time_is_the_one_that_came);
 	RUN_TEST(a_fire_that_is_refused_is_kept);
 	RUN_TEST(what_waits_in_line_goes_with_its_schedule);
+	RUN_TEST(a_fire_by_a_clock_that_was_ahead_is_no_last_time);
+	RUN_TEST(of_very_many_that_were_missed_a_hundred_begin);
+	RUN_TEST(a_schedule_that_is_changed_keeps_its_last_time);
 	GREATEST_MAIN_END();
 }
