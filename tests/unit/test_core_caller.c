@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs that jobs submit: only the current attempt of a live job may, and it is known whose they are. */
+#include "tests/unit/core_prune.h"
 #include "tests/unit/core_sub.h"
 
 static uint64_t submit_one(struct rig *rig, const char *name)
@@ -225,11 +226,32 @@ SUITE(callers)
 	RUN_TEST(one_that_is_being_stopped_may_still_ask);
 }
 
+/* Who began a run that was pruned is forgotten with it. */
+TEST of_a_run_that_was_pruned_nobody_is_known(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t child;
+
+	submit_one(rig, "a");
+	rig_hello(rig, "w", 2);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	child = submit_as(rig, attempt, 5, NULL);
+	rig_run_one(rig, 0);
+	prune(rig, (int64_t)child);
+	ASSERT(view_pruned(rig->core, child, NULL));
+	ASSERT_EQ(0, view_begun_by(rig->core, child));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(callers);
+	RUN_TEST(of_a_run_that_was_pruned_nobody_is_known);
 	GREATEST_MAIN_END();
 }

@@ -347,6 +347,27 @@ TEST nothing_is_left_of_what_people_said(void)
 	PASS();
 }
 
+/* Who reads a letter wants to see what its job said. */
+TEST the_logs_of_a_run_with_letters_stay(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = rig_submit_plain(rig, 1);
+	struct prune_rule rule = { .logs_only = true };
+	struct row rows[64];
+
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 1);
+	sweep(rig);
+	rows_of(rig, (int64_t)run, rows);
+	ASSERT_EQ(1, rows[0].run.dead);
+	rule.as_of = rig->out.turn;
+	ASSERT_EQ(PRUNE_LETTERS, view_prunable(rig->core, &rows[0].run, &rule));
+	rule.dead = true;
+	ASSERT_EQ(PRUNE_GOES, view_prunable(rig->core, &rows[0].run, &rule));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -354,5 +375,6 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(core_pruning);
 	RUN_TEST(nothing_is_left_of_what_people_said);
+	RUN_TEST(the_logs_of_a_run_with_letters_stay);
 	GREATEST_MAIN_END();
 }
