@@ -368,6 +368,24 @@ TEST the_logs_of_a_run_with_letters_stay(void)
 	PASS();
 }
 
+/* Also of one that had not left memory: it was another run when it ended again. */
+TEST rows_read_before_a_new_round_are_old_news(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = rig_submit_plain(rig, 2);
+	struct core_input input;
+	struct row rows[64];
+
+	rig_cancel(rig, run, NULL);
+	input = prune_of(rig, rows, rows_of(rig, (int64_t)run, rows));
+	rig_act(rig, ACT_RETRY, run, "j0", 0);
+	rig_cancel(rig, run, NULL);
+	sweep(rig);
+	ASSERT_EQ(PRUNE_OLD_NEWS, view_prunable(rig->core, &rows[0].run, &input.prune.rule));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -376,5 +394,6 @@ int main(int argc, char **argv)
 	RUN_SUITE(core_pruning);
 	RUN_TEST(nothing_is_left_of_what_people_said);
 	RUN_TEST(the_logs_of_a_run_with_letters_stay);
+	RUN_TEST(rows_read_before_a_new_round_are_old_news);
 	GREATEST_MAIN_END();
 }
