@@ -123,6 +123,30 @@ TEST who_begins_anew_again_and_again_flaps(void)
 	PASS();
 }
 
+/* It was let into the queue when its group had room, and is held back there: the next of the group comes in its place. */
+TEST who_is_held_back_leaves_its_place_to_the_next(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt has, other;
+	uint64_t first, next;
+
+	join(rig, "w", 2, "", "", "");
+	one_of(rig, "a", "g", 0, "");
+	rig_started(rig, has = rig_must_take(rig));
+	first = one_of(rig, "a", "g", 0, "");
+	next = one_of(rig, "a", "g", 0, "");
+	one_of(rig, "a", "", 0, "");
+	rig_started(rig, other = rig_must_take(rig));
+	one_of(rig, "a", "", 71, "");
+	rig_done(rig, has, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("", holder(rig, first, "j"));
+	rig_act(rig, ACT_HOLD, first, "j", 0);
+	rig_done(rig, other, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("w", holder(rig, next, "j"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -132,5 +156,6 @@ int main(int argc, char **argv)
 	RUN_TEST(room_is_kept_where_nothing_flaps);
 	RUN_TEST(what_one_leaves_is_at_once_for_another_tenant);
 	RUN_TEST(who_begins_anew_again_and_again_flaps);
+	RUN_TEST(who_is_held_back_leaves_its_place_to_the_next);
 	GREATEST_MAIN_END();
 }
