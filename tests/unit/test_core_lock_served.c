@@ -171,6 +171,33 @@ TEST who_has_no_worker_hides_nobody_who_has_one(void)
 	PASS();
 }
 
+/* A worker goes that alone may serve who waits for one lock, and who waits for another: whoever shares either has it. */
+TEST who_shares_any_of_the_locks_goes_on(void)
+{
+	static const char *const locks[] = { "db", "fs", "net" };
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t far;
+
+	join(rig, "near", 9, "", "", "");
+	far = join(rig, "far", 1, "far", "", "");
+	for (int i = 0; i < 3; i++) {
+		char *shared = arena_alloc(&rig->arena, 16);
+
+		snprintf(shared, 16, "%s=shared", locks[i]);
+		wants_on(rig, shared, "");
+		ASSERT(given_run(rig, &attempt) != 0);
+		wants_on(rig, locks[i], "far");
+		wants_on(rig, shared, "");
+		ASSERT_EQ(0, (int)given_run(rig, &attempt));
+	}
+	rig_gone(rig, far);
+	for (int i = 0; i < 3; i++)
+		ASSERT(given_run(rig, &attempt) != 0);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -179,5 +206,6 @@ int main(int argc, char **argv)
 	RUN_SUITE(lock_served);
 	RUN_TEST(who_waits_for_workers_that_quit_keeps_nobody_out);
 	RUN_TEST(who_has_no_worker_hides_nobody_who_has_one);
+	RUN_TEST(who_shares_any_of_the_locks_goes_on);
 	GREATEST_MAIN_END();
 }

@@ -147,6 +147,23 @@ TEST who_is_held_back_leaves_its_place_to_the_next(void)
 	PASS();
 }
 
+/* What a machine keeps in its memory, it may drop: that makes nobody one to be passed over. */
+TEST who_has_its_memory_full_is_not_overloaded(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input input = { .kind = INPUT_HEARTBEAT };
+
+	join(rig, "w", 2, "", "", "");
+	input.conn = rig->conn;
+	input.heartbeat = (struct msg_heartbeat){ .sent_ns = 7, .mem_permille = 990 };
+	rig_step(rig, &input);
+	join(rig, "v", 2, "", "", "");
+	load(rig, rig->conn, 500, 0);
+	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -157,5 +174,6 @@ int main(int argc, char **argv)
 	RUN_TEST(what_one_leaves_is_at_once_for_another_tenant);
 	RUN_TEST(who_begins_anew_again_and_again_flaps);
 	RUN_TEST(who_is_held_back_leaves_its_place_to_the_next);
+	RUN_TEST(who_has_its_memory_full_is_not_overloaded);
 	GREATEST_MAIN_END();
 }

@@ -149,6 +149,46 @@ TEST what_cannot_be_ended_is_told_of_no_other(void)
 	PASS();
 }
 
+/* It may hear still: who can't be reached is told as well. */
+TEST who_is_silent_is_told_to_quit(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+
+	rig_hello(rig, "w", 1);
+	rig_pass(rig, LIMIT_LEASE_MS);
+	rig_step(rig, &quit);
+	ASSERT_EQ(1, (int)rig_frames(rig, OP_QUIT, NULL));
+	rig_free(rig);
+	PASS();
+}
+
+/* Nobody was heard for a while, and that was the master's fault: who couldn't be reached has all its grace again. */
+TEST who_is_silent_while_the_master_is_deaf_has_its_grace_again(bool connected)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));
+	if (!connected)
+		rig_gone(rig, rig->conn);
+	rig_pass(rig, LIMIT_LEASE_MS);
+	rig_wait(rig, LIMIT_GRACE_MS);
+	rig_turn_begin(rig);
+	core_was_deaf(rig->core);
+	rig_turn_end(rig);
+	rig_pass(rig, LIMIT_GRACE_MS - 1);
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "a"));
+	rig_pass(rig, 1);
+	ASSERT(strcmp("running", rig_state_named(rig, run, "a")) != 0);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -160,5 +200,8 @@ int main(int argc, char **argv)
 	RUN_TEST(no_more_comes_back_than_is_behind);
 	RUN_TEST(who_is_forgotten_takes_nobody_along);
 	RUN_TEST(what_cannot_be_ended_is_told_of_no_other);
+	RUN_TEST(who_is_silent_is_told_to_quit);
+	RUN_TESTp(who_is_silent_while_the_master_is_deaf_has_its_grace_again, true);
+	RUN_TESTp(who_is_silent_while_the_master_is_deaf_has_its_grace_again, false);
 	GREATEST_MAIN_END();
 }
