@@ -164,6 +164,25 @@ TEST who_has_its_memory_full_is_not_overloaded(void)
 	PASS();
 }
 
+/* Its files are where its parent ran, however that ended. */
+TEST who_follows_a_failure_goes_where_that_ran(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "u", 2, "", "", "");
+	graph_job(&graph, "parent", "");
+	graph_job(&graph, "child", "parent-")->affinity = AFFINITY_PARENT;
+	run = rig_submit(rig, &graph);
+	join(rig, "v", 2, "", "", "");
+	load(rig, 1, 500, 0);
+	rig_run_one(rig, 1);
+	ASSERT_STR_EQ("u", holder(rig, run, "child"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -175,5 +194,6 @@ int main(int argc, char **argv)
 	RUN_TEST(who_begins_anew_again_and_again_flaps);
 	RUN_TEST(who_is_held_back_leaves_its_place_to_the_next);
 	RUN_TEST(who_has_its_memory_full_is_not_overloaded);
+	RUN_TEST(who_follows_a_failure_goes_where_that_ran);
 	GREATEST_MAIN_END();
 }
