@@ -183,6 +183,32 @@ TEST who_follows_a_failure_goes_where_that_ran(void)
 	PASS();
 }
 
+/* A run has its place in its group: all of its jobs may begin, whatever else bounds each. */
+TEST a_run_that_has_its_place_has_it_for_all_its_jobs(void)
+{
+	static const char *const groups[] = { "", "x", "y", "z" };
+	struct rig *rig = rig_new();
+	struct graph first = { 0 }, second = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run;
+
+	rig->concurrency = "g";
+	join(rig, "w", 4, "", "", "");
+	graph_job(&first, "a", "");
+	rig_submit(rig, &first);
+	rig_started(rig, attempt = rig_must_take(rig));
+	for (int i = 0; i < 4; i++)
+		graph_job(&second, (char[]){ (char)('a' + i), 0 }, "")->concurrency = words(rig, groups[i]);
+	run = rig_submit(rig, &second);
+	ASSERT_EQ(0, (int)rig->assigned_count - (int)rig->assigned_first);
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	rig_pass(rig, 1);
+	for (int i = 0; i < 4; i++)
+		ASSERT_STR_EQ("w", holder(rig, run, (char[]){ (char)('a' + i), 0 }));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -195,5 +221,6 @@ int main(int argc, char **argv)
 	RUN_TEST(who_is_held_back_leaves_its_place_to_the_next);
 	RUN_TEST(who_has_its_memory_full_is_not_overloaded);
 	RUN_TEST(who_follows_a_failure_goes_where_that_ran);
+	RUN_TEST(a_run_that_has_its_place_has_it_for_all_its_jobs);
 	GREATEST_MAIN_END();
 }
