@@ -189,6 +189,23 @@ TEST who_is_silent_while_the_master_is_deaf_has_its_grace_again(bool connected)
 	PASS();
 }
 
+/* It was told to quit, and is connected until it has. */
+TEST who_quits_is_not_forgotten_before_it_is_gone(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+
+	rig_hello(rig, "w", 1);
+	rig_step(rig, &quit);
+	set(rig, OBJECT_WORKER, SET_REMOVE, "w");
+	ASSERT(rig_error_says(rig, ERR_BUSY, "is connected"));
+	rig_gone(rig, rig->conn);
+	set(rig, OBJECT_WORKER, SET_REMOVE, "w");
+	ASSERT_EQ(0, (int)rig->error.code);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -203,5 +220,6 @@ int main(int argc, char **argv)
 	RUN_TEST(who_is_silent_is_told_to_quit);
 	RUN_TESTp(who_is_silent_while_the_master_is_deaf_has_its_grace_again, true);
 	RUN_TESTp(who_is_silent_while_the_master_is_deaf_has_its_grace_again, false);
+	RUN_TEST(who_quits_is_not_forgotten_before_it_is_gone);
 	GREATEST_MAIN_END();
 }
