@@ -209,6 +209,29 @@ TEST a_run_that_has_its_place_has_it_for_all_its_jobs(void)
 	PASS();
 }
 
+/* Nobody else may have it: it waits for no rest. */
+TEST one_that_must_follow_follows_who_flaps(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "v", 2, "", "", "");
+	graph_job(&graph, "parent", "");
+	graph_job(&graph, "child", "parent")->affinity = AFFINITY_PARENT;
+	graph.jobs[1].affinity_hard = true;
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "child", 0);
+	rig_run_one(rig, 0);
+	join(rig, "w", 2, "", "", "");
+	rig_gone(rig, 1);
+	flap(rig, "v", 2, "");
+	rig_act(rig, ACT_RELEASE, run, "child", 0);
+	ASSERT_STR_EQ("v", holder(rig, run, "child"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -222,5 +245,6 @@ int main(int argc, char **argv)
 	RUN_TEST(who_has_its_memory_full_is_not_overloaded);
 	RUN_TEST(who_follows_a_failure_goes_where_that_ran);
 	RUN_TEST(a_run_that_has_its_place_has_it_for_all_its_jobs);
+	RUN_TEST(one_that_must_follow_follows_who_flaps);
 	GREATEST_MAIN_END();
 }
