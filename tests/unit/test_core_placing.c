@@ -232,6 +232,36 @@ TEST one_that_must_follow_follows_who_flaps(void)
 	PASS();
 }
 
+/* It was in the queue once, and is to be there again, by the priority that a person gave it between. */
+TEST who_waits_again_comes_by_its_new_priority(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	uint64_t run, other;
+
+	join(rig, "w", 1, "", "", "");
+	graph_job(&graph, "parent", "")->priority = 101;
+	graph_job(&graph, "child", "parent");
+	graph_job(&graph, "open", "")->gate_count = 1;
+	run = rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	one_of(rig, "ana", "", 91, "");
+	rig_started(rig, attempt);
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	rig_cancel(rig, run, "child");
+	rig_act(rig, ACT_RETRY, run, "parent", RETRY_FROM);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "child"));
+	rig_act(rig, ACT_PRIORITY, run, "child", 80);
+	other = one_of(rig, "ana", "", 71, "");
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("w", holder(rig, run, "child"));
+	ASSERT_STR_EQ("", holder(rig, other, "j"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -246,5 +276,6 @@ int main(int argc, char **argv)
 	RUN_TEST(who_follows_a_failure_goes_where_that_ran);
 	RUN_TEST(a_run_that_has_its_place_has_it_for_all_its_jobs);
 	RUN_TEST(one_that_must_follow_follows_who_flaps);
+	RUN_TEST(who_waits_again_comes_by_its_new_priority);
 	GREATEST_MAIN_END();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who watches is told of each thing that changed, in the turn in which it does; and times are told by the wall clock. */
+#include "proto/reasons.h"
 #include "tests/unit/core_grow.h"
 
 static size_t told(const struct rig *rig, enum changed_kind kind, uint64_t id)
@@ -273,6 +274,24 @@ TEST what_waits_twice_is_due_at_the_later(uint64_t delay_ms, int64_t date_ms)
 	PASS();
 }
 
+/* A worker that was told to quit is none that a job could wait for. */
+TEST who_waits_for_a_worker_that_quits_is_told_that_there_is_none(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+	struct graph graph = { 0 };
+	struct rec_job_row row = { 0 };
+
+	rig_hello(rig, "w", 1);
+	rig_step(rig, &quit);
+	graph_job(&graph, "a", "");
+	rig_submit(rig, &graph);
+	ASSERT(view_explain(rig->core, 1, &rig->arena, &row));
+	ASSERT_EQ(REASON_NO_WORKER_UP, (int)row.why_code);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -284,5 +303,6 @@ int main(int argc, char **argv)
 	RUN_TEST(a_date_that_is_ahead_again_is_told_again);
 	RUN_TESTp(what_waits_twice_is_due_at_the_later, 60000, 5000);
 	RUN_TESTp(what_waits_twice_is_due_at_the_later, 5000, 60000);
+	RUN_TEST(who_waits_for_a_worker_that_quits_is_told_that_there_is_none);
 	GREATEST_MAIN_END();
 }
