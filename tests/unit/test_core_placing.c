@@ -262,6 +262,29 @@ TEST who_waits_again_comes_by_its_new_priority(void)
 	PASS();
 }
 
+/* Held back it is given another priority: that is the one it has when it is let go. */
+TEST who_is_let_go_comes_by_its_new_priority(bool whole_run)
+{
+	struct rig *rig = rig_new();
+	const char *held = whole_run ? "" : "j";
+	struct rig_attempt blocks;
+	uint64_t first, second;
+
+	join(rig, "w", 1, "", "", "");
+	one_of(rig, "a", "", 0, "");
+	rig_started(rig, blocks = rig_must_take(rig));
+	first = one_of(rig, "a", "", 0, "");
+	second = one_of(rig, "a", "", 0, "");
+	rig_act(rig, ACT_HOLD, second, held, 0);
+	rig_act(rig, ACT_PRIORITY, second, "j", 80);
+	rig_act(rig, ACT_RELEASE, second, held, 0);
+	rig_done(rig, blocks, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("w", holder(rig, second, "j"));
+	ASSERT_STR_EQ("", holder(rig, first, "j"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -277,5 +300,7 @@ int main(int argc, char **argv)
 	RUN_TEST(a_run_that_has_its_place_has_it_for_all_its_jobs);
 	RUN_TEST(one_that_must_follow_follows_who_flaps);
 	RUN_TEST(who_waits_again_comes_by_its_new_priority);
+	RUN_TESTp(who_is_let_go_comes_by_its_new_priority, false);
+	RUN_TESTp(who_is_let_go_comes_by_its_new_priority, true);
 	GREATEST_MAIN_END();
 }
