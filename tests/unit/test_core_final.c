@@ -308,11 +308,32 @@ SUITE(finals)
 	RUN_TEST(a_final_gate_that_was_denied_has_begun);
 }
 
+/* It says of both what it waits for: what it names, and what was added. */
+TEST a_final_job_tells_of_what_was_added_beside_what_it_names(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_row row;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "end", "a*")->final = true;
+	run = rig_submit(rig, &graph);
+	graph_job(&graph, "x", "");
+	ASSERT(grow(rig, run, &graph, ""));
+	row = rig_job(rig, rig_named(rig, run, "end"));
+	ASSERT(view_explain(rig->core, row.job, &rig->arena, &row));
+	ASSERT(slice_eq(row.why, slice_str("it waits for a (ready) and for 1 added to the run")));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(finals);
+	RUN_TEST(a_final_job_tells_of_what_was_added_beside_what_it_names);
 	GREATEST_MAIN_END();
 }
