@@ -279,11 +279,32 @@ SUITE(acts)
 	RUN_TEST(acts_on_what_is_not_there);
 }
 
+/* Who names one of a fan-out that isn't there means none of the others. */
+TEST one_that_is_not_there_is_not_all_of_them(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "e[0]", "");
+	graph_job(&graph, "e[1]", "");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "e[9]", 0);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "has no job 'e[9]'"));
+	rig_act(rig, ACT_HOLD, run, "e[]", 0);
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "has no job 'e[]'"));
+	rig_act(rig, ACT_HOLD, run, "e[*]", 0);
+	ASSERT_EQ(2, (int)rig->ok.count);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(acts);
+	RUN_TEST(one_that_is_not_there_is_not_all_of_them);
 	GREATEST_MAIN_END();
 }
