@@ -206,6 +206,45 @@ TEST who_quits_is_not_forgotten_before_it_is_gone(void)
 	PASS();
 }
 
+/* Nor does what was silent while the master was deaf count when it can't be reached later. */
+TEST who_was_heard_before_the_master_was_deaf_has_lease_and_grace(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));
+	rig_wait(rig, 2 * LIMIT_GRACE_MS);
+	rig_turn_begin(rig);
+	core_was_deaf(rig->core);
+	rig_turn_end(rig);
+	rig_pass(rig, LIMIT_LEASE_MS);
+	rig_pass(rig, LIMIT_GRACE_MS - LIMIT_LEASE_MS - 1);
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+/* It rests from its latest loss on. */
+TEST who_flaps_while_it_rests_rests_longer(void)
+{
+	struct rig *rig = rig_new();
+
+	for (int i = 0; i < LIMIT_FLAP_DROPS; i++)
+		rig_gone(rig, rig_hello(rig, "w", 1));
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(LIMIT_FLAP_REST_MS, (int)worker(rig, "w").rest_ms);
+	rig_pass(rig, LIMIT_FLAP_REST_MS / 2);
+	rig_gone(rig, rig->conn);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(LIMIT_FLAP_REST_MS, (int)worker(rig, "w").rest_ms);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -221,5 +260,7 @@ int main(int argc, char **argv)
 	RUN_TESTp(who_is_silent_while_the_master_is_deaf_has_its_grace_again, true);
 	RUN_TESTp(who_is_silent_while_the_master_is_deaf_has_its_grace_again, false);
 	RUN_TEST(who_quits_is_not_forgotten_before_it_is_gone);
+	RUN_TEST(who_was_heard_before_the_master_was_deaf_has_lease_and_grace);
+	RUN_TEST(who_flaps_while_it_rests_rests_longer);
 	GREATEST_MAIN_END();
 }
