@@ -292,6 +292,45 @@ TEST who_waits_for_a_worker_that_quits_is_told_that_there_is_none(void)
 	PASS();
 }
 
+/* Who holds back what is delayed as well is the reason: when it is due, it doesn't begin. */
+TEST what_is_delayed_and_held_back_is_held_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_row row = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->delay_ms = 60000;
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "a", 0);
+	ASSERT(view_explain(rig->core, rig_named(rig, run, "a"), &rig->arena, &row));
+	ASSERT_EQ(REASON_HELD, (int)row.why_code);
+	rig_free(rig);
+	PASS();
+}
+
+/* Of the runs of a group those that go are named, not those that wait. */
+TEST who_waits_for_a_group_of_runs_is_told_which_go(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_row row = { 0 };
+	uint64_t run = 0;
+
+	rig_hello(rig, "w", 3);
+	rig->concurrency = "g";
+	for (int i = 0; i < 3; i++) {
+		struct graph graph = { 0 };
+
+		graph_job(&graph, "a", "");
+		run = rig_submit(rig, &graph);
+	}
+	ASSERT(view_explain(rig->core, rig_named(rig, run, "a"), &rig->arena, &row));
+	ASSERT_EQ(REASON_CONCURRENCY_RUNS, (int)row.why_code);
+	ASSERT(row.why.len > 9 && memcmp(row.why.data + row.why.len - 7, ": run 1", 7) == 0);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -304,5 +343,7 @@ int main(int argc, char **argv)
 	RUN_TESTp(what_waits_twice_is_due_at_the_later, 60000, 5000);
 	RUN_TESTp(what_waits_twice_is_due_at_the_later, 5000, 60000);
 	RUN_TEST(who_waits_for_a_worker_that_quits_is_told_that_there_is_none);
+	RUN_TEST(what_is_delayed_and_held_back_is_held_back);
+	RUN_TEST(who_waits_for_a_group_of_runs_is_told_which_go);
 	GREATEST_MAIN_END();
 }
