@@ -198,6 +198,23 @@ TEST who_shares_any_of_the_locks_goes_on(void)
 	PASS();
 }
 
+/* Who came before the one that wants it alone isn't told that this comes first. */
+TEST who_comes_first_is_told_of_nobody_before_it(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t reader, writer;
+
+	rig_hello(rig, "w", 3);
+	lock_act(rig, SET_TAKE, "db", "ana", false, 0);
+	reader = wants_on(rig, "db=shared", "");
+	writer = wants_on(rig, "db", "");
+	ASSERT(strstr(why(rig, reader), "it needs lock db, shared: ana has it"));
+	ASSERT_FALSE(strstr(why(rig, reader), "comes first"));
+	ASSERT_FALSE(strstr(why(rig, writer), "comes first"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -207,5 +224,6 @@ int main(int argc, char **argv)
 	RUN_TEST(who_waits_for_workers_that_quit_keeps_nobody_out);
 	RUN_TEST(who_has_no_worker_hides_nobody_who_has_one);
 	RUN_TEST(who_shares_any_of_the_locks_goes_on);
+	RUN_TEST(who_comes_first_is_told_of_nobody_before_it);
 	GREATEST_MAIN_END();
 }
