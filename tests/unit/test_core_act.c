@@ -299,6 +299,23 @@ TEST one_that_is_not_there_is_not_all_of_them(void)
 	PASS();
 }
 
+/* All but the last have ended: that is live still. */
+TEST the_last_of_a_fan_out_may_be_held_back(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "e[0]", "");
+	graph_job(&graph, "e[1]", "");
+	run = rig_submit(rig, &graph);
+	rig_cancel(rig, run, "e[0]");
+	rig_act(rig, ACT_HOLD, run, "e", 0);
+	ASSERT_EQ(1, (int)rig->ok.count);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -306,5 +323,6 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(acts);
 	RUN_TEST(one_that_is_not_there_is_not_all_of_them);
+	RUN_TEST(the_last_of_a_fan_out_may_be_held_back);
 	GREATEST_MAIN_END();
 }

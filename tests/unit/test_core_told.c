@@ -331,6 +331,24 @@ TEST who_waits_for_a_group_of_runs_is_told_which_go(void)
 	PASS();
 }
 
+/* What was set is gone, also while a run of it is there. */
+TEST a_tenant_that_nobody_sets_any_more_queues_what_it_likes(void)
+{
+	struct rig *rig = rig_new();
+
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"), .most = 2 });
+	for (int i = 0; i < 3; i++) {
+		struct graph graph = { 0 };
+
+		graph_job(&graph, "a", "");
+		ASSERT_EQ(i == 1, rig_submit(rig, &graph) == 0);
+		if (i == 1)
+			rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_REMOVE, .name = slice_str("ana") });
+	}
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -345,5 +363,6 @@ int main(int argc, char **argv)
 	RUN_TEST(who_waits_for_a_worker_that_quits_is_told_that_there_is_none);
 	RUN_TEST(what_is_delayed_and_held_back_is_held_back);
 	RUN_TEST(who_waits_for_a_group_of_runs_is_told_which_go);
+	RUN_TEST(a_tenant_that_nobody_sets_any_more_queues_what_it_likes);
 	GREATEST_MAIN_END();
 }
