@@ -151,9 +151,9 @@ static enum err digest_check(struct core *core, const struct input_act *act, con
 	unsigned long long run = job->run->number;
 	int len = (int)spec->name.len;
 
-	if (act->digest.len < 8 || act->digest.len > SHA256_SIZE)
+	if (act->digest.len < DIGEST_LEAST || act->digest.len > SHA256_SIZE)
 		return error_set(error, ERR_INVALID, "a decision on gate %llu/%.*s names the digest of what was shown: "
-				 "8 to %d bytes of it", run, len, (const char *)spec->name.data, SHA256_SIZE);
+				 "%d to %d bytes of it", run, len, (const char *)spec->name.data, DIGEST_LEAST, SHA256_SIZE);
 	if (memcmp(act->digest.data, gate_digest(core, job), act->digest.len) == 0)
 		return ERR_NONE;
 	error_set(error, ERR_CHANGED, "gate %llu/%.*s isn't what was shown any more: nothing was decided", run, len,

@@ -306,6 +306,8 @@ static inline bool pruning_has_rows(const struct pruning *pruning)
 	return pruning->parts > 0 || pruning->range_at < pruning->range_count;
 }
 
+#define DIGEST_LEAST 8                   /* bytes of what was shown that a decision names */
+
 /* pushback.c: why a job is done again, for whoever does it */
 void pushback_add(struct core *core, struct job *job, uint64_t person, struct slice digest, struct slice reason);
 void pushback_drop(struct core *core, struct job *job);

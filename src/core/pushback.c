@@ -50,7 +50,7 @@ bool pushback_is(const struct core *core, const struct job *job, uint64_t person
 {
 	const struct pushback *pushback = pushback_of(core, job);
 
-	return pushback && pushback->person == person && digest.len <= SHA256_SIZE &&
+	return pushback && pushback->person == person && digest.len >= DIGEST_LEAST && digest.len <= SHA256_SIZE &&
 	       memcmp(pushback->digest, digest.data, digest.len) == 0;
 }
 

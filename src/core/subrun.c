@@ -243,7 +243,11 @@ uint64_t subrun_prioritize(struct core *core, const struct job *job)
 	struct run *child = child_of(core, job);
 	uint64_t changed = 0;
 
-	for (struct job *at = child ? run_job(child, 0) : NULL; at; at = job_next(at))
+	if (!child)
+		return 0;
+	child->priority = job->priority + 1;     /* also of what is added to it later */
+	run_touch(core, child, true);
+	for (struct job *at = run_job(child, 0); at; at = job_next(at))
 		changed += job_prioritize(core, at, job->priority);
 	return changed;
 }

@@ -123,6 +123,13 @@ TEST pushed_back_to_an_earlier_job(void)
 	rig_restart(rig);
 	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
 	ASSERT_EQ(0, rig->error.code);
+	rig->shown = slice_make(first.data, 8);
+	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
+	ASSERT_EQ(0, rig->error.code);
+	rig->shown = slice_make(first.data, 7);  /* which names nothing */
+	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
+	ASSERT_EQ(ERR_PENDING, rig->error.code);
+	rig->shown = first;
 	ASSERT_EQ(0, rig->ok.count);
 	rig_act_as(rig, "ben", 2, ACT_PUSHBACK, run, "qa", 0);
 	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended"));

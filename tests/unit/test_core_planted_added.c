@@ -211,6 +211,24 @@ TEST unknown_far_below_it_is_cancelled(void)
 	PASS();
 }
 
+/* Also over a restart. */
+TEST the_priority_of_a_sub_run_is_that_of_what_is_added_later(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, child = grown_sub_run(rig, EXEC_RETRY, &run);
+
+	rig_act(rig, ACT_PRIORITY, run, "sub", 90);
+	ASSERT_EQ(3, rig->ok.count);
+	rig_restart(rig);
+	graph_job(&graph, "later", "");
+	ASSERT(grow(rig, child, &graph, "") != 0);
+	ASSERT_EQ(91, rig_job(rig, rig_named(rig, child, "late")).priority);
+	ASSERT_EQ(91, rig_job(rig, rig_named(rig, child, "later")).priority);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(planted_added)
 {
 	RUN_TEST(unknown_it_is_cancelled_with_the_sub_run);
@@ -222,6 +240,7 @@ SUITE(planted_added)
 	RUN_TEST(let_go_with_the_run_it_begins);
 	RUN_TEST(its_sub_run_is_held_back_with_the_run);
 	RUN_TEST(unknown_far_below_it_is_cancelled);
+	RUN_TEST(the_priority_of_a_sub_run_is_that_of_what_is_added_later);
 }
 
 GREATEST_MAIN_DEFS();
