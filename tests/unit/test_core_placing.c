@@ -54,6 +54,47 @@ TEST room_is_kept_where_nothing_flaps(void)
 	PASS();
 }
 
+/* Of all that it asks for together. */
+TEST room_is_kept_where_least_of_everything_lacks(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "a", 4, "", "disk=2 tape=2", "");
+	join(rig, "b", 4, "", "disk=2 tape=2", "");
+	ASSERT_STR_EQ("a", given(rig, (struct rec_job_spec){ .asks = words(rig, "disk=2"), .only_worker = slice_str("a") }));
+	ASSERT_STR_EQ("b", given(rig, (struct rec_job_spec){ .asks = words(rig, "disk=1 tape=2"),
+							      .only_worker = slice_str("b") }));
+	graph_job(&graph, "large", "")->asks = words(rig, "disk=2 tape=2");
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "a").reserved);
+	ASSERT_EQ(0, (int)worker(rig, "b").reserved);
+	rig_free(rig);
+	PASS();
+}
+
+/* A worker may know better what it has room for; the counts follow it. */
+TEST what_begins_before_there_seemed_to_be_room_is_counted(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
+	struct rig_attempt first, second;
+
+	join(rig, "w", 1, "", "tape=1", "");
+	run_short(rig, 8, 2, tape);
+	ASSERT_EQ(2, (int)out_of(rig, 2, tape));
+	first = rig_must_take(rig);
+	second = rig_must_take(rig);
+	rig_started(rig, second);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, second.job));
+	rig_done(rig, first, OUTCOME_EXIT, 0);
+	rig_done(rig, second, OUTCOME_EXIT, 0);
+	ASSERT_STR_EQ("w", given(rig, tape));
+	rig_free(rig);
+	PASS();
+}
+
 static uint64_t one_of(struct rig *rig, const char *tenant, const char *groups, uint64_t priority, const char *labels)
 {
 	struct graph graph = { 0 };
@@ -292,6 +333,8 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(one_that_only_likes_it_follows_nobody_who_flaps_to_the_less_loaded);
 	RUN_TEST(room_is_kept_where_nothing_flaps);
+	RUN_TEST(room_is_kept_where_least_of_everything_lacks);
+	RUN_TEST(what_begins_before_there_seemed_to_be_room_is_counted);
 	RUN_TEST(what_one_leaves_is_at_once_for_another_tenant);
 	RUN_TEST(who_begins_anew_again_and_again_flaps);
 	RUN_TEST(who_is_held_back_leaves_its_place_to_the_next);
