@@ -107,19 +107,6 @@ static uint64_t one_of(struct rig *rig, const char *tenant, const char *groups, 
 	return rig_submit(rig, &graph);
 }
 
-static void end_together(struct rig *rig, struct rig_attempt first, struct rig_attempt second)
-{
-	struct rec_done done[] = {
-		{ .job = first.job, .epoch = first.epoch, .outcome = OUTCOME_EXIT, .ended_ms = 1 },
-		{ .job = second.job, .epoch = second.epoch, .outcome = OUTCOME_EXIT, .ended_ms = 1 },
-	};
-	struct core_input input = { .kind = INPUT_DONE, .conn = first.conn };
-
-	input.done.at = done;
-	input.done.n = 2;
-	rig_step(rig, &input);
-}
-
 /* One finds its other group taken just before it: who has what it leaves is given out in the same turn, whoever's it is. */
 TEST what_one_leaves_is_at_once_for_another_tenant(void)
 {
@@ -138,7 +125,7 @@ TEST what_one_leaves_is_at_once_for_another_tenant(void)
 	rig_started(rig, rig_must_take(rig));
 	one_of(rig, "a", "g", 71, "gpu");
 	ASSERT_EQ(0, (int)rig->assigned_count - (int)rig->assigned_first);
-	end_together(rig, has, blocks);
+	done_together(rig, has, blocks);
 	ASSERT_STR_EQ("", holder(rig, both, "j"));
 	ASSERT_STR_EQ("w", holder(rig, other, "j"));
 	rig_free(rig);

@@ -99,19 +99,6 @@ TEST one_that_waits_for_its_worker_is_before_nobody(void)
 	PASS();
 }
 
-static void both_end(struct rig *rig, struct rig_attempt first, struct rig_attempt second)
-{
-	struct rec_done done[] = {
-		{ .job = first.job, .epoch = first.epoch, .outcome = OUTCOME_EXIT, .ended_ms = 1 },
-		{ .job = second.job, .epoch = second.epoch, .outcome = OUTCOME_EXIT, .ended_ms = 1 },
-	};
-	struct core_input input = { .kind = INPUT_DONE, .conn = first.conn };
-
-	input.done.at = done;
-	input.done.n = 2;
-	rig_step(rig, &input);
-}
-
 /* Behind it one of another run is given out: what is parked behind the first has a worker that is free even so. */
 TEST one_that_waits_for_its_worker_keeps_nobody_parked(void)
 {
@@ -151,7 +138,7 @@ TEST one_that_waits_for_its_worker_keeps_nobody_parked(void)
 	rig_act(rig, ACT_PRIORITY, behind, "child", 10);
 	rig_act(rig, ACT_RELEASE, behind, "child", 0);
 	ASSERT_STR_EQ("", holder(rig, behind, "child"));
-	both_end(rig, long_v, blocker);
+	done_together(rig, long_v, blocker);
 	ASSERT_STR_EQ("", holder(rig, run, "child_u"));
 	ASSERT_STR_EQ("v", holder(rig, behind, "child"));
 	ASSERT_STR_EQ("v", holder(rig, run, "child_v"));
