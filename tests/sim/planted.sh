@@ -45,7 +45,10 @@ build() { # TREE
 		fi
 		objects="$objects $object"
 	done
-	$compiler $flags "$build_dir"/tests/sim/*.o $objects $libs -o "$tree/titan-sim"
+	for file in "$source_dir"/tests/sim/*.c; do
+		objects="$objects $build_dir/tests/sim/$(basename "$file" .c).o"
+	done
+	$compiler $flags $objects $libs -o "$tree/titan-sim"
 }
 
 copy() { # TREE
