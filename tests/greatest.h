@@ -4,7 +4,8 @@
  * GREATEST_MAIN_*), written anew for this tree. A test returns how it went; an assertion that fails
  * returns from it. One program has one GREATEST_MAIN_DEFS; suites may live in other files. The program
  * exits with 0 only if nothing failed, and its last line is "Pass: N, fail: N, skip: N."
- * It uses nothing of the code under test.
+ * It uses nothing of the code under test. A name is printed before its test runs, so a crash or a time-out
+ * leaves the name of the running test as the last line of the output.
  */
 #ifndef GREATEST_H
 #define GREATEST_H
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum greatest_test_res {
 	GREATEST_TEST_RES_PASS = 0,
@@ -67,7 +69,7 @@ static inline void greatest_usage(const char *program)
 	       "  -h, --help  print this help\n"
 	       "  -l          list suites and tests, then exit\n"
 	       "  -f          stop after the first failure\n"
-	       "  -v          verbose: the name of each test\n"
+	       "  -v          verbose: the name of each test (always, where the output is no terminal)\n"
 	       "  -s SUITE    only suites whose name contains SUITE\n"
 	       "  -t TEST     only tests whose name contains TEST\n"
 	       "  -x EXCLUDE  no tests whose name contains EXCLUDE\n"
@@ -90,6 +92,7 @@ static inline void greatest_parse_options(int argc, char **argv)
 	memset(info, 0, sizeof(*info));
 	info->program = argc > 0 ? argv[0] : "test";
 	info->begin = clock();
+	info->verbosity = !isatty(STDOUT_FILENO);
 	for (int at = 1; at < argc; at++) {
 		const char *option = argv[at];
 
@@ -154,6 +157,10 @@ static inline int greatest_test_pre(const char *name)
 	}
 	info->msg = NULL;
 	info->fail_file = NULL;
+	if (info->verbosity) {
+		printf("%s ...", full);
+		fflush(stdout);
+	}
 	if (info->setup)
 		info->setup(info->setup_data);
 	return 1;
@@ -183,13 +190,13 @@ static inline void greatest_test_post(enum greatest_test_res result)
 	} else if (result == GREATEST_TEST_RES_SKIP) {
 		info->suite.skipped++;
 		if (info->verbosity || info->msg)
-			printf("SKIP %s: %s\n", name, msg);
+			printf("%sSKIP %s: %s\n", info->verbosity ? "\n" : "", name, msg);
 		else
 			greatest_dot('s');
 	} else {
 		info->suite.passed++;
 		if (info->verbosity)
-			printf("PASS %s%s%s\n", name, info->msg ? ": " : "", msg);
+			printf(" pass%s%s\n", info->msg ? ": " : "", msg);
 		else
 			greatest_dot('.');
 	}
@@ -360,9 +367,15 @@ static inline int greatest_mem_equal(const void *expected, const void *got, size
 
 #define ASSERT_EQ_FMTm(MSG, EXP, GOT, FMT) \
 	do { \
+		__auto_type greatest_exp = (EXP); \
+		__auto_type greatest_got = (GOT); \
+		_Pragma("GCC diagnostic push") \
+		_Pragma("GCC diagnostic ignored \"-Wsign-compare\"") \
+		int greatest_equal = greatest_exp == greatest_got; \
+		_Pragma("GCC diagnostic pop") \
 		greatest_info.assertions++; \
-		if ((EXP) != (GOT)) { \
-			printf("\nExpected: " FMT "\n     Got: " FMT "\n", EXP, GOT); \
+		if (!greatest_equal) { \
+			printf("\nExpected: " FMT "\n     Got: " FMT "\n", greatest_exp, greatest_got); \
 			FAILm(MSG); \
 		} \
 	} while (0)
@@ -380,8 +393,12 @@ static inline int greatest_mem_equal(const void *expected, const void *got, size
 #define ASSERT_ENUM_EQm(MSG, EXP, GOT, ENUM_STR) \
 	do { \
 		int greatest_exp = (int)(EXP), greatest_got = (int)(GOT); \
+		_Pragma("GCC diagnostic push") \
+		_Pragma("GCC diagnostic ignored \"-Wsign-compare\"") \
+		int greatest_equal = greatest_exp == greatest_got; \
+		_Pragma("GCC diagnostic pop") \
 		greatest_info.assertions++; \
-		if (greatest_exp != greatest_got) { \
+		if (!greatest_equal) { \
 			printf("\nExpected: %s", ENUM_STR(greatest_exp)); \
 			printf("\n     Got: %s\n", ENUM_STR(greatest_got)); \
 			FAILm(MSG); \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The runner of the tests counts what it is told, and nothing that went wrong gets past it.
+# The runner of the tests counts what it is told, and nothing that went wrong gets past it. A crash and a
+# time-out name the running test. greatest.h evaluates an argument once.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -50,4 +51,49 @@ expect 'each test has a fresh directory' 0 '2 passed, 0 failed, 0 skipped' home 
 options='-t 1' expect 'what takes too long is ended and fails' 1 '1 passed, 1 failed, 0 skipped' slow
 expect 'a process left behind is a failure' 1 '1 passed, 1 failed, 0 skipped' litter
 options='-j 3' expect 'several at a time count alike' 1 '6 passed, 1 failed, 3 skipped' good bad unit home skipped
+options='-f' expect 'a run can stop at the first failure' 1 '1 passed, 1 failed, 0 skipped' bad good
+
+make_program() { # NAME BODY: a test that passes and one with this body
+	cat >"$scratch/$1.c" <<-END
+		#include <signal.h>
+		#include "greatest.h"
+		GREATEST_MAIN_DEFS();
+		static int calls;
+		static int next_call(void) { return ++calls; }
+		TEST passes(void) { ASSERT_EQ_FMT(1, next_call(), "%d"); PASS(); }
+		TEST $1(void) { $2; PASS(); }
+		int main(int argc, char **argv)
+		{
+			GREATEST_MAIN_BEGIN();
+			RUN_TEST(passes);
+			RUN_TEST($1);
+			GREATEST_MAIN_END();
+		}
+	END
+	${CC:-cc} -Itests -o "$scratch/$1" "$scratch/$1.c"
+}
+
+says() { # WHAT PATTERN ARGUMENT...
+	local what=$1 pattern=$2 output
+	shift 2
+	output=$(env -u TEST_JOBS -u TEST_TIMEOUT bash tests/run-tests "$@" 2>&1)
+	if grep -Eq -- "$pattern" <<<"$output"; then
+		verdict "$what" </dev/null
+	else
+		verdict "$what" <<<"nothing here matches $pattern:
+$output"
+	fi
+}
+
+make_program crashes 'raise(SIGKILL)'
+make_program hangs 'for (;;) pause()'
+make_program differs 'ASSERT_EQ_FMT(7, next_call(), "%d")'
+make_test dies <<<'echo "ok 1 - first"; kill -KILL $$'
+make_test finds <<<'[ -x "$TITAN" ] && echo "ok 1 - it is there"; echo 1..1'
+says 'a crash names the running test' 'in crashes$' "$scratch/crashes"
+says 'a time-out names the running test' 'took more than 1 s in hangs$' -t 1 "$scratch/hangs"
+says 'a script that dies is told by its last result' 'after: ok 1 - first$' "$scratch/dies.sh"
+says 'an assertion that fails evaluates its argument once' 'Got: 2$' "$scratch/differs"
+unset TITAN
+says 'a script finds the build without any setting' '^1 passed, 0 failed' "$scratch/finds.sh"
 finish
