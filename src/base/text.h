@@ -18,6 +18,7 @@ enum text_keep {
 };
 
 void text_escape(struct buf *out, struct slice text, unsigned keep);
+bool text_is_hidden(uint32_t code);                      /* controls, bidirectional, zero-width, unassigned */
 size_t text_width(struct slice text);                    /* of already escaped text */
 size_t text_clip(struct slice text, size_t cells, size_t *ret_width);   /* bytes that fit */
 /* One character: its bytes (1..4; an invalid byte counts as one) and width; ret_code is U+FFFD if invalid. */

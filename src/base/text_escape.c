@@ -80,8 +80,8 @@ static void sgr_write(struct buf *out, const struct sgr *sgr)
 		buf_add_byte(out, 'm');
 }
 
-/* Characters that show nothing, or something else than they are. */
-static bool is_hidden(uint32_t code)
+/* Characters that show nothing, or something else than they are: no sink writes them raw. */
+bool text_is_hidden(uint32_t code)
 {
 	switch (utf8proc_category((utf8proc_int32_t)code)) {
 	case UTF8PROC_CATEGORY_CC:
@@ -142,7 +142,7 @@ static size_t escape_one(struct buf *out, struct slice text, unsigned keep)
 	len = text_next(text, &code, NULL);
 	if (len == 1 && byte >= 0x80)
 		buf_addf(out, "\\x%02x", byte);
-	else if (is_hidden(code))
+	else if (text_is_hidden(code))
 		escape_code(out, code);
 	else
 		buf_add(out, text.data, len);

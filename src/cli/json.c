@@ -57,29 +57,58 @@ void json_end(struct json *json)
 	buf_add_byte(json->out, (uint8_t)json->closer[json->depth]);
 }
 
+/* A character beyond 16 bits is a pair of surrogates in JSON. */
+static void add_escape(struct buf *out, uint32_t code)
+{
+	if (code < 0x10000)
+		buf_addf(out, "\\u%04x", (unsigned)code);
+	else
+		buf_addf(out, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((code - 0x10000) >> 10)),
+			 (unsigned)(0xdc00 + ((code - 0x10000) & 0x3ff)));
+}
+
+static bool is_plain(uint8_t byte)
+{
+	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+/* One character that isn't plain ASCII; the bytes it took. */
+static size_t add_special(struct buf *out, struct slice text)
+{
+	uint32_t code;
+	size_t len = text_next(text, &code, NULL);
+
+	if (code == '"' || code == '\\') {
+		buf_add_byte(out, '\\');
+		buf_add_byte(out, (uint8_t)code);
+	} else if (code == '\n') {
+		buf_add_str(out, "\\n");
+	} else if (code == '\t') {
+		buf_add_str(out, "\\t");
+	} else if (code == 0xfffd) {
+		buf_add_str(out, REPLACEMENT);
+	} else if (text_is_hidden(code)) {
+		add_escape(out, code);
+	} else {
+		buf_add(out, text.data, len);
+	}
+	return len;
+}
+
 static void add_quoted(struct buf *out, struct slice text)
 {
-	buf_add_byte(out, '"');
-	while (text.len > 0) {
-		uint32_t code;
-		int width;
-		size_t len = text_next(text, &code, &width);
+	size_t at = 0;
 
-		if (code == '"' || code == '\\') {
-			buf_add_byte(out, '\\');
-			buf_add_byte(out, (uint8_t)code);
-		} else if (code == '\n') {
-			buf_add_str(out, "\\n");
-		} else if (code == '\t') {
-			buf_add_str(out, "\\t");
-		} else if (code < 0x20 || code == 0x7f) {
-			buf_addf(out, "\\u%04x", (unsigned)code);
-		} else if (code == 0xfffd) {
-			buf_add_str(out, REPLACEMENT);
-		} else {
-			buf_add(out, text.data, len);
-		}
-		text = slice_make(text.data + len, text.len - len);
+	buf_add_byte(out, '"');
+	while (at < text.len) {
+		size_t end = at;
+
+		while (end < text.len && is_plain(text.data[end]))
+			end++;
+		buf_add(out, text.data + at, end - at);
+		at = end;
+		if (at < text.len)
+			at += add_special(out, slice_make(text.data + at, text.len - at));
 	}
 	buf_add_byte(out, '"');
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A writer of JSON: one value, commas and nesting kept right by the writer. Bytes that are no UTF-8 become
- * U+FFFD, and control characters are escaped, so that what comes out is always valid.
+ * U+FFFD. Control, bidirectional and zero-width characters become \u escapes: the output is always valid, and
+ * harmless on a terminal.
  */
 #ifndef TITAN_CLI_JSON_H
 #define TITAN_CLI_JSON_H

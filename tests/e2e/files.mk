@@ -23,6 +23,7 @@ e2e_tests = \
 	tests/e2e/demo.sh \
 	tests/e2e/dlq.sh \
 	tests/e2e/errors.sh \
+	tests/e2e/escapes.sh \
 	tests/e2e/expressions.sh \
 	tests/e2e/faults.sh \
 	tests/e2e/full.sh \

@@ -4,6 +4,7 @@
 fuzz_programs = \
 	tests/fuzz/fuzz_cron \
 	tests/fuzz/fuzz_dagline \
+	tests/fuzz/fuzz_escape \
 	tests/fuzz/fuzz_expr \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_input \
@@ -17,6 +18,10 @@ tests_fuzz_fuzz_cron_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_dagline_SOURCES = tests/fuzz/fuzz_dagline.c $(fuzz_main)
 tests_fuzz_fuzz_dagline_LDADD = $(all_libs)
 tests_fuzz_fuzz_dagline_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_escape_SOURCES = tests/fuzz/fuzz_escape.c $(fuzz_main)
+tests_fuzz_fuzz_escape_LDADD = $(all_libs)
+tests_fuzz_fuzz_escape_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 tests_fuzz_fuzz_expr_SOURCES = tests/fuzz/fuzz_expr.c $(fuzz_main)
 tests_fuzz_fuzz_expr_LDADD = $(all_libs)

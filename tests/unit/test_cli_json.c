@@ -62,11 +62,21 @@ TEST what_is_no_utf8_is_replaced(void)
 	PASS();
 }
 
+TEST hidden_characters_are_escaped(void)
+{
+	/* CSI as C1, bidirectional override, zero-width space, byte order mark, line separator, a tag beyond 16 bits */
+	ASSERT_STR_EQ("\"\\u009b2J\"", text_as_json("\xc2\x9b" "2J", 4));
+	ASSERT_STR_EQ("\"\\u202ea\\u200bb\\ufeff\\u2028\"", text_as_json("\u202ea\u200bb\ufeff\u2028", 14));
+	ASSERT_STR_EQ("\"\\udb40\\udc41\"", text_as_json("\U000e0041", 4));
+	PASS();
+}
+
 SUITE(cli_json)
 {
 	RUN_TEST(nesting);
 	RUN_TEST(text_is_escaped);
 	RUN_TEST(what_is_no_utf8_is_replaced);
+	RUN_TEST(hidden_characters_are_escaped);
 	buf_free(&out);
 }
 
