@@ -12,6 +12,7 @@
  *   ROOM    what a lossless one wrote is on the master's disk so far
  *   LEASE   until when new ones may start   STUCK      it was killed, and lives on; until EXITED
  *   QUIT    kill everything, report, exit when all is acknowledged or after a while
+ *   PING    does the keeper's loop turn?    PONG       it does: one for each PING and each LEASE
  */
 #ifndef TITAN_WORKER_IPC_H
 #define TITAN_WORKER_IPC_H
@@ -25,7 +26,8 @@
 
 enum ipc_type {
 	IPC_SPAWN = 1, IPC_STOP, IPC_RECALL, IPC_SPOOL_ACK, IPC_FILES_DONE, IPC_LEASE, IPC_QUIT, IPC_ROOM,
-	IPC_INVENTORY = 64, IPC_STARTED, IPC_EXITED, IPC_NUMBERS, IPC_STUCK,
+	IPC_PING,
+	IPC_INVENTORY = 64, IPC_STARTED, IPC_EXITED, IPC_NUMBERS, IPC_STUCK, IPC_PONG,
 };
 
 struct ipc_header {

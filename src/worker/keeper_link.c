@@ -210,6 +210,10 @@ static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
 		take(body, &lease, sizeof(lease));
 		ledger_lease(keeper->ledger, lease.until_ns);
 		connected(keeper);
+		ipc_put(&keeper->link, IPC_PONG, NULL, 0);
+		break;
+	case IPC_PING:
+		ipc_put(&keeper->link, IPC_PONG, NULL, 0);
 		break;
 	case IPC_QUIT:
 		take(body, &quit, sizeof(quit));

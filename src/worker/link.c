@@ -3,6 +3,9 @@
  * The link: one thread with a loop between the keeper's socket and the master's. It keeps no state that
  * matters: what the keeper has and what the master acknowledged can always be put together again. Without
  * a master it tries again for ever; without its keeper it ends.
+ *
+ * HELLO and heartbeats say that the worker lives, and that is the keeper's to prove: each is sent only when the
+ * keeper has answered everything that it was asked. Every lease asks, so an idle keeper wakes once a heartbeat.
  */
 #include "worker/link.h"
 
@@ -52,7 +55,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 		return;
 	log_warn("the connection to the master is gone%s%s", why ? ": " : "", why ? why->text : "");
 	link->conn = NULL;
-	link->welcome = false;
+	link->welcome = link->hello_owed = link->beat_owed = false;
 	callers_drop(link);
 	buf_clear(&link->started);
 	buf_clear(&link->done);
@@ -62,10 +65,34 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 
 static const struct conn_ops conn_ops = { .frame_cb = frame_cb, .closed_cb = closed_cb };
 
+static bool keeper_answers(const struct link *link)
+{
+	return link->answered >= link->asked;
+}
+
+static void ask_keeper(struct link *link, enum ipc_type type, const void *body, size_t size)
+{
+	link->asked++;
+	ipc_put(&link->keeper, type, body, size);
+}
+
+static void say_hello(struct link *link)
+{
+	link->hello_owed = false;
+	link->hello_ns = clock_mono_ns();
+	link_inventory(link);
+}
+
 static void connect_now(struct link *link)
 {
-	int fd, result = place_socket_connect(&link->options->place, &fd);
+	int fd, result;
 
+	/* The keeper was asked on an earlier connection and is silent since then: nothing to tell a master. */
+	if (!keeper_answers(link)) {
+		retry_later(link);
+		return;
+	}
+	result = place_socket_connect(&link->options->place, &fd);
 	if (result < 0) {
 		if (link->retry_s == 0.)
 			log_info("no master answers: %s; trying again", strerror(-result));
@@ -76,7 +103,10 @@ static void connect_now(struct link *link)
 	link->conn = conn_open(link->conns, fd, &conn_ops, link);
 	/* The owner of the socket is the owner of this process: nothing here is a stranger's. */
 	conn_set_max_body(link->conn, LIMIT_FRAME_MAX);
-	link_inventory(link);
+	link->hello_owed = true;
+	ask_keeper(link, IPC_PING, NULL, 0);
+	if (keeper_answers(link))
+		say_hello(link);
 	ev_timer_stop(link->loop, &link->heartbeat);
 	ev_timer_set(&link->heartbeat, LIMIT_HEARTBEAT_MS / 1e3, LIMIT_HEARTBEAT_MS / 1e3);
 	ev_timer_start(link->loop, &link->heartbeat);
@@ -97,7 +127,7 @@ void link_lease(struct link *link, int64_t sent_ns)
 	if (!link->welcome || sent_ns > clock_mono_ns())
 		return;
 	link->echo_ns = clock_mono_ns();
-	ipc_put(&link->keeper, IPC_LEASE, &lease, sizeof(lease));
+	ask_keeper(link, IPC_LEASE, &lease, sizeof(lease));
 }
 
 /* In the arena of the frame being read: nothing of that is needed here. */
@@ -121,6 +151,9 @@ void link_beat(struct link *link)
 
 	if (!link->welcome)
 		return;
+	link->beat_owed = !keeper_answers(link);
+	if (link->beat_owed)
+		return;
 	system_look(&link->load);
 	msg = (struct msg_heartbeat){
 		.sent_ns = clock_mono_ns(), .cpu_permille = link->load.cpu_permille,
@@ -129,6 +162,23 @@ void link_beat(struct link *link)
 		.load_permille = link->load.load_permille, .start_us = link->start_us, .stuck = stuck_jobs(link),
 	};
 	conn_send(link->conn, OP_HEARTBEAT, &msg);
+}
+
+void link_keeper_answered(struct link *link)
+{
+	link->answered++;
+	if (!keeper_answers(link))
+		return;
+	if (link->keeper_silent) {
+		log_info("the keeper answers again");
+		/* How long the master was silent begins anew: nothing was said to it meanwhile. */
+		link->echo_ns = clock_mono_ns();
+		link->keeper_silent = false;
+	}
+	if (link->hello_owed)
+		say_hello(link);
+	if (link->beat_owed)
+		link_beat(link);
 }
 
 static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
@@ -140,6 +190,15 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 	(void)events;
 	if (!link->conn)
 		return;
+	/* The connection stays, so that output goes on; the master's clock for a silent worker runs. */
+	if (!keeper_answers(link)) {
+		if (!link->keeper_silent)
+			log_warn("the keeper (process %" PRIu64 ") doesn't answer: no heartbeats until it does",
+				 link->keeper_pid);
+		link->keeper_silent = true;
+		link->beat_owed = link->welcome;
+		return;
+	}
 	if (link->welcome ? now_ns - link->echo_ns > link->lease_ns : now_ns - link->hello_ns > WELCOME_NS) {
 		log_warn("the master is silent");
 		link->welcome = false;

@@ -68,6 +68,9 @@ struct link {
 	struct ev_io keeper_read, keeper_write;
 	struct ipc_end keeper;
 	bool listed;                     /* the keeper has told of everything */
+	uint64_t asked, answered;        /* PINGs and LEASEs to the keeper, and its PONGs */
+	bool hello_owed, beat_owed;      /* sent as soon as the keeper has answered */
+	bool keeper_silent;              /* at a heartbeat, and people were told */
 	size_t stuck_count;
 	struct ipc_numbers numbers;
 	struct system_load load;
@@ -101,6 +104,7 @@ struct link {
 void link_lease(struct link *link, int64_t sent_ns);     /* the master has heard what we sent then */
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
 void link_beat(struct link *link);                       /* at once: what a heartbeat says has changed */
+void link_keeper_answered(struct link *link);            /* a PONG */
 
 /* link_master.c */
 void link_frame(struct link *link, const struct frame *frame);

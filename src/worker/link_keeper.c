@@ -192,6 +192,9 @@ bool link_keeper_read(struct link *link)
 		case IPC_NUMBERS:
 			link->numbers = message.numbers;
 			break;
+		case IPC_PONG:
+			link_keeper_answered(link);
+			break;
 		case IPC_STUCK:
 			set_stuck(link, held_find(link, message.attempt.job, message.attempt.epoch), true);
 			break;

@@ -59,6 +59,7 @@ e2e_tests = \
 	tests/e2e/resume.sh \
 	tests/e2e/retry.sh \
 	tests/e2e/schedule.sh \
+	tests/e2e/stuck-keeper.sh \
 	tests/e2e/stuck.sh \
 	tests/e2e/submit.sh \
 	tests/e2e/subruns.sh \

@@ -283,6 +283,8 @@ static inline bool rig_wait(struct rig *rig, enum ipc_type type, uint64_t job, v
 		if (clock_mono_ns() > end_ns || !rig_readable(rig->ipc.fd) || ipc_fill(&rig->ipc) < 0)
 			return false;
 		while (rig->queued < RIG_QUEUE && ipc_next(&rig->ipc, &header, &body)) {
+			if (header.type == IPC_PONG && type != IPC_PONG)
+				continue;
 			rig->queue[rig->queued] = (struct rig_message){ .type = header.type };
 			buf_add_slice(&rig->queue[rig->queued++].body, body);
 		}

@@ -27,6 +27,7 @@ static struct worker_options options;
 static struct ipc_end keeper;
 static int listen_fd, master_fd;
 static pid_t link_pid;
+static bool keeper_silent;               /* the test itself answers the link's questions, or leaves them */
 static struct buf in, out;
 static struct arena arena;
 static struct buf body_copy;
@@ -50,6 +51,7 @@ static inline void setup_cb(void *data)
 	snprintf(options.place.dir, sizeof(options.place.dir), "%s/state", dir);
 	strcpy(options.place.cluster, "rig");
 	master_fd = -1;
+	keeper_silent = false;
 	if (place_make(&options.place) < 0 || io_make_dirs(below("worker/w1/attempts"), 0700) < 0 ||
 	    place_socket_listen(&options.place, &listen_fd) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -201,6 +203,9 @@ static inline void tell_held(uint64_t job, enum attempt_phase phase)
 	const struct ipc_inventory item = { .job = job, .epoch = job ? 1 : 0, .run = 7, .phase = phase };
 
 	tell(IPC_INVENTORY, &item, sizeof(item));
+	/* Answers to all that the link will ask: most tests are about something else. */
+	for (int i = 0; job == 0 && !keeper_silent && i < 1000; i++)
+		tell(IPC_PONG, NULL, 0);
 }
 
 static inline void tell_started(uint64_t job, uint64_t space)
@@ -227,7 +232,7 @@ static inline bool told(enum ipc_type type, struct slice *ret_body)
 	while (!ipc_next(&keeper, &header, ret_body))
 		if (!readable(keeper.fd) || ipc_fill(&keeper) < 0)
 			return false;
-	if (header.type == IPC_LEASE && type != IPC_LEASE)
+	if ((header.type == IPC_LEASE || header.type == IPC_PING) && type != header.type)
 		return told(type, ret_body);
 	return header.type == type;
 }

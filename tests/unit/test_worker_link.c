@@ -71,6 +71,38 @@ TEST lease_counts_from_the_sending(void)
 	PASS();
 }
 
+TEST heartbeats_wait_for_the_keepers_answer(void)
+{
+	struct ipc_numbers numbers = { 1, 0 };
+	struct msg_heartbeat beat;
+	struct msg_started started;
+	struct msg_hello hello;
+	struct slice body;
+
+	keeper_silent = true;
+	tell_held(0, 0);
+	ASSERT(accept_link());
+	ASSERT(told(IPC_PING, &body));
+	/* What is known only since then stands in HELLO: it wasn't sent before the answer. */
+	tell_started(9, 5);
+	tell(IPC_PONG, NULL, 0);
+	ASSERT(expect(OP_HELLO, &hello));
+	ASSERT_EQ(1, hello.held.n);
+	welcome(10);
+	ASSERT(expect(OP_STARTED, &started));
+	for (; numbers.running < 4; numbers.running++) {
+		ASSERT(told(IPC_LEASE, &body));
+		/* Several heartbeats are due meanwhile. */
+		usleep(50000);
+		tell(IPC_NUMBERS, &numbers, sizeof(numbers));
+		tell(IPC_PONG, NULL, 0);
+		ASSERT(expect(OP_HEARTBEAT, &beat));
+		ASSERT_EQ(numbers.running, beat.running);
+		say(OP_HEARTBEAT, &beat);
+	}
+	PASS();
+}
+
 static void assign(uint64_t job, const struct rec_job_spec *spec, struct slice raw)
 {
 	struct buf bytes = { 0 };
@@ -392,6 +424,7 @@ SUITE(link_suite)
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(hello_says_what_is_held);
 	RUN_TEST(lease_counts_from_the_sending);
+	RUN_TEST(heartbeats_wait_for_the_keepers_answer);
 	RUN_TEST(assign_becomes_spawn);
 	RUN_TEST(stop_recall_quit);
 	RUN_TEST(output_then_done_then_forgotten);
