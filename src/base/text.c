@@ -121,3 +121,20 @@ void text_add_span(struct buf *out, int64_t ms)
 	else
 		buf_addf(out, "%" PRId64 "d%02" PRId64 "h", s / 86400, s / 3600 % 24);
 }
+
+const char *text_nearest(const char *word, const char *const *words, size_t count)
+{
+	size_t len = strlen(word);
+	size_t best = text_near(len);
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t distance = text_distance(slice_str(word), slice_str(words[i]), best);
+
+		if (distance < best) {
+			best = distance;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}

@@ -28,6 +28,7 @@ bool text_is_name(struct slice text);                    /* [A-Za-z0-9_][A-Za-z0
 bool text_is_job_name(struct slice text);                /* a name, or a name and [digits]: a fan-out's job */
 size_t text_near(size_t len);    /* a word of this length has its neighbours below this distance */
 size_t text_distance(struct slice a, struct slice b, size_t give_up);   /* edits, for "did you mean" */
+const char *text_nearest(const char *word, const char *const *words, size_t count); /* NULL: none is near */
 /* Split a command without shell syntax into words, each with a NUL behind it; false when it needs a shell. */
 bool text_split_plain(struct slice command, struct buf *ret_words, size_t *ret_count);
 

@@ -11,10 +11,10 @@
 #include "base/io.h"
 #include "base/rand.h"
 #include "base/text.h"
-#include "cli/dagline.h"
 #include "cli/demo.h"
 #include "cli/follow.h"
 #include "cli/submit.h"
+#include "lang/dagline.h"
 
 #define PULL_SETTLED 3                   /* jobs that have ended before the plug is pulled */
 #define PULL_RUNNING 3                   /* and jobs that run at that moment */

@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "cli/cli.h"
-#include "cli/failure.h"
 #include "cli/row_words.h"
 #include "core/view.h"
+#include "lang/failure.h"
 #include "proto/dead.h"
 
 struct letters {                         /* as they came, the latest job first */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/complete.h"
 #include "cli/help.h"
@@ -135,7 +136,7 @@ static int no_such_help(struct cli *cli, const char *topic)
 		words[count++] = command_table[id].verb;
 	for (size_t i = 0; i < topic_count && i < 16; i++)
 		words[count++] = topics[i];
-	nearest = nearest_word(topic, words, count);
+	nearest = text_nearest(topic, words, count);
 	if (nearest != NULL)
 		error_set(&cli->error, ERR_NOT_FOUND, "no help on '%s'; did you mean '%s'?", topic, nearest);
 	else

@@ -8,7 +8,7 @@
 #include "cli/load.h"
 #include "cli/share.h"
 #include "cli/submit.h"
-#include "cli/zone.h"
+#include "lang/zone.h"
 #include "proto/limits.h"
 
 struct verb {

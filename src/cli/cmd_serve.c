@@ -4,10 +4,10 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/place.h"
 #include "cli/prune.h"
 #include "cli/up.h"
 #include "cli/workers.h"
+#include "lang/demand.h"
 #include "master/master.h"
 #include "proto/limits.h"
 #include "worker/worker.h"
@@ -74,7 +74,7 @@ static enum err add_offer(struct cli *cli, const char *option, struct slice name
 		return error_set(&cli->error, ERR_USAGE, "--%s: a name of letters, digits and _ . - is expected before the =", option);
 	memcpy(resource.name, name.data, name.len);
 	/* Nothing of it may be offered as well. */
-	if (!slice_eq(amount, slice_str("0")) && place_amount(resource.name, amount, &resource.amount, &why) != ERR_NONE)
+	if (!slice_eq(amount, slice_str("0")) && demand_amount(resource.name, amount, &resource.amount, &why) != ERR_NONE)
 		return error_set(&cli->error, ERR_USAGE, "--%s: %s", option, why.text);
 	if (out->len > 0)
 		buf_add_byte(out, ',');

@@ -32,19 +32,6 @@ cli_sources = \
 	src/cli/complete.c \
 	src/cli/complete.h \
 	src/cli/daemon.c \
-	src/cli/dag_expr.c \
-	src/cli/dag_expr.h \
-	src/cli/dag_expr_ask.c \
-	src/cli/dag_expr_code.c \
-	src/cli/dag_expr_internal.h \
-	src/cli/dagline.c \
-	src/cli/dagline.h \
-	src/cli/dagline_assign.c \
-	src/cli/dagline_finish.c \
-	src/cli/dagline_internal.h \
-	src/cli/dagline_job.c \
-	src/cli/dagline_lex.c \
-	src/cli/dagline_old.c \
 	src/cli/dash.c \
 	src/cli/dash.h \
 	src/cli/dash_internal.h \
@@ -57,8 +44,6 @@ cli_sources = \
 	src/cli/demo_check.c \
 	src/cli/demo_stage.c \
 	src/cli/explain.h \
-	src/cli/failure.c \
-	src/cli/failure.h \
 	src/cli/follow.c \
 	src/cli/follow.h \
 	src/cli/follow_internal.h \
@@ -75,31 +60,11 @@ cli_sources = \
 	src/cli/load.h \
 	src/cli/load_internal.h \
 	src/cli/load_sub.c \
-	src/cli/log_max.c \
-	src/cli/log_max.h \
 	src/cli/logread.c \
 	src/cli/logread.h \
 	src/cli/look.c \
 	src/cli/options.c \
 	src/cli/options.h \
-	src/cli/pipeline.c \
-	src/cli/pipeline.h \
-	src/cli/pipeline_internal.h \
-	src/cli/pipeline_job.c \
-	src/cli/pipeline_loop.c \
-	src/cli/pipeline_matrix.c \
-	src/cli/pipeline_matrix.h \
-	src/cli/pipeline_needs.c \
-	src/cli/pipeline_place.c \
-	src/cli/pipeline_retry.c \
-	src/cli/pipeline_schedule.c \
-	src/cli/pipeline_share.c \
-	src/cli/pipeline_sub.c \
-	src/cli/pipeline_tree.c \
-	src/cli/pipeline_tree.h \
-	src/cli/pipeline_value.c \
-	src/cli/place.c \
-	src/cli/place.h \
 	src/cli/plan.c \
 	src/cli/process.c \
 	src/cli/process.h \
@@ -122,9 +87,7 @@ cli_sources = \
 	src/cli/targets.c \
 	src/cli/targets.h \
 	src/cli/up.h \
-	src/cli/workers.h \
-	src/cli/zone.c \
-	src/cli/zone.h
+	src/cli/workers.h
 
 cli_other = \
 	src/cli/README.md

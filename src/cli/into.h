@@ -4,7 +4,7 @@
 #define TITAN_CLI_INTO_H
 
 #include "cli/cli.h"
-#include "cli/dagline.h"
+#include "lang/dagline.h"
 
 struct into {
 	struct cli *cli;

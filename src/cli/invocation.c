@@ -7,6 +7,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 #define WORDS_MAX 64
 
 struct parser {
@@ -63,7 +65,7 @@ static enum err unknown_word(const struct parser *parser, const char *word, size
 		words[count++] = option->word;
 	for (const struct option_info *option = global_options; option->id != OPT_none; option++)
 		words[count++] = option->word;
-	nearest = nearest_word(copy, words, count);
+	nearest = text_nearest(copy, words, count);
 	if (nearest != NULL)
 		error_set(error, ERR_USAGE, "unknown option --%s; did you mean --%s?", copy, nearest);
 	else if (parser->result.command == NULL)
@@ -149,7 +151,7 @@ static enum err parse_verb(struct parser *parser, struct error *error)
 		return ERR_NONE;
 	for (int id = 1; id < COMMAND_COUNT; id++)
 		words[count++] = command_table[id].verb;
-	nearest = nearest_word(verb, words, count);
+	nearest = text_nearest(verb, words, count);
 	if (nearest != NULL)
 		error_set(error, ERR_USAGE, "no command '%s'; did you mean '%s'?", verb, nearest);
 	else

@@ -3,8 +3,8 @@
 #ifndef TITAN_CLI_LOAD_H
 #define TITAN_CLI_LOAD_H
 
-#include "cli/pipeline.h"
 #include "cli/submit.h"
+#include "lang/pipeline.h"
 
 /* All of standard input; ERR_TOO_LARGE when it has more bytes than this. */
 enum err load_stdin(struct cli *cli, size_t max, struct buf *out);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/pipeline_matrix.h"
+#include "lang/pipeline_matrix.h"
 #include "proto/limits.h"
 
 struct link {                            /* of the chain of files from the first one to this */

@@ -120,23 +120,6 @@ enum err option_span(const struct invocation *invocation, enum option_id id, int
 	return parse_span(text, what, value_ms, error);
 }
 
-const char *nearest_word(const char *word, const char *const *words, size_t count)
-{
-	size_t len = strlen(word);
-	size_t best = text_near(len);
-	const char *nearest = NULL;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t distance = text_distance(slice_str(word), slice_str(words[i]), best);
-
-		if (distance < best) {
-			best = distance;
-			nearest = words[i];
-		}
-	}
-	return nearest;
-}
-
 static enum err read_colour(const char *value, enum colour_when *ret, struct error *error)
 {
 	static const char *const words[] = { "auto", "always", "never" };

@@ -76,7 +76,4 @@ struct intervals {
 
 enum err intervals_read(const struct invocation *invocation, struct intervals *ret, struct error *error);
 
-/* The known word nearest to this one, or NULL when none is near. */
-const char *nearest_word(const char *word, const char *const *words, size_t count);
-
 #endif

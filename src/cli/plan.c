@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a graph would run: a row for each of its jobs. Nothing is submitted. */
 #include "cli/load.h"
-#include "cli/place.h"
 #include "cli/rows.h"
+#include "lang/demand.h"
 
 #include <inttypes.h>
 
@@ -82,7 +82,7 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 	records_text(records, arena_copy(arena, buf_slice(&command)));
 	records_bool(records, spec->script.len > 0);
 	records_texts(records, spec->labels);
-	records_texts(records, place_shown(spec->asks, arena));
+	records_texts(records, demand_shown(spec->asks, arena));
 	records_number(records, spec->gate_count);
 	records_texts(records, spec->gate_from);
 	records_number(records, spec->priority ? spec->priority - 1 : PRIORITY_DEFAULT);

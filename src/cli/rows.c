@@ -5,8 +5,8 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "cli/place.h"
 #include "cli/row_words.h"
+#include "lang/demand.h"
 
 static const struct column run_columns[] = {
 	{ "id", "ID", true },
@@ -287,7 +287,7 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 	records_text(records, worker->pool);
 	records_text(records, slice_str(pool_state_name((enum pool_state)worker->pool_state)));
 	records_text(records, worker_standing(worker));
-	records_texts(records, place_shown_used(worker->offers, worker->used, records->arena));
+	records_texts(records, demand_shown_used(worker->offers, worker->used, records->arena));
 	records_number(records, worker->gpu_permille);
 	records_number(records, worker->load_permille);
 	records_number(records, worker->start_us);

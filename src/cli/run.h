@@ -4,8 +4,8 @@
 #define TITAN_CLI_RUN_H
 
 #include "cli/cli.h"
-#include "cli/dagline.h"
 #include "cli/submit.h"
+#include "lang/dagline.h"
 
 enum err run_check_usage(struct cli *cli);               /* what goes with what */
 /* For jobs that don't say it themselves. */

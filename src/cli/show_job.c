@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/decisions.h"
-#include "cli/failure.h"
-#include "cli/log_max.h"
-#include "cli/place.h"
 #include "cli/row_words.h"
+#include "lang/demand.h"
+#include "lang/failure.h"
+#include "lang/log_max.h"
 #include "proto/limits.h"
 
 static const struct column detail_columns[] = {
@@ -90,7 +90,7 @@ static void add_work(struct records *records, const struct rec_job_row *job)
 static void add_wants(struct records *records, const struct rec_job_row *job)
 {
 	records_texts(records, job->labels);
-	records_texts(records, place_shown(job->asks, records->arena));
+	records_texts(records, demand_shown(job->asks, records->arena));
 	records_texts(records, job->placing);
 	records_texts(records, job->concurrency);
 	records_texts(records, job->locks);

@@ -4,7 +4,7 @@
  * accepted has jobs whose needs are others of them, in order, or of the run, and that the codec takes.
  */
 #include "base/check.h"
-#include "cli/dagline.h"
+#include "lang/dagline.h"
 #include "proto/limits.h"
 #include "tests/fuzz/old_run.h"
 

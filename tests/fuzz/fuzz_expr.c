@@ -6,7 +6,7 @@
  */
 #include "base/check.h"
 #include "base/mem.h"
-#include "cli/dag_expr.h"
+#include "lang/dag_expr.h"
 #include "proto/limits.h"
 
 #define NEEDS 7

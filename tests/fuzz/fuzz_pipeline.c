@@ -4,7 +4,7 @@
  * has jobs whose needs are others of them, in order, or of the run, and that the codec takes.
  */
 #include "base/check.h"
-#include "cli/pipeline.h"
+#include "lang/pipeline.h"
 #include "proto/expr.h"
 #include "proto/limits.h"
 #include "tests/fuzz/old_run.h"

@@ -7,7 +7,7 @@
 #define TITAN_TESTS_OLD_RUN_H
 
 #include "base/check.h"
-#include "cli/dagline.h"
+#include "lang/dagline.h"
 
 static inline enum err old_run_find_cb(void *arg, struct slice name, struct dag_found *ret, struct error *error)
 {

@@ -22,8 +22,8 @@ world+='|epoll_[a-z]+|time|clock_gettime|gettimeofday|getrandom|rand|random|gete
 world+='|posix_spawn|exec[a-z]+|kill|pthread_[a-z_]+'
 wanted core | grep -E " (__)?($world)(_chk)?(@.*)?\$" | verdict 'core does no I/O, knows no clock and no thread'
 wanted core | grep -E ' (sqlite3_|ev_|SSL_|newterm|initscr)' | verdict 'core calls neither SQLite nor libev nor curses'
-wanted base proto tui core net master worker cli | grep -E ' sqlite3_' | verdict 'only store calls SQLite'
-wanted base proto tui core store | grep -E ' ev_[a-z]' | verdict 'libev is called in net and above only'
+wanted base proto tui core lang net master worker cli | grep -E ' sqlite3_' | verdict 'only store calls SQLite'
+wanted base proto tui core lang store | grep -E ' ev_[a-z]' | verdict 'libev is called in net and above only'
 wanted base proto core store net master worker cli | grep -E ' (newterm|initscr|endwin|doupdate|wnoutrefresh)$' |
 	verdict 'only tui calls curses'
 finish

@@ -11,10 +11,8 @@ unit_programs = \
 	tests/unit/test_base_place \
 	tests/unit/test_base_sha256 \
 	tests/unit/test_base_text \
-	tests/unit/test_cli_dagline \
 	tests/unit/test_cli_json \
 	tests/unit/test_cli_options \
-	tests/unit/test_cli_pipeline \
 	tests/unit/test_cli_table \
 	tests/unit/test_core_act \
 	tests/unit/test_core_again \
@@ -92,6 +90,8 @@ unit_programs = \
 	tests/unit/test_core_within \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
+	tests/unit/test_lang_dagline \
+	tests/unit/test_lang_pipeline \
 	tests/unit/test_master_fat \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
@@ -165,17 +165,11 @@ tests_unit_test_base_sha256_LDADD = $(base_libs)
 tests_unit_test_base_text_SOURCES = tests/unit/test_base_text.c
 tests_unit_test_base_text_LDADD = $(base_libs)
 
-tests_unit_test_cli_dagline_SOURCES = tests/unit/test_cli_dagline.c
-tests_unit_test_cli_dagline_LDADD = $(all_libs)
-
 tests_unit_test_cli_json_SOURCES = tests/unit/test_cli_json.c
 tests_unit_test_cli_json_LDADD = $(all_libs)
 
 tests_unit_test_cli_options_SOURCES = tests/unit/test_cli_options.c
 tests_unit_test_cli_options_LDADD = $(all_libs)
-
-tests_unit_test_cli_pipeline_SOURCES = tests/unit/test_cli_pipeline.c
-tests_unit_test_cli_pipeline_LDADD = $(all_libs)
 
 tests_unit_test_cli_table_SOURCES = tests/unit/test_cli_table.c
 tests_unit_test_cli_table_LDADD = $(all_libs)
@@ -407,6 +401,12 @@ tests_unit_test_core_words_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)
+
+tests_unit_test_lang_dagline_SOURCES = tests/unit/test_lang_dagline.c
+tests_unit_test_lang_dagline_LDADD = $(lang_libs)
+
+tests_unit_test_lang_pipeline_SOURCES = tests/unit/test_lang_pipeline.c
+tests_unit_test_lang_pipeline_LDADD = $(lang_libs)
 
 tests_unit_test_master_fat_SOURCES = tests/unit/test_master_fat.c
 tests_unit_test_master_fat_LDADD = $(all_libs)

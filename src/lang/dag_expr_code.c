@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a condition over names to the edges that it needs, and to code over the needs of one job. */
+#include "lang/dag_expr.h"
+
+#include "base/check.h"
+
+struct coder {
+	const struct dagline *dag;       /* NULL: it asks of one end alone */
+	const struct dag_node *node;
+	uint64_t *starts;                /* where the jobs of each need begin */
+	struct buf code;
+};
+
+static bool plain_state(const struct dag_expr *expr, enum trigger *ret)
+{
+	for (int trigger = TRIGGER_OK; expr->kind == DAG_STATE && trigger <= TRIGGER_DONE; trigger++) {
+		if (expr->mask == expr_mask((enum trigger)trigger)) {
+			*ret = (enum trigger)trigger;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool dag_expr_plain(const struct dag_expr *expr)
+{
+	enum trigger trigger;
+
+	if (expr->kind != DAG_GATE)
+		return plain_state(expr, &trigger);
+	for (size_t i = 0; i < expr->of_count; i++)
+		if ((expr->least != 0 && (expr->least != expr->of_count || expr->of[i]->each)) ||
+		    !dag_expr_plain(expr->of[i]))
+			return false;
+	return true;
+}
+
+bool dag_expr_edges(struct dag_reader *reader, const struct dag_expr *expr, const struct dag_name *child, bool plain)
+{
+	struct dag_edge edge = { expr->parent, child->index, TRIGGER_EXPR, true, expr->spot.at };
+
+	if (expr->kind == DAG_STATE || expr->kind == DAG_CODE) {
+		if (plain && plain_state(expr, &edge.trigger))
+			edge.said = expr->said;
+		return dag_add_edge(reader, &edge);
+	}
+	for (size_t i = 0; i < expr->of_count; i++)
+		if (!dag_expr_edges(reader, expr->of[i], child, plain))
+			return false;
+	return true;
+}
+
+/* ---- code ---- */
+
+static uint64_t need_start(const struct coder *coder, uint32_t parent)
+{
+	size_t low = 0, high;
+
+	if (coder->dag == NULL)
+		return 0;
+	high = coder->node->need_count;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (coder->node->needs[middle].parent <= parent)
+			low = middle;
+		else
+			high = middle;
+	}
+	CHECK(coder->node->needs[low].parent == parent);
+	return coder->starts[low];
+}
+
+/* How many values it leaves. */
+static uint64_t put_state(struct coder *coder, const struct dag_expr *expr)
+{
+	uint64_t width = coder->dag == NULL ? 1 : dag_need_width(coder->dag->nodes[expr->parent]);
+
+	expr_put(&coder->code, (struct expr_step){ .op = EXPR_STATE, .a = need_start(coder, expr->parent), .b = width,
+						   .c = expr->mask });
+	if (width == 1 || expr->each)
+		return width;
+	/* A fan-out's name means all of its jobs. */
+	expr_put(&coder->code, (struct expr_step){ .op = EXPR_GATE, .a = width, .b = width });
+	return 1;
+}
+
+static uint64_t put_expr(struct coder *coder, const struct dag_expr *expr)
+{
+	uint64_t values = 0;
+
+	switch (expr->kind) {
+	case DAG_CONST:
+		expr_put(&coder->code, (struct expr_step){ .op = expr->value ? EXPR_TRUE : EXPR_FALSE });
+		return 1;
+	case DAG_STATE:
+		return put_state(coder, expr);
+	case DAG_CODE:
+		expr_put(&coder->code, (struct expr_step){ .op = EXPR_CODE, .a = need_start(coder, expr->parent),
+							   .b = expr->compare, .c = expr->code });
+		return 1;
+	case DAG_NOT:
+		put_expr(coder, expr->of[0]);
+		expr_put(&coder->code, (struct expr_step){ .op = EXPR_NOT });
+		return 1;
+	case DAG_GATE:
+		for (size_t i = 0; i < expr->of_count; i++)
+			values += put_expr(coder, expr->of[i]);
+		/* 0: all of them, however many that are. */
+		expr_put(&coder->code, (struct expr_step){ .op = EXPR_GATE, .a = expr->least ? expr->least : values, .b = values });
+		return 1;
+	}
+	return 0;
+}
+
+struct slice dag_expr_code(const struct dagline *dag, const struct dag_node *node, const struct dag_expr *expr,
+			   struct arena *arena)
+{
+	struct coder coder = { .dag = dag, .node = node };
+	struct slice code;
+	uint64_t start = 0;
+
+	coder.starts = arena_alloc(arena, (node->need_count + 1) * sizeof(*coder.starts));
+	for (size_t i = 0; i < node->need_count; i++) {
+		coder.starts[i] = start;
+		start += dag_need_width(dag->nodes[node->needs[i].parent]);
+	}
+	put_expr(&coder, expr);
+	code = arena_copy(arena, buf_slice(&coder.code));
+	buf_free(&coder.code);
+	return code;
+}
+
+struct slice dag_expr_own_code(const struct dag_expr *expr, struct arena *arena)
+{
+	struct coder coder = { 0 };
+	struct slice code;
+
+	put_expr(&coder, expr);
+	code = arena_copy(arena, buf_slice(&coder.code));
+	buf_free(&coder.code);
+	return code;
+}
+
+/* ---- for people: names are NULL where it asks of one end alone ---- */
+
+static void text_add(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr, bool inner);
+
+static void gate_text(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr, bool inner)
+{
+	bool all = expr->least == 0 || expr->least == expr->of_count, one = expr->least == 1;
+	bool listed = (!all && !one) || expr->of[0]->each;
+
+	if (listed && expr->least == 0)
+		buf_add_str(out, "all of ");
+	else if (listed)
+		buf_addf(out, "%llu of ", (unsigned long long)expr->least);
+	if (listed || inner)
+		buf_add_byte(out, '(');
+	for (size_t i = 0; i < expr->of_count; i++) {
+		if (i > 0)
+			buf_add_str(out, listed ? ", " : all ? " && " : " || ");
+		text_add(out, names, expr->of[i], !listed);
+	}
+	if (listed || inner)
+		buf_add_byte(out, ')');
+}
+
+static void compared_text(struct buf *out, const struct dag_expr *expr, const char *compare)
+{
+	buf_add_byte(out, '\'');
+	buf_add_slice(out, expr->left);
+	buf_addf(out, "' %s '", compare);
+	buf_add_slice(out, expr->right);
+	buf_add_byte(out, '\'');
+}
+
+static void code_text(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr)
+{
+	if (names != NULL) {
+		buf_add_slice(out, names[expr->parent]->node.name);
+		buf_add_byte(out, '.');
+	}
+	buf_add_str(out, "code");
+}
+
+static void state_text(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr)
+{
+	enum trigger trigger;
+	bool plain = plain_state(expr, &trigger);
+
+	if (names != NULL)
+		buf_add_slice(out, names[expr->parent]->node.name);
+	if (plain && trigger == TRIGGER_OK) {
+		buf_add_str(out, names != NULL ? "" : "ok");
+		return;
+	}
+	if (names != NULL)
+		buf_add_byte(out, ':');
+	if (plain)
+		buf_add_str(out, trigger == TRIGGER_FAILED ? "failed" : "done");
+	else
+		buf_add_str(out, state_table[__builtin_ctz(expr->mask)].name);
+}
+
+static void unequal_text(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr)
+{
+	if (expr->kind == DAG_CODE) {
+		code_text(out, names, expr);
+		buf_addf(out, " != %llu", (unsigned long long)expr->code);
+	} else {
+		compared_text(out, expr, "!=");
+	}
+}
+
+static void text_add(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr, bool inner)
+{
+	static const char *const compares[] = { "==", "<", "<=", ">", ">=" };
+
+	switch (expr->kind) {
+	case DAG_CONST:
+		if (expr->left.len == 0 && expr->right.len == 0)
+			buf_add_str(out, expr->value ? "true" : "false");
+		else
+			compared_text(out, expr, compares[expr->compare]);
+		break;
+	case DAG_STATE:
+		state_text(out, names, expr);
+		break;
+	case DAG_CODE:
+		code_text(out, names, expr);
+		buf_addf(out, " %s %llu", compares[expr->compare], (unsigned long long)expr->code);
+		break;
+	case DAG_NOT:
+		if (expr->unequal) {
+			unequal_text(out, names, expr->of[0]);
+			break;
+		}
+		buf_add_byte(out, '!');
+		text_add(out, names, expr->of[0], true);
+		break;
+	case DAG_GATE:
+		gate_text(out, names, expr, inner);
+		break;
+	}
+}
+
+static struct slice text_of(const struct dag_name *const *names, const struct dag_expr *expr, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	text_add(&text, names, expr, false);
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+struct slice dag_expr_text(const struct dag_reader *reader, const struct dag_expr *expr)
+{
+	return text_of((const struct dag_name *const *)reader->list, expr, reader->arena);
+}
+
+struct slice dag_expr_own_text(const struct dag_expr *expr, struct arena *arena)
+{
+	return text_of(NULL, expr, arena);
+}

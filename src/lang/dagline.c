@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The statements of a one-line graph: chains and groups become names and edges. Recursion is one level a
+ * brace, DAG_DEPTH_MAX at most; a full join is counted before it is made.
+ */
+#include "lang/dagline.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "lang/dagline_internal.h"
+#include "proto/limits.h"
+
+struct end {                             /* an open end of a chain */
+	uint32_t name;
+	enum trigger trigger;
+	bool said;
+	size_t at;
+};
+
+struct part {                            /* of a chain: a name, or a group */
+	struct end *sources, *sinks;
+	size_t source_count, sink_count;
+};
+
+struct dag_name *dag_name_get(struct dag_reader *reader, struct slice name, struct dag_spot spot)
+{
+	struct dag_name *found = name_map_get(&reader->names, name);
+
+	if (found != NULL)
+		return found;
+	found = arena_zalloc(reader->arena, 1, sizeof(*found));
+	found->node.name = name;
+	found->node.width = 1;
+	found->index = (uint32_t)reader->name_count;
+	found->spot = spot;
+	if (reader->name_count == reader->name_room) {
+		size_t room = reader->name_room ? reader->name_room * 2 : 16;
+		struct dag_name **list = arena_zalloc(reader->arena, room, sizeof(struct dag_name *));
+
+		if (reader->name_count > 0)
+			memcpy(list, reader->list, reader->name_count * sizeof(*list));
+		reader->list = list;
+		reader->name_room = room;
+	}
+	reader->list[reader->name_count++] = found;
+	name_map_put(&reader->names, name, found);
+	return found;
+}
+
+bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge)
+{
+	if (reader->edge_count == DAG_EDGES_MAX)
+		return false;
+	if (reader->edge_count == reader->edge_room) {
+		reader->edge_room = reader->edge_room ? reader->edge_room * 2 : 64;
+		reader->edges = mem_resize(reader->edges, reader->edge_room, sizeof(*reader->edges));
+	}
+	reader->edges[reader->edge_count++] = *edge;
+	return true;
+}
+
+static enum err join(struct dag_reader *reader, const struct part *before, const struct part *behind, size_t at)
+{
+	size_t room_left = DAG_EDGES_MAX - reader->edge_count;
+
+	if (before->sink_count > room_left / behind->source_count)
+		return dag_fail(reader, at, 2, ERR_TOO_LARGE, "more than %d dependencies on one line", DAG_EDGES_MAX);
+	for (size_t i = 0; i < before->sink_count; i++) {
+		for (size_t k = 0; k < behind->source_count; k++) {
+			dag_add_edge(reader, &(struct dag_edge){
+				.parent = before->sinks[i].name,
+				.child = behind->sources[k].name,
+				.trigger = before->sinks[i].trigger,
+				.said = before->sinks[i].said,
+				.at = behind->sources[k].at,
+			});
+		}
+	}
+	return ERR_NONE;
+}
+
+static enum err read_items(struct dag_reader *reader, struct slice_list *ret_items)
+{
+	size_t start = reader->at - 1;
+	size_t room = 0;
+	struct slice_list items = { 0 };
+
+	for (;;) {
+		struct slice item;
+		enum err err;
+
+		dag_skip(reader, true);
+		err = dag_take_value(reader, ",{};", &item);
+		if (err != ERR_NONE)
+			return err;
+		if (items.n == room) {
+			struct slice *at = arena_zalloc(reader->arena, room ? room * 2 : 8, sizeof(*at));
+
+			if (items.n > 0)
+				memcpy(at, items.at, items.n * sizeof(*at));
+			items.at = at;
+			room = room ? room * 2 : 8;
+		}
+		items.at[items.n++] = item;
+		dag_skip(reader, true);
+		if (dag_take(reader, "}"))
+			break;
+		if (!dag_take(reader, ","))
+			return dag_fail(reader, start, 1, ERR_SYNTAX, "this list of items isn't closed");
+	}
+	*ret_items = items;
+	return ERR_NONE;
+}
+
+/* Behind the '*'. */
+static enum err read_fan(struct dag_reader *reader, struct dag_name *name)
+{
+	size_t start = reader->at - 1;
+	struct slice_list items = { 0 };
+	uint64_t width = 0;
+
+	if (name->node.fan)
+		return dag_fail(reader, start, 1, ERR_DUPLICATE, "job '%.*s' has its fan-out already",
+				(int)name->node.name.len, (const char *)name->node.name.data);
+	if (dag_take(reader, "{")) {
+		enum err err = read_items(reader, &items);
+
+		if (err != ERR_NONE)
+			return err;
+		width = items.n;
+	} else {
+		while (dag_peek(reader) >= '0' && dag_peek(reader) <= '9' && width <= LIMIT_RUN_JOBS_MAX)
+			width = width * 10 + (uint64_t)(reader->text.data[reader->at++] - '0');
+		if (reader->at == start + 1)
+			return dag_fail(reader, start, 1, ERR_SYNTAX,
+					"a fan-out is written as name*8 or name*{x,y}");
+	}
+	if (width == 0 || width > LIMIT_RUN_JOBS_MAX)
+		return dag_fail(reader, start, reader->at - start, ERR_TOO_LARGE,
+				"a fan-out has between 1 and %d jobs", LIMIT_RUN_JOBS_MAX);
+	name->node.fan = true;
+	name->node.width = (uint32_t)width;
+	name->node.items = items;
+	return ERR_NONE;
+}
+
+static enum err read_trigger(struct dag_reader *reader, struct end *end)
+{
+	static const char *const words[] = { "ok", "failed", "done" };
+	static const enum trigger triggers[] = { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE };
+	size_t start = reader->at;
+	struct slice word;
+	enum err err = dag_take_name(reader, "'ok', 'failed' or 'done'", &word);
+
+	if (err != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < 3; i++) {
+		if (slice_eq(word, slice_str(words[i]))) {
+			end->trigger = triggers[i];
+			end->said = true;
+			return ERR_NONE;
+		}
+	}
+	return dag_fail(reader, start, word.len, ERR_UNKNOWN_NAME, "a result is 'ok', 'failed' or 'done', not '%.*s'",
+			(int)word.len, (const char *)word.data);
+}
+
+static enum err read_name(struct dag_reader *reader, struct part *ret)
+{
+	struct end *end = arena_zalloc(reader->arena, 1, sizeof(*end));
+	size_t start = reader->at;
+	bool gate = dag_take(reader, "?");
+	struct slice text;
+	struct dag_name *name;
+	enum err err = dag_take_name(reader, "a job's name", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	name = dag_name_get(reader, text, (struct dag_spot){ start + gate, text.len });
+	name->node.gate = name->node.gate || gate;
+	*end = (struct end){ .name = name->index, .trigger = TRIGGER_OK, .at = start };
+	for (;;) {
+		size_t at = reader->at;
+
+		if (dag_take(reader, "*")) {
+			err = read_fan(reader, name);
+		} else if (dag_take(reader, "!")) {
+			name->always = true;
+		} else if (dag_take(reader, ":")) {
+			err = read_trigger(reader, end);
+		} else if (dag_peek(reader) == '[') {
+			return dag_fail(reader, at, 1, ERR_SYNTAX,
+					"a fan-out is named as a whole here, not job by job");
+		} else {
+			break;
+		}
+		if (err != ERR_NONE)
+			return err;
+	}
+	*ret = (struct part){ .sources = end, .sinks = end, .source_count = 1, .sink_count = 1 };
+	return ERR_NONE;
+}
+
+static enum err read_chain(struct dag_reader *reader, struct part *ret);
+
+static void add_ends(struct arena *arena, struct end **ends, size_t *count, size_t *room, const struct end *more,
+		     size_t more_count)
+{
+	if (*count + more_count > *room) {
+		size_t bigger = (*count + more_count) * 2;
+		struct end *copy = arena_zalloc(arena, bigger, sizeof(*copy));
+
+		if (*count > 0)
+			memcpy(copy, *ends, *count * sizeof(*copy));
+		*ends = copy;
+		*room = bigger;
+	}
+	memcpy(*ends + *count, more, more_count * sizeof(*more));
+	*count += more_count;
+}
+
+/* Behind the opening brace. */
+static enum err read_group(struct dag_reader *reader, struct part *ret)
+{
+	size_t start = reader->at - 1;
+	size_t source_room = 0, sink_room = 0;
+	struct part group = { 0 };
+
+	if (++reader->depth > DAG_DEPTH_MAX)
+		return dag_fail(reader, start, 1, ERR_TOO_LARGE, "braces are nested more than %d deep", DAG_DEPTH_MAX);
+	for (;;) {
+		struct part chain;
+		enum err err;
+
+		dag_skip(reader, true);
+		err = read_chain(reader, &chain);
+		if (err != ERR_NONE)
+			return err;
+		add_ends(reader->arena, &group.sources, &group.source_count, &source_room, chain.sources,
+			 chain.source_count);
+		add_ends(reader->arena, &group.sinks, &group.sink_count, &sink_room, chain.sinks, chain.sink_count);
+		dag_skip(reader, true);
+		if (dag_take(reader, "}"))
+			break;
+		if (dag_take(reader, ","))
+			continue;
+		if (dag_peek(reader) == -1 || dag_peek(reader) == ';')
+			return dag_fail(reader, start, 1, ERR_SYNTAX, "this brace isn't closed");
+		return dag_fail(reader, reader->at, 1, ERR_SYNTAX, "',', '->' or '}' is expected here");
+	}
+	reader->depth--;
+	*ret = group;
+	return ERR_NONE;
+}
+
+static enum err read_part(struct dag_reader *reader, struct part *ret)
+{
+	return dag_take(reader, "{") ? read_group(reader, ret) : read_name(reader, ret);
+}
+
+/* A chain goes on in the next line when an arrow stands at the end of this one or the beginning of that. */
+static bool take_arrow(struct dag_reader *reader)
+{
+	size_t back;
+
+	dag_skip(reader, reader->depth > 0);
+	back = reader->at;
+	dag_skip(reader, true);
+	if (dag_take(reader, "->")) {
+		dag_skip(reader, true);
+		return true;
+	}
+	reader->at = back;
+	return false;
+}
+
+static enum err read_chain(struct dag_reader *reader, struct part *ret)
+{
+	struct part chain, next;
+	enum err err = read_part(reader, &chain);
+
+	while (err == ERR_NONE && take_arrow(reader)) {
+		size_t arrow = reader->at;
+
+		err = read_part(reader, &next);
+		if (err == ERR_NONE)
+			err = join(reader, &chain, &next, arrow);
+		if (err == ERR_NONE) {
+			chain.sinks = next.sinks;
+			chain.sink_count = next.sink_count;
+		}
+	}
+	if (err == ERR_NONE)
+		*ret = chain;
+	return err;
+}
+
+/* A result that nothing waits for was meant for something. */
+static enum err check_ends(struct dag_reader *reader, const struct part *chain)
+{
+	for (size_t i = 0; i < chain->sink_count; i++)
+		if (chain->sinks[i].said)
+			return dag_fail(reader, chain->sinks[i].at, 1, ERR_SYNTAX,
+					"a result needs something behind it: a:failed -> b");
+	return ERR_NONE;
+}
+
+static enum err read_statement(struct dag_reader *reader)
+{
+	size_t start = reader->at;
+	struct slice name;
+	struct part chain;
+	enum err err;
+
+	if (dag_peek(reader) != '{' && dag_peek(reader) != '?') {
+		err = dag_take_name(reader, "a job's name", &name);
+		if (err != ERR_NONE)
+			return err;
+		dag_skip(reader, false);
+		if (dag_take(reader, "="))
+			return dag_read_assignment(reader, name, (struct dag_spot){ start, name.len });
+		reader->at = start;
+	}
+	reader->chains = true;
+	err = read_chain(reader, &chain);
+	return err != ERR_NONE ? err : check_ends(reader, &chain);
+}
+
+static enum err read_statements(struct dag_reader *reader)
+{
+	const uint8_t *zero = memchr(reader->text.data, 0, reader->text.len);
+
+	if (zero != NULL)
+		return dag_fail(reader, (size_t)(zero - reader->text.data), 1, ERR_SYNTAX, "a NUL byte");
+	for (;;) {
+		enum err err;
+
+		do
+			dag_skip(reader, true);
+		while (dag_take(reader, ";"));
+		if (dag_peek(reader) == -1)
+			return ERR_NONE;
+		err = read_statement(reader);
+		if (err != ERR_NONE)
+			return err;
+		dag_skip(reader, false);
+		if (dag_peek(reader) != -1 && dag_peek(reader) != ';' && dag_peek(reader) != '\n') {
+			struct slice none;
+
+			if (dag_peek(reader) == '=')
+				return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
+						"a command stands by itself, behind the graph: a*8 -> b; a='COMMAND'");
+			/* A name would be the one thing too many that isn't caught as a wrong character. */
+			if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
+				return reader->error->code;
+			return dag_fail(reader, reader->at - none.len, none.len, ERR_SYNTAX,
+					"'->' or ';' is expected before '%.*s' (a command is given as name='COMMAND')",
+					(int)none.len, (const char *)none.data);
+		}
+	}
+}
+
+enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *ret, struct dag_spot *ret_spot,
+		       struct error *error)
+{
+	return dagline_parse_into(text, NULL, arena, ret, ret_spot, error);
+}
+
+enum err dagline_parse_into(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
+			    struct dag_spot *ret_spot, struct error *error)
+{
+	struct error unseen;
+	struct dag_reader reader = { .text = text, .arena = arena, .old = old, .error = error ? error : &unseen };
+	enum err err;
+
+	if (text.len > LIMIT_DAG_LINE_MAX)
+		err = dag_fail(&reader, 0, 1, ERR_TOO_LARGE, "the graph has %zu bytes; at most %d are allowed", text.len,
+			       LIMIT_DAG_LINE_MAX);
+	else if (text.len == 0)
+		err = dag_fail(&reader, 0, 1, ERR_INVALID, "the graph is empty");
+	else
+		err = read_statements(&reader);
+	if (err == ERR_NONE)
+		err = dag_finish(&reader, ret);
+	if (err != ERR_NONE && ret_spot != NULL)
+		*ret_spot = reader.spot;
+	name_map_free(&reader.names);
+	mem_free(reader.edges);
+	return err;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* name='command' retry=3 timeout=5m ..: what a name of a one-line graph stands for. */
+#include "lang/dagline_internal.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "lang/failure.h"
+#include "lang/log_max.h"
+#include "proto/limits.h"
+
+#define VALUE_SHOWN 40
+
+struct setting {
+	const char *word;
+	enum err (*set)(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at);
+};
+
+static enum err number(struct dag_reader *reader, struct slice value, size_t at, uint64_t most, uint64_t *ret)
+{
+	uint64_t result;
+
+	if (text_parse_u64(value, &result) && result <= most) {
+		*ret = result;
+		return ERR_NONE;
+	}
+	return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a number between 0 and %llu is expected here",
+			(unsigned long long)most);
+}
+
+static enum err span(struct dag_reader *reader, struct slice value, size_t at, uint64_t *ret)
+{
+	char text[32];
+	int64_t ms;
+
+	snprintf(text, sizeof(text), "%.*s", (int)value.len, (const char *)value.data);
+	if (value.len >= sizeof(text) || clock_parse_span(text, &ms) != 0 || ms <= 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID,
+				"a span of time is expected here, such as 500ms, 30s, 5m, 2h");
+	*ret = (uint64_t)ms;
+	return ERR_NONE;
+}
+
+static enum err set_retry(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	node->retry_said = true;
+	return number(reader, value, at, LIMIT_RETRY_MAX, &node->retry_max);
+}
+
+static enum err set_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->timeout_ms);
+}
+
+static enum err set_backoff(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const char *wrong = backoff_parse(value, &node->backoff_ms, &node->backoff_max_ms);
+
+	return wrong ? dag_fail(reader, at, reader->at - at, ERR_INVALID, "%s", wrong) : ERR_NONE;
+}
+
+/* The words of a,b,c: the bits of each, or an error that names all there are. */
+static enum err bits(struct dag_reader *reader, struct slice value, size_t at, uint64_t (*bit_of)(struct slice word),
+		     const char *words, uint64_t *ret)
+{
+	while (value.len > 0) {
+		const uint8_t *comma = memchr(value.data, ',', value.len);
+		size_t len = comma ? (size_t)(comma - value.data) : value.len;
+		uint64_t bit = bit_of(slice_make(value.data, len));
+
+		if (bit == 0 || len + 1 == value.len)
+			return dag_fail(reader, at, reader->at - at, ERR_INVALID, "words of %s are expected here", words);
+		*ret |= bit;
+		len += comma != NULL;
+		value = slice_make(value.data + len, value.len - len);
+	}
+	return *ret ? ERR_NONE : dag_fail(reader, at, reader->at - at, ERR_INVALID, "one of %s is expected here", words);
+}
+
+static enum err set_retry_on(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return bits(reader, value, at, retry_on_bit, RETRY_ON_WORDS, &node->retry_on);
+}
+
+static enum err set_continue_on(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return bits(reader, value, at, continue_bit, CONTINUE_WORDS, &node->continue_on);
+}
+
+static enum err set_crash_limit(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum err err = number(reader, value, at, LIMIT_CRASH_LIMIT_MAX, &node->crash_limit);
+
+	if (err == ERR_NONE && node->crash_limit == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a job has at least one attempt");
+	return err;
+}
+
+static enum err set_worker_death(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum worker_death death = DEATH_ADOPT;
+
+	if (!worker_death_by_name(value, &death))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "on_worker_death is adopt or kill");
+	node->worker_death = (uint64_t)death + 1;
+	return ERR_NONE;
+}
+
+static enum err set_log(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const char *wrong = log_max_parse(value, &node->log_max);
+
+	return wrong ? dag_fail(reader, at, reader->at - at, ERR_INVALID, "%s", wrong) : ERR_NONE;
+}
+
+static enum err set_priority(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum err err = number(reader, value, at, 100, &node->priority);
+
+	if (err == ERR_NONE)
+		node->priority++;
+	return err;
+}
+
+static enum err set_mode(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum exec_mode mode;
+
+	if (!exec_mode_by_name(value, &mode))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a mode is retry, exclusive or once");
+	node->mode = (uint64_t)mode + 1;
+	return ERR_NONE;
+}
+
+static enum err set_dir(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	if (value.len == 0 || value.data[0] != '/')
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a directory is given from the root: dir=/x");
+	node->dir = value;
+	return ERR_NONE;
+}
+
+static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const uint8_t *equals = value.len ? memchr(value.data, '=', value.len) : NULL;
+	struct slice *entries;
+
+	if (equals == NULL || equals == value.data)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "env is given as env=NAME=value");
+	if (value.len >= 6 && memcmp(value.data, "TITAN_", 6) == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "names with TITAN_ are titan's own");
+	entries = arena_zalloc(reader->arena, node->env.n + 1, sizeof(*entries));
+	if (node->env.n > 0)
+		memcpy(entries, node->env.at, node->env.n * sizeof(*entries));
+	entries[node->env.n] = value;
+	node->env = (struct slice_list){ entries, node->env.n + 1 };
+	return ERR_NONE;
+}
+
+/* A text that begins with a name. */
+static enum err add_text(struct dag_reader *reader, struct slice_list *list, struct slice name, struct slice value, size_t at)
+{
+	struct slice *entries;
+
+	if (!text_is_name(name))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a name is expected here: letters, digits and _ . -");
+	entries = arena_zalloc(reader->arena, list->n + 1, sizeof(*entries));
+	if (list->n > 0)
+		memcpy(entries, list->at, list->n * sizeof(*entries));
+	entries[list->n] = value;
+	*list = (struct slice_list){ entries, list->n + 1 };
+	return ERR_NONE;
+}
+
+static enum err add_word(struct dag_reader *reader, struct slice_list *list, struct slice value, size_t at)
+{
+	return add_text(reader, list, value, value, at);
+}
+
+static enum err set_label(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return add_word(reader, &node->labels, value, at);
+}
+
+static enum err set_from(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return add_word(reader, &node->gate_from, value, at);
+}
+
+static enum err set_count(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	enum err err = number(reader, value, at, LIMIT_GATE_PEOPLE_MAX, &node->gate_count);
+
+	if (err == ERR_NONE && node->gate_count == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "at least one person approves a gate");
+	return err;
+}
+
+static enum err set_approve_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->gate_timeout_ms);
+}
+
+static enum err set_delay(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->delay_ms);
+}
+
+static enum err set_deadline(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	if (clock_parse_utc(value, &node->deadline_at_ms) == 0)
+		return ERR_NONE;
+	return span(reader, value, at, &node->deadline_ms);
+}
+
+static enum err set_dispatch_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return span(reader, value, at, &node->dispatch_timeout_ms);
+}
+
+static enum err ask(struct dag_reader *reader, struct dag_node *node, struct slice name, struct slice value, size_t at)
+{
+	struct error why = { 0 };
+
+	if (demand_add(&node->placing.asks, reader->arena, name, value, &why) != ERR_NONE)
+		return dag_fail(reader, at, reader->at - at, why.code, "%s", why.text);
+	return ERR_NONE;
+}
+
+static enum err set_cpus(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return ask(reader, node, slice_str(RESOURCE_CPUS), value, at);
+}
+
+static enum err set_memory(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return ask(reader, node, slice_str(RESOURCE_MEMORY), value, at);
+}
+
+static enum err set_gpus(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return ask(reader, node, slice_str(RESOURCE_GPUS), value, at);
+}
+
+static enum err set_resource(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const uint8_t *equals = value.len ? memchr(value.data, '=', value.len) : NULL;
+	size_t len = equals ? (size_t)(equals - value.data) : 0;
+	struct slice name = slice_make(value.data, len);
+
+	if (equals == NULL || resource_is_own(name))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a resource is given as resource=NAME=N");
+	return ask(reader, node, name, slice_make(equals + 1, value.len - len - 1), at);
+}
+
+static enum err set_concurrency(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const uint8_t *equals = value.len ? memchr(value.data, '=', value.len) : NULL;
+	size_t len = equals ? (size_t)(equals - value.data) : value.len;
+	uint64_t limit = 1;
+
+	if (equals != NULL && (!text_parse_u64(slice_make(equals + 1, value.len - len - 1), &limit) || limit == 0 ||
+			       limit >= LIMIT_RUN_JOBS_MAX))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a group is given as concurrency=NAME or NAME=LIMIT");
+	return add_text(reader, &node->concurrency, slice_make(value.data, len), value, at);
+}
+
+static enum err set_lock(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	const uint8_t *equals = value.len ? memchr(value.data, '=', value.len) : NULL;
+	size_t len = equals ? (size_t)(equals - value.data) : value.len;
+
+	if (equals != NULL && !slice_eq(slice_make(equals + 1, value.len - len - 1), slice_str("shared")))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a lock is given as lock=NAME or NAME=shared");
+	return add_text(reader, &node->locks, slice_make(value.data, len), value, at);
+}
+
+static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return add_word(reader, &node->placing.prefer, value, at);
+}
+
+static enum err set_name(struct dag_reader *reader, struct slice *name, struct slice value, size_t at)
+{
+	if (!text_is_name(value))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a name is expected here: letters, digits and _ . -");
+	*name = value;
+	return ERR_NONE;
+}
+
+static enum err set_worker(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return set_name(reader, &node->placing.only_worker, value, at);
+}
+
+static enum err set_pool(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return set_name(reader, &node->placing.pool, value, at);
+}
+
+static enum err set_affinity(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	struct error why = { 0 };
+
+	if (demand_affinity(value, &node->placing.affinity, &why) != ERR_NONE)
+		return dag_fail(reader, at, reader->at - at, why.code, "%s", why.text);
+	return ERR_NONE;
+}
+
+/* Names aren't known yet: it is looked into at the end. */
+static enum err set_when(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	if (value.len == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a condition is expected here: when='a.code == 3'");
+	node->when = value;
+	return ERR_NONE;
+}
+
+/* Those of gates are last. */
+static const struct setting settings[] = {
+	{ "retry", set_retry },
+	{ "retry_on", set_retry_on },
+	{ "backoff", set_backoff },
+	{ "crash_limit", set_crash_limit },
+	{ "continue_on", set_continue_on },
+	{ "on_worker_death", set_worker_death },
+	{ "timeout", set_timeout },
+	{ "deadline", set_deadline },
+	{ "dispatch_timeout", set_dispatch_timeout },
+	{ "prio", set_priority },
+	{ "mode", set_mode },
+	{ "dir", set_dir },
+	{ "env", set_env },
+	{ "log", set_log },
+	{ "label", set_label },
+	{ "delay", set_delay },
+	{ "when", set_when },
+	{ "cpus", set_cpus },
+	{ "memory", set_memory },
+	{ "gpus", set_gpus },
+	{ "resource", set_resource },
+	{ "worker", set_worker },
+	{ "prefer", set_prefer },
+	{ "pool", set_pool },
+	{ "affinity", set_affinity },
+	{ "concurrency", set_concurrency },
+	{ "lock", set_lock },
+	{ "count", set_count },
+	{ "from", set_from },
+	{ "approve_timeout", set_approve_timeout },
+};
+
+#define GATE_SETTINGS 3
+#define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
+
+static enum err unknown_setting(struct dag_reader *reader, struct slice word, size_t at)
+{
+	const char *words[SETTING_COUNT];
+	const char *nearest;
+	char copy[VALUE_SHOWN];
+	struct buf all = { 0 };
+	enum err err;
+
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		words[i] = settings[i].word;
+	snprintf(copy, sizeof(copy), "%.*s", (int)word.len, (const char *)word.data);
+	nearest = text_nearest(copy, words, SETTING_COUNT);
+	if (nearest != NULL)
+		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "no setting '%s'; did you mean '%s'?", copy,
+				nearest);
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		buf_addf(&all, "%s%s", i == 0 ? "" : i == SETTING_COUNT - GATE_SETTINGS ? " and for gates " : ", ", words[i]);
+	err = dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
+		       "no setting '%s'; there are %s (a command with blanks stands in quotes)", copy, buf_cstr(&all));
+	buf_free(&all);
+	return err;
+}
+
+static enum err read_setting(struct dag_reader *reader, struct dag_node *node)
+{
+	size_t word_at = reader->at, value_at;
+	struct slice word, value;
+	enum err err;
+
+	if (dag_peek(reader) == '-')
+		return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
+				"a command stands by itself, behind the graph: a -> b; a='COMMAND'");
+	err = dag_take_name(reader, "a setting or ';'", &word);
+	if (err != ERR_NONE)
+		return err;
+	if (!dag_take(reader, "="))
+		return dag_fail(reader, word_at, word.len, ERR_SYNTAX,
+				"'%.*s': a setting has a value, and a command with blanks stands in quotes",
+				(int)word.len, (const char *)word.data);
+	value_at = reader->at;
+	err = dag_take_value(reader, ";", &value);
+	if (err != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		if (slice_eq(word, slice_str(settings[i].word)))
+			return settings[i].set(reader, node, value, value_at);
+	return unknown_setting(reader, word, word_at);
+}
+
+/* Behind the '='. */
+enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot)
+{
+	struct dag_assignment assignment = { .name = name, .spot = spot };
+	size_t at;
+	enum err err;
+
+	dag_skip(reader, false);
+	at = reader->at;
+	err = dag_take_value(reader, ";", &assignment.values.command);
+	if (err != ERR_NONE)
+		return err;
+	if (assignment.values.command.len == 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "job '%.*s' has an empty command",
+				(int)name.len, (const char *)name.data);
+	for (;;) {
+		dag_skip(reader, false);
+		if (dag_peek(reader) == -1 || dag_peek(reader) == ';' || dag_peek(reader) == '\n')
+			break;
+		err = read_setting(reader, &assignment.values);
+		if (err != ERR_NONE)
+			return err;
+	}
+	if (reader->assignment_count == reader->assignment_room) {
+		size_t room = reader->assignment_room ? reader->assignment_room * 2 : 16;
+		struct dag_assignment *list = arena_zalloc(reader->arena, room, sizeof(*list));
+
+		if (reader->assignment_count > 0)
+			memcpy(list, reader->assignments, reader->assignment_count * sizeof(*list));
+		reader->assignments = list;
+		reader->assignment_room = room;
+	}
+	reader->assignments[reader->assignment_count++] = assignment;
+	return ERR_NONE;
+}

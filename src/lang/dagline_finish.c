@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A one-line graph that was read whole: commands find their names, edges are sorted, doubles dropped, and
+ * what can't be a run is refused with the place that is wrong.
+ */
+#include "lang/dag_expr.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "proto/limits.h"
+
+#define CYCLE_SHOWN 10
+
+static enum err unknown_name(struct dag_reader *reader, const struct dag_assignment *assignment)
+{
+	size_t best = text_near(assignment->name.len);
+	const struct dag_name *nearest = NULL;
+	int len = (int)assignment->name.len;
+	const char *text = (const char *)assignment->name.data;
+
+	for (size_t i = 0; i < reader->name_count; i++) {
+		size_t distance = text_distance(assignment->name, reader->list[i]->node.name, best);
+
+		if (distance < best) {
+			best = distance;
+			nearest = reader->list[i];
+		}
+	}
+	if (nearest != NULL)
+		return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_UNKNOWN_NAME,
+				"no job '%.*s' in the graph; did you mean '%.*s'?", len, text,
+				(int)nearest->node.name.len, (const char *)nearest->node.name.data);
+	return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_UNKNOWN_NAME,
+			"no job '%.*s' in the graph; one that needs nothing stands there by itself: %.*s; %.*s='COMMAND'", len,
+			text, len, text, len, text);
+}
+
+static enum err assign_all(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->assignment_count; i++) {
+		const struct dag_assignment *assignment = &reader->assignments[i];
+		struct dag_name *name = name_map_get(&reader->names, assignment->name);
+		struct dag_node node;
+
+		if (name == NULL && reader->chains)
+			return unknown_name(reader, assignment);
+		if (name == NULL)
+			name = dag_name_get(reader, assignment->name, assignment->spot);
+		if (name->assigned != NULL)
+			return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_DUPLICATE,
+					"job '%.*s' has its command already", (int)assignment->name.len,
+					(const char *)assignment->name.data);
+		name->assigned = &assignment->values;
+		node = assignment->values;
+		node.name = name->node.name;
+		node.fan = name->node.fan;
+		node.gate = name->node.gate;
+		node.width = name->node.width;
+		node.items = name->node.items;
+		name->node = node;
+	}
+	return ERR_NONE;
+}
+
+/* What only a job can have, and what only a gate can. */
+static enum err check_gates(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		const struct dag_name *name = reader->list[i];
+		const struct dag_node *node = &name->node;
+		int len = (int)node->name.len;
+		const char *text = (const char *)node->name.data;
+
+		if (node->gate && node->fan)
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"gate '%.*s' can't be a fan-out", len, text);
+		if (node->gate && (node->retry_max || node->timeout_ms || node->backoff_ms || node->mode ||
+				   node->retry_on || node->crash_limit || node->worker_death || node->log_max ||
+				   node->labels.n || node->concurrency.n || node->locks.n || demand_any(&node->placing) || node->dir.len || node->env.n))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"gate '%.*s' runs nothing: it takes count, from, approve_timeout, delay and prio",
+					len, text);
+		if (node->locks.n > 0 && node->mode == EXEC_RETRY + 1)
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"job '%.*s' may run twice at once, as its mode is retry: with locks it is exclusive or once",
+					len, text);
+		if (!node->gate && (node->gate_count || node->gate_from.n || node->gate_timeout_ms))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"job '%.*s' is no gate; a gate is named ?%.*s in the graph", len, text, len, text);
+	}
+	return ERR_NONE;
+}
+
+static enum err check_commands(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		struct dag_name *name = reader->list[i];
+		int len = (int)name->node.name.len;
+		const char *text = (const char *)name->node.name.data;
+
+		if (name->assigned != NULL || name->node.gate || name->node.old || dag_name_is_old(reader, name))
+			continue;
+		if (dag_ask_failed(reader) != ERR_NONE)
+			return reader->error->code;
+		if (reader->old != NULL) {
+			dag_fail(reader, name->spot.at, name->spot.len, ERR_UNKNOWN_NAME,
+				 "job '%.*s' has no command, and run %llu has no job of this name", len, text,
+				 (unsigned long long)reader->old->run);
+			dag_tell_near(reader, name->node.name);
+			return ERR_UNKNOWN_NAME;
+		}
+		dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID, "job '%.*s' has no command", len, text);
+		error_next(reader->error, "add %.*s='COMMAND' behind a ';'", len, text);
+		return ERR_INVALID;
+	}
+	return ERR_NONE;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct dag_edge *one = a, *other = b;
+
+	if (one->child != other->child)
+		return one->child < other->child ? -1 : 1;
+	if (one->parent != other->parent)
+		return one->parent < other->parent ? -1 : 1;
+	return one->at < other->at ? -1 : one->at > other->at;
+}
+
+/* False: two different results. What is asked in a condition and only named besides is waited for. */
+static bool merge_triggers(struct dag_edge *last, const struct dag_edge *edge)
+{
+	if (last->trigger == edge->trigger && last->said == edge->said)
+		return true;
+	if (last->trigger != TRIGGER_EXPR && edge->trigger != TRIGGER_EXPR)
+		return last->trigger == edge->trigger;
+	if (last->trigger == TRIGGER_EXPR)
+		last->trigger = edge->said ? edge->trigger : TRIGGER_DONE;
+	else if (!last->said)
+		last->trigger = TRIGGER_DONE;
+	last->said = true;
+	return true;
+}
+
+static enum err sort_edges(struct dag_reader *reader)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < reader->edge_count; i++)
+		if (!reader->edges[i].said && reader->list[reader->edges[i].child]->always)
+			reader->edges[i].trigger = TRIGGER_DONE;
+	if (reader->edge_count > 0)
+		qsort(reader->edges, reader->edge_count, sizeof(*reader->edges), compare_edges);
+	for (size_t i = 0; i < reader->edge_count; i++) {
+		const struct dag_edge *edge = &reader->edges[i];
+		const struct dag_edge *last = kept > 0 ? &reader->edges[kept - 1] : NULL;
+
+		if (last == NULL || last->child != edge->child || last->parent != edge->parent) {
+			reader->edges[kept++] = *edge;
+			continue;
+		}
+		if (!merge_triggers(&reader->edges[kept - 1], edge)) {
+			struct slice child = reader->list[edge->child]->node.name;
+			struct slice parent = reader->list[edge->parent]->node.name;
+
+			return dag_fail(reader, edge->at, child.len, ERR_INVALID,
+					"job '%.*s' wants two different results of '%.*s'", (int)child.len,
+					(const char *)child.data, (int)parent.len, (const char *)parent.data);
+		}
+	}
+	reader->edge_count = kept;
+	return ERR_NONE;
+}
+
+static void give_needs(struct dag_reader *reader)
+{
+	struct dag_need *needs = arena_zalloc(reader->arena, reader->edge_count + 1, sizeof(*needs));
+
+	for (size_t i = 0; i < reader->edge_count; i++) {
+		struct dag_node *node = &reader->list[reader->edges[i].child]->node;
+
+		needs[i] = (struct dag_need){ reader->edges[i].parent, reader->edges[i].trigger };
+		if (node->needs == NULL)
+			node->needs = &needs[i];
+		node->need_count++;
+	}
+}
+
+static uint32_t parent_left(const struct dag_reader *reader, const uint32_t *left, uint32_t at)
+{
+	const struct dag_need *need = reader->list[at]->node.needs;
+
+	while (left[need->parent] == 0)
+		need++;
+	return need->parent;
+}
+
+/* Every name left has a parent that is left: walking up must come back to where it was. */
+static enum err name_cycle(struct dag_reader *reader, const uint32_t *left, uint32_t at)
+{
+	bool *seen = arena_zalloc(reader->arena, reader->name_count, sizeof(*seen));
+	const struct dag_name *shown[CYCLE_SHOWN];
+	const struct dag_name *first;
+	struct buf text = { 0 };
+	size_t count = 0;
+	uint32_t parent;
+	enum err err;
+
+	for (; !seen[at]; at = parent_left(reader, left, at))
+		seen[at] = true;
+	first = reader->list[at];
+	for (parent = parent_left(reader, left, at); parent != at; parent = parent_left(reader, left, parent))
+		if (count < CYCLE_SHOWN)
+			shown[count++] = reader->list[parent];
+	buf_add_slice(&text, first->node.name);
+	buf_add_str(&text, count == CYCLE_SHOWN ? " -> .. -> " : " -> ");
+	while (count-- > 0) {
+		buf_add_slice(&text, shown[count]->node.name);
+		buf_add_str(&text, " -> ");
+	}
+	buf_add_slice(&text, first->node.name);
+	err = dag_fail(reader, first->spot.at, first->spot.len, ERR_CYCLE, "the graph has a cycle: %s", buf_cstr(&text));
+	buf_free(&text);
+	return err;
+}
+
+static enum err check_cycles(struct dag_reader *reader)
+{
+	size_t count = reader->name_count;
+	uint32_t *left = arena_zalloc(reader->arena, count + 1, sizeof(*left));     /* unmet needs */
+	uint32_t *begin = arena_zalloc(reader->arena, count + 2, sizeof(*begin));   /* children, by parent */
+	uint32_t *children = arena_zalloc(reader->arena, reader->edge_count + 1, sizeof(*children));
+	uint32_t *queue = arena_zalloc(reader->arena, count + 1, sizeof(*queue));
+	size_t head = 0, tail = 0;
+
+	for (size_t i = 0; i < reader->edge_count; i++) {
+		begin[reader->edges[i].parent + 2]++;
+		left[reader->edges[i].child]++;
+	}
+	for (size_t i = 2; i < count + 2; i++)
+		begin[i] += begin[i - 1];
+	for (size_t i = 0; i < reader->edge_count; i++)
+		children[begin[reader->edges[i].parent + 1]++] = reader->edges[i].child;
+	for (size_t i = 0; i < count; i++)
+		if (left[i] == 0)
+			queue[tail++] = (uint32_t)i;
+	while (head < tail) {
+		uint32_t at = queue[head++];
+
+		for (uint32_t i = begin[at]; i < begin[at + 1]; i++)
+			if (--left[children[i]] == 0)
+				queue[tail++] = children[i];
+	}
+	if (tail == count)
+		return ERR_NONE;
+	for (size_t i = 0; i < count; i++)
+		if (left[i] > 0)
+			return name_cycle(reader, left, (uint32_t)i);
+	return ERR_NONE;
+}
+
+static enum err count_jobs(struct dag_reader *reader, uint64_t *ret_jobs)
+{
+	uint64_t jobs = 0, edges = 0;
+
+	for (size_t i = 0; i < reader->name_count; i++) {
+		struct dag_node *node = &reader->list[i]->node;
+
+		node->first = jobs;
+		jobs += node->old ? 0 : node->width;
+	}
+	if (jobs == 0)
+		return dag_fail(reader, 0, 1, ERR_INVALID, "the graph is empty");
+	if (jobs > LIMIT_RUN_JOBS_MAX)
+		return dag_fail(reader, 0, 1, ERR_TOO_LARGE, "the graph has more than %d jobs", LIMIT_RUN_JOBS_MAX);
+	for (size_t i = 0; i < reader->name_count; i++) {
+		const struct dag_name *name = reader->list[i];
+		uint64_t parents = 0;
+
+		for (size_t k = 0; k < name->node.need_count; k++)
+			parents += reader->list[name->node.needs[k].parent]->node.width;
+		edges += parents * name->node.width;
+		if (parents > LIMIT_JOB_PARENTS_MAX)
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_TOO_LARGE,
+					"job '%.*s' needs more than %d jobs", (int)name->node.name.len,
+					(const char *)name->node.name.data, LIMIT_JOB_PARENTS_MAX);
+		if (edges > DAG_JOB_EDGES_MAX)
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_TOO_LARGE,
+					"the graph has more than %llu dependencies",
+					(unsigned long long)DAG_JOB_EDGES_MAX);
+	}
+	*ret_jobs = jobs;
+	return ERR_NONE;
+}
+
+/* when='..' of one line; a pipeline in a file has read its own. */
+static enum err read_conditions(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		struct dag_name *name = reader->list[i];
+		struct expr_source source = { .reader = reader, .text = name->node.when, .child = name };
+		struct dag_expr *expr;
+		enum err err;
+
+		if (name->node.when.len == 0 || name->node.when_expr != NULL)
+			continue;
+		source.spot = (struct dag_spot){ (size_t)(name->node.when.data - reader->text.data), name->node.when.len };
+		if (name->node.when.data < reader->text.data || source.spot.at + source.spot.len > reader->text.len)
+			source.spot = (struct dag_spot){ name->spot.at, name->node.when.len + 1 };
+		err = dag_expr_read(&source, &expr);
+		if (err != ERR_NONE)
+			return err;
+		if (!dag_expr_edges(reader, expr, name, false))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_TOO_LARGE,
+					"more than %d dependencies on one line", DAG_EDGES_MAX);
+		name->node.when_expr = expr;
+	}
+	return ERR_NONE;
+}
+
+static void tell_conditions(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		struct dag_node *node = &reader->list[i]->node;
+
+		if (node->needs_expr != NULL)
+			node->needs_text = dag_expr_text(reader, node->needs_expr);
+		if (node->when_expr != NULL)
+			node->when = dag_expr_text(reader, node->when_expr);
+	}
+}
+
+/* One that must have ended before it may begin. */
+static enum err check_times(struct dag_reader *reader)
+{
+	for (size_t i = 0; i < reader->name_count; i++) {
+		const struct dag_name *name = reader->list[i];
+		const struct dag_node *node = &name->node;
+		bool never = node->not_before_ms != 0 && node->deadline_at_ms != 0 && node->not_before_ms >= node->deadline_at_ms;
+
+		if (!never && (node->deadline_ms == 0 || node->delay_ms < node->deadline_ms))
+			continue;
+		return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+				"job '%.*s' can't begin before its deadline: it waits for its %s until then or longer",
+				(int)node->name.len, (const char *)node->name.data, never ? "not_before" : "delay");
+	}
+	return ERR_NONE;
+}
+
+enum err dag_finish(struct dag_reader *reader, struct dagline *ret)
+{
+	struct dagline dag = { 0 };
+	enum err err;
+
+	if ((err = assign_all(reader)) != ERR_NONE || (err = check_commands(reader)) != ERR_NONE ||
+	    (err = check_gates(reader)) != ERR_NONE || (err = check_times(reader)) != ERR_NONE || (err = read_conditions(reader)) != ERR_NONE ||
+	    (err = dag_check_old(reader)) != ERR_NONE || (err = sort_edges(reader)) != ERR_NONE)
+		return err;
+	tell_conditions(reader);
+	give_needs(reader);
+	if ((err = check_cycles(reader)) != ERR_NONE || (err = count_jobs(reader, &dag.job_count)) != ERR_NONE)
+		return err;
+	dag_list_old(reader, &dag);
+	dag.node_count = reader->name_count;
+	dag.nodes = arena_zalloc(reader->arena, dag.node_count, sizeof(struct dag_node *));
+	for (size_t i = 0; i < dag.node_count; i++)
+		dag.nodes[i] = &reader->list[i]->node;
+	*ret = dag;
+	return ERR_NONE;
+}

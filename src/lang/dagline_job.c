@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From the names of a one-line graph to its jobs; and its errors as people see them. */
+#include "lang/dagline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "lang/dag_expr.h"
+#include "lang/pipeline_matrix.h"
+
+#define LINE_SHOWN 100                   /* cells of a long line that an error shows */
+
+void job_command(struct slice command, struct arena *arena, struct rec_job_spec *spec)
+{
+	struct buf words = { 0 };
+	size_t count = 0;
+
+	if (text_split_plain(command, &words, &count) && count > 0) {
+		struct slice copy = arena_copy(arena, buf_slice(&words));
+
+		spec->argv.at = arena_zalloc(arena, count, sizeof(struct slice));
+		spec->argv.n = count;
+		for (size_t i = 0; i < count; i++) {
+			size_t len = strnlen((const char *)copy.data, copy.len);
+
+			spec->argv.at[i] = slice_make(copy.data, len);
+			if (i + 1 < count)
+				copy = slice_make(copy.data + len + 1, copy.len - len - 1);
+		}
+	} else {
+		spec->script = command;
+	}
+	buf_free(&words);
+}
+
+static struct slice text_make(struct arena *arena, const char *prefix, struct slice value)
+{
+	size_t len = strlen(prefix);
+	uint8_t *copy = arena_alloc(arena, len + value.len + 1);
+
+	memcpy(copy, prefix, len);
+	if (value.len > 0)
+		memcpy(copy + len, value.data, value.len);
+	return slice_make(copy, len + value.len);
+}
+
+static void job_env(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
+		    struct arena *arena, struct rec_job_spec *spec)
+{
+	size_t count = defaults->env.n + node->env.n + (node->fan ? 3 : 0);
+	size_t at = 0;
+
+	if (count == 0)
+		return;
+	spec->env.at = arena_zalloc(arena, count, sizeof(struct slice));
+	spec->env.n = count;
+	for (size_t i = 0; i < defaults->env.n; i++)
+		spec->env.at[at++] = defaults->env.at[i];
+	for (size_t i = 0; i < node->env.n; i++)
+		spec->env.at[at++] = node->env.at[i];
+	if (node->fan) {
+		char number[24];
+		struct slice item;
+
+		snprintf(number, sizeof(number), "%" PRIu64, place);
+		item = node->items.n ? node->items.at[place] : slice_str(number);
+		spec->env.at[at++] = text_make(arena, "TITAN_INDEX=", slice_str(number));
+		spec->env.at[at++] = text_make(arena, "TITAN_ITEM=", item);
+		spec->env.at[at++] = text_make(arena, "i=", item);
+	}
+}
+
+static void job_needs(const struct dagline *dag, const struct dag_node *node, struct arena *arena,
+		      struct rec_job_spec *spec)
+{
+	size_t count = 0, at = 0;
+	bool all_ok = true;
+
+	for (size_t i = 0; i < node->need_count; i++) {
+		count += dag->nodes[node->needs[i].parent]->width;
+		all_ok = all_ok && node->needs[i].trigger == TRIGGER_OK;
+	}
+	if (count == 0)
+		return;
+	spec->needs.at = arena_zalloc(arena, count, sizeof(uint64_t));
+	spec->needs.n = count;
+	if (!all_ok) {
+		spec->triggers.at = arena_zalloc(arena, count, sizeof(uint64_t));
+		spec->triggers.n = count;
+	}
+	for (size_t i = 0; i < node->need_count; i++) {
+		const struct dag_node *parent = dag->nodes[node->needs[i].parent];
+
+		for (uint64_t k = 0; k < parent->width; k++, at++) {
+			spec->needs.at[at] = (parent->old ? dag->job_count + parent->old_first : parent->first) + k;
+			if (!all_ok)
+				spec->triggers.at[at] = node->needs[i].trigger;
+		}
+	}
+}
+
+static void job_conditions(const struct dagline *dag, const struct dag_node *node, struct arena *arena,
+			   struct rec_job_spec *spec)
+{
+	if (node->needs_expr != NULL)
+		spec->needs_code = dag_expr_code(dag, node, node->needs_expr, arena);
+	if (node->when_expr != NULL)
+		spec->when_code = dag_expr_code(dag, node, node->when_expr, arena);
+	spec->needs_text = node->needs_text;
+	spec->when = node->when;
+}
+
+static const struct dag_node *node_of(const struct dagline *dag, uint64_t index)
+{
+	size_t low = 0, high = dag->node_count;
+
+	CHECK(index < dag->job_count);
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dag->nodes[middle]->first <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	return dag->nodes[low];
+}
+
+struct slice dag_sub_bytes(const struct dag_sub *sub, const struct job_defaults *defaults, struct arena *arena)
+{
+	struct job_defaults inner = *defaults;
+	struct buf bytes = { 0 };
+	struct slice copy;
+
+	/* These it has of the job whose sub-run it is. */
+	inner.priority = 0;
+	inner.deadline_ms = 0;
+	for (uint64_t i = 0; i < sub->dag.job_count; i++) {
+		struct arena scratch = { 0 };
+		struct rec_job_spec spec;
+
+		dagline_job(&sub->dag, i, &inner, &scratch, &spec);
+		record_encode(&bytes, REC_job_spec, &spec);
+		arena_free(&scratch);
+	}
+	copy = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return copy;
+}
+
+static void job_failure(const struct dag_node *node, struct rec_job_spec *spec)
+{
+	spec->backoff_ms = node->backoff_ms;
+	spec->backoff_max_ms = node->backoff_max_ms;
+	spec->backoff_exact = node->jitter == JITTER_OFF;
+	spec->retry_on = node->retry_on;
+	spec->retry_codes = node->retry_codes;
+	if (node->group_parallel || node->group_fail_fast) {
+		spec->group = node->first + 1;
+		spec->group_parallel = node->group_parallel;
+		spec->group_fail_fast = node->group_fail_fast;
+	}
+}
+
+/* Defaults are for what runs in it. */
+static void job_sub(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults, struct arena *arena,
+		    struct rec_job_spec *spec)
+{
+	const struct dag_sub *sub = node->subs ? &node->subs[place % node->sub_count] : NULL;
+
+	spec->sub_name = sub ? sub->name : node->sub_path;
+	spec->retry_max = node->retry_max;
+	spec->timeout_ms = node->timeout_ms;
+	job_failure(node, spec);
+	if (!sub)
+		return;
+	spec->sub_jobs = dag_sub_bytes(sub, defaults, arena);
+	spec->sub_count = sub->dag.job_count;
+	spec->sub_max_jobs = sub->max_jobs;
+	spec->sub_concurrency = sub->concurrency;
+}
+
+/* What a gate hasn't. */
+static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
+		     struct arena *arena, struct rec_job_spec *spec)
+{
+	struct dag_node filled;
+
+	if (node->matrix != NULL) {
+		matrix_fill(node, place, arena, &filled);
+		node = &filled;
+	}
+	if (node->words.n > 0)
+		spec->argv = node->words;
+	else
+		job_command(node->command, arena, spec);
+	job_env(node, place, defaults, arena, spec);
+	spec->dir = node->dir.len ? node->dir : defaults->dir;
+	spec->mode = node->mode ? node->mode - 1 : (uint64_t)defaults->mode;
+	spec->retry_max = node->retry_max || node->retry_said ? node->retry_max : defaults->retry_max;
+	spec->timeout_ms = node->timeout_ms ? node->timeout_ms : defaults->timeout_ms;
+	spec->crash_limit = node->crash_limit;
+	spec->log_max = node->log_max;
+	spec->worker_death = node->worker_death ? node->worker_death - 1 : DEATH_ADOPT;
+	spec->labels = node->labels;
+	demand_spec(&node->placing, spec);
+	spec->concurrency = node->concurrency;
+	spec->locks = node->locks;
+	/* It may not run twice at once; one that says retry itself was refused. */
+	if (spec->locks.n > 0 && spec->mode == EXEC_RETRY)
+		spec->mode = EXEC_EXCLUSIVE;
+	job_failure(node, spec);
+}
+
+void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
+		 struct arena *arena, struct rec_job_spec *ret_spec)
+{
+	const struct dag_node *node = node_of(dag, index);
+	uint64_t place = index - node->first;
+	struct rec_job_spec spec = { .name = node->name };
+
+	if (node->fan) {
+		char suffix[24];
+
+		snprintf(suffix, sizeof(suffix), "[%" PRIu64 "]", place);
+		spec.name = text_make(arena, arena_strdup(arena, node->name), slice_str(suffix));
+	}
+	job_needs(dag, node, arena, &spec);
+	job_conditions(dag, node, arena, &spec);
+	spec.priority = node->priority ? node->priority : defaults->priority;
+	spec.delay_ms = node->delay_ms;
+	spec.not_before_ms = node->not_before_ms;
+	spec.continue_on = node->continue_on;
+	spec.final = node->final;
+	spec.loop_max = node->loop_max;
+	spec.loop_code = node->loop_code;
+	spec.loop_until = node->loop_until;
+	spec.loop_delay_ms = node->loop_delay_ms;
+	spec.loop_on_max = node->loop_on_max;
+	spec.deadline_ms = node->deadline_ms;
+	spec.deadline_at_ms = node->deadline_at_ms;
+	if (node->deadline_ms == 0 && node->deadline_at_ms == 0)
+		spec.deadline_ms = defaults->deadline_ms;
+	spec.dispatch_timeout_ms = node->dispatch_timeout_ms;
+	if (node->gate) {
+		spec.gate_count = node->gate_count ? node->gate_count : 1;
+		spec.gate_from = node->gate_from;
+		spec.gate_timeout_ms = node->gate_timeout_ms;
+		spec.gate_expiry = node->gate_expiry;
+		spec.gate_message = node->command;
+	} else if (node->sub_path.len > 0) {
+		job_sub(node, place, defaults, arena, &spec);
+	} else {
+		job_work(node, place, defaults, arena, &spec);
+	}
+	*ret_spec = spec;
+}
+
+/* The part of the line from *start on is shown when the whole would be too long. */
+static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, size_t *ret_start)
+{
+	/* A text without bytes may be at no place. */
+	const uint8_t *data = text.len > 0 ? text.data : (const uint8_t *)"";
+	size_t start = 0, end = at, line = 1;
+
+	for (size_t i = 0; i < at; i++) {
+		if (text.data[i] == '\n') {
+			start = i + 1;
+			line++;
+		}
+	}
+	while (end < text.len && text.data[end] != '\n')
+		end++;
+	if (end > at && text.data[end - 1] == '\r')
+		end--;
+	*ret_line = line;
+	*ret_start = start;
+	return slice_make(data + start, end - start);
+}
+
+void dagline_place(struct slice text, const struct dag_spot *spot, uint64_t *ret_line, uint64_t *ret_column)
+{
+	size_t at = spot->at < text.len ? spot->at : text.len, line_no, line_start;
+
+	shown_line(text, at, &line_no, &line_start);
+	*ret_line = line_no;
+	*ret_column = at - line_start + 1;
+}
+
+void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,
+		     const struct error *error, struct buf *out)
+{
+	size_t at = spot->at < text.len ? spot->at : text.len;
+	size_t line_no, line_start, skipped = 0, indent, marks, unused;
+	struct slice line = shown_line(text, at, &line_no, &line_start);
+	struct slice before = slice_make(line.data, at - line_start);
+	struct buf shown = { 0 }, lead = { 0 };
+
+	/* A long line begins a little before the spot. */
+	if (before.len > LINE_SHOWN / 2) {
+		skipped = before.len - LINE_SHOWN / 2;
+		while (skipped < before.len && (before.data[skipped] & 0xc0) == 0x80)
+			skipped++;
+	}
+	buf_addf(out, "%s:%zu:%zu: error: ", source, line_no, at - line_start + 1);
+	text_escape(out, slice_str(error->text), TEXT_KEEP_NONE);
+	text_escape(&lead, slice_make(before.data + skipped, before.len - skipped), TEXT_KEEP_NONE);
+	text_escape(&shown, slice_make(line.data + skipped, line.len - skipped), TEXT_KEEP_NONE);
+	indent = text_width(buf_slice(&lead));
+	marks = spot->len < line.len - before.len ? spot->len : line.len - before.len;
+	buf_clear(&lead);
+	text_escape(&lead, slice_make(line.data + before.len, marks), TEXT_KEEP_NONE);
+	marks = text_width(buf_slice(&lead));
+	buf_addf(out, "\n  %3zu | ", line_no);
+	buf_add(out, shown.data, text_clip(buf_slice(&shown), LINE_SHOWN, &unused));
+	buf_addf(out, "\n      | %*s^", (int)indent, "");
+	for (size_t i = 1; i < marks && indent + i < LINE_SHOWN; i++)
+		buf_add_byte(out, '~');
+	if (error->next[0] != '\0') {
+		buf_add_str(out, " ");
+		text_escape(out, slice_str(error->next), TEXT_KEEP_NONE);
+	}
+	buf_add_byte(out, '\n');
+	buf_free(&lead);
+	buf_free(&shown);
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kept by tests/list-sources --write.
+
+lang_sources = \
+	src/lang/dag_expr.c \
+	src/lang/dag_expr.h \
+	src/lang/dag_expr_ask.c \
+	src/lang/dag_expr_code.c \
+	src/lang/dag_expr_internal.h \
+	src/lang/dagline.c \
+	src/lang/dagline.h \
+	src/lang/dagline_assign.c \
+	src/lang/dagline_finish.c \
+	src/lang/dagline_internal.h \
+	src/lang/dagline_job.c \
+	src/lang/dagline_lex.c \
+	src/lang/dagline_old.c \
+	src/lang/demand.c \
+	src/lang/demand.h \
+	src/lang/failure.c \
+	src/lang/failure.h \
+	src/lang/log_max.c \
+	src/lang/log_max.h \
+	src/lang/pipeline.c \
+	src/lang/pipeline.h \
+	src/lang/pipeline_internal.h \
+	src/lang/pipeline_job.c \
+	src/lang/pipeline_loop.c \
+	src/lang/pipeline_matrix.c \
+	src/lang/pipeline_matrix.h \
+	src/lang/pipeline_needs.c \
+	src/lang/pipeline_place.c \
+	src/lang/pipeline_retry.c \
+	src/lang/pipeline_schedule.c \
+	src/lang/pipeline_share.c \
+	src/lang/pipeline_sub.c \
+	src/lang/pipeline_tree.c \
+	src/lang/pipeline_tree.h \
+	src/lang/pipeline_value.c \
+	src/lang/zone.c \
+	src/lang/zone.h
+
+lang_other = \
+	src/lang/README.md

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The keys of a pipeline itself, its parameters and matrices; and how all becomes a graph. */
+#include "lang/pipeline_internal.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "proto/limits.h"
+
+#define PARAMS_MAX 256
+#define AXES_MAX 16
+
+/* ---- parameters ---- */
+
+struct param {                           /* one of params */
+	const struct tree_node *required, *choices, *preset;
+};
+
+static bool given_value(const struct pipe *pipe, struct slice name, struct slice *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < pipe->given.n; i++) {
+		struct slice entry = pipe->given.at[i];
+
+		if (entry.len <= name.len || entry.data[name.len] != '=' || memcmp(entry.data, name.data, name.len) != 0)
+			continue;
+		*ret = slice_make(entry.data + name.len + 1, entry.len - name.len - 1);
+		found = true;
+	}
+	return found;
+}
+
+static enum err read_param_keys(struct pipe *pipe, const struct tree_node *value, struct param *param)
+{
+	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
+		if (slice_eq(node->key, slice_str("required")))
+			param->required = node;
+		else if (slice_eq(node->key, slice_str("enum")))
+			param->choices = node;
+		else if (slice_eq(node->key, slice_str("default")))
+			param->preset = node;
+		else
+			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
+					"unknown key '%.*s'; a parameter has required, default and enum",
+					(int)(node->key.len < LIMIT_NAME_MAX_LEN ? node->key.len : LIMIT_NAME_MAX_LEN),
+					(const char *)node->key.data);
+	}
+	return ERR_NONE;
+}
+
+static enum err plain_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	enum err err = pipe_text(pipe, node, "a value", ret);
+
+	if (err == ERR_NONE && ret->len == 0)
+		return pipe_fail(pipe, node, ERR_INVALID, "a value is empty");
+	return err;
+}
+
+static enum err check_choice(struct pipe *pipe, const struct tree_node *value, const struct param *param,
+			     struct slice text, bool given)
+{
+	struct slice_list choices = { 0 };
+	struct buf words = { 0 };
+	enum err err = pipe_list(pipe, param->choices, "enum", PARAMS_MAX, plain_item, &choices);
+
+	if (err != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < choices.n; i++) {
+		if (slice_eq(choices.at[i], text))
+			return ERR_NONE;
+		buf_add_str(&words, i ? ", " : "");
+		buf_add_slice(&words, choices.at[i]);
+	}
+	err = pipe_fail(pipe, param->preset ? param->preset : value, ERR_INVALID, "parameter '%.*s' is one of %s, not '%.*s'",
+			(int)value->key.len, (const char *)value->key.data, buf_cstr(&words),
+			(int)(text.len < LIMIT_NAME_MAX_LEN ? text.len : LIMIT_NAME_MAX_LEN), (const char *)text.data);
+	if (given)
+		pipe->reader.spot.len = 0;
+	buf_free(&words);
+	return err;
+}
+
+static enum err read_param(struct pipe *pipe, const struct tree_node *value, struct slice *ret)
+{
+	struct param param = { .preset = value->kind == TREE_TEXT ? value : NULL };
+	struct slice preset = { 0 }, text;
+	bool required = false, given;
+	enum err err;
+
+	if (!text_is_name(value->key))
+		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
+				"a parameter's name has letters, digits and _ . - only");
+	if (value->kind == TREE_LIST)
+		return pipe_expect(pipe, value, TREE_MAP, "a parameter");
+	if ((err = read_param_keys(pipe, value, &param)) != ERR_NONE ||
+	    (param.required && (err = pipe_bool(pipe, param.required, &required)) != ERR_NONE) ||
+	    (param.preset && (err = pipe_text(pipe, param.preset, "a default", &preset)) != ERR_NONE) ||
+	    (param.preset && param.choices && (err = check_choice(pipe, value, &param, preset, false)) != ERR_NONE))
+		return err;
+	given = given_value(pipe, value->key, &text);
+	if (!required && param.preset == NULL)
+		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
+				"a parameter has a default, or is required: true");
+	if (required && param.preset != NULL)
+		return pipe_fail(pipe, param.preset, ERR_INVALID, "what is required has no use for a default");
+	if (required && !given) {
+		err = dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
+			       "parameter '%.*s' is required", (int)value->key.len, (const char *)value->key.data);
+		error_next(pipe->reader.error, "give it with -p %.*s=VALUE", (int)value->key.len,
+			   (const char *)value->key.data);
+		return err;
+	}
+	if (given && param.choices && (err = check_choice(pipe, value, &param, text, true)) != ERR_NONE)
+		return err;
+	*ret = given ? text : preset;
+	return ERR_NONE;
+}
+
+enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct dag_values *params;
+	size_t count = 0;
+	enum err err = pipe_expect(pipe, value, TREE_MAP, "params");
+
+	(void)job;
+	if (err != ERR_NONE)
+		return err;
+	if (value->count > PARAMS_MAX)
+		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline has at most %d parameters", PARAMS_MAX);
+	params = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*params));
+	for (const struct tree_node *node = value->first; node != NULL; node = node->next, count++) {
+		params[count].name = node->key;
+		params[count].values.at = arena_zalloc(pipe->reader.arena, 1, sizeof(struct slice));
+		params[count].values.n = 1;
+		/* A default doesn't see the parameters before it: their order would mean something. */
+		err = read_param(pipe, node, params[count].values.at);
+		if (err != ERR_NONE)
+			return err;
+	}
+	pipe->words.params = params;
+	pipe->words.param_count = count;
+	return ERR_NONE;
+}
+
+/* What was given must be of the form NAME=VALUE and have its parameter. */
+static enum err check_given(struct pipe *pipe)
+{
+	for (size_t i = 0; i < pipe->given.n; i++) {
+		struct slice entry = pipe->given.at[i];
+		const uint8_t *equals = entry.len ? memchr(entry.data, '=', entry.len) : NULL;
+		struct slice name = slice_make(entry.data, equals ? (size_t)(equals - entry.data) : 0);
+		bool known = false;
+
+		pipe->reader.spot = (struct dag_spot){ 0, 0 };
+		if (name.len == 0)
+			return error_set(pipe->reader.error, ERR_USAGE, "a parameter is given as NAME=VALUE");
+		for (size_t k = 0; k < pipe->words.param_count; k++)
+			known = known || slice_eq(pipe->words.params[k].name, name);
+		if (!known)
+			return error_set(pipe->reader.error, ERR_USAGE, "the pipeline has no parameter '%.*s'",
+					 (int)(name.len < LIMIT_NAME_MAX_LEN ? name.len : LIMIT_NAME_MAX_LEN),
+					 (const char *)name.data);
+	}
+	return ERR_NONE;
+}
+
+/* ---- matrices ---- */
+
+static enum err read_axis(struct pipe *pipe, const struct tree_node *node, struct dag_values *axis, uint64_t *width)
+{
+	enum err err;
+
+	if (!text_is_name(node->key))
+		return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+				"an axis' name has letters, digits and _ . - only");
+	axis->name = node->key;
+	if (node->kind != TREE_LIST)
+		return pipe_expect(pipe, node, TREE_LIST, "an axis of a matrix");
+	err = pipe_list(pipe, node, "an axis", LIMIT_RUN_JOBS_MAX, plain_item, &axis->values);
+	if (err == ERR_NONE && axis->values.n > LIMIT_RUN_JOBS_MAX / *width)
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "the matrix has more than %d jobs", LIMIT_RUN_JOBS_MAX);
+	*width *= axis->values.n;
+	return err;
+}
+
+static enum err read_max_parallel(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_number(pipe, value, 1, LIMIT_RUN_JOBS_MAX, &job->node->group_parallel);
+}
+
+static enum err read_fail_fast(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_bool(pipe, value, &job->node->group_fail_fast);
+}
+
+/* Every other key is the name of an axis. */
+static const struct pipe_key matrix_keys[] = { { "max_parallel", read_max_parallel }, { "fail_fast", read_fail_fast } };
+
+const struct pipe_section pipe_section_matrix = PIPE_SECTION("matrix", matrix_keys);
+
+enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct dag_values *axes;
+	uint64_t width = 1;
+	size_t count = 0;
+	enum err err = pipe_expect(pipe, value, TREE_MAP, "matrix");
+
+	if (err != ERR_NONE)
+		return err;
+	axes = arena_zalloc(pipe->reader.arena, AXES_MAX, sizeof(*axes));
+	for (const struct tree_node *node = value->first; node != NULL && err == ERR_NONE; node = node->next) {
+		const struct pipe_key *key = pipe_key_find(&pipe_section_matrix, node->key);
+
+		if (key != NULL)
+			err = key->read(pipe, job, node);
+		else if (count == AXES_MAX)
+			err = pipe_fail(pipe, node, ERR_TOO_LARGE, "a matrix has at most %d axes", AXES_MAX);
+		else
+			err = read_axis(pipe, node, &axes[count++], &width);
+	}
+	if (err == ERR_NONE && count == 0)
+		err = pipe_fail(pipe, value, ERR_INVALID, "a matrix has at least one axis: codec: [av1, h265]");
+	if (err != ERR_NONE)
+		return err;
+	pipe->words.axes = axes;
+	pipe->words.axis_count = count;
+	job->matrix = arena_zalloc(pipe->reader.arena, 1, sizeof(*job->matrix));
+	*job->matrix = pipe->words;
+	job->node->matrix = job->matrix;
+	job->node->fan = true;
+	job->node->width = (uint32_t)width;
+	return ERR_NONE;
+}
+
+/* ---- the pipeline ---- */
+
+static enum err read_name(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return pipe_name_item(pipe, value, &pipe->name);
+}
+
+static enum err read_tenant(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return pipe_name_item(pipe, value, &pipe->tenant);
+}
+
+static enum err read_job_map(struct pipe *pipe, const struct tree_node *value, const char *what, bool final)
+{
+	enum err err = pipe_expect(pipe, value, TREE_MAP, what);
+
+	if (err == ERR_NONE && value->count == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "%s has no job in it", what);
+	for (const struct tree_node *node = value->first; node != NULL && err == ERR_NONE; node = node->next)
+		err = pipe_read_job(pipe, node, final);
+	return err;
+}
+
+static enum err read_jobs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return read_job_map(pipe, value, "jobs", false);
+}
+
+static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return read_job_map(pipe, value, "finally", true);
+}
+
+/* In this order: what comes later uses what was before. */
+static const struct pipe_key pipeline_keys[] = {
+	{ "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
+	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "schedule", pipe_read_schedule },
+	{ "concurrency", pipe_read_run_concurrency }, { "jobs", read_jobs },
+	{ "finally", read_finally },
+};
+
+const struct pipe_section pipe_section_pipeline = PIPE_SECTION("a pipeline", pipeline_keys);
+
+static enum err read_pipeline(struct pipe *pipe)
+{
+	struct tree_node *root;
+	enum err err = tree_read(&pipe->reader, &root);
+
+	if (err != ERR_NONE)
+		return err;
+	if (root == NULL || (root->kind == TREE_TEXT && root->text.len == 0))
+		return dag_fail(&pipe->reader, 0, 1, ERR_INVALID, "the pipeline is empty; it begins with jobs:");
+	if ((err = pipe_map(pipe, root, &pipe_section_pipeline, NULL)) != ERR_NONE ||
+	    (err = check_given(pipe)) != ERR_NONE)
+		return err;
+	if (tree_find(root, "jobs") == NULL)
+		return pipe_fail(pipe, root, ERR_INVALID, "the pipeline has no jobs");
+	return pipe_join(pipe);
+}
+
+enum err pipeline_parse(struct slice text, struct slice_list given, struct arena *arena, struct pipeline *ret,
+			struct dag_spot *ret_spot, struct error *error)
+{
+	return pipeline_parse_into(text, given, NULL, arena, ret, ret_spot, error);
+}
+
+enum err pipeline_parse_into(struct slice text, struct slice_list given, const struct dag_old *old, struct arena *arena,
+			     struct pipeline *ret, struct dag_spot *ret_spot, struct error *error)
+{
+	struct error unseen;
+	struct pipe pipe = {
+		.reader = { .text = text, .arena = arena, .old = old, .error = error ? error : &unseen },
+		.given = given,
+	};
+	struct pipeline pipeline = { 0 };
+	enum err err;
+
+	if (text.len > LIMIT_PIPELINE_MAX)
+		err = dag_fail(&pipe.reader, 0, 1, ERR_TOO_LARGE, "a pipeline has at most %d bytes, this one %zu",
+			       LIMIT_PIPELINE_MAX, text.len);
+	else
+		err = read_pipeline(&pipe);
+	if (err == ERR_NONE)
+		err = dag_finish(&pipe.reader, &pipeline.dag);
+	if (err == ERR_NONE) {
+		pipeline.name = pipe.name;
+		pipeline.max_jobs = pipe.max_jobs;
+		pipeline.tenant = pipe.tenant;
+		pipeline.concurrency = pipe.concurrency;
+		pipeline.schedule = pipe.schedule;
+		*ret = pipeline;
+	} else if (ret_spot != NULL) {
+		*ret_spot = pipe.reader.spot;
+	}
+	name_map_free(&pipe.reader.names);
+	mem_free(pipe.reader.edges);
+	mem_free(pipe.jobs);
+	return err;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between the parts of the YAML loader: typed values, the keys of a job, what it needs. */
+#ifndef TITAN_LANG_PIPELINE_INTERNAL_H
+#define TITAN_LANG_PIPELINE_INTERNAL_H
+
+#include "lang/pipeline.h"
+#include "lang/pipeline_matrix.h"
+#include "lang/pipeline_tree.h"
+
+struct pipe_job {
+	struct dag_node *node;
+	struct dag_name *name;           /* NULL for the defaults */
+	const struct tree_node *needs, *when;
+	struct dag_matrix *matrix;       /* NULL: it has none */
+	struct slice_list env;           /* its own, to stand behind the pipeline's */
+	size_t wanted_by;                /* 1 + place of the last one seen to need it */
+	bool final;
+};
+
+struct pipe {
+	struct dag_reader reader;        /* names, edges, place of the error */
+	struct slice_list given;
+	struct dag_matrix words;         /* params, and the axes of the job that is being read */
+	size_t text_bytes;               /* of texts with their values */
+	struct dag_node defaults;
+	struct slice_list env;
+	struct pipe_job *jobs;
+	size_t job_count, job_room;
+	struct slice name;
+	uint64_t max_jobs;
+	struct slice tenant;
+	struct slice concurrency;        /* NAME or NAME=LIMIT */
+	struct rec_schedule_spec schedule;
+};
+
+/* One key of a map. Keys are read in the order of their table, not of the text. */
+struct pipe_key {
+	const char *word;
+	enum err (*read)(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+};
+
+/* A map with keys of its own. */
+struct pipe_section {
+	const char *what;
+	const struct pipe_key *keys;
+	size_t count;
+};
+
+#define PIPE_SECTION(what, keys) { what, keys, sizeof(keys) / sizeof((keys)[0]) }
+
+extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_section_retry, pipe_section_loop,
+	pipe_section_approval, pipe_section_concurrency, pipe_section_schedule, pipe_section_worker, pipe_section_log,
+	pipe_section_matrix, pipe_section_defaults;
+
+const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);      /* NULL: none */
+
+enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct pipe_section *section, struct pipe_job *job);
+/* Every other kind of node is refused: "what" is expected. */
+enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_kind kind, const char *what);
+
+/* Parameters are put in; an axis is refused. */
+enum err pipe_text(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice *ret);
+/* The same behind a prefix; where the job has a matrix the text stays as it is, checked. */
+enum err pipe_template(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice prefix,
+		       struct slice *ret);
+enum err pipe_number(struct pipe *pipe, const struct tree_node *node, uint64_t least, uint64_t most, uint64_t *ret);
+enum err pipe_span(struct pipe *pipe, const struct tree_node *node, uint64_t *ret_ms);
+enum err pipe_bool(struct pipe *pipe, const struct tree_node *node, bool *ret);
+enum err pipe_time(struct pipe *pipe, const struct tree_node *node, int64_t *ret_ms);
+/* A text, or a list of them. */
+typedef enum err pipe_item_read(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
+enum err pipe_list(struct pipe *pipe, const struct tree_node *node, const char *what, size_t most,
+		   pipe_item_read *item_read, struct slice_list *ret);
+enum err pipe_name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
+bool pipe_is_variable(struct slice name);                /* of the environment */
+
+/* pipeline.c */
+enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_job.c */
+/* The job that this node says, under its key. */
+enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
+enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_schedule.c */
+enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_retry.c */
+enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_crash_limit(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_continue_on(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_worker_death(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_log(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults);
+
+/* pipeline_loop.c */
+enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_check_loop(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_share.c: of a job, of the pipeline */
+enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_sub.c */
+enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_check_sub(struct pipe *pipe, const struct tree_node *value);
+
+/* pipeline_place.c: where it runs */
+enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_cpus(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_memory(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_gpus(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_resources(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_prefer(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_prefer_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_pool(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+#define PIPE_PLACE_KEYS \
+	{ "worker", pipe_read_worker }, { "cpus", pipe_read_cpus }, { "memory", pipe_read_memory }, \
+	{ "gpus", pipe_read_gpus }, { "resources", pipe_read_resources }, { "prefer", pipe_read_prefer }, \
+	{ "prefer_worker", pipe_read_prefer_worker }, { "pool", pipe_read_pool }, { "affinity", pipe_read_affinity }
+
+/* pipeline_needs.c */
+struct dag_expr;
+/* A condition; own: over the job's own end. */
+enum err pipe_read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what, bool own,
+			struct dag_expr **ret);
+/* Once all jobs are known. */
+enum err pipe_join(struct pipe *pipe);
+
+#endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The keys of a job, of the defaults, and of what stands in them. */
+#include "lang/pipeline_internal.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "proto/limits.h"
+
+#define WORDS_MAX 4096                   /* in a command, entries in env */
+
+static enum err template_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	return pipe_template(pipe, node, "an entry", (struct slice){ 0 }, ret);
+}
+
+static enum err read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	enum err err = pipe_template(pipe, value, "run", (struct slice){ 0 }, &job->node->command);
+
+	if (err == ERR_NONE && job->node->command.len == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "run is empty");
+	return err;
+}
+
+static enum err split_command(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct rec_job_spec spec = { 0 };
+	struct slice text;
+	enum err err = pipe_template(pipe, value, "command", (struct slice){ 0 }, &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (text.len == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "command is empty");
+	/* A value must never become two words, or shell syntax. */
+	if (memmem(value->text.data, value->text.len, "${", 2) != NULL)
+		return pipe_fail(pipe, value, ERR_INVALID, "a command with values in it is a list: command: [ls, \"${params.x}\"]");
+	job_command(text, pipe->reader.arena, &spec);
+	if (spec.argv.n == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "this needs a shell: use run instead of command");
+	job->node->words = spec.argv;
+	return ERR_NONE;
+}
+
+static enum err read_command(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	enum err err;
+
+	if (job->node->command.len > 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "a job has run or command, not both");
+	if (value->kind == TREE_TEXT)
+		return split_command(pipe, job, value);
+	err = pipe_list(pipe, value, "command", WORDS_MAX, template_item, &job->node->words);
+	if (err == ERR_NONE && job->node->words.at[0].len == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "the first word of a command is empty");
+	return err;
+}
+
+static enum err read_needs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	if (job->needs != NULL)
+		return pipe_fail(pipe, value, ERR_DUPLICATE, "what the job needs is given already");
+	job->needs = value;
+	return ERR_NONE;
+}
+
+static enum err read_when(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	job->when = value;
+	return pipe_expect(pipe, value, TREE_TEXT, "when");
+}
+
+static enum err read_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_span(pipe, value, &job->node->timeout_ms);
+}
+
+static enum err read_priority(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	uint64_t priority = 0;
+	enum err err = pipe_number(pipe, value, 0, 100, &priority);
+
+	job->node->priority = priority + 1;
+	return err;
+}
+
+static enum err read_mode(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice text;
+	enum exec_mode mode;
+	enum err err = pipe_text(pipe, value, "mode", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!exec_mode_by_name(text, &mode))
+		return pipe_fail(pipe, value, ERR_INVALID, "a mode is retry, exclusive or once");
+	job->node->mode = (uint64_t)mode + 1;
+	return ERR_NONE;
+}
+
+static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct matrix_fault fault;
+	struct slice text;
+	enum err err = pipe_template(pipe, value, "dir", (struct slice){ 0 }, &job->node->dir);
+
+	if (err != ERR_NONE)
+		return err;
+	/* What begins with an axis would have to be looked at for each of its values. */
+	if (value->text.len < 9 || memcmp(value->text.data, "${matrix.", 9) != 0) {
+		if (matrix_expand(&pipe->words, value->text, MATRIX_LONGEST, pipe->reader.arena, &text, &fault) &&
+		    text.len > 0 && text.data[0] == '/')
+			return ERR_NONE;
+	}
+	return pipe_fail(pipe, value, ERR_INVALID, "a directory is given from the root, with a /: a worker may be elsewhere");
+}
+
+static enum err read_delay(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_span(pipe, value, &job->node->delay_ms);
+}
+
+static enum err read_not_before(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_time(pipe, value, &job->node->not_before_ms);
+}
+
+/* A span from submission, or a time; whichever the job says, the pipeline's is its default. */
+static enum err deadline(struct pipe *pipe, const struct tree_node *value, struct dag_node *node)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, value, "a deadline", &text);
+
+	if (err != ERR_NONE || clock_parse_utc(text, &node->deadline_at_ms) == 0)
+		return err;
+	if (text.len > 0 && (memchr(text.data, 'T', text.len) != NULL || memchr(text.data, '-', text.len) != NULL))
+		return pipe_time(pipe, value, &node->deadline_at_ms);
+	return pipe_span(pipe, value, &node->deadline_ms);
+}
+
+static enum err read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return deadline(pipe, value, job->node);
+}
+
+enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return deadline(pipe, value, &pipe->defaults);
+}
+
+static enum err read_dispatch_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_span(pipe, value, &job->node->dispatch_timeout_ms);
+}
+
+static enum err read_always(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_bool(pipe, value, &job->name->always);
+}
+
+enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice_list env = { 0 };
+	enum err err = pipe_expect(pipe, value, TREE_MAP, "env");
+
+	if (err != ERR_NONE)
+		return err;
+	if (value->count > WORDS_MAX)
+		return pipe_fail(pipe, value, ERR_TOO_LARGE, "env has at most %d entries", WORDS_MAX);
+	env.at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*env.at));
+	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
+		char prefix[LIMIT_NAME_MAX_LEN + 2];
+
+		if (!pipe_is_variable(node->key))
+			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+					"a variable's name has letters, digits and _, and begins with no digit");
+		if (node->key.len >= 6 && memcmp(node->key.data, "TITAN_", 6) == 0)
+			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+					"names with TITAN_ are titan's own");
+		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
+		err = pipe_template(pipe, node, "a variable", arena_copy(pipe->reader.arena, slice_str(prefix)),
+				    &env.at[env.n++]);
+		if (err != ERR_NONE)
+			return err;
+	}
+	*(job ? &job->env : &pipe->env) = env;
+	return ERR_NONE;
+}
+
+/* ---- gates ---- */
+
+static enum err read_count(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_number(pipe, value, 1, LIMIT_GATE_PEOPLE_MAX, &job->node->gate_count);
+}
+
+static enum err read_from(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice_list *from = &job->node->gate_from;
+	const struct tree_node *item = value->kind == TREE_LIST ? value->first : value;
+	enum err err = pipe_list(pipe, value, "from", LIMIT_GATE_PEOPLE_MAX, pipe_name_item, from);
+
+	for (size_t i = 0; err == ERR_NONE && i < from->n; i++, item = item->next)
+		for (size_t before = 0; before < i; before++)
+			if (slice_eq(from->at[i], from->at[before]))
+				return pipe_fail(pipe, item, ERR_DUPLICATE, "'%.*s' is named twice", (int)from->at[i].len,
+						 (const char *)from->at[i].data);
+	return err;
+}
+
+static enum err read_gate_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_span(pipe, value, &job->node->gate_timeout_ms);
+}
+
+static enum err read_on_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, value, "on_timeout", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!slice_eq(text, slice_str("reject")) && !slice_eq(text, slice_str("approve")))
+		return pipe_fail(pipe, value, ERR_INVALID, "on_timeout is reject or approve");
+	if (job->node->gate_timeout_ms == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "on_timeout has no use without a timeout");
+	job->node->gate_expiry = slice_eq(text, slice_str("approve")) ? GATE_APPROVE : GATE_REJECT;
+	return ERR_NONE;
+}
+
+static enum err read_message(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_text(pipe, value, "message", &job->node->command);
+}
+
+static const struct pipe_key approval_keys[] = {
+	{ "count", read_count }, { "from", read_from }, { "timeout", read_gate_timeout },
+	{ "on_timeout", read_on_timeout }, { "message", read_message },
+};
+
+const struct pipe_section pipe_section_approval = PIPE_SECTION("approval", approval_keys);
+
+static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	enum err err = pipe_map(pipe, value, &pipe_section_approval, job);
+
+	job->node->gate = true;
+	if (err == ERR_NONE && job->node->gate_from.n > 0 && job->node->gate_count > job->node->gate_from.n)
+		return pipe_fail(pipe, value, ERR_INVALID, "count is %llu, but only %zu may approve",
+				 (unsigned long long)job->node->gate_count, job->node->gate_from.n);
+	return err;
+}
+
+/* ---- a whole job ---- */
+
+/* The matrix first: it says which words the others may have. A gate's message would be taken for a command. */
+static const struct pipe_key job_keys[] = {
+	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command },
+	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
+	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
+	{ "retry", pipe_read_retry }, { "loop", pipe_read_loop },
+	{ "timeout", read_timeout }, { "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
+	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before },
+	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
+	{ "continue_on", pipe_read_continue_on }, { "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death },
+	{ "deadline", read_deadline }, { "dispatch_timeout", read_dispatch_timeout },
+	{ "concurrency", pipe_read_concurrency },
+	{ "locks", pipe_read_locks }, { "lock", pipe_read_locks }, PIPE_PLACE_KEYS,
+};
+
+const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys);
+
+static const struct pipe_key defaults_keys[] = {
+	{ "retry", pipe_read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
+	{ "mode", read_mode }, { "crash_limit", pipe_read_crash_limit },
+	{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
+};
+
+const struct pipe_section pipe_section_defaults = PIPE_SECTION("defaults", defaults_keys);
+
+enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct pipe_job defaults = { .node = &pipe->defaults };
+
+	(void)job;
+	return pipe_map(pipe, value, &pipe_section_defaults, &defaults);
+}
+
+static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
+{
+	static const char *const useless[] = { "run", "command", "matrix", "retry", "loop", "timeout", "mode", "env", "dir",
+					       "worker", "crash_limit", "log", "on_worker_death", "dispatch_timeout", "cpus", "memory",
+					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity", "concurrency",
+					       "locks", "lock", "pipeline" };
+
+	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
+		const struct tree_node *node = tree_find(value, useless[i]);
+
+		if (node != NULL)
+			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+					"a job with approval runs nothing: '%s' has no use in it", useless[i]);
+	}
+	return ERR_NONE;
+}
+
+static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	const struct dag_node *defaults = &pipe->defaults;
+	struct dag_node *node = job->node;
+
+	if (node->priority == 0)
+		node->priority = defaults->priority;
+	if (node->deadline_ms == 0 && node->deadline_at_ms == 0) {
+		node->deadline_ms = defaults->deadline_ms;
+		node->deadline_at_ms = defaults->deadline_at_ms;
+	}
+	if (node->gate || node->sub_path.len > 0)
+		return ERR_NONE;
+	if (node->dispatch_timeout_ms == 0)
+		node->dispatch_timeout_ms = defaults->dispatch_timeout_ms;
+	if (node->mode == 0 && !(node->locks.n > 0 && defaults->mode == EXEC_RETRY + 1))
+		node->mode = defaults->mode;
+	if (node->mode == EXEC_ONCE + 1 && node->retry_max > 0)
+		return pipe_fail(pipe, tree_find(value, "retry"), ERR_INVALID,
+				 "a job whose mode is once can't be retried");
+	pipe_default_failure(node, defaults);
+	if (node->timeout_ms == 0)
+		node->timeout_ms = defaults->timeout_ms;
+	demand_default(&node->placing, &defaults->placing);
+	if (node->labels.n == 0) {
+		node->labels = defaults->labels;
+		if (job->matrix != NULL)
+			job->matrix->labels_fixed = true;
+	}
+	return ERR_NONE;
+}
+
+static void join_env(struct pipe *pipe, struct pipe_job *job)
+{
+	struct slice_list env = { .n = pipe->env.n + job->env.n };
+
+	if (env.n == 0)
+		return;
+	env.at = arena_zalloc(pipe->reader.arena, env.n, sizeof(*env.at));
+	for (size_t i = 0; i < env.n; i++)
+		env.at[i] = i < pipe->env.n ? pipe->env.at[i] : job->env.at[i - pipe->env.n];
+	job->node->env = env;
+	if (job->matrix != NULL)
+		job->matrix->env_fixed = pipe->env.n;
+}
+
+static enum err new_job(struct pipe *pipe, const struct tree_node *value, struct pipe_job **ret)
+{
+	struct slice key = value->key;
+	struct dag_name *name;
+
+	if (!text_is_name(key))
+		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
+				"a job's name has letters, digits and _ . - only, and begins with a letter, a digit or _");
+	if (name_map_get(&pipe->reader.names, key) != NULL)
+		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_DUPLICATE,
+				"job '%.*s' is there already, under jobs", (int)key.len, (const char *)key.data);
+	name = dag_name_get(&pipe->reader, key, value->key_spot);
+	name->assigned = &name->node;
+	if (pipe->job_count == pipe->job_room) {
+		pipe->job_room = pipe->job_room ? pipe->job_room * 2 : 16;
+		pipe->jobs = mem_resize(pipe->jobs, pipe->job_room, sizeof(*pipe->jobs));
+	}
+	pipe->jobs[pipe->job_count] = (struct pipe_job){ .node = &name->node, .name = name };
+	*ret = &pipe->jobs[pipe->job_count++];
+	return ERR_NONE;
+}
+
+enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final)
+{
+	struct pipe_job *job = NULL;
+	enum err err = new_job(pipe, value, &job);
+
+	if (err != ERR_NONE)
+		return err;
+	job->final = final;
+	pipe->words.axis_count = 0;
+	err = pipe_map(pipe, value, &pipe_section_job, job);
+	if (err == ERR_NONE && job->node->gate)
+		err = check_gate(pipe, value);
+	if (err == ERR_NONE && job->node->sub_path.len > 0)
+		err = pipe_check_sub(pipe, value);
+	if (err == ERR_NONE)
+		err = give_defaults(pipe, job, value);
+	if (err == ERR_NONE)
+		err = pipe_check_loop(pipe, job, value);
+	pipe->words.axis_count = 0;
+	if (err != ERR_NONE)
+		return err;
+	if (!job->node->gate && job->node->command.len == 0 && job->node->words.n == 0 && job->node->sub_path.len == 0)
+		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
+				"job '%.*s' has neither run nor command, pipeline nor approval", (int)value->key.len,
+				(const char *)value->key.data);
+	if (!job->node->gate && job->node->sub_path.len == 0)
+		join_env(pipe, job);
+	job->name->always = job->name->always || final;
+	job->node->final = final;
+	return ERR_NONE;
+}

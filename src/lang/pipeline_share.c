@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The keys about what jobs and runs share with others: concurrency groups, locks. */
+#include "lang/pipeline_internal.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "proto/limits.h"
+
+/* In a matrix a name may differ: its form is checked with its values by whoever admits the job. */
+static enum err name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	enum err err = pipe_template(pipe, node, "a name", (struct slice){ 0 }, ret);
+
+	if (err == ERR_NONE && !text_is_name(*ret) &&
+	    (ret->len == 0 || memmem(ret->data, ret->len, "${matrix.", 9) == NULL))
+		return pipe_fail(pipe, node, ERR_INVALID, "it has a name of letters, digits and _ . -");
+	return err;
+}
+
+static struct slice with_text(struct pipe *pipe, struct slice name, const char *behind)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	buf_add_slice(&text, name);
+	buf_add_str(&text, behind);
+	copy = arena_copy(pipe->reader.arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+static struct slice with_number(struct pipe *pipe, struct slice name, uint64_t number)
+{
+	char behind[24];
+
+	if (number == 0)
+		return name;
+	snprintf(behind, sizeof(behind), "=%llu", (unsigned long long)number);
+	return with_text(pipe, name, behind);
+}
+
+/* ---- of a job ---- */
+
+/* NAME, or a map of two keys of which the first is the name. */
+static enum err item_keys(struct pipe *pipe, const struct tree_node *node, const char *const words[2], const char *what,
+			  const struct tree_node *ret_nodes[2])
+{
+	ret_nodes[0] = node->kind == TREE_MAP ? NULL : node;
+	ret_nodes[1] = NULL;
+	for (const struct tree_node *key = node->kind == TREE_MAP ? node->first : NULL; key != NULL; key = key->next) {
+		if (slice_eq(key->key, slice_str(words[0])))
+			ret_nodes[0] = key;
+		else if (slice_eq(key->key, slice_str(words[1])))
+			ret_nodes[1] = key;
+		else
+			return dag_fail(&pipe->reader, key->key_spot.at, key->key_spot.len, ERR_UNKNOWN_NAME,
+					"unknown key '%.*s'; %s has %s and %s",
+					(int)(key->key.len < LIMIT_NAME_MAX_LEN ? key->key.len : LIMIT_NAME_MAX_LEN),
+					(const char *)key->key.data, what, words[0], words[1]);
+	}
+	if (ret_nodes[0] == NULL)
+		return pipe_fail(pipe, node, ERR_INVALID, "%s has no name: {%s: NAME}", what, words[0]);
+	return ERR_NONE;
+}
+
+static enum err group_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	static const char *const words[2] = { "group", "max_jobs" };
+	const struct tree_node *nodes[2];
+	uint64_t number = 0;
+	enum err err = item_keys(pipe, node, words, "the concurrency of a job", nodes);
+
+	if (err == ERR_NONE)
+		err = name_item(pipe, nodes[0], ret);
+	if (err == ERR_NONE && nodes[1] != NULL)
+		err = pipe_number(pipe, nodes[1], 1, LIMIT_RUN_JOBS_MAX - 1, &number);
+	if (err == ERR_NONE)
+		*ret = with_number(pipe, *ret, number);
+	return err;
+}
+
+static enum err lock_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	static const char *const words[2] = { "name", "mode" };
+	const struct tree_node *nodes[2];
+	struct slice mode = slice_str("exclusive");
+	enum err err = item_keys(pipe, node, words, "a lock", nodes);
+
+	if (err == ERR_NONE)
+		err = name_item(pipe, nodes[0], ret);
+	if (err == ERR_NONE && nodes[1] != NULL)
+		err = pipe_text(pipe, nodes[1], "mode", &mode);
+	if (err != ERR_NONE)
+		return err;
+	if (slice_eq(mode, slice_str("shared")))
+		*ret = with_text(pipe, *ret, "=shared");
+	else if (!slice_eq(mode, slice_str("exclusive")))
+		return pipe_fail(pipe, nodes[1], ERR_INVALID, "the mode of a lock is exclusive or shared");
+	return ERR_NONE;
+}
+
+static size_t name_len(struct slice text)
+{
+	const uint8_t *equals = memchr(text.data, '=', text.len);
+
+	return equals ? (size_t)(equals - text.data) : text.len;
+}
+
+static enum err read_items(struct pipe *pipe, const struct tree_node *value, const char *what, size_t most,
+			   pipe_item_read *item_read, struct slice_list *items)
+{
+	const struct tree_node *item = value->kind == TREE_LIST ? value->first : value;
+	enum err err;
+
+	if (value->kind == TREE_MAP) {
+		items->at = arena_zalloc(pipe->reader.arena, 1, sizeof(*items->at));
+		items->n = 1;
+		return item_read(pipe, value, items->at);
+	}
+	err = pipe_list(pipe, value, what, most, item_read, items);
+	for (size_t i = 0; err == ERR_NONE && i < items->n; i++, item = item->next)
+		for (size_t before = 0; before < i; before++)
+			if (slice_eq(slice_make(items->at[i].data, name_len(items->at[i])),
+				     slice_make(items->at[before].data, name_len(items->at[before]))))
+				return pipe_fail(pipe, item, ERR_DUPLICATE, "'%.*s' is named twice", (int)name_len(items->at[i]),
+						 (const char *)items->at[i].data);
+	return err;
+}
+
+enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return read_items(pipe, value, "concurrency", LIMIT_JOB_GROUPS_MAX, group_item, &job->node->concurrency);
+}
+
+/* Behind the mode: where a job says none, a lock makes it exclusive. */
+enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	if (job->node->locks.n > 0)
+		return pipe_fail(pipe, value, ERR_DUPLICATE, "the job's locks are given already; several are a list: locks: [a, b]");
+	if (job->node->mode == EXEC_RETRY + 1)
+		return pipe_fail(pipe, value, ERR_INVALID,
+				 "a job whose mode is retry may run twice at once: with locks it is exclusive or once");
+	return read_items(pipe, value, "locks", LIMIT_JOB_LOCKS_MAX, lock_item, &job->node->locks);
+}
+
+/* ---- of the pipeline ---- */
+
+static enum err read_max_jobs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return pipe_number(pipe, value, 1, LIMIT_RUN_JOBS_MAX, &pipe->max_jobs);
+}
+
+static enum err read_group(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	return pipe_name_item(pipe, value, &pipe->concurrency);
+}
+
+static enum err read_max_runs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	uint64_t number = 0;
+	enum err err = pipe_number(pipe, value, 1, LIMIT_RUN_JOBS_MAX - 1, &number);
+
+	(void)job;
+	if (err == ERR_NONE && pipe->concurrency.len == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "max_runs bounds the runs of a group, and none is named");
+	pipe->concurrency = with_number(pipe, pipe->concurrency, number);
+	return err;
+}
+
+static const struct pipe_key concurrency_keys[] = {
+	{ "max_jobs", read_max_jobs }, { "group", read_group }, { "max_runs", read_max_runs },
+};
+
+const struct pipe_section pipe_section_concurrency = PIPE_SECTION("concurrency", concurrency_keys);
+
+enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	if (value->kind == TREE_TEXT)
+		return read_group(pipe, job, value);
+	return pipe_map(pipe, value, &pipe_section_concurrency, job);
+}

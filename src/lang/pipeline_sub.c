@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pipeline: and params: of a job, whose work is the graph of another file. Which file that is, load.c finds out. */
+#include "lang/pipeline_internal.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "proto/limits.h"
+
+#define PARAMS_MAX 256
+
+enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	enum err err = pipe_text(pipe, value, "pipeline", &job->node->sub_path);
+
+	job->node->sub_spot = value->spot;
+	if (err == ERR_NONE && job->node->sub_path.len == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "pipeline is the file of another one");
+	if (err == ERR_NONE && memchr(job->node->sub_path.data, 0, job->node->sub_path.len) != NULL)
+		return pipe_fail(pipe, value, ERR_INVALID, "a file's name has no zero byte");
+	return err;
+}
+
+/* NAME=VALUE each, as they would be given on the command line. */
+enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice_list *given = &job->node->sub_given;
+	enum err err = pipe_expect(pipe, value, TREE_MAP, "params");
+
+	if (err != ERR_NONE)
+		return err;
+	if (job->node->sub_path.len == 0)
+		return pipe_fail(pipe, value, ERR_INVALID, "params are those of a pipeline, and this job names none");
+	if (value->count > PARAMS_MAX)
+		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline has at most %d parameters", PARAMS_MAX);
+	given->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*given->at));
+	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
+		char prefix[LIMIT_NAME_MAX_LEN + 2];
+
+		if (!text_is_name(node->key))
+			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+					"a parameter's name has letters, digits and _ . - only");
+		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
+		err = pipe_template(pipe, node, "a parameter", arena_copy(pipe->reader.arena, slice_str(prefix)),
+				    &given->at[given->n++]);
+		if (err != ERR_NONE)
+			return err;
+	}
+	return ERR_NONE;
+}
+
+/* What is said of processes has no use in a job that has none. */
+enum err pipe_check_sub(struct pipe *pipe, const struct tree_node *value)
+{
+	static const char *const useless[] = { "run", "command", "approval", "mode", "env", "dir", "worker", "crash_limit",
+					       "on_worker_death", "cpus", "memory", "gpus", "resources", "prefer",
+					       "prefer_worker", "pool", "affinity", "concurrency",
+					       "locks", "lock", "log" };
+
+	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
+		const struct tree_node *node = tree_find(value, useless[i]);
+
+		if (node != NULL)
+			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+					"a job with pipeline runs that and nothing else: '%s' has no use in it", useless[i]);
+	}
+	return ERR_NONE;
+}

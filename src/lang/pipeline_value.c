@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Typed values of a pipeline: each is what it must be, or an error at its place. */
+#include "lang/pipeline_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "proto/limits.h"
+
+#define KEYS_MAX 64
+#define TEXT_SHOWN 60
+
+enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
+{
+	char text[ERROR_TEXT_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return dag_fail(&pipe->reader, node->spot.at, node->spot.len, code, "%s", text);
+}
+
+static int shown(struct slice text)
+{
+	return (int)text_clip(text, TEXT_SHOWN, &(size_t){ 0 });
+}
+
+enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_kind kind, const char *what)
+{
+	static const char *const kinds[] = { "a text", "a list", "a map" };
+
+	if (node->kind == kind)
+		return ERR_NONE;
+	if (node->kind == TREE_TEXT && node->plain && node->text.len == 0)
+		return pipe_fail(pipe, node, ERR_INVALID, "%s is %s; there is nothing here", what, kinds[kind]);
+	return pipe_fail(pipe, node, ERR_INVALID, "%s is %s, not %s", what, kinds[kind], kinds[node->kind]);
+}
+
+const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word)
+{
+	for (size_t i = 0; i < section->count; i++)
+		if (slice_eq(word, slice_str(section->keys[i].word)))
+			return &section->keys[i];
+	return NULL;
+}
+
+/* Of the maps that whoever writes a pipeline may have mistaken this one for. */
+static void add_places(struct buf *places, struct slice word)
+{
+	static const struct pipe_section *const sections[] = {
+		&pipe_section_pipeline, &pipe_section_job, &pipe_section_defaults, &pipe_section_matrix, &pipe_section_retry,
+		&pipe_section_loop, &pipe_section_approval, &pipe_section_concurrency, &pipe_section_schedule,
+		&pipe_section_worker, &pipe_section_log,
+	};
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (pipe_key_find(sections[i], word))
+			buf_addf(places, "%s%s", places->len > 0 ? ", " : "", sections[i]->what);
+}
+
+static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, const struct pipe_section *section)
+{
+	const char *words[KEYS_MAX];
+	const char *nearest;
+	char copy[TEXT_SHOWN + 1];
+	struct buf places = { 0 }, known = { 0 };
+	enum err err;
+
+	for (size_t i = 0; i < section->count; i++) {
+		words[i] = section->keys[i].word;
+		buf_addf(&known, "%s%s", i > 0 ? ", " : "", words[i]);
+	}
+	snprintf(copy, sizeof(copy), "%.*s", shown(node->key), (const char *)node->key.data);
+	add_places(&places, node->key);
+	nearest = text_nearest(copy, words, section->count);
+	err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
+		       places.len > 0 || nearest ? "unknown key '%s'" : "unknown key '%s'; known here: %s", copy, buf_cstr(&known));
+	if (places.len > 0)
+		error_next(pipe->reader.error, "not in %s; it has a place in: %s", section->what, buf_cstr(&places));
+	else if (nearest)
+		error_next(pipe->reader.error, "did you mean '%s'?", nearest);
+	buf_free(&places);
+	buf_free(&known);
+	return err;
+}
+
+enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct pipe_section *section, struct pipe_job *job)
+{
+	enum err err = pipe_expect(pipe, map, TREE_MAP, section->what);
+
+	if (err != ERR_NONE)
+		return err;
+	for (const struct tree_node *node = map->first; node != NULL; node = node->next)
+		if (!pipe_key_find(section, node->key))
+			return unknown_key(pipe, node, section);
+	for (size_t i = 0; i < section->count; i++) {
+		const struct tree_node *node = tree_find(map, section->keys[i].word);
+
+		err = node ? section->keys[i].read(pipe, job, node) : ERR_NONE;
+		if (err != ERR_NONE)
+			return err;
+	}
+	return ERR_NONE;
+}
+
+/* ---- texts ---- */
+
+static enum err fault_error(struct pipe *pipe, const struct tree_node *node, const struct matrix_fault *fault)
+{
+	/* A text that stands as it is written has the place of the word. */
+	bool written = node->spot.len == node->text.len;
+	size_t at = node->spot.at + (written ? fault->at : 0);
+	size_t len = written ? fault->len : node->spot.len;
+	int name_len = shown(fault->name);
+	const char *name = (const char *)fault->name.data;
+
+	switch (fault->kind) {
+	case FAULT_RUN:
+		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME,
+				"${run.%.*s} isn't known before the run exists; jobs have TITAN_RUN in their environment",
+				name_len, name);
+	case FAULT_LENGTH:
+		return dag_fail(&pipe->reader, at, len, ERR_TOO_LARGE, "with its values this has more than %d bytes",
+				LIMIT_COMMAND_MAX);
+	case FAULT_AXIS:
+		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME, pipe->words.axis_count
+				? "no '%.*s' in this job's matrix" : "${matrix.%.*s} can't stand here: there is no matrix",
+				name_len, name);
+	default:
+		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME, "no parameter '%.*s'; it would stand under params",
+				name_len, name);
+	}
+}
+
+static enum err expand(struct pipe *pipe, const struct tree_node *node, const char *what, bool axes, struct slice *ret)
+{
+	struct dag_matrix words = pipe->words;
+	struct matrix_fault fault;
+	struct slice text;
+	enum err err = pipe_expect(pipe, node, TREE_TEXT, what);
+
+	if (err != ERR_NONE)
+		return err;
+	if (node->plain && (slice_eq(node->text, slice_str("~")) || slice_eq(node->text, slice_str("null"))))
+		return pipe_fail(pipe, node, ERR_INVALID, "%s is a text, not nothing; the word itself stands in quotes", what);
+	if (node->text.len > LIMIT_COMMAND_MAX)
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a text has at most %d bytes, this one %zu", LIMIT_COMMAND_MAX,
+				 node->text.len);
+	if (!axes)
+		words.axis_count = 0;
+	if (!matrix_expand(&words, node->text, MATRIX_LONGEST, pipe->reader.arena, &text, &fault)) {
+		if (fault.kind == FAULT_AXIS && !axes && pipe->words.axis_count > 0)
+			return pipe_fail(pipe, node, ERR_INVALID, "%s is the same for all jobs of a matrix", what);
+		return fault_error(pipe, node, &fault);
+	}
+	pipe->text_bytes += text.len;
+	if (pipe->text_bytes > LIMIT_PIPELINE_TEXT_MAX)
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "with its parameters the pipeline has more than %d bytes",
+				 LIMIT_PIPELINE_TEXT_MAX);
+	*ret = text;
+	return ERR_NONE;
+}
+
+enum err pipe_text(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice *ret)
+{
+	return expand(pipe, node, what, false, ret);
+}
+
+enum err pipe_template(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice prefix,
+		       struct slice *ret)
+{
+	struct slice text;
+	uint8_t *joined;
+	enum err err = expand(pipe, node, what, true, &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (pipe->words.axis_count > 0 && text.len > 0)
+		text = node->text;
+	if (prefix.len + text.len > LIMIT_COMMAND_MAX)
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a text has at most %d bytes", LIMIT_COMMAND_MAX);
+	if (prefix.len > 0) {
+		joined = arena_alloc(pipe->reader.arena, prefix.len + text.len);
+		memcpy(joined, prefix.data, prefix.len);
+		if (text.len > 0)
+			memcpy(joined + prefix.len, text.data, text.len);
+		text = slice_make(joined, prefix.len + text.len);
+	}
+	*ret = text;
+	return ERR_NONE;
+}
+
+/* ---- what texts mean ---- */
+
+enum err pipe_number(struct pipe *pipe, const struct tree_node *node, uint64_t least, uint64_t most, uint64_t *ret)
+{
+	struct slice text;
+	uint64_t value;
+	enum err err = pipe_text(pipe, node, "a number", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!text_parse_u64(text, &value) || value < least || value > most)
+		return pipe_fail(pipe, node, ERR_INVALID, "a number between %llu and %llu is expected, not '%.*s'",
+				 (unsigned long long)least, (unsigned long long)most, shown(text), (const char *)text.data);
+	*ret = value;
+	return ERR_NONE;
+}
+
+enum err pipe_span(struct pipe *pipe, const struct tree_node *node, uint64_t *ret_ms)
+{
+	struct slice text;
+	char copy[32];
+	int64_t ms;
+	enum err err = pipe_text(pipe, node, "a span of time", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	snprintf(copy, sizeof(copy), "%.*s", shown(text), (const char *)text.data);
+	if (text.len >= sizeof(copy) || clock_parse_span(copy, &ms) != 0 || ms < 0)
+		return pipe_fail(pipe, node, ERR_INVALID, "a span of time is expected (500ms, 30s, 5m, 2h, 1d), not '%.*s'",
+				 shown(text), (const char *)text.data);
+	if (ms == 0)
+		return pipe_fail(pipe, node, ERR_INVALID, "'%.*s' is no time: it is at least 1ms", shown(text),
+				 (const char *)text.data);
+	if (ms > LIMIT_SPAN_MAX_S * INT64_C(1000))
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "'%.*s' is over ten years", shown(text), (const char *)text.data);
+	*ret_ms = (uint64_t)ms;
+	return ERR_NONE;
+}
+
+enum err pipe_bool(struct pipe *pipe, const struct tree_node *node, bool *ret)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, node, "a choice", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!slice_eq(text, slice_str("true")) && !slice_eq(text, slice_str("false")))
+		return pipe_fail(pipe, node, ERR_INVALID, "true or false is expected, not '%.*s'", shown(text),
+				 (const char *)text.data);
+	*ret = slice_eq(text, slice_str("true"));
+	return ERR_NONE;
+}
+
+enum err pipe_time(struct pipe *pipe, const struct tree_node *node, int64_t *ret_ms)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, node, "a time", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (clock_parse_utc(text, ret_ms) == 0)
+		return ERR_NONE;
+	return pipe_fail(pipe, node, ERR_INVALID, "a time in UTC is expected, such as 2026-11-18T14:02:30Z, not '%.*s'",
+			 shown(text), (const char *)text.data);
+}
+
+enum err pipe_list(struct pipe *pipe, const struct tree_node *node, const char *what, size_t most,
+		   pipe_item_read *item_read, struct slice_list *ret)
+{
+	const struct tree_node *item = node->kind == TREE_LIST ? node->first : node;
+	struct slice_list list = { .n = node->kind == TREE_LIST ? node->count : 1 };
+
+	if (node->kind == TREE_MAP)
+		return pipe_expect(pipe, node, TREE_LIST, what);
+	if (list.n == 0 || list.n > most)
+		return pipe_fail(pipe, node, ERR_INVALID, "%s has between 1 and %zu entries, not %zu", what, most, list.n);
+	list.at = arena_zalloc(pipe->reader.arena, list.n, sizeof(*list.at));
+	for (size_t i = 0; i < list.n; i++) {
+		enum err err = item_read(pipe, item, &list.at[i]);
+
+		if (err != ERR_NONE)
+			return err;
+		item = item->next;
+	}
+	*ret = list;
+	return ERR_NONE;
+}
+
+enum err pipe_name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, node, "a name", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!text_is_name(text))
+		return pipe_fail(pipe, node, ERR_INVALID, "'%.*s' can't be a name: letters, digits and _ . - only",
+				 shown(text), (const char *)text.data);
+	*ret = text;
+	return ERR_NONE;
+}
+
+bool pipe_is_variable(struct slice name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		uint8_t byte = name.data[i];
+		bool digit = byte >= '0' && byte <= '9';
+
+		if (!((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' || (digit && i > 0)))
+			return false;
+	}
+	return name.len > 0 && name.len <= LIMIT_NAME_MAX_LEN;
+}
