@@ -223,3 +223,16 @@ int io_fd_count_limit(void)
 	}
 	return limit.rlim_cur > INT32_MAX ? INT32_MAX : (int)limit.rlim_cur;
 }
+
+int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity)
+{
+	struct statx info;
+
+	if (statx(dir_fd, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_INO | STATX_MNT_ID, &info) < 0)
+		return -errno;
+	ret_identity->device = (uint64_t)info.stx_dev_major << 32 | info.stx_dev_minor;
+	ret_identity->inode = info.stx_ino;
+	/* Kernels before 5.8 don't number mounts. */
+	ret_identity->mount = info.stx_mask & STATX_MNT_ID ? info.stx_mnt_id : ret_identity->device;
+	return 0;
+}

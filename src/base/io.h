@@ -7,6 +7,11 @@
 
 #include "base/buf.h"
 
+struct io_identity {
+	uint64_t device, inode;
+	uint64_t mount;                  /* differs below a bind mount, where the device is the same */
+};
+
 int io_write_all(int fd, const void *data, size_t len);
 int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data);   /* -EFBIG over max */
 /* By a temporary file, fsync and rename: after a crash it is the old one or the new one. */
@@ -14,7 +19,13 @@ int io_write_file(int dir_fd, const char *path, const void *data, size_t len, mo
 int io_set_nonblock(int fd);
 int io_set_cloexec(int fd, bool on);
 int io_make_dirs(const char *path, mode_t mode);         /* as mkdir -p; existing is fine */
-int io_remove_tree(int dir_fd, const char *name);        /* never follows links; missing is fine */
+/*
+ * Never follows a link and never enters another mount; missing is fine. What can't be removed stays, all else goes: the
+ * result is the first failure, -EXDEV for a mount.
+ */
+int io_remove_tree(int dir_fd, const char *name);
+/* What a name in dir_fd stands for, links not followed; "": dir_fd itself. */
+int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity);
 int io_check_private_dir(const char *path);              /* ours, 0700; -EPERM otherwise */
 int io_fd_count_limit(void);                            /* raise RLIMIT_NOFILE to its hard limit; the limit */
 

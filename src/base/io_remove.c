@@ -2,7 +2,8 @@
 /*
  * Removing a tree. A job made it, so it may be deeper than the stack or the descriptors go, hold links
  * out of itself, and directories without permissions. Nothing recurses: a directory found inside another
- * one is moved up into the root of the tree, and each is emptied there. Never follows a link.
+ * one is moved up into the root of the tree, and each is emptied there. Never follows a link, and never enters
+ * what is mounted in the tree: that is somebody else's, and it stays. So does all else that can't be removed.
  */
 #include "base/io.h"
 
@@ -21,6 +22,7 @@ struct removal {
 	int root_fd;
 	unsigned moved;          /* for the names of what was moved up */
 	unsigned passes;
+	uint64_t mount;          /* of the tree */
 };
 
 static bool is_dots(const char *name)
@@ -28,26 +30,38 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* By an O_PATH descriptor: neither a link nor missing permissions matter then. */
-static void make_accessible(int dir_fd, const char *name)
+/* By an O_PATH descriptor: neither a link nor missing permissions matter then. -EXDEV: it is of another mount. */
+static int make_accessible(const struct removal *removal, int dir_fd, const char *name)
 {
-	int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
+	struct io_identity identity;
 	char path[64];
 
 	if (fd < 0)
-		return;
+		return -errno;
+	result = io_identify(fd, "", &identity);
+	if (result == 0 && identity.mount != removal->mount)
+		result = -EXDEV;
+	if (result < 0) {
+		close(fd);
+		return result;
+	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	(void)chmod(path, 0700);
-	close(fd);
+	return fd;
 }
 
-static int open_dir(int dir_fd, const char *name)
+static int open_dir(const struct removal *removal, int dir_fd, const char *name)
 {
-	int fd;
+	int path_fd = make_accessible(removal, dir_fd, name), fd;
 
-	make_accessible(dir_fd, name);
-	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (path_fd < 0)
+		return path_fd;
+	fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	close(path_fd);
+	return fd;
 }
 
 /* Into the root under a name that is free there. */
@@ -71,29 +85,38 @@ static int empty_child(struct removal *removal, const char *name);
 /* One entry of dir_fd. In the root a directory is emptied; deeper it is moved up. */
 static int remove_entry(struct removal *removal, int dir_fd, const char *name)
 {
+	int fd;
+
 	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -errno;
 	if (unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
+	if (errno == ENOTDIR)
+		return -EPERM;
 	if (errno != ENOTEMPTY && errno != EEXIST)
 		return -errno;
 	if (dir_fd == removal->root_fd)
 		return empty_child(removal, name);
-	make_accessible(dir_fd, name);
+	fd = make_accessible(removal, dir_fd, name);
+	if (fd < 0)
+		return fd;
+	close(fd);
 	return move_up(removal, dir_fd, name);
 }
 
-/* Pass after pass until one finds nothing: what is moved up during a pass may be missed by it. */
+/* Pass after pass until one removes nothing: what is moved up during a pass may be missed by it. */
 static int empty_dir(struct removal *removal, DIR *dir)
 {
-	bool found;
+	bool progress;
+	int failure;
 
 	do {
 		struct dirent *entry;
 
-		found = false;
+		progress = false;
+		failure = 0;
 		if (++removal->passes > REMOVE_PASSES_MAX)
 			return -ENOTEMPTY;
 		rewinddir(dir);
@@ -102,60 +125,71 @@ static int empty_dir(struct removal *removal, DIR *dir)
 
 			if (is_dots(entry->d_name))
 				continue;
-			found = true;
 			result = remove_entry(removal, dirfd(dir), entry->d_name);
-			if (result < 0)
-				return result;
+			progress |= result == 0;
+			failure = failure ? failure : result;
 		}
 		if (errno)
 			return -errno;
-	} while (found);
-	return 0;
+	} while (progress);
+	return failure;
+}
+
+/* The directory and its content; the descriptor is closed. */
+static int remove_dir(struct removal *removal, int dir_fd, const char *name, DIR *dir)
+{
+	int result = empty_dir(removal, dir);
+
+	closedir(dir);
+	if (result == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		result = -errno;
+	return result;
+}
+
+static int open_list(const struct removal *removal, int dir_fd, const char *name, DIR **ret_dir)
+{
+	int fd = open_dir(removal, dir_fd, name), result;
+
+	if (fd < 0)
+		return fd;
+	*ret_dir = fdopendir(fd);
+	if (*ret_dir)
+		return 0;
+	result = -errno;
+	close(fd);
+	return result;
 }
 
 static int empty_child(struct removal *removal, const char *name)
 {
-	int fd = open_dir(removal->root_fd, name), result;
 	DIR *dir;
+	int result = open_list(removal, removal->root_fd, name, &dir);
 
-	if (fd < 0)
-		return fd;
-	dir = fdopendir(fd);
-	if (!dir) {
-		result = -errno;
-		close(fd);
-		return result;
-	}
-	result = empty_dir(removal, dir);
-	closedir(dir);
-	if (result == 0 && unlinkat(removal->root_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		result = -errno;
-	return result;
+	return result < 0 ? result : remove_dir(removal, removal->root_fd, name, dir);
 }
 
 int io_remove_tree(int dir_fd, const char *name)
 {
 	struct removal removal = { 0 };
+	struct io_identity identity;
 	DIR *dir;
-	int fd, result;
+	int result;
 
 	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -errno;
-	fd = open_dir(dir_fd, name);
-	if (fd < 0)
-		return fd;
-	dir = fdopendir(fd);
-	if (!dir) {
-		result = -errno;
-		close(fd);
+	/* A path may lead through mounts; a name in a directory may not be one. */
+	result = strchr(name, '/') ? io_identify(dir_fd, name, &identity) :
+	         dir_fd == AT_FDCWD ? io_identify(dir_fd, ".", &identity) : io_identify(dir_fd, "", &identity);
+	if (result < 0)
 		return result;
-	}
-	removal.root_fd = fd;
-	result = empty_dir(&removal, dir);
-	closedir(dir);
-	if (result == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		result = -errno;
-	return result;
+	removal.mount = identity.mount;
+	result = open_list(&removal, dir_fd, name, &dir);
+	if (result == -ENOTDIR)
+		result = -EPERM;         /* a file that can't be removed */
+	if (result < 0)
+		return result;
+	removal.root_fd = dirfd(dir);
+	return remove_dir(&removal, dir_fd, name, dir);
 }

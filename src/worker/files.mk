@@ -29,6 +29,8 @@ worker_sources = \
 	src/worker/ship_watch.c \
 	src/worker/space.c \
 	src/worker/space.h \
+	src/worker/space_remove.c \
+	src/worker/space_remove.h \
 	src/worker/spawn.c \
 	src/worker/spawn.h \
 	src/worker/spawn_internal.h \

@@ -8,7 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,73 +17,51 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "worker/space_remove.h"
 
 #define DIR_NAME  "attempts"
 #define FREE_MAX  256u
 #define TICK_NS   (20 * NS_PER_MS)       /* change times may lag by a tick of the kernel */
 #define NAME_SIZE 40
+#define ID_TRIES  1000u                   /* names that leftovers may have taken */
 
-struct removal {
-	struct removal *next;
-	char name[NAME_SIZE];
-};
+static const char *const suffixes[3] = { "", ".out", ".err" };
 
 struct spaces {
 	int fd;
 	uint64_t next_id;
-	uint64_t next_gone;
 	struct space *free;
 	struct space *resting;           /* free once it is written down that their attempts have ended */
 	uint32_t free_count;             /* of both */
 	struct map claimed;
-	bool has_thread;
-	pthread_t thread;
-	pthread_mutex_t lock;            /* what follows */
-	pthread_cond_t changed;
-	struct removal *removals;
-	bool ending;
+	struct remover *remover;
+	uint64_t mount;                  /* that the directory of attempts is in */
 };
-
-static void *removal_thread(void *data)
-{
-	struct spaces *spaces = data;
-
-	pthread_mutex_lock(&spaces->lock);
-	while (!spaces->ending) {
-		struct removal *removal = spaces->removals;
-
-		if (!removal) {
-			pthread_cond_wait(&spaces->changed, &spaces->lock);
-			continue;
-		}
-		spaces->removals = removal->next;
-		pthread_mutex_unlock(&spaces->lock);
-		/* What can't be removed now is swept at the keeper's next start. */
-		(void)io_remove_tree(spaces->fd, removal->name);
-		mem_free(removal);
-		pthread_mutex_lock(&spaces->lock);
-	}
-	pthread_mutex_unlock(&spaces->lock);
-	return NULL;
-}
 
 enum err spaces_open(int worker_fd, struct spaces **ret_spaces, struct error *error)
 {
+	struct io_identity identity;
 	struct spaces *spaces;
-	int fd;
+	int fd, result;
 
 	if (mkdirat(worker_fd, DIR_NAME, 0700) < 0 && errno != EEXIST)
 		return error_system(error, errno, "the directory of attempts can't be made");
 	fd = openat(worker_fd, DIR_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return error_system(error, errno, "the directory of attempts can't be opened");
+	result = io_identify(fd, "", &identity);
+	if (result < 0) {
+		close(fd);
+		return error_system(error, -result, "the directory of attempts can't be looked at");
+	}
 	spaces = mem_zalloc(sizeof(*spaces));
 	spaces->fd = fd;
+	spaces->mount = identity.mount;
 	spaces->next_id = 1;
-	pthread_mutex_init(&spaces->lock, NULL);
-	pthread_cond_init(&spaces->changed, NULL);
+	spaces->remover = remover_new(fd);
 	*ret_spaces = spaces;
 	return ERR_NONE;
 }
@@ -108,18 +86,7 @@ void spaces_close(struct spaces *spaces)
 {
 	if (!spaces)
 		return;
-	pthread_mutex_lock(&spaces->lock);
-	spaces->ending = true;
-	pthread_cond_signal(&spaces->changed);
-	pthread_mutex_unlock(&spaces->lock);
-	if (spaces->has_thread)
-		pthread_join(spaces->thread, NULL);
-	while (spaces->removals) {
-		struct removal *removal = spaces->removals;
-
-		spaces->removals = removal->next;
-		mem_free(removal);
-	}
+	remover_free(spaces->remover);
 	spaces_rested(spaces);
 	while (spaces->free) {
 		struct space *space = spaces->free;
@@ -129,34 +96,12 @@ void spaces_close(struct spaces *spaces)
 	}
 	map_free(&spaces->claimed);
 	close(spaces->fd);
-	pthread_cond_destroy(&spaces->changed);
-	pthread_mutex_destroy(&spaces->lock);
 	mem_free(spaces);
 }
 
 static void name_of(uint64_t id, const char *suffix, char out[NAME_SIZE])
 {
 	snprintf(out, NAME_SIZE, "%llu%s", (unsigned long long)id, suffix);
-}
-
-/* Out of the way now, removed when there is time. */
-static void remove_later(struct spaces *spaces, const char *name)
-{
-	struct removal *removal = mem_zalloc(sizeof(*removal));
-
-	snprintf(removal->name, sizeof(removal->name), "gone.%llu", (unsigned long long)spaces->next_gone++);
-	if (renameat(spaces->fd, name, spaces->fd, removal->name) < 0) {
-		mem_free(removal);
-		(void)io_remove_tree(spaces->fd, name);
-		return;
-	}
-	pthread_mutex_lock(&spaces->lock);
-	removal->next = spaces->removals;
-	spaces->removals = removal;
-	pthread_cond_signal(&spaces->changed);
-	pthread_mutex_unlock(&spaces->lock);
-	if (!spaces->has_thread)
-		spaces->has_thread = pthread_create(&spaces->thread, NULL, removal_thread, spaces) == 0;
 }
 
 static int64_t change_time(const struct stat *st)
@@ -168,6 +113,7 @@ static int open_dir(struct spaces *spaces, struct space *space, bool make)
 {
 	char name[NAME_SIZE];
 	struct stat st;
+	int result;
 
 	name_of(space->id, "", name);
 	if (make && mkdirat(spaces->fd, name, 0700) < 0)
@@ -175,22 +121,25 @@ static int open_dir(struct spaces *spaces, struct space *space, bool make)
 	space->dir_fd = openat(spaces->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (space->dir_fd < 0 || fstat(space->dir_fd, &st) < 0)
 		return -errno;
+	result = io_identify(space->dir_fd, "", &space->was[0]);
 	space->clean_ns = change_time(&st);
-	return 0;
+	return result;
+}
+
+static int open_file(struct spaces *spaces, struct space *space, int which, int flags, int *ret_fd)
+{
+	char name[NAME_SIZE];
+
+	name_of(space->id, suffixes[which], name);
+	*ret_fd = openat(spaces->fd, name, flags | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return *ret_fd < 0 ? -errno : io_identify(*ret_fd, "", &space->was[which]);
 }
 
 static int open_files(struct spaces *spaces, struct space *space, int flags)
 {
-	char name[NAME_SIZE];
+	int result = open_file(spaces, space, 1, flags, &space->out_fd);
 
-	flags |= O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-	name_of(space->id, ".out", name);
-	space->out_fd = openat(spaces->fd, name, flags, 0600);
-	if (space->out_fd < 0)
-		return -errno;
-	name_of(space->id, ".err", name);
-	space->err_fd = openat(spaces->fd, name, flags, 0600);
-	return space->err_fd < 0 ? -errno : 0;
+	return result < 0 ? result : open_file(spaces, space, 2, flags, &space->err_fd);
 }
 
 static struct space *space_new(uint64_t id)
@@ -225,6 +174,7 @@ void spaces_sweep(struct spaces *spaces)
 
 	if (!dir)
 		return;
+	rewinddir(dir);
 	while ((entry = readdir(dir))) {
 		char *end;
 		uint64_t id = strtoull(entry->d_name, &end, 10);
@@ -233,51 +183,103 @@ void spaces_sweep(struct spaces *spaces)
 			continue;
 		if (end > entry->d_name && id < spaces->next_id && map_get(&spaces->claimed, id))
 			continue;
-		(void)io_remove_tree(spaces->fd, entry->d_name);
+		remover_sweep(spaces->remover, entry->d_name);
 	}
 	closedir(dir);
 	map_free(&spaces->claimed);
 }
 
-static void unlink_files(struct spaces *spaces, const struct space *space)
+/* Do its names still stand for what is open? A job may have moved something away, or mounted something over it. */
+static bool is_as_it_was(const struct spaces *spaces, const struct space *space)
+{
+	for (size_t i = 0; i < 3; i++) {
+		const struct io_identity *was = &space->was[i];
+		struct io_identity now;
+		char name[NAME_SIZE];
+
+		if (i == 0 && space->dir_fd < 0)
+			continue;
+		name_of(space->id, suffixes[i], name);
+		if (io_identify(spaces->fd, name, &now) < 0 || now.device != was->device || now.inode != was->inode ||
+		    now.mount != spaces->mount)
+			return false;
+	}
+	return true;
+}
+
+/* Its names, for good: what is under them is removed or put aside, and the space isn't used again. */
+static void discard(struct spaces *spaces, struct space *space)
 {
 	char name[NAME_SIZE];
 
-	name_of(space->id, ".out", name);
-	unlinkat(spaces->fd, name, 0);
-	name_of(space->id, ".err", name);
-	unlinkat(spaces->fd, name, 0);
+	for (size_t i = 0; i < 3; i++) {
+		name_of(space->id, suffixes[i], name);
+		if (i == 0 || unlinkat(spaces->fd, name, 0) < 0)
+			(void)remover_take(spaces->remover, name);
+	}
+	space_forget(space);
+}
+
+/* A space whose names are taken by what somebody put there is none; there are others. */
+static struct space *make(struct spaces *spaces)
+{
+	struct space *space = NULL;
+	int result = -EEXIST;
+
+	for (unsigned tries = 0; tries < ID_TRIES && result == -EEXIST; tries++) {
+		space = space_new(spaces->next_id++);
+		result = open_files(spaces, space, O_CREAT | O_EXCL);
+		if (result == 0)
+			result = open_dir(spaces, space, true);
+		if (result == 0)
+			return space;
+		discard(spaces, space);
+	}
+	errno = -result;
+	return NULL;
+}
+
+/* The next free one, with *ret_result 0; those that a job has disturbed are left out. NULL: there is none, or no room. */
+static struct space *take_free(struct spaces *spaces, int *ret_result)
+{
+	struct space *space;
+
+	*ret_result = 0;
+	while ((space = spaces->free)) {
+		bool same = is_as_it_was(spaces, space);
+
+		*ret_result = same && space->dir_fd < 0 ? open_dir(spaces, space, true) : 0;
+		if (*ret_result < 0 && *ret_result != -EEXIST)
+			return NULL;
+		spaces->free = space->next;
+		spaces->free_count--;
+		if (same && *ret_result == 0)
+			return space;
+		log_warn("attempts/%" PRIu64 " isn't used again: a job moved it or its files, or mounted something there",
+			 space->id);
+		discard(spaces, space);
+	}
+	return NULL;
 }
 
 struct space *space_take(struct spaces *spaces)
 {
-	struct space *space = spaces->free;
 	struct timespec wall;
 	int result;
+	struct space *space = take_free(spaces, &result);
 
-	if (space) {
-		spaces->free = space->next;
-		spaces->free_count--;
-	} else {
-		space = space_new(spaces->next_id++);
-		result = open_files(spaces, space, O_CREAT | O_EXCL);
-		if (result < 0)
-			goto failed;
+	if (!space && spaces->free) {
+		errno = -result;
+		return NULL;
 	}
+	if (!space)
+		space = make(spaces);
+	if (!space)
+		return NULL;
 	space->next = NULL;
 	clock_gettime(CLOCK_REALTIME_COARSE, &wall);
 	space->taken_ns = wall.tv_sec * NS_PER_S + wall.tv_nsec;
-	if (space->dir_fd < 0) {
-		result = open_dir(spaces, space, true);
-		if (result < 0)
-			goto failed;
-	}
 	return space;
-failed:
-	unlink_files(spaces, space);
-	space_forget(space);
-	errno = -result;
-	return NULL;
 }
 
 static const char *const pipe_suffixes[2] = { ".out.pipe", ".err.pipe" };
@@ -395,20 +397,17 @@ static bool files_ready(const struct space *space)
 
 void space_release(struct spaces *spaces, struct space *space)
 {
+	bool usable = spaces->free_count < FREE_MAX && files_ready(space);
 	char name[NAME_SIZE];
 
-	if (!is_clean(space)) {
+	if (usable && !is_clean(space)) {
 		name_of(space->id, "", name);
 		close(space->dir_fd);
 		space->dir_fd = -1;
-		remove_later(spaces, name);
+		usable = remover_take(spaces->remover, name) == 0;
 	}
-	if (spaces->free_count >= FREE_MAX || !files_ready(space)) {
-		name_of(space->id, "", name);
-		if (space->dir_fd >= 0)
-			remove_later(spaces, name);
-		unlink_files(spaces, space);
-		space_forget(space);
+	if (!usable) {
+		discard(spaces, space);
 		return;
 	}
 	space->next = spaces->resting;

@@ -9,11 +9,13 @@
 
 #include <stdint.h>
 
+#include "base/io.h"
 #include "proto/error.h"
 
 struct space {
 	uint64_t id;                     /* from 1 */
 	int dir_fd, out_fd, err_fd;
+	struct io_identity was[3];       /* of its directory and its files, when they were opened */
 	int64_t clean_ns;                /* change time of the directory when it was last known to be empty */
 	int64_t taken_ns;                /* by the coarse wall clock, as change times are */
 	bool plain, empty;               /* its files, when their sizes were asked for */

@@ -136,6 +136,7 @@ unit_programs = \
 	tests/unit/test_worker_power \
 	tests/unit/test_worker_recover \
 	tests/unit/test_worker_ship \
+	tests/unit/test_worker_space \
 	tests/unit/test_worker_spool
 
 tests_unit_test_base_buf_SOURCES = tests/unit/test_base_buf.c
@@ -540,6 +541,9 @@ tests_unit_test_worker_recover_LDADD = $(all_libs)
 tests_unit_test_worker_ship_SOURCES = tests/unit/test_worker_ship.c
 tests_unit_test_worker_ship_LDADD = $(all_libs)
 
+tests_unit_test_worker_space_SOURCES = tests/unit/test_worker_space.c
+tests_unit_test_worker_space_LDADD = $(all_libs)
+
 tests_unit_test_worker_spool_SOURCES = tests/unit/test_worker_spool.c
 tests_unit_test_worker_spool_LDADD = $(all_libs)
 
@@ -558,6 +562,7 @@ unit_other = \
 	tests/unit/master_box.h \
 	tests/unit/master_picture.h \
 	tests/unit/message_random.h \
+	tests/unit/mounts.h \
 	tests/unit/power_cuts.h \
 	tests/unit/power_disk.h \
 	tests/unit/power_files.h \

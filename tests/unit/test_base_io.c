@@ -2,6 +2,8 @@
 /* Files, and trees that defend themselves. In a directory of its own. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -10,6 +12,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "greatest.h"
+#include "mounts.h"
 
 static char home[64];
 static int home_fd = -1;
@@ -174,6 +177,43 @@ TEST trees_are_removed_and_links_kept_out_of(void)
 	PASS();
 }
 
+static bool mounted_cb(void)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	snprintf(from, sizeof(from), "%s/theirs", home);
+	snprintf(to, sizeof(to), "%s/tree/a/mounted", home);
+	/* What was opened before is in the old mounts. */
+	home_fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mount(from, to, NULL, MS_BIND, NULL) < 0 || io_remove_tree(home_fd, "tree") != -EBUSY)
+		return false;
+	/* What stands beside it is gone; and where the root of the tree is the mount, nothing is. */
+	if (!exists("theirs/file") || exists("tree/a/before") || exists("tree/z"))
+		return false;
+	if (mkdirat(home_fd, "root", 0700) < 0)
+		return false;
+	snprintf(to, sizeof(to), "%s/root", home);
+	return mount(from, to, NULL, MS_BIND, NULL) == 0 && io_remove_tree(home_fd, "root") == -EXDEV &&
+	       exists("theirs/file");
+}
+
+TEST what_is_mounted_in_a_tree_stays(void)
+{
+	int result;
+
+	for (const char **dir = (const char *[]){ "theirs", "tree", "tree/a", "tree/a/mounted", "tree/z", NULL }; *dir; dir++)
+		ASSERT_EQ(0, mkdirat(home_fd, *dir, 0700));
+	touch("theirs/file");
+	touch("tree/a/before");
+	touch("tree/z/after");
+	result = in_own_mounts(mounted_cb);
+	if (result < 0)
+		SKIPm("nothing can be mounted here");
+	ASSERT_EQ(0, result);
+	ASSERT_EQ(0, io_remove_tree(home_fd, "tree"));
+	PASS();
+}
+
 /* Deeper than there are descriptors, and than a path is long. */
 TEST deep_trees_are_removed(void)
 {
@@ -227,6 +267,7 @@ SUITE(base_io)
 	RUN_TEST(directories_are_made);
 	RUN_TEST(private_directories);
 	RUN_TEST(trees_are_removed_and_links_kept_out_of);
+	RUN_TEST(what_is_mounted_in_a_tree_stays);
 	RUN_TEST(deep_trees_are_removed);
 	RUN_TEST(log_lines_are_escaped);
 }
