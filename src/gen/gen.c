@@ -9,13 +9,14 @@
 
 #include "base/io.h"
 #include "cli/complete.h"
+#include "store/ladder.h"
 #include "store/store.h"
 
 #define PAGE_MAX (4u << 20)
 
 static int usage(void)
 {
-	fputs("titan-gen schema | dot | completion bash|zsh|fish   print a whole file\n"
+	fputs("titan-gen schema | frozen | dot | completion bash|zsh|fish   print a whole file\n"
 	      "titan-gen page <MANUAL-PAGE                        print it with its generated parts made anew\n",
 	      stderr);
 	return 2;
@@ -55,6 +56,9 @@ int main(int argc, char **argv)
 
 	if (strcmp(what, "schema") == 0 && argc == 2) {
 		store_schema(&out);
+		done = true;
+	} else if (strcmp(what, "frozen") == 0 && argc == 2) {
+		ladder_freeze(&out);
 		done = true;
 	} else if (strcmp(what, "dot") == 0 && argc == 2) {
 		gen_dot(&out);

@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "store/gather.h"
+#include "store/ladder.h"
 #include "store/mark.h"
 
 #define CACHE_KIB 32768
@@ -156,9 +157,9 @@ static enum err check_identity(struct database *database, bool *ret_empty, struc
 		error_set(error, ERR_STORE, "%s is a database, but not titan's", database->path);
 		return error_next(error, "mv %s elsewhere, then titan up", database->path);
 	}
-	if (version > STORE_VERSION) {
+	if (version > store_ladder->newest) {
 		error_set(error, ERR_VERSION, "the store %s has version %d; this titan knows up to %d",
-			  database->path, version, STORE_VERSION);
+			  database->path, version, store_ladder->newest);
 		return error_next(error, "titan version");
 	}
 	if (version < 1) {
@@ -231,12 +232,12 @@ static enum err set_up_writing(struct database *database, bool empty, struct err
 	/* Takes the lock of a writer once: whoever else had the file open would be seen here. */
 	if (err == ERR_NONE)
 		err = run_sql(database, "BEGIN IMMEDIATE; COMMIT;", "can't be written", error);
-	if (err == ERR_NONE && !empty && database->version < STORE_VERSION)
-		err = check_content(database, "PRAGMA quick_check(1)", error);
-	if (err == ERR_NONE && !empty && database->version < STORE_VERSION)
-		err = database_migrate(database, database->version, error);
-	if (err == ERR_NONE)
+	if (err == ERR_NONE && empty)
 		database->version = STORE_VERSION;
+	if (err == ERR_NONE && database->version < store_ladder->newest)
+		err = check_content(database, "PRAGMA quick_check(1)", error);
+	if (err == ERR_NONE && database->version < store_ladder->newest)
+		err = database_migrate(database, error);
 	return err;
 }
 
@@ -261,6 +262,8 @@ static enum err set_up(struct database *database, struct error *error)
 		      "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;", "can't be set up", error);
 	if (err == ERR_NONE)
 		err = check_identity(database, &empty, error);
+	if (err == ERR_NONE && !empty)
+		err = database_check_tables(database, database->version, error);
 	if (err != ERR_NONE)
 		return err;
 	if (!database->inspect) {

@@ -41,7 +41,9 @@ enum err database_prepare(struct database *database, const char *sql, sqlite3_st
 			  struct error *error);
 
 /* migrate.c */
-enum err database_migrate(struct database *database, int version, struct error *error);
+enum err database_migrate(struct database *database, struct error *error);       /* to the newest version */
+/* Compare its tables with the frozen schema of this version. */
+enum err database_check_tables(struct database *database, int version, struct error *error);
 
 /* write.c */
 struct batch {

@@ -10,6 +10,8 @@ store_sources = \
 	src/store/database.h \
 	src/store/gather.c \
 	src/store/gather.h \
+	src/store/ladder.c \
+	src/store/ladder.h \
 	src/store/mark.c \
 	src/store/mark.h \
 	src/store/migrate.c \
@@ -26,4 +28,6 @@ store_sources = \
 	src/store/write.c
 
 store_other = \
-	src/store/README.md
+	src/store/README.md \
+	src/store/frozen.def \
+	src/store/steps.def

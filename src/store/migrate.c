@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Tables of an older version become those of rows.def: each is made anew and filled from the old one, new
- * columns with 0 or nothing, all in one transaction, behind a backup that is kept. What an old version's
- * tables were is frozen here; what a new column means when it is 0 is for those who add it: as before.
+ * An older version's tables become today's, one version after the other: each step is one transaction, behind a backup
+ * that is kept. A step makes the tables that differ anew, copies their rows, and compares the result with the frozen
+ * schema of its version before it commits.
  */
 #include "store/database.h"
 
@@ -14,97 +14,238 @@
 
 #include "base/log.h"
 #include "store/backup.h"
+#include "store/ladder.h"
 
 #define OLD_PREFIX "old_"
 #define BACKUPS_MAX 1000
 
-/* The tables of version 1, and how many columns each had; today's have all of them. */
-static const struct { const char *name; size_t columns; } version_1[] = {
-	{ "meta", 2 }, { "worker", 5 }, { "run", 12 }, { "spec", 4 }, { "job", 20 }, { "decision", 8 },
-	{ "submit_key", 4 }, { "event", 3 },
+struct step {
+	struct database *database;
+	int version;                     /* that it leads to */
+	struct error *error;
 };
 
-static bool has_column(struct database *database, const char *table, const char *column)
-{
-	return sqlite3_table_column_metadata(database->handle, "main", table, column, NULL, NULL, NULL, NULL,
-					     NULL) == SQLITE_OK;
-}
+/* ---- is a store what it says it is ---- */
 
-static enum err is_damaged(struct database *database, const char *table, struct error *error)
+static enum err is_damaged(struct database *database, int version, const char *name, struct error *error)
 {
-	error_set(error, ERR_STORE_TRUST, "%s: its table %s isn't that of version 1", database->path, table);
+	error_set(error, ERR_STORE_TRUST, "%s: its table %s isn't that of version %d", database->path, name, version);
 	return store_hint(database->path, error);
 }
 
-static const struct table *find_table(const char *name)
+static enum err check_object(struct database *database, sqlite3_stmt *statement, const struct object *object,
+			     struct error *error)
 {
-	for (int i = 0; i < TABLE_COUNT; i++)
-		if (strcmp(table_list[i].name, name) == 0)
-			return &table_list[i];
-	return NULL;
+	struct buf found = { 0 };
+	bool same;
+	int result;
+
+	sqlite3_reset(statement);
+	sqlite3_bind_text(statement, 1, object->name, -1, SQLITE_STATIC);
+	result = sqlite3_step(statement);
+	if (result != SQLITE_ROW && result != SQLITE_DONE)
+		return database_error(database, ERR_STORE, error, "can't be read");
+	if (result == SQLITE_ROW && sqlite3_column_text(statement, 0))
+		sql_squeeze(&found, (const char *)sqlite3_column_text(statement, 0));
+	same = strcmp(buf_cstr(&found), object->sql) == 0;
+	buf_free(&found);
+	return same ? ERR_NONE : is_damaged(database, object->version, object->name, error);
 }
 
-/* All of version 1, with the columns that its tables had. */
-static enum err check_tables(struct database *database, struct error *error)
+enum err database_check_tables(struct database *database, int version, struct error *error)
 {
-	for (size_t i = 0; i < sizeof(version_1) / sizeof(version_1[0]); i++) {
-		const struct table *table = find_table(version_1[i].name);
-		size_t found = 0;
+	sqlite3_stmt *statement = NULL;
+	enum err err = ERR_NONE;
 
-		for (size_t column = 0; table && column < table->column_count; column++)
-			found += has_column(database, table->name, table->columns()[column].name);
-		if (found != version_1[i].columns)
-			return is_damaged(database, version_1[i].name, error);
-	}
+	if (sqlite3_prepare_v2(database->handle, "SELECT sql FROM sqlite_schema WHERE name = ?1", -1, &statement, NULL) !=
+	    SQLITE_OK)
+		err = database_error(database, ERR_STORE, error, "can't be read");
+	for (size_t i = 0; err == ERR_NONE && i < store_ladder->object_count; i++)
+		if (store_ladder->objects[i].version == version)
+			err = check_object(database, statement, &store_ladder->objects[i], error);
+	sqlite3_finalize(statement);
+	return err;
+}
+
+/* ---- one step ---- */
+
+static enum err run(struct step *step, const char *sql)
+{
+	if (sqlite3_exec(step->database->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return database_error(step->database, ERR_STORE, step->error, "its tables can't be brought to this version");
 	return ERR_NONE;
 }
 
-static bool is_old(const char *name)
+static enum err runf(struct step *step, const char *format, const char *name)
 {
-	for (size_t i = 0; i < sizeof(version_1) / sizeof(version_1[0]); i++)
-		if (strcmp(version_1[i].name, name) == 0)
-			return true;
-	return false;
+	struct buf sql = { 0 };
+	enum err err;
+
+	buf_addf(&sql, format, name);
+	err = run(step, buf_cstr(&sql));
+	buf_free(&sql);
+	return err;
 }
 
-/* The statements that fill one table from the one that it replaces. */
-static void sql_fill(struct buf *sql, struct database *database, const struct table *table)
+/* Does the table stay as it is, with its rows? */
+static bool stays(const struct object *old, const struct object *new)
 {
-	static const char *const nothing[] = { [COLUMN_INT] = "0", [COLUMN_TEXT] = "''", [COLUMN_BLOB] = "x''" };
-	const struct column *columns = table->columns();
-
-	buf_addf(sql, "INSERT INTO %s (", table->name);
-	for (size_t i = 0; i < table->column_count; i++)
-		buf_addf(sql, "%s%s", i ? ", " : "", columns[i].name);
-	buf_add_str(sql, ") SELECT ");
-	for (size_t i = 0; i < table->column_count; i++)
-		buf_addf(sql, "%s%s", i ? ", " : "", has_column(database, table->name, columns[i].name) ?
-			 columns[i].name : nothing[columns[i].type]);
-	buf_addf(sql, " FROM " OLD_PREFIX "%s;\nDROP TABLE " OLD_PREFIX "%s;\n", table->name, table->name);
+	return old && new && strcmp(old->sql, new->sql) == 0;
 }
 
-static void sql_migrate(struct buf *sql, struct database *database)
+static bool has_column(struct step *step, const char *prefix, const char *table, const char *column)
 {
-	buf_add_str(sql, "BEGIN IMMEDIATE;\nDROP INDEX IF EXISTS run_live;\n");
-	for (int i = 0; i < TABLE_COUNT; i++)
-		if (is_old(table_list[i].name))
-			buf_addf(sql, "ALTER TABLE %s RENAME TO " OLD_PREFIX "%s;\n", table_list[i].name,
-				 table_list[i].name);
-	store_schema(sql);
-	for (int i = 0; i < TABLE_COUNT; i++)
-		if (is_old(table_list[i].name))
-			sql_fill(sql, database, &table_list[i]);
-	buf_add_str(sql, "COMMIT;");
+	struct buf name = { 0 };
+	int result;
+
+	buf_addf(&name, "%s%s", prefix, table);
+	result = sqlite3_table_column_metadata(step->database->handle, "main", buf_cstr(&name), column, NULL, NULL, NULL,
+					       NULL, NULL);
+	buf_free(&name);
+	return result == SQLITE_OK;
 }
+
+static enum err is_lost(struct step *step, const char *table, const char *column)
+{
+	return error_set(step->error, ERR_STORE, "%s: the step to version %d loses %s%s%s, and steps.def has no GONE for it",
+			 step->database->path, step->version, table, column[0] ? "." : "", column);
+}
+
+/* Move old tables out of the way of new ones; drop those that have none. */
+static enum err put_old_aside(struct step *step, const struct object *old)
+{
+	const struct object *new = ladder_find(step->version, old->name);
+
+	if (!object_is_table(old))
+		return runf(step, "DROP INDEX %s", old->name);
+	if (stays(old, new))
+		return ERR_NONE;
+	if (new)
+		return runf(step, "ALTER TABLE %1$s RENAME TO " OLD_PREFIX "%1$s", old->name);
+	return ladder_change(step->version, old->name, "", true) ? runf(step, "DROP TABLE %s", old->name) :
+	       is_lost(step, old->name, "");
+}
+
+/* A statement that answers the columns (name, type) of a table. */
+static sqlite3_stmt *ask_columns(struct step *step, const char *prefix, const char *table)
+{
+	sqlite3_stmt *statement = NULL;
+	struct buf sql = { 0 };
+
+	buf_addf(&sql, "SELECT name, type FROM pragma_table_info('%s%s')", prefix, table);
+	sqlite3_prepare_v2(step->database->handle, buf_cstr(&sql), -1, &statement, NULL);
+	buf_free(&sql);
+	return statement;
+}
+
+static enum err check_nothing_lost(struct step *step, const char *table)
+{
+	sqlite3_stmt *columns = ask_columns(step, OLD_PREFIX, table);
+	enum err err = ERR_NONE;
+
+	while (err == ERR_NONE && sqlite3_step(columns) == SQLITE_ROW) {
+		const char *column = (const char *)sqlite3_column_text(columns, 0);
+
+		if (!has_column(step, "", table, column) && !ladder_change(step->version, table, column, true))
+			err = is_lost(step, table, column);
+	}
+	sqlite3_finalize(columns);
+	return err;
+}
+
+static const char *value_of(struct step *step, const char *table, const char *column, const char *type)
+{
+	const struct change *fill = ladder_change(step->version, table, column, false);
+
+	if (fill)
+		return fill->value;
+	if (has_column(step, OLD_PREFIX, table, column))
+		return column;
+	return strcmp(type, "TEXT") == 0 ? "''" : strcmp(type, "BLOB") == 0 ? "x''" : "0";
+}
+
+static enum err copy_rows(struct step *step, const char *table)
+{
+	sqlite3_stmt *columns = ask_columns(step, "", table);
+	struct buf names = { 0 }, values = { 0 }, sql = { 0 };
+	enum err err;
+
+	while (sqlite3_step(columns) == SQLITE_ROW) {
+		const char *column = (const char *)sqlite3_column_text(columns, 0);
+		const char *type = (const char *)sqlite3_column_text(columns, 1);
+
+		buf_addf(&names, "%s%s", names.len ? ", " : "", column);
+		buf_addf(&values, "%s%s", values.len ? ", " : "", value_of(step, table, column, type));
+	}
+	sqlite3_finalize(columns);
+	buf_addf(&sql, "INSERT INTO %1$s (%2$s) SELECT %3$s FROM " OLD_PREFIX "%1$s", table, buf_cstr(&names),
+		 buf_cstr(&values));
+	err = run(step, buf_cstr(&sql));
+	buf_free(&names);
+	buf_free(&values);
+	buf_free(&sql);
+	return err;
+}
+
+static enum err make_new(struct step *step, const struct object *new)
+{
+	const struct object *old = ladder_find(step->version - 1, new->name);
+	enum err err;
+
+	if (object_is_table(new) && stays(old, new))
+		return ERR_NONE;
+	err = run(step, new->sql);
+	if (err != ERR_NONE || !old || !object_is_table(new))
+		return err;
+	err = check_nothing_lost(step, new->name);
+	if (err == ERR_NONE)
+		err = copy_rows(step, new->name);
+	return err == ERR_NONE ? runf(step, "DROP TABLE " OLD_PREFIX "%s", new->name) : err;
+}
+
+/* Indexes stand behind the tables in frozen.def. */
+static enum err change_tables(struct step *step)
+{
+	const struct ladder *ladder = store_ladder;
+	enum err err = ERR_NONE;
+	char sql[64];
+
+	for (size_t i = 0; err == ERR_NONE && i < ladder->object_count; i++)
+		if (ladder->objects[i].version == step->version - 1)
+			err = put_old_aside(step, &ladder->objects[i]);
+	for (size_t i = 0; err == ERR_NONE && i < ladder->object_count; i++)
+		if (ladder->objects[i].version == step->version)
+			err = make_new(step, &ladder->objects[i]);
+	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", step->version);
+	return err == ERR_NONE ? run(step, sql) : err;
+}
+
+static enum err take_step(struct database *database, int version, struct error *error)
+{
+	struct step step = { .database = database, .version = version, .error = error };
+	enum err err = run(&step, "BEGIN IMMEDIATE");
+
+	if (err != ERR_NONE)
+		return err;
+	err = change_tables(&step);
+	if (err == ERR_NONE)
+		err = database_check_tables(database, version, error);
+	if (err == ERR_NONE)
+		err = run(&step, "COMMIT");
+	if (err != ERR_NONE)
+		sqlite3_exec(database->handle, "ROLLBACK", NULL, NULL, NULL);
+	return err;
+}
+
+/* ---- the backup before the first of them ---- */
 
 /* A name beside the store that nobody has. */
-static enum err name_backup(const struct database *database, int version, char path[PATH_MAX],
-			    struct error *error)
+static enum err name_backup(const struct database *database, char path[PATH_MAX], struct error *error)
 {
 	struct stat info;
 
 	for (int number = 1; number < BACKUPS_MAX; number++) {
-		int len = snprintf(path, PATH_MAX, "%s-version-%d", database->path, version);
+		int len = snprintf(path, PATH_MAX, "%s-version-%d", database->path, database->version);
 
 		if (number > 1)
 			snprintf(path + len, (size_t)(PATH_MAX - len), ".%d", number);
@@ -136,25 +277,21 @@ static enum err back_up(struct database *database, const char *path, struct erro
 	return err == ERR_NONE ? backup_place(part, path, error) : err;
 }
 
-enum err database_migrate(struct database *database, int version, struct error *error)
+enum err database_migrate(struct database *database, struct error *error)
 {
-	struct buf sql = { 0 };
 	char path[PATH_MAX];
-	enum err err = check_tables(database, error);
+	enum err err = name_backup(database, path, error);
 
-	if (err == ERR_NONE)
-		err = name_backup(database, version, path, error);
 	if (err == ERR_NONE)
 		err = back_up(database, path, error);
 	if (err != ERR_NONE)
 		return err;
 	log_info("%s has the tables of version %d: they become those of version %d; as it was: %s", database->path,
-		 version, STORE_VERSION, path);
-	sql_migrate(&sql, database);
-	if (sqlite3_exec(database->handle, buf_cstr(&sql), NULL, NULL, NULL) != SQLITE_OK) {
-		err = database_error(database, ERR_STORE, error, "its tables can't be brought to this version");
-		sqlite3_exec(database->handle, "ROLLBACK", NULL, NULL, NULL);
+		 database->version, store_ladder->newest, path);
+	while (err == ERR_NONE && database->version < store_ladder->newest) {
+		err = take_step(database, database->version + 1, error);
+		if (err == ERR_NONE)
+			database->version++;
 	}
-	buf_free(&sql);
 	return err;
 }

@@ -7,7 +7,18 @@
 #include "core/rows.h"
 
 #define STORE_APPLICATION_ID 0x7469746e  /* "titn" */
-#define STORE_VERSION        2           /* user_version: of the tables */
+
+/* user_version: of the tables. The first is 1, and each step leads to one more. */
+enum {
+	STORE_VERSION = 1
+#define STEP(version, what) + 1
+#define FILL(version, table, column, value)
+#define GONE(version, table, column)
+#include "store/steps.def"
+#undef STEP
+#undef FILL
+#undef GONE
+};
 
 enum column_type { COLUMN_INT, COLUMN_TEXT, COLUMN_BLOB };
 

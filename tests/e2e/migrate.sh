@@ -64,5 +64,25 @@ exits "one is known as pruned" 4 titan logs "$old"
 like "since today" "$err" "run $old was pruned on $(date -u +%F)"
 ok "with its output" test ! -e "$TITAN_STATE/default/logs/$old"
 exits "the store is whole" 0 titan fsck
+titan -y down >/dev/null 2>&1
+
+# Versions since then, all of whose runs tests/fixtures/make-store knows.
+for fixture in "$fixtures"/store-*.sql; do
+	version=${fixture##*-}
+	version=${version%.sql}
+	[ "$version" != 1 ] || continue
+	rm -rf "$TITAN_STATE"
+	make_store "$version"
+	kinds=$(python3 -c "import sqlite3; print(sqlite3.connect('$store').execute(\"select run from run where name = 'kinds'\").fetchone()[0])")
+	titan up --slots 4 >"$test_dir/up.out" 2>&1
+	ok "version $version: the gate waits" until_true 20 job_is "$kinds" check approval
+	exits "version $version: it is approved" 0 titan approve "$kinds/check"
+	is "version $version: a person holds the lock that a job needs" "$(titan --json lock ls | jq -r '.[] | select(.name == "prod") | .reason')" "by hand"
+	ok "version $version: its job waits" until_true 20 job_is "$kinds" ship ready
+	ok "version $version: the schedule is there" titan schedule show nightly
+	titan -y down >/dev/null 2>&1
+	exits "version $version: the store is whole" 0 titan fsck
+	exits "version $version: a store of it is restored" 0 titan restore "$store"
+done
 
 done_testing

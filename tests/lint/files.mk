@@ -5,6 +5,7 @@ lint_tests = \
 	tests/lint/arrow.sh \
 	tests/lint/banned.sh \
 	tests/lint/cases.sh \
+	tests/lint/frozen.sh \
 	tests/lint/headers.sh \
 	tests/lint/links.sh \
 	tests/lint/manuals.sh \

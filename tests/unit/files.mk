@@ -117,6 +117,7 @@ unit_programs = \
 	tests/unit/test_proto_message \
 	tests/unit/test_proto_states \
 	tests/unit/test_store_fault \
+	tests/unit/test_store_ladder \
 	tests/unit/test_store_memory \
 	tests/unit/test_store_migrate \
 	tests/unit/test_store_open \
@@ -484,6 +485,9 @@ tests_unit_test_proto_states_LDADD = $(proto_libs)
 tests_unit_test_store_fault_SOURCES = tests/unit/test_store_fault.c
 tests_unit_test_store_fault_LDADD = $(store_libs)
 
+tests_unit_test_store_ladder_SOURCES = tests/unit/test_store_ladder.c
+tests_unit_test_store_ladder_LDADD = $(store_libs)
+
 tests_unit_test_store_memory_SOURCES = tests/unit/test_store_memory.c
 tests_unit_test_store_memory_LDADD = $(store_libs)
 
@@ -567,5 +571,6 @@ unit_other = \
 	tests/unit/power_disk.h \
 	tests/unit/power_files.h \
 	tests/unit/store_box.h \
+	tests/unit/store_fixture.h \
 	tests/unit/store_layer.h \
 	tests/unit/tui_fixture.h

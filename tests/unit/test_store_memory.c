@@ -241,8 +241,7 @@ SUITE(store_memory)
 int main(int argc, char **argv)
 {
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (access("/dev/shm", W_OK) == 0)
-		box_base = "/dev/shm";
+	box_in_memory();
 	log_init("memory", LOG_LEVEL_ERROR);
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(store_memory);

@@ -1,47 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stores of older versions, from frozen fixtures: brought to today's tables with nothing lost, or left as they are. */
 #include <limits.h>
-#include <sqlite3.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "greatest.h"
-#include "store_box.h"
+#include "store_fixture.h"
 #include "store_layer.h"
 
 #include "core/core.h"
 #include "store/tables.h"
 
-static char *fixture;
-
-static int first_cb(void *arg, int columns, char **values, char **names)
-{
-	(void)columns;
-	(void)names;
-	*(long *)arg = strtol(values[0] ? values[0] : "-1", NULL, 10);
-	return 0;
-}
-
-/* The first number that the statements answer. */
-static long sql(const char *path, const char *text)
-{
-	sqlite3 *handle;
-	long answer = -1;
-
-	/* Not through the layer, which has no shared memory. */
-	if (sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix") != SQLITE_OK ||
-	    sqlite3_exec(handle, text, first_cb, &answer, NULL) != SQLITE_OK) {
-		fprintf(stderr, "%s: %.200s: %s\n", path, text, sqlite3_errmsg(handle));
-		answer = -2;
-	}
-	sqlite3_close(handle);
-	return answer;
-}
-
 static void make_version_1(void)
 {
-	if (sql(box_path, fixture) == -2 || chmod(box_path, 0600) != 0)
-		abort();
+	fixture_make(1);
 }
 
 static const char *backup_path(const char *more)
@@ -123,24 +94,35 @@ static enum err load_cb(const struct row *row, void *arg, struct error *error)
 	return core_load_row(arg, row, error);
 }
 
+/* Of every version: what lived then is counted as a master would at its start. */
 TEST what_lived_loads(void)
 {
 	struct core_config config = { .cluster = slice_str("test"), .seed = 1, .grace_ms = 1000, .lease_ms = 500,
 				      .heartbeat_ms = 100 };
-	struct core *core = core_new(&config);
-	struct outbox outbox = { 0 };
 	struct now now = { .mono_ns = NS_PER_S, .wall_ms = 1795006300000 };
 	struct error error;
-	struct store *store;
 
-	make_version_1();
-	store = box_open(0);
-	ASSERT_EQ_FMTm(error.text, ERR_NONE, store_load(store, load_cb, core, &error), "%d");
-	ASSERT_EQ_FMTm(error.text, ERR_NONE, core_load_end(core, now, &outbox, &error), "%d");
-	core_check(core);
-	store_close(store);
-	outbox_free(&outbox);
-	core_free(core);
+	for (int version = 1; version <= STORE_VERSION; version++) {
+		struct core *core = core_new(&config);
+		struct outbox outbox = { 0 };
+		struct store *store;
+		long runs;
+
+		fixture_make(version);
+		runs = sql(box_path, "SELECT count(*) FROM run");
+		ASSERT_GT(runs, 5);
+		store = box_open(0);
+		ASSERT_EQ_FMTm(error.text, ERR_NONE, store_load(store, load_cb, core, &error), "%d");
+		ASSERT_EQ_FMTm(error.text, ERR_NONE, core_load_end(core, now, &outbox, &error), "%d");
+		core_check(core);
+		store_close(store);
+		ASSERT_EQ_FMT(runs, sql(box_path, "SELECT count(*) FROM run"), "%ld");
+		ASSERT_EQ_FMT((long)STORE_VERSION, sql(box_path, "PRAGMA user_version"), "%ld");
+		outbox_free(&outbox);
+		core_free(core);
+		io_remove_tree(AT_FDCWD, box_dir);
+		ASSERT_EQ_FMT(0, mkdir(box_dir, 0700), "%d");
+	}
 	PASS();
 }
 
@@ -213,12 +195,12 @@ TEST what_fails_on_the_way_changes_nothing(void)
 
 	make_version_1();
 	/* In the way of the last table that is renamed. */
-	ASSERT(sql(box_path, "CREATE TABLE old_event (it)") != -2);
+	ASSERT(sql(box_path, "CREATE TABLE old_submit_key (it)") != -2);
 	ASSERT(box_open_error(0, &store, &error) != ERR_NONE);
 	ASSERT_EQ_FMT(1L, sql(box_path, "PRAGMA user_version"), "%ld");
 	ASSERT_EQ_FMT(20L, sql(box_path, "SELECT count(*) FROM pragma_table_info('job')"), "%ld");
 	ASSERT_EQ_FMT(9L, sql(box_path, "SELECT count(*) FROM run"), "%ld");
-	ASSERT(sql(box_path, "DROP TABLE old_event") != -2);
+	ASSERT(sql(box_path, "DROP TABLE old_submit_key") != -2);
 	store_close(box_open(0));
 	ASSERT_EQ_FMT((long)STORE_VERSION, sql(box_path, "PRAGMA user_version"), "%ld");
 	PASS();
@@ -282,25 +264,8 @@ SUITE(store_migrate)
 	RUN_TEST(what_fails_on_the_way_changes_nothing);
 	layer_put();
 	layer_hook_cb = fail_cb;
+	box_in_memory();
 	RUN_TEST(it_may_die_at_any_write);
-}
-
-static void read_fixture(void)
-{
-	const char *source = getenv("TITAN_SRCDIR"), *file = __FILE__, *slash = strrchr(file, '/');
-	struct buf path = { 0 }, text = { 0 };
-
-	if (source)
-		buf_addf(&path, "%s/tests/fixtures/store-1.sql", source);
-	else
-		buf_addf(&path, "%.*s/../fixtures/store-1.sql", (int)(slash ? slash - file : 0), file);
-	if (io_read_file(AT_FDCWD, buf_cstr(&path), 1 << 20, &text) != 0) {
-		fprintf(stderr, "%s can't be read\n", buf_cstr(&path));
-		abort();
-	}
-	fixture = mem_strdup(buf_cstr(&text));
-	buf_free(&path);
-	buf_free(&text);
 }
 
 GREATEST_MAIN_DEFS();
@@ -308,8 +273,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	read_fixture();
 	RUN_SUITE(store_migrate);
-	mem_free(fixture);
 	GREATEST_MAIN_END();
 }

@@ -440,8 +440,7 @@ static void teardown_cb(void *data)
 
 SUITE(store_power)
 {
-	if (access("/dev/shm", W_OK) == 0)
-		box_base = "/dev/shm";
+	box_in_memory();
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	layer_put();
