@@ -282,7 +282,21 @@ static enum err caller_may_grow(const struct core *core, const struct run *by, u
 	return error_next(error, "titan run --into self");
 }
 
-/* by: the run whose job this comes from, or NULL. It pays for what its jobs begin, unless they name somebody else. */
+/* What a job submits is of its own run's tenant: another one's share isn't a job's to take. */
+static enum err caller_take_tenant(const struct run *by, struct input_submit *submit, struct error *error)
+{
+	struct slice own = slice_str(by->tenant->name);
+
+	if (submit->tenant.len == 0 || slice_eq(submit->tenant, own)) {
+		submit->tenant = own;
+		return ERR_NONE;
+	}
+	error_set(error, ERR_DENIED, "a job of run %llu submits runs of its own tenant, %s, and may not name another: leave the"
+		  " tenant out", (unsigned long long)by->number, by->tenant->name);
+	return error_next(error, "titan show %llu", (unsigned long long)by->number);
+}
+
+/* by: the run whose job this comes from, or NULL. Its owner and its tenant are those of what its jobs begin. */
 static enum err submit_new(struct core *core, const struct core_input *input, const struct run *by, struct error *error)
 {
 	struct input_submit submit = input->submit;
@@ -293,8 +307,7 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 
 	if (by && submit.into == 0) {
 		submit.owner = slice_str(by->owner);
-		if (submit.tenant.len == 0)
-			submit.tenant = slice_str(by->tenant->name);
+		err = caller_take_tenant(by, &submit, error);
 	} else if (by) {
 		err = caller_may_grow(core, by, submit.into, error);
 	}

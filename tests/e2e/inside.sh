@@ -46,15 +46,17 @@ try drain local
 try metrics
 try down
 try schedule ls
+try run --tenant others -e "x; x=true"
 try show $child
 try wait $child
 END
 run=$(titan run -e "refused; refused='sh $test_dir/refused'")
 ok "a job that asks for what isn't its own lives on" titan --timeout 60s wait "$run"
 said=$(titan logs "$run/refused" 2>/dev/null)
-is "each request is refused" "$(printf '%s\n' "$said" | grep -c '=>')" 16
+is "each request is refused" "$(printf '%s\n' "$said" | grep -c '=>')" 17
 is "with status 3" "$(printf '%s\n' "$said" | grep '=>' | grep -v '=> 3$')" ''
 like "and a reason" "$(titan logs "$run/refused" 2>&1)" "may not ask about run $secret"
+like "a tenant, too" "$(titan logs "$run/refused" 2>&1)" "submits runs of its own tenant, "
 is "nothing was done" "$(job_state "$secret" private)" running
 like "the worker is still there" "$(state_of '.workers[0].state')" up
 

@@ -53,7 +53,7 @@ TEST a_job_submits_with_its_submitters_name(void)
 	struct rig *rig = rig_new();
 	struct rec_run_row row;
 	struct rig_attempt attempt;
-	uint64_t run, child, other, asked = 0;
+	uint64_t run, child, asked = 0;
 
 	rig->tenant = "team";
 	run = submit_one(rig, "a");
@@ -73,11 +73,33 @@ TEST a_job_submits_with_its_submitters_name(void)
 	ASSERT_EQ(child, submit_as(rig, attempt, 77, NULL));
 	ASSERT(rig->accepted.existing);
 	ASSERT_EQ(run, view_begun_by(rig->core, child));
-	other = submit_as(rig, attempt, 78, "others");
-	ASSERT(view_run(rig->core, other, &rig->arena, &row));
-	ASSERT(slice_eq(row.tenant, slice_str("others")));
 	ASSERT_EQ(ERR_NONE, asks(rig, attempt, &asked));
 	ASSERT_EQ(run, asked);
+	rig_free(rig);
+	PASS();
+}
+
+TEST a_job_cannot_charge_another_tenant(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_run_row row;
+	struct rig_attempt attempt;
+	uint64_t child;
+
+	rig->tenant = "team";
+	submit_one(rig, "a");
+	rig->tenant = NULL;
+	rig_hello(rig, "w", 1);
+	attempt = rig_must_take(rig);
+	ASSERT_EQ(0, submit_as(rig, attempt, 78, "others"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "submits runs of its own tenant, team"));
+	/* Nor that of whoever submitted it, whose name is the tenant of those who name none. */
+	ASSERT_EQ(0, submit_as(rig, attempt, 78, "ana"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "of its own tenant"));
+	child = submit_as(rig, attempt, 78, "team");
+	ASSERT(child > 0);
+	ASSERT(view_run(rig->core, child, &rig->arena, &row));
+	ASSERT(slice_eq(row.tenant, slice_str("team")));
 	rig_free(rig);
 	PASS();
 }
@@ -219,6 +241,7 @@ TEST one_that_is_being_stopped_may_still_ask(void)
 SUITE(callers)
 {
 	RUN_TEST(a_job_submits_with_its_submitters_name);
+	RUN_TEST(a_job_cannot_charge_another_tenant);
 	RUN_TEST(what_it_began_is_known_when_all_has_ended);
 	RUN_TEST(a_stale_attempt_is_refused);
 	RUN_TEST(it_adds_to_its_own_runs_alone);
