@@ -24,6 +24,7 @@ master_sources = \
 	src/master/logfile_write.c \
 	src/master/logkeep.c \
 	src/master/logkeep.h \
+	src/master/logmend.c \
 	src/master/logpack.c \
 	src/master/logpack.h \
 	src/master/logprune.c \

@@ -109,8 +109,16 @@ void credit_stuck(struct keeper *keeper)
 /* The names of new files are on disk with their run's directory: one sync for all that come in a row. */
 static int sync_file(struct keeper *keeper, struct file *file, uint64_t *synced_run)
 {
-	int result = logfile_sync(&file->log);
+	int result = 0;
 
+	if (file->log.fd < 0) {
+		result = logfile_open(&file->log, keeper->dir_fd, false);
+		keeper->fd_count += file->log.fd >= 0;
+	}
+	if (result == 0)
+		result = logfile_mend(&file->log, keeper->dir_fd);
+	if (result == 0)
+		result = logfile_sync(&file->log);
 	if (result == 0 && file->log.fresh && *synced_run != file->log.run) {
 		result = logfile_sync_name(&file->log, keeper->dir_fd);
 		*synced_run = file->log.run;
@@ -120,9 +128,47 @@ static int sync_file(struct keeper *keeper, struct file *file, uint64_t *synced_
 	return result;
 }
 
-/* A failed sync is told once by the kernel: these bytes are never said to be on disk, and not tried again. */
+static void list_dirty(struct keeper *keeper, struct file *file, int64_t due_ns)
+{
+	if (!file->listed_dirty) {
+		file->listed_dirty = true;
+		file->dirty_next = keeper->dirty;
+		keeper->dirty = file;
+	}
+	if (due_ns < keeper->sync_due_ns)
+		keeper->sync_due_ns = due_ns;
+}
+
+void credit_unlist(struct keeper *keeper, struct file *file)
+{
+	struct file **at = &keeper->dirty;
+
+	if (!file->listed_dirty)
+		return;
+	while (*at != file)
+		at = &(*at)->dirty_next;
+	*at = file->dirty_next;
+	file->listed_dirty = false;
+}
+
+/*
+ * The kernel tells of a failed sync once. What it was about is never said to be on disk: it leaves the file, and what
+ * the file is then is synced later.
+ */
+static void sync_failed(struct keeper *keeper, struct file *file, int result)
+{
+	if (!file->log.broken && file->log.fd >= 0)
+		(void)logfile_unsync(&file->log, keeper->dir_fd);
+	file_complain(file, result, "can't sync");
+	if (file->log.stuck)
+		credit_stuck(keeper);
+	file->retry_ns = clock_mono_ns() + AGAIN_NS;
+	list_dirty(keeper, file, file->retry_ns);
+}
+
 void keeper_sync(struct keeper *keeper)
 {
+	int64_t now_ns = clock_mono_ns();
 	struct file *dirty = keeper->dirty;
 	uint64_t synced_run = UINT64_MAX;
 
@@ -132,18 +178,21 @@ void keeper_sync(struct keeper *keeper)
 		logfile_start_sync(&file->log);
 	while (dirty) {
 		struct file *file = dirty;
-		int result = sync_file(keeper, file, &synced_run);
+		int result;
 
 		dirty = file->dirty_next;
 		file->listed_dirty = false;
-		file->log.dirty = false;
-		if (result < 0) {
-			logfile_unsync(&file->log);
-			file_complain(file, result, "can't sync");
-			if (file->log.stuck)
-				credit_stuck(keeper);
+		if (file->retry_ns > now_ns) {
+			list_dirty(keeper, file, file->retry_ns);
+			continue;
 		}
-		for (int stream = 0; stream < 2 && result == 0; stream++)
+		result = sync_file(keeper, file, &synced_run);
+		if (result < 0) {
+			sync_failed(keeper, file, result);
+			continue;
+		}
+		file->retry_ns = 0;
+		for (int stream = 0; stream < 2; stream++)
 			if (file->log.received[stream] > 0)
 				credit_add(keeper, file, stream, true);
 		if (file->ended && !file->touched && !file->log.stuck)
@@ -162,13 +211,8 @@ void credit_mark(struct keeper *keeper, struct file *file, const struct rec_outp
 		file->touched_next = keeper->touched;
 		keeper->touched = file;
 	}
-	if (file->log.dirty && !file->listed_dirty) {
-		file->listed_dirty = true;
-		file->dirty_next = keeper->dirty;
-		keeper->dirty = file;
-		if (keeper->sync_due_ns == TIME_NEVER)
-			keeper->sync_due_ns = clock_mono_ns() + SYNC_AFTER_NS;
-	}
+	if (file->log.dirty && !file->listed_dirty)
+		list_dirty(keeper, file, clock_mono_ns() + SYNC_AFTER_NS);
 }
 
 /* Lossless jobs whose output there was no room for: from where they are to send it again. */

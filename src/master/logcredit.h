@@ -19,6 +19,7 @@ struct file {
 	bool touched;
 	struct file *dirty_next;
 	bool listed_dirty;
+	int64_t retry_ns;                /* its last sync failed: not before then; else 0 */
 };
 
 /* logkeep.c */
@@ -30,6 +31,7 @@ void file_complain(struct file *file, int result, const char *what);     /* once
 void credit_mark(struct keeper *keeper, struct file *file, const struct rec_output *items, size_t count);
 /* In the next frame: so much of this stream has been received, or is on disk. */
 struct credit *credit_add(struct keeper *keeper, const struct file *file, int stream, bool synced);
+void credit_unlist(struct keeper *keeper, struct file *file);    /* it needs no sync any more */
 /* It isn't lost: in a while its worker is asked for it again, and until then its job waits. */
 void credit_stuck(struct keeper *keeper);
 void credit_ask_again(struct keeper *keeper);

@@ -110,7 +110,8 @@ static int scan(struct logfile *file)
 static void note_synced(struct logfile *file)
 {
 	file->synced = (struct logpack_facts){
-		.received = { file->received[0], file->received[1] }, .kept = file->kept, .size = file->size,
+		.received = { file->received[0], file->received[1] }, .kept = file->kept,
+		.dropped = file->dropped, .size = file->size,
 	};
 }
 
@@ -253,27 +254,12 @@ void logfile_start_sync(const struct logfile *file)
 
 int logfile_sync(struct logfile *file)
 {
-	CHECK(file->fd >= 0);
+	CHECK(file->fd >= 0 && !file->broken);
 	if (file->dirty && fdatasync(file->fd) < 0)
 		return -errno;
 	file->dirty = false;
 	note_synced(file);
 	return 0;
-}
-
-void logfile_unsync(struct logfile *file)
-{
-	const struct logpack_facts *synced = &file->synced;
-
-	if (file->cap != UINT64_MAX || file->fd < 0 || file->pack || ftruncate(file->fd, (off_t)synced->size) < 0)
-		return;
-	file->size = synced->size;
-	file->kept = synced->kept;
-	memcpy(file->received, synced->received, sizeof(file->received));
-	file->has_note = false;
-	while (file->mark_count > 0 && file->marks[file->mark_count - 1] >= file->size)
-		file->mark_count--;
-	file->stuck = true;
 }
 
 int logfile_sync_name(struct logfile *file, int logs_fd)

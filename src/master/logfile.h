@@ -34,7 +34,8 @@ struct logfile {
 	bool unnoted;                    /* dropped has grown since the last note */
 	uint64_t note_at;                /* of the note when it is the last record; otherwise 0 and has_note false */
 	bool has_note;
-	struct logpack_facts synced;     /* of a lossless one: what it was when it was last known to be on disk */
+	struct logpack_facts synced;     /* what it was when it was last known to be on disk */
+	bool broken;                     /* a sync failed: nothing is written or synced before logfile_mend */
 	bool stuck;                      /* lossless, and couldn't be written: what follows received[] must come again */
 	uint64_t *marks;                 /* where records begin, every now and then; not of the compressed form */
 	size_t mark_count, mark_cap;
@@ -64,10 +65,15 @@ int logfile_complete(struct logfile *file, uint64_t total, int64_t wall_ms);
 void logfile_start_sync(const struct logfile *file);     /* on the way already, when others are synced first */
 int logfile_sync(struct logfile *file);
 /*
- * A sync failed: what came since the one before may be gone, whatever the next one says. A lossless one is cut back to
- * that and wants the rest again.
+ * A sync failed: what came since the one before may be gone, whatever the next one says. The file goes back to
+ * that: a lossless one wants the rest again, of any other it is counted as dropped. The result is that of logfile_mend.
  */
-void logfile_unsync(struct logfile *file);
+int logfile_unsync(struct logfile *file, int logs_fd);
+/*
+ * Make a broken one fit to be written: cut it off behind its last record that counts. Where its name or what another
+ * master wrote may not be on disk either, it is copied into a new file. 0 when there is nothing to mend.
+ */
+int logfile_mend(struct logfile *file, int logs_fd);
 int logfile_sync_name(struct logfile *file, int logs_fd);        /* and those of all files of its run */
 
 /* logfile_write.c wrote a record that begins at this place. */

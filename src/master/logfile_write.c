@@ -73,9 +73,11 @@ static int flush_group(struct logfile *file, struct group *group, const uint64_t
 		} else {
 			drop(file, group->data);
 		}
-		/* What part of it was written would be taken for a torn end; should this fail, too, it is one. */
-		if (ftruncate(file->fd, (off_t)file->size) < 0)
+		/* What part of it was written must not stand between the records that follow. */
+		if (ftruncate(file->fd, (off_t)file->size) < 0) {
 			result = -errno;
+			file->broken = file->dirty = true;
+		}
 	}
 	group->count = 0;
 	group->data = 0;
@@ -143,6 +145,10 @@ int logfile_append(struct logfile *file, const struct rec_output *items, size_t 
 	int result = 0, failed;
 
 	CHECK(file->known && file->fd >= 0 && !file->pack);
+	if (file->broken) {
+		logfile_lose(file, items, count);
+		return -EIO;
+	}
 	for (size_t i = 0; i < count; i++) {
 		CHECK(items[i].stream >= 1 && items[i].stream <= 2);
 		take_piece(file, &group, &items[i]);
@@ -153,7 +159,7 @@ int logfile_append(struct logfile *file, const struct rec_output *items, size_t 
 			memcpy(received, file->received, sizeof(received));
 		}
 	}
-	if (file->unnoted) {
+	if (file->unnoted && !file->broken) {
 		failed = write_note(file, items[count - 1].wall_ms);
 		if (failed < 0)
 			result = failed;
@@ -190,5 +196,5 @@ int logfile_complete(struct logfile *file, uint64_t total, int64_t wall_ms)
 	CHECK(file->known && file->fd >= 0);
 	if (total > file->kept + file->dropped)
 		drop(file, total - file->kept - file->dropped);
-	return file->unnoted ? write_note(file, wall_ms) : 0;
+	return file->unnoted && !file->broken ? write_note(file, wall_ms) : 0;
 }

@@ -85,7 +85,7 @@ static void evict(struct keeper *keeper)
 		return;
 	keeper_sync(keeper);
 	for (file = keeper->oldest; file && keeper->fd_count > keeper->fds_max / 2; file = file->newer)
-		if (!file->listed_dirty)
+		if (!file->listed_dirty || file->retry_ns > 0)
 			close_fd(keeper, file);
 	for (file = keeper->oldest; file && keeper->file_count > FILES_MAX; file = newer) {
 		newer = file->newer;
@@ -318,12 +318,13 @@ void keeper_drop(struct keeper *keeper, uint64_t run)
 		older = file->older;
 		if (file->log.run != run)
 			continue;
-		if (file->touched || file->listed_dirty) {
+		if (file->touched || (file->listed_dirty && file->retry_ns == 0)) {
 			keeper_credit(keeper);
 			keeper_sync(keeper);
 			older = keeper->newest;  /* either may have forgotten some */
 			continue;
 		}
+		credit_unlist(keeper, file);
 		file_forget(keeper, file);
 	}
 }

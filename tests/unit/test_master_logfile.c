@@ -258,7 +258,7 @@ TEST a_lossless_one_goes_back_to_its_last_sync(void)
 	ASSERT_EQ(0, logfile_sync(&file));
 	ASSERT_EQ(0, append(1, 6, " gone"));
 	ASSERT_EQ(0, append(2, 3, " gone"));
-	logfile_unsync(&file);
+	ASSERT_EQ(0, logfile_unsync(&file, dir_fd));
 	ASSERT(file.stuck);
 	ASSERT_EQ_FMT(6ul, file.received[0], "%lu");
 	ASSERT_EQ_FMT(3ul, file.received[1], "%lu");

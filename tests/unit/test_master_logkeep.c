@@ -2,16 +2,20 @@
 /* What the thread of the logs owes: to lossless jobs when there is no room, to who looks at what passes by. */
 #include "master/logkeep.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "master/logcredit.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/greatest.h"
@@ -20,6 +24,33 @@ static char dir[64];
 static struct keeper keeper;
 static struct log_answer *answers, **answers_end;
 static struct arena arena;
+
+static unsigned failing_syncs, failing_cuts, failing_names;      /* so many of the next calls end with EIO */
+
+static int call(unsigned *failing, long number, long first, long second)
+{
+	if (*failing > 0) {
+		(*failing)--;
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(number, first, second);
+}
+
+int fdatasync(int fd)
+{
+	return call(&failing_syncs, SYS_fdatasync, fd, 0);
+}
+
+int fsync(int fd)
+{
+	return call(&failing_names, SYS_fsync, fd, 0);
+}
+
+int ftruncate(int fd, off_t size)
+{
+	return call(&failing_cuts, SYS_ftruncate, fd, size);
+}
 
 static void answer_cb(void *arg, struct log_answer *answer)
 {
@@ -205,6 +236,146 @@ TEST what_passes_by_is_seen_once_and_not_kept(void)
 	PASS();
 }
 
+/* The next sync is due, whatever the clock says; *ret_synced is what it declares to be on disk of stdout. */
+static void sync_now(uint64_t *ret_synced)
+{
+	struct msg_credit credit;
+
+	while (answers)
+		(void)answered(OP_CREDIT, &credit);
+	for (struct file *file = keeper.newest; file; file = file->older)
+		file->retry_ns = file->retry_ns > 0;
+	keeper_sync(&keeper);
+	*ret_synced = 0;
+	while (answers)
+		if (answered(OP_CREDIT, &credit))
+			for (size_t i = 0; i < credit.items.n; i++)
+				if (credit.items.at[i].synced && credit.items.at[i].stream == 1)
+					*ret_synced = credit.items.at[i].offset;
+}
+
+static bool reads(const char *text, uint64_t dropped)
+{
+	struct msg_log_data data;
+	struct buf all = { 0 };
+	bool same = read_all(&data);
+
+	for (size_t i = 0; same && i < data.pieces.n; i++)
+		buf_add_slice(&all, data.pieces.at[i].data);
+	same = same && slice_eq(buf_slice(&all), slice_str(text)) && data.dropped == dropped;
+	if (!same)
+		printf("# '%.*s', %llu dropped\n", (int)all.len, (const char *)all.data, (unsigned long long)data.dropped);
+	buf_free(&all);
+	return same;
+}
+
+/* Another master, with no memory of what this one knew. */
+static void restart(void)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	keeper_free(&keeper);
+	keeper_init(&keeper, fd, 16, answer_cb, NULL);
+}
+
+TEST bytes_of_a_failed_sync_are_counted_as_dropped(void)
+{
+	uint64_t synced;
+
+	append(1000, 0, slice_str("kept "));
+	sync_now(&synced);
+	ASSERT_EQ_FMT(5ul, synced, "%lu");
+	append(1000, 5, slice_str("lost "));
+	failing_syncs = 1;
+	sync_now(&synced);
+	ASSERT_EQ_FMT(0ul, synced, "%lu");
+	ASSERT(reads("kept ", 5));
+	append(1000, 10, slice_str("later"));
+	sync_now(&synced);
+	ASSERT_EQ_FMT(15ul, synced, "%lu");
+	ASSERT(reads("kept later", 5));
+	restart();
+	ASSERT(reads("kept later", 5));
+	PASS();
+}
+
+/* The job says nothing more: the loss is on disk before its worker may forget the bytes. */
+TEST a_failed_sync_is_tried_again_by_itself(void)
+{
+	uint64_t synced;
+
+	append(1000, 0, slice_str("kept "));
+	sync_now(&synced);
+	append(1000, 5, slice_str("lost"));
+	failing_syncs = failing_cuts = 2;
+	sync_now(&synced);
+	ASSERT(keeper_due(&keeper) != TIME_NEVER);
+	/* The file can't be cut off yet: nothing is written into it meanwhile. */
+	append(1000, 9, slice_str("too"));
+	sync_now(&synced);
+	ASSERT_EQ_FMT(0ul, synced, "%lu");
+	failing_syncs = failing_cuts = 0;
+	sync_now(&synced);
+	ASSERT_EQ_FMT(12ul, synced, "%lu");
+	restart();
+	ASSERT(reads("kept ", 7));
+	PASS();
+}
+
+/* Whether what another master wrote is on disk a failed sync doesn't say: it is written into a new file. */
+TEST after_a_failed_sync_what_another_master_wrote_is_written_anew(void)
+{
+	struct stat before, after;
+	uint64_t synced;
+
+	append(1000, 0, slice_str("before "));
+	restart();
+	ASSERT_EQ(0, fstatat(keeper.dir_fd, "1/5.2", &before, 0));
+	append(1000, 7, slice_str("lost"));
+	failing_syncs = 1;
+	sync_now(&synced);
+	ASSERT_EQ_FMT(0ul, synced, "%lu");
+	sync_now(&synced);
+	ASSERT_EQ_FMT(11ul, synced, "%lu");
+	ASSERT_EQ(0, fstatat(keeper.dir_fd, "1/5.2", &after, 0));
+	ASSERT(before.st_ino != after.st_ino);
+	restart();
+	ASSERT(reads("before ", 4));
+	PASS();
+}
+
+TEST a_file_whose_name_cant_be_synced_is_written_anew(void)
+{
+	struct stat before, after;
+	uint64_t synced;
+
+	append(1000, 0, slice_str("text"));
+	ASSERT_EQ(0, fstatat(keeper.dir_fd, "1/5.2", &before, 0));
+	failing_names = 1;
+	sync_now(&synced);
+	ASSERT_EQ_FMT(0ul, synced, "%lu");
+	sync_now(&synced);
+	ASSERT_EQ_FMT(4ul, synced, "%lu");
+	ASSERT_EQ(0, fstatat(keeper.dir_fd, "1/5.2", &after, 0));
+	ASSERT(before.st_ino != after.st_ino);
+	ASSERT(reads("text", 0));
+	PASS();
+}
+
+TEST a_run_is_removed_though_its_logs_cant_be_synced(void)
+{
+	uint64_t synced;
+
+	append(1000, 0, slice_str("text"));
+	failing_syncs = failing_cuts = 100;
+	sync_now(&synced);
+	keeper_drop(&keeper, 1);
+	failing_syncs = failing_cuts = 0;
+	ASSERT_EQ(NULL, keeper.newest);
+	ASSERT_EQ(NULL, keeper.dirty);
+	PASS();
+}
+
 SUITE(master_logkeep)
 {
 	SET_SETUP(setup_cb, NULL);
@@ -212,6 +383,11 @@ SUITE(master_logkeep)
 	RUN_TEST(a_lossless_job_waits_for_room);
 	RUN_TEST(a_job_may_have_a_bound_of_its_own);
 	RUN_TEST(what_passes_by_is_seen_once_and_not_kept);
+	RUN_TEST(bytes_of_a_failed_sync_are_counted_as_dropped);
+	RUN_TEST(a_failed_sync_is_tried_again_by_itself);
+	RUN_TEST(after_a_failed_sync_what_another_master_wrote_is_written_anew);
+	RUN_TEST(a_file_whose_name_cant_be_synced_is_written_anew);
+	RUN_TEST(a_run_is_removed_though_its_logs_cant_be_synced);
 }
 
 GREATEST_MAIN_DEFS();
