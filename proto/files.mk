@@ -26,6 +26,8 @@ proto_sources = \
 	proto/reasons.h \
 	proto/resource.c \
 	proto/resource.h \
+	proto/spec.c \
+	proto/spec.h \
 	proto/states.c \
 	proto/states.h
 
@@ -34,8 +36,10 @@ proto_other = \
 	proto/commands.def \
 	proto/dead.def \
 	proto/errors.def \
+	proto/kinds.def \
 	proto/limits.def \
 	proto/messages.def \
 	proto/metrics.def \
 	proto/reasons.def \
+	proto/spec.def \
 	proto/states.def

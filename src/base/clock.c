@@ -155,6 +155,20 @@ static int64_t take_unit(const char **text)
 	return 0;
 }
 
+const char *clock_write_span(int64_t ms, char out[CLOCK_TEXT_SIZE])
+{
+	static const struct {
+		int64_t ms;
+		const char *unit;
+	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" }, { 1, "ms" } };
+	size_t i = 0;
+
+	while (i < 4 && (ms == 0 || ms % units[i].ms != 0))
+		i++;
+	snprintf(out, CLOCK_TEXT_SIZE, "%lld%s", (long long)(ms / units[i].ms), units[i].unit);
+	return out;
+}
+
 int clock_parse_span(const char *text, int64_t *ret_ms)
 {
 	int64_t total = 0, last_unit = INT64_MAX;

@@ -29,6 +29,7 @@ const char *clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);    /* 
 const char *clock_format_local(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);  /* 14:02:09 */
 const char *clock_format_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);        /* 0:12  12:41  3:05:10  2d04h */
 int clock_parse_utc(struct slice text, int64_t *ret_ms);         /* 2026-11-18T14:02:30Z, or no seconds; -EINVAL */
+const char *clock_write_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);         /* as the next reads it: 5m, 90s, 1500ms */
 int clock_parse_span(const char *text, int64_t *ret_ms);                     /* 500ms 5s 10m 2h 1d; -EINVAL */
 
 #endif

@@ -115,6 +115,7 @@ unit_programs = \
 	tests/unit/test_proto_error \
 	tests/unit/test_proto_frame \
 	tests/unit/test_proto_message \
+	tests/unit/test_proto_spec \
 	tests/unit/test_proto_states \
 	tests/unit/test_store_fault \
 	tests/unit/test_store_ladder \
@@ -478,6 +479,9 @@ tests_unit_test_proto_frame_LDADD = $(proto_libs)
 
 tests_unit_test_proto_message_SOURCES = tests/unit/test_proto_message.c
 tests_unit_test_proto_message_LDADD = $(proto_libs)
+
+tests_unit_test_proto_spec_SOURCES = tests/unit/test_proto_spec.c
+tests_unit_test_proto_spec_LDADD = $(proto_libs)
 
 tests_unit_test_proto_states_SOURCES = tests/unit/test_proto_states.c
 tests_unit_test_proto_states_LDADD = $(proto_libs)

@@ -57,6 +57,24 @@ TEST span_text(void)
 	PASS();
 }
 
+TEST written_span_is_read_back(void)
+{
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} spans[] = { { 0, "0ms" }, { 1500, "1500ms" }, { 90000, "90s" }, { 300000, "5m" }, { 7200000, "2h" }, { 86400000, "1d" } };
+
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+		char text[CLOCK_TEXT_SIZE];
+		int64_t ms = -1;
+
+		ASSERT_STR_EQ(spans[i].text, clock_write_span(spans[i].ms, text));
+		ASSERT_EQ(0, clock_parse_span(text, &ms));
+		ASSERT_EQ_FMT((long long)spans[i].ms, (long long)ms, "%lld");
+	}
+	PASS();
+}
+
 TEST span_parsing(void)
 {
 	static const char *const wrong[] = {
@@ -139,6 +157,7 @@ SUITE(base_clock)
 	RUN_TEST(utc_text);
 	RUN_TEST(local_text);
 	RUN_TEST(span_text);
+	RUN_TEST(written_span_is_read_back);
 	RUN_TEST(span_parsing);
 	RUN_TEST(rand_repeats);
 	RUN_TEST(rand_below_is_even);

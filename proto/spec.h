@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kinds.def and spec.def as enums and tables: the kinds of a job, and its settings. */
+#ifndef TITAN_PROTO_SPEC_H
+#define TITAN_PROTO_SPEC_H
+
+#include "proto/message.h"
+
+enum job_kind {
+	KIND_UNSAID,
+#define KIND(NAME, name, text) KIND_##NAME,
+#include "proto/kinds.def"
+#undef KIND
+	KIND_COUNT
+};
+
+#define KIND_BIT(kind) (1u << (kind))
+enum setting_kinds {
+	FOR_COMMAND = KIND_BIT(KIND_COMMAND),
+	FOR_SCRIPT = KIND_BIT(KIND_SCRIPT),
+	FOR_WORK = FOR_COMMAND | FOR_SCRIPT,
+	FOR_SUBRUN = KIND_BIT(KIND_SUBRUN),
+	FOR_RUNNING = FOR_WORK | FOR_SUBRUN,
+	FOR_PEOPLE = KIND_BIT(KIND_GATE) | FOR_WORK,     /* a job may ask people before it runs */
+	FOR_ANY = KIND_BIT(KIND_COUNT) - KIND_BIT(KIND_COMMAND),
+};
+
+enum setting_shape { SHAPE_OWN, SHAPE_TEXT, SHAPE_SPAN, SHAPE_TIME };
+
+struct setting {
+	const char *field;               /* of struct rec_job_spec */
+	const char *yaml;                /* "timeout", "approval.timeout"; "": none */
+	const char *line;                /* "": none */
+	enum setting_shape shape;
+	unsigned kinds;                  /* bits, KIND_BIT */
+	const char *fallback;            /* what holds when nothing is said; "": that depends */
+	const char *text;
+	size_t offset;
+	enum field_type type;
+};
+
+extern const struct setting setting_table[];
+extern const size_t setting_count;
+
+/* The kind that the job says, or else the one that its other fields make it. */
+enum job_kind spec_kind(const struct rec_job_spec *spec);
+const char *job_kind_name(enum job_kind kind);           /* "unsaid" for that */
+const char *job_kind_text(enum job_kind kind);
+bool job_kind_by_name(struct slice name, enum job_kind *ret_kind);
+
+bool setting_is_said(const struct setting *setting, const struct rec_job_spec *spec);
+/* The setting that the job says although its kind has no use for it; NULL: there is none. */
+const struct setting *setting_without_use(const struct rec_job_spec *spec, enum job_kind kind);
+/* Copies those of these kinds that the job doesn't say and the defaults do. */
+void settings_fill(struct rec_job_spec *spec, const struct rec_job_spec *defaults, unsigned kinds);
+/* As people write it: the text, 5m, 2026-11-18T14:02:30Z; of the plain shapes alone, not SHAPE_OWN. */
+void setting_print(const struct setting *setting, const struct rec_job_spec *spec, struct buf *out);
+void *setting_at(const struct setting *setting, struct rec_job_spec *spec);
+const void *setting_read(const struct setting *setting, const struct rec_job_spec *spec);
+
+#endif
