@@ -32,8 +32,8 @@ sim_libs = libworker.a $(core_libs)
 unit_tests = $(unit_programs)
 fuzz_tests = tests/fuzz/corpus.sh
 generated_tests = tests/lint/generated.sh
-# What runs under the sanitizers for addresses and undefined behaviour.
-share_tests = tests/sim/liars.sh $(unit_tests) $(e2e_tests)
+# What runs under the sanitizers for addresses and undefined behaviour, besides check-sim.
+share_tests = $(unit_tests) $(e2e_tests)
 # What has threads; the keeper's clone(CLONE_VM) is nothing for that sanitizer, and it has none.
 thread_tests = $(filter tests/unit/test_store_% tests/unit/test_master_% tests/unit/test_net_%,$(unit_tests))
 EXTRA_DIST += tests/run-tests tests/run-suite tests/run-chaos tests/list-sources tests/generate tests/freeze tests/check-bare tests/greatest.h tests/fuzz/corpus.sh tests/fuzz/long.sh \
@@ -67,8 +67,8 @@ check-lint: all
 	@$(run_tests) $(call test_paths,$(lint_tests))
 check-generated: all
 	@$(run_tests) $(call test_paths,$(generated_tests))
-check-share: all $(unit_programs) tests/sim/titan-liars
-	@LIARS_RUNS=20 CHAOS_CUTS=300 $(run_tests) $(call test_paths,$(share_tests))
+check-share: all $(unit_programs)
+	@CHAOS_CUTS=300 $(run_tests) $(call test_paths,$(share_tests))
 
 check-threads: all $(thread_tests)
 	@CHAOS_CUTS=300 $(run_tests) $(call test_paths,$(thread_tests))

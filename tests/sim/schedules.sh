@@ -11,6 +11,9 @@ schedules=${SIM_SCHEDULES:-6000}
 out=$(mktemp "${TMPDIR:-/tmp}/titan-sim.XXXXXX") || exit 1
 trap 'rm -f "$out"' EXIT
 
+# What a sanitizer finds in a schedule has its seed, as a broken invariant has.
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:abort_on_error=1:handle_abort=0"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS-}:halt_on_error=1:abort_on_error=1"
 "$sim" --seed "$seed" --schedules "$schedules" --moves >"$out" 2>&1
 status=$?
 tail -n 100 "$out" | sed 's/^/# /'

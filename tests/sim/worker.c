@@ -411,7 +411,8 @@ void sim_worker_boot(struct sim_world *world, struct sim_worker *worker)
 	worker->ledger = ledger_new(worker->slots);
 	offers_draw(world, worker);
 	ledger_offer(worker->ledger, &worker->offer_list);
-	memcpy(records, worker->spool, count * sizeof(records[0]));
+	if (count)
+		memcpy(records, worker->spool, count * sizeof(records[0]));
 	/* Older epochs first: the ledger refuses one that is older than what it knows. */
 	for (size_t round = 0; round < count; round++)
 		for (size_t i = 0; i + 1 < count; i++)

@@ -531,6 +531,7 @@ void world_free(struct sim_world *world)
 		mem_free(outbox);
 	}
 	mem_free(world->master.committing);
+	prune_forget(world);
 	for (uint32_t i = 0; i < world->worker_count; i++)
 		sim_worker_free(&world->workers[i]);
 	while (map_next(&world->conns, &cursor, &key, &value))
