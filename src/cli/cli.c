@@ -114,6 +114,12 @@ void cli_note(struct cli *cli, const char *format, ...)
 	fputc('\n', stderr);
 }
 
+void cli_note_stuck(struct cli *cli)
+{
+	cli_note(cli, "the store's disk is full: this is what the master has in memory, and not all of it is written; "
+		 "see titan status");
+}
+
 bool cli_chatty(const struct cli *cli)
 {
 	return cli->out.terminal && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet;

@@ -48,6 +48,8 @@ void cli_print(struct cli *cli, struct buf *out);        /* to standard output; 
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* -y, or a person's yes on the terminal; ERR_USAGE where nobody can be asked, ERR_INTERRUPTED for a no. */
 enum err cli_confirm(struct cli *cli, const char *question);
+/* What was shown is from the memory of a master that can't write. */
+void cli_note_stuck(struct cli *cli);
 bool cli_chatty(const struct cli *cli);                  /* human style, standard output a terminal, no -q */
 
 enum err cli_connect(struct cli *cli);

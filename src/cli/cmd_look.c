@@ -42,7 +42,7 @@ int cmd_ls(struct cli *cli)
 	struct records records;
 	struct buf out = { 0 };
 	uint64_t listed = 0;
-	bool more = false;
+	bool more = false, stuck = false;
 
 	if (option_number(cli->invocation, OPT_ls_limit, 1, INT32_MAX, &limit, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
@@ -63,10 +63,13 @@ int cmd_ls(struct cli *cli)
 			rows_add_run(&records, &page.runs.at[i], clock_wall_ms());
 		query.cursor = page.cursor;
 		more = query.cursor != 0;
+		stuck = page.stuck;
 	} while (more && listed < limit);
 	records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
+	if (stuck)
+		cli_note_stuck(cli);
 	if (more && cli_chatty(cli))
 		cli_note(cli, "the newest %" PRIu64 " runs; more: titan ls --all", listed);
 	if (listed == 0 && cli_chatty(cli))
@@ -98,6 +101,13 @@ static void status_json(const struct cli *cli, const struct msg_welcome *welcome
 	json_key(&json, "turn");
 	json_u64(&json, status->turn);
 	json_end(&json);
+	json_key(&json, "store");
+	json_object(&json);
+	json_key(&json, "full");
+	json_bool(&json, status->full);
+	json_key(&json, "stuck");
+	json_bool(&json, status->stuck);
+	json_end(&json);
 	json_key(&json, "workers");
 	json_array(&json);
 	for (size_t i = 0; i < status->workers.n; i++)
@@ -120,6 +130,7 @@ static void status_plain(const struct msg_welcome *welcome, const struct msg_sna
 	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
 	buf_addf(out, "\nmaster.pid\t%" PRIu64 "\nmaster.generation\t%" PRIu64 "\nmaster.boot\t%" PRIu64 "\n",
 		 welcome->pid, welcome->generation, welcome->boot);
+	buf_addf(out, "store.full\t%d\nstore.stuck\t%d\n", status->full, status->stuck);
 	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++)
 		buf_addf(out, "jobs.%s\t%" PRIu64 "\n", state_table[i].name, status->counts.at[i]);
 }
@@ -128,6 +139,19 @@ static void status_plain(const struct msg_welcome *welcome, const struct msg_sna
 static const struct state_info state_later = {
 	"delayed", "LATER", "↻", "r", COLOUR_YELLOW, ATTR_PLAIN, KIND_WAITS, "",
 };
+
+static void alarm_store(const struct cli *cli, const struct msg_snapshot *status, struct buf *out)
+{
+	if (!status->full && !status->stuck)
+		return;
+	buf_add_str(out, "alarm    the disk of ");
+	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	buf_add_str(out, status->stuck ? " is full: nothing can be written, and what changes waits" :
+		    " is nearly full: nothing new is taken");
+	buf_add_str(out, "    next: df ");
+	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	buf_add_byte(out, '\n');
+}
 
 static void status_human(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
 			 struct buf *out)
@@ -153,6 +177,7 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 	if (people > 0)
 		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
 			 people == 1 ? " waits" : "s wait");
+	alarm_store(cli, status, out);
 	for (size_t i = 0; i < status->workers.n; i++)
 		rows_alarm(&status->workers.at[i], out);
 }

@@ -89,6 +89,7 @@ int workers_list(struct cli *cli)
 	struct msg_query query = { .what = QUERY_WORKERS };
 	struct records records;
 	struct buf out = { 0 }, alarms = { 0 };
+	bool stuck = false;
 
 	rows_begin_workers(&records, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
@@ -104,10 +105,13 @@ int workers_list(struct cli *cli)
 				rows_alarm(&page.workers.at[i], &alarms);
 		}
 		query.cursor = page.cursor;
+		stuck = page.stuck;
 	} while (query.cursor != 0);
 	records_print(&records, &cli->out, &out);
 	buf_add_slice(&out, buf_slice(&alarms));
 	cli_print(cli, &out);
+	if (stuck)
+		cli_note_stuck(cli);
 	buf_free(&out);
 	buf_free(&alarms);
 	return 0;

@@ -21,23 +21,10 @@ static bool name_too_long(struct slice job, struct error *error)
 	return true;
 }
 
-/*
- * Nothing is shown that isn't durable, and while the store has no room nothing becomes so: the asker is told
- * instead of kept waiting.
- */
-static bool refuse_while_stuck(const struct incoming_frame *in, uint64_t id)
+/* Does the act begin new attempts of jobs? */
+static bool makes_work(uint64_t verb)
 {
-	struct store_stats stats;
-	struct error error;
-
-	store_stats(in->master->store, &stats);
-	if (!stats.stuck)
-		return false;
-	error_set(&error, ERR_FULL, "no room for the store in %s: nothing can be shown or done until there is",
-		  in->master->options.place.dir);
-	error_next(&error, "df %s", in->master->options.place.dir);
-	session_refuse(in->session, id, &error);
-	return true;
+	return verb == ACT_RETRY || verb == ACT_REQUEUE;
 }
 
 static enum err on_act(struct incoming_frame *in)
@@ -54,6 +41,8 @@ static enum err on_act(struct incoming_frame *in)
 		return ERR_NONE;
 	}
 	if ((msg.verb >= ACT_RETRY && msg.verb <= ACT_SETTLE) || msg.verb == ACT_REQUEUE || msg.verb == ACT_DISCARD) {
+		if (room_refuse(in, msg.id, makes_work(msg.verb) ? ROOM_FOR_NEW : ROOM_FOR_ACT))
+			return ERR_NONE;
 		input = inbox_add(in->master, INPUT_ACT, in->session, msg.id, in->body.len);
 		input->act = (struct input_act){
 			.verb = (enum act_verb)msg.verb, .run = msg.run, .job = keep(in, msg.job),
@@ -68,7 +57,7 @@ static enum err on_act(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
-	if (refuse_while_stuck(in, msg.id))
+	if (room_refuse(in, msg.id, ROOM_FOR_CANCEL))
 		return ERR_NONE;
 	input = inbox_add(in->master, INPUT_CANCEL, in->session, msg.id, in->body.len);
 	input->cancel.run = msg.run;
@@ -83,7 +72,7 @@ static enum err on_set(struct incoming_frame *in)
 	struct slice *words;
 	enum err err = decode(in, OP_SET, &msg);
 
-	if (err != ERR_NONE || refuse_while_stuck(in, msg.id))
+	if (err != ERR_NONE || room_refuse(in, msg.id, ROOM_FOR_ACT))
 		return err;
 	input = inbox_add(in->master, INPUT_SET, in->session, msg.id, in->body.len);
 	words = arena_alloc(&in->master->inbox.arena, msg.words.n * sizeof(*words));
@@ -115,7 +104,7 @@ static enum err on_query(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
-	if (refuse_while_stuck(in, msg.id))
+	if (!query_may_hurry(msg.what) && room_refuse(in, msg.id, ROOM_FOR_ANSWER))
 		return ERR_NONE;
 	query = query_new(in->master, in->session->id, msg.id, msg.what);
 	query->run = msg.run;

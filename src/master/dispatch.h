@@ -21,6 +21,17 @@ frame_handler on_relay;
 frame_handler on_prune;
 frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
+/* room.c: what a request needs of the store's disk */
+enum room_need {
+	ROOM_FOR_ANSWER,                 /* nothing, but answers show only what is durable */
+	ROOM_FOR_CANCEL,                 /* little, and it ends what needs room */
+	ROOM_FOR_ACT,                    /* little */
+	ROOM_FOR_NEW                     /* as much as the jobs that it begins */
+};
+
+enum err room_check(struct master *master, enum room_need need, struct error *error);
+bool room_refuse(const struct incoming_frame *in, uint64_t id, enum room_need need);     /* tells why, too */
+
 /* For a connection of a job: may it ask this now? What may not be asked is answered here. */
 enum err scope_check(const struct incoming_frame *in, enum opcode op, bool *ret_refused);
 

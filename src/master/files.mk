@@ -55,6 +55,7 @@ master_sources = \
 	src/master/recent.c \
 	src/master/relay.c \
 	src/master/reveal.c \
+	src/master/room.c \
 	src/master/scope.c \
 	src/master/serials.c \
 	src/master/session.c \

@@ -31,18 +31,14 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 	struct master *master = in->master;
 	uint8_t digest[32];
 	struct core_input *input;
-	struct store_stats stats;
 	enum err err = upload_finish(upload, digest, error);
 
 	if (err != ERR_NONE)
 		return err;
 	/* Results are kept in memory until there is room; new work isn't taken on top of them. */
-	store_stats(master->store, &stats);
-	if (stats.full) {
-		error_set(error, ERR_FULL, "no room for the store in %s; nothing new is taken",
-			  master->options.place.dir);
-		return error_next(error, "df %s", master->options.place.dir);
-	}
+	err = room_check(master, ROOM_FOR_NEW, error);
+	if (err != ERR_NONE)
+		return err;
 	input = inbox_add(master, INPUT_SUBMIT, in->session, upload->id, upload->bytes);
 	input->submit = (struct input_submit){
 		.principal = in->session->uid,
@@ -143,7 +139,8 @@ enum err on_submit(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	if (msg.again > 0) {
-		ask_again(in, &msg);
+		if (!room_refuse(in, msg.id, ROOM_FOR_NEW))
+			ask_again(in, &msg);
 		return ERR_NONE;
 	}
 	err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);

@@ -88,6 +88,7 @@ struct master_turn {
 	size_t part_count, part_cap;
 	bool end;                        /* when revealed, the master ends */
 	bool awaited;                    /* somebody waits for it */
+	bool hurried;                    /* never committed: answers that show what may not be durable */
 	struct master_turn *next;        /* in the pool */
 };
 
@@ -196,6 +197,7 @@ void turn_first(struct master *master, struct master_turn *turn);        /* what
 void turn_settled(struct master *master);                       /* the store has some that are durable */
 void turn_reveal(struct master *master);
 struct master_turn *turn_new(struct master *master);
+void turn_free(struct master *master, struct master_turn *turn);
 void turn_pool_free(struct master *master);
 void master_stay_awake(struct master *master);                   /* another turn, at once */
 
@@ -253,6 +255,8 @@ void query_again(struct master *master, struct query *query);    /* in line for 
 void query_undefer(struct master *master);
 void query_free(struct master *master, struct query *query);     /* answered, or nobody waits for it */
 void query_run_all(struct master *master, struct master_turn *turn);
+bool query_may_hurry(uint64_t what);     /* is it answered while the store has no room? */
+void query_run_hurried(struct master *master);   /* those, at once, while it has none */
 void query_drop_all(struct master *master);
 struct u64_list query_counts(struct master *master);
 void query_no_run(const struct master *master, struct error *error, uint64_t run);

@@ -17,6 +17,8 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 
 	(void)events;
 	ev_idle_stop(loop, &master->awake);
+	if (master->queries)
+		query_run_hurried(master);
 	if (turn_wanted(master))
 		turn_run(master);
 	else if (master->inbox.count == 0)

@@ -103,6 +103,7 @@ void query_finish(struct master *master, struct master_turn *turn, struct query 
 {
 	page->snapshot.turn = turn->outbox.turn;
 	page->snapshot.cursor = cursor;
+	page->snapshot.stuck = turn->hurried;
 	if (query->of_sub)
 		page->snapshot.resume = publish_page(master, query, cursor);
 	reveal_add(master, turn, query->conn, OP_SNAPSHOT, &page->snapshot);
@@ -120,6 +121,7 @@ void query_refuse(struct master *master, struct master_turn *turn, struct query 
 static void run_status(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct page page;
+	struct store_stats stats;
 	struct core_totals totals;
 	uint64_t cursor;
 
@@ -128,6 +130,8 @@ static void run_status(struct master *master, struct master_turn *turn, struct q
 	view_totals(master->core, &totals);
 	page.snapshot.counts = query_counts(master);
 	page.snapshot.total = totals.live_jobs;
+	store_stats(master->store, &stats);
+	page.snapshot.full = stats.full;
 	query_finish(master, turn, query, &page, cursor);
 }
 
@@ -254,4 +258,42 @@ void query_run_all(struct master *master, struct master_turn *turn)
 		list = query->next;
 		run_one(master, turn, query);
 	}
+}
+
+/* ---- while the store has no room ---- */
+
+bool query_may_hurry(uint64_t what)
+{
+	return what == QUERY_STATUS || what == QUERY_RUNS || what == QUERY_WORKERS;
+}
+
+/*
+ * A turn that can't become durable would keep its answers for as long. What a person needs to see then is answered from
+ * memory: it may show what the last turns decided, and lose it again if the master ends before there is room.
+ */
+void query_run_hurried(struct master *master)
+{
+	struct query *list = master->queries;
+	struct master_turn *answers;
+	struct store_stats stats;
+
+	store_stats(master->store, &stats);
+	if (!stats.stuck)
+		return;
+	master->queries = NULL;
+	answers = turn_new(master);
+	answers->outbox.turn = master->pipeline.durable;
+	answers->hurried = true;
+	while (list) {
+		struct query *query = list;
+
+		list = query->next;
+		if (query_may_hurry(query->what) && query->of_sub == 0)
+			run_one(master, answers, query);
+		else
+			query_again(master, query);
+	}
+	reveal_send(master, answers);
+	turn_free(master, answers);
+	arena_reset(&master->scratch);
 }

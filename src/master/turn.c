@@ -72,7 +72,7 @@ struct master_turn *turn_new(struct master *master)
 	return turn;
 }
 
-static void turn_free(struct master *master, struct master_turn *turn)
+void turn_free(struct master *master, struct master_turn *turn)
 {
 	outbox_clear(&turn->outbox);
 	if (turn->bytes.cap > TURN_KEEP)
@@ -82,6 +82,7 @@ static void turn_free(struct master *master, struct master_turn *turn)
 	turn->part_count = 0;
 	turn->end = false;
 	turn->awaited = false;
+	turn->hurried = false;
 	turn->next = master->pool;
 	master->pool = turn;
 }

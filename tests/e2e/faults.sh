@@ -90,8 +90,12 @@ while [ "$status" = 0 ]; do
 	[ "$status" = 0 ] && acked=$((acked + 1))
 done
 is "while there is no room nothing is acknowledged" "$status" 124
-refused() { titan status >/dev/null 2>&1; [ $? = 75 ]; }
-ok "a question is refused instead of kept waiting" until_true 10 refused
+says_full() { [ "$(state_of .store.stuck)" = true ]; }
+ok "titan status answers, and says that nothing can be written" until_true 10 says_full
+exits "a question of a job is refused instead of kept waiting" 75 titan explain 1/a
+exits "so is a hold" 75 titan hold 1
+exits "so is a priority" 75 titan priority 1 5
+exits "so is a retry" 75 titan -y retry 1
 exits "so is a cancel" 75 titan -y cancel 1
 exits "so is a graph" 75 titan run -e "a; a='true'"
 kill -KILL "$(pgrep -P "$master")"

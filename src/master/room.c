@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a store without room still takes, and what it refuses at once instead of keeping the peer waiting. */
+#include <sys/statvfs.h>
+
+#include "master/dispatch.h"
+
+#define LAST_ROOM (1u << 20)             /* of the reserve: for results and cancels alone */
+
+/* False too when the file system can't be asked. */
+static bool is_nearly_full(const char *dir)
+{
+	struct statvfs info;
+
+	return statvfs(dir, &info) == 0 && (uint64_t)info.f_bavail * info.f_frsize < LAST_ROOM;
+}
+
+enum err room_check(struct master *master, enum room_need need, struct error *error)
+{
+	const char *dir = master->options.place.dir;
+	struct store_stats stats;
+
+	store_stats(master->store, &stats);
+	if (need == ROOM_FOR_ANSWER && stats.stuck)
+		error_set(error, ERR_FULL, "no room for the store in %s: until there is, only titan status, ls and worker ls"
+			  " are answered", dir);
+	else if (need == ROOM_FOR_NEW && stats.full)
+		error_set(error, ERR_FULL, "no room for the store in %s; nothing new is taken", dir);
+	else if (need != ROOM_FOR_ANSWER &&
+		 (stats.stuck || (need == ROOM_FOR_ACT && stats.full && is_nearly_full(dir))))
+		error_set(error, ERR_FULL, "no room for the store in %s: nothing can be changed until there is", dir);
+	else
+		return ERR_NONE;
+	return error_next(error, "df %s", dir);
+}
+
+bool room_refuse(const struct incoming_frame *in, uint64_t id, enum room_need need)
+{
+	struct error error;
+
+	if (room_check(in->master, need, &error) == ERR_NONE)
+		return false;
+	session_refuse(in->session, id, &error);
+	return true;
+}
