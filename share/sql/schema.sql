@@ -84,7 +84,7 @@ CREATE TABLE run (
 	cancelled INTEGER NOT NULL, -- somebody cancelled it
 	held INTEGER NOT NULL, -- somebody holds it back
 	max_jobs INTEGER NOT NULL, -- that hold attempts at once; 0: no bound
-	submitted_ms INTEGER NOT NULL, -- UTC
+	submitted_ms INTEGER NOT NULL, -- UTC; of a run that has ended by the clock of its end
 	ended_ms INTEGER NOT NULL, -- UTC
 	tenant TEXT NOT NULL, -- whose share it takes; empty: the owner's
 	counts BLOB NOT NULL, -- when ended: jobs by state, u32 little-endian each
@@ -128,7 +128,7 @@ CREATE TABLE job (
 	code INTEGER NOT NULL,
 	cause INTEGER NOT NULL, -- serial number + 1 of the job that settled it
 	due_ms INTEGER NOT NULL, -- when what its state waits for is due, by the steady clock of intervals
-	started_ms INTEGER NOT NULL, -- UTC
+	started_ms INTEGER NOT NULL, -- UTC, by the clock that tells its end
 	ended_ms INTEGER NOT NULL, -- UTC
 	cpu_us INTEGER NOT NULL,
 	rss_kib INTEGER NOT NULL,

@@ -3,7 +3,8 @@
  * Due times that outlive the process. Intervals are counted on the steady clock: the time since the machine's
  * boot plus a base, which is chosen so that the clock goes on over a reboot as far as the wall clock says. Rows
  * hold times of this clock; a wall clock that is set moves none of them. Dates are of the wall clock, and follow
- * it when it is set. And deadlines, which may be either.
+ * it when it is set. And deadlines, which may be either. What began on the wall clock and hasn't ended is told by the
+ * wall clock as it is now, so that the time since then is the time that passed.
  */
 #include "core/internal.h"
 
@@ -48,6 +49,40 @@ void steady_begin(struct core *core)
 	steady->slept_ns = core->now.boot_ns - core->now.mono_ns;
 }
 
+static bool is_step(int64_t step_ms)
+{
+	return step_ms >= STEP_MS || step_ms <= -STEP_MS;
+}
+
+int64_t run_submitted_ms(const struct core *core, const struct run *run)
+{
+	int64_t now_ms = due_wall_ms(core, run->steady_ms);
+
+	if (run->ended_ms != 0 || !is_step(now_ms - run->submitted_ms))
+		return run->submitted_ms;
+	return now_ms > 0 ? now_ms : 1;
+}
+
+/* Jobs' starts are kept by the wall clock: those that may still end are set with it, in the turn that notes its step. */
+static void starts_step(struct core *core, int64_t step_ms)
+{
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		struct run *run = core->runs.at[i].run;
+
+		if (!run || run->ended_ms != 0)
+			continue;
+		run_touch(core, run, false);     /* viewers learn when it was submitted */
+		for (struct job *job = run_job(run, 0); job && run->settled < run->job_count; job = job_next(job)) {
+			int64_t started_ms = job->started_ms + step_ms;
+
+			if (job->started_ms == 0 || (!state_holds(job->state) && job->state != STATE_UNKNOWN))
+				continue;
+			job->started_ms = number_sane(started_ms, 1) ? started_ms : 1;
+			job_touch(core, job, true);
+		}
+	}
+}
+
 /* How far the wall clock is from the steady one is durable, or a step would count as time on the next boot. */
 void steady_turn(struct core *core)
 {
@@ -55,10 +90,12 @@ void steady_turn(struct core *core)
 	int64_t skew_ms = core->now.wall_ms - steady_ms(core);
 	int64_t step_ms = skew_ms - steady->skew_ms;
 	int64_t slept_ns = core->now.boot_ns - core->now.mono_ns;
-	bool stepped = step_ms >= STEP_MS || step_ms <= -STEP_MS;
+	bool stepped = is_step(step_ms);
 
-	if (stepped)
+	if (stepped) {
 		steady->skew_ms = skew_ms;
+		starts_step(core, step_ms);
+	}
 	if (stepped || steady->put_due)
 		steady_put(core);
 	steady->put_due = false;

@@ -154,6 +154,7 @@ void run_stay(struct core *core, struct run *run)
 
 static void run_end(struct core *core, struct run *run)
 {
+	run->submitted_ms = run_submitted_ms(core, run);        /* by the clock that tells its end */
 	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
 	run->held = false;
 	run->row_due = true;

@@ -355,6 +355,7 @@ struct deadline {                        /* whichever comes first; 0: not given 
 int64_t steady_ms(const struct core *core);
 int64_t due_after(const struct core *core, int64_t wait_ms);     /* never less than the wait */
 int64_t due_wall_ms(const struct core *core, int64_t due_ms);    /* for people */
+int64_t run_submitted_ms(const struct core *core, const struct run *run);       /* while it lives by the wall clock of now */
 void steady_begin(struct core *core);
 void steady_turn(struct core *core);
 /* The timer of its state; due_ms by the steady clock, date_ms by the wall clock, whichever comes last. */

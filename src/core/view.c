@@ -61,7 +61,7 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 	*ret_row = (struct rec_run_row){
 		.run = run->number, .name = slice_str(run->name), .state = run_state_of(run->counts, run->forgiven),
 		.jobs = run->job_count, .counts = { .at = counts, .n = STATE_COUNT },
-		.submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
+		.submitted_ms = run_submitted_ms(core, run), .ended_ms = run->ended_ms, .owner = slice_str(run->owner),
 		.parent_run = run->parent_run, .parent_job = slice_str(run->parent_name),
 		.first = run->first, .held = run->held, .schedule = slice_str(run->schedule), .forgiven = run->forgiven, .dead = run->dead,
 		.logs_gone_ms = run->logs_gone_ms,

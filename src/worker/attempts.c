@@ -115,12 +115,18 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 		attempt_ended(keeper, attempt, OUTCOME_RECALLED, 0);
 }
 
-static int64_t boot_ns(void)
-{
-	struct timespec ts;
+/* Less isn't a wall clock that was set. */
+#define STEP_MS 100
 
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+int64_t attempt_began_ms(const struct attempt *attempt)
+{
+	struct now now = clock_now();
+	int64_t began_ms = now.wall_ms - (now.boot_ns - attempt->before_ns) / NS_PER_MS;
+	int64_t step_ms = began_ms - attempt->wall_ms;
+
+	if (attempt->wall_ms == 0 || attempt->before_ns == INT64_MAX || (step_ms < STEP_MS && step_ms > -STEP_MS))
+		return attempt->wall_ms;
+	return began_ms > 0 ? began_ms : 1;
 }
 
 /* Pointers to count strings, NULL behind them, room for one more in front. *at moves behind the strings. */
@@ -181,11 +187,11 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	for (uint32_t i = 0; i < attempt->envc; i++)
 		at += strlen(at) + 1;
 	request.dir = at[0] ? at : NULL;
-	attempt->before_ns = boot_ns();
+	attempt->before_ns = clock_now().boot_ns;
 	attempt->begun_ns = clock_mono_ns();
 	attempt->wall_ms = clock_wall_ms();
 	fault = spawn_caged(keeper, attempt, &request);
-	attempt->after_ns = boot_ns();
+	attempt->after_ns = clock_now().boot_ns;
 	return fault;
 }
 
@@ -313,7 +319,7 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	done->epoch = attempt->epoch;
 	done->outcome = outcome;
 	done->code = code;
-	done->started_ms = attempt->wall_ms;
+	done->started_ms = attempt_began_ms(attempt);
 	done->ended_ms = clock_wall_ms();
 	exited->run = attempt->run;
 	exited->log_max = attempt->log_max;

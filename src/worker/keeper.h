@@ -35,7 +35,7 @@ struct attempt {
 	int status_fd;                   /* its init's word of how the main process ended; -1: it has no init */
 	int64_t begun_ns;                /* monotonic */
 	int64_t before_ns, after_ns;     /* boot time: it began between them */
-	int64_t wall_ms;
+	int64_t wall_ms;                 /* when it began; of another boot of the machine, as the clock said then */
 	bool dies;                       /* with its keeper: the next one adopts nothing of it */
 	uint64_t log_max;                /* LOG_LOSSLESS: its output comes through pipes, see drain.c */
 	uint64_t drained[2], synced[2];  /* of that: bytes in the files, bytes on the master's disk */
@@ -109,6 +109,8 @@ void attempt_is_shipped(struct attempt *attempt);                        /* none
 void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt);   /* behind its start */
 void attempts_quit(struct keeper *keeper, int64_t grace_ms);
 void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code);
+/* By the wall clock as it is now, so that the time since then is the time that passed; 0: it never began. */
+int64_t attempt_began_ms(const struct attempt *attempt);
 
 /* exits.c */
 void exits_close(struct keeper *keeper, struct attempt *attempt);        /* from now on it is looked after */

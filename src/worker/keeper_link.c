@@ -135,7 +135,7 @@ void keeper_link_start(struct keeper *keeper)
 void keeper_link_started(struct keeper *keeper, const struct attempt *attempt)
 {
 	const struct ipc_started started = {
-		.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run, .wall_ms = attempt->wall_ms,
+		.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run, .wall_ms = attempt_began_ms(attempt),
 		.pid = (uint64_t)attempt->pid, .space = attempt->space ? attempt->space->id : 0,
 		.log_max = attempt->log_max,
 	};

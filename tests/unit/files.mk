@@ -78,6 +78,7 @@ unit_programs = \
 	tests/unit/test_core_sizes \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_spec_fields \
+	tests/unit/test_core_steps \
 	tests/unit/test_core_subrun \
 	tests/unit/test_core_subrun_edges \
 	tests/unit/test_core_subrun_unknown \
@@ -368,6 +369,9 @@ tests_unit_test_core_spec_LDADD = $(core_libs)
 
 tests_unit_test_core_spec_fields_SOURCES = tests/unit/test_core_spec_fields.c
 tests_unit_test_core_spec_fields_LDADD = $(core_libs)
+
+tests_unit_test_core_steps_SOURCES = tests/unit/test_core_steps.c
+tests_unit_test_core_steps_LDADD = $(core_libs)
 
 tests_unit_test_core_subrun_SOURCES = tests/unit/test_core_subrun.c
 tests_unit_test_core_subrun_LDADD = $(core_libs)

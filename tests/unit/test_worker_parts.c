@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "worker/env.h"
+#include "worker/keeper.h"
 #include "worker/offers.h"
 #include "worker/space.h"
 #include "worker/system.h"
@@ -25,6 +26,26 @@ static size_t count_of(char *const *list, const char *name)
 	for (; *list; list++)
 		count += strncmp(*list, name, strlen(name)) == 0 && (*list)[strlen(name)] == '=';
 	return count;
+}
+
+TEST began_follows_a_set_clock(void)
+{
+	struct now now = clock_now();
+	struct attempt attempt = { .before_ns = now.boot_ns - 7 * NS_PER_S, .wall_ms = now.wall_ms - 7000 };
+	int64_t began_ms = attempt_began_ms(&attempt);
+
+	ASSERT(began_ms >= now.wall_ms - 7001 && began_ms <= now.wall_ms - 7000 + 5000);
+	/* The clock was ten years ahead, or behind, when it began. */
+	attempt.wall_ms += INT64_C(315360000000);
+	ASSERT(attempt_began_ms(&attempt) <= now.wall_ms - 7000 + 5000);
+	attempt.wall_ms -= INT64_C(630720000000);
+	ASSERT(attempt_began_ms(&attempt) >= now.wall_ms - 7001);
+	/* It began before the machine's last start: the wall clock is all there is. */
+	attempt.before_ns = INT64_MAX;
+	ASSERT_EQ(attempt.wall_ms, attempt_began_ms(&attempt));
+	attempt = (struct attempt){ .before_ns = now.boot_ns };
+	ASSERT_EQ(0, attempt_began_ms(&attempt));
+	PASS();
 }
 
 TEST env_order_and_precedence(void)
@@ -288,6 +309,7 @@ TEST spaces_are_used_again_only_when_clean(void)
 
 SUITE(parts_suite)
 {
+	RUN_TEST(began_follows_a_set_clock);
 	RUN_TEST(env_order_and_precedence);
 	RUN_TEST(tokens_prove_one_attempt);
 	RUN_TEST(the_secret_is_made_once);
