@@ -266,7 +266,7 @@ static int64_t next_due(const struct keeper *keeper)
 		due_ns = keeper->quit_ns;
 	if (keeper->link_flush_ns && keeper->link_flush_ns < due_ns)
 		due_ns = keeper->link_flush_ns;
-	if (keeper->spool_failing && keeper->now_ns + NS_PER_S < due_ns)
+	if ((keeper->spool_failing || spool_owes(keeper->spool)) && keeper->now_ns + NS_PER_S < due_ns)
 		due_ns = keeper->now_ns + NS_PER_S;
 	return due_ns;
 }
@@ -345,7 +345,7 @@ static void write_spool(struct keeper *keeper)
 	keeper->spool_failing = result < 0;
 	if (result == 0)
 		spaces_rested(keeper->spaces);
-	if (result == 0 && spool_is_long(keeper->spool, keeper->count))
+	if (spool_wants_rewrite(keeper->spool, keeper->count))
 		recover_rewrite(keeper);
 }
 

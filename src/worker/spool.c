@@ -2,7 +2,7 @@
 /*
  * The spool's file: a magic line, then records of size, checksum, type, body. Only the keeper's thread
  * writes; the sync thread has nothing but the descriptor, and a file that was replaced while it was busy
- * is closed by it.
+ * is closed by it. A file whose sync failed is never believed again: the keeper writes a new one.
  */
 #include "worker/spool.h"
 
@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #define SPOOL_NAME     "spool"
@@ -23,6 +24,7 @@
 #define SPOOL_FILE_MAX ((size_t)1 << 30)
 #define LINGER_NS      (10 * NS_PER_MS)  /* results that are acknowledged meanwhile need no sync */
 #define LONG_BYTES     ((size_t)1 << 20)
+#define RETRY_NS       NS_PER_S          /* between two tries to write it anew */
 #define RECORD_BYTES   ((size_t)512)     /* more than a live attempt's records take */
 
 static const char magic[16] = "titan-spool 1\n";
@@ -35,7 +37,9 @@ struct record_header {
 
 struct spool {
 	int dir_fd, fd;
-	size_t size;                     /* of the file */
+	size_t size;                     /* of the file's whole records */
+	bool torn;                       /* half a record stands behind them */
+	int64_t retry_ns;                /* writing it anew failed: not before then */
 	struct buf pending;              /* not yet written */
 	struct buf kept;                 /* pending of before spool_rewrite_begin */
 	pthread_t thread;
@@ -44,6 +48,7 @@ struct spool {
 	int busy_fd;                     /* the file that is being synced, or -1 */
 	uint64_t newest, oldest;         /* results: flushed, unacknowledged */
 	uint64_t synced;                 /* this one and those before it are on the disk */
+	bool suspect;                    /* a sync of this file failed: no later one proves what is in it */
 	bool idle, ending;
 };
 
@@ -102,11 +107,14 @@ static void sync_now(struct spool *spool)
 	bool done;
 
 	pthread_mutex_unlock(&spool->lock);
-	/* A failure shows at the next write or at the rewrite: there is nothing to take back here. */
 	done = fdatasync(fd) == 0;
+	if (!done)
+		log_error("the worker's spool can't be synced: %s; it is written anew", strerror(errno));
 	pthread_mutex_lock(&spool->lock);
 	if (fd != spool->fd)
 		close(fd);
+	else if (!done)
+		spool->suspect = true;
 	spool->busy_fd = -1;
 	if (done && newest > spool->synced)
 		spool->synced = newest;
@@ -121,7 +129,7 @@ static void *sync_thread(void *data)
 	while (!spool->ending) {
 		uint64_t newest = spool->newest;
 
-		if (!owed(spool, newest)) {
+		if (spool->suspect || !owed(spool, newest)) {
 			spool->idle = true;
 			pthread_cond_wait(&spool->changed, &spool->lock);
 			spool->idle = false;
@@ -130,7 +138,7 @@ static void *sync_thread(void *data)
 		pthread_mutex_unlock(&spool->lock);
 		nanosleep(&linger, NULL);
 		pthread_mutex_lock(&spool->lock);
-		if (owed(spool, newest))
+		if (!spool->suspect && owed(spool, newest))
 			sync_now(spool);
 	}
 	pthread_mutex_unlock(&spool->lock);
@@ -198,6 +206,7 @@ void spool_close(struct spool *spool)
 	pthread_cond_signal(&spool->changed);
 	pthread_mutex_unlock(&spool->lock);
 	pthread_join(spool->thread, NULL);
+	/* The next keeper writes it anew, whether this succeeds or not. */
 	if (spool_flush(spool) == 0)
 		(void)fdatasync(spool->fd);
 	close(spool->fd);
@@ -217,17 +226,28 @@ void spool_add(struct spool *spool, enum spool_type type, const void *body, size
 	buf_add(&spool->pending, body, size);
 }
 
+/* Half a record in the middle would hide all that follow it. */
+static int cut_off(struct spool *spool)
+{
+	if (spool->torn && ftruncate(spool->fd, (off_t)spool->size) < 0)
+		return -errno;
+	spool->torn = false;
+	return 0;
+}
+
 int spool_flush(struct spool *spool)
 {
 	int result;
 
 	if (spool->pending.len == 0)
 		return 0;
+	result = cut_off(spool);
+	if (result < 0)
+		return result;
 	result = io_write_all(spool->fd, spool->pending.data, spool->pending.len);
 	if (result < 0) {
-		/* Half a record in the middle would hide all that follow it. */
-		if (ftruncate(spool->fd, (off_t)spool->size) < 0)
-			return -errno;
+		spool->torn = true;
+		(void)cut_off(spool);
 		return result;
 	}
 	spool->size += spool->pending.len;
@@ -245,9 +265,26 @@ void spool_note(struct spool *spool, uint64_t newest, uint64_t oldest)
 	pthread_mutex_unlock(&spool->lock);
 }
 
-bool spool_is_long(const struct spool *spool, size_t live)
+bool spool_owes(struct spool *spool)
 {
-	return spool->size > LONG_BYTES && spool->size / 4 > live * RECORD_BYTES;
+	bool owes;
+
+	pthread_mutex_lock(&spool->lock);
+	owes = owed(spool, spool->newest);
+	pthread_mutex_unlock(&spool->lock);
+	return owes;
+}
+
+bool spool_wants_rewrite(struct spool *spool, size_t live)
+{
+	bool suspect;
+
+	pthread_mutex_lock(&spool->lock);
+	suspect = spool->suspect;
+	pthread_mutex_unlock(&spool->lock);
+	if (spool->retry_ns > 0 && spool->retry_ns > clock_mono_ns())
+		return false;
+	return suspect || spool->torn || (spool->size > LONG_BYTES && spool->size / 4 > live * RECORD_BYTES);
 }
 
 void spool_rewrite_begin(struct spool *spool)
@@ -260,7 +297,8 @@ void spool_rewrite_begin(struct spool *spool)
 	buf_add(&spool->pending, magic, sizeof(magic));
 }
 
-static int replace_file(struct spool *spool, int *ret_fd)
+/* *ret_named: its name is on disk. */
+static int replace_file(struct spool *spool, int *ret_fd, bool *ret_named)
 {
 	int fd = openat(spool->dir_fd, SPOOL_NEW_NAME,
 			O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND | O_NOFOLLOW, 0600);
@@ -276,16 +314,17 @@ static int replace_file(struct spool *spool, int *ret_fd)
 		close(fd);
 		return result;
 	}
-	/* Were the renaming undone by a power cut, the old file would tell more than is needed, and nothing false. */
-	(void)fsync(spool->dir_fd);
+	*ret_named = fsync(spool->dir_fd) == 0;
 	*ret_fd = fd;
 	return 0;
 }
 
 int spool_rewrite_end(struct spool *spool)
 {
-	int fd = -1, result = replace_file(spool, &fd);
+	bool named = false;
+	int fd = -1, result = replace_file(spool, &fd, &named);
 
+	spool->retry_ns = result < 0 || !named ? clock_mono_ns() + RETRY_NS : 0;
 	if (result < 0) {
 		buf_clear(&spool->pending);
 		buf_add_slice(&spool->pending, buf_slice(&spool->kept));
@@ -296,8 +335,12 @@ int spool_rewrite_end(struct spool *spool)
 	if (spool->busy_fd != spool->fd)
 		close(spool->fd);
 	spool->fd = fd;
-	spool->synced = spool->newest;
+	/* A power cut may undo the renaming, and with it whatever is written from now on. */
+	spool->suspect = !named;
+	if (named)
+		spool->synced = spool->newest;
 	pthread_mutex_unlock(&spool->lock);
+	spool->torn = false;
 	spool->size = spool->pending.len;
 	buf_clear(&spool->pending);
 	buf_clear(&spool->kept);

@@ -49,8 +49,13 @@ int spool_flush(struct spool *spool);            /* 0, or -errno: it stays in me
  */
 void spool_note(struct spool *spool, uint64_t newest, uint64_t oldest);
 
-/* Is there so much in it that beginning anew with live records is cheap? */
-bool spool_is_long(const struct spool *spool, size_t live);
+/* A result isn't on the disk yet, and the master hasn't acknowledged it. */
+bool spool_owes(struct spool *spool);
+/*
+ * Has it to begin anew with live records, or is that cheap? A sync failed, half a record couldn't be cut off, or so much
+ * is in it. After a rewrite that failed: not for a second.
+ */
+bool spool_wants_rewrite(struct spool *spool, size_t live);
 /* What is added from now on replaces everything; takes effect, synced, with spool_rewrite_end. */
 void spool_rewrite_begin(struct spool *spool);
 int spool_rewrite_end(struct spool *spool);      /* 0, or -errno and the old file stays in use */

@@ -140,7 +140,8 @@ unit_programs = \
 	tests/unit/test_worker_recover \
 	tests/unit/test_worker_ship \
 	tests/unit/test_worker_space \
-	tests/unit/test_worker_spool
+	tests/unit/test_worker_spool \
+	tests/unit/test_worker_unsynced
 
 tests_unit_test_base_buf_SOURCES = tests/unit/test_base_buf.c
 tests_unit_test_base_buf_LDADD = $(base_libs)
@@ -558,6 +559,9 @@ tests_unit_test_worker_space_LDADD = $(all_libs)
 
 tests_unit_test_worker_spool_SOURCES = tests/unit/test_worker_spool.c
 tests_unit_test_worker_spool_LDADD = $(all_libs)
+
+tests_unit_test_worker_unsynced_SOURCES = tests/unit/test_worker_unsynced.c
+tests_unit_test_worker_unsynced_LDADD = $(all_libs)
 
 unit_other = \
 	tests/unit/core_grow.h \

@@ -2,11 +2,15 @@
 /* The spool: what was added comes back, a torn or damaged end is cut off and nothing else, a rewrite replaces. */
 #include "worker/spool.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "greatest.h"
 
@@ -22,9 +26,45 @@ static struct {
 	uint64_t jobs[64];
 } seen;
 
+/* So many of the next calls end with EIO; a write leaves half of it. */
+static atomic_uint failing_syncs, failing_writes, failing_cuts;
+static atomic_uint syncs;
+
+static bool fails(atomic_uint *failing)
+{
+	if (*failing == 0)
+		return false;
+	(*failing)--;
+	errno = EIO;
+	return true;
+}
+
+int fdatasync(int fd)
+{
+	syncs++;
+	return fails(&failing_syncs) ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+
+int ftruncate(int fd, off_t size)
+{
+	return fails(&failing_cuts) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+}
+
+ssize_t write(int fd, const void *data, size_t len)
+{
+	if (failing_writes == 1 && fails(&failing_writes))
+		return -1;
+	if (failing_writes == 2) {
+		failing_writes = 1;
+		len /= 2;
+	}
+	return syscall(SYS_write, fd, data, len);
+}
+
 static void setup_cb(void *data)
 {
 	(void)data;
+	failing_syncs = failing_writes = failing_cuts = 0;
 	strcpy(dir, "/tmp/titan-spool-XXXXXX");
 	if (!mkdtemp(dir))
 		abort();
@@ -261,12 +301,100 @@ TEST gets_long(void)
 	size_t torn;
 	struct spool *spool = reopen(&torn);
 
-	ASSERT_FALSE(spool_is_long(spool, 0));
+	ASSERT_FALSE(spool_wants_rewrite(spool, 0));
 	for (unsigned i = 0; i < 40000; i++)
 		add(spool, SPOOL_ACKED, i + 1);
 	ASSERT_EQ(0, spool_flush(spool));
-	ASSERT(spool_is_long(spool, 1));
-	ASSERT_FALSE(spool_is_long(spool, 1000));
+	ASSERT(spool_wants_rewrite(spool, 1));
+	ASSERT_FALSE(spool_wants_rewrite(spool, 1000));
+	spool_close(spool);
+	PASS();
+}
+
+static ino_t inode(void)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, "spool", &st, 0) == 0 ? st.st_ino : 0;
+}
+
+static bool wants_rewrite(struct spool *spool)
+{
+	for (int64_t end_ns = clock_mono_ns() + 20 * NS_PER_S; clock_mono_ns() < end_ns; usleep(1000))
+		if (spool_wants_rewrite(spool, 1))
+			return true;
+	return false;
+}
+
+/* The kernel tells of a failed sync once: the next one of the same file would succeed and prove nothing. */
+TEST a_file_whose_sync_failed_is_not_synced_but_replaced(void)
+{
+	size_t torn;
+	struct spool *spool = reopen(&torn);
+	ino_t before = inode();
+	unsigned count;
+
+	failing_syncs = 1;
+	add(spool, SPOOL_ACKED, 7);
+	ASSERT_EQ(0, spool_flush(spool));
+	spool_note(spool, 1, 1);
+	ASSERT(wants_rewrite(spool));
+	count = syncs;
+	spool_note(spool, 2, 1);
+	usleep(50000);
+	ASSERT_EQ_FMT(count, (unsigned)syncs, "%u");
+	ASSERT(spool_owes(spool));
+	spool_rewrite_begin(spool);
+	add(spool, SPOOL_ACKED, 7);
+	ASSERT_EQ(0, spool_rewrite_end(spool));
+	ASSERT(inode() != before);
+	ASSERT_FALSE(spool_owes(spool));
+	ASSERT_FALSE(spool_wants_rewrite(spool, 1));
+	spool_close(spool);
+	PASS();
+}
+
+TEST a_rewrite_that_failed_is_wanted_again_later(void)
+{
+	size_t torn;
+	struct spool *spool = reopen(&torn);
+
+	failing_syncs = 2;
+	add(spool, SPOOL_ACKED, 7);
+	ASSERT_EQ(0, spool_flush(spool));
+	spool_note(spool, 1, 1);
+	ASSERT(wants_rewrite(spool));
+	spool_rewrite_begin(spool);
+	add(spool, SPOOL_ACKED, 7);
+	ASSERT(spool_rewrite_end(spool) < 0);
+	ASSERT_FALSE(spool_wants_rewrite(spool, 1));
+	ASSERT(spool_owes(spool));
+	ASSERT(wants_rewrite(spool));
+	spool_close(spool);
+	PASS();
+}
+
+TEST half_a_record_that_cant_be_cut_off_is_not_written_behind(void)
+{
+	size_t torn;
+	struct spool *spool = reopen(&torn);
+
+	add(spool, SPOOL_ACKED, 1);
+	ASSERT_EQ(0, spool_flush(spool));
+	add(spool, SPOOL_ACKED, 2);
+	failing_writes = failing_cuts = 2;
+	ASSERT(spool_flush(spool) < 0);
+	ASSERT(spool_wants_rewrite(spool, 1));
+	ASSERT(spool_flush(spool) < 0);
+	ASSERT_EQ(0, spool_flush(spool));
+	add(spool, SPOOL_ACKED, 3);
+	ASSERT_EQ(0, spool_flush(spool));
+	spool_close(spool);
+	spool = reopen(&torn);
+	ASSERT_EQ(0, torn);
+	ASSERT_EQ_FMT(3u, seen.count, "%u");
+	ASSERT_EQ(2, seen.jobs[1]);
+	ASSERT_EQ(3, seen.jobs[2]);
 	spool_close(spool);
 	PASS();
 }
@@ -296,6 +424,9 @@ SUITE(spool_suite)
 	RUN_TEST(rewrite_replaces);
 	RUN_TEST(a_failed_rewrite_changes_nothing);
 	RUN_TEST(gets_long);
+	RUN_TEST(a_file_whose_sync_failed_is_not_synced_but_replaced);
+	RUN_TEST(a_rewrite_that_failed_is_wanted_again_later);
+	RUN_TEST(half_a_record_that_cant_be_cut_off_is_not_written_behind);
 	RUN_TEST(a_link_in_its_place_is_refused);
 }
 
