@@ -86,7 +86,8 @@ enum verdict {
 	X(RECALLED, "recalled", "given back before it started") \
 	X(STOPPED, "stopped", "ended because it was asked to; the code is the exit code or 128 + signal") \
 	X(LOST, "lost", "its worker was lost") \
-	X(EXIT_UNKNOWN, "exit_unknown", "it is gone, and nobody saw how")
+	X(EXIT_UNKNOWN, "exit_unknown", "it is gone, and nobody saw how") \
+	X(REFUSED, "refused", "its worker lacked what a start needs; the code is an errno")
 
 enum outcome {
 #define X(NAME, name, text) OUTCOME_##NAME,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * NEEDS YOU: what a person should look at: workers that are gone, or have a process that can't be killed, gates that
- * wait for people, runs with failed jobs; the newest first.
+ * NEEDS YOU: what a person should look at: workers that are gone, can't start jobs or have a process that can't be killed,
+ * gates that wait for people, runs with failed jobs; the newest first.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "tui/view.h"
@@ -23,7 +24,8 @@ static bool run_asks(const struct tui_run *run)
 size_t needs_count(const struct app *app)
 {
 	const struct model *model = &app->model;
-	size_t count = model->totals.workers_silent + model->totals.workers_lost + model->totals.workers_stuck;
+	size_t count = model->totals.workers_silent + model->totals.workers_lost + model->totals.workers_stuck +
+		       model->totals.workers_refusing;
 
 	for (size_t i = 0; i < model->run_count; i++)
 		count += (size_t)run_needs(model->runs[i]) + run_asks(model->runs[i]);
@@ -105,7 +107,9 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 {
 	const struct state_info *look = theme_worker(worker->state);
 	struct style plain = { 0 };
-	const char *word = worker->state == WORKER_LOST ? "LOST" : worker->state == WORKER_UP ? "STUCK" : "QUIET";
+	const char *word = worker->state == WORKER_LOST ? "LOST" : worker->state != WORKER_UP ? "QUIET" :
+			   worker->refused_code > 0 ? "FAILS" : "STUCK";
+	const char *why = worker->refused_code <= INT32_MAX ? strerrordesc_np((int)worker->refused_code) : NULL;
 	char text[CLOCK_TEXT_SIZE];
 	int x;
 
@@ -114,6 +118,10 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), word);
 	x = pane_clipped(pane, 8, y, 22, plain, worker->name, app->theme.ascii);
 	x = x < 32 ? 32 : x + 2;
+	if (worker->state == WORKER_UP && worker->refused_code > 0) {
+		pane_printf(pane, x, y, plain, "can't start jobs: %s", why ? why : "it doesn't say why");
+		return;
+	}
 	if (worker->state == WORKER_UP) {
 		pane_printf(pane, x, y, plain, "%" PRIu64 " killed %s", worker->stuck,
 			worker->stuck == 1 ? "job lives on, and keeps its slot" : "jobs live on, and keep their slots");
@@ -142,7 +150,8 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 	pane_title(pane, 0, title, app->theme.ascii, text);
 	/* Workers are few and worse: they come first where failures would push them out. */
 	for (size_t i = 0; i < model->worker_count && shown < room; i++)
-		if (model->workers[i]->state != WORKER_UP || model->workers[i]->stuck > 0)
+		if (model->workers[i]->state != WORKER_UP || model->workers[i]->stuck > 0 ||
+		    model->workers[i]->refused_code > 0)
 			worker_draw(app, pane, (int)++shown, model->workers[i]);
 	for (size_t i = model->run_count; i-- > 0 && shown < room;)
 		if (run_asks(model->runs[i]))

@@ -42,6 +42,7 @@ static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 	case OUTCOME_NONE:
 	case OUTCOME_RECALLED:
 	case OUTCOME_STOPPED:
+	case OUTCOME_REFUSED:
 	case OUTCOME_COUNT:
 		break;
 	}

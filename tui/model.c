@@ -94,7 +94,8 @@ static void model_count(struct model *model)
 		totals.workers_silent += worker->state == WORKER_UNREACHABLE;
 		totals.workers_lost += worker->state == WORKER_LOST;
 		if (worker->state == WORKER_UP) {
-			totals.workers_stuck += worker->stuck > 0;
+			totals.workers_stuck += worker->stuck > 0 && worker->refused_code == 0;
+			totals.workers_refusing += worker->refused_code > 0;
 			totals.slots += worker->slots;
 			totals.busy += worker->busy;
 		}

@@ -32,6 +32,7 @@ struct tui_worker {
 	enum worker_state state;
 	uint64_t slots, busy, ahead, cpu_permille, mem_permille, pid, done;
 	uint64_t stuck;                  /* attempts whose processes can't be killed */
+	uint64_t refused_code;           /* errno of why it can't start jobs; 0: it can */
 	int64_t seen_ms;
 	uint64_t seen;
 };
@@ -76,7 +77,7 @@ struct tui_event {
 
 struct totals {
 	uint64_t runs, live_runs, wait, queue, running, ok, failed;
-	uint64_t workers, workers_up, workers_silent, workers_lost, workers_stuck, slots, busy;
+	uint64_t workers, workers_up, workers_silent, workers_lost, workers_stuck, workers_refusing, slots, busy;
 };
 
 struct model {

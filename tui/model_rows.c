@@ -169,6 +169,7 @@ void model_put_worker(
 	worker->pid = row->pid;
 	worker->done = row->done;
 	worker->stuck = row->stuck;
+	worker->refused_code = row->refused_code;
 	worker->seen = model->snapshot;
 	if (change == CHANGE_TOLD && (is_new || before != worker->state))
 		model_tell(model, now_ms, theme_worker(worker->state), "worker %s %s",

@@ -2,6 +2,7 @@
 /* Columns of runs, jobs and workers, and what stands in them. */
 #include "cli/rows.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -230,6 +231,8 @@ static const struct column worker_columns[] = {
 	{ "reserved", NULL, false },
 	{ "stuck", NULL, false },
 	{ "stuck_jobs", NULL, false },
+	{ "refused_why", NULL, false },
+	{ "refused_ms", NULL, false },
 };
 
 void rows_begin_workers(struct records *records, struct arena *arena)
@@ -237,8 +240,49 @@ void rows_begin_workers(struct records *records, struct arena *arena)
 	records_begin(records, worker_columns, sizeof(worker_columns) / sizeof(worker_columns[0]), arena);
 }
 
+static const char *system_word(uint64_t code)
+{
+	const char *word = code <= INT32_MAX ? strerrordesc_np((int)code) : NULL;
+
+	return word ? word : "it doesn't say why";
+}
+
+/* What a person can do about it on that machine. */
+static const char *refused_remedy(uint64_t code)
+{
+	switch (code) {
+	case EMFILE:
+		return "raise its limit of open files (ulimit -n), and start it again";
+	case ENFILE:
+		return "raise the machine's limit of open files (sysctl fs.file-max)";
+	case ENOSPC:
+	case EDQUOT:
+		return "make room on the disk of its state directory (df)";
+	case EAGAIN:
+		return "raise its limit of processes (ulimit -u), and start it again";
+	case ENOMEM:
+		return "free memory on its machine";
+	default:
+		return "look into its log";
+	}
+}
+
+static void refused_alarm(const struct rec_worker_row *worker, struct buf *out)
+{
+	buf_add_str(out, "alarm    worker ");
+	text_escape(out, worker->name, TEXT_KEEP_NONE);
+	buf_addf(out, " can't start jobs: %s; ", system_word(worker->refused_code));
+	if (worker->refused_ms > 0)
+		buf_addf(out, "it is tried again in %llu s", (unsigned long long)(worker->refused_ms + 999) / 1000);
+	else
+		buf_add_str(out, "the next job tries it again");
+	buf_addf(out, "    next: %s\n", refused_remedy(worker->refused_code));
+}
+
 void rows_alarm(const struct rec_worker_row *worker, struct buf *out)
 {
+	if (worker->refused_code && worker->state == WORKER_UP)
+		refused_alarm(worker, out);
 	if (worker->stuck == 0)
 		return;
 	buf_add_str(out, "alarm    worker ");
@@ -263,6 +307,8 @@ static struct slice worker_standing(const struct rec_worker_row *worker)
 		return slice_str(standing_name((enum worker_standing)worker->standing));
 	if (worker->pool_state != POOL_ACTIVE)
 		return slice_str(worker->pool_state == POOL_DRAINING ? "pool draining" : "pool inactive");
+	if (worker->refused_code)
+		return slice_str("can't start");
 	if (worker->rest_ms)
 		return slice_str("flaps");
 	return slice_str(worker->stuck ? "stuck" : NULL);
@@ -298,4 +344,6 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 		records_none(records);
 	records_number(records, worker->stuck);
 	records_texts(records, worker->stuck_jobs);
+	records_text(records, slice_str(worker->refused_code ? system_word(worker->refused_code) : NULL));
+	records_span(records, worker->refused_code ? (int64_t)worker->refused_ms : -1);
 }

@@ -187,6 +187,14 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 		}
 		attempt_crashed(core, job, OUTCOME_EXIT_UNKNOWN, true);
 		break;
+	case OUTCOME_REFUSED:
+		if (job->state == STATE_ASSIGNED && !started) {
+			job->tries--;
+			job_move(core, job, EVENT_REFUSED, STATE_READY);
+			break;
+		}
+		attempt_crashed(core, job, OUTCOME_EXIT_UNKNOWN, true);
+		break;
 	case OUTCOME_STOPPED:
 		attempt_crashed(core, job, OUTCOME_STOPPED, started);
 		break;
@@ -208,7 +216,8 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 	enum job_state to = STATE_FAILED;
 	bool doomed;
 
-	if ((done->outcome == OUTCOME_RECALLED || done->outcome == OUTCOME_STOPPED) && done->started_ms == 0) {
+	if ((done->outcome == OUTCOME_RECALLED || done->outcome == OUTCOME_STOPPED || done->outcome == OUTCOME_REFUSED) &&
+	    done->started_ms == 0) {
 		job->tries--;
 		to = STATE_READY;
 	} else if (done->outcome == OUTCOME_EXIT && done->code == 0) {
@@ -271,8 +280,10 @@ void attempts_started(struct core *core, struct worker *worker, const struct rec
 	for (size_t i = 0; i < n; i++) {
 		struct job *job = job_find(core, at[i].job);
 
-		if (attempt_current(worker, job, at[i].epoch) && job->state == STATE_ASSIGNED)
+		if (attempt_current(worker, job, at[i].epoch) && job->state == STATE_ASSIGNED) {
+			worker_has_started(core, worker);
 			attempt_run(core, job, EVENT_STARTED, at[i].wall_ms);
+		}
 	}
 }
 
@@ -288,6 +299,8 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 		} else if (attempt_current(worker, job, at[i].epoch)) {
 			worker->done++;
 			worker_measure(worker, &at[i]);
+			if (at[i].outcome == OUTCOME_REFUSED)
+				worker_refused(core, worker, at[i].code);
 			attempt_finish(core, job, &at[i]);
 		} else {
 			core->stale_results++;

@@ -192,6 +192,10 @@ static void timer_fire(struct core *core, const struct timer *timer)
 		worker_timer_fired(core, worker_find(core, timer->id));
 		return;
 	}
+	if (timer->kind == TIMER_REST) {
+		worker_rested(core, worker_find(core, timer->id));
+		return;
+	}
 	if (timer->kind == TIMER_LOCK) {
 		lock_expired(core, timer->id);
 		return;

@@ -2,6 +2,8 @@
 /* Which worker could take a job, and what keeps the nearest of them from it. */
 #include "core/explain.h"
 
+#include <string.h>
+
 static void tell_list(struct telling *telling, const char *before, struct slice_list list)
 {
 	for (size_t i = 0; i < list.n; i++)
@@ -11,7 +13,7 @@ static void tell_list(struct telling *telling, const char *before, struct slice_
 /* What a worker must be to take it, one after the other: the first that nobody meets is the reason. */
 enum hurdle {
 	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_RESOURCES, HURDLE_STANDING, HURDLE_POOL_STATE,
-	HURDLE_NONE
+	HURDLE_REFUSES, HURDLE_NONE
 };
 
 static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wants)
@@ -28,7 +30,9 @@ static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wa
 		return HURDLE_RESOURCES;
 	if (worker->standing != STANDING_NONE)
 		return HURDLE_STANDING;
-	return worker->pool->state != POOL_ACTIVE ? HURDLE_POOL_STATE : HURDLE_NONE;
+	if (worker->pool->state != POOL_ACTIVE)
+		return HURDLE_POOL_STATE;
+	return worker->resting ? HURDLE_REFUSES : HURDLE_NONE;
 }
 
 /* The most that any of those that pass otherwise has of what it asks too much of. */
@@ -59,6 +63,13 @@ static void tell_resources(struct telling *telling, const struct wants *wants)
 		buf_add_str(&telling->words, "no connected worker has all at once of what it asks for");
 }
 
+static const char *refused_why(const struct worker *worker)
+{
+	const char *why = strerrordesc_np((int)worker->refused_code);
+
+	return why ? why : "for a reason that it doesn't know";
+}
+
 /* Those that fail at this hurdle alone, by name. */
 static void tell_failing(struct telling *telling, enum hurdle hurdle, const struct wants *wants, const char *behind)
 {
@@ -75,8 +86,24 @@ static void tell_failing(struct telling *telling, enum hurdle hurdle, const stru
 			buf_addf(&telling->words, " (%s)", standing_name(worker->standing));
 		else if (hurdle == HURDLE_POOL_STATE)
 			buf_addf(&telling->words, " (pool %s is %s)", worker->pool->name, pool_state_name(worker->pool->state));
+		else if (hurdle == HURDLE_REFUSES)
+			buf_addf(&telling->words, " (%s)", refused_why(worker));
 	}
 	buf_add_str(&telling->words, behind);
+}
+
+/* When the first of those that can't start jobs is tried again. */
+static void tell_next_try(struct telling *telling, const struct wants *wants)
+{
+	const struct core *core = telling->core;
+	int64_t next_ns = INT64_MAX;
+
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (hurdle_of(core->workers[i], wants) == HURDLE_REFUSES && core->workers[i]->refused_until_ns < next_ns)
+			next_ns = core->workers[i]->refused_until_ns;
+	next_ns -= core->now.mono_ns;
+	buf_addf(&telling->words, " can't start jobs; the next try is in %lld s",
+		 (long long)((next_ns > 0 ? next_ns + NS_PER_S - 1 : 0) / NS_PER_S));
 }
 
 /* Only that one was looked at. */
@@ -114,6 +141,10 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 	case HURDLE_STANDING:
 		tell_failing(telling, hurdle, wants, ": a person keeps new jobs away");
 		return REASON_WORKER_CORDONED;
+	case HURDLE_REFUSES:
+		tell_failing(telling, hurdle, wants, "");
+		tell_next_try(telling, wants);
+		return REASON_WORKER_REFUSES;
 	case HURDLE_POOL_STATE:
 	case HURDLE_NONE:
 		break;
@@ -232,6 +263,8 @@ static enum reason tell_target(struct telling *telling, const struct worker *tar
 	}
 	if (!worker_connected(target))
 		buf_addf(&telling->words, "is %s", worker_state_name(target->state));
+	else if (target->resting)
+		buf_addf(&telling->words, "can't start jobs now: %s", refused_why(target));
 	else if (!worker_serves(target))
 		buf_add_str(&telling->words, "starts nothing new");
 	else

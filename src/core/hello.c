@@ -60,6 +60,8 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	}
 	*ret_same_life = hello->instance.len > 0 &&
 			 slice_eq(hello->instance, slice_make(worker->instance, worker->instance_len));
+	if (!*ret_same_life)
+		worker_renewed(core, worker);
 	worker->conn = input->conn;
 	worker->newest_conn = input->conn;
 	map_put(&core->worker_conns, input->conn, worker);

@@ -38,7 +38,8 @@ static bool worker_draining(const struct worker *worker)
 
 bool worker_serves(const struct worker *worker)
 {
-	return worker_connected(worker) && worker->standing == STANDING_NONE && worker->pool->state == POOL_ACTIVE;
+	return worker_connected(worker) && worker->standing == STANDING_NONE && worker->pool->state == POOL_ACTIVE &&
+	       !worker->resting;
 }
 
 bool worker_rests(const struct core *core, const struct worker *worker)

@@ -182,6 +182,10 @@ void classes_place(struct core *core, size_t count);
 struct worker *worker_find(const struct core *core, uint64_t number);
 void worker_says_stuck(struct worker *worker, struct u64_list jobs);
 bool worker_has_stuck(const struct worker *worker, uint64_t job);
+void worker_refused(struct core *core, struct worker *worker, uint64_t code);    /* it lacked what a start needs: it rests */
+void worker_rested(struct core *core, struct worker *worker);    /* it may have jobs again */
+void worker_has_started(struct core *core, struct worker *worker);    /* a job there */
+void worker_renewed(struct core *core, struct worker *worker);   /* it has another keeper, which may be able to start them */
 struct worker *worker_new(struct core *core, uint64_t number, struct slice name);
 void worker_free(struct worker *worker);
 void worker_touch(struct core *core, struct worker *worker);

@@ -166,6 +166,8 @@ static enum err worker_forget(struct core *core, struct worker *worker, struct e
 	outbox_row(core->outbox, TABLE_worker)->worker.worker = (int64_t)worker->number;
 	core->outbox->rows[core->outbox->row_count - 1].deleted = true;
 	outbox_changed(core->outbox, CHANGED_WORKER, worker->number, 0);
+	if (worker->resting)
+		timer_stale(core);
 	if (worker->timed)
 		timer_stale(core);
 	name_map_remove(&core->worker_names, slice_str(worker->name));

@@ -172,6 +172,11 @@ struct worker {
 	int64_t drops_ns[LIMIT_FLAP_DROPS];      /* when it lost its latest connections, in a ring */
 	uint32_t drop_at;
 	int64_t rest_until_ns;           /* it lost too many: passed over until then */
+	bool resting;                    /* it couldn't start a job, and gets none until refused_until_ns has passed */
+	uint32_t refused_code;           /* the errno of that; 0: none since it last started one */
+	uint32_t refusals;               /* rests in a row, with no start between them */
+	int64_t refused_until_ns;
+	uint64_t rest_stamp;             /* of the timer that ends the rest */
 	uint64_t reserved;               /* serial number of the job that it is kept free for, in this turn; 0 none */
 	uint16_t reserved_class;
 	uint32_t lot;                    /* between equals, in this turn */

@@ -16,6 +16,10 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 		worker = worker_find(core, timer->id);
 		return worker && worker->timer_stamp == timer->stamp;
 	}
+	if (timer->kind == TIMER_REST) {
+		worker = worker_find(core, timer->id);
+		return worker && worker->resting && worker->rest_stamp == timer->stamp;
+	}
 	if (timer->kind == TIMER_LOCK)
 		return map_get(&core->lock_stamps, timer->id) != NULL;
 	if (timer->kind == TIMER_SCHEDULE)

@@ -289,6 +289,9 @@ bool view_worker(const struct core *core, uint64_t number, struct arena *arena, 
 		.load_permille = worker->load_permille, .start_us = worker->start_us, .reserved = worker->reserved,
 		.stuck = worker->stuck_count,
 	};
+	ret_row->refused_code = worker->refused_code;
+	if (worker->resting && worker->refused_until_ns > core->now.mono_ns)
+		ret_row->refused_ms = (uint64_t)((worker->refused_until_ns - core->now.mono_ns) / NS_PER_MS);
 	if (worker_rests(core, worker))
 		ret_row->rest_ms = (uint64_t)((worker->rest_until_ns - core->now.mono_ns) / NS_PER_MS);
 	if (!arena)

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "worker/spawn.h"
+
+#define ROOM_LEAST       (256 * 1024)    /* bytes free on the worker's disk: with less nothing starts */
+#define REFUSED_QUIET_NS (10 * NS_PER_S) /* between two lines in the log */
 
 struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run)
 {
@@ -211,19 +215,55 @@ static int spawn_in_space(struct keeper *keeper, struct attempt *attempt)
 	return fault;
 }
 
+/* With less, a job could write nothing, and its end might not be written down. */
+static bool disk_has_room(const struct keeper *keeper)
+{
+	struct statvfs disk;
+	uint64_t blocks;
+
+	if (fstatvfs(keeper->dir_fd, &disk) < 0)
+		return true;
+	blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
+	return blocks * disk.f_frsize >= ROOM_LEAST && (disk.f_files == 0 || disk.f_ffree > 0);
+}
+
+/* What this machine lacks now, and another has, or this one later: no fault of the job's. */
+static bool is_lack(int fault)
+{
+	return fault == EMFILE || fault == ENFILE || fault == ENOSPC || fault == EDQUOT || fault == EAGAIN ||
+	       fault == ENOMEM;
+}
+
+/* One line for a row of them: each would say the same. */
+static void refuse(struct keeper *keeper, struct attempt *attempt, int fault)
+{
+	if (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS) {
+		log_warn("job %" PRIu64 " can't be started here: %s; it goes back to the queue", attempt->job, strerror(fault));
+		keeper->refused_ns = keeper->now_ns;
+	}
+	attempt_ended(keeper, attempt, OUTCOME_REFUSED, (uint64_t)fault);
+}
+
 static void start(struct keeper *keeper, struct attempt *attempt)
 {
+	bool lack = false;
 	int fault = EINVAL;
 
 	if (attempt->argc > 0) {
-		attempt->space = space_take(keeper->spaces);
+		errno = ENOSPC;
+		attempt->space = disk_has_room(keeper) ? space_take(keeper->spaces) : NULL;
 		fault = attempt->space ? spawn_in_space(keeper, attempt) : errno;
+		/* Without a place to run in no job can start here, whatever the reason. */
+		lack = !attempt->space || is_lack(fault);
 	}
 	mem_free(attempt->strings);
 	attempt->strings = NULL;
 	if (fault) {
 		attempt->wall_ms = 0;
-		attempt_ended(keeper, attempt, OUTCOME_SPAWN, (uint64_t)fault);
+		if (lack)
+			refuse(keeper, attempt, fault);
+		else
+			attempt_ended(keeper, attempt, OUTCOME_SPAWN, (uint64_t)fault);
 		return;
 	}
 	ledger_started(keeper->ledger, attempt->entry);

@@ -93,6 +93,7 @@ struct keeper {
 	bool quitting;
 	int64_t quit_ns;                 /* when it exits whether all is acknowledged or not */
 	bool spool_failing;
+	int64_t refused_ns;              /* when the log was told that jobs can't be started; 0: never */
 };
 
 /* attempts.c */

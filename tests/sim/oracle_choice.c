@@ -49,15 +49,20 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 		worker->load = (struct sim_load){ 0 };
 		worker->load_known = !world->laden;
 	}
+	for (size_t i = 0; event->what != HAPPENS_GONE && event->message->op == OP_DONE && i < event->message->count; i++)
+		if (event->message->done[i].outcome == OUTCOME_REFUSED)
+			worker->refused_ns = world->now_ns;
 	if (worker->conn == 0 || event->message->op != OP_HEARTBEAT)
 		return;
 	worker->load = event->message->load;
 	worker->load_known = true;
 }
 
-/* It rests after so many breaks in a while; there is a HELLO between two. */
+/* It rests after so many breaks in a while, with a HELLO between two; and for a minute at most after a refusal. */
 static bool is_steady(const struct sim_world *world, const struct oracle_worker *worker)
 {
+	if (worker->refused_ns > 0 && world->now_ns - worker->refused_ns <= LIMIT_REFUSED_REST_MAX_MS * MS)
+		return false;
 	return worker->hellos_ns[0] == 0 ||
 	       world->now_ns - worker->hellos_ns[0] > (LIMIT_FLAP_WINDOW_MS + LIMIT_FLAP_REST_MS) * MS;
 }

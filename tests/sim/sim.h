@@ -375,6 +375,7 @@ struct oracle_worker {                   /* a worker, by its index, as decided *
 	struct sim_load load;
 	bool load_known;
 	int64_t hellos_ns[LIMIT_FLAP_DROPS - 1];         /* its latest ones, to this master */
+	int64_t refused_ns;              /* when it last gave a job back that it couldn't start; 0: never */
 };
 
 struct oracle_schedule {                 /* durable */

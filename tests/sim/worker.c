@@ -141,6 +141,11 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 		bool dies = entry->exclusive || (spec && spec->worker_death == DEATH_KILL);
 		struct process *process;
 
+		/* No lot is drawn for it, so that other schedules stay as they are. */
+		if (world->faults && hash_u64(entry->job * 1000033 + entry->epoch + world->seed) % 100 < 3) {
+			attempt_ended(world, worker, entry, OUTCOME_REFUSED, 24, 0);
+			continue;
+		}
 		if (world->faults && world_chance(world, world->brittle ? 150 : 15)) {
 			attempt_ended(world, worker, entry, OUTCOME_SPAWN, 2, 0);
 			continue;

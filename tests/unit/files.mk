@@ -57,6 +57,7 @@ unit_programs = \
 	tests/unit/test_core_planted_sets \
 	tests/unit/test_core_prune \
 	tests/unit/test_core_pruning \
+	tests/unit/test_core_refused \
 	tests/unit/test_core_reopen_full \
 	tests/unit/test_core_reports \
 	tests/unit/test_core_resources \
@@ -307,6 +308,9 @@ tests_unit_test_core_prune_LDADD = $(core_libs)
 
 tests_unit_test_core_pruning_SOURCES = tests/unit/test_core_pruning.c
 tests_unit_test_core_pruning_LDADD = $(core_libs)
+
+tests_unit_test_core_refused_SOURCES = tests/unit/test_core_refused.c
+tests_unit_test_core_refused_LDADD = $(core_libs)
 
 tests_unit_test_core_reopen_full_SOURCES = tests/unit/test_core_reopen_full.c
 tests_unit_test_core_reopen_full_LDADD = $(core_libs)

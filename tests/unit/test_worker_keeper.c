@@ -103,6 +103,31 @@ TEST what_cant_start(void)
 	PASS();
 }
 
+/* What the worker lacks is no fault of the job's: it goes back, and starts when the worker lacks it no more. */
+TEST keeper_without_descriptors_refuses_jobs(void)
+{
+	struct rlimit enough, few;
+	const char *const fine[] = { "true", NULL };
+	struct ipc_exited exited;
+
+	ASSERT_EQ(0, prlimit(rig->keeper, RLIMIT_NOFILE, NULL, &enough));
+	few = (struct rlimit){ 5, enough.rlim_max };
+	ASSERT_EQ(0, prlimit(rig->keeper, RLIMIT_NOFILE, &few, NULL));
+	for (uint64_t job = 1; job <= 3; job++) {
+		rig_spawn_in(rig, job, 1, fine, NULL, "");
+		ASSERT(rig_exited(rig, job, &exited));
+		ASSERT_EQ(OUTCOME_REFUSED, exited.done.outcome);
+		ASSERT_EQ(EMFILE, (int)exited.done.code);
+		ASSERT_EQ(0, exited.done.started_ms);
+	}
+	ASSERT_EQ(0, prlimit(rig->keeper, RLIMIT_NOFILE, &enough, NULL));
+	rig_spawn_in(rig, 4, 1, fine, NULL, "");
+	ASSERT(rig_exited(rig, 4, &exited));
+	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+	ASSERT_EQ(0, exited.done.code);
+	PASS();
+}
+
 TEST script_without_interpreter_line(void)
 {
 	const char *const argv[] = { "./tool", "a b", NULL };
@@ -557,6 +582,7 @@ static void run_all(void)
 	RUN_TEST(exit_codes);
 	RUN_TEST(signals);
 	RUN_TEST(what_cant_start);
+	RUN_TEST(keeper_without_descriptors_refuses_jobs);
 	RUN_TEST(script_without_interpreter_line);
 	RUN_TEST(output_goes_to_files);
 	RUN_TEST(a_space_is_clean_again);
