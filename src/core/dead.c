@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Bad ends: which of them count as good ones, and dead letters. A letter is a row of its own, put in the turn
- * in which a job ends badly for good and deleted when a new round of it begins or a person discards it; the
+ * in which a job ends badly for good, unless that counts as a good end, and deleted when a new round of it begins or a person discards it; the
  * job's row says that there is one. It has all that there is to know of the job, for when its run is history.
  */
 #include "core/internal.h"
@@ -110,7 +110,7 @@ void bad_end_enter(struct core *core, struct job *job, enum job_event event)
 		return;
 	spec_decode(core, job, &spec);
 	job_forgive(job, &spec);
-	if (state_is_dead(job->state))
+	if (state_is_dead(job->state) && !(job->flags & JOB_FORGIVEN))
 		letter_put(core, job, event, &spec);
 }
 

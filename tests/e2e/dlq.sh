@@ -80,11 +80,15 @@ exits 'a forgiven denial' 0 titan reject "$run/gate" -m no
 exits 'is no failure of the run either' 0 titan --timeout 20s wait "$run"
 is 'which has succeeded' "$(run_state "$run")" succeeded
 is 'and says what was forgiven' "$(titan --json ls --limit 1 | jq '.[0].forgiven')" 2
+is 'nobody has to look at it: there is no letter' "$(letters "$run")" '[]'
 like 'show says so' "$(titan show "$run")" 'flaky .*counts as a good end'
 like 'and explain' "$(titan explain "$run/flaky")" 'counts as a good end'
 like 'the job says when it goes on' "$(titan show "$run/flaky")" 'goes on when +failed'
 exits 'followed, its status is 0 too' 0 titan run -f -e "a -> b; a=false continue_on=failed; b=true"
 
+run=$(titan -q run -e "flaky=false")
+ok 'a failure that nothing forgives' until_true 20 run_ended "$run"
+is 'has a letter' "$(letters "$run")" "[\"$run/flaky\"]"
 # shellcheck disable=SC2046
 exits 'a thousand targets are no limit' 0 titan -q -y dlq discard $(yes "$run/flaky" | head -n 1001)
 unlike 'nobody says so' "$err" 'at most'

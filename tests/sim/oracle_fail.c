@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Bad ends: which of them count as good ones; and dead letters. A letter exists exactly for a job whose latest
- * round ended dead and whose letter nobody discarded, and it says what the job was.
+ * round ended dead, unforgiven, and whose letter nobody discarded, and it says what the job was.
  */
 #include "oracle.h"
 
@@ -69,7 +69,8 @@ static void check_letter(struct sim_world *world, const struct row_dead *letter,
 static void letters_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
 {
 	const struct row *letter = job ? disk_get(&world->disk, TABLE_dead, job->job) : NULL;
-	bool dead = job && is_dead((enum job_state)row->job.state);
+	bool dead = job && is_dead((enum job_state)row->job.state) &&
+		!oracle_forgiven(world, job->job, (enum job_state)row->job.state);
 
 	if (!job)
 		return;
@@ -79,8 +80,8 @@ static void letters_row(struct sim_world *world, const struct row *row, struct o
 		job->discarded = (uint32_t)row->job.round + 1;
 	}
 	if (letter && !dead)
-		world_fail(world, "job %u is %s and has a dead letter", (unsigned)job->job,
-			   state_table[row->job.state].name);
+		world_fail(world, "job %u is %s%s and has a dead letter", (unsigned)job->job,
+			   is_dead((enum job_state)row->job.state) ? "forgiven, " : "", state_table[row->job.state].name);
 	if (letter && job->discarded == (uint32_t)row->job.round + 1)
 		world_fail(world, "the letter of job %u was discarded and is there again", (unsigned)job->job);
 	if (!(row->job.flags & ROW_JOB_DEAD) != !letter)

@@ -288,6 +288,7 @@ TEST a_forgiven_failure_counts_as_a_success(void)
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "b"));
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "c"));
 	ASSERT(rig_job(rig, rig_named(rig, run, "a")).forgiven);
+	ASSERT_EQ(0, letter_of("a") != NULL);
 	rig_restart(rig);
 	rig_hello(rig, "w", 1);
 	rig_run_all(rig);
