@@ -3,9 +3,11 @@
 #include "proto/error.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,12 +109,31 @@ enum err error_dir(struct error *error, int errno_value, const char *what, const
 	struct stat info;
 	bool there = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
 
-	error_system(error, errno_value, "can't use %s %s", what, path);
+	if (errno_value == EPERM && there)
+		error_set(error, ERR_SYSTEM, "can't use %s %s: it must be yours, and only you may enter it (mode 0700)", what, path);
+	else if (errno_value == ELOOP)
+		error_set(error, ERR_SYSTEM, "can't use %s %s: it is a symbolic link, which whoever may write beside it can turn",
+			  what, path);
+	else
+		error_system(error, errno_value, "can't use %s %s", what, path);
 	if (errno_value == EPERM && there && info.st_uid != geteuid())
 		error_next(error, "chown %lu %s", (unsigned long)geteuid(), path);
 	else if (errno_value == EPERM && there)
 		error_next(error, "chmod 700 %s", path);
 	else
 		error_next(error, "ls -ld %s", path);
+	return ERR_SYSTEM;
+}
+
+enum err error_state_dir(struct error *error, int errno_value, const char *path)
+{
+	char real[PATH_MAX];
+	char *slash;
+
+	error_dir(error, errno_value, "the state directory", path);
+	if (errno_value != ELOOP || !realpath(path, real) || (slash = strrchr(real, '/')) == NULL || slash == real)
+		return ERR_SYSTEM;
+	*slash = '\0';
+	error_next(error, "TITAN_STATE=%s titan -C %s, which names the directory itself", real, slash + 1);
 	return ERR_SYSTEM;
 }

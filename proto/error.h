@@ -33,6 +33,8 @@ enum err error_next(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));           /* sets next; returns error->code */
 /* A directory that must be ours alone can't be used, and what to do about it. Returns ERR_SYSTEM. */
 enum err error_dir(struct error *error, int errno_value, const char *what, const char *path);
+/* The same for a cluster's directory. */
+enum err error_state_dir(struct error *error, int errno_value, const char *path);
 
 const char *err_name(enum err code);                    /* "NOT_FOUND"; "UNKNOWN" outside the table */
 const char *err_text(enum err code);

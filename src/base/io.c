@@ -198,8 +198,11 @@ int io_check_private_dir(const char *path)
 	struct stat st;
 	int result = 0;
 
-	if (fd < 0)
-		return errno == EACCES || errno == ELOOP ? -EPERM : -errno;
+	if (fd < 0) {
+		result = errno == EACCES ? -EPERM : -errno;
+		/* Linux says ENOTDIR of a link that it may not follow. */
+		return (result == -ENOTDIR || result == -ELOOP) && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? -ELOOP : result;
+	}
 	if (fstat(fd, &st) < 0)
 		result = -errno;
 	/* a set-group-ID bit may come from the directory above and gives nobody access */

@@ -26,7 +26,7 @@ int io_make_dirs(const char *path, mode_t mode);         /* as mkdir -p; existin
 int io_remove_tree(int dir_fd, const char *name);
 /* What a name in dir_fd stands for, links not followed; "": dir_fd itself. */
 int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity);
-int io_check_private_dir(const char *path);              /* ours, 0700; -EPERM otherwise */
+int io_check_private_dir(const char *path);              /* ours, 0700; -EPERM otherwise, -ELOOP for a symbolic link */
 int io_fd_count_limit(void);                            /* raise RLIMIT_NOFILE to its hard limit; the limit */
 
 #endif

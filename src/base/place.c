@@ -93,6 +93,21 @@ int place_make(const struct place *place)
 	return io_check_private_dir(place->dir);
 }
 
+bool place_is_exposed(const struct place *place, char ret_above[PATH_MAX])
+{
+	struct stat info;
+	char *slash;
+
+	if (!realpath(place->dir, ret_above))
+		return false;
+	while ((slash = strrchr(ret_above, '/')) != NULL && slash[1] != '\0') {
+		slash[slash == ret_above] = '\0';
+		if (stat(ret_above, &info) == 0 && (info.st_mode & S_IWOTH) && !(info.st_mode & S_ISVTX))
+			return true;
+	}
+	return false;
+}
+
 const char *place_path(const struct place *place, const char *name, char out[PATH_MAX])
 {
 	CHECK(join(out, place->dir, name) == 0);

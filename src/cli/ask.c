@@ -57,8 +57,7 @@ static int poll_ms(int64_t until_ns)
 	return left <= 0 ? 0 : (int)(left / NS_PER_MS + 1);
 }
 
-/* Wait for input on fd (or -1) until then; ERR_PENDING when the time is over. */
-static enum err wait_input(struct cli *cli, int fd, int64_t until_ns)
+enum err cli_wait_input(struct cli *cli, int fd, int64_t until_ns)
 {
 	int64_t until = until_ns < cli->deadline_ns ? until_ns : cli->deadline_ns;
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN }, { .fd = cli->signal_fd, .events = POLLIN } };
@@ -67,7 +66,7 @@ static enum err wait_input(struct cli *cli, int fd, int64_t until_ns)
 		int ready = poll(fds, 2, poll_ms(until));
 
 		if (ready < 0 && errno != EINTR)
-			return error_system(&cli->error, errno, "can't wait for the master");
+			return error_system(&cli->error, errno, "can't wait for input");
 		if (ready > 0 && fds[1].revents != 0)
 			return error_set(&cli->error, ERR_INTERRUPTED, "interrupted");
 		if (ready > 0)
@@ -81,7 +80,7 @@ static enum err wait_input(struct cli *cli, int fd, int64_t until_ns)
 
 enum err cli_pause(struct cli *cli, int64_t ms)
 {
-	enum err err = wait_input(cli, -1, clock_mono_ns() + ms * NS_PER_MS);
+	enum err err = cli_wait_input(cli, -1, clock_mono_ns() + ms * NS_PER_MS);
 
 	return err == ERR_PENDING ? ERR_NONE : err;
 }
@@ -116,7 +115,7 @@ enum err cli_receive(struct cli *cli, int64_t until_ns, struct incoming *ret_fra
 
 		if (err != ERR_PENDING)
 			return err;
-		err = wait_input(cli, client_fd(cli->client), until_ns);
+		err = cli_wait_input(cli, client_fd(cli->client), until_ns);
 		if (err != ERR_NONE)
 			return err;
 	}

@@ -120,6 +120,14 @@ void cli_note_stuck(struct cli *cli)
 		 "see titan status");
 }
 
+enum err cli_refuse_in_job(struct cli *cli, const char *may_not, const char *next)
+{
+	if (cli->settings.socket == NULL)
+		return ERR_NONE;
+	error_set(&cli->error, ERR_DENIED, "a job reaches its cluster through TITAN_SOCKET, and may not %s", may_not);
+	return error_next(&cli->error, "%s", next);
+}
+
 bool cli_chatty(const struct cli *cli)
 {
 	return cli->out.terminal && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet;

@@ -46,6 +46,11 @@ void cli_error_json(struct cli *cli, const struct error_place *place);   /* plac
 void cli_print(struct cli *cli, struct buf *out);        /* to standard output; empties the buffer */
 /* A line on standard error, unless -q. Arguments from outside must have been escaped. */
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * For commands that go by a cluster's directory. A job knows none, and the default one would be another cluster's:
+ * ERR_DENIED inside a job, unless -C or TITAN_STATE names a cluster. may_not: "check the store"; next: the command.
+ */
+enum err cli_refuse_in_job(struct cli *cli, const char *may_not, const char *next);
 /* -y, or a person's yes on the terminal; ERR_USAGE where nobody can be asked, ERR_INTERRUPTED for a no. */
 enum err cli_confirm(struct cli *cli, const char *question);
 /* What was shown is from the memory of a master that can't write. */
@@ -58,6 +63,9 @@ enum err cli_reconnect(struct cli *cli, int64_t for_ms);
 /* From now on Ctrl-C and SIGTERM make the waiting functions here return ERR_INTERRUPTED. */
 enum err cli_catch_signals(struct cli *cli);
 enum err cli_pause(struct cli *cli, int64_t ms);         /* ERR_NONE, ERR_INTERRUPTED, ERR_TIMEOUT */
+
+/* Until there is input on fd (or -1), or then (monotonic; ERR_PENDING), or the deadline. */
+enum err cli_wait_input(struct cli *cli, int fd, int64_t until_ns);
 
 /* A second connection of the same command, for requests while the first one gets a subscription's frames. */
 void cli_branch(const struct cli *cli, struct cli *ret_branch);

@@ -159,14 +159,16 @@ int cmd_restore(struct cli *cli)
 	char from[PATH_MAX], path[PATH_MAX];
 	struct restored restored;
 	struct fsck fsck;
-	enum err err = make_absolute(cli, cli->invocation->args[0], "", from);
+	enum err err = cli_refuse_in_job(cli, "replace its store", "titan -C CLUSTER restore FILE");
 	int made;
 
+	if (err == ERR_NONE)
+		err = make_absolute(cli, cli->invocation->args[0], "", from);
 	if (err != ERR_NONE)
 		return cli_fail(cli);
 	made = place_make(&cli->place);
 	if (made != 0) {
-		error_dir(&cli->error, -made, "the state directory", cli->place.dir);
+		error_state_dir(&cli->error, -made, cli->place.dir);
 		return cli_fail(cli);
 	}
 	if (access(from, F_OK) != 0)
@@ -194,6 +196,8 @@ int cmd_fsck(struct cli *cli)
 	if (other)
 		err = make_absolute(cli, cli->invocation->args[0], "", path);
 	else
+		err = cli_refuse_in_job(cli, "check its store", "titan fsck FILE, or titan -C CLUSTER fsck");
+	if (err == ERR_NONE && !other)
 		place_path(&cli->place, "titan.db", path);
 	if (err != ERR_NONE)
 		return cli_fail(cli);

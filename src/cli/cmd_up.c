@@ -159,6 +159,19 @@ static void tell_json(const struct started *started, struct buf *out)
 	buf_add_byte(out, '\n');
 }
 
+static void note_exposed(struct cli *cli)
+{
+	struct buf path = { 0 };
+	char above[PATH_MAX];
+
+	if (!place_is_exposed(&cli->place, above))
+		return;
+	text_escape(&path, slice_str(above), TEXT_KEEP_NONE);
+	cli_note(cli, "titan: every user may write %s, and so move the state in it away\n   try: chmod o-w %s", buf_cstr(&path),
+		 buf_cstr(&path));
+	buf_free(&path);
+}
+
 int up_start(struct cli *cli, bool silent)
 {
 	struct started started = { 0 };
@@ -170,16 +183,16 @@ int up_start(struct cli *cli, bool silent)
 	if (cli->invocation->command != NULL &&
 	    option_number(cli->invocation, OPT_up_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
+	if (cli_refuse_in_job(cli, "start it", "titan -C CLUSTER up") != ERR_NONE)
+		return cli_fail(cli);
 	made = place_make(&cli->place);
-	if (made == -EPERM) {
-		error_set(&cli->error, ERR_DENIED, "%s isn't a directory of yours that only you may enter (mode 0700)",
-			  cli->place.dir);
-		return cli_fail(cli);
-	}
 	if (made != 0) {
-		error_system(&cli->error, -made, "can't make %s", cli->place.dir);
+		error_state_dir(&cli->error, -made, cli->place.dir);
+		if (made == -EPERM || made == -ELOOP)
+			cli->error.code = ERR_DENIED;
 		return cli_fail(cli);
 	}
+	note_exposed(cli);
 	err = cli_connect(cli);
 	if (err == ERR_UNREACHABLE) {
 		started.master = true;

@@ -4,22 +4,37 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "proto/limits.h"
 
-static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, struct buf *out)
+#define WRITER_MS 2000                   /* a command that was started together with titan writes sooner */
+
+/* expect_ns: a pipe may be without a writer until then (monotonic); 0: no input is the end. */
+static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, int64_t expect_ns, struct buf *out)
 {
 	for (;;) {
 		uint8_t *place = buf_reserve(out, 65536);
 		ssize_t got = read(fd, place, 65536);
+		bool has_writer = got < 0 && errno == EAGAIN;
+		enum err err;
 
-		if (got == 0)
+		if (has_writer || (got == 0 && out->len == 0 && clock_mono_ns() < expect_ns)) {
+			err = cli_wait_input(cli, fd, has_writer ? TIME_NEVER : expect_ns);
+			if (err != ERR_NONE && err != ERR_PENDING)
+				return err;
+			/* Something happened: bytes came, or a writer came and left, which is an end. */
+			if (err == ERR_NONE)
+				expect_ns = 0;
+		} else if (got == 0) {
 			return ERR_NONE;
-		if (got < 0 && errno != EINTR)
+		} else if (got < 0 && errno != EINTR) {
 			return error_system(&cli->error, errno, "can't read %s", what);
+		}
 		if (got > 0)
 			out->len += (size_t)got;
 		if (out->len > max)
@@ -29,7 +44,18 @@ static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, 
 
 enum err load_stdin(struct cli *cli, size_t max, struct buf *out)
 {
-	return read_all(cli, STDIN_FILENO, "standard input", max, out);
+	return read_all(cli, STDIN_FILENO, "standard input", max, 0, out);
+}
+
+/* Of a pipe with a name, such as <(command) or mkfifo makes: without a writer there is neither a byte nor an end. */
+static enum err read_pipe(struct cli *cli, int fd, const char *path, struct buf *out)
+{
+	enum err err = read_all(cli, fd, path, LIMIT_PIPELINE_MAX, clock_mono_ns() + WRITER_MS * NS_PER_MS, out);
+
+	if (err != ERR_NONE || out->len > 0)
+		return err;
+	error_set(&cli->error, ERR_INVALID, "%s is a pipe, and nobody writes into it", path);
+	return error_next(&cli->error, "write the pipeline into a regular file, or begin to write into the pipe first");
 }
 
 void load_explain(struct cli *cli, struct slice text, const char *source, const struct dag_spot *spot)
@@ -54,7 +80,9 @@ void load_explain(struct cli *cli, struct slice text, const char *source, const 
 
 enum err load_file(struct cli *cli, const char *path, struct buf *text)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Without O_NONBLOCK the opening of a pipe waits for its writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat info;
 	enum err err;
 
 	if (fd < 0) {
@@ -65,7 +93,10 @@ enum err load_file(struct cli *cli, const char *path, struct buf *text)
 			cli->error.code = ERR_NOT_FOUND;
 		return cli->error.code;
 	}
-	err = read_all(cli, fd, path, LIMIT_PIPELINE_MAX, text);
+	if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode))
+		err = read_pipe(cli, fd, path, text);
+	else
+		err = read_all(cli, fd, path, LIMIT_PIPELINE_MAX, 0, text);
 	close(fd);
 	return err;
 }

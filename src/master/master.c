@@ -83,6 +83,14 @@ static enum err load_row_cb(const struct row *row, void *arg, struct error *erro
 	return core_load_row(master->core, row, error);
 }
 
+static void warn_of_exposed(const struct place *place)
+{
+	char above[PATH_MAX];
+
+	if (place_is_exposed(place, above))
+		log_warn("every user may write %s, and so move the state in it away; try: chmod o-w %s", above, above);
+}
+
 static enum err open_store(struct master *master, struct error *error)
 {
 	char path[PATH_MAX];
@@ -102,7 +110,8 @@ static enum err open_store(struct master *master, struct error *error)
 	enum err err;
 
 	if (result < 0)
-		return error_dir(error, -result, "the state directory", master->options.place.dir);
+		return error_state_dir(error, -result, master->options.place.dir);
+	warn_of_exposed(&master->options.place);
 	err = store_open(&options, &master->store, error);
 	if (err != ERR_NONE)
 		return err;

@@ -21,10 +21,11 @@
 static enum err unreachable(const struct client *client, const struct place *place, int result,
 			    struct error *error)
 {
-	if (result == -EPERM) {
-		error_set(error, ERR_DENIED, "%s isn't a directory that only you may enter (mode 0700)",
-			  place->dir);
-		return error_next(error, "ls -ld %s", place->dir);
+	if (result == -EPERM || result == -ELOOP) {
+		error_state_dir(error, -result, place->dir);
+		if (error)
+			error->code = ERR_DENIED;
+		return ERR_DENIED;
 	}
 	if (result == -EAGAIN) {
 		error_set(error, ERR_BUSY, "the master at %s accepts no connection; is it stopped?",

@@ -46,7 +46,7 @@ static enum err open_dir(struct keeper *keeper, struct error *error)
 				 "'.', at most 128", options->name);
 	result = place_make(&options->place);
 	if (result < 0)
-		return error_dir(error, -result, "the state directory", options->place.dir);
+		return error_state_dir(error, -result, options->place.dir);
 	snprintf(below, sizeof(below), "worker/%s", options->name);
 	place_path(&options->place, below, keeper->path);
 	result = io_make_dirs(keeper->path, 0700);

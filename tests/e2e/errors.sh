@@ -36,6 +36,21 @@ exits "a negative limit" 2 titan ls --limit -3
 exits "a name that would move the cursor" 2 titan run --name $'evil\x1b[2J' -e "a; a=true"
 unlike "isn't echoed as it is" "$err" $'\x1b'
 exits "an unreadable span" 2 titan --timeout soon wait 1
+mkfifo silent.yaml fed.yaml
+for command in run validate plan; do
+	exits "$command with a pipe that nobody writes into ends" 2 timeout 30 "$TITAN" $command silent.yaml
+	like "$command says that it is one" "$err" 'silent.yaml is a pipe, and nobody writes into it'
+done
+sleep 600 >silent.yaml &
+writer=$!
+exits "a pipe whose writer writes nothing is waited for as long as --timeout says" 124 titan --timeout 500ms plan silent.yaml
+kill "$writer"
+printf 'jobs: {a: {run: "true"}}\n' >fed.yaml &
+exits "a pipe that is written into is read" 0 titan plan fed.yaml
+like "to its end" "$out" '^a '
+exits "so is one of a shell" 0 bash -c '"$0" plan <(sleep 0.1; echo "jobs: {b: {run: \"true\"}}")' "$TITAN"
+like "to its end" "$out" '^b '
+exits "a directory is no pipeline" 71 titan run "$test_dir"
 is "nothing was submitted by all this" "$(titan --json ls | jq length)" 0
 
 run=$(titan run -e "a; a='printf \"x\\033[2Jy\"'")

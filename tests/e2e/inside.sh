@@ -60,6 +60,31 @@ like "a tenant, too" "$(titan logs "$run/refused" 2>&1)" "submits runs of its ow
 is "nothing was done" "$(job_state "$secret" private)" running
 like "the worker is still there" "$(state_of '.workers[0].state')" up
 
+# --- what goes by a cluster's directory isn't done to another cluster ---
+mkdir -m 700 -p "$test_dir/.local/state/titan/default"
+cat >"$test_dir/elsewhere" <<END
+try() { "$TITAN" "\$@" 2>&1; echo "\$* => \$?"; }
+try fsck
+try dash --dump-screen - --exit-after idle
+try up
+try restore "$test_dir/backup.db"
+try fsck "$test_dir/backup.db"
+try -C default fsck
+END
+titan backup "$test_dir/backup.db"
+run=$(titan run -e "elsewhere; elsewhere='sh $test_dir/elsewhere'")
+ok "a job that asks for a cluster's directory lives on" titan --timeout 60s wait "$run"
+said=$(titan logs "$run/elsewhere")
+for command in fsck 'dash .*idle' up 'restore .*'; do
+	like "$command is refused" "$said" "^$command => 3\$"
+done
+is "as the job's cluster is behind TITAN_SOCKET" \
+	"$(printf '%s\n' "$said" | grep -c 'a job reaches its cluster through TITAN_SOCKET, and may not')" 4
+like "the dashboard's advice fits a job" "$said" 'try: titan watch self'
+like "a file is checked" "$said" '^fsck /.* => 0$'
+like "a cluster that is named is meant" "$said" "there is no store $test_dir/.local/state/titan/default/titan.db"
+is "nothing was restored there" "$(ls "$test_dir/.local/state/titan/default")" ''
+
 # --- it adds to its own run, and to no other ---
 cat >"$test_dir/grow" <<END
 "$TITAN" run --into self -e 'more; more="echo grown"' >/dev/null; echo "into \$?"

@@ -120,6 +120,40 @@ TEST only_a_private_directory_will_do(void)
 	PASS();
 }
 
+TEST a_symbolic_link_is_no_directory(void)
+{
+	struct place real, alias;
+	int fd = -7;
+
+	ASSERT_EQ_FMT(0, place_find("default", &real), "%d");
+	ASSERT_EQ_FMT(0, place_find("alias", &alias), "%d");
+	ASSERT_EQ_FMT(0, place_make(&real), "%d");
+	ASSERT_EQ_FMT(0, symlink(real.dir, alias.dir), "%d");
+	ASSERT_EQ_FMT(-ELOOP, place_make(&alias), "%d");
+	ASSERT_EQ_FMT(-ELOOP, place_socket_listen(&alias, &fd), "%d");
+	ASSERT_EQ_FMT(-ELOOP, place_socket_connect(&alias, &fd), "%d");
+	ASSERT_EQ_FMT(-7, fd, "%d");
+	PASS();
+}
+
+TEST the_nearest_exposed_directory_is_found(void)
+{
+	struct place place;
+	char above[PATH_MAX], path[PATH_MAX];
+
+	ASSERT_EQ_FMT(0, place_find("default", &place), "%d");
+	ASSERT_FALSE(place_is_exposed(&place, above));
+	ASSERT_EQ_FMT(0, place_make(&place), "%d");
+	ASSERT_FALSE(place_is_exposed(&place, above));
+	snprintf(path, sizeof(path), "%s/.local", home);
+	ASSERT_EQ_FMT(0, chmod(path, 0777), "%d");
+	ASSERT(place_is_exposed(&place, above));
+	ASSERT_STR_EQ(path, above);
+	ASSERT_EQ_FMT(0, chmod(path, 01777), "%d");
+	ASSERT_FALSE(place_is_exposed(&place, above));
+	PASS();
+}
+
 /* Listens, connects, and sees a byte go through. */
 static enum greatest_test_res talk(const struct place *place)
 {
@@ -226,6 +260,8 @@ SUITE(place)
 	RUN_TEST(a_relative_state_directory_becomes_absolute);
 	RUN_TEST(bad_names_and_no_home_are_refused);
 	RUN_TEST(only_a_private_directory_will_do);
+	RUN_TEST(a_symbolic_link_is_no_directory);
+	RUN_TEST(the_nearest_exposed_directory_is_found);
 	RUN_TEST(a_socket_is_found_behind_any_path);
 	RUN_TEST(a_stale_socket_is_replaced_and_a_live_one_is_not);
 	RUN_TEST(a_file_in_its_place_is_left_alone);
