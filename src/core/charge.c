@@ -25,6 +25,7 @@ static void pay(struct core *core, struct worker *worker, struct job *job)
 
 	job->flags &= (uint32_t)~JOB_UNPAID;
 	worker->unpaid--;
+	worker_touch(core, worker);
 	resources_take(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
 }
 

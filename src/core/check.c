@@ -237,6 +237,17 @@ static void check_run(const struct core *core, const struct run *run, uint64_t c
 		counts[state] += own[state];
 }
 
+static void check_tallies(const struct core *core)
+{
+	for (unsigned tally = 0; tally < TALLIES; tally++) {
+		uint64_t count = 0;
+
+		for (size_t i = 0; i < core->worker_count; i++)
+			count += core->workers[i]->tally >> tally & 1;
+		CHECK(core->tallies[tally] == count);
+	}
+}
+
 static uint64_t check_workers(const struct core *core, uint64_t *ret_recalls)
 {
 	uint64_t held = 0, recalls = 0;
@@ -250,6 +261,7 @@ static uint64_t check_workers(const struct core *core, uint64_t *ret_recalls)
 		CHECK(worker->state != WORKER_UP || worker->conn != 0);
 		CHECK(worker->state != WORKER_LOST || (worker->held_count == 0 && worker->conn == 0));
 		CHECK(worker->timed || worker->state == WORKER_LOST);
+		CHECK(worker->touched || worker->tally == worker_tally(worker));
 		for (size_t at = 0; at < worker->held_count; at++) {
 			const struct job *job = worker->held[at].job;
 
@@ -258,6 +270,7 @@ static uint64_t check_workers(const struct core *core, uint64_t *ret_recalls)
 		}
 		held += worker->held_count;
 	}
+	check_tallies(core);
 	*ret_recalls = recalls;
 	return held;
 }

@@ -182,8 +182,11 @@ static void runs_flush(struct core *core)
 static void workers_flush(struct core *core)
 {
 	for (size_t i = 0; i < core->touched_worker_count; i++) {
-		core->touched_workers[i]->touched = false;
-		outbox_changed(core->outbox, CHANGED_WORKER, core->touched_workers[i]->number, 0);
+		struct worker *worker = core->touched_workers[i];
+
+		worker->touched = false;
+		worker_count(core, worker, worker_tally(worker));
+		outbox_changed(core->outbox, CHANGED_WORKER, worker->number, 0);
 	}
 	core->touched_worker_count = 0;
 }

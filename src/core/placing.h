@@ -189,6 +189,8 @@ void worker_renewed(struct core *core, struct worker *worker);   /* it has anoth
 struct worker *worker_new(struct core *core, uint64_t number, struct slice name);
 void worker_free(struct worker *worker);
 void worker_touch(struct core *core, struct worker *worker);
+unsigned worker_tally(const struct worker *worker);      /* bits of enum tally */
+void worker_count(struct core *core, struct worker *worker, unsigned tally);     /* as this, no longer as before */
 void worker_gone(struct core *core, uint64_t conn);
 struct worker *worker_heard(struct core *core, uint64_t conn);   /* NULL if it isn't a worker's */
 void worker_timer_fired(struct core *core, struct worker *worker);

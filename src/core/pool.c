@@ -177,6 +177,7 @@ static enum err worker_forget(struct core *core, struct worker *worker, struct e
 	while (core->workers[at] != worker)
 		at++;
 	memmove(core->workers + at, core->workers + at + 1, (--core->worker_count - at) * sizeof(*core->workers));
+	worker_count(core, worker, 0);
 	worker_free(worker);
 	return ERR_NONE;
 }

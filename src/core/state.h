@@ -138,6 +138,7 @@ struct core {
 	size_t worker_count, worker_cap;
 	struct name_map worker_names;
 	struct map worker_conns;
+	uint64_t tallies[TALLIES];       /* workers of each, as of the last turn's end */
 	uint64_t serving;                /* another number whenever a worker may serve other classes than before */
 	uint64_t locks_offered;          /* that number when locks were last offered for it */
 

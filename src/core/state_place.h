@@ -146,6 +146,9 @@ struct held_entry {
 	uint64_t stamp;                  /* order of assignment */
 };
 
+/* THERE: not lost. FEW_AHEAD: there, with few jobs ahead of its slots. BUSY: there, with a slot in use. */
+enum tally { TALLY_THERE, TALLY_FEW_AHEAD, TALLY_BUSY, TALLIES };
+
 struct worker {
 	uint64_t number;
 	char *name;
@@ -158,6 +161,7 @@ struct worker {
 	enum worker_state state;
 	bool quitting;                   /* was told to: gets nothing more */
 	bool touched;
+	uint8_t tally;                   /* bits of enum tally: as it was counted last */
 	bool timed;                      /* a timer with timer_stamp is under way */
 	struct slice_list labels;        /* sorted */
 	struct resource *offers;         /* sorted by name, with what is in use */

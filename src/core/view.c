@@ -335,6 +335,16 @@ bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row)
 	return true;
 }
 
+bool view_workers_full(const struct core *core)
+{
+	return core->tallies[TALLY_THERE] > 0 && core->tallies[TALLY_FEW_AHEAD] == 0;
+}
+
+bool view_workers_idle(const struct core *core)
+{
+	return core->tallies[TALLY_BUSY] == 0;
+}
+
 uint64_t view_worker_after(const struct core *core, uint64_t number)
 {
 	size_t low = 0, high = core->worker_count;

@@ -54,6 +54,10 @@ uint64_t view_worker_on(const struct core *core, uint64_t conn);
  * May this worker speak of that attempt? Of a job that has left memory only the numbers are checked. Run 0 is any.
  */
 bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uint64_t job, uint64_t epoch);
+#define VIEW_AHEAD_ENOUGH 8              /* jobs to a slot */
+/* Is there a worker, and has each, but for lost ones, enough ahead of all its slots? */
+bool view_workers_full(const struct core *core);
+bool view_workers_idle(const struct core *core);         /* no slot is in use */
 /* Without an arena it has no resources. */
 bool view_worker(const struct core *core, uint64_t worker, struct arena *arena, struct rec_worker_row *ret_row);
 bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row);        /* by name, from 0; false: no more */

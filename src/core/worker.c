@@ -6,6 +6,7 @@
 #include "core/internal.h"
 
 #include "base/text.h"
+#include "core/view.h"
 
 struct worker *worker_find(const struct core *core, uint64_t number)
 {
@@ -61,6 +62,27 @@ void worker_touch(struct core *core, struct worker *worker)
 	worker->touched = true;
 	GROW(core->touched_workers, core->touched_worker_count, core->touched_worker_cap);
 	core->touched_workers[core->touched_worker_count++] = worker;
+}
+
+unsigned worker_tally(const struct worker *worker)
+{
+	uint64_t busy = worker_busy(worker);
+	unsigned tally = 1 << TALLY_THERE;
+
+	if (worker->state == WORKER_LOST)
+		return 0;
+	if (worker->held_count - busy < (uint64_t)VIEW_AHEAD_ENOUGH * worker->slots)
+		tally |= 1 << TALLY_FEW_AHEAD;
+	return busy > 0 ? tally | 1 << TALLY_BUSY : tally;
+}
+
+void worker_count(struct core *core, struct worker *worker, unsigned tally)
+{
+	unsigned before = worker->tally;
+
+	for (unsigned at = 0; at < TALLIES; at++)
+		core->tallies[at] += (uint64_t)(tally >> at & 1) - (before >> at & 1);
+	worker->tally = (uint8_t)tally;
 }
 
 /* What it says decides nothing: their slots stay taken because nobody said that they ended. */

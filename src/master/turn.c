@@ -15,7 +15,6 @@
 
 _Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox of the pipeline is its turn");
 
-#define AHEAD_ENOUGH 8                   /* jobs sent ahead, to a slot */
 #define WATCH_NS (NS_PER_MS / 2)         /* a commit takes longer: then the disk is slow, and sleeping costs little */
 #define TURN_KEEP 65536                  /* bytes of frames that a turn in the pool may hold on to */
 
@@ -174,41 +173,21 @@ static void decide(struct master *master, struct master_turn *turn)
 	publish_flush(master, turn);
 }
 
-/* Has every slot enough ahead of it that a commit may wait for company? */
-static bool workers_are_full(const struct master *master)
-{
-	struct rec_worker_row row;
-	uint64_t worker = 0;
-	bool any = false;
-
-	while ((worker = view_worker_after(master->core, worker))) {
-		if (!view_worker(master->core, worker, NULL, &row) || row.state == WORKER_LOST)
-			continue;
-		if (row.ahead < AHEAD_ENOUGH * row.slots)
-			return false;
-		any = true;
-	}
-	return any;
-}
-
 static void commit(struct master *master, struct master_turn *turn)
 {
 	master->awaited += turn->awaited;
 	if (!pipeline_add(&master->pipeline, &turn->outbox))
 		return;
-	store_may_linger(master->store, master->awaited == 0 && workers_are_full(master));
+	/* A commit may wait for company while nobody waits for it. */
+	store_may_linger(master->store, master->awaited == 0 && view_workers_full(master->core));
 	store_commit(master->store, &turn->outbox);
 }
 
 /* The only client waits for the only turn, and nothing else needs the processor: neither a job nor another client. */
 static bool commit_is_all(const struct master *master, size_t inputs)
 {
-	struct core_totals totals;
-
-	if (inputs != 1 || master->awaited != 1 || master->pipeline.depth != 1 || session_count(master, PEER_CLIENT) != 1)
-		return false;
-	view_totals(master->core, &totals);
-	return totals.busy == 0;
+	return inputs == 1 && master->awaited == 1 && master->pipeline.depth == 1 && view_workers_idle(master->core) &&
+	       session_count(master, PEER_CLIENT) == 1;
 }
 
 void turn_settled(struct master *master)

@@ -85,6 +85,36 @@ TEST what_was_sent_ahead_is_not_busy(void)
 }
 
 /* What is sent ahead is as much of a tenant's share as what starts at once. */
+/* Two slots: full with 8 ahead of each, and one lost or lacking worker decides. */
+TEST workers_are_full_with_enough_ahead_of_all(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn;
+
+	ASSERT(!view_workers_full(rig->core) && view_workers_idle(rig->core));
+	join(rig, "w", 2, "", "", "");
+	ASSERT(!view_workers_full(rig->core) && view_workers_idle(rig->core));
+	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
+	ASSERT(view_workers_idle(rig->core));
+	for (int i = 0; i < 2 + 2 * VIEW_AHEAD_ENOUGH; i++) {
+		ASSERT(!view_workers_full(rig->core));
+		given(rig, (struct rec_job_spec){ 0 });
+		ASSERT(!view_workers_idle(rig->core));
+	}
+	ASSERT(view_workers_full(rig->core));
+	conn = join(rig, "new", 1, "", "", "");
+	ASSERT(!view_workers_full(rig->core));
+	rig_gone(rig, conn);
+	rig_pass(rig, LIMIT_GRACE_MS / 2);
+	rig_heartbeat(rig, conn - 1);
+	ASSERT(!view_workers_full(rig->core));
+	rig_pass(rig, LIMIT_GRACE_MS / 2 + 1000);
+	ASSERT_EQ(WORKER_LOST, worker(rig, "new").state);
+	ASSERT(view_workers_full(rig->core));
+	rig_free(rig);
+	PASS();
+}
+
 TEST tenants_share_what_is_sent_ahead(void)
 {
 	struct rig *rig = rig_new();
@@ -242,6 +272,7 @@ SUITE(measures)
 	RUN_TEST(a_slow_start_is_little);
 	RUN_TEST(a_mixture_that_has_gone_is_forgotten);
 	RUN_TEST(what_was_sent_ahead_is_not_busy);
+	RUN_TEST(workers_are_full_with_enough_ahead_of_all);
 	RUN_TEST(tenants_share_what_is_sent_ahead);
 	RUN_TEST(what_must_stay_is_not_asked_back);
 	RUN_TEST(a_silence_is_noticed_after_one_lease);
