@@ -106,7 +106,7 @@ static enum err on_query(struct incoming_frame *in)
 	}
 	if (!query_may_hurry(msg.what) && room_refuse(in, msg.id, ROOM_FOR_ANSWER))
 		return ERR_NONE;
-	query = query_new(in->master, in->session->id, msg.id, msg.what);
+	query = query_new(in->session, msg.id, msg.what);
 	query->run = msg.run;
 	query->cursor = msg.cursor;
 	query->limit = msg.limit;
@@ -156,8 +156,8 @@ static enum err on_log_read(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
-	logs_read(in->master->logs, in->session->id, &msg);
 	in->session->log_reads++;
+	line_log_read(in->session, &msg);
 	session_log_reads(in->session);
 	return ERR_NONE;
 }

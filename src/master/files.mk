@@ -2,6 +2,7 @@
 # Kept by tests/list-sources --write.
 
 master_sources = \
+	src/master/budget.h \
 	src/master/copies.c \
 	src/master/dispatch.c \
 	src/master/dispatch.h \
@@ -15,6 +16,8 @@ master_sources = \
 	src/master/ids.c \
 	src/master/ids.h \
 	src/master/internal.h \
+	src/master/line.c \
+	src/master/line_pressure.c \
 	src/master/logbytes.h \
 	src/master/logcredit.c \
 	src/master/logcredit.h \

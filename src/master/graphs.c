@@ -121,7 +121,7 @@ static void ask_again(const struct incoming_frame *in, const struct msg_submit *
 		session_refuse(in->session, msg->id, &error);
 		return;
 	}
-	query = query_new(in->master, in->session->id, msg->id, QUERY_IS_AGAIN);
+	query = query_new(in->session, msg->id, QUERY_IS_AGAIN);
 	query->run = msg->again;
 	memcpy(query->key, msg->key.data, sizeof(query->key));
 	query->job_len = msg->name.len;

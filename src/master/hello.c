@@ -102,6 +102,7 @@ enum err on_hello(struct incoming_frame *in)
 	session->kind = (enum peer_kind)msg.kind;
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX);
 	if (session->kind == PEER_CLIENT) {
+		line_open(session);
 		welcome_client(session);
 		return ERR_NONE;
 	}

@@ -84,8 +84,12 @@ static size_t page_limit(const struct query *query)
 
 void history_ask(struct master *master, struct query *query)
 {
-	struct history *history = mem_zalloc(sizeof(*history));
+	struct history *history;
 
+	if (!query->under_way && !line_take_reader(master, query, READER_STORE))
+		return;
+	query->under_way = true;
+	history = mem_zalloc(sizeof(*history));
 	history->query = query;
 	history->next = master->histories;
 	history->at = &master->histories;
@@ -322,7 +326,7 @@ void history_answers(struct master *master)
 		case STAGE_DEAD:
 		case STAGE_RUNS:
 			history->query->found = answer;
-			query_again(master, history->query);
+			line_add_first(master, history->query);
 			history_forget(history);
 			break;
 		case STAGE_DECISIONS:

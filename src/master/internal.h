@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "core/core.h"
 #include "core/view.h"
+#include "master/budget.h"
 #include "master/master.h"
 #include "net/conn.h"
 #include "net/listen.h"
@@ -31,10 +32,28 @@
  */
 #define LOG_SESSION_MAX   (2 * (size_t)LIMIT_OUTPUT_WINDOW)
 #define LOG_QUEUE_MAX     ((size_t)256 << 20)
+#define LOG_READERS_MAX   16                     /* readings that the logs have: more than the budgets allow */
 #define LOG_READS_MAX     8                      /* of one connection, unanswered; then it isn't read */
 #define SUBS_MAX          16                     /* of one connection */
 
 /* ---- sessions ---- */
+
+/* ---- who asks ---- */
+
+enum reader { READER_STORE, READER_LOGS, READER_COUNT };
+enum asker_class { ASKERS_PEOPLE, ASKERS_JOBS, ASKERS_CLASSES };
+
+struct session_list { struct session *first, *last; };
+
+struct askers {                          /* of one class */
+	struct budget budget;
+	struct session_list line;        /* those with questions, the next to be answered first */
+	struct session_list held[READER_COUNT];  /* those whose next one waits until a reader has less to do */
+	size_t unread;                   /* bytes of all of them that haven't left, or may not yet */
+	size_t under_way[READER_COUNT];
+	int64_t rest_until_ns;
+	struct ev_timer rest_timer;
+};
 
 enum session_stage { SESSION_NEW, SESSION_INVENTORY, SESSION_OPEN };
 
@@ -55,6 +74,12 @@ struct session {
 	bool closing;
 	size_t unrevealed;               /* bytes for it in turns that aren't durable yet */
 	size_t queries;                  /* unanswered */
+	struct askers *askers;           /* of a client: its class */
+	struct query *asked, *asked_last;        /* its questions in line, in order */
+	struct session_list *list;       /* of askers, or NULL; */
+	struct session *list_prev, *list_next;   /* its neighbours there */
+	uint64_t sent_before;            /* when answers were last looked at (line_pressure.c) ... */
+	unsigned still_ticks;            /* ... and how often it had taken next to nothing by then */
 	size_t log_reads;                /* unanswered */
 	struct ev_timer hello_timer;
 	struct arena hello_arena;        /* of the next two, until the inventory is complete */
@@ -79,6 +104,7 @@ struct part {                            /* frames for one connection, in a turn
 	uint64_t conn;
 	size_t at, len;
 	bool close;
+	struct askers *askers;           /* whose unread bytes they are, or NULL */
 };
 
 struct master_turn {
@@ -97,6 +123,7 @@ struct master_turn {
 #define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* NAME, or NAME[*] of a fan-out */
 #define QUERY_IS_ACT 100              /* beside enum query_what: an act on what has left memory */
 #define QUERY_IS_AGAIN 101            /* a run is submitted once more */
+#define QUERY_IS_LOG_READ 102         /* when too many are under way already */
 
 struct query {
 	uint64_t conn, id;
@@ -111,6 +138,9 @@ struct query {
 	size_t job_len;
 	uint8_t job[TARGET_MAX_LEN];
 	struct store_query *found;       /* RUNS: what the store answered */
+	struct msg_log_read log_read;    /* of LOG_READ */
+	struct askers *askers;           /* the asker's class */
+	bool under_way;                  /* it counts as one that the store has */
 	struct query *next;
 };
 
@@ -118,7 +148,7 @@ struct query {
 
 struct master_stats {
 	uint64_t turns, inputs, frames_in, refused_frames, refused_connections, late_frames, results, sub_cuts, sub_drops;
-	uint64_t sub_resumes;
+	uint64_t sub_resumes, questions, askers_cut;
 	uint64_t runs_pruned;
 	struct histogram stall, job_run;
 };
@@ -150,8 +180,11 @@ struct master {
 
 	struct inbox inbox;
 	bool inbox_was_full;
-	struct query *queries, **queries_end;    /* for the next turn */
-	struct query *deferred;          /* until their connections have drained */
+	struct askers askers[ASKERS_CLASSES];
+	bool asked;                      /* a question may be answered that couldn't be before */
+	struct askers *log_readers[LOG_READERS_MAX];     /* whose readings the logs have, a ring */
+	size_t log_reader_first, log_reader_count;
+	struct ev_timer pressure_timer;  /* runs while answers are over their bound */
 	struct history *histories;       /* questions that the store has */
 	size_t copies;                   /* of the store, under way */
 	struct specs *specs;             /* of the finished run that was last asked for */
@@ -249,15 +282,31 @@ bool page_add_schedule(struct page *page, const struct rec_schedule_row *row);
 /* The cursor to go on with, or 0. */
 uint64_t page_add_workers(struct master *master, struct page *page, uint64_t after);
 
+/* line.c: questions wait in a line for each connection; connections are answered by turns */
+void line_init(struct master *master);
+void line_open(struct session *session);         /* a client has said HELLO */
+void line_add(struct session *session, struct query *query);
+void line_add_first(struct master *master, struct query *query); /* what it waited for is there */
+/* The session has room for answers again. */
+void line_go_on(struct session *session);
+/* True: it may ask the reader now, and counts as one that does until line_reader_done. Otherwise it's in line again. */
+bool line_take_reader(struct master *master, struct query *query, enum reader reader);
+void line_reader_done(struct master *master, struct askers *askers, enum reader reader);
+void line_run(struct master *master, struct master_turn *turn);
+void line_run_hurried(struct master *master);    /* those that may hurry, at once, while the store has no room */
+void line_forget(struct session *session);       /* drops its questions */
+void line_log_read(struct session *session, const struct msg_log_read *msg);
+void line_log_answered(struct master *master);   /* the first of those that the logs have */
+
+/* line_pressure.c: answers that nobody takes */
+void pressure_init(struct master *master);
+void pressure_look(struct master *master);       /* starts to watch who takes nothing, if there is too much */
+
 /* query.c */
-struct query *query_new(struct master *master, uint64_t conn, uint64_t id, uint64_t what);       /* in line for this turn */
-void query_again(struct master *master, struct query *query);    /* in line for the next turn */
-void query_undefer(struct master *master);
+struct query *query_new(struct session *session, uint64_t id, uint64_t what);    /* in line for this turn */
 void query_free(struct master *master, struct query *query);     /* answered, or nobody waits for it */
-void query_run_all(struct master *master, struct master_turn *turn);
+void query_run(struct master *master, struct master_turn *turn, struct query *query);
 bool query_may_hurry(uint64_t what);     /* is it answered while the store has no room? */
-void query_run_hurried(struct master *master);   /* those, at once, while it has none */
-void query_drop_all(struct master *master);
 struct u64_list query_counts(struct master *master);
 void query_no_run(const struct master *master, struct error *error, uint64_t run);
 void query_no_job(struct error *error, const struct query *query);

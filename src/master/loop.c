@@ -17,8 +17,8 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 
 	(void)events;
 	ev_idle_stop(loop, &master->awake);
-	if (master->queries)
-		query_run_hurried(master);
+	if (master->asked)
+		line_run_hurried(master);
 	if (turn_wanted(master))
 		turn_run(master);
 	else if (master->inbox.count == 0)
@@ -106,6 +106,8 @@ static void logs_wake_cb(struct ev_loop *loop, struct ev_async *async, int event
 	while ((answer = logs_take(master->logs))) {
 		struct session *session = session_find(master, answer->conn);
 
+		if (answer->is_read)
+			line_log_answered(master);
 		if (answer->kind != LOG_FRAMES) {
 			prune_logs(master, answer);
 		} else if (session) {
@@ -223,5 +225,7 @@ void loop_init(struct master *master)
 	ev_signal_start(master->loop, &master->sigterm);
 	ev_signal_start(master->loop, &master->sigint);
 	clock_watch(master);
+	line_init(master);
+	pressure_init(master);
 	master->conns = conn_set_new(master->loop);
 }

@@ -194,7 +194,6 @@ static void finish(struct master *master)
 	while (map_next(&master->sessions, &cursor, &id, &value))
 		session_free(value);
 	map_free(&master->sessions);
-	query_drop_all(master);
 	history_free(master);
 	turn_pool_free(master);
 	publisher_free(master->publisher);

@@ -173,6 +173,8 @@ void metrics_answer(struct master *master, struct master_turn *turn, const struc
 	put(&answer, METRIC_SUBSCRIBERS_RESUMED, stats->sub_resumes);
 	put(&answer, METRIC_RUNS_PRUNED, stats->runs_pruned);
 	put(&answer, METRIC_RUNS_PRUNING, prune_left(master));
+	put(&answer, METRIC_QUESTIONS, stats->questions);
+	put(&answer, METRIC_ASKERS_CUT, stats->askers_cut);
 	put_core(master, &answer);
 	put_queues(master, &answer);
 	put_logs(master, &answer);

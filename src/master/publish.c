@@ -199,12 +199,12 @@ bool sub_has_room(const struct master *master, const struct session *session)
 void publish_ask(struct master *master)
 {
 	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
-		const struct session *session = session_find(master, sub->conn);
+		struct session *session = session_find(master, sub->conn);
 		struct query *query;
 
 		if (!sub->paging || sub->page_out || !session || !sub_has_room(master, session))
 			continue;
-		query = query_new(master, sub->conn, sub->id, sub->what);
+		query = query_new(session, sub->id, sub->what);
 		query->run = sub->run;
 		query->cursor = sub->cursor;
 		if (sub->what == QUERY_RUNS && sub->run) {

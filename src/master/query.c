@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Questions, answered at the end of a turn's decisions: they see its state, and the answer leaves with it, so
- * nothing is shown that could still be lost. An answer is a page and a cursor for the rest. Here they stand in line,
- * and find who answers; also the answers about the cluster: workers, pools, schedules.
+ * nothing is shown that could still be lost. An answer is a page and a cursor for the rest. Here they find who
+ * answers, when their turn has come (line.c); also the answers about the cluster: workers, pools, schedules.
  */
 #include "master/internal.h"
 
 #include "base/mem.h"
 
-/* ---- in line ---- */
-
-void query_again(struct master *master, struct query *query)
-{
-	query->next = NULL;
-	if (!master->queries)
-		master->queries_end = &master->queries;
-	*master->queries_end = query;
-	master->queries_end = &query->next;
-}
-
-struct query *query_new(struct master *master, uint64_t conn, uint64_t id, uint64_t what)
+struct query *query_new(struct session *session, uint64_t id, uint64_t what)
 {
 	struct query *query = mem_zalloc(sizeof(*query));
-	struct session *session = session_find(master, conn);
 
-	query->conn = conn;
+	query->conn = session->id;
 	query->id = id;
 	query->what = what;
-	query_again(master, query);
-	if (session && ++session->queries >= QUERIES_MAX)
+	query->askers = session->askers;
+	line_add(session, query);
+	if (++session->queries >= QUERIES_MAX)
 		session_pause(session, PAUSE_QUERIES, true);
 	return query;
 }
@@ -39,29 +28,10 @@ void query_free(struct master *master, struct query *query)
 
 	if (session && --session->queries < QUERIES_MAX)
 		session_pause(session, PAUSE_QUERIES, false);
+	if (query->under_way)
+		line_reader_done(master, query->askers, READER_STORE);
 	history_free_answer(query->found);
 	mem_free(query);
-}
-
-void query_undefer(struct master *master)
-{
-	struct query *query;
-
-	while ((query = master->deferred)) {
-		master->deferred = query->next;
-		query_again(master, query);
-	}
-}
-
-void query_drop_all(struct master *master)
-{
-	struct query *query;
-
-	query_undefer(master);
-	while ((query = master->queries)) {
-		master->queries = query->next;
-		query_free(master, query);
-	}
 }
 
 /* ---- answers ---- */
@@ -179,19 +149,12 @@ static void run_schedules(struct master *master, struct master_turn *turn, struc
 	query_finish(master, turn, query, &page, view_schedule(master->core, at, 0, &master->scratch, &row) ? at : 0);
 }
 
-static void run_one(struct master *master, struct master_turn *turn, struct query *query)
+void query_run(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct error error;
-	const struct session *session = session_find(master, query->conn);
 
-	query->next = NULL;
-	if (!session || !publish_wants(master, query)) {
+	if (!publish_wants(master, query)) {
 		query_free(master, query);
-		return;
-	}
-	if (session_queued(session) > QUERY_QUEUE_MAX) {
-		query->next = master->deferred;
-		master->deferred = query;
 		return;
 	}
 	switch (query->what) {
@@ -247,53 +210,7 @@ static void run_one(struct master *master, struct master_turn *turn, struct quer
 	}
 }
 
-void query_run_all(struct master *master, struct master_turn *turn)
-{
-	struct query *list = master->queries;
-
-	master->queries = NULL;
-	while (list) {
-		struct query *query = list;
-
-		list = query->next;
-		run_one(master, turn, query);
-	}
-}
-
-/* ---- while the store has no room ---- */
-
 bool query_may_hurry(uint64_t what)
 {
 	return what == QUERY_STATUS || what == QUERY_RUNS || what == QUERY_WORKERS;
-}
-
-/*
- * A turn that can't become durable would keep its answers for as long. What a person needs to see then is answered from
- * memory: it may show what the last turns decided, and lose it again if the master ends before there is room.
- */
-void query_run_hurried(struct master *master)
-{
-	struct query *list = master->queries;
-	struct master_turn *answers;
-	struct store_stats stats;
-
-	store_stats(master->store, &stats);
-	if (!stats.stuck)
-		return;
-	master->queries = NULL;
-	answers = turn_new(master);
-	answers->outbox.turn = master->pipeline.durable;
-	answers->hurried = true;
-	while (list) {
-		struct query *query = list;
-
-		list = query->next;
-		if (query_may_hurry(query->what) && query->of_sub == 0)
-			run_one(master, answers, query);
-		else
-			query_again(master, query);
-	}
-	reveal_send(master, answers);
-	turn_free(master, answers);
-	arena_reset(&master->scratch);
 }

@@ -19,26 +19,26 @@ struct place_in_order {
 	size_t index;
 };
 
-static struct part *part_new(struct master_turn *turn, uint64_t conn)
+static struct part *part_new(struct master_turn *turn, const struct session *session)
 {
 	struct part *last = turn->part_count > 0 ? &turn->parts[turn->part_count - 1] : NULL;
 
 	/* Neighbours leave in one piece. */
-	if (last && last->conn == conn && !last->close)
+	if (last && last->conn == session->id && !last->close)
 		return last;
 	if (turn->part_count == turn->part_cap) {
 		turn->part_cap = turn->part_cap ? turn->part_cap * 2 : 16;
 		turn->parts = mem_resize(turn->parts, turn->part_cap, sizeof(*turn->parts));
 	}
 	last = &turn->parts[turn->part_count++];
-	*last = (struct part){ .conn = conn, .at = turn->bytes.len };
+	*last = (struct part){ .conn = session->id, .at = turn->bytes.len, .askers = session->askers };
 	return last;
 }
 
 static void part_encode(struct master_turn *turn, struct session *session, enum opcode op, const void *msg,
 			bool close)
 {
-	struct part *part = part_new(turn, session->id);
+	struct part *part = part_new(turn, session);
 	size_t before = turn->bytes.len;
 
 	message_encode(&turn->bytes, op, msg);
@@ -46,6 +46,8 @@ static void part_encode(struct master_turn *turn, struct session *session, enum 
 	part->close = close;
 	turn->awaited |= session->kind == PEER_CLIENT;
 	session->unrevealed += turn->bytes.len - before;
+	if (part->askers)
+		part->askers->unread += turn->bytes.len - before;
 }
 
 void reveal_add(struct master *master, struct master_turn *turn, uint64_t conn, enum opcode op, const void *msg)
@@ -206,6 +208,8 @@ void reveal_send(struct master *master, struct master_turn *turn)
 		const struct part *part = &turn->parts[i];
 		struct session *session = session_find(master, part->conn);
 
+		if (part->askers)
+			part->askers->unread -= part->len;
 		if (!session) {
 			master->stats.late_frames++;
 			continue;

@@ -130,6 +130,8 @@ void session_free(struct session *session)
 {
 	struct upload *upload;
 
+	session->closing = true;
+	line_forget(session);
 	while ((upload = session->uploads)) {
 		session->uploads = upload->next;
 		upload_free(upload);
@@ -168,7 +170,7 @@ static void drained_cb(struct conn *conn, void *owner)
 
 	(void)conn;
 	/* Questions and subscriptions that waited for room go on in the next turn. */
-	query_undefer(session->master);
+	line_go_on(session);
 	session_log_reads(session);
 	master_stay_awake(session->master);
 }

@@ -120,6 +120,7 @@ static bool is_gone(struct master *master, const struct core_input *input)
 {
 	uint64_t run = input->kind == INPUT_CANCEL ? input->cancel.run : input->act.run;
 	struct slice job = input->kind == INPUT_CANCEL ? input->cancel.job : input->act.job;
+	struct session *session;
 	struct rec_run_row row;
 	struct query *query;
 
@@ -127,7 +128,10 @@ static bool is_gone(struct master *master, const struct core_input *input)
 		return false;
 	if (view_run(master->core, run, &master->scratch, &row))
 		return false;
-	query = query_new(master, input->conn, input->request, QUERY_IS_ACT);
+	session = session_find(master, input->conn);
+	if (!session)
+		return true;             /* nobody is left to be told */
+	query = query_new(session, input->request, QUERY_IS_ACT);
 	query->run = run;
 	query->verb = input->kind == INPUT_CANCEL ? ACT_CANCEL : input->act.verb;
 	query->value = input->kind == INPUT_CANCEL ? 0 : input->act.value;
@@ -169,7 +173,7 @@ static void decide(struct master *master, struct master_turn *turn)
 	reveal_outbox(master, turn);
 	publish_collect(master, &turn->outbox);
 	publish_ask(master);
-	query_run_all(master, turn);
+	line_run(master, turn);
 	publish_flush(master, turn);
 }
 
@@ -205,7 +209,7 @@ bool turn_wanted(const struct master *master)
 		return false;
 	if (master->ending)
 		return master->inbox.count > 0;
-	return master->inbox.count > 0 || master->queries || master->again ||
+	return master->inbox.count > 0 || master->asked || master->again ||
 	       core_next_due(master->core) <= clock_mono_ns();
 }
 
@@ -227,6 +231,7 @@ void turn_run(struct master *master)
 	arena_reset(&master->scratch);
 	commit(master, turn);
 	turn_reveal(master);
+	pressure_look(master);
 	if (commit_is_all(master, inputs)) {
 		store_watch(master->store, clock_mono_ns() + WATCH_NS);
 		turn_settled(master);

@@ -7,6 +7,7 @@
 #include "net/conn.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,25 @@
 #define FLUSH_EAGERLY  (4 * READ_SIZE)   /* a pass that queues this much doesn't wait for its end */
 #define KEEP_OUT       READ_SIZE         /* an empty queue holds no more memory than this */
 #define CLOSE_S        1.0
+
+/* The queue may have changed. */
+static void count_queue(struct conn *conn)
+{
+	size_t queued = conn->tally ? conn->out.len : 0;
+
+	if (conn->tally)
+		*conn->tally += queued - conn->tallied;
+	conn->tallied = queued;
+}
+
+void conn_set_tally(struct conn *conn, size_t *tally)
+{
+	if (conn->tally)
+		*conn->tally -= conn->tallied;
+	conn->tally = tally;
+	conn->tallied = 0;
+	count_queue(conn);
+}
 
 /* Now dead; why may be NULL. */
 static void conn_kill(struct conn *conn, const struct error *why)
@@ -51,6 +71,7 @@ void conn_destroy(struct conn *conn)
 		set->first = conn->next;
 	if (conn->next)
 		conn->next->prev = conn->prev;
+	conn_set_tally(conn, NULL);
 	buf_free(&conn->in);
 	buf_free(&conn->out);
 	mem_free(conn->why);
@@ -66,6 +87,7 @@ static void queue_is_empty(struct conn *conn)
 		buf_free(&conn->out);
 	else
 		buf_clear(&conn->out);
+	count_queue(conn);
 	if (conn->state == CONN_CLOSING)
 		conn_kill(conn, NULL);
 	else if (conn->was_full)
@@ -92,6 +114,8 @@ void conn_flush(struct conn *conn)
 
 		if (sent >= 0) {
 			buf_drop(&conn->out, (size_t)sent);
+			conn->sent += (uint64_t)sent;
+			count_queue(conn);
 			continue;
 		}
 		if (errno == EINTR)
@@ -126,15 +150,18 @@ static void queued(struct conn *conn, size_t old_len)
 
 	if (conn->deaf) {
 		buf_clear(&conn->out);
+		count_queue(conn);
 		return;
 	}
 	if (conn->state == CONN_OPEN && conn->out.len > conn->max_queue) {
 		buf_cut(&conn->out, old_len);
+		count_queue(conn);
 		error_set(&error, ERR_BUSY, "%zu bytes wait for a peer that reads too slowly",
 			  conn->max_queue);
 		conn_fail(conn, &error);
 		return;
 	}
+	count_queue(conn);
 	if (conn->out.len > READ_SIZE)
 		conn->was_full = true;
 	if (ev_is_active(&conn->writable))
@@ -168,6 +195,19 @@ void conn_send_frames(struct conn *conn, struct slice frames)
 size_t conn_queued(const struct conn *conn)
 {
 	return conn->out.len;
+}
+
+uint64_t conn_sent(const struct conn *conn)
+{
+	return conn->sent;
+}
+
+bool conn_peer_gone(const struct conn *conn)
+{
+	struct pollfd peer = { .fd = conn->readable.fd };
+
+	/* POLLHUP: both ways. A peer that only says no more may still listen. */
+	return conn->deaf || (poll(&peer, 1, 0) > 0 && (peer.revents & (POLLHUP | POLLERR)) != 0);
 }
 
 /* ---- in ---- */
@@ -340,6 +380,13 @@ void conn_close(struct conn *conn)
 	ev_timer_start(conn->set->loop, &conn->deadline);
 }
 
+void conn_cut(struct conn *conn, const struct error *why)
+{
+	buf_free(&conn->out);
+	count_queue(conn);
+	conn_kill(conn, why);
+}
+
 void conn_fail(struct conn *conn, const struct error *why)
 {
 	struct msg_error error = {
@@ -354,6 +401,7 @@ void conn_fail(struct conn *conn, const struct error *why)
 	*conn->why = *why;
 	if (!conn->deaf) {
 		message_encode(&conn->out, OP_ERROR, &error);
+		count_queue(conn);
 		conn_want(conn, WANT_FLUSH);
 	}
 	conn_close(conn);

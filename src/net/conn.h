@@ -37,8 +37,13 @@ void conn_set_max_queue(struct conn *conn, size_t max_queue);
 void conn_send(struct conn *conn, enum opcode op, const void *msg);
 void conn_send_frames(struct conn *conn, struct slice frames);   /* already encoded */
 size_t conn_queued(const struct conn *conn);
+/* Its unsent bytes are also counted in *tally, from now on; NULL: no more. The tally outlives the connection. */
+void conn_set_tally(struct conn *conn, size_t *tally);
+uint64_t conn_sent(const struct conn *conn);                     /* bytes that have left, ever */
+bool conn_peer_gone(const struct conn *conn);                    /* it has hung up, also where that isn't read yet */
 void conn_pause(struct conn *conn, bool pause);                  /* stop reading from it, or go on */
 void conn_fail(struct conn *conn, const struct error *why);      /* send ERROR, then close */
 void conn_close(struct conn *conn);                      /* after what is queued has left, 1 s at most */
+void conn_cut(struct conn *conn, const struct error *why);       /* close now: what is queued is dropped */
 
 #endif

@@ -39,6 +39,8 @@ struct conn {
 	size_t max_body, max_queue;
 	struct buf in;                       /* the start of a frame, or frames held back by a pause */
 	struct buf out;
+	size_t *tally, tallied;              /* of out, over several connections, and how much of that is ours */
+	uint64_t sent;
 	const struct conn_ops *ops;
 	void *owner;
 	struct error *why;

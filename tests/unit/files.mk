@@ -95,6 +95,7 @@ unit_programs = \
 	tests/unit/test_lang_dagline \
 	tests/unit/test_lang_pipeline \
 	tests/unit/test_master_fat \
+	tests/unit/test_master_greedy \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
 	tests/unit/test_master_logkeep \
@@ -422,6 +423,9 @@ tests_unit_test_lang_pipeline_LDADD = $(lang_libs)
 
 tests_unit_test_master_fat_SOURCES = tests/unit/test_master_fat.c
 tests_unit_test_master_fat_LDADD = $(all_libs)
+
+tests_unit_test_master_greedy_SOURCES = tests/unit/test_master_greedy.c
+tests_unit_test_master_greedy_LDADD = $(all_libs)
 
 tests_unit_test_master_live_SOURCES = tests/unit/test_master_live.c
 tests_unit_test_master_live_LDADD = $(all_libs)

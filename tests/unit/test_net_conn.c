@@ -405,6 +405,47 @@ TEST an_end_within_a_frame_is_an_error(void)
 	PASS();
 }
 
+TEST a_tally_counts_what_is_unsent_until_the_connection_dies(void)
+{
+	struct buf chunk = { 0 };
+	struct error error;
+	size_t tally = 5;
+
+	memset(buf_reserve(&chunk, 1000000), 2, 1000000);
+	chunk.len = 1000000;
+	conn_send_frames(conn, buf_slice(&chunk));
+	conn_set_tally(conn, &tally);
+	ASSERT_EQ_FMT(conn_queued(conn) + 5, tally, "%zu");
+	conn_send_frames(conn, buf_slice(&chunk));
+	ASSERT_EQ_FMT(conn_queued(conn) + 5, tally, "%zu");
+	turn();
+	ASSERT_GT(conn_sent(conn), (uint64_t)0);
+	ASSERT_EQ_FMT(2000000 - (size_t)conn_sent(conn), conn_queued(conn), "%zu");
+	ASSERT_EQ_FMT(conn_queued(conn) + 5, tally, "%zu");
+	error_set(&error, ERR_BUSY, "enough");
+	conn_cut(conn, &error);
+	ASSERT_EQ_FMT((size_t)5, tally, "%zu");
+	turn();
+	ASSERT_EQ_FMT(1, closed, "%d");
+	ASSERT_STR_EQ("enough", closed_why.text);
+	buf_free(&chunk);
+	PASS();
+}
+
+TEST a_peer_that_hung_up_is_seen_before_it_is_read(void)
+{
+	ASSERT(!conn_peer_gone(conn));
+	peer_beats(1, 3);
+	shutdown(peer, SHUT_WR);
+	ASSERT(!conn_peer_gone(conn));
+	close(peer);
+	peer = -1;
+	ASSERT(conn_peer_gone(conn));
+	turn();
+	ASSERT_EQ_FMT((size_t)3, number_count, "%zu");
+	PASS();
+}
+
 TEST the_last_words_of_a_peer_that_is_gone_are_heard(void)
 {
 	peer_beats(1, 3);
@@ -471,6 +512,8 @@ SUITE(net_conn)
 	RUN_TEST(the_owner_is_told_when_a_full_queue_is_empty);
 	RUN_TEST(a_pause_holds_frames_back_and_loses_none);
 	RUN_TEST(an_end_within_a_frame_is_an_error);
+	RUN_TEST(a_tally_counts_what_is_unsent_until_the_connection_dies);
+	RUN_TEST(a_peer_that_hung_up_is_seen_before_it_is_read);
 	RUN_TEST(the_last_words_of_a_peer_that_is_gone_are_heard);
 	RUN_TEST(an_idle_set_sleeps);
 	RUN_TEST(the_peer_is_who_the_kernel_says);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What all people together, and all jobs together, may take of the master: each figure with its reason. The two classes
+ * never wait for each other's share.
+ */
+#ifndef TITAN_MASTER_BUDGET_H
+#define TITAN_MASTER_BUDGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+
+struct budget {
+	int64_t turn_ns;                 /* of questions in a turn; one is always answered */
+	size_t turn_questions;           /* likewise */
+	int64_t rest;                    /* between such turns, as a multiple of what they took */
+	size_t unread_bytes;             /* answers that nobody has taken yet */
+	size_t under_way[2];             /* questions that the store has, and readings of logs; by enum reader */
+};
+
+/*
+ * turn_ns: a submit waits for the turn before it and for its own, so some 10 ms beside any number of questions; the
+ *   lease is a thousand times longer. A full page of 1,000 jobs takes 0.5 to 2 ms.
+ * turn_questions: many small questions also cost what is encoded and sent behind the clock's back.
+ * rest: jobs' questions have at most a quarter of the loop's time. People are there to be answered.
+ * unread_bytes: some 280 full pages; a client that pages through a run holds one. Small beside what a million live jobs
+ *   take (some 500 MB).
+ * under_way: the store and the logs have one thread each, which one question keeps busy; the others hide the way there and
+ *   back. An answer has up to 1 MB.
+ */
+#define BUDGET_PEOPLE { .turn_ns = 4 * NS_PER_MS, .turn_questions = 256, .rest = 0, \
+			.unread_bytes = (size_t)64 << 20, .under_way = { 4, 8 } }
+#define BUDGET_JOBS   { .turn_ns = 1 * NS_PER_MS, .turn_questions = 32, .rest = 3, \
+			.unread_bytes = (size_t)16 << 20, .under_way = { 2, 4 } }
+
+/*
+ * While the answers of a class are over their bound, who takes no more than STILL_BYTES in a second and has more than an
+ * even share is cut. A peer that reads takes megabytes in that time, also on a busy machine; one second is the
+ * longest that others wait for it.
+ */
+#define STILL_TICK_S  0.25
+#define STILL_TICKS   4
+#define STILL_BYTES   65536u
+
+#endif
