@@ -121,7 +121,8 @@ void job_outcome(const struct app *app, const struct tui_job *job, unsigned stat
 	if (state_table[state].kind == KIND_WAITS) {
 		waits_for(job, state, now_ms, end, sizeof end);
 		if (job->tries > 0)
-			snprintf(tries, sizeof tries, "try %u/%u  ", job->tries, job->retry_max + 1);
+			snprintf(tries, sizeof tries, "try %u/%u  ", job->tries - job->interrupted,
+				 job->retry_max + 1);
 		snprintf(out, size, "%s%s", tries, end);
 		return;
 	}
@@ -133,7 +134,8 @@ void job_outcome(const struct app *app, const struct tui_job *job, unsigned stat
 	if (job->started_ms != 0)
 		clock_format_span(took > 0 ? took : 0, span);
 	if (job->tries > 1 || (state_needs_eyes(state) && job->retry_max > 0))
-		snprintf(tries, sizeof tries, "try %u/%u  ", job->tries, job->retry_max + 1);
+		snprintf(tries, sizeof tries, "try %u/%u  ", job->tries - job->interrupted,
+				 job->retry_max + 1);
 	model_plain(job_worker(job), worker, sizeof worker);
 	snprintf(out, size, "%s%s%s%s%s", state_terminal((enum job_state)state) ? end : "", tries, span,
 		span[0] ? "  " : "", worker);
@@ -191,8 +193,10 @@ void job_draw(struct app *app, struct pane pane, int64_t now_ms)
 	job_outcome(app, job, graph->states[row->job], now_ms, text, sizeof text);
 	pane_clipped(pane, 1, 2, pane.width - 1, plain, slice_str(text), app->theme.ascii);
 	pane_str(pane, 1, 4, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), "tries");
-	pane_printf(pane, 10, 4, plain, "%u of %u, %u lost with a worker", job->tries, job->retry_max + 1,
-		job->crashes);
+	x = pane_printf(pane, 10, 4, plain, "%u of %u, %u lost with a worker", job->tries - job->interrupted,
+		job->retry_max + 1, job->crashes);
+	if (job->interrupted > 0)
+		pane_printf(pane, x, 4, plain, ", %u ended by one", job->interrupted);
 	time_draw(app, pane, 5, "started", job->started_ms);
 	time_draw(app, pane, 6, "ended", job->ended_ms);
 	names_draw(app, pane, 8, "needs", app->dag.fold.parent_start, app->dag.fold.parents, row->node);

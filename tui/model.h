@@ -45,7 +45,7 @@ struct tui_job {                         /* kept small: there may be 100,000 */
 	uint32_t *needs;                 /* in the graph's arena */
 	int64_t due_ms, started_ms, ended_ms;
 	uint32_t need_count, code;
-	uint16_t tries, crashes, retry_max;
+	uint16_t tries, crashes, interrupted, retry_max;
 	uint8_t outcome;                 /* enum outcome */
 	bool dead;                       /* it has a dead letter */
 	bool forgiven;                   /* its bad end counts as a good one */

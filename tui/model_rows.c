@@ -281,6 +281,7 @@ void model_put_job(struct model *model, const struct rec_job_row *row, enum chan
 	job->cause = row->cause;
 	job->tries = small(row->tries);
 	job->crashes = small(row->crashes);
+	job->interrupted = small(row->interrupted);
 	job->code = (uint32_t)row->code;
 	job->outcome = row->outcome < OUTCOME_COUNT ? (uint8_t)row->outcome : OUTCOME_NONE;
 	job->dead = row->dead;

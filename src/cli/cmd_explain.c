@@ -128,7 +128,8 @@ static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 		return "somebody cancelled it; its worker was lost, and whether its process is gone isn't known";
 	if (state == STATE_FAILED && job->crash_limit > 0 && job->crashes >= job->crash_limit)
 		return dead_text(DEAD_CRASH_LIMIT);
-	if (state == STATE_FAILED && ran && job->tries > job->crashes && job->tries - job->crashes <= job->retry_max)
+	if (state == STATE_FAILED && ran && job->tries > job->crashes + job->interrupted &&
+	    job->tries - job->crashes - job->interrupted <= job->retry_max)
 		return "it ended in a way that isn't retried";
 	return state_table[state].fact;
 }
@@ -158,6 +159,9 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 		buf_add_slice(&text, outcome);
 		buf_addf(&text, ", %" PRIu64 " tr%s)", job->tries, job->tries == 1 ? "y" : "ies");
 	}
+	if (job->interrupted > 0)
+		buf_addf(&text, "; %" PRIu64 " %s", job->interrupted, job->interrupted == 1 ?
+			 "attempt before was ended by its worker" : "attempts before were ended by their workers");
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;

@@ -174,7 +174,8 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 	} else {
 		add_outcome(follow, row);
 		if (row->retry_max > 0)
-			buf_addf(out, " try=%" PRIu64 "/%" PRIu64, row->tries, row->retry_max + 1);
+			buf_addf(out, " try=%" PRIu64 "/%" PRIu64, row->tries - row->interrupted,
+				 row->retry_max + 1);
 		else if (row->tries > 1 || state == STATE_DELAYED)
 			buf_addf(out, " try=%" PRIu64, row->tries);
 		if (row->worker.len > 0) {

@@ -87,6 +87,7 @@ static const struct column job_columns[] = {
 	{ "index", NULL, false },
 	{ "epoch", NULL, false },
 	{ "crashes", NULL, false },
+	{ "interrupted", NULL, false },
 	{ "code", NULL, false },
 	{ "started", NULL, false },
 	{ "ended", NULL, false },
@@ -182,6 +183,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_number(records, job->index);
 	records_number(records, job->epoch);
 	records_number(records, job->crashes);
+	records_number(records, job->interrupted);
 	if (job->outcome == OUTCOME_NONE)
 		records_none(records);
 	else

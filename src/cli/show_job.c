@@ -36,6 +36,7 @@ static const struct column detail_columns[] = {
 	{ "retry_max", "retries allowed", false },
 	{ "mode", "mode", false },
 	{ "crashes", "crashes", false },
+	{ "interrupted", "interrupted", false },
 	{ "crash_limit", "crashes allowed", false },
 	{ "continue_on", "goes on when", false },
 	{ "on_worker_death", "worker's death", false },
@@ -153,6 +154,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->retry_max);
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
 	records_number(records, job->crashes);
+	records_number(records, job->interrupted);
 	number_or_none(records, job->crash_limit);
 	continue_words(job->continue_on, &goes_on);
 	records_text(records, arena_copy(records->arena, buf_slice(&goes_on)));
@@ -176,10 +178,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->out_bytes);
 	number_or_none(records, job->epoch);
 	add_work(records, job);
-	if (job->outcome)
-		records_number(records, job->code);
-	else
-		records_none(records);
+	job->outcome ? records_number(records, job->code) : records_none(records);
 	records_number(records, job->run);
 	records_text(records, job->name);
 	records_number(records, job->job);

@@ -105,7 +105,11 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 		job->tries--;            /* it never started, as far as anybody knows */
 		job_move(core, job, EVENT_LOST, STATE_READY);
 	} else if (outcome == OUTCOME_STOPPED) {
-		job->tries--;            /* its worker was told to end: no fault of the job's */
+		/* Its worker ended it, by its lease or its own end: no fault of the job's, but a start that is told. */
+		if (job->interrupted < LIMIT_INTERRUPTED_MAX && job->tries < UINT16_MAX)
+			job->interrupted++;
+		else
+			job->tries--;
 		job_spec_decode(core, job, &spec);
 		job_delay(core, job, EVENT_LOST, &spec, 1);
 	} else {

@@ -17,6 +17,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->epoch);
 	mix(hash, (uint64_t)job->round << 32 | job->tries);
 	mix(hash, (uint64_t)job->crashes << 32 | job->worker);
+	mix(hash, job->interrupted);
 	mix(hash, (uint64_t)job->stop_cause << 32 | job->outcome);
 	mix(hash, (uint64_t)job->code << 32 | job->cause);
 	mix(hash, (uint64_t)job->when_ms);
@@ -172,7 +173,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);
 	CHECK(!(job->flags & JOB_RECALLED) || job->state == STATE_ASSIGNED);
 	CHECK(job->epoch >> 32 <= core->generation);
-	CHECK(job->tries >= job->crashes && (uint32_t)job->epoch >= job->tries);
+	CHECK(job->tries >= job->crashes + job->interrupted && (uint32_t)job->epoch >= job->tries);
 	CHECK(job->state != STATE_SKIPPED || job->cause > 0 || job->flags & JOB_EXPR);
 	CHECK(!(job->flags & JOB_UNTAKEN) || (job->state == STATE_SKIPPED && job->flags & JOB_EXPR));
 	if (job->state == STATE_WAITING && job->flags & JOB_EXPR) {

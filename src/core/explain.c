@@ -345,6 +345,19 @@ static enum reason tell(struct telling *telling)
 	}
 }
 
+/* Starts that were no fault of the job's: nobody would see otherwise that it began more than once. */
+static void tell_interrupted(struct telling *telling, enum reason reason)
+{
+	uint32_t count = telling->job->interrupted;
+
+	if (count == 0)
+		return;
+	if (telling->words.len == 0)
+		buf_add_str(&telling->words, reason_text(reason));
+	tell_count(telling, "; ", count, "attempt before", "attempts before");
+	buf_add_str(&telling->words, count == 1 ? " was ended by its worker" : " were ended by their workers");
+}
+
 bool view_explain(const struct core *core, uint64_t serial, struct arena *arena, struct rec_job_row *row)
 {
 	const struct job *job = job_find(core, serial);
@@ -360,6 +373,7 @@ bool view_explain(const struct core *core, uint64_t serial, struct arena *arena,
 	telling.target = job_target(core, job, arena);
 	row->why_code = tell(&telling);
 	tell_loop(&telling, (enum reason)row->why_code);
+	tell_interrupted(&telling, (enum reason)row->why_code);
 	tell_ends(&telling, (enum reason)row->why_code);
 	if (telling.words.len == 0)
 		buf_add_str(&telling.words, reason_text(row->why_code));

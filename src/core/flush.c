@@ -71,7 +71,7 @@ static void job_row_put(struct core *core, const struct job *job)
 	row->job = (struct row_job){
 		.job = (int64_t)job_serial(job), .run = (int64_t)job->run->number,
 		.state = job->state, .epoch = (int64_t)job->epoch, .round = job->round,
-		.tries = job->tries, .crashes = job->crashes, .worker = job->worker,
+		.tries = job->tries, .crashes = job->crashes, .interrupted = job->interrupted, .worker = job->worker,
 		.stop_cause = job->stop_cause, .outcome = job->outcome, .code = job->code,
 		.cause = job->cause ? (int64_t)run_serial(job->run, job->cause - 1) + 1 : 0,
 		.due_ms = state_terminal(job->state) ? 0 : job->when_ms,

@@ -149,7 +149,9 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 		return false;
 	if (row->round < 0 || row->round > UINT16_MAX || row->crashes < 0 || row->crashes > UINT8_MAX)
 		return false;
-	if (row->tries < row->crashes || row->tries > UINT16_MAX || (holds && row->tries == 0))
+	if (row->interrupted < 0 || row->interrupted > LIMIT_INTERRUPTED_MAX)
+		return false;
+	if (row->tries < row->crashes + row->interrupted || row->tries > UINT16_MAX || (holds && row->tries == 0))
 		return false;
 	/* One that is no more may have had an attempt that has ended. */
 	if (row->worker < 0 || (uint64_t)row->worker >= core->next_worker ||
@@ -195,6 +197,7 @@ enum err load_job(struct core *core, const struct row_job *row, struct error *er
 	job->round = (uint16_t)row->round;
 	job->tries = (uint16_t)row->tries;
 	job->crashes = (uint8_t)row->crashes;
+	job->interrupted = (uint8_t)row->interrupted & LIMIT_INTERRUPTED_MAX;
 	job->worker = (uint32_t)row->worker;
 	job->stop_cause = (uint8_t)row->stop_cause;
 	job->outcome = (uint8_t)row->outcome;

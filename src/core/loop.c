@@ -28,6 +28,7 @@ static void again(struct core *core, struct job *job, const struct rec_job_spec 
 	job_extra(job)->passes++;
 	job->tries = 0;
 	job->crashes = 0;
+	job->interrupted = 0;
 	if (wait_ms == 0) {
 		job_move(core, job, EVENT_AGAIN, STATE_READY);
 		return;

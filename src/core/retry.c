@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is tried again, how often, and after how long. Failures and time-outs of a round use up its retries;
- * attempts that were lost with their worker are counted apart, and end a job at its crash limit.
+ * attempts that were lost with their worker are counted apart, and end a job at its crash limit. Those that their
+ * worker ended are told, and count for neither.
  */
 #include "core/internal.h"
 
 uint64_t retry_failures(const struct job *job)
 {
-	return job->tries - job->crashes;
+	return job->tries - job->crashes - job->interrupted;
 }
 
 uint64_t crash_limit(const struct rec_job_spec *spec)

@@ -100,6 +100,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	job->round++;
 	job->tries = 0;
 	job->crashes = 0;
+	job->interrupted = 0;
 	job->cause = 0;
 	job->stop_cause = 0;
 	job->outcome = OUTCOME_NONE;

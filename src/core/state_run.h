@@ -65,7 +65,8 @@ struct job {
 	uint8_t stop_cause;
 	uint8_t outcome;
 	uint8_t priority;                /* 0..100 */
-	uint8_t mode;                    /* enum exec_mode */
+	uint8_t mode : 2;                /* enum exec_mode */
+	uint8_t interrupted : 6;         /* of its tries, those that their worker ended; up to LIMIT_INTERRUPTED_MAX */
 	uint16_t class_at;               /* its requirements, in core->classes */
 	uint32_t flags;
 	uint32_t lane;                   /* place in run->lanes: what it wants, and what it is bound by */

@@ -200,6 +200,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 	*ret_row = (struct rec_job_row){
 		.job = serial, .run = job->run->number, .index = job->index, .state = job->state,
 		.epoch = job->epoch, .tries = job->tries, .crashes = job->crashes,
+		.interrupted = job->interrupted,
 		.worker = slice_str(worker ? worker->name : NULL), .outcome = job->outcome, .code = job->code,
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,

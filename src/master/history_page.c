@@ -51,6 +51,7 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 		.epoch = (uint64_t)row->epoch,
 		.tries = (uint64_t)row->tries,
 		.crashes = (uint64_t)row->crashes,
+		.interrupted = (uint64_t)row->interrupted,
 		.round = (uint64_t)row->round,
 		.outcome = (uint64_t)row->outcome,
 		.code = (uint64_t)row->code,

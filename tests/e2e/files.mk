@@ -32,6 +32,7 @@ e2e_tests = \
 	tests/e2e/groups.sh \
 	tests/e2e/grow.sh \
 	tests/e2e/inside.sh \
+	tests/e2e/interrupted.sh \
 	tests/e2e/kill-master.sh \
 	tests/e2e/labels.sh \
 	tests/e2e/locks.sh \

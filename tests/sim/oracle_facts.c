@@ -55,7 +55,7 @@ static void facts_row(struct sim_world *world, const struct row *any, struct ora
 	if (row->round == 0 || (uint64_t)row->epoch != job->epoch_before)
 		return;
 	check_blank(world, row, "has no attempt in its round");
-	if (row->tries != 0 || row->crashes != 0 || row->worker != 0 || row->child != 0 || row->passes != 0)
+	if (row->tries != 0 || row->crashes != 0 || row->interrupted != 0 || row->worker != 0 || row->child != 0 || row->passes != 0)
 		world_fail(world, "job %u has no attempt in its round, and its row counts some", (unsigned)row->job);
 }
 

@@ -92,6 +92,35 @@ TEST an_unstarted_attempt_that_is_stopped_was_no_try(void)
 	PASS();
 }
 
+/* Starts that a worker ended are tries that use up no retry; those that are too many to count are none. */
+TEST interrupted_starts_are_counted_and_use_up_no_retry(void)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt = { 0 };
+
+	rig_hello(rig, "w", 1);
+	submit_one(rig, EXEC_EXCLUSIVE);
+	for (int i = 1; i <= LIMIT_INTERRUPTED_MAX + 3; i++) {
+		const int counted = i < LIMIT_INTERRUPTED_MAX ? i : LIMIT_INTERRUPTED_MAX;
+
+		attempt = rig_must_take(rig);
+		rig_started(rig, attempt);
+		rig_done(rig, attempt, OUTCOME_STOPPED, 137);
+		ASSERT_EQ(STATE_DELAYED, rig_state(rig, attempt.job));
+		ASSERT_EQ(counted, (int)rig_job(rig, attempt.job).tries);
+		ASSERT_EQ(counted, (int)rig_job(rig, attempt.job).interrupted);
+		ASSERT_EQ(0, rig_job(rig, attempt.job).crashes);
+		rig_pass(rig, 2000);
+	}
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_done(rig, attempt, OUTCOME_EXIT, 1);
+	ASSERT_EQ(STATE_FAILED, rig_state(rig, attempt.job));
+	ASSERT_EQ(LIMIT_INTERRUPTED_MAX + 1, (int)rig_job(rig, attempt.job).tries);
+	rig_free(rig);
+	PASS();
+}
+
 /* Its worker never said that it had, but the result does. */
 TEST a_result_tells_that_it_had_started(void)
 {
@@ -103,7 +132,8 @@ TEST a_result_tells_that_it_had_started(void)
 	attempt = rig_must_take(rig);
 	say_done(rig, attempt, (struct rec_done){ .outcome = OUTCOME_STOPPED, .started_ms = 5, .ended_ms = 9 });
 	ASSERT_EQ(STATE_DELAYED, rig_state(rig, attempt.job));
-	ASSERT_EQ(0, rig_job(rig, attempt.job).tries);
+	ASSERT_EQ(1, rig_job(rig, attempt.job).tries);
+	ASSERT_EQ(1, rig_job(rig, attempt.job).interrupted);
 	rig_free(rig);
 
 	rig = rig_new();
@@ -530,6 +560,7 @@ TEST who_watches_is_told_of_a_worker_once_a_turn(void)
 SUITE(attempts)
 {
 	RUN_TEST(an_unstarted_attempt_that_is_stopped_was_no_try);
+	RUN_TEST(interrupted_starts_are_counted_and_use_up_no_retry);
 	RUN_TEST(a_result_tells_that_it_had_started);
 	RUN_TEST(an_end_without_a_time_has_ended_now);
 	RUN_TEST(only_who_has_an_attempt_can_end_it);

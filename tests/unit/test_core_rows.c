@@ -103,6 +103,13 @@ TEST numbers_of_jobs(void)
 	ended->tries = 1;
 	GOOD(ended->crashes, 1);
 	BAD(ended->crashes, 2);
+	GOOD(ended->crashes, 0);
+	BAD(ended->interrupted, -1);
+	ended->tries = UINT16_MAX;
+	EDGES(ended->interrupted, 0, LIMIT_INTERRUPTED_MAX);
+	ended->tries = 1;
+	GOOD(ended->interrupted, 1);
+	BAD(ended->interrupted, 2);
 	BAD(ended->epoch, -1);
 	GOOD(ended->epoch, 0);
 	BAD(runs->epoch, 0);

@@ -336,7 +336,8 @@ TEST quitting_worker_gets_nothing(void)
 	ASSERT_EQ(1, rig_frames(rig, OP_QUIT, NULL));
 	rig_done(rig, attempt, OUTCOME_STOPPED, 0);
 	ASSERT_EQ(0, rig_job(rig, 1).crashes);
-	ASSERT_EQ(0, rig_job(rig, 1).tries);           /* it had started */
+	ASSERT_EQ(1, rig_job(rig, 1).tries);           /* it had started */
+	ASSERT_EQ(1, rig_job(rig, 1).interrupted);
 	rig_pass(rig, 2000);
 	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
 	rig_hello(rig, "w", 1);
