@@ -19,7 +19,6 @@
 
 #define PIECE    ((size_t)65536)
 #define AT_ONCE  16                      /* pieces before others have their turn */
-#define BLOCK    UINT64_C(4096)
 #define AGAIN_NS NS_PER_S
 
 static int file_of(const struct attempt *attempt, int stream)
@@ -53,16 +52,10 @@ void drain_claim(struct keeper *keeper, struct attempt *attempt)
 	if (result < 0)
 		log_warn("the pipes of job %" PRIu64 " can't be opened: %s", attempt->job, strerror(-result));
 	for (int i = 0; i < 2; i++) {
-		int fd = file_of(attempt, i);
 		struct stat info;
-		off_t data;
 
-		if (fstat(fd, &info) < 0)
-			continue;
-		attempt->drained[i] = (uint64_t)info.st_size;
-		/* What was given back as a hole is on the master's disk. */
-		data = lseek(fd, 0, SEEK_DATA);
-		attempt->synced[i] = data < 0 ? attempt->drained[i] : (uint64_t)data;
+		if (fstat(file_of(attempt, i), &info) == 0)
+			attempt->drained[i] = (uint64_t)info.st_size;
 	}
 }
 
@@ -136,12 +129,9 @@ bool drain_end(struct keeper *keeper, struct attempt *attempt)
 	return true;
 }
 
-void drain_room(struct keeper *keeper, const struct ipc_room *room)
+void drain_room(struct attempt *attempt, const struct ipc_room *room)
 {
-	struct ledger_entry *entry = ledger_find(keeper->ledger, room->job, room->epoch);
-	struct attempt *attempt = entry ? entry->owner : NULL;
-
-	if (!attempt || !has_pipes(attempt))
+	if (!has_pipes(attempt))
 		return;
 	for (int i = 0; i < 2; i++) {
 		uint64_t synced = room->synced[i] < attempt->drained[i] ? room->synced[i] : attempt->drained[i];
@@ -149,9 +139,7 @@ void drain_room(struct keeper *keeper, const struct ipc_room *room)
 		if (synced <= attempt->synced[i])
 			continue;
 		attempt->synced[i] = synced;
-		/* Where a file system makes no holes the file grows, and that is all. */
-		(void)!fallocate(file_of(attempt, i), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-				 (off_t)(synced / BLOCK * BLOCK));
+		room_punch(file_of(attempt, i), 0, synced);
 	}
 }
 

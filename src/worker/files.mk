@@ -25,7 +25,9 @@ worker_sources = \
 	src/worker/offers.c \
 	src/worker/offers.h \
 	src/worker/recover.c \
+	src/worker/room.c \
 	src/worker/ship.c \
+	src/worker/ship_room.c \
 	src/worker/ship_watch.c \
 	src/worker/space.c \
 	src/worker/space.h \

@@ -9,7 +9,7 @@
  *   RECALL  give it back if it is queued    EXITED     it has ended (again for each new link until SPOOL_ACK)
  *   SPOOL_ACK  the master has the result    NUMBERS    running and queued, when they changed
  *   FILES_DONE its output is at the master, on disk
- *   ROOM    what a lossless one wrote is on the master's disk so far
+ *   ROOM    what of its files nobody will read any more
  *   LEASE   until when new ones may start   STUCK      it was killed, and lives on; until EXITED
  *   QUIT    kill everything, report, exit when all is acknowledged or after a while
  *   PING    does the keeper's loop turn?    PONG       it does: one for each PING and each LEASE
@@ -58,9 +58,10 @@ struct ipc_spawn {
 
 enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };         /* DIES: with its keeper */
 
-struct ipc_room {
+struct ipc_room {                        /* of stdout and stderr */
 	uint64_t job, epoch;
-	uint64_t synced[2];              /* of stdout and stderr */
+	uint64_t synced[2];              /* on the master's disk */
+	uint64_t from[2], until[2];      /* lies between the beginning and the end that are kept; none when equal */
 };
 
 struct ipc_lease {
@@ -85,8 +86,10 @@ struct ipc_started {
 	uint64_t pid;
 	uint64_t space;
 	uint64_t log_max;
+	uint64_t synced[2];              /* of stdout and stderr: given back, the master has it */
 };
 
+/* On its way it is followed by what STARTED says as synced. */
 struct ipc_exited {
 	uint64_t run;
 	uint64_t space;                  /* 0: it never had one */

@@ -38,7 +38,8 @@ struct attempt {
 	int64_t wall_ms;                 /* when it began; of another boot of the machine, as the clock said then */
 	bool dies;                       /* with its keeper: the next one adopts nothing of it */
 	uint64_t log_max;                /* LOG_LOSSLESS: its output comes through pipes, see drain.c */
-	uint64_t drained[2], synced[2];  /* of that: bytes in the files, bytes on the master's disk */
+	uint64_t drained[2];             /* of that: bytes in the files */
+	uint64_t synced[2];              /* bytes on the master's disk: given back as holes */
 	int64_t drain_ns;                /* not before: there was no room on the disk */
 	bool alone;                      /* it had an init, which is gone, and everything with it */
 	bool gone;                       /* its main process is; its tree may not be */
@@ -133,8 +134,13 @@ void drain_some(struct keeper *keeper, struct attempt *attempt, int stream);
 bool drain_end(struct keeper *keeper, struct attempt *attempt);
 /* Whatever still stands in them. */
 void drain_close(struct keeper *keeper, struct attempt *attempt);
-void drain_room(struct keeper *keeper, const struct ipc_room *room);
+void drain_room(struct attempt *attempt, const struct ipc_room *room);
 int64_t drain_due(const struct keeper *keeper);
+
+/* room.c */
+void room_claim(struct attempt *attempt);                                /* what an earlier keeper gave back of its files */
+void room_give_back(struct keeper *keeper, const struct ipc_room *room);
+void room_punch(int fd, uint64_t from, uint64_t until);
 
 /* recover.c */
 enum err recover_open(struct keeper *keeper, struct error *error);

@@ -137,7 +137,7 @@ void keeper_link_started(struct keeper *keeper, const struct attempt *attempt)
 	const struct ipc_started started = {
 		.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run, .wall_ms = attempt_began_ms(attempt),
 		.pid = (uint64_t)attempt->pid, .space = attempt->space ? attempt->space->id : 0,
-		.log_max = attempt->log_max,
+		.log_max = attempt->log_max, .synced = { attempt->synced[0], attempt->synced[1] },
 	};
 
 	if (keeper->listed)
@@ -147,7 +147,8 @@ void keeper_link_started(struct keeper *keeper, const struct attempt *attempt)
 void keeper_link_exited(struct keeper *keeper, const struct attempt *attempt)
 {
 	if (keeper->listed)
-		ipc_put(&keeper->link, IPC_EXITED, &attempt->exited, sizeof(attempt->exited));
+		ipc_put_tail(&keeper->link, IPC_EXITED, &attempt->exited, sizeof(attempt->exited), attempt->synced,
+			     sizeof(attempt->synced));
 }
 
 void keeper_link_stuck(struct keeper *keeper, const struct attempt *attempt)
@@ -221,7 +222,7 @@ static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
 		break;
 	case IPC_ROOM:
 		take(body, &room, sizeof(room));
-		drain_room(keeper, &room);
+		room_give_back(keeper, &room);
 		break;
 	default:
 		CHECK(!"a message of the link that its keeper doesn't know");

@@ -21,6 +21,8 @@
 #include "worker/token.h"
 #include "worker/worker.h"
 
+#define PASSING_SIZE ((size_t)65536)     /* of a stream's newest bytes, sent to be looked at */
+
 struct stream {                          /* one file that an attempt writes */
 	int fd;                          /* -1: not open */
 	int watch;                       /* of inotify, or -1 */
@@ -28,6 +30,8 @@ struct stream {                          /* one file that an attempt writes */
 	uint64_t sent, received, synced; /* offsets: handed over, known to be at the master, on its disk */
 	uint64_t tail;                   /* where its kept end begins, once that is known; 0: it isn't */
 	uint64_t left_out;               /* bytes before that which were never sent */
+	uint64_t seen;                   /* its size when it was last looked at, of one that runs */
+	uint64_t given, cut;             /* given back: before this; of what won't be kept, before this */
 	uint64_t passed;                 /* offset: of what won't be kept, before it all was sent to be looked at, or is old */
 };
 
@@ -44,6 +48,8 @@ struct held {                            /* an attempt that the keeper has */
 	bool acked;
 	bool stuck;                      /* killed, and lives on */
 	struct stream streams[2];
+	struct held *look_next;          /* among those that have written, and are looked at soon */
+	bool to_look;
 	struct held *ship_next;          /* in the queue of those with something to send */
 	bool shipping;
 	struct held *young_prev, *young_next;
@@ -85,6 +91,7 @@ struct link {
 	int attempts_fd;                 /* the directory */
 	char attempts_path[PATH_MAX];
 	struct held *ship_first, *ship_last;
+	struct held *look_first;
 	struct held *young_first, *young_last;
 	uint64_t in_flight;              /* bytes sent and not yet received */
 	int inotify_fd;
@@ -129,6 +136,18 @@ void ship_forget(struct link *link, struct held *held);
 bool ship_sent(const struct held *held);         /* ended, and all of its output is on its way */
 bool ship_synced(const struct held *held);       /* and on the master's disk */
 void ship_enqueue(struct link *link, struct held *held);         /* it may have something to send */
+
+/* ship_room.c: what nobody will read any more of files that grow is given back */
+void ship_known(struct link *link, struct held *held, const uint64_t synced[2]);         /* given back before this link */
+void ship_look_soon(struct link *link, struct held *held);       /* it has written */
+void ship_look(struct link *link, struct held *held);
+void ship_look_at_all(struct link *link);                        /* that have written */
+void ship_look_never(struct link *link, struct held *held);
+void ship_give_back(struct link *link, struct held *held);
+
+/* Bytes of its output that are kept from the beginning, and in all. */
+uint64_t ship_head(const struct held *held);
+uint64_t ship_max(const struct held *held);
 
 /* ship_watch.c */
 bool ship_open(struct link *link, struct error *error);

@@ -122,6 +122,7 @@ static void on_started(struct link *link, const struct ipc_started *started)
 	held->run = started->run;
 	held->space = started->space;
 	held->log_max = started->log_max;
+	ship_known(link, held, started->synced);
 	held->started = (struct rec_started){
 		.job = started->job, .epoch = started->epoch, .wall_ms = started->wall_ms, .pid = started->pid,
 	};
@@ -139,7 +140,7 @@ static void set_stuck(struct link *link, struct held *held, bool stuck)
 	link_beat(link);
 }
 
-static void on_exited(struct link *link, const struct ipc_exited *exited)
+static void on_exited(struct link *link, const struct ipc_exited *exited, const uint64_t synced[2])
 {
 	struct held *held = held_get(link, exited->done.job, exited->done.epoch, exited->run);
 
@@ -148,6 +149,7 @@ static void on_exited(struct link *link, const struct ipc_exited *exited)
 	held->space = exited->space;
 	held->log_max = exited->log_max;
 	held->done = exited->done;
+	ship_known(link, held, synced);
 	held->acked = exited->acked;
 	callers_end(link, held->job, held->epoch);
 	set_stuck(link, held, false);
@@ -171,13 +173,17 @@ bool link_keeper_read(struct link *link)
 	union {
 		struct ipc_inventory inventory;
 		struct ipc_started started;
-		struct ipc_exited exited;
+		struct {
+			struct ipc_exited exited;
+			uint64_t synced[2];
+		} end;
 		struct ipc_numbers numbers;
 		struct ipc_attempt attempt;
 	} message;
 
 	while (ipc_next(&link->keeper, &header, &body)) {
 		CHECK(body.len <= sizeof(message));
+		memset(&message, 0, sizeof(message));
 		memcpy(&message, body.data, body.len);
 		switch (header.type) {
 		case IPC_INVENTORY:
@@ -187,7 +193,7 @@ bool link_keeper_read(struct link *link)
 			on_started(link, &message.started);
 			break;
 		case IPC_EXITED:
-			on_exited(link, &message.exited);
+			on_exited(link, &message.end.exited, message.end.synced);
 			break;
 		case IPC_NUMBERS:
 			link->numbers = message.numbers;

@@ -278,6 +278,8 @@ static void claim(struct keeper *keeper, struct attempt *attempt)
 	if (attempt->exited.space == 0 || (attempt->shipped && !running))
 		return;
 	attempt->space = space_claim(keeper->spaces, attempt->exited.space);
+	if (attempt->space)
+		room_claim(attempt);
 	if (attempt->space && running && attempt->log_max == LOG_LOSSLESS)
 		drain_claim(keeper, attempt);
 	if (attempt->space || running)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Output on its way to the master, by offset, out of the files that the jobs write; ship_watch.c says when a file
- * that may grow is looked at. At most a window of bytes is on its way. A file is never changed here. Of a job that
+ * that may grow is looked at. At most a window of bytes is on its way. A file is never changed here; ship_room.c says what of it may go. Of a job that
  * writes more than is kept, the beginning goes out as it comes and the end when the job has ended; what lies
  * between is never sent, and the master counts it. Of a lossless job all goes out.
  */
@@ -55,13 +55,12 @@ static struct held *dequeue(struct link *link)
 	return held;
 }
 
-static uint64_t max_of(const struct held *held)
+uint64_t ship_max(const struct held *held)
 {
 	return held->log_max ? held->log_max : LIMIT_LOG_JOB_MAX;
 }
 
-/* Bytes of them that are the beginning; the rest is the end. */
-static uint64_t head_of(const struct held *held)
+uint64_t ship_head(const struct held *held)
 {
 	if (held->log_max == LOG_LOSSLESS)
 		return UINT64_MAX;
@@ -72,8 +71,8 @@ static uint64_t head_of(const struct held *held)
 static uint64_t room_of(const struct held *held)
 {
 	const struct stream *out = &held->streams[0], *err = &held->streams[1];
-	uint64_t sent = out->sent - out->left_out + err->sent - err->left_out, limit = head_of(held);
-	uint64_t max = max_of(held);
+	uint64_t sent = out->sent - out->left_out + err->sent - err->left_out, limit = ship_head(held);
+	uint64_t max = ship_max(held);
 
 	if (held->phase == PHASE_ENDED && out->size <= max && err->size <= max - out->size)
 		limit = max;
@@ -83,7 +82,7 @@ static uint64_t room_of(const struct held *held)
 /* The kept end is shared by both streams; what one of them doesn't need is the other's. */
 static void find_tails(struct held *held)
 {
-	const uint64_t half = (max_of(held) - head_of(held)) / 2;
+	const uint64_t half = (ship_max(held) - ship_head(held)) / 2;
 	uint64_t left[2];
 
 	for (int number = 0; number < 2; number++)
@@ -299,6 +298,8 @@ void ship_credit(struct link *link, const struct rec_credit *credit)
 		stream->synced = credit->offset;
 		if (held->log_max == LOG_LOSSLESS && held->phase == PHASE_RUNNING)
 			tell_room(link, held);
+		else if (held->phase == PHASE_RUNNING)
+			ship_give_back(link, held);
 	}
 	/* Its end may have waited for this. */
 	if (held->phase == PHASE_ENDED && !ship_sent(held))
@@ -328,6 +329,7 @@ void ship_forget(struct link *link, struct held *held)
 	struct held *queue = link->ship_first, *next;
 
 	ship_not_young(link, held);
+	ship_look_never(link, held);
 	if (held->shipping) {
 		link->ship_first = link->ship_last = NULL;
 		for (; queue; queue = next) {

@@ -17,7 +17,6 @@
 #define YOUNG_NS     (50 * NS_PER_MS)    /* until then a job isn't worth a watch */
 #define COALESCE_S   0.02
 #define PASSING_S    0.5
-#define PASSING_SIZE ((size_t)65536)     /* of a stream at a time */
 #define PASSING_QUEUE ((size_t)1048576)  /* waiting to leave: then it isn't worth adding to */
 
 static const char *const suffixes[2] = { "out", "err" };
@@ -174,6 +173,7 @@ static void young_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 
 		ship_not_young(link, held);
 		ship_enqueue(link, held);
+		ship_look(link, held);
 	}
 	young_arm(link);
 }
@@ -193,10 +193,10 @@ void ship_started(struct link *link, struct held *held)
 
 static void coalesce_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
-	/* Waking up was its purpose: the queue is served before the loop sleeps again. */
+	/* The queue is served before the loop sleeps again. */
 	(void)loop;
-	(void)timer;
 	(void)events;
+	ship_look_at_all(timer->data);
 }
 
 /* Notices were lost: all are looked at, and armed anew. */
@@ -208,6 +208,7 @@ static void watch_all(struct link *link)
 		for (int number = 0; number < 2; number++)
 			ship_unwatch(link, &held->streams[number]);
 		ship_enqueue(link, held);
+		ship_look_soon(link, held);
 	}
 }
 
@@ -231,6 +232,7 @@ static void watch_cb(struct ev_loop *loop, struct ev_io *io, int events)
 			if (held->streams[number].watch == event->wd)
 				held->streams[number].watch = -1;
 		ship_enqueue(link, held);
+		ship_look_soon(link, held);
 		if (!ev_is_active(&link->coalesce)) {
 			ev_timer_set(&link->coalesce, COALESCE_S, 0.);
 			ev_timer_start(loop, &link->coalesce);

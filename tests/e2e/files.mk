@@ -37,6 +37,7 @@ e2e_tests = \
 	tests/e2e/labels.sh \
 	tests/e2e/locks.sh \
 	tests/e2e/logs-faults.sh \
+	tests/e2e/logs-flood.sh \
 	tests/e2e/logs-live.sh \
 	tests/e2e/logs-lossless.sh \
 	tests/e2e/logs-packed.sh \

@@ -140,6 +140,7 @@ unit_programs = \
 	tests/unit/test_worker_parts \
 	tests/unit/test_worker_power \
 	tests/unit/test_worker_recover \
+	tests/unit/test_worker_room \
 	tests/unit/test_worker_ship \
 	tests/unit/test_worker_space \
 	tests/unit/test_worker_spool \
@@ -558,6 +559,9 @@ tests_unit_test_worker_power_LDADD = $(all_libs)
 
 tests_unit_test_worker_recover_SOURCES = tests/unit/test_worker_recover.c
 tests_unit_test_worker_recover_LDADD = $(all_libs)
+
+tests_unit_test_worker_room_SOURCES = tests/unit/test_worker_room.c
+tests_unit_test_worker_room_LDADD = $(all_libs)
 
 tests_unit_test_worker_ship_SOURCES = tests/unit/test_worker_ship.c
 tests_unit_test_worker_ship_LDADD = $(all_libs)

@@ -222,6 +222,86 @@ TEST what_was_given_back_isnt_sent(void)
 	PASS();
 }
 
+static bool told_room(struct ipc_room *ret_room)
+{
+	struct slice body;
+
+	if (!told(IPC_ROOM, &body) || body.len != sizeof(*ret_room))
+		return false;
+	memcpy(ret_room, body.data, sizeof(*ret_room));
+	return true;
+}
+
+/* Neither the beginning nor what may become the end; the newest of it is shown while the job runs. */
+TEST the_middle_of_too_much_is_given_back(void)
+{
+	const uint64_t size = 10 << 20, more = 20 << 20, shown = 65536;
+	struct ipc_room room;
+
+	ASSERT(connected());
+	grow("5.err", 4000);
+	grow("5.out", HEAD - 4000);
+	started(1, 5, MAX);
+	ASSERT(heard_started());
+	ASSERT_EQ_FMT(HEAD - 4000ul, cover(1, HEAD - 4000, true).to, "%lu");
+	grow("5.out", (off_t)size);
+	ASSERT(told_room(&room));
+	ASSERT(room.job == 1 && room.epoch == 1);
+	ASSERT_EQ_FMT(0ul, room.synced[0], "%lu");
+	/* What the other stream has sent isn't synced: its part of the beginning may yet become this one's. */
+	ASSERT_EQ_FMT((uint64_t)HEAD, room.from[0], "%lu");
+	ASSERT_EQ_FMT(size - shown, room.until[0], "%lu");
+	ASSERT_EQ_FMT(0ul, room.until[1], "%lu");
+	credit(1, 1, 30000, true);
+	credit(1, 2, 4000, true);
+	usleep(50000);
+	grow("5.out", (off_t)more);
+	ASSERT(told_room(&room));
+	ASSERT_EQ_FMT(30000ul, room.synced[0], "%lu");
+	ASSERT_EQ_FMT(4000ul, room.synced[1], "%lu");
+	ASSERT_EQ_FMT(HEAD - 4000ul, room.from[0], "%lu");
+	ASSERT_EQ_FMT(more - shown, room.until[0], "%lu");
+	PASS();
+}
+
+TEST without_a_master_the_middle_is_given_back_too(void)
+{
+	struct ipc_room room;
+
+	tell_held(0, 0);
+	grow("5.err", 0);
+	for (int i = 1; i <= 3; i++) {
+		grow("5.out", (off_t)i * 2 * LIMIT_LOG_JOB_MAX);
+		if (i == 1)
+			started(1, 5, 0);
+		ASSERT(told_room(&room));
+		ASSERT_EQ_FMT(0ul, room.synced[0], "%lu");
+		ASSERT_EQ_FMT((uint64_t)LIMIT_LOG_JOB_HEAD, room.from[0], "%lu");
+		ASSERT_EQ_FMT((uint64_t)i * 2 * LIMIT_LOG_JOB_MAX - (LIMIT_LOG_JOB_MAX - LIMIT_LOG_JOB_HEAD), room.until[0], "%lu");
+	}
+	PASS();
+}
+
+/* Which is known from the keeper: holes that a job made itself are output. */
+TEST a_new_link_goes_on_behind_what_was_given_back(void)
+{
+	struct ipc_started item = { .job = 1, .epoch = 1, .run = 7, .wall_ms = 5, .pid = 99, .space = 5,
+				    .synced = { 4096, 0 } };
+	struct span span;
+
+	ASSERT(connected());
+	grow("5.err", 0);
+	grow("5.out", 20000);
+	tell(IPC_STARTED, &item, sizeof(item));
+	ASSERT(heard_started());
+	span = cover(1, 20000, false);
+	ASSERT_EQ_FMT(4096ul, span.from, "%lu");
+	grow("5.err", 5000);
+	span = cover(2, 5000, false);
+	ASSERT_EQ_FMT(0ul, span.from, "%lu");
+	PASS();
+}
+
 SUITE(ship_suite)
 {
 	SET_SETUP(setup_cb, NULL);
@@ -231,6 +311,9 @@ SUITE(ship_suite)
 	RUN_TEST(what_wont_be_kept_passes_by);
 	RUN_TEST(of_a_lossless_job_everything_goes);
 	RUN_TEST(what_was_given_back_isnt_sent);
+	RUN_TEST(the_middle_of_too_much_is_given_back);
+	RUN_TEST(without_a_master_the_middle_is_given_back_too);
+	RUN_TEST(a_new_link_goes_on_behind_what_was_given_back);
 }
 
 int main(int argc, char **argv)
