@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
+#define GAP "..."
+
 struct err_info {
 	const char *name;
 	const char *text;
@@ -58,6 +62,40 @@ bool err_again(enum err code)
 	return info_of(code)->again;
 }
 
+void error_clear(struct error *error)
+{
+	error->code = ERR_NONE;
+	error->text[0] = error->next[0] = '\0';
+}
+
+/* The beginning says what failed and the end says why: both stay. */
+static void shorten(char text[ERROR_TEXT_SIZE], const char *whole, size_t len)
+{
+	const size_t tail = ERROR_TEXT_SIZE / 3, head = ERROR_TEXT_SIZE - 1 - strlen(GAP) - tail;
+
+	memcpy(text, whole, head);
+	memcpy(text + head, GAP, strlen(GAP));
+	memcpy(text + head + strlen(GAP), whole + len - tail, tail + 1);
+}
+
+__attribute__((format(printf, 2, 0)))
+static void set_text(struct error *error, const char *format, va_list args)
+{
+	va_list again;
+	char *whole;
+	int len;
+
+	va_copy(again, args);
+	len = vsnprintf(error->text, sizeof(error->text), format, args);
+	if (len >= (int)sizeof(error->text)) {
+		whole = mem_alloc((size_t)len + 1);
+		vsnprintf(whole, (size_t)len + 1, format, again);
+		shorten(error->text, whole, (size_t)len);
+		mem_free(whole);
+	}
+	va_end(again);
+}
+
 enum err error_set(struct error *error, enum err code, const char *format, ...)
 {
 	va_list args;
@@ -67,7 +105,7 @@ enum err error_set(struct error *error, enum err code, const char *format, ...)
 	error->code = code;
 	error->next[0] = '\0';
 	va_start(args, format);
-	vsnprintf(error->text, sizeof(error->text), format, args);
+	set_text(error, format, args);
 	va_end(args);
 	return code;
 }
@@ -77,17 +115,20 @@ enum err error_system(struct error *error, int errno_value, const char *format, 
 	char reason[128];
 	const char *why = strerror_r(errno_value, reason, sizeof(reason));
 	va_list args;
-	size_t len;
+	size_t len, why_len = strlen(why) + strlen(": ");
 
 	if (!error)
 		return ERR_SYSTEM;
 	error->code = ERR_SYSTEM;
 	error->next[0] = '\0';
 	va_start(args, format);
-	vsnprintf(error->text, sizeof(error->text), format, args);
+	set_text(error, format, args);
 	va_end(args);
 	len = strlen(error->text);
-	snprintf(error->text + len, sizeof(error->text) - len, ": %s", why);
+	if (len + why_len < sizeof(error->text))
+		snprintf(error->text + len, sizeof(error->text) - len, ": %s", why);
+	else
+		snprintf(error->text + sizeof(error->text) - strlen(GAP) - why_len - 1, strlen(GAP) + why_len + 1, GAP ": %s", why);
 	return ERR_SYSTEM;
 }
 
@@ -99,7 +140,8 @@ enum err error_next(struct error *error, const char *format, ...)
 	if (!error)
 		return ERR_INTERNAL;
 	va_start(args, format);
-	vsnprintf(error->next, sizeof(error->next), format, args);
+	if (vsnprintf(error->next, sizeof(error->next), format, args) >= (int)sizeof(error->next))
+		error->next[0] = '\0';
 	va_end(args);
 	return error->code;
 }

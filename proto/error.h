@@ -15,15 +15,18 @@ enum err {
 #undef ERROR
 };
 
-#define ERROR_TEXT_SIZE 512
-#define ERROR_NEXT_SIZE 160
+#define ERROR_TEXT_SIZE 1024
+#define ERROR_NEXT_SIZE 4608             /* the longest path, and words */
 
 struct error {
 	enum err code;
-	char text[ERROR_TEXT_SIZE];      /* one line; may hold text from outside: escape it when shown */
-	char next[ERROR_NEXT_SIZE];      /* the next command, or empty */
+	/* One line; may hold text from outside: escape it when shown. What doesn't fit is left out of its middle. */
+	char text[ERROR_TEXT_SIZE];
+	/* The next command, whole or empty: half a path would be pasted into a shell. */
+	char next[ERROR_NEXT_SIZE];
 };
 
+void error_clear(struct error *error);  /* without touching all of it, as an initializer does */
 /* Both return code, so that a failing function can end with them. error may be NULL. */
 enum err error_set(struct error *error, enum err code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -129,7 +129,9 @@ static void take_error(struct app *app, const struct msg_error *msg)
 	char text[200], next[100];
 
 	model_plain(msg->text, text, sizeof text);
-	model_plain(msg->next, next, sizeof next);
+	next[0] = '\0';
+	if (msg->next.len < sizeof next)  /* a part of a command is none */
+		model_plain(msg->next, next, sizeof next);
 	if (msg->id != 0 && msg->id == app->log.request)
 		app->log.asked = false, app->log.ended = true;
 	if (msg->id != 0 && msg->id == app->decide.request && app->overlay == OVERLAY_DECIDE)

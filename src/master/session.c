@@ -112,9 +112,10 @@ static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int even
 static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 {
 	struct session *session = owner;
-	struct error error = { .code = ERR_NONE };
+	struct error error;
 
 	(void)conn;
+	error_clear(&error);
 	if (session->closing)
 		return;
 	session->master->stats.frames_in++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Errors: their numbers on the wire, and the record that explains one. */
 #include <errno.h>
+#include <limits.h>
 
 #include "proto/error.h"
 #include "greatest.h"
@@ -71,10 +72,53 @@ TEST record_is_filled(void)
 	PASS();
 }
 
+/* A path of 4,095 bytes that ends in /titan.db. */
+static const char *longest_path(void)
+{
+	static char path[PATH_MAX];
+
+	memset(path, 'd', sizeof(path) - 1);
+	memcpy(path + sizeof(path) - sizeof("/titan.db"), "/titan.db", sizeof("/titan.db"));
+	path[0] = '/';
+	return path;
+}
+
+TEST advice_is_whole_or_absent(void)
+{
+	struct error error;
+	char wanted[ERROR_NEXT_SIZE], text[ERROR_NEXT_SIZE + 1];
+
+	error_set(&error, ERR_STORE, "damaged");
+	error_next(&error, "titan restore FILE with a backup; or, to go on without what was lost, titan restore %s", longest_path());
+	snprintf(wanted, sizeof(wanted), "titan restore FILE with a backup; or, to go on without what was lost, titan restore %s",
+		 longest_path());
+	ASSERT_STR_EQ(wanted, error.next);
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	error_next(&error, "titan show '%s'", text);
+	ASSERT_STR_EQ("", error.next);
+	PASS();
+}
+
+TEST long_text_keeps_both_ends(void)
+{
+	struct error error;
+
+	error_set(&error, ERR_STORE, "the store %s ends with turn 7, and turn 9 was acknowledged", longest_path());
+	ASSERT_EQ_FMT((size_t)ERROR_TEXT_SIZE - 1, strlen(error.text), "%zu");
+	ASSERT_EQ(0, strncmp("the store /ddd", error.text, 14));
+	ASSERT(strstr(error.text, "ddd...ddd"));
+	ASSERT(strstr(error.text, "/titan.db ends with turn 7, and turn 9 was acknowledged"));
+	error_system(&error, ENOTDIR, "can't use the state directory %s", longest_path());
+	ASSERT_EQ_FMT((size_t)ERROR_TEXT_SIZE - 1, strlen(error.text), "%zu");
+	ASSERT(strstr(error.text, "...: Not a directory"));
+	PASS();
+}
+
 TEST record_is_optional_and_bounded(void)
 {
 	struct error error;
-	char text[2000];
+	char text[ERROR_NEXT_SIZE + 2000];
 
 	ASSERT_EQ(ERR_BUSY, error_set(NULL, ERR_BUSY, "x"));
 	ASSERT_EQ(ERR_SYSTEM, error_system(NULL, EIO, "x"));
@@ -86,7 +130,10 @@ TEST record_is_optional_and_bounded(void)
 	error_system(&error, EIO, "%s", text);
 	ASSERT_EQ_FMT((size_t)ERROR_TEXT_SIZE - 1, strlen(error.text), "%zu");
 	error_next(&error, "%s", text);
-	ASSERT_EQ_FMT((size_t)ERROR_NEXT_SIZE - 1, strlen(error.next), "%zu");
+	ASSERT_STR_EQ("", error.next);
+	error_clear(&error);
+	ASSERT_EQ(ERR_NONE, error.code);
+	ASSERT_STR_EQ("", error.text);
 	PASS();
 }
 
@@ -96,6 +143,8 @@ SUITE(proto_error)
 	RUN_TEST(unknown_codes_are_harmless);
 	RUN_TEST(meanings_stay);
 	RUN_TEST(record_is_filled);
+	RUN_TEST(advice_is_whole_or_absent);
+	RUN_TEST(long_text_keeps_both_ends);
 	RUN_TEST(record_is_optional_and_bounded);
 }
 
