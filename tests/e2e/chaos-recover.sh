@@ -63,13 +63,14 @@ until_true 20 titan status
 pid=$(master_pid)
 ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 cat >"$test_dir/hold.py" <<'END'
-import socket, sys, time
+import os, socket, sys, time
+os.chdir(os.path.dirname(sys.argv[1]))
 held = []
 for _ in range(200):
     s = socket.socket(socket.AF_UNIX)
     s.setblocking(False)
     try:
-        s.connect(sys.argv[1])
+        s.connect(os.path.basename(sys.argv[1]))
     except OSError:
         pass
     held.append(s)

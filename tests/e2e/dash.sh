@@ -35,19 +35,12 @@ like 'with what to do instead' "$err" 'titan status'
 
 command -v tmux >/dev/null 2>&1 || done_testing
 
-pane() { tmux -L "$tmux_name" "$@"; }
-screen() { pane capture-pane -p 2>/dev/null; }
-sees() { screen | grep -Eq -- "$1"; }
-dash_pid() { pane list-panes -F '#{pane_pid}' | xargs -I{} pgrep -P {} -f 'dash$' | head -n 1; }
+dash_pid() { terminal_pid dash; }
 # The shell in the terminal is interactive: it has job control, and says so when the dashboard has gone.
-tmux_name=titan-e2e-$$
-export PS1='shell> ' ENV= LC_ALL=C.UTF-8
-trap 'tmux -L "$tmux_name" kill-server 2>/dev/null; finish' EXIT
-pane -f /dev/null new-session -d -x 100 -y 30 bash --norc --noprofile -i
-keys() { pane send-keys "$@"; }
+open_terminal
 
 ok 'a shell in a terminal' until_true 10 sees 'shell>'
-keys "$TITAN dash" Enter
+keys 'titan dash' Enter
 ok 'the dashboard opens' until_true 10 sees 'titan default rw LIVE'
 second=$(titan -q run -e 'slow; slow="sleep 600"')
 ok 'a new run appears as it starts' until_true 10 sees "$second +slow +. RUN"
@@ -111,7 +104,7 @@ keys 'echo status $?; stty -a | grep -ow -- "-*icanon"' Enter
 ok 'with status 0' until_true 10 sees '^status 0'
 ok 'and the terminal as it was' until_true 10 sees '^icanon'
 
-keys "clear; $TITAN dash" Enter
+keys 'clear; titan dash' Enter
 ok 'opened again' until_true 10 sees 'titan default rw LIVE'
 kill -SEGV "$(dash_pid)"
 keys 'echo; stty -a | grep -ow -- "-*icanon"' Enter

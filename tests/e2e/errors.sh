@@ -61,10 +61,11 @@ is "output that isn't for a terminal is untouched" "$(titan logs "$run/a")" $'x\
 if command -v python3 >/dev/null; then
 	python3 - "$TITAN_STATE/default/titan.sock" <<'P'
 import os, random, socket, sys
+os.chdir(os.path.dirname(sys.argv[1]))
 random.seed(7)
 for i in range(200):
     s = socket.socket(socket.AF_UNIX)
-    s.connect(sys.argv[1])
+    s.connect(os.path.basename(sys.argv[1]))
     try:
         s.sendall(bytes([2, random.randrange(256), 0, 0]) + random.randbytes(random.randrange(64)) if i % 2 else random.randbytes(80))
     except OSError:

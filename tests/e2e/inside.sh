@@ -152,12 +152,13 @@ like "by no command" "$err" 'has ended'
 # --- a job can't hurt its worker ---
 cat >"$test_dir/flood.py" <<'END'
 import os, socket, struct, sys, time
+os.chdir(os.path.dirname(os.environ["TITAN_SOCKET"]))
 kept = []
 for i in range(300):
     s = socket.socket(socket.AF_UNIX)
     s.setblocking(False)
     try:
-        s.connect(os.environ["TITAN_SOCKET"])
+        s.connect(os.path.basename(os.environ["TITAN_SOCKET"]))
         s.send(struct.pack(">BBBBI", 2, 1, 0, 0, 4000)[:1 + i % 8] if i % 2 else os.urandom(64))
     except OSError:
         pass
@@ -167,12 +168,13 @@ time.sleep(1000)
 END
 cat >"$test_dir/nine.py" <<'END'
 import os, socket, struct
+os.chdir(os.path.dirname(os.environ["TITAN_SOCKET"]))
 token = os.environ["TITAN_TOKEN"].encode()
 hello = b"\x83\x01\x02\x02\x01\x0c\xd9" + bytes([len(token)]) + token
 kept, said = [], ""
 for i in range(9):
     s = socket.socket(socket.AF_UNIX)
-    s.connect(os.environ["TITAN_SOCKET"])
+    s.connect(os.path.basename(os.environ["TITAN_SOCKET"]))
     s.sendall(struct.pack(">BBBBI", 2, 1, 0, 0, len(hello)) + hello)
     said += {3: "W", 4: "E"}.get(s.recv(2)[1], "?")
     kept.append(s)

@@ -7,6 +7,7 @@ set -u
 
 TITAN=${TITAN:?path of the titan binary}
 e2e_dir=$(cd "$(dirname "$0")" && pwd)
+. "$e2e_dir/../cages.sh"
 test_dir=$(mktemp -d "${TMPDIR:-/tmp}/titan-e2e.XXXXXX") || exit 1
 export TITAN_STATE=$test_dir/state HOME=$test_dir NO_COLOR=1
 unset TITAN_CLUSTER XDG_STATE_HOME
@@ -126,24 +127,6 @@ cluster_processes() {
 	done
 }
 
-# Control groups of workers that were killed: a worker that ends by itself removes its own.
-remove_cages() {
-	local dir name
-	for dir in "$TITAN_STATE"/*/worker/*/; do
-		[ -d "$dir" ] || continue
-		name=titan-$(stat -c %D "$dir")-$(printf %x "$(stat -c %i "$dir")")
-		grep ' cgroup2 ' /proc/self/mounts | cut -d' ' -f2 | while read -r mount; do
-			find "$mount" -maxdepth 4 -type d -name "$name" 2>/dev/null
-		done | while read -r cage; do
-			for _ in 1 2 3 4 5 6 7 8 9 10; do
-				find "$cage" -depth -type d -exec rmdir {} + 2>/dev/null
-				[ -d "$cage" ] || break
-				sleep 0.1
-			done
-		done
-	done
-}
-
 finish() {
 	titan -y down >/dev/null 2>&1
 	for pid in $(cluster_processes); do
@@ -151,10 +134,26 @@ finish() {
 		*titan*) kill -KILL "$pid" 2>/dev/null ;;
 		esac
 	done
-	remove_cages
+	remove_cages "$TITAN_STATE"
 	rm -rf "$test_dir"
 }
 trap finish EXIT
+
+# A terminal of tmux, whose server is this test's own. Its socket lies in the test's directory and is named from there, as
+# the address of a socket has room for 107 bytes; titan is found by PATH, so that what is typed is as long in any checkout.
+pane() { (cd "$test_dir" && tmux -S tmux.sock "$@"); }
+screen() { pane capture-pane -p 2>/dev/null; }
+sees() { screen | grep -Eq -- "$1"; }
+keys() { pane send-keys "$@"; }
+open_terminal() { # a shell with job control on 100x30
+	export PS1='shell> ' ENV= LC_ALL=C.UTF-8
+	mkdir "$test_dir/bin"
+	ln -s "$(realpath "$TITAN")" "$test_dir/bin/titan"
+	trap 'pane kill-server 2>/dev/null; finish' EXIT
+	PATH=$test_dir/bin:$PATH pane -f /dev/null new-session -d -x 100 -y 30 bash --norc --noprofile -i
+}
+# The process of titan that runs in the foreground there, by its arguments.
+terminal_pid() { pgrep -P "$(pane list-panes -F '#{pane_pid}')" -xf "titan $*" | head -n 1; }
 
 done_testing() {
 	echo "1..$test_count"

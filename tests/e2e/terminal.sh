@@ -5,13 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 command -v tmux >/dev/null 2>&1 || skip_all 'there is no tmux'
 
-tmux_name=titan-terminal-$$
-export PS1='shell> ' ENV= LC_ALL=C.UTF-8
-trap 'tmux -L "$tmux_name" kill-server 2>/dev/null; finish' EXIT
-pane() { tmux -L "$tmux_name" "$@"; }
-screen() { pane capture-pane -p 2>/dev/null; }
-sees() { screen | grep -Eq -- "$1"; }
-keys() { pane send-keys "$@"; }
 prompt_last() { screen | sed '/^ *$/d' | tail -n 1 | grep -q '^shell> *$'; }
 types() { # COMMAND: on an empty screen, once the one before has ended
 	until_true 20 prompt_last || note "no prompt: $(screen)"
@@ -22,10 +15,10 @@ says_status() { # STATUS
 	until_true 10 sees "^status $1\$"
 }
 
-pane -f /dev/null new-session -d -x 100 -y 30 bash --norc --noprofile -i
+open_terminal
 ok 'a shell in a terminal' until_true 10 sees 'shell>'
 
-types "$TITAN"
+types titan
 ok 'titan alone starts what is missing and opens the dashboard' until_true 20 sees '^titan default rw LIVE +wrk 1/1'
 keys q
 ok 'which q leaves' until_true 10 sees 'shell>'
@@ -33,7 +26,7 @@ ok 'with success' says_status 0
 ok 'and all goes on' worker_is_up
 
 # Ctrl-C, wherever a command waits for a job.
-types "$TITAN run -f -e 'slow=\"echo begin; sleep 600\"'"
+types "titan run -f -e 'slow=\"echo begin; sleep 600\"'"
 ok 'a job that is followed is shown over a bar' until_true 20 sees 'RUN slow local'
 ok 'with counts' until_true 10 sees '0% 0/1 ok=0 run=1'
 keys C-c
@@ -42,20 +35,20 @@ ok 'Ctrl-C says how to come back and how to stop it' until_true 10 sees \
 ok 'ends with 130' says_status 130
 ok 'and leaves no bar behind' eval '! sees "0/1 ok=0"'
 for command in 'watch 1' 'wait 1' 'logs -f 1' "run -w -e 'slow=\"sleep 600\"'"; do
-	types "$TITAN $command"
+	types "titan $command"
 	case $command in
 	watch*) until_true 10 sees 'RUN slow' ;;
 	logs*) until_true 10 sees '^begin' ;;
 	run*) until_true 10 sees '^run 2' ;;
 	# Nothing is on its screen: its descriptor for signals says that it waits.
-	wait*) until_true 10 eval 'ls -l /proc/$(pgrep -xf "$TITAN $command")/fd | grep -q signalfd' ;;
+	wait*) until_true 10 eval 'ls -l /proc/$(terminal_pid $command)/fd | grep -q signalfd' ;;
 	esac || note "$command: $(screen)"
 	keys C-c
 	ok "$command: Ctrl-C says that it goes on" until_true 10 sees '^(\^C)?still running: titan '
 	ok "$command: 130" says_status 130
 done
 is 'the job goes on' "$(job_state 1 slow)" running
-types "$TITAN watch 1"
+types "titan watch 1"
 until_true 10 sees 'RUN slow'
 keys C-z
 ok 'Ctrl-Z gives the shell back' until_true 10 sees 'Stopped +.*watch 1'
@@ -63,7 +56,7 @@ keys fg Enter
 ok 'fg goes on' until_true 10 eval 'screen | sed "1,/Stopped/d" | grep -q "RUN slow local"'
 is 'below what the shell said' "$(screen | grep -c 'titan watch 1$')" 2
 keys C-c
-types "$TITAN down"
+types "titan down"
 ok 'down asks with live jobs' until_true 10 sees 'with 2 live jobs\? \[y/N\]'
 keys Enter
 ok 'and does nothing by default' until_true 10 sees 'nothing was done'
@@ -73,20 +66,20 @@ titan cancel 1 2 --wait
 # Output that would clear the screen, set the title and write over a line.
 loud=$(titan -q run -e "loud='printf \"one\\033[2Jtwo\\033[31mred\\033[0m\\r\\n\\033]0;stolen\\007\\377unfinished\"; echo oops >&2'")
 titan wait "$loud"
-types "$TITAN logs $loud"
+types "titan logs $loud"
 ok 'control characters are made visible' until_true 10 sees '^one\\x1b\[2Jtwo\\x1b\[31mred\\x1b\[0m\\r$'
 ok 'those of a title too' until_true 10 sees '^\\x1b]0;stolen\\x07\\xffunfinished$'
 ok 'a stream begins on a line of its own' sees '^oops$'
 ok 'and so does the prompt' until_true 10 prompt_last
 unlike "the terminal's title is its own" "$(pane display-message -p '#{pane_title}')" stolen
-types "$TITAN logs --color always $loud"
+types "titan logs --color always $loud"
 ok 'colours may pass' until_true 10 sees 'twored\\r$'
 is 'as colours' "$(pane capture-pane -e -p | grep -c "two.\[31mred")" 1
 quiet=$(titan -q run -w -e 'quiet=true')
-types "$TITAN logs $quiet"
+types "titan logs $quiet"
 ok 'a job without output is said to have none' until_true 10 sees '^\[it wrote nothing\]$'
 
-types "$TITAN demo"
+types "titan demo"
 ok 'the demo pulls the plug' until_true 30 sees 'PULL THE PLUG'
 ok 'shows what runs over a bar' until_true 30 sees ' [0-9]+% [0-9]+/16 ok='
 ok 'and loses nothing' until_true 60 sees 'nothing was lost, nothing was done twice'

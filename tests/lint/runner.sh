@@ -54,6 +54,15 @@ expect 'a process left behind is a failure' 1 '1 passed, 1 failed, 0 skipped' li
 options='-j 3' expect 'several at a time count alike' 1 '6 passed, 1 failed, 3 skipped' good bad unit home skipped
 options='-f' expect 'a run can stop at the first failure' 1 '1 passed, 1 failed, 0 skipped' bad good
 
+# Where a test may write is gone afterwards, also when it was killed.
+mkdir "$scratch/tmp"
+make_test scatters <<<'mktemp -p "$TMPDIR"; mktemp -d; echo "$TEST_MEMORY" >'"$scratch"'/memory; touch "${TEST_MEMORY:-.}/x"; kill -KILL $$'
+TMPDIR=$scratch/tmp expect 'a test that is killed fails' 1 '0 passed, 1 failed, 0 skipped' scatters
+{
+	ls -A "$scratch/tmp"
+	find "$(cat "$scratch/memory")" 2>/dev/null
+} | verdict 'and leaves nothing behind'
+
 make_program() { # NAME BODY: a test that passes and one with this body
 	cat >"$scratch/$1.c" <<-END
 		#include <signal.h>

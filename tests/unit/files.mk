@@ -594,6 +594,7 @@ unit_other = \
 	tests/unit/power_cuts.h \
 	tests/unit/power_disk.h \
 	tests/unit/power_files.h \
+	tests/unit/scratch.h \
 	tests/unit/store_box.h \
 	tests/unit/store_fixture.h \
 	tests/unit/store_layer.h \

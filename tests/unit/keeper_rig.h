@@ -28,6 +28,7 @@
 #include "worker/spawn.h"
 #include "worker/tree.h"
 #include "worker/worker.h"
+#include "scratch.h"
 
 #define RIG_WAIT_MS 20000
 #define RIG_QUEUE   4096
@@ -56,6 +57,7 @@ static inline int rig_address(const char *path, struct sockaddr_un *ret_address)
 	if (strlen(path) >= sizeof(ret_address->sun_path))
 		return -1;
 	strcpy(ret_address->sun_path, path);
+	ret_address->sun_path[0] = '\0';
 	return 0;
 }
 
@@ -111,14 +113,14 @@ static inline bool rig_can_contain(enum containment containment)
 static inline struct rig *rig_new(uint32_t slots)
 {
 	struct rig *rig = mem_zalloc(sizeof(*rig));
-	char dir[] = "/tmp/titan-keeper-XXXXXX";
+	char dir[SCRATCH_SIZE];
 	struct sockaddr_un address;
 
-	if (!mkdtemp(dir))
-		abort();
+	scratch_new("keeper", dir);
 	snprintf(rig->options.place.dir, sizeof(rig->options.place.dir), "%s/state", dir);
 	strcpy(rig->options.place.cluster, "rig");
-	snprintf(rig->socket, sizeof(rig->socket), "%s/stub", dir);
+	/* An abstract address, the @ of which stands for a 0: a path may be too long for one. */
+	snprintf(rig->socket, sizeof(rig->socket), "@%.100s", strrchr(dir, '/') + 1);
 	rig->options.name = "w1";
 	rig->options.slots = slots;
 	rig->options.ready_fd = -1;

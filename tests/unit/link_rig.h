@@ -19,6 +19,7 @@
 #include "proto/limits.h"
 #include "worker/ipc.h"
 #include "worker/worker.h"
+#include "scratch.h"
 
 #define WAIT_MS  20000
 #define LEASE_MS 30000
@@ -41,12 +42,11 @@ static inline const char *below(const char *name)
 
 static inline void setup_cb(void *data)
 {
-	char dir[] = "/tmp/titan-link-XXXXXX";
+	char dir[SCRATCH_SIZE];
 	int pair[2];
 
 	(void)data;
-	if (!mkdtemp(dir))
-		abort();
+	scratch_new("link", dir);
 	options = (struct worker_options){ .name = "w1", .slots = 3, .ready_fd = -1 };
 	snprintf(options.place.dir, sizeof(options.place.dir), "%s/state", dir);
 	strcpy(options.place.cluster, "rig");

@@ -26,6 +26,7 @@
 #include "proto/limits.h"
 #include "proto/message.h"
 #include "proto/states.h"
+#include "scratch.h"
 
 #define BOX_WAIT_MS 30000                /* longer than anything takes; only a failing test waits for it */
 
@@ -119,10 +120,8 @@ static inline void box_setup_cb(void *data)
 	box_fd_limit = 0;
 	box_recent = box_sub_queue = 0;
 	memset(&box_place, 0, sizeof(box_place));
-	strcpy(box_place.dir, "/tmp/titan-test-master-XXXXXX");
+	scratch_new("master", box_place.dir);
 	strcpy(box_place.cluster, "test");
-	if (!mkdtemp(box_place.dir))
-		abort();
 	box_log_fd = memfd_create("master.log", MFD_CLOEXEC);
 	if (box_log_fd < 0)
 		abort();

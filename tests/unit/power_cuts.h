@@ -6,6 +6,7 @@
 #include "power_files.h"
 
 #include "greatest.h"
+#include "scratch.h"
 
 #define CUTS_OF_A_WALK 1000
 
@@ -16,14 +17,14 @@ struct power_part {
 	size_t loss_count;
 };
 
-static char cuts_base[32];
+static char cuts_base[SCRATCH_SIZE];
 
 /* How many of the cuts of the recorded walk broke a promise. */
 static inline size_t cuts_broken(const struct power_part *part, uint64_t seed, size_t cuts, bool stop_at_first)
 {
 	struct rand_state rand;
 	size_t *moments, broken = 0;
-	char path[80];
+	char path[SCRATCH_SIZE + 8];
 
 	rand_seed(&rand, seed);
 	moments = power_moments(cuts, &rand);
@@ -71,9 +72,7 @@ static inline size_t cuts_of_many_walks(const struct power_part *part)
 static inline void cuts_setup_cb(void *data)
 {
 	(void)data;
-	strcpy(cuts_base, access("/dev/shm", W_OK) == 0 ? "/dev/shm/titan-power-XXXXXX" : "/tmp/titan-power-XXXXXX");
-	if (!mkdtemp(cuts_base))
-		abort();
+	scratch_new_in(scratch_base_in_memory(), "power", cuts_base);
 }
 
 static inline void cuts_teardown_cb(void *data)

@@ -17,27 +17,25 @@
 #include "base/mem.h"
 #include "proto/states.h"
 #include "store/store.h"
+#include "scratch.h"
 
 #define BOX_WAIT_MS 20000                /* longer than anything takes; only a failing test waits for it */
 
-static const char *box_base = "/tmp";
-static char box_dir[64];
-static char box_path[80];
+static bool box_synced = true;
+static char box_dir[SCRATCH_SIZE];
+static char box_path[SCRATCH_SIZE + 16];
 static int box_wake_fd = -1;
 
 /* For tests that open a store again and again, and of which no power cut is asked: no sync takes time. */
 static inline void box_in_memory(void)
 {
-	if (access("/dev/shm", W_OK) == 0)
-		box_base = "/dev/shm";
+	box_synced = false;
 }
 
 static inline void box_setup_cb(void *data)
 {
 	(void)data;
-	snprintf(box_dir, sizeof(box_dir), "%s/titan-test-store-XXXXXX", box_base);
-	if (!mkdtemp(box_dir))
-		abort();
+	scratch_new_in(box_synced ? scratch_base() : scratch_base_in_memory(), "store", box_dir);
 	snprintf(box_path, sizeof(box_path), "%s/titan.db", box_dir);
 	box_wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }

@@ -13,16 +13,15 @@
 #include "base/log.h"
 #include "greatest.h"
 #include "mounts.h"
+#include "scratch.h"
 
-static char home[64];
+static char home[SCRATCH_SIZE];
 static int home_fd = -1;
 
 static void setup_cb(void *data)
 {
 	(void)data;
-	strcpy(home, "/tmp/titan-test-io-XXXXXX");
-	if (!mkdtemp(home))
-		abort();
+	scratch_new("io", home);
 	home_fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -116,7 +115,7 @@ TEST descriptor_flags(void)
 
 TEST directories_are_made(void)
 {
-	char path[128];
+	char path[SCRATCH_SIZE + 64];
 
 	snprintf(path, sizeof(path), "%s/a//b/c/", home);
 	ASSERT_EQ_FMT(0, io_make_dirs(path, 0700), "%d");
@@ -134,7 +133,7 @@ TEST directories_are_made(void)
 
 TEST private_directories(void)
 {
-	char path[128];
+	char path[SCRATCH_SIZE + 64];
 
 	ASSERT_EQ_FMT(0, io_check_private_dir(home), "%d");
 	ASSERT_EQ(0, mkdirat(home_fd, "open", 0700));

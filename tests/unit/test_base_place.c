@@ -11,15 +11,14 @@
 #include "base/io.h"
 #include "base/place.h"
 #include "greatest.h"
+#include "scratch.h"
 
-static char home[64];
+static char home[SCRATCH_SIZE];
 
 static void setup_cb(void *data)
 {
 	(void)data;
-	strcpy(home, "/tmp/titan-test-place-XXXXXX");
-	if (!mkdtemp(home))
-		abort();
+	scratch_new("place", home);
 	setenv("HOME", home, 1);
 	unsetenv("XDG_STATE_HOME");
 	unsetenv("TITAN_STATE");

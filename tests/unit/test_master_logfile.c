@@ -12,17 +12,16 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "tests/greatest.h"
+#include "scratch.h"
 
-static char dir[64];
+static char dir[SCRATCH_SIZE];
 static int dir_fd;
 static struct logfile file;
 
 static void setup_cb(void *data)
 {
 	(void)data;
-	strcpy(dir, "/tmp/titan-test-logfile-XXXXXX");
-	if (!mkdtemp(dir))
-		abort();
+	scratch_new("logfile", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	logfile_init(&file, 7, 42, 3);
 }

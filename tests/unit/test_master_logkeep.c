@@ -19,8 +19,9 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/greatest.h"
+#include "scratch.h"
 
-static char dir[64];
+static char dir[SCRATCH_SIZE];
 static struct keeper keeper;
 static struct log_answer *answers, **answers_end;
 static struct arena arena;
@@ -64,9 +65,7 @@ static void setup_cb(void *data)
 	int fd;
 
 	(void)data;
-	strcpy(dir, "/tmp/titan-test-logkeep-XXXXXX");
-	if (!mkdtemp(dir))
-		abort();
+	scratch_new("logkeep", dir);
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	answers = NULL;
 	answers_end = &answers;

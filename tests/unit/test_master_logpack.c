@@ -19,10 +19,11 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/greatest.h"
+#include "scratch.h"
 
 #define PIECE 3000u
 
-static char dir[64];
+static char dir[SCRATCH_SIZE];
 static int dir_fd;
 static struct squeeze squeeze;
 static bool busy;
@@ -39,9 +40,7 @@ static bool release_cb(void *arg, uint64_t run, uint64_t job, uint64_t epoch)
 static void setup_cb(void *data)
 {
 	(void)data;
-	strcpy(dir, "/tmp/titan-test-logpack-XXXXXX");
-	if (!mkdtemp(dir))
-		abort();
+	scratch_new("logpack", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	squeeze_init(&squeeze, dir_fd, release_cb, NULL);
 	busy = false;

@@ -11,9 +11,10 @@
 
 #include "base/io.h"
 #include "greatest.h"
+#include "scratch.h"
 
 struct bench {
-	char dir[64];
+	char dir[SCRATCH_SIZE];
 	int fd;
 	struct logprune prune;
 	struct log_size sizes[16];       /* of all answers */
@@ -40,9 +41,7 @@ static bool write_file(const struct bench *bench, const char *name, size_t bytes
 static bool bench_begin(struct bench *bench)
 {
 	*bench = (struct bench){ .fd = -1 };
-	strcpy(bench->dir, "/tmp/titan-test-logprune-XXXXXX");
-	if (!mkdtemp(bench->dir))
-		return false;
+	scratch_new("logprune", bench->dir);
 	bench->fd = open(bench->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	logprune_init(&bench->prune, bench->fd, answer_cb, bench);
 	return bench->fd >= 0;

@@ -16,16 +16,17 @@
 #include "net/client.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+#include "scratch.h"
 
-static char home[64];
+static char home[SCRATCH_SIZE];
 static struct place place;
 static int listen_fd = -1;
 
 static void setup_cb(void *data)
 {
 	(void)data;
-	strcpy(home, "/tmp/titan-test-client-XXXXXX");
-	if (!mkdtemp(home) || setenv("TITAN_STATE", home, 1) != 0 || place_find("blue", &place) != 0 ||
+	scratch_new("client", home);
+	if (setenv("TITAN_STATE", home, 1) != 0 || place_find("blue", &place) != 0 ||
 	    place_make(&place) != 0)
 		abort();
 }

@@ -16,10 +16,11 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "proto/message.h"
+#include "scratch.h"
 
 #define MANY 200
 
-static char home[64];
+static char home[SCRATCH_SIZE];
 static struct place place;
 static struct ev_loop *loop;
 static struct listener *listener;
@@ -40,8 +41,8 @@ static void setup_cb(void *data)
 	int fd;
 
 	(void)data;
-	strcpy(home, "/tmp/titan-test-listen-XXXXXX");
-	if (!mkdtemp(home) || setenv("TITAN_STATE", home, 1) != 0 || place_find("blue", &place) != 0 ||
+	scratch_new("listen", home);
+	if (setenv("TITAN_STATE", home, 1) != 0 || place_find("blue", &place) != 0 ||
 	    place_make(&place) != 0 || place_socket_listen(&place, &fd) != 0)
 		abort();
 	loop = ev_loop_new(EVFLAG_AUTO);

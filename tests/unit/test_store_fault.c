@@ -99,7 +99,7 @@ TEST a_full_disk_delays_and_loses_nothing(void)
 	struct store *store = box_start(0);
 	struct outbox *first = box_turn(1), *second = box_turn(2);
 	struct store_stats stats;
-	char ballast[128];
+	char ballast[SCRATCH_SIZE + 64];
 
 	snprintf(ballast, sizeof(ballast), "%s-ballast", box_path);
 	ASSERTm("room is kept for this", access(ballast, F_OK) == 0);

@@ -83,7 +83,7 @@ static void teardown_cb(void *data)
 
 static bool copy_is_there(int version)
 {
-	char path[128];
+	char path[SCRATCH_SIZE + 64];
 
 	snprintf(path, sizeof(path), "%s-version-%d", box_path, version);
 	return access(path, F_OK) == 0;
@@ -205,7 +205,7 @@ TEST a_column_that_differs_is_damage(void)
 /* A backup of every version takes the store's place, and becomes today's at the next start. */
 TEST a_backup_of_every_version_is_restored(void)
 {
-	char backup[128];
+	char backup[SCRATCH_SIZE + 64];
 	struct restored restored;
 	struct error error;
 

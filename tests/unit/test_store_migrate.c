@@ -17,7 +17,7 @@ static void make_version_1(void)
 
 static const char *backup_path(const char *more)
 {
-	static char path[128];
+	static char path[SCRATCH_SIZE + 64];
 
 	snprintf(path, sizeof(path), "%s-version-1%s", box_path, more);
 	return path;

@@ -214,7 +214,7 @@ TEST damage_is_seen_after_an_unclean_end(void)
 	int release_fd, status, fd;
 	pid_t child = hold(&release_fd);
 	struct stat info;
-	char log_path[96];
+	char log_path[SCRATCH_SIZE + 64];
 	uint8_t rubbish[4096];
 
 	store_close(NULL);

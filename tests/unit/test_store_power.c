@@ -262,7 +262,7 @@ static void put_mark(size_t cut)
 static void put_disk(size_t cut, enum power_loss loss, struct rand_state *rand)
 {
 	static const char *const suffixes[] = { "", "-wal", "-journal" };
-	char path[128];
+	char path[SCRATCH_SIZE + 64];
 
 	for (int which = 0; which < LAYER_OTHER; which++) {
 		struct power_image image = power_image_of(which, loss, rand);
@@ -307,7 +307,7 @@ static const char *look(size_t cut)
 	struct store *store = NULL;
 	struct outbox outbox = { 0 };
 	struct error error = { 0 };
-	static char problem[1024];
+	static char problem[SCRATCH_SIZE + 1024];
 	const char *found = NULL;
 
 	if (box_open_error(0, &store, &error) != ERR_NONE ||

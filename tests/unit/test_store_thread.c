@@ -164,7 +164,7 @@ TEST the_log_is_copied_at_rest_and_gone_after_the_end(void)
 	struct store *store = box_start(0);
 	struct outbox *turn = box_turn(1);
 	struct store_stats stats;
-	char log_path[96];
+	char log_path[SCRATCH_SIZE + 64];
 
 	snprintf(log_path, sizeof(log_path), "%s-wal", box_path);
 	box_job(turn, 1, 1, STATE_READY);
@@ -283,7 +283,7 @@ TEST a_copy_holds_up_nobody(void)
 	struct store_copy copy = { 0 }, *done = NULL;
 	uint64_t number = 1, meanwhile = 0;
 	struct error error;
-	char part[128];
+	char part[SCRATCH_SIZE + 64];
 
 	snprintf(part, sizeof(part), "%s.part", box_path);
 	copy.part = part;
@@ -313,7 +313,7 @@ TEST a_copy_ends_with_the_store(void)
 {
 	struct store *store = box_start(0);
 	struct store_copy copy = { 0 };
-	char part[128];
+	char part[SCRATCH_SIZE + 64];
 
 	snprintf(part, sizeof(part), "%s.part", box_path);
 	copy.part = part;

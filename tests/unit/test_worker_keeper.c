@@ -345,10 +345,10 @@ static void spawn_tree(uint64_t job, const char *name, const char *script)
 TEST stop_kills_the_whole_tree(void)
 {
 	struct ipc_exited exited;
-	char path[PATH_MAX + 8], script[1024];
+	char path[PATH_MAX + 8], script[5 * PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/up", rig->options.place.dir);
-	snprintf(script, sizeof(script), ESCAPE(1) ESCAPE(2) "trap '' TERM; >%.200s; while :; do sleep 0.05; done",
+	snprintf(script, sizeof(script), ESCAPE(1) ESCAPE(2) "trap '' TERM; >%s; while :; do sleep 0.05; done",
 		 path);
 	spawn_tree(1, "stop", script);
 	ASSERT(rig_file_appears(path));
@@ -487,10 +487,10 @@ TEST a_tree_may_end_by_itself_within_the_grace(void)
 {
 	struct ipc_exited exited;
 	struct ipc_started started;
-	char path[PATH_MAX + 8], script[1024];
+	char path[PATH_MAX + 8], script[5 * PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/up", rig->options.place.dir);
-	snprintf(script, sizeof(script), "sh -c \"trap 'sleep 0.2; echo bye; exit' TERM; >%.200s; "
+	snprintf(script, sizeof(script), "sh -c \"trap 'sleep 0.2; echo bye; exit' TERM; >%s; "
 		 "while :; do sleep 0.02; done\" & wait", path);
 	rig_sh(rig, 1, 1, script);
 	ASSERT(rig_started(rig, 1, &started));
@@ -505,11 +505,11 @@ TEST a_tree_may_end_by_itself_within_the_grace(void)
 TEST one_that_hides_dies_with_the_last_that_can_own_it(void)
 {
 	struct ipc_exited exited;
-	char path[PATH_MAX + 8], script[1024], command[PATH_MAX + 64];
+	char path[PATH_MAX + 8], script[5 * PATH_MAX], command[PATH_MAX + 64];
 
 	snprintf(path, sizeof(path), "%s/pid", rig->options.place.dir);
-	snprintf(script, sizeof(script), "(setsid env -i /bin/sh -c 'echo $$ >%.200s.new; mv %.200s.new %.200s; "
-		 "exec /bin/sleep 600' &); while ! test -f %.200s; do sleep 0.01; done", path, path, path, path);
+	snprintf(script, sizeof(script), "(setsid env -i /bin/sh -c 'echo $$ >%s.new; mv %s.new %s; "
+		 "exec /bin/sleep 600' &); while ! test -f %s; do sleep 0.01; done", path, path, path, path);
 	rig_sh(rig, 1, 1, script);
 	ASSERT(rig_exited(rig, 1, &exited));
 	snprintf(command, sizeof(command), "kill -0 $(cat %s) 2>/dev/null", path);

@@ -16,6 +16,7 @@
 #include "worker/tree.h"
 
 #include "greatest.h"
+#include "scratch.h"
 
 GREATEST_MAIN_DEFS();
 
@@ -114,12 +115,12 @@ TEST tokens_prove_one_attempt(void)
 
 TEST the_secret_is_made_once(void)
 {
-	char dir[] = "/tmp/titan-secret-XXXXXX";
+	char dir[SCRATCH_SIZE];
 	uint8_t first[TOKEN_SECRET], second[TOKEN_SECRET];
 	struct stat st;
 	int dir_fd;
 
-	ASSERT(mkdtemp(dir) != NULL);
+	scratch_new("secret", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ASSERT_EQ(0, token_secret_open(dir_fd, first));
 	ASSERT_EQ(0, token_secret_open(dir_fd, second));
@@ -253,14 +254,14 @@ TEST what_proc_says(void)
 
 TEST spaces_are_used_again_only_when_clean(void)
 {
-	char dir[] = "/tmp/titan-space-XXXXXX";
+	char dir[SCRATCH_SIZE];
 	struct space *first, *second, *third;
 	struct spaces *spaces;
 	struct error error;
 	uint64_t sizes[2];
 	int dir_fd;
 
-	ASSERT(mkdtemp(dir));
+	scratch_new("space", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ASSERT_EQ(ERR_NONE, spaces_open(dir_fd, &spaces, &error));
 	first = space_take(spaces);

@@ -95,11 +95,11 @@ TEST a_dead_link_is_started_again(void)
 	struct ipc_inventory list[8];
 	struct ipc_started started;
 	struct ipc_exited exited;
-	char script[512];
+	char script[2 * PATH_MAX];
 
 	rig_sh(rig, 1, 1, "echo kept; exit 4");
 	ASSERT(rig_exited(rig, 1, &exited));
-	snprintf(script, sizeof(script), "while ! test -e %.200s; do sleep 0.01; done", below("go"));
+	snprintf(script, sizeof(script), "while ! test -e %s; do sleep 0.01; done", below("go"));
 	rig_sh(rig, 2, 1, script);
 	ASSERT(rig_started(rig, 2, &started));
 	rig_sh(rig, 3, 1, "sleep 600");
@@ -242,9 +242,9 @@ TEST a_new_keeper_adopts(void)
 	struct ipc_inventory list[8];
 	struct ipc_started before, after;
 	struct ipc_exited exited;
-	char script[512];
+	char script[2 * PATH_MAX];
 
-	snprintf(script, sizeof(script), "echo one; while ! test -e %.200s; do sleep 0.01; done; echo two",
+	snprintf(script, sizeof(script), "echo one; while ! test -e %s; do sleep 0.01; done; echo two",
 		 below("go"));
 	rig_sh(rig, 1, 9, script);
 	ASSERT(rig_started(rig, 1, &before));
@@ -287,7 +287,7 @@ TEST an_adopted_one_takes_its_slot(void)
 	PASS();
 }
 
-#define ESCAPE "(trap '' TERM HUP; setsid sh -c 'trap \"\" TERM HUP; echo $$ >%.150s.new; mv %.150s.new %.150s; " \
+#define ESCAPE "(trap '' TERM HUP; setsid sh -c 'trap \"\" TERM HUP; echo $$ >%s.new; mv %s.new %s; " \
 	       "while :; do sleep 0.05; done' &) ;"
 
 static uint64_t pid_in(const char *path)
@@ -305,7 +305,7 @@ TEST stop_of_an_adopted_tree(void)
 {
 	struct ipc_started started;
 	struct ipc_exited exited;
-	char script[1024], path[PATH_MAX + 64];
+	char script[5 * PATH_MAX], path[PATH_MAX + 64];
 	uint64_t pid;
 
 	snprintf(path, sizeof(path), "%s", below("pid"));
@@ -328,7 +328,7 @@ TEST what_died_meanwhile_is_unknown_and_its_orphans_go(void)
 	struct ipc_inventory list[8];
 	struct ipc_started started;
 	struct ipc_exited exited;
-	char script[1024], path[PATH_MAX + 64];
+	char script[5 * PATH_MAX], path[PATH_MAX + 64];
 	uint64_t pid;
 
 	snprintf(path, sizeof(path), "%s", below("pid"));
@@ -358,7 +358,7 @@ TEST what_dies_with_its_keeper_is_not_adopted(void)
 	struct ipc_inventory list[8];
 	struct ipc_started started;
 	struct ipc_exited exited;
-	char script[1024], path[PATH_MAX + 64];
+	char script[5 * PATH_MAX], path[PATH_MAX + 64];
 	uint64_t pid;
 
 	snprintf(path, sizeof(path), "%s", below("pid"));
@@ -415,16 +415,16 @@ static void touch(const char *name)
 /* It writes while no keeper lives: into a pipe that it holds itself. */
 TEST a_lossless_one_loses_nothing_with_its_keeper(void)
 {
-	char script[1024], go[2][400], done[400];
+	char script[5 * PATH_MAX], go[2][PATH_MAX + 64], done[PATH_MAX + 64];
 	struct ipc_started started;
 	struct ipc_exited exited;
 
 	for (int i = 0; i < 2; i++)
-		snprintf(go[i], sizeof(go[i]), "%.380s%d", below("go"), i);
-	snprintf(done, sizeof(done), "%.380s", below("done"));
+		snprintf(go[i], sizeof(go[i]), "%s%d", below("go"), i);
+	snprintf(done, sizeof(done), "%s", below("done"));
 	snprintf(script, sizeof(script),
-		 "echo one; while ! test -e %.200s; do sleep 0.01; done; echo two; echo err >&2; : >%.200s;"
-		 "while ! test -e %.200s; do sleep 0.01; done; echo three", go[0], done, go[1]);
+		 "echo one; while ! test -e %s; do sleep 0.01; done; echo two; echo err >&2; : >%s;"
+		 "while ! test -e %s; do sleep 0.01; done; echo three", go[0], done, go[1]);
 	rig->log_max = LOG_LOSSLESS;
 	rig_sh(rig, 1, 1, script);
 	ASSERT(rig_started(rig, 1, &started));
@@ -465,14 +465,14 @@ TEST a_lossless_one_waits_for_room(void)
 	struct ipc_room room = { .job = 1, .epoch = 1 };
 	struct ipc_started started;
 	struct ipc_exited exited;
-	char path[512], script[64];
+	char path[PATH_MAX + 64], script[64];
 	struct stat info;
 
 	rig->log_max = LOG_LOSSLESS;
 	snprintf(script, sizeof(script), "head -c %ld /dev/urandom", (long)all);
 	rig_sh(rig, 1, 1, script);
 	ASSERT(rig_started(rig, 1, &started));
-	snprintf(path, sizeof(path), "%.400s/worker/w1/attempts/%lu.out", rig->options.place.dir, started.space);
+	snprintf(path, sizeof(path), "%s/worker/w1/attempts/%lu.out", rig->options.place.dir, started.space);
 	ASSERT(grows_to(path, spool, &info));
 	usleep(100000);
 	ASSERT_EQ(0, stat(path, &info));

@@ -15,10 +15,11 @@
 #include "mounts.h"
 
 #include "greatest.h"
+#include "scratch.h"
 
 GREATEST_MAIN_DEFS();
 
-static char dir[64];
+static char dir[SCRATCH_SIZE];
 static int dir_fd;
 static struct spaces *spaces;
 
@@ -33,9 +34,7 @@ static void open_spaces(void)
 static void setup_cb(void *data)
 {
 	(void)data;
-	strcpy(dir, "/tmp/titan-space-XXXXXX");
-	if (!mkdtemp(dir))
-		abort();
+	scratch_new("space", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	open_spaces();
 }

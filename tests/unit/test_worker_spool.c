@@ -13,12 +13,13 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "greatest.h"
+#include "scratch.h"
 
 GREATEST_MAIN_DEFS();
 
 #define RECORDS 5u
 
-static char dir[64];
+static char dir[SCRATCH_SIZE];
 static int dir_fd;
 static struct {
 	unsigned count;
@@ -65,9 +66,7 @@ static void setup_cb(void *data)
 {
 	(void)data;
 	failing_syncs = failing_writes = failing_cuts = 0;
-	strcpy(dir, "/tmp/titan-spool-XXXXXX");
-	if (!mkdtemp(dir))
-		abort();
+	scratch_new("spool", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
