@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "proto/limits.h"
 
 struct budget {
 	int64_t turn_ns;                 /* of questions in a turn; one is always answered */
@@ -42,5 +43,31 @@ struct budget {
 #define STILL_TICK_S  0.25
 #define STILL_TICKS   4
 #define STILL_BYTES   65536u
+
+/*
+ * Graphs on their way in: how many at once, and how large in all. A graph of the largest kind has 1 GiB, and whoever may
+ * submit may submit one: so that much by a user, with room for small ones beside it; in all a fifth more, so that
+ * one user never has all of it. Jobs submit what a program made: 64 MiB are half a million jobs. A job's own bound is a
+ * quarter of that of all jobs, in number and in bytes, so one can't keep the others out.
+ */
+struct upload_bound {
+	size_t count;
+	uint64_t bytes;
+};
+
+enum upload_scope { UPLOADS_ALL, UPLOADS_PRINCIPAL, UPLOADS_JOBS, UPLOADS_JOB, UPLOADS_CONNECTION, UPLOADS_SCOPES };
+
+#define MIB (UINT64_C(1) << 20)
+#define UPLOAD_BOUNDS { \
+	[UPLOADS_ALL] = { LIMIT_UPLOADS_MAX, 1280 * MIB }, \
+	[UPLOADS_PRINCIPAL] = { LIMIT_UPLOADS_MAX * 3 / 4, 1088 * MIB }, \
+	[UPLOADS_JOBS] = { LIMIT_UPLOADS_MAX / 4, 256 * MIB }, \
+	[UPLOADS_JOB] = { LIMIT_UPLOADS_MAX / 16, 64 * MIB }, \
+	[UPLOADS_CONNECTION] = { LIMIT_UPLOADS_MAX / 4, 1088 * MIB }, \
+}
+#define UPLOAD_PART_BYTES 64u                    /* what a part takes besides its bytes: struct graph_part, blob, malloc */
+#define UPLOAD_STILL_NS   (60 * NS_PER_S)        /* a client sends what it has read already: it never waits for itself */
+#define UPLOAD_YIELD_NS   (5 * NS_PER_S)         /* the same, where another one waits for the room */
+#define UPLOAD_LONGEST_NS (600 * NS_PER_S)       /* 1 GiB takes seconds over a socket; this is for slow drips */
 
 #endif

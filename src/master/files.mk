@@ -68,7 +68,8 @@ master_sources = \
 	src/master/sweep.h \
 	src/master/turn.c \
 	src/master/upload.c \
-	src/master/upload.h
+	src/master/upload.h \
+	src/master/uploads.c
 
 master_other = \
 	src/master/README.md

@@ -16,13 +16,13 @@ static struct upload **find_upload(struct session *session, uint64_t id)
 	return at;
 }
 
-static void drop_upload(struct session *session, struct upload **at)
+static void drop_upload(struct upload **at)
 {
 	struct upload *upload = *at;
 
 	*at = upload->next;
+	uploads_remove(upload);
 	upload_free(upload);
-	session->master->uploads--;
 }
 
 /* The graph is whole: the core decides. The inbox takes the holds of its parts. */
@@ -162,6 +162,16 @@ enum err on_submit(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
+/* Those that were refused and not committed yet, too. */
+static size_t count_uploads(const struct session *session)
+{
+	size_t count = 0;
+
+	for (const struct upload *upload = session->uploads; upload; upload = upload->next)
+		count++;
+	return count;
+}
+
 enum err on_graph_begin(struct incoming_frame *in)
 {
 	struct msg_graph_begin msg;
@@ -174,9 +184,10 @@ enum err on_graph_begin(struct incoming_frame *in)
 	if (*find_upload(in->session, msg.id))
 		err = error_set(&error, ERR_DUPLICATE, "a graph with the request %llu is under way",
 				(unsigned long long)msg.id);
-	else if (in->master->uploads >= LIMIT_UPLOADS_MAX)
-		err = error_set(&error, ERR_BUSY, "%d graphs are being uploaded; try again", LIMIT_UPLOADS_MAX);
-	else
+	else if (count_uploads(in->session) >= in->master->upload_bounds[UPLOADS_CONNECTION].count)
+		err = error_set(&error, ERR_BUSY, "%zu graphs are under way on this connection; commit them first",
+				count_uploads(in->session));
+	else if ((err = uploads_admit(in->session, in->body.len, &error)) == ERR_NONE)
 		err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
 	if (err == ERR_NONE && (err = upload_share(upload, msg.tenant, msg.concurrency, &error)) != ERR_NONE)
 		upload_free(upload);
@@ -190,7 +201,7 @@ enum err on_graph_begin(struct incoming_frame *in)
 		record_encode(&upload->schedule, REC_schedule_spec, &msg.schedule.at[0]);
 	upload->next = in->session->uploads;
 	in->session->uploads = upload;
-	in->master->uploads++;
+	uploads_add(in->session, upload, in->body.len);
 	return ERR_NONE;
 }
 
@@ -207,10 +218,9 @@ enum err on_graph_chunk(struct incoming_frame *in)
 	/* Chunks aren't answered: whoever was refused at the beginning hears nothing more until the commit. */
 	if (!upload || upload->refused)
 		return ERR_NONE;
-	if (upload_add(upload, msg.jobs, msg.count, &error) != ERR_NONE) {
-		session_refuse(in->session, msg.id, &error);
-		upload->refused = true;
-	}
+	if (uploads_grow(upload, msg.jobs.len + UPLOAD_PART_BYTES, &error) != ERR_NONE ||
+	    upload_add(upload, msg.jobs, msg.count, &error) != ERR_NONE)
+		uploads_refuse(upload, &error);
 	return ERR_NONE;
 }
 
@@ -232,6 +242,6 @@ enum err on_graph_commit(struct incoming_frame *in)
 	}
 	if (!(*at)->refused && submit(in, *at, &error) != ERR_NONE)
 		session_refuse(in->session, msg.id, &error);
-	drop_upload(in->session, at);
+	drop_upload(at);
 	return ERR_NONE;
 }

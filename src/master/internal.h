@@ -174,7 +174,10 @@ struct master {
 	struct map sessions;
 	size_t unauthenticated;
 	uint64_t next_conn;
-	size_t uploads;
+	struct upload *uploads;          /* under way, on all connections */
+	struct ev_timer upload_timer;    /* while there are any */
+	struct upload_bound upload_bounds[UPLOADS_SCOPES];
+	int64_t upload_yield_ns;
 	size_t log_paused;               /* sessions paused for PAUSE_LOG, or more */
 	char owner[LIMIT_NAME_MAX_LEN + 1];      /* the name of our user */
 
@@ -338,6 +341,14 @@ void serials_begin(struct serials *serials, const struct store_query *specs, uin
 /* What is asked never falls. UINT64_MAX: there is no such job. */
 uint64_t serials_of(struct serials *serials, uint64_t index);
 bool serials_index(struct serials *serials, uint64_t job, uint64_t *ret_index);
+
+/* uploads.c */
+void uploads_init(struct master *master);
+enum err uploads_admit(struct session *session, uint64_t bytes, struct error *error);    /* may it begin another? */
+void uploads_add(struct session *session, struct upload *upload, uint64_t bytes);
+enum err uploads_grow(struct upload *upload, uint64_t bytes, struct error *error);       /* may it? Then it is charged */
+void uploads_refuse(struct upload *upload, const struct error *error);
+void uploads_remove(struct upload *upload);      /* from those that are charged */
 
 /* graphs.c */
 /* The query's AGAIN: a submit of what the store has of the run. */

@@ -227,5 +227,6 @@ void loop_init(struct master *master)
 	clock_watch(master);
 	line_init(master);
 	pressure_init(master);
+	uploads_init(master);
 	master->conns = conn_set_new(master->loop);
 }

@@ -20,6 +20,8 @@ struct master_options {
 	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: defaults */
 	uint64_t seed;                   /* 0: of the system */
 	size_t recent_changes, sub_queue;        /* RECENT_CHANGES and SUB_QUEUE_MAX of limits.def; 0: as there */
+	uint64_t upload_bytes;           /* for tests: bounds of graphs that are uploaded; 0: as in budget.h */
+	int64_t upload_yield_ms;         /* likewise */
 	struct prune_rules prune;
 };
 

@@ -135,8 +135,8 @@ void session_free(struct session *session)
 	line_forget(session);
 	while ((upload = session->uploads)) {
 		session->uploads = upload->next;
+		uploads_remove(upload);
 		upload_free(upload);
-		session->master->uploads--;
 	}
 	ev_timer_stop(session->master->loop, &session->hello_timer);
 	arena_free(&session->hello_arena);

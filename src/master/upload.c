@@ -133,13 +133,21 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 	return ERR_NONE;
 }
 
+void upload_drop(struct upload *upload)
+{
+	for (size_t i = 0; i < upload->part_count; i++)
+		blob_release(upload->parts[i].body);
+	mem_free(upload->parts);
+	upload->parts = NULL;
+	upload->part_count = upload->part_cap = 0;
+	upload->refused = true;
+}
+
 void upload_free(struct upload *upload)
 {
 	if (!upload)
 		return;
-	for (size_t i = 0; i < upload->part_count; i++)
-		blob_release(upload->parts[i].body);
-	mem_free(upload->parts);
+	upload_drop(upload);
 	mem_free((void *)(uintptr_t)upload->name.data);
 	mem_free((void *)(uintptr_t)upload->tenant.data);
 	mem_free((void *)(uintptr_t)upload->concurrency.data);

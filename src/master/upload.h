@@ -9,6 +9,8 @@
 #include "base/sha256.h"
 #include "core/core.h"
 
+struct session;
+
 struct upload {
 	uint64_t id;                     /* of the request, on its connection */
 	uint8_t key[16];
@@ -26,6 +28,12 @@ struct upload {
 	struct graph_part *parts;
 	size_t part_count, part_cap;
 	bool refused;                    /* its sender was told; the rest of it is thrown away */
+	/* Of uploads.c: */
+	struct session *session;
+	bool counted;                    /* it is in the list of all */
+	struct upload *prev, *following; /* its neighbours there */
+	uint64_t charged;
+	int64_t began_ns, moved_ns;
 	struct sha256 digest;
 	struct upload *next;             /* of its connection */
 };
@@ -38,6 +46,7 @@ void upload_into(struct upload *upload, uint64_t run, struct slice_list parents)
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
 /* Complete? Then the digest. */
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error);
+void upload_drop(struct upload *upload);         /* refused: its parts are freed now, itself later */
 void upload_free(struct upload *upload);         /* NULL is fine */
 
 #endif

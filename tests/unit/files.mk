@@ -108,6 +108,7 @@ unit_programs = \
 	tests/unit/test_master_resume \
 	tests/unit/test_master_rough \
 	tests/unit/test_master_upload \
+	tests/unit/test_master_uploads \
 	tests/unit/test_master_views \
 	tests/unit/test_master_watch \
 	tests/unit/test_net_channel \
@@ -463,6 +464,9 @@ tests_unit_test_master_rough_LDADD = $(all_libs)
 
 tests_unit_test_master_upload_SOURCES = tests/unit/test_master_upload.c
 tests_unit_test_master_upload_LDADD = $(all_libs)
+
+tests_unit_test_master_uploads_SOURCES = tests/unit/test_master_uploads.c
+tests_unit_test_master_uploads_LDADD = $(all_libs)
 
 tests_unit_test_master_views_SOURCES = tests/unit/test_master_views.c
 tests_unit_test_master_views_LDADD = $(all_libs)

@@ -35,13 +35,16 @@ static pid_t box_pid;
 static int box_log_fd = -1;              /* what masters say: shown when one fails */
 static unsigned box_fd_limit;             /* of the next master, 0: as it is */
 static size_t box_recent, box_sub_queue; /* likewise */
+static uint64_t box_upload_bytes;        /* likewise */
+static int64_t box_upload_yield_ms;      /* likewise */
 
 /* ---- the master ---- */
 
 static inline int box_run(int ready_fd)
 {
 	struct master_options options = { .place = box_place, .ready_fd = ready_fd, .seed = 7,
-					  .recent_changes = box_recent, .sub_queue = box_sub_queue };
+					  .recent_changes = box_recent, .sub_queue = box_sub_queue,
+					  .upload_bytes = box_upload_bytes, .upload_yield_ms = box_upload_yield_ms };
 	struct error error = { .code = ERR_NONE };
 	int status;
 
@@ -119,6 +122,8 @@ static inline void box_setup_cb(void *data)
 	(void)data;
 	box_fd_limit = 0;
 	box_recent = box_sub_queue = 0;
+	box_upload_bytes = 0;
+	box_upload_yield_ms = 0;
 	memset(&box_place, 0, sizeof(box_place));
 	scratch_new("master", box_place.dir);
 	strcpy(box_place.cluster, "test");
