@@ -53,7 +53,7 @@ void copies_answer(struct master *master)
 		struct msg_ok ok = { .id = copy->request };
 
 		if (done->error.code != ERR_NONE)
-			log_warn("no backup: %s", done->error.text);
+			log_warn_limited("no backup: %s", done->error.text);
 		if (session && done->error.code == ERR_NONE)
 			session_send(session, OP_OK, &ok);
 		else if (session)

@@ -10,6 +10,8 @@
 #include "master/dispatch.h"
 #include "master/logs.h"
 
+#define SAID_MAX 256                     /* bytes of what a peer says that are logged */
+
 /* ---- acts and questions ---- */
 
 /* Nothing has such a name; its beginning may be somebody else's. */
@@ -276,7 +278,7 @@ static void refuse_output(struct session *session, const struct buf *refused)
 		.items = { (struct rec_credit *)(void *)refused->data, refused->len / sizeof(struct rec_credit) },
 	};
 
-	log_warn("worker %llu sends output of %zu attempts that aren't its own: refused",
+	log_warn_limited("worker %llu sends output of %zu attempts that aren't its own: refused",
 		 (unsigned long long)view_worker_on(session->master->core, session->id), msg.items.n);
 	session->master->stats.refused_frames++;
 	session_send(session, OP_CREDIT, &msg);
@@ -304,7 +306,7 @@ static enum err on_output(struct incoming_frame *in)
 	return err;
 }
 
-/* The peer gives up on us; what it says goes to the log. */
+/* The peer gives up on us; what it says goes to the log, if not too much is said. */
 static enum err on_error(struct incoming_frame *in)
 {
 	struct msg_error msg;
@@ -312,8 +314,8 @@ static enum err on_error(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
-	log_warn("connection %llu says: %.*s", (unsigned long long)in->session->id, (int)msg.text.len,
-		 (const char *)msg.text.data);
+	log_warn_limited("connection %llu says: %.*s", (unsigned long long)in->session->id,
+			 (int)(msg.text.len < SAID_MAX ? msg.text.len : SAID_MAX), (const char *)msg.text.data);
 	in->session->closing = true;
 	conn_close(in->session->conn);
 	return ERR_NONE;

@@ -72,7 +72,7 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	input->hello.pool = keep(in, hello->pool);
 	input->hello.held = (const struct rec_held *)(const void *)keep(
 		in, slice_make(session->held, hello->held_count * sizeof(*session->held))).data;
-	log_info("worker %.*s is connection %llu, with %zu attempts", (int)hello->name.len,
+	log_info_limited("worker %.*s is connection %llu, with %zu attempts", (int)hello->name.len,
 		 (const char *)hello->name.data, (unsigned long long)session->id, hello->held_count);
 	arena_free(&session->hello_arena);
 	mem_free(session->held);

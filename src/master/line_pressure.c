@@ -50,7 +50,7 @@ static void cut(struct session *session)
 
 	error_set(&error, ERR_BUSY, "%zu bytes of answers weren't taken, and others wait for room",
 		  session_queued(session));
-	log_info("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
+	log_info_limited("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
 	session->master->stats.askers_cut++;
 	session->closing = true;
 	conn_cut(session->conn, &error);

@@ -71,9 +71,9 @@ void file_forget(struct keeper *keeper, struct file *file)
 void file_complain(struct file *file, int result, const char *what)
 {
 	if (!file->complained)
-		log_error("%s the log of job %llu of run %llu: %s; %s", what, (unsigned long long)file->log.job,
-			  (unsigned long long)file->log.run, strerror(-result),
-			  file->log.stuck ? "the job waits until that is over" : "what is lost is counted");
+		log_error_limited("%s the log of job %llu of run %llu: %s; %s", what, (unsigned long long)file->log.job,
+				  (unsigned long long)file->log.run, strerror(-result),
+				  file->log.stuck ? "the job waits until that is over" : "what is lost is counted");
 	file->complained = true;
 }
 

@@ -137,7 +137,7 @@ static void removed(struct logprune *prune, int result)
 	struct prune_work *work = prune->first;
 
 	if (result < 0)
-		log_warn("can't remove the logs of run %" PRIu64 ": %s (tried again when somebody prunes, and at the next start)", work->run,
+		log_warn_limited("can't remove the logs of run %" PRIu64 ": %s (tried again when somebody prunes, and at the next start)", work->run,
 			 strerror(-result));
 	prune->done[prune->done_count++] = (struct log_size){ .run = work->run, .bytes = work->bytes, .failed = result < 0 };
 	work_next(prune);

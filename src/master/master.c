@@ -214,9 +214,11 @@ int master_run(const struct master_options *options, struct error *error)
 {
 	struct master *master = mem_zalloc(sizeof(*master));
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	char path[PATH_MAX];
 	enum err err;
 
 	log_init("master", LOG_LEVEL_INFO);
+	log_to_file(place_path(&options->place, "master.log", path), 0);
 	umask(077);
 	sigaction(SIGPIPE, &ignore, NULL);
 	/* Beyond a limit of the size of files a write fails, and it is said which. */
@@ -234,6 +236,7 @@ int master_run(const struct master_options *options, struct error *error)
 		err = master->failure.code;
 		if (err != ERR_NONE && error)
 			*error = master->failure;
+		log_left_out();
 		log_info("ended after %llu turns, %llu inputs, %llu frames; %llu refused, %llu too late",
 			 (unsigned long long)master->stats.turns, (unsigned long long)master->stats.inputs,
 			 (unsigned long long)master->stats.frames_in,

@@ -72,7 +72,7 @@ static void sweep_end(struct master *master)
 	if (session)
 		session_send(session, OP_SNAPSHOT, &snapshot);
 	if (!sweep->rule.dry && sweep->sum.runs + sweep->sum.turns > 0)
-		log_info("pruned %s%llu runs, %llu jobs, %llu bytes of logs, %llu turns of history",
+		log_info_limited("pruned %s%llu runs, %llu jobs, %llu bytes of logs, %llu turns of history",
 			 sweep->rule.logs_only ? "the logs of " : "", (unsigned long long)sweep->sum.runs,
 			 (unsigned long long)sweep->sum.jobs, (unsigned long long)sweep->sum.bytes,
 			 (unsigned long long)sweep->sum.turns);
@@ -92,7 +92,7 @@ static void sweep_give_up(struct master *master)
 	if (session)
 		session_refuse(session, sweep->rule.id, &error);
 	else
-		log_warn("%s", error.text);
+		log_warn_limited("%s", error.text);
 	sweep_drop(master->pruner);
 }
 

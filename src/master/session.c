@@ -122,7 +122,7 @@ static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 	if (dispatch_frame(session, frame, &error) != ERR_NONE) {
 		/* A job can do this as often as it likes. */
 		if (session->caller.job == 0)
-			log_warn("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
+			log_warn_limited("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
 		session_fail(session, &error);
 	}
 }
@@ -151,7 +151,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 
 	(void)conn;
 	if (session->stage == SESSION_OPEN && session->kind == PEER_WORKER && !master->ending) {
-		log_info("the connection %llu of a worker is gone%s%s", (unsigned long long)session->id,
+		log_info_limited("the connection %llu of a worker is gone%s%s", (unsigned long long)session->id,
 			 why ? ": " : "", why ? why->text : "");
 		inbox_add(master, INPUT_WORKER_GONE, session, 0, 0);
 	}

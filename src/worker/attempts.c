@@ -167,7 +167,7 @@ static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct sp
 			return fault;
 	}
 	if (keeper->cages)
-		log_warn("job %" PRIu64 " runs without a control group: %s", attempt->job, strerror(errno));
+		log_warn_limited("job %" PRIu64 " runs without a control group: %s", attempt->job, strerror(errno));
 	request->cage_fd = -1;
 	return spawn_run(request, &attempt->pid, &attempt->status_fd);
 }
@@ -238,7 +238,7 @@ static bool is_lack(int fault)
 static void refuse(struct keeper *keeper, struct attempt *attempt, int fault)
 {
 	if (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS) {
-		log_warn("job %" PRIu64 " can't be started here: %s; it goes back to the queue", attempt->job, strerror(fault));
+		log_warn_limited("job %" PRIu64 " can't be started here: %s; it goes back to the queue", attempt->job, strerror(fault));
 		keeper->refused_ns = keeper->now_ns;
 	}
 	attempt_ended(keeper, attempt, OUTCOME_REFUSED, (uint64_t)fault);
@@ -326,7 +326,7 @@ void attempts_enforce_lease(struct keeper *keeper)
 	struct ledger_entry *entry;
 
 	while ((entry = ledger_overdue(keeper->ledger, keeper->now_ns))) {
-		log_warn("job %" PRIu64 " may not run without the master's lease: killed", entry->job);
+		log_warn_limited("job %" PRIu64 " may not run without the master's lease: killed", entry->job);
 		attempts_stop(keeper, entry->job, entry->epoch, 0);
 	}
 }
@@ -365,7 +365,7 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	exited->log_max = attempt->log_max;
 	if (attempt->space) {
 		if (!drain_end(keeper, attempt))
-			log_error("some output of job %" PRIu64 " is lost with its pipes", attempt->job);
+			log_error_limited("some output of job %" PRIu64 " is lost with its pipes", attempt->job);
 		/* The space may become another's. */
 		drain_close(keeper, attempt);
 		space_sizes(attempt->space, exited->sizes);

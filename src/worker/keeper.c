@@ -359,6 +359,14 @@ static bool at_end(struct keeper *keeper)
 	return keeper->count == 0 || keeper->now_ns >= keeper->quit_ns;
 }
 
+void worker_log_to_file(const struct worker_options *options)
+{
+	char name[LIMIT_NAME_MAX_LEN + 16], path[PATH_MAX];
+
+	snprintf(name, sizeof(name), "worker-%s.log", options->name);
+	log_to_file(place_path(&options->place, name, path), 0);
+}
+
 int keeper_run(const struct worker_options *options, struct error *error)
 {
 	struct keeper keeper = { .options = options, .dir_fd = -1, .lock_fd = -1, .null_fd = -1, .signal_fd = -1,
@@ -371,6 +379,7 @@ int keeper_run(const struct worker_options *options, struct error *error)
 		keeper_close(&keeper);
 		return err_exit_status(result);
 	}
+	worker_log_to_file(options);
 	log_info("worker %s: %u slots, state in %s", options->name, keeper.slots, keeper.path);
 	keeper.now_ns = clock_mono_ns();
 	while (!at_end(&keeper)) {
@@ -386,6 +395,7 @@ int keeper_run(const struct worker_options *options, struct error *error)
 	}
 	if (keeper.count > 0)
 		log_warn("ends with %zu attempts or results that the next keeper has to see to", keeper.count);
+	log_left_out();
 	keeper_close(&keeper);
 	return 0;
 }

@@ -350,7 +350,9 @@ int link_main(void)
 	options.labels = getenv("TITAN_LINK_LABELS");
 	options.resources = getenv("TITAN_LINK_RESOURCES");
 	options.pool = getenv("TITAN_LINK_POOL");
+	worker_log_to_file(&options);
 	status = link_run(&options, &error);
+	log_left_out();
 	if (error.code)
 		log_error("%s", error.text);
 	return status;

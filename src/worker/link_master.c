@@ -40,7 +40,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
 	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.dir) ||
 	    (spec.argv.n == 0) == (spec.script.len == 0)) {
-		log_warn("job %llu can't be run: its specification isn't understood",
+		log_warn_limited("job %llu can't be run: its specification isn't understood",
 			 (unsigned long long)assign->job);
 		buf_add_byte(&link->strings, '\0');
 		return;
@@ -143,7 +143,7 @@ static void on_quit(struct link *link, const struct msg_quit *msg)
 
 static void on_error(const struct msg_error *msg)
 {
-	log_warn("the master says: %.*s", (int)msg->text.len, (const char *)msg->text.data);
+	log_warn_limited("the master says: %.*s", (int)msg->text.len, (const char *)msg->text.data);
 }
 
 void link_frame(struct link *link, const struct frame *frame)

@@ -128,7 +128,7 @@ bool ship_synced(const struct held *held)
 /* What can't be read any more won't be waited for. */
 static void give_up(struct held *held, int number)
 {
-	log_warn("the output of job %" PRIu64 " can't be read: %s", held->job, strerror(errno));
+	log_warn_limited("the output of job %" PRIu64 " can't be read: %s", held->job, strerror(errno));
 	held->streams[number].size = held->streams[number].sent;
 }
 

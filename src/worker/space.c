@@ -255,7 +255,7 @@ static struct space *take_free(struct spaces *spaces, int *ret_result)
 		spaces->free_count--;
 		if (same && *ret_result == 0)
 			return space;
-		log_warn("attempts/%" PRIu64 " isn't used again: a job moved it or its files, or mounted something there",
+		log_warn_limited("attempts/%" PRIu64 " isn't used again: a job moved it or its files, or mounted something there",
 			 space->id);
 		discard(spaces, space);
 	}

@@ -25,6 +25,8 @@ struct worker_options {
 
 /* The keeper: owns children, spool and leases; starts the link and starts it again when it dies. */
 int keeper_run(const struct worker_options *options, struct error *error);
+/* Its messages, those of keeper and link: worker-NAME.log, where titan up made that their stderr. */
+void worker_log_to_file(const struct worker_options *options);
 /* What the word "link" does: reads its options from the environment that the keeper gave it, then link_run. */
 int link_main(void);
 /* The link, started by the keeper with its socket as descriptor 3. */

@@ -7,6 +7,7 @@ unit_programs = \
 	tests/unit/test_base_cron \
 	tests/unit/test_base_histogram \
 	tests/unit/test_base_io \
+	tests/unit/test_base_log \
 	tests/unit/test_base_map \
 	tests/unit/test_base_place \
 	tests/unit/test_base_sha256 \
@@ -161,6 +162,9 @@ tests_unit_test_base_histogram_LDADD = $(base_libs)
 
 tests_unit_test_base_io_SOURCES = tests/unit/test_base_io.c
 tests_unit_test_base_io_LDADD = $(base_libs)
+
+tests_unit_test_base_log_SOURCES = tests/unit/test_base_log.c
+tests_unit_test_base_log_LDADD = $(base_libs)
 
 tests_unit_test_base_map_SOURCES = tests/unit/test_base_map.c
 tests_unit_test_base_map_LDADD = $(base_libs)

@@ -3,6 +3,8 @@
 #include "master_box.h"
 #include "proto/metrics.h"
 
+#include <sys/stat.h>
+
 #include "tests/greatest.h"
 
 #define JOBS   1000                      /* of the run that is asked about */
@@ -170,6 +172,27 @@ TEST readings_of_logs_share_the_bound(void)
 	PASS();
 }
 
+/* Each ends its connection by that; then it comes again. */
+TEST what_peers_say_is_logged_a_few_times(void)
+{
+	char *text = mem_alloc(100000);
+	struct msg_error msg = { .code = ERR_INVALID, .text = slice_make(text, 100000) };
+	struct stat log;
+
+	memset(text, 'x', 100000);
+	ASSERT(box_start());
+	for (size_t i = 0; i < 500; i++) {
+		ASSERT(peer_hello(&client) && peer_send(&client, OP_ERROR, &msg));
+		ASSERT(peer_ended(&client));
+		peer_close(&client);
+	}
+	ASSERT(fstat(box_log_fd, &log) == 0);
+	ASSERT(log.st_size < 20000);
+	ASSERT_EQ(0, box_stop(SIGTERM));
+	mem_free(text);
+	PASS();
+}
+
 SUITE(greedy_peers)
 {
 	SET_SETUP(box_setup_cb, NULL);
@@ -178,6 +201,7 @@ SUITE(greedy_peers)
 	RUN_TEST(answers_that_nobody_takes_have_one_bound);
 	RUN_TEST(a_peer_that_reads_isnt_cut);
 	RUN_TEST(questions_of_a_peer_that_hung_up_are_dropped);
+	RUN_TEST(what_peers_say_is_logged_a_few_times);
 	RUN_TEST(readings_of_logs_share_the_bound);
 }
 
