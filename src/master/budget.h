@@ -17,6 +17,7 @@ struct budget {
 	size_t turn_questions;           /* likewise */
 	int64_t rest;                    /* between such turns, as a multiple of what they took */
 	size_t unread_bytes;             /* answers that nobody has taken yet */
+	size_t frames;                   /* of one connection, before others have their turn */
 	size_t under_way[2];             /* questions that the store has, and readings of logs; by enum reader */
 };
 
@@ -27,13 +28,15 @@ struct budget {
  * rest: jobs' questions have at most a quarter of the loop's time. People are there to be answered.
  * unread_bytes: some 280 full pages; a client that pages through a run holds one. Small beside what a million live jobs
  *   take (some 500 MB).
+ * frames: one costs 1 to 5 us before it is a question, also where it is refused. 512 are as many submits as a commit takes
+ *   well; jobs have many connections each.
  * under_way: the store and the logs have one thread each, which one question keeps busy; the others hide the way there and
  *   back. An answer has up to 1 MB.
  */
-#define BUDGET_PEOPLE { .turn_ns = 4 * NS_PER_MS, .turn_questions = 256, .rest = 0, \
-			.unread_bytes = (size_t)64 << 20, .under_way = { 4, 8 } }
+#define BUDGET_PEOPLE { .turn_ns = 2 * NS_PER_MS, .turn_questions = 256, .rest = 0, \
+			.unread_bytes = (size_t)64 << 20, .frames = 512, .under_way = { 4, 8 } }
 #define BUDGET_JOBS   { .turn_ns = 1 * NS_PER_MS, .turn_questions = 32, .rest = 3, \
-			.unread_bytes = (size_t)16 << 20, .under_way = { 2, 4 } }
+			.unread_bytes = (size_t)16 << 20, .frames = 32, .under_way = { 2, 4 } }
 
 /*
  * While the answers of a class are over their bound, who takes no more than STILL_BYTES in a second and has more than an

@@ -71,6 +71,7 @@ void line_open(struct session *session)
 {
 	session->askers = &session->master->askers[session->caller.job != 0 ? ASKERS_JOBS : ASKERS_PEOPLE];
 	conn_set_tally(session->conn, &session->askers->unread);
+	conn_set_frames_at_once(session->conn, session->askers->budget.frames);
 }
 
 void line_go_on(struct session *session)

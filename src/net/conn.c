@@ -215,14 +215,20 @@ bool conn_peer_gone(const struct conn *conn)
 /* Hands over whole frames; how many bytes they were. */
 static size_t deliver(struct conn *conn, struct slice bytes)
 {
-	size_t done = 0;
+	size_t done = 0, count = 0;
 
+	conn->had_turn = false;
 	while (conn->state == CONN_OPEN && !conn->paused) {
 		struct slice rest = slice_make(bytes.data + done, bytes.len - done);
 		struct frame frame;
 		struct error error;
 		size_t size;
 
+		if (conn->frames_at_once > 0 && count++ == conn->frames_at_once && rest.len > 0) {
+			conn->had_turn = true;
+			conn_want(conn, WANT_FRAMES);
+			return done;
+		}
 		switch (frame_read(rest, conn->max_body, &frame, &size, &error)) {
 		case FRAME_PARTIAL:
 			return done;
@@ -277,6 +283,11 @@ static bool received(struct conn *conn, uint8_t *place, ssize_t got)
 	return got == READ_SIZE;
 }
 
+static bool may_read(const struct conn *conn)
+{
+	return conn->state == CONN_OPEN && !conn->paused && !conn->had_turn;
+}
+
 static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
 {
 	struct conn *conn = io->data;
@@ -284,12 +295,12 @@ static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
 
 	(void)loop;
 	(void)events;
-	/* Frames held back by a pause go first: what is read next may be the end. */
+	/* Frames held back go first: what is read next may be the end. */
 	if (conn->wants & WANT_FRAMES) {
 		conn->wants &= ~(unsigned)WANT_FRAMES;
 		conn_deliver_held(conn);
 	}
-	for (int i = 0; i < READS_AT_ONCE && more && conn->state == CONN_OPEN && !conn->paused; i++) {
+	for (int i = 0; i < READS_AT_ONCE && may_read(conn) && more; i++) {
 		uint8_t *place = conn->set->scratch;
 
 		if (conn->in.len > 0)
@@ -349,6 +360,11 @@ struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops,
 void conn_set_max_body(struct conn *conn, size_t max_body)
 {
 	conn->max_body = max_body;
+}
+
+void conn_set_frames_at_once(struct conn *conn, size_t most)
+{
+	conn->frames_at_once = most;
 }
 
 void conn_set_max_queue(struct conn *conn, size_t max_queue)

@@ -31,6 +31,8 @@ struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops,
 void conn_set_max_body(struct conn *conn, size_t max_body);
 int conn_peer_uid(const struct conn *conn, unsigned *ret_uid);   /* SO_PEERCRED; -errno */
 
+/* At most this many frames are handed over before others have their turn; 0: as many as were read. */
+void conn_set_frames_at_once(struct conn *conn, size_t most);
 /* For a peer that is owed more at once than LIMIT_CONN_QUEUE_MAX. */
 void conn_set_max_queue(struct conn *conn, size_t max_queue);
 /* More than its limit unsent fails the connection with ERR_BUSY: look at conn_queued before. */

@@ -20,7 +20,7 @@ enum conn_state {
 enum conn_want {
 	WANT_FLUSH = 1,          /* bytes are queued and the socket isn't known to be full */
 	WANT_DRAINED = 2,        /* the queue became empty: tell the owner */
-	WANT_FRAMES = 4,         /* whole frames may lie in the buffer of one that was paused */
+	WANT_FRAMES = 4,         /* whole frames may lie in the buffer of one that was paused or had its turn */
 	WANT_SWEEP = 8
 };
 
@@ -37,6 +37,8 @@ struct conn {
 	struct ev_io readable, writable;
 	struct ev_timer deadline;            /* of closing */
 	size_t max_body, max_queue;
+	size_t frames_at_once;               /* 0: no bound */
+	bool had_turn;                       /* it reached that: whole frames may lie in the buffer, and nothing is read */
 	struct buf in;                       /* the start of a frame, or frames held back by a pause */
 	struct buf out;
 	size_t *tally, tallied;              /* of out, over several connections, and how much of that is ours */

@@ -389,6 +389,30 @@ TEST a_pause_holds_frames_back_and_loses_none(void)
 	PASS();
 }
 
+TEST a_peer_with_many_frames_has_its_turn_and_no_more(void)
+{
+	size_t turns = 0;
+
+	conn_set_frames_at_once(conn, 10);
+	peer_beats(1, 1000);
+	close(peer);
+	peer = -1;
+	while (!closed) {
+		size_t before = number_count;
+
+		ev_run(loop, EVRUN_ONCE);
+		/* Twice: when it is read, and when frames that were held back are. */
+		ASSERT(number_count - before <= 20);
+		turns++;
+	}
+	ASSERT_GT(turns, (size_t)49);
+	ASSERT_EQ_FMT((size_t)1000, number_count, "%zu");
+	for (int64_t i = 0; i < 1000; i++)
+		ASSERT_EQ_FMT(i + 1, numbers[i], "%ld");
+	ASSERT(closed_in_order);
+	PASS();
+}
+
 TEST an_end_within_a_frame_is_an_error(void)
 {
 	struct buf frame = { 0 };
@@ -511,6 +535,7 @@ SUITE(net_conn)
 	RUN_TEST(a_peer_that_never_reads_is_cut_off);
 	RUN_TEST(the_owner_is_told_when_a_full_queue_is_empty);
 	RUN_TEST(a_pause_holds_frames_back_and_loses_none);
+	RUN_TEST(a_peer_with_many_frames_has_its_turn_and_no_more);
 	RUN_TEST(an_end_within_a_frame_is_an_error);
 	RUN_TEST(a_tally_counts_what_is_unsent_until_the_connection_dies);
 	RUN_TEST(a_peer_that_hung_up_is_seen_before_it_is_read);
