@@ -13,17 +13,22 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "worker/spawn.h"
 
 #define TEXT_MAX 1048576u
+#define DYING_ROUNDS  100                /* looks at groups whose processes were killed, and the time between two */
+#define DYING_WAIT_NS (10 * NS_PER_MS)
 
 struct cage {
+	const struct cages *all;
 	uint64_t number;
 	int dir_fd, events_fd;
 	bool killed;
@@ -32,10 +37,12 @@ struct cage {
 
 struct cages {
 	char path[PATH_MAX];
+	char group[PATH_MAX];            /* the same, as /proc says it */
 	int dir_fd;
 	uint64_t next_number;
 	struct map claimed;              /* numbers, until the sweep */
 	struct cage *free;
+	struct cage *dying;              /* to be removed; the last of what was in there hasn't ended yet */
 };
 
 /* ---- where ---- */
@@ -113,6 +120,7 @@ static struct cage *cage_open(struct cages *cages, uint64_t number)
 	int fault;
 
 	cage_name(number, name);
+	cage->all = cages;
 	cage->number = number;
 	cage->events_fd = -1;
 	cage->dir_fd = openat(cages->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -126,11 +134,32 @@ static struct cage *cage_open(struct cages *cages, uint64_t number)
 	return NULL;
 }
 
+/* Removes those that can be by now; false: some can't. */
+static bool bury(struct cages *cages)
+{
+	struct cage **at = &cages->dying;
+
+	while (*at) {
+		struct cage *cage = *at;
+		char name[24];
+
+		cage_name(cage->number, name);
+		if (unlinkat(cages->dir_fd, name, AT_REMOVEDIR) < 0 && errno == EBUSY) {
+			at = &cage->next;
+			continue;
+		}
+		*at = cage->next;
+		cage_leave(cage);
+	}
+	return !cages->dying;
+}
+
 struct cage *cage_take(struct cages *cages)
 {
 	struct cage *cage = cages->free;
 	char name[24];
 
+	bury(cages);
 	if (cage) {
 		cages->free = cage->next;
 		return cage;
@@ -143,8 +172,6 @@ struct cage *cage_take(struct cages *cages)
 
 void cage_release(struct cages *cages, struct cage *cage, bool sound)
 {
-	char name[24];
-
 	if (!cage)
 		return;
 	if (sound && !cage->killed) {
@@ -152,29 +179,24 @@ void cage_release(struct cages *cages, struct cage *cage, bool sound)
 		cages->free = cage;
 		return;
 	}
-	cage_name(cage->number, name);
-	unlinkat(cages->dir_fd, name, AT_REMOVEDIR);
-	cage_leave(cage);
+	cage->next = cages->dying;
+	cages->dying = cage;
+	bury(cages);
 }
 
 struct cage *cage_claim(struct cages *cages, pid_t pid)
 {
-	char file[64], own[PATH_MAX], group[PATH_MAX];
-	const char *name;
+	char file[64], group[PATH_MAX];
+	const size_t len = strlen(cages->group);
 	struct cage *cage;
 	uint64_t number;
 	char *end;
 
 	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
-	if (!find_group("/proc/self/cgroup", own, sizeof(own)) || !find_group(file, group, sizeof(group)))
+	if (!find_group(file, group, sizeof(group)) || strncmp(group, cages->group, len) != 0 || group[len] != '/')
 		return NULL;
-	name = strrchr(group, '/');
-	if (!name || (size_t)(name - group) != strlen(own) + strlen(strrchr(cages->path, '/')) ||
-	    strncmp(group, own, strlen(own)) != 0 ||
-	    strncmp(group + strlen(own), strrchr(cages->path, '/'), strlen(strrchr(cages->path, '/'))) != 0)
-		return NULL;
-	number = strtoull(name + 1, &end, 10);
-	if (*end || end == name + 1)
+	number = strtoull(group + len + 1, &end, 10);
+	if (*end || end == group + len + 1)
 		return NULL;
 	cage = cage_open(cages, number);
 	if (cage)
@@ -200,6 +222,15 @@ static bool cage_empty(const struct cage *cage)
 	return strstr(text, "populated 0") != NULL;
 }
 
+static bool is_inside(const struct cage *cage, pid_t pid)
+{
+	char file[64], group[PATH_MAX], own[PATH_MAX + 24];
+
+	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
+	snprintf(own, sizeof(own), "%s/%" PRIu64, cage->all->group, cage->number);
+	return find_group(file, group, sizeof(group)) && strcmp(group, own) == 0;
+}
+
 static size_t signal_each(const struct cage *cage, int signal_number)
 {
 	struct buf text = { 0 };
@@ -216,7 +247,8 @@ static size_t signal_each(const struct cage *cage, int signal_number)
 			at = end + strspn(end, "\n");
 			if (pidfd < 0)
 				continue;
-			found += pidfd_send_signal(pidfd, signal_number, NULL, 0) == 0;
+			/* The number may have become another's between the list and the descriptor. */
+			found += is_inside(cage, pid) && pidfd_send_signal(pidfd, signal_number, NULL, 0) == 0;
 			close(pidfd);
 		}
 	buf_free(&text);
@@ -254,7 +286,8 @@ int cages_open(const char *mark, struct cages **ret_cages)
 	cages->dir_fd = -1;
 	if (!find_mount(mount, sizeof(mount)) || !find_group("/proc/self/cgroup", group, sizeof(group)))
 		goto failed;
-	if (snprintf(cages->path, sizeof(cages->path), "%s%s/titan-%s", mount, group, mark) >= (int)sizeof(cages->path))
+	if (snprintf(cages->group, sizeof(cages->group), "%s/titan-%s", group, mark) >= (int)sizeof(cages->group) ||
+	    snprintf(cages->path, sizeof(cages->path), "%s%s", mount, cages->group) >= (int)sizeof(cages->path))
 		goto failed;
 	if (mkdir(cages->path, 0755) < 0 && errno != EEXIST) {
 		result = -errno;
@@ -280,6 +313,15 @@ failed:
 const char *cages_path(const struct cages *cages)
 {
 	return cages->path;
+}
+
+/* What was killed takes a moment to end, and until then its group can't be removed. */
+static void wait_for_dying(struct cages *cages)
+{
+	const struct timespec wait = { .tv_nsec = DYING_WAIT_NS };
+
+	for (int round = 0; round < DYING_ROUNDS && !bury(cages); round++)
+		nanosleep(&wait, NULL);
 }
 
 size_t cages_sweep(struct cages *cages)
@@ -311,6 +353,7 @@ size_t cages_sweep(struct cages *cages)
 	}
 	closedir(dir);
 	map_free(&cages->claimed);
+	wait_for_dying(cages);
 	return found;
 }
 
@@ -325,6 +368,13 @@ void cages_close(struct cages *cages)
 		cage_release(cages, cage, false);
 	}
 	map_free(&cages->claimed);
+	wait_for_dying(cages);
+	while (cages->dying) {
+		struct cage *cage = cages->dying;
+
+		cages->dying = cage->next;
+		cage_leave(cage);
+	}
 	if (cages->dir_fd >= 0) {
 		close(cages->dir_fd);
 		rmdir(cages->path);      /* fails, rightly, where something still runs */

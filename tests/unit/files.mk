@@ -136,6 +136,7 @@ unit_programs = \
 	tests/unit/test_tui_lanes \
 	tests/unit/test_tui_screens \
 	tests/unit/test_tui_vterm \
+	tests/unit/test_worker_cage \
 	tests/unit/test_worker_keeper \
 	tests/unit/test_worker_ledger \
 	tests/unit/test_worker_link \
@@ -549,6 +550,9 @@ tests_unit_test_tui_screens_LDADD = $(tui_libs)
 
 tests_unit_test_tui_vterm_SOURCES = tests/unit/test_tui_vterm.c
 tests_unit_test_tui_vterm_LDADD = $(tui_libs)
+
+tests_unit_test_worker_cage_SOURCES = tests/unit/test_worker_cage.c
+tests_unit_test_worker_cage_LDADD = $(all_libs)
 
 tests_unit_test_worker_keeper_SOURCES = tests/unit/test_worker_keeper.c
 tests_unit_test_worker_keeper_LDADD = $(all_libs)
