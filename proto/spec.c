@@ -16,9 +16,15 @@ static const struct {
 #undef KIND
 };
 
+#define PLAIN_OWN(field) SIZE_MAX
+#define PLAIN_TEXT(field) offsetof(struct rec_job_settings, field)
+#define PLAIN_SPAN(field) offsetof(struct rec_job_settings, field)
+#define PLAIN_TIME(field) offsetof(struct rec_job_settings, field)
+
 const struct setting setting_table[] = {
 #define SETTING(TYPE, key, field, YAML, LINE, SHAPE, KINDS, DEFAULT, wire, text) \
-	{ #field, YAML, LINE, SHAPE_##SHAPE, KINDS, DEFAULT, text, offsetof(struct rec_job_spec, field), TYPE_##TYPE },
+	{ #field, YAML, LINE, SHAPE_##SHAPE, KINDS, DEFAULT, text, offsetof(struct rec_job_spec, field), \
+	  PLAIN_##SHAPE(field), TYPE_##TYPE },
 #include "proto/spec.def"
 #undef SETTING
 };
@@ -59,33 +65,9 @@ enum job_kind spec_kind(const struct rec_job_spec *spec)
 	return spec->gate_count > 0 ? KIND_GATE : KIND_UNSAID;
 }
 
-static size_t type_size(enum field_type type)
-{
-	switch (type) {
-	case TYPE_U64: return sizeof(CTYPE_U64);
-	case TYPE_I64: return sizeof(CTYPE_I64);
-	case TYPE_BOOL: return sizeof(CTYPE_BOOL);
-	case TYPE_STR: return sizeof(CTYPE_STR);
-	case TYPE_BIN: return sizeof(CTYPE_BIN);
-	case TYPE_U64S: return sizeof(CTYPE_U64S);
-	case TYPE_STRS: return sizeof(CTYPE_STRS);
-	default: CHECK(false); return 0;
-	}
-}
-
-void *setting_at(const struct setting *setting, struct rec_job_spec *spec)
-{
-	return (uint8_t *)spec + setting->offset;
-}
-
-const void *setting_read(const struct setting *setting, const struct rec_job_spec *spec)
-{
-	return (const uint8_t *)spec + setting->offset;
-}
-
 bool setting_is_said(const struct setting *setting, const struct rec_job_spec *spec)
 {
-	const void *at = setting_read(setting, spec);
+	const void *at = (const uint8_t *)spec + setting->offset;
 
 	switch (setting->type) {
 	case TYPE_U64: return *(const CTYPE_U64 *)at != 0;
@@ -107,34 +89,94 @@ const struct setting *setting_without_use(const struct rec_job_spec *spec, enum 
 	return NULL;
 }
 
-void settings_fill(struct rec_job_spec *spec, const struct rec_job_spec *defaults, unsigned kinds_wanted)
+/* ---- the plain ones ---- */
+
+static size_t plain_size(const struct setting *setting)
+{
+	return setting->shape == SHAPE_TEXT ? sizeof(struct slice) : sizeof(uint64_t);
+}
+
+static const uint8_t *plain_at(const struct setting *setting, const struct rec_job_settings *settings)
+{
+	CHECK(setting->shape != SHAPE_OWN);
+	return (const uint8_t *)settings + setting->plain;
+}
+
+bool setting_plain_said(const struct setting *setting, const struct rec_job_settings *settings)
+{
+	const uint8_t *at = plain_at(setting, settings);
+
+	return setting->shape == SHAPE_TEXT ? ((const struct slice *)at)->len > 0 : *(const uint64_t *)at != 0;
+}
+
+void settings_of(const struct rec_job_spec *spec, struct rec_job_settings *ret)
+{
+	*ret = (struct rec_job_settings){ 0 };
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *setting = &setting_table[i];
+
+		if (setting->shape != SHAPE_OWN)
+			memcpy((uint8_t *)ret + setting->plain, (const uint8_t *)spec + setting->offset, plain_size(setting));
+	}
+}
+
+void settings_give(const struct rec_job_settings *settings, struct rec_job_spec *spec)
 {
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *setting = &setting_table[i];
 
-		if (setting->kinds & kinds_wanted && !setting_is_said(setting, spec))
-			memcpy(setting_at(setting, spec), setting_read(setting, defaults), type_size(setting->type));
+		if (setting->shape != SHAPE_OWN && setting_plain_said(setting, settings))
+			memcpy((uint8_t *)spec + setting->offset, plain_at(setting, settings), plain_size(setting));
 	}
 }
 
-void setting_print(const struct setting *setting, const struct rec_job_spec *spec, struct buf *out)
+void settings_fill(struct rec_job_settings *settings, const struct rec_job_settings *defaults, unsigned kinds)
 {
-	const void *at = setting_read(setting, spec);
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *setting = &setting_table[i];
+
+		if (setting->shape != SHAPE_OWN && setting->kinds & kinds && !setting_plain_said(setting, settings))
+			memcpy((uint8_t *)settings + setting->plain, plain_at(setting, defaults), plain_size(setting));
+	}
+}
+
+bool settings_any(const struct rec_job_settings *settings)
+{
+	for (size_t i = 0; i < setting_count; i++)
+		if (setting_table[i].shape != SHAPE_OWN && setting_plain_said(&setting_table[i], settings))
+			return true;
+	return false;
+}
+
+struct slice *setting_text(const struct setting *setting, struct rec_job_settings *settings)
+{
+	CHECK(setting->shape == SHAPE_TEXT);
+	return (struct slice *)((uint8_t *)settings + setting->plain);
+}
+
+int64_t setting_number(const struct setting *setting, const struct rec_job_settings *settings)
+{
+	int64_t value;
+
+	CHECK(setting->shape != SHAPE_TEXT);
+	memcpy(&value, plain_at(setting, settings), sizeof(value));
+	return value;
+}
+
+void setting_set_number(const struct setting *setting, struct rec_job_settings *settings, int64_t value)
+{
+	CHECK(setting->shape == SHAPE_SPAN || setting->shape == SHAPE_TIME);
+	memcpy((uint8_t *)settings + setting->plain, &value, sizeof(value));
+}
+
+void setting_print(const struct setting *setting, const struct rec_job_settings *settings, struct buf *out)
+{
 	char text[CLOCK_TEXT_SIZE];
 
-	switch (setting->shape) {
-	case SHAPE_TEXT:
-		buf_add_slice(out, *(const struct slice *)at);
-		return;
-	case SHAPE_SPAN:
-		clock_write_span((int64_t)*(const uint64_t *)at, text);
-		break;
-	case SHAPE_TIME:
-		clock_format_utc(*(const int64_t *)at, text);
-		break;
-	default:
-		CHECK(false);
-		return;
-	}
-	buf_add_str(out, text);
+	if (setting->shape == SHAPE_TEXT)
+		buf_add_slice(out, *(const struct slice *)plain_at(setting, settings));
+	else if (setting->shape == SHAPE_SPAN)
+		buf_add_str(out, clock_write_span(setting_number(setting, settings), text));
+	else
+		buf_add_str(out, clock_format_utc(setting_number(setting, settings), text));
 }

@@ -14,7 +14,8 @@ enum job_kind {
 };
 
 #define KIND_BIT(kind) (1u << (kind))
-enum setting_kinds {
+/* Bits of a setting. */
+enum {
 	FOR_COMMAND = KIND_BIT(KIND_COMMAND),
 	FOR_SCRIPT = KIND_BIT(KIND_SCRIPT),
 	FOR_WORK = FOR_COMMAND | FOR_SCRIPT,
@@ -22,6 +23,7 @@ enum setting_kinds {
 	FOR_RUNNING = FOR_WORK | FOR_SUBRUN,
 	FOR_PEOPLE = KIND_BIT(KIND_GATE) | FOR_WORK,     /* a job may ask people before it runs */
 	FOR_ANY = KIND_BIT(KIND_COUNT) - KIND_BIT(KIND_COMMAND),
+	IN_DEFAULTS = 1u << 31,
 };
 
 enum setting_shape { SHAPE_OWN, SHAPE_TEXT, SHAPE_SPAN, SHAPE_TIME };
@@ -35,6 +37,7 @@ struct setting {
 	const char *fallback;            /* what holds when nothing is said; "": that depends */
 	const char *text;
 	size_t offset;
+	size_t plain;                    /* of a plain shape: offset in struct rec_job_settings */
 	enum field_type type;
 };
 
@@ -50,11 +53,22 @@ bool job_kind_by_name(struct slice name, enum job_kind *ret_kind);
 bool setting_is_said(const struct setting *setting, const struct rec_job_spec *spec);
 /* The setting that the job says although its kind has no use for it; NULL: there is none. */
 const struct setting *setting_without_use(const struct rec_job_spec *spec, enum job_kind kind);
-/* Copies those of these kinds that the job doesn't say and the defaults do. */
-void settings_fill(struct rec_job_spec *spec, const struct rec_job_spec *defaults, unsigned kinds);
-/* As people write it: the text, 5m, 2026-11-18T14:02:30Z; of the plain shapes alone, not SHAPE_OWN. */
-void setting_print(const struct setting *setting, const struct rec_job_spec *spec, struct buf *out);
-void *setting_at(const struct setting *setting, struct rec_job_spec *spec);
-const void *setting_read(const struct setting *setting, const struct rec_job_spec *spec);
+
+/*
+ * Those of a plain shape: not SHAPE_OWN. Each is a field of a job_settings record, so that what reads, keeps, sends and
+ * shows them needs to know none by name.
+ */
+void settings_of(const struct rec_job_spec *spec, struct rec_job_settings *ret);
+/* Into the specification, those that are said. */
+void settings_give(const struct rec_job_settings *settings, struct rec_job_spec *spec);
+/* What isn't said, of these kinds, as the defaults say it. */
+void settings_fill(struct rec_job_settings *settings, const struct rec_job_settings *defaults, unsigned kinds);
+bool settings_any(const struct rec_job_settings *settings);
+bool setting_plain_said(const struct setting *setting, const struct rec_job_settings *settings);
+struct slice *setting_text(const struct setting *setting, struct rec_job_settings *settings);        /* of SHAPE_TEXT */
+int64_t setting_number(const struct setting *setting, const struct rec_job_settings *settings);      /* of the others */
+void setting_set_number(const struct setting *setting, struct rec_job_settings *settings, int64_t value);
+/* As people write it: the text, 5m, 2026-11-18T14:02:30Z. */
+void setting_print(const struct setting *setting, const struct rec_job_settings *settings, struct buf *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tui/model_internal.h"
 #include "tui/view.h"
 
+#define SETTING_COLUMN 18                /* behind the longest of their words */
 #define CAUSES_SOUGHT 1000               /* of a chain of skipped jobs, for each row of a picture */
 
 static void how_it_ended(const struct tui_job *job, char *out, size_t size)
@@ -166,6 +167,24 @@ static void time_draw(const struct app *app, struct pane pane, int y, const char
 	pane_str(pane, 10, y, plain, at_ms ? clock_format_local(at_ms, text) : "-");
 }
 
+/* What was said of it and needs no words of its own: a line each, as far as there is room. */
+static void settings_draw(const struct app *app, struct pane pane, int y, const struct rec_job_settings *settings)
+{
+	struct style plain = { 0 }, dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < setting_count && y < pane.height; i++) {
+		if (setting_table[i].shape == SHAPE_OWN || !setting_plain_said(&setting_table[i], settings))
+			continue;
+		buf_clear(&text);
+		setting_print(&setting_table[i], settings, &text);
+		pane_str(pane, 1, y, dim, setting_table[i].yaml);
+		pane_clipped(pane, SETTING_COLUMN, y, pane.width - SETTING_COLUMN, plain, buf_slice(&text), app->theme.ascii);
+		y++;
+	}
+	buf_free(&text);
+}
+
 void job_draw(struct app *app, struct pane pane, int64_t now_ms)
 {
 	const struct tui_graph *graph = &app->model.graph;
@@ -201,4 +220,6 @@ void job_draw(struct app *app, struct pane pane, int64_t now_ms)
 	time_draw(app, pane, 6, "ended", job->ended_ms);
 	names_draw(app, pane, 8, "needs", app->dag.fold.parent_start, app->dag.fold.parents, row->node);
 	names_draw(app, pane, 9, "blocks", app->dag.fold.child_start, app->dag.fold.children, row->node);
+	if (job->settings)
+		settings_draw(app, pane, 10, job->settings);
 }

@@ -8,7 +8,7 @@
 #define TITAN_TUI_MODEL_H
 
 #include "base/map.h"
-#include "proto/message.h"
+#include "proto/spec.h"
 #include "proto/states.h"
 
 #define MODEL_RUNS_MAX 4096
@@ -43,6 +43,7 @@ struct tui_job {                         /* kept small: there may be 100,000 */
 	struct slice name;               /* in the graph's arena */
 	const struct slice *worker;      /* among the model's names; NULL: none */
 	uint32_t *needs;                 /* in the graph's arena */
+	struct rec_job_settings *settings;       /* likewise; NULL: nothing of it was said */
 	int64_t due_ms, started_ms, ended_ms;
 	uint32_t need_count, code;
 	uint16_t tries, crashes, interrupted, retry_max;

@@ -235,6 +235,23 @@ static void keep_needs(struct tui_graph *graph, struct tui_job *job, const struc
 	graph->structure++;
 }
 
+/* Likewise. */
+static void keep_settings(struct tui_graph *graph, struct tui_job *job, const struct rec_job_row *row)
+{
+	if (row->settings.n == 0 || job->settings)
+		return;
+	job->settings = arena_alloc(&graph->arena, sizeof *job->settings);
+	*job->settings = row->settings.at[0];
+	for (size_t i = 0; i < setting_count; i++) {
+		struct slice *text;
+
+		if (setting_table[i].shape != SHAPE_TEXT)
+			continue;
+		text = setting_text(&setting_table[i], job->settings);
+		*text = arena_copy(&graph->arena, *text);
+	}
+}
+
 static void tell_job(struct model *model, const struct tui_job *job, enum job_state state, int64_t now_ms)
 {
 	char name[64], worker[40];
@@ -276,6 +293,7 @@ void model_put_job(struct model *model, const struct rec_job_row *row, enum chan
 	if (!slice_eq(job->name, row->name))
 		job->name = arena_copy(&graph->arena, row->name);
 	keep_needs(graph, job, row);
+	keep_settings(graph, job, row);
 	job->worker = model_name(model, row->worker);
 	job->epoch = row->epoch;
 	job->cause = row->cause;

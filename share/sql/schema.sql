@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -137,7 +137,8 @@ CREATE TABLE job (
 	flags INTEGER NOT NULL, -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began, 64 skipped by its condition
 	child INTEGER NOT NULL, -- number of its sub-run, of the latest attempt; 0: none
 	passes INTEGER NOT NULL, -- of its loop that are over, but for the last; tries and crashes are of the one after them
-	interrupted INTEGER NOT NULL -- attempts in this round that their worker ended, by its lease or its own end; the first 63
+	interrupted INTEGER NOT NULL, -- attempts in this round that their worker ended, by its lease or its own end; the first 63
+	kind INTEGER NOT NULL -- of proto/kinds.def, as its specification makes it; 0 of an older version, which didn't say
 ) STRICT;
 
 -- what people said of a gate, each their last word in a round; or of a job nobody could know about

@@ -4,6 +4,7 @@
 #include "cli/rows.h"
 #include "lang/demand.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 
 #define PRIORITY_DEFAULT 50
@@ -19,11 +20,45 @@ static const struct column plan_columns[] = {
 	{ "approvals", NULL, true },
 	{ "from", NULL, false },
 	{ "priority", NULL, true },
-	{ "timeout_ms", NULL, true },
 	{ "mode", NULL, false },
 	{ "when", NULL, false },
 	{ "needs_text", NULL, false },
+	{ "kind", NULL, false },
 };
+
+#define OWN_COLUMNS (sizeof(plan_columns) / sizeof(plan_columns[0]))
+
+static const char *capitals(const char *word, struct arena *arena)
+{
+	char *copy = arena_alloc(arena, strlen(word) + 1);
+
+	for (size_t i = 0; i <= strlen(word); i++)
+		copy[i] = (char)toupper((unsigned char)word[i]);
+	return copy;
+}
+
+/* The plain settings follow: a text that some job has is shown, the others are in JSON alone. */
+static size_t add_setting_columns(const struct graph_source *source, struct arena *arena, struct column *columns)
+{
+	size_t count = OWN_COLUMNS;
+
+	memcpy(columns, plan_columns, sizeof(plan_columns));
+	for (size_t i = 0; i < setting_count; i++)
+		if (setting_table[i].shape != SHAPE_OWN)
+			columns[count++] = (struct column){ .key = setting_table[i].field };
+	for (uint64_t job = 0; job < source->count; job++) {
+		struct rec_job_spec spec;
+		size_t at = OWN_COLUMNS;
+
+		source->job_cb(source->arg, job, arena, &spec);
+		for (size_t i = 0; i < setting_count; i++) {
+			if (setting_table[i].shape == SHAPE_TEXT && setting_is_said(&setting_table[i], &spec))
+				columns[at].title = capitals(setting_table[i].yaml, arena);
+			at += setting_table[i].shape != SHAPE_OWN;
+		}
+	}
+	return count;
+}
 
 static struct slice with_result(struct arena *arena, struct slice name, uint64_t trigger)
 {
@@ -51,6 +86,7 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 {
 	struct arena *arena = records->arena;
 	struct slice_list needs = { .n = spec->needs.n };
+	struct rec_job_settings settings;
 	struct buf command = { 0 };
 
 	needs.at = arena_zalloc(arena, needs.n + 1, sizeof(struct slice));
@@ -76,6 +112,8 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 			 (const char *)spec->sub_name.data, spec->sub_count, spec->sub_count == 1 ? "" : "s");
 	if (spec->gate_count > 0)
 		describe_gate(spec, &command);
+	if (spec->kind == KIND_NOOP)
+		buf_add_str(&command, "(nothing)");
 	records_text(records, spec->name);
 	records_texts_as(records, needs, rows_needs_shown(needs, spec->needs_text, spec->when, arena));
 	records_number(records, spec->retry_max);
@@ -86,20 +124,23 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 	records_number(records, spec->gate_count);
 	records_texts(records, spec->gate_from);
 	records_number(records, spec->priority ? spec->priority - 1 : PRIORITY_DEFAULT);
-	records_number(records, spec->timeout_ms);
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)spec->mode)));
 	records_text(records, spec->when);
 	records_text(records, spec->needs_text);
+	records_text(records, slice_str(job_kind_name(spec_kind(spec))));
+	settings_of(spec, &settings);
+	records_settings(records, &settings);
 	buf_free(&command);
 }
 
 enum err plan_print(struct cli *cli, const struct graph_source *source)
 {
+	struct column *columns = arena_zalloc(&cli->arena, OWN_COLUMNS + setting_count, sizeof(*columns));
 	struct records records;
 	struct buf out = { 0 };
 	enum err err;
 
-	records_begin(&records, plan_columns, sizeof(plan_columns) / sizeof(plan_columns[0]), &cli->arena);
+	records_begin(&records, columns, add_setting_columns(source, &cli->arena, columns), &cli->arena);
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err != ERR_NONE)
 		return err;

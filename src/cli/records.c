@@ -91,6 +91,25 @@ void records_texts_as(struct records *records, struct slice_list texts, struct s
 	cell->text = shown;
 }
 
+void records_settings(struct records *records, const struct rec_job_settings *settings)
+{
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *setting = &setting_table[i];
+		struct rec_job_settings copy = *settings;
+
+		if (setting->shape == SHAPE_OWN)
+			continue;
+		if (setting->shape == SHAPE_TEXT)
+			records_text(records, *setting_text(setting, &copy));
+		else if (setting->shape == SHAPE_TIME)
+			records_time(records, setting_number(setting, settings));
+		else if (setting_plain_said(setting, settings))
+			add_cell(records, CELL_WAIT)->number = setting_number(setting, settings);
+		else
+			records_none(records);
+	}
+}
+
 static size_t row_count(const struct records *records)
 {
 	CHECK(records->cell_count % records->column_count == 0);

@@ -8,7 +8,7 @@
 
 #include "cli/json.h"
 #include "cli/options.h"
-#include "proto/message.h"
+#include "proto/spec.h"
 #include "proto/states.h"
 
 struct look {                            /* how things are shown on one stream */
@@ -27,13 +27,13 @@ struct column {
 };
 
 enum cell_kind {
-	CELL_NONE, CELL_TEXT, CELL_NUMBER, CELL_STATE, CELL_TIME, CELL_SPAN, CELL_SHARE, CELL_BOOL, CELL_TEXTS,
+	CELL_NONE, CELL_TEXT, CELL_NUMBER, CELL_STATE, CELL_TIME, CELL_SPAN, CELL_WAIT, CELL_SHARE, CELL_BOOL, CELL_TEXTS,
 };
 
 struct cell {
 	enum cell_kind kind;
 	struct slice text;
-	int64_t number;                  /* also ms, and a share's part */
+	int64_t number;                  /* also ms, and a share's part; SPAN: as it went by, WAIT: as it was set */
 	int64_t whole;
 	const struct state_info *state;
 	struct slice_list texts;
@@ -61,6 +61,9 @@ void records_bool(struct records *records, bool value);
 void records_texts(struct records *records, struct slice_list texts);
 /* In JSON the list; elsewhere what is shown for it, unless that is empty. */
 void records_texts_as(struct records *records, struct slice_list texts, struct slice shown);
+
+/* A cell for each plain setting, in the order of proto/spec.def. */
+void records_settings(struct records *records, const struct rec_job_settings *settings);
 
 /* Is the template right for these columns? Asked before anything is printed. */
 enum err records_check(const struct records *records, const struct look *look, struct error *error);

@@ -48,6 +48,7 @@ void cell_plain(const struct cell *cell, struct buf *out)
 		break;
 	case CELL_NUMBER:
 	case CELL_SPAN:
+	case CELL_WAIT:
 		buf_addf(out, "%" PRId64, cell->number);
 		break;
 	case CELL_TIME:
@@ -81,6 +82,9 @@ void cell_human(const struct look *look, const struct cell *cell, struct buf *ou
 		break;
 	case CELL_SPAN:
 		text_add_span(out, cell->number);
+		break;
+	case CELL_WAIT:
+		buf_add_str(out, clock_write_span(cell->number, time));
 		break;
 	case CELL_SHARE:
 		look_bar(look, (uint64_t)cell->number, (uint64_t)cell->whole, BAR_CELLS, out);
@@ -118,6 +122,7 @@ void cell_json(const struct cell *cell, struct json *json)
 		break;
 	case CELL_NUMBER:
 	case CELL_SPAN:
+	case CELL_WAIT:
 		json_i64(json, cell->number);
 		break;
 	case CELL_TIME:

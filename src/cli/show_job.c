@@ -19,6 +19,12 @@ static const struct column detail_columns[] = {
 	{ "outcome", "result", false },
 	{ "cause", "why", false },
 	{ "command", "command", false },
+#define SETTING(TYPE, key, field, YAML, LINE, SHAPE, KINDS, DEFAULT, wire, text) DETAIL_##SHAPE(field, YAML)
+#define DETAIL_OWN(field, word)
+#define DETAIL_TEXT(field, word) { #field, word, false },
+#define DETAIL_SPAN(field, word) { #field, word, false },
+#define DETAIL_TIME(field, word) { #field, word, false },
+#include "proto/spec.def"
 	{ "message", "question", false },
 	{ "approvals", "approvals", false },
 	{ "approvals_needed", "approvals wanted", false },
@@ -65,6 +71,7 @@ static const struct column detail_columns[] = {
 	{ "code", NULL, false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
+	{ "kind", NULL, false },
 	{ "job", NULL, false },
 	{ "index", NULL, false },
 	{ "held", NULL, false },
@@ -117,12 +124,24 @@ static struct slice loop_text(const struct rec_job_row *job, struct arena *arena
 	return copy;
 }
 
+static void add_limits(struct records *records, const struct rec_job_row *job)
+{
+	struct buf goes_on = { 0 }, kept = { 0 };
+
+	continue_words(job->continue_on, &goes_on);
+	records_text(records, arena_copy(records->arena, buf_slice(&goes_on)));
+	buf_free(&goes_on);
+	records_text(records, slice_str(job->worker_death == DEATH_KILL ? "kill" : "adopt"));
+	log_max_text(job->log_max ? job->log_max : LIMIT_LOG_JOB_MAX, &kept);
+	records_text(records, arena_copy(records->arena, buf_slice(&kept)));
+	buf_free(&kept);
+}
+
 static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
 		       size_t job_count, struct slice_list decisions)
 {
 	enum job_state state = job_state_checked(job->state);
 	struct slice_list needs = { .n = job->needs.n };
-	struct buf goes_on = { 0 }, kept = { 0 };
 
 	needs.at = arena_zalloc(records->arena, needs.n + 1, sizeof(*needs.at));
 	for (size_t i = 0; i < needs.n; i++)
@@ -132,6 +151,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, job_outcome_text(job, records->arena));
 	records_text(records, job_cause_text(job, jobs, job_count, records->arena));
 	records_text(records, job->command);
+	records_settings(records, job->settings.n > 0 ? &job->settings.at[0] : &(struct rec_job_settings){ 0 });
 	records_text(records, job->gate_message);
 	/* Those who approved one that is decided stand among the decisions. */
 	if (job->gate_count && state == STATE_APPROVAL)
@@ -156,13 +176,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->crashes);
 	records_number(records, job->interrupted);
 	number_or_none(records, job->crash_limit);
-	continue_words(job->continue_on, &goes_on);
-	records_text(records, arena_copy(records->arena, buf_slice(&goes_on)));
-	buf_free(&goes_on);
-	records_text(records, slice_str(job->worker_death == DEATH_KILL ? "kill" : "adopt"));
-	log_max_text(job->log_max ? job->log_max : LIMIT_LOG_JOB_MAX, &kept);
-	records_text(records, arena_copy(records->arena, buf_slice(&kept)));
-	buf_free(&kept);
+	add_limits(records, job);
 	records_text(records, job->worker);
 	add_wants(records, job);
 	records_number(records, job->priority ? job->priority - 1 : 50);
@@ -181,6 +195,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	job->outcome ? records_number(records, job->code) : records_none(records);
 	records_number(records, job->run);
 	records_text(records, job->name);
+	records_text(records, slice_str(job_kind_name(job->kind < KIND_COUNT ? (enum job_kind)job->kind : KIND_UNSAID)));
 	records_number(records, job->job);
 	records_number(records, job->index);
 	records_bool(records, job->held);

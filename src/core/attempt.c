@@ -10,7 +10,7 @@
 
 void attempt_attach(struct core *core, struct worker *worker, struct job *job)
 {
-	if (job->flags & JOB_SUBRUN) {
+	if (job_is_subrun(job)) {
 		subrun_attach(core, job);
 		return;
 	}
@@ -26,7 +26,7 @@ void attempt_detach(struct core *core, struct job *job)
 {
 	struct worker *worker;
 
-	if (job->flags & JOB_SUBRUN) {
+	if (job_is_subrun(job)) {
 		subrun_detach(core, job);
 		return;
 	}
@@ -322,7 +322,7 @@ void attempt_stop_send(struct core *core, const struct job *job)
 {
 	const struct worker *worker = worker_find(core, job->worker);
 
-	if (job->flags & JOB_SUBRUN) {
+	if (job_is_subrun(job)) {
 		subrun_stop(core, job);
 		return;
 	}

@@ -17,13 +17,15 @@ static size_t lane_bounds(const struct lane *lane)
 
 static struct bound *lane_bound(const struct lane *lane, size_t at)
 {
+	const struct kind_ops *kind = &kind_table[lane->kind];
+
 	switch (at) {
 	case OF_FANOUT:
-		return lane->group ? lane->run->groups[lane->group - 1] : NULL;
+		return kind->in_bounds && lane->group ? lane->run->groups[lane->group - 1] : NULL;
 	case OF_RUN:
-		return &lane->run->bound;
+		return kind->in_bounds ? &lane->run->bound : NULL;
 	case OF_TENANT:
-		return lane->subruns ? NULL : &lane->run->tenant->bound;
+		return kind->in_share ? &lane->run->tenant->bound : NULL;
 	case OF_RUNS:                    /* a run that has its place is bound by it no more */
 		return lane->run->concurrency && !lane->run->seated ? &lane->run->concurrency->runs : NULL;
 	default:

@@ -182,7 +182,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	}
 	if (!state_holds(job->state))
 		return;
-	if (job->flags & JOB_SUBRUN) {
+	if (job_is_subrun(job)) {
 		CHECK(job->worker == 0 && (job->state == STATE_RUNNING || job->state == STATE_STOPPING));
 		return;
 	}

@@ -58,8 +58,10 @@ static uint64_t check_class(const struct core *core, const struct ready_class *c
 
 static bool lane_has(const struct lane *lane, const struct bound *bound)
 {
-	bool has = bound == &lane->run->bound || (!lane->subruns && bound == &lane->run->tenant->bound) ||
-		   (lane->group && bound == lane->run->groups[lane->group - 1]) ||
+	const struct kind_ops *kind = &kind_table[lane->kind];
+	bool has = (kind->in_share && bound == &lane->run->tenant->bound) ||
+		   (kind->in_bounds && (bound == &lane->run->bound ||
+					(lane->group && bound == lane->run->groups[lane->group - 1]))) ||
 		   (lane->run->concurrency && !lane->run->seated && bound == &lane->run->concurrency->runs);
 
 	for (size_t i = 0; i < lane->claim_count; i++)
@@ -164,7 +166,7 @@ static void check_tenant(const struct core *core, const struct tenant *tenant)
 		runs++;
 		active += run->bound.active;
 		for (const struct job *job = run->extras.count ? run_job(run, 0) : NULL; job; job = job_next(job))
-			active -= job->flags & JOB_SUBRUN && state_holds(job->state);
+			active -= job_is_subrun(job) && state_holds(job->state);
 	}
 	CHECK(tenant->runs == runs && tenant_find(core, slice_str(tenant->name)) == tenant);
 	CHECK(tenant->runs > 0 || tenant->set);

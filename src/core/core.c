@@ -229,7 +229,9 @@ void core_turn_end(struct core *core)
 	do {
 		while (timer_take_due(core, &timer))
 			timer_fire(core, &timer);
-	} while (subruns_turn(core));    /* of what has begun something may be due already */
+		jobs_settle(core);
+		subruns_end(core);
+	} while (kinds_begin(core));     /* of what has begun something may be due, or over, already */
 	CHECK(core->settled_count == 0);
 	place_jobs(core);
 	timers_tidy(core);

@@ -257,11 +257,11 @@ static enum reason tell_ready(struct telling *telling)
 		return REASON_HELD;
 	}
 	if (!at)
-		return telling->job->flags & JOB_SUBRUN ? REASON_QUEUED : tell_workers(telling);
+		return job_is_subrun(telling->job) ? REASON_QUEUED : tell_workers(telling);
 	reason = tell_bound(telling, at);
 	if (!full)
 		buf_add_str(&telling->words, "; a job that comes before it waits for a worker");
-	else if (!(telling->job->flags & JOB_SUBRUN) &&
+	else if (!job_is_subrun(telling->job) &&
 		 !class_served(telling->core, telling->core->classes[telling->job->class_at]))
 		buf_add_str(&telling->words, "; nor is there a worker that may have it");
 	return reason;
@@ -323,7 +323,7 @@ static enum reason tell(struct telling *telling)
 		buf_addf(&telling->words, "it was given to worker %s, which hasn't said that it started", worker->name);
 		return REASON_SENT;
 	case STATE_RUNNING:
-		if (telling->job->flags & JOB_SUBRUN)
+		if (job_is_subrun(telling->job))
 			return tell_subrun(telling);
 		if (worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);

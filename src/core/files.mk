@@ -31,6 +31,7 @@ core_sources = \
 	src/core/hello.c \
 	src/core/internal.h \
 	src/core/job.c \
+	src/core/kind.c \
 	src/core/label.c \
 	src/core/lane.c \
 	src/core/load.c \

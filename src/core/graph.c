@@ -76,7 +76,6 @@ static uint8_t job_priority(const struct run *run, const struct rec_job_spec *sp
 /* The last that is done with it: graphs within it are decoded in the same place. */
 static enum err subrun_build(struct builder *builder, struct job *job, const struct rec_job_spec *spec)
 {
-	job->flags |= JOB_SUBRUN;
 	extra_add(job);
 	/* What is loaded was checked when it came. */
 	return builder->core->loaded ? subrun_check(builder->core, job, spec, builder->error) : ERR_NONE;
@@ -104,7 +103,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 	*job = (struct job){
 		.run = builder->run, .spec = before.data, .spec_len = (uint32_t)(before.len - bytes->len),
 		.index = index, .state = STATE_WAITING,
-		.mode = (uint8_t)spec.mode,
+		.mode = (uint8_t)spec.mode & 3, .kind = (uint8_t)spec_kind(&spec) & 15,
 		.priority = job_priority(builder->run, &spec),
 		.flags = spec.timeout_ms ? JOB_TIMEOUT : 0,
 	};
@@ -130,7 +129,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_LOOP;
 		extra_add(job);
 	}
-	if (err == ERR_NONE && spec.sub_count > 0)
+	if (err == ERR_NONE && job_is_subrun(job))
 		err = subrun_build(builder, job, &spec);
 	return err;
 }

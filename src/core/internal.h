@@ -179,14 +179,15 @@ enum err run_grow(struct core *core, const struct input_submit *submit, struct r
 /* subrun.c */
 #define SUBRUN_CANCELLED 2               /* "exit code" of a sub-run that somebody cancelled */
 
-struct extra *job_extra(const struct job *job);          /* of one with JOB_SUBRUN or JOB_LOOP */
+struct extra *job_extra(const struct job *job);          /* of a sub-run, or a job with JOB_LOOP */
 uint64_t job_child(const struct job *job);
 void job_child_set(const struct job *job, uint64_t child);
 void extra_add(const struct job *job);
 void extras_drop(struct run *run, uint32_t from);        /* those of the jobs from this index on */
 enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error);
 /* What ended ends its job, what may begin begins; did anything? */
-bool subruns_turn(struct core *core);
+void subruns_end(struct core *core);                     /* those whose runs have ended in this turn */
+void subrun_begin(struct core *core, struct job *job);
 void subrun_attach(struct core *core, const struct job *job);
 void subrun_detach(struct core *core, const struct job *job);
 void subrun_stop(struct core *core, const struct job *job);
@@ -202,9 +203,20 @@ bool subrun_row_sane(const struct job *job, const struct row_job *row);
 enum err subruns_load(const struct core *core, struct error *error);
 void subruns_check(const struct core *core);
 
-static inline bool class_is_subruns(const struct ready_class *class)
+/* kind.c: what the core does with a job, by its kind */
+struct kind_ops {
+	bool worker;                     /* a worker runs it */
+	bool in_bounds;                  /* it counts in the bounds of its run and fan-out */
+	bool in_share;                   /* and in that of its tenant */
+	/* It is ready, and nothing bounds it any more: at the end of the turn. NULL: it waits for a worker. */
+	void (*begin_cb)(struct core *core, struct job *job);
+};
+extern const struct kind_ops kind_table[KIND_COUNT];
+bool kinds_begin(struct core *core);                     /* whatever needs no worker; false: nothing did */
+
+static inline bool job_is_subrun(const struct job *job)
 {
-	return class->wants && class->wants->spec.sub_count > 0;
+	return job->kind == KIND_SUBRUN;
 }
 
 /* loop.c */

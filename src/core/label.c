@@ -74,8 +74,8 @@ bool worker_can(const struct worker *worker, const struct ready_class *class)
 
 	if (!wants)
 		return true;
-	if (wants->spec.sub_count > 0)
-		return false;            /* sub-runs are no worker's */
+	if (!kind_table[class->kind].worker)
+		return false;
 	if (wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
 		return false;
 	if (wants->spec.pool_hard && !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
@@ -141,8 +141,8 @@ static bool wants_encode(const struct rec_job_spec *spec, struct buf *out)
 		.pool_hard = spec->pool_hard, .affinity = spec->affinity, .affinity_hard = spec->affinity_hard,
 	};
 
-	if (spec->sub_count > 0) {
-		record_encode(out, REC_job_spec, &(struct rec_job_spec){ .sub_count = 1 });
+	if (!kind_table[spec_kind(spec)].worker) {
+		record_encode(out, REC_job_spec, &(struct rec_job_spec){ .kind = spec_kind(spec) });
 		return true;
 	}
 	if (only.labels.n == 0 && only.asks.n == 0 && only.prefer.n == 0 && only.prefer_worker.len == 0 &&
@@ -190,6 +190,7 @@ static struct ready_class *class_new(struct core *core, struct slice bytes)
 	class = core->classes[at] = mem_zalloc(sizeof(*class));
 	class->at = (uint16_t)at;
 	class->wants = wants_make(bytes);
+	class->kind = (uint8_t)class->wants->spec.kind;
 	name_map_put(&core->wishes, slice_make(class->wants->bytes, class->wants->len), class);
 	return class;
 }

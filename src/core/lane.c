@@ -53,7 +53,7 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 static bool lane_is(const struct lane *lane, const struct lane *want, const struct claim *claims)
 {
 	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count)
-		return false;            /* sub-runs are a class of their own */
+		return false;            /* a kind without a worker is a class of its own */
 	for (size_t i = 0; i < want->claim_count; i++)
 		if (lane->claims[i].bound != claims[i].bound || lane->claims[i].stated != claims[i].stated ||
 		    lane->claims[i].shared != claims[i].shared)
@@ -108,7 +108,7 @@ enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec
 		   struct error *error)
 {
 	struct run *run = job->run;
-	struct lane want = { .run = run, .class_at = job->class_at, .subruns = spec->sub_count > 0 };
+	struct lane want = { .run = run, .class_at = job->class_at, .kind = job->kind };
 	struct claim claims[CLAIMS_MAX];
 	enum err err = group_join(run, job, spec, fanouts, &want.group, error);
 

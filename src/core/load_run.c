@@ -155,7 +155,9 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 		return false;
 	/* One that is no more may have had an attempt that has ended. */
 	if (row->worker < 0 || (uint64_t)row->worker >= core->next_worker ||
-	    (holds && !(job->flags & JOB_SUBRUN) && !worker_find(core, (uint64_t)row->worker)))
+	    (holds && !job_is_subrun(job) && !worker_find(core, (uint64_t)row->worker)))
+		return false;
+	if (row->kind != KIND_UNSAID && row->kind != job->kind)
 		return false;
 	if (!subrun_row_sane(job, row) || !loop_row_sane(job, row))
 		return false;

@@ -23,7 +23,7 @@ static void again(struct core *core, struct job *job, const struct rec_job_spec 
 {
 	int64_t wait_ms = (int64_t)spec->loop_delay_ms;
 
-	if (wait_ms == 0 && job->flags & JOB_SUBRUN)
+	if (wait_ms == 0 && job_is_subrun(job))
 		wait_ms = 1;
 	job_extra(job)->passes++;
 	job->tries = 0;
@@ -40,7 +40,7 @@ static void again(struct core *core, struct job *job, const struct rec_job_spec 
 /* Who cancels a sub-run by itself wants no other. */
 static bool child_cancelled(const struct job *job, enum job_state end)
 {
-	return job->flags & JOB_SUBRUN && end == STATE_FAILED && job->outcome == OUTCOME_EXIT && job->code == SUBRUN_CANCELLED;
+	return job_is_subrun(job) && end == STATE_FAILED && job->outcome == OUTCOME_EXIT && job->code == SUBRUN_CANCELLED;
 }
 
 bool loop_holds(const struct job *job, const struct rec_job_spec *spec, enum job_state end)

@@ -37,7 +37,7 @@ bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64
 	if (!(on & cause))
 		return false;
 	/* Who cancels a sub-run by itself wants no other. */
-	if (cause == RETRY_ON_EXIT && job->flags & JOB_SUBRUN && job->code == SUBRUN_CANCELLED)
+	if (cause == RETRY_ON_EXIT && job_is_subrun(job) && job->code == SUBRUN_CANCELLED)
 		return false;
 	if (cause != RETRY_ON_EXIT || spec->retry_codes.n == 0)
 		return true;

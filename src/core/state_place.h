@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "proto/limits.h"
 #include "proto/resource.h"
+#include "proto/spec.h"
 
 #define INSTANCE_SIZE 16
 #define EWMA_RESULTS 8                   /* results before a worker's run time counts as known */
@@ -51,6 +52,7 @@ struct ready_class {                     /* of jobs with equal requirements */
 	size_t order_count, order_cap;
 	struct wants *wants;             /* NULL: nothing but a slot */
 	uint16_t at;                     /* in core->classes */
+	uint8_t kind;                    /* enum job_kind, where no worker has such jobs; else KIND_UNSAID */
 	uint64_t runs;                   /* in memory that have jobs of it */
 	uint64_t newest_run;             /* the number of the one that came last; 0: it has gone */
 	uint64_t served_as_of;           /* core->serving, when served was found */
@@ -92,7 +94,7 @@ struct lane {                            /* jobs of a run that want the same and
 	uint32_t group;                  /* fan-out, place + 1 in run->groups */
 	uint16_t class_at;
 	uint16_t claim_count;
-	bool subruns;                    /* they take no slot, so nothing of their tenant's bound */
+	uint8_t kind;                    /* enum job_kind, where it has no worker; which bounds it counts in */
 	struct claim claims[];           /* beside fan-out, run and tenant */
 };
 

@@ -31,7 +31,6 @@ enum job_flag {
 	JOB_DUE_BY = 262144,             /* its specification has a deadline */
 	JOB_DEADLINE = 524288,           /* has a valid timer for it */
 	JOB_PUSHED = 32768,              /* in core->pushbacks */
-	JOB_SUBRUN = 1 << 24,            /* it runs no command: a run of its own begins for it (subrun.c) */
 	JOB_LOOP = 1 << 25,              /* passes of it follow each other until one is what it waits for (loop.c) */
 	JOB_LATER = 1048576,             /* it has children that came later */
 	JOB_EXPR = 2097152,              /* an expression decides (decide.c) */
@@ -63,7 +62,8 @@ struct job {
 	uint8_t crashes;
 	uint8_t state;
 	uint8_t stop_cause;
-	uint8_t outcome;
+	uint8_t outcome : 4;
+	uint8_t kind : 4;                /* enum job_kind */
 	uint8_t priority;                /* 0..100 */
 	uint8_t mode : 2;                /* enum exec_mode */
 	uint8_t interrupted : 6;         /* of its tries, those that their worker ended; up to LIMIT_INTERRUPTED_MAX */
@@ -117,7 +117,7 @@ struct run {
 	struct map laters;               /* index of a parent to struct later */
 	uint32_t *finals;                /* indices of those that were submitted with it */
 	size_t final_count;
-	struct map extras;               /* index of a job with JOB_SUBRUN or JOB_LOOP to struct extra */
+	struct map extras;               /* index of a sub-run, or a job with JOB_LOOP, to struct extra */
 	struct decider **deciders;       /* by rising index of their jobs */
 	size_t decider_count, decider_cap;
 	struct blob **parts;

@@ -16,12 +16,12 @@ struct extra *job_extra(const struct job *job)
 
 uint64_t job_child(const struct job *job)
 {
-	return job->flags & JOB_SUBRUN ? job_extra(job)->child : 0;
+	return job_is_subrun(job) ? job_extra(job)->child : 0;
 }
 
 void job_child_set(const struct job *job, uint64_t child)
 {
-	if (job->flags & JOB_SUBRUN)
+	if (job_is_subrun(job))
 		job_extra(job)->child = child;
 }
 
@@ -118,7 +118,7 @@ void subrun_detach(struct core *core, const struct job *job)
 	bounds_count(core, job, -1);
 }
 
-static void begin(struct core *core, struct job *job)
+void subrun_begin(struct core *core, struct job *job)
 {
 	struct rec_done refused = { .outcome = OUTCOME_SPAWN, .code = EAGAIN };
 	struct rec_job_spec spec;
@@ -128,6 +128,7 @@ static void begin(struct core *core, struct job *job)
 	struct run *child;
 	enum err err = ERR_FULL;
 
+	ready_pop(core->classes[job->class_at], job);
 	attempt_renew(core, job);
 	job->worker = 0;
 	job_extra(job)->child = 0;
@@ -146,24 +147,6 @@ static void begin(struct core *core, struct job *job)
 	jobs_settle(core);                       /* whom it stops has a sub-run, or none: not one that is being made */
 }
 
-static bool begin_ready(struct core *core)
-{
-	bool any = false;
-
-	for (size_t i = 1; i < core->class_count; i++) {
-		struct job *job;
-
-		/* Classes come and go with runs, and a run has begun. */
-		while (core->classes[i] && class_is_subruns(core->classes[i]) &&
-		       (job = ready_offered(core, core->classes[i]))) {
-			ready_pop(core->classes[i], job);
-			begin(core, job);
-			any = true;
-		}
-	}
-	return any;
-}
-
 /* --- ending --- */
 
 /* As an exit: 0 when all went well, 1 when not, 2 when it was cancelled. */
@@ -179,7 +162,7 @@ static void end(struct core *core, struct job *job, const struct run *child)
 	jobs_settle(core);
 }
 
-static void end_ended(struct core *core)
+void subruns_end(struct core *core)
 {
 	bool any;
 
@@ -198,13 +181,6 @@ static void end_ended(struct core *core)
 			}
 		}
 	} while (any);
-}
-
-bool subruns_turn(struct core *core)
-{
-	jobs_settle(core);
-	end_ended(core);
-	return begin_ready(core);
 }
 
 /* --- from above --- */
@@ -281,7 +257,7 @@ bool subrun_load(struct run *run, const struct row_run *row)
 /* It is no worker's, and has begun or hasn't. */
 bool subrun_row_sane(const struct job *job, const struct row_job *row)
 {
-	if (!(job->flags & JOB_SUBRUN))
+	if (!job_is_subrun(job))
 		return row->child == 0;
 	return row->worker == 0 && number_sane(row->child, 0) && row->state != STATE_ASSIGNED && row->state != STATE_UNKNOWN;
 }
@@ -300,7 +276,7 @@ static bool fits(const struct core *core, const struct run *run)
 		const struct job *at = run_job(run, (uint32_t)index);
 		const struct run *child = child_of(core, at);
 
-		if (at->flags & JOB_SUBRUN && state_holds(at->state) && (!child || child->ended_ms != 0 || child->parent != job_serial(at)))
+		if (job_is_subrun(at) && state_holds(at->state) && (!child || child->ended_ms != 0 || child->parent != job_serial(at)))
 			return false;
 	}
 	return true;
@@ -331,8 +307,8 @@ void subruns_check(const struct core *core)
 		while (map_next(&run->extras, &cursor, &index, &value)) {
 			const struct job *job = run_job(run, (uint32_t)index);
 
-			CHECK(job->flags & (JOB_SUBRUN | JOB_LOOP));
-			count += job->flags & JOB_SUBRUN && state_holds(job->state);
+			CHECK(job_is_subrun(job) || job->flags & JOB_LOOP);
+			count += job_is_subrun(job) && state_holds(job->state);
 		}
 	}
 	CHECK(count == core->subruns);

@@ -407,6 +407,18 @@ static struct slice_list placing_texts(const struct rec_job_spec *spec, struct a
 	return list;
 }
 
+static void view_settings(const struct rec_job_spec *spec, struct arena *arena, struct rec_job_row *row)
+{
+	struct rec_job_settings settings;
+
+	settings_of(spec, &settings);
+	if (!settings_any(&settings))
+		return;
+	row->settings.at = arena_alloc(arena, sizeof(settings));
+	row->settings.at[0] = settings;
+	row->settings.n = 1;
+}
+
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
 	       struct rec_job_row *row)
 {
@@ -424,8 +436,10 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->triggers = spec->triggers;
 		row->needs_text = spec->needs_text;
 		row->labels = spec->labels;
+		view_settings(spec, arena, row);
 	}
 	if (detail >= VIEW_FULL) {
+		row->kind = spec_kind(spec);
 		row->command = command_line(spec, arena);
 		row->mode = spec->mode;
 		row->continue_on = spec->continue_on;

@@ -7,6 +7,7 @@ gen_sources = \
 	src/gen/gen.h \
 	src/gen/page.c \
 	src/gen/protocol.c \
+	src/gen/settings.c \
 	src/gen/states.c
 
 gen_other = \

@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "lang/demand.h"
-#include "proto/message.h"
+#include "proto/spec.h"
 
 struct dag_spot {                        /* the place of an error */
 	size_t at, len;
@@ -53,7 +53,9 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	struct slice when, needs_text;   /* both as one would write them */
 	struct slice_list env;
 	struct slice dir;
-	uint64_t retry_max, timeout_ms, backoff_ms;
+	struct rec_job_settings plain;   /* of proto/spec.def, those that need no reader of their own */
+	uint64_t kind;                   /* enum job_kind, as said; else KIND_UNSAID */
+	uint64_t retry_max, backoff_ms;
 	uint64_t priority;               /* + 1; 0: not given */
 	uint64_t mode;                   /* enum exec_mode + 1; 0: not given */
 	bool retry_said;                 /* retry_max was given: 0 is none, whatever the defaults are */
@@ -67,13 +69,9 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t log_max;                /* as in a job_spec */
 	uint64_t loop_max;               /* passes; 0: it is no loop */
 	struct slice loop_code, loop_until;      /* until when: as the core has it, as one would write it */
-	uint64_t loop_delay_ms;
 	uint64_t loop_on_max;            /* enum loop_on_max */
-	uint64_t delay_ms;
-	int64_t not_before_ms;
 	uint64_t deadline_ms;            /* from submission */
 	int64_t deadline_at_ms;
-	uint64_t dispatch_timeout_ms;
 	struct slice_list labels;
 	struct demand placing;
 	struct slice_list concurrency;   /* groups, NAME or NAME=LIMIT each */
@@ -84,7 +82,6 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	bool gate;                       /* people decide; it has no command */
 	uint64_t gate_count;             /* how many; 0: one */
 	struct slice_list gate_from;
-	uint64_t gate_timeout_ms;
 	enum gate_expiry gate_expiry;
 	struct slice sub_path;           /* its work is the pipeline in this file; empty: it has a command */
 	struct dag_spot sub_spot;

@@ -12,7 +12,7 @@
 
 #define VALUE_SHOWN 40
 
-struct setting {
+struct reader_of {                       /* a setting that has a reader of its own */
 	const char *word;
 	enum err (*set)(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at);
 };
@@ -46,11 +46,6 @@ static enum err set_retry(struct dag_reader *reader, struct dag_node *node, stru
 {
 	node->retry_said = true;
 	return number(reader, value, at, LIMIT_RETRY_MAX, &node->retry_max);
-}
-
-static enum err set_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
-{
-	return span(reader, value, at, &node->timeout_ms);
 }
 
 static enum err set_backoff(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
@@ -197,26 +192,11 @@ static enum err set_count(struct dag_reader *reader, struct dag_node *node, stru
 	return err;
 }
 
-static enum err set_approve_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
-{
-	return span(reader, value, at, &node->gate_timeout_ms);
-}
-
-static enum err set_delay(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
-{
-	return span(reader, value, at, &node->delay_ms);
-}
-
 static enum err set_deadline(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	if (clock_parse_utc(value, &node->deadline_at_ms) == 0)
 		return ERR_NONE;
 	return span(reader, value, at, &node->deadline_ms);
-}
-
-static enum err set_dispatch_timeout(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
-{
-	return span(reader, value, at, &node->dispatch_timeout_ms);
 }
 
 static enum err ask(struct dag_reader *reader, struct dag_node *node, struct slice name, struct slice value, size_t at)
@@ -308,6 +288,44 @@ static enum err set_affinity(struct dag_reader *reader, struct dag_node *node, s
 	return ERR_NONE;
 }
 
+static enum err set_kind(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	if (!slice_eq(value, slice_str(job_kind_name(KIND_NOOP))))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "kind is noop, or isn't said");
+	node->kind = KIND_NOOP;
+	return ERR_NONE;
+}
+
+/* A plain one. */
+static enum err set_plain(struct dag_reader *reader, struct dag_node *node, const struct setting *setting, struct slice value,
+			  size_t at)
+{
+	uint64_t span_ms = 0;
+	int64_t time_ms = 0;
+	enum err err = ERR_NONE;
+
+	if (setting->shape == SHAPE_TEXT) {
+		*setting_text(setting, &node->plain) = value;
+		return ERR_NONE;
+	}
+	if (setting->shape == SHAPE_SPAN)
+		err = span(reader, value, at, &span_ms);
+	else if (clock_parse_utc(value, &time_ms) != 0)
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a time in UTC is expected here, such as 2026-11-18T14:02Z");
+	if (err == ERR_NONE)
+		setting_set_number(setting, &node->plain, setting->shape == SHAPE_SPAN ? (int64_t)span_ms : time_ms);
+	return err;
+}
+
+static const struct setting *plain_find(struct slice word)
+{
+	for (size_t i = 0; i < setting_count; i++)
+		if (setting_table[i].shape != SHAPE_OWN && setting_table[i].line[0] != '\0' &&
+		    slice_eq(word, slice_str(setting_table[i].line)))
+			return &setting_table[i];
+	return NULL;
+}
+
 /* Names aren't known yet: it is looked into at the end. */
 static enum err set_when(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
@@ -318,23 +336,20 @@ static enum err set_when(struct dag_reader *reader, struct dag_node *node, struc
 }
 
 /* Those of gates are last. */
-static const struct setting settings[] = {
+static const struct reader_of readers[] = {
 	{ "retry", set_retry },
 	{ "retry_on", set_retry_on },
 	{ "backoff", set_backoff },
 	{ "crash_limit", set_crash_limit },
 	{ "continue_on", set_continue_on },
 	{ "on_worker_death", set_worker_death },
-	{ "timeout", set_timeout },
 	{ "deadline", set_deadline },
-	{ "dispatch_timeout", set_dispatch_timeout },
 	{ "prio", set_priority },
 	{ "mode", set_mode },
 	{ "dir", set_dir },
 	{ "env", set_env },
 	{ "log", set_log },
 	{ "label", set_label },
-	{ "delay", set_delay },
 	{ "when", set_when },
 	{ "cpus", set_cpus },
 	{ "memory", set_memory },
@@ -346,31 +361,52 @@ static const struct setting settings[] = {
 	{ "affinity", set_affinity },
 	{ "concurrency", set_concurrency },
 	{ "lock", set_lock },
+	{ "kind", set_kind },
 	{ "count", set_count },
 	{ "from", set_from },
-	{ "approve_timeout", set_approve_timeout },
 };
 
-#define GATE_SETTINGS 3
-#define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
+#define GATE_SETTINGS 2
+#define READER_COUNT (sizeof(readers) / sizeof(readers[0]))
+#define WORDS_MAX 64
+
+/* The words of jobs first, then those of gates. */
+static size_t all_words(const char *words[WORDS_MAX], size_t *ret_gates)
+{
+	size_t count = 0;
+
+	for (; count < READER_COUNT - GATE_SETTINGS; count++)
+		words[count] = readers[count].word;
+	for (int gates = 0; gates < 2; gates++) {
+		for (size_t i = 0; i < setting_count && count < WORDS_MAX; i++)
+			if (setting_table[i].shape != SHAPE_OWN && setting_table[i].line[0] != '\0' &&
+			    (strncmp(setting_table[i].yaml, "approval.", 9) == 0) == gates)
+				words[count++] = setting_table[i].line;
+		if (gates == 0) {
+			*ret_gates = count;
+			for (size_t i = READER_COUNT - GATE_SETTINGS; i < READER_COUNT; i++)
+				words[count++] = readers[i].word;
+		}
+	}
+	return count;
+}
 
 static enum err unknown_setting(struct dag_reader *reader, struct slice word, size_t at)
 {
-	const char *words[SETTING_COUNT];
+	const char *words[WORDS_MAX + GATE_SETTINGS];
+	size_t gates, count = all_words(words, &gates);
 	const char *nearest;
 	char copy[VALUE_SHOWN];
 	struct buf all = { 0 };
 	enum err err;
 
-	for (size_t i = 0; i < SETTING_COUNT; i++)
-		words[i] = settings[i].word;
 	snprintf(copy, sizeof(copy), "%.*s", (int)word.len, (const char *)word.data);
-	nearest = text_nearest(copy, words, SETTING_COUNT);
+	nearest = text_nearest(copy, words, count);
 	if (nearest != NULL)
 		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "no setting '%s'; did you mean '%s'?", copy,
 				nearest);
-	for (size_t i = 0; i < SETTING_COUNT; i++)
-		buf_addf(&all, "%s%s", i == 0 ? "" : i == SETTING_COUNT - GATE_SETTINGS ? " and for gates " : ", ", words[i]);
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&all, "%s%s", i == 0 ? "" : i == gates ? " and for gates " : ", ", words[i]);
 	err = dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
 		       "no setting '%s'; there are %s (a command with blanks stands in quotes)", copy, buf_cstr(&all));
 	buf_free(&all);
@@ -397,9 +433,11 @@ static enum err read_setting(struct dag_reader *reader, struct dag_node *node)
 	err = dag_take_value(reader, ";", &value);
 	if (err != ERR_NONE)
 		return err;
-	for (size_t i = 0; i < SETTING_COUNT; i++)
-		if (slice_eq(word, slice_str(settings[i].word)))
-			return settings[i].set(reader, node, value, value_at);
+	for (size_t i = 0; i < READER_COUNT; i++)
+		if (slice_eq(word, slice_str(readers[i].word)))
+			return readers[i].set(reader, node, value, value_at);
+	if (plain_find(word) != NULL)
+		return set_plain(reader, node, plain_find(word), value, value_at);
 	return unknown_setting(reader, word, word_at);
 }
 
@@ -407,7 +445,7 @@ static enum err read_setting(struct dag_reader *reader, struct dag_node *node)
 enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot)
 {
 	struct dag_assignment assignment = { .name = name, .spot = spot };
-	size_t at;
+	size_t at, len;
 	enum err err;
 
 	dag_skip(reader, false);
@@ -415,9 +453,7 @@ enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struc
 	err = dag_take_value(reader, ";", &assignment.values.command);
 	if (err != ERR_NONE)
 		return err;
-	if (assignment.values.command.len == 0)
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "job '%.*s' has an empty command",
-				(int)name.len, (const char *)name.data);
+	len = reader->at - at;
 	for (;;) {
 		dag_skip(reader, false);
 		if (dag_peek(reader) == -1 || dag_peek(reader) == ';' || dag_peek(reader) == '\n')
@@ -426,6 +462,10 @@ enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struc
 		if (err != ERR_NONE)
 			return err;
 	}
+	if ((assignment.values.command.len == 0) != (assignment.values.kind == KIND_NOOP))
+		return dag_fail(reader, at, len, ERR_INVALID, assignment.values.kind == KIND_NOOP
+				? "job '%.*s' runs nothing, as its kind is noop: its command is ''" : "job '%.*s' has an empty command",
+				(int)name.len, (const char *)name.data);
 	if (reader->assignment_count == reader->assignment_room) {
 		size_t room = reader->assignment_room ? reader->assignment_room * 2 : 16;
 		struct dag_assignment *list = arena_zalloc(reader->arena, room, sizeof(*list));

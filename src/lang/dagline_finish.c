@@ -64,6 +64,13 @@ static enum err assign_all(struct dag_reader *reader)
 	return ERR_NONE;
 }
 
+static bool says_work(const struct dag_node *node)
+{
+	return node->retry_max || node->plain.timeout_ms || node->plain.dispatch_timeout_ms || node->backoff_ms || node->mode ||
+	       node->retry_on || node->crash_limit || node->worker_death || node->log_max || node->labels.n ||
+	       node->concurrency.n || node->locks.n || demand_any(&node->placing) || node->dir.len || node->env.n;
+}
+
 /* What only a job can have, and what only a gate can. */
 static enum err check_gates(struct dag_reader *reader)
 {
@@ -76,17 +83,19 @@ static enum err check_gates(struct dag_reader *reader)
 		if (node->gate && node->fan)
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
 					"gate '%.*s' can't be a fan-out", len, text);
-		if (node->gate && (node->retry_max || node->timeout_ms || node->backoff_ms || node->mode ||
-				   node->retry_on || node->crash_limit || node->worker_death || node->log_max ||
-				   node->labels.n || node->concurrency.n || node->locks.n || demand_any(&node->placing) || node->dir.len || node->env.n))
+		if (node->gate && (says_work(node) || node->kind != KIND_UNSAID))
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
-					"gate '%.*s' runs nothing: it takes count, from, approve_timeout, delay and prio",
+					"gate '%.*s' runs nothing: it takes count, from, approve_timeout, description, delay and prio",
+					len, text);
+		if (node->kind == KIND_NOOP && says_work(node))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"job '%.*s' is a noop and runs nothing: it takes when, description, delay, deadline and prio",
 					len, text);
 		if (node->locks.n > 0 && node->mode == EXEC_RETRY + 1)
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
 					"job '%.*s' may run twice at once, as its mode is retry: with locks it is exclusive or once",
 					len, text);
-		if (!node->gate && (node->gate_count || node->gate_from.n || node->gate_timeout_ms))
+		if (!node->gate && (node->gate_count || node->gate_from.n || node->plain.gate_timeout_ms))
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
 					"job '%.*s' is no gate; a gate is named ?%.*s in the graph", len, text, len, text);
 	}
@@ -338,9 +347,9 @@ static enum err check_times(struct dag_reader *reader)
 	for (size_t i = 0; i < reader->name_count; i++) {
 		const struct dag_name *name = reader->list[i];
 		const struct dag_node *node = &name->node;
-		bool never = node->not_before_ms != 0 && node->deadline_at_ms != 0 && node->not_before_ms >= node->deadline_at_ms;
+		bool never = node->plain.not_before_ms != 0 && node->deadline_at_ms != 0 && node->plain.not_before_ms >= node->deadline_at_ms;
 
-		if (!never && (node->deadline_ms == 0 || node->delay_ms < node->deadline_ms))
+		if (!never && (node->deadline_ms == 0 || node->plain.delay_ms < node->deadline_ms))
 			continue;
 		return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
 				"job '%.*s' can't begin before its deadline: it waits for its %s until then or longer",

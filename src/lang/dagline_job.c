@@ -172,7 +172,6 @@ static void job_sub(const struct dag_node *node, uint64_t place, const struct jo
 
 	spec->sub_name = sub ? sub->name : node->sub_path;
 	spec->retry_max = node->retry_max;
-	spec->timeout_ms = node->timeout_ms;
 	job_failure(node, spec);
 	if (!sub)
 		return;
@@ -186,12 +185,6 @@ static void job_sub(const struct dag_node *node, uint64_t place, const struct jo
 static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
 		     struct arena *arena, struct rec_job_spec *spec)
 {
-	struct dag_node filled;
-
-	if (node->matrix != NULL) {
-		matrix_fill(node, place, arena, &filled);
-		node = &filled;
-	}
 	if (node->words.n > 0)
 		spec->argv = node->words;
 	else
@@ -200,7 +193,8 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->dir = node->dir.len ? node->dir : defaults->dir;
 	spec->mode = node->mode ? node->mode - 1 : (uint64_t)defaults->mode;
 	spec->retry_max = node->retry_max || node->retry_said ? node->retry_max : defaults->retry_max;
-	spec->timeout_ms = node->timeout_ms ? node->timeout_ms : defaults->timeout_ms;
+	if (spec->timeout_ms == 0)
+		spec->timeout_ms = defaults->timeout_ms;
 	spec->crash_limit = node->crash_limit;
 	spec->log_max = node->log_max;
 	spec->worker_death = node->worker_death ? node->worker_death - 1 : DEATH_ADOPT;
@@ -220,7 +214,12 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	const struct dag_node *node = node_of(dag, index);
 	uint64_t place = index - node->first;
 	struct rec_job_spec spec = { .name = node->name };
+	struct dag_node filled;
 
+	if (node->matrix != NULL) {
+		matrix_fill(node, place, arena, &filled);
+		node = &filled;
+	}
 	if (node->fan) {
 		char suffix[24];
 
@@ -230,29 +229,26 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	job_needs(dag, node, arena, &spec);
 	job_conditions(dag, node, arena, &spec);
 	spec.priority = node->priority ? node->priority : defaults->priority;
-	spec.delay_ms = node->delay_ms;
-	spec.not_before_ms = node->not_before_ms;
+	spec.kind = node->kind;
+	settings_give(&node->plain, &spec);
 	spec.continue_on = node->continue_on;
 	spec.final = node->final;
 	spec.loop_max = node->loop_max;
 	spec.loop_code = node->loop_code;
 	spec.loop_until = node->loop_until;
-	spec.loop_delay_ms = node->loop_delay_ms;
 	spec.loop_on_max = node->loop_on_max;
 	spec.deadline_ms = node->deadline_ms;
 	spec.deadline_at_ms = node->deadline_at_ms;
 	if (node->deadline_ms == 0 && node->deadline_at_ms == 0)
 		spec.deadline_ms = defaults->deadline_ms;
-	spec.dispatch_timeout_ms = node->dispatch_timeout_ms;
 	if (node->gate) {
 		spec.gate_count = node->gate_count ? node->gate_count : 1;
 		spec.gate_from = node->gate_from;
-		spec.gate_timeout_ms = node->gate_timeout_ms;
 		spec.gate_expiry = node->gate_expiry;
 		spec.gate_message = node->command;
 	} else if (node->sub_path.len > 0) {
 		job_sub(node, place, defaults, arena, &spec);
-	} else {
+	} else if (node->kind != KIND_NOOP) {
 		job_work(node, place, defaults, arena, &spec);
 	}
 	*ret_spec = spec;

@@ -199,7 +199,7 @@ static enum err read_fail_fast(struct pipe *pipe, struct pipe_job *job, const st
 /* Every other key is the name of an axis. */
 static const struct pipe_key matrix_keys[] = { { "max_parallel", read_max_parallel }, { "fail_fast", read_fail_fast } };
 
-const struct pipe_section pipe_section_matrix = PIPE_SECTION("matrix", matrix_keys);
+const struct pipe_section pipe_section_matrix = PIPE_SECTION("matrix", matrix_keys, NULL);
 
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
@@ -280,7 +280,7 @@ static const struct pipe_key pipeline_keys[] = {
 	{ "finally", read_finally },
 };
 
-const struct pipe_section pipe_section_pipeline = PIPE_SECTION("a pipeline", pipeline_keys);
+const struct pipe_section pipe_section_pipeline = PIPE_SECTION("a pipeline", pipeline_keys, NULL);
 
 static enum err read_pipeline(struct pipe *pipe)
 {

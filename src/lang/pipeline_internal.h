@@ -44,15 +44,17 @@ struct pipe_section {
 	const char *what;
 	const struct pipe_key *keys;
 	size_t count;
+	const char *prefix;              /* of the plain settings that stand in it, in proto/spec.def; NULL: none do */
 };
 
-#define PIPE_SECTION(what, keys) { what, keys, sizeof(keys) / sizeof((keys)[0]) }
+#define PIPE_SECTION(what, keys, prefix) { what, keys, sizeof(keys) / sizeof((keys)[0]), prefix }
 
 extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_section_retry, pipe_section_loop,
 	pipe_section_approval, pipe_section_concurrency, pipe_section_schedule, pipe_section_worker, pipe_section_log,
 	pipe_section_matrix, pipe_section_defaults;
 
 const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);      /* NULL: none */
+const struct setting *pipe_setting_find(const struct pipe_section *section, struct slice word);   /* a plain one; likewise */
 
 enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -110,7 +112,6 @@ enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, cons
 /* pipeline_sub.c */
 enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
-enum err pipe_check_sub(struct pipe *pipe, const struct tree_node *value);
 
 /* pipeline_place.c: where it runs */
 enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

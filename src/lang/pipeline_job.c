@@ -73,11 +73,6 @@ static enum err read_when(struct pipe *pipe, struct pipe_job *job, const struct 
 	return pipe_expect(pipe, value, TREE_TEXT, "when");
 }
 
-static enum err read_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_span(pipe, value, &job->node->timeout_ms);
-}
-
 static enum err read_priority(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	uint64_t priority = 0;
@@ -118,16 +113,6 @@ static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct t
 	return pipe_fail(pipe, value, ERR_INVALID, "a directory is given from the root, with a /: a worker may be elsewhere");
 }
 
-static enum err read_delay(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_span(pipe, value, &job->node->delay_ms);
-}
-
-static enum err read_not_before(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_time(pipe, value, &job->node->not_before_ms);
-}
-
 /* A span from submission, or a time; whichever the job says, the pipeline's is its default. */
 static enum err deadline(struct pipe *pipe, const struct tree_node *value, struct dag_node *node)
 {
@@ -150,11 +135,6 @@ enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struc
 {
 	(void)job;
 	return deadline(pipe, value, &pipe->defaults);
-}
-
-static enum err read_dispatch_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_span(pipe, value, &job->node->dispatch_timeout_ms);
 }
 
 static enum err read_always(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -212,11 +192,6 @@ static enum err read_from(struct pipe *pipe, struct pipe_job *job, const struct 
 	return err;
 }
 
-static enum err read_gate_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_span(pipe, value, &job->node->gate_timeout_ms);
-}
-
 static enum err read_on_timeout(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	struct slice text;
@@ -226,8 +201,6 @@ static enum err read_on_timeout(struct pipe *pipe, struct pipe_job *job, const s
 		return err;
 	if (!slice_eq(text, slice_str("reject")) && !slice_eq(text, slice_str("approve")))
 		return pipe_fail(pipe, value, ERR_INVALID, "on_timeout is reject or approve");
-	if (job->node->gate_timeout_ms == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "on_timeout has no use without a timeout");
 	job->node->gate_expiry = slice_eq(text, slice_str("approve")) ? GATE_APPROVE : GATE_REJECT;
 	return ERR_NONE;
 }
@@ -238,17 +211,18 @@ static enum err read_message(struct pipe *pipe, struct pipe_job *job, const stru
 }
 
 static const struct pipe_key approval_keys[] = {
-	{ "count", read_count }, { "from", read_from }, { "timeout", read_gate_timeout },
-	{ "on_timeout", read_on_timeout }, { "message", read_message },
+	{ "count", read_count }, { "from", read_from }, { "on_timeout", read_on_timeout }, { "message", read_message },
 };
 
-const struct pipe_section pipe_section_approval = PIPE_SECTION("approval", approval_keys);
+const struct pipe_section pipe_section_approval = PIPE_SECTION("approval", approval_keys, "approval.");
 
 static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	enum err err = pipe_map(pipe, value, &pipe_section_approval, job);
 
 	job->node->gate = true;
+	if (err == ERR_NONE && tree_find(value, "on_timeout") != NULL && job->node->plain.gate_timeout_ms == 0)
+		return pipe_fail(pipe, tree_find(value, "on_timeout"), ERR_INVALID, "on_timeout has no use without a timeout");
 	if (err == ERR_NONE && job->node->gate_from.n > 0 && job->node->gate_count > job->node->gate_from.n)
 		return pipe_fail(pipe, value, ERR_INVALID, "count is %llu, but only %zu may approve",
 				 (unsigned long long)job->node->gate_count, job->node->gate_from.n);
@@ -257,30 +231,41 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 
 /* ---- a whole job ---- */
 
+static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, value, "kind", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!slice_eq(text, slice_str(job_kind_name(KIND_NOOP))))
+		return pipe_fail(pipe, value, ERR_INVALID, "kind is noop, or isn't said: run, command, approval and pipeline say it");
+	job->node->kind = KIND_NOOP;
+	return ERR_NONE;
+}
+
 /* The matrix first: it says which words the others may have. A gate's message would be taken for a command. */
 static const struct pipe_key job_keys[] = {
 	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command },
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
 	{ "retry", pipe_read_retry }, { "loop", pipe_read_loop },
-	{ "timeout", read_timeout }, { "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
-	{ "dir", read_dir }, { "delay", read_delay }, { "not_before", read_not_before },
-	{ "always", read_always }, { "approval", read_approval }, { "crash_limit", pipe_read_crash_limit },
-	{ "continue_on", pipe_read_continue_on }, { "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death },
-	{ "deadline", read_deadline }, { "dispatch_timeout", read_dispatch_timeout },
-	{ "concurrency", pipe_read_concurrency },
-	{ "locks", pipe_read_locks }, { "lock", pipe_read_locks }, PIPE_PLACE_KEYS,
+	{ "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
+	{ "dir", read_dir }, { "always", read_always }, { "approval", read_approval }, { "kind", read_kind },
+	{ "crash_limit", pipe_read_crash_limit }, { "continue_on", pipe_read_continue_on }, { "log", pipe_read_log },
+	{ "on_worker_death", pipe_read_worker_death }, { "deadline", read_deadline },
+	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks }, PIPE_PLACE_KEYS,
 };
 
-const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys);
+const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys, "");
 
 static const struct pipe_key defaults_keys[] = {
-	{ "retry", pipe_read_retry }, { "timeout", read_timeout }, { "priority", read_priority },
+	{ "retry", pipe_read_retry }, { "priority", read_priority },
 	{ "mode", read_mode }, { "crash_limit", pipe_read_crash_limit },
-	{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, { "dispatch_timeout", read_dispatch_timeout }, PIPE_PLACE_KEYS,
+	{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, PIPE_PLACE_KEYS,
 };
 
-const struct pipe_section pipe_section_defaults = PIPE_SECTION("defaults", defaults_keys);
+const struct pipe_section pipe_section_defaults = PIPE_SECTION("defaults", defaults_keys, "");
 
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
@@ -290,20 +275,62 @@ enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struc
 	return pipe_map(pipe, value, &pipe_section_defaults, &defaults);
 }
 
-static enum err check_gate(struct pipe *pipe, const struct tree_node *value)
+static enum job_kind node_kind(const struct dag_node *node)
 {
-	static const char *const useless[] = { "run", "command", "matrix", "retry", "loop", "timeout", "mode", "env", "dir",
-					       "worker", "crash_limit", "log", "on_worker_death", "dispatch_timeout", "cpus", "memory",
-					       "gpus", "resources", "prefer", "prefer_worker", "pool", "affinity", "concurrency",
-					       "locks", "lock", "pipeline" };
+	if (node->kind != KIND_UNSAID)
+		return (enum job_kind)node->kind;
+	if (node->gate)
+		return KIND_GATE;
+	return node->sub_path.len > 0 ? KIND_SUBRUN : node->words.n > 0 ? KIND_COMMAND : KIND_SCRIPT;
+}
 
-	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
-		const struct tree_node *node = tree_find(value, useless[i]);
+/* Words that stand for a setting of another name. */
+static struct slice setting_word(struct slice key)
+{
+	static const char *const others[][2] = {
+		{ "cpus", "resources" }, { "memory", "resources" }, { "gpus", "resources" }, { "lock", "locks" },
+	};
 
-		if (node != NULL)
-			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"a job with approval runs nothing: '%s' has no use in it", useless[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (slice_eq(key, slice_str(others[i][0])))
+			return slice_str(others[i][1]);
+	return key;
+}
+
+/* Is there a setting of this word, and none that a job of this kind could use? */
+static bool key_has_no_use(struct slice key, enum job_kind kind)
+{
+	struct slice word = setting_word(key);
+	bool known = false;
+
+	for (size_t i = 0; i < setting_count; i++) {
+		struct slice yaml = slice_str(setting_table[i].yaml);
+
+		if (yaml.len < word.len || memcmp(yaml.data, word.data, word.len) != 0 ||
+		    (yaml.len > word.len && yaml.data[word.len] != '.'))
+			continue;
+		if (setting_table[i].kinds & KIND_BIT(kind))
+			return false;
+		known = true;
 	}
+	return known || (kind == KIND_GATE && slice_eq(key, slice_str("matrix")));
+}
+
+/* What is said of processes has no use in a job that has none. */
+static enum err check_use(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value)
+{
+	static const char *const leads[KIND_COUNT] = {
+		[KIND_GATE] = "a job with approval runs nothing",
+		[KIND_SUBRUN] = "a job with pipeline runs that and nothing else",
+		[KIND_NOOP] = "a job whose kind is noop runs nothing",
+	};
+	enum job_kind kind = node_kind(job->node);
+
+	for (const struct tree_node *node = value->first; leads[kind] && node != NULL; node = node->next)
+		if (key_has_no_use(node->key, kind))
+			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+					"%s: '%.*s' has no use in it", leads[kind], (int)node->key.len,
+					(const char *)node->key.data);
 	return ERR_NONE;
 }
 
@@ -318,18 +345,15 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 		node->deadline_ms = defaults->deadline_ms;
 		node->deadline_at_ms = defaults->deadline_at_ms;
 	}
-	if (node->gate || node->sub_path.len > 0)
+	if (!(KIND_BIT(node_kind(node)) & FOR_WORK))
 		return ERR_NONE;
-	if (node->dispatch_timeout_ms == 0)
-		node->dispatch_timeout_ms = defaults->dispatch_timeout_ms;
 	if (node->mode == 0 && !(node->locks.n > 0 && defaults->mode == EXEC_RETRY + 1))
 		node->mode = defaults->mode;
 	if (node->mode == EXEC_ONCE + 1 && node->retry_max > 0)
 		return pipe_fail(pipe, tree_find(value, "retry"), ERR_INVALID,
 				 "a job whose mode is once can't be retried");
 	pipe_default_failure(node, defaults);
-	if (node->timeout_ms == 0)
-		node->timeout_ms = defaults->timeout_ms;
+	settings_fill(&node->plain, &defaults->plain, IN_DEFAULTS);
 	demand_default(&node->placing, &defaults->placing);
 	if (node->labels.n == 0) {
 		node->labels = defaults->labels;
@@ -385,10 +409,8 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 	job->final = final;
 	pipe->words.axis_count = 0;
 	err = pipe_map(pipe, value, &pipe_section_job, job);
-	if (err == ERR_NONE && job->node->gate)
-		err = check_gate(pipe, value);
-	if (err == ERR_NONE && job->node->sub_path.len > 0)
-		err = pipe_check_sub(pipe, value);
+	if (err == ERR_NONE)
+		err = check_use(pipe, job, value);
 	if (err == ERR_NONE)
 		err = give_defaults(pipe, job, value);
 	if (err == ERR_NONE)
@@ -396,11 +418,11 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 	pipe->words.axis_count = 0;
 	if (err != ERR_NONE)
 		return err;
-	if (!job->node->gate && job->node->command.len == 0 && job->node->words.n == 0 && job->node->sub_path.len == 0)
+	if (node_kind(job->node) == KIND_SCRIPT && job->node->command.len == 0)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 				"job '%.*s' has neither run nor command, pipeline nor approval", (int)value->key.len,
 				(const char *)value->key.data);
-	if (!job->node->gate && job->node->sub_path.len == 0)
+	if (KIND_BIT(node_kind(job->node)) & FOR_WORK)
 		join_env(pipe, job);
 	job->name->always = job->name->always || final;
 	job->node->final = final;

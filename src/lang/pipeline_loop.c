@@ -23,11 +23,6 @@ static enum err read_max(struct pipe *pipe, struct pipe_job *job, const struct t
 	return pipe_number(pipe, value, 1, LIMIT_LOOP_PASSES_MAX, &job->node->loop_max);
 }
 
-static enum err read_delay(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_span(pipe, value, &job->node->loop_delay_ms);
-}
-
 static enum err read_on_max(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	struct slice text;
@@ -42,10 +37,10 @@ static enum err read_on_max(struct pipe *pipe, struct pipe_job *job, const struc
 }
 
 static const struct pipe_key loop_keys[] = {
-	{ "until", read_until }, { "max", read_max }, { "delay", read_delay }, { "on_max", read_on_max },
+	{ "until", read_until }, { "max", read_max }, { "on_max", read_on_max },
 };
 
-const struct pipe_section pipe_section_loop = PIPE_SECTION("loop", loop_keys);
+const struct pipe_section pipe_section_loop = PIPE_SECTION("loop", loop_keys, "loop.");
 
 enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {

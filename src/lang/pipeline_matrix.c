@@ -147,6 +147,12 @@ void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *aren
 	filled.dir = fill(matrix, node->dir, place, arena);
 	filled.labels = fill_list(matrix, node->labels, matrix->labels_fixed ? node->labels.n : 0, place, arena);
 	filled.concurrency = fill_list(matrix, node->concurrency, 0, place, arena);
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *setting = &setting_table[i];
+
+		if (setting->shape == SHAPE_TEXT && setting_plain_said(setting, &filled.plain))
+			*setting_text(setting, &filled.plain) = fill(matrix, *setting_text(setting, &filled.plain), place, arena);
+	}
 	filled.locks = fill_list(matrix, node->locks, 0, place, arena);
 	*ret = filled;
 }

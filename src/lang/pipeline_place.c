@@ -96,7 +96,7 @@ static enum err read_pool_hard(struct pipe *pipe, struct pipe_job *job, const st
 
 static const struct pipe_key pool_keys[] = { { "name", read_pool_name }, { "hard", read_pool_hard } };
 
-static const struct pipe_section pipe_section_pool = PIPE_SECTION("pool", pool_keys);
+static const struct pipe_section pipe_section_pool = PIPE_SECTION("pool", pool_keys, NULL);
 
 enum err pipe_read_pool(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
@@ -128,7 +128,7 @@ static enum err read_affinity_hard(struct pipe *pipe, struct pipe_job *job, cons
 
 static const struct pipe_key affinity_keys[] = { { "to", read_affinity_to }, { "hard", read_affinity_hard } };
 
-static const struct pipe_section pipe_section_affinity = PIPE_SECTION("affinity", affinity_keys);
+static const struct pipe_section pipe_section_affinity = PIPE_SECTION("affinity", affinity_keys, NULL);
 
 enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
@@ -147,7 +147,7 @@ static const struct pipe_key worker_keys[] = {
 	{ "memory", pipe_read_memory }, { "mem", pipe_read_memory }, { "gpus", pipe_read_gpus }, { "resources", pipe_read_resources },
 };
 
-const struct pipe_section pipe_section_worker = PIPE_SECTION("worker", worker_keys);
+const struct pipe_section pipe_section_worker = PIPE_SECTION("worker", worker_keys, NULL);
 
 enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {

@@ -85,7 +85,7 @@ static const struct pipe_key retry_keys[] = {
 	{ "codes", read_codes },
 };
 
-const struct pipe_section pipe_section_retry = PIPE_SECTION("retry", retry_keys);
+const struct pipe_section pipe_section_retry = PIPE_SECTION("retry", retry_keys, NULL);
 
 enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
@@ -146,7 +146,7 @@ static enum err read_log_max(struct pipe *pipe, struct pipe_job *job, const stru
 
 static const struct pipe_key log_keys[] = { { "max", read_log_max } };
 
-const struct pipe_section pipe_section_log = PIPE_SECTION("log", log_keys);
+const struct pipe_section pipe_section_log = PIPE_SECTION("log", log_keys, NULL);
 
 enum err pipe_read_log(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {

@@ -83,7 +83,7 @@ static const struct pipe_key schedule_keys[] = {
 	{ "cron", read_cron }, { "tz", read_tz }, { "overlap", read_overlap }, { "catchup", read_catchup },
 };
 
-const struct pipe_section pipe_section_schedule = PIPE_SECTION("schedule", schedule_keys);
+const struct pipe_section pipe_section_schedule = PIPE_SECTION("schedule", schedule_keys, NULL);
 
 enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {

@@ -174,7 +174,7 @@ static const struct pipe_key concurrency_keys[] = {
 	{ "max_jobs", read_max_jobs }, { "group", read_group }, { "max_runs", read_max_runs },
 };
 
-const struct pipe_section pipe_section_concurrency = PIPE_SECTION("concurrency", concurrency_keys);
+const struct pipe_section pipe_section_concurrency = PIPE_SECTION("concurrency", concurrency_keys, NULL);
 
 enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {

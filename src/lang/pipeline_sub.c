@@ -48,21 +48,3 @@ enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const str
 	}
 	return ERR_NONE;
 }
-
-/* What is said of processes has no use in a job that has none. */
-enum err pipe_check_sub(struct pipe *pipe, const struct tree_node *value)
-{
-	static const char *const useless[] = { "run", "command", "approval", "mode", "env", "dir", "worker", "crash_limit",
-					       "on_worker_death", "cpus", "memory", "gpus", "resources", "prefer",
-					       "prefer_worker", "pool", "affinity", "concurrency",
-					       "locks", "lock", "log" };
-
-	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++) {
-		const struct tree_node *node = tree_find(value, useless[i]);
-
-		if (node != NULL)
-			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"a job with pipeline runs that and nothing else: '%s' has no use in it", useless[i]);
-	}
-	return ERR_NONE;
-}

@@ -47,6 +47,27 @@ const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct 
 	return NULL;
 }
 
+const struct setting *pipe_setting_find(const struct pipe_section *section, struct slice word)
+{
+	size_t len = section->prefix ? strlen(section->prefix) : 0;
+
+	for (size_t i = 0; section->prefix && i < setting_count; i++) {
+		const struct setting *setting = &setting_table[i];
+
+		if (setting->shape == SHAPE_OWN || strncmp(setting->yaml, section->prefix, len) != 0 ||
+		    !slice_eq(word, slice_str(setting->yaml + len)))
+			continue;
+		if (section != &pipe_section_defaults || setting->kinds & IN_DEFAULTS)
+			return setting;
+	}
+	return NULL;
+}
+
+static bool key_is_known(const struct pipe_section *section, struct slice word)
+{
+	return pipe_key_find(section, word) || pipe_setting_find(section, word);
+}
+
 /* Of the maps that whoever writes a pipeline may have mistaken this one for. */
 static void add_places(struct buf *places, struct slice word)
 {
@@ -57,8 +78,24 @@ static void add_places(struct buf *places, struct slice word)
 	};
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		if (pipe_key_find(sections[i], word))
+		if (key_is_known(sections[i], word))
 			buf_addf(places, "%s%s", places->len > 0 ? ", " : "", sections[i]->what);
+}
+
+static size_t section_words(const struct pipe_section *section, const char *words[KEYS_MAX])
+{
+	size_t count = 0;
+
+	for (; count < section->count; count++)
+		words[count] = section->keys[count].word;
+	for (size_t i = 0; i < setting_count && count < KEYS_MAX; i++) {
+		const char *word = strrchr(setting_table[i].yaml, '.');
+
+		word = word ? word + 1 : setting_table[i].yaml;
+		if (pipe_setting_find(section, slice_str(word)) == &setting_table[i])
+			words[count++] = word;
+	}
+	return count;
 }
 
 static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, const struct pipe_section *section)
@@ -69,13 +106,13 @@ static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, con
 	struct buf places = { 0 }, known = { 0 };
 	enum err err;
 
-	for (size_t i = 0; i < section->count; i++) {
-		words[i] = section->keys[i].word;
+	size_t count = section_words(section, words);
+
+	for (size_t i = 0; i < count; i++)
 		buf_addf(&known, "%s%s", i > 0 ? ", " : "", words[i]);
-	}
 	snprintf(copy, sizeof(copy), "%.*s", shown(node->key), (const char *)node->key.data);
 	add_places(&places, node->key);
-	nearest = text_nearest(copy, words, section->count);
+	nearest = text_nearest(copy, words, count);
 	err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
 		       places.len > 0 || nearest ? "unknown key '%s'" : "unknown key '%s'; known here: %s", copy, buf_cstr(&known));
 	if (places.len > 0)
@@ -87,6 +124,22 @@ static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, con
 	return err;
 }
 
+/* What a setting of this shape reads is all that there is to know about it. */
+static enum err read_setting(struct pipe *pipe, struct pipe_job *job, const struct setting *setting, const struct tree_node *value)
+{
+	struct rec_job_settings *settings = &job->node->plain;
+	uint64_t span_ms = 0;
+	int64_t time_ms = 0;
+	enum err err;
+
+	if (setting->shape == SHAPE_TEXT)
+		return pipe_template(pipe, value, setting->yaml, (struct slice){ 0 }, setting_text(setting, settings));
+	err = setting->shape == SHAPE_SPAN ? pipe_span(pipe, value, &span_ms) : pipe_time(pipe, value, &time_ms);
+	if (err == ERR_NONE)
+		setting_set_number(setting, settings, setting->shape == SHAPE_SPAN ? (int64_t)span_ms : time_ms);
+	return err;
+}
+
 enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct pipe_section *section, struct pipe_job *job)
 {
 	enum err err = pipe_expect(pipe, map, TREE_MAP, section->what);
@@ -94,7 +147,7 @@ enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct p
 	if (err != ERR_NONE)
 		return err;
 	for (const struct tree_node *node = map->first; node != NULL; node = node->next)
-		if (!pipe_key_find(section, node->key))
+		if (!key_is_known(section, node->key))
 			return unknown_key(pipe, node, section);
 	for (size_t i = 0; i < section->count; i++) {
 		const struct tree_node *node = tree_find(map, section->keys[i].word);
@@ -103,7 +156,12 @@ enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct p
 		if (err != ERR_NONE)
 			return err;
 	}
-	return ERR_NONE;
+	for (const struct tree_node *node = map->first; node != NULL && err == ERR_NONE; node = node->next) {
+		const struct setting *setting = pipe_setting_find(section, node->key);
+
+		err = setting ? read_setting(pipe, job, setting, node) : ERR_NONE;
+	}
+	return err;
 }
 
 /* ---- texts ---- */

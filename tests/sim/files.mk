@@ -14,6 +14,7 @@ sim_sources = \
 	tests/sim/graph_grow.c \
 	tests/sim/graph_life.c \
 	tests/sim/graph_loop.c \
+	tests/sim/graph_noop.c \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
 	tests/sim/graph_share.c \
@@ -34,6 +35,7 @@ sim_sources = \
 	tests/sim/oracle_life.c \
 	tests/sim/oracle_locks.c \
 	tests/sim/oracle_loop.c \
+	tests/sim/oracle_noop.c \
 	tests/sim/oracle_order.c \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \
@@ -131,6 +133,8 @@ sim_other = \
 	tests/sim/bugs/no-ack-for-stale-results.patch \
 	tests/sim/bugs/no-epoch-check.patch \
 	tests/sim/bugs/no-grace-after-boot.patch \
+	tests/sim/bugs/noop-only-first.patch \
+	tests/sim/bugs/noop-takes-room.patch \
 	tests/sim/bugs/nothing-kept-for-large-jobs.patch \
 	tests/sim/bugs/once-runs-again.patch \
 	tests/sim/bugs/overload-by-slots-alone.patch \

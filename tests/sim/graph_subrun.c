@@ -29,7 +29,7 @@ void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
 	for (uint32_t i = 0; i < graph->count; i++) {
 		struct rec_job_spec *job = &graph->jobs[i];
 
-		if (job->gate_count > 0 || rand_below(rand, 6))
+		if (job->gate_count > 0 || job->kind != 0 || rand_below(rand, 6))
 			continue;
 		unplace(job);
 		if (job->loop_max > 2)

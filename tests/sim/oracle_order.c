@@ -35,7 +35,7 @@ static bool want_the_same(const struct rec_job_spec *a, const struct rec_job_spe
 /* Nothing but a worker keeps it back. */
 static bool is_free(const struct sim_world *world, const struct waiting *job)
 {
-	return job->spec->locks.n == 0 && job->spec->sub_count == 0 && job->root->max_jobs == 0 && job->root->group == 0 && job->spec->group_parallel == 0 &&
+	return job->spec->locks.n == 0 && job->spec->sub_count == 0 && job->spec->kind == 0 && job->root->max_jobs == 0 && job->root->group == 0 && job->spec->group_parallel == 0 &&
 	       job->spec->concurrency.n == 0 && job->spec->affinity == 0 &&
 	       (job->root->tenant == 0 || world->oracle.tenants[job->root->tenant - 1].limit == 0);
 }

@@ -40,6 +40,7 @@ unit_programs = \
 	tests/unit/test_core_loop_edges \
 	tests/unit/test_core_measures \
 	tests/unit/test_core_modes \
+	tests/unit/test_core_noop \
 	tests/unit/test_core_order \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
@@ -95,6 +96,7 @@ unit_programs = \
 	tests/unit/test_core_worker \
 	tests/unit/test_lang_dagline \
 	tests/unit/test_lang_pipeline \
+	tests/unit/test_lang_setting \
 	tests/unit/test_master_fat \
 	tests/unit/test_master_greedy \
 	tests/unit/test_master_live \
@@ -263,6 +265,9 @@ tests_unit_test_core_measures_LDADD = $(core_libs)
 tests_unit_test_core_modes_SOURCES = tests/unit/test_core_modes.c
 tests_unit_test_core_modes_LDADD = $(core_libs)
 
+tests_unit_test_core_noop_SOURCES = tests/unit/test_core_noop.c
+tests_unit_test_core_noop_LDADD = $(core_libs)
+
 tests_unit_test_core_order_SOURCES = tests/unit/test_core_order.c
 tests_unit_test_core_order_LDADD = $(core_libs)
 
@@ -427,6 +432,9 @@ tests_unit_test_lang_dagline_LDADD = $(lang_libs)
 
 tests_unit_test_lang_pipeline_SOURCES = tests/unit/test_lang_pipeline.c
 tests_unit_test_lang_pipeline_LDADD = $(lang_libs)
+
+tests_unit_test_lang_setting_SOURCES = tests/unit/test_lang_setting.c
+tests_unit_test_lang_setting_LDADD = $(lang_libs)
 
 tests_unit_test_master_fat_SOURCES = tests/unit/test_master_fat.c
 tests_unit_test_master_fat_LDADD = $(all_libs)

@@ -60,6 +60,8 @@ static void view_put(struct view *view, uint64_t kind, uint64_t id, enum record_
 static void view_put_job(struct view *view, struct rec_job_row job)
 {
 	job.needs.n = 0;
+	job.kind = 0;
+	job.settings.n = 0;
 	view_put(view, 2, job.job, REC_job_row, &job);
 }
 

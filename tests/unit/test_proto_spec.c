@@ -62,12 +62,12 @@ TEST every_setting_is_said_once_its_field_is_set(void)
 {
 	for (size_t i = 0; i < setting_count; i++) {
 		struct rec_job_spec spec = { 0 };
+		bool one_byte = setting_table[i].type == TYPE_BOOL;
 
 		ASSERT_FALSEm(setting_table[i].field, setting_is_said(&setting_table[i], &spec));
-		memset(setting_at(&setting_table[i], &spec), 1, setting_table[i].type == TYPE_BOOL ? 1 : 8);
-		if (setting_table[i].type != TYPE_BOOL && setting_table[i].type != TYPE_U64 &&
-		    setting_table[i].type != TYPE_I64)
-			memset((uint8_t *)setting_at(&setting_table[i], &spec) + 8, 1, 8);
+		/* Of a text and of a list, place and length. */
+		memset((uint8_t *)&spec + setting_table[i].offset, 1,
+		       one_byte ? 1 : setting_table[i].type == TYPE_U64 || setting_table[i].type == TYPE_I64 ? 8 : 16);
 		ASSERTm(setting_table[i].field, setting_is_said(&setting_table[i], &spec));
 	}
 	PASS();
@@ -84,36 +84,51 @@ TEST setting_without_use_is_found_by_kind(void)
 	PASS();
 }
 
+TEST plain_settings_go_to_a_record_and_back(void)
+{
+	struct rec_job_spec spec = { .timeout_ms = 9, .description = slice_str("all"), .retry_max = 3 }, other = { 0 };
+	struct rec_job_settings settings;
+
+	settings_of(&spec, &settings);
+	ASSERT(settings_any(&settings));
+	ASSERT_EQ_FMT((uint64_t)9, settings.timeout_ms, "%lu");
+	other.not_before_ms = 7;
+	settings_give(&settings, &other);
+	ASSERT_EQ_FMT((uint64_t)9, other.timeout_ms, "%lu");
+	ASSERT_EQ_FMT((int64_t)7, other.not_before_ms, "%ld");
+	ASSERT(slice_eq(other.description, slice_str("all")));
+	ASSERT_EQ_FMT((uint64_t)0, other.retry_max, "%lu");
+	PASS();
+}
+
 TEST defaults_fill_what_is_unsaid_and_of_these_kinds(void)
 {
-	struct rec_job_spec defaults = { .timeout_ms = 5, .delay_ms = 7, .dir = slice_str("/x"), .pool_hard = true };
-	struct rec_job_spec spec = { .timeout_ms = 9 };
+	struct rec_job_settings defaults = { .timeout_ms = 5, .delay_ms = 7, .gate_timeout_ms = 3 };
+	struct rec_job_settings settings = { .timeout_ms = 9 };
 
-	settings_fill(&spec, &defaults, FOR_SUBRUN);
-	ASSERT_EQ_FMT((uint64_t)9, spec.timeout_ms, "%lu");
-	ASSERT_EQ_FMT((uint64_t)7, spec.delay_ms, "%lu");
-	ASSERT_EQ(0, spec.dir.len);
-	ASSERT_FALSE(spec.pool_hard);
-	settings_fill(&spec, &defaults, FOR_WORK);
-	ASSERT(slice_eq(spec.dir, slice_str("/x")));
-	ASSERT(spec.pool_hard);
+	settings_fill(&settings, &defaults, FOR_SUBRUN);
+	ASSERT_EQ_FMT((uint64_t)9, settings.timeout_ms, "%lu");
+	ASSERT_EQ_FMT((uint64_t)7, settings.delay_ms, "%lu");
+	ASSERT_EQ_FMT((uint64_t)0, settings.gate_timeout_ms, "%lu");
+	settings_fill(&settings, &defaults, FOR_PEOPLE);
+	ASSERT_EQ_FMT((uint64_t)3, settings.gate_timeout_ms, "%lu");
 	PASS();
 }
 
 TEST plain_settings_print_as_people_write_them(void)
 {
-	struct rec_job_spec spec = {
+	struct rec_job_settings settings = {
 		.timeout_ms = 300000, .not_before_ms = INT64_C(1763476950000), .description = slice_str("builds all"),
 	};
 	struct buf out = { 0 };
 
-	setting_print(find("timeout_ms"), &spec, &out);
+	setting_print(find("timeout_ms"), &settings, &out);
 	ASSERT_STR_EQ("5m", buf_cstr(&out));
 	buf_clear(&out);
-	setting_print(find("not_before_ms"), &spec, &out);
+	setting_print(find("not_before_ms"), &settings, &out);
 	ASSERT_STR_EQ("2025-11-18T14:42:30.000Z", buf_cstr(&out));
 	buf_clear(&out);
-	setting_print(find("description"), &spec, &out);
+	setting_print(find("description"), &settings, &out);
 	ASSERT_STR_EQ("builds all", buf_cstr(&out));
 	buf_free(&out);
 	PASS();
@@ -129,6 +144,7 @@ int main(int argc, char **argv)
 	RUN_TEST(kind_follows_from_the_other_fields_when_unsaid);
 	RUN_TEST(every_setting_is_said_once_its_field_is_set);
 	RUN_TEST(setting_without_use_is_found_by_kind);
+	RUN_TEST(plain_settings_go_to_a_record_and_back);
 	RUN_TEST(defaults_fill_what_is_unsaid_and_of_these_kinds);
 	RUN_TEST(plain_settings_print_as_people_write_them);
 	GREATEST_MAIN_END();
