@@ -55,6 +55,8 @@ enum err cli_refuse_in_job(struct cli *cli, const char *may_not, const char *nex
 enum err cli_confirm(struct cli *cli, const char *question);
 /* What was shown is from the memory of a master that can't write. */
 void cli_note_stuck(struct cli *cli);
+/* A line, when STATUS says that the store has little room or none. */
+void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, struct buf *out);
 bool cli_chatty(const struct cli *cli);                  /* human style, standard output a terminal, no -q */
 
 enum err cli_connect(struct cli *cli);

@@ -140,7 +140,7 @@ static const struct state_info state_later = {
 	"delayed", "LATER", "↻", "r", COLOUR_YELLOW, ATTR_PLAIN, KIND_WAITS, "",
 };
 
-static void alarm_store(const struct cli *cli, const struct msg_snapshot *status, struct buf *out)
+void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, struct buf *out)
 {
 	if (!status->full && !status->stuck)
 		return;
@@ -177,7 +177,7 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 	if (people > 0)
 		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
 			 people == 1 ? " waits" : "s wait");
-	alarm_store(cli, status, out);
+	look_alarm_store(cli, status, out);
 	for (size_t i = 0; i < status->workers.n; i++)
 		rows_alarm(&status->workers.at[i], out);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,10 +187,35 @@ int cmd_restore(struct cli *cli)
 
 /* ---- fsck ---- */
 
+/* A copy beside the store of a running master; where there is no room for it, one among the temporary files. */
+static enum err fsck_copy(struct cli *cli, struct fsck *ret_fsck)
+{
+	const char *temp = getenv("TMPDIR");
+	char part[PATH_MAX], dir[PATH_MAX], name[64];
+	enum err err;
+
+	snprintf(name, sizeof(name), "titan.db-fsck-%ld", (long)getpid());
+	err = copy_checked(cli, place_path(&cli->place, name, part), ret_fsck);
+	unlink(part);
+	if (err != ERR_FULL)
+		return err;
+	snprintf(dir, sizeof(dir), "%s/titan-fsck-XXXXXX", temp && temp[0] == '/' ? temp : "/tmp");
+	if (mkdtemp(dir)) {
+		snprintf(part, sizeof(part), "%.*s/titan.db", PATH_MAX - 16, dir);
+		cli->error = (struct error){ 0 };
+		err = copy_checked(cli, part, ret_fsck);
+		unlink(part);
+		rmdir(dir);
+	}
+	if (err == ERR_FULL)
+		error_next(&cli->error, "TMPDIR=DIR titan fsck, with room in DIR; or titan down: then it needs no copy");
+	return err;
+}
+
 int cmd_fsck(struct cli *cli)
 {
 	bool other = cli->invocation->arg_count > 0;
-	char path[PATH_MAX], part[PATH_MAX], name[64];
+	char path[PATH_MAX];
 	struct fsck fsck;
 	enum err err = ERR_NONE;
 
@@ -207,9 +233,7 @@ int cmd_fsck(struct cli *cli)
 	}
 	err = other ? ERR_UNREACHABLE : cli_connect(cli);
 	if (err == ERR_NONE) {
-		snprintf(name, sizeof(name), "titan.db-fsck-%ld", (long)getpid());
-		err = copy_checked(cli, place_path(&cli->place, name, part), &fsck);
-		unlink(part);
+		err = fsck_copy(cli, &fsck);
 	} else if (err == ERR_UNREACHABLE) {
 		cli->error = (struct error){ 0 };
 		err = other ? fsck_other(cli, path, &fsck) : fsck_store(path, true, &fsck, &cli->error);

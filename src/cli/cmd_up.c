@@ -35,11 +35,11 @@ static enum err start_master(struct cli *cli)
 	return err == ERR_NONE ? cli_connect(cli) : err;
 }
 
-static enum err find_local(struct cli *cli, bool *ret_up, uint64_t *ret_slots)
+static enum err find_local(struct cli *cli, bool *ret_up, bool *ret_stuck, uint64_t *ret_slots)
 {
 	struct msg_query query = { .what = QUERY_WORKERS };
 
-	*ret_up = false;
+	*ret_up = *ret_stuck = false;
 	do {
 		struct msg_snapshot page;
 		enum err err = cli_query(cli, query, &cli->arena, &page);
@@ -54,22 +54,33 @@ static enum err find_local(struct cli *cli, bool *ret_up, uint64_t *ret_slots)
 				*ret_slots = row->slots;
 			}
 		}
+		*ret_stuck = page.stuck;
 		query.cursor = page.cursor;
 	} while (query.cursor != 0);
 	return ERR_NONE;
+}
+
+/* The worker runs, or one was started; the master can't answer it before there is room. */
+static enum err refuse_unseen(struct cli *cli)
+{
+	error_set(&cli->error, ERR_FULL, "the master serves, but the disk of %s is full: workers can't join before there is room",
+		  cli->place.dir);
+	return error_next(&cli->error, "titan status; df %s", cli->place.dir);
 }
 
 /* One that was up before the master was comes back by itself. */
 static enum err await_local(struct cli *cli, uint64_t *ret_slots)
 {
 	int64_t until = clock_mono_ns() + OTHER_START_MS * NS_PER_MS;
-	bool up = false;
+	bool up = false, stuck;
 
 	for (;;) {
-		enum err err = find_local(cli, &up, ret_slots);
+		enum err err = find_local(cli, &up, &stuck, ret_slots);
 
 		if (err != ERR_NONE || up)
 			return err;
+		if (stuck)
+			return refuse_unseen(cli);
 		if (clock_mono_ns() >= until)
 			return ERR_TIMEOUT;
 		err = cli_pause(cli, PAUSE_MS);
@@ -83,11 +94,13 @@ static enum err start_worker(struct cli *cli, uint64_t slots, struct started *st
 	const char *more[] = { "--name", LOCAL_WORKER, NULL, NULL, NULL };
 	struct error failed;
 	char number[24];
-	bool up;
-	enum err err = find_local(cli, &up, &started->slots);
+	bool up, stuck;
+	enum err err = find_local(cli, &up, &stuck, &started->slots);
 
 	if (err != ERR_NONE || up)
 		return err;
+	if (stuck)
+		return refuse_unseen(cli);
 	if (slots > 0) {
 		snprintf(number, sizeof(number), "%" PRIu64, slots);
 		more[2] = "--slots";
@@ -175,6 +188,7 @@ static void note_exposed(struct cli *cli)
 int up_start(struct cli *cli, bool silent)
 {
 	struct started started = { 0 };
+	struct msg_snapshot status;
 	struct buf out = { 0 };
 	uint64_t slots = 0;
 	enum err err;
@@ -200,6 +214,8 @@ int up_start(struct cli *cli, bool silent)
 	}
 	if (err == ERR_NONE)
 		err = start_worker(cli, slots, &started);
+	if (err == ERR_NONE)
+		err = cli_query(cli, (struct msg_query){ .what = QUERY_STATUS }, &cli->arena, &status);
 	if (err != ERR_NONE)
 		return cli_fail(cli);
 	started.master_pid = client_welcome(cli->client)->pid;
@@ -207,6 +223,8 @@ int up_start(struct cli *cli, bool silent)
 		tell_json(&started, &out);
 	else if (!silent && !cli->settings.quiet)
 		tell_human(cli, &started, &out);
+	if (cli->settings.style != STYLE_JSON && !silent)
+		look_alarm_store(cli, &status, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
 	return 0;

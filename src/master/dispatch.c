@@ -164,6 +164,23 @@ static enum err on_log_read(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
+/* No turn will be durable any more, so no worker can be told anything, and what wasn't acknowledged may be lost. */
+static void end_without_room(const struct incoming_frame *in, const struct msg_shutdown *msg)
+{
+	const struct msg_ok ok = { .id = msg->id };
+	struct error error;
+
+	if (msg->workers) {
+		error_set(&error, ERR_FULL, "no room for the store in %s: workers can't be told to end",
+			  in->master->options.place.dir);
+		error_next(&error, "titan down --keep-workers ends the master alone");
+		session_refuse(in->session, msg->id, &error);
+		return;
+	}
+	session_send(in->session, OP_OK, &ok);
+	master_end(in->master, "asked to, without room for the store");
+}
+
 static enum err on_shutdown(struct incoming_frame *in)
 {
 	struct master *master = in->master;
@@ -176,6 +193,10 @@ static enum err on_shutdown(struct incoming_frame *in)
 	if (master->end_wanted) {
 		error_set(&error, ERR_BUSY, "the master is already ending");
 		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	if (store_is_stuck(master->store)) {
+		end_without_room(in, &msg);
 		return ERR_NONE;
 	}
 	log_info("asked to end%s", msg.workers ? " with its workers" : "");

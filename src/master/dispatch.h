@@ -24,7 +24,7 @@ frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 /* room.c: what a request needs of the store's disk */
 enum room_need {
 	ROOM_FOR_ANSWER,                 /* nothing, but answers show only what is durable */
-	ROOM_FOR_CANCEL,                 /* little, and it ends what needs room */
+	ROOM_FOR_CANCEL,                 /* little, and it makes room: it may have the last reserve */
 	ROOM_FOR_ACT,                    /* little */
 	ROOM_FOR_NEW                     /* as much as the jobs that it begins */
 };

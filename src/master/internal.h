@@ -215,7 +215,7 @@ struct master {
 };
 
 /* master.c */
-void master_serve(struct master *master);                        /* what loading decided is durable */
+void master_serve(struct master *master);        /* what loading decided is durable, or can't be: there is no room */
 void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
 
 /* loop.c */

@@ -314,10 +314,8 @@ void line_run(struct master *master, struct master_turn *turn)
 void line_run_hurried(struct master *master)
 {
 	struct master_turn *answers;
-	struct store_stats stats;
 
-	store_stats(master->store, &stats);
-	if (!stats.stuck)
+	if (!store_is_stuck(master->store))
 		return;
 	answers = turn_new(master);
 	answers->outbox.turn = master->pipeline.durable;

@@ -23,7 +23,9 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 		turn_run(master);
 	else if (master->inbox.count == 0)
 		arena_reset(&master->inbox.arena);
-	if (master->ending && !master->closing_all && master->inbox.count == 0 && master->pipeline.depth == 0) {
+	/* What can't be written now was acknowledged to nobody. */
+	if (master->ending && !master->closing_all && master->inbox.count == 0 &&
+	    (master->pipeline.depth == 0 || store_is_stuck(master->store))) {
 		master->closing_all = true;
 		session_close_all(master);
 	}
@@ -76,7 +78,9 @@ static void store_wake_cb(struct ev_loop *loop, struct ev_async *async, int even
 	turn_settled(master);
 	history_answers(master);
 	copies_answer(master);
-	if (!master->serving && !master->ending && master->pipeline.depth == 0)
+	if (master->serving || master->ending)
+		return;
+	if (master->pipeline.depth == 0 || store_is_stuck(master->store))
 		master_serve(master);
 }
 

@@ -2,7 +2,8 @@
 /*
  * The process: what is opened at the start, in which order, and closed at the end. The store's lock comes
  * first, so that of two masters one stops before it touches anything; the socket comes last, so that who
- * can connect is served. It begins to serve only when what loading decided is durable.
+ * can connect is served. It begins to serve when what loading decided is durable, or can't be for lack of room: then what
+ * isn't durable is revealed to nobody, and questions are answered as room.c says.
  */
 #include "master/master.h"
 

@@ -295,6 +295,8 @@ enum err on_prune(struct incoming_frame *in)
 		error_set(&error, ERR_INVALID, "a rule of what is to be pruned is over every bound");
 	else if (in->master->pruner->count >= SWEEPS_MAX)
 		error_set(&error, ERR_BUSY, "%d others are pruning: try again", SWEEPS_MAX);
+	if (error.code == ERR_NONE && !msg.dry)
+		room_check(in->master, ROOM_FOR_CANCEL, &error);
 	if (error.code != ERR_NONE) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;

@@ -20,13 +20,15 @@ enum err room_check(struct master *master, enum room_need need, struct error *er
 	struct store_stats stats;
 
 	store_stats(master->store, &stats);
+	if (need == ROOM_FOR_CANCEL && stats.full && stats.reserve)
+		stats.stuck = !store_use_reserve(master->store);
 	if (need == ROOM_FOR_ANSWER && stats.stuck)
 		error_set(error, ERR_FULL, "no room for the store in %s: until there is, only titan status, ls and worker ls"
 			  " are answered", dir);
 	else if (need == ROOM_FOR_NEW && stats.full)
 		error_set(error, ERR_FULL, "no room for the store in %s; nothing new is taken", dir);
 	else if (need != ROOM_FOR_ANSWER &&
-		 (stats.stuck || (need == ROOM_FOR_ACT && stats.full && is_nearly_full(dir))))
+		 (stats.stuck || (need == ROOM_FOR_ACT && stats.full && (!stats.reserve || is_nearly_full(dir)))))
 		error_set(error, ERR_FULL, "no room for the store in %s: nothing can be changed until there is", dir);
 	else
 		return ERR_NONE;

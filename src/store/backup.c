@@ -18,6 +18,8 @@
 #include "proto/limits.h"
 #include "store/database.h"
 
+#define SPARE_LEAST 65536                /* its directory, and what stands behind the pages */
+
 enum err backup_error(const struct backup *backup, int result, struct error *error)
 {
 	enum err code = (result & 0xff) == SQLITE_FULL ? ERR_FULL : ERR_STORE;
@@ -37,18 +39,23 @@ static int64_t ask_size(sqlite3 *from)
 	return size;
 }
 
-/* A copy that fills the disk would stop the one whose copy it is. */
-static enum err check_room(int fd, const char *part, int64_t size, struct error *error)
+/* A copy that fills the disk would stop the one whose copy it is, if that is its disk. */
+static enum err check_room(int fd, const char *part, sqlite3 *from, int64_t spare, struct error *error)
 {
+	const char *name = sqlite3_db_filename(from, "main");
+	int64_t size = ask_size(from) + SPARE_LEAST;
 	struct statvfs info;
+	struct stat own, other;
 
-	if (fstatvfs(fd, &info) < 0 ||
-	    (uint64_t)info.f_bavail * info.f_frsize >= (uint64_t)size + 2 * (uint64_t)LIMIT_STORE_BALLAST)
+	if (name && stat(name, &own) == 0 && fstat(fd, &other) == 0 && own.st_dev == other.st_dev)
+		size += spare;
+	if (fstatvfs(fd, &info) < 0 || (uint64_t)info.f_bavail * info.f_frsize >= (uint64_t)size)
 		return ERR_NONE;
-	return error_set(error, ERR_FULL, "no room for the backup %s: it has %lld bytes", part, (long long)size);
+	error_set(error, ERR_FULL, "no room for the backup %s: it needs %lld bytes", part, (long long)size);
+	return error_next(error, "titan backup FILE, on a disk with room");
 }
 
-enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, struct error *error)
+enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, int64_t spare, struct error *error)
 {
 	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int result;
@@ -58,7 +65,7 @@ enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, st
 	if (fd < 0)
 		return error_system(error, errno, "can't create the backup %s", part);
 	backup->path = mem_strdup(part);
-	err = check_room(fd, part, ask_size(from), error);
+	err = check_room(fd, part, from, spare, error);
 	close(fd);
 	if (err != ERR_NONE)
 		return err;
@@ -137,14 +144,23 @@ static int count_cb(void *arg, int columns, char **values, char **names)
 	return 0;
 }
 
+/* VACUUM makes the copy twice, in the journal once more: not where that could fill the disk of a master. */
+static bool may_compact(const char *part, int64_t size)
+{
+	struct statvfs info;
+
+	return statvfs(part, &info) == 0 &&
+	       (uint64_t)info.f_bavail * info.f_frsize >= 2 * (uint64_t)size + 2 * (uint64_t)LIMIT_STORE_BALLAST;
+}
+
 /* What was pruned left pages that nobody uses. Here nobody waits; without room for it the copy stays as large. */
-static void compact(sqlite3 *handle)
+static void compact(sqlite3 *handle, const char *part)
 {
 	int64_t pages = 0, unused = 0;
 
 	sqlite3_exec(handle, "PRAGMA page_count", count_cb, &pages, NULL);
 	sqlite3_exec(handle, "PRAGMA freelist_count", count_cb, &unused, NULL);
-	if (unused > pages / 4)
+	if (unused > pages / 4 && may_compact(part, ask_size(handle)))
 		sqlite3_exec(handle, "VACUUM", NULL, NULL, NULL);
 }
 
@@ -160,7 +176,7 @@ enum err backup_seal(const char *part, struct error *error)
 	if (result == SQLITE_OK)
 		result = sqlite3_exec(handle, "PRAGMA quick_check(1)", is_ok_cb, &is_ok, NULL);
 	if (result == SQLITE_OK && is_ok)
-		compact(handle);
+		compact(handle, part);
 	sqlite3_close(handle);
 	if (result != SQLITE_OK)
 		return error_set(error, ERR_STORE, "can't check the copy %s: %s", part, sqlite3_errstr(result));

@@ -7,6 +7,7 @@
 #define TITAN_STORE_BACKUP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <sqlite3.h>
 
@@ -18,8 +19,11 @@ struct backup {
 	char *path;                      /* of the part file */
 };
 
-/* The part file must not be there yet. What was begun is ended or abandoned, also when beginning failed. */
-enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, struct error *error);
+/*
+ * The part file must not be there yet. What was begun is ended or abandoned, also when beginning failed. Spare is left
+ * free where the copy lies beside what it is of.
+ */
+enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, int64_t spare, struct error *error);
 /* SQLITE_OK while there is more, SQLITE_DONE, or why it failed. A change in between is taken along. */
 int backup_step(struct backup *backup, int pages);
 enum err backup_end(struct backup *backup, struct error *error);

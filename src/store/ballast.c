@@ -11,9 +11,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "proto/limits.h"
-
-#define SUFFIX "-ballast"
 
 static bool is_no_room(int fault)
 {
@@ -21,29 +18,30 @@ static bool is_no_room(int fault)
 }
 
 /* 0 or an errno. */
-static int make(const char *path)
+static int make(const char *path, int64_t size)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int fault;
 
 	if (fd < 0)
 		return errno;
-	fault = posix_fallocate(fd, 0, LIMIT_STORE_BALLAST);
+	fault = posix_fallocate(fd, 0, size);
 	close(fd);
 	if (fault != 0)
 		unlink(path);
 	return fault;
 }
 
-void ballast_init(struct ballast *ballast, const char *database_path)
+void ballast_init(struct ballast *ballast, const char *database_path, const char *suffix, int64_t size)
 {
 	struct buf path = { 0 };
 	int fault;
 
-	buf_addf(&path, "%s" SUFFIX, database_path);
+	buf_addf(&path, "%s%s", database_path, suffix);
 	ballast->path = mem_strdup(buf_cstr(&path));
+	ballast->size = size;
 	buf_free(&path);
-	fault = make(ballast->path);
+	fault = make(ballast->path, size);
 	ballast->state = fault == 0 ? BALLAST_HELD : is_no_room(fault) ? BALLAST_GIVEN_UP : BALLAST_NONE;
 }
 
@@ -75,9 +73,9 @@ bool ballast_take_again(struct ballast *ballast)
 	if (slash)
 		*slash = '/';
 	/* With room for it and nothing else, the next commit would want it back. */
-	if (result < 0 || (uint64_t)info.f_bavail * info.f_frsize < 2 * (uint64_t)LIMIT_STORE_BALLAST)
+	if (result < 0 || (uint64_t)info.f_bavail * info.f_frsize < 2 * (uint64_t)ballast->size)
 		return false;
-	if (make(ballast->path) != 0)
+	if (make(ballast->path, ballast->size) != 0)
 		return false;
 	ballast->state = BALLAST_HELD;
 	return true;

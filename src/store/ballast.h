@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A file beside the database that holds room for hard times. When the disk is full it is given up, so that what
- * was promised, and cancelling, can still be written; it is made again when there is plenty.
+ * Files beside the database that hold room for hard times; they are made again when there is plenty. The ballast is
+ * given up when the disk is full, so that what was promised, and cancelling, can still be written. The last reserve is
+ * given up when that is used, too, for what makes room (a cancel, pruning) and for a start alone.
  */
 #ifndef TITAN_STORE_BALLAST_H
 #define TITAN_STORE_BALLAST_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#define BALLAST_SUFFIX "-ballast"
+#define BALLAST_LAST_SUFFIX "-last-reserve"
 
 enum ballast_state {
 	BALLAST_NONE,            /* this file system gives none */
@@ -16,10 +21,12 @@ enum ballast_state {
 
 struct ballast {
 	char *path;
+	int64_t size;
 	enum ballast_state state;
 };
 
-void ballast_init(struct ballast *ballast, const char *database_path);   /* and takes it, if there is room */
+/* And takes it, if there is room. */
+void ballast_init(struct ballast *ballast, const char *database_path, const char *suffix, int64_t size);
 void ballast_free(struct ballast *ballast);      /* the file stays */
 bool ballast_give_up(struct ballast *ballast);   /* false when there was none to give up */
 bool ballast_take_again(struct ballast *ballast);        /* false: there is no room yet */

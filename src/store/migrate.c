@@ -264,7 +264,7 @@ static enum err back_up(struct database *database, const char *path, struct erro
 
 	snprintf(part, sizeof(part), "%s-migrating", database->path);
 	unlink(part);                    /* of one that was interrupted */
-	err = backup_begin(&backup, database->handle, part, error);
+	err = backup_begin(&backup, database->handle, part, 0, error);
 	if (err == ERR_NONE && (result = backup_step(&backup, -1)) != SQLITE_DONE)
 		err = backup_error(&backup, result, error);
 	if (err != ERR_NONE) {

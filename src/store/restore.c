@@ -115,7 +115,7 @@ static enum err copy_whole(const char *from, const char *part, struct error *err
 	enum err err = database_open(&source, from, true, error);
 
 	if (err == ERR_NONE)
-		err = backup_begin(&backup, source.handle, part, error);
+		err = backup_begin(&backup, source.handle, part, 0, error);
 	if (err == ERR_NONE && (result = backup_step(&backup, -1)) != SQLITE_DONE)
 		err = backup_error(&backup, result, error);
 	if (err == ERR_NONE)

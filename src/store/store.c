@@ -13,7 +13,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "proto/limits.h"
 #include "store/thread.h"
+
+#define GIVE_UP_NS (100 * NS_PER_MS)     /* for the last reserve to be given up and the batch tried again */
 
 enum err store_open(const struct store_options *options, struct store **ret_store, struct error *error)
 {
@@ -47,8 +50,10 @@ enum err store_open(const struct store_options *options, struct store **ret_stor
 		return err;
 	}
 	*ret_store = store;
-	ballast_init(&store->ballast, options->path);
+	ballast_init(&store->last, options->path, BALLAST_LAST_SUFFIX, LIMIT_STORE_LAST_RESERVE);
+	ballast_init(&store->ballast, options->path, BALLAST_SUFFIX, LIMIT_STORE_BALLAST);
 	store->stats.full = store->ballast.state == BALLAST_GIVEN_UP;
+	store->stats.reserve = store->last.state == BALLAST_HELD;
 	return ERR_NONE;
 }
 
@@ -205,6 +210,39 @@ void store_stats(struct store *store, struct store_stats *ret_stats)
 	pthread_mutex_unlock(&store->mutex);
 }
 
+bool store_is_stuck(struct store *store)
+{
+	bool stuck;
+
+	pthread_mutex_lock(&store->mutex);
+	stuck = store->stats.stuck;
+	pthread_mutex_unlock(&store->mutex);
+	return stuck;
+}
+
+bool store_use_reserve(struct store *store)
+{
+	int64_t until_ns = clock_mono_ns() + GIVE_UP_NS;
+	bool stuck, reserve;
+
+	pthread_mutex_lock(&store->mutex);
+	store->reserve_until_ns = clock_mono_ns() + RESERVE_NS;
+	stuck = store->stats.stuck;
+	reserve = store->stats.reserve;
+	store->hurry = stuck && reserve;
+	if (store->hurry)
+		pthread_cond_signal(&store->changed);
+	pthread_mutex_unlock(&store->mutex);
+	while (stuck && reserve && clock_mono_ns() < until_ns) {
+		sched_yield();
+		pthread_mutex_lock(&store->mutex);
+		stuck = store->stats.stuck;
+		reserve = store->stats.reserve;
+		pthread_mutex_unlock(&store->mutex);
+	}
+	return !stuck;
+}
+
 void store_stop(struct store *store)
 {
 	if (!store || !store->started)
@@ -220,17 +258,22 @@ void store_stop(struct store *store)
 void store_close(struct store *store)
 {
 	struct database *database;
+	bool full;
 
 	if (!store)
 		return;
 	database = &store->database;
 	store_stop(store);
+	/* Without room the log stays: the next master can begin it anew, in the place that it has. */
+	full = store->ballast.state == BALLAST_GIVEN_UP;
 	/* When it can't, the next start does: everything is in the log. */
-	if (database->begin && database_checkpoint(database, SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
+	if (database->begin &&
+	    database_checkpoint(database, full ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
 		log_warn("%s: its log stays: %s", database->path, sqlite3_errmsg(database->handle));
 	database_close(database);
 	mark_close(&store->mark);
 	ballast_free(&store->ballast);
+	ballast_free(&store->last);
 	batch_free(&store->batch);
 	ring_free(&store->inbox);
 	ring_free(&store->durable);

@@ -31,7 +31,7 @@ enum err store_check(struct store *store, struct error *error);
 enum err store_agrees(struct store *store, struct error *error);
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error);
 
-/* wake_cb is called on the store thread whenever something waits in store_take or store_answer. */
+/* wake_cb is called on the store thread whenever something waits in store_take or store_answer, and when it gets stuck. */
 void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg);
 void store_commit(struct store *store, struct outbox *outbox);   /* never blocks; not to be changed then */
 struct outbox *store_take(struct store *store);                  /* next durable one, or NULL */
@@ -92,10 +92,17 @@ struct store_stats {
 	int64_t last_commit_ns, longest_commit_ns;
 	struct histogram commit;
 	bool full;                       /* little room is left: nothing new ought to be taken */
+	bool reserve;                    /* the last reserve is still held */
 	bool stuck;                      /* none is: the latest batch is tried again and again */
 };
 
 void store_stats(struct store *store, struct store_stats *ret_stats);
+bool store_is_stuck(struct store *store);
+/*
+ * What is committed next makes room: it may use the last reserve. False: that is of no use, the store is stuck. A store
+ * that is stuck gives it up at once, and the caller waits for that, some milliseconds and only once.
+ */
+bool store_use_reserve(struct store *store);
 /*
  * Commits what was handed over (not when there is no room for it) and ends the thread. Outboxes and queries
  * that weren't taken back are the owner's again; copies can still be taken. NULL is fine.

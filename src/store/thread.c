@@ -18,6 +18,7 @@
 #define RETRY_NS        (100 * NS_PER_MS)
 #define COMPLAIN_NS     NS_PER_S
 #define COPY_PAGES      128              /* of a copy, between two commits */
+#define COPY_SPARE      (1 << 20)        /* what a copy leaves free beside the store */
 #define LOOK_OUT_NS     (NS_PER_MS / 5)
 #define IDLE_NS         NS_PER_S         /* then what is in the log goes to the database file */
 
@@ -75,6 +76,17 @@ static void answer(struct store *store)
 
 /* ---- copies ---- */
 
+static bool lacks_ballast(const struct store *store)
+{
+	return store->ballast.state == BALLAST_GIVEN_UP || store->last.state == BALLAST_GIVEN_UP;
+}
+
+/* What was given up for hard times is no room for copies. */
+static int64_t copy_spare(const struct store *store)
+{
+	return lacks_ballast(store) ? LIMIT_STORE_BALLAST : COPY_SPARE;
+}
+
 /* Some pages more. False when the copy has ended, well or not: its error says. */
 static bool copy_on(struct store *store, struct store_copy *copy)
 {
@@ -82,7 +94,8 @@ static bool copy_on(struct store *store, struct store_copy *copy)
 
 	if (!store->copying) {
 		store->copying = true;
-		if (backup_begin(&store->backup, store->database.handle, copy->part, &copy->error) != ERR_NONE)
+		if (backup_begin(&store->backup, store->database.handle, copy->part, copy_spare(store),
+				 &copy->error) != ERR_NONE)
 			return false;
 	}
 	result = backup_step(&store->backup, COPY_PAGES);
@@ -175,56 +188,114 @@ static int write_or_stop(struct store *store)
 	return result;
 }
 
-/* No room: what is kept for that is given up. False when that has happened before. */
-static bool make_room(struct store *store)
+/* The log is copied, so that the next commit begins it anew in the place that it has. */
+static void reset_log(struct store *store)
 {
-	if (!ballast_give_up(&store->ballast))
+	int64_t now_ns = clock_mono_ns();
+	int result;
+
+	if (now_ns < store->reset_ns)
+		return;
+	result = database_checkpoint(&store->database, SQLITE_CHECKPOINT_PASSIVE);
+	if (result != SQLITE_OK && !is_no_room(result))
+		give_up(store, "checkpoint failed");
+	/* Pages that the file has no place for aren't copied again with every try. */
+	if (result != SQLITE_OK)
+		store->reset_ns = now_ns + NS_PER_S;
+}
+
+/* No room: what is kept for that is given up. False when that has happened before. */
+static bool make_room(struct store *store, bool use_reserve)
+{
+	bool ballast = ballast_give_up(&store->ballast);
+
+	if (!ballast && !(use_reserve && ballast_give_up(&store->last)))
 		return false;
 	store->ballast_ns = 0;
-	log_warn("%s: the disk is full: its reserve of %d MiB is used up; nothing new is taken until there is room",
-		 store->database.path, LIMIT_STORE_BALLAST >> 20);
+	log_warn("%s: the disk is full: its %sreserve of %d MiB is used up; nothing new is taken until there is room",
+		 store->database.path, ballast ? "" : "last ",
+		 (ballast ? LIMIT_STORE_BALLAST : LIMIT_STORE_LAST_RESERVE) >> 20);
 	return true;
+}
+
+/* SQLITE_OK, or that there is no room whatever is given up for it. */
+static int write_somehow(struct store *store, bool use_reserve)
+{
+	int result = write_or_stop(store);
+
+	if ((result & 0xff) != SQLITE_FULL)
+		return result;
+	reset_log(store);
+	do
+		result = write_or_stop(store);
+	while ((result & 0xff) == SQLITE_FULL && make_room(store, use_reserve));
+	return result;
 }
 
 /* The mutex is held outside of it. */
 static void take_ballast_again(struct store *store)
 {
 	int64_t now_ns = clock_mono_ns();
+	bool was_full = store->ballast.state == BALLAST_GIVEN_UP;
 	bool held;
 
-	if (store->ballast.state != BALLAST_GIVEN_UP || now_ns < store->ballast_ns)
+	if (!lacks_ballast(store) || now_ns < store->ballast_ns)
 		return;
 	store->ballast_ns = now_ns + NS_PER_S;
 	pthread_mutex_unlock(&store->mutex);
+	ballast_take_again(&store->last);
 	held = ballast_take_again(&store->ballast);
-	if (held)
+	if (held && was_full)
 		log_info("%s: there is room again", store->database.path);
 	pthread_mutex_lock(&store->mutex);
 	store->stats.full = !held;
+	store->stats.reserve = store->last.state == BALLAST_HELD;
+}
+
+/* The mutex is held outside of it. What waits is told no more than that it waits. */
+static void note_room(struct store *store, int result)
+{
+	bool was_stuck = store->stats.stuck;
+
+	store->stats.stuck = result != SQLITE_OK;
+	store->stats.full = store->stats.stuck || store->ballast.state == BALLAST_GIVEN_UP;
+	store->stats.reserve = store->last.state == BALLAST_HELD;
+	if (was_stuck || !store->stats.stuck)
+		return;
+	pthread_mutex_unlock(&store->mutex);
+	store->wake_cb(store->wake_arg);
+	pthread_mutex_lock(&store->mutex);
+}
+
+/* A master that can't write its first turn couldn't do anything about the full disk either. */
+static bool may_use_reserve(const struct store *store)
+{
+	return store->stats.commits == 0 || clock_mono_ns() < store->reserve_until_ns;
 }
 
 /* False when the end has come before there was room. */
 static bool commit(struct store *store)
 {
 	for (;;) {
-		int result;
+		bool use_reserve = may_use_reserve(store);
 		int64_t until_ns;
+		int result;
 
+		store->hurry = false;
 		pthread_mutex_unlock(&store->mutex);
-		result = write_or_stop(store);
-		if ((result & 0xff) == SQLITE_FULL && make_room(store))
-			result = write_or_stop(store);
+		result = write_somehow(store, use_reserve);
 		if (result != SQLITE_OK)
 			complain(store, result);
 		pthread_mutex_lock(&store->mutex);
-		store->stats.stuck = result != SQLITE_OK;
-		store->stats.full = store->stats.stuck || store->ballast.state == BALLAST_GIVEN_UP;
+		note_room(store, result);
 		if (result == SQLITE_OK)
 			return true;
 		until_ns = clock_mono_ns() + RETRY_NS;
-		while (!store->stop && clock_mono_ns() < until_ns) {
+		while (!store->stop && !store->hurry && clock_mono_ns() < until_ns) {
 			answer(store);
-			wait_until(store, until_ns);
+			copy_some(store);
+			if (!store->copies)
+				wait_until(store, until_ns);
 		}
 		if (store->stop)
 			return false;
@@ -314,7 +385,7 @@ static void rest(struct store *store)
 	if (store->looks)
 		look_out(store);
 	while (!store->stop && !store->asked && !store->copies && store->inbox.count == 0) {
-		if (all_copied && store->ballast.state != BALLAST_GIVEN_UP) {
+		if (all_copied && !lacks_ballast(store)) {
 			pthread_cond_wait(&store->changed, &store->mutex);
 		} else if (clock_mono_ns() < until_ns) {
 			wait_until(store, until_ns);
@@ -345,7 +416,8 @@ void *store_thread_run(void *arg)
 		/* A question is answered behind the commits that were before it. */
 		if (store->inbox.count == 0)
 			answer(store);
-		if (store->database.log_pages - store->database.copied_pages >= LIMIT_STORE_CHECKPOINT)
+		/* While there is little room the log stays as short as it is: the file has the pages that are changed. */
+		if (store->database.log_pages - store->database.copied_pages >= (store->stats.full ? 1 : LIMIT_STORE_CHECKPOINT))
 			checkpoint(store);
 		copy_some(store);
 		if (store->stop && !store->copies && store->inbox.count == 0 && !store->asked)

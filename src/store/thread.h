@@ -15,6 +15,7 @@
 #include "store/mark.h"
 #include "store/ring.h"
 
+#define RESERVE_NS (5 * NS_PER_S)        /* from when it is asked for to the commit that it is for */
 #define COMPANY_ROWS 64                  /* from here on a commit's cost is shared well enough */
 
 struct store {
@@ -22,8 +23,9 @@ struct store {
 	struct database database;
 	struct batch batch;
 	struct mark mark;
-	struct ballast ballast;
-	int64_t ballast_ns;              /* when it is tried to take it again */
+	struct ballast ballast, last;
+	int64_t ballast_ns;              /* when it is tried to take them again */
+	int64_t reset_ns;                /* when it is tried to begin the log anew for room */
 	int64_t complained_ns;
 	int64_t linger_ns;
 	struct backup backup;            /* of the first of copies, when that has begun */
@@ -47,6 +49,8 @@ struct store {
 	bool may_linger;
 	bool lingers;                    /* the thread waits for company */
 	bool stop;
+	bool hurry;                      /* a batch that waits for room is tried again now */
+	int64_t reserve_until_ns;        /* what is committed until then may have the last reserve */
 	bool watched;                    /* the owner is awake and looks: it needn't be woken */
 	atomic_bool settled;             /* since it began to look */
 	bool looks;                      /* likewise the thread, for what comes next */

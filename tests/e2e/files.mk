@@ -27,6 +27,7 @@ e2e_tests = \
 	tests/e2e/expressions.sh \
 	tests/e2e/faults.sh \
 	tests/e2e/full-acts.sh \
+	tests/e2e/full-restart.sh \
 	tests/e2e/full.sh \
 	tests/e2e/graph.sh \
 	tests/e2e/groups.sh \

@@ -2,17 +2,19 @@
 /* A disk that is full, and one that fails: at times, and at each single call. */
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "greatest.h"
 #include "store_box.h"
 #include "store_layer.h"
 
-enum fault { FAULT_NONE, FAULT_FULL, FAULT_WRITE, FAULT_SYNC };
+enum fault { FAULT_NONE, FAULT_FULL, FAULT_WRITE, FAULT_SYNC, FAULT_NO_GROWTH };
 
 static atomic_int fault;
 static atomic_int syncs;
 static atomic_int log_writes;
+static atomic_long ends[LAYER_FILES];    /* how far each file was written; 0 anew when it is truncated to that */
 
 /* One call of a kind fails, or that one and some behind it: which, how, for how long. */
 static struct { enum layer_op op; int result; long at, until; } planned;
@@ -37,6 +39,11 @@ static int fault_cb(const struct layer_call *call, bool *skip)
 		atomic_fetch_add(&log_writes, 1);
 	if (call->op == LAYER_WRITE && kind == FAULT_FULL)
 		return SQLITE_FULL;
+	if (call->op == LAYER_WRITE && call->at + call->len > atomic_load(&ends[call->which])) {
+		if (kind == FAULT_NO_GROWTH)
+			return SQLITE_FULL;
+		atomic_store(&ends[call->which], (long)(call->at + call->len));
+	}
 	if (call->op == LAYER_WRITE && kind == FAULT_WRITE)
 		return SQLITE_IOERR_WRITE;
 	if (call->op == LAYER_SYNC) {
@@ -132,6 +139,94 @@ TEST a_full_disk_delays_and_loses_nothing(void)
 	store_close(store);
 	box_free(first);
 	box_free(second);
+	PASS();
+}
+
+static void until_stuck(struct store *store, struct store_stats *ret_stats)
+{
+	for (store_stats(store, ret_stats); !ret_stats->stuck; store_stats(store, ret_stats))
+		box_sleep();
+}
+
+TEST last_reserve_is_kept_for_what_makes_room(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *first = box_turn(1), *turn = box_turn(2);
+	struct store_stats stats;
+	char last[sizeof(box_path) + 16];
+
+	snprintf(last, sizeof(last), "%s-last-reserve", box_path);
+	box_job(first, 1, 1, STATE_READY);
+	box_job(turn, 1, 2, STATE_READY);
+	box_commit(store, first);
+	atomic_store(&fault, FAULT_FULL);
+	store_commit(store, turn);
+	until_stuck(store, &stats);
+	ASSERTm("a result doesn't get it", stats.reserve && access(last, F_OK) == 0);
+	store_use_reserve(store);
+	while (stats.reserve) {
+		usleep(1000);
+		store_stats(store, &stats);
+	}
+	ASSERTm("a cancel does", access(last, F_OK) != 0);
+	atomic_store(&fault, FAULT_NONE);
+	ASSERT(box_take(store) == turn);
+	while (!stats.reserve) {
+		usleep(1000);
+		store_stats(store, &stats);
+	}
+	ASSERTm("it is kept again when there is room", access(last, F_OK) == 0);
+	store_close(store);
+	box_free(turn);
+	PASS();
+}
+
+static void change_job(struct store *store, uint64_t *number, int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct outbox *turn = box_turn(++*number);
+
+		box_job(turn, 1, 1, i % 2 ? STATE_READY : STATE_RUNNING);
+		box_commit(store, turn);
+	}
+}
+
+/* No file grows any more, and no reserve is held: what was written before is written over, also by the next master. */
+TEST log_begins_anew_in_its_place_on_a_full_disk(void)
+{
+	struct rlimit before, small;
+	char log[sizeof(box_path) + 8];
+	uint64_t number = 0;
+	struct store *store = box_start(0);
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
+	small = (struct rlimit){ 1 << 20, before.rlim_max };
+	snprintf(log, sizeof(log), "%s-wal", box_path);
+	for (int which = 0; which < LAYER_FILES; which++)
+		atomic_store(&ends[which], 0);
+	/* Closed in order, the file has all pages that are changed here. */
+	change_job(store, &number, 1);
+	store_close(store);
+	signal(SIGXFSZ, SIG_IGN);
+	for (const char **suffix = (const char *[]){ "-ballast", "-last-reserve", NULL }; *suffix; suffix++) {
+		char name[sizeof(box_path) + 16];
+
+		snprintf(name, sizeof(name), "%s%s", box_path, *suffix);
+		ASSERT_EQ(0, unlink(name));
+	}
+	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &small));
+	for (int life = 0; life < 3; life++) {
+		store = box_start(0);
+		if (life == 0)
+			change_job(store, &number, 10);
+		atomic_store(&fault, FAULT_NO_GROWTH);
+		change_job(store, &number, 100);
+		ASSERT(has_job(store, 1));
+		store_close(store);
+		ASSERTm("the log has its place, also for the next life", access(log, F_OK) == 0);
+	}
+	atomic_store(&fault, FAULT_NONE);
+	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &before));
 	PASS();
 }
 
@@ -354,6 +449,8 @@ SUITE(store_fault)
 	RUN_TEST(every_commit_is_synced);
 	RUN_TEST(a_commit_is_one_write);
 	RUN_TEST(a_full_disk_delays_and_loses_nothing);
+	RUN_TEST(last_reserve_is_kept_for_what_makes_room);
+	RUN_TEST(log_begins_anew_in_its_place_on_a_full_disk);
 	RUN_TEST(closing_with_a_full_disk_gives_up);
 	RUN_TEST(an_unknown_outcome_ends_the_process);
 	RUN_TEST(each_call_may_fail);
