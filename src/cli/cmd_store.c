@@ -12,6 +12,7 @@
 #include "cli/json.h"
 #include "master/fsck.h"
 #include "store/backup.h"
+#include "store/seal.h"
 #include "store/store.h"
 
 #define PART_SUFFIX ".titan-part"
@@ -27,8 +28,31 @@ static enum err make_absolute(struct cli *cli, const char *name, const char *suf
 	return len < PATH_MAX ? ERR_NONE : error_set(&cli->error, ERR_TOO_LARGE, "'%s': the path is too long", name);
 }
 
-/* The store, whole; or text, where nobody asked for JSON. */
-static void tell(struct cli *cli, const char *done, const char *path, const struct fsck *fsck, const char *kept)
+static void tell_human(const struct cli *cli, const char *done, const char *path, const struct fsck *fsck, bool file,
+		       const char *kept, struct buf *out)
+{
+	buf_addf(out, "%s %s: ", cli->out.utf8 ? "✓" : "+", done);
+	text_escape(out, slice_str(path), TEXT_KEEP_NONE);
+	if (fsck->older)
+		buf_addf(out, " (version %d: what its rows mean is checked when titan up has brought it to this one)",
+			 fsck->version);
+	else
+		buf_addf(out, " (generation %" PRIu64 ", turn %" PRIu64 ", %" PRIu64 " live run%s, %" PRIu64 " live job%s)",
+			 fsck->generation, fsck->turn, fsck->live_runs, fsck->live_runs == 1 ? "" : "s", fsck->live_jobs,
+			 fsck->live_jobs == 1 ? "" : "s");
+	if (file && !fsck->sealed)
+		buf_add_str(out, "\n  no checksum stands in that file, as in backups of an older titan: bytes that were changed "
+			    "may go unseen");
+	if (kept && kept[0] != '\0') {
+		buf_add_str(out, "\n  the store that was there: ");
+		text_escape(out, slice_str(kept), TEXT_KEEP_NONE);
+	}
+	buf_add_byte(out, '\n');
+}
+
+/* The store, whole; or text, where nobody asked for JSON. A file is no store in use: it ought to have a checksum. */
+static void tell(struct cli *cli, const char *done, const char *path, const struct fsck *fsck, bool file,
+		 const char *kept)
 {
 	struct buf out = { 0 };
 	struct json json;
@@ -48,6 +72,10 @@ static void tell(struct cli *cli, const char *done, const char *path, const stru
 		json_u64(&json, fsck->live_runs);
 		json_key(&json, "live_jobs");
 		json_u64(&json, fsck->live_jobs);
+		if (file) {
+			json_key(&json, "checksum");
+			json_bool(&json, fsck->sealed);
+		}
 		if (kept) {
 			json_key(&json, "kept");
 			json_string(&json, kept);
@@ -55,20 +83,7 @@ static void tell(struct cli *cli, const char *done, const char *path, const stru
 		json_end(&json);
 		buf_add_byte(&out, '\n');
 	} else if (!cli->settings.quiet) {
-		buf_addf(&out, "%s %s: ", cli->out.utf8 ? "✓" : "+", done);
-		text_escape(&out, slice_str(path), TEXT_KEEP_NONE);
-		if (fsck->older)
-			buf_addf(&out, " (version %d: what its rows mean is checked when titan up has brought it to this one)",
-				 fsck->version);
-		else
-			buf_addf(&out, " (generation %" PRIu64 ", turn %" PRIu64 ", %" PRIu64 " live run%s, %" PRIu64
-				 " live job%s)", fsck->generation, fsck->turn, fsck->live_runs, fsck->live_runs == 1 ? "" : "s",
-				 fsck->live_jobs, fsck->live_jobs == 1 ? "" : "s");
-		if (kept && kept[0] != '\0') {
-			buf_add_str(&out, "\n  the store that was there: ");
-			text_escape(&out, slice_str(kept), TEXT_KEEP_NONE);
-		}
-		buf_add_byte(&out, '\n');
+		tell_human(cli, done, path, fsck, file, kept, &out);
 	}
 	cli_print(cli, &out);
 	buf_free(&out);
@@ -88,7 +103,9 @@ static enum err copy_checked(struct cli *cli, const char *part, struct fsck *ret
 	err = cli_call(cli, OP_BACKUP, &msg, OP_OK, &cli->arena, &ok);
 	if (err != ERR_NONE)
 		return err;
-	err = backup_seal(part, &cli->error);
+	err = backup_complete(part, &cli->error);
+	if (err == ERR_NONE)
+		err = seal_write(part, &cli->error);
 	if (err == ERR_NONE)
 		err = fsck_store(part, false, ret_fsck, &cli->error);
 	if (err != ERR_NONE)
@@ -139,7 +156,7 @@ int cmd_backup(struct cli *cli)
 			unlink(path);
 		return cli_fail(cli);
 	}
-	tell(cli, "backup", path, &fsck, NULL);
+	tell(cli, "backup", path, &fsck, true, NULL);
 	return 0;
 }
 
@@ -179,7 +196,7 @@ int cmd_restore(struct cli *cli)
 	if (cli->error.code != ERR_NONE)
 		return cli_fail(cli);
 	fsck.generation = restored.generation;
-	tell(cli, "restored", path, &fsck, restored.kept);
+	tell(cli, "restored", path, &fsck, true, restored.kept);
 	if (cli_chatty(cli))
 		cli_note(cli, "next: titan up");
 	return 0;
@@ -240,6 +257,6 @@ int cmd_fsck(struct cli *cli)
 	}
 	if (err != ERR_NONE)
 		return cli_fail(cli);
-	tell(cli, "whole", path, &fsck, NULL);
+	tell(cli, "whole", path, &fsck, other, NULL);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "core/view.h"
 #include "proto/limits.h"
+#include "store/seal.h"
 #include "store/store.h"
 #include "store/tables.h"
 
@@ -45,8 +46,11 @@ enum err fsck_store(const char *path, bool in_use, struct fsck *ret_fsck, struct
 	const struct store_options options = { .path = path, .inspect = true };
 	struct fsck fsck = { 0 };
 	struct store *store = NULL;
-	enum err err = store_open(&options, &store, error);
+	/* Before the database is opened: closing another descriptor would drop its lock. A store in use has no seal. */
+	enum err err = in_use ? ERR_NONE : seal_check(path, &fsck.sealed, error);
 
+	if (err == ERR_NONE)
+		err = store_open(&options, &store, error);
 	if (err == ERR_NONE)
 		err = store_check(store, error);
 	if (err == ERR_NONE) {

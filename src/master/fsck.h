@@ -11,6 +11,7 @@
 struct fsck {
 	int version;                     /* of its tables */
 	bool older;                      /* than ours: only its pages were checked */
+	bool sealed;                     /* a backup with a checksum, which is right */
 	uint64_t generation, turn, live_runs, live_jobs;
 };
 

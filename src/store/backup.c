@@ -164,7 +164,7 @@ static void compact(sqlite3 *handle, const char *part)
 		sqlite3_exec(handle, "VACUUM", NULL, NULL, NULL);
 }
 
-enum err backup_seal(const char *part, struct error *error)
+enum err backup_complete(const char *part, struct error *error)
 {
 	sqlite3 *handle = NULL;
 	bool is_ok = false;

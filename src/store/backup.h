@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Copies of the database while it is in use. A copy is made in a part file, sealed (one file without a log, checked,
- * synced) and only then renamed: a file with the name that was asked for is whole, or empty.
+ * Copies of the database while it is in use. A copy is made in a part file, completed (one file without a log, checked,
+ * synced), sealed (seal.h) unless it becomes a store, and only then renamed: a file with the name that was asked for is
+ * whole, or empty.
  */
 #ifndef TITAN_STORE_BACKUP_H
 #define TITAN_STORE_BACKUP_H
@@ -31,7 +32,7 @@ void backup_abandon(struct backup *backup);              /* and removes the part
 /* Why the latest step failed, as an error. */
 enum err backup_error(const struct backup *backup, int result, struct error *error);
 
-enum err backup_seal(const char *part, struct error *error);
+enum err backup_complete(const char *part, struct error *error);
 /* Keeps the name with an empty file, so that the rename takes nobody else's; ERR_DUPLICATE: it is in use. */
 enum err backup_reserve(const char *path, struct error *error);
 enum err backup_place(const char *part, const char *path, struct error *error);          /* the rename, durably */

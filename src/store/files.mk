@@ -19,6 +19,8 @@ store_sources = \
 	src/store/restore.c \
 	src/store/ring.c \
 	src/store/ring.h \
+	src/store/seal.c \
+	src/store/seal.h \
 	src/store/store.c \
 	src/store/store.h \
 	src/store/tables.c \

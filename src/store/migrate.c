@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "store/backup.h"
 #include "store/ladder.h"
+#include "store/seal.h"
 
 #define OLD_PREFIX "old_"
 #define BACKUPS_MAX 1000
@@ -273,7 +274,9 @@ static enum err back_up(struct database *database, const char *path, struct erro
 	}
 	err = backup_end(&backup, error);
 	if (err == ERR_NONE)
-		err = backup_seal(part, error);
+		err = backup_complete(part, error);
+	if (err == ERR_NONE)
+		err = seal_write(part, error);
 	return err == ERR_NONE ? backup_place(part, path, error) : err;
 }
 

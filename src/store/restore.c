@@ -174,7 +174,7 @@ static enum err restore(const char *from, const char *path, struct restored *res
 	if (err == ERR_NONE)
 		err = raise_generation(part, restored->generation, error);
 	if (err == ERR_NONE)
-		err = backup_seal(part, error);
+		err = backup_complete(part, error);
 	if (err == ERR_NONE)
 		err = swap(part, path, restored->kept, error);
 	if (err != ERR_NONE)

@@ -56,6 +56,32 @@ exits "what isn't a backup is refused" 74 titan restore bad
 head -c 20000 b1 >bad; dd if=/dev/urandom of=bad bs=4096 seek=1 count=3 conv=notrunc 2>/dev/null
 exits "so is a damaged one" 74 titan restore bad
 exits "so is one that isn't there" 4 titan restore nowhere
+is "a backup has a checksum" "$(titan --json fsck b1 | jq .checksum)" true
+# Bits by chance: how many such files fsck calls whole.
+unseen=$(python3 - "$TITAN" b1 <<'END'
+import random, subprocess, sys
+data = open(sys.argv[2], 'rb').read()
+random.seed(22)
+unseen = 0
+for _ in range(60):
+    bit = random.randrange(len(data) * 8)
+    bad = bytearray(data)
+    bad[bit // 8] ^= 1 << bit % 8
+    open('bad', 'wb').write(bad)
+    unseen += subprocess.run([sys.argv[1], 'fsck', 'bad'], capture_output=True).returncode != 74
+print(unseen)
+END
+)
+is "a changed bit in it is seen" "$unseen" 0
+{ cat b1; echo junk; } >bad
+exits "something behind it is seen" 74 titan fsck bad
+exits "and not restored" 74 titan restore bad
+like "which says why" "$err" 'what follows is no checksum of a backup: it was changed, or cut off'
+(umask 077; head -c -106 b1 >older)
+exits "a backup without a checksum can be read" 0 titan fsck older
+like "and it is said that it has none" "$out" 'no checksum stands in that file'
+is "also as JSON" "$(titan --json fsck older | jq .checksum)" false
+is "anybody can compare it" "$(sha256sum <older | cut -d' ' -f1)" "$(tail -n 1 b1 | cut -d' ' -f4)"
 exits "the backup is restored" 0 titan --json restore b1
 is "with a new generation" "$(echo "$out" | jq .generation)" 2
 kept=$(echo "$out" | jq -r .kept)
@@ -79,6 +105,7 @@ is "and what has one is run" "$(grep -c again "$lines")" 1
 
 titan -y down --keep-workers >/dev/null 2>&1
 exits "the same backup a second time" 0 titan --json restore b1
+is "had the right checksum" "$(echo "$out" | jq .checksum)" true
 is "begins another generation" "$(echo "$out" | jq .generation)" 3
 titan up >/dev/null 2>&1
 exits "and goes on" 0 titan --timeout 100s wait "$first"

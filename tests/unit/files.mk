@@ -131,6 +131,7 @@ unit_programs = \
 	tests/unit/test_store_open \
 	tests/unit/test_store_power \
 	tests/unit/test_store_rows \
+	tests/unit/test_store_seal \
 	tests/unit/test_store_thread \
 	tests/unit/test_tui_cells \
 	tests/unit/test_tui_decide \
@@ -537,6 +538,9 @@ tests_unit_test_store_power_LDADD = $(store_libs)
 
 tests_unit_test_store_rows_SOURCES = tests/unit/test_store_rows.c
 tests_unit_test_store_rows_LDADD = $(store_libs)
+
+tests_unit_test_store_seal_SOURCES = tests/unit/test_store_seal.c
+tests_unit_test_store_seal_LDADD = $(store_libs)
 
 tests_unit_test_store_thread_SOURCES = tests/unit/test_store_thread.c
 tests_unit_test_store_thread_LDADD = $(store_libs)

@@ -127,7 +127,7 @@ static int life(void)
 	while (!store_copied(store))
 		box_sleep();
 	if (copy.error.code == ERR_NONE)
-		(void)backup_seal(part, &error);
+		(void)backup_complete(part, &error);
 	store_close(store);
 	return 0;
 }

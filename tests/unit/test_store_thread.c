@@ -297,7 +297,7 @@ TEST a_copy_holds_up_nobody(void)
 	ASSERT(done == &copy);
 	ASSERT_EQ_FMTm(copy.error.text, ERR_NONE, copy.error.code, "%d");
 	ASSERT_GT(meanwhile, 0);
-	ASSERT_EQ_FMT(ERR_NONE, backup_seal(part, &error), "%d");
+	ASSERT_EQ_FMT(ERR_NONE, backup_complete(part, &error), "%d");
 	ASSERT_GT(count_jobs(part), 199999);
 	/* The file is there now: nobody's is overwritten. */
 	store_copy(store, &copy);
