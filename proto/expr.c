@@ -84,8 +84,6 @@ bool expr_code_meets(enum expr_compare compare, uint64_t code, uint64_t value)
 		return code > value;
 	case EXPR_GE:
 		return code >= value;
-	case EXPR_COMPARE_COUNT:
-		break;
 	}
 	return false;
 }

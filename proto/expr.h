@@ -19,8 +19,8 @@
 #include "proto/message.h"
 #include "proto/states.h"
 
-enum expr_op { EXPR_TRUE = 1, EXPR_FALSE, EXPR_STATE, EXPR_CODE, EXPR_NOT, EXPR_GATE, EXPR_OP_COUNT };
-enum expr_compare { EXPR_EQ, EXPR_LT, EXPR_LE, EXPR_GT, EXPR_GE, EXPR_COMPARE_COUNT };
+#define EXPR_OP_COUNT (EXPR_GATE + 1)
+#define EXPR_COMPARE_COUNT (EXPR_GE + 1)
 
 struct expr_step {
 	enum expr_op op;

@@ -35,6 +35,7 @@ proto_other = \
 	proto/README.md \
 	proto/commands.def \
 	proto/dead.def \
+	proto/enums.def \
 	proto/errors.def \
 	proto/kinds.def \
 	proto/limits.def \

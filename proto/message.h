@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * messages.def as structs: struct rec_job_spec, struct msg_submit; the enums their fields hold; and the
+ * messages.def as structs: struct rec_job_spec, struct msg_submit; enums.def as the enums their fields hold; and the
  * codec. Slices in a decoded message point into the frame's bytes, lists into the arena.
  */
 #ifndef TITAN_PROTO_MESSAGE_H
@@ -14,37 +14,13 @@
 #define LOG_LOSSLESS UINT64_MAX          /* as log_max: nothing is dropped, the job waits */
 #define MESSAGE_STRUCT_MAX 1536          /* no struct below is larger */
 
-enum peer_kind { PEER_CLIENT = 1, PEER_WORKER = 2 };
-enum role { ROLE_NOBODY, ROLE_VIEWER, ROLE_SUBMITTER, ROLE_APPROVER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_WORKER };
-/* EXPR: the parent's result means only what the job's conditions make of it. */
-enum trigger { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE, TRIGGER_EXPR };
-enum attempt_phase { PHASE_QUEUED = 1, PHASE_RUNNING = 2, PHASE_ENDED = 3 };
-enum worker_state { WORKER_UP, WORKER_UNREACHABLE, WORKER_LOST };
-enum pool_state { POOL_ACTIVE, POOL_DRAINING, POOL_INACTIVE };
-/* What a person said of a worker: cordoned takes nothing new; draining gives back what hasn't started, too. */
-enum worker_standing { STANDING_NONE, STANDING_CORDONED, STANDING_DRAINING };
-/* A job had better have the worker that ran one it needs; sticky: that ran it before, or else such a one. */
-enum affinity { AFFINITY_NONE, AFFINITY_PARENT, AFFINITY_STICKY };
-enum act_verb { ACT_CANCEL = 1, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_APPROVE, ACT_REJECT, ACT_PUSHBACK,
-		ACT_SETTLE, ACT_REQUEUE = 12, ACT_DISCARD = 13 };
-/* Objects that are no runs, and what SET does to them. */
-enum object_kind { OBJECT_WORKER = 1, OBJECT_POOL, OBJECT_TENANT, OBJECT_GROUP, OBJECT_LOCK, OBJECT_SCHEDULE };
-enum set_verb { SET_PUT = 1, SET_REMOVE, SET_PAUSE, SET_RESUME, SET_DRAIN, SET_TAKE, SET_DROP, SET_FIRE };
-/* Schedules: while a run of it lives, and for times that nobody was there for; why one was passed over. */
-enum overlap { OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_ALLOW };
-enum catchup { CATCHUP_SKIP, CATCHUP_ONE, CATCHUP_ALL, CATCHUP_SPAN };
-enum skip_why { SKIP_NONE, SKIP_OVERLAP, SKIP_MISSED, SKIP_REFUSED };
-enum retry_scope { RETRY_FAILED, RETRY_FROM, RETRY_ONLY, RETRY_ALL };
-enum settlement { SETTLE_DONE, SETTLE_FAILED, SETTLE_RETRY };
-enum gate_expiry { GATE_REJECT, GATE_APPROVE };
-enum loop_on_max { LOOP_MAX_FAIL, LOOP_MAX_OK };
-/* Bits of retry_on and continue_on in a job_spec. */
-enum retry_on { RETRY_ON_EXIT = 1, RETRY_ON_SIGNAL = 2, RETRY_ON_SPAWN = 4, RETRY_ON_TIMEOUT = 8,
-		RETRY_ON_DEFAULT = 7, RETRY_ON_ALL = 15 };
-enum continue_on { CONTINUE_FAILED = 1, CONTINUE_TIMED_OUT = 2, CONTINUE_DENIED = 4, CONTINUE_ALL = 7 };
-enum worker_death { DEATH_ADOPT, DEATH_KILL };
-enum query_what { QUERY_STATUS = 1, QUERY_RUNS = 2, QUERY_JOBS = 3, QUERY_JOB = 4, QUERY_WORKERS = 5, QUERY_GATES = 6, QUERY_EXPLAIN = 7,
-		  QUERY_POOLS = 8, QUERY_TENANTS = 9, QUERY_GROUPS = 10, QUERY_LOCKS = 11, QUERY_SCHEDULES = 12, QUERY_DEAD = 13, QUERY_DECISIONS = 14, QUERY_METRICS = 15 };
+#define ENUM(name, doc) enum name {
+#define VALUE(PREFIX, NAME, number, doc) PREFIX##_##NAME = number,
+#define END(name) };
+#include "proto/enums.def"
+#undef ENUM
+#undef VALUE
+#undef END
 
 /* How often a job may run when nobody can say whether it did. */
 #define EXEC_MODES(X) \

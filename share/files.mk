@@ -15,6 +15,7 @@ sql_files = \
 	share/sql/schema.sql
 
 example_files = \
+	share/examples/client.py \
 	share/examples/encode.yaml \
 	share/examples/nightly-backup.yaml \
 	share/examples/platform.yaml \

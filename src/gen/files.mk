@@ -3,6 +3,7 @@
 
 gen_sources = \
 	src/gen/commands.c \
+	src/gen/enums.c \
 	src/gen/gen.c \
 	src/gen/gen.h \
 	src/gen/page.c \

@@ -36,6 +36,7 @@ void gen_settings(struct buf *out);
 
 void gen_messages(struct buf *out);
 void gen_records(struct buf *out);
+void gen_enums(struct buf *out);         /* the numbers that fields hold */
 void gen_errors(struct buf *out);
 void gen_limits(struct buf *out);
 

@@ -15,6 +15,41 @@ static const char *const roles[] = {
 	[ROLE_APPROVER] = "approver", [ROLE_OPERATOR] = "operator", [ROLE_ADMIN] = "admin", [ROLE_WORKER] = "worker",
 };
 
+/*
+ * Fields that hold names: whoever fills them checked them (text_is_name and its like), so that they are ASCII. Any other
+ * text may come from a command line, a file or a job, and be no UTF-8.
+ */
+static const char *const names[] = {
+	"asks", "cluster", "concurrency", "cron", "job", "job_name", "label", "labels", "locks", "name", "offers", "only_worker",
+	"parent_job", "parents", "pool", "prefer", "prefer_worker", "run_name", "schedule", "stuck_jobs", "sub_concurrency",
+	"sub_name", "target", "tenant", "token", "unblocks", "worker",
+};
+
+static bool is_name(const struct field_info *field)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], field->name) == 0)
+			return true;
+	return false;
+}
+
+static const char *type_word(const struct field_info *field)
+{
+	if (field->type == TYPE_RECORDS)
+		return record_shape((enum record_kind)field->record)->name;
+	if (field->type == TYPE_STR && is_name(field))
+		return "name";
+	if (field->type == TYPE_STRS && is_name(field))
+		return "names";
+	return types[field->type];
+}
+
+/* The longer of both: a column is as wide as its widest text, or rows run together. */
+static const char *wider(const char *one, const char *other)
+{
+	return strlen(other) > strlen(one) ? other : one;
+}
+
 static const char *sender_name(enum sender from)
 {
 	switch (from) {
@@ -31,24 +66,30 @@ static const char *sender_name(enum sender from)
 
 static void fields(const struct shape *shape, struct buf *out)
 {
+	const char *widest_name = "", *widest_type = "";
+
 	if (shape->field_count == 0)
 		return;
-	buf_add_str(out, ".Bl -column xxx heartbeat_ms inventory_x must\n");
 	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field_info *field = &shape->fields[i];
-
-		buf_addf(out, ".It %u Ta %s Ta ", (unsigned)field->key, field->name);
-		if (field->type == TYPE_RECORDS)
-			buf_addf(out, "%s..", record_shape((enum record_kind)field->record)->name);
-		else
-			buf_add_str(out, types[field->type]);
-		buf_addf(out, " Ta %s Ta ", field->must ? "must" : "may");
-		if (field->doc[0])
-			gen_text(field->doc, out);
-		else
-			buf_add_str(out, "\\&");
-		buf_add_byte(out, '\n');
+		widest_name = wider(widest_name, shape->fields[i].name);
+		widest_type = wider(widest_type, type_word(&shape->fields[i]));
 	}
+	buf_addf(out, ".Bl -column xxx %s %s.. must\n", widest_name, widest_type);
+	/* By key: in the table they stand by subject. */
+	for (unsigned key = 0; key <= UINT8_MAX; key++)
+		for (size_t i = 0; i < shape->field_count; i++) {
+			const struct field_info *field = &shape->fields[i];
+
+			if (field->key != key)
+				continue;
+			buf_addf(out, ".It %u Ta %s Ta %s%s Ta %s Ta ", key, field->name, type_word(field),
+				 field->type == TYPE_RECORDS ? ".." : "", field->must ? "must" : "may");
+			if (field->doc[0])
+				gen_text(field->doc, out);
+			else
+				buf_add_str(out, "\\&");
+			buf_add_byte(out, '\n');
+		}
 	buf_add_str(out, ".El\n");
 }
 
@@ -105,7 +146,7 @@ void gen_limits(struct buf *out)
 #undef LIMIT
 	};
 
-	buf_add_str(out, ".Bl -column RETRY_BACKOFF_MAX_MS 1000000\n");
+	buf_add_str(out, ".Bl -column RETRY_BACKOFF_MAX_MS 1000000000\n");
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		buf_addf(out, ".It %s Ta %lld Ta ", limits[i].name, limits[i].value);
 		gen_text(limits[i].text, out);

@@ -58,6 +58,7 @@ e2e_tests = \
 	tests/e2e/placement.sh \
 	tests/e2e/places.sh \
 	tests/e2e/poison.sh \
+	tests/e2e/protocol.sh \
 	tests/e2e/prune-stuck.sh \
 	tests/e2e/prune.sh \
 	tests/e2e/refusals.sh \
