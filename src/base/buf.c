@@ -82,26 +82,33 @@ void buf_add_str(struct buf *buf, const char *text)
 	buf_add(buf, text, strlen(text));
 }
 
-void buf_addf(struct buf *buf, const char *format, ...)
+void buf_addf_args(struct buf *buf, const char *format, va_list args)
 {
-	va_list args;
+	va_list again;
 	size_t room;
 	int len;
 
 	buf_reserve(buf, 64);
 	room = buf->cap - buf->len;
-	va_start(args, format);
+	va_copy(again, args);
 	len = vsnprintf((char *)buf->data + buf->len, room, format, args);
-	va_end(args);
 	CHECK(len >= 0);
 	if ((size_t)len >= room) {
 		buf_reserve(buf, (size_t)len + 1);
-		va_start(args, format);
-		len = vsnprintf((char *)buf->data + buf->len, (size_t)len + 1, format, args);
-		va_end(args);
+		len = vsnprintf((char *)buf->data + buf->len, (size_t)len + 1, format, again);
 		CHECK(len >= 0);
 	}
+	va_end(again);
 	buf->len += (size_t)len;
+}
+
+void buf_addf(struct buf *buf, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	buf_addf_args(buf, format, args);
+	va_end(args);
 }
 
 void buf_drop(struct buf *buf, size_t len)

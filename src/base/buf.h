@@ -3,6 +3,8 @@
 #ifndef TITAN_BASE_BUF_H
 #define TITAN_BASE_BUF_H
 
+#include <stdarg.h>
+
 #include "base/slice.h"
 
 struct buf {
@@ -20,6 +22,7 @@ void buf_add_byte(struct buf *buf, uint8_t byte);
 void buf_add_slice(struct buf *buf, struct slice slice);
 void buf_add_str(struct buf *buf, const char *text);
 void buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_addf_args(struct buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void buf_drop(struct buf *buf, size_t len);              /* consume from the front */
 void buf_cut(struct buf *buf, size_t len);               /* shorten to len bytes */
 struct slice buf_slice(const struct buf *buf);           /* until the next change */

@@ -104,14 +104,20 @@ void cli_print(struct cli *cli, struct buf *out)
 
 void cli_note(struct cli *cli, const char *format, ...)
 {
+	struct buf line = { 0 }, escaped = { 0 };
 	va_list args;
 
 	if (cli->settings.quiet)
 		return;
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	buf_addf_args(&line, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	/* Parts of it may have been escaped already, which changes nothing. */
+	text_escape(&escaped, buf_slice(&line), TEXT_KEEP_NEWLINE);
+	buf_add_byte(&escaped, '\n');
+	io_write_all(STDERR_FILENO, escaped.data, escaped.len);
+	buf_free(&escaped);
+	buf_free(&line);
 }
 
 void cli_note_stuck(struct cli *cli)
@@ -152,7 +158,10 @@ enum err cli_confirm(struct cli *cli, const char *question)
 		buf_free(&words);
 		return ERR_USAGE;
 	}
-	fprintf(stderr, "%s? [y/N] ", question);
+	text_escape(&words, slice_str(question), TEXT_KEEP_NONE);
+	buf_add_str(&words, "? [y/N] ");
+	io_write_all(STDERR_FILENO, words.data, words.len);
+	buf_free(&words);
 	if (fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y'))
 		return ERR_NONE;
 	return error_set(&cli->error, ERR_INTERRUPTED, "nothing was done");

@@ -44,7 +44,7 @@ struct error_place {
 };
 void cli_error_json(struct cli *cli, const struct error_place *place);   /* place: of text, or NULL */
 void cli_print(struct cli *cli, struct buf *out);        /* to standard output; empties the buffer */
-/* A line on standard error, unless -q. Arguments from outside must have been escaped. */
+/* A line on standard error, escaped, unless -q. */
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
  * For commands that go by a cluster's directory. A job knows none, and the default one would be another cluster's:

@@ -33,6 +33,9 @@ everywhere() { # COMMAND...: where the text may be in none, but must be raw in n
 	done
 }
 
+# An error of a command that is given the text: the whole table of commands is asked, so that none is forgotten.
+commands=$(sed -nE 's/^COMMAND\([a-z]+, "([a-z]+)".*/\1/p' "$TITAN_SRCDIR/proto/commands.def")
+
 printf '%s' "$evil" >evil.txt
 is 'what is looked for is found' "$(is_raw evil.txt && echo yes)" yes
 start_cluster --slots 2
@@ -92,6 +95,13 @@ for command in logs 'lock take' 'tenant set' 'group rm'; do
 	# shellcheck disable=SC2086
 	clean - "the error of $command" titan --json -y $command "$evil"
 done
+is 'there are commands' "$(wc -w <<<"$commands")" "$(grep -c '^COMMAND(' "$TITAN_SRCDIR/proto/commands.def")"
+for command in $commands; do
+	clean json "$command with such an option in JSON" titan --json "$command" "--$evil"
+	clean people "$command with such an option for people" titan "$command" "--$evil"
+	clean - "$command with such an argument in JSON" titan --timeout 5s --json "$command" "$evil" "$evil"
+	clean - "$command with such an argument for people" titan --timeout 5s "$command" "$evil" "$evil"
+done
 clean json 'an unknown command in JSON' titan --json "$evil"
 clean people 'an unknown command for people' titan "$evil"
 clean json 'an unknown option in JSON' titan --json ls "--$evil"
@@ -105,5 +115,25 @@ clean json 'a state directory in JSON' env TITAN_STATE="$test_dir/$evil" "$TITAN
 clean people 'a state directory for people' env TITAN_STATE="$test_dir/$evil" "$TITAN" ls
 clean - 'a backup to such a file' titan backup "$evil.db"
 clean - 'a check of it' titan --json fsck "$evil.db"
+clean people 'a check of it for people' titan fsck "$evil.db"
+
+# What a person is asked, on a terminal.
+if command -v python3 >/dev/null; then
+	asked() { printf 'n\n' | timeout 20 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$TITAN" "$@" | tr -d '\r'; }
+	clean people 'a question' asked backup "$evil.db"
+	like 'which is one' "$(cat "$test_dir/clean.out")" 'overwriting .*\? \[y/N\]'
+fi
+
+# The rest of what is printed while a job runs and is followed, and of what a person is told of places and daemons.
+clean - 'a run that is followed' titan run -f --name plain -e "bad='echo $evil; exit 1'"
+clean - 'the same in JSON' titan --json run -f -e "bad='echo $evil; exit 1'"
+clean - 'a run that is watched in JSON' titan --json watch "$evil_job"
+mkdir -m 700 "$test_dir/$evil"
+mkdir -m 777 "$test_dir/$evil/open"
+chmod 777 "$test_dir/$evil/open"
+clean people 'a warning of up' env TITAN_STATE="$test_dir/$evil/open" "$TITAN" up
+clean - 'the log of a master' cat "$test_dir/$evil/open/default/master.log"
+clean - 'the state of such a cluster' env TITAN_STATE="$test_dir/$evil/open" "$TITAN" --json status
+clean - 'its end' env TITAN_STATE="$test_dir/$evil/open" "$TITAN" -y down
 
 done_testing
