@@ -34,16 +34,15 @@ static void check_served(const struct core *core, const struct ready_class *clas
 
 static uint64_t check_class(const struct core *core, const struct ready_class *class)
 {
-	uint64_t ready = 0;
-	size_t count = 0, order = 0;
+	uint64_t ready = 0, tenant;
+	size_t count = 0, order = 0, cursor = 0;
+	void *value;
 
 	check_served(core, class);
-	for (size_t i = 0; i < class->queue_cap; i++) {
-		const struct queue *queue = class->queues[i];
+	while (map_next(&class->queues, &cursor, &tenant, &value)) {
+		const struct queue *queue = value;
 
-		if (!queue)
-			continue;
-		CHECK(core->tenants[i] == queue->tenant);
+		CHECK(core->tenants[tenant] == queue->tenant && core->classes[queue->class_at] == class);
 		ready += check_heap(core, &queue->jobs, JOB_QUEUED);
 		count += queue->jobs.count;
 		if (queue->jobs.count == 0)
@@ -74,12 +73,14 @@ static void check_offered(const struct core *core, const struct bound *bound, co
 {
 	const struct ready_class *class = core->classes[stand->class_at];
 	bool offered = false;
+	size_t cursor = 0;
+	void *value;
 
 	CHECK(class);
-	for (size_t i = 0; i < class->queue_cap && !offered; i++) {
-		const struct queue *queue = class->queues[i];
+	while (!offered && map_next(&class->queues, &cursor, NULL, &value)) {
+		const struct queue *queue = value;
 
-		for (size_t at = 0; queue && at < queue->jobs.count && !offered; at++) {
+		for (size_t at = 0; at < queue->jobs.count && !offered; at++) {
 			const struct job *job = ready_job(core, queue->jobs.keys[at]);
 
 			offered = waits(job) && ready_key(job) < best && lane_has(job_lane(job), bound) &&
@@ -131,6 +132,7 @@ static uint64_t check_lanes(const struct core *core, const struct run *run)
 		const struct lane *lane = run->lanes[i];
 
 		CHECK(lane->run == run && !lane->at == !lane->jobs.count);
+		CHECK(map_get(&core->classes[lane->class_at]->queues, run->tenant->at) == lane->queue);
 		parked += check_heap(core, &lane->jobs, JOB_PARKED);
 	}
 	for (size_t at = 0; at < run->group_count; at++) {
@@ -271,6 +273,29 @@ static void check_wishes(const struct core *core)
 	mem_free(runs);
 }
 
+/* A queue is there for as long as lanes lead to it. */
+static void check_queues(const struct core *core)
+{
+	uint64_t *wishes = mem_array(core->tenant_count, sizeof(*wishes)), lanes = 0, tenant;
+	void *value;
+
+	for (size_t i = core->runs.head; i < core->runs.count; i++)
+		lanes += core->runs.at[i].run ? core->runs.at[i].run->lane_count : 0;
+	for (size_t at = 0; at < core->class_count; at++) {
+		size_t cursor = 0;
+
+		while (core->classes[at] && map_next(&core->classes[at]->queues, &cursor, &tenant, &value)) {
+			CHECK(((const struct queue *)value)->lanes > 0);
+			lanes -= ((const struct queue *)value)->lanes;
+			wishes[tenant] += at > 0;
+		}
+	}
+	CHECK(lanes == 0);
+	for (size_t i = 0; i < core->tenant_count; i++)
+		CHECK(!core->tenants[i] || core->tenants[i]->wishes == wishes[i]);
+	mem_free(wishes);
+}
+
 void check_ready(const struct core *core)
 {
 	uint64_t queued = 0, parked = 0;
@@ -279,6 +304,7 @@ void check_ready(const struct core *core)
 		if (core->classes[at])
 			queued += check_class(core, core->classes[at]);
 	check_wishes(core);
+	check_queues(core);
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		if (core->runs.at[i].run)
 			parked += check_lanes(core, core->runs.at[i].run);

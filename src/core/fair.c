@@ -79,30 +79,49 @@ static void queue_moved(struct ready_class *class, struct queue *queue)
 	order_fix(class, queue);
 }
 
-static struct queue *queue_of(struct ready_class *class, struct tenant *tenant)
+struct queue *queue_join(struct core *core, struct tenant *tenant, uint16_t class_at)
 {
-	struct queue *queue;
+	struct ready_class *class = core->classes[class_at];
+	struct queue *queue = map_get(&class->queues, tenant->at);
 
-	if (tenant->at >= class->queue_cap) {
-		size_t cap = 2 * (size_t)tenant->at + 1;
-
-		class->queues = mem_resize(class->queues, cap, sizeof(struct queue *));
-		memset(class->queues + class->queue_cap, 0, (cap - class->queue_cap) * sizeof(struct queue *));
-		class->queue_cap = cap;
-	}
-	queue = class->queues[tenant->at];
 	if (!queue) {
 		queue = mem_zalloc(sizeof(*queue));
 		queue->tenant = tenant;
+		queue->class_at = class_at;
 		queue->place = NOWHERE;
-		class->queues[tenant->at] = queue;
+		map_put(&class->queues, tenant->at, queue);
+		tenant->wishes += class_at != 0;
 	}
+	queue->lanes++;
 	return queue;
+}
+
+static void queue_free(struct queue *queue)
+{
+	mem_free(queue->jobs.keys);
+	mem_free(queue);
+}
+
+void queue_leave(struct core *core, struct queue *queue)
+{
+	struct ready_class *class = core->classes[queue->class_at];
+
+	if (--queue->lanes > 0)
+		return;
+	/* No run of the tenant has such jobs any more: what is left are entries of those that had. */
+	CHECK(queue->jobs.count == queue->jobs.stale);
+	class->count -= queue->jobs.count;
+	class->stale -= queue->jobs.count;
+	if (queue->place != NOWHERE)
+		order_remove(class, queue);
+	map_remove(&class->queues, queue->tenant->at);
+	queue->tenant->wishes -= queue->class_at != 0;
+	queue_free(queue);
 }
 
 void class_insert(struct ready_class *class, struct job *job)
 {
-	struct queue *queue = queue_of(class, job->run->tenant);
+	struct queue *queue = job_lane(job)->queue;
 
 	job->flags |= JOB_QUEUED;
 	heap_insert(&queue->jobs, job);
@@ -113,13 +132,13 @@ void class_insert(struct ready_class *class, struct job *job)
 
 void class_revive(struct ready_class *class, const struct job *job)
 {
-	queue_of(class, job->run->tenant)->jobs.stale--;
+	job_lane(job)->queue->jobs.stale--;
 	class->stale--;
 }
 
 void class_stale(struct ready_class *class, const struct job *job)
 {
-	queue_of(class, job->run->tenant)->jobs.stale++;
+	job_lane(job)->queue->jobs.stale++;
 	class->stale++;
 }
 
@@ -154,14 +173,15 @@ void ready_pop(struct ready_class *class, struct job *job)
 
 void class_compact(struct core *core, struct ready_class *class)
 {
+	size_t cursor = 0;
+	void *value;
+
 	class->order_count = 0;
 	class->count = 0;
 	class->stale = 0;
-	for (size_t i = 0; i < class->queue_cap; i++) {
-		struct queue *queue = class->queues[i];
+	while (map_next(&class->queues, &cursor, NULL, &value)) {
+		struct queue *queue = value;
 
-		if (!queue)
-			continue;
 		heap_compact(core, &queue->jobs);
 		class->count += queue->jobs.count;
 		queue->place = NOWHERE;
@@ -169,39 +189,15 @@ void class_compact(struct core *core, struct ready_class *class)
 	}
 }
 
-static void queue_free(struct queue *queue)
-{
-	if (!queue)
-		return;
-	mem_free(queue->jobs.keys);
-	mem_free(queue);
-}
-
 void class_free_queues(struct ready_class *class)
 {
-	for (size_t i = 0; i < class->queue_cap; i++)
-		queue_free(class->queues[i]);
-	mem_free(class->queues);
+	size_t cursor = 0;
+	void *value;
+
+	while (map_next(&class->queues, &cursor, NULL, &value))
+		queue_free(value);
+	map_free(&class->queues);
 	mem_free(class->order);
-}
-
-/* No run of this tenant is in memory any more: what it left in the queues is stale. */
-void classes_forget_tenant(struct core *core, const struct tenant *tenant)
-{
-	for (size_t i = 0; i < core->class_count; i++) {
-		struct ready_class *class = core->classes[i];
-		struct queue *queue = class && tenant->at < class->queue_cap ? class->queues[tenant->at] : NULL;
-
-		if (!queue)
-			continue;
-		CHECK(queue->jobs.count == queue->jobs.stale);
-		class->count -= queue->jobs.count;
-		class->stale -= queue->jobs.count;
-		if (queue->place != NOWHERE)
-			order_remove(class, queue);
-		queue_free(queue);
-		class->queues[tenant->at] = NULL;
-	}
 }
 
 void tenant_charge(struct core *core, struct tenant *tenant)

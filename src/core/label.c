@@ -181,8 +181,7 @@ static struct ready_class *class_new(struct core *core, struct slice bytes)
 
 	while (at < core->class_count && core->classes[at])
 		at++;
-	if (at > LIMIT_CLASSES_MAX)
-		return NULL;
+	CHECK(at <= LIMIT_CLASSES_MAX);
 	if (at == core->class_count) {
 		core->classes = mem_resize(core->classes, core->class_count + 1, sizeof(*core->classes));
 		core->class_count++;
@@ -195,16 +194,42 @@ static struct ready_class *class_new(struct core *core, struct slice bytes)
 	return class;
 }
 
+/* The last quarter is for tenants whose jobs want few different things. */
+static bool classes_full(const struct core *core, const struct tenant *tenant)
+{
+	return core->wishes.count >= LIMIT_CLASSES_MAX ||
+	       (core->wishes.count >= LIMIT_CLASSES_MAX / 4 * 3 && tenant->wishes >= LIMIT_TENANT_CLASSES_MAX / 16);
+}
+
+/* What is loaded had room when it came. */
+static enum err class_room(const struct core *core, const struct run *run, const struct ready_class *class,
+			   struct error *error)
+{
+	const struct tenant *tenant = run->tenant;
+
+	if (!core->loaded || (class && (class->newest_run == run->number || map_get(&class->queues, tenant->at))))
+		return ERR_NONE;
+	if (tenant->wishes >= LIMIT_TENANT_CLASSES_MAX) {
+		error_set(error, ERR_FULL, "tenant %s: its live jobs want %u different things of their workers, and that is the"
+			  " most: try again when some have ended", tenant->name, tenant->wishes);
+		return error_next(error, "titan tenant ls");
+	}
+	if (!class && classes_full(core, tenant))
+		return error_set(error, ERR_FULL, "live jobs want %zu different things of their workers already: try again when"
+				 " some have ended", core->wishes.count);
+	return ERR_NONE;
+}
+
 static enum err class_find(struct core *core, struct run *run, struct slice bytes, uint16_t *ret_class,
 			   struct error *error)
 {
 	struct ready_class *class = name_map_get(&core->wishes, bytes);
+	enum err err = class_room(core, run, class, error);
 
+	if (err != ERR_NONE)
+		return err;
 	if (!class)
 		class = class_new(core, bytes);
-	if (!class)
-		return error_set(error, ERR_FULL, "live jobs want %d different things of their workers already",
-				 LIMIT_CLASSES_MAX);
 	run_holds_class(run, class);
 	*ret_class = class->at;
 	return ERR_NONE;

@@ -95,6 +95,7 @@ static struct lane *lane_new(struct core *core, const struct lane *want, const s
 		memcpy(lane->claims, claims, bytes);
 	for (size_t i = 0; i < lane->claim_count; i++)
 		claim_begin(core, &lane->claims[i], lane->run->counted);
+	lane->queue = queue_join(core, lane->run->tenant, lane->class_at);
 	return lane;
 }
 
@@ -136,6 +137,7 @@ void run_release_bounds(struct core *core, struct run *run)
 
 		lane_leave(lane);
 		lane_end_claims(core, lane);
+		queue_leave(core, lane->queue);
 	}
 	run_leave_concurrency(core, run);
 	tenant_release(core, run);
@@ -161,6 +163,7 @@ void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t gro
 {
 	while (run->lane_count > lanes) {
 		lane_end_claims(core, run->lanes[--run->lane_count]);
+		queue_leave(core, run->lanes[run->lane_count]->queue);
 		mem_free(run->lanes[run->lane_count]);
 	}
 	while (run->group_count > groups)

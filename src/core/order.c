@@ -100,8 +100,9 @@ static void drop(struct class_order *order)
 
 /* --- both --- */
 
-static void add(struct class_order *order, struct arena *arena, const struct tenant *tenant, struct order_entry entry)
+static void add(struct class_order *order, struct arena *arena, struct order_entry entry)
 {
+	const struct tenant *tenant = entry.queue->tenant;
 	struct tenant_order *own = &order->tenants[tenant->at];
 
 	if (own->count == own->cap) {
@@ -132,8 +133,7 @@ void order_begin(struct core *core, struct class_order *order)
 		const struct ready_class *class = core->classes[i];
 
 		for (size_t k = 0; class && k < class->order_count; k++)
-			add(order, &core->placing, class->order[k]->tenant,
-			    (struct order_entry){ class->order[k]->jobs.keys[0], (uint16_t)i });
+			add(order, &core->placing, (struct order_entry){ class->order[k]->jobs.keys[0], class->order[k] });
 	}
 	core->order = order;
 }
@@ -146,8 +146,7 @@ void order_end(struct core *core)
 void order_add(struct core *core, const struct job *job)
 {
 	if (core->order)
-		add(core->order, &core->placing, job->run->tenant,
-		    (struct order_entry){ ready_key(job), job->class_at });
+		add(core->order, &core->placing, (struct order_entry){ ready_key(job), job_lane(job)->queue });
 }
 
 /* What nobody may have isn't even parked: at a lock that it wants alone it would keep out who would share it. */
@@ -161,12 +160,11 @@ struct job *order_best(struct core *core, struct class_order *order)
 	while (order->count > 0) {
 		struct tenant_order *own = order->at[0];
 		struct order_entry best = own->at[0];
-		struct ready_class *class = core->classes[best.class_at];
-		const struct queue *queue = class->queues[own->tenant->at];
+		const struct queue *queue = best.queue;
 		struct job *job;
 
 		order->added = false;
-		job = class_open(core, order, best.class_at) ? ready_offered(core, class) : NULL;
+		job = class_open(core, order, queue->class_at) ? ready_offered(core, core->classes[queue->class_at]) : NULL;
 		if (order->added)
 			continue;        /* what it let go may be better */
 		if (job && queue->jobs.count > 0 && queue->jobs.keys[0] == best.key)

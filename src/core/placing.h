@@ -129,7 +129,8 @@ void class_stale(struct ready_class *class, const struct job *job);
 struct job *class_top(struct core *core, struct ready_class *class);     /* the best, which stays there; or NULL */
 void class_compact(struct core *core, struct ready_class *class);
 void class_free_queues(struct ready_class *class);
-void classes_forget_tenant(struct core *core, const struct tenant *tenant);
+struct queue *queue_join(struct core *core, struct tenant *tenant, uint16_t class_at);   /* for one lane more */
+void queue_leave(struct core *core, struct queue *queue);        /* one lane less, whose run is over */
 void tenant_charge(struct core *core, struct tenant *tenant);    /* it was given an attempt */
 void ready_pop(struct ready_class *class, struct job *job);      /* the best */
 

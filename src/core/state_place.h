@@ -37,8 +37,10 @@ struct key_heap {                        /* of ready jobs, the best first; of th
 	size_t count, cap, stale;
 };
 
-struct queue {                           /* a tenant's ready jobs in a class */
+struct queue {                           /* a tenant's ready jobs in a class; there while a lane leads to it */
 	struct tenant *tenant;
+	uint64_t lanes;
+	uint16_t class_at;
 	struct key_heap jobs;
 	uint64_t key, pass;              /* of its best job and of its tenant, when it got its place */
 	size_t place;                    /* in class->order, if it has entries */
@@ -46,8 +48,7 @@ struct queue {                           /* a tenant's ready jobs in a class */
 
 struct ready_class {                     /* of jobs with equal requirements */
 	size_t count, stale;             /* in all its queues */
-	struct queue **queues;           /* by tenant->at; NULL: none yet */
-	size_t queue_cap;
+	struct map queues;               /* tenant->at to struct queue */
 	struct queue **order;            /* a heap of those with entries */
 	size_t order_count, order_cap;
 	struct wants *wants;             /* NULL: nothing but a slot */
@@ -87,6 +88,7 @@ struct claim {                           /* what a job holds while it has an att
 
 struct lane {                            /* jobs of a run that want the same and are bound by the same */
 	struct run *run;
+	struct queue *queue;             /* of those that are ready and have room */
 	struct key_heap jobs;            /* those that are ready and have no room */
 	struct bound *at;                /* which stand here; NULL: nowhere */
 	size_t place;
@@ -137,6 +139,7 @@ struct tenant {
 	uint32_t at;                     /* in core->tenants */
 	uint32_t weight;
 	uint32_t max_queued;             /* 0: no bound */
+	uint32_t wishes;                 /* classes with a queue of it, but for the first of them */
 	bool set;                        /* by a person: it has a row */
 	uint64_t pass;                   /* virtual time of its next attempt */
 	uint64_t runs;                   /* in memory */
@@ -200,8 +203,8 @@ struct worker {
 };
 
 struct order_entry {
-	uint64_t key;                    /* of the tenant's best job in the class, or one before it */
-	uint16_t class_at;
+	uint64_t key;                    /* of the best job there, or one before it */
+	struct queue *queue;
 };
 
 struct tenant_order {                    /* the classes in which a tenant has jobs: a heap */

@@ -49,7 +49,6 @@ static void tenant_tidy(struct core *core, struct tenant *tenant)
 {
 	if (tenant->set || tenant->runs > 0)
 		return;
-	classes_forget_tenant(core, tenant);
 	name_map_remove(&core->tenant_names, slice_str(tenant->name));
 	core->tenants[tenant->at] = NULL;
 	tenant_free(tenant);

@@ -91,6 +91,7 @@ unit_programs = \
 	tests/unit/test_core_told \
 	tests/unit/test_core_turns \
 	tests/unit/test_core_view \
+	tests/unit/test_core_wishes \
 	tests/unit/test_core_within \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
@@ -418,6 +419,9 @@ tests_unit_test_core_turns_LDADD = $(core_libs)
 
 tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
 tests_unit_test_core_view_LDADD = $(core_libs)
+
+tests_unit_test_core_wishes_SOURCES = tests/unit/test_core_wishes.c
+tests_unit_test_core_wishes_LDADD = $(core_libs)
 
 tests_unit_test_core_within_SOURCES = tests/unit/test_core_within.c
 tests_unit_test_core_within_LDADD = $(core_libs)

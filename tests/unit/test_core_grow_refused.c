@@ -13,7 +13,7 @@ TEST its_labels_are_free_for_others(void)
 	rig->reload_every = 0;
 	graph_job(&graph, "a", "");
 	run = rig_submit(rig, &graph);
-	for (int i = 0; i < LIMIT_CLASSES_MAX; i++) {
+	for (int i = 0; i < LIMIT_TENANT_CLASSES_MAX; i++) {
 		snprintf(name, sizeof(name), "w-%d", i);
 		graph_job(&graph, "b", "")->only_worker = slice_str(name);
 		graph_job(&graph, "a", "");

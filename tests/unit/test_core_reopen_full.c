@@ -6,7 +6,7 @@ static void want_everything(struct rig *rig)
 {
 	struct graph graph = { 0 };
 
-	for (int i = 0; i < LIMIT_CLASSES_MAX; i++) {
+	for (int i = 0; i < LIMIT_TENANT_CLASSES_MAX; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "w-%d", i);

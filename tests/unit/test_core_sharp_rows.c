@@ -251,7 +251,7 @@ TEST so_many_wishes_and_no_more(void)
 	uint64_t run;
 
 	rig->reload_every = 0;
-	graph_of_labels(&graph, LIMIT_CLASSES_MAX);
+	graph_of_labels(&graph, LIMIT_TENANT_CLASSES_MAX);
 	run = rig_submit(rig, &graph);
 	ASSERT(run != 0);
 	graph_job(&graph, "x", "")->labels = words(&graph.arena, "another");

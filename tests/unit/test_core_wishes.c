@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Different things that jobs want of their workers: counted by tenant, and what they cost. */
+#include "core_rig.h"
+
+#include <malloc.h>
+
+static size_t memory(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* A run of so many jobs, each for a worker of its own. Returns its number, 0: refused. */
+static uint64_t wish(struct rig *rig, const char *tenant, const char *prefix, unsigned count)
+{
+	struct graph graph = { 0 };
+
+	rig->tenant = tenant;
+	for (unsigned i = 0; i < count; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s%u", prefix, i);
+		graph_job(&graph, name, "")->only_worker = slice_str(arena_strdup(&rig->arena, slice_str(name)));
+	}
+	return rig_submit(rig, &graph);
+}
+
+TEST wishes_of_one_tenant_leave_room_for_others(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t full;
+
+	rig->reload_every = 0;
+	full = wish(rig, "greedy", "g", LIMIT_TENANT_CLASSES_MAX);
+	ASSERT(full != 0);
+	ASSERT_EQ(0, wish(rig, "greedy", "more", 1));
+	ASSERT(rig_error_says(rig, ERR_FULL, "tenant greedy: its live jobs want 4096 different things"));
+	/* What it wants already is no more of it; also as another tenant's it counts there. */
+	ASSERT(wish(rig, "greedy", "g", 3) != 0);
+	ASSERT(wish(rig, "other", "g", 3) != 0);
+	ASSERT(wish(rig, "other", "o", LIMIT_TENANT_CLASSES_MAX - 3) != 0);
+	ASSERT_EQ(0, wish(rig, "other", "g1", 1));
+	ASSERT(rig_error_says(rig, ERR_FULL, "tenant other: its live jobs want 4096 different things"));
+	core_check(rig->core);
+	rig_cancel(rig, full, "");
+	core_sweep(rig->core, UINT64_MAX);
+	core_check(rig->core);
+	ASSERT(wish(rig, "greedy", "again", LIMIT_TENANT_CLASSES_MAX - 3) != 0);
+	rig_free(rig);
+	PASS();
+}
+
+TEST the_last_quarter_is_for_tenants_with_few(void)
+{
+	struct rig *rig = rig_new();
+	const unsigned few = LIMIT_TENANT_CLASSES_MAX / 16;
+	char tenant[16];
+
+	rig->reload_every = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(tenant, sizeof(tenant), "t%u", i);
+		ASSERT(wish(rig, tenant, tenant, LIMIT_TENANT_CLASSES_MAX) != 0);
+	}
+	ASSERT_EQ(0, wish(rig, "late", "x", few + 1));
+	ASSERT(rig_error_says(rig, ERR_FULL, "live jobs want"));
+	ASSERT(wish(rig, "late", "x", few) != 0);
+	ASSERT(wish(rig, "late", "t1", 9) != 0);         /* what others want isn't new */
+	ASSERT(wish(rig, "later", "y", 1) != 0);
+	core_check(rig->core);
+	rig_free(rig);
+	PASS();
+}
+
+/* A queue for each tenant in each class that it has no jobs in would be 256 MB here. */
+TEST tenants_without_jobs_of_a_kind_cost_nothing_there(void)
+{
+	struct rig *rig = rig_new();
+	char tenant[16];
+	size_t before;
+
+	rig->reload_every = 0;
+	for (unsigned i = 0; i < 4000; i++) {
+		struct graph graph = { 0 };
+
+		snprintf(tenant, sizeof(tenant), "t%u", i);
+		rig->tenant = tenant;
+		graph_job(&graph, "a", "");
+		ASSERT(rig_submit(rig, &graph) != 0);
+	}
+	before = memory();
+	ASSERT(wish(rig, "last", "w", 4000) != 0);
+	ASSERT(memory() - before < (size_t)64 << 20);
+	rig_free(rig);
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(wishes_of_one_tenant_leave_room_for_others);
+	RUN_TEST(the_last_quarter_is_for_tenants_with_few);
+	RUN_TEST(tenants_without_jobs_of_a_kind_cost_nothing_there);
+	GREATEST_MAIN_END();
+}
