@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a graph would run: a row for each of its jobs. Nothing is submitted. */
+/*
+ * What a graph would run: a row for each of its jobs. Nothing is submitted. A fan-out may have millions of jobs, so the
+ * rows are made in batches, for a table twice: it is as wide as the widest of them.
+ */
 #include "cli/load.h"
 #include "cli/rows.h"
 #include "lang/demand.h"
@@ -8,6 +11,7 @@
 #include <inttypes.h>
 
 #define PRIORITY_DEFAULT 50
+#define BATCH_CELLS 16384                /* and needs, of rows that are in memory at once */
 
 static const struct column plan_columns[] = {
 	{ "name", "JOB", false },
@@ -40,6 +44,7 @@ static const char *capitals(const char *word, struct arena *arena)
 /* The plain settings follow: a text that some job has is shown, the others are in JSON alone. */
 static size_t add_setting_columns(const struct graph_source *source, struct arena *arena, struct column *columns)
 {
+	struct arena scratch = { 0 };
 	size_t count = OWN_COLUMNS;
 
 	memcpy(columns, plan_columns, sizeof(plan_columns));
@@ -50,13 +55,15 @@ static size_t add_setting_columns(const struct graph_source *source, struct aren
 		struct rec_job_spec spec;
 		size_t at = OWN_COLUMNS;
 
-		source->job_cb(source->arg, job, arena, &spec);
+		arena_reset(&scratch);
+		source->job_cb(source->arg, job, &scratch, &spec);
 		for (size_t i = 0; i < setting_count; i++) {
-			if (setting_table[i].shape == SHAPE_TEXT && setting_is_said(&setting_table[i], &spec))
+			if (setting_table[i].shape == SHAPE_TEXT && !columns[at].title && setting_is_said(&setting_table[i], &spec))
 				columns[at].title = capitals(setting_table[i].yaml, arena);
 			at += setting_table[i].shape != SHAPE_OWN;
 		}
 	}
+	arena_free(&scratch);
 	return count;
 }
 
@@ -82,25 +89,35 @@ static void describe_gate(const struct rec_job_spec *spec, struct buf *out)
 	buf_add_byte(out, ')');
 }
 
-static void add_plan_row(struct records *records, const struct graph_source *source, const struct rec_job_spec *spec)
+static struct slice_list parents_named(const struct graph_source *source, const struct rec_job_spec *spec, struct arena *arena)
 {
-	struct arena *arena = records->arena;
 	struct slice_list needs = { .n = spec->needs.n };
-	struct rec_job_settings settings;
-	struct buf command = { 0 };
+	struct arena scratch = { 0 };
 
 	needs.at = arena_zalloc(arena, needs.n + 1, sizeof(struct slice));
 	for (size_t i = 0; i < needs.n; i++) {
+		uint64_t trigger = i < spec->triggers.n ? spec->triggers.at[i] : TRIGGER_OK;
 		struct rec_job_spec parent;
 
+		arena_reset(&scratch);
 		if (spec->needs.at[i] < source->count)
-			source->job_cb(source->arg, spec->needs.at[i], arena, &parent);
+			source->job_cb(source->arg, spec->needs.at[i], &scratch, &parent);
 		else
 			parent.name = source->parents.at[spec->needs.at[i] - source->count];
-		needs.at[i] = parent.name;
-		if (spec->triggers.n > 0 && (spec->triggers.at[i] == TRIGGER_FAILED || spec->triggers.at[i] == TRIGGER_DONE))
-			needs.at[i] = with_result(arena, parent.name, spec->triggers.at[i]);
+		needs.at[i] = trigger == TRIGGER_FAILED || trigger == TRIGGER_DONE ? with_result(arena, parent.name, trigger) :
+										     arena_copy(arena, parent.name);
 	}
+	arena_free(&scratch);
+	return needs;
+}
+
+static void add_plan_row(struct records *records, const struct graph_source *source, const struct rec_job_spec *spec)
+{
+	struct arena *arena = records->arena;
+	struct slice_list needs = parents_named(source, spec, arena);
+	struct rec_job_settings settings;
+	struct buf command = { 0 };
+
 	for (size_t i = 0; i < spec->argv.n; i++) {
 		if (i > 0)
 			buf_add_byte(&command, ' ');
@@ -133,26 +150,50 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 	buf_free(&command);
 }
 
+/* Rows from this job on, as many as fit in a batch; returns the job behind them. */
+static uint64_t add_batch(struct records *records, const struct graph_source *source, uint64_t from)
+{
+	size_t needs = 0;
+
+	arena_reset(records->arena);
+	records_clear(records);
+	while (from < source->count && records->cell_count + needs < BATCH_CELLS) {
+		struct rec_job_spec spec;
+
+		source->job_cb(source->arg, from++, records->arena, &spec);
+		add_plan_row(records, source, &spec);
+		needs += spec.needs.n;
+	}
+	return from;
+}
+
 enum err plan_print(struct cli *cli, const struct graph_source *source)
 {
 	struct column *columns = arena_zalloc(&cli->arena, OWN_COLUMNS + setting_count, sizeof(*columns));
+	struct printing printing = { .look = &cli->out };
+	struct arena arena = { 0 };
 	struct records records;
 	struct buf out = { 0 };
 	enum err err;
 
-	records_begin(&records, columns, add_setting_columns(source, &cli->arena, columns), &cli->arena);
+	records_begin(&records, columns, add_setting_columns(source, &cli->arena, columns), &arena);
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err != ERR_NONE)
 		return err;
-	for (uint64_t i = 0; i < source->count; i++) {
-		struct rec_job_spec spec;
-
-		source->job_cb(source->arg, i, &cli->arena, &spec);
-		add_plan_row(&records, source, &spec);
+	for (uint64_t i = printing_measures(&cli->out) ? 0 : source->count; i < source->count;) {
+		i = add_batch(&records, source, i);
+		printing_measure(&printing, &records);
 	}
-	records_print(&records, &cli->out, &out);
+	printing_begin(&printing, &records, &out);
+	for (uint64_t i = 0; i < source->count;) {
+		i = add_batch(&records, source, i);
+		printing_rows(&printing, &records, &out);
+		cli_print(cli, &out);
+	}
+	printing_end(&printing, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
+	arena_free(&arena);
 	cli_note(cli, "%" PRIu64 " job%s; nothing was submitted", source->count, source->count == 1 ? "" : "s");
 	return ERR_NONE;
 }

@@ -14,6 +14,12 @@ void records_begin(struct records *records, const struct column *columns, size_t
 	*records = (struct records){ .columns = columns, .column_count = column_count, .arena = arena };
 }
 
+void records_clear(struct records *records)
+{
+	records->cells = NULL;
+	records->cell_count = records->cell_room = 0;
+}
+
 static struct cell *add_cell(struct records *records, enum cell_kind kind)
 {
 	struct cell *cell;
@@ -152,12 +158,16 @@ static void human_column(const struct look *look, const struct column *column, c
 	buf_free(&text);
 }
 
-static void measure(const struct records *records, const struct look *look, size_t *widths)
+bool printing_measures(const struct look *look)
+{
+	return look->style == STYLE_HUMAN;
+}
+
+void printing_measure(struct printing *printing, const struct records *records)
 {
 	struct buf text = { 0 };
 
-	for (size_t i = 0; i < records->column_count; i++)
-		widths[i] = records->columns[i].title ? text_width(slice_str(records->columns[i].title)) : 0;
+	CHECK(records->column_count <= RECORDS_COLUMNS_MAX);
 	for (size_t i = 0; i < records->cell_count; i++) {
 		size_t column = i % records->column_count;
 		size_t width;
@@ -165,10 +175,10 @@ static void measure(const struct records *records, const struct look *look, size
 		if (records->columns[column].title == NULL)
 			continue;
 		buf_clear(&text);
-		cell_human(look, &records->cells[i], &text);
+		cell_human(printing->look, &records->cells[i], &text);
 		width = text_width(buf_slice(&text));
-		if (width > widths[column])
-			widths[column] = width;
+		if (width > printing->widths[column])
+			printing->widths[column] = width;
 	}
 	buf_free(&text);
 }
@@ -204,20 +214,28 @@ static void print_titles(const struct records *records, const struct look *look,
 	buf_add_byte(out, '\n');
 }
 
-static void print_human(const struct records *records, const struct look *look, struct buf *out)
+static void begin_human(struct printing *printing, const struct records *records, struct buf *out)
 {
-	size_t *widths = arena_zalloc(records->arena, records->column_count, sizeof(*widths));
+	for (size_t i = 0; i < records->column_count; i++) {
+		size_t width = records->columns[i].title ? text_width(slice_str(records->columns[i].title)) : 0;
+
+		if (width > printing->widths[i])
+			printing->widths[i] = width;
+	}
+	if (!printing->look->quiet)
+		print_titles(records, printing->look, printing->widths, last_shown(records), out);
+}
+
+static void print_human(const struct printing *printing, const struct records *records, struct buf *out)
+{
 	size_t last = last_shown(records);
 
-	measure(records, look, widths);
-	if (!look->quiet)
-		print_titles(records, look, widths, last, out);
 	for (size_t row = 0; row < row_count(records); row++) {
 		for (size_t i = 0; i <= last; i++) {
 			if (records->columns[i].title == NULL)
 				continue;
-			human_column(look, &records->columns[i], &records->cells[row * records->column_count + i],
-				     widths[i], i == last, out);
+			human_column(printing->look, &records->columns[i], &records->cells[row * records->column_count + i],
+				     printing->widths[i], i == last, out);
 			if (i < last)
 				add_spaces(out, GAP);
 		}
@@ -304,30 +322,54 @@ static void print_template(const struct records *records, size_t row, const char
 	buf_add_byte(out, '\n');
 }
 
-void records_print(const struct records *records, const struct look *look, struct buf *out)
+void printing_begin(struct printing *printing, const struct records *records, struct buf *out)
 {
-	struct json json;
+	CHECK(records->column_count <= RECORDS_COLUMNS_MAX);
+	if (printing->look->style == STYLE_HUMAN)
+		begin_human(printing, records, out);
+	if (printing->look->style != STYLE_JSON)
+		return;
+	json_begin(&printing->json, out);
+	json_array(&printing->json);
+}
 
-	switch (look->style) {
+void printing_rows(struct printing *printing, const struct records *records, struct buf *out)
+{
+	switch (printing->look->style) {
 	case STYLE_HUMAN:
-		print_human(records, look, out);
+		print_human(printing, records, out);
 		break;
 	case STYLE_PLAIN:
 		print_plain(records, out);
 		break;
 	case STYLE_FORMAT:
 		for (size_t row = 0; row < row_count(records); row++)
-			print_template(records, row, look->format, out);
+			print_template(records, row, printing->look->format, out);
 		break;
 	case STYLE_JSON:
-		json_begin(&json, out);
-		json_array(&json);
 		for (size_t row = 0; row < row_count(records); row++)
-			records_json_row(records, row, &json);
-		json_end(&json);
-		buf_add_byte(out, '\n');
+			records_json_row(records, row, &printing->json);
 		break;
 	}
+}
+
+void printing_end(struct printing *printing, struct buf *out)
+{
+	if (printing->look->style != STYLE_JSON)
+		return;
+	json_end(&printing->json);
+	buf_add_byte(out, '\n');
+}
+
+void records_print(const struct records *records, const struct look *look, struct buf *out)
+{
+	struct printing printing = { .look = look };
+
+	if (printing_measures(look))
+		printing_measure(&printing, records);
+	printing_begin(&printing, records, out);
+	printing_rows(&printing, records, out);
+	printing_end(&printing, out);
 }
 
 void records_print_one(const struct records *records, const struct look *look, struct buf *out)

@@ -65,9 +65,30 @@ void records_texts_as(struct records *records, struct slice_list texts, struct s
 /* A cell for each plain setting, in the order of proto/spec.def. */
 void records_settings(struct records *records, const struct rec_job_settings *settings);
 
+/* The rows so far are forgotten: their arena may be reset, and others follow. */
+void records_clear(struct records *records);
+
 /* Is the template right for these columns? Asked before anything is printed. */
 enum err records_check(const struct records *records, const struct look *look, struct error *error);
 void records_print(const struct records *records, const struct look *look, struct buf *out);
+
+/*
+ * The same for so many rows that they come in batches: first each batch is measured, which only a table for people
+ * needs, then they come again, between begin and end.
+ */
+#define RECORDS_COLUMNS_MAX 128
+
+struct printing {
+	const struct look *look;
+	size_t widths[RECORDS_COLUMNS_MAX];
+	struct json json;
+};
+
+bool printing_measures(const struct look *look);
+void printing_measure(struct printing *printing, const struct records *records);
+void printing_begin(struct printing *printing, const struct records *records, struct buf *out);
+void printing_rows(struct printing *printing, const struct records *records, struct buf *out);
+void printing_end(struct printing *printing, struct buf *out);
 /* One record as lines of "key  value" for people; as records_print with the other styles, JSON without a list. */
 void records_print_one(const struct records *records, const struct look *look, struct buf *out);
 void records_json_row(const struct records *records, size_t row, struct json *json);

@@ -45,6 +45,56 @@ static const char *printed(const struct look *look, bool one)
 	return buf_cstr(&out);
 }
 
+static void one_row(struct records *records, unsigned at)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(at % 9 + 1), "abcdefghij");
+	records_text(records, arena_copy(records->arena, slice_str(name)));
+	records_number(records, at * 999);
+	records_state(records, &state_table[at % 2 ? STATE_RUNNING : STATE_FAILED], "running");
+	records_time(records, at);
+	records_none(records);
+	records_texts(records, (struct slice_list){ 0 });
+}
+
+TEST batches_print_as_one(enum style style)
+{
+	const struct look look = { .style = style, .format = "{name} is {count}" };
+	struct printing printing = { .look = &look };
+	struct records whole, batch;
+	struct arena small = { 0 };
+	struct buf parts = { 0 };
+
+	arena_free(&arena);
+	buf_clear(&out);
+	records_begin(&whole, columns, sizeof(columns) / sizeof(columns[0]), &arena);
+	records_begin(&batch, columns, sizeof(columns) / sizeof(columns[0]), &small);
+	for (unsigned i = 0; i < 99; i++)
+		one_row(&whole, i);
+	records_print(&whole, &look, &out);
+	for (int printed = !printing_measures(&look); printed < 2; printed++) {
+		if (printed)
+			printing_begin(&printing, &batch, &parts);
+		for (unsigned i = 0; i < 99; i++) {
+			one_row(&batch, i);
+			if (i % 7 != 0)
+				continue;
+			if (printed)
+				printing_rows(&printing, &batch, &parts);
+			else
+				printing_measure(&printing, &batch);
+			records_clear(&batch);
+			arena_reset(&small);
+		}
+	}
+	printing_end(&printing, &parts);
+	ASSERT_STR_EQ(buf_cstr(&out), buf_cstr(&parts));
+	buf_free(&parts);
+	arena_free(&small);
+	PASS();
+}
+
 TEST tables_are_aligned(void)
 {
 	struct look look = { .style = STYLE_HUMAN };
@@ -140,6 +190,10 @@ TEST spans(void)
 
 SUITE(cli_table)
 {
+	RUN_TESTp(batches_print_as_one, STYLE_HUMAN);
+	RUN_TESTp(batches_print_as_one, STYLE_PLAIN);
+	RUN_TESTp(batches_print_as_one, STYLE_JSON);
+	RUN_TESTp(batches_print_as_one, STYLE_FORMAT);
 	RUN_TEST(tables_are_aligned);
 	RUN_TEST(plain_is_exact);
 	RUN_TEST(json_has_all_fields);
