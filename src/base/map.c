@@ -63,16 +63,39 @@ void *map_get(const struct map *map, uint64_t key)
 	return map->cap ? map->slots[map_find(map, key)].value : NULL;
 }
 
-static void map_grow(struct map *map)
+static void map_move(struct map *map, size_t cap)
 {
-	struct map bigger = { .count = map->count, .cap = map->cap ? map->cap * 2 : MAP_MIN };
+	struct map moved = { .count = map->count, .cap = cap };
 
-	bigger.slots = mem_array(bigger.cap, sizeof(*bigger.slots));
+	moved.slots = mem_array(moved.cap, sizeof(*moved.slots));
 	for (size_t i = 0; i < map->cap; i++)
 		if (map->slots[i].value)
-			bigger.slots[map_find(&bigger, map->slots[i].key)] = map->slots[i];
+			moved.slots[map_find(&moved, map->slots[i].key)] = map->slots[i];
 	mem_free(map->slots);
-	*map = bigger;
+	*map = moved;
+}
+
+static void map_grow(struct map *map)
+{
+	map_move(map, map->cap ? map->cap * 2 : MAP_MIN);
+}
+
+/* A quarter to a half full, if it is less than an eighth; what it was otherwise. */
+static size_t shrunk(size_t count, size_t cap)
+{
+	if (count >= cap / 8)
+		return cap;
+	while (cap > MAP_MIN && count < cap / 4)
+		cap /= 2;
+	return cap;
+}
+
+void map_shrink(struct map *map)
+{
+	size_t cap = shrunk(map->count, map->cap);
+
+	if (cap < map->cap)
+		map_move(map, cap);
 }
 
 void map_put(struct map *map, uint64_t key, void *value)
@@ -152,19 +175,32 @@ void *name_map_get(const struct name_map *map, struct slice name)
 	return map->slots[name_map_find(map, name, hash_bytes(name.data, name.len, 0))].value;
 }
 
-static void name_map_grow(struct name_map *map)
+static void name_map_move(struct name_map *map, size_t cap)
 {
-	struct name_map bigger = { .count = map->count, .cap = map->cap ? map->cap * 2 : MAP_MIN };
+	struct name_map moved = { .count = map->count, .cap = cap };
 
-	bigger.slots = mem_array(bigger.cap, sizeof(*bigger.slots));
+	moved.slots = mem_array(moved.cap, sizeof(*moved.slots));
 	for (size_t i = 0; i < map->cap; i++) {
 		const struct name_slot *slot = &map->slots[i];
 
 		if (slot->value)
-			bigger.slots[name_map_find(&bigger, slot->name, slot->hash)] = *slot;
+			moved.slots[name_map_find(&moved, slot->name, slot->hash)] = *slot;
 	}
 	mem_free(map->slots);
-	*map = bigger;
+	*map = moved;
+}
+
+static void name_map_grow(struct name_map *map)
+{
+	name_map_move(map, map->cap ? map->cap * 2 : MAP_MIN);
+}
+
+void name_map_shrink(struct name_map *map)
+{
+	size_t cap = shrunk(map->count, map->cap);
+
+	if (cap < map->cap)
+		name_map_move(map, cap);
 }
 
 void name_map_put(struct name_map *map, struct slice name, void *value)

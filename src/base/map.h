@@ -25,6 +25,7 @@ void *map_get(const struct map *map, uint64_t key);
 void map_put(struct map *map, uint64_t key, void *value);      /* replaces */
 void *map_remove(struct map *map, uint64_t key);               /* the old value or NULL */
 bool map_next(const struct map *map, size_t *cursor, uint64_t *ret_key, void **ret_value);
+void map_shrink(struct map *map);                              /* to what it has; never while somebody iterates */
 void map_free(struct map *map);
 
 struct name_slot {
@@ -43,6 +44,7 @@ void *name_map_get(const struct name_map *map, struct slice name);
 void name_map_put(struct name_map *map, struct slice name, void *value);
 void *name_map_remove(struct name_map *map, struct slice name);
 bool name_map_next(const struct name_map *map, size_t *cursor, struct slice *ret_name, void **ret_value);
+void name_map_shrink(struct name_map *map);
 void name_map_free(struct name_map *map);
 
 uint64_t hash_bytes(const void *data, size_t len, uint64_t seed);

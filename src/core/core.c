@@ -244,8 +244,10 @@ int64_t core_next_due(const struct core *core)
 	return core->timers.count > 0 ? core->timers.at[0].due_ns : TIME_NEVER;
 }
 
-void core_sweep(struct core *core, uint64_t durable_turn)
+uint64_t core_sweep(struct core *core, uint64_t durable_turn)
 {
+	uint64_t jobs = core->live_jobs;
+
 	CHECK(!core->outbox);
 	while (core->ended_first && core->ended_first->ended_turn <= durable_turn) {
 		struct run *run = core->ended_first;
@@ -256,4 +258,5 @@ void core_sweep(struct core *core, uint64_t durable_turn)
 		run_remove(core, run);
 		run_free(run);
 	}
+	return jobs - core->live_jobs;
 }

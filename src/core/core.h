@@ -162,7 +162,9 @@ void core_step(struct core *core, const struct core_input *input);
 void core_turn_end(struct core *core);
 int64_t core_next_due(const struct core *core);          /* mono_ns of the next turn needed; TIME_NEVER if none */
 /* Runs that ended in a durable turn leave memory; from then on the store has them. */
-void core_sweep(struct core *core, uint64_t durable_turn);
+uint64_t core_sweep(struct core *core, uint64_t durable_turn);   /* returns how many jobs they had */
+/* Room that a peak left in arrays and tables is freed. Between turns; it costs a look at all live runs. */
+void core_shrink(struct core *core);
 
 /* For tests and the simulator: a hash of the durable part of the state (I17); every invariant checked. */
 uint64_t core_hash(const struct core *core);

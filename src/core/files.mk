@@ -61,6 +61,7 @@ core_sources = \
 	src/core/schedule_set.c \
 	src/core/set.c \
 	src/core/settle.c \
+	src/core/shrink.c \
 	src/core/spec.c \
 	src/core/state.h \
 	src/core/state_place.h \

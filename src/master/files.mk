@@ -55,6 +55,7 @@ master_sources = \
 	src/master/query.c \
 	src/master/query_runs.c \
 	src/master/query_share.c \
+	src/master/quiet.c \
 	src/master/recent.c \
 	src/master/relay.c \
 	src/master/reveal.c \

@@ -202,6 +202,11 @@ struct master {
 	struct relay *relays;            /* connections of jobs */
 	struct pruner *pruner;
 	struct arena scratch;            /* of the turn that is being decided */
+	struct {
+		struct ev_timer timer;   /* active: until a quiet moment */
+		size_t freed;            /* since the last, about */
+		uint64_t inputs;         /* when the timer began */
+	} quiet;
 	struct now now;                  /* of it */
 
 	bool serving;
@@ -234,8 +239,15 @@ void turn_settled(struct master *master);                       /* the store has
 void turn_reveal(struct master *master);
 struct master_turn *turn_new(struct master *master);
 void turn_free(struct master *master, struct master_turn *turn);
-void turn_pool_free(struct master *master);
+void turn_pool_drop(struct master *master);      /* turns that wait to be used again */
+void turn_pool_free(struct master *master);      /* and all others: the master ends */
 void master_stay_awake(struct master *master);                   /* another turn, at once */
+
+/* quiet.c */
+void quiet_init(struct master *master);
+void quiet_freed(struct master *master, size_t bytes);           /* so much was freed, or isn't needed any more */
+void quiet_freed_jobs(struct master *master, uint64_t jobs);
+void quiet_give_back(struct master *master);
 
 /* reveal.c */
 void reveal_outbox(struct master *master, struct master_turn *turn);

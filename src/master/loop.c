@@ -224,6 +224,7 @@ void loop_init(struct master *master)
 	master->sigint.data = master;
 	ev_prepare_start(master->loop, &master->turn_watcher);
 	metrics_start(master);
+	quiet_init(master);
 	ev_async_start(master->loop, &master->store_wake);
 	ev_async_start(master->loop, &master->logs_wake);
 	ev_signal_start(master->loop, &master->sigterm);

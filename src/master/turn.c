@@ -16,6 +16,7 @@
 _Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox of the pipeline is its turn");
 
 #define WATCH_NS (NS_PER_MS / 2)         /* a commit takes longer: then the disk is slow, and sleeping costs little */
+#define TURN_ROWS 4096                   /* more than a turn mostly has */
 #define TURN_KEEP 65536                  /* bytes of frames that a turn in the pool may hold on to */
 
 struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
@@ -73,6 +74,8 @@ struct master_turn *turn_new(struct master *master)
 
 void turn_free(struct master *master, struct master_turn *turn)
 {
+	if (turn->outbox.row_count > TURN_ROWS)
+		quiet_freed(master, turn->outbox.row_cap * sizeof(*turn->outbox.rows));
 	outbox_clear(&turn->outbox);
 	if (turn->bytes.cap > TURN_KEEP)
 		buf_free(&turn->bytes);
@@ -94,7 +97,7 @@ static void turn_destroy(struct master_turn *turn)
 	mem_free(turn);
 }
 
-void turn_pool_free(struct master *master)
+void turn_pool_drop(struct master *master)
 {
 	struct master_turn *turn;
 
@@ -102,6 +105,11 @@ void turn_pool_free(struct master *master)
 		master->pool = turn->next;
 		turn_destroy(turn);
 	}
+}
+
+void turn_pool_free(struct master *master)
+{
+	turn_pool_drop(master);
 	for (struct outbox *outbox = master->pipeline.first; outbox;) {
 		struct outbox *next = outbox->next;
 
@@ -275,7 +283,7 @@ void turn_reveal(struct master *master)
 	if (any)
 		prune_revealed(master);
 	if (any && publish_may_sweep(master))
-		core_sweep(master->core, master->pipeline.durable);
+		quiet_freed_jobs(master, core_sweep(master->core, master->pipeline.durable));
 }
 
 void master_stay_awake(struct master *master)

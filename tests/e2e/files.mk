@@ -51,6 +51,7 @@ e2e_tests = \
 	tests/e2e/named.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/pause.sh \
+	tests/e2e/peak.sh \
 	tests/e2e/people-decide.sh \
 	tests/e2e/people-settle.sh \
 	tests/e2e/people.sh \

@@ -274,6 +274,7 @@ static inline void rig_turn_end(struct rig *rig)
 		rig_put(rig, &rig->out.rows[i]);
 	rig_collect(rig);
 	if (rig->reload_every > 0 && ++rig->turns % rig->reload_every == 0) {
+		core_shrink(rig->core);          /* changes nothing */
 		core_check(rig->core);
 		rig_compare(rig);
 	}

@@ -78,6 +78,7 @@ unit_programs = \
 	tests/unit/test_core_sharp_why \
 	tests/unit/test_core_sharp_worker \
 	tests/unit/test_core_shown \
+	tests/unit/test_core_shrink \
 	tests/unit/test_core_sizes \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_spec_fields \
@@ -380,6 +381,9 @@ tests_unit_test_core_sharp_worker_LDADD = $(core_libs)
 
 tests_unit_test_core_shown_SOURCES = tests/unit/test_core_shown.c
 tests_unit_test_core_shown_LDADD = $(core_libs)
+
+tests_unit_test_core_shrink_SOURCES = tests/unit/test_core_shrink.c
+tests_unit_test_core_shrink_LDADD = $(core_libs)
 
 tests_unit_test_core_sizes_SOURCES = tests/unit/test_core_sizes.c
 tests_unit_test_core_sizes_LDADD = $(core_libs)

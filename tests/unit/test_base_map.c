@@ -10,6 +10,39 @@
 
 static int marks[KEYS];
 
+TEST maps_shrink_to_what_they_have(void)
+{
+	struct map map = { 0 };
+	struct name_map names = { 0 };
+	static char texts[5000][8];
+
+	map_shrink(&map);
+	name_map_shrink(&names);
+	ASSERT(map.cap == 0 && names.cap == 0);
+	for (uint64_t i = 0; i < 5000; i++) {
+		snprintf(texts[i], sizeof(texts[i]), "n%d", (int)i);
+		map_put(&map, i * 7, texts[i]);
+		name_map_put(&names, slice_str(texts[i]), texts[i]);
+	}
+	map_shrink(&map);
+	name_map_shrink(&names);
+	ASSERT(map.cap == 8192 && names.cap == 8192);
+	for (uint64_t i = 0; i < 4900; i++) {
+		ASSERT_EQ(texts[i], map_remove(&map, i * 7));
+		ASSERT_EQ(texts[i], name_map_remove(&names, slice_str(texts[i])));
+	}
+	map_shrink(&map);
+	name_map_shrink(&names);
+	ASSERT(map.count == 100 && map.cap == 256 && names.count == 100 && names.cap == 256);
+	for (uint64_t i = 0; i < 5000; i++) {
+		ASSERT_EQ(i < 4900 ? NULL : texts[i], map_get(&map, i * 7));
+		ASSERT_EQ(i < 4900 ? NULL : texts[i], name_map_get(&names, slice_str(texts[i])));
+	}
+	map_free(&map);
+	name_map_free(&names);
+	PASS();
+}
+
 TEST map_equals_its_model(uint64_t seed, uint64_t stride)
 {
 	struct map map = { 0 };
@@ -161,6 +194,7 @@ TEST hashes_spread(void)
 
 SUITE(base_map)
 {
+	RUN_TEST(maps_shrink_to_what_they_have);
 	RUN_TESTp(map_equals_its_model, 1, 1);
 	RUN_TESTp(map_equals_its_model, 2, UINT64_C(1) << 32);
 	RUN_TESTp(map_equals_its_model, 3, UINT64_C(0x9e3779b97f4a7c15));

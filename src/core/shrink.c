@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a peak left behind: arrays and tables that are nearly empty become as large as what they have. Nothing of the
+ * state changes. Arrays grow by doubling and are never made smaller in a turn, so that a steady load allocates nothing.
+ */
+#include "core/internal.h"
+
+#define LEAST 64                         /* less isn't worth it */
+
+#define SHRINK(array, count, cap) \
+	do { \
+		if ((cap) > LEAST && (count) < (cap) / 4) { \
+			(cap) = (count) > LEAST / 2 ? 2 * (count) : LEAST; \
+			(array) = mem_resize((array), (cap), sizeof(*(array))); \
+		} \
+	} while (0)
+
+static void heap_shrink(struct key_heap *heap)
+{
+	SHRINK(heap->keys, heap->count, heap->cap);
+}
+
+static void classes_shrink(struct core *core)
+{
+	for (size_t i = 0; i < core->class_count; i++) {
+		struct ready_class *class = core->classes[i];
+		size_t cursor = 0;
+		void *value;
+
+		if (!class)
+			continue;
+		SHRINK(class->order, class->order_count, class->order_cap);
+		map_shrink(&class->queues);
+		while (map_next(&class->queues, &cursor, NULL, &value))
+			heap_shrink(&((struct queue *)value)->jobs);
+	}
+}
+
+static void runs_shrink(struct core *core)
+{
+	SHRINK(core->runs.at, core->runs.count, core->runs.cap);
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		struct run *run = core->runs.at[i].run;
+
+		for (size_t lane = 0; run && lane < run->lane_count; lane++)
+			heap_shrink(&run->lanes[lane]->jobs);
+	}
+}
+
+void core_shrink(struct core *core)
+{
+	CHECK(!core->outbox);
+	SHRINK(core->touched, core->touched_count, core->touched_cap);
+	SHRINK(core->settled, core->settled_count, core->settled_cap);
+	SHRINK(core->touched_runs, core->touched_run_count, core->touched_run_cap);
+	SHRINK(core->touched_workers, core->touched_worker_count, core->touched_worker_cap);
+	SHRINK(core->timers.at, core->timers.count, core->timers.cap);
+	if (core->events.len == 0)
+		buf_free(&core->events);
+	arena_free(&core->scratch);
+	arena_free(&core->end_scratch);
+	arena_free(&core->placing);
+	classes_shrink(core);
+	runs_shrink(core);
+	map_shrink(&core->pages);
+	map_shrink(&core->begun);
+	map_shrink(&core->keys_of);
+	map_shrink(&core->pushbacks);
+	name_map_shrink(&core->keys);
+	name_map_shrink(&core->wishes);
+	name_map_shrink(&core->tenant_names);
+	for (size_t i = 0; i < core->worker_count; i++)
+		SHRINK(core->workers[i]->held, core->workers[i]->held_count, core->workers[i]->held_cap);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory after a peak goes back to the system at a quiet moment: when much was freed, and for a second little was to be
+ * done. Then what turns left in their lists is freed, the core's arrays become as large as what they have, and the
+ * allocator gives back pages that nothing is on. That stops the loop for some milliseconds, so it isn't done at work.
+ */
+#include "master/internal.h"
+
+#include <malloc.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define QUIET_S        1.
+#define QUIET_INPUTS   1000              /* in that time: no more is quiet */
+#define FREED_ENOUGH   ((size_t)16 << 20)
+#define INBOX_KEEP     1024
+#define JOB_BYTES      256               /* what a job took, about: its edges and its specification, too */
+
+void quiet_give_back(struct master *master)
+{
+	int64_t began_ns = clock_mono_ns();
+
+	turn_pool_drop(master);
+	if (master->inbox.count == 0 && master->inbox.cap > INBOX_KEEP) {
+		mem_free(master->inbox.inputs);
+		master->inbox.inputs = NULL;
+		master->inbox.cap = 0;
+	}
+	core_shrink(master->core);
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+	log_info("memory of a peak was given back, in %lld ms", (long long)((clock_mono_ns() - began_ns) / NS_PER_MS));
+}
+
+static void quiet_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct master *master = timer->data;
+	bool quiet = master->stats.inputs - master->quiet.inputs <= QUIET_INPUTS && master->pipeline.depth == 0 &&
+		     master->inbox.count == 0;
+
+	(void)events;
+	master->quiet.inputs = master->stats.inputs;
+	if (!quiet)
+		return;
+	ev_timer_stop(loop, timer);
+	master->quiet.freed = 0;
+	quiet_give_back(master);
+}
+
+void quiet_init(struct master *master)
+{
+	ev_init(&master->quiet.timer, quiet_cb);
+	master->quiet.timer.data = master;
+}
+
+void quiet_freed(struct master *master, size_t bytes)
+{
+	master->quiet.freed += bytes;
+	if (master->quiet.freed < FREED_ENOUGH || ev_is_active(&master->quiet.timer))
+		return;
+	master->quiet.inputs = master->stats.inputs;
+	ev_timer_set(&master->quiet.timer, QUIET_S, QUIET_S);
+	ev_timer_start(master->loop, &master->quiet.timer);
+}
+
+void quiet_freed_jobs(struct master *master, uint64_t jobs)
+{
+	quiet_freed(master, jobs * JOB_BYTES);
+}

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Memory of many jobs that have ended goes back to the system, at a quiet moment.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 1
+pid=$(master_pid)
+mib() { awk -v what="$1" '$1 == what ":" { print int($2 / 1024) }' "/proc/$pid/status"; }
+given_back() { grep -q 'memory of a peak was given back' "$TITAN_STATE"/default/master.log; }
+
+run=$(titan run -e "first='sleep 600'; a*200000; first -> a; a=true")
+peak=$(mib VmHWM)
+ok "many jobs end at once" titan -y cancel "$run"
+ok "their run ends" eval 'titan --timeout 60s wait $run; [ $? = 1 ]'
+ok "their memory is given back when it is quiet" until_true 30 given_back
+if grep -q asan "/proc/$pid/maps" || [ "$(mib VmRSS)" -gt 4000 ]; then
+	skip "a sanitizer keeps what was freed"
+else
+	now=$(mib RssAnon)
+	ok "of $(mib VmHWM) MiB, $peak of them when it was submitted, $now are left" [ "$now" -lt $((peak * 2 / 3)) ]
+fi
+ok "the master goes on" titan --timeout 60s run -w -e "b=true"
+done_testing
