@@ -148,7 +148,8 @@ static char **list_strings(struct buf *pointers, char **at, size_t count)
 }
 
 /* Somebody may have removed its cage: one more is made; without any it is looked after like a tree without one. */
-static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct spawn_request *request)
+static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct spawn_request *request,
+		       struct spawner **ret_late)
 {
 	for (int tries = 0; keeper->cages && tries < 2; tries++) {
 		struct cage *cage = cage_take(keeper->cages);
@@ -157,7 +158,7 @@ static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct sp
 		if (!cage)
 			break;
 		request->cage_fd = cage_fd(cage);
-		fault = spawn_run(request, &attempt->pid, &attempt->status_fd);
+		fault = spawn_run(request, &attempt->pid, &attempt->status_fd, ret_late);
 		if (fault == 0) {
 			attempt->cage = cage;
 			return 0;
@@ -169,7 +170,7 @@ static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct sp
 	if (keeper->cages)
 		log_warn_limited("job %" PRIu64 " runs without a control group: %s", attempt->job, strerror(errno));
 	request->cage_fd = -1;
-	return spawn_run(request, &attempt->pid, &attempt->status_fd);
+	return spawn_run(request, &attempt->pid, &attempt->status_fd, ret_late);
 }
 
 static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const int output_fds[2])
@@ -181,6 +182,7 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 					 .err_fd = output_fds[1], .dir_fd = attempt->space->dir_fd,
 					 .die_with_us = attempt->dies, .cage_fd = -1,
 					 .own_pids = keeper->options->containment == CONTAIN_PIDS };
+	struct spawner *late = NULL;
 	int fault;
 
 	snprintf(dir, sizeof(dir), "%s/attempts/%" PRIu64, keeper->path, attempt->space->id);
@@ -194,8 +196,10 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	attempt->before_ns = clock_now().boot_ns;
 	attempt->begun_ns = clock_mono_ns();
 	attempt->wall_ms = clock_wall_ms();
-	fault = spawn_caged(keeper, attempt, &request);
+	fault = spawn_caged(keeper, attempt, &request, &late);
 	attempt->after_ns = clock_now().boot_ns;
+	if (fault == 0 && late)
+		late_add(keeper, attempt, late);
 	return fault;
 }
 
@@ -227,21 +231,21 @@ static bool disk_has_room(const struct keeper *keeper)
 	return blocks * disk.f_frsize >= ROOM_LEAST && (disk.f_files == 0 || disk.f_ffree > 0);
 }
 
-/* What this machine lacks now, and another has, or this one later: no fault of the job's. */
-static bool is_lack(int fault)
+bool attempt_lacks(int fault)
 {
 	return fault == EMFILE || fault == ENFILE || fault == ENOSPC || fault == EDQUOT || fault == EAGAIN ||
 	       fault == ENOMEM;
 }
 
-/* One line for a row of them: each would say the same. */
-static void refuse(struct keeper *keeper, struct attempt *attempt, int fault)
+void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack)
 {
-	if (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS) {
+	attempt->wall_ms = 0;
+	/* One line for a row of them: each would say the same. */
+	if (lack && (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS)) {
 		log_warn_limited("job %" PRIu64 " can't be started here: %s; it goes back to the queue", attempt->job, strerror(fault));
 		keeper->refused_ns = keeper->now_ns;
 	}
-	attempt_ended(keeper, attempt, OUTCOME_REFUSED, (uint64_t)fault);
+	attempt_ended(keeper, attempt, lack ? OUTCOME_REFUSED : OUTCOME_SPAWN, (uint64_t)fault);
 }
 
 static void start(struct keeper *keeper, struct attempt *attempt)
@@ -254,16 +258,12 @@ static void start(struct keeper *keeper, struct attempt *attempt)
 		attempt->space = disk_has_room(keeper) ? space_take(keeper->spaces) : NULL;
 		fault = attempt->space ? spawn_in_space(keeper, attempt) : errno;
 		/* Without a place to run in no job can start here, whatever the reason. */
-		lack = !attempt->space || is_lack(fault);
+		lack = !attempt->space || attempt_lacks(fault);
 	}
 	mem_free(attempt->strings);
 	attempt->strings = NULL;
 	if (fault) {
-		attempt->wall_ms = 0;
-		if (lack)
-			refuse(keeper, attempt, fault);
-		else
-			attempt_ended(keeper, attempt, OUTCOME_SPAWN, (uint64_t)fault);
+		attempt_not_started(keeper, attempt, fault, lack);
 		return;
 	}
 	ledger_started(keeper->ledger, attempt->entry);
@@ -277,7 +277,8 @@ static void start(struct keeper *keeper, struct attempt *attempt)
 
 	spool_add(keeper->spool, SPOOL_STARTED, &started, sizeof(started));
 	attempt_spool_asks(keeper, attempt);
-	keeper_link_started(keeper, attempt);
+	if (!attempt->late)
+		keeper_link_started(keeper, attempt);
 }
 
 void attempts_start(struct keeper *keeper)
@@ -292,6 +293,11 @@ static void ask(struct keeper *keeper, struct attempt *attempt, int64_t grace_ms
 {
 	int64_t kill_ns = keeper->now_ns + (grace_ms > 0 ? grace_ms : 0) * NS_PER_MS;
 
+	/* Nothing of the job's could use a grace. */
+	if (attempt->late) {
+		late_kill(keeper, attempt, ECANCELED);
+		return;
+	}
 	if (attempt->kill_ns == TIME_NEVER) {
 		attempt->last_signal = SIGTERM;
 		if (!attempt->gone) {

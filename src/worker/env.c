@@ -143,3 +143,13 @@ char **env_compose(struct env *env, const struct env_facts *facts, const char *e
 			env->path = env->list[i] + 5;
 	return env->list;
 }
+
+void env_leave(struct env *env, struct buf *ret_facts, char ***ret_list)
+{
+	*ret_facts = env->facts;
+	*ret_list = env->list;
+	env->facts = (struct buf){ 0 };
+	env->list = NULL;
+	env->cap = 0;
+	env->path = NULL;
+}

@@ -34,4 +34,7 @@ void env_free(struct env *env);
 /* extra: count strings NAME=value, one behind the other. The list lives until the next call. */
 char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count);
 
+/* The latest list and its strings are the caller's from now on. */
+void env_leave(struct env *env, struct buf *ret_facts, char ***ret_list);
+
 #endif

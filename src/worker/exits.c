@@ -59,6 +59,7 @@ void exits_reap(struct keeper *keeper)
 		struct attempt *attempt = map_remove(&keeper->pids, (uint64_t)pid);
 
 		if (attempt) {
+			late_gone(keeper, attempt);
 			read_status(attempt, &status);
 			attempt->gone = true;
 			attempt->gone_ns = clock_mono_ns();
@@ -71,6 +72,7 @@ void exits_reap(struct keeper *keeper)
 			mem_free(map_remove(&keeper->strays, (uint64_t)pid));
 		}
 	}
+	late_settle(keeper);
 }
 
 void exits_adopted(struct keeper *keeper, struct attempt *attempt)
@@ -149,11 +151,11 @@ static size_t signal_adopted(struct keeper *keeper, struct attempt *attempt, int
 	return found;
 }
 
-/* The children that are neither main processes nor the link; false when there are none. */
+/* The main thread's children: orphans and the link, for main processes are those of other threads. False: no orphans. */
 static bool have_strays(struct keeper *keeper)
 {
 	tree_children(keeper->children_fd, &keeper->children);
-	return keeper->children.n > keeper->pids.count + (keeper->link_pid > 0);
+	return keeper->children.n > (keeper->link_pid > 0);
 }
 
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number)
@@ -205,6 +207,13 @@ static void finish(struct keeper *keeper, struct attempt *attempt)
 			code = (uint64_t)WEXITSTATUS(attempt->status);
 		}
 	}
+	/* One that hung before its start never began; when it was killed in its exec, that isn't known. */
+	if (attempt->start_fault && !attempt->tried)
+		attempt->wall_ms = 0;
+	if (attempt->start_fault && !attempt->entry->stopping) {
+		attempt_not_started(keeper, attempt, attempt->start_fault, attempt_lacks(attempt->start_fault));
+		return;
+	}
 	if (attempt->entry->stopping) {
 		code = outcome == OUTCOME_EXIT ? code : 128 + (code ? code : (uint64_t)attempt->last_signal);
 		outcome = OUTCOME_STOPPED;
@@ -252,6 +261,7 @@ void exits_check(struct keeper *keeper)
 {
 	struct attempt **at = &keeper->closing;
 
+	late_check(keeper);
 	while (*at) {
 		struct attempt *attempt = *at;
 
@@ -266,7 +276,7 @@ void exits_check(struct keeper *keeper)
 
 int64_t exits_due(const struct keeper *keeper)
 {
-	int64_t due_ns = TIME_NEVER;
+	int64_t due_ns = late_due(keeper);
 
 	for (const struct attempt *attempt = keeper->closing; attempt; attempt = attempt->closing_next) {
 		int64_t next_ns = attempt->kill_ns;

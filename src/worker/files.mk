@@ -16,6 +16,7 @@ worker_sources = \
 	src/worker/keeper.c \
 	src/worker/keeper.h \
 	src/worker/keeper_link.c \
+	src/worker/late.c \
 	src/worker/ledger.c \
 	src/worker/ledger.h \
 	src/worker/link.c \
@@ -37,6 +38,7 @@ worker_sources = \
 	src/worker/spawn.h \
 	src/worker/spawn_internal.h \
 	src/worker/spawn_pids.c \
+	src/worker/spawner.c \
 	src/worker/spool.c \
 	src/worker/spool.h \
 	src/worker/system.c \

@@ -32,6 +32,11 @@ struct attempt {
 	struct cage *cage;               /* that it runs in; NULL: none */
 	pid_t pid;
 	int pidfd;                       /* of one that another keeper started, or -1: it is our child */
+	struct spawner *late;            /* its start hangs so far; NULL: it doesn't */
+	struct attempt *late_next;
+	bool late_told;                  /* the log was */
+	bool tried;                      /* it may have become its program */
+	int start_fault;                 /* of a start that hung: why it came to nothing; 0: it runs, or it isn't known */
 	int status_fd;                   /* its init's word of how the main process ended; -1: it has no init */
 	int64_t begun_ns;                /* monotonic */
 	int64_t before_ns, after_ns;     /* boot time: it began between them */
@@ -75,6 +80,7 @@ struct keeper {
 	struct map pids;                 /* our children that are main processes: pid to attempt */
 	struct map strays;               /* our other children, once looked at: pid to struct stray */
 	struct pid_list children;
+	struct attempt *late;            /* those whose start hangs */
 	struct attempt *closing;         /* asked to end, or main process gone: not yet ended */
 	uint32_t adopted;                /* running attempts with a pidfd */
 	uint32_t piped;                  /* attempts with pipes */
@@ -110,6 +116,8 @@ void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempt_is_shipped(struct attempt *attempt);                        /* none of its output is here any more */
 void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt);   /* behind its start */
 void attempts_quit(struct keeper *keeper, int64_t grace_ms);
+void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack);  /* there is no process */
+bool attempt_lacks(int fault);                                           /* what the worker lacks, no fault of the job's */
 void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code);
 /* By the wall clock as it is now, so that the time since then is the time that passed; 0: it never began. */
 int64_t attempt_began_ms(const struct attempt *attempt);
@@ -124,6 +132,14 @@ size_t exits_stuck(const struct keeper *keeper);
 void exits_free(struct keeper *keeper);
 /* Send a signal to what belongs to the attempt besides its process group. How many there were. */
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
+
+/* late.c */
+void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *spawner);  /* its start hangs */
+void late_gone(struct keeper *keeper, struct attempt *attempt);          /* its process is: nothing hangs any more */
+void late_settle(struct keeper *keeper);                                 /* SIGCHLD: some may have gone on */
+void late_kill(struct keeper *keeper, struct attempt *attempt, int fault);
+void late_check(struct keeper *keeper);                                  /* those that hung for too long */
+int64_t late_due(const struct keeper *keeper);
 
 /* drain.c */
 int drain_begin(struct keeper *keeper, struct attempt *attempt, int ret_fds[2]);         /* pipes, the job's ends; -errno */

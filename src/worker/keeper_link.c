@@ -82,7 +82,8 @@ static void tell_everything(struct keeper *keeper)
 	for (const struct attempt *attempt = keeper->first; attempt; attempt = attempt->next) {
 		const struct ipc_inventory item = {
 			.job = attempt->job, .epoch = attempt->epoch, .run = attempt->run,
-			.phase = attempt->entry ? attempt->entry->phase : PHASE_ENDED, .started_ms = attempt->wall_ms,
+			.phase = !attempt->entry ? PHASE_ENDED : attempt->late || attempt->start_fault ? PHASE_QUEUED :
+				 attempt->entry->phase, .started_ms = attempt->wall_ms,
 		};
 
 		if (attempt->entry)
@@ -91,7 +92,7 @@ static void tell_everything(struct keeper *keeper)
 	ipc_put(&keeper->link, IPC_INVENTORY, &end, sizeof(end));
 	keeper->listed = true;
 	for (const struct attempt *attempt = keeper->first; attempt; attempt = attempt->next) {
-		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING)
+		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && !attempt->late && !attempt->start_fault)
 			keeper_link_started(keeper, attempt);
 		else if (!attempt->entry || attempt->entry->phase == PHASE_ENDED)
 			keeper_link_exited(keeper, attempt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * clone(CLONE_VM | CLONE_VFORK) on a stack of its own: as fast as vfork, and the compiler can't be
- * surprised by a function that returns twice. The keeper's thread sleeps until the exec.
+ * surprised by a function that returns twice. The thread that calls it sleeps until the exec (spawner.c).
  */
 #include "worker/spawn_internal.h"
 
@@ -76,8 +76,10 @@ int spawn_child_main(void *data)
 	    (request->dir ? chdir(request->dir) : fchdir(request->dir_fd)) < 0 ||
 	    close_range(3, ~0u, 0) < 0 || setrlimit(RLIMIT_NOFILE, &jobs_files) < 0 || sigprocmask(SIG_SETMASK, &child->no_signals, NULL) < 0)
 		child->fault = errno;
-	else
+	else {
+		child->tried = true;
 		child->fault = try_exec(child);
+	}
 	return 127;
 }
 
@@ -132,19 +134,21 @@ static long clone3_run(struct clone_args *args, int (*run)(void *), void *data)
 	return -1;
 }
 
-static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data)
+static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data, pid_t *pid_at)
 {
 	struct clone_args args = {
-		.flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD,
+		.flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP | CLONE_PARENT_SETTID, .exit_signal = SIGCHLD,
 		.stack = (uintptr_t)stack, .stack_size = SPAWN_STACK_SIZE, .cgroup = (uint64_t)cage_fd,
+		.parent_tid = (uintptr_t)pid_at,
 	};
 
 	return (pid_t)clone3_run(&args, run, data);
 }
 #else
 /* Being moved after birth costs milliseconds: worse than no control group. */
-static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data)
+static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data, pid_t *pid_at)
 {
+	(void)pid_at;
 	(void)cage_fd;
 	(void)stack;
 	(void)run;
@@ -154,8 +158,6 @@ static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data
 }
 #endif
 
-static _Alignas(64) char child_stack[SPAWN_STACK_SIZE];
-
 static int end_at_once(void *data)
 {
 	(void)data;
@@ -164,7 +166,8 @@ static int end_at_once(void *data)
 
 int spawn_try_cage(int cage_fd)
 {
-	pid_t pid = clone_into(cage_fd, child_stack, end_at_once, NULL);
+	static _Alignas(64) char stack[SPAWN_STACK_SIZE];
+	pid_t made, pid = clone_into(cage_fd, stack, end_at_once, NULL, &made);
 
 	if (pid < 0)
 		return errno;
@@ -173,28 +176,23 @@ int spawn_try_cage(int cage_fd)
 	return 0;
 }
 
-int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_status_fd)
+void spawn_work(struct spawn_work *work, const struct spawn_request *request, struct spawn_result *ret_result)
 {
-	static char paths[32][PATH_MAX];
-	struct child child = { .request = request, .paths = paths, .parent_pid = getpid() };
-	pid_t pid;
+	struct child child = { .request = request, .paths = work->paths, .parent_pid = getpid() };
+	char *stack = work->stacks + (64 - (uintptr_t)work->stacks % 64) % 64;
+	pid_t *pid_at = (pid_t *)&ret_result->pid, pid;
 
 	sigemptyset(&child.no_signals);
-	child.path_count = candidates(request->argv[0], request->path, paths, sizeof(paths) / sizeof(paths[0]));
-	if (request->own_pids)
-		return spawn_with_init(&child, ret_pid, ret_status_fd);
-	if (request->cage_fd >= 0)
-		pid = clone_into(request->cage_fd, child_stack, spawn_child_main, &child);
-	else
-		pid = clone(spawn_child_main, child_stack + sizeof(child_stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
-	if (pid < 0)
-		return errno;
-	if (child.fault) {
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		return child.fault;
+	child.path_count = candidates(request->argv[0], request->path, work->paths, SPAWN_PATHS);
+	if (request->own_pids) {
+		spawn_with_init(&child, stack, ret_result);
+		return;
 	}
-	*ret_pid = pid;
-	*ret_status_fd = -1;
-	return 0;
+	if (request->cage_fd >= 0)
+		pid = clone_into(request->cage_fd, stack, spawn_child_main, &child, pid_at);
+	else
+		pid = clone(spawn_child_main, stack + SPAWN_STACK_SIZE,
+			    CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD, &child, pid_at);
+	ret_result->fault = pid < 0 ? errno : child.fault;
+	ret_result->tried = child.tried;
 }

@@ -133,18 +133,23 @@ int spawn_try_own_pids(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
 }
 
-int spawn_with_init(struct child *child, pid_t *ret_pid, int *ret_status_fd)
+void spawn_with_init(struct child *child, char *stacks, struct spawn_result *ret_result)
 {
-	static _Alignas(64) char stack[2 * SPAWN_STACK_SIZE];
-	struct init init = { .child = child, .stack_top = stack + SPAWN_STACK_SIZE };
+	struct init init = { .child = child, .stack_top = stacks + SPAWN_STACK_SIZE };
 	int pipe_fds[2], fault = 0;
 	ssize_t got;
 	pid_t pid;
 
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return errno;
+	ret_result->fault = 0;
+	/* What it does can't be seen from here. */
+	ret_result->tried = true;
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+		ret_result->fault = errno;
+		return;
+	}
 	init.report_fd = pipe_fds[1];
-	pid = clone(init_main, stack + sizeof(stack), CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, &init);
+	pid = clone(init_main, stacks + 2 * SPAWN_STACK_SIZE, CLONE_NEWPID | CLONE_NEWNS | CLONE_PARENT_SETTID | SIGCHLD,
+		    &init, (pid_t *)&ret_result->pid);
 	if (pid < 0)
 		fault = errno;
 	close(pipe_fds[1]);
@@ -154,14 +159,9 @@ int spawn_with_init(struct child *child, pid_t *ret_pid, int *ret_status_fd)
 		while (got < 0 && errno == EINTR);
 		if (got != sizeof(fault))
 			fault = ECHILD;
-		while (fault && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
 	}
-	if (fault) {
+	if (fault)
 		close(pipe_fds[0]);
-		return fault;
-	}
-	*ret_pid = pid;
-	*ret_status_fd = pipe_fds[0];
-	return 0;
+	ret_result->fault = fault;
+	ret_result->status_fd = fault ? -1 : pipe_fds[0];
 }

@@ -20,6 +20,7 @@ struct worker_options {
 	const char *pool;                /* NULL or empty: default */
 	int ready_fd;                    /* a byte is written when it is connected; -1 none */
 	int64_t stuck_ns;                /* a killed process that lives on is told of after this; 0: 10 s */
+	int64_t start_ns;                /* a start that hangs is given up after this; 0: LIMIT_START_MS */
 	const char *const *link_argv;    /* the link's program, by path; NULL: this program with the word "link" */
 };
 

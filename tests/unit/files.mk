@@ -143,6 +143,7 @@ unit_programs = \
 	tests/unit/test_tui_vterm \
 	tests/unit/test_worker_cage \
 	tests/unit/test_worker_keeper \
+	tests/unit/test_worker_late \
 	tests/unit/test_worker_ledger \
 	tests/unit/test_worker_link \
 	tests/unit/test_worker_parts \
@@ -576,6 +577,9 @@ tests_unit_test_worker_cage_LDADD = $(all_libs)
 
 tests_unit_test_worker_keeper_SOURCES = tests/unit/test_worker_keeper.c
 tests_unit_test_worker_keeper_LDADD = $(all_libs)
+
+tests_unit_test_worker_late_SOURCES = tests/unit/test_worker_late.c
+tests_unit_test_worker_late_LDADD = $(all_libs)
 
 tests_unit_test_worker_ledger_SOURCES = tests/unit/test_worker_ledger.c
 tests_unit_test_worker_ledger_LDADD = $(all_libs)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Starts that hang: the job's directory, its program or the interpreter of that lies on a file system that doesn't
+ * answer. Such an attempt has its slot and its process, and the master isn't told that it started. It begins to run
+ * late, or fails, or is killed: at once when it is asked to end, else when it has hung for too long.
+ */
+#include "worker/keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/limits.h"
+#include "worker/spawn.h"
+
+#define WARN_NS (5 * NS_PER_S)           /* a busy machine's starts are slow, too */
+
+static int64_t limit_ns(const struct keeper *keeper)
+{
+	return keeper->options->start_ns ? keeper->options->start_ns : LIMIT_START_MS * NS_PER_MS;
+}
+
+void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *spawner)
+{
+	struct spawn_texts texts = { .strings = attempt->strings };
+
+	/* What the process was given stays where it is: the next start makes its own. */
+	texts.pointers = keeper->pointers;
+	keeper->pointers = (struct buf){ 0 };
+	env_leave(&keeper->env, &texts.facts, &texts.list);
+	attempt->strings = NULL;
+	spawner_keep(spawner, texts);
+	attempt->late = spawner;
+	attempt->late_next = keeper->late;
+	keeper->late = attempt;
+}
+
+/* It runs, or failed, or was killed. */
+static void settle(struct keeper *keeper, struct attempt *attempt)
+{
+	struct attempt **at = &keeper->late;
+	int fault;
+
+	while (*at != attempt)
+		at = &(*at)->late_next;
+	*at = attempt->late_next;
+	fault = spawner_settle(attempt->late, &attempt->status_fd, &attempt->tried);
+	attempt->late = NULL;
+	if (attempt->start_fault == 0)
+		attempt->start_fault = fault;
+	if (attempt->start_fault)
+		return;                  /* its process ends, or has */
+	attempt->tried = true;
+	keeper_link_started(keeper, attempt);
+}
+
+void late_gone(struct keeper *keeper, struct attempt *attempt)
+{
+	if (attempt->late)
+		settle(keeper, attempt);
+}
+
+void late_settle(struct keeper *keeper)
+{
+	struct attempt *next;
+
+	for (struct attempt *attempt = keeper->late; attempt; attempt = next) {
+		next = attempt->late_next;
+		if (spawner_ended(attempt->late))
+			settle(keeper, attempt);
+	}
+}
+
+void late_kill(struct keeper *keeper, struct attempt *attempt, int fault)
+{
+	if (attempt->start_fault == 0)
+		attempt->start_fault = fault;
+	attempt->last_signal = SIGKILL;
+	if (attempt->kill_ns > keeper->now_ns)
+		attempt->kill_ns = keeper->now_ns;
+	kill(attempt->pid, SIGKILL);
+	exits_close(keeper, attempt);
+}
+
+void late_check(struct keeper *keeper)
+{
+	for (struct attempt *attempt = keeper->late; attempt; attempt = attempt->late_next) {
+		int64_t hung_ns = keeper->now_ns - attempt->begun_ns;
+
+		if (hung_ns >= WARN_NS && !attempt->late_told) {
+			attempt->late_told = true;
+			log_warn_limited("job %" PRIu64 " hangs before its start: its directory or its program doesn't answer",
+				 attempt->job);
+		}
+		if (hung_ns < limit_ns(keeper) || attempt->start_fault)
+			continue;
+		log_warn_limited("job %" PRIu64 " didn't start within %" PRId64 " s: killed", attempt->job, limit_ns(keeper) / NS_PER_S);
+		late_kill(keeper, attempt, ETIMEDOUT);
+	}
+}
+
+int64_t late_due(const struct keeper *keeper)
+{
+	int64_t due_ns = TIME_NEVER;
+
+	for (const struct attempt *attempt = keeper->late; attempt; attempt = attempt->late_next) {
+		int64_t next_ns = attempt->begun_ns + (attempt->late_told || limit_ns(keeper) < WARN_NS ? limit_ns(keeper) : WARN_NS);
+
+		if (attempt->start_fault == 0 && next_ns < due_ns)
+			due_ns = next_ns;
+	}
+	return due_ns;
+}
