@@ -332,7 +332,7 @@ TEST what_died_meanwhile_is_unknown_and_its_orphans_go(void)
 	uint64_t pid;
 
 	snprintf(path, sizeof(path), "%s", below("pid"));
-	snprintf(script, sizeof(script), ESCAPE "echo out; exec sleep 600", path, path, path);
+	snprintf(script, sizeof(script), "echo out; " ESCAPE "exec sleep 600", path, path, path);
 	rig_sh(rig, 1, 1, script);
 	ASSERT(rig_started(rig, 1, &started));
 	pid = pid_in(path);
