@@ -73,7 +73,7 @@ _titan() {
 		kind=job
 		;;
 	cancel)
-		options+=' --wait'
+		options+=' --all --wait'
 		kind=job
 		;;
 	retry)

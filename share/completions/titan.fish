@@ -113,6 +113,7 @@ complete -c titan -n '__fish_seen_subcommand_from logs' -l stderr -d 'only what 
 complete -c titan -n '__fish_seen_subcommand_from logs' -s t -l time -d 'put the time before each line'
 complete -c titan -n '__fish_seen_subcommand_from logs' -a '(__titan_jobs)'
 complete -c titan -n __fish_use_subcommand -a cancel -d 'cancel runs or single jobs'
+complete -c titan -n '__fish_seen_subcommand_from cancel' -s a -l all -d 'also the jobs that would still run: final ones, and those that run in any case'
 complete -c titan -n '__fish_seen_subcommand_from cancel' -s w -l wait -d 'wait until the runs, or the jobs that were named, have ended'
 complete -c titan -n '__fish_seen_subcommand_from cancel' -a '(__titan_jobs)'
 complete -c titan -n __fish_use_subcommand -a retry -d 'have jobs run again, in a new round'

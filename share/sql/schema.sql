@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -138,7 +138,8 @@ CREATE TABLE job (
 	child INTEGER NOT NULL, -- number of its sub-run, of the latest attempt; 0: none
 	passes INTEGER NOT NULL, -- of its loop that are over, but for the last; tries and crashes are of the one after them
 	interrupted INTEGER NOT NULL, -- attempts in this round that their worker ended, by its lease or its own end; the first 63
-	kind INTEGER NOT NULL -- of proto/kinds.def, as its specification makes it; 0 of an older version, which didn't say
+	kind INTEGER NOT NULL, -- of proto/kinds.def, as its specification makes it; 0 of an older version, which didn't say
+	ending_ms INTEGER NOT NULL -- its run was told to end and it goes on: when its time is over, by the steady clock of intervals; 1: it waits
 ) STRICT;
 
 -- what people said of a gate, each their last word in a round; or of a job nobody could know about

@@ -43,6 +43,14 @@ static void tell(struct cli *cli, const struct msg_act *act, const char *what, u
 	buf_free(&shown);
 }
 
+/* Of a cancel: what it didn't end. */
+static void tell_left(struct cli *cli, uint64_t run, uint64_t left)
+{
+	if (left > 0 && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet)
+		cli_note(cli, "%" PRIu64 ": %" PRIu64 " job%s that run%s in any case may go on for a while; titan cancel %" PRIu64
+			 " again ends %s, too", run, left, left == 1 ? "" : "s", left == 1 ? "s" : "", run, left == 1 ? "it" : "them");
+}
+
 static void print(struct cli *cli, const struct records *records, bool list)
 {
 	struct buf out = { 0 };
@@ -81,6 +89,7 @@ int act_each(struct cli *cli, const struct targets *targets, const struct msg_ac
 			one.job = targets->at[i].job;
 		if (cli_call(cli, OP_ACT, &one, OP_OK, &cli->arena, &ok) == ERR_NONE) {
 			tell(cli, &one, what, ok.count, &records);
+			tell_left(cli, one.run, ok.left);
 			continue;
 		}
 		failed = cli_fail(cli);

@@ -61,10 +61,12 @@ static enum err wait_targets(struct cli *cli, const struct targets *targets)
 
 int cmd_cancel(struct cli *cli)
 {
-	const struct msg_act act = { .verb = ACT_CANCEL };
+	struct msg_act act = { .verb = ACT_CANCEL };
 	struct targets targets;
 	int status;
 
+	if (option_given(cli->invocation, OPT_cancel_all))
+		act.value = CANCEL_ALL;
 	if (act_targets(cli, REACH_LIVE, &targets) != ERR_NONE)
 		return cli_fail(cli);
 	status = act_each(cli, &targets, &act, "cancelled or asked to end");

@@ -234,7 +234,7 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 	job->stop_cause = 0;
 	job_move(core, job, EVENT_RETURNED, to);
 	if (doomed && to == STATE_READY)
-		job_cancel(core, job);
+		job_cancel(core, job, true);
 	else
 		job->cause = 0;          /* it ended by itself */
 }

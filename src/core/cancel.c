@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Cancelling a run or one of its jobs. What holds no attempt is cancelled at once; an attempt is asked
- * to end, and its job is cancelled when it is known to be gone.
+ * to end, and its job is cancelled when it is known to be gone. The first cancel of a run leaves its final jobs and those
+ * that run in any case, for a while (ending.c); the second, one of all, and one that names the job end these, too.
  */
 #include "core/internal.h"
 
@@ -25,7 +26,7 @@ bool job_give_up(struct core *core, struct job *job)
 	return true;
 }
 
-bool job_cancel(struct core *core, struct job *job)
+bool job_cancel(struct core *core, struct job *job, bool all)
 {
 	bool changed;
 
@@ -35,41 +36,74 @@ bool job_cancel(struct core *core, struct job *job)
 		return true;
 	}
 	changed = job_give_up(core, job);
-	return subrun_cancel(core, job) || changed;
+	return subrun_cancel(core, job, all) || changed;
+}
+
+uint64_t run_cancel_jobs(struct core *core, struct run *run, bool all)
+{
+	uint64_t changed = 0;
+
+	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
+		if (all || !(job->flags & JOB_ALWAYS))
+			changed += job_cancel(core, job, all);
+		else
+			ending_order(core, job);
+	}
+	return changed;
+}
+
+static uint64_t jobs_left(const struct run *run)
+{
+	uint64_t left = 0;
+
+	for (const struct job *job = run_job(run, 0); job; job = job_next(job))
+		left += job->flags & JOB_ALWAYS && !state_terminal(job->state);
+	return left;
+}
+
+void run_told_to_end(struct core *core, struct run *run)
+{
+	run->cancelled = true;
+	if (run->settled < run->job_count)
+		run_hold(core, run, false);      /* what is left of it is to run */
+	run_touch(core, run, true);
 }
 
 /* All of them before any of their children is told: there is no cascade, each job is cancelled for itself. */
-static enum err cancel(struct core *core, const struct input_cancel *input, uint64_t *ret_changed,
-		       struct error *error)
+static enum err cancel(struct core *core, const struct input_cancel *input, struct msg_ok *ok, struct error *error)
 {
+	bool all = input->scope == CANCEL_ALL;
 	struct target target;
-	uint64_t changed = 0;
 
+	if (input->scope > CANCEL_ALL)
+		return error_set(error, ERR_INVALID, "there is no such scope of a cancel: %llu", (unsigned long long)input->scope);
 	if (act_target(core, input->run, input->job, &target, error) != ERR_NONE ||
 	    act_check_live(input->run, input->job, &target, error) != ERR_NONE)
 		return error->code;
-	for (uint32_t i = 0; i < target.count; i++)
-		changed += job_cancel(core, target_job(&target, i));
-	if (target.whole && !target.run->cancelled) {
-		target.run->cancelled = true;
-		run_touch(core, target.run, true);
+	if (target.whole) {
+		all |= target.run->cancelled;
+		ok->count = run_cancel_jobs(core, target.run, all);
+		ok->left = all ? 0 : jobs_left(target.run);
+		run_told_to_end(core, target.run);
+	}
+	for (uint32_t i = 0; !target.whole && i < target.count; i++) {
+		struct job *job = target_job(&target, i);
+
+		ok->count += job_cancel(core, job, all || subrun_is_ending(core, job));
 	}
 	jobs_settle(core);
-	*ret_changed = changed;
 	return ERR_NONE;
 }
 
 void cancel_step(struct core *core, const struct core_input *input)
 {
+	struct msg_ok ok = { .id = input->request };
 	struct error error = { 0 };
-	uint64_t changed = 0;
 
-	if (cancel(core, &input->cancel, &changed, &error) != ERR_NONE) {
+	if (cancel(core, &input->cancel, &ok, &error) != ERR_NONE) {
 		error_send(core, input->conn, input->request, &error, false);
 		return;
 	}
 	if (input->conn != 0)
-		outbox_frame(core->outbox, input->conn, OP_OK)->ok = (struct msg_ok){
-			.id = input->request, .count = changed,
-		};
+		outbox_frame(core->outbox, input->conn, OP_OK)->ok = ok;
 }

@@ -27,6 +27,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->out_bytes);
 	mix(hash, job_child(job));
 	mix(hash, job_passes(job));
+	mix(hash, (uint64_t)job_ending_ms(job));
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
 	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE | JOB_UNTAKEN));
@@ -151,7 +152,7 @@ static void check_job_timers(const struct job *job)
 	CHECK(job->state != STATE_RUNNING || timed == ((job->flags & JOB_TIMEOUT) != 0));
 	CHECK(!armed || (job->flags & JOB_DUE_BY && !(job->flags & JOB_LATE) && !state_terminal(job->state)));
 	CHECK(armed || !(job->flags & JOB_DUE_BY) || job->flags & JOB_LATE || state_terminal(job->state) ||
-	      job->state == STATE_UNKNOWN || job->state == STATE_STOPPING);
+	      job->state == STATE_UNKNOWN || job->state == STATE_STOPPING || job_ending_ms(job) != 0);
 }
 
 static void check_job(const struct core *core, const struct job *job, struct standing standing)
@@ -168,6 +169,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	      job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
 	check_job_timers(job);
+	ending_check(job);
 	CHECK((job->state != STATE_APPROVAL && job->state != STATE_UNKNOWN) || gate_find(core, job_serial(job)));
 	CHECK(!(job->flags & JOB_PUSHED) == !map_get(&core->pushbacks, job_serial(job)));
 	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);

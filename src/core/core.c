@@ -20,6 +20,7 @@ struct core *core_new(const struct core_config *config)
 	core->heartbeat_ms = config->heartbeat_ms ? config->heartbeat_ms : LIMIT_HEARTBEAT_MS;
 	core->lease_ms = config->lease_ms ? config->lease_ms : LIMIT_LEASE_MS;
 	core->grace_ms = config->grace_ms ? config->grace_ms : LIMIT_GRACE_MS;
+	core->ending_ms = config->ending_ms ? config->ending_ms : LIMIT_ENDING_MS;
 	core->prefetch_off = config->prefetch_off;
 	core->boot_id = config->boot_id;
 	core->next_run = 1;
@@ -208,6 +209,11 @@ static void timer_fire(struct core *core, const struct timer *timer)
 	if (timer->kind == TIMER_DEADLINE) {
 		job->flags &= (uint32_t)~JOB_DEADLINE;
 		deadline_fired(core, job);
+		return;
+	}
+	if (timer->kind == TIMER_ENDING) {
+		job->flags &= (uint32_t)~JOB_ENDING;
+		ending_fired(core, job);
 		return;
 	}
 	job->flags &= (uint32_t)~JOB_TIMED;

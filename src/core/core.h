@@ -22,7 +22,7 @@ struct core_config {
 	struct slice cluster;            /* name; copied */
 	uint64_t pid;                    /* of the master, for WELCOME */
 	uint64_t seed;
-	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: the defaults of limits.def */
+	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;     /* 0: the defaults of limits.def */
 	bool prefetch_off;               /* send nothing ahead of need */
 	uint64_t boot_id;                /* of this boot of the machine; 0: unlike any other */
 };
@@ -71,6 +71,7 @@ struct input_submit {
 struct input_cancel {
 	uint64_t run;
 	struct slice job;                /* empty: the whole run */
+	uint64_t scope;                  /* enum cancel_scope */
 };
 
 struct input_act {

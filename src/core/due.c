@@ -182,7 +182,7 @@ void deadline_reopen(struct core *core, struct job *job)
 		deadline_arm(core, job);
 }
 
-void deadline_fired(struct core *core, struct job *job)
+void job_out_of_time(struct core *core, struct job *job)
 {
 	if (job->state == STATE_UNKNOWN)
 		return;                  /* armed again if it comes back */
@@ -201,14 +201,32 @@ void deadline_fired(struct core *core, struct job *job)
 	}
 }
 
-/* The first of its two forms, on the wall clock as it is now; 0: none. */
+void deadline_fired(struct core *core, struct job *job)
+{
+	struct rec_job_spec spec;
+
+	if (job->flags & JOB_ALWAYS) {
+		job_spec_decode(core, job, &spec);
+		if (spec.always == ALWAYS_PAST_DEADLINE) {
+			ending_deadline(core, job);
+			return;
+		}
+	}
+	job_out_of_time(core, job);
+}
+
+/* When it must have ended, on the wall clock as it is now; 0: nothing says so. */
 int64_t deadline_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec)
 {
 	struct deadline deadline = deadline_of(job, spec);
-	int64_t wall_ms = due_wall_ms(core, deadline.due_ms);
+	int64_t ending_ms = job_ending_ms(job);
+	int64_t wall_ms;
 
-	if (job->flags & JOB_LATE || (wall_ms == 0 && deadline.date_ms == 0))
-		return 0;
+	if (job->flags & JOB_LATE || spec->always == ALWAYS_PAST_DEADLINE)
+		deadline = (struct deadline){ 0 };       /* it doesn't end this job */
+	if (ending_ms > ENDING_WAITS && (deadline.due_ms == 0 || ending_ms < deadline.due_ms))
+		deadline.due_ms = ending_ms;
+	wall_ms = due_wall_ms(core, deadline.due_ms);
 	return wall_ms && (deadline.date_ms == 0 || wall_ms < deadline.date_ms) ? wall_ms : deadline.date_ms;
 }
 
@@ -279,6 +297,7 @@ void job_resume_timers(struct core *core, struct job *job)
 	if (job->flags & JOB_DUE_BY && !(job->flags & JOB_LATE) && !state_terminal(job->state) &&
 	    job->state != STATE_UNKNOWN)
 		deadline_arm(core, job);
+	ending_resume(core, job);
 	if (job->state != STATE_DELAYED && !(job->state == STATE_APPROVAL && job->when_ms > 0) &&
 	    !(job->state == STATE_READY && job->when_ms > 0) &&
 	    !(job->state == STATE_RUNNING && job->flags & JOB_TIMEOUT))

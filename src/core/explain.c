@@ -37,7 +37,8 @@ static void tell_ends(struct telling *telling, enum reason reason)
 		tell_wait(telling);
 	}
 	if (deadline_ms > 0) {
-		buf_add_str(&telling->words, "; its deadline is in ");
+		buf_add_str(&telling->words, job_ending_ms(telling->job) > ENDING_WAITS ?
+			    "; its run was told to end, and so must it in " : "; its deadline is in ");
 		tell_until(telling, deadline_ms);
 	}
 }

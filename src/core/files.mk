@@ -17,6 +17,7 @@ core_sources = \
 	src/core/decide.c \
 	src/core/digest.c \
 	src/core/due.c \
+	src/core/ending.c \
 	src/core/explain.c \
 	src/core/explain.h \
 	src/core/explain_worker.c \

@@ -111,6 +111,8 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_STAGED;
 	if (spec.deadline_ms > 0 || spec.deadline_at_ms > 0)
 		job->flags |= JOB_DUE_BY;
+	if (spec.always != ALWAYS_NO || spec.final)
+		job->flags |= JOB_ALWAYS;
 	if (spec.final && builder->extent->start == 0)
 		final_add(builder->run, job);
 	err = class_of(core, builder->run, &spec, &job->class_at, builder->error);

@@ -190,9 +190,11 @@ void subruns_end(struct core *core);                     /* those whose runs hav
 void subrun_begin(struct core *core, struct job *job);
 void subrun_attach(struct core *core, const struct job *job);
 void subrun_detach(struct core *core, const struct job *job);
-void subrun_stop(struct core *core, const struct job *job);
+void subrun_stop(struct core *core, const struct job *job);      /* what runs in any case goes on */
+void subrun_kill(struct core *core, const struct job *job);      /* nothing does */
 /* A person's word: what nobody knows about below is over, too. Did anything change? */
-bool subrun_cancel(struct core *core, const struct job *job);
+bool subrun_cancel(struct core *core, const struct job *job, bool all);
+bool subrun_is_ending(const struct core *core, const struct job *job);   /* it was stopped, and something of it goes on */
 uint64_t subrun_hold(struct core *core, const struct job *job);  /* as its job is now */
 uint64_t subrun_prioritize(struct core *core, const struct job *job);
 /* May a job of this run have a new round? Not of a sub-run that no job waits for. */
@@ -240,9 +242,27 @@ void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
 void cancel_step(struct core *core, const struct core_input *input);
-bool job_cancel(struct core *core, struct job *job);     /* a person's word, also on one that is unknown */
+/* A person's word, also on one that is unknown. all: of its sub-run also what runs in any case. */
+bool job_cancel(struct core *core, struct job *job, bool all);
+uint64_t run_cancel_jobs(struct core *core, struct run *run, bool all);
+void run_told_to_end(struct core *core, struct run *run);        /* its jobs were, but for those that run in any case */
 /* Not by a person's word: one that is unknown stays so until somebody knows. False: nothing changed. */
 bool job_give_up(struct core *core, struct job *job);
+
+/* ending.c: what runs in any case, also when its run was told to end */
+#define ENDING_WAITS 1                   /* as a time: its deadline came while it waited for others, so its time begins later */
+
+int64_t job_ending_ms(const struct job *job);            /* by the steady clock; 0: its run wasn't told to end */
+void job_ending_set(const struct job *job, int64_t ending_ms);
+void ending_order(struct core *core, struct job *job);   /* its time begins, unless it still waits for others */
+void ending_waited(struct core *core, struct job *job);  /* it doesn't wait any more */
+void ending_deadline(struct core *core, struct job *job);        /* of the run, which has come */
+void ending_returned(struct core *core, struct job *job);        /* it isn't unknown any more */
+void ending_clear(struct core *core, struct job *job);
+void ending_fired(struct core *core, struct job *job);   /* its time is over */
+bool ending_row_sane(const struct job *job, const struct row_job *row);
+void ending_resume(struct core *core, struct job *job);
+void ending_check(const struct job *job);
 
 /* act.c: what an act names. A fan-out's jobs are neighbours. */
 struct target {
@@ -379,6 +399,7 @@ void deadline_arm(struct core *core, struct job *job);
 void deadline_disarm(struct core *core, struct job *job);
 void deadline_reopen(struct core *core, struct job *job);
 void deadline_fired(struct core *core, struct job *job);
+void job_out_of_time(struct core *core, struct job *job);
 void dispatch_arm(struct core *core, struct job *job);
 void dispatch_released(struct core *core, struct job *job);
 void dispatch_late(struct core *core, struct job *job);

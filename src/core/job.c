@@ -51,8 +51,10 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 	}
 	if (job->state == STATE_UNKNOWN && state_holds(to))
 		timers_drop_lost(core);
-	if (state_terminal(to))
+	if (state_terminal(to)) {
 		deadline_disarm(core, job);
+		ending_clear(core, job);
+	}
 	job->when_ms = 0;
 	if (state_terminal(job->state)) {
 		if (job->run->settled-- == job->run->job_count)
@@ -136,6 +138,10 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	job_touch(core, job, !derived);
 	run_touch(core, run, false);
 	job_enter(core, job, event);
+	if (from == STATE_WAITING && job->flags & JOB_ALWAYS)
+		ending_waited(core, job);
+	if (from == STATE_UNKNOWN && !state_terminal(to))
+		ending_returned(core, job);
 	if (from == STATE_UNKNOWN && job->flags & JOB_DUE_BY && !(job->flags & (JOB_LATE | JOB_DEADLINE)) &&
 	    !state_terminal(to))
 		deadline_arm(core, job); /* it passed while nobody knew what became of the job */

@@ -96,6 +96,7 @@ static void opening_add_waiting(struct opening *opening)
 static void job_reopen(struct core *core, struct job *job, enum job_event event)
 {
 	deadline_disarm(core, job);      /* a timer is of one round */
+	ending_clear(core, job);
 	pushback_drop(core, job);
 	job->round++;
 	job->tries = 0;

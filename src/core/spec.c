@@ -244,6 +244,8 @@ static enum err spec_check_failure(const struct spec_check *check)
 			return spec_refused(check, ERR_INVALID, "retry_codes", "codes go from 1 to 255, ascending");
 	if (spec->crash_limit > LIMIT_CRASH_LIMIT_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "crash_limit", "too many");
+	if (spec->always > ALWAYS_PAST_DEADLINE)
+		return spec_refused(check, ERR_INVALID, "always", "it is 0, 1 or 2");
 	if (spec->continue_on > CONTINUE_ALL)
 		return spec_refused(check, ERR_INVALID, "continue_on", "there is no such end");
 	if (spec->worker_death > DEATH_KILL)

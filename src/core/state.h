@@ -12,7 +12,8 @@
 #include "core/state_run.h"
 #include "proto/expr.h"
 
-enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE, TIMER_SCHEDULE, TIMER_LOCK, TIMER_REST };
+enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE, TIMER_SCHEDULE, TIMER_LOCK,
+		  TIMER_REST, TIMER_ENDING };
 
 struct timer {
 	int64_t due_ns;
@@ -106,7 +107,7 @@ struct pruning {                         /* what is left of a run that was prune
 struct core {
 	char *cluster;
 	uint64_t pid;
-	int64_t heartbeat_ms, lease_ms, grace_ms;
+	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;
 
 	struct now now;

@@ -36,6 +36,8 @@ enum job_flag {
 	JOB_EXPR = 2097152,              /* an expression decides (decide.c) */
 	JOB_UNTAKEN = 4194304,           /* skipped because its condition was false, in this round */
 	JOB_LATE = 1073741824,           /* its deadline had passed when this round began: it doesn't count */
+	JOB_ALWAYS = 1 << 26,            /* it runs in any case, also when its run was told to end (ending.c) */
+	JOB_ENDING = 1 << 27,            /* has a valid timer for the end of the time that it has then */
 	JOB_UNPAID = 1 << 23,            /* holds an attempt, and nothing yet of what it asks for */
 };
 
@@ -102,6 +104,7 @@ struct edge {                            /* from a job that was there before */
 struct extra {                           /* what only some kinds of jobs have */
 	uint64_t child;                  /* number of the sub-run of the latest attempt in this round; 0: none */
 	uint32_t passes;                 /* of its loop that are over in this round, each followed by another */
+	int64_t ending_ms;               /* its run was told to end: when its own time is over, or ENDING_WAITS; 0: it wasn't */
 };
 
 struct run {
@@ -117,7 +120,7 @@ struct run {
 	struct map laters;               /* index of a parent to struct later */
 	uint32_t *finals;                /* indices of those that were submitted with it */
 	size_t final_count;
-	struct map extras;               /* index of a sub-run, or a job with JOB_LOOP, to struct extra */
+	struct map extras;               /* index of a sub-run, or a job with JOB_LOOP or JOB_ALWAYS, to struct extra */
 	struct decider **deciders;       /* by rising index of their jobs */
 	size_t decider_count, decider_cap;
 	struct blob **parts;

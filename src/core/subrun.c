@@ -191,20 +191,37 @@ void subrun_stop(struct core *core, const struct job *job)
 
 	if (!child)
 		return;
-	for (struct job *at = run_job(child, 0); at; at = job_next(at))
-		job_give_up(core, at);
-	child->cancelled = true;
-	run_touch(core, child, true);
+	for (struct job *at = run_job(child, 0); at; at = job_next(at)) {
+		if (at->flags & JOB_ALWAYS)
+			ending_order(core, at);
+		else
+			job_give_up(core, at);
+	}
+	run_told_to_end(core, child);
 }
 
-bool subrun_cancel(struct core *core, const struct job *job)
+void subrun_kill(struct core *core, const struct job *job)
 {
 	struct run *child = child_of(core, job);
-	bool changed = false;
 
-	for (struct job *at = child ? run_job(child, 0) : NULL; at; at = job_next(at))
-		changed |= job_cancel(core, at);
-	return changed;
+	for (struct job *at = child ? run_job(child, 0) : NULL; at; at = job_next(at)) {
+		job_give_up(core, at);
+		subrun_kill(core, at);
+	}
+}
+
+bool subrun_cancel(struct core *core, const struct job *job, bool all)
+{
+	struct run *child = child_of(core, job);
+
+	return child && run_cancel_jobs(core, child, all) > 0;
+}
+
+bool subrun_is_ending(const struct core *core, const struct job *job)
+{
+	const struct run *child = child_of(core, job);
+
+	return child && child->cancelled;
 }
 
 uint64_t subrun_hold(struct core *core, const struct job *job)
@@ -307,7 +324,7 @@ void subruns_check(const struct core *core)
 		while (map_next(&run->extras, &cursor, &index, &value)) {
 			const struct job *job = run_job(run, (uint32_t)index);
 
-			CHECK(job_is_subrun(job) || job->flags & JOB_LOOP);
+			CHECK(job_is_subrun(job) || job->flags & (JOB_LOOP | JOB_ALWAYS));
 			count += job_is_subrun(job) && state_holds(job->state);
 		}
 	}

@@ -32,9 +32,11 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 	job = job_find(core, timer->id);
 	if (!job || job->round != timer->round)
 		return false;
-	/* A job has one deadline in a round beside what its state waits for. */
+	/* A job has one deadline and one end of its time in a round, beside what its state waits for. */
 	if (timer->kind == TIMER_DEADLINE)
 		return (job->flags & JOB_DEADLINE) != 0;
+	if (timer->kind == TIMER_ENDING)
+		return (job->flags & JOB_ENDING) != 0;
 	if (job->epoch != timer->stamp)
 		return false;
 	switch ((enum timer_kind)timer->kind) {

@@ -79,6 +79,8 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no bound */
 	bool group_fail_fast;
 	bool final;                      /* behind all others, also what is added later */
+	bool always;                     /* it runs in any case */
+	bool deadline_of_run;            /* it says none itself */
 	bool gate;                       /* people decide; it has no command */
 	uint64_t gate_count;             /* how many; 0: one */
 	struct slice_list gate_from;

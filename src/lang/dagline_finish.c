@@ -157,6 +157,8 @@ static enum err sort_edges(struct dag_reader *reader)
 {
 	size_t kept = 0;
 
+	for (size_t i = 0; i < reader->name_count; i++)
+		reader->list[i]->node.always = reader->list[i]->always;
 	for (size_t i = 0; i < reader->edge_count; i++)
 		if (!reader->edges[i].said && reader->list[reader->edges[i].child]->always)
 			reader->edges[i].trigger = TRIGGER_DONE;

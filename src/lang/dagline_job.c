@@ -208,6 +208,16 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	job_failure(node, spec);
 }
 
+/* A deadline that it doesn't say itself is its run's, and doesn't end it. */
+static enum always job_always(const struct dag_node *node, const struct job_defaults *defaults)
+{
+	bool said = !node->deadline_of_run && (node->deadline_ms != 0 || node->deadline_at_ms != 0);
+
+	if (!node->always)
+		return ALWAYS_NO;
+	return !said && (node->deadline_of_run || defaults->deadline_ms != 0) ? ALWAYS_PAST_DEADLINE : ALWAYS_RUN;
+}
+
 void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
 		 struct arena *arena, struct rec_job_spec *ret_spec)
 {
@@ -241,6 +251,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	spec.deadline_at_ms = node->deadline_at_ms;
 	if (node->deadline_ms == 0 && node->deadline_at_ms == 0)
 		spec.deadline_ms = defaults->deadline_ms;
+	spec.always = job_always(node, defaults);
 	if (node->gate) {
 		spec.gate_count = node->gate_count ? node->gate_count : 1;
 		spec.gate_from = node->gate_from;

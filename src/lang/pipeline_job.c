@@ -344,6 +344,7 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 	if (node->deadline_ms == 0 && node->deadline_at_ms == 0) {
 		node->deadline_ms = defaults->deadline_ms;
 		node->deadline_at_ms = defaults->deadline_at_ms;
+		node->deadline_of_run = node->deadline_ms != 0 || node->deadline_at_ms != 0;
 	}
 	if (!(KIND_BIT(node_kind(node)) & FOR_WORK))
 		return ERR_NONE;

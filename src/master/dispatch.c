@@ -64,6 +64,7 @@ static enum err on_act(struct incoming_frame *in)
 	input = inbox_add(in->master, INPUT_CANCEL, in->session, msg.id, in->body.len);
 	input->cancel.run = msg.run;
 	input->cancel.job = keep(in, msg.job);
+	input->cancel.scope = msg.value;
 	return ERR_NONE;
 }
 

@@ -26,6 +26,7 @@ e2e_tests = \
 	tests/e2e/escapes.sh \
 	tests/e2e/expressions.sh \
 	tests/e2e/faults.sh \
+	tests/e2e/finals.sh \
 	tests/e2e/full-acts.sh \
 	tests/e2e/full-restart.sh \
 	tests/e2e/full.sh \

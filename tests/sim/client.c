@@ -41,7 +41,7 @@ static struct message *act_message(struct sim_world *world, const struct sim_gra
 	struct message *message = message_make(OP_ACT);
 	struct sim_act *act = client_act_new(world, &message->request);
 
-	*act = (struct sim_act){ .run = graph->run, .verb = verb, .value = value, .whole = !job };
+	*act = (struct sim_act){ .run = graph->run, .verb = verb, .value = value, .whole = !job, .spec = job };
 	message->run = graph->run;
 	message->verb = verb;
 	message->value = value;

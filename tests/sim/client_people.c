@@ -9,7 +9,11 @@ static const struct rec_job_spec *some_job(struct sim_world *world, const struct
 
 bool person_cancel(struct sim_world *world, const struct sim_graph *graph)
 {
-	client_act(world, graph, ACT_CANCEL, 0, world_chance(world, 500) ? some_job(world, graph) : NULL, 1);
+	const struct rec_job_spec *job = world_chance(world, 500) ? some_job(world, graph) : NULL;
+
+	client_act(world, graph, ACT_CANCEL, world_chance(world, 150) ? CANCEL_ALL : CANCEL_FIRST, job, 1);
+	if (!job && world_chance(world, 100))
+		client_act(world, graph, ACT_CANCEL, CANCEL_FIRST, NULL, 1);
 	return true;
 }
 

@@ -29,6 +29,7 @@ sim_sources = \
 	tests/sim/oracle_choice.c \
 	tests/sim/oracle_concurrency.c \
 	tests/sim/oracle_conditions.c \
+	tests/sim/oracle_ending.c \
 	tests/sim/oracle_facts.c \
 	tests/sim/oracle_fail.c \
 	tests/sim/oracle_grow.c \
@@ -91,6 +92,10 @@ sim_other = \
 	tests/sim/bugs/deadline-of-an-old-round.patch \
 	tests/sim/bugs/delay-forgotten.patch \
 	tests/sim/bugs/discard-forgotten-in-the-row.patch \
+	tests/sim/bugs/ending-cancelled-with-the-rest.patch \
+	tests/sim/bugs/ending-stopped-in-sub-runs.patch \
+	tests/sim/bugs/ending-time-ignores-the-timeout.patch \
+	tests/sim/bugs/ending-time-is-moved.patch \
 	tests/sim/bugs/epoch-does-not-grow.patch \
 	tests/sim/bugs/exclusive-outlives-the-lease.patch \
 	tests/sim/bugs/fail-fast-ignores-time-outs.patch \

@@ -48,17 +48,32 @@ void graph_take_parents(struct rand_state *rand, struct sim_graph *graph, struct
 			take_parent(rand, graph, &graph->jobs[i], graph->count + rand_below(rand, graph->parent_count));
 }
 
-/* The last job of a run waits for all the others; one with a condition is only said to. */
+static void run_in_any_case(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job)
+{
+	uint64_t *triggers = arena_zalloc(&graph->arena, job->needs.n + 1, sizeof(*triggers));
+
+	job->always = rand_below(rand, 2) ? ALWAYS_RUN : ALWAYS_PAST_DEADLINE;
+	if (job->needs_code.len > 0 || job->when_code.len > 0)
+		return;
+	for (size_t i = 0; i < job->needs.n; i++)
+		triggers[i] = TRIGGER_DONE;
+	job->triggers = (struct u64_list){ .at = triggers, .n = job->needs.n };
+}
+
+/* The last job of a run waits for all the others; one with a condition is only said to. Some others run in any case. */
 void graph_finals(struct rand_state *rand, struct sim_graph *graph)
 {
 	struct rec_job_spec *last = &graph->jobs[graph->count - 1];
 	uint64_t *needs = arena_zalloc(&graph->arena, graph->count, sizeof(*needs));
 	uint64_t *triggers = arena_zalloc(&graph->arena, graph->count, sizeof(*triggers));
 
-	(void)rand;
+	for (uint32_t i = 0; i + 1 < graph->count; i++)
+		if (rand_below(rand, 4) == 0)
+			run_in_any_case(rand, graph, &graph->jobs[i]);
 	if (graph->into || graph->count < 2)
 		return;
 	last->final = true;
+	last->always = rand_below(rand, 2) ? ALWAYS_RUN : ALWAYS_PAST_DEADLINE;
 	if (last->needs_code.len > 0 || last->when_code.len > 0)
 		return;
 	for (uint32_t i = 0; i + 1 < graph->count; i++) {

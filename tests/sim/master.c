@@ -130,6 +130,7 @@ static void act_input(struct sim_world *world, const struct event *event)
 		input.kind = INPUT_CANCEL;
 		input.cancel.run = message->run;
 		input.cancel.job = slice_str(message->job);
+		input.cancel.scope = message->value;
 	} else {
 		input.act = (struct input_act){
 			.verb = message->verb, .run = message->run, .job = slice_str(message->job),
@@ -501,7 +502,8 @@ void sim_master_crash(struct sim_world *world)
 static struct core *load(struct sim_world *world, struct now now, struct outbox *outbox)
 {
 	struct core_config config = { .cluster = slice_str("sim"), .seed = world->seed ^ world->master.life,
-				      .prefetch_off = world->seed % 5 == 0, .boot_id = world->boots + 1 };
+				      .prefetch_off = world->seed % 5 == 0, .boot_id = world->boots + 1,
+				      .ending_ms = world->ending_ms };
 	struct core *core;
 	struct error error = { 0 };
 

@@ -56,6 +56,9 @@ struct oracle_job {
 	/* cancel */
 	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
 
+	/* ending; by the world's own clock */
+	int64_t ending_ns;               /* its time after the end of its run began, in this round; 0: it didn't */
+
 	/* holds */
 	bool held_decided;
 	bool held_before;                /* by the row before the latest durable one */
@@ -112,6 +115,8 @@ struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial);
 /* By its specification: does this end count as a good one? And the state that those see who need it. */
 bool oracle_forgiven(struct sim_world *world, uint64_t serial, enum job_state state);
 enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_state state);
+/* By its specification: does it run when its run was told to end? */
+bool oracle_always(const struct rec_job_spec *spec);
 /* By its specification and the row: is this end of a pass what its loop waits for? */
 bool oracle_pass_holds(const struct rec_job_spec *spec, const struct row_job *row, enum job_state end);
 /* What it needs, by its specification's number. */

@@ -83,7 +83,7 @@ static void check_added(struct sim_world *world, const struct sim_graph *graph, 
 
 		before += !oracle_final(graph, i);
 		open = open || (!oracle_final(graph, i) && !state_terminal(state));
-		if (cancelled && !state_terminal(state) && state != STATE_STOPPING)
+		if (cancelled && !state_terminal(state) && state != STATE_STOPPING && !oracle_always(&graph->jobs[i]))
 			world_fail(world, "I10: job %u was added to a run that was cancelled", (unsigned)(graph->first + i));
 		if (has_against(world, graph, i) && !state_terminal(state))
 			world_fail(world, "job %u was added behind a job that settled against it, and goes on",

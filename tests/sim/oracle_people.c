@@ -6,11 +6,12 @@
 
 /* ---- cancel ---- */
 
-/* I10 is about the rounds that were there when the cancel was decided. */
+/* I10 is about the rounds that were there when the cancel was decided, and not about what runs in any case. */
 static void decided_cancel(struct sim_world *world, struct sim_act *act)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, act->run);
 	struct sim_graph *graph = map_get(&world->oracle.runs, act->run);
+	const struct rec_job_spec *spec;
 	uint64_t serial;
 
 	if (!run || act->rounds || act->verb != ACT_CANCEL || !act->whole)
@@ -20,6 +21,9 @@ static void decided_cancel(struct sim_world *world, struct sim_act *act)
 	act->rounds = mem_array((size_t)run->run.jobs, sizeof(*act->rounds));
 	act->jobs = mem_array((size_t)run->run.jobs, sizeof(*act->jobs));
 	for (struct oracle_walk walk = { 0 }; (serial = oracle_run_next(world, act->run, &walk)) != 0;) {
+		spec = oracle_spec(world, serial);
+		if (act->value != CANCEL_ALL && spec && oracle_always(spec))
+			continue;        /* it may have been the second, and needn't have been */
 		act->rounds[act->job_count] = oracle_job(world, serial)->round_decided;
 		act->jobs[act->job_count++] = serial;
 	}

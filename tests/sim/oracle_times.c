@@ -74,12 +74,32 @@ static int64_t submitted_ns(struct sim_world *world, uint64_t serial)
 	return graph ? graph->submitted_ns : 0;
 }
 
+/* The time that a job has after the end of its run. True: nothing else is to be said of its deadline. */
+static bool check_ending(struct sim_world *world, const struct rec_event *event, const struct oracle_job *job,
+			 const struct rec_job_spec *spec)
+{
+	struct wait wait = { .since_ns = job->ending_ns, .ms = (uint64_t)world->ending_ms };
+	bool of_run = spec->always == ALWAYS_PAST_DEADLINE;
+
+	if ((event->event != EVENT_DEADLINE && event->event != EVENT_CHOSEN) || (uint32_t)job->row.round != job->event_round)
+		return true;
+	if (spec->timeout_ms > wait.ms)
+		wait.ms = spec->timeout_ms;
+	if (event->event == EVENT_CHOSEN && wait.since_ns && is_late(world, &wait))
+		world_fail(world, "job %u is given out after its time behind the end of its run", (unsigned)event->job);
+	if (event->event == EVENT_DEADLINE && of_run && (!wait.since_ns || is_early(world, &wait)))
+		world_fail(world, "job %u: its run's deadline ended it too early", (unsigned)event->job);
+	return of_run || (wait.since_ns && event->event == EVENT_DEADLINE && !is_early(world, &wait));
+}
+
 static void check_deadline(struct sim_world *world, const struct rec_event *event, const struct oracle_job *job,
 			   const struct rec_job_spec *spec, int64_t wall_ms)
 {
 	struct wait wait = { .since_ns = submitted_ns(world, event->job), .ms = spec->deadline_ms };
 	bool dated = spec->deadline_at_ms > 0 && spec->deadline_at_ms <= wall_ms;
 
+	if (oracle_always(spec) && check_ending(world, event, job, spec))
+		return;
 	if (event->event == EVENT_DEADLINE && job->late && !job->late_unsure)
 		world_fail(world, "job %u: its deadline had passed when its round began", (unsigned)event->job);
 	if (event->event == EVENT_DEADLINE && !dated && (spec->deadline_ms == 0 || is_early(world, &wait)))

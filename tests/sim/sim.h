@@ -349,6 +349,7 @@ struct sim_act {                         /* of the client, by its request */
 	uint64_t run, value;
 	enum act_verb verb;
 	bool whole;                      /* of the run */
+	const struct rec_job_spec *spec; /* the job that was named, or NULL */
 	uint64_t job, person;            /* of a decision: serial number, principal */
 	uint8_t digest[32];              /* of what they were shown */
 	size_t digest_len;               /* 0: they were shown nothing */
@@ -456,6 +457,7 @@ struct sim_world {
 	bool brittle;                    /* much can't be started */
 	bool laden;                      /* machines have other things to do, and say so */
 	bool hasty;                      /* short leases and graces, so that they often end */
+	int64_t ending_ms;               /* what LIMIT_ENDING_MS is in this world */
 	int64_t slow_until_ns;           /* the network */
 	int64_t stopped_until_ns;        /* latest end of a pause of the master */
 	int64_t calm_ns;                 /* when the faults stopped */

@@ -382,6 +382,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	world->features = graph_features_draw(&world->rand);
 	world->worker_count = 1 + (uint32_t)world_rand(world, SIM_WORKERS_MAX);
 	world->hasty = world_chance(world, 600);
+	world->ending_ms = world->hasty ? 10000 : 40000;
 	world->scheduling = world_chance(world, 250);
 	world->lengthy = world_chance(world, 250);
 	world->fair = world_chance(world, 60);

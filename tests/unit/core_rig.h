@@ -599,14 +599,19 @@ static inline enum run_state rig_run_state(struct rig *rig, uint64_t run)
 	return (enum run_state)row.state;
 }
 
-static inline void rig_cancel(struct rig *rig, uint64_t run, const char *job)
+static inline void rig_cancel_scope(struct rig *rig, uint64_t run, const char *job, enum cancel_scope scope)
 {
 	struct core_input input = { .kind = INPUT_CANCEL, .conn = 1000000, .request = ++rig->request };
 
-	input.cancel = (struct input_cancel){ .run = run, .job = slice_str(job) };
+	input.cancel = (struct input_cancel){ .run = run, .job = slice_str(job), .scope = scope };
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);
+}
+
+static inline void rig_cancel(struct rig *rig, uint64_t run, const char *job)
+{
+	rig_cancel_scope(rig, run, job, CANCEL_FIRST);
 }
 
 /* Of what a person is shown who decides about this gate now. */

@@ -22,6 +22,7 @@ unit_programs = \
 	tests/unit/test_core_edges \
 	tests/unit/test_core_edges_act \
 	tests/unit/test_core_edges_rows \
+	tests/unit/test_core_ending \
 	tests/unit/test_core_expr \
 	tests/unit/test_core_fail \
 	tests/unit/test_core_final \
@@ -214,6 +215,9 @@ tests_unit_test_core_edges_act_LDADD = $(core_libs)
 
 tests_unit_test_core_edges_rows_SOURCES = tests/unit/test_core_edges_rows.c
 tests_unit_test_core_edges_rows_LDADD = $(core_libs)
+
+tests_unit_test_core_ending_SOURCES = tests/unit/test_core_ending.c
+tests_unit_test_core_ending_LDADD = $(core_libs)
 
 tests_unit_test_core_expr_SOURCES = tests/unit/test_core_expr.c
 tests_unit_test_core_expr_LDADD = $(core_libs)

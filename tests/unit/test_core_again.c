@@ -209,7 +209,7 @@ TEST a_cancelled_run_skips_nothing(void)
 	graph_job(&graph, "b", "a");
 	graph_job(&graph, "c", "a*")->final = true;
 	run = rig_submit(rig, &graph);
-	rig_cancel(rig, run, "");
+	rig_cancel_scope(rig, run, "", CANCEL_ALL);
 	ASSERT_EQ(3, rig->ok.count);
 	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "a"));
 	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "b"));

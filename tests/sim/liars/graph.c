@@ -50,6 +50,8 @@ static void job_times(struct liars *liars, struct rec_job_spec *job)
 		job->deadline_ms = any_span_ms(liars);
 	if (chance(liars, 4))
 		job->deadline_at_ms = wall_ms + (int64_t)any_span_ms(liars);
+	if (chance(liars, 15))
+		job->always = chance(liars, 50) ? ALWAYS_RUN : ALWAYS_PAST_DEADLINE;
 	if (chance(liars, 8))
 		job->dispatch_timeout_ms = any_span_ms(liars);
 	if (chance(liars, 10))

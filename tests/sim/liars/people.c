@@ -113,7 +113,7 @@ void people_cancel(struct liars *liars)
 	const char *name = chance(liars, 30) ? "" : any_name(liars);
 
 	tell(liars, "run %llu: cancel %s", (unsigned long long)run, name);
-	rig_cancel(liars->rig, run, name);
+	rig_cancel_scope(liars->rig, run, name, chance(liars, 20) ? CANCEL_ALL : CANCEL_FIRST);
 	tell_answer(liars);
 }
 
