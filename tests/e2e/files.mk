@@ -24,6 +24,7 @@ e2e_tests = \
 	tests/e2e/dlq.sh \
 	tests/e2e/errors.sh \
 	tests/e2e/escapes.sh \
+	tests/e2e/examples.sh \
 	tests/e2e/expressions.sh \
 	tests/e2e/faults.sh \
 	tests/e2e/finals.sh \
