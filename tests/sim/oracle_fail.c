@@ -74,7 +74,8 @@ static void letters_row(struct sim_world *world, const struct row *row, struct o
 
 	if (!job)
 		return;
-	if (dead && !letter && job->discarded != (uint32_t)row->job.round + 1) {
+	/* Until its client was told the number of its run nobody knows what the job's specification forgives. */
+	if (dead && !letter && oracle_spec(world, job->job) && job->discarded != (uint32_t)row->job.round + 1) {
 		if (!discarded_now(world, outbox, (uint64_t)row->job.run))
 			world_fail(world, "job %u is dead and has no letter", (unsigned)job->job);
 		job->discarded = (uint32_t)row->job.round + 1;
