@@ -46,6 +46,7 @@ decision_files = \
 	share/doc/decisions/0014-jobs-are-known-by-a-token.md \
 	share/doc/decisions/0015-a-pass-is-an-attempt.md \
 	share/doc/decisions/0018-lossless-jobs-write-into-pipes.md \
+	share/doc/decisions/0019-a-guardian-above-the-keeper.md \
 	share/doc/decisions/0019-what-runs-in-any-case-outlives-its-run.md \
 	share/doc/decisions/0020-starts-have-a-thread.md \
 	share/doc/decisions/0022-a-full-disk-is-served-from-what-is-there.md \

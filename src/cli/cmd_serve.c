@@ -158,8 +158,9 @@ int cmd_worker(struct cli *cli)
 		return cli_fail(cli);
 	options.slots = (uint32_t)slots;
 	options.containment = (enum containment)containment;
-	status = keeper_run(&options, &cli->error);
-	if (status != 0)
+	status = guardian_run(&options, &cli->error);
+	/* A keeper that fails says so itself: its guardian only ends with the same status. */
+	if (cli->error.code != ERR_NONE)
 		cli_fail(cli);
 	return status;
 }

@@ -128,7 +128,7 @@ int64_t attempt_began_ms(const struct attempt *attempt)
 	int64_t began_ms = now.wall_ms - (now.boot_ns - attempt->before_ns) / NS_PER_MS;
 	int64_t step_ms = began_ms - attempt->wall_ms;
 
-	if (attempt->wall_ms == 0 || attempt->before_ns == INT64_MAX || (step_ms < STEP_MS && step_ms > -STEP_MS))
+	if (attempt->wall_ms == 0 || attempt->other_boot || (step_ms < STEP_MS && step_ms > -STEP_MS))
 		return attempt->wall_ms;
 	return began_ms > 0 ? began_ms : 1;
 }
@@ -366,7 +366,7 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	done->outcome = outcome;
 	done->code = code;
 	done->started_ms = attempt_began_ms(attempt);
-	done->ended_ms = clock_wall_ms();
+	done->ended_ms = attempt->learned ? done->started_ms + (int64_t)done->run_ns / NS_PER_MS : clock_wall_ms();
 	exited->run = attempt->run;
 	exited->log_max = attempt->log_max;
 	if (attempt->space) {

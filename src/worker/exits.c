@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "worker/ends.h"
 
 #define TICK_NS       (10 * NS_PER_MS)   /* between looks at what doesn't want to die */
 #define STUCK_TICK_NS (NS_PER_S / 2)     /* when it hasn't for long */
@@ -187,14 +188,41 @@ size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int sig
 	return found;
 }
 
-static void finish(struct keeper *keeper, struct attempt *attempt)
+bool exits_learn(struct keeper *keeper, struct attempt *attempt)
+{
+	struct tree_stat stat;
+	struct end end;
+	/* First this look, then the file: its guardian records the end, then reaps it. */
+	bool awaited = !attempt->other_boot && tree_stat(attempt->pid, &stat) &&
+		       attempt_may_be(attempt, stat.begun_ns) &&
+		       (stat.state == 'Z' || stat.state == 'X') && tree_is_guardian(stat.parent);
+
+	if (!ends_find(keeper->dir_fd, attempt->boot_id, attempt->pid, attempt->before_ns, attempt->after_ns, &end))
+		return !awaited;
+	attempt->learned = true;
+	attempt->status = (int)end.status;
+	attempt->gone_ns = attempt->begun_ns + end.run_ns;
+	attempt->usage.ru_utime.tv_sec = (time_t)(end.cpu_us / 1000000);
+	attempt->usage.ru_utime.tv_usec = (suseconds_t)(end.cpu_us % 1000000);
+	attempt->usage.ru_maxrss = (long)end.rss_kib;
+	return true;
+}
+
+/* Also when it was killed because its keeper died: that says nothing of the job. */
+static bool unknown_end(const struct attempt *attempt)
+{
+	return attempt->foreign && (!attempt->learned || (attempt->dies && WIFSIGNALED(attempt->status) &&
+							  WTERMSIG(attempt->status) == SIGKILL));
+}
+
+void exits_finish(struct keeper *keeper, struct attempt *attempt)
 {
 	struct rec_done *done = &attempt->exited.done;
 	enum outcome outcome = OUTCOME_EXIT;
 	uint64_t code = 0;
 
 	done->run_ns = (uint64_t)(attempt->gone_ns - attempt->begun_ns);
-	if (attempt->pidfd >= 0) {
+	if (unknown_end(attempt)) {
 		outcome = OUTCOME_EXIT_UNKNOWN;
 	} else {
 		done->cpu_us = (uint64_t)(attempt->usage.ru_utime.tv_sec + attempt->usage.ru_stime.tv_sec) * 1000000 +
@@ -237,11 +265,11 @@ static bool check(struct keeper *keeper, struct attempt *attempt)
 		bool patient = attempt->kill_ns != TIME_NEVER && !insist;
 		size_t left = exits_signal_tree(keeper, attempt, patient ? 0 : SIGKILL);
 
-		if (left == 0 && drain_end(keeper, attempt)) {
+		if (left == 0 && (!attempt->foreign || exits_learn(keeper, attempt)) && drain_end(keeper, attempt)) {
 			if (attempt->stuck)
 				log_info_limited("the process of job %" PRIu64 " that lived on is gone", attempt->job);
 			attempt->stuck = false;
-			finish(keeper, attempt);
+			exits_finish(keeper, attempt);
 			return true;
 		}
 	} else if (insist && attempt->last_signal != SIGKILL) {

@@ -8,9 +8,14 @@ worker_sources = \
 	src/worker/callers.c \
 	src/worker/callers.h \
 	src/worker/drain.c \
+	src/worker/ends.c \
+	src/worker/ends.h \
 	src/worker/env.c \
 	src/worker/env.h \
 	src/worker/exits.c \
+	src/worker/guardian.c \
+	src/worker/home.c \
+	src/worker/home.h \
 	src/worker/ipc.c \
 	src/worker/ipc.h \
 	src/worker/keeper.c \

@@ -11,7 +11,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,70 +24,25 @@
 #include "base/rand.h"
 #include "base/text.h"
 #include "proto/limits.h"
+#include "worker/home.h"
 #include "worker/offers.h"
 #include "worker/spawn.h"
 
 #define LABELS_TEXT_MAX 1024             /* bytes of all labels of a worker */
-#define LOCK_TRIES   40
-#define LOCK_WAIT_NS (25 * NS_PER_MS)    /* between them: a second in all */
 #define QUIT_WAIT_NS (5 * NS_PER_S)      /* for acknowledgements, when the last process is gone */
 
 static enum err open_dir(struct keeper *keeper, struct error *error)
 {
-	const struct worker_options *options = keeper->options;
-	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
-	char below[256];
+	enum err result = home_open(keeper->options, keeper->path, &keeper->dir_fd, error);
 	struct stat st;
-	int result, tries = 0;
 
-	if (!text_is_name(slice_str(options->name)))
-		return error_set(error, ERR_INVALID, "a worker can't be named '%s': letters, digits, '_', '-' and "
-				 "'.', at most 128", options->name);
-	result = place_make(&options->place);
-	if (result < 0)
-		return error_state_dir(error, -result, options->place.dir);
-	snprintf(below, sizeof(below), "worker/%s", options->name);
-	place_path(&options->place, below, keeper->path);
-	result = io_make_dirs(keeper->path, 0700);
-	if (result == 0)
-		result = io_check_private_dir(keeper->path);
-	if (result < 0)
-		return error_dir(error, -result, "the worker's directory", keeper->path);
-	keeper->dir_fd = open(keeper->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (keeper->dir_fd < 0 || fstat(keeper->dir_fd, &st) < 0)
+	if (result)
+		return result;
+	if (fstat(keeper->dir_fd, &st) < 0)
 		return error_dir(error, errno, "the worker's directory", keeper->path);
 	snprintf(keeper->mark, sizeof(keeper->mark), "%llx-%llx", (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino);
-	keeper->lock_fd = openat(keeper->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (keeper->lock_fd < 0)
-		return error_system(error, errno, "the lock of worker %s can't be opened", options->name);
-	/* One that was killed just now may have left a child between fork and exec, which still has the lock. */
-	while (flock(keeper->lock_fd, LOCK_EX | LOCK_NB) < 0 && tries++ < LOCK_TRIES)
-		nanosleep(&wait, NULL);
-	if (tries > LOCK_TRIES) {
-		error_set(error, ERR_BUSY, "worker %s is running already, with its state in %s", options->name,
-			  keeper->path);
-		return error_next(error, "titan status");
-	}
-	return ERR_NONE;
-}
-
-static void read_boot_id(uint8_t ret_id[16])
-{
-	struct buf text = { 0 };
-	size_t digits = 0;
-
-	memset(ret_id, 0, 16);
-	if (io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 256, &text) == 0)
-		for (size_t i = 0; i < text.len && digits < 32; i++) {
-			const char *hex = "0123456789abcdef", *at = memchr(hex, text.data[i], 16);
-
-			if (!at)
-				continue;
-			ret_id[digits / 2] = (uint8_t)(ret_id[digits / 2] << 4 | (at - hex));
-			digits++;
-		}
-	buf_free(&text);
+	return home_lock(keeper->options, keeper->path, keeper->dir_fd, HOME_KEEPER, &keeper->lock_fd, error);
 }
 
 /* Signals blocked and as they are by default, so that a child need only unblock them. */
@@ -209,7 +163,7 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 	if (secret < 0)
 		return error_system(error, -secret, "the secret of worker %s can't be kept in %s", keeper->options->name,
 				    keeper->path);
-	read_boot_id(keeper->boot_id);
+	home_boot_id(keeper->boot_id);
 	return recover_open(keeper, error);
 }
 

@@ -41,6 +41,10 @@ struct attempt {
 	int64_t begun_ns;                /* monotonic */
 	int64_t before_ns, after_ns;     /* boot time: it began between them */
 	int64_t wall_ms;                 /* when it began; of another boot of the machine, as the clock said then */
+	uint8_t boot_id[16];             /* of one that another keeper started: the machine's boot then */
+	bool other_boot;                 /* not the present one */
+	bool foreign;                    /* another keeper started it: how it ends is learned from its guardian */
+	bool learned;                    /* that was learned: status and usage are known */
 	bool dies;                       /* with its keeper: the next one adopts nothing of it */
 	uint64_t log_max;                /* LOG_LOSSLESS: its output comes through pipes, see drain.c */
 	uint64_t drained[2];             /* of that: bytes in the files */
@@ -48,7 +52,7 @@ struct attempt {
 	int64_t drain_ns;                /* not before: there was no room on the disk */
 	bool alone;                      /* it had an init, which is gone, and everything with it */
 	bool gone;                       /* its main process is; its tree may not be */
-	int status;                      /* of wait4, when gone and our child */
+	int status;                      /* of wait4, when gone and known */
 	struct rusage usage;
 	int64_t gone_ns;
 	bool stuck;                      /* killed long ago, and lives on */
@@ -103,6 +107,12 @@ struct keeper {
 	int64_t refused_ns;              /* when the log was told that jobs can't be started; 0: never */
 };
 
+/* Can a process that began then be this attempt's? */
+static inline bool attempt_may_be(const struct attempt *attempt, int64_t begun_ns)
+{
+	return begun_ns >= attempt->before_ns - TREE_TICK_NS && begun_ns <= attempt->after_ns + TREE_TICK_NS;
+}
+
 /* attempts.c */
 struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run);
 void attempt_free(struct keeper *keeper, struct attempt *attempt);       /* takes it out of everything but the ledger */
@@ -130,6 +140,9 @@ void exits_check(struct keeper *keeper);                                 /* tree
 int64_t exits_due(const struct keeper *keeper);
 size_t exits_stuck(const struct keeper *keeper);
 void exits_free(struct keeper *keeper);
+/* Of a foreign one that is gone: how it ended, if that is recorded. False: that is still to come. */
+bool exits_learn(struct keeper *keeper, struct attempt *attempt);
+void exits_finish(struct keeper *keeper, struct attempt *attempt);       /* nothing of it is left: its result */
 /* Send a signal to what belongs to the attempt besides its process group. How many there were. */
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
 
@@ -160,7 +173,7 @@ void room_punch(int fd, uint64_t from, uint64_t until);
 
 /* recover.c */
 enum err recover_open(struct keeper *keeper, struct error *error);
-void recover_rewrite(struct keeper *keeper);                             /* the spool, with what is live alone */
+bool recover_rewrite(struct keeper *keeper);                             /* the spool, with what is live alone */
 
 /* keeper_link.c */
 void keeper_link_start(struct keeper *keeper);

@@ -16,13 +16,14 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "worker/ends.h"
 
 #define SWEEP_ROUNDS  400
 #define SWEEP_WAIT_NS (5 * NS_PER_MS)
 
 struct replay {
 	struct keeper *keeper;
-	bool this_boot;                  /* of what is being read */
+	uint8_t boot_id[16];             /* of what is being read */
 };
 
 static struct attempt *find(struct keeper *keeper, uint64_t job, uint64_t epoch)
@@ -53,7 +54,10 @@ static void replay_started(struct replay *replay, const struct spool_started *st
 		return;
 	ledger_started(replay->keeper->ledger, attempt->entry);
 	attempt->pid = (pid_t)started->pid;
-	attempt->before_ns = replay->this_boot ? started->before_ns : INT64_MAX;
+	memcpy(attempt->boot_id, replay->boot_id, sizeof(attempt->boot_id));
+	attempt->other_boot = memcmp(replay->boot_id, replay->keeper->boot_id, sizeof(replay->boot_id)) != 0;
+	attempt->foreign = true;
+	attempt->before_ns = started->before_ns;
 	attempt->after_ns = started->after_ns;
 	attempt->begun_ns = started->begun_ns;
 	attempt->wall_ms = started->wall_ms;
@@ -145,7 +149,7 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 	memcpy(&record, body.data, body.len);
 	switch (type) {
 	case SPOOL_LIFE:
-		replay->this_boot = memcmp(record.life.boot_id, replay->keeper->boot_id, 16) == 0;
+		memcpy(replay->boot_id, record.life.boot_id, sizeof(replay->boot_id));
 		break;
 	case SPOOL_STARTED:
 		replay_started(replay, &record.started);
@@ -161,19 +165,22 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 	}
 }
 
-/* Is this pid still the process that was started then? The descriptor is opened first: it can't become another. */
+/*
+ * Is this pid still the process that was started then? The descriptor is opened first: it can't become another. One
+ * that has ended counts while its guardian has yet to record that.
+ */
 static int find_process(const struct attempt *attempt)
 {
 	struct tree_stat stat;
 	int pidfd;
 
-	if (attempt->before_ns == INT64_MAX)
+	if (attempt->other_boot)
 		return -1;
 	pidfd = pidfd_open(attempt->pid, 0);
 	if (pidfd < 0)
 		return -1;
-	if (!tree_stat(attempt->pid, &stat) || stat.state == 'Z' || stat.session != attempt->pid ||
-	    stat.begun_ns < attempt->before_ns - TREE_TICK_NS || stat.begun_ns > attempt->after_ns + TREE_TICK_NS) {
+	if (!tree_stat(attempt->pid, &stat) || (stat.state == 'Z' && !tree_is_guardian(stat.parent)) ||
+	    stat.session != attempt->pid || !attempt_may_be(attempt, stat.begun_ns)) {
 		close(pidfd);
 		return -1;
 	}
@@ -204,13 +211,21 @@ static void kill_undead(struct keeper *keeper, const struct attempt *attempt, in
 	close(pidfd);
 }
 
+static bool has_ended(int pidfd)
+{
+	struct pollfd gone = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&gone, 1, 0) > 0;
+}
+
+/* Also one that has ended and whose guardian hasn't recorded that yet. */
 static bool adopt(struct keeper *keeper, struct attempt *attempt)
 {
 	int pidfd = find_process(attempt);
 
 	if (pidfd < 0)
 		return false;
-	if (attempt->dies) {
+	if (attempt->dies && !has_ended(pidfd)) {
 		kill_undead(keeper, attempt, pidfd);
 		return false;
 	}
@@ -309,16 +324,21 @@ enum err recover_open(struct keeper *keeper, struct error *error)
 	sweep_orphans(keeper);
 	for (attempt = keeper->first; attempt; attempt = next) {
 		next = attempt->next;
-		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && attempt->pidfd < 0)
-			attempt_ended(keeper, attempt, OUTCOME_EXIT_UNKNOWN, 0);
-		else if (attempt->shipped && attempt->acked)
+		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && attempt->pidfd < 0) {
+			attempt->gone_ns = attempt->begun_ns;    /* how long it ran, a record alone can say */
+			exits_learn(keeper, attempt);
+			exits_finish(keeper, attempt);
+		} else if (attempt->shipped && attempt->acked) {
 			attempt_free(keeper, attempt);
+		}
 	}
-	recover_rewrite(keeper);
+	/* What the guardians recorded is in the spool now, unless jobs still run whose ends they will record. */
+	if (recover_rewrite(keeper) && keeper->adopted == 0)
+		ends_clear(keeper->dir_fd);
 	return ERR_NONE;
 }
 
-void recover_rewrite(struct keeper *keeper)
+bool recover_rewrite(struct keeper *keeper)
 {
 	struct spool_life life;
 	int result;
@@ -346,4 +366,5 @@ void recover_rewrite(struct keeper *keeper)
 	result = spool_rewrite_end(keeper->spool);
 	if (result < 0)
 		log_error("the spool can't be written anew: %s", strerror(-result));
+	return result == 0;
 }

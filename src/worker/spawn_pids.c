@@ -59,10 +59,14 @@ static int mount_own_proc(void)
 	return 0;
 }
 
-/* Ends when the main process has; asked to end, when nobody is left. The grace is the keeper's to keep. */
-static void wait_for_end(pid_t pid, int report_fd)
+/*
+ * Ends when the main process has; asked to end, when nobody is left. The grace is the keeper's to keep. Returns the
+ * exit status of the main process as a shell says it: a guardian sees nothing but this.
+ */
+static int wait_for_end(pid_t pid, int report_fd)
 {
 	bool asked = false, ended = false;
+	int result = 127;
 	sigset_t wanted;
 
 	sigemptyset(&wanted);
@@ -76,9 +80,10 @@ static void wait_for_end(pid_t pid, int report_fd)
 			if (gone == pid) {
 				say(report_fd, status);
 				ended = true;
+				result = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 			}
 		if ((ended && !asked) || gone < 0)
-			return;
+			return result;
 		number = sigwaitinfo(&wanted, NULL);
 		if (number != SIGTERM)
 			continue;
@@ -109,9 +114,7 @@ static int init_main(void *data)
 	if (!fault && pid < 0)
 		fault = errno;
 	say(init->report_fd, fault ? fault : child->fault);
-	if (!fault && !child->fault)
-		wait_for_end(pid, init->report_fd);
-	return 0;
+	return fault || child->fault ? 0 : wait_for_end(pid, init->report_fd);
 }
 
 static int try_init(void *data)

@@ -17,7 +17,7 @@
 
 #define ENVIRON_MAX ((size_t)4 << 20)
 
-static void add_pid(struct pid_list *list, pid_t pid)
+void pid_list_add(struct pid_list *list, pid_t pid)
 {
 	if (list->n == list->cap) {
 		list->cap = list->cap ? 2 * list->cap : 64;
@@ -48,7 +48,7 @@ static void children_by_search(struct pid_list *out)
 	tree_processes(&all);
 	for (size_t i = 0; i < all.n; i++)
 		if (tree_stat(all.at[i], &stat) && stat.parent == getpid())
-			add_pid(out, all.at[i]);
+			pid_list_add(out, all.at[i]);
 	pid_list_free(&all);
 }
 
@@ -79,7 +79,7 @@ void tree_children(int fd, struct pid_list *out)
 
 		if (end == at)
 			break;
-		add_pid(out, (pid_t)pid);
+		pid_list_add(out, (pid_t)pid);
 		at = end + strspn(end, " ");
 	}
 }
@@ -94,7 +94,7 @@ void tree_processes(struct pid_list *out)
 		return;
 	while ((entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			add_pid(out, (pid_t)strtol(entry->d_name, NULL, 10));
+			pid_list_add(out, (pid_t)strtol(entry->d_name, NULL, 10));
 	closedir(dir);
 }
 
@@ -165,4 +165,13 @@ bool tree_stat(pid_t pid, struct tree_stat *ret_stat)
 	}
 	buf_free(&text);
 	return known;
+}
+
+bool tree_is_guardian(pid_t pid)
+{
+	struct buf text = { 0 };
+	bool is = read_proc(pid, "comm", &text) && strcmp(buf_cstr(&text), GUARDIAN_NAME "\n") == 0;
+
+	buf_free(&text);
+	return is;
 }

@@ -20,6 +20,7 @@ int tree_children_open(void);
 /* All children of this thread, zombies included. */
 void tree_children(int fd, struct pid_list *out);
 void tree_processes(struct pid_list *out);
+void pid_list_add(struct pid_list *list, pid_t pid);
 void pid_list_free(struct pid_list *list);
 
 /* Does its environment hold TITAN_MARK=mark.JOB.EPOCH? */
@@ -34,5 +35,10 @@ struct tree_stat {
 #define TREE_TICK_NS (INT64_C(1000000000) / 100)
 
 bool tree_stat(pid_t pid, struct tree_stat *ret_stat);
+
+#define GUARDIAN_NAME "titan-guardian"
+
+/* Is this process called a guardian? */
+bool tree_is_guardian(pid_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The two processes of a worker. Both return an exit status of titan(1). */
+/* The three processes of a worker. Each returns an exit status of titan(1). */
 #ifndef TITAN_WORKER_WORKER_H
 #define TITAN_WORKER_WORKER_H
 
@@ -24,6 +24,11 @@ struct worker_options {
 	const char *const *link_argv;    /* the link's program, by path; NULL: this program with the word "link" */
 };
 
+/*
+ * The guardian: starts the keeper, again when it is killed, and records how its orphans end. Returns in the keeper's
+ * process, too, and there with the keeper's error; in the guardian's with none but its own.
+ */
+int guardian_run(const struct worker_options *options, struct error *error);
 /* The keeper: owns children, spool and leases; starts the link and starts it again when it dies. */
 int keeper_run(const struct worker_options *options, struct error *error);
 /* Its messages, those of keeper and link: worker-NAME.log, where titan up made that their stderr. */

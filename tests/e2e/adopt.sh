@@ -47,18 +47,57 @@ start_cluster
 exits "its result was kept for the next one" 0 titan --timeout 30s wait "$run"
 started_once
 
-submit_held
-keeper=$(state_of '.workers[0].pid')
-kill -KILL "$keeper"
-until_true 5 process_gone "$keeper"
-start_cluster
 new_keeper() { [ "$(state_of '.workers[0].pid')" != "$keeper" ] && worker_is_up; }
-ok "after kill -9 of the keeper a new one comes up" until_true 20 new_keeper
+kill_keeper() {
+	keeper=$(state_of '.workers[0].pid')
+	kill -KILL "$keeper"
+	until_true 5 process_gone "$keeper"
+}
+
+submit_held
+guardian=$(guardian_pid)
+is "the process above the keeper is its guardian" "$(cat "/proc/$guardian/comm")" titan-guardian
+kill_keeper
+ok "after kill -9 of the keeper its guardian starts a new one" until_true 20 new_keeper
+is "below the same guardian" "$(guardian_pid)" "$guardian"
 ok "it adopts the job" until_true 10 job_is "$run" j running
-is "which was not started again" "$(wc -l <"$test_dir/starts")" 1
+rm "$hold"
+exits "which ends well" 0 titan --timeout 30s wait "$run"
+started_once
+is "its whole output is there" "$(titan logs "$run/j" | tr '\n' ' ')" "before after "
+is "it was tried once and never lost" "$(titan --json show "$run/j" | jq -c '[.tries, .crashes]')" '[1,0]'
+
+run=$(titan -q run -e "j; j='while [ ! -e $test_dir/go ]; do sleep 0.05; done; exit 7' retry=0")
+ok "a job that will fail runs" until_true 10 job_is "$run" j running
+kill_keeper
+ok "its keeper is killed" until_true 20 new_keeper
+: >"$test_dir/go"
+exits "and fails" 1 titan --timeout 30s wait "$run"
+is "with its own exit status, at its first try" "$(titan --json show "$run" | jq -c '.jobs[0] | [.outcome, .tries, .crashes]')" \
+	'["exit 7",1,0]'
+
+# It ends before there is a keeper to see that: the guardian is stopped, so that it starts none meanwhile.
+submit_held
+guardian=$(guardian_pid)
+kill -STOP "$guardian"
+kill_keeper
+rm "$hold"
+ok "a job ends while there is no keeper" until_true 10 no_job_process
+kill -CONT "$guardian"
+exits "the next keeper learns how" 0 titan --timeout 30s wait "$run"
+started_once
+
+submit_held
+for _ in 1 2 3; do
+	kill_keeper
+	ok "a keeper is killed, and there is another" until_true 20 new_keeper
+done
 exits "the run is cancelled" 0 titan -y cancel "$run"
 ok "and the adopted process ended" until_true 20 no_job_process
 ok "the run is cancelled" until_true 20 run_is "$run" cancelled
 rm -f "$hold"
+guardian=$(guardian_pid)
+exits "the cluster ends" 0 titan -y down
+ok "with its guardian" until_true 10 process_gone "$guardian"
 
 done_testing

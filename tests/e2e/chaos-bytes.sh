@@ -60,7 +60,7 @@ for direction in up down; do
 			TITAN_STATE=$far "$TITAN" worker --name far --slots 4 2>"$test_dir/worker.log" &
 			worker=$!
 		else # a new link connects at once, an old one only in its own time
-			kill -KILL "$(pgrep -f -P "$worker" link | head -n 1)" 2>/dev/null
+			kill -KILL "$(pgrep -f -P "$(pgrep -P "$worker")" link | head -n 1)" 2>/dev/null
 		fi
 		run=$(for i in 1 2 3 4; do echo "printf x >>$starts/$direction-$at-$i"; done | titan run --lines)
 		titan --timeout 60s wait "$run" >/dev/null 2>&1 || { bad=$((bad + 1)); note "cut $direction behind $at bytes"; }

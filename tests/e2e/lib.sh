@@ -100,6 +100,8 @@ until_true() { # SECONDS COMMAND...
 
 state_of() { titan --json status 2>/dev/null | jq -r "$1"; }
 master_pid() { state_of .master.pid; }
+kill_worker() { kill -KILL "$1" $(pgrep -P "$1"); } # GUARDIAN: it and its keeper, as a machine that dies
+guardian_pid() { ps -o ppid= -p "$(state_of '.workers[0].pid')" | tr -d ' '; }
 job_state() { titan --json show "$1" 2>/dev/null | jq -r ".jobs[] | select(.name == \"$2\") | .state"; }
 job_is() { [ "$(job_state "$1" "$2")" = "$3" ]; }
 run_state() { titan --json show "$1" 2>/dev/null | jq -r .run.state; }

@@ -91,7 +91,7 @@ exits 'a template that is wrong changes nothing' 2 titan --format '{nope}' group
 is 'nothing' "$(titan --json group ls | jq -c '[.[] | select(.name == "few" and .max == 3)]')" '[]'
 
 # --- lost attempts ---
-run=$(titan run -e "kills; kills='kill -KILL \$PPID' crash_limit=1 retry=3")
+run=$(titan run -e "kills; kills='sleep 0.2; kill -KILL \$PPID; sleep 600' on_worker_death=kill crash_limit=1 retry=3")
 ends_dead() {
 	worker_is_up || titan up >/dev/null 2>&1
 	job_is "$run" kills failed

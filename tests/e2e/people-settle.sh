@@ -11,10 +11,10 @@ start_worker() {
 	"$TITAN" worker --name w --slots 1 >>worker.log 2>&1 </dev/null &
 	until_true 10 worker_is_up
 }
-# All of it at once, as a machine that loses its power: keeper, link and jobs.
+# All of it at once, as a machine that loses its power: guardian, keeper, link and jobs.
 machine_dies() {
 	local keeper=$(state_of '.workers[0].pid') pid
-	for pid in $keeper $(pgrep -P "$keeper") $(job_processes); do
+	for pid in $(guardian_pid) $keeper $(pgrep -P "$keeper") $(job_processes); do
 		kill -KILL "$pid" 2>/dev/null
 	done
 	until_true 10 process_gone "$keeper"

@@ -17,7 +17,7 @@ all_gone() {
 crashes_are() { [ "$(titan --json show "$1" | jq .crashes)" = "$2" ]; }
 
 start_cluster --slots 2
-run=$(titan -q run -e "kills; kills='kill -KILL \$PPID' retry=7 backoff=10ms")
+run=$(titan -q run -e "kills; kills='sleep 0.2; kill -KILL \$PPID; sleep 600' on_worker_death=kill retry=7 backoff=10ms")
 ends_dead() {
 	worker_is_up || titan up >/dev/null 2>&1
 	job_is "$run" kills failed

@@ -30,7 +30,7 @@ run=$(titan run backup.yaml)
 ok "it has a job" until_true 20 job_is "$run" job running
 worker second --slots 2 --label fast
 ok "another one connects" until_true 20 worker_is second up
-kill -KILL "$first"
+kill_worker "$first"
 exits "worker killed, a backup completes" 0 titan --timeout 60s wait "$run"
 is "where it is" "$(titan logs "$run/job")" second
 is "a lost attempt is none of the retries, of which there are none" "$(titan --json show "$run/job" | jq -c '[.tries, .crashes]')" '[2,1]'

@@ -56,7 +56,7 @@ export TITAN_CLUSTER=once TITAN_HEARTBEAT=200ms TITAN_LEASE=600ms TITAN_GRACE=15
 start_cluster
 titan run -f -e 'pay="sleep 600" mode=once' >"$test_dir/once.out" 2>&1 &
 until_true 20 job_is 1 pay running
-kill -KILL "$(state_of '.workers[0].pid')"
+kill_worker "$(guardian_pid)"
 ok 'a lost worker leaves a job unknown' until_true 30 grep -q 'pay UNKN lost' "$test_dir/once.out"
 like 'with what can be done' "$(cat "$test_dir/once.out")" 'pay UNKN .*titan cancel 1/pay$'
 like 'in the dashboard it needs a person' "$(titan dash --dump-screen - --exit-after idle)" '^. UNKN +1[ /]pay .*may have run'

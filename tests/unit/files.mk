@@ -143,6 +143,7 @@ unit_programs = \
 	tests/unit/test_tui_screens \
 	tests/unit/test_tui_vterm \
 	tests/unit/test_worker_cage \
+	tests/unit/test_worker_guardian \
 	tests/unit/test_worker_keeper \
 	tests/unit/test_worker_late \
 	tests/unit/test_worker_ledger \
@@ -578,6 +579,9 @@ tests_unit_test_tui_vterm_LDADD = $(tui_libs)
 
 tests_unit_test_worker_cage_SOURCES = tests/unit/test_worker_cage.c
 tests_unit_test_worker_cage_LDADD = $(all_libs)
+
+tests_unit_test_worker_guardian_SOURCES = tests/unit/test_worker_guardian.c
+tests_unit_test_worker_guardian_LDADD = $(all_libs)
 
 tests_unit_test_worker_keeper_SOURCES = tests/unit/test_worker_keeper.c
 tests_unit_test_worker_keeper_LDADD = $(all_libs)

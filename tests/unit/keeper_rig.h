@@ -43,7 +43,8 @@ struct rig {
 	char socket[128];
 	const char *link_argv[4];
 	int listen_fd, stub_fd;
-	pid_t keeper;
+	pid_t keeper;                    /* guarded: its guardian */
+	bool guarded;
 	uint32_t spawn_flags;            /* of what is spawned next */
 	uint64_t log_max;                /* likewise */
 	struct ipc_end ipc;
@@ -182,7 +183,7 @@ static inline void rig_fork(struct rig *rig)
 
 		if (!getenv("RIG_LOUD"))
 			dup2(quiet, 2);
-		_exit(keeper_run(&rig->options, &error));
+		_exit(rig->guarded ? guardian_run(&rig->options, &error) : keeper_run(&rig->options, &error));
 	}
 }
 
@@ -199,6 +200,35 @@ static inline int rig_wait_keeper(struct rig *rig)
 	waitpid(rig->keeper, &status, 0);
 	rig->keeper = 0;
 	return status;
+}
+
+/* The keeper below the guardian, 0 if there is none: its link is a child of no other process. */
+static inline pid_t rig_guarded_keeper(struct rig *rig)
+{
+	struct pid_list list = { 0 };
+	struct tree_stat stat, above;
+	pid_t found = 0;
+
+	tree_processes(&list);
+	for (size_t i = 0; i < list.n; i++)
+		if (tree_stat(list.at[i], &stat) && stat.parent == rig->keeper && stat.state != 'Z' &&
+		    tree_stat(rig->keeper, &above) && stat.session == above.session)
+			found = list.at[i];
+	pid_list_free(&list);
+	return found;
+}
+
+/* Guardian and keeper at once. */
+static inline void rig_kill_guarded(struct rig *rig)
+{
+	pid_t keeper;
+
+	kill(rig->keeper, SIGSTOP);
+	keeper = rig_guarded_keeper(rig);
+	kill(rig->keeper, SIGKILL);
+	if (keeper > 0)
+		kill(keeper, SIGKILL);
+	rig_wait_keeper(rig);
 }
 
 static inline void rig_send(struct rig *rig, enum ipc_type type, const void *body, size_t size)
@@ -382,7 +412,9 @@ static inline void rig_free(struct rig *rig)
 {
 	char dir[PATH_MAX];
 
-	if (rig->keeper > 0) {
+	if (rig->keeper > 0 && rig->guarded) {
+		rig_kill_guarded(rig);
+	} else if (rig->keeper > 0) {
 		kill(rig->keeper, SIGKILL);
 		waitpid(rig->keeper, NULL, 0);
 	}

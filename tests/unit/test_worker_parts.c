@@ -42,7 +42,7 @@ TEST began_follows_a_set_clock(void)
 	attempt.wall_ms -= INT64_C(630720000000);
 	ASSERT(attempt_began_ms(&attempt) >= now.wall_ms - 7001);
 	/* It began before the machine's last start: the wall clock is all there is. */
-	attempt.before_ns = INT64_MAX;
+	attempt.other_boot = true;
 	ASSERT_EQ(attempt.wall_ms, attempt_began_ms(&attempt));
 	attempt = (struct attempt){ .before_ns = now.boot_ns };
 	ASSERT_EQ(0, attempt_began_ms(&attempt));

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guardian: the process above the keeper. It starts the keeper, and starts it again when it is killed. It is a
+ * subreaper, so the jobs of a dead keeper become its children; it records how each of them ended before it reaps it, and
+ * stays until the last one is recorded. It never decides anything about a job, and talks to nobody.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "worker/ends.h"
+#include "worker/home.h"
+#include "worker/tree.h"
+
+#define BACKOFF_FIRST_NS (50 * NS_PER_MS)
+#define BACKOFF_MAX_NS   (5 * NS_PER_S)
+#define LIVED_NS         (2 * NS_PER_S)  /* a keeper that lived so long is started again at once */
+#define RETRY_NS         NS_PER_S        /* a record that couldn't be written */
+
+struct guardian {
+	struct worker_options options;
+	char path[PATH_MAX];             /* of the worker's directory */
+	int dir_fd, lock_fd, children_fd;
+	uint8_t boot_id[16];
+	pid_t keeper;                    /* 0: none */
+	int64_t started_ns, restart_ns, backoff_ns;
+	int passed;                      /* the signal that the keeper has to know of; 0: none */
+	bool again;                      /* a keeper was killed: the present one isn't the first */
+	bool ending;                     /* the keeper has ended by itself */
+	int exit_status;                 /* with which */
+	bool failing;                    /* a record couldn't be written */
+	struct pid_list children;
+	struct pid_list orphans;         /* jobs of dead keepers, not yet recorded */
+};
+
+/* All that is a session's leader was started as a job; the rest of a job's tree needs no record. */
+static void list_orphans(struct guardian *guardian)
+{
+	struct tree_stat stat;
+
+	tree_children(guardian->children_fd, &guardian->children);
+	for (size_t i = 0; i < guardian->children.n; i++) {
+		pid_t pid = guardian->children.at[i];
+		bool known = pid == guardian->keeper || !tree_stat(pid, &stat) || stat.session != pid;
+
+		for (size_t j = 0; j < guardian->orphans.n && !known; j++)
+			known = guardian->orphans.at[j] == pid;
+		if (!known)
+			pid_list_add(&guardian->orphans, pid);
+	}
+}
+
+/* 1: recorded, or there is nothing to record; 0: it hasn't ended; -1: it can't be written now. */
+static int record(struct guardian *guardian, pid_t pid)
+{
+	struct rusage usage = { 0 };
+	siginfo_t info = { 0 };
+	struct tree_stat stat;
+	struct end end;
+	int result;
+
+	/* The system call also says what the process used; the C library's function doesn't. */
+	if (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, &usage) < 0 ||
+	    (info.si_pid == pid && !tree_stat(pid, &stat)))
+		return 1;
+	if (info.si_pid != pid)
+		return 0;
+	memset(&end, 0, sizeof(end));
+	memcpy(end.boot_id, guardian->boot_id, sizeof(end.boot_id));
+	end.pid = pid;
+	end.begun_ns = stat.begun_ns;
+	end.run_ns = clock_now().boot_ns - stat.begun_ns;
+	end.cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+		     (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+	end.rss_kib = (uint64_t)usage.ru_maxrss;
+	end.status = (uint64_t)(info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status);
+	result = ends_add(guardian->dir_fd, &end);
+	if (result < 0 && !guardian->failing)
+		log_error("the end of process %d can't be recorded: %s; tried again each second", (int)pid, strerror(-result));
+	return result < 0 ? -1 : 1;
+}
+
+/* An orphan whose end isn't on the disk stays a zombie: the kernel keeps its status meanwhile. */
+static void reap_orphans(struct guardian *guardian)
+{
+	bool failing = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < guardian->orphans.n; i++) {
+		pid_t pid = guardian->orphans.at[i];
+		int recorded = record(guardian, pid);
+
+		failing = failing || recorded < 0;
+		if (recorded == 1)
+			waitpid(pid, NULL, WNOHANG | __WALL);
+		else
+			guardian->orphans.at[kept++] = pid;
+	}
+	guardian->orphans.n = kept;
+	guardian->failing = failing;
+}
+
+/* What else an orphan's tree leaves. */
+static void reap_others(struct guardian *guardian)
+{
+	tree_children(guardian->children_fd, &guardian->children);
+	for (size_t i = 0; i < guardian->children.n; i++) {
+		bool keep = guardian->children.at[i] == guardian->keeper;
+
+		for (size_t j = 0; j < guardian->orphans.n && !keep; j++)
+			keep = guardian->orphans.at[j] == guardian->children.at[i];
+		if (!keep)
+			waitpid(guardian->children.at[i], NULL, WNOHANG | __WALL);
+	}
+}
+
+/* One that ended by itself was asked to, or can't be a keeper here; one that was killed is started again. */
+static void keeper_ended(struct guardian *guardian, int status)
+{
+	int64_t now_ns = clock_mono_ns();
+
+	guardian->keeper = 0;
+	list_orphans(guardian);
+	if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || !guardian->again)) {
+		guardian->ending = true;
+		guardian->exit_status = WEXITSTATUS(status);
+		flock(guardian->lock_fd, LOCK_UN);       /* the next guardian may begin while the last orphans run */
+		if (guardian->options.ready_fd >= 0)
+			close(guardian->options.ready_fd);
+		if (guardian->orphans.n > 0)
+			log_info("%zu jobs run on; their ends will be recorded for the next keeper", guardian->orphans.n);
+		return;
+	}
+	if (now_ns - guardian->started_ns >= LIVED_NS)
+		guardian->backoff_ns = 0;
+	guardian->restart_ns = now_ns + guardian->backoff_ns;
+	log_warn("the keeper ended with %s %d, %zu of its jobs run on; it is started again in %d ms",
+		 WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
+		 guardian->orphans.n, (int)(guardian->backoff_ns / NS_PER_MS));
+	guardian->backoff_ns = guardian->backoff_ns ? 2 * guardian->backoff_ns : BACKOFF_FIRST_NS;
+	if (guardian->backoff_ns > BACKOFF_MAX_NS)
+		guardian->backoff_ns = BACKOFF_MAX_NS;
+	guardian->again = true;
+}
+
+static void reap(struct guardian *guardian)
+{
+	int status;
+
+	if (guardian->keeper > 0 && waitpid(guardian->keeper, &status, WNOHANG) == guardian->keeper)
+		keeper_ended(guardian, status);
+	reap_orphans(guardian);
+	reap_others(guardian);
+}
+
+/* True in the keeper. */
+static bool start_keeper(struct guardian *guardian)
+{
+	guardian->started_ns = clock_mono_ns();
+	guardian->restart_ns = guardian->started_ns + NS_PER_S;          /* if there is no process to be had */
+	guardian->keeper = fork();
+	if (guardian->keeper == 0) {
+		prctl(PR_SET_NAME, "titan");
+		return true;
+	}
+	if (guardian->keeper < 0) {
+		log_error("the keeper can't be started: %s; tried again in a second", strerror(errno));
+		guardian->keeper = 0;
+	} else if (guardian->passed) {
+		kill(guardian->keeper, guardian->passed);
+	}
+	return false;
+}
+
+static void pass_on(struct guardian *guardian, int number)
+{
+	guardian->passed = number;
+	if (guardian->keeper > 0)
+		kill(guardian->keeper, number);
+	else if (guardian->ending)
+		log_info("%zu jobs still run: this process stays until their ends are recorded", guardian->orphans.n);
+}
+
+/* Until a signal comes, or there is something to try again. */
+static void wait_for_signal(struct guardian *guardian, const sigset_t *wanted)
+{
+	int64_t left_ns = TIME_NEVER;
+	struct timespec timeout;
+	int number;
+
+	if (guardian->keeper == 0 && !guardian->ending)
+		left_ns = guardian->restart_ns - clock_mono_ns();
+	if (guardian->failing && left_ns > RETRY_NS)
+		left_ns = RETRY_NS;
+	if (left_ns < 0)
+		left_ns = 0;
+	timeout = (struct timespec){ .tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S };
+	number = left_ns == TIME_NEVER ? sigwaitinfo(wanted, NULL) : sigtimedwait(wanted, NULL, &timeout);
+	if (number == SIGTERM || number == SIGINT)
+		pass_on(guardian, number);
+}
+
+static enum err guardian_open(struct guardian *guardian, struct error *error)
+{
+	enum err result = home_open(&guardian->options, guardian->path, &guardian->dir_fd, error);
+
+	if (!result)
+		result = home_lock(&guardian->options, guardian->path, guardian->dir_fd, HOME_GUARDIAN,
+				   &guardian->lock_fd, error);
+	if (result)
+		return result;
+	home_boot_id(guardian->boot_id);
+	guardian->children_fd = tree_children_open();
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		return error_system(error, errno, "the worker can't become a subreaper");
+	prctl(PR_SET_NAME, GUARDIAN_NAME);
+	return ERR_NONE;
+}
+
+static void guardian_close(struct guardian *guardian)
+{
+	pid_list_free(&guardian->children);
+	pid_list_free(&guardian->orphans);
+	for (int *fd = (int[]){ guardian->dir_fd, guardian->children_fd, -2 }; *fd != -2; fd++)
+		if (*fd >= 0)
+			close(*fd);
+}
+
+static bool has_children(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD;
+}
+
+int guardian_run(const struct worker_options *options, struct error *error)
+{
+	struct guardian guardian = { .options = *options, .dir_fd = -1, .lock_fd = -1, .children_fd = -1 };
+	sigset_t all, wanted;
+	enum err result;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGCHLD);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGINT);
+	log_init("guardian", LOG_LEVEL_INFO);
+	result = guardian_open(&guardian, error);
+	while (!result && (!guardian.ending || has_children())) {
+		if (guardian.keeper == 0 && !guardian.ending && clock_mono_ns() >= guardian.restart_ns &&
+		    start_keeper(&guardian)) {
+			guardian_close(&guardian);       /* but for the lock, which the keeper shares */
+			return keeper_run(options, error);
+		}
+		wait_for_signal(&guardian, &wanted);
+		reap(&guardian);
+	}
+	guardian_close(&guardian);
+	if (guardian.lock_fd >= 0)
+		close(guardian.lock_fd);
+	return result ? err_exit_status(result) : guardian.exit_status;
+}
