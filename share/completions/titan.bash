@@ -21,7 +21,7 @@ _titan() {
 		options+=' --slots'
 		;;
 	down)
-		options+=' --keep-workers'
+		options+=' --leave-jobs --keep-workers'
 		;;
 	demo)
 		;;
@@ -31,7 +31,7 @@ _titan() {
 		options+=' --heartbeat --lease --grace --keep-runs --keep-for --keep-logs --keep-history --prune-every --ready-fd'
 		;;
 	worker)
-		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --ready-fd'
+		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --end-jobs --ready-fd'
 		words='rm'
 		;;
 	backup)

@@ -157,6 +157,7 @@ int cmd_worker(struct cli *cli)
 	    option_number(cli->invocation, OPT_worker_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	options.slots = (uint32_t)slots;
+	options.end_jobs = option_given(cli->invocation, OPT_worker_end_jobs);
 	options.containment = (enum containment)containment;
 	status = guardian_run(&options, &cli->error);
 	/* A keeper that fails says so itself: its guardian only ends with the same status. */

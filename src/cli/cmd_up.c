@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan up and down: the daemons of this cluster on this machine. Both may be repeated without harm. */
+/* titan up: the daemons of this cluster on this machine. May be repeated without harm. */
 #include "cli/up.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "cli/process.h"
 #include "proto/limits.h"
 
 #define OTHER_START_MS 15000             /* for somebody else's titan up to succeed */
-#define DOWN_MS 60000
 #define PAUSE_MS 50
 
 struct started {
@@ -233,96 +228,4 @@ int up_start(struct cli *cli, bool silent)
 int cmd_up(struct cli *cli)
 {
 	return up_start(cli, false);
-}
-
-/* ---- down ---- */
-
-static enum err confirm_down(struct cli *cli, const struct msg_snapshot *status)
-{
-	char question[128];
-
-	if (status->total == 0 || option_given(cli->invocation, OPT_down_keep_workers))
-		return ERR_NONE;
-	snprintf(question, sizeof(question), "ending the cluster with %" PRIu64 " live job%s", status->total,
-		 status->total == 1 ? "" : "s");
-	return cli_confirm(cli, question);
-}
-
-/* Does the local worker run? Its keeper holds this lock. */
-static bool local_runs(const struct cli *cli)
-{
-	char path[PATH_MAX];
-	bool held;
-	int fd;
-
-	place_path(&cli->place, "worker/" LOCAL_WORKER "/lock", path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return false;
-	held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-	close(fd);
-	return held;
-}
-
-/* A master, when only its worker is left: nobody else can tell that one to end. */
-static enum err reach_master(struct cli *cli)
-{
-	uint64_t slots;
-	enum err err = cli_connect(cli);
-
-	if (err != ERR_UNREACHABLE || option_given(cli->invocation, OPT_down_keep_workers) || !local_runs(cli))
-		return err;
-	cli_note(cli, "no master runs, but the local worker does: starting one to end it");
-	err = start_master(cli);
-	return err == ERR_NONE ? await_local(cli, &slots) : err;
-}
-
-/* Until the master has closed the connection, and is gone. */
-static enum err await_end(struct cli *cli, uint64_t pid)
-{
-	int64_t until = clock_mono_ns() + DOWN_MS * NS_PER_MS;
-	struct incoming frame;
-	enum err err;
-
-	do
-		err = cli_receive(cli, until, &frame);
-	while (err == ERR_NONE);
-	if (err != ERR_UNREACHABLE && err != ERR_PENDING)
-		return err;
-	err = process_wait_gone(cli, pid, err == ERR_PENDING ? 0 : DOWN_MS);
-	if (err == ERR_TIMEOUT)
-		error_set(&cli->error, err, "the master (pid %" PRIu64 ") was told to end, and is still there", pid);
-	return err;
-}
-
-int cmd_down(struct cli *cli)
-{
-	struct msg_shutdown shutdown = { .workers = !option_given(cli->invocation, OPT_down_keep_workers) };
-	struct msg_snapshot status;
-	struct msg_ok ok;
-	uint64_t pid;
-	enum err err = reach_master(cli);
-
-	if (err == ERR_UNREACHABLE) {
-		cli_note(cli, "no master runs");
-		return 0;
-	}
-	if (err != ERR_NONE ||
-	    cli_query(cli, (struct msg_query){ .what = QUERY_STATUS }, &cli->arena, &status) != ERR_NONE ||
-	    confirm_down(cli, &status) != ERR_NONE)
-		return cli_fail(cli);
-	pid = client_welcome(cli->client)->pid;
-	err = cli_call(cli, OP_SHUTDOWN, &shutdown, OP_OK, &cli->arena, &ok);
-	/* A master that is gone before its answer was read has done what was asked. */
-	if (err == ERR_NONE || err == ERR_UNREACHABLE)
-		err = await_end(cli, pid);
-	for (size_t i = 0; err == ERR_NONE && shutdown.workers && i < status.workers.n; i++)
-		if (status.workers.at[i].state == WORKER_UP)
-			err = process_wait_gone(cli, status.workers.at[i].pid, DOWN_MS);
-	if (err != ERR_NONE)
-		return cli_fail(cli);
-	if (cli_chatty(cli))
-		cli_note(cli, "%s the master%s ended", cli->err.utf8 ? "✓" : "+",
-			 shutdown.workers && status.workers.n ? " and its workers have" : " has");
-	return 0;
 }

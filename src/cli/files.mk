@@ -11,6 +11,7 @@ cli_sources = \
 	src/cli/cmd_dash.c \
 	src/cli/cmd_demo.c \
 	src/cli/cmd_dlq.c \
+	src/cli/cmd_down.c \
 	src/cli/cmd_explain.c \
 	src/cli/cmd_lock.c \
 	src/cli/cmd_logs.c \

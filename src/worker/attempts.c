@@ -345,15 +345,43 @@ void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch)
 		attempt_ended(keeper, entry->owner, OUTCOME_RECALLED, 0);
 }
 
-void attempts_quit(struct keeper *keeper, int64_t grace_ms)
+static void end_queued(struct keeper *keeper)
 {
 	struct ledger_entry *entry;
 
 	keeper->quitting = true;
 	while ((entry = ledger_first(keeper->ledger, PHASE_QUEUED)))
 		attempt_ended(keeper, entry->owner, OUTCOME_RECALLED, 0);
-	for (entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next)
+}
+
+void attempts_quit(struct keeper *keeper, int64_t grace_ms)
+{
+	end_queued(keeper);
+	for (struct ledger_entry *entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next)
 		attempts_stop(keeper, entry->job, entry->epoch, grace_ms);
+}
+
+void attempts_leave(struct keeper *keeper, int64_t grace_ms)
+{
+	end_queued(keeper);
+	for (struct ledger_entry *entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next) {
+		const struct attempt *attempt = entry->owner;
+
+		/* Nor is one that hangs in its start the next keeper's: it still has the memory of this one. */
+		if (attempt->dies || attempt->late)
+			attempts_stop(keeper, entry->job, entry->epoch, grace_ms);
+	}
+}
+
+bool attempts_under_way(const struct keeper *keeper)
+{
+	for (struct ledger_entry *entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next) {
+		const struct attempt *attempt = entry->owner;
+
+		if ((entry->stopping || attempt->gone) && !attempt->stuck)
+			return true;
+	}
+	return false;
 }
 
 void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code)

@@ -195,7 +195,7 @@ bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 	/* First this look, then the file: its guardian records the end, then reaps it. */
 	bool awaited = !attempt->other_boot && tree_stat(attempt->pid, &stat) &&
 		       attempt_may_be(attempt, stat.begun_ns) &&
-		       (stat.state == 'Z' || stat.state == 'X') && tree_is_guardian(stat.parent);
+		       (stat.state == 'Z' || stat.state == 'X') && keeper_is_guardian(keeper, stat.parent);
 
 	if (!ends_find(keeper->dir_fd, attempt->boot_id, attempt->pid, attempt->before_ns, attempt->after_ns, &end))
 		return !awaited;

@@ -14,6 +14,8 @@ worker_sources = \
 	src/worker/env.h \
 	src/worker/exits.c \
 	src/worker/guardian.c \
+	src/worker/guardian.h \
+	src/worker/guardian_renew.c \
 	src/worker/home.c \
 	src/worker/home.h \
 	src/worker/ipc.c \
@@ -30,6 +32,7 @@ worker_sources = \
 	src/worker/link_master.c \
 	src/worker/offers.c \
 	src/worker/offers.h \
+	src/worker/outside.c \
 	src/worker/recover.c \
 	src/worker/room.c \
 	src/worker/ship.c \

@@ -2,10 +2,12 @@
 /*
  * The guardian: the process above the keeper. It starts the keeper, and starts it again when it is killed. It is a
  * subreaper, so the jobs of a dead keeper become its children; it records how each of them ended before it reaps it, and
- * stays until the last one is recorded. It never decides anything about a job, and talks to nobody.
+ * stays until the last one is recorded. It never decides anything about a job, and talks to nobody. A keeper whose
+ * guardian was killed takes its place.
  */
+#include "worker/guardian.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,35 +25,19 @@
 #include "base/mem.h"
 #include "worker/ends.h"
 #include "worker/home.h"
-#include "worker/tree.h"
+#include "worker/spawn.h"
 
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (5 * NS_PER_S)
 #define LIVED_NS         (2 * NS_PER_S)  /* a keeper that lived so long is started again at once */
 #define RETRY_NS         NS_PER_S        /* a record that couldn't be written */
 
-struct guardian {
-	struct worker_options options;
-	char path[PATH_MAX];             /* of the worker's directory */
-	int dir_fd, lock_fd, children_fd;
-	uint8_t boot_id[16];
-	pid_t keeper;                    /* 0: none */
-	int64_t started_ns, restart_ns, backoff_ns;
-	int passed;                      /* the signal that the keeper has to know of; 0: none */
-	bool again;                      /* a keeper was killed: the present one isn't the first */
-	bool ending;                     /* the keeper has ended by itself */
-	int exit_status;                 /* with which */
-	bool failing;                    /* a record couldn't be written */
-	struct pid_list children;
-	struct pid_list orphans;         /* jobs of dead keepers, not yet recorded */
-};
-
 /* All that is a session's leader was started as a job; the rest of a job's tree needs no record. */
 static void list_orphans(struct guardian *guardian)
 {
 	struct tree_stat stat;
 
-	tree_children(guardian->children_fd, &guardian->children);
+	tree_children_of_all(&guardian->children);
 	for (size_t i = 0; i < guardian->children.n; i++) {
 		pid_t pid = guardian->children.at[i];
 		bool known = pid == guardian->keeper || !tree_stat(pid, &stat) || stat.session != pid;
@@ -116,7 +102,7 @@ static void reap_orphans(struct guardian *guardian)
 /* What else an orphan's tree leaves. */
 static void reap_others(struct guardian *guardian)
 {
-	tree_children(guardian->children_fd, &guardian->children);
+	tree_children_of_all(&guardian->children);
 	for (size_t i = 0; i < guardian->children.n; i++) {
 		bool keep = guardian->children.at[i] == guardian->keeper;
 
@@ -125,6 +111,17 @@ static void reap_others(struct guardian *guardian)
 		if (!keep)
 			waitpid(guardian->children.at[i], NULL, WNOHANG | __WALL);
 	}
+}
+
+/* Whoever waits for the worker to be ready waits for the first keeper that is, and then is gone. */
+static void drop_ready(struct guardian *guardian, bool waited_for)
+{
+	struct pollfd reader = { .fd = guardian->options.ready_fd };
+
+	if (reader.fd < 0 || (waited_for && (poll(&reader, 1, 0) <= 0 || !(reader.revents & POLLERR))))
+		return;
+	close(reader.fd);
+	guardian->options.ready_fd = -1;
 }
 
 /* One that ended by itself was asked to, or can't be a keeper here; one that was killed is started again. */
@@ -138,8 +135,7 @@ static void keeper_ended(struct guardian *guardian, int status)
 		guardian->ending = true;
 		guardian->exit_status = WEXITSTATUS(status);
 		flock(guardian->lock_fd, LOCK_UN);       /* the next guardian may begin while the last orphans run */
-		if (guardian->options.ready_fd >= 0)
-			close(guardian->options.ready_fd);
+		drop_ready(guardian, false);
 		if (guardian->orphans.n > 0)
 			log_info("%zu jobs run on; their ends will be recorded for the next keeper", guardian->orphans.n);
 		return;
@@ -154,6 +150,7 @@ static void keeper_ended(struct guardian *guardian, int status)
 	if (guardian->backoff_ns > BACKOFF_MAX_NS)
 		guardian->backoff_ns = BACKOFF_MAX_NS;
 	guardian->again = true;
+	drop_ready(guardian, true);
 }
 
 static void reap(struct guardian *guardian)
@@ -211,22 +208,30 @@ static void wait_for_signal(struct guardian *guardian, const sigset_t *wanted)
 	number = left_ns == TIME_NEVER ? sigwaitinfo(wanted, NULL) : sigtimedwait(wanted, NULL, &timeout);
 	if (number == SIGTERM || number == SIGINT)
 		pass_on(guardian, number);
+	else if (number == SIGHUP)
+		guardian->renewing = true;
 }
 
 static enum err guardian_open(struct guardian *guardian, struct error *error)
 {
 	enum err result = home_open(&guardian->options, guardian->path, &guardian->dir_fd, error);
 
+	renew_open(guardian);
 	if (!result)
+		worker_log_to_file(&guardian->options);
+	if (!result && guardian->lock_fd < 0 && !renew_resume(guardian))
 		result = home_lock(&guardian->options, guardian->path, guardian->dir_fd, HOME_GUARDIAN,
 				   &guardian->lock_fd, error);
 	if (result)
 		return result;
 	home_boot_id(guardian->boot_id);
-	guardian->children_fd = tree_children_open();
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return error_system(error, errno, "the worker can't become a subreaper");
 	prctl(PR_SET_NAME, GUARDIAN_NAME);
+	home_sign(guardian->lock_fd);
+	guardian->options.guardian = getpid();
+	guardian->options.guardian_fd = guardian->lock_fd;
+	list_orphans(guardian);
 	return ERR_NONE;
 }
 
@@ -234,9 +239,8 @@ static void guardian_close(struct guardian *guardian)
 {
 	pid_list_free(&guardian->children);
 	pid_list_free(&guardian->orphans);
-	for (int *fd = (int[]){ guardian->dir_fd, guardian->children_fd, -2 }; *fd != -2; fd++)
-		if (*fd >= 0)
-			close(*fd);
+	if (guardian->dir_fd >= 0)
+		close(guardian->dir_fd);
 }
 
 static bool has_children(void)
@@ -246,31 +250,69 @@ static bool has_children(void)
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD;
 }
 
-int guardian_run(const struct worker_options *options, struct error *error)
+static void block_signals(sigset_t *ret_wanted)
 {
-	struct guardian guardian = { .options = *options, .dir_fd = -1, .lock_fd = -1, .children_fd = -1 };
-	sigset_t all, wanted;
-	enum err result;
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	sigset_t all;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	sigemptyset(&wanted);
-	sigaddset(&wanted, SIGCHLD);
-	sigaddset(&wanted, SIGTERM);
-	sigaddset(&wanted, SIGINT);
-	log_init("guardian", LOG_LEVEL_INFO);
-	result = guardian_open(&guardian, error);
-	while (!result && (!guardian.ending || has_children())) {
-		if (guardian.keeper == 0 && !guardian.ending && clock_mono_ns() >= guardian.restart_ns &&
-		    start_keeper(&guardian)) {
-			guardian_close(&guardian);       /* but for the lock, which the keeper shares */
-			return keeper_run(options, error);
-		}
-		wait_for_signal(&guardian, &wanted);
-		reap(&guardian);
+	sigemptyset(ret_wanted);
+	for (const int *number = (const int[]){ SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0 }; *number; number++) {
+		sigaction(*number, &by_default, NULL);   /* a shell ignores some for what it starts in the background */
+		sigaddset(ret_wanted, *number);
 	}
-	guardian_close(&guardian);
+}
+
+/* True in a keeper that was started; false when it has ended. */
+static bool guard(struct guardian *guardian, const sigset_t *wanted)
+{
+	while (!guardian->ending || has_children()) {
+		if (guardian->keeper == 0 && !guardian->ending && clock_mono_ns() >= guardian->restart_ns &&
+		    start_keeper(guardian))
+			return true;
+		if (guardian->renewing && guardian->keeper > 0)
+			renew_exec(guardian);
+		wait_for_signal(guardian, wanted);
+		reap(guardian);
+	}
+	return false;
+}
+
+/* A keeper without a guardian has become the one process above its jobs: it goes on as their guardian. */
+static void take_place(struct guardian *guardian, int lock_fd)
+{
+	struct worker_options options = guardian->options;
+
+	log_init("guardian", LOG_LEVEL_INFO);
+	log_warn("the guardian was killed: its keeper takes its place");
+	spawn_forget();
+	*guardian = (struct guardian){ .options = options, .dir_fd = -1, .lock_fd = lock_fd,
+				       .again = true };
+	drop_ready(guardian, true);
+}
+
+int guardian_run(const struct worker_options *options, struct error *error)
+{
+	struct guardian guardian = { .options = *options, .dir_fd = -1, .lock_fd = -1 };
+	sigset_t wanted;
+	enum err result;
+	bool in_keeper;
+	int status;
+
+	log_init("guardian", LOG_LEVEL_INFO);
+	do {
+		block_signals(&wanted);
+		result = guardian_open(&guardian, error);
+		in_keeper = !result && guard(&guardian, &wanted);
+		guardian_close(&guardian);       /* but for the lock, which the keeper shares */
+		status = result ? err_exit_status(result) : guardian.exit_status;
+		if (in_keeper)
+			status = keeper_run(&guardian.options, error);
+		if (in_keeper && status == KEEPER_UNGUARDED)
+			take_place(&guardian, guardian.lock_fd);
+	} while (in_keeper && status == KEEPER_UNGUARDED);
 	if (guardian.lock_fd >= 0)
 		close(guardian.lock_fd);
-	return result ? err_exit_status(result) : guardian.exit_status;
+	return status;
 }

@@ -3,15 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "worker/tree.h"
 
 #define LOCK_TRIES   40
 #define LOCK_WAIT_NS (25 * NS_PER_MS)    /* between them: a second in all */
@@ -57,6 +62,29 @@ enum err home_lock(const struct worker_options *options, const char *path, int d
 		return error_next(error, "titan status");
 	}
 	return ERR_NONE;
+}
+
+void home_sign(int lock_fd)
+{
+	struct tree_stat stat;
+	char text[64];
+	int len;
+
+	if (!tree_stat(getpid(), &stat))
+		return;
+	len = snprintf(text, sizeof(text), "%d %" PRId64 "\n", (int)getpid(), stat.begun_ns);
+	if (ftruncate(lock_fd, 0) < 0 || pwrite(lock_fd, text, (size_t)len, 0) != len)
+		log_warn("the worker's lock can't be signed: %s; titan down can't tell it to end", strerror(errno));
+}
+
+int home_mark(int dir_fd, char ret_mark[HOME_MARK_SIZE])
+{
+	struct stat st;
+
+	if (fstat(dir_fd, &st) < 0)
+		return -errno;
+	snprintf(ret_mark, HOME_MARK_SIZE, "%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	return 0;
 }
 
 void home_boot_id(uint8_t ret_id[16])

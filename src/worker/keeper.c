@@ -11,8 +11,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,15 +34,12 @@
 static enum err open_dir(struct keeper *keeper, struct error *error)
 {
 	enum err result = home_open(keeper->options, keeper->path, &keeper->dir_fd, error);
-	struct stat st;
+	int fault = result ? 0 : home_mark(keeper->dir_fd, keeper->mark);
 
-	if (result)
-		return result;
-	if (fstat(keeper->dir_fd, &st) < 0)
-		return error_dir(error, errno, "the worker's directory", keeper->path);
-	snprintf(keeper->mark, sizeof(keeper->mark), "%llx-%llx", (unsigned long long)st.st_dev,
-		 (unsigned long long)st.st_ino);
-	return home_lock(keeper->options, keeper->path, keeper->dir_fd, HOME_KEEPER, &keeper->lock_fd, error);
+	if (fault < 0)
+		return error_dir(error, -fault, "the worker's directory", keeper->path);
+	return result ? result : home_lock(keeper->options, keeper->path, keeper->dir_fd, HOME_KEEPER, &keeper->lock_fd,
+					   error);
 }
 
 /* Signals blocked and as they are by default, so that a child need only unblock them. */
@@ -60,6 +57,7 @@ static int open_signals(void)
 	sigaddset(&wanted, SIGCHLD);
 	sigaddset(&wanted, SIGTERM);
 	sigaddset(&wanted, SIGINT);
+	sigaddset(&wanted, SIGHUP);
 	return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -84,6 +82,8 @@ static enum err open_process(struct keeper *keeper, struct error *error)
 	if (keeper->signal_fd < 0)
 		return error_system(error, errno, "no descriptor for signals");
 	keeper->children_fd = tree_children_open();
+	if (keeper->options->guardian > 0 && prctl(PR_SET_PDEATHSIG, SIGHUP) < 0)
+		return error_system(error, errno, "the keeper can't watch its guardian");
 	return ERR_NONE;
 }
 
@@ -192,15 +192,30 @@ static void keeper_close(struct keeper *keeper)
 			close(*fd);
 }
 
+/* Killed: titan down has to find this process now. A guardian never ends before its keeper otherwise. */
+static void check_guardian(struct keeper *keeper)
+{
+	if (keeper->unguarded || keeper->options->guardian == 0 || getppid() == keeper->options->guardian)
+		return;
+	log_warn("the guardian, process %d, was killed", keeper->options->guardian);
+	keeper->unguarded = true;
+	home_sign(keeper->options->guardian_fd);
+}
+
 static void read_signals(struct keeper *keeper)
 {
-	struct signalfd_siginfo infos[4];        /* one of each kind at most: one read takes all */
+	struct signalfd_siginfo infos[5];        /* one of each kind at most: one read takes all */
 	ssize_t got = read(keeper->signal_fd, infos, sizeof(infos));
 
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(infos[0]); i++)
-		if (infos[i].ssi_signo != SIGCHLD) {
-			log_info("asked to end: %u jobs run", ledger_running(keeper->ledger));
+		if (infos[i].ssi_signo == SIGTERM) {
+			log_info("asked to end: %u jobs run, and run on where they may", ledger_running(keeper->ledger));
+			attempts_leave(keeper, LIMIT_STOP_GRACE_MS);
+		} else if (infos[i].ssi_signo == SIGINT) {
+			log_info("asked to end with its jobs: %u run", ledger_running(keeper->ledger));
 			attempts_quit(keeper, LIMIT_STOP_GRACE_MS);
+		} else if (infos[i].ssi_signo == SIGHUP) {
+			check_guardian(keeper);
 		}
 	exits_reap(keeper);
 }
@@ -303,14 +318,43 @@ static void write_spool(struct keeper *keeper)
 		recover_rewrite(keeper);
 }
 
-/* What can't be killed is left to the next keeper, whose slot it takes. */
+/* What was left, or can't be killed, is the next keeper's, whose slots it takes. */
 static bool at_end(struct keeper *keeper)
 {
-	if (!keeper->quitting || ledger_running(keeper->ledger) > exits_stuck(keeper))
+	if (!keeper->quitting || attempts_under_way(keeper))
 		return false;
 	if (keeper->quit_ns == 0)
-		keeper->quit_ns = keeper->now_ns + QUIT_WAIT_NS;
-	return keeper->count == 0 || keeper->now_ns >= keeper->quit_ns;
+		keeper->quit_ns = keeper->now_ns + (keeper->options->end_jobs ? 0 : QUIT_WAIT_NS);
+	/* All but what still runs is a result, or output, that the master hasn't got. */
+	return keeper->count == ledger_running(keeper->ledger) || keeper->now_ns >= keeper->quit_ns;
+}
+
+/* It can become the guardian of its jobs, unless some would have to end with it as a keeper. */
+static bool may_take_place(const struct keeper *keeper)
+{
+	if (!keeper->unguarded || keeper->quitting || keeper->late)
+		return false;
+	for (struct ledger_entry *entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next)
+		if (((struct attempt *)entry->owner)->dies)
+			return false;
+	return true;
+}
+
+static void serve(struct keeper *keeper)
+{
+	while (!at_end(keeper) && !may_take_place(keeper)) {
+		if (keeper->link_pid == 0 && keeper->now_ns >= keeper->link_restart_ns && !keeper->options->end_jobs)
+			keeper_link_start(keeper);
+		/* First the spool, then the word that rests on it. */
+		write_spool(keeper);
+		keeper_link_flush(keeper);
+		wait_for_events(keeper);
+		attempts_enforce_lease(keeper);
+		exits_check(keeper);
+		attempts_start(keeper);
+	}
+	if (keeper->count > 0 && keeper->quitting)
+		log_warn("ends with %zu attempts or results that the next keeper has to see to", keeper->count);
 }
 
 void worker_log_to_file(const struct worker_options *options)
@@ -326,6 +370,7 @@ int keeper_run(const struct worker_options *options, struct error *error)
 	struct keeper keeper = { .options = options, .dir_fd = -1, .lock_fd = -1, .null_fd = -1, .signal_fd = -1,
 				 .children_fd = -1, .link.fd = -1 };
 	enum err result;
+	bool unguarded;
 
 	log_init("keeper", LOG_LEVEL_INFO);
 	result = keeper_open(&keeper, error);
@@ -336,20 +381,14 @@ int keeper_run(const struct worker_options *options, struct error *error)
 	worker_log_to_file(options);
 	log_info("worker %s: %u slots, state in %s", options->name, keeper.slots, keeper.path);
 	keeper.now_ns = clock_mono_ns();
-	while (!at_end(&keeper)) {
-		if (keeper.link_pid == 0 && keeper.now_ns >= keeper.link_restart_ns)
-			keeper_link_start(&keeper);
-		/* First the spool, then the word that rests on it. */
-		write_spool(&keeper);
-		keeper_link_flush(&keeper);
-		wait_for_events(&keeper);
-		attempts_enforce_lease(&keeper);
-		exits_check(&keeper);
-		attempts_start(&keeper);
-	}
-	if (keeper.count > 0)
-		log_warn("ends with %zu attempts or results that the next keeper has to see to", keeper.count);
+	check_guardian(&keeper);         /* it may have been killed before it was watched */
+	if (options->end_jobs)
+		attempts_quit(&keeper, LIMIT_STOP_GRACE_MS);
+	serve(&keeper);
+	if (options->end_jobs && ledger_running(keeper.ledger) == 0)
+		keeper_tell_ready(&keeper);
+	unguarded = may_take_place(&keeper);
 	log_left_out();
 	keeper_close(&keeper);
-	return 0;
+	return unguarded ? KEEPER_UNGUARDED : 0;
 }

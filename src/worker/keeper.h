@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "worker/cage.h"
 #include "worker/env.h"
+#include "worker/home.h"
 #include "worker/ipc.h"
 #include "worker/ledger.h"
 #include "worker/space.h"
@@ -67,7 +68,7 @@ struct keeper {
 	const struct worker_options *options;
 	char path[PATH_MAX];             /* of the worker's directory */
 	int dir_fd, lock_fd, null_fd, signal_fd, children_fd;
-	char mark[48];
+	char mark[HOME_MARK_SIZE];
 	uint8_t boot_id[16];
 	uint8_t instance[16];
 	uint8_t secret[TOKEN_SECRET];
@@ -101,11 +102,18 @@ struct keeper {
 	int64_t link_flush_ns;           /* when what is kept for the link is sent; 0: nothing is kept back */
 	bool link_full;                  /* it took only a part */
 
+	bool unguarded;                  /* its guardian was killed */
 	bool quitting;
 	int64_t quit_ns;                 /* when it exits whether all is acknowledged or not */
 	bool spool_failing;
 	int64_t refused_ns;              /* when the log was told that jobs can't be started; 0: never */
 };
+
+/* Its own, which for a moment has another name while it becomes a newer version; or one that stays for its last jobs. */
+static inline bool keeper_is_guardian(const struct keeper *keeper, pid_t pid)
+{
+	return (keeper->options->guardian > 0 && pid == keeper->options->guardian) || tree_is_guardian(pid);
+}
 
 /* Can a process that began then be this attempt's? */
 static inline bool attempt_may_be(const struct attempt *attempt, int64_t begun_ns)
@@ -125,7 +133,9 @@ void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempt_is_shipped(struct attempt *attempt);                        /* none of its output is here any more */
 void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt);   /* behind its start */
-void attempts_quit(struct keeper *keeper, int64_t grace_ms);
+void attempts_quit(struct keeper *keeper, int64_t grace_ms);             /* the keeper ends, and all that it runs */
+void attempts_leave(struct keeper *keeper, int64_t grace_ms);            /* it ends alone: the next one adopts what runs */
+bool attempts_under_way(const struct keeper *keeper);                    /* does a keeper that ends wait for any? */
 void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack);  /* there is no process */
 bool attempt_lacks(int fault);                                           /* what the worker lacks, no fault of the job's */
 void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code);
@@ -178,6 +188,7 @@ bool recover_rewrite(struct keeper *keeper);                             /* the 
 /* keeper_link.c */
 void keeper_link_start(struct keeper *keeper);
 void keeper_link_died(struct keeper *keeper);
+void keeper_tell_ready(struct keeper *keeper);                           /* once, to who started this worker */
 void keeper_link_read(struct keeper *keeper);
 void keeper_link_flush(struct keeper *keeper);
 void keeper_link_started(struct keeper *keeper, const struct attempt *attempt);

@@ -160,15 +160,20 @@ void keeper_link_stuck(struct keeper *keeper, const struct attempt *attempt)
 		ipc_put(&keeper->link, IPC_STUCK, &stuck, sizeof(stuck));
 }
 
-static void connected(struct keeper *keeper)
+void keeper_tell_ready(struct keeper *keeper)
 {
-	/* It has come through to the master: the next one may start at once if this one dies. */
-	keeper->link_backoff_ns = 0;
 	if (keeper->ready_told)
 		return;
 	keeper->ready_told = true;
 	if (keeper->options->ready_fd >= 0 && write(keeper->options->ready_fd, "\n", 1) != 1)
 		log_warn("whoever waits for this worker is gone");
+}
+
+static void connected(struct keeper *keeper)
+{
+	/* It has come through to the master: the next one may start at once if this one dies. */
+	keeper->link_backoff_ns = 0;
+	keeper_tell_ready(keeper);
 }
 
 static void take(const struct slice body, void *out, size_t size)

@@ -169,7 +169,7 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
  * Is this pid still the process that was started then? The descriptor is opened first: it can't become another. One
  * that has ended counts while its guardian has yet to record that.
  */
-static int find_process(const struct attempt *attempt)
+static int find_process(const struct keeper *keeper, const struct attempt *attempt)
 {
 	struct tree_stat stat;
 	int pidfd;
@@ -179,7 +179,7 @@ static int find_process(const struct attempt *attempt)
 	pidfd = pidfd_open(attempt->pid, 0);
 	if (pidfd < 0)
 		return -1;
-	if (!tree_stat(attempt->pid, &stat) || (stat.state == 'Z' && !tree_is_guardian(stat.parent)) ||
+	if (!tree_stat(attempt->pid, &stat) || (stat.state == 'Z' && !keeper_is_guardian(keeper, stat.parent)) ||
 	    stat.session != attempt->pid || !attempt_may_be(attempt, stat.begun_ns)) {
 		close(pidfd);
 		return -1;
@@ -221,7 +221,7 @@ static bool has_ended(int pidfd)
 /* Also one that has ended and whose guardian hasn't recorded that yet. */
 static bool adopt(struct keeper *keeper, struct attempt *attempt)
 {
-	int pidfd = find_process(attempt);
+	int pidfd = find_process(keeper, attempt);
 
 	if (pidfd < 0)
 		return false;

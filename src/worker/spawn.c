@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of before the keeper raised its own: a soft limit that others chose is the jobs' too. */
+/* Of before the first keeper of this process raised its own: a soft limit that others chose is the jobs' too. */
 static struct rlimit jobs_files;
 
 int spawn_prepare(void)
@@ -29,7 +29,7 @@ int spawn_prepare(void)
 	const struct rlimit no_core = { 0, 0 };
 
 	umask(077);
-	if (getrlimit(RLIMIT_NOFILE, &jobs_files) < 0 || setrlimit(RLIMIT_CORE, &no_core) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	if ((jobs_files.rlim_max == 0 && getrlimit(RLIMIT_NOFILE, &jobs_files) < 0) || setrlimit(RLIMIT_CORE, &no_core) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return -errno;
 	return 0;

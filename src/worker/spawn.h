@@ -54,6 +54,9 @@ bool spawner_ended(const struct spawner *spawner);               /* settling it 
  */
 int spawner_settle(struct spawner *spawner, int *ret_status_fd, bool *ret_tried);
 
+/* Of a process that starts nothing more: its threads are no business of those that it forks. */
+void spawn_forget(void);
+
 /* Can a process be born into this control group? 0, or the errno of why not. */
 int spawn_try_cage(int cage_fd);
 int spawn_try_own_pids(void);            /* likewise */

@@ -159,3 +159,8 @@ int spawner_settle(struct spawner *spawner, int *ret_status_fd, bool *ret_tried)
 	spawner_rest(spawner);
 	return fault;
 }
+
+void spawn_forget(void)
+{
+	idle = NULL;
+}

@@ -84,6 +84,36 @@ void tree_children(int fd, struct pid_list *out)
 	}
 }
 
+void tree_children_of_all(struct pid_list *out)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct pid_list some = { 0 };
+	struct dirent *entry;
+	char path[300];
+	int fd = -1;
+
+	out->n = 0;
+	while (dir && (entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%s/children", entry->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			break;
+		tree_children(fd, &some);
+		close(fd);
+		for (size_t i = 0; i < some.n; i++)
+			pid_list_add(out, some.at[i]);
+	}
+	if (dir)
+		closedir(dir);
+	pid_list_free(&some);
+	if (fd < 0) {
+		out->n = 0;
+		children_by_search(out);
+	}
+}
+
 void tree_processes(struct pid_list *out)
 {
 	DIR *dir = opendir("/proc");

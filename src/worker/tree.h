@@ -19,6 +19,8 @@ struct pid_list {
 int tree_children_open(void);
 /* All children of this thread, zombies included. */
 void tree_children(int fd, struct pid_list *out);
+/* All children of this process, whichever of its threads made them. */
+void tree_children_of_all(struct pid_list *out);
 void tree_processes(struct pid_list *out);
 void pid_list_add(struct pid_list *list, pid_t pid);
 void pid_list_free(struct pid_list *list);

@@ -22,7 +22,7 @@ kill_one() { # KIND
 	master) pids=$(master_pid) ;;
 	link) pids=$(link_pid "$keeper") ;;
 	keeper) pids=$keeper ;;
-	worker) pids="$(guardian_pid) $keeper $(link_pid "$keeper")" ;;
+	worker) pids="$keeper $(guardian_pid) $(link_pid "$keeper")" ;;
 	esac
 	# shellcheck disable=SC2086
 	kill -KILL $pids 2>/dev/null || return 1

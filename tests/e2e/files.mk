@@ -22,6 +22,7 @@ e2e_tests = \
 	tests/e2e/deadline.sh \
 	tests/e2e/demo.sh \
 	tests/e2e/dlq.sh \
+	tests/e2e/down.sh \
 	tests/e2e/errors.sh \
 	tests/e2e/escapes.sh \
 	tests/e2e/examples.sh \
@@ -68,6 +69,7 @@ e2e_tests = \
 	tests/e2e/prune.sh \
 	tests/e2e/refusals.sh \
 	tests/e2e/refused.sh \
+	tests/e2e/renew.sh \
 	tests/e2e/resume.sh \
 	tests/e2e/retry.sh \
 	tests/e2e/schedule.sh \

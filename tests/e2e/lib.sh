@@ -100,7 +100,14 @@ until_true() { # SECONDS COMMAND...
 
 state_of() { titan --json status 2>/dev/null | jq -r "$1"; }
 master_pid() { state_of .master.pid; }
-kill_worker() { kill -KILL "$1" $(pgrep -P "$1"); } # GUARDIAN: it and its keeper, as a machine that dies
+# Guardian and keeper, as of a machine that dies: a stopped one starts no keeper, and none takes the place of one that lives.
+kill_worker() { # GUARDIAN
+	local keeper
+	kill -STOP "$1"
+	keeper=$(pgrep -P "$1")
+	# shellcheck disable=SC2086
+	kill -KILL $keeper "$1"
+}
 guardian_pid() { ps -o ppid= -p "$(state_of '.workers[0].pid')" | tr -d ' '; }
 job_state() { titan --json show "$1" 2>/dev/null | jq -r ".jobs[] | select(.name == \"$2\") | .state"; }
 job_is() { [ "$(job_state "$1" "$2")" = "$3" ]; }
@@ -131,6 +138,8 @@ cluster_processes() {
 
 finish() {
 	titan -y down >/dev/null 2>&1
+	# Stopped first, so that none of them starts another meanwhile.
+	for pid in $(cluster_processes); do kill -STOP "$pid" 2>/dev/null; done
 	for pid in $(cluster_processes); do
 		case $({ tr "\0" " " 2>/dev/null <"/proc/$pid/cmdline"; } 2>/dev/null) in
 		*titan*) kill -KILL "$pid" 2>/dev/null ;;

@@ -13,10 +13,11 @@ start_worker() {
 }
 # All of it at once, as a machine that loses its power: guardian, keeper, link and jobs.
 machine_dies() {
-	local keeper=$(state_of '.workers[0].pid') pid
-	for pid in $(guardian_pid) $keeper $(pgrep -P "$keeper") $(job_processes); do
-		kill -KILL "$pid" 2>/dev/null
-	done
+	local keeper=$(state_of '.workers[0].pid')
+	local guardian=$(guardian_pid)
+	kill -STOP "$guardian"
+	# shellcheck disable=SC2046
+	kill -KILL "$keeper" "$guardian" $(pgrep -P "$keeper") $(job_processes) 2>/dev/null
 	until_true 10 process_gone "$keeper"
 }
 lost_job() { # sets run to one whose only job nobody knows about

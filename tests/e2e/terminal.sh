@@ -57,10 +57,18 @@ ok 'fg goes on' until_true 10 eval 'screen | sed "1,/Stopped/d" | grep -q "RUN s
 is 'below what the shell said' "$(screen | grep -c 'titan watch 1$')" 2
 keys C-c
 types "titan down"
-ok 'down asks with live jobs' until_true 10 sees 'with 2 live jobs\? \[y/N\]'
+ok 'down asks with live jobs' until_true 10 sees 'with 2 live jobs: end them, leave them running, or do nothing\? \[e/l/N\]'
 keys Enter
 ok 'and does nothing by default' until_true 10 sees 'nothing was done'
 ok 'at all' worker_is_up
+types "$TITAN down"
+until_true 10 sees 'e/l/N'
+keys l Enter
+ok 'l leaves the jobs running' until_true 20 sees 'jobs that ran run on'
+ok 'without a master' eval '! titan status'
+start_cluster
+ok 'and the next worker has them' until_true 20 job_is 1 slow running
+is 'as they were' "$(titan --json show 1 | jq '.jobs[0].tries')" 1
 titan cancel 1 2 --wait
 
 # Output that would clear the screen, set the title and write over a line.

@@ -218,16 +218,16 @@ static inline pid_t rig_guarded_keeper(struct rig *rig)
 	return found;
 }
 
-/* Guardian and keeper at once. */
+/* Both: the stopped guardian starts no other keeper, and a keeper that is gone takes no guardian's place. */
 static inline void rig_kill_guarded(struct rig *rig)
 {
 	pid_t keeper;
 
 	kill(rig->keeper, SIGSTOP);
 	keeper = rig_guarded_keeper(rig);
-	kill(rig->keeper, SIGKILL);
 	if (keeper > 0)
 		kill(keeper, SIGKILL);
+	kill(rig->keeper, SIGKILL);
 	rig_wait_keeper(rig);
 }
 

@@ -251,19 +251,68 @@ TEST without_guardian_and_keeper_an_end_is_unknown(void)
 	PASS();
 }
 
-TEST a_guardians_death_disturbs_no_job(void)
+TEST a_keeper_takes_its_killed_guardians_place(void)
+{
+	struct ipc_exited exited;
+	pid_t first, second, keeper = rig_guarded_keeper(rig);
+
+	ASSERT(start_waiting(1, "exit 5", &first));
+	ASSERT(start_waiting(2, "exit 6", &second));
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	rig->keeper = keeper;
+	ASSERT(rig_accept(rig));
+	rig_lease(rig);
+	ASSERT(tree_is_guardian(keeper));
+	ASSERT(kill_keeper());
+	go();
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT(ended_with(&exited, OUTCOME_EXIT, 5));
+	ASSERT(rig_exited(rig, 2, &exited));
+	ASSERT(ended_with(&exited, OUTCOME_EXIT, 6));
+	PASS();
+}
+
+/* They would die with it as a keeper. */
+TEST a_keeper_of_jobs_that_die_with_it_stays_one(void)
+{
+	struct ipc_exited exited;
+	char path[PATH_MAX];
+	pid_t job, keeper = rig_guarded_keeper(rig);
+
+	snprintf(path, sizeof(path), "%s", below("worker/w1"));
+	rig->spawn_flags = SPAWN_DIES;
+	ASSERT(start_waiting(1, "exit 5", &job));
+	kill(rig->keeper, SIGKILL);
+	rig_wait_keeper(rig);
+	rig->keeper = keeper;
+	for (int i = 0; i < RIG_WAIT_MS / 5 && !worker_signal(path, 0); i++)
+		usleep(5000);
+	ASSERT(worker_signal(path, 0));
+	ASSERT_FALSE(tree_is_guardian(keeper));
+	go();
+	/* The last of them has ended. */
+	for (int i = 0; i < RIG_WAIT_MS / 5 && !tree_is_guardian(keeper); i++)
+		usleep(5000);
+	ASSERT(rig_accept(rig));
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT(ended_with(&exited, OUTCOME_EXIT, 5));
+	PASS();
+}
+
+TEST what_cant_say_its_version_takes_no_guardians_place(void)
 {
 	struct ipc_exited exited;
 	pid_t job, keeper = rig_guarded_keeper(rig);
 
+	/* This program knows no --version. */
 	ASSERT(start_waiting(1, "exit 5", &job));
-	kill(rig->keeper, SIGKILL);
-	rig_wait_keeper(rig);
+	kill(rig->keeper, SIGHUP);
+	kill(keeper, SIGKILL);
+	ASSERT(rig_accept(rig));
 	go();
 	ASSERT(rig_exited(rig, 1, &exited));
-	ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
-	ASSERT_EQ(5, exited.done.code);
-	kill(keeper, SIGKILL);
+	ASSERT(ended_with(&exited, OUTCOME_EXIT, 5));
 	PASS();
 }
 
@@ -347,6 +396,65 @@ TEST a_second_guardian_is_refused(void)
 	PASS();
 }
 
+TEST it_stays_for_what_its_keeper_left(void)
+{
+	struct ipc_exited exited;
+	pid_t job, guardian = rig->keeper;
+	int status;
+
+	ASSERT(start_waiting(1, "exit 5", &job));
+	kill(guardian, SIGTERM);
+	/* The name is free at once: another guardian serves while this one stays. */
+	ASSERT(rig_start(rig));
+	ASSERT_EQ(0, waitpid(guardian, &status, WNOHANG));
+	go();
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT(ended_with(&exited, OUTCOME_EXIT, 5));
+	ASSERT_EQ(guardian, waitpid(guardian, &status, 0));
+	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	PASS();
+}
+
+TEST one_that_only_ends_jobs_keeps_their_results(void)
+{
+	struct ipc_exited exited;
+	char path[PATH_MAX];
+	pid_t job;
+	int status;
+
+	snprintf(path, sizeof(path), "%s", below("worker/w1"));
+	ASSERT(start_waiting(1, "exit 5", &job));
+	ASSERT(worker_is_served(path));
+	rig_kill_guarded(rig);
+	for (int i = 0; i < RIG_WAIT_MS / 5 && worker_is_served(path); i++)
+		usleep(5000);
+	ASSERT_FALSE(worker_is_served(path));
+	ASSERT(worker_left_processes(path) > 0);
+	rig->options.end_jobs = true;
+	rig_fork(rig);
+	status = rig_wait_keeper(rig);
+	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	ASSERT_EQ(0, worker_left_processes(path));
+	rig->options.end_jobs = false;
+	ASSERT(rig_start(rig));
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
+	PASS();
+}
+
+TEST it_is_told_by_a_signal_from_outside(void)
+{
+	char path[PATH_MAX];
+	int status;
+
+	snprintf(path, sizeof(path), "%s", below("worker/w1"));
+	ASSERT(worker_signal(path, SIGINT));
+	status = rig_wait_keeper(rig);
+	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	ASSERT_FALSE(worker_signal(path, SIGINT));
+	PASS();
+}
+
 TEST it_ends_as_its_keeper_does(void)
 {
 	pid_t keeper = rig_guarded_keeper(rig);
@@ -376,11 +484,16 @@ static void run_all(void)
 		return;
 	RUN_TEST(what_was_recorded_outlives_the_guardian);
 	RUN_TEST(without_guardian_and_keeper_an_end_is_unknown);
-	RUN_TEST(a_guardians_death_disturbs_no_job);
+	RUN_TEST(a_keeper_takes_its_killed_guardians_place);
+	RUN_TEST(a_keeper_of_jobs_that_die_with_it_stays_one);
+	RUN_TEST(what_cant_say_its_version_takes_no_guardians_place);
 	RUN_TEST(an_adopted_job_that_is_stopped_leaves_nothing);
 	RUN_TEST(a_record_that_cant_be_written_is_tried_again);
 	RUN_TEST(a_keeper_that_dies_at_once_is_started_ever_later);
 	RUN_TEST(a_second_guardian_is_refused);
+	RUN_TEST(it_stays_for_what_its_keeper_left);
+	RUN_TEST(one_that_only_ends_jobs_keeps_their_results);
+	RUN_TEST(it_is_told_by_a_signal_from_outside);
 	RUN_TEST(it_ends_as_its_keeper_does);
 }
 

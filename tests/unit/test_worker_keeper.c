@@ -469,7 +469,7 @@ TEST what_cant_be_killed_is_left_to_the_next_keeper(void)
 	hold_at_exit((pid_t)started.pid);
 	if (tracer == 0)
 		SKIPm("no process may be traced here");
-	kill(rig->keeper, SIGTERM);
+	kill(rig->keeper, SIGINT);
 	ASSERT(WIFEXITED(rig_wait_keeper(rig)));
 	ASSERT_EQ(0, kill((pid_t)started.pid, 0));
 	ASSERT(rig_start(rig));
@@ -539,7 +539,7 @@ TEST quit_ends_everything(void)
 	PASS();
 }
 
-TEST term_is_quit(void)
+TEST int_is_quit(void)
 {
 	struct ipc_exited exited;
 	struct ipc_started started;
@@ -547,12 +547,36 @@ TEST term_is_quit(void)
 
 	rig_sh(rig, 1, 1, "exec sleep 600");
 	ASSERT(rig_started(rig, 1, &started));
-	kill(rig->keeper, SIGTERM);
+	kill(rig->keeper, SIGINT);
 	ASSERT(rig_exited(rig, 1, &exited));
 	ASSERT_EQ(OUTCOME_STOPPED, exited.done.outcome);
 	rig_name(rig, IPC_SPOOL_ACK, 1, 1);
 	status = rig_wait_keeper(rig);
 	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	PASS();
+}
+
+TEST term_leaves_what_may_run_on(void)
+{
+	struct ipc_exited exited;
+	struct ipc_started started;
+	int status;
+
+	rig_sh(rig, 1, 1, "exec sleep 600");
+	ASSERT(rig_started(rig, 1, &started));
+	rig->spawn_flags = SPAWN_DIES;
+	rig_sh(rig, 2, 1, "exec sleep 600");
+	for (uint64_t job = 3; job <= 5; job++)
+		rig_sh(rig, job, 1, "exec sleep 600");
+	kill(rig->keeper, SIGTERM);
+	for (uint64_t job = 2; job <= 5; job++) {
+		ASSERT(rig_exited(rig, job, &exited));
+		ASSERT(exited.done.outcome == OUTCOME_STOPPED || exited.done.outcome == OUTCOME_RECALLED);
+		rig_name(rig, IPC_SPOOL_ACK, job, 1);
+	}
+	status = rig_wait_keeper(rig);
+	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	ASSERT_EQ(0, kill((pid_t)started.pid, 0));
 	PASS();
 }
 
@@ -601,7 +625,8 @@ static void run_all(void)
 	if (rig_containment == CONTAIN_SUBREAPER)
 		RUN_TEST(one_that_hides_dies_with_the_last_that_can_own_it);
 	RUN_TEST(quit_ends_everything);
-	RUN_TEST(term_is_quit);
+	RUN_TEST(int_is_quit);
+	RUN_TEST(term_leaves_what_may_run_on);
 	RUN_TEST(a_second_keeper_is_refused);
 }
 
