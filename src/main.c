@@ -3,14 +3,17 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "cli/cli.h"
+#include "cli/session.h"
 #include "worker/worker.h"
 
 int main(int argc, char **argv)
 {
+	struct session session;
+
 	/* Daemons are executed as /proc/self/exe, and ps would list them as that. */
 	prctl(PR_SET_NAME, "titan");
 	if (argc == 2 && strcmp(argv[1], "link") == 0)
 		return link_main();
-	return cli_main(argc, argv);
+	session_of_process(&session);
+	return session_run(&session, argc, argv);
 }

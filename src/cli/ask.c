@@ -40,7 +40,7 @@ enum err cli_catch_signals(struct cli *cli)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0)
+	if (sigprocmask(SIG_BLOCK, &signals, &cli->signals_before) != 0)
 		return error_system(&cli->error, errno, "can't block signals");
 	cli->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (cli->signal_fd < 0)
@@ -62,6 +62,10 @@ enum err cli_wait_input(struct cli *cli, int fd, int64_t until_ns)
 	int64_t until = until_ns < cli->deadline_ns ? until_ns : cli->deadline_ns;
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN }, { .fd = cli->signal_fd, .events = POLLIN } };
 
+	if (cli->output->lost) {
+		cli->error = cli->output->why;
+		return cli->error.code;
+	}
 	for (;;) {
 		int ready = poll(fds, 2, poll_ms(until));
 

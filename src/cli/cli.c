@@ -3,11 +3,9 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,7 +14,7 @@
 #include "cli/help.h"
 #include "cli/up.h"
 
-static command_run *const commands[COMMAND_COUNT] = {
+static command_fn *const commands[COMMAND_COUNT] = {
 #define GLOBAL(ident, letter, word, argument, help)
 #define COMMAND(ident, verb, group, role, pattern, least, most, help, text) [COMMAND_##ident] = cmd_##ident,
 #define OPTION(command, ident, letter, word, argument, help)
@@ -28,13 +26,13 @@ static command_run *const commands[COMMAND_COUNT] = {
 #undef END
 };
 
-static void look_init(struct look *look, const struct settings *settings, int fd)
+static void look_init(struct look *look, const struct settings *settings, const struct session *session, const struct sink *sink)
 {
 	look->style = settings->style;
 	look->quiet = settings->quiet;
 	look->format = settings->format;
-	look->terminal = isatty(fd) == 1;
-	look->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	look->terminal = sink->terminal;
+	look->utf8 = session->utf8;
 	look->colour = settings->colour == COLOUR_ALWAYS || (settings->colour == COLOUR_AUTO && look->terminal);
 }
 
@@ -66,7 +64,7 @@ void cli_error_json(struct cli *cli, const struct error_place *place)
 	json_end(&json);
 	json_end(&json);
 	buf_add_byte(&text, '\n');
-	io_write_all(STDERR_FILENO, text.data, text.len);
+	cli_tell(cli, buf_slice(&text));
 	buf_free(&text);
 }
 
@@ -74,6 +72,13 @@ int cli_fail(struct cli *cli)
 {
 	struct buf text = { 0 };
 
+	/* Once, be it that the command gave up for it and says so, too. */
+	if (cli->output->lost) {
+		cli->error = cli->output->why;
+		if (cli->output->told)
+			return err_exit_status(cli->error.code);
+		cli->output->told = true;
+	}
 	if (cli->error.text[0] != '\0' && cli->err.style == STYLE_JSON) {
 		cli_error_json(cli, NULL);
 	} else if (cli->error.text[0] != '\0') {
@@ -86,20 +91,37 @@ int cli_fail(struct cli *cli)
 			text_escape(&text, slice_str(cli->error.next), TEXT_KEEP_NONE);
 		}
 		buf_add_byte(&text, '\n');
-		io_write_all(STDERR_FILENO, text.data, text.len);
+		cli_tell(cli, buf_slice(&text));
 		buf_free(&text);
 	}
 	return err_exit_status(cli->error.code);
 }
 
-void cli_print(struct cli *cli, struct buf *out)
+void cli_tell(struct cli *cli, struct slice text)
 {
-	if (out->len > 0 && io_write_all(STDOUT_FILENO, out->data, out->len) != 0) {
-		/* Whoever read our output is gone, or its disk is full: what follows has no use. */
-		error_system(&cli->error, errno, "can't write to standard output");
-		exit(cli_fail(cli));
+	if (text.len > 0)
+		cli->session->err.write_cb(cli->session->err.arg, text.data, text.len);
+}
+
+void cli_print_or(struct cli *cli, struct buf *out, const struct error *why)
+{
+	struct lost_output *output = cli->output;
+	int result = 0;
+
+	if (out->len > 0 && !output->lost)
+		result = cli->session->out.write_cb(cli->session->out.arg, out->data, out->len);
+	if (result != 0) {
+		output->lost = true;
+		error_system(&output->why, -result, "%s", why ? why->text : "can't write to standard output");
+		if (why)
+			error_next(&output->why, "%s", why->next);
 	}
 	buf_clear(out);
+}
+
+void cli_print(struct cli *cli, struct buf *out)
+{
+	cli_print_or(cli, out, NULL);
 }
 
 void cli_note(struct cli *cli, const char *format, ...)
@@ -115,7 +137,7 @@ void cli_note(struct cli *cli, const char *format, ...)
 	/* Parts of it may have been escaped already, which changes nothing. */
 	text_escape(&escaped, buf_slice(&line), TEXT_KEEP_NEWLINE);
 	buf_add_byte(&escaped, '\n');
-	io_write_all(STDERR_FILENO, escaped.data, escaped.len);
+	cli_tell(cli, buf_slice(&escaped));
 	buf_free(&escaped);
 	buf_free(&line);
 }
@@ -139,14 +161,23 @@ bool cli_chatty(const struct cli *cli)
 	return cli->out.terminal && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet;
 }
 
+/* The whole line is taken: the next question, or the next command, begins behind it. */
+static bool answered_yes(int fd)
+{
+	char first = '\0', byte;
+
+	while (read(fd, &byte, 1) == 1 && byte != '\n')
+		first = first == '\0' ? byte : first;
+	return first == 'y' || first == 'Y';
+}
+
 enum err cli_confirm(struct cli *cli, const char *question)
 {
 	struct buf words = { 0 };
-	char answer[16];
 
 	if (cli->settings.yes)
 		return ERR_NONE;
-	if (cli->settings.no_input || isatty(STDIN_FILENO) != 1) {
+	if (cli->settings.no_input || !cli->session->asks) {
 		error_set(&cli->error, ERR_USAGE, "%s needs a yes, and there is nobody to ask", question);
 		if (cli->invocation->option_count > 0)
 			return error_next(&cli->error, "the same command with -y");
@@ -160,9 +191,9 @@ enum err cli_confirm(struct cli *cli, const char *question)
 	}
 	text_escape(&words, slice_str(question), TEXT_KEEP_NONE);
 	buf_add_str(&words, "? [y/N] ");
-	io_write_all(STDERR_FILENO, words.data, words.len);
+	cli_tell(cli, buf_slice(&words));
 	buf_free(&words);
-	if (fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y'))
+	if (answered_yes(cli->session->in_fd))
 		return ERR_NONE;
 	return error_set(&cli->error, ERR_INTERRUPTED, "nothing was done");
 }
@@ -172,13 +203,13 @@ static int bare(struct cli *cli)
 {
 	struct buf text = { 0 };
 
-	if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
+	if (cli->session->asks && cli->session->out.terminal) {
 		int status = up_start(cli, true);
 
 		return status != 0 ? status : cmd_dash(cli);
 	}
 	help_overview(&cli->err, &text);
-	io_write_all(STDERR_FILENO, text.data, text.len);
+	cli_tell(cli, buf_slice(&text));
 	buf_free(&text);
 	return err_exit_status(ERR_USAGE);
 }
@@ -220,8 +251,8 @@ static enum err prepare(struct cli *cli)
 
 	if (err != ERR_NONE)
 		return err;
-	look_init(&cli->out, &cli->settings, STDOUT_FILENO);
-	look_init(&cli->err, &cli->settings, STDERR_FILENO);
+	look_init(&cli->out, &cli->settings, cli->session, &cli->session->out);
+	look_init(&cli->err, &cli->settings, cli->session, &cli->session->err);
 	if (cli->settings.timeout_ms >= 0)
 		cli->deadline_ns = clock_mono_ns() + cli->settings.timeout_ms * NS_PER_MS;
 	found = place_find(cli->settings.cluster, &cli->place);
@@ -259,25 +290,39 @@ static bool wants_json(int argc, char **argv)
 	return false;
 }
 
-int cli_main(int argc, char **argv)
+/* What was pressed and not read any more must not end whoever runs the next command. */
+static void release_signals(struct cli *cli)
 {
-	struct cli cli = { .signal_fd = -1, .deadline_ns = TIME_NEVER };
+	struct signalfd_siginfo info;
+
+	if (cli->signal_fd < 0)
+		return;
+	while (read(cli->signal_fd, &info, sizeof(info)) == sizeof(info))
+		;
+	close(cli->signal_fd);
+	sigprocmask(SIG_SETMASK, &cli->signals_before, NULL);
+}
+
+int session_run(struct session *session, int argc, char **argv)
+{
+	struct lost_output output = { 0 };
+	struct cli cli = { .session = session, .output = &output, .signal_fd = -1, .deadline_ns = TIME_NEVER };
 	struct invocation invocation = { 0 };
 	struct settings plain = { 0 };
 	int status;
 
-	setlocale(LC_CTYPE, "");
 	plain.style = wants_json(argc, argv) ? STYLE_JSON : STYLE_HUMAN;
-	look_init(&cli.err, &plain, STDERR_FILENO);
+	look_init(&cli.err, &plain, session, &session->err);
 	cli.invocation = &invocation;
 	if (invocation_parse(argc, argv, &cli.arena, &invocation, &cli.error) != ERR_NONE ||
 	    prepare(&cli) != ERR_NONE)
 		status = cli_fail(&cli);
 	else
 		status = run_command(&cli);
+	if (output.lost)
+		status = cli_fail(&cli);
 	client_close(cli.client);
-	if (cli.signal_fd >= 0)
-		close(cli.signal_fd);
+	release_signals(&cli);
 	arena_free(&cli.arena);
 	return status;
 }

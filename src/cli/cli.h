@@ -6,12 +6,22 @@
 #ifndef TITAN_CLI_CLI_H
 #define TITAN_CLI_CLI_H
 
+#include <signal.h>
+
 #include "base/place.h"
 #include "cli/options.h"
 #include "cli/records.h"
+#include "cli/session.h"
 #include "net/client.h"
 
+struct lost_output {                     /* whoever read it is gone, or its disk is full */
+	bool lost, told;
+	struct error why;
+};
+
 struct cli {
+	struct session *session;
+	struct lost_output *output;
 	const struct invocation *invocation;
 	struct settings settings;
 	struct place place;
@@ -19,15 +29,14 @@ struct cli {
 	struct arena arena;              /* as long as the command */
 	struct client *client;           /* after cli_connect */
 	int signal_fd;                   /* after cli_catch_signals; else -1 */
+	sigset_t signals_before;         /* blocked until then */
 	int64_t deadline_ns;             /* monotonic, by --timeout; TIME_NEVER */
 	struct error error;
 };
 
-int cli_main(int argc, char **argv);
-
-typedef int command_run(struct cli *cli);
+typedef int command_fn(struct cli *cli);
 #define GLOBAL(ident, letter, word, argument, help)
-#define COMMAND(ident, verb, group, role, pattern, least, most, help, text) command_run cmd_##ident;
+#define COMMAND(ident, verb, group, role, pattern, least, most, help, text) command_fn cmd_##ident;
 #define OPTION(command, ident, letter, word, argument, help)
 #define END(ident)
 #include "proto/commands.def"
@@ -43,7 +52,13 @@ struct error_place {
 	uint64_t line, column;           /* from 1 */
 };
 void cli_error_json(struct cli *cli, const struct error_place *place);   /* place: of text, or NULL */
-void cli_print(struct cli *cli, struct buf *out);        /* to standard output; empties the buffer */
+/*
+ * To standard output; empties the buffer. When that is gone nothing more is printed, whatever waits or asks from then on
+ * returns an error, and the command fails. why: what to say of it; NULL: that it can't be written to.
+ */
+void cli_print(struct cli *cli, struct buf *out);
+void cli_print_or(struct cli *cli, struct buf *out, const struct error *why);
+void cli_tell(struct cli *cli, struct slice text);       /* to standard error, as it is; also with -q */
 /* A line on standard error, escaped, unless -q. */
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
@@ -62,7 +77,7 @@ bool cli_chatty(const struct cli *cli);                  /* human style, standar
 enum err cli_connect(struct cli *cli);
 /* The connection was lost: try again until there is a master, the deadline, or for_ms are over. */
 enum err cli_reconnect(struct cli *cli, int64_t for_ms);
-/* From now on Ctrl-C and SIGTERM make the waiting functions here return ERR_INTERRUPTED. */
+/* Until the command ends, Ctrl-C and SIGTERM make the waiting functions here return ERR_INTERRUPTED. */
 enum err cli_catch_signals(struct cli *cli);
 enum err cli_pause(struct cli *cli, int64_t ms);         /* ERR_NONE, ERR_INTERRUPTED, ERR_TIMEOUT */
 

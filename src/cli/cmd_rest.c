@@ -66,7 +66,7 @@ int cmd_wire(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;
 	const char *path = invocation->arg_count > 1 ? invocation->args[1] : "-";
-	int fd = STDIN_FILENO;
+	int fd = cli->session->in_fd;
 	enum err err;
 
 	if (strcmp(invocation->args[0], "dump") != 0) {
@@ -84,7 +84,7 @@ int cmd_wire(struct cli *cli)
 		return cli_fail(cli);
 	}
 	err = dump(cli, fd);
-	if (fd != STDIN_FILENO)
+	if (fd != cli->session->in_fd)
 		close(fd);
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }

@@ -123,7 +123,7 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 	bool into = option_given(cli->invocation, OPT_run_into);
 	struct buf out = { 0 };
 	struct records records;
-	int failed;
+	struct error why = { 0 };
 
 	if (cli_chatty(cli) && into) {
 		buf_addf(&out, "run %" PRIu64 " has %" PRIu64 " jobs now%s  next: titan watch %" PRIu64 "\n", accepted->run,
@@ -144,14 +144,10 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 			records_state(&records, run_state_info(*state), run_state_name(*state));
 		records_print_one(&records, &cli->out, &out);
 	}
-	failed = io_write_all(STDOUT_FILENO, out.data, out.len);
-	if (failed != 0) {
-		/* Who reads that it failed would submit it again. */
-		error_system(&cli->error, -failed, "run %" PRIu64 " was accepted, but standard output can't be written to",
-			     accepted->run);
-		error_next(&cli->error, "titan show %" PRIu64, accepted->run);
-		exit(cli_fail(cli));
-	}
+	/* Who reads that it failed would submit it again. */
+	error_set(&why, ERR_SYSTEM, "run %" PRIu64 " was accepted, but standard output can't be written to", accepted->run);
+	error_next(&why, "titan show %" PRIu64, accepted->run);
+	cli_print_or(cli, &out, &why);
 	buf_free(&out);
 }
 

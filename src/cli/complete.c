@@ -3,6 +3,7 @@
 #include "cli/complete.h"
 
 #include "cli/help.h"
+#include "cli/session.h"
 #include "proto/commands.h"
 
 /* Words that the pattern lists: "bash|zsh|fish", or a subcommand in small letters. */
@@ -376,4 +377,86 @@ bool complete_script(const char *shell, struct buf *out)
 	else
 		return false;
 	return true;
+}
+
+/* ---- in a session ---- */
+
+static void offer(const char *word, size_t len, const char *begun, struct buf *out)
+{
+	if (len >= strlen(begun) && memcmp(word, begun, strlen(begun)) == 0)
+		buf_addf(out, "%.*s\n", (int)len, word);
+}
+
+/* Words apart by this character. */
+static void offer_words(const char *words, char apart, const char *begun, struct buf *out)
+{
+	while (*words != '\0') {
+		const char *end = strchrnul(words, apart);
+
+		offer(words, (size_t)(end - words), begun, out);
+		words = *end != '\0' ? end + 1 : end;
+	}
+}
+
+static void offer_options(const struct option_info *options, const char *begun, struct buf *out)
+{
+	const char *word = begun + strspn(begun, "-");
+
+	if (word - begun > 2 || (word - begun == 1 && *word != '\0'))
+		return;                  /* a letter stands for itself */
+	for (; options->id != OPT_none; options++)
+		if (strncmp(options->word, word, strlen(word)) == 0)
+			buf_addf(out, "--%s\n", options->word);
+}
+
+static const struct option_info *option_of(const struct option_info *options, const char *word)
+{
+	for (; options->id != OPT_none; options++)
+		if ((strncmp(word, "--", 2) == 0 && strcmp(word + 2, options->word) == 0) ||
+		    (word[0] == '-' && options->letter != '\0' && word[1] == options->letter && word[2] == '\0'))
+			return options;
+	return NULL;
+}
+
+/* Also of the command, if there is one. */
+static const struct option_info *option_named(const struct command_info *command, const char *word)
+{
+	const struct option_info *option = command ? option_of(command->options, word) : NULL;
+
+	return option ? option : option_of(global_options, word);
+}
+
+void session_complete(const char *const *words, size_t count, struct buf *out)
+{
+	const struct command_info *command = NULL;
+	const struct option_info *before = NULL;
+	const char *begun = count > 0 ? words[count - 1] : "";
+	struct buf list = { 0 };
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		bool is_value = before && before->argument;
+
+		before = NULL;
+		if (is_value)
+			continue;
+		if (words[i][0] == '-')
+			before = option_named(command, words[i]);
+		else if (!command)
+			command = command_find(words[i]);
+	}
+	if (before && before->argument) {
+		if (has_choices(before))
+			offer_words(before->argument, '|', begun, out);
+	} else if (begun[0] == '-') {
+		if (command)
+			offer_options(command->options, begun, out);
+		offer_options(global_options, begun, out);
+	} else if (!command) {
+		for (int id = 1; id < COMMAND_COUNT; id++)
+			offer(command_table[id].verb, strlen(command_table[id].verb), begun, out);
+	} else {
+		pattern_words(command, &list);
+		offer_words(buf_cstr(&list), ' ', begun, out);
+	}
+	buf_free(&list);
 }

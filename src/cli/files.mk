@@ -80,6 +80,8 @@ cli_sources = \
 	src/cli/rows.h \
 	src/cli/run.h \
 	src/cli/run_options.c \
+	src/cli/session.c \
+	src/cli/session.h \
 	src/cli/share.h \
 	src/cli/show.h \
 	src/cli/show_job.c \

@@ -329,6 +329,7 @@ enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *
 	} else {
 		show_leave(&follow);
 	}
+	show_screen_end(&follow);
 	follow_free(&follow);
 	return err;
 }

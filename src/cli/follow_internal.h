@@ -6,6 +6,8 @@
 #ifndef TITAN_CLI_FOLLOW_INTERNAL_H
 #define TITAN_CLI_FOLLOW_INTERNAL_H
 
+#include <signal.h>
+
 #include "cli/follow.h"
 #include "proto/message.h"
 #include "proto/states.h"
@@ -37,6 +39,8 @@ struct follow {
 	bool begun;                      /* the first line was said */
 	int64_t submitted_ms, ended_ms;
 	int64_t said_ns;                 /* when something was last printed */
+	struct sigaction before_screen;  /* of SIGCONT, while on_screen */
+	bool on_screen;
 	bool told_idle;                  /* that nothing takes its jobs */
 	size_t failures[FAILURES_KEPT];  /* indices */
 	size_t failure_count;            /* may be more than are kept */
@@ -56,7 +60,8 @@ void show_idle(struct follow *follow);                           /* nothing came
 void show_end(struct follow *follow);
 
 /* follow_screen.c */
-void show_screen_begin(void);
+void show_screen_begin(struct follow *follow);
+void show_screen_end(struct follow *follow);             /* signals are as they were */
 void show_redraw(struct follow *follow);
 void show_leave(struct follow *follow);                          /* detached: only the screen's lines go */
 void show_counts(const struct follow *follow, struct buf *out);  /* "ok=3 run=1" */

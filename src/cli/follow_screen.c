@@ -22,9 +22,18 @@ static void resume_cb(int number)
 	resumed = 1;
 }
 
-void show_screen_begin(void)
+void show_screen_begin(struct follow *follow)
 {
-	sigaction(SIGCONT, &(struct sigaction){ .sa_handler = resume_cb, .sa_flags = SA_RESTART }, NULL);
+	resumed = 0;
+	sigaction(SIGCONT, &(struct sigaction){ .sa_handler = resume_cb, .sa_flags = SA_RESTART }, &follow->before_screen);
+	follow->on_screen = true;
+}
+
+void show_screen_end(struct follow *follow)
+{
+	if (follow->on_screen)
+		sigaction(SIGCONT, &follow->before_screen, NULL);
+	follow->on_screen = false;
 }
 
 /* ---- the bar ---- */
@@ -75,11 +84,11 @@ static void erase(struct follow *follow, struct buf *frame)
 	follow->screen_lines = 0;
 }
 
-static size_t terminal_width(void)
+static size_t terminal_width(const struct sink *out)
 {
-	struct winsize size;
+	unsigned columns = out->columns_cb ? out->columns_cb(out->arg) : 0;
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1u : 79;
+	return columns > 20 ? columns - 1u : 79;
 }
 
 static void add_running(struct follow *follow, struct buf *frame, size_t width)
@@ -124,7 +133,7 @@ void show_redraw(struct follow *follow)
 
 	if (follow->mode != SHOW_SCREEN || (!follow->dirty && follow->counts[STATE_RUNNING] == 0))
 		return;
-	width = terminal_width();
+	width = terminal_width(&follow->cli->session->out);
 	erase(follow, &frame);
 	buf_add_slice(&frame, buf_slice(&follow->out));
 	buf_clear(&follow->out);

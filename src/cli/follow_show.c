@@ -39,7 +39,7 @@ void show_begin(struct follow *follow)
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
 		return;
 	if (follow->mode == SHOW_SCREEN)
-		show_screen_begin();
+		show_screen_begin(follow);
 	add_head(follow);
 	buf_add_str(&follow->out, "start ");
 	text_escape(&follow->out, slice_str(follow->name ? follow->name : ""), TEXT_KEEP_NONE);

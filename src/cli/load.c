@@ -44,7 +44,7 @@ static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, 
 
 enum err load_stdin(struct cli *cli, size_t max, struct buf *out)
 {
-	return read_all(cli, STDIN_FILENO, "standard input", max, 0, out);
+	return read_all(cli, cli->session->in_fd, "standard input", max, 0, out);
 }
 
 /* Of a pipe with a name, such as <(command) or mkfifo makes: without a writer there is neither a byte nor an end. */
@@ -72,7 +72,7 @@ void load_explain(struct cli *cli, struct slice text, const char *source, const 
 	}
 	text_escape(&name, slice_str(source), TEXT_KEEP_NONE);
 	dagline_explain(text, buf_cstr(&name), spot, &cli->error, &shown);
-	io_write_all(STDERR_FILENO, shown.data, shown.len);
+	cli_tell(cli, buf_slice(&shown));
 	cli->error.text[0] = '\0';
 	buf_free(&shown);
 	buf_free(&name);

@@ -14,6 +14,7 @@ unit_programs = \
 	tests/unit/test_base_text \
 	tests/unit/test_cli_json \
 	tests/unit/test_cli_options \
+	tests/unit/test_cli_session \
 	tests/unit/test_cli_table \
 	tests/unit/test_core_act \
 	tests/unit/test_core_again \
@@ -192,6 +193,9 @@ tests_unit_test_cli_json_LDADD = $(all_libs)
 
 tests_unit_test_cli_options_SOURCES = tests/unit/test_cli_options.c
 tests_unit_test_cli_options_LDADD = $(all_libs)
+
+tests_unit_test_cli_session_SOURCES = tests/unit/test_cli_session.c
+tests_unit_test_cli_session_LDADD = $(all_libs)
 
 tests_unit_test_cli_table_SOURCES = tests/unit/test_cli_table.c
 tests_unit_test_cli_table_LDADD = $(all_libs)
