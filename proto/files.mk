@@ -26,6 +26,8 @@ proto_sources = \
 	proto/reasons.h \
 	proto/resource.c \
 	proto/resource.h \
+	proto/rights.c \
+	proto/rights.h \
 	proto/spec.c \
 	proto/spec.h \
 	proto/states.c \
@@ -42,5 +44,6 @@ proto_other = \
 	proto/messages.def \
 	proto/metrics.def \
 	proto/reasons.def \
+	proto/rights.def \
 	proto/spec.def \
 	proto/states.def

@@ -22,6 +22,19 @@
 #undef VALUE
 #undef END
 
+
+/* Sets of roles; NOBODY is in none. The names without a role are the words of messages.def. */
+typedef unsigned role_set;
+#define ROLE_BIT_OF(role) ((role) ? 1u << (role) : 0u)
+#define ROLE_BIT(NAME) ROLE_BIT_OF(ROLE_##NAME)
+enum {
+	ROLES_WORKER = ROLE_BIT(WORKER),
+	ROLES_ADMIN = ROLE_BIT(ADMIN),
+	ROLES_SUBMITTER = ROLE_BIT(SUBMITTER) | ROLES_ADMIN,
+	ROLES_PERSON = ROLE_BIT(VIEWER) | ROLE_BIT(APPROVER) | ROLE_BIT(OPERATOR) | ROLES_SUBMITTER,
+	ROLES_ANYBODY = ROLES_PERSON | ROLES_WORKER,     /* before HELLO has said who it is, too */
+};
+
 /* How often a job may run when nobody can say whether it did. */
 #define EXEC_MODES(X) \
 	X(RETRY, "retry", "again, after a loss: at least once") \
@@ -165,7 +178,7 @@ struct shape {                   /* of a message or record */
 	bool array;
 	uint8_t opcode;          /* of a message */
 	enum sender from;
-	enum role role;
+	role_set roles;          /* that may send it; of what it is about see proto/rights.h */
 };
 
 const struct shape *message_shape(unsigned opcode);      /* NULL if there is none */
@@ -181,9 +194,6 @@ void record_encode(struct buf *out, enum record_kind kind, const void *rec);
 /* One record from the front of *bytes, which moves behind it. The bytes are checked first. */
 enum err record_decode(enum record_kind kind, struct slice *bytes, struct arena *arena, void *ret_rec,
 		       struct error *error);
-
-/* May a connection with this role send this message? The one authorisation table. */
-bool message_allowed(enum opcode op, enum peer_kind sender, enum role role);
 
 /* A frame for people, on several lines, escaped. */
 void message_print(struct buf *out, enum opcode op, struct slice body);

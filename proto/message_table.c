@@ -14,11 +14,11 @@ enum { FORM_MAP = false, FORM_ARRAY = true };
 
 #define FROM_NOBODY 0
 
-#define SHAPE_BEGIN(function, type, title, text, is_array, op, from_whom, least_role) \
+#define SHAPE_BEGIN(function, type, title, text, is_array, op, from_whom, who) \
 	static const struct shape *function(void) \
 	{ \
 		typedef struct type self; \
-		enum { ARRAY = is_array, OPCODE = op, FROM = from_whom, LEAST = least_role }; \
+		enum { ARRAY = is_array, OPCODE = op, FROM = from_whom, ROLES = who }; \
 		static const char called[] = title, what[] = text; \
 		static const struct field_info fields[] = {
 
@@ -28,15 +28,15 @@ enum { FORM_MAP = false, FORM_ARRAY = true };
 			.name = called, .doc = what, .fields = fields, \
 			.field_count = sizeof(fields) / sizeof(fields[0]), .size = sizeof(self), \
 			.array = ARRAY, .opcode = OPCODE, .from = (enum sender)FROM, \
-			.role = (enum role)LEAST, \
+			.roles = (role_set)ROLES, \
 		}; \
 		return &shape; \
 	}
 
 #define RECORD(name, form, doc) \
-	SHAPE_BEGIN(shape_rec_##name, rec_##name, #name, doc, FORM_##form, 0, FROM_NOBODY, ROLE_NOBODY)
+	SHAPE_BEGIN(shape_rec_##name, rec_##name, #name, doc, FORM_##form, 0, FROM_NOBODY, 0)
 #define MESSAGE(NAME, name, opcode, from, role, doc) \
-	SHAPE_BEGIN(shape_msg_##name, msg_##name, #NAME, doc, FORM_MAP, opcode, FROM_##from, ROLE_##role)
+	SHAPE_BEGIN(shape_msg_##name, msg_##name, #NAME, doc, FORM_MAP, opcode, FROM_##from, ROLES_##role)
 #define FIELD(type, key, name, need, doc) INFO(type, key, name, need, doc, REC_COUNT)
 #define RECORDS(rec, key, name, need, doc) INFO(RECORDS, key, name, need, doc, REC_##rec)
 #define END(name) SHAPE_END
@@ -75,22 +75,6 @@ const struct shape *record_shape(enum record_kind kind)
 #undef END
 	default: return NULL;
 	}
-}
-
-bool message_allowed(enum opcode op, enum peer_kind sender, enum role role)
-{
-	const struct shape *shape = message_shape(op);
-
-	if (!shape || (sender != PEER_CLIENT && sender != PEER_WORKER))
-		return false;
-	if (((unsigned)shape->from & (unsigned)sender) == 0)
-		return false;
-	if (shape->role == ROLE_NOBODY)
-		return true;
-	/* a worker's right isn't above an administrator's: it is another one */
-	if (shape->role == ROLE_WORKER || role == ROLE_WORKER)
-		return shape->role == role && sender == PEER_WORKER;
-	return role >= shape->role;
 }
 
 const char *outcome_name(enum outcome outcome)

@@ -5,6 +5,7 @@
  */
 #include "core/internal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 static bool starts_with(const struct job *job, struct slice stem, struct core *core)
@@ -38,6 +39,26 @@ static bool target_fan_out(struct core *core, struct slice name, struct target *
 	       starts_with(run_job(run, target->first + target->count), stem, core))
 		target->count++;
 	return true;
+}
+
+enum err owner_check(const char *owner, struct slice own_only, struct error *error, const char *what, ...)
+{
+	char text[LIMIT_NAME_MAX_LEN + 32];
+	va_list args;
+
+	if (own_only.len == 0 || slice_eq(slice_str(owner), own_only))
+		return ERR_NONE;
+	va_start(args, what);
+	vsnprintf(text, sizeof(text), what, args);
+	va_end(args);
+	return error_set(error, ERR_DENIED, "%s is of %s, and you may change only what you submitted yourself", text, owner);
+}
+
+enum err own_run_check(const struct core *core, uint64_t number, struct slice own_only, struct error *error)
+{
+	const struct run *run = run_find(core, number);
+
+	return run ? owner_check(run->owner, own_only, error, "run %llu", (unsigned long long)number) : ERR_NONE;
 }
 
 enum err act_target(struct core *core, uint64_t number, struct slice name, struct target *ret_target,
@@ -169,7 +190,8 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 {
 	struct target target;
 
-	if (act_target(core, act->run, act->job, &target, error) != ERR_NONE)
+	if (own_run_check(core, act->run, act->own_only, error) != ERR_NONE ||
+	    act_target(core, act->run, act->job, &target, error) != ERR_NONE)
 		return error->code;
 	switch (act->verb) {
 	case ACT_DISCARD:

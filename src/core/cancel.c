@@ -77,7 +77,8 @@ static enum err cancel(struct core *core, const struct input_cancel *input, stru
 
 	if (input->scope > CANCEL_ALL)
 		return error_set(error, ERR_INVALID, "there is no such scope of a cancel: %llu", (unsigned long long)input->scope);
-	if (act_target(core, input->run, input->job, &target, error) != ERR_NONE ||
+	if (own_run_check(core, input->run, input->own_only, error) != ERR_NONE ||
+	    act_target(core, input->run, input->job, &target, error) != ERR_NONE ||
 	    act_check_live(input->run, input->job, &target, error) != ERR_NONE)
 		return error->code;
 	if (target.whole) {

@@ -63,6 +63,7 @@ struct input_submit {
 	struct slice tenant;             /* empty: the owner is it */
 	struct slice concurrency;        /* NAME or NAME=LIMIT of the group that it is in as a whole; empty: none */
 	struct slice schedule;           /* a schedule_spec record: no run, but a schedule; or empty */
+	struct slice own_only;           /* as in input_cancel, of the run that it is added to, or a schedule it replaces */
 	uint64_t into;                   /* the live run that the jobs are added to; 0: a run begins */
 	struct slice_list parents;       /* names of jobs of it: a need of (how many are added) + i is parents[i] */
 	struct caller caller;            /* that the run is begun by; refused unless it is its job's current attempt */
@@ -72,6 +73,7 @@ struct input_cancel {
 	uint64_t run;
 	struct slice job;                /* empty: the whole run */
 	uint64_t scope;                  /* enum cancel_scope */
+	struct slice own_only;           /* it may be done to runs of this owner alone; empty: to anybody's */
 };
 
 struct input_act {
@@ -83,12 +85,14 @@ struct input_act {
 	struct slice digest, target;
 	uint64_t principal;
 	struct slice person;             /* its name */
+	struct slice own_only;           /* as in input_cancel */
 };
 
 struct input_set {
 	struct msg_set set;
 	uint64_t principal;
 	struct slice person;             /* its name */
+	struct slice own_only;           /* as in input_cancel, of schedules */
 };
 
 struct input_reopen {

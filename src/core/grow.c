@@ -36,6 +36,8 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 			  " titan run without --into begins another", number);
 		return error_next(error, "titan retry %llu", number);
 	}
+	if (owner_check(run->owner, submit->own_only, error, "run %llu", number) != ERR_NONE)
+		return ERR_DENIED;
 	if (run->cancelled) {
 		error_set(error, ERR_TERMINAL, "run %llu was cancelled, and nothing can be added to it: titan retry opens it"
 			  " again, titan run without --into begins another", number);

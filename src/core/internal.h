@@ -365,6 +365,10 @@ uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority);
 void reopen_step(struct core *core, const struct core_input *input);
 void act_step(struct core *core, const struct core_input *input);
 /* The run, a job of it, or a fan-out by what its jobs share ("encode", "encode[*]"); or ERR_NOT_FOUND. */
+/* ERR_DENIED: it isn't of the owner whose alone may be changed. what: "run 5" */
+enum err owner_check(const char *owner, struct slice own_only, struct error *error, const char *what, ...)
+	__attribute__((format(printf, 4, 5)));
+enum err own_run_check(const struct core *core, uint64_t run, struct slice own_only, struct error *error);
 enum err act_target(struct core *core, uint64_t number, struct slice name, struct target *ret_target,
 		    struct error *error);
 /* ERR_TERMINAL if all of it has ended. */
@@ -425,7 +429,7 @@ uint64_t schedules_hash(const struct core *core);
 /* schedule_set.c */
 void schedule_step(struct core *core, const struct core_input *input);
 void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8_t id[24], const uint8_t digest[32]);
-enum err schedule_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
+enum err schedule_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 
 /* timers.c */
 void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms);

@@ -31,6 +31,8 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 	enum err err = submit_check(core, submit, &(struct run_origin){ 0 }, error);
 	uint8_t id[24];
 
+	if (err == ERR_NONE && schedule)
+		err = owner_check(schedule->owner, submit->own_only, error, "schedule '%s'", schedule->name);
 	if (err == ERR_NONE && !schedule && core->schedule_count >= LIMIT_SCHEDULES_MAX)
 		err = error_set(error, ERR_FULL, "there are %d schedules, and no room for more", LIMIT_SCHEDULES_MAX);
 	if (err != ERR_NONE)
@@ -117,8 +119,9 @@ static uint64_t schedule_pause(struct core *core, struct schedule *schedule, boo
 	return 1;
 }
 
-enum err schedule_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error)
+enum err schedule_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error)
 {
+	const struct msg_set *set = &input->set;
 	struct schedule *schedule = schedule_find(core, set->name);
 	enum err err = ERR_NONE;
 
@@ -128,6 +131,8 @@ enum err schedule_set(struct core *core, const struct msg_set *set, uint64_t *re
 			  (const char *)set->name.data);
 		return error_next(error, "titan schedule ls");
 	}
+	if (owner_check(schedule->owner, input->own_only, error, "schedule '%s'", schedule->name) != ERR_NONE)
+		return ERR_DENIED;
 	*ret_changed = 1;
 	switch ((enum set_verb)set->verb) {
 	case SET_REMOVE:

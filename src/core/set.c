@@ -19,7 +19,7 @@ static enum err set_decide(struct core *core, const struct input_set *input, str
 	case OBJECT_LOCK:
 		return lock_set(core, input, &ok->count, &ok->number, error);
 	case OBJECT_SCHEDULE:
-		return schedule_set(core, &input->set, &ok->count, error);
+		return schedule_set(core, input, &ok->count, error);
 	default:
 		return error_set(error, ERR_INVALID, "an unknown kind of object: %llu",
 				 (unsigned long long)input->set.kind);

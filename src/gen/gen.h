@@ -35,6 +35,7 @@ void gen_kinds(struct buf *out);          /* of a job */
 void gen_settings(struct buf *out);
 
 void gen_messages(struct buf *out);
+void gen_rights(struct buf *out);
 void gen_records(struct buf *out);
 void gen_enums(struct buf *out);         /* the numbers that fields hold */
 void gen_errors(struct buf *out);

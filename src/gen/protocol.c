@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The wire as text, for titan-protocol(7). */
 #include "gen/gen.h"
+
+#include <ctype.h>
+
 #include "proto/error.h"
 #include "proto/limits.h"
-#include "proto/message.h"
+#include "proto/rights.h"
 
 static const char *const types[] = {
 	[TYPE_U64] = "number", [TYPE_I64] = "signed", [TYPE_BOOL] = "boolean", [TYPE_STR] = "text",
 	[TYPE_BIN] = "bytes", [TYPE_U64S] = "numbers", [TYPE_STRS] = "texts", [TYPE_RECORDS] = "records",
-};
-
-static const char *const roles[] = {
-	[ROLE_NOBODY] = "nobody", [ROLE_VIEWER] = "viewer", [ROLE_SUBMITTER] = "submitter",
-	[ROLE_APPROVER] = "approver", [ROLE_OPERATOR] = "operator", [ROLE_ADMIN] = "admin", [ROLE_WORKER] = "worker",
 };
 
 /*
@@ -101,11 +99,38 @@ void gen_messages(struct buf *out)
 		if (shape == NULL)
 			continue;
 		buf_addf(out, ".Ss 0x%02x %s\n", op, shape->name);
-		buf_addf(out, "From %s; least role: %s.\n", sender_name(shape->from),
-			 shape->from == FROM_MASTER ? "that of the master" : roles[shape->role]);
+		buf_addf(out, "From %s; roles: ", sender_name(shape->from));
+		if (shape->from == FROM_MASTER)
+			buf_add_str(out, "that of the master");
+		else
+			role_words(shape->roles, out);
+		buf_add_str(out, ".\n");
 		gen_sentence(shape->doc, out);
 		fields(shape, out);
 	}
+}
+
+/* "ACT_CANCEL" is "cancel", "OBJECT_POOL" is "pool". */
+static void subject(const char *name, struct buf *out)
+{
+	for (name = strchr(name, '_') + 1; *name != '\0'; name++)
+		buf_add_byte(out, (uint8_t)tolower((unsigned char)*name));
+}
+
+void gen_rights(struct buf *out)
+{
+	buf_add_str(out, ".Bl -column SET-schedule operator,-admin submitter\n"
+			 ".It Sy What Ta Sy Roles Ta Sy Own\n");
+	for (size_t i = 0; i < right_count; i++) {
+		buf_addf(out, ".It %s ", message_shape(right_table[i].op)->name);
+		subject(right_table[i].subject, out);
+		buf_add_str(out, " Ta ");
+		role_words(right_table[i].any | ROLES_ADMIN, out);
+		buf_add_str(out, " Ta ");
+		role_words(right_table[i].own, out);
+		buf_add_byte(out, '\n');
+	}
+	buf_add_str(out, ".El\n");
 }
 
 void gen_records(struct buf *out)

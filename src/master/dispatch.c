@@ -23,6 +23,25 @@ static bool name_too_long(struct slice job, struct error *error)
 	return true;
 }
 
+/* The verb of an act, or the kind of an object, that this connection has no right to; else whose alone it may change. */
+static bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, uint64_t subject, struct slice *ret_own_only)
+{
+	const struct session *session = in->session;
+	enum allowance allowance = right_to(op, subject, session->roles);
+	struct buf has = { 0 };
+	struct error error;
+
+	*ret_own_only = allowance == ALLOWED_OWN ? keep(in, slice_str(session->principal.name)) : (struct slice){ 0 };
+	if (allowance != ALLOWED_NOT)
+		return false;
+	role_words(session->roles, &has);
+	error_set(&error, ERR_DENIED, "%s has no right to this: the role is %s", session->principal.name, buf_cstr(&has));
+	error_next(&error, "man titan-protocol");
+	session_refuse(in->session, id, &error);
+	buf_free(&has);
+	return true;
+}
+
 /* Does the act begin new attempts of jobs? */
 static bool makes_work(uint64_t verb)
 {
@@ -33,6 +52,7 @@ static enum err on_act(struct incoming_frame *in)
 {
 	struct msg_act msg;
 	struct core_input *input;
+	struct slice own_only;
 	struct error error;
 	enum err err = decode(in, OP_ACT, &msg);
 
@@ -42,14 +62,16 @@ static enum err on_act(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
+	if (right_refuse(in, msg.id, OP_ACT, msg.verb, &own_only))
+		return ERR_NONE;
 	if ((msg.verb >= ACT_RETRY && msg.verb <= ACT_SETTLE) || msg.verb == ACT_REQUEUE || msg.verb == ACT_DISCARD) {
 		if (room_refuse(in, msg.id, makes_work(msg.verb) ? ROOM_FOR_NEW : ROOM_FOR_ACT))
 			return ERR_NONE;
 		input = inbox_add(in->master, INPUT_ACT, in->session, msg.id, in->body.len);
 		input->act = (struct input_act){
 			.verb = (enum act_verb)msg.verb, .run = msg.run, .job = keep(in, msg.job),
-			.value = msg.value, .text = keep(in, msg.text), .principal = in->session->uid,
-			.person = slice_str(in->master->owner), .digest = keep(in, msg.digest),
+			.value = msg.value, .text = keep(in, msg.text), .principal = in->session->principal.id,
+			.person = keep(in, slice_str(in->session->principal.name)), .own_only = own_only, .digest = keep(in, msg.digest),
 			.target = keep(in, msg.target),
 		};
 		return ERR_NONE;
@@ -65,6 +87,7 @@ static enum err on_act(struct incoming_frame *in)
 	input->cancel.run = msg.run;
 	input->cancel.job = keep(in, msg.job);
 	input->cancel.scope = msg.value;
+	input->cancel.own_only = own_only;
 	return ERR_NONE;
 }
 
@@ -72,10 +95,11 @@ static enum err on_set(struct incoming_frame *in)
 {
 	struct msg_set msg;
 	struct core_input *input;
+	struct slice own_only;
 	struct slice *words;
 	enum err err = decode(in, OP_SET, &msg);
 
-	if (err != ERR_NONE || room_refuse(in, msg.id, ROOM_FOR_ACT))
+	if (err != ERR_NONE || right_refuse(in, msg.id, OP_SET, msg.kind, &own_only) || room_refuse(in, msg.id, ROOM_FOR_ACT))
 		return err;
 	input = inbox_add(in->master, INPUT_SET, in->session, msg.id, in->body.len);
 	words = arena_alloc(&in->master->inbox.arena, msg.words.n * sizeof(*words));
@@ -85,7 +109,8 @@ static enum err on_set(struct incoming_frame *in)
 	msg.name = keep(in, msg.name);
 	msg.text = keep(in, msg.text);
 	input->set = (struct input_set){
-		.set = msg, .principal = in->session->uid, .person = slice_str(in->master->owner),
+		.set = msg, .principal = in->session->principal.id,
+		.person = keep(in, slice_str(in->session->principal.name)), .own_only = own_only,
 	};
 	return ERR_NONE;
 }
@@ -387,9 +412,9 @@ enum err dispatch_frame(struct session *session, const struct frame *frame, stru
 	if (session->stage == SESSION_INVENTORY && op != OP_INVENTORY)
 		return error_set(error, ERR_NOT_EXPECTED, "%s before the inventory was complete", shape->name);
 	/* HELLO says what the sender is; it is the same row for both kinds. */
-	if (!message_allowed(op, session->stage == SESSION_NEW ? PEER_CLIENT : session->kind, session->role))
+	if (!message_allowed(op, session->stage == SESSION_NEW ? PEER_CLIENT : session->kind, session->roles))
 		return error_set(error, ERR_DENIED, "%s isn't for this connection to send", shape->name);
-	if (session->caller.job != 0 && shape->role == ROLE_WORKER)
+	if (session->caller.job != 0 && shape->roles == ROLES_WORKER)
 		return error_set(error, ERR_DENIED, "%s isn't for a job to send", shape->name);
 	if (!handlers[op])
 		return error_set(error, ERR_NOT_EXPECTED, "%s isn't for a master", shape->name);

@@ -13,6 +13,8 @@ master_sources = \
 	src/master/history.c \
 	src/master/history.h \
 	src/master/history_page.c \
+	src/master/identity.c \
+	src/master/identity.h \
 	src/master/ids.c \
 	src/master/ids.h \
 	src/master/internal.h \

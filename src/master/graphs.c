@@ -41,8 +41,10 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		return err;
 	input = inbox_add(master, INPUT_SUBMIT, in->session, upload->id, upload->bytes);
 	input->submit = (struct input_submit){
-		.principal = in->session->uid,
-		.owner = slice_str(master->owner),
+		.principal = in->session->principal.id,
+		.owner = keep(in, slice_str(in->session->principal.name)),
+		.own_only = in->session->roles & (ROLE_BIT(OPERATOR) | ROLES_ADMIN) ? (struct slice){ 0 } :
+				keep(in, slice_str(in->session->principal.name)),
 		.name = keep(in, upload->name),
 		.part_count = upload->part_count,
 		.max_jobs = upload->max_jobs,

@@ -20,6 +20,16 @@ static void open_session(struct session *session)
 	ev_timer_stop(session->master->loop, &session->hello_timer);
 }
 
+/* For clients that know one role alone. */
+static uint64_t highest(role_set roles)
+{
+	uint64_t role = ROLE_ADMIN;
+
+	while (role > ROLE_NOBODY && !(roles & ROLE_BIT_OF(role)))
+		role--;
+	return role;
+}
+
 static void welcome_client(struct session *session)
 {
 	const struct master *master = session->master;
@@ -30,15 +40,16 @@ static void welcome_client(struct session *session)
 		.turn = master->pipeline.durable,
 		.heartbeat_ms = (uint64_t)master->options.heartbeat_ms,
 		.lease_ms = (uint64_t)master->options.lease_ms,
-		.role = session->caller.job != 0 ? ROLE_SUBMITTER : ROLE_ADMIN,
+		.role = session->caller.job != 0 ? ROLE_SUBMITTER : highest(session->principal.roles),
+		.roles = session->principal.roles,
 		.pid = (uint64_t)getpid(),
 	};
 
 	view_totals(master->core, &totals);
 	welcome.generation = totals.generation;
 	welcome.boot = totals.boot;
-	/* A job's is narrowed further, by scope_check. */
-	session->role = ROLE_ADMIN;
+	/* A job has those of its run's owner, narrowed further by scope_check. */
+	session->roles = session->principal.roles;
 	open_session(session);
 	session_send(session, OP_WELCOME, &welcome);
 }
@@ -117,7 +128,10 @@ enum err on_hello(struct incoming_frame *in)
 	if (msg.labels.n > LIMIT_LABELS_MAX)
 		return error_set(in->error, ERR_TOO_LARGE, "a worker has at most %d labels, not %zu", LIMIT_LABELS_MAX,
 				 msg.labels.n);
-	session->role = ROLE_WORKER;
+	/* A worker runs what anybody submits, as its own user: it is the master's, or one that may be a worker. */
+	if (session->principal.id != session->master->owner.id && !(session->principal.roles & ROLES_WORKER))
+		return error_set(in->error, ERR_DENIED, "%s may not be a worker of this cluster", session->principal.name);
+	session->roles = ROLES_WORKER;
 	/* A worker with many slots, or few and long commands, is owed more in one turn than a client ever is. */
 	conn_set_max_queue(session->conn, LIMIT_WORKER_QUEUE_MAX);
 	session->hello = (struct input_hello){

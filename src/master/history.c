@@ -231,6 +231,9 @@ static void reopen(struct master *master, struct history *history)
 		.act = { .verb = query->verb, .run = query->run, .value = query->value },
 		.rows = history->rows, .row_count = count, .owner = history,
 	};
+	/* Whoever asked may have gone, and with them the name of whose runs alone they may change. */
+	if (query->own_only)
+		input->reopen.act.own_only = arena_copy(&master->inbox.arena, slice_str(session ? session->principal.name : "?"));
 	input->reopen.act.job = arena_copy(&master->inbox.arena, slice_make(query->job, query->job_len));
 	master_stay_awake(master);
 }

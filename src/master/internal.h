@@ -66,8 +66,8 @@ struct session {
 	struct conn *conn;
 	enum session_stage stage;
 	enum peer_kind kind;
-	enum role role;
-	unsigned uid;
+	struct principal principal;      /* whose it is */
+	role_set roles;                  /* since HELLO; before it none */
 	struct caller caller;            /* the attempt whose it is; job 0: a person's, or a worker's */
 	uint64_t own_run;                /* of that attempt */
 	unsigned paused;                 /* bits of enum pause_why */
@@ -134,6 +134,7 @@ struct query {
 	uint8_t key[16];                 /* of AGAIN; its name is job, or empty */
 	bool scoped;                     /* RUNS: those that the asker, a job, may see */
 	enum act_verb verb;              /* of an act on a run that has left memory */
+	bool own_only;                   /* likewise: it must be a run of whoever asks */
 	uint64_t value;
 	size_t job_len;
 	uint8_t job[TARGET_MAX_LEN];
@@ -179,7 +180,7 @@ struct master {
 	struct upload_bound upload_bounds[UPLOADS_SCOPES];
 	int64_t upload_yield_ns;
 	size_t log_paused;               /* sessions paused for PAUSE_LOG, or more */
-	char owner[LIMIT_NAME_MAX_LEN + 1];      /* the name of our user */
+	struct principal owner;          /* the user that we run as */
 
 	struct inbox inbox;
 	bool inbox_was_full;

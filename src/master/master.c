@@ -144,16 +144,6 @@ static enum err load(struct master *master, struct error *error)
 	return ERR_NONE;
 }
 
-static void find_owner(struct master *master)
-{
-	const struct passwd *user = getpwuid(getuid());
-
-	if (user)
-		snprintf(master->owner, sizeof(master->owner), "%s", user->pw_name);
-	else
-		snprintf(master->owner, sizeof(master->owner), "%u", (unsigned)getuid());
-}
-
 static void use_defaults(struct master_options *options)
 {
 	if (options->heartbeat_ms == 0)
@@ -227,7 +217,7 @@ int master_run(const struct master_options *options, struct error *error)
 	io_fd_count_limit();
 	master->options = *options;
 	use_defaults(&master->options);
-	find_owner(master);
+	principal_own(&master->owner);
 	master->due_ns = TIME_NEVER;
 	master->publisher = publisher_new(&master->options);
 	master->pruner = pruner_new(master);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/place.h"
+#include "master/identity.h"
 #include "proto/error.h"
 
 /* What is pruned by itself, each + 1; 0: nothing is. */
@@ -23,6 +24,7 @@ struct master_options {
 	uint64_t upload_bytes;           /* for tests: bounds of graphs that are uploaded; 0: as in budget.h */
 	int64_t upload_yield_ms;         /* likewise */
 	struct prune_rules prune;
+	struct people people;            /* beside our own user */
 };
 
 int master_run(const struct master_options *options, struct error *error);

@@ -230,7 +230,9 @@ void session_accept_cb(int fd, void *owner)
 void session_accept(struct master *master, int fd, const struct caller *caller)
 {
 	struct session *session;
+	struct identity identity;
 	struct error error;
+	int result;
 
 	/* Those that go still count until they are gone. */
 	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated >= 2 * LIMIT_CONN_UNAUTH_MAX) {
@@ -250,11 +252,12 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 	ev_timer_init(&session->hello_timer, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);
 	session->hello_timer.data = session;
 	ev_timer_start(master->loop, &session->hello_timer);
-	/* Only our own user may be here at all; the socket's directory says so, and so does the kernel. */
-	if (conn_peer_uid(session->conn, &session->uid) < 0 || session->uid != getuid()) {
-		error_set(&error, ERR_DENIED, "this master serves user %s only", master->owner);
+	/* The socket's directory keeps strangers out; and the kernel says who is here all the same. */
+	result = conn_identity(session->conn, &identity);
+	if (result < 0)
+		error_system(&error, -result, "the kernel doesn't say whose connection this is");
+	if (result < 0 || principal_of(&identity, &master->options.people, &session->principal, &error) != ERR_NONE)
 		session_fail(session, &error);
-	}
 }
 
 void session_close_all(struct master *master)

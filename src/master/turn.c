@@ -142,6 +142,7 @@ static bool is_gone(struct master *master, const struct core_input *input)
 	query = query_new(session, input->request, QUERY_IS_ACT);
 	query->run = run;
 	query->verb = input->kind == INPUT_CANCEL ? ACT_CANCEL : input->act.verb;
+	query->own_only = input->kind == INPUT_ACT && input->act.own_only.len > 0;
 	query->value = input->kind == INPUT_CANCEL ? 0 : input->act.value;
 	query->job_len = job.len < sizeof(query->job) ? job.len : sizeof(query->job);
 	if (query->job_len > 0)

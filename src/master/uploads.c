@@ -25,7 +25,7 @@ static bool is_in_scope(const struct upload *upload, const struct session *sessi
 	case UPLOADS_ALL:
 		return true;
 	case UPLOADS_PRINCIPAL:
-		return session->caller.job == 0 && other->caller.job == 0 && other->uid == session->uid;
+		return session->caller.job == 0 && other->caller.job == 0 && other->principal.id == session->principal.id;
 	case UPLOADS_JOBS:
 		return session->caller.job != 0 && other->caller.job != 0;
 	case UPLOADS_JOB:

@@ -372,14 +372,14 @@ void conn_set_max_queue(struct conn *conn, size_t max_queue)
 	conn->max_queue = max_queue;
 }
 
-int conn_peer_uid(const struct conn *conn, unsigned *ret_uid)
+int conn_identity(const struct conn *conn, struct identity *ret)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
 	if (getsockopt(conn->readable.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
 		return -errno;
-	*ret_uid = peer.uid;
+	*ret = (struct identity){ .uid = peer.uid };
 	return 0;
 }
 

@@ -29,7 +29,12 @@ void conn_set_free(struct conn_set *set);        /* sends what it can at once, c
 /* Takes over fd (made non-blocking). owner is what the callbacks get. */
 struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops, void *owner);
 void conn_set_max_body(struct conn *conn, size_t max_body);
-int conn_peer_uid(const struct conn *conn, unsigned *ret_uid);   /* SO_PEERCRED; -errno */
+
+struct identity {                        /* what a transport knows of the peer, by itself: nothing that the peer says */
+	unsigned uid;                    /* of a unix socket */
+};
+
+int conn_identity(const struct conn *conn, struct identity *ret);        /* -errno */
 
 /* At most this many frames are handed over before others have their turn; 0: as many as were read. */
 void conn_set_frames_at_once(struct conn *conn, size_t most);

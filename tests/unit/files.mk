@@ -113,6 +113,7 @@ unit_programs = \
 	tests/unit/test_master_prune \
 	tests/unit/test_master_resub \
 	tests/unit/test_master_resume \
+	tests/unit/test_master_rights \
 	tests/unit/test_master_rough \
 	tests/unit/test_master_upload \
 	tests/unit/test_master_uploads \
@@ -126,6 +127,7 @@ unit_programs = \
 	tests/unit/test_proto_error \
 	tests/unit/test_proto_frame \
 	tests/unit/test_proto_message \
+	tests/unit/test_proto_rights \
 	tests/unit/test_proto_spec \
 	tests/unit/test_proto_states \
 	tests/unit/test_store_fault \
@@ -491,6 +493,9 @@ tests_unit_test_master_resub_LDADD = $(all_libs)
 tests_unit_test_master_resume_SOURCES = tests/unit/test_master_resume.c
 tests_unit_test_master_resume_LDADD = $(all_libs)
 
+tests_unit_test_master_rights_SOURCES = tests/unit/test_master_rights.c
+tests_unit_test_master_rights_LDADD = $(all_libs)
+
 tests_unit_test_master_rough_SOURCES = tests/unit/test_master_rough.c
 tests_unit_test_master_rough_LDADD = $(all_libs)
 
@@ -529,6 +534,9 @@ tests_unit_test_proto_frame_LDADD = $(proto_libs)
 
 tests_unit_test_proto_message_SOURCES = tests/unit/test_proto_message.c
 tests_unit_test_proto_message_LDADD = $(proto_libs)
+
+tests_unit_test_proto_rights_SOURCES = tests/unit/test_proto_rights.c
+tests_unit_test_proto_rights_LDADD = $(proto_libs)
 
 tests_unit_test_proto_spec_SOURCES = tests/unit/test_proto_spec.c
 tests_unit_test_proto_spec_LDADD = $(proto_libs)

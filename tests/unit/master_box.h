@@ -37,6 +37,7 @@ static unsigned box_fd_limit;             /* of the next master, 0: as it is */
 static size_t box_recent, box_sub_queue; /* likewise */
 static uint64_t box_upload_bytes;        /* likewise */
 static int64_t box_upload_yield_ms;      /* likewise */
+static struct people box_people;         /* likewise */
 
 /* ---- the master ---- */
 
@@ -44,7 +45,7 @@ static inline int box_run(int ready_fd)
 {
 	struct master_options options = { .place = box_place, .ready_fd = ready_fd, .seed = 7,
 					  .recent_changes = box_recent, .sub_queue = box_sub_queue,
-					  .upload_bytes = box_upload_bytes, .upload_yield_ms = box_upload_yield_ms };
+					  .upload_bytes = box_upload_bytes, .upload_yield_ms = box_upload_yield_ms, .people = box_people };
 	struct error error = { .code = ERR_NONE };
 	int status;
 

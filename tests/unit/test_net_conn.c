@@ -514,10 +514,10 @@ TEST an_idle_set_sleeps(void)
 
 TEST the_peer_is_who_the_kernel_says(void)
 {
-	unsigned uid = 12345;
+	struct identity identity = { .uid = 12345 };
 
-	ASSERT_EQ_FMT(0, conn_peer_uid(conn, &uid), "%d");
-	ASSERT_EQ_FMT((unsigned)getuid(), uid, "%u");
+	ASSERT_EQ_FMT(0, conn_identity(conn, &identity), "%d");
+	ASSERT_EQ_FMT((unsigned)getuid(), identity.uid, "%u");
 	PASS();
 }
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* rights.def as a table, and the check. */
+#include "proto/rights.h"
+
+static const char *const names[] = {
+	[ROLE_NOBODY] = "nobody", [ROLE_VIEWER] = "viewer", [ROLE_SUBMITTER] = "submitter",
+	[ROLE_APPROVER] = "approver", [ROLE_OPERATOR] = "operator", [ROLE_ADMIN] = "admin", [ROLE_WORKER] = "worker",
+};
+
+const struct right right_table[] = {
+#define RIGHT(MESSAGE, SUBJECT, ANY_RUN, OWN_RUN) \
+	{ OP_##MESSAGE, #SUBJECT, SUBJECT, ROLE_BIT(ANY_RUN), ROLE_BIT(OWN_RUN) },
+#include "proto/rights.def"
+#undef RIGHT
+};
+
+const size_t right_count = sizeof(right_table) / sizeof(right_table[0]);
+
+const char *role_name(enum role role)
+{
+	return role <= ROLE_WORKER ? names[role] : "?";
+}
+
+bool role_by_name(struct slice name, enum role *ret_role)
+{
+	for (unsigned role = ROLE_VIEWER; role <= ROLE_WORKER; role++) {
+		if (slice_eq(name, slice_str(names[role]))) {
+			*ret_role = (enum role)role;
+			return true;
+		}
+	}
+	return false;
+}
+
+void role_words(role_set roles, struct buf *out)
+{
+	bool first = true;
+
+	if (roles == 0 || roles == ROLES_ANYBODY)
+		buf_add_str(out, roles ? "anybody" : "nobody");
+	for (unsigned role = ROLE_VIEWER; role <= ROLE_WORKER && roles != ROLES_ANYBODY; role++) {
+		if (!(roles & ROLE_BIT_OF(role)))
+			continue;
+		buf_addf(out, "%s%s", first ? "" : ", ", names[role]);
+		first = false;
+	}
+}
+
+bool message_allowed(enum opcode op, enum peer_kind sender, role_set roles)
+{
+	const struct shape *shape = message_shape(op);
+
+	if (!shape || (sender != PEER_CLIENT && sender != PEER_WORKER))
+		return false;
+	if (((unsigned)shape->from & (unsigned)sender) == 0)
+		return false;
+	if (shape->roles == ROLES_ANYBODY)
+		return true;
+	/* What a worker says is no right of people, whoever they are. */
+	if (shape->roles == ROLES_WORKER && sender != PEER_WORKER)
+		return false;
+	return (shape->roles & roles) != 0;
+}
+
+enum allowance right_to(enum opcode op, uint64_t subject, role_set roles)
+{
+	if (roles & ROLE_BIT(ADMIN))
+		return ALLOWED;
+	for (size_t i = 0; i < right_count; i++) {
+		if (right_table[i].op != op || right_table[i].number != subject)
+			continue;
+		if (right_table[i].any & roles)
+			return ALLOWED;
+		return right_table[i].own & roles ? ALLOWED_OWN : ALLOWED_NOT;
+	}
+	return ALLOWED_NOT;
+}

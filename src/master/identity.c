@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From identities to principals. A uid is its principal's number: rows of old stores have it. */
+#include "master/identity.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void principal_own(struct principal *ret)
+{
+	const struct passwd *user = getpwuid(getuid());
+
+	*ret = (struct principal){ .id = getuid(), .roles = ROLES_PERSON };
+	if (user)
+		snprintf(ret->name, sizeof(ret->name), "%s", user->pw_name);
+	else
+		snprintf(ret->name, sizeof(ret->name), "%u", (unsigned)getuid());
+}
+
+enum err principal_of(const struct identity *identity, const struct people *people, struct principal *ret, struct error *error)
+{
+	for (size_t i = 0; i < people->count; i++) {
+		const struct person *person = &people->at[i];
+
+		if (person->uid != identity->uid)
+			continue;
+		*ret = (struct principal){ .id = person->uid, .roles = person->roles };
+		snprintf(ret->name, sizeof(ret->name), "%s", person->name);
+		return ERR_NONE;
+	}
+	principal_own(ret);
+	if (ret->id == identity->uid)
+		return ERR_NONE;
+	return error_set(error, ERR_DENIED, "this master serves user %s only", ret->name);
+}
