@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,28 +51,53 @@ static void read_status(struct attempt *attempt, int *status)
 	attempt->alone = true;
 }
 
+static uint64_t cpu_us(const struct rusage *usage)
+{
+	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+}
+
+/* Before it is reaped: a keeper that is killed after that has lost what nobody else can know. */
+static void note_gone(struct keeper *keeper, const struct attempt *attempt)
+{
+	const struct spool_gone gone = {
+		.job = attempt->job, .epoch = attempt->epoch, .status = (uint64_t)attempt->status,
+		.run_ns = (uint64_t)(attempt->gone_ns - attempt->begun_ns), .cpu_us = cpu_us(&attempt->usage),
+		.rss_kib = (uint64_t)attempt->usage.ru_maxrss,
+	};
+
+	spool_add(keeper->spool, SPOOL_GONE, &gone, sizeof(gone));
+	(void)spool_flush(keeper->spool);        /* a failure shows in the loop, which tries it again */
+}
+
 void exits_reap(struct keeper *keeper)
 {
 	struct rusage usage;
-	int status;
-	pid_t pid;
+	siginfo_t info = { 0 };
 
-	while ((pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0) {
+	/* The system call also says what the process used; the C library's function doesn't. */
+	while (syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, &usage) == 0 && info.si_pid > 0) {
+		pid_t pid = info.si_pid;
 		struct attempt *attempt = map_remove(&keeper->pids, (uint64_t)pid);
 
 		if (attempt) {
+			int status = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+
 			late_gone(keeper, attempt);
 			read_status(attempt, &status);
 			attempt->gone = true;
 			attempt->gone_ns = clock_mono_ns();
 			attempt->status = status;
 			attempt->usage = usage;
+			note_gone(keeper, attempt);
 			exits_close(keeper, attempt);
 		} else if (pid == keeper->link_pid) {
 			keeper_link_died(keeper);
 		} else {
 			mem_free(map_remove(&keeper->strays, (uint64_t)pid));
 		}
+		waitpid(pid, NULL, __WALL);
+		info.si_pid = 0;
 	}
 	late_settle(keeper);
 }
@@ -188,6 +214,16 @@ size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int sig
 	return found;
 }
 
+void exits_know(struct attempt *attempt, uint64_t status, uint64_t run_ns, uint64_t used_us, uint64_t rss_kib)
+{
+	attempt->learned = true;
+	attempt->status = (int)status;
+	attempt->gone_ns = attempt->begun_ns + (int64_t)run_ns;
+	attempt->usage.ru_utime.tv_sec = (time_t)(used_us / 1000000);
+	attempt->usage.ru_utime.tv_usec = (suseconds_t)(used_us % 1000000);
+	attempt->usage.ru_maxrss = (long)rss_kib;
+}
+
 bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 {
 	struct tree_stat stat;
@@ -197,14 +233,11 @@ bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 		       attempt_may_be(attempt, stat.begun_ns) &&
 		       (stat.state == 'Z' || stat.state == 'X') && keeper_is_guardian(keeper, stat.parent);
 
+	if (attempt->learned)
+		return true;
 	if (!ends_find(keeper->dir_fd, attempt->boot_id, attempt->pid, attempt->before_ns, attempt->after_ns, &end))
 		return !awaited;
-	attempt->learned = true;
-	attempt->status = (int)end.status;
-	attempt->gone_ns = attempt->begun_ns + end.run_ns;
-	attempt->usage.ru_utime.tv_sec = (time_t)(end.cpu_us / 1000000);
-	attempt->usage.ru_utime.tv_usec = (suseconds_t)(end.cpu_us % 1000000);
-	attempt->usage.ru_maxrss = (long)end.rss_kib;
+	exits_know(attempt, end.status, (uint64_t)end.run_ns, end.cpu_us, end.rss_kib);
 	return true;
 }
 
@@ -225,8 +258,7 @@ void exits_finish(struct keeper *keeper, struct attempt *attempt)
 	if (unknown_end(attempt)) {
 		outcome = OUTCOME_EXIT_UNKNOWN;
 	} else {
-		done->cpu_us = (uint64_t)(attempt->usage.ru_utime.tv_sec + attempt->usage.ru_stime.tv_sec) * 1000000 +
-			       (uint64_t)(attempt->usage.ru_utime.tv_usec + attempt->usage.ru_stime.tv_usec);
+		done->cpu_us = cpu_us(&attempt->usage);
 		done->rss_kib = (uint64_t)attempt->usage.ru_maxrss;
 		if (WIFSIGNALED(attempt->status)) {
 			outcome = OUTCOME_SIGNAL;

@@ -150,6 +150,8 @@ void exits_check(struct keeper *keeper);                                 /* tree
 int64_t exits_due(const struct keeper *keeper);
 size_t exits_stuck(const struct keeper *keeper);
 void exits_free(struct keeper *keeper);
+/* How a foreign one ended was recorded. */
+void exits_know(struct attempt *attempt, uint64_t status, uint64_t run_ns, uint64_t cpu_us, uint64_t rss_kib);
 /* Of a foreign one that is gone: how it ended, if that is recorded. False: that is still to come. */
 bool exits_learn(struct keeper *keeper, struct attempt *attempt);
 void exits_finish(struct keeper *keeper, struct attempt *attempt);       /* nothing of it is left: its result */

@@ -75,6 +75,14 @@ static void replay_asks(struct keeper *keeper, struct spool_asks *asks)
 		ledger_ask(keeper->ledger, attempt->entry, &asks->asks);
 }
 
+static void replay_gone(struct keeper *keeper, const struct spool_gone *gone)
+{
+	struct attempt *attempt = find(keeper, gone->job, gone->epoch);
+
+	if (attempt)
+		exits_know(attempt, gone->status, gone->run_ns, gone->cpu_us, gone->rss_kib);
+}
+
 static void replay_ended(struct keeper *keeper, const struct ipc_exited *exited)
 {
 	struct attempt *attempt = find(keeper, exited->done.job, exited->done.epoch);
@@ -133,16 +141,18 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 		struct ipc_exited exited;
 		struct ipc_attempt attempt;
 		struct spool_asks asks;
+		struct spool_gone gone;
 	} record;
 
 	static const size_t sizes[] = {
 		[SPOOL_LIFE] = sizeof(record.life), [SPOOL_STARTED] = sizeof(record.started),
 		[SPOOL_ENDED] = sizeof(record.exited), [SPOOL_ACKED] = sizeof(record.attempt),
 		[SPOOL_SHIPPED] = sizeof(record.attempt), [SPOOL_ASKS] = sizeof(record.asks),
+		[SPOOL_GONE] = sizeof(record.gone),
 	};
 
 	memset(&record, 0, sizeof(record));
-	if (type < SPOOL_LIFE || type > SPOOL_ASKS || (body.len != sizes[type] && !is_older(type, body.len))) {
+	if (type < SPOOL_LIFE || type > SPOOL_GONE || (body.len != sizes[type] && !is_older(type, body.len))) {
 		log_warn("the spool has a record of kind %d and %zu bytes: skipped", (int)type, body.len);
 		return;
 	}
@@ -156,6 +166,9 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 		break;
 	case SPOOL_ASKS:
 		replay_asks(replay->keeper, &record.asks);
+		break;
+	case SPOOL_GONE:
+		replay_gone(replay->keeper, &record.gone);
 		break;
 	case SPOOL_ENDED:
 		replay_ended(replay->keeper, &record.exited);
@@ -325,7 +338,8 @@ enum err recover_open(struct keeper *keeper, struct error *error)
 	for (attempt = keeper->first; attempt; attempt = next) {
 		next = attempt->next;
 		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && attempt->pidfd < 0) {
-			attempt->gone_ns = attempt->begun_ns;    /* how long it ran, a record alone can say */
+			if (!attempt->learned)
+				attempt->gone_ns = attempt->begun_ns;    /* how long it ran, a record alone can say */
 			exits_learn(keeper, attempt);
 			exits_finish(keeper, attempt);
 		} else if (attempt->shipped && attempt->acked) {

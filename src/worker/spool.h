@@ -11,7 +11,7 @@
 #include "proto/resource.h"
 #include "worker/ipc.h"
 
-enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED, SPOOL_ASKS };
+enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED, SPOOL_ASKS, SPOOL_GONE };
 
 struct spool_life {                      /* what follows was written in this boot of the machine */
 	uint8_t boot_id[16];
@@ -30,6 +30,12 @@ struct spool_started {
 struct spool_asks {                      /* behind SPOOL_STARTED, of one that takes more than a slot */
 	uint64_t job, epoch;
 	struct resource_list asks;
+};
+
+struct spool_gone {                      /* its main process; what is left of its tree may take long to end */
+	uint64_t job, epoch;
+	uint64_t status;                 /* as of wait4 */
+	uint64_t run_ns, cpu_us, rss_kib;
 };
 
 /* SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED a struct ipc_attempt. */

@@ -218,6 +218,27 @@ TEST an_end_without_a_keeper_is_learned_by_the_next(void)
 	PASS();
 }
 
+/* Its main process ended as asked, the rest of its tree has its grace: only the keeper knows how. */
+TEST an_end_that_only_the_keeper_saw_is_learned(void)
+{
+	struct ipc_started started;
+	struct ipc_exited exited;
+	char script[512], ready[PATH_MAX];
+
+	snprintf(ready, sizeof(ready), "%s", below("ready"));
+	snprintf(script, sizeof(script), "(trap '' TERM; while :; do sleep 0.05; done) & trap 'exit 5' TERM; echo >%.200s; "
+		 "while :; do sleep 0.05; done", ready);
+	rig_sh(rig, 1, 1, script);
+	ASSERT(rig_started(rig, 1, &started));
+	ASSERT(rig_file_appears(ready));
+	rig_stop(rig, 1, 1, 60000);
+	ASSERT(is_reaped((pid_t)started.pid));
+	ASSERT(kill_keeper());
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT(ended_with(&exited, OUTCOME_EXIT, 5));
+	PASS();
+}
+
 TEST what_was_recorded_outlives_the_guardian(void)
 {
 	struct ipc_exited exited;
@@ -482,6 +503,7 @@ static void run_all(void)
 	RUN_TEST(what_dies_with_its_keeper_is_lost_with_it);
 	if (rig_containment != CONTAIN_SUBREAPER)
 		return;
+	RUN_TEST(an_end_that_only_the_keeper_saw_is_learned);
 	RUN_TEST(what_was_recorded_outlives_the_guardian);
 	RUN_TEST(without_guardian_and_keeper_an_end_is_unknown);
 	RUN_TEST(a_keeper_takes_its_killed_guardians_place);
