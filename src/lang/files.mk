@@ -2,6 +2,8 @@
 # Kept by tests/list-sources --write.
 
 lang_sources = \
+	src/lang/conf.c \
+	src/lang/conf.h \
 	src/lang/dag_expr.c \
 	src/lang/dag_expr.h \
 	src/lang/dag_expr_ask.c \
@@ -41,4 +43,5 @@ lang_sources = \
 	src/lang/zone.h
 
 lang_other = \
-	src/lang/README.md
+	src/lang/README.md \
+	src/lang/conf.def

@@ -59,7 +59,7 @@ static enum err add_node(struct loader *loader, struct tree_node *node)
 	struct level *level = loader->depth > 0 ? &loader->levels[loader->depth - 1] : NULL;
 
 	if (++loader->node_count > LIMIT_PIPELINE_NODES)
-		return dag_fail(loader->reader, node->spot.at, 1, ERR_TOO_LARGE, "a pipeline has at most %d values",
+		return dag_fail(loader->reader, node->spot.at, 1, ERR_TOO_LARGE, "a file has at most %d values",
 				LIMIT_PIPELINE_NODES);
 	if (level == NULL) {
 		loader->root = node;
@@ -181,7 +181,7 @@ static enum err take_event(struct loader *loader, const yaml_event_t *event)
 	case YAML_DOCUMENT_START_EVENT:
 		if (loader->document_seen)
 			return dag_fail(loader->reader, spot_of(loader, event).at, 3, ERR_INVALID,
-					"a second document; a file is one pipeline");
+					"a second document; a file is one");
 		loader->document_seen = true;
 		return ERR_NONE;
 	default:

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Any bytes as a pipeline. What is refused has a place inside the text and can be drawn; what is accepted
+ * Any bytes as a pipeline, and as a titan.conf. What is refused has a place inside the text and can be drawn; what is accepted
  * has jobs whose needs are others of them, in order, or of the run, and that the codec takes.
  */
 #include "base/check.h"
+#include "lang/conf.h"
 #include "lang/pipeline.h"
 #include "proto/expr.h"
 #include "proto/limits.h"
@@ -63,8 +64,29 @@ static void parse(struct slice text, const struct dag_old *old)
 	arena_free(&arena);
 }
 
+static void parse_conf(struct slice text, enum conf_place place)
+{
+	struct arena arena = { 0 };
+	struct error error = { .code = ERR_NONE };
+	struct dag_spot spot;
+	struct conf conf;
+	struct buf out = { 0 };
+
+	if (conf_parse(text, place, &arena, &conf, &spot, &error) != ERR_NONE) {
+		CHECK(error.code != ERR_NONE && error.text[0] != '\0' && spot.at <= text.len);
+		dagline_explain(text, "fuzz", &spot, &error, &out);
+		CHECK(memchr(out.data, '\x1b', out.len) == NULL);
+	}
+	for (size_t i = 0; error.code == ERR_NONE && i < CONF_COUNT; i++)
+		CHECK(conf.values[i] == NULL || (conf_table[i].places & place));
+	buf_free(&out);
+	arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	parse_conf(slice_make(data, size), FROM_PROJECT);
+	parse_conf(slice_make(data, size), FROM_USER);
 	parse(slice_make(data, size), NULL);
 	parse(slice_make(data, size), &old_run);
 	return 0;

@@ -98,6 +98,7 @@ unit_programs = \
 	tests/unit/test_core_within \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
+	tests/unit/test_lang_conf \
 	tests/unit/test_lang_dagline \
 	tests/unit/test_lang_pipeline \
 	tests/unit/test_lang_setting \
@@ -447,6 +448,9 @@ tests_unit_test_core_words_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)
+
+tests_unit_test_lang_conf_SOURCES = tests/unit/test_lang_conf.c
+tests_unit_test_lang_conf_LDADD = $(lang_libs)
 
 tests_unit_test_lang_dagline_SOURCES = tests/unit/test_lang_dagline.c
 tests_unit_test_lang_dagline_LDADD = $(lang_libs)

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan.conf: what each file may say, in which form, and where its errors point. */
+#include "lang/conf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "greatest.h"
+#include "proto/limits.h"
+
+static struct arena arena;
+static struct conf conf;
+static struct dag_spot spot;
+static struct error error;
+
+static enum err parse(const char *text, enum conf_place place)
+{
+	arena_free(&arena);
+	error = (struct error){ 0 };
+	conf = (struct conf){ 0 };
+	return conf_parse(slice_str(text), place, &arena, &conf, &spot, &error);
+}
+
+TEST values_are_the_texts_of_options(void)
+{
+	ASSERT_EQ(ERR_NONE, parse("# ours\ncluster: lab\ncolor: 'never'\ntimeout: 5m\nslots: 4\nlabels: [gpu, big]\npool: night\n"
+				  "heartbeat: 1s\nlease: 4s\ngrace: 1m\nkeep_runs: 0\nkeep_for: 90d\nkeep_logs: 20G\n"
+				  "keep_history: 0\nprune_every: 2m\n", FROM_USER));
+	ASSERT_STR_EQ("lab", conf.values[CONF_cluster]);
+	ASSERT_STR_EQ("never", conf.values[CONF_color]);
+	ASSERT_STR_EQ("5m", conf.values[CONF_timeout]);
+	ASSERT_STR_EQ("4", conf.values[CONF_slots]);
+	ASSERT_STR_EQ("gpu,big", conf.values[CONF_labels]);
+	ASSERT_STR_EQ("20G", conf.values[CONF_keep_logs]);
+	ASSERT_STR_EQ("0", conf.values[CONF_keep_history]);
+	ASSERT_EQ(NULL, conf.values[CONF_listen]);
+	ASSERT_EQ(ERR_NONE, parse("labels: gpu", FROM_SYSTEM));
+	ASSERT_STR_EQ("gpu", conf.values[CONF_labels]);
+	ASSERT_EQ(ERR_NONE, parse("labels: []", FROM_CLUSTER));
+	ASSERT_STR_EQ("", conf.values[CONF_labels]);
+	PASS();
+}
+
+TEST an_empty_file_says_nothing(void)
+{
+	static const char *const empty[] = { "", "\n\n", "# nothing\n", "---\n", "{}" };
+
+	for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
+		ASSERT_EQ_FMT(ERR_NONE, parse(empty[i], FROM_PROJECT), "%d");
+		for (size_t key = 0; key < CONF_COUNT; key++)
+			ASSERT_EQ(NULL, conf.values[key]);
+	}
+	PASS();
+}
+
+static const struct refused {
+	const char *text;
+	enum conf_place place;
+	size_t line, column;
+	enum err code;
+	const char *says, *next;
+} refusals[] = {
+	{ "color: never\nlsiten: x\n", FROM_USER, 2, 1, ERR_UNKNOWN_NAME, "unknown key 'lsiten'", "" },
+	{ "colour: never\n", FROM_USER, 1, 1, ERR_UNKNOWN_NAME, "unknown key 'colour'", "did you mean 'color'?" },
+	{ "keep-runs: 5\n", FROM_USER, 1, 1, ERR_UNKNOWN_NAME, "unknown key 'keep-runs'", "did you mean 'keep_runs'?" },
+	{ "keep_run: 5\n", FROM_PROJECT, 1, 1, ERR_UNKNOWN_NAME, "known here: cluster, color, timeout", "" },
+	{ "\nlisten: 0.0.0.0:80\n", FROM_PROJECT, 2, 1, ERR_DENIED, "'listen' is never taken from a project's titan.conf",
+	  "it has a place in a cluster's, a user's and the system's" },
+	{ "{color: never, share: all}", FROM_PROJECT, 1, 16, ERR_DENIED, "'share' is never taken from a project's", "" },
+	{ "state: /elsewhere\n", FROM_PROJECT, 1, 1, ERR_DENIED, "'state' is never taken from a project's", "a user's and the system's" },
+	{ "keep_runs: 0\n", FROM_PROJECT, 1, 1, ERR_DENIED, "'keep_runs' is never taken from a project's", "" },
+	{ "cluster: x\n", FROM_CLUSTER, 1, 1, ERR_DENIED, "'cluster' is never taken from a cluster's titan.conf", "" },
+	{ "listen: x\n", FROM_USER, 1, 1, ERR_INVALID, "'listen' is kept for a later version", "" },
+	{ "teams: {a: [b]}\n", FROM_SYSTEM, 1, 1, ERR_INVALID, "'teams' is kept for a later version", "" },
+	{ "color: blue\n", FROM_USER, 1, 8, ERR_INVALID, "color is one of auto|always|never, not 'blue'", "" },
+	{ "color:\n", FROM_USER, 1, 7, ERR_INVALID, "there is nothing here", "" },
+	{ "color: [never]\n", FROM_USER, 1, 8, ERR_INVALID, "not a list", "" },
+	{ "cluster: a b\n", FROM_USER, 1, 10, ERR_INVALID, "cluster is a name", "" },
+	{ "slots: 0\n", FROM_USER, 1, 8, ERR_INVALID, "slots is a number from 1 to 65536, not '0'", "" },
+	{ "slots: -1\n", FROM_USER, 1, 8, ERR_INVALID, "not '-1'", "" },
+	{ "labels: [a, 'b,c']\n", FROM_USER, 1, 13, ERR_INVALID, "labels is one or several names", "" },
+	{ "labels: [a, []]\n", FROM_USER, 1, 13, ERR_INVALID, "not a list", "" },
+	{ "timeout: 0\n", FROM_USER, 1, 10, ERR_INVALID, "a span of time above 0", "" },
+	{ "keep_for: soon\n", FROM_USER, 1, 11, ERR_INVALID, "a span of time such as", "" },
+	{ "keep_logs: much\n", FROM_USER, 1, 12, ERR_INVALID, "an amount of bytes", "" },
+	{ "color: never\ncolor: auto\n", FROM_USER, 2, 1, ERR_DUPLICATE, "given twice; the first one is in line 1", "" },
+	{ "- color\n", FROM_USER, 1, 1, ERR_INVALID, "a setting a line", "" },
+	{ "color: never\n---\ncolor: auto\n", FROM_USER, 2, 1, ERR_INVALID, "a second document", "" },
+	{ "color: *x\n", FROM_USER, 1, 8, ERR_INVALID, "aliases", "" },
+	{ "color: {\n", FROM_USER, 2, 1, ERR_SYNTAX, "this isn't YAML", "" },
+};
+
+TEST errors_have_their_place(void)
+{
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		const struct refused *row = &refusals[i];
+		enum err err = parse(row->text, row->place);
+		uint64_t line, column;
+
+		dagline_place(slice_str(row->text), &spot, &line, &column);
+		if (err != row->code || line != row->line || column != row->column || strstr(error.text, row->says) == NULL ||
+		    strstr(error.next, row->next) == NULL) {
+			printf("\n%s%" PRIu64 ":%" PRIu64 ": %s: %s; %s\n", row->text, line, column, err_name(err), error.text, error.next);
+			FAIL();
+		}
+	}
+	PASS();
+}
+
+TEST a_large_file_is_refused(void)
+{
+	static char text[CONF_MAX + 2];
+
+	memset(text, '#', sizeof(text) - 1);
+	ASSERT_EQ(ERR_TOO_LARGE, parse(text, FROM_USER));
+	text[CONF_MAX] = '\0';
+	ASSERT_EQ(ERR_NONE, parse(text, FROM_USER));
+	PASS();
+}
+
+/* Whoever adds a key can't give a project what is somebody else's. */
+TEST a_project_says_nothing_about_the_machine(void)
+{
+	for (size_t key = 0; key < CONF_COUNT; key++) {
+		const struct conf_info *info = &conf_table[key];
+
+		ASSERT(info->places != 0 && info->text[0] != '\0');
+		ASSERT_FALSE((info->places & FROM_PROJECT) && (info->places & FROM_CLUSTER));
+		for (size_t other = 0; other < key; other++)
+			ASSERT(strcmp(info->word, conf_table[other].word) != 0);
+	}
+	ASSERT_FALSE(conf_table[CONF_listen].places & FROM_PROJECT);
+	ASSERT_FALSE(conf_table[CONF_share].places & FROM_PROJECT);
+	ASSERT_FALSE(conf_table[CONF_state].places & FROM_PROJECT);
+	PASS();
+}
+
+TEST the_first_file_counts(void)
+{
+	struct conf_files files = { .count = 2 };
+
+	files.files[0].conf.values[CONF_labels] = "";
+	files.files[1].conf.values[CONF_labels] = "gpu";
+	files.files[1].conf.values[CONF_pool] = "night";
+	ASSERT_STR_EQ("", conf_value(&files, CONF_labels));
+	ASSERT_STR_EQ("night", conf_value(&files, CONF_pool));
+	ASSERT_EQ(NULL, conf_value(&files, CONF_slots));
+	ASSERT_EQ(NULL, conf_value(NULL, CONF_slots));
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(values_are_the_texts_of_options);
+	RUN_TEST(an_empty_file_says_nothing);
+	RUN_TEST(errors_have_their_place);
+	RUN_TEST(a_large_file_is_refused);
+	RUN_TEST(a_project_says_nothing_about_the_machine);
+	RUN_TEST(the_first_file_counts);
+	arena_free(&arena);
+	GREATEST_MAIN_END();
+}
