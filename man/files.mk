@@ -49,4 +49,5 @@ man_pages = \
 	man/titan-wire.1 \
 	man/titan-worker.1 \
 	man/titan.1 \
+	man/titan.conf.5 \
 	man/titan.yaml.5

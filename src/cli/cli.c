@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
+#include "cli/conf_files.h"
 #include "cli/help.h"
 #include "cli/up.h"
 
@@ -244,11 +245,31 @@ static bool needs_place(const struct invocation *invocation)
 	}
 }
 
-static enum err prepare(struct cli *cli)
+/* A guardian that has taken over its worker lives, whatever became of the files meanwhile: it goes on without them. */
+static enum err unless_renewed(struct cli *cli, enum err err)
 {
-	enum err err = settings_read(cli->invocation, &cli->settings, &cli->error);
+	if (err == ERR_NONE || !settings_renewed())
+		return err;
+	cli_fail(cli);
+	cli->error = (struct error){ 0 };
+	return ERR_NONE;
+}
+
+/* What holds for one cluster is for its master and workers. */
+static bool serves_cluster(const struct invocation *invocation)
+{
+	enum command_id id = invocation->command ? invocation->command->id : COMMAND_up;
+
+	return id == COMMAND_up || id == COMMAND_master || (id == COMMAND_worker && invocation->arg_count == 0);
+}
+
+static enum err prepare(struct cli *cli, struct conf_files *files)
+{
+	enum err err = needs_place(cli->invocation) ? unless_renewed(cli, conf_read_files(cli, files)) : ERR_NONE;
 	int found;
 
+	if (err == ERR_NONE)
+		err = settings_read(cli->invocation, &cli->settings, &cli->error);
 	if (err != ERR_NONE)
 		return err;
 	look_init(&cli->out, &cli->settings, cli->session, &cli->session->out);
@@ -267,6 +288,8 @@ static enum err prepare(struct cli *cli)
 	}
 	if (found != 0)
 		return error_system(&cli->error, -found, "can't find the state directory");
+	if (needs_place(cli->invocation) && serves_cluster(cli->invocation))
+		return unless_renewed(cli, conf_read_cluster(cli, files));
 	return ERR_NONE;
 }
 
@@ -309,16 +332,18 @@ int session_run(struct session *session, int argc, char **argv)
 	struct cli cli = { .session = session, .output = &output, .signal_fd = -1, .deadline_ns = TIME_NEVER };
 	struct invocation invocation = { 0 };
 	struct settings plain = { 0 };
+	struct conf_files files = { 0 };
 	int status;
 
 	plain.style = wants_json(argc, argv) ? STYLE_JSON : STYLE_HUMAN;
 	look_init(&cli.err, &plain, session, &session->err);
 	cli.invocation = &invocation;
-	if (invocation_parse(argc, argv, &cli.arena, &invocation, &cli.error) != ERR_NONE ||
-	    prepare(&cli) != ERR_NONE)
+	if (invocation_parse(argc, argv, &cli.arena, &invocation, &cli.error) == ERR_NONE) {
+		invocation.conf = &files;
+		status = prepare(&cli, &files) == ERR_NONE ? run_command(&cli) : cli_fail(&cli);
+	} else {
 		status = cli_fail(&cli);
-	else
-		status = run_command(&cli);
+	}
 	if (output.lost)
 		status = cli_fail(&cli);
 	client_close(cli.client);

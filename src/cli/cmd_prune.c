@@ -62,19 +62,19 @@ enum err prune_rules_read(const struct invocation *invocation, struct prune_rule
 	char what[SETTING_NAME_SIZE];
 	const char *text;
 
-	text = setting_value(invocation, OPT_master_keep_runs, "TITAN_KEEP_RUNS", what);
+	text = setting_value(invocation, OPT_master_keep_runs, CONF_keep_runs, what);
 	if (read_count(what, text, &rules.keep, error) != ERR_NONE)
 		return error->code;
-	text = setting_value(invocation, OPT_master_keep_for, "TITAN_KEEP_FOR", what);
+	text = setting_value(invocation, OPT_master_keep_for, CONF_keep_for, what);
 	if (read_span(what, text, &rules.older_ms, error) != ERR_NONE)
 		return error->code;
-	text = setting_value(invocation, OPT_master_keep_logs, "TITAN_KEEP_LOGS", what);
+	text = setting_value(invocation, OPT_master_keep_logs, CONF_keep_logs, what);
 	if (read_size(what, text, &rules.log_bytes, error) != ERR_NONE)
 		return error->code;
-	text = setting_value(invocation, OPT_master_keep_history, "TITAN_KEEP_HISTORY", what);
+	text = setting_value(invocation, OPT_master_keep_history, CONF_keep_history, what);
 	if (read_span(what, text, &rules.history_ms, error) != ERR_NONE)
 		return error->code;
-	if (interval_read(invocation, OPT_master_prune_every, "TITAN_PRUNE_EVERY", &rules.every_ms, error) != ERR_NONE)
+	if (interval_read(invocation, OPT_master_prune_every, CONF_prune_every, &rules.every_ms, error) != ERR_NONE)
 		return error->code;
 	if (rules.every_ms < 100)
 		rules.every_ms = 100;

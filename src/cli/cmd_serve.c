@@ -41,7 +41,7 @@ int cmd_master(struct cli *cli)
 	return status;
 }
 
-/* All labels given, with commas between. */
+/* All labels given, or else those of titan.conf, with commas between. */
 static enum err read_labels(struct cli *cli, const char **ret_labels)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -59,6 +59,8 @@ static enum err read_labels(struct cli *cli, const char **ret_labels)
 		}
 		buf_addf(&labels, "%s%s", labels.len ? "," : "", label);
 	}
+	if (labels.len == 0 && conf_value(invocation->conf, CONF_labels) != NULL)
+		buf_add_str(&labels, conf_value(invocation->conf, CONF_labels));
 	*ret_labels = labels.len ? arena_strdup(&cli->arena, buf_slice(&labels)) : NULL;
 	buf_free(&labels);
 	return ERR_NONE;
@@ -136,6 +138,7 @@ int cmd_worker(struct cli *cli)
 	const char *name = option_value(cli->invocation, OPT_worker_name);
 	struct worker_options options = { .place = cli->place, .name = name ? name : LOCAL_WORKER };
 	uint64_t slots = 0, containment = CONTAIN_AUTO;
+	char what[SETTING_NAME_SIZE];
 	int status;
 
 	if (cli->invocation->arg_count > 0)
@@ -145,16 +148,16 @@ int cmd_worker(struct cli *cli)
 			  options.name);
 		return cli_fail(cli);
 	}
-	options.pool = option_value(cli->invocation, OPT_worker_pool);
+	options.pool = setting_value(cli->invocation, OPT_worker_pool, CONF_pool, what);
 	if (options.pool && !text_is_name(slice_str(options.pool))) {
-		error_set(&cli->error, ERR_USAGE, "--pool: '%s' can't be a pool's name: letters, digits and _ . - only",
+		error_set(&cli->error, ERR_USAGE, "%s: '%s' can't be a pool's name: letters, digits and _ . - only", what,
 			  options.pool);
 		return cli_fail(cli);
 	}
 	if (read_labels(cli, &options.labels) != ERR_NONE || read_resources(cli, &options.resources) != ERR_NONE ||
 	    read_ready_fd(cli, OPT_worker_ready_fd, &options.ready_fd) != ERR_NONE ||
 	    option_choice(cli->invocation, OPT_worker_containment, &containment, &cli->error) != ERR_NONE ||
-	    option_number(cli->invocation, OPT_worker_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
+	    setting_number_value(cli->invocation, OPT_worker_slots, CONF_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	options.slots = (uint32_t)slots;
 	options.end_jobs = option_given(cli->invocation, OPT_worker_end_jobs);

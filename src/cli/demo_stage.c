@@ -58,6 +58,7 @@ enum err demo_stage(struct demo *demo)
 	}
 	snprintf(demo->parent, sizeof(demo->parent), "%s", resolved);
 	setenv("TITAN_STATE", demo->dir, 1);
+	setenv("XDG_CONFIG_HOME", demo->dir, 1);         /* nobody's titan.conf changes what the demo shows */
 	made = place_find("demo", &cli->place);
 	if (made == 0)
 		made = place_make(&cli->place);

@@ -32,6 +32,8 @@ cli_sources = \
 	src/cli/cmd_wait.c \
 	src/cli/complete.c \
 	src/cli/complete.h \
+	src/cli/conf_files.c \
+	src/cli/conf_files.h \
 	src/cli/daemon.c \
 	src/cli/dash.c \
 	src/cli/dash.h \

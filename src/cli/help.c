@@ -215,7 +215,9 @@ static void topic_environment(const struct look *look, struct buf *out)
 			 "                   (default: $XDG_STATE_HOME/titan, ~/.local/state/titan)\n"
 			 "  TITAN_HEARTBEAT, TITAN_LEASE, TITAN_GRACE\n"
 			 "                   of titan master, where its options aren't given\n"
-			 "  NO_COLOR, TERM   colours\n");
+			 "  NO_COLOR, TERM   colours\n"
+			 "Behind it stand the settings of .titan.conf of a project, ~/.config/titan/titan.conf\n"
+			 "and /etc/titan/titan.conf: see titan.conf(5).\n");
 }
 
 static const char *const topic_names[] = { "dag", "environment", "exit", "output", "selectors", "states" };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Settings out of an invocation and the environment. Taking argv apart is invocation.c's.
+ * Settings out of an invocation, the environment and titan.conf, in this order. Taking argv apart is invocation.c's, finding
+ * the files conf_files.c's.
  */
 #include "cli/options.h"
 
@@ -161,9 +162,11 @@ static void read_job_socket(struct settings *settings)
 enum err settings_read(const struct invocation *invocation, struct settings *ret, struct error *error)
 {
 	struct settings settings = { .timeout_ms = -1 };
-	const char *colour = option_value(invocation, OPT_color);
+	const char *colour = option_value(invocation, OPT_color), *said = conf_value(invocation->conf, CONF_color);
 	const char *no_colour = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
+	char what[SETTING_NAME_SIZE];
+	const char *text;
 	enum err err;
 
 	settings.cluster = option_value(invocation, OPT_cluster);
@@ -173,13 +176,19 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 		settings.cluster = getenv("TITAN_CLUSTER");
 	if (settings.cluster != NULL && settings.cluster[0] == '\0')
 		settings.cluster = NULL;
+	/* A job's cluster is that of its worker, whatever project its directory is in. */
+	if (settings.cluster == NULL && settings.socket == NULL && !option_given(invocation, OPT_cluster))
+		settings.cluster = conf_value(invocation->conf, CONF_cluster);
 	if ((no_colour != NULL && no_colour[0] != '\0') || (term != NULL && strcmp(term, "dumb") == 0))
 		settings.colour = COLOUR_NEVER;
+	else if (said != NULL && (err = read_colour(said, &settings.colour, error)) != ERR_NONE)
+		return err;
 	if (colour != NULL && (err = read_colour(colour, &settings.colour, error)) != ERR_NONE)
 		return err;
 	if ((err = read_style(invocation, &settings, error)) != ERR_NONE)
 		return err;
-	if ((err = option_span(invocation, OPT_timeout, &settings.timeout_ms, error)) != ERR_NONE)
+	text = setting_value(invocation, OPT_timeout, CONF_timeout, what);
+	if (text != NULL && (err = parse_span(text, what, &settings.timeout_ms, error)) != ERR_NONE)
 		return err;
 	settings.quiet = option_given(invocation, OPT_quiet);
 	settings.yes = option_given(invocation, OPT_yes);
@@ -188,20 +197,44 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 	return ERR_NONE;
 }
 
-const char *setting_value(const struct invocation *invocation, enum option_id id, const char *variable,
+const char *setting_value(const struct invocation *invocation, enum option_id id, enum conf_key key,
 			  char ret_what[SETTING_NAME_SIZE])
 {
-	const char *given = option_value(invocation, id), *value = getenv(variable);
+	const struct conf_info *info = &conf_table[key];
+	const char *given = option_value(invocation, id);
+	const char *value = info->variable[0] != '\0' ? getenv(info->variable) : NULL;
 
-	snprintf(ret_what, SETTING_NAME_SIZE, "%s%s", given ? "--" : "", given ? option_word(invocation, id) : variable);
-	return given ? given : value && value[0] ? value : NULL;
+	if (given != NULL) {
+		snprintf(ret_what, SETTING_NAME_SIZE, "--%s", option_word(invocation, id));
+		return given;
+	}
+	if (value != NULL && value[0] != '\0') {
+		snprintf(ret_what, SETTING_NAME_SIZE, "%s", info->variable);
+		return value;
+	}
+	snprintf(ret_what, SETTING_NAME_SIZE, "%s in titan.conf", info->word);
+	return conf_value(invocation->conf, key);
 }
 
-enum err interval_read(const struct invocation *invocation, enum option_id id, const char *variable, int64_t *ret_ms,
+enum err setting_number_value(const struct invocation *invocation, enum option_id id, enum conf_key key, uint64_t least,
+			      uint64_t most, uint64_t *value, struct error *error)
+{
+	char what[SETTING_NAME_SIZE];
+	const char *text = setting_value(invocation, id, key, what);
+
+	return text != NULL ? parse_number(text, what, least, most, value, error) : ERR_NONE;
+}
+
+bool settings_renewed(void)
+{
+	return getenv("TITAN_GUARDIAN") != NULL;
+}
+
+enum err interval_read(const struct invocation *invocation, enum option_id id, enum conf_key key, int64_t *ret_ms,
 		       struct error *error)
 {
 	char what[SETTING_NAME_SIZE];
-	const char *text = setting_value(invocation, id, variable, what);
+	const char *text = setting_value(invocation, id, key, what);
 	enum err err = text ? parse_span(text, what, ret_ms, error) : ERR_NONE;
 
 	if (err == ERR_NONE && text && *ret_ms == 0)
@@ -214,10 +247,10 @@ enum err intervals_read(const struct invocation *invocation, struct intervals *r
 	struct intervals intervals = { 0 };
 	enum err err;
 
-	if ((err = interval_read(invocation, OPT_master_heartbeat, "TITAN_HEARTBEAT", &intervals.heartbeat_ms,
+	if ((err = interval_read(invocation, OPT_master_heartbeat, CONF_heartbeat, &intervals.heartbeat_ms,
 				 error)) != ERR_NONE ||
-	    (err = interval_read(invocation, OPT_master_lease, "TITAN_LEASE", &intervals.lease_ms, error)) != ERR_NONE ||
-	    (err = interval_read(invocation, OPT_master_grace, "TITAN_GRACE", &intervals.grace_ms, error)) != ERR_NONE)
+	    (err = interval_read(invocation, OPT_master_lease, CONF_lease, &intervals.lease_ms, error)) != ERR_NONE ||
+	    (err = interval_read(invocation, OPT_master_grace, CONF_grace, &intervals.grace_ms, error)) != ERR_NONE)
 		return err;
 	/* A worker goes by its lease: it must have ended before its jobs are given to another. */
 	if ((intervals.grace_ms ? intervals.grace_ms : LIMIT_GRACE_MS) <=

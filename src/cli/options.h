@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What was typed, taken apart by the command table, and the settings that come of it: flags first, then
- * TITAN_* of the environment, then defaults. This is the only place that reads either.
+ * TITAN_* of the environment, then titan.conf, then defaults. This is the only place that decides between them.
  */
 #ifndef TITAN_CLI_OPTIONS_H
 #define TITAN_CLI_OPTIONS_H
 
 #include "base/arena.h"
+#include "lang/conf.h"
 #include "proto/commands.h"
 #include "proto/error.h"
 
@@ -21,6 +22,7 @@ struct invocation {                      /* points into argv; lists in the arena
 	size_t option_count;
 	const char **args;
 	size_t arg_count;
+	const struct conf_files *conf;           /* what titan.conf says, for whatever isn't typed; NULL: nothing */
 };
 
 /*
@@ -61,15 +63,20 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 
 #define SETTING_NAME_SIZE 64
 
-/* What a setting says: the option, or the variable where that isn't given; NULL: neither. ret_what: which, for errors. */
-const char *setting_value(const struct invocation *invocation, enum option_id id, const char *variable,
+/* What is said: by the option, or else the variable of the key, or else titan.conf; NULL: by none. ret_what: which, for errors. */
+const char *setting_value(const struct invocation *invocation, enum option_id id, enum conf_key key,
 			  char ret_what[SETTING_NAME_SIZE]);
+/* Likewise a number between least and most; *value stays when nothing is said. */
+enum err setting_number_value(const struct invocation *invocation, enum option_id id, enum conf_key key, uint64_t least,
+			      uint64_t most, uint64_t *value, struct error *error);
 
 /* A setting that is a time and not none; as it was where it isn't given. */
-enum err interval_read(const struct invocation *invocation, enum option_id id, const char *variable, int64_t *ret_ms,
+enum err interval_read(const struct invocation *invocation, enum option_id id, enum conf_key key, int64_t *ret_ms,
 		       struct error *error);
+/* Is this process a guardian of a worker that has become a newer version? It lives, whatever became of its titan.conf. */
+bool settings_renewed(void);
 
-/* Intervals of a master: flags, then TITAN_HEARTBEAT, TITAN_LEASE, TITAN_GRACE; 0 where neither is given. */
+/* Intervals of a master; 0 where nothing is said. */
 struct intervals {
 	int64_t heartbeat_ms, lease_ms, grace_ms;
 };

@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "master/master.h"
 
-/* The standing rules of a master: its options, then TITAN_KEEP_RUNS, _FOR, _LOGS, _HISTORY and TITAN_PRUNE_EVERY. */
+/* The standing rules of a master: its options, then the environment, then titan.conf. */
 enum err prune_rules_read(const struct invocation *invocation, struct prune_rules *ret, struct error *error);
 
 #endif

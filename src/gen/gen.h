@@ -33,6 +33,7 @@ void gen_dot(struct buf *out);
 
 void gen_kinds(struct buf *out);          /* of a job */
 void gen_settings(struct buf *out);
+void gen_conf(struct buf *out);           /* of titan.conf */
 
 void gen_messages(struct buf *out);
 void gen_rights(struct buf *out);

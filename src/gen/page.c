@@ -53,7 +53,7 @@ static const struct part parts[] = {
 	{ "moves", gen_moves, NULL },       { "diagram", gen_diagram, NULL }, { "messages", gen_messages, NULL },
 	{ "dead", gen_dead, NULL },         { "reasons", gen_reasons, NULL }, { "records", gen_records, NULL },
 	{ "kinds", gen_kinds, NULL },       { "settings", gen_settings, NULL }, { "enums", gen_enums, NULL },
-	{ "rights", gen_rights, NULL },
+	{ "rights", gen_rights, NULL },     { "conf", gen_conf, NULL },
 	{ "errors", gen_errors, NULL },     { "limits", gen_limits, NULL },
 };
 

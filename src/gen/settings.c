@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The settings and kinds of a job as lists of a manual page. */
+/* The settings and kinds of a job, and what titan.conf can say, as lists of a manual page. */
 #include "gen/gen.h"
 
+#include "lang/conf.h"
 #include "proto/spec.h"
 
 void gen_kinds(struct buf *out)
@@ -45,6 +46,27 @@ void gen_settings(struct buf *out)
 			buf_add_str(&text, "; of: ");
 			add_kinds(setting->kinds, &text);
 		}
+		gen_sentence(buf_cstr(&text), out);
+		buf_free(&text);
+	}
+	buf_add_str(out, ".El\n");
+}
+
+void gen_conf(struct buf *out)
+{
+	buf_add_str(out, ".Bl -tag -width keep_history -compact\n");
+	for (size_t i = 0; i < CONF_COUNT; i++) {
+		const struct conf_info *info = &conf_table[i];
+		struct buf text = { 0 };
+
+		buf_addf(out, ".It Ic %s : Ar %s\n", info->word, info->argument);
+		buf_add_str(&text, info->text);
+		if (info->options[0] != '\0')
+			buf_addf(&text, "; the default of %s", info->options);
+		if (info->variable[0] != '\0')
+			buf_addf(&text, ", below %s", info->variable);
+		buf_add_str(&text, info->shape == CONF_IS_LATER ? "; not yet: kept for a later version; files: " : "; files: ");
+		conf_places(info->places, &text);
 		gen_sentence(buf_cstr(&text), out);
 		buf_free(&text);
 	}

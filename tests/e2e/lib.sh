@@ -10,7 +10,7 @@ e2e_dir=$(cd "$(dirname "$0")" && pwd)
 . "$e2e_dir/../cages.sh"
 test_dir=$(mktemp -d "${TMPDIR:-/tmp}/titan-e2e.XXXXXX") || exit 1
 export TITAN_STATE=$test_dir/state HOME=$test_dir NO_COLOR=1
-unset TITAN_CLUSTER XDG_STATE_HOME
+unset TITAN_CLUSTER XDG_STATE_HOME XDG_CONFIG_HOME
 test_count=0
 test_failed=0
 cd "$test_dir" || exit 1

@@ -20,11 +20,14 @@ keeper=$(state_of '.workers[0].pid')
 
 replace "$TITAN"
 like "a running guardian's program was replaced" "$(readlink "/proc/$guardian/exe")" '\(deleted\)$'
+echo 'color: never' >"$TITAN_STATE/default/titan.conf"
 kill -HUP "$guardian"
 runs_new() { [ "$(readlink "/proc/$guardian/exe")" = "$program" ]; }
 ok "SIGHUP makes it the new one" until_true 10 runs_new
 is_guardian() { [ "$(cat "/proc/$guardian/comm")" = titan-guardian ]; }
 ok "which is the guardian" until_true 10 is_guardian
+like "though titan.conf became wrong meanwhile" "$(cat "$TITAN_STATE/default/worker-local.log")" "titan.conf:1:1: error: 'color' is never"
+rm "$TITAN_STATE/default/titan.conf"
 is "of the same keeper" "$(guardian_pid) $(state_of '.workers[0].pid')" "$guardian $keeper"
 exits "a second worker is refused as before" 75 titan worker --name local
 

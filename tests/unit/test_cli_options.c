@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* argv against the command table, and what settings come of flags and environment. */
+/* argv against the command table, and what settings come of flags, environment and titan.conf. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -170,6 +170,102 @@ TEST flags_come_before_the_environment(void)
 	PASS();
 }
 
+/* A cluster's, a project's and a user's. */
+static const struct conf_files *three_files(void)
+{
+	static struct conf_files files;
+
+	files = (struct conf_files){ .count = 3 };
+	files.files[0].conf.values[CONF_grace] = "90s";
+	files.files[1].conf.values[CONF_cluster] = "project";
+	files.files[2].conf.values[CONF_cluster] = "user";
+	files.files[2].conf.values[CONF_color] = "always";
+	files.files[2].conf.values[CONF_timeout] = "2s";
+	files.files[2].conf.values[CONF_slots] = "3";
+	files.files[2].conf.values[CONF_grace] = "80s";
+	files.files[2].conf.values[CONF_lease] = "30s";
+	return &files;
+}
+
+TEST the_environment_comes_before_files(void)
+{
+	struct settings settings;
+	struct intervals intervals;
+	uint64_t slots = 0;
+
+	unsetenv("TITAN_CLUSTER");
+	unsetenv("NO_COLOR");
+	setenv("TERM", "xterm", 1);
+	ASSERT_EQ(ERR_NONE, parse("worker"));
+	invocation.conf = three_files();
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_STR_EQ("project", settings.cluster);
+	ASSERT_EQ(COLOUR_ALWAYS, settings.colour);
+	ASSERT_EQ(2000, settings.timeout_ms);
+	ASSERT_EQ(ERR_NONE, setting_number_value(&invocation, OPT_worker_slots, CONF_slots, 1, 9, &slots, &error));
+	ASSERT_EQ(3, slots);
+	ASSERT_EQ(ERR_NONE, intervals_read(&invocation, &intervals, &error));
+	ASSERT_EQ(90000, intervals.grace_ms);
+	ASSERT_EQ(30000, intervals.lease_ms);
+
+	setenv("TITAN_CLUSTER", "env", 1);
+	setenv("NO_COLOR", "1", 1);
+	setenv("TITAN_GRACE", "70s", 1);
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_STR_EQ("env", settings.cluster);
+	ASSERT_EQ(COLOUR_NEVER, settings.colour);
+	ASSERT_EQ(ERR_NONE, intervals_read(&invocation, &intervals, &error));
+	ASSERT_EQ(70000, intervals.grace_ms);
+
+	ASSERT_EQ(ERR_NONE, parse("worker -C flag --color auto --timeout 9s --slots 5"));
+	invocation.conf = three_files();
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_STR_EQ("flag", settings.cluster);
+	ASSERT_EQ(COLOUR_AUTO, settings.colour);
+	ASSERT_EQ(9000, settings.timeout_ms);
+	ASSERT_EQ(ERR_NONE, setting_number_value(&invocation, OPT_worker_slots, CONF_slots, 1, 9, &slots, &error));
+	ASSERT_EQ(5, slots);
+	unsetenv("TITAN_CLUSTER");
+	unsetenv("TITAN_GRACE");
+	unsetenv("NO_COLOR");
+	PASS();
+}
+
+TEST an_empty_cluster_is_the_default_one(void)
+{
+	struct settings settings;
+
+	setenv("TITAN_CLUSTER", "", 1);
+	ASSERT_EQ(ERR_NONE, parse("ls"));
+	invocation.conf = three_files();
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_STR_EQ("project", settings.cluster);
+	ASSERT_EQ(ERR_NONE, parse("ls --cluster="));
+	invocation.conf = three_files();
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_EQ(NULL, settings.cluster);
+	unsetenv("TITAN_CLUSTER");
+	PASS();
+}
+
+TEST a_job_keeps_its_cluster_in_any_project(void)
+{
+	struct settings settings;
+
+	unsetenv("TITAN_CLUSTER");
+	unsetenv("TITAN_STATE");
+	setenv("TITAN_SOCKET", "/s", 1);
+	setenv("TITAN_TOKEN", "t", 1);
+	ASSERT_EQ(ERR_NONE, parse("ls"));
+	invocation.conf = three_files();
+	ASSERT_EQ(ERR_NONE, settings_read(&invocation, &settings, &error));
+	ASSERT_EQ(NULL, settings.cluster);
+	ASSERT_STR_EQ("/s", settings.socket);
+	unsetenv("TITAN_SOCKET");
+	unsetenv("TITAN_TOKEN");
+	PASS();
+}
+
 /* Heartbeats renew the lease, and the grace outlasts it. */
 TEST intervals_go_together(void)
 {
@@ -219,6 +315,9 @@ SUITE(cli_options)
 	RUN_TEST(mistakes_are_named);
 	RUN_TEST(numbers_and_spans);
 	RUN_TEST(flags_come_before_the_environment);
+	RUN_TEST(the_environment_comes_before_files);
+	RUN_TEST(an_empty_cluster_is_the_default_one);
+	RUN_TEST(a_job_keeps_its_cluster_in_any_project);
 	RUN_TEST(intervals_go_together);
 	RUN_TEST(the_table_is_unambiguous);
 	arena_free(&arena);
