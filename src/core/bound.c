@@ -15,17 +15,16 @@ static size_t lane_bounds(const struct lane *lane)
 	return OF_CLAIMS + lane->claim_count;
 }
 
-static struct bound *lane_bound(const struct lane *lane, size_t at)
+/* Inlined: it is asked for each bound of each job that begins or ends. */
+static inline __attribute__((always_inline)) struct bound *lane_bound(const struct lane *lane, size_t at)
 {
-	const struct kind_ops *kind = &kind_table[lane->kind];
-
 	switch (at) {
 	case OF_FANOUT:
-		return kind->in_bounds && lane->group ? lane->run->groups[lane->group - 1] : NULL;
+		return lane->in_bounds && lane->group ? lane->run->groups[lane->group - 1] : NULL;
 	case OF_RUN:
-		return kind->in_bounds ? &lane->run->bound : NULL;
+		return lane->in_bounds ? &lane->run->bound : NULL;
 	case OF_TENANT:
-		return kind->in_share ? &lane->run->tenant->bound : NULL;
+		return lane->in_share ? &lane->run->tenant->bound : NULL;
 	case OF_RUNS:                    /* a run that has its place is bound by it no more */
 		return lane->run->concurrency && !lane->run->seated ? &lane->run->concurrency->runs : NULL;
 	default:

@@ -57,9 +57,8 @@ static uint64_t check_class(const struct core *core, const struct ready_class *c
 
 static bool lane_has(const struct lane *lane, const struct bound *bound)
 {
-	const struct kind_ops *kind = &kind_table[lane->kind];
-	bool has = (kind->in_share && bound == &lane->run->tenant->bound) ||
-		   (kind->in_bounds && (bound == &lane->run->bound ||
+	bool has = (lane->in_share && bound == &lane->run->tenant->bound) ||
+		   (lane->in_bounds && (bound == &lane->run->bound ||
 					(lane->group && bound == lane->run->groups[lane->group - 1]))) ||
 		   (lane->run->concurrency && !lane->run->seated && bound == &lane->run->concurrency->runs);
 

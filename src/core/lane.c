@@ -109,7 +109,8 @@ enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec
 		   struct error *error)
 {
 	struct run *run = job->run;
-	struct lane want = { .run = run, .class_at = job->class_at, .kind = job->kind };
+	struct lane want = { .run = run, .class_at = job->class_at, .in_bounds = kind_table[job->kind].in_bounds,
+			     .in_share = kind_table[job->kind].in_share };
 	struct claim claims[CLAIMS_MAX];
 	enum err err = group_join(run, job, spec, fanouts, &want.group, error);
 

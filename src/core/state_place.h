@@ -96,7 +96,7 @@ struct lane {                            /* jobs of a run that want the same and
 	uint32_t group;                  /* fan-out, place + 1 in run->groups */
 	uint16_t class_at;
 	uint16_t claim_count;
-	uint8_t kind;                    /* enum job_kind, where it has no worker; which bounds it counts in */
+	bool in_bounds, in_share;        /* as their kind has it (kind.c) */
 	struct claim claims[];           /* beside fan-out, run and tenant */
 };
 
