@@ -3,12 +3,12 @@
 # time-out: 300 s
 . "$(dirname "$0")/lib.sh"
 
-go=$test_dir/go half=$test_dir/half lines=30000000
+go=$test_dir/go half=$test_dir/half leave=$test_dir/leave lines=30000000
 cap=$((64 * 1024 * 1024)) head=$((48 * 1024 * 1024))
 cat >job.yaml <<END
 jobs:
   talk:
-    run: seq 1 $lines; touch $half; while [ ! -e $go ]; do sleep 0.05; done; seq $((lines + 1)) $((2 * lines))
+    run: seq 1 $lines; touch $half; while [ ! -e $go ]; do sleep 0.05; done; seq $((lines + 1)) $((2 * lines)); while [ ! -e $leave ]; do sleep 0.05; done
 END
 bytes=$(seq 1 $((2 * lines)) | wc -c)
 start_cluster --slots 2
@@ -38,7 +38,8 @@ worker=$(state_of '.workers[0].pid')
 kill -KILL "$(pgrep -f -P "$worker" link)" "$(master_pid)"
 : >"$go"
 ok "all of it is written without a master" until_true 60 all_written
-ok "and the worker still keeps no more" until_true 20 little
+ok "and the worker still keeps no more while it runs" until_true 20 little
+: >"$leave"
 titan up --slots 2 >/dev/null 2>&1
 ok "it ends" until_true 60 run_ended "$run"
 is "well" "$(run_state "$run")" succeeded

@@ -52,10 +52,12 @@ static bool yaml_is_read(const struct setting *setting)
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		size_t len = strlen(sections[i].prefix);
-		struct slice word = slice_str(setting->yaml + len);
+		struct slice word;
 
-		if (strncmp(setting->yaml, sections[i].prefix, len) == 0 && (len > 0 || !dot))
-			return pipe_key_find(sections[i].section, word) || pipe_setting_find(sections[i].section, word);
+		if (strncmp(setting->yaml, sections[i].prefix, len) != 0 || (len == 0 && dot))
+			continue;
+		word = slice_str(setting->yaml + len);
+		return pipe_key_find(sections[i].section, word) || pipe_setting_find(sections[i].section, word);
 	}
 	return pipe_key_find(&pipe_section_job, first) != NULL;  /* pool, affinity: their maps are their own */
 }
