@@ -19,7 +19,7 @@
 #define HIDDEN  "." NAME
 #define SYSTEM  "/etc/titan/" NAME
 
-static enum err check_owner(struct cli *cli, const char *path, const struct stat *info)
+static enum err check_owner(struct cli *cli, enum conf_place place, const char *path, const struct stat *info)
 {
 	uid_t own = geteuid();
 
@@ -28,7 +28,8 @@ static enum err check_owner(struct cli *cli, const char *path, const struct stat
 	if (info->st_uid != own && info->st_uid != 0) {
 		error_set(&cli->error, ERR_DENIED, "%s belongs to user %u, neither to you nor to root, so nothing in it is believed",
 			  path, (unsigned)info->st_uid);
-		return error_next(&cli->error, "look at it, then chown %u %s, or work elsewhere", (unsigned)own, path);
+		return error_next(&cli->error, "look at it, then chown %u %s, or %s", (unsigned)own, path,
+				  place == FROM_USER ? "set HOME to your own directory" : "work in another directory");
 	}
 	if (info->st_mode & S_IWOTH) {
 		error_set(&cli->error, ERR_DENIED, "every user may write %s, so nothing in it is believed", path);
@@ -37,7 +38,7 @@ static enum err check_owner(struct cli *cli, const char *path, const struct stat
 	return ERR_NONE;
 }
 
-static enum err read_open(struct cli *cli, int fd, const char *path, struct buf *text)
+static enum err read_open(struct cli *cli, int fd, enum conf_place place, const char *path, struct buf *text)
 {
 	struct stat info;
 	enum err err;
@@ -45,7 +46,7 @@ static enum err read_open(struct cli *cli, int fd, const char *path, struct buf 
 
 	if (fstat(fd, &info) != 0)
 		return error_system(&cli->error, errno, "can't look at %s", path);
-	err = check_owner(cli, path, &info);
+	err = check_owner(cli, place, path, &info);
 	if (err != ERR_NONE)
 		return err;
 	while (got != 0 && text->len <= CONF_MAX) {
@@ -57,22 +58,36 @@ static enum err read_open(struct cli *cli, int fd, const char *path, struct buf 
 	return ERR_NONE;
 }
 
+/* Nobody but others could see a file there: above a working directory, or of a cluster that isn't ours. */
+static bool is_closed(const char *path)
+{
+	char dir[PATH_MAX + sizeof(HIDDEN)];
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	if (slash == NULL || slash == dir)
+		return false;
+	*slash = '\0';
+	return eaccess(dir, X_OK) != 0;
+}
+
 /* ERR_NOT_FOUND, without a text: there is no such file. at: its place among the files. */
 static enum err read_file(struct cli *cli, struct conf_files *files, size_t at, enum conf_place place, const char *path)
 {
 	/* Without O_NONBLOCK the opening of a pipe waits for its writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int why = fd < 0 ? errno : 0;
 	struct buf text = { 0 };
 	struct conf conf;
 	struct dag_spot spot;
 	enum err err;
 
-	/* Above a working directory others may have theirs. */
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || (errno == EACCES && place == FROM_PROJECT)))
+	if (why == ENOENT || why == ENOTDIR || (why == EACCES && is_closed(path)))
 		return ERR_NOT_FOUND;
-	if (fd < 0)
-		return error_system(&cli->error, errno, "can't open %s", path);
-	err = read_open(cli, fd, path, &text);
+	if (why != 0)
+		return error_system(&cli->error, why, "can't open %s", path);
+	err = read_open(cli, fd, place, path, &text);
 	close(fd);
 	if (err == ERR_NONE) {
 		err = conf_parse(buf_slice(&text), place, &cli->arena, &conf, &spot, &cli->error);

@@ -78,7 +78,7 @@ static bool is_span(struct slice text, bool zero_too)
 	char copy[64];
 	int64_t ms;
 
-	if (text.len >= sizeof(copy))
+	if (text.len == 0 || text.len >= sizeof(copy))
 		return false;
 	memcpy(copy, text.data, text.len);
 	copy[text.len] = '\0';
@@ -116,34 +116,36 @@ static bool is_number(struct slice text, uint64_t least, uint64_t most)
 
 static enum err check_text(struct dag_reader *reader, const struct conf_info *info, const struct tree_node *node)
 {
+	/* A list or a map has no text, which fits nowhere. */
+	struct slice text = node->text.len > 0 ? node->text : slice_str("");
 	char expected[160];
 	bool fits;
 
 	switch (info->shape) {
 	case CONF_IS_NUMBER:
-		fits = is_number(node->text, info->least, info->most);
+		fits = is_number(text, info->least, info->most);
 		snprintf(expected, sizeof(expected), "a number from %" PRIu64 " to %" PRIu64, info->least, info->most);
 		break;
 	case CONF_IS_SPAN:
 	case CONF_IS_INTERVAL:
-		fits = is_span(node->text, info->shape == CONF_IS_SPAN);
+		fits = is_span(text, info->shape == CONF_IS_SPAN);
 		snprintf(expected, sizeof(expected), "a span of time%s such as 500ms, 30s, 5m, 2h or 1d",
 			 info->shape == CONF_IS_SPAN ? "" : " above 0");
 		break;
 	case CONF_IS_SIZE:
-		fits = is_size(node->text);
+		fits = is_size(text);
 		snprintf(expected, sizeof(expected), "an amount of bytes such as 500M or 20G");
 		break;
 	case CONF_IS_CHOICE:
-		fits = is_choice(node->text, info->argument);
+		fits = is_choice(text, info->argument);
 		snprintf(expected, sizeof(expected), "one of %s", info->argument);
 		break;
 	default:
-		fits = text_is_name(node->text);
+		fits = text_is_name(text);
 		snprintf(expected, sizeof(expected), "%s of letters, digits and _ . -",
 			 info->shape == CONF_IS_NAMES ? "one or several names" : "a name");
 	}
-	return node->kind == TREE_TEXT && fits ? ERR_NONE : fail_at(reader, node, info, expected);
+	return fits ? ERR_NONE : fail_at(reader, node, info, expected);
 }
 
 /* One text, or a list of them. An empty list says that there are none, whatever the next file has. */
