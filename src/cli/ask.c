@@ -57,10 +57,10 @@ static int poll_ms(int64_t until_ns)
 	return left <= 0 ? 0 : (int)(left / NS_PER_MS + 1);
 }
 
-enum err cli_wait_input(struct cli *cli, int fd, int64_t until_ns)
+enum err cli_wait_for(struct cli *cli, int fd, short events, int64_t until_ns)
 {
 	int64_t until = until_ns < cli->deadline_ns ? until_ns : cli->deadline_ns;
-	struct pollfd fds[] = { { .fd = fd, .events = POLLIN }, { .fd = cli->signal_fd, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = fd, .events = events }, { .fd = cli->signal_fd, .events = POLLIN } };
 
 	if (cli->output->lost) {
 		cli->error = cli->output->why;
@@ -84,7 +84,7 @@ enum err cli_wait_input(struct cli *cli, int fd, int64_t until_ns)
 
 enum err cli_pause(struct cli *cli, int64_t ms)
 {
-	enum err err = cli_wait_input(cli, -1, clock_mono_ns() + ms * NS_PER_MS);
+	enum err err = cli_wait_for(cli, -1, 0, clock_mono_ns() + ms * NS_PER_MS);
 
 	return err == ERR_PENDING ? ERR_NONE : err;
 }
@@ -119,7 +119,7 @@ enum err cli_receive(struct cli *cli, int64_t until_ns, struct incoming *ret_fra
 
 		if (err != ERR_PENDING)
 			return err;
-		err = cli_wait_input(cli, client_fd(cli->client), until_ns);
+		err = cli_wait_for(cli, client_fd(cli->client), client_events(cli->client), until_ns);
 		if (err != ERR_NONE)
 			return err;
 	}

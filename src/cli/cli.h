@@ -81,8 +81,8 @@ enum err cli_reconnect(struct cli *cli, int64_t for_ms);
 enum err cli_catch_signals(struct cli *cli);
 enum err cli_pause(struct cli *cli, int64_t ms);         /* ERR_NONE, ERR_INTERRUPTED, ERR_TIMEOUT */
 
-/* Until there is input on fd (or -1), or then (monotonic; ERR_PENDING), or the deadline. */
-enum err cli_wait_input(struct cli *cli, int fd, int64_t until_ns);
+/* Until one of poll's events is on fd (or -1), or then (monotonic; ERR_PENDING), or the deadline. */
+enum err cli_wait_for(struct cli *cli, int fd, short events, int64_t until_ns);
 
 /* A second connection of the same command, for requests while the first one gets a subscription's frames. */
 void cli_branch(const struct cli *cli, struct cli *ret_branch);

@@ -193,7 +193,7 @@ static void wait_for_events(struct dash *dash)
 {
 	struct pollfd fds[3] = {
 		{ .fd = dash->signals, .events = POLLIN },
-		{ .fd = dash_link_fd(&dash->link), .events = POLLIN },
+		{ .fd = dash_link_fd(&dash->link), .events = dash_link_events(&dash->link) },
 		{ .fd = dash->screen ? dash->tty.fd : -1, .events = POLLIN },
 	};
 	struct error error = { 0 };

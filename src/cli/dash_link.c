@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -70,6 +71,11 @@ int dash_link_fd(const struct dash_link *link)
 	if (link->opening)
 		return link->opening->pipe[0];
 	return link->client ? client_fd(link->client) : -1;
+}
+
+short dash_link_events(const struct dash_link *link)
+{
+	return link->client && !link->opening ? client_events(link->client) : POLLIN;
 }
 
 bool dash_link_opened(struct dash_link *link, int64_t now_ms, struct error *error)

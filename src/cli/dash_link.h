@@ -23,7 +23,8 @@ enum err dash_link_open(struct dash_link *link, const struct place *place, struc
 void dash_link_close(struct dash_link *link);
 void dash_link_lost(struct dash_link *link, int64_t now_ms);     /* tries again later */
 void dash_link_retry(struct dash_link *link);            /* begins to open */
-int dash_link_fd(const struct dash_link *link);          /* to poll for reading; -1: nothing */
+int dash_link_fd(const struct dash_link *link);          /* to poll; -1: nothing */
+short dash_link_events(const struct dash_link *link);   /* for that */
 /* The descriptor of an opening was readable. True: connected; false: lost again, error says why. */
 bool dash_link_opened(struct dash_link *link, int64_t now_ms, struct error *error);
 

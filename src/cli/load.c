@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, 
 		enum err err;
 
 		if (has_writer || (got == 0 && out->len == 0 && clock_mono_ns() < expect_ns)) {
-			err = cli_wait_input(cli, fd, has_writer ? TIME_NEVER : expect_ns);
+			err = cli_wait_for(cli, fd, POLLIN, has_writer ? TIME_NEVER : expect_ns);
 			if (err != ERR_NONE && err != ERR_PENDING)
 				return err;
 			/* Something happened: bytes came, or a writer came and left, which is an end. */

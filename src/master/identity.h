@@ -6,7 +6,7 @@
 #ifndef TITAN_MASTER_IDENTITY_H
 #define TITAN_MASTER_IDENTITY_H
 
-#include "net/conn.h"
+#include "net/transport.h"
 #include "proto/limits.h"
 #include "proto/rights.h"
 

@@ -245,7 +245,7 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 	session->master = master;
 	session->caller = *caller;
 	session->id = ++master->next_conn;
-	session->conn = conn_open(master->conns, fd, &session_ops, session);
+	session->conn = conn_open(master->conns, transport_unix(fd), &session_ops, session);
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX_UNAUTH);
 	map_put(&master->sessions, session->id, session);
 	master->unauthenticated++;

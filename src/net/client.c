@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The bytes of a command's connection, with poll: it owns the socket and both buffers. While it waits to
+ * The frames of a command's connection, with poll: it owns the transport and both buffers. While it waits to
  * write it also reads, so that it and the master never wait for each other. The frame that was handed
  * out last stays in place until the next receive.
  */
@@ -8,8 +8,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -24,8 +22,7 @@ void client_close(struct client *client)
 {
 	if (!client)
 		return;
-	if (client->fd >= 0)
-		close(client->fd);
+	transport_close(client->transport);
 	buf_free(&client->in);
 	buf_free(&client->ahead);
 	buf_free(&client->out);
@@ -35,7 +32,17 @@ void client_close(struct client *client)
 
 int client_fd(const struct client *client)
 {
-	return client->fd;
+	return client->transport->fd;
+}
+
+static short poll_events(unsigned wants)
+{
+	return (short)((wants & TRANSPORT_READ ? POLLIN : 0) | (wants & TRANSPORT_WRITE ? POLLOUT : 0));
+}
+
+short client_events(const struct client *client)
+{
+	return poll_events(client->transport->read_want);
 }
 
 const struct msg_welcome *client_welcome(const struct client *client)
@@ -57,30 +64,23 @@ static enum err gone(const struct client *client, struct error *error)
 /* Reads what is there into buf. At the end of the stream, ended is set. */
 static enum err read_some(struct client *client, struct buf *buf, struct error *error)
 {
-	for (;;) {
-		uint8_t *place = buf_reserve(buf, READ_SIZE);
-		ssize_t got = recv(client->fd, place, READ_SIZE, MSG_DONTWAIT);
+	uint8_t *place = buf_reserve(buf, READ_SIZE);
+	ssize_t got = transport_read(client->transport, place, READ_SIZE);
 
-		if (got > 0) {
-			buf->len += (size_t)got;
-			return ERR_NONE;
-		}
-		if (got == 0 || errno == ECONNRESET) {
-			client->ended = true;
-			return ERR_NONE;
-		}
-		if (errno == EAGAIN)
-			return ERR_NONE;
-		if (errno != EINTR)
-			return error_system(error, errno, "can't read from the master at %s", client->path);
-	}
+	if (got > 0)
+		buf->len += (size_t)got;
+	else if (got == 0 || got == -ECONNRESET)
+		client->ended = true;
+	else if (got != -EAGAIN)
+		return error_system(error, (int)-got, "can't read from the master at %s", client->path);
+	return ERR_NONE;
 }
 
-/* Waits for events; ERR_TIMEOUT when until_ns passes first. */
-static enum err wait_for(struct client *client, short events, int64_t until_ns, short *ret_events,
+/* Waits for a readiness, bits of enum transport_want; ERR_TIMEOUT when until_ns passes first. */
+static enum err wait_for(struct client *client, unsigned wants, int64_t until_ns, unsigned *ret_ready,
 			 struct error *error)
 {
-	struct pollfd poll_fd = { .fd = client->fd, .events = events };
+	struct pollfd poll_fd = { .fd = client->transport->fd, .events = poll_events(wants) };
 	int timeout_ms = -1;
 	int count;
 
@@ -99,7 +99,7 @@ static enum err wait_for(struct client *client, short events, int64_t until_ns, 
 			  "the master at %s doesn't answer; is it stopped, or its disk full?", client->path);
 		return error_next(error, "titan status");
 	}
-	*ret_events = poll_fd.revents;
+	*ret_ready = (poll_fd.revents & POLLIN ? TRANSPORT_READ : 0) | (poll_fd.revents & POLLOUT ? TRANSPORT_WRITE : 0);
 	return ERR_NONE;
 }
 
@@ -108,25 +108,28 @@ static enum err send_queue(struct client *client, int64_t until_ns, struct error
 {
 	while (client->out.len > 0 && !client->deaf) {
 		const struct buf *out = &client->out;
-		ssize_t sent = send(client->fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
-		short events = 0;
+		ssize_t sent = transport_write(client->transport, out->data, out->len);
+		unsigned wants, ready = 0;
 		enum err err;
 
 		if (sent >= 0) {
 			buf_drop(&client->out, (size_t)sent);
 			continue;
 		}
-		if (errno == EPIPE || errno == ECONNRESET) {
+		if (sent == -EPIPE || sent == -ECONNRESET) {
 			client->deaf = true;
 			buf_clear(&client->out);
 			break;
 		}
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN)
-			return error_system(error, errno, "can't send to the master at %s", client->path);
-		err = wait_for(client, client->ended ? POLLOUT : POLLIN | POLLOUT, until_ns, &events, error);
-		if (err == ERR_NONE && events & POLLIN)
+		if (sent != -EAGAIN)
+			return error_system(error, (int)-sent, "can't send to the master at %s", client->path);
+		/* Writing may have used up the room that reading waits for. */
+		if (!client->ended && client->transport->read_want == TRANSPORT_WRITE &&
+		    (err = read_some(client, &client->ahead, error)) != ERR_NONE)
+			return err;
+		wants = client->ended ? 0 : client->transport->read_want;
+		err = wait_for(client, wants | client->transport->write_want, until_ns, &ready, error);
+		if (err == ERR_NONE && ready & wants)
 			err = read_some(client, &client->ahead, error);
 		if (err != ERR_NONE)
 			return err;
@@ -192,7 +195,7 @@ enum err client_receive(struct client *client, int timeout_ms, struct incoming *
 	move_on(client);
 	while (err == ERR_NONE) {
 		size_t had = client->in.len;
-		short events;
+		unsigned ready;
 
 		err = next_frame(client, ret_frame, error);
 		if (err != ERR_PENDING)
@@ -205,7 +208,7 @@ enum err client_receive(struct client *client, int timeout_ms, struct incoming *
 		if (timeout_ms == 0)
 			return error_set(error, ERR_PENDING, "nothing has come from the master at %s",
 					 client->path);
-		err = wait_for(client, POLLIN, until_ns, &events, error);
+		err = wait_for(client, client->transport->read_want, until_ns, &ready, error);
 	}
 	return err;
 }

@@ -14,9 +14,13 @@ struct client;
 /* ERR_UNREACHABLE with the command that starts a master, when there is none. */
 enum err client_open(const struct place *place, struct client **ret_client, struct error *error);
 void client_close(struct client *client);                /* NULL is fine */
-int client_fd(const struct client *client);              /* to poll */
+int client_fd(const struct client *client);              /* to poll, after client_receive said ERR_PENDING */
+short client_events(const struct client *client);        /* for that */
 /* Inside a job: the socket of its worker's link, and the token that says whose job it is. */
 enum err client_open_job(const char *socket, const char *token, struct client **ret_client, struct error *error);
+/* Over a transport, which it takes over; name is that of the master in errors. */
+struct transport;
+enum err client_open_over(struct transport *transport, const char *name, struct client **ret_client, struct error *error);
 const struct msg_welcome *client_welcome(const struct client *client);
 uint64_t client_next_id(struct client *client);
 

@@ -44,10 +44,13 @@ static enum err connect_until(struct client *client, const struct place *place, 
 			      struct error *error)
 {
 	for (;;) {
-		int result = place_socket_connect(place, &client->fd);
+		int fd;
+		int result = place_socket_connect(place, &fd);
 
-		if (result == 0)
+		if (result == 0) {
+			client->transport = transport_unix(fd);
 			return ERR_NONE;
+		}
 		if (result != -EAGAIN || clock_mono_ns() >= until_ns)
 			return unreachable(client, place, result, error);
 		if (poll(NULL, 0, BACKLOG_MS) < 0)
@@ -123,7 +126,6 @@ enum err client_open(const struct place *place, struct client **ret_client, stru
 	int64_t until_ns = clock_mono_ns() + OPEN_MS * NS_PER_MS;
 	enum err err;
 
-	client->fd = -1;
 	place_path(place, "titan.sock", client->path);
 	err = connect_until(client, place, until_ns, error);
 	if (err == ERR_NONE)
@@ -131,21 +133,32 @@ enum err client_open(const struct place *place, struct client **ret_client, stru
 	return opened(client, err, ret_client);
 }
 
+enum err client_open_over(struct transport *transport, const char *name, struct client **ret_client, struct error *error)
+{
+	struct client *client = mem_zalloc(sizeof(*client));
+
+	client->transport = transport;
+	snprintf(client->path, sizeof(client->path), "%s", name);
+	return opened(client, greet(client, NULL, clock_mono_ns() + OPEN_MS * NS_PER_MS, error), ret_client);
+}
+
 /* The link has a place for each connection of its jobs, so its backlog is never full for long. */
 static enum err connect_job(struct client *client, const char *socket, struct error *error)
 {
 	const char *slash = strrchr(socket, '/');
 	char dir[PATH_MAX];
-	int result = -ENOENT;
+	int fd, result = -ENOENT;
 
 	snprintf(client->path, sizeof(client->path), "%s", socket);
 	if (slash && slash > socket && (size_t)(slash - socket) < sizeof(dir)) {
 		memcpy(dir, socket, (size_t)(slash - socket));
 		dir[slash - socket] = '\0';
-		result = place_connect_in(dir, slash + 1, &client->fd);
+		result = place_connect_in(dir, slash + 1, &fd);
 	}
-	if (result == 0)
+	if (result == 0) {
+		client->transport = transport_unix(fd);
 		return ERR_NONE;
+	}
 	if (result == -EAGAIN)
 		return error_set(error, ERR_BUSY, "this job's worker accepts no connection at %s", socket);
 	return error_set(error, ERR_UNREACHABLE, "this job's worker doesn't answer at TITAN_SOCKET, %s: %s", socket,
@@ -157,7 +170,6 @@ enum err client_open_job(const char *socket, const char *token, struct client **
 	struct client *client = mem_zalloc(sizeof(*client));
 	enum err err;
 
-	client->fd = -1;
 	err = connect_job(client, socket, error);
 	if (err == ERR_NONE)
 		err = greet(client, token, clock_mono_ns() + OPEN_MS * NS_PER_MS, error);

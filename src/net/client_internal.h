@@ -4,9 +4,10 @@
 #define TITAN_NET_CLIENT_INTERNAL_H
 
 #include "net/client.h"
+#include "net/transport.h"
 
 struct client {
-	int fd;
+	struct transport *transport;     /* NULL before it is connected */
 	bool deaf;                       /* the master takes nothing any more */
 	bool ended;                      /* and nothing more will come */
 	struct buf in;

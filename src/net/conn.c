@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The bytes of one connection: reading into whole frames, the queue of what is to be sent, and the way to
- * its end. Callbacks of the owner are made while reading or by the set, never from a call of the owner's;
+ * The frames of one connection over its transport: reading into whole frames, the queue of what is to be sent,
+ * and the way to its end. Callbacks of the owner are made while reading or by the set, never from a call of the owner's;
  * nothing here frees a connection but conn_destroy, which the set calls.
  */
 #include "net/conn.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/check.h"
-#include "base/io.h"
 #include "base/mem.h"
 #include "net/conn_internal.h"
 #include "proto/limits.h"
@@ -41,14 +37,42 @@ void conn_set_tally(struct conn *conn, size_t *tally)
 	count_queue(conn);
 }
 
+static bool may_read(const struct conn *conn)
+{
+	return conn->state == CONN_OPEN && !conn->paused && !conn->had_turn;
+}
+
+static void watch_for(struct ev_loop *loop, struct ev_io *io, bool wanted)
+{
+	if ((ev_is_active(io) != 0) == wanted)
+		return;
+	if (wanted)
+		ev_io_start(loop, io);
+	else
+		ev_io_stop(loop, io);
+}
+
+/* What reading or writing waits for may have changed. One that had its turn goes on being watched. */
+static void watch(struct conn *conn)
+{
+	const struct transport *transport = conn->transport;
+	unsigned wants = 0;
+
+	if (conn->state == CONN_OPEN && !conn->paused)
+		wants |= transport->read_want;
+	if (conn->state != CONN_DEAD && conn->blocked)
+		wants |= transport->write_want;
+	watch_for(conn->set->loop, &conn->readable, (wants & TRANSPORT_READ) != 0);
+	watch_for(conn->set->loop, &conn->writable, (wants & TRANSPORT_WRITE) != 0);
+}
+
 /* Now dead; why may be NULL. */
 static void conn_kill(struct conn *conn, const struct error *why)
 {
 	if (conn->state == CONN_DEAD)
 		return;
 	conn->state = CONN_DEAD;
-	ev_io_stop(conn->set->loop, &conn->readable);
-	ev_io_stop(conn->set->loop, &conn->writable);
+	watch(conn);
 	ev_timer_stop(conn->set->loop, &conn->deadline);
 	if (why && !conn->why) {
 		conn->why = mem_alloc(sizeof(*why));
@@ -64,7 +88,7 @@ void conn_destroy(struct conn *conn)
 	ev_io_stop(set->loop, &conn->readable);
 	ev_io_stop(set->loop, &conn->writable);
 	ev_timer_stop(set->loop, &conn->deadline);
-	close(conn->readable.fd);
+	transport_close(conn->transport);
 	if (conn->prev)
 		conn->prev->next = conn->next;
 	else
@@ -82,7 +106,10 @@ void conn_destroy(struct conn *conn)
 
 static void queue_is_empty(struct conn *conn)
 {
-	ev_io_stop(conn->set->loop, &conn->writable);
+	if (conn->blocked) {
+		conn->blocked = false;
+		watch(conn);
+	}
 	if (conn->out.cap > KEEP_OUT)
 		buf_free(&conn->out);
 	else
@@ -110,7 +137,7 @@ void conn_flush(struct conn *conn)
 	struct error error;
 
 	while (conn->out.len > 0) {
-		ssize_t sent = send(conn->writable.fd, conn->out.data, conn->out.len, MSG_NOSIGNAL);
+		ssize_t sent = transport_write(conn->transport, conn->out.data, conn->out.len);
 
 		if (sent >= 0) {
 			buf_drop(&conn->out, (size_t)sent);
@@ -118,29 +145,24 @@ void conn_flush(struct conn *conn)
 			count_queue(conn);
 			continue;
 		}
-		if (errno == EINTR)
-			continue;
-		if (errno == EAGAIN) {
+		if (sent == -EAGAIN) {
 			conn->was_full = true;
-			ev_io_start(conn->set->loop, &conn->writable);
+			conn->blocked = true;
+			watch(conn);
+			/* Writing may have used up the room that reading waits for. */
+			if (conn->transport->read_want == TRANSPORT_WRITE)
+				conn_want(conn, WANT_READ);
 			return;
 		}
-		if (errno == EPIPE || errno == ECONNRESET) {
+		if (sent == -EPIPE || sent == -ECONNRESET) {
 			peer_is_deaf(conn);
 			return;
 		}
-		error_system(&error, errno, "can't send to a connection");
+		error_system(&error, (int)-sent, "can't send to a connection");
 		conn_kill(conn, &error);
 		return;
 	}
 	queue_is_empty(conn);
-}
-
-static void writable_cb(struct ev_loop *loop, struct ev_io *io, int events)
-{
-	(void)loop;
-	(void)events;
-	conn_flush(io->data);
 }
 
 /* Something was put behind the first old_len bytes of the queue. */
@@ -164,7 +186,7 @@ static void queued(struct conn *conn, size_t old_len)
 	count_queue(conn);
 	if (conn->out.len > READ_SIZE)
 		conn->was_full = true;
-	if (ev_is_active(&conn->writable))
+	if (conn->blocked)
 		return;
 	if (conn->out.len >= FLUSH_EAGERLY)
 		conn_flush(conn);
@@ -204,7 +226,7 @@ uint64_t conn_sent(const struct conn *conn)
 
 bool conn_peer_gone(const struct conn *conn)
 {
-	struct pollfd peer = { .fd = conn->readable.fd };
+	struct pollfd peer = { .fd = conn->transport->fd };
 
 	/* POLLHUP: both ways. A peer that only says no more may still listen. */
 	return conn->deaf || (poll(&peer, 1, 0) > 0 && (peer.revents & (POLLHUP | POLLERR)) != 0);
@@ -251,17 +273,15 @@ void conn_deliver_held(struct conn *conn)
 		buf_free(&conn->in);
 }
 
-/* What recv returned; false when there is nothing more to be had now. */
+/* What the transport returned; false when there is nothing more to be had now. */
 static bool received(struct conn *conn, uint8_t *place, ssize_t got)
 {
 	struct error error;
 
-	if (got < 0 && errno == EINTR)
-		return true;
-	if (got < 0 && errno == EAGAIN)
+	if (got == -EAGAIN)
 		return false;
-	if (got < 0 && errno != ECONNRESET) {
-		error_system(&error, errno, "can't read from a connection");
+	if (got < 0 && got != -ECONNRESET) {
+		error_system(&error, (int)-got, "can't read from a connection");
 		conn_kill(conn, &error);
 		return false;
 	}
@@ -280,21 +300,13 @@ static bool received(struct conn *conn, uint8_t *place, ssize_t got)
 		conn->in.len += (size_t)got;
 		conn_deliver_held(conn);
 	}
-	return got == READ_SIZE;
+	return got == READ_SIZE || conn->transport->holds;
 }
 
-static bool may_read(const struct conn *conn)
+void conn_read(struct conn *conn)
 {
-	return conn->state == CONN_OPEN && !conn->paused && !conn->had_turn;
-}
-
-static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
-{
-	struct conn *conn = io->data;
 	bool more = true;
 
-	(void)loop;
-	(void)events;
 	/* Frames held back go first: what is read next may be the end. */
 	if (conn->wants & WANT_FRAMES) {
 		conn->wants &= ~(unsigned)WANT_FRAMES;
@@ -305,8 +317,27 @@ static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
 
 		if (conn->in.len > 0)
 			place = buf_reserve(&conn->in, READ_SIZE);
-		more = received(conn, place, recv(io->fd, place, READ_SIZE, 0));
+		more = received(conn, place, transport_read(conn->transport, place, READ_SIZE));
 	}
+	if (conn->transport->holds && conn->state == CONN_OPEN && !conn->paused)
+		conn_want(conn, WANT_READ);
+	watch(conn);
+	/* Reading may have used up the readiness that writing waits for. */
+	if (conn->blocked && conn->transport->write_want == TRANSPORT_READ)
+		conn_flush(conn);
+}
+
+static void ready_cb(struct ev_loop *loop, struct ev_io *io, int events)
+{
+	struct conn *conn = io->data;
+	unsigned ready = io == &conn->readable ? TRANSPORT_READ : TRANSPORT_WRITE;
+
+	(void)loop;
+	(void)events;
+	if (conn->blocked && conn->transport->write_want == ready)
+		conn_flush(conn);
+	if (conn->state == CONN_OPEN && !conn->paused && conn->transport->read_want == ready)
+		conn_read(conn);
 }
 
 void conn_pause(struct conn *conn, bool pause)
@@ -314,13 +345,13 @@ void conn_pause(struct conn *conn, bool pause)
 	if (conn->state != CONN_OPEN || conn->paused == pause)
 		return;
 	conn->paused = pause;
-	if (pause) {
-		ev_io_stop(conn->set->loop, &conn->readable);
+	watch(conn);
+	if (pause)
 		return;
-	}
-	ev_io_start(conn->set->loop, &conn->readable);
 	if (conn->in.len > 0)
 		conn_want(conn, WANT_FRAMES);
+	if (conn->transport->holds || conn->transport->read_want == TRANSPORT_WRITE)
+		conn_want(conn, WANT_READ);
 }
 
 /* ---- beginning and end ---- */
@@ -332,13 +363,12 @@ static void deadline_cb(struct ev_loop *loop, struct ev_timer *timer, int events
 	conn_kill(timer->data, NULL);
 }
 
-struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops, void *owner)
+struct conn *conn_open(struct conn_set *set, struct transport *transport, const struct conn_ops *ops, void *owner)
 {
 	struct conn *conn = mem_zalloc(sizeof(*conn));
 
-	CHECK(io_set_nonblock(fd) == 0);
-	CHECK(io_set_cloexec(fd, true) == 0);
 	conn->set = set;
+	conn->transport = transport;
 	conn->ops = ops;
 	conn->owner = owner;
 	conn->max_body = LIMIT_FRAME_MAX_UNAUTH;
@@ -347,13 +377,13 @@ struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops,
 	if (conn->next)
 		conn->next->prev = conn;
 	set->first = conn;
-	ev_io_init(&conn->readable, readable_cb, fd, EV_READ);
-	ev_io_init(&conn->writable, writable_cb, fd, EV_WRITE);
+	ev_io_init(&conn->readable, ready_cb, transport->fd, EV_READ);
+	ev_io_init(&conn->writable, ready_cb, transport->fd, EV_WRITE);
 	ev_timer_init(&conn->deadline, deadline_cb, CLOSE_S, 0.0);
 	conn->readable.data = conn;
 	conn->writable.data = conn;
 	conn->deadline.data = conn;
-	ev_io_start(set->loop, &conn->readable);
+	watch(conn);
 	return conn;
 }
 
@@ -374,13 +404,7 @@ void conn_set_max_queue(struct conn *conn, size_t max_queue)
 
 int conn_identity(const struct conn *conn, struct identity *ret)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(conn->readable.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-		return -errno;
-	*ret = (struct identity){ .uid = peer.uid };
-	return 0;
+	return transport_identity(conn->transport, ret);
 }
 
 void conn_close(struct conn *conn)
@@ -388,7 +412,7 @@ void conn_close(struct conn *conn)
 	if (conn->state != CONN_OPEN)
 		return;
 	conn->state = CONN_CLOSING;
-	ev_io_stop(conn->set->loop, &conn->readable);
+	watch(conn);
 	if (conn->out.len == 0) {
 		conn_kill(conn, NULL);
 		return;

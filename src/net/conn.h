@@ -7,6 +7,7 @@
 #ifndef TITAN_NET_CONN_H
 #define TITAN_NET_CONN_H
 
+#include "net/transport.h"
 #include "proto/frame.h"
 #include "proto/message.h"
 
@@ -26,13 +27,9 @@ struct conn_ops {
 struct conn_set *conn_set_new(struct ev_loop *loop);
 void conn_set_free(struct conn_set *set);        /* sends what it can at once, closes all; no callbacks */
 
-/* Takes over fd (made non-blocking). owner is what the callbacks get. */
-struct conn *conn_open(struct conn_set *set, int fd, const struct conn_ops *ops, void *owner);
+/* Takes over the transport. owner is what the callbacks get. */
+struct conn *conn_open(struct conn_set *set, struct transport *transport, const struct conn_ops *ops, void *owner);
 void conn_set_max_body(struct conn *conn, size_t max_body);
-
-struct identity {                        /* what a transport knows of the peer, by itself: nothing that the peer says */
-	unsigned uid;                    /* of a unix socket */
-};
 
 int conn_identity(const struct conn *conn, struct identity *ret);        /* -errno */
 

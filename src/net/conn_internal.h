@@ -18,10 +18,11 @@ enum conn_state {
 
 /* Why a connection waits for the set, as bits: it is on the list while any is set. */
 enum conn_want {
-	WANT_FLUSH = 1,          /* bytes are queued and the socket isn't known to be full */
+	WANT_FLUSH = 1,          /* bytes are queued and the transport isn't known to be full */
 	WANT_DRAINED = 2,        /* the queue became empty: tell the owner */
 	WANT_FRAMES = 4,         /* whole frames may lie in the buffer of one that was paused or had its turn */
-	WANT_SWEEP = 8
+	WANT_SWEEP = 8,
+	WANT_READ = 16           /* the transport holds bytes that no readiness tells of */
 };
 
 struct conn {
@@ -31,10 +32,12 @@ struct conn {
 	unsigned wants;                      /* bits of enum conn_want */
 	bool on_todo;
 	bool paused;
+	bool blocked;                        /* what is queued waits for a readiness: the transport's write_want */
 	bool was_full;                       /* the owner is told when the queue is empty again */
 	bool deaf;                           /* the peer takes nothing any more */
 	enum conn_state state;
-	struct ev_io readable, writable;
+	struct transport *transport;
+	struct ev_io readable, writable;     /* of its descriptor: either may be what reading or writing waits for */
 	struct ev_timer deadline;            /* of closing */
 	size_t max_body, max_queue;
 	size_t frames_at_once;               /* 0: no bound */
@@ -61,6 +64,7 @@ struct conn_set {
 void conn_want(struct conn *conn, enum conn_want want);
 void conn_flush(struct conn *conn);
 void conn_deliver_held(struct conn *conn);
+void conn_read(struct conn *conn);
 void conn_destroy(struct conn *conn);                            /* frees; no callback */
 
 #endif

@@ -30,7 +30,7 @@ static void before_sleep_cb(struct ev_loop *loop, struct ev_prepare *prepare, in
 
 		if (conn->wants & WANT_FLUSH) {
 			conn->wants &= ~(unsigned)WANT_FLUSH;
-			if (conn->state != CONN_DEAD && !ev_is_active(&conn->writable))
+			if (conn->state != CONN_DEAD && !conn->blocked)
 				conn_flush(conn);
 		}
 		if (conn->wants) {
@@ -55,6 +55,12 @@ static void serve(struct conn *conn, unsigned wants)
 		conn_want(conn, WANT_FLUSH);
 	if (wants & WANT_FRAMES && conn->state == CONN_OPEN && !conn->paused)
 		conn_deliver_held(conn);
+	if (wants & WANT_READ && conn->state == CONN_OPEN && !conn->paused) {
+		if (conn->had_turn)
+			conn_want(conn, WANT_READ);
+		else
+			conn_read(conn);
+	}
 	if (wants & WANT_DRAINED && conn->state == CONN_OPEN && conn->ops->drained_cb)
 		conn->ops->drained_cb(conn, conn->owner);
 }

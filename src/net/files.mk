@@ -13,7 +13,9 @@ net_sources = \
 	src/net/conn_internal.h \
 	src/net/conn_set.c \
 	src/net/listen.c \
-	src/net/listen.h
+	src/net/listen.h \
+	src/net/transport.h \
+	src/net/transport_unix.c
 
 net_other = \
 	src/net/README.md

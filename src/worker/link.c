@@ -100,7 +100,7 @@ static void connect_now(struct link *link)
 		return;
 	}
 	link->hello_ns = clock_mono_ns();
-	link->conn = conn_open(link->conns, fd, &conn_ops, link);
+	link->conn = conn_open(link->conns, transport_unix(fd), &conn_ops, link);
 	/* The owner of the socket is the owner of this process: nothing here is a stranger's. */
 	conn_set_max_body(link->conn, LIMIT_FRAME_MAX);
 	link->hello_owed = true;

@@ -124,6 +124,7 @@ unit_programs = \
 	tests/unit/test_net_client \
 	tests/unit/test_net_conn \
 	tests/unit/test_net_listen \
+	tests/unit/test_net_transport \
 	tests/unit/test_proto_codec \
 	tests/unit/test_proto_error \
 	tests/unit/test_proto_frame \
@@ -527,6 +528,9 @@ tests_unit_test_net_conn_LDADD = $(all_libs)
 tests_unit_test_net_listen_SOURCES = tests/unit/test_net_listen.c
 tests_unit_test_net_listen_LDADD = $(all_libs)
 
+tests_unit_test_net_transport_SOURCES = tests/unit/test_net_transport.c
+tests_unit_test_net_transport_LDADD = $(all_libs)
+
 tests_unit_test_proto_codec_SOURCES = tests/unit/test_proto_codec.c
 tests_unit_test_proto_codec_LDADD = $(proto_libs)
 
@@ -658,4 +662,5 @@ unit_other = \
 	tests/unit/store_box.h \
 	tests/unit/store_fixture.h \
 	tests/unit/store_layer.h \
+	tests/unit/transport_split.h \
 	tests/unit/tui_fixture.h

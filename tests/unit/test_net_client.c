@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A command's connection, against a master that a thread plays on a real socket. */
+/*
+ * A command's connection, against a master that a thread plays on a real socket. Each test runs over that socket, and
+ * over a transport that splits and delays every byte.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +20,9 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "scratch.h"
+#include "transport_split.h"
 
+static bool splits;                      /* the transport under test */
 static char home[SCRATCH_SIZE];
 static struct place place;
 static int listen_fd = -1;
@@ -169,6 +174,17 @@ static enum err call_act(struct client *client, struct msg_ok *ret_ok, struct er
 	return err;
 }
 
+static enum err open_client(struct client **ret_client, struct error *error)
+{
+	int fd;
+
+	if (!splits)
+		return client_open(&place, ret_client, error);
+	if (place_socket_connect(&place, &fd) != 0)
+		abort();
+	return client_open_over(transport_split(fd), "the split", ret_client, error);
+}
+
 /* ---- tests ---- */
 
 TEST nobody_there_is_said_with_the_next_command(void)
@@ -218,7 +234,7 @@ TEST a_call_takes_its_own_answer(void)
 	struct incoming frame;
 
 	play(&master, part_serve);
-	ASSERT_EQ_FMT(ERR_NONE, client_open(&place, &client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_NONE, open_client(&client, &error), "%d");
 	ASSERT_EQ_FMT((uint64_t)77, client_welcome(client)->pid, "%lu");
 	ASSERT(slice_eq(client_welcome(client)->cluster, slice_str("blue")));
 	ASSERT_EQ_FMT(ERR_PENDING, client_receive(client, 0, &frame, &error), "%d");
@@ -264,14 +280,14 @@ TEST a_greeting_that_fails_says_why(void)
 	struct error error;
 
 	play(&master, part_turn_away);
-	ASSERT_EQ_FMT(ERR_BUSY, client_open(&place, &client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_BUSY, open_client(&client, &error), "%d");
 	ASSERT_STR_EQ("too many connections", error.text);
 	played_end(&master);
 	play(&master, part_old_version);
-	ASSERT_EQ_FMT(ERR_VERSION, client_open(&place, &client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_VERSION, open_client(&client, &error), "%d");
 	played_end(&master);
 	play(&master, part_garbage);
-	ASSERT_EQ_FMT(ERR_VERSION, client_open(&place, &client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_VERSION, open_client(&client, &error), "%d");
 	ASSERT(strstr(error.text, "isn't understood"));
 	played_end(&master);
 	ASSERT(!client);
@@ -316,7 +332,7 @@ TEST writing_and_reading_never_wait_for_each_other(void)
 	struct msg_log_data data;
 
 	play(&master, part_flood);
-	ASSERT_EQ_FMT(ERR_NONE, client_open(&place, &client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_NONE, open_client(&client, &error), "%d");
 	for (uint64_t i = 0; i < FLOOD; i++) {
 		struct slice body = slice_make(jobs, sizeof(jobs));
 		struct msg_graph_chunk chunk = { .id = i, .jobs = body, .count = 1 };
@@ -371,7 +387,7 @@ TEST a_signal_ends_the_waiting(void)
 	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
 	play(&master, part_silent);
 	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
-	ASSERT_EQ_FMT(ERR_NONE, client_open(&place, &client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_NONE, open_client(&client, &error), "%d");
 	setitimer(ITIMER_REAL, &soon, NULL);
 	ASSERT_EQ_FMT(ERR_INTERRUPTED, client_receive(client, -1, &frame, &error), "%d");
 	setitimer(ITIMER_REAL, &never, NULL);
@@ -380,15 +396,37 @@ TEST a_signal_ends_the_waiting(void)
 	PASS();
 }
 
-SUITE(net_client)
+static void run_all(void)
 {
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
-	RUN_TEST(nobody_there_is_said_with_the_next_command);
 	RUN_TEST(a_call_takes_its_own_answer);
 	RUN_TEST(a_greeting_that_fails_says_why);
 	RUN_TEST(writing_and_reading_never_wait_for_each_other);
 	RUN_TEST(a_signal_ends_the_waiting);
+}
+
+SUITE(net_client)
+{
+	splits = false;
+	run_all();
+	RUN_TEST(nobody_there_is_said_with_the_next_command);
+}
+
+/* Nothing was cut unless the transport says so. */
+TEST every_byte_was_delayed_and_crossed_and_held(void)
+{
+	ASSERT_GT((size_t)split_delays, (size_t)1000);
+	ASSERT_GT((size_t)split_crossings, (size_t)100);
+	ASSERT_GT((size_t)split_held, (size_t)100);
+	PASS();
+}
+
+SUITE(net_client_split)
+{
+	splits = true;
+	run_all();
+	RUN_TEST(every_byte_was_delayed_and_crossed_and_held);
 }
 
 GREATEST_MAIN_DEFS();
@@ -397,5 +435,6 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(net_client);
+	RUN_SUITE(net_client_split);
 	GREATEST_MAIN_END();
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Connections in a loop, against a peer that is a bare socket: it can cut, stall, flood and vanish. */
+/*
+ * Connections in a loop, against a peer that is a bare socket: it can cut, stall, flood and vanish. Each test runs over
+ * a unix socket, and over a transport that splits and delays every byte.
+ */
 #include <errno.h>
 #include <ev.h>
 #include <fcntl.h>
@@ -10,7 +13,9 @@
 #include "greatest.h"
 #include "net/conn.h"
 #include "proto/limits.h"
+#include "transport_split.h"
 
+static bool splits;                      /* the transport under test */
 static struct ev_loop *loop;
 static struct conn_set *set;
 static int peer = -1;
@@ -78,7 +83,7 @@ static void setup_cb(void *data)
 	closed_in_order = false;
 	memset(&closed_why, 0, sizeof(closed_why));
 	act = NULL;
-	conn = conn_open(set, fds[1], &ops, &numbers);
+	conn = conn_open(set, splits ? transport_split(fds[1]) : transport_unix(fds[1]), &ops, &numbers);
 }
 
 static void teardown_cb(void *data)
@@ -91,11 +96,16 @@ static void teardown_cb(void *data)
 	peer = -1;
 }
 
-/* A few passes of the loop: enough for everything that is under way to arrive. */
+/* A few passes of the loop, and again while bytes move: enough for everything that is under way to arrive. */
 static void turn(void)
 {
-	for (int i = 0; i < 8; i++)
-		ev_run(loop, EVRUN_NOWAIT);
+	size_t moved;
+
+	do {
+		moved = split_moved;
+		for (int i = 0; i < 8; i++)
+			ev_run(loop, EVRUN_NOWAIT);
+	} while (split_moved != moved);
 }
 
 static void add_beat(struct buf *out, int64_t number)
@@ -138,6 +148,18 @@ static bool peer_hears(struct buf *ret_bytes)
 			return got == 0;
 		ret_bytes->len += (size_t)got;
 	}
+}
+
+/* Single bytes fill a socket soon: until nothing more comes. */
+static void turn_hearing(struct buf *ret_bytes)
+{
+	size_t had;
+
+	do {
+		had = ret_bytes->len;
+		turn();
+		peer_hears(ret_bytes);
+	} while (ret_bytes->len > had);
 }
 
 TEST frames_come_in_order_however_they_are_cut(void)
@@ -200,7 +222,10 @@ TEST what_is_sent_in_a_pass_leaves_together(void)
 	ASSERT(!peer_hears(&bytes));
 	ASSERTm("nothing leaves before the loop sleeps", bytes.len == 0);
 	ASSERT_EQ_FMT(2 * expected.len, conn_queued(conn), "%zu");
-	ev_run(loop, EVRUN_NOWAIT);
+	if (splits)
+		turn_hearing(&bytes);
+	else
+		ev_run(loop, EVRUN_NOWAIT);
 	ASSERT(!peer_hears(&bytes));
 	ASSERT_EQ_FMT(2 * expected.len, bytes.len, "%zu");
 	ASSERT_MEM_EQ(expected.data, bytes.data, expected.len);
@@ -250,7 +275,7 @@ static enum greatest_test_res peer_is_told(enum err code)
 	struct error error;
 	size_t size;
 
-	peer_hears(&bytes);
+	turn_hearing(&bytes);
 	ASSERT_EQ_FMT(FRAME_WHOLE, frame_read(buf_slice(&bytes), LIMIT_FRAME_MAX, &frame, &size, &error),
 		      "%d");
 	ASSERT_EQ_FMT(OP_ERROR, (int)frame.opcode, "%d");
@@ -336,7 +361,9 @@ TEST the_owner_is_told_when_a_full_queue_is_empty(void)
 
 	send_beat(1);
 	turn();
-	ASSERT_EQ_FMT(0, drained, "%d");
+	/* A transport that wrote piece by piece was full. */
+	ASSERT_EQ_FMT(splits ? 1 : 0, drained, "%d");
+	drained = 0;
 	memset(buf_reserve(&chunk, 3000000), 2, 3000000);
 	chunk.len = 3000000;
 	peer_hears(&bytes);
@@ -521,7 +548,7 @@ TEST the_peer_is_who_the_kernel_says(void)
 	PASS();
 }
 
-SUITE(net_conn)
+static void run_all(void)
 {
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
@@ -544,11 +571,36 @@ SUITE(net_conn)
 	RUN_TEST(the_peer_is_who_the_kernel_says);
 }
 
+SUITE(net_conn)
+{
+	splits = false;
+	run_all();
+}
+
+/* Nothing was cut unless the transport says so. */
+TEST every_byte_was_delayed_and_crossed_and_held(void)
+{
+	ASSERT_GT((size_t)split_delays, (size_t)1000);
+	ASSERT_GT((size_t)split_crossings, (size_t)1000);
+	ASSERT_GT((size_t)split_held, (size_t)1000);
+	PASS();
+}
+
+SUITE(net_conn_split)
+{
+	splits = true;
+	run_all();
+	SET_SETUP(NULL, NULL);
+	SET_TEARDOWN(NULL, NULL);
+	RUN_TEST(every_byte_was_delayed_and_crossed_and_held);
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(net_conn);
+	RUN_SUITE(net_conn_split);
 	GREATEST_MAIN_END();
 }
