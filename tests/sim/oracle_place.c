@@ -198,13 +198,16 @@ static void check_room(struct sim_world *world, const struct oracle_job *given, 
 		const struct oracle_job *job = value;
 		/* One that is stopped may have begun or not: nothing is said of it. */
 		bool carried = job->carried && (job->decided == STATE_ASSIGNED || job->decided == STATE_STOPPING);
+		/* Sent ahead, it holds nothing yet; asked to end before it began, it never will. */
+		bool waits = (job->decided == STATE_ASSIGNED && job != given) ||
+			     (job->decided == STATE_STOPPING && job->last_started != (uint64_t)job->row.epoch);
 		bool asks = false;
 
 		if (job->worker_decided != worker->number || !state_has_attempt(job->decided))
 			continue;
 		for (unsigned i = 0; i < SIM_KINDS; i++) {
 			all[i] += carried ? 0 : job->asks[i];
-			running[i] += carried || (job->decided == STATE_ASSIGNED && job != given) ? 0 : job->asks[i];
+			running[i] += carried || waits ? 0 : job->asks[i];
 			asks |= job->asks[i] > 0;
 		}
 		/* What came behind it in this turn wasn't there. */
