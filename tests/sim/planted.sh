@@ -2,7 +2,7 @@
 # Bugs are planted, as patches over a copy of the core and the ledger, and the simulator must find each.
 # A patch that doesn't apply any more is a failure: it must be made anew.
 #
-# PLANTED_SCHEDULES: how many schedules each gets (3000). PLANTED: only patches whose name has this in it.
+# PLANTED_SCHEDULES: how many schedules each gets (5000). PLANTED: only patches whose name has this in it.
 # PLANTED_JOBS: how many are tried at once (as many as there are cores).
 # time-out: 900 s
 set -u
@@ -10,7 +10,7 @@ set -u
 source_dir=${TITAN_SRCDIR:?the source tree}
 build_dir=${TITAN_BUILDDIR:?the build tree}
 compiler=${CC:-cc}
-schedules=${PLANTED_SCHEDULES:-3000}
+schedules=${PLANTED_SCHEDULES:-5000}
 at_once=${PLANTED_JOBS:-$(nproc)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/titan-planted.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
