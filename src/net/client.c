@@ -103,6 +103,20 @@ static enum err wait_for(struct client *client, unsigned wants, int64_t until_ns
 	return ERR_NONE;
 }
 
+/*
+ * Reads where no wait would tell of it: the transport holds bytes, or writing may have used up the room that reading waits
+ * for. True when that moved something: writing may have waited for it.
+ */
+static bool reads_unasked(struct client *client, enum err *ret_err, struct error *error)
+{
+	size_t had = client->ahead.len;
+
+	if (client->ended || !(client->transport->holds || client->transport->read_want == TRANSPORT_WRITE))
+		return false;
+	*ret_err = read_some(client, &client->ahead, error);
+	return client->ahead.len > had || client->ended;
+}
+
 /* Sends the queue. A peer that takes nothing any more is deaf: what it said before can still be read. */
 static enum err send_queue(struct client *client, int64_t until_ns, struct error *error)
 {
@@ -110,7 +124,7 @@ static enum err send_queue(struct client *client, int64_t until_ns, struct error
 		const struct buf *out = &client->out;
 		ssize_t sent = transport_write(client->transport, out->data, out->len);
 		unsigned wants, ready = 0;
-		enum err err;
+		enum err err = ERR_NONE;
 
 		if (sent >= 0) {
 			buf_drop(&client->out, (size_t)sent);
@@ -123,9 +137,9 @@ static enum err send_queue(struct client *client, int64_t until_ns, struct error
 		}
 		if (sent != -EAGAIN)
 			return error_system(error, (int)-sent, "can't send to the master at %s", client->path);
-		/* Writing may have used up the room that reading waits for. */
-		if (!client->ended && client->transport->read_want == TRANSPORT_WRITE &&
-		    (err = read_some(client, &client->ahead, error)) != ERR_NONE)
+		if (reads_unasked(client, &err, error))
+			continue;
+		if (err != ERR_NONE)
 			return err;
 		wants = client->ended ? 0 : client->transport->read_want;
 		err = wait_for(client, wants | client->transport->write_want, until_ns, &ready, error);

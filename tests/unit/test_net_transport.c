@@ -156,7 +156,7 @@ TEST connections_flood_each_other_over_the_pair(void)
 /* Reads ahead what is there, and hands it over by the byte; what it refuses is for the test to say. */
 struct script {
 	struct transport transport;
-	uint8_t record[64];
+	uint8_t record[256];
 	size_t at, len;
 	bool read_wants_room;            /* once */
 	bool write_wants_bytes;          /* until the record is handed over */
@@ -291,6 +291,28 @@ TEST reading_that_takes_the_bytes_lets_writing_go_on(void)
 	PASS();
 }
 
+TEST a_command_reads_what_its_writing_waits_for(void)
+{
+	struct msg_welcome welcome = { .version = PROTOCOL_VERSION, .cluster = slice_str("blue"), .turn = 12, .pid = 77 };
+	struct script script = { .write_wants_bytes = true };
+	struct client *client = NULL;
+	struct buf frame = { 0 };
+	struct error error = { 0 };
+	int fds[2];
+
+	ASSERT_EQ_FMT(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), "%d");
+	script.transport = (struct transport){ .ops = &script_ops, .fd = fds[1], .read_want = TRANSPORT_WRITE,
+					       .write_want = TRANSPORT_WRITE };
+	message_encode(&frame, OP_WELCOME, &welcome);
+	ASSERT_EQ_FMT((ssize_t)frame.len, send(fds[0], frame.data, frame.len, 0), "%zd");
+	ASSERT_EQ_FMTm(error.text, ERR_NONE, client_open_over(&script.transport, "the script", &client, &error), "%d");
+	ASSERT_EQ_FMT((uint64_t)12, client_welcome(client)->turn, "%lu");
+	client_close(client);
+	close(fds[0]);
+	buf_free(&frame);
+	PASS();
+}
+
 /* ---- a server's connection and a command's ---- */
 
 struct asking {
@@ -375,6 +397,7 @@ SUITE(net_transport)
 	RUN_TEST(connections_flood_each_other_over_the_pair);
 	RUN_TEST(writing_that_takes_the_room_lets_reading_go_on);
 	RUN_TEST(reading_that_takes_the_bytes_lets_writing_go_on);
+	RUN_TEST(a_command_reads_what_its_writing_waits_for);
 	RUN_TEST(a_command_is_served_over_the_pair);
 }
 
