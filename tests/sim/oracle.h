@@ -58,6 +58,7 @@ struct oracle_job {
 
 	/* ending; by the world's own clock */
 	int64_t ending_ns;               /* its time after the end of its run began, in this round; 0: it didn't */
+	uint64_t told;                   /* its latest sub-run that was told to end, and not by a cancel */
 
 	/* holds */
 	bool held_decided;

@@ -10,7 +10,18 @@ bool oracle_always(const struct rec_job_spec *spec)
 	return spec->always != ALWAYS_NO || spec->final;
 }
 
-static void check_time(struct sim_world *world, const struct row_job *row, struct oracle_job *job,
+/* Of a job whose client wasn't told yet what became of its graph, too. */
+static void note_time(const struct sim_world *world, const struct row_job *row, struct oracle_job *job)
+{
+	bool same_round = (uint32_t)row->round == job->round;
+
+	if (row->ending_ms > 1 && (!same_round || job->row.ending_ms <= 1))
+		job->ending_ns = world->oracle.decided_ns;
+	else if (!same_round)
+		job->ending_ns = 0;
+}
+
+static void check_time(struct sim_world *world, const struct row_job *row, const struct oracle_job *job,
 		       const struct rec_job_spec *spec)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, (uint64_t)row->run);
@@ -22,10 +33,6 @@ static void check_time(struct sim_world *world, const struct row_job *row, struc
 	if (row->ending_ms > 1 && same_round && job->row.ending_ms > 1 && row->ending_ms != job->row.ending_ms &&
 	    !world->oracle.loading)
 		world_fail(world, "job %u: its time after the end of its run was moved", (unsigned)row->job);
-	if (row->ending_ms > 1 && (!same_round || job->row.ending_ms <= 1))
-		job->ending_ns = world->oracle.decided_ns;
-	else if (!same_round)
-		job->ending_ns = 0;
 	if (run && run->run.cancelled && oracle_always(spec) && row->ending_ms <= 1 && !state_terminal(state) &&
 	    state != STATE_WAITING && state != STATE_STOPPING && state != STATE_UNKNOWN)
 		world_fail(world, "job %u goes on after the cancel of its run, and for ever", (unsigned)row->job);
@@ -36,6 +43,8 @@ static void ending_row(struct sim_world *world, const struct row *row, struct or
 	const struct rec_job_spec *spec = job ? oracle_spec(world, job->job) : NULL;
 
 	(void)outbox;
+	if (job)
+		note_time(world, &row->job, job);
 	if (spec)
 		check_time(world, &row->job, job, spec);
 }
@@ -58,7 +67,11 @@ static unsigned cancels_of(const struct sim_world *world, uint64_t run, const st
 	return count;
 }
 
-/* One cancel of it or of what it is within doesn't cancel it; what fails fast, and what ran out of time above it, may. */
+/*
+ * One cancel of it or of what it is within doesn't cancel it; what fails fast, and what ran out of time above it, may. A
+ * sub-run was told to end once when a time-out or a deadline stops its job: then one cancel, of it or within it, is the
+ * second.
+ */
 static void ending_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			 const struct rec_job_spec *spec, int64_t wall_ms)
 {
@@ -66,6 +79,8 @@ static void ending_event(struct sim_world *world, const struct rec_event *event,
 	unsigned count = 0;
 
 	(void)wall_ms;
+	if (event->to == STATE_STOPPING && event->event != EVENT_CANCEL && job->row.child)
+		job->told = (uint64_t)job->row.child;
 	if (event->event != EVENT_CANCEL || !spec || !oracle_always(spec))
 		return;
 	while (run && spec) {
@@ -75,6 +90,7 @@ static void ending_event(struct sim_world *world, const struct rec_event *event,
 		if (!run->run.parent)
 			break;
 		job = oracle_job(world, (uint64_t)run->run.parent);
+		count += count > 0 && job->told == (uint64_t)run->run.run;
 		spec = oracle_spec(world, job->job);
 		run = disk_get(&world->disk, TABLE_run, (uint64_t)run->run.parent_run);
 	}

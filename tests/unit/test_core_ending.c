@@ -3,6 +3,7 @@
 #include "tests/unit/core_sub.h"
 
 #define MINUTE_MS 60000
+#define SUB_TIMEOUT_MS (60 * MINUTE_MS)
 
 /* Workers may be silent for long. */
 static struct rig *patient_rig(void)
@@ -304,6 +305,7 @@ static uint64_t sub_begun(struct rig *rig, bool sub_always)
 	always(graph_job(&inner, "tidy", "x*"));
 	sub = sub_job(&graph, "sub", "", &inner);
 	sub->always = sub_always ? ALWAYS_RUN : ALWAYS_NO;
+	sub->timeout_ms = sub_always ? 0 : SUB_TIMEOUT_MS;
 	graph_job(&graph, "last", "sub*")->final = true;
 	run = rig_submit(rig, &graph);
 	rig_started(rig, rig_must_take(rig));
@@ -345,6 +347,26 @@ TEST second_cancel_ends_it_in_sub_runs_too(void)
 		end_stopped(rig, child, "tidy");
 		ASSERT_EQ(STATE_CANCELLED, named(rig, run, "sub"));
 		ASSERT_EQ(named_it ? STATE_ASSIGNED : STATE_CANCELLED, named(rig, run, "last"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST one_cancel_ends_a_sub_run_that_its_time_out_stopped(void)
+{
+	for (int named_it = 0; named_it < 2; named_it++) {
+		struct rig *rig = patient_rig();
+		uint64_t run = sub_begun(rig, false), child = child_of(rig, run, "sub");
+
+		rig_pass(rig, SUB_TIMEOUT_MS);
+		ASSERT_EQ(STATE_STOPPING, named(rig, run, "sub"));
+		end_stopped(rig, child, "x");
+		ASSERT_EQ(STATE_ASSIGNED, named(rig, child, "tidy"));
+		if (named_it)
+			rig_cancel(rig, run, "sub");
+		else
+			rig_cancel(rig, child, "");
+		ASSERT_EQ(STATE_STOPPING, named(rig, child, "tidy"));
 		rig_free(rig);
 	}
 	PASS();
@@ -411,6 +433,7 @@ SUITE(ending)
 	RUN_TEST(deadline_of_the_run_finds_it_running);
 	RUN_TEST(cancel_leaves_it_in_sub_runs_too);
 	RUN_TEST(second_cancel_ends_it_in_sub_runs_too);
+	RUN_TEST(one_cancel_ends_a_sub_run_that_its_time_out_stopped);
 	RUN_TEST(sub_run_that_runs_in_any_case_ends_whole_with_its_time);
 	RUN_TEST(what_is_unknown_has_its_time_when_it_returns);
 }
