@@ -48,7 +48,7 @@ enum exec_mode {
 	EXEC_MODE_COUNT
 };
 
-/* What was said of a gate, or of a job that nobody could know about. */
+/* What people decided about a gate, or about a job whose end is unknown. */
 #define VERDICTS(X) \
 	X(REJECTED, "rejected", "rejected") \
 	X(APPROVED, "approved", "approved") \

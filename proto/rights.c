@@ -16,22 +16,6 @@ const struct right right_table[] = {
 
 const size_t right_count = sizeof(right_table) / sizeof(right_table[0]);
 
-const char *role_name(enum role role)
-{
-	return role <= ROLE_WORKER ? names[role] : "?";
-}
-
-bool role_by_name(struct slice name, enum role *ret_role)
-{
-	for (unsigned role = ROLE_VIEWER; role <= ROLE_WORKER; role++) {
-		if (slice_eq(name, slice_str(names[role]))) {
-			*ret_role = (enum role)role;
-			return true;
-		}
-	}
-	return false;
-}
-
 void role_words(role_set roles, struct buf *out)
 {
 	bool first = true;

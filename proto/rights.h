@@ -27,7 +27,5 @@ bool message_allowed(enum opcode op, enum peer_kind sender, role_set roles);
 enum allowance right_to(enum opcode op, uint64_t subject, role_set roles);
 /* "operator, admin"; "nobody" for an empty set, "anybody" for everyone. */
 void role_words(role_set roles, struct buf *out);
-const char *role_name(enum role role);
-bool role_by_name(struct slice name, enum role *ret_role);
 
 #endif

@@ -41,17 +41,6 @@ const char *job_kind_text(enum job_kind kind)
 	return kind < KIND_COUNT ? kinds[kind].text : "?";
 }
 
-bool job_kind_by_name(struct slice name, enum job_kind *ret_kind)
-{
-	for (unsigned kind = KIND_UNSAID + 1; kind < KIND_COUNT; kind++) {
-		if (slice_eq(name, slice_str(kinds[kind].name))) {
-			*ret_kind = (enum job_kind)kind;
-			return true;
-		}
-	}
-	return false;
-}
-
 enum job_kind spec_kind(const struct rec_job_spec *spec)
 {
 	if (spec->kind != KIND_UNSAID && spec->kind < KIND_COUNT)

@@ -48,7 +48,6 @@ extern const size_t setting_count;
 enum job_kind spec_kind(const struct rec_job_spec *spec);
 const char *job_kind_name(enum job_kind kind);           /* "unsaid" for that */
 const char *job_kind_text(enum job_kind kind);
-bool job_kind_by_name(struct slice name, enum job_kind *ret_kind);
 
 bool setting_is_said(const struct setting *setting, const struct rec_job_spec *spec);
 /* The setting that the job says although its kind has no use for it; NULL: there is none. */

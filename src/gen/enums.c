@@ -114,7 +114,7 @@ static void print_own(struct buf *out)
 #define X(NAME, name, text) add(&list, VERDICT_##NAME, name, text);
 	VERDICTS(X)
 #undef X
-	print("verdict", "what was said of a gate, or of a job that nobody could know about", &list, out);
+	print("verdict", "what people decided about a gate, or about a job whose end is unknown", &list, out);
 	add_reasons(&list);
 	print("reason", "why a job is where it is", &list, out);
 	add_dead(&list);

@@ -31,7 +31,6 @@ void gen_reasons(struct buf *out);        /* why a job is where it is */
 void gen_diagram(struct buf *out);
 void gen_dot(struct buf *out);
 
-void gen_kinds(struct buf *out);          /* of a job */
 void gen_settings(struct buf *out);
 void gen_conf(struct buf *out);           /* of titan.conf */
 

@@ -5,16 +5,6 @@
 #include "lang/conf.h"
 #include "proto/spec.h"
 
-void gen_kinds(struct buf *out)
-{
-	buf_add_str(out, ".Bl -tag -width command -compact\n");
-	for (unsigned kind = KIND_UNSAID + 1; kind < KIND_COUNT; kind++) {
-		buf_addf(out, ".It %u %s\n", kind, job_kind_name((enum job_kind)kind));
-		gen_sentence(job_kind_text((enum job_kind)kind), out);
-	}
-	buf_add_str(out, ".El\n");
-}
-
 static void add_kinds(unsigned kinds, struct buf *out)
 {
 	bool first = true;

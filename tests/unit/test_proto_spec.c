@@ -25,17 +25,6 @@ TEST kind_numbers_stay(void)
 	PASS();
 }
 
-TEST kind_is_found_by_its_name(void)
-{
-	enum job_kind kind = KIND_UNSAID;
-
-	ASSERT(job_kind_by_name(slice_str("noop"), &kind));
-	ASSERT_EQ(KIND_NOOP, kind);
-	ASSERT_FALSE(job_kind_by_name(slice_str("unsaid"), &kind));
-	ASSERT_FALSE(job_kind_by_name(slice_str("noo"), &kind));
-	PASS();
-}
-
 TEST kind_follows_from_the_other_fields_when_unsaid(void)
 {
 	struct slice word = slice_str("true");
@@ -140,7 +129,6 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(kind_numbers_stay);
-	RUN_TEST(kind_is_found_by_its_name);
 	RUN_TEST(kind_follows_from_the_other_fields_when_unsaid);
 	RUN_TEST(every_setting_is_said_once_its_field_is_set);
 	RUN_TEST(setting_without_use_is_found_by_kind);
