@@ -10,7 +10,6 @@ static void noop_begin(struct core *core, struct job *job)
 {
 	job_move(core, job, EVENT_REACHED, STATE_SUCCEEDED);
 	jobs_settle(core);
-	bounds_offer(core, job);         /* to those behind it, as it took nothing of what it was offered */
 }
 
 const struct kind_ops kind_table[KIND_COUNT] = {
