@@ -1,4 +1,4 @@
--- The tables of titan's store, made from src/core/rows.def: change them there.
+-- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
 PRAGMA user_version = 5;
 

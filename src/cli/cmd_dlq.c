@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "cli/cli.h"
 #include "cli/row_words.h"
-#include "core/view.h"
+#include "core/view/view.h"
 #include "lang/failure.h"
 #include "proto/dead.h"
 

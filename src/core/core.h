@@ -11,8 +11,8 @@
 #define TITAN_CORE_CORE_H
 
 #include "base/clock.h"
-#include "core/outbox.h"
-#include "core/rows.h"
+#include "core/rows/outbox.h"
+#include "core/rows/rows.h"
 #include "proto/message.h"
 #include "proto/states.h"
 

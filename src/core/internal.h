@@ -6,7 +6,7 @@
 #ifndef TITAN_CORE_INTERNAL_H
 #define TITAN_CORE_INTERNAL_H
 
-#include "core/placing.h"
+#include "core/place/placing.h"
 #include "core/state.h"
 
 /* What the dependencies of a job come to. */

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "core/core.h"
-#include "core/view.h"
+#include "core/view/view.h"
 #include "proto/limits.h"
 #include "store/seal.h"
 #include "store/store.h"

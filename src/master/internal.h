@@ -11,7 +11,7 @@
 #include "base/histogram.h"
 #include "base/map.h"
 #include "core/core.h"
-#include "core/view.h"
+#include "core/view/view.h"
 #include "master/budget.h"
 #include "master/master.h"
 #include "net/conn.h"

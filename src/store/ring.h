@@ -3,7 +3,7 @@
 #ifndef TITAN_STORE_RING_H
 #define TITAN_STORE_RING_H
 
-#include "core/outbox.h"
+#include "core/rows/outbox.h"
 
 struct ring {
 	struct outbox **items;

@@ -9,7 +9,7 @@
 #define TITAN_STORE_STORE_H
 
 #include "base/histogram.h"
-#include "core/outbox.h"
+#include "core/rows/outbox.h"
 #include "proto/error.h"
 
 struct store;

@@ -29,7 +29,7 @@
 		}; \
 		return columns; \
 	}
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef KEY
 #undef COLUMN
@@ -40,14 +40,14 @@
 #define KEY(type, name, what) + 1
 #define COLUMN(type, name, check, what)
 #define END(name) };
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef COLUMN
 #undef END
 #define TABLE(name, what) enum { name##_columns = 0
 #define COLUMN(type, name, check, what) + 1
 #define END(name) };
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef KEY
 #undef COLUMN
@@ -58,7 +58,7 @@ const struct table table_list[TABLE_COUNT] = {
 #define KEY(type, name, what)
 #define COLUMN(type, name, check, what)
 #define END(name)
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef KEY
 #undef COLUMN
@@ -126,7 +126,7 @@ static void add_table(struct buf *out, const struct table *table)
 
 void store_schema(struct buf *out)
 {
-	buf_add_str(out, "-- The tables of titan's store, made from src/core/rows.def: change them there.\n");
+	buf_add_str(out, "-- The tables of titan's store, made from src/core/rows/rows.def: change them there.\n");
 	buf_addf(out, "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n", STORE_APPLICATION_ID,
 		 STORE_VERSION);
 	for (int table = 0; table < TABLE_COUNT; table++)

@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "core/core.h"
-#include "core/view.h"
+#include "core/view/view.h"
 
 struct bench {
 	struct core *core;

@@ -42,7 +42,7 @@ version=$(printf '%s\n' "$now" | sed -n '1s/^OBJECT(\([0-9]*\),.*/\1/p')
 		echo "version $version of the tables isn't frozen: make freeze"
 	elif [ "$now" != "$(block "$version")" ]; then
 		diff <(block "$version") <(printf '%s\n' "$now") | grep '^[<>]'
-		echo "the tables of src/core/rows.def aren't those of version $version, which is frozen"
+		echo "the tables of src/core/rows/rows.def aren't those of version $version, which is frozen"
 		echo "add STEP($((version + 1)), \"what is new\") to src/store/steps.def, then run make generate freeze"
 	fi
 } | verdict 'the tables of rows.def are frozen as the newest version'

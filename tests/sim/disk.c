@@ -23,7 +23,7 @@ static void row_copy(struct arena *arena, struct row *row, struct buf *key)
 #define COLUMN(type, name, check, what) COPY_##type(at->name);
 #define END(table) break; }
 	switch (row->table) {
-#include "core/rows.def"
+#include "core/rows/rows.def"
 	case TABLE_COUNT:
 		break;
 	}

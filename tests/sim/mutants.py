@@ -115,7 +115,7 @@ class Bench:
         for name in ("MSGPACK", "UTF8PROC", "CRYPTO"):
             found = re.search(r"^%s_LIBS = (.*)$" % name, makefile, re.M)
             self.libs += found.group(1).split() if found else []
-        core = sorted(glob.glob(source + "/src/core/*.c")) + [source + "/src/worker/ledger.c"]
+        core = sorted(glob.glob(source + "/src/core/**/*.c", recursive=True)) + [source + "/src/worker/ledger.c"]
         self.mutated = [p for p in core if not os.path.basename(p).startswith("check")]
         below = sorted(glob.glob(source + "/proto/*.c")) + sorted(glob.glob(source + "/src/base/*.c"))
         below = [self.compile(p) for p in below]

@@ -36,7 +36,7 @@ result() { # STATUS TEXT
 build() { # TREE
 	local tree=$1 file name object objects=
 	mkdir -p "$tree/o"
-	for file in "$tree"/src/core/*.c "$tree/src/worker/ledger.c"; do
+	for file in "$tree"/src/core/*.c "$tree"/src/core/*/*.c "$tree/src/worker/ledger.c"; do
 		name=${file#"$tree"/}
 		object=$build_dir/${name%.c}.o
 		if [ -n "$headers_changed" ] || ! cmp -s "$file" "$source_dir/$name"; then

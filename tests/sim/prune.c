@@ -6,7 +6,7 @@
 #include "sim.h"
 
 #include "base/mem.h"
-#include "core/outbox.h"
+#include "core/rows/outbox.h"
 
 static void keep_row(struct sim_prune *prune, const struct row *row)
 {

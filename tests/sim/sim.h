@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/rand.h"
 #include "core/core.h"
-#include "core/view.h"
+#include "core/view/view.h"
 #include "proto/expr.h"
 #include "proto/limits.h"
 #include "worker/ledger.h"

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "core/core.h"
-#include "core/view.h"
+#include "core/view/view.h"
 #include "greatest.h"
 #include "proto/limits.h"
 
@@ -94,7 +94,7 @@ static inline bool rig_same_key(const struct row *a, const struct row *b)
 #define KEY(type, name, what) same = same && RIG_SAME_##type(x->name, y->name);
 #define COLUMN(type, name, check, what)
 #define END(name) break; }
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef KEY
 #undef COLUMN
@@ -117,7 +117,7 @@ static inline void rig_row_copy(struct rig_row *kept, const struct row *row)
 #define KEY(type, name, what) RIG_COPY_##type(x->name);
 #define COLUMN(type, name, check, what) RIG_COPY_##type(x->name);
 #define END(name) break; }
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef KEY
 #undef COLUMN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order of revealing: nothing before its rows are durable, nothing out of order, nothing kept. */
-#include "core/outbox.h"
+#include "core/rows/outbox.h"
 
 #include "base/mem.h"
 #include "greatest.h"

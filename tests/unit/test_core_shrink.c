@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory after a peak: what is left when many jobs have ended, and that shrinking changes nothing. */
 #include "core/core.h"
-#include "core/outbox.h"
+#include "core/rows/outbox.h"
 #include "core_rig.h"
 
 #include <malloc.h>

@@ -3,7 +3,7 @@
  * The outbox of a turn. It owns its lists, its arena and a hold on each of its blobs. What it lists
  * is never changed once the turn has ended.
  */
-#include "core/outbox.h"
+#include "core/rows/outbox.h"
 
 #include "base/mem.h"
 
@@ -65,7 +65,7 @@ void outbox_own(struct outbox *outbox, struct row *row)
 #define COLUMN(type, name, check, what) OWN_##type(at->name);
 #define END(table) break; }
 	switch (row->table) {
-#include "core/rows.def"
+#include "core/rows/rows.def"
 	case TABLE_COUNT:
 		break;
 	}

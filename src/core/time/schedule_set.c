@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What people do to schedules: put, pause, fire and remove them. */
-#include "core/schedule.h"
+#include "core/time/schedule.h"
 
 /* What has come by now came before the change. */
 static void before_change(struct core *core, struct schedule *schedule)

@@ -2,7 +2,7 @@
 /* The numbers of runs that were pruned: ranges of neighbours that went on one day, each a row. */
 #include "core/internal.h"
 
-#include "core/view.h"
+#include "core/view/view.h"
 
 #define DAY_MS INT64_C(86400000)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who has a lock, for people: in words, and as rows. Jobs are found among the attempts that are out, when somebody asks. */
-#include "core/view.h"
+#include "core/view/view.h"
 
 #include "base/text.h"
 #include "core/internal.h"

@@ -3,7 +3,7 @@
  * The order of revealing: first in, first out, and never before the turn's rows are durable. This is
  * the only place that says so, for the master and for the simulator.
  */
-#include "core/outbox.h"
+#include "core/rows/outbox.h"
 
 #include "base/check.h"
 

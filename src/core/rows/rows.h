@@ -13,7 +13,7 @@
 #define KEY(type, name, what) ROW_CTYPE_##type name;
 #define COLUMN(type, name, check, what) ROW_CTYPE_##type name;
 #define END(name) };
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef KEY
 #undef COLUMN
@@ -27,7 +27,7 @@ enum row_table {
 #define KEY(type, name, what)
 #define COLUMN(type, name, check, what)
 #define END(name)
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef KEY
 #undef COLUMN
@@ -44,7 +44,7 @@ struct row {
 #define KEY(type, name, what)
 #define COLUMN(type, name, check, what)
 #define END(name)
-#include "core/rows.def"
+#include "core/rows/rows.def"
 #undef TABLE
 #undef KEY
 #undef COLUMN

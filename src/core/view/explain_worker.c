@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which worker could take a job, and what keeps the nearest of them from it. */
-#include "core/explain.h"
+#include "core/view/explain.h"
 
 #include <string.h>
 

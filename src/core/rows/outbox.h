@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/blob.h"
-#include "core/rows.h"
+#include "core/rows/rows.h"
 #include "proto/message.h"
 
 /* A frame, or an item of one: the owner packs neighbouring items for a connection into one frame. */

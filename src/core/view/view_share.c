@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows for people of what jobs share: tenants, concurrency groups. */
-#include "core/view.h"
+#include "core/view/view.h"
 
 #include "core/internal.h"
 

@@ -9,7 +9,7 @@
 
 #include <endian.h>
 
-#include "core/view.h"
+#include "core/view/view.h"
 
 #define PART_ROWS 20                     /* jobs whose specifications cost as much as a row */
 #define RANGE_BYTES 16

@@ -6,7 +6,7 @@
 #include "core/internal.h"
 
 #include "base/text.h"
-#include "core/view.h"
+#include "core/view/view.h"
 
 struct worker *worker_find(const struct core *core, uint64_t number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows for people, from what is in memory. Changes nothing that anybody could notice. */
-#include "core/view.h"
+#include "core/view/view.h"
 
 #include "base/text.h"
 #include "core/internal.h"

@@ -3,10 +3,10 @@
  * Why a job is where it is, as a reason code and in words. Looks only; asks the questions in the order in
  * which placing does.
  */
-#include "core/explain.h"
+#include "core/view/explain.h"
 
 #include "base/text.h"
-#include "core/view.h"
+#include "core/view/view.h"
 
 static void tell_until(struct telling *telling, int64_t wall_ms)
 {

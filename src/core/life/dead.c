@@ -6,7 +6,7 @@
  */
 #include "core/internal.h"
 
-#include "core/view.h"
+#include "core/view/view.h"
 #include "proto/dead.h"
 
 static uint64_t continue_bit(enum job_state state)
