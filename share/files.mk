@@ -27,6 +27,7 @@ systemd_units =
 doc_files = \
 	share/doc/architecture.md \
 	share/doc/cases.md \
+	share/doc/glossary.md \
 	share/doc/profile.md \
 	share/doc/promises.md \
 	share/doc/states.dot
