@@ -29,6 +29,14 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 # Of the worker the simulator takes the ledger alone.
 sim_libs = libworker.a $(core_libs)
 
+# The core and the ledger with the points at which titan-sim-planted breaks them: tests/sim/planted.def.
+EXTRA_LIBRARIES = libplanted.a
+EXTRA_PROGRAMS += tests/sim/titan-sim-planted
+CLEANFILES += libplanted.a tests/sim/titan-sim-planted
+libplanted_a_SOURCES = $(core_sources) src/worker/ledger.c src/worker/ledger.h tests/sim/planted.c
+libplanted_a_CPPFLAGS = $(AM_CPPFLAGS) -DTITAN_PLANTED='"tests/sim/planted.h"'
+planted_libs = libplanted.a $(proto_libs)
+
 unit_tests = $(unit_programs)
 fuzz_tests = tests/fuzz/corpus.sh
 generated_tests = tests/lint/generated.sh
@@ -43,7 +51,8 @@ EXTRA_DIST += tests/run-tests tests/cages.sh tests/run-suite tests/run-chaos tes
 # A program lies in the build directory, a script in the source directory.
 test_paths = $(foreach test,$(1),$(if $(filter %.sh,$(test)),$(abs_top_srcdir)/$(test),$(test)))
 run_tests = TITAN=$(abs_top_builddir)/titan TITAN_GEN=$(abs_top_builddir)/titan-gen \
-	TITAN_SIM=$(abs_top_builddir)/tests/sim/titan-sim TITAN_LIARS=$(abs_top_builddir)/tests/sim/titan-liars \
+	TITAN_SIM=$(abs_top_builddir)/tests/sim/titan-sim \
+	TITAN_SIM_PLANTED=$(abs_top_builddir)/tests/sim/titan-sim-planted TITAN_LIARS=$(abs_top_builddir)/tests/sim/titan-liars \
 	TITAN_SRCDIR=$(abs_top_srcdir) TITAN_BUILDDIR=$(abs_top_builddir) CC="$(CC)" \
 	$(BASH_PROGRAM) $(top_srcdir)/tests/run-tests $(TEST_FLAGS)
 
@@ -59,7 +68,7 @@ check-e2e: all
 	@$(run_tests) $(call test_paths,$(e2e_tests))
 check-sim: all $(sim_programs)
 	@$(run_tests) $(call test_paths,$(filter-out %/planted.sh,$(sim_tests)))
-check-planted: all $(sim_programs)
+check-planted: all $(sim_programs) tests/sim/titan-sim-planted
 	@$(run_tests) $(call test_paths,tests/sim/schedules.sh tests/sim/planted.sh)
 check-fuzz: all $(fuzz_programs)
 	@$(run_tests) $(call test_paths,$(fuzz_tests))

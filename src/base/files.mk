@@ -27,6 +27,7 @@ base_sources = \
 	src/base/mem.h \
 	src/base/place.c \
 	src/base/place.h \
+	src/base/planted.h \
 	src/base/rand.c \
 	src/base/rand.h \
 	src/base/sha256.c \

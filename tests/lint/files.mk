@@ -9,6 +9,7 @@ lint_tests = \
 	tests/lint/headers.sh \
 	tests/lint/links.sh \
 	tests/lint/manuals.sh \
+	tests/lint/planted.sh \
 	tests/lint/runner.sh \
 	tests/lint/scripts.sh \
 	tests/lint/size.sh \

@@ -48,6 +48,7 @@ sim_sources = \
 	tests/sim/oracle_share.c \
 	tests/sim/oracle_subrun.c \
 	tests/sim/oracle_times.c \
+	tests/sim/planted.h \
 	tests/sim/prune.c \
 	tests/sim/sim.h \
 	tests/sim/worker.c \
@@ -68,7 +69,6 @@ sim_tests = \
 
 sim_other = \
 	tests/sim/README.md \
-	tests/sim/bugs/ack-before-commit.patch \
 	tests/sim/bugs/affinity-beside-a-better.patch \
 	tests/sim/bugs/affinity-gives-way.patch \
 	tests/sim/bugs/ahead-of-others.patch \
@@ -206,12 +206,15 @@ sim_other = \
 	tests/sim/mutants-survivors \
 	tests/sim/mutants.py \
 	tests/sim/not_driven.def \
+	tests/sim/planted.def \
 	tests/sim/refresh \
 	tests/sim/topics.def
 
 sim_programs = tests/sim/titan-sim tests/sim/titan-liars
 
-tests_sim_titan_sim_SOURCES = $(sim_sources)
+tests_sim_titan_sim_SOURCES = $(sim_sources) tests/sim/planted.c
 tests_sim_titan_sim_LDADD = $(sim_libs)
+tests_sim_titan_sim_planted_SOURCES = $(sim_sources)
+tests_sim_titan_sim_planted_LDADD = $(planted_libs)
 tests_sim_titan_liars_SOURCES = $(liars_sources)
 tests_sim_titan_liars_LDADD = $(core_libs)

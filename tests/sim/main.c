@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* titan-sim: schedules from a seed; the story of the first that fails; a hash that the seed decides. */
+#include "planted.h"
 #include "sim.h"
 
 #include <getopt.h>
@@ -12,13 +13,15 @@ void sim_aborted(int signal_number);
 
 static int usage(FILE *out)
 {
-	fprintf(out, "usage: titan-sim [--seed N] [--schedules M] [--story] [--moves] [--least N] [--keep-going]\n"
+	fprintf(out, "usage: titan-sim [--seed N] [--schedules M] [--story] [--moves] [--least N] [--keep-going] [--bug NAME]\n"
 		     "  --seed N       the first schedule's seed (1); the same seed gives the same hash\n"
 		     "  --schedules M  how many (100)\n"
 		     "  --story        tell every schedule, not only one that fails\n"
 		     "  --moves        print how often each move of a job was made; fail if one that can't be was\n"
 		     "  --least N      fail also if another was made less often than N times (0)\n"
-		     "  --keep-going   don't stop at the first failure\n");
+		     "  --keep-going   don't stop at the first failure\n"
+		     "  --bug NAME     with this bug planted (titan-sim-planted)\n"
+		     "  --bugs         list them\n");
 	return out == stderr ? 2 : 0;
 }
 
@@ -40,7 +43,8 @@ static void tell(uint64_t seed)
 	printf("seed %llu fails: %s\nits story:\n", (unsigned long long)seed, sim_failure);
 	run_one(seed, true);
 	sim_totals.hash = hash;
-	printf("again: titan-sim --seed %llu --schedules 1 --story\n", (unsigned long long)seed);
+	printf("again: titan-sim%s%s --seed %llu --schedules 1 --story\n", planted_bug ? "-planted --bug " : "",
+	       planted_name(), (unsigned long long)seed);
 }
 
 int main(int argc, char **argv)
@@ -51,6 +55,8 @@ int main(int argc, char **argv)
 						 { "moves", no_argument, 0, 'm' },
 						 { "least", required_argument, 0, 'l' },
 						 { "keep-going", no_argument, 0, 'k' },
+						 { "bug", required_argument, 0, 'b' },
+						 { "bugs", no_argument, 0, 'B' },
 						 { "help", no_argument, 0, 'h' },
 						 { 0, 0, 0, 0 } };
 	struct sigaction action = { .sa_handler = sim_aborted };
@@ -71,7 +77,11 @@ int main(int argc, char **argv)
 			least = strtoull(optarg, NULL, 0);
 		else if (option == 'k')
 			keep_going = true;
-		else
+		else if (option == 'b' && !planted_set(optarg))
+			return 2;
+		else if (option == 'B')
+			return planted_print(), 0;
+		else if (option != 'b')
 			return usage(option == 'h' ? stdout : stderr);
 	}
 	sigaction(SIGABRT, &action, NULL);
