@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "cli/session.h"
+#include "cli/session/session.h"
 #include "worker/worker.h"
 
 int main(int argc, char **argv)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "cli/complete.h"
+#include "cli/session/complete.h"
 #include "store/ladder.h"
 #include "store/store.h"
 

@@ -5,7 +5,7 @@
  */
 #include "base/check.h"
 #include "base/text.h"
-#include "cli/json.h"
+#include "cli/show/json.h"
 
 #define KEEP_ALL (TEXT_KEEP_NEWLINE | TEXT_KEEP_TAB | TEXT_KEEP_COLOUR)
 #define LONGEST_ESCAPE 10                /* \U000e0041 for four bytes, \xff for one */

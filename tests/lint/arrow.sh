@@ -30,6 +30,24 @@ arrow() {
 	}' $(c_files; tree_files | grep -E '^(src|proto|tui)/.*\.def$')
 }
 
+# The folders of src/cli: show < session < ask < daemon, graph < dash, demo, follow < commands.
+cli_arrow() {
+	awk '
+	BEGIN {
+		split("show:1 session:2 ask:3 daemon:4 graph:4 dash:5 demo:5 follow:5 commands:6", pairs, " ")
+		for (i in pairs) { split(pairs[i], pair, ":"); rank[pair[1]] = pair[2] }
+	}
+	FNR == 1 {
+		split(FILENAME, piece, "/"); mine = piece[3]
+		if (!(mine in rank)) print FILENAME ": lies in no folder of src/cli that has a place in the order"
+	}
+	/^[ \t]*#[ \t]*include "cli\// {
+		split($0, piece, "/"); other = piece[2]
+		if (other != mine && rank[other] >= rank[mine])
+			print FILENAME ":" FNR ": " mine " must not include " other
+	}' $(c_files | grep '^src/cli/')
+}
+
 # system headers that belong to one part only
 only() { # HEADER-PATTERN ALLOWED-PATH-PATTERN
 	grep -nE "^[ 	]*#[ 	]*include[ 	]*<($1)>" $(c_files) /dev/null | grep -vE "^($2)"
@@ -48,6 +66,7 @@ own_header_first() {
 }
 
 arrow | verdict 'parts include only what lies below them'
+cli_arrow | verdict 'folders of src/cli include only what lies below them'
 only '(ncursesw?/)?(n?curses|term|panel|form|menu)\.h' 'tui/screen\.c:' | verdict 'only tui/screen.c includes curses'
 only 'ev\.h|ev\+\+\.h' 'src/(net|master|worker|cli)/' | verdict 'libev stays in net and above'
 only 'sqlite3\.h' 'src/store/' | verdict 'SQLite stays in store'

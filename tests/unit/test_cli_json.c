@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The JSON writer: commas, nesting, and text of any kind. */
-#include "cli/json.h"
+#include "cli/show/json.h"
 #include "greatest.h"
 
 static struct buf out;

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "cli/options.h"
+#include "cli/session/options.h"
 #include "greatest.h"
 
 static struct arena arena;

@@ -3,7 +3,7 @@
  * Every command runs any number of times in one process, through sinks, and says what the program says: a cluster is
  * started, and each command is run here twice and as a program between, with the same words.
  */
-#include "cli/session.h"
+#include "cli/session/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

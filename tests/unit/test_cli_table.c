@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows in the four styles; nothing of what jobs wrote gets through unescaped. */
 #include "base/text.h"
-#include "cli/records.h"
-#include "cli/rows.h"
+#include "cli/show/records.h"
+#include "cli/show/rows.h"
 #include "greatest.h"
 
 static struct arena arena;

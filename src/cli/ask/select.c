@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One word that names a run or one of its jobs. Words that stand for many are targets.c's. */
+#include "cli/ask/select.h"
+
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "proto/limits.h"
+
+static enum err select_last(struct cli *cli, uint64_t *ret_run)
+{
+	struct arena arena = { 0 };
+	struct msg_snapshot snapshot = { 0 };
+	struct msg_query query = { .what = QUERY_RUNS, .limit = 1 };
+	enum err err = cli_connect(cli);
+
+	/* A job gets pages without rows, too: the runs of others are left out. */
+	while (err == ERR_NONE && snapshot.runs.n == 0) {
+		err = cli_query(cli, query, &arena, &snapshot);
+		query.cursor = snapshot.cursor;
+		if (query.cursor == 0)
+			break;
+	}
+	if (err == ERR_NONE && snapshot.runs.n == 0) {
+		err = error_set(&cli->error, ERR_NOT_FOUND, "there is no run yet");
+		error_next(&cli->error, "titan run -e \"hello; hello='echo hello'\"");
+	}
+	if (err == ERR_NONE)
+		*ret_run = snapshot.runs.at[0].run;
+	arena_free(&arena);
+	return err;
+}
+
+enum err cli_select(struct cli *cli, const char *text, struct selector *ret)
+{
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	struct selector selector = { 0 };
+	enum err err;
+
+	if (len == 4 && memcmp(text, "last", 4) == 0) {
+		err = select_last(cli, &selector.run);
+		if (err != ERR_NONE)
+			return err;
+	} else if (len == 4 && memcmp(text, "self", 4) == 0) {
+		if (cli->settings.own_run == NULL || !text_parse_u64(slice_str(cli->settings.own_run), &selector.run))
+			return error_set(&cli->error, ERR_USAGE, "self is the run of the job that asks, and nobody asks from a job here");
+	} else {
+		bool digits = text_parse_u64(slice_make(text, len), &selector.run) && selector.run <= INT64_MAX;
+
+		if (!digits || selector.run == 0) {
+			error_set(&cli->error, ERR_USAGE, "'%s' is neither a run (4127, last, self) nor a job (4127/load)", text);
+			return error_next(&cli->error, "titan help selectors");
+		}
+	}
+	if (slash != NULL) {
+		selector.job = slice_str(slash + 1);
+		if (selector.job.len == 0 || selector.job.len > LIMIT_NAME_MAX_LEN + 24)
+			return error_set(&cli->error, ERR_USAGE, "'%s': a job's name is expected behind the /", text);
+	}
+	*ret = selector;
+	return ERR_NONE;
+}
+
+bool selector_names(const struct selector *selector, struct slice name)
+{
+	struct slice wanted = selector->job;
+
+	if (wanted.len > 3 && memcmp(wanted.data + wanted.len - 3, "[*]", 3) == 0)
+		wanted.len -= 3;
+	else if (wanted.len == 0 || slice_eq(wanted, name))
+		return true;
+	return name.len > wanted.len && name.data[wanted.len] == '[' && memcmp(name.data, wanted.data, wanted.len) == 0;
+}
+
+enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run)
+{
+	struct selector selector;
+	enum err err = cli_select(cli, text, &selector);
+
+	if (err != ERR_NONE)
+		return err;
+	if (selector.job.len > 0)
+		return error_set(&cli->error, ERR_USAGE, "'%s' is a job; a run is expected here", text);
+	*ret_run = selector.run;
+	return ERR_NONE;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan dash: what was typed, as the dashboard's options. */
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/ask/select.h"
+#include "cli/commands/command.h"
+#include "cli/dash/dash.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+
+/* A run that isn't there is said so at once; a master that isn't there is waited for by the dashboard. */
+static enum err choose_run(struct cli *cli, const char *text, uint64_t *ret_run)
+{
+	struct rec_run_row row;
+	enum err err = cli_select_run(cli, text, ret_run);
+
+	if (err != ERR_NONE)
+		return err;
+	err = cli_connect(cli);
+	if (err == ERR_NONE)
+		return cli_query_run(cli, *ret_run, &cli->arena, &row);
+	return err == ERR_UNREACHABLE ? ERR_NONE : err;
+}
+
+int cmd_dash(struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+	const char *exit_after = option_value(invocation, OPT_dash_exit_after);
+	struct dash_options options = {
+		.ascii = option_given(invocation, OPT_dash_ascii) || !cli->out.utf8,
+		.mono = cli->settings.colour == COLOUR_NEVER,
+		.view = option_value(invocation, OPT_dash_view),
+		.dump_file = option_value(invocation, OPT_dash_dump_screen),
+		.dump_styles = option_given(invocation, OPT_dash_dump_styles),
+		.size = option_value(invocation, OPT_dash_size),
+		.clock = option_value(invocation, OPT_dash_clock),
+		.exit_idle = exit_after != NULL,
+	};
+	int status;
+
+	if (exit_after != NULL && strcmp(exit_after, "idle") != 0) {
+		error_set(&cli->error, ERR_USAGE, "--exit-after knows idle, not '%s'", exit_after);
+		return cli_fail(cli);
+	}
+	if (cli_refuse_in_job(cli, "see all of it", "titan watch self, or titan -C CLUSTER dash") != ERR_NONE)
+		return cli_fail(cli);
+	if (invocation->arg_count > 0 && choose_run(cli, invocation->args[0], &options.run) != ERR_NONE)
+		return cli_fail(cli);
+	client_close(cli->client);
+	cli->client = NULL;
+	status = dash_run(&options, &cli->place, &cli->error);
+	if (status != 0)
+		cli_fail(cli);
+	return status;
+}

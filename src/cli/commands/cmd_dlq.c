@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan dlq ls, show, requeue, discard: dead letters, of runs that are live and of those that ended long ago. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/ask/select.h"
+#include "cli/commands/command.h"
+#include "cli/session/output.h"
+#include "cli/show/look.h"
+#include "cli/show/records.h"
+#include "cli/show/row_words.h"
+#include "core/view/view.h"
+#include "lang/failure.h"
+#include "proto/dead.h"
+
+struct letters {                         /* as they came, the latest job first */
+	struct rec_dead_row *at;
+	size_t count, room;
+};
+
+static void letters_add(struct letters *letters, struct arena *arena, const struct rec_dead_row *row)
+{
+	if (letters->count == letters->room) {
+		size_t room = letters->room ? letters->room * 2 : 64;
+		struct rec_dead_row *list = arena_zalloc(arena, room, sizeof(*list));
+
+		if (letters->count > 0)
+			memcpy(list, letters->at, letters->count * sizeof(*list));
+		letters->at = list;
+		letters->room = room;
+	}
+	letters->at[letters->count++] = *row;
+}
+
+/* Run 0 is every run, an empty job every job. */
+static enum err letters_ask(struct cli *cli, const struct selector *selector, struct letters *letters)
+{
+	struct msg_query query = { .what = QUERY_DEAD, .run = selector->run };
+
+	do {
+		struct msg_snapshot page;
+		enum err err = cli_query(cli, query, &cli->arena, &page);
+
+		if (err != ERR_NONE)
+			return err;
+		for (size_t i = 0; i < page.dead.n; i++)
+			if (selector_names(selector, page.dead.at[i].name))
+				letters_add(letters, &cli->arena, &page.dead.at[i]);
+		query.cursor = page.cursor;
+	} while (query.cursor != 0);
+	return ERR_NONE;
+}
+
+static struct slice address(const struct rec_dead_row *letter, struct arena *arena)
+{
+	const struct rec_job_row row = { .run = letter->run, .name = letter->name };
+
+	return job_address(&row, arena);
+}
+
+static struct slice outcome(const struct rec_dead_row *letter, struct arena *arena)
+{
+	const struct rec_job_row row = { .outcome = letter->outcome, .code = letter->code, .state = letter->state };
+
+	return job_outcome_text(&row, arena);
+}
+
+/* ---- ls ---- */
+
+static const struct column letter_columns[] = {
+	{ "address", "JOB", false },
+	{ "reason", "REASON", false },
+	{ "outcome", "RESULT", false },
+	{ "tries", "TRY", true },
+	{ "worker", "WORKER", false },
+	{ "age_ms", "AGE", true },
+	{ "pipeline", "PIPELINE", false },
+	{ "why", NULL, false },
+	{ "died", NULL, false },
+	{ "state", NULL, false },
+	{ "crashes", NULL, false },
+	{ "code", NULL, false },
+	{ "epoch", NULL, false },
+	{ "round", NULL, false },
+	{ "priority", NULL, false },
+	{ "owner", NULL, false },
+	{ "run", NULL, false },
+	{ "name", NULL, false },
+	{ "job", NULL, false },
+	{ "index", NULL, false },
+};
+
+static void add_letter(struct records *records, const struct rec_dead_row *letter, int64_t now_ms)
+{
+	enum job_state state = job_state_checked(letter->state);
+
+	records_text(records, address(letter, records->arena));
+	records_text(records, slice_str(dead_name(letter->reason)));
+	records_text(records, outcome(letter, records->arena));
+	records_number(records, letter->tries);
+	records_text(records, letter->worker);
+	records_span(records, now_ms > letter->died_ms ? now_ms - letter->died_ms : 0);
+	records_text(records, letter->run_name);
+	records_text(records, slice_str(dead_text(letter->reason)));
+	records_time(records, letter->died_ms);
+	records_text(records, slice_str(state_table[state].name));
+	records_number(records, letter->crashes);
+	records_number(records, letter->code);
+	records_number(records, letter->epoch);
+	records_number(records, letter->round);
+	records_number(records, letter->priority);
+	records_text(records, letter->owner);
+	records_number(records, letter->run);
+	records_text(records, letter->name);
+	records_number(records, letter->job);
+	records_number(records, letter->index);
+}
+
+/* That a job has no letter isn't that there is no such job. */
+static enum err target_there(struct cli *cli, const struct selector *selector)
+{
+	struct rec_run_row run;
+	struct rec_job_row *jobs, job;
+	size_t count = 0;
+	enum err err = cli_query_run(cli, selector->run, &cli->arena, &run);
+
+	if (err == ERR_NONE && selector->job.len > 0)
+		err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &count);
+	for (size_t i = 0; err == ERR_NONE && i < count; i++)
+		if (selector_names(selector, jobs[i].name))
+			return ERR_NONE;
+	return err == ERR_NONE && selector->job.len > 0 ? cli_query_job(cli, selector, &cli->arena, &job) : err;
+}
+
+static int dlq_ls(struct cli *cli, const char *target)
+{
+	struct selector selector = { 0 };
+	struct letters letters = { 0 };
+	struct records records;
+	struct buf out = { 0 };
+
+	records_begin(&records, letter_columns, sizeof(letter_columns) / sizeof(letter_columns[0]), &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    (target && cli_select(cli, target, &selector) != ERR_NONE) ||
+	    letters_ask(cli, &selector, &letters) != ERR_NONE ||
+	    (target && letters.count == 0 && target_there(cli, &selector) != ERR_NONE))
+		return cli_fail(cli);
+	for (size_t i = 0; i < letters.count; i++)
+		add_letter(&records, &letters.at[i], clock_wall_ms());
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (cli_chatty(cli))
+		cli_note(cli, letters.count ? "next: titan dlq show JOB, titan dlq requeue JOB" : "there are no dead letters");
+	return 0;
+}
+
+/* ---- show ---- */
+
+static const struct column detail_columns[] = {
+	{ "address", "job", false },
+	{ "reason", "reason", false },
+	{ "why", "why", false },
+	{ "state", "state", false },
+	{ "outcome", "result", false },
+	{ "died", "died", false },
+	{ "tries", "tries", true },
+	{ "retry_max", "retries allowed", true },
+	{ "crashes", "crashes", true },
+	{ "worker", "worker", false },
+	{ "command", "command", false },
+	{ "dir", "directory", false },
+	{ "env", "environment", false },
+	{ "mode", "mode", false },
+	{ "priority", "priority", true },
+	{ "labels", "labels wanted", false },
+	{ "timeout_ms", "time-out", true },
+	{ "pipeline", "pipeline", false },
+	{ "owner", "submitted by", false },
+	{ "round", "round", true },
+	{ "epoch", "epoch", true },
+	{ "code", NULL, false },
+	{ "run", NULL, false },
+	{ "name", NULL, false },
+	{ "job", NULL, false },
+	{ "index", NULL, false },
+};
+
+static void add_detail(struct records *records, const struct rec_dead_row *letter, const struct rec_job_spec *spec)
+{
+	enum job_state state = job_state_checked(letter->state);
+	struct rec_job_row row = { 0 };
+
+	view_spec(spec, VIEW_FULL, records->arena, &row);
+	records_text(records, address(letter, records->arena));
+	records_text(records, slice_str(dead_name(letter->reason)));
+	records_text(records, slice_str(dead_text(letter->reason)));
+	records_state(records, state == STATE_FAILED ? &state_dead : &state_table[state], state_table[state].name);
+	records_text(records, outcome(letter, records->arena));
+	records_time(records, letter->died_ms);
+	records_number(records, letter->tries);
+	records_number(records, spec->retry_max);
+	records_number(records, letter->crashes);
+	records_text(records, letter->worker);
+	records_text(records, row.command);
+	records_text(records, spec->dir);
+	records_texts(records, spec->env);
+	records_text(records, slice_str(exec_mode_name(spec->mode < EXEC_MODE_COUNT ? (enum exec_mode)spec->mode : EXEC_RETRY)));
+	records_number(records, letter->priority);
+	records_texts(records, spec->labels);
+	records_span(records, spec->timeout_ms ? (int64_t)spec->timeout_ms : -1);
+	records_text(records, letter->run_name);
+	records_text(records, letter->owner);
+	records_number(records, letter->round);
+	records_number(records, letter->epoch);
+	records_number(records, letter->code);
+	records_number(records, letter->run);
+	records_text(records, letter->name);
+	records_number(records, letter->job);
+	records_number(records, letter->index);
+}
+
+static enum err no_letter(struct cli *cli, const char *target)
+{
+	error_set(&cli->error, ERR_NOT_FOUND, "no dead letter is %s", target);
+	return error_next(&cli->error, "titan dlq ls");
+}
+
+static enum err letter_ask(struct cli *cli, const char *target, struct rec_dead_row *ret_letter,
+			   struct rec_job_spec *ret_spec)
+{
+	struct letters letters = { 0 };
+	struct selector selector;
+	struct msg_snapshot page;
+	struct slice bytes;
+	enum err err = cli_select(cli, target, &selector);
+
+	if (err == ERR_NONE && selector.job.len == 0) {
+		error_set(&cli->error, ERR_USAGE, "'%s' is a run; one of its jobs is expected, such as 4127/load", target);
+		return error_next(&cli->error, "titan dlq ls %s", target);
+	}
+	if (err == ERR_NONE)
+		err = letters_ask(cli, &selector, &letters);
+	if (err != ERR_NONE)
+		return err;
+	if (letters.count == 0)
+		return no_letter(cli, target);
+	/* The one right below this number is it, with all that it has; it may have gone since. */
+	err = cli_query(cli, (struct msg_query){ .what = QUERY_DEAD, .cursor = letters.at[0].job + 1, .limit = 1 },
+			&cli->arena, &page);
+	if (err != ERR_NONE)
+		return err;
+	if (page.dead.n == 0 || page.dead.at[0].job != letters.at[0].job)
+		return no_letter(cli, target);
+	*ret_letter = page.dead.at[0];
+	bytes = ret_letter->spec;
+	return record_decode(REC_job_spec, &bytes, &cli->arena, ret_spec, &cli->error);
+}
+
+static int dlq_show(struct cli *cli, const char *target)
+{
+	struct rec_dead_row letter = { 0 };
+	struct rec_job_spec spec = { 0 };
+	struct records records;
+	struct buf out = { 0 };
+
+	records_begin(&records, detail_columns, sizeof(detail_columns) / sizeof(detail_columns[0]), &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    letter_ask(cli, target, &letter, &spec) != ERR_NONE)
+		return cli_fail(cli);
+	add_detail(&records, &letter, &spec);
+	records_print_one(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (cli_chatty(cli))
+		cli_note(cli, "output: titan logs %s    again: titan dlq requeue %s", target, target);
+	return 0;
+}
+
+/* ---- requeue, discard ---- */
+
+static const struct column act_columns[] = {
+	{ "target", "TARGET", false },
+	{ "changed", "CHANGED", true },
+};
+
+struct acts {                            /* one for each target that was named, or for each run of all */
+	struct selector *at;
+	size_t count, room;
+	uint64_t letters;
+};
+
+static void acts_put(struct acts *acts, struct arena *arena, struct selector target)
+{
+	if (acts->count == acts->room) {
+		size_t room = acts->room ? 2 * acts->room : 64;
+		struct selector *bigger = arena_zalloc(arena, room, sizeof(*bigger));
+
+		if (acts->count > 0)
+			memcpy(bigger, acts->at, acts->count * sizeof(*bigger));
+		acts->at = bigger;
+		acts->room = room;
+	}
+	acts->at[acts->count++] = target;
+}
+
+static enum err acts_add(struct cli *cli, struct acts *acts, const struct selector *selector, const char *target)
+{
+	struct letters letters = { 0 };
+	struct map runs = { 0 };
+	enum err err = letters_ask(cli, selector, &letters);
+
+	if (err != ERR_NONE)
+		return err;
+	if (letters.count == 0 && selector->run != 0)
+		return no_letter(cli, target);
+	acts->letters += letters.count;
+	if (selector->run != 0) {
+		acts_put(acts, &cli->arena, *selector);
+		return ERR_NONE;
+	}
+	/* Letters of a run needn't be neighbours: jobs may have been added to it while others began. */
+	for (size_t i = 0; i < letters.count; i++) {
+		if (map_get(&runs, letters.at[i].run))
+			continue;
+		map_put(&runs, letters.at[i].run, acts);
+		acts_put(acts, &cli->arena, (struct selector){ .run = letters.at[i].run });
+	}
+	map_free(&runs);
+	return ERR_NONE;
+}
+
+static enum err acts_collect(struct cli *cli, struct acts *acts)
+{
+	for (size_t i = 1; i < cli->invocation->arg_count; i++) {
+		const char *target = cli->invocation->args[i];
+		struct selector selector = { 0 };
+		enum err err = strcmp(target, "all") == 0 ? ERR_NONE : cli_select(cli, target, &selector);
+
+		if (err == ERR_NONE)
+			err = acts_add(cli, acts, &selector, target);
+		if (err != ERR_NONE)
+			return err;
+	}
+	return ERR_NONE;
+}
+
+/* One letter by name is meant; more than that is said before it is done. */
+static enum err acts_confirm(struct cli *cli, const struct acts *acts, const char *verb)
+{
+	char question[80];
+
+	if (acts->letters <= 1)
+		return ERR_NONE;
+	snprintf(question, sizeof(question), "%s %" PRIu64 " dead letters", verb, acts->letters);
+	return cli_confirm(cli, question);
+}
+
+static enum err act_send_one(struct cli *cli, const struct selector *target, enum act_verb verb, const char *what,
+			     struct records *records)
+{
+	struct msg_act act = { .verb = verb, .run = target->run, .job = target->job };
+	struct rec_job_row row = { .run = target->run, .name = target->job };
+	struct buf text = { 0 };
+	struct msg_ok ok;
+	enum err err = cli_call(cli, OP_ACT, &act, OP_OK, &cli->arena, &ok);
+
+	if (err != ERR_NONE)
+		return err;
+	buf_addf(&text, "%" PRIu64, target->run);
+	records_text(records, target->job.len ? job_address(&row, &cli->arena) : arena_copy(&cli->arena, buf_slice(&text)));
+	records_number(records, ok.count);
+	if (cli_chatty(cli))
+		cli_note(cli, "%" PRIu64 "%s%.*s: %" PRIu64 " %s", target->run, target->job.len ? "/" : "",
+			 (int)target->job.len, (const char *)target->job.data, ok.count, what);
+	buf_free(&text);
+	return ERR_NONE;
+}
+
+static int dlq_act(struct cli *cli, enum act_verb verb)
+{
+	const char *word = verb == ACT_REQUEUE ? "requeue" : "discard";
+	const char *what = verb == ACT_REQUEUE ? "jobs to be run again" : "dead letters discarded";
+	struct acts *acts = arena_zalloc(&cli->arena, 1, sizeof(*acts));
+	struct records records;
+	struct buf out = { 0 };
+	int status = 0;
+
+	records_begin(&records, act_columns, 2, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    acts_collect(cli, acts) != ERR_NONE || acts_confirm(cli, acts, word) != ERR_NONE)
+		return cli_fail(cli);
+	/* Each refusal is told, and keeps no other letter from it. */
+	for (size_t i = 0; i < acts->count; i++) {
+		int failed;
+
+		if (act_send_one(cli, &acts->at[i], verb, what, &records) == ERR_NONE)
+			continue;
+		failed = cli_fail(cli);
+		status = status != 0 ? status : failed;
+		if (err_again(cli->error.code))
+			break;
+	}
+	if (cli->out.style != STYLE_HUMAN) {
+		records_print(&records, &cli->out, &out);
+		cli_print(cli, &out);
+	}
+	buf_free(&out);
+	return status;
+}
+
+/* ---- which ---- */
+
+static int usage(struct cli *cli, const char *text)
+{
+	error_set(&cli->error, ERR_USAGE, "%s", text);
+	error_next(&cli->error, "titan dlq --help");
+	return cli_fail(cli);
+}
+
+int cmd_dlq(struct cli *cli)
+{
+	const char *const *args = (const char *const *)cli->invocation->args;
+	size_t count = cli->invocation->arg_count;
+	const char *verb = count > 0 ? args[0] : "ls";
+
+	if (strcmp(verb, "ls") == 0)
+		return count > 2 ? usage(cli, "dlq ls takes one run") : dlq_ls(cli, count > 1 ? args[1] : NULL);
+	if (strcmp(verb, "show") == 0)
+		return count != 2 ? usage(cli, "dlq show takes one job") : dlq_show(cli, args[1]);
+	if (strcmp(verb, "requeue") != 0 && strcmp(verb, "discard") != 0)
+		return usage(cli, "what is to be done with dead letters: ls, show, requeue or discard");
+	if (count < 2)
+		return usage(cli, "which dead letters: RUN, RUN/JOB, several of them, or all");
+	return dlq_act(cli, verb[0] == 'r' ? ACT_REQUEUE : ACT_DISCARD);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * titan down: the end of the daemons of this cluster on this machine. Jobs that run end with them, or are left to the
+ * next worker. May be repeated without harm.
+ *
+ * The master tells the workers that it has a connection of to end their jobs. All others (one whose keeper was just
+ * killed, one without a master) are told by a signal, and what a dead worker left is ended by one that does only that.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/commands/command.h"
+#include "cli/daemon/daemon.h"
+#include "cli/daemon/process.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "worker/worker.h"
+
+#define DOWN_MS 60000
+#define PAUSE_MS 20
+
+enum down { DOWN_END, DOWN_LEAVE, DOWN_MASTER_ALONE };
+
+/* The directories of all workers that ever were here, one at a time: false ends it. */
+static bool next_worker(const struct cli *cli, DIR *dir, char name[NAME_MAX + 1], char path[PATH_MAX])
+{
+	char below[NAME_MAX + 16];
+	struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		if (!text_is_name(slice_str(entry->d_name)))
+			continue;
+		snprintf(name, NAME_MAX + 1, "%s", entry->d_name);
+		snprintf(below, sizeof(below), "worker/%s", name);
+		place_path(&cli->place, below, path);
+		return true;
+	}
+	return false;
+}
+
+static DIR *open_workers(const struct cli *cli)
+{
+	char path[PATH_MAX];
+
+	place_path(&cli->place, "worker", path);
+	return opendir(path);
+}
+
+static size_t processes_of_jobs(const struct cli *cli)
+{
+	char name[NAME_MAX + 1], path[PATH_MAX];
+	DIR *dir = open_workers(cli);
+	size_t count = 0;
+
+	while (next_worker(cli, dir, name, path))
+		count += worker_left_processes(path);
+	if (dir != NULL)
+		closedir(dir);
+	return count;
+}
+
+/* ---- the question ---- */
+
+static enum err ask(struct cli *cli, const char *what, enum down *ret_down)
+{
+	char question[160], answer[16];
+
+	snprintf(question, sizeof(question), "ending the cluster with %s", what);
+	/* With -y it is answered, and without a terminal it is an error. */
+	if (cli->settings.yes || cli->settings.no_input || isatty(STDIN_FILENO) != 1)
+		return cli_confirm(cli, question);
+	fprintf(stderr, "%s: end them, leave them running, or do nothing? [e/l/N] ", question);
+	if (fgets(answer, sizeof(answer), stdin) == NULL)
+		answer[0] = 'n';
+	if (answer[0] == 'l' || answer[0] == 'L')
+		*ret_down = DOWN_LEAVE;
+	else if (answer[0] != 'e' && answer[0] != 'E')
+		return error_set(&cli->error, ERR_INTERRUPTED, "nothing was done");
+	return ERR_NONE;
+}
+
+/* What becomes of jobs that run: by an option, or else asked, where there are any. */
+static enum err choose(struct cli *cli, uint64_t live, enum down *ret_down)
+{
+	bool alone = option_given(cli->invocation, OPT_down_keep_workers);
+	bool leave = option_given(cli->invocation, OPT_down_leave_jobs);
+	size_t processes;
+	char what[64];
+
+	if (alone && leave)
+		return error_set(&cli->error, ERR_USAGE,
+				 "--keep-workers leaves the workers running and --leave-jobs ends them: give one of them");
+	*ret_down = alone ? DOWN_MASTER_ALONE : leave ? DOWN_LEAVE : DOWN_END;
+	if (alone || leave)
+		return ERR_NONE;
+	if (live > 0) {
+		snprintf(what, sizeof(what), "%" PRIu64 " live job%s", live, live == 1 ? "" : "s");
+		return ask(cli, what, ret_down);
+	}
+	processes = processes_of_jobs(cli);
+	if (processes == 0)
+		return ERR_NONE;
+	snprintf(what, sizeof(what), "%zu process%s of jobs", processes, processes == 1 ? "" : "es");
+	return ask(cli, what, ret_down);
+}
+
+/* ---- workers ---- */
+
+static enum err still_there(struct cli *cli, const char *name, const char *what)
+{
+	error_set(&cli->error, ERR_TIMEOUT, "worker %s was told to end, and %s", name, what);
+	return error_next(&cli->error, "tail %s/worker-%s.log, then titan down again", cli->place.dir, name);
+}
+
+/* Until no guardian and no keeper of it serves. */
+static enum err end_worker(struct cli *cli, const char *name, const char *path, enum down down, int64_t until_ns)
+{
+	bool told = false;
+
+	while (worker_is_served(path)) {
+		enum err err;
+
+		told = told || worker_signal(path, down == DOWN_LEAVE ? SIGTERM : SIGINT);
+		if (clock_mono_ns() >= until_ns)
+			return still_there(cli, name, told ? "is still there" : "its guardian can't be found");
+		err = cli_pause(cli, PAUSE_MS);
+		if (err != ERR_NONE)
+			return err;
+	}
+	return ERR_NONE;
+}
+
+/* What a worker that was killed has left: one that does nothing else ends it, and keeps the results for the next. */
+static enum err end_left(struct cli *cli, const char *name, const char *path, int64_t until_ns)
+{
+	const char *const more[] = { "--name", name, "--end-jobs", NULL };
+	char log_name[NAME_MAX + 16];
+
+	snprintf(log_name, sizeof(log_name), "worker-%s.log", name);
+	while (worker_left_processes(path) > 0) {
+		enum err err = daemon_start(&cli->place, "worker", log_name, more, NULL, &cli->error);
+
+		if (err != ERR_NONE && err != ERR_BUSY)
+			return err;
+		if (clock_mono_ns() >= until_ns)
+			return still_there(cli, name, "processes of its jobs are still there");
+		err = end_worker(cli, name, path, DOWN_LEAVE, until_ns);
+		if (err != ERR_NONE)
+			return err;
+	}
+	return ERR_NONE;
+}
+
+static enum err end_workers(struct cli *cli, enum down down)
+{
+	int64_t until_ns = clock_mono_ns() + DOWN_MS * NS_PER_MS;
+	char name[NAME_MAX + 1], path[PATH_MAX];
+	DIR *dir = open_workers(cli);
+	enum err err = ERR_NONE;
+
+	while (err == ERR_NONE && next_worker(cli, dir, name, path)) {
+		err = end_worker(cli, name, path, down, until_ns);
+		if (err == ERR_NONE && down == DOWN_END)
+			err = end_left(cli, name, path, until_ns);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return err;
+}
+
+/* ---- the master ---- */
+
+/* Until the master has closed the connection, and is gone. */
+static enum err await_end(struct cli *cli, uint64_t pid)
+{
+	int64_t until = clock_mono_ns() + DOWN_MS * NS_PER_MS;
+	struct incoming frame;
+	enum err err;
+
+	do
+		err = cli_receive(cli, until, &frame);
+	while (err == ERR_NONE);
+	if (err != ERR_UNREACHABLE && err != ERR_PENDING)
+		return err;
+	err = process_wait_gone(cli, pid, err == ERR_PENDING ? 0 : DOWN_MS);
+	if (err == ERR_TIMEOUT)
+		error_set(&cli->error, err, "the master (pid %" PRIu64 ") was told to end, and is still there", pid);
+	return err;
+}
+
+static enum err end_master(struct cli *cli, enum down down, const struct msg_snapshot *status)
+{
+	struct msg_shutdown shutdown = { .workers = down == DOWN_END };
+	uint64_t pid = client_welcome(cli->client)->pid;
+	struct msg_ok ok;
+	enum err err = cli_call(cli, OP_SHUTDOWN, &shutdown, OP_OK, &cli->arena, &ok);
+
+	/* A master that is gone before its answer was read has done what was asked. */
+	if (err == ERR_NONE || err == ERR_UNREACHABLE)
+		err = await_end(cli, pid);
+	for (size_t i = 0; err == ERR_NONE && shutdown.workers && i < status->workers.n; i++)
+		if (status->workers.at[i].state == WORKER_UP)
+			err = process_wait_gone(cli, status->workers.at[i].pid, DOWN_MS);
+	return err;
+}
+
+int cmd_down(struct cli *cli)
+{
+	struct msg_snapshot status = { 0 };
+	enum down down = DOWN_END;
+	enum err err = cli_connect(cli);
+	bool master = err == ERR_NONE;
+
+	if (master)
+		err = cli_query(cli, (struct msg_query){ .what = QUERY_STATUS }, &cli->arena, &status);
+	else if (err == ERR_UNREACHABLE)
+		err = ERR_NONE;
+	if (err == ERR_NONE)
+		err = choose(cli, status.total, &down);
+	/* Jobs that are left are so before the master ends: the workers' last results come to it. */
+	if (err == ERR_NONE && down == DOWN_LEAVE)
+		err = end_workers(cli, down);
+	if (err == ERR_NONE && master)
+		err = end_master(cli, down, &status);
+	if (err == ERR_NONE && down == DOWN_END)
+		err = end_workers(cli, down);
+	if (err != ERR_NONE)
+		return cli_fail(cli);
+	if (!master)
+		cli_note(cli, "no master runs");
+	else if (cli_chatty(cli))
+		cli_note(cli, "%s the master%s ended%s", cli->err.utf8 ? "✓" : "+",
+			 down != DOWN_MASTER_ALONE && status.workers.n ? " and its workers have" : " has",
+			 down == DOWN_LEAVE ? "; jobs that ran run on" : "");
+	return 0;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan ls, status: what is, in short. They ask, print and end; they change nothing. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/ask/targets.h"
+#include "cli/commands/command.h"
+#include "cli/commands/status.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "cli/show/json.h"
+#include "cli/show/look.h"
+#include "cli/show/records.h"
+#include "cli/show/rows.h"
+
+#define LS_LIMIT 50
+
+/* The runs that the arguments stand for, or that have jobs that they stand for; each once. */
+static int list_some(struct cli *cli, struct records *records, uint64_t limit)
+{
+	struct targets targets;
+	struct buf out = { 0 };
+	uint64_t listed = 0;
+
+	if (cli_targets(cli, cli->invocation->args, cli->invocation->arg_count, REACH_EVERY, &targets) != ERR_NONE)
+		return cli_fail(cli);
+	for (size_t i = 0; i < targets.count && listed < limit; i++) {
+		struct rec_run_row run;
+
+		if (i > 0 && targets.at[i].run == targets.at[i - 1].run)
+			continue;
+		if (cli_query_run(cli, targets.at[i].run, &cli->arena, &run) != ERR_NONE)
+			return cli_fail(cli);
+		rows_add_run(records, &run, clock_wall_ms());
+		listed++;
+	}
+	records_print(records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}
+
+int cmd_ls(struct cli *cli)
+{
+	uint64_t limit = LS_LIMIT;
+	struct msg_query query = { .what = QUERY_RUNS };
+	struct records records;
+	struct buf out = { 0 };
+	uint64_t listed = 0;
+	bool more = false, stuck = false;
+
+	if (option_number(cli->invocation, OPT_ls_limit, 1, INT32_MAX, &limit, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	if (option_given(cli->invocation, OPT_ls_all))
+		limit = UINT64_MAX;
+	rows_begin_runs(&records, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+		return cli_fail(cli);
+	if (cli->invocation->arg_count > 0)
+		return list_some(cli, &records, limit);
+	do {
+		struct msg_snapshot page;
+
+		query.limit = limit - listed < 1000 ? limit - listed : 0;
+		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
+			return cli_fail(cli);
+		for (size_t i = 0; i < page.runs.n && listed < limit; i++, listed++)
+			rows_add_run(&records, &page.runs.at[i], clock_wall_ms());
+		query.cursor = page.cursor;
+		more = query.cursor != 0;
+		stuck = page.stuck;
+	} while (more && listed < limit);
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (stuck)
+		cli_note_stuck(cli);
+	if (more && cli_chatty(cli))
+		cli_note(cli, "the newest %" PRIu64 " runs; more: titan ls --all", listed);
+	if (listed == 0 && cli_chatty(cli))
+		cli_note(cli, "no run yet; try: titan run -f -e \"hello; hello='echo hello'\"");
+	return 0;
+}
+
+/* ---- status ---- */
+
+static void status_json(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
+			const struct records *workers, struct buf *out)
+{
+	struct json json;
+
+	json_begin(&json, out);
+	json_object(&json);
+	json_key(&json, "cluster");
+	json_text(&json, welcome->cluster);
+	json_key(&json, "state_dir");
+	json_string(&json, cli->place.dir);
+	json_key(&json, "master");
+	json_object(&json);
+	json_key(&json, "pid");
+	json_u64(&json, welcome->pid);
+	json_key(&json, "generation");
+	json_u64(&json, welcome->generation);
+	json_key(&json, "boot");
+	json_u64(&json, welcome->boot);
+	json_key(&json, "turn");
+	json_u64(&json, status->turn);
+	json_end(&json);
+	json_key(&json, "store");
+	json_object(&json);
+	json_key(&json, "full");
+	json_bool(&json, status->full);
+	json_key(&json, "stuck");
+	json_bool(&json, status->stuck);
+	json_end(&json);
+	json_key(&json, "workers");
+	json_array(&json);
+	for (size_t i = 0; i < status->workers.n; i++)
+		records_json_row(workers, i, &json);
+	json_end(&json);
+	json_key(&json, "jobs");
+	json_object(&json);
+	for (size_t i = 0; i < STATE_COUNT; i++) {
+		json_key(&json, state_table[i].name);
+		json_u64(&json, i < status->counts.n ? status->counts.at[i] : 0);
+	}
+	json_end(&json);
+	json_end(&json);
+	buf_add_byte(out, '\n');
+}
+
+static void status_plain(const struct msg_welcome *welcome, const struct msg_snapshot *status, struct buf *out)
+{
+	buf_add_str(out, "cluster\t");
+	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
+	buf_addf(out, "\nmaster.pid\t%" PRIu64 "\nmaster.generation\t%" PRIu64 "\nmaster.boot\t%" PRIu64 "\n",
+		 welcome->pid, welcome->generation, welcome->boot);
+	buf_addf(out, "store.full\t%d\nstore.stuck\t%d\n", status->full, status->stuck);
+	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++)
+		buf_addf(out, "jobs.%s\t%" PRIu64 "\n", state_table[i].name, status->counts.at[i]);
+}
+
+/* Counted by state alone: a first delay and a wait between tries aren't told apart. */
+static const struct state_info state_later = {
+	"delayed", "LATER", "↻", "r", COLOUR_YELLOW, ATTR_PLAIN, KIND_WAITS, "",
+};
+
+void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, struct buf *out)
+{
+	if (!status->full && !status->stuck)
+		return;
+	buf_add_str(out, "alarm    the disk of ");
+	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	buf_add_str(out, status->stuck ? " is full: nothing can be written, and what changes waits" :
+		    " is nearly full: nothing new is taken");
+	buf_add_str(out, "    next: df ");
+	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	buf_add_byte(out, '\n');
+}
+
+static void status_human(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
+			 struct buf *out)
+{
+	uint64_t live = 0, people = 0;
+
+	buf_add_str(out, "cluster  ");
+	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
+	buf_add_str(out, "  ");
+	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	buf_addf(out, "\nmaster   pid %" PRIu64 "  generation %" PRIu64 "  boot %" PRIu64 "\njobs    ", welcome->pid,
+		 welcome->generation, welcome->boot);
+	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++) {
+		if (status->counts.at[i] == 0)
+			continue;
+		live += status->counts.at[i];
+		people += i == STATE_APPROVAL || i == STATE_UNKNOWN ? status->counts.at[i] : 0;
+		buf_add_str(out, live > status->counts.at[i] ? "  " : " ");
+		look_state(&cli->out, i == STATE_DELAYED ? &state_later : &state_table[i], out);
+		buf_addf(out, " %" PRIu64, status->counts.at[i]);
+	}
+	buf_add_str(out, live ? "\n" : " none is live\n");
+	if (people > 0)
+		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
+			 people == 1 ? " waits" : "s wait");
+	look_alarm_store(cli, status, out);
+	for (size_t i = 0; i < status->workers.n; i++)
+		rows_alarm(&status->workers.at[i], out);
+}
+
+int cmd_status(struct cli *cli)
+{
+	struct msg_snapshot status;
+	struct records workers;
+	struct buf out = { 0 };
+
+	rows_begin_workers(&workers, &cli->arena);
+	if (records_check(&workers, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    cli_query(cli, (struct msg_query){ .what = QUERY_STATUS }, &cli->arena, &status) != ERR_NONE)
+		return cli_fail(cli);
+	for (size_t i = 0; i < status.workers.n; i++)
+		rows_add_worker(&workers, &status.workers.at[i], clock_wall_ms());
+	if (cli->out.style == STYLE_JSON)
+		status_json(cli, client_welcome(cli->client), &status, &workers, &out);
+	else if (cli->out.style == STYLE_PLAIN)
+		status_plain(client_welcome(cli->client), &status, &out);
+	else if (cli->out.style == STYLE_HUMAN)
+		status_human(cli, client_welcome(cli->client), &status, &out);
+	if (cli->out.style == STYLE_FORMAT || (cli->out.style == STYLE_HUMAN && status.workers.n > 0))
+		records_print(&workers, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}

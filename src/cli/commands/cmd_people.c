@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan approvals, approve, reject, pushback, settle: what waits for people, and what they say to it. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/ask/select.h"
+#include "cli/commands/act.h"
+#include "cli/commands/command.h"
+#include "cli/commands/decisions.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "cli/show/records.h"
+#include "cli/show/row_words.h"
+#include "proto/limits.h"
+
+#define DIGEST_SHOWN 8                   /* bytes, in a table */
+#define UNBLOCKS_TOLD 3                  /* before a decision */
+
+static const struct column gate_columns[] = {
+	{ "address", "JOB", false },
+	{ "have", "HAVE", true },
+	{ "count", "OF", true },
+	{ "left_ms", "LEFT", true },
+	{ "message", "QUESTION", false },
+	{ "unblocks", "UNBLOCKS", false },
+	{ "digest_start", "DIGEST", false },
+	{ "run", NULL, false },
+	{ "name", NULL, false },
+	{ "state", NULL, false },
+	{ "expires", NULL, false },
+	{ "held", NULL, false },
+	{ "from", NULL, false },
+	{ "will", NULL, false },
+	{ "digest", NULL, false },
+};
+
+static void add_gate(struct records *records, const struct rec_job_row *job)
+{
+	int64_t left = job->due_ms - clock_wall_ms();
+	bool unknown = job->state == STATE_UNKNOWN;
+
+	records_text(records, job_address(job, records->arena));
+	records_number(records, job->gate_have);
+	records_number(records, unknown ? 1 : job->gate_count);
+	records_span(records, job->due_ms == 0 ? -1 : left > 0 ? left : 0);
+	records_text(records, unknown ? slice_str("was it done? its worker was lost") : job->gate_message);
+	records_texts(records, job->unblocks);
+	records_text(records, hex_text(records->arena, job->digest, DIGEST_SHOWN));
+	records_number(records, job->run);
+	records_text(records, job->name);
+	records_text(records, slice_str(state_table[job_state_checked(job->state)].name));
+	records_time(records, job->due_ms);
+	records_bool(records, job->held);
+	records_texts(records, job->gate_from);
+	records_texts(records, job->will);
+	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
+}
+
+static enum err list_gates(struct cli *cli, uint64_t run)
+{
+	struct msg_query query = { .what = QUERY_GATES };
+	struct records records;
+	struct buf out = { 0 };
+	size_t gates = 0, unknown = 0;
+	enum err err;
+
+	records_begin(&records, gate_columns, sizeof(gate_columns) / sizeof(gate_columns[0]), &cli->arena);
+	err = records_check(&records, &cli->out, &cli->error);
+	while (err == ERR_NONE) {
+		struct msg_snapshot page;
+
+		err = cli_query(cli, query, &cli->arena, &page);
+		for (size_t i = 0; err == ERR_NONE && i < page.jobs.n; i++) {
+			if (run != 0 && page.jobs.at[i].run != run)
+				continue;
+			add_gate(&records, &page.jobs.at[i]);
+			gates += page.jobs.at[i].state == STATE_APPROVAL;
+			unknown += page.jobs.at[i].state == STATE_UNKNOWN;
+		}
+		query.cursor = page.cursor;
+		if (err == ERR_NONE && query.cursor == 0)
+			break;
+	}
+	if (err != ERR_NONE)
+		return err;
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (cli_chatty(cli) && gates + unknown == 0)
+		cli_note(cli, "nothing waits for a person");
+	if (cli_chatty(cli) && gates > 0)
+		cli_note(cli, "next: titan approve JOB, titan reject JOB -m WHY, or titan pushback JOB --to JOB -m WHY");
+	if (cli_chatty(cli) && unknown > 0)
+		cli_note(cli, "next: titan settle JOB done|failed|retry -m HOW-YOU-KNOW");
+	return ERR_NONE;
+}
+
+int cmd_approvals(struct cli *cli)
+{
+	uint64_t run = 0;
+	enum err err = cli_connect(cli);
+
+	if (err == ERR_NONE && cli->invocation->arg_count > 0)
+		err = cli_select_run(cli, cli->invocation->args[0], &run);
+	if (err == ERR_NONE)
+		err = option_given(cli->invocation, OPT_approvals_all) ? decisions_list(cli, run) : list_gates(cli, run);
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}
+
+/* ---- decisions ---- */
+
+static enum err usage(struct cli *cli, const char *what, const char *next)
+{
+	error_set(&cli->error, ERR_USAGE, "%s", what);
+	return error_next(&cli->error, "%s", next);
+}
+
+static enum err read_digest(struct cli *cli, const char *text, struct msg_act *act)
+{
+	size_t len = strlen(text);
+	uint8_t *bytes = arena_zalloc(&cli->arena, len / 2 + 1, 1);
+
+	if (len < 16 || len > 64 || !hex_bytes(slice_str(text), bytes))
+		return error_set(&cli->error, ERR_USAGE, "--digest: 16 to 64 hex digits, as titan approvals --json shows");
+	act->digest = slice_make(bytes, len / 2);
+	return ERR_NONE;
+}
+
+/* What is about to be decided, in a few lines; its digest goes with the decision. */
+static enum err show_gate(struct cli *cli, struct msg_act *act)
+{
+	const struct selector selector = { .run = act->run, .job = act->job };
+	struct buf text = { 0 };
+	struct rec_job_row job;
+	enum err err = cli_query_job(cli, &selector, &cli->arena, &job);
+
+	if (err != ERR_NONE)
+		return err;
+	act->digest = job.digest;
+	if (job.digest.len == 0)
+		act->digest = slice_str("no gate!");     /* the master says what it is instead */
+	if (!cli_chatty(cli) || job.digest.len == 0)
+		return ERR_NONE;
+	text_escape(&text, job.gate_message, TEXT_KEEP_NONE);
+	if (text.len > 0)
+		cli_note(cli, "%s", buf_cstr(&text));
+	for (size_t i = 0; i < job.unblocks.n && i < UNBLOCKS_TOLD; i++) {
+		buf_clear(&text);
+		text_escape(&text, job.unblocks.at[i], TEXT_KEEP_NONE);
+		buf_add_str(&text, ": ");
+		text_escape(&text, i < job.will.n ? job.will.at[i] : slice_make(NULL, 0), TEXT_KEEP_NONE);
+		cli_note(cli, "  unblocks %s", buf_cstr(&text));
+	}
+	if (job.unblocks.n > UNBLOCKS_TOLD)
+		cli_note(cli, "  and more: titan show %" PRIu64 "/%.*s", act->run, (int)act->job.len,
+			 (const char *)act->job.data);
+	buf_free(&text);
+	return ERR_NONE;
+}
+
+static enum err read_reason(struct cli *cli, const char *reason, const char *missing, const char *next,
+			    struct msg_act *act)
+{
+	act->text = slice_str(reason);
+	if (missing && act->text.len == 0)
+		return usage(cli, missing, next);
+	if (act->text.len > LIMIT_REASON_MAX)
+		return error_set(&cli->error, ERR_USAGE, "--message: at most %d bytes", LIMIT_REASON_MAX);
+	return ERR_NONE;
+}
+
+static enum err select_job(struct cli *cli, struct msg_act *act)
+{
+	enum err err = act_select(cli, act);
+
+	if (err != ERR_NONE || act->job.len > 0)
+		return err;
+	error_set(&cli->error, ERR_USAGE, "'%s' is a run; one of its jobs is expected, such as 4127/qa",
+		  cli->invocation->args[0]);
+	return error_next(&cli->error, "titan approvals");
+}
+
+static int decide(struct cli *cli, struct msg_act *act, const char *digest, const char *what)
+{
+	enum err err = select_job(cli, act);
+
+	if (err == ERR_NONE)
+		err = digest ? read_digest(cli, digest, act) : show_gate(cli, act);
+	return err == ERR_NONE ? act_send(cli, act, what) : cli_fail(cli);
+}
+
+int cmd_approve(struct cli *cli)
+{
+	struct msg_act act = { .verb = ACT_APPROVE };
+
+	if (read_reason(cli, option_value(cli->invocation, OPT_approve_message), NULL, NULL, &act) != ERR_NONE)
+		return cli_fail(cli);
+	return decide(cli, &act, option_value(cli->invocation, OPT_approve_digest), "approved");
+}
+
+int cmd_reject(struct cli *cli)
+{
+	struct msg_act act = { .verb = ACT_REJECT };
+
+	/* Who built it has to know what is wrong. */
+	if (read_reason(cli, option_value(cli->invocation, OPT_reject_message), "a rejection has a reason",
+			"titan reject RUN/JOB -m 'WHY'", &act) != ERR_NONE)
+		return cli_fail(cli);
+	return decide(cli, &act, option_value(cli->invocation, OPT_reject_digest), "rejected");
+}
+
+int cmd_pushback(struct cli *cli)
+{
+	struct msg_act act = { .verb = ACT_PUSHBACK };
+
+	act.target = slice_str(option_value(cli->invocation, OPT_pushback_to));
+	if (act.target.len == 0) {
+		usage(cli, "which job before the gate is to be done again?", "titan pushback RUN/GATE --to JOB -m 'WHY'");
+		return cli_fail(cli);
+	}
+	if (read_reason(cli, option_value(cli->invocation, OPT_pushback_message), "a push back has a reason",
+			"titan pushback RUN/GATE --to JOB -m 'WHY'", &act) != ERR_NONE)
+		return cli_fail(cli);
+	return decide(cli, &act, option_value(cli->invocation, OPT_pushback_digest), "to be done again");
+}
+
+int cmd_settle(struct cli *cli)
+{
+	static const char *const words[] = { [SETTLE_DONE] = "done", [SETTLE_FAILED] = "failed", [SETTLE_RETRY] = "retry" };
+	const char *word = cli->invocation->args[1];
+	struct msg_act act = { .verb = ACT_SETTLE };
+
+	while (act.value <= SETTLE_RETRY && strcmp(words[act.value], word) != 0)
+		act.value++;
+	if (act.value > SETTLE_RETRY) {
+		error_set(&cli->error, ERR_USAGE, "'%s' is none of done, failed and retry", word);
+		return cli_fail(cli);
+	}
+	if (read_reason(cli, option_value(cli->invocation, OPT_settle_message), "how do you know? it is kept with your name",
+			"titan settle RUN/JOB done|failed|retry -m 'HOW YOU KNOW'", &act) != ERR_NONE ||
+	    select_job(cli, &act) != ERR_NONE)
+		return cli_fail(cli);
+	return act_send(cli, &act, "settled");
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan cordon, uncordon, drain, pool, worker ls, worker rm: who gets new jobs. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/commands/command.h"
+#include "cli/commands/workers.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "cli/show/look.h"
+#include "cli/show/records.h"
+#include "cli/show/rows.h"
+
+static const struct column set_columns[] = {
+	{ "name", "name", false },
+	{ "changed", "changed", true },
+};
+
+static const struct column pool_columns[] = {
+	{ "name", "POOL", false },
+	{ "state", "STATE", false },
+	{ "workers", "WORKERS", true },
+	{ "up", "UP", true },
+	{ "busy", "BUSY", true },
+	{ "slots", "SLOTS", true },
+};
+
+#define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
+
+static enum err set_one(struct cli *cli, enum object_kind kind, const char *name, enum set_verb verb, const char *done,
+			struct records *records)
+{
+	struct msg_set set = { .kind = kind, .name = slice_str(name), .verb = verb };
+	struct buf shown = { 0 };
+	struct msg_ok ok;
+	enum err err = cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok);
+
+	if (err != ERR_NONE)
+		return err;
+	records_text(records, arena_copy(&cli->arena, slice_str(name)));
+	records_number(records, ok.count);
+	if (cli_chatty(cli)) {
+		text_escape(&shown, slice_str(name), TEXT_KEEP_NONE);
+		cli_note(cli, "%s: %s%s", buf_cstr(&shown), done, ok.count ? "" : " already");
+		buf_free(&shown);
+	}
+	return ERR_NONE;
+}
+
+/* All that are named, in order; the first that fails ends it. */
+static int set_all(struct cli *cli, enum object_kind kind, size_t from, size_t to, enum set_verb verb, const char *done)
+{
+	struct records records;
+	struct buf out = { 0 };
+	enum err err;
+
+	records_begin(&records, COLUMNS(set_columns), &cli->arena);
+	err = records_check(&records, &cli->out, &cli->error);
+	if (err == ERR_NONE)
+		err = cli_connect(cli);
+	for (size_t i = from; i < to && err == ERR_NONE; i++)
+		err = set_one(cli, kind, cli->invocation->args[i], verb, done, &records);
+	if (err != ERR_NONE)
+		return cli_fail(cli);
+	if (cli->out.style == STYLE_JSON || cli->out.style == STYLE_FORMAT) {
+		records_print(&records, &cli->out, &out);
+		cli_print(cli, &out);
+	}
+	buf_free(&out);
+	return 0;
+}
+
+int cmd_cordon(struct cli *cli)
+{
+	return set_all(cli, OBJECT_WORKER, 0, cli->invocation->arg_count, SET_PAUSE, "cordoned");
+}
+
+int cmd_uncordon(struct cli *cli)
+{
+	return set_all(cli, OBJECT_WORKER, 0, cli->invocation->arg_count, SET_RESUME, "takes new jobs");
+}
+
+int cmd_drain(struct cli *cli)
+{
+	return set_all(cli, OBJECT_WORKER, 0, cli->invocation->arg_count, SET_DRAIN, "draining");
+}
+
+/* --- lists --- */
+
+int workers_list(struct cli *cli)
+{
+	struct msg_query query = { .what = QUERY_WORKERS };
+	struct records records;
+	struct buf out = { 0 }, alarms = { 0 };
+	bool stuck = false;
+
+	rows_begin_workers(&records, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+		return cli_fail(cli);
+	do {
+		struct msg_snapshot page;
+
+		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
+			return cli_fail(cli);
+		for (size_t i = 0; i < page.workers.n; i++) {
+			rows_add_worker(&records, &page.workers.at[i], clock_wall_ms());
+			if (cli->out.style == STYLE_HUMAN)
+				rows_alarm(&page.workers.at[i], &alarms);
+		}
+		query.cursor = page.cursor;
+		stuck = page.stuck;
+	} while (query.cursor != 0);
+	records_print(&records, &cli->out, &out);
+	buf_add_slice(&out, buf_slice(&alarms));
+	cli_print(cli, &out);
+	if (stuck)
+		cli_note_stuck(cli);
+	buf_free(&out);
+	buf_free(&alarms);
+	return 0;
+}
+
+int workers_forget(struct cli *cli)
+{
+	if (cli->invocation->arg_count < 2) {
+		error_set(&cli->error, ERR_USAGE, "titan worker rm: which one? It has to be gone");
+		error_next(&cli->error, "titan worker ls");
+		return cli_fail(cli);
+	}
+	return set_all(cli, OBJECT_WORKER, 1, cli->invocation->arg_count, SET_REMOVE, "forgotten");
+}
+
+static int pools_list(struct cli *cli)
+{
+	struct msg_query query = { .what = QUERY_POOLS };
+	struct records records;
+	struct buf out = { 0 };
+
+	records_begin(&records, COLUMNS(pool_columns), &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+		return cli_fail(cli);
+	do {
+		struct msg_snapshot page;
+
+		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
+			return cli_fail(cli);
+		for (size_t i = 0; i < page.pools.n; i++) {
+			const struct rec_pool_row *pool = &page.pools.at[i];
+
+			records_text(&records, pool->name);
+			records_text(&records, slice_str(pool_state_name((enum pool_state)pool->state)));
+			records_number(&records, pool->workers);
+			records_number(&records, pool->up);
+			records_number(&records, pool->busy);
+			records_number(&records, pool->slots);
+		}
+		query.cursor = page.cursor;
+	} while (query.cursor != 0);
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}
+
+int cmd_pool(struct cli *cli)
+{
+	static const struct {
+		const char *word;
+		enum set_verb verb;
+	} states[] = { { "active", SET_RESUME }, { "draining", SET_DRAIN }, { "inactive", SET_PAUSE } };
+	const struct invocation *invocation = cli->invocation;
+	struct slice word = slice_str(invocation->args[0]);
+
+	if (slice_eq(word, slice_str("ls")) && invocation->arg_count == 1)
+		return pools_list(cli);
+	for (size_t i = 0; slice_eq(word, slice_str("set")) && invocation->arg_count == 3 && i < 3; i++)
+		if (slice_eq(slice_str(invocation->args[2]), slice_str(states[i].word)))
+			return set_all(cli, OBJECT_POOL, 1, 2, states[i].verb, states[i].word);
+	error_set(&cli->error, ERR_USAGE, "titan pool takes: ls, or: set NAME active|draining|inactive");
+	error_next(&cli->error, "titan help pool");
+	return cli_fail(cli);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan schedule add, ls, show, pause, resume, rm, fire: pipelines that begin at times of the clock. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/rand.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/commands/command.h"
+#include "cli/commands/share.h"
+#include "cli/graph/load.h"
+#include "cli/graph/submit.h"
+#include "cli/session/output.h"
+#include "cli/show/look.h"
+#include "cli/show/records.h"
+#include "lang/zone.h"
+#include "proto/limits.h"
+
+struct verb {
+	const char *word;
+	enum set_verb verb;
+	const char *done;
+};
+
+static const struct verb verbs[] = {
+	{ "pause", SET_PAUSE, "is paused" }, { "resume", SET_RESUME, "goes on" }, { "rm", SET_REMOVE, "is removed" },
+	{ "fire", SET_FIRE, "has begun" },
+};
+
+static int usage(struct cli *cli, const char *text)
+{
+	error_set(&cli->error, ERR_USAGE, "%s", text);
+	error_next(&cli->error, "titan schedule --help");
+	return cli_fail(cli);
+}
+
+/* ---- add ---- */
+
+struct source {
+	struct pipeline pipeline;
+	struct job_defaults defaults;
+};
+
+static void source_job(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec)
+{
+	const struct source *source = arg;
+
+	dagline_job(&source->pipeline.dag, index, &source->defaults, scratch, ret_spec);
+}
+
+static int schedule_add(struct cli *cli, const char *path)
+{
+	uint8_t key[SUBMIT_KEY_SIZE];
+	struct source source = { 0 };
+	struct graph_source graph = { .job_cb = source_job, .arg = &source };
+	struct rec_schedule_spec *spec = &source.pipeline.schedule;
+	struct msg_accepted unused;
+	struct buf text = { 0 };
+	struct records records;
+	enum err err = share_changed_begin(cli, &records);
+
+	if (err == ERR_NONE)
+		err = load_pipeline(cli, path, OPT_schedule_param, NULL, &text, &source.pipeline);
+	if (err == ERR_NONE && spec->cron.len == 0) {
+		err = error_set(&cli->error, ERR_INVALID, "%s says no times: it has no schedule", path);
+		error_next(&cli->error, "schedule: {cron: \"0 3 * * *\"}");
+	}
+	if (err == ERR_NONE)
+		err = zone_compile(spec->zone_name, &cli->arena, &spec->zone, &cli->error);
+	rand_system(key, sizeof(key));
+	graph.count = source.pipeline.dag.job_count;
+	graph.max_jobs = source.pipeline.max_jobs;
+	graph.schedule = spec;
+	graph.tenant = source.pipeline.tenant;
+	graph.concurrency = source.pipeline.concurrency;
+	if (err == ERR_NONE)
+		err = submit_graph(cli, &graph, source.pipeline.name, key, &unused);
+	if (err == ERR_NONE)
+		share_changed(cli, &records, source.pipeline.name, 1);
+	if (err == ERR_NONE)
+		cli_note(cli, "schedule %.*s is set: titan schedule show %.*s", (int)source.pipeline.name.len,
+			 (const char *)source.pipeline.name.data, (int)source.pipeline.name.len,
+			 (const char *)source.pipeline.name.data);
+	buf_free(&text);
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}
+
+/* ---- ls, show ---- */
+
+static const struct column columns[] = {
+	{ "name", "SCHEDULE", false },
+	{ "cron", "CRON", false },
+	{ "tz", "TZ", false },
+	{ "next", "NEXT", false },
+	{ "paused", "PAUSED", false },
+	{ "live", "LIVE", true },
+	{ "queued", "QUEUED", true },
+	{ "fired", "RUNS", true },
+	{ "skipped", "SKIPPED", true },
+	{ "last_run", "LAST", true },
+	{ "overlap", NULL, false },
+	{ "catchup", NULL, false },
+	{ "last_for", NULL, false },
+	{ "why_skipped", NULL, false },
+	{ "last_skipped", NULL, false },
+	{ "upcoming", NULL, false },
+	{ "jobs", NULL, true },
+	{ "owner", NULL, false },
+};
+
+static const struct column detail_columns[] = {
+	{ "name", "schedule", false },
+	{ "cron", "cron", false },
+	{ "tz", "time zone", false },
+	{ "next", "next", false },
+	{ "paused", "paused", false },
+	{ "live", "runs that live", true },
+	{ "queued", "runs in line", true },
+	{ "fired", "runs", true },
+	{ "skipped", "times without a run", true },
+	{ "last_run", "last run", true },
+	{ "overlap", "overlap", false },
+	{ "catchup", "catchup", false },
+	{ "last_for", "which was for", false },
+	{ "why_skipped", "why without a run", false },
+	{ "last_skipped", "last of those", false },
+	{ "upcoming", "upcoming", false },
+	{ "jobs", "jobs", true },
+	{ "owner", "added by", false },
+};
+
+static struct slice catchup_text(const struct rec_schedule_row *row, struct arena *arena)
+{
+	static const char *const words[] = { "skip", "one", "all" };
+	char span[CLOCK_TEXT_SIZE];
+
+	if (row->catchup < CATCHUP_SPAN)
+		return slice_str(words[row->catchup]);
+	return slice_str(arena_strdup(arena, slice_str(clock_format_span((int64_t)row->catchup_ms, span))));
+}
+
+static void add_schedule(struct records *records, const struct rec_schedule_row *row)
+{
+	static const char *const overlaps[] = { "skip", "queue", "allow" };
+	static const char *const why[] = { NULL, "its last run still lived", "nobody was there in time",
+					   "its run was refused" };
+	struct slice_list next = { .n = row->next_ms.n };
+
+	next.at = arena_zalloc(records->arena, next.n + 1, sizeof(*next.at));
+	for (size_t i = 0; i < next.n; i++) {
+		char text[CLOCK_TEXT_SIZE];
+
+		next.at[i] = slice_str(arena_strdup(records->arena,
+						    slice_str(clock_format_utc((int64_t)row->next_ms.at[i], text))));
+	}
+	records_text(records, row->name);
+	records_text(records, row->cron);
+	records_text(records, row->zone_name.len ? row->zone_name : slice_str("UTC"));
+	records_time(records, row->next_ms.n && !row->paused ? (int64_t)row->next_ms.at[0] : 0);
+	records_bool(records, row->paused);
+	records_number(records, row->live);
+	records_number(records, row->queued);
+	records_number(records, row->fired);
+	records_number(records, row->skipped);
+	if (row->last_run)
+		records_number(records, row->last_run);
+	else
+		records_none(records);
+	records_text(records, slice_str(overlaps[row->overlap <= OVERLAP_ALLOW ? row->overlap : 0]));
+	records_text(records, catchup_text(row, records->arena));
+	records_time(records, row->last_ms);
+	records_text(records, slice_str(row->skip_why <= SKIP_REFUSED ? why[row->skip_why] : NULL));
+	records_time(records, row->skip_ms);
+	records_texts(records, next);
+	records_number(records, row->jobs);
+	records_text(records, row->owner);
+}
+
+/* All of them, or the one with this name. */
+static int schedule_list(struct cli *cli, const char *name)
+{
+	struct msg_query query = { .what = QUERY_SCHEDULES, .job = slice_str(name) };
+	struct records records;
+	struct buf out = { 0 };
+	size_t count = 0;
+
+	records_begin(&records, name ? detail_columns : columns, sizeof(columns) / sizeof(columns[0]), &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+		return cli_fail(cli);
+	do {
+		struct msg_snapshot page;
+
+		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
+			return cli_fail(cli);
+		for (size_t i = 0; i < page.schedules.n; i++, count++)
+			add_schedule(&records, &page.schedules.at[i]);
+		query.cursor = page.cursor;
+	} while (query.cursor != 0);
+	if (name && count == 0) {
+		error_set(&cli->error, ERR_NOT_FOUND, "there is no schedule '%s'", name);
+		error_next(&cli->error, "titan schedule ls");
+		return cli_fail(cli);
+	}
+	if (name)
+		records_print_one(&records, &cli->out, &out);
+	else
+		records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}
+
+/* ---- acts ---- */
+
+static int schedule_act(struct cli *cli, const struct verb *verb, const char *name)
+{
+	static const struct column fields[] = { { "name", "schedule", false }, { "changed", "changed", true } };
+	static const struct column fired[] = { { "name", "schedule", false }, { "run", "run", true } };
+	struct msg_set set = { .kind = OBJECT_SCHEDULE, .name = slice_str(name), .verb = verb->verb };
+	struct records records;
+	struct buf out = { 0 };
+	struct msg_ok ok;
+
+	records_begin(&records, verb->verb == SET_FIRE ? fired : fields, 2, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	    cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok) != ERR_NONE)
+		return cli_fail(cli);
+	records_text(&records, set.name);
+	records_number(&records, ok.count);
+	if (cli_chatty(cli) && verb->verb == SET_FIRE)
+		cli_note(cli, "run %" PRIu64 " %s: titan watch %" PRIu64, ok.count, verb->done, ok.count);
+	else if (cli_chatty(cli))
+		cli_note(cli, "schedule %s %s", name, verb->done);
+	else if (cli->out.style != STYLE_HUMAN || verb->verb == SET_FIRE)
+		records_print_one(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}
+
+int cmd_schedule(struct cli *cli)
+{
+	const char *const *args = (const char *const *)cli->invocation->args;
+	size_t count = cli->invocation->arg_count;
+	const char *verb = count > 0 ? args[0] : "ls";
+
+	if (strcmp(verb, "ls") == 0)
+		return count > 1 ? usage(cli, "schedule ls takes no name") : schedule_list(cli, NULL);
+	if (strcmp(verb, "add") == 0)
+		return count != 2 ? usage(cli, "schedule add takes a pipeline's file") : schedule_add(cli, args[1]);
+	if (strcmp(verb, "show") == 0)
+		return count != 2 ? usage(cli, "schedule show takes a name") : schedule_list(cli, args[1]);
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verb, verbs[i].word) == 0)
+			return count != 2 ? usage(cli, "which schedule: one name") : schedule_act(cli, &verbs[i], args[1]);
+	return usage(cli, "what is to be done: add, ls, show, pause, resume, rm or fire");
+}

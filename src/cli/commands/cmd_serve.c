@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan master and worker: this process becomes one. */
+#include <errno.h>
+
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/commands/prune.h"
+#include "cli/commands/workers.h"
+#include "cli/daemon/daemon.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "lang/demand.h"
+#include "master/master.h"
+#include "proto/limits.h"
+#include "worker/worker.h"
+
+static enum err read_ready_fd(struct cli *cli, enum option_id id, int *ret_fd)
+{
+	uint64_t fd = 0;
+	enum err err = option_number(cli->invocation, id, 0, INT32_MAX, &fd, &cli->error);
+
+	if (err == ERR_NONE)
+		*ret_fd = option_given(cli->invocation, id) ? (int)fd : -1;
+	return err;
+}
+
+int cmd_master(struct cli *cli)
+{
+	struct master_options options = { .place = cli->place };
+	struct intervals intervals;
+	int status;
+
+	if (read_ready_fd(cli, OPT_master_ready_fd, &options.ready_fd) != ERR_NONE ||
+	    intervals_read(cli->invocation, &intervals, &cli->error) != ERR_NONE ||
+	    prune_rules_read(cli->invocation, &options.prune, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	options.heartbeat_ms = intervals.heartbeat_ms;
+	options.lease_ms = intervals.lease_ms;
+	options.grace_ms = intervals.grace_ms;
+	status = master_run(&options, &cli->error);
+	if (status != 0)
+		cli_fail(cli);
+	return status;
+}
+
+/* All labels given, or else those of titan.conf, with commas between. */
+static enum err read_labels(struct cli *cli, const char **ret_labels)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct buf labels = { 0 };
+
+	for (size_t i = 0; i < invocation->option_count; i++) {
+		const char *label = invocation->options[i].value;
+
+		if (invocation->options[i].id != OPT_worker_label)
+			continue;
+		if (!text_is_name(slice_str(label))) {
+			buf_free(&labels);
+			return error_set(&cli->error, ERR_USAGE, "--label: '%s' can't be a label: letters, digits and _ . - only",
+					 label);
+		}
+		buf_addf(&labels, "%s%s", labels.len ? "," : "", label);
+	}
+	if (labels.len == 0 && conf_value(invocation->conf, CONF_labels) != NULL)
+		buf_add_str(&labels, conf_value(invocation->conf, CONF_labels));
+	*ret_labels = labels.len ? arena_strdup(&cli->arena, buf_slice(&labels)) : NULL;
+	buf_free(&labels);
+	return ERR_NONE;
+}
+
+/* One word of what it offers, as people write it, to what the wire has. */
+static enum err add_offer(struct cli *cli, const char *option, struct slice name, struct slice amount, struct buf *out)
+{
+	struct resource resource = { .amount = 0 };
+	struct error why = { 0 };
+
+	if (!resource_is_name(name))
+		return error_set(&cli->error, ERR_USAGE, "--%s: a name of letters, digits and _ . - is expected before the =", option);
+	memcpy(resource.name, name.data, name.len);
+	/* Nothing of it may be offered as well. */
+	if (!slice_eq(amount, slice_str("0")) && demand_amount(resource.name, amount, &resource.amount, &why) != ERR_NONE)
+		return error_set(&cli->error, ERR_USAGE, "--%s: %s", option, why.text);
+	if (out->len > 0)
+		buf_add_byte(out, ',');
+	resource_put(&resource, out);
+	return ERR_NONE;
+}
+
+static enum err read_resource(struct cli *cli, enum option_id id, const char *value, struct buf *out)
+{
+	const char *equals = strchr(value, '=');
+
+	switch (id) {
+	case OPT_worker_cpus:
+		return add_offer(cli, "cpus", slice_str(RESOURCE_CPUS), slice_str(value), out);
+	case OPT_worker_memory:
+		return add_offer(cli, "memory", slice_str(RESOURCE_MEMORY), slice_str(value), out);
+	case OPT_worker_gpus:
+		return add_offer(cli, "gpus", slice_str(RESOURCE_GPUS), slice_str(value), out);
+	case OPT_worker_resource:
+		if (!equals)
+			return error_set(&cli->error, ERR_USAGE, "--resource: NAME=N is expected, such as license=2");
+		return add_offer(cli, "resource", slice_make(value, (size_t)(equals - value)), slice_str(equals + 1), out);
+	default:
+		return ERR_NONE;
+	}
+}
+
+static enum err read_resources(struct cli *cli, const char **ret_resources)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct buf text = { 0 };
+	enum err err = ERR_NONE;
+
+	for (size_t i = 0; i < invocation->option_count && err == ERR_NONE; i++)
+		if (invocation->options[i].value)
+			err = read_resource(cli, invocation->options[i].id, invocation->options[i].value, &text);
+	if (err == ERR_NONE)
+		*ret_resources = arena_strdup(&cli->arena, buf_slice(&text));
+	buf_free(&text);
+	return err;
+}
+
+/* titan worker alone is one; with a word behind it, it asks about workers. */
+static int other_than_being_one(struct cli *cli)
+{
+	struct slice word = slice_str(cli->invocation->args[0]);
+
+	if (slice_eq(word, slice_str("ls")) && cli->invocation->arg_count == 1)
+		return workers_list(cli);
+	if (slice_eq(word, slice_str("rm")))
+		return workers_forget(cli);
+	error_set(&cli->error, ERR_USAGE, "titan worker alone is a worker; besides there are: ls, and: rm WORKER...");
+	error_next(&cli->error, "titan help worker");
+	return cli_fail(cli);
+}
+
+int cmd_worker(struct cli *cli)
+{
+	const char *name = option_value(cli->invocation, OPT_worker_name);
+	struct worker_options options = { .place = cli->place, .name = name ? name : LOCAL_WORKER };
+	uint64_t slots = 0, containment = CONTAIN_AUTO;
+	char what[SETTING_NAME_SIZE];
+	int status;
+
+	if (cli->invocation->arg_count > 0)
+		return other_than_being_one(cli);
+	if (!text_is_name(slice_str(options.name))) {
+		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a worker's name: letters, digits and _ . - only",
+			  options.name);
+		return cli_fail(cli);
+	}
+	options.pool = setting_value(cli->invocation, OPT_worker_pool, CONF_pool, what);
+	if (options.pool && !text_is_name(slice_str(options.pool))) {
+		error_set(&cli->error, ERR_USAGE, "%s: '%s' can't be a pool's name: letters, digits and _ . - only", what,
+			  options.pool);
+		return cli_fail(cli);
+	}
+	if (read_labels(cli, &options.labels) != ERR_NONE || read_resources(cli, &options.resources) != ERR_NONE ||
+	    read_ready_fd(cli, OPT_worker_ready_fd, &options.ready_fd) != ERR_NONE ||
+	    option_choice(cli->invocation, OPT_worker_containment, &containment, &cli->error) != ERR_NONE ||
+	    setting_number_value(cli->invocation, OPT_worker_slots, CONF_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	options.slots = (uint32_t)slots;
+	options.end_jobs = option_given(cli->invocation, OPT_worker_end_jobs);
+	options.containment = (enum containment)containment;
+	status = guardian_run(&options, &cli->error);
+	/* A keeper that fails says so itself: its guardian only ends with the same status. */
+	if (cli->error.code != ERR_NONE)
+		cli_fail(cli);
+	return status;
+}

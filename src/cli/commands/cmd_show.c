@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * titan show: a run with its jobs, those of them that are named, or one job (show_job.c). Jobs are printed a portion
+ * at a time, so that a run of a million costs no memory here.
+ */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/ask/select.h"
+#include "cli/ask/targets.h"
+#include "cli/commands/command.h"
+#include "cli/commands/show.h"
+#include "cli/session/output.h"
+#include "cli/show/json.h"
+#include "cli/show/look.h"
+#include "cli/show/records.h"
+#include "cli/show/row_words.h"
+#include "cli/show/rows.h"
+
+#define PORTION 1000                     /* jobs printed at once; a table has no more */
+
+static void run_header(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
+{
+	enum run_state state = run_state_checked(run->state);
+	struct run_counts counts = run_counts(run);
+	int64_t end_ms = run->ended_ms ? run->ended_ms : clock_wall_ms();
+	char time[CLOCK_TEXT_SIZE];
+
+	buf_addf(out, "%" PRIu64 " ", run->run);
+	text_escape(out, run->name, TEXT_KEEP_NONE);
+	buf_add_str(out, "  ");
+	look_state(&cli->out, run_state_info(state), out);
+	if (run->held)
+		buf_add_str(out, " (held)");
+	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " settled  submitted %s", counts.settled, counts.jobs,
+		 clock_format_local(run->submitted_ms, time));
+	if (run->owner.len > 0) {
+		buf_add_str(out, " by ");
+		text_escape(out, run->owner, TEXT_KEEP_NONE);
+	}
+	if (run->tenant.len > 0) {
+		buf_add_str(out, " for ");
+		text_escape(out, run->tenant, TEXT_KEEP_NONE);
+	}
+	if (run->concurrency.len > 0) {
+		buf_add_str(out, " in group ");
+		text_escape(out, run->concurrency, TEXT_KEEP_NONE);
+		buf_add_str(out, run->ended_ms ? "" : run->seated ? " (it has its place)" : " (it waits for a place)");
+	}
+	if (run->parent_run != 0) {
+		buf_addf(out, "  sub-run of %" PRIu64 "/", run->parent_run);
+		text_escape(out, run->parent_job, TEXT_KEEP_NONE);
+	}
+	buf_addf(out, "  %s ", run->ended_ms ? "took" : "age");
+	text_add_span(out, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
+	buf_add_byte(out, '\n');
+}
+
+struct shown_run {
+	const struct rec_run_row *run;
+	const struct rec_job_row *jobs;
+	size_t job_count;
+	const bool *wanted;              /* of the jobs; NULL: all */
+};
+
+/* Jobs from this one on, as many as a portion has. */
+static size_t add_portion(const struct shown_run *shown, size_t from, struct records *records, struct arena *arena,
+			  size_t *ret_rows)
+{
+	size_t rows = 0;
+	size_t count = shown->job_count - from < PORTION ? shown->job_count - from : PORTION;
+
+	arena_reset(arena);
+	rows_begin_jobs(records, arena);
+	for (size_t i = from; i < from + count; i++) {
+		if (shown->wanted != NULL && !shown->wanted[i])
+			continue;
+		rows_add_job(records, &shown->jobs[i], shown->jobs, shown->job_count, clock_wall_ms());
+		rows++;
+	}
+	*ret_rows = rows;
+	return count;
+}
+
+static void print_run_json(struct cli *cli, const struct shown_run *shown)
+{
+	struct arena arena = { 0 };
+	struct records records;
+	struct buf out = { 0 };
+	struct json json;
+	size_t count, rows;
+
+	rows_begin_runs(&records, &arena);
+	rows_add_run(&records, shown->run, clock_wall_ms());
+	json_begin(&json, &out);
+	json_object(&json);
+	json_key(&json, "run");
+	records_json_row(&records, 0, &json);
+	json_key(&json, "jobs");
+	json_array(&json);
+	for (size_t from = 0; from < shown->job_count; from += count) {
+		count = add_portion(shown, from, &records, &arena, &rows);
+		for (size_t i = 0; i < rows; i++)
+			records_json_row(&records, i, &json);
+		cli_print(cli, &out);
+	}
+	json_end(&json);
+	json_end(&json);
+	buf_add_byte(&out, '\n');
+	cli_print(cli, &out);
+	buf_free(&out);
+	arena_free(&arena);
+}
+
+static void print_run_rows(struct cli *cli, const struct shown_run *shown)
+{
+	struct arena arena = { 0 };
+	struct records records;
+	struct buf out = { 0 };
+	size_t rows;
+
+	if (cli->out.style == STYLE_HUMAN)
+		run_header(cli, shown->run, &out);
+	/* A table is one portion: its columns are as wide as its widest row. */
+	for (size_t from = 0; from < shown->job_count; from += PORTION) {
+		add_portion(shown, from, &records, &arena, &rows);
+		records_print(&records, &cli->out, &out);
+		cli_print(cli, &out);
+	}
+	buf_free(&out);
+	arena_free(&arena);
+}
+
+static size_t want_named(const struct selector *target, const struct shown_run *shown, bool *wanted)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < shown->job_count; i++) {
+		if (!selector_names(target, shown->jobs[i].name))
+			continue;
+		wanted[i] = true;
+		found++;
+	}
+	return found;
+}
+
+/* Those jobs that these targets, all of one run, name; NULL where one of them is the run. */
+static enum err wanted_jobs(struct cli *cli, const struct selector *targets, size_t count, struct shown_run *shown)
+{
+	bool *wanted = arena_zalloc(&cli->arena, shown->job_count + 1, sizeof(*wanted));
+	struct rec_job_row row;
+
+	for (size_t i = 0, at = 0; i < count; i++) {
+		size_t looked = 0;
+		enum err err = ERR_NONE;
+
+		if (targets[i].job.len == 0)
+			return ERR_NONE;
+		/* They mostly come in the order of the jobs. */
+		while (looked < shown->job_count && !slice_eq(shown->jobs[at].name, targets[i].job)) {
+			at = at + 1 < shown->job_count ? at + 1 : 0;
+			looked++;
+		}
+		if (looked < shown->job_count)
+			wanted[at] = true;
+		else if (want_named(&targets[i], shown, wanted) == 0)
+			err = cli_query_job(cli, &targets[i], &cli->arena, &row);
+		if (err != ERR_NONE)
+			return err;
+	}
+	shown->wanted = wanted;
+	return ERR_NONE;
+}
+
+/* The run of these targets; all of it, or the jobs that they name. */
+static enum err show_run(struct cli *cli, const struct selector *targets, size_t count)
+{
+	bool human = cli->out.style == STYLE_HUMAN, whole = count == 1 && targets[0].job.len == 0;
+	uint64_t run_no = targets[0].run;
+	struct rec_run_row run;
+	struct rec_job_row *jobs;
+	struct records records;
+	struct shown_run shown = { .run = &run };
+	enum err err;
+
+	rows_begin_jobs(&records, &cli->arena);
+	if ((err = records_check(&records, &cli->out, &cli->error)) != ERR_NONE ||
+	    (err = cli_query_run(cli, run_no, &cli->arena, &run)) != ERR_NONE ||
+	    (err = cli_query_jobs(cli, run_no, human && whole ? PORTION : SIZE_MAX, &cli->arena, &jobs, &shown.job_count)) !=
+		    ERR_NONE)
+		return err;
+	shown.jobs = jobs;
+	if (!whole && (err = wanted_jobs(cli, targets, count, &shown)) != ERR_NONE)
+		return err;
+	if (cli->out.style == STYLE_JSON)
+		print_run_json(cli, &shown);
+	else
+		print_run_rows(cli, &shown);
+	if (human && whole && run.jobs > shown.job_count)
+		cli_note(cli, "the first %d of %" PRIu64 " jobs; all: titan show %" PRIu64 " --plain", PORTION, run.jobs,
+			 run_no);
+	return ERR_NONE;
+}
+
+/* One value in JSON: a list of what each of them would be. */
+static enum err show_several(struct cli *cli, const struct targets *targets)
+{
+	bool json = cli->out.style == STYLE_JSON;
+	struct buf text = { 0 };
+	enum err err = ERR_NONE;
+	size_t count;
+
+	for (size_t i = 0; i < targets->count && err == ERR_NONE; i += count) {
+		for (count = 1; i + count < targets->count && targets->at[i + count].run == targets->at[i].run;)
+			count++;
+		if (json)
+			buf_add_byte(&text, i > 0 ? ',' : '[');
+		else if (i > 0 && cli->out.style == STYLE_HUMAN)
+			buf_add_byte(&text, '\n');
+		cli_print(cli, &text);
+		err = show_run(cli, &targets->at[i], count);
+	}
+	if (json && err == ERR_NONE)
+		buf_add_str(&text, "]\n");
+	cli_print(cli, &text);
+	buf_free(&text);
+	return err;
+}
+
+int cmd_show(struct cli *cli)
+{
+	struct targets targets;
+	enum err err = cli_connect(cli);
+
+	if (err == ERR_NONE)
+		err = cli_targets(cli, cli->invocation->args, cli->invocation->arg_count, REACH_EVERY, &targets);
+	if (err != ERR_NONE)
+		return cli_fail(cli);
+	if (targets.bulk || targets.count > 1)
+		err = show_several(cli, &targets);
+	else if (targets.at[0].job.len == 0 || (err = show_job(cli, &targets.at[0])) == ERR_NOT_FOUND)
+		err = show_run(cli, &targets.at[0], 1);  /* a run, or all of a fan-out */
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan up: the daemons of this cluster on this machine. May be repeated without harm. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/query.h"
+#include "cli/commands/command.h"
+#include "cli/commands/status.h"
+#include "cli/commands/up.h"
+#include "cli/daemon/daemon.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "cli/show/json.h"
+#include "cli/show/look.h"
+#include "proto/limits.h"
+
+#define OTHER_START_MS 15000             /* for somebody else's titan up to succeed */
+#define PAUSE_MS 50
+
+struct started {
+	bool master, worker;             /* by us */
+	uint64_t master_pid, slots;
+};
+
+static enum err start_master(struct cli *cli)
+{
+	const char *const more[] = { NULL };
+	enum err err = daemon_start(&cli->place, "master", "master.log", more, NULL, &cli->error);
+
+	/* Somebody else started one a moment ago. */
+	if (err == ERR_BUSY)
+		return cli_reconnect(cli, OTHER_START_MS) == ERR_NONE ? ERR_NONE : err;
+	return err == ERR_NONE ? cli_connect(cli) : err;
+}
+
+static enum err find_local(struct cli *cli, bool *ret_up, bool *ret_stuck, uint64_t *ret_slots)
+{
+	struct msg_query query = { .what = QUERY_WORKERS };
+
+	*ret_up = *ret_stuck = false;
+	do {
+		struct msg_snapshot page;
+		enum err err = cli_query(cli, query, &cli->arena, &page);
+
+		if (err != ERR_NONE)
+			return err;
+		for (size_t i = 0; i < page.workers.n; i++) {
+			const struct rec_worker_row *row = &page.workers.at[i];
+
+			if (slice_eq(row->name, slice_str(LOCAL_WORKER)) && row->state == WORKER_UP) {
+				*ret_up = true;
+				*ret_slots = row->slots;
+			}
+		}
+		*ret_stuck = page.stuck;
+		query.cursor = page.cursor;
+	} while (query.cursor != 0);
+	return ERR_NONE;
+}
+
+/* The worker runs, or one was started; the master can't answer it before there is room. */
+static enum err refuse_unseen(struct cli *cli)
+{
+	error_set(&cli->error, ERR_FULL, "the master serves, but the disk of %s is full: workers can't join before there is room",
+		  cli->place.dir);
+	return error_next(&cli->error, "titan status; df %s", cli->place.dir);
+}
+
+/* One that was up before the master was comes back by itself. */
+static enum err await_local(struct cli *cli, uint64_t *ret_slots)
+{
+	int64_t until = clock_mono_ns() + OTHER_START_MS * NS_PER_MS;
+	bool up = false, stuck;
+
+	for (;;) {
+		enum err err = find_local(cli, &up, &stuck, ret_slots);
+
+		if (err != ERR_NONE || up)
+			return err;
+		if (stuck)
+			return refuse_unseen(cli);
+		if (clock_mono_ns() >= until)
+			return ERR_TIMEOUT;
+		err = cli_pause(cli, PAUSE_MS);
+		if (err != ERR_NONE)
+			return err;
+	}
+}
+
+static enum err start_worker(struct cli *cli, uint64_t slots, struct started *started)
+{
+	const char *more[] = { "--name", LOCAL_WORKER, NULL, NULL, NULL };
+	struct error failed;
+	char number[24];
+	bool up, stuck;
+	enum err err = find_local(cli, &up, &stuck, &started->slots);
+
+	if (err != ERR_NONE || up)
+		return err;
+	if (stuck)
+		return refuse_unseen(cli);
+	if (slots > 0) {
+		snprintf(number, sizeof(number), "%" PRIu64, slots);
+		more[2] = "--slots";
+		more[3] = number;
+	}
+	err = daemon_start(&cli->place, "worker", "worker-" LOCAL_WORKER ".log", more, NULL, &cli->error);
+	if (err != ERR_NONE && err != ERR_BUSY)
+		return err;
+	started->worker = err == ERR_NONE;
+	failed = cli->error;
+	err = await_local(cli, &started->slots);
+	if (err == ERR_TIMEOUT && !started->worker)
+		cli->error = failed;
+	else if (err == ERR_TIMEOUT)
+		error_set(&cli->error, err, "the local worker was started, and the master doesn't see it");
+	return err;
+}
+
+static void with_tilde(const char *path, struct buf *out)
+{
+	const char *home = getenv("HOME");
+	size_t len = home ? strlen(home) : 0;
+
+	if (len > 1 && strncmp(path, home, len) == 0 && path[len] == '/') {
+		buf_add_byte(out, '~');
+		path += len;
+	}
+	text_escape(out, slice_str(path), TEXT_KEEP_NONE);
+}
+
+static void tell_human(const struct cli *cli, const struct started *started, struct buf *out)
+{
+	const char *mark = cli->out.utf8 ? "✓" : "+";
+
+	buf_addf(out, "%s state   ", mark);
+	with_tilde(cli->place.dir, out);
+	buf_addf(out, "\n%s master  pid %" PRIu64 "%s\n", mark, started->master_pid,
+		 started->master ? "" : "  (it ran already)");
+	buf_addf(out, "%s worker  " LOCAL_WORKER ", %" PRIu64 " slot%s%s\n", mark, started->slots,
+		 started->slots == 1 ? "" : "s", started->worker ? "" : "  (it ran already)");
+	if (cli_chatty(cli))
+		buf_add_str(out, "  try: titan run -f -e \"a -> {b, c}; a='sleep 1'; b=date; c='uname -a'\"\n"
+				 "  dashboard: titan\n");
+}
+
+static void tell_json(const struct started *started, struct buf *out)
+{
+	struct json json;
+
+	json_begin(&json, out);
+	json_object(&json);
+	json_key(&json, "master");
+	json_object(&json);
+	json_key(&json, "pid");
+	json_u64(&json, started->master_pid);
+	json_key(&json, "started");
+	json_bool(&json, started->master);
+	json_end(&json);
+	json_key(&json, "worker");
+	json_object(&json);
+	json_key(&json, "name");
+	json_string(&json, LOCAL_WORKER);
+	json_key(&json, "slots");
+	json_u64(&json, started->slots);
+	json_key(&json, "started");
+	json_bool(&json, started->worker);
+	json_end(&json);
+	json_end(&json);
+	buf_add_byte(out, '\n');
+}
+
+static void note_exposed(struct cli *cli)
+{
+	struct buf path = { 0 };
+	char above[PATH_MAX];
+
+	if (!place_is_exposed(&cli->place, above))
+		return;
+	text_escape(&path, slice_str(above), TEXT_KEEP_NONE);
+	cli_note(cli, "titan: every user may write %s, and so move the state in it away\n   try: chmod o-w %s", buf_cstr(&path),
+		 buf_cstr(&path));
+	buf_free(&path);
+}
+
+int up_start(struct cli *cli, bool silent)
+{
+	struct started started = { 0 };
+	struct msg_snapshot status;
+	struct buf out = { 0 };
+	uint64_t slots = 0;
+	enum err err;
+	int made;
+
+	if (cli->invocation->command != NULL &&
+	    option_number(cli->invocation, OPT_up_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	if (cli_refuse_in_job(cli, "start it", "titan -C CLUSTER up") != ERR_NONE)
+		return cli_fail(cli);
+	made = place_make(&cli->place);
+	if (made != 0) {
+		error_state_dir(&cli->error, -made, cli->place.dir);
+		if (made == -EPERM || made == -ELOOP)
+			cli->error.code = ERR_DENIED;
+		return cli_fail(cli);
+	}
+	note_exposed(cli);
+	err = cli_connect(cli);
+	if (err == ERR_UNREACHABLE) {
+		started.master = true;
+		err = start_master(cli);
+	}
+	if (err == ERR_NONE)
+		err = start_worker(cli, slots, &started);
+	if (err == ERR_NONE)
+		err = cli_query(cli, (struct msg_query){ .what = QUERY_STATUS }, &cli->arena, &status);
+	if (err != ERR_NONE)
+		return cli_fail(cli);
+	started.master_pid = client_welcome(cli->client)->pid;
+	if (cli->settings.style == STYLE_JSON)
+		tell_json(&started, &out);
+	else if (!silent && !cli->settings.quiet)
+		tell_human(cli, &started, &out);
+	if (cli->settings.style != STYLE_JSON && !silent)
+		look_alarm_store(cli, &status, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	return 0;
+}
+
+int cmd_up(struct cli *cli)
+{
+	return up_start(cli, false);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan wait and watch: until runs have ended. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/select.h"
+#include "cli/commands/command.h"
+#include "cli/follow/follow.h"
+#include "cli/follow/wait.h"
+#include "cli/session/output.h"
+#include "cli/show/look.h"
+#include "cli/show/records.h"
+
+static const struct column wait_columns[] = {
+	{ "id", "ID", true },
+	{ "state", "STATE", false },
+};
+
+static void note_running(struct cli *cli, const uint64_t *runs, const enum run_state *states, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (run_state_terminal(states[i]))
+			continue;
+		cli_note(cli, "still running: titan watch %" PRIu64 ", stop: titan cancel %" PRIu64, runs[i], runs[i]);
+		break;
+	}
+}
+
+int cmd_wait(struct cli *cli)
+{
+	size_t count = cli->invocation->arg_count;
+	uint64_t *runs = arena_zalloc(&cli->arena, count, sizeof(*runs));
+	enum run_state *states = arena_zalloc(&cli->arena, count, sizeof(*states));
+	struct records records;
+	struct buf out = { 0 };
+	int status = 0;
+	enum err err;
+
+	/* Only a look, then; with time to take it. */
+	if (cli->settings.timeout_ms == 0)
+		cli->deadline_ns = TIME_NEVER;
+	records_begin(&records, wait_columns, 2, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+		return cli_fail(cli);
+	for (size_t i = 0; i < count; i++)
+		if (cli_select_run(cli, cli->invocation->args[i], &runs[i]) != ERR_NONE)
+			return cli_fail(cli);
+	err = wait_runs(cli, runs, count, states);
+	if (err != ERR_NONE && err != ERR_PENDING) {
+		if (err == ERR_INTERRUPTED)
+			cli->error.text[0] = '\0';       /* who pressed it knows */
+		status = cli_fail(cli);
+		if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT)
+			note_running(cli, runs, states, count);
+		return status;
+	}
+	for (size_t i = 0; i < count; i++) {
+		records_number(&records, runs[i]);
+		records_state(&records, run_state_info(states[i]), run_state_name(states[i]));
+		if (run_state_terminal(states[i]) && states[i] != RUN_SUCCEEDED)
+			status = run_exit_status(cli, runs[i], states[i]);
+	}
+	if (err == ERR_PENDING)
+		status = err_exit_status(ERR_PENDING);
+	if (!cli->settings.quiet && (cli->out.terminal || cli->out.style != STYLE_HUMAN)) {
+		records_print(&records, &cli->out, &out);
+		cli_print(cli, &out);
+	}
+	buf_free(&out);
+	return status;
+}
+
+int cmd_watch(struct cli *cli)
+{
+	uint64_t run;
+
+	if (cli_connect(cli) != ERR_NONE || cli_select_run(cli, cli->invocation->args[0], &run) != ERR_NONE)
+		return cli_fail(cli);
+	return follow_command(cli, run);
+}

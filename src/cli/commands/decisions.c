@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Decisions, as they are kept: who, when, what and why. */
+#include "cli/commands/decisions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/ask/query.h"
+#include "cli/ask/select.h"
+#include "cli/session/output.h"
+#include "cli/show/records.h"
+#include "cli/show/row_words.h"
+
+static const struct column decision_columns[] = {
+	{ "when", "WHEN", false },
+	{ "address", "JOB", false },
+	{ "person", "WHO", false },
+	{ "verdict", "VERDICT", false },
+	{ "target", "TO", false },
+	{ "reason", "REASON", false },
+	{ "round", NULL, false },
+	{ "run", NULL, false },
+	{ "name", NULL, false },
+};
+
+static struct slice copy_out(struct buf *text, struct arena *arena)
+{
+	struct slice copy = arena_copy(arena, buf_slice(text));
+
+	buf_free(text);
+	return copy;
+}
+
+struct slice hex_text(struct arena *arena, struct slice bytes, size_t most)
+{
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < bytes.len && i < most; i++)
+		buf_addf(&text, "%02x", bytes.data[i]);
+	return copy_out(&text, arena);
+}
+
+static int digit_value(uint8_t digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+bool hex_bytes(struct slice text, uint8_t *ret_bytes)
+{
+	if (text.len % 2 != 0)
+		return false;
+	for (size_t i = 0; i < text.len; i += 2) {
+		int high = digit_value(text.data[i]), low = digit_value(text.data[i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		ret_bytes[i / 2] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+struct slice decision_text(const struct rec_decision *decision, struct arena *arena)
+{
+	char when[CLOCK_TEXT_SIZE];
+	struct buf text = { 0 };
+
+	buf_addf(&text, "%s ", clock_format_local(decision->wall_ms, when));
+	if (decision->person.len > 0) {
+		buf_add_slice(&text, decision->person);
+		buf_add_byte(&text, ' ');
+	}
+	buf_add_str(&text, verdict_text((enum verdict)decision->verdict));
+	if (decision->target.len > 0) {
+		buf_add_byte(&text, ' ');
+		buf_add_slice(&text, decision->target);
+	}
+	if (decision->reason.len > 0) {
+		buf_add_str(&text, ": ");
+		buf_add_slice(&text, decision->reason);
+	}
+	if (decision->round > 0)
+		buf_addf(&text, " (round %" PRIu64 ")", decision->round);
+	return copy_out(&text, arena);
+}
+
+enum err decisions_of(struct cli *cli, const struct selector *selector, struct rec_decision **ret, size_t *ret_count)
+{
+	struct msg_query query = { .what = QUERY_DECISIONS, .run = selector->run, .job = selector->job };
+	struct rec_decision *all = NULL;
+	size_t count = 0;
+
+	do {
+		struct msg_snapshot page;
+		struct rec_decision *more;
+		enum err err = cli_query(cli, query, &cli->arena, &page);
+
+		if (err != ERR_NONE)
+			return err;
+		more = arena_zalloc(&cli->arena, count + page.decisions.n + 1, sizeof(*more));
+		if (count > 0)
+			memcpy(more, all, count * sizeof(*more));
+		if (page.decisions.n > 0)
+			memcpy(more + count, page.decisions.at, page.decisions.n * sizeof(*more));
+		all = more;
+		count += page.decisions.n;
+		query.cursor = page.cursor;
+	} while (query.cursor != 0);
+	*ret = all;
+	*ret_count = count;
+	return ERR_NONE;
+}
+
+static void add_decision(struct records *records, const struct rec_decision *decision)
+{
+	const struct rec_job_row job = { .run = decision->run, .name = decision->name };
+
+	records_time(records, decision->wall_ms);
+	records_text(records, job_address(&job, records->arena));
+	records_text(records, decision->person);
+	records_text(records, slice_str(verdict_name((enum verdict)decision->verdict)));
+	records_text(records, decision->target);
+	records_text(records, decision->reason);
+	records_number(records, decision->round);
+	records_number(records, decision->run);
+	records_text(records, decision->name);
+}
+
+/* The newest first; they come by job. */
+static int decision_order(const void *a, const void *b)
+{
+	const struct rec_decision *left = a, *right = b;
+
+	if (left->wall_ms != right->wall_ms)
+		return left->wall_ms < right->wall_ms ? 1 : -1;
+	if (left->job != right->job)
+		return left->job < right->job ? 1 : -1;
+	return left->round == right->round ? 0 : left->round < right->round ? 1 : -1;
+}
+
+enum err decisions_list(struct cli *cli, uint64_t run)
+{
+	const struct selector selector = { .run = run };
+	struct rec_decision *decisions;
+	struct records records;
+	struct buf out = { 0 };
+	size_t count;
+	enum err err;
+
+	records_begin(&records, decision_columns, sizeof(decision_columns) / sizeof(decision_columns[0]), &cli->arena);
+	err = records_check(&records, &cli->out, &cli->error);
+	if (err == ERR_NONE)
+		err = decisions_of(cli, &selector, &decisions, &count);
+	if (err == ERR_NONE && count > 1)
+		qsort(decisions, count, sizeof(*decisions), decision_order);
+	for (size_t i = 0; err == ERR_NONE && i < count; i++)
+		add_decision(&records, &decisions[i]);
+	if (err != ERR_NONE)
+		return err;
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (count == 0 && cli_chatty(cli))
+		cli_note(cli, "nobody has decided anything yet");
+	return ERR_NONE;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What titan run was told: which options go together, what they say of every job, the key of its submit. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/rand.h"
+#include "cli/commands/run.h"
+#include "cli/graph/submit.h"
+#include "cli/session/cli.h"
+#include "cli/session/options.h"
+#include "proto/limits.h"
+
+/* ---- for every job ---- */
+
+static enum err read_env(struct cli *cli, struct job_defaults *defaults)
+{
+	const struct invocation *invocation = cli->invocation;
+
+	defaults->env.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(struct slice));
+	for (size_t i = 0; i < invocation->option_count; i++) {
+		const char *value = invocation->options[i].value;
+
+		if (invocation->options[i].id != OPT_run_env)
+			continue;
+		if (strchr(value, '=') == NULL || value[0] == '=')
+			return error_set(&cli->error, ERR_USAGE, "--env: '%s' isn't of the form NAME=VALUE", value);
+		if (strncmp(value, "TITAN_", 6) == 0)
+			return error_set(&cli->error, ERR_USAGE, "--env: %s: names with TITAN_ are titan's own", value);
+		defaults->env.at[defaults->env.n++] = slice_str(value);
+	}
+	return ERR_NONE;
+}
+
+static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
+{
+	const char *dir = option_value(cli->invocation, OPT_run_dir);
+	char resolved[PATH_MAX];
+
+	if (dir == NULL)
+		return ERR_NONE;
+	/* A worker may be elsewhere: an absolute path is taken as it is. */
+	if (dir[0] == '/') {
+		defaults->dir = slice_str(dir);
+		return ERR_NONE;
+	}
+	if (realpath(dir, resolved) == NULL) {
+		error_system(&cli->error, errno, "--dir: %s", dir);
+		cli->error.code = ERR_USAGE;
+		return ERR_USAGE;
+	}
+	defaults->dir = arena_copy(&cli->arena, slice_str(resolved));
+	return ERR_NONE;
+}
+
+enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
+{
+	const struct invocation *invocation = cli->invocation;
+	const char *mode = option_value(invocation, OPT_run_mode);
+	uint64_t priority = 0;
+	int64_t timeout_ms = 0, deadline_ms = 0;
+	enum err err;
+
+	if ((err = read_env(cli, defaults)) != ERR_NONE || (err = read_dir(cli, defaults)) != ERR_NONE ||
+	    (err = option_number(invocation, OPT_run_retry, 0, LIMIT_RETRY_MAX, &defaults->retry_max, &cli->error)) !=
+		    ERR_NONE ||
+	    (err = option_number(invocation, OPT_run_priority, 0, 100, &priority, &cli->error)) != ERR_NONE ||
+	    (err = option_span(invocation, OPT_run_job_timeout, &timeout_ms, &cli->error)) != ERR_NONE ||
+	    (err = option_span(invocation, OPT_run_deadline, &deadline_ms, &cli->error)) != ERR_NONE)
+		return err;
+	if (option_given(invocation, OPT_run_priority))
+		defaults->priority = priority + 1;
+	if (mode != NULL && !exec_mode_by_name(slice_str(mode), &defaults->mode))
+		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' is none of retry, exclusive, once", mode);
+	defaults->timeout_ms = (uint64_t)timeout_ms;
+	defaults->deadline_ms = (uint64_t)deadline_ms;
+	return ERR_NONE;
+}
+
+/* ---- for the submit ---- */
+
+static int hex_digit(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
+{
+	const char *text = option_value(cli->invocation, OPT_run_key);
+
+	if (text == NULL) {
+		rand_system(key, SUBMIT_KEY_SIZE);
+		return ERR_NONE;
+	}
+	for (size_t i = 0; i < 2 * SUBMIT_KEY_SIZE; i++) {
+		int digit = strlen(text) == 2 * SUBMIT_KEY_SIZE ? hex_digit(text[i]) : -1;
+
+		if (digit < 0)
+			return error_set(&cli->error, ERR_USAGE, "--key: %d hex digits are expected",
+					 2 * SUBMIT_KEY_SIZE);
+		key[i / 2] = (uint8_t)(i % 2 ? key[i / 2] | digit : digit << 4);
+	}
+	return ERR_NONE;
+}
+
+/* ---- what goes with what ---- */
+
+static bool changes_jobs(const struct invocation *invocation)
+{
+	static const enum option_id changes[] = {
+		OPT_run_param, OPT_run_dry_run, OPT_run_dir, OPT_run_env, OPT_run_retry, OPT_run_job_timeout, OPT_run_deadline,
+		OPT_run_priority, OPT_run_mode, OPT_run_tenant, OPT_run_into,
+	};
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		if (option_given(invocation, changes[i]))
+			return true;
+	return false;
+}
+
+enum err run_check_usage(struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+	bool expression = option_given(invocation, OPT_run_expression);
+	bool lines = option_given(invocation, OPT_run_lines);
+	bool input = invocation->arg_count > 0, again = option_given(invocation, OPT_run_again);
+	int sources = expression + lines + input + again;
+
+	if (sources != 1) {
+		error_set(&cli->error, ERR_USAGE, "one of FILE, -e DAG, --lines, --again RUN and - is needed%s",
+			  sources > 1 ? ", not several" : "");
+		error_next(&cli->error, "titan run -e \"a -> b; a='echo one'; b='echo two'\"");
+		return ERR_USAGE;
+	}
+	if (option_given(invocation, OPT_run_follow) && option_given(invocation, OPT_run_wait))
+		return error_set(&cli->error, ERR_USAGE, "--follow waits already: leave out --wait");
+	if (option_given(invocation, OPT_run_param) && (!input || strcmp(invocation->args[0], "-") == 0))
+		return error_set(&cli->error, ERR_USAGE, "-p is for a pipeline in a file; a line's words are the shell's");
+	if (option_given(invocation, OPT_run_propagate) && !option_given(invocation, OPT_run_follow) &&
+	    !option_given(invocation, OPT_run_wait))
+		return error_set(&cli->error, ERR_USAGE, "--propagate: the run's end is awaited with --wait or --follow");
+	if (again && changes_jobs(invocation))
+		return error_set(&cli->error, ERR_USAGE, "--again submits the graph as it was: only --name, --key, --follow, --wait and"
+				 " --propagate go with it");
+	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_tenant))
+		return error_set(&cli->error, ERR_USAGE, "--tenant: what is added to a run is of the run's tenant");
+	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_name) && !lines)
+		return error_set(&cli->error, ERR_USAGE, "--name: the run has its name; with --lines it is that of the jobs");
+	return ERR_NONE;
+}

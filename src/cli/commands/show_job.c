@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan show JOB: all that is known of one job, a line for each thing; what isn't said of it stays out. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/ask/query.h"
+#include "cli/ask/select.h"
+#include "cli/commands/decisions.h"
+#include "cli/commands/show.h"
+#include "cli/session/output.h"
+#include "cli/show/records.h"
+#include "cli/show/row_words.h"
+#include "lang/demand.h"
+#include "lang/failure.h"
+#include "lang/log_max.h"
+#include "proto/limits.h"
+
+static const struct column detail_columns[] = {
+	{ "address", "job", false },
+	{ "state", "state", false },
+	{ "outcome", "result", false },
+	{ "cause", "why", false },
+	{ "command", "command", false },
+#define SETTING(TYPE, key, field, YAML, LINE, SHAPE, KINDS, DEFAULT, wire, text) DETAIL_##SHAPE(field, YAML)
+#define DETAIL_OWN(field, word)
+#define DETAIL_TEXT(field, word) { #field, word, false },
+#define DETAIL_SPAN(field, word) { #field, word, false },
+#define DETAIL_TIME(field, word) { #field, word, false },
+#include "proto/spec.def"
+	{ "message", "question", false },
+	{ "approvals", "approvals", false },
+	{ "approvals_needed", "approvals wanted", false },
+	{ "unblocks", "unblocks", false },
+	{ "from", "who may", false },
+	{ "digest", "digest", false },
+	{ "decisions", "decided", false },
+	{ "settled_by", "settled by", false },
+	{ "pushback", "pushed back", false },
+	{ "needs", "needs", false },
+	{ "needs_text", "needs as", false },
+	{ "when", "when", false },
+	{ "loop", "loop", false },
+	{ "tries", "tries", false },
+	{ "retry_max", "retries allowed", false },
+	{ "mode", "mode", false },
+	{ "crashes", "crashes", false },
+	{ "interrupted", "interrupted", false },
+	{ "crash_limit", "crashes allowed", false },
+	{ "continue_on", "goes on when", false },
+	{ "on_worker_death", "worker's death", false },
+	{ "log", "output kept", false },
+	{ "worker", "worker", false },
+	{ "labels", "labels wanted", false },
+	{ "asks", "asks for", false },
+	{ "placing", "placing", false },
+	{ "concurrency", "groups", false },
+	{ "locks", "locks", false },
+	{ "priority", "priority", false },
+	{ "due", "due", false },
+	{ "give_up", "leaves the queue", false },
+	{ "deadline", "deadline", false },
+	{ "stop_cause", "out of time", false },
+	{ "started", "started", false },
+	{ "ended", "ended", false },
+	{ "span_ms", "time", false },
+	{ "cpu_us", "cpu us", false },
+	{ "rss_kib", "memory KiB", false },
+	{ "out_bytes", "output bytes", false },
+	{ "epoch", "epoch", false },
+	{ "child", "sub-run", false },
+	{ "pass", NULL, false },
+	{ "loop_max", NULL, false },
+	{ "code", NULL, false },
+	{ "run", NULL, false },
+	{ "name", NULL, false },
+	{ "kind", NULL, false },
+	{ "job", NULL, false },
+	{ "index", NULL, false },
+	{ "held", NULL, false },
+	{ "forgiven", NULL, false },
+	{ "dead", NULL, false },
+};
+
+static void number_or_none(struct records *records, uint64_t value)
+{
+	if (value)
+		records_number(records, value);
+	else
+		records_none(records);
+}
+
+/* The numbers of what it does, where that isn't one command once. */
+static void add_work(struct records *records, const struct rec_job_row *job)
+{
+	number_or_none(records, job->child);
+	number_or_none(records, job->pass);
+	number_or_none(records, job->loop_max);
+}
+
+static void add_wants(struct records *records, const struct rec_job_row *job)
+{
+	records_texts(records, job->labels);
+	records_texts(records, demand_shown(job->asks, records->arena));
+	records_texts(records, job->placing);
+	records_texts(records, job->concurrency);
+	records_texts(records, job->locks);
+}
+
+/* "pass 3/10, until code == 3, 5s apart" */
+static struct slice loop_text(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	if (job->loop_max == 0)
+		return slice_make(NULL, 0);
+	buf_addf(&text, "pass %" PRIu64 "/%" PRIu64 ", until ", job->pass, job->loop_max);
+	buf_add_slice(&text, job->loop_until);
+	if (job->loop_delay_ms > 0) {
+		buf_add_str(&text, ", ");
+		text_add_span(&text, (int64_t)job->loop_delay_ms);
+		buf_add_str(&text, " apart");
+	}
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+static void add_limits(struct records *records, const struct rec_job_row *job)
+{
+	struct buf goes_on = { 0 }, kept = { 0 };
+
+	continue_words(job->continue_on, &goes_on);
+	records_text(records, arena_copy(records->arena, buf_slice(&goes_on)));
+	buf_free(&goes_on);
+	records_text(records, slice_str(job->worker_death == DEATH_KILL ? "kill" : "adopt"));
+	log_max_text(job->log_max ? job->log_max : LIMIT_LOG_JOB_MAX, &kept);
+	records_text(records, arena_copy(records->arena, buf_slice(&kept)));
+	buf_free(&kept);
+}
+
+static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
+		       size_t job_count, struct slice_list decisions)
+{
+	enum job_state state = job_state_checked(job->state);
+	struct slice_list needs = { .n = job->needs.n };
+
+	needs.at = arena_zalloc(records->arena, needs.n + 1, sizeof(*needs.at));
+	for (size_t i = 0; i < needs.n; i++)
+		needs.at[i] = job->needs.at[i] < job_count ? jobs[job->needs.at[i]].name : slice_str("?");
+	records_text(records, job_address(job, records->arena));
+	records_state(records, job_look(job), state_table[state].name);
+	records_text(records, job_outcome_text(job, records->arena));
+	records_text(records, job_cause_text(job, jobs, job_count, records->arena));
+	records_text(records, job->command);
+	records_settings(records, job->settings.n > 0 ? &job->settings.at[0] : &(struct rec_job_settings){ 0 });
+	records_text(records, job->gate_message);
+	/* Those who approved one that is decided stand among the decisions. */
+	if (job->gate_count && state == STATE_APPROVAL)
+		records_number(records, job->gate_have);
+	else
+		records_none(records);
+	number_or_none(records, job->gate_count);
+	records_texts(records, job->unblocks);
+	records_texts(records, job->gate_from);
+	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
+	records_texts(records, decisions);
+	records_text(records, job->settled_by > 0 && job->settled_by < EVENT_COUNT ?
+		     slice_str(event_names[job->settled_by]) : slice_make(NULL, 0));
+	records_text(records, job->pushback);
+	records_texts(records, needs);
+	records_text(records, job->needs_text);
+	records_text(records, job->when);
+	records_text(records, loop_text(job, records->arena));
+	records_number(records, job->tries);
+	records_number(records, job->retry_max);
+	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
+	records_number(records, job->crashes);
+	records_number(records, job->interrupted);
+	number_or_none(records, job->crash_limit);
+	add_limits(records, job);
+	records_text(records, job->worker);
+	add_wants(records, job);
+	records_number(records, job->priority ? job->priority - 1 : 50);
+	records_time(records, job->due_ms);
+	records_time(records, job->give_up_ms);
+	records_time(records, job->deadline_ms);
+	records_text(records, job_stop_text(job));
+	records_time(records, job->started_ms);
+	records_time(records, job->ended_ms);
+	records_span(records, job_span_ms(job, clock_wall_ms()));
+	records_number(records, job->cpu_us);
+	records_number(records, job->rss_kib);
+	records_number(records, job->out_bytes);
+	number_or_none(records, job->epoch);
+	add_work(records, job);
+	job->outcome ? records_number(records, job->code) : records_none(records);
+	records_number(records, job->run);
+	records_text(records, job->name);
+	records_text(records, slice_str(job_kind_name(job->kind < KIND_COUNT ? (enum job_kind)job->kind : KIND_UNSAID)));
+	records_number(records, job->job);
+	records_number(records, job->index);
+	records_bool(records, job->held);
+	records_bool(records, job->forgiven);
+	records_bool(records, job->dead);
+}
+
+enum err show_job(struct cli *cli, const struct selector *selector)
+{
+	struct rec_job_row job, *jobs = NULL;
+	struct rec_decision *decided = NULL;
+	struct slice_list texts = { 0 };
+	size_t job_count = 0, decided_count = 0;
+	struct records records;
+	struct buf out = { 0 };
+	enum err err;
+
+	records_begin(&records, detail_columns, sizeof(detail_columns) / sizeof(detail_columns[0]), &cli->arena);
+	err = records_check(&records, &cli->out, &cli->error);
+	if (err == ERR_NONE)
+		err = cli_query_job(cli, selector, &cli->arena, &job);
+	/* Names of its parents and of its cause stand in the rows of the others. */
+	if (err == ERR_NONE && (job.needs.n > 0 || job.cause != 0))
+		err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
+	if (err != ERR_NONE)
+		return err;
+	if (job.gate_count > 0 || job.mode == EXEC_ONCE)
+		err = decisions_of(cli, selector, &decided, &decided_count);
+	if (err != ERR_NONE)
+		return err;
+	texts.at = arena_zalloc(&cli->arena, decided_count + 1, sizeof(*texts.at));
+	while (texts.n < decided_count) {
+		texts.at[texts.n] = decision_text(&decided[texts.n], &cli->arena);
+		texts.n++;
+	}
+	add_detail(&records, &job, jobs, job_count, texts);
+	records_print_one(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (cli_chatty(cli) && job.out_bytes > 0)
+		cli_note(cli, "output: titan logs %s", cli->invocation->args[0]);
+	if (cli_chatty(cli) && job.child != 0)
+		cli_note(cli, "its sub-run: titan show %" PRIu64, job.child);
+	if (cli_chatty(cli) && job.dead)
+		cli_note(cli, "it is a dead letter: titan dlq show %s", cli->invocation->args[0]);
+	return ERR_NONE;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The dashboard's terminal: taken, given back, resized, left for a while and come back to; its keys, and signals. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/dash/dash_internal.h"
+
+#define GONE_MS     500                  /* for the last bytes to a terminal */
+
+enum err dash_catch_signals(struct dash *dash, struct error *error)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT, SIGTSTP };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		sigaddset(&mask, numbers[i]);
+	sigprocmask(SIG_BLOCK, &mask, &dash->old_mask);
+	dash->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return dash->signals < 0 ? error_system(error, errno, "can't wait for signals") : ERR_NONE;
+}
+
+enum err dash_open_terminal(struct dash *dash, struct error *error)
+{
+	int width, height, result;
+	enum err err;
+
+	dash->tty.fd = -1;
+	result = isatty(STDOUT_FILENO) ? tty_open(&dash->tty) : -ENOTTY;
+	if (result < 0 || tty_size(&dash->tty, &width, &height) < 0) {
+		error_set(error, ERR_USAGE, "there is no terminal to draw on");
+		return error_next(error, "titan status");
+	}
+	tty_guard(&dash->tty, screen_reset());
+	err = screen_new(getenv("TERM"), width, height, &dash->screen, error);
+	if (err != ERR_NONE)
+		return err;
+	if (tty_raw(&dash->tty) < 0)
+		return error_set(error, ERR_SYSTEM, "can't set the modes of the terminal");
+	app_resize(dash->app, width, height);
+	return ERR_NONE;
+}
+
+void dash_close_terminal(struct dash *dash)
+{
+	if (dash->tty.fd < 0)
+		return;
+	if (dash->screen && dash->tty.raw) {
+		screen_leave(dash->screen, &dash->tty.out);
+		tty_drain(&dash->tty, GONE_MS);
+	}
+	tty_close(&dash->tty);
+	tty_unguard();
+}
+
+static void resize(struct dash *dash)
+{
+	int width, height;
+
+	if (dash->screen && tty_size(&dash->tty, &width, &height) == 0)
+		app_resize(dash->app, width, height);
+}
+
+static void resume(struct dash *dash)
+{
+	if (!dash->screen)
+		return;
+	tty_raw(&dash->tty);
+	screen_redraw(dash->screen);
+	resize(dash);
+	dash->pressed = true;
+}
+
+/* The whole job stops, as it does for Ctrl-Z in a terminal that handles it itself. */
+void dash_suspend(struct dash *dash)
+{
+	sigset_t stop;
+
+	if (!dash->screen)
+		return;
+	screen_leave(dash->screen, &dash->tty.out);
+	tty_drain(&dash->tty, GONE_MS);
+	tty_restore(&dash->tty);
+	signal(SIGTSTP, SIG_DFL);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	kill(0, SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	resume(dash);
+}
+
+void dash_read_signals(struct dash *dash)
+{
+	struct signalfd_siginfo info;
+
+	while (read(dash->signals, &info, sizeof info) == sizeof info) {
+		switch (info.ssi_signo) {
+		case SIGWINCH:
+			resize(dash);
+			break;
+		case SIGTSTP:
+			dash_suspend(dash);
+			break;
+		case SIGCONT:
+			resume(dash);
+			break;
+		default:
+			dash->quit = true;
+			break;
+		}
+	}
+}
+
+static void key_cb(uint32_t key, void *owner)
+{
+	struct dash *dash = owner;
+
+	app_key(dash->app, key, dash_now_ms(dash));
+	dash->pressed = true;
+}
+
+void dash_read_keys(struct dash *dash)
+{
+	uint8_t bytes[4096];
+	int got = tty_read(&dash->tty, bytes, sizeof bytes);
+
+	if (got < 0) {
+		dash->quit = true;       /* the terminal is gone */
+		return;
+	}
+	input_feed(&dash->input, bytes, (size_t)got, key_cb, dash);
+	dash->escape_ns = clock_mono_ns();
+}
+
+void dash_expire_keys(struct dash *dash)
+{
+	if (input_waits(&dash->input) && clock_mono_ns() - dash->escape_ns >= INPUT_ESCAPE_MS * NS_PER_MS)
+		input_expire(&dash->input, key_cb, dash);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading what is to be run. A file is read whole, and no further than its limit. */
+#include "cli/graph/load_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "proto/limits.h"
+
+#define WRITER_MS 2000                   /* a command that was started together with titan writes sooner */
+
+/* expect_ns: a pipe may be without a writer until then (monotonic); 0: no input is the end. */
+static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, int64_t expect_ns, struct buf *out)
+{
+	for (;;) {
+		uint8_t *place = buf_reserve(out, 65536);
+		ssize_t got = read(fd, place, 65536);
+		bool has_writer = got < 0 && errno == EAGAIN;
+		enum err err;
+
+		if (has_writer || (got == 0 && out->len == 0 && clock_mono_ns() < expect_ns)) {
+			err = cli_wait_for(cli, fd, POLLIN, has_writer ? TIME_NEVER : expect_ns);
+			if (err != ERR_NONE && err != ERR_PENDING)
+				return err;
+			/* Something happened: bytes came, or a writer came and left, which is an end. */
+			if (err == ERR_NONE)
+				expect_ns = 0;
+		} else if (got == 0) {
+			return ERR_NONE;
+		} else if (got < 0 && errno != EINTR) {
+			return error_system(&cli->error, errno, "can't read %s", what);
+		}
+		if (got > 0)
+			out->len += (size_t)got;
+		if (out->len > max)
+			return error_set(&cli->error, ERR_TOO_LARGE, "%s has more than %zu bytes", what, max);
+	}
+}
+
+enum err load_stdin(struct cli *cli, size_t max, struct buf *out)
+{
+	return read_all(cli, cli->session->in_fd, "standard input", max, 0, out);
+}
+
+/* Of a pipe with a name, such as <(command) or mkfifo makes: without a writer there is neither a byte nor an end. */
+static enum err read_pipe(struct cli *cli, int fd, const char *path, struct buf *out)
+{
+	enum err err = read_all(cli, fd, path, LIMIT_PIPELINE_MAX, clock_mono_ns() + WRITER_MS * NS_PER_MS, out);
+
+	if (err != ERR_NONE || out->len > 0)
+		return err;
+	error_set(&cli->error, ERR_INVALID, "%s is a pipe, and nobody writes into it", path);
+	return error_next(&cli->error, "write the pipeline into a regular file, or begin to write into the pipe first");
+}
+
+enum err load_file(struct cli *cli, const char *path, struct buf *text)
+{
+	/* Without O_NONBLOCK the opening of a pipe waits for its writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat info;
+	enum err err;
+
+	if (fd < 0) {
+		int why = errno;
+
+		error_system(&cli->error, why, "can't open %s", path);
+		if (why == ENOENT)
+			cli->error.code = ERR_NOT_FOUND;
+		return cli->error.code;
+	}
+	if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode))
+		err = read_pipe(cli, fd, path, text);
+	else
+		err = read_all(cli, fd, path, LIMIT_PIPELINE_MAX, 0, text);
+	close(fd);
+	return err;
+}
+
+/* "deploy" of "ci/deploy.yaml"; none where that isn't a name. */
+static struct slice name_of_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	struct slice name = slice_make(base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
+
+	return text_is_name(name) ? name : slice_str("pipeline");
+}
+
+static size_t name_len(struct slice given)
+{
+	const uint8_t *equals = memchr(given.data, '=', given.len);
+
+	return equals ? (size_t)(equals - given.data) : given.len;
+}
+
+static bool given_twice(struct cli *cli, struct slice_list given)
+{
+	for (size_t i = 0; i < given.n; i++)
+		for (size_t before = 0; before < i; before++) {
+			size_t len = name_len(given.at[i]);
+
+			if (len != name_len(given.at[before]) || memcmp(given.at[i].data, given.at[before].data, len) != 0)
+				continue;
+			error_set(&cli->error, ERR_USAGE, "--param: '%.*s' is given twice", (int)len,
+				  (const char *)given.at[i].data);
+			return true;
+		}
+	return false;
+}
+
+enum err load_text(struct cli *cli, const char *path, struct slice text, struct slice_list given,
+		   const struct dag_old *old, struct pipeline *ret)
+{
+	struct dag_spot spot;
+	enum err err = pipeline_parse_into(text, given, old, &cli->arena, ret, &spot, &cli->error);
+
+	if (err == ERR_NONE) {
+		ret->name = ret->name.len ? ret->name : name_of_file(path);
+	} else if (spot.len > 0) {
+		load_explain(cli, text, path, &spot);
+	} else {
+		struct error why = cli->error;
+
+		error_set(&cli->error, why.code, "%s: %s", path, why.text);
+	}
+	return err;
+}
+
+enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
+		       struct buf *text, struct pipeline *ret)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct slice_list given = { 0 };
+	enum err err = load_file(cli, path, text);
+
+	if (err != ERR_NONE)
+		return err;
+	given.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(*given.at));
+	for (size_t i = 0; i < invocation->option_count; i++)
+		if (invocation->options[i].id == param)
+			given.at[given.n++] = slice_str(invocation->options[i].value);
+	if (given_twice(cli, given))
+		return ERR_USAGE;
+	err = load_text(cli, path, buf_slice(text), given, old, ret);
+	return err == ERR_NONE ? load_subs(cli, path, buf_slice(text), ret) : err;
+}

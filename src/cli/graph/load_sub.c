@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The files that a pipeline's jobs name, and those that these name: read, checked, and carried along. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/graph/load_internal.h"
+#include "cli/session/output.h"
+#include "lang/pipeline_matrix.h"
+#include "proto/limits.h"
+
+struct link {                            /* of the chain of files from the first one to this */
+	const struct link *up;
+	const char *path;                /* as people know it */
+	const char *real;
+	struct slice text;
+	unsigned depth;
+};
+
+static enum err load_all(struct cli *cli, const struct link *link, struct pipeline *pipeline);
+
+static void chain_add(struct buf *out, const struct link *link)
+{
+	if (link->up) {
+		chain_add(out, link->up);
+		buf_add_str(out, " -> ");
+	}
+	buf_add_str(out, link->path);
+}
+
+/* At the place in the file where the other one is named. */
+static enum err named_wrong(struct cli *cli, const struct link *link, const struct dag_node *node)
+{
+	load_explain(cli, link->text, link->path, &node->sub_spot);
+	return cli->error.code;
+}
+
+static enum err chain_wrong(struct cli *cli, const struct link *link, const struct dag_node *node, enum err code,
+			    const char *path, const char *why)
+{
+	struct buf chain = { 0 };
+
+	chain_add(&chain, link);
+	error_set(&cli->error, code, "%s: %s -> %s", why, buf_cstr(&chain), path);
+	buf_free(&chain);
+	return named_wrong(cli, link, node);
+}
+
+static const char *path_beside(struct cli *cli, const char *file, struct slice path)
+{
+	const char *slash = strrchr(file, '/');
+	size_t lead = slash && path.data[0] != '/' ? (size_t)(slash + 1 - file) : 0;
+	char *joined = arena_zalloc(&cli->arena, 1, lead + path.len + 1);
+
+	memcpy(joined, file, lead);
+	memcpy(joined + lead, path.data, path.len);
+	return joined;
+}
+
+static enum err sub_file(struct cli *cli, const struct link *link, const struct dag_node *node, struct link *ret)
+{
+	const char *path = path_beside(cli, link->path, node->sub_path);
+	char real[PATH_MAX];
+
+	if (realpath(path, real) == NULL) {
+		int why = errno;
+
+		error_system(&cli->error, why, "can't open %s", path);
+		if (why == ENOENT)
+			cli->error.code = ERR_NOT_FOUND;
+		return named_wrong(cli, link, node);
+	}
+	for (const struct link *at = link; at != NULL; at = at->up)
+		if (strcmp(at->real, real) == 0)
+			return chain_wrong(cli, link, node, ERR_CYCLE, path, "a pipeline would be within itself");
+	if (link->depth == LIMIT_SUBRUN_DEPTH)
+		return chain_wrong(cli, link, node, ERR_TOO_LARGE, path, "pipelines are within each other too deep");
+	*ret = (struct link){
+		.up = link, .path = path, .real = arena_strdup(&cli->arena, slice_str(real)), .depth = link->depth + 1,
+	};
+	return ERR_NONE;
+}
+
+static enum err sub_size(struct cli *cli, const struct link *link, const struct dag_node *node, const struct dag_sub *sub)
+{
+	const struct job_defaults none = { 0 };
+	struct arena arena = { 0 };
+	struct slice bytes = dag_sub_bytes(sub, &none, &arena);
+
+	arena_free(&arena);
+	if (bytes.len <= LIMIT_JOB_SPEC_MAX * 3 / 4)
+		return ERR_NONE;
+	error_set(&cli->error, ERR_TOO_LARGE, "the sub-run's %llu jobs take %zu bytes, and %d are the most; put a part of them "
+		  "into a pipeline of its own", (unsigned long long)sub->dag.job_count, bytes.len, LIMIT_JOB_SPEC_MAX * 3 / 4);
+	return named_wrong(cli, link, node);
+}
+
+static enum err sub_load(struct cli *cli, const struct link *link, const struct dag_node *node, struct link *file,
+			 uint64_t place, struct dag_sub *ret)
+{
+	struct dag_node filled = *node;
+	struct pipeline pipeline;
+	enum err err;
+
+	if (node->matrix != NULL)
+		matrix_fill(node, place, &cli->arena, &filled);
+	err = load_text(cli, file->path, file->text, filled.sub_given, NULL, &pipeline);
+	if (err == ERR_NONE)
+		err = load_all(cli, file, &pipeline);
+	if (err != ERR_NONE) {
+		if (cli->error.text[0] != '\0')
+			return named_wrong(cli, link, node);
+		return err;
+	}
+	*ret = (struct dag_sub){ .name = pipeline.name, .max_jobs = pipeline.max_jobs,
+				 .concurrency = pipeline.concurrency, .dag = pipeline.dag };
+	return sub_size(cli, link, node, ret);
+}
+
+/* One for all jobs of a fan-out whose parameters are the same. */
+static enum err node_load(struct cli *cli, const struct link *link, struct dag_node *node)
+{
+	struct link file;
+	struct buf text = { 0 };
+	enum err err = sub_file(cli, link, node, &file);
+
+	if (err != ERR_NONE)
+		return err;
+	err = load_file(cli, file.path, &text);
+	file.text = arena_copy(&cli->arena, buf_slice(&text));
+	buf_free(&text);
+	if (err != ERR_NONE)
+		return named_wrong(cli, link, node);
+	node->sub_count = node->matrix != NULL && node->sub_given.n > 0 ? node->width : 1;
+	node->subs = arena_zalloc(&cli->arena, node->sub_count, sizeof(*node->subs));
+	for (uint32_t place = 0; place < node->sub_count && err == ERR_NONE; place++)
+		err = sub_load(cli, link, node, &file, place, &node->subs[place]);
+	return err;
+}
+
+static enum err load_all(struct cli *cli, const struct link *link, struct pipeline *pipeline)
+{
+	enum err err = ERR_NONE;
+
+	for (size_t i = 0; i < pipeline->dag.node_count && err == ERR_NONE; i++)
+		if (pipeline->dag.nodes[i]->sub_path.len > 0)
+			err = node_load(cli, link, pipeline->dag.nodes[i]);
+	return err;
+}
+
+enum err load_subs(struct cli *cli, const char *path, struct slice text, struct pipeline *pipeline)
+{
+	char real[PATH_MAX];
+	struct link link = { .path = path, .real = realpath(path, real) ? real : path, .text = text };
+
+	return load_all(cli, &link, pipeline);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Submits. Jobs are encoded one at a time and leave in frames of about CHUNK_BYTES, so a graph of a million
+ * jobs needs no more memory here than its source does.
+ */
+#include "cli/graph/submit.h"
+
+#include "cli/ask/ask.h"
+#include "proto/limits.h"
+
+#define CHUNK_BYTES 524288
+#define TRIES 5
+#define RECONNECT_MS 30000
+
+struct parcel {
+	struct cli *cli;
+	const struct graph_source *source;
+	uint64_t next;                   /* job to encode */
+	struct buf jobs;                 /* encoded, not sent */
+	uint64_t jobs_count;
+	struct arena scratch;
+};
+
+/* Until a chunk is full or the jobs are all encoded. */
+static enum err fill(struct parcel *parcel)
+{
+	buf_clear(&parcel->jobs);
+	parcel->jobs_count = 0;
+	while (parcel->next < parcel->source->count && parcel->jobs.len < CHUNK_BYTES) {
+		struct rec_job_spec spec;
+		size_t before = parcel->jobs.len;
+
+		arena_reset(&parcel->scratch);
+		parcel->source->job_cb(parcel->source->arg, parcel->next, &parcel->scratch, &spec);
+		record_encode(&parcel->jobs, REC_job_spec, &spec);
+		if (parcel->jobs.len - before > LIMIT_JOB_SPEC_MAX)
+			return error_set(&parcel->cli->error, ERR_TOO_LARGE,
+					 "job '%.*s' takes %zu bytes; at most %d are allowed", (int)spec.name.len,
+					 (const char *)spec.name.data, parcel->jobs.len - before, LIMIT_JOB_SPEC_MAX);
+		parcel->next++;
+		parcel->jobs_count++;
+	}
+	return ERR_NONE;
+}
+
+static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name, const uint8_t *key)
+{
+	struct msg_submit msg = {
+		.key = slice_make(key, SUBMIT_KEY_SIZE),
+		.name = name,
+		.jobs = buf_slice(&parcel->jobs),
+		.count = parcel->jobs_count,
+		.max_jobs = parcel->source->max_jobs,
+		.tenant = parcel->source->tenant,
+		.again = parcel->source->again,
+		.into = parcel->source->into,
+		.parents = parcel->source->parents,
+		.concurrency = parcel->source->concurrency,
+	};
+	struct rec_schedule_spec schedule;
+
+	if (parcel->source->schedule) {
+		schedule = *parcel->source->schedule;
+		msg.schedule.at = &schedule;
+		msg.schedule.n = 1;
+	}
+	return cli_send(parcel->cli, OP_SUBMIT, &msg, id);
+}
+
+static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice name, const uint8_t *key)
+{
+	struct msg_graph_begin begin = {
+		.key = slice_make(key, SUBMIT_KEY_SIZE),
+		.name = name,
+		.count = parcel->source->count,
+		.max_jobs = parcel->source->max_jobs,
+		.tenant = parcel->source->tenant,
+		.into = parcel->source->into,
+		.parents = parcel->source->parents,
+		.concurrency = parcel->source->concurrency,
+	};
+	struct msg_graph_commit commit = { 0 };
+	struct rec_schedule_spec schedule;
+	enum err err;
+
+	if (parcel->source->schedule) {
+		schedule = *parcel->source->schedule;
+		begin.schedule.at = &schedule;
+		begin.schedule.n = 1;
+	}
+	err = cli_send(parcel->cli, OP_GRAPH_BEGIN, &begin, id);
+
+	while (err == ERR_NONE && parcel->jobs_count > 0) {
+		struct msg_graph_chunk chunk = { .jobs = buf_slice(&parcel->jobs), .count = parcel->jobs_count };
+
+		err = cli_send(parcel->cli, OP_GRAPH_CHUNK, &chunk, id);
+		if (err == ERR_NONE)
+			err = fill(parcel);
+	}
+	if (err == ERR_NONE)
+		err = cli_send(parcel->cli, OP_GRAPH_COMMIT, &commit, id);
+	return err;
+}
+
+static enum err submit_once(struct parcel *parcel, struct slice name, const uint8_t *key, struct msg_accepted *ret)
+{
+	uint64_t id = client_next_id(parcel->cli->client);
+	struct msg_ok ok;
+	enum err err;
+
+	parcel->next = 0;
+	err = fill(parcel);
+	if (err != ERR_NONE)
+		return err;
+	if (parcel->next == parcel->source->count)
+		err = send_small(parcel, id, name, key);
+	else
+		err = send_chunks(parcel, id, name, key);
+	if (err == ERR_NONE && parcel->source->schedule)
+		err = cli_answer(parcel->cli, id, OP_OK, &parcel->cli->arena, &ok);
+	else if (err == ERR_NONE)
+		err = cli_answer(parcel->cli, id, OP_ACCEPTED, &parcel->cli->arena, ret);
+	return err;
+}
+
+enum err submit_graph(struct cli *cli, const struct graph_source *source, struct slice name,
+		      const uint8_t key[SUBMIT_KEY_SIZE], struct msg_accepted *ret)
+{
+	struct parcel parcel = { .cli = cli, .source = source };
+	enum err err = cli_connect(cli);
+
+	for (int try = 1; err == ERR_NONE; try++) {
+		err = submit_once(&parcel, name, key, ret);
+		if (err != ERR_UNREACHABLE || try == TRIES)
+			break;
+		/* Whether it was accepted is unknown: the key makes asking again safe. */
+		err = cli_reconnect(cli, RECONNECT_MS);
+	}
+	buf_free(&parcel.jobs);
+	arena_free(&parcel.scratch);
+	return err;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --help and titan help, from the tables; and the few topics that have no command. */
+#include "cli/session/help.h"
+
+#include "cli/show/look.h"
+#include "proto/error.h"
+
+#define WIDTH 78
+#define OPTION_COLUMN 30
+#define STATUS_COLUMN 7
+
+static void heading(const struct look *look, const char *text, struct buf *out)
+{
+	look_colour(look, COLOUR_DEFAULT, ATTR_BOLD, out);
+	buf_add_str(out, text);
+	look_plain(look, out);
+	buf_add_byte(out, '\n');
+}
+
+/* Words from this column on; at is where the line stands now. */
+static void wrap(const char *text, size_t column, size_t at, struct buf *out)
+{
+	while (*text != '\0') {
+		size_t len = strcspn(text, " ");
+
+		if (at > column && at + 1 + len > WIDTH) {
+			buf_add_byte(out, '\n');
+			at = 0;
+		}
+		if (at > column) {
+			buf_add_byte(out, ' ');
+			at++;
+		}
+		for (; at < column; at++)
+			buf_add_byte(out, ' ');
+		buf_add(out, text, len);
+		at += len;
+		text += len + strspn(text + len, " ");
+	}
+	buf_add_byte(out, '\n');
+}
+
+static void options_help(const struct option_info *options, struct buf *out)
+{
+	for (; options->id != OPT_none; options++) {
+		size_t start = out->len;
+
+		buf_addf(out, options->letter ? "  -%c, " : "      ", options->letter);
+		buf_addf(out, "--%s", options->word);
+		if (options->argument)
+			buf_addf(out, " %s", options->argument);
+		if (out->len - start >= OPTION_COLUMN) {
+			buf_add_byte(out, '\n');
+			start = out->len;
+		}
+		wrap(options->help, OPTION_COLUMN, out->len - start, out);
+	}
+}
+
+void help_overview(const struct look *look, struct buf *out)
+{
+	size_t count;
+	const char *const *topics = help_topics(&count);
+
+	buf_add_str(out, "titan [OPTION..] COMMAND [OPTION..] [ARGUMENT..]\n\n"
+			 "titan alone, on a terminal, starts what doesn't run yet and opens the dashboard.\n");
+	for (int group = 0; group < GROUP_COUNT; group++) {
+		buf_add_byte(out, '\n');
+		heading(look, command_groups[group], out);
+		for (int id = 1; id < COMMAND_COUNT; id++)
+			if ((int)command_table[id].group == group)
+				buf_addf(out, "  %-12s%s\n", command_table[id].verb, command_table[id].help);
+	}
+	buf_add_byte(out, '\n');
+	heading(look, "Options of every command", out);
+	options_help(global_options, out);
+	buf_add_str(out, "\nMore: titan COMMAND --help, man titan-COMMAND; titan help");
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, "%s %s", i ? " |" : "", topics[i]);
+	buf_add_byte(out, '\n');
+}
+
+void help_command(const struct look *look, const struct command_info *command, struct buf *out)
+{
+	buf_addf(out, "titan %s", command->verb);
+	if (command->pattern[0] != '\0')
+		buf_addf(out, " %s", command->pattern);
+	buf_add_str(out, command->options->id != OPT_none ? " [OPTION..]\n\n" : "\n\n");
+	wrap(command->help, 0, 0, out);
+	if (command->text[0] != '\0') {
+		buf_add_byte(out, '\n');
+		wrap(command->text, 0, 0, out);
+	}
+	if (command->options->id != OPT_none) {
+		buf_add_byte(out, '\n');
+		heading(look, "Options", out);
+		options_help(command->options, out);
+	}
+	buf_add_byte(out, '\n');
+	heading(look, "Options of every command", out);
+	options_help(global_options, out);
+}
+
+/* ---- topics ---- */
+
+static void topic_dag(const struct look *look, struct buf *out)
+{
+	heading(look, "A graph on one line", out);
+	buf_add_str(out,
+		    "  fetch -> {unpack, lint -> check} -> enc*8 -> notify!; lint:failed -> mail;\n"
+		    "  fetch='curl -O x'; enc='ffmpeg $i' retry=3 timeout=5m; ...\n"
+		    "\n"
+		    "  a -> b            b needs a\n"
+		    "  {a, b -> c}       parallel branches; {a, b} -> {c, d} joins all with all\n"
+		    "  a*8  a*{x,y}      a fan-out: a[0], a[1].. with TITAN_INDEX, TITAN_ITEM and i\n"
+		    "                    in the environment\n"
+		    "  a:failed -> b     b runs when a failed; also a:done, whatever became of it\n"
+		    "  a!                runs whatever became of what it needs\n"
+		    "  a='COMMAND'       and behind it any of: retry=N timeout=SPAN\n"
+		    "                    backoff=SPAN[..LONGEST] retry_on=exit,signal,spawn,timeout\n"
+		    "                    crash_limit=N continue_on=failed,timed_out,denied\n"
+		    "                    on_worker_death=adopt|kill log=lossless|SIZE\n"
+		    "                    prio=N dir=/PATH env=NAME=VALUE mode=retry|exclusive|once\n"
+		    "                    label=NAME delay=SPAN deadline=SPAN|TIME\n"
+		    "                    dispatch_timeout=SPAN when='CONDITION' cpus=N memory=SIZE\n"
+		    "                    gpus=N resource=NAME=N worker=NAME prefer=LABEL\n"
+		    "                    pool=NAME affinity=parent|sticky lock=NAME[=shared]\n"
+		    "                    concurrency=NAME[=LIMIT] description=TEXT\n"
+		    "  a='' kind=noop    a job that runs nothing: a join or a milestone\n"
+		    "  a -> ?b -> c      b is a gate that people approve; b='QUESTION' and behind it\n"
+		    "                    any of: count=N from=NAME approve_timeout=SPAN\n"
+		    "\n"
+		    "Statements end with ; or a line. # begins a comment. In '..' everything stands\n"
+		    "for itself, in \"..\" \\n, \\t, \\\" and \\\\ are known. A command without shell\n"
+		    "syntax is executed directly, any other one by sh.\n");
+}
+
+static void topic_exit(const struct look *look, struct buf *out)
+{
+	static const enum err codes[] = {
+#define ERROR(name, wire, exit_status, again, text) ERR_##name,
+#include "proto/errors.def"
+#undef ERROR
+	};
+	struct buf texts = { 0 };
+
+	heading(look, "Exit statuses", out);
+	buf_add_str(out, "    0  all is well; where a command waits, all jobs succeeded\n");
+	for (int status = 1; status < 256; status++) {
+		buf_clear(&texts);
+		for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+			if (err_exit_status(codes[i]) == status)
+				buf_addf(&texts, "%s%s", texts.len ? "; " : "", err_text(codes[i]));
+		if (texts.len == 0)
+			continue;
+		buf_addf(out, "  %3d", status);
+		wrap(buf_cstr(&texts), STATUS_COLUMN, 5, out);
+	}
+	buf_free(&texts);
+}
+
+static void topic_output(const struct look *look, struct buf *out)
+{
+	heading(look, "Output", out);
+	buf_add_str(out, "  Data goes to standard output, everything else to standard error.\n"
+			 "  --json      one JSON value (watch and run --follow: one a line)\n"
+			 "              errors too: {\"error\":{\"code\",\"status\",\"text\",\"next\"}} on standard error\n"
+			 "  --plain     tab-separated, no header, times in UTC, spans in ms\n"
+			 "  --format    '{id} {state}': the fields that --json has; \\t and \\n are known\n"
+			 "  NO_COLOR and TERM=dumb turn colours off, --color says otherwise.\n");
+}
+
+static void topic_selectors(const struct look *look, struct buf *out)
+{
+	heading(look, "Selectors", out);
+	buf_add_str(out, "  4127            a run\n"
+			 "  last            the newest run\n"
+			 "  self            inside a job: its own run\n"
+			 "  4127/load       a job of it\n"
+			 "  4127/encode[7]  a job of a fan-out\n"
+			 "Of cancel, retry, hold, release, ls and show also:\n"
+			 "  all             every run (of acts: that hasn't ended; of retry: that ended badly)\n"
+			 "  4120-4127       those of them between these numbers\n"
+			 "  label=gpu,state=failed\n"
+			 "                  jobs with all of this: state, label, name, worker of the job,\n"
+			 "                  run, owner, tenant of its run; only the latter three: runs.\n"
+			 "                  Runs that have ended are looked through only for a state.\n"
+			 "An act on what wasn't named asks first; with nobody to ask it wants -y.\n");
+}
+
+static void state_line(const struct look *look, const struct state_info *state, struct buf *out)
+{
+	buf_add_str(out, "  ");
+	look_state(look, state, out);
+	/* A glyph is one cell, whatever its bytes. */
+	for (size_t cells = strlen(state->word) + 2; cells < 10; cells++)
+		buf_add_byte(out, ' ');
+	buf_addf(out, "%-12s %s\n", state->name, state->fact);
+}
+
+static void topic_states(const struct look *look, struct buf *out)
+{
+	heading(look, "States of a job", out);
+	for (int i = 0; i < STATE_COUNT; i++) {
+		state_line(look, &state_table[i], out);
+		if (i == STATE_FAILED)
+			state_line(look, &state_dead, out);
+	}
+}
+
+static void topic_environment(const struct look *look, struct buf *out)
+{
+	heading(look, "Environment", out);
+	buf_add_str(out, "  TITAN_CLUSTER    the cluster, where --cluster isn't given\n"
+			 "  TITAN_STATE      the directory of all clusters' state\n"
+			 "                   (default: $XDG_STATE_HOME/titan, ~/.local/state/titan)\n"
+			 "  TITAN_HEARTBEAT, TITAN_LEASE, TITAN_GRACE\n"
+			 "                   of titan master, where its options aren't given\n"
+			 "  NO_COLOR, TERM   colours\n"
+			 "Behind it stand the settings of .titan.conf of a project, ~/.config/titan/titan.conf\n"
+			 "and /etc/titan/titan.conf: see titan.conf(5).\n");
+}
+
+static const char *const topic_names[] = { "dag", "environment", "exit", "output", "selectors", "states" };
+static void (*const topic_texts[])(const struct look *look, struct buf *out) = {
+	topic_dag, topic_environment, topic_exit, topic_output, topic_selectors, topic_states,
+};
+
+const char *const *help_topics(size_t *ret_count)
+{
+	*ret_count = sizeof(topic_names) / sizeof(topic_names[0]);
+	return topic_names;
+}
+
+bool help_topic(const struct look *look, const char *topic, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(topic_names) / sizeof(topic_names[0]); i++) {
+		if (strcmp(topic_names[i], topic) == 0) {
+			topic_texts[i](look, out);
+			return true;
+		}
+	}
+	return false;
+}

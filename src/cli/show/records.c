@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows of cells: put together, and printed in the four styles. What a cell says in each is records_cell.c's. */
+#include "cli/show/records.h"
+
+#include "base/check.h"
+#include "base/text.h"
+#include "cli/show/json.h"
+#include "cli/show/look.h"
+#include "cli/show/records_cell.h"
+
+#define GAP 2
+
+void records_begin(struct records *records, const struct column *columns, size_t column_count,
+		   struct arena *arena)
+{
+	*records = (struct records){ .columns = columns, .column_count = column_count, .arena = arena };
+}
+
+void records_clear(struct records *records)
+{
+	records->cells = NULL;
+	records->cell_count = records->cell_room = 0;
+}
+
+static struct cell *add_cell(struct records *records, enum cell_kind kind)
+{
+	struct cell *cell;
+
+	if (records->cell_count == records->cell_room) {
+		size_t room = records->cell_room ? records->cell_room * 2 : 64;
+		struct cell *cells = arena_zalloc(records->arena, room, sizeof(*cells));
+
+		if (records->cell_count > 0)
+			memcpy(cells, records->cells, records->cell_count * sizeof(*cells));
+		records->cells = cells;
+		records->cell_room = room;
+	}
+	cell = &records->cells[records->cell_count++];
+	*cell = (struct cell){ .kind = kind };
+	return cell;
+}
+
+void records_none(struct records *records)
+{
+	add_cell(records, CELL_NONE);
+}
+
+void records_text(struct records *records, struct slice text)
+{
+	add_cell(records, text.len ? CELL_TEXT : CELL_NONE)->text = text;
+}
+
+void records_number(struct records *records, uint64_t value)
+{
+	add_cell(records, CELL_NUMBER)->number = (int64_t)value;
+}
+
+void records_state(struct records *records, const struct state_info *state, const char *name)
+{
+	struct cell *cell = add_cell(records, CELL_STATE);
+
+	cell->state = state;
+	cell->text = slice_str(name);
+}
+
+void records_time(struct records *records, int64_t wall_ms)
+{
+	add_cell(records, wall_ms ? CELL_TIME : CELL_NONE)->number = wall_ms;
+}
+
+void records_span(struct records *records, int64_t ms)
+{
+	add_cell(records, ms >= 0 ? CELL_SPAN : CELL_NONE)->number = ms;
+}
+
+void records_share(struct records *records, uint64_t part, uint64_t whole)
+{
+	struct cell *cell = add_cell(records, CELL_SHARE);
+
+	cell->number = (int64_t)part;
+	cell->whole = (int64_t)whole;
+}
+
+void records_bool(struct records *records, bool value)
+{
+	add_cell(records, CELL_BOOL)->number = value;
+}
+
+void records_texts(struct records *records, struct slice_list texts)
+{
+	add_cell(records, CELL_TEXTS)->texts = texts;
+}
+
+void records_texts_as(struct records *records, struct slice_list texts, struct slice shown)
+{
+	struct cell *cell = add_cell(records, CELL_TEXTS);
+
+	cell->texts = texts;
+	cell->text = shown;
+}
+
+void records_settings(struct records *records, const struct rec_job_settings *settings)
+{
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *setting = &setting_table[i];
+		struct rec_job_settings copy = *settings;
+
+		if (setting->shape == SHAPE_OWN)
+			continue;
+		if (setting->shape == SHAPE_TEXT)
+			records_text(records, *setting_text(setting, &copy));
+		else if (setting->shape == SHAPE_TIME)
+			records_time(records, setting_number(setting, settings));
+		else if (setting_plain_said(setting, settings))
+			add_cell(records, CELL_WAIT)->number = setting_number(setting, settings);
+		else
+			records_none(records);
+	}
+}
+
+static size_t row_count(const struct records *records)
+{
+	CHECK(records->cell_count % records->column_count == 0);
+	return records->cell_count / records->column_count;
+}
+
+void records_json_row(const struct records *records, size_t row, struct json *json)
+{
+	CHECK(row < row_count(records));
+	json_object(json);
+	for (size_t i = 0; i < records->column_count; i++) {
+		json_key(json, records->columns[i].key);
+		cell_json(&records->cells[row * records->column_count + i], json);
+	}
+	json_end(json);
+}
+
+static void add_spaces(struct buf *out, size_t count)
+{
+	while (count-- > 0)
+		buf_add_byte(out, ' ');
+}
+
+static void human_column(const struct look *look, const struct column *column, const struct cell *cell,
+			 size_t width, bool last, struct buf *out)
+{
+	struct buf text = { 0 };
+	size_t used;
+
+	cell_human(look, cell, &text);
+	used = text_width(buf_slice(&text));
+	if (column->right && width > used)
+		add_spaces(out, width - used);
+	if (cell->kind == CELL_STATE)
+		look_state(look, cell->state, out);
+	else
+		buf_add_slice(out, buf_slice(&text));
+	if (!column->right && !last)
+		add_spaces(out, width - used);
+	buf_free(&text);
+}
+
+bool printing_measures(const struct look *look)
+{
+	return look->style == STYLE_HUMAN;
+}
+
+void printing_measure(struct printing *printing, const struct records *records)
+{
+	struct buf text = { 0 };
+
+	CHECK(records->column_count <= RECORDS_COLUMNS_MAX);
+	for (size_t i = 0; i < records->cell_count; i++) {
+		size_t column = i % records->column_count;
+		size_t width;
+
+		if (records->columns[column].title == NULL)
+			continue;
+		buf_clear(&text);
+		cell_human(printing->look, &records->cells[i], &text);
+		width = text_width(buf_slice(&text));
+		if (width > printing->widths[column])
+			printing->widths[column] = width;
+	}
+	buf_free(&text);
+}
+
+static size_t last_shown(const struct records *records)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < records->column_count; i++)
+		if (records->columns[i].title != NULL)
+			last = i;
+	return last;
+}
+
+static void print_titles(const struct records *records, const struct look *look, const size_t *widths, size_t last,
+			 struct buf *out)
+{
+	look_colour(look, COLOUR_DEFAULT, ATTR_DIM, out);
+	for (size_t i = 0; i <= last; i++) {
+		const char *title = records->columns[i].title;
+		size_t pad;
+
+		if (title == NULL)
+			continue;
+		pad = widths[i] - text_width(slice_str(title));
+		if (records->columns[i].right)
+			add_spaces(out, pad);
+		buf_add_str(out, title);
+		if (i < last)
+			add_spaces(out, (records->columns[i].right ? 0 : pad) + GAP);
+	}
+	look_plain(look, out);
+	buf_add_byte(out, '\n');
+}
+
+static void begin_human(struct printing *printing, const struct records *records, struct buf *out)
+{
+	for (size_t i = 0; i < records->column_count; i++) {
+		size_t width = records->columns[i].title ? text_width(slice_str(records->columns[i].title)) : 0;
+
+		if (width > printing->widths[i])
+			printing->widths[i] = width;
+	}
+	if (!printing->look->quiet)
+		print_titles(records, printing->look, printing->widths, last_shown(records), out);
+}
+
+static void print_human(const struct printing *printing, const struct records *records, struct buf *out)
+{
+	size_t last = last_shown(records);
+
+	for (size_t row = 0; row < row_count(records); row++) {
+		for (size_t i = 0; i <= last; i++) {
+			if (records->columns[i].title == NULL)
+				continue;
+			human_column(printing->look, &records->columns[i], &records->cells[row * records->column_count + i],
+				     printing->widths[i], i == last, out);
+			if (i < last)
+				add_spaces(out, GAP);
+		}
+		buf_add_byte(out, '\n');
+	}
+}
+
+static void print_plain(const struct records *records, struct buf *out)
+{
+	size_t last = last_shown(records);
+
+	for (size_t row = 0; row < row_count(records); row++) {
+		for (size_t i = 0; i <= last; i++) {
+			if (records->columns[i].title == NULL)
+				continue;
+			cell_plain(&records->cells[row * records->column_count + i], out);
+			if (i < last)
+				buf_add_byte(out, '\t');
+		}
+		buf_add_byte(out, '\n');
+	}
+}
+
+/* The column that a template names from here on; its length with braces in *ret_len. */
+static const struct column *template_column(const struct records *records, const char *at, size_t *ret_len)
+{
+	const char *end = strchr(at, '}');
+	size_t len = end ? (size_t)(end - at) + 1 : strlen(at);
+
+	*ret_len = len;
+	for (size_t i = 0; end != NULL && i < records->column_count; i++)
+		if (strlen(records->columns[i].key) == len - 2 &&
+		    memcmp(records->columns[i].key, at + 1, len - 2) == 0)
+			return &records->columns[i];
+	return NULL;
+}
+
+enum err records_check(const struct records *records, const struct look *look, struct error *error)
+{
+	if (look->style != STYLE_FORMAT)
+		return ERR_NONE;
+	for (const char *at = look->format; *at != '\0'; at++) {
+		struct buf keys = { 0 };
+		size_t len;
+
+		if (*at != '{')
+			continue;
+		if (template_column(records, at, &len) != NULL) {
+			at += len - 1;
+			continue;
+		}
+		for (size_t i = 0; i < records->column_count; i++)
+			buf_addf(&keys, " %s", records->columns[i].key);
+		if (at[len - 1] != '}')
+			error_set(error, ERR_USAGE, "--format: a } is missing behind %.*s", (int)(len < 60 ? len : 60), at);
+		else
+			error_set(error, ERR_USAGE, "--format: no field %.*s; there are:%s", (int)(len < 60 ? len : 60), at,
+				  buf_cstr(&keys));
+		buf_free(&keys);
+		return ERR_USAGE;
+	}
+	return ERR_NONE;
+}
+
+static void print_template(const struct records *records, size_t row, const char *format, struct buf *out)
+{
+	for (const char *at = format; *at != '\0'; at++) {
+		size_t len;
+
+		if (*at == '{') {
+			const struct column *column = template_column(records, at, &len);
+
+			CHECK(column != NULL);
+			cell_plain(&records->cells[row * records->column_count + (size_t)(column - records->columns)],
+				   out);
+			at += len - 1;
+		} else if (at[0] == '\\' && (at[1] == 't' || at[1] == 'n')) {
+			at++;
+			buf_add_byte(out, *at == 't' ? '\t' : '\n');
+		} else {
+			buf_add_byte(out, (uint8_t)*at);
+		}
+	}
+	buf_add_byte(out, '\n');
+}
+
+void printing_begin(struct printing *printing, const struct records *records, struct buf *out)
+{
+	CHECK(records->column_count <= RECORDS_COLUMNS_MAX);
+	if (printing->look->style == STYLE_HUMAN)
+		begin_human(printing, records, out);
+	if (printing->look->style != STYLE_JSON)
+		return;
+	json_begin(&printing->json, out);
+	json_array(&printing->json);
+}
+
+void printing_rows(struct printing *printing, const struct records *records, struct buf *out)
+{
+	switch (printing->look->style) {
+	case STYLE_HUMAN:
+		print_human(printing, records, out);
+		break;
+	case STYLE_PLAIN:
+		print_plain(records, out);
+		break;
+	case STYLE_FORMAT:
+		for (size_t row = 0; row < row_count(records); row++)
+			print_template(records, row, printing->look->format, out);
+		break;
+	case STYLE_JSON:
+		for (size_t row = 0; row < row_count(records); row++)
+			records_json_row(records, row, &printing->json);
+		break;
+	}
+}
+
+void printing_end(struct printing *printing, struct buf *out)
+{
+	if (printing->look->style != STYLE_JSON)
+		return;
+	json_end(&printing->json);
+	buf_add_byte(out, '\n');
+}
+
+void records_print(const struct records *records, const struct look *look, struct buf *out)
+{
+	struct printing printing = { .look = look };
+
+	if (printing_measures(look))
+		printing_measure(&printing, records);
+	printing_begin(&printing, records, out);
+	printing_rows(&printing, records, out);
+	printing_end(&printing, out);
+}
+
+void records_print_one(const struct records *records, const struct look *look, struct buf *out)
+{
+	struct json json;
+	size_t widest = 0;
+
+	CHECK(row_count(records) == 1);
+	if (look->style == STYLE_JSON) {
+		json_begin(&json, out);
+		records_json_row(records, 0, &json);
+		buf_add_byte(out, '\n');
+		return;
+	}
+	if (look->style == STYLE_FORMAT) {
+		print_template(records, 0, look->format, out);
+		return;
+	}
+	for (size_t i = 0; i < records->column_count; i++)
+		if (records->columns[i].title != NULL && strlen(records->columns[i].title) > widest)
+			widest = strlen(records->columns[i].title);
+	for (size_t i = 0; i < records->column_count; i++) {
+		const struct column *column = &records->columns[i];
+
+		if (column->title == NULL)
+			continue;
+		if (look->style == STYLE_PLAIN) {
+			buf_addf(out, "%s\t", column->key);
+			cell_plain(&records->cells[i], out);
+			buf_add_byte(out, '\n');
+		} else if (!cell_has_nothing(&records->cells[i])) {
+			look_colour(look, COLOUR_DEFAULT, ATTR_DIM, out);
+			buf_addf(out, "%-*s", (int)(widest + GAP), column->title);
+			look_plain(look, out);
+			human_column(look, column, &records->cells[i], 0, true, out);
+			buf_add_byte(out, '\n');
+		}
+	}
+}
