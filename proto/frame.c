@@ -83,7 +83,7 @@ static const struct lead leads[32] = {
 	{ LEAD_ARRAY, 2 },  { LEAD_ARRAY, 4 },  { LEAD_MAP, 2 },    { LEAD_MAP, 4 },
 };
 
-struct walk {
+struct frame_walk {
 	const uint8_t *at;
 	const uint8_t *end;
 	uint32_t nodes;                          /* declared so far */
@@ -91,7 +91,7 @@ struct walk {
 	uint32_t left[LIMIT_FRAME_DEPTH + 1];    /* values to come, by depth */
 };
 
-static enum err walk_open(struct walk *walk, enum lead_kind kind, uint32_t count, struct error *error)
+static enum err walk_open(struct frame_walk *walk, enum lead_kind kind, uint32_t count, struct error *error)
 {
 	/* each value takes a byte at least */
 	uint64_t values = kind == LEAD_MAP ? (uint64_t)count * 2 : count;
@@ -109,7 +109,7 @@ static enum err walk_open(struct walk *walk, enum lead_kind kind, uint32_t count
 }
 
 /* A value whose first byte isn't a small number. */
-static enum err walk_value(struct walk *walk, uint8_t byte, struct error *error)
+static enum err walk_value(struct frame_walk *walk, uint8_t byte, struct error *error)
 {
 	struct lead lead;
 	uint32_t count;
@@ -145,7 +145,7 @@ static enum err walk_value(struct walk *walk, uint8_t byte, struct error *error)
 
 enum err frame_check(struct slice body, size_t *ret_size, struct error *error)
 {
-	struct walk walk = { .at = body.data, .end = body.data + body.len, .nodes = 1, .left = { 1 } };
+	struct frame_walk walk = { .at = body.data, .end = body.data + body.len, .nodes = 1, .left = { 1 } };
 	enum err code;
 
 	for (;;) {

@@ -15,21 +15,21 @@
 #define PRINT_HEX_MAX 32
 #define PRINT_TEXT_MAX 400
 
-struct printing {
+struct message_printing {
 	struct buf *out;
 	unsigned indent;
 };
 
-static void print_object(struct printing *printing, const struct shape *shape, const struct field_info *field,
+static void print_object(struct message_printing *printing, const struct shape *shape, const struct field_info *field,
 			 const msgpack_object *object);
 
-static void print_indent(const struct printing *printing)
+static void print_indent(const struct message_printing *printing)
 {
 	for (unsigned i = 0; i < printing->indent; i++)
 		buf_add_str(printing->out, "  ");
 }
 
-static void print_text(const struct printing *printing, struct slice text)
+static void print_text(const struct message_printing *printing, struct slice text)
 {
 	size_t shown = text.len < PRINT_TEXT_MAX ? text.len : PRINT_TEXT_MAX;
 
@@ -40,7 +40,7 @@ static void print_text(const struct printing *printing, struct slice text)
 		buf_addf(printing->out, " ... %zu bytes", text.len);
 }
 
-static void print_bytes(const struct printing *printing, struct slice bytes)
+static void print_bytes(const struct message_printing *printing, struct slice bytes)
 {
 	size_t shown = bytes.len < PRINT_HEX_MAX ? bytes.len : PRINT_HEX_MAX;
 
@@ -52,7 +52,7 @@ static void print_bytes(const struct printing *printing, struct slice bytes)
 }
 
 /* Unpacks one checked value and prints it. */
-static void print_value(struct printing *printing, const struct shape *shape, struct slice bytes)
+static void print_value(struct message_printing *printing, const struct shape *shape, struct slice bytes)
 {
 	msgpack_unpacked unpacked;
 	size_t offset = 0;
@@ -81,7 +81,7 @@ static bool are_values(struct slice bytes)
 	return true;
 }
 
-static void print_specs(struct printing *printing, struct slice bytes)
+static void print_specs(struct message_printing *printing, struct slice bytes)
 {
 	size_t size;
 
@@ -113,7 +113,7 @@ static const struct shape *shape_inside(const struct field_info *field)
 	return field && field->type == TYPE_RECORDS ? record_shape((enum record_kind)field->record) : NULL;
 }
 
-static void print_map(struct printing *printing, const struct shape *shape, const msgpack_object *object)
+static void print_map(struct message_printing *printing, const struct shape *shape, const msgpack_object *object)
 {
 	printing->indent++;
 	for (uint32_t i = 0; i < object->via.map.size; i++) {
@@ -135,7 +135,7 @@ static void print_map(struct printing *printing, const struct shape *shape, cons
 }
 
 /* A record in the form of a list stands on one line, its fields by name. */
-static void print_record(struct printing *printing, const struct shape *shape, const msgpack_object *object)
+static void print_record(struct message_printing *printing, const struct shape *shape, const msgpack_object *object)
 {
 	for (uint32_t i = 0; i < object->via.array.size; i++) {
 		const struct field_info *field = i < shape->field_count ? &shape->fields[i] : NULL;
@@ -145,7 +145,7 @@ static void print_record(struct printing *printing, const struct shape *shape, c
 	}
 }
 
-static void print_array(struct printing *printing, const struct shape *shape, const struct field_info *field,
+static void print_array(struct message_printing *printing, const struct shape *shape, const struct field_info *field,
 			const msgpack_object *object)
 {
 	const msgpack_object_array *array = &object->via.array;
@@ -171,7 +171,7 @@ static void print_array(struct printing *printing, const struct shape *shape, co
 	printing->indent--;
 }
 
-static void print_object(struct printing *printing, const struct shape *shape, const struct field_info *field,
+static void print_object(struct message_printing *printing, const struct shape *shape, const struct field_info *field,
 			 const msgpack_object *object)
 {
 	struct buf *out = printing->out;
@@ -203,7 +203,7 @@ static void print_object(struct printing *printing, const struct shape *shape, c
 void message_print(struct buf *out, enum opcode op, struct slice body)
 {
 	const struct shape *shape = message_shape(op);
-	struct printing printing = { .out = out };
+	struct message_printing printing = { .out = out };
 	struct error error;
 
 	if (shape)

@@ -120,7 +120,7 @@ static void find_key(struct app *app, uint32_t key)
 static void add_target_job(struct app *app, uint32_t job, size_t cap)
 {
 	const struct tui_graph *graph = &app->model.graph;
-	struct target *target = &app->target;
+	struct view_target *target = &app->target;
 	char name[64];
 	size_t used = strlen(target->examples);
 
@@ -136,7 +136,7 @@ static void ask_about_jobs(struct app *app)
 {
 	const struct dag_row *row = dag_selected(app);
 	const struct tui_graph *graph = &app->model.graph;
-	struct target *target = &app->target;
+	struct view_target *target = &app->target;
 	char name[64];
 
 	if (!row)
@@ -166,7 +166,7 @@ static void ask_about_jobs(struct app *app)
 static void ask_about_run(struct app *app)
 {
 	const struct tui_run *run = model_run(&app->model, app->run);
-	struct target *target = &app->target;
+	struct view_target *target = &app->target;
 	struct tally tally;
 	char name[100];
 
@@ -191,7 +191,7 @@ static void ask_cancel(struct app *app)
 	struct arena arena = app->target.arena;
 
 	arena_reset(&arena);
-	app->target = (struct target){ .arena = arena };
+	app->target = (struct view_target){ .arena = arena };
 	if (app->link != LINK_LIVE)
 		app_notice(app, true, "not connected: nothing can be changed now");
 	else if (app->role < ROLE_OPERATOR || app->role == ROLE_WORKER)
@@ -205,7 +205,7 @@ static void ask_cancel(struct app *app)
 
 static void confirm_key(struct app *app, uint32_t key)
 {
-	const struct target *target = &app->target;
+	const struct view_target *target = &app->target;
 
 	app->overlay = OVERLAY_NONE;
 	if (key != 'y' || app->link != LINK_LIVE) {

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "tui/view.h"
 
-struct columns {
+struct node_columns {
 	int name, name_width, word, detail;
 };
 
@@ -119,12 +119,12 @@ static void parents_draw(
 }
 
 static void state_draw(
-	const struct app *app, struct pane pane, int y, const struct columns *at, const struct state_info *look)
+	const struct app *app, struct pane pane, int y, const struct node_columns *at, const struct state_info *look)
 {
 	pane_str(pane, at->word, y, theme_state(&app->theme, look), look->word);
 }
 
-static void node_draw(const struct app *app, struct pane pane, int y, const struct columns *at,
+static void node_draw(const struct app *app, struct pane pane, int y, const struct node_columns *at,
 		      const struct dag_row *row, int64_t now_ms)
 {
 	const struct tui_graph *graph = &app->model.graph;
@@ -166,7 +166,7 @@ static void node_draw(const struct app *app, struct pane pane, int y, const stru
 		theme_pick(&app->theme, "← ", "< "));
 }
 
-static void member_draw(const struct app *app, struct pane pane, int y, const struct columns *at,
+static void member_draw(const struct app *app, struct pane pane, int y, const struct node_columns *at,
 			const struct dag_row *row, int64_t now_ms)
 {
 	const struct tui_graph *graph = &app->model.graph;
@@ -187,7 +187,7 @@ static void member_draw(const struct app *app, struct pane pane, int y, const st
 	pane_str(pane, at->detail, y, plain, text);
 }
 
-static void row_draw(const struct app *app, struct pane pane, int y, const struct columns *at, size_t index,
+static void row_draw(const struct app *app, struct pane pane, int y, const struct node_columns *at, size_t index,
 		     int64_t now_ms)
 {
 	const struct dag_view *dag = &app->dag;
@@ -234,9 +234,9 @@ static void head_draw(const struct app *app, struct pane pane)
 		pane_str(pane, x + 1, 0, theme_style(&app->theme, COLOUR_YELLOW, 0), "loading");
 }
 
-static struct columns columns_for(const struct app *app, int width)
+static struct node_columns columns_for(const struct app *app, int width)
 {
-	struct columns at;
+	struct node_columns at;
 	int lanes = app->dag.failures_only ? 1 : app->dag.lanes.width;
 	int room;
 
@@ -255,7 +255,7 @@ void dag_draw(struct app *app, struct pane pane, int64_t now_ms)
 	struct dag_view *dag = &app->dag;
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
 	struct pane body = pane_cut(pane, 0, 1, pane.width, pane.height - 1);
-	struct columns at;
+	struct node_columns at;
 	size_t selected;
 
 	if (app->model.graph.run == 0) {

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-struct work {
+struct fold_work {
 	const struct tui_graph *graph;
 	size_t n;
 	uint32_t *parent_start, *parents;        /* of jobs, unknown ones left out */
@@ -59,7 +59,7 @@ static void invert(size_t n, const uint32_t *parent_start, const uint32_t *paren
 	*ret_children = children;
 }
 
-static void find_edges(struct work *work)
+static void find_edges(struct fold_work *work)
 {
 	const struct tui_graph *graph = work->graph;
 	size_t total = 0;
@@ -82,7 +82,7 @@ static void find_edges(struct work *work)
 	invert(work->n, work->parent_start, work->parents, &work->child_start, &work->children);
 }
 
-static void find_levels(struct work *work)
+static void find_levels(struct fold_work *work)
 {
 	size_t n = work->n, done = 0;
 	uint32_t *missing = mem_array(n + 1, sizeof *missing);
@@ -125,7 +125,7 @@ static void find_levels(struct work *work)
 }
 
 /* The same for the same stem and the same parents, told apart by what those are like. */
-static uint64_t group_key(struct work *work, uint32_t job)
+static uint64_t group_key(struct fold_work *work, uint32_t job)
 {
 	struct slice name = work->graph->jobs[job].name;
 	size_t stem = fold_stem(name);
@@ -144,7 +144,7 @@ static uint64_t group_key(struct work *work, uint32_t job)
 	return hash_bytes(name.data, stem, sum) | 1;
 }
 
-static void group_level(struct work *work, const uint32_t *jobs, size_t count)
+static void group_level(struct fold_work *work, const uint32_t *jobs, size_t count)
 {
 	struct map first = { 0 };
 	uint32_t *sizes = mem_array(count, sizeof *sizes);
@@ -174,7 +174,7 @@ static void group_level(struct work *work, const uint32_t *jobs, size_t count)
 	map_free(&first);
 }
 
-static void find_likes(struct work *work)
+static void find_likes(struct fold_work *work)
 {
 	work->like = mem_array(work->n + 1, sizeof *work->like);
 	work->identity = mem_array(work->n + 1, sizeof *work->identity);
@@ -192,7 +192,7 @@ static void find_likes(struct work *work)
 	}
 }
 
-static void make_nodes(struct work *work, struct fold *fold, const struct map *unfolded)
+static void make_nodes(struct fold_work *work, struct fold *fold, const struct map *unfolded)
 {
 	size_t n = work->n;
 	uint32_t placed = 0;
@@ -231,7 +231,7 @@ static void make_nodes(struct work *work, struct fold *fold, const struct map *u
 	}
 }
 
-static void make_edges(struct work *work, struct fold *fold)
+static void make_edges(struct fold_work *work, struct fold *fold)
 {
 	uint32_t *parents = mem_array((size_t)work->parent_start[work->n] + 1, sizeof *parents);
 	uint32_t total = 0;
@@ -263,7 +263,7 @@ static void make_edges(struct work *work, struct fold *fold)
 
 void fold_build(struct fold *fold, const struct tui_graph *graph, const struct map *unfolded)
 {
-	struct work work = { .graph = graph, .n = graph->count };
+	struct fold_work work = { .graph = graph, .n = graph->count };
 
 	fold_free(fold);
 	find_edges(&work);

@@ -102,7 +102,7 @@ void help_draw(struct app *app, struct pane pane)
 
 void confirm_draw(struct app *app, struct pane pane)
 {
-	const struct target *target = &app->target;
+	const struct view_target *target = &app->target;
 	struct style red = theme_style(&app->theme, COLOUR_RED, STYLE_BOLD), plain = { 0 };
 	int width = pane.width < 66 ? pane.width - 4 : 64;
 	struct pane box = pane_cut(pane, (pane.width - width) / 2, pane.height / 2 - 4, width, 8);

@@ -10,16 +10,16 @@
 #include "base/mem.h"
 #include "tui/view.h"
 
-struct run_list {
+struct shown_runs {
 	struct tui_run **at;
 	size_t count;
 	size_t selected;                 /* count when it isn't in the list */
 };
 
-static struct run_list list_runs(const struct app *app)
+static struct shown_runs list_runs(const struct app *app)
 {
 	const struct model *model = &app->model;
-	struct run_list list = { .at = mem_array(model->run_count + 1, sizeof *list.at) };
+	struct shown_runs list = { .at = mem_array(model->run_count + 1, sizeof *list.at) };
 
 	for (size_t i = model->run_count; i-- > 0;) {
 		struct tui_run *run = model->runs[i];
@@ -57,7 +57,7 @@ void runs_choose(struct app *app)
 
 void runs_move(struct app *app, enum action action)
 {
-	struct run_list list = list_runs(app);
+	struct shown_runs list = list_runs(app);
 	size_t at = list.selected < list.count ? list.selected : 0;
 
 	if (list.count > 0)
@@ -67,7 +67,7 @@ void runs_move(struct app *app, enum action action)
 
 bool runs_find(struct app *app, int step)
 {
-	struct run_list list = list_runs(app);
+	struct shown_runs list = list_runs(app);
 	bool found = false;
 
 	for (size_t i = 1; i <= list.count && !found; i++) {
@@ -81,15 +81,15 @@ bool runs_find(struct app *app, int step)
 	return found;
 }
 
-struct columns {
+struct run_columns {
 	int id, name, state, bar, percent, ok, run, wait, fail, age, eta;    /* x; 0: left out */
 	int name_width, bar_width;
 };
 
 /* From the right: what is fixed; the name and the bar share the rest. */
-static struct columns columns_for(int width)
+static struct run_columns columns_for(int width)
 {
-	struct columns at = { .id = 2, .name = 8 };
+	struct run_columns at = { .id = 2, .name = 8 };
 	int x = width;
 
 	if (width >= 76)
@@ -110,7 +110,7 @@ static struct columns columns_for(int width)
 	return at;
 }
 
-static void head_draw(const struct app *app, struct pane pane, const struct columns *at)
+static void head_draw(const struct app *app, struct pane pane, const struct run_columns *at)
 {
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
 
@@ -135,7 +135,7 @@ static void number_draw(struct pane pane, int x, int y, int room, struct style s
 	pane_right(pane, x, y, room, style, number_short(value, room, text));
 }
 
-static void times_draw(const struct app *app, struct pane pane, int y, const struct columns *at,
+static void times_draw(const struct app *app, struct pane pane, int y, const struct run_columns *at,
 		       const struct tui_run *run, uint64_t settled, int64_t now_ms)
 {
 	struct style plain = { 0 };
@@ -154,7 +154,7 @@ static void times_draw(const struct app *app, struct pane pane, int y, const str
 	pane_right(pane, at->eta, y, 5, plain, eta);
 }
 
-static void run_draw(const struct app *app, struct pane pane, int y, const struct columns *at,
+static void run_draw(const struct app *app, struct pane pane, int y, const struct run_columns *at,
 		     const struct tui_run *run, int64_t now_ms)
 {
 	const struct state_info *look = run_state_info(run->state);
@@ -190,8 +190,8 @@ static void run_draw(const struct app *app, struct pane pane, int y, const struc
 
 void runs_draw(struct app *app, struct pane pane, int64_t now_ms)
 {
-	struct run_list list = list_runs(app);
-	struct columns at = columns_for(pane.width);
+	struct shown_runs list = list_runs(app);
+	struct run_columns at = columns_for(pane.width);
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
 	char title[64];
 	size_t page = pane.height > 2 ? (size_t)pane.height - 2 : 0;

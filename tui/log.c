@@ -93,7 +93,7 @@ static void take_piece(struct log_view *log, const struct rec_output *piece)
 	size_t left = piece->data.len, seen = 0;
 	uint64_t end = piece->offset + left;
 
-	/* What is kept in the end was seen passing by, or a part of it. */
+	/* What is kept in the end was seen live_tail by, or a part of it. */
 	if (log->known[which] && piece->offset < log->next[which])
 		seen = log->next[which] < end ? (size_t)(log->next[which] - piece->offset) : left;
 	at += seen;
@@ -132,8 +132,8 @@ void log_take(struct app *app, const struct msg_log_data *msg)
 	log->begun = true;
 	for (size_t i = 0; i < msg->pieces.n; i++)
 		take_piece(log, &msg->pieces.at[i]);
-	for (size_t i = 0; i < msg->passing.n; i++)
-		take_piece(log, &msg->passing.at[i]);
+	for (size_t i = 0; i < msg->live_tail.n; i++)
+		take_piece(log, &msg->live_tail.at[i]);
 	log->newest = msg->newest;
 	log->asked = false;
 	log->ended = msg->end || (msg->pieces.n == 0 && msg->offset <= log->offset);

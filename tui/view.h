@@ -74,7 +74,7 @@ struct log_view {
 	int left, page;
 };
 
-struct target {                          /* what a confirmation is about, frozen when it was asked */
+struct view_target {                          /* what a confirmation is about, frozen when it was asked */
 	uint64_t run;
 	struct slice *jobs;              /* names; none for the whole run */
 	size_t count;
@@ -110,7 +110,7 @@ struct app {
 	enum overlay overlay;
 	int help_top;
 	int help_lines, help_page;
-	struct target target;
+	struct view_target target;
 	struct decide_view decide;
 
 	uint64_t run;                    /* selected; 0: none yet */

@@ -45,14 +45,14 @@ bool workers_find(struct app *app, int step)
 	return false;
 }
 
-struct columns {
+struct worker_columns {
 	int state, slots, cpu, memory, ahead, done, seen, pid;    /* x; 0: left out */
 	int bar_width;
 };
 
-static struct columns columns_for(int width)
+static struct worker_columns columns_for(int width)
 {
-	struct columns at = { 0 };
+	struct worker_columns at = { 0 };
 	int x = width;
 
 	if (width >= 100)
@@ -69,7 +69,7 @@ static struct columns columns_for(int width)
 	return at;
 }
 
-static void head_draw(const struct app *app, struct pane pane, const struct columns *at)
+static void head_draw(const struct app *app, struct pane pane, const struct worker_columns *at)
 {
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
 
@@ -86,7 +86,7 @@ static void head_draw(const struct app *app, struct pane pane, const struct colu
 		pane_right(pane, at->pid, 0, 8, dim, "PID");
 }
 
-static void worker_draw(const struct app *app, struct pane pane, int y, const struct columns *at,
+static void worker_draw(const struct app *app, struct pane pane, int y, const struct worker_columns *at,
 			const struct tui_worker *worker, bool selected)
 {
 	const struct state_info *look = theme_worker(worker->state);
@@ -129,7 +129,7 @@ void workers_draw(struct app *app, struct pane pane, int64_t now_ms)
 {
 	const struct model *model = &app->model;
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
-	struct columns at = columns_for(pane.width);
+	struct worker_columns at = columns_for(pane.width);
 	size_t page = pane.height > 2 ? (size_t)pane.height - 2 : 0, selected = selected_at(app);
 	char title[64];
 

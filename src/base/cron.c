@@ -188,12 +188,12 @@ const char *cron_parse(struct slice text, struct cron *ret, size_t *ret_at, size
 
 /* ---- zones ---- */
 
-struct change {
+struct offset_change {
 	int64_t at_s;
 	int64_t offset_s;
 };
 
-static struct change change_at(struct slice zone, size_t i)
+static struct offset_change change_at(struct slice zone, size_t i)
 {
 	const uint8_t *at = zone.data + i * ZONE_CHANGE;
 	uint64_t seconds = 0;
@@ -203,7 +203,7 @@ static struct change change_at(struct slice zone, size_t i)
 		seconds = seconds << 8 | at[k];
 	for (int k = 3; k >= 0; k--)
 		offset = offset << 8 | at[8 + k];
-	return (struct change){ (int64_t)seconds, (int32_t)offset };
+	return (struct offset_change){ (int64_t)seconds, (int32_t)offset };
 }
 
 bool zone_is_valid(struct slice zone)
@@ -213,7 +213,7 @@ bool zone_is_valid(struct slice zone)
 	if (zone.len % ZONE_CHANGE != 0 || count > 4096)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		struct change change = change_at(zone, i);
+		struct offset_change change = change_at(zone, i);
 
 		if (change.offset_s < -2 * DAY_S || change.offset_s > 2 * DAY_S || change.at_s < -INT64_C(100000000000) ||
 		    change.at_s > INT64_C(300000000000) || (i > 0 && change.at_s < change_at(zone, i - 1).at_s + LEAST_APART_S))
@@ -253,7 +253,7 @@ static int64_t local_moment(struct slice zone, int64_t local_s, int64_t after_s,
 		return local_s > after_s ? local_s : INT64_MAX;
 	first = change_before(zone, local_s - 3 * DAY_S);
 	for (at = first; at < count && (at == first || change_at(zone, at).at_s < local_s + 3 * DAY_S); at++) {
-		struct change change = change_at(zone, at);
+		struct offset_change change = change_at(zone, at);
 		int64_t utc_s = local_s - change.offset_s;
 		bool is_shown = (at == 0 || utc_s >= change.at_s) &&
 				(at + 1 == count || utc_s < change_at(zone, at + 1).at_s);

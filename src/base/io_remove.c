@@ -18,7 +18,7 @@
 /* A bound, for the case that somebody keeps filling the tree. */
 #define REMOVE_PASSES_MAX 1000000u
 
-struct removal {
+struct tree_removal {
 	int root_fd;
 	unsigned moved;          /* for the names of what was moved up */
 	unsigned passes;
@@ -31,7 +31,7 @@ static bool is_dots(const char *name)
 }
 
 /* By an O_PATH descriptor: neither a link nor missing permissions matter then. -EXDEV: it is of another mount. */
-static int make_accessible(const struct removal *removal, int dir_fd, const char *name)
+static int make_accessible(const struct tree_removal *removal, int dir_fd, const char *name)
 {
 	int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
 	struct io_identity identity;
@@ -51,7 +51,7 @@ static int make_accessible(const struct removal *removal, int dir_fd, const char
 	return fd;
 }
 
-static int open_dir(const struct removal *removal, int dir_fd, const char *name)
+static int open_dir(const struct tree_removal *removal, int dir_fd, const char *name)
 {
 	int path_fd = make_accessible(removal, dir_fd, name), fd;
 
@@ -65,7 +65,7 @@ static int open_dir(const struct removal *removal, int dir_fd, const char *name)
 }
 
 /* Into the root under a name that is free there. */
-static int move_up(struct removal *removal, int dir_fd, const char *name)
+static int move_up(struct tree_removal *removal, int dir_fd, const char *name)
 {
 	char free_name[32];
 
@@ -80,10 +80,10 @@ static int move_up(struct removal *removal, int dir_fd, const char *name)
 	}
 }
 
-static int empty_child(struct removal *removal, const char *name);
+static int empty_child(struct tree_removal *removal, const char *name);
 
 /* One entry of dir_fd. In the root a directory is emptied; deeper it is moved up. */
-static int remove_entry(struct removal *removal, int dir_fd, const char *name)
+static int remove_entry(struct tree_removal *removal, int dir_fd, const char *name)
 {
 	int fd;
 
@@ -107,7 +107,7 @@ static int remove_entry(struct removal *removal, int dir_fd, const char *name)
 }
 
 /* Pass after pass until one removes nothing: what is moved up during a pass may be missed by it. */
-static int empty_dir(struct removal *removal, DIR *dir)
+static int empty_dir(struct tree_removal *removal, DIR *dir)
 {
 	bool progress;
 	int failure;
@@ -136,7 +136,7 @@ static int empty_dir(struct removal *removal, DIR *dir)
 }
 
 /* The directory and its content; the descriptor is closed. */
-static int remove_dir(struct removal *removal, int dir_fd, const char *name, DIR *dir)
+static int remove_dir(struct tree_removal *removal, int dir_fd, const char *name, DIR *dir)
 {
 	int result = empty_dir(removal, dir);
 
@@ -146,7 +146,7 @@ static int remove_dir(struct removal *removal, int dir_fd, const char *name, DIR
 	return result;
 }
 
-static int open_list(const struct removal *removal, int dir_fd, const char *name, DIR **ret_dir)
+static int open_list(const struct tree_removal *removal, int dir_fd, const char *name, DIR **ret_dir)
 {
 	int fd = open_dir(removal, dir_fd, name), result;
 
@@ -160,7 +160,7 @@ static int open_list(const struct removal *removal, int dir_fd, const char *name
 	return result;
 }
 
-static int empty_child(struct removal *removal, const char *name)
+static int empty_child(struct tree_removal *removal, const char *name)
 {
 	DIR *dir;
 	int result = open_list(removal, removal->root_fd, name, &dir);
@@ -170,7 +170,7 @@ static int empty_child(struct removal *removal, const char *name)
 
 int io_remove_tree(int dir_fd, const char *name)
 {
-	struct removal removal = { 0 };
+	struct tree_removal removal = { 0 };
 	struct io_identity identity;
 	DIR *dir;
 	int result;

@@ -41,13 +41,13 @@ void gen_sentence(const char *text, struct buf *out)
 	buf_add_byte(out, '\n');
 }
 
-struct part {
+struct page_part {
 	const char *name;
 	void (*plain)(struct buf *out);
 	void (*verb)(const char *verb, struct buf *out);
 };
 
-static const struct part parts[] = {
+static const struct page_part parts[] = {
 	{ "synopsis", NULL, gen_synopsis }, { "options", NULL, gen_options }, { "commands", gen_commands, NULL },
 	{ "exits", gen_exits, NULL },       { "states", gen_states, NULL },   { "events", gen_events, NULL },
 	{ "moves", gen_moves, NULL },       { "diagram", gen_diagram, NULL }, { "messages", gen_messages, NULL },

@@ -6,7 +6,7 @@
 
 /* ---- places ---- */
 
-static struct dag_spot spot_of(const struct parser *parser, size_t at, size_t len)
+static struct dag_spot spot_of(const struct expr_parser *parser, size_t at, size_t len)
 {
 	const struct dag_spot *whole = &parser->source->spot;
 
@@ -15,7 +15,7 @@ static struct dag_spot spot_of(const struct parser *parser, size_t at, size_t le
 	return (struct dag_spot){ whole->at + at, len ? len : 1 };
 }
 
-enum err expr_fail_at(const struct parser *parser, size_t at, size_t len, enum err code, const char *text)
+enum err expr_fail_at(const struct expr_parser *parser, size_t at, size_t len, enum err code, const char *text)
 {
 	struct dag_spot spot = spot_of(parser, at, len);
 
@@ -24,18 +24,18 @@ enum err expr_fail_at(const struct parser *parser, size_t at, size_t len, enum e
 
 /* ---- characters ---- */
 
-int expr_peek(const struct parser *parser)
+int expr_peek(const struct expr_parser *parser)
 {
 	return parser->at < parser->source->text.len ? parser->source->text.data[parser->at] : -1;
 }
 
-static void expr_skip(struct parser *parser)
+static void expr_skip(struct expr_parser *parser)
 {
 	while (expr_peek(parser) == ' ' || expr_peek(parser) == '\t' || expr_peek(parser) == '\n' || expr_peek(parser) == '\r')
 		parser->at++;
 }
 
-bool expr_take(struct parser *parser, const char *symbol)
+bool expr_take(struct expr_parser *parser, const char *symbol)
 {
 	struct slice text = parser->source->text;
 	size_t len = strlen(symbol);
@@ -54,7 +54,7 @@ bool expr_in_word(int byte)
 }
 
 /* A ${..} is part of a word, up to its brace. */
-static void word_end(struct parser *parser)
+static void word_end(struct expr_parser *parser)
 {
 	struct slice text = parser->source->text;
 
@@ -71,7 +71,7 @@ static void word_end(struct parser *parser)
 	}
 }
 
-static enum err put_in(const struct parser *parser, struct operand *operand)
+static enum err put_in(const struct expr_parser *parser, struct operand *operand)
 {
 	if (operand->text.len == 0 || memmem(operand->text.data, operand->text.len, "${", 2) == NULL)
 		return ERR_NONE;
@@ -82,7 +82,7 @@ static enum err put_in(const struct parser *parser, struct operand *operand)
 	return parser->source->expand_cb(parser->source->arg, operand->text, operand->spot, &operand->text);
 }
 
-enum err expr_operand(struct parser *parser, const char *what, struct operand *ret)
+enum err expr_operand(struct expr_parser *parser, const char *what, struct operand *ret)
 {
 	struct slice text = parser->source->text;
 	struct operand operand = { 0 };
@@ -115,7 +115,7 @@ enum err expr_operand(struct parser *parser, const char *what, struct operand *r
 
 /* ---- nodes ---- */
 
-struct dag_expr *expr_new(struct parser *parser, enum dag_expr_kind kind)
+struct dag_expr *expr_new(struct expr_parser *parser, enum dag_expr_kind kind)
 {
 	struct dag_expr *expr = arena_zalloc(parser->arena, 1, sizeof(*expr));
 
@@ -133,9 +133,9 @@ struct dag_expr *dag_expr_gate(struct arena *arena, uint64_t least, struct dag_e
 
 /* ---- the grammar ---- */
 
-static enum err read_either(struct parser *parser, struct dag_expr **ret);
+static enum err read_either(struct expr_parser *parser, struct dag_expr **ret);
 
-static enum err read_value(struct parser *parser, struct dag_expr **ret)
+static enum err read_value(struct expr_parser *parser, struct dag_expr **ret)
 {
 	struct operand operand;
 	struct comparison how;
@@ -162,7 +162,7 @@ static enum err read_value(struct parser *parser, struct dag_expr **ret)
 	return parser->source->own ? ask_own(parser, &operand, ret) : ask_state(parser, &operand, ret);
 }
 
-static enum err read_unary(struct parser *parser, struct dag_expr **ret)
+static enum err read_unary(struct expr_parser *parser, struct dag_expr **ret)
 {
 	struct dag_expr *negated;
 	size_t start;
@@ -191,8 +191,8 @@ static enum err read_unary(struct parser *parser, struct dag_expr **ret)
 }
 
 /* Parts with a symbol between them. */
-static enum err read_parts(struct parser *parser, const char *symbol,
-			   enum err (*read)(struct parser *parser, struct dag_expr **ret), struct dag_expr **ret)
+static enum err read_parts(struct expr_parser *parser, const char *symbol,
+			   enum err (*read)(struct expr_parser *parser, struct dag_expr **ret), struct dag_expr **ret)
 {
 	struct dag_expr **of = NULL;
 	size_t count = 0, room = 0;
@@ -217,19 +217,19 @@ static enum err read_parts(struct parser *parser, const char *symbol,
 	return ERR_NONE;
 }
 
-static enum err read_both(struct parser *parser, struct dag_expr **ret)
+static enum err read_both(struct expr_parser *parser, struct dag_expr **ret)
 {
 	return read_parts(parser, "&&", read_unary, ret);
 }
 
-static enum err read_either(struct parser *parser, struct dag_expr **ret)
+static enum err read_either(struct expr_parser *parser, struct dag_expr **ret)
 {
 	return read_parts(parser, "||", read_both, ret);
 }
 
 enum err dag_expr_read(const struct expr_source *source, struct dag_expr **ret)
 {
-	struct parser parser = { .source = source, .arena = source->reader->arena };
+	struct expr_parser parser = { .source = source, .arena = source->reader->arena };
 	enum err err = read_either(&parser, ret);
 
 	if (err != ERR_NONE)

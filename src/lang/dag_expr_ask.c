@@ -66,12 +66,12 @@ static bool mask_by_name(struct slice word, uint32_t *ret)
 	return false;
 }
 
-struct dag_name *ask_name(const struct parser *parser, struct slice text)
+struct dag_name *ask_name(const struct expr_parser *parser, struct slice text)
 {
 	return parser->source->own ? NULL : dag_name_find(parser->source->reader, text);
 }
 
-static enum err no_such_result(const struct parser *parser, const struct operand *operand, struct slice word)
+static enum err no_such_result(const struct expr_parser *parser, const struct operand *operand, struct slice word)
 {
 	return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_UNKNOWN_NAME,
 			"a result is ok, failed, done, cancelled, skipped, timed_out or denied, not '%.*s'", cut(word),
@@ -79,7 +79,7 @@ static enum err no_such_result(const struct parser *parser, const struct operand
 }
 
 /* The name that a condition asks about. One that isn't here may be in the run that the jobs are added to. */
-static enum err find_parent(const struct parser *parser, struct slice text, struct dag_spot spot, struct dag_name **ret)
+static enum err find_parent(const struct expr_parser *parser, struct slice text, struct dag_spot spot, struct dag_name **ret)
 {
 	const struct expr_source *source = parser->source;
 	struct dag_name *name = ask_name(parser, text);
@@ -93,7 +93,7 @@ static enum err find_parent(const struct parser *parser, struct slice text, stru
 	return ERR_NONE;
 }
 
-static enum err state_expr(struct parser *parser, const struct operand *operand, struct slice name, struct slice result,
+static enum err state_expr(struct expr_parser *parser, const struct operand *operand, struct slice name, struct slice result,
 			   struct dag_expr **ret)
 {
 	struct dag_expr *expr = expr_new(parser, DAG_STATE);
@@ -112,7 +112,7 @@ static enum err state_expr(struct parser *parser, const struct operand *operand,
 }
 
 /* "a", "a:failed" and "a.failed": a name may have dots itself, so the whole is looked for first. */
-enum err ask_state(struct parser *parser, struct operand *operand, struct dag_expr **ret)
+enum err ask_state(struct expr_parser *parser, struct operand *operand, struct dag_expr **ret)
 {
 	struct slice text = operand->text;
 	const uint8_t *dot = text.len ? memrchr(text.data, '.', text.len) : NULL;
@@ -143,7 +143,7 @@ enum err ask_state(struct parser *parser, struct operand *operand, struct dag_ex
 
 /* ---- comparisons ---- */
 
-bool ask_comparison_begins(struct parser *parser, struct comparison *ret)
+bool ask_comparison_begins(struct expr_parser *parser, struct comparison *ret)
 {
 	static const struct { const char *symbol; struct comparison is; } symbols[] = {
 		{ "==", { EXPR_EQ, false } }, { "!=", { EXPR_EQ, true } }, { "<=", { EXPR_LE, false } },
@@ -160,7 +160,7 @@ bool ask_comparison_begins(struct parser *parser, struct comparison *ret)
 }
 
 /* The job whose code is meant, or NULL. */
-static struct dag_name *code_of(const struct parser *parser, const struct operand *operand)
+static struct dag_name *code_of(const struct expr_parser *parser, const struct operand *operand)
 {
 	struct slice text = operand->text;
 
@@ -170,7 +170,7 @@ static struct dag_name *code_of(const struct parser *parser, const struct operan
 	return ask_name(parser, slice_make(text.data, text.len - 5));
 }
 
-static enum err code_expr(struct parser *parser, uint32_t parent, const struct operand *left, const struct operand *right,
+static enum err code_expr(struct expr_parser *parser, uint32_t parent, const struct operand *left, const struct operand *right,
 			  struct comparison how, struct dag_expr **ret)
 {
 	struct dag_expr *expr = expr_new(parser, DAG_CODE);
@@ -188,7 +188,7 @@ static enum err code_expr(struct parser *parser, uint32_t parent, const struct o
 	return ERR_NONE;
 }
 
-static enum err compare_code(struct parser *parser, struct dag_name *parent, const struct operand *left,
+static enum err compare_code(struct expr_parser *parser, struct dag_name *parent, const struct operand *left,
 			     const struct operand *right, struct comparison how, struct dag_expr **ret)
 {
 	struct dag_reader *reader = parser->source->reader;
@@ -203,7 +203,7 @@ static enum err compare_code(struct parser *parser, struct dag_name *parent, con
 	return code_expr(parser, parent->index, left, right, how, ret);
 }
 
-static enum err compare_texts(struct parser *parser, const struct operand *left, const struct operand *right,
+static enum err compare_texts(struct expr_parser *parser, const struct operand *left, const struct operand *right,
 			      struct comparison how, struct dag_expr **ret)
 {
 	struct dag_expr *expr = expr_new(parser, DAG_CONST);
@@ -228,7 +228,7 @@ static enum err compare_texts(struct parser *parser, const struct operand *left,
 }
 
 /* A word that is neither in quotes nor a number nor put in was meant for a job. */
-static enum err check_text(const struct parser *parser, const struct operand *operand)
+static enum err check_text(const struct expr_parser *parser, const struct operand *operand)
 {
 	uint64_t number;
 	struct slice text = operand->text;
@@ -247,7 +247,7 @@ static enum err check_text(const struct parser *parser, const struct operand *op
 			(const char *)text.data, cut(text), (const char *)text.data);
 }
 
-enum err ask_comparison(struct parser *parser, const struct operand *left, struct comparison how,
+enum err ask_comparison(struct expr_parser *parser, const struct operand *left, struct comparison how,
 			struct dag_expr **ret)
 {
 	struct dag_name *parent = code_of(parser, left);
@@ -281,7 +281,7 @@ enum err ask_comparison(struct parser *parser, const struct operand *left, struc
 
 /* ---- a job's own end ---- */
 
-enum err ask_own(struct parser *parser, const struct operand *operand, struct dag_expr **ret)
+enum err ask_own(struct expr_parser *parser, const struct operand *operand, struct dag_expr **ret)
 {
 	static const char *const words[] = { "ok", "failed", "timed_out" };
 	struct slice text = operand->text;

@@ -5,7 +5,7 @@
 
 #include "lang/dag_expr.h"
 
-struct parser {
+struct expr_parser {
 	const struct expr_source *source;
 	struct arena *arena;
 	size_t at;
@@ -25,19 +25,19 @@ struct comparison {
 };
 
 /* dag_expr.c: characters */
-int expr_peek(const struct parser *parser);              /* -1 at the end */
-bool expr_take(struct parser *parser, const char *symbol);
+int expr_peek(const struct expr_parser *parser);              /* -1 at the end */
+bool expr_take(struct expr_parser *parser, const char *symbol);
 bool expr_in_word(int byte);
-enum err expr_operand(struct parser *parser, const char *what, struct operand *ret);
-enum err expr_fail_at(const struct parser *parser, size_t at, size_t len, enum err code, const char *text);
-struct dag_expr *expr_new(struct parser *parser, enum dag_expr_kind kind);
+enum err expr_operand(struct expr_parser *parser, const char *what, struct operand *ret);
+enum err expr_fail_at(const struct expr_parser *parser, size_t at, size_t len, enum err code, const char *text);
+struct dag_expr *expr_new(struct expr_parser *parser, enum dag_expr_kind kind);
 
 /* dag_expr_ask.c: what is asked of a job, or of a job's own end; what is compared */
-struct dag_name *ask_name(const struct parser *parser, struct slice text);       /* NULL: there is none */
-enum err ask_state(struct parser *parser, struct operand *operand, struct dag_expr **ret);
-enum err ask_own(struct parser *parser, const struct operand *operand, struct dag_expr **ret);
-bool ask_comparison_begins(struct parser *parser, struct comparison *ret);       /* then its symbol was taken */
-enum err ask_comparison(struct parser *parser, const struct operand *left, struct comparison how,
+struct dag_name *ask_name(const struct expr_parser *parser, struct slice text);       /* NULL: there is none */
+enum err ask_state(struct expr_parser *parser, struct operand *operand, struct dag_expr **ret);
+enum err ask_own(struct expr_parser *parser, const struct operand *operand, struct dag_expr **ret);
+bool ask_comparison_begins(struct expr_parser *parser, struct comparison *ret);       /* then its symbol was taken */
+enum err ask_comparison(struct expr_parser *parser, const struct operand *left, struct comparison how,
 			struct dag_expr **ret);
 
 #endif

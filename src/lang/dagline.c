@@ -10,15 +10,15 @@
 #include "lang/dagline_internal.h"
 #include "proto/limits.h"
 
-struct end {                             /* an open end of a chain */
+struct graph_end {                             /* an open end of a chain */
 	uint32_t name;
 	enum trigger trigger;
 	bool said;
 	size_t at;
 };
 
-struct part {                            /* of a chain: a name, or a group */
-	struct end *sources, *sinks;
+struct chain_part {                            /* of a chain: a name, or a group */
+	struct graph_end *sources, *sinks;
 	size_t source_count, sink_count;
 };
 
@@ -59,7 +59,7 @@ bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge)
 	return true;
 }
 
-static enum err join(struct dag_reader *reader, const struct part *before, const struct part *behind, size_t at)
+static enum err join(struct dag_reader *reader, const struct chain_part *before, const struct chain_part *behind, size_t at)
 {
 	size_t room_left = DAG_EDGES_MAX - reader->edge_count;
 
@@ -144,7 +144,7 @@ static enum err read_fan(struct dag_reader *reader, struct dag_name *name)
 	return ERR_NONE;
 }
 
-static enum err read_trigger(struct dag_reader *reader, struct end *end)
+static enum err read_trigger(struct dag_reader *reader, struct graph_end *end)
 {
 	static const char *const words[] = { "ok", "failed", "done" };
 	static const enum trigger triggers[] = { TRIGGER_OK, TRIGGER_FAILED, TRIGGER_DONE };
@@ -165,9 +165,9 @@ static enum err read_trigger(struct dag_reader *reader, struct end *end)
 			(int)word.len, (const char *)word.data);
 }
 
-static enum err read_name(struct dag_reader *reader, struct part *ret)
+static enum err read_name(struct dag_reader *reader, struct chain_part *ret)
 {
-	struct end *end = arena_zalloc(reader->arena, 1, sizeof(*end));
+	struct graph_end *end = arena_zalloc(reader->arena, 1, sizeof(*end));
 	size_t start = reader->at;
 	bool gate = dag_take(reader, "?");
 	struct slice text;
@@ -178,7 +178,7 @@ static enum err read_name(struct dag_reader *reader, struct part *ret)
 		return err;
 	name = dag_name_get(reader, text, (struct dag_spot){ start + gate, text.len });
 	name->node.gate = name->node.gate || gate;
-	*end = (struct end){ .name = name->index, .trigger = TRIGGER_OK, .at = start };
+	*end = (struct graph_end){ .name = name->index, .trigger = TRIGGER_OK, .at = start };
 	for (;;) {
 		size_t at = reader->at;
 
@@ -197,18 +197,18 @@ static enum err read_name(struct dag_reader *reader, struct part *ret)
 		if (err != ERR_NONE)
 			return err;
 	}
-	*ret = (struct part){ .sources = end, .sinks = end, .source_count = 1, .sink_count = 1 };
+	*ret = (struct chain_part){ .sources = end, .sinks = end, .source_count = 1, .sink_count = 1 };
 	return ERR_NONE;
 }
 
-static enum err read_chain(struct dag_reader *reader, struct part *ret);
+static enum err read_chain(struct dag_reader *reader, struct chain_part *ret);
 
-static void add_ends(struct arena *arena, struct end **ends, size_t *count, size_t *room, const struct end *more,
+static void add_ends(struct arena *arena, struct graph_end **ends, size_t *count, size_t *room, const struct graph_end *more,
 		     size_t more_count)
 {
 	if (*count + more_count > *room) {
 		size_t bigger = (*count + more_count) * 2;
-		struct end *copy = arena_zalloc(arena, bigger, sizeof(*copy));
+		struct graph_end *copy = arena_zalloc(arena, bigger, sizeof(*copy));
 
 		if (*count > 0)
 			memcpy(copy, *ends, *count * sizeof(*copy));
@@ -220,16 +220,16 @@ static void add_ends(struct arena *arena, struct end **ends, size_t *count, size
 }
 
 /* Behind the opening brace. */
-static enum err read_group(struct dag_reader *reader, struct part *ret)
+static enum err read_group(struct dag_reader *reader, struct chain_part *ret)
 {
 	size_t start = reader->at - 1;
 	size_t source_room = 0, sink_room = 0;
-	struct part group = { 0 };
+	struct chain_part group = { 0 };
 
 	if (++reader->depth > DAG_DEPTH_MAX)
 		return dag_fail(reader, start, 1, ERR_TOO_LARGE, "braces are nested more than %d deep", DAG_DEPTH_MAX);
 	for (;;) {
-		struct part chain;
+		struct chain_part chain;
 		enum err err;
 
 		dag_skip(reader, true);
@@ -253,7 +253,7 @@ static enum err read_group(struct dag_reader *reader, struct part *ret)
 	return ERR_NONE;
 }
 
-static enum err read_part(struct dag_reader *reader, struct part *ret)
+static enum err read_part(struct dag_reader *reader, struct chain_part *ret)
 {
 	return dag_take(reader, "{") ? read_group(reader, ret) : read_name(reader, ret);
 }
@@ -274,9 +274,9 @@ static bool take_arrow(struct dag_reader *reader)
 	return false;
 }
 
-static enum err read_chain(struct dag_reader *reader, struct part *ret)
+static enum err read_chain(struct dag_reader *reader, struct chain_part *ret)
 {
-	struct part chain, next;
+	struct chain_part chain, next;
 	enum err err = read_part(reader, &chain);
 
 	while (err == ERR_NONE && take_arrow(reader)) {
@@ -296,7 +296,7 @@ static enum err read_chain(struct dag_reader *reader, struct part *ret)
 }
 
 /* A result that nothing waits for was meant for something. */
-static enum err check_ends(struct dag_reader *reader, const struct part *chain)
+static enum err check_ends(struct dag_reader *reader, const struct chain_part *chain)
 {
 	for (size_t i = 0; i < chain->sink_count; i++)
 		if (chain->sinks[i].said)
@@ -309,7 +309,7 @@ static enum err read_statement(struct dag_reader *reader)
 {
 	size_t start = reader->at;
 	struct slice name;
-	struct part chain;
+	struct chain_part chain;
 	enum err err;
 
 	if (dag_peek(reader) != '{' && dag_peek(reader) != '?') {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
-struct list {                            /* of conditions that must all hold */
+struct condition_list {                            /* of conditions that must all hold */
 	struct dag_expr **at;
 	size_t count;
 	bool plain;
@@ -49,12 +49,12 @@ static enum err too_many(struct pipe *pipe, const struct tree_node *node)
 	return pipe_fail(pipe, node, ERR_TOO_LARGE, "a pipeline has at most %d dependencies", DAG_EDGES_MAX);
 }
 
-static void list_begin(struct pipe *pipe, struct list *list, size_t room)
+static void list_begin(struct pipe *pipe, struct condition_list *list, size_t room)
 {
-	*list = (struct list){ .at = arena_zalloc(pipe->reader.arena, room + 1, sizeof(struct dag_expr *)), .plain = true };
+	*list = (struct condition_list){ .at = arena_zalloc(pipe->reader.arena, room + 1, sizeof(struct dag_expr *)), .plain = true };
 }
 
-static void list_add(struct list *list, struct dag_expr *expr)
+static void list_add(struct condition_list *list, struct dag_expr *expr)
 {
 	list->plain = list->plain && dag_expr_plain(expr);
 	list->at[list->count++] = expr;
@@ -63,7 +63,7 @@ static void list_add(struct list *list, struct dag_expr *expr)
 /* ---- needs ---- */
 
 /* {a: ok, b: failed} */
-static enum err read_results(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *map, struct list *list)
+static enum err read_results(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *map, struct condition_list *list)
 {
 	list_begin(pipe, list, map->count);
 	for (const struct tree_node *node = map->first; node != NULL; node = node->next) {
@@ -92,7 +92,7 @@ static enum err read_results(struct pipe *pipe, const struct pipe_job *job, cons
 	return ERR_NONE;
 }
 
-static uint64_t gate_width(const struct pipe *pipe, const struct list *list)
+static uint64_t gate_width(const struct pipe *pipe, const struct condition_list *list)
 {
 	uint64_t width = 0;
 
@@ -103,9 +103,9 @@ static uint64_t gate_width(const struct pipe *pipe, const struct list *list)
 
 /* {any: 2, of: [a, b, c]} and {all: [a, b]}: here each job of a fan-out counts. */
 static enum err read_join(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *map,
-			  const struct tree_node *any, const struct tree_node *of, struct list *list)
+			  const struct tree_node *any, const struct tree_node *of, struct condition_list *list)
 {
-	struct list parts;
+	struct condition_list parts;
 	uint64_t least = 0;
 	struct slice word;
 	enum err err = pipe_expect(pipe, of, TREE_LIST, "what of is");
@@ -136,7 +136,7 @@ static enum err read_join(struct pipe *pipe, const struct pipe_job *job, const s
 	return ERR_NONE;
 }
 
-static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *needs, struct list *list)
+static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *needs, struct condition_list *list)
 {
 	const struct tree_node *of = needs->kind == TREE_MAP ? tree_find(needs, "of") : NULL;
 	const struct tree_node *all = needs->kind == TREE_MAP && needs->count == 1 ? tree_find(needs, "all") : NULL;
@@ -189,7 +189,7 @@ static enum err join_needs(struct pipe *pipe, const struct pipe_job *job)
 {
 	size_t from = pipe->reader.edge_count;
 	struct dag_expr *expr;
-	struct list list;
+	struct condition_list list;
 	enum err err = read_needs(pipe, job, job->needs, &list);
 
 	if (err != ERR_NONE || list.count == 0)

@@ -20,6 +20,8 @@ master_sources = \
 	src/master/internal.h \
 	src/master/line.c \
 	src/master/line_pressure.c \
+	src/master/live_tail.c \
+	src/master/live_tail.h \
 	src/master/logbytes.h \
 	src/master/logcredit.c \
 	src/master/logcredit.h \
@@ -27,8 +29,6 @@ master_sources = \
 	src/master/logfile.h \
 	src/master/logfile_read.c \
 	src/master/logfile_write.c \
-	src/master/logkeep.c \
-	src/master/logkeep.h \
 	src/master/logmend.c \
 	src/master/logpack.c \
 	src/master/logpack.h \
@@ -41,13 +41,13 @@ master_sources = \
 	src/master/logs.h \
 	src/master/logs_thread.c \
 	src/master/logs_thread.h \
+	src/master/logstore.c \
+	src/master/logstore.h \
 	src/master/loop.c \
 	src/master/master.c \
 	src/master/master.h \
 	src/master/metrics.c \
 	src/master/page.c \
-	src/master/passing.c \
-	src/master/passing.h \
 	src/master/prune.c \
 	src/master/prune_step.c \
 	src/master/pruner.h \

@@ -146,7 +146,7 @@ static void act_with_specs(struct master *master, struct history *history)
 	struct error error;
 
 	if (walk_find(history->specs->answer, query, &history->index)) {
-		struct walk walk = { .specs = history->specs->answer };
+		struct graph_walk walk = { .specs = history->specs->answer };
 
 		refuse_ended(master, history, walk_to(&walk, history->index, &arena, &spec) ? &spec : NULL);
 	} else {
@@ -159,7 +159,7 @@ static void act_with_specs(struct master *master, struct history *history)
 static void with_specs(struct master *master, struct history *history)
 {
 	const struct query *query = history->query;
-	struct serials serials;
+	struct graph_serials serials;
 	struct error error;
 
 	if (query->what == QUERY_IS_AGAIN) {
@@ -248,7 +248,7 @@ void history_reopened(struct master *master, struct history *history)
 static void on_reopen_jobs(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct row_run *run = &history->run->rows[0].run;
-	struct serials serials;
+	struct graph_serials serials;
 	bool more;
 
 	serials_begin(&serials, history->specs->answer, (uint64_t)run->first);

@@ -28,7 +28,7 @@ struct history {
 	struct history *next, **at;      /* all that are under way */
 };
 
-struct walk {                            /* through a graph, forwards */
+struct graph_walk {                            /* through a graph, forwards */
 	const struct store_query *specs;
 	size_t part;
 	uint64_t index;                  /* of the record at the front of rest */
@@ -44,7 +44,7 @@ void history_forget(struct history *history);
 
 /* history_page.c */
 /* The record with this index, which never falls; false when there is none. */
-bool walk_to(struct walk *walk, uint64_t index, struct arena *arena, struct rec_job_spec *ret_spec);
+bool walk_to(struct graph_walk *walk, uint64_t index, struct arena *arena, struct rec_job_spec *ret_spec);
 bool walk_find(const struct store_query *specs, const struct query *query, uint64_t *ret_index);
 /* The last step: the page leaves, and the question is forgotten. */
 void history_jobs(struct master *master, struct history *history, struct store_query *answer);

@@ -73,7 +73,7 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 
 /* ---- specifications ---- */
 
-static bool walk_skip(struct walk *walk, uint64_t index)
+static bool walk_skip(struct graph_walk *walk, uint64_t index)
 {
 	size_t size;
 
@@ -86,7 +86,7 @@ static bool walk_skip(struct walk *walk, uint64_t index)
 	return true;
 }
 
-bool walk_to(struct walk *walk, uint64_t index, struct arena *arena, struct rec_job_spec *ret_spec)
+bool walk_to(struct graph_walk *walk, uint64_t index, struct arena *arena, struct rec_job_spec *ret_spec)
 {
 	for (;;) {
 		if (!walk_skip(walk, index))
@@ -113,7 +113,7 @@ bool walk_to(struct walk *walk, uint64_t index, struct arena *arena, struct rec_
 
 bool walk_find(const struct store_query *specs, const struct query *query, uint64_t *ret_index)
 {
-	struct walk walk = { .specs = specs };
+	struct graph_walk walk = { .specs = specs };
 	struct arena arena = { 0 };
 	struct rec_job_spec spec;
 	bool found = false;
@@ -137,11 +137,11 @@ void history_jobs(struct master *master, struct history *history, struct store_q
 	enum view_detail detail = history_of_one(history->query) ? VIEW_FULL : VIEW_GRAPH;
 	bool wanted = publish_wants(master, history->query);
 	struct session *session = wanted ? session_find(master, history->query->conn) : NULL;
-	struct walk walk = { .specs = history->specs->answer };
+	struct graph_walk walk = { .specs = history->specs->answer };
 	uint64_t next = history->index, index;
 	struct rec_run_row run;
-	struct serials serials;
-	struct page page;
+	struct graph_serials serials;
+	struct answer_page page;
 
 	serials_begin(&serials, history->specs->answer, (uint64_t)stored->first);
 
@@ -191,7 +191,7 @@ void history_decisions(struct master *master, struct history *history, struct st
 	struct session *session = session_find(master, query->conn);
 	bool full = answer->row_count == LIMIT_QUERY_ROWS_MAX;
 	size_t count = answer->row_count;
-	struct page page;
+	struct answer_page page;
 
 	while (full && count > 1 && answer->rows[count - 1].decision.job == answer->rows[answer->row_count - 1].decision.job &&
 	       answer->rows[0].decision.job != answer->rows[answer->row_count - 1].decision.job)

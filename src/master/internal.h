@@ -100,7 +100,7 @@ struct inbox {
 
 /* ---- turns ---- */
 
-struct part {                            /* frames for one connection, in a turn's bytes */
+struct peer_frames {                            /* frames for one connection, in a turn's bytes */
 	uint64_t conn;
 	size_t at, len;
 	bool close;
@@ -110,7 +110,7 @@ struct part {                            /* frames for one connection, in a turn
 struct master_turn {
 	struct outbox outbox;            /* first: what the pipeline hands back is this turn */
 	struct buf bytes;
-	struct part *parts;
+	struct peer_frames *parts;
 	size_t part_count, part_cap;
 	bool end;                        /* when revealed, the master ends */
 	bool awaited;                    /* somebody waits for it */
@@ -276,27 +276,27 @@ size_t session_count(const struct master *master, enum peer_kind kind);
 enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error);
 
 /* page.c */
-struct page {                            /* rows for one frame */
+struct answer_page {                            /* rows for one frame */
 	struct msg_snapshot snapshot;
 	struct arena *arena;
 	size_t limit, rows;
 	size_t bytes, nodes;             /* so far, as estimated */
 };
 
-void page_begin(struct page *page, struct arena *arena, const struct query *query);
+void page_begin(struct answer_page *page, struct arena *arena, const struct query *query);
 /* false: it goes to the next page */
-bool page_add_job(struct page *page, const struct rec_job_row *row);
-bool page_add_decision(struct page *page, const struct rec_decision *row);
-bool page_add_run(struct page *page, const struct rec_run_row *row);
-bool page_add_worker(struct page *page, const struct rec_worker_row *row);
-bool page_add_tenant(struct page *page, const struct rec_tenant_row *row);
-bool page_add_group(struct page *page, const struct rec_group_row *row);
-bool page_add_lock(struct page *page, const struct rec_lock_row *row);
-bool page_add_dead(struct page *page, const struct rec_dead_row *row);
-bool page_add_pool(struct page *page, const struct rec_pool_row *row);
-bool page_add_schedule(struct page *page, const struct rec_schedule_row *row);
+bool page_add_job(struct answer_page *page, const struct rec_job_row *row);
+bool page_add_decision(struct answer_page *page, const struct rec_decision *row);
+bool page_add_run(struct answer_page *page, const struct rec_run_row *row);
+bool page_add_worker(struct answer_page *page, const struct rec_worker_row *row);
+bool page_add_tenant(struct answer_page *page, const struct rec_tenant_row *row);
+bool page_add_group(struct answer_page *page, const struct rec_group_row *row);
+bool page_add_lock(struct answer_page *page, const struct rec_lock_row *row);
+bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row);
+bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row);
+bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row);
 /* The cursor to go on with, or 0. */
-uint64_t page_add_workers(struct master *master, struct page *page, uint64_t after);
+uint64_t page_add_workers(struct master *master, struct answer_page *page, uint64_t after);
 
 /* line.c: questions wait in a line for each connection; connections are answered by turns */
 void line_init(struct master *master);
@@ -327,7 +327,7 @@ struct u64_list query_counts(struct master *master);
 void query_no_run(const struct master *master, struct error *error, uint64_t run);
 void query_no_job(struct error *error, const struct query *query);
 /* Answered: the page goes with the turn. */
-void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct page *page,
+void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct answer_page *page,
 		  uint64_t cursor);
 void query_refuse(struct master *master, struct master_turn *turn, struct query *query, const struct error *error);
 
@@ -344,16 +344,16 @@ void query_groups(struct master *master, struct master_turn *turn, struct query 
 void query_locks(struct master *master, struct master_turn *turn, struct query *query);
 
 /* serials.c */
-struct serials {
+struct graph_serials {
 	const struct store_query *specs; /* of a run, all of them */
 	size_t part;                     /* where it stands, and what that begins with */
 	uint64_t index, first;
 };
 
-void serials_begin(struct serials *serials, const struct store_query *specs, uint64_t first);
+void serials_begin(struct graph_serials *serials, const struct store_query *specs, uint64_t first);
 /* What is asked never falls. UINT64_MAX: there is no such job. */
-uint64_t serials_of(struct serials *serials, uint64_t index);
-bool serials_index(struct serials *serials, uint64_t job, uint64_t *ret_index);
+uint64_t serials_of(struct graph_serials *serials, uint64_t index);
+bool serials_index(struct graph_serials *serials, uint64_t job, uint64_t *ret_index);
 
 /* uploads.c */
 void uploads_init(struct master *master);

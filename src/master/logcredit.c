@@ -22,15 +22,15 @@ struct credit {
 
 /* ---- what is told ---- */
 
-struct credit *credit_add(struct keeper *keeper, const struct file *file, int stream, bool synced)
+struct credit *credit_add(struct logstore *logstore, const struct file *file, int stream, bool synced)
 {
 	struct credit *credit;
 
-	if (keeper->credit_count == keeper->credit_cap) {
-		keeper->credit_cap = keeper->credit_cap ? keeper->credit_cap * 2 : 64;
-		keeper->credits = mem_resize(keeper->credits, keeper->credit_cap, sizeof(*keeper->credits));
+	if (logstore->credit_count == logstore->credit_cap) {
+		logstore->credit_cap = logstore->credit_cap ? logstore->credit_cap * 2 : 64;
+		logstore->credits = mem_resize(logstore->credits, logstore->credit_cap, sizeof(*logstore->credits));
 	}
-	credit = &keeper->credits[keeper->credit_count++];
+	credit = &logstore->credits[logstore->credit_count++];
 	credit->conn = file->conn;
 	credit->again = false;
 	credit->credit = (struct rec_credit){
@@ -53,74 +53,74 @@ static int compare_credit_cb(const void *a, const void *b)
 }
 
 /* One frame for each connection. */
-static void send_credits(struct keeper *keeper)
+static void send_credits(struct logstore *logstore)
 {
-	struct rec_credit *items = mem_array(keeper->credit_count + 1, sizeof(*items));
+	struct rec_credit *items = mem_array(logstore->credit_count + 1, sizeof(*items));
 	size_t at = 0, end;
 
-	qsort(keeper->credits, keeper->credit_count, sizeof(*keeper->credits), compare_credit_cb);
-	for (size_t i = 0; i < keeper->credit_count; i++)
-		items[i] = keeper->credits[i].credit;
-	for (; at < keeper->credit_count; at = end) {
+	qsort(logstore->credits, logstore->credit_count, sizeof(*logstore->credits), compare_credit_cb);
+	for (size_t i = 0; i < logstore->credit_count; i++)
+		items[i] = logstore->credits[i].credit;
+	for (; at < logstore->credit_count; at = end) {
 		struct log_answer *frame = mem_zalloc(sizeof(*frame));
 		struct msg_credit msg;
 
-		for (end = at; end < keeper->credit_count && keeper->credits[end].conn == keeper->credits[at].conn &&
-		     keeper->credits[end].again == keeper->credits[at].again && end - at < CREDITS_MAX;)
+		for (end = at; end < logstore->credit_count && logstore->credits[end].conn == logstore->credits[at].conn &&
+		     logstore->credits[end].again == logstore->credits[at].again && end - at < CREDITS_MAX;)
 			end++;
-		if (keeper->credits[at].again)
+		if (logstore->credits[at].again)
 			msg = (struct msg_credit){ .again = { items + at, end - at } };
 		else
 			msg = (struct msg_credit){ .items = { items + at, end - at } };
-		frame->conn = keeper->credits[at].conn;
+		frame->conn = logstore->credits[at].conn;
 		message_encode(&frame->frames, OP_CREDIT, &msg);
-		keeper->answer_cb(keeper->arg, frame);
+		logstore->answer_cb(logstore->arg, frame);
 	}
-	keeper->credit_count = 0;
+	logstore->credit_count = 0;
 	mem_free(items);
 }
 
-void keeper_credit(struct keeper *keeper)
+void logstore_credit(struct logstore *logstore)
 {
-	keeper->written = 0;
-	while (keeper->touched) {
-		struct file *file = keeper->touched;
+	logstore->written = 0;
+	while (logstore->touched) {
+		struct file *file = logstore->touched;
 
-		keeper->touched = file->touched_next;
+		logstore->touched = file->touched_next;
 		file->touched = false;
 		for (int stream = 0; stream < 2; stream++) {
 			if (file->credit_due[stream])
-				credit_add(keeper, file, stream, false);
+				credit_add(logstore, file, stream, false);
 			file->credit_due[stream] = false;
 		}
 		if (file->ended && !file->listed_dirty && !file->log.stuck)
-			file_forget(keeper, file);
+			file_forget(logstore, file);
 	}
-	if (keeper->credit_count > 0)
-		send_credits(keeper);
+	if (logstore->credit_count > 0)
+		send_credits(logstore);
 }
 
-void credit_stuck(struct keeper *keeper)
+void credit_stuck(struct logstore *logstore)
 {
-	if (keeper->again_due_ns == TIME_NEVER)
-		keeper->again_due_ns = clock_mono_ns() + AGAIN_NS;
+	if (logstore->again_due_ns == TIME_NEVER)
+		logstore->again_due_ns = clock_mono_ns() + AGAIN_NS;
 }
 
 /* The names of new files are on disk with their run's directory: one sync for all that come in a row. */
-static int sync_file(struct keeper *keeper, struct file *file, uint64_t *synced_run)
+static int sync_file(struct logstore *logstore, struct file *file, uint64_t *synced_run)
 {
 	int result = 0;
 
 	if (file->log.fd < 0) {
-		result = logfile_open(&file->log, keeper->dir_fd, false);
-		keeper->fd_count += file->log.fd >= 0;
+		result = logfile_open(&file->log, logstore->dir_fd, false);
+		logstore->fd_count += file->log.fd >= 0;
 	}
 	if (result == 0)
-		result = logfile_mend(&file->log, keeper->dir_fd);
+		result = logfile_mend(&file->log, logstore->dir_fd);
 	if (result == 0)
 		result = logfile_sync(&file->log);
 	if (result == 0 && file->log.fresh && *synced_run != file->log.run) {
-		result = logfile_sync_name(&file->log, keeper->dir_fd);
+		result = logfile_sync_name(&file->log, logstore->dir_fd);
 		*synced_run = file->log.run;
 	}
 	if (result == 0)
@@ -128,20 +128,20 @@ static int sync_file(struct keeper *keeper, struct file *file, uint64_t *synced_
 	return result;
 }
 
-static void list_dirty(struct keeper *keeper, struct file *file, int64_t due_ns)
+static void list_dirty(struct logstore *logstore, struct file *file, int64_t due_ns)
 {
 	if (!file->listed_dirty) {
 		file->listed_dirty = true;
-		file->dirty_next = keeper->dirty;
-		keeper->dirty = file;
+		file->dirty_next = logstore->dirty;
+		logstore->dirty = file;
 	}
-	if (due_ns < keeper->sync_due_ns)
-		keeper->sync_due_ns = due_ns;
+	if (due_ns < logstore->sync_due_ns)
+		logstore->sync_due_ns = due_ns;
 }
 
-void credit_unlist(struct keeper *keeper, struct file *file)
+void credit_unlist(struct logstore *logstore, struct file *file)
 {
-	struct file **at = &keeper->dirty;
+	struct file **at = &logstore->dirty;
 
 	if (!file->listed_dirty)
 		return;
@@ -155,25 +155,25 @@ void credit_unlist(struct keeper *keeper, struct file *file)
  * The kernel tells of a failed sync once. What it was about is never said to be on disk: it leaves the file, and what
  * the file is then is synced later.
  */
-static void sync_failed(struct keeper *keeper, struct file *file, int result)
+static void sync_failed(struct logstore *logstore, struct file *file, int result)
 {
 	if (!file->log.broken && file->log.fd >= 0)
-		(void)logfile_unsync(&file->log, keeper->dir_fd);
+		(void)logfile_unsync(&file->log, logstore->dir_fd);
 	file_complain(file, result, "can't sync");
 	if (file->log.stuck)
-		credit_stuck(keeper);
+		credit_stuck(logstore);
 	file->retry_ns = clock_mono_ns() + AGAIN_NS;
-	list_dirty(keeper, file, file->retry_ns);
+	list_dirty(logstore, file, file->retry_ns);
 }
 
-void keeper_sync(struct keeper *keeper)
+void logstore_sync(struct logstore *logstore)
 {
 	int64_t now_ns = clock_mono_ns();
-	struct file *dirty = keeper->dirty;
+	struct file *dirty = logstore->dirty;
 	uint64_t synced_run = UINT64_MAX;
 
-	keeper->dirty = NULL;
-	keeper->sync_due_ns = TIME_NEVER;
+	logstore->dirty = NULL;
+	logstore->sync_due_ns = TIME_NEVER;
 	for (struct file *file = dirty; file && file->dirty_next; file = file->dirty_next)
 		logfile_start_sync(&file->log);
 	while (dirty) {
@@ -183,51 +183,51 @@ void keeper_sync(struct keeper *keeper)
 		dirty = file->dirty_next;
 		file->listed_dirty = false;
 		if (file->retry_ns > now_ns) {
-			list_dirty(keeper, file, file->retry_ns);
+			list_dirty(logstore, file, file->retry_ns);
 			continue;
 		}
-		result = sync_file(keeper, file, &synced_run);
+		result = sync_file(logstore, file, &synced_run);
 		if (result < 0) {
-			sync_failed(keeper, file, result);
+			sync_failed(logstore, file, result);
 			continue;
 		}
 		file->retry_ns = 0;
 		for (int stream = 0; stream < 2; stream++)
 			if (file->log.received[stream] > 0)
-				credit_add(keeper, file, stream, true);
+				credit_add(logstore, file, stream, true);
 		if (file->ended && !file->touched && !file->log.stuck)
-			file_forget(keeper, file);
+			file_forget(logstore, file);
 	}
-	if (keeper->credit_count > 0)
-		send_credits(keeper);
+	if (logstore->credit_count > 0)
+		send_credits(logstore);
 }
 
-void credit_mark(struct keeper *keeper, struct file *file, const struct rec_output *items, size_t count)
+void credit_mark(struct logstore *logstore, struct file *file, const struct rec_output *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		file->credit_due[items[i].stream - 1] = true;
 	if (!file->touched) {
 		file->touched = true;
-		file->touched_next = keeper->touched;
-		keeper->touched = file;
+		file->touched_next = logstore->touched;
+		logstore->touched = file;
 	}
 	if (file->log.dirty && !file->listed_dirty)
-		list_dirty(keeper, file, clock_mono_ns() + SYNC_AFTER_NS);
+		list_dirty(logstore, file, clock_mono_ns() + SYNC_AFTER_NS);
 }
 
 /* Lossless jobs whose output there was no room for: from where they are to send it again. */
-void credit_ask_again(struct keeper *keeper)
+void credit_ask_again(struct logstore *logstore)
 {
 	bool any = false;
 
-	for (const struct file *file = keeper->newest; file; file = file->older) {
+	for (const struct file *file = logstore->newest; file; file = file->older) {
 		if (!file->log.stuck)
 			continue;
 		any = true;
 		for (int stream = 0; stream < 2; stream++)
-			credit_add(keeper, file, stream, false)->again = true;
+			credit_add(logstore, file, stream, false)->again = true;
 	}
-	keeper->again_due_ns = any ? clock_mono_ns() + AGAIN_NS : TIME_NEVER;
+	logstore->again_due_ns = any ? clock_mono_ns() + AGAIN_NS : TIME_NEVER;
 	if (any)
-		send_credits(keeper);
+		send_credits(logstore);
 }

@@ -11,7 +11,7 @@
 
 #define GROUP 32                         /* pieces in one write */
 
-struct group {                           /* pieces to be written at once */
+struct record_group {                           /* pieces to be written at once */
 	struct iovec iov[2 * GROUP];
 	uint8_t headers[GROUP][LOGFILE_HEADER];
 	size_t count;
@@ -50,7 +50,7 @@ static void drop(struct logfile *file, uint64_t bytes)
 }
 
 /* received: what it was before these pieces. */
-static int flush_group(struct logfile *file, struct group *group, const uint64_t received[2])
+static int flush_group(struct logfile *file, struct record_group *group, const uint64_t received[2])
 {
 	int result;
 
@@ -109,7 +109,7 @@ static int write_note(struct logfile *file, int64_t wall_ms)
 }
 
 /* Puts in the group what of the item is new and fits. */
-static void take_piece(struct logfile *file, struct group *group, const struct rec_output *item)
+static void take_piece(struct logfile *file, struct record_group *group, const struct rec_output *item)
 {
 	uint64_t *received = &file->received[item->stream - 1];
 	struct log_header header = { .stream = (uint8_t)item->stream, .wall_ms = item->wall_ms };
@@ -140,7 +140,7 @@ static void take_piece(struct logfile *file, struct group *group, const struct r
 
 int logfile_append(struct logfile *file, const struct rec_output *items, size_t count)
 {
-	struct group group = { .count = 0 };
+	struct record_group group = { .count = 0 };
 	uint64_t received[2] = { file->received[0], file->received[1] };
 	int result = 0, failed;
 

@@ -47,7 +47,7 @@ static void skip_damage(const struct logfile *file, struct msg_log_data *data, s
 	data->offset = beyond;
 }
 
-int logread_pieces(const struct logfile *file, const struct passing *passing, const struct msg_log_read *read,
+int logread_pieces(const struct logfile *file, const struct live_tail *live_tail, const struct msg_log_read *read,
 		   struct arena *arena, struct msg_log_data *data)
 {
 	uint64_t end = file->size, back = read->back < REPLY_MAX ? read->back : REPLY_MAX;
@@ -73,6 +73,6 @@ int logread_pieces(const struct logfile *file, const struct passing *passing, co
 	data->kept = file->kept;
 	data->newest = read->newest;
 	if (data->end)
-		data->passing.at = passing_list(passing, arena, &data->newest, &data->passing.n);
+		data->live_tail.at = live_tail_list(live_tail, arena, &data->newest, &data->live_tail.n);
 	return result;
 }

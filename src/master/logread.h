@@ -5,10 +5,10 @@
 
 #include "master/logfile.h"
 #include "master/logs.h"
-#include "master/passing.h"
+#include "master/live_tail.h"
 
 /* 0, or -errno: EINVAL no record begins there, EBADMSG damaged, EOPNOTSUPP compressed, and this master can't. */
-int logread_pieces(const struct logfile *file, const struct passing *passing, const struct msg_log_read *read,
+int logread_pieces(const struct logfile *file, const struct live_tail *live_tail, const struct msg_log_read *read,
 		   struct arena *arena, struct msg_log_data *data);
 void logread_refuse(struct log_answer *reply, const struct msg_log_read *read, int result);
 

@@ -45,7 +45,7 @@ enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struc
 	if (dir_fd < 0)
 		return error_dir(error, errno, "the directory of logs", dir);
 	logs = mem_zalloc(sizeof(*logs));
-	keeper_init(&logs->keeper, dir_fd, fds_max(), logs_answer_cb, logs);
+	logstore_init(&logs->logstore, dir_fd, fds_max(), logs_answer_cb, logs);
 	logprune_init(&logs->prune, dir_fd, logs_answer_cb, logs);
 	logs->wake_cb = wake_cb;
 	logs->wake_arg = arg;
@@ -59,7 +59,7 @@ enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struc
 	result = pthread_create(&logs->thread, NULL, logs_thread_run, logs);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (result != 0) {
-		keeper_free(&logs->keeper);
+		logstore_free(&logs->logstore);
 		mem_free(logs);
 		return error_system(error, result, "can't start the thread of the logs");
 	}
@@ -81,14 +81,14 @@ void logs_close(struct logs *logs)
 	while ((left = logs_take(logs)))
 		log_answer_free(left);
 	logprune_free(&logs->prune);
-	keeper_free(&logs->keeper);
+	logstore_free(&logs->logstore);
 	map_free(&logs->queued_by);
 	pthread_cond_destroy(&logs->more);
 	pthread_mutex_destroy(&logs->lock);
 	mem_free(logs);
 }
 
-static void give_work(struct logs *logs, struct work *work, bool wake)
+static void give_work(struct logs *logs, struct log_work *work, bool wake)
 {
 	pthread_mutex_lock(&logs->lock);
 	if (logs->last)
@@ -134,7 +134,7 @@ static enum err check_items(struct rec_output *items, size_t *count,
 enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 		     bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error)
 {
-	struct work *work = mem_zalloc(sizeof(*work));
+	struct log_work *work = mem_zalloc(sizeof(*work));
 	enum err err;
 
 	work->kind = WORK_APPEND;
@@ -144,8 +144,8 @@ enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 	if (err == ERR_NONE)
 		err = check_items(work->output.items.at, &work->output.items.n, wanted_cb, arg, error);
 	if (err == ERR_NONE)
-		err = check_items(work->output.passing.at, &work->output.passing.n, wanted_cb, arg, error);
-	if (err != ERR_NONE || work->output.items.n + work->output.passing.n == 0) {
+		err = check_items(work->output.live_tail.at, &work->output.live_tail.n, wanted_cb, arg, error);
+	if (err != ERR_NONE || work->output.items.n + work->output.live_tail.n == 0) {
 		logs_work_free(work);
 		return err;
 	}
@@ -155,7 +155,7 @@ enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 
 void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg)
 {
-	struct work *work = mem_zalloc(sizeof(*work));
+	struct log_work *work = mem_zalloc(sizeof(*work));
 
 	work->kind = WORK_READ;
 	work->conn = conn;
@@ -165,7 +165,7 @@ void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg)
 
 void logs_ended(struct logs *logs, const struct rec_done *items, size_t count)
 {
-	struct work *work = mem_zalloc(sizeof(*work));
+	struct log_work *work = mem_zalloc(sizeof(*work));
 
 	work->kind = WORK_ENDED;
 	work->ended = arena_alloc(&work->arena, (count + 1) * sizeof(*items));
@@ -182,7 +182,7 @@ void logs_ended(struct logs *logs, const struct rec_done *items, size_t count)
 
 void logs_run_ended(struct logs *logs, uint64_t run)
 {
-	struct work *work = mem_zalloc(sizeof(*work));
+	struct log_work *work = mem_zalloc(sizeof(*work));
 
 	work->kind = WORK_RUN_ENDED;
 	work->runs = arena_alloc(&work->arena, sizeof(*work->runs));
@@ -192,7 +192,7 @@ void logs_run_ended(struct logs *logs, uint64_t run)
 
 void logs_resume(struct logs *logs, const uint64_t *live, size_t count)
 {
-	struct work *work = mem_zalloc(sizeof(*work));
+	struct log_work *work = mem_zalloc(sizeof(*work));
 
 	work->kind = WORK_RESUME;
 	work->runs = arena_alloc(&work->arena, (count + 1) * sizeof(*work->runs));
@@ -211,7 +211,7 @@ void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats)
 
 void logs_remove(struct logs *logs, uint64_t run)
 {
-	struct work *work = mem_zalloc(sizeof(*work));
+	struct log_work *work = mem_zalloc(sizeof(*work));
 
 	work->kind = WORK_REMOVE;
 	work->run = run;
@@ -220,7 +220,7 @@ void logs_remove(struct logs *logs, uint64_t run)
 
 void logs_measure(struct logs *logs)
 {
-	struct work *work = mem_zalloc(sizeof(*work));
+	struct log_work *work = mem_zalloc(sizeof(*work));
 
 	work->kind = WORK_MEASURE;
 	give_work(logs, work, true);

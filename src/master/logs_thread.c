@@ -21,28 +21,28 @@ void logs_answer_cb(void *arg, struct log_answer *answer)
 	logs->wake_cb(logs->wake_arg);
 }
 
-static void do_work(struct logs *logs, struct work *work)
+static void do_work(struct logs *logs, struct log_work *work)
 {
 	switch (work->kind) {
 	case WORK_APPEND:
-		keeper_append(&logs->keeper, work->conn, &work->output);
+		logstore_append(&logs->logstore, work->conn, &work->output);
 		break;
 	case WORK_READ:
 		/* What came before it has been written, and is credited before it is answered. */
-		keeper_credit(&logs->keeper);
-		keeper_read(&logs->keeper, work->conn, &work->read);
+		logstore_credit(&logs->logstore);
+		logstore_read(&logs->logstore, work->conn, &work->read);
 		break;
 	case WORK_ENDED:
-		keeper_ended(&logs->keeper, work->ended, work->ended_count);
+		logstore_ended(&logs->logstore, work->ended, work->ended_count);
 		break;
 	case WORK_RUN_ENDED:
-		squeeze_add(&logs->keeper.squeeze, work->runs[0]);
+		squeeze_add(&logs->logstore.squeeze, work->runs[0]);
 		break;
 	case WORK_RESUME:
-		squeeze_add_all(&logs->keeper.squeeze, work->runs, work->run_count);
+		squeeze_add_all(&logs->logstore.squeeze, work->runs, work->run_count);
 		break;
 	case WORK_REMOVE:
-		keeper_drop(&logs->keeper, work->run);
+		logstore_drop(&logs->logstore, work->run);
 		logprune_remove(&logs->prune, work->run);
 		break;
 	case WORK_MEASURE:
@@ -51,21 +51,21 @@ static void do_work(struct logs *logs, struct work *work)
 	}
 }
 
-void logs_work_free(struct work *work)
+void logs_work_free(struct log_work *work)
 {
 	arena_free(&work->arena);
 	mem_free(work);
 }
 
-/* The whole list, or NULL when the keeper has something to do or the end has come. */
-static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
+/* The whole list, or NULL when the log store has something to do or the end has come. */
+static struct log_work *wait_for_work(struct logs *logs, bool *ret_ending)
 {
 	struct timespec until;
-	struct work *list = NULL;
+	struct log_work *list = NULL;
 
 	pthread_mutex_lock(&logs->lock);
 	while (!logs->first && !logs->ending && !logprune_busy(&logs->prune)) {
-		int64_t due_ns = keeper_due(&logs->keeper);
+		int64_t due_ns = logstore_due(&logs->logstore);
 
 		if (due_ns == TIME_NEVER) {
 			pthread_cond_wait(&logs->more, &logs->lock);
@@ -80,7 +80,7 @@ static struct work *wait_for_work(struct logs *logs, bool *ret_ending)
 	list = logs->first;
 	logs->first = NULL;
 	logs->last = NULL;
-	logs->stats = logs->keeper.squeeze.stats;
+	logs->stats = logs->logstore.squeeze.stats;
 	*ret_ending = logs->ending;
 	pthread_mutex_unlock(&logs->lock);
 	return list;
@@ -106,11 +106,11 @@ void *logs_thread_run(void *arg)
 
 	/* A list taken when the end has come is the last one. */
 	while (!ending) {
-		struct work *list = wait_for_work(logs, &ending);
+		struct log_work *list = wait_for_work(logs, &ending);
 		bool busy = list != NULL || ending;
 
 		while (list) {
-			struct work *work = list;
+			struct log_work *work = list;
 			size_t bytes = work->bytes;
 			uint64_t conn = work->conn;
 
@@ -121,13 +121,13 @@ void *logs_thread_run(void *arg)
 			logs_count(logs, conn, 0 - bytes);
 			pthread_mutex_unlock(&logs->lock);
 			if (!list)
-				keeper_credit(&logs->keeper);
+				logstore_credit(&logs->logstore);
 		}
 		/* Nothing is packed while it is measured, or it would be counted in both forms. */
-		keeper_wake(&logs->keeper, busy || logprune_busy(&logs->prune));
+		logstore_wake(&logs->logstore, busy || logprune_busy(&logs->prune));
 		if (!ending && logprune_busy(&logs->prune))
 			logprune_some(&logs->prune);
 	}
-	keeper_sync(&logs->keeper);
+	logstore_sync(&logs->logstore);
 	return NULL;
 }

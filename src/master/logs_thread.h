@@ -6,12 +6,12 @@
 #include <pthread.h>
 
 #include "base/map.h"
-#include "master/logkeep.h"
+#include "master/logstore.h"
 #include "master/logprune.h"
 
 enum work_kind { WORK_APPEND, WORK_READ, WORK_ENDED, WORK_RUN_ENDED, WORK_RESUME, WORK_REMOVE, WORK_MEASURE };
 
-struct work {
+struct log_work {
 	enum work_kind kind;
 	uint64_t conn;
 	size_t bytes;
@@ -23,14 +23,14 @@ struct work {
 	uint64_t *runs;                  /* WORK_RUN_ENDED: that one; WORK_RESUME: those that live */
 	size_t run_count;
 	uint64_t run;                    /* to remove */
-	struct work *next;
+	struct log_work *next;
 };
 
 struct logs {
 	pthread_t thread;
 	pthread_mutex_t lock;            /* of the next ones */
 	pthread_cond_t more;
-	struct work *first, *last;
+	struct log_work *first, *last;
 	size_t queued;
 	struct map queued_by;            /* conn to bytes, as a pointer */
 	struct log_answer *answers, *last_answer;
@@ -39,13 +39,13 @@ struct logs {
 
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
-	struct keeper keeper;            /* the thread's */
+	struct logstore logstore;            /* the thread's */
 	struct logprune prune;           /* likewise */
 };
 
 void *logs_thread_run(void *arg);                        /* arg: the logs */
 void logs_answer_cb(void *arg, struct log_answer *answer);       /* likewise; to be taken */
-void logs_work_free(struct work *work);
+void logs_work_free(struct log_work *work);
 void logs_count(struct logs *logs, uint64_t conn, size_t more);  /* bytes that wait; with the lock */
 
 #endif

@@ -2,16 +2,16 @@
 /* A page of an answer: whole rows that fit one frame, by what they are estimated to be. */
 #include "master/internal.h"
 
-void page_begin(struct page *page, struct arena *arena, const struct query *query)
+void page_begin(struct answer_page *page, struct arena *arena, const struct query *query)
 {
-	*page = (struct page){ .arena = arena, .limit = LIMIT_QUERY_ROWS_MAX };
+	*page = (struct answer_page){ .arena = arena, .limit = LIMIT_QUERY_ROWS_MAX };
 	if (query->limit > 0 && query->limit < page->limit)
 		page->limit = (size_t)query->limit;
 	page->snapshot.id = query->id;
 }
 
 /* Room for a row of this size? The first row always has it. */
-static bool page_has_room(struct page *page, size_t bytes, size_t nodes)
+static bool page_has_room(struct answer_page *page, size_t bytes, size_t nodes)
 {
 	if (page->rows > 0 && (page->bytes + bytes > REPLY_BYTES_MAX || page->nodes + nodes > REPLY_NODES_MAX))
 		return false;
@@ -38,7 +38,7 @@ static size_t texts_len(const struct slice_list *texts)
 	return len;
 }
 
-bool page_add_decision(struct page *page, const struct rec_decision *row)
+bool page_add_decision(struct answer_page *page, const struct rec_decision *row)
 {
 	if (page->snapshot.decisions.n == page->limit ||
 	    !page_has_room(page, 64 + row->name.len + row->person.len + row->reason.len + row->target.len, 20))
@@ -65,7 +65,7 @@ static size_t job_bytes(const struct rec_job_row *row)
 	return bytes;
 }
 
-bool page_add_job(struct page *page, const struct rec_job_row *row)
+bool page_add_job(struct answer_page *page, const struct rec_job_row *row)
 {
 	size_t values = row->needs.n + row->triggers.n + row->unblocks.n + row->will.n + row->gate_from.n + row->labels.n +
 			row->asks.n + row->placing.n + row->concurrency.n + row->locks.n;
@@ -76,7 +76,7 @@ bool page_add_job(struct page *page, const struct rec_job_row *row)
 	return true;
 }
 
-bool page_add_run(struct page *page, const struct rec_run_row *row)
+bool page_add_run(struct answer_page *page, const struct rec_run_row *row)
 {
 	if (page->snapshot.runs.n == page->limit ||
 	    !page_has_room(page, 192 + row->name.len + row->owner.len + row->tenant.len + row->schedule.len + row->concurrency.len +
@@ -86,7 +86,7 @@ bool page_add_run(struct page *page, const struct rec_run_row *row)
 	return true;
 }
 
-bool page_add_worker(struct page *page, const struct rec_worker_row *row)
+bool page_add_worker(struct answer_page *page, const struct rec_worker_row *row)
 {
 	size_t bytes = 192 + row->name.len + row->pool.len + row->labels.n * LIMIT_NAME_MAX_LEN + row->offers.n * 64 +
 		       texts_len(&row->stuck_jobs);
@@ -98,7 +98,7 @@ bool page_add_worker(struct page *page, const struct rec_worker_row *row)
 	return true;
 }
 
-bool page_add_dead(struct page *page, const struct rec_dead_row *row)
+bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row)
 {
 	if (page->snapshot.dead.n == page->limit ||
 	    !page_has_room(page, 256 + row->name.len + row->run_name.len + row->owner.len + row->worker.len + row->spec.len, 40))
@@ -107,7 +107,7 @@ bool page_add_dead(struct page *page, const struct rec_dead_row *row)
 	return true;
 }
 
-bool page_add_pool(struct page *page, const struct rec_pool_row *row)
+bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row)
 {
 	if (page->snapshot.pools.n == page->limit || !page_has_room(page, 64 + row->name.len, 16))
 		return false;
@@ -115,7 +115,7 @@ bool page_add_pool(struct page *page, const struct rec_pool_row *row)
 	return true;
 }
 
-bool page_add_tenant(struct page *page, const struct rec_tenant_row *row)
+bool page_add_tenant(struct answer_page *page, const struct rec_tenant_row *row)
 {
 	if (page->snapshot.tenants.n == page->limit || !page_has_room(page, 64 + row->name.len, 18))
 		return false;
@@ -123,7 +123,7 @@ bool page_add_tenant(struct page *page, const struct rec_tenant_row *row)
 	return true;
 }
 
-bool page_add_group(struct page *page, const struct rec_group_row *row)
+bool page_add_group(struct answer_page *page, const struct rec_group_row *row)
 {
 	if (page->snapshot.groups.n == page->limit || !page_has_room(page, 64 + row->name.len, 14))
 		return false;
@@ -131,7 +131,7 @@ bool page_add_group(struct page *page, const struct rec_group_row *row)
 	return true;
 }
 
-bool page_add_lock(struct page *page, const struct rec_lock_row *row)
+bool page_add_lock(struct answer_page *page, const struct rec_lock_row *row)
 {
 	if (page->snapshot.locks.n == page->limit ||
 	    !page_has_room(page, 128 + row->name.len + row->owner.len + row->person.len + row->reason.len + row->job_name.len, 28))
@@ -140,7 +140,7 @@ bool page_add_lock(struct page *page, const struct rec_lock_row *row)
 	return true;
 }
 
-bool page_add_schedule(struct page *page, const struct rec_schedule_row *row)
+bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row)
 {
 	if (page->snapshot.schedules.n == page->limit ||
 	    !page_has_room(page, 384 + row->name.len + row->owner.len + row->cron.len, 48))
@@ -149,7 +149,7 @@ bool page_add_schedule(struct page *page, const struct rec_schedule_row *row)
 	return true;
 }
 
-uint64_t page_add_workers(struct master *master, struct page *page, uint64_t after)
+uint64_t page_add_workers(struct master *master, struct answer_page *page, uint64_t after)
 {
 	struct rec_worker_row row;
 	uint64_t worker;

@@ -40,7 +40,7 @@ static bool view_changed(const struct core *core, const struct sub *sub, uint64_
 	return job->round > 0 || job->tries > 1 || job->started_ms != 0 || view_job(core, id, VIEW_GRAPH, arena, job);
 }
 
-static enum took take_rows(struct master *master, struct sub *sub, struct page *page)
+static enum took take_rows(struct master *master, struct sub *sub, struct answer_page *page)
 {
 	struct rec_run_row run;
 	struct rec_job_row job;
@@ -65,7 +65,7 @@ static void send_delta(struct master *master, struct master_turn *turn, struct s
 {
 	struct msg_delta delta = { .id = sub->id, .turn = turn->outbox.turn };
 	struct query none = { .id = sub->id };
-	struct page page;
+	struct answer_page page;
 	enum took took;
 
 	page_begin(&page, &master->scratch, &none);

@@ -68,7 +68,7 @@ struct u64_list query_counts(struct master *master)
 }
 
 /* Answered: the page goes with the turn. */
-void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct page *page,
+void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct answer_page *page,
 		  uint64_t cursor)
 {
 	page->snapshot.turn = turn->outbox.turn;
@@ -90,7 +90,7 @@ void query_refuse(struct master *master, struct master_turn *turn, struct query 
 
 static void run_status(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct store_stats stats;
 	struct core_totals totals;
 	uint64_t cursor;
@@ -108,7 +108,7 @@ static void run_status(struct master *master, struct master_turn *turn, struct q
 static void run_pools(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct rec_pool_row row;
-	struct page page;
+	struct answer_page page;
 	size_t at = (size_t)query->cursor;
 
 	page_begin(&page, &master->scratch, query);
@@ -119,7 +119,7 @@ static void run_pools(struct master *master, struct master_turn *turn, struct qu
 
 static void run_workers(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct core_totals totals;
 	uint64_t cursor;
 
@@ -133,7 +133,7 @@ static void run_workers(struct master *master, struct master_turn *turn, struct 
 static void run_schedules(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct slice wanted = slice_make(query->job, query->job_len);
-	struct page page;
+	struct answer_page page;
 	struct rec_schedule_row row;
 	size_t at = (size_t)query->cursor;
 

@@ -6,7 +6,7 @@
 
 void query_jobs(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct rec_run_row run;
 	struct rec_job_row row;
 	uint64_t index = query->cursor;
@@ -33,7 +33,7 @@ void query_jobs(struct master *master, struct master_turn *turn, struct query *q
 
 void query_job(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct rec_run_row run;
 	struct rec_job_row row;
 	struct error error;
@@ -60,7 +60,7 @@ void query_job(struct master *master, struct master_turn *turn, struct query *qu
 
 void query_gates(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct rec_job_row row;
 	uint64_t job = query->cursor, next;
 
@@ -91,7 +91,7 @@ static bool stored_run(struct master *master, const struct row_run *stored, stru
 
 static void live_runs(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct rec_run_row row;
 	uint64_t run = query->cursor, next;
 
@@ -108,7 +108,7 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 {
 	const struct store_query *found = query->found;
 	const struct session *asker = query->scoped ? session_find(master, query->conn) : NULL;
-	struct page page;
+	struct answer_page page;
 	struct rec_run_row row;
 	uint64_t cursor = 0;
 	size_t seen = 0;
@@ -165,7 +165,7 @@ static void dead_row(const struct row_dead *stored, struct rec_dead_row *ret_row
 void query_dead(struct master *master, struct master_turn *turn, struct query *query)
 {
 	const struct store_query *found = query->found;
-	struct page page;
+	struct answer_page page;
 	uint64_t cursor = 0;
 
 	if (!found) {

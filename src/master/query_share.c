@@ -4,7 +4,7 @@
 
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct rec_tenant_row row;
 	uint64_t cursor = query->cursor, next;
 
@@ -16,7 +16,7 @@ void query_tenants(struct master *master, struct master_turn *turn, struct query
 
 void query_groups(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct rec_group_row row;
 	uint64_t cursor = query->cursor, next;
 
@@ -28,7 +28,7 @@ void query_groups(struct master *master, struct master_turn *turn, struct query 
 
 void query_locks(struct master *master, struct master_turn *turn, struct query *query)
 {
-	struct page page;
+	struct answer_page page;
 	struct rec_lock_row row;
 	uint64_t cursor = query->cursor, next;
 

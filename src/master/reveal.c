@@ -19,9 +19,9 @@ struct place_in_order {
 	size_t index;
 };
 
-static struct part *part_new(struct master_turn *turn, const struct session *session)
+static struct peer_frames *part_new(struct master_turn *turn, const struct session *session)
 {
-	struct part *last = turn->part_count > 0 ? &turn->parts[turn->part_count - 1] : NULL;
+	struct peer_frames *last = turn->part_count > 0 ? &turn->parts[turn->part_count - 1] : NULL;
 
 	/* Neighbours leave in one piece. */
 	if (last && last->conn == session->id && !last->close)
@@ -31,14 +31,14 @@ static struct part *part_new(struct master_turn *turn, const struct session *ses
 		turn->parts = mem_resize(turn->parts, turn->part_cap, sizeof(*turn->parts));
 	}
 	last = &turn->parts[turn->part_count++];
-	*last = (struct part){ .conn = session->id, .at = turn->bytes.len, .askers = session->askers };
+	*last = (struct peer_frames){ .conn = session->id, .at = turn->bytes.len, .askers = session->askers };
 	return last;
 }
 
 static void part_encode(struct master_turn *turn, struct session *session, enum opcode op, const void *msg,
 			bool close)
 {
-	struct part *part = part_new(turn, session);
+	struct peer_frames *part = part_new(turn, session);
 	size_t before = turn->bytes.len;
 
 	message_encode(&turn->bytes, op, msg);
@@ -205,7 +205,7 @@ void reveal_outbox(struct master *master, struct master_turn *turn)
 void reveal_send(struct master *master, struct master_turn *turn)
 {
 	for (size_t i = 0; i < turn->part_count; i++) {
-		const struct part *part = &turn->parts[i];
+		const struct peer_frames *part = &turn->parts[i];
 		struct session *session = session_find(master, part->conn);
 
 		if (part->askers)

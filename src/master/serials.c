@@ -5,13 +5,13 @@
  */
 #include "master/internal.h"
 
-void serials_begin(struct serials *serials, const struct store_query *specs, uint64_t first)
+void serials_begin(struct graph_serials *serials, const struct store_query *specs, uint64_t first)
 {
-	*serials = (struct serials){ .specs = specs, .first = first };
+	*serials = (struct graph_serials){ .specs = specs, .first = first };
 }
 
 /* The part behind the one that it stands at. */
-static void serials_next(struct serials *serials)
+static void serials_next(struct graph_serials *serials)
 {
 	const struct row_spec *spec = &serials->specs->rows[serials->part].spec;
 
@@ -24,7 +24,7 @@ static void serials_next(struct serials *serials)
 		serials->first = (uint64_t)spec->first;
 }
 
-uint64_t serials_of(struct serials *serials, uint64_t index)
+uint64_t serials_of(struct graph_serials *serials, uint64_t index)
 {
 	while (serials->part < serials->specs->row_count) {
 		if (index - serials->index < (uint64_t)serials->specs->rows[serials->part].spec.count)
@@ -34,7 +34,7 @@ uint64_t serials_of(struct serials *serials, uint64_t index)
 	return UINT64_MAX;
 }
 
-bool serials_index(struct serials *serials, uint64_t job, uint64_t *ret_index)
+bool serials_index(struct graph_serials *serials, uint64_t job, uint64_t *ret_index)
 {
 	while (serials->part < serials->specs->row_count) {
 		if (job - serials->first < (uint64_t)serials->specs->rows[serials->part].spec.count) {

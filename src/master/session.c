@@ -202,7 +202,7 @@ static void turn_away(struct master *master, int fd)
 }
 
 /* Who means it says HELLO at once: the one that has been silent for longest makes room. */
-static void silent_one_goes(struct master *master)
+static void evict_oldest_pending(struct master *master)
 {
 	struct session *oldest = NULL;
 	struct error error;
@@ -240,7 +240,7 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 		return;
 	}
 	if (master->unauthenticated >= LIMIT_CONN_UNAUTH_MAX)
-		silent_one_goes(master);
+		evict_oldest_pending(master);
 	session = mem_zalloc(sizeof(*session));
 	session->master = master;
 	session->caller = *caller;

@@ -126,7 +126,7 @@ static void queue_is_empty(struct conn *conn)
  * The peer takes nothing any more. What it said before may still lie unread: reading finds that, and
  * then the end.
  */
-static void peer_is_deaf(struct conn *conn)
+static void peer_closed(struct conn *conn)
 {
 	conn->deaf = true;
 	queue_is_empty(conn);
@@ -155,7 +155,7 @@ void conn_flush(struct conn *conn)
 			return;
 		}
 		if (sent == -EPIPE || sent == -ECONNRESET) {
-			peer_is_deaf(conn);
+			peer_closed(conn);
 			return;
 		}
 		error_system(&error, (int)-sent, "can't send to a connection");

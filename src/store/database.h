@@ -46,7 +46,7 @@ enum err database_migrate(struct database *database, struct error *error);      
 enum err database_check_tables(struct database *database, int version, struct error *error);
 
 /* write.c */
-struct batch {
+struct write_batch {
 	struct outbox **turns;
 	size_t count, cap;
 	size_t rows;                     /* of all turns */
@@ -57,10 +57,10 @@ struct batch {
 };
 
 enum err write_prepare(struct database *database, struct error *error);
-int write_batch(struct database *database, struct batch *batch);         /* one transaction, or none of it */
-void batch_add(struct batch *batch, struct outbox *outbox);
-void batch_clear(struct batch *batch);
-void batch_free(struct batch *batch);
+int batch_write(struct database *database, struct write_batch *batch);         /* one transaction, or none of it */
+void batch_add(struct write_batch *batch, struct outbox *outbox);
+void batch_clear(struct write_batch *batch);
+void batch_free(struct write_batch *batch);
 
 /* read.c */
 enum err read_prepare(struct database *database, struct error *error);

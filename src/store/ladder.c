@@ -13,7 +13,7 @@ static const struct object objects[] = {
 #undef OBJECT
 };
 
-static const struct change changes[] = {
+static const struct column_change changes[] = {
 #define STEP(version, what)
 #define FILL(version, table, column, value) { version, table, column, value },
 #define GONE(version, table, column) { version, table, column, NULL },
@@ -54,10 +54,10 @@ const struct object *ladder_find(int version, const char *name)
 	return NULL;
 }
 
-const struct change *ladder_change(int version, const char *table, const char *column, bool gone)
+const struct column_change *ladder_change(int version, const char *table, const char *column, bool gone)
 {
 	for (size_t i = 0; i < store_ladder->change_count; i++) {
-		const struct change *change = &store_ladder->changes[i];
+		const struct column_change *change = &store_ladder->changes[i];
 
 		if (change->version == version && strcmp(change->table, table) == 0 &&
 		    strcmp(change->column, column) == 0 && !change->value == gone)

@@ -16,7 +16,7 @@ struct object {
 };
 
 /* A column that a step fills or drops. */
-struct change {
+struct column_change {
 	int version;                     /* that the step leads to */
 	const char *table;
 	const char *column;              /* empty: the whole table is dropped */
@@ -27,7 +27,7 @@ struct ladder {
 	int newest;
 	const struct object *objects;
 	size_t object_count;
-	const struct change *changes;
+	const struct column_change *changes;
 	size_t change_count;
 };
 
@@ -36,7 +36,7 @@ extern const struct ladder *store_ladder;
 
 const struct object *ladder_find(int version, const char *name);         /* NULL: that version has none */
 /* What the step to the version says about the column (or, with "", about the table); NULL: nothing. */
-const struct change *ladder_change(int version, const char *table, const char *column, bool gone);
+const struct column_change *ladder_change(int version, const char *table, const char *column, bool gone);
 bool object_is_table(const struct object *object);
 
 /* An SQL statement without comments, and with one space where there was whitespace. */

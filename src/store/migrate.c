@@ -156,7 +156,7 @@ static enum err check_nothing_lost(struct step *step, const char *table)
 
 static const char *value_of(struct step *step, const char *table, const char *column, const char *type)
 {
-	const struct change *fill = ladder_change(step->version, table, column, false);
+	const struct column_change *fill = ladder_change(step->version, table, column, false);
 
 	if (fill)
 		return fill->value;

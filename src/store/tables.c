@@ -15,10 +15,10 @@
 
 /* A function for each table, because only within one can every column know the table's struct. */
 #define TABLE(name, what) \
-	static const struct column *columns_##name(void) \
+	static const struct table_column *columns_##name(void) \
 	{ \
 		typedef struct row_##name its_row; \
-		static const struct column columns[] = {
+		static const struct table_column columns[] = {
 #define KEY(type, name, what) \
 			{ #name, "", what, offsetof(struct row, meta) + offsetof(its_row, name), \
 			  COLUMN_##type, true },
@@ -96,13 +96,13 @@ static void add_names(struct buf *out, const struct table *table, size_t count)
 
 static void add_table(struct buf *out, const struct table *table)
 {
-	const struct column *columns = table->columns();
+	const struct table_column *columns = table->columns();
 	/* Such a key is the rowid itself: rows lie in its order and need no index. */
 	bool is_rowid = table->key_count == 1 && columns[0].type == COLUMN_INT;
 
 	buf_addf(out, "\n-- %s\nCREATE TABLE %s (\n", table->what, table->name);
 	for (size_t i = 0; i < table->column_count; i++) {
-		const struct column *column = &columns[i];
+		const struct table_column *column = &columns[i];
 
 		buf_addf(out, "\t%s %s%s", column->name, sql_type(column->type),
 			 is_rowid && i == 0 ? " PRIMARY KEY" : " NOT NULL");
@@ -157,7 +157,7 @@ void sql_delete(struct buf *out, enum row_table which)
 
 void sql_delete_range(struct buf *out, enum row_table which)
 {
-	const struct column *columns = table_list[which].columns();
+	const struct table_column *columns = table_list[which].columns();
 	size_t keys = table_range_keys(which);
 
 	buf_addf(out, "DELETE FROM %s WHERE ", table_list[which].name);
@@ -171,7 +171,7 @@ void sql_columns(struct buf *out, enum row_table which, bool brief)
 	const struct table *table = &table_list[which];
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		const struct column *column = &table->columns()[i];
+		const struct table_column *column = &table->columns()[i];
 
 		buf_add_str(out, i ? ", " : "");
 		if (brief && column->type == COLUMN_BLOB)

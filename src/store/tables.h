@@ -22,7 +22,7 @@ enum {
 
 enum column_type { COLUMN_INT, COLUMN_TEXT, COLUMN_BLOB };
 
-struct column {
+struct table_column {
 	const char *name;
 	const char *check;               /* a CHECK clause, or empty */
 	const char *what;
@@ -34,7 +34,7 @@ struct column {
 struct table {
 	const char *name;
 	const char *what;
-	const struct column *(*columns)(void);
+	const struct table_column *(*columns)(void);
 	size_t column_count;
 	size_t key_count;                /* its first columns */
 };
@@ -47,7 +47,7 @@ static inline bool table_appends(enum row_table table)
 	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event;
 }
 
-static inline int64_t row_int(const struct row *row, const struct column *column)
+static inline int64_t row_int(const struct row *row, const struct table_column *column)
 {
 	int64_t value;
 
@@ -55,7 +55,7 @@ static inline int64_t row_int(const struct row *row, const struct column *column
 	return value;
 }
 
-static inline struct slice row_slice(const struct row *row, const struct column *column)
+static inline struct slice row_slice(const struct row *row, const struct table_column *column)
 {
 	struct slice value;
 

@@ -181,7 +181,7 @@ static void complain(struct store *store, int result)
 /* SQLITE_OK, or that there is no room. */
 static int write_or_stop(struct store *store)
 {
-	int result = write_batch(&store->database, &store->batch);
+	int result = batch_write(&store->database, &store->batch);
 
 	if (result != SQLITE_OK && !is_no_room(result))
 		give_up(store, "commit failed");
@@ -321,7 +321,7 @@ static void mark_batch(struct store *store)
 
 static bool commit_batch(struct store *store)
 {
-	struct batch *batch = &store->batch;
+	struct write_batch *batch = &store->batch;
 	int64_t began_ns = clock_mono_ns();
 	int64_t took_ns;
 	bool watched;

@@ -21,7 +21,7 @@
 struct store {
 	/* the thread's */
 	struct database database;
-	struct batch batch;
+	struct write_batch batch;
 	struct mark mark;
 	struct ballast ballast, last;
 	int64_t ballast_ns;              /* when it is tried to take them again */

@@ -45,7 +45,7 @@ enum err write_prepare(struct database *database, struct error *error)
 static uint64_t hash_key(const struct row *row)
 {
 	const struct table *table = &table_list[row->table];
-	const struct column *columns = table->columns();
+	const struct table_column *columns = table->columns();
 	uint64_t hash = row->table;
 
 	for (size_t i = 0; i < table->key_count; i++) {
@@ -63,7 +63,7 @@ static uint64_t hash_key(const struct row *row)
 static bool same_key(const struct row *a, const struct row *b)
 {
 	const struct table *table = &table_list[a->table];
-	const struct column *columns = table->columns();
+	const struct table_column *columns = table->columns();
 
 	if (a->table != b->table)
 		return false;
@@ -79,7 +79,7 @@ static bool same_key(const struct row *a, const struct row *b)
 }
 
 /* The slot of this row's key: it holds the latest row of that key, or nothing yet. */
-static const struct row **slot_of(struct batch *batch, const struct row *row)
+static const struct row **slot_of(struct write_batch *batch, const struct row *row)
 {
 	size_t mask = batch->latest_size - 1;
 	size_t at = hash_key(row) & mask;
@@ -95,7 +95,7 @@ static bool has_own_key(const struct row *row)
 	return !table_appends(row->table) && row->until == 0;
 }
 
-static void note_latest(struct batch *batch)
+static void note_latest(struct write_batch *batch)
 {
 	size_t want = 64;
 
@@ -121,7 +121,7 @@ static void note_latest(struct batch *batch)
 /* ---- writing ---- */
 
 /* Borrowed memory, which outlives the transaction; an empty value is empty, not NULL. */
-static int bind(sqlite3_stmt *statement, int place, const struct row *row, const struct column *column)
+static int bind(sqlite3_stmt *statement, int place, const struct row *row, const struct table_column *column)
 {
 	struct slice value;
 	const char *data;
@@ -146,7 +146,7 @@ static int step(sqlite3_stmt *statement)
 
 static int delete_range(struct database *database, const struct row *row)
 {
-	const struct column *columns = table_list[row->table].columns();
+	const struct table_column *columns = table_list[row->table].columns();
 	sqlite3_stmt *statement = database->delete_range[row->table];
 	size_t keys = table_range_keys(row->table);
 	int result = SQLITE_OK;
@@ -162,7 +162,7 @@ static int delete_range(struct database *database, const struct row *row)
 static int write_row(struct database *database, const struct row *row)
 {
 	const struct table *table = &table_list[row->table];
-	const struct column *columns = table->columns();
+	const struct table_column *columns = table->columns();
 	sqlite3_stmt *statement = row->deleted ? database->delete[row->table] : database->put[row->table];
 	size_t count = row->deleted ? table->key_count : table->column_count;
 
@@ -177,7 +177,7 @@ static int write_row(struct database *database, const struct row *row)
 	return step(statement);
 }
 
-static int write_rows(struct database *database, struct batch *batch)
+static int write_rows(struct database *database, struct write_batch *batch)
 {
 	bool several = batch->count > 1;
 
@@ -202,7 +202,7 @@ static int write_rows(struct database *database, struct batch *batch)
 	return SQLITE_OK;
 }
 
-int write_batch(struct database *database, struct batch *batch)
+int batch_write(struct database *database, struct write_batch *batch)
 {
 	int result;
 
@@ -219,7 +219,7 @@ int write_batch(struct database *database, struct batch *batch)
 	return result;
 }
 
-void batch_add(struct batch *batch, struct outbox *outbox)
+void batch_add(struct write_batch *batch, struct outbox *outbox)
 {
 	if (batch->count == batch->cap) {
 		batch->cap = batch->cap ? batch->cap * 2 : 64;
@@ -229,13 +229,13 @@ void batch_add(struct batch *batch, struct outbox *outbox)
 	batch->rows += outbox->row_count;
 }
 
-void batch_clear(struct batch *batch)
+void batch_clear(struct write_batch *batch)
 {
 	batch->count = 0;
 	batch->rows = 0;
 }
 
-void batch_free(struct batch *batch)
+void batch_free(struct write_batch *batch)
 {
 	mem_free(batch->turns);
 	mem_free(batch->latest);

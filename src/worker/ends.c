@@ -19,12 +19,12 @@
 #define ENDS_MAX  ((size_t)64 << 20)     /* bytes that are read */
 
 struct record {
-	struct end end;
+	struct process_end end;
 	uint64_t sum;
 };
 
 /* FNV-1a, and never 0: a hole of zeros is no record. */
-static uint64_t checksum(const struct end *end)
+static uint64_t checksum(const struct process_end *end)
 {
 	const unsigned char *bytes = (const unsigned char *)end;
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
@@ -52,7 +52,7 @@ static int add_locked(int dir_fd, int fd, const struct record *record)
 	return 0;
 }
 
-int ends_add(int dir_fd, const struct end *end)
+int ends_add(int dir_fd, const struct process_end *end)
 {
 	struct record record;
 	int fd = openat(dir_fd, ENDS_NAME, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -68,7 +68,7 @@ int ends_add(int dir_fd, const struct end *end)
 	return result;
 }
 
-bool ends_find(int dir_fd, const uint8_t boot_id[16], int64_t pid, int64_t from_ns, int64_t to_ns, struct end *ret_end)
+bool ends_find(int dir_fd, const uint8_t boot_id[16], int64_t pid, int64_t from_ns, int64_t to_ns, struct process_end *ret_end)
 {
 	struct buf bytes = { 0 };
 	struct record record;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct end {
+struct process_end {
 	uint8_t boot_id[16];             /* which boot of the machine: process numbers and start times are of it */
 	int64_t pid;
 	int64_t begun_ns;                /* when the process began, as tree_stat says it */
@@ -20,9 +20,9 @@ struct end {
 };
 
 /* On the disk when it returns 0. -errno: perhaps it isn't; adding it again does no harm. */
-int ends_add(int dir_fd, const struct end *end);
+int ends_add(int dir_fd, const struct process_end *end);
 /* The end of the process that began in that time, within TREE_TICK_NS. False: no record. */
-bool ends_find(int dir_fd, const uint8_t boot_id[16], int64_t pid, int64_t from_ns, int64_t to_ns, struct end *ret_end);
+bool ends_find(int dir_fd, const uint8_t boot_id[16], int64_t pid, int64_t from_ns, int64_t to_ns, struct process_end *ret_end);
 int ends_clear(int dir_fd);
 
 #endif

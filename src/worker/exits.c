@@ -227,7 +227,7 @@ void exits_know(struct attempt *attempt, uint64_t status, uint64_t run_ns, uint6
 bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 {
 	struct tree_stat stat;
-	struct end end;
+	struct process_end end;
 	/* First this look, then the file: its guardian records the end, then reaps it. */
 	bool awaited = !attempt->other_boot && tree_stat(attempt->pid, &stat) &&
 		       attempt_may_be(attempt, stat.begun_ns) &&

@@ -55,7 +55,7 @@ static int record(struct guardian *guardian, pid_t pid)
 	struct rusage usage = { 0 };
 	siginfo_t info = { 0 };
 	struct tree_stat stat;
-	struct end end;
+	struct process_end end;
 	int result;
 
 	/* The system call also says what the process used; the C library's function doesn't. */

@@ -14,7 +14,7 @@ struct item {
 	struct item *older;              /* the job's epoch before this one */
 };
 
-struct list {
+struct phase_list {
 	struct ledger_entry *first, *last;
 	uint32_t count;
 };
@@ -24,7 +24,7 @@ struct ledger {
 	struct resource_list offers;     /* with what those that run take of it */
 	int64_t lease_until_ns;
 	struct map jobs;                 /* job to its newest item */
-	struct list phases[PHASE_ENDED + 1];
+	struct phase_list phases[PHASE_ENDED + 1];
 };
 
 static struct item *item_of(struct ledger_entry *entry)
@@ -34,7 +34,7 @@ static struct item *item_of(struct ledger_entry *entry)
 
 static void list_add(struct ledger *ledger, struct ledger_entry *entry, enum attempt_phase phase)
 {
-	struct list *list = &ledger->phases[phase];
+	struct phase_list *list = &ledger->phases[phase];
 
 	entry->phase = phase;
 	entry->prev = list->last;
@@ -46,7 +46,7 @@ static void list_add(struct ledger *ledger, struct ledger_entry *entry, enum att
 
 static void list_remove(struct ledger *ledger, struct ledger_entry *entry)
 {
-	struct list *list = &ledger->phases[entry->phase];
+	struct phase_list *list = &ledger->phases[entry->phase];
 
 	*(entry->prev ? &entry->prev->next : &list->first) = entry->next;
 	*(entry->next ? &entry->next->prev : &list->last) = entry->prev;
@@ -300,7 +300,7 @@ void ledger_check(const struct ledger *ledger)
 	void *value;
 
 	for (int phase = PHASE_QUEUED; phase <= PHASE_ENDED; phase++) {
-		const struct list *list = &ledger->phases[phase];
+		const struct phase_list *list = &ledger->phases[phase];
 		const struct ledger_entry *prev = NULL;
 		uint32_t count = 0;
 

@@ -21,7 +21,7 @@
 #include "worker/token.h"
 #include "worker/worker.h"
 
-#define PASSING_SIZE ((size_t)65536)     /* of a stream's newest bytes, sent to be looked at */
+#define LIVE_TAIL_SIZE ((size_t)65536)     /* of a stream's newest bytes, sent to be looked at */
 
 struct stream {                          /* one file that an attempt writes */
 	int fd;                          /* -1: not open */
@@ -98,7 +98,7 @@ struct link {
 	struct map watches;              /* inotify's number to held */
 	struct ev_io watch_read;
 	struct ev_timer young_timer, coalesce;
-	struct ev_timer passing;         /* while any held is over */
+	struct ev_timer live_tail;         /* while any held is over */
 
 	uint8_t secret[TOKEN_SECRET];
 	struct listener *caller_listener;
@@ -158,6 +158,6 @@ bool ship_open_stream(struct link *link, struct held *held, int number);
 /* Before it is read: what is written later than that is told of. */
 void ship_watch(struct link *link, struct held *held, int number);
 void ship_unwatch(struct link *link, struct stream *stream);
-void ship_begin_passing(struct link *link, struct held *held);   /* what is kept of its beginning is through */
+void ship_begin_live_tail(struct link *link, struct held *held);   /* what is kept of its beginning is through */
 
 #endif

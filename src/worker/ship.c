@@ -193,7 +193,7 @@ static bool ship_some(struct link *link, struct held *held, struct batch *batch)
 		if (held->phase == PHASE_RUNNING && room_of(held) > 0)
 			ship_watch(link, held, number);
 		else if (held->phase == PHASE_RUNNING && !held->over)
-			ship_begin_passing(link, held);
+			ship_begin_live_tail(link, held);
 		more |= ship_piece(link, held, number, batch);
 	}
 	return more;

@@ -43,7 +43,7 @@ void ship_give_back(struct link *link, struct held *held)
 	bool worth = false;
 
 	/* Its newest bytes are shown while it runs. */
-	end = end < PASSING_SIZE ? PASSING_SIZE : end;
+	end = end < LIVE_TAIL_SIZE ? LIVE_TAIL_SIZE : end;
 	for (int number = 0; number < 2; number++) {
 		const struct stream *stream = &held->streams[number];
 		uint64_t from = head_end(held, number), until = stream->seen > end ? stream->seen - end : 0;

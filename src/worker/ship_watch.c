@@ -16,8 +16,8 @@
 
 #define YOUNG_NS     (50 * NS_PER_MS)    /* until then a job isn't worth a watch */
 #define COALESCE_S   0.02
-#define PASSING_S    0.5
-#define PASSING_QUEUE ((size_t)1048576)  /* waiting to leave: then it isn't worth adding to */
+#define LIVE_TAIL_S    0.5
+#define LIVE_TAIL_QUEUE ((size_t)1048576)  /* waiting to leave: then it isn't worth adding to */
 
 static const char *const suffixes[2] = { "out", "err" };
 
@@ -73,19 +73,19 @@ bool ship_open_stream(struct link *link, struct held *held, int number)
 
 /* ---- what won't be kept ---- */
 
-void ship_begin_passing(struct link *link, struct held *held)
+void ship_begin_live_tail(struct link *link, struct held *held)
 {
 	held->over = true;
 	for (int number = 0; number < 2; number++)
 		held->streams[number].passed = held->streams[number].sent;
-	if (!ev_is_active(&link->passing)) {
-		ev_timer_set(&link->passing, PASSING_S, 0.);
-		ev_timer_start(link->loop, &link->passing);
+	if (!ev_is_active(&link->live_tail)) {
+		ev_timer_set(&link->live_tail, LIVE_TAIL_S, 0.);
+		ev_timer_start(link->loop, &link->live_tail);
 	}
 }
 
 /* The newest of a stream, from the beginning of a line if something before it is passed over. */
-static bool pass_some(struct link *link, struct held *held, int number, struct rec_output *item)
+static bool live_tail_some(struct link *link, struct held *held, int number, struct rec_output *item)
 {
 	struct stream *stream = &held->streams[number];
 	struct stat info;
@@ -97,8 +97,8 @@ static bool pass_some(struct link *link, struct held *held, int number, struct r
 	if (!ship_open_stream(link, held, number) || fstat(stream->fd, &info) < 0 || (uint64_t)info.st_size <= from)
 		return false;
 	size = (uint64_t)info.st_size;
-	from = size - from > PASSING_SIZE ? size - PASSING_SIZE : from;
-	data = arena_alloc(&link->arena, PASSING_SIZE);
+	from = size - from > LIVE_TAIL_SIZE ? size - LIVE_TAIL_SIZE : from;
+	data = arena_alloc(&link->arena, LIVE_TAIL_SIZE);
 	got = pread(stream->fd, data, (size_t)(size - from), (off_t)from);
 	if (got <= 0)
 		return false;
@@ -112,7 +112,7 @@ static bool pass_some(struct link *link, struct held *held, int number, struct r
 	return true;
 }
 
-static void passing_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+static void live_tail_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
 	struct link *link = timer->data;
 	bool any = false;
@@ -120,21 +120,21 @@ static void passing_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 	(void)events;
 	for (struct held *held = link->first; held; held = held->next) {
 		struct rec_output items[2];
-		struct msg_output msg = { .passing = { items, 0 } };
+		struct msg_output msg = { .live_tail = { items, 0 } };
 
 		if (!held->over || held->phase != PHASE_RUNNING)
 			continue;
 		any = true;
-		if (!link->welcome || conn_queued(link->conn) > PASSING_QUEUE)
+		if (!link->welcome || conn_queued(link->conn) > LIVE_TAIL_QUEUE)
 			continue;
 		arena_reset(&link->arena);
 		for (int number = 0; number < 2; number++)
-			msg.passing.n += pass_some(link, held, number, &items[msg.passing.n]);
-		if (msg.passing.n > 0)
+			msg.live_tail.n += live_tail_some(link, held, number, &items[msg.live_tail.n]);
+		if (msg.live_tail.n > 0)
 			conn_send(link->conn, OP_OUTPUT, &msg);
 	}
 	if (any) {
-		ev_timer_set(timer, PASSING_S, 0.);
+		ev_timer_set(timer, LIVE_TAIL_S, 0.);
 		ev_timer_start(loop, timer);
 	}
 }
@@ -255,8 +255,8 @@ bool ship_open(struct link *link, struct error *error)
 	ev_io_init(&link->watch_read, watch_cb, link->inotify_fd, EV_READ);
 	ev_timer_init(&link->young_timer, young_cb, 0., 0.);
 	ev_timer_init(&link->coalesce, coalesce_cb, 0., 0.);
-	ev_timer_init(&link->passing, passing_cb, 0., 0.);
-	link->passing.data = link->watch_read.data = link->young_timer.data = link->coalesce.data = link;
+	ev_timer_init(&link->live_tail, live_tail_cb, 0., 0.);
+	link->live_tail.data = link->watch_read.data = link->young_timer.data = link->coalesce.data = link;
 	ev_io_start(link->loop, &link->watch_read);
 	return true;
 }

@@ -20,8 +20,8 @@
 #define NAME_TRIES 1000                  /* names that leftovers may have taken */
 #define SAY_EVERY  (10 * NS_PER_S)       /* a job can make any number of what can't be removed */
 
-struct removal {
-	struct removal *next;
+struct space_removal {
+	struct space_removal *next;
 	char name[NAME_SIZE];
 };
 
@@ -32,7 +32,7 @@ struct remover {
 	pthread_t thread;
 	pthread_mutex_t lock;            /* what follows */
 	pthread_cond_t changed;
-	struct removal *removals;
+	struct space_removal *removals;
 	int64_t said_ns;
 	uint64_t unsaid;
 	bool ending;
@@ -64,7 +64,7 @@ static void *removal_thread(void *data)
 
 	pthread_mutex_lock(&remover->lock);
 	while (!remover->ending) {
-		struct removal *removal = remover->removals;
+		struct space_removal *removal = remover->removals;
 		int result;
 
 		if (!removal) {
@@ -102,7 +102,7 @@ void remover_free(struct remover *remover)
 	if (remover->has_thread)
 		pthread_join(remover->thread, NULL);
 	while (remover->removals) {
-		struct removal *removal = remover->removals;
+		struct space_removal *removal = remover->removals;
 
 		remover->removals = removal->next;
 		mem_free(removal);
@@ -129,7 +129,7 @@ static int rename_away(struct remover *remover, const char *name, char ret_name[
 
 int remover_take(struct remover *remover, const char *name)
 {
-	struct removal *removal = mem_zalloc(sizeof(*removal));
+	struct space_removal *removal = mem_zalloc(sizeof(*removal));
 	int result = rename_away(remover, name, removal->name);
 
 	if (result < 0) {

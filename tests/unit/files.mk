@@ -106,10 +106,10 @@ unit_programs = \
 	tests/unit/test_master_greedy \
 	tests/unit/test_master_live \
 	tests/unit/test_master_logfile \
-	tests/unit/test_master_logkeep \
 	tests/unit/test_master_logpack \
 	tests/unit/test_master_logprune \
 	tests/unit/test_master_logs \
+	tests/unit/test_master_logstore \
 	tests/unit/test_master_power \
 	tests/unit/test_master_prune \
 	tests/unit/test_master_resub \
@@ -474,9 +474,6 @@ tests_unit_test_master_live_LDADD = $(all_libs)
 tests_unit_test_master_logfile_SOURCES = tests/unit/test_master_logfile.c
 tests_unit_test_master_logfile_LDADD = $(all_libs)
 
-tests_unit_test_master_logkeep_SOURCES = tests/unit/test_master_logkeep.c
-tests_unit_test_master_logkeep_LDADD = $(all_libs)
-
 tests_unit_test_master_logpack_SOURCES = tests/unit/test_master_logpack.c
 tests_unit_test_master_logpack_LDADD = $(all_libs)
 
@@ -485,6 +482,9 @@ tests_unit_test_master_logprune_LDADD = $(all_libs)
 
 tests_unit_test_master_logs_SOURCES = tests/unit/test_master_logs.c
 tests_unit_test_master_logs_LDADD = $(all_libs)
+
+tests_unit_test_master_logstore_SOURCES = tests/unit/test_master_logstore.c
+tests_unit_test_master_logstore_LDADD = $(all_libs)
 
 tests_unit_test_master_power_SOURCES = tests/unit/test_master_power.c
 tests_unit_test_master_power_LDADD = $(all_libs)

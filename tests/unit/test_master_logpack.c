@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Logs that were compressed: they read as before, whatever interrupted it, and say what is damaged. */
-#include "master/logkeep.h"
+#include "master/logstore.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -348,7 +348,7 @@ TEST what_is_damaged_is_said_and_the_rest_read(void)
 	struct msg_log_read read = { .id = 1, .run = 7, .job = 42, .epoch = 3 };
 	struct arena arena = { 0 };
 	struct msg_log_data data;
-	struct keeper keeper;
+	struct logstore logstore;
 	struct frame frame;
 	struct error error;
 	struct logfile file;
@@ -366,9 +366,9 @@ TEST what_is_damaged_is_said_and_the_rest_read(void)
 	at_damage = file.pack->frames[2].at + 40;
 	flip((off_t)at_damage);
 	logfile_free(&file);
-	keeper_init(&keeper, fcntl(dir_fd, F_DUPFD_CLOEXEC, 3), 16, answer_cb, NULL);
+	logstore_init(&logstore, fcntl(dir_fd, F_DUPFD_CLOEXEC, 3), 16, answer_cb, NULL);
 	do {
-		keeper_read(&keeper, 1, &read);
+		logstore_read(&logstore, 1, &read);
 		ASSERT_EQ(FRAME_WHOLE, frame_read(buf_slice(&last_answer->frames), LIMIT_FRAME_MAX, &frame, &size, &error));
 		ASSERT_EQ(OP_LOG_DATA, (int)frame.opcode);
 		ASSERT_EQ(ERR_NONE, message_decode(OP_LOG_DATA, frame.body, &arena, &data, &error));
@@ -382,7 +382,7 @@ TEST what_is_damaged_is_said_and_the_rest_read(void)
 	} while (!data.end);
 	ASSERT_EQ(1, damages);
 	ASSERT_EQ_FMT(read.offset - lost - LOGFILE_HEADER - LOGFILE_NOTE, seen, "%lu");
-	keeper_free(&keeper);
+	logstore_free(&logstore);
 	/* Without its index it is read by what the frames say. */
 	struct stat info;
 
@@ -396,13 +396,13 @@ TEST what_is_damaged_is_said_and_the_rest_read(void)
 	/* Without even a frame there is nothing to read. */
 	flip(0);
 	flip(info.st_size - 1);
-	keeper_init(&keeper, fcntl(dir_fd, F_DUPFD_CLOEXEC, 3), 16, answer_cb, NULL);
+	logstore_init(&logstore, fcntl(dir_fd, F_DUPFD_CLOEXEC, 3), 16, answer_cb, NULL);
 	read.offset = 0;
-	keeper_read(&keeper, 1, &read);
+	logstore_read(&logstore, 1, &read);
 	ASSERT_EQ(FRAME_WHOLE, frame_read(buf_slice(&last_answer->frames), LIMIT_FRAME_MAX, &frame, &size, &error));
 	ASSERT_EQ(OP_ERROR, (int)frame.opcode);
 	ASSERT(memmem(frame.body.data, frame.body.len, "logs/7/42.3.zst", 15) != NULL);
-	keeper_free(&keeper);
+	logstore_free(&logstore);
 	log_answer_free(last_answer);
 	last_answer = NULL;
 	arena_free(&arena);

@@ -13,8 +13,8 @@
 
 GREATEST_MAIN_DEFS();
 
-struct end {
-	struct end *peer;
+struct process_end {
+	struct process_end *peer;
 	struct channel *channel;         /* NULL: closed */
 	int fd;                          /* the other side of its socket */
 	size_t data, taken, largest, ends;
@@ -22,11 +22,11 @@ struct end {
 };
 
 static struct ev_loop *loop;
-static struct end ends[2];
+static struct process_end ends[2];
 
 static void send_cb(struct channel *channel, const struct msg_relay *msg, void *owner)
 {
-	struct end *end = owner;
+	struct process_end *end = owner;
 
 	(void)channel;
 	end->data += msg->data.len;
@@ -40,7 +40,7 @@ static void send_cb(struct channel *channel, const struct msg_relay *msg, void *
 
 static void closed_cb(struct channel *channel, void *owner)
 {
-	struct end *end = owner;
+	struct process_end *end = owner;
 
 	channel_free(channel);
 	end->channel = NULL;
@@ -57,7 +57,7 @@ static void setup_cb(void *data)
 
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
 			abort();
-		ends[i] = (struct end){ .peer = &ends[1 - i], .fd = pair[0] };
+		ends[i] = (struct process_end){ .peer = &ends[1 - i], .fd = pair[0] };
 		ends[i].channel = channel_new(loop, 7, pair[1], &ops, &ends[i]);
 	}
 }

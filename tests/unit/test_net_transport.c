@@ -83,7 +83,7 @@ TEST the_pair_moves_a_byte_at_a_time_and_delays_it(void)
 
 #define FLOOD 3000
 
-struct end {
+struct process_end {
 	struct conn *conn;
 	int64_t heard;
 	bool bad, closed;
@@ -91,7 +91,7 @@ struct end {
 
 static void flood_cb(struct conn *conn, const struct frame *frame, void *owner)
 {
-	struct end *end = owner;
+	struct process_end *end = owner;
 	struct arena arena = { 0 };
 	struct msg_heartbeat beat;
 	struct error error;
@@ -107,7 +107,7 @@ static void flood_cb(struct conn *conn, const struct frame *frame, void *owner)
 
 static void flood_closed_cb(struct conn *conn, const struct error *why, void *owner)
 {
-	struct end *end = owner;
+	struct process_end *end = owner;
 
 	(void)conn;
 	end->closed = true;
@@ -121,7 +121,7 @@ TEST connections_flood_each_other_over_the_pair(void)
 	struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
 	struct conn_set *set = conn_set_new(loop);
 	struct transport *transports[2];
-	struct end ends[2] = { 0 };
+	struct process_end ends[2] = { 0 };
 
 	transport_pair(transports);
 	for (int i = 0; i < 2; i++) {
@@ -211,7 +211,7 @@ struct scripted {
 	struct ev_loop *loop;
 	struct conn_set *set;
 	struct script script;
-	struct end end;
+	struct process_end end;
 	int peer;
 };
 
@@ -346,7 +346,7 @@ static void *ask_cb(void *arg)
 
 static void serve_cb(struct conn *conn, const struct frame *frame, void *owner)
 {
-	struct end *end = owner;
+	struct process_end *end = owner;
 	struct arena arena = { 0 };
 	struct msg_welcome welcome = { .version = PROTOCOL_VERSION, .cluster = slice_str("blue"), .turn = 12, .pid = 77 };
 	struct msg_act act = { 0 };
@@ -371,7 +371,7 @@ TEST a_command_is_served_over_the_pair(void)
 	struct conn_set *set = conn_set_new(loop);
 	struct transport *transports[2];
 	struct asking asking = { .err = ERR_INTERNAL };
-	struct end end = { 0 };
+	struct process_end end = { 0 };
 
 	transport_pair(transports);
 	asking.transport = transports[1];

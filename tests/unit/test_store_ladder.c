@@ -16,7 +16,7 @@
 
 static const struct ladder *todays;
 static struct object objects[OBJECTS_MAX];
-static struct change changes[8];
+static struct column_change changes[8];
 static struct ladder longer;
 
 static void add_object(int version, const char *name, const char *text)
@@ -28,7 +28,7 @@ static void add_object(int version, const char *name, const char *text)
 
 static void add_change(int version, const char *table, const char *column, const char *value)
 {
-	changes[longer.change_count++] = (struct change){ version, table, column, value };
+	changes[longer.change_count++] = (struct column_change){ version, table, column, value };
 }
 
 /* job's CREATE statement with one more column. */

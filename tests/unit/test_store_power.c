@@ -68,7 +68,7 @@ static struct outbox *copy_outbox(const struct outbox *from)
 
 		*row = *old;
 		for (size_t at = 0; at < table->column_count; at++) {
-			const struct column *column = &table->columns()[at];
+			const struct table_column *column = &table->columns()[at];
 			struct slice value;
 
 			if (column->type == COLUMN_INT)

@@ -24,7 +24,7 @@ static enum err collect_cb(const struct row *row, void *arg, struct error *error
 	copy = &loaded->rows[loaded->count++];
 	*copy = *row;
 	for (size_t i = 0; i < table->column_count; i++) {
-		const struct column *column = &table->columns()[i];
+		const struct table_column *column = &table->columns()[i];
 
 		if (column->type != COLUMN_INT) {
 			struct slice value = arena_copy(&loaded->arena, row_slice(row, column));
@@ -61,7 +61,7 @@ static bool same_row(const struct row *a, const struct row *b)
 	if (a->table != b->table)
 		return false;
 	for (size_t i = 0; i < table->column_count; i++) {
-		const struct column *column = &table->columns()[i];
+		const struct table_column *column = &table->columns()[i];
 
 		if (column->type == COLUMN_INT ? row_int(a, column) != row_int(b, column)
 					       : !slice_eq(row_slice(a, column), row_slice(b, column)))
@@ -81,7 +81,7 @@ static void fill(struct row *row, int64_t salt)
 	const struct table *table = &table_list[row->table];
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		const struct column *column = &table->columns()[i];
+		const struct table_column *column = &table->columns()[i];
 		size_t pick = ((size_t)salt + i) % 4;
 		struct slice text = slice_str(texts[pick]);
 		struct slice blob = slice_make(blobs[pick], blob_sizes[pick]);

@@ -22,9 +22,9 @@ static int open_scratch(char *dir)
 	return mkdtemp(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
-static struct end end_of(int64_t pid, uint64_t status)
+static struct process_end end_of(int64_t pid, uint64_t status)
 {
-	struct end end = { .pid = pid, .begun_ns = 5 * NS_PER_S, .status = status };
+	struct process_end end = { .pid = pid, .begun_ns = 5 * NS_PER_S, .status = status };
 
 	memcpy(end.boot_id, this_boot, sizeof(end.boot_id));
 	return end;
@@ -32,10 +32,10 @@ static struct end end_of(int64_t pid, uint64_t status)
 
 TEST ends_are_found_by_process_time_and_boot(void)
 {
-	const struct end first = end_of(7, 256), second = end_of(8, 9);
+	const struct process_end first = end_of(7, 256), second = end_of(8, 9);
 	int64_t at = 5 * NS_PER_S;
 	char dir[64];
-	struct end found;
+	struct process_end found;
 	int fd = open_scratch(dir);
 
 	ASSERT_FALSE(ends_find(fd, this_boot, 7, at, at, &found));
@@ -59,11 +59,11 @@ TEST ends_are_found_by_process_time_and_boot(void)
 /* As a power cut leaves it; and a damaged one. */
 TEST half_a_record_costs_no_other(void)
 {
-	const struct end first = end_of(7, 256), second = end_of(8, 9);
+	const struct process_end first = end_of(7, 256), second = end_of(8, 9);
 	int64_t at = 5 * NS_PER_S;
 	char dir[64], path[96], byte = 'x';
 	struct stat st;
-	struct end found;
+	struct process_end found;
 	int fd = open_scratch(dir), file;
 
 	snprintf(path, sizeof(path), "%s/ends", dir);

@@ -158,12 +158,12 @@ TEST what_wont_be_kept_passes_by(void)
 	write_stream("5.out", "the newest line\n");
 	do
 		ASSERT(expect(OP_OUTPUT, &output));
-	while (output.passing.n == 0);
+	while (output.live_tail.n == 0);
 	ASSERT_EQ_FMT((size_t)0, output.items.n, "%zu");
-	ASSERT_EQ_FMT(1ul, output.passing.at[0].stream, "%lu");
-	ASSERT_EQ_FMT((4ul << 20) + 16, output.passing.at[0].offset + output.passing.at[0].data.len, "%lu");
-	ASSERT(output.passing.at[0].data.len <= 65536);
-	ASSERT_MEM_EQ("the newest line\n", output.passing.at[0].data.data + output.passing.at[0].data.len - 16, 16);
+	ASSERT_EQ_FMT(1ul, output.live_tail.at[0].stream, "%lu");
+	ASSERT_EQ_FMT((4ul << 20) + 16, output.live_tail.at[0].offset + output.live_tail.at[0].data.len, "%lu");
+	ASSERT(output.live_tail.at[0].data.len <= 65536);
+	ASSERT_MEM_EQ("the newest line\n", output.live_tail.at[0].data.data + output.live_tail.at[0].data.len - 16, 16);
 	PASS();
 }
 

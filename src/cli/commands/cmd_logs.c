@@ -107,15 +107,15 @@ static void put_rest(struct log_printer *printer)
 }
 
 /* Where something is missing it is said, in its place. What passes by while the job runs may be kept in the end. */
-static void put_gap(struct log_printer *printer, int stream, uint64_t bytes, bool passing)
+static void put_gap(struct log_printer *printer, int stream, uint64_t bytes, bool live_tail)
 {
 	put_rest(printer);
 	end_line(printer);
 	cli_print(printer->cli, &printer->out);
 	cli_note(printer->cli, "[%" PRIu64 " bytes %s%s]", bytes,
-		 passing ? "skipped: it writes more than is kept, and this is the newest" : "dropped",
+		 live_tail ? "skipped: it writes more than is kept, and this is the newest" : "dropped",
 		 stream ? " of its standard error" : "");
-	printer->missing += passing ? 0 : bytes;
+	printer->missing += live_tail ? 0 : bytes;
 }
 
 static void skip_lines(struct log_printer *printer, struct slice *text)
@@ -129,7 +129,7 @@ static void skip_lines(struct log_printer *printer, struct slice *text)
 	}
 }
 
-static void put_piece(struct log_printer *printer, const struct rec_output *piece, bool passing)
+static void put_piece(struct log_printer *printer, const struct rec_output *piece, bool live_tail)
 {
 	int stream = piece->stream == 2;
 	struct log_stream *state = &printer->streams[stream];
@@ -144,7 +144,7 @@ static void put_piece(struct log_printer *printer, const struct rec_output *piec
 	if (state->known && piece->offset < state->next)
 		text = slice_make(text.data + (state->next - piece->offset), (size_t)(end - state->next));
 	else if (state->known && piece->offset > state->next)
-		put_gap(printer, stream, piece->offset - state->next, passing);
+		put_gap(printer, stream, piece->offset - state->next, live_tail);
 	state->known = true;
 	state->next = end;
 	skip_lines(printer, &text);
@@ -192,8 +192,8 @@ static enum err print_some(struct log_printer *printer, struct log_reader *reade
 			put_piece(printer, &data.pieces.at[i], false);
 		if (err == ERR_NONE && data.damage.len > 0)
 			put_damage(printer, data.damage);
-		for (size_t i = 0; err == ERR_NONE && i < data.passing.n; i++)
-			put_piece(printer, &data.passing.at[i], true);
+		for (size_t i = 0; err == ERR_NONE && i < data.live_tail.n; i++)
+			put_piece(printer, &data.live_tail.at[i], true);
 		cli_print(printer->cli, &printer->out);
 	} while (err == ERR_NONE && !data.end);
 	arena_free(&arena);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the thread of the logs owes: to lossless jobs when there is no room, to who looks at what passes by. */
-#include "master/logkeep.h"
+#include "master/logstore.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include "scratch.h"
 
 static char dir[SCRATCH_SIZE];
-static struct keeper keeper;
+static struct logstore logstore;
 static struct log_answer *answers, **answers_end;
 static struct arena arena;
 
@@ -65,11 +65,11 @@ static void setup_cb(void *data)
 	int fd;
 
 	(void)data;
-	scratch_new("logkeep", dir);
+	scratch_new("logstore", dir);
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	answers = NULL;
 	answers_end = &answers;
-	keeper_init(&keeper, fd, 16, answer_cb, NULL);
+	logstore_init(&logstore, fd, 16, answer_cb, NULL);
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -103,7 +103,7 @@ static void teardown_cb(void *data)
 		log_answer_free(answers);
 		answers = next;
 	}
-	keeper_free(&keeper);
+	logstore_free(&logstore);
 	arena_free(&arena);
 	if (io_remove_tree(AT_FDCWD, dir) != 0)
 		abort();
@@ -123,15 +123,15 @@ static void append(uint64_t max, uint64_t offset, struct slice data)
 	struct rec_log_bound bound = { .job = 5, .epoch = 2, .max = max };
 	const struct msg_output output = { .items = { &item, 1 }, .bounds = { &bound, 1 } };
 
-	keeper_append(&keeper, 9, &output);
-	keeper_credit(&keeper);
+	logstore_append(&logstore, 9, &output);
+	logstore_credit(&logstore);
 }
 
 static bool read_all(struct msg_log_data *ret_data)
 {
 	const struct msg_log_read read = { .id = 1, .run = 1, .job = 5, .epoch = 2 };
 
-	keeper_read(&keeper, 9, &read);
+	logstore_read(&logstore, 9, &read);
 	return answered(OP_LOG_DATA, ret_data);
 }
 
@@ -156,11 +156,11 @@ TEST a_lossless_job_waits_for_room(void)
 	append(LOG_LOSSLESS, 15000, slice_make(bytes, 5000));
 	ASSERT(answered(OP_CREDIT, &credit));
 	ASSERT_EQ_FMT(5000ul, credit.items.at[0].offset, "%lu");
-	keeper_ended(&keeper, &done, 1);
-	ASSERT(keeper.again_due_ns != TIME_NEVER);
+	logstore_ended(&logstore, &done, 1);
+	ASSERT(logstore.again_due_ns != TIME_NEVER);
 	for (int i = 0; i < 2; i++) {
-		keeper.again_due_ns = 0;
-		keeper_wake(&keeper, true);
+		logstore.again_due_ns = 0;
+		logstore_wake(&logstore, true);
 		while (answered(OP_CREDIT, &credit) && credit.again.n == 0)
 			;
 		ASSERT_EQ_FMT((size_t)2, credit.again.n, "%zu");
@@ -176,9 +176,9 @@ TEST a_lossless_job_waits_for_room(void)
 		kept += data.pieces.at[i].data.len;
 	ASSERT_EQ_FMT(20000ul, kept, "%lu");
 	ASSERT_EQ_FMT(0ul, data.dropped, "%lu");
-	keeper.again_due_ns = 0;
-	keeper_wake(&keeper, true);
-	ASSERT_EQ(TIME_NEVER, keeper.again_due_ns);
+	logstore.again_due_ns = 0;
+	logstore_wake(&logstore, true);
+	ASSERT_EQ(TIME_NEVER, logstore.again_due_ns);
 	mem_free(bytes);
 	PASS();
 }
@@ -200,10 +200,10 @@ TEST a_job_may_have_a_bound_of_its_own(void)
 
 TEST what_passes_by_is_seen_once_and_not_kept(void)
 {
-	uint8_t *bytes = mem_zalloc(LIMIT_LOG_PASSING);
+	uint8_t *bytes = mem_zalloc(LIMIT_LIVE_TAIL);
 	struct rec_output item = { .job = 5, .epoch = 2, .run = 1, .stream = 2, .offset = 1000000, .wall_ms = 1,
 				   .data = slice_str("newest") };
-	const struct msg_output output = { .passing = { &item, 1 } };
+	const struct msg_output output = { .live_tail = { &item, 1 } };
 	struct msg_log_read read = { .id = 1, .run = 1, .job = 5, .epoch = 2 };
 	struct rec_done done = { .job = 5, .epoch = 2, .out_bytes = 10 };
 	struct msg_log_data data;
@@ -211,26 +211,26 @@ TEST what_passes_by_is_seen_once_and_not_kept(void)
 
 	append(4096, 0, slice_str("0123456789"));
 	ASSERT(answered(OP_CREDIT, &credit));
-	keeper_append(&keeper, 9, &output);
+	logstore_append(&logstore, 9, &output);
 	ASSERT(read_all(&data));
-	ASSERT_EQ_FMT((size_t)1, data.passing.n, "%zu");
-	ASSERT(slice_eq(data.passing.at[0].data, slice_str("newest")));
+	ASSERT_EQ_FMT((size_t)1, data.live_tail.n, "%zu");
+	ASSERT(slice_eq(data.live_tail.at[0].data, slice_str("newest")));
 	ASSERT_EQ_FMT(10ul, data.kept, "%lu");
 	read.newest = data.newest;
-	keeper_read(&keeper, 9, &read);
+	logstore_read(&logstore, 9, &read);
 	ASSERT(answered(OP_LOG_DATA, &data));
-	ASSERT_EQ_FMT((size_t)0, data.passing.n, "%zu");
+	ASSERT_EQ_FMT((size_t)0, data.live_tail.n, "%zu");
 	ASSERT_EQ_FMT(read.newest, data.newest, "%lu");
 	/* Only the newest of it stays, however much that is. */
-	item.data = slice_make(bytes, LIMIT_LOG_PASSING / 2 + 1);
+	item.data = slice_make(bytes, LIMIT_LIVE_TAIL / 2 + 1);
 	for (int i = 0; i < 5; i++)
-		keeper_append(&keeper, 9, &output);
-	ASSERT_EQ_FMT((size_t)LIMIT_LOG_PASSING / 2 + 1, keeper.passing.bytes, "%zu");
-	keeper_read(&keeper, 9, &read);
+		logstore_append(&logstore, 9, &output);
+	ASSERT_EQ_FMT((size_t)LIMIT_LIVE_TAIL / 2 + 1, logstore.live_tail.bytes, "%zu");
+	logstore_read(&logstore, 9, &read);
 	ASSERT(answered(OP_LOG_DATA, &data));
-	ASSERT_EQ_FMT((size_t)1, data.passing.n, "%zu");
-	keeper_ended(&keeper, &done, 1);
-	ASSERT_EQ_FMT((size_t)0, keeper.passing.bytes, "%zu");
+	ASSERT_EQ_FMT((size_t)1, data.live_tail.n, "%zu");
+	logstore_ended(&logstore, &done, 1);
+	ASSERT_EQ_FMT((size_t)0, logstore.live_tail.bytes, "%zu");
 	mem_free(bytes);
 	PASS();
 }
@@ -242,9 +242,9 @@ static void sync_now(uint64_t *ret_synced)
 
 	while (answers)
 		(void)answered(OP_CREDIT, &credit);
-	for (struct file *file = keeper.newest; file; file = file->older)
+	for (struct file *file = logstore.newest; file; file = file->older)
 		file->retry_ns = file->retry_ns > 0;
-	keeper_sync(&keeper);
+	logstore_sync(&logstore);
 	*ret_synced = 0;
 	while (answers)
 		if (answered(OP_CREDIT, &credit))
@@ -273,8 +273,8 @@ static void restart(void)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	keeper_free(&keeper);
-	keeper_init(&keeper, fd, 16, answer_cb, NULL);
+	logstore_free(&logstore);
+	logstore_init(&logstore, fd, 16, answer_cb, NULL);
 }
 
 TEST bytes_of_a_failed_sync_are_counted_as_dropped(void)
@@ -308,7 +308,7 @@ TEST a_failed_sync_is_tried_again_by_itself(void)
 	append(1000, 5, slice_str("lost"));
 	failing_syncs = failing_cuts = 2;
 	sync_now(&synced);
-	ASSERT(keeper_due(&keeper) != TIME_NEVER);
+	ASSERT(logstore_due(&logstore) != TIME_NEVER);
 	/* The file can't be cut off yet: nothing is written into it meanwhile. */
 	append(1000, 9, slice_str("too"));
 	sync_now(&synced);
@@ -329,14 +329,14 @@ TEST after_a_failed_sync_what_another_master_wrote_is_written_anew(void)
 
 	append(1000, 0, slice_str("before "));
 	restart();
-	ASSERT_EQ(0, fstatat(keeper.dir_fd, "1/5.2", &before, 0));
+	ASSERT_EQ(0, fstatat(logstore.dir_fd, "1/5.2", &before, 0));
 	append(1000, 7, slice_str("lost"));
 	failing_syncs = 1;
 	sync_now(&synced);
 	ASSERT_EQ_FMT(0ul, synced, "%lu");
 	sync_now(&synced);
 	ASSERT_EQ_FMT(11ul, synced, "%lu");
-	ASSERT_EQ(0, fstatat(keeper.dir_fd, "1/5.2", &after, 0));
+	ASSERT_EQ(0, fstatat(logstore.dir_fd, "1/5.2", &after, 0));
 	ASSERT(before.st_ino != after.st_ino);
 	restart();
 	ASSERT(reads("before ", 4));
@@ -349,13 +349,13 @@ TEST a_file_whose_name_cant_be_synced_is_written_anew(void)
 	uint64_t synced;
 
 	append(1000, 0, slice_str("text"));
-	ASSERT_EQ(0, fstatat(keeper.dir_fd, "1/5.2", &before, 0));
+	ASSERT_EQ(0, fstatat(logstore.dir_fd, "1/5.2", &before, 0));
 	failing_names = 1;
 	sync_now(&synced);
 	ASSERT_EQ_FMT(0ul, synced, "%lu");
 	sync_now(&synced);
 	ASSERT_EQ_FMT(4ul, synced, "%lu");
-	ASSERT_EQ(0, fstatat(keeper.dir_fd, "1/5.2", &after, 0));
+	ASSERT_EQ(0, fstatat(logstore.dir_fd, "1/5.2", &after, 0));
 	ASSERT(before.st_ino != after.st_ino);
 	ASSERT(reads("text", 0));
 	PASS();
@@ -368,14 +368,14 @@ TEST a_run_is_removed_though_its_logs_cant_be_synced(void)
 	append(1000, 0, slice_str("text"));
 	failing_syncs = failing_cuts = 100;
 	sync_now(&synced);
-	keeper_drop(&keeper, 1);
+	logstore_drop(&logstore, 1);
 	failing_syncs = failing_cuts = 0;
-	ASSERT_EQ(NULL, keeper.newest);
-	ASSERT_EQ(NULL, keeper.dirty);
+	ASSERT_EQ(NULL, logstore.newest);
+	ASSERT_EQ(NULL, logstore.dirty);
 	PASS();
 }
 
-SUITE(master_logkeep)
+SUITE(master_logstore)
 {
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
@@ -394,6 +394,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(master_logkeep);
+	RUN_SUITE(master_logstore);
 	GREATEST_MAIN_END();
 }
