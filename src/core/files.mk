@@ -18,9 +18,11 @@ core_sources = \
 	src/core/internal.h \
 	src/core/life/act.c \
 	src/core/life/attempt.c \
+	src/core/life/begin.c \
 	src/core/life/cancel.c \
 	src/core/life/dead.c \
 	src/core/life/ending.c \
+	src/core/life/hooks.c \
 	src/core/life/job.c \
 	src/core/life/kind.c \
 	src/core/life/loop.c \
@@ -79,4 +81,5 @@ core_sources = \
 
 core_other = \
 	src/core/README.md \
+	src/core/life/hooks.def \
 	src/core/rows/rows.def

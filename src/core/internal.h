@@ -79,6 +79,12 @@ bool trigger_met(enum trigger trigger, enum job_state parent);   /* job_result o
 /* Its lists are in core->scratch, until that is used again. */
 void job_spec_decode(struct core *core, const struct job *job, struct rec_job_spec *ret_spec);
 
+/* hooks.c: the rows of hooks.def, in their order */
+void hooks_leave(struct core *core, struct job *job, enum job_state to);
+void hooks_enter(struct core *core, struct job *job, enum job_state from, enum job_event event);
+void hooks_settled(struct core *core, const struct job *job);
+bool hooks_begin(struct core *core, struct job *job);    /* false: a worker runs jobs of its kind */
+
 /* attempt.c */
 void attempt_renew(struct core *core, struct job *job);   /* an epoch; nothing is known of it */
 /* It ended like this; its children aren't told. */
@@ -97,6 +103,7 @@ void attempt_stop_send(struct core *core, const struct job *job);
 bool attempt_doom(struct core *core, struct job *job);   /* one that is unknown is to end when it comes back; false: it was */
 bool attempt_doomed(const struct job *job);
 void attempt_recall(struct core *core, struct job *job);  /* ask it back, if it can still be asked */
+void attempt_recall_over(struct core *core, struct job *job);    /* it isn't asked back any more */
 void attempt_attach(struct core *core, struct worker *worker, struct job *job);
 void attempt_detach(struct core *core, struct job *job);
 
@@ -207,14 +214,14 @@ void subruns_check(const struct core *core);
 
 /* kind.c: what the core does with a job, by its kind */
 struct kind_ops {
-	bool worker;                     /* a worker runs it */
+	bool worker;                     /* a worker runs it; else it begins at the end of a turn, by its row of hooks.def */
 	bool in_bounds;                  /* it counts in the bounds of its run and fan-out */
 	bool in_share;                   /* and in that of its tenant */
-	/* It is ready, and nothing bounds it any more: at the end of the turn. NULL: it waits for a worker. */
-	void (*begin_cb)(struct core *core, struct job *job);
 };
 extern const struct kind_ops kind_table[KIND_COUNT];
+/* begin.c */
 bool kinds_begin(struct core *core);                     /* whatever needs no worker; false: nothing did */
+void noop_begin(struct core *core, struct job *job);
 
 static inline bool job_is_subrun(const struct job *job)
 {
@@ -396,6 +403,7 @@ void steady_begin(struct core *core);
 void steady_turn(struct core *core);
 /* The timer of its state; due_ms by the steady clock, date_ms by the wall clock, whichever comes last. */
 void due_arm(struct core *core, struct job *job, enum timer_kind kind, int64_t due_ms, int64_t date_ms);
+void due_disarm(struct core *core, struct job *job, enum job_state to);  /* it leaves its state for this one */
 int64_t deadline_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
 /* Of what waits in its state, on the wall clock as it is now; 0: nothing does. */
 int64_t job_due_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);

@@ -6,7 +6,7 @@
 
 table=tests/sim/planted.def
 names=$(sed -nE 's/^BUG\(([a-z0-9_]+), ".+"\)$/\1/p' $table)
-points=$(perl tests/lint/strip-c $(c_files) | grep -v '^src/base/planted\.h:' |
+points=$(perl tests/lint/strip-c $(c_files; tree_files | grep -E '^src/core/.*\.def$') | grep -v '^src/base/planted\.h:' |
 	grep -oE '^[^:]*:[0-9]+|\bPLANTED\([^)]*\)' | awk '/^PLANTED/ { print at ": " $0 } { if (!/^PLANTED/) at = $0 }')
 
 grep -E '^[A-Z]+ *\(' $table | grep -vE '^BUG\([a-z0-9_]+, "[^"]+"\)$' | verdict "a line of $table is BUG(name, \"what\")"

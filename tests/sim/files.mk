@@ -77,7 +77,6 @@ sim_other = \
 	tests/sim/bugs/asked-back-for-what-is-kept.patch \
 	tests/sim/bugs/backoff-lost-at-load.patch \
 	tests/sim/bugs/bound-off-by-one.patch \
-	tests/sim/bugs/cascade-missed-through-a-diamond.patch \
 	tests/sim/bugs/cascade-stops-after-one-level.patch \
 	tests/sim/bugs/code-of-a-signal.patch \
 	tests/sim/bugs/codes-ignored.patch \
@@ -98,7 +97,6 @@ sim_other = \
 	tests/sim/bugs/ending-time-is-moved.patch \
 	tests/sim/bugs/epoch-does-not-grow.patch \
 	tests/sim/bugs/exclusive-outlives-the-lease.patch \
-	tests/sim/bugs/fail-fast-ignores-time-outs.patch \
 	tests/sim/bugs/fail-fast-spares-the-queue.patch \
 	tests/sim/bugs/fan-out-joins-the-one-before.patch \
 	tests/sim/bugs/forgiveness-lost-at-load.patch \
@@ -117,7 +115,6 @@ sim_other = \
 	tests/sim/bugs/grow-settled-parent-ignored.patch \
 	tests/sim/bugs/hold-forgotten-at-load.patch \
 	tests/sim/bugs/hold-of-a-run-ignored.patch \
-	tests/sim/bugs/hold-outlives-its-job.patch \
 	tests/sim/bugs/join-gives-up-early.patch \
 	tests/sim/bugs/key-forgotten-at-load.patch \
 	tests/sim/bugs/labels-ignored.patch \
@@ -138,8 +135,6 @@ sim_other = \
 	tests/sim/bugs/no-ack-for-stale-results.patch \
 	tests/sim/bugs/no-epoch-check.patch \
 	tests/sim/bugs/no-grace-after-boot.patch \
-	tests/sim/bugs/noop-only-first.patch \
-	tests/sim/bugs/noop-takes-room.patch \
 	tests/sim/bugs/nothing-kept-for-large-jobs.patch \
 	tests/sim/bugs/once-runs-again.patch \
 	tests/sim/bugs/overload-by-slots-alone.patch \
@@ -167,7 +162,6 @@ sim_other = \
 	tests/sim/bugs/round-stops-at-children.patch \
 	tests/sim/bugs/row-forgotten-at-the-end.patch \
 	tests/sim/bugs/run-ends-early.patch \
-	tests/sim/bugs/run-leaves-its-group-early.patch \
 	tests/sim/bugs/running-not-counted.patch \
 	tests/sim/bugs/schedule-comes-after-a-pause.patch \
 	tests/sim/bugs/schedule-line-goes-on-in-a-pause.patch \
@@ -180,7 +174,6 @@ sim_other = \
 	tests/sim/bugs/second-word-replaces-the-first.patch \
 	tests/sim/bugs/settled-without-a-word.patch \
 	tests/sim/bugs/skew-not-durable.patch \
-	tests/sim/bugs/slot-freed-early.patch \
 	tests/sim/bugs/spool-dropped-at-send.patch \
 	tests/sim/bugs/stale-adopted.patch \
 	tests/sim/bugs/stale-not-stopped.patch \

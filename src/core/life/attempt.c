@@ -349,6 +349,12 @@ void attempt_recall(struct core *core, struct job *job)
 	};
 }
 
+void attempt_recall_over(struct core *core, struct job *job)
+{
+	job->flags &= (uint32_t)~JOB_RECALLED;
+	core->recalls--;
+}
+
 void attempt_stop(struct core *core, struct job *job, enum job_event cause)
 {
 	job->stop_cause = (uint8_t)cause;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The life of one job. job_move is the only way from one state to another: it checks the move against
- * the table, keeps every count and queue that depends on states, and notes what the turn must write.
- * Settling is breadth first and iterative, each job once.
+ * the table of moves, calls the table of hooks (hooks.def), which keeps every count and queue that depends on states, and
+ * notes what the turn must write. Settling is breadth first and iterative, each job once.
  */
+#include "base/planted.h"
 #include "core/internal.h"
 
 bool trigger_met(enum trigger trigger, enum job_state parent)
@@ -43,60 +44,30 @@ void job_touch(struct core *core, struct job *job, bool row)
 
 static void job_leave(struct core *core, struct job *job, enum job_state to)
 {
-	if (job->flags & JOB_TIMED) {
-		job->flags &= (uint32_t)~JOB_TIMED;
-		timer_stale(core);
-		if (to == STATE_UNKNOWN)
-			core->timers.lost = true;
-	}
-	if (job->state == STATE_UNKNOWN && state_holds(to))
-		timers_drop_lost(core);
-	if (state_terminal(to)) {
-		deadline_disarm(core, job);
-		ending_clear(core, job);
-	}
+	hooks_leave(core, job, to);
 	job->when_ms = 0;
-	if (state_terminal(job->state)) {
-		if (job->run->settled-- == job->run->job_count)
-			run_states(core, job->run, true);
-		bad_end_leave(core, job);
-	}
-	if (job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN)
-		gate_remove(core, job);
-	if (job->state == STATE_READY && !state_holds(to))
-		ready_leave(core, job);
-	if (job->flags & JOB_RECALLED && job->state == STATE_ASSIGNED) {
-		job->flags &= (uint32_t)~JOB_RECALLED;
-		core->recalls--;
-	}
-	if (state_holds(job->state) && !state_holds(to))
-		attempt_detach(core, job);
-	if (state_claims(job->state) && !state_claims(to))
-		claims_count(core, job, -1);
+	job->run->settled -= state_terminal(job->state);
 }
 
-static void job_enter(struct core *core, struct job *job, enum job_event event)
+static void job_enter(struct core *core, struct job *job, enum job_state from, enum job_event event)
 {
-	struct run *run = job->run;
 	struct child_walk walk;
 	uint32_t edge;
 
-	if (job->state == STATE_READY)
-		ready_push(core, job);
-	if (job->state == STATE_READY && job->flags & JOB_STAGED)
-		dispatch_arm(core, job);
-	if (job->state == STATE_APPROVAL)
-		gate_enter(core, job);
-	if (job->state == STATE_UNKNOWN)
-		gate_add(core, job);
+	if (state_terminal(job->state)) {
+		job->when_ms = core->now.wall_ms;
+		if (!PLANTED(hold_outlives_its_job))
+			job->flags &= (uint32_t)~JOB_ON_HOLD;    /* what a person holds back is this life of it */
+		if (PLANTED(run_leaves_its_group_early) && job->run->seated && 2 * job->run->settled >= job->run->job_count) {
+			job->run->seated = false;
+			job->run->concurrency->runs.active--;
+			run_touch(core, job->run, true);
+		}
+		job->run->settled++;
+	}
+	hooks_enter(core, job, from, event);
 	if (!state_terminal(job->state))
 		return;
-	job->when_ms = core->now.wall_ms;
-	pushback_drop(core, job);
-	job->flags &= (uint32_t)~JOB_ON_HOLD;    /* what a person holds back is this life of it */
-	if (++run->settled == run->job_count)
-		run_over(core, run);
-	bad_end_enter(core, job, event);
 	walk = children_of(job);
 	if (!child_next(&walk, &edge) && !(job->flags & JOB_FAIL_FAST))
 		return;
@@ -130,24 +101,12 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	core->counts[to]++;
 	core->entered[to]++;
 	job->state = to;
-	if (state_claims(to) && !state_claims(from))
-		claims_count(core, job, 1);
 	derived = to == STATE_READY && from == STATE_WAITING && job->epoch == 0 && !(job->flags & JOB_STAGED);
 	if (!derived)
 		job_history(core, job, from, event);
 	job_touch(core, job, !derived);
 	run_touch(core, run, false);
-	job_enter(core, job, event);
-	if (from == STATE_WAITING && job->flags & JOB_ALWAYS)
-		ending_waited(core, job);
-	if (from == STATE_UNKNOWN && !state_terminal(to))
-		ending_returned(core, job);
-	if (from == STATE_UNKNOWN && job->flags & JOB_DUE_BY && !(job->flags & (JOB_LATE | JOB_DEADLINE)) &&
-	    !state_terminal(to))
-		deadline_arm(core, job); /* it passed while nobody knew what became of the job */
-	/* Another takes the place that it had in the queue; or its bound has room, and it is parked there. */
-	if ((from == STATE_READY && !state_holds(to)) || to == STATE_READY)
-		bounds_offer(core, job);
+	job_enter(core, job, from, event);
 }
 
 /* Where a job with a delay or a gate goes next. */
@@ -229,12 +188,13 @@ void jobs_settle(struct core *core)
 		struct child_walk walk = children_of(parent);
 		uint32_t edge;
 
-		if (parent->flags & JOB_FAIL_FAST &&
-		    (job_result(parent) == STATE_FAILED || job_result(parent) == STATE_TIMED_OUT))
-			group_fail(core, parent);
-		while (child_next(&walk, &edge))
+		hooks_settled(core, parent);
+		while (child_next(&walk, &edge)) {
 			child_settle(core, parent, run_job(parent->run, edge >> TRIGGER_BITS),
 				     edge & ((1U << TRIGGER_BITS) - 1));
+			if (PLANTED(cascade_missed_through_a_diamond))
+				break;
+		}
 	}
 	core->settled_count = 0;
 }

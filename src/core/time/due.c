@@ -124,6 +124,14 @@ void due_arm(struct core *core, struct job *job, enum timer_kind kind, int64_t d
 	timer_add_due(core, kind, job, due_ms, date_ms);
 }
 
+void due_disarm(struct core *core, struct job *job, enum job_state to)
+{
+	job->flags &= (uint32_t)~JOB_TIMED;
+	timer_stale(core);
+	if (to == STATE_UNKNOWN)
+		core->timers.lost = true;
+}
+
 int64_t job_due_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec)
 {
 	int64_t wall_ms;

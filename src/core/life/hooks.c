@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table of hooks (hooks.def), as code. job.c knows this file and none of the parts that the rows name; nothing else
+ * stands here, so that whoever asks which part a move concerns reads the table.
+ */
+#include "base/planted.h"
+#include "core/internal.h"
+
+void hooks_leave(struct core *core, struct job *job, enum job_state to)
+{
+	enum job_state from = job->state;
+
+#define LEAVE(when, call) \
+	if (when) \
+		call;
+#include "core/life/hooks.def"
+#undef LEAVE
+}
+
+void hooks_enter(struct core *core, struct job *job, enum job_state from, enum job_event event)
+{
+	enum job_state to = job->state;
+
+#define ENTER(when, call) \
+	if (when) \
+		call;
+#include "core/life/hooks.def"
+#undef ENTER
+}
+
+void hooks_settled(struct core *core, const struct job *job)
+{
+#define SETTLED(when, call) \
+	if (when) \
+		call;
+#include "core/life/hooks.def"
+#undef SETTLED
+}
+
+bool hooks_begin(struct core *core, struct job *job)
+{
+	switch (job->kind) {
+#define BEGIN(KIND, call) \
+	case KIND: \
+		call; \
+		return true;
+#include "core/life/hooks.def"
+#undef BEGIN
+	default:
+		return false;
+	}
+}
