@@ -7,6 +7,7 @@ lint_tests = \
 	tests/lint/cases.sh \
 	tests/lint/frozen.sh \
 	tests/lint/headers.sh \
+	tests/lint/knot.sh \
 	tests/lint/links.sh \
 	tests/lint/manuals.sh \
 	tests/lint/planted.sh \
