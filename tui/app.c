@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "tui/model_internal.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #define LOOK_AFTER_MS 150 /* a run that stays selected this long is looked at beside the list */
 #define LOG_AGAIN_MS 1000

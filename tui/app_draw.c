@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 /* The words between name and clock, as many as there is room for, the first ones first. */
 static int counts_draw(const struct app *app, struct pane pane, int x, int room)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "tui/model_internal.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #define CANCEL_MOST 1000                 /* jobs of a group; more than that is for the whole run */
 

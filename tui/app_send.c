@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the dashboard wants done: a queue that its owner empties. Names are copied when they are queued. */
 #include "base/mem.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 static struct app_request *add(struct app *app, enum app_want want)
 {

@@ -9,23 +9,15 @@ tui_sources = \
 	tui/app_send.c \
 	tui/cells.c \
 	tui/cells.h \
-	tui/dag.c \
-	tui/dag_draw.c \
-	tui/decide.c \
+	tui/dialog_decide.c \
 	tui/fold.c \
 	tui/fold.h \
-	tui/help.c \
-	tui/home.c \
-	tui/home_cluster.c \
-	tui/home_needs.c \
 	tui/input.c \
 	tui/input.h \
-	tui/job.c \
 	tui/keys.c \
 	tui/keys.h \
 	tui/lanes.c \
 	tui/lanes.h \
-	tui/log.c \
 	tui/model.c \
 	tui/model.h \
 	tui/model_internal.h \
@@ -36,8 +28,16 @@ tui_sources = \
 	tui/theme.h \
 	tui/tty.c \
 	tui/tty.h \
-	tui/view.h \
-	tui/workers.c
+	tui/view_dag.c \
+	tui/view_dag_draw.c \
+	tui/view_help.c \
+	tui/view_home.c \
+	tui/view_home_cluster.c \
+	tui/view_home_needs.c \
+	tui/view_job.c \
+	tui/view_log.c \
+	tui/view_workers.c \
+	tui/views.h
 
 tui_other = \
 	tui/README.md \

@@ -25,14 +25,14 @@ base_sources = \
 	src/base/map.h \
 	src/base/mem.c \
 	src/base/mem.h \
-	src/base/place.c \
-	src/base/place.h \
 	src/base/planted.h \
 	src/base/rand.c \
 	src/base/rand.h \
 	src/base/sha256.c \
 	src/base/sha256.h \
 	src/base/slice.h \
+	src/base/statedir.c \
+	src/base/statedir.h \
 	src/base/text.c \
 	src/base/text.h \
 	src/base/text_escape.c \

@@ -2,14 +2,14 @@
 # Kept by tests/list-sources --write.
 
 gen_sources = \
-	src/gen/commands.c \
-	src/gen/enums.c \
 	src/gen/gen.c \
 	src/gen/gen.h \
-	src/gen/page.c \
-	src/gen/protocol.c \
-	src/gen/settings.c \
-	src/gen/states.c
+	src/gen/gen_commands.c \
+	src/gen/gen_enums.c \
+	src/gen/gen_page.c \
+	src/gen/gen_protocol.c \
+	src/gen/gen_settings.c \
+	src/gen/gen_states.c
 
 gen_other = \
 	src/gen/README.md

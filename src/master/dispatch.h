@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the handlers of frames share: dispatch.c finds them, hello.c and graphs.c have some of them. */
+/* What the handlers of frames share: dispatch_frame.c finds them, peer_hello.c and graphs.c have some of them. */
 #ifndef TITAN_MASTER_DISPATCH_H
 #define TITAN_MASTER_DISPATCH_H
 
@@ -21,7 +21,7 @@ frame_handler on_relay;
 frame_handler on_prune;
 frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
-/* room.c: what a request needs of the store's disk */
+/* store_room.c: what a request needs of the store's disk */
 enum room_need {
 	ROOM_FOR_ANSWER,                 /* nothing, but answers show only what is durable */
 	ROOM_FOR_CANCEL,                 /* little, and it makes room: it may have the last reserve */

@@ -2,14 +2,14 @@
 # Kept by tests/list-sources --write.
 
 master_sources = \
+	src/master/answer_page.c \
 	src/master/budget.h \
 	src/master/copies.c \
-	src/master/dispatch.c \
 	src/master/dispatch.h \
+	src/master/dispatch_frame.c \
 	src/master/fsck.c \
 	src/master/fsck.h \
 	src/master/graphs.c \
-	src/master/hello.c \
 	src/master/history.c \
 	src/master/history.h \
 	src/master/history_page.c \
@@ -43,30 +43,30 @@ master_sources = \
 	src/master/logs_thread.h \
 	src/master/logstore.c \
 	src/master/logstore.h \
-	src/master/loop.c \
 	src/master/master.c \
 	src/master/master.h \
-	src/master/metrics.c \
-	src/master/page.c \
-	src/master/prune.c \
-	src/master/prune_step.c \
+	src/master/master_loop.c \
+	src/master/measures.c \
+	src/master/peer_hello.c \
+	src/master/pruner.c \
 	src/master/pruner.h \
+	src/master/pruner_step.c \
 	src/master/publish.c \
 	src/master/publish.h \
 	src/master/publish_delta.c \
-	src/master/query.c \
+	src/master/queries.c \
 	src/master/query_runs.c \
 	src/master/query_share.c \
 	src/master/quiet.c \
 	src/master/recent.c \
 	src/master/relay.c \
 	src/master/reveal.c \
-	src/master/room.c \
 	src/master/scope.c \
 	src/master/serials.c \
 	src/master/session.c \
 	src/master/squeeze.c \
 	src/master/squeeze.h \
+	src/master/store_room.c \
 	src/master/sweep.c \
 	src/master/sweep.h \
 	src/master/turn.c \

@@ -224,7 +224,7 @@ struct master {
 void master_serve(struct master *master);        /* what loading decided is durable, or can't be: there is no room */
 void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
 
-/* loop.c */
+/* master_loop.c */
 void loop_init(struct master *master);
 /* Called on other threads. */
 void loop_wake_store(void *arg);
@@ -272,10 +272,10 @@ void session_free(struct session *session);      /* what it holds; its connectio
 void session_close_all(struct master *master);
 size_t session_count(const struct master *master, enum peer_kind kind);
 
-/* dispatch.c: frames to inputs and questions */
+/* dispatch_frame.c: frames to inputs and questions */
 enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error);
 
-/* page.c */
+/* answer_page.c */
 struct answer_page {                            /* rows for one frame */
 	struct msg_snapshot snapshot;
 	struct arena *arena;
@@ -318,7 +318,7 @@ void line_log_answered(struct master *master);   /* the first of those that the 
 void pressure_init(struct master *master);
 void pressure_look(struct master *master);       /* starts to watch who takes nothing, if there is too much */
 
-/* query.c */
+/* queries.c */
 struct query *query_new(struct session *session, uint64_t id, uint64_t what);    /* in line for this turn */
 void query_free(struct master *master, struct query *query);     /* answered, or nobody waits for it */
 void query_run(struct master *master, struct master_turn *turn, struct query *query);
@@ -383,12 +383,12 @@ void history_reopened(struct master *master, struct history *history);   /* the 
 void history_free_answer(struct store_query *answer);            /* NULL is fine */
 void history_free(struct master *master);
 
-/* metrics.c */
+/* measures.c */
 void metrics_start(struct master *master);
 void metrics_results(struct master *master, const struct rec_done *items, size_t count);
 void metrics_answer(struct master *master, struct master_turn *turn, const struct query *query);
 
-/* prune.c, prune_step.c */
+/* pruner.c, pruner_step.c */
 struct log_answer;
 struct pruner *pruner_new(struct master *master);
 void pruner_free(struct pruner *pruner);

@@ -3,7 +3,7 @@
  * The process: what is opened at the start, in which order, and closed at the end. The store's lock comes
  * first, so that of two masters one stops before it touches anything; the socket comes last, so that who
  * can connect is served. It begins to serve when what loading decided is durable, or can't be for lack of room: then what
- * isn't durable is revealed to nobody, and questions are answered as room.c says.
+ * isn't durable is revealed to nobody, and questions are answered as store_room.c says.
  */
 #include "master/master.h"
 
@@ -53,10 +53,10 @@ void master_serve(struct master *master)
 {
 	char path[PATH_MAX];
 	struct core_totals totals;
-	int fd, result = place_socket_listen(&master->options.place, &fd);
+	int fd, result = statedir_socket_listen(&master->options.statedir, &fd);
 
 	if (result < 0) {
-		place_path(&master->options.place, "titan.sock", path);
+		statedir_path(&master->options.statedir, "titan.sock", path);
 		error_system(&master->failure, -result, "can't listen on %s", path);
 		error_next(&master->failure, result == -ENOTSOCK ? "mv %s elsewhere, then titan up" : "ls -ld %s", path);
 		master_end(master, "no socket");
@@ -66,7 +66,7 @@ void master_serve(struct master *master)
 	master->serving = true;
 	view_totals(master->core, &totals);
 	log_info("serving cluster %s: generation %llu, boot %llu, %llu live runs, %llu live jobs",
-		 master->options.place.cluster, (unsigned long long)totals.generation,
+		 master->options.statedir.cluster, (unsigned long long)totals.generation,
 		 (unsigned long long)totals.boot, (unsigned long long)totals.live_runs,
 		 (unsigned long long)totals.live_jobs);
 	prune_start(master);
@@ -84,11 +84,11 @@ static enum err load_row_cb(const struct row *row, void *arg, struct error *erro
 	return core_load_row(master->core, row, error);
 }
 
-static void warn_of_exposed(const struct place *place)
+static void warn_of_exposed(const struct statedir *statedir)
 {
 	char above[PATH_MAX];
 
-	if (place_is_exposed(place, above))
+	if (statedir_is_exposed(statedir, above))
 		log_warn("every user may write %s, and so move the state in it away; try: chmod o-w %s", above, above);
 }
 
@@ -96,10 +96,10 @@ static enum err open_store(struct master *master, struct error *error)
 {
 	char path[PATH_MAX];
 	struct store_options options = {
-		.path = place_path(&master->options.place, "titan.db", path), .linger_ns = LINGER_NS,
+		.path = statedir_path(&master->options.statedir, "titan.db", path), .linger_ns = LINGER_NS,
 	};
 	struct core_config config = {
-		.cluster = slice_str(master->options.place.cluster),
+		.cluster = slice_str(master->options.statedir.cluster),
 		.pid = (uint64_t)getpid(),
 		.seed = master->options.seed,
 		.heartbeat_ms = master->options.heartbeat_ms,
@@ -107,12 +107,12 @@ static enum err open_store(struct master *master, struct error *error)
 		.grace_ms = master->options.grace_ms,
 		.boot_id = clock_boot_id(),
 	};
-	int result = place_make(&master->options.place);
+	int result = statedir_make(&master->options.statedir);
 	enum err err;
 
 	if (result < 0)
-		return error_state_dir(error, -result, master->options.place.dir);
-	warn_of_exposed(&master->options.place);
+		return error_state_dir(error, -result, master->options.statedir.dir);
+	warn_of_exposed(&master->options.statedir);
 	err = store_open(&options, &master->store, error);
 	if (err != ERR_NONE)
 		return err;
@@ -136,7 +136,7 @@ static enum err load(struct master *master, struct error *error)
 		turn->next = master->pool;
 		master->pool = turn;
 		if (err == ERR_STORE_TRUST)
-			store_hint(place_path(&master->options.place, "titan.db", path), error);
+			store_hint(statedir_path(&master->options.statedir, "titan.db", path), error);
 		return err;
 	}
 	store_start(master->store, loop_wake_store, master);
@@ -162,7 +162,7 @@ static enum err begin(struct master *master, struct error *error)
 	if (err != ERR_NONE)
 		return err;
 	loop_init(master);
-	err = logs_open(place_path(&master->options.place, "logs", path), loop_wake_logs, master, &master->logs, error);
+	err = logs_open(statedir_path(&master->options.statedir, "logs", path), loop_wake_logs, master, &master->logs, error);
 	if (err != ERR_NONE)
 		return err;
 	logs_resume(master->logs, (uint64_t *)(void *)master->live_runs.data, master->live_runs.len / sizeof(uint64_t));
@@ -209,7 +209,7 @@ int master_run(const struct master_options *options, struct error *error)
 	enum err err;
 
 	log_init("master", LOG_LEVEL_INFO);
-	log_to_file(place_path(&options->place, "master.log", path), 0);
+	log_to_file(statedir_path(&options->statedir, "master.log", path), 0);
 	umask(077);
 	sigaction(SIGPIPE, &ignore, NULL);
 	/* Beyond a limit of the size of files a write fails, and it is said which. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/place.h"
+#include "base/statedir.h"
 #include "master/identity.h"
 #include "proto/error.h"
 
@@ -16,7 +16,7 @@ struct prune_rules {
 };
 
 struct master_options {
-	struct place place;
+	struct statedir statedir;
 	int ready_fd;                    /* a byte is written when it serves; -1 none */
 	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: defaults */
 	uint64_t seed;                   /* 0: of the system */

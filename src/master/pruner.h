@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the halves of pruning: prune.c has the sweeps and what they wait for, prune_step.c what a turn removes. */
+/* Between the halves of pruning: pruner.c has the sweeps and what they wait for, pruner_step.c what a turn removes. */
 #ifndef TITAN_MASTER_PRUNER_H
 #define TITAN_MASTER_PRUNER_H
 
@@ -27,11 +27,11 @@ struct pruner {
 	struct map failed;               /* or couldn't be */
 };
 
-/* prune.c */
+/* pruner.c */
 void prune_go(struct master *master);                    /* whatever can be done now */
 void prune_drop_answer(struct store_query **answer);
 
-/* prune_step.c */
+/* pruner_step.c */
 /* What the core has begun isn't offered again, nor what it won't begin. */
 void step_pass(struct master *master, struct sweep *sweep);
 void step_begin(struct master *master);

@@ -6,13 +6,13 @@
 #ifndef TITAN_NET_CLIENT_H
 #define TITAN_NET_CLIENT_H
 
-#include "base/place.h"
+#include "base/statedir.h"
 #include "proto/message.h"
 
 struct client;
 
 /* ERR_UNREACHABLE with the command that starts a master, when there is none. */
-enum err client_open(const struct place *place, struct client **ret_client, struct error *error);
+enum err client_open(const struct statedir *statedir, struct client **ret_client, struct error *error);
 void client_close(struct client *client);                /* NULL is fine */
 int client_fd(const struct client *client);              /* to poll, after client_receive said ERR_PENDING */
 short client_events(const struct client *client);        /* for that */

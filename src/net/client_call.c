@@ -18,11 +18,11 @@
 #define BACKLOG_MS 20                    /* between tries while the master's backlog is full */
 #define CALL_MS    60000
 
-static enum err unreachable(const struct client *client, const struct place *place, int result,
+static enum err unreachable(const struct client *client, const struct statedir *statedir, int result,
 			    struct error *error)
 {
 	if (result == -EPERM || result == -ELOOP) {
-		error_state_dir(error, -result, place->dir);
+		error_state_dir(error, -result, statedir->dir);
 		if (error)
 			error->code = ERR_DENIED;
 		return ERR_DENIED;
@@ -35,24 +35,24 @@ static enum err unreachable(const struct client *client, const struct place *pla
 	if (result != -ENOENT && result != -ECONNREFUSED)
 		return error_system(error, -result, "can't connect to %s", client->path);
 	error_set(error, ERR_UNREACHABLE, "no master answers at %s", client->path);
-	if (strcmp(place->cluster, "default") != 0)
-		return error_next(error, "titan -C %s up", place->cluster);
+	if (strcmp(statedir->cluster, "default") != 0)
+		return error_next(error, "titan -C %s up", statedir->cluster);
 	return error_next(error, "titan up");
 }
 
-static enum err connect_until(struct client *client, const struct place *place, int64_t until_ns,
+static enum err connect_until(struct client *client, const struct statedir *statedir, int64_t until_ns,
 			      struct error *error)
 {
 	for (;;) {
 		int fd;
-		int result = place_socket_connect(place, &fd);
+		int result = statedir_socket_connect(statedir, &fd);
 
 		if (result == 0) {
 			client->transport = transport_unix(fd);
 			return ERR_NONE;
 		}
 		if (result != -EAGAIN || clock_mono_ns() >= until_ns)
-			return unreachable(client, place, result, error);
+			return unreachable(client, statedir, result, error);
 		if (poll(NULL, 0, BACKLOG_MS) < 0)
 			return error_set(error, ERR_INTERRUPTED, "interrupted while connecting to %s",
 					 client->path);
@@ -120,14 +120,14 @@ static enum err opened(struct client *client, enum err err, struct client **ret_
 	return err;
 }
 
-enum err client_open(const struct place *place, struct client **ret_client, struct error *error)
+enum err client_open(const struct statedir *statedir, struct client **ret_client, struct error *error)
 {
 	struct client *client = mem_zalloc(sizeof(*client));
 	int64_t until_ns = clock_mono_ns() + OPEN_MS * NS_PER_MS;
 	enum err err;
 
-	place_path(place, "titan.sock", client->path);
-	err = connect_until(client, place, until_ns, error);
+	statedir_path(statedir, "titan.sock", client->path);
+	err = connect_until(client, statedir, until_ns, error);
 	if (err == ERR_NONE)
 		err = greet(client, NULL, until_ns, error);
 	return opened(client, err, ret_client);
@@ -153,7 +153,7 @@ static enum err connect_job(struct client *client, const char *socket, struct er
 	if (slash && slash > socket && (size_t)(slash - socket) < sizeof(dir)) {
 		memcpy(dir, socket, (size_t)(slash - socket));
 		dir[slash - socket] = '\0';
-		result = place_connect_in(dir, slash + 1, &fd);
+		result = statedir_connect_in(dir, slash + 1, &fd);
 	}
 	if (result == 0) {
 		client->transport = transport_unix(fd);

@@ -233,13 +233,13 @@ bool callers_open(struct link *link, struct error *error)
 	int fd, dir_fd, result;
 
 	snprintf(below, sizeof(below), "worker/%s", link->options->name);
-	place_path(&link->options->place, below, path);
+	statedir_path(&link->options->statedir, below, path);
 	dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	result = dir_fd >= 0 ? token_secret_open(dir_fd, link->secret) : -errno;
 	if (dir_fd >= 0)
 		close(dir_fd);
 	if (result == 0)
-		result = place_listen_in(path, TOKEN_SOCKET, &fd);
+		result = statedir_listen_in(path, TOKEN_SOCKET, &fd);
 	if (result < 0) {
 		error_system(error, -result, "no socket for jobs in %s", path);
 		return false;

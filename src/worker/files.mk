@@ -30,11 +30,11 @@ worker_sources = \
 	src/worker/link.h \
 	src/worker/link_keeper.c \
 	src/worker/link_master.c \
+	src/worker/log_room.c \
 	src/worker/offers.c \
 	src/worker/offers.h \
 	src/worker/outside.c \
 	src/worker/recover.c \
-	src/worker/room.c \
 	src/worker/ship.c \
 	src/worker/ship_room.c \
 	src/worker/ship_watch.c \

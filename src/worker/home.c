@@ -29,11 +29,11 @@ enum err home_open(const struct worker_options *options, char *ret_path, int *re
 	if (!text_is_name(slice_str(options->name)))
 		return error_set(error, ERR_INVALID, "a worker can't be named '%s': letters, digits, '_', '-' and "
 				 "'.', at most 128", options->name);
-	result = place_make(&options->place);
+	result = statedir_make(&options->statedir);
 	if (result < 0)
-		return error_state_dir(error, -result, options->place.dir);
+		return error_state_dir(error, -result, options->statedir.dir);
 	snprintf(below, sizeof(below), "worker/%s", options->name);
-	place_path(&options->place, below, ret_path);
+	statedir_path(&options->statedir, below, ret_path);
 	result = io_make_dirs(ret_path, 0700);
 	if (result == 0)
 		result = io_check_private_dir(ret_path);

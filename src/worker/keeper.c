@@ -157,7 +157,7 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 	keeper->ledger = ledger_new(keeper->slots);
 	ledger_offer(keeper->ledger, &offers);
 	snprintf(socket, sizeof(socket), "%s/" TOKEN_SOCKET, keeper->path);
-	env_init(&keeper->env, keeper->options->name, keeper->options->place.cluster, socket);
+	env_init(&keeper->env, keeper->options->name, keeper->options->statedir.cluster, socket);
 	rand_system(keeper->instance, sizeof(keeper->instance));
 	secret = token_secret_open(keeper->dir_fd, keeper->secret);
 	if (secret < 0)
@@ -362,7 +362,7 @@ void worker_log_to_file(const struct worker_options *options)
 	char name[LIMIT_NAME_MAX_LEN + 16], path[PATH_MAX];
 
 	snprintf(name, sizeof(name), "worker-%s.log", options->name);
-	log_to_file(place_path(&options->place, name, path), 0);
+	log_to_file(statedir_path(&options->statedir, name, path), 0);
 }
 
 int keeper_run(const struct worker_options *options, struct error *error)

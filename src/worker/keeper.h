@@ -178,7 +178,7 @@ void drain_close(struct keeper *keeper, struct attempt *attempt);
 void drain_room(struct attempt *attempt, const struct ipc_room *room);
 int64_t drain_due(const struct keeper *keeper);
 
-/* room.c */
+/* log_room.c */
 void room_claim(struct attempt *attempt);                                /* what an earlier keeper gave back of its files */
 void room_give_back(struct keeper *keeper, const struct ipc_room *room);
 void room_punch(int fd, uint64_t from, uint64_t until);

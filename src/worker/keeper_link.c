@@ -39,8 +39,8 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 	for (size_t i = 0; i < sizeof(keeper->instance); i++)
 		snprintf(hex + 2 * i, 3, "%02x", keeper->instance[i]);
 	snprintf(texts[0], PATH_MAX + 32, "TITAN_LINK_NAME=%s", options->name);
-	snprintf(texts[1], PATH_MAX + 32, "TITAN_LINK_CLUSTER=%s", options->place.cluster);
-	snprintf(texts[2], PATH_MAX + 32, "TITAN_LINK_DIR=%s", options->place.dir);
+	snprintf(texts[1], PATH_MAX + 32, "TITAN_LINK_CLUSTER=%s", options->statedir.cluster);
+	snprintf(texts[2], PATH_MAX + 32, "TITAN_LINK_DIR=%s", options->statedir.dir);
 	snprintf(texts[3], PATH_MAX + 32, "TITAN_LINK_SLOTS=%" PRIu32, keeper->slots);
 	snprintf(texts[4], PATH_MAX + 32, "TITAN_LINK_PID=%d", (int)getpid());
 	snprintf(texts[5], PATH_MAX + 32, "TITAN_LINK_INSTANCE=%s", hex);

@@ -92,7 +92,7 @@ static void connect_now(struct link *link)
 		retry_later(link);
 		return;
 	}
-	result = place_socket_connect(&link->options->place, &fd);
+	result = statedir_socket_connect(&link->options->statedir, &fd);
 	if (result < 0) {
 		if (link->retry_s == 0.)
 			log_info("no master answers: %s; trying again", strerror(-result));
@@ -339,13 +339,13 @@ int link_main(void)
 	int status;
 
 	log_init("link", LOG_LEVEL_INFO);
-	if (!name || !cluster || !dir || !slots || strlen(dir) >= sizeof(options.place.dir) ||
-	    strlen(cluster) >= sizeof(options.place.cluster)) {
+	if (!name || !cluster || !dir || !slots || strlen(dir) >= sizeof(options.statedir.dir) ||
+	    strlen(cluster) >= sizeof(options.statedir.cluster)) {
 		log_error("a link is started by its keeper, not by hand");
 		return err_exit_status(ERR_USAGE);
 	}
-	memcpy(options.place.dir, dir, strlen(dir) + 1);
-	memcpy(options.place.cluster, cluster, strlen(cluster) + 1);
+	memcpy(options.statedir.dir, dir, strlen(dir) + 1);
+	memcpy(options.statedir.cluster, cluster, strlen(cluster) + 1);
 	options.slots = (uint32_t)strtoul(slots, NULL, 10);
 	options.labels = getenv("TITAN_LINK_LABELS");
 	options.resources = getenv("TITAN_LINK_RESOURCES");

@@ -245,7 +245,7 @@ bool ship_open(struct link *link, struct error *error)
 	char below[256];
 
 	snprintf(below, sizeof(below), "worker/%s/attempts", link->options->name);
-	place_path(&link->options->place, below, link->attempts_path);
+	statedir_path(&link->options->statedir, below, link->attempts_path);
 	link->attempts_fd = open(link->attempts_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	link->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (link->attempts_fd < 0 || link->inotify_fd < 0) {

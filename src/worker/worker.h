@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/place.h"
+#include "base/statedir.h"
 #include "proto/error.h"
 
 enum containment { CONTAIN_AUTO, CONTAIN_CGROUP, CONTAIN_PIDS, CONTAIN_SUBREAPER };       /* as the command's option lists them */
 
 struct worker_options {
-	struct place place;              /* the cluster; its files are in worker/NAME below it */
+	struct statedir statedir;            /* the cluster; its files are in worker/NAME below it */
 	const char *name;
 	uint32_t slots;                  /* 0: one a core */
 	const char *labels;              /* with commas between; NULL or empty: none */

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_noop JOBS [SLOTS]\n");
 		return 2;
 	}
-	if (place_find(NULL, &box_place))
+	if (statedir_find(NULL, &box_place))
 		fail("no place for a cluster");
 	from = clock_mono_ns();
 	if (!peer_worker(&worker, "noop", slots, NULL, 0))

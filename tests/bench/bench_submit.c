@@ -16,7 +16,7 @@
 
 #define CLIENTS 16
 
-static struct place place;
+static struct statedir statedir;
 static struct client *client;
 static struct error error;
 
@@ -77,7 +77,7 @@ static double rate_of_clients(struct slice spec, double seconds)
 	for (int i = 0; i < CLIENTS; i++) {
 		if (fork() != 0)
 			continue;
-		if (client_open(&place, &client, &error))
+		if (client_open(&statedir, &client, &error))
 			fail();
 		each = rate(spec, 1, seconds);
 		_exit(write(ends[1], &each, sizeof(each)) == sizeof(each) ? 0 : 1);
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_submit [SECONDS]\n");
 		return 2;
 	}
-	if (place_find(NULL, &place) || client_open(&place, &client, &error))
+	if (statedir_find(NULL, &statedir) || client_open(&statedir, &client, &error))
 		fail();
 	record_encode(&bytes, REC_job_spec, &spec);
 	printf("submit_one_by_one %.0f /s\n", rate(buf_slice(&bytes), 1, seconds));

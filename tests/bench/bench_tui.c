@@ -15,7 +15,7 @@
 #include "base/rand.h"
 #include "proto/frame.h"
 #include "tui/screen.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #define JOBS     100000
 #define CHANGES  1000

@@ -9,8 +9,8 @@ unit_programs = \
 	tests/unit/test_base_io \
 	tests/unit/test_base_log \
 	tests/unit/test_base_map \
-	tests/unit/test_base_place \
 	tests/unit/test_base_sha256 \
+	tests/unit/test_base_statedir \
 	tests/unit/test_base_text \
 	tests/unit/test_cli_json \
 	tests/unit/test_cli_options \
@@ -183,11 +183,11 @@ tests_unit_test_base_log_LDADD = $(base_libs)
 tests_unit_test_base_map_SOURCES = tests/unit/test_base_map.c
 tests_unit_test_base_map_LDADD = $(base_libs)
 
-tests_unit_test_base_place_SOURCES = tests/unit/test_base_place.c
-tests_unit_test_base_place_LDADD = $(base_libs)
-
 tests_unit_test_base_sha256_SOURCES = tests/unit/test_base_sha256.c
 tests_unit_test_base_sha256_LDADD = $(base_libs)
+
+tests_unit_test_base_statedir_SOURCES = tests/unit/test_base_statedir.c
+tests_unit_test_base_statedir_LDADD = $(base_libs)
 
 tests_unit_test_base_text_SOURCES = tests/unit/test_base_text.c
 tests_unit_test_base_text_LDADD = $(base_libs)

@@ -118,8 +118,8 @@ static inline struct rig *rig_new(uint32_t slots)
 	struct sockaddr_un address;
 
 	scratch_new("keeper", dir);
-	snprintf(rig->options.place.dir, sizeof(rig->options.place.dir), "%s/state", dir);
-	strcpy(rig->options.place.cluster, "rig");
+	snprintf(rig->options.statedir.dir, sizeof(rig->options.statedir.dir), "%s/state", dir);
+	strcpy(rig->options.statedir.cluster, "rig");
 	/* An abstract address, the @ of which stands for a 0: a path may be too long for one. */
 	snprintf(rig->socket, sizeof(rig->socket), "@%.100s", strrchr(dir, '/') + 1);
 	rig->options.name = "w1";
@@ -338,7 +338,7 @@ static inline const char *rig_output(struct rig *rig, uint64_t space, const char
 {
 	char path[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/worker/w1/attempts/%llu.%s", rig->options.place.dir,
+	snprintf(path, sizeof(path), "%s/worker/w1/attempts/%llu.%s", rig->options.statedir.dir,
 		 (unsigned long long)space, stream);
 	buf_clear(text);
 	if (io_read_file(AT_FDCWD, path, 1 << 20, text) < 0)
@@ -386,7 +386,7 @@ static inline void rig_kill_orphans(struct rig *rig)
 	size_t found;
 	int clean = 0;
 
-	snprintf(path, sizeof(path), "%s/worker/w1", rig->options.place.dir);
+	snprintf(path, sizeof(path), "%s/worker/w1", rig->options.statedir.dir);
 	if (stat(path, &st) < 0)
 		return;
 	snprintf(mark, sizeof(mark), "%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
@@ -425,7 +425,7 @@ static inline void rig_free(struct rig *rig)
 	ipc_close(&rig->ipc);
 	for (size_t i = 0; i < rig->queued; i++)
 		buf_free(&rig->queue[i].body);
-	snprintf(dir, sizeof(dir), "%s", rig->options.place.dir);
+	snprintf(dir, sizeof(dir), "%s", rig->options.statedir.dir);
 	*strrchr(dir, '/') = '\0';
 	io_remove_tree(AT_FDCWD, dir);
 	mem_free(rig);

@@ -37,7 +37,7 @@ static inline const char *below(const char *name)
 {
 	static char path[PATH_MAX];
 
-	return place_path(&options.place, name, path);
+	return statedir_path(&options.statedir, name, path);
 }
 
 static inline void setup_cb(void *data)
@@ -48,12 +48,12 @@ static inline void setup_cb(void *data)
 	(void)data;
 	scratch_new("link", dir);
 	options = (struct worker_options){ .name = "w1", .slots = 3, .ready_fd = -1 };
-	snprintf(options.place.dir, sizeof(options.place.dir), "%s/state", dir);
-	strcpy(options.place.cluster, "rig");
+	snprintf(options.statedir.dir, sizeof(options.statedir.dir), "%s/state", dir);
+	strcpy(options.statedir.cluster, "rig");
 	master_fd = -1;
 	keeper_silent = false;
-	if (place_make(&options.place) < 0 || io_make_dirs(below("worker/w1/attempts"), 0700) < 0 ||
-	    place_socket_listen(&options.place, &listen_fd) < 0 ||
+	if (statedir_make(&options.statedir) < 0 || io_make_dirs(below("worker/w1/attempts"), 0700) < 0 ||
+	    statedir_socket_listen(&options.statedir, &listen_fd) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		abort();
 	fflush(stdout);
@@ -88,7 +88,7 @@ static inline void teardown_cb(void *data)
 	buf_free(&out);
 	buf_free(&body_copy);
 	arena_free(&arena);
-	snprintf(dir, sizeof(dir), "%s", options.place.dir);
+	snprintf(dir, sizeof(dir), "%s", options.statedir.dir);
 	*strrchr(dir, '/') = '\0';
 	io_remove_tree(AT_FDCWD, dir);
 }

@@ -30,7 +30,7 @@
 
 #define BOX_WAIT_MS 30000                /* longer than anything takes; only a failing test waits for it */
 
-static struct place box_place;
+static struct statedir box_place;
 static pid_t box_pid;
 static int box_log_fd = -1;              /* what masters say: shown when one fails */
 static unsigned box_fd_limit;             /* of the next master, 0: as it is */
@@ -43,7 +43,7 @@ static struct people box_people;         /* likewise */
 
 static inline int box_run(int ready_fd)
 {
-	struct master_options options = { .place = box_place, .ready_fd = ready_fd, .seed = 7,
+	struct master_options options = { .statedir = box_place, .ready_fd = ready_fd, .seed = 7,
 					  .recent_changes = box_recent, .sub_queue = box_sub_queue,
 					  .upload_bytes = box_upload_bytes, .upload_yield_ms = box_upload_yield_ms, .people = box_people };
 	struct error error = { .code = ERR_NONE };
@@ -178,7 +178,7 @@ static inline void peer_close(struct peer *peer)
 static inline bool peer_connect(struct peer *peer)
 {
 	*peer = (struct peer){ .fd = -1 };
-	return place_socket_connect(&box_place, &peer->fd) == 0;
+	return statedir_socket_connect(&box_place, &peer->fd) == 0;
 }
 
 static inline bool peer_write(struct peer *peer, const void *data, size_t len)

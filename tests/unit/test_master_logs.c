@@ -299,7 +299,7 @@ TEST nobody_writes_into_the_logs_of_others(void)
 	item.job = 4711;
 	item.run = 4711;
 	ASSERT(speaks(&worker, item) && turned_down(&worker, item.job, 5));
-	ASSERT_EQ(-1, access(place_path(&box_place, "logs/4711", path), F_OK));
+	ASSERT_EQ(-1, access(statedir_path(&box_place, "logs/4711", path), F_OK));
 	ASSERT(peer_expect(&client, OP_ACCEPTED, &(struct msg_accepted){ 0 }));
 	ASSERT(peer_send(&client, OP_LOG_READ, &read) && peer_expect(&client, OP_LOG_DATA, &data));
 	ASSERT(data.end);
@@ -327,7 +327,7 @@ TEST logs_that_cant_be_written_dont_stop_the_master(void)
 
 	ASSERT(box_start());
 	/* A file where the run's directory ought to be. */
-	fd = open(place_path(&box_place, "logs/1", path), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	fd = open(statedir_path(&box_place, "logs/1", path), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	ASSERT(fd >= 0);
 	close(fd);
 	ASSERT(peer_hello(&client));

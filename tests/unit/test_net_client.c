@@ -24,15 +24,15 @@
 
 static bool splits;                      /* the transport under test */
 static char home[SCRATCH_SIZE];
-static struct place place;
+static struct statedir statedir;
 static int listen_fd = -1;
 
 static void setup_cb(void *data)
 {
 	(void)data;
 	scratch_new("client", home);
-	if (setenv("TITAN_STATE", home, 1) != 0 || place_find("blue", &place) != 0 ||
-	    place_make(&place) != 0)
+	if (setenv("TITAN_STATE", home, 1) != 0 || statedir_find("blue", &statedir) != 0 ||
+	    statedir_make(&statedir) != 0)
 		abort();
 }
 
@@ -80,7 +80,7 @@ static void *play_cb(void *arg)
 static void play(struct played *played, void (*part)(int fd))
 {
 	played->part = part;
-	if ((listen_fd < 0 && place_socket_listen(&place, &listen_fd) != 0) ||
+	if ((listen_fd < 0 && statedir_socket_listen(&statedir, &listen_fd) != 0) ||
 	    pthread_create(&played->thread, NULL, play_cb, played) != 0)
 		abort();
 }
@@ -179,8 +179,8 @@ static enum err open_client(struct client **ret_client, struct error *error)
 	int fd;
 
 	if (!splits)
-		return client_open(&place, ret_client, error);
-	if (place_socket_connect(&place, &fd) != 0)
+		return client_open(&statedir, ret_client, error);
+	if (statedir_socket_connect(&statedir, &fd) != 0)
 		abort();
 	return client_open_over(transport_split(fd), "the split", ret_client, error);
 }
@@ -193,15 +193,15 @@ TEST nobody_there_is_said_with_the_next_command(void)
 	struct error error;
 	int fd;
 
-	ASSERT_EQ_FMT(ERR_UNREACHABLE, client_open(&place, &client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_UNREACHABLE, client_open(&statedir, &client, &error), "%d");
 	ASSERT(strstr(error.text, "no master answers at /"));
 	ASSERT(strstr(error.text, "/blue/titan.sock"));
 	ASSERT_STR_EQ("titan -C blue up", error.next);
-	ASSERT_EQ_FMT(0, place_socket_listen(&place, &fd), "%d");
+	ASSERT_EQ_FMT(0, statedir_socket_listen(&statedir, &fd), "%d");
 	close(fd);
-	ASSERT_EQ_FMT(ERR_UNREACHABLE, client_open(&place, &client, &error), "%d");
-	ASSERT_EQ_FMT(0, place_find(NULL, &place), "%d");
-	ASSERT_EQ_FMT(ERR_UNREACHABLE, client_open(&place, &client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_UNREACHABLE, client_open(&statedir, &client, &error), "%d");
+	ASSERT_EQ_FMT(0, statedir_find(NULL, &statedir), "%d");
+	ASSERT_EQ_FMT(ERR_UNREACHABLE, client_open(&statedir, &client, &error), "%d");
 	ASSERT_STR_EQ("titan up", error.next);
 	ASSERT(!client);
 	PASS();

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/place.h"
+#include "base/statedir.h"
 #include "greatest.h"
 #include "net/listen.h"
 #include "proto/frame.h"
@@ -21,7 +21,7 @@
 #define MANY 200
 
 static char home[SCRATCH_SIZE];
-static struct place place;
+static struct statedir statedir;
 static struct ev_loop *loop;
 static struct listener *listener;
 static int accepted[MANY + 8];
@@ -42,8 +42,8 @@ static void setup_cb(void *data)
 
 	(void)data;
 	scratch_new("listen", home);
-	if (setenv("TITAN_STATE", home, 1) != 0 || place_find("blue", &place) != 0 ||
-	    place_make(&place) != 0 || place_socket_listen(&place, &fd) != 0)
+	if (setenv("TITAN_STATE", home, 1) != 0 || statedir_find("blue", &statedir) != 0 ||
+	    statedir_make(&statedir) != 0 || statedir_socket_listen(&statedir, &fd) != 0)
 		abort();
 	loop = ev_loop_new(EVFLAG_AUTO);
 	accepted_count = 0;
@@ -66,7 +66,7 @@ TEST many_are_accepted(void)
 	int fds[MANY];
 
 	for (int i = 0; i < MANY; i++)
-		ASSERT_EQ_FMT(0, place_socket_connect(&place, &fds[i]), "%d");
+		ASSERT_EQ_FMT(0, statedir_socket_connect(&statedir, &fds[i]), "%d");
 	for (int i = 0; i < 8; i++)
 		ev_run(loop, EVRUN_NOWAIT);
 	ASSERT_EQ_FMT(MANY, accepted_count, "%d");
@@ -100,7 +100,7 @@ TEST without_descriptors_it_rests_and_recovers(void)
 	unsigned passes;
 
 	for (int i = 0; i < 4; i++)
-		ASSERT_EQ_FMT(0, place_socket_connect(&place, &waiting[i]), "%d");
+		ASSERT_EQ_FMT(0, statedir_socket_connect(&statedir, &waiting[i]), "%d");
 	/* The loop makes its own descriptors at the first pass. */
 	ev_run(loop, EVRUN_NOWAIT);
 	for (int i = 0; i < 8; i++)
@@ -109,7 +109,7 @@ TEST without_descriptors_it_rests_and_recovers(void)
 		close(accepted[--accepted_count]);
 	for (int i = 0; i < 4; i++) {
 		close(waiting[i]);
-		ASSERT_EQ_FMT(0, place_socket_connect(&place, &waiting[i]), "%d");
+		ASSERT_EQ_FMT(0, statedir_socket_connect(&statedir, &waiting[i]), "%d");
 	}
 	ASSERT_EQ_FMT(0, getrlimit(RLIMIT_NOFILE, &before), "%d");
 	fd = dup(0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decisions on gates: on what was shown, with a reason, by y alone. */
 #include "tests/unit/tui_fixture.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #include "greatest.h"
 

@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "base/rand.h"
 #include "greatest.h"
-#include "tui/view.h"
+#include "tui/views.h"
 #include "tui_fixture.h"
 
 GREATEST_MAIN_DEFS();

@@ -134,7 +134,7 @@ TEST script_without_interpreter_line(void)
 	char dir[PATH_MAX], path[PATH_MAX + 8];
 	struct ipc_exited exited;
 
-	snprintf(dir, sizeof(dir), "%s", rig->options.place.dir);
+	snprintf(dir, sizeof(dir), "%s", rig->options.statedir.dir);
 	snprintf(path, sizeof(path), "%s/tool", dir);
 	ASSERT_EQ(0, io_write_file(AT_FDCWD, path, "echo \"$1\"; exit 4\n", 18, 0700));
 	rig_spawn_in(rig, 1, 1, argv, NULL, dir);
@@ -347,7 +347,7 @@ TEST stop_kills_the_whole_tree(void)
 	struct ipc_exited exited;
 	char path[PATH_MAX + 8], script[5 * PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/up", rig->options.place.dir);
+	snprintf(path, sizeof(path), "%s/up", rig->options.statedir.dir);
 	snprintf(script, sizeof(script), ESCAPE(1) ESCAPE(2) "trap '' TERM; >%s; while :; do sleep 0.05; done",
 		 path);
 	spawn_tree(1, "stop", script);
@@ -489,7 +489,7 @@ TEST a_tree_may_end_by_itself_within_the_grace(void)
 	struct ipc_started started;
 	char path[PATH_MAX + 8], script[5 * PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/up", rig->options.place.dir);
+	snprintf(path, sizeof(path), "%s/up", rig->options.statedir.dir);
 	snprintf(script, sizeof(script), "sh -c \"trap 'sleep 0.2; echo bye; exit' TERM; >%s; "
 		 "while :; do sleep 0.02; done\" & wait", path);
 	rig_sh(rig, 1, 1, script);
@@ -507,7 +507,7 @@ TEST one_that_hides_dies_with_the_last_that_can_own_it(void)
 	struct ipc_exited exited;
 	char path[PATH_MAX + 8], script[5 * PATH_MAX], command[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/pid", rig->options.place.dir);
+	snprintf(path, sizeof(path), "%s/pid", rig->options.statedir.dir);
 	snprintf(script, sizeof(script), "(setsid env -i /bin/sh -c 'echo $$ >%s.new; mv %s.new %s; "
 		 "exec /bin/sleep 600' &); while ! test -f %s; do sleep 0.01; done", path, path, path, path);
 	rig_sh(rig, 1, 1, script);

@@ -39,7 +39,7 @@ static bool begin(void)
 	if (!rig_start(rig))
 		abort();
 	rig_lease(rig);
-	snprintf(tool, sizeof(tool), "%s/tool", rig->options.place.dir);
+	snprintf(tool, sizeof(tool), "%s/tool", rig->options.statedir.dir);
 	if (io_write_file(AT_FDCWD, tool, "#!/bin/sh\nexit 4\n", 17, 0700) < 0)
 		abort();
 	signal(SIGIO, SIG_IGN);

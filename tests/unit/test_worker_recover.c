@@ -42,7 +42,7 @@ static const char *below(const char *name)
 {
 	static char path[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/%s", rig->options.place.dir, name);
+	snprintf(path, sizeof(path), "%s/%s", rig->options.statedir.dir, name);
 	return path;
 }
 
@@ -472,7 +472,7 @@ TEST a_lossless_one_waits_for_room(void)
 	snprintf(script, sizeof(script), "head -c %ld /dev/urandom", (long)all);
 	rig_sh(rig, 1, 1, script);
 	ASSERT(rig_started(rig, 1, &started));
-	snprintf(path, sizeof(path), "%s/worker/w1/attempts/%lu.out", rig->options.place.dir, started.space);
+	snprintf(path, sizeof(path), "%s/worker/w1/attempts/%lu.out", rig->options.statedir.dir, started.space);
 	ASSERT(grows_to(path, spool, &info));
 	usleep(100000);
 	ASSERT_EQ(0, stat(path, &info));

@@ -52,7 +52,7 @@ static bool written(struct ipc_started *ret_started)
 	rig_sh(rig, 1, 1, "head -c 8388608 /dev/zero | tr '\\0' x; sleep 600");
 	if (!rig_started(rig, 1, ret_started))
 		return false;
-	snprintf(path, sizeof(path), "%s/worker/w1/attempts/%llu.out", rig->options.place.dir,
+	snprintf(path, sizeof(path), "%s/worker/w1/attempts/%llu.out", rig->options.statedir.dir,
 		 (unsigned long long)ret_started->space);
 	return used_becomes(8 * MIB);
 }

@@ -23,7 +23,7 @@ static enum err connect_once(struct cli *cli)
 		return ERR_NONE;
 	if (cli->settings.socket != NULL)
 		return client_open_job(cli->settings.socket, cli->settings.token, &cli->client, &cli->error);
-	return client_open(&cli->place, &cli->client, &cli->error);
+	return client_open(&cli->statedir, &cli->client, &cli->error);
 }
 
 /* A job has nobody beside it who would start the master, or try again: it waits for a while. */

@@ -48,7 +48,7 @@ int cmd_dash(struct cli *cli)
 		return cli_fail(cli);
 	client_close(cli->client);
 	cli->client = NULL;
-	status = dash_run(&options, &cli->place, &cli->error);
+	status = dash_run(&options, &cli->statedir, &cli->error);
 	if (status != 0)
 		cli_fail(cli);
 	return status;

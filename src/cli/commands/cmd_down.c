@@ -40,7 +40,7 @@ static bool next_worker(const struct cli *cli, DIR *dir, char name[NAME_MAX + 1]
 			continue;
 		snprintf(name, NAME_MAX + 1, "%s", entry->d_name);
 		snprintf(below, sizeof(below), "worker/%s", name);
-		place_path(&cli->place, below, path);
+		statedir_path(&cli->statedir, below, path);
 		return true;
 	}
 	return false;
@@ -50,7 +50,7 @@ static DIR *open_workers(const struct cli *cli)
 {
 	char path[PATH_MAX];
 
-	place_path(&cli->place, "worker", path);
+	statedir_path(&cli->statedir, "worker", path);
 	return opendir(path);
 }
 
@@ -117,7 +117,7 @@ static enum err choose(struct cli *cli, uint64_t live, enum down *ret_down)
 static enum err still_there(struct cli *cli, const char *name, const char *what)
 {
 	error_set(&cli->error, ERR_TIMEOUT, "worker %s was told to end, and %s", name, what);
-	return error_next(&cli->error, "tail %s/worker-%s.log, then titan down again", cli->place.dir, name);
+	return error_next(&cli->error, "tail %s/worker-%s.log, then titan down again", cli->statedir.dir, name);
 }
 
 /* Until no guardian and no keeper of it serves. */
@@ -146,7 +146,7 @@ static enum err end_left(struct cli *cli, const char *name, const char *path, in
 
 	snprintf(log_name, sizeof(log_name), "worker-%s.log", name);
 	while (worker_left_processes(path) > 0) {
-		enum err err = daemon_start(&cli->place, "worker", log_name, more, NULL, &cli->error);
+		enum err err = daemon_start(&cli->statedir, "worker", log_name, more, NULL, &cli->error);
 
 		if (err != ERR_NONE && err != ERR_BUSY)
 			return err;

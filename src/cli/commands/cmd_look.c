@@ -97,7 +97,7 @@ static void status_json(const struct cli *cli, const struct msg_welcome *welcome
 	json_key(&json, "cluster");
 	json_text(&json, welcome->cluster);
 	json_key(&json, "state_dir");
-	json_string(&json, cli->place.dir);
+	json_string(&json, cli->statedir.dir);
 	json_key(&json, "master");
 	json_object(&json);
 	json_key(&json, "pid");
@@ -153,11 +153,11 @@ void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, 
 	if (!status->full && !status->stuck)
 		return;
 	buf_add_str(out, "alarm    the disk of ");
-	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	text_escape(out, slice_str(cli->statedir.dir), TEXT_KEEP_NONE);
 	buf_add_str(out, status->stuck ? " is full: nothing can be written, and what changes waits" :
 		    " is nearly full: nothing new is taken");
 	buf_add_str(out, "    next: df ");
-	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	text_escape(out, slice_str(cli->statedir.dir), TEXT_KEEP_NONE);
 	buf_add_byte(out, '\n');
 }
 
@@ -169,7 +169,7 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 	buf_add_str(out, "cluster  ");
 	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
 	buf_add_str(out, "  ");
-	text_escape(out, slice_str(cli->place.dir), TEXT_KEEP_NONE);
+	text_escape(out, slice_str(cli->statedir.dir), TEXT_KEEP_NONE);
 	buf_addf(out, "\nmaster   pid %" PRIu64 "  generation %" PRIu64 "  boot %" PRIu64 "\njobs    ", welcome->pid,
 		 welcome->generation, welcome->boot);
 	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++) {

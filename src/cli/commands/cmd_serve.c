@@ -26,7 +26,7 @@ static enum err read_ready_fd(struct cli *cli, enum option_id id, int *ret_fd)
 
 int cmd_master(struct cli *cli)
 {
-	struct master_options options = { .place = cli->place };
+	struct master_options options = { .statedir = cli->statedir };
 	struct intervals intervals;
 	int status;
 
@@ -138,7 +138,7 @@ static int other_than_being_one(struct cli *cli)
 int cmd_worker(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_worker_name);
-	struct worker_options options = { .place = cli->place, .name = name ? name : LOCAL_WORKER };
+	struct worker_options options = { .statedir = cli->statedir, .name = name ? name : LOCAL_WORKER };
 	uint64_t slots = 0, containment = CONTAIN_AUTO;
 	char what[SETTING_NAME_SIZE];
 	int status;

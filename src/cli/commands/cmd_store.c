@@ -130,7 +130,7 @@ static enum err reserve(struct cli *cli, const char *path, bool *ret_reserved)
 		return err;
 	if (lstat(path, &there) < 0 || !S_ISREG(there.st_mode))
 		return error_set(&cli->error, ERR_INVALID, "%s is there and isn't a regular file", path);
-	if (stat(place_path(&cli->place, "titan.db", store), &own) == 0 && own.st_dev == there.st_dev &&
+	if (stat(statedir_path(&cli->statedir, "titan.db", store), &own) == 0 && own.st_dev == there.st_dev &&
 	    own.st_ino == there.st_ino)
 		return error_set(&cli->error, ERR_INVALID, "%s is the store itself", path);
 	snprintf(question, sizeof(question), "overwriting %s", path);
@@ -187,15 +187,15 @@ int cmd_restore(struct cli *cli)
 		err = make_absolute(cli, cli->invocation->args[0], "", from);
 	if (err != ERR_NONE)
 		return cli_fail(cli);
-	made = place_make(&cli->place);
+	made = statedir_make(&cli->statedir);
 	if (made != 0) {
-		error_state_dir(&cli->error, -made, cli->place.dir);
+		error_state_dir(&cli->error, -made, cli->statedir.dir);
 		return cli_fail(cli);
 	}
 	if (access(from, F_OK) != 0)
 		error_set(&cli->error, ERR_NOT_FOUND, "there is no file %s", from);
 	else if (fsck_other(cli, from, &fsck) == ERR_NONE)
-		store_restore(from, place_path(&cli->place, "titan.db", path), &restored, &cli->error);
+		store_restore(from, statedir_path(&cli->statedir, "titan.db", path), &restored, &cli->error);
 	if (cli->error.code != ERR_NONE)
 		return cli_fail(cli);
 	fsck.generation = restored.generation;
@@ -215,7 +215,7 @@ static enum err fsck_copy(struct cli *cli, struct fsck *ret_fsck)
 	enum err err;
 
 	snprintf(name, sizeof(name), "titan.db-fsck-%ld", (long)getpid());
-	err = copy_checked(cli, place_path(&cli->place, name, part), ret_fsck);
+	err = copy_checked(cli, statedir_path(&cli->statedir, name, part), ret_fsck);
 	unlink(part);
 	if (err != ERR_FULL)
 		return err;
@@ -244,7 +244,7 @@ int cmd_fsck(struct cli *cli)
 	else
 		err = cli_refuse_in_job(cli, "check its store", "titan fsck FILE, or titan -C CLUSTER fsck");
 	if (err == ERR_NONE && !other)
-		place_path(&cli->place, "titan.db", path);
+		statedir_path(&cli->statedir, "titan.db", path);
 	if (err != ERR_NONE)
 		return cli_fail(cli);
 	if (access(path, F_OK) != 0) {

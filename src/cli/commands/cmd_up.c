@@ -30,7 +30,7 @@ struct started {
 static enum err start_master(struct cli *cli)
 {
 	const char *const more[] = { NULL };
-	enum err err = daemon_start(&cli->place, "master", "master.log", more, NULL, &cli->error);
+	enum err err = daemon_start(&cli->statedir, "master", "master.log", more, NULL, &cli->error);
 
 	/* Somebody else started one a moment ago. */
 	if (err == ERR_BUSY)
@@ -67,8 +67,8 @@ static enum err find_local(struct cli *cli, bool *ret_up, bool *ret_stuck, uint6
 static enum err refuse_unseen(struct cli *cli)
 {
 	error_set(&cli->error, ERR_FULL, "the master serves, but the disk of %s is full: workers can't join before there is room",
-		  cli->place.dir);
-	return error_next(&cli->error, "titan status; df %s", cli->place.dir);
+		  cli->statedir.dir);
+	return error_next(&cli->error, "titan status; df %s", cli->statedir.dir);
 }
 
 /* One that was up before the master was comes back by itself. */
@@ -109,7 +109,7 @@ static enum err start_worker(struct cli *cli, uint64_t slots, struct started *st
 		more[2] = "--slots";
 		more[3] = number;
 	}
-	err = daemon_start(&cli->place, "worker", "worker-" LOCAL_WORKER ".log", more, NULL, &cli->error);
+	err = daemon_start(&cli->statedir, "worker", "worker-" LOCAL_WORKER ".log", more, NULL, &cli->error);
 	if (err != ERR_NONE && err != ERR_BUSY)
 		return err;
 	started->worker = err == ERR_NONE;
@@ -139,7 +139,7 @@ static void tell_human(const struct cli *cli, const struct started *started, str
 	const char *mark = cli->out.utf8 ? "✓" : "+";
 
 	buf_addf(out, "%s state   ", mark);
-	with_tilde(cli->place.dir, out);
+	with_tilde(cli->statedir.dir, out);
 	buf_addf(out, "\n%s master  pid %" PRIu64 "%s\n", mark, started->master_pid,
 		 started->master ? "" : "  (it ran already)");
 	buf_addf(out, "%s worker  " LOCAL_WORKER ", %" PRIu64 " slot%s%s\n", mark, started->slots,
@@ -180,7 +180,7 @@ static void note_exposed(struct cli *cli)
 	struct buf path = { 0 };
 	char above[PATH_MAX];
 
-	if (!place_is_exposed(&cli->place, above))
+	if (!statedir_is_exposed(&cli->statedir, above))
 		return;
 	text_escape(&path, slice_str(above), TEXT_KEEP_NONE);
 	cli_note(cli, "titan: every user may write %s, and so move the state in it away\n   try: chmod o-w %s", buf_cstr(&path),
@@ -202,9 +202,9 @@ int up_start(struct cli *cli, bool silent)
 		return cli_fail(cli);
 	if (cli_refuse_in_job(cli, "start it", "titan -C CLUSTER up") != ERR_NONE)
 		return cli_fail(cli);
-	made = place_make(&cli->place);
+	made = statedir_make(&cli->statedir);
 	if (made != 0) {
-		error_state_dir(&cli->error, -made, cli->place.dir);
+		error_state_dir(&cli->error, -made, cli->statedir.dir);
 		if (made == -EPERM || made == -ELOOP)
 			cli->error.code = ERR_DENIED;
 		return cli_fail(cli);

@@ -114,7 +114,7 @@ static enum err prepare(struct cli *cli, struct conf_files *files)
 	look_init(&cli->err, &cli->settings, cli->session, &cli->session->err);
 	if (cli->settings.timeout_ms >= 0)
 		cli->deadline_ns = clock_mono_ns() + cli->settings.timeout_ms * NS_PER_MS;
-	found = place_find(cli->settings.cluster, &cli->place);
+	found = statedir_find(cli->settings.cluster, &cli->statedir);
 	if (found == -ENOENT && !needs_place(cli->invocation))
 		return ERR_NONE;
 	if (found == -EINVAL)

@@ -28,19 +28,19 @@
 #define READY_FD_TEXT "3"
 
 /* The daemon changes its directory: where its state lies is said absolutely. */
-static void set_state_dir(const struct place *place)
+static void set_state_dir(const struct statedir *statedir)
 {
 	char dir[PATH_MAX];
 	char *slash;
 
-	snprintf(dir, sizeof(dir), "%s", place->dir);
+	snprintf(dir, sizeof(dir), "%s", statedir->dir);
 	slash = strrchr(dir, '/');
 	if (slash != NULL && slash != dir)
 		*slash = '\0';
 	setenv("TITAN_STATE", dir, 1);
 }
 
-_Noreturn static void child(const struct place *place, int log_fd, int ready_fd, char *const *argv)
+_Noreturn static void child(const struct statedir *statedir, int log_fd, int ready_fd, char *const *argv)
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
 	sigset_t none;
@@ -51,7 +51,7 @@ _Noreturn static void child(const struct place *place, int log_fd, int ready_fd,
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	sigaction(SIGINT, &by_default, NULL);
 	sigaction(SIGPIPE, &by_default, NULL);
-	set_state_dir(place);
+	set_state_dir(statedir);
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
 	    dup2(log_fd, STDERR_FILENO) < 0 || chdir("/") != 0)
 		_exit(EXIT_NO_EXEC);
@@ -168,10 +168,10 @@ static enum err finish_start(const char *verb, const char *log_path, off_t log_f
 	return ERR_TIMEOUT;
 }
 
-enum err daemon_start(const struct place *place, const char *verb, const char *log_name, const char *const *more,
+enum err daemon_start(const struct statedir *statedir, const char *verb, const char *log_name, const char *const *more,
 		      pid_t *ret_pid, struct error *error)
 {
-	const char *const begin[] = { "titan", "-C", place->cluster, verb, "--ready-fd", READY_FD_TEXT };
+	const char *const begin[] = { "titan", "-C", statedir->cluster, verb, "--ready-fd", READY_FD_TEXT };
 	char *argv[ARGS_MAX + 1] = { 0 };
 	int argc = 0;
 	char log_path[PATH_MAX];
@@ -185,7 +185,7 @@ enum err daemon_start(const struct place *place, const char *verb, const char *l
 		argv[argc++] = (char *)(uintptr_t)begin[i];
 	for (; *more != NULL && argc < ARGS_MAX; more++)
 		argv[argc++] = (char *)(uintptr_t)*more;
-	place_path(place, log_name, log_path);
+	statedir_path(statedir, log_name, log_path);
 	log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (log_fd < 0 || fstat(log_fd, &log_stat) != 0) {
 		error_system(error, errno, "can't open %s", log_path);
@@ -198,7 +198,7 @@ enum err daemon_start(const struct place *place, const char *verb, const char *l
 	}
 	pid = fork();
 	if (pid == 0)
-		child(place, log_fd, ready[1], argv);
+		child(statedir, log_fd, ready[1], argv);
 	close(ready[1]);
 	close(log_fd);
 	err = pid < 0 ? error_system(error, errno, "can't fork")

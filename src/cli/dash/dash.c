@@ -278,7 +278,7 @@ static void loop(struct dash *dash)
 	}
 }
 
-static enum err begin(struct dash *dash, const struct place *place, struct error *error)
+static enum err begin(struct dash *dash, const struct statedir *statedir, struct error *error)
 {
 	struct app_options app = { .mono = dash->options->mono, .run = dash->options->run };
 	int width, height;
@@ -291,7 +291,7 @@ static enum err begin(struct dash *dash, const struct place *place, struct error
 	if (err == ERR_NONE)
 		err = parse_size(dash->options, &width, &height, error);
 	if (err == ERR_NONE)
-		err = dash_link_open(&dash->link, place, error);
+		err = dash_link_open(&dash->link, statedir, error);
 	if (err == ERR_NONE)
 		err = dash_catch_signals(dash, error);
 	if (err != ERR_NONE)
@@ -305,13 +305,13 @@ static enum err begin(struct dash *dash, const struct place *place, struct error
 	return err;
 }
 
-int dash_run(const struct dash_options *options, const struct place *place, struct error *error)
+int dash_run(const struct dash_options *options, const struct statedir *statedir, struct error *error)
 {
 	struct dash dash = { .options = options, .signals = -1, .tty = { .fd = -1 } };
 	enum err err;
 
 	setlocale(LC_CTYPE, "");
-	err = begin(&dash, place, error);
+	err = begin(&dash, statedir, error);
 	if (err == ERR_NONE) {
 		loop(&dash);
 		err = dash.error.code;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/place.h"
+#include "base/statedir.h"
 #include "proto/error.h"
 
 struct dash_options {                    /* texts as they were typed; NULL where nothing was */
@@ -25,6 +25,6 @@ struct dash_options {                    /* texts as they were typed; NULL where
 };
 
 /* The exit status; error is set when it isn't 0. */
-int dash_run(const struct dash_options *options, const struct place *place, struct error *error);
+int dash_run(const struct dash_options *options, const struct statedir *statedir, struct error *error);
 
 #endif

@@ -15,7 +15,7 @@
 #define RETRY_LAST_MS  15000
 
 struct opening {
-	struct place place;
+	struct statedir statedir;
 	pthread_t thread;
 	int pipe[2];
 	struct client *client;
@@ -28,16 +28,16 @@ static void *open_thread(void *owner)
 	struct opening *opening = owner;
 	ssize_t ignored;
 
-	opening->err = client_open(&opening->place, &opening->client, &opening->error);
+	opening->err = client_open(&opening->statedir, &opening->client, &opening->error);
 	ignored = write(opening->pipe[1], "", 1);
 	(void)ignored;
 	return NULL;
 }
 
-enum err dash_link_open(struct dash_link *link, const struct place *place, struct error *error)
+enum err dash_link_open(struct dash_link *link, const struct statedir *statedir, struct error *error)
 {
-	*link = (struct dash_link){ .place = place, .retry_ms = RETRY_FIRST_MS };
-	return client_open(place, &link->client, error);
+	*link = (struct dash_link){ .statedir = statedir, .retry_ms = RETRY_FIRST_MS };
+	return client_open(statedir, &link->client, error);
 }
 
 void dash_link_lost(struct dash_link *link, int64_t now_ms)
@@ -52,7 +52,7 @@ void dash_link_retry(struct dash_link *link)
 {
 	struct opening *opening = mem_zalloc(sizeof *opening);
 
-	opening->place = *link->place;
+	opening->statedir = *link->statedir;
 	if (pipe2(opening->pipe, O_CLOEXEC) < 0) {
 		mem_free(opening);
 		return;

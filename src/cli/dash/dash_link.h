@@ -11,7 +11,7 @@
 struct opening;
 
 struct dash_link {
-	const struct place *place;
+	const struct statedir *statedir;
 	struct client *client;           /* NULL while there is none */
 	struct opening *opening;         /* under way */
 	int64_t retry_ms;                /* the next pause */
@@ -19,7 +19,7 @@ struct dash_link {
 };
 
 /* The first time: waits, and says why not. */
-enum err dash_link_open(struct dash_link *link, const struct place *place, struct error *error);
+enum err dash_link_open(struct dash_link *link, const struct statedir *statedir, struct error *error);
 void dash_link_close(struct dash_link *link);
 void dash_link_lost(struct dash_link *link, int64_t now_ms);     /* tries again later */
 void dash_link_retry(struct dash_link *link);            /* begins to open */

@@ -28,7 +28,7 @@ enum err demo_start_master(struct demo *demo)
 {
 	const char *const more[] = { NULL };
 
-	return daemon_start(&demo->cli->place, "master", "master.log", more, &demo->master, &demo->cli->error);
+	return daemon_start(&demo->cli->statedir, "master", "master.log", more, &demo->master, &demo->cli->error);
 }
 
 void demo_kill_master(struct demo *demo)
@@ -59,14 +59,14 @@ enum err demo_stage(struct demo *demo)
 	snprintf(demo->parent, sizeof(demo->parent), "%s", resolved);
 	setenv("TITAN_STATE", demo->dir, 1);
 	setenv("XDG_CONFIG_HOME", demo->dir, 1);         /* nobody's titan.conf changes what the demo shows */
-	made = place_find("demo", &cli->place);
+	made = statedir_find("demo", &cli->statedir);
 	if (made == 0)
-		made = place_make(&cli->place);
+		made = statedir_make(&cli->statedir);
 	if (made != 0)
 		return error_system(&cli->error, -made, "can't make the state directory in %s", demo->dir);
 	err = demo_start_master(demo);
 	if (err == ERR_NONE)
-		err = daemon_start(&cli->place, "worker", "worker-local.log", more, &demo->worker, &cli->error);
+		err = daemon_start(&cli->statedir, "worker", "worker-local.log", more, &demo->worker, &cli->error);
 	return err;
 }
 

@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-#include "base/place.h"
+#include "base/statedir.h"
 #include "cli/session/options.h"
 #include "cli/session/session.h"
 #include "cli/show/look.h"
@@ -25,7 +25,7 @@ struct cli {
 	struct lost_output *output;
 	const struct invocation *invocation;
 	struct settings settings;
-	struct place place;
+	struct statedir statedir;
 	struct look out, err;            /* of standard output and standard error */
 	struct arena arena;              /* as long as the command */
 	struct client *client;           /* after cli_connect */

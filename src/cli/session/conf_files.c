@@ -164,7 +164,7 @@ enum err conf_read_files(struct cli *cli, struct conf_files *files)
 enum err conf_read_cluster(struct cli *cli, struct conf_files *files)
 {
 	char path[PATH_MAX];
-	int len = snprintf(path, sizeof(path), "%s/" NAME, cli->place.dir);
+	int len = snprintf(path, sizeof(path), "%s/" NAME, cli->statedir.dir);
 	enum err err = len < (int)sizeof(path) ? read_file(cli, files, 0, FROM_CLUSTER, path) : ERR_NOT_FOUND;
 
 	return err == ERR_NOT_FOUND ? ERR_NONE : err;

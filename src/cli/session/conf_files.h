@@ -11,7 +11,7 @@
  * cli->error has no text then. Of other errors it has.
  */
 enum err conf_read_files(struct cli *cli, struct conf_files *files);
-/* That of the cluster at cli->place, which comes before all others. */
+/* That of the cluster at cli->statedir, which comes before all others. */
 enum err conf_read_cluster(struct cli *cli, struct conf_files *files);
 
 #endif

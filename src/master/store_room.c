@@ -16,7 +16,7 @@ static bool is_nearly_full(const char *dir)
 
 enum err room_check(struct master *master, enum room_need need, struct error *error)
 {
-	const char *dir = master->options.place.dir;
+	const char *dir = master->options.statedir.dir;
 	struct store_stats stats;
 
 	store_stats(master->store, &stats);

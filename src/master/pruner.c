@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is pruned. Sweeps, of people or of the standing rules, go through the ended runs from the oldest on, one
- * after the other; what may go is removed in steps (prune_step.c). What the rows say is left is taken up again at a
+ * after the other; what may go is removed in steps (pruner_step.c). What the rows say is left is taken up again at a
  * start.
  */
 #include "master/pruner.h"
@@ -88,7 +88,7 @@ static void sweep_give_up(struct master *master)
 
 	error_set(&error, ERR_SYSTEM, "%llu runs were pruned and no more: the logs of %d can't be removed, for reasons"
 		  " that the master's log has, and no more go at once", (unsigned long long)sweep->sum.runs, LIMIT_PRUNE_RUNS);
-	error_next(&error, "ls -l %s/logs", master->options.place.dir);
+	error_next(&error, "ls -l %s/logs", master->options.statedir.dir);
 	if (session)
 		session_refuse(session, sweep->rule.id, &error);
 	else

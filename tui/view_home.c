@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 struct shown_runs {
 	struct tui_run **at;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 /* What the pipeline itself goes on from needs nobody. */
 static bool run_needs(const struct tui_run *run)

@@ -36,7 +36,7 @@ static void welcome_client(struct session *session)
 	struct core_totals totals;
 	struct msg_welcome welcome = {
 		.version = PROTOCOL_VERSION,
-		.cluster = slice_str(master->options.place.cluster),
+		.cluster = slice_str(master->options.statedir.cluster),
 		.turn = master->pipeline.durable,
 		.heartbeat_ms = (uint64_t)master->options.heartbeat_ms,
 		.lease_ms = (uint64_t)master->options.lease_ms,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "tui/model_internal.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #define UNBLOCKS_SHOWN 4
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 static size_t selected_at(const struct app *app)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Between the files of the dashboard: what it holds, and what each view offers. */
-#ifndef TITAN_TUI_VIEW_H
-#define TITAN_TUI_VIEW_H
+#ifndef TITAN_TUI_VIEWS_H
+#define TITAN_TUI_VIEWS_H
 
 #include "proto/limits.h"
 #include "tui/app.h"
@@ -159,7 +159,7 @@ uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);       
 void send_log_read(struct app *app);
 void send_want(struct app *app, enum app_want want);
 
-/* decide.c: gates */
+/* dialog_decide.c: gates */
 void decide_ask(struct app *app, enum action action);    /* of the selected job */
 void decide_take(struct app *app, const struct msg_snapshot *msg);
 bool decide_edits(const struct app *app);                /* text is typed: a paste is one, too */
@@ -171,20 +171,20 @@ void edit_text(char *text, size_t *len, size_t size, uint32_t key);      /* a ch
 void app_notice(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void app_go(struct app *app, enum view view);
 
-/* home.c: Home and the list of runs */
+/* view_home.c: Home and the list of runs */
 void home_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_move(struct app *app, enum action action);
 bool runs_find(struct app *app, int step);               /* moves to the next match; false if there is none */
 void runs_choose(struct app *app);                       /* a selection, when there is none that exists */
-/* home_needs.c */
+/* view_home_needs.c */
 size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms); /* how many there are */
 size_t needs_count(const struct app *app);
-/* home_cluster.c */
+/* view_home_cluster.c */
 void cluster_draw(struct app *app, struct pane pane);
 void events_draw(struct app *app, struct pane pane);
 
-/* dag.c: rows and selection; dag_draw.c: how they look */
+/* view_dag.c: rows and selection; view_dag_draw.c: how they look */
 void dag_build(struct app *app, int width);
 void dag_move(struct app *app, enum action action);
 bool dag_find(struct app *app, int step);
@@ -193,7 +193,7 @@ void dag_forget(struct dag_view *dag); /* another run: nothing built, selected o
 const struct dag_row *dag_selected(const struct app *app);       /* NULL if there is none */
 size_t dag_selected_at(const struct app *app);
 void dag_draw(struct app *app, struct pane pane, int64_t now_ms);
-/* job.c: a job in words */
+/* view_job.c: a job in words */
 /* How it is shown: DEAD over FAILED. */
 const struct state_info *job_face(const struct tui_graph *graph, size_t index);
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
@@ -202,12 +202,12 @@ void job_draw(struct app *app, struct pane pane, int64_t now_ms);
 /* node_name: "encode[128]" or a job's own name, raw */
 void node_name(const struct app *app, uint32_t node, struct buf *out);
 
-/* workers.c */
+/* view_workers.c */
 void workers_draw(struct app *app, struct pane pane, int64_t now_ms);
 void workers_move(struct app *app, enum action action);
 bool workers_find(struct app *app, int step);
 
-/* log.c */
+/* view_log.c */
 void log_open(struct app *app, uint32_t index);
 void log_take(struct app *app, const struct msg_log_data *msg);
 void log_move(struct app *app, enum action action);
@@ -216,7 +216,7 @@ bool log_grows(const struct app *app);                   /* its job may still wr
 void log_draw(struct app *app, struct pane pane);
 void log_free(struct log_view *log);
 
-/* help.c */
+/* view_help.c */
 void help_draw(struct app *app, struct pane pane);
 void hints_draw(struct app *app, struct pane pane);
 void tabs_draw(struct app *app, struct pane pane);

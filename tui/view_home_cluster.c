@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #define SPARK_WIDTH 12
 

@@ -198,7 +198,7 @@ static void end_without_room(const struct incoming_frame *in, const struct msg_s
 
 	if (msg->workers) {
 		error_set(&error, ERR_FULL, "no room for the store in %s: workers can't be told to end",
-			  in->master->options.place.dir);
+			  in->master->options.statedir.dir);
 		error_next(&error, "titan down --keep-workers ends the master alone");
 		session_refuse(in->session, msg->id, &error);
 		return;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 struct node_columns {
 	int name, name_width, word, detail;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 void tabs_draw(struct app *app, struct pane pane)
 {

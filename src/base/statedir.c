@@ -4,7 +4,7 @@
  * it stays right when a daemon changes its directory. A socket file is replaced only under the
  * directory's lock and only when nobody answers on it; anything else of that name is left alone.
  */
-#include "base/place.h"
+#include "base/statedir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,42 +63,42 @@ static int state_dir(char out[PATH_MAX])
 	return join(out, home, ".local/state/titan");
 }
 
-int place_find(const char *cluster, struct place *ret_place)
+int statedir_find(const char *cluster, struct statedir *ret_statedir)
 {
-	struct place place;
+	struct statedir statedir;
 	char state[PATH_MAX];
 	int result;
 
 	if (!cluster || !cluster[0])
 		cluster = "default";
-	if (!text_is_name(slice_str(cluster)) || strlen(cluster) >= sizeof(place.cluster))
+	if (!text_is_name(slice_str(cluster)) || strlen(cluster) >= sizeof(statedir.cluster))
 		return -EINVAL;
 	result = state_dir(state);
 	if (result < 0)
 		return result;
-	result = join(place.dir, state, cluster);
+	result = join(statedir.dir, state, cluster);
 	if (result < 0)
 		return result;
-	memcpy(place.cluster, cluster, strlen(cluster) + 1);
-	*ret_place = place;
+	memcpy(statedir.cluster, cluster, strlen(cluster) + 1);
+	*ret_statedir = statedir;
 	return 0;
 }
 
-int place_make(const struct place *place)
+int statedir_make(const struct statedir *statedir)
 {
-	int result = io_make_dirs(place->dir, 0700);
+	int result = io_make_dirs(statedir->dir, 0700);
 
 	if (result < 0)
 		return result;
-	return io_check_private_dir(place->dir);
+	return io_check_private_dir(statedir->dir);
 }
 
-bool place_is_exposed(const struct place *place, char ret_above[PATH_MAX])
+bool statedir_is_exposed(const struct statedir *statedir, char ret_above[PATH_MAX])
 {
 	struct stat info;
 	char *slash;
 
-	if (!realpath(place->dir, ret_above))
+	if (!realpath(statedir->dir, ret_above))
 		return false;
 	while ((slash = strrchr(ret_above, '/')) != NULL && slash[1] != '\0') {
 		slash[slash == ret_above] = '\0';
@@ -108,9 +108,9 @@ bool place_is_exposed(const struct place *place, char ret_above[PATH_MAX])
 	return false;
 }
 
-const char *place_path(const struct place *place, const char *name, char out[PATH_MAX])
+const char *statedir_path(const struct statedir *statedir, const char *name, char out[PATH_MAX])
 {
-	CHECK(join(out, place->dir, name) == 0);
+	CHECK(join(out, statedir->dir, name) == 0);
 	return out;
 }
 
@@ -154,7 +154,7 @@ static int connect_to(const struct sockaddr_un *address, int *ret_fd)
 	return result;
 }
 
-int place_connect_in(const char *dir, const char *name, int *ret_fd)
+int statedir_connect_in(const char *dir, const char *name, int *ret_fd)
 {
 	struct sockaddr_un address;
 	int dir_fd = open_dir(dir);
@@ -210,7 +210,7 @@ static int listen_at(int dir_fd, const char *name, const struct sockaddr_un *add
 	return result;
 }
 
-int place_listen_in(const char *dir, const char *name, int *ret_fd)
+int statedir_listen_in(const char *dir, const char *name, int *ret_fd)
 {
 	struct sockaddr_un address;
 	int dir_fd = open_dir(dir);
@@ -229,12 +229,12 @@ int place_listen_in(const char *dir, const char *name, int *ret_fd)
 	return result;
 }
 
-int place_socket_connect(const struct place *place, int *ret_fd)
+int statedir_socket_connect(const struct statedir *statedir, int *ret_fd)
 {
-	return place_connect_in(place->dir, SOCKET_NAME, ret_fd);
+	return statedir_connect_in(statedir->dir, SOCKET_NAME, ret_fd);
 }
 
-int place_socket_listen(const struct place *place, int *ret_fd)
+int statedir_socket_listen(const struct statedir *statedir, int *ret_fd)
 {
-	return place_listen_in(place->dir, SOCKET_NAME, ret_fd);
+	return statedir_listen_in(statedir->dir, SOCKET_NAME, ret_fd);
 }

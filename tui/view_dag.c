@@ -6,7 +6,7 @@
  */
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #define MEMBERS_SHOWN 8                  /* failed ones of a folded group; the rest are counted */
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "tui/model_internal.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #define SETTING_COLUMN 18                /* behind the longest of their words */
 #define CAUSES_SOUGHT 1000               /* of a chain of skipped jobs, for each row of a picture */

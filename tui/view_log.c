@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "tui/model_internal.h"
-#include "tui/view.h"
+#include "tui/views.h"
 
 #define LOG_LINE_MAX 4096                /* bytes; a longer line is broken */
 
