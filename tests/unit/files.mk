@@ -147,6 +147,7 @@ unit_programs = \
 	tests/unit/test_tui_lanes \
 	tests/unit/test_tui_screens \
 	tests/unit/test_tui_vterm \
+	tests/unit/test_worker_adopt \
 	tests/unit/test_worker_cage \
 	tests/unit/test_worker_guardian \
 	tests/unit/test_worker_keeper \
@@ -156,6 +157,7 @@ unit_programs = \
 	tests/unit/test_worker_parts \
 	tests/unit/test_worker_power \
 	tests/unit/test_worker_recover \
+	tests/unit/test_worker_result \
 	tests/unit/test_worker_room \
 	tests/unit/test_worker_ship \
 	tests/unit/test_worker_space \
@@ -597,6 +599,9 @@ tests_unit_test_tui_screens_LDADD = $(tui_libs)
 tests_unit_test_tui_vterm_SOURCES = tests/unit/test_tui_vterm.c
 tests_unit_test_tui_vterm_LDADD = $(tui_libs)
 
+tests_unit_test_worker_adopt_SOURCES = tests/unit/test_worker_adopt.c
+tests_unit_test_worker_adopt_LDADD = $(all_libs)
+
 tests_unit_test_worker_cage_SOURCES = tests/unit/test_worker_cage.c
 tests_unit_test_worker_cage_LDADD = $(all_libs)
 
@@ -623,6 +628,9 @@ tests_unit_test_worker_power_LDADD = $(all_libs)
 
 tests_unit_test_worker_recover_SOURCES = tests/unit/test_worker_recover.c
 tests_unit_test_worker_recover_LDADD = $(all_libs)
+
+tests_unit_test_worker_result_SOURCES = tests/unit/test_worker_result.c
+tests_unit_test_worker_result_LDADD = $(all_libs)
 
 tests_unit_test_worker_room_SOURCES = tests/unit/test_worker_room.c
 tests_unit_test_worker_room_LDADD = $(all_libs)

@@ -309,6 +309,28 @@ TEST a_copy_holds_up_nobody(void)
 	PASS();
 }
 
+/* The thread sleeps with nothing to wait for; a question that was answered says that it soon does. */
+TEST copy_of_a_store_at_rest_is_made_at_once(void)
+{
+	struct store *store = box_start(0);
+	struct store_query query = { .what = READ_JOB, .from = 1 };
+	char part[SCRATCH_SIZE + 64];
+
+	for (int round = 0; round < 10; round++) {
+		struct store_copy copy = { .part = part };
+
+		snprintf(part, sizeof(part), "%s.part%d", box_path, round);
+		box_ask(store, &query);
+		usleep(1000);
+		store_copy(store, &copy);
+		while (!store_copied(store))
+			box_sleep();
+		ASSERT_EQ_FMTm(copy.error.text, ERR_NONE, copy.error.code, "%d");
+	}
+	store_close(store);
+	PASS();
+}
+
 TEST a_copy_ends_with_the_store(void)
 {
 	struct store *store = box_start(0);
@@ -341,6 +363,7 @@ SUITE(store_thread)
 	RUN_TEST(the_log_is_copied_at_rest_and_gone_after_the_end);
 	RUN_TEST(what_was_reported_survives_a_kill);
 	RUN_TEST(a_copy_holds_up_nobody);
+	RUN_TEST(copy_of_a_store_at_rest_is_made_at_once);
 	RUN_TEST(a_copy_ends_with_the_store);
 }
 

@@ -272,6 +272,76 @@ TEST what_is_not_acknowledged_is_sent_again(void)
 	PASS();
 }
 
+static void tell_epoch_exited(uint64_t epoch, uint64_t space)
+{
+	const struct ipc_exited item = {
+		.run = 7, .space = space, .sizes = { 5, 0 },
+		.done = { .job = 1, .epoch = epoch, .outcome = OUTCOME_EXIT, .code = epoch, .out_bytes = 5 },
+	};
+
+	tell(IPC_EXITED, &item, sizeof(item));
+}
+
+static bool sends_epoch(uint64_t epoch, const char *output)
+{
+	struct msg_output msg;
+	struct msg_done done;
+
+	return expect(OP_OUTPUT, &msg) && msg.items.n == 1 && msg.items.at[0].epoch == epoch &&
+	       msg.items.at[0].offset == 0 && slice_eq(msg.items.at[0].data, slice_str(output)) &&
+	       expect(OP_DONE, &done) && done.items.n == 1 && done.items.at[0].epoch == epoch &&
+	       done.items.at[0].code == epoch;
+}
+
+/* The master has all of this attempt. */
+static void settle_epoch(uint64_t epoch)
+{
+	struct rec_credit credit_item = { .job = 1, .epoch = epoch, .stream = 1, .offset = 5, .synced = true };
+	struct rec_attempt ack_item = { 1, epoch };
+
+	say(OP_CREDIT, &(struct msg_credit){ .items = { &credit_item, 1 } });
+	say(OP_ACK, &(struct msg_ack){ .items = { &ack_item, 1 } });
+}
+
+static bool told_epoch(enum ipc_type type, uint64_t epoch)
+{
+	struct ipc_attempt attempt;
+	struct slice body;
+
+	if (!told(type, &body) || body.len < sizeof(attempt))
+		return false;
+	memcpy(&attempt, body.data, sizeof(attempt));
+	return attempt.job == 1 && attempt.epoch == epoch;
+}
+
+TEST word_about_an_old_epoch_changes_nothing_of_the_new_one(void)
+{
+	struct msg_hello hello;
+
+	ASSERT(connected());
+	write_stream("5.out", "older");
+	write_stream("6.out", "newer");
+	tell_epoch_exited(1, 5);
+	ASSERT(sends_epoch(1, "older"));
+	tell_epoch_exited(2, 6);
+	ASSERT(sends_epoch(2, "newer"));
+	settle_epoch(1);
+	ASSERT(told_epoch(IPC_SPOOL_ACK, 1));
+	ASSERT(told_epoch(IPC_FILES_DONE, 1));
+	/* Said once more, it is about an attempt that the link has forgotten. */
+	settle_epoch(1);
+	ASSERT(accept_link());
+	ASSERT(expect(OP_HELLO, &hello));
+	ASSERT_EQ(1, hello.held.n);
+	ASSERT_EQ(2, hello.held.at[0].epoch);
+	welcome(600000);
+	ASSERT(sends_epoch(2, "newer"));
+	settle_epoch(2);
+	ASSERT(told_epoch(IPC_SPOOL_ACK, 2));
+	ASSERT(told_epoch(IPC_FILES_DONE, 2));
+	PASS();
+}
+
 TEST a_running_job_is_followed(void)
 {
 	struct msg_output output;
@@ -434,6 +504,7 @@ SUITE(link_suite)
 	RUN_TEST(stop_recall_quit);
 	RUN_TEST(output_then_done_then_forgotten);
 	RUN_TEST(what_is_not_acknowledged_is_sent_again);
+	RUN_TEST(word_about_an_old_epoch_changes_nothing_of_the_new_one);
 	RUN_TEST(a_running_job_is_followed);
 	RUN_TEST(no_more_than_a_window);
 	RUN_TEST(no_more_than_the_cap);

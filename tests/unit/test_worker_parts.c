@@ -85,6 +85,25 @@ TEST env_order_and_precedence(void)
 	PASS();
 }
 
+/* A name that begins like another, or is the beginning of another, stands for itself alone. */
+TEST env_compares_whole_names(void)
+{
+	static const char extra[] = "PATHEXT=1\0LANGUAGE=1\0HOMEBREW_PREFIX=1\0AB=1\0A=2\0TITAN_ITEM=1\0U=1\0TMPDIRS=1";
+	static const char *const both[] = { "PATHEXT", "PATH", "LANGUAGE", "LANG", "HOMEBREW_PREFIX", "HOME", "AB", "A",
+					    "U", "USER", "TMPDIRS", "TMPDIR", "TITAN_ITEM", "TITAN_JOB" };
+	const struct env_facts facts = { .run = 1, .job = 2, .epoch = 3, .dir = "/d", .mark = "m", .token = "t" };
+	struct env env;
+	char **list;
+
+	env_init(&env, "w", "c", "/s");
+	list = env_compose(&env, &facts, extra, 8);
+	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
+		ASSERT_EQ_FMTm(both[i], (size_t)1, count_of(list, both[i]), "%zu");
+	ASSERT(env.path && env.path[0] == '/');
+	env_free(&env);
+	PASS();
+}
+
 TEST tokens_prove_one_attempt(void)
 {
 	uint8_t secret[TOKEN_SECRET] = { 1, 2, 3 }, other[TOKEN_SECRET] = { 1, 2, 4 };
@@ -312,6 +331,7 @@ SUITE(parts_suite)
 {
 	RUN_TEST(began_follows_a_set_clock);
 	RUN_TEST(env_order_and_precedence);
+	RUN_TEST(env_compares_whole_names);
 	RUN_TEST(tokens_prove_one_attempt);
 	RUN_TEST(the_secret_is_made_once);
 	RUN_TEST(load_of_the_machine);

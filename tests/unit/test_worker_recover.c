@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What survives: the death of the link, of the keeper, of the machine. */
-#include "worker/spool.h"
+#include "proto/limits.h"
 
 #include <dirent.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 
 #include "keeper_rig.h"
 
@@ -544,50 +543,7 @@ TEST results_survive_until_they_are_acknowledged(void)
 	PASS();
 }
 
-static void ignore_cb(enum spool_type type, struct slice body, void *owner)
-{
-	(void)type;
-	(void)body;
-	(void)owner;
-}
-
 /* After a reboot a pid says nothing: the process that has it now is a stranger's. */
-TEST another_boot_adopts_nothing(void)
-{
-	struct spool_life life = { .boot_id = "another boot" };
-	struct spool_started started = { .job = 1, .epoch = 1, .run = 77, .before_ns = 0, .after_ns = INT64_MAX / 2 };
-	pid_t stranger = fork();
-	struct ipc_exited exited;
-	struct spool *spool;
-	struct error error;
-	size_t torn;
-	int dir_fd;
-
-	if (stranger == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		setsid();
-		pause();
-		_exit(0);
-	}
-	kill(rig->keeper, SIGKILL);
-	rig_wait_keeper(rig);
-	dir_fd = open(below("worker/w1"), O_RDONLY | O_DIRECTORY);
-	ASSERT_EQ(ERR_NONE, spool_open(dir_fd, ignore_cb, NULL, &spool, &torn, &error));
-	started.pid = stranger;
-	spool_rewrite_begin(spool);
-	spool_add(spool, SPOOL_LIFE, &life, sizeof(life));
-	spool_add(spool, SPOOL_STARTED, &started, sizeof(started));
-	ASSERT_EQ(0, spool_rewrite_end(spool));
-	spool_close(spool);
-	close(dir_fd);
-	ASSERT(rig_start(rig));
-	ASSERT(rig_exited(rig, 1, &exited));
-	ASSERT_EQ(OUTCOME_EXIT_UNKNOWN, exited.done.outcome);
-	ASSERT_EQ(0, waitpid(stranger, NULL, WNOHANG));
-	kill(stranger, SIGKILL);
-	waitpid(stranger, NULL, 0);
-	PASS();
-}
 
 TEST a_spool_that_grows_is_written_anew(void)
 {
@@ -647,7 +603,6 @@ static void run_all(void)
 	RUN_TEST(a_lossless_one_waits_for_room);
 	RUN_TEST(half_a_pair_of_pipes_is_left_to_nobody);
 	RUN_TEST(results_survive_until_they_are_acknowledged);
-	RUN_TEST(another_boot_adopts_nothing);
 	if (rig_containment == CONTAIN_SUBREAPER)
 		RUN_TEST(a_spool_that_grows_is_written_anew);
 }

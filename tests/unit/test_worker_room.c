@@ -113,6 +113,23 @@ TEST a_new_link_is_told_what_was_given_back(void)
 	PASS();
 }
 
+/* The master's disk has half a block of what a lossless job wrote: the other half is still to be sent. */
+TEST hole_of_a_lossless_job_ends_in_front_of_unsynced_bytes(void)
+{
+	struct ipc_room room = { .job = 1, .epoch = 1, .synced = { MIB + 100 } };
+	struct ipc_started started;
+
+	rig->log_max = LOG_LOSSLESS;
+	ASSERT(written(&started));
+	rig_send(rig, IPC_ROOM, &room, sizeof(room));
+	ASSERT(used_becomes(7 * MIB));
+	ASSERT_EQ(0, byte_at(MIB - 1));
+	ASSERT_EQ('x', byte_at(MIB));
+	ASSERT_EQ('x', byte_at(MIB + 100));
+	ASSERT_EQ('x', byte_at(MIB + 4095));
+	PASS();
+}
+
 /* Its space may have become another's. */
 TEST of_one_that_has_ended_nothing_is_given_back(void)
 {
@@ -136,6 +153,7 @@ SUITE(worker_room)
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(what_is_synced_and_the_middle_become_holes);
 	RUN_TEST(a_new_link_is_told_what_was_given_back);
+	RUN_TEST(hole_of_a_lossless_job_ends_in_front_of_unsynced_bytes);
 	RUN_TEST(of_one_that_has_ended_nothing_is_given_back);
 }
 
