@@ -97,7 +97,7 @@ ends_dead() {
 	job_is "$run" kills failed
 }
 ok 'a job that takes its worker with it fails' until_true 60 ends_dead
-like 'for that, and not for want of retries' "$(titan explain "$run/kills")" 'lost as often as its crash limit allows'
+like 'for that, and not for want of retries' "$(titan explain "$run/kills")" 'crash limit is reached'
 titan up >/dev/null 2>&1
 until_true 20 worker_is_up
 

@@ -209,8 +209,8 @@ TEST who_comes_first_is_told_of_nobody_before_it(void)
 	reader = wants_on(rig, "db=shared", "");
 	writer = wants_on(rig, "db", "");
 	ASSERT(strstr(why(rig, reader), "it needs lock db, shared: ana has it"));
-	ASSERT_FALSE(strstr(why(rig, reader), "comes first"));
-	ASSERT_FALSE(strstr(why(rig, writer), "comes first"));
+	ASSERT_FALSE(strstr(why(rig, reader), "reserved for"));
+	ASSERT_FALSE(strstr(why(rig, writer), "reserved for"));
 	rig_free(rig);
 	PASS();
 }

@@ -272,7 +272,7 @@ TEST every_wait_is_explained(void)
 	rig_act(rig, ACT_RELEASE, run, "f", 0);
 	ASSERT_EQ(REASON_RUN_LIMIT, why(rig, run, "f", "2 jobs of its run are out, and 2 is the most"));
 	rig_cancel(rig, run, "a");
-	ASSERT_EQ(REASON_STOPPING, why(rig, run, "a", "asked to end"));
+	ASSERT_EQ(REASON_STOPPING, why(rig, run, "a", "told to end"));
 	rig_cancel(rig, run, "d");
 	ASSERT_EQ(REASON_SETTLED, why(rig, run, "d", "it has ended: cancelled"));
 	rig_free(rig);

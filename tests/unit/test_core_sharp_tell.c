@@ -53,7 +53,7 @@ TEST what_has_ended_has_no_deadline_ahead(void)
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
 	rig_cancel(rig, run, "a");
-	ASSERT_STR_EQ("stopping: it was asked to end, and isn't known to be gone; its deadline is in 1m00s", why(rig, run, "a"));
+	ASSERT_STR_EQ("stopping: it was told to end, and its processes aren't known to be gone yet; its deadline is in 1m00s", why(rig, run, "a"));
 	rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
 	ASSERT_STR_EQ("settled: it has ended: cancelled", why(rig, run, "a"));
 	rig_free(rig);
@@ -77,7 +77,7 @@ TEST which_pass_it_is_in(void)
 	rig_started(rig, attempt);
 	ASSERT_STR_EQ("running: it runs on worker w; pass 2 of 3, until code == 3", why(rig, run, "a"));
 	rig_cancel(rig, run, "a");
-	ASSERT_STR_EQ("stopping: it was asked to end, and isn't known to be gone; pass 2 of 3, until code == 3",
+	ASSERT_STR_EQ("stopping: it was told to end, and its processes aren't known to be gone yet; pass 2 of 3, until code == 3",
 		      why(rig, run, "a"));
 	rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
 	ASSERT_STR_EQ("settled: it has ended: cancelled", why(rig, run, "a"));
