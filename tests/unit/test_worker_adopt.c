@@ -31,7 +31,7 @@ static const char *below(const char *name)
 {
 	static char path[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/%s", rig->options.place.dir, name);
+	snprintf(path, sizeof(path), "%s/%s", rig->options.statedir.dir, name);
 	return path;
 }
 
