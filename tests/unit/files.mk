@@ -102,6 +102,7 @@ unit_programs = \
 	tests/unit/test_lang_dagline \
 	tests/unit/test_lang_pipeline \
 	tests/unit/test_lang_setting \
+	tests/unit/test_master_clock \
 	tests/unit/test_master_fat \
 	tests/unit/test_master_greedy \
 	tests/unit/test_master_live \
@@ -112,6 +113,7 @@ unit_programs = \
 	tests/unit/test_master_logstore \
 	tests/unit/test_master_power \
 	tests/unit/test_master_prune \
+	tests/unit/test_master_recent \
 	tests/unit/test_master_resub \
 	tests/unit/test_master_resume \
 	tests/unit/test_master_rights \
@@ -138,13 +140,17 @@ unit_programs = \
 	tests/unit/test_store_migrate \
 	tests/unit/test_store_open \
 	tests/unit/test_store_power \
+	tests/unit/test_store_restore \
 	tests/unit/test_store_rows \
 	tests/unit/test_store_seal \
 	tests/unit/test_store_thread \
 	tests/unit/test_tui_cells \
 	tests/unit/test_tui_decide \
+	tests/unit/test_tui_field \
 	tests/unit/test_tui_input \
 	tests/unit/test_tui_lanes \
+	tests/unit/test_tui_log \
+	tests/unit/test_tui_model \
 	tests/unit/test_tui_screens \
 	tests/unit/test_tui_vterm \
 	tests/unit/test_worker_adopt \
@@ -464,6 +470,9 @@ tests_unit_test_lang_pipeline_LDADD = $(lang_libs)
 tests_unit_test_lang_setting_SOURCES = tests/unit/test_lang_setting.c
 tests_unit_test_lang_setting_LDADD = $(lang_libs)
 
+tests_unit_test_master_clock_SOURCES = tests/unit/test_master_clock.c
+tests_unit_test_master_clock_LDADD = $(all_libs)
+
 tests_unit_test_master_fat_SOURCES = tests/unit/test_master_fat.c
 tests_unit_test_master_fat_LDADD = $(all_libs)
 
@@ -493,6 +502,9 @@ tests_unit_test_master_power_LDADD = $(all_libs)
 
 tests_unit_test_master_prune_SOURCES = tests/unit/test_master_prune.c
 tests_unit_test_master_prune_LDADD = $(all_libs)
+
+tests_unit_test_master_recent_SOURCES = tests/unit/test_master_recent.c
+tests_unit_test_master_recent_LDADD = $(all_libs)
 
 tests_unit_test_master_resub_SOURCES = tests/unit/test_master_resub.c
 tests_unit_test_master_resub_LDADD = $(all_libs)
@@ -572,6 +584,9 @@ tests_unit_test_store_open_LDADD = $(store_libs)
 tests_unit_test_store_power_SOURCES = tests/unit/test_store_power.c
 tests_unit_test_store_power_LDADD = $(store_libs)
 
+tests_unit_test_store_restore_SOURCES = tests/unit/test_store_restore.c
+tests_unit_test_store_restore_LDADD = $(store_libs)
+
 tests_unit_test_store_rows_SOURCES = tests/unit/test_store_rows.c
 tests_unit_test_store_rows_LDADD = $(store_libs)
 
@@ -587,11 +602,20 @@ tests_unit_test_tui_cells_LDADD = $(tui_libs)
 tests_unit_test_tui_decide_SOURCES = tests/unit/test_tui_decide.c
 tests_unit_test_tui_decide_LDADD = $(tui_libs)
 
+tests_unit_test_tui_field_SOURCES = tests/unit/test_tui_field.c
+tests_unit_test_tui_field_LDADD = $(tui_libs)
+
 tests_unit_test_tui_input_SOURCES = tests/unit/test_tui_input.c
 tests_unit_test_tui_input_LDADD = $(tui_libs)
 
 tests_unit_test_tui_lanes_SOURCES = tests/unit/test_tui_lanes.c
 tests_unit_test_tui_lanes_LDADD = $(tui_libs)
+
+tests_unit_test_tui_log_SOURCES = tests/unit/test_tui_log.c
+tests_unit_test_tui_log_LDADD = $(tui_libs)
+
+tests_unit_test_tui_model_SOURCES = tests/unit/test_tui_model.c
+tests_unit_test_tui_model_LDADD = $(tui_libs)
 
 tests_unit_test_tui_screens_SOURCES = tests/unit/test_tui_screens.c
 tests_unit_test_tui_screens_LDADD = $(tui_libs)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -17,10 +19,26 @@
 static char dir[SCRATCH_SIZE];
 static int dir_fd;
 static struct logfile file;
+static size_t write_most;                /* a write of pieces takes so many bytes at once; 0: all */
+
+ssize_t pwritev(int fd, const struct iovec *iov, int count, off_t at)
+{
+	struct iovec part[64];
+	size_t left = write_most ? write_most : SIZE_MAX;
+	int used = 0;
+
+	for (; used < count && used < 64 && left > 0; used++) {
+		part[used] = iov[used];
+		part[used].iov_len = iov[used].iov_len < left ? iov[used].iov_len : left;
+		left -= part[used].iov_len;
+	}
+	return syscall(SYS_pwritev, fd, part, (long)used, (long)at, 0L);
+}
 
 static void setup_cb(void *data)
 {
 	(void)data;
+	write_most = 0;
 	scratch_new("logfile", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	logfile_init(&file, 7, 42, 3);
@@ -214,6 +232,39 @@ TEST many_pieces_are_read_in_pages(void)
 	PASS();
 }
 
+/* The same pieces in writes that take a few bytes each: the file is equal byte for byte. */
+TEST short_write_goes_on_where_it_stopped(void)
+{
+	static const char *const words[] = { "a", "bcdefghijklmnopqrstuvwxyz", "0123456789", "", "last" };
+	struct rec_output items[5];
+	struct buf whole = { 0 }, bytes = { 0 };
+	uint64_t offset = 0;
+	char name[32];
+
+	for (size_t i = 0; i < 5; i++) {
+		items[i] = (struct rec_output){ .job = 42, .epoch = 1, .run = 7, .stream = 1, .offset = offset, .wall_ms = 1000,
+						.data = slice_str(words[i]) };
+		offset += items[i].data.len;
+	}
+	for (size_t most = 0; most < 90; most++) {
+		logfile_free(&file);
+		logfile_init(&file, 7, 42, most + 1);
+		ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+		write_most = most;
+		ASSERT_EQ(0, logfile_append(&file, items, 5));
+		write_most = 0;
+		snprintf(name, sizeof(name), "7/42.%zu", most + 1);
+		buf_clear(&bytes);
+		ASSERT_EQ(0, io_read_file(dir_fd, name, 65536, most ? &bytes : &whole));
+		if (most > 0)
+			ASSERT(bytes.len == whole.len && memcmp(bytes.data, whole.data, whole.len) == 0);
+		ASSERT_STR_EQ("abcdefghijklmnopqrstuvwxyz0123456789last", content(1));
+	}
+	buf_free(&whole);
+	buf_free(&bytes);
+	PASS();
+}
+
 TEST reading_begins_at_records_only(void)
 {
 	struct arena arena = { 0 };
@@ -286,6 +337,7 @@ SUITE(master_logfile)
 	RUN_TEST(a_gap_is_counted_and_what_follows_kept);
 	RUN_TEST(a_torn_end_is_cut_off_wherever_it_tore);
 	RUN_TEST(many_pieces_are_read_in_pages);
+	RUN_TEST(short_write_goes_on_where_it_stopped);
 	RUN_TEST(reading_begins_at_records_only);
 	RUN_TEST(what_cant_be_opened_is_counted);
 	RUN_TEST(a_lossless_one_goes_back_to_its_last_sync);
