@@ -63,6 +63,8 @@ cli_sources = \
 	src/cli/demo/demo.h \
 	src/cli/demo/demo_check.c \
 	src/cli/demo/demo_stage.c \
+	src/cli/follow/exit_status.c \
+	src/cli/follow/exit_status.h \
 	src/cli/follow/follow.c \
 	src/cli/follow/follow.h \
 	src/cli/follow/follow_internal.h \

@@ -12,6 +12,7 @@ unit_programs = \
 	tests/unit/test_base_sha256 \
 	tests/unit/test_base_statedir \
 	tests/unit/test_base_text \
+	tests/unit/test_cli_follow \
 	tests/unit/test_cli_json \
 	tests/unit/test_cli_options \
 	tests/unit/test_cli_session \
@@ -199,6 +200,9 @@ tests_unit_test_base_statedir_LDADD = $(base_libs)
 
 tests_unit_test_base_text_SOURCES = tests/unit/test_base_text.c
 tests_unit_test_base_text_LDADD = $(base_libs)
+
+tests_unit_test_cli_follow_SOURCES = tests/unit/test_cli_follow.c
+tests_unit_test_cli_follow_LDADD = $(all_libs)
 
 tests_unit_test_cli_json_SOURCES = tests/unit/test_cli_json.c
 tests_unit_test_cli_json_LDADD = $(all_libs)
@@ -672,6 +676,7 @@ tests_unit_test_worker_unsynced_SOURCES = tests/unit/test_worker_unsynced.c
 tests_unit_test_worker_unsynced_LDADD = $(all_libs)
 
 unit_other = \
+	tests/unit/cli_rig.h \
 	tests/unit/core_grow.h \
 	tests/unit/core_lock.h \
 	tests/unit/core_place.h \

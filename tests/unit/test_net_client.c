@@ -251,6 +251,41 @@ TEST a_call_takes_its_own_answer(void)
 	PASS();
 }
 
+/* The answer to a request that was given up comes when the next one is waited for. */
+static void part_late_error(int fd)
+{
+	uint64_t id;
+	struct msg_ok ok = { .count = 5 };
+
+	welcome(fd);
+	id = expect_act(fd);
+	say_error(fd, id - 1, ERR_DENIED, "of the earlier request");
+	say_error(fd, id + 1, ERR_DENIED, "of no request yet");
+	ok.id = id;
+	answer(fd, OP_OK, &ok);
+	expect_act(fd);
+	say_error(fd, 0, ERR_BUSY, "of the connection");
+}
+
+TEST an_error_that_answers_another_request_ends_no_call(void)
+{
+	struct played master;
+	struct client *client;
+	struct error error;
+	struct msg_ok ok = { 0 };
+
+	play(&master, part_late_error);
+	ASSERT_EQ_FMT(ERR_NONE, open_client(&client, &error), "%d");
+	ASSERT(client_next_id(client) > 0);
+	ASSERT_EQ_FMT(ERR_NONE, call_act(client, &ok, &error), "%d");
+	ASSERT_EQ_FMT((uint64_t)5, ok.count, "%lu");
+	ASSERT_EQ_FMT(ERR_BUSY, call_act(client, &ok, &error), "%d");
+	ASSERT_STR_EQ("of the connection", error.text);
+	played_end(&master);
+	client_close(client);
+	PASS();
+}
+
 static void part_turn_away(int fd)
 {
 	say_error(fd, 0, ERR_BUSY, "too many connections");
@@ -401,6 +436,7 @@ static void run_all(void)
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(a_call_takes_its_own_answer);
+	RUN_TEST(an_error_that_answers_another_request_ends_no_call);
 	RUN_TEST(a_greeting_that_fails_says_why);
 	RUN_TEST(writing_and_reading_never_wait_for_each_other);
 	RUN_TEST(a_signal_ends_the_waiting);

@@ -11,6 +11,7 @@
 #include "cli/ask/select.h"
 #include "cli/commands/command.h"
 #include "cli/commands/run.h"
+#include "cli/follow/exit_status.h"
 #include "cli/follow/follow.h"
 #include "cli/follow/wait.h"
 #include "cli/graph/into.h"

@@ -6,6 +6,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/select.h"
 #include "cli/commands/command.h"
+#include "cli/follow/exit_status.h"
 #include "cli/follow/follow.h"
 #include "cli/follow/wait.h"
 #include "cli/session/output.h"

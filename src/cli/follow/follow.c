@@ -11,8 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ask/ask.h"
-#include "cli/ask/query.h"
-#include "cli/session/options.h"
+#include "cli/follow/exit_status.h"
 #include "cli/session/output.h"
 #include "cli/show/look.h"
 #include "cli/show/row_words.h"
@@ -38,66 +37,6 @@ enum run_state follow_state(const struct follow *follow)
 	for (int i = 0; i < STATE_COUNT; i++)
 		counts[i] = (uint32_t)follow->counts[i];
 	return run_state_of(counts, (uint32_t)follow->forgiven);
-}
-
-/* Those that don't count as good ends: it takes the jobs to know of which kind they are. */
-static enum err take_forgiven(struct cli *cli, const struct rec_run_row *row, uint64_t counts[STATE_COUNT])
-{
-	struct rec_job_row *jobs = NULL;
-	size_t count = 0;
-	enum err err = row->forgiven ? cli_query_jobs(cli, row->run, SIZE_MAX, &cli->arena, &jobs, &count) : ERR_NONE;
-
-	for (size_t i = 0; err == ERR_NONE && i < count; i++)
-		if (jobs[i].forgiven && counts[job_state_checked(jobs[i].state)] > 0)
-			counts[job_state_checked(jobs[i].state)]--;
-	return err;
-}
-
-static int plain_status(struct cli *cli, uint64_t run, enum run_state state)
-{
-	uint64_t counts[STATE_COUNT] = { 0 };
-	struct rec_run_row row;
-	bool denied, bad;
-
-	if (state == RUN_SUCCEEDED)
-		return 0;
-	if (state != RUN_FAILED || cli_query_run(cli, run, &cli->arena, &row) != ERR_NONE)
-		return err_exit_status(ERR_JOB_FAILED);
-	for (size_t i = 0; i < row.counts.n && i < STATE_COUNT; i++)
-		counts[i] = row.counts.at[i];
-	if (take_forgiven(cli, &row, counts) != ERR_NONE)
-		return err_exit_status(ERR_JOB_FAILED);
-	denied = counts[STATE_DENIED] > 0;
-	bad = counts[STATE_FAILED] + counts[STATE_TIMED_OUT] + counts[STATE_QUARANTINED] > 0;
-	return err_exit_status(denied && !bad ? ERR_DENIED : ERR_JOB_FAILED);
-}
-
-/* The exit code of the job that failed first; 128 and the signal's number where that ended it. 0: there is none. */
-static int own_code(struct cli *cli, uint64_t run)
-{
-	const struct rec_job_row *first = NULL;
-	struct rec_job_row *jobs;
-	size_t count;
-
-	if (cli_query_jobs(cli, run, SIZE_MAX, &cli->arena, &jobs, &count) != ERR_NONE)
-		return 0;
-	for (size_t i = 0; i < count; i++)
-		if (jobs[i].state == STATE_FAILED && !jobs[i].forgiven &&
-		    (jobs[i].outcome == OUTCOME_EXIT || jobs[i].outcome == OUTCOME_SIGNAL) &&
-		    (first == NULL || jobs[i].ended_ms < first->ended_ms))
-			first = &jobs[i];
-	if (first == NULL || first->code == 0 || first->code > 255)
-		return 0;
-	return first->outcome == OUTCOME_SIGNAL ? 128 + (int)(first->code & 127) : (int)first->code;
-}
-
-int run_exit_status(struct cli *cli, uint64_t run, enum run_state state)
-{
-	int code = state == RUN_FAILED && option_given(cli->invocation, OPT_run_propagate) ? own_code(cli, run) : 0;
-
-	if (code != 0)
-		return code;
-	return plain_status(cli, run, state);
 }
 
 static void keep_text(char **kept, struct slice text)

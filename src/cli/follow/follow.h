@@ -24,7 +24,5 @@ enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *
 		    enum run_state *ret_state);
 /* follow_run as a command: what to say and which status to end with. */
 int follow_command(struct cli *cli, uint64_t run);
-/* Of a run that has ended: denied, if nothing worse became of it than a refusal. Asks the master. */
-int run_exit_status(struct cli *cli, uint64_t run, enum run_state state);
 
 #endif
