@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <sys/socket.h>
 
-#include "base/place.h"
+#include "base/statedir.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
 #include "cli/session/cli.h"
@@ -38,7 +38,7 @@ struct rig_peer {
 
 static struct rig {
 	char home[SCRATCH_SIZE];
-	struct place place;
+	struct statedir statedir;
 	int listen_fd;
 	pthread_t thread;
 	struct rig_peer peers[RIG_CONNECTIONS];
@@ -317,8 +317,8 @@ static inline void rig_setup_cb(void *data)
 	unsetenv("TITAN_CLUSTER");
 	unsetenv("TITAN_SOCKET");
 	setenv("HOME", rig.home, 1);
-	if (setenv("TITAN_STATE", rig.home, 1) != 0 || place_find(NULL, &rig.place) != 0 || place_make(&rig.place) != 0 ||
-	    place_socket_listen(&rig.place, &rig.listen_fd) != 0)
+	if (setenv("TITAN_STATE", rig.home, 1) != 0 || statedir_find(NULL, &rig.statedir) != 0 || statedir_make(&rig.statedir) != 0 ||
+	    statedir_socket_listen(&rig.statedir, &rig.listen_fd) != 0)
 		abort();
 	/* Signals are for the command. */
 	sigfillset(&all);

@@ -17,6 +17,7 @@ unit_programs = \
 	tests/unit/test_cli_options \
 	tests/unit/test_cli_session \
 	tests/unit/test_cli_table \
+	tests/unit/test_cli_wait \
 	tests/unit/test_core_act \
 	tests/unit/test_core_again \
 	tests/unit/test_core_caller \
@@ -215,6 +216,9 @@ tests_unit_test_cli_session_LDADD = $(all_libs)
 
 tests_unit_test_cli_table_SOURCES = tests/unit/test_cli_table.c
 tests_unit_test_cli_table_LDADD = $(all_libs)
+
+tests_unit_test_cli_wait_SOURCES = tests/unit/test_cli_wait.c
+tests_unit_test_cli_wait_LDADD = $(all_libs)
 
 tests_unit_test_core_act_SOURCES = tests/unit/test_core_act.c
 tests_unit_test_core_act_LDADD = $(core_libs)
