@@ -261,6 +261,7 @@ uint64_t core_sweep(struct core *core, uint64_t durable_turn)
 		core->ended_first = run->next_ended;
 		if (!core->ended_first)
 			core->ended_last = NULL;
+		run_release(core, run);
 		run_remove(core, run);
 		run_free(run);
 	}

@@ -6,14 +6,20 @@ core_sources = \
 	src/core/check_bound.c \
 	src/core/core.c \
 	src/core/core.h \
+	src/core/graph/admit.c \
 	src/core/graph/cycle.c \
 	src/core/graph/decide.c \
+	src/core/graph/ended.c \
+	src/core/graph/extra.c \
 	src/core/graph/final.c \
 	src/core/graph/graph.c \
 	src/core/graph/grow.c \
+	src/core/graph/jobs.c \
 	src/core/graph/names.c \
+	src/core/graph/nest.c \
 	src/core/graph/runs.c \
 	src/core/graph/spec.c \
+	src/core/graph/standing.c \
 	src/core/graph/submit.c \
 	src/core/internal.h \
 	src/core/life/act.c \
@@ -22,6 +28,7 @@ core_sources = \
 	src/core/life/cancel.c \
 	src/core/life/dead.c \
 	src/core/life/ending.c \
+	src/core/life/hold.c \
 	src/core/life/hooks.c \
 	src/core/life/job.c \
 	src/core/life/kind.c \
@@ -29,6 +36,7 @@ core_sources = \
 	src/core/life/retry.c \
 	src/core/life/round.c \
 	src/core/life/subrun.c \
+	src/core/life/target.c \
 	src/core/people/digest.c \
 	src/core/people/gate.c \
 	src/core/people/gates.c \
@@ -36,17 +44,22 @@ core_sources = \
 	src/core/people/settle.c \
 	src/core/place/charge.c \
 	src/core/place/choose.c \
+	src/core/place/fit.c \
 	src/core/place/hello.c \
 	src/core/place/place.c \
 	src/core/place/placing.h \
 	src/core/place/pool.c \
+	src/core/place/refusal.c \
 	src/core/place/worker.c \
+	src/core/place/workers.c \
 	src/core/queue/bound.c \
 	src/core/queue/fair.c \
 	src/core/queue/group.c \
+	src/core/queue/heap.c \
 	src/core/queue/label.c \
 	src/core/queue/lane.c \
 	src/core/queue/lock.c \
+	src/core/queue/lock_hold.c \
 	src/core/queue/order.c \
 	src/core/queue/ready.c \
 	src/core/queue/tenant.c \
@@ -60,16 +73,20 @@ core_sources = \
 	src/core/rows/pruned.c \
 	src/core/rows/resume.c \
 	src/core/rows/rows.h \
+	src/core/rows/say.c \
 	src/core/set.c \
 	src/core/shrink.c \
 	src/core/state.h \
 	src/core/state_place.h \
 	src/core/state_run.h \
+	src/core/time/clock.c \
 	src/core/time/due.c \
+	src/core/time/late.c \
 	src/core/time/schedule.c \
 	src/core/time/schedule.h \
 	src/core/time/schedule_list.c \
 	src/core/time/schedule_set.c \
+	src/core/time/steady.c \
 	src/core/time/timers.c \
 	src/core/view/explain.c \
 	src/core/view/explain.h \

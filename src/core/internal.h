@@ -6,6 +6,7 @@
 #ifndef TITAN_CORE_INTERNAL_H
 #define TITAN_CORE_INTERNAL_H
 
+#include <endian.h>
 #include "core/place/placing.h"
 #include "core/state.h"
 
@@ -192,7 +193,10 @@ void job_child_set(const struct job *job, uint64_t child);
 void extra_add(const struct job *job);
 void extras_drop(struct run *run, uint32_t from);        /* those of the jobs from this index on */
 enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error);
-/* What ended ends its job, what may begin begins; did anything? */
+struct run *subrun_of(const struct core *core, const struct job *job);   /* the run that a job waits for, or NULL */
+/* What its job asks to be submitted; the part's blob is to be released. */
+void subrun_submit(const struct core *core, const struct run *run, const struct rec_job_spec *spec, struct graph_part *part,
+		   struct input_submit *ret_submit);
 void subruns_end(struct core *core);                     /* those whose runs have ended in this turn */
 void subrun_begin(struct core *core, struct job *job);
 void subrun_attach(struct core *core, const struct job *job);
@@ -244,7 +248,7 @@ struct job *job_find(const struct core *core, uint64_t serial);
 void run_add(struct core *core, struct run *run);        /* with the extents that it has */
 void extent_add(struct core *core, struct extent *extent);       /* to the directory */
 bool directory_free(const struct core *core, const struct extent *extent);       /* has no other job these numbers? */
-void run_remove(struct core *core, struct run *run);     /* of the lists; not freed */
+void run_remove(struct core *core, struct run *run);     /* of the lists, after run_release; not freed */
 void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
@@ -338,7 +342,6 @@ enum err load_pruning(struct core *core, const struct row_pruning *row, struct e
 void prune_check(const struct core *core);
 uint64_t prune_hash(const struct core *core);
 void prune_free(struct core *core);
-void number_put(uint8_t *out, uint64_t value);   /* eight bytes, little-endian */
 
 static inline bool pruning_has_rows(const struct pruning *pruning)
 {
@@ -368,6 +371,7 @@ bool round_reaches(struct core *core, struct job *job, const struct job *gate); 
 
 /* act.c */
 uint64_t run_hold(struct core *core, struct run *run, bool hold);
+uint64_t job_hold(struct core *core, struct job *job, bool hold);
 uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority);
 void reopen_step(struct core *core, const struct core_input *input);
 void act_step(struct core *core, const struct core_input *input);
@@ -395,6 +399,9 @@ struct deadline {                        /* whichever comes first; 0: not given 
 	int64_t date_ms;
 };
 
+#define CLOCK_STEP_MS 100                /* less than this isn't a wall clock that was set */
+
+bool clock_stepped(int64_t step_ms);
 int64_t steady_ms(const struct core *core);
 int64_t due_after(const struct core *core, int64_t wait_ms);     /* never less than the wait */
 int64_t due_wall_ms(const struct core *core, int64_t due_ms);    /* for people */
@@ -415,7 +422,6 @@ void job_out_of_time(struct core *core, struct job *job);
 void dispatch_arm(struct core *core, struct job *job);
 void dispatch_released(struct core *core, struct job *job);
 void dispatch_late(struct core *core, struct job *job);
-void job_resume_timers(struct core *core, struct job *job);
 void run_resume_clock(struct core *core, struct run *run);
 
 /* schedule.c */
@@ -462,7 +468,19 @@ void error_send(struct core *core, uint64_t conn, uint64_t request, const struct
 
 /* load.c: what is read is believed only if it fits */
 #define TRUST(error, ...) error_set(error, ERR_STORE_TRUST, __VA_ARGS__)
-bool number_sane(int64_t value, int64_t low);
+#define NUMBER_MAX (INT64_MAX / 2)       /* of what a row says */
+
+static inline bool number_sane(int64_t value, int64_t low)
+{
+	return value >= low && value <= NUMBER_MAX;
+}
+
+static inline void number_put(uint8_t *out, uint64_t value)      /* eight bytes, little-endian */
+{
+	value = htole64(value);
+	memcpy(out, &value, sizeof(value));
+}
+
 
 /* load_run.c: before the rows of jobs come, the graphs of all runs are built */
 enum err load_run(struct core *core, const struct row_run *row, struct error *error);

@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-largest=54
+largest=8
 table=src/core/life/hooks
 
 build=${TITAN_BUILDDIR:-build}

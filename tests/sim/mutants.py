@@ -116,7 +116,8 @@ class Bench:
             found = re.search(r"^%s_LIBS = (.*)$" % name, makefile, re.M)
             self.libs += found.group(1).split() if found else []
         core = sorted(glob.glob(source + "/src/core/**/*.c", recursive=True)) + [source + "/src/worker/ledger.c"]
-        self.mutated = [p for p in core if not os.path.basename(p).startswith("check")]
+        self.mutated = [p for p in core if not os.path.basename(p).startswith("check")] + \
+            [source + "/src/core/life/hooks.def"]
         below = sorted(glob.glob(source + "/proto/*.c")) + sorted(glob.glob(source + "/src/base/*.c"))
         below = [self.compile(p) for p in below]
         self.below = self.library(below, os.path.join(work, "libbelow.so"))
@@ -202,7 +203,12 @@ def try_mutant(bench, mutant):
     source = os.path.join(place, os.path.basename(path))
     open(source, "w").write(text[:start] + replacement + text[end:])
     try:
-        own = bench.compile(source, source + ".o", ["-O0"])
+        if path.endswith(".def"):        # its rows are code where it is included
+            there = os.path.join(place, os.path.relpath(os.path.dirname(path), bench.options.source + "/src"))
+            os.makedirs(there)
+            shutil.move(source, there)
+            path = source = path[:-3] + "c"
+        own = bench.compile(source, os.path.join(place, os.path.basename(path) + ".o"), ["-O0", "-I" + place])
         bench.library([own if other == path else made for other, made in bench.core.items()],
                       os.path.join(place, "libcore.so"), [bench.below])
         verdict = bench.killed_by(place)
@@ -211,7 +217,7 @@ def try_mutant(bench, mutant):
     shutil.rmtree(place)
     if verdict is None and not bench.sanitized and not bench.options.quick:
         return try_mutant(sanitized_bench(bench), mutant)
-    return mutant, shown(path, text, start, end, replacement), verdict
+    return mutant, shown(mutant[0], text, start, end, replacement), verdict
 
 
 def known_reasons(source):

@@ -183,19 +183,6 @@ static void children_build(struct builder *builder)
 	start[0] = 0;
 }
 
-void later_put(struct run *run, uint32_t parent, uint32_t child)
-{
-	struct later *later = map_get(&run->laters, parent);
-
-	if (!later) {
-		later = mem_zalloc(sizeof(*later));
-		map_put(&run->laters, parent, later);
-		run_job(run, parent)->flags |= JOB_LATER;
-	}
-	GROW(later->at, later->count, later->cap);
-	later->at[later->count++] = child;
-}
-
 static void later_add(struct builder *builder)
 {
 	struct run *run = builder->run;

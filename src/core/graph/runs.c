@@ -202,8 +202,6 @@ void run_remove(struct core *core, struct run *run)
 	size_t at = run_place(&core->runs, run->number);
 
 	CHECK(at < core->runs.count && core->runs.at[at].run == run);
-	run_release_bounds(core, run);
-	run_release_classes(core, run, 0);
 	core->runs.at[at].run = NULL;
 	core->runs.gone++;
 	run_list_tidy(&core->runs);
@@ -224,4 +222,17 @@ void run_touch(struct core *core, struct run *run, bool row)
 	run->touched = true;
 	GROW(core->touched_runs, core->touched_run_count, core->touched_run_cap);
 	core->touched_runs[core->touched_run_count++] = run;
+}
+
+void later_put(struct run *run, uint32_t parent, uint32_t child)
+{
+	struct later *later = map_get(&run->laters, parent);
+
+	if (!later) {
+		later = mem_zalloc(sizeof(*later));
+		map_put(&run->laters, parent, later);
+		run_job(run, parent)->flags |= JOB_LATER;
+	}
+	GROW(later->at, later->count, later->cap);
+	later->at[later->count++] = child;
 }

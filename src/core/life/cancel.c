@@ -108,3 +108,18 @@ void cancel_step(struct core *core, const struct core_input *input)
 	if (input->conn != 0)
 		outbox_frame(core->outbox, input->conn, OP_OK)->ok = ok;
 }
+
+void group_fail(struct core *core, const struct job *failed)
+{
+	const struct bound *group = job_group(failed);
+	uint32_t left = group->jobs;
+
+	/* They are neighbours, nearly always. */
+	for (struct job *job = run_job(failed->run, group->first); left > 0; job = job_next(job)) {
+		if (job_group(job) != group)
+			continue;
+		left--;
+		if (job_give_up(core, job))
+			job->cause = failed->index + 1;
+	}
+}

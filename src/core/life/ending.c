@@ -8,21 +8,6 @@
  */
 #include "core/internal.h"
 
-int64_t job_ending_ms(const struct job *job)
-{
-	const struct extra *extra = job->flags & JOB_ALWAYS ? map_get(&job->run->extras, job->index) : NULL;
-
-	return extra ? extra->ending_ms : 0;
-}
-
-void job_ending_set(const struct job *job, int64_t ending_ms)
-{
-	if (job_ending_ms(job) == ending_ms)
-		return;
-	extra_add(job);
-	job_extra(job)->ending_ms = ending_ms;
-}
-
 static void ending_arm(struct core *core, struct job *job)
 {
 	job->flags |= JOB_ENDING;
@@ -75,12 +60,6 @@ void ending_returned(struct core *core, struct job *job)
 {
 	if (job_ending_ms(job) > ENDING_WAITS && !(job->flags & JOB_ENDING))
 		ending_arm(core, job);
-}
-
-void ending_fired(struct core *core, struct job *job)
-{
-	job_out_of_time(core, job);
-	subrun_kill(core, job);
 }
 
 bool ending_row_sane(const struct job *job, const struct row_job *row)

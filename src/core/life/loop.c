@@ -7,17 +7,6 @@
  */
 #include "core/internal.h"
 
-uint32_t job_passes(const struct job *job)
-{
-	return job->flags & JOB_LOOP ? job_extra(job)->passes : 0;
-}
-
-void job_passes_set(const struct job *job, uint32_t passes)
-{
-	if (job->flags & JOB_LOOP)
-		job_extra(job)->passes = passes;
-}
-
 /* The next pass. That of a sub-run waits for another turn at least: one may end in the turn in which it began. */
 static void again(struct core *core, struct job *job, const struct rec_job_spec *spec)
 {

@@ -9,39 +9,8 @@
 
 #include <errno.h>
 
-struct extra *job_extra(const struct job *job)
-{
-	return map_get(&job->run->extras, job->index);
-}
-
-uint64_t job_child(const struct job *job)
-{
-	return job_is_subrun(job) ? job_extra(job)->child : 0;
-}
-
-void job_child_set(const struct job *job, uint64_t child)
-{
-	if (job_is_subrun(job))
-		job_extra(job)->child = child;
-}
-
-void extra_add(const struct job *job)
-{
-	if (map_get(&job->run->extras, job->index))
-		return;
-	map_put(&job->run->extras, job->index, mem_zalloc(sizeof(struct extra)));
-}
-
-void extras_drop(struct run *run, uint32_t from)
-{
-	for (uint32_t index = from; run->extras.count > 0 && index < run->job_count; index++)
-		mem_free(map_remove(&run->extras, index));
-	if (from == 0)
-		map_free(&run->extras);
-}
-
 /* The run that a job waits for, or NULL. */
-static struct run *child_of(const struct core *core, const struct job *job)
+struct run *subrun_of(const struct core *core, const struct job *job)
 {
 	return state_holds(job->state) ? run_find(core, job_child(job)) : NULL;
 }
@@ -52,56 +21,6 @@ static struct job *awaiting(const struct core *core, const struct run *run)
 	struct job *job = run->parent ? job_find(core, run->parent) : NULL;
 
 	return job && state_holds(job->state) && job_child(job) == run->number ? job : NULL;
-}
-
-/* --- admission --- */
-
-/* What it is within may have the one place there is. */
-static bool has_place_above(const struct core *core, const struct run *run, struct slice concurrency)
-{
-	struct slice name;
-	uint32_t stated;
-
-	if (!concurrency_read(concurrency, &name, &stated))
-		return false;
-	for (const struct job *job; run; run = job ? job->run : NULL) {
-		if (run->concurrency && slice_eq(name, slice_str(run->concurrency->name)))
-			return true;
-		job = run->parent ? job_find(core, run->parent) : NULL;
-	}
-	return false;
-}
-
-static void submit_of(const struct core *core, const struct run *run, const struct rec_job_spec *spec, struct graph_part *part,
-		      struct input_submit *ret_submit)
-{
-	*part = (struct graph_part){ .body = blob_make(spec->sub_jobs), .count = (uint32_t)spec->sub_count };
-	*ret_submit = (struct input_submit){
-		.owner = slice_str(run->owner), .name = spec->sub_name, .parts = part, .part_count = 1,
-		.max_jobs = (uint32_t)spec->sub_max_jobs, .tenant = slice_str(run->tenant->name),
-	};
-	if (!has_place_above(core, run, spec->sub_concurrency))
-		ret_submit->concurrency = spec->sub_concurrency;
-}
-
-/* Would it begin? What of it can't be right isn't found out when it is its turn. */
-enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error)
-{
-	struct slice name = spec->name;
-	struct input_submit submit;
-	struct graph_part part;
-	struct error why = { 0 };
-
-	if (job->run->depth >= LIMIT_SUBRUN_DEPTH)
-		return error_set(error, ERR_TOO_LARGE, "job %u '%.*s': sub-runs are within each other %d times at most",
-				 job->index, (int)name.len, (const char *)name.data, LIMIT_SUBRUN_DEPTH);
-	submit_of(core, job->run, spec, &part, &submit);
-	submit_check(core, &submit, &(struct run_origin){ .job = job, .name = name }, &why);
-	blob_release(part.body);
-	if (why.code == ERR_NONE)
-		return ERR_NONE;
-	return error_set(error, why.code, "job %u '%.*s': its sub-run: %.300s", job->index, (int)name.len,
-			 (const char *)name.data, why.text);
 }
 
 /* --- beginning --- */
@@ -135,7 +54,7 @@ void subrun_begin(struct core *core, struct job *job)
 	attempt_run(core, job, EVENT_BEGUN, core->now.wall_ms);
 	subrun_attach(core, job);
 	job_spec_decode(core, job, &spec);
-	submit_of(core, job->run, &spec, &part, &submit);
+	subrun_submit(core, job->run, &spec, &part, &submit);
 	if (core->subruns <= LIMIT_SUBRUNS_MAX)
 		err = submit_run(core, &submit, &(struct run_origin){ .job = job, .name = spec.name }, &child, &error);
 	blob_release(part.body);
@@ -187,7 +106,7 @@ void subruns_end(struct core *core)
 
 void subrun_stop(struct core *core, const struct job *job)
 {
-	struct run *child = child_of(core, job);
+	struct run *child = subrun_of(core, job);
 
 	if (!child)
 		return;
@@ -202,7 +121,7 @@ void subrun_stop(struct core *core, const struct job *job)
 
 void subrun_kill(struct core *core, const struct job *job)
 {
-	struct run *child = child_of(core, job);
+	struct run *child = subrun_of(core, job);
 
 	for (struct job *at = child ? run_job(child, 0) : NULL; at; at = job_next(at)) {
 		job_give_up(core, at);
@@ -212,37 +131,16 @@ void subrun_kill(struct core *core, const struct job *job)
 
 bool subrun_cancel(struct core *core, const struct job *job, bool all)
 {
-	struct run *child = child_of(core, job);
+	struct run *child = subrun_of(core, job);
 
 	return child && run_cancel_jobs(core, child, all) > 0;
 }
 
 bool subrun_is_ending(const struct core *core, const struct job *job)
 {
-	const struct run *child = child_of(core, job);
+	const struct run *child = subrun_of(core, job);
 
 	return child && child->cancelled;
-}
-
-uint64_t subrun_hold(struct core *core, const struct job *job)
-{
-	struct run *child = child_of(core, job);
-
-	return child ? run_hold(core, child, job_on_hold(job)) : 0;
-}
-
-uint64_t subrun_prioritize(struct core *core, const struct job *job)
-{
-	struct run *child = child_of(core, job);
-	uint64_t changed = 0;
-
-	if (!child)
-		return 0;
-	child->priority = job->priority + 1;     /* also of what is added to it later */
-	run_touch(core, child, true);
-	for (struct job *at = run_job(child, 0); at; at = job_next(at))
-		changed += job_prioritize(core, at, job->priority);
-	return changed;
 }
 
 enum err subrun_reopens(const struct core *core, const struct run *run, struct error *error)
@@ -291,7 +189,7 @@ static bool fits(const struct core *core, const struct run *run)
 		return false;
 	while (map_next(&run->extras, &cursor, &index, &value)) {
 		const struct job *at = run_job(run, (uint32_t)index);
-		const struct run *child = child_of(core, at);
+		const struct run *child = subrun_of(core, at);
 
 		if (job_is_subrun(at) && state_holds(at->state) && (!child || child->ended_ms != 0 || child->parent != job_serial(at)))
 			return false;

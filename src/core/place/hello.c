@@ -49,7 +49,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	struct error error;
 
 	if (!worker) {
-		worker = worker_new(core, core->next_worker++, hello->name);
+		worker = worker_new(core, core->next_worker++, hello->name, pool_get(core, slice_make(NULL, 0)));
 		core->worker_counter_due = true;
 	}
 	if (worker->conn != 0) {

@@ -15,43 +15,9 @@
 
 /* --- workers --- */
 
-uint64_t worker_depth(const struct core *core, const struct worker *worker)
-{
-	uint64_t span_us = (uint64_t)worker->slots * LIMIT_PREFETCH_SPAN_MS * 1000;
-	uint64_t depth;
-
-	if (core->prefetch_off || worker->results < EWMA_RESULTS)
-		return 0;
-	depth = span_us / (worker->run_us ? worker->run_us : 1);
-	return depth < LIMIT_PREFETCH_MAX ? depth : LIMIT_PREFETCH_MAX;
-}
-
-bool worker_connected(const struct worker *worker)
-{
-	return worker->conn != 0 && worker->state == WORKER_UP && !worker->quitting;
-}
-
 static bool worker_draining(const struct worker *worker)
 {
 	return worker->standing == STANDING_DRAINING || worker->pool->state != POOL_ACTIVE;
-}
-
-bool worker_serves(const struct worker *worker)
-{
-	return worker_connected(worker) && worker->standing == STANDING_NONE && worker->pool->state == POOL_ACTIVE &&
-	       !worker->resting;
-}
-
-bool worker_rests(const struct core *core, const struct worker *worker)
-{
-	return worker->rest_until_ns > core->now.mono_ns;
-}
-
-uint64_t worker_busy(const struct worker *worker)
-{
-	uint64_t paid = worker->held_count - worker->unpaid;
-
-	return paid < worker->slots ? paid : worker->slots;
 }
 
 static uint64_t plain_key(struct core *core, const struct worker *worker)
@@ -62,25 +28,6 @@ static uint64_t plain_key(struct core *core, const struct worker *worker)
 	if (worker->held_count - worker->unpaid >= worker->slots)
 		key |= KEY_AHEAD;
 	return worker_overloaded(worker) ? key | KEY_OVERLOADED : key;
-}
-
-void candidate_down(struct candidate *heap, size_t count, size_t at)
-{
-	struct candidate candidate = heap[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= count)
-			break;
-		if (child + 1 < count && heap[child + 1].key < heap[child].key)
-			child++;
-		if (heap[child].key >= candidate.key)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = candidate;
 }
 
 /* All that have a slot, or could be sent something ahead. *ret_rests: there is one that flaps. */

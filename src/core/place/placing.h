@@ -42,7 +42,11 @@ void worker_row_put(struct core *core, const struct worker *worker);
 
 /* bound.c */
 bool lane_shares(const struct lane *lane, const struct bound *bound);    /* bound.c: a lock */
-struct lane *job_lane(const struct job *job);
+static inline struct lane *job_lane(const struct job *job)
+{
+	return job->run->lanes[job->lane];
+}
+
 bool bound_full(const struct bound *bound);
 struct bound *job_bound_full(const struct core *core, const struct job *job);     /* the first that has no room for it, or NULL */
 const struct bound *job_parked_at(const struct job *job);        /* where its lane stands, or NULL */
@@ -65,6 +69,7 @@ static inline bool state_claims(enum job_state state)
 }
 
 /* lane.c */
+void run_release(struct core *core, struct run *run);    /* from bounds and classes, before it leaves memory */
 struct bound *job_group(const struct job *job);          /* NULL if none */
 void run_release_bounds(struct core *core, struct run *run);     /* before it leaves memory */
 void run_free_bounds(struct run *run);
@@ -93,6 +98,8 @@ uint64_t groups_hash(const struct core *core);
 /* lock.c: NAME or NAME=shared */
 bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared);
 struct lock *lock_of(struct core *core, struct slice name);      /* made if it isn't there */
+void lock_hold_free(struct lock_hold *hold);
+bool lock_held_alone(const struct lock *lock);           /* by a person */
 void lock_tidy(struct core *core, struct lock *lock);    /* goes if nobody needs it */
 void locks_free(struct core *core);
 bool lock_blocked(const struct core *core, const struct lock *lock, bool shared, uint64_t key);  /* for a job with this key */
@@ -148,6 +155,8 @@ void order_pass(struct class_order *order, uint16_t class_at);   /* nobody takes
 uint64_t ready_key(const struct job *job);
 struct job *ready_job(const struct core *core, uint64_t key);
 bool ready_waits(const struct job *job);
+#define JOB_IN_HEAP (JOB_QUEUED | JOB_PARKED)
+
 void heap_insert(struct key_heap *heap, const struct job *job);
 void heap_pop(struct key_heap *heap, struct job *job);
 struct job *heap_top(struct core *core, struct key_heap *heap);  /* what is stale before the best goes */
@@ -162,10 +171,6 @@ size_t ready_tidy(struct core *core);
 uint64_t worker_depth(const struct core *core, const struct worker *worker);
 void candidate_down(struct candidate *heap, size_t count, size_t at);
 void place_jobs(struct core *core);
-bool worker_serves(const struct worker *worker);         /* does it get anything, whatever it is? */
-bool worker_connected(const struct worker *worker);
-bool worker_rests(const struct core *core, const struct worker *worker); /* it flaps */
-uint64_t worker_busy(const struct worker *worker);       /* slots in use */
 
 /* choose.c: classes that want more than a slot */
 bool class_allows(const struct worker *worker, const struct ready_class *class); /* as things stand, when it is idle */
@@ -179,7 +184,30 @@ struct worker *job_target(const struct core *core, const struct job *job, struct
 void reservations_clear(struct core *core);
 void classes_place(struct core *core, size_t count);
 
-/* worker.c */
+/* workers.c */
+static inline bool worker_connected(const struct worker *worker)
+{
+	return worker->conn != 0 && worker->state == WORKER_UP && !worker->quitting;
+}
+
+static inline uint64_t worker_busy(const struct worker *worker)
+{
+	uint64_t paid = worker->held_count - worker->unpaid;
+
+	return paid < worker->slots ? paid : worker->slots;
+}
+
+static inline bool worker_rests(const struct core *core, const struct worker *worker)
+{
+	return worker->rest_until_ns > core->now.mono_ns;
+}
+
+static inline bool worker_serves(const struct worker *worker)
+{
+	return worker_connected(worker) && worker->standing == STANDING_NONE && worker->pool->state == POOL_ACTIVE &&
+	       !worker->resting;
+}
+
 struct worker *worker_find(const struct core *core, uint64_t number);
 void worker_says_stuck(struct worker *worker, struct u64_list jobs);
 bool worker_has_stuck(const struct worker *worker, uint64_t job);
@@ -187,7 +215,7 @@ void worker_refused(struct core *core, struct worker *worker, uint64_t code);   
 void worker_rested(struct core *core, struct worker *worker);    /* it may have jobs again */
 void worker_has_started(struct core *core, struct worker *worker);    /* a job there */
 void worker_renewed(struct core *core, struct worker *worker);   /* it has another keeper, which may be able to start them */
-struct worker *worker_new(struct core *core, uint64_t number, struct slice name);
+struct worker *worker_new(struct core *core, uint64_t number, struct slice name, struct pool *pool);
 void worker_free(struct worker *worker);
 void worker_touch(struct core *core, struct worker *worker);
 unsigned worker_tally(const struct worker *worker);      /* bits of enum tally */

@@ -32,11 +32,6 @@ static inline __attribute__((always_inline)) struct bound *lane_bound(const stru
 	}
 }
 
-struct lane *job_lane(const struct job *job)
-{
-	return job->run->lanes[job->lane];
-}
-
 bool bound_full(const struct bound *bound)
 {
 	return bound->limit > 0 && bound->active >= bound->limit;

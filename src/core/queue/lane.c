@@ -145,6 +145,12 @@ void run_release_bounds(struct core *core, struct run *run)
 	tenant_release(core, run);
 }
 
+void run_release(struct core *core, struct run *run)
+{
+	run_release_bounds(core, run);
+	run_release_classes(core, run, 0);
+}
+
 void run_free_bounds(struct run *run)
 {
 	for (size_t i = 0; i < run->lane_count; i++) {
@@ -170,21 +176,4 @@ void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t gro
 	}
 	while (run->group_count > groups)
 		mem_free(run->groups[--run->group_count]);
-}
-
-/* --- the first failure --- */
-
-void group_fail(struct core *core, const struct job *failed)
-{
-	const struct bound *group = job_group(failed);
-	uint32_t left = group->jobs;
-
-	/* They are neighbours, nearly always. */
-	for (struct job *job = run_job(failed->run, group->first); left > 0; job = job_next(job)) {
-		if (job_group(job) != group)
-			continue;
-		left--;
-		if (job_give_up(core, job))
-			job->cause = failed->index + 1;
-	}
 }

@@ -5,28 +5,6 @@
  */
 #include "core/internal.h"
 
-void error_send(struct core *core, uint64_t conn, uint64_t request, const struct error *error, bool close)
-{
-	struct outgoing *frame;
-
-	if (conn == 0)
-		return;
-	frame = outbox_frame(core->outbox, conn, OP_ERROR);
-	frame->close = close;
-	frame->error = (struct msg_error){
-		.id = request, .code = error->code,
-		.text = arena_copy(&core->outbox->arena, slice_str(error->text)),
-		.next = arena_copy(&core->outbox->arena, slice_str(error->next)),
-	};
-}
-
-void meta_put(struct core *core, const char *name, uint64_t value)
-{
-	struct row *row = outbox_row(core->outbox, TABLE_meta);
-
-	row->meta = (struct row_meta){ .name = slice_str(name), .value = (int64_t)value };
-}
-
 static struct slice counts_bytes(struct core *core, const struct run *run)
 {
 	uint8_t *bytes = arena_alloc(&core->outbox->arena, 4 * STATE_COUNT);
@@ -100,57 +78,6 @@ static void jobs_flush(struct core *core)
 		job->flags &= (uint32_t)~(JOB_TOUCHED | JOB_ROW);
 	}
 	core->touched_count = 0;
-}
-
-void run_wait_sweep(struct core *core, struct run *run)
-{
-	run->ended_turn = core->turn;
-	run->next_ended = NULL;
-	core->live_runs--;
-	if (core->ended_last)
-		core->ended_last->next_ended = run;
-	else
-		core->ended_first = run;
-	core->ended_last = run;
-}
-
-/* Out of the list of those that wait to leave. */
-static void run_unlist(struct core *core, struct run *run)
-{
-	struct run *before = NULL;
-
-	for (struct run *at = core->ended_first; at != run; at = at->next_ended)
-		before = at;
-	if (before)
-		before->next_ended = run->next_ended;
-	else
-		core->ended_first = run->next_ended;
-	if (core->ended_last == run)
-		core->ended_last = before;
-	run->next_ended = NULL;
-}
-
-void run_live_again(struct core *core, struct run *run)
-{
-	run->cancelled = false;
-	run_touch(core, run, true);
-	run_resume_clock(core, run);
-	if (run->ended_ms == 0)
-		return;                  /* it ended, if it did, in this very turn */
-	core->revived_turn = core->turn;
-	run_unlist(core, run);
-	run->ended_ms = 0;
-	run->ended_turn = 0;
-	core->live_runs++;
-	schedule_run_counts(core, run, true);
-}
-
-void run_stay(struct core *core, struct run *run)
-{
-	core->revived_turn = core->turn;
-	run_unlist(core, run);
-	core->live_runs++;
-	run_wait_sweep(core, run);
 }
 
 static void run_end(struct core *core, struct run *run)

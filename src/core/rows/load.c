@@ -7,13 +7,6 @@
 
 #include "base/text.h"
 
-#define NUMBER_MAX (INT64_MAX / 2)
-
-bool number_sane(int64_t value, int64_t low)
-{
-	return value >= low && value <= NUMBER_MAX;
-}
-
 static enum err load_meta(struct core *core, const struct row_meta *row, struct error *error)
 {
 	const struct {
@@ -66,7 +59,7 @@ static enum err load_worker(struct core *core, const struct row_worker *row, str
 		return TRUST(error, "worker %lld: bad slots or instance", (long long)row->worker);
 	if ((row->pool.len > 0 && !text_is_name(row->pool)) || row->standing < 0 || row->standing > STANDING_DRAINING)
 		return TRUST(error, "worker %lld: bad pool or standing", (long long)row->worker);
-	worker = worker_new(core, (uint64_t)row->worker, row->name);
+	worker = worker_new(core, (uint64_t)row->worker, row->name, pool_get(core, slice_make(NULL, 0)));
 	worker->slots = (uint32_t)row->slots;
 	worker->slots_high = worker->slots;
 	worker->seen_ms = row->seen_ms;

@@ -49,12 +49,6 @@ static struct pruning *pruning_insert(struct core *core, uint64_t number)
 	return &core->pruning[at];
 }
 
-void number_put(uint8_t *out, uint64_t value)
-{
-	value = htole64(value);
-	memcpy(out, &value, sizeof(value));
-}
-
 static uint64_t number_get(const uint8_t *in)
 {
 	uint64_t value;

@@ -5,47 +5,57 @@
  */
 #include "core/internal.h"
 
-struct standing *run_standing(const struct run *run)
+/* As a row has it, or the longest that the wait can be from now on: another boot may have another wall clock. */
+static int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms)
 {
-	struct standing *standing = mem_array(run->job_count, sizeof(*standing));
+	int64_t latest_ms = due_after(core, longest_ms);
 
-	for (const struct job *parent = run_job(run, 0); parent; parent = job_next(parent)) {
-		struct child_walk walk = children_of(parent);
-		uint32_t edge;
-
-		while (child_next(&walk, &edge)) {
-			struct standing *child = &standing[edge >> TRIGGER_BITS];
-
-			if (!state_terminal(parent->state)) {
-				child->open++;
-				child->asked += (edge & ((1U << TRIGGER_BITS) - 1)) != TRIGGER_EXPR;
-			} else if (!trigger_met(edge & ((1U << TRIGGER_BITS) - 1), job_result(parent))) {
-				child->against = true;
-			}
-		}
-	}
-	for (const struct job *job = run->decider_count ? run_job(run, 0) : NULL; job; job = job_next(job))
-		if (job->flags & JOB_EXPR)
-			job_stand(job, &standing[job->index]);
-	return standing;
+	if (job->when_ms <= latest_ms)
+		return job->when_ms;
+	job_touch(core, job, true);
+	return latest_ms;
 }
 
-/* I6, and the same transaction for a completion and what it decides. */
-bool standing_fits(const struct job *job, struct standing standing)
+/* A store of an earlier version hasn't when a run time-out is due. */
+static int64_t timeout_due(struct core *core, struct job *job, const struct rec_job_spec *spec)
 {
-	if (job->flags & JOB_LOOSE)
-		return job->state != STATE_WAITING;
-	switch ((enum job_state)job->state) {
-	case STATE_WAITING:
-		return standing_outlook(standing) == OUTLOOK_OPEN || standing_outlook(standing) == OUTLOOK_GO;
-	case STATE_SKIPPED:
-		return job->flags & JOB_UNTAKEN ? standing.untaken : standing.against;
-	case STATE_CANCELLED:
-	case STATE_TIMED_OUT:
-		return true;             /* a deadline or a person may come before the dependencies */
-	default:
-		return standing_outlook(standing) == OUTLOOK_GO;
+	if (job->when_ms == 0) {
+		job->when_ms = job->started_ms - core->steady.skew_ms + (int64_t)spec->timeout_ms;
+		job_touch(core, job, true);
 	}
+	return due_clamp(core, job, (int64_t)spec->timeout_ms);
+}
+
+static int64_t delay_longest_ms(const struct rec_job_spec *spec)
+{
+	int64_t longest = backoff_longest_ms(spec);
+
+	if ((int64_t)spec->delay_ms > longest)
+		longest = (int64_t)spec->delay_ms;
+	return (int64_t)spec->loop_delay_ms > longest ? (int64_t)spec->loop_delay_ms : longest;
+}
+
+static void job_resume_timers(struct core *core, struct job *job)
+{
+	struct rec_job_spec spec;
+
+	if (job->flags & JOB_DUE_BY && !(job->flags & JOB_LATE) && !state_terminal(job->state) &&
+	    job->state != STATE_UNKNOWN)
+		deadline_arm(core, job);
+	ending_resume(core, job);
+	if (job->state != STATE_DELAYED && !(job->state == STATE_APPROVAL && job->when_ms > 0) &&
+	    !(job->state == STATE_READY && job->when_ms > 0) &&
+	    !(job->state == STATE_RUNNING && job->flags & JOB_TIMEOUT))
+		return;
+	job_spec_decode(core, job, &spec);
+	if (job->state == STATE_DELAYED)
+		due_arm(core, job, TIMER_DUE, due_clamp(core, job, delay_longest_ms(&spec)), spec.not_before_ms);
+	else if (job->state == STATE_APPROVAL)
+		gate_timer_arm(core, job, due_clamp(core, job, (int64_t)spec.gate_timeout_ms));
+	else if (job->state == STATE_READY)
+		due_arm(core, job, TIMER_DISPATCH, due_clamp(core, job, (int64_t)spec.dispatch_timeout_ms), 0);
+	else
+		due_arm(core, job, TIMER_TIMEOUT, timeout_due(core, job, &spec), 0);
 }
 
 static void job_resume(struct core *core, struct job *job)
@@ -172,6 +182,7 @@ enum err run_load_ended(struct core *core, const struct row *rows, size_t count,
 	if (err != ERR_NONE) {
 		core->live_runs--;
 		memset(run->counts, 0, sizeof(run->counts));
+		run_release(core, run);
 		run_remove(core, run);
 		run_free(run);
 		return err;

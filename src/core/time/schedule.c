@@ -46,24 +46,12 @@ void schedule_arm(struct core *core, struct schedule *schedule)
 	timer_add_date(core, TIMER_SCHEDULE, schedule->stamp, schedule->next_ms);
 }
 
-bool schedule_next_may_begin(const struct schedule *schedule)
-{
-	return schedule->queued > 0 && schedule->live == 0 && !schedule->paused;
-}
-
 void schedule_arm_queue(struct core *core, struct schedule *schedule)
 {
 	if (schedule->queue_stamp || !schedule_next_may_begin(schedule))
 		return;
 	schedule->queue_stamp = stamp_new(core, schedule);
 	timer_add(core, TIMER_SCHEDULE, schedule->queue_stamp, schedule->queue_stamp, 0);
-}
-
-int64_t schedule_next_after(const struct schedule *schedule, int64_t wall_ms)
-{
-	int64_t next = cron_next(&schedule->cron, schedule->said.zone, wall_ms);
-
-	return next == INT64_MAX ? 0 : next;
 }
 
 bool schedule_has_come(const struct core *core, int64_t ms)
@@ -241,5 +229,15 @@ void schedules_stepped(struct core *core)
 		schedule->last_ms = 0;
 		schedule_row_put(core, schedule);
 		schedule_arm(core, schedule);
+	}
+}
+
+void schedules_resume(struct core *core)
+{
+	for (size_t i = 0; i < core->schedule_count; i++) {
+		struct schedule *schedule = core->schedules[i];
+
+		schedule_arm(core, schedule);
+		schedule_arm_queue(core, schedule);
 	}
 }

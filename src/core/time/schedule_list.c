@@ -154,16 +154,6 @@ void schedule_parts_rows(struct core *core, const struct schedule *schedule, siz
 	}
 }
 
-void schedules_resume(struct core *core)
-{
-	for (size_t i = 0; i < core->schedule_count; i++) {
-		struct schedule *schedule = core->schedules[i];
-
-		schedule_arm(core, schedule);
-		schedule_arm_queue(core, schedule);
-	}
-}
-
 void schedules_check(const struct core *core)
 {
 	size_t stamps = 0;
@@ -230,4 +220,16 @@ bool view_schedule(const struct core *core, size_t at, size_t most, struct arena
 	for (size_t i = 0; i < schedule->part_count; i++)
 		ret_row->jobs += schedule->parts[i].count;
 	return true;
+}
+
+int64_t schedule_next_after(const struct schedule *schedule, int64_t wall_ms)
+{
+	int64_t next = cron_next(&schedule->cron, schedule->said.zone, wall_ms);
+
+	return next == INT64_MAX ? 0 : next;
+}
+
+bool schedule_next_may_begin(const struct schedule *schedule)
+{
+	return schedule->queued > 0 && schedule->live == 0 && !schedule->paused;
 }

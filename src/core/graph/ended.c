@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs that have ended: they wait here until the turn that ended them is durable, and may come back before. */
+#include "core/internal.h"
+
+void run_wait_sweep(struct core *core, struct run *run)
+{
+	run->ended_turn = core->turn;
+	run->next_ended = NULL;
+	core->live_runs--;
+	if (core->ended_last)
+		core->ended_last->next_ended = run;
+	else
+		core->ended_first = run;
+	core->ended_last = run;
+}
+
+/* Out of the list of those that wait to leave. */
+static void run_unlist(struct core *core, struct run *run)
+{
+	struct run *before = NULL;
+
+	for (struct run *at = core->ended_first; at != run; at = at->next_ended)
+		before = at;
+	if (before)
+		before->next_ended = run->next_ended;
+	else
+		core->ended_first = run->next_ended;
+	if (core->ended_last == run)
+		core->ended_last = before;
+	run->next_ended = NULL;
+}
+
+void run_live_again(struct core *core, struct run *run)
+{
+	run->cancelled = false;
+	run_touch(core, run, true);
+	run_resume_clock(core, run);
+	if (run->ended_ms == 0)
+		return;                  /* it ended, if it did, in this very turn */
+	core->revived_turn = core->turn;
+	run_unlist(core, run);
+	run->ended_ms = 0;
+	run->ended_turn = 0;
+	core->live_runs++;
+	schedule_run_counts(core, run, true);
+}
+
+void run_stay(struct core *core, struct run *run)
+{
+	core->revived_turn = core->turn;
+	run_unlist(core, run);
+	core->live_runs++;
+	run_wait_sweep(core, run);
+}

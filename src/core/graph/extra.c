@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What only some jobs of a run have, by their index in run->extras: the sub-run that a job waits for, the passes of a
+ * loop, the time of a job that runs in any case.
+ */
+#include "core/internal.h"
+
+struct extra *job_extra(const struct job *job)
+{
+	return map_get(&job->run->extras, job->index);
+}
+
+void extra_add(const struct job *job)
+{
+	if (map_get(&job->run->extras, job->index))
+		return;
+	map_put(&job->run->extras, job->index, mem_zalloc(sizeof(struct extra)));
+}
+
+void extras_drop(struct run *run, uint32_t from)
+{
+	for (uint32_t index = from; run->extras.count > 0 && index < run->job_count; index++)
+		mem_free(map_remove(&run->extras, index));
+	if (from == 0)
+		map_free(&run->extras);
+}
+
+uint64_t job_child(const struct job *job)
+{
+	return job_is_subrun(job) ? job_extra(job)->child : 0;
+}
+
+void job_child_set(const struct job *job, uint64_t child)
+{
+	if (job_is_subrun(job))
+		job_extra(job)->child = child;
+}
+
+uint32_t job_passes(const struct job *job)
+{
+	return job->flags & JOB_LOOP ? job_extra(job)->passes : 0;
+}
+
+void job_passes_set(const struct job *job, uint32_t passes)
+{
+	if (job->flags & JOB_LOOP)
+		job_extra(job)->passes = passes;
+}
+
+int64_t job_ending_ms(const struct job *job)
+{
+	const struct extra *extra = job->flags & JOB_ALWAYS ? map_get(&job->run->extras, job->index) : NULL;
+
+	return extra ? extra->ending_ms : 0;
+}
+
+void job_ending_set(const struct job *job, int64_t ending_ms)
+{
+	if (job_ending_ms(job) == ending_ms)
+		return;
+	extra_add(job);
+	job_extra(job)->ending_ms = ending_ms;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What any part may add to a turn's outbox: an error for who asked, a counter. */
+#include "core/internal.h"
+
+void error_send(struct core *core, uint64_t conn, uint64_t request, const struct error *error, bool close)
+{
+	struct outgoing *frame;
+
+	if (conn == 0)
+		return;
+	frame = outbox_frame(core->outbox, conn, OP_ERROR);
+	frame->close = close;
+	frame->error = (struct msg_error){
+		.id = request, .code = error->code,
+		.text = arena_copy(&core->outbox->arena, slice_str(error->text)),
+		.next = arena_copy(&core->outbox->arena, slice_str(error->next)),
+	};
+}
+
+void meta_put(struct core *core, const char *name, uint64_t value)
+{
+	struct row *row = outbox_row(core->outbox, TABLE_meta);
+
+	row->meta = (struct row_meta){ .name = slice_str(name), .value = (int64_t)value };
+}

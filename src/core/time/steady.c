@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The steady clock when rows were loaded, and in a turn in which a clock was set. */
+#include "core/internal.h"
+
+#define STEADY_LEAST_MS 1                /* due times of 0 are none, and rows have none below */
+
+static void steady_put(struct core *core)
+{
+	meta_put(core, "steady_boot", core->steady.boot_id);
+	meta_put(core, "steady_base_ms", (uint64_t)core->steady.base_ms);
+	meta_put(core, "steady_skew_ms", (uint64_t)core->steady.skew_ms);
+}
+
+/* Rows are loaded. On another boot of the machine the wall clock alone knows how long it was off. */
+void steady_begin(struct core *core)
+{
+	struct steady *steady = &core->steady;
+
+	if (core->boot_id == 0 || steady->boot_id != core->boot_id) {
+		steady->boot_id = core->boot_id;
+		steady->base_ms = core->now.wall_ms - steady->skew_ms - core->now.boot_ns / NS_PER_MS;
+		/* Set back by decades at each of several boots, a wall clock would have it begin before 1970. */
+		if (steady_ms(core) < STEADY_LEAST_MS)
+			steady->base_ms += STEADY_LEAST_MS - steady_ms(core);
+		steady->put_due = true;
+	}
+	steady->slept_ns = core->now.boot_ns - core->now.mono_ns;
+}
+
+/* Jobs' starts are kept by the wall clock: those that may still end are set with it, in the turn that notes its step. */
+static void starts_step(struct core *core, int64_t step_ms)
+{
+	for (size_t i = core->runs.head; i < core->runs.count; i++) {
+		struct run *run = core->runs.at[i].run;
+
+		if (!run || run->ended_ms != 0)
+			continue;
+		run_touch(core, run, false);     /* viewers learn when it was submitted */
+		for (struct job *job = run_job(run, 0); job && run->settled < run->job_count; job = job_next(job)) {
+			int64_t started_ms = job->started_ms + step_ms;
+
+			if (job->started_ms == 0 || (!state_holds(job->state) && job->state != STATE_UNKNOWN))
+				continue;
+			job->started_ms = number_sane(started_ms, 1) ? started_ms : 1;
+			job_touch(core, job, true);
+		}
+	}
+}
+
+/* How far the wall clock is from the steady one is durable, or a step would count as time on the next boot. */
+void steady_turn(struct core *core)
+{
+	struct steady *steady = &core->steady;
+	int64_t skew_ms = core->now.wall_ms - steady_ms(core);
+	int64_t step_ms = skew_ms - steady->skew_ms;
+	int64_t slept_ns = core->now.boot_ns - core->now.mono_ns;
+	bool stepped = clock_stepped(step_ms);
+
+	if (stepped) {
+		steady->skew_ms = skew_ms;
+		starts_step(core, step_ms);
+	}
+	if (stepped || steady->put_due)
+		steady_put(core);
+	steady->put_due = false;
+	if (!stepped && slept_ns - steady->slept_ns < CLOCK_STEP_MS * NS_PER_MS)
+		return;
+	steady->slept_ns = slept_ns;
+	timers_rekey(core);
+	schedules_stepped(core);
+}
