@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Attempts from their assignment to their process, and from their end to being forgotten. Every change
- * goes to the spool before the link hears of it (the loop writes the one before the other).
+ * The life of an attempt in the keeper: from its assignment to its process, and from its end until it is
+ * forgotten. Every change is written to the spool before the link is told; the keeper's loop keeps that
+ * order.
  */
 #include "worker/keeper.h"
 
@@ -18,8 +19,8 @@
 #include "base/mem.h"
 #include "worker/spawn.h"
 
-#define ROOM_LEAST       (256 * 1024)    /* bytes free on the worker's disk: with less nothing starts */
-#define REFUSED_QUIET_NS (10 * NS_PER_S) /* between two lines in the log */
+#define ROOM_LEAST       (256 * 1024)    /* bytes; with less free space on the worker's disk no job is started */
+#define REFUSED_QUIET_NS (10 * NS_PER_S) /* least time between two log lines about refused starts */
 
 struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run)
 {
@@ -56,7 +57,10 @@ void attempt_free(struct keeper *keeper, struct attempt *attempt)
 	mem_free(attempt);
 }
 
-/* They stand behind argv, environment and directory. */
+/*
+ * Tell the ledger which resources the attempt asks for. The texts (NAME=N) follow argv, environment and
+ * directory in attempt->strings.
+ */
 static void take_asks(struct keeper *keeper, const struct attempt *attempt, uint32_t count)
 {
 	struct slice texts[LIMIT_RESOURCES_MAX];
@@ -69,7 +73,7 @@ static void take_asks(struct keeper *keeper, const struct attempt *attempt, uint
 		at += strlen(at) + 1;
 	for (; list.n < count && list.n < LIMIT_RESOURCES_MAX; at += strlen(at) + 1)
 		texts[list.n++] = slice_str(at);
-	/* The link has read them before. */
+	/* The link has already checked these texts. */
 	CHECK(resources_read(list, &asks, &error) == ERR_NONE);
 	ledger_ask(keeper->ledger, attempt->entry, &asks);
 }
@@ -98,7 +102,10 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 			.job = spawn->job, .epoch = spawn->epoch, .outcome = OUTCOME_RECALLED,
 			.ended_ms = clock_wall_ms(),
 		};
-		/* Nothing to keep: it never was an attempt here, and asking again gets the same answer. */
+		/*
+		 * Nothing is written to the spool: this worker never held the attempt, and a repeated
+		 * assignment gets the same answer.
+		 */
 		if (verdict == LEDGER_STALE)
 			keeper_link_exited(keeper, attempt);
 		attempt_free(keeper, attempt);
@@ -119,7 +126,7 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 		attempt_ended(keeper, attempt, OUTCOME_RECALLED, 0);
 }
 
-/* Less isn't a wall clock that was set. */
+/* A smaller difference is measuring error, not a change of the wall clock. */
 #define STEP_MS 100
 
 int64_t attempt_began_ms(const struct attempt *attempt)
@@ -133,7 +140,10 @@ int64_t attempt_began_ms(const struct attempt *attempt)
 	return began_ms > 0 ? began_ms : 1;
 }
 
-/* Pointers to count strings, NULL behind them, room for one more in front. *at moves behind the strings. */
+/*
+ * Return an array of pointers to count strings: NULL behind the last, one free place in front of the first.
+ * *at ends up behind the strings.
+ */
 static char **list_strings(struct buf *pointers, char **at, size_t count)
 {
 	char **list;
@@ -147,7 +157,10 @@ static char **list_strings(struct buf *pointers, char **at, size_t count)
 	return list + 1;
 }
 
-/* Somebody may have removed its cage: one more is made; without any it is looked after like a tree without one. */
+/*
+ * Start the process in a control group. If somebody has removed the group, try once with a new one; if there
+ * is none, start it without, and follow its processes as a tree.
+ */
 static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct spawn_request *request,
 		       struct spawner **ret_late)
 {
@@ -203,7 +216,10 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	return fault;
 }
 
-/* What it writes goes straight to its files; or, if all of it is to be kept, through pipes. */
+/*
+ * Start the process with its output going straight into the files of its space; a lossless job writes through
+ * pipes instead.
+ */
 static int spawn_in_space(struct keeper *keeper, struct attempt *attempt)
 {
 	int fds[2], fault;
@@ -219,7 +235,7 @@ static int spawn_in_space(struct keeper *keeper, struct attempt *attempt)
 	return fault;
 }
 
-/* With less, a job could write nothing, and its end might not be written down. */
+/* Is enough of the disk free? With less, a job couldn't write output, and its end might not get into the spool. */
 static bool disk_has_room(const struct keeper *keeper)
 {
 	struct statvfs disk;
@@ -240,7 +256,7 @@ bool attempt_lacks(int fault)
 void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack)
 {
 	attempt->wall_ms = 0;
-	/* One line for a row of them: each would say the same. */
+	/* A series of refused starts gets one log line: the others would say the same. */
 	if (lack && (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS)) {
 		log_warn_limited("job %" PRIu64 " can't be started here: %s; it goes back to the queue", attempt->job, strerror(fault));
 		keeper->refused_ns = keeper->now_ns;
@@ -257,7 +273,7 @@ static void start(struct keeper *keeper, struct attempt *attempt)
 		errno = ENOSPC;
 		attempt->space = disk_has_room(keeper) ? space_take(keeper->spaces) : NULL;
 		fault = attempt->space ? spawn_in_space(keeper, attempt) : errno;
-		/* Without a place to run in no job can start here, whatever the reason. */
+		/* Without a space no job can start here, so the worker is at fault, whatever the reason. */
 		lack = !attempt->space || attempt_lacks(fault);
 	}
 	mem_free(attempt->strings);
@@ -293,7 +309,7 @@ static void ask(struct keeper *keeper, struct attempt *attempt, int64_t grace_ms
 {
 	int64_t kill_ns = keeper->now_ns + (grace_ms > 0 ? grace_ms : 0) * NS_PER_MS;
 
-	/* Nothing of the job's could use a grace. */
+	/* A job whose start hangs has run nothing that could use the grace. */
 	if (attempt->late) {
 		late_kill(keeper, attempt, ECANCELED);
 		return;
@@ -367,7 +383,10 @@ void attempts_leave(struct keeper *keeper, int64_t grace_ms)
 	for (struct ledger_entry *entry = ledger_first(keeper->ledger, PHASE_RUNNING); entry; entry = entry->next) {
 		const struct attempt *attempt = entry->owner;
 
-		/* Nor is one that hangs in its start the next keeper's: it still has the memory of this one. */
+		/*
+		 * An attempt that hangs in its start is stopped, too: it uses this keeper's memory, so the
+		 * next keeper can't adopt it.
+		 */
 		if (attempt->dies || attempt->late)
 			attempts_stop(keeper, entry->job, entry->epoch, grace_ms);
 	}
@@ -400,7 +419,7 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	if (attempt->space) {
 		if (!drain_end(keeper, attempt))
 			log_error_limited("some output of job %" PRIu64 " is lost with its pipes", attempt->job);
-		/* The space may become another's. */
+		/* Close the pipes first: the space may soon belong to another attempt. */
 		drain_close(keeper, attempt);
 		space_sizes(attempt->space, exited->sizes);
 		exited->space = attempt->space->id;
@@ -444,7 +463,7 @@ void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch)
 void attempt_is_shipped(struct attempt *attempt)
 {
 	attempt->shipped = true;
-	/* Its space becomes another's: the next link must not look there for what this one wrote. */
+	/* The space will serve another attempt, so the next link must not look in it for this attempt's output. */
 	attempt->exited.space = 0;
 	memset(attempt->exited.sizes, 0, sizeof(attempt->exited.sizes));
 }
@@ -454,7 +473,7 @@ void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch)
 	const struct ipc_attempt shipped = { job, epoch };
 	struct attempt *attempt = keeper->first;
 
-	/* Rare beside the ends of jobs, and there are few attempts: no index is kept for it. */
+	/* A linear search: this happens rarely, and there are few attempts. */
 	while (attempt && (attempt->job != job || attempt->epoch != epoch))
 		attempt = attempt->next;
 	if (!attempt || attempt->shipped || !attempt->exited.done.outcome)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files of cgroup v2: cgroup.procs, cgroup.events, cgroup.kill. Nothing else of it is used. */
+/*
+ * Cages, made with three files of cgroup v2: cgroup.procs, cgroup.events and cgroup.kill. No other feature of
+ * cgroup v2 is used.
+ */
 #include "worker/cage.h"
 
 #include <dirent.h>
@@ -24,7 +27,8 @@
 #include "worker/spawn.h"
 
 #define TEXT_MAX 1048576u
-#define DYING_ROUNDS  100                /* looks at groups whose processes were killed, and the time between two */
+/* How often the groups of killed processes are tried for removal, and the time between two tries. */
+#define DYING_ROUNDS  100
 #define DYING_WAIT_NS (10 * NS_PER_MS)
 
 struct cage {
@@ -32,22 +36,26 @@ struct cage {
 	uint64_t number;
 	int dir_fd, events_fd;
 	bool killed;
-	struct cage *next;               /* among the free ones, or the claimed ones while sweeping */
+	struct cage *next;               /* next in the list of free cages, or of claimed ones during the sweep */
 };
 
 struct cages {
 	char path[PATH_MAX];
-	char group[PATH_MAX];            /* the same, as /proc says it */
+	char group[PATH_MAX];            /* the same directory as /proc/PID/cgroup names it */
 	int dir_fd;
 	uint64_t next_number;
-	struct map claimed;              /* numbers, until the sweep */
+	/* Numbers of cages that attempts of an earlier keeper still use; until the sweep. */
+	struct map claimed;
 	struct cage *free;
-	struct cage *dying;              /* to be removed; the last of what was in there hasn't ended yet */
+	struct cage *dying;              /* cages to be removed once the last of their processes has ended */
 };
 
-/* ---- where ---- */
+/* ---- finding the mount and our group ---- */
 
-/* Of a line "36 25 0:31 / /sys/fs/cgroup rw ... - cgroup2 ...": the fifth word, if it is of cgroup2 whole. */
+/*
+ * Take the mount point, the fifth word, from a line of mountinfo such as "36 25 0:31 / /sys/fs/cgroup rw ...
+ * - cgroup2 ...". False if the line isn't a cgroup2 file system mounted whole.
+ */
 static bool mount_point(const char *line, char *out, size_t size)
 {
 	const char *type = strstr(line, " - cgroup2 ");
@@ -73,7 +81,7 @@ static bool find_mount(char *out, size_t size)
 	return found;
 }
 
-/* The group of a process, below the mount: what stands behind "0::". */
+/* Find the group of a process, as a path below the mount: the text behind "0::". */
 static bool find_group(const char *file, char *out, size_t size)
 {
 	struct buf text = { 0 };
@@ -86,7 +94,7 @@ static bool find_group(const char *file, char *out, size_t size)
 
 		at = at ? strchr(at, '/') : NULL;
 		len = at ? (int)strcspn(at, "\n") : 0;
-		/* Of a group outside of what we see there is only a way with dots. */
+		/* A path with ".." names a group outside of the part of the tree that we see. */
 		found = len > 0 && (size_t)len < size && !strstr(at, "/..");
 		if (found)
 			snprintf(out, size, "%.*s", len == 1 ? 0 : len, at);
@@ -95,7 +103,7 @@ static bool find_group(const char *file, char *out, size_t size)
 	return found;
 }
 
-/* ---- one ---- */
+/* ---- one cage ---- */
 
 static void cage_name(uint64_t number, char name[24])
 {
@@ -134,7 +142,7 @@ static struct cage *cage_open(struct cages *cages, uint64_t number)
 	return NULL;
 }
 
-/* Removes those that can be by now; false: some can't. */
+/* Remove each dying cage whose processes have ended; return false if some are left. */
 static bool bury(struct cages *cages)
 {
 	struct cage **at = &cages->dying;
@@ -209,13 +217,13 @@ int cage_fd(const struct cage *cage)
 	return cage->dir_fd;
 }
 
-/* Of what lives: zombies don't count. */
+/* Is no living process in the cage? Zombies don't count. */
 static bool cage_empty(const struct cage *cage)
 {
 	char text[256];
 	ssize_t got = pread(cage->events_fd, text, sizeof(text) - 1, 0);
 
-	/* A group that was removed has nobody in it. */
+	/* If the file can't be read, the group has been removed, so it is empty. */
 	if (got <= 0)
 		return true;
 	text[got] = '\0';
@@ -247,7 +255,10 @@ static size_t signal_each(const struct cage *cage, int signal_number)
 			at = end + strspn(end, "\n");
 			if (pidfd < 0)
 				continue;
-			/* The number may have become another's between the list and the descriptor. */
+			/*
+			 * Between reading the list and opening the pidfd, the process number may have gone to
+			 * a process outside the cage.
+			 */
 			found += is_inside(cage, pid) && pidfd_send_signal(pidfd, signal_number, NULL, 0) == 0;
 			close(pidfd);
 		}
@@ -268,13 +279,13 @@ size_t cage_signal(struct cage *cage, int signal_number)
 	cage->killed = true;
 	fd = openat(cage->dir_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, "1", 1) != 1)
-		signal_each(cage, SIGKILL);      /* kernels before 5.14 */
+		signal_each(cage, SIGKILL);      /* kernels before 5.14 have no cgroup.kill */
 	if (fd >= 0)
 		close(fd);
 	return 1;
 }
 
-/* ---- all ---- */
+/* ---- all cages ---- */
 
 int cages_open(const char *mark, struct cages **ret_cages)
 {
@@ -315,7 +326,7 @@ const char *cages_path(const struct cages *cages)
 	return cages->path;
 }
 
-/* What was killed takes a moment to end, and until then its group can't be removed. */
+/* Wait for killed processes to end: until then their groups can't be removed. */
 static void wait_for_dying(struct cages *cages)
 {
 	const struct timespec wait = { .tv_nsec = DYING_WAIT_NS };
@@ -377,7 +388,7 @@ void cages_close(struct cages *cages)
 	}
 	if (cages->dir_fd >= 0) {
 		close(cages->dir_fd);
-		rmdir(cages->path);      /* fails, rightly, where something still runs */
+		rmdir(cages->path);      /* fails, rightly, while a process still runs in a group below */
 	}
 	mem_free(cages);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Cages: control groups (version 2), that nothing of an attempt can leave. One that was left empty serves the next
- * attempt; one that was killed doesn't, since kernels exist that go on killing what is born into it. Where the machine
- * doesn't let us make any there are none, and the keeper looks after trees as their subreaper.
+ * Cages: control groups (cgroup v2) around the processes of an attempt, which none of them can leave. A cage
+ * that is left empty serves the next attempt. One that was killed is removed, since some kernels go on
+ * killing whatever is started in it. Where the machine lets us make no groups there are no cages, and the
+ * keeper finds the processes of a job as their subreaper.
  */
 #ifndef TITAN_WORKER_CAGE_H
 #define TITAN_WORKER_CAGE_H
@@ -14,24 +15,32 @@
 struct cages;
 struct cage;
 
-/* Below the group that this process is in, in a directory named by the worker's mark. -errno, or 0. */
+/* Make a directory, named by the worker's mark, below the control group of this process. 0 or -errno. */
 int cages_open(const char *mark, struct cages **ret_cages);
-void cages_close(struct cages *cages);                   /* removes what is empty; NULL is fine */
+void cages_close(struct cages *cages);                   /* removes the empty cages; NULL is fine */
 const char *cages_path(const struct cages *cages);
 
-struct cage *cage_take(struct cages *cages);             /* empty; NULL: errno says why */
-struct cage *cage_claim(struct cages *cages, pid_t pid); /* that an earlier keeper put it into; NULL if none */
-int cage_fd(const struct cage *cage);                    /* its directory, for the clone */
+struct cage *cage_take(struct cages *cages);             /* an empty cage; NULL: errno says why */
+/* The cage in which an earlier keeper put this process; NULL if none. */
+struct cage *cage_claim(struct cages *cages, pid_t pid);
+int cage_fd(const struct cage *cage);                    /* descriptor of the cage's directory, for clone3 */
 /*
- * Nothing of its attempt is left, or it is broken: kept for the next one, or removed, if need be when the last of its
- * processes has ended. NULL is fine.
+ * Give a cage back. A sound one is kept for the next attempt; any other is removed, if need be only when the
+ * last of its processes has ended. NULL is fine.
  */
 void cage_release(struct cages *cages, struct cage *cage, bool sound);
-void cage_leave(struct cage *cage);                      /* closes it: what is in there outlives this keeper */
+/* Close the cage but leave its processes running: they outlive this keeper. */
+void cage_leave(struct cage *cage);
 
-/* How many there are in it, and each gets the signal; SIGKILL reaches also what forks meanwhile. */
+/*
+ * Send the signal to each process in the cage and return how many there were. SIGKILL also reaches processes
+ * forked meanwhile.
+ */
 size_t cage_signal(struct cage *cage, int signal_number);
-/* Before the first take. Everything in cages that nobody claimed is killed: how many cages that were. */
+/*
+ * Kill everything in cages that nobody claimed and return how many such cages there were. Call it before the
+ * first cage_take.
+ */
 size_t cages_sweep(struct cages *cages);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A caller is silent at first (it has to say HELLO, soon), then a channel. What a job may do here is bounded: how many
- * connections, how many bytes under way, how long one may be silent before it has said who it is. Nothing is kept of
- * a caller when link or master die: its command connects again, with the same submit key.
+ * Connections that a worker's jobs make to the master through the link. A new connection has to send HELLO
+ * soon; then it becomes a channel. Limits bound what one job may do: how many connections, how many bytes on
+ * their way, how long before HELLO. No state is kept when the link or the master dies: the command in the job
+ * connects again, with the same submit key.
  */
 #include "worker/callers.h"
 
@@ -24,11 +25,11 @@
 struct caller_entry {
 	struct caller_entry *prev, *next;
 	struct link *link;
-	uint64_t job, epoch;             /* 0 while it is silent */
-	struct ev_io readable;           /* while it is silent */
+	uint64_t job, epoch;             /* 0 until HELLO has said which attempt is calling */
+	struct ev_io readable;           /* watches the descriptor until HELLO has come */
 	struct ev_timer hello_late;
 	struct buf in;
-	struct channel *channel;         /* then this has the descriptor */
+	struct channel *channel;         /* owns the descriptor after HELLO; NULL before */
 };
 
 static void entry_free(struct caller_entry *entry)
@@ -49,7 +50,10 @@ static void entry_free(struct caller_entry *entry)
 	link->caller_count--;
 }
 
-/* As much as its socket takes at once: a few hundred bytes, and the only ones. */
+/*
+ * Answer with an error and close. The frame is a few hundred bytes and the first on this socket, so one send
+ * takes all of it.
+ */
 static void refuse(struct caller_entry *entry, const struct error *error)
 {
 	struct buf frame = { 0 };
@@ -92,7 +96,7 @@ void callers_relay(struct link *link, const struct msg_relay *msg)
 		}
 }
 
-/* ---- who is it? ---- */
+/* ---- which attempt is calling ---- */
 
 static enum err may_speak(const struct link *link, struct slice token, uint64_t *ret_job, uint64_t *ret_epoch,
 			  struct error *error)
@@ -189,7 +193,10 @@ static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int even
 	refuse(timer->data, &error);
 }
 
-/* The one that has been silent for longest makes room, so that nobody holds all places by saying nothing. */
+/*
+ * Return the oldest connection that hasn't sent HELLO, or NULL. It is closed to make room, so that silent
+ * connections can't hold all places.
+ */
 static struct caller_entry *silent_one(struct link *link)
 {
 	struct caller_entry *oldest = NULL;
@@ -225,7 +232,7 @@ static void accept_cb(int fd, void *owner)
 	ev_timer_start(link->loop, &entry->hello_late);
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
 bool callers_open(struct link *link, struct error *error)
 {

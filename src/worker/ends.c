@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Records of one size, each with its checksum. Several guardians may add at once, so each write happens under a lock on
- * the file. A power cut may leave part of a record: the next writer cuts it off, readers skip what doesn't check.
+ * The file of ended processes: records of one size, each with a checksum. Several guardians may write at
+ * once, so each write takes a lock on the file. A power cut may leave half a record at the end: the next
+ * writer cuts it off, and readers skip records whose checksum is wrong.
  */
 #include "worker/ends.h"
 
@@ -16,14 +17,14 @@
 #include "worker/tree.h"
 
 #define ENDS_NAME "ends"
-#define ENDS_MAX  ((size_t)64 << 20)     /* bytes that are read */
+#define ENDS_MAX  ((size_t)64 << 20)     /* at most this many bytes are read */
 
 struct record {
 	struct process_end end;
 	uint64_t sum;
 };
 
-/* FNV-1a, and never 0: a hole of zeros is no record. */
+/* FNV-1a checksum, never 0, so that a hole full of zeros isn't taken for a record. */
 static uint64_t checksum(const struct process_end *end)
 {
 	const unsigned char *bytes = (const unsigned char *)end;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The file in which guardians record how the processes ended that their keepers' deaths left to them. A guardian adds
- * a record, synced, before it reaps the process: once a process is gone, its record is there or never will be. A
- * keeper reads the file, and empties it when it owes nothing to it any more.
+ * The file in which guardians record how a dead keeper's jobs ended. A guardian adds a record, synced, before
+ * it reaps the process: once a process is gone, its record is there or never will be. A keeper reads the
+ * file, and empties it when it needs none of the records any more.
  */
 #ifndef TITAN_WORKER_ENDS_H
 #define TITAN_WORKER_ENDS_H
@@ -11,17 +11,18 @@
 #include <stdint.h>
 
 struct process_end {
-	uint8_t boot_id[16];             /* which boot of the machine: process numbers and start times are of it */
+	/* The machine's boot: process numbers and start times are valid in that boot only. */
+	uint8_t boot_id[16];
 	int64_t pid;
-	int64_t begun_ns;                /* when the process began, as tree_stat says it */
-	int64_t run_ns;                  /* how long it ran */
+	int64_t begun_ns;                /* when the process began, as tree_stat returns it */
+	int64_t run_ns;                  /* how long the process ran */
 	uint64_t cpu_us, rss_kib;
-	uint64_t status;                 /* as of wait4 */
+	uint64_t status;                 /* wait status, as wait4 returns it */
 };
 
-/* On the disk when it returns 0. -errno: perhaps it isn't; adding it again does no harm. */
+/* Add a record. 0: it is on disk. -errno: perhaps it isn't; adding it again does no harm. */
 int ends_add(int dir_fd, const struct process_end *end);
-/* The end of the process that began in that time, within TREE_TICK_NS. False: no record. */
+/* Find the record of a process that began between from_ns and to_ns, give or take TREE_TICK_NS. False: no record. */
 bool ends_find(int dir_fd, const uint8_t boot_id[16], int64_t pid, int64_t from_ns, int64_t to_ns, struct process_end *ret_end);
 int ends_clear(int dir_fd);
 

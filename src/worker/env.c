@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Nothing of the keeper's own environment gets through but HOME and the user's name. Names that begin with TITAN_
- * are titan's own, but for those of a fan-out, a push back and a loop, which come with the job.
+ * Builds the environment of jobs. HOME and the user's name are the only variables taken from the keeper's own
+ * environment. Names that begin with TITAN_ are reserved for titan; the job may bring only those of a
+ * fan-out, a push back and a loop.
  */
 #include "worker/env.h"
 
@@ -15,7 +16,7 @@
 
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define FACTS     6                      /* strings that differ by attempt */
+#define FACTS     6                      /* number of strings that differ from attempt to attempt */
 
 static void add(struct env *env, const char *name, const char *value)
 {
@@ -24,7 +25,10 @@ static void add(struct env *env, const char *name, const char *value)
 	env->base_count++;
 }
 
-/* A job that says titan means this one, wherever it lies; what the system has comes first. */
+/*
+ * Set PATH to the system's directories, then this program's own, so that a job that runs titan gets this
+ * program if the system has none.
+ */
 static void add_path(struct env *env)
 {
 	const char *path = geteuid() == 0 ? ROOT_PATH : USER_PATH;
@@ -121,7 +125,7 @@ char **env_compose(struct env *env, const struct env_facts *facts, const char *e
 		env->cap = 2 * (count + env->base_count + FACTS + 1);
 		env->list = mem_resize(env->list, env->cap, sizeof(*env->list));
 	}
-	/* The last of a name that is given twice would be read by some and the first by others: the first stays. */
+	/* If a name is given twice, keep the first: some programs would read the last one and others the first. */
 	for (size_t i = 0; i < count; i++, extra += strlen(extra) + 1)
 		if (name_len(extra) > 0 && extra[name_len(extra)] == '=' && may_be_given(extra) &&
 		    (count > 64 || !is_set(env->list, used, extra)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A job's environment, built from nothing: what every job has, then what its specification adds or puts
- * in the place of it. Names that begin with TITAN_ are the worker's alone.
+ * Builds a job's environment from nothing: first what every job has, then what its specification adds or
+ * replaces. Names that begin with TITAN_ are set by the worker alone.
  */
 #ifndef TITAN_WORKER_ENV_H
 #define TITAN_WORKER_ENV_H
@@ -14,27 +14,30 @@
 
 struct env_facts {
 	uint64_t run, job, epoch;
-	const char *dir;                 /* of the attempt; also where temporary files go */
-	const char *mark;                /* of the worker: PREFIX of PREFIX.JOB.EPOCH */
-	const char *token;               /* who it is to the socket */
+	const char *dir;                 /* the attempt's directory; also its TMPDIR */
+	const char *mark;                /* the worker's mark: PREFIX in TITAN_MARK=PREFIX.JOB.EPOCH */
+	const char *token;               /* TITAN_TOKEN: proves at the worker's socket which attempt is calling */
 };
 
 struct env {
-	struct buf base;                 /* strings that are the same for every job */
+	struct buf base;                 /* the strings that are the same for every job */
 	size_t base_count;
-	struct buf facts;                /* of the latest */
+	struct buf facts;                /* the strings that differ from job to job, of the latest job */
 	char **list;
 	size_t cap;
-	const char *path;                /* the search path of the latest */
+	const char *path;                /* PATH in the latest list */
 };
 
-/* socket: the path of the link's, for jobs. */
+/* socket: path of the link's socket for jobs. */
 void env_init(struct env *env, const char *worker, const char *cluster, const char *socket);
 void env_free(struct env *env);
-/* extra: count strings NAME=value, one behind the other. The list lives until the next call. */
+/*
+ * Compose the environment of one job. extra: count strings NAME=value, one behind the other. The list lives
+ * until the next call.
+ */
 char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count);
 
-/* The latest list and its strings are the caller's from now on. */
+/* Hand the latest list and its strings over to the caller. */
 void env_leave(struct env *env, struct buf *ret_facts, char ***ret_list);
 
 #endif

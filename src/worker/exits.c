@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Ends. An attempt has ended when its main process is gone and nothing of its tree is left: the keeper is
- * a subreaper, so whatever outlives its parent becomes a child of the keeper, and is killed until a look
- * at the children finds none. Our own children can't vanish before we reap them: signals by pid are safe.
+ * How attempts end. An attempt has ended when its main process is gone and no process of its tree is left.
+ * The keeper is a subreaper: a process that outlives its parent becomes the keeper's child, and is killed,
+ * until a look at the children finds none. Our own children stay until we reap them, so sending them signals
+ * by process number is safe.
  */
 #include "worker/keeper.h"
 
@@ -18,11 +19,12 @@
 #include "base/mem.h"
 #include "worker/ends.h"
 
-#define TICK_NS       (10 * NS_PER_MS)   /* between looks at what doesn't want to die */
-#define STUCK_TICK_NS (NS_PER_S / 2)     /* when it hasn't for long */
+#define TICK_NS       (10 * NS_PER_MS)   /* time between two looks at an attempt that is being ended */
+#define STUCK_TICK_NS (NS_PER_S / 2)     /* the same for an attempt that has long failed to end */
 #define STUCK_NS      (10 * NS_PER_S)
 
-struct stray {                           /* a child that is no main process: whose it is */
+/* A child of the keeper that isn't an attempt's main process, and the attempt it belongs to. */
+struct stray {
 	uint64_t job, epoch;
 	bool marked;                     /* job and epoch are known */
 	int64_t begun_ns;
@@ -37,7 +39,10 @@ void exits_close(struct keeper *keeper, struct attempt *attempt)
 	keeper->closing = attempt;
 }
 
-/* An init that was killed could say nothing: then its own end is the job's. */
+/*
+ * Read the status of the main process from its init, if it has one. If the init was killed before it could
+ * write, the init's own status stands.
+ */
 static void read_status(struct attempt *attempt, int *status)
 {
 	int said;
@@ -57,7 +62,10 @@ static uint64_t cpu_us(const struct rusage *usage)
 	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-/* Before it is reaped: a keeper that is killed after that has lost what nobody else can know. */
+/*
+ * Write to the spool how the main process ended, before reaping it: after that no other process could tell,
+ * were this keeper killed.
+ */
 static void note_gone(struct keeper *keeper, const struct attempt *attempt)
 {
 	const struct spool_gone gone = {
@@ -67,7 +75,7 @@ static void note_gone(struct keeper *keeper, const struct attempt *attempt)
 	};
 
 	spool_add(keeper->spool, SPOOL_GONE, &gone, sizeof(gone));
-	(void)spool_flush(keeper->spool);        /* a failure shows in the loop, which tries it again */
+	(void)spool_flush(keeper->spool);        /* the loop notices a failure and tries again */
 }
 
 void exits_reap(struct keeper *keeper)
@@ -75,7 +83,7 @@ void exits_reap(struct keeper *keeper)
 	struct rusage usage;
 	siginfo_t info = { 0 };
 
-	/* The system call also says what the process used; the C library's function doesn't. */
+	/* waitid as a system call also returns the resource usage; the C library's function doesn't. */
 	while (syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, &usage) == 0 && info.si_pid > 0) {
 		pid_t pid = info.si_pid;
 		struct attempt *attempt = map_remove(&keeper->pids, (uint64_t)pid);
@@ -109,7 +117,10 @@ void exits_adopted(struct keeper *keeper, struct attempt *attempt)
 	exits_close(keeper, attempt);
 }
 
-/* By its session, by the mark it was started with, or else by what can have started it. */
+/*
+ * Find out to which attempt a stray child belongs: by its session, or by the mark in its environment. Failing
+ * both, note when it began.
+ */
 static struct stray *look_at(struct keeper *keeper, pid_t pid)
 {
 	struct stray *stray = map_get(&keeper->strays, (uint64_t)pid);
@@ -137,7 +148,10 @@ static struct stray *look_at(struct keeper *keeper, pid_t pid)
 	return stray;
 }
 
-/* Does it belong to a running attempt? One that hides is the oldest's that can have started it. */
+/*
+ * Return the running attempt that a stray belongs to, or NULL. A stray without session or mark is put down to
+ * the first running attempt that began before it.
+ */
 static struct attempt *owner_of(struct keeper *keeper, const struct stray *stray)
 {
 	struct ledger_entry *entry;
@@ -155,7 +169,10 @@ static struct attempt *owner_of(struct keeper *keeper, const struct stray *stray
 	return NULL;
 }
 
-/* Adopted ones aren't our children, nor are their orphans: those are found by mark or session. */
+/*
+ * Signal the processes of an adopted attempt and return how many there were. They and their orphans aren't
+ * our children, so all processes are searched for its mark or session.
+ */
 static size_t signal_adopted(struct keeper *keeper, struct attempt *attempt, int signal_number)
 {
 	size_t found = 0;
@@ -178,7 +195,10 @@ static size_t signal_adopted(struct keeper *keeper, struct attempt *attempt, int
 	return found;
 }
 
-/* The main thread's children: orphans and the link, for main processes are those of other threads. False: no orphans. */
+/*
+ * List the main thread's children: orphans and the link, since main processes are children of other threads.
+ * False: no orphans.
+ */
 static bool have_strays(struct keeper *keeper)
 {
 	tree_children(keeper->children_fd, &keeper->children);
@@ -206,7 +226,7 @@ size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int sig
 		owner = owner_of(keeper, look_at(keeper, pid));
 		if (owner && owner != attempt)
 			continue;
-		/* One that belongs to nobody dies with the next attempt that ends. */
+		/* A stray that belongs to no running attempt is killed when the next attempt ends. */
 		found++;
 		if (signal_number)
 			kill(pid, owner ? signal_number : SIGKILL);
@@ -228,7 +248,7 @@ bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 {
 	struct tree_stat stat;
 	struct process_end end;
-	/* First this look, then the file: its guardian records the end, then reaps it. */
+	/* This look must come before reading the guardian's file: a guardian records the end, then reaps. */
 	bool awaited = !attempt->other_boot && tree_stat(attempt->pid, &stat) &&
 		       attempt_may_be(attempt, stat.begun_ns) &&
 		       (stat.state == 'Z' || stat.state == 'X') && keeper_is_guardian(keeper, stat.parent);
@@ -241,7 +261,10 @@ bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 	return true;
 }
 
-/* Also when it was killed because its keeper died: that says nothing of the job. */
+/*
+ * Is it unknown how the attempt ended? Also true when it was killed because its keeper died: that end wasn't
+ * the job's own.
+ */
 static bool unknown_end(const struct attempt *attempt)
 {
 	return attempt->foreign && (!attempt->learned || (attempt->dies && WIFSIGNALED(attempt->status) &&
@@ -267,7 +290,10 @@ void exits_finish(struct keeper *keeper, struct attempt *attempt)
 			code = (uint64_t)WEXITSTATUS(attempt->status);
 		}
 	}
-	/* One that hung before its start never began; when it was killed in its exec, that isn't known. */
+	/*
+	 * A start that hung before the exec never began; if it was killed during the exec, whether it began
+	 * isn't known.
+	 */
 	if (attempt->start_fault && !attempt->tried)
 		attempt->wall_ms = 0;
 	if (attempt->start_fault && !attempt->entry->stopping) {
@@ -286,14 +312,17 @@ static int64_t stuck_after_ns(const struct keeper *keeper)
 	return keeper->options->stuck_ns ? keeper->options->stuck_ns : STUCK_NS;
 }
 
-/* True: it has ended. */
+/* Advance the end of a closing attempt. True: it has ended. */
 static bool check(struct keeper *keeper, struct attempt *attempt)
 {
 	bool insist = attempt->kill_ns <= keeper->now_ns;
 	int64_t since_ns = attempt->kill_ns == TIME_NEVER ? attempt->gone_ns : attempt->kill_ns;
 
 	if (attempt->gone) {
-		/* What was asked to end has its grace, and what nobody asked ends with its main process. */
+		/*
+		 * After a request to end, the rest of the tree has the grace too. Otherwise it is killed once
+		 * the main process is gone.
+		 */
 		bool patient = attempt->kill_ns != TIME_NEVER && !insist;
 		size_t left = exits_signal_tree(keeper, attempt, patient ? 0 : SIGKILL);
 
@@ -341,7 +370,7 @@ int64_t exits_due(const struct keeper *keeper)
 	for (const struct attempt *attempt = keeper->closing; attempt; attempt = attempt->closing_next) {
 		int64_t next_ns = attempt->kill_ns;
 
-		/* Our own child's end is a signal to us: only what we can't be told of is looked for. */
+		/* SIGCHLD tells of our own child's end; a timer is needed only for what no signal tells. */
 		if (attempt->gone || next_ns <= keeper->now_ns)
 			next_ns = keeper->now_ns + (attempt->stuck && attempt->drain_ns == 0 ? STUCK_TICK_NS : TICK_NS);
 		due_ns = next_ns < due_ns ? next_ns : due_ns;

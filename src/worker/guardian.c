@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The guardian: the process above the keeper. It starts the keeper, and starts it again when it is killed. It is a
- * subreaper, so the jobs of a dead keeper become its children; it records how each of them ended before it reaps it, and
- * stays until the last one is recorded. It never decides anything about a job, and talks to nobody. A keeper whose
- * guardian was killed takes its place.
+ * The guardian: the process above the keeper. It starts the keeper, and restarts a killed one. It is a
+ * subreaper, so the jobs of a dead keeper become its children. It records how each of them ended before it
+ * reaps it, and stays until the last one is recorded. It decides nothing about jobs and talks to nobody. A
+ * keeper whose guardian was killed becomes the guardian.
  */
 #include "worker/guardian.h"
 
@@ -29,10 +29,13 @@
 
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (5 * NS_PER_S)
-#define LIVED_NS         (2 * NS_PER_S)  /* a keeper that lived so long is started again at once */
-#define RETRY_NS         NS_PER_S        /* a record that couldn't be written */
+#define LIVED_NS         (2 * NS_PER_S)  /* a keeper that lived this long is restarted at once when it is killed */
+#define RETRY_NS         NS_PER_S        /* time until a record that couldn't be written is tried again */
 
-/* All that is a session's leader was started as a job; the rest of a job's tree needs no record. */
+/*
+ * List the jobs of dead keepers among our children: those that lead a session. Other processes of a job need
+ * no record.
+ */
 static void list_orphans(struct guardian *guardian)
 {
 	struct tree_stat stat;
@@ -49,7 +52,7 @@ static void list_orphans(struct guardian *guardian)
 	}
 }
 
-/* 1: recorded, or there is nothing to record; 0: it hasn't ended; -1: it can't be written now. */
+/* Record how a process ended. 1: recorded, or nothing to record; 0: the process still runs; -1: writing failed. */
 static int record(struct guardian *guardian, pid_t pid)
 {
 	struct rusage usage = { 0 };
@@ -58,7 +61,7 @@ static int record(struct guardian *guardian, pid_t pid)
 	struct process_end end;
 	int result;
 
-	/* The system call also says what the process used; the C library's function doesn't. */
+	/* waitid as a system call also returns the resource usage; the C library's function doesn't. */
 	if (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, &usage) < 0 ||
 	    (info.si_pid == pid && !tree_stat(pid, &stat)))
 		return 1;
@@ -79,7 +82,7 @@ static int record(struct guardian *guardian, pid_t pid)
 	return result < 0 ? -1 : 1;
 }
 
-/* An orphan whose end isn't on the disk stays a zombie: the kernel keeps its status meanwhile. */
+/* Reap the recorded orphans. One whose end couldn't be recorded stays a zombie, so the kernel keeps its status. */
 static void reap_orphans(struct guardian *guardian)
 {
 	bool failing = false;
@@ -99,7 +102,7 @@ static void reap_orphans(struct guardian *guardian)
 	guardian->failing = failing;
 }
 
-/* What else an orphan's tree leaves. */
+/* Reap the children that are neither the keeper nor jobs: other processes of the jobs. */
 static void reap_others(struct guardian *guardian)
 {
 	tree_children_of_all(&guardian->children);
@@ -113,7 +116,7 @@ static void reap_others(struct guardian *guardian)
 	}
 }
 
-/* Whoever waits for the worker to be ready waits for the first keeper that is, and then is gone. */
+/* Close ready_fd. With waited_for set, only if its reader is gone: it waits for the first keeper that becomes ready. */
 static void drop_ready(struct guardian *guardian, bool waited_for)
 {
 	struct pollfd reader = { .fd = guardian->options.ready_fd };
@@ -124,7 +127,10 @@ static void drop_ready(struct guardian *guardian, bool waited_for)
 	guardian->options.ready_fd = -1;
 }
 
-/* One that ended by itself was asked to, or can't be a keeper here; one that was killed is started again. */
+/*
+ * Handle the end of the keeper. If it exited by itself, it was asked to or can't run here, so the guardian
+ * ends as well; a killed keeper is restarted.
+ */
 static void keeper_ended(struct guardian *guardian, int status)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -134,7 +140,8 @@ static void keeper_ended(struct guardian *guardian, int status)
 	if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || !guardian->again)) {
 		guardian->ending = true;
 		guardian->exit_status = WEXITSTATUS(status);
-		flock(guardian->lock_fd, LOCK_UN);       /* the next guardian may begin while the last orphans run */
+		/* Lets the next guardian begin while the last orphans still run. */
+		flock(guardian->lock_fd, LOCK_UN);
 		drop_ready(guardian, false);
 		if (guardian->orphans.n > 0)
 			log_info("%zu jobs run on; their ends will be recorded for the next keeper", guardian->orphans.n);
@@ -163,11 +170,11 @@ static void reap(struct guardian *guardian)
 	reap_others(guardian);
 }
 
-/* True in the keeper. */
+/* Fork the keeper. Returns true in the keeper. */
 static bool start_keeper(struct guardian *guardian)
 {
 	guardian->started_ns = clock_mono_ns();
-	guardian->restart_ns = guardian->started_ns + NS_PER_S;          /* if there is no process to be had */
+	guardian->restart_ns = guardian->started_ns + NS_PER_S;          /* for when fork fails */
 	guardian->keeper = fork();
 	if (guardian->keeper == 0) {
 		prctl(PR_SET_NAME, "titan");
@@ -191,7 +198,7 @@ static void pass_on(struct guardian *guardian, int number)
 		log_info("%zu jobs still run: this process stays until their ends are recorded", guardian->orphans.n);
 }
 
-/* Until a signal comes, or there is something to try again. */
+/* Wait for a signal, or until there is something to try again. */
 static void wait_for_signal(struct guardian *guardian, const sigset_t *wanted)
 {
 	int64_t left_ns = TIME_NEVER;
@@ -259,12 +266,13 @@ static void block_signals(sigset_t *ret_wanted)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	sigemptyset(ret_wanted);
 	for (const int *number = (const int[]){ SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0 }; *number; number++) {
-		sigaction(*number, &by_default, NULL);   /* a shell ignores some for what it starts in the background */
+		/* A shell sets some signals to ignored for background processes. */
+		sigaction(*number, &by_default, NULL);
 		sigaddset(ret_wanted, *number);
 	}
 }
 
-/* True in a keeper that was started; false when it has ended. */
+/* Run the guardian's loop. Returns true in a forked keeper; false when the last keeper and its jobs have ended. */
 static bool guard(struct guardian *guardian, const sigset_t *wanted)
 {
 	while (!guardian->ending || has_children()) {
@@ -279,7 +287,7 @@ static bool guard(struct guardian *guardian, const sigset_t *wanted)
 	return false;
 }
 
-/* A keeper without a guardian has become the one process above its jobs: it goes on as their guardian. */
+/* Turn this keeper, whose guardian was killed, into the guardian of its jobs. */
 static void take_place(struct guardian *guardian, int lock_fd)
 {
 	struct worker_options options = guardian->options;
@@ -305,7 +313,7 @@ int guardian_run(const struct worker_options *options, struct error *error)
 		block_signals(&wanted);
 		result = guardian_open(&guardian, error);
 		in_keeper = !result && guard(&guardian, &wanted);
-		guardian_close(&guardian);       /* but for the lock, which the keeper shares */
+		guardian_close(&guardian);       /* the lock stays held: the keeper shares it */
 		status = result ? err_exit_status(result) : guardian.exit_status;
 		if (in_keeper)
 			status = keeper_run(&guardian.options, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Inside the guardian. guardian.c: the process and its loop; guardian_renew.c: how it becomes a newer version. */
+/* Internals of the guardian. guardian.c: the process and its loop; guardian_renew.c: how it becomes a newer version. */
 #ifndef TITAN_WORKER_GUARDIAN_H
 #define TITAN_WORKER_GUARDIAN_H
 
@@ -10,27 +10,28 @@
 
 struct guardian {
 	struct worker_options options;
-	char path[PATH_MAX];             /* of the worker's directory */
-	char program[PATH_MAX];          /* this one, by path: a newer version takes its place there */
+	char path[PATH_MAX];             /* the worker's directory */
+	char program[PATH_MAX];          /* path of this executable; an upgrade puts the newer version there */
 	int dir_fd, lock_fd;
 	uint8_t boot_id[16];
-	pid_t keeper;                    /* 0: none */
+	pid_t keeper;                    /* process number of the keeper; 0: none */
 	int64_t started_ns, restart_ns, backoff_ns;
-	int passed;                      /* the signal that the keeper has to know of; 0: none */
-	bool again;                      /* a keeper was killed: the present one isn't the first */
-	bool ending;                     /* the keeper has ended by itself */
-	int exit_status;                 /* with which */
-	bool renewing;                   /* asked to become a newer version */
+	/* The last signal (SIGTERM or SIGINT) to pass on to each new keeper; 0: none. */
+	int passed;
+	bool again;                      /* a keeper has been started before: the present one isn't the first */
+	bool ending;                     /* the keeper has exited by itself, so the guardian ends, too */
+	int exit_status;                 /* the keeper's exit status, which becomes the guardian's */
+	bool renewing;                   /* asked by SIGHUP to become a newer version */
 	bool failing;                    /* a record couldn't be written */
 	struct pid_list children;
-	struct pid_list orphans;         /* jobs of dead keepers, not yet recorded */
+	struct pid_list orphans;         /* jobs of dead keepers whose ends aren't recorded yet */
 };
 
-/* Learn where the program lies, once. */
+/* Find the path of this program; called once. */
 void renew_open(struct guardian *guardian);
-/* In a guardian that is a renewed one: true, with its keeper and its lock. */
+/* In a guardian that was just renewed by exec: take over keeper and lock, and return true. */
 bool renew_resume(struct guardian *guardian);
-/* Become the program that lies there now, with the children kept. Returns when that can't be. */
+/* Exec the program that is now at this path; the children stay ours. Returns only if that fails. */
 void renew_exec(struct guardian *guardian);
 
 #endif

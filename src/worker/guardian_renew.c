@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A guardian becomes a newer version of itself by exec: it keeps its process number, so its children stay its children,
- * and zombies wait. What it has to remember goes through one variable of the environment; its orphans are those of its
- * children that lead sessions. The new version is tried first: one that can't even say what it is doesn't get the place.
+ * How a guardian becomes a newer version of itself: by exec. It keeps its process number, so its children
+ * stay its children and zombies stay zombies. Its state goes through one environment variable; the orphans
+ * are found again as those children that lead sessions. The new program is tried with --version first: if
+ * that fails, the old one goes on.
  */
 #include "worker/guardian.h"
 
@@ -24,7 +25,7 @@
 #include "worker/home.h"
 
 #define VARIABLE  "TITAN_GUARDIAN"
-#define DELETED   " (deleted)"           /* what the kernel puts behind the path of a file that was replaced */
+#define DELETED   " (deleted)"           /* the kernel appends this to the path of an executable that was replaced */
 #define TRY_MS    5000
 #define ARGS_MAX  256
 #define ARGS_SIZE ((size_t)1 << 20)
@@ -61,12 +62,13 @@ bool renew_resume(struct guardian *guardian)
 	guardian->keeper = keeper;
 	guardian->passed = passed;
 	guardian->again = true;
-	guardian->options.ready_fd = -1;         /* of the version before: it may be another file by now */
+	/* The descriptor belonged to the old version: its number may be another file by now. */
+	guardian->options.ready_fd = -1;
 	log_info("goes on as the version that was put in its place; its keeper is process %d", keeper);
 	return true;
 }
 
-/* Does what lies there run, and say its version? */
+/* Does the new program start and answer --version? */
 static bool works(const char *program)
 {
 	char *const argv[] = { (char *)"titan", (char *)"--version", NULL };
@@ -102,7 +104,7 @@ static bool works(const char *program)
 	return status == 0;
 }
 
-/* This process's own, as it was started. */
+/* Read the arguments with which this process was started. */
 static bool read_argv(struct buf *text, char *argv[ARGS_MAX + 1])
 {
 	size_t count = 0;

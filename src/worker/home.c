@@ -19,7 +19,7 @@
 #include "worker/tree.h"
 
 #define LOCK_TRIES   40
-#define LOCK_WAIT_NS (25 * NS_PER_MS)    /* between them: a second in all */
+#define LOCK_WAIT_NS (25 * NS_PER_MS)    /* time between two tries: a second in all */
 
 enum err home_open(const struct worker_options *options, char *ret_path, int *ret_fd, struct error *error)
 {
@@ -54,7 +54,7 @@ enum err home_lock(const struct worker_options *options, const char *path, int d
 	*ret_fd = openat(dir_fd, lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (*ret_fd < 0)
 		return error_system(error, errno, "the lock of worker %s can't be opened", options->name);
-	/* One that was killed just now may have left a child between fork and exec, which still has the lock. */
+	/* A process killed just now may have left a child between fork and exec that still holds the lock. */
 	while (flock(*ret_fd, LOCK_EX | LOCK_NB) < 0 && tries++ < LOCK_TRIES)
 		nanosleep(&wait, NULL);
 	if (tries > LOCK_TRIES) {

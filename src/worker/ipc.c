@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stream between keeper and link: many messages a system call, both ways. Never blocks. */
+/* The byte stream between keeper and link: many messages in one system call, in both directions. Never blocks. */
 #include "worker/ipc.h"
 
 #include <errno.h>
@@ -79,13 +79,13 @@ bool ipc_next(struct ipc_end *end, struct ipc_header *ret_header, struct slice *
 	if (end->in.len < sizeof(header))
 		return false;
 	memcpy(&header, end->in.data, sizeof(header));
-	/* Both ends are one binary: anything else is a broken invariant. */
+	/* Both ends run the same program, so any other version or size is a bug. */
 	CHECK(header.version == IPC_VERSION && header.size <= BODY_MAX);
 	if (end->in.len < sizeof(header) + header.size)
 		return false;
 	*ret_header = header;
 	*ret_body = slice_make(end->in.data + sizeof(header), header.size);
-	/* Dropping leaves the bytes where they are until the buffer is next written to. */
+	/* buf_drop leaves the bytes in place until the buffer is next written to. */
 	buf_drop(&end->in, sizeof(header) + header.size);
 	return true;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Between keeper and link, over a socket pair: small structs in the machine's own layout, both ends from
- * one binary. The keeper parses nothing from the network: the link has decoded, checked and flattened it.
+ * Messages between keeper and link, over a socket pair: small structs in the machine's own layout, since both ends
+ * are the same program. The keeper parses nothing from the network: the link decodes, checks and flattens all of it.
  *
- *   link to keeper                          keeper to link
- *   SPAWN   an attempt to run               INVENTORY  every attempt; first, ended by a count of 0
- *   STOP    end it: ask, then insist        STARTED    it has a process
- *   RECALL  give it back if it is queued    EXITED     it has ended (again for each new link until SPOOL_ACK)
- *   SPOOL_ACK  the master has the result    NUMBERS    running and queued, when they changed
- *   FILES_DONE its output is at the master, on disk
- *   ROOM    what of its files nobody will read any more
- *   LEASE   until when new ones may start   STUCK      it was killed, and lives on; until EXITED
- *   QUIT    kill everything, report, exit when all is acknowledged or after a while
- *   PING    does the keeper's loop turn?    PONG       it does: one for each PING and each LEASE
+ *   link to keeper                              keeper to link
+ *   SPAWN       run this attempt                INVENTORY  one for each attempt, sent first; job 0 ends the list
+ *   STOP        end it: SIGTERM, then SIGKILL   STARTED    the attempt has a process
+ *   RECALL      give it back if it is queued    EXITED     the attempt has ended (sent to each new link until SPOOL_ACK)
+ *   SPOOL_ACK   the master has the result       NUMBERS    running and queued attempts, when these numbers change
+ *   FILES_DONE  the master has its output on disk
+ *   ROOM        parts of its files that nobody will read any more
+ *   LEASE       attempts may start until then   STUCK      it was killed, but its process lives; until EXITED
+ *   QUIT        kill all jobs, report, and exit when all results are acknowledged or after a while
+ *   PING        is the keeper's loop running?   PONG       yes: one for each PING and each LEASE
  */
 #ifndef TITAN_WORKER_IPC_H
 #define TITAN_WORKER_IPC_H
@@ -34,10 +34,10 @@ struct ipc_header {
 	uint8_t version;
 	uint8_t type;
 	uint16_t spare;
-	uint32_t size;                   /* of everything behind this header */
+	uint32_t size;                   /* bytes of the message behind this header */
 };
 
-struct ipc_attempt {                     /* RECALL, SPOOL_ACK, FILES_DONE, STUCK */
+struct ipc_attempt {                     /* body of RECALL, SPOOL_ACK, FILES_DONE and STUCK */
 	uint64_t job, epoch;
 };
 
@@ -48,74 +48,83 @@ struct ipc_stop {
 
 struct ipc_spawn {
 	uint64_t job, epoch, run;
-	uint32_t argc, envc;             /* NUL-terminated strings behind: argv, env, then dir ("": its own), then asks */
+	/*
+	 * The strings follow the struct, each with a NUL: argv, env, directory ("": the attempt's own),
+	 * resources asked for.
+	 */
+	uint32_t argc, envc;
 	uint32_t strings_size;
 	uint32_t flags;
-	uint32_t ask_count;              /* NAME=N each */
+	uint32_t ask_count;              /* number of resources asked for, each a string NAME=N */
 	uint32_t spare;
-	uint64_t log_max;                /* as in a job_spec */
+	uint64_t log_max;                /* as in job_spec */
 };
 
-enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };         /* DIES: with its keeper */
+/* SPAWN_DIES: the job is killed when its keeper dies. */
+enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };
 
-struct ipc_room {                        /* of stdout and stderr */
+struct ipc_room {                        /* arrays: [0] for stdout, [1] for stderr */
 	uint64_t job, epoch;
-	uint64_t synced[2];              /* on the master's disk */
-	uint64_t from[2], until[2];      /* lies between the beginning and the end that are kept; none when equal */
+	uint64_t synced[2];              /* bytes that are on the master's disk */
+	/* Bytes that won't be kept, between the kept beginning and the kept end; none when from == until. */
+	uint64_t from[2], until[2];
 };
 
 struct ipc_lease {
-	int64_t until_ns;                /* monotonic, of this machine */
+	int64_t until_ns;                /* monotonic clock of this machine */
 };
 
 struct ipc_quit {
 	int64_t grace_ms;
 };
 
-struct ipc_inventory {                   /* one each; job 0 ends the list */
+struct ipc_inventory {                   /* one message for each attempt; one with job 0 ends the list */
 	uint64_t job, epoch, run;
-	uint32_t phase;                  /* enum attempt_phase; an ENDED one is followed later by EXITED */
+	uint32_t phase;                  /* enum attempt_phase; for an ENDED attempt, EXITED follows later */
 	uint32_t spare;
 	int64_t started_ms;
 };
 
-/* What it writes goes to attempts/SPACE.out and attempts/SPACE.err, below the worker's directory. */
+/* The attempt's output goes to attempts/SPACE.out and attempts/SPACE.err in the worker's directory. */
 struct ipc_started {
 	uint64_t job, epoch, run;
 	int64_t wall_ms;
 	uint64_t pid;
 	uint64_t space;
 	uint64_t log_max;
-	uint64_t synced[2];              /* of stdout and stderr: given back, the master has it */
+	/* Bytes of stdout and stderr that the master has on disk and that were given back as holes. */
+	uint64_t synced[2];
 };
 
-/* On its way it is followed by what STARTED says as synced. */
+/* On the socket the struct is followed by the two synced numbers, as in STARTED. */
 struct ipc_exited {
 	uint64_t run;
-	uint64_t space;                  /* 0: it never had one */
-	uint64_t sizes[2];               /* of stdout and stderr; when both are 0, no FILES_DONE is awaited */
+	uint64_t space;                  /* 0: the attempt had no space */
+	/* Bytes of stdout and stderr; if both are 0, the keeper awaits no FILES_DONE. */
+	uint64_t sizes[2];
 	uint64_t acked;                  /* the master has the result; only output is left to send */
 	struct rec_done done;
-	uint64_t log_max;                /* records of before this was known end in front of it */
+	uint64_t log_max;                /* records of earlier versions end before this field */
 };
 
 struct ipc_numbers {
 	uint32_t running, queued;
 };
 
-/* One end. What is put leaves with ipc_flush. */
+/* One end of the stream. Messages that are put are sent by ipc_flush. */
 struct ipc_end {
 	int fd;
 	struct buf in, out;
 };
 
-void ipc_close(struct ipc_end *end);                     /* and forget what is under way; a closed one is fine */
+void ipc_close(struct ipc_end *end);                     /* drops what isn't sent or read yet; closing twice is fine */
 void ipc_put(struct ipc_end *end, enum ipc_type type, const void *body, size_t size);
 void ipc_put_tail(struct ipc_end *end, enum ipc_type type, const void *body, size_t size, const void *tail,
 		  size_t tail_size);
-int ipc_flush(struct ipc_end *end);                      /* 0, 1 when some is left for later, or -errno */
-int ipc_fill(struct ipc_end *end);                       /* read what is there: 0, -EPIPE at the end, or -errno */
-/* The next whole message; *ret_body lives until the next call. False: no more. */
+int ipc_flush(struct ipc_end *end);                      /* 0: all is sent; 1: some bytes remain for later; or -errno */
+/* Read what has arrived: 0, -EPIPE at the end of the stream, or -errno. */
+int ipc_fill(struct ipc_end *end);
+/* Take the next whole message; *ret_body is valid until the next call. False: no whole message. */
 bool ipc_next(struct ipc_end *end, struct ipc_header *ret_header, struct slice *ret_body);
 
 #endif

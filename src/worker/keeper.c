@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The keeper: one thread that owns children, spool and lease, and a loop around poll. It reads nothing
- * from the network and nothing from its jobs. Every signal is blocked and comes through a descriptor.
+ * The keeper: one thread that owns child processes, spool and lease, with a loop around poll. It reads
+ * nothing from the network and nothing that jobs write. All signals are blocked and arrive through a
+ * signalfd.
  */
 #include "worker/keeper.h"
 
@@ -28,8 +29,8 @@
 #include "worker/offers.h"
 #include "worker/spawn.h"
 
-#define LABELS_TEXT_MAX 1024             /* bytes of all labels of a worker */
-#define QUIT_WAIT_NS (5 * NS_PER_S)      /* for acknowledgements, when the last process is gone */
+#define LABELS_TEXT_MAX 1024             /* most bytes of a worker's labels together */
+#define QUIT_WAIT_NS (5 * NS_PER_S)      /* how long to wait for acknowledgements after the last process has ended */
 
 static enum err open_dir(struct keeper *keeper, struct error *error)
 {
@@ -42,15 +43,15 @@ static enum err open_dir(struct keeper *keeper, struct error *error)
 					   error);
 }
 
-/* Signals blocked and as they are by default, so that a child need only unblock them. */
+/* Block all signals and reset their handlers, so that a child need only unblock them. Returns a signalfd. */
 static int open_signals(void)
 {
-	const unsigned long by_default[8] = { 0 };       /* the kernel's struct: no handler, no flags */
+	const unsigned long by_default[8] = { 0 };       /* the kernel's struct sigaction: default handler, no flags */
 	sigset_t all, wanted;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* Not through the C library: it hides two signals that its own posix_spawn may have left ignored. */
+	/* By system call: the C library hides two signals that its own posix_spawn may have left ignored. */
 	for (int number = 1; number < NSIG; number++)
 		syscall(SYS_rt_sigaction, number, by_default, NULL, (NSIG - 1) / 8);
 	sigemptyset(&wanted);
@@ -65,7 +66,10 @@ static enum err open_process(struct keeper *keeper, struct error *error)
 {
 	int result;
 
-	/* Descriptors 0 to 2 are the link's and, by dup2, the jobs': nothing of ours may lie there. */
+	/*
+	 * Descriptors 0 to 2 are replaced by dup2 in the link and in jobs, so the keeper's own must not be
+	 * among them.
+	 */
 	do {
 		keeper->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 		if (keeper->null_fd < 0)
@@ -87,7 +91,7 @@ static enum err open_process(struct keeper *keeper, struct error *error)
 	return ERR_NONE;
 }
 
-/* They go into HELLO, which is small. */
+/* Check the worker's labels, which travel in HELLO, a small frame. */
 static enum err check_labels(const char *labels, struct error *error)
 {
 	size_t count = 0;
@@ -106,7 +110,7 @@ static enum err check_labels(const char *labels, struct error *error)
 	return ERR_NONE;
 }
 
-/* The best there is; what was asked for by name, or an error. */
+/* Open the best containment that this machine allows; if one was asked for by name, that one or an error. */
 static enum err open_cages(struct keeper *keeper, struct error *error)
 {
 	int result = keeper->options->containment == CONTAIN_PIDS ? spawn_try_own_pids() : 0;
@@ -192,7 +196,10 @@ static void keeper_close(struct keeper *keeper)
 			close(*fd);
 }
 
-/* Killed: titan down has to find this process now. A guardian never ends before its keeper otherwise. */
+/*
+ * Has the guardian been killed? A guardian never ends before its keeper otherwise. titan down must now find
+ * this process, so it signs the lock file.
+ */
 static void check_guardian(struct keeper *keeper)
 {
 	if (keeper->unguarded || keeper->options->guardian == 0 || getppid() == keeper->options->guardian)
@@ -204,7 +211,7 @@ static void check_guardian(struct keeper *keeper)
 
 static void read_signals(struct keeper *keeper)
 {
-	struct signalfd_siginfo infos[5];        /* one of each kind at most: one read takes all */
+	struct signalfd_siginfo infos[5];        /* at most one of each signal can be pending, so one read takes all */
 	ssize_t got = read(keeper->signal_fd, infos, sizeof(infos));
 
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(infos[0]); i++)
@@ -220,7 +227,7 @@ static void read_signals(struct keeper *keeper)
 	exits_reap(keeper);
 }
 
-/* When to wake up though nothing comes. */
+/* Return when the loop must wake up even if nothing arrives. */
 static int64_t next_due(const struct keeper *keeper)
 {
 	int64_t due_ns = exits_due(keeper), lease_ns = ledger_lease_end(keeper->ledger);
@@ -240,7 +247,7 @@ static int64_t next_due(const struct keeper *keeper)
 	return due_ns;
 }
 
-/* What else there is to wait for: ends of adopted attempts, pipes of lossless ones. */
+/* Add the descriptors of attempts to the poll list: pidfds of adopted ones, pipes of lossless ones. */
 static nfds_t list_attempts(struct keeper *keeper, struct pollfd *fds, struct attempt **owners, nfds_t count)
 {
 	for (struct attempt *attempt = keeper->first; attempt; attempt = attempt->next) {
@@ -318,18 +325,18 @@ static void write_spool(struct keeper *keeper)
 		recover_rewrite(keeper);
 }
 
-/* What was left, or can't be killed, is the next keeper's, whose slots it takes. */
+/* May a quitting keeper exit now? Attempts that can't be killed are left to the next keeper. */
 static bool at_end(struct keeper *keeper)
 {
 	if (!keeper->quitting || attempts_under_way(keeper))
 		return false;
 	if (keeper->quit_ns == 0)
 		keeper->quit_ns = keeper->now_ns + (keeper->options->end_jobs ? 0 : QUIT_WAIT_NS);
-	/* All but what still runs is a result, or output, that the master hasn't got. */
+	/* All other attempts are results, or output, that the master doesn't have yet. */
 	return keeper->count == ledger_running(keeper->ledger) || keeper->now_ns >= keeper->quit_ns;
 }
 
-/* It can become the guardian of its jobs, unless some would have to end with it as a keeper. */
+/* Can this keeper become the guardian of its jobs? Not while a job runs that must die with its keeper. */
 static bool may_take_place(const struct keeper *keeper)
 {
 	if (!keeper->unguarded || keeper->quitting || keeper->late)
@@ -345,7 +352,7 @@ static void serve(struct keeper *keeper)
 	while (!at_end(keeper) && !may_take_place(keeper)) {
 		if (keeper->link_pid == 0 && keeper->now_ns >= keeper->link_restart_ns && !keeper->options->end_jobs)
 			keeper_link_start(keeper);
-		/* First the spool, then the word that rests on it. */
+		/* The spool is written before the link is told what depends on it. */
 		write_spool(keeper);
 		keeper_link_flush(keeper);
 		wait_for_events(keeper);
@@ -381,7 +388,7 @@ int keeper_run(const struct worker_options *options, struct error *error)
 	worker_log_to_file(options);
 	log_info("worker %s: %u slots, state in %s", options->name, keeper.slots, keeper.path);
 	keeper.now_ns = clock_mono_ns();
-	check_guardian(&keeper);         /* it may have been killed before it was watched */
+	check_guardian(&keeper);         /* the guardian may have been killed before this keeper began to watch it */
 	if (options->end_jobs)
 		attempts_quit(&keeper, LIMIT_STOP_GRACE_MS);
 	serve(&keeper);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The link as its keeper sees it: a child that may die at any time and is started again. A new one is told
- * of everything there is; what the old one had not yet passed on is said again.
+ * The keeper's side of its link: a child process that may die at any time and is started again. A new link is
+ * told of all attempts; results that the old one hadn't passed on are sent again.
  */
 #include "worker/keeper.h"
 
@@ -21,15 +21,15 @@
 
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (2 * NS_PER_S)
-#define PATIENCE_NS      (2 * NS_PER_MS) /* a word waits for company, while no slot can run dry of it */
-#define AHEAD_ENOUGH     4               /* jobs that wait here, to a slot */
-#define COMPANY_BYTES    4096            /* from here on a send's cost is shared well enough */
+#define PATIENCE_NS      (2 * NS_PER_MS) /* longest delay of a message that waits to be sent together with others */
+#define AHEAD_ENOUGH     4               /* queued attempts for each slot, from which on messages may be delayed */
+#define COMPANY_BYTES    4096            /* from this many bytes on, the cost of a send is amortised */
 #define LINK_FD          3
 #define LINK_VARIABLES   9
 
 extern char **environ;
 
-/* The keeper's environment, and how the link learns what it is. */
+/* Build the link's environment: the keeper's own, plus variables that tell the link about its worker. */
 static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES][PATH_MAX + 32])
 {
 	const struct worker_options *options = keeper->options;
@@ -58,7 +58,10 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 	return list;
 }
 
-/* In the child: the socket as LINK_FD, the keeper's stderr, nothing else; it dies with the keeper. */
+/*
+ * In the child: pass on the socket as LINK_FD and the keeper's stderr, close all other descriptors, and exec
+ * the link. The link dies with the keeper.
+ */
 static _Noreturn void become_link(const char *const *argv, char **envp, int fd, int null_fd, pid_t keeper_pid)
 {
 	const char *path = argv ? argv[0] : "/proc/self/exe";
@@ -74,7 +77,7 @@ static _Noreturn void become_link(const char *const *argv, char **envp, int fd, 
 	_exit(127);
 }
 
-/* Everything the keeper has, then what is known of each. */
+/* Send the list of all attempts, then what is known of each. */
 static void tell_everything(struct keeper *keeper)
 {
 	const struct ipc_inventory end = { 0 };
@@ -171,7 +174,7 @@ void keeper_tell_ready(struct keeper *keeper)
 
 static void connected(struct keeper *keeper)
 {
-	/* It has come through to the master: the next one may start at once if this one dies. */
+	/* The link has reached the master, so if it dies the next one may start without delay. */
 	keeper->link_backoff_ns = 0;
 	keeper_tell_ready(keeper);
 }
@@ -250,7 +253,7 @@ void keeper_link_died(struct keeper *keeper)
 {
 	if (!keeper->quitting)
 		log_warn("the link has ended; it is started again");
-	/* What it said last still counts: acknowledgements above all. */
+	/* Messages that the link had sent before it died still count, acknowledgements above all. */
 	if (keeper->link.fd >= 0)
 		read_messages(keeper);
 	ipc_close(&keeper->link);
@@ -258,7 +261,7 @@ void keeper_link_died(struct keeper *keeper)
 	keeper->listed = false;
 }
 
-/* A link that can't be talked to any more is ended; when it has been reaped, the next one starts. */
+/* Kill a link that can't be talked to any more; the next one starts when it has been reaped. */
 static void give_up(struct keeper *keeper)
 {
 	ipc_close(&keeper->link);
@@ -274,8 +277,8 @@ void keeper_link_read(struct keeper *keeper)
 }
 
 /*
- * A word to the link wakes three processes. While enough jobs wait here, nothing that the answer could bring
- * is needed yet, so the word waits a little for the next ones.
+ * May a message to the link be delayed? Each send wakes three processes. While enough attempts are queued
+ * here, the answer isn't urgent, so messages wait a little to be sent together.
  */
 static bool word_may_wait(struct keeper *keeper)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Starts that hang: the job's directory, its program or the interpreter of that lies on a file system that doesn't
- * answer. Such an attempt has its slot and its process, and the master isn't told that it started. It begins to run
- * late, or fails, or is killed: at once when it is asked to end, else when it has hung for too long.
+ * Starts that hang because the job's directory, program or interpreter lies on a file system that doesn't
+ * answer. Such an attempt keeps its slot and its process, and the master isn't told that it has started. In
+ * the end the job runs late, or the start fails, or the process is killed: at once when the job is asked to
+ * end, else after a limit.
  */
 #include "worker/keeper.h"
 
@@ -15,7 +16,7 @@
 #include "proto/limits.h"
 #include "worker/spawn.h"
 
-#define WARN_NS (5 * NS_PER_S)           /* a busy machine's starts are slow, too */
+#define WARN_NS (5 * NS_PER_S)           /* starts on a busy machine are slow, too, so no warning before this */
 
 static int64_t limit_ns(const struct keeper *keeper)
 {
@@ -26,7 +27,7 @@ void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *sp
 {
 	struct spawn_texts texts = { .strings = attempt->strings };
 
-	/* What the process was given stays where it is: the next start makes its own. */
+	/* Hand the memory of the start over to its thread: the next start allocates its own. */
 	texts.pointers = keeper->pointers;
 	keeper->pointers = (struct buf){ 0 };
 	env_leave(&keeper->env, &texts.facts, &texts.list);
@@ -37,7 +38,7 @@ void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *sp
 	keeper->late = attempt;
 }
 
-/* It runs, or failed, or was killed. */
+/* Take up a start that no longer hangs: the job runs, failed to start, or was killed. */
 static void settle(struct keeper *keeper, struct attempt *attempt)
 {
 	struct attempt **at = &keeper->late;
@@ -51,7 +52,7 @@ static void settle(struct keeper *keeper, struct attempt *attempt)
 	if (attempt->start_fault == 0)
 		attempt->start_fault = fault;
 	if (attempt->start_fault)
-		return;                  /* its process ends, or has */
+		return;                  /* its process is ending or has ended */
 	attempt->tried = true;
 	keeper_link_started(keeper, attempt);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The ledger owns its entries and nothing behind their owner pointers. Every entry is in the list of its
- * phase and in the chain of its job, newest epoch first. It never looks at a clock: the time is given.
+ * The ledger owns its entries but not what their owner pointers lead to. Every entry is in the list of its
+ * phase and in the chain of its job, newest epoch first. It never reads a clock: callers pass the time.
  */
 #include "worker/ledger.h"
 
@@ -10,8 +10,8 @@
 #include "base/mem.h"
 
 struct item {
-	struct ledger_entry entry;       /* first, so that an entry is its item */
-	struct item *older;              /* the job's epoch before this one */
+	struct ledger_entry entry;       /* must be first: a pointer to an entry is a pointer to its item */
+	struct item *older;              /* the same job's next older epoch */
 };
 
 struct phase_list {
@@ -21,9 +21,9 @@ struct phase_list {
 
 struct ledger {
 	uint32_t slots;
-	struct resource_list offers;     /* with what those that run take of it */
+	struct resource_list offers;     /* what the worker offers, and how much of it running attempts use */
 	int64_t lease_until_ns;
-	struct map jobs;                 /* job to its newest item */
+	struct map jobs;                 /* job number to the item of its newest epoch */
 	struct phase_list phases[PHASE_ENDED + 1];
 };
 
@@ -138,7 +138,10 @@ void ledger_ask(struct ledger *ledger, struct ledger_entry *entry, const struct 
 		resources_take(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count);
 }
 
-/* May it start, as far as its job's other epochs go? Not beside an older one, and not if there is a newer one. */
+/*
+ * May the entry start as far as other epochs of its job are concerned? It must be the newest, and no older
+ * one may be running.
+ */
 static bool alone(const struct ledger *ledger, const struct ledger_entry *entry)
 {
 	const struct item *item = newest(ledger, entry->job);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a worker knows of its attempts, and what it may do with them. Pure, so that the simulator runs
- * the very same code: no processes, no files, no clock of its own. The keeper asks it what to start.
+ * The ledger: which attempts a worker has, and which may start. Pure, so that the simulator runs the very
+ * same code: no processes, no files, no clock. The keeper asks it what to start.
  *
- * An attempt is queued (sent ahead), running, or ended (its result is kept until the master has it).
- * A job's newer epoch never starts while an older one of it is alive here. Nothing starts without a lease, nor
- * before all that it asks for is free: what is queued behind it and fits goes first.
+ * An attempt is queued (prefetched), running, or ended (its result is kept until the master has it). A newer
+ * epoch of a job never starts while an older one runs here. An attempt starts only with a valid lease and
+ * when all the resources that it asks for are free; a smaller one queued behind it may go first.
  */
 #ifndef TITAN_WORKER_LEDGER_H
 #define TITAN_WORKER_LEDGER_H
@@ -20,12 +20,12 @@ struct ledger_entry {
 	uint64_t job;
 	uint64_t epoch;
 	enum attempt_phase phase;
-	bool stopping;                   /* somebody asked it to end */
-	bool exclusive;                  /* may not run when the lease has ended: another may run elsewhere */
-	struct resource *asks;           /* NULL: a slot is enough */
+	bool stopping;                   /* it was asked to end */
+	bool exclusive;                  /* must not run without a lease: the job may have been started elsewhere */
+	struct resource *asks;           /* resources it asks for; NULL: a slot is enough */
 	size_t ask_count;
-	struct rec_done result;          /* when ended */
-	void *owner;                     /* the keeper's record of the process */
+	struct rec_done result;          /* valid when it has ended */
+	void *owner;                     /* the keeper's struct attempt */
 	struct ledger_entry *prev, *next;    /* in the list of its phase, oldest first */
 };
 
@@ -34,38 +34,49 @@ enum ledger_stop { LEDGER_STOP_NOTHING, LEDGER_STOP_DROPPED, LEDGER_STOP_SIGNAL 
 
 struct ledger *ledger_new(uint32_t slots);
 void ledger_free(struct ledger *ledger);
-void ledger_offer(struct ledger *ledger, const struct resource_list *offers);    /* at the start; without it nothing */
+/* Set what the worker offers, once at the start; nothing offered if not called. */
+void ledger_offer(struct ledger *ledger, const struct resource_list *offers);
 
-/* STALE: an epoch of the job that is older than one known here. Only TAKEN sets *ret_entry, to a queued one. */
+/* Add a queued attempt. STALE: a newer epoch of the job is known here. *ret_entry is set only for TAKEN. */
 enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t epoch, bool exclusive,
 				  void *owner, struct ledger_entry **ret_entry);
-/* What it takes while it runs. Of one that runs already, too: it was started by an earlier keeper. */
+/*
+ * Set the resources that the attempt takes while it runs. The entry may be running already, if an earlier
+ * keeper started it.
+ */
 void ledger_ask(struct ledger *ledger, struct ledger_entry *entry, const struct resource_list *asks);
 struct ledger_entry *ledger_find(const struct ledger *ledger, uint64_t job, uint64_t epoch);
 
-/* The attempt to start now, or NULL: oldest first, a free slot, a lease that hasn't ended. */
+/* Return the attempt to start now: the oldest that fits, if a slot is free and the lease is valid; else NULL. */
 struct ledger_entry *ledger_next(struct ledger *ledger, int64_t now_ns);
-/* A queued attempt of the job that a newer epoch has overtaken, or NULL: never started, the caller reports it RECALLED. */
+/* Return a queued attempt of the job that a newer epoch has replaced, or NULL. The caller reports it RECALLED. */
 struct ledger_entry *ledger_superseded(const struct ledger *ledger, uint64_t job);
 void ledger_started(struct ledger *ledger, struct ledger_entry *entry);
-/* Ended (from running, or from queued when it couldn't start or was dropped); frees its slot. */
+/* Move an attempt to ENDED, from running or queued, and free its slot and resources. */
 void ledger_ended(struct ledger *ledger, struct ledger_entry *entry, const struct rec_done *result);
-/* The master has the result: forget it. *ret_owner is what the entry held. False if there was none, or it hasn't ended. */
+/*
+ * Forget an ended attempt, since the master has its result. *ret_owner gets its owner. False if there is none
+ * or it hasn't ended.
+ */
 bool ledger_ack(struct ledger *ledger, uint64_t job, uint64_t epoch, void **ret_owner);
 
-/* DROPPED: it was queued; the caller reports it ended (STOPPED). SIGNAL: it runs; the caller signals it. */
+/*
+ * Stop an attempt. DROPPED: it was queued, and the caller reports it ended (STOPPED). SIGNAL: it runs, and
+ * the caller signals it.
+ */
 enum ledger_stop ledger_stop(struct ledger *ledger, uint64_t job, uint64_t epoch, struct ledger_entry **ret_entry);
-/* True: it was queued, and the caller reports it ended (RECALLED). */
+/* Take back a queued attempt. True: it was queued, and the caller reports it ended (RECALLED). */
 bool ledger_recall(struct ledger *ledger, uint64_t job, uint64_t epoch, struct ledger_entry **ret_entry);
 
-/* The lease lasts until then (monotonic); before the first there is none, and it never shrinks. */
+/* Extend the lease to until_ns (monotonic). Before the first call there is no lease; it never gets shorter. */
 void ledger_lease(struct ledger *ledger, int64_t until_ns);
-int64_t ledger_lease_end(const struct ledger *ledger);          /* TIME_NEVER while nothing depends on it */
-/* A running attempt that must be ended at once because the lease has, and that nobody asked to end; or NULL. */
+int64_t ledger_lease_end(const struct ledger *ledger);          /* TIME_NEVER while no attempt depends on the lease */
+/* Return a running exclusive attempt that nobody has asked to end although the lease is over; or NULL. */
 struct ledger_entry *ledger_overdue(const struct ledger *ledger, int64_t now_ns);
 bool ledger_has_lease(const struct ledger *ledger, int64_t now_ns);
 
-struct ledger_entry *ledger_first(const struct ledger *ledger, enum attempt_phase phase);   /* then ->next */
+/* First entry of the phase's list; go on with ->next. */
+struct ledger_entry *ledger_first(const struct ledger *ledger, enum attempt_phase phase);
 uint32_t ledger_running(const struct ledger *ledger);
 uint32_t ledger_queued(const struct ledger *ledger);
 void ledger_check(const struct ledger *ledger);

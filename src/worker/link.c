@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The link: one thread with a loop between the keeper's socket and the master's. It keeps no state that
- * matters: what the keeper has and what the master acknowledged can always be put together again. Without
- * a master it tries again for ever; without its keeper it ends.
+ * matters: everything can be rebuilt from what the keeper has and what the master acknowledged. Without a
+ * master it tries to connect for ever; without its keeper it ends.
  *
- * HELLO and heartbeats say that the worker lives, and that is the keeper's to prove: each is sent only when the
- * keeper has answered everything that it was asked. Every lease asks, so an idle keeper wakes once a heartbeat.
+ * HELLO and heartbeats tell the master that the worker lives, and the keeper has to prove that: each is sent
+ * only when the keeper has answered every PING and LEASE so far. Every lease is such a question, so an idle
+ * keeper wakes up once per heartbeat.
  */
 #include "worker/link.h"
 
@@ -87,7 +88,7 @@ static void connect_now(struct link *link)
 {
 	int fd, result;
 
-	/* The keeper was asked on an earlier connection and is silent since then: nothing to tell a master. */
+	/* The keeper hasn't answered since an earlier connection, so don't tell a master that this worker lives. */
 	if (!keeper_answers(link)) {
 		retry_later(link);
 		return;
@@ -101,7 +102,7 @@ static void connect_now(struct link *link)
 	}
 	link->hello_ns = clock_mono_ns();
 	link->conn = conn_open(link->conns, transport_unix(fd), &conn_ops, link);
-	/* The owner of the socket is the owner of this process: nothing here is a stranger's. */
+	/* The same user owns the socket and this process, so the peer may send frames of full size. */
 	conn_set_max_body(link->conn, LIMIT_FRAME_MAX);
 	link->hello_owed = true;
 	ask_keeper(link, IPC_PING, NULL, 0);
@@ -123,14 +124,17 @@ void link_lease(struct link *link, int64_t sent_ns)
 {
 	const struct ipc_lease lease = { sent_ns + link->lease_ns };
 
-	/* Only what we sent can come back, so an echo from the future is not one. */
+	/* The master echoes times that this link has sent, so a time in the future is not valid. */
 	if (!link->welcome || sent_ns > clock_mono_ns())
 		return;
 	link->echo_ns = clock_mono_ns();
 	ask_keeper(link, IPC_LEASE, &lease, sizeof(lease));
 }
 
-/* In the arena of the frame being read: nothing of that is needed here. */
+/*
+ * List the jobs whose processes can't be killed. The list is in the arena of the frame being read, which
+ * isn't needed here.
+ */
 static struct u64_list stuck_jobs(struct link *link)
 {
 	struct u64_list list = { 0 };
@@ -171,7 +175,7 @@ void link_keeper_answered(struct link *link)
 		return;
 	if (link->keeper_silent) {
 		log_info("the keeper answers again");
-		/* How long the master was silent begins anew: nothing was said to it meanwhile. */
+		/* Nothing was sent to the master meanwhile, so its silence is measured from now. */
 		link->echo_ns = clock_mono_ns();
 		link->keeper_silent = false;
 	}
@@ -190,7 +194,7 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 	(void)events;
 	if (!link->conn)
 		return;
-	/* The connection stays, so that output goes on; the master's clock for a silent worker runs. */
+	/* Keep the connection, so that output still flows; the master counts the worker as silent. */
 	if (!keeper_answers(link)) {
 		if (!link->keeper_silent)
 			log_warn("the keeper (process %" PRIu64 ") doesn't answer: no heartbeats until it does",
@@ -214,7 +218,7 @@ void link_welcomed(struct link *link, uint64_t heartbeat_ms)
 	ship_reset(link);
 	for (struct held *held = link->first; held; held = held->next) {
 		held->done_sent = false;
-		/* It may have started between HELLO and now. */
+		/* The attempt may have started between HELLO and now. */
 		if (held->phase == PHASE_RUNNING && held->started.job)
 			buf_add(&link->started, &held->started, sizeof(held->started));
 		link_settle(link, held);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Inside the link. link.c: the process, its loop and its connection; link_master.c: frames from the master;
- * link_keeper.c: messages from the keeper, and the table of attempts; ship.c: output, ship_watch.c: the files it
- * comes from; system.c: load.
+ * Internals of the link. link.c: the process, its loop and its connection; link_master.c: frames from the
+ * master; link_keeper.c: messages from the keeper, and the table of attempts; ship.c: output; ship_watch.c:
+ * the files it is read from; system.c: load.
  */
 #ifndef TITAN_WORKER_LINK_H
 #define TITAN_WORKER_LINK_H
@@ -21,40 +21,43 @@
 #include "worker/token.h"
 #include "worker/worker.h"
 
-#define LIVE_TAIL_SIZE ((size_t)65536)     /* of a stream's newest bytes, sent to be looked at */
+#define LIVE_TAIL_SIZE ((size_t)65536)     /* most of a stream's newest bytes sent at once for live viewing */
 
-struct stream {                          /* one file that an attempt writes */
+struct stream {                          /* one output file of an attempt: stdout or stderr */
 	int fd;                          /* -1: not open */
-	int watch;                       /* of inotify, or -1 */
-	uint64_t size;                   /* final; UINT64_MAX while it may grow */
-	uint64_t sent, received, synced; /* offsets: handed over, known to be at the master, on its disk */
-	uint64_t tail;                   /* where its kept end begins, once that is known; 0: it isn't */
-	uint64_t left_out;               /* bytes before that which were never sent */
-	uint64_t seen;                   /* its size when it was last looked at, of one that runs */
-	uint64_t given, cut;             /* given back: before this; of what won't be kept, before this */
-	uint64_t passed;                 /* offset: of what won't be kept, before it all was sent to be looked at, or is old */
+	int watch;                       /* inotify watch, or -1 */
+	uint64_t size;                   /* final size; UINT64_MAX while the file may grow */
+	/* offsets: given to the connection, received by the master, on the master's disk. */
+	uint64_t sent, received, synced;
+	uint64_t tail;                   /* offset at which the kept end of the output begins; 0: not known yet */
+	uint64_t left_out;               /* bytes before tail that were never sent */
+	uint64_t seen;                   /* size of the file when it was last looked at, while the job runs */
+	/* offsets: the file was given back before given; bytes that won't be kept were given back up to cut. */
+	uint64_t given, cut;
+	/* Offset up to which bytes that won't be kept were sent for live viewing or skipped. */
+	uint64_t passed;
 };
 
-struct held {                            /* an attempt that the keeper has */
-	struct held *prev, *next;        /* all of them */
-	struct held *older;              /* of the same job */
+struct held {                            /* an attempt that the keeper has, as the link knows it */
+	struct held *prev, *next;        /* in the list of all attempts */
+	struct held *older;              /* the same job's next older epoch */
 	uint64_t job, epoch, run, space;
-	uint64_t log_max;                /* as in a job_spec */
-	bool over;                       /* it runs, and the beginning that is kept is through */
+	uint64_t log_max;                /* as in job_spec */
+	bool over;                       /* it runs, and the beginning of its output that is kept has been sent */
 	enum attempt_phase phase;
 	struct rec_started started;
-	struct rec_done done;            /* when ended */
-	bool done_sent;                  /* on this connection */
+	struct rec_done done;            /* the result, once it has ended */
+	bool done_sent;                  /* the result was sent on this connection */
 	bool acked;
-	bool stuck;                      /* killed, and lives on */
+	bool stuck;                      /* it was killed, and its process lives on */
 	struct stream streams[2];
-	struct held *look_next;          /* among those that have written, and are looked at soon */
+	struct held *look_next;          /* next in the list of attempts whose files changed and are looked at soon */
 	bool to_look;
-	struct held *ship_next;          /* in the queue of those with something to send */
+	struct held *ship_next;          /* next in the queue of attempts with output to send */
 	bool shipping;
 	struct held *young_prev, *young_next;
-	bool young;                      /* not yet watched */
-	int64_t taken_ns;                /* when it came, if there was a slot for it; else 0 */
+	bool young;                      /* started a moment ago: its files aren't watched yet */
+	int64_t taken_ns;                /* when it was assigned, if a slot was free for it; else 0 */
 	int64_t seen_ns;
 };
 
@@ -73,91 +76,99 @@ struct link {
 	struct ev_prepare prepare;
 	struct ev_io keeper_read, keeper_write;
 	struct ipc_end keeper;
-	bool listed;                     /* the keeper has told of everything */
-	uint64_t asked, answered;        /* PINGs and LEASEs to the keeper, and its PONGs */
-	bool hello_owed, beat_owed;      /* sent as soon as the keeper has answered */
-	bool keeper_silent;              /* at a heartbeat, and people were told */
+	bool listed;                     /* the keeper has sent its whole inventory */
+	uint64_t asked, answered;        /* number of PINGs and LEASEs sent to the keeper, and of PONGs received */
+	bool hello_owed, beat_owed;      /* HELLO or heartbeat to be sent as soon as the keeper has answered */
+	bool keeper_silent;              /* the keeper didn't answer before the last heartbeat, and the log says so */
 	size_t stuck_count;
 	struct ipc_numbers numbers;
 	struct system_load load;
-	uint64_t start_us;               /* moving average, from its coming to its process */
+	uint64_t start_us;               /* moving average of the microseconds from assignment to process */
 
-	struct map jobs;                 /* job to its newest held */
+	struct map jobs;                 /* job number to the held of its newest epoch */
 	struct held *first;
-	struct arena arena;              /* of the frame being read */
-	struct buf started, done;        /* rec_started, rec_done: to be sent in this pass */
+	struct arena arena;              /* memory of the frame being read */
+	/* Arrays of rec_started and rec_done, sent at the end of this pass of the loop. */
+	struct buf started, done;
 	struct buf strings;
 
-	int attempts_fd;                 /* the directory */
+	int attempts_fd;                 /* descriptor of the directory of attempts */
 	char attempts_path[PATH_MAX];
 	struct held *ship_first, *ship_last;
 	struct held *look_first;
 	struct held *young_first, *young_last;
-	uint64_t in_flight;              /* bytes sent and not yet received */
+	uint64_t in_flight;              /* bytes of output sent and not yet received by the master */
 	int inotify_fd;
-	struct map watches;              /* inotify's number to held */
+	struct map watches;              /* inotify watch number to held */
 	struct ev_io watch_read;
 	struct ev_timer young_timer, coalesce;
-	struct ev_timer live_tail;         /* while any held is over */
+	struct ev_timer live_tail;         /* runs while any attempt's output is over the kept beginning */
 
 	uint8_t secret[TOKEN_SECRET];
 	struct listener *caller_listener;
-	struct caller_entry *callers;    /* connections of jobs, the newest first */
+	struct caller_entry *callers;    /* connections of jobs, newest first */
 	size_t caller_count;
 	uint64_t last_channel;
 };
 
 /* link.c */
-void link_lease(struct link *link, int64_t sent_ns);     /* the master has heard what we sent then */
+/* The master has heard what was sent at sent_ns: extend the lease. */
+void link_lease(struct link *link, int64_t sent_ns);
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
-void link_beat(struct link *link);                       /* at once: what a heartbeat says has changed */
-void link_keeper_answered(struct link *link);            /* a PONG */
+void link_beat(struct link *link);                       /* send a heartbeat now, because its content has changed */
+void link_keeper_answered(struct link *link);            /* a PONG arrived */
 
 /* link_master.c */
 void link_frame(struct link *link, const struct frame *frame);
 
 /* link_keeper.c */
-void link_take(struct link *link, uint64_t job, uint64_t epoch, uint64_t run);   /* on its way to the keeper */
+/* Add an attempt that is being passed on to the keeper. */
+void link_take(struct link *link, uint64_t job, uint64_t epoch, uint64_t run);
 struct held *held_find(const struct link *link, uint64_t job, uint64_t epoch);
 void held_forget_if_done(struct link *link, struct held *held);
 bool link_keeper_read(struct link *link);        /* false: the keeper is gone */
-void link_inventory(struct link *link);          /* HELLO and what follows it */
-void link_settle(struct link *link, struct held *held);  /* DONE, once nothing of its output is unsent */
-void link_send_items(struct link *link);         /* STARTED and DONE that gathered */
+void link_inventory(struct link *link);          /* send HELLO and the inventory that follows it */
+void link_settle(struct link *link, struct held *held);  /* send DONE, once all output of the attempt has been sent */
+void link_send_items(struct link *link);         /* send the STARTED and DONE records gathered so far */
 void link_free_table(struct link *link);
 
 /* ship.c */
 void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2]);
 void ship_credit(struct link *link, const struct rec_credit *credit);
-void ship_again(struct link *link, const struct rec_credit *credit);     /* the master had no room */
-void ship_reset(struct link *link);              /* a new connection: from the last synced offset again */
+/* The master had no room: send again from this offset. */
+void ship_again(struct link *link, const struct rec_credit *credit);
+void ship_reset(struct link *link);              /* after a new connection: send again from the last synced offset */
 void ship_pump(struct link *link);
 void ship_forget(struct link *link, struct held *held);
-bool ship_sent(const struct held *held);         /* ended, and all of its output is on its way */
-bool ship_synced(const struct held *held);       /* and on the master's disk */
-void ship_enqueue(struct link *link, struct held *held);         /* it may have something to send */
+bool ship_sent(const struct held *held);         /* it has ended, and all of its output has been sent */
+bool ship_synced(const struct held *held);       /* as ship_sent, and all of it is on the master's disk */
+/* Add it to the queue of attempts that may have output to send. */
+void ship_enqueue(struct link *link, struct held *held);
 
-/* ship_room.c: what nobody will read any more of files that grow is given back */
-void ship_known(struct link *link, struct held *held, const uint64_t synced[2]);         /* given back before this link */
-void ship_look_soon(struct link *link, struct held *held);       /* it has written */
+/* ship_room.c: gives back the parts of growing files that nobody will read any more */
+/* Tell what was given back before this link started. */
+void ship_known(struct link *link, struct held *held, const uint64_t synced[2]);
+void ship_look_soon(struct link *link, struct held *held);       /* its files have changed */
 void ship_look(struct link *link, struct held *held);
-void ship_look_at_all(struct link *link);                        /* that have written */
+void ship_look_at_all(struct link *link);                        /* look at all attempts whose files have changed */
 void ship_look_never(struct link *link, struct held *held);
 void ship_give_back(struct link *link, struct held *held);
 
-/* Bytes of its output that are kept from the beginning, and in all. */
+/* Bytes of the attempt's output that are kept: of its beginning, and in all. */
 uint64_t ship_head(const struct held *held);
 uint64_t ship_max(const struct held *held);
 
 /* ship_watch.c */
 bool ship_open(struct link *link, struct error *error);
 void ship_close(struct link *link);
-void ship_started(struct link *link, struct held *held);         /* young, until it has lived for a while */
+/* Treats the attempt as young until it has lived for a while. */
+void ship_started(struct link *link, struct held *held);
 void ship_not_young(struct link *link, struct held *held);
 bool ship_open_stream(struct link *link, struct held *held, int number);
-/* Before it is read: what is written later than that is told of. */
+/* Watch the file. Called before reading it, so that no later write goes unnoticed. */
 void ship_watch(struct link *link, struct held *held, int number);
 void ship_unwatch(struct link *link, struct stream *stream);
-void ship_begin_live_tail(struct link *link, struct held *held);   /* what is kept of its beginning is through */
+/* The beginning that is kept has been sent: from now on show the newest output. */
+void ship_begin_live_tail(struct link *link, struct held *held);
 
 #endif

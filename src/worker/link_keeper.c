@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the keeper says, and the table of its attempts that comes of it. A result is sent again on every
- * new connection until the master has it, and never before the output that belongs to it.
+ * Messages from the keeper, and the link's table of attempts that they build. A result is sent again on every
+ * new connection until the master acknowledges it, and never before the output that belongs to it.
  */
 #include "worker/link.h"
 
@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "proto/limits.h"
 
-#define HELLO_HELD     50u              /* so that HELLO stays within what a stranger may send */
+/* Most attempts in HELLO: the master limits its size before it knows the peer. */
+#define HELLO_HELD     50u
 #define INVENTORY_HELD 4000u
 #define ITEMS_MAX      500u
 
@@ -211,7 +212,7 @@ bool link_keeper_read(struct link *link)
 	return result == 0;
 }
 
-/* The next of those that the master has to hear of, up to max. */
+/* Write the next attempts that the master has to hear of to out, at most max; *at moves on. */
 static size_t list_held(struct held **at, struct rec_held *out, size_t max)
 {
 	size_t count = 0;
@@ -224,7 +225,7 @@ static size_t list_held(struct held **at, struct rec_held *out, size_t max)
 	return count;
 }
 
-/* They point into text. */
+/* Split a text at its commas. The words point into the text. */
 static size_t list_words(const char *text, struct slice *words, size_t most)
 {
 	size_t count = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Frames from the master, decoded and checked here and passed on as plain structs. What can't be decoded
- * closes the connection; a specification that can't be run is still an attempt, and fails as one.
+ * Frames from the master: decoded and checked here, then passed on to the keeper as plain structs. A frame
+ * that can't be decoded closes the connection. A job specification that can't be run still makes an attempt,
+ * which fails.
  */
 #include "worker/link.h"
 
@@ -28,7 +29,7 @@ static bool list_ok(const struct slice_list *list)
 	return true;
 }
 
-/* The strings of a SPAWN; an attempt without argv is one that can't start. */
+/* Build the strings of a SPAWN message. If the specification is bad, there is no argv, and the attempt can't start. */
 static void flatten(struct link *link, const struct rec_assign *assign, struct ipc_spawn *spawn)
 {
 	struct slice bytes = assign->spec;
@@ -58,7 +59,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 		add_string(&link->strings, spec.env.at[i]);
 	spawn->envc = (uint32_t)spec.env.n;
 	spawn->log_max = spec.log_max;
-	/* One that may not run beside another can't be left behind to run on unseen. */
+	/* An exclusive job must not be left running unseen, so it has to die with its keeper. */
 	if (spec.mode == EXEC_EXCLUSIVE)
 		spawn->flags = SPAWN_EXCLUSIVE | SPAWN_DIES;
 	if (spec.worker_death == DEATH_KILL)
@@ -75,7 +76,7 @@ static void on_assign(struct link *link, const struct msg_assign *msg)
 		const struct rec_assign *assign = &msg->items.at[i];
 		struct ipc_spawn spawn = { .job = assign->job, .epoch = assign->epoch, .run = assign->run };
 
-		/* 0 ends the inventory, so it names no job. */
+		/* Job 0 marks the end of the inventory, so no job may have that number. */
 		if (assign->job == 0)
 			continue;
 		flatten(link, assign, &spawn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a machine has is less where its control group says so. */
+/* Finds what this machine offers. Limits of its control group lower the machine's own figures. */
 #include "worker/offers.h"
 
 #include <fcntl.h>

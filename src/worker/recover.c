@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What an earlier keeper of this worker left: results to send again, processes that still run and are
- * adopted, processes that belong to nothing and are killed. Done before the first link starts.
+ * Takes over what an earlier keeper of this worker left: results to send again, running processes to adopt,
+ * stray processes to kill. Done before the first link starts.
  */
 #include "worker/keeper.h"
 
@@ -23,7 +23,7 @@
 
 struct replay {
 	struct keeper *keeper;
-	uint8_t boot_id[16];             /* of what is being read */
+	uint8_t boot_id[16];             /* boot id of the records that are being read */
 };
 
 static struct attempt *find(struct keeper *keeper, uint64_t job, uint64_t epoch)
@@ -124,7 +124,7 @@ static void replay_settled(struct keeper *keeper, const struct ipc_attempt *name
 		attempt_free(keeper, attempt);
 }
 
-/* Records that earlier versions wrote end in front of what these didn't know. */
+/* Was this record written by an earlier version? Such records lack the last fields. */
 static bool is_older(enum spool_type type, size_t len)
 {
 	if (type == SPOOL_STARTED)
@@ -179,8 +179,9 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 }
 
 /*
- * Is this pid still the process that was started then? The descriptor is opened first: it can't become another. One
- * that has ended counts while its guardian has yet to record that.
+ * Is this pid still the process that was started for the attempt? Returns its pidfd, or -1. The pidfd is
+ * opened before the checks, so the process can't change in between. A process that has ended counts as long
+ * as its guardian hasn't recorded its end.
  */
 static int find_process(const struct keeper *keeper, const struct attempt *attempt)
 {
@@ -201,8 +202,8 @@ static int find_process(const struct keeper *keeper, const struct attempt *attem
 }
 
 /*
- * What should have died with its keeper, and got out of that: its session at once, and whatever else bears its mark
- * with the other orphans. Its main process is gone before this returns, or can't be killed.
+ * Kill a job that should have died with its keeper. Its session is killed at once; other processes with its
+ * mark go with the other orphans. Waits until the main process is gone, or gives up.
  */
 static void kill_undead(struct keeper *keeper, const struct attempt *attempt, int pidfd)
 {
@@ -231,7 +232,7 @@ static bool has_ended(int pidfd)
 	return poll(&gone, 1, 0) > 0;
 }
 
-/* Also one that has ended and whose guardian hasn't recorded that yet. */
+/* Adopt a running attempt of an earlier keeper; also one that has ended and whose guardian hasn't recorded that yet. */
 static bool adopt(struct keeper *keeper, struct attempt *attempt)
 {
 	int pidfd = find_process(keeper, attempt);
@@ -248,7 +249,10 @@ static bool adopt(struct keeper *keeper, struct attempt *attempt)
 	return true;
 }
 
-/* One look at all processes: how many bear this worker's mark and belong to nothing; each is killed. */
+/*
+ * Kill all processes that bear this worker's mark and belong to no adopted attempt; return how many. One pass
+ * over all processes.
+ */
 static size_t kill_orphans(struct keeper *keeper)
 {
 	size_t found = 0;
@@ -268,7 +272,7 @@ static size_t kill_orphans(struct keeper *keeper)
 		pidfd = pidfd_open(pid, 0);
 		if (pidfd < 0)
 			continue;
-		/* The number may have become another's between the first look and the descriptor. */
+		/* The process number may have been reused between the first check and the pidfd. */
 		if (tree_mark(pid, keeper->mark, &job, &epoch) && pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0)
 			found++;
 		close(pidfd);
@@ -285,7 +289,7 @@ static void sweep_orphans(struct keeper *keeper)
 
 	if (cages > 0)
 		log_warn("killed all in %zu control groups that an earlier keeper left behind", cages);
-	/* One in the middle of an exec shows no mark: a single look that finds nothing isn't enough. */
+	/* A process in the middle of an exec shows no mark, so one pass that finds nothing isn't enough. */
 	for (int round = 0; clean < 2 && round < SWEEP_ROUNDS; round++) {
 		nanosleep(&wait, NULL);
 		found = kill_orphans(keeper);
@@ -298,7 +302,7 @@ static void sweep_orphans(struct keeper *keeper)
 		log_error("%zu processes of an earlier keeper can't be killed", found);
 }
 
-/* Its files, if anything of them is still needed. */
+/* Open the attempt's files, if anything in them is still needed. */
 static void claim(struct keeper *keeper, struct attempt *attempt)
 {
 	bool running = attempt->entry && attempt->entry->phase == PHASE_RUNNING;
@@ -339,14 +343,18 @@ enum err recover_open(struct keeper *keeper, struct error *error)
 		next = attempt->next;
 		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && attempt->pidfd < 0) {
 			if (!attempt->learned)
-				attempt->gone_ns = attempt->begun_ns;    /* how long it ran, a record alone can say */
+				/* Run time unknown: only a record could tell it. */
+				attempt->gone_ns = attempt->begun_ns;
 			exits_learn(keeper, attempt);
 			exits_finish(keeper, attempt);
 		} else if (attempt->shipped && attempt->acked) {
 			attempt_free(keeper, attempt);
 		}
 	}
-	/* What the guardians recorded is in the spool now, unless jobs still run whose ends they will record. */
+	/*
+	 * The guardians' records are in the spool now. The file is kept while adopted jobs run, whose ends
+	 * will be added to it.
+	 */
 	if (recover_rewrite(keeper) && keeper->adopted == 0)
 		ends_clear(keeper->dir_fd);
 	return ERR_NONE;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Output on its way to the master, by offset, out of the files that the jobs write; ship_watch.c says when a file
- * that may grow is looked at. At most a window of bytes is on its way. A file is never changed here; ship_room.c says what of it may go. Of a job that
- * writes more than is kept, the beginning goes out as it comes and the end when the job has ended; what lies
- * between is never sent, and the master counts it. Of a lossless job all goes out.
+ * Sends output to the master, by offset, from the files that jobs write. ship_watch.c says when a growing
+ * file is read. At most a window of bytes is on its way. Files are never changed here; ship_room.c says what
+ * may be given back. If a job writes more than is kept, the beginning is sent as it comes and the end after
+ * the job has ended; the part in between is never sent, and the master counts it. All output of a lossless
+ * job is sent.
  */
 #include "worker/link.h"
 
@@ -67,7 +68,7 @@ uint64_t ship_head(const struct held *held)
 	return held->log_max ? held->log_max / 4 * 3 : LIMIT_LOG_JOB_HEAD;
 }
 
-/* How much more of its beginning may go; of one that has ended, everything if that fits. */
+/* Return how many more bytes of the kept beginning may be sent; for an ended job whose output fits, of all output. */
 static uint64_t room_of(const struct held *held)
 {
 	const struct stream *out = &held->streams[0], *err = &held->streams[1];
@@ -79,7 +80,10 @@ static uint64_t room_of(const struct held *held)
 	return sent < limit ? limit - sent : 0;
 }
 
-/* The kept end is shared by both streams; what one of them doesn't need is the other's. */
+/*
+ * Find where the kept end begins in each stream. The streams share it in halves; what one doesn't need, the
+ * other gets.
+ */
 static void find_tails(struct held *held)
 {
 	const uint64_t half = (ship_max(held) - ship_head(held)) / 2;
@@ -95,8 +99,8 @@ static void find_tails(struct held *held)
 }
 
 /*
- * The beginning is through: on to the end. What is left out must not look as if it were on its way, so what is on
- * its way arrives first. False: not yet.
+ * Go on from the kept beginning to the kept end. Bytes on their way have to arrive first: else the skipped
+ * part would look as if it were on its way. False: not yet.
  */
 static bool skip_to_tail(struct held *held, struct stream *stream)
 {
@@ -125,14 +129,14 @@ bool ship_synced(const struct held *held)
 	       held->streams[1].synced >= held->streams[1].sent;
 }
 
-/* What can't be read any more won't be waited for. */
+/* The file can't be read any more: count what was sent as all of it. */
 static void give_up(struct held *held, int number)
 {
 	log_warn_limited("the output of job %" PRIu64 " can't be read: %s", held->job, strerror(errno));
 	held->streams[number].size = held->streams[number].sent;
 }
 
-/* One piece of a stream. True: there may be more of it. */
+/* Send one piece of a stream. True: there may be more of it. */
 static bool ship_piece(struct link *link, struct held *held, int number, struct batch *batch)
 {
 	struct stream *stream = &held->streams[number];
@@ -182,7 +186,7 @@ static bool window_open(const struct link *link)
 	return link->in_flight < LIMIT_OUTPUT_WINDOW;
 }
 
-/* A piece of each of its streams. True: there may be more. */
+/* Send a piece of each stream of the attempt. True: there may be more. */
 static bool ship_some(struct link *link, struct held *held, struct batch *batch)
 {
 	bool more = false;
@@ -199,7 +203,7 @@ static bool ship_some(struct link *link, struct held *held, struct batch *batch)
 	return more;
 }
 
-/* One of which an earlier link had sent everything is forgotten here: no credit will come. */
+/* An earlier link may have sent everything, so no credit will come: check now whether the attempt can be forgotten. */
 static void settle(struct link *link, struct held *held)
 {
 	link_settle(link, held);
@@ -222,7 +226,7 @@ void ship_pump(struct link *link)
 
 		if (patient && held->phase == PHASE_RUNNING) {
 			ship_enqueue(link, held);
-			/* Once around, and nothing but those that can wait a little. */
+			/* Once round the queue, and all that are left can wait a little. */
 			if (held == last_seen)
 				break;
 			last_seen = last_seen ? last_seen : held;
@@ -237,7 +241,7 @@ void ship_pump(struct link *link)
 	send_batch(link, &batch);
 }
 
-/* ---- ends, credit, connections ---- */
+/* ---- ended attempts, credit, connections ---- */
 
 void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2])
 {
@@ -250,7 +254,7 @@ void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2])
 		ship_enqueue(link, held);
 }
 
-/* Its keeper takes more of it, and keeps less. */
+/* Tell the keeper of a lossless job how much the master has: the keeper frees that and drains more. */
 static void tell_room(struct link *link, const struct held *held)
 {
 	const struct ipc_room room = {
@@ -269,7 +273,7 @@ void ship_again(struct link *link, const struct rec_credit *credit)
 	if (!held || credit->stream < 1 || credit->stream > 2)
 		return;
 	stream = &held->streams[credit->stream - 1];
-	/* What is synced has been; a master that says less has only forgotten where it was. */
+	/* Never go back behind what is synced: a master that asks for less has only forgotten its position. */
 	offset = credit->offset > stream->synced ? credit->offset : stream->synced;
 	if (offset >= stream->sent)
 		return;
@@ -301,7 +305,7 @@ void ship_credit(struct link *link, const struct rec_credit *credit)
 		else if (held->phase == PHASE_RUNNING)
 			ship_give_back(link, held);
 	}
-	/* Its end may have waited for this. */
+	/* The kept end may have waited for these bytes to arrive. */
 	if (held->phase == PHASE_ENDED && !ship_sent(held))
 		ship_enqueue(link, held);
 	link_settle(link, held);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bounds what a running job's files take on disk, with or without a master: the keeper is told which bytes nobody will
- * read any more. That is what the master has on its disk, and of a job that writes more than is kept whatever is neither
- * its beginning nor the newest that may become its end. A file is looked at a moment after something was written to it,
- * so silence costs nothing.
+ * Bounds the disk space of a running job's output files, with or without a master, by telling the keeper
+ * which bytes nobody will read any more: what the master has on its disk; and, if a job writes more than is
+ * kept, what belongs neither to the kept beginning nor to the newest part, which may become the kept end. A
+ * file is checked a moment after a write, so a silent job costs nothing.
  */
 #include "worker/link.h"
 
@@ -11,7 +11,7 @@
 
 #include "proto/limits.h"
 
-#define STEP ((uint64_t)1048576)         /* less isn't worth a word */
+#define STEP ((uint64_t)1048576)         /* least number of bytes worth a message to the keeper */
 
 void ship_known(struct link *link, struct held *held, const uint64_t synced[2])
 {
@@ -26,8 +26,9 @@ void ship_known(struct link *link, struct held *held, const uint64_t synced[2])
 }
 
 /*
- * Where the beginning that is kept can reach in this stream at most: bytes of the other one that are on the master's disk
- * have their part of it for good. Others may yet be sent anew, and then this one's turn may come first.
+ * Return how far the kept beginning can reach in this stream at most. Both streams share it. Synced bytes of
+ * the other stream have their share for good; unsynced ones may have to be sent again, and this stream may
+ * then come first.
  */
 static uint64_t head_end(const struct held *held, int number)
 {
@@ -42,7 +43,7 @@ void ship_give_back(struct link *link, struct held *held)
 	uint64_t end = ship_max(held) - ship_head(held);
 	bool worth = false;
 
-	/* Its newest bytes are shown while it runs. */
+	/* While the job runs, its newest bytes are shown. */
 	end = end < LIVE_TAIL_SIZE ? LIVE_TAIL_SIZE : end;
 	for (int number = 0; number < 2; number++) {
 		const struct stream *stream = &held->streams[number];
@@ -67,7 +68,7 @@ void ship_give_back(struct link *link, struct held *held)
 
 void ship_look(struct link *link, struct held *held)
 {
-	/* Of a lossless one the keeper takes no more than there is room for. */
+	/* For a lossless job the keeper itself limits the files. */
 	if (held->phase != PHASE_RUNNING || held->log_max == LOG_LOSSLESS)
 		return;
 	for (int number = 0; number < 2; number++) {

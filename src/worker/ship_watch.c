@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The files that output is read from, and when they are looked at while their jobs run: a job that is young isn't,
- * one that lives longer is watched, so that silence costs nothing. Of what won't be kept the newest goes out now and
- * then, to be looked at.
+ * Decides when the output files of running jobs are read. A young job's files aren't looked at; those of an
+ * older one are watched by inotify, so a silent job costs nothing. Of output that won't be kept, the newest
+ * bytes are sent now and then for live viewing.
  */
 #include "worker/link.h"
 
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define YOUNG_NS     (50 * NS_PER_MS)    /* until then a job isn't worth a watch */
+#define YOUNG_NS     (50 * NS_PER_MS)    /* age from which a job is worth a watch */
 #define COALESCE_S   0.02
 #define LIVE_TAIL_S    0.5
-#define LIVE_TAIL_QUEUE ((size_t)1048576)  /* waiting to leave: then it isn't worth adding to */
+#define LIVE_TAIL_QUEUE ((size_t)1048576)  /* no live output is added while more than this waits to be sent */
 
 static const char *const suffixes[2] = { "out", "err" };
 
@@ -30,7 +30,10 @@ void ship_unwatch(struct link *link, struct stream *stream)
 	stream->watch = -1;
 }
 
-/* One notice, then it is armed anew. Watches are the user's, and may all be taken: then it is looked at again soon. */
+/*
+ * Arm a watch that fires once. Watches are limited for each user; if none is left, the file is read again
+ * after a while.
+ */
 void ship_watch(struct link *link, struct held *held, int number)
 {
 	struct stream *stream = &held->streams[number];
@@ -46,7 +49,10 @@ void ship_watch(struct link *link, struct held *held, int number)
 		ship_started(link, held);
 }
 
-/* Its keeper gave back what the master has on disk, as an earlier link said. */
+/*
+ * Skip the hole at the file's beginning: the keeper gave back what the master has on disk, as an earlier link
+ * had said.
+ */
 static void skip_hole(struct stream *stream)
 {
 	off_t data = lseek(stream->fd, 0, SEEK_DATA);
@@ -71,7 +77,7 @@ bool ship_open_stream(struct link *link, struct held *held, int number)
 	return stream->fd >= 0;
 }
 
-/* ---- what won't be kept ---- */
+/* ---- live viewing of output that won't be kept ---- */
 
 void ship_begin_live_tail(struct link *link, struct held *held)
 {
@@ -84,7 +90,7 @@ void ship_begin_live_tail(struct link *link, struct held *held)
 	}
 }
 
-/* The newest of a stream, from the beginning of a line if something before it is passed over. */
+/* Make an item of the newest bytes of a stream. If older bytes are skipped, it begins at the start of a line. */
 static bool live_tail_some(struct link *link, struct held *held, int number, struct rec_output *item)
 {
 	struct stream *stream = &held->streams[number];
@@ -199,7 +205,7 @@ static void coalesce_cb(struct ev_loop *loop, struct ev_timer *timer, int events
 	ship_look_at_all(timer->data);
 }
 
-/* Notices were lost: all are looked at, and armed anew. */
+/* inotify lost events: look at all watched files, and arm their watches again. */
 static void watch_all(struct link *link)
 {
 	for (struct held *held = link->first; held; held = held->next) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Free spaces wait in a list with their descriptors open. Whether an attempt left something behind is
- * seen by its directory's change time, or by reading it when the time is too fresh to be told apart.
+ * Spaces: the directories and output files of attempts. Free ones wait in a list with their descriptors open.
+ * The directory's change time shows whether an attempt left something behind; if that time is too recent to
+ * tell, the directory is read.
  */
 #include "worker/space.h"
 
@@ -26,7 +27,7 @@
 #define FREE_MAX  256u
 #define TICK_NS   (20 * NS_PER_MS)       /* change times may lag by a tick of the kernel */
 #define NAME_SIZE 40
-#define ID_TRIES  1000u                   /* names that leftovers may have taken */
+#define ID_TRIES  1000u                   /* how many names to try if leftovers have taken some */
 
 static const char *const suffixes[3] = { "", ".out", ".err" };
 
@@ -34,11 +35,11 @@ struct spaces {
 	int fd;
 	uint64_t next_id;
 	struct space *free;
-	struct space *resting;           /* free once it is written down that their attempts have ended */
-	uint32_t free_count;             /* of both */
+	struct space *resting;           /* released spaces, free once the spool says that their attempts have ended */
+	uint32_t free_count;             /* spaces in free and resting together */
 	struct map claimed;
 	struct remover *remover;
-	uint64_t mount;                  /* that the directory of attempts is in */
+	uint64_t mount;                  /* mount id of the directory of attempts */
 };
 
 enum err spaces_open(int worker_fd, struct spaces **ret_spaces, struct error *error)
@@ -189,7 +190,10 @@ void spaces_sweep(struct spaces *spaces)
 	map_free(&spaces->claimed);
 }
 
-/* Do its names still stand for what is open? A job may have moved something away, or mounted something over it. */
+/*
+ * Do the space's names still stand for the open files? A job may have moved something away, or mounted
+ * something over it.
+ */
 static bool is_as_it_was(const struct spaces *spaces, const struct space *space)
 {
 	for (size_t i = 0; i < 3; i++) {
@@ -207,7 +211,7 @@ static bool is_as_it_was(const struct spaces *spaces, const struct space *space)
 	return true;
 }
 
-/* Its names, for good: what is under them is removed or put aside, and the space isn't used again. */
+/* Retire a space for good: remove what is under its names, or put it aside. */
 static void discard(struct spaces *spaces, struct space *space)
 {
 	char name[NAME_SIZE];
@@ -220,7 +224,7 @@ static void discard(struct spaces *spaces, struct space *space)
 	space_forget(space);
 }
 
-/* A space whose names are taken by what somebody put there is none; there are others. */
+/* Make a new space. If somebody has put something under its names, try the next number. */
 static struct space *make(struct spaces *spaces)
 {
 	struct space *space = NULL;
@@ -239,7 +243,10 @@ static struct space *make(struct spaces *spaces)
 	return NULL;
 }
 
-/* The next free one, with *ret_result 0; those that a job has disturbed are left out. NULL: there is none, or no room. */
+/*
+ * Take the next free space and set *ret_result to 0; discard those that a job has disturbed. NULL: there is
+ * none, or *ret_result says what failed.
+ */
 static struct space *take_free(struct spaces *spaces, int *ret_result)
 {
 	struct space *space;
@@ -290,7 +297,7 @@ int space_open_pipes(struct spaces *spaces, struct space *space, bool make)
 	char name[NAME_SIZE];
 	int result = 0;
 
-	/* What one of them holds counts though the other can't be had. */
+	/* If one pipe fails, the other is still opened: what it holds counts. */
 	for (int i = 0; i < 2; i++) {
 		name_of(space->id, pipe_suffixes[i], name);
 		if (make && mkfifoat(spaces->fd, name, 0600) < 0 && errno != EEXIST) {
@@ -298,7 +305,7 @@ int space_open_pipes(struct spaces *spaces, struct space *space, bool make)
 			continue;
 		}
 		space->pipe_fds[i] = openat(spaces->fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-		/* What is spliced says where it goes. */
+		/* splice gives the offset, which O_APPEND would forbid. */
 		if (space->pipe_fds[i] < 0 || fcntl(files[i], F_SETFL, 0) < 0)
 			result = -errno;
 	}
@@ -311,7 +318,10 @@ int space_open_pipe_end(struct spaces *spaces, const struct space *space, int st
 	int fd;
 
 	name_of(space->id, pipe_suffixes[stream], name);
-	/* For both ways, so that a job whose keeper and link are gone waits instead of being killed by SIGPIPE. */
+	/*
+	 * Opened for reading and writing, so that a job without keeper and link waits instead of being killed
+	 * by SIGPIPE.
+	 */
 	fd = openat(spaces->fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	return fd < 0 ? -errno : fd;
 }
@@ -330,7 +340,10 @@ void space_close_pipes(struct spaces *spaces, struct space *space)
 	}
 }
 
-/* *plain becomes false when it isn't as it was made: then it serves nobody else. */
+/*
+ * Return the size of an output file. *plain becomes false if a job has changed its mode or links: then it
+ * isn't used again.
+ */
 static off_t size_of(int fd, bool *plain)
 {
 	struct stat st;
@@ -351,7 +364,7 @@ void space_sizes(struct space *space, uint64_t ret_sizes[2])
 	space->empty = ret_sizes[0] + ret_sizes[1] == 0;
 }
 
-/* Empty, and still as it was made. */
+/* Is the directory empty, and its mode unchanged? */
 static bool is_clean(struct space *space)
 {
 	_Alignas(struct dirent64) char entries[1024];
@@ -385,7 +398,10 @@ static bool is_clean(struct space *space)
 	return true;
 }
 
-/* Files for the next one. An attempt may have changed the flags that its descriptors share with ours. */
+/*
+ * Make the files ready for the next attempt: empty, and in append mode. An attempt may have changed the
+ * flags, which it shares with our descriptors.
+ */
 static bool files_ready(const struct space *space)
 {
 	if (!space->plain)

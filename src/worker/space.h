@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where attempts run and write: attempts/N/ (the working directory), attempts/N.out, attempts/N.err. Making
- * and removing files costs more than a short job, so a space that was left clean serves the next attempt;
- * one that wasn't is emptied first, its directory by a thread of its own. Never given to two at once.
+ * Where attempts run and write: attempts/N/ (working directory), attempts/N.out, attempts/N.err. Making and
+ * removing files costs more than a short job, so a space that was left clean serves the next attempt.
+ * Otherwise it is emptied first; a thread removes the old directory. A space never belongs to two attempts at
+ * once.
  */
 #ifndef TITAN_WORKER_SPACE_H
 #define TITAN_WORKER_SPACE_H
@@ -13,43 +14,51 @@
 #include "proto/error.h"
 
 struct space {
-	uint64_t id;                     /* from 1 */
+	uint64_t id;                     /* counts from 1 */
 	int dir_fd, out_fd, err_fd;
-	struct io_identity was[3];       /* of its directory and its files, when they were opened */
+	/* Device, inode and mount of the directory and the two files when they were opened. */
+	struct io_identity was[3];
 	int64_t clean_ns;                /* change time of the directory when it was last known to be empty */
-	int64_t taken_ns;                /* by the coarse wall clock, as change times are */
-	bool plain, empty;               /* its files, when their sizes were asked for */
-	int pipe_fds[2];                 /* drain.h: what a lossless attempt writes comes through these; else -1 */
-	struct space *next;              /* among the free ones */
+	int64_t taken_ns;                /* coarse wall clock, the same that change times use */
+	/* Of the two files, as found when their sizes were last asked for: unchanged mode and links; size 0. */
+	bool plain, empty;
+	int pipe_fds[2];                 /* see drain.c: pipes through which a lossless attempt writes; else -1 */
+	struct space *next;              /* next in the list of free spaces */
 };
 
 struct spaces;
 
 enum err spaces_open(int worker_fd, struct spaces **ret_spaces, struct error *error);
-void spaces_close(struct spaces *spaces);        /* leaves the files; NULL is fine */
+void spaces_close(struct spaces *spaces);        /* leaves the files in place; NULL is fine */
 
-/* The one that an earlier keeper gave to an attempt; NULL if its files are gone. Before the first take. */
+/*
+ * Open the space that an earlier keeper gave to an attempt; NULL if its files are gone. Call it before the
+ * first space_take.
+ */
 struct space *space_claim(struct spaces *spaces, uint64_t id);
-/* Removes what nobody claimed. */
+/* Remove the spaces that nobody claimed. */
 void spaces_sweep(struct spaces *spaces);
 
-struct space *space_take(struct spaces *spaces);         /* NULL: errno says why */
+struct space *space_take(struct spaces *spaces);         /* a space for an attempt; NULL: errno says why */
 /*
- * Named pipes in front of its files, attempts/N.out.pipe and N.err.pipe: made, or found again. Ours are opened for both
- * ways, so that they outlive every writer. 0 or -errno.
+ * Open the named pipes attempts/N.out.pipe and attempts/N.err.pipe, and make them first if make is set. We
+ * open them for reading and writing, so they outlive every writer. 0 or -errno.
  */
 int space_open_pipes(struct spaces *spaces, struct space *space, bool make);
-int space_open_pipe_end(struct spaces *spaces, const struct space *space, int stream);   /* a job's; or -errno */
-void space_close_pipes(struct spaces *spaces, struct space *space);                      /* and removes them */
-/* When nobody writes to it any more. */
+/* The job's end of one pipe; or -errno. */
+int space_open_pipe_end(struct spaces *spaces, const struct space *space, int stream);
+/* Closes and removes the pipes. */
+void space_close_pipes(struct spaces *spaces, struct space *space);
+/* Get the sizes of the two files. Call it when nobody writes to them any more. */
 void space_sizes(struct space *space, uint64_t ret_sizes[2]);
 /*
- * Its sizes were asked for, and nobody reads from it any more. It isn't given to the next one before spaces_rested:
- * a keeper that died in between would take what the next one wrote for the output of this one.
+ * Release a space after space_sizes, when nobody reads from it any more. It isn't given away before
+ * spaces_rested: else a keeper that died in between would take the next attempt's output for this one's.
  */
 void space_release(struct spaces *spaces, struct space *space);
-void spaces_rested(struct spaces *spaces);       /* the spool says that those released have ended */
-/* Closes it, files left: an attempt that outlives this keeper has it. */
+/* The spool says that the released attempts have ended: their spaces are free. */
+void spaces_rested(struct spaces *spaces);
+/* Close the space but leave its files: an attempt that outlives this keeper uses them. */
 void space_forget(struct space *space);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A thread removes trees one after the other. What is to be removed is renamed first, so that its old name is free at
- * once; a name that was taken by what an earlier keeper couldn't remove is passed over.
+ * A thread that removes directory trees, one after the other. A tree is renamed first, so that its old name
+ * is free at once. Names taken by what an earlier keeper couldn't remove are skipped.
  */
 #include "worker/space_remove.h"
 
@@ -17,8 +17,9 @@
 #include "base/mem.h"
 
 #define NAME_SIZE  40
-#define NAME_TRIES 1000                  /* names that leftovers may have taken */
-#define SAY_EVERY  (10 * NS_PER_S)       /* a job can make any number of what can't be removed */
+#define NAME_TRIES 1000                  /* how many names to try if leftovers have taken some */
+/* Least time between two log lines: a job can make any number of unremovable files. */
+#define SAY_EVERY  (10 * NS_PER_S)
 
 struct space_removal {
 	struct space_removal *next;
@@ -30,7 +31,7 @@ struct remover {
 	uint64_t next_number;
 	bool has_thread;
 	pthread_t thread;
-	pthread_mutex_t lock;            /* what follows */
+	pthread_mutex_t lock;            /* guards the fields below */
 	pthread_cond_t changed;
 	struct space_removal *removals;
 	int64_t said_ns;
@@ -112,7 +113,7 @@ void remover_free(struct remover *remover)
 	mem_free(remover);
 }
 
-/* Under a name that nothing has. 0, or -errno. */
+/* Rename to a name that isn't taken. 0 or -errno. */
 static int rename_away(struct remover *remover, const char *name, char ret_name[NAME_SIZE])
 {
 	for (int tries = 0; tries < NAME_TRIES; tries++) {
@@ -120,7 +121,7 @@ static int rename_away(struct remover *remover, const char *name, char ret_name[
 		if (renameat2(remover->dir_fd, name, remover->dir_fd, ret_name, RENAME_NOREPLACE) == 0)
 			return 0;
 		if (errno == EINVAL && renameat(remover->dir_fd, name, remover->dir_fd, ret_name) == 0)
-			return 0;        /* not every file system knows the flag */
+			return 0;        /* not every file system knows RENAME_NOREPLACE */
 		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR && errno != EISDIR)
 			return -errno;
 	}

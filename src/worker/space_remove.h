@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Removing what jobs leave behind in the directory of attempts. Nothing here waits for a job's tree to be removed, and
- * what can't be removed (a mount, an immutable file) stays: a line in the log says so, and nobody else is held up.
+ * Removes what jobs leave behind in the directory of attempts. Callers never wait for a job's tree to be
+ * removed. What can't be removed (a mount, an immutable file) stays, a log line says so, and no other job is
+ * delayed.
  */
 #ifndef TITAN_WORKER_SPACE_REMOVE_H
 #define TITAN_WORKER_SPACE_REMOVE_H
 
 struct remover;
 
-struct remover *remover_new(int dir_fd);         /* of names in this directory, which stays the caller's */
-void remover_free(struct remover *remover);      /* what isn't removed yet is swept by the next keeper */
-/* Out of the way now, removed by a thread. 0: the name is free; -errno: it isn't, and nobody can use it. */
+/* Removes names in this directory; the descriptor stays the caller's. */
+struct remover *remover_new(int dir_fd);
+void remover_free(struct remover *remover);      /* what isn't removed yet is left to the next keeper's sweep */
+/* Rename something out of the way and let the thread remove it. 0: the name is free; -errno: the name can't be used. */
 int remover_take(struct remover *remover, const char *name);
-void remover_sweep(struct remover *remover, const char *name);   /* at once */
+void remover_sweep(struct remover *remover, const char *name);   /* removes it at once, without the thread */
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clone(CLONE_VM | CLONE_VFORK) on a stack of its own: as fast as vfork, and the compiler can't be
- * surprised by a function that returns twice. The thread that calls it sleeps until the exec (spawner.c).
+ * Starts a process by clone(CLONE_VM | CLONE_VFORK) on a stack of its own: as fast as vfork, without a
+ * function that returns twice, which could surprise the compiler. The calling thread sleeps until the exec
+ * (see spawner.c).
  */
 #include "worker/spawn_internal.h"
 
@@ -21,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of before the first keeper of this process raised its own: a soft limit that others chose is the jobs' too. */
+/* The limit on open files before the first keeper raised its own: jobs get the limit that the user chose. */
 static struct rlimit jobs_files;
 
 int spawn_prepare(void)
@@ -35,7 +36,7 @@ int spawn_prepare(void)
 	return 0;
 }
 
-/* As a shell would: a script without an interpreter line is sh's; the best reason of several is kept. */
+/* Exec as a shell would: run a script without interpreter line by sh; of several errors return the most telling. */
 __attribute__((no_sanitize("address", "undefined")))
 static int try_exec(const struct child *child)
 {
@@ -65,7 +66,7 @@ int spawn_child_main(void *data)
 	struct child *child = data;
 	const struct spawn_request *request = child->request;
 
-	/* Its parent may have died before it was asked for. */
+	/* The parent may have died before the death signal was set. */
 	if (request->die_with_us &&
 	    (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != child->parent_pid)) {
 		child->fault = ESRCH;
@@ -83,7 +84,7 @@ int spawn_child_main(void *data)
 	return 127;
 }
 
-/* The files to try: one if the name has a slash, else one in each directory of the search path. */
+/* List the files to try: the name itself if it has a slash, else one in each directory of the search path. */
 static size_t candidates(const char *name, const char *path, char (*out)[PATH_MAX], size_t max)
 {
 	size_t count = 0;
@@ -106,8 +107,8 @@ static size_t candidates(const char *name, const char *path, char (*out)[PATH_MA
 
 #if defined(__x86_64__)
 /*
- * The C library has no clone3 that gives the child a stack of its own, so it is called as it is: the child
- * goes on below, on the new stack, and never returns.
+ * Call clone3 directly: the C library has no function for it that gives the child its own stack. The child
+ * runs below, on the new stack, and never returns.
  */
 __attribute__((no_sanitize("address", "undefined")))
 static long clone3_run(struct clone_args *args, int (*run)(void *), void *data)
@@ -145,7 +146,10 @@ static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data
 	return (pid_t)clone3_run(&args, run, data);
 }
 #else
-/* Being moved after birth costs milliseconds: worse than no control group. */
+/*
+ * Without clone3: fail. Moving a process into a group after its birth costs milliseconds, which is worse than
+ * no control group.
+ */
 static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data, pid_t *pid_at)
 {
 	(void)pid_at;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A process of an attempt, made directly from the keeper: the child shares the keeper's memory until its
- * exec and does nothing but system calls. Sound as long as the keeper is small and blocks every signal.
- * Its directory and program may lie on a file system that doesn't answer: such a start goes on without the keeper.
+ * Starts the process of an attempt, directly from the keeper. The child shares the keeper's memory until its
+ * exec, and only makes system calls; that is safe as long as the keeper is small and blocks every signal. If
+ * directory or program lie on a file system that doesn't answer, the start goes on in a thread while the
+ * keeper continues.
  */
 #ifndef TITAN_WORKER_SPAWN_H
 #define TITAN_WORKER_SPAWN_H
@@ -13,20 +14,22 @@
 #include "base/buf.h"
 
 struct spawn_request {
-	char **argv;                     /* with a place free in front of argv[0], for the shell of a bare script */
+	/* Needs a free place in front of argv[0], for the shell of a script without interpreter line. */
+	char **argv;
 	char **envp;
-	const char *path;                /* where argv[0] is looked for if it has no slash */
+	const char *path;                /* search path for argv[0] if it has no slash */
 	int in_fd, out_fd, err_fd;
-	int dir_fd;                      /* the working directory, unless dir says another */
+	int dir_fd;                      /* the working directory, unless dir names another */
 	const char *dir;
 	bool die_with_us;                /* killed when the keeper dies */
-	int cage_fd;                     /* directory of the control group that it is born into; -1: ours */
-	bool own_pids;                   /* a process-number space of its own, below an init of ours */
+	/* Directory of the control group that it starts in; -1: the keeper's own group. */
+	int cage_fd;
+	bool own_pids;                   /* gets its own pid namespace, below an init of ours */
 };
 
 /*
- * Once, early: what every child inherits (umask, core limit, no new privileges, being their subreaper); how many
- * files it may open is what the limit is now. -errno or 0.
+ * Prepare this process once, early, for its children: umask, core limit, no new privileges, subreaper. The
+ * present limit on open files is remembered for jobs. 0 or -errno.
  */
 int spawn_prepare(void);
 struct spawner;                          /* a start that hangs */
@@ -38,27 +41,31 @@ struct spawn_texts {                     /* the memory that a request points to 
 };
 
 /*
- * 0 and the pid, in a session of its own; or the errno of what failed, and there was no process. With own_pids
- * that is the init's, and the status of the main process can be read as an int from *ret_status_fd (else -1) when
- * the init has ended. *ret_late isn't NULL when the start hangs: the process is there and no more is known of it; all that
- * the request points to must stay. SIGCHLD comes when that has changed.
+ * Start a process in a session of its own. Returns 0 and its pid; or an errno, and there is no process. With
+ * own_pids the pid is the init's; when the init has ended, the wait status of the main process can be read as
+ * an int from *ret_status_fd (else -1).
+ *
+ * If the start hangs, *ret_late isn't NULL: the process exists, nothing more is known, and all that the
+ * request points to must stay. SIGCHLD tells of a change.
  */
 int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_status_fd, struct spawner **ret_late);
 
-/* Of one that hangs. */
-void spawner_keep(struct spawner *spawner, struct spawn_texts texts);    /* until it is settled */
-bool spawner_ended(const struct spawner *spawner);               /* settling it won't wait */
+/* The following functions are for a start that hangs. */
+/* Keep these texts until the start is settled. */
+void spawner_keep(struct spawner *spawner, struct spawn_texts texts);
+bool spawner_ended(const struct spawner *spawner);               /* true: spawner_settle won't wait */
 /*
- * 0: the program ran, or the process was killed; or the errno of why it couldn't. Waits for that: only when the process
- * is gone, or spawner_ended. *ret_tried is false if it was killed before it could become the program.
+ * End a hanging start. Returns 0 if the program ran or the process was killed; else the errno why it couldn't
+ * run. Waits, so call it only after spawner_ended or when the process is gone. *ret_tried is false if the
+ * process was killed before its exec.
  */
 int spawner_settle(struct spawner *spawner, int *ret_status_fd, bool *ret_tried);
 
-/* Of a process that starts nothing more: its threads are no business of those that it forks. */
+/* Forget the spawner threads. For a process that will start nothing more: its forks don't have these threads. */
 void spawn_forget(void);
 
-/* Can a process be born into this control group? 0, or the errno of why not. */
+/* Can a process be started in this control group? 0, or the errno that says why not. */
 int spawn_try_cage(int cage_fd);
-int spawn_try_own_pids(void);            /* likewise */
+int spawn_try_own_pids(void);            /* the same for a pid namespace */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A process-number space (pid namespace) for one attempt, with a /proc of its own. Its first process is a copy
- * of the keeper that does nothing but wait and pass SIGTERM on to all: when it ends, the kernel kills whatever is
- * left in there, and nothing can leave. How the job's main process ended comes through a pipe: an init can't die
- * of its job's signal.
+ * A pid namespace for one attempt, with its own /proc. Its first process, the init, is a copy of the keeper
+ * that only waits and passes SIGTERM on to all. When the init ends, the kernel kills all that is left in the
+ * namespace, and no process can leave it. A pipe tells how the job's main process ended, because an init
+ * can't die of the same signal as its job.
  */
 #include "worker/spawn_internal.h"
 
@@ -19,7 +19,8 @@
 
 struct init {
 	struct child *child;
-	int report_fd;                   /* an int: the fault, 0 for none; then the status of the main process */
+	/* Pipe for ints: first the errno of the start, 0 for none; then the wait status of the main process. */
+	int report_fd;
 	char *stack_top;
 };
 
@@ -29,7 +30,7 @@ static void say(int fd, int number)
 		;
 }
 
-/* Keep the pipe and what the job gets, at numbers above the three that it ends up with. */
+/* Close all descriptors from 3 on except the report pipe and those that the job gets as 0 to 2 or as its directory. */
 static int close_others(const struct spawn_request *request, int report_fd)
 {
 	int keep[] = { request->in_fd, request->out_fd, request->err_fd, request->dir_fd, report_fd };
@@ -50,7 +51,7 @@ static int close_others(const struct spawn_request *request, int report_fd)
 	return close_range(from, ~0u, 0) < 0 ? errno : 0;
 }
 
-/* /proc speaks of the processes in here, and what is mounted from now on stays in here. */
+/* Mount a /proc that shows this namespace's processes. Later mounts stay inside the namespace. */
 static int mount_own_proc(void)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
@@ -60,8 +61,8 @@ static int mount_own_proc(void)
 }
 
 /*
- * Ends when the main process has; asked to end, when nobody is left. The grace is the keeper's to keep. Returns the
- * exit status of the main process as a shell says it: a guardian sees nothing but this.
+ * Wait until the main process has ended; after a SIGTERM, until no process is left. The keeper enforces the
+ * grace. Returns the main process's exit status in a shell's form: that is all a guardian can see.
  */
 static int wait_for_end(pid_t pid, int report_fd)
 {
@@ -88,7 +89,7 @@ static int wait_for_end(pid_t pid, int report_fd)
 		if (number != SIGTERM)
 			continue;
 		asked = true;
-		kill(-1, SIGTERM);       /* everybody in here but this process */
+		kill(-1, SIGTERM);       /* signals all processes in the namespace except the init itself */
 		kill(-1, SIGCONT);
 	}
 }
@@ -106,7 +107,7 @@ static int init_main(void *data)
 		fault = errno;
 	if (!fault)
 		fault = close_others(request, init->report_fd);
-	/* The keeper may have died before it was asked for, and its number can't be seen from here. */
+	/* The keeper may have died before the death signal was set, and its pid isn't visible in here. */
 	if (request->die_with_us && poll(&reader, 1, 0) != 0)
 		return 127;
 	child->parent_pid = getpid();
@@ -144,7 +145,7 @@ void spawn_with_init(struct child *child, char *stacks, struct spawn_result *ret
 	pid_t pid;
 
 	ret_result->fault = 0;
-	/* What it does can't be seen from here. */
+	/* Whether the exec happened can't be seen from outside the namespace. */
 	ret_result->tried = true;
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
 		ret_result->fault = errno;

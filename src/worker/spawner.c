@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads of the keeper in which processes are started. A start stops the thread that makes it until the exec, and
- * that may be for ever: a directory, a program or its interpreter may lie on a file system whose server is gone. So
- * the keeper waits a moment for the thread, and leaves a start that hangs to it; the next one gets another thread.
+ * Threads of the keeper in which processes are started. A start blocks its thread until the exec, perhaps for
+ * ever: directory, program or interpreter may lie on a file system whose server is gone. So the keeper waits
+ * a moment for the thread, then leaves the hanging start to it; the next start gets another thread.
  *
- * A thread never ends: what is to die with its keeper dies with the thread that made it (PR_SET_PDEATHSIG).
+ * A thread never ends: a job that must die with its keeper dies with the thread that started it
+ * (PR_SET_PDEATHSIG).
  */
 #include "worker/spawn_internal.h"
 
@@ -20,18 +21,19 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define PATIENCE_NS (50 * NS_PER_MS)     /* for a start, before it counts as one that hangs */
-#define BIRTH_NS    NS_PER_MS            /* between looks whether the process is made, which comes before all that may hang */
+#define PATIENCE_NS (50 * NS_PER_MS)     /* a start that takes longer counts as hanging */
+/* Time between checks whether the process is made, which happens before anything that may hang. */
+#define BIRTH_NS    NS_PER_MS
 
 struct spawner {
-	struct spawner *next;            /* in the list of those that have nothing to do */
+	struct spawner *next;            /* next in the list of idle threads */
 	struct spawn_request request;
 	struct spawn_work work;
 	struct spawn_result result;
 	sem_t go, done;
-	atomic_bool late;                /* nobody waits: the keeper is told by SIGCHLD */
+	atomic_bool late;                /* the keeper no longer waits for this start: SIGCHLD tells it */
 	atomic_bool ended;
-	struct spawn_texts texts;        /* of a start that hangs */
+	struct spawn_texts texts;        /* memory of a start that hangs */
 };
 
 static struct spawner *idle;
@@ -69,7 +71,7 @@ static struct spawner *spawner_new(void)
 	return NULL;
 }
 
-/* False: it hasn't ended by then. */
+/* Wait for the start until until_ns. False: it hasn't ended by then. */
 static bool wait_until(struct spawner *spawner, int64_t until_ns)
 {
 	const struct timespec until = { .tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S };
@@ -92,11 +94,11 @@ static void spawner_rest(struct spawner *spawner)
 	idle = spawner;
 }
 
-/* True: what hangs was left to its thread. */
+/* Stop waiting for a hanging start. True: it is left to its thread; false: it has just ended. */
 static bool leave(struct spawner *spawner)
 {
 	atomic_store(&spawner->late, true);
-	/* Its end isn't told if it came before that. */
+	/* If the start ended before the flag was set, no SIGCHLD comes for it. */
 	return !atomic_load(&spawner->ended) || !wait_until(spawner, INT64_MAX);
 }
 
@@ -117,7 +119,7 @@ int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_stat
 	atomic_store(&spawner->late, false);
 	atomic_store(&spawner->ended, false);
 	sem_post(&spawner->go);
-	/* Until the process is made its thread needs our descriptors. */
+	/* Until the process is made, its thread needs our descriptors, so go on waiting. */
 	while (!wait_until(spawner, until_ns)) {
 		if (atomic_load(&spawner->result.pid) != 0 && leave(spawner)) {
 			*ret_pid = atomic_load(&spawner->result.pid);

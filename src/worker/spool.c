@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The spool's file: a magic line, then records of size, checksum, type, body. Only the keeper's thread
- * writes; the sync thread has nothing but the descriptor, and a file that was replaced while it was busy
- * is closed by it. A file whose sync failed is never believed again: the keeper writes a new one.
+ * The spool's file: a magic line, then records of size, checksum, type and body. Only the keeper's thread
+ * writes. The sync thread has only the descriptor; it closes a file that was replaced while it synced. After
+ * a failed sync the file isn't trusted any more: the keeper writes a new one.
  */
 #include "worker/spool.h"
 
@@ -22,33 +22,34 @@
 #define SPOOL_NAME     "spool"
 #define SPOOL_NEW_NAME "spool.new"
 #define SPOOL_FILE_MAX ((size_t)1 << 30)
-#define LINGER_NS      (10 * NS_PER_MS)  /* results that are acknowledged meanwhile need no sync */
+#define LINGER_NS      (10 * NS_PER_MS)  /* a result acknowledged within this time needs no sync */
 #define LONG_BYTES     ((size_t)1 << 20)
-#define RETRY_NS       NS_PER_S          /* between two tries to write it anew */
-#define RECORD_BYTES   ((size_t)512)     /* more than a live attempt's records take */
+#define RETRY_NS       NS_PER_S          /* time between two tries to rewrite the file */
+#define RECORD_BYTES   ((size_t)512)     /* more than the records of a live attempt take */
 
 static const char magic[16] = "titan-spool 1\n";
 
 struct record_header {
-	uint32_t size;                   /* of the body */
-	uint32_t sum;                    /* of type and body */
+	uint32_t size;                   /* bytes of the body */
+	uint32_t sum;                    /* checksum of type and body */
 	uint32_t type;
 };
 
 struct spool {
 	int dir_fd, fd;
-	size_t size;                     /* of the file's whole records */
-	bool torn;                       /* half a record stands behind them */
-	int64_t retry_ns;                /* writing it anew failed: not before then */
-	struct buf pending;              /* not yet written */
-	struct buf kept;                 /* pending of before spool_rewrite_begin */
+	size_t size;                     /* bytes of the whole records in the file */
+	bool torn;                       /* half a record stands behind the whole ones */
+	int64_t retry_ns;                /* a rewrite failed: not again before this time */
+	struct buf pending;              /* records not yet written */
+	struct buf kept;                 /* the records that were pending at spool_rewrite_begin */
 	pthread_t thread;
-	pthread_mutex_t lock;            /* what follows */
+	pthread_mutex_t lock;            /* guards the fields below */
 	pthread_cond_t changed;
 	int busy_fd;                     /* the file that is being synced, or -1 */
-	uint64_t newest, oldest;         /* results: flushed, unacknowledged */
-	uint64_t synced;                 /* this one and those before it are on the disk */
-	bool suspect;                    /* a sync of this file failed: no later one proves what is in it */
+	/* Numbers of results: the newest that was flushed, the oldest unacknowledged. */
+	uint64_t newest, oldest;
+	uint64_t synced;                 /* results up to this number are on the disk */
+	bool suspect;                    /* a sync of this file failed: no later sync proves what is in it */
 	bool idle, ending;
 };
 
@@ -70,7 +71,7 @@ static uint32_t checksum(uint32_t type, const uint8_t *data, size_t size)
 	return ~sum;
 }
 
-/* The bytes at the front that are whole records. */
+/* Pass each record to record_cb; return how many bytes at the front are whole records. */
 static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type, struct slice body, void *owner),
 		     void *owner)
 {
@@ -83,7 +84,7 @@ static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type,
 		const uint8_t *body = bytes.data + at + sizeof(header);
 
 		memcpy(&header, bytes.data + at, sizeof(header));
-		/* Zeros are what a power cut leaves of a write that was lost before a later one; their checksum fits. */
+		/* After a power cut a lost write may read as zeros, whose checksum would fit. */
 		if (header.type == 0 || header.size > bytes.len - at - sizeof(header))
 			break;
 		if (header.sum != checksum(header.type, body, header.size))
@@ -94,7 +95,7 @@ static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type,
 	return at;
 }
 
-/* Is there a result that isn't on the disk and that the master hasn't acknowledged, up to this one? */
+/* Is a result up to number newest neither on the disk nor acknowledged by the master? */
 static bool owed(const struct spool *spool, uint64_t newest)
 {
 	return newest > spool->synced && spool->oldest <= newest;
@@ -166,7 +167,10 @@ static enum err open_file(struct spool *spool, void (*record_cb)(enum spool_type
 	if (whole == 0 && (result = io_write_all(spool->fd, magic, sizeof(magic))) < 0)
 		return error_system(error, -result, "the worker's spool can't be written");
 	spool->size = whole > 0 ? whole : sizeof(magic);
-	/* Its name is synced once; and behind what is written next may not come again what was cut off. */
+	/*
+	 * Sync the file's name once. If a torn end was cut off, sync that, too: it must not reappear behind
+	 * new records.
+	 */
 	if ((*ret_torn > 0 || whole == 0) && (fdatasync(spool->fd) < 0 || fsync(spool->dir_fd) < 0))
 		return error_system(error, errno, "the worker's spool can't be synced");
 	return ERR_NONE;
@@ -206,7 +210,7 @@ void spool_close(struct spool *spool)
 	pthread_cond_signal(&spool->changed);
 	pthread_mutex_unlock(&spool->lock);
 	pthread_join(spool->thread, NULL);
-	/* The next keeper writes it anew, whether this succeeds or not. */
+	/* The next keeper rewrites the file, whether this succeeds or not. */
 	if (spool_flush(spool) == 0)
 		(void)fdatasync(spool->fd);
 	close(spool->fd);
@@ -226,7 +230,7 @@ void spool_add(struct spool *spool, enum spool_type type, const void *body, size
 	buf_add(&spool->pending, body, size);
 }
 
-/* Half a record in the middle would hide all that follow it. */
+/* Cut off half a record: in the middle of the file it would hide all that follow. */
 static int cut_off(struct spool *spool)
 {
 	if (spool->torn && ftruncate(spool->fd, (off_t)spool->size) < 0)
@@ -297,7 +301,7 @@ void spool_rewrite_begin(struct spool *spool)
 	buf_add(&spool->pending, magic, sizeof(magic));
 }
 
-/* *ret_named: its name is on disk. */
+/* Write a new file and rename it into place. *ret_named: the new name is on disk, too. */
 static int replace_file(struct spool *spool, int *ret_fd, bool *ret_named)
 {
 	int fd = openat(spool->dir_fd, SPOOL_NEW_NAME,
@@ -335,7 +339,7 @@ int spool_rewrite_end(struct spool *spool)
 	if (spool->busy_fd != spool->fd)
 		close(spool->fd);
 	spool->fd = fd;
-	/* A power cut may undo the renaming, and with it whatever is written from now on. */
+	/* Until the new name is on disk, a power cut may undo the renaming and lose whatever is written from now on. */
 	spool->suspect = !named;
 	if (named)
 		spool->synced = spool->newest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a keeper must not forget, in one file of checksummed records: which attempts have a process, how
- * they ended, what the master has of that. What was added is written by spool_flush, before anything is
- * said about it; a thread of its own syncs it to the disk shortly after, if it still matters by then.
+ * What a keeper must not forget, in one file of checksummed records: which attempts have a process, how they
+ * ended, what the master has acknowledged. spool_flush writes the added records before anybody is told of
+ * them. A thread syncs them to the disk shortly after, if the master hasn't acknowledged them by then.
  */
 #ifndef TITAN_WORKER_SPOOL_H
 #define TITAN_WORKER_SPOOL_H
@@ -13,57 +13,65 @@
 
 enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED, SPOOL_ASKS, SPOOL_GONE };
 
-struct spool_life {                      /* what follows was written in this boot of the machine */
+struct spool_life {                      /* the records that follow were written in this boot of the machine */
 	uint8_t boot_id[16];
 };
 
 struct spool_started {
 	uint64_t job, epoch, run, space;
 	int64_t pid;
-	int64_t before_ns, after_ns;     /* boot time: its process began between them */
-	int64_t begun_ns;                /* monotonic */
+	int64_t before_ns, after_ns;     /* boot-time clock before and after the start: the process began in between */
+	int64_t begun_ns;                /* monotonic clock */
 	int64_t wall_ms;
-	uint64_t dies;                   /* with its keeper; records of before this was known end in front of it */
-	uint64_t log_max;                /* likewise */
+	/* The job dies with its keeper; records of earlier versions end before this field. */
+	uint64_t dies;
+	uint64_t log_max;                /* records of earlier versions end before this field */
 };
 
-struct spool_asks {                      /* behind SPOOL_STARTED, of one that takes more than a slot */
+struct spool_asks {                      /* follows SPOOL_STARTED if the attempt takes more than a slot */
 	uint64_t job, epoch;
 	struct resource_list asks;
 };
 
-struct spool_gone {                      /* its main process; what is left of its tree may take long to end */
+struct spool_gone {                      /* the main process has ended; the rest of its tree may take long to end */
 	uint64_t job, epoch;
-	uint64_t status;                 /* as of wait4 */
+	uint64_t status;                 /* wait status, as wait4 returns it */
 	uint64_t run_ns, cpu_us, rss_kib;
 };
 
-/* SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED a struct ipc_attempt. */
+/* SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED hold a struct ipc_attempt. */
 
 struct spool;
 
-/* record_cb sees every record in order; a torn end is cut off, and *ret_torn says how many bytes that were. */
+/*
+ * Open the spool and pass every record, in order, to record_cb. A torn end is cut off, and *ret_torn says how
+ * many bytes that were.
+ */
 enum err spool_open(int dir_fd, void (*record_cb)(enum spool_type type, struct slice body, void *owner),
 		    void *owner, struct spool **ret_spool, size_t *ret_torn, struct error *error);
-void spool_close(struct spool *spool);           /* syncs what has to be; NULL is fine */
+void spool_close(struct spool *spool);           /* syncs the results that need it; NULL is fine */
 
 void spool_add(struct spool *spool, enum spool_type type, const void *body, size_t size);
-int spool_flush(struct spool *spool);            /* 0, or -errno: it stays in memory and is tried again */
+int spool_flush(struct spool *spool);            /* 0, or -errno: the records stay in memory and are tried again */
 /*
- * Results are numbered as they end. newest: the last that was flushed; oldest: the first that the master hasn't
- * acknowledged (newest + 1: none). What stays unacknowledged for a few milliseconds is synced, and nothing else.
+ * Say which results are outstanding; results are numbered as they end. newest: the last that was flushed;
+ * oldest: the first that the master hasn't acknowledged (newest + 1: none). Results that stay unacknowledged
+ * for a few milliseconds are synced, and no others.
  */
 void spool_note(struct spool *spool, uint64_t newest, uint64_t oldest);
 
-/* A result isn't on the disk yet, and the master hasn't acknowledged it. */
+/* Is a result neither on the disk nor acknowledged by the master? */
 bool spool_owes(struct spool *spool);
 /*
- * Has it to begin anew with live records, or is that cheap? A sync failed, half a record couldn't be cut off, or so much
- * is in it. After a rewrite that failed: not for a second.
+ * Should the file be rewritten with the live records? True if a sync failed, if half a record couldn't be cut
+ * off, or if the file has grown so much that a rewrite is cheap. False for a second after a failed rewrite.
  */
 bool spool_wants_rewrite(struct spool *spool, size_t live);
-/* What is added from now on replaces everything; takes effect, synced, with spool_rewrite_end. */
+/*
+ * Begin a rewrite: records added from now on replace the whole file. It takes effect, synced, with
+ * spool_rewrite_end.
+ */
 void spool_rewrite_begin(struct spool *spool);
-int spool_rewrite_end(struct spool *spool);      /* 0, or -errno and the old file stays in use */
+int spool_rewrite_end(struct spool *spool);      /* 0, or -errno: the old file stays in use */
 
 #endif

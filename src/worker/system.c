@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files of /proc and /sys. A machine that doesn't have them is reported idle. */
+/* Reads load from /proc and /sys. A machine that lacks these files is reported as idle. */
 #include "worker/system.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ bool system_parse_stat(const char *text, struct system_load *load)
 		return false;
 	busy = user + nice + system + interrupt + soft + stolen;
 	total = busy + idle + wait;
-	/* Counters of a machine whose processors come and go may run backwards. */
+	/* Counters may run backwards on a machine whose processors come and go. */
 	if (total > load->total && busy >= load->busy && busy - load->busy <= total - load->total)
 		load->cpu_permille = (busy - load->busy) * 1000 / (total - load->total);
 	load->busy = busy;
@@ -53,7 +53,7 @@ bool system_parse_loadavg(const char *text, uint64_t processors, struct system_l
 	return true;
 }
 
-/* Drivers that say it at all say it here, in percent. */
+/* Read the load of the GPUs. Drivers that report it do so in this file, in percent. */
 static void look_at_gpus(struct system_load *load)
 {
 	uint64_t busiest = 0, percent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The secret is a file of mode 0600 in a directory of mode 0700: whoever can read it is the user whom the jobs serve. */
+/* The secret is a file of mode 0600 in a directory of mode 0700: only the user who owns the worker can read it. */
 #include "worker/token.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ int token_secret_open(int dir_fd, uint8_t ret_secret[TOKEN_SECRET])
 		return 0;
 	}
 	buf_free(&found);
-	/* One that a crash left short is of no use to anybody: jobs that had it are told that they aren't known. */
+	/* A secret cut short by a crash is replaced: jobs started with the old one are refused. */
 	if (result < 0 && result != -ENOENT && result != -EFBIG)
 		return result;
 	rand_system(secret, sizeof(secret));
@@ -53,7 +53,7 @@ void token_write(const uint8_t secret[TOKEN_SECRET], uint64_t job, uint64_t epoc
 		len += snprintf(out + len, TOKEN_TEXT - (size_t)len, "%02x", digest[i]);
 }
 
-/* The number up to the next dot; false if there is none. */
+/* Parse the number up to the next dot; false if there is none. */
 static bool take_number(struct slice *text, uint64_t *ret_number)
 {
 	const uint8_t *dot = text->len > 0 ? memchr(text->data, '.', text->len) : NULL;
@@ -80,7 +80,7 @@ bool token_read(const uint8_t secret[TOKEN_SECRET], struct slice text, uint64_t 
 	token_write(secret, job, epoch, wanted);
 	if (strlen(wanted) != text.len)
 		return false;
-	/* In the same time whatever is wrong: a proof isn't guessed byte by byte. */
+	/* Compare in constant time, so that a proof can't be guessed byte by byte. */
 	for (size_t i = 0; i < text.len; i++)
 		differs |= (unsigned)((uint8_t)wanted[i] ^ text.data[i]);
 	if (differs)

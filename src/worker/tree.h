@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What /proc says about processes: the keeper's own children (a job's orphans become its children, since it
- * is a subreaper), whose they are by the mark in their environment, when they began. Changes nothing.
+ * What /proc says about processes: the keeper's children (including orphans of jobs, since the keeper is a
+ * subreaper), the job in their environment's mark, when they began. Changes nothing.
  */
 #ifndef TITAN_WORKER_TREE_H
 #define TITAN_WORKER_TREE_H
@@ -15,23 +15,23 @@ struct pid_list {
 	size_t n, cap;
 };
 
-/* For tree_children; -1 where the kernel has no such file, and everything is then read. */
+/* Open the file that tree_children reads. -1 if the kernel has none: then all of /proc is searched. */
 int tree_children_open(void);
-/* All children of this thread, zombies included. */
+/* List all children of this thread, zombies included. */
 void tree_children(int fd, struct pid_list *out);
-/* All children of this process, whichever of its threads made them. */
+/* List all children of this process, whichever of its threads started them. */
 void tree_children_of_all(struct pid_list *out);
 void tree_processes(struct pid_list *out);
 void pid_list_add(struct pid_list *list, pid_t pid);
 void pid_list_free(struct pid_list *list);
 
-/* Does its environment hold TITAN_MARK=mark.JOB.EPOCH? */
+/* Does the environment of the process hold TITAN_MARK=mark.JOB.EPOCH? */
 bool tree_mark(pid_t pid, const char *mark, uint64_t *ret_job, uint64_t *ret_epoch);
 
 struct tree_stat {
 	char state;                      /* Z: a zombie */
 	pid_t parent, session;
-	int64_t begun_ns;                /* boot time, rounded down to TREE_TICK_NS */
+	int64_t begun_ns;                /* boot-time clock, rounded down to TREE_TICK_NS */
 };
 
 #define TREE_TICK_NS (INT64_C(1000000000) / 100)
@@ -40,7 +40,7 @@ bool tree_stat(pid_t pid, struct tree_stat *ret_stat);
 
 #define GUARDIAN_NAME "titan-guardian"
 
-/* Is this process called a guardian? */
+/* Is this process named as a guardian is? */
 bool tree_is_guardian(pid_t pid);
 
 #endif

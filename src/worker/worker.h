@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The three processes of a worker. Each returns an exit status of titan(1). */
+/* The three processes of a worker. Each function returns an exit status of titan(1). */
 #ifndef TITAN_WORKER_WORKER_H
 #define TITAN_WORKER_WORKER_H
 
@@ -10,49 +10,59 @@
 #include "base/statedir.h"
 #include "proto/error.h"
 
-enum containment { CONTAIN_AUTO, CONTAIN_CGROUP, CONTAIN_PIDS, CONTAIN_SUBREAPER };       /* as the command's option lists them */
+/* In the order of the command's option. */
+enum containment { CONTAIN_AUTO, CONTAIN_CGROUP, CONTAIN_PIDS, CONTAIN_SUBREAPER };
 
 struct worker_options {
-	struct statedir statedir;            /* the cluster; its files are in worker/NAME below it */
+	struct statedir statedir;        /* the cluster's directory; the worker's files are in worker/NAME below it */
 	const char *name;
-	uint32_t slots;                  /* 0: one a core */
-	const char *labels;              /* with commas between; NULL or empty: none */
-	enum containment containment;    /* what keeps a job's processes together */
-	const char *resources;           /* NAME=N, with commas between; cpus and memory are found where they aren't named */
-	const char *pool;                /* NULL or empty: default */
-	bool end_jobs;                   /* end what an earlier worker of the name left running, then exit; no link */
-	int ready_fd;                    /* a byte is written when it is connected, or all jobs have ended; -1 none */
-	int guardian;                    /* the keeper's: process number of its guardian; 0: it has none */
-	int guardian_fd;                 /* with the guardian's lock, which they share */
-	int64_t stuck_ns;                /* a killed process that lives on is told of after this; 0: 10 s */
-	int64_t start_ns;                /* a start that hangs is given up after this; 0: LIMIT_START_MS */
-	const char *const *link_argv;    /* the link's program, by path; NULL: this program with the word "link" */
+	uint32_t slots;                  /* 0: as many as the machine has cores */
+	const char *labels;              /* separated by commas; NULL or empty: none */
+	enum containment containment;    /* how a job's processes are kept together */
+	/* NAME=N separated by commas; cpus and memory that aren't named are found out. */
+	const char *resources;
+	const char *pool;                /* NULL or empty: the default pool */
+	/* End what an earlier worker of the same name left running, then exit; no link. */
+	bool end_jobs;
+	/* Gets one byte when the worker is connected, or, with end_jobs, when all jobs have ended; -1: none. */
+	int ready_fd;
+	int guardian;                    /* in the keeper: pid of its guardian; 0: none */
+	int guardian_fd;                 /* in the keeper: descriptor of the guardian's lock, which both hold */
+	int64_t stuck_ns;                /* time after which a killed process that still lives is reported; 0: 10 s */
+	int64_t start_ns;                /* time after which a hanging start is given up; 0: LIMIT_START_MS */
+	/* The link's program, by path, and its arguments; NULL: this program with the word "link". */
+	const char *const *link_argv;
 };
 
 /*
- * The guardian: starts the keeper, again when it is killed, and records how its orphans end. Returns in the keeper's
- * process, too, and there with the keeper's error; in the guardian's with none but its own.
+ * The guardian: starts the keeper, restarts it when it is killed, and records how its orphans end. The
+ * function also returns in the keeper's process, with the keeper's error; in the guardian's process it
+ * returns only the guardian's own errors.
  */
 int guardian_run(const struct worker_options *options, struct error *error);
 /*
- * The keeper: owns children, spool and leases; starts the link and starts it again when it dies. KEEPER_UNGUARDED: its
- * guardian was killed, and it gave back all but its children, so that this process can be their guardian.
+ * The keeper: owns child processes, spool and lease; starts the link and restarts it. Returns
+ * KEEPER_UNGUARDED if its guardian was killed: all but the children is closed then, so that this process can
+ * become their guardian.
  */
 #define KEEPER_UNGUARDED (-1)
 int keeper_run(const struct worker_options *options, struct error *error);
-/* Its messages, those of keeper and link: worker-NAME.log, where titan up made that their stderr. */
+/* Write log messages of guardian, keeper and link to worker-NAME.log, if titan up made that file their stderr. */
 void worker_log_to_file(const struct worker_options *options);
-/* What the word "link" does: reads its options from the environment that the keeper gave it, then link_run. */
+/* Run the command "link": read the options from the environment that the keeper set, then call link_run. */
 int link_main(void);
 /* The link, started by the keeper with its socket as descriptor 3. */
 int link_run(const struct worker_options *options, struct error *error);
 
-/* ---- a worker of this machine, seen from outside; path: of its directory ---- */
+/* ---- a worker of this machine, seen from outside; path: its directory ---- */
 
-bool worker_is_served(const char *path);         /* a guardian or a keeper of it lives and serves */
-/* SIGTERM leaves its jobs, SIGINT ends them; to its guardian, or to a keeper without one. False: there is none. */
+bool worker_is_served(const char *path);         /* a guardian or keeper of it lives and serves */
+/*
+ * Send SIGTERM (leave its jobs running) or SIGINT (end them) to the worker's guardian, or to its keeper if
+ * that has none. False: no such process.
+ */
 bool worker_signal(const char *path, int number);
-/* How many processes of its jobs live: those that bear its mark. */
+/* Count the living processes that bear the mark of this worker's jobs. */
 size_t worker_left_processes(const char *path);
 
 #endif
