@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory in blocks, freed together. After arena_reset one block is left, the largest of those that
- * are worth keeping, so that a steady load allocates nothing and one large message isn't kept for ever.
+ * Arenas: memory in blocks that is freed together. arena_reset keeps one block, the largest that isn't over 1
+ * MiB, so that a steady load allocates nothing and one large message doesn't hold memory for ever.
  */
 #include "base/arena.h"
 

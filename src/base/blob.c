@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared bytes. The last holder frees them; any thread may be the last. */
+/* Shared bytes. The last holder frees them, on whichever thread it runs. */
 #include "base/blob.h"
 
 #include "base/check.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Immutable bytes with a count of holders: a graph's specification is held by the core and, until
- * it is written, by the store thread. The count is atomic; the bytes never change after blob_make.
+ * A blob: immutable bytes with a reference count. A graph's specification, for example, is held by the core
+ * and, until it is written, by the store's thread. The count is atomic; the bytes never change after
+ * blob_make.
  */
 #ifndef TITAN_BASE_BLOB_H
 #define TITAN_BASE_BLOB_H
@@ -16,7 +17,7 @@ struct blob {
 	uint8_t data[];
 };
 
-struct blob *blob_make(struct slice bytes);              /* one holder; NULL for none */
+struct blob *blob_make(struct slice bytes);              /* reference count 1; NULL for no bytes */
 struct blob *blob_hold(struct blob *blob);
 void blob_release(struct blob *blob);                    /* NULL is fine */
 

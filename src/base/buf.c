@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A growable buffer. The allocation begins head bytes in front of data; consumed room is taken back
- * when there is more of it than live bytes, so that a byte moves at most once per byte added.
+ * A growable buffer. The allocation begins head bytes before data. The consumed part is reused when it is
+ * larger than the live part, so a byte moves at most once for each byte added.
  */
 #include "base/buf.h"
 

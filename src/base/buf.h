@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A growable run of bytes, consumed from the front. A zeroed struct is an empty buffer. */
+/* A growable sequence of bytes that can be consumed from the front. A zeroed struct is an empty buffer. */
 #ifndef TITAN_BASE_BUF_H
 #define TITAN_BASE_BUF_H
 
@@ -10,22 +10,22 @@
 struct buf {
 	uint8_t *data;   /* start of the live bytes */
 	size_t len;
-	size_t cap;      /* room from data on */
+	size_t cap;      /* bytes allocated from data on */
 	size_t head;     /* bytes already consumed in front of data */
 };
 
 void buf_free(struct buf *buf);                          /* leaves an empty buffer */
 void buf_clear(struct buf *buf);                         /* keeps the memory */
-uint8_t *buf_reserve(struct buf *buf, size_t extra);     /* room for extra bytes behind len */
+uint8_t *buf_reserve(struct buf *buf, size_t extra);     /* makes room for extra bytes behind len and returns it */
 void buf_add(struct buf *buf, const void *data, size_t len);
 void buf_add_byte(struct buf *buf, uint8_t byte);
 void buf_add_slice(struct buf *buf, struct slice slice);
 void buf_add_str(struct buf *buf, const char *text);
 void buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_addf_args(struct buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-void buf_drop(struct buf *buf, size_t len);              /* consume from the front */
+void buf_drop(struct buf *buf, size_t len);              /* remove len bytes from the front */
 void buf_cut(struct buf *buf, size_t len);               /* shorten to len bytes */
-struct slice buf_slice(const struct buf *buf);           /* until the next change */
-const char *buf_cstr(struct buf *buf);                   /* NUL put behind the end, not counted */
+struct slice buf_slice(const struct buf *buf);           /* valid until the next change */
+const char *buf_cstr(struct buf *buf);                   /* puts a NUL behind the bytes; len doesn't count it */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The end of a program whose invariant broke. Writes without allocating: memory may be what ran out. */
+/* Stops the program when an invariant is broken. Writes its message without allocating: memory may have run out. */
 #include "base/check.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Assertions that stay on in production: a broken invariant stops the program at once. */
+/* Assertions that also run in production: a broken invariant stops the program at once. */
 #ifndef TITAN_BASE_CHECK_H
 #define TITAN_BASE_CHECK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The clocks, and times as text. */
+/* Clocks, and times as text. */
 #include "base/clock.h"
 
 #include <ctype.h>
@@ -56,11 +56,11 @@ uint64_t clock_boot_id(void)
 		return 0;
 	len = read(fd, text, sizeof(text));
 	close(fd);
-	/* A store keeps it as a positive number. */
+	/* Positive, because the store keeps this as a signed number. */
 	return len > 0 ? (hash_bytes(text, (size_t)len, 0) >> 2) + 1 : 0;
 }
 
-/* Seconds rounded down, so that times before 1970 keep a positive rest. */
+/* Return whole seconds, rounded down, so that the rest is positive even before 1970. */
 static time_t whole_seconds(int64_t wall_ms, int *ret_rest_ms)
 {
 	int64_t sec = wall_ms / 1000, rest = wall_ms % 1000;
@@ -128,7 +128,7 @@ int clock_parse_utc(struct slice text, int64_t *ret_ms)
 			continue;
 		day = time.tm_mday;
 		*ret_ms = (int64_t)timegm(&time) * 1000;
-		/* The 30th of February would become a day in March. */
+		/* timegm would turn 30 February into a day in March. */
 		return time.tm_mday == day ? 0 : -EINVAL;
 	}
 	return -EINVAL;
@@ -141,7 +141,7 @@ static const struct {
 	{ "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 3600 * 1000 }, { "d", 24 * 3600 * 1000 },
 };
 
-/* The unit at the front of text, or 0. "ms" comes first: "m" is its beginning. */
+/* Take the unit at the front of text; 0 if there is none. "ms" is tried before "m". */
 static int64_t take_unit(const char **text)
 {
 	for (size_t i = 0; i < sizeof(span_units) / sizeof(span_units[0]); i++) {
@@ -177,7 +177,7 @@ int clock_parse_span(const char *text, int64_t *ret_ms)
 		*ret_ms = 0;
 		return 0;
 	}
-	/* "1h30m" too: units fall, so that nothing is said twice */
+	/* also "1h30m": each unit must be smaller than the one before, so none comes twice */
 	do {
 		int64_t count = 0, unit;
 

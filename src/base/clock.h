@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time. Monotonic nanoseconds for intervals; time since the machine's boot for those that outlive the process; UTC
- * milliseconds for dates and display. */
+/*
+ * Time: monotonic nanoseconds for intervals; nanoseconds since the machine's boot for intervals that outlive
+ * the process; UTC milliseconds for dates and display.
+ */
 #ifndef TITAN_BASE_CLOCK_H
 #define TITAN_BASE_CLOCK_H
 
@@ -15,21 +17,23 @@
 
 struct now {
 	int64_t mono_ns;
-	int64_t boot_ns;                 /* since the machine's boot, its sleep included */
+	int64_t boot_ns;                 /* since the machine's boot, including suspend */
 	int64_t wall_ms;
 };
 
 struct now clock_now(void);
 int64_t clock_mono_ns(void);
 int64_t clock_wall_ms(void);
-uint64_t clock_boot_id(void);            /* of this boot of the machine; 0: it can't be told from others */
+uint64_t clock_boot_id(void);            /* number of the machine's present boot; 0: unknown */
 
 #define CLOCK_TEXT_SIZE 32
 const char *clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);    /* 2026-11-18T14:02:09.120Z */
 const char *clock_format_local(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);  /* 14:02:09 */
-const char *clock_format_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);        /* 0:12  12:41  3:05:10  2d04h */
-int clock_parse_utc(struct slice text, int64_t *ret_ms);         /* 2026-11-18T14:02:30Z, or no seconds; -EINVAL */
-const char *clock_write_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);         /* as the next reads it: 5m, 90s, 1500ms */
-int clock_parse_span(const char *text, int64_t *ret_ms);                     /* 500ms 5s 10m 2h 1d; -EINVAL */
+const char *clock_format_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);        /* 0:12 12:41 3:05:10 2d04h */
+/* 2026-11-18T14:02:30Z, or without seconds; 0 or -EINVAL. */
+int clock_parse_utc(struct slice text, int64_t *ret_ms);
+/* 5m, 90s, 1500ms: clock_parse_span reads the same back. */
+const char *clock_write_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);
+int clock_parse_span(const char *text, int64_t *ret_ms);                     /* 500ms 5s 10m 2h 1d; 0 or -EINVAL */
 
 #endif

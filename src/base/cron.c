@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cron's fields, and the days and hours that they mean. */
+/* The fields of cron, and the next time that they match. */
 #include "base/cron.h"
 
 #include <string.h>
 
 #define DAY_S 86400
-#define LEAST_APART_S DAY_S              /* of a zone's changes; no zone has had two within three days */
-#define YEARS_AHEAD 9                    /* the 29th of February comes within eight */
+/* Least time between two changes of a zone's offset; no zone has had two within three days. */
+#define LEAST_APART_S DAY_S
+#define YEARS_AHEAD 9                    /* years to search: two 29ths of February are at most eight years apart */
 
 struct field {
 	unsigned low, high;
-	const char *names;               /* three letters each, from low on */
+	const char *names;               /* three letters for each value, from low on */
 	const char *what;
 };
 
@@ -74,7 +75,7 @@ static bool take_value(struct scan *scan, const struct field *field, unsigned *r
 	return true;
 }
 
-/* One entry of a list: a star, a value or a range, and perhaps a step. */
+/* Parse one entry of a list: a star, a value or a range, perhaps with a step. */
 static const char *take_entry(struct scan *scan, const struct field *field, uint64_t *bits)
 {
 	unsigned first = field->low, last = field->high, step = 1;
@@ -186,7 +187,7 @@ const char *cron_parse(struct slice text, struct cron *ret, size_t *ret_at, size
 	return why;
 }
 
-/* ---- zones ---- */
+/* ---- time zones ---- */
 
 struct offset_change {
 	int64_t at_s;
@@ -222,7 +223,7 @@ bool zone_is_valid(struct slice zone)
 	return true;
 }
 
-/* The last change that is not after this; the first one holds for all before it. */
+/* Find the last change at or before utc_s. The first change also holds for all earlier times. */
 static size_t change_before(struct slice zone, int64_t utc_s)
 {
 	size_t low = 0, high = zone.len / ZONE_CHANGE;
@@ -243,7 +244,10 @@ static int64_t offset_of(struct slice zone, int64_t utc_s)
 	return zone.len ? change_at(zone, change_before(zone, utc_s)).offset_s : 0;
 }
 
-/* The first moment after after_s at which clocks show local_s; where they never do, when they leap over it. */
+/*
+ * Return the first moment after after_s at which clocks show local_s. If clocks skip local_s, return the
+ * moment of the skip.
+ */
 static int64_t local_moment(struct slice zone, int64_t local_s, int64_t after_s, bool elapsed)
 {
 	size_t count = zone.len / ZONE_CHANGE, first, at;
@@ -303,7 +307,7 @@ static bool day_matches(const struct cron *cron, int64_t days)
 	return day && of_week;
 }
 
-/* Of a day on which clocks show each time once: looked for from the moment on. */
+/* Search a day without clock changes, from after_s on. */
 static int64_t even_day_next(const struct cron *cron, int64_t day_s, int64_t offset_s, int64_t after_s)
 {
 	int64_t gone_s = after_s + offset_s - day_s;
@@ -316,7 +320,7 @@ static int64_t even_day_next(const struct cron *cron, int64_t day_s, int64_t off
 	return INT64_MAX;
 }
 
-/* Within a day on which clocks change the order of times isn't that of moments: all are looked at. */
+/* Search a day on which clocks change. The order of clock times isn't that of moments then, so try all of them. */
 static int64_t day_next(const struct cron *cron, struct slice zone, int64_t day_s, int64_t after_s)
 {
 	int64_t offset_s = offset_of(zone, day_s - 2 * DAY_S), best = INT64_MAX;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The five fields of cron: minute, hour, day, month, day of the week; names, ranges, steps, lists, and @daily and
- * its like. And when they next say so, in a time zone given as its changes. Pure: no clock, no zone files.
+ * The five fields of cron (minute, hour, day, month, day of the week) with names, ranges, steps and lists,
+ * and words like @daily. Finds the next matching time in a time zone, given as the zone's changes. Pure: no
+ * clock, no zone files.
  */
 #ifndef TITAN_BASE_CRON_H
 #define TITAN_BASE_CRON_H
@@ -11,22 +12,27 @@
 
 #include "base/slice.h"
 
-struct cron {                            /* bits */
+struct cron {                            /* sets of matching values, as bits */
 	uint64_t minutes;
 	uint32_t hours, days;
 	uint16_t months;
-	uint8_t weekdays;                /* 0 is Sunday */
-	bool any_day, any_weekday;       /* a * stands there: the other one decides; else either may */
-	bool every_hour;                 /* goes by elapsed time when clocks change; else once for each time of day */
+	uint8_t weekdays;                /* bit 0 is Sunday */
+	/* The field is a *: then only the other one counts; if neither is, either may match. */
+	bool any_day, any_weekday;
+	/* The hour is *: matches follow elapsed time when clocks change; otherwise each clock time matches once. */
+	bool every_hour;
 };
 
-/* Why, and where in the text; the place is set on failure alone. */
+/* Parse text. Returns NULL, or the reason of the failure, with its place in *ret_at and *ret_len. */
 const char *cron_parse(struct slice text, struct cron *ret, size_t *ret_at, size_t *ret_len);
 
-/* A zone: 12 bytes a change, little-endian: i64 UTC seconds, i32 offset in seconds from then on. Empty: UTC. */
+/* A zone: 12 bytes for each change, little-endian: i64 UTC seconds, i32 offset in seconds from then on. Empty: UTC. */
 #define ZONE_CHANGE 12
 bool zone_is_valid(struct slice zone);
-/* The next time after this one, or INT64_MAX. A time of day that clocks leave out comes when they change. */
+/*
+ * Return the next matching time after after_ms, or INT64_MAX. If clocks skip a matching time, it is the
+ * moment of the skip.
+ */
 int64_t cron_next(const struct cron *cron, struct slice zone, int64_t after_ms);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Times, by powers of two: bucket i counts those under 2^i microseconds that no lower one counts. */
+/*
+ * A histogram of times in powers of two: bucket i counts times of less than 2^i microseconds that no lower
+ * bucket counts.
+ */
 #ifndef TITAN_BASE_HISTOGRAM_H
 #define TITAN_BASE_HISTOGRAM_H
 
 #include <stdint.h>
 
-#define HISTOGRAM_BUCKETS 40             /* the last one: anything from six days on */
+#define HISTOGRAM_BUCKETS 40             /* the last bucket counts everything from six days on */
 
 struct histogram {
 	uint64_t buckets[HISTOGRAM_BUCKETS];
@@ -14,7 +17,7 @@ struct histogram {
 
 void histogram_add(struct histogram *histogram, uint64_t ns);
 uint64_t histogram_count(const uint64_t *buckets);
-/* An upper bound of the time that this part of all (in permille) doesn't exceed, in microseconds; 0 of none. */
+/* Return a time in microseconds that so many permille of all don't exceed; 0 if nothing was counted. */
 uint64_t histogram_below_us(const uint64_t *buckets, unsigned permille);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading and writing files whole, making directories, removing what jobs leave behind. */
+/* Reads and writes whole files, makes and checks directories. */
 #include "base/io.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data)
 	return 0;
 }
 
-/* The directory that holds path must be synced too, or a crash may forget the name. */
+/* Sync the directory that holds path: without that a crash may lose the file's name. */
 static int sync_parent(int dir_fd, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -164,7 +164,7 @@ static int make_dir(const char *path, mode_t mode)
 
 	if (mkdir(path, mode) == 0)
 		return 0;
-	/* on a read-only file system an existing directory may be answered with EROFS */
+	/* mkdir of an existing directory on a read-only file system may return EROFS */
 	if (errno != EEXIST && errno != EROFS && errno != EACCES)
 		return -errno;
 	int failure = -errno;
@@ -200,12 +200,12 @@ int io_check_private_dir(const char *path)
 
 	if (fd < 0) {
 		result = errno == EACCES ? -EPERM : -errno;
-		/* Linux says ENOTDIR of a link that it may not follow. */
+		/* Linux returns ENOTDIR for a symbolic link that it may not follow. */
 		return (result == -ENOTDIR || result == -ELOOP) && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? -ELOOP : result;
 	}
 	if (fstat(fd, &st) < 0)
 		result = -errno;
-	/* a set-group-ID bit may come from the directory above and gives nobody access */
+	/* the set-group-ID bit is ignored: it may be inherited from the parent directory and gives nobody access */
 	else if (st.st_uid != geteuid() || (st.st_mode & 0777) != 0700)
 		result = -EPERM;
 	close(fd);
@@ -235,7 +235,7 @@ int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity)
 		return -errno;
 	ret_identity->device = (uint64_t)info.stx_dev_major << 32 | info.stx_dev_minor;
 	ret_identity->inode = info.stx_ino;
-	/* Kernels before 5.8 don't number mounts. */
+	/* Kernels before 5.8 have no mount numbers. */
 	ret_identity->mount = info.stx_mask & STATX_MNT_ID ? info.stx_mnt_id : ret_identity->device;
 	return 0;
 }

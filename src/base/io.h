@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files and descriptors. Everything returns 0 (or a count) or a negative errno. */
+/* Files and descriptors. Every function returns 0 (or a count) or -errno. */
 #ifndef TITAN_BASE_IO_H
 #define TITAN_BASE_IO_H
 
@@ -9,24 +9,27 @@
 
 struct io_identity {
 	uint64_t device, inode;
-	uint64_t mount;                  /* differs below a bind mount, where the device is the same */
+	/* Number of the mount: differs below a bind mount, where the device is the same. */
+	uint64_t mount;
 };
 
 int io_write_all(int fd, const void *data, size_t len);
-int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data);   /* -EFBIG over max */
-/* By a temporary file, fsync and rename: after a crash it is the old one or the new one. */
+/* -EFBIG if the file is larger than max. */
+int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data);
+/* Write a file by way of a temporary one, fsync and rename: after a crash there is the old content or the new. */
 int io_write_file(int dir_fd, const char *path, const void *data, size_t len, mode_t mode);
 int io_set_nonblock(int fd);
 int io_set_cloexec(int fd, bool on);
-int io_make_dirs(const char *path, mode_t mode);         /* as mkdir -p; existing is fine */
+int io_make_dirs(const char *path, mode_t mode);         /* as mkdir -p; existing directories are fine */
 /*
- * Never follows a link and never enters another mount; missing is fine. What can't be removed stays, all else goes: the
- * result is the first failure, -EXDEV for a mount.
+ * Remove a tree. Never follows a link or enters another mount; a missing tree is fine. What can't be removed
+ * stays and all else goes; returns the first failure, -EXDEV for a mount.
  */
 int io_remove_tree(int dir_fd, const char *name);
-/* What a name in dir_fd stands for, links not followed; "": dir_fd itself. */
+/* Return device, inode and mount of a name in dir_fd, without following links; "": dir_fd itself. */
 int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity);
-int io_check_private_dir(const char *path);              /* ours, 0700; -EPERM otherwise, -ELOOP for a symbolic link */
-int io_fd_count_limit(void);                            /* raise RLIMIT_NOFILE to its hard limit; the limit */
+/* 0 if it is ours with mode 0700; otherwise -EPERM, -ELOOP for a symbolic link. */
+int io_check_private_dir(const char *path);
+int io_fd_count_limit(void);                            /* raises RLIMIT_NOFILE to its hard limit and returns that */
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Removing a tree. A job made it, so it may be deeper than the stack or the descriptors go, hold links
- * out of itself, and directories without permissions. Nothing recurses: a directory found inside another
- * one is moved up into the root of the tree, and each is emptied there. Never follows a link, and never enters
- * what is mounted in the tree: that is somebody else's, and it stays. So does all else that can't be removed.
+ * Removes a directory tree that a job made: it may be deeper than the stack or the limit on descriptors
+ * allows, and hold links out of the tree and directories without permissions. Nothing recurses: a directory
+ * found inside another is moved up into the root of the tree and emptied there. Links are never followed.
+ * File systems mounted in the tree are never entered: they aren't the job's, and stay, like all else that
+ * can't be removed.
  */
 #include "base/io.h"
 
@@ -15,14 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A bound, for the case that somebody keeps filling the tree. */
+/* Limits the passes, in case somebody keeps filling the tree. */
 #define REMOVE_PASSES_MAX 1000000u
 
 struct tree_removal {
 	int root_fd;
-	unsigned moved;          /* for the names of what was moved up */
+	unsigned moved;          /* number for the names of directories that were moved up */
 	unsigned passes;
-	uint64_t mount;          /* of the tree */
+	uint64_t mount;          /* mount number of the tree */
 };
 
 static bool is_dots(const char *name)
@@ -30,7 +31,10 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* By an O_PATH descriptor: neither a link nor missing permissions matter then. -EXDEV: it is of another mount. */
+/*
+ * Open a directory by O_PATH, which works for links and without permissions, and give it mode 0700. -EXDEV:
+ * it belongs to another mount.
+ */
 static int make_accessible(const struct tree_removal *removal, int dir_fd, const char *name)
 {
 	int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
@@ -64,7 +68,7 @@ static int open_dir(const struct tree_removal *removal, int dir_fd, const char *
 	return fd;
 }
 
-/* Into the root under a name that is free there. */
+/* Move a directory into the root, under a name that is free there. */
 static int move_up(struct tree_removal *removal, int dir_fd, const char *name)
 {
 	char free_name[32];
@@ -82,7 +86,7 @@ static int move_up(struct tree_removal *removal, int dir_fd, const char *name)
 
 static int empty_child(struct tree_removal *removal, const char *name);
 
-/* One entry of dir_fd. In the root a directory is emptied; deeper it is moved up. */
+/* Remove one entry of dir_fd. A directory in the root is emptied; a deeper one is moved up. */
 static int remove_entry(struct tree_removal *removal, int dir_fd, const char *name)
 {
 	int fd;
@@ -106,7 +110,7 @@ static int remove_entry(struct tree_removal *removal, int dir_fd, const char *na
 	return move_up(removal, dir_fd, name);
 }
 
-/* Pass after pass until one removes nothing: what is moved up during a pass may be missed by it. */
+/* Empty a directory in passes, until one removes nothing: a pass may miss what is moved up while it runs. */
 static int empty_dir(struct tree_removal *removal, DIR *dir)
 {
 	bool progress;
@@ -135,7 +139,7 @@ static int empty_dir(struct tree_removal *removal, DIR *dir)
 	return failure;
 }
 
-/* The directory and its content; the descriptor is closed. */
+/* Remove the directory and its content, and close the descriptor. */
 static int remove_dir(struct tree_removal *removal, int dir_fd, const char *name, DIR *dir)
 {
 	int result = empty_dir(removal, dir);
@@ -179,7 +183,7 @@ int io_remove_tree(int dir_fd, const char *name)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -errno;
-	/* A path may lead through mounts; a name in a directory may not be one. */
+	/* A path may lead through mounts, but a plain name is expected to be in its parent's mount. */
 	result = strchr(name, '/') ? io_identify(dir_fd, name, &identity) :
 	         dir_fd == AT_FDCWD ? io_identify(dir_fd, ".", &identity) : io_identify(dir_fd, "", &identity);
 	if (result < 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lines to stderr, each in one write, so that lines of several threads and processes don't mix. What limits leave out is
- * counted, and said with the next line of any kind when its kind may say something again: no timer runs for it. A file
- * is put aside by name; other processes that write into it see that its name belongs to another one, and go there.
+ * Log lines to stderr. Each line is one write, so that lines of several threads and processes don't mix.
+ * Lines over a limit are counted; the count is logged with the next line of any kind once that limit allows
+ * lines again, so no timer is needed. A log file that is too large is renamed; other processes that write
+ * into it notice the rename and open the new file.
  */
 #include "base/log.h"
 
@@ -22,14 +23,14 @@
 #include "base/text.h"
 
 #define LOG_LINE_MAX 4096
-#define SUFFIX_MAX   8                   /* ".1" and so on, and the NUL */
+#define SUFFIX_MAX   8                   /* bytes of ".1" and so on, with the NUL */
 
 static const char *log_who = "titan";
 static enum log_level log_most = LOG_LEVEL_INFO;
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct log_limit *limits;
-static char file_path[PATH_MAX];         /* empty: stderr is no file of ours */
+static char file_path[PATH_MAX];         /* empty: stderr isn't our own file */
 static size_t file_max;
 
 void log_init(const char *who, enum log_level level)
@@ -62,7 +63,7 @@ static void put_aside(void)
 			snprintf(from, sizeof(from), "%s.%d", file_path, i - 1);
 		else
 			snprintf(from, sizeof(from), "%s", file_path);
-		/* One that isn't there yet, or can't be moved: the next line tries again. */
+		/* If the file doesn't exist, or can't be renamed, the next line tries again. */
 		(void)rename(from, to);
 	}
 }
@@ -72,7 +73,7 @@ static int open_file(void)
 	return open(file_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* Behind the name is another file now: go there, with stdout where that is the same. */
+/* The name now belongs to another file: write there, with stdout as well if that was the same file. */
 static void go_to_new_file(const struct stat *old)
 {
 	struct stat out;
@@ -86,7 +87,10 @@ static void go_to_new_file(const struct stat *old)
 	close(fd);
 }
 
-/* The lock is of the file, through a descriptor of our own: those that are inherited share theirs. */
+/*
+ * Rename the log file if it is too large, or follow a rename. The lock is taken on a descriptor of our own:
+ * inherited descriptors would share the lock.
+ */
 static void look_at_file(void)
 {
 	struct stat ours;
@@ -131,7 +135,7 @@ static void write_line(enum log_level level, const char *text)
 	buf_addf(&line, "%s %s %-5s ", clock_format_utc(clock_wall_ms(), stamp), log_who, level_names[level]);
 	text_escape(&line, slice_str(text), TEXT_KEEP_NONE);
 	buf_add_byte(&line, '\n');
-	/* nobody is left to tell when stderr is closed */
+	/* if stderr is closed, nobody can be told */
 	(void)io_write_all(STDERR_FILENO, line.data, line.len);
 	buf_free(&line);
 	look_at_file();
@@ -196,7 +200,7 @@ void log_write(enum log_level level, const char *format, ...)
 	pthread_mutex_unlock(&lock);
 }
 
-/* May it say something? Otherwise it is counted. */
+/* May this kind of line be logged now? Otherwise count it. */
 static bool take_turn(struct log_limit *limit, enum log_level level)
 {
 	if (!limit->known) {

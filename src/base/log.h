@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lines of a daemon about itself, to stderr: "2026-11-18T14:02:09.120Z master info  text". Libraries
- * return errors; only owners (master, keeper, link, cli) log. The text is escaped on its way out. What a peer or a job can
- * cause as often as it likes goes through the *_limited forms. Where stderr is the daemon's own file, that is put aside
- * when it is large, and a new one begun.
+ * Log lines of a daemon, to stderr: "2026-11-18T14:02:09.120Z master info text". Libraries return errors;
+ * only master, keeper, link and cli log. Text is escaped. Lines that a peer or a job can cause as often as it
+ * likes use the *_limited forms. If stderr is the daemon's own file, it is renamed when it gets large, and a
+ * new one is begun.
  */
 #ifndef TITAN_BASE_LOG_H
 #define TITAN_BASE_LOG_H
@@ -12,33 +12,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Said in titan-up(1): with what is kept, 32 MiB at most. Months of what a quiet cluster says, and enough to find a cause. */
+/* titan-up(1) states this: with the files that are kept, 32 MiB at most. That is months of a quiet cluster. */
 #define LOG_FILE_MAX  ((size_t)8 << 20)
-#define LOG_FILES     3                  /* kept beside the current one, as .1 (the newest) and so on */
-/* Of one kind of line: enough to see what happens, 9 MB a day if it never ends. */
+#define LOG_FILES     3                  /* number of old files kept, as .1 (the newest) and so on */
+/* Limits for one kind of line: enough to see what happens, and 9 MB a day if it never stops. */
 #define LOG_BURST     20                 /* lines at once */
-#define LOG_REFILL_S  3                  /* for each one more */
-#define LOG_SAMPLE    96                 /* bytes of the line that says what was left out */
+#define LOG_REFILL_S  3                  /* seconds until one more line is allowed */
+#define LOG_SAMPLE    96                 /* most bytes quoted in the line that reports omitted lines */
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-struct log_limit {                       /* of one kind of line; static and zeroed, it lasts as long as the process */
+/* Limit of one kind of line; static and zeroed, used as long as the process lives. */
+struct log_limit {
 	bool known;
-	unsigned used;                   /* of the burst */
+	unsigned used;                   /* lines of the burst that were used */
 	int64_t refilled_ns;
 	uint64_t left_out;
 	enum log_level level;
-	char sample[LOG_SAMPLE];         /* the beginning of the last that was written */
+	char sample[LOG_SAMPLE];         /* the beginning of the last line that was written */
 	struct log_limit *next;
 };
 
 void log_init(const char *who, enum log_level level);    /* who: a string constant */
-/* If stderr is this file now: it is put aside when it has max bytes (0: LOG_FILE_MAX), by whichever process sees that. */
+/*
+ * If stderr is this file now, rename it when it has max bytes (0: LOG_FILE_MAX). The process that notices
+ * first does it.
+ */
 void log_to_file(const char *path, size_t max);
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_write_limited(struct log_limit *limit, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-void log_left_out(void);                                 /* says at once what limits left out: before the end */
+/* Logs at once how many lines were omitted: call it before the process ends. */
+void log_left_out(void);
 
 #define log_error(...) log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_write(LOG_LEVEL_WARN, __VA_ARGS__)

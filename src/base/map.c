@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Open addressing with linear probing. A removal shifts the entries behind it back, so there are no
- * tombstones and a lookup ends at the first empty slot. A value of NULL marks an empty slot. The seeds
- * are fixed: the order of iteration depends on nothing but the operations.
+ * Hash tables with open addressing and linear probing. Removing an entry shifts those behind it back, so
+ * there are no tombstones and a lookup ends at the first empty slot. An empty slot has the value NULL. The
+ * seeds are fixed, so the order of iteration depends only on the operations.
  */
 #include "base/map.h"
 
@@ -43,7 +43,7 @@ uint64_t hash_bytes(const void *data, size_t len, uint64_t seed)
 	return hash_u64(hash_fold(hash ^ word ^ k1, k0));
 }
 
-/* Room for one more: at most three quarters full. */
+/* Is there no room for one more entry? A table is at most three quarters full. */
 static bool is_full(size_t count, size_t cap)
 {
 	return count + 1 > cap - cap / 4;
@@ -80,7 +80,10 @@ static void map_grow(struct map *map)
 	map_move(map, map->cap ? map->cap * 2 : MAP_MIN);
 }
 
-/* A quarter to a half full, if it is less than an eighth; what it was otherwise. */
+/*
+ * Return the size to shrink to: a quarter to a half full if the table is less than an eighth full; otherwise
+ * unchanged.
+ */
 static size_t shrunk(size_t count, size_t cap)
 {
 	if (count >= cap / 8)
@@ -126,7 +129,7 @@ void *map_remove(struct map *map, uint64_t key)
 	for (at = (hole + 1) & mask; map->slots[at].value; at = (at + 1) & mask) {
 		size_t home = hash_u64(map->slots[at].key) & mask;
 
-		/* it may move back only as far as its home */
+		/* an entry may move back only as far as its home slot */
 		if (((at - home) & mask) < ((at - hole) & mask))
 			continue;
 		map->slots[hole] = map->slots[at];
@@ -214,7 +217,7 @@ void name_map_put(struct name_map *map, struct slice name, void *value)
 	slot = &map->slots[name_map_find(map, name, hash)];
 	if (!slot->value)
 		map->count++;
-	/* the name too: the old one may be about to go with its value */
+	/* replace the name, too: the old one may be freed together with its value */
 	*slot = (struct name_slot){ .name = name, .hash = hash, .value = value };
 }
 

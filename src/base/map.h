@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Hash tables from a 64-bit number, or from bytes, to a pointer. The table owns neither. A zeroed
- * struct is an empty table. Values are never NULL. Iteration order is fixed by the sequence of
- * operations (never by addresses), so that a simulated schedule replays exactly. A table must not change
+ * Hash tables from a 64-bit number, or from bytes, to a pointer. A table owns neither keys nor values. A
+ * zeroed struct is an empty table. Values are never NULL. The order of iteration depends only on the sequence
+ * of operations, never on addresses, so that a simulated schedule replays exactly. A table must not change
  * while it is iterated.
  */
 #ifndef TITAN_BASE_MAP_H
@@ -22,14 +22,14 @@ struct map {                       /* number to pointer */
 };
 
 void *map_get(const struct map *map, uint64_t key);
-void map_put(struct map *map, uint64_t key, void *value);      /* replaces */
-void *map_remove(struct map *map, uint64_t key);               /* the old value or NULL */
+void map_put(struct map *map, uint64_t key, void *value);      /* replaces an old value */
+void *map_remove(struct map *map, uint64_t key);               /* returns the old value, or NULL */
 bool map_next(const struct map *map, size_t *cursor, uint64_t *ret_key, void **ret_value);
-void map_shrink(struct map *map);                              /* to what it has; never while somebody iterates */
+void map_shrink(struct map *map);                              /* shrinks to what it holds; never during an iteration */
 void map_free(struct map *map);
 
 struct name_slot {
-	struct slice name;         /* borrowed: lives as long as the entry */
+	struct slice name;         /* borrowed: must live as long as the entry */
 	uint64_t hash;
 	void *value;
 };

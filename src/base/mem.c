@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the calls of malloc. Never returns NULL: without memory the program stops. */
+/* The only callers of malloc. Never return NULL: without memory the program stops. */
 #include "base/mem.h"
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-/* No size is 0 here: malloc(0) may return NULL, and NULL means failure. */
+/* Multiply, checked. Never returns 0: malloc(0) may return NULL, which means failure. */
 static size_t array_size(size_t count, size_t size)
 {
 	size_t total;

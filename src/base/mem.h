@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory from the system. Running out stops the program (check_failed): nothing was acknowledged
- * that isn't durable, so a restart is always safe. Sizes that come from outside are checked against
- * limits.h before they get here. mem_free takes NULL.
+ * Memory from the system. If it runs out, the program stops (check_failed). A restart is always safe, because
+ * only durable state was acknowledged. Sizes that come from outside are checked against limits.h before they
+ * get here. mem_free accepts NULL.
  */
 #ifndef TITAN_BASE_MEM_H
 #define TITAN_BASE_MEM_H
@@ -13,10 +13,10 @@
 
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
-void *mem_array(size_t count, size_t size);               /* zeroed; overflow checked */
-void *mem_resize(void *old, size_t count, size_t size);   /* new part isn't zeroed */
+void *mem_array(size_t count, size_t size);               /* zeroed; the multiplication is checked */
+void *mem_resize(void *old, size_t count, size_t size);   /* the new part isn't zeroed */
 char *mem_strdup(const char *text);
-char *mem_text(struct slice text);                        /* a copy with a 0 behind it */
+char *mem_text(struct slice text);                        /* a copy with a NUL behind it */
 void mem_free(void *ptr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* xoshiro256** for what must replay, getrandom for what must not be guessed. */
+/* xoshiro256** where randomness must be repeatable; getrandom where it must not be guessed. */
 #include "base/rand.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static uint64_t rotate_left(uint64_t value, unsigned bits)
 
 void rand_seed(struct rand_state *state, uint64_t seed)
 {
-	/* splitmix64 spreads any seed, 0 included, over a state that is never all zero */
+	/* splitmix64 turns any seed, even 0, into a state that is never all zeros */
 	for (int i = 0; i < 4; i++) {
 		uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -44,7 +44,7 @@ uint64_t rand_below(struct rand_state *state, uint64_t limit)
 	uint64_t value, floor;
 
 	CHECK(limit > 0);
-	/* values under floor would make the small remainders likelier: 2^64 mod limit of them */
+	/* reject the lowest 2^64 mod limit values: they would make small remainders likelier */
 	floor = -limit % limit;
 	do
 		value = rand_next(state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Repeatable randomness (the state is data) and randomness of the system for keys. */
+/* Repeatable randomness, whose state is plain data; and the system's randomness, for keys. */
 #ifndef TITAN_BASE_RAND_H
 #define TITAN_BASE_RAND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The library fails only when there is no memory: then this stops, as all memory does. */
+/* SHA-256. The library fails only when memory runs out, which stops the program as it does everywhere. */
 #include "base/sha256.h"
 
 #include <openssl/evp.h>

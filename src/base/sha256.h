@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SHA-256, by OpenSSL's libcrypto. */
+/* SHA-256 from OpenSSL's libcrypto. */
 #ifndef TITAN_BASE_SHA256_H
 #define TITAN_BASE_SHA256_H
 
@@ -13,8 +13,8 @@ struct sha256 {
 
 void sha256_init(struct sha256 *hash);
 void sha256_add(struct sha256 *hash, struct slice bytes);
-void sha256_add_u64(struct sha256 *hash, uint64_t number);       /* eight bytes, little-endian */
+void sha256_add_u64(struct sha256 *hash, uint64_t number);       /* adds eight bytes, little-endian */
 void sha256_end(struct sha256 *hash, uint8_t ret_digest[SHA256_SIZE]);
-void sha256_drop(struct sha256 *hash);                           /* one that may not have been ended */
+void sha256_drop(struct sha256 *hash);                           /* frees a hash that may not have been ended */
 
 #endif

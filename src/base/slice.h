@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A borrowed run of bytes: whoever made it says how long it lives. Never NUL-terminated by promise. */
+/* A slice: a borrowed sequence of bytes. Its maker says how long it is valid. It need not end with a NUL. */
 #ifndef TITAN_BASE_SLICE_H
 #define TITAN_BASE_SLICE_H
 

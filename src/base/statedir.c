@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finds and makes a cluster's directory and owns the name of its socket. The path is absolute, so that
- * it stays right when a daemon changes its directory. A socket file is replaced only under the
- * directory's lock and only when nobody answers on it; anything else of that name is left alone.
+ * Finds and makes a cluster's directory, and owns the name of its socket. The path is absolute, so that it
+ * stays right when a daemon changes its directory. A socket file is replaced only under the directory's lock,
+ * and only if nobody answers on it; any other file of that name is left alone.
  */
 #include "base/statedir.h"
 
@@ -24,7 +24,7 @@
 #define SOCKET_NAME    "titan.sock"
 #define SOCKET_BACKLOG 511
 
-/* NULL unless the variable is set to something. */
+/* Return the variable's value; NULL if it isn't set or empty. */
 static const char *environment(const char *name)
 {
 	const char *value = getenv(name);
@@ -39,7 +39,7 @@ static int join(char out[PATH_MAX], const char *first, const char *second)
 	return len > 0 && len < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* The directory above the clusters' own. */
+/* Find the directory that contains the directories of all clusters. */
 static int state_dir(char out[PATH_MAX])
 {
 	const char *given = environment("TITAN_STATE");
@@ -53,7 +53,7 @@ static int state_dir(char out[PATH_MAX])
 			return -errno;
 		return join(out, current, given);
 	}
-	/* By its specification a relative XDG path counts as not set. */
+	/* The XDG specification says that a relative path counts as not set. */
 	given = environment("XDG_STATE_HOME");
 	if (given && given[0] == '/')
 		return join(out, given, "titan");
@@ -114,7 +114,7 @@ const char *statedir_path(const struct statedir *statedir, const char *name, cha
 	return out;
 }
 
-/* The address of the socket, through the directory's descriptor when its path doesn't fit. */
+/* Build the socket's address. If the path is too long, it goes through the directory's descriptor. */
 static void socket_address(const char *dir, const char *name, int dir_fd, struct sockaddr_un *ret_address)
 {
 	const size_t size = sizeof(ret_address->sun_path);
@@ -168,7 +168,7 @@ int statedir_connect_in(const char *dir, const char *name, int *ret_fd)
 	return result;
 }
 
-/* 0 when there is none any more; -EADDRINUSE when somebody answers. */
+/* Remove a socket file that nobody serves. 0 when it is gone; -EADDRINUSE if somebody answers. */
 static int remove_stale(int dir_fd, const char *name, const struct sockaddr_un *address)
 {
 	struct stat info;
@@ -177,13 +177,13 @@ static int remove_stale(int dir_fd, const char *name, const struct sockaddr_un *
 
 	if (fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	/* Connecting to a plain file is refused too: never delete one for that. */
+	/* Connecting to a plain file is refused, too, and such a file must not be deleted. */
 	if (!S_ISSOCK(info.st_mode))
 		return -ENOTSOCK;
 	result = connect_to(address, &fd);
 	if (result == 0)
 		close(fd);
-	/* A full backlog (-EAGAIN) is a master, too. */
+	/* A full backlog (-EAGAIN) also means that a master lives. */
 	if (result != -ECONNREFUSED)
 		return result == 0 || result == -EAGAIN ? -EADDRINUSE : result;
 	return unlinkat(dir_fd, name, 0) == 0 ? 0 : -errno;
@@ -199,7 +199,7 @@ static int listen_at(int dir_fd, const char *name, const struct sockaddr_un *add
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* Before bind, the mode of the socket is that of its file, so no umask opens it for a moment. */
+	/* Set before bind, this becomes the mode of the socket's file, so the file is never open to others. */
 	if (fchmod(fd, 0600) < 0 || bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
 	    listen(fd, SOCKET_BACKLOG) < 0)
 		result = -errno;
@@ -218,7 +218,7 @@ int statedir_listen_in(const char *dir, const char *name, int *ret_fd)
 
 	if (dir_fd < 0)
 		return dir_fd;
-	/* Two that start at once must not each take the other's new socket for a stale one. */
+	/* Without the lock, two masters starting at once could each take the other's new socket for a stale one. */
 	if (flock(dir_fd, LOCK_EX | LOCK_NB) < 0) {
 		result = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
 	} else {

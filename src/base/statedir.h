@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where a cluster's state lives: $TITAN_STATE or $XDG_STATE_HOME/titan or ~/.local/state/titan, then the
- * cluster's name. Directories are 0700 and ours, or refused.
+ * Where a cluster's state lives: a directory with the cluster's name in $TITAN_STATE, $XDG_STATE_HOME/titan
+ * or ~/.local/state/titan. The directories must be ours with mode 0700, or they are refused.
  */
 #ifndef TITAN_BASE_STATEDIR_H
 #define TITAN_BASE_STATEDIR_H
@@ -11,32 +11,39 @@
 #include <stddef.h>
 
 struct statedir {
-	char dir[PATH_MAX];              /* .../default */
-	char cluster[130];               /* default */
+	char dir[PATH_MAX];              /* absolute path, such as .../default */
+	char cluster[130];               /* name of the cluster, such as default */
 };
 
 /*
- * 0, or -EINVAL for a bad name, -ENOENT without a home, -ENAMETOOLONG. Creates nothing. NULL or "" is the
- * cluster named default.
+ * Find the directory of a cluster; NULL or "" means the cluster named default. Makes nothing. 0 or: -EINVAL
+ * for a bad name, -ENOENT if there is no home, -ENAMETOOLONG.
  */
 int statedir_find(const char *cluster, struct statedir *ret_statedir);
-/* Creates the directory and those above it; -EPERM when it isn't ours or others may enter, -ELOOP for a symbolic link. */
+/*
+ * Make the directory and those above it. -EPERM if it isn't ours or others may enter it, -ELOOP if it is a
+ * symbolic link.
+ */
 int statedir_make(const struct statedir *statedir);
 /*
- * Is there a directory above it that every user may write, with no sticky bit? Then each of them can move the cluster's
- * directory away, but not put another in its place, as one of theirs is refused.
+ * Is there a directory above it that every user may write, without a sticky bit? Then any user can move the
+ * cluster's directory away. They can't put another in its place, because one of theirs would be refused.
  */
 bool statedir_is_exposed(const struct statedir *statedir, char ret_above[PATH_MAX]);
-/* Paths below it: "titan.sock", "titan.db", "logs", "worker/NAME". Over PATH_MAX it stops the program. */
+/*
+ * Return a path in the directory: "titan.sock", "titan.db", "logs", "worker/NAME". Stops the program if it is
+ * longer than PATH_MAX.
+ */
 const char *statedir_path(const struct statedir *statedir, const char *name, char out[PATH_MAX]);
 /*
- * sun_path holds 108 bytes: a socket behind a longer path is named through /proc/self/fd. Neither blocks;
- * the descriptors are non-blocking. 0 or -errno: connect gives -ENOENT or -ECONNREFUSED when nobody is
- * there, -EAGAIN when the backlog is full, -EPERM and -ELOOP as statedir_make; listen -EADDRINUSE when somebody answers.
+ * Connect to the cluster's socket, or listen on it. sun_path has 108 bytes, so a socket with a longer path is
+ * named through /proc/self/fd. Neither function blocks; the descriptors are non-blocking. 0 or -errno:
+ * connect returns -ENOENT or -ECONNREFUSED if nobody listens, -EAGAIN if the backlog is full, -EPERM and
+ * -ELOOP as statedir_make; listen returns -EADDRINUSE if somebody answers.
  */
 int statedir_socket_connect(const struct statedir *statedir, int *ret_fd);
 int statedir_socket_listen(const struct statedir *statedir, int *ret_fd);
-/* The same for another socket in a directory that is ours alone. */
+/* The same for another socket, in a directory with mode 0700 of our own. */
 int statedir_connect_in(const char *dir, const char *name, int *ret_fd);
 int statedir_listen_in(const char *dir, const char *name, int *ret_fd);
 

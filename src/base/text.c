@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers and names, and how far one name is from another. */
+/* Numbers and names in text, and the edit distance of names. */
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -62,13 +62,16 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Any letter is one edit from any other: that isn't near. */
+/*
+ * Return the distance below which words of this length count as similar. Single letters are one edit apart,
+ * which isn't similar.
+ */
 size_t text_near(size_t len)
 {
 	return len < 2 ? 1 : len < 4 ? 2 : 3;
 }
 
-/* Two neighbours that changed places count as one edit: it is the commonest slip of all. */
+/* Return the edit distance. Swapping two neighbours counts as one edit, since it is the most common slip. */
 size_t text_distance(struct slice a, struct slice b, size_t give_up)
 {
 	uint16_t rows[3][DISTANCE_MAX_LEN + 1];
@@ -99,7 +102,7 @@ size_t text_distance(struct slice a, struct slice b, size_t give_up)
 			row[j] = (uint16_t)cost;
 			least = smaller(least, cost);
 		}
-		/* a change of places looks two rows back, but its cost grew by one since */
+		/* a swap looks two rows back, but its cost has grown by one since */
 		if (least > give_up + 1)
 			return give_up + 1;
 	}

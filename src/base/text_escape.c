@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one filter between what others wrote and a terminal. Whatever goes through it can't move the
- * cursor, change a mode, hide itself or run backwards. With TEXT_KEEP_COLOUR colours pass, written anew
- * from their numbers; concealing and blinking are left out.
+ * The filter between text from outside and a terminal. Text that went through it can't move the cursor,
+ * change a mode, hide itself or run backwards. With TEXT_KEEP_COLOUR colours stay, rebuilt from their
+ * numbers; concealed and blinking text doesn't.
  */
 #include "base/text.h"
 
@@ -41,7 +41,7 @@ size_t text_sgr_parse(struct slice text, struct sgr *ret_sgr)
 	return 0;
 }
 
-/* Numbers taken by the parameter at the front: 38;5;N and 38;2;R;G;B are one colour. 0 if it is cut short. */
+/* Return how many numbers the first parameter takes: 38;5;N and 38;2;R;G;B are one colour. 0 if it is cut short. */
 static size_t sgr_group(const unsigned *params, size_t left)
 {
 	if (params[0] != 38 && params[0] != 48)
@@ -80,14 +80,14 @@ static void sgr_write(struct buf *out, const struct sgr *sgr)
 		buf_add_byte(out, 'm');
 }
 
-/* Characters that show nothing, or something else than they are: no sink writes them raw. */
+/* Is the character invisible, or does it look like another one? No sink writes such a character raw. */
 bool text_is_hidden(uint32_t code)
 {
 	switch (utf8proc_category((utf8proc_int32_t)code)) {
 	case UTF8PROC_CATEGORY_CC:
 	case UTF8PROC_CATEGORY_CF:      /* bidirectional controls, joiners, tags */
 	case UTF8PROC_CATEGORY_CS:
-	case UTF8PROC_CATEGORY_CN:      /* unassigned: nobody knows its width */
+	case UTF8PROC_CATEGORY_CN:      /* unassigned, so its width is unknown */
 	case UTF8PROC_CATEGORY_ZL:
 	case UTF8PROC_CATEGORY_ZP:
 		return true;
@@ -120,7 +120,7 @@ static bool is_printable_ascii(uint8_t byte)
 	return byte >= 0x20 && byte < 0x7f;
 }
 
-/* One character that isn't plain ASCII; the bytes it took. */
+/* Escape one character that isn't plain ASCII; return how many bytes it took. */
 static size_t escape_one(struct buf *out, struct slice text, unsigned keep)
 {
 	uint8_t byte = text.data[0];

@@ -12,7 +12,7 @@ struct sgr {
 	size_t count;
 };
 
-/* The bytes of the SGR sequence (ESC [ numbers m) in front; 0 if there is none. ret_sgr may be NULL. */
+/* Parse the SGR sequence (ESC [ numbers m) at the front; return its bytes, 0 if there is none. ret_sgr may be NULL. */
 size_t text_sgr_parse(struct slice text, struct sgr *ret_sgr);
 
 #endif

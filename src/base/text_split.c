@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Commands that need no shell. A command is split here only if sh would certainly run the same program
- * with the same words; at any doubt the answer is no, and sh runs it.
+ * Splits commands that need no shell. A command is split only if sh would certainly run the same program with
+ * the same words; in any doubt, sh runs it.
  */
 #include "base/text.h"
 
-/* Words that sh reads itself: keywords, and builtins without a program that does the same. */
+/* Words that sh handles itself: keywords, and builtins that no program can replace. */
 static const char *const shell_words[] = {
 	"!", ".", ":", "[[", "alias", "bg", "bind", "break", "builtin", "caller", "case", "cd",
 	"chdir", "command", "compgen", "complete", "continue", "coproc", "declare", "dirs", "disown",
@@ -21,8 +21,8 @@ struct splitter {
 	size_t at;
 	struct buf *words;
 	size_t count;
-	size_t first_len;        /* of the first word */
-	size_t start;            /* of the first word in words */
+	size_t first_len;        /* length of the first word */
+	size_t start;            /* where the first word begins in words */
 };
 
 static bool is_blank(uint8_t byte)
@@ -35,13 +35,13 @@ static bool is_control(uint8_t byte)
 	return byte < 0x20 || byte == 0x7f;
 }
 
-/* Bytes that mean something to sh outside of quotes, wherever they stand. */
+/* Does this byte mean something to sh wherever it stands outside of quotes? */
 static bool is_special(uint8_t byte)
 {
 	return is_control(byte) || strchr("$`\\*?[|&;<>(){}#~!^", byte) != NULL;
 }
 
-/* From an opening quote to the closing one; the bytes between are the word's. */
+/* Take a quoted string, from the opening quote to the closing one, into the word. */
 static bool take_quoted(struct splitter *splitter)
 {
 	uint8_t quote = splitter->text.data[splitter->at++];
@@ -108,7 +108,7 @@ static bool is_shell_word(struct slice word)
 	return false;
 }
 
-/* The echo of sh and the one of the system agree only on words without a backslash or an option. */
+/* Do the echo of sh and the program echo differ for these words? They agree only without backslashes and options. */
 static bool echo_differs(struct slice first, struct slice words)
 {
 	if (!slice_eq(first, slice_str("echo")))

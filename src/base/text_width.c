@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Characters and their widths in terminal cells. Colour sequences that text_escape kept take no cell. */
+/* Characters and their widths in terminal cells. Colour sequences that text_escape kept have width 0. */
 #include "base/text.h"
 
 #include <utf8proc.h>
