@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The pump of one channel. Credit is by bytes: what is sent counts as under way until the far end says that it
- * passed them on. A far end that sends more than its window is cut.
+ * A channel: passes bytes between a local socket and RELAY messages. Flow control is by bytes: bytes sent
+ * count as under way until the far end says that it has passed them on. A far end that sends more than its
+ * window is cut.
  */
 #include "net/channel.h"
 
@@ -19,9 +20,10 @@ struct channel {
 	const struct channel_ops *ops;
 	void *owner;
 	struct ev_io readable, writable;
-	struct buf out;                  /* for the socket */
-	size_t under_way;                /* bytes sent to the far end, and not yet passed on there */
-	bool ended;                      /* by the far end: what is left for the socket still goes */
+	struct buf out;                  /* bytes waiting to be written to the socket */
+	size_t under_way;                /* bytes sent that the far end hasn't passed on yet */
+	/* The far end has ended the channel; what is left for the socket is still written. */
+	bool ended;
 };
 
 static void finish(struct channel *channel, bool tell)
@@ -68,7 +70,7 @@ static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
 	send_bytes(channel, &msg);
 }
 
-/* False: the channel is gone. */
+/* Write to the socket and tell the far end how much was written. False: the channel is gone. */
 static bool flush(struct channel *channel)
 {
 	struct msg_relay msg = { .channel = channel->number };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A stream carried in RELAY messages of a connection that others use too: the local end is a socket, the far end
- * another channel. Each way at most LIMIT_RELAY_WINDOW bytes are under way, so that no stream, however slow its
- * reader, holds up the connection or fills memory.
+ * A byte stream inside RELAY messages of a connection that others use, too. The local end is a socket, the
+ * far end another channel. In each direction at most LIMIT_RELAY_WINDOW bytes are under way, so a stream with
+ * a slow reader doesn't block the connection or fill memory.
  */
 #ifndef TITAN_NET_CHANNEL_H
 #define TITAN_NET_CHANNEL_H
@@ -14,17 +14,20 @@ struct channel;
 
 struct channel_ops {
 	void (*send_cb)(struct channel *channel, const struct msg_relay *msg, void *owner);
-	/* Over, at either end; the far one has been told, or said so. Here the owner calls channel_free. */
+	/* The channel has ended at either side; the far end knows. The owner calls channel_free in this callback. */
 	void (*closed_cb)(struct channel *channel, void *owner);
 };
 
-/* Takes over fd, non-blocking. */
+/* Make a channel. Takes over fd, which is non-blocking. */
 struct channel *channel_new(struct ev_loop *loop, uint64_t number, int fd, const struct channel_ops *ops, void *owner);
 uint64_t channel_number(const struct channel *channel);
-/* What the far end sent. It may close the channel. */
+/* Take a message from the far end. May close the channel. */
 void channel_deliver(struct channel *channel, const struct msg_relay *msg);
-/* Bytes that were read from fd before; the other fields of the message are sent along. Once, at the beginning. */
+/*
+ * Send the first message, with the bytes already read from fd; the other fields are sent along. Called once,
+ * at the start.
+ */
 void channel_begin(struct channel *channel, struct msg_relay first);
-void channel_free(struct channel *channel);      /* tells nobody */
+void channel_free(struct channel *channel);      /* doesn't tell the far end */
 
 #endif

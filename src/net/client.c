@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The frames of a command's connection, with poll: it owns the transport and both buffers. While it waits to
- * write it also reads, so that it and the master never wait for each other. The frame that was handed
- * out last stays in place until the next receive.
+ * The connection of a command: moves frames with poll, and owns the transport and both buffers. While it
+ * waits to write it also reads, so that command and master never wait for each other. The frame handed out
+ * last stays in place until the next receive.
  */
 #include "net/client.h"
 
@@ -61,7 +61,7 @@ static enum err gone(const struct client *client, struct error *error)
 	return error_next(error, "titan status");
 }
 
-/* Reads what is there into buf. At the end of the stream, ended is set. */
+/* Read what has arrived into buf; set ended at the end of the stream. */
 static enum err read_some(struct client *client, struct buf *buf, struct error *error)
 {
 	uint8_t *place = buf_reserve(buf, READ_SIZE);
@@ -76,7 +76,7 @@ static enum err read_some(struct client *client, struct buf *buf, struct error *
 	return ERR_NONE;
 }
 
-/* Waits for a readiness, bits of enum transport_want; ERR_TIMEOUT when until_ns passes first. */
+/* Wait until the descriptor is ready (bits of enum transport_want). ERR_TIMEOUT if until_ns passes first. */
 static enum err wait_for(struct client *client, unsigned wants, int64_t until_ns, unsigned *ret_ready,
 			 struct error *error)
 {
@@ -104,8 +104,8 @@ static enum err wait_for(struct client *client, unsigned wants, int64_t until_ns
 }
 
 /*
- * Reads where no wait would tell of it: the transport holds bytes, or writing may have used up the room that reading waits
- * for. True when that moved something: writing may have waited for it.
+ * Read when poll wouldn't report it: the transport holds bytes, or reading waits for room to write, which
+ * writing may have used up. True if something was read: writing may have waited for that.
  */
 static bool reads_unasked(struct client *client, enum err *ret_err, struct error *error)
 {
@@ -117,7 +117,7 @@ static bool reads_unasked(struct client *client, enum err *ret_err, struct error
 	return client->ahead.len > had || client->ended;
 }
 
-/* Sends the queue. A peer that takes nothing any more is deaf: what it said before can still be read. */
+/* Send the queue. If the peer takes no more bytes, mark it deaf: what it sent before can still be read. */
 static enum err send_queue(struct client *client, int64_t until_ns, struct error *error)
 {
 	while (client->out.len > 0 && !client->deaf) {
@@ -163,11 +163,11 @@ enum err client_flush(struct client *client, struct error *error)
 enum err client_send(struct client *client, enum opcode op, const void *msg, struct error *error)
 {
 	message_encode(&client->out, op, msg);
-	/* A deaf master's last word is for client_receive to find. */
+	/* If the master is deaf, its last frames are left for client_receive to read. */
 	return client->out.len > QUEUE_LARGE ? send_queue(client, TIME_NEVER, error) : ERR_NONE;
 }
 
-/* The frame handed out last is done with; what came while writing follows it. */
+/* Drop the frame handed out last, and append what was read while writing. */
 static void move_on(struct client *client)
 {
 	buf_drop(&client->in, client->handed_out);
@@ -178,7 +178,7 @@ static void move_on(struct client *client)
 	buf_clear(&client->ahead);
 }
 
-/* ERR_PENDING, with error untouched, when no whole frame is there. */
+/* Return the next whole frame; ERR_PENDING, with error unchanged, if there is none. */
 static enum err next_frame(struct client *client, struct incoming *ret_frame, struct error *error)
 {
 	struct error bad;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A blocking client of a master, for commands: connect, say HELLO, ask, read answers. One thread, one
- * request at a time unless the caller sends several before it reads.
+ * A blocking client of a master, for commands: connects, sends HELLO, asks and reads answers. For one thread.
+ * One request at a time, unless the caller sends several before it reads.
  */
 #ifndef TITAN_NET_CLIENT_H
 #define TITAN_NET_CLIENT_H
@@ -11,41 +11,42 @@
 
 struct client;
 
-/* ERR_UNREACHABLE with the command that starts a master, when there is none. */
+/* Connect and say HELLO. ERR_UNREACHABLE, naming the command that starts a master, if there is none. */
 enum err client_open(const struct statedir *statedir, struct client **ret_client, struct error *error);
 void client_close(struct client *client);                /* NULL is fine */
-int client_fd(const struct client *client);              /* to poll, after client_receive said ERR_PENDING */
-short client_events(const struct client *client);        /* for that */
-/* Inside a job: the socket of its worker's link, and the token that says whose job it is. */
+/* Descriptor to poll after client_receive returned ERR_PENDING. */
+int client_fd(const struct client *client);
+short client_events(const struct client *client);        /* events to poll for */
+/* The same from inside a job: over its worker's socket, with the token that names the attempt. */
 enum err client_open_job(const char *socket, const char *token, struct client **ret_client, struct error *error);
-/* Over a transport, which it takes over; name is that of the master in errors. */
+/* The same over a transport, which it takes over; name stands for the master in errors. */
 struct transport;
 enum err client_open_over(struct transport *transport, const char *name, struct client **ret_client, struct error *error);
 const struct msg_welcome *client_welcome(const struct client *client);
 uint64_t client_next_id(struct client *client);
 
 /*
- * Queue a frame; it leaves with client_flush or the next client_receive. Blocks only when the queue is large.
- * A signal that has a handler ends any waiting with ERR_INTERRUPTED; what was queued stays queued.
+ * Queue a frame. It is sent by client_flush or the next client_receive; client_send blocks only if the queue
+ * is large. A signal with a handler ends any waiting with ERR_INTERRUPTED; frames stay queued.
  */
 enum err client_send(struct client *client, enum opcode op, const void *msg, struct error *error);
 enum err client_flush(struct client *client, struct error *error);
 
 struct incoming {
 	enum opcode op;
-	struct slice body;               /* until the next receive */
+	struct slice body;               /* valid until the next receive */
 };
 
 /*
- * The next frame. timeout_ms: -1 for ever, 0 only what is there (ERR_PENDING when nothing is), else
- * ERR_TIMEOUT when it is over.
+ * Receive the next frame. timeout_ms: -1 waits for ever; 0 takes only what is there (else ERR_PENDING);
+ * otherwise ERR_TIMEOUT after that time.
  */
 enum err client_receive(struct client *client, int timeout_ms, struct incoming *ret_frame,
 			struct error *error);
 
 /*
- * Send, then wait for the answer with this opcode and the request's id, a minute at most; an ERROR from the
- * master becomes the error. Other frames are passed over. The decoded answer's slices live until the next
+ * Send a request and wait at most a minute for the answer with this opcode and the request's id. An ERROR
+ * from the master becomes the error; other frames are skipped. The answer's slices are valid until the next
  * receive.
  */
 enum err client_call(struct client *client, enum opcode op, const void *msg, enum opcode answer_op,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The opening of a command's connection, and a request with its answer. Answers are matched by id: one that
- * comes late, after its request was given up, is never taken for the next one's.
+ * Opening a command's connection, and requests with their answers. Answers are matched by id, so a late
+ * answer to a request that was given up isn't taken for the next one's.
  */
 #include "net/client.h"
 
@@ -15,7 +15,7 @@
 #include "net/client_internal.h"
 
 #define OPEN_MS    5000
-#define BACKLOG_MS 20                    /* between tries while the master's backlog is full */
+#define BACKLOG_MS 20                    /* time between two tries while the master's backlog is full */
 #define CALL_MS    60000
 
 static enum err unreachable(const struct client *client, const struct statedir *statedir, int result,
@@ -59,7 +59,7 @@ static enum err connect_until(struct client *client, const struct statedir *stat
 	}
 }
 
-/* An ERROR frame as an error. */
+/* Turn an ERROR frame into an error. */
 static enum err told(const struct incoming *frame, struct error *error)
 {
 	struct arena arena = { 0 };
@@ -142,7 +142,10 @@ enum err client_open_over(struct transport *transport, const char *name, struct 
 	return opened(client, greet(client, NULL, clock_mono_ns() + OPEN_MS * NS_PER_MS, error), ret_client);
 }
 
-/* The link has a place for each connection of its jobs, so its backlog is never full for long. */
+/*
+ * Connect to a job's worker. The link has a place for each connection of its jobs, so its backlog is never
+ * full for long.
+ */
 static enum err connect_job(struct client *client, const char *socket, struct error *error)
 {
 	const char *slash = strrchr(socket, '/');
@@ -176,7 +179,7 @@ enum err client_open_job(const char *socket, const char *token, struct client **
 	return opened(client, err, ret_client);
 }
 
-/* The id of a message: the first field of every request and answer. 0 when it has none. */
+/* Return the id of a message, which is the first field of every request and answer; 0 if it has none. */
 static uint64_t id_of(enum opcode op, const void *msg)
 {
 	const struct shape *shape = message_shape(op);
@@ -188,7 +191,7 @@ static uint64_t id_of(enum opcode op, const void *msg)
 	return id;
 }
 
-/* Does the frame end the call? Then err is its result. */
+/* Does this frame end the call? Then *ret_err is the call's result. */
 static bool is_answer(const struct incoming *frame, enum opcode answer_op, uint64_t id, struct arena *arena,
 		      void *ret_answer, struct error *error, enum err *ret_err)
 {

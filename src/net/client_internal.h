@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What client.c (bytes) and client_call.c (the opening, requests and answers) share. */
+/* Shared by client.c (bytes) and client_call.c (opening, requests and answers). */
 #ifndef TITAN_NET_CLIENT_INTERNAL_H
 #define TITAN_NET_CLIENT_INTERNAL_H
 
@@ -8,16 +8,17 @@
 
 struct client {
 	struct transport *transport;     /* NULL before it is connected */
-	bool deaf;                       /* the master takes nothing any more */
-	bool ended;                      /* and nothing more will come */
+	bool deaf;                       /* the master takes no more bytes */
+	bool ended;                      /* the stream has ended: nothing more will come */
 	struct buf in;
-	struct buf ahead;                /* read while writing: in must not move under a handed out frame */
+	/* Bytes read while writing: in must not move while a frame of it is handed out. */
+	struct buf ahead;
 	struct buf out;
-	size_t handed_out;               /* bytes of in that are the last frame */
+	size_t handed_out;               /* bytes of in that belong to the frame handed out last */
 	uint64_t last_id;
-	struct msg_welcome welcome;      /* its slices are in arena */
+	struct msg_welcome welcome;      /* its slices point into arena */
 	struct arena arena;
-	char path[PATH_MAX];             /* of the socket, for errors */
+	char path[PATH_MAX];             /* path of the socket, for errors */
 };
 
 #endif

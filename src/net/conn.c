@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The frames of one connection over its transport: reading into whole frames, the queue of what is to be sent,
- * and the way to its end. Callbacks of the owner are made while reading or by the set, never from a call of the owner's;
- * nothing here frees a connection but conn_destroy, which the set calls.
+ * One connection over its transport: cuts what it reads into frames, queues what is to be sent, and closes.
+ * The owner's callbacks are called while reading or by the set, never from inside a call that the owner
+ * makes. Only conn_destroy frees a connection, and only the set calls it.
  */
 #include "net/conn.h"
 
@@ -13,12 +13,12 @@
 #include "net/conn_internal.h"
 #include "proto/limits.h"
 
-#define READS_AT_ONCE  4                 /* then the others have their turn */
-#define FLUSH_EAGERLY  (4 * READ_SIZE)   /* a pass that queues this much doesn't wait for its end */
-#define KEEP_OUT       READ_SIZE         /* an empty queue holds no more memory than this */
+#define READS_AT_ONCE  4                 /* reads in a row before other connections have their turn */
+#define FLUSH_EAGERLY  (4 * READ_SIZE)   /* bytes queued in one pass of the loop, from which on they are sent at once */
+#define KEEP_OUT       READ_SIZE         /* most memory kept by an empty queue */
 #define CLOSE_S        1.0
 
-/* The queue may have changed. */
+/* Update the tally after a possible change of the queue. */
 static void count_queue(struct conn *conn)
 {
 	size_t queued = conn->tally ? conn->out.len : 0;
@@ -52,7 +52,7 @@ static void watch_for(struct ev_loop *loop, struct ev_io *io, bool wanted)
 		ev_io_stop(loop, io);
 }
 
-/* What reading or writing waits for may have changed. One that had its turn goes on being watched. */
+/* Watch for what reading and writing wait for, which may have changed. */
 static void watch(struct conn *conn)
 {
 	const struct transport *transport = conn->transport;
@@ -66,7 +66,7 @@ static void watch(struct conn *conn)
 	watch_for(conn->set->loop, &conn->writable, (wants & TRANSPORT_WRITE) != 0);
 }
 
-/* Now dead; why may be NULL. */
+/* Mark the connection dead; the set frees it later. why may be NULL. */
 static void conn_kill(struct conn *conn, const struct error *why)
 {
 	if (conn->state == CONN_DEAD)
@@ -102,7 +102,7 @@ void conn_destroy(struct conn *conn)
 	mem_free(conn);
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static void queue_is_empty(struct conn *conn)
 {
@@ -122,10 +122,7 @@ static void queue_is_empty(struct conn *conn)
 	conn->was_full = false;
 }
 
-/*
- * The peer takes nothing any more. What it said before may still lie unread: reading finds that, and
- * then the end.
- */
+/* The peer takes no more bytes. What it sent before may be unread: reading goes on to the end of the stream. */
 static void peer_closed(struct conn *conn)
 {
 	conn->deaf = true;
@@ -149,7 +146,7 @@ void conn_flush(struct conn *conn)
 			conn->was_full = true;
 			conn->blocked = true;
 			watch(conn);
-			/* Writing may have used up the room that reading waits for. */
+			/* Writing may have used up the readiness that reading waits for. */
 			if (conn->transport->read_want == TRANSPORT_WRITE)
 				conn_want(conn, WANT_READ);
 			return;
@@ -165,7 +162,7 @@ void conn_flush(struct conn *conn)
 	queue_is_empty(conn);
 }
 
-/* Something was put behind the first old_len bytes of the queue. */
+/* Handle bytes that were appended behind the first old_len bytes of the queue. */
 static void queued(struct conn *conn, size_t old_len)
 {
 	struct error error;
@@ -228,13 +225,13 @@ bool conn_peer_gone(const struct conn *conn)
 {
 	struct pollfd peer = { .fd = conn->transport->fd };
 
-	/* POLLHUP: both ways. A peer that only says no more may still listen. */
+	/* POLLHUP means that both directions are closed. A peer that has only finished sending may still read. */
 	return conn->deaf || (poll(&peer, 1, 0) > 0 && (peer.revents & (POLLHUP | POLLERR)) != 0);
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
-/* Hands over whole frames; how many bytes they were. */
+/* Pass whole frames to the owner; return how many bytes they took. */
 static size_t deliver(struct conn *conn, struct slice bytes)
 {
 	size_t done = 0, count = 0;
@@ -273,7 +270,7 @@ void conn_deliver_held(struct conn *conn)
 		buf_free(&conn->in);
 }
 
-/* What the transport returned; false when there is nothing more to be had now. */
+/* Handle the result of a read; false if there is nothing more to read now. */
 static bool received(struct conn *conn, uint8_t *place, ssize_t got)
 {
 	struct error error;
@@ -307,7 +304,7 @@ void conn_read(struct conn *conn)
 {
 	bool more = true;
 
-	/* Frames held back go first: what is read next may be the end. */
+	/* Deliver the frames held back first: the next read may find the end of the stream. */
 	if (conn->wants & WANT_FRAMES) {
 		conn->wants &= ~(unsigned)WANT_FRAMES;
 		conn_deliver_held(conn);
@@ -354,7 +351,7 @@ void conn_pause(struct conn *conn, bool pause)
 		conn_want(conn, WANT_READ);
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
 static void deadline_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * When connections move. Before the loop sleeps, and after every other prepare watcher, what was queued in
- * this pass is written. Owners are called only after the loop was awake again: what they then put in
- * their inboxes is seen before the next sleep. Nothing to do means no wake-up.
+ * Decides when the connections of a loop move bytes. All that was queued in a pass is written before the loop
+ * sleeps, after every other prepare watcher. Owners are called only after the loop has woken up, so that they
+ * handle their inboxes before its next sleep. With nothing to do there is no wake-up.
  */
 #include "net/conn.h"
 
@@ -84,7 +84,7 @@ static void after_sleep_cb(struct ev_loop *loop, struct ev_check *check, int eve
 	}
 }
 
-/* Being active is its purpose. */
+/* Does nothing: the watcher only has to be active. */
 static void stay_awake_cb(struct ev_loop *loop, struct ev_idle *idle, int events)
 {
 	(void)loop;
@@ -106,7 +106,7 @@ struct conn_set *conn_set_new(struct ev_loop *loop)
 	set->after_sleep.data = set;
 	ev_prepare_start(loop, &set->before_sleep);
 	ev_check_start(loop, &set->after_sleep);
-	/* The set alone doesn't keep the loop going. */
+	/* The set's watchers alone don't keep the loop running. */
 	ev_unref(loop);
 	ev_unref(loop);
 	return set;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns a listening socket and one spare descriptor. At the limit of descriptors accept fails and leaves
- * the socket readable for ever: the spare is given up to accept one caller, tell it, and hang up; then
- * the watcher rests. Others wait in the backlog.
+ * A listening socket with one spare descriptor. When descriptors run out, accept fails and the socket stays
+ * readable for ever. So the spare is closed to accept one caller, tell it and hang up; then the watcher
+ * pauses. Other callers wait in the backlog.
  */
 #include "net/listen.h"
 
@@ -22,7 +22,7 @@ struct listener {
 	struct ev_loop *loop;
 	struct ev_io readable;
 	struct ev_timer rest;
-	int spare_fd;            /* -1 while even that can't be had */
+	int spare_fd;            /* -1 while not even this one can be opened */
 	void *owner;
 	void (*accept_cb)(int fd, void *owner);
 };
@@ -50,7 +50,7 @@ static void turn_one_away(struct listener *listener)
 	if (fd < 0)
 		return;
 	message_encode(&frame, OP_ERROR, &busy);
-	/* Best effort: whether or not it arrives, the connection ends. */
+	/* Best effort: the connection ends whether or not the message arrives. */
 	if (send(fd, frame.data, frame.len, MSG_NOSIGNAL) < 0)
 		errno = 0;
 	close(fd);
@@ -73,7 +73,7 @@ static void rested_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 	ev_io_start(loop, &listener->readable);
 }
 
-/* True for what the next try will do again at once. */
+/* Is this an error that the next accept would return again at once? */
 static bool is_shortage(int errno_value)
 {
 	return errno_value == EMFILE || errno_value == ENFILE || errno_value == ENOBUFS ||
@@ -99,7 +99,7 @@ static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
 			rest(listener);
 			return;
 		}
-		/* A caller that went away again is no reason to stop. */
+		/* A caller that has gone away is no reason to stop accepting. */
 		if (errno != ECONNABORTED && errno != EINTR)
 			return;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How the bytes of a connection travel, and whose they are. A transport never blocks and knows no frame: it moves
- * bytes, or says which readiness of its descriptor to wait for. Reading may wait for room to write and writing for
- * bytes to read, as in a handshake. conn.c and client.c wait, set the deadlines and decide what a fault means.
+ * A transport: moves the bytes of a connection and knows who the peer is. It never blocks and knows no
+ * frames: it moves bytes, or says for which readiness of its descriptor to wait. Reading may have to wait for
+ * room to write, and writing for bytes to read, as in a handshake. conn.c and client.c do the waiting, set
+ * the time limits and decide what an error means.
  */
 #ifndef TITAN_NET_TRANSPORT_H
 #define TITAN_NET_TRANSPORT_H
@@ -13,8 +14,8 @@
 
 struct transport;
 
-struct identity {                        /* what a transport knows of the peer, by itself: nothing that the peer says */
-	unsigned uid;                    /* of a unix socket */
+struct identity {                        /* what a transport itself knows of the peer, not what the peer says */
+	unsigned uid;                    /* user of the process at the other end of a unix socket */
 };
 
 enum transport_want {                    /* bits: a readiness of the descriptor */
@@ -24,21 +25,24 @@ enum transport_want {                    /* bits: a readiness of the descriptor 
 
 struct transport_ops {
 	/*
-	 * Bytes moved, or -errno, never -EINTR. -EAGAIN: nothing moves before the readiness in read_want (of read) or in
-	 * write_want (of write). read: 0 is the end in order; write: never 0. Each call leaves its own want
-	 * as it is to be waited for, and the other's alone.
+	 * Return the bytes moved, or -errno, never -EINTR. -EAGAIN: first wait for the readiness in read_want
+	 * (for read) or write_want (for write). read returns 0 at an orderly end of the stream; write never
+	 * returns 0. Each call sets its own want and leaves the other's alone.
 	 */
 	ssize_t (*read)(struct transport *transport, void *place, size_t len);
 	ssize_t (*write)(struct transport *transport, const void *data, size_t len);
-	int (*identity)(const struct transport *transport, struct identity *ret);       /* -errno */
-	void (*close)(struct transport *transport);      /* the descriptor too, and frees */
+	int (*identity)(const struct transport *transport, struct identity *ret);       /* 0 or -errno */
+	void (*close)(struct transport *transport);      /* closes the descriptor, too, and frees the transport */
 };
 
 struct transport {
 	const struct transport_ops *ops;
-	int fd;                          /* to poll, and for nothing else */
-	unsigned read_want, write_want;  /* enum transport_want */
-	/* It has bytes that the descriptor's readiness doesn't tell of: the next read moves some, whatever its want. */
+	int fd;                          /* for poll only */
+	unsigned read_want, write_want;  /* bits of enum transport_want */
+	/*
+	 * The transport has bytes that the descriptor's readiness doesn't report: the next read returns some,
+	 * whatever read_want says.
+	 */
 	bool holds;
 };
 
@@ -63,7 +67,7 @@ static inline void transport_close(struct transport *transport)          /* NULL
 		transport->ops->close(transport);
 }
 
-/* Takes over a unix stream socket, blocking or not; the caller has set close-on-exec. */
+/* Make a transport of a unix stream socket, blocking or not, and take it over. The caller has set close-on-exec. */
 struct transport *transport_unix(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Unix sockets: one system call a call, no buffer of its own, and the kernel says who the peer is. */
+/* Transport over unix sockets: one system call for each call, no buffer, and the kernel says who the peer is. */
 #include "net/transport.h"
 
 #include <errno.h>
