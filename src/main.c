@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One program, many roles: the word "link" makes it the keeper's other half, everything else is a command. */
+/* The program. The argument "link" makes it a worker's link process; anything else is a command. */
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 {
 	struct session session;
 
-	/* Daemons are executed as /proc/self/exe, and ps would list them as that. */
+	/* Daemons are executed as /proc/self/exe; without this ps would show that name. */
 	prctl(PR_SET_NAME, "titan");
 	if (argc == 2 && strcmp(argv[1], "link") == 0)
 		return link_main();

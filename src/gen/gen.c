@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan-gen WHAT: prints one text. */
+/* titan-gen WHAT: prints one generated text. */
 #include "gen/gen.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan-gen: texts made of the tables, for files that are kept in the tree and compared by a lint. It is
- * not installed.
+ * titan-gen: generates texts from the tables, for files that are kept in the tree and compared by a lint. It
+ * isn't installed.
  */
 #ifndef TITAN_GEN_GEN_H
 #define TITAN_GEN_GEN_H
@@ -9,17 +9,17 @@
 #include "base/buf.h"
 
 /*
- * A manual page with its parts made anew: what stands between .\" BEGIN part argument and .\" END. A message
- * when the page is wrong, else NULL.
+ * Copy a manual page with its generated parts made anew: what stands between .\" BEGIN part argument and .\"
+ * END. Returns NULL, or a message if the page is wrong.
  */
 const char *gen_page(struct slice page, struct buf *out);
 
-/* mdoc text: one line, nothing in it is a macro. */
+/* Write one line of mdoc text, in which nothing is taken for a macro. */
 void gen_text(const char *text, struct buf *out);
 void gen_sentence(const char *text, struct buf *out);    /* with a capital letter and a full stop */
 
 void gen_synopsis(const char *verb, struct buf *out);
-void gen_options(const char *verb, struct buf *out);     /* empty verb: those of every command */
+void gen_options(const char *verb, struct buf *out);     /* empty verb: the options of every command */
 void gen_commands(struct buf *out);
 void gen_exits(struct buf *out);
 
@@ -27,12 +27,12 @@ void gen_states(struct buf *out);
 void gen_events(struct buf *out);
 void gen_moves(struct buf *out);
 void gen_dead(struct buf *out);           /* reasons of dead letters */
-void gen_reasons(struct buf *out);        /* why a job is where it is */
+void gen_reasons(struct buf *out);        /* why a job is in its state */
 void gen_diagram(struct buf *out);
 void gen_dot(struct buf *out);
 
 void gen_settings(struct buf *out);
-void gen_conf(struct buf *out);           /* of titan.conf */
+void gen_conf(struct buf *out);           /* settings of titan.conf */
 
 void gen_messages(struct buf *out);
 void gen_rights(struct buf *out);

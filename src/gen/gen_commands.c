@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Commands and options as mdoc: SYNOPSIS, lists of options, the list of commands, exit statuses. */
+/* Commands and options as mdoc: SYNOPSIS, lists of options, list of commands, exit statuses. */
 #include "proto/commands.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ static void dashes(const struct option_info *option, bool with_word, struct buf 
 		buf_addf(out, " Ar %s", option->argument);
 }
 
-/* A word of a pattern: -e, --lines, -, |, DAG, dump, a|b|c, [FILE]. */
+/* Write a word of a usage pattern: -e, --lines, -, |, DAG, dump, a|b|c, [FILE]. */
 static void pattern_word(const char *word, size_t len, struct buf *out)
 {
 	if (len > 2 && word[0] == '[') {
@@ -45,7 +45,7 @@ void gen_synopsis(const char *verb, struct buf *out)
 		return;
 	buf_addf(out, ".Nm titan %s\n", verb);
 	for (const struct option_info *option = command->options; option->id != OPT_none; option++) {
-		/* What the pattern says already isn't said twice. */
+		/* Leave out options that the pattern already shows. */
 		if (command->id == COMMAND_run && (option->id == OPT_run_expression || option->id == OPT_run_lines))
 			continue;
 		buf_add_str(out, ".Op ");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The numbers that fields of messages hold, for titan-protocol(7): enums.def, and enums that have tables of their own. */
+/*
+ * The numbers in fields of messages, for titan-protocol(7): from enums.def, and from enums that have tables
+ * of their own.
+ */
 #include <ctype.h>
 
 #include "gen/gen.h"
@@ -26,7 +29,7 @@ static void add(struct value_list *list, uint64_t number, const char *name, cons
 		list->at[list->n++] = (struct value){ name, text, number };
 }
 
-/* Names in lower case, as commands write them. Empties the list. */
+/* Print the list, names in lower case as commands write them, and empty it. */
 static void print(const char *name, const char *text, struct value_list *list, struct buf *out)
 {
 	const char *widest = "";
@@ -51,7 +54,7 @@ static void print(const char *name, const char *text, struct value_list *list, s
 	list->n = 0;
 }
 
-/* ---- those with tables of their own ---- */
+/* ---- enums with tables of their own ---- */
 
 static void add_states(struct value_list *list)
 {

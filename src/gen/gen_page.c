@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Manual pages: prose is written by hand, lists come from the tables, each between two comments. */
+/* Manual pages: prose is written by hand; lists are generated from the tables, each between two comments. */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -57,7 +57,7 @@ static const struct page_part parts[] = {
 	{ "errors", gen_errors, NULL },     { "limits", gen_limits, NULL },
 };
 
-/* As mdoc; argument is a verb, or empty. False: there is no such part. */
+/* Write a part as mdoc; argument is a verb, or empty. False: there is no such part. */
 static bool gen_part(const char *name, const char *argument, struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The wire as text, for titan-protocol(7). */
+/* The wire protocol as text, for titan-protocol(7). */
 #include "gen/gen.h"
 
 #include <ctype.h>
@@ -14,8 +14,8 @@ static const char *const types[] = {
 };
 
 /*
- * Fields that hold names: whoever fills them checked them (text_is_name and its like), so that they are ASCII. Any other
- * text may come from a command line, a file or a job, and be no UTF-8.
+ * Fields that hold names. Their writers check them (text_is_name and the like), so they are ASCII. Any other
+ * text may come from a command line, a file or a job, and need not be UTF-8.
  */
 static const char *const names[] = {
 	"asks", "cluster", "concurrency", "cron", "job", "job_name", "label", "labels", "locks", "name", "offers", "only_worker",
@@ -42,7 +42,7 @@ static const char *type_word(const struct field_info *field)
 	return types[field->type];
 }
 
-/* The longer of both: a column is as wide as its widest text, or rows run together. */
+/* Return the longer text: a column must be as wide as its widest text, or rows run together. */
 static const char *wider(const char *one, const char *other)
 {
 	return strlen(other) > strlen(one) ? other : one;
@@ -73,7 +73,7 @@ static void fields(const struct shape *shape, struct buf *out)
 		widest_type = wider(widest_type, type_word(&shape->fields[i]));
 	}
 	buf_addf(out, ".Bl -column xxx %s %s.. must\n", widest_name, widest_type);
-	/* By key: in the table they stand by subject. */
+	/* Print fields in the order of their keys; the table has them in order of subject. */
 	for (unsigned key = 0; key <= UINT8_MAX; key++)
 		for (size_t i = 0; i < shape->field_count; i++) {
 			const struct field_info *field = &shape->fields[i];
@@ -110,7 +110,7 @@ void gen_messages(struct buf *out)
 	}
 }
 
-/* "ACT_CANCEL" is "cancel", "OBJECT_POOL" is "pool". */
+/* Print "cancel" for "ACT_CANCEL", "pool" for "OBJECT_POOL". */
 static void subject(const char *name, struct buf *out)
 {
 	for (name = strchr(name, '_') + 1; *name != '\0'; name++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The settings and kinds of a job, and what titan.conf can say, as lists of a manual page. */
+/* The settings and kinds of a job, and the settings of titan.conf, as lists of a manual page. */
 #include "gen/gen.h"
 
 #include "lang/conf.h"

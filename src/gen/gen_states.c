@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job's life as text: lists for titan-states(7), a drawing, and a graph for dot(1). */
+/* The life of a job as text: lists for titan-states(7), an ASCII drawing, and a graph for dot(1). */
 #include "proto/dead.h"
 #include "proto/reasons.h"
 #include "proto/states.h"
@@ -13,7 +13,7 @@ static const char *const colours[] = {
 	[COLOUR_BLUE] = "blue", [COLOUR_MAGENTA] = "magenta", [COLOUR_CYAN] = "cyan",
 };
 
-/* A glyph by number: manual pages are ASCII. */
+/* Write a glyph by its number, because manual pages are ASCII. */
 static void glyph(const char *text, struct buf *out)
 {
 	uint32_t code;
@@ -73,7 +73,7 @@ void gen_moves(struct buf *out)
 	}
 }
 
-/* Events that lead to the same states share a branch. */
+/* List the event together with all others that lead to the same states: they share a branch. */
 static void branch_events(int from, int event, uint32_t targets, struct buf *out)
 {
 	buf_add_str(out, event_names[event]);
