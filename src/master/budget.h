@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What all people together, and all jobs together, may take of the master: each figure with its reason. The two classes
- * never wait for each other's share.
+ * The budgets of questions: what all people together, and all jobs together, may use of the master, each
+ * figure with its reason. People and jobs have separate budgets and never wait for each other's share.
  */
 #ifndef TITAN_MASTER_BUDGET_H
 #define TITAN_MASTER_BUDGET_H
@@ -13,25 +13,32 @@
 #include "proto/limits.h"
 
 struct budget {
-	int64_t turn_ns;                 /* of questions in a turn; one is always answered */
-	size_t turn_questions;           /* likewise */
-	int64_t rest;                    /* between such turns, as a multiple of what they took */
-	size_t unread_bytes;             /* answers that nobody has taken yet */
-	size_t frames;                   /* of one connection, before others have their turn */
-	size_t under_way[2];             /* questions that the store has, and readings of logs; by enum reader */
+	int64_t turn_ns;                 /* time spent on questions in a turn; one is always answered */
+	size_t turn_questions;           /* questions in a turn; one is always answered */
+	int64_t rest;                    /* pause between such turns, as a multiple of the time spent */
+	size_t unread_bytes;             /* bytes of answers that the askers haven't taken yet */
+	size_t frames;                   /* frames read from one connection before others have their turn */
+	/* Questions at the store and readings at the logs, at once; indexed by enum reader. */
+	size_t under_way[2];
 };
 
 /*
- * turn_ns: a submit waits for the turn before it and for its own, so some 10 ms beside any number of questions; the
- *   lease is a thousand times longer. A full page of 1,000 jobs takes 0.5 to 2 ms.
- * turn_questions: many small questions also cost what is encoded and sent behind the clock's back.
- * rest: jobs' questions have at most a quarter of the loop's time. People are there to be answered.
- * unread_bytes: some 280 full pages; a client that pages through a run holds one. Small beside what a million live jobs
- *   take (some 500 MB).
- * frames: one costs 1 to 5 us before it is a question, also where it is refused. 512 are as many submits as a commit takes
- *   well; jobs have many connections each.
- * under_way: the store and the logs have one thread each, which one question keeps busy; the others hide the way there and
- *   back. An answer has up to 1 MB.
+ * turn_ns: a submit waits for the turn before it and for its own, so questions delay it by some 10 ms; the
+ * lease is a thousand times longer. A full page of 1,000 jobs takes 0.5 to 2 ms.
+ *
+ * turn_questions: encoding and sending many small answers takes time that turn_ns doesn't measure.
+ *
+ * rest: jobs' questions get at most a quarter of the loop's time. People have no pause: the master is there
+ * to answer them.
+ *
+ * unread_bytes: some 280 full pages; a client that pages through a run holds one. Small beside the memory of
+ * a million live jobs (some 500 MB).
+ *
+ * frames: reading a frame costs 1 to 5 us, even if it is refused. 512 submits are a good size for one commit;
+ * jobs have many connections each.
+ *
+ * under_way: the store and the logs have one thread each, which one question keeps busy; the others hide the
+ * time on the way there and back. An answer has up to 1 MB.
  */
 #define BUDGET_PEOPLE { .turn_ns = 2 * NS_PER_MS, .turn_questions = 256, .rest = 0, \
 			.unread_bytes = (size_t)64 << 20, .frames = 512, .under_way = { 4, 8 } }
@@ -39,19 +46,20 @@ struct budget {
 			.unread_bytes = (size_t)16 << 20, .frames = 32, .under_way = { 2, 4 } }
 
 /*
- * While the answers of a class are over their bound, who takes no more than STILL_BYTES in a second and has more than an
- * even share is cut. A peer that reads takes megabytes in that time, also on a busy machine; one second is the
- * longest that others wait for it.
+ * While a class has more unread answers than its budget allows, cut each connection that takes no more than
+ * STILL_BYTES in a second and holds more than an even share. A peer that reads takes megabytes in that time,
+ * even on a busy machine; one second is the longest that others wait for such a peer.
  */
 #define STILL_TICK_S  0.25
 #define STILL_TICKS   4
 #define STILL_BYTES   65536u
 
 /*
- * Graphs on their way in: how many at once, and how large in all. A graph of the largest kind has 1 GiB, and whoever may
- * submit may submit one: so that much by a user, with room for small ones beside it; in all a fifth more, so that
- * one user never has all of it. Jobs submit what a program made: 64 MiB are half a million jobs. A job's own bound is a
- * quarter of that of all jobs, in number and in bytes, so one can't keep the others out.
+ * Limits on uploads of graphs: how many at once, and their bytes together. The largest graph has 1 GiB and
+ * anyone who may submit may submit it, so each user has that much plus room for small ones. The limit over
+ * all users is a fifth higher, so one user can't take all of it. Jobs submit graphs made by programs: 64 MiB
+ * are half a million jobs. One job has a quarter of what all jobs have, in number and bytes, so it can't keep
+ * the others out.
  */
 struct upload_bound {
 	size_t count;
@@ -68,9 +76,12 @@ enum upload_scope { UPLOADS_ALL, UPLOADS_PRINCIPAL, UPLOADS_JOBS, UPLOADS_JOB, U
 	[UPLOADS_JOB] = { LIMIT_UPLOADS_MAX / 16, 64 * MIB }, \
 	[UPLOADS_CONNECTION] = { LIMIT_UPLOADS_MAX / 4, 1088 * MIB }, \
 }
-#define UPLOAD_PART_BYTES 64u                    /* what a part takes besides its bytes: struct graph_part, blob, malloc */
-#define UPLOAD_STILL_NS   (60 * NS_PER_S)        /* a client sends what it has read already: it never waits for itself */
-#define UPLOAD_YIELD_NS   (5 * NS_PER_S)         /* the same, where another one waits for the room */
-#define UPLOAD_LONGEST_NS (600 * NS_PER_S)       /* 1 GiB takes seconds over a socket; this is for slow drips */
+/* Memory per part besides its bytes: struct graph_part, blob, malloc. */
+#define UPLOAD_PART_BYTES 64u
+/* An upload without progress for this long is dropped; clients never pause by themselves. */
+#define UPLOAD_STILL_NS   (60 * NS_PER_S)
+#define UPLOAD_YIELD_NS   (5 * NS_PER_S)         /* the same while another upload waits for the room */
+/* Longest time for an upload: 1 GiB takes seconds, so this only stops slow drips. */
+#define UPLOAD_LONGEST_NS (600 * NS_PER_S)
 
 #endif

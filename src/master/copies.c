@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Copies of the store that clients asked for. They are made by the store's thread; here is who waits for them. */
+/*
+ * Backups that clients asked for. The store's thread makes the copies; this file remembers which client waits
+ * for each.
+ */
 #include "master/internal.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "master/dispatch.h"
 
-#define COPIES_MAX 8                     /* asked for at once */
+#define COPIES_MAX 8                     /* most backups under way at once */
 
 struct copy {
-	struct store_copy store;         /* first */
+	struct store_copy store;         /* must be first: a pointer to it is a pointer to the copy */
 	uint64_t conn, request;
 	char path[];
 };

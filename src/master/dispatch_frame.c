@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a frame means: an input for the core, a question, a piece of output, or an error. Only that the
- * frame is well formed and allowed is decided here; an error returned closes the connection, a request that is
- * merely invalid is answered and the connection goes on. Nothing touches the core's state.
+ * Frames to what they mean: an input for the core, a question, a piece of output, or an error. Decides only
+ * whether a frame is well formed and allowed. An error closes the connection; a request that is merely
+ * invalid gets an answer, and the connection goes on. The core's state is never touched.
  */
 #include "master/internal.h"
 
@@ -10,11 +10,11 @@
 #include "master/dispatch.h"
 #include "master/logs.h"
 
-#define SAID_MAX 256                     /* bytes of what a peer says that are logged */
+#define SAID_MAX 256                     /* most bytes of a peer's error text in the log */
 
 /* ---- acts and questions ---- */
 
-/* Nothing has such a name; its beginning may be somebody else's. */
+/* Refuse a job name that is longer than any job can have: cut short, it could match another job. */
 static bool name_too_long(struct slice job, struct error *error)
 {
 	if (job.len <= TARGET_MAX_LEN)
@@ -23,7 +23,10 @@ static bool name_too_long(struct slice job, struct error *error)
 	return true;
 }
 
-/* The verb of an act, or the kind of an object, that this connection has no right to; else whose alone it may change. */
+/*
+ * Refuse the verb of an act, or the kind of an object, that this connection's roles have no right to.
+ * Otherwise set *ret_own_only to the user whose runs alone it may change, or to nothing.
+ */
 static bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, uint64_t subject, struct slice *ret_own_only)
 {
 	const struct session *session = in->session;
@@ -125,7 +128,7 @@ static enum err on_query(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	error.code = ERR_NONE;
-	/* What stands behind those is ours. */
+	/* The numbers from QUERY_IS_ACT on are used inside the master only. */
 	if (msg.what >= QUERY_IS_ACT)
 		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)msg.what);
 	if (error.code != ERR_NONE || name_too_long(msg.job, &error)) {
@@ -190,7 +193,10 @@ static enum err on_log_read(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
-/* No turn will be durable any more, so no worker can be told anything, and what wasn't acknowledged may be lost. */
+/*
+ * End a master whose store has no room: no turn can be committed, so workers can't be told to end, and
+ * whatever wasn't acknowledged may be lost.
+ */
 static void end_without_room(const struct incoming_frame *in, const struct msg_shutdown *msg)
 {
 	const struct msg_ok ok = { .id = msg->id };
@@ -231,7 +237,7 @@ static enum err on_shutdown(struct incoming_frame *in)
 	master->end_conn = in->session->id;
 	master->end_request = msg.id;
 	if (msg.workers) {
-		/* The reply is ours, when they are gone; no longer than this. */
+		/* The reply is sent when the workers are gone, or after this many seconds. */
 		inbox_add(master, INPUT_SHUTDOWN, in->session, 0, 0);
 		ev_timer_set(&master->end_timer, 10., 0.);
 		ev_timer_start(master->loop, &master->end_timer);
@@ -266,7 +272,10 @@ static enum err on_started(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
-/* Only of a worker's own attempts: a note in a log says what its job wrote. */
+/*
+ * Tell the logs which attempts have ended. Only attempts of this worker count, because the logs may then note
+ * output as missing.
+ */
 static void tell_logs(const struct incoming_frame *in, const struct rec_done *items, size_t count)
 {
 	struct master *master = in->master;
@@ -300,7 +309,7 @@ static enum err on_done(struct incoming_frame *in)
 struct output_check {
 	const struct core *core;
 	uint64_t worker;
-	struct buf refused;              /* struct rec_credit */
+	struct buf refused;              /* array of struct rec_credit */
 };
 
 static bool wanted_cb(const struct rec_output *item, void *arg)
@@ -318,7 +327,10 @@ static bool wanted_cb(const struct rec_output *item, void *arg)
 	return false;
 }
 
-/* Like a stale result: acknowledged, so that it isn't sent for ever, and not applied. */
+/*
+ * Refuse output of attempts that aren't the worker's own: acknowledge it, so that it isn't sent for ever, but
+ * don't store it.
+ */
 static void refuse_output(struct session *session, const struct buf *refused)
 {
 	struct msg_credit msg = {
@@ -338,7 +350,10 @@ static enum err on_output(struct incoming_frame *in)
 	};
 	enum err err;
 
-	/* It lost its place to another connection, or by its silence: what it has it will offer again. */
+	/*
+	 * The worker lost this connection's place to another, or was lost by its silence: it will send the
+	 * output again.
+	 */
 	if (check.worker == 0)
 		return ERR_NONE;
 	err = logs_append(in->master->logs, in->session->id, in->body, wanted_cb, &check, in->error);
@@ -353,7 +368,7 @@ static enum err on_output(struct incoming_frame *in)
 	return err;
 }
 
-/* The peer gives up on us; what it says goes to the log, if not too much is said. */
+/* The peer gives up: log the beginning of its reason and close. */
 static enum err on_error(struct incoming_frame *in)
 {
 	struct msg_error msg;
@@ -411,7 +426,7 @@ enum err dispatch_frame(struct session *session, const struct frame *frame, stru
 		return error_set(error, ERR_NOT_EXPECTED, "%s before HELLO", shape->name);
 	if (session->stage == SESSION_INVENTORY && op != OP_INVENTORY)
 		return error_set(error, ERR_NOT_EXPECTED, "%s before the inventory was complete", shape->name);
-	/* HELLO says what the sender is; it is the same row for both kinds. */
+	/* Before HELLO check against the rights of clients: for HELLO, these are the same for clients and workers. */
 	if (!message_allowed(op, session->stage == SESSION_NEW ? PEER_CLIENT : session->kind, session->roles))
 		return error_set(error, ERR_DENIED, "%s isn't for this connection to send", shape->name);
 	if (session->caller.job != 0 && shape->roles == ROLES_WORKER)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a master does at its start, without being one: the rows become a state, which is counted again. */
+/* Checks a store the way a master does at its start: loads the rows into a core, which checks and counts them. */
 #include "master/fsck.h"
 
 #include "base/clock.h"
@@ -46,7 +46,10 @@ enum err fsck_store(const char *path, bool in_use, struct fsck *ret_fsck, struct
 	const struct store_options options = { .path = path, .inspect = true };
 	struct fsck fsck = { 0 };
 	struct store *store = NULL;
-	/* Before the database is opened: closing another descriptor would drop its lock. A store in use has no seal. */
+	/*
+	 * Read the seal before the database is opened: closing another descriptor of the file would drop its
+	 * lock. A store in use has no seal.
+	 */
 	enum err err = in_use ? ERR_NONE : seal_check(path, &fsck.sealed, error);
 
 	if (err == ERR_NONE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Looks whether a store is whole: its pages, and what its rows mean to the core. Changes nothing. */
+/* Checks whether a store is intact: its pages, and what its rows mean to the core. Changes nothing. */
 #ifndef TITAN_MASTER_FSCK_H
 #define TITAN_MASTER_FSCK_H
 
@@ -9,13 +9,13 @@
 #include "proto/error.h"
 
 struct fsck {
-	int version;                     /* of its tables */
-	bool older;                      /* than ours: only its pages were checked */
-	bool sealed;                     /* a backup with a checksum, which is right */
+	int version;                     /* version of the store's tables */
+	bool older;                      /* the version is older than ours: only pages were checked */
+	bool sealed;                     /* it is a backup with a checksum, and the checksum is right */
 	uint64_t generation, turn, live_runs, live_jobs;
 };
 
-/* In use: it must have all that was acknowledged, too. A copy ends where it was made. */
+/* Check the store at path. in_use: it must also have every acknowledged turn; a copy ends where it was made. */
 enum err fsck_store(const char *path, bool in_use, struct fsck *ret_fsck, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Graphs on their way from a connection to the core, whole or in chunks. A connection's unfinished graphs die
- * with it; nothing of them was visible.
+ * Submitted graphs on their way from a connection to the core, in one frame or in chunks. When a connection
+ * closes, its unfinished graphs are dropped; nothing of them was visible.
  */
 #include "master/dispatch.h"
 
@@ -25,7 +25,7 @@ static void drop_upload(struct upload **at)
 	upload_free(upload);
 }
 
-/* The graph is whole: the core decides. The inbox takes the holds of its parts. */
+/* The graph is complete: pass it to the core as an input. The inbox takes over the references to its parts. */
 static enum err submit(const struct incoming_frame *in, struct upload *upload, struct error *error)
 {
 	struct master *master = in->master;
@@ -35,7 +35,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 
 	if (err != ERR_NONE)
 		return err;
-	/* Results are kept in memory until there is room; new work isn't taken on top of them. */
+	/* Refuse new work while the store is full: results already wait in memory for room. */
 	err = room_check(master, ROOM_FOR_NEW, error);
 	if (err != ERR_NONE)
 		return err;
@@ -63,13 +63,16 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 	return ERR_NONE;
 }
 
-/* More than can be is no bound. */
+/* Return max_jobs, or 0 (no limit) if no run can have that many jobs. */
 static uint32_t bound_of(uint64_t max_jobs)
 {
 	return max_jobs > LIMIT_RUN_JOBS_MAX ? 0 : (uint32_t)max_jobs;
 }
 
-/* What was added later isn't part of it: it was of that run alone. */
+/*
+ * Count the parts and jobs of the run's first extent: later extents belonged to that run alone and aren't
+ * submitted again.
+ */
 static uint64_t submitted_parts(const struct store_query *specs, size_t *ret_parts)
 {
 	uint64_t jobs = 0;
@@ -93,7 +96,7 @@ void graphs_again(struct master *master, const struct query *query, const struct
 	uint64_t jobs = submitted_parts(specs, &parts);
 	enum err err;
 
-	/* Who asked is gone: whether it was done can't be told any more, so it isn't. */
+	/* The asker is gone and couldn't learn the outcome, so don't submit. */
 	if (!session)
 		return;
 	err = upload_begin(query->id, slice_make(query->key, sizeof(query->key)), name, jobs, &upload, &error);
@@ -164,7 +167,7 @@ enum err on_submit(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
-/* Those that were refused and not committed yet, too. */
+/* Count all uploads of the session, including refused ones whose commit hasn't come yet. */
 static size_t count_uploads(const struct session *session)
 {
 	size_t count = 0;
@@ -217,7 +220,7 @@ enum err on_graph_chunk(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	upload = *find_upload(in->session, msg.id);
-	/* Chunks aren't answered: whoever was refused at the beginning hears nothing more until the commit. */
+	/* Chunks have no reply: a sender refused at the beginning hears nothing more until its commit. */
 	if (!upload || upload->refused)
 		return ERR_NONE;
 	if (uploads_grow(upload, msg.jobs.len + UPLOAD_PART_BYTES, &error) != ERR_NONE ||

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What has left memory, read from the store by key, a page at a time, without the loop waiting. Rows of a
- * finished run change only when somebody opens a new round of it, so their answers leave at once; a page of
- * runs goes back to the queries, because some of them may be live. For a new round the whole run is read,
- * and goes to the core as an input; one at a time of a run, or the second would bring old rows.
+ * Answers about runs that have left memory, read from the store by key, one page at a time, while the loop
+ * goes on. The rows of a finished run change only if somebody opens a new round, so such answers are sent at
+ * once. A page of runs goes back to the queries, because some of its runs may be live. For a new round the
+ * whole run is read and passed to the core as an input; only one such read of a run at a time, because a
+ * second would bring outdated rows.
  */
 #include "master/history.h"
 
 #include "base/mem.h"
 
-#define SPECS_KEPT (64u << 20)           /* bytes of a graph that is kept for the next page */
+#define SPECS_KEPT (64u << 20)           /* most bytes of a graph kept for the next page */
 
 void history_free_answer(struct store_query *answer)
 {
@@ -120,7 +121,7 @@ static void refuse(struct master *master, struct history *history, const struct 
 	history_forget(history);
 }
 
-/* An act on what has ended and left memory; spec is that of the job it names. */
+/* Refuse an act on a run that has ended and left memory. spec: the specification of the named job, or NULL. */
 static void refuse_ended(struct master *master, struct history *history, const struct rec_job_spec *spec)
 {
 	const struct query *query = history->query;
@@ -202,7 +203,7 @@ static size_t rows_copy(struct row *rows, size_t count, const struct store_query
 	return count + answer->row_count;
 }
 
-/* What the rows point into goes along, until the turn is over. */
+/* Pass the rows to the core. The memory that they point to is kept until the turn is over. */
 static void reopen(struct master *master, struct history *history)
 {
 	const struct query *query = history->query;
@@ -231,7 +232,7 @@ static void reopen(struct master *master, struct history *history)
 		.act = { .verb = query->verb, .run = query->run, .value = query->value },
 		.rows = history->rows, .row_count = count, .owner = history,
 	};
-	/* Whoever asked may have gone, and with them the name of whose runs alone they may change. */
+	/* If the asker is gone, so is the name that limits the act to their own runs; "?" matches no owner. */
 	if (query->own_only)
 		input->reopen.act.own_only = arena_copy(&master->inbox.arena, slice_str(session ? session->principal.name : "?"));
 	input->reopen.act.job = arena_copy(&master->inbox.arena, slice_make(query->job, query->job_len));
@@ -244,7 +245,7 @@ void history_reopened(struct master *master, struct history *history)
 	history_forget(history);
 }
 
-/* Whether there are more pages is known by the number of its jobs. */
+/* Take a page of jobs. The run's number of jobs tells whether there are more pages. */
 static void on_reopen_jobs(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct row_run *run = &history->run->rows[0].run;
@@ -285,7 +286,7 @@ static void on_run(struct master *master, struct history *history, struct store_
 		return;
 	}
 	history->index = query->cursor;
-	/* It may have been opened again since, and have more jobs now. */
+	/* The kept graph may be outdated: the run may have been opened again since and have more jobs now. */
 	if (master->specs && master->specs->run == query->run && master->specs->jobs == (uint64_t)answer->rows[0].run.jobs) {
 		history->specs = master->specs;
 		history->specs->holders++;
@@ -351,7 +352,7 @@ void history_answers(struct master *master)
 	}
 }
 
-/* The store is closed: what it had is ours again. */
+/* Free everything. The store is closed, so the queries that it held are ours again. */
 void history_free(struct master *master)
 {
 	while (master->histories) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What was read from the store as rows of an answer: runs, jobs with their part of the graph, decisions. A page
- * of a finished run leaves at once, without a turn.
+ * Turns rows read from the store into answers: runs, jobs with their part of the graph, decisions. A page of
+ * a finished run is sent at once, without waiting for a turn.
  */
 #include "master/history.h"
 
@@ -183,7 +183,7 @@ void history_jobs(struct master *master, struct history *history, struct store_q
 	history_free_answer(answer);
 }
 
-/* A page ends with all that was said of a job, unless that alone is a page. */
+/* Send a page of decisions. The votes on a job stay together on one page, unless they fill a page alone. */
 void history_decisions(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct query *query = history->query;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From identities to principals. A uid is its principal's number: rows of old stores have it. */
+/* Maps identities to principals. A principal's number is its uid, because the rows of old stores contain uids. */
 #include "master/identity.h"
 
 #include <pwd.h>

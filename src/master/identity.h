@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who is at the other end: what a transport knows of a peer becomes a principal, with a name and roles. Nothing else looks
- * at a uid.
+ * Who the peer of a connection is: turns what the transport knows of the peer into a principal, with a name
+ * and roles. No other file looks at a uid.
  */
 #ifndef TITAN_MASTER_IDENTITY_H
 #define TITAN_MASTER_IDENTITY_H
@@ -10,26 +10,27 @@
 #include "proto/limits.h"
 #include "proto/rights.h"
 
-struct person {                          /* as the configuration names them */
+struct person {                          /* a user named in the configuration */
 	unsigned uid;
 	const char *name;
 	role_set roles;
 };
 
-struct people {                          /* beside the master's own user, who may everything */
+/* All users of the configuration, besides the master's own user, who may do everything. */
+struct people {
 	const struct person *at;
 	size_t count;
 };
 
 struct principal {
-	uint64_t id;                     /* durable: votes, submit keys and schedules are by it */
+	uint64_t id;                     /* stored in rows: votes, submit keys and schedules refer to it */
 	char name[LIMIT_NAME_MAX_LEN + 1];
 	role_set roles;
 };
 
-/* ERR_DENIED: nobody that this master knows. */
+/* Find the principal of an identity. ERR_DENIED: this master knows no such user. */
 enum err principal_of(const struct identity *identity, const struct people *people, struct principal *ret, struct error *error);
-/* Of the user that the master runs as. */
+/* Return the principal of the user that runs the master. */
 void principal_own(struct principal *ret);
 
 #endif

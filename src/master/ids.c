@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers in an array that grows only when sorting it, and dropping what is there twice, makes no room. */
+/* A set of numbers in an array. The array grows only if sorting it and dropping duplicates makes no room. */
 #include "master/ids.h"
 
 #include <stdlib.h>
@@ -32,7 +32,10 @@ void ids_add(struct ids *ids, uint64_t id)
 	if (ids->n > 0 && ids->at[ids->n - 1] == id)
 		return;
 	if (ids->n == ids->cap) {
-		/* Mostly the same ones again: grow only when sorting them makes no room. */
+		/*
+		 * The numbers are mostly repeats, so sort and drop duplicates first, and grow only if that
+		 * made no room.
+		 */
 		ids_sort(ids);
 		if (ids->n >= ids->cap / 2) {
 			ids->cap = ids->cap ? ids->cap * 2 : 64;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the files of the master share. Everything here belongs to the loop's thread. Sessions are named
- * by number across files and turns, never by pointer: a late answer finds nothing rather than rubbish.
+ * Shared by all files of the master. Everything here belongs to the loop's thread. Across files and turns a
+ * session is named by its number, never by a pointer: a late answer then finds no session instead of freed
+ * memory.
  */
 #ifndef TITAN_MASTER_INTERNAL_H
 #define TITAN_MASTER_INTERNAL_H
@@ -19,37 +20,42 @@
 #include "proto/limits.h"
 #include "store/store.h"
 
-#define TURNS_MAX         16                     /* decided and not yet revealed; then the inbox fills */
-#define INBOX_BYTES_MAX   (16u << 20)            /* then connections aren't read */
-#define REPLY_BYTES_MAX   (900u << 10)           /* of rows in one frame, as estimated */
-#define REPLY_NODES_MAX   200000u                /* of values in one frame, as estimated */
-#define QUERY_QUEUE_MAX   (2u << 20)             /* waiting for a peer before its next question is answered */
-#define QUERIES_MAX       64                     /* of one connection, unanswered; then it isn't read */
+/* Most turns decided and not yet revealed; beyond that the inbox fills. */
+#define TURNS_MAX         16
+#define INBOX_BYTES_MAX   (16u << 20)            /* when the inbox is this full, connections aren't read */
+#define REPLY_BYTES_MAX   (900u << 10)           /* most bytes of rows in one frame, by estimate */
+#define REPLY_NODES_MAX   200000u                /* most values in one frame, by estimate */
+/* Bytes waiting for a peer, above which its next question isn't answered yet. */
+#define QUERY_QUEUE_MAX   (2u << 20)
+/* Most unanswered questions of a connection; beyond that it isn't read. */
+#define QUERIES_MAX       64
 /*
- * Output waiting to be written. A worker sends so much and no more before it hears that something was taken: what else
- * it says is always read. One that doesn't keep to it isn't read any more, and nobody who sends output is when all have
- * too much.
+ * Output waiting to be written, in bytes. A worker may send so much before it must be told that some was
+ * taken, so its other frames are always read. A worker that ignores this isn't read any more; and if all
+ * workers together exceed the total, no connection that sends output is.
  */
 #define LOG_SESSION_MAX   (2 * (size_t)LIMIT_OUTPUT_WINDOW)
 #define LOG_QUEUE_MAX     ((size_t)256 << 20)
-#define LOG_READERS_MAX   16                     /* readings that the logs have: more than the budgets allow */
-#define LOG_READS_MAX     8                      /* of one connection, unanswered; then it isn't read */
-#define SUBS_MAX          16                     /* of one connection */
+#define LOG_READERS_MAX   16                     /* most readings at the logs at once: more than the budgets allow */
+/* Most unanswered log reads of a connection; beyond that it isn't read. */
+#define LOG_READS_MAX     8
+#define SUBS_MAX          16                     /* most subscriptions of a connection */
 
 /* ---- sessions ---- */
 
-/* ---- who asks ---- */
+/* ---- askers: the clients of one class, people or jobs ---- */
 
 enum reader { READER_STORE, READER_LOGS, READER_COUNT };
 enum asker_class { ASKERS_PEOPLE, ASKERS_JOBS, ASKERS_CLASSES };
 
 struct session_list { struct session *first, *last; };
 
-struct askers {                          /* of one class */
+struct askers {                          /* all clients of one class */
 	struct budget budget;
-	struct session_list line;        /* those with questions, the next to be answered first */
-	struct session_list held[READER_COUNT];  /* those whose next one waits until a reader has less to do */
-	size_t unread;                   /* bytes of all of them that haven't left, or may not yet */
+	struct session_list line;        /* sessions with questions, in the order in which they are answered */
+	/* Sessions whose next question waits until the store or the logs have less to do. */
+	struct session_list held[READER_COUNT];
+	size_t unread;                   /* bytes of answers that haven't been sent, or may not be sent yet */
 	size_t under_way[READER_COUNT];
 	int64_t rest_until_ns;
 	struct ev_timer rest_timer;
@@ -57,7 +63,7 @@ struct askers {                          /* of one class */
 
 enum session_stage { SESSION_NEW, SESSION_INVENTORY, SESSION_OPEN };
 
-/* Why a connection isn't read, as bits. */
+/* The reasons why a connection isn't read, as bits. */
 enum pause_why { PAUSE_INBOX = 1, PAUSE_LOG = 2, PAUSE_QUERIES = 4, PAUSE_READS = 8, PAUSE_ENDING = 16 };
 
 struct session {
@@ -66,23 +72,23 @@ struct session {
 	struct conn *conn;
 	enum session_stage stage;
 	enum peer_kind kind;
-	struct principal principal;      /* whose it is */
-	role_set roles;                  /* since HELLO; before it none */
-	struct caller caller;            /* the attempt whose it is; job 0: a person's, or a worker's */
-	uint64_t own_run;                /* of that attempt */
+	struct principal principal;      /* the user behind the connection */
+	role_set roles;                  /* set at HELLO; none before */
+	struct caller caller;            /* the attempt behind the connection; job 0: a person or a worker */
+	uint64_t own_run;                /* the run of that attempt */
 	unsigned paused;                 /* bits of enum pause_why */
 	bool closing;
-	size_t unrevealed;               /* bytes for it in turns that aren't durable yet */
-	size_t queries;                  /* unanswered */
-	struct askers *askers;           /* of a client: its class */
-	struct query *asked, *asked_last;        /* its questions in line, in order */
-	struct session_list *list;       /* of askers, or NULL; */
-	struct session *list_prev, *list_next;   /* its neighbours there */
-	uint64_t sent_before;            /* when answers were last looked at (line_pressure.c) ... */
-	unsigned still_ticks;            /* ... and how often it had taken next to nothing by then */
-	size_t log_reads;                /* unanswered */
+	size_t unrevealed;               /* bytes for this session in turns that aren't durable yet */
+	size_t queries;                  /* number of unanswered questions */
+	struct askers *askers;           /* a client's class; NULL for a worker */
+	struct query *asked, *asked_last;        /* its questions, in the order in which they came */
+	struct session_list *list;       /* the list of its askers that it is in, or NULL */
+	struct session *list_prev, *list_next;   /* neighbours in that list */
+	uint64_t sent_before;            /* bytes sent when line_pressure.c last looked */
+	unsigned still_ticks;            /* number of looks since the peer last took more than next to nothing */
+	size_t log_reads;                /* number of unanswered log reads */
 	struct ev_timer hello_timer;
-	struct arena hello_arena;        /* of the next two, until the inventory is complete */
+	struct arena hello_arena;        /* memory of hello and held until the inventory is complete */
 	struct input_hello hello;
 	struct rec_held *held;
 	size_t held_cap;
@@ -92,7 +98,7 @@ struct session {
 /* ---- the inbox ---- */
 
 struct inbox {
-	struct arena arena;              /* of decoded messages, until the turn is over */
+	struct arena arena;              /* memory of decoded messages until the turn is over */
 	struct core_input *inputs;
 	size_t count, cap;
 	size_t bytes;
@@ -100,48 +106,49 @@ struct inbox {
 
 /* ---- turns ---- */
 
-struct peer_frames {                            /* frames for one connection, in a turn's bytes */
+struct peer_frames {                            /* frames for one connection, as a stretch of the turn's bytes */
 	uint64_t conn;
 	size_t at, len;
 	bool close;
-	struct askers *askers;           /* whose unread bytes they are, or NULL */
+	struct askers *askers;           /* the askers in whose unread bytes these count, or NULL */
 };
 
 struct master_turn {
-	struct outbox outbox;            /* first: what the pipeline hands back is this turn */
+	struct outbox outbox;            /* must be first: the pipeline returns a turn by its outbox */
 	struct buf bytes;
 	struct peer_frames *parts;
 	size_t part_count, part_cap;
-	bool end;                        /* when revealed, the master ends */
-	bool awaited;                    /* somebody waits for it */
-	bool hurried;                    /* never committed: answers that show what may not be durable */
-	struct master_turn *next;        /* in the pool */
+	bool end;                        /* the master ends when this turn is revealed */
+	bool awaited;                    /* a client waits for this turn */
+	bool hurried;                    /* an answer only, never committed: it may show state that isn't durable */
+	struct master_turn *next;        /* next in the pool */
 };
 
 /* ---- questions ---- */
 
-#define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* NAME, or NAME[*] of a fan-out */
-#define QUERY_IS_ACT 100              /* beside enum query_what: an act on what has left memory */
-#define QUERY_IS_AGAIN 101            /* a run is submitted once more */
-#define QUERY_IS_LOG_READ 102         /* when too many are under way already */
+#define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* NAME, or NAME[*] for a fan-out */
+#define QUERY_IS_ACT 100              /* in query.what beside enum query_what: an act on a run that has left memory */
+#define QUERY_IS_AGAIN 101            /* in query.what: submit a run once more */
+#define QUERY_IS_LOG_READ 102         /* in query.what: a log read that waits for its turn */
 
 struct query {
 	uint64_t conn, id;
 	uint64_t what;
 	uint64_t run, cursor, limit;
-	uint64_t of_sub;                 /* the stamp of the subscription that this is a page of; 0: of none */
-	bool live_only;                  /* RUNS: those in memory, below the cursor */
-	uint8_t key[16];                 /* of AGAIN; its name is job, or empty */
-	bool scoped;                     /* RUNS: those that the asker, a job, may see */
-	enum act_verb verb;              /* of an act on a run that has left memory */
-	bool own_only;                   /* likewise: it must be a run of whoever asks */
+	uint64_t of_sub;                 /* stamp of the subscription whose snapshot page this is; 0: no subscription */
+	bool live_only;                  /* RUNS: only runs in memory, with numbers below the cursor */
+	/* Submit key of QUERY_IS_AGAIN; job then holds the new run's name, or is empty. */
+	uint8_t key[16];
+	bool scoped;                     /* RUNS: only those that the asking job may see */
+	enum act_verb verb;              /* the verb of QUERY_IS_ACT */
+	bool own_only;                   /* QUERY_IS_ACT: the run must belong to the asker */
 	uint64_t value;
 	size_t job_len;
 	uint8_t job[TARGET_MAX_LEN];
 	struct store_query *found;       /* RUNS: what the store answered */
-	struct msg_log_read log_read;    /* of LOG_READ */
+	struct msg_log_read log_read;    /* the request of QUERY_IS_LOG_READ */
 	struct askers *askers;           /* the asker's class */
-	bool under_way;                  /* it counts as one that the store has */
+	bool under_way;                  /* it counts among the questions that the store has */
 	struct query *next;
 };
 
@@ -159,74 +166,77 @@ struct master {
 	struct ev_loop *loop;
 	struct ev_prepare turn_watcher;
 	struct ev_timer due_timer;       /* set to core_next_due */
-	int64_t due_ns;                  /* what it is set to */
+	int64_t due_ns;                  /* the time that due_timer is set to */
 	struct ev_timer publish_timer, end_timer;
 	struct ev_async store_wake, logs_wake;
 	struct ev_check woken;
 	struct ev_prepare about_to_sleep;
 	int64_t woken_ns;
-	struct ev_idle awake;            /* started: the loop won't sleep */
-	bool again;                      /* a turn is wanted, whatever the inbox says */
+	struct ev_idle awake;            /* while started, the loop doesn't sleep */
+	bool again;                      /* run a turn even if the inbox is empty */
 	struct ev_signal sigterm, sigint;
-	struct ev_io clock_watcher;      /* of a timer that ends when the wall clock is set */
+	struct ev_io clock_watcher;      /* watches clock_fd, a timer that is cancelled when the wall clock is set */
 	int clock_fd;
 	struct conn_set *conns;
 	struct listener *listener;
 	struct map sessions;
 	size_t unauthenticated;
 	uint64_t next_conn;
-	struct upload *uploads;          /* under way, on all connections */
-	struct ev_timer upload_timer;    /* while there are any */
+	struct upload *uploads;          /* uploads under way, on all connections */
+	struct ev_timer upload_timer;    /* runs while there are uploads */
 	struct upload_bound upload_bounds[UPLOADS_SCOPES];
 	int64_t upload_yield_ns;
 	size_t log_paused;               /* sessions paused for PAUSE_LOG, or more */
-	struct principal owner;          /* the user that we run as */
+	struct principal owner;          /* the user that runs the master */
 
 	struct inbox inbox;
 	bool inbox_was_full;
 	struct askers askers[ASKERS_CLASSES];
-	bool asked;                      /* a question may be answered that couldn't be before */
-	struct askers *log_readers[LOG_READERS_MAX];     /* whose readings the logs have, a ring */
+	bool asked;                      /* a question may now be answered that had to wait before */
+	/* ring: the askers of the readings that the logs have, in order. */
+	struct askers *log_readers[LOG_READERS_MAX];
 	size_t log_reader_first, log_reader_count;
-	struct ev_timer pressure_timer;  /* runs while answers are over their bound */
+	struct ev_timer pressure_timer;  /* runs while a class has too many unread answers */
 	struct history *histories;       /* questions that the store has */
-	size_t copies;                   /* of the store, under way */
-	struct specs *specs;             /* of the finished run that was last asked for */
+	size_t copies;                   /* backups under way */
+	struct specs *specs;             /* the graph of the finished run that was last asked for */
 	struct core *core;
 	struct store *store;
 	struct logs *logs;
-	struct buf live_runs;            /* u64 each, as loaded; until the logs were told */
+	/* u64 numbers of the runs loaded at the start; freed once the logs were told. */
+	struct buf live_runs;
 	struct pipeline pipeline;
-	size_t awaited;                  /* turns in it that somebody waits for */
+	size_t awaited;                  /* turns in the pipeline that a client waits for */
 	struct master_turn *pool;
 	struct publisher *publisher;
 	struct relay *relays;            /* connections of jobs */
 	struct pruner *pruner;
-	struct arena scratch;            /* of the turn that is being decided */
+	struct arena scratch;            /* memory of the turn that is being decided */
 	struct {
-		struct ev_timer timer;   /* active: until a quiet moment */
-		size_t freed;            /* since the last, about */
-		uint64_t inputs;         /* when the timer began */
+		struct ev_timer timer;   /* active while waiting for a quiet moment */
+		size_t freed;            /* bytes freed since memory was last given back, about */
+		uint64_t inputs;         /* value of stats.inputs when the timer was started */
 	} quiet;
-	struct now now;                  /* of it */
+	struct now now;                  /* the time of the turn that is being decided */
 
 	bool serving;
-	bool ending;                     /* nothing new is read */
-	bool end_wanted;                 /* by a client; ... */
-	bool end_workers;                /* ... when the workers are gone */
+	bool ending;                     /* new frames aren't read any more */
+	bool end_wanted;                 /* a client asked the master to end */
+	bool end_workers;                /* ... once the workers are gone */
 	uint64_t end_conn, end_request;
-	bool closing_all;                /* every connection was told to close */
-	struct error failure;            /* why it ends, if that is an error */
+	bool closing_all;                /* all connections were told to close */
+	struct error failure;            /* the error with which the master ends, if any */
 	struct master_stats stats;
 };
 
 /* master.c */
-void master_serve(struct master *master);        /* what loading decided is durable, or can't be: there is no room */
+/* Start serving: what loading decided is durable, or can't become so for lack of room. */
+void master_serve(struct master *master);
 void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
 
 /* master_loop.c */
 void loop_init(struct master *master);
-/* Called on other threads. */
+/* These two are called on other threads. */
 void loop_wake_store(void *arg);
 void loop_wake_logs(void *arg);
 
@@ -235,24 +245,26 @@ struct core_input *inbox_add(struct master *master, enum input_kind kind, const 
 			     uint64_t request, size_t bytes);
 bool turn_wanted(const struct master *master);
 void turn_run(struct master *master);
-void turn_first(struct master *master, struct master_turn *turn);        /* what loading left behind */
-void turn_settled(struct master *master);                       /* the store has some that are durable */
+/* Commit what the core decided while loading. */
+void turn_first(struct master *master, struct master_turn *turn);
+void turn_settled(struct master *master);                       /* turns have become durable: reveal them */
 void turn_reveal(struct master *master);
 struct master_turn *turn_new(struct master *master);
 void turn_free(struct master *master, struct master_turn *turn);
-void turn_pool_drop(struct master *master);      /* turns that wait to be used again */
-void turn_pool_free(struct master *master);      /* and all others: the master ends */
-void master_stay_awake(struct master *master);                   /* another turn, at once */
+void turn_pool_drop(struct master *master);      /* free the turns that wait to be reused */
+void turn_pool_free(struct master *master);      /* free all turns: the master ends */
+void master_stay_awake(struct master *master);                   /* run another turn at once */
 
 /* quiet.c */
 void quiet_init(struct master *master);
-void quiet_freed(struct master *master, size_t bytes);           /* so much was freed, or isn't needed any more */
+/* Note that about so many bytes were freed, or aren't needed any more. */
+void quiet_freed(struct master *master, size_t bytes);
 void quiet_freed_jobs(struct master *master, uint64_t jobs);
 void quiet_give_back(struct master *master);
 
 /* reveal.c */
 void reveal_outbox(struct master *master, struct master_turn *turn);
-/* A reply that leaves with this turn; it is dropped when the connection is gone. */
+/* Add a reply that is sent with this turn. If the connection is gone by then, the reply is dropped. */
 void reveal_add(struct master *master, struct master_turn *turn, uint64_t conn, enum opcode op, const void *msg);
 void reveal_error(struct master *master, struct master_turn *turn, uint64_t conn, uint64_t id,
 		  const struct error *error);
@@ -260,15 +272,19 @@ void reveal_send(struct master *master, struct master_turn *turn);
 
 /* session.c */
 void session_accept_cb(int fd, void *owner);
-void session_accept(struct master *master, int fd, const struct caller *caller);         /* caller: job 0 if none */
-struct session *session_find(const struct master *master, uint64_t id);  /* NULL when it is gone */
+/* caller: the attempt that connects; its job is 0 if none does. */
+void session_accept(struct master *master, int fd, const struct caller *caller);
+struct session *session_find(const struct master *master, uint64_t id);  /* NULL when the session is gone */
 void session_pause(struct session *session, enum pause_why why, bool pause);
-void session_log_reads(struct session *session);        /* pause or not, by what it asked and has to take */
+/* Pause reading or not, by its unanswered log reads and unsent bytes. */
+void session_log_reads(struct session *session);
 void session_pause_end(struct master *master, enum pause_why why);
-void session_refuse(struct session *session, uint64_t id, const struct error *error);    /* tell, and go on */
+/* Answer a request with an error; the connection goes on. */
+void session_refuse(struct session *session, uint64_t id, const struct error *error);
 void session_send(struct session *session, enum opcode op, const void *msg);
-size_t session_queued(const struct session *session);            /* bytes that haven't left, or may not yet */
-void session_free(struct session *session);      /* what it holds; its connection dies by itself */
+/* Bytes that haven't been sent, or may not be sent yet. */
+size_t session_queued(const struct session *session);
+void session_free(struct session *session);      /* free what the session holds; its connection is freed separately */
 void session_close_all(struct master *master);
 size_t session_count(const struct master *master, enum peer_kind kind);
 
@@ -276,15 +292,15 @@ size_t session_count(const struct master *master, enum peer_kind kind);
 enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error);
 
 /* answer_page.c */
-struct answer_page {                            /* rows for one frame */
+struct answer_page {                            /* the rows of one frame */
 	struct msg_snapshot snapshot;
 	struct arena *arena;
 	size_t limit, rows;
-	size_t bytes, nodes;             /* so far, as estimated */
+	size_t bytes, nodes;             /* so far, by estimate */
 };
 
 void page_begin(struct answer_page *page, struct arena *arena, const struct query *query);
-/* false: it goes to the next page */
+/* The page_add functions return false if the row must go to the next page. */
 bool page_add_job(struct answer_page *page, const struct rec_job_row *row);
 bool page_add_decision(struct answer_page *page, const struct rec_decision *row);
 bool page_add_run(struct answer_page *page, const struct rec_run_row *row);
@@ -295,38 +311,45 @@ bool page_add_lock(struct answer_page *page, const struct rec_lock_row *row);
 bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row);
 bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row);
 bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row);
-/* The cursor to go on with, or 0. */
+/* Add workers after this one. Returns the cursor to go on with, or 0. */
 uint64_t page_add_workers(struct master *master, struct answer_page *page, uint64_t after);
 
-/* line.c: questions wait in a line for each connection; connections are answered by turns */
+/* line.c: the questions of a connection wait in a line; connections are answered in turn */
 void line_init(struct master *master);
-void line_open(struct session *session);         /* a client has said HELLO */
+void line_open(struct session *session);         /* a client has sent HELLO */
 void line_add(struct session *session, struct query *query);
-void line_add_first(struct master *master, struct query *query); /* what it waited for is there */
-/* The session has room for answers again. */
+/* Put it first in its line: what it waited for is there. */
+void line_add_first(struct master *master, struct query *query);
+/* The session has room for answers again: answer its questions. */
 void line_go_on(struct session *session);
-/* True: it may ask the reader now, and counts as one that does until line_reader_done. Otherwise it's in line again. */
+/*
+ * May the query use the reader now? True: it counts as using it until line_reader_done. False: it was put
+ * back in line.
+ */
 bool line_take_reader(struct master *master, struct query *query, enum reader reader);
 void line_reader_done(struct master *master, struct askers *askers, enum reader reader);
 void line_run(struct master *master, struct master_turn *turn);
-void line_run_hurried(struct master *master);    /* those that may hurry, at once, while the store has no room */
-void line_forget(struct session *session);       /* drops its questions */
+/* Answer the questions that may hurry at once, while the store has no room. */
+void line_run_hurried(struct master *master);
+void line_forget(struct session *session);       /* drop the questions of a session that closes */
 void line_log_read(struct session *session, const struct msg_log_read *msg);
-void line_log_answered(struct master *master);   /* the first of those that the logs have */
+void line_log_answered(struct master *master);   /* the logs have answered the oldest reading */
 
-/* line_pressure.c: answers that nobody takes */
+/* line_pressure.c: clients that don't take their answers */
 void pressure_init(struct master *master);
-void pressure_look(struct master *master);       /* starts to watch who takes nothing, if there is too much */
+/* If there are too many unread answers, start to watch who takes none. */
+void pressure_look(struct master *master);
 
 /* queries.c */
-struct query *query_new(struct session *session, uint64_t id, uint64_t what);    /* in line for this turn */
-void query_free(struct master *master, struct query *query);     /* answered, or nobody waits for it */
+/* Make a question and put it in line. */
+struct query *query_new(struct session *session, uint64_t id, uint64_t what);
+void query_free(struct master *master, struct query *query);     /* it was answered, or its asker is gone */
 void query_run(struct master *master, struct master_turn *turn, struct query *query);
-bool query_may_hurry(uint64_t what);     /* is it answered while the store has no room? */
+bool query_may_hurry(uint64_t what);     /* may it be answered while the store has no room? */
 struct u64_list query_counts(struct master *master);
 void query_no_run(const struct master *master, struct error *error, uint64_t run);
 void query_no_job(struct error *error, const struct query *query);
-/* Answered: the page goes with the turn. */
+/* Send the page with the turn and free the query. */
 void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct answer_page *page,
 		  uint64_t cursor);
 void query_refuse(struct master *master, struct master_turn *turn, struct query *query, const struct error *error);
@@ -345,41 +368,47 @@ void query_locks(struct master *master, struct master_turn *turn, struct query *
 
 /* serials.c */
 struct graph_serials {
-	const struct store_query *specs; /* of a run, all of them */
-	size_t part;                     /* where it stands, and what that begins with */
+	const struct store_query *specs; /* all rows of a run's specifications */
+	size_t part;                     /* the part at which it stands; index and first: where that part begins */
 	uint64_t index, first;
 };
 
 void serials_begin(struct graph_serials *serials, const struct store_query *specs, uint64_t first);
-/* What is asked never falls. UINT64_MAX: there is no such job. */
+/* Return the serial number of the job at this place, UINT64_MAX if there is none. Successive places must not fall. */
 uint64_t serials_of(struct graph_serials *serials, uint64_t index);
 bool serials_index(struct graph_serials *serials, uint64_t job, uint64_t *ret_index);
 
 /* uploads.c */
 void uploads_init(struct master *master);
-enum err uploads_admit(struct session *session, uint64_t bytes, struct error *error);    /* may it begin another? */
+/* May the session begin another upload of this size? */
+enum err uploads_admit(struct session *session, uint64_t bytes, struct error *error);
 void uploads_add(struct session *session, struct upload *upload, uint64_t bytes);
-enum err uploads_grow(struct upload *upload, uint64_t bytes, struct error *error);       /* may it? Then it is charged */
+/* May the upload grow by so much? If so, charge it. */
+enum err uploads_grow(struct upload *upload, uint64_t bytes, struct error *error);
 void uploads_refuse(struct upload *upload, const struct error *error);
-void uploads_remove(struct upload *upload);      /* from those that are charged */
+void uploads_remove(struct upload *upload);      /* remove it from the list of charged uploads */
 
 /* graphs.c */
-/* The query's AGAIN: a submit of what the store has of the run. */
+/* Do QUERY_IS_AGAIN: submit again what the store has of the run. */
 void graphs_again(struct master *master, const struct query *query, const struct row_run *run,
 		  const struct store_query *specs);
 
 /* relay.c */
-void relay_forget(struct master *master, uint64_t conn);         /* those that came over this connection of a worker */
+/* Close the connections of jobs that came over this worker's connection. */
+void relay_forget(struct master *master, uint64_t conn);
 void relay_free_all(struct master *master);
 
 /* scope.c */
-bool scope_has_run(const struct session *session, uint64_t run);         /* of a job's connection */
+/* May the job behind this connection see the run? */
+bool scope_has_run(const struct session *session, uint64_t run);
 
 /* history.c, history_page.c */
-void history_ask(struct master *master, struct query *query);    /* takes it over; RUNS comes back with found set */
-void history_answers(struct master *master);                     /* those that the store has ready */
+/* Takes the query over; a RUNS query comes back with found set. */
+void history_ask(struct master *master, struct query *query);
+void history_answers(struct master *master);                     /* handle the answers that the store has ready */
 void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row);
-void history_reopened(struct master *master, struct history *history);   /* the core has taken its rows */
+/* The core has taken the rows of a run to be opened again. */
+void history_reopened(struct master *master, struct history *history);
 void history_free_answer(struct store_query *answer);            /* NULL is fine */
 void history_free(struct master *master);
 
@@ -392,26 +421,29 @@ void metrics_answer(struct master *master, struct master_turn *turn, const struc
 struct log_answer;
 struct pruner *pruner_new(struct master *master);
 void pruner_free(struct pruner *pruner);
-void prune_start(struct master *master);                         /* it serves */
-void prune_answer(struct master *master, struct store_query *answer);    /* to a question of the pruner; takes it over */
-void prune_logs(struct master *master, struct log_answer *answer);       /* REMOVED, MEASURED */
-void prune_stepped(struct master *master, const struct input_prune *prune);      /* its turn was decided */
-size_t prune_left(const struct master *master);                  /* runs of which not all is gone */
-void prune_revealed(struct master *master);                      /* turns were */
+void prune_start(struct master *master);                         /* called when the master begins to serve */
+/* Handle an answer to a question of the pruner; takes it over. */
+void prune_answer(struct master *master, struct store_query *answer);
+void prune_logs(struct master *master, struct log_answer *answer);       /* handle LOG_REMOVED and LOG_MEASURED */
+/* The turn with this step of pruning was decided. */
+void prune_stepped(struct master *master, const struct input_prune *prune);
+size_t prune_left(const struct master *master);                  /* number of runs that are partly removed */
+void prune_revealed(struct master *master);                      /* turns have been revealed */
 
 /* copies.c */
-void copies_answer(struct master *master);                       /* those that are complete */
-void copies_free(struct master *master);                         /* after the store has closed; nobody is told */
+void copies_answer(struct master *master);                       /* answer the clients whose backups are complete */
+void copies_free(struct master *master);                         /* after the store is closed; clients aren't told */
 
 /* recent.c: what changed in the last turns */
 struct recent;
-struct recent *recent_new(size_t cap);                           /* 0: LIMIT_RECENT_CHANGES */
+struct recent *recent_new(size_t cap);                           /* cap 0: LIMIT_RECENT_CHANGES */
 void recent_free(struct recent *recent);
-void recent_add(struct recent *recent, const struct outbox *outbox);     /* each turn, in order */
-uint64_t recent_turn(const struct recent *recent);               /* the last */
+void recent_add(struct recent *recent, const struct outbox *outbox);     /* called for each turn, in order */
+uint64_t recent_turn(const struct recent *recent);               /* the last turn added */
 uint64_t recent_mark(const struct recent *recent, uint64_t turn);
-bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn);     /* all that changed after it? */
-/* Newest first, those after that turn; begin with *back 0. NULL: no more. */
+/* Is everything known that changed after the mark? */
+bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn);
+/* Walk through the changes after that turn, newest first; begin with *back 0. NULL: no more. */
 const struct changed *recent_before(const struct recent *recent, uint64_t turn, size_t *back);
 
 /* publish.c, publish_delta.c */
@@ -421,14 +453,16 @@ enum err publish_subscribe(struct session *session, const struct msg_subscribe *
 bool publish_unsubscribe(struct session *session, uint64_t id);
 void publish_forget(struct master *master, uint64_t conn);
 void publish_collect(struct master *master, const struct outbox *outbox);
-void publish_ask(struct master *master);                         /* puts the next pages in line */
+void publish_ask(struct master *master);                         /* put the next pages of snapshots in line */
 void publish_flush(struct master *master, struct master_turn *turn);
-/* Whose page it is may have unsubscribed since. */
+/* Does a subscriber still wait for this page? It may have unsubscribed. */
 bool publish_wants(const struct master *master, const struct query *query);
-/* It is answered: what its snapshot says to resume with. */
+/* A page was answered: return the mark for its snapshot, to resume from. */
 uint64_t publish_page(struct master *master, const struct query *query, uint64_t cursor);
-void publish_refused(struct master *master, const struct query *query);          /* there is no such thing */
-void publish_workers(struct master *master, const struct query *query, uint64_t after);  /* didn't fit; 0: none */
+/* What the subscription is about doesn't exist. */
+void publish_refused(struct master *master, const struct query *query);
+/* The snapshot's workers after this one come as changes; 0: none. */
+void publish_workers(struct master *master, const struct query *query, uint64_t after);
 bool publish_may_sweep(struct master *master);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Questions in line. Each connection has a line of its own, and connections are answered by turns, one question each,
- * so a peer with many questions delays its own. A turn answers as many as its budget allows (budget.h), people's and jobs'
- * apart; the rest wait for the next turn, after everything else that came. A connection is in one list or in none: the
- * class's line, or held until the store or the logs have less to do; one that has too much to take is in none, until it
- * has drained. Questions of a peer that has hung up are dropped. A reading of a log that finds no room waits here, too.
+ * The lines of questions. Each connection has its own line, and connections are answered in turn, one
+ * question each, so a peer with many questions delays only itself. A turn answers as many questions as the
+ * budget allows (budget.h), separately for people and jobs; the rest wait for the next turn, after all other
+ * input.
+ *
+ * A connection is in one list at most: in its class's line, or in held until the store or the logs have less
+ * to do. A connection with too many untaken answers is in no list until it has drained. The questions of a
+ * peer that has hung up are dropped. A log reading that finds no room waits here, too.
  */
 #include "master/internal.h"
 
@@ -155,7 +158,7 @@ void line_reader_done(struct master *master, struct askers *askers, enum reader 
 		master->asked = true;
 }
 
-/* Answers of the logs come in the order of the readings. */
+/* Pass a reading to the logs. They answer in the same order, so a ring of askers tells whose each answer is. */
 static void read_log(struct master *master, struct askers *askers, uint64_t conn, const struct msg_log_read *msg)
 {
 	CHECK(master->log_reader_count < LOG_READERS_MAX);
@@ -178,7 +181,7 @@ void line_log_read(struct session *session, const struct msg_log_read *msg)
 	struct master *master = session->master;
 	struct askers *askers = session->askers;
 
-	/* At once where there is room: also while the store stands still. */
+	/* Read at once if there is room; this works even while the store is stuck. */
 	if (!session->asked && !askers->held[READER_LOGS].first && has_room(askers) && reader_is_free(askers, READER_LOGS)) {
 		askers->under_way[READER_LOGS]++;
 		master->stats.questions++;
@@ -190,7 +193,7 @@ void line_log_read(struct session *session, const struct msg_log_read *msg)
 
 /* ---- answers ---- */
 
-/* What it asked to be done is done none the less. */
+/* Drop the session's questions. Acts and submits among them are still carried out. */
 static void drop_questions(struct session *session)
 {
 	struct query **at = &session->asked;
@@ -203,7 +206,10 @@ static void drop_questions(struct session *session)
 	}
 }
 
-/* The next that may be answered as far as it alone goes; it is in no list any more. */
+/*
+ * Take the next session with a question that may be answered now out of its list, and return it; NULL if
+ * there is none.
+ */
 static struct session *next_asker(struct askers *askers)
 {
 	for (;;) {
@@ -217,7 +223,7 @@ static struct session *next_asker(struct askers *askers)
 		list_remove(session);
 		if (conn_peer_gone(session->conn))
 			drop_questions(session);
-		/* What has too much to take comes back when it has drained. */
+		/* A session with too many untaken answers comes back when it has drained. */
 		if (!session->closing && session->asked && session_queued(session) <= QUERY_QUEUE_MAX)
 			return session;
 	}
@@ -228,7 +234,7 @@ static bool may_hurry(const struct query *query)
 	return query->what == QUERY_IS_LOG_READ || (query_may_hurry(query->what) && query->of_sub == 0);
 }
 
-/* Its next question, or the next that may hurry; false: none may. */
+/* Answer the session's next question; in a hurried turn, the next that may hurry. False: there is none. */
 static bool answer_one(struct master *master, struct master_turn *turn, struct session *session)
 {
 	struct query **at = &session->asked, *query = NULL;
@@ -251,7 +257,7 @@ static bool answer_one(struct master *master, struct master_turn *turn, struct s
 	return true;
 }
 
-/* Could more be answered now? */
+/* Could another question be answered now? */
 static bool has_more(const struct askers *askers)
 {
 	bool any = askers->line.first;
@@ -261,7 +267,7 @@ static bool has_more(const struct askers *askers)
 	return any && has_room(askers);
 }
 
-/* Jobs have had their share of the loop for a while. */
+/* Jobs have used their share of the loop's time: start the timer that ends their pause. */
 static void rest(struct master *master, struct askers *askers, int64_t now_ns)
 {
 	if (ev_is_active(&askers->rest_timer) || !has_more(askers))
@@ -277,7 +283,7 @@ static void run_class(struct master *master, struct master_turn *turn, struct as
 	size_t count = 0, most = askers->budget.turn_questions;
 	bool any = false;
 
-	/* Each connection once: of some nothing may hurry. */
+	/* Look at each connection once: some have no question that may hurry. */
 	if (turn->hurried && most > master->sessions.count)
 		most = master->sessions.count;
 	if (began_ns < askers->rest_until_ns) {
@@ -308,8 +314,9 @@ void line_run(struct master *master, struct master_turn *turn)
 }
 
 /*
- * A turn that can't become durable would keep its answers for as long. What a person needs to see then is answered from
- * memory: it may show what the last turns decided, and lose it again if the master ends before there is room.
+ * Answer the most important questions while the store is stuck: with the normal order their answers would
+ * wait for a commit that can't happen. Such an answer comes from memory: what it shows may be lost if the
+ * master ends before there is room.
  */
 void line_run_hurried(struct master *master)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Answers that nobody takes. While those of a class are over their bound, none of it is answered: so whoever takes next to
- * nothing and has more than an even share is cut, and the others go on. Without too much, nothing here runs.
+ * Evicts clients that don't take their answers. While a class has too many unread answers, none of its
+ * questions is answered. So clients that take next to nothing and hold more than an even share are cut, and
+ * the others go on. Nothing runs here otherwise.
  */
 #include "master/internal.h"
 
@@ -31,7 +32,7 @@ static size_t sessions_of(const struct master *master, const struct askers *aske
 	return count;
 }
 
-/* Has it taken next to nothing for as long as others wait for it? */
+/* Has the client taken next to nothing for as long as others may have to wait for it? */
 static bool stands_still(struct session *session)
 {
 	uint64_t sent = conn_sent(session->conn);
@@ -56,7 +57,7 @@ static void cut(struct session *session)
 	conn_cut(session->conn, &error);
 }
 
-/* All of them, not as few as would do: those who wait for room would wait as long for each. */
+/* Cut all such clients at once: cutting them one at a time would make the others wait as long for each. */
 static void cut_the_still(struct master *master, struct askers *askers)
 {
 	size_t share = askers->unread / (sessions_of(master, askers) + 1), cursor = 0;

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "proto/limits.h"
 
-#define POOL_MAX ((size_t)128 * LIMIT_LIVE_TAIL)       /* of all jobs: more of them are shown without it */
+/* Bytes over all jobs; beyond that, further jobs have no live tail. */
+#define POOL_MAX ((size_t)128 * LIMIT_LIVE_TAIL)
 
 static void forget_first(struct live_tail_pool *pool, struct live_tail *live_tail)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The newest output of jobs that run and wrote more than is kept: in memory, for who looks at them now. It is in no
- * file, and gone with the job's end, when the end of its output comes to stay. For the thread of the logs.
+ * Live tails: the newest output of running jobs that wrote more than is kept, held in memory for those who
+ * watch. A live tail is in no file and is dropped when the job ends and the kept end of its output arrives.
+ * For the logs' thread.
  */
 #ifndef TITAN_MASTER_LIVE_TAIL_H
 #define TITAN_MASTER_LIVE_TAIL_H
@@ -11,23 +12,23 @@
 
 struct live_tail_piece {
 	struct live_tail_piece *next;
-	uint64_t number;                 /* only grows, over restarts of the master too */
-	struct rec_output output;        /* its bytes stand behind this struct */
+	uint64_t number;                 /* grows with each piece, also across restarts of the master */
+	struct rec_output output;        /* its bytes follow this struct */
 };
 
-struct live_tail {                         /* of one attempt; zeroed: none */
+struct live_tail {                         /* of one attempt; all zeros: empty */
 	struct live_tail_piece *first, *last;
 	size_t bytes;
 };
 
-struct live_tail_pool {                    /* of all */
+struct live_tail_pool {                    /* totals over all attempts */
 	uint64_t number;
 	size_t bytes;
 };
 
 void live_tail_add(struct live_tail_pool *pool, struct live_tail *live_tail, const struct rec_output *item);
 void live_tail_clear(struct live_tail_pool *pool, struct live_tail *live_tail);
-/* Those after *newest, which becomes the number of the last; valid until the next call that changes them. */
+/* List the pieces after *newest, and set that to the last one's number. The list is valid until the next change. */
 struct rec_output *live_tail_list(const struct live_tail *live_tail, struct arena *arena, uint64_t *newest, size_t *ret_count);
 
 #endif

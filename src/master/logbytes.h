@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What both forms of a log are written and read with: numbers of so many bytes, little-endian, and whole pieces. */
+/* Helpers to read and write log files: little-endian numbers of a given width, and whole blocks. */
 #ifndef TITAN_MASTER_LOGBYTES_H
 #define TITAN_MASTER_LOGBYTES_H
 
@@ -23,7 +23,7 @@ static inline uint64_t logbytes_get(const uint8_t *in, int bytes)
 	return value;
 }
 
-/* How many there were, less than len at the end of the file; or a negative errno. */
+/* Read len bytes at a position. Returns how many there were, fewer at the end of the file; or -errno. */
 static inline ssize_t logbytes_read(int fd, void *out, size_t len, uint64_t at)
 {
 	size_t done = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What workers are told of their output: written, on disk, to be sent again. Files are synced in groups: a worker
- * keeps its copy until it hears that ours is on disk, so a crash loses nothing and nobody waits for a sync.
+ * Credit: tells workers which output was written, is on disk, or must be sent again. Files are synced in
+ * groups. A worker keeps its copy until it hears that ours is on disk, so a crash loses nothing and no write
+ * waits for a sync.
  */
 #include "master/logcredit.h"
 
@@ -11,8 +12,8 @@
 #include "base/mem.h"
 
 #define SYNC_AFTER_NS   (100 * NS_PER_MS)
-#define CREDITS_MAX     8192             /* in a frame */
-#define AGAIN_NS        NS_PER_S         /* between two tries to write what there was no room for */
+#define CREDITS_MAX     8192             /* most credits in a frame */
+#define AGAIN_NS        NS_PER_S         /* time between two tries to write when there was no room */
 
 struct credit {
 	uint64_t conn;
@@ -20,7 +21,7 @@ struct credit {
 	struct rec_credit credit;
 };
 
-/* ---- what is told ---- */
+/* ---- gathering and sending credits ---- */
 
 struct credit *credit_add(struct logstore *logstore, const struct file *file, int stream, bool synced)
 {
@@ -52,7 +53,7 @@ static int compare_credit_cb(const void *a, const void *b)
 	return left->conn < right->conn ? -1 : 1;
 }
 
-/* One frame for each connection. */
+/* Send the gathered credits, grouped in frames by connection. */
 static void send_credits(struct logstore *logstore)
 {
 	struct rec_credit *items = mem_array(logstore->credit_count + 1, sizeof(*items));
@@ -106,7 +107,10 @@ void credit_stuck(struct logstore *logstore)
 		logstore->again_due_ns = clock_mono_ns() + AGAIN_NS;
 }
 
-/* The names of new files are on disk with their run's directory: one sync for all that come in a row. */
+/*
+ * Sync a file, and the directory if the file's name is new. Files of one run that follow each other share one
+ * sync of the directory.
+ */
 static int sync_file(struct logstore *logstore, struct file *file, uint64_t *synced_run)
 {
 	int result = 0;
@@ -152,8 +156,8 @@ void credit_unlist(struct logstore *logstore, struct file *file)
 }
 
 /*
- * The kernel tells of a failed sync once. What it was about is never said to be on disk: it leaves the file, and what
- * the file is then is synced later.
+ * Handle a failed sync. The kernel reports it only once, so the unsynced bytes are taken out of the file and
+ * never credited as on disk; what is left is synced later.
  */
 static void sync_failed(struct logstore *logstore, struct file *file, int result)
 {
@@ -215,7 +219,7 @@ void credit_mark(struct logstore *logstore, struct file *file, const struct rec_
 		list_dirty(logstore, file, clock_mono_ns() + SYNC_AFTER_NS);
 }
 
-/* Lossless jobs whose output there was no room for: from where they are to send it again. */
+/* Ask workers to send again the output of lossless jobs that couldn't be written for lack of room. */
 void credit_ask_again(struct logstore *logstore)
 {
 	bool any = false;

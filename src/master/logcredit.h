@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the two halves of the log store share: logstore.c has the files, logcredit.c what is owed to their workers. */
+/* Shared by the two halves of the log store: logstore.c has the files, logcredit.c the credit owed to workers. */
 #ifndef TITAN_MASTER_LOGCREDIT_H
 #define TITAN_MASTER_LOGCREDIT_H
 
@@ -8,31 +8,31 @@
 
 struct file {
 	struct logfile log;
-	uint64_t conn;                   /* that sent the latest piece */
-	bool credit_due[2];              /* for stdout, stderr */
-	bool ended;                      /* forget it once it is synced */
+	uint64_t conn;                   /* the connection that sent the latest piece */
+	bool credit_due[2];              /* indexed by stream: credit for stdout, stderr is due */
+	bool ended;                      /* the attempt has ended: forget the file once it is synced */
 	struct live_tail live_tail;
 	bool complained;
-	struct file *chain;              /* other attempts of the same job */
-	struct file *newer, *older;      /* by use */
-	struct file *touched_next;       /* has credit to give */
+	struct file *chain;              /* next file of the same job (another attempt) */
+	struct file *newer, *older;      /* neighbours in the order of last use */
+	struct file *touched_next;       /* next in the list of files with credit to give */
 	bool touched;
 	struct file *dirty_next;
 	bool listed_dirty;
-	int64_t retry_ns;                /* its last sync failed: not before then; else 0 */
+	int64_t retry_ns;                /* when to retry after a failed sync; 0: none failed */
 };
 
 /* logstore.c */
-void file_forget(struct logstore *logstore, struct file *file);      /* what it has to give was given */
-void file_complain(struct file *file, int result, const char *what);     /* once */
+void file_forget(struct logstore *logstore, struct file *file);      /* all its credit has been given */
+void file_complain(struct file *file, int result, const char *what);     /* logs a file's first fault only */
 
 /* logcredit.c */
-/* For these pieces credit is due, and a sync when they were written. */
+/* Note that credit is due for these pieces, and that the file needs a sync. */
 void credit_mark(struct logstore *logstore, struct file *file, const struct rec_output *items, size_t count);
-/* In the next frame: so much of this stream has been received, or is on disk. */
+/* Add a credit to the next frame: this much of the stream has been received, or is on disk. */
 struct credit *credit_add(struct logstore *logstore, const struct file *file, int stream, bool synced);
-void credit_unlist(struct logstore *logstore, struct file *file);    /* it needs no sync any more */
-/* It isn't lost: in a while its worker is asked for it again, and until then its job waits. */
+void credit_unlist(struct logstore *logstore, struct file *file);    /* take it off the list of files to sync */
+/* A lossless job's output couldn't be written. Nothing is lost: its worker is asked again later, and the job waits. */
 void credit_stuck(struct logstore *logstore);
 void credit_ask_again(struct logstore *logstore);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The file of one attempt's output: opened, learned, synced, closed. Every byte that came is either in it or counted
- * as dropped (logfile_write.c). Only the end of a file can be torn, by a crash, and opening it cuts that off: the
- * worker still has those bytes, because it was never told that they are synced.
+ * The log file of one attempt: opening, scanning, syncing, closing. Every byte received is either in the file
+ * or counted as dropped (logfile_write.c). A crash can damage only the end of a file, and opening cuts that
+ * off. The worker still has those bytes, because it was never told that they are synced.
  */
 #include "master/logfile.h"
 
@@ -66,7 +66,7 @@ static int learn_note(struct logfile *file, uint64_t at, uint64_t *dropped)
 	return 0;
 }
 
-/* Read the headers; what follows the last whole record is cut off. */
+/* Read all record headers and cut off what follows the last whole record. */
 static int scan(struct logfile *file)
 {
 	uint8_t *window = mem_alloc(SCAN_WINDOW);
@@ -103,7 +103,7 @@ static int scan(struct logfile *file)
 	if (result == 0 && at < end && ftruncate(file->fd, (off_t)at) < 0)
 		result = -errno;
 	file->size = at;
-	file->dropped += dropped;         /* to what was lost while it couldn't be opened */
+	file->dropped += dropped;         /* added to what was lost while the file couldn't be opened */
 	return result;
 }
 
@@ -126,7 +126,7 @@ void logfile_name(const struct logfile *file, const char *suffix, char ret_name[
 		 (unsigned long long)file->job, (unsigned long long)file->epoch, suffix);
 }
 
-/* The index is damaged: what it said is learned from what it was about. */
+/* The index is damaged: rebuild it from the records. */
 static int rebuild(int fd, struct logpack *pack)
 {
 	struct logpack_facts facts = { 0 };
@@ -148,7 +148,7 @@ static int rebuild(int fd, struct logpack *pack)
 	return 0;
 }
 
-/* -ENOENT: it isn't there either. */
+/* Open the compressed form. -ENOENT: there is none. */
 static int open_pack(struct logfile *file, int logs_fd)
 {
 	char name[LOGFILE_NAME];
@@ -214,7 +214,7 @@ int logfile_open(struct logfile *file, int logs_fd, bool create)
 			return result;
 		}
 		file->known = true;
-		/* Another master may have written it, and died before it synced it or its name. */
+		/* An earlier master may have written the file and died before it synced the file or its name. */
 		file->dirty = file->fresh = true;
 		note_synced(file);
 	}
@@ -228,7 +228,7 @@ void logfile_close(struct logfile *file)
 	file->fd = -1;
 	if (!file->pack)
 		return;
-	/* Its index is on disk, and large; what it says is read again with it. */
+	/* The index is large and on disk: forget it, and read it again when the file is opened. */
 	file->known = false;
 	file->dropped -= file->pack->facts.dropped;
 	logpack_free(file->pack);

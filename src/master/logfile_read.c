@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Logs read back, from the plain form or the compressed one, by the same offsets; forward, or from a place near the
- * end. Nobody reads a whole log for its last lines: of the plain form it is known where some records begin.
+ * Reads logs back, plain or compressed, by the same offsets: forward, or from a place near the end. Reading
+ * the last lines doesn't need the whole log: the places of some records are known.
  */
 #include "master/logfile.h"
 
@@ -34,7 +34,7 @@ static struct rec_output *next_piece(struct reading *reading)
 	return &reading->pieces[reading->count++];
 }
 
-/* The whole records at the front of bytes, which live in the arena; how many bytes they are. */
+/* Make pieces of the whole records at the front of bytes, which are in the arena; return how many bytes they take. */
 static size_t split_records(struct reading *reading, struct slice bytes)
 {
 	size_t at = 0;
@@ -60,7 +60,7 @@ static size_t split_records(struct reading *reading, struct slice bytes)
 	return at;
 }
 
-/* What stands from offset on, whole records or not: as much as one reading brings. */
+/* Read the bytes from offset on, as much as one read returns; the last record may be cut. */
 static int read_raw(const struct logfile *file, uint64_t offset, uint64_t end, size_t max, struct arena *arena,
 		    struct slice *ret_bytes)
 {
@@ -121,7 +121,7 @@ uint64_t logfile_beyond(const struct logfile *file, uint64_t offset)
 	return file->pack ? file->pack->frames[logpack_find(file->pack, offset) + 1].offset : file->size;
 }
 
-/* How many bytes the record at the front is; 0: it isn't whole. */
+/* Return the size of the record at the front; 0: it is incomplete. */
 static size_t record_size(struct slice bytes)
 {
 	struct log_header header;
@@ -173,7 +173,7 @@ void logfile_learn(struct slice records, struct logpack_facts *facts)
 	}
 }
 
-/* The last place in front of this one that a record is known to begin at. */
+/* Return the nearest place at or before at where a record is known to begin. */
 static uint64_t mark_before(const struct logfile *file, uint64_t at)
 {
 	size_t low = 0, high = file->mark_count;
@@ -205,14 +205,14 @@ int logfile_back(const struct logfile *file, uint64_t before, uint64_t back, uin
 	while (result == 0 && at < target && !last) {
 		arena_reset(&arena);
 		result = read_raw(file, at, end, LOGPACK_FRAME, &arena, &bytes);
-		/* Reading on from here says what is damaged. */
+		/* Stop here: reading on from this place reports the damage. */
 		if (result == -EBADMSG) {
 			result = 0;
 			break;
 		}
 		for (size_t done = 0; at < target; done += next, at += next) {
 			next = record_size(slice_make(bytes.data + done, bytes.len - done));
-			/* One record at least, however long it is. */
+			/* Return at least one record, however long. */
 			last = at + next >= end || (next == 0 && done == 0);
 			if (last || next == 0)
 				break;
@@ -224,7 +224,7 @@ int logfile_back(const struct logfile *file, uint64_t before, uint64_t back, uin
 	return result;
 }
 
-/* ---- from the compressed form back ---- */
+/* ---- from the compressed form back to the plain one ---- */
 
 static int unpack_into(const struct logfile *file, int fd)
 {
@@ -266,7 +266,7 @@ int logfile_thaw(struct logfile *file, int logs_fd)
 		return result;
 	}
 	result = logfile_sync_name(file, logs_fd);
-	/* Until its name is on disk there must be another one. */
+	/* Remove the compressed form only when the plain one's name is on disk. */
 	if (result == 0)
 		unlinkat(logs_fd, packed, 0);
 	logfile_close(file);

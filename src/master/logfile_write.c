@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output on its way into its file: what is new and fits is written, several pieces at once; the rest is counted. */
+/* Writes output into its file: what is new and fits, several pieces in one write. The rest is counted as dropped. */
 #include "master/logfile.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "master/logrecord.h"
 
-#define GROUP 32                         /* pieces in one write */
+#define GROUP 32                         /* most pieces in one write */
 
 struct record_group {                           /* pieces to be written at once */
 	struct iovec iov[2 * GROUP];
@@ -49,7 +49,7 @@ static void drop(struct logfile *file, uint64_t bytes)
 	file->unnoted |= bytes > 0;
 }
 
-/* received: what it was before these pieces. */
+/* Write the group. received: the received offsets before these pieces. */
 static int flush_group(struct logfile *file, struct record_group *group, const uint64_t received[2])
 {
 	int result;
@@ -73,7 +73,7 @@ static int flush_group(struct logfile *file, struct record_group *group, const u
 		} else {
 			drop(file, group->data);
 		}
-		/* What part of it was written must not stand between the records that follow. */
+		/* Cut off what was partly written, so that later records follow whole ones. */
 		if (ftruncate(file->fd, (off_t)file->size) < 0) {
 			result = -errno;
 			file->broken = file->dirty = true;
@@ -108,7 +108,7 @@ static int write_note(struct logfile *file, int64_t wall_ms)
 	return 0;
 }
 
-/* Puts in the group what of the item is new and fits. */
+/* Add to the group the part of the item that is new and fits. */
 static void take_piece(struct logfile *file, struct record_group *group, const struct rec_output *item)
 {
 	uint64_t *received = &file->received[item->stream - 1];

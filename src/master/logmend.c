@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A log whose sync failed. The kernel reports the failure once and then forgets it: the lost bytes may still be read
- * back, and the next sync succeeds without them. So whatever was written since the last good sync is taken out of the
- * file before anything else is written or synced.
+ * Mends a log after a failed sync. The kernel reports the failure once and then forgets it: the lost bytes
+ * may still be readable, and the next sync succeeds without them. So all that was written since the last good
+ * sync is taken out of the file before anything else is written or synced.
  */
 #include "master/logfile.h"
 
@@ -39,7 +39,7 @@ static int copy_into(const struct logfile *file, int fd)
 	return result == 0 && fdatasync(fd) < 0 ? -errno : result;
 }
 
-/* Another file takes its name, which is then to be synced anew. */
+/* Replace the file by a copy under the same name; that name then needs a sync. */
 static int renew(struct logfile *file, int logs_fd)
 {
 	char plain[LOGFILE_NAME], temporary[LOGFILE_NAME];
@@ -86,7 +86,7 @@ int logfile_unsync(struct logfile *file, int logs_fd)
 	const struct logpack_facts *synced = &file->synced;
 
 	CHECK(file->known);
-	/* Nothing is ever written into the compressed form. */
+	/* The compressed form is never written to. */
 	if (file->pack)
 		return 0;
 	if (file->cap == UINT64_MAX) {
@@ -95,7 +95,7 @@ int logfile_unsync(struct logfile *file, int logs_fd)
 	} else {
 		file->dropped += file->kept - synced->kept;
 	}
-	/* The last note may be gone with the rest. */
+	/* The last note may be among the bytes taken out. */
 	file->unnoted |= file->dropped > synced->dropped || (file->has_note && file->note_at >= synced->size);
 	file->size = synced->size;
 	file->kept = synced->kept;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one file that knows zstd. What is read may have been damaged in years on a disk: nothing in it is believed
- * before it was checked, and no size in it makes more memory than a frame may have.
+ * Packs and unpacks logs; the only file that uses zstd. A file may have been damaged on its disk over the
+ * years: everything read is checked, and no size in it can make us allocate more than a frame may have.
  */
 #include "master/logpack.h"
 
@@ -20,8 +20,8 @@
 #define SKIP_MAGIC   0x184d2a5bu
 #define SKIP_HEADER  8
 #define ENTRY        8
-#define TAIL         64                  /* facts, count, checksum, word */
-#define HASHED       48                  /* of them */
+#define TAIL         64                  /* bytes of facts, number of frames, checksum, magic word */
+#define HASHED       48                  /* bytes of the tail covered by the checksum */
 #define CHECKSUM     8
 #define LEVEL        3
 
@@ -55,7 +55,10 @@ void logpack_free(struct logpack *pack)
 	*pack = (struct logpack){ 0 };
 }
 
-/* Entries to places; false when they don't add up to where the index begins, or to the size. */
+/*
+ * Convert the index entries to places in the file; false if their sums disagree with the index's position or
+ * the size.
+ */
 static bool take_entries(struct logpack *pack, const uint8_t *entries, uint64_t index_at)
 {
 	uint64_t at = 0, offset = 0;
@@ -133,7 +136,7 @@ int logpack_open(int fd, struct logpack *ret_pack)
 	return 0;
 }
 
-/* The frame at the front of these bytes; false: there is none. */
+/* Measure the frame at the front of these bytes; false if there is none. */
 static bool measure_frame(struct slice bytes, size_t *ret_packed, size_t *ret_plain)
 {
 #ifdef HAVE_ZSTD

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The compressed form of a log, LOGS/RUN/JOB.EPOCH.zst: the records of the plain form in frames of zstd, each of
- * whole records and about 256 KiB of them, with a checksum of its own; then an index, in a frame that zstd skips.
- * Offsets are those of the plain form, so that a reader doesn't notice that a log became compressed under it.
- * `zstd -dc` makes it plain. The index, little-endian, behind the skippable frame's u32 magic and u32 length:
- *   for each frame u32 its size here, u32 its size plain
+ * The compressed form of a log, LOGS/RUN/JOB.EPOCH.zst: the records of the plain form in zstd frames, then an index in
+ * a frame that zstd skips. Each frame has whole records, about 256 KiB of them, and a checksum of its own. Offsets are
+ * those of the plain form, so a reader doesn't notice when a log is compressed. `zstd -dc` restores the plain form.
+ * The index, little-endian, follows the skippable frame's u32 magic and u32 length:
+ *   for each frame its u32 compressed size and u32 plain size
  *   u64 received of stdout, of stderr, kept, dropped, size of the plain form, number of frames
- *   the first 8 bytes of the SHA-256 of all that from the first entry on; 8 bytes "titanlog"
- * Written once, never changed. For one thread. Functions return 0 or a negative errno; -EBADMSG: damaged.
+ *   the first 8 bytes of the SHA-256 of everything from the first entry on; 8 bytes "titanlog"
+ * Written once, never changed. For one thread. Functions return 0 or -errno; -EBADMSG: the file is damaged.
  */
 #ifndef TITAN_MASTER_LOGPACK_H
 #define TITAN_MASTER_LOGPACK_H
@@ -15,38 +15,41 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-#define LOGPACK_FRAME     262144         /* of records; the last one in it may reach beyond */
+/* Bytes of records in a frame, after which it ends; the last record may exceed it. */
+#define LOGPACK_FRAME     262144
 #define LOGPACK_FRAME_MAX (2 * LOGPACK_FRAME + 64)
 
-struct logpack_facts {                   /* what a log's state is, without reading it */
+struct logpack_facts {                   /* a log's state, known without reading the log */
 	uint64_t received[2], kept, dropped, size;
 };
 
 struct logpack_frame {
-	uint64_t at, offset;             /* in this file; in the plain form */
+	uint64_t at, offset;             /* places of the frame: in this file; in the plain form */
 };
 
 struct logpack {
 	struct logpack_facts facts;
-	struct logpack_frame *frames;    /* one more than there are: the end */
+	struct logpack_frame *frames;    /* count + 1 entries: the last is the end */
 	size_t count;
 };
 
-bool logpack_able(void);                         /* false: built without zstd; then nothing is written or unpacked */
+/* false: built without zstd, so logs are neither compressed nor unpacked. */
+bool logpack_able(void);
 int logpack_open(int fd, struct logpack *ret_pack);
-/* Without its index: the frames that follow each other from the front; of the facts the size alone. */
+/* Rebuild the index from the frames that follow each other from the front. Of the facts, only size is known then. */
 int logpack_rebuild(int fd, struct logpack *ret_pack);
 void logpack_free(struct logpack *pack);
-/* The frame that has this offset of the plain form; count at its end. */
+/* Return the frame that contains this offset of the plain form; count if it is the end. */
 size_t logpack_find(const struct logpack *pack, uint64_t offset);
 int logpack_read(const struct logpack *pack, int fd, size_t frame, struct arena *arena, struct slice *ret_records);
 
 struct packer;
 
-struct packer *packer_new(int fd);               /* an empty file, open for writing; stays the caller's */
-int packer_add(struct packer *packer, struct slice records);     /* one frame; LOGPACK_FRAME_MAX bytes at most */
-int packer_end(struct packer *packer, const struct logpack_facts *facts);        /* the index; nothing is synced */
-uint64_t packer_size(const struct packer *packer);               /* written so far */
+struct packer *packer_new(int fd);               /* writes into an empty file, which stays the caller's */
+int packer_add(struct packer *packer, struct slice records);     /* add one frame; at most LOGPACK_FRAME_MAX bytes */
+/* Write the index; nothing is synced. */
+int packer_end(struct packer *packer, const struct logpack_facts *facts);
+uint64_t packer_size(const struct packer *packer);               /* bytes written so far */
 void packer_free(struct packer *packer);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The directories of runs, removed or measured in slices of a few files, in the order in which they were asked for.
- * That a directory is gone is said only when that would survive a power cut.
+ * Removes or measures the directories of runs, a few files at a time, in the order of the requests. It
+ * reports a directory as removed only when the removal would survive a power cut.
  */
 #include "master/logprune.h"
 
@@ -19,13 +19,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define SLICE_REMOVE  32                 /* files */
+#define SLICE_REMOVE  32                 /* files in one step */
 #define SLICE_MEASURE 256
-#define PASSES_MAX    8                  /* somebody keeps filling it */
+#define PASSES_MAX    8                  /* passes over a directory that somebody keeps filling */
 #define NAME_SIZE     24
 
 struct prune_work {
-	uint64_t run;                    /* 0: measure all */
+	uint64_t run;                    /* 0: measure all runs */
 	uint64_t bytes;
 	struct prune_work *next;
 };
@@ -131,7 +131,7 @@ static void answer_removed(struct logprune *prune)
 	prune->answer_cb(prune->arg, answer);
 }
 
-/* Also when it couldn't be: whoever asked shall not wait for ever. */
+/* Report a run as done, even if removing its logs failed: the asker must not wait for ever. */
 static void removed(struct logprune *prune, int result)
 {
 	struct prune_work *work = prune->first;
@@ -172,7 +172,7 @@ static void remove_some(struct logprune *prune)
 		result = -errno;
 	if (result == 0 && unlinkat(prune->logs_fd, name, AT_REMOVEDIR) < 0)
 		result = -errno;
-	/* What came while it was read may have been missed. */
+	/* Files added while the directory was read may have been missed: read it again. */
 	if (result == -ENOTEMPTY && ++prune->passes < PASSES_MAX) {
 		rewinddir(prune->dir);
 		return;
@@ -210,7 +210,7 @@ static bool run_number(const char *name, uint64_t *ret_run)
 	return true;
 }
 
-/* The next run's directory; false: there is none, or it can't be read. */
+/* Open the next run's directory; false: there is none, or it can't be read. */
 static bool measure_next(struct logprune *prune, int *ret_result)
 {
 	struct dirent *entry;
@@ -230,7 +230,7 @@ static bool measure_next(struct logprune *prune, int *ret_result)
 	return false;
 }
 
-/* Not twice: a log that is being packed or unpacked lies there in both forms for a while. */
+/* Is this a second form of a log? While a log is packed or unpacked both forms exist, and it must be counted once. */
 static bool is_second_form(const struct logprune *prune, const char *name)
 {
 	const size_t len = strlen(name);

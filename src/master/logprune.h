@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Removing and measuring the directories of runs, a few files at a time. For the thread of the logs, which calls it
- * when nothing else is to be done; whatever lies in a run's directory goes with it.
+ * Removes and measures the directories of runs, a few files at a time. For the logs' thread, which calls it
+ * when it has nothing else to do. Removing a run's directory removes everything in it.
  */
 #ifndef TITAN_MASTER_LOGPRUNE_H
 #define TITAN_MASTER_LOGPRUNE_H
@@ -10,25 +10,25 @@
 
 #include "master/logs.h"
 
-#define LOGPRUNE_SYNCED 64               /* directories that share a sync */
+#define LOGPRUNE_SYNCED 64               /* directories removed per sync */
 
 struct logprune {
 	int logs_fd;
-	void (*answer_cb)(void *arg, struct log_answer *answer);         /* takes it over */
+	void (*answer_cb)(void *arg, struct log_answer *answer);         /* takes the answer over */
 	void *arg;
 	struct prune_work *first, *last;
-	DIR *dir;                        /* of the run at hand */
-	unsigned passes;                 /* through it */
-	struct log_size done[LOGPRUNE_SYNCED];   /* removed, and not yet said so */
+	DIR *dir;                        /* directory of the present run */
+	unsigned passes;                 /* passes over that directory */
+	struct log_size done[LOGPRUNE_SYNCED];   /* removed, but not yet reported */
 	size_t done_count;
-	DIR *all;                        /* while it measures */
+	DIR *all;                        /* directory of all runs, while measuring */
 	struct log_size *sizes;
 	size_t size_count, size_cap;
 };
 
 void logprune_init(struct logprune *prune, int logs_fd, void (*answer_cb)(void *arg, struct log_answer *answer), void *arg);
 void logprune_free(struct logprune *prune);
-void logprune_remove(struct logprune *prune, uint64_t run);      /* nobody has a file of it open, or will */
+void logprune_remove(struct logprune *prune, uint64_t run);      /* no file of the run may be open, now or later */
 void logprune_measure(struct logprune *prune);
 bool logprune_busy(const struct logprune *prune);
 void logprune_some(struct logprune *prune);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#define REPLY_MAX 262144                 /* bytes of records in an answer */
+#define REPLY_MAX 262144                 /* most bytes of records in an answer */
 
 void logread_refuse(struct log_answer *reply, const struct msg_log_read *read, int result)
 {
@@ -33,7 +33,7 @@ void logread_refuse(struct log_answer *reply, const struct msg_log_read *read, i
 	message_encode(&reply->frames, OP_ERROR, &msg);
 }
 
-/* A frame that can't be unpacked is passed over, and said to be. */
+/* Skip a frame that can't be unpacked, and say so in the answer. */
 static void skip_damage(const struct logfile *file, struct msg_log_data *data, struct arena *arena)
 {
 	uint64_t beyond = logfile_beyond(file, data->offset);
@@ -61,7 +61,7 @@ int logread_pieces(const struct logfile *file, const struct live_tail *live_tail
 	if (result == 0)
 		result = logfile_read(file, data->offset, end, REPLY_MAX, arena, &data->pieces.at, &data->pieces.n,
 				      &data->offset);
-	/* It ends in the middle of a record: that one, then. */
+	/* The wanted end is in the middle of a record: return that record. */
 	if (result == -EINVAL && back > 0)
 		result = logfile_read(file, data->start, UINT64_MAX, 1, arena, &data->pieces.at, &data->pieces.n,
 				      &data->offset);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The header of a record in a log, as bytes and as numbers. */
+/* The header of a log record: as bytes and as numbers. */
 #ifndef TITAN_MASTER_LOGRECORD_H
 #define TITAN_MASTER_LOGRECORD_H
 
@@ -27,7 +27,7 @@ static inline void log_header_put(uint8_t out[LOGFILE_HEADER], const struct log_
 	logbytes_put(out + 16, header->offset, 8);
 }
 
-/* false when it is none of ours. */
+/* Decode a header; false if it isn't one. */
 static inline bool log_header_get(const uint8_t in[LOGFILE_HEADER], struct log_header *ret_header)
 {
 	struct log_header header = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The jobs' output as the loop sees it: two locked lists, work in and answers out; everything else is the
- * thread's (logs_thread.c).
+ * The loop's side of the jobs' output: two locked lists, work for the logs' thread and its answers. All else
+ * belongs to the thread (logs_thread.c).
  */
 #include "master/logs.h"
 
@@ -21,7 +21,7 @@
 #define FDS_LEAST 16
 #define FDS_MOST  1024
 
-/* A part of the descriptors that we may have: most are for connections. */
+/* Return how many log files may be open: a part of our descriptors, since most are for connections. */
 static size_t fds_max(void)
 {
 	struct rlimit limit;
@@ -115,7 +115,7 @@ static enum err check_item(const struct rec_output *item, struct error *error)
 	return ERR_NONE;
 }
 
-/* Those that aren't wanted are left out. */
+/* Check the items and leave out those that aren't wanted. */
 static enum err check_items(struct rec_output *items, size_t *count,
 			    bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error)
 {
@@ -169,11 +169,11 @@ void logs_ended(struct logs *logs, const struct rec_done *items, size_t count)
 
 	work->kind = WORK_ENDED;
 	work->ended = arena_alloc(&work->arena, (count + 1) * sizeof(*items));
-	/* Who wrote nothing has no file. */
+	/* An attempt that wrote nothing has no file. */
 	for (size_t i = 0; i < count; i++)
 		if (items[i].out_bytes > 0)
 			work->ended[work->ended_count++] = items[i];
-	/* It can wait until the thread wakes for a better reason: the sync of what came before. */
+	/* The thread isn't woken for this: it can wait until the next sync. */
 	if (work->ended_count > 0)
 		give_work(logs, work, false);
 	else

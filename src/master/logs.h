@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The thread that keeps the jobs' output. Work goes in in order, answers come back in order; neither
- * blocks the loop. A file that can't be written costs its bytes, counted, and never the master.
+ * The logs: a thread that keeps the jobs' output. It gets work in order and answers in order, and never
+ * blocks the loop. If a file can't be written, its bytes are lost and counted; the master goes on.
  */
 #ifndef TITAN_MASTER_LOGS_H
 #define TITAN_MASTER_LOGS_H
@@ -14,41 +14,45 @@ struct logs;
 
 enum log_answer_kind { LOG_FRAMES, LOG_REMOVED, LOG_MEASURED };
 
-struct log_size {                        /* of a run's directory */
+struct log_size {                        /* size of a run's directory */
 	uint64_t run, bytes;
-	bool failed;                     /* it couldn't be removed */
+	bool failed;                     /* the directory couldn't be removed */
 };
 
 struct log_answer {
 	enum log_answer_kind kind;
-	struct log_size *sizes;          /* REMOVED: those that are gone; MEASURED: all there are, in no order */
+	struct log_size *sizes;          /* REMOVED: the runs removed; MEASURED: all runs, unsorted */
 	size_t size_count;
 	uint64_t conn;
-	bool is_read;                    /* answers a logs_read */
-	struct buf frames;               /* CREDIT, LOG_DATA or ERROR, encoded */
+	bool is_read;                    /* this is the answer to a logs_read */
+	struct buf frames;               /* encoded CREDIT, LOG_DATA or ERROR */
 	struct log_answer *next;
 };
 
-/* wake_cb is called on the thread when something waits in logs_take. dir is made if it is missing. */
+/* Open the logs. wake_cb is called on their thread when logs_take has an answer. dir is made if it doesn't exist. */
 enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struct logs **ret_logs,
 		   struct error *error);
 void logs_close(struct logs *logs);              /* writes and syncs what is queued; NULL is fine */
 
-/* The body of an OUTPUT frame, copied; of its items those that are wanted. An error means that the frame is wrong. */
+/* Queue the wanted items of an OUTPUT frame; body is copied. An error means that the frame is wrong. */
 enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 		     bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error);
 void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg);
-void logs_ended(struct logs *logs, const struct rec_done *items, size_t count);   /* no more output of these */
-void logs_run_ended(struct logs *logs, uint64_t run);    /* durably: its logs may be compressed */
-/* Once, before any output: the runs that live; what others left may be compressed. */
+/* These attempts send no more output. */
+void logs_ended(struct logs *logs, const struct rec_done *items, size_t count);
+void logs_run_ended(struct logs *logs, uint64_t run);    /* the run's end is durable: its logs may be compressed */
+/* Called once, before any output, with the live runs; the logs of all others may be compressed. */
 void logs_resume(struct logs *logs, const uint64_t *live, size_t count);
-void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* of a moment ago */
-/* A run's directory, whatever is in it, a few files at a time while there is nothing else to do; then LOG_REMOVED. */
+void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* a recent copy of the statistics */
+/*
+ * Remove a run's directory with everything in it, a few files at a time when there is nothing else to do.
+ * Answered by LOG_REMOVED.
+ */
 void logs_remove(struct logs *logs, uint64_t run);
-void logs_measure(struct logs *logs);            /* LOG_MEASURED */
-size_t logs_queued(struct logs *logs);           /* bytes */
-size_t logs_queued_by(struct logs *logs, uint64_t conn);         /* of them */
-struct log_answer *logs_take(struct logs *logs); /* NULL: none; log_answer_free */
+void logs_measure(struct logs *logs);            /* answered by LOG_MEASURED */
+size_t logs_queued(struct logs *logs);           /* bytes waiting to be written */
+size_t logs_queued_by(struct logs *logs, uint64_t conn);         /* the same, of one connection */
+struct log_answer *logs_take(struct logs *logs); /* NULL: none; free it with log_answer_free */
 void log_answer_free(struct log_answer *answer);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The thread behind the jobs' output: takes all work there is, does it in order, sleeps when there is none. */
+/* The logs' thread: takes all queued work, does it in order, and sleeps when there is none. */
 #include "master/logs_thread.h"
 
 #include <time.h>
@@ -28,7 +28,7 @@ static void do_work(struct logs *logs, struct log_work *work)
 		logstore_append(&logs->logstore, work->conn, &work->output);
 		break;
 	case WORK_READ:
-		/* What came before it has been written, and is credited before it is answered. */
+		/* Write and credit what came before the read, so that the credit goes out before the answer. */
 		logstore_credit(&logs->logstore);
 		logstore_read(&logs->logstore, work->conn, &work->read);
 		break;
@@ -57,7 +57,7 @@ void logs_work_free(struct log_work *work)
 	mem_free(work);
 }
 
-/* The whole list, or NULL when the log store has something to do or the end has come. */
+/* Wait for work and take all of it; NULL when the log store is due or the logs are being closed. */
 static struct log_work *wait_for_work(struct logs *logs, bool *ret_ending)
 {
 	struct timespec until;
@@ -104,7 +104,7 @@ void *logs_thread_run(void *arg)
 	struct logs *logs = arg;
 	bool ending = false;
 
-	/* A list taken when the end has come is the last one. */
+	/* Work taken together with the ending flag is the last. */
 	while (!ending) {
 		struct log_work *list = wait_for_work(logs, &ending);
 		bool busy = list != NULL || ending;
@@ -123,7 +123,7 @@ void *logs_thread_run(void *arg)
 			if (!list)
 				logstore_credit(&logs->logstore);
 		}
-		/* Nothing is packed while it is measured, or it would be counted in both forms. */
+		/* Don't compress while measuring, or a log would be counted in both forms. */
 		logstore_wake(&logs->logstore, busy || logprune_busy(&logs->prune));
 		if (!ending && logprune_busy(&logs->prune))
 			logprune_some(&logs->prune);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the thread of the logs and its owner share: logs_thread.c is the thread's side, logs.c the owner's. */
+/* Shared by the two sides of the logs: logs_thread.c is the thread's side, logs.c the loop's. */
 #ifndef TITAN_MASTER_LOGS_THREAD_H
 #define TITAN_MASTER_LOGS_THREAD_H
 
@@ -15,37 +15,38 @@ struct log_work {
 	enum work_kind kind;
 	uint64_t conn;
 	size_t bytes;
-	struct arena arena;              /* of what follows */
+	struct arena arena;              /* memory of the fields below */
 	struct msg_output output;
 	struct msg_log_read read;
 	struct rec_done *ended;
 	size_t ended_count;
-	uint64_t *runs;                  /* WORK_RUN_ENDED: that one; WORK_RESUME: those that live */
+	uint64_t *runs;                  /* WORK_RUN_ENDED: the run that ended; WORK_RESUME: the live runs */
 	size_t run_count;
-	uint64_t run;                    /* to remove */
+	uint64_t run;                    /* the run to remove */
 	struct log_work *next;
 };
 
 struct logs {
 	pthread_t thread;
-	pthread_mutex_t lock;            /* of the next ones */
+	pthread_mutex_t lock;            /* guards the fields below, up to wake_arg */
 	pthread_cond_t more;
 	struct log_work *first, *last;
 	size_t queued;
-	struct map queued_by;            /* conn to bytes, as a pointer */
+	struct map queued_by;            /* connection to its queued bytes, stored as a pointer */
 	struct log_answer *answers, *last_answer;
-	struct squeeze_stats stats;      /* as of a moment ago */
+	struct squeeze_stats stats;      /* recent copy of the thread's statistics */
 	bool ending;
 
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
-	struct logstore logstore;            /* the thread's */
-	struct logprune prune;           /* likewise */
+	struct logstore logstore;            /* used by the thread alone */
+	struct logprune prune;           /* used by the thread alone */
 };
 
-void *logs_thread_run(void *arg);                        /* arg: the logs */
-void logs_answer_cb(void *arg, struct log_answer *answer);       /* likewise; to be taken */
+void *logs_thread_run(void *arg);                        /* arg: struct logs */
+void logs_answer_cb(void *arg, struct log_answer *answer);       /* arg: struct logs; queues an answer for logs_take */
 void logs_work_free(struct log_work *work);
-void logs_count(struct logs *logs, uint64_t conn, size_t more);  /* bytes that wait; with the lock */
+/* Add to the queued bytes; the caller holds the lock. */
+void logs_count(struct logs *logs, uint64_t conn, size_t more);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns the files of output. What can't be written is counted, said once, and never stops anything; what their
- * workers are owed is logcredit.c's.
+ * Owns the log files. A file that can't be written is logged once, its bytes are counted as lost, and
+ * everything else goes on. logcredit.c tells the workers what was stored.
  */
 #include "master/logstore.h"
 
@@ -17,8 +17,8 @@
 #include "master/logread.h"
 #include "proto/limits.h"
 
-#define FILES_MAX       16384            /* whose state is kept in memory */
-#define CREDIT_EVERY    1048576          /* bytes written */
+#define FILES_MAX       16384            /* most files whose state is kept in memory */
+#define CREDIT_EVERY    1048576          /* bytes written after which credit is given */
 
 /* ---- files ---- */
 
@@ -94,7 +94,7 @@ static void evict(struct logstore *logstore)
 	}
 }
 
-/* Run 0 is any: who says that an attempt has ended doesn't name its run. */
+/* Find the file of an attempt. run 0 matches any: the message that an attempt has ended doesn't name the run. */
 static struct file *find(const struct logstore *logstore, uint64_t run, uint64_t job, uint64_t epoch)
 {
 	struct file *file = map_get(&logstore->files, job);
@@ -104,7 +104,7 @@ static struct file *find(const struct logstore *logstore, uint64_t run, uint64_t
 	return file;
 }
 
-/* Its state, with the file open when ret_result is 0. */
+/* Return the state of a file, made if need be, and open the file; it is open if *ret_result is 0. */
 static struct file *take_file(struct logstore *logstore, uint64_t run, uint64_t job, uint64_t epoch, bool create,
 			      int *ret_result)
 {
@@ -140,7 +140,7 @@ static int thaw(struct logstore *logstore, struct file *file)
 	return result;
 }
 
-/* What was compressed, and has more to come after all, is made plain first. */
+/* Write pieces. If the log is already compressed and there is new output after all, make it plain first. */
 static int write_pieces(struct logstore *logstore, struct file *file, const struct rec_output *items, size_t count)
 {
 	int result = 0;
@@ -165,14 +165,14 @@ static void append(struct logstore *logstore, uint64_t conn, uint64_t max, const
 	file->conn = conn;
 	file->log.cap = max;
 	result = write_pieces(logstore, file, items, count);
-	/* Even when all of it had come before: whether that was synced, nobody may know any more. */
+	/* Sync even if all of it had come before: it may not have been synced then. */
 	file->log.dirty |= file->log.fd >= 0;
 	if (opened < 0 || result < 0)
 		file_complain(file, opened < 0 ? opened : result, "can't write");
 	if (file->log.stuck)
 		credit_stuck(logstore);
 	credit_mark(logstore, file, items, count);
-	/* There is nothing to wait for: the worker may drop what is lost here. */
+	/* The file can't be opened, so its bytes are lost: credit them, so that the worker drops them. */
 	for (int stream = 0; stream < 2 && file->log.fd < 0 && !file->log.stuck; stream++)
 		credit_add(logstore, file, stream, true);
 	for (size_t i = 0; i < count; i++)
@@ -224,7 +224,7 @@ void logstore_read(struct logstore *logstore, uint64_t conn, const struct msg_lo
 	if (result == 0)
 		result = logread_pieces(&file->log, &file->live_tail, read, &arena, &data);
 	if (result == -ENOENT) {
-		/* It has written nothing, or never existed: the asker knows which. */
+		/* The attempt wrote nothing, or never existed; the asker knows which. */
 		data.end = true;
 		data.offset = 0;
 		result = 0;
@@ -241,7 +241,7 @@ void logstore_read(struct logstore *logstore, uint64_t conn, const struct msg_lo
 	logstore->answer_cb(logstore->arg, reply);
 }
 
-/* All that its worker would send has come, and it is less than the job wrote. */
+/* All that the worker would send has come, but the job wrote more: note the rest as dropped. */
 static void complete(struct logstore *logstore, struct file *file, const struct rec_done *done)
 {
 	int result;
@@ -266,7 +266,7 @@ void logstore_ended(struct logstore *logstore, const struct rec_done *items, siz
 			continue;
 		file->ended = true;
 		live_tail_clear(&logstore->live_tail, &file->live_tail);
-		/* What it has to send again is all that is missing. */
+		/* A lossless log isn't complete yet: the worker will send the missing part again. */
 		if (file->log.stuck)
 			continue;
 		if (items[i].out_bytes > file->log.kept + file->log.dropped)
@@ -276,7 +276,7 @@ void logstore_ended(struct logstore *logstore, const struct rec_done *items, siz
 	}
 }
 
-/* ---- what can wait ---- */
+/* ---- work that can wait ---- */
 
 static bool release_cb(void *arg, uint64_t run, uint64_t job, uint64_t epoch)
 {
@@ -321,7 +321,7 @@ void logstore_drop(struct logstore *logstore, uint64_t run)
 		if (file->touched || (file->listed_dirty && file->retry_ns == 0)) {
 			logstore_credit(logstore);
 			logstore_sync(logstore);
-			older = logstore->newest;  /* either may have forgotten some */
+			older = logstore->newest;  /* start again: both calls may have forgotten files */
 			continue;
 		}
 		credit_unlist(logstore, file);
@@ -329,7 +329,7 @@ void logstore_drop(struct logstore *logstore, uint64_t run)
 	}
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
 void logstore_init(struct logstore *logstore, int dir_fd, size_t fds_max,
 		 void (*answer_cb)(void *arg, struct log_answer *answer), void *arg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the thread of the logs keeps: open files, what their workers are owed, what isn't synced yet. For one
- * thread; answers leave through the callback.
+ * The log store: open log files, credit owed to workers, and what isn't synced yet. For one thread; answers
+ * go out through a callback.
  */
 #ifndef TITAN_MASTER_LOGSTORE_H
 #define TITAN_MASTER_LOGSTORE_H
@@ -16,32 +16,34 @@ struct credit;
 
 struct logstore {
 	int dir_fd;
-	size_t fds_max;                  /* files open at once */
-	void (*answer_cb)(void *arg, struct log_answer *answer);         /* takes it over */
+	size_t fds_max;                  /* most files open at once */
+	void (*answer_cb)(void *arg, struct log_answer *answer);         /* takes the answer over */
 	void *arg;
-	int64_t sync_due_ns;             /* TIME_NEVER: nothing is dirty */
-	struct map files;                /* by job */
+	int64_t sync_due_ns;             /* TIME_NEVER: no file needs a sync */
+	struct map files;                /* job number to its files */
 	struct file *newest, *oldest;
 	size_t file_count, fd_count;
 	struct file *touched, *dirty;
-	size_t written;                  /* bytes since credit was given */
+	size_t written;                  /* bytes written since credit was last given */
 	struct credit *credits;
 	size_t credit_count, credit_cap;
-	int64_t again_due_ns;            /* TIME_NEVER: none is stuck; else when those are asked for what they had sent */
+	/* When to ask for output again that couldn't be written; TIME_NEVER: there is none. */
+	int64_t again_due_ns;
 	struct squeeze squeeze;
 	struct live_tail_pool live_tail;
 };
 
 void logstore_init(struct logstore *logstore, int dir_fd, size_t fds_max,
 		 void (*answer_cb)(void *arg, struct log_answer *answer), void *arg);
-void logstore_free(struct logstore *logstore);         /* closes dir_fd, too; syncs nothing */
+void logstore_free(struct logstore *logstore);         /* closes dir_fd as well; syncs nothing */
 void logstore_append(struct logstore *logstore, uint64_t conn, const struct msg_output *output);
 void logstore_read(struct logstore *logstore, uint64_t conn, const struct msg_log_read *read);
 void logstore_ended(struct logstore *logstore, const struct rec_done *items, size_t count);
-void logstore_drop(struct logstore *logstore, uint64_t run);   /* its directory is about to go: nothing of it is open any more */
-void logstore_credit(struct logstore *logstore);       /* for what was appended, without being asked for more */
-void logstore_sync(struct logstore *logstore);         /* all that is dirty */
-int64_t logstore_due(const struct logstore *logstore); /* when logstore_wake has something to do; TIME_NEVER */
-void logstore_wake(struct logstore *logstore, bool busy);      /* busy: what can wait waits */
+/* Close all files of a run whose directory will be removed. */
+void logstore_drop(struct logstore *logstore, uint64_t run);
+void logstore_credit(struct logstore *logstore);       /* give credit for what was appended since the last time */
+void logstore_sync(struct logstore *logstore);         /* sync all files that need it */
+int64_t logstore_due(const struct logstore *logstore); /* when logstore_wake has work; TIME_NEVER: none */
+void logstore_wake(struct logstore *logstore, bool busy);      /* do work that is due; busy: only what can't wait */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The process: what is opened at the start, in which order, and closed at the end. The store's lock comes
- * first, so that of two masters one stops before it touches anything; the socket comes last, so that who
- * can connect is served. It begins to serve when what loading decided is durable, or can't be for lack of room: then what
- * isn't durable is revealed to nobody, and questions are answered as store_room.c says.
+ * The master's process: opens everything at the start and closes it at the end. The store's lock is taken
+ * first, so that a second master stops before it touches anything. The socket is opened last, so that whoever
+ * can connect is served. Serving begins when what loading decided is durable, or can't become so because the
+ * store has no room. In that case nothing undurable is revealed, and questions are answered as store_room.c says.
  */
 #include "master/master.h"
 
@@ -21,10 +21,10 @@
 #include "master/internal.h"
 #include "master/logs.h"
 
-#define LINGER_NS (2 * NS_PER_MS)        /* of a commit, while nobody waits and no slot can run dry */
-#define END_S     3.0                    /* connections may take this long to take what is left for them */
+#define LINGER_NS (2 * NS_PER_MS)        /* longest delay of a commit while no client waits and no slot can run dry */
+#define END_S     3.0                    /* seconds that connections have to take what is left for them */
 
-/* ---- the end ---- */
+/* ---- ending ---- */
 
 void master_end(struct master *master, const char *why)
 {
@@ -47,7 +47,7 @@ void master_end(struct master *master, const char *why)
 	master_stay_awake(master);
 }
 
-/* ---- the beginning ---- */
+/* ---- starting ---- */
 
 void master_serve(struct master *master)
 {
@@ -170,7 +170,7 @@ static enum err begin(struct master *master, struct error *error)
 	return load(master, error);
 }
 
-/* In the order that lets the last words reach the disk. */
+/* Close everything, in an order that lets the last rows and logs reach the disk. */
 static void finish(struct master *master)
 {
 	size_t cursor = 0;
@@ -212,7 +212,7 @@ int master_run(const struct master_options *options, struct error *error)
 	log_to_file(statedir_path(&options->statedir, "master.log", path), 0);
 	umask(077);
 	sigaction(SIGPIPE, &ignore, NULL);
-	/* Beyond a limit of the size of files a write fails, and it is said which. */
+	/* Ignored, so that a write beyond the file size limit fails and the error names the file. */
 	sigaction(SIGXFSZ, &ignore, NULL);
 	io_fd_count_limit();
 	master->options = *options;

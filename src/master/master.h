@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The master's process: loop, inbox, turns. Returns an exit status of titan(1). */
+/* The master's process: loop, inbox, turns. master_run returns an exit status of titan(1). */
 #ifndef TITAN_MASTER_MASTER_H
 #define TITAN_MASTER_MASTER_H
 
@@ -9,22 +9,22 @@
 #include "master/identity.h"
 #include "proto/error.h"
 
-/* What is pruned by itself, each + 1; 0: nothing is. */
+/* The rules of automatic pruning. Each value is stored plus 1; 0: no such rule. */
 struct prune_rules {
 	uint64_t older_ms, keep, log_bytes, history_ms;
-	int64_t every_ms;                /* how often they are looked at */
+	int64_t every_ms;                /* time between two checks of the rules */
 };
 
 struct master_options {
 	struct statedir statedir;
-	int ready_fd;                    /* a byte is written when it serves; -1 none */
-	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: defaults */
-	uint64_t seed;                   /* 0: of the system */
-	size_t recent_changes, sub_queue;        /* RECENT_CHANGES and SUB_QUEUE_MAX of limits.def; 0: as there */
-	uint64_t upload_bytes;           /* for tests: bounds of graphs that are uploaded; 0: as in budget.h */
-	int64_t upload_yield_ms;         /* likewise */
+	int ready_fd;                    /* gets one byte when the master serves; -1: none */
+	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: the defaults */
+	uint64_t seed;                   /* 0: a random seed from the system */
+	size_t recent_changes, sub_queue;        /* 0: RECENT_CHANGES and SUB_QUEUE_MAX of limits.def */
+	uint64_t upload_bytes;           /* for tests: upload limits; 0: those of budget.h */
+	int64_t upload_yield_ms;         /* for tests: UPLOAD_YIELD_NS in ms; 0: that of budget.h */
 	struct prune_rules prune;
-	struct people people;            /* beside our own user */
+	struct people people;            /* users besides our own */
 };
 
 int master_run(const struct master_options *options, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The loop's watchers. They only note what came: what is to be done is a turn, run before the loop sleeps. */
+/* The loop's watchers. They only note what happened: the work is done in a turn, which runs before the loop sleeps. */
 #include "master/internal.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 		turn_run(master);
 	else if (master->inbox.count == 0)
 		arena_reset(&master->inbox.arena);
-	/* What can't be written now was acknowledged to nobody. */
+	/* End even with turns under way if the store is stuck: what can't be written was acknowledged to nobody. */
 	if (master->ending && !master->closing_all && master->inbox.count == 0 &&
 	    (master->pipeline.depth == 0 || store_is_stuck(master->store))) {
 		master->closing_all = true;
@@ -31,7 +31,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 	}
 	if (master->closing_all && master->sessions.count == 0)
 		ev_break(loop, EVBREAK_ALL);
-	/* With as many turns under way as there may be, the store wakes us; a timer in the past would spin. */
+	/* With TURNS_MAX turns under way the store wakes us; a timer in the past would spin. */
 	due_ns = TIME_NEVER;
 	if (master->serving && !master->ending && master->pipeline.depth < TURNS_MAX)
 		due_ns = core_next_due(master->core);
@@ -47,7 +47,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 	ev_timer_start(loop, &master->due_timer);
 }
 
-/* Being awake is all that is wanted: the turn is run before the loop sleeps. */
+/* Only wake up: the turn runs before the loop sleeps. */
 static void timer_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
 	(void)loop;
@@ -125,7 +125,7 @@ static void logs_wake_cb(struct ev_loop *loop, struct ev_async *async, int event
 		end_log_pauses(master);
 }
 
-/* ---- other threads: ev_async_send is all that they may do ---- */
+/* ---- called on other threads: ev_async_send is all that these may do ---- */
 
 void loop_wake_store(void *arg)
 {
@@ -143,7 +143,7 @@ void loop_wake_logs(void *arg)
 
 /* ---- the wall clock ---- */
 
-/* Far away, and cancelled by whoever sets the clock. */
+/* Set a timer in the far future that the kernel cancels when the wall clock is set. */
 static void clock_arm(const struct master *master)
 {
 	struct itimerspec far = { .it_value.tv_sec = INT32_MAX };
@@ -170,14 +170,14 @@ static void clock_watch(struct master *master)
 {
 	master->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (master->clock_fd < 0)
-		return;                  /* dates are looked at in every turn that something else causes */
+		return;                  /* changes of the clock are then noticed at the next turn */
 	ev_io_init(&master->clock_watcher, clock_cb, master->clock_fd, EV_READ);
 	master->clock_watcher.data = master;
 	ev_io_start(master->loop, &master->clock_watcher);
 	clock_arm(master);
 }
 
-/* ---- the end ---- */
+/* ---- ending ---- */
 
 static void end_late_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
@@ -201,7 +201,7 @@ static void signal_cb(struct ev_loop *loop, struct ev_signal *signal, int events
 	master_end(signal->data, signal->signum == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
-/* ---- the beginning ---- */
+/* ---- starting ---- */
 
 void loop_init(struct master *master)
 {

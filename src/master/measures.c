@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the master measures of itself. Counters and histograms are kept where things happen and read here; what is
- * only now is looked up when somebody asks. The stall is measured around the loop's wait: everything that
- * it did from waking up to sleeping again, while everybody else waited.
+ * The master's metrics. Counters and histograms are kept where the events happen and read here; current
+ * values are looked up when somebody asks. The stall histogram measures the time from the loop's waking up to
+ * its next sleep, during which everybody else waits.
  */
 #include "master/internal.h"
 
@@ -38,7 +38,7 @@ void metrics_start(struct master *master)
 	ev_check_init(&master->woken, woken_cb);
 	ev_prepare_init(&master->about_to_sleep, sleep_cb);
 	ev_set_priority(&master->woken, EV_MAXPRI);
-	ev_set_priority(&master->about_to_sleep, EV_MINPRI);     /* behind the turn */
+	ev_set_priority(&master->about_to_sleep, EV_MINPRI);     /* runs after the turn */
 	master->woken.data = master->about_to_sleep.data = master;
 	ev_check_start(master->loop, &master->woken);
 	ev_prepare_start(master->loop, &master->about_to_sleep);
@@ -71,7 +71,7 @@ static void put(struct answer *answer, enum metric metric, uint64_t value)
 	put_labelled(answer, metric, "", value);
 }
 
-/* Trailing zeros don't travel; the array is the caller's for as long as the answer. */
+/* Add a histogram without its trailing zeros; the answer points to its array. */
 static void put_histogram(struct answer *answer, enum metric metric, struct histogram *histogram)
 {
 	size_t used = HISTOGRAM_BUCKETS;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who a connection is. A client is welcome at once; a worker's HELLO is complete with the last part of its
- * inventory, and then the core decides what of that is current. Nothing else is heard before.
+ * HELLO: establishes who a connection is. A client is welcome at once. A worker's HELLO is complete with the
+ * last part of its inventory; then the core decides which of its attempts are current. No other frame is
+ * accepted before.
  */
 #include "master/dispatch.h"
 
@@ -11,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define HELD_MAX (1u << 20)              /* attempts in an inventory */
+#define HELD_MAX (1u << 20)              /* most attempts in an inventory */
 
 static void open_session(struct session *session)
 {
@@ -20,7 +21,7 @@ static void open_session(struct session *session)
 	ev_timer_stop(session->master->loop, &session->hello_timer);
 }
 
-/* For clients that know one role alone. */
+/* Return the highest role of the set, for clients that understand only one role. */
 static uint64_t highest(role_set roles)
 {
 	uint64_t role = ROLE_ADMIN;
@@ -48,13 +49,13 @@ static void welcome_client(struct session *session)
 	view_totals(master->core, &totals);
 	welcome.generation = totals.generation;
 	welcome.boot = totals.boot;
-	/* A job has those of its run's owner, narrowed further by scope_check. */
+	/* A job gets the roles of its run's owner; scope_check narrows them further. */
 	session->roles = session->principal.roles;
 	open_session(session);
 	session_send(session, OP_WELCOME, &welcome);
 }
 
-/* Some of a worker's attempts; the last ones complete its HELLO. */
+/* Add attempts to a worker's inventory; the last ones complete its HELLO. */
 static enum err take_held(const struct incoming_frame *in, const struct rec_held *held, size_t count, bool more)
 {
 	struct session *session = in->session;
@@ -128,11 +129,14 @@ enum err on_hello(struct incoming_frame *in)
 	if (msg.labels.n > LIMIT_LABELS_MAX)
 		return error_set(in->error, ERR_TOO_LARGE, "a worker has at most %d labels, not %zu", LIMIT_LABELS_MAX,
 				 msg.labels.n);
-	/* A worker runs what anybody submits, as its own user: it is the master's, or one that may be a worker. */
+	/*
+	 * A worker runs everybody's jobs as its own user, so that user must be the master's own or have the
+	 * role worker.
+	 */
 	if (session->principal.id != session->master->owner.id && !(session->principal.roles & ROLES_WORKER))
 		return error_set(in->error, ERR_DENIED, "%s may not be a worker of this cluster", session->principal.name);
 	session->roles = ROLES_WORKER;
-	/* A worker with many slots, or few and long commands, is owed more in one turn than a client ever is. */
+	/* In one turn a worker with many slots or long commands gets more bytes than a client ever does. */
 	conn_set_max_queue(session->conn, LIMIT_WORKER_QUEUE_MAX);
 	session->hello = (struct input_hello){
 		.name = arena_copy(&session->hello_arena, msg.name),

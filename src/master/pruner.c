@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is pruned. Sweeps, of people or of the standing rules, go through the ended runs from the oldest on, one
- * after the other; what may go is removed in steps (pruner_step.c). What the rows say is left is taken up again at a
- * start.
+ * Pruning: sweeps, started by people or by the rules, go through the ended runs from the oldest on, one sweep
+ * after the other. Runs that may go are removed in steps (pruner_step.c). At a start, the removals that the
+ * rows show as unfinished are taken up again.
  */
 #include "master/pruner.h"
 
@@ -11,7 +11,7 @@
 #include "master/dispatch.h"
 #include "master/logs.h"
 
-#define PAGE_RUNS   64                   /* read at once, with their parts */
+#define PAGE_RUNS   64                   /* runs read at once, with their parts */
 #define PAGE_DRY    LIMIT_QUERY_ROWS_MAX
 #define FIRST_SWEEP_S  1.0
 #define SWEEPS_MAX  16
@@ -79,7 +79,10 @@ static void sweep_end(struct master *master)
 	sweep_drop(master->pruner);
 }
 
-/* As many as may be going at once are, and of none can the logs be removed: nothing would ever make room for more. */
+/*
+ * End the sweep: as many runs as allowed are being removed, and the logs of none of them can be, so room for
+ * more would never come.
+ */
 static void sweep_give_up(struct master *master)
 {
 	struct sweep *sweep = master->pruner->first;
@@ -96,14 +99,14 @@ static void sweep_give_up(struct master *master)
 	sweep_drop(master->pruner);
 }
 
-/* Logs that couldn't be removed: whoever asks may have mended that. */
+/* Try again to remove logs that couldn't be removed: whoever asks may have fixed the cause. */
 static void logs_retry(struct master *master)
 {
 	map_free(&master->pruner->failed);
 	step_logs(master);
 }
 
-/* What it needs next; false: nothing, it is over. */
+/* Start what the sweep needs next; false: nothing, it is finished. */
 static bool sweep_on(struct master *master, struct sweep *sweep)
 {
 	struct pruner *pruner = master->pruner;
@@ -128,7 +131,10 @@ static bool sweep_on(struct master *master, struct sweep *sweep)
 	return true;
 }
 
-/* Does the core have rows to remove, or room for more runs? */
+/*
+ * Does the core have rows to remove, or room for more runs? *ret_any: some removal is still under way and can
+ * succeed.
+ */
 static bool step_wanted(const struct master *master, bool *ret_any)
 {
 	const struct pruner *pruner = master->pruner;
@@ -146,7 +152,7 @@ static bool step_wanted(const struct master *master, bool *ret_any)
 	       (pruner->candidate_at < pruner->candidate_count && count < LIMIT_PRUNE_RUNS);
 }
 
-/* One thing more; false: it has to wait for somebody, or there is nothing to do. */
+/* Do one more thing. False: it has to wait for an answer, or there is nothing to do. */
 static bool prune_next(struct master *master)
 {
 	struct pruner *pruner = master->pruner;
@@ -155,7 +161,7 @@ static bool prune_next(struct master *master)
 	if (!master->serving || master->ending || pruner->stepping || pruner->question || pruner->measuring ||
 	    ev_is_active(&pruner->pause))
 		return false;
-	/* Who asked and is gone doesn't want it any more; what has begun is ended. */
+	/* If the asker is gone, drop the sweep; removals that have begun are finished. */
 	if (pruner->first && pruner->first->conn && !session_find(master, pruner->first->conn))
 		sweep_drop(pruner);
 	if (pruner->first)
@@ -183,7 +189,7 @@ void prune_go(struct master *master)
 		;
 }
 
-/* ---- what others answer ---- */
+/* ---- answers to the pruner ---- */
 
 void prune_answer(struct master *master, struct store_query *answer)
 {
@@ -258,7 +264,7 @@ void prune_logs(struct master *master, struct log_answer *answer)
 	prune_go(master);
 }
 
-/* ---- who asks ---- */
+/* ---- requests ---- */
 
 size_t prune_left(const struct master *master)
 {
@@ -306,7 +312,7 @@ enum err on_prune(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
-/* The rules that hold by themselves. Those of before may not be through yet. */
+/* Start sweeps by the rules, unless the earlier ones are still running. */
 static void every_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
 	struct master *master = timer->data;
@@ -338,7 +344,7 @@ void prune_start(struct master *master)
 	prune_go(master);
 }
 
-/* ---- beginning and end ---- */
+/* ---- creation and end ---- */
 
 struct pruner *pruner_new(struct master *master)
 {
@@ -352,7 +358,7 @@ struct pruner *pruner_new(struct master *master)
 	return pruner;
 }
 
-/* The store is closed: what it had is ours again. */
+/* Free the pruner. The store is closed, so the question that it held is ours again. */
 void pruner_free(struct pruner *pruner)
 {
 	history_free_answer(pruner->question);

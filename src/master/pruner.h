@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the halves of pruning: pruner.c has the sweeps and what they wait for, pruner_step.c what a turn removes. */
+/* Shared by the halves of pruning: pruner.c has the sweeps and what they wait for, pruner_step.c what a turn removes. */
 #ifndef TITAN_MASTER_PRUNER_H
 #define TITAN_MASTER_PRUNER_H
 
@@ -9,33 +9,34 @@ struct pruner {
 	struct sweep *first, **end;
 	size_t count;
 	struct ev_timer pause, every;
-	struct store_query *runs, *parts, *turns;        /* answers */
-	uint64_t *candidates;            /* places in runs of those that go */
+	struct store_query *runs, *parts, *turns;        /* answers of the store */
+	uint64_t *candidates;            /* indexes into runs of those that may go */
 	size_t candidate_count, candidate_at;
-	uint64_t as_of;                  /* of runs */
-	struct store_query *question;    /* that the store has */
-	bool measuring;                  /* the logs' thread is at it */
-	bool stepping;                   /* a step waits to be durable; its turn, when it was decided */
+	uint64_t as_of;                  /* the turn at which runs were read */
+	struct store_query *question;    /* the question that the store is working on */
+	bool measuring;                  /* the logs' thread is measuring */
+	/* A step was decided and isn't durable yet; step_turn and step_ns say in which turn and when. */
+	bool stepping;
 	uint64_t step_turn;
 	int64_t step_ns;
 	struct row *step_rows;
-	uint64_t *gone;                  /* runs whose logs are no more, for the next step */
+	uint64_t *gone;                  /* runs whose logs are removed, for the next step */
 	size_t gone_count, gone_cap;
-	uint64_t *told;                  /* those of the step under way: more may go meanwhile */
+	uint64_t *told;                  /* those passed to the present step: gone may grow meanwhile */
 	size_t told_count;
 	struct map asked;                /* runs whose logs are being removed */
-	struct map failed;               /* or couldn't be */
+	struct map failed;               /* runs whose logs couldn't be removed */
 };
 
 /* pruner.c */
-void prune_go(struct master *master);                    /* whatever can be done now */
+void prune_go(struct master *master);                    /* start whatever can be done now */
 void prune_drop_answer(struct store_query **answer);
 
 /* pruner_step.c */
-/* What the core has begun isn't offered again, nor what it won't begin. */
+/* Skip candidates that the core has begun to remove, or won't remove. */
 void step_pass(struct master *master, struct sweep *sweep);
 void step_begin(struct master *master);
 void step_pause_cb(struct ev_loop *loop, struct ev_timer *timer, int events);
-void step_logs(struct master *master);                   /* of what is durably on its way out */
+void step_logs(struct master *master);                   /* remove the logs of runs whose removal is durable */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One step of pruning: runs that were read go to the core as an input, which removes what may go, a bounded number of
- * rows in a turn. The next step isn't begun before the turn is durable and as much time again has passed; then the
- * logs of what is on its way out go, too.
+ * One step of pruning: the core gets runs as an input and removes those that may go, a bounded number of rows
+ * in a turn. The next step begins when that turn is durable and then as much time again has passed. Logs are
+ * removed when the run's removal is durable.
  */
 #include "master/pruner.h"
 
@@ -30,7 +30,7 @@ void step_pass(struct master *master, struct sweep *sweep)
 	}
 }
 
-/* The candidates that are left, each with its parts behind it; both lists rise. */
+/* Collect the remaining candidates, each followed by its parts. Both lists are in ascending order. */
 static size_t step_rows(struct pruner *pruner)
 {
 	const struct store_query *parts = pruner->parts;
@@ -51,7 +51,7 @@ static size_t step_rows(struct pruner *pruner)
 	return count;
 }
 
-/* The turns that are old enough, from the first of what was read. */
+/* Set the range of turns that are old enough to be removed. */
 static void step_history(const struct pruner *pruner, const struct sweep *sweep, struct input_prune *prune)
 {
 	const struct store_query *turns = pruner->turns;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Subscriptions: a snapshot in pages, then whole changed rows (publish_delta.c). Each one keeps only the ids that
- * changed, so a slow subscriber costs a bounded set. Who doesn't read is cut. When it does again, or comes back over
- * another connection, it is told what changed since, where the last changes are remembered that far (recent.c);
- * otherwise it gets a fresh snapshot.
+ * Subscriptions: first a snapshot in pages, then whole changed rows (publish_delta.c). A subscription keeps
+ * only the ids of what changed, so a slow subscriber costs a bounded amount of memory. A subscriber that
+ * doesn't read is cut. When it reads again, or returns over another connection, it gets the changes since
+ * then, if recent.c remembers that far; otherwise a new snapshot.
  */
 #include "master/publish.h"
 
 #include "base/mem.h"
 
-#define SWEEP_NS   NS_PER_S              /* finished runs wait this long for subscribers, and no longer */
-#define IDS_MAX    (1u << 20)            /* changes kept for one that is slow; then it is cut */
+#define SWEEP_NS   NS_PER_S              /* longest time that finished runs stay in memory for subscribers */
+#define IDS_MAX    (1u << 20)            /* most changes kept for a slow subscriber; beyond that it is cut */
 
 /* ---- subscriptions ---- */
 
@@ -159,7 +159,7 @@ enum err publish_subscribe(struct session *session, const struct msg_subscribe *
 	return ERR_NONE;
 }
 
-/* With id 0: all of the connection. */
+/* Remove a subscription, or with all set, all of the connection. */
 static bool unsubscribe(struct master *master, uint64_t conn, uint64_t id, bool all)
 {
 	struct sub **at = &master->publisher->subs;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What subscribers are told of changes: whole rows, read when they leave, so a fast cluster costs a subscriber one
- * frame each 50 ms (the end of its run comes at once). Deltas leave with a turn, as everything does.
+ * Deltas: sends subscribers the whole rows that changed. Rows are read when they are sent, so even a fast
+ * cluster costs a subscriber one frame each 50 ms; the end of its run is sent at once. Deltas are sent with a
+ * turn, like everything else.
  */
 #include "master/publish.h"
 
 #define FLUSH_NS   (50 * NS_PER_MS)
 
-enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* LOST: one has left memory */
+enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* LOST: one of the rows has left memory */
 
-/* The rows of these ids that fit the page, which are then dropped. */
+/* Add the rows of these ids to the page, as many as fit, and drop their ids. */
 #define TAKE_ROWS(ids, view, add)                                             \
 	do {                                                                  \
 		size_t took = 0;                                              \
@@ -29,11 +30,15 @@ enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* LOST: one has left memory */
 			return how;                                           \
 	} while (0)
 
-/* Whoever drew the graph may not know one that was added since, nor what it needs. */
+/*
+ * Make the row of a changed job. If the job hasn't started yet, its part of the graph goes along, since it
+ * may have been added after the subscriber drew the graph.
+ */
 static bool view_changed(const struct core *core, const struct sub *sub, uint64_t id, struct arena *arena,
 			 struct rec_job_row *job)
 {
-	if (sub->resumed)                /* it may have begun long since, too */
+	/* After a gap, the job may be new to the subscriber although it began long ago. */
+	if (sub->resumed)
 		return view_job(core, id, VIEW_GRAPH, arena, job);
 	if (!view_job(core, id, VIEW_BRIEF, arena, job))
 		return false;
@@ -46,7 +51,7 @@ static enum took take_rows(struct master *master, struct sub *sub, struct answer
 	struct rec_job_row job;
 	struct rec_worker_row worker;
 
-	/* The run last: who sees that it has ended has seen all of its jobs. */
+	/* Send runs after jobs: a subscriber that sees the run's end has then seen all of its jobs. */
 	TAKE_ROWS(&sub->jobs, view_changed(master->core, sub, id, page->arena, &job), page_add_job(page, &job));
 	TAKE_ROWS(&sub->runs, view_run(master->core, id, page->arena, &run), page_add_run(page, &run));
 	TAKE_ROWS(&sub->workers, view_worker(master->core, id, page->arena, &worker), page_add_worker(page, &worker));
@@ -117,7 +122,7 @@ void publish_flush(struct master *master, struct master_turn *turn)
 			else
 				send_cut(master, turn, sub);
 		} else if (sub->resumed) {
-			/* What it missed may be much. As with pages, its reading sets the pace. */
+			/* It may have missed much, so send only as fast as it reads, as with pages. */
 			if (sub_has_room(master, session))
 				send_delta(master, turn, sub);
 		} else if (!sub_has_changes(sub)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Questions, answered at the end of a turn's decisions: they see its state, and the answer leaves with it, so
- * nothing is shown that could still be lost. An answer is a page and a cursor for the rest. Here they find who
- * answers, when their turn has come (line.c); also the answers about the cluster: workers, pools, schedules.
+ * Questions, answered at the end of a turn's decisions: they see the new state, and the answer is sent with
+ * the turn, so nothing is shown that could still be lost. An answer is a page, with a cursor for the rest.
+ * This file passes each question whose turn has come (line.c) to the function that answers it, and answers
+ * those about the cluster: workers, pools, schedules.
  */
 #include "master/internal.h"
 
@@ -67,7 +68,7 @@ struct u64_list query_counts(struct master *master)
 	return counts;
 }
 
-/* Answered: the page goes with the turn. */
+/* Send the page with the turn and free the query. */
 void query_finish(struct master *master, struct master_turn *turn, struct query *query, struct answer_page *page,
 		  uint64_t cursor)
 {
@@ -138,7 +139,7 @@ static void run_schedules(struct master *master, struct master_turn *turn, struc
 	size_t at = (size_t)query->cursor;
 
 	page_begin(&page, &master->scratch, query);
-	/* The next times cost something: only of those that are wanted. */
+	/* Computing the next times takes a while, so do it only for schedules that are wanted. */
 	for (; view_schedule(master->core, at, 0, &master->scratch, &row); at++) {
 		if (wanted.len > 0 && !slice_eq(wanted, row.name))
 			continue;

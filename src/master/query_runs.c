@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Questions about runs, jobs and dead letters: what is live from memory, the rest is asked of the store. */
+/* Answers questions about runs, jobs and dead letters: live ones from memory, the others from the store. */
 #include "master/internal.h"
 
 /* ---- jobs ---- */
@@ -76,8 +76,9 @@ void query_gates(struct master *master, struct master_turn *turn, struct query *
 /* ---- runs ---- */
 
 /*
- * A row of the store is a run's number and, when the run has left memory, all that is known of it. False:
- * it was live when it was read and isn't any more, so it has to be read again.
+ * Make the row of a run from a row of the store. If the run is in memory, take it from there: the stored row
+ * of a live run is incomplete. False: it was live when it was read and isn't any more, so it must be read
+ * again.
  */
 static bool stored_run(struct master *master, const struct row_run *stored, struct rec_run_row *ret_row)
 {
@@ -140,7 +141,8 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 	if (seen == found->row_count && found->row_count < page.limit)
 		cursor = 0;
 	if (query->of_sub && query->run)
-		cursor = 0;                      /* of this one run there is no more */
+		/* The subscription is about this one run, so there are no more pages. */
+		cursor = 0;
 	if (query->of_sub && query->run == 0) {
 		page.snapshot.counts = query_counts(master);
 		publish_workers(master, query, page_add_workers(master, &page, 0));

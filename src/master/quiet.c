@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory after a peak goes back to the system at a quiet moment: when much was freed, and for a second little was to be
- * done. Then what turns left in their lists is freed, the core's arrays become as large as what they have, and the
- * allocator gives back pages that nothing is on. That stops the loop for some milliseconds, so it isn't done at work.
+ * Gives memory back to the system after a peak: when much was freed and little was done for a second. It
+ * frees unused turns, shrinks the core's arrays, and lets the allocator return empty pages. This stops the
+ * loop for some milliseconds, so it isn't done while there is work.
  */
 #include "master/internal.h"
 
@@ -12,10 +12,10 @@
 #include "base/mem.h"
 
 #define QUIET_S        1.
-#define QUIET_INPUTS   1000              /* in that time: no more is quiet */
+#define QUIET_INPUTS   1000              /* at most this many inputs in that time count as quiet */
 #define FREED_ENOUGH   ((size_t)16 << 20)
 #define INBOX_KEEP     1024
-#define JOB_BYTES      256               /* what a job took, about: its edges and its specification, too */
+#define JOB_BYTES      256               /* memory of a job, about, with its edges and specification */
 
 void quiet_give_back(struct master *master)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What changed in the last turns, so that a subscriber that comes back is told that and no more. A mark names a turn of
- * this process: those of another one, whose turns may have been others, aren't known.
+ * Remembers what changed in the last turns, so that a returning subscriber is sent only that. A mark names a
+ * turn of this process. Marks of another process aren't known: its turns may have been different.
  */
 #include "master/internal.h"
 
 #include "base/mem.h"
 #include "base/rand.h"
 
-#define TURN_BITS 40                     /* of a mark; what is above says whose turn it is */
+#define TURN_BITS 40                     /* low bits of a mark: the turn; the rest names the process */
 #define TURN_MASK ((UINT64_C(1) << TURN_BITS) - 1)
 
 struct recent_change {
@@ -19,9 +19,9 @@ struct recent_change {
 struct recent {
 	struct recent_change *ring;
 	size_t cap, first, count;
-	uint64_t lost;                   /* everything after this turn is here */
-	uint64_t newest;                 /* the last turn */
-	uint64_t process;                /* above the bits of a turn, never 0 */
+	uint64_t lost;                   /* all changes after this turn are in the ring */
+	uint64_t newest;                 /* the last turn added */
+	uint64_t process;                /* this process's number, above the bits of a turn; never 0 */
 };
 
 struct recent *recent_new(size_t cap)

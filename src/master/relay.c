@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Connections of jobs, carried by their worker's. Each becomes a session like any other, behind a socket pair, which
- * knows whose attempt it is; so everything that holds for clients holds for jobs, and scope.c narrows it. A worker
- * may open one only for an attempt that it has.
+ * Connections of jobs, relayed over their worker's connection. Each becomes a session like any other, behind
+ * a socket pair, and knows its attempt. So the same rules apply to jobs as to clients, and scope.c narrows
+ * them further. A worker may open such a connection only for an attempt that it has.
  */
 #include "master/internal.h"
 
@@ -19,7 +19,7 @@
 struct relay {
 	struct relay *prev, *next;
 	struct master *master;
-	uint64_t conn;                   /* the worker's */
+	uint64_t conn;                   /* number of the worker's connection */
 	struct caller caller;
 	struct channel *channel;
 };
@@ -60,7 +60,7 @@ static struct relay *find(const struct session *session, uint64_t channel)
 	return relay;
 }
 
-/* The last word of a channel that was never opened. */
+/* Answer a channel that was never opened with an error and its end. */
 static void refuse(struct session *session, uint64_t channel, const struct error *error)
 {
 	struct buf frame = { 0 };
@@ -133,7 +133,7 @@ enum err on_relay(struct incoming_frame *in)
 		channel_deliver(relay->channel, &msg);
 	else if (msg.job != 0 && !in->master->ending && relay_open(in->session, &msg, &error) != ERR_NONE)
 		refuse(in->session, msg.channel, &error);
-	/* Anything else is late: we closed that channel, and said so. */
+	/* Anything else is late: this channel was closed, and the worker was told. */
 	return ERR_NONE;
 }
 

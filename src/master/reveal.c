@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Frames of a turn: encoded while it is decided, because what they point into dies with it, and sent when it
- * is durable. Nothing here is sent before. Items for one connection that follow each other are packed
- * into one frame; the order of what a connection sees is the core's.
+ * The frames of a turn. They are encoded while the turn is decided, because what they point to dies with it,
+ * and sent when the turn is durable, never before. Consecutive items for one connection are packed into one
+ * frame; each connection gets its frames in the core's order.
  */
 #include "master/internal.h"
 
@@ -11,8 +11,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#define ITEM_BYTES  64                   /* at most, of an item without what it carries */
-#define ITEMS_MAX   8192                 /* in a frame */
+#define ITEM_BYTES  64                   /* most bytes of an item without its contents */
+#define ITEMS_MAX   8192                 /* most items in a frame */
 
 struct place_in_order {
 	uint64_t conn;
@@ -23,7 +23,7 @@ static struct peer_frames *part_new(struct master_turn *turn, const struct sessi
 {
 	struct peer_frames *last = turn->part_count > 0 ? &turn->parts[turn->part_count - 1] : NULL;
 
-	/* Neighbours leave in one piece. */
+	/* Frames for the same connection that follow each other are sent in one piece. */
 	if (last && last->conn == session->id && !last->close)
 		return last;
 	if (turn->part_count == turn->part_cap) {
@@ -84,7 +84,7 @@ static int compare_cb(const void *a, const void *b)
 	return left->index < right->index ? -1 : 1;
 }
 
-/* The size of an item in a frame of many; 0 when this opcode is a frame of its own. */
+/* Return the size of an item in a frame of many; 0 if the opcode is sent as a frame of its own. */
 static size_t item_bytes(const struct outgoing *out)
 {
 	switch (out->op) {
@@ -119,7 +119,7 @@ static const void *whole_message(const struct outgoing *out)
 	}
 }
 
-/* Items to the same connection with the same opcode, as one frame. */
+/* Encode items for one connection with the same opcode as one frame. */
 static void encode_items(struct master *master, struct master_turn *turn, struct session *session,
 			 const struct place_in_order *order, size_t count)
 {
@@ -147,7 +147,7 @@ static void encode_items(struct master *master, struct master_turn *turn, struct
 #undef PACK
 }
 
-/* Encodes from order[0] on what fits one frame; how many of the outgoing that were. */
+/* Encode from order[0] on as many outgoing items as fit one frame; return how many. */
 static size_t encode_next(struct master *master, struct master_turn *turn, const struct place_in_order *order,
 			  size_t left)
 {
@@ -193,14 +193,14 @@ void reveal_outbox(struct master *master, struct master_turn *turn)
 		order[i] = (struct place_in_order){ turn->outbox.frames[i].conn, i };
 		mixed |= order[i].conn < order[i > 0 ? i - 1 : 0].conn;
 	}
-	/* By connection, so that items for several workers in turn are packed, too. */
+	/* Sort by connection, so that alternating items for several workers are packed, too. */
 	if (mixed)
 		qsort(order, count, sizeof(*order), compare_cb);
 	while (at < count)
 		at += encode_next(master, turn, order + at, count - at);
 }
 
-/* ---- when it is durable ---- */
+/* ---- when the turn is durable ---- */
 
 void reveal_send(struct master *master, struct master_turn *turn)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a job may ask over a connection of its own: submit runs, add to its own, look at its own and at those that its
- * run's jobs began, and cancel those. Each request is checked anew: the attempt may have ended since the last.
+ * What a job may ask over its own connection: submit runs, add jobs to its own run, look at its own run and
+ * at those that its run's jobs submitted, and cancel those. Each request is checked anew, because the attempt
+ * may have ended since the last.
  */
 #include "master/dispatch.h"
 
 union request {
-	uint64_t id;                     /* the first field of each */
+	uint64_t id;                     /* every request begins with its id */
 	struct msg_submit submit;
 	struct msg_graph_begin begin;
 	struct msg_query query;
@@ -43,7 +44,7 @@ static enum err check_query(const struct session *session, const struct msg_quer
 {
 	switch (msg->what) {
 	case QUERY_RUNS:
-		/* The others are left out, unless somebody wants to know of one of them. */
+		/* Other runs are left out of the answer; only a question about one of them is refused. */
 		return msg->run == 0 ? ERR_NONE : own(session, msg->run, error);
 	case QUERY_JOBS:
 	case QUERY_JOB:
@@ -82,7 +83,10 @@ static enum err check(const struct session *session, enum opcode op, const union
 	}
 }
 
-/* An error of the connection; a request that is refused is answered, and ret_refused set. */
+/*
+ * Check a job's request. Returns an error to close the connection; a refused request is answered here and
+ * *ret_refused is set.
+ */
 enum err scope_check(const struct incoming_frame *in, enum opcode op, bool *ret_refused)
 {
 	struct session *session = in->session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From a job's place in its run to its serial number and back, for runs that are rows: those that came together
- * have numbers that follow each other. Walks forwards only, so that a page costs what it has.
+ * Converts a job's place in its run to its serial number and back, for runs read as rows: the jobs of one
+ * extent have consecutive numbers. It only walks forwards, so a page costs no more than its rows.
  */
 #include "master/internal.h"
 
@@ -10,7 +10,7 @@ void serials_begin(struct graph_serials *serials, const struct store_query *spec
 	*serials = (struct graph_serials){ .specs = specs, .first = first };
 }
 
-/* The part behind the one that it stands at. */
+/* Go on to the next part. */
 static void serials_next(struct graph_serials *serials)
 {
 	const struct row_spec *spec = &serials->specs->rows[serials->part].spec;

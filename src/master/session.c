@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Connections from their first byte to their last. Until its HELLO a peer may send one small frame within a few
- * seconds; who it is, the kernel says. Every frame is checked against the table of rights before it is
- * decoded. A session is freed when its connection is, never in between.
+ * Sessions: connections from their first byte to their last. Before HELLO a peer may send only one small
+ * frame within a few seconds; the kernel says who it is. Every frame is checked against the table of rights
+ * before it is decoded. A session is freed when its connection is, never earlier.
  */
 #include "master/internal.h"
 
@@ -86,7 +86,7 @@ void session_refuse(struct session *session, uint64_t id, const struct error *er
 	session_send(session, OP_ERROR, &msg);
 }
 
-/* Tell, then close. */
+/* Send the error, then close. */
 static void session_fail(struct session *session, const struct error *error)
 {
 	if (session->closing)
@@ -120,7 +120,7 @@ static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 		return;
 	session->master->stats.frames_in++;
 	if (dispatch_frame(session, frame, &error) != ERR_NONE) {
-		/* A job can do this as often as it likes. */
+		/* Jobs' faults aren't logged: a job could fill the log with them. */
 		if (session->caller.job == 0)
 			log_warn_limited("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
 		session_fail(session, &error);
@@ -182,7 +182,7 @@ static const struct conn_ops session_ops = {
 	.drained_cb = drained_cb,
 };
 
-/* ---- arrival ---- */
+/* ---- new connections ---- */
 
 static void turn_away(struct master *master, int fd)
 {
@@ -194,14 +194,14 @@ static void turn_away(struct master *master, int fd)
 
 	master->stats.refused_connections++;
 	message_encode(&frame, OP_ERROR, &busy);
-	/* As much as the peer takes at once: it isn't worth a connection. */
+	/* Send as much as the socket takes at once: a refused connection isn't worth more. */
 	if (send(fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_debug("a connection that was turned away wasn't told: %s", strerror(errno));
 	buf_free(&frame);
 	close(fd);
 }
 
-/* Who means it says HELLO at once: the one that has been silent for longest makes room. */
+/* Evict the oldest connection that hasn't sent HELLO: an honest peer sends it at once. */
 static void evict_oldest_pending(struct master *master)
 {
 	struct session *oldest = NULL;
@@ -234,7 +234,7 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 	struct error error;
 	int result;
 
-	/* Those that go still count until they are gone. */
+	/* Connections that are closing count until they are gone. */
 	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated >= 2 * LIMIT_CONN_UNAUTH_MAX) {
 		turn_away(master, fd);
 		return;
@@ -252,7 +252,7 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 	ev_timer_init(&session->hello_timer, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);
 	session->hello_timer.data = session;
 	ev_timer_start(master->loop, &session->hello_timer);
-	/* The socket's directory keeps strangers out; and the kernel says who is here all the same. */
+	/* The socket's directory keeps strangers out, but the peer's user is checked nevertheless. */
 	result = conn_identity(session->conn, &identity);
 	if (result < 0)
 		error_system(&error, -result, "the kernel doesn't say whose connection this is");

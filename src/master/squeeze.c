@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The order that a crash can't hurt: write the compressed form under a temporary name, sync it, rename it, sync the
- * directory, and only then unlink the plain form; the last two for many files at once. Between two steps it rests as
- * long as the last one took, so that output of living jobs and the store's syncs come first.
+ * Compresses logs in an order that is safe against crashes: write the compressed form under a temporary name,
+ * sync it, rename it, sync the directory, and only then unlink the plain form. The last two steps are done
+ * for many files at once. After each step it pauses as long as the step took, so that output of running jobs
+ * and the store's syncs come first.
  */
 #include "master/squeeze.h"
 
@@ -21,7 +22,7 @@
 #include "master/logfile.h"
 #include "proto/limits.h"
 
-#define NAMES_AT_ONCE  256u              /* of a directory, in a step */
+#define NAMES_AT_ONCE  256u              /* names read from a directory in one step */
 #define SETTLE_AT_ONCE 64u               /* files whose new names are synced together */
 #define TEMPORARY      ".zst.new"
 #define PATIENCE_NS    (200 * NS_PER_MS)
@@ -33,18 +34,18 @@ struct name {
 
 struct squeezing {
 	uint64_t run;
-	int fd;                          /* its directory */
-	DIR *dir;                        /* while it is being listed */
+	int fd;                          /* the run's directory */
+	DIR *dir;                        /* the same, while its names are being listed */
 	struct name *files;
 	size_t count, cap, at;
-	struct name settled[SETTLE_AT_ONCE];     /* renamed; the plain form is still there */
+	struct name settled[SETTLE_AT_ONCE];     /* already renamed; their plain forms still exist */
 	size_t settled_count;
 	struct packer *packer;           /* of files[at]; NULL: not begun */
 	struct logfile from;
 	int to_fd;
-	uint64_t done;                   /* of from */
+	uint64_t done;                   /* bytes of the plain form already packed */
 	struct logpack_facts facts;
-	bool complained, busy;           /* busy: something is being written */
+	bool complained, busy;           /* busy: one of its logs is being written */
 };
 
 void squeeze_init(struct squeeze *squeeze, int dir_fd,
@@ -65,7 +66,7 @@ static void append(uint64_t **list, size_t *count, size_t *cap, uint64_t run)
 
 static void add(struct squeeze *squeeze, uint64_t run)
 {
-	/* What was taken from the front goes, now and then. */
+	/* From time to time, drop the entries already taken from the front. */
 	if (squeeze->run_at > 4096 && squeeze->run_at * 2 > squeeze->run_count) {
 		squeeze->run_count -= squeeze->run_at;
 		memmove(squeeze->runs, squeeze->runs + squeeze->run_at, squeeze->run_count * sizeof(*squeeze->runs));
@@ -73,7 +74,7 @@ static void add(struct squeeze *squeeze, uint64_t run)
 	}
 	append(&squeeze->runs, &squeeze->run_count, &squeeze->run_cap, run);
 	squeeze->stats.runs_waiting++;
-	/* Others wait for something to be written; this one needn't. */
+	/* If nothing else is waiting, begin at once. */
 	if (!squeeze->now && squeeze->run_count == squeeze->run_at + 1)
 		squeeze->due_ns = clock_mono_ns();
 }
@@ -130,7 +131,7 @@ static void end_file(struct squeeze *squeeze, struct squeezing *now)
 	squeeze->stats.files_waiting--;
 }
 
-/* The plain form stays: nothing is lost but room. */
+/* Leave the log uncompressed: only disk space is lost. */
 static void give_up(struct squeeze *squeeze, struct squeezing *now, int result)
 {
 	char name[LOGFILE_NAME], temporary[LOGFILE_NAME];
@@ -195,14 +196,14 @@ static int end_pack(struct squeeze *squeeze, struct squeezing *now)
 	return 0;
 }
 
-/* A frame more. */
+/* Compress one more frame. */
 static int pack_some(struct squeeze *squeeze, struct squeezing *now)
 {
 	struct arena arena = { 0 };
 	struct slice records = { 0 };
 	int result = logfile_records(&now->from, now->done, &arena, &records);
 
-	/* A torn end is none of the log, whether or not anybody has opened it since. */
+	/* A torn end isn't part of the log, whether or not the log has been opened since. */
 	if (result == -EIO) {
 		records.len = 0;
 		result = 0;
@@ -212,7 +213,7 @@ static int pack_some(struct squeeze *squeeze, struct squeezing *now)
 	if (result == 0) {
 		logfile_learn(records, &now->facts);
 		now->done += records.len;
-		/* What is written on the way needn't be waited for at the end. */
+		/* Start writing to disk now, so that the final sync is short. */
 		sync_file_range(now->to_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	}
 	arena_free(&arena);
@@ -223,7 +224,7 @@ static int pack_some(struct squeeze *squeeze, struct squeezing *now)
 
 /* ---- one run ---- */
 
-/* The new names are on disk with their directory; then the old ones may go. */
+/* Sync the directory with the new names, then unlink the plain forms. */
 static void settle(struct squeeze *squeeze, struct squeezing *now)
 {
 	bool synced = fsync(now->fd) == 0;
@@ -293,7 +294,7 @@ static void take_name(struct squeeze *squeeze, struct squeezing *now, const char
 	char *end;
 
 	if (len > 4 && strcmp(name + len - 4, ".new") == 0) {
-		unlinkat(now->fd, name, 0);      /* of a master that died over it */
+		unlinkat(now->fd, name, 0);      /* left by a master that died while writing it */
 		return;
 	}
 	file.job = strtoull(name, &end, 10);
@@ -349,7 +350,7 @@ void squeeze_step(struct squeeze *squeeze)
 {
 	int64_t before_ns = clock_mono_ns(), after_ns;
 
-	/* Woken though none is in line: those that were put off are. */
+	/* No other run waits: take up again those that were put off. */
 	if (!squeeze->now && squeeze->run_at == squeeze->run_count && squeeze->later_count > 0) {
 		for (size_t i = 0; i < squeeze->later_count; i++)
 			append(&squeeze->runs, &squeeze->run_count, &squeeze->run_cap, squeeze->later[i]);
@@ -377,7 +378,7 @@ void squeeze_written(struct squeeze *squeeze, uint64_t run, uint64_t job, uint64
 		return;
 	for (size_t i = 0; i < now->settled_count; i++)
 		if (now->settled[i].job == job && now->settled[i].epoch == epoch)
-			now->settled[i].job = 0;         /* the plain form has more by now */
+			now->settled[i].job = 0;         /* the plain form has more output by now */
 	now->busy |= now->packer != NULL || now->settled_count > 0;
 	if (now->packer && now->files[now->at].job == job && now->files[now->at].epoch == epoch)
 		give_up(squeeze, now, 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a store without room still takes, and what it refuses at once instead of keeping the peer waiting. */
+/* What a store without room still accepts, and what it refuses at once instead of making the peer wait. */
 #include <sys/statvfs.h>
 
 #include "master/dispatch.h"
 
-#define LAST_ROOM (1u << 20)             /* of the reserve: for results and cancels alone */
+#define LAST_ROOM (1u << 20)             /* the last bytes of the reserve: for results and cancels only */
 
-/* False too when the file system can't be asked. */
+/* Is the last of the reserve in use? Also false if the file system can't be asked. */
 static bool is_nearly_full(const char *dir)
 {
 	struct statvfs info;

@@ -33,7 +33,7 @@ void sweep_begin(struct sweep *sweep, const struct core *core)
 	sweep->history_done = sweep->rule.history_ms == 0 || sweep->rule.dry;
 	sweep->excess = sweep->rule.keep > 0 && ended > sweep->rule.keep - 1 ? ended - (sweep->rule.keep - 1) : 0;
 	sweep->scanned = sweep->rule.older_ms == 0 && sweep->rule.log_bytes == 0 && sweep->excess == 0;
-	/* A dry one says how many bytes there are. */
+	/* A dry run reports how many bytes would go, so it needs the sizes. */
 	sweep->measured = sweep->scanned || (sweep->rule.log_bytes == 0 && !sweep->rule.dry);
 }
 
@@ -73,7 +73,7 @@ void sweep_measure(struct sweep *sweep, struct log_answer *answer)
 		sweep->log_bytes += sweep->sizes[i].bytes;
 }
 
-/* ---- which ---- */
+/* ---- which runs go ---- */
 
 static bool too_old(const struct sweep *sweep, int64_t wall_ms)
 {
@@ -85,14 +85,17 @@ static bool too_large(const struct sweep *sweep)
 	return sweep->rule.log_bytes > 0 && sweep->log_bytes > sweep->rule.log_bytes - 1;
 }
 
-/* Does a rule say of the run with this row, the next one, that it goes? */
+/* Does a rule say that this run, the next one in order, goes? */
 static bool wanted(const struct sweep *sweep, const struct row_run *row)
 {
 	return too_old(sweep, row->ended_ms) || sweep->seen < sweep->excess ||
 	       (too_large(sweep) && size_of(sweep, (uint64_t)row->run) > 0);
 }
 
-/* Numbers rise with time: what comes behind this one was submitted later, and ended later than that. */
+/*
+ * Can no later run be wanted? Run numbers rise with time: later runs were submitted, and so ended, after this
+ * one was submitted.
+ */
 static bool nothing_follows(const struct sweep *sweep, const struct row_run *row)
 {
 	return !too_old(sweep, row->submitted_ms) && sweep->seen >= sweep->excess && !too_large(sweep);

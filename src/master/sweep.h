@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One way through the ended runs, by a rule: which of them go, and what is told of it. It asks nobody and removes nothing. */
+/*
+ * A sweep: one pass through the ended runs by a rule. Decides which of them go and gathers the figures to
+ * report. It asks no one and removes nothing.
+ */
 #ifndef TITAN_MASTER_SWEEP_H
 #define TITAN_MASTER_SWEEP_H
 
@@ -9,15 +12,15 @@
 #define SWEEP_SHOWN 5
 
 struct sweep {
-	uint64_t conn;                   /* of who asked; 0: the standing rules */
+	uint64_t conn;                   /* connection of the asker; 0: the automatic rules */
 	struct msg_prune rule;
 	int64_t before_ms, history_before_ms;
 	bool begun, measured, history_done, scanned;
-	struct log_size *sizes;          /* by run */
+	struct log_size *sizes;          /* sorted by run */
 	size_t size_count;
-	uint64_t log_bytes;              /* of all of them */
+	uint64_t log_bytes;              /* sum of all sizes */
 	uint64_t cursor;                 /* the next run to be read */
-	uint64_t seen, excess;           /* ended runs so far; those beyond what is kept */
+	uint64_t seen, excess;           /* ended runs seen so far; number of ended runs beyond those to be kept */
 	struct rec_prune_sum sum;
 	struct rec_run_row shown[SWEEP_SHOWN];
 	size_t shown_count;
@@ -30,9 +33,9 @@ void sweep_free(struct sweep *sweep);
 void sweep_begin(struct sweep *sweep, const struct core *core);
 void sweep_measure(struct sweep *sweep, struct log_answer *answer);      /* takes the sizes over */
 struct prune_rule sweep_rule(const struct sweep *sweep, uint64_t as_of);
-/* The places of those that go, of the runs that were read then; false: they have to be read again. */
+/* List which of these runs, read at turn as_of, go; false: they have to be read again. */
 bool sweep_look(struct sweep *sweep, const struct core *core, uint64_t as_of, const struct store_query *runs,
 		uint64_t *candidates, size_t *ret_count);
-void sweep_count(struct sweep *sweep, const struct row_run *row);        /* it goes */
+void sweep_count(struct sweep *sweep, const struct row_run *row);        /* count a run that goes */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The five steps. collect: callbacks put decoded messages in the inbox. decide: the core takes them and
- * fills an outbox; questions are answered from the state that results. commit: the outbox goes to the
- * store. reveal: frames leave when it and all before it are durable, in order. sweep: what is over leaves
+ * The five steps of a turn. collect: callbacks put decoded messages in the inbox. decide: the core takes them
+ * and fills an outbox; questions are answered from the new state. commit: the outbox goes to the store.
+ * reveal: frames are sent, in order, when their turn and all before it are durable. sweep: ended runs leave
  * memory. A turn is decided in one go and never waits.
  */
 #include "master/internal.h"
@@ -15,9 +15,10 @@
 
 _Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox of the pipeline is its turn");
 
-#define WATCH_NS (NS_PER_MS / 2)         /* a commit takes longer: then the disk is slow, and sleeping costs little */
-#define TURN_ROWS 4096                   /* more than a turn mostly has */
-#define TURN_KEEP 65536                  /* bytes of frames that a turn in the pool may hold on to */
+/* A commit that takes longer shows a slow disk; sleeping until it is done then costs little. */
+#define WATCH_NS (NS_PER_MS / 2)
+#define TURN_ROWS 4096                   /* row capacity kept by turns in the pool: more than most turns need */
+#define TURN_KEEP 65536                  /* most bytes of frame buffer kept by a turn in the pool */
 
 struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
 			     uint64_t request, size_t bytes)
@@ -123,7 +124,7 @@ void turn_pool_free(struct master *master)
 
 /* ---- decide, commit ---- */
 
-/* An act on what has left memory is a question to history: finished, or unknown? */
+/* Is this an act on a run that has left memory? Then make it a question to history, which knows if the run exists. */
 static bool is_gone(struct master *master, const struct core_input *input)
 {
 	uint64_t run = input->kind == INPUT_CANCEL ? input->cancel.run : input->act.run;
@@ -138,7 +139,7 @@ static bool is_gone(struct master *master, const struct core_input *input)
 		return false;
 	session = session_find(master, input->conn);
 	if (!session)
-		return true;             /* nobody is left to be told */
+		return true;             /* the asker is gone */
 	query = query_new(session, input->request, QUERY_IS_ACT);
 	query->run = run;
 	query->verb = input->kind == INPUT_CANCEL ? ACT_CANCEL : input->act.verb;
@@ -151,8 +152,8 @@ static bool is_gone(struct master *master, const struct core_input *input)
 }
 
 /*
- * Stopped, swapped out, or its machine was: so late for its own timers, a master heard nobody for as long, and what
- * they said meanwhile may lie unread. It must not take that for their silence.
+ * Was this process stopped, swapped out, or its machine suspended? If its own timer is that late, it heard
+ * nobody meanwhile, and frames may be unread. It must not count that time as the workers' silence.
  */
 static bool was_deaf(const struct master *master)
 {
@@ -191,12 +192,18 @@ static void commit(struct master *master, struct master_turn *turn)
 	master->awaited += turn->awaited;
 	if (!pipeline_add(&master->pipeline, &turn->outbox))
 		return;
-	/* A commit may wait for company while nobody waits for it. */
+	/*
+	 * The store may delay a commit, to share it with others, while no client waits and all workers have
+	 * enough to do.
+	 */
 	store_may_linger(master->store, master->awaited == 0 && view_workers_full(master->core));
 	store_commit(master->store, &turn->outbox);
 }
 
-/* The only client waits for the only turn, and nothing else needs the processor: neither a job nor another client. */
+/*
+ * Is this commit all that happens: one client waits for the only turn, and no worker or other client needs
+ * the processor?
+ */
 static bool commit_is_all(const struct master *master, size_t inputs)
 {
 	return inputs == 1 && master->awaited == 1 && master->pipeline.depth == 1 && view_workers_idle(master->core) &&

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns the parts of a graph until the core has taken its own holds of them. The bytes are neither decoded
- * nor judged here: the core does that, once, when the graph is whole. The digest is over the name's
- * length, the name, the bytes in order, and the count: cut anywhere, the same graph has the same one.
+ * A graph being uploaded. Owns its parts until the core has taken references to them. The bytes are not
+ * decoded or checked here: the core does that once the graph is complete. The digest covers the name's
+ * length, the name, the bytes in order, and the job count, so the same graph has the same digest however it
+ * was cut into chunks.
  */
 #include "master/upload.h"
 
 #include "base/mem.h"
 #include "proto/limits.h"
 
-#define BYTES_MAX (UINT64_C(1) << 30)    /* of a graph */
-#define LIMIT_DIGITS 9                   /* of =LIMIT behind a group */
+#define BYTES_MAX (UINT64_C(1) << 30)    /* most bytes of a graph */
+#define LIMIT_DIGITS 9                   /* most digits in =LIMIT behind a group's name */
 
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error)
@@ -97,7 +98,7 @@ enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, st
 	return ERR_NONE;
 }
 
-/* What is there beside the jobs, each with what it is: no two of them read alike. */
+/* The fields besides the jobs. Each goes into the digest with its number, so that no two graphs look alike. */
 enum part { PART_MAX_JOBS = 1, PART_TENANT, PART_INTO, PART_PARENT, PART_CONCURRENCY, PART_SCHEDULE };
 
 static void digest_number(struct upload *upload, enum part part, uint64_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A graph on its way in, in one frame or many: its parts, how much was promised and has come, and the
- * digest of its content, which doesn't depend on where it was cut.
+ * A graph being uploaded, in one frame or many: its parts, how many jobs were promised and have come, and a
+ * digest of its content that doesn't depend on how it was cut.
  */
 #ifndef TITAN_MASTER_UPLOAD_H
 #define TITAN_MASTER_UPLOAD_H
@@ -12,41 +12,41 @@
 struct session;
 
 struct upload {
-	uint64_t id;                     /* of the request, on its connection */
+	uint64_t id;                     /* id of the request on its connection */
 	uint8_t key[16];
-	struct slice name;               /* its own copy */
-	uint64_t declared;               /* jobs */
-	uint64_t count;                  /* have come */
+	struct slice name;               /* a copy of its own */
+	uint64_t declared;               /* number of jobs promised */
+	uint64_t count;                  /* number of jobs that came */
 	uint32_t max_jobs;
-	struct slice tenant;             /* its own copy; empty: the owner is it */
-	struct slice concurrency;        /* its own copy */
-	struct buf schedule;             /* a schedule_spec record, or nothing */
-	uint64_t into;                   /* the run that it is added to; 0: one begins */
-	struct slice_list parents;       /* jobs of that run, in arena */
+	struct slice tenant;             /* a copy of its own; empty: the owner is the tenant */
+	struct slice concurrency;        /* a copy of its own */
+	struct buf schedule;             /* a schedule_spec record, or empty */
+	uint64_t into;                   /* the run to which the jobs are added; 0: a new run */
+	struct slice_list parents;       /* jobs of that run on which the new ones depend; in arena */
 	struct arena arena;
 	uint64_t bytes;
 	struct graph_part *parts;
 	size_t part_count, part_cap;
-	bool refused;                    /* its sender was told; the rest of it is thrown away */
-	/* Of uploads.c: */
+	bool refused;                    /* the sender was told; the rest of the upload is ignored */
+	/* The fields from here to moved_ns are used by uploads.c. */
 	struct session *session;
-	bool counted;                    /* it is in the list of all */
-	struct upload *prev, *following; /* its neighbours there */
+	bool counted;                    /* it is in the list of all uploads */
+	struct upload *prev, *following; /* neighbours in that list */
 	uint64_t charged;
 	int64_t began_ns, moved_ns;
 	struct sha256 digest;
-	struct upload *next;             /* of its connection */
+	struct upload *next;             /* next upload of the same connection */
 };
 
-/* What is wrong with it, if anything, is said at once: key, name, declared count. */
+/* Begin an upload. Wrong key, name or job count are refused at once. */
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error);
 enum err upload_share(struct upload *upload, struct slice tenant, struct slice concurrency, struct error *error);
 void upload_into(struct upload *upload, uint64_t run, struct slice_list parents);
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
-/* Complete? Then the digest. */
+/* If all jobs have come, return the digest. */
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error);
-void upload_drop(struct upload *upload);         /* refused: its parts are freed now, itself later */
+void upload_drop(struct upload *upload);         /* refused: frees its parts now; the upload itself is freed later */
 void upload_free(struct upload *upload);         /* NULL is fine */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Graphs under way, over all connections: how many and how large they may be, by whose they are, and which of them stand
- * still. A graph is charged for its bytes and for what each of its parts takes besides. One that stands still is dropped
- * after a while, and much sooner where it is in another's way; its sender is told, and may begin anew.
+ * All uploads under way, over all connections: limits on their number and size, and eviction of those without
+ * progress. An upload is charged for its bytes and for the overhead of each part. One that makes no progress
+ * is dropped after a while, much sooner if it is in another's way; its sender is told and may begin again.
  */
 #include "master/dispatch.h"
 
@@ -35,7 +35,7 @@ static bool is_in_scope(const struct upload *upload, const struct session *sessi
 	}
 }
 
-/* ---- the list of those under way ---- */
+/* ---- the list of uploads under way ---- */
 
 void uploads_remove(struct upload *upload)
 {
@@ -70,7 +70,7 @@ void uploads_add(struct session *session, struct upload *upload, uint64_t bytes)
 	ev_timer_again(master->loop, &master->upload_timer);
 }
 
-/* Its sender is told once; what comes of it later is thrown away. */
+/* Tell the sender once; later frames of this upload are ignored. */
 void uploads_refuse(struct upload *upload, const struct error *error)
 {
 	session_refuse(upload->session, upload->id, error);
@@ -117,9 +117,9 @@ void uploads_init(struct master *master)
 	master->upload_timer.data = master;
 }
 
-/* ---- bounds ---- */
+/* ---- limits ---- */
 
-/* Whatever has stood still for longest in this scope, if that is long. */
+/* Drop the upload in this scope that has been without progress for longest, if that is long enough. */
 static bool make_room(struct session *session, enum upload_scope scope)
 {
 	struct master *master = session->master;
