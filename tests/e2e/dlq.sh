@@ -94,6 +94,30 @@ exits 'a thousand targets are no limit' 0 titan -q -y dlq discard $(yes "$run/fl
 unlike 'nobody says so' "$err" 'at most'
 is 'the letter is gone' "$(letters "$run")" '[]'
 
+"$TITAN" worker --name special --slots 2 --label gpu --label fast --gpus 1 --resource license=2 >worker.log 2>&1 </dev/null &
+special_is() { [ "$(titan --json worker ls | jq -r '.[] | select(.name == "special") | [.state, (.resources[] | select(test("^(gpus|license)=")))] | join(" ")')" = "$1" ]; }
+ok 'a worker with labels and resources connects' until_true 20 special_is 'up gpus=0/1 license=0/2'
+cat >"$test_dir/asks.yaml" <<EOF
+jobs:
+  asks:
+    run: "echo \$TITAN_WORKER >>$test_dir/asked; until [ -e $test_dir/go ]; do sleep 0.05; done; exit 1"
+    worker: {labels: [gpu, fast], gpus: 1}
+    resources: {license: 2}
+EOF
+touch "$test_dir/go"
+run=$(titan -q run "$test_dir/asks.yaml")
+ok 'a job that asks for labels and resources fails' until_true 20 run_ended "$run"
+is 'its letter has the labels' "$(titan --json dlq show "$run/asks" | jq -c '.labels | sort')" '["fast","gpu"]'
+is 'and the resources' "$(titan --json dlq show "$run/asks" | jq -c '.asks | sort')" '["gpus=1","license=2"]'
+ok 'which are free again' until_true 20 special_is 'up gpus=0/1 license=0/2'
+rm "$test_dir/go"
+exits 'requeued' 0 titan dlq requeue "$run/asks"
+ok 'it asks for the same' until_true 20 special_is 'up gpus=1/1 license=2/2'
+touch "$test_dir/go"
+ok 'until it fails again' until_true 20 run_ended "$run"
+is 'on the same worker' "$(tr '\n' ' ' <"$test_dir/asked")" 'special special '
+exits 'and is discarded' 0 titan -q dlq discard "$run/asks"
+
 echo 'jobs: {work: {run: "exit 1"}}' >"$test_dir/inner.yaml"
 echo 'jobs: {sub: {pipeline: inner.yaml}}' >"$test_dir/outer.yaml"
 run=$(titan -q run "$test_dir/outer.yaml")

@@ -52,10 +52,28 @@ exits "a condition on one line" 1 titan --timeout 30s run -w -e "a -> b -> c; a=
 is "is taken" "$(state b) $(state c)" "succeeded succeeded"
 
 exits "sequence" 0 titan --timeout 30s run -w -e "a -> b -> c; a=true; b=true; c=true"
-exits "diamond" 0 titan --timeout 30s run -w -e "a -> {b, c} -> d; a=true; b=true; c=true; d=true"
-exits "fan-out of 15 and fan-in" 0 titan --timeout 30s run -w -e "a -> b*15 -> c; a=true; b=true; c=true"
-exits "fan-out of 2,000 and fan-in" 0 titan --timeout 120s run -w -e "a -> b*2000 -> c; a=true; b=true; c=true"
-exits "chain of 500" 0 titan --timeout 120s run -w -e "$(printf 'j%d -> ' $(seq 499))j500; $(printf 'j%d=true; ' $(seq 500))"
+# Each job adds a line to a file when it begins and one when it ends: what a run did, and in which order.
+steps=$PWD/steps
+said() { printf "'echo + %s >>$steps; echo - %s >>$steps'" "$1" "$1"; } # NAME: the command of that job
+in_order() { # FIRST LAST COUNT: each of COUNT began once, all but FIRST behind its end, all but LAST before that began
+	[ "$(head -n 2 "$steps" | tr '\n' ' ')" = "+ $1 - $1 " ] && [ "$(tail -n 2 "$steps" | tr '\n' ' ')" = "+ $2 - $2 " ] &&
+		[ "$(grep -c '^+' "$steps")" = "$3" ] && [ "$(grep '^+' "$steps" | sort -u | wc -l)" = "$3" ] &&
+		[ "$(grep -c '^-' "$steps")" = "$3" ]
+}
+exits "diamond" 0 titan --timeout 30s run -w -e "a -> {b, c} -> d; a=$(said a); b=$(said b); c=$(said c); d=$(said d)"
+ok "begins with the first, ends with the last, and each of its four jobs ran once" in_order a d 4
+all_ran() { is "and all of them succeeded" "$(titan --json show last | jq -r '[.jobs[].state] | group_by(.) | map("\(length) \(.[0])") | join(" ")')" "$1 succeeded"; }
+: >"$steps"
+exits "fan-out of 15 and fan-in" 0 titan --timeout 30s run -w -e "a -> b*15 -> c; a=$(said a); b=$(said 'b$i'); c=$(said c)"
+ok "15 begin behind the first and end before the last, each once" in_order a c 17
+all_ran 17
+: >"$steps"
+exits "fan-out of 2,000 and fan-in" 0 titan --timeout 120s run -w -e "a -> b*2000 -> c; a=$(said a); b=$(said 'b$i'); c=$(said c)"
+ok "2,000 begin behind the first and end before the last, each once" in_order a c 2002
+all_ran 2002
+: >"$steps"
+exits "chain of 500" 0 titan --timeout 120s run -w -e "$(printf 'j%d -> ' $(seq 499))j500; $(for i in $(seq 500); do printf 'j%d=%s; ' "$i" "$(said "$i")"; done)"
+ok "is gone through link by link" test "$(cat "$steps")" = "$(seq 500 | sed 's/.*/+ &\n- &/')"
 mkdir words
 for i in 0 1 2; do echo "a b a" >words/$i; done
 exits "MapReduce" 0 titan --timeout 30s run -w -e "map*3 -> reduce; map='wc -w < $PWD/words/\$i > $PWD/words/\$i.n'; reduce='cat $PWD/words/*.n | paste -sd+ | bc'"

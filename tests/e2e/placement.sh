@@ -27,6 +27,7 @@ END
 run=$(titan run gpu.yaml)
 ok "a gpu job runs" until_true 10 job_is "$run" first running
 ok "the other waits for the gpu" until_true 10 reason_is "$run/second" resources_busy
+like "which is in use, and no license with it" "$(titan worker ls)" 'gpus=1/1,license=0/2'
 exits "while others flow past it" 0 titan --timeout 20s run -w -e 'a*12; a=true'
 none=$(titan run -e 'x; x=true gpus=2')
 is "what nobody has is told" "$(titan --json explain "$none/x" | jq -r .reason)" no_worker_resources
@@ -58,6 +59,8 @@ most() { # LINE...: the most of 12 such jobs that were on big at once
 }
 ok "12 jobs on a worker of 4 slots: at most 4 run" test "$(most)" -le 4
 ok "12 jobs of two cpus each on one of 4: at most 2" test "$(most 'cpus: 2')" -le 2
+ok "12 jobs of a gpu each on one that has one: one after another" test "$(most 'gpus: 1')" = 1
+like "and the gpu is free when they have ended" "$(titan worker ls)" 'gpus=0/1'
 
 clients=
 for client in 1 2 3 4 5; do

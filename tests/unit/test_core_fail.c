@@ -420,6 +420,38 @@ TEST a_letter_has_the_whole_job(void)
 	PASS();
 }
 
+/* Requeued or run again elsewhere, the job asks for what it asked for. */
+TEST letter_has_labels_and_resources(void)
+{
+	struct slice labels[] = { slice_str("fast"), slice_str("gpu") }, asks[] = { slice_str("gpus=1"), slice_str("license=2") };
+	struct core_input input = { .kind = INPUT_WORKER_HELLO };
+	const struct row_dead *letter;
+	struct arena arena = { 0 };
+	struct rec_job_spec spec, *job = begin("a");
+	struct slice bytes;
+
+	input.conn = conn = ++rig->conn;
+	input.hello = (struct input_hello){ .name = slice_str("special"), .instance = slice_str("0123456789abcdef"), .slots = 1,
+					    .pid = 9, .labels = { labels, 2 }, .offers = { asks, 2 } };
+	rig_step(rig, &input);
+	job->labels = (struct slice_list){ labels, 2 };
+	job->asks = (struct slice_list){ asks, 2 };
+	submit();
+	fail_once(OUTCOME_EXIT, 3);
+	letter = letter_of("a");
+	ASSERT(letter != NULL);
+	ASSERT(slice_eq(letter->worker, slice_str("special")));
+	bytes = letter->spec;
+	ASSERT_EQ(ERR_NONE, record_decode(REC_job_spec, &bytes, &arena, &spec, NULL));
+	ASSERT_EQ(2, spec.labels.n);
+	ASSERT(slice_eq(spec.labels.at[0], slice_str("fast")) && slice_eq(spec.labels.at[1], slice_str("gpu")));
+	ASSERT_EQ(2, spec.asks.n);
+	ASSERT(slice_eq(spec.asks.at[0], slice_str("gpus=1")) && slice_eq(spec.asks.at[1], slice_str("license=2")));
+	arena_free(&arena);
+	rig_free(rig);
+	PASS();
+}
+
 TEST requeue_opens_a_round_and_takes_the_letter(void)
 {
 	kill_two();
@@ -548,6 +580,7 @@ SUITE(letters)
 {
 	RUN_TEST(time_that_ran_out_before_it_ran_is_a_reason_of_its_own);
 	RUN_TEST(a_letter_has_the_whole_job);
+	RUN_TEST(letter_has_labels_and_resources);
 	RUN_TEST(requeue_opens_a_round_and_takes_the_letter);
 	RUN_TEST(a_retry_takes_the_letter_as_well);
 	RUN_TEST(discard_takes_the_letter_and_nothing_else);

@@ -43,6 +43,14 @@ static void beat(struct rig *rig, uint64_t conn, uint64_t cpu_permille)
 	rig_step(rig, &input);
 }
 
+static void beat_gpu(struct rig *rig, uint64_t conn, uint64_t gpu_permille)
+{
+	struct core_input input = { .kind = INPUT_HEARTBEAT, .conn = conn };
+
+	input.heartbeat = (struct msg_heartbeat){ .sent_ns = 7, .gpu_permille = gpu_permille };
+	rig_step(rig, &input);
+}
+
 static enum reason why(struct rig *rig, uint64_t run, const char *name)
 {
 	struct rec_job_row row = { 0 };
@@ -265,6 +273,29 @@ TEST overload_begins_at_90_percent(void)
 	PASS();
 }
 
+/* Likewise of gpus: b has none of its slots in use, and is passed over for one with 9 of 10 from 90 % on. */
+TEST overload_of_gpus_begins_at_90_percent(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t a = hello(rig, "a", 10, "cpus=1000", ""), b;
+
+	for (int i = 0; i < 8; i++)
+		ASSERT_EQ(a, one_more(rig));
+	b = hello(rig, "b", 10, "gpus=1", "");
+	beat_gpu(rig, b, 899);
+	set(rig, OBJECT_WORKER, "b", SET_PAUSE);
+	ASSERT_EQ(a, one_more(rig));
+	set(rig, OBJECT_WORKER, "b", SET_RESUME);
+	/* a has 9 of 10 now, which is too much, and b isn't there yet. */
+	ASSERT_EQ(b, one_more(rig));
+	beat_gpu(rig, b, 900);
+	ASSERTm("both are: the lower score decides, which is that of slots alone", a == one_more(rig));
+	beat_gpu(rig, b, 0);
+	ASSERT_EQ(b, one_more(rig));
+	rig_free(rig);
+	PASS();
+}
+
 TEST the_second_job_goes_to_the_less_loaded(void)
 {
 	struct rig *rig = rig_new();
@@ -374,6 +405,7 @@ int main(int argc, char **argv)
 	RUN_TESTp(a_large_job_does_not_starve, true);
 	RUN_TEST(others_flow_past_a_gpu_job);
 	RUN_TEST(overload_begins_at_90_percent);
+	RUN_TEST(overload_of_gpus_begins_at_90_percent);
 	RUN_TEST(the_second_job_goes_to_the_less_loaded);
 	RUN_TEST(affinity_to_a_parent);
 	RUN_TEST(cordon_drain_and_pools);

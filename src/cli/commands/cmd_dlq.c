@@ -14,6 +14,7 @@
 #include "cli/show/records.h"
 #include "cli/show/row_words.h"
 #include "core/view/view.h"
+#include "lang/demand.h"
 #include "lang/failure.h"
 #include "proto/dead.h"
 
@@ -178,6 +179,7 @@ static const struct column detail_columns[] = {
 	{ "mode", "mode", false },
 	{ "priority", "priority", true },
 	{ "labels", "labels wanted", false },
+	{ "asks", "asks for", false },
 	{ "timeout_ms", "time-out", true },
 	{ "pipeline", "pipeline", false },
 	{ "owner", "submitted by", false },
@@ -212,6 +214,7 @@ static void add_detail(struct records *records, const struct rec_dead_row *lette
 	records_text(records, slice_str(exec_mode_name(spec->mode < EXEC_MODE_COUNT ? (enum exec_mode)spec->mode : EXEC_RETRY)));
 	records_number(records, letter->priority);
 	records_texts(records, spec->labels);
+	records_texts(records, demand_shown(spec->asks, records->arena));
 	records_span(records, spec->timeout_ms ? (int64_t)spec->timeout_ms : -1);
 	records_text(records, letter->run_name);
 	records_text(records, letter->owner);
