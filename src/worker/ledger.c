@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/planted.h"
 
 struct item {
 	struct ledger_entry entry;       /* must be first: a pointer to an entry is a pointer to its item */
@@ -156,11 +157,13 @@ static bool alone(const struct ledger *ledger, const struct ledger_entry *entry)
 
 struct ledger_entry *ledger_next(struct ledger *ledger, int64_t now_ns)
 {
-	if (!ledger_has_lease(ledger, now_ns) || ledger->phases[PHASE_RUNNING].count >= ledger->slots)
+	if ((!ledger_has_lease(ledger, now_ns) && !PLANTED(start_after_the_lease)) ||
+	    ledger->phases[PHASE_RUNNING].count >= ledger->slots)
 		return NULL;
 	for (struct ledger_entry *entry = ledger->phases[PHASE_QUEUED].first; entry; entry = entry->next)
 		if (alone(ledger, entry) &&
-		    resources_fit(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count))
+		    (PLANTED(ledger_starts_without_room) ||
+		     resources_fit(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count)))
 			return entry;
 	return NULL;
 }
@@ -192,6 +195,8 @@ void ledger_ended(struct ledger *ledger, struct ledger_entry *entry, const struc
 	list_remove(ledger, entry);
 	list_add(ledger, entry, PHASE_ENDED);
 	entry->result = *result;
+	if (PLANTED(spool_dropped_at_send))
+		entry->result.epoch &= ~UINT64_C(2);
 }
 
 bool ledger_ack(struct ledger *ledger, uint64_t job, uint64_t epoch, void **ret_owner)
@@ -264,7 +269,8 @@ int64_t ledger_lease_end(const struct ledger *ledger)
 
 struct ledger_entry *ledger_overdue(const struct ledger *ledger, int64_t now_ns)
 {
-	return ledger_has_lease(ledger, now_ns) ? NULL : exclusive_running(ledger);
+	return ledger_has_lease(ledger, now_ns) || PLANTED(exclusive_outlives_the_lease) ?
+	       NULL : exclusive_running(ledger);
 }
 
 struct ledger_entry *ledger_first(const struct ledger *ledger, enum attempt_phase phase)

@@ -19,4 +19,8 @@ done | verdict 'each planted bug has its point'
 printf '%s\n' "$points" | sed -nE 's/^(.*): PLANTED\((.*)\)$/\1 \2/p' | while read -r place name; do
 	printf '%s\n' "$names" | grep -qx "$name" || echo "$place: $name isn't in $table"
 done | verdict 'each point has its bug'
+grep -oE 'planted `[a-z0-9_*]+`(, `[a-z0-9_*]+`)*' share/doc/promises.md | grep -oE '`[^`]+`' | tr -d '`' |
+	while read -r name; do
+		printf '%s\n' "$names" | grep -qx "${name//\*/.*}" || echo "share/doc/promises.md: there is no planted bug $name"
+	done | verdict 'each planted bug that promises.md names is there'
 finish

@@ -7,6 +7,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
@@ -168,7 +170,7 @@ static enum truth knot_truth(const struct knot *knot)
 {
 	if (knot->yes >= knot->least)
 		return knot->negate ? FALSE : TRUE;
-	if (knot->no > knot->of - knot->least)
+	if (knot->no + (PLANTED(join_gives_up_early) && knot->no > 0) > knot->of - knot->least)
 		return knot->negate ? TRUE : FALSE;
 	return OPEN;
 }
@@ -190,7 +192,8 @@ static void answer(struct decider *decider, uint32_t at, bool yes)
 
 static bool job_meets_code(const struct job *job, uint64_t compare, uint64_t value)
 {
-	return job->outcome == OUTCOME_EXIT && expr_code_meets((enum expr_compare)compare, job->code, value);
+	return (job->outcome == OUTCOME_EXIT || PLANTED(code_of_a_signal)) &&
+	       expr_code_meets((enum expr_compare)compare, job->code, value);
 }
 
 static bool leaf_true(const struct leaf *leaf, const struct job *parent)

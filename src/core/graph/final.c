@@ -6,6 +6,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 void final_add(struct run *run, struct job *job)
 {
 	job->flags |= JOB_FINAL;
@@ -23,7 +25,8 @@ void finals_mark(const struct run *run, const struct extent *extent, const struc
 	for (size_t i = 0; i < outer_count; i++) {
 		struct job *child = run_job(run, outer[i].child >> TRIGGER_BITS);
 
-		if (!(run_job(run, outer[i].parent)->flags & JOB_FINAL) || child->flags & JOB_FINAL)
+		if ((!PLANTED(grow_behind_final) && !(run_job(run, outer[i].parent)->flags & JOB_FINAL)) ||
+		    child->flags & JOB_FINAL)
 			continue;
 		child->flags |= JOB_FINAL;
 		queue[tail++] = child->index - extent->start;

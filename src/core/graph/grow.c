@@ -6,6 +6,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 struct growth {
 	struct core *core;
 	const struct input_submit *submit;
@@ -38,7 +40,7 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 	}
 	if (owner_check(run->owner, submit->own_only, error, "run %llu", number) != ERR_NONE)
 		return ERR_DENIED;
-	if (run->cancelled) {
+	if (run->cancelled && (!PLANTED(grow_after_cancel) || run->settled == run->job_count)) {
 		error_set(error, ERR_TERMINAL, "run %llu was cancelled, and nothing can be added to it: titan retry opens it"
 			  " again, titan run without --into begins another", number);
 		return error_next(error, "titan retry %llu", number);
@@ -93,7 +95,7 @@ static enum err job_move_in(struct growth *growth, uint32_t at, struct slice *by
 	spec.group += spec.group > 0 ? growth->start : 0;
 	if (spec.deadline_ms / 1000 > LIMIT_SPAN_MAX_S)
 		return error_set(growth->error, ERR_TOO_LARGE, "added job %u: deadline_ms: over ten years", at);
-	spec.deadline_ms += spec.deadline_ms > 0 ? growth->late_ms : 0;
+	spec.deadline_ms += spec.deadline_ms > 0 && !PLANTED(grow_deadline_from_submission) ? growth->late_ms : 0;
 	for (size_t i = 0; i < spec.needs.n; i++) {
 		uint64_t *need = &spec.needs.at[i];
 
@@ -134,7 +136,8 @@ static enum err parts_move_in(struct growth *growth, struct run *run)
 /* Waiting, unless what it needs of the run says otherwise. */
 static void job_begin(struct core *core, struct job *job, bool asks)
 {
-	uint32_t cause = asks ? job_cause(core, job) : 0;
+	uint32_t cause = asks && (!PLANTED(grow_settled_parent_ignored) || job->flags & JOB_EXPR) ?
+			 job_cause(core, job) : 0;
 
 	if (job->flags & JOB_DUE_BY)
 		deadline_arm(core, job);

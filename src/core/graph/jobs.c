@@ -5,11 +5,13 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 bool trigger_met(enum trigger trigger, enum job_state parent)
 {
 	switch (trigger) {
 	case TRIGGER_OK:
-		return parent == STATE_SUCCEEDED;
+		return parent == STATE_SUCCEEDED || (PLANTED(wrong_dependency_test) && parent == STATE_FAILED);
 	case TRIGGER_FAILED:
 		return parent == STATE_FAILED || parent == STATE_TIMED_OUT || parent == STATE_DENIED ||
 		       parent == STATE_QUARANTINED;

@@ -6,6 +6,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 /* --- the worker's list of what it holds --- */
 
 void attempt_attach(struct core *core, struct worker *worker, struct job *job)
@@ -43,13 +45,16 @@ void attempt_detach(struct core *core, struct job *job)
 void attempt_renew(struct core *core, struct job *job)
 {
 	CHECK((uint32_t)job->epoch < UINT32_MAX);
-	job->epoch = core->generation << 32 | ((uint32_t)job->epoch + 1);
+	job->epoch = core->generation << 32 |
+		     ((uint32_t)job->epoch + !(PLANTED(epoch_does_not_grow) && job->epoch > 0));
 	if (job->tries < UINT16_MAX)
 		job->tries++;
 	job->outcome = OUTCOME_NONE;
-	job->stop_cause = 0;
+	if (PLANTED(ending_time_is_moved) && job_ending_ms(job) > ENDING_WAITS)
+		job_ending_set(job, due_after(core, core->ending_ms));
+	job->stop_cause = PLANTED(stopped_as_the_last_try) ? job->stop_cause : 0;
 	job->code = 0;
-	job->started_ms = 0;
+	job->started_ms = PLANTED(start_time_of_the_last_try) ? job->started_ms : 0;
 	job->cpu_us = 0;
 	job->rss_kib = 0;
 	job->out_bytes = 0;
@@ -81,7 +86,9 @@ static void attempt_stopped(struct core *core, struct job *job, enum job_event e
 
 	if (job->stop_cause == EVENT_RUN_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
-		if (!loop_holds(job, &spec, STATE_TIMED_OUT) && retry_due(job, &spec, RETRY_ON_TIMEOUT)) {
+		if (!loop_holds(job, &spec, STATE_TIMED_OUT) &&
+		    (PLANTED(time_outs_cost_no_retry) ? retry_covers(job, &spec, RETRY_ON_TIMEOUT) :
+						       retry_due(job, &spec, RETRY_ON_TIMEOUT))) {
 			job_delay(core, job, event, &spec, retry_failures(job));
 			return;
 		}
@@ -99,7 +106,8 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 	job->outcome = (uint8_t)outcome;
 	if (job->state == STATE_STOPPING) {
 		attempt_stopped(core, job, EVENT_LOST);
-	} else if (job->mode == EXEC_ONCE && !(never_started && job->state == STATE_ASSIGNED)) {
+	} else if (job->mode == EXEC_ONCE &&
+		   !((never_started || PLANTED(once_runs_again)) && job->state == STATE_ASSIGNED)) {
 		job_move(core, job, EVENT_LOST, STATE_UNKNOWN);
 	} else if (job->state == STATE_ASSIGNED) {
 		job->tries--;            /* it never started, as far as anybody knows */
@@ -117,7 +125,8 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 		if (++job->crashes >= crash_limit(&spec))
 			job_move(core, job, EVENT_LOST, STATE_FAILED);
 		else
-			job_delay(core, job, EVENT_LOST, &spec, job->crashes);
+			job_delay(core, job, EVENT_LOST, &spec,
+				  PLANTED(crash_backoff_by_tries) ? job->tries : job->crashes);
 	}
 }
 
@@ -126,7 +135,8 @@ static void attempt_failed(struct core *core, struct job *job)
 	struct rec_job_spec spec;
 
 	job_spec_decode(core, job, &spec);
-	if (!loop_holds(job, &spec, STATE_FAILED) && retry_due(job, &spec, retry_cause((enum outcome)job->outcome)))
+	if ((!loop_holds(job, &spec, STATE_FAILED) || PLANTED(loop_retried_when_done)) &&
+	    retry_due(job, &spec, retry_cause((enum outcome)job->outcome)))
 		job_delay(core, job, EVENT_EXITED_FAIL, &spec, retry_failures(job));
 	else
 		attempt_over(core, job, EVENT_EXITED_FAIL, STATE_FAILED);
@@ -262,7 +272,8 @@ bool attempt_unknown(const struct worker *worker, const struct job *job, uint64_
 
 bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch)
 {
-	return job && job->epoch == epoch && job->worker == worker->number && state_holds(job->state);
+	return job && (job->epoch == epoch || PLANTED(no_epoch_check)) && job->worker == worker->number &&
+	       state_holds(job->state);
 }
 
 static void worker_measure(struct worker *worker, const struct rec_done *done)
@@ -308,6 +319,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 			attempt_finish(core, job, &at[i]);
 		} else {
 			core->stale_results++;
+			core->outbox->frame_count -= PLANTED(no_ack_for_stale_results);
 			continue;
 		}
 		if (state_terminal(job->state) && number_sane(at[i].ended_ms, 1))
@@ -359,6 +371,8 @@ void attempt_stop(struct core *core, struct job *job, enum job_event cause)
 {
 	job->stop_cause = (uint8_t)cause;
 	job_move(core, job, cause, STATE_STOPPING);
+	if (PLANTED(row_forgotten_at_the_end))
+		job->flags &= (uint32_t)~JOB_ROW;
 	attempt_stop_send(core, job);
 }
 

@@ -6,9 +6,11 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 bool job_give_up(struct core *core, struct job *job)
 {
-	if (state_terminal(job->state))
+	if (state_terminal(job->state) || (PLANTED(start_after_cancel) && job->state == STATE_DELAYED))
 		return false;
 	if (job->state == STATE_UNKNOWN)
 		return attempt_doom(core, job);
@@ -44,7 +46,8 @@ uint64_t run_cancel_jobs(struct core *core, struct run *run, bool all)
 	uint64_t changed = 0;
 
 	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
-		if (all || !(job->flags & JOB_ALWAYS))
+		if (all || !(job->flags & JOB_ALWAYS) ||
+		    (PLANTED(ending_cancelled_with_the_rest) && job->state == STATE_WAITING))
 			changed += job_cancel(core, job, all);
 		else
 			ending_order(core, job);
@@ -119,7 +122,7 @@ void group_fail(struct core *core, const struct job *failed)
 		if (job_group(job) != group)
 			continue;
 		left--;
-		if (job_give_up(core, job))
+		if ((!PLANTED(fail_fast_spares_the_queue) || state_holds(job->state)) && job_give_up(core, job))
 			job->cause = failed->index + 1;
 	}
 }

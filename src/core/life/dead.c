@@ -6,6 +6,7 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
 #include "core/view/view.h"
 #include "proto/dead.h"
 
@@ -119,7 +120,7 @@ static void letter_delete(struct core *core, struct job *job)
 	struct row *row = outbox_row(core->outbox, TABLE_dead);
 
 	row->deleted = true;
-	row->dead.job = (int64_t)job_serial(job);
+	row->dead.job = PLANTED(letter_outlives_its_round) ? 0 : (int64_t)job_serial(job);
 	job->flags &= (uint32_t)~JOB_DEAD;
 	job->run->dead--;
 }
@@ -145,7 +146,8 @@ bool bad_end_load(struct core *core, struct run *run)
 		if (continue_bit(job->state) == 0)
 			continue;
 		spec_decode(core, job, &spec);
-		job_forgive(job, &spec);
+		if (!PLANTED(forgiveness_lost_at_load))
+			job_forgive(job, &spec);
 	}
 	return true;
 }
@@ -168,7 +170,7 @@ uint64_t dead_discard(struct core *core, const struct target *target)
 		if (!(job->flags & JOB_DEAD))
 			continue;
 		letter_delete(core, job);
-		job_touch(core, job, true);
+		job_touch(core, job, !PLANTED(discard_forgotten_in_the_row));
 		changed++;
 	}
 	if (changed == 0)

@@ -83,7 +83,8 @@ static void job_stage(struct core *core, struct job *job, enum job_event event)
 	job_spec_decode(core, job, &spec);
 	if (spec.delay_ms > 0)
 		due_ms = due_after(core, (int64_t)spec.delay_ms);
-	if (event == EVENT_DEPS_MET && (due_ms > 0 || spec.not_before_ms > core->now.wall_ms)) {
+	if (event == EVENT_DEPS_MET &&
+	    ((due_ms > 0 && !PLANTED(delay_forgotten)) || spec.not_before_ms > core->now.wall_ms)) {
 		job_move(core, job, event, STATE_DELAYED);
 		due_arm(core, job, TIMER_DUE, due_ms, spec.not_before_ms);
 	} else if (spec.gate_count > 0 && !(job->flags & JOB_PASSED)) {
@@ -115,6 +116,8 @@ void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_
 	case OUTLOOK_OPEN:
 		return;
 	case OUTLOOK_GO:
+		if (PLANTED(cascade_stops_after_one_level) && core->settled_count > 0)
+			core->settled_count--;
 		job->pending = 0;        /* whatever those do that are still open */
 		job_deps_met(core, job);
 		return;

@@ -7,6 +7,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 /* The next pass. That of a sub-run waits for another turn at least: one may end in the turn in which it began. */
 static void again(struct core *core, struct job *job, const struct rec_job_spec *spec)
 {
@@ -15,15 +17,18 @@ static void again(struct core *core, struct job *job, const struct rec_job_spec 
 	if (wait_ms == 0 && job_is_subrun(job))
 		wait_ms = 1;
 	job_extra(job)->passes++;
-	job->tries = 0;
-	job->crashes = 0;
-	job->interrupted = 0;
+	if (!PLANTED(loop_keeps_its_tries)) {
+		job->tries = 0;
+		job->crashes = 0;
+		job->interrupted = 0;
+	}
 	if (wait_ms == 0) {
 		job_move(core, job, EVENT_AGAIN, STATE_READY);
 		return;
 	}
 	job_move(core, job, EVENT_AGAIN, STATE_DELAYED);
-	due_arm(core, job, TIMER_DUE, due_after(core, wait_ms), spec->not_before_ms);
+	due_arm(core, job, TIMER_DUE, due_after(core, wait_ms),
+		PLANTED(date_ignored_between_passes) ? 0 : spec->not_before_ms);
 }
 
 /* Who cancels a sub-run by itself wants no other. */
@@ -44,7 +49,7 @@ static void pass_over(struct core *core, struct job *job, enum job_state end)
 
 	job_spec_decode(core, job, &spec);
 	holds = loop_holds(job, &spec, end);
-	if (!holds && job_passes(job) + 1 < spec.loop_max) {
+	if (!holds && job_passes(job) + !PLANTED(loop_one_pass_too_many) < spec.loop_max) {
 		again(core, job, &spec);
 		return;
 	}

@@ -6,14 +6,16 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 uint64_t retry_failures(const struct job *job)
 {
-	return job->tries - job->crashes - job->interrupted;
+	return job->tries - (PLANTED(retry_counted_twice) ? 0 : job->crashes) - job->interrupted;
 }
 
 uint64_t crash_limit(const struct rec_job_spec *spec)
 {
-	return spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
+	return spec->crash_limit && !PLANTED(crash_limit_ignored) ? spec->crash_limit : LIMIT_CRASH_LIMIT;
 }
 
 uint64_t retry_cause(enum outcome outcome)
@@ -37,9 +39,10 @@ bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64
 	if (!(on & cause))
 		return false;
 	/* Who cancels a sub-run by itself wants no other. */
-	if (cause == RETRY_ON_EXIT && job_is_subrun(job) && job->code == SUBRUN_CANCELLED)
+	if (cause == RETRY_ON_EXIT && job_is_subrun(job) && job->code == SUBRUN_CANCELLED &&
+	    !PLANTED(subrun_again_after_its_cancel))
 		return false;
-	if (cause != RETRY_ON_EXIT || spec->retry_codes.n == 0)
+	if (cause != RETRY_ON_EXIT || spec->retry_codes.n == 0 || PLANTED(codes_ignored))
 		return true;
 	for (size_t i = 0; i < spec->retry_codes.n; i++)
 		if (spec->retry_codes.at[i] == job->code)

@@ -7,6 +7,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #include <stdio.h>
 
 struct opening {
@@ -25,7 +27,8 @@ static bool job_under_way(const struct job *job)
 /* It has no attempt and waits for none of its parents. */
 static bool job_not_begun(const struct job *job)
 {
-	return !state_terminal(job->state) && !job_under_way(job) && job->state != STATE_WAITING;
+	return !state_terminal(job->state) && !job_under_way(job) && job->state != STATE_WAITING &&
+	       !(PLANTED(round_leaves_an_open_gate) && job->state == STATE_APPROVAL);
 }
 
 /* A gate that has ended, of which nobody would go by another answer: all that it leads to is under way. */
@@ -62,9 +65,10 @@ static void opening_add(struct opening *opening, uint32_t index)
 
 static void opening_descend(struct opening *opening)
 {
+	size_t asked = opening->count;
 	uint32_t edge;
 
-	for (size_t i = 0; i < opening->count; i++) {
+	for (size_t i = 0; i < (PLANTED(round_stops_at_children) ? asked : opening->count); i++) {
 		struct child_walk walk = children_of(run_job(opening->run, opening->at[i]));
 
 		while (child_next(&walk, &edge))
@@ -98,9 +102,9 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	deadline_disarm(core, job);      /* a timer is of one round */
 	ending_clear(core, job);
 	pushback_drop(core, job);
-	job->round++;
-	job->tries = 0;
-	job->crashes = 0;
+	job->round += event != EVENT_PUSHED_BACK || !PLANTED(pushback_keeps_its_votes);
+	job->tries = PLANTED(round_keeps_its_tries) ? job->tries : 0;
+	job->crashes = PLANTED(round_keeps_its_crashes) ? job->crashes : 0;
 	job->interrupted = 0;
 	job->cause = 0;
 	job->stop_cause = 0;
@@ -143,7 +147,7 @@ static uint64_t opening_reopen(struct opening *opening, const struct job *gate)
 static void job_count_again(struct job *job, uint32_t open)
 {
 	job->pending = open;
-	if (job->flags & JOB_EXPR)
+	if (job->flags & JOB_EXPR && !PLANTED(answers_kept_over_a_round))
 		job_ask_again(job);
 }
 

@@ -7,6 +7,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #include <errno.h>
 
 /* The run that a job waits for, or NULL. */
@@ -74,7 +76,8 @@ static void end(struct core *core, struct job *job, const struct run *child)
 	enum run_state state = run_state_of(child->counts, child->forgiven);
 	struct rec_done done = {
 		.outcome = OUTCOME_EXIT, .started_ms = job->started_ms,
-		.code = state == RUN_SUCCEEDED ? 0 : state == RUN_CANCELLED ? SUBRUN_CANCELLED : 1,
+		.code = state == RUN_SUCCEEDED ? 0 : state == RUN_CANCELLED ? SUBRUN_CANCELLED :
+			!PLANTED(subrun_always_ends_well),
 	};
 
 	attempt_finish(core, job, &done);
@@ -111,9 +114,9 @@ void subrun_stop(struct core *core, const struct job *job)
 	if (!child)
 		return;
 	for (struct job *at = run_job(child, 0); at; at = job_next(at)) {
-		if (at->flags & JOB_ALWAYS)
+		if (at->flags & JOB_ALWAYS && (!PLANTED(ending_stopped_in_sub_runs) || state_holds(at->state)))
 			ending_order(core, at);
-		else
+		else if (job->stop_cause == EVENT_CANCEL || !PLANTED(subrun_goes_on_when_stopped))
 			job_give_up(core, at);
 	}
 	run_told_to_end(core, child);
@@ -147,7 +150,8 @@ enum err subrun_reopens(const struct core *core, const struct run *run, struct e
 {
 	const struct job *job = awaiting(core, run);
 
-	if (run->parent == 0 || (job && job->state == STATE_RUNNING))
+	if (run->parent == 0 || (job && job->state == STATE_RUNNING) ||
+	    (PLANTED(subrun_reopened_for_nobody) && run->ended_ms))
 		return ERR_NONE;
 	error_set(error, ERR_TERMINAL, "run %llu was a sub-run of %llu/%s, which doesn't wait for it any more: that is what "
 		  "can be run again", (unsigned long long)run->number, (unsigned long long)run->parent_run, run->parent_name);

@@ -7,11 +7,13 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE])
 {
 	size_t at = 0;
 
-	while (at < gate->vote_count && gate->votes[at].person != person)
+	while (at < gate->vote_count && (gate->votes[at].person != person || PLANTED(gate_counts_a_person_twice)))
 		at++;
 	if (at < gate->vote_count && memcmp(gate->votes[at].digest, digest, SHA256_SIZE) == 0)
 		return false;
@@ -53,7 +55,7 @@ void gate_enter(struct core *core, struct job *job)
 {
 	gate_add(core, job);
 	job->when_ms = 0;
-	if (!job_on_hold(job))
+	if (!job_on_hold(job) || PLANTED(gate_expires_while_held))
 		gate_start_time(core, job);
 }
 
@@ -87,8 +89,9 @@ void gate_expired(struct core *core, struct job *job)
 	bool approves;
 
 	job_spec_decode(core, job, &spec);
-	approves = spec.gate_expiry == GATE_APPROVE;
-	decision_put(core, &nobody, job, approves ? VERDICT_EXPIRED_APPROVED : VERDICT_EXPIRED);
+	approves = spec.gate_expiry == GATE_APPROVE && !PLANTED(gate_expiry_denies);
+	if (!PLANTED(gate_expiry_not_kept))
+		decision_put(core, &nobody, job, approves ? VERDICT_EXPIRED_APPROVED : VERDICT_EXPIRED);
 	job->stop_cause = EVENT_EXPIRED;
 	job_spec_decode(core, job, &spec);
 	if (approves)
@@ -117,7 +120,7 @@ static enum err gate_denies(const struct input_act *act, const struct job *job, 
 		return error_set(error, ERR_DENIED, "gate %llu/%.*s isn't for %.*s to decide: the pipeline names others",
 				 (unsigned long long)act->run, name, (const char *)spec->name.data, person,
 				 (const char *)act->person.data);
-	if (act->verb == ACT_APPROVE && spec->gate_from.n > 0 &&
+	if (act->verb == ACT_APPROVE && !PLANTED(gate_approved_by_its_submitter) && spec->gate_from.n > 0 &&
 	    slice_eq(act->person, slice_str(job->run->owner)))
 		return error_set(error, ERR_DENIED, "%.*s submitted run %llu, and its gate %.*s names who approves: "
 				 "another of them has to", person, (const char *)act->person.data,
@@ -154,7 +157,7 @@ static enum err digest_check(struct core *core, const struct input_act *act, con
 	if (act->digest.len < DIGEST_LEAST || act->digest.len > SHA256_SIZE)
 		return error_set(error, ERR_INVALID, "a decision on gate %llu/%.*s names the digest of what was shown: "
 				 "%d to %d bytes of it", run, len, (const char *)spec->name.data, DIGEST_LEAST, SHA256_SIZE);
-	if (memcmp(act->digest.data, gate_digest(core, job), act->digest.len) == 0)
+	if (memcmp(act->digest.data, gate_digest(core, job), act->digest.len) == 0 || PLANTED(gate_digest_ignored))
 		return ERR_NONE;
 	error_set(error, ERR_CHANGED, "gate %llu/%.*s isn't what was shown any more: nothing was decided", run, len,
 		  (const char *)spec->name.data);

@@ -5,6 +5,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 static enum err settle_check(const struct core *core, const struct input_act *act, const struct target *target,
 			     struct error *error)
 {
@@ -46,7 +48,9 @@ enum err settle(struct core *core, const struct input_act *act, const struct tar
 		return error->code;
 	job = target_job(target, 0);
 	/* An attempt is settled once: with its counter in the key no word on another one is in its place. */
-	decision_put(core, act, job, words[act->value].verdict)->round |= (int64_t)(uint32_t)job->epoch << 16;
+	if (!PLANTED(settled_without_a_word))
+		decision_put(core, act, job, words[act->value].verdict)->round |=
+			PLANTED(second_word_replaces_the_first) ? 0 : (int64_t)(uint32_t)job->epoch << 16;
 	job->cause = 0;
 	job->stop_cause = (uint8_t)words[act->value].event;
 	job_move(core, job, words[act->value].event, words[act->value].to);

@@ -7,6 +7,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #include <stdlib.h>
 
 bool wants_fit(const struct worker *worker, const struct wants *wants)
@@ -31,7 +33,8 @@ static void pay(struct core *core, struct worker *worker, struct job *job)
 
 static bool is_there(const struct job *job)
 {
-	return job->state == STATE_RUNNING || (job->state == STATE_STOPPING && job->started_ms > 0);
+	return !PLANTED(running_not_counted) &&
+	       (job->state == STATE_RUNNING || (job->state == STATE_STOPPING && job->started_ms > 0));
 }
 
 static bool payable(const struct core *core, const struct worker *worker, const struct job *job)
@@ -65,8 +68,10 @@ void charge_detach(struct core *core, struct worker *worker, struct job *job)
 		worker->asking--;
 		if (job->flags & JOB_UNPAID)
 			worker->unpaid--;
-		else
+		else if (job->stop_cause != EVENT_CANCEL || !PLANTED(resources_kept_after_a_cancel))
 			resources_give(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
+		for (size_t i = 0; PLANTED(resources_freed_twice) && i < worker->offer_count; i++)
+			worker->offers[i].used /= 2;
 		job->flags &= (uint32_t)~JOB_UNPAID;
 	}
 	charge_settle(core, worker);
@@ -111,7 +116,8 @@ void charge_settle(struct core *core, struct worker *worker)
 
 		if (job->state == STATE_ASSIGNED && job->flags & JOB_UNPAID)
 			waiting[count++] = worker->held[i];
-		else if (payable(core, worker, job))     /* one that is to end may have started */
+		else if ((job->state == STATE_RUNNING || !PLANTED(resources_of_the_stopping)) &&
+			 payable(core, worker, job))     /* one that is to end may have started */
 			pay(core, worker, job);
 	}
 	qsort(waiting, count, sizeof(*waiting), stamp_order);

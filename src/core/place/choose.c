@@ -11,6 +11,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #define KEY_AHEAD (UINT64_C(1) << 63)
 #define KEY_OVERLOADED (UINT64_C(1) << 62)
 #define KEY_MISSES 58
@@ -30,7 +32,8 @@ static bool worker_takes_ahead(const struct core *core, const struct worker *wor
 		return false;
 	if (!wants || wants->ask_count == 0)
 		return worker->held_count - worker->unpaid >= worker->slots;
-	return worker->asking > 0 && !worker->asking_mixed && worker->asking_class == class_at &&
+	return worker->asking > 0 &&
+	       (PLANTED(ahead_of_others) || (!worker->asking_mixed && worker->asking_class == class_at)) &&
 	       worker->unpaid < worker->slots;
 }
 
@@ -46,7 +49,8 @@ static uint64_t misses(const struct worker *worker, const struct wants *wants)
 		count += !labels_cover(&worker->labels, &one);
 	}
 	count += wants->spec.pool.len > 0 && !slice_eq(wants->spec.pool, slice_str(worker->pool->name));
-	count += wants->spec.prefer_worker.len > 0 && !slice_eq(wants->spec.prefer_worker, slice_str(worker->name));
+	count += wants->spec.prefer_worker.len > 0 && !PLANTED(preferred_worker_ignored) &&
+		 !slice_eq(wants->spec.prefer_worker, slice_str(worker->name));
 	return count;
 }
 
@@ -167,8 +171,9 @@ static struct worker *choose(struct choosing *choosing, uint16_t class_at, const
 
 	if (takes && (hard || (!worker_overloaded(target) && !worker_rests(core, target))))
 		return target;
-	best = hard ? NULL : heap_best(choosing, class_at);
-	return best && takes && !worker_rests(core, target) && worker_overloaded(best) ? target : best;
+	best = hard && !PLANTED(affinity_gives_way) ? NULL : heap_best(choosing, class_at);
+	return best && takes && !worker_rests(core, target) &&
+	       (PLANTED(affinity_beside_a_better) || worker_overloaded(best)) ? target : best;
 }
 
 /* --- reservations --- */

@@ -2,6 +2,8 @@
 /* Whether a worker may have the jobs of a class, has room for one, and how busy it is. */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #define SHARE_ONE 1000
 #define LATENCY_STEP_US 10000
 
@@ -15,14 +17,16 @@ uint64_t worker_score(const struct worker *worker)
 {
 	uint64_t latency = worker->start_us / LATENCY_STEP_US;
 
-	return (worker->held_count - worker->unpaid) * SHARE_ONE / worker->slots + share(worker->cpu_permille) +
+	return (worker->held_count - worker->unpaid) * SHARE_ONE / (PLANTED(score_by_count) ? 4 : worker->slots) +
+	       share(worker->cpu_permille) +
 	       share(worker->gpu_permille) + (latency < 100 ? latency : 100);
 }
 
 bool worker_overloaded(const struct worker *worker)
 {
 	return worker_busy(worker) * SHARE_ONE >= (uint64_t)LIMIT_OVERLOAD_PERMILLE * worker->slots ||
-	       worker->cpu_permille >= LIMIT_OVERLOAD_PERMILLE || worker->gpu_permille >= LIMIT_OVERLOAD_PERMILLE;
+	       (!PLANTED(overload_by_slots_alone) &&
+		(worker->cpu_permille >= LIMIT_OVERLOAD_PERMILLE || worker->gpu_permille >= LIMIT_OVERLOAD_PERMILLE));
 }
 
 bool class_allows(const struct worker *worker, const struct ready_class *class)
@@ -53,7 +57,8 @@ bool worker_takes(const struct core *core, const struct worker *worker, uint16_t
 	if (worker->held_count - worker->unpaid >= worker->slots ||
 	    worker->held_count >= (uint64_t)worker->slots + LIMIT_PREFETCH_MAX || !wants_fit(worker, wants))
 		return false;
-	return worker->reserved == 0 || worker->reserved_class == class_at || spares_reserved(core, worker, wants);
+	return worker->reserved == 0 || worker->reserved_class == class_at || PLANTED(nothing_kept_for_large_jobs) ||
+	       spares_reserved(core, worker, wants);
 }
 
 bool class_served(const struct core *core, struct ready_class *class)

@@ -5,6 +5,7 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
 #include "base/text.h"
 
 static enum err hello_check(const struct core *core, const struct core_input *input,
@@ -147,18 +148,18 @@ static void inventory_settle(struct core *core, struct worker *worker, const str
 		const struct rec_held *held = &hello->held[i];
 		struct job *job = job_find(core, held->job);
 
-		if (attempt_current(worker, job, held->epoch))
+		if (attempt_current(worker, job, PLANTED(stale_adopted) && job ? job->epoch : held->epoch))
 			held_adopt(core, job, held->phase);
 		else if (attempt_unknown(worker, job, held->epoch) && held->phase == PHASE_RUNNING)
 			held_returned(core, worker, job);
-		else
+		else if (!PLANTED(stale_not_stopped) || !job)
 			held_stop(core, worker, held);
 	}
 	for (size_t i = worker->held_count; i-- > 0;) {
 		struct job *job = worker->held[i].job;
 
 		/* The last entry takes the place of one that leaves, and the last was looked at before. */
-		if (!(job->flags & JOB_HELD))
+		if (!(job->flags & JOB_HELD) && !PLANTED(lost_at_hello_forgotten))
 			attempt_lost(core, job, OUTCOME_LOST, same_life);
 		job->flags &= (uint32_t)~JOB_HELD;
 	}
@@ -180,9 +181,12 @@ void worker_hello(struct core *core, const struct core_input *input)
 	worker->state = WORKER_UNREACHABLE;
 	worker_heard(core, input->conn);
 	worker->reading = true;
+	if (PLANTED(welcome_before_stops))
+		welcome_send(core, input->conn);
 	inventory_settle(core, worker, &input->hello, same_life);
 	worker->reading = false;
 	charge_settle(core, worker);
 	/* Last: it brings the lease, and what is stale must be stopped before anything queued may start. */
-	welcome_send(core, input->conn);
+	if (!PLANTED(welcome_before_stops))
+		welcome_send(core, input->conn);
 }

@@ -8,6 +8,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #define KEY_AHEAD (UINT64_C(1) << 63)
 #define KEY_OVERLOADED (UINT64_C(1) << 62)
 #define KEY_SCORE 32
@@ -109,7 +111,8 @@ static bool class_startable(const struct core *core, uint16_t class_at)
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 
-		if (class_allows(worker, class) && !(steady && worker_rests(core, worker)) &&
+		if (class_allows(worker, class) &&
+		    (PLANTED(asked_back_for_one_that_flaps) || !(steady && worker_rests(core, worker))) &&
 		    worker_takes(core, worker, class_at))
 			return true;
 	}
@@ -122,7 +125,8 @@ static bool recall_helps(const struct core *core, enum helps *classes, const str
 	enum helps *helps = &classes[job->class_at];
 
 	if (*helps == HELPS_UNKNOWN)
-		*helps = class_startable(core, job->class_at) ? HELPS : HELPS_NOT;
+		*helps = PLANTED(asked_back_for_what_is_kept) || class_startable(core, job->class_at) ?
+			 HELPS : HELPS_NOT;
 	return *helps == HELPS;
 }
 

@@ -5,6 +5,8 @@
 
 #include "core/state.h"
 
+#include "base/planted.h"
+
 /* label.c */
 void classes_init(struct core *core);
 void classes_free(struct core *core);
@@ -65,7 +67,7 @@ void bound_free(struct bound *bound);
 
 static inline bool state_claims(enum job_state state)
 {
-	return state_holds(state) || state == STATE_UNKNOWN;
+	return state_holds(state) || (state == STATE_UNKNOWN && !PLANTED(unknown_leaves_its_group));
 }
 
 /* lane.c */
@@ -204,8 +206,8 @@ static inline bool worker_rests(const struct core *core, const struct worker *wo
 
 static inline bool worker_serves(const struct worker *worker)
 {
-	return worker_connected(worker) && worker->standing == STANDING_NONE && worker->pool->state == POOL_ACTIVE &&
-	       !worker->resting;
+	return worker_connected(worker) && (worker->standing == STANDING_NONE || PLANTED(cordon_ignored)) &&
+	       (worker->pool->state == POOL_ACTIVE || PLANTED(pool_state_ignored)) && !worker->resting;
 }
 
 struct worker *worker_find(const struct core *core, uint64_t number);

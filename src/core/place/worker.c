@@ -5,6 +5,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 
 /* What it says decides nothing: their slots stay taken because nobody said that they ended. */
 void worker_says_stuck(struct worker *worker, struct u64_list jobs)
@@ -37,14 +39,14 @@ static void worker_timer_arm(struct core *core, struct worker *worker, int64_t w
 static void worker_state_set(struct core *core, struct worker *worker, enum worker_state state)
 {
 	worker->state = state;
-	core->serving++;
+	core->serving += !PLANTED(lock_kept_by_one_without_worker);
 	worker_touch(core, worker);
 }
 
 void worker_wait(struct core *core, struct worker *worker)
 {
 	worker_state_set(core, worker, WORKER_UNREACHABLE);
-	worker_timer_arm(core, worker, core->grace_ms);
+	worker_timer_arm(core, worker, PLANTED(lost_before_its_lease_ends) ? core->lease_ms / 8 : core->grace_ms);
 }
 
 /* A master that was restarted has seen nobody flap. */

@@ -8,6 +8,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_RUNS, OF_CLAIMS };        /* places in a lane's list of bounds */
 
 static size_t lane_bounds(const struct lane *lane)
@@ -34,7 +36,7 @@ static inline __attribute__((always_inline)) struct bound *lane_bound(const stru
 
 bool bound_full(const struct bound *bound)
 {
-	return bound->limit > 0 && bound->active >= bound->limit;
+	return bound->limit > 0 && bound->active >= bound->limit + PLANTED(bound_off_by_one);
 }
 
 /* The first of its bounds that has no room for a job of this key, or NULL. */
@@ -251,11 +253,13 @@ void bounds_count(struct core *core, const struct job *job, int change)
 	const struct lane *lane = job_lane(job);
 
 	for (size_t i = OF_FANOUT; i <= OF_TENANT; i++)
-		if (lane_bound(lane, i))
+		if (lane_bound(lane, i) &&
+		    !(PLANTED(tenant_not_counted) && i == OF_TENANT && lane->run->bound.active > 1))
 			lane_bound(lane, i)->active += (uint32_t)change;
 	if (change > 0 && lane_bound(lane, OF_RUNS))
 		run_seat(core, lane->run);
-	bounds_offer(core, job);
+	if (change > 0 || !PLANTED(parked_forever))
+		bounds_offer(core, job);
 }
 
 void claims_count(struct core *core, const struct job *job, int change)

@@ -11,6 +11,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #define STRIDE_ONE (UINT64_C(1) << 24)   /* virtual time of an attempt, for weight 1 */
 #define NOWHERE SIZE_MAX
 
@@ -202,9 +204,9 @@ void class_free_queues(struct ready_class *class)
 
 void tenant_charge(struct core *core, struct tenant *tenant)
 {
-	if (tenant->pass < core->virtual_time)
+	if (tenant->pass < core->virtual_time && (tenant->pass == 0 || !PLANTED(tenant_catches_up)))
 		tenant->pass = core->virtual_time;
 	core->virtual_time = tenant->pass;
-	tenant->pass += STRIDE_ONE / tenant->weight;
+	tenant->pass += STRIDE_ONE / (PLANTED(tenant_weight_ignored) ? 1 : tenant->weight);
 	order_charged(core, tenant);
 }

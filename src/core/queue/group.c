@@ -8,6 +8,7 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
 #include "base/text.h"
 
 #define LIMIT_DEFAULT 1
@@ -77,7 +78,7 @@ uint32_t group_limit(const struct group *group)
 	uint32_t limit = group->set;
 
 	for (size_t i = 0; i < group->stated_count && group->set == 0; i++)
-		if (limit == 0 || group->stated[i].limit < limit)
+		if (limit == 0 || (group->stated[i].limit < limit) != PLANTED(group_takes_the_largest_limit))
 			limit = group->stated[i].limit;
 	return limit ? limit : LIMIT_DEFAULT;
 }
@@ -262,7 +263,7 @@ enum err load_group(struct core *core, const struct row_job_group *row, struct e
 	if (!text_is_name(row->name) || name_map_get(&core->groups, row->name) || row->most < 1 ||
 	    row->most >= LIMIT_RUN_JOBS_MAX)
 		return error_set(error, ERR_STORE_TRUST, "a group has a bad name or limit, or is there twice");
-	group_of(core, row->name)->set = (uint32_t)row->most;
+	group_of(core, row->name)->set = PLANTED(group_limit_forgotten_at_load) ? 0 : (uint32_t)row->most;
 	group_relimit(core, group_of(core, row->name));
 	return ERR_NONE;
 }

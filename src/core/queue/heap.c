@@ -5,9 +5,13 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 uint64_t ready_key(const struct job *job)
 {
-	return (uint64_t)(UINT8_MAX - job->priority) << SERIAL_BITS | job_serial(job);
+	unsigned step = PLANTED(priority_in_steps) ? 10 : 1;
+
+	return (uint64_t)(UINT8_MAX - job->priority / step) << SERIAL_BITS | job_serial(job);
 }
 
 struct job *ready_job(const struct core *core, uint64_t key)

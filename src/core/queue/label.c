@@ -6,6 +6,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #include <stdlib.h>
 
 static int slice_cmp(struct slice a, struct slice b)
@@ -78,9 +80,11 @@ bool worker_can(const struct worker *worker, const struct ready_class *class)
 		return false;
 	if (wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
 		return false;
-	if (wants->spec.pool_hard && !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
+	if (wants->spec.pool_hard && (worker->pool->durable || !PLANTED(pool_key_ignored)) &&
+	    !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
 		return false;
-	return labels_cover(&worker->labels, &wants->spec.labels) &&
+	return ((PLANTED(labels_ignored) && wants->spec.labels.n > 1) ||
+		labels_cover(&worker->labels, &wants->spec.labels)) &&
 	       resources_could(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
 }
 

@@ -26,6 +26,8 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 	if (spec->group_parallel == 0 && !spec->group_fail_fast)
 		return ERR_NONE;
 	at = (uintptr_t)map_get(fanouts, spec->group);
+	if (PLANTED(fan_out_joins_the_one_before) && at == 0)
+		at = run->group_count;
 	if (at == 0) {
 		run->groups = mem_resize(run->groups, run->group_count + 1, sizeof(struct bound *));
 		group = mem_zalloc(sizeof(*group));

@@ -9,6 +9,7 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
 #include "base/text.h"
 
 bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared)
@@ -100,9 +101,10 @@ bool lock_held_alone(const struct lock *lock)
 
 bool lock_blocked(const struct core *core, const struct lock *lock, bool shared, uint64_t key)
 {
-	if (lock->bound.active == 0 && lock->hold_count == 0)
+	if (lock->bound.active == 0 && (lock->hold_count == 0 || PLANTED(lock_of_people_ignored)))
 		return false;
-	return !shared || lock_held_alone(lock) || lock_first_alone(core, lock) < key;
+	return !shared || (lock_held_alone(lock) && !PLANTED(lock_shared_beside_one_alone)) ||
+	       lock_first_alone(core, lock) < key;
 }
 
 void locks_offer(struct core *core)

@@ -5,6 +5,7 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
 #include "base/text.h"
 
 static bool owner_good(struct slice owner)
@@ -75,7 +76,8 @@ static void hold_end(struct core *core, struct lock *lock, size_t at)
 	lock->hold_count--;
 	memmove(&lock->holds[at], &lock->holds[at + 1], (lock->hold_count - at) * sizeof(struct lock_hold *));
 	core->lock_holds--;
-	bound_offer(core, &lock->bound);
+	if (!PLANTED(lock_never_offered_again))
+		bound_offer(core, &lock->bound);
 	lock_tidy(core, lock);
 }
 
@@ -160,7 +162,8 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 	hold->reason = mem_text(set->words.n ? set->words.at[0] : slice_make(NULL, 0));
 	hold->shared = set->flag;
 	hold->ttl_ms = (int64_t)set->span_ms;
-	hold->due_ms = set->span_ms ? due_after(core, (int64_t)set->span_ms) : 0;
+	if (hold->due_ms == 0 || set->span_ms == 0 || !PLANTED(lock_ends_early))
+		hold->due_ms = set->span_ms ? due_after(core, (int64_t)set->span_ms) : 0;
 	hold_row_put(core, hold, false);
 	hold_arm(core, hold);
 	bound_offer(core, &lock->bound);         /* it may be had alone no more */

@@ -5,6 +5,7 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
 #include "base/text.h"
 
 #define WEIGHT_DEFAULT 1
@@ -88,7 +89,8 @@ uint64_t tenant_queued(const struct core *core, const struct tenant *tenant)
 		const struct run *run = core->runs.at[i].run;
 
 		if (run && run->tenant == tenant)
-			queued += run->job_count - run->settled - run->bound.active;
+			queued += run->job_count - run->settled -
+				  (PLANTED(queued_counts_what_is_out) ? 0 : run->bound.active);
 	}
 	return queued;
 }
@@ -106,7 +108,7 @@ enum err tenant_admit(const struct core *core, const struct input_submit *submit
 	if (!tenant || tenant->max_queued == 0)
 		return ERR_NONE;
 	queued = tenant_queued(core, tenant);
-	if (queued + count <= tenant->max_queued)
+	if (queued + (PLANTED(queued_without_newcomers) ? 0 : count) <= tenant->max_queued)
 		return ERR_NONE;
 	error_set(error, ERR_BUSY, "tenant %s has %llu %s queued, and with %u more it would be over its %u", tenant->name,
 		  (unsigned long long)queued, queued == 1 ? "job" : "jobs", count, tenant->max_queued);
@@ -142,7 +144,8 @@ static enum err tenant_put(struct core *core, const struct msg_set *set, uint64_
 	tenant->set = true;
 	if (set->weight > 0)
 		tenant->weight = (uint32_t)set->weight;
-	if (set->number > 0)
+	if (set->number > 0 &&
+	    (!PLANTED(tenant_limit_raised_only) || set->number > tenant->bound.limit || !tenant->bound.limit))
 		tenant->bound.limit = (uint32_t)set->number - 1;
 	if (set->most > 0)
 		tenant->max_queued = (uint32_t)set->most - 1;
@@ -202,7 +205,7 @@ enum err load_tenant(struct core *core, const struct row_tenant *row, struct err
 	tenant = tenant_of(core, row->name);
 	tenant->set = true;
 	tenant->weight = (uint32_t)row->weight;
-	tenant->bound.limit = (uint32_t)row->max_jobs;
+	tenant->bound.limit = PLANTED(tenant_limit_forgotten_at_load) ? 0 : (uint32_t)row->max_jobs;
 	tenant->max_queued = (uint32_t)row->max_queued;
 	return ERR_NONE;
 }

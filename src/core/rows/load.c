@@ -5,6 +5,7 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
 #include "base/text.h"
 
 static enum err load_meta(struct core *core, const struct row_meta *row, struct error *error)
@@ -15,7 +16,7 @@ static enum err load_meta(struct core *core, const struct row_meta *row, struct 
 	} counters[] = {
 		{ "generation", &core->generation }, { "boot", &core->boot }, { "next_run", &core->next_run },
 		{ "next_job", &core->next_job }, { "next_worker", &core->next_worker },
-		{ "turn", &core->turn }, { "fences", &core->fences },
+		{ "turn", &core->turn }, { PLANTED(lock_fence_forgotten) ? "" : "fences", &core->fences },
 	};
 
 	const struct {
@@ -64,7 +65,8 @@ static enum err load_worker(struct core *core, const struct row_worker *row, str
 	worker->slots_high = worker->slots;
 	worker->seen_ms = row->seen_ms;
 	worker->pool = pool_get(core, row->pool);
-	worker->standing = (enum worker_standing)row->standing;
+	if (!PLANTED(cordon_forgotten_at_load))
+		worker->standing = (enum worker_standing)row->standing;
 	worker->instance_len = row->instance.len;
 	if (row->instance.len > 0)
 		memcpy(worker->instance, row->instance.data, row->instance.len);
@@ -125,7 +127,8 @@ static enum err load_key(struct core *core, const struct row_submit_key *row, st
 		return TRUST(error, "submit_key of run %lld: it is there twice", (long long)row->run);
 	if (row->by_run < 0 || row->by_run > row->run)
 		return TRUST(error, "submit_key of run %lld: a later run can't have begun it", (long long)row->run);
-	key_add(core, id, row->digest.data, (uint64_t)row->run, (uint64_t)row->by_run);
+	if (!PLANTED(key_forgotten_at_load))
+		key_add(core, id, row->digest.data, (uint64_t)row->run, (uint64_t)row->by_run);
 	return ERR_NONE;
 }
 
@@ -261,7 +264,7 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 		core->outbox = NULL;
 		return TRUST(error, "those who hold a lock exclude each other");
 	}
-	for (size_t i = 0; i < core->worker_count; i++)
+	for (size_t i = 0; i < core->worker_count && (core->boot < 2 || !PLANTED(no_grace_after_boot)); i++)
 		worker_wait(core, core->workers[i]);
 	if (first)
 		core->generation = 1;

@@ -2,6 +2,8 @@
 /* Runs from their rows: the run, the specification in its parts, the jobs. load.c says what is believed. */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 enum err load_run_row(struct core *core, const struct row_run *row, struct error *error)
 {
 	struct run *run;
@@ -212,9 +214,9 @@ enum err load_job(struct core *core, const struct row_job *row, struct error *er
 	job->out_bytes = (uint64_t)row->out_bytes;
 	job->priority = (uint8_t)row->priority;
 	job_child_set(job, (uint64_t)row->child);
-	job_passes_set(job, (uint32_t)row->passes);
+	job_passes_set(job, PLANTED(loop_forgotten_at_load) ? 0 : (uint32_t)row->passes);
 	job_ending_set(job, row->ending_ms);
-	if (row->flags & ROW_JOB_HELD && !state_terminal(job->state))
+	if (row->flags & ROW_JOB_HELD && !state_terminal(job->state) && !PLANTED(hold_forgotten_at_load))
 		job->flags |= JOB_ON_HOLD;
 	if (row->flags & ROW_JOB_LOOSE)
 		job->flags |= JOB_LOOSE;

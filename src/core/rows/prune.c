@@ -7,6 +7,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #include <endian.h>
 
 #include "core/view/view.h"
@@ -86,7 +88,7 @@ enum err load_pruning(struct core *core, const struct row_pruning *row, struct e
 				 (long long)row->run);
 	pruning = pruning_insert(core, (uint64_t)row->run);
 	pruning->logs_only = row->logs_only != 0;
-	pruning->parts = (uint64_t)row->parts;
+	pruning->parts = PLANTED(pruning_lost_at_load) ? 0 : (uint64_t)row->parts;
 	pruning->part_cost = (uint64_t)row->part_cost;
 	for (size_t i = 0; i < row->jobs.len; i += RANGE_BYTES) {
 		struct serials range = { number_get(row->jobs.data + i), number_get(row->jobs.data + i + 8) };
@@ -173,11 +175,13 @@ enum prune_word view_prunable(const struct core *core, const struct row_run *row
 		return PRUNE_LIVE;
 	if (pruned_find(core, number) || pruning_find(core, number) || (rule->logs_only && row->logs_gone_ms >= row->ended_ms))
 		return PRUNE_GONE;
-	if (core->revived_turn > rule->as_of)
+	if (core->revived_turn > rule->as_of && !PLANTED(pruned_by_old_rows))
 		return PRUNE_OLD_NEWS;
-	if (row->dead > 0 && !rule->dead)
+	if (row->dead > 0 && !rule->dead && !PLANTED(pruned_with_its_letters))
 		return PRUNE_LETTERS;
-	if (!rule->logs_only && ((schedule && schedule->last_run == number) || (parent && parent->ended_ms == 0)))
+	if (!rule->logs_only &&
+	    ((schedule && schedule->last_run == number) ||
+	     (parent && parent->ended_ms == 0 && !PLANTED(pruned_under_a_live_run))))
 		return PRUNE_NEEDED;
 	return PRUNE_GOES;
 }
@@ -197,7 +201,7 @@ static uint64_t keys_forget(struct core *core, uint64_t number)
 
 		next = key->next;
 		row->deleted = true;
-		row->submit_key.principal = (int64_t)number_get(key->id);
+		row->submit_key.principal = (int64_t)number_get(key->id) + PLANTED(pruned_key_kept_on_disk);
 		row->submit_key.submit_key = arena_copy(&core->outbox->arena, slice_make(key->id + 8, 16));
 		name_map_remove(&core->keys, slice_make(key->id, sizeof(key->id)));
 		mem_free(key);

@@ -5,6 +5,8 @@
  */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 /* As a row has it, or the longest that the wait can be from now on: another boot may have another wall clock. */
 static int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms)
 {
@@ -40,7 +42,7 @@ static void job_resume_timers(struct core *core, struct job *job)
 	struct rec_job_spec spec;
 
 	if (job->flags & JOB_DUE_BY && !(job->flags & JOB_LATE) && !state_terminal(job->state) &&
-	    job->state != STATE_UNKNOWN)
+	    job->state != STATE_UNKNOWN && !PLANTED(deadline_forgotten_at_load))
 		deadline_arm(core, job);
 	ending_resume(core, job);
 	if (job->state != STATE_DELAYED && !(job->state == STATE_APPROVAL && job->when_ms > 0) &&
@@ -49,13 +51,17 @@ static void job_resume_timers(struct core *core, struct job *job)
 		return;
 	job_spec_decode(core, job, &spec);
 	if (job->state == STATE_DELAYED)
-		due_arm(core, job, TIMER_DUE, due_clamp(core, job, delay_longest_ms(&spec)), spec.not_before_ms);
+		due_arm(core, job, TIMER_DUE, PLANTED(backoff_lost_at_load) && spec.delay_ms == 0 ? 1 :
+			due_clamp(core, job, delay_longest_ms(&spec)), spec.not_before_ms);
 	else if (job->state == STATE_APPROVAL)
 		gate_timer_arm(core, job, due_clamp(core, job, (int64_t)spec.gate_timeout_ms));
 	else if (job->state == STATE_READY)
-		due_arm(core, job, TIMER_DISPATCH, due_clamp(core, job, (int64_t)spec.dispatch_timeout_ms), 0);
+		due_arm(core, job, TIMER_DISPATCH, PLANTED(queue_time_starts_anew) ?
+			due_after(core, (int64_t)spec.dispatch_timeout_ms) :
+			due_clamp(core, job, (int64_t)spec.dispatch_timeout_ms), 0);
 	else
-		due_arm(core, job, TIMER_TIMEOUT, timeout_due(core, job, &spec), 0);
+		due_arm(core, job, TIMER_TIMEOUT,
+			timeout_due(core, job, &spec) + (PLANTED(timeout_lost_at_load) ? INT64_C(3600000) : 0), 0);
 }
 
 static void job_resume(struct core *core, struct job *job)
@@ -96,7 +102,7 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 			bool go = standing_outlook(standing[i]) == OUTLOOK_GO;
 
 			job->pending = go ? 0 : standing[i].open;
-			if (job->flags & JOB_EXPR)
+			if (job->flags & JOB_EXPR && !PLANTED(condition_forgotten_at_load))
 				job_ask_again(job);
 			if (go && job->flags & JOB_STAGED) {
 				err = TRUST(error, "job %llu of run %llu is waiting, and for nothing",

@@ -7,6 +7,8 @@
  */
 #include "core/time/schedule.h"
 
+#include "base/planted.h"
+
 #define LATE_MS 60000
 #define HOUR_MS INT64_C(3600000)
 #define BACK_MS (3 * HOUR_MS)
@@ -97,11 +99,12 @@ static void come(struct core *core, struct schedule *schedule, int64_t due_ms, b
 	bool in_line = together || schedule->said.overlap == OVERLAP_QUEUE;
 	struct error error;
 
-	if (schedule->live == 0 || schedule->said.overlap == OVERLAP_ALLOW)
+	if (schedule->live == 0 || schedule->said.overlap == OVERLAP_ALLOW ||
+	    (PLANTED(schedule_overlaps) && schedule->live == 1))
 		schedule_begin(core, schedule, due_ms, &error);
 	else if (in_line && schedule->queued < CATCH_UP_MAX)
 		schedule->queued++;
-	else
+	else if (!PLANTED(schedule_passes_over_in_silence))
 		skip(core, schedule, SKIP_OVERLAP, 1);
 }
 
@@ -215,7 +218,8 @@ static bool was_ahead(const struct core *core, const struct schedule *schedule)
 {
 	int64_t limit_ms = core->now.wall_ms + BACK_MS, later_ms = schedule_next_after(schedule, limit_ms);
 
-	return schedule->last_ms > limit_ms || (later_ms != 0 && later_ms < schedule->next_ms);
+	return !PLANTED(schedule_waits_for_a_wrong_clock) &&
+	       (schedule->last_ms > limit_ms || (later_ms != 0 && later_ms < schedule->next_ms));
 }
 
 void schedules_stepped(struct core *core)

@@ -2,6 +2,8 @@
 /* What people do to schedules: put, pause, fire and remove them. */
 #include "core/time/schedule.h"
 
+#include "base/planted.h"
+
 /* What has come by now came before the change. */
 static void before_change(struct core *core, struct schedule *schedule)
 {
@@ -37,9 +39,9 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 		err = error_set(error, ERR_FULL, "there are %d schedules, and no room for more", LIMIT_SCHEDULES_MAX);
 	if (err != ERR_NONE)
 		return err;
-	if (schedule)
+	if (schedule && !PLANTED(schedule_time_lost_in_a_change))
 		before_change(core, schedule);
-	else
+	if (!schedule)
 		schedule = made = schedule_new(core, submit->name, submit->owner);
 	if (made)
 		made->live = schedule_count_live(core, made);
@@ -110,8 +112,10 @@ static uint64_t schedule_pause(struct core *core, struct schedule *schedule, boo
 		return 0;
 	before_change(core, schedule);
 	schedule->paused = pause;
+	if (PLANTED(schedule_line_lost_in_a_pause) && pause)
+		schedule->queued = 0;
 	/* What came in the pause was not wanted. */
-	if (!pause)
+	if (!pause && !PLANTED(schedule_comes_after_a_pause))
 		schedule->next_ms = schedule_next_after(schedule, core->now.wall_ms);
 	schedule_row_put(core, schedule);
 	schedule_arm(core, schedule);

@@ -2,6 +2,8 @@
 /* The steady clock when rows were loaded, and in a turn in which a clock was set. */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 #define STEADY_LEAST_MS 1                /* due times of 0 are none, and rows have none below */
 
 static void steady_put(struct core *core)
@@ -18,7 +20,8 @@ void steady_begin(struct core *core)
 
 	if (core->boot_id == 0 || steady->boot_id != core->boot_id) {
 		steady->boot_id = core->boot_id;
-		steady->base_ms = core->now.wall_ms - steady->skew_ms - core->now.boot_ns / NS_PER_MS;
+		steady->base_ms = core->now.wall_ms - (PLANTED(skew_not_durable) ? 0 : steady->skew_ms) -
+				  core->now.boot_ns / NS_PER_MS;
 		/* Set back by decades at each of several boots, a wall clock would have it begin before 1970. */
 		if (steady_ms(core) < STEADY_LEAST_MS)
 			steady->base_ms += STEADY_LEAST_MS - steady_ms(core);
@@ -66,6 +69,7 @@ void steady_turn(struct core *core)
 	if (!stepped && slept_ns - steady->slept_ns < CLOCK_STEP_MS * NS_PER_MS)
 		return;
 	steady->slept_ns = slept_ns;
-	timers_rekey(core);
+	if (!stepped || !PLANTED(date_keeps_its_place))
+		timers_rekey(core);
 	schedules_stepped(core);
 }
