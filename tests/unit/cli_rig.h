@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "base/statedir.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
@@ -363,6 +364,26 @@ static inline int rig_run(const char *line)
 	if (getenv("RIG_SHOW"))
 		printf("# %s: %d\n%s%s", line, status, buf_cstr(&rig.out), buf_cstr(&rig.err));
 	return status;
+}
+
+/* For functions that take a command's surroundings: as session_run makes them for one without options. */
+static inline void rig_cli_begin(struct cli *cli)
+{
+	static struct lost_output output;
+	static struct invocation invocation;
+
+	output = (struct lost_output){ 0 };
+	invocation = (struct invocation){ 0 };
+	*cli = (struct cli){
+		.session = &rig.session, .output = &output, .invocation = &invocation, .settings = { .timeout_ms = -1 },
+		.statedir = rig.statedir, .signal_fd = -1, .deadline_ns = TIME_NEVER,
+	};
+}
+
+static inline void rig_cli_end(struct cli *cli)
+{
+	client_close(cli->client);
+	arena_free(&cli->arena);
 }
 
 static inline const char *rig_out(void)

@@ -17,6 +17,7 @@ unit_programs = \
 	tests/unit/test_cli_options \
 	tests/unit/test_cli_session \
 	tests/unit/test_cli_table \
+	tests/unit/test_cli_targets \
 	tests/unit/test_cli_wait \
 	tests/unit/test_core_act \
 	tests/unit/test_core_again \
@@ -216,6 +217,9 @@ tests_unit_test_cli_session_LDADD = $(all_libs)
 
 tests_unit_test_cli_table_SOURCES = tests/unit/test_cli_table.c
 tests_unit_test_cli_table_LDADD = $(all_libs)
+
+tests_unit_test_cli_targets_SOURCES = tests/unit/test_cli_targets.c
+tests_unit_test_cli_targets_LDADD = $(all_libs)
 
 tests_unit_test_cli_wait_SOURCES = tests/unit/test_cli_wait.c
 tests_unit_test_cli_wait_LDADD = $(all_libs)
