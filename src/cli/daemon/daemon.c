@@ -44,8 +44,12 @@ _Noreturn static void child(const struct statedir *statedir, int log_fd, int rea
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
 	sigset_t none;
-	int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int null_fd;
 
+	/* Where we were started with a closed stream they have numbers that are about to be taken. */
+	log_fd = fcntl(log_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
+	ready_fd = fcntl(ready_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
+	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -53,11 +57,7 @@ _Noreturn static void child(const struct statedir *statedir, int log_fd, int rea
 	sigaction(SIGPIPE, &by_default, NULL);
 	set_state_dir(statedir);
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
-	    dup2(log_fd, STDERR_FILENO) < 0 || chdir("/") != 0)
-		_exit(EXIT_NO_EXEC);
-	if (ready_fd == READY_FD)
-		io_set_cloexec(ready_fd, false);
-	else if (dup2(ready_fd, READY_FD) < 0)
+	    dup2(log_fd, STDERR_FILENO) < 0 || dup2(ready_fd, READY_FD) < 0 || chdir("/") != 0)
 		_exit(EXIT_NO_EXEC);
 	close_range(READY_FD + 1, ~0u, 0);
 	execv("/proc/self/exe", argv);
