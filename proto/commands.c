@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of commands.def. Nothing here is written twice: a row there is everything about a command. */
+/* The tables of commands.def. A row there is all that needs to be written about a command. */
 #include "proto/commands.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands.def as tables: what can be typed, for the parser, the help, the manual and the completions. */
+/* commands.def as tables: all commands and options, for the parser, the help, the manual and the completions. */
 #ifndef TITAN_PROTO_COMMANDS_H
 #define TITAN_PROTO_COMMANDS_H
 
@@ -39,7 +39,7 @@ enum command_group { GROUP_CLUSTER, GROUP_RUN, GROUP_CONTROL, GROUP_HUMAN, GROUP
 
 struct option_info {
 	enum option_id id;               /* OPT_none ends a list */
-	char letter;                     /* 0: it has none */
+	char letter;                     /* 0: no short form */
 	const char *word;
 	const char *argument;            /* NULL: it takes none */
 	const char *help;
@@ -50,15 +50,15 @@ struct command_info {
 	const char *verb;
 	enum command_group group;
 	enum role role;
-	const char *pattern;             /* of its arguments */
-	int least, most;                 /* how many; most < 0: any number */
+	const char *pattern;             /* pattern of the arguments */
+	int least, most;                 /* number of arguments; most < 0: any number */
 	const char *help;                /* one line */
-	const char *text;                /* more, or empty */
+	const char *text;                /* further text, or empty */
 	const struct option_info *options;
 };
 
 extern const struct option_info global_options[];
-extern const struct command_info command_table[COMMAND_COUNT];   /* by id; 0 isn't one */
+extern const struct command_info command_table[COMMAND_COUNT];   /* indexed by id; entry 0 is unused */
 extern const char *const command_groups[GROUP_COUNT];
 
 const struct command_info *command_find(const char *verb);       /* NULL if there is none */

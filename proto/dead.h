@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* dead.def as an enum: why a job is a dead letter. 0 is none. */
+/* dead.def as an enum: why a job has a dead letter. 0 means none. */
 #ifndef TITAN_PROTO_DEAD_H
 #define TITAN_PROTO_DEAD_H
 
@@ -13,7 +13,7 @@ enum dead_reason {
 	DEAD_COUNT
 };
 
-/* "none" and "" for what isn't known here. */
+/* For unknown numbers these return "none" and "". */
 const char *dead_name(uint64_t reason);
 const char *dead_text(uint64_t reason);
 

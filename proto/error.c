@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* errors.def as lookups, and the filling of an error record. Nothing here escapes: the sinks do. */
+/* errors.def as lookup functions, and the functions that fill an error. No escaping here: the sinks do that. */
 #include "proto/error.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static const struct err_info err_table[] = {
 #undef ERROR
 };
 
-/* A peer may send any number: outside of the table it counts as an internal error with a name of its own. */
+/* A peer may send any number: an unknown one counts as an internal error with a name of its own. */
 static const struct err_info unknown_info = { "UNKNOWN", "unknown error", 70, false };
 
 bool err_known(unsigned wire)
@@ -68,7 +68,7 @@ void error_clear(struct error *error)
 	error->text[0] = error->next[0] = '\0';
 }
 
-/* The beginning says what failed and the end says why: both stay. */
+/* Cut a long text in the middle: its beginning says what failed, its end says why. */
 static void shorten(char text[ERROR_TEXT_SIZE], const char *whole, size_t len)
 {
 	const size_t tail = ERROR_TEXT_SIZE / 3, head = ERROR_TEXT_SIZE - 1 - strlen(GAP) - tail;
@@ -136,7 +136,7 @@ enum err error_next(struct error *error, const char *format, ...)
 {
 	va_list args;
 
-	/* without a record nobody keeps the code: callers that need it return it themselves */
+	/* without an error record the code is known only to the caller, who returns it */
 	if (!error)
 		return ERR_INTERNAL;
 	va_start(args, format);

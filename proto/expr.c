@@ -21,7 +21,7 @@ void expr_put(struct buf *code, struct expr_step step)
 		put_number(code, values[i]);
 }
 
-/* Five bytes at most: no number here is larger than 32 bits. */
+/* Read a number of at most five bytes: none is larger than 32 bits. */
 static bool take_number(struct slice *code, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -114,7 +114,7 @@ static const char *step_fault(const struct expr_step *step, size_t needs, const 
 	}
 }
 
-/* depths: how deep each value on the stack is. */
+/* Update the stack for one step. depths: the nesting depth of each value on the stack. */
 static void step_apply(const struct expr_step *step, struct buf *depths, size_t *leaves)
 {
 	size_t taken = step->op == EXPR_NOT ? 1 : step->op == EXPR_GATE ? (size_t)step->b : 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Conditions over a job's parents, as postfix code in its specification. Whoever loads a graph compiles them,
- * the core checks and evaluates them. A step is a byte and its numbers, 7 bits a byte, the low ones first:
+ * Conditions over a job's parents, as postfix code in the job's specification. The program that loads a graph compiles
+ * them; the core checks and evaluates them. A step is one byte and its numbers, each in groups of 7 bits, lowest first:
  *
- *   TRUE, FALSE
- *   STATE first count mask   a value for each of these needs: is its state in the mask (bit = enum job_state)?
- *   CODE need compare value  did it end with such an exit code? False of what has none
- *   NOT
- *   GATE least of            are at least so many of the last values true?
+ *   TRUE, FALSE             push this value
+ *   STATE first count mask  push a value for each of these needs: is its state in mask (bit = enum job_state)?
+ *   CODE need compare value push: did this need end with such an exit code? False if it has none
+ *   NOT                     negate the last value
+ *   GATE least of           replace the last values by one: are at least so many of them true?
  *
- * A need that hasn't settled is neither true nor false: what it decides stays open until enough is known.
+ * The value of a need that hasn't settled is neither true nor false; what depends on it stays open until enough is known.
  */
 #ifndef TITAN_PROTO_EXPR_H
 #define TITAN_PROTO_EXPR_H
@@ -28,12 +28,12 @@ struct expr_step {
 };
 
 void expr_put(struct buf *code, struct expr_step step);
-/* The step at the front of *code, which moves behind it. False when there is none that can be read. */
+/* Read the step at the front of *code and move *code behind it. False: the code ends or is malformed. */
 bool expr_next(struct slice *code, struct expr_step *ret_step);
-/* Can it be evaluated with this many needs, and within the limits? */
+/* Check that the code can be evaluated with this many needs, within the limits. */
 enum err expr_check(struct slice code, size_t needs, struct error *error);
 
-uint32_t expr_mask(enum trigger trigger);                /* the states that meet it */
+uint32_t expr_mask(enum trigger trigger);                /* the set of states that fulfil the trigger */
 bool expr_code_meets(enum expr_compare compare, uint64_t code, uint64_t value);
 
 #endif

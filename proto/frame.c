@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Frames, and the guard in front of msgpack-c. frame_check reads each byte that structures the body once,
- * without recursion or memory, and lets nothing through whose counts its own bytes can't hold: six bytes
- * can't ask for 4 GiB.
+ * Frames, and the guard in front of msgpack-c. frame_check reads each structural byte of the body once,
+ * without recursion or allocation, and refuses counts that the bytes left can't hold: so six bytes can't ask
+ * for 4 GiB.
  */
 #include "proto/frame.h"
 
@@ -35,7 +35,7 @@ enum frame_status frame_read(struct slice bytes, size_t max_body, struct frame *
 {
 	uint32_t len;
 
-	/* the first byte tells whether this speaks to us at all: no need to wait for eight */
+	/* the first byte is the version, so other protocols are refused without waiting for eight bytes */
 	if (bytes.len > 0 && bytes.data[0] != PROTOCOL_VERSION) {
 		error_set(error, ERR_VERSION, "frame of protocol version %u; this titan speaks version %u",
 			  bytes.data[0], PROTOCOL_VERSION);
@@ -61,7 +61,7 @@ enum frame_status frame_read(struct slice bytes, size_t max_body, struct frame *
 	return FRAME_WHOLE;
 }
 
-/* How a first byte goes on: this many bytes of a length or number follow. */
+/* What a first byte announces; extra: how many bytes of a length or number follow. */
 enum lead_kind { LEAD_NUMBER, LEAD_BYTES, LEAD_ARRAY, LEAD_MAP, LEAD_BAD };
 
 struct lead {
@@ -69,9 +69,9 @@ struct lead {
 	uint8_t extra;
 };
 
-/* 0xc0 to 0xdf; the rest of the byte values hold their count in themselves. */
+/* First bytes 0xc0 to 0xdf; all other first bytes contain their count. */
 static const struct lead leads[32] = {
-	{ LEAD_NUMBER, 0 }, { LEAD_BAD, 0 },    { LEAD_NUMBER, 0 }, { LEAD_NUMBER, 0 },  /* nil, none, bool */
+	{ LEAD_NUMBER, 0 }, { LEAD_BAD, 0 },    { LEAD_NUMBER, 0 }, { LEAD_NUMBER, 0 },  /* nil, unused, bool */
 	{ LEAD_BYTES, 1 },  { LEAD_BYTES, 2 },  { LEAD_BYTES, 4 },                       /* bin */
 	{ LEAD_BAD, 0 },    { LEAD_BAD, 0 },    { LEAD_BAD, 0 },                         /* ext */
 	{ LEAD_NUMBER, 4 }, { LEAD_NUMBER, 8 },                                          /* float */
@@ -86,14 +86,14 @@ static const struct lead leads[32] = {
 struct frame_walk {
 	const uint8_t *at;
 	const uint8_t *end;
-	uint32_t nodes;                          /* declared so far */
+	uint32_t nodes;                          /* values declared so far */
 	unsigned depth;
-	uint32_t left[LIMIT_FRAME_DEPTH + 1];    /* values to come, by depth */
+	uint32_t left[LIMIT_FRAME_DEPTH + 1];    /* values still to come at each depth */
 };
 
 static enum err walk_open(struct frame_walk *walk, enum lead_kind kind, uint32_t count, struct error *error)
 {
-	/* each value takes a byte at least */
+	/* each value takes at least one byte */
 	uint64_t values = kind == LEAD_MAP ? (uint64_t)count * 2 : count;
 
 	if (values > (size_t)(walk->end - walk->at))
@@ -108,7 +108,7 @@ static enum err walk_open(struct frame_walk *walk, enum lead_kind kind, uint32_t
 	return ERR_NONE;
 }
 
-/* A value whose first byte isn't a small number. */
+/* Check a value whose first byte isn't a small number. */
 static enum err walk_value(struct frame_walk *walk, uint8_t byte, struct error *error)
 {
 	struct lead lead;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A frame: version (2), opcode, flags (0), spare (0), length (u32, big-endian), and a body of that
- * length, a MessagePack map. frame_check is the guard in front of msgpack-c, which allocates by the
- * count that the sender declares.
+ * A frame: version (2), opcode, flags (0), spare (0), length (u32, big-endian), and a body of that length, a
+ * MessagePack map. frame_check is the guard in front of msgpack-c, which would allocate by the counts that a
+ * sender declares.
  */
 #ifndef TITAN_PROTO_FRAME_H
 #define TITAN_PROTO_FRAME_H
@@ -14,18 +14,20 @@
 
 struct frame {
 	uint8_t opcode;
-	struct slice body;       /* in the bytes that were read */
+	struct slice body;       /* points into the bytes that were read */
 };
 
 enum frame_status { FRAME_PARTIAL, FRAME_WHOLE, FRAME_BAD };
 
-/* Look at the front of bytes. FRAME_WHOLE: *ret_size bytes are this frame. FRAME_BAD: error says why. */
+/* Look for a frame at the front of bytes. FRAME_WHOLE: it takes *ret_size bytes. FRAME_BAD: error says why. */
 enum frame_status frame_read(struct slice bytes, size_t max_body, struct frame *ret_frame,
 			     size_t *ret_size, struct error *error);
 void frame_header(uint8_t out[FRAME_HEADER_SIZE], uint8_t opcode, uint32_t body_len);
 
-/* Is it one MessagePack value of this depth and node count, whose counts fit its bytes, with nothing behind it?
- * *ret_size, where given, takes the bytes of the first value and allows more behind it. */
+/*
+ * Is body one MessagePack value, within the limits on depth and number of values, with counts that fit its
+ * bytes, and nothing behind it? If ret_size isn't NULL, it gets the size of the value, and bytes may follow.
+ */
 enum err frame_check(struct slice body, size_t *ret_size, struct error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* limits.def as constants: LIMIT_FRAME_MAX and so on. */
+/* limits.def as constants such as LIMIT_FRAME_MAX. */
 #ifndef TITAN_PROTO_LIMITS_H
 #define TITAN_PROTO_LIMITS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * messages.def as structs: struct rec_job_spec, struct msg_submit; enums.def as the enums their fields hold; and the
- * codec. Slices in a decoded message point into the frame's bytes, lists into the arena.
+ * messages.def as structs such as struct rec_job_spec and struct msg_submit; enums.def as the enums of their
+ * fields; and the codec. In a decoded message, slices point into the frame's bytes and lists into the arena.
  */
 #ifndef TITAN_PROTO_MESSAGE_H
 #define TITAN_PROTO_MESSAGE_H
@@ -11,7 +11,7 @@
 #include "proto/error.h"
 
 #define PROTOCOL_VERSION 2
-#define LOG_LOSSLESS UINT64_MAX          /* as log_max: nothing is dropped, the job waits */
+#define LOG_LOSSLESS UINT64_MAX          /* log_max of a lossless job: no output is dropped, the job waits instead */
 #define MESSAGE_STRUCT_MAX 1536          /* no struct below is larger */
 
 #define ENUM(name, doc) enum name {
@@ -23,7 +23,7 @@
 #undef END
 
 
-/* Sets of roles; NOBODY is in none. The names without a role are the words of messages.def. */
+/* Sets of roles; NOBODY is in none. The names in the enum are the ones that messages.def uses. */
 typedef unsigned role_set;
 #define ROLE_BIT_OF(role) ((role) ? 1u << (role) : 0u)
 #define ROLE_BIT(NAME) ROLE_BIT_OF(ROLE_##NAME)
@@ -32,10 +32,10 @@ enum {
 	ROLES_ADMIN = ROLE_BIT(ADMIN),
 	ROLES_SUBMITTER = ROLE_BIT(SUBMITTER) | ROLES_ADMIN,
 	ROLES_PERSON = ROLE_BIT(VIEWER) | ROLE_BIT(APPROVER) | ROLE_BIT(OPERATOR) | ROLES_SUBMITTER,
-	ROLES_ANYBODY = ROLES_PERSON | ROLES_WORKER,     /* before HELLO has said who it is, too */
+	ROLES_ANYBODY = ROLES_PERSON | ROLES_WORKER,     /* also allowed before HELLO */
 };
 
-/* How often a job may run when nobody can say whether it did. */
+/* How often a job may run if it isn't known whether it has run. */
 #define EXEC_MODES(X) \
 	X(RETRY, "retry", "again, after a loss: at least once") \
 	X(EXCLUSIVE, "exclusive", "again, but never two at once") \
@@ -48,7 +48,7 @@ enum exec_mode {
 	EXEC_MODE_COUNT
 };
 
-/* What people decided about a gate, or about a job whose end is unknown. */
+/* What people decided about a gate, or about an unknown job. */
 #define VERDICTS(X) \
 	X(REJECTED, "rejected", "rejected") \
 	X(APPROVED, "approved", "approved") \
@@ -155,7 +155,7 @@ enum record_kind {
 	REC_COUNT
 };
 
-/* The tables behind the codec, for the frame printer, the manual and the authorisation check. */
+/* The tables behind the codec; also used by the frame printer, the manual and the check of rights. */
 enum field_type { TYPE_U64, TYPE_I64, TYPE_BOOL, TYPE_STR, TYPE_BIN, TYPE_U64S, TYPE_STRS, TYPE_RECORDS };
 enum sender { FROM_CLIENT = 1, FROM_WORKER = 2, FROM_MASTER = 4, FROM_BOTH = 7 };
 
@@ -169,33 +169,36 @@ struct field_info {
 	uint8_t record;          /* enum record_kind, for TYPE_RECORDS */
 };
 
-struct shape {                   /* of a message or record */
+struct shape {                   /* the fields of a message or record */
 	const char *name;
 	const char *doc;
 	const struct field_info *fields;
 	size_t field_count;
-	size_t size;             /* of the struct */
+	size_t size;             /* size of the struct */
 	bool array;
 	uint8_t opcode;          /* of a message */
 	enum sender from;
-	role_set roles;          /* that may send it; of what it is about see proto/rights.h */
+	role_set roles;          /* roles that may send it; proto/rights.h says about what */
 };
 
 const struct shape *message_shape(unsigned opcode);      /* NULL if there is none */
 const struct shape *record_shape(enum record_kind kind);
 
-/* A whole frame: header and map. Stops the program if it would be over LIMIT_FRAME_MAX: senders split. */
+/*
+ * Encode a whole frame, header and map. Stops the program if it would be over LIMIT_FRAME_MAX: the sender
+ * must split.
+ */
 void message_encode(struct buf *out, enum opcode op, const void *msg);
-/* The body of a frame whose header was read; checked (frame_check) before it is unpacked. */
+/* Decode the body of a frame; frame_check runs before anything is unpacked. */
 enum err message_decode(enum opcode op, struct slice body, struct arena *arena, void *ret_msg,
 			struct error *error);
 
 void record_encode(struct buf *out, enum record_kind kind, const void *rec);
-/* One record from the front of *bytes, which moves behind it. The bytes are checked first. */
+/* Decode one record from the front of *bytes and move *bytes behind it. The bytes are checked first. */
 enum err record_decode(enum record_kind kind, struct slice *bytes, struct arena *arena, void *ret_rec,
 		       struct error *error);
 
-/* A frame for people, on several lines, escaped. */
+/* Print a frame for people, on several lines, escaped. */
 void message_print(struct buf *out, enum opcode op, struct slice body);
 
 const char *outcome_name(enum outcome outcome);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bytes to structs, by the tables. Nothing is unpacked that frame_check hasn't passed. The result is
- * written last and only when all of it is right.
+ * Decodes bytes into structs, by the tables. Only bytes that frame_check has passed are unpacked. The result
+ * is written last, and only if all of it is valid.
  */
 #include "proto/message.h"
 
@@ -15,7 +15,7 @@
 
 struct decoding {
 	struct arena *arena;
-	const struct shape *root;        /* for errors: the message, or the record decoded on its own */
+	const struct shape *root;        /* named in errors: the message, or the record decoded by itself */
 	struct error *error;
 };
 
@@ -146,7 +146,7 @@ static enum err decode_array(struct decoding *decoding, const struct shape *shap
 
 	if (have < shape->field_count)
 		memset(base, 0, shape->size);
-	/* what stands behind the known fields comes from a newer sender */
+	/* values behind the known fields come from a newer sender */
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field_info *field = &shape->fields[i];
 
@@ -162,7 +162,7 @@ static enum err decode_array(struct decoding *decoding, const struct shape *shap
 	return ERR_NONE;
 }
 
-/* Senders write keys in the order of the table: the field behind the last one is nearly always it. */
+/* Find a field by its key. Senders write keys in the order of the table, so the next field is tried first. */
 static const struct field_info *find_field(const struct shape *shape, size_t *hint, uint64_t key)
 {
 	if (*hint < shape->field_count && shape->fields[*hint].key == key)
@@ -223,7 +223,7 @@ static enum err decode_shape(struct decoding *decoding, const struct shape *shap
 			    : decode_map(decoding, shape, object, base);
 }
 
-/* One value that was checked. */
+/* Decode one value that frame_check has passed. */
 static enum err decode_checked(struct decoding *decoding, struct slice bytes, void *ret_value)
 {
 	const struct shape *shape = decoding->root;
@@ -237,7 +237,7 @@ static enum err decode_checked(struct decoding *decoding, struct slice bytes, vo
 	msgpack_unpacked_init(&unpacked);
 	status = msgpack_unpack_next(&unpacked, (const char *)bytes.data, bytes.len, &offset);
 	CHECK(status != MSGPACK_UNPACK_NOMEM_ERROR);
-	/* should the two readers ever disagree, it costs the sender its connection, not us the process */
+	/* if frame_check and msgpack-c ever disagree, the sender loses its connection, but we don't crash */
 	if (status == MSGPACK_UNPACK_SUCCESS && offset == bytes.len)
 		code = decode_shape(decoding, shape, &unpacked.data, value);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Structs to bytes, by the tables. Every field of the same struct gives the same bytes. What doesn't fit a
- * frame is a fault of the sender and stops it: it must have split.
+ * Encodes structs into bytes, by the tables. Equal structs give equal bytes. A message that doesn't fit a
+ * frame stops the program: the sender should have split it.
  */
 #include "proto/message.h"
 
@@ -10,7 +10,7 @@
 #include "proto/limits.h"
 #include "proto/pack.h"
 
-/* What the fields of type RECORDS have in common, whatever their record is. */
+/* The common layout of all fields of type RECORDS. */
 struct record_list {
 	const uint8_t *at;
 	size_t n;
@@ -65,7 +65,7 @@ static void encode_field(struct buf *out, const struct field_info *field, const 
 	}
 }
 
-/* Zero and empty aren't sent where they may be left out. */
+/* Must this field be sent? Optional fields that are zero or empty are left out. */
 static bool is_sent(const struct field_info *field, const uint8_t *base)
 {
 	const void *value = base + field->offset;

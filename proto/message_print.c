@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A frame for people. Goes by what the bytes are, not by what they should be, so that a malformed or
- * newer message can be looked at too. Everything from the bytes is escaped or in hex.
+ * Prints a frame for people. It shows what the bytes are, not what they should be, so that malformed or newer
+ * messages can be read, too. Everything is escaped or in hex.
  */
 #include "proto/message.h"
 
@@ -51,7 +51,7 @@ static void print_bytes(const struct message_printing *printing, struct slice by
 		buf_add_str(printing->out, " ...");
 }
 
-/* Unpacks one checked value and prints it. */
+/* Unpack one checked value and print it. */
 static void print_value(struct message_printing *printing, const struct shape *shape, struct slice bytes)
 {
 	msgpack_unpacked unpacked;
@@ -64,7 +64,7 @@ static void print_value(struct message_printing *printing, const struct shape *s
 	msgpack_unpacked_destroy(&unpacked);
 }
 
-/* The bytes of SUBMIT, GRAPH_CHUNK and assign are job_spec records: shown as such, if they are. */
+/* Does this field hold job_spec records as bytes (SUBMIT, GRAPH_CHUNK, assign)? Then they are printed as records. */
 static bool holds_specs(const struct field_info *field)
 {
 	return field && field->type == TYPE_BIN &&
@@ -134,7 +134,7 @@ static void print_map(struct message_printing *printing, const struct shape *sha
 	printing->indent--;
 }
 
-/* A record in the form of a list stands on one line, its fields by name. */
+/* Print a record in list form on one line, with the names of its fields. */
 static void print_record(struct message_printing *printing, const struct shape *shape, const msgpack_object *object)
 {
 	for (uint32_t i = 0; i < object->via.array.size; i++) {

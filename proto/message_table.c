@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * messages.def as tables that describe the structs of message.h. Each row of the list becomes a function
- * that returns its shape: inside of it the struct has the same name, self, whichever it is.
+ * messages.def as tables that describe the structs of message.h. Each row becomes a function that returns its
+ * shape; inside the function the struct is always called self.
  */
 #include "proto/message.h"
 

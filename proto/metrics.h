@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* metrics.def as an enum: what metric of a metric_row means. 0 is none. */
+/* metrics.def as an enum: what the field metric of a metric_row means. 0 means none. */
 #ifndef TITAN_PROTO_METRICS_H
 #define TITAN_PROTO_METRICS_H
 
@@ -20,6 +20,6 @@ struct metric_info {
 	enum metric_kind kind;
 };
 
-const struct metric_info *metric_info(uint64_t metric);          /* NULL for what isn't known here */
+const struct metric_info *metric_info(uint64_t metric);          /* NULL for an unknown metric */
 
 #endif

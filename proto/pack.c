@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* msgpack-c's packers, writing into a buffer. The only user of pack.h's other side. */
+/* msgpack-c's packers, writing into a buffer. Only this file includes them for packing. */
 #include "proto/pack.h"
 
 #include <msgpack.h>

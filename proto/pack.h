@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The packers of msgpack-c behind plain functions: their inline forms in each user would triple the build. */
+/* msgpack-c's packers as plain functions: including the inline ones everywhere would triple the build time. */
 #ifndef TITAN_PROTO_PACK_H
 #define TITAN_PROTO_PACK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reasons.def as an enum: what why_code of a job_row means. 0 is none. */
+/* reasons.def as an enum: what why_code of a job_row means. 0 means none. */
 #ifndef TITAN_PROTO_REASONS_H
 #define TITAN_PROTO_REASONS_H
 
@@ -13,7 +13,7 @@ enum reason {
 	REASON_COUNT
 };
 
-/* "none" and "" for what isn't known here. */
+/* For unknown numbers these return "none" and "". */
 const char *reason_name(uint64_t reason);
 const char *reason_text(uint64_t reason);
 

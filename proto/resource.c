@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lists of named amounts are short and sorted: they are walked side by side. */
+/* Lists of resources are short and sorted by name, so two lists are walked side by side. */
 #include "proto/resource.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ enum err resources_read(struct slice_list texts, struct resource_list *ret, stru
 	return err;
 }
 
-/* The one of this name, from *at on, which moves to it. */
+/* Find the resource of this name from *at on, and move *at there. */
 static const struct resource *walk(const struct resource *list, size_t count, size_t *at, const char *name)
 {
 	while (*at < count) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a worker offers and a job asks for, by name: cpus in thousandths, memory in bytes, gpus and whatever
- * else is counted. On the wire each is a text, NAME=N; here a list, sorted by name. Plain values: nothing to free.
+ * Resources that a worker offers and a job asks for, by name: cpus in thousandths, memory in bytes, gpus and
+ * anything else that can be counted. On the wire each is a text NAME=N; here they are a list sorted by name.
+ * Plain values: nothing has to be freed.
  */
 #ifndef TITAN_PROTO_RESOURCE_H
 #define TITAN_PROTO_RESOURCE_H
@@ -19,8 +20,8 @@
 
 struct resource {
 	char name[RESOURCE_NAME_SIZE];
-	uint64_t amount;                 /* offered, or asked for */
-	uint64_t used;                   /* of what is offered */
+	uint64_t amount;                 /* amount offered, or asked for */
+	uint64_t used;                   /* how much of an offer is in use */
 };
 
 struct resource_list {
@@ -28,27 +29,31 @@ struct resource_list {
 	struct resource at[LIMIT_RESOURCES_MAX];
 };
 
-/* The texts, in any order. Refused: a name twice, a bad name or number, too many. */
+/* Read texts NAME=N in any order. Refuses duplicate names, bad names or numbers, and too many. */
 enum err resources_read(struct slice_list texts, struct resource_list *ret, struct error *error);
-/* Add one, by name; ERR_DUPLICATE if it is there. */
+/* Add one in order of name; ERR_DUPLICATE if the name is there. */
 enum err resources_add(struct resource_list *list, struct slice name, uint64_t amount, struct error *error);
 
-/* Has the worker as much as is asked for, when nothing is in use? */
+/* Does the worker offer as much as is asked for, when nothing is in use? */
 bool resources_could(const struct resource *offers, size_t offer_count, const struct resource *asks, size_t ask_count);
-/* And now, beside what is in use? */
+/* The same with what is in use now. */
 bool resources_fit(const struct resource *offers, size_t offer_count, const struct resource *asks, size_t ask_count);
-/* What isn't offered isn't counted. Giving back more than is in use stops the program. */
+/*
+ * Mark amounts as used, or give them back. Names that aren't offered are ignored. Giving back more than is in
+ * use stops the program.
+ */
 void resources_take(struct resource *offers, size_t offer_count, const struct resource *asks, size_t ask_count);
 void resources_give(struct resource *offers, size_t offer_count, const struct resource *asks, size_t ask_count);
 const struct resource *resource_find(const struct resource *list, size_t count, const char *name);
 
-/* NAME=N as the wire has it, and as people write it: cpus=0.5, memory=4G, gpus=1. */
+/* Write NAME=N as on the wire; or as people write it: cpus=0.5, memory=4G, gpus=1. */
 void resource_put(const struct resource *resource, struct buf *out);
 void resource_show(const char *name, uint64_t amount, struct buf *out);
-/* As people write them: 2, 0.5; 512M, 4G, 1073741824. False: it isn't one. */
+/* Parse amounts as people write them: 2, 0.5; 512M, 4G, 1073741824. False: not a valid amount. */
 bool resource_parse_cpus(struct slice text, uint64_t *ret_thousandths);
 bool resource_parse_size(struct slice text, uint64_t *ret_bytes);
-bool resource_is_name(struct slice name);                /* of one that is titan's own, too */
-bool resource_is_own(struct slice name);                 /* cpus, memory, gpus: they have keys of their own */
+bool resource_is_name(struct slice name);                /* also true for cpus, memory and gpus */
+/* Cpus, memory or gpus, which are keys of their own in a pipeline. */
+bool resource_is_own(struct slice name);
 
 #endif

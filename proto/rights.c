@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* rights.def as a table, and the check. */
+/* rights.def as a table, and the check of rights. */
 #include "proto/rights.h"
 
 static const char *const names[] = {
@@ -40,7 +40,7 @@ bool message_allowed(enum opcode op, enum peer_kind sender, role_set roles)
 		return false;
 	if (shape->roles == ROLES_ANYBODY)
 		return true;
-	/* What a worker says is no right of people, whoever they are. */
+	/* Messages of workers are never allowed to people, whatever their roles. */
 	if (shape->roles == ROLES_WORKER && sender != PEER_WORKER)
 		return false;
 	return (shape->roles & roles) != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who may what: sets of roles, and the one check of them. */
+/* Rights: which roles may do what, and the one check of them. */
 #ifndef TITAN_PROTO_RIGHTS_H
 #define TITAN_PROTO_RIGHTS_H
 
@@ -7,9 +7,9 @@
 
 struct right {
 	enum opcode op;
-	const char *subject;             /* "ACT_CANCEL" */
-	uint64_t number;                 /* of the verb, or of the kind of object */
-	role_set any, own;               /* without ADMIN */
+	const char *subject;             /* name of the verb or kind, such as "ACT_CANCEL" */
+	uint64_t number;                 /* number of the verb, or of the kind of object */
+	role_set any, own;               /* roles that may do it to any run, or to their own runs; ADMIN always may */
 };
 
 extern const struct right right_table[];
@@ -17,15 +17,18 @@ extern const size_t right_count;
 
 enum allowance {
 	ALLOWED_NOT,
-	ALLOWED_OWN,                     /* to what they submitted themselves */
+	ALLOWED_OWN,                     /* allowed for what they submitted themselves */
 	ALLOWED,
 };
 
-/* May a connection with these roles send this message at all? What it is about is asked for next. */
+/* May a connection with these roles send this message at all? right_to then checks what the message is about. */
 bool message_allowed(enum opcode op, enum peer_kind sender, role_set roles);
-/* subject: of ACT the verb, of SET the kind of object. What has no row is refused, but for an administrator. */
+/*
+ * Check a right. subject: the verb of ACT, the kind of object of SET. What has no row is allowed to
+ * administrators only.
+ */
 enum allowance right_to(enum opcode op, uint64_t subject, role_set roles);
-/* "operator, admin"; "nobody" for an empty set, "anybody" for everyone. */
+/* Write a set of roles: "operator, admin"; "nobody" if it is empty, "anybody" for all. */
 void role_words(role_set roles, struct buf *out);
 
 #endif

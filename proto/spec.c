@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* spec.def and kinds.def as tables, and what every setting allows without being known. */
+/* spec.def and kinds.def as tables, and functions that work on any setting without knowing its name. */
 #include "proto/spec.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ const struct setting *setting_without_use(const struct rec_job_spec *spec, enum 
 	return NULL;
 }
 
-/* ---- the plain ones ---- */
+/* ---- plain settings ---- */
 
 static size_t plain_size(const struct setting *setting)
 {

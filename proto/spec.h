@@ -14,14 +14,14 @@ enum job_kind {
 };
 
 #define KIND_BIT(kind) (1u << (kind))
-/* Bits of a setting. */
+/* Sets of kinds to which a setting applies. */
 enum {
 	FOR_COMMAND = KIND_BIT(KIND_COMMAND),
 	FOR_SCRIPT = KIND_BIT(KIND_SCRIPT),
 	FOR_WORK = FOR_COMMAND | FOR_SCRIPT,
 	FOR_SUBRUN = KIND_BIT(KIND_SUBRUN),
 	FOR_RUNNING = FOR_WORK | FOR_SUBRUN,
-	FOR_PEOPLE = KIND_BIT(KIND_GATE) | FOR_WORK,     /* a job may ask people before it runs */
+	FOR_PEOPLE = KIND_BIT(KIND_GATE) | FOR_WORK,     /* a job with a process may ask people before it runs */
 	FOR_ANY = KIND_BIT(KIND_COUNT) - KIND_BIT(KIND_COMMAND),
 	IN_DEFAULTS = 1u << 31,
 };
@@ -29,45 +29,47 @@ enum {
 enum setting_shape { SHAPE_OWN, SHAPE_TEXT, SHAPE_SPAN, SHAPE_TIME };
 
 struct setting {
-	const char *field;               /* of struct rec_job_spec */
-	const char *yaml;                /* "timeout", "approval.timeout"; "": none */
-	const char *line;                /* "": none */
+	const char *field;               /* name in struct rec_job_spec */
+	const char *yaml;                /* "timeout", "approval.timeout"; "": not in YAML */
+	const char *line;                /* word on one line; "": none */
 	enum setting_shape shape;
-	unsigned kinds;                  /* bits, KIND_BIT */
-	const char *fallback;            /* what holds when nothing is said; "": that depends */
+	unsigned kinds;                  /* the kinds to which it applies, bits of KIND_BIT */
+	const char *fallback;            /* the default; "": depends on other settings */
 	const char *text;
 	size_t offset;
-	size_t plain;                    /* of a plain shape: offset in struct rec_job_settings */
+	size_t plain;                    /* plain setting: offset in struct rec_job_settings */
 	enum field_type type;
 };
 
 extern const struct setting setting_table[];
 extern const size_t setting_count;
 
-/* The kind that the job says, or else the one that its other fields make it. */
+/* Return the kind that the job states, or else the one that its other fields imply. */
 enum job_kind spec_kind(const struct rec_job_spec *spec);
-const char *job_kind_name(enum job_kind kind);           /* "unsaid" for that */
+const char *job_kind_name(enum job_kind kind);           /* "unsaid" for KIND_UNSAID */
 const char *job_kind_text(enum job_kind kind);
 
 bool setting_is_said(const struct setting *setting, const struct rec_job_spec *spec);
-/* The setting that the job says although its kind has no use for it; NULL: there is none. */
+/* Return a setting that the job has although its kind can't use it; NULL: there is none. */
 const struct setting *setting_without_use(const struct rec_job_spec *spec, enum job_kind kind);
 
 /*
- * Those of a plain shape: not SHAPE_OWN. Each is a field of a job_settings record, so that what reads, keeps, sends and
- * shows them needs to know none by name.
+ * The functions below are for plain settings, those whose shape isn't SHAPE_OWN. Each is a field of a
+ * job_settings record, so code that reads, keeps, sends and shows them needn't know any by name.
  */
 void settings_of(const struct rec_job_spec *spec, struct rec_job_settings *ret);
-/* Into the specification, those that are said. */
+/* Copy the settings that are set into the specification. */
 void settings_give(const struct rec_job_settings *settings, struct rec_job_spec *spec);
-/* What isn't said, of these kinds, as the defaults say it. */
+/* Take settings of these kinds that aren't set from the defaults. */
 void settings_fill(struct rec_job_settings *settings, const struct rec_job_settings *defaults, unsigned kinds);
 bool settings_any(const struct rec_job_settings *settings);
 bool setting_plain_said(const struct setting *setting, const struct rec_job_settings *settings);
-struct slice *setting_text(const struct setting *setting, struct rec_job_settings *settings);        /* of SHAPE_TEXT */
-int64_t setting_number(const struct setting *setting, const struct rec_job_settings *settings);      /* of the others */
+/* Only for SHAPE_TEXT. */
+struct slice *setting_text(const struct setting *setting, struct rec_job_settings *settings);
+/* For all other plain shapes. */
+int64_t setting_number(const struct setting *setting, const struct rec_job_settings *settings);
 void setting_set_number(const struct setting *setting, struct rec_job_settings *settings, int64_t value);
-/* As people write it: the text, 5m, 2026-11-18T14:02:30Z. */
+/* Write a value as people do: a text, 5m, 2026-11-18T14:02:30Z. */
 void setting_print(const struct setting *setting, const struct rec_job_settings *settings, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* states.def as tables. What isn't listed there isn't allowed. */
+/* states.def as tables. A move that isn't listed there isn't allowed. */
 #include "proto/states.h"
 
 #include <stddef.h>
@@ -35,7 +35,7 @@ const struct move_info move_table[MOVE_COUNT] = {
 #undef MOVE
 };
 
-/* A byte per move, not a bit: rows of the same pair can then be initialised one by one. */
+/* One byte for each move instead of one bit, so that each MOVE row can initialise its own element. */
 static const uint8_t allowed[STATE_COUNT][EVENT_COUNT][STATE_COUNT] = {
 #define MOVE(FROM, EVENT, TO, reason) [STATE_##FROM][EVENT_##EVENT][STATE_##TO] = 1,
 #include "proto/states.def"

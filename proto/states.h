@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* states.def as enums and a matrix. A move listed twice doesn't compile (enum move repeats a name). */
+/* states.def as enums and a matrix. A move listed twice doesn't compile, because enum move would repeat a name. */
 #ifndef TITAN_PROTO_STATES_H
 #define TITAN_PROTO_STATES_H
 
@@ -50,12 +50,12 @@ struct move_info {
 };
 
 extern const struct state_info state_table[STATE_COUNT];
-extern const struct state_info state_dead;               /* shown over FAILED while the job has a dead letter */
+extern const struct state_info state_dead;               /* shown instead of FAILED while the job has a dead letter */
 extern const char *const event_names[EVENT_COUNT];
 extern const char *const event_texts[EVENT_COUNT];
 extern const struct move_info move_table[MOVE_COUNT];
 
-/* The targets that (from, event) may lead to, as a bit per state; 0 when the pair is an error. */
+/* Return the states to which this event may lead, as one bit for each; 0 if the event isn't allowed in this state. */
 uint32_t state_targets(enum job_state from, enum job_event event);
 
 static inline bool state_allows(enum job_state from, enum job_event event, enum job_state to)
@@ -68,7 +68,7 @@ static inline bool state_terminal(enum job_state state)
 	return state_table[state].kind == KIND_TERMINAL;
 }
 
-/* A run's state: the first that applies, in this order. */
+/* A run's state is the first of these that applies, in this order. */
 #define RUN_STATES(X) \
 	X(APPROVAL, "approval", APPROVAL) \
 	X(RUNNING, "running", RUNNING) \
@@ -85,11 +85,11 @@ enum run_state {
 };
 
 /*
- * The pure function of I16: counts of jobs by state give the run's state, with how many of the bad ends count as
- * good ones. An empty run has succeeded.
+ * Compute a run's state from the numbers of its jobs in each state; forgiven: how many bad ends count as good
+ * ones. An empty run has succeeded.
  */
 enum run_state run_state_of(const uint32_t counts[STATE_COUNT], uint32_t forgiven);
-const struct state_info *run_state_info(enum run_state state);   /* word, glyph, colour of the like state */
+const struct state_info *run_state_info(enum run_state state);   /* word, glyph and colour of the job state like it */
 const char *run_state_name(enum run_state state);
 
 static inline bool run_state_terminal(enum run_state state)
