@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A titan.conf against its table: every key is known and in its place, every value is one that its option would take. */
+/*
+ * Reads a titan.conf by its table: each key must be known and allowed in this file, each value must be one
+ * that its option accepts.
+ */
 #include "lang/conf.h"
 
 #include <inttypes.h>
@@ -116,7 +119,7 @@ static bool is_number(struct slice text, uint64_t least, uint64_t most)
 
 static enum err check_text(struct dag_reader *reader, const struct conf_info *info, const struct tree_node *node)
 {
-	/* A list or a map has no text, which fits nowhere. */
+	/* The text of a list or a map is empty, which no shape accepts. */
 	struct slice text = node->text.len > 0 ? node->text : slice_str("");
 	char expected[160];
 	bool fits;
@@ -148,7 +151,7 @@ static enum err check_text(struct dag_reader *reader, const struct conf_info *in
 	return fits ? ERR_NONE : fail_at(reader, node, info, expected);
 }
 
-/* One text, or a list of them. An empty list says that there are none, whatever the next file has. */
+/* Read one text, or a list of texts. An empty list means none, whatever the next file says. */
 static enum err read_value(struct dag_reader *reader, const struct conf_info *info, const struct tree_node *node,
 			   const char **ret)
 {

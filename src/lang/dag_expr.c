@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The grammar of conditions. Recursion is one level a parenthesis or a !, DEPTH_MAX at most. */
+/* The grammar of conditions. Each parenthesis and each ! is one level of recursion; DEPTH_MAX limits them. */
 #include "lang/dag_expr_internal.h"
 
 #define DEPTH_MAX 48
 
-/* ---- places ---- */
+/* ---- places of errors ---- */
 
 static struct dag_spot spot_of(const struct expr_parser *parser, size_t at, size_t len)
 {
@@ -53,7 +53,7 @@ bool expr_in_word(int byte)
 	       byte == '_' || byte == '.' || byte == '-';
 }
 
-/* A ${..} is part of a word, up to its brace. */
+/* Move to the end of a word. ${..} belongs to the word, up to its brace. */
 static void word_end(struct expr_parser *parser)
 {
 	struct slice text = parser->source->text;
@@ -190,7 +190,7 @@ static enum err read_unary(struct expr_parser *parser, struct dag_expr **ret)
 	return err;
 }
 
-/* Parts with a symbol between them. */
+/* Read a sequence of parts joined by an operator (&& or ||). */
 static enum err read_parts(struct expr_parser *parser, const char *symbol,
 			   enum err (*read)(struct expr_parser *parser, struct dag_expr **ret), struct dag_expr **ret)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Conditions as people write them: a && (b:failed || !c), check.code == 3, ${params.env} == 'prod'. They are
- * read once all names are known, and become the code of proto/expr.h when jobs are made of the names.
+ * parsed when all names are known, and compiled to the code of proto/expr.h when jobs are made from the
+ * names.
  */
 #ifndef TITAN_LANG_DAG_EXPR_H
 #define TITAN_LANG_DAG_EXPR_H
@@ -13,46 +14,52 @@ enum dag_expr_kind { DAG_CONST, DAG_STATE, DAG_CODE, DAG_NOT, DAG_GATE };
 
 struct dag_expr {
 	enum dag_expr_kind kind;
-	bool value;                      /* CONST */
-	bool each;                       /* STATE: within a GATE, each job of a fan-out counts for itself */
-	bool said;                       /* STATE: the state was written */
-	uint32_t parent;                 /* STATE, CODE: index of a name */
-	uint32_t mask;                   /* STATE */
-	enum expr_compare compare;       /* CODE, and of CONST with texts */
-	struct slice left, right;        /* CONST: the texts that were compared */
+	bool value;                      /* CONST: its value */
+	bool each;                       /* STATE inside a GATE: each job of a fan-out counts separately */
+	bool said;                       /* STATE: the state was written, not left out */
+	uint32_t parent;                 /* STATE, CODE: index of the name */
+	uint32_t mask;                   /* STATE: the set of states that fulfil it */
+	enum expr_compare compare;       /* CODE, or a CONST from comparing two texts */
+	struct slice left, right;        /* CONST: the two texts that were compared */
 	bool unequal;                    /* NOT: it was written as != */
 	uint64_t code;
 	struct dag_spot spot;
-	uint64_t least;                  /* GATE: so many of these; NOT: of one */
+	/* GATE: how many parts must be true, 0 means all; NOT: unused, there is one part. */
+	uint64_t least;
 	struct dag_expr **of;
 	size_t of_count;
 };
 
 struct expr_source {
-	struct dag_reader *reader;       /* its names, its spot, its error */
+	struct dag_reader *reader;       /* gives names, takes the place of an error and the error */
 	struct slice text;
-	struct dag_spot spot;            /* of the text; its bytes are there as they are if the lengths agree */
-	const struct dag_name *child;    /* whose condition it is */
-	bool own;                        /* it asks how that itself ended: ok, failed, timed_out, code == 3 */
-	/* What a word with ${..} in it stands for; NULL: such words are refused. */
+	/* Place of the text; if its length is that of the text, the bytes there are unchanged. */
+	struct dag_spot spot;
+	const struct dag_name *child;    /* the job whose condition this is */
+	/* The condition is about how the job itself ended: ok, failed, timed_out, code == 3. */
+	bool own;
+	/* Called to replace words that contain ${..}; NULL: such words are refused. */
 	enum err (*expand_cb)(void *arg, struct slice word, struct dag_spot spot, struct slice *ret);
 	void *arg;
 };
 
 enum err dag_expr_read(const struct expr_source *source, struct dag_expr **ret);
-/* An inner one, over these. */
+/* Make an inner node over these parts. */
 struct dag_expr *dag_expr_gate(struct arena *arena, uint64_t least, struct dag_expr **of, size_t count);
-/* The child needs whatever is asked about, in its own words for plain ones: a, b:failed. False: too many edges. */
+/*
+ * Add edges from all jobs that the condition mentions to the child. plain: an edge for a simple a or b:failed
+ * gets the result it names. False: too many edges.
+ */
 bool dag_expr_edges(struct dag_reader *reader, const struct dag_expr *expr, const struct dag_name *child, bool plain);
-/* Is it only results that must all be there: what a list of needs can say? */
+/* Is the condition only a list of results that must all be true? Such a list can be stored as plain needs. */
 bool dag_expr_plain(const struct dag_expr *expr);
-/* needs: of the job, ascending by parent as dag_node has them. */
+/* Compile a condition for a job. The node's needs must be ascending by parent. */
 struct slice dag_expr_code(const struct dagline *dag, const struct dag_node *node, const struct dag_expr *expr,
 			   struct arena *arena);
-/* Of one over a job's own end. */
+/* Compile, or write as text, a condition about the job's own end. */
 struct slice dag_expr_own_code(const struct dag_expr *expr, struct arena *arena);
 struct slice dag_expr_own_text(const struct dag_expr *expr, struct arena *arena);
-/* As one would write it. */
+/* Write a condition as a person would. */
 struct slice dag_expr_text(const struct dag_reader *reader, const struct dag_expr *expr);
 enum err dag_unknown_need(struct dag_reader *reader, const struct dag_name *child, struct slice text, struct dag_spot spot);
 

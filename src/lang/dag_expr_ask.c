@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a condition asks: how a parent ended, with which code, how the job's own pass ended; whether texts agree. */
+/*
+ * The questions in a condition: how a parent ended, with which exit code, how the job's own pass ended,
+ * whether two texts are equal.
+ */
 #include "lang/dag_expr_internal.h"
 
 #include "base/text.h"
@@ -78,7 +81,7 @@ static enum err no_such_result(const struct expr_parser *parser, const struct op
 			(const char *)word.data);
 }
 
-/* The name that a condition asks about. One that isn't here may be in the run that the jobs are added to. */
+/* Find the job that a condition mentions. A name unknown here may be in the run to which the jobs are added. */
 static enum err find_parent(const struct expr_parser *parser, struct slice text, struct dag_spot spot, struct dag_name **ret)
 {
 	const struct expr_source *source = parser->source;
@@ -111,7 +114,7 @@ static enum err state_expr(struct expr_parser *parser, const struct operand *ope
 	return ERR_NONE;
 }
 
-/* "a", "a:failed" and "a.failed": a name may have dots itself, so the whole is looked for first. */
+/* Parse "a", "a:failed" or "a.failed". Names may contain dots, so the whole word is looked up first. */
 enum err ask_state(struct expr_parser *parser, struct operand *operand, struct dag_expr **ret)
 {
 	struct slice text = operand->text;
@@ -159,7 +162,7 @@ bool ask_comparison_begins(struct expr_parser *parser, struct comparison *ret)
 	return false;
 }
 
-/* The job whose code is meant, or NULL. */
+/* Return the job in NAME.code, or NULL if the operand isn't of that form. */
 static struct dag_name *code_of(const struct expr_parser *parser, const struct operand *operand)
 {
 	struct slice text = operand->text;
@@ -227,7 +230,10 @@ static enum err compare_texts(struct expr_parser *parser, const struct operand *
 	return ERR_NONE;
 }
 
-/* A word that is neither in quotes nor a number nor put in was meant for a job. */
+/*
+ * Check an operand of a text comparison. A word that isn't quoted, a number or a parameter was probably meant
+ * as a job's name.
+ */
 static enum err check_text(const struct expr_parser *parser, const struct operand *operand)
 {
 	uint64_t number;
@@ -279,7 +285,7 @@ enum err ask_comparison(struct expr_parser *parser, const struct operand *left, 
 	return err;
 }
 
-/* ---- a job's own end ---- */
+/* ---- conditions about the job's own end ---- */
 
 enum err ask_own(struct expr_parser *parser, const struct operand *operand, struct dag_expr **ret)
 {

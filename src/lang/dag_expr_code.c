@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From a condition over names to the edges that it needs, and to code over the needs of one job. */
+/* Turns a condition over names into the edges that it needs, and into code over the needs of one job. */
 #include "lang/dag_expr.h"
 
 #include "base/check.h"
 
 struct coder {
-	const struct dagline *dag;       /* NULL: it asks of one end alone */
+	const struct dagline *dag;       /* NULL: the condition is about the job's own end */
 	const struct dag_node *node;
-	uint64_t *starts;                /* where the jobs of each need begin */
+	uint64_t *starts;                /* for each need, the number of its first job */
 	struct buf code;
 };
 
@@ -71,7 +71,7 @@ static uint64_t need_start(const struct coder *coder, uint32_t parent)
 	return coder->starts[low];
 }
 
-/* How many values it leaves. */
+/* Write the code of a STATE node; return how many values it leaves on the stack. */
 static uint64_t put_state(struct coder *coder, const struct dag_expr *expr)
 {
 	uint64_t width = coder->dag == NULL ? 1 : dag_need_width(coder->dag->nodes[expr->parent]);
@@ -80,7 +80,7 @@ static uint64_t put_state(struct coder *coder, const struct dag_expr *expr)
 						   .c = expr->mask });
 	if (width == 1 || expr->each)
 		return width;
-	/* A fan-out's name means all of its jobs. */
+	/* The name of a fan-out stands for all of its jobs. */
 	expr_put(&coder->code, (struct expr_step){ .op = EXPR_GATE, .a = width, .b = width });
 	return 1;
 }
@@ -106,7 +106,7 @@ static uint64_t put_expr(struct coder *coder, const struct dag_expr *expr)
 	case DAG_GATE:
 		for (size_t i = 0; i < expr->of_count; i++)
 			values += put_expr(coder, expr->of[i]);
-		/* 0: all of them, however many that are. */
+		/* 0 means all of them. */
 		expr_put(&coder->code, (struct expr_step){ .op = EXPR_GATE, .a = expr->least ? expr->least : values, .b = values });
 		return 1;
 	}
@@ -142,7 +142,7 @@ struct slice dag_expr_own_code(const struct dag_expr *expr, struct arena *arena)
 	return code;
 }
 
-/* ---- for people: names are NULL where it asks of one end alone ---- */
+/* ---- conditions as text; names is NULL for a condition about the job's own end ---- */
 
 static void text_add(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr, bool inner);
 

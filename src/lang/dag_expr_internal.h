@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the grammar of conditions (dag_expr.c) and what stands in them as words (dag_expr_ask.c). */
+/* Shared by the grammar of conditions (dag_expr.c) and the meaning of their words (dag_expr_ask.c). */
 #ifndef TITAN_LANG_DAG_EXPR_INTERNAL_H
 #define TITAN_LANG_DAG_EXPR_INTERNAL_H
 
@@ -16,27 +16,28 @@ struct operand {                         /* a word, or a text in quotes */
 	struct slice text;
 	struct dag_spot spot;
 	bool quoted;
-	bool put_in;                     /* a parameter stood there: it names no job */
+	bool put_in;                     /* a parameter's value was put in, so it isn't a job's name */
 };
 
 struct comparison {
 	enum expr_compare compare;
-	bool negate;                     /* != */
+	bool negate;                     /* it was written as != */
 };
 
 /* dag_expr.c: characters */
-int expr_peek(const struct expr_parser *parser);              /* -1 at the end */
+int expr_peek(const struct expr_parser *parser);              /* -1 at the end of the text */
 bool expr_take(struct expr_parser *parser, const char *symbol);
 bool expr_in_word(int byte);
 enum err expr_operand(struct expr_parser *parser, const char *what, struct operand *ret);
 enum err expr_fail_at(const struct expr_parser *parser, size_t at, size_t len, enum err code, const char *text);
 struct dag_expr *expr_new(struct expr_parser *parser, enum dag_expr_kind kind);
 
-/* dag_expr_ask.c: what is asked of a job, or of a job's own end; what is compared */
-struct dag_name *ask_name(const struct expr_parser *parser, struct slice text);       /* NULL: there is none */
+/* dag_expr_ask.c: questions about a job, or about the job's own end; comparisons */
+struct dag_name *ask_name(const struct expr_parser *parser, struct slice text);       /* NULL: no such name */
 enum err ask_state(struct expr_parser *parser, struct operand *operand, struct dag_expr **ret);
 enum err ask_own(struct expr_parser *parser, const struct operand *operand, struct dag_expr **ret);
-bool ask_comparison_begins(struct expr_parser *parser, struct comparison *ret);       /* then its symbol was taken */
+/* true: a comparison operator was read. */
+bool ask_comparison_begins(struct expr_parser *parser, struct comparison *ret);
 enum err ask_comparison(struct expr_parser *parser, const struct operand *left, struct comparison how,
 			struct dag_expr **ret);
 

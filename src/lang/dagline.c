@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The statements of a one-line graph: chains and groups become names and edges. Recursion is one level a
- * brace, DAG_DEPTH_MAX at most; a full join is counted before it is made.
+ * Parses the statements of a one-line graph: chains and groups become names and edges. Each brace is one
+ * level of recursion; DAG_DEPTH_MAX limits them. The edges of a join of two groups are counted before they
+ * are made.
  */
 #include "lang/dagline.h"
 
@@ -10,14 +11,14 @@
 #include "lang/dagline_internal.h"
 #include "proto/limits.h"
 
-struct graph_end {                             /* an open end of a chain */
+struct graph_end {                             /* a job at the beginning or the end of a chain */
 	uint32_t name;
 	enum trigger trigger;
 	bool said;
 	size_t at;
 };
 
-struct chain_part {                            /* of a chain: a name, or a group */
+struct chain_part {                            /* part of a chain: a name or a group */
 	struct graph_end *sources, *sinks;
 	size_t source_count, sink_count;
 };
@@ -112,7 +113,7 @@ static enum err read_items(struct dag_reader *reader, struct slice_list *ret_ite
 	return ERR_NONE;
 }
 
-/* Behind the '*'. */
+/* Read a fan-out, from behind the '*'. */
 static enum err read_fan(struct dag_reader *reader, struct dag_name *name)
 {
 	size_t start = reader->at - 1;
@@ -219,7 +220,7 @@ static void add_ends(struct arena *arena, struct graph_end **ends, size_t *count
 	*count += more_count;
 }
 
-/* Behind the opening brace. */
+/* Read a group, from behind the opening brace. */
 static enum err read_group(struct dag_reader *reader, struct chain_part *ret)
 {
 	size_t start = reader->at - 1;
@@ -258,7 +259,10 @@ static enum err read_part(struct dag_reader *reader, struct chain_part *ret)
 	return dag_take(reader, "{") ? read_group(reader, ret) : read_name(reader, ret);
 }
 
-/* A chain goes on in the next line when an arrow stands at the end of this one or the beginning of that. */
+/*
+ * Take an arrow, if there is one. A chain goes on in the next line if this line ends or the next one begins
+ * with an arrow.
+ */
 static bool take_arrow(struct dag_reader *reader)
 {
 	size_t back;
@@ -295,7 +299,7 @@ static enum err read_chain(struct dag_reader *reader, struct chain_part *ret)
 	return err;
 }
 
-/* A result that nothing waits for was meant for something. */
+/* Refuse a result such as a:failed that no job waits for: something must be missing. */
 static enum err check_ends(struct dag_reader *reader, const struct chain_part *chain)
 {
 	for (size_t i = 0; i < chain->sink_count; i++)
@@ -350,7 +354,7 @@ static enum err read_statements(struct dag_reader *reader)
 			if (dag_peek(reader) == '=')
 				return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
 						"a command stands by itself, behind the graph: a*8 -> b; a='COMMAND'");
-			/* A name would be the one thing too many that isn't caught as a wrong character. */
+			/* Check for a name first: otherwise it wouldn't be reported as a wrong character. */
 			if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
 				return reader->error->code;
 			return dag_fail(reader, reader->at - none.len, none.len, ERR_SYNTAX,

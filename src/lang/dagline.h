@@ -20,12 +20,12 @@
 #include "lang/demand.h"
 #include "proto/spec.h"
 
-struct dag_spot {                        /* the place of an error */
+struct dag_spot {                        /* the place of an error: offset and length in bytes */
 	size_t at, len;
 };
 
 struct dag_need {
-	uint32_t parent;                 /* index of a node */
+	uint32_t parent;                 /* index of the parent's node */
 	enum trigger trigger;
 };
 
@@ -35,30 +35,31 @@ struct dag_sub;
 
 enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
-struct dag_node {                        /* a name: one job, or the jobs of a fan-out */
+struct dag_node {                        /* a name in the graph: one job, or all jobs of a fan-out */
 	struct slice name;
-	struct slice command;            /* of a gate: what people are asked */
-	struct slice_list words;         /* instead of a command: executed as they are */
-	bool fan;                        /* its jobs are called name[0], name[1].. */
-	uint32_t width;                  /* how many jobs */
-	struct slice_list items;         /* of name*{x,y} */
-	const struct dag_matrix *matrix; /* what its jobs differ in, if they come of one (pipeline_matrix.c) */
+	struct slice command;            /* a gate: the question to people */
+	struct slice_list words;         /* argv, used instead of command */
+	bool fan;                        /* a fan-out, with jobs named name[0], name[1]... */
+	uint32_t width;                  /* number of jobs */
+	struct slice_list items;         /* the items of name*{x,y} */
+	/* The values in which its jobs differ, for a matrix (pipeline_matrix.c); else NULL. */
+	const struct dag_matrix *matrix;
 	uint64_t first;                  /* index of its first job in the run */
-	bool old;                        /* a job, or a fan-out, of the run that all is added to */
-	uint64_t old_first;              /* of that: place of its first in dagline.parents */
-	struct dag_need *needs;          /* by rising parent */
+	bool old;                        /* a job or fan-out that is already in the run to which the graph is added */
+	uint64_t old_first;              /* if old: place of its first job in dagline.parents */
+	struct dag_need *needs;          /* ascending by parent */
 	size_t need_count;
-	const struct dag_expr *needs_expr;       /* what they come to; NULL: each must be met */
-	const struct dag_expr *when_expr;        /* NULL: it has no condition */
-	struct slice when, needs_text;   /* both as one would write them */
+	const struct dag_expr *needs_expr;       /* how the needs combine; NULL: all must be met */
+	const struct dag_expr *when_expr;        /* NULL: no condition */
+	struct slice when, needs_text;   /* the conditions when and needs as text */
 	struct slice_list env;
 	struct slice dir;
-	struct rec_job_settings plain;   /* of proto/spec.def, those that need no reader of their own */
-	uint64_t kind;                   /* enum job_kind, as said; else KIND_UNSAID */
+	struct rec_job_settings plain;   /* the plain settings of proto/spec.def, which need no parser of their own */
+	uint64_t kind;                   /* enum job_kind if written; else KIND_UNSAID */
 	uint64_t retry_max, backoff_ms;
-	uint64_t priority;               /* + 1; 0: not given */
+	uint64_t priority;               /* priority + 1; 0: not given */
 	uint64_t mode;                   /* enum exec_mode + 1; 0: not given */
-	bool retry_said;                 /* retry_max was given: 0 is none, whatever the defaults are */
+	bool retry_said;                 /* retry_max was given: then 0 means no retries, whatever the defaults are */
 	uint64_t backoff_max_ms;         /* 0: not given */
 	enum dag_jitter jitter;
 	uint64_t retry_on;               /* bits of enum retry_on; 0: not given */
@@ -66,48 +67,49 @@ struct dag_node {                        /* a name: one job, or the jobs of a fa
 	uint64_t crash_limit;            /* 0: not given */
 	uint64_t continue_on;            /* bits of enum continue_on */
 	uint64_t worker_death;           /* enum worker_death + 1; 0: not given */
-	uint64_t log_max;                /* as in a job_spec */
-	uint64_t loop_max;               /* passes; 0: it is no loop */
-	struct slice loop_code, loop_until;      /* until when: as the core has it, as one would write it */
+	uint64_t log_max;                /* as in job_spec */
+	uint64_t loop_max;               /* most passes; 0: not a loop */
+	struct slice loop_code, loop_until;      /* the condition that ends the loop: compiled, and as text */
 	uint64_t loop_on_max;            /* enum loop_on_max */
-	uint64_t deadline_ms;            /* from submission */
+	uint64_t deadline_ms;            /* time from submission */
 	int64_t deadline_at_ms;
 	struct slice_list labels;
 	struct demand placing;
-	struct slice_list concurrency;   /* groups, NAME or NAME=LIMIT each */
-	struct slice_list locks;         /* NAME or NAME=shared each */
-	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no bound */
+	struct slice_list concurrency;   /* groups, each NAME or NAME=LIMIT */
+	struct slice_list locks;         /* each NAME or NAME=shared */
+	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no limit */
 	bool group_fail_fast;
-	bool final;                      /* behind all others, also what is added later */
-	bool always;                     /* it runs in any case */
-	bool deadline_of_run;            /* it says none itself */
-	bool gate;                       /* people decide; it has no command */
-	uint64_t gate_count;             /* how many; 0: one */
+	bool final;                      /* runs after all other jobs, including those added later */
+	bool always;                     /* runs whatever became of the jobs that it needs */
+	bool deadline_of_run;            /* it has no deadline of its own */
+	bool gate;                       /* people decide; there is no command */
+	uint64_t gate_count;             /* number of people; 0: one */
 	struct slice_list gate_from;
 	enum gate_expiry gate_expiry;
-	struct slice sub_path;           /* its work is the pipeline in this file; empty: it has a command */
+	/* The pipeline file that this job runs as a sub-run; empty: it has a command. */
+	struct slice sub_path;
 	struct dag_spot sub_spot;
-	struct slice_list sub_given;     /* NAME=VALUE, for the params of that */
-	struct dag_sub *subs;            /* once they are loaded: one, or one for each of its jobs */
+	struct slice_list sub_given;     /* NAME=VALUE, the parameters of the sub-run */
+	struct dag_sub *subs;            /* the loaded sub-runs: one, or one for each job of the fan-out */
 	uint32_t sub_count;
 };
 
-/* How many jobs one that needs this has for it. */
+/* Return how many jobs a child of this node depends on. */
 static inline uint64_t dag_need_width(const struct dag_node *node)
 {
 	return node->width;
 }
 
-struct dag_found {                       /* jobs of a run by their name */
+struct dag_found {                       /* jobs of a run found by name */
 	bool fan;
 	uint64_t width;
 };
 
-struct dag_old {                         /* the run that a graph is added to */
+struct dag_old {                         /* the run to which a graph is added */
 	uint64_t run;
-	/* ERR_NOT_FOUND: it has no such job, nor a fan-out. */
+	/* Returns ERR_NOT_FOUND if the run has no such job or fan-out. */
 	enum err (*find_cb)(void *arg, struct slice name, struct dag_found *ret, struct error *error);
-	struct slice (*near_cb)(void *arg, struct slice name);   /* a name there that is like this one; or empty */
+	struct slice (*near_cb)(void *arg, struct slice name);   /* returns a similar name in the run; or empty */
 	void *arg;
 };
 
@@ -115,7 +117,8 @@ struct dagline {
 	struct dag_node **nodes;         /* in the order of their first mention */
 	size_t node_count;
 	uint64_t job_count;
-	struct slice_list parents;       /* of the run that it is added to: needs of job_count + i */
+	/* Jobs of the run to which the graph is added; a need of job_count + i means parents[i]. */
+	struct slice_list parents;
 };
 
 struct dag_sub {                         /* a sub-run */
@@ -125,33 +128,36 @@ struct dag_sub {                         /* a sub-run */
 	struct dagline dag;
 };
 
-/* Slices of the result point into text or the arena. ret_spot is set on failure alone. */
+/* Parse a one-line graph. Slices of the result point into text or the arena. *ret_spot is set on failure only. */
 enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *ret, struct dag_spot *ret_spot,
 		       struct error *error);
 
-/* The same of what is added to a run; old: NULL, or all names that it doesn't define are looked for there. */
+/*
+ * The same for a graph that is added to a run. Names that the graph doesn't define are looked up in old;
+ * NULL: a new run.
+ */
 enum err dagline_parse_into(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
 			    struct dag_spot *ret_spot, struct error *error);
 
-/* Line and column of the spot, from 1. */
+/* Return line and column of a spot, both from 1. */
 void dagline_place(struct slice text, const struct dag_spot *spot, uint64_t *ret_line, uint64_t *ret_column);
-/* For people: "SOURCE:1:9: error: TEXT", the line, and a caret under the spot. Escaped. */
+/* Write an error for people, escaped: "SOURCE:1:9: error: TEXT", the line, and a caret under the spot. */
 void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,
 		     const struct error *error, struct buf *out);
 
-struct job_defaults {                    /* for what a node doesn't say itself */
-	struct slice_list env;           /* stands before the node's own */
+struct job_defaults {                    /* used for what a node doesn't set itself */
+	struct slice_list env;           /* goes before the node's own */
 	struct slice dir;
 	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;
 };
 
-/* The job with this index (0 .. job_count - 1) as it is submitted. */
+/* Make the specification of the job with this index (0 to job_count - 1). */
 void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
 		 struct arena *arena, struct rec_job_spec *ret_spec);
-/* The jobs of a sub-run as they are submitted, one behind the other. */
+/* Write the specifications of a sub-run's jobs, one after the other. */
 struct slice dag_sub_bytes(const struct dag_sub *sub, const struct job_defaults *defaults, struct arena *arena);
-/* A command as argv where no shell is needed, else as a script. */
+/* Store a command as argv if it needs no shell, else as a script. */
 void job_command(struct slice command, struct arena *arena, struct rec_job_spec *spec);
 
 #endif

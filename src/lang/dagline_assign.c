@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* name='command' retry=3 timeout=5m ..: what a name of a one-line graph stands for. */
+/* Parses assignments in a one-line graph: name='command' retry=3 timeout=5m ... */
 #include "lang/dagline_internal.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define VALUE_SHOWN 40
 
-struct reader_of {                       /* a setting that has a reader of its own */
+struct reader_of {                       /* a setting with its own parser */
 	const char *word;
 	enum err (*set)(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at);
 };
@@ -55,7 +55,7 @@ static enum err set_backoff(struct dag_reader *reader, struct dag_node *node, st
 	return wrong ? dag_fail(reader, at, reader->at - at, ERR_INVALID, "%s", wrong) : ERR_NONE;
 }
 
-/* The words of a,b,c: the bits of each, or an error that names all there are. */
+/* Parse a list of words a,b,c into bits; the error names all the words there are. */
 static enum err bits(struct dag_reader *reader, struct slice value, size_t at, uint64_t (*bit_of)(struct slice word),
 		     const char *words, uint64_t *ret)
 {
@@ -153,7 +153,7 @@ static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct
 	return ERR_NONE;
 }
 
-/* A text that begins with a name. */
+/* Add a value to a list; the value's name is checked. */
 static enum err add_text(struct dag_reader *reader, struct slice_list *list, struct slice name, struct slice value, size_t at)
 {
 	struct slice *entries;
@@ -296,7 +296,7 @@ static enum err set_kind(struct dag_reader *reader, struct dag_node *node, struc
 	return ERR_NONE;
 }
 
-/* A plain one. */
+/* Read a plain setting of proto/spec.def. */
 static enum err set_plain(struct dag_reader *reader, struct dag_node *node, const struct setting *setting, struct slice value,
 			  size_t at)
 {
@@ -326,7 +326,7 @@ static const struct setting *plain_find(struct slice word)
 	return NULL;
 }
 
-/* Names aren't known yet: it is looked into at the end. */
+/* Keep the condition as text: it is parsed at the end, when all names are known. */
 static enum err set_when(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	if (value.len == 0)
@@ -335,7 +335,7 @@ static enum err set_when(struct dag_reader *reader, struct dag_node *node, struc
 	return ERR_NONE;
 }
 
-/* Those of gates are last. */
+/* The settings of gates come last. */
 static const struct reader_of readers[] = {
 	{ "retry", set_retry },
 	{ "retry_on", set_retry_on },
@@ -370,7 +370,7 @@ static const struct reader_of readers[] = {
 #define READER_COUNT (sizeof(readers) / sizeof(readers[0]))
 #define WORDS_MAX 64
 
-/* The words of jobs first, then those of gates. */
+/* List all settings: those of jobs first, then those of gates. */
 static size_t all_words(const char *words[WORDS_MAX], size_t *ret_gates)
 {
 	size_t count = 0;
@@ -441,7 +441,7 @@ static enum err read_setting(struct dag_reader *reader, struct dag_node *node)
 	return unknown_setting(reader, word, word_at);
 }
 
-/* Behind the '='. */
+/* Read an assignment, from behind the '='. */
 enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot)
 {
 	struct dag_assignment assignment = { .name = name, .spot = spot };

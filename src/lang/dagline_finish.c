@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A one-line graph that was read whole: commands find their names, edges are sorted, doubles dropped, and
- * what can't be a run is refused with the place that is wrong.
+ * Completes a graph that was read: finds the names of assignments, sorts edges, drops duplicates, and refuses
+ * what can't be a run, with the place of the fault.
  */
 #include "lang/dag_expr.h"
 
@@ -71,7 +71,7 @@ static bool says_work(const struct dag_node *node)
 	       node->concurrency.n || node->locks.n || demand_any(&node->placing) || node->dir.len || node->env.n;
 }
 
-/* What only a job can have, and what only a gate can. */
+/* Refuse settings of jobs in gates, and settings of gates in jobs. */
 static enum err check_gates(struct dag_reader *reader)
 {
 	for (size_t i = 0; i < reader->name_count; i++) {
@@ -138,7 +138,10 @@ static int compare_edges(const void *a, const void *b)
 	return one->at < other->at ? -1 : one->at > other->at;
 }
 
-/* False: two different results. What is asked in a condition and only named besides is waited for. */
+/*
+ * Merge two edges between the same jobs. A job that is in a condition and also listed in needs must be waited
+ * for, whatever its result. False: two different results are wanted.
+ */
 static bool merge_triggers(struct dag_edge *last, const struct dag_edge *edge)
 {
 	if (last->trigger == edge->trigger && last->said == edge->said)
@@ -208,7 +211,10 @@ static uint32_t parent_left(const struct dag_reader *reader, const uint32_t *lef
 	return need->parent;
 }
 
-/* Every name left has a parent that is left: walking up must come back to where it was. */
+/*
+ * Report a cycle. Every remaining name has a remaining parent, so walking upwards must return to a name
+ * already seen.
+ */
 static enum err name_cycle(struct dag_reader *reader, const uint32_t *left, uint32_t at)
 {
 	bool *seen = arena_zalloc(reader->arena, reader->name_count, sizeof(*seen));
@@ -240,8 +246,10 @@ static enum err name_cycle(struct dag_reader *reader, const uint32_t *left, uint
 static enum err check_cycles(struct dag_reader *reader)
 {
 	size_t count = reader->name_count;
-	uint32_t *left = arena_zalloc(reader->arena, count + 1, sizeof(*left));     /* unmet needs */
-	uint32_t *begin = arena_zalloc(reader->arena, count + 2, sizeof(*begin));   /* children, by parent */
+	/* For each name, the number of parents not yet sorted. */
+	uint32_t *left = arena_zalloc(reader->arena, count + 1, sizeof(*left));
+	/* For each name, where its children begin. */
+	uint32_t *begin = arena_zalloc(reader->arena, count + 2, sizeof(*begin));
 	uint32_t *children = arena_zalloc(reader->arena, reader->edge_count + 1, sizeof(*children));
 	uint32_t *queue = arena_zalloc(reader->arena, count + 1, sizeof(*queue));
 	size_t head = 0, tail = 0;
@@ -306,7 +314,7 @@ static enum err count_jobs(struct dag_reader *reader, uint64_t *ret_jobs)
 	return ERR_NONE;
 }
 
-/* when='..' of one line; a pipeline in a file has read its own. */
+/* Parse when='..' in a one-line graph; the conditions of a pipeline file are parsed already. */
 static enum err read_conditions(struct dag_reader *reader)
 {
 	for (size_t i = 0; i < reader->name_count; i++) {
@@ -343,7 +351,7 @@ static void tell_conditions(struct dag_reader *reader)
 	}
 }
 
-/* One that must have ended before it may begin. */
+/* Refuse a job whose deadline is before its earliest start. */
 static enum err check_times(struct dag_reader *reader)
 {
 	for (size_t i = 0; i < reader->name_count; i++) {

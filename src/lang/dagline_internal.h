@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the parts of the one-line graph: the parser, and what happens once all is read. */
+/* Shared by the parts of the one-line graph: the parser, and the checks when all is read. */
 #ifndef TITAN_LANG_DAGLINE_INTERNAL_H
 #define TITAN_LANG_DAGLINE_INTERNAL_H
 
@@ -7,22 +7,22 @@
 #include "lang/dagline.h"
 
 #define DAG_DEPTH_MAX 32
-#define DAG_EDGES_MAX 1048576            /* between names, as written */
+#define DAG_EDGES_MAX 1048576            /* edges between names, as written */
 #define DAG_JOB_EDGES_MAX UINT64_C(16777216)
 
 struct dag_edge {
 	uint32_t parent, child;
 	enum trigger trigger;
 	bool said;                       /* the trigger was written */
-	size_t at;                       /* where the child is named */
+	size_t at;                       /* where the child's name is */
 };
 
-struct dag_name {                        /* a node and where it comes from */
-	struct dag_node node;            /* first: dagline.nodes points here */
+struct dag_name {                        /* a node with its place in the text */
+	struct dag_node node;            /* must be first: dagline.nodes points to it */
 	uint32_t index;
 	bool always;
 	struct dag_spot spot;
-	const struct dag_node *assigned; /* its command was given */
+	const struct dag_node *assigned; /* the node of the assignment that gave its command */
 };
 
 struct dag_assignment {
@@ -34,18 +34,18 @@ struct dag_assignment {
 struct dag_reader {
 	struct slice text;
 	size_t at;
-	unsigned depth;                  /* of braces */
+	unsigned depth;                  /* nesting depth of braces */
 	struct arena *arena;
-	struct name_map names;           /* to struct dag_name */
+	struct name_map names;           /* name to struct dag_name */
 	struct dag_name **list;
 	size_t name_count, name_room;
-	struct dag_edge *edges;          /* owned */
+	struct dag_edge *edges;          /* allocated, not in the arena */
 	size_t edge_count, edge_room;
 	struct dag_assignment *assignments;
 	size_t assignment_count, assignment_room;
-	bool chains;                     /* something else than assignments was written */
-	const struct dag_old *old;       /* NULL: it is no addition */
-	struct error old_failed;         /* asking there did */
+	bool chains;                     /* there are statements other than assignments */
+	const struct dag_old *old;       /* the run to which the graph is added; NULL: a new run */
+	struct error old_failed;         /* error from asking for a name in that run */
 	struct dag_spot spot;
 	struct error *error;
 };
@@ -54,23 +54,24 @@ enum err dag_fail(struct dag_reader *reader, size_t at, size_t len, enum err cod
 	__attribute__((format(printf, 5, 6)));
 
 /* dagline_lex.c: characters */
-void dag_skip(struct dag_reader *reader, bool lines);    /* blanks, comments; new lines too if asked */
-int dag_peek(const struct dag_reader *reader);           /* -1 at the end */
+void dag_skip(struct dag_reader *reader, bool lines);    /* skips blanks and comments; also newlines if asked */
+int dag_peek(const struct dag_reader *reader);           /* -1 at the end of the text */
 bool dag_take(struct dag_reader *reader, const char *symbol);
 enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice *ret_name);
 enum err dag_take_value(struct dag_reader *reader, const char *ends, struct slice *ret_value);
 
 /* dagline.c: statements */
 struct dag_name *dag_name_get(struct dag_reader *reader, struct slice name, struct dag_spot spot);
-/* False when there are too many. */
+/* Add an edge. False: there are too many. */
 bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge);
 
-/* dagline_old.c: names of the run that it is added to */
-/* Also among those; NULL: nowhere. */
+/* dagline_old.c: names in the run to which the graph is added */
+/* Find a name here or in that run; NULL: in neither. */
 struct dag_name *dag_name_find(struct dag_reader *reader, struct slice text);
-bool dag_name_is_old(struct dag_reader *reader, struct dag_name *name);  /* one without a command */
+/* True if it is a job of that run: one without a command here. */
+bool dag_name_is_old(struct dag_reader *reader, struct dag_name *name);
 enum err dag_check_old(struct dag_reader *reader);
-enum err dag_ask_failed(struct dag_reader *reader);      /* the error of asking, if that is why a name isn't known */
+enum err dag_ask_failed(struct dag_reader *reader);      /* if a name is unknown because asking failed, that error */
 void dag_tell_near(struct dag_reader *reader, struct slice text);
 void dag_list_old(struct dag_reader *reader, struct dagline *dag);
 
@@ -78,7 +79,7 @@ void dag_list_old(struct dag_reader *reader, struct dagline *dag);
 enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot);
 
 /* dagline_finish.c */
-/* After the last statement: assignments find their names, edges are put in order, the graph is checked. */
+/* Called after the last statement: find the names of assignments, sort the edges, check the graph. */
 enum err dag_finish(struct dag_reader *reader, struct dagline *ret);
 
 #endif

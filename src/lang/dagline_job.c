@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the names of a one-line graph to its jobs; and its errors as people see them. */
+/* Makes jobs from the names of a graph; writes errors for people. */
 #include "lang/dagline.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "lang/dag_expr.h"
 #include "lang/pipeline_matrix.h"
 
-#define LINE_SHOWN 100                   /* cells of a long line that an error shows */
+#define LINE_SHOWN 100                   /* most cells of a line that are shown with an error */
 
 void job_command(struct slice command, struct arena *arena, struct rec_job_spec *spec)
 {
@@ -134,7 +134,7 @@ struct slice dag_sub_bytes(const struct dag_sub *sub, const struct job_defaults 
 	struct buf bytes = { 0 };
 	struct slice copy;
 
-	/* These it has of the job whose sub-run it is. */
+	/* A job in a sub-run gets these from the job that the sub-run belongs to. */
 	inner.priority = 0;
 	inner.deadline_ms = 0;
 	for (uint64_t i = 0; i < sub->dag.job_count; i++) {
@@ -164,7 +164,7 @@ static void job_failure(const struct dag_node *node, struct rec_job_spec *spec)
 	}
 }
 
-/* Defaults are for what runs in it. */
+/* Fill in a job that is a sub-run. The defaults apply to the jobs inside. */
 static void job_sub(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults, struct arena *arena,
 		    struct rec_job_spec *spec)
 {
@@ -181,7 +181,7 @@ static void job_sub(const struct dag_node *node, uint64_t place, const struct jo
 	spec->sub_concurrency = sub->concurrency;
 }
 
-/* What a gate hasn't. */
+/* Fill in what only jobs with a process have. */
 static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
 		     struct arena *arena, struct rec_job_spec *spec)
 {
@@ -202,13 +202,13 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	demand_spec(&node->placing, spec);
 	spec->concurrency = node->concurrency;
 	spec->locks = node->locks;
-	/* It may not run twice at once; one that says retry itself was refused. */
+	/* With locks a job must not run twice at once. mode: retry written together with locks was refused earlier. */
 	if (spec->locks.n > 0 && spec->mode == EXEC_RETRY)
 		spec->mode = EXEC_EXCLUSIVE;
 	job_failure(node, spec);
 }
 
-/* A deadline that it doesn't say itself is its run's, and doesn't end it. */
+/* Return how "always" applies. If the job's deadline is its run's, the deadline doesn't end it. */
 static enum always job_always(const struct dag_node *node, const struct job_defaults *defaults)
 {
 	bool said = !node->deadline_of_run && (node->deadline_ms != 0 || node->deadline_at_ms != 0);
@@ -265,10 +265,10 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	*ret_spec = spec;
 }
 
-/* The part of the line from *start on is shown when the whole would be too long. */
+/* Return the line that contains at; *ret_start is where it begins. */
 static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, size_t *ret_start)
 {
-	/* A text without bytes may be at no place. */
+	/* An empty text may have no address. */
 	const uint8_t *data = text.len > 0 ? text.data : (const uint8_t *)"";
 	size_t start = 0, end = at, line = 1;
 
@@ -305,7 +305,7 @@ void dagline_explain(struct slice text, const char *source, const struct dag_spo
 	struct slice before = slice_make(line.data, at - line_start);
 	struct buf shown = { 0 }, lead = { 0 };
 
-	/* A long line begins a little before the spot. */
+	/* Show a long line from a little before the spot on. */
 	if (before.len > LINE_SHOWN / 2) {
 		skipped = before.len - LINE_SHOWN / 2;
 		while (skipped < before.len && (before.data[skipped] & 0xc0) == 0x80)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The characters of a one-line graph: blanks, comments, names, quoted values; and errors with their spot. */
+/* The characters of a one-line graph: blanks, comments, names, quoted values; and errors with their place. */
 #include "lang/dagline_internal.h"
 
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static bool in_name(const struct dag_reader *reader)
 {
 	int byte = dag_peek(reader);
 
-	/* "a->b" has no blank before its arrow */
+	/* in "a->b" the name ends before the arrow */
 	if (byte == '-')
 		return reader->at + 1 >= reader->text.len || reader->text.data[reader->at + 1] != '>';
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
@@ -102,7 +102,10 @@ enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice
 	return ERR_NONE;
 }
 
-/* Behind the opening quote. Double quotes know \n, \t, \" and \\; single ones nothing. */
+/*
+ * Read a quoted text, from behind the opening quote. Double quotes know \n, \t, \" and \\; single quotes have
+ * no escapes.
+ */
 static enum err take_quoted(struct dag_reader *reader, char quote, struct buf *out)
 {
 	size_t start = reader->at - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names of jobs that are in a run already, which the graph's are added to: whatever the graph doesn't define is
- * looked up there, once. They have no command here and need nothing; only needs and conditions name them.
+ * Names of jobs that are already in the run to which a graph is added. A name that the graph doesn't define
+ * is looked up there once. Such a job has no command and no needs here; only needs and conditions mention it.
  */
 #include "lang/dag_expr.h"
 
@@ -88,7 +88,7 @@ void dag_tell_near(struct dag_reader *reader, struct slice text)
 		error_next(reader->error, "run %" PRIu64 " has '%.*s'", reader->old->run, NAME(near));
 }
 
-/* The names of their jobs, as the core looks them up. */
+/* List the names of these jobs in the form in which the core looks them up. */
 void dag_list_old(struct dag_reader *reader, struct dagline *dag)
 {
 	size_t count = 0;

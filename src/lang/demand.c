@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words of placement, for all who read or show them. */
+/* The words of placement, for all that parse or show them. */
 #include "lang/demand.h"
 
 #include <string.h>
@@ -109,7 +109,7 @@ void demand_spec(const struct demand *placing, struct rec_job_spec *spec)
 	spec->affinity_hard = placing->affinity_hard;
 }
 
-/* --- for people --- */
+/* --- showing --- */
 
 static struct slice shown(struct slice text, const uint64_t *used, struct arena *arena)
 {
@@ -119,7 +119,7 @@ static struct slice shown(struct slice text, const uint64_t *used, struct arena 
 	struct error error;
 	struct slice copy;
 
-	/* What a newer master says of it stays as it is. */
+	/* A text from a newer master that isn't understood is shown unchanged. */
 	if (resources_read(one, &list, &error) != ERR_NONE)
 		return text;
 	resource_show(list.at[0].name, used ? *used : list.at[0].amount, &out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words of failure policies. Pure. */
+/* The words for failure policies. */
 #include "lang/failure.h"
 
 #include <stdio.h>

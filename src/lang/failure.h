@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words in which a job says what becomes of its failures: the same in pipelines and on one line. */
+/* The words for what happens when a job fails, the same in pipelines and on one line. */
 #ifndef TITAN_LANG_FAILURE_H
 #define TITAN_LANG_FAILURE_H
 
@@ -8,15 +8,15 @@
 #define RETRY_ON_WORDS "exit, signal, spawn, timeout"
 #define CONTINUE_WORDS "failed, timed_out, denied"
 
-/* A bit of enum retry_on or enum continue_on; 0: no such word. */
+/* Return a bit of enum retry_on or enum continue_on; 0: no such word. */
 uint64_t retry_on_bit(struct slice word);
 uint64_t continue_bit(struct slice word);
-/* "failed, denied" */
+/* Write the words for these bits: "failed, denied". */
 void continue_words(uint64_t bits, struct buf *out);
 bool worker_death_by_name(struct slice word, enum worker_death *ret);
-/* "5s" or "5s..2m". *ret_last is 0 when there is only one; why it is wrong, or NULL. */
+/* Parse "5s" or "5s..2m"; *ret_last_ms is 0 for the first form. Returns NULL, or what is wrong. */
 const char *backoff_parse(struct slice text, uint64_t *ret_first_ms, uint64_t *ret_last_ms);
-/* Sorted, each once. */
+/* Sort the codes and drop duplicates. */
 void codes_sort(struct u64_list *codes);
 
 #endif

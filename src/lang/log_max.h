@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How much of a job's output is kept: lossless, or a size. */
+/* How much of a job's output is kept: "lossless", or a size. */
 #ifndef TITAN_LANG_LOG_MAX_H
 #define TITAN_LANG_LOG_MAX_H
 
 #include "base/buf.h"
 
-/* NULL, or what was expected instead. */
+/* Parse the text. Returns NULL, or what was expected instead. */
 const char *log_max_parse(struct slice text, uint64_t *ret_max);
-void log_max_text(uint64_t max, struct buf *out);        /* as it would be written */
+void log_max_text(uint64_t max, struct buf *out);        /* writes it as a person would */
 
 #endif

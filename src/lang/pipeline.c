@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys of a pipeline itself, its parameters and matrices; and how all becomes a graph. */
+/* The top-level keys of a pipeline, its parameters and matrices; and how all of it becomes a graph. */
 #include "lang/pipeline_internal.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 /* ---- parameters ---- */
 
-struct param {                           /* one of params */
+struct param {                           /* one entry of params */
 	const struct tree_node *required, *choices, *preset;
 };
 
@@ -135,7 +135,7 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 		params[count].name = node->key;
 		params[count].values.at = arena_zalloc(pipe->reader.arena, 1, sizeof(struct slice));
 		params[count].values.n = 1;
-		/* A default doesn't see the parameters before it: their order would mean something. */
+		/* A default can't use other parameters: then their order would matter. */
 		err = read_param(pipe, node, params[count].values.at);
 		if (err != ERR_NONE)
 			return err;
@@ -145,7 +145,7 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 	return ERR_NONE;
 }
 
-/* What was given must be of the form NAME=VALUE and have its parameter. */
+/* Check the given parameters: each must be NAME=VALUE with a name that the pipeline declares. */
 static enum err check_given(struct pipe *pipe)
 {
 	for (size_t i = 0; i < pipe->given.n; i++) {
@@ -196,7 +196,7 @@ static enum err read_fail_fast(struct pipe *pipe, struct pipe_job *job, const st
 	return pipe_bool(pipe, value, &job->node->group_fail_fast);
 }
 
-/* Every other key is the name of an axis. */
+/* All other keys in a matrix are names of axes. */
 static const struct pipe_key matrix_keys[] = { { "max_parallel", read_max_parallel }, { "fail_fast", read_fail_fast } };
 
 const struct pipe_section pipe_section_matrix = PIPE_SECTION("matrix", matrix_keys, NULL);
@@ -272,7 +272,7 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 	return read_job_map(pipe, value, "finally", true);
 }
 
-/* In this order: what comes later uses what was before. */
+/* Read in this order: later keys use earlier ones. */
 static const struct pipe_key pipeline_keys[] = {
 	{ "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
 	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "schedule", pipe_read_schedule },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the parts of the YAML loader: typed values, the keys of a job, what it needs. */
+/* Shared by the parts of the YAML parser: typed values, the keys of a job, needs. */
 #ifndef TITAN_LANG_PIPELINE_INTERNAL_H
 #define TITAN_LANG_PIPELINE_INTERNAL_H
 
@@ -11,9 +11,9 @@ struct pipe_job {
 	struct dag_node *node;
 	struct dag_name *name;           /* NULL for the defaults */
 	const struct tree_node *needs, *when;
-	struct dag_matrix *matrix;       /* NULL: it has none */
-	struct slice_list env;           /* its own, to stand behind the pipeline's */
-	size_t wanted_by;                /* 1 + place of the last one seen to need it */
+	struct dag_matrix *matrix;       /* NULL: none */
+	struct slice_list env;           /* the job's own; goes after the pipeline's */
+	size_t wanted_by;                /* 1 + index of the last job seen that needs this one */
 	bool final;
 };
 
@@ -21,7 +21,7 @@ struct pipe {
 	struct dag_reader reader;        /* names, edges, place of the error */
 	struct slice_list given;
 	struct dag_matrix words;         /* params, and the axes of the job that is being read */
-	size_t text_bytes;               /* of texts with their values */
+	size_t text_bytes;               /* bytes of all texts after values were put in */
 	struct dag_node defaults;
 	struct slice_list env;
 	struct pipe_job *jobs;
@@ -39,12 +39,13 @@ struct pipe_key {
 	enum err (*read)(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 };
 
-/* A map with keys of its own. */
+/* A kind of map and the keys that it may have. */
 struct pipe_section {
 	const char *what;
 	const struct pipe_key *keys;
 	size_t count;
-	const char *prefix;              /* of the plain settings that stand in it, in proto/spec.def; NULL: none do */
+	/* Plain settings of proto/spec.def with this prefix are keys, too; NULL: none. */
+	const char *prefix;
 };
 
 #define PIPE_SECTION(what, keys, prefix) { what, keys, sizeof(keys) / sizeof((keys)[0]), prefix }
@@ -53,37 +54,39 @@ extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_s
 	pipe_section_approval, pipe_section_concurrency, pipe_section_schedule, pipe_section_worker, pipe_section_log,
 	pipe_section_matrix, pipe_section_defaults;
 
-const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);      /* NULL: none */
-const struct setting *pipe_setting_find(const struct pipe_section *section, struct slice word);   /* a plain one; likewise */
+/* NULL: no such key. */
+const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);
+/* Finds a plain setting; NULL: none. */
+const struct setting *pipe_setting_find(const struct pipe_section *section, struct slice word);
 
 enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct pipe_section *section, struct pipe_job *job);
-/* Every other kind of node is refused: "what" is expected. */
+/* Refuse any other kind of node; what names the thing that was expected. */
 enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_kind kind, const char *what);
 
-/* Parameters are put in; an axis is refused. */
+/* Read a text and put parameters in; an axis of a matrix is refused. */
 enum err pipe_text(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice *ret);
-/* The same behind a prefix; where the job has a matrix the text stays as it is, checked. */
+/* The same, with a prefix before the text. If the job has a matrix, the text is checked and stays as it is. */
 enum err pipe_template(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice prefix,
 		       struct slice *ret);
 enum err pipe_number(struct pipe *pipe, const struct tree_node *node, uint64_t least, uint64_t most, uint64_t *ret);
 enum err pipe_span(struct pipe *pipe, const struct tree_node *node, uint64_t *ret_ms);
 enum err pipe_bool(struct pipe *pipe, const struct tree_node *node, bool *ret);
 enum err pipe_time(struct pipe *pipe, const struct tree_node *node, int64_t *ret_ms);
-/* A text, or a list of them. */
+/* Read one text, or a list of texts. */
 typedef enum err pipe_item_read(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
 enum err pipe_list(struct pipe *pipe, const struct tree_node *node, const char *what, size_t most,
 		   pipe_item_read *item_read, struct slice_list *ret);
 enum err pipe_name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
-bool pipe_is_variable(struct slice name);                /* of the environment */
+bool pipe_is_variable(struct slice name);                /* is it a valid name of an environment variable? */
 
 /* pipeline.c */
 enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_job.c */
-/* The job that this node says, under its key. */
+/* Read a job; the node's key is its name. */
 enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final);
 enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
@@ -104,7 +107,7 @@ void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults
 enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_check_loop(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value);
 
-/* pipeline_share.c: of a job, of the pipeline */
+/* pipeline_share.c: concurrency and locks of a job, concurrency of the pipeline */
 enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
@@ -113,7 +116,7 @@ enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, cons
 enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
-/* pipeline_place.c: where it runs */
+/* pipeline_place.c: where a job runs */
 enum err pipe_read_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_cpus(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_memory(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
@@ -131,10 +134,10 @@ enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struc
 
 /* pipeline_needs.c */
 struct dag_expr;
-/* A condition; own: over the job's own end. */
+/* Read a condition. own: it is about the job's own end. */
 enum err pipe_read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what, bool own,
 			struct dag_expr **ret);
-/* Once all jobs are known. */
+/* Make edges and conditions, once all jobs are known. */
 enum err pipe_join(struct pipe *pipe);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys of a job, of the defaults, and of what stands in them. */
+/* The keys of a job and of defaults, and the keys inside them. */
 #include "lang/pipeline_internal.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
-#define WORDS_MAX 4096                   /* in a command, entries in env */
+#define WORDS_MAX 4096                   /* most words in a command, or entries in env */
 
 static enum err template_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
@@ -35,7 +35,7 @@ static enum err split_command(struct pipe *pipe, struct pipe_job *job, const str
 		return err;
 	if (text.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "command is empty");
-	/* A value must never become two words, or shell syntax. */
+	/* A parameter's value must never become two words, or shell syntax. */
 	if (memmem(value->text.data, value->text.len, "${", 2) != NULL)
 		return pipe_fail(pipe, value, ERR_INVALID, "a command with values in it is a list: command: [ls, \"${params.x}\"]");
 	job_command(text, pipe->reader.arena, &spec);
@@ -104,7 +104,7 @@ static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct t
 
 	if (err != ERR_NONE)
 		return err;
-	/* What begins with an axis would have to be looked at for each of its values. */
+	/* A text that begins with an axis would have to be checked for each of its values. */
 	if (value->text.len < 9 || memcmp(value->text.data, "${matrix.", 9) != 0) {
 		if (matrix_expand(&pipe->words, value->text, MATRIX_LONGEST, pipe->reader.arena, &text, &fault) &&
 		    text.len > 0 && text.data[0] == '/')
@@ -113,7 +113,7 @@ static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct t
 	return pipe_fail(pipe, value, ERR_INVALID, "a directory is given from the root, with a /: a worker may be elsewhere");
 }
 
-/* A span from submission, or a time; whichever the job says, the pipeline's is its default. */
+/* Read a deadline: a span from submission, or a time. If the job sets either, the pipeline's deadline doesn't apply. */
 static enum err deadline(struct pipe *pipe, const struct tree_node *value, struct dag_node *node)
 {
 	struct slice text;
@@ -244,7 +244,7 @@ static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct 
 	return ERR_NONE;
 }
 
-/* The matrix first: it says which words the others may have. A gate's message would be taken for a command. */
+/* matrix comes first, because it decides which ${..} the other keys may contain. */
 static const struct pipe_key job_keys[] = {
 	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command },
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
@@ -284,7 +284,7 @@ static enum job_kind node_kind(const struct dag_node *node)
 	return node->sub_path.len > 0 ? KIND_SUBRUN : node->words.n > 0 ? KIND_COMMAND : KIND_SCRIPT;
 }
 
-/* Words that stand for a setting of another name. */
+/* Return the setting that a short key stands for; other keys stand for themselves. */
 static struct slice setting_word(struct slice key)
 {
 	static const char *const others[][2] = {
@@ -297,7 +297,7 @@ static struct slice setting_word(struct slice key)
 	return key;
 }
 
-/* Is there a setting of this word, and none that a job of this kind could use? */
+/* Is this a setting that jobs of this kind can't use? */
 static bool key_has_no_use(struct slice key, enum job_kind kind)
 {
 	struct slice word = setting_word(key);
@@ -316,7 +316,7 @@ static bool key_has_no_use(struct slice key, enum job_kind kind)
 	return known || (kind == KIND_GATE && slice_eq(key, slice_str("matrix")));
 }
 
-/* What is said of processes has no use in a job that has none. */
+/* Refuse settings that make no sense for the job's kind, such as those of processes in a gate. */
 static enum err check_use(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value)
 {
 	static const char *const leads[KIND_COUNT] = {

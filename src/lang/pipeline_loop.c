@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The key loop: until when a job is done over and over, how often at most, and with which wait between. */
+/* The key loop: the condition that ends it, the most passes, and the delay between passes. */
 #include "lang/dag_expr.h"
 #include "lang/pipeline_internal.h"
 
@@ -51,7 +51,7 @@ enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tr
 	return err;
 }
 
-/* Once the job has its defaults. */
+/* Check the loop, once the job has its defaults. */
 enum err pipe_check_loop(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value)
 {
 	const struct tree_node *loop = tree_find(value, "loop");

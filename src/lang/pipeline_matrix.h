@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ${params.x} and ${matrix.x}. What a pipeline's text stands for once its parameters are known, and what the
- * jobs of a matrix differ in. Values go in as they are and are never looked through again.
+ * ${params.x} and ${matrix.x}: puts the values of parameters into a pipeline's texts, and the values of axes
+ * into the jobs of a matrix. Values are put in unchanged and are never searched again.
  */
 #ifndef TITAN_LANG_PIPELINE_MATRIX_H
 #define TITAN_LANG_PIPELINE_MATRIX_H
@@ -10,29 +10,29 @@
 
 struct dag_values {
 	struct slice name;
-	struct slice_list values;        /* of a parameter: one */
+	struct slice_list values;        /* one for a parameter */
 };
 
 struct dag_matrix {
 	const struct dag_values *params, *axes;
 	size_t param_count, axis_count;
-	size_t env_fixed;                /* so many entries of env at the front are final */
+	size_t env_fixed;                /* this many entries at the front of env are final */
 	bool labels_fixed;
 };
 
-#define MATRIX_LONGEST UINT64_MAX        /* instead of a place: the longest value of each axis */
+#define MATRIX_LONGEST UINT64_MAX        /* place that stands for the longest value of each axis */
 
-/* A word in ${..} that is wrong: it and its place in the text. */
+/* A wrong ${..}: what is wrong and where it is in the text. */
 struct matrix_fault {
 	size_t at, len;
 	struct slice name;
 	enum { FAULT_PARAM, FAULT_AXIS, FAULT_RUN, FAULT_LENGTH } kind;
 };
 
-/* False: fault says why. The first axis turns slowest. */
+/* Put the values for this job of the matrix into text. False: *ret_fault says why. The first axis varies slowest. */
 bool matrix_expand(const struct dag_matrix *matrix, struct slice text, uint64_t place, struct arena *arena,
 		   struct slice *ret, struct matrix_fault *ret_fault);
-/* The node as this job of it sees it. Its texts have been checked with MATRIX_LONGEST. */
+/* Make the node as this job of the matrix has it. Its texts were checked with MATRIX_LONGEST. */
 void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *arena, struct dag_node *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What jobs need, and their conditions, become edges and code: names are looked up once all jobs are known.
- * What a plain list can say stays a plain list, whose results the core only counts.
+ * Turns needs and conditions into edges and code, once all jobs are known. Needs that a plain list can
+ * express stay a plain list, for which the core only counts results.
  */
 #include "lang/dag_expr.h"
 #include "lang/pipeline_internal.h"
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
-struct condition_list {                            /* of conditions that must all hold */
+struct condition_list {                            /* conditions that must all be true */
 	struct dag_expr **at;
 	size_t count;
 	bool plain;
@@ -62,7 +62,7 @@ static void list_add(struct condition_list *list, struct dag_expr *expr)
 
 /* ---- needs ---- */
 
-/* {a: ok, b: failed} */
+/* Read {a: ok, b: failed}. */
 static enum err read_results(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *map, struct condition_list *list)
 {
 	list_begin(pipe, list, map->count);
@@ -101,7 +101,7 @@ static uint64_t gate_width(const struct pipe *pipe, const struct condition_list 
 	return width;
 }
 
-/* {any: 2, of: [a, b, c]} and {all: [a, b]}: here each job of a fan-out counts. */
+/* Read {any: 2, of: [a, b, c]} or {all: [a, b]}. Each job of a fan-out counts separately here. */
 static enum err read_join(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *map,
 			  const struct tree_node *any, const struct tree_node *of, struct condition_list *list)
 {
@@ -165,7 +165,7 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 	return ERR_NONE;
 }
 
-/* Names and jobs are in the same order. */
+/* Mark the jobs that this job needs. Names and jobs are in the same order. */
 static enum err mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_t from_edge, const struct tree_node *where)
 {
 	for (size_t i = from_edge; i < pipe->reader.edge_count; i++) {
@@ -174,7 +174,10 @@ static enum err mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_
 
 		if (parent == NULL)
 			continue;
-		/* It waits for this job: what would be told otherwise is a cycle that nobody wrote. */
+		/*
+		 * A final job waits for this one. Report that: otherwise the error would be about a cycle
+		 * that nobody wrote.
+		 */
 		if (parent->final && !job->final)
 			return pipe_fail(pipe, where, ERR_CYCLE, "job '%.*s' can't wait for '%.*s', which stands under finally:"
 					 " that runs when all others have ended", (int)job->name->node.name.len,
@@ -216,8 +219,8 @@ static enum err join_when(struct pipe *pipe, const struct pipe_job *job)
 }
 
 /*
- * A job that may be skipped early is no sign that others have ended: each of them is waited for, but those
- * of which the job says itself what it wants.
+ * Let a final job wait for all other jobs, except those whose result it asks for itself. A job that may be
+ * skipped early doesn't show that the others have ended, so each is waited for.
  */
 static enum err join_final(struct pipe *pipe, const struct pipe_job *job)
 {

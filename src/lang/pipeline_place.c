@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The keys of a job about where it runs. What it asks for may stand in the job or under its worker; worker may
- * also be a name alone: that one and no other.
+ * The keys about where a job runs. Resources may be in the job itself or under worker; worker may also be
+ * just a name, then the job runs only there.
  */
 #include "lang/pipeline_internal.h"
 
@@ -53,7 +53,7 @@ enum err pipe_read_resources(struct pipe *pipe, struct pipe_job *job, const stru
 	return err;
 }
 
-/* In a matrix a label may differ: its form is checked with the longest values by whoever admits the job. */
+/* Read a label. In a matrix it may differ between jobs; then its form is checked when the job is admitted. */
 static enum err label_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
 	enum err err = pipe_template(pipe, node, "an entry", (struct slice){ 0 }, ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys that say what becomes of a job's failures: retry, crash_limit, continue_on, on_worker_death, and of its output: log. */
+/* The keys about a job's failures (retry, crash_limit, continue_on, on_worker_death) and about its output (log). */
 #include "lang/pipeline_internal.h"
 
 #include "base/text.h"
@@ -155,7 +155,7 @@ enum err pipe_read_log(struct pipe *pipe, struct pipe_job *job, const struct tre
 	return pipe_map(pipe, value, &pipe_section_log, job);
 }
 
-/* What a job doesn't say itself. A job that may start once takes nothing that is about retries. */
+/* Take from the defaults what the job doesn't set. A job with mode once takes no retries. */
 void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults)
 {
 	if (!node->retry_said && node->mode != EXEC_ONCE + 1) {
@@ -168,7 +168,7 @@ void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults
 	}
 	if (node->jitter == JITTER_UNSAID)
 		node->jitter = defaults->jitter;
-	/* Codes belong to the list that they were written beside. */
+	/* Codes belong to the list beside which they were written. */
 	if (node->retry_on == 0 && node->retry_codes.n == 0) {
 		node->retry_on = defaults->retry_on;
 		node->retry_codes = defaults->retry_codes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule: {cron, tz, overlap, catchup} of a pipeline. */
+/* The key schedule of a pipeline: cron, tz, overlap, catchup. */
 #include "lang/pipeline_internal.h"
 
 #include "base/clock.h"
@@ -23,7 +23,7 @@ static enum err read_cron(struct pipe *pipe, struct pipe_job *job, const struct 
 	written = slice_eq(pipe->schedule.cron, value->text) && value->spot.len >= value->text.len;
 	if (!written)
 		return pipe_fail(pipe, value, ERR_INVALID, "cron: %s", why);
-	/* Quotes stand before it. */
+	/* Skip the opening quote. */
 	at += value->spot.at + (value->spot.len - value->text.len) / 2;
 	return dag_fail(&pipe->reader, at, len ? len : 1, ERR_INVALID, "cron: %s", why);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys about what jobs and runs share with others: concurrency groups, locks. */
+/* The keys about what jobs and runs share with others: concurrency groups and locks. */
 #include "lang/pipeline_internal.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
-/* In a matrix a name may differ: its form is checked with its values by whoever admits the job. */
+/* Read a name. In a matrix it may differ between jobs; then its form is checked when the job is admitted. */
 static enum err name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
 	enum err err = pipe_template(pipe, node, "a name", (struct slice){ 0 }, ret);
@@ -40,9 +40,9 @@ static struct slice with_number(struct pipe *pipe, struct slice name, uint64_t n
 	return with_text(pipe, name, behind);
 }
 
-/* ---- of a job ---- */
+/* ---- keys of a job ---- */
 
-/* NAME, or a map of two keys of which the first is the name. */
+/* Read NAME, or a map with two keys, the first of which is the name. */
 static enum err item_keys(struct pipe *pipe, const struct tree_node *node, const char *const words[2], const char *what,
 			  const struct tree_node *ret_nodes[2])
 {
@@ -133,7 +133,7 @@ enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const st
 	return read_items(pipe, value, "concurrency", LIMIT_JOB_GROUPS_MAX, group_item, &job->node->concurrency);
 }
 
-/* Behind the mode: where a job says none, a lock makes it exclusive. */
+/* Read the locks, after the mode: if a job has no mode, a lock makes it exclusive. */
 enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	if (job->node->locks.n > 0)
@@ -144,7 +144,7 @@ enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct t
 	return read_items(pipe, value, "locks", LIMIT_JOB_LOCKS_MAX, lock_item, &job->node->locks);
 }
 
-/* ---- of the pipeline ---- */
+/* ---- keys of the pipeline ---- */
 
 static enum err read_max_jobs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {

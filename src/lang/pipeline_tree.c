@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * libyaml's events become a tree. A stack of PIPELINE_DEPTH maps and lists, no recursion; each map that is
- * open keeps its keys in a table, so that a key given twice is found at once.
+ * Turns libyaml's events into a tree, with a stack of LIMIT_PIPELINE_DEPTH maps and lists instead of
+ * recursion. Each open map keeps a table of its keys, so that duplicate keys are found at once.
  */
 #include "lang/pipeline_tree.h"
 
@@ -12,15 +12,16 @@
 
 struct level {                           /* a map or list that is open */
 	struct tree_node *node;
-	struct name_map keys;            /* of a map, to their nodes */
-	struct slice key;                /* read, and its value is to come */
+	struct name_map keys;            /* of a map: key to node */
+	struct slice key;                /* the key just read, whose value comes next */
 	struct dag_spot key_spot;
 	bool key_read;
 };
 
 struct loader {
 	struct dag_reader *reader;
-	size_t index, at;                /* libyaml counts characters: where the last one asked for lies */
+	/* Libyaml counts characters: the last character asked for, and its byte offset. */
+	size_t index, at;
 	struct level levels[LIMIT_PIPELINE_DEPTH];
 	size_t depth;
 	size_t node_count;
@@ -28,7 +29,7 @@ struct loader {
 	bool document_seen;
 };
 
-/* Bytes before this character. Marks come in rising order: each byte is passed once. */
+/* Return the byte offset of a character. Usually asked in ascending order, so each byte is passed once. */
 static size_t place_of(struct loader *loader, size_t index)
 {
 	struct slice text = loader->reader->text;
@@ -195,7 +196,7 @@ static enum err syntax_error(struct loader *loader, const yaml_parser_t *parser)
 						       : place_of(loader, parser->problem_mark.index);
 	const char *problem = parser->problem ? parser->problem : "it can't be read";
 
-	/* What isn't closed is wrong where it begins. */
+	/* For something that isn't closed, report where it begins. */
 	if (parser->context != NULL && strstr(problem, "end of stream") != NULL)
 		at = place_of(loader, parser->context_mark.index);
 	if (at > loader->reader->text.len)
@@ -220,7 +221,7 @@ enum err tree_read(struct dag_reader *reader, struct tree_node **ret_root)
 	if (!yaml_parser_initialize(&parser))
 		return error_set(reader->error, ERR_FULL, "no memory to read YAML");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	/* It ends the process where there is no place, though there be no bytes. */
+	/* libyaml aborts on a NULL address, even for an empty text. */
 	yaml_parser_set_input_string(&parser, reader->text.len > 0 ? reader->text.data : (const uint8_t *)"",
 				     reader->text.len);
 	while (err == ERR_NONE && !over) {

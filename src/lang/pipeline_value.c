@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Typed values of a pipeline: each is what it must be, or an error at its place. */
+/* Typed values of a pipeline: each is read as its type, or is an error at its place. */
 #include "lang/pipeline_internal.h"
 
 #include <stdarg.h>
@@ -68,7 +68,7 @@ static bool key_is_known(const struct pipe_section *section, struct slice word)
 	return pipe_key_find(section, word) || pipe_setting_find(section, word);
 }
 
-/* Of the maps that whoever writes a pipeline may have mistaken this one for. */
+/* List the kinds of map that have this key, to which its author may have thought it belongs. */
 static void add_places(struct buf *places, struct slice word)
 {
 	static const struct pipe_section *const sections[] = {
@@ -124,7 +124,7 @@ static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, con
 	return err;
 }
 
-/* What a setting of this shape reads is all that there is to know about it. */
+/* Read a setting by its shape; nothing else about the setting needs to be known. */
 static enum err read_setting(struct pipe *pipe, struct pipe_job *job, const struct setting *setting, const struct tree_node *value)
 {
 	struct rec_job_settings *settings = &job->node->plain;
@@ -168,7 +168,10 @@ enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct p
 
 static enum err fault_error(struct pipe *pipe, const struct tree_node *node, const struct matrix_fault *fault)
 {
-	/* A text that stands as it is written has the place of the word. */
+	/*
+	 * If the text is in the file unchanged, the error can point at the wrong word; else it points at the
+	 * whole value.
+	 */
 	bool written = node->spot.len == node->text.len;
 	size_t at = node->spot.at + (written ? fault->at : 0);
 	size_t len = written ? fault->len : node->spot.len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* libc knows the zones; it takes a name that it doesn't know for UTC, so the file is looked at first. */
+/* Time zones from libc. libc takes an unknown name for UTC, so the zone's file is checked first. */
 #include "lang/zone.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 
 #define ZONES "/usr/share/zoneinfo/"
 #define DAY_S 86400
-#define END_S INT64_C(4102444800)        /* of 2099 */
+#define END_S INT64_C(4102444800)        /* end of 2099, in seconds */
 
 static bool is_zone_name(struct slice name)
 {
@@ -60,7 +60,7 @@ static void add(struct buf *out, int64_t utc_s, int64_t offset_s)
 		buf_add_byte(out, (uint8_t)((uint64_t)offset_s >> (8 * i)));
 }
 
-/* Within this day, to the second. */
+/* Find the second at which the offset changes between low and high. */
 static int64_t change_within(int64_t low, int64_t high)
 {
 	int64_t before = offset_at(low);
