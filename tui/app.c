@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The dashboard's life: messages and time in, frames out. The last picture stays when the connection
- * is lost, dimmed and dated. Nothing here knows a terminal.
+ * The dashboard's core: messages and time in, frames out. When the connection is lost, the last picture
+ * stays, dimmed and dated. Nothing here knows a terminal.
  */
 #include "tui/app.h"
 
@@ -12,7 +12,7 @@
 #include "tui/model_internal.h"
 #include "tui/views.h"
 
-#define LOOK_AFTER_MS 150 /* a run that stays selected this long is looked at beside the list */
+#define LOOK_AFTER_MS 150 /* a run selected for this long has its jobs shown beside the list */
 #define LOG_AGAIN_MS 1000
 
 struct app *app_new(const struct app_options *options)
@@ -58,8 +58,8 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->model.runs_open = app->model.graph_open = false;
 	app->log.asked = false;
 	if (app->notice_bad)
-		app->notice[0] = '\0';           /* it said why there was none */
-	app->request_first = app->request_count; /* what wasn't sent was meant for the old connection */
+		app->notice[0] = '\0';           /* a bad notice said why there was no connection */
+	app->request_first = app->request_count; /* unsent requests were meant for the old connection */
 	send_subscribe_runs(app);
 	if (app->model.graph.run)
 		send_look(app, app->model.graph.run);
@@ -84,7 +84,7 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
 	app->dirty = true;
 }
 
-/* The run whose jobs are wanted now; those beside a list only when it has stayed selected for a while. */
+/* Return the run whose jobs are to be shown. Beside a list, that is the selected run after a while. */
 static uint64_t wanted_graph(const struct app *app)
 {
 	if (app->view == VIEW_LOG)
@@ -121,7 +121,7 @@ static enum query_what answers(const struct app *app, uint64_t id)
 		return QUERY_RUNS;
 	if (id != 0 && id == app->graph_id)
 		return QUERY_JOBS;
-	return 0;                        /* of a subscription that is no more */
+	return 0;                        /* of a subscription that has ended */
 }
 
 static void take_error(struct app *app, const struct msg_error *msg)
@@ -130,7 +130,7 @@ static void take_error(struct app *app, const struct msg_error *msg)
 
 	model_plain(msg->text, text, sizeof text);
 	next[0] = '\0';
-	if (msg->next.len < sizeof next)  /* a part of a command is none */
+	if (msg->next.len < sizeof next)  /* part of a command would be useless */
 		model_plain(msg->next, next, sizeof next);
 	if (msg->id != 0 && msg->id == app->log.request)
 		app->log.asked = false, app->log.ended = true;
@@ -141,7 +141,7 @@ static void take_error(struct app *app, const struct msg_error *msg)
 	app_notice(app, true, next[0] ? "%s; try: %s" : "%s", text, next);
 }
 
-/* A group is cancelled job by job: its answers are added up. */
+/* Add up the answers of an act: a group is cancelled job by job. */
 static void take_ok(struct app *app, const struct msg_ok *msg)
 {
 	if (app->act_id == 0 || msg->id < app->act_first || msg->id > app->act_id)
@@ -159,7 +159,7 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 		return;
 	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
-		app->frozen_count++;             /* asked for when the screen goes on */
+		app->frozen_count++;             /* asked for again when the screen is unfrozen */
 		return;
 	}
 	switch (op) {

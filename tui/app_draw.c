@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The whole picture: header, tabs, the view and what stands beside it, a line of words, hints. */
+/* Draws the whole picture: header, tabs, the view and what is beside it, the summary line, key hints. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "tui/views.h"
 
-/* The words between name and clock, as many as there is room for, the first ones first. */
+/* Draw the counts between name and clock, in order of importance, as many as fit. */
 static int counts_draw(const struct app *app, struct pane pane, int x, int room)
 {
 	const struct totals *totals = &app->model.totals;
@@ -71,7 +71,7 @@ static void header_draw(const struct app *app, struct pane pane, int64_t now_ms)
 	pane_right(pane, pane.width - 5, 0, 5, bold, text);
 }
 
-/* The line above the hints: a search, a word about the last act, or the selected run. */
+/* Draw the line above the hints: a search, the notice about the last act, or the selected run. */
 static void summary_draw(const struct app *app, struct pane pane)
 {
 	const struct tui_run *run = model_run(&app->model, app->run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Keys to changes. An overlay takes keys first; then keys.def says what a key does in this view. What
- * destroys asks, its target is frozen when it asks, and only y says yes.
+ * Turns keys into changes. An overlay gets keys first; then keys.def says what a key does in this view.
+ * Destructive acts ask first: the target is frozen when the question appears, and only y confirms.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "tui/model_internal.h"
 #include "tui/views.h"
 
-#define CANCEL_MOST 1000                 /* jobs of a group; more than that is for the whole run */
+#define CANCEL_MOST 1000                 /* most jobs of a group that can be cancelled one by one */
 
 void app_notice(struct app *app, bool bad, const char *format, ...)
 {
@@ -81,7 +81,7 @@ void edit_text(char *text, size_t *len, size_t size, uint32_t key)
 	char *out = text + *len;
 
 	if (key == TUI_KEY_BACKSPACE) {
-		/* A whole character: its continuation bytes go with it. */
+		/* Remove a whole character, with its continuation bytes. */
 		while (*len > 0 && (text[--*len] & 0xc0) == 0x80)
 			continue;
 		return;
@@ -242,7 +242,10 @@ static void freeze(struct app *app, int64_t now_ms)
 	app->frozen = !app->frozen;
 	app->frozen_count = 0;
 	app->frozen_ms = now_ms;
-	/* What was dropped meanwhile is told now, or comes as fresh snapshots. */
+	/*
+	 * Messages were dropped while the screen was frozen: report their number, and subscribe anew for
+	 * fresh snapshots.
+	 */
 	if (app->frozen || app->link != LINK_LIVE)
 		return;
 	send_subscribe_runs(app);
@@ -284,7 +287,7 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 		[ACTION_HOME] = VIEW_HOME, [ACTION_RUNS] = VIEW_RUNS, [ACTION_DAG] = VIEW_DAG, [ACTION_WORKERS] = VIEW_WORKERS,
 	};
 
-	/* Rows may have changed since the last picture. */
+	/* The rows may have changed since the last picture. */
 	if (app->view == VIEW_DAG && app->model.graph.run != 0)
 		dag_build(app, app->dag.width > 0 ? app->dag.width : app->width);
 	switch (action) {
@@ -357,7 +360,7 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 	if (pasted && app->overlay != OVERLAY_FIND && !decide_edits(app))
 		return;
 	if (app->width < APP_MIN_WIDTH || app->height < APP_MIN_HEIGHT) {
-		/* Nothing is seen, so nothing may be changed. */
+		/* The window is too small to show anything, so nothing may be changed. */
 		enum action action = key_action(app->view, key);
 
 		app->overlay = OVERLAY_NONE;
@@ -377,7 +380,7 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 		help_key(app, key);
 	else
 		act(app, key_action(app->view, key), now_ms);
-	/* What a view now shows may have to be asked for. */
+	/* The new view may need data that has to be asked for. */
 	if (!app->frozen)
 		app_tick(app, now_ms);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the dashboard wants done: a queue that its owner empties. Names are copied when they are queued. */
+/* Queues the dashboard's requests until the owner takes them. Names are copied when they are queued. */
 #include "base/mem.h"
 #include "tui/views.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The picture. Owns how characters fall into cells; every write goes through put_cell, which is where
- * clipping is done and where halves of wide characters are cleared away.
+ * The grid of cells. Every write goes through put_cell, which clips it and clears away the other half of a
+ * wide character.
  */
 #include "tui/cells.h"
 
@@ -137,7 +137,7 @@ struct pane pane_cut(struct pane pane, int x, int y, int width, int height)
 	};
 }
 
-/* What is left of a wide character when one of its halves is written over. */
+/* Blank the other half of a wide character, one half of which is being overwritten. */
 static void mend(struct cell *row, int x, int width)
 {
 	if (row[x].width == 0 && x > 0 && row[x - 1].width == 2) {
@@ -178,7 +178,7 @@ static void put_cell(
 	memcpy(row[x].text, text, len);
 }
 
-/* A combining mark belongs to the character before it, as far as there is room. */
+/* Add a combining mark to the character before it, as long as there is room. */
 static void add_mark(struct pane pane, int x, int y, const void *text, size_t len)
 {
 	struct cell *cell;
@@ -194,7 +194,7 @@ static void add_mark(struct pane pane, int x, int y, const void *text, size_t le
 	}
 }
 
-/* Marks that only join are fine; what turns the line around or can't be seen is not. */
+/* Is this a harmless combining mark? Marks that are invisible or change the direction of text aren't. */
 static bool is_mark(struct slice text)
 {
 	struct buf escaped = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A person's word on a gate: approve, reject, push back. The gate is frozen when the key is pressed; what the master
- * then says of it is shown, and its digest goes with the decision: if it has changed since, nothing is decided.
- * First the reason is typed, then only y says yes.
+ * The dialog for a decision on a gate: approve, reject, push back. The gate is frozen when the key is
+ * pressed. What the master then says of the gate is shown, and its digest is sent with the decision: if the
+ * gate has changed since, the master refuses. A reason is typed first; then only y confirms.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const struct {
 	enum act_verb verb;
 	enum action action;
 	const char *title, *word, *done;
-	bool reason;                     /* it wants one */
+	bool reason;                     /* a reason is required */
 } verbs[] = {
 	{ ACT_APPROVE, ACTION_APPROVE, "APPROVE", "approve", "approved", false },
 	{ ACT_REJECT, ACTION_REJECT, "REJECT", "reject", "rejected", true },
@@ -67,7 +67,7 @@ void decide_ask(struct app *app, enum action action)
 	}
 }
 
-/* What stands behind the gate: the first few, with what they run. */
+/* List the jobs that the gate unblocks: the first few names and how many more. */
 static void describe_unblocked(struct decide_view *decide, const struct rec_job_row *row)
 {
 	size_t used = 0;
@@ -125,7 +125,7 @@ static void decide_send(struct app *app)
 	app_notice(app, false, "the decision was sent");
 }
 
-/* The reason is there, and the target where one is wanted? */
+/* Go to the field that still has to be filled (target, reason), or to the confirmation. */
 static void decide_enter(struct app *app)
 {
 	struct decide_view *decide = &app->decide;
@@ -168,7 +168,7 @@ static void field_draw(const struct app *app, struct pane pane, int y, enum deci
 	int x = pane_str(pane, 0, y, theme_style(&app->theme, COLOUR_DEFAULT, here ? STYLE_BOLD : 0), label);
 	size_t room = (size_t)(pane.width > x + 2 ? pane.width - x - 2 : 0), skip = 0;
 
-	/* The end is what is being typed. */
+	/* Show the end of a long text, where the typing happens. */
 	if (decide->len[field] > room)
 		skip = decide->len[field] - room;
 	while (skip < decide->len[field] && (decide->text[field][skip] & 0xc0) == 0x80)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Folding. Jobs are taken level by level (a level: the longest way from a root), so that the parents'
- * groups are known before the children's. Who is alike doesn't depend on what is unfolded, so a key
- * stays. A graph with a cycle can't come from a master; here it ends in one last level.
+ * Folding, level by level; a job's level is its longest distance from a root. So the parents' groups are
+ * known before the children's. Which jobs belong together doesn't depend on what is unfolded, so the keys of
+ * groups stay the same. A master never sends a graph with a cycle; here its jobs would form one last level.
  */
 #include "tui/fold.h"
 
@@ -11,13 +11,13 @@
 struct fold_work {
 	const struct tui_graph *graph;
 	size_t n;
-	uint32_t *parent_start, *parents;        /* of jobs, unknown ones left out */
+	uint32_t *parent_start, *parents;        /* parents of each job, without unknown ones */
 	uint32_t *child_start, *children;
 	uint32_t *order, *level_start;           /* jobs by level, then by index */
 	size_t levels;
-	uint32_t *like;                          /* first of those a job is like, or the job itself */
-	uint64_t *identity;                      /* key of the group, or something only this job has */
-	uint64_t *key;                           /* of the candidate group, in the level being looked at */
+	uint32_t *like;                          /* the first job with the same group, or the job itself */
+	uint64_t *identity;                      /* key of the group, or a number of the job alone */
+	uint64_t *key;                           /* key of the candidate group, for the level at hand */
 	uint32_t *stamp;
 	uint32_t now;
 };
@@ -40,14 +40,14 @@ size_t fold_stem(struct slice name)
 	return end;
 }
 
-/* From "parents of each" to "children of each", in ascending order. */
+/* Turn the lists of parents into lists of children, in ascending order. */
 static void invert(size_t n, const uint32_t *parent_start, const uint32_t *parents, uint32_t **ret_start,
 		   uint32_t **ret_children)
 {
 	uint32_t *start = mem_array(n + 2, sizeof *start);
 	uint32_t *children = mem_array((size_t)parent_start[n] + 1, sizeof *children);
 
-	/* Counted two places ahead: filling moves start[p + 1] from where p begins to where it ends. */
+	/* Count two places ahead: filling then moves start[p + 1] from the beginning of p's children to their end. */
 	for (uint32_t k = 0; k < parent_start[n]; k++)
 		start[parents[k] + 2]++;
 	for (size_t i = 2; i < n + 2; i++)
@@ -124,7 +124,10 @@ static void find_levels(struct fold_work *work)
 	mem_free(queue);
 }
 
-/* The same for the same stem and the same parents, told apart by what those are like. */
+/*
+ * Compute a key that is the same for jobs with the same name stem and equal parents, where parents of one
+ * group count as equal.
+ */
 static uint64_t group_key(struct fold_work *work, uint32_t job)
 {
 	struct slice name = work->graph->jobs[job].name;
@@ -182,7 +185,7 @@ static void find_likes(struct fold_work *work)
 	work->stamp = mem_array(work->n + 1, sizeof *work->stamp);
 	for (size_t i = 0; i < work->n; i++) {
 		work->like[i] = (uint32_t)i;
-		work->identity[i] = hash_u64(i) & ~UINT64_C(1);      /* keys of groups are odd */
+		work->identity[i] = hash_u64(i) & ~UINT64_C(1);      /* even, because keys of groups are odd */
 	}
 	for (size_t i = 0; i < work->levels; i++) {
 		size_t count = work->level_start[i + 1] - work->level_start[i];
@@ -242,7 +245,7 @@ static void make_edges(struct fold_work *work, struct fold *fold)
 		const struct fold_node *node = &fold->nodes[i];
 
 		fold->parent_start[i] = total;
-		work->stamp[i] = (uint32_t)i + 1;        /* never its own parent */
+		work->stamp[i] = (uint32_t)i + 1;        /* so that no node becomes its own parent */
 		for (uint32_t m = 0; m < node->member_count; m++) {
 			uint32_t job = fold->members[node->member_start + m];
 

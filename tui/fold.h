@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The graph as it is shown: jobs with the same parents and the same name stem (encode[0..], row1..) are
- * one node when they are more than FOLD_MIN, unless a person unfolded them. A node has a key that stays
- * the same while the graph grows. Pure: from the model's jobs to nodes and edges between them.
+ * The graph as it is shown. Jobs with the same parents and the same name stem (encode[0..], row1..) become
+ * one node if there are more than FOLD_MIN, unless the user unfolded them. A node's key stays the same while
+ * the graph grows. Pure: from the model's jobs to nodes and the edges between them.
  */
 #ifndef TITAN_TUI_FOLD_H
 #define TITAN_TUI_FOLD_H
@@ -13,26 +13,26 @@
 #define FOLD_NONE UINT32_MAX
 
 struct fold_node {
-	uint32_t member_start, member_count;     /* in members; one for a job by itself */
-	uint64_t group;                          /* key of its group; 0 when it has no likes */
+	uint32_t member_start, member_count;     /* range in members; one member for a single job */
+	uint64_t group;                          /* key of its group; 0 if it belongs to none */
 	bool folded;
 };
 
 struct fold {
 	struct fold_node *nodes;
 	size_t count;
-	uint32_t *members;       /* indices of jobs, by node */
-	uint32_t *node_of;       /* by index of job; FOLD_NONE where no job is known */
+	uint32_t *members;       /* indices of jobs, in order of nodes */
+	uint32_t *node_of;       /* node of each job; FOLD_NONE if no such job is known */
 	size_t job_count;
-	/* Edges without repeats: those of node i are at [start[i], start[i + 1]). */
+	/* Edges without repeats; those of node i are at [start[i], start[i + 1]). */
 	uint32_t *parent_start, *parents;
 	uint32_t *child_start, *children;
 };
 
-/* unfolded: keys of groups that are to be shown job by job (any value but NULL); NULL for none. */
+/* Build the nodes. unfolded: keys of groups to be shown job by job, with any value but NULL; may be NULL. */
 void fold_build(struct fold *fold, const struct tui_graph *graph, const struct map *unfolded);
 void fold_free(struct fold *fold);
-/* Bytes of a name before its number: 6 of encode[7], 3 of row12; its length when it has none. */
+/* Return the length of a name without its number: 6 for encode[7], 3 for row12; the whole length if it has none. */
 size_t fold_stem(struct slice name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The decoder: ground, escape, control sequence, single shift, UTF-8. Every state is in the pending
- * bytes, so a sequence may come in any pieces.
+ * Decodes terminal input: plain characters, escape, control sequences, single shifts, UTF-8. All state is in
+ * the pending bytes, so a sequence may arrive in any pieces.
  */
 #include "tui/input.h"
 
@@ -44,7 +44,7 @@ static uint32_t find(const struct named *table, size_t count, unsigned code)
 	return 0;
 }
 
-/* ESC [ parameters final: the first number and the final byte decide. Modifiers are ignored. */
+/* Handle ESC [ parameters final: the first number and the final byte decide; modifiers are ignored. */
 static void control_sequence(struct input *input, input_key_cb *key_cb, void *owner)
 {
 	uint8_t final = input->pending[input->len - 1];
@@ -64,7 +64,7 @@ static void control_sequence(struct input *input, input_key_cb *key_cb, void *ow
 	}
 }
 
-/* True when the pending bytes are whole (given or dropped) and can go. */
+/* Handle a sequence after ESC. True if the pending bytes are complete: they were used or dropped. */
 static bool escape(struct input *input, input_key_cb *key_cb, void *owner)
 {
 	uint8_t kind = input->len > 1 ? input->pending[1] : 0;
@@ -73,7 +73,7 @@ static bool escape(struct input *input, input_key_cb *key_cb, void *owner)
 	if (input->len == 1)
 		return false;
 	if (last == 0x1b) {
-		/* The one before was a key of its own, or a torn sequence; this one begins anew. */
+		/* The earlier ESC was a key by itself, or a cut sequence; this ESC begins a new one. */
 		if (input->len == 2)
 			give(input, TUI_KEY_ESCAPE, key_cb, owner);
 		input->skipping = false;
@@ -93,7 +93,7 @@ static bool escape(struct input *input, input_key_cb *key_cb, void *owner)
 		}
 		return last < 0x20 || last > 0x7e;
 	}
-	return true;     /* Alt with a key: bound to nothing */
+	return true;     /* Alt with a key, which is bound to nothing */
 }
 
 static bool character(struct input *input, input_key_cb *key_cb, void *owner)
@@ -105,7 +105,7 @@ static bool character(struct input *input, input_key_cb *key_cb, void *owner)
 	int width;
 
 	if (input->len > 1 && (last < 0x80 || last > 0xbf)) {
-		/* A byte that can't go on begins something itself. */
+		/* A byte that doesn't continue the character begins a new one. */
 		input->pending[0] = last;
 		input->len = 1;
 		return last != 0x1b && character(input, key_cb, owner);
@@ -131,7 +131,7 @@ void input_feed(struct input *input, const void *data, size_t len, input_key_cb 
 	for (size_t i = 0; i < len; i++) {
 		if (input->len == INPUT_SEQUENCE_MAX) {
 			input->skipping = true;
-			input->len = 2;          /* ESC [ stay: the end is still to be found */
+			input->len = 2;          /* keep ESC [ and go on looking for the sequence's end */
 		}
 		input->pending[input->len++] = bytes[i];
 		if (input->pending[0] == 0x1b ? escape(input, key_cb, owner)
@@ -154,7 +154,7 @@ void input_expire(struct input *input, input_key_cb *key_cb, void *owner)
 	input->len = 0;
 	input->skipping = false;
 	input->pasting =
-		input->pasting && !lone; /* a paste whose end was lost doesn't take the keys for ever */
+		input->pasting && !lone; /* a paste whose end was lost must not swallow keys for ever */
 	if (lone)
 		give(input, TUI_KEY_ESCAPE, key_cb, owner);
 }

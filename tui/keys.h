@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Key codes, and keys.def as tables. A character is its code point; other keys lie above them. */
+/* Key codes, and keys.def as tables. A character's code is its code point; other keys have codes above. */
 #ifndef TITAN_TUI_KEYS_H
 #define TITAN_TUI_KEYS_H
 
@@ -21,7 +21,7 @@ enum {
 	TUI_KEY_PAGE_UP,
 	TUI_KEY_PAGE_DOWN,
 	TUI_KEY_DELETE,
-	TUI_KEY_PASTED = 0x1000000,      /* a flag: it came from a paste, and presses no key */
+	TUI_KEY_PASTED = 0x1000000,      /* flag: the key came from a paste, so it triggers no action */
 };
 
 enum view { VIEW_ANY, VIEW_HOME, VIEW_RUNS, VIEW_DAG, VIEW_WORKERS, VIEW_LOG, VIEW_COUNT };

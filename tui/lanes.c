@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Order and lanes. Nodes come depth first, each after its parents, the longest way to the end first, so
- * that lines stay short. An open lane has one target: the child it leads to. When there is no room for
- * more lines, lines with the same target are joined early; what still doesn't fit isn't drawn.
+ * Lays a graph out in rows and lanes. Nodes come depth first, each after its parents, those with the longest
+ * way to the end first, so that lines stay short. An open lane leads to one child, its target. When lanes run
+ * out, lanes with the same target are joined early; edges that still don't fit aren't drawn.
  */
 #include "tui/lanes.h"
 
@@ -15,10 +15,10 @@
 
 struct draw {
 	struct lanes *out;
-	uint32_t target[LANES_MAX];      /* the node that the lane leads to, or FREE */
+	uint32_t target[LANES_MAX];      /* for each lane the node that it leads to, or FREE */
 	int cap;
-	uint32_t *height;                /* longest way to the end */
-	uint32_t *sorted;                /* children, the highest first */
+	uint32_t *height;                /* for each node its longest way to the end */
+	uint32_t *sorted;                /* children of each node, the highest first */
 };
 
 static struct lane_row *add_row(struct draw *draw, uint32_t node)
@@ -44,7 +44,7 @@ static void use_lane(struct draw *draw, int lane)
 		draw->out->width = lane + 1;
 }
 
-/* Every lane that leads to node becomes one, the leftmost; -1 when none does. */
+/* Join all lanes that lead to node into the leftmost one and return it; -1 if none does. */
 static int join(struct draw *draw, uint32_t node)
 {
 	int first = -1, last = -1;
@@ -73,7 +73,9 @@ static int join(struct draw *draw, uint32_t node)
 	return first;
 }
 
-/* Make room. Lines to the target of the lane own stay: it is still to fork, and the fork would be theirs too.
+/*
+ * Join two lanes with the same target to make room. Lanes to the target of lane own are kept: the coming fork
+ * starts from that lane, and would be drawn for all of them.
  */
 static bool join_any(struct draw *draw, int own)
 {
@@ -91,7 +93,7 @@ static bool join_any(struct draw *draw, int own)
 	return false;
 }
 
-/* Open lanes on one side of the node's own, a row for as many children as fit. The number opened. */
+/* Open lanes on one side of the node's own lane, one for each child as far as they fit. Returns the number opened. */
 static size_t fork_side(struct draw *draw, int own, int step, const uint32_t *children, size_t count)
 {
 	int opened[LANES_MAX];
@@ -116,7 +118,10 @@ static size_t fork_side(struct draw *draw, int own, int step, const uint32_t *ch
 	return n;
 }
 
-/* The first child goes on in the node's own lane; the others get lanes as near as there are. */
+/*
+ * Continue the node's lane to its first child and open the nearest free lanes for the others. Returns how
+ * many children got none.
+ */
 static uint32_t fork_lanes(struct draw *draw, int own, const uint32_t *children, size_t count)
 {
 	size_t done = 1;
@@ -153,7 +158,7 @@ static void place(struct draw *draw, uint32_t node, const uint32_t *children, si
 		return;
 	}
 	if (lane < 0)
-		lane = draw->cap;        /* no room: beside all lanes, without lines */
+		lane = draw->cap;        /* no room: draw the node beside all lanes, without lines */
 	add_row(draw, node)->lanes[lane] = (uint8_t)(LANE_NODE | (led ? LANE_UP : 0));
 	at = draw->out->count - 1;
 	use_lane(draw, lane);
@@ -221,7 +226,10 @@ static void count_parents(size_t n, const uint32_t *child_start, const uint32_t 
 		missing[children[k]]++;
 }
 
-/* Ready nodes lie on a stack, the highest on top: depth first, and never before a parent. */
+/*
+ * Place all nodes. Ready nodes are on a stack, the highest on top, which makes the order depth first and
+ * never before a parent.
+ */
 static void place_all(struct draw *draw, size_t n, const uint32_t *child_start, uint32_t *missing)
 {
 	uint32_t *stack = mem_array(n + 1, sizeof *stack);
@@ -248,7 +256,7 @@ static void place_all(struct draw *draw, size_t n, const uint32_t *child_start, 
 			if (--missing[own[i]] == 0)
 				stack[depth++] = own[i];
 	}
-	/* Nodes of a cycle, which no master sends: shown, without lines. */
+	/* Nodes of a cycle, which no master sends, are shown without lines. */
 	for (size_t i = 0; i < draw->out->count && n > 0; i++)
 		if (draw->out->rows[i].node != LANE_LINK)
 			missing[draw->out->rows[i].node] = UINT32_MAX;
@@ -267,7 +275,7 @@ void lanes_build(
 	lanes->count = 0;
 	lanes->width = 0;
 	if (draw.cap > LANES_MAX - 1)
-		draw.cap = LANES_MAX - 1;        /* one place is left for nodes beside the lanes */
+		draw.cap = LANES_MAX - 1;        /* one column is kept for nodes beside the lanes */
 	if (draw.cap < 1)
 		draw.cap = 1;
 	memset(draw.target, 0xff, sizeof draw.target);

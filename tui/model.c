@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What this client knows: applying messages, totals, events and histories. Rows arrive whole; a row
- * that is applied twice changes nothing.
+ * The model of what the dashboard knows: applies messages, keeps totals, events and histories. Rows arrive
+ * whole, so applying a row twice changes nothing.
  */
 #include "tui/model.h"
 
@@ -49,7 +49,7 @@ struct tui_worker *model_worker(const struct model *model, uint64_t worker)
 	return map_get(&model->worker_by_id, worker);
 }
 
-/* What was sent ahead to a worker still queues: nothing runs yet. */
+/* Add up a run's jobs by what a person asks for. Prefetched jobs count as queued: they don't run yet. */
 struct tally tally_of(const uint32_t counts[STATE_COUNT])
 {
 	struct tally tally = { 0 };
@@ -71,7 +71,7 @@ struct tally tally_of(const uint32_t counts[STATE_COUNT])
 	return tally;
 }
 
-/* The totals. */
+/* Count the totals anew. */
 static void model_count(struct model *model)
 {
 	struct totals totals = { .runs = model->run_count, .workers = model->worker_count };
@@ -149,7 +149,7 @@ void model_apply_delta(struct model *model, enum query_what what, const struct m
 		msg->jobs.n, CHANGE_TOLD, now_ms);
 	keep_mark(model, what, msg->resume);
 	if (msg->cut) {
-		/* What follows is a whole snapshot, even if the last one had not been complete. */
+		/* A whole new snapshot follows, even if the last one wasn't complete. */
 		*(what == QUERY_RUNS ? &model->runs_open : &model->graph_open) = false;
 	}
 	model_count(model);
@@ -235,7 +235,7 @@ bool model_tick(struct model *model, int64_t now_ms)
 	}
 	if (passed == 0)
 		return false;
-	/* Nobody looked for a while: what ended since is spread over no more than this second. */
+	/* After a gap without ticks, count all jobs that ended meanwhile in this one second. */
 	for (int64_t i = 0; i < passed && i < MODEL_HISTORY; i++) {
 		push(model->rate, i == 0 ? (uint32_t)ended : 0);
 		push(model->queue, (uint32_t)model->totals.queue);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What this client knows: runs, workers, and the jobs of the one run that it looks at. Fed by SNAPSHOT
- * and DELTA; everything is found by its id, never by its place on the screen. Names are copies of the
- * raw bytes: whoever draws them escapes them. Times are UTC ms and come in from outside.
+ * What the dashboard knows: runs, workers, and the jobs of the one run being looked at. Filled from SNAPSHOT
+ * and DELTA; everything is found by its id, never by its place on the screen. Names are copies of raw bytes,
+ * escaped when drawn. Times are in UTC ms and come from the caller.
  */
 #ifndef TITAN_TUI_MODEL_H
 #define TITAN_TUI_MODEL_H
@@ -17,22 +17,22 @@
 
 struct tui_run {
 	uint64_t run;
-	struct slice name, owner;        /* owned */
+	struct slice name, owner;        /* copies owned by this struct */
 	enum run_state state;
 	uint64_t jobs;
 	uint32_t counts[STATE_COUNT];
-	uint32_t forgiven;               /* of the bad ends, those that count as good ones */
+	uint32_t forgiven;               /* how many bad ends count as good ones */
 	int64_t submitted_ms, ended_ms;
-	uint64_t seen;                   /* the snapshot that last had it */
+	uint64_t seen;                   /* number of the last snapshot that had this run */
 };
 
 struct tui_worker {
 	uint64_t worker;
-	struct slice name;               /* owned */
+	struct slice name;               /* a copy owned by this struct */
 	enum worker_state state;
 	uint64_t slots, busy, ahead, cpu_permille, mem_permille, pid, done;
-	uint64_t stuck;                  /* attempts whose processes can't be killed */
-	uint64_t refused_code;           /* errno of why it can't start jobs; 0: it can */
+	uint64_t stuck;                  /* number of attempts whose processes can't be killed */
+	uint64_t refused_code;           /* errno that says why it can't start jobs; 0: it can */
 	int64_t seen_ms;
 	uint64_t seen;
 };
@@ -41,9 +41,9 @@ struct tui_job {                         /* kept small: there may be 100,000 */
 	uint64_t job;                    /* serial number; 0: not known yet */
 	uint64_t epoch, cause;
 	struct slice name;               /* in the graph's arena */
-	const struct slice *worker;      /* among the model's names; NULL: none */
-	uint32_t *needs;                 /* in the graph's arena */
-	struct rec_job_settings *settings;       /* likewise; NULL: nothing of it was said */
+	const struct slice *worker;      /* one of the model's names; NULL: no worker */
+	uint32_t *needs;                 /* indices of its parents, in the graph's arena */
+	struct rec_job_settings *settings;       /* in the graph's arena; NULL: not known */
 	int64_t due_ms, started_ms, ended_ms;
 	uint32_t need_count, code;
 	uint16_t tries, crashes, interrupted, retry_max;
@@ -57,16 +57,16 @@ static inline struct slice job_worker(const struct tui_job *job)
 	return job->worker ? *job->worker : slice_make(NULL, 0);
 }
 
-struct tui_graph {                       /* the jobs of one run, by their index */
+struct tui_graph {                       /* the jobs of one run, by index */
 	uint64_t run;                    /* 0: none */
 	struct tui_job *jobs;
-	uint8_t *states;                 /* enum job_state, apart: counted in one sweep */
+	uint8_t *states;                 /* enum job_state of each job, kept apart so that counting is one pass */
 	size_t count, cap;
 	uint32_t counts[STATE_COUNT];
-	bool complete;                   /* the whole snapshot is here */
-	uint64_t mark;                   /* what its subscription can be resumed with; 0: nothing */
-	uint64_t structure;              /* grows when jobs or edges come */
-	uint64_t failures;               /* grows when a job starts or ceases to need eyes */
+	bool complete;                   /* the whole snapshot has arrived */
+	uint64_t mark;                   /* the mark from which its subscription can be resumed; 0: none */
+	uint64_t structure;              /* grows when jobs or edges are added */
+	uint64_t failures;               /* grows when a job begins or ceases to need attention */
 	struct arena arena;
 };
 
@@ -89,39 +89,41 @@ struct model {
 	size_t worker_count, worker_cap;
 	struct map worker_by_id;
 	struct tui_graph graph;
-	struct name_map names;           /* of workers, as jobs say them */
+	struct name_map names;           /* names of workers, as they appear in job rows */
 	struct arena name_arena;
 	struct totals totals;
 	uint64_t turn, snapshot;
-	bool runs_open, graph_open;      /* a snapshot of several frames is under way */
-	bool runs_known;                 /* one was complete */
-	uint64_t runs_mark;              /* as that of the graph */
+	bool runs_open, graph_open;      /* a snapshot in several frames is arriving */
+	bool runs_known;                 /* a snapshot of the runs has been complete */
+	uint64_t runs_mark;              /* the mark from which the subscription to runs can be resumed */
 	struct tui_event events[MODEL_EVENTS];
-	uint64_t event_count;            /* ever; the latest is at (event_count - 1) % MODEL_EVENTS */
-	uint64_t settled;                /* jobs seen to end, ever */
+	/* Number of events so far; the latest is at (event_count - 1) % MODEL_EVENTS. */
+	uint64_t event_count;
+	uint64_t settled;                /* number of jobs seen to end so far */
 	uint64_t settled_before;
-	int64_t second;                  /* of the newest value in the histories */
-	uint32_t rate[MODEL_HISTORY];    /* jobs that ended in a second; oldest first */
-	uint32_t queue[MODEL_HISTORY];   /* jobs that queued for a worker */
+	int64_t second;                  /* the second of the newest value in the histories */
+	uint32_t rate[MODEL_HISTORY];    /* jobs that ended in each second; oldest first */
+	uint32_t queue[MODEL_HISTORY];   /* jobs queued for a worker in each second; oldest first */
 };
 
 void model_init(struct model *model);
 void model_free(struct model *model);
 
-/* what says which subscription it answers: QUERY_RUNS or QUERY_JOBS (of the graph's run). */
+/* Apply a message. what: which subscription it belongs to, QUERY_RUNS or QUERY_JOBS (of the graph's run). */
 void model_apply_snapshot(
 	struct model *model, enum query_what what, const struct msg_snapshot *msg, int64_t now_ms);
 void model_apply_delta(
 	struct model *model, enum query_what what, const struct msg_delta *msg, int64_t now_ms);
-/* Another run is looked at: its jobs come with the next snapshot. 0 for none. */
+/* Look at another run: its jobs come with the next snapshot. 0: none. */
 void model_look_at(struct model *model, uint64_t run);
-/* Histories up to now; true when what they show has changed. */
+/* Bring the histories up to now; true if the picture has changed. */
 bool model_tick(struct model *model, int64_t now_ms);
-bool model_history_moves(const struct model *model);     /* a later tick would change what is shown */
+bool model_history_moves(const struct model *model);     /* will a later tick change the picture? */
 
 struct tui_run *model_run(const struct model *model, uint64_t run);
 struct tui_worker *model_worker(const struct model *model, uint64_t worker);
-const struct tui_event *model_event(const struct model *model, size_t back);   /* 0: the latest; NULL: none */
+/* Back 0: the latest event; NULL if there is none so far back. */
+const struct tui_event *model_event(const struct model *model, size_t back);
 
 static inline bool state_needs_eyes(unsigned state)
 {
@@ -129,7 +131,7 @@ static inline bool state_needs_eyes(unsigned state)
 	       state == STATE_QUARANTINED || state == STATE_UNKNOWN;
 }
 
-/* Jobs by what a person asks for. */
+/* Numbers of jobs by what a person asks for. */
 struct tally {
 	uint32_t wait, queue, run, ok, fail, other;
 };

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the files of the model. */
+/* Shared by the files of the model. */
 #ifndef TITAN_TUI_MODEL_INTERNAL_H
 #define TITAN_TUI_MODEL_INTERNAL_H
 
 #include "tui/model.h"
 
-enum change { CHANGE_QUIET, CHANGE_TOLD };   /* rows of a snapshot make no events, deltas do */
+enum change { CHANGE_QUIET, CHANGE_TOLD };   /* rows of a snapshot make no events, those of a delta do */
 
 void model_put_run(struct model *model, const struct rec_run_row *row, enum change change, int64_t now_ms);
 void model_put_worker(
 	struct model *model, const struct rec_worker_row *row, enum change change, int64_t now_ms);
 void model_put_job(struct model *model, const struct rec_job_row *row, enum change change, int64_t now_ms);
-void model_sweep(struct model *model);                   /* drops what the latest snapshot didn't have */
-const struct slice *model_name(struct model *model, struct slice name);  /* one copy of each; NULL for none */
+/* Drops runs and workers that the latest snapshot didn't have. */
+void model_sweep(struct model *model);
+/* One shared copy of each name; NULL for an empty one. */
+const struct slice *model_name(struct model *model, struct slice name);
 void model_tell(struct model *model, int64_t at_ms, const struct state_info *look, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-const char *model_plain(struct slice text, char *out, size_t size);      /* escaped, NUL-terminated, cut */
+const char *model_plain(struct slice text, char *out, size_t size);      /* escaped, cut to size, with a NUL */
 
 #endif

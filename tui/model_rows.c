@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Rows into the model: copies what a message says of a run, a worker or a job, keeps the order by
- * number, and tells what changed. Numbers from the wire are bounded here.
+ * Puts rows into the model: copies what a message says of a run, a worker or a job, keeps the order by
+ * number, and makes events of changes. Numbers from the wire are checked here.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,10 @@ static void keep_text(struct slice *text, struct slice value)
 	*text = slice_make(mem_text(value), value.len);
 }
 
-/* Where key belongs in an ascending list of pointers to structs that begin with it. Mostly at the end. */
+/*
+ * Find where key belongs in an ascending list of pointers to structs whose first field is their key. Usually
+ * at the end.
+ */
 static size_t place_of(void *const *list, size_t count, uint64_t key)
 {
 	size_t low = 0, high = count;
@@ -59,7 +62,7 @@ static void free_run(struct model *model, struct tui_run *run)
 	mem_free(run);
 }
 
-/* The oldest that has ended goes; the oldest of all when none has. */
+/* Forget the oldest run that has ended; the oldest of all if none has. */
 static void forget_one_run(struct model *model)
 {
 	size_t at = 0;
@@ -220,7 +223,7 @@ static void make_room(struct tui_graph *graph, size_t index)
 	}
 }
 
-/* Only snapshots say the parents; in a delta none means unchanged. */
+/* Keep the parents of a job. Only snapshots have them; none in a delta means unchanged. */
 static void keep_needs(struct tui_graph *graph, struct tui_job *job, const struct rec_job_row *row)
 {
 	size_t count = row->needs.n;
@@ -235,7 +238,7 @@ static void keep_needs(struct tui_graph *graph, struct tui_job *job, const struc
 	graph->structure++;
 }
 
-/* Likewise. */
+/* Keep the settings of a job. Only snapshots have them; none in a delta means unchanged. */
 static void keep_settings(struct tui_graph *graph, struct tui_job *job, const struct rec_job_row *row)
 {
 	if (row->settings.n == 0 || job->settings)

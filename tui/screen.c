@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The only file that knows curses. It owns the memory file that curses writes to. A character that
- * the C library holds to be of another width than we do is replaced: a wrong guess would shift the row.
+ * The only file that uses curses. Owns the memory file that curses writes to. A character whose width differs
+ * between the C library and our tables is replaced, because a wrong width would shift the row.
  */
 #include "tui/screen.h"
 
@@ -37,7 +37,7 @@ static const short colour_numbers[COLOUR_CYAN + 1] = {
 	[COLOUR_CYAN] = COLOR_CYAN,
 };
 
-/* What curses wrote since the last time. It writes to the descriptor, not through stdio. */
+/* Take what curses wrote since the last time. It writes to the descriptor, not through stdio. */
 static void take_output(struct screen *screen, struct buf *out)
 {
 	int fd = fileno(screen->file);
@@ -74,7 +74,7 @@ enum err screen_new(const char *term, int width, int height, struct screen **ret
 	screen = mem_zalloc(sizeof *screen);
 	screen->file = fdopen(fd, "w+");
 	set_escdelay(25);
-	/* Some terminals, the console of Linux for one, have no size of their own; ours is given right below. */
+	/* Remove these variables: some terminals, such as the Linux console, report no size; ours is set below. */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 	screen->curses = newterm(term, screen->file, screen->file);
@@ -148,8 +148,8 @@ static void put_cell(const struct screen *screen, int y, int x, const struct cel
 }
 
 /*
- * The scrolling region is the whole screen. Curses sets it for the size that terminfo names and not again
- * when it is told another one; outside the region some terminals shift nothing.
+ * Set the scrolling region to the whole screen. Curses sets it for terminfo's size, and not again when it is
+ * told another size; outside the region some terminals don't scroll.
  */
 static void whole_region(const struct grid *grid, struct buf *out)
 {
@@ -186,7 +186,7 @@ void screen_render(struct screen *screen, const struct grid *grid, struct buf *o
 	}
 	wnoutrefresh(stdscr);
 	if (!screen->valid) {
-		take_output(screen, out);        /* how it begins, with a region of its own */
+		take_output(screen, out);        /* what curses writes first, with a scrolling region of its own */
 		whole_region(grid, out);
 	}
 	doupdate();
@@ -217,7 +217,7 @@ void screen_leave(struct screen *screen, struct buf *out)
 
 struct slice screen_reset(void)
 {
-	/* Attributes off, default character set, no bracketed paste, cursor on, off the alternate screen. */
+	/* Attributes off, default character set, no bracketed paste, cursor on, leave the alternate screen. */
 	static const char bytes[] = "\033[m\017" PASTE_OFF "\033[?25h\033[?1049l\r\n";
 
 	return slice_make(bytes, sizeof bytes - 1);

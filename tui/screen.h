@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From cells to the bytes of a terminal, through curses, which never sees the terminal itself: it writes
- * to a file in memory, and the owner sends what it wrote. What the terminal shows is remembered, so
- * every byte that was rendered must reach it, in order.
+ * Turns cells into bytes for a terminal, by curses. Curses never sees the terminal: it writes to a file in
+ * memory, and the owner sends the bytes. The screen remembers what the terminal shows, so all rendered bytes
+ * must reach it, in order.
  */
 #ifndef TITAN_TUI_SCREEN_H
 #define TITAN_TUI_SCREEN_H
@@ -12,17 +12,20 @@
 
 struct screen;
 
-/* One at a time. setlocale must have been called. ERR_USAGE when the terminal is unknown or can't move its
- * cursor. */
+/*
+ * Make the screen; only one at a time. setlocale must have been called. ERR_USAGE if the terminal is unknown
+ * or can't move its cursor.
+ */
 enum err screen_new(const char *term, int width, int height, struct screen **ret_screen, struct error *error);
 void screen_free(struct screen *screen);                 /* NULL is fine */
 
-/* Appends what turns the terminal's picture into this one; nothing when it is the same. */
+/* Append the bytes that change the terminal's picture into this one; none if they are the same. */
 void screen_render(struct screen *screen, const struct grid *grid, struct buf *out);
-void screen_redraw(struct screen *screen);               /* the next one is drawn whole */
-void screen_leave(struct screen *screen, struct buf *out); /* back to the shell's screen; rendering returns */
+void screen_redraw(struct screen *screen);               /* the next picture is drawn whole */
+/* Return to the shell's screen; the next render comes back. */
+void screen_leave(struct screen *screen, struct buf *out);
 
-/* Gives any terminal back from whatever was on it; for a crash. A constant. */
+/* Return constant bytes that reset any terminal, whatever it shows. For a crash. */
 struct slice screen_reset(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How states look on this terminal, from states.def; and the short forms of numbers and times. */
+/* How states look on this terminal, from states.def; short forms of numbers and times. */
 #ifndef TITAN_TUI_THEME_H
 #define TITAN_TUI_THEME_H
 
@@ -7,21 +7,21 @@
 #include "tui/cells.h"
 
 struct theme {
-	bool ascii;              /* glyphs, lines and blocks of ASCII only */
-	bool mono;               /* attributes, no colours */
+	bool ascii;              /* only ASCII for glyphs, lines and blocks */
+	bool mono;               /* attributes instead of colours */
 };
 
 struct style theme_style(const struct theme *theme, enum colour colour, unsigned attributes);
 struct style theme_state(const struct theme *theme, const struct state_info *info);
 const char *theme_glyph(const struct theme *theme, const struct state_info *info);
 const char *theme_pick(const struct theme *theme, const char *utf8, const char *ascii);
-/* A worker's state as a row like those of states.def. */
+/* Return a worker's state in the form of the rows of states.def. */
 const struct state_info *theme_worker(enum worker_state state);
 
 #define NUMBER_SIZE 16
-/* At most cells wide: 8214, 91.4k, 1.2M. */
+/* Format in at most so many cells: 8214, 91.4k, 1.2M. */
 const char *number_short(uint64_t value, int cells, char out[NUMBER_SIZE]);
-/* "40s", "4m", "3h", "2d": one unit. */
+/* Format with one unit: "40s", "4m", "3h", "2d". */
 const char *span_short(int64_t ms, char out[NUMBER_SIZE]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The terminal. The crash handler uses only what may be used in one: write, tcsetattr, raise; it never
- * calls into curses, whose state may be what is broken.
+ * The terminal device. The crash handler only uses write, tcsetattr and raise, which are allowed in one. It
+ * never calls curses, whose state may be broken.
  */
 #include "tui/tty.h"
 
@@ -14,7 +14,7 @@
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT };
 
-/* For the handler alone. */
+/* Used by the crash handler only. */
 static volatile sig_atomic_t guarded_fd = -1;
 static struct termios guarded_modes;
 static struct slice guarded_reset;
@@ -114,13 +114,13 @@ static void crash_cb(int number)
 	int fd = guarded_fd;
 
 	if (fd >= 0) {
-		/* A stalled terminal mustn't keep the crash from happening: the descriptor doesn't block. */
+		/* The descriptor is non-blocking, so a stalled terminal can't hold up the crash. */
 		ssize_t ignored = write(fd, guarded_reset.data, guarded_reset.len);
 
 		(void)ignored;
 		tcsetattr(fd, TCSANOW, &guarded_modes);
 	}
-	raise(number);           /* the handler was for once: now it is the default */
+	raise(number);           /* the handler removed itself, so this signal kills */
 }
 
 void tty_guard(struct tty *tty, struct slice reset)

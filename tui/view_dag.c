@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The graph of a run: which rows there are, and which is selected. Rows are made anew when the shape of
- * the graph changes (jobs, folding, failures within a folded group), never for a mere change of state.
- * The selection is a job's index; a group is selected by its first member.
+ * The graph view of a run: its rows and the selection. Rows are rebuilt when the shape of the graph changes
+ * (jobs, folding, failures in a folded group), never for a mere change of state. The selection is a job's
+ * index; a group is selected by its first member.
  */
 #include "base/mem.h"
 #include "base/text.h"
 #include "tui/views.h"
 
-#define MEMBERS_SHOWN 8                  /* failed ones of a folded group; the rest are counted */
+/* Most failed members of a folded group that are shown; the rest are counted. */
+#define MEMBERS_SHOWN 8
 
 void dag_forget(struct dag_view *dag)
 {
@@ -36,7 +37,7 @@ static bool failed(const struct app *app, uint32_t job)
 	return state_needs_eyes(app->model.graph.states[job]);
 }
 
-/* A failed one of a folded group is always shown, below its group. */
+/* Add rows for failed members of a folded group, below the group. */
 static void add_members(struct app *app, uint32_t lane_row, uint32_t number)
 {
 	struct dag_view *dag = &app->dag;
@@ -99,7 +100,7 @@ static size_t shown_width(struct slice name)
 	return width;
 }
 
-/* The states stand beside the names, not beside the room that names could have. */
+/* Return the width that names need, so that the states stand directly beside them. */
 static int names_width(const struct app *app)
 {
 	const struct fold *fold = &app->dag.fold;
@@ -115,7 +116,7 @@ static int names_width(const struct app *app)
 		node_name(app, i, &name);
 		width = shown_width(buf_slice(&name));
 		widest = width > widest ? width : widest;
-		/* Failed ones of a group are shown two cells to the right, with a glyph. */
+		/* Failed members of a group are indented by two cells and have a glyph. */
 		width = node->folded ? shown_width(app->model.graph.jobs[last].name) + 4 : 0;
 		widest = width > widest ? width : widest;
 	}
@@ -132,7 +133,7 @@ void dag_build(struct app *app, int width)
 
 	dag->width = width;
 	cap = cap < 4 ? 4 : cap > 24 ? 24 : cap;
-	/* While a large graph comes in, a picture for each doubling is enough; then the whole one. */
+	/* While a large graph arrives, rebuild only when it has doubled, and at its end. */
 	early = !graph->complete && dag->built && graph->count < 2 * dag->fold.job_count;
 	shape = !dag->built || (dag->built_structure != graph->structure && !early) ||
 		dag->built_unfold != dag->unfold_changes || dag->built_cap != cap;
@@ -168,7 +169,7 @@ static bool row_is_selected(const struct dag_view *dag, const struct dag_row *ro
 	return !dag->member && dag->fold.node_of[dag->job] == row->node;
 }
 
-/* Where the selection stands; a failed one that is no longer shown leads to its group. */
+/* Return the row of the selection. A failed member that is no longer shown leads to its group. */
 size_t dag_selected_at(const struct app *app)
 {
 	const struct dag_view *dag = &app->dag;
@@ -197,7 +198,7 @@ static void choose(struct dag_view *dag, size_t at)
 	dag->member = dag->rows[at].kind == ROW_MEMBER;
 }
 
-/* From at, which may lie on lines, to the next row that can be selected. */
+/* Select the next selectable row from at on; at may be a row of lines. */
 static bool choose_near(struct dag_view *dag, size_t at, int step)
 {
 	for (size_t i = at; i < dag->count; i += (size_t)step) {
@@ -245,7 +246,7 @@ void dag_move(struct app *app, enum action action)
 		choose_near(dag, to, down ? -1 : 1);
 }
 
-/* In a folded group: the first that matches is selected once the group is unfolded. */
+/* Search a folded group: the first member that matches becomes the selection when the group is unfolded. */
 static bool find_member(struct app *app, const struct dag_row *row)
 {
 	struct dag_view *dag = &app->dag;
@@ -321,7 +322,7 @@ void node_name(const struct app *app, uint32_t number, struct buf *out)
 		buf_add_slice(out, name);
 		return;
 	}
-	/* Lines of a file are called 1, 2, 3: nothing is left of these. */
+	/* Names that are only numbers (1, 2, 3) have no stem. */
 	if (fold_stem(name) > 0)
 		buf_add(out, name.data, fold_stem(name));
 	else

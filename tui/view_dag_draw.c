@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The graph of a run: how a row looks. Lines on the left, then name, state, and what there is to say. */
+/* Draws a row of the graph view: lines on the left, then name, state and details. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -54,7 +54,10 @@ static void count_members(const struct app *app, const struct fold_node *node, u
 		counts[app->model.graph.states[members[i]]]++;
 }
 
-/* The state of a group: what most asks for eyes in it. */
+/*
+ * Return the state shown for a group: that of running members if there are any, else of queued, waiting or
+ * failed ones, in this order.
+ */
 static unsigned group_state(const struct tally *tally, const uint32_t counts[STATE_COUNT])
 {
 	if (tally->run > 0)
@@ -105,7 +108,7 @@ static void parents_draw(
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
 	struct buf text = { 0 };
 
-	/* Enough for any screen: a job may have thousands of parents. */
+	/* A job may have thousands of parents; 400 bytes are enough for any screen. */
 	for (uint32_t k = fold->parent_start[number]; k < fold->parent_start[number + 1] && text.len < 400;
 		k++) {
 		buf_add_str(&text, text.len ? "," : "");
@@ -195,7 +198,7 @@ static void row_draw(const struct app *app, struct pane pane, int y, const struc
 	bool beside = row->kind == ROW_MEMBER || row->kind == ROW_MORE;
 	uint8_t between[LANES_MAX] = { 0 };
 
-	/* Beside a failed one of a group, the lines that reach the next row go on. */
+	/* Beside a failed member of a group, continue the lines that reach the next row. */
 	for (size_t i = 0; beside && row->lane_row + 1 < dag->lanes.count && i < LANES_MAX; i++)
 		if (dag->lanes.rows[row->lane_row + 1].lanes[i] & LANE_UP)
 			between[i] = LANE_UP | LANE_DOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What keys.def says on the screen: tabs, hints, the help overlay; and the question before a cancel. */
+/* Draws what keys.def says: tabs, hints, the help overlay; also the question before a cancel. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -43,7 +43,7 @@ void hints_draw(struct app *app, struct pane pane)
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
 	int x = 0;
 
-	/* First what only this view has. */
+	/* Keys of this view first, then those of all views. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < key_count; i++) {
 			const struct key_row *row = &key_table[i];

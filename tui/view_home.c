@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Home, and the list of runs: newest first. The selection is a run's number; where its row stands is
- * found anew for each frame. Columns are dropped by priority, they never wrap.
+ * Home and the list of runs, newest first. The selection is a run's number; its row is looked up for each
+ * frame. Columns that don't fit are dropped by priority and never wrap.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 struct shown_runs {
 	struct tui_run **at;
 	size_t count;
-	size_t selected;                 /* count when it isn't in the list */
+	size_t selected;                 /* index of the selected run; count if it isn't in the list */
 };
 
 static struct shown_runs list_runs(const struct app *app)
@@ -40,7 +40,7 @@ void runs_choose(struct app *app)
 	const struct model *model = &app->model;
 	size_t at = 0;
 
-	/* The one that was asked for may be older than those that are listed. */
+	/* The run asked for on the command line may be older than the runs listed. */
 	if (app->wanted_run && (model->runs_known || model_run(model, app->wanted_run))) {
 		app->run = app->pinned_run = app->wanted_run;
 		app->wanted_run = 0;
@@ -49,7 +49,7 @@ void runs_choose(struct app *app)
 		return;
 	if (model->run_count == 0)
 		return;
-	/* The next older one than the run that is gone; the newest when there was none. */
+	/* Select the next older run than the one that is gone; the newest if none was selected. */
 	while (app->run != 0 && at < model->run_count && model->runs[at]->run < app->run)
 		at++;
 	app->run = model->runs[at > 0 ? at - 1 : app->run ? 0 : model->run_count - 1]->run;
@@ -82,11 +82,12 @@ bool runs_find(struct app *app, int step)
 }
 
 struct run_columns {
-	int id, name, state, bar, percent, ok, run, wait, fail, age, eta;    /* x; 0: left out */
+	/* X of each column; 0: the column is left out. */
+	int id, name, state, bar, percent, ok, run, wait, fail, age, eta;
 	int name_width, bar_width;
 };
 
-/* From the right: what is fixed; the name and the bar share the rest. */
+/* Place columns of fixed width from the right; name and bar share the rest. */
 static struct run_columns columns_for(int width)
 {
 	struct run_columns at = { .id = 2, .name = 8 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CLUSTER: how busy it is, now and in the last minute. EVENTS: what changed, the newest first. */
+/* Draws CLUSTER (how busy it is, now and in the last minute) and EVENTS (what changed, newest first). */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job in words: how it stands in one line, and all that is known of it. */
+/* A job in words: its state on one line, and all its details. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "tui/model_internal.h"
 #include "tui/views.h"
 
-#define SETTING_COLUMN 18                /* behind the longest of their words */
-#define CAUSES_SOUGHT 1000               /* of a chain of skipped jobs, for each row of a picture */
+#define SETTING_COLUMN 18                /* x of the values, behind the longest word */
+#define CAUSES_SOUGHT 1000               /* most steps followed along a chain of skipped jobs, for each row drawn */
 
 static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 {
@@ -55,7 +55,7 @@ static const struct tui_job *find_cause(const struct tui_graph *graph, const str
 
 	if (job->cause == 0)
 		return NULL;
-	/* Serial numbers of a run's jobs are neighbours, so most are where they should be. */
+	/* Serial numbers of a run's jobs are consecutive, so try the expected place first. */
 	offset = job->cause - 1 - job->job + (uint64_t)(job - graph->jobs);
 	if (offset < graph->count && graph->jobs[offset].job == job->cause - 1)
 		return &graph->jobs[offset];
@@ -65,7 +65,7 @@ static const struct tui_job *find_cause(const struct tui_graph *graph, const str
 	return NULL;
 }
 
-/* Who it waited for, and where a chain of skipped ones began. */
+/* Write because of which job it was skipped, and where a chain of skipped jobs began. */
 static void because(const struct tui_graph *graph, const struct tui_job *job, char *out, size_t size)
 {
 	const struct tui_job *cause = find_cause(graph, job), *root = cause;
@@ -167,7 +167,7 @@ static void time_draw(const struct app *app, struct pane pane, int y, const char
 	pane_str(pane, 10, y, plain, at_ms ? clock_format_local(at_ms, text) : "-");
 }
 
-/* What was said of it and needs no words of its own: a line each, as far as there is room. */
+/* Draw the settings that need no words of their own, one per line, as many as fit. */
 static void settings_draw(const struct app *app, struct pane pane, int y, const struct rec_job_settings *settings)
 {
 	struct style plain = { 0 }, dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The log of one job: the last 64 KB of it, in lines. What a job wrote is escaped when it comes in, but
- * for colours, which are drawn as colours. Moving up stops following; End follows again.
+ * The log view of one job: the last 64 KB of its output, in lines. Output is escaped when it arrives, except
+ * colours, which are drawn as colours. Moving up stops following; End follows again.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void forget_line(struct log_view *log)
 	log->top -= log->top > 0;
 }
 
-/* Tabs to every eighth cell, then the one escaping function. */
+/* Expand tabs to every eighth cell, then escape the text and keep it as a line. */
 static void keep_line(struct log_view *log, struct slice raw, unsigned stream, int64_t wall_ms)
 {
 	struct buf text = { 0 }, escaped = { 0 };
@@ -93,7 +93,7 @@ static void take_piece(struct log_view *log, const struct rec_output *piece)
 	size_t left = piece->data.len, seen = 0;
 	uint64_t end = piece->offset + left;
 
-	/* What is kept in the end was seen live_tail by, or a part of it. */
+	/* Skip bytes that were shown live: the kept end of the output repeats them. */
 	if (log->known[which] && piece->offset < log->next[which])
 		seen = log->next[which] < end ? (size_t)(log->next[which] - piece->offset) : left;
 	at += seen;
@@ -126,7 +126,7 @@ void log_take(struct app *app, const struct msg_log_data *msg)
 
 	if (!log->lines || msg->id != log->request)
 		return;
-	/* There is more in front of it. */
+	/* There is more output before the first piece. */
 	if (!log->begun && msg->start > 0)
 		log->forgotten++;
 	log->begun = true;
@@ -197,7 +197,7 @@ void log_move(struct app *app, enum action action)
 		action != ACTION_FIRST));
 }
 
-/* Is it in the words of the line, whatever their colours? */
+/* Does the search match the words of the line, ignoring colour sequences? */
 static bool line_matches(const struct app *app, const struct log_line *line)
 {
 	struct buf words = { 0 };
@@ -234,7 +234,7 @@ bool log_find(struct app *app, int step)
 	return false;
 }
 
-/* The numbers of one SGR sequence; 256 and true colours are left out. */
+/* Apply the numbers of one SGR sequence; 256 colours and true colours are ignored. */
 static struct style apply_sgr(struct style style, struct slice parameters)
 {
 	static const uint8_t colours[] = {COLOUR_DEFAULT, COLOUR_RED, COLOUR_GREEN, COLOUR_YELLOW,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workers: what they are and how busy. The selection is a worker's number. */
+/* The list of workers: what they are and how busy. The selection is a worker's number. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -46,7 +46,7 @@ bool workers_find(struct app *app, int step)
 }
 
 struct worker_columns {
-	int state, slots, cpu, memory, ahead, done, seen, pid;    /* x; 0: left out */
+	int state, slots, cpu, memory, ahead, done, seen, pid;    /* x of each column; 0: the column is left out */
 	int bar_width;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the files of the dashboard: what it holds, and what each view offers. */
+/* Shared by the files of the dashboard: its state, and what each view offers. */
 #ifndef TITAN_TUI_VIEWS_H
 #define TITAN_TUI_VIEWS_H
 
@@ -12,8 +12,8 @@
 
 #define LOG_KEEP_BYTES 65536
 #define LOG_KEEP_LINES 10000
-#define DAG_NAME_MOST 28                 /* cells of a name in the graph */
-#define WIDE_WIDTH 140                   /* from here on, side by side */
+#define DAG_NAME_MOST 28                 /* most cells of a name in the graph */
+#define WIDE_WIDTH 140                   /* from this width on, panes stand side by side */
 
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_DECIDE };
 enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE };
@@ -22,9 +22,10 @@ enum dag_row_kind { ROW_NODE, ROW_LINK, ROW_MEMBER, ROW_MORE };
 
 struct dag_row {
 	enum dag_row_kind kind;
-	uint32_t lane_row;               /* in lanes.rows; lines beside it, of a member the lines go on */
+	uint32_t lane_row;               /* index into lanes.rows; for a member, the row whose lines go on beside it */
 	uint32_t node;
-	uint32_t job;                    /* index; of a node its first member; of ROW_MORE how many more */
+	/* Index of the job; for a node its first member; for ROW_MORE how many more there are. */
+	uint32_t job;
 };
 
 struct dag_view {
@@ -32,22 +33,22 @@ struct dag_view {
 	struct lanes lanes;
 	struct dag_row *rows;
 	size_t count, cap;
-	struct map unfolded;             /* keys of groups */
+	struct map unfolded;             /* keys of unfolded groups */
 	uint64_t unfold_changes;
 	bool failures_only;
 	bool built;
 	uint64_t built_structure, built_failures, built_unfold;
 	int built_cap;
-	int name_width;                  /* what the longest name needs */
+	int name_width;                  /* cells that the longest name needs */
 	bool built_failures_only;
-	uint32_t job;                    /* selected: its index, or the first of its group */
-	bool member;                     /* selected as one of a folded group */
+	uint32_t job;                    /* the selected job's index; for a group, that of its first member */
+	bool member;                     /* selected as a single member of a folded group */
 	size_t top;
 	int page, width;                 /* of the last picture */
 };
 
 struct log_line {
-	char *text;                      /* escaped; may hold colours */
+	char *text;                      /* escaped; may hold colour sequences */
 	uint32_t len;
 	uint8_t stream;
 	int64_t wall_ms;
@@ -55,28 +56,28 @@ struct log_line {
 
 struct log_view {
 	uint64_t run, job, epoch;
-	uint32_t index;                  /* in the graph */
+	uint32_t index;                  /* index in the graph */
 	char name[160];                  /* escaped */
 	uint64_t offset, request, dropped;
-	uint64_t newest;                 /* of what passes by and won't be kept */
-	bool begun;                      /* no longer to be read from near its end */
-	bool known[2];                   /* offsets in the streams of what comes next */
+	uint64_t newest;                 /* number of the last live tail piece shown */
+	bool begun;                      /* reading near the end has begun; from now on it goes forwards */
+	bool known[2];                   /* next[] is known for this stream */
 	uint64_t next[2];
-	bool asked, ended;               /* an answer is awaited; the last one had everything */
+	bool asked, ended;               /* asked: an answer is awaited; ended: the last answer had everything */
 	int64_t asked_ms;
 	struct log_line *lines;          /* a ring */
 	size_t first, count, bytes;
-	uint64_t forgotten;              /* lines that fell out */
-	struct buf partial[2];           /* raw, without their newline yet */
+	uint64_t forgotten;              /* number of lines that fell out of the ring */
+	struct buf partial[2];           /* raw bytes of a line whose newline hasn't come */
 	int64_t partial_ms[2];
 	bool follow;
-	size_t top;                      /* line at the top, counted from the first kept */
+	size_t top;                      /* the line at the top, counted from the first one kept */
 	int left, page;
 };
 
-struct view_target {                          /* what a confirmation is about, frozen when it was asked */
+struct view_target {                          /* what a confirmation is about, frozen when the question appeared */
 	uint64_t run;
-	struct slice *jobs;              /* names; none for the whole run */
+	struct slice *jobs;              /* names; none: the whole run */
 	size_t count;
 	uint64_t live;
 	char title[200];                 /* escaped */
@@ -86,16 +87,16 @@ struct view_target {                          /* what a confirmation is about, f
 
 enum decide_field { DECIDE_REASON, DECIDE_TARGET };
 
-struct decide_view {                     /* a decision on a gate, frozen when it was asked for */
+struct decide_view {                     /* a decision on a gate, frozen when the dialog opened */
 	enum act_verb verb;
 	uint64_t run, request;
 	uint8_t job[LIMIT_NAME_MAX_LEN + 24];
 	size_t job_len;
-	bool known, confirm;             /* what it is about is shown; only y is missing */
+	bool known, confirm;             /* known: the gate's content is shown; confirm: only y is missing */
 	uint8_t digest[64];
 	size_t digest_len;
 	char question[300], unblocks[400], votes[80];    /* escaped */
-	enum decide_field field;         /* that is being typed */
+	enum decide_field field;         /* the field being typed */
 	char text[2][512];
 	size_t len[2];
 };
@@ -113,9 +114,9 @@ struct app {
 	struct view_target target;
 	struct decide_view decide;
 
-	uint64_t run;                    /* selected; 0: none yet */
-	uint64_t wanted_run;             /* asked for on the command line and not yet selected */
-	uint64_t pinned_run;             /* stays selected though it isn't listed */
+	uint64_t run;                    /* the selected run; 0: none yet */
+	uint64_t wanted_run;             /* the run asked for on the command line, until it is selected */
+	uint64_t pinned_run;             /* stays selected although it isn't in the list */
 	size_t runs_top;
 	int runs_page;
 	bool runs_failures_only;
@@ -139,9 +140,10 @@ struct app {
 	bool notice_bad;
 
 	uint64_t next_id, runs_id, graph_id;
-	uint64_t act_first, act_id, act_sum;     /* of the last confirmed act: its requests, jobs so far */
-	const char *act_word;                    /* what became of them */
-	uint64_t look_run;               /* to be looked at, when it stays selected */
+	/* Requests of the last confirmed act: first and last id, and number of jobs so far. */
+	uint64_t act_first, act_id, act_sum;
+	const char *act_word;                    /* what was done to the jobs, such as "cancelled" */
+	uint64_t look_run;               /* the run whose jobs will be shown if it stays selected */
 	int64_t look_ms;
 	struct app_request *requests;
 	size_t request_first, request_count, request_cap;
@@ -152,22 +154,22 @@ struct app {
 
 /* app_send.c: requests */
 void send_subscribe_runs(struct app *app);
-void send_look(struct app *app, uint64_t run); /* subscribes to its jobs, and no longer to the last one's */
+void send_look(struct app *app, uint64_t run); /* subscribe to this run's jobs instead of the last run's */
 void send_cancel(struct app *app, uint64_t run, struct slice job);
 void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */
-uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* the request */
+uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
 void send_log_read(struct app *app);
 void send_want(struct app *app, enum app_want want);
 
-/* dialog_decide.c: gates */
-void decide_ask(struct app *app, enum action action);    /* of the selected job */
+/* dialog_decide.c: decisions on gates */
+void decide_ask(struct app *app, enum action action);    /* open the dialog for the selected job */
 void decide_take(struct app *app, const struct msg_snapshot *msg);
-bool decide_edits(const struct app *app);                /* text is typed: a paste is one, too */
+bool decide_edits(const struct app *app);                /* text is being typed, so a paste counts as text */
 void decide_key(struct app *app, uint32_t key);
 void decide_draw(struct app *app, struct pane pane);
 
 /* app_keys.c */
-void edit_text(char *text, size_t *len, size_t size, uint32_t key);      /* a character more, or the last one less */
+void edit_text(char *text, size_t *len, size_t size, uint32_t key);      /* add a character, or remove the last one */
 void app_notice(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void app_go(struct app *app, enum view view);
 
@@ -175,31 +177,31 @@ void app_go(struct app *app, enum view view);
 void home_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_move(struct app *app, enum action action);
-bool runs_find(struct app *app, int step);               /* moves to the next match; false if there is none */
-void runs_choose(struct app *app);                       /* a selection, when there is none that exists */
+bool runs_find(struct app *app, int step);               /* select the next match; false if there is none */
+void runs_choose(struct app *app);                       /* select a run, if the present selection doesn't exist */
 /* view_home_needs.c */
-size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms); /* how many there are */
+size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms); /* returns how many rows there are */
 size_t needs_count(const struct app *app);
 /* view_home_cluster.c */
 void cluster_draw(struct app *app, struct pane pane);
 void events_draw(struct app *app, struct pane pane);
 
-/* view_dag.c: rows and selection; view_dag_draw.c: how they look */
+/* view_dag.c: rows and selection; view_dag_draw.c: drawing */
 void dag_build(struct app *app, int width);
 void dag_move(struct app *app, enum action action);
 bool dag_find(struct app *app, int step);
 void dag_fold(struct app *app);
-void dag_forget(struct dag_view *dag); /* another run: nothing built, selected or unfolded */
-const struct dag_row *dag_selected(const struct app *app);       /* NULL if there is none */
+void dag_forget(struct dag_view *dag); /* another run is shown: forget rows, selection and unfolding */
+const struct dag_row *dag_selected(const struct app *app);       /* NULL if none is selected */
 size_t dag_selected_at(const struct app *app);
 void dag_draw(struct app *app, struct pane pane, int64_t now_ms);
 /* view_job.c: a job in words */
-/* How it is shown: DEAD over FAILED. */
+/* Return how the job's state is shown: DEAD instead of FAILED if it has a dead letter. */
 const struct state_info *job_face(const struct tui_graph *graph, size_t index);
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
 	size_t size);
 void job_draw(struct app *app, struct pane pane, int64_t now_ms);
-/* node_name: "encode[128]" or a job's own name, raw */
+/* Append the name of a node, raw: "encode[128]", or a job's own name. */
 void node_name(const struct app *app, uint32_t node, struct buf *out);
 
 /* view_workers.c */
@@ -212,7 +214,7 @@ void log_open(struct app *app, uint32_t index);
 void log_take(struct app *app, const struct msg_log_data *msg);
 void log_move(struct app *app, enum action action);
 bool log_find(struct app *app, int step);
-bool log_grows(const struct app *app);                   /* its job may still write */
+bool log_grows(const struct app *app);                   /* can the job still write? */
 void log_draw(struct app *app, struct pane pane);
 void log_free(struct log_view *log);
 
@@ -222,10 +224,10 @@ void hints_draw(struct app *app, struct pane pane);
 void tabs_draw(struct app *app, struct pane pane);
 void confirm_draw(struct app *app, struct pane pane);
 
-/* The top row so that at is among page rows of count, moved as little as may be. */
+/* Return the top row with which row at is on the page, moved as little as possible. */
 size_t scroll_to(size_t top, size_t at, size_t page, size_t count);
-/* Where a move leads from at in a list of count rows. */
+/* Return where this move leads from row at in a list of count rows. */
 size_t move_in(size_t at, size_t count, size_t page, enum action action);
-bool name_matches(const struct app *app, struct slice name);     /* the search, in any case of letters */
+bool name_matches(const struct app *app, struct slice name);     /* the search, ignoring case */
 
 #endif
