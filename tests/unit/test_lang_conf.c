@@ -41,6 +41,19 @@ TEST values_are_the_texts_of_options(void)
 	PASS();
 }
 
+TEST numbers_have_both_their_ends(void)
+{
+	char text[64];
+
+	ASSERT_EQ(ERR_INVALID, parse("slots: 0", FROM_USER));
+	ASSERT_EQ(ERR_NONE, parse("slots: 1", FROM_USER));
+	snprintf(text, sizeof(text), "slots: %d", LIMIT_SLOTS_MAX);
+	ASSERT_EQ(ERR_NONE, parse(text, FROM_USER));
+	snprintf(text, sizeof(text), "slots: %d", LIMIT_SLOTS_MAX + 1);
+	ASSERT_EQ(ERR_INVALID, parse(text, FROM_USER));
+	PASS();
+}
+
 TEST an_empty_file_says_nothing(void)
 {
 	static const char *const empty[] = { "", "\n\n", "# nothing\n", "---\n", "{}" };
@@ -155,6 +168,7 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(values_are_the_texts_of_options);
+	RUN_TEST(numbers_have_both_their_ends);
 	RUN_TEST(an_empty_file_says_nothing);
 	RUN_TEST(errors_have_their_place);
 	RUN_TEST(a_large_file_is_refused);

@@ -385,6 +385,27 @@ TEST the_owner_is_told_when_a_full_queue_is_empty(void)
 	PASS();
 }
 
+/* Of which everything fits into the peer's socket: the owner stopped for it, and nobody else will tell. */
+TEST the_owner_is_told_when_much_is_taken_at_once(void)
+{
+	struct buf chunk = { 0 }, bytes = { 0 };
+
+	memset(buf_reserve(&chunk, 70000), 2, 70000);
+	chunk.len = 70000;
+	conn_send_frames(conn, buf_slice(&chunk));
+	turn();
+	/* In many small pieces it doesn't fit. */
+	ASSERT(splits || conn_queued(conn) == 0);
+	for (; conn_queued(conn) > 0; turn())
+		ASSERT(!peer_hears(&bytes));
+	ASSERT_EQ_FMT(1, drained, "%d");
+	turn();
+	ASSERT_EQ_FMT(1, drained, "%d");
+	buf_free(&chunk);
+	buf_free(&bytes);
+	PASS();
+}
+
 static void pause_it(void)
 {
 	conn_pause(conn, true);
@@ -561,6 +582,7 @@ static void run_all(void)
 	RUN_TEST(failing_says_why);
 	RUN_TEST(a_peer_that_never_reads_is_cut_off);
 	RUN_TEST(the_owner_is_told_when_a_full_queue_is_empty);
+	RUN_TEST(the_owner_is_told_when_much_is_taken_at_once);
 	RUN_TEST(a_pause_holds_frames_back_and_loses_none);
 	RUN_TEST(a_peer_with_many_frames_has_its_turn_and_no_more);
 	RUN_TEST(an_end_within_a_frame_is_an_error);

@@ -135,12 +135,52 @@ TEST without_descriptors_it_rests_and_recovers(void)
 	PASS();
 }
 
+/* The lowest descriptor that is free, and all above it, can't be had; 3: none at all. */
+static bool limit_descriptors(struct rlimit *before, bool none)
+{
+	struct rlimit tight;
+	int fd = dup(0);
+
+	close(fd);
+	if (getrlimit(RLIMIT_NOFILE, before) < 0)
+		return false;
+	tight = (struct rlimit){ .rlim_cur = none ? 3 : (rlim_t)fd, .rlim_max = before->rlim_max };
+	return setrlimit(RLIMIT_NOFILE, &tight) == 0;
+}
+
+/* The spare descriptor was lost in the first shortage: in the next one a caller is told again. */
+TEST spare_descriptor_is_had_again_after_a_rest(void)
+{
+	struct rlimit before;
+	int fds[2];
+
+	ev_run(loop, EVRUN_NOWAIT);
+	ASSERT_EQ_FMT(0, statedir_socket_connect(&statedir, &fds[0]), "%d");
+	ASSERT(limit_descriptors(&before, true));
+	ev_run(loop, EVRUN_ONCE);
+	ASSERT_EQ_FMT(0, setrlimit(RLIMIT_NOFILE, &before), "%d");
+	ASSERT_EQ_FMT(0, accepted_count, "%d");
+	ASSERT_FALSE(is_told_busy(fds[0]));
+	while (accepted_count == 0)
+		ev_run(loop, EVRUN_ONCE);
+	ASSERT_EQ_FMT(0, statedir_socket_connect(&statedir, &fds[1]), "%d");
+	ASSERT(limit_descriptors(&before, false));
+	ev_run(loop, EVRUN_ONCE);
+	ASSERT_EQ_FMT(0, setrlimit(RLIMIT_NOFILE, &before), "%d");
+	ASSERT_EQ_FMT(1, accepted_count, "%d");
+	ASSERT(is_told_busy(fds[1]));
+	close(fds[0]);
+	close(fds[1]);
+	PASS();
+}
+
 SUITE(net_listen)
 {
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(many_are_accepted);
 	RUN_TEST(without_descriptors_it_rests_and_recovers);
+	RUN_TEST(spare_descriptor_is_had_again_after_a_rest);
 }
 
 GREATEST_MAIN_DEFS();

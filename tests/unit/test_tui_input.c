@@ -97,6 +97,38 @@ TEST lone_escape(void)
 	PASS();
 }
 
+TEST sequence_after_one_that_is_too_long_is_read(void)
+{
+	char sequence[3 * INPUT_SEQUENCE_MAX] = "\x1b[";
+	struct input input = { 0 };
+	struct keys keys = { 0 };
+
+	memset(sequence + 2, '1', sizeof(sequence) - 3);
+	sequence[sizeof(sequence) - 1] = 'A';
+	input_feed(&input, sequence, sizeof(sequence), note_cb, &keys);
+	ASSERT_EQ(0, keys.count);
+	input_feed(&input, "\x1b[B", 3, note_cb, &keys);
+	ASSERT_EQ(1, keys.count);
+	ASSERT_EQ(TUI_KEY_DOWN, keys.at[0]);
+	PASS();
+}
+
+TEST paste_whose_end_was_lost_is_over_with_an_escape(void)
+{
+	struct input input = { 0 };
+	struct keys keys = { 0 };
+
+	input_feed(&input, "\x1b[200~ab\x1b", 9, note_cb, &keys);
+	ASSERT_EQ(2, keys.count);
+	ASSERT_EQ('b' | TUI_KEY_PASTED, keys.at[1]);
+	input_expire(&input, note_cb, &keys);
+	input_feed(&input, "j", 1, note_cb, &keys);
+	ASSERT_EQ(4, keys.count);
+	ASSERT_EQ(TUI_KEY_ESCAPE, keys.at[2]);
+	ASSERT_EQ('j', keys.at[3]);
+	PASS();
+}
+
 /* Whatever came before, after a pause a plain key is that key. */
 TEST storm(uint64_t seed)
 {
@@ -130,6 +162,8 @@ SUITE(input)
 {
 	RUN_TEST(every_split);
 	RUN_TEST(lone_escape);
+	RUN_TEST(sequence_after_one_that_is_too_long_is_read);
+	RUN_TEST(paste_whose_end_was_lost_is_over_with_an_escape);
 	for (uint64_t seed = 1; seed <= 5; seed++)
 		RUN_TESTp(storm, seed);
 }

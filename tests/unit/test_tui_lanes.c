@@ -325,6 +325,35 @@ TEST unfolds_by_key(void)
 	PASS();
 }
 
+TEST each_of_many_jobs_has_its_parent_wherever_that_stands(void)
+{
+	struct tui_graph graph = { .run = 1, .jobs = mem_array(64, sizeof *graph.jobs) };
+	struct fold fold = { 0 };
+	char name[32];
+
+	/* Each with a stem of its own: nothing is folded. Parents come behind their children. */
+	for (uint32_t i = 0; i < 10; i++) {
+		uint32_t parent = 10 + i;
+
+		snprintf(name, sizeof name, "%c1", 'a' + (int)i);
+		add_job(&graph, name, &parent, 1);
+	}
+	for (int i = 0; i < 10; i++) {
+		snprintf(name, sizeof name, "%c", 'a' + i);
+		add_job(&graph, name, NULL, 0);
+	}
+	fold_build(&fold, &graph, NULL);
+	ASSERT_EQ(20, fold.count);
+	for (uint32_t i = 0; i < 10; i++) {
+		const uint32_t *at = &fold.parent_start[i];
+
+		ASSERT_EQ_FMT(1u, at[1] - at[0], "%u");
+		ASSERT_EQ_FMT(10 + i, fold.parents[at[0]], "%u");
+	}
+	drop(&graph, &fold);
+	PASS();
+}
+
 TEST other_parents_are_not_alike(void)
 {
 	struct tui_graph graph = { .run = 1, .jobs = mem_array(64, sizeof *graph.jobs) };
@@ -369,6 +398,7 @@ SUITE(folding)
 {
 	RUN_TEST(folds_more_than_eight);
 	RUN_TEST(unfolds_by_key);
+	RUN_TEST(each_of_many_jobs_has_its_parent_wherever_that_stands);
 	RUN_TEST(other_parents_are_not_alike);
 	RUN_TEST(stems);
 }

@@ -121,6 +121,11 @@ TEST tokens_prove_one_attempt(void)
 	token[1] = '3';
 	ASSERT_FALSE(token_read(secret, slice_str(token), &job, &epoch));
 	token[1] = '2';
+	/* The same job's next attempt. */
+	ASSERT_EQ('3', token[3]);
+	token[3] = '4';
+	ASSERT_FALSE(token_read(secret, slice_str(token), &job, &epoch));
+	token[3] = '3';
 	snprintf(longer, sizeof(longer), "0%s", token);
 	ASSERT_FALSE(token_read(secret, slice_str(longer), &job, &epoch));
 	ASSERT_FALSE(token_read(secret, slice_make(token, strlen(token) - 1), &job, &epoch));
@@ -174,6 +179,13 @@ TEST load_of_the_machine(void)
 	ASSERT_FALSE(system_parse_meminfo("MemTotal: 0 kB\nMemAvailable: 0 kB\n", &load));
 	ASSERT_FALSE(system_parse_meminfo("MemTotal: 10 kB\n", &load));
 	ASSERT_EQ(750, load.mem_permille);
+	ASSERT(system_parse_loadavg("1.50 0.75 0.10 2/345 6789\n", 2, &load));
+	ASSERT_EQ(750, load.load_permille);
+	ASSERT(system_parse_loadavg("0.05 0.75 0.10 2/345 6789\n", 1, &load));
+	ASSERT_EQ(50, load.load_permille);
+	ASSERT_FALSE(system_parse_loadavg("", 2, &load));
+	ASSERT_FALSE(system_parse_loadavg("1.50", 0, &load));
+	ASSERT_EQ(50, load.load_permille);
 	system_look(&load);
 	ASSERT(load.mem_permille > 0 && load.mem_permille <= 1000);
 	PASS();
@@ -191,6 +203,40 @@ TEST a_control_group_may_bound_what_is_offered(void)
 	ASSERT_FALSE(offers_parse_cpu_max("150000 0\n", &value));
 	ASSERT_FALSE(offers_parse_memory_max("max\n", &value));
 	ASSERT_EQ(1048576, value);
+	PASS();
+}
+
+/* What is given stays as given; cpus and memory of this machine join it where there is room for them. */
+TEST offers_are_what_is_given_and_what_the_machine_has(void)
+{
+	char given[LIMIT_RESOURCES_TEXT_MAX] = "", text[LIMIT_RESOURCES_TEXT_MAX];
+	struct resource_list offers;
+	struct error error;
+
+	ASSERT_EQ(ERR_NONE, offers_find(NULL, &offers, text, &error));
+	ASSERT_EQ(2, offers.n);
+	ASSERT(resource_find(offers.at, offers.n, RESOURCE_CPUS)->amount >= 1);
+	ASSERT(resource_find(offers.at, offers.n, RESOURCE_MEMORY)->amount > 1 << 20);
+	ASSERT_EQ(ERR_NONE, offers_find("cpus=1500,license=3", &offers, text, &error));
+	ASSERT_EQ(3, offers.n);
+	ASSERT_EQ(1500, resource_find(offers.at, offers.n, RESOURCE_CPUS)->amount);
+	ASSERT_EQ(3, resource_find(offers.at, offers.n, "license")->amount);
+	ASSERT(strncmp(text, "cpus=1500,license=3,memory=", 27) == 0);
+	for (int i = 0; i < LIMIT_RESOURCES_MAX; i++) {
+		size_t len = strlen(given);
+
+		snprintf(given + len, sizeof(given) - len, "%sr%d=1", i ? "," : "", i);
+		ASSERT_EQ_FMT(i < LIMIT_RESOURCES_MAX - 2, offers_find(given, &offers, text, &error) == ERR_NONE, "%d");
+	}
+	strcpy(given, "cpus=1000,memory=1048576");
+	for (int i = 2; i < LIMIT_RESOURCES_MAX + 2; i++) {
+		size_t len = strlen(given);
+
+		snprintf(given + len, sizeof(given) - len, ",r%d=1", i);
+		ASSERT_EQ_FMT(i < LIMIT_RESOURCES_MAX, offers_find(given, &offers, text, &error) == ERR_NONE, "%d");
+	}
+	ASSERT_NEQ(ERR_NONE, offers_find("license=3,license=4", &offers, text, &error));
+	ASSERT_NEQ(ERR_NONE, offers_find("license", &offers, text, &error));
 	PASS();
 }
 
@@ -336,6 +382,7 @@ SUITE(parts_suite)
 	RUN_TEST(the_secret_is_made_once);
 	RUN_TEST(load_of_the_machine);
 	RUN_TEST(a_control_group_may_bound_what_is_offered);
+	RUN_TEST(offers_are_what_is_given_and_what_the_machine_has);
 	RUN_TEST(children_however_many);
 	RUN_TEST(what_proc_says);
 	RUN_TEST(spaces_are_used_again_only_when_clean);
