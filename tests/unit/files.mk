@@ -15,11 +15,14 @@ unit_programs = \
 	tests/unit/test_cli_daemon \
 	tests/unit/test_cli_follow \
 	tests/unit/test_cli_json \
+	tests/unit/test_cli_logs \
 	tests/unit/test_cli_options \
+	tests/unit/test_cli_records \
 	tests/unit/test_cli_session \
-	tests/unit/test_cli_table \
+	tests/unit/test_cli_submit \
 	tests/unit/test_cli_targets \
 	tests/unit/test_cli_wait \
+	tests/unit/test_cli_words \
 	tests/unit/test_core_act \
 	tests/unit/test_core_again \
 	tests/unit/test_core_caller \
@@ -215,20 +218,29 @@ tests_unit_test_cli_follow_LDADD = $(all_libs)
 tests_unit_test_cli_json_SOURCES = tests/unit/test_cli_json.c
 tests_unit_test_cli_json_LDADD = $(all_libs)
 
+tests_unit_test_cli_logs_SOURCES = tests/unit/test_cli_logs.c
+tests_unit_test_cli_logs_LDADD = $(all_libs)
+
 tests_unit_test_cli_options_SOURCES = tests/unit/test_cli_options.c
 tests_unit_test_cli_options_LDADD = $(all_libs)
+
+tests_unit_test_cli_records_SOURCES = tests/unit/test_cli_records.c
+tests_unit_test_cli_records_LDADD = $(all_libs)
 
 tests_unit_test_cli_session_SOURCES = tests/unit/test_cli_session.c
 tests_unit_test_cli_session_LDADD = $(all_libs)
 
-tests_unit_test_cli_table_SOURCES = tests/unit/test_cli_table.c
-tests_unit_test_cli_table_LDADD = $(all_libs)
+tests_unit_test_cli_submit_SOURCES = tests/unit/test_cli_submit.c
+tests_unit_test_cli_submit_LDADD = $(all_libs)
 
 tests_unit_test_cli_targets_SOURCES = tests/unit/test_cli_targets.c
 tests_unit_test_cli_targets_LDADD = $(all_libs)
 
 tests_unit_test_cli_wait_SOURCES = tests/unit/test_cli_wait.c
 tests_unit_test_cli_wait_LDADD = $(all_libs)
+
+tests_unit_test_cli_words_SOURCES = tests/unit/test_cli_words.c
+tests_unit_test_cli_words_LDADD = $(all_libs)
 
 tests_unit_test_core_act_SOURCES = tests/unit/test_core_act.c
 tests_unit_test_core_act_LDADD = $(core_libs)
