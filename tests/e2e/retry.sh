@@ -61,6 +61,9 @@ is "another one isn't" "$(job_state "$run" broken)$(tries_of broken)" failed1
 is "a signal is, where it is listed" "$(job_state "$run" killed)$(tries_of killed)" succeeded2
 is "a time-out is, where it is listed" "$(job_state "$run" slow)$(tries_of slow)" succeeded2
 is "and isn't, where nothing was said" "$(job_state "$run" late)$(tries_of late)" timed_out1
+printf 'defaults: {retry: {max: 3, backoff: 10ms, codes: [75]}}\njobs:\n  seven: {run: "echo seven >>%s; exit 7"}\n' "$log" >"$test_dir/codes.yaml"
+exits "a pipeline whose defaults list a code" 1 titan run -w "$test_dir/codes.yaml"
+is "a job that exits with another one runs once" "$(tries_of seven)" 1
 until_true 10 no_job_process
 ok "what was out of time has left no process" no_job_process
 exits "a policy that contradicts itself" 2 titan run -e "a=true backoff=2m..5s"

@@ -12,6 +12,7 @@ unit_programs = \
 	tests/unit/test_base_sha256 \
 	tests/unit/test_base_statedir \
 	tests/unit/test_base_text \
+	tests/unit/test_cli_conf \
 	tests/unit/test_cli_daemon \
 	tests/unit/test_cli_follow \
 	tests/unit/test_cli_json \
@@ -208,6 +209,9 @@ tests_unit_test_base_statedir_LDADD = $(base_libs)
 
 tests_unit_test_base_text_SOURCES = tests/unit/test_base_text.c
 tests_unit_test_base_text_LDADD = $(base_libs)
+
+tests_unit_test_cli_conf_SOURCES = tests/unit/test_cli_conf.c
+tests_unit_test_cli_conf_LDADD = $(all_libs)
 
 tests_unit_test_cli_daemon_SOURCES = tests/unit/test_cli_daemon.c
 tests_unit_test_cli_daemon_LDADD = $(all_libs)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "cli/commands/prune.h"
 #include "cli/session/options.h"
 #include "greatest.h"
 
@@ -286,6 +287,104 @@ TEST intervals_go_together(void)
 	PASS();
 }
 
+TEST last_of_an_option_counts(void)
+{
+	uint64_t number = 0;
+
+	ASSERT_EQ(ERR_NONE, parse("run -e a --retry 3 --name x --retry 5"));
+	ASSERT_STR_EQ("5", option_value(&invocation, OPT_run_retry));
+	ASSERT_EQ(ERR_NONE, option_number(&invocation, OPT_run_retry, 0, 5, &number, &error));
+	ASSERT_EQ(5, number);
+	ASSERT_EQ(ERR_USAGE, option_number(&invocation, OPT_run_retry, 0, 4, &number, &error));
+	ASSERT_EQ(ERR_USAGE, option_number(&invocation, OPT_run_retry, 6, 9, &number, &error));
+	PASS();
+}
+
+TEST number_is_digits_within_its_bounds(void)
+{
+	static const char *const wrong[] = { "", "x", "1x", " 1", "1 ", "+1", "-1", "1.0", "0x1", "18446744073709551616", "-" };
+	uint64_t number = 7;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ASSERT_EQm(wrong[i], ERR_USAGE, parse_number(wrong[i], "N", 0, UINT64_MAX, &number, &error));
+	ASSERT_EQ(7, number);
+	ASSERT_EQ(ERR_NONE, parse_number("18446744073709551615", "N", 0, UINT64_MAX, &number, &error));
+	ASSERT_EQ(UINT64_MAX, number);
+	ASSERT_EQ(ERR_USAGE, parse_number("101", "the priority", 0, 100, &number, &error));
+	ASSERT_STR_EQ("the priority: 101 is not between 0 and 100", error.text);
+	PASS();
+}
+
+TEST choice_is_the_place_of_its_word(void)
+{
+	uint64_t choice = 9;
+
+	ASSERT_EQ(ERR_NONE, parse("worker"));
+	ASSERT_EQ(ERR_NONE, option_choice(&invocation, OPT_worker_containment, &choice, &error));
+	ASSERT_EQ(9, choice);
+	ASSERT_EQ(ERR_NONE, parse("worker --containment auto"));
+	ASSERT_EQ(ERR_NONE, option_choice(&invocation, OPT_worker_containment, &choice, &error));
+	ASSERT_EQ(0, choice);
+	ASSERT_EQ(ERR_NONE, parse("worker --containment subreaper"));
+	ASSERT_EQ(ERR_NONE, option_choice(&invocation, OPT_worker_containment, &choice, &error));
+	ASSERT_EQ(3, choice);
+	for (const char *const *wrong = (const char *const[]){ "worker --containment au", "worker --containment autos",
+							       "worker --containment auto|cgroup", "worker --containment=", NULL };
+	     *wrong; wrong++) {
+		ASSERT_EQ(ERR_NONE, parse(*wrong));
+		ASSERT_EQm(*wrong, ERR_USAGE, option_choice(&invocation, OPT_worker_containment, &choice, &error));
+	}
+	PASS();
+}
+
+TEST setting_names_where_it_is_said(void)
+{
+	char what[SETTING_NAME_SIZE];
+
+	unsetenv("TITAN_GRACE");
+	ASSERT_EQ(ERR_NONE, parse("master"));
+	ASSERT_EQ(NULL, setting_value(&invocation, OPT_master_grace, CONF_grace, what));
+	invocation.conf = three_files();
+	ASSERT_STR_EQ("90s", setting_value(&invocation, OPT_master_grace, CONF_grace, what));
+	ASSERT_STR_EQ("grace in titan.conf", what);
+	setenv("TITAN_GRACE", "", 1);
+	ASSERT_STR_EQ("90s", setting_value(&invocation, OPT_master_grace, CONF_grace, what));
+	setenv("TITAN_GRACE", "70s", 1);
+	ASSERT_STR_EQ("70s", setting_value(&invocation, OPT_master_grace, CONF_grace, what));
+	ASSERT_STR_EQ("TITAN_GRACE", what);
+	ASSERT_EQ(ERR_NONE, parse("master --grace 60s"));
+	ASSERT_STR_EQ("60s", setting_value(&invocation, OPT_master_grace, CONF_grace, what));
+	ASSERT_STR_EQ("--grace", what);
+	unsetenv("TITAN_GRACE");
+	PASS();
+}
+
+/* 0 in a rule is no rule, so what is said stands one higher. */
+TEST rules_of_pruning_are_none_unless_said(void)
+{
+	struct prune_rules rules;
+
+	ASSERT_EQ(ERR_NONE, parse("master"));
+	ASSERT_EQ(ERR_NONE, prune_rules_read(&invocation, &rules, &error));
+	ASSERT(rules.keep == 0 && rules.older_ms == 0 && rules.log_bytes == 0 && rules.history_ms == 0);
+	ASSERT_EQ(60000, rules.every_ms);
+	ASSERT_EQ(ERR_NONE, parse("master --keep-runs 0 --keep-for 0 --keep-logs 0 --keep-history 0 --prune-every 1ms"));
+	ASSERT_EQ(ERR_NONE, prune_rules_read(&invocation, &rules, &error));
+	ASSERT(rules.keep == 1 && rules.older_ms == 1 && rules.log_bytes == 1 && rules.history_ms == 1);
+	ASSERT_EQ(100, rules.every_ms);
+	ASSERT_EQ(ERR_NONE, parse("master --keep-runs 100 --keep-for 30d --keep-logs 20G --keep-history 2h --prune-every 5m"));
+	ASSERT_EQ(ERR_NONE, prune_rules_read(&invocation, &rules, &error));
+	ASSERT_EQ(101, rules.keep);
+	ASSERT_EQ(UINT64_C(30) * 86400000 + 1, rules.older_ms);
+	ASSERT_EQ((UINT64_C(20) << 30) + 1, rules.log_bytes);
+	ASSERT_EQ(7200001, rules.history_ms);
+	ASSERT_EQ(300000, rules.every_ms);
+	ASSERT_EQ(ERR_NONE, parse("master --keep-logs many"));
+	ASSERT_EQ(ERR_USAGE, prune_rules_read(&invocation, &rules, &error));
+	ASSERT(strstr(error.text, "--keep-logs: ") == error.text);
+	PASS();
+}
+
 /* Whoever adds a row can't take a letter twice, nor one of a global option. */
 TEST the_table_is_unambiguous(void)
 {
@@ -319,6 +418,11 @@ SUITE(cli_options)
 	RUN_TEST(an_empty_cluster_is_the_default_one);
 	RUN_TEST(a_job_keeps_its_cluster_in_any_project);
 	RUN_TEST(intervals_go_together);
+	RUN_TEST(last_of_an_option_counts);
+	RUN_TEST(number_is_digits_within_its_bounds);
+	RUN_TEST(choice_is_the_place_of_its_word);
+	RUN_TEST(setting_names_where_it_is_said);
+	RUN_TEST(rules_of_pruning_are_none_unless_said);
 	RUN_TEST(the_table_is_unambiguous);
 	arena_free(&arena);
 }

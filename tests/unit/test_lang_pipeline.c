@@ -145,6 +145,29 @@ TEST what_a_job_says(void)
 	PASS();
 }
 
+/* A job with retries of its own takes the codes that the defaults say; one with a list of ends has no codes of others. */
+TEST default_retry_codes_hold_for_jobs_that_say_none(void)
+{
+	struct rec_job_spec spec;
+
+	ASSERT_EQ(ERR_NONE, parse("defaults: {retry: {max: 4, codes: [75, 11]}}\n"
+				  "jobs:\n"
+				  "  a: {run: x}\n"
+				  "  b: {run: x, retry: 2}\n"
+				  "  c: {run: x, retry: {codes: [3]}}\n"
+				  "  d: {run: x, retry: {on: [signal]}}\n"));
+	for (uint64_t i = 0; i < 2; i++) {
+		spec = job(i);
+		ASSERT_EQ_FMT(i == 0 ? UINT64_C(4) : UINT64_C(2), spec.retry_max, "%" PRIu64);
+		ASSERT(spec.retry_codes.n == 2 && spec.retry_codes.at[0] == 11 && spec.retry_codes.at[1] == 75);
+	}
+	spec = job(2);
+	ASSERT(spec.retry_max == 4 && spec.retry_codes.n == 1 && spec.retry_codes.at[0] == 3);
+	spec = job(3);
+	ASSERT(spec.retry_max == 4 && spec.retry_codes.n == 0 && spec.retry_on == RETRY_ON_SIGNAL);
+	PASS();
+}
+
 TEST what_becomes_of_failures(void)
 {
 	struct rec_job_spec spec;
@@ -570,6 +593,7 @@ int main(int argc, char **argv)
 	RUN_TEST(needs_in_every_form);
 	RUN_TEST(the_final_ones_wait_for_all);
 	RUN_TEST(what_a_job_says);
+	RUN_TEST(default_retry_codes_hold_for_jobs_that_say_none);
 	RUN_TEST(what_becomes_of_failures);
 	RUN_TEST(loops);
 	RUN_TEST(parameters);
