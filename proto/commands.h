@@ -58,9 +58,9 @@ struct command_info {
 };
 
 extern const struct option_info global_options[];
-extern const struct command_info command_table[COMMAND_COUNT];   /* indexed by id; entry 0 is unused */
+extern const struct command_info command_table[COMMAND_COUNT];   /* the commands, indexed by id; entry 0 is unused */
 extern const char *const command_groups[GROUP_COUNT];
 
-const struct command_info *command_find(const char *verb);       /* NULL if there is none */
+const struct command_info *command_find(const char *verb);       /* find a command by its verb; NULL if there is none */
 
 #endif

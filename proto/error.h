@@ -16,7 +16,7 @@ enum err {
 };
 
 #define ERROR_TEXT_SIZE 1024
-#define ERROR_NEXT_SIZE 4608             /* bytes: the longest path, and words around it */
+#define ERROR_NEXT_SIZE 4608             /* bytes of error.next: the longest path, and words around it */
 
 struct error {
 	enum err code;
@@ -29,12 +29,12 @@ struct error {
 	char next[ERROR_NEXT_SIZE];
 };
 
-void error_clear(struct error *error);  /* faster than an initializer, which clears all bytes */
+void error_clear(struct error *error);  /* Clear an error; faster than an initializer, which clears all bytes. */
 /* Both return code, so a failing function can end with them. error may be NULL. */
 enum err error_set(struct error *error, enum err code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 enum err error_system(struct error *error, int errno_value, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));           /* ERR_SYSTEM; appends ": " and strerror */
+	__attribute__((format(printf, 3, 4)));           /* make an ERR_SYSTEM; appends ": " and strerror */
 enum err error_next(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));           /* sets next; returns error->code */
 /* Describe why a directory that must be private can't be used, and what to do. Returns ERR_SYSTEM. */
@@ -42,7 +42,8 @@ enum err error_dir(struct error *error, int errno_value, const char *what, const
 /* The same for a cluster's directory. */
 enum err error_state_dir(struct error *error, int errno_value, const char *path);
 
-const char *err_name(enum err code);                    /* "NOT_FOUND"; "UNKNOWN" outside the table */
+/* Returns the name, such as "NOT_FOUND"; "UNKNOWN" outside the table. */
+const char *err_name(enum err code);
 const char *err_text(enum err code);
 int err_exit_status(enum err code);
 bool err_again(enum err code);

@@ -24,7 +24,7 @@
 
 struct expr_step {
 	enum expr_op op;
-	uint64_t a, b, c;                /* its numbers, in the order above */
+	uint64_t a, b, c;                /* the numbers of the step, in the order above */
 };
 
 void expr_put(struct buf *code, struct expr_step step);
@@ -33,7 +33,7 @@ bool expr_next(struct slice *code, struct expr_step *ret_step);
 /* Check that the code can be evaluated with this many needs, within the limits. */
 enum err expr_check(struct slice code, size_t needs, struct error *error);
 
-uint32_t expr_mask(enum trigger trigger);                /* the set of states that fulfil the trigger */
+uint32_t expr_mask(enum trigger trigger);                /* returns the set of states that fulfil the trigger */
 bool expr_code_meets(enum expr_compare compare, uint64_t code, uint64_t value);
 
 #endif

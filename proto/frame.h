@@ -14,7 +14,7 @@
 
 struct frame {
 	uint8_t opcode;
-	struct slice body;       /* points into the bytes that were read */
+	struct slice body;       /* the body; points into the bytes that were read */
 };
 
 enum frame_status { FRAME_PARTIAL, FRAME_WHOLE, FRAME_BAD };

@@ -12,7 +12,7 @@
 
 #define PROTOCOL_VERSION 2
 #define LOG_LOSSLESS UINT64_MAX          /* log_max of a lossless job: no output is dropped, the job waits instead */
-#define MESSAGE_STRUCT_MAX 1536          /* no struct below is larger */
+#define MESSAGE_STRUCT_MAX 1536          /* most bytes of a struct below */
 
 #define ENUM(name, doc) enum name {
 #define VALUE(PREFIX, NAME, number, doc) PREFIX##_##NAME = number,
@@ -181,7 +181,7 @@ struct shape {                   /* the fields of a message or record */
 	role_set roles;          /* roles that may send it; proto/rights.h says about what */
 };
 
-const struct shape *message_shape(unsigned opcode);      /* NULL if there is none */
+const struct shape *message_shape(unsigned opcode);      /* the shape of a message; NULL if there is none */
 const struct shape *record_shape(enum record_kind kind);
 
 /*

@@ -20,6 +20,6 @@ struct metric_info {
 	enum metric_kind kind;
 };
 
-const struct metric_info *metric_info(uint64_t metric);          /* NULL for an unknown metric */
+const struct metric_info *metric_info(uint64_t metric);          /* find a metric; NULL for an unknown one */
 
 #endif

@@ -52,8 +52,9 @@ void resource_show(const char *name, uint64_t amount, struct buf *out);
 /* Parse amounts as people write them: 2, 0.5; 512M, 4G, 1073741824. False: not a valid amount. */
 bool resource_parse_cpus(struct slice text, uint64_t *ret_thousandths);
 bool resource_parse_size(struct slice text, uint64_t *ret_bytes);
-bool resource_is_name(struct slice name);                /* also true for cpus, memory and gpus */
-/* Cpus, memory or gpus, which are keys of their own in a pipeline. */
+/* Is it the name of a resource? Also true for cpus, memory and gpus. */
+bool resource_is_name(struct slice name);
+/* Is it cpus, memory or gpus, which are keys of their own in a pipeline? */
 bool resource_is_own(struct slice name);
 
 #endif

@@ -8,7 +8,7 @@
 struct right {
 	enum opcode op;
 	const char *subject;             /* name of the verb or kind, such as "ACT_CANCEL" */
-	uint64_t number;                 /* number of the verb, or of the kind of object */
+	uint64_t number;                 /* number of the act's verb, or of the kind of object */
 	role_set any, own;               /* roles that may do it to any run, or to their own runs; ADMIN always may */
 };
 
@@ -17,7 +17,7 @@ extern const size_t right_count;
 
 enum allowance {
 	ALLOWED_NOT,
-	ALLOWED_OWN,                     /* allowed for what they submitted themselves */
+	ALLOWED_OWN,                     /* ALLOWED_OWN: allowed for what they submitted themselves */
 	ALLOWED,
 };
 

@@ -30,11 +30,11 @@ enum setting_shape { SHAPE_OWN, SHAPE_TEXT, SHAPE_SPAN, SHAPE_TIME };
 
 struct setting {
 	const char *field;               /* name in struct rec_job_spec */
-	const char *yaml;                /* "timeout", "approval.timeout"; "": not in YAML */
-	const char *line;                /* word on one line; "": none */
+	const char *yaml;                /* key in a pipeline: "timeout", "approval.timeout"; "": none */
+	const char *line;                /* word in a one-line graph; "": none */
 	enum setting_shape shape;
 	unsigned kinds;                  /* the kinds to which it applies, bits of KIND_BIT */
-	const char *fallback;            /* the default; "": depends on other settings */
+	const char *fallback;            /* the default as text; "": depends on other settings */
 	const char *text;
 	size_t offset;
 	size_t plain;                    /* plain setting: offset in struct rec_job_settings */
@@ -66,7 +66,7 @@ bool settings_any(const struct rec_job_settings *settings);
 bool setting_plain_said(const struct setting *setting, const struct rec_job_settings *settings);
 /* Only for SHAPE_TEXT. */
 struct slice *setting_text(const struct setting *setting, struct rec_job_settings *settings);
-/* For all other plain shapes. */
+/* Return the value of a plain setting that isn't a text. */
 int64_t setting_number(const struct setting *setting, const struct rec_job_settings *settings);
 void setting_set_number(const struct setting *setting, struct rec_job_settings *settings, int64_t value);
 /* Write a value as people do: a text, 5m, 2026-11-18T14:02:30Z. */

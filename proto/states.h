@@ -32,8 +32,8 @@ enum colour { COLOUR_DEFAULT, COLOUR_RED, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_BL
 enum attribute { ATTR_PLAIN, ATTR_BOLD, ATTR_DIM, ATTR_REVERSE, ATTR_UNDERLINE };
 
 struct state_info {
-	const char *name;        /* "timed_out", as in commands and JSON */
-	const char *word;        /* "TIME", as on screens */
+	const char *name;        /* name in commands and JSON, such as "timed_out" */
+	const char *word;        /* word on screens, such as "TIME" */
 	const char *glyph;
 	const char *ascii;
 	enum colour colour;
@@ -89,7 +89,8 @@ enum run_state {
  * ones. An empty run has succeeded.
  */
 enum run_state run_state_of(const uint32_t counts[STATE_COUNT], uint32_t forgiven);
-const struct state_info *run_state_info(enum run_state state);   /* word, glyph and colour of the job state like it */
+/* Returns word, glyph and colour of the job state like it. */
+const struct state_info *run_state_info(enum run_state state);
 const char *run_state_name(enum run_state state);
 
 static inline bool run_state_terminal(enum run_state state)

@@ -58,7 +58,7 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->model.runs_open = app->model.graph_open = false;
 	app->log.asked = false;
 	if (app->notice_bad)
-		app->notice[0] = '\0';           /* a bad notice said why there was no connection */
+		app->notice[0] = '\0';           /* a notice of an error said why there was no connection */
 	app->request_first = app->request_count; /* unsent requests were meant for the old connection */
 	send_subscribe_runs(app);
 	if (app->model.graph.run)
@@ -121,7 +121,7 @@ static enum query_what answers(const struct app *app, uint64_t id)
 		return QUERY_RUNS;
 	if (id != 0 && id == app->graph_id)
 		return QUERY_JOBS;
-	return 0;                        /* of a subscription that has ended */
+	return 0;                        /* the frame belongs to a subscription that has ended */
 }
 
 static void take_error(struct app *app, const struct msg_error *msg)
@@ -130,7 +130,7 @@ static void take_error(struct app *app, const struct msg_error *msg)
 
 	model_plain(msg->text, text, sizeof text);
 	next[0] = '\0';
-	if (msg->next.len < sizeof next)  /* part of a command would be useless */
+	if (msg->next.len < sizeof next)  /* a command that doesn't fit is left out: part of it would be useless */
 		model_plain(msg->next, next, sizeof next);
 	if (msg->id != 0 && msg->id == app->log.request)
 		app->log.asked = false, app->log.ended = true;
@@ -159,7 +159,7 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 		return;
 	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
-		app->frozen_count++;             /* asked for again when the screen is unfrozen */
+		app->frozen_count++;             /* dropped; it is asked for again when the screen is unfrozen */
 		return;
 	}
 	switch (op) {

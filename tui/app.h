@@ -25,7 +25,7 @@ enum app_want { APP_SEND, APP_QUIT, APP_SUSPEND, APP_REDRAW };
 
 struct app_request {
 	enum app_want want;
-	enum opcode op;          /* for APP_SEND, with its message in msg */
+	enum opcode op;          /* opcode of the message in msg, for APP_SEND */
 	union {
 		struct msg_subscribe subscribe;
 		struct msg_unsubscribe unsubscribe;
@@ -51,9 +51,9 @@ void app_tick(struct app *app, int64_t now_ms);
 
 /* Take the next request, in order; false if there is none. Its slices are valid until the next call. */
 bool app_take(struct app *app, struct app_request *ret_request);
-bool app_dirty(const struct app *app);                   /* app_draw would draw something new */
-int64_t app_wait_ms(const struct app *app, int64_t now_ms);      /* time until app_tick is due */
-bool app_settled(const struct app *app);                 /* everything that was asked for has arrived */
+bool app_dirty(const struct app *app);                   /* would app_draw draw something new? */
+int64_t app_wait_ms(const struct app *app, int64_t now_ms);      /* returns the time until app_tick is due */
+bool app_settled(const struct app *app);                 /* has everything that was asked for arrived? */
 void app_draw(struct app *app, struct grid *grid, int64_t now_ms);
 
 #endif

@@ -21,8 +21,8 @@ struct style {
 
 struct cell {
 	char text[CELL_BYTES];   /* UTF-8, zeros behind len */
-	uint8_t len;             /* 0 in the second half of a wide character */
-	uint8_t width;           /* 1 or 2; 0 in the second half of a wide character */
+	uint8_t len;             /* bytes in text; 0 in the second half of a wide character */
+	uint8_t width;           /* cells: 1 or 2; 0 in the second half of a wide character */
 	struct style style;
 };
 

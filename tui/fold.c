@@ -185,7 +185,8 @@ static void find_likes(struct fold_work *work)
 	work->stamp = mem_array(work->n + 1, sizeof *work->stamp);
 	for (size_t i = 0; i < work->n; i++) {
 		work->like[i] = (uint32_t)i;
-		work->identity[i] = hash_u64(i) & ~UINT64_C(1);      /* even, because keys of groups are odd */
+		/* An even number, because keys of groups are odd. */
+		work->identity[i] = hash_u64(i) & ~UINT64_C(1);
 	}
 	for (size_t i = 0; i < work->levels; i++) {
 		size_t count = work->level_start[i + 1] - work->level_start[i];
@@ -245,7 +246,8 @@ static void make_edges(struct fold_work *work, struct fold *fold)
 		const struct fold_node *node = &fold->nodes[i];
 
 		fold->parent_start[i] = total;
-		work->stamp[i] = (uint32_t)i + 1;        /* so that no node becomes its own parent */
+		/* Mark the node itself, so that it doesn't become its own parent. */
+		work->stamp[i] = (uint32_t)i + 1;
 		for (uint32_t m = 0; m < node->member_count; m++) {
 			uint32_t job = fold->members[node->member_start + m];
 

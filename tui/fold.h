@@ -13,8 +13,8 @@
 #define FOLD_NONE UINT32_MAX
 
 struct fold_node {
-	uint32_t member_start, member_count;     /* range in members; one member for a single job */
-	uint64_t group;                          /* key of its group; 0 if it belongs to none */
+	uint32_t member_start, member_count;     /* range of the node's jobs in members; one for a single job */
+	uint64_t group;                          /* key of the node's group; 0 if it belongs to none */
 	bool folded;
 };
 

@@ -14,17 +14,17 @@
 #define INPUT_ESCAPE_MS 25
 #define INPUT_SEQUENCE_MAX 32
 
-struct input {                           /* all zeros: nothing is pending */
+struct input {                           /* state of the decoder; all zeros: nothing is pending */
 	uint8_t pending[INPUT_SEQUENCE_MAX];
 	size_t len;
-	bool skipping;                   /* inside a sequence that is too long to be known */
+	bool skipping;                   /* the decoder is inside a sequence that is too long to be known */
 	bool pasting;
 };
 
 typedef void input_key_cb(uint32_t key, void *owner);
 
 void input_feed(struct input *input, const void *data, size_t len, input_key_cb *key_cb, void *owner);
-bool input_waits(const struct input *input);             /* an incomplete sequence is pending */
+bool input_waits(const struct input *input);             /* is an incomplete sequence pending? */
 void input_expire(struct input *input, input_key_cb *key_cb, void *owner);
 
 #endif

@@ -17,39 +17,39 @@
 
 struct tui_run {
 	uint64_t run;
-	struct slice name, owner;        /* copies owned by this struct */
+	struct slice name, owner;        /* name and owner of the run; copies owned by this struct */
 	enum run_state state;
 	uint64_t jobs;
 	uint32_t counts[STATE_COUNT];
-	uint32_t forgiven;               /* how many bad ends count as good ones */
+	uint32_t forgiven;               /* number of jobs whose bad end counts as a good one */
 	int64_t submitted_ms, ended_ms;
 	uint64_t seen;                   /* number of the last snapshot that had this run */
 };
 
 struct tui_worker {
 	uint64_t worker;
-	struct slice name;               /* a copy owned by this struct */
+	struct slice name;               /* name of the worker; a copy owned by this struct */
 	enum worker_state state;
 	uint64_t slots, busy, ahead, cpu_permille, mem_permille, pid, done;
 	uint64_t stuck;                  /* number of attempts whose processes can't be killed */
-	uint64_t refused_code;           /* errno that says why it can't start jobs; 0: it can */
+	uint64_t refused_code;           /* errno that says why the worker can't start jobs; 0: it can */
 	int64_t seen_ms;
 	uint64_t seen;
 };
 
-struct tui_job {                         /* kept small: there may be 100,000 */
-	uint64_t job;                    /* serial number; 0: not known yet */
+struct tui_job {                         /* a job of the graph; kept small, because there may be 100,000 */
+	uint64_t job;                    /* serial number of the job; 0: not known yet */
 	uint64_t epoch, cause;
 	struct slice name;               /* in the graph's arena */
-	const struct slice *worker;      /* one of the model's names; NULL: no worker */
+	const struct slice *worker;      /* name of its worker, one of the model's names; NULL: no worker */
 	uint32_t *needs;                 /* indices of its parents, in the graph's arena */
-	struct rec_job_settings *settings;       /* in the graph's arena; NULL: not known */
+	struct rec_job_settings *settings;       /* settings of the job, in the graph's arena; NULL: not known */
 	int64_t due_ms, started_ms, ended_ms;
 	uint32_t need_count, code;
 	uint16_t tries, crashes, interrupted, retry_max;
 	uint8_t outcome;                 /* enum outcome */
-	bool dead;                       /* it has a dead letter */
-	bool forgiven;                   /* its bad end counts as a good one */
+	bool dead;                       /* the job has a dead letter */
+	bool forgiven;                   /* the job's bad end counts as a good one */
 };
 
 static inline struct slice job_worker(const struct tui_job *job)
@@ -63,10 +63,10 @@ struct tui_graph {                       /* the jobs of one run, by index */
 	uint8_t *states;                 /* enum job_state of each job, kept apart so that counting is one pass */
 	size_t count, cap;
 	uint32_t counts[STATE_COUNT];
-	bool complete;                   /* the whole snapshot has arrived */
+	bool complete;                   /* the whole snapshot of the graph has arrived */
 	uint64_t mark;                   /* the mark from which its subscription can be resumed; 0: none */
-	uint64_t structure;              /* grows when jobs or edges are added */
-	uint64_t failures;               /* grows when a job begins or ceases to need attention */
+	uint64_t structure;              /* number that grows when jobs or edges are added */
+	uint64_t failures;               /* number that grows when a job begins or ceases to need attention */
 	struct arena arena;
 };
 
@@ -94,14 +94,14 @@ struct model {
 	struct totals totals;
 	uint64_t turn, snapshot;
 	bool runs_open, graph_open;      /* a snapshot in several frames is arriving */
-	bool runs_known;                 /* a snapshot of the runs has been complete */
+	bool runs_known;                 /* whether a whole snapshot of the runs has arrived */
 	uint64_t runs_mark;              /* the mark from which the subscription to runs can be resumed */
 	struct tui_event events[MODEL_EVENTS];
 	/* Number of events so far; the latest is at (event_count - 1) % MODEL_EVENTS. */
 	uint64_t event_count;
 	uint64_t settled;                /* number of jobs seen to end so far */
 	uint64_t settled_before;
-	int64_t second;                  /* the second of the newest value in the histories */
+	int64_t second;                  /* the second to which the newest value in the histories belongs */
 	uint32_t rate[MODEL_HISTORY];    /* jobs that ended in each second; oldest first */
 	uint32_t queue[MODEL_HISTORY];   /* jobs queued for a worker in each second; oldest first */
 };
@@ -122,7 +122,7 @@ bool model_history_moves(const struct model *model);     /* will a later tick ch
 
 struct tui_run *model_run(const struct model *model, uint64_t run);
 struct tui_worker *model_worker(const struct model *model, uint64_t worker);
-/* Back 0: the latest event; NULL if there is none so far back. */
+/* Return an event; back 0 is the latest. NULL if there is none so far back. */
 const struct tui_event *model_event(const struct model *model, size_t back);
 
 static inline bool state_needs_eyes(unsigned state)
@@ -131,7 +131,7 @@ static inline bool state_needs_eyes(unsigned state)
 	       state == STATE_QUARANTINED || state == STATE_UNKNOWN;
 }
 
-/* Numbers of jobs by what a person asks for. */
+/* Numbers of jobs in the groups that a person asks for. */
 struct tally {
 	uint32_t wait, queue, run, ok, fail, other;
 };

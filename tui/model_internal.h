@@ -5,7 +5,8 @@
 
 #include "tui/model.h"
 
-enum change { CHANGE_QUIET, CHANGE_TOLD };   /* rows of a snapshot make no events, those of a delta do */
+/* Whether a row makes an event: rows of a snapshot don't, those of a delta do. */
+enum change { CHANGE_QUIET, CHANGE_TOLD };
 
 void model_put_run(struct model *model, const struct rec_run_row *row, enum change change, int64_t now_ms);
 void model_put_worker(
@@ -13,10 +14,11 @@ void model_put_worker(
 void model_put_job(struct model *model, const struct rec_job_row *row, enum change change, int64_t now_ms);
 /* Drops runs and workers that the latest snapshot didn't have. */
 void model_sweep(struct model *model);
-/* One shared copy of each name; NULL for an empty one. */
+/* Return the one shared copy of a name; NULL for an empty one. */
 const struct slice *model_name(struct model *model, struct slice name);
 void model_tell(struct model *model, int64_t at_ms, const struct state_info *look, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-const char *model_plain(struct slice text, char *out, size_t size);      /* escaped, cut to size, with a NUL */
+/* Returns the text escaped, cut to size, with a NUL. */
+const char *model_plain(struct slice text, char *out, size_t size);
 
 #endif

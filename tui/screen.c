@@ -26,7 +26,7 @@ struct screen {
 	SCREEN *curses;
 	FILE *file;
 	struct grid shown;
-	bool valid;                      /* shown is what the terminal shows */
+	bool valid;                      /* shown equals what the terminal shows */
 	bool entered;
 	bool colours;
 };

@@ -21,8 +21,8 @@ void screen_free(struct screen *screen);                 /* NULL is fine */
 
 /* Append the bytes that change the terminal's picture into this one; none if they are the same. */
 void screen_render(struct screen *screen, const struct grid *grid, struct buf *out);
-void screen_redraw(struct screen *screen);               /* the next picture is drawn whole */
-/* Return to the shell's screen; the next render comes back. */
+void screen_redraw(struct screen *screen);               /* draw the next picture whole */
+/* Return the terminal to the shell's screen; the next render enters ours again. */
 void screen_leave(struct screen *screen, struct buf *out);
 
 /* Return constant bytes that reset any terminal, whatever it shows. For a crash. */

@@ -7,7 +7,7 @@
 #include "tui/cells.h"
 
 struct theme {
-	bool ascii;              /* only ASCII for glyphs, lines and blocks */
+	bool ascii;              /* use only ASCII for glyphs, lines and blocks */
 	bool mono;               /* attributes instead of colours */
 };
 
@@ -19,9 +19,9 @@ const char *theme_pick(const struct theme *theme, const char *utf8, const char *
 const struct state_info *theme_worker(enum worker_state state);
 
 #define NUMBER_SIZE 16
-/* Format in at most so many cells: 8214, 91.4k, 1.2M. */
+/* Format a number in at most so many cells: 8214, 91.4k, 1.2M. */
 const char *number_short(uint64_t value, int cells, char out[NUMBER_SIZE]);
-/* Format with one unit: "40s", "4m", "3h", "2d". */
+/* Format a duration with one unit: "40s", "4m", "3h", "2d". */
 const char *span_short(int64_t ms, char out[NUMBER_SIZE]);
 
 #endif

@@ -82,7 +82,7 @@ bool runs_find(struct app *app, int step)
 }
 
 struct run_columns {
-	/* X of each column; 0: the column is left out. */
+	/* x of each column; 0: the column is left out */
 	int id, name, state, bar, percent, ok, run, wait, fail, age, eta;
 	int name_width, bar_width;
 };

@@ -12,7 +12,7 @@
 #include "tui/model_internal.h"
 #include "tui/views.h"
 
-#define LOG_LINE_MAX 4096                /* bytes; a longer line is broken */
+#define LOG_LINE_MAX 4096                /* most bytes of a line; a longer one is broken */
 
 void log_free(struct log_view *log)
 {

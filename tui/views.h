@@ -48,7 +48,7 @@ struct dag_view {
 };
 
 struct log_line {
-	char *text;                      /* escaped; may hold colour sequences */
+	char *text;                      /* the line, escaped; may hold colour sequences */
 	uint32_t len;
 	uint8_t stream;
 	int64_t wall_ms;
@@ -61,7 +61,7 @@ struct log_view {
 	uint64_t offset, request, dropped;
 	uint64_t newest;                 /* number of the last live tail piece shown */
 	bool begun;                      /* reading near the end has begun; from now on it goes forwards */
-	bool known[2];                   /* next[] is known for this stream */
+	bool known[2];                   /* whether next[] is known for each stream */
 	uint64_t next[2];
 	bool asked, ended;               /* asked: an answer is awaited; ended: the last answer had everything */
 	int64_t asked_ms;
@@ -77,7 +77,7 @@ struct log_view {
 
 struct view_target {                          /* what a confirmation is about, frozen when the question appeared */
 	uint64_t run;
-	struct slice *jobs;              /* names; none: the whole run */
+	struct slice *jobs;              /* names of the jobs; none: the whole run */
 	size_t count;
 	uint64_t live;
 	char title[200];                 /* escaped */
@@ -116,7 +116,7 @@ struct app {
 
 	uint64_t run;                    /* the selected run; 0: none yet */
 	uint64_t wanted_run;             /* the run asked for on the command line, until it is selected */
-	uint64_t pinned_run;             /* stays selected although it isn't in the list */
+	uint64_t pinned_run;             /* run that stays selected although it isn't in the list */
 	size_t runs_top;
 	int runs_page;
 	bool runs_failures_only;
@@ -162,14 +162,15 @@ void send_log_read(struct app *app);
 void send_want(struct app *app, enum app_want want);
 
 /* dialog_decide.c: decisions on gates */
-void decide_ask(struct app *app, enum action action);    /* open the dialog for the selected job */
+void decide_ask(struct app *app, enum action action);    /* opens the dialog for the selected job */
 void decide_take(struct app *app, const struct msg_snapshot *msg);
-bool decide_edits(const struct app *app);                /* text is being typed, so a paste counts as text */
+bool decide_edits(const struct app *app);                /* is text being typed? Then a paste counts as text */
 void decide_key(struct app *app, uint32_t key);
 void decide_draw(struct app *app, struct pane pane);
 
 /* app_keys.c */
-void edit_text(char *text, size_t *len, size_t size, uint32_t key);      /* add a character, or remove the last one */
+/* Adds a character to a text, or removes the last one. */
+void edit_text(char *text, size_t *len, size_t size, uint32_t key);
 void app_notice(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void app_go(struct app *app, enum view view);
 
@@ -177,10 +178,11 @@ void app_go(struct app *app, enum view view);
 void home_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_move(struct app *app, enum action action);
-bool runs_find(struct app *app, int step);               /* select the next match; false if there is none */
-void runs_choose(struct app *app);                       /* select a run, if the present selection doesn't exist */
+bool runs_find(struct app *app, int step);               /* selects the next match; false if there is none */
+void runs_choose(struct app *app);                       /* selects a run, if the present selection doesn't exist */
 /* view_home_needs.c */
-size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms); /* returns how many rows there are */
+/* Draws NEEDS YOU; returns how many rows there are. */
+size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms);
 size_t needs_count(const struct app *app);
 /* view_home_cluster.c */
 void cluster_draw(struct app *app, struct pane pane);
@@ -191,8 +193,8 @@ void dag_build(struct app *app, int width);
 void dag_move(struct app *app, enum action action);
 bool dag_find(struct app *app, int step);
 void dag_fold(struct app *app);
-void dag_forget(struct dag_view *dag); /* another run is shown: forget rows, selection and unfolding */
-const struct dag_row *dag_selected(const struct app *app);       /* NULL if none is selected */
+void dag_forget(struct dag_view *dag); /* forgets rows, selection and unfolding, because another run is shown */
+const struct dag_row *dag_selected(const struct app *app);       /* the selected row; NULL if none is selected */
 size_t dag_selected_at(const struct app *app);
 void dag_draw(struct app *app, struct pane pane, int64_t now_ms);
 /* view_job.c: a job in words */
@@ -214,7 +216,7 @@ void log_open(struct app *app, uint32_t index);
 void log_take(struct app *app, const struct msg_log_data *msg);
 void log_move(struct app *app, enum action action);
 bool log_find(struct app *app, int step);
-bool log_grows(const struct app *app);                   /* can the job still write? */
+bool log_grows(const struct app *app);                   /* can the log's job still write? */
 void log_draw(struct app *app, struct pane pane);
 void log_free(struct log_view *log);
 

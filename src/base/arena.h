@@ -18,8 +18,8 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t size);     /* 16-byte aligned, not zeroed */
 void *arena_zalloc(struct arena *arena, size_t count, size_t size);
 struct slice arena_copy(struct arena *arena, struct slice slice);
-char *arena_strdup(struct arena *arena, struct slice slice);   /* a copy with a NUL behind it */
-void arena_reset(struct arena *arena);                   /* keeps one block of at most 1 MiB */
+char *arena_strdup(struct arena *arena, struct slice slice);   /* returns a copy with a NUL behind it */
+void arena_reset(struct arena *arena);                   /* empties the arena but keeps one block of at most 1 MiB */
 void arena_free(struct arena *arena);
 
 #endif

@@ -17,7 +17,7 @@ struct blob {
 	uint8_t data[];
 };
 
-struct blob *blob_make(struct slice bytes);              /* reference count 1; NULL for no bytes */
+struct blob *blob_make(struct slice bytes);              /* makes a blob with reference count 1; NULL for no bytes */
 struct blob *blob_hold(struct blob *blob);
 void blob_release(struct blob *blob);                    /* NULL is fine */
 

@@ -8,7 +8,7 @@
 #include "base/slice.h"
 
 struct buf {
-	uint8_t *data;   /* start of the live bytes */
+	uint8_t *data;   /* first of the live bytes */
 	size_t len;
 	size_t cap;      /* bytes allocated from data on */
 	size_t head;     /* bytes already consumed in front of data */
@@ -25,7 +25,7 @@ void buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(pr
 void buf_addf_args(struct buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void buf_drop(struct buf *buf, size_t len);              /* remove len bytes from the front */
 void buf_cut(struct buf *buf, size_t len);               /* shorten to len bytes */
-struct slice buf_slice(const struct buf *buf);           /* valid until the next change */
+struct slice buf_slice(const struct buf *buf);           /* the live bytes; valid until the next change */
 const char *buf_cstr(struct buf *buf);                   /* puts a NUL behind the bytes; len doesn't count it */
 
 #endif

@@ -177,7 +177,7 @@ int clock_parse_span(const char *text, int64_t *ret_ms)
 		*ret_ms = 0;
 		return 0;
 	}
-	/* also "1h30m": each unit must be smaller than the one before, so none comes twice */
+	/* Also "1h30m": each unit must be smaller than the one before, so none comes twice. */
 	do {
 		int64_t count = 0, unit;
 

@@ -17,23 +17,24 @@
 
 struct now {
 	int64_t mono_ns;
-	int64_t boot_ns;                 /* since the machine's boot, including suspend */
+	int64_t boot_ns;                 /* nanoseconds since the machine's boot, including suspend */
 	int64_t wall_ms;
 };
 
 struct now clock_now(void);
 int64_t clock_mono_ns(void);
 int64_t clock_wall_ms(void);
-uint64_t clock_boot_id(void);            /* number of the machine's present boot; 0: unknown */
+uint64_t clock_boot_id(void);            /* returns a number for the machine's present boot; 0: unknown */
 
 #define CLOCK_TEXT_SIZE 32
 const char *clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);    /* 2026-11-18T14:02:09.120Z */
 const char *clock_format_local(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);  /* 14:02:09 */
 const char *clock_format_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);        /* 0:12 12:41 3:05:10 2d04h */
-/* 2026-11-18T14:02:30Z, or without seconds; 0 or -EINVAL. */
+/* Parse a UTC time: 2026-11-18T14:02:30Z, or without seconds. 0 or -EINVAL. */
 int clock_parse_utc(struct slice text, int64_t *ret_ms);
-/* 5m, 90s, 1500ms: clock_parse_span reads the same back. */
+/* Write a duration such as 5m, 90s or 1500ms; clock_parse_span reads the same back. */
 const char *clock_write_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);
-int clock_parse_span(const char *text, int64_t *ret_ms);                     /* 500ms 5s 10m 2h 1d; 0 or -EINVAL */
+/* Parses a duration: 500ms 5s 10m 2h 1d; 0 or -EINVAL. */
+int clock_parse_span(const char *text, int64_t *ret_ms);
 
 #endif

@@ -7,11 +7,12 @@
 #define DAY_S 86400
 /* Least time between two changes of a zone's offset; no zone has had two within three days. */
 #define LEAST_APART_S DAY_S
-#define YEARS_AHEAD 9                    /* years to search: two 29ths of February are at most eight years apart */
+/* Years to search for a match: two 29ths of February are at most eight years apart. */
+#define YEARS_AHEAD 9
 
 struct field {
 	unsigned low, high;
-	const char *names;               /* three letters for each value, from low on */
+	const char *names;               /* names of the values, three letters each, from low on */
 	const char *what;
 };
 

@@ -12,14 +12,17 @@
 
 #include "base/slice.h"
 
-struct cron {                            /* sets of matching values, as bits */
+struct cron {                            /* for each field, the set of matching values as bits */
 	uint64_t minutes;
 	uint32_t hours, days;
 	uint16_t months;
 	uint8_t weekdays;                /* bit 0 is Sunday */
-	/* The field is a *: then only the other one counts; if neither is, either may match. */
+	/* Whether the field is a *: then only the other one counts; if neither is, either may match. */
 	bool any_day, any_weekday;
-	/* The hour is *: matches follow elapsed time when clocks change; otherwise each clock time matches once. */
+	/*
+	 * Whether the hour is a *: matches then follow elapsed time when clocks change; otherwise each clock
+	 * time matches once.
+	 */
 	bool every_hour;
 };
 

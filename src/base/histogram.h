@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define HISTOGRAM_BUCKETS 40             /* the last bucket counts everything from six days on */
+#define HISTOGRAM_BUCKETS 40             /* number of buckets; the last one counts everything from six days on */
 
 struct histogram {
 	uint64_t buckets[HISTOGRAM_BUCKETS];

@@ -9,18 +9,19 @@
 
 struct io_identity {
 	uint64_t device, inode;
-	/* Number of the mount: differs below a bind mount, where the device is the same. */
+	/* Number of the file's mount: it differs below a bind mount, where the device is the same. */
 	uint64_t mount;
 };
 
 int io_write_all(int fd, const void *data, size_t len);
-/* -EFBIG if the file is larger than max. */
+/* Read a whole file. -EFBIG if it is larger than max. */
 int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data);
 /* Write a file by way of a temporary one, fsync and rename: after a crash there is the old content or the new. */
 int io_write_file(int dir_fd, const char *path, const void *data, size_t len, mode_t mode);
 int io_set_nonblock(int fd);
 int io_set_cloexec(int fd, bool on);
-int io_make_dirs(const char *path, mode_t mode);         /* as mkdir -p; existing directories are fine */
+/* Makes directories as mkdir -p does; existing ones are fine. */
+int io_make_dirs(const char *path, mode_t mode);
 /*
  * Remove a tree. Never follows a link or enters another mount; a missing tree is fine. What can't be removed
  * stays and all else goes; returns the first failure, -EXDEV for a mount.
@@ -28,7 +29,7 @@ int io_make_dirs(const char *path, mode_t mode);         /* as mkdir -p; existin
 int io_remove_tree(int dir_fd, const char *name);
 /* Return device, inode and mount of a name in dir_fd, without following links; "": dir_fd itself. */
 int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity);
-/* 0 if it is ours with mode 0700; otherwise -EPERM, -ELOOP for a symbolic link. */
+/* Is this directory ours, with mode 0700? 0 if so; otherwise -EPERM, -ELOOP for a symbolic link. */
 int io_check_private_dir(const char *path);
 int io_fd_count_limit(void);                            /* raises RLIMIT_NOFILE to its hard limit and returns that */
 

@@ -25,7 +25,7 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBU
 /* Limit of one kind of line; static and zeroed, used as long as the process lives. */
 struct log_limit {
 	bool known;
-	unsigned used;                   /* lines of the burst that were used */
+	unsigned used;                   /* number of lines of the burst that were used */
 	int64_t refilled_ns;
 	uint64_t left_out;
 	enum log_level level;

@@ -18,18 +18,19 @@ struct map_slot {
 struct map {                       /* number to pointer */
 	struct map_slot *slots;
 	size_t count;
-	size_t cap;                /* a power of two, or 0 */
+	size_t cap;                /* number of slots: a power of two, or 0 */
 };
 
 void *map_get(const struct map *map, uint64_t key);
 void map_put(struct map *map, uint64_t key, void *value);      /* replaces an old value */
-void *map_remove(struct map *map, uint64_t key);               /* returns the old value, or NULL */
+void *map_remove(struct map *map, uint64_t key);               /* removes an entry; returns its value, or NULL */
 bool map_next(const struct map *map, size_t *cursor, uint64_t *ret_key, void **ret_value);
-void map_shrink(struct map *map);                              /* shrinks to what it holds; never during an iteration */
+/* Shrinks the table to what it holds; never during an iteration. */
+void map_shrink(struct map *map);
 void map_free(struct map *map);
 
 struct name_slot {
-	struct slice name;         /* borrowed: must live as long as the entry */
+	struct slice name;         /* the name; borrowed: it must live as long as the entry */
 	uint64_t hash;
 	void *value;
 };

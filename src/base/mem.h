@@ -13,10 +13,10 @@
 
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
-void *mem_array(size_t count, size_t size);               /* zeroed; the multiplication is checked */
-void *mem_resize(void *old, size_t count, size_t size);   /* the new part isn't zeroed */
+void *mem_array(size_t count, size_t size);               /* returns a zeroed array; the multiplication is checked */
+void *mem_resize(void *old, size_t count, size_t size);   /* resizes an array; the new part isn't zeroed */
 char *mem_strdup(const char *text);
-char *mem_text(struct slice text);                        /* a copy with a NUL behind it */
+char *mem_text(struct slice text);                        /* returns a copy of the text with a NUL behind it */
 void mem_free(void *ptr);
 
 #endif

@@ -12,7 +12,9 @@ struct rand_state {
 
 void rand_seed(struct rand_state *state, uint64_t seed);
 uint64_t rand_next(struct rand_state *state);
-uint64_t rand_below(struct rand_state *state, uint64_t limit);  /* 0 <= result < limit, unbiased; limit > 0 */
-void rand_system(void *out, size_t len);                        /* getrandom; stops the program if it fails */
+/* Returns a random number below limit, without bias; limit > 0. */
+uint64_t rand_below(struct rand_state *state, uint64_t limit);
+/* Fills out by getrandom; stops the program if that fails. */
+void rand_system(void *out, size_t len);
 
 #endif

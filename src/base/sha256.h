@@ -8,7 +8,7 @@
 #define SHA256_SIZE 32
 
 struct sha256 {
-	void *context;                   /* NULL: not begun, or ended */
+	void *context;                   /* OpenSSL's context; NULL: not begun, or ended */
 };
 
 void sha256_init(struct sha256 *hash);

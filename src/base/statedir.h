@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct statedir {
-	char dir[PATH_MAX];              /* absolute path, such as .../default */
+	char dir[PATH_MAX];              /* absolute path of the cluster's directory, such as .../default */
 	char cluster[130];               /* name of the cluster, such as default */
 };
 
@@ -43,7 +43,7 @@ const char *statedir_path(const struct statedir *statedir, const char *name, cha
  */
 int statedir_socket_connect(const struct statedir *statedir, int *ret_fd);
 int statedir_socket_listen(const struct statedir *statedir, int *ret_fd);
-/* The same for another socket, in a directory with mode 0700 of our own. */
+/* Connect to another socket, or listen on it, in a directory of our own with mode 0700. */
 int statedir_connect_in(const char *dir, const char *name, int *ret_fd);
 int statedir_listen_in(const char *dir, const char *name, int *ret_fd);
 

@@ -14,14 +14,14 @@ enum text_keep {
 	TEXT_KEEP_NONE = 0,
 	TEXT_KEEP_NEWLINE = 1,      /* \n stays */
 	TEXT_KEEP_TAB = 2,          /* \t stays */
-	TEXT_KEEP_COLOUR = 4,       /* SGR sequences stay, rebuilt from their parsed values */
+	TEXT_KEEP_COLOUR = 4,       /* colour sequences (SGR) stay, rebuilt from their parsed values */
 };
 
 void text_escape(struct buf *out, struct slice text, unsigned keep);
-/* Controls, bidirectional, zero-width and unassigned characters. */
+/* Is it a control, bidirectional, zero-width or unassigned character? */
 bool text_is_hidden(uint32_t code);
-size_t text_width(struct slice text);                    /* width of text that is already escaped */
-/* Number of bytes that fit into so many cells. */
+size_t text_width(struct slice text);                    /* returns the width of text that is already escaped */
+/* Return how many bytes of the text fit into so many cells. */
 size_t text_clip(struct slice text, size_t cells, size_t *ret_width);
 /*
  * Read one character: returns its bytes (1 to 4; an invalid byte counts as one), its code and width.
@@ -29,12 +29,12 @@ size_t text_clip(struct slice text, size_t cells, size_t *ret_width);
  */
 size_t text_next(struct slice text, uint32_t *ret_code, int *ret_width);
 bool text_parse_u64(struct slice text, uint64_t *ret_value);   /* decimal digits only */
-bool text_is_name(struct slice text);                    /* [A-Za-z0-9_][A-Za-z0-9_.-]*, at most 128 bytes */
-bool text_is_job_name(struct slice text);                /* a name, or NAME[digits] for a job of a fan-out */
-size_t text_near(size_t len);    /* the distance below which a word of this length counts as similar */
-/* Number of edits, for "did you mean"; give_up + 1 if it is more than give_up. */
+bool text_is_name(struct slice text);                    /* is it [A-Za-z0-9_][A-Za-z0-9_.-]* with at most 128 bytes? */
+bool text_is_job_name(struct slice text);                /* is it a name, or NAME[digits], a job of a fan-out? */
+size_t text_near(size_t len);    /* returns the distance below which a word of this length counts as similar */
+/* Return the number of edits between two words, for "did you mean"; give_up + 1 if it is more than give_up. */
 size_t text_distance(struct slice a, struct slice b, size_t give_up);
-/* The most similar word; NULL: none is similar. */
+/* Return the most similar word; NULL: none is similar. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);
 /* Split a command without shell syntax into words, each with a NUL behind it; false if it needs a shell. */
 bool text_split_plain(struct slice command, struct buf *ret_words, size_t *ret_count);

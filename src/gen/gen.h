@@ -16,10 +16,11 @@ const char *gen_page(struct slice page, struct buf *out);
 
 /* Write one line of mdoc text, in which nothing is taken for a macro. */
 void gen_text(const char *text, struct buf *out);
-void gen_sentence(const char *text, struct buf *out);    /* with a capital letter and a full stop */
+void gen_sentence(const char *text, struct buf *out);    /* writes the text with a capital letter and a full stop */
 
 void gen_synopsis(const char *verb, struct buf *out);
-void gen_options(const char *verb, struct buf *out);     /* empty verb: the options of every command */
+/* Lists a command's options; empty verb: the options of every command. */
+void gen_options(const char *verb, struct buf *out);
 void gen_commands(struct buf *out);
 void gen_exits(struct buf *out);
 
@@ -27,7 +28,7 @@ void gen_states(struct buf *out);
 void gen_events(struct buf *out);
 void gen_moves(struct buf *out);
 void gen_dead(struct buf *out);           /* reasons of dead letters */
-void gen_reasons(struct buf *out);        /* why a job is in its state */
+void gen_reasons(struct buf *out);        /* lists the reasons why a job is in its state */
 void gen_diagram(struct buf *out);
 void gen_dot(struct buf *out);
 
@@ -37,7 +38,7 @@ void gen_conf(struct buf *out);           /* settings of titan.conf */
 void gen_messages(struct buf *out);
 void gen_rights(struct buf *out);
 void gen_records(struct buf *out);
-void gen_enums(struct buf *out);         /* the numbers that fields hold */
+void gen_enums(struct buf *out);         /* lists the numbers that fields hold */
 void gen_errors(struct buf *out);
 void gen_limits(struct buf *out);
 

@@ -9,7 +9,7 @@
 
 #include "lang/dagline.h"
 
-#define CONF_MAX 65536                   /* most bytes of a file */
+#define CONF_MAX 65536                   /* most bytes of a titan.conf */
 
 enum conf_key {
 #define CONF(ident, word, SHAPE, argument, least, most, places, variable, options, text) CONF_##ident,
@@ -22,8 +22,8 @@ enum conf_shape {
 	CONF_IS_NAME, CONF_IS_NAMES, CONF_IS_CHOICE, CONF_IS_NUMBER, CONF_IS_SPAN, CONF_IS_INTERVAL, CONF_IS_SIZE, CONF_IS_LATER,
 };
 
-enum conf_place {                        /* where the file is, as bits */
-	FROM_CLUSTER = 1,                /* in the directory of a cluster's state */
+enum conf_place {                        /* which of the four titan.conf files it is, as bits */
+	FROM_CLUSTER = 1,                /* the titan.conf in the directory of a cluster's state */
 	FROM_PROJECT = 2,                /* .titan.conf in the working directory or one above it */
 	FROM_USER = 4,
 	FROM_SYSTEM = 8,

@@ -15,25 +15,25 @@ enum dag_expr_kind { DAG_CONST, DAG_STATE, DAG_CODE, DAG_NOT, DAG_GATE };
 struct dag_expr {
 	enum dag_expr_kind kind;
 	bool value;                      /* CONST: its value */
-	bool each;                       /* STATE inside a GATE: each job of a fan-out counts separately */
-	bool said;                       /* STATE: the state was written, not left out */
-	uint32_t parent;                 /* STATE, CODE: index of the name */
-	uint32_t mask;                   /* STATE: the set of states that fulfil it */
-	enum expr_compare compare;       /* CODE, or a CONST from comparing two texts */
-	struct slice left, right;        /* CONST: the two texts that were compared */
-	bool unequal;                    /* NOT: it was written as != */
+	bool each;                       /* for a STATE inside a GATE: each job of a fan-out counts separately */
+	bool said;                       /* for a STATE: the state was written, not left out */
+	uint32_t parent;                 /* for STATE and CODE: index of the job's name */
+	uint32_t mask;                   /* for a STATE: the set of states that make it true */
+	enum expr_compare compare;       /* the comparison, in a CODE, or in a CONST made from two texts */
+	struct slice left, right;        /* for a CONST: the two texts that were compared */
+	bool unequal;                    /* for a NOT: it was written as != */
 	uint64_t code;
 	struct dag_spot spot;
-	/* GATE: how many parts must be true, 0 means all; NOT: unused, there is one part. */
+	/* For a GATE: how many parts must be true, 0 means all. A NOT has one part and doesn't use it. */
 	uint64_t least;
 	struct dag_expr **of;
 	size_t of_count;
 };
 
 struct expr_source {
-	struct dag_reader *reader;       /* gives names, takes the place of an error and the error */
+	struct dag_reader *reader;       /* the reader that gives names, and takes the error and its place */
 	struct slice text;
-	/* Place of the text; if its length is that of the text, the bytes there are unchanged. */
+	/* Place of the text in the file; if its length is that of the text, the bytes there are the text unchanged. */
 	struct dag_spot spot;
 	const struct dag_name *child;    /* the job whose condition this is */
 	/* The condition is about how the job itself ended: ok, failed, timed_out, code == 3. */
@@ -44,7 +44,7 @@ struct expr_source {
 };
 
 enum err dag_expr_read(const struct expr_source *source, struct dag_expr **ret);
-/* Make an inner node over these parts. */
+/* Make an inner node (GATE) over these parts. */
 struct dag_expr *dag_expr_gate(struct arena *arena, uint64_t least, struct dag_expr **of, size_t count);
 /*
  * Add edges from all jobs that the condition mentions to the child. plain: an edge for a simple a or b:failed

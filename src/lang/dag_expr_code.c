@@ -7,7 +7,7 @@
 struct coder {
 	const struct dagline *dag;       /* NULL: the condition is about the job's own end */
 	const struct dag_node *node;
-	uint64_t *starts;                /* for each need, the number of its first job */
+	uint64_t *starts;                /* for each need, the number of its first job among all needed jobs */
 	struct buf code;
 };
 
@@ -106,7 +106,7 @@ static uint64_t put_expr(struct coder *coder, const struct dag_expr *expr)
 	case DAG_GATE:
 		for (size_t i = 0; i < expr->of_count; i++)
 			values += put_expr(coder, expr->of[i]);
-		/* 0 means all of them. */
+		/* A least of 0 means all of them. */
 		expr_put(&coder->code, (struct expr_step){ .op = EXPR_GATE, .a = expr->least ? expr->least : values, .b = values });
 		return 1;
 	}

@@ -12,7 +12,7 @@ struct expr_parser {
 	unsigned depth;
 };
 
-struct operand {                         /* a word, or a text in quotes */
+struct operand {                         /* operand of a comparison: a word, or a text in quotes */
 	struct slice text;
 	struct dag_spot spot;
 	bool quoted;
@@ -21,11 +21,12 @@ struct operand {                         /* a word, or a text in quotes */
 
 struct comparison {
 	enum expr_compare compare;
-	bool negate;                     /* it was written as != */
+	bool negate;                     /* the comparison was written as != */
 };
 
 /* dag_expr.c: characters */
-int expr_peek(const struct expr_parser *parser);              /* -1 at the end of the text */
+/* Returns the next character; -1 at the end of the text. */
+int expr_peek(const struct expr_parser *parser);
 bool expr_take(struct expr_parser *parser, const char *symbol);
 bool expr_in_word(int byte);
 enum err expr_operand(struct expr_parser *parser, const char *what, struct operand *ret);
@@ -36,7 +37,7 @@ struct dag_expr *expr_new(struct expr_parser *parser, enum dag_expr_kind kind);
 struct dag_name *ask_name(const struct expr_parser *parser, struct slice text);       /* NULL: no such name */
 enum err ask_state(struct expr_parser *parser, struct operand *operand, struct dag_expr **ret);
 enum err ask_own(struct expr_parser *parser, const struct operand *operand, struct dag_expr **ret);
-/* true: a comparison operator was read. */
+/* Does a comparison follow? If so, its operator is taken. */
 bool ask_comparison_begins(struct expr_parser *parser, struct comparison *ret);
 enum err ask_comparison(struct expr_parser *parser, const struct operand *left, struct comparison how,
 			struct dag_expr **ret);

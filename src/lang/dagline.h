@@ -5,12 +5,14 @@
  *   fetch -> {unpack, lint -> check} -> enc*8 -> notify!; lint:failed -> mail;
  *   fetch='curl -O x'; enc='ffmpeg $i' retry=3 timeout=5m dir=/data prio=60 mode=once env=LANG=C; ...
  *
- * a -> b: b needs a. {..} stands for its chains: their first jobs need what is before it, what is behind
- * it needs their last ones. name*8 and name*{x,y} fan out. a:failed, a:done: what the next one wants of a
- * (ok by default). name! runs whatever became of what it needs. ?name is a gate: people approve it, and
- * what is assigned to it is what they are asked. Statements end with ; or a line, # begins a comment.
- * Pure: no I/O; its memory is bounded by the text's length and the limits. A pipeline in YAML becomes the
- * same struct (pipeline.h).
+ * a -> b: b needs a. {..} is a group of chains: the first jobs of its chains need what is before the group, and what is
+ * behind the group needs their last jobs. name*8 and name*{x,y} are fan-outs. a:failed, a:done: the result of a that the
+ * next job needs (ok if none is written). name! runs whatever became of the jobs it needs. ?name is a gate: people
+ * approve it, and the text assigned to it is the question they are asked. A statement ends with ; or the line, and #
+ * begins a comment.
+ *
+ * Pure: no I/O; its memory is bounded by the text's length and the limits. A pipeline in YAML becomes the same struct
+ * (pipeline.h).
  */
 #ifndef TITAN_LANG_DAGLINE_H
 #define TITAN_LANG_DAGLINE_H
@@ -37,16 +39,16 @@ enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
 struct dag_node {                        /* a name in the graph: one job, or all jobs of a fan-out */
 	struct slice name;
-	struct slice command;            /* a gate: the question to people */
-	struct slice_list words;         /* argv, used instead of command */
-	bool fan;                        /* a fan-out, with jobs named name[0], name[1]... */
+	struct slice command;            /* the shell command; for a gate, the question to people */
+	struct slice_list words;         /* argv of the job, used instead of command */
+	bool fan;                        /* the node is a fan-out, with jobs named name[0], name[1]... */
 	uint32_t width;                  /* number of jobs */
 	struct slice_list items;         /* the items of name*{x,y} */
-	/* The values in which its jobs differ, for a matrix (pipeline_matrix.c); else NULL. */
+	/* For a matrix, the values in which its jobs differ (pipeline_matrix.c); else NULL. */
 	const struct dag_matrix *matrix;
-	uint64_t first;                  /* index of its first job in the run */
+	uint64_t first;                  /* index in the run of the node's first job */
 	bool old;                        /* a job or fan-out that is already in the run to which the graph is added */
-	uint64_t old_first;              /* if old: place of its first job in dagline.parents */
+	uint64_t old_first;              /* for an old node: place of its first job in dagline.parents */
 	struct dag_need *needs;          /* ascending by parent */
 	size_t need_count;
 	const struct dag_expr *needs_expr;       /* how the needs combine; NULL: all must be met */
@@ -57,39 +59,39 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct rec_job_settings plain;   /* the plain settings of proto/spec.def, which need no parser of their own */
 	uint64_t kind;                   /* enum job_kind if written; else KIND_UNSAID */
 	uint64_t retry_max, backoff_ms;
-	uint64_t priority;               /* priority + 1; 0: not given */
-	uint64_t mode;                   /* enum exec_mode + 1; 0: not given */
+	uint64_t priority;               /* priority + 1, if given; 0: not given */
+	uint64_t mode;                   /* enum exec_mode + 1, if given; 0: not given */
 	bool retry_said;                 /* retry_max was given: then 0 means no retries, whatever the defaults are */
 	uint64_t backoff_max_ms;         /* 0: not given */
 	enum dag_jitter jitter;
-	uint64_t retry_on;               /* bits of enum retry_on; 0: not given */
+	uint64_t retry_on;               /* failures that are retried: bits of enum retry_on; 0: not given */
 	struct u64_list retry_codes;     /* ascending */
 	uint64_t crash_limit;            /* 0: not given */
 	uint64_t continue_on;            /* bits of enum continue_on */
-	uint64_t worker_death;           /* enum worker_death + 1; 0: not given */
+	uint64_t worker_death;           /* enum worker_death + 1, if given; 0: not given */
 	uint64_t log_max;                /* as in job_spec */
-	uint64_t loop_max;               /* most passes; 0: not a loop */
+	uint64_t loop_max;               /* most passes of a loop; 0: not a loop */
 	struct slice loop_code, loop_until;      /* the condition that ends the loop: compiled, and as text */
 	uint64_t loop_on_max;            /* enum loop_on_max */
 	uint64_t deadline_ms;            /* time from submission */
 	int64_t deadline_at_ms;
 	struct slice_list labels;
 	struct demand placing;
-	struct slice_list concurrency;   /* groups, each NAME or NAME=LIMIT */
+	struct slice_list concurrency;   /* concurrency groups, each NAME or NAME=LIMIT */
 	struct slice_list locks;         /* each NAME or NAME=shared */
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no limit */
 	bool group_fail_fast;
-	bool final;                      /* runs after all other jobs, including those added later */
-	bool always;                     /* runs whatever became of the jobs that it needs */
-	bool deadline_of_run;            /* it has no deadline of its own */
-	bool gate;                       /* people decide; there is no command */
-	uint64_t gate_count;             /* number of people; 0: one */
+	bool final;                      /* the job runs after all other jobs, including those added later */
+	bool always;                     /* the job runs whatever became of the jobs that it needs */
+	bool deadline_of_run;            /* the job has no deadline of its own */
+	bool gate;                       /* the node is a gate: people decide, and there is no command */
+	uint64_t gate_count;             /* number of people who must approve; 0: one */
 	struct slice_list gate_from;
 	enum gate_expiry gate_expiry;
 	/* The pipeline file that this job runs as a sub-run; empty: it has a command. */
 	struct slice sub_path;
 	struct dag_spot sub_spot;
-	struct slice_list sub_given;     /* NAME=VALUE, the parameters of the sub-run */
+	struct slice_list sub_given;     /* parameters of the sub-run, each NAME=VALUE */
 	struct dag_sub *subs;            /* the loaded sub-runs: one, or one for each job of the fan-out */
 	uint32_t sub_count;
 };
@@ -107,14 +109,15 @@ struct dag_found {                       /* jobs of a run found by name */
 
 struct dag_old {                         /* the run to which a graph is added */
 	uint64_t run;
-	/* Returns ERR_NOT_FOUND if the run has no such job or fan-out. */
+	/* Finds a job or fan-out in the run; returns ERR_NOT_FOUND if there is none. */
 	enum err (*find_cb)(void *arg, struct slice name, struct dag_found *ret, struct error *error);
-	struct slice (*near_cb)(void *arg, struct slice name);   /* returns a similar name in the run; or empty */
+	/* Returns the name of a similar job in the run; or empty. */
+	struct slice (*near_cb)(void *arg, struct slice name);
 	void *arg;
 };
 
 struct dagline {
-	struct dag_node **nodes;         /* in the order of their first mention */
+	struct dag_node **nodes;         /* all nodes, in the order of their first mention */
 	size_t node_count;
 	uint64_t job_count;
 	/* Jobs of the run to which the graph is added; a need of job_count + i means parents[i]. */
@@ -145,8 +148,8 @@ void dagline_place(struct slice text, const struct dag_spot *spot, uint64_t *ret
 void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,
 		     const struct error *error, struct buf *out);
 
-struct job_defaults {                    /* used for what a node doesn't set itself */
-	struct slice_list env;           /* goes before the node's own */
+struct job_defaults {                    /* settings used for what a node doesn't set itself */
+	struct slice_list env;           /* variables that go before the node's own */
 	struct slice dir;
 	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;

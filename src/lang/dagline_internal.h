@@ -7,14 +7,14 @@
 #include "lang/dagline.h"
 
 #define DAG_DEPTH_MAX 32
-#define DAG_EDGES_MAX 1048576            /* edges between names, as written */
+#define DAG_EDGES_MAX 1048576            /* most edges between names, as written */
 #define DAG_JOB_EDGES_MAX UINT64_C(16777216)
 
 struct dag_edge {
 	uint32_t parent, child;
 	enum trigger trigger;
 	bool said;                       /* the trigger was written */
-	size_t at;                       /* where the child's name is */
+	size_t at;                       /* offset of the child's name in the text */
 };
 
 struct dag_name {                        /* a node with its place in the text */
@@ -39,13 +39,13 @@ struct dag_reader {
 	struct name_map names;           /* name to struct dag_name */
 	struct dag_name **list;
 	size_t name_count, name_room;
-	struct dag_edge *edges;          /* allocated, not in the arena */
+	struct dag_edge *edges;          /* allocated by mem, not in the arena */
 	size_t edge_count, edge_room;
 	struct dag_assignment *assignments;
 	size_t assignment_count, assignment_room;
-	bool chains;                     /* there are statements other than assignments */
+	bool chains;                     /* the text has statements other than assignments */
 	const struct dag_old *old;       /* the run to which the graph is added; NULL: a new run */
-	struct error old_failed;         /* error from asking for a name in that run */
+	struct error old_failed;         /* the error from asking for a name in that run */
 	struct dag_spot spot;
 	struct error *error;
 };
@@ -55,23 +55,24 @@ enum err dag_fail(struct dag_reader *reader, size_t at, size_t len, enum err cod
 
 /* dagline_lex.c: characters */
 void dag_skip(struct dag_reader *reader, bool lines);    /* skips blanks and comments; also newlines if asked */
-int dag_peek(const struct dag_reader *reader);           /* -1 at the end of the text */
+int dag_peek(const struct dag_reader *reader);           /* returns the next character; -1 at the end of the text */
 bool dag_take(struct dag_reader *reader, const char *symbol);
 enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice *ret_name);
 enum err dag_take_value(struct dag_reader *reader, const char *ends, struct slice *ret_value);
 
 /* dagline.c: statements */
 struct dag_name *dag_name_get(struct dag_reader *reader, struct slice name, struct dag_spot spot);
-/* Add an edge. False: there are too many. */
+/* Add an edge between two names. False: there are too many. */
 bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge);
 
 /* dagline_old.c: names in the run to which the graph is added */
-/* Find a name here or in that run; NULL: in neither. */
+/* Find a name in the graph, or in the run to which it is added; NULL: in neither. */
 struct dag_name *dag_name_find(struct dag_reader *reader, struct slice text);
-/* True if it is a job of that run: one without a command here. */
+/* Return whether the name is a job of that run, which has no command here. */
 bool dag_name_is_old(struct dag_reader *reader, struct dag_name *name);
 enum err dag_check_old(struct dag_reader *reader);
-enum err dag_ask_failed(struct dag_reader *reader);      /* if a name is unknown because asking failed, that error */
+/* If a name is unknown because asking failed, returns that error. */
+enum err dag_ask_failed(struct dag_reader *reader);
 void dag_tell_near(struct dag_reader *reader, struct slice text);
 void dag_list_old(struct dag_reader *reader, struct dagline *dag);
 

@@ -11,7 +11,7 @@
 #include "proto/resource.h"
 
 struct demand {
-	struct slice_list asks;          /* each NAME=N, as on the wire */
+	struct slice_list asks;          /* resources that the job asks for, each NAME=N as on the wire */
 	struct slice_list prefer;
 	struct slice prefer_worker, only_worker, pool;
 	bool pool_hard;
@@ -25,12 +25,13 @@ enum err demand_amount(const char *name, struct slice text, uint64_t *ret, struc
 enum err demand_add(struct slice_list *list, struct arena *arena, struct slice name, struct slice amount,
 		   struct error *error);
 enum err demand_affinity(struct slice word, uint64_t *ret, struct error *error);
-void demand_default(struct demand *placing, const struct demand *defaults);     /* take from defaults what isn't set */
+/* Takes from defaults what isn't set in placing. */
+void demand_default(struct demand *placing, const struct demand *defaults);
 bool demand_any(const struct demand *placing);
 void demand_spec(const struct demand *placing, struct rec_job_spec *spec);
 /* Write resources as people read them, from their wire form: cpus=0.5, memory=4G. */
 struct slice_list demand_shown(struct slice_list texts, struct arena *arena);
-/* The same with what is in use: cpus=1.5/4. */
+/* Write resources together with what is in use: cpus=1.5/4. */
 struct slice_list demand_shown_used(struct slice_list texts, struct u64_list used, struct arena *arena);
 
 #endif

@@ -8,7 +8,7 @@
 #define RETRY_ON_WORDS "exit, signal, spawn, timeout"
 #define CONTINUE_WORDS "failed, timed_out, denied"
 
-/* Return a bit of enum retry_on or enum continue_on; 0: no such word. */
+/* Return the bit that this word stands for in enum retry_on or enum continue_on; 0: no such word. */
 uint64_t retry_on_bit(struct slice word);
 uint64_t continue_bit(struct slice word);
 /* Write the words for these bits: "failed, denied". */

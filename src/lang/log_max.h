@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 
-/* Parse the text. Returns NULL, or what was expected instead. */
+/* Parse a limit on kept output. Returns NULL, or what was expected instead. */
 const char *log_max_parse(struct slice text, uint64_t *ret_max);
-void log_max_text(uint64_t max, struct buf *out);        /* writes it as a person would */
+void log_max_text(uint64_t max, struct buf *out);        /* writes the limit as a person would */
 
 #endif

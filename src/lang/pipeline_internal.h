@@ -12,13 +12,13 @@ struct pipe_job {
 	struct dag_name *name;           /* NULL for the defaults */
 	const struct tree_node *needs, *when;
 	struct dag_matrix *matrix;       /* NULL: none */
-	struct slice_list env;           /* the job's own; goes after the pipeline's */
-	size_t wanted_by;                /* 1 + index of the last job seen that needs this one */
+	struct slice_list env;           /* environment of the job itself; it goes after the pipeline's */
+	size_t wanted_by;                /* 1 + index of the last job found to need this one; 0: none */
 	bool final;
 };
 
 struct pipe {
-	struct dag_reader reader;        /* names, edges, place of the error */
+	struct dag_reader reader;        /* gives names and edges, and takes the place of an error */
 	struct slice_list given;
 	struct dag_matrix words;         /* params, and the axes of the job that is being read */
 	size_t text_bytes;               /* bytes of all texts after values were put in */
@@ -44,7 +44,7 @@ struct pipe_section {
 	const char *what;
 	const struct pipe_key *keys;
 	size_t count;
-	/* Plain settings of proto/spec.def with this prefix are keys, too; NULL: none. */
+	/* Prefix of plain settings in proto/spec.def that are keys, too; NULL: none. */
 	const char *prefix;
 };
 
@@ -56,7 +56,7 @@ extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_s
 
 /* NULL: no such key. */
 const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);
-/* Finds a plain setting; NULL: none. */
+/* Find the plain setting with this key; NULL: none. */
 const struct setting *pipe_setting_find(const struct pipe_section *section, struct slice word);
 
 enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
@@ -79,7 +79,7 @@ typedef enum err pipe_item_read(struct pipe *pipe, const struct tree_node *node,
 enum err pipe_list(struct pipe *pipe, const struct tree_node *node, const char *what, size_t most,
 		   pipe_item_read *item_read, struct slice_list *ret);
 enum err pipe_name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
-bool pipe_is_variable(struct slice name);                /* is it a valid name of an environment variable? */
+bool pipe_is_variable(struct slice name);                /* is this a valid name of an environment variable? */
 
 /* pipeline.c */
 enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

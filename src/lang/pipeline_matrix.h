@@ -16,13 +16,13 @@ struct dag_values {
 struct dag_matrix {
 	const struct dag_values *params, *axes;
 	size_t param_count, axis_count;
-	size_t env_fixed;                /* this many entries at the front of env are final */
+	size_t env_fixed;                /* number of entries at the front of env that contain no axis */
 	bool labels_fixed;
 };
 
 #define MATRIX_LONGEST UINT64_MAX        /* place that stands for the longest value of each axis */
 
-/* A wrong ${..}: what is wrong and where it is in the text. */
+/* A wrong ${..} in a text: what is wrong, and where. */
 struct matrix_fault {
 	size_t at, len;
 	struct slice name;

@@ -12,7 +12,7 @@
 
 struct level {                           /* a map or list that is open */
 	struct tree_node *node;
-	struct name_map keys;            /* of a map: key to node */
+	struct name_map keys;            /* keys of an open map, to their nodes */
 	struct slice key;                /* the key just read, whose value comes next */
 	struct dag_spot key_spot;
 	bool key_read;

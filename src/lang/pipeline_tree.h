@@ -11,17 +11,17 @@ struct tree_node {
 	enum tree_kind kind;
 	struct dag_spot spot;
 	struct slice text;               /* of a TREE_TEXT */
-	bool plain;                      /* it is written without quotes */
-	struct slice key;                /* of a node in a map; keys are unique */
+	bool plain;                      /* the text is written without quotes */
+	struct slice key;                /* key of a node in a map; keys are unique */
 	struct dag_spot key_spot;
-	struct tree_node *next;          /* next in the same list or map */
+	struct tree_node *next;          /* links: next node in the same list or map */
 	struct tree_node *first, *last;
 	size_t count;
 };
 
 /* Parse reader->text; *ret_root is NULL if the file has no value. */
 enum err tree_read(struct dag_reader *reader, struct tree_node **ret_root);
-/* NULL if the map has no such key. */
+/* Find a key in a map; NULL if there is none. */
 const struct tree_node *tree_find(const struct tree_node *map, const char *key);
 
 #endif

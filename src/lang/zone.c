@@ -14,7 +14,7 @@
 
 #define ZONES "/usr/share/zoneinfo/"
 #define DAY_S 86400
-#define END_S INT64_C(4102444800)        /* end of 2099, in seconds */
+#define END_S INT64_C(4102444800)        /* end of 2099, in seconds since 1970 */
 
 static bool is_zone_name(struct slice name)
 {

@@ -13,12 +13,13 @@
 #include "proto/limits.h"
 
 struct budget {
-	int64_t turn_ns;                 /* time spent on questions in a turn; one is always answered */
-	size_t turn_questions;           /* questions in a turn; one is always answered */
-	int64_t rest;                    /* pause between such turns, as a multiple of the time spent */
-	size_t unread_bytes;             /* bytes of answers that the askers haven't taken yet */
-	size_t frames;                   /* frames read from one connection before others have their turn */
-	/* Questions at the store and readings at the logs, at once; indexed by enum reader. */
+	int64_t turn_ns;                 /* most time spent on questions in a turn; one question is always answered */
+	size_t turn_questions;           /* most questions answered in a turn; one is always answered */
+	/* Pause until the class's next questions are answered, as a multiple of the time spent. */
+	int64_t rest;
+	size_t unread_bytes;             /* most bytes of answers that the askers haven't taken yet */
+	size_t frames;                   /* most frames read from one connection before others have their turn */
+	/* Most questions at the store, and most readings at the logs, at once; indexed by enum reader. */
 	size_t under_way[2];
 };
 
@@ -78,9 +79,9 @@ enum upload_scope { UPLOADS_ALL, UPLOADS_PRINCIPAL, UPLOADS_JOBS, UPLOADS_JOB, U
 }
 /* Memory per part besides its bytes: struct graph_part, blob, malloc. */
 #define UPLOAD_PART_BYTES 64u
-/* An upload without progress for this long is dropped; clients never pause by themselves. */
+/* Time after which an upload without progress is dropped; clients never pause by themselves. */
 #define UPLOAD_STILL_NS   (60 * NS_PER_S)
-#define UPLOAD_YIELD_NS   (5 * NS_PER_S)         /* the same while another upload waits for the room */
+#define UPLOAD_YIELD_NS   (5 * NS_PER_S)         /* the same limit, used where another upload waits for the room */
 /* Longest time for an upload: 1 GiB takes seconds, so this only stops slow drips. */
 #define UPLOAD_LONGEST_NS (600 * NS_PER_S)
 

@@ -10,7 +10,7 @@ struct incoming_frame {
 	struct master *master;
 	struct session *session;
 	struct slice body;
-	struct error *error;             /* set together with a returned error, which closes the connection */
+	struct error *error;             /* the error that closes the connection, when the handler returns one */
 };
 
 typedef enum err frame_handler(struct incoming_frame *in);
@@ -23,10 +23,11 @@ frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
 /* store_room.c: how much disk space a request needs in the store */
 enum room_need {
-	ROOM_FOR_ANSWER,                 /* none, but an answer shows only committed state */
-	ROOM_FOR_CANCEL,                 /* little, and it makes room: it may use the last of the reserve */
+	ROOM_FOR_ANSWER,                 /* ROOM_FOR_ANSWER: no disk space, but the answer shows only committed state */
+	/* ROOM_FOR_CANCEL: little space, and it frees some: it may use the last of the reserve. */
+	ROOM_FOR_CANCEL,
 	ROOM_FOR_ACT,                    /* little */
-	ROOM_FOR_NEW                     /* as much as the new jobs take */
+	ROOM_FOR_NEW                     /* ROOM_FOR_NEW: as much space as the new jobs take */
 };
 
 enum err room_check(struct master *master, enum room_need need, struct error *error);

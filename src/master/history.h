@@ -19,9 +19,9 @@ struct specs {                           /* a run's graph, shared by all who pag
 struct history {
 	enum stage stage;
 	struct query *query;
-	struct store_query *run;         /* the run's row as read from the store */
+	struct store_query *run;         /* the store's answer with the run's row */
 	struct specs *specs;
-	uint64_t index;                  /* place in the graph of the first job wanted */
+	uint64_t index;                  /* index in the graph of the first job wanted */
 	struct store_query *jobs;        /* for a new round: pages of jobs, latest first */
 	struct row *rows;                /* for a new round: all rows of the run, passed to the core */
 	struct store_query *question;    /* the question that the store is working on */
@@ -31,7 +31,7 @@ struct history {
 struct graph_walk {                            /* a forward walk through a graph */
 	const struct store_query *specs;
 	size_t part;
-	uint64_t index;                  /* place in the graph of the first record in rest */
+	uint64_t index;                  /* index of the job whose record is at the front of rest */
 	uint64_t part_end;
 	struct slice rest;
 	bool in_part;
@@ -39,7 +39,7 @@ struct graph_walk {                            /* a forward walk through a graph
 
 /* history.c */
 bool history_of_one(const struct query *query);          /* does the question ask for a single job? */
-/* Free the history. Its query has been answered, or belongs to another owner now. */
+/* Free the history. Its query was answered, or another owner goes on with it. */
 void history_forget(struct history *history);
 
 /* history_page.c */

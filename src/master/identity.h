@@ -23,7 +23,8 @@ struct people {
 };
 
 struct principal {
-	uint64_t id;                     /* stored in rows: votes, submit keys and schedules refer to it */
+	/* Number of the principal; votes, submit keys and schedules in the store refer to it. */
+	uint64_t id;
 	char name[LIMIT_NAME_MAX_LEN + 1];
 	role_set roles;
 };

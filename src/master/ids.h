@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ids {                             /* unsorted and with duplicates until ids_sort */
+struct ids {                             /* a set of numbers; unsorted and with duplicates until ids_sort */
 	uint64_t *at;
 	size_t n, cap;
 };
 
 void ids_add(struct ids *ids, uint64_t id);
-void ids_sort(struct ids *ids);                          /* afterwards the numbers are ascending and unique */
-void ids_drop(struct ids *ids, size_t count);            /* drop the first count numbers */
+void ids_sort(struct ids *ids);                          /* sort the numbers and drop duplicates */
+void ids_drop(struct ids *ids, size_t count);            /* drop the first count numbers of the set */
 void ids_free(struct ids *ids);
 
 #endif

@@ -22,7 +22,7 @@
 
 /* Most turns decided and not yet revealed; beyond that the inbox fills. */
 #define TURNS_MAX         16
-#define INBOX_BYTES_MAX   (16u << 20)            /* when the inbox is this full, connections aren't read */
+#define INBOX_BYTES_MAX   (16u << 20)            /* bytes of inbox, above which connections aren't read */
 #define REPLY_BYTES_MAX   (900u << 10)           /* most bytes of rows in one frame, by estimate */
 #define REPLY_NODES_MAX   200000u                /* most values in one frame, by estimate */
 /* Bytes waiting for a peer, above which its next question isn't answered yet. */
@@ -55,7 +55,8 @@ struct askers {                          /* all clients of one class */
 	struct session_list line;        /* sessions with questions, in the order in which they are answered */
 	/* Sessions whose next question waits until the store or the logs have less to do. */
 	struct session_list held[READER_COUNT];
-	size_t unread;                   /* bytes of answers that haven't been sent, or may not be sent yet */
+	/* Bytes of answers to this class that haven't been sent, or may not be sent yet. */
+	size_t unread;
 	size_t under_way[READER_COUNT];
 	int64_t rest_until_ns;
 	struct ev_timer rest_timer;
@@ -73,22 +74,22 @@ struct session {
 	enum session_stage stage;
 	enum peer_kind kind;
 	struct principal principal;      /* the user behind the connection */
-	role_set roles;                  /* set at HELLO; none before */
+	role_set roles;                  /* roles of the peer, set at HELLO; none before */
 	struct caller caller;            /* the attempt behind the connection; job 0: a person or a worker */
-	uint64_t own_run;                /* the run of that attempt */
+	uint64_t own_run;                /* the run of the attempt in caller */
 	unsigned paused;                 /* bits of enum pause_why */
 	bool closing;
 	size_t unrevealed;               /* bytes for this session in turns that aren't durable yet */
 	size_t queries;                  /* number of unanswered questions */
-	struct askers *askers;           /* a client's class; NULL for a worker */
-	struct query *asked, *asked_last;        /* its questions, in the order in which they came */
-	struct session_list *list;       /* the list of its askers that it is in, or NULL */
+	struct askers *askers;           /* the class of askers that a client belongs to; NULL for a worker */
+	struct query *asked, *asked_last;        /* list of its questions, in the order in which they came */
+	struct session_list *list;       /* the session list of its class that it is in, or NULL */
 	struct session *list_prev, *list_next;   /* neighbours in that list */
-	uint64_t sent_before;            /* bytes sent when line_pressure.c last looked */
+	uint64_t sent_before;            /* bytes sent to the peer when line_pressure.c last looked */
 	unsigned still_ticks;            /* number of looks since the peer last took more than next to nothing */
 	size_t log_reads;                /* number of unanswered log reads */
 	struct ev_timer hello_timer;
-	struct arena hello_arena;        /* memory of hello and held until the inventory is complete */
+	struct arena hello_arena;        /* memory of the fields hello and held until the inventory is complete */
 	struct input_hello hello;
 	struct rec_held *held;
 	size_t held_cap;
@@ -114,19 +115,20 @@ struct peer_frames {                            /* frames for one connection, as
 };
 
 struct master_turn {
-	struct outbox outbox;            /* must be first: the pipeline returns a turn by its outbox */
+	struct outbox outbox;            /* must be first: a pointer to the outbox is a pointer to the turn */
 	struct buf bytes;
 	struct peer_frames *parts;
 	size_t part_count, part_cap;
 	bool end;                        /* the master ends when this turn is revealed */
-	bool awaited;                    /* a client waits for this turn */
-	bool hurried;                    /* an answer only, never committed: it may show state that isn't durable */
+	bool awaited;                    /* whether a client waits for this turn */
+	/* The turn only answers and is never committed: it may show state that isn't durable. */
+	bool hurried;
 	struct master_turn *next;        /* next in the pool */
 };
 
 /* ---- questions ---- */
 
-#define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* NAME, or NAME[*] for a fan-out */
+#define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* most bytes of a job's name: NAME, or NAME[*] for a fan-out */
 #define QUERY_IS_ACT 100              /* in query.what beside enum query_what: an act on a run that has left memory */
 #define QUERY_IS_AGAIN 101            /* in query.what: submit a run once more */
 #define QUERY_IS_LOG_READ 102         /* in query.what: a log read that waits for its turn */
@@ -136,19 +138,19 @@ struct query {
 	uint64_t what;
 	uint64_t run, cursor, limit;
 	uint64_t of_sub;                 /* stamp of the subscription whose snapshot page this is; 0: no subscription */
-	bool live_only;                  /* RUNS: only runs in memory, with numbers below the cursor */
+	bool live_only;                  /* for RUNS: only runs in memory, with numbers below the cursor */
 	/* Submit key of QUERY_IS_AGAIN; job then holds the new run's name, or is empty. */
 	uint8_t key[16];
-	bool scoped;                     /* RUNS: only those that the asking job may see */
+	bool scoped;                     /* for RUNS: only those that the asking job may see */
 	enum act_verb verb;              /* the verb of QUERY_IS_ACT */
-	bool own_only;                   /* QUERY_IS_ACT: the run must belong to the asker */
+	bool own_only;                   /* for QUERY_IS_ACT: the run must belong to the asker */
 	uint64_t value;
 	size_t job_len;
 	uint8_t job[TARGET_MAX_LEN];
-	struct store_query *found;       /* RUNS: what the store answered */
+	struct store_query *found;       /* for RUNS: what the store answered */
 	struct msg_log_read log_read;    /* the request of QUERY_IS_LOG_READ */
 	struct askers *askers;           /* the asker's class */
-	bool under_way;                  /* it counts among the questions that the store has */
+	bool under_way;                  /* the query counts among the questions that the store has */
 	struct query *next;
 };
 
@@ -166,7 +168,7 @@ struct master {
 	struct ev_loop *loop;
 	struct ev_prepare turn_watcher;
 	struct ev_timer due_timer;       /* set to core_next_due */
-	int64_t due_ns;                  /* the time that due_timer is set to */
+	int64_t due_ns;                  /* the time to which due_timer is set */
 	struct ev_timer publish_timer, end_timer;
 	struct ev_async store_wake, logs_wake;
 	struct ev_check woken;
@@ -183,7 +185,7 @@ struct master {
 	size_t unauthenticated;
 	uint64_t next_conn;
 	struct upload *uploads;          /* uploads under way, on all connections */
-	struct ev_timer upload_timer;    /* runs while there are uploads */
+	struct ev_timer upload_timer;    /* timer that runs while there are uploads */
 	struct upload_bound upload_bounds[UPLOADS_SCOPES];
 	int64_t upload_yield_ns;
 	size_t log_paused;               /* sessions paused for PAUSE_LOG, or more */
@@ -196,8 +198,8 @@ struct master {
 	/* ring: the askers of the readings that the logs have, in order. */
 	struct askers *log_readers[LOG_READERS_MAX];
 	size_t log_reader_first, log_reader_count;
-	struct ev_timer pressure_timer;  /* runs while a class has too many unread answers */
-	struct history *histories;       /* questions that the store has */
+	struct ev_timer pressure_timer;  /* timer that runs while a class has too many unread answers */
+	struct history *histories;       /* list of the questions that the store is working on */
 	size_t copies;                   /* backups under way */
 	struct specs *specs;             /* the graph of the finished run that was last asked for */
 	struct core *core;
@@ -206,21 +208,21 @@ struct master {
 	/* u64 numbers of the runs loaded at the start; freed once the logs were told. */
 	struct buf live_runs;
 	struct pipeline pipeline;
-	size_t awaited;                  /* turns in the pipeline that a client waits for */
+	size_t awaited;                  /* number of turns in the pipeline that a client waits for */
 	struct master_turn *pool;
 	struct publisher *publisher;
 	struct relay *relays;            /* connections of jobs */
 	struct pruner *pruner;
 	struct arena scratch;            /* memory of the turn that is being decided */
 	struct {
-		struct ev_timer timer;   /* active while waiting for a quiet moment */
+		struct ev_timer timer;   /* timer, active while waiting for a quiet moment */
 		size_t freed;            /* bytes freed since memory was last given back, about */
 		uint64_t inputs;         /* value of stats.inputs when the timer was started */
 	} quiet;
 	struct now now;                  /* the time of the turn that is being decided */
 
 	bool serving;
-	bool ending;                     /* new frames aren't read any more */
+	bool ending;                     /* the master is ending: new frames aren't read any more */
 	bool end_wanted;                 /* a client asked the master to end */
 	bool end_workers;                /* ... once the workers are gone */
 	uint64_t end_conn, end_request;
@@ -236,7 +238,7 @@ void master_end(struct master *master, const char *why);         /* finish what 
 
 /* master_loop.c */
 void loop_init(struct master *master);
-/* These two are called on other threads. */
+/* The next two functions are called on other threads. */
 void loop_wake_store(void *arg);
 void loop_wake_logs(void *arg);
 
@@ -247,12 +249,12 @@ bool turn_wanted(const struct master *master);
 void turn_run(struct master *master);
 /* Commit what the core decided while loading. */
 void turn_first(struct master *master, struct master_turn *turn);
-void turn_settled(struct master *master);                       /* turns have become durable: reveal them */
+void turn_settled(struct master *master);                       /* reveal the turns that have become durable */
 void turn_reveal(struct master *master);
 struct master_turn *turn_new(struct master *master);
 void turn_free(struct master *master, struct master_turn *turn);
 void turn_pool_drop(struct master *master);      /* free the turns that wait to be reused */
-void turn_pool_free(struct master *master);      /* free all turns: the master ends */
+void turn_pool_free(struct master *master);      /* free all turns when the master ends */
 void master_stay_awake(struct master *master);                   /* run another turn at once */
 
 /* quiet.c */
@@ -274,15 +276,16 @@ void reveal_send(struct master *master, struct master_turn *turn);
 void session_accept_cb(int fd, void *owner);
 /* caller: the attempt that connects; its job is 0 if none does. */
 void session_accept(struct master *master, int fd, const struct caller *caller);
-struct session *session_find(const struct master *master, uint64_t id);  /* NULL when the session is gone */
+/* Find a session by its number; NULL when it is gone. */
+struct session *session_find(const struct master *master, uint64_t id);
 void session_pause(struct session *session, enum pause_why why, bool pause);
-/* Pause reading or not, by its unanswered log reads and unsent bytes. */
+/* Pause or resume reading from the session, by its unanswered log reads and unsent bytes. */
 void session_log_reads(struct session *session);
 void session_pause_end(struct master *master, enum pause_why why);
 /* Answer a request with an error; the connection goes on. */
 void session_refuse(struct session *session, uint64_t id, const struct error *error);
 void session_send(struct session *session, enum opcode op, const void *msg);
-/* Bytes that haven't been sent, or may not be sent yet. */
+/* Return the bytes that haven't been sent to the session, or may not be sent yet. */
 size_t session_queued(const struct session *session);
 void session_free(struct session *session);      /* free what the session holds; its connection is freed separately */
 void session_close_all(struct master *master);
@@ -311,14 +314,14 @@ bool page_add_lock(struct answer_page *page, const struct rec_lock_row *row);
 bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row);
 bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row);
 bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row);
-/* Add workers after this one. Returns the cursor to go on with, or 0. */
+/* Add rows of workers, after the one given. Returns the cursor to go on with, or 0. */
 uint64_t page_add_workers(struct master *master, struct answer_page *page, uint64_t after);
 
 /* line.c: the questions of a connection wait in a line; connections are answered in turn */
 void line_init(struct master *master);
-void line_open(struct session *session);         /* a client has sent HELLO */
+void line_open(struct session *session);         /* make a new client, which has sent HELLO, an asker of its class */
 void line_add(struct session *session, struct query *query);
-/* Put it first in its line: what it waited for is there. */
+/* Put a query first in its line: what it waited for is there. */
 void line_add_first(struct master *master, struct query *query);
 /* The session has room for answers again: answer its questions. */
 void line_go_on(struct session *session);
@@ -333,7 +336,7 @@ void line_run(struct master *master, struct master_turn *turn);
 void line_run_hurried(struct master *master);
 void line_forget(struct session *session);       /* drop the questions of a session that closes */
 void line_log_read(struct session *session, const struct msg_log_read *msg);
-void line_log_answered(struct master *master);   /* the logs have answered the oldest reading */
+void line_log_answered(struct master *master);   /* note that the logs have answered the oldest reading */
 
 /* line_pressure.c: clients that don't take their answers */
 void pressure_init(struct master *master);
@@ -343,9 +346,10 @@ void pressure_look(struct master *master);
 /* queries.c */
 /* Make a question and put it in line. */
 struct query *query_new(struct session *session, uint64_t id, uint64_t what);
-void query_free(struct master *master, struct query *query);     /* it was answered, or its asker is gone */
+/* Free a query that was answered, or whose asker is gone. */
+void query_free(struct master *master, struct query *query);
 void query_run(struct master *master, struct master_turn *turn, struct query *query);
-bool query_may_hurry(uint64_t what);     /* may it be answered while the store has no room? */
+bool query_may_hurry(uint64_t what);     /* may a question of this kind be answered while the store has no room? */
 struct u64_list query_counts(struct master *master);
 void query_no_run(const struct master *master, struct error *error, uint64_t run);
 void query_no_job(struct error *error, const struct query *query);
@@ -369,7 +373,8 @@ void query_locks(struct master *master, struct master_turn *turn, struct query *
 /* serials.c */
 struct graph_serials {
 	const struct store_query *specs; /* all rows of a run's specifications */
-	size_t part;                     /* the part at which it stands; index and first: where that part begins */
+	/* The part at which the walk stands; index and first: where that part begins. */
+	size_t part;
 	uint64_t index, first;
 };
 
@@ -386,7 +391,7 @@ void uploads_add(struct session *session, struct upload *upload, uint64_t bytes)
 /* May the upload grow by so much? If so, charge it. */
 enum err uploads_grow(struct upload *upload, uint64_t bytes, struct error *error);
 void uploads_refuse(struct upload *upload, const struct error *error);
-void uploads_remove(struct upload *upload);      /* remove it from the list of charged uploads */
+void uploads_remove(struct upload *upload);      /* remove an upload from the list of charged ones */
 
 /* graphs.c */
 /* Do QUERY_IS_AGAIN: submit again what the store has of the run. */
@@ -403,11 +408,11 @@ void relay_free_all(struct master *master);
 bool scope_has_run(const struct session *session, uint64_t run);
 
 /* history.c, history_page.c */
-/* Takes the query over; a RUNS query comes back with found set. */
+/* Ask the store; takes the query over. A RUNS query comes back with found set. */
 void history_ask(struct master *master, struct query *query);
 void history_answers(struct master *master);                     /* handle the answers that the store has ready */
 void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row);
-/* The core has taken the rows of a run to be opened again. */
+/* Called when the core has taken the rows of a run to be opened again. */
 void history_reopened(struct master *master, struct history *history);
 void history_free_answer(struct store_query *answer);            /* NULL is fine */
 void history_free(struct master *master);
@@ -421,27 +426,29 @@ void metrics_answer(struct master *master, struct master_turn *turn, const struc
 struct log_answer;
 struct pruner *pruner_new(struct master *master);
 void pruner_free(struct pruner *pruner);
-void prune_start(struct master *master);                         /* called when the master begins to serve */
+void prune_start(struct master *master);                         /* start pruning, when the master begins to serve */
 /* Handle an answer to a question of the pruner; takes it over. */
 void prune_answer(struct master *master, struct store_query *answer);
 void prune_logs(struct master *master, struct log_answer *answer);       /* handle LOG_REMOVED and LOG_MEASURED */
-/* The turn with this step of pruning was decided. */
+/* Called when the turn with this step of pruning was decided. */
 void prune_stepped(struct master *master, const struct input_prune *prune);
-size_t prune_left(const struct master *master);                  /* number of runs that are partly removed */
+size_t prune_left(const struct master *master);                  /* return the number of runs that are partly removed */
 void prune_revealed(struct master *master);                      /* turns have been revealed */
 
 /* copies.c */
 void copies_answer(struct master *master);                       /* answer the clients whose backups are complete */
-void copies_free(struct master *master);                         /* after the store is closed; clients aren't told */
+/* Free all backups after the store is closed; clients aren't told. */
+void copies_free(struct master *master);
 
 /* recent.c: what changed in the last turns */
 struct recent;
 struct recent *recent_new(size_t cap);                           /* cap 0: LIMIT_RECENT_CHANGES */
 void recent_free(struct recent *recent);
-void recent_add(struct recent *recent, const struct outbox *outbox);     /* called for each turn, in order */
+/* Add the changes of a turn; called for each turn, in order. */
+void recent_add(struct recent *recent, const struct outbox *outbox);
 uint64_t recent_turn(const struct recent *recent);               /* the last turn added */
 uint64_t recent_mark(const struct recent *recent, uint64_t turn);
-/* Is everything known that changed after the mark? */
+/* Do we know everything that changed after the mark? */
 bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn);
 /* Walk through the changes after that turn, newest first; begin with *back 0. NULL: no more. */
 const struct changed *recent_before(const struct recent *recent, uint64_t turn, size_t *back);
@@ -457,11 +464,11 @@ void publish_ask(struct master *master);                         /* put the next
 void publish_flush(struct master *master, struct master_turn *turn);
 /* Does a subscriber still wait for this page? It may have unsubscribed. */
 bool publish_wants(const struct master *master, const struct query *query);
-/* A page was answered: return the mark for its snapshot, to resume from. */
+/* Called when a page was answered: returns the mark for its snapshot, to resume from. */
 uint64_t publish_page(struct master *master, const struct query *query, uint64_t cursor);
-/* What the subscription is about doesn't exist. */
+/* Called when the thing that a subscription is about doesn't exist. */
 void publish_refused(struct master *master, const struct query *query);
-/* The snapshot's workers after this one come as changes; 0: none. */
+/* Send the workers that didn't fit the snapshot, those after this one, as changes; 0: none. */
 void publish_workers(struct master *master, const struct query *query, uint64_t after);
 bool publish_may_sweep(struct master *master);
 

@@ -12,11 +12,12 @@
 
 struct live_tail_piece {
 	struct live_tail_piece *next;
-	uint64_t number;                 /* grows with each piece, also across restarts of the master */
-	struct rec_output output;        /* its bytes follow this struct */
+	/* Number of the piece; it grows with each piece, also across restarts of the master. */
+	uint64_t number;
+	struct rec_output output;        /* the piece of output; its bytes follow this struct */
 };
 
-struct live_tail {                         /* of one attempt; all zeros: empty */
+struct live_tail {                         /* the live tail of one attempt; all zeros: empty */
 	struct live_tail_piece *first, *last;
 	size_t bytes;
 };

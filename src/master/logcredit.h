@@ -14,7 +14,7 @@ struct file {
 	struct live_tail live_tail;
 	bool complained;
 	struct file *chain;              /* next file of the same job (another attempt) */
-	struct file *newer, *older;      /* neighbours in the order of last use */
+	struct file *newer, *older;      /* links in the list of files in the order of last use */
 	struct file *touched_next;       /* next in the list of files with credit to give */
 	bool touched;
 	struct file *dirty_next;
@@ -23,16 +23,21 @@ struct file {
 };
 
 /* logstore.c */
-void file_forget(struct logstore *logstore, struct file *file);      /* all its credit has been given */
-void file_complain(struct file *file, int result, const char *what);     /* logs a file's first fault only */
+/* Forget a file when all its credit has been given. */
+void file_forget(struct logstore *logstore, struct file *file);
+/* Log a fault of this file, the first one only. */
+void file_complain(struct file *file, int result, const char *what);
 
 /* logcredit.c */
 /* Note that credit is due for these pieces, and that the file needs a sync. */
 void credit_mark(struct logstore *logstore, struct file *file, const struct rec_output *items, size_t count);
 /* Add a credit to the next frame: this much of the stream has been received, or is on disk. */
 struct credit *credit_add(struct logstore *logstore, const struct file *file, int stream, bool synced);
-void credit_unlist(struct logstore *logstore, struct file *file);    /* take it off the list of files to sync */
-/* A lossless job's output couldn't be written. Nothing is lost: its worker is asked again later, and the job waits. */
+void credit_unlist(struct logstore *logstore, struct file *file);    /* take the file off the list of files to sync */
+/*
+ * Called when a lossless job's output couldn't be written. Nothing is lost: its worker is asked again later,
+ * and the job waits.
+ */
 void credit_stuck(struct logstore *logstore);
 void credit_ask_again(struct logstore *logstore);
 

@@ -27,20 +27,23 @@ struct logfile {
 	uint64_t run, job, epoch;
 	int fd;                          /* -1: not open now */
 	bool known;                      /* the fields below are what the file says */
-	bool dirty;                      /* written since the last sync */
-	bool fresh;                      /* its name isn't synced yet */
-	uint64_t size;                   /* end of the last whole record */
-	uint64_t kept;                   /* bytes of output in the file */
-	/* Most bytes of output; UINT64_MAX: lossless, so without room nothing is dropped but asked for again. */
+	bool dirty;                      /* the file was written to since its last sync */
+	bool fresh;                      /* the file's name isn't synced yet */
+	uint64_t size;                   /* end of the last whole record in the file */
+	uint64_t kept;                   /* number of bytes of output in the file */
+	/*
+	 * Most bytes of output that the file keeps. UINT64_MAX: lossless, so without room nothing is dropped
+	 * but asked for again.
+	 */
 	uint64_t cap;
-	uint64_t received[2];            /* of stdout, stderr: all bytes before this offset came */
+	uint64_t received[2];            /* offsets in stdout and stderr before which all bytes came */
 	uint64_t dropped;
-	bool unnoted;                    /* dropped has grown since the last note */
+	bool unnoted;                    /* the number dropped has grown since the last note was written */
 	uint64_t note_at;                /* place of the note, if that is the last record; else 0 and has_note false */
 	bool has_note;
 	struct logpack_facts synced;     /* state of the file when it was last known to be on disk */
 	bool broken;                     /* a sync failed: no writing or syncing before logfile_mend */
-	/* Lossless, and couldn't be written: bytes after received[] must be sent again. */
+	/* The log is lossless and couldn't be written: bytes after received[] must be sent again. */
 	bool stuck;
 	uint64_t *marks;                 /* places of some records, for reading backwards; only for the plain form */
 	size_t mark_count, mark_cap;
@@ -52,7 +55,7 @@ void logfile_init(struct logfile *file, uint64_t run, uint64_t job, uint64_t epo
 int logfile_open(struct logfile *file, int logs_fd, bool create);
 /* Close the descriptor and keep what is known of the file. */
 void logfile_close(struct logfile *file);
-void logfile_free(struct logfile *file);                 /* closes the descriptor and forgets everything */
+void logfile_free(struct logfile *file);                 /* close the descriptor and forget everything about the file */
 /* Path below logs_fd. */
 void logfile_name(const struct logfile *file, const char *suffix, char ret_name[LOGFILE_NAME]);
 /* Do these pieces contain bytes that the file doesn't have? */
@@ -69,7 +72,7 @@ int logfile_append(struct logfile *file, const struct rec_output *items, size_t 
 void logfile_lose(struct logfile *file, const struct rec_output *items, size_t count);
 /* The job wrote total bytes: count as dropped by the worker what neither came nor was counted. */
 int logfile_complete(struct logfile *file, uint64_t total, int64_t wall_ms);
-/* Start writing to disk early, while others are synced first. */
+/* Start writing the file to disk early, while others are synced first. */
 void logfile_start_sync(const struct logfile *file);
 int logfile_sync(struct logfile *file);
 /*

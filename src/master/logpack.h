@@ -19,12 +19,12 @@
 #define LOGPACK_FRAME     262144
 #define LOGPACK_FRAME_MAX (2 * LOGPACK_FRAME + 64)
 
-struct logpack_facts {                   /* a log's state, known without reading the log */
+struct logpack_facts {                   /* the state of a log, known without reading its records */
 	uint64_t received[2], kept, dropped, size;
 };
 
 struct logpack_frame {
-	uint64_t at, offset;             /* places of the frame: in this file; in the plain form */
+	uint64_t at, offset;             /* offset of the frame in this file, and of its records in the plain form */
 };
 
 struct logpack {
@@ -47,7 +47,7 @@ struct packer;
 
 struct packer *packer_new(int fd);               /* writes into an empty file, which stays the caller's */
 int packer_add(struct packer *packer, struct slice records);     /* add one frame; at most LOGPACK_FRAME_MAX bytes */
-/* Write the index; nothing is synced. */
+/* Write the index of the compressed file; nothing is synced. */
 int packer_end(struct packer *packer, const struct logpack_facts *facts);
 uint64_t packer_size(const struct packer *packer);               /* bytes written so far */
 void packer_free(struct packer *packer);

@@ -17,18 +17,19 @@ struct logprune {
 	void (*answer_cb)(void *arg, struct log_answer *answer);         /* takes the answer over */
 	void *arg;
 	struct prune_work *first, *last;
-	DIR *dir;                        /* directory of the present run */
+	DIR *dir;                        /* directory of the run that is being removed or measured */
 	unsigned passes;                 /* passes over that directory */
-	struct log_size done[LOGPRUNE_SYNCED];   /* removed, but not yet reported */
+	struct log_size done[LOGPRUNE_SYNCED];   /* runs whose directories were removed, but not yet reported */
 	size_t done_count;
-	DIR *all;                        /* directory of all runs, while measuring */
+	DIR *all;                        /* directory that contains those of all runs, open while measuring */
 	struct log_size *sizes;
 	size_t size_count, size_cap;
 };
 
 void logprune_init(struct logprune *prune, int logs_fd, void (*answer_cb)(void *arg, struct log_answer *answer), void *arg);
 void logprune_free(struct logprune *prune);
-void logprune_remove(struct logprune *prune, uint64_t run);      /* no file of the run may be open, now or later */
+/* Remove a run's directory; no file of the run may be open, now or later. */
+void logprune_remove(struct logprune *prune, uint64_t run);
 void logprune_measure(struct logprune *prune);
 bool logprune_busy(const struct logprune *prune);
 void logprune_some(struct logprune *prune);

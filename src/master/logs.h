@@ -21,11 +21,12 @@ struct log_size {                        /* size of a run's directory */
 
 struct log_answer {
 	enum log_answer_kind kind;
-	struct log_size *sizes;          /* REMOVED: the runs removed; MEASURED: all runs, unsorted */
+	/* Sizes of run directories; REMOVED: of the runs removed; MEASURED: of all runs, unsorted. */
+	struct log_size *sizes;
 	size_t size_count;
 	uint64_t conn;
-	bool is_read;                    /* this is the answer to a logs_read */
-	struct buf frames;               /* encoded CREDIT, LOG_DATA or ERROR */
+	bool is_read;                    /* the answer is for a logs_read */
+	struct buf frames;               /* encoded frames: CREDIT, LOG_DATA or ERROR */
 	struct log_answer *next;
 };
 
@@ -38,12 +39,12 @@ void logs_close(struct logs *logs);              /* writes and syncs what is que
 enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 		     bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error);
 void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg);
-/* These attempts send no more output. */
+/* Say that these attempts send no more output. */
 void logs_ended(struct logs *logs, const struct rec_done *items, size_t count);
 void logs_run_ended(struct logs *logs, uint64_t run);    /* the run's end is durable: its logs may be compressed */
 /* Called once, before any output, with the live runs; the logs of all others may be compressed. */
 void logs_resume(struct logs *logs, const uint64_t *live, size_t count);
-void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* a recent copy of the statistics */
+void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* get a recent copy of the statistics */
 /*
  * Remove a run's directory with everything in it, a few files at a time when there is nothing else to do.
  * Answered by LOG_REMOVED.
@@ -52,7 +53,7 @@ void logs_remove(struct logs *logs, uint64_t run);
 void logs_measure(struct logs *logs);            /* answered by LOG_MEASURED */
 size_t logs_queued(struct logs *logs);           /* bytes waiting to be written */
 size_t logs_queued_by(struct logs *logs, uint64_t conn);         /* the same, of one connection */
-struct log_answer *logs_take(struct logs *logs); /* NULL: none; free it with log_answer_free */
+struct log_answer *logs_take(struct logs *logs); /* take the next answer; NULL: none; free it with log_answer_free */
 void log_answer_free(struct log_answer *answer);
 
 #endif

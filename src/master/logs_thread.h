@@ -20,7 +20,7 @@ struct log_work {
 	struct msg_log_read read;
 	struct rec_done *ended;
 	size_t ended_count;
-	uint64_t *runs;                  /* WORK_RUN_ENDED: the run that ended; WORK_RESUME: the live runs */
+	uint64_t *runs;                  /* for WORK_RUN_ENDED: the run that ended; for WORK_RESUME: the live runs */
 	size_t run_count;
 	uint64_t run;                    /* the run to remove */
 	struct log_work *next;
@@ -39,8 +39,8 @@ struct logs {
 
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
-	struct logstore logstore;            /* used by the thread alone */
-	struct logprune prune;           /* used by the thread alone */
+	struct logstore logstore;            /* the log files; used by the thread alone */
+	struct logprune prune;           /* the pruning of logs; used by the thread alone */
 };
 
 void *logs_thread_run(void *arg);                        /* arg: struct logs */

@@ -19,12 +19,12 @@ struct logstore {
 	size_t fds_max;                  /* most files open at once */
 	void (*answer_cb)(void *arg, struct log_answer *answer);         /* takes the answer over */
 	void *arg;
-	int64_t sync_due_ns;             /* TIME_NEVER: no file needs a sync */
-	struct map files;                /* job number to its files */
+	int64_t sync_due_ns;             /* when files are to be synced; TIME_NEVER: none needs a sync */
+	struct map files;                /* maps a job's number to the log files of its attempts */
 	struct file *newest, *oldest;
 	size_t file_count, fd_count;
 	struct file *touched, *dirty;
-	size_t written;                  /* bytes written since credit was last given */
+	size_t written;                  /* bytes written since credit was last given to workers */
 	struct credit *credits;
 	size_t credit_count, credit_cap;
 	/* When to ask for output again that couldn't be written; TIME_NEVER: there is none. */
@@ -35,7 +35,7 @@ struct logstore {
 
 void logstore_init(struct logstore *logstore, int dir_fd, size_t fds_max,
 		 void (*answer_cb)(void *arg, struct log_answer *answer), void *arg);
-void logstore_free(struct logstore *logstore);         /* closes dir_fd as well; syncs nothing */
+void logstore_free(struct logstore *logstore);         /* free the log store and close dir_fd as well; syncs nothing */
 void logstore_append(struct logstore *logstore, uint64_t conn, const struct msg_output *output);
 void logstore_read(struct logstore *logstore, uint64_t conn, const struct msg_log_read *read);
 void logstore_ended(struct logstore *logstore, const struct rec_done *items, size_t count);
@@ -43,7 +43,7 @@ void logstore_ended(struct logstore *logstore, const struct rec_done *items, siz
 void logstore_drop(struct logstore *logstore, uint64_t run);
 void logstore_credit(struct logstore *logstore);       /* give credit for what was appended since the last time */
 void logstore_sync(struct logstore *logstore);         /* sync all files that need it */
-int64_t logstore_due(const struct logstore *logstore); /* when logstore_wake has work; TIME_NEVER: none */
-void logstore_wake(struct logstore *logstore, bool busy);      /* do work that is due; busy: only what can't wait */
+int64_t logstore_due(const struct logstore *logstore); /* return when logstore_wake has work; TIME_NEVER: none */
+void logstore_wake(struct logstore *logstore, bool busy);      /* do the work that is due; busy: only what can't wait */
 
 #endif

@@ -11,7 +11,7 @@
 #include "master/dispatch.h"
 #include "master/logs.h"
 
-#define PAGE_RUNS   64                   /* runs read at once, with their parts */
+#define PAGE_RUNS   64                   /* ended runs read from the store at once, with their parts */
 #define PAGE_DRY    LIMIT_QUERY_ROWS_MAX
 #define FIRST_SWEEP_S  1.0
 #define SWEEPS_MAX  16

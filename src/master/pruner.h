@@ -10,11 +10,11 @@ struct pruner {
 	size_t count;
 	struct ev_timer pause, every;
 	struct store_query *runs, *parts, *turns;        /* answers of the store */
-	uint64_t *candidates;            /* indexes into runs of those that may go */
+	uint64_t *candidates;            /* indexes into runs of the runs that may be removed */
 	size_t candidate_count, candidate_at;
 	uint64_t as_of;                  /* the turn at which runs were read */
-	struct store_query *question;    /* the question that the store is working on */
-	bool measuring;                  /* the logs' thread is measuring */
+	struct store_query *question;    /* the question about pruning that the store is working on */
+	bool measuring;                  /* whether the logs' thread is measuring the logs */
 	/* A step was decided and isn't durable yet; step_turn and step_ns say in which turn and when. */
 	bool stepping;
 	uint64_t step_turn;
@@ -22,14 +22,14 @@ struct pruner {
 	struct row *step_rows;
 	uint64_t *gone;                  /* runs whose logs are removed, for the next step */
 	size_t gone_count, gone_cap;
-	uint64_t *told;                  /* those passed to the present step: gone may grow meanwhile */
+	uint64_t *told;                  /* copy of gone passed to the present step: gone may grow meanwhile */
 	size_t told_count;
 	struct map asked;                /* runs whose logs are being removed */
 	struct map failed;               /* runs whose logs couldn't be removed */
 };
 
 /* pruner.c */
-void prune_go(struct master *master);                    /* start whatever can be done now */
+void prune_go(struct master *master);                    /* start all pruning that can be done now */
 void prune_drop_answer(struct store_query **answer);
 
 /* pruner_step.c */

@@ -8,20 +8,22 @@
 
 struct sub {
 	uint64_t conn, id;
-	uint64_t stamp;                  /* unique: an id can be used again after an unsubscribe */
+	/* Unique number of the subscription: an id can be used again after an unsubscribe. */
+	uint64_t stamp;
 	uint64_t what, run;
-	bool paging;                     /* its snapshot is being sent */
-	bool page_out;                   /* a page of the snapshot was asked for */
-	bool live_only;                  /* RUNS: the first page has the newest runs, the others only those in memory */
-	bool hurry;                      /* its run has ended, and somebody waits for that */
-	bool cut;                        /* it doesn't read, so changes aren't kept for it */
-	bool more;                       /* its snapshot is incomplete until the next delta */
-	bool resumed;                    /* it waits for a delta, even an empty one */
+	bool paging;                     /* the subscription's snapshot is being sent */
+	bool page_out;                   /* a page of the subscription's snapshot was asked for */
+	/* RUNS: the snapshot's first page has the newest runs, the others only those in memory. */
+	bool live_only;
+	bool hurry;                      /* the subscription's run has ended, and somebody waits for that */
+	bool cut;                        /* the subscriber doesn't read, so changes aren't kept for it */
+	bool more;                       /* the snapshot is incomplete until the next delta */
+	bool resumed;                    /* the subscriber waits for a delta, even an empty one */
 	uint64_t cursor;
-	uint64_t began;                  /* the turn after which changes were kept for it */
-	uint64_t told;                   /* the mark up to which it has been sent everything; 0: none */
+	uint64_t began;                  /* the turn after which changes were kept for the subscriber */
+	uint64_t told;                   /* the mark up to which the subscriber has been sent everything; 0: none */
 	int64_t flushed_ns;
-	struct ids runs, jobs, workers;  /* what changed since it was last sent changes */
+	struct ids runs, jobs, workers;  /* ids of what changed since the subscriber was last sent changes */
 	struct sub *next;
 };
 
@@ -35,7 +37,8 @@ struct publisher {
 
 /* publish.c */
 bool sub_has_changes(const struct sub *sub);
-bool sub_has_room(const struct master *master, const struct session *session);   /* is there room for a large frame? */
+/* Is there room for a large frame to this client? */
+bool sub_has_room(const struct master *master, const struct session *session);
 void sub_begin_snapshot(struct master *master, struct sub *sub);
 /*
  * Go on from that mark, if everything that changed since is known. Whatever has left memory is found out when

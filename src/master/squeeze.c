@@ -35,17 +35,17 @@ struct name {
 struct squeezing {
 	uint64_t run;
 	int fd;                          /* the run's directory */
-	DIR *dir;                        /* the same, while its names are being listed */
+	DIR *dir;                        /* the run's directory, while the names in it are being listed */
 	struct name *files;
 	size_t count, cap, at;
-	struct name settled[SETTLE_AT_ONCE];     /* already renamed; their plain forms still exist */
+	struct name settled[SETTLE_AT_ONCE];     /* files already renamed; their plain forms still exist */
 	size_t settled_count;
-	struct packer *packer;           /* of files[at]; NULL: not begun */
+	struct packer *packer;           /* packs the file files[at]; NULL: not begun */
 	struct logfile from;
 	int to_fd;
-	uint64_t done;                   /* bytes of the plain form already packed */
+	uint64_t done;                   /* bytes of the plain form packed so far */
 	struct logpack_facts facts;
-	bool complained, busy;           /* busy: one of its logs is being written */
+	bool complained, busy;           /* busy: one of the run's logs is still being written */
 };
 
 void squeeze_init(struct squeeze *squeeze, int dir_fd,

@@ -27,7 +27,7 @@ struct squeeze {
 	 */
 	bool (*release_cb)(void *arg, uint64_t run, uint64_t job, uint64_t epoch);
 	void *arg;
-	int64_t due_ns;                  /* when there is work; TIME_NEVER: none */
+	int64_t due_ns;                  /* time at which there is work; TIME_NEVER: none */
 	uint64_t *runs;
 	size_t run_count, run_at, run_cap;
 	uint64_t *later;                 /* runs with logs that were being written; tried again after the others */
@@ -43,9 +43,9 @@ void squeeze_free(struct squeeze *squeeze);
 void squeeze_add(struct squeeze *squeeze, uint64_t run);
 /* Add all runs that have logs except the live ones, given in ascending order. Called at a start. */
 void squeeze_add_all(struct squeeze *squeeze, const uint64_t *live, size_t count);
-void squeeze_step(struct squeeze *squeeze);              /* do a small piece of work; sets due_ns */
-/* This log is being written: don't compress it. */
+void squeeze_step(struct squeeze *squeeze);              /* do a small piece of compression; sets due_ns */
+/* Say that this log is being written, so that it isn't compressed. */
 void squeeze_written(struct squeeze *squeeze, uint64_t run, uint64_t job, uint64_t epoch);
-void squeeze_drop(struct squeeze *squeeze, uint64_t run);        /* the run's directory will be removed */
+void squeeze_drop(struct squeeze *squeeze, uint64_t run);        /* stop with a run whose directory will be removed */
 
 #endif

@@ -19,7 +19,7 @@ struct sweep {
 	struct log_size *sizes;          /* sorted by run */
 	size_t size_count;
 	uint64_t log_bytes;              /* sum of all sizes */
-	uint64_t cursor;                 /* the next run to be read */
+	uint64_t cursor;                 /* number of the next run to be read */
 	uint64_t seen, excess;           /* ended runs seen so far; number of ended runs beyond those to be kept */
 	struct rec_prune_sum sum;
 	struct rec_run_row shown[SWEEP_SHOWN];
@@ -36,6 +36,6 @@ struct prune_rule sweep_rule(const struct sweep *sweep, uint64_t as_of);
 /* List which of these runs, read at turn as_of, go; false: they have to be read again. */
 bool sweep_look(struct sweep *sweep, const struct core *core, uint64_t as_of, const struct store_query *runs,
 		uint64_t *candidates, size_t *ret_count);
-void sweep_count(struct sweep *sweep, const struct row_run *row);        /* count a run that goes */
+void sweep_count(struct sweep *sweep, const struct row_run *row);        /* add a run that is removed to the figures */
 
 #endif

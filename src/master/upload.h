@@ -12,15 +12,15 @@
 struct session;
 
 struct upload {
-	uint64_t id;                     /* id of the request on its connection */
+	uint64_t id;                     /* id of the client's request, on its connection */
 	uint8_t key[16];
-	struct slice name;               /* a copy of its own */
+	struct slice name;               /* name of the run; a copy of its own */
 	uint64_t declared;               /* number of jobs promised */
-	uint64_t count;                  /* number of jobs that came */
+	uint64_t count;                  /* number of jobs that have come */
 	uint32_t max_jobs;
-	struct slice tenant;             /* a copy of its own; empty: the owner is the tenant */
-	struct slice concurrency;        /* a copy of its own */
-	struct buf schedule;             /* a schedule_spec record, or empty */
+	struct slice tenant;             /* the run's tenant, a copy of its own; empty: the owner's own tenant */
+	struct slice concurrency;        /* the run's concurrency group, a copy of its own */
+	struct buf schedule;             /* the run's schedule: a schedule_spec record, or empty */
 	uint64_t into;                   /* the run to which the jobs are added; 0: a new run */
 	struct slice_list parents;       /* jobs of that run on which the new ones depend; in arena */
 	struct arena arena;
@@ -30,12 +30,12 @@ struct upload {
 	bool refused;                    /* the sender was told; the rest of the upload is ignored */
 	/* The fields from here to moved_ns are used by uploads.c. */
 	struct session *session;
-	bool counted;                    /* it is in the list of all uploads */
+	bool counted;                    /* the upload is in the list of all uploads */
 	struct upload *prev, *following; /* neighbours in that list */
 	uint64_t charged;
 	int64_t began_ns, moved_ns;
 	struct sha256 digest;
-	struct upload *next;             /* next upload of the same connection */
+	struct upload *next;             /* links: next upload of the same connection */
 };
 
 /* Begin an upload. Wrong key, name or job count are refused at once. */
@@ -46,7 +46,8 @@ void upload_into(struct upload *upload, uint64_t run, struct slice_list parents)
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
 /* If all jobs have come, return the digest. */
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error);
-void upload_drop(struct upload *upload);         /* refused: frees its parts now; the upload itself is freed later */
+/* Free the parts of a refused upload now; the upload itself is freed later. */
+void upload_drop(struct upload *upload);
 void upload_free(struct upload *upload);         /* NULL is fine */
 
 #endif

@@ -28,6 +28,6 @@ void channel_deliver(struct channel *channel, const struct msg_relay *msg);
  * at the start.
  */
 void channel_begin(struct channel *channel, struct msg_relay first);
-void channel_free(struct channel *channel);      /* doesn't tell the far end */
+void channel_free(struct channel *channel);      /* free the channel without telling the far end */
 
 #endif

@@ -17,9 +17,9 @@ void client_close(struct client *client);                /* NULL is fine */
 /* Descriptor to poll after client_receive returned ERR_PENDING. */
 int client_fd(const struct client *client);
 short client_events(const struct client *client);        /* events to poll for */
-/* The same from inside a job: over its worker's socket, with the token that names the attempt. */
+/* Connect from inside a job: over its worker's socket, with the token that names the attempt. */
 enum err client_open_job(const char *socket, const char *token, struct client **ret_client, struct error *error);
-/* The same over a transport, which it takes over; name stands for the master in errors. */
+/* Connect over a transport, which it takes over; name stands for the master in errors. */
 struct transport;
 enum err client_open_over(struct transport *transport, const char *name, struct client **ret_client, struct error *error);
 const struct msg_welcome *client_welcome(const struct client *client);
@@ -34,7 +34,7 @@ enum err client_flush(struct client *client, struct error *error);
 
 struct incoming {
 	enum opcode op;
-	struct slice body;               /* valid until the next receive */
+	struct slice body;               /* body of the frame, valid until the next receive */
 };
 
 /*

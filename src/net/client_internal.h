@@ -7,7 +7,7 @@
 #include "net/transport.h"
 
 struct client {
-	struct transport *transport;     /* NULL before it is connected */
+	struct transport *transport;     /* the transport; NULL before it is connected */
 	bool deaf;                       /* the master takes no more bytes */
 	bool ended;                      /* the stream has ended: nothing more will come */
 	struct buf in;
@@ -16,7 +16,7 @@ struct client {
 	struct buf out;
 	size_t handed_out;               /* bytes of in that belong to the frame handed out last */
 	uint64_t last_id;
-	struct msg_welcome welcome;      /* its slices point into arena */
+	struct msg_welcome welcome;      /* answer to HELLO; its slices point into arena */
 	struct arena arena;
 	char path[PATH_MAX];             /* path of the socket, for errors */
 };

@@ -33,7 +33,7 @@ void conn_set_free(struct conn_set *set);
 struct conn *conn_open(struct conn_set *set, struct transport *transport, const struct conn_ops *ops, void *owner);
 void conn_set_max_body(struct conn *conn, size_t max_body);
 
-/* Who the peer is, as the transport knows it; 0 or -errno. */
+/* Return who the peer is, as the transport knows it; 0 or -errno. */
 int conn_identity(const struct conn *conn, struct identity *ret);
 
 /* Limit how many frames are delivered before other connections have their turn; 0: no limit. */
@@ -45,16 +45,17 @@ void conn_set_max_queue(struct conn *conn, size_t max_queue);
  * tells its length.
  */
 void conn_send(struct conn *conn, enum opcode op, const void *msg);
-void conn_send_frames(struct conn *conn, struct slice frames);   /* the frames are already encoded */
+void conn_send_frames(struct conn *conn, struct slice frames);   /* queue frames that are already encoded */
 size_t conn_queued(const struct conn *conn);
 /* Count the connection's unsent bytes in *tally, too; NULL: no more. The tally must outlive the connection. */
 void conn_set_tally(struct conn *conn, size_t *tally);
 uint64_t conn_sent(const struct conn *conn);                     /* bytes sent so far */
-/* The peer has hung up, even if that hasn't been read yet. */
+/* Has the peer hung up, even if that hasn't been read yet? */
 bool conn_peer_gone(const struct conn *conn);
-void conn_pause(struct conn *conn, bool pause);                  /* stop reading, or go on */
+void conn_pause(struct conn *conn, bool pause);                  /* stop reading from the peer, or go on */
 void conn_fail(struct conn *conn, const struct error *why);      /* send ERROR, then close */
-void conn_close(struct conn *conn);                      /* close when the queue has been sent, after 1 s at most */
-void conn_cut(struct conn *conn, const struct error *why);       /* close now and drop the queue */
+/* Close the connection when the queue has been sent, after 1 s at most. */
+void conn_close(struct conn *conn);
+void conn_cut(struct conn *conn, const struct error *why);       /* close the connection now and drop the queue */
 
 #endif

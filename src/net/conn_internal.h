@@ -12,14 +12,14 @@
 
 enum conn_state {
 	CONN_OPEN,
-	CONN_CLOSING,            /* the queue may still be sent; nothing is read */
-	CONN_DEAD                /* to be reported and freed by the next sweep */
+	CONN_CLOSING,            /* CONN_CLOSING: the queue may still be sent; nothing is read */
+	CONN_DEAD                /* CONN_DEAD: to be reported and freed by the next sweep */
 };
 
 /* What a connection needs from the set, as bits: it is on the set's todo list while any bit is set. */
 enum conn_want {
 	WANT_FLUSH = 1,          /* bytes are queued, and the transport isn't known to be full */
-	WANT_DRAINED = 2,        /* the queue became empty: call drained_cb */
+	WANT_DRAINED = 2,        /* the queue became empty: drained_cb has to be called */
 	WANT_FRAMES = 4,         /* the buffer may hold whole frames, held back by a pause or a limit */
 	WANT_SWEEP = 8,
 	WANT_READ = 16           /* the transport holds bytes that no readiness reports */
@@ -28,7 +28,7 @@ enum conn_want {
 struct conn {
 	struct conn_set *set;
 	struct conn *next, *prev;            /* links of all connections in the set */
-	struct conn *todo_next;              /* next on the todo list */
+	struct conn *todo_next;              /* links: next connection on the todo list */
 	unsigned wants;                      /* bits of enum conn_want */
 	bool on_todo;
 	bool paused;
@@ -42,9 +42,9 @@ struct conn {
 	struct ev_timer deadline;            /* time limit of closing */
 	size_t max_body, max_queue;
 	size_t frames_at_once;               /* 0: no limit */
-	/* That limit was reached: the buffer may hold whole frames, and nothing is read. */
+	/* The limit frames_at_once was reached: the buffer may hold whole frames, and nothing is read. */
 	bool had_turn;
-	struct buf in;                       /* the beginning of a frame, or frames held back */
+	struct buf in;                       /* bytes read: the beginning of a frame, or frames held back */
 	struct buf out;
 	/* The owner's count of unsent bytes over several connections, and this connection's share of it. */
 	size_t *tally, tallied;

@@ -22,7 +22,7 @@ struct listener {
 	struct ev_loop *loop;
 	struct ev_io readable;
 	struct ev_timer rest;
-	int spare_fd;            /* -1 while not even this one can be opened */
+	int spare_fd;            /* the spare descriptor; -1 while not even this one can be opened */
 	void *owner;
 	void (*accept_cb)(int fd, void *owner);
 };

@@ -15,6 +15,7 @@ struct listener;
  */
 struct listener *listener_new(struct ev_loop *loop, int fd, void *owner,
 			      void (*accept_cb)(int fd, void *owner));
-void listener_free(struct listener *listener);   /* closes the socket; NULL is fine; not inside accept_cb */
+/* Closes the listening socket; NULL is fine; not to be called inside accept_cb. */
+void listener_free(struct listener *listener);
 
 #endif

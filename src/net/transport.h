@@ -18,7 +18,7 @@ struct identity {                        /* what a transport itself knows of the
 	unsigned uid;                    /* user of the process at the other end of a unix socket */
 };
 
-enum transport_want {                    /* bits: a readiness of the descriptor */
+enum transport_want {                    /* what to wait for before trying again; bits: a readiness of the descriptor */
 	TRANSPORT_READ = 1,
 	TRANSPORT_WRITE = 2
 };

@@ -36,12 +36,13 @@ struct cage {
 	uint64_t number;
 	int dir_fd, events_fd;
 	bool killed;
-	struct cage *next;               /* next in the list of free cages, or of claimed ones during the sweep */
+	/* links: next in the list of free cages, or of claimed ones during the sweep. */
+	struct cage *next;
 };
 
 struct cages {
 	char path[PATH_MAX];
-	char group[PATH_MAX];            /* the same directory as /proc/PID/cgroup names it */
+	char group[PATH_MAX];            /* path of the cages' group as /proc/PID/cgroup names it */
 	int dir_fd;
 	uint64_t next_number;
 	/* Numbers of cages that attempts of an earlier keeper still use; until the sweep. */

@@ -21,7 +21,7 @@ void cages_close(struct cages *cages);                   /* removes the empty ca
 const char *cages_path(const struct cages *cages);
 
 struct cage *cage_take(struct cages *cages);             /* an empty cage; NULL: errno says why */
-/* The cage in which an earlier keeper put this process; NULL if none. */
+/* Return the cage in which an earlier keeper put this process; NULL if none. */
 struct cage *cage_claim(struct cages *cages, pid_t pid);
 int cage_fd(const struct cage *cage);                    /* descriptor of the cage's directory, for clone3 */
 /*

@@ -25,11 +25,11 @@
 struct caller_entry {
 	struct caller_entry *prev, *next;
 	struct link *link;
-	uint64_t job, epoch;             /* 0 until HELLO has said which attempt is calling */
-	struct ev_io readable;           /* watches the descriptor until HELLO has come */
+	uint64_t job, epoch;             /* the calling attempt; 0 until HELLO has said which it is */
+	struct ev_io readable;           /* watches the connection's descriptor until HELLO has come */
 	struct ev_timer hello_late;
 	struct buf in;
-	struct channel *channel;         /* owns the descriptor after HELLO; NULL before */
+	struct channel *channel;         /* owns the connection's descriptor after HELLO; NULL before */
 };
 
 static void entry_free(struct caller_entry *entry)

@@ -13,8 +13,10 @@ struct link;
 
 bool callers_open(struct link *link, struct error *error);
 void callers_close(struct link *link);
-void callers_relay(struct link *link, const struct msg_relay *msg);      /* a frame from the master for one caller */
-void callers_drop(struct link *link);                    /* the connection to the master is gone: close all callers */
+/* Handle a frame from the master for one caller. */
+void callers_relay(struct link *link, const struct msg_relay *msg);
+/* Close all callers, because the connection to the master is gone. */
+void callers_drop(struct link *link);
 /* Close the callers of an attempt that has ended. */
 void callers_end(struct link *link, uint64_t job, uint64_t epoch);
 

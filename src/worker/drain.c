@@ -20,7 +20,7 @@
 #include "proto/limits.h"
 
 #define PIECE    ((size_t)65536)
-#define AT_ONCE  16                      /* pieces moved from one pipe before other pipes have their turn */
+#define AT_ONCE  16                      /* most pieces moved from one pipe before other pipes have their turn */
 #define AGAIN_NS NS_PER_S
 
 static int file_of(const struct attempt *attempt, int stream)

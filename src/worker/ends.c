@@ -17,7 +17,7 @@
 #include "worker/tree.h"
 
 #define ENDS_NAME "ends"
-#define ENDS_MAX  ((size_t)64 << 20)     /* at most this many bytes are read */
+#define ENDS_MAX  ((size_t)64 << 20)     /* most bytes of the file that are read */
 
 struct record {
 	struct process_end end;

@@ -14,8 +14,8 @@ struct process_end {
 	/* The machine's boot: process numbers and start times are valid in that boot only. */
 	uint8_t boot_id[16];
 	int64_t pid;
-	int64_t begun_ns;                /* when the process began, as tree_stat returns it */
-	int64_t run_ns;                  /* how long the process ran */
+	int64_t begun_ns;                /* start time of the process, as tree_stat returns it */
+	int64_t run_ns;                  /* run time of the process */
 	uint64_t cpu_us, rss_kib;
 	uint64_t status;                 /* wait status, as wait4 returns it */
 };

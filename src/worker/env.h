@@ -15,20 +15,21 @@
 struct env_facts {
 	uint64_t run, job, epoch;
 	const char *dir;                 /* the attempt's directory; also its TMPDIR */
-	const char *mark;                /* the worker's mark: PREFIX in TITAN_MARK=PREFIX.JOB.EPOCH */
-	const char *token;               /* TITAN_TOKEN: proves at the worker's socket which attempt is calling */
+	const char *mark;                /* PREFIX in TITAN_MARK=PREFIX.JOB.EPOCH, the mark of the worker's processes */
+	/* Value of TITAN_TOKEN, which proves at the worker's socket which attempt is calling. */
+	const char *token;
 };
 
 struct env {
-	struct buf base;                 /* the strings that are the same for every job */
+	struct buf base;                 /* the variables that are the same for every job */
 	size_t base_count;
-	struct buf facts;                /* the strings that differ from job to job, of the latest job */
+	struct buf facts;                /* the variables that differ from job to job, for the latest job */
 	char **list;
 	size_t cap;
-	const char *path;                /* PATH in the latest list */
+	const char *path;                /* the value of PATH in the latest list */
 };
 
-/* socket: path of the link's socket for jobs. */
+/* Set the variables that are the same for every job. socket: path of the link's socket for jobs. */
 void env_init(struct env *env, const char *worker, const char *cluster, const char *socket);
 void env_free(struct env *env);
 /*

@@ -20,13 +20,13 @@
 #include "worker/ends.h"
 
 #define TICK_NS       (10 * NS_PER_MS)   /* time between two looks at an attempt that is being ended */
-#define STUCK_TICK_NS (NS_PER_S / 2)     /* the same for an attempt that has long failed to end */
+#define STUCK_TICK_NS (NS_PER_S / 2)     /* time between two looks at an attempt whose processes can't be killed */
 #define STUCK_NS      (10 * NS_PER_S)
 
 /* A child of the keeper that isn't an attempt's main process, and the attempt it belongs to. */
 struct stray {
 	uint64_t job, epoch;
-	bool marked;                     /* job and epoch are known */
+	bool marked;                     /* whether job and epoch are known */
 	int64_t begun_ns;
 };
 
@@ -75,7 +75,7 @@ static void note_gone(struct keeper *keeper, const struct attempt *attempt)
 	};
 
 	spool_add(keeper->spool, SPOOL_GONE, &gone, sizeof(gone));
-	(void)spool_flush(keeper->spool);        /* the loop notices a failure and tries again */
+	(void)spool_flush(keeper->spool);        /* the keeper's loop notices a failed write and tries again */
 }
 
 void exits_reap(struct keeper *keeper)

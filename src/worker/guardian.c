@@ -30,7 +30,7 @@
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (5 * NS_PER_S)
 #define LIVED_NS         (2 * NS_PER_S)  /* a keeper that lived this long is restarted at once when it is killed */
-#define RETRY_NS         NS_PER_S        /* time until a record that couldn't be written is tried again */
+#define RETRY_NS         NS_PER_S        /* time until writing a record is tried again */
 
 /*
  * List the jobs of dead keepers among our children: those that lead a session. Other processes of a job need
@@ -313,7 +313,7 @@ int guardian_run(const struct worker_options *options, struct error *error)
 		block_signals(&wanted);
 		result = guardian_open(&guardian, error);
 		in_keeper = !result && guard(&guardian, &wanted);
-		guardian_close(&guardian);       /* the lock stays held: the keeper shares it */
+		guardian_close(&guardian);       /* this doesn't unlock the file: the keeper holds the lock, too */
 		status = result ? err_exit_status(result) : guardian.exit_status;
 		if (in_keeper)
 			status = keeper_run(&guardian.options, error);

@@ -18,11 +18,11 @@ struct guardian {
 	int64_t started_ns, restart_ns, backoff_ns;
 	/* The last signal (SIGTERM or SIGINT) to pass on to each new keeper; 0: none. */
 	int passed;
-	bool again;                      /* a keeper has been started before: the present one isn't the first */
+	bool again;                      /* a keeper has been started before, so the present one isn't the first */
 	bool ending;                     /* the keeper has exited by itself, so the guardian ends, too */
 	int exit_status;                 /* the keeper's exit status, which becomes the guardian's */
-	bool renewing;                   /* asked by SIGHUP to become a newer version */
-	bool failing;                    /* a record couldn't be written */
+	bool renewing;                   /* SIGHUP has asked the guardian to become a newer version */
+	bool failing;                    /* writing a record has failed; it is tried again */
 	struct pid_list children;
 	struct pid_list orphans;         /* jobs of dead keepers whose ends aren't recorded yet */
 };

@@ -21,6 +21,6 @@ void home_sign(int lock_fd);
  */
 #define HOME_MARK_SIZE 48
 int home_mark(int dir_fd, char ret_mark[HOME_MARK_SIZE]);
-void home_boot_id(uint8_t ret_id[16]);   /* the boot id of the machine; zeros when it can't be read */
+void home_boot_id(uint8_t ret_id[16]);   /* reads the boot id of the machine; zeros if it can't be read */
 
 #endif

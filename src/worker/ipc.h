@@ -34,10 +34,10 @@ struct ipc_header {
 	uint8_t version;
 	uint8_t type;
 	uint16_t spare;
-	uint32_t size;                   /* bytes of the message behind this header */
+	uint32_t size;                   /* number of bytes that follow this header */
 };
 
-struct ipc_attempt {                     /* body of RECALL, SPOOL_ACK, FILES_DONE and STUCK */
+struct ipc_attempt {                     /* names an attempt; body of RECALL, SPOOL_ACK, FILES_DONE and STUCK */
 	uint64_t job, epoch;
 };
 
@@ -49,13 +49,13 @@ struct ipc_stop {
 struct ipc_spawn {
 	uint64_t job, epoch, run;
 	/*
-	 * The strings follow the struct, each with a NUL: argv, env, directory ("": the attempt's own),
-	 * resources asked for.
+	 * Numbers of strings. They follow the struct, each with a NUL: argv, env, directory ("": the
+	 * attempt's own), resources.
 	 */
 	uint32_t argc, envc;
 	uint32_t strings_size;
 	uint32_t flags;
-	uint32_t ask_count;              /* number of resources asked for, each a string NAME=N */
+	uint32_t ask_count;              /* number of resources that the job asks for, each a string NAME=N */
 	uint32_t spare;
 	uint64_t log_max;                /* as in job_spec */
 };
@@ -63,29 +63,29 @@ struct ipc_spawn {
 /* SPAWN_DIES: the job is killed when its keeper dies. */
 enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };
 
-struct ipc_room {                        /* arrays: [0] for stdout, [1] for stderr */
+struct ipc_room {                        /* for each array below, [0] is stdout and [1] is stderr */
 	uint64_t job, epoch;
-	uint64_t synced[2];              /* bytes that are on the master's disk */
+	uint64_t synced[2];              /* bytes of the output that are on the master's disk */
 	/* Bytes that won't be kept, between the kept beginning and the kept end; none when from == until. */
 	uint64_t from[2], until[2];
 };
 
 struct ipc_lease {
-	int64_t until_ns;                /* monotonic clock of this machine */
+	int64_t until_ns;                /* end of the lease, monotonic clock of this machine */
 };
 
 struct ipc_quit {
 	int64_t grace_ms;
 };
 
-struct ipc_inventory {                   /* one message for each attempt; one with job 0 ends the list */
+struct ipc_inventory {                   /* one INVENTORY message for each attempt; one with job 0 ends the list */
 	uint64_t job, epoch, run;
 	uint32_t phase;                  /* enum attempt_phase; for an ENDED attempt, EXITED follows later */
 	uint32_t spare;
 	int64_t started_ms;
 };
 
-/* The attempt's output goes to attempts/SPACE.out and attempts/SPACE.err in the worker's directory. */
+/* Body of STARTED. The attempt's output goes to attempts/SPACE.out and attempts/SPACE.err in the worker's directory. */
 struct ipc_started {
 	uint64_t job, epoch, run;
 	int64_t wall_ms;
@@ -96,15 +96,15 @@ struct ipc_started {
 	uint64_t synced[2];
 };
 
-/* On the socket the struct is followed by the two synced numbers, as in STARTED. */
+/* Body of EXITED. On the socket it is followed by the two synced numbers, as in STARTED. */
 struct ipc_exited {
 	uint64_t run;
-	uint64_t space;                  /* 0: the attempt had no space */
-	/* Bytes of stdout and stderr; if both are 0, the keeper awaits no FILES_DONE. */
+	uint64_t space;                  /* number of the attempt's space; 0: it had none */
+	/* Bytes of stdout and stderr in the files; if both are 0, the keeper awaits no FILES_DONE. */
 	uint64_t sizes[2];
 	uint64_t acked;                  /* the master has the result; only output is left to send */
 	struct rec_done done;
-	uint64_t log_max;                /* records of earlier versions end before this field */
+	uint64_t log_max;                /* as in job_spec; records written by earlier versions end before this field */
 };
 
 struct ipc_numbers {
@@ -117,12 +117,14 @@ struct ipc_end {
 	struct buf in, out;
 };
 
-void ipc_close(struct ipc_end *end);                     /* drops what isn't sent or read yet; closing twice is fine */
+/* Closes the stream and drops what isn't sent or read yet; closing twice is fine. */
+void ipc_close(struct ipc_end *end);
 void ipc_put(struct ipc_end *end, enum ipc_type type, const void *body, size_t size);
 void ipc_put_tail(struct ipc_end *end, enum ipc_type type, const void *body, size_t size, const void *tail,
 		  size_t tail_size);
-int ipc_flush(struct ipc_end *end);                      /* 0: all is sent; 1: some bytes remain for later; or -errno */
-/* Read what has arrived: 0, -EPIPE at the end of the stream, or -errno. */
+/* sends: 0 if all is sent, 1 if some bytes remain for later, or -errno. */
+int ipc_flush(struct ipc_end *end);
+/* Read messages that have arrived: 0, -EPIPE at the end of the stream, or -errno. */
 int ipc_fill(struct ipc_end *end);
 /* Take the next whole message; *ret_body is valid until the next call. False: no whole message. */
 bool ipc_next(struct ipc_end *end, struct ipc_header *ret_header, struct slice *ret_body);

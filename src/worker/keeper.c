@@ -46,7 +46,8 @@ static enum err open_dir(struct keeper *keeper, struct error *error)
 /* Block all signals and reset their handlers, so that a child need only unblock them. Returns a signalfd. */
 static int open_signals(void)
 {
-	const unsigned long by_default[8] = { 0 };       /* the kernel's struct sigaction: default handler, no flags */
+	/* Default handler and no flags, in the form of the kernel's struct sigaction. */
+	const unsigned long by_default[8] = { 0 };
 	sigset_t all, wanted;
 
 	sigfillset(&all);

@@ -23,50 +23,56 @@
 #include "worker/worker.h"
 
 struct attempt {
-	struct attempt *prev, *next;     /* in the keeper's list of all attempts */
+	struct attempt *prev, *next;     /* links in the keeper's list of all attempts */
 	struct attempt *closing_next;
-	bool closing;                    /* in the keeper's list of closing attempts */
-	struct ledger_entry *entry;      /* NULL once the result is acknowledged */
+	bool closing;                    /* the attempt is in the keeper's list of closing attempts */
+	struct ledger_entry *entry;      /* the attempt's entry in the ledger; NULL once the result is acknowledged */
 	uint64_t job, epoch, run;
-	char *strings;                   /* argv, environment, directory; NULL after the start */
+	char *strings;                   /* argv, environment and directory of the job; NULL after the start */
 	uint32_t argc, envc;
-	struct space *space;             /* NULL before the start, and once the master has the output */
-	struct cage *cage;               /* the control group that it runs in; NULL: none */
+	/* The attempt's space; NULL before the start, and once the master has the output. */
+	struct space *space;
+	struct cage *cage;               /* the control group that the job runs in; NULL: none */
 	pid_t pid;
-	/* For an attempt that another keeper started; -1: the process is our own child. */
+	/* Pidfd of an attempt that another keeper started; -1: the process is our own child. */
 	int pidfd;
-	struct spawner *late;            /* while the start hangs: the thread in which it hangs; else NULL */
+	struct spawner *late;            /* the thread in which the start hangs; NULL: the start doesn't hang */
 	struct attempt *late_next;
-	bool late_told;                  /* the hanging start is in the log */
-	bool tried;                      /* the exec may have happened */
+	bool late_told;                  /* the log has reported that the start hangs */
+	bool tried;                      /* the exec may have happened, so the attempt counts as started */
 	/* Errno of a start that hung and then failed; 0: the job runs, or the start still hangs. */
 	int start_fault;
 	/* Pipe from which the attempt's init tells how the main process ended; -1: it has no init. */
 	int status_fd;
-	int64_t begun_ns;                /* start of the job, monotonic clock */
-	int64_t before_ns, after_ns;     /* boot-time clock before and after the start: the process began in between */
-	int64_t wall_ms;                 /* wall clock at the start; for another boot, as that boot's clock said */
-	uint8_t boot_id[16];             /* the machine's boot in which another keeper started it */
-	bool other_boot;                 /* that boot isn't the present one */
-	bool foreign;                    /* another keeper started it: its end is learned from its guardian */
-	bool learned;                    /* the guardian's record was found: status and usage are known */
+	int64_t begun_ns;                /* time at which the job was started, monotonic clock */
+	/* boot-time clock before and after the start: the process began between them. */
+	int64_t before_ns, after_ns;
+	/* Wall clock at the start; for another boot of the machine, as the clock said then. */
+	int64_t wall_ms;
+	uint8_t boot_id[16];             /* boot of the machine in which another keeper started the job */
+	bool other_boot;                 /* the job was started in another boot of the machine than the present one */
+	bool foreign;                    /* another keeper started it, so its end is learned from its guardian */
+	bool learned;                    /* the guardian's record of its end was found: status and usage are known */
 	bool dies;                       /* the job must die with its keeper, so the next keeper never adopts it */
-	uint64_t log_max;                /* LOG_LOSSLESS: its output comes through pipes, see drain.c */
-	uint64_t drained[2];             /* lossless: bytes moved from each pipe into its file */
-	uint64_t synced[2];              /* bytes of each stream on the master's disk: given back as holes */
-	int64_t drain_ns;                /* no draining before this time: the disk was full; 0: drain now */
-	bool alone;                      /* it had an init, which has ended, so none of its processes is left */
-	bool gone;                       /* its main process has ended; other processes of it may live */
-	int status;                      /* wait status, valid when gone and known */
+	/* How much output is kept; LOG_LOSSLESS: it comes through pipes, see drain.c. */
+	uint64_t log_max;
+	uint64_t drained[2];             /* for a lossless job: bytes moved from each pipe into its file */
+	uint64_t synced[2];              /* bytes of each stream on the master's disk, whose space was given back */
+	/* Time before which draining isn't tried again, after a full disk; 0: drain now. */
+	int64_t drain_ns;
+	bool alone;                      /* the job had an init, which has ended, so none of its processes is left */
+	bool gone;                       /* the main process has ended; other processes of the job may live */
+	int status;                      /* wait status of the main process, valid when gone and known */
 	struct rusage usage;
 	int64_t gone_ns;
-	bool stuck;                      /* it was killed long ago and its process still lives */
-	int64_t kill_ns;                 /* when to send SIGKILL; TIME_NEVER: nobody asked it to end */
+	bool stuck;                      /* the attempt was killed long ago and a process of it still lives */
+	/* Time at which SIGKILL is sent; TIME_NEVER: nobody asked the attempt to end. */
+	int64_t kill_ns;
 	int last_signal;
-	/* Its number in the sequence of this keeper's results; 0: an earlier keeper's result. */
+	/* Number of the attempt in the sequence of this keeper's results; 0: an earlier keeper's result. */
 	uint64_t ended_no;
 	bool acked, shipped;
-	struct ipc_exited exited;        /* the result, once it has ended */
+	struct ipc_exited exited;        /* the attempt's result, once it has ended */
 };
 
 struct keeper {
@@ -78,11 +84,13 @@ struct keeper {
 	uint8_t instance[16];
 	uint8_t secret[TOKEN_SECRET];
 	uint32_t slots;
-	char offers_text[LIMIT_RESOURCES_TEXT_MAX];      /* NAME=N with commas in between, as the link needs it */
+	/* The worker's resources for the link: NAME=N with commas in between. */
+	char offers_text[LIMIT_RESOURCES_TEXT_MAX];
 	struct ledger *ledger;
 	struct spool *spool;
 	struct spaces *spaces;
-	struct cages *cages;             /* NULL: the machine allows none, or none are wanted */
+	/* Control groups for jobs; NULL: the machine allows none, or none are wanted. */
+	struct cages *cages;
 	struct env env;
 	struct attempt *first;           /* list of all attempts */
 	size_t count;
@@ -94,7 +102,7 @@ struct keeper {
 	/* List of attempts that were asked to end or whose main process is gone, and that haven't ended yet. */
 	struct attempt *closing;
 	uint32_t adopted;                /* number of running attempts with a pidfd */
-	uint32_t piped;                  /* number of attempts with pipes */
+	uint32_t piped;                  /* number of attempts whose output comes through pipes */
 	struct buf pointers;             /* argv of the attempt that is being started */
 	int64_t now_ns;
 
@@ -105,14 +113,16 @@ struct keeper {
 	bool listed;                     /* the link has been told of all attempts */
 	bool ready_told;
 	struct ipc_numbers told;
-	int64_t link_flush_ns;           /* when messages held back for the link are sent; 0: none are held back */
-	bool link_full;                  /* the socket took only a part of the messages */
+	/* Time at which messages held back for the link are sent; 0: none are held back. */
+	int64_t link_flush_ns;
+	bool link_full;                  /* the link's socket took only a part of the messages */
 
 	bool unguarded;                  /* its guardian was killed */
 	bool quitting;
-	int64_t quit_ns;                 /* when the keeper exits even if some results aren't acknowledged */
+	/* Time at which a quitting keeper exits even if some results aren't acknowledged. */
+	int64_t quit_ns;
 	bool spool_failing;
-	int64_t refused_ns;              /* when the log last said that jobs can't be started; 0: never */
+	int64_t refused_ns;              /* time at which the log last said that jobs can't be started; 0: never */
 };
 
 /*
@@ -132,9 +142,10 @@ static inline bool attempt_may_be(const struct attempt *attempt, int64_t begun_n
 
 /* attempts.c */
 struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run);
-void attempt_free(struct keeper *keeper, struct attempt *attempt);       /* removes it from all lists but the ledger */
+/* Removes the attempt from all lists but the ledger. */
+void attempt_free(struct keeper *keeper, struct attempt *attempt);
 void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const char *strings);
-/* Start as many as slots, resources and lease allow. */
+/* Start as many queued attempts as slots, resources and lease allow. */
 void attempts_start(struct keeper *keeper);
 void attempts_stop(struct keeper *keeper, uint64_t job, uint64_t epoch, int64_t grace_ms);
 /* Stop the attempts that must not run without a lease. */
@@ -142,16 +153,16 @@ void attempts_enforce_lease(struct keeper *keeper);
 void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
-/* None of its output is on this machine any more. */
+/* Note that none of the attempt's output is on this machine any more. */
 void attempt_is_shipped(struct attempt *attempt);
-/* Write its resources to the spool, right after its start record. */
+/* Write the attempt's resources to the spool, right after its start record. */
 void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt);
-void attempts_quit(struct keeper *keeper, int64_t grace_ms);             /* the keeper ends, and ends all its jobs */
-/* The keeper ends and leaves its jobs to the next keeper. */
+void attempts_quit(struct keeper *keeper, int64_t grace_ms);             /* ends the keeper and all its jobs */
+/* End the keeper and leave its jobs to the next keeper. */
 void attempts_leave(struct keeper *keeper, int64_t grace_ms);
 /* Must a quitting keeper still wait for attempts? */
 bool attempts_under_way(const struct keeper *keeper);
-/* The attempt ends without a process. */
+/* End an attempt whose process couldn't be started. */
 void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack);
 /* Does this errno mean that the worker lacks something, so that the job isn't at fault? */
 bool attempt_lacks(int fault);
@@ -160,9 +171,9 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 int64_t attempt_began_ms(const struct attempt *attempt);
 
 /* exits.c */
-/* Put it into the closing list, which exits_check looks after. */
+/* Put an attempt into the closing list, which exits_check looks after. */
 void exits_close(struct keeper *keeper, struct attempt *attempt);
-void exits_reap(struct keeper *keeper);                                  /* handle our children that have ended */
+void exits_reap(struct keeper *keeper);                                  /* handles our children that have ended */
 /* Handle an adopted attempt whose pidfd says that it has ended. */
 void exits_adopted(struct keeper *keeper, struct attempt *attempt);
 /* Look after the closing attempts: kill what is left, finish those that have ended. */
@@ -174,14 +185,15 @@ void exits_free(struct keeper *keeper);
 void exits_know(struct attempt *attempt, uint64_t status, uint64_t run_ns, uint64_t cpu_us, uint64_t rss_kib);
 /* Find out how a foreign attempt whose process is gone ended. False: its guardian has yet to record it. */
 bool exits_learn(struct keeper *keeper, struct attempt *attempt);
-void exits_finish(struct keeper *keeper, struct attempt *attempt);       /* no process of it is left: make its result */
+/* Makes the result of an attempt of which no process is left. */
+void exits_finish(struct keeper *keeper, struct attempt *attempt);
 /* Send a signal to the attempt's processes outside its process group; return how many there were. */
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
 
 /* late.c */
-/* Its start hangs: hand it over to late.c. */
+/* Hand an attempt whose start hangs over to late.c. */
 void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *spawner);
-/* Its process has ended, so the start hangs no longer. */
+/* Note that the process of a hanging start has ended. */
 void late_gone(struct keeper *keeper, struct attempt *attempt);
 /* After SIGCHLD: take up the starts that have gone on. */
 void late_settle(struct keeper *keeper);
@@ -191,9 +203,9 @@ void late_check(struct keeper *keeper);
 int64_t late_due(const struct keeper *keeper);
 
 /* drain.c */
-/* Make the pipes and return the job's ends; 0 or -errno. */
+/* Make the pipes of a lossless attempt and return the job's ends; 0 or -errno. */
 int drain_begin(struct keeper *keeper, struct attempt *attempt, int ret_fds[2]);
-/* Open the pipes that an earlier keeper made. */
+/* Open the pipes that an earlier keeper made for the attempt. */
 void drain_claim(struct keeper *keeper, struct attempt *attempt);
 bool drain_wants(const struct keeper *keeper, const struct attempt *attempt, int stream);
 void drain_some(struct keeper *keeper, struct attempt *attempt, int stream);
@@ -202,7 +214,7 @@ void drain_some(struct keeper *keeper, struct attempt *attempt, int stream);
  * try again.
  */
 bool drain_end(struct keeper *keeper, struct attempt *attempt);
-/* Move what is left in the pipes and close them. */
+/* Move what is left in an attempt's pipes and close them. */
 void drain_close(struct keeper *keeper, struct attempt *attempt);
 void drain_room(struct attempt *attempt, const struct ipc_room *room);
 int64_t drain_due(const struct keeper *keeper);
@@ -221,7 +233,7 @@ bool recover_rewrite(struct keeper *keeper);
 /* keeper_link.c */
 void keeper_link_start(struct keeper *keeper);
 void keeper_link_died(struct keeper *keeper);
-/* Once, to the process that started this worker. */
+/* Tell the process that started this worker, once, that the worker is ready. */
 void keeper_tell_ready(struct keeper *keeper);
 void keeper_link_read(struct keeper *keeper);
 void keeper_link_flush(struct keeper *keeper);

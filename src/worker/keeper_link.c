@@ -22,8 +22,10 @@
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (2 * NS_PER_S)
 #define PATIENCE_NS      (2 * NS_PER_MS) /* longest delay of a message that waits to be sent together with others */
-#define AHEAD_ENOUGH     4               /* queued attempts for each slot, from which on messages may be delayed */
-#define COMPANY_BYTES    4096            /* from this many bytes on, the cost of a send is amortised */
+/* A message may be delayed while at least this many attempts per slot are queued. */
+#define AHEAD_ENOUGH     4
+/* From this many bytes on, messages are sent at once: the cost of a send is amortised. */
+#define COMPANY_BYTES    4096
 #define LINK_FD          3
 #define LINK_VARIABLES   9
 

@@ -12,7 +12,7 @@
 
 struct item {
 	struct ledger_entry entry;       /* must be first: a pointer to an entry is a pointer to its item */
-	struct item *older;              /* the same job's next older epoch */
+	struct item *older;              /* next older epoch of the same job */
 };
 
 struct phase_list {
@@ -22,9 +22,10 @@ struct phase_list {
 
 struct ledger {
 	uint32_t slots;
-	struct resource_list offers;     /* what the worker offers, and how much of it running attempts use */
+	/* The resources that the worker offers, and how much of them running attempts use. */
+	struct resource_list offers;
 	int64_t lease_until_ns;
-	struct map jobs;                 /* job number to the item of its newest epoch */
+	struct map jobs;                 /* maps a job's number to the item of its newest epoch */
 	struct phase_list phases[PHASE_ENDED + 1];
 };
 

@@ -20,13 +20,14 @@ struct ledger_entry {
 	uint64_t job;
 	uint64_t epoch;
 	enum attempt_phase phase;
-	bool stopping;                   /* it was asked to end */
-	bool exclusive;                  /* must not run without a lease: the job may have been started elsewhere */
-	struct resource *asks;           /* resources it asks for; NULL: a slot is enough */
+	bool stopping;                   /* the attempt was asked to end */
+	/* The attempt must not run without a lease: the job may have been started elsewhere. */
+	bool exclusive;
+	struct resource *asks;           /* resources that the attempt asks for; NULL: a slot is enough */
 	size_t ask_count;
-	struct rec_done result;          /* valid when it has ended */
+	struct rec_done result;          /* result of the attempt, valid when it has ended */
 	void *owner;                     /* the keeper's struct attempt */
-	struct ledger_entry *prev, *next;    /* in the list of its phase, oldest first */
+	struct ledger_entry *prev, *next;    /* links in the list of attempts in the same phase, oldest first */
 };
 
 enum ledger_verdict { LEDGER_TAKEN, LEDGER_DUPLICATE, LEDGER_STALE };
@@ -70,12 +71,13 @@ bool ledger_recall(struct ledger *ledger, uint64_t job, uint64_t epoch, struct l
 
 /* Extend the lease to until_ns (monotonic). Before the first call there is no lease; it never gets shorter. */
 void ledger_lease(struct ledger *ledger, int64_t until_ns);
-int64_t ledger_lease_end(const struct ledger *ledger);          /* TIME_NEVER while no attempt depends on the lease */
+/* When the lease ends; TIME_NEVER while no attempt depends on it. */
+int64_t ledger_lease_end(const struct ledger *ledger);
 /* Return a running exclusive attempt that nobody has asked to end although the lease is over; or NULL. */
 struct ledger_entry *ledger_overdue(const struct ledger *ledger, int64_t now_ns);
 bool ledger_has_lease(const struct ledger *ledger, int64_t now_ns);
 
-/* First entry of the phase's list; go on with ->next. */
+/* Return the first entry of the phase's list; go on with ->next. */
 struct ledger_entry *ledger_first(const struct ledger *ledger, enum attempt_phase phase);
 uint32_t ledger_running(const struct ledger *ledger);
 uint32_t ledger_queued(const struct ledger *ledger);

@@ -26,7 +26,7 @@
 struct stream {                          /* one output file of an attempt: stdout or stderr */
 	int fd;                          /* -1: not open */
 	int watch;                       /* inotify watch, or -1 */
-	uint64_t size;                   /* final size; UINT64_MAX while the file may grow */
+	uint64_t size;                   /* final size of the file; UINT64_MAX while it may grow */
 	/* offsets: given to the connection, received by the master, on the master's disk. */
 	uint64_t sent, received, synced;
 	uint64_t tail;                   /* offset at which the kept end of the output begins; 0: not known yet */
@@ -39,25 +39,26 @@ struct stream {                          /* one output file of an attempt: stdou
 };
 
 struct held {                            /* an attempt that the keeper has, as the link knows it */
-	struct held *prev, *next;        /* in the list of all attempts */
-	struct held *older;              /* the same job's next older epoch */
+	struct held *prev, *next;        /* links in the list of all attempts */
+	struct held *older;              /* next older epoch of the same job */
 	uint64_t job, epoch, run, space;
 	uint64_t log_max;                /* as in job_spec */
-	bool over;                       /* it runs, and the beginning of its output that is kept has been sent */
+	/* The attempt runs, and the beginning of its output that is kept has been sent. */
+	bool over;
 	enum attempt_phase phase;
 	struct rec_started started;
-	struct rec_done done;            /* the result, once it has ended */
-	bool done_sent;                  /* the result was sent on this connection */
+	struct rec_done done;            /* the attempt's result, once it has ended */
+	bool done_sent;                  /* the result was sent on the present connection */
 	bool acked;
-	bool stuck;                      /* it was killed, and its process lives on */
+	bool stuck;                      /* the attempt was killed, and a process of it lives on */
 	struct stream streams[2];
 	struct held *look_next;          /* next in the list of attempts whose files changed and are looked at soon */
 	bool to_look;
 	struct held *ship_next;          /* next in the queue of attempts with output to send */
 	bool shipping;
 	struct held *young_prev, *young_next;
-	bool young;                      /* started a moment ago: its files aren't watched yet */
-	int64_t taken_ns;                /* when it was assigned, if a slot was free for it; else 0 */
+	bool young;                      /* the attempt started a moment ago, so its files aren't watched yet */
+	int64_t taken_ns;                /* time of the assignment, if a slot was free for it; else 0 */
 	int64_t seen_ns;
 };
 
@@ -78,14 +79,15 @@ struct link {
 	struct ipc_end keeper;
 	bool listed;                     /* the keeper has sent its whole inventory */
 	uint64_t asked, answered;        /* number of PINGs and LEASEs sent to the keeper, and of PONGs received */
-	bool hello_owed, beat_owed;      /* HELLO or heartbeat to be sent as soon as the keeper has answered */
+	/* Whether HELLO or a heartbeat is to be sent as soon as the keeper has answered. */
+	bool hello_owed, beat_owed;
 	bool keeper_silent;              /* the keeper didn't answer before the last heartbeat, and the log says so */
 	size_t stuck_count;
 	struct ipc_numbers numbers;
 	struct system_load load;
-	uint64_t start_us;               /* moving average of the microseconds from assignment to process */
+	uint64_t start_us;               /* moving average of the time from assignment to process, in microseconds */
 
-	struct map jobs;                 /* job number to the held of its newest epoch */
+	struct map jobs;                 /* maps a job's number to the held of its newest epoch */
 	struct held *first;
 	struct arena arena;              /* memory of the frame being read */
 	/* Arrays of rec_started and rec_done, sent at the end of this pass of the loop. */
@@ -99,10 +101,10 @@ struct link {
 	struct held *young_first, *young_last;
 	uint64_t in_flight;              /* bytes of output sent and not yet received by the master */
 	int inotify_fd;
-	struct map watches;              /* inotify watch number to held */
+	struct map watches;              /* maps the number of an inotify watch to the held that owns the file */
 	struct ev_io watch_read;
 	struct ev_timer young_timer, coalesce;
-	struct ev_timer live_tail;         /* runs while any attempt's output is over the kept beginning */
+	struct ev_timer live_tail;         /* timer, runs while any attempt's output is over the kept beginning */
 
 	uint8_t secret[TOKEN_SECRET];
 	struct listener *caller_listener;
@@ -112,7 +114,7 @@ struct link {
 };
 
 /* link.c */
-/* The master has heard what was sent at sent_ns: extend the lease. */
+/* Extend the lease: the master has heard what was sent at sent_ns. */
 void link_lease(struct link *link, int64_t sent_ns);
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
 void link_beat(struct link *link);                       /* send a heartbeat now, because its content has changed */
@@ -126,7 +128,7 @@ void link_frame(struct link *link, const struct frame *frame);
 void link_take(struct link *link, uint64_t job, uint64_t epoch, uint64_t run);
 struct held *held_find(const struct link *link, uint64_t job, uint64_t epoch);
 void held_forget_if_done(struct link *link, struct held *held);
-bool link_keeper_read(struct link *link);        /* false: the keeper is gone */
+bool link_keeper_read(struct link *link);        /* handle messages from the keeper; false: the keeper is gone */
 void link_inventory(struct link *link);          /* send HELLO and the inventory that follows it */
 void link_settle(struct link *link, struct held *held);  /* send DONE, once all output of the attempt has been sent */
 void link_send_items(struct link *link);         /* send the STARTED and DONE records gathered so far */
@@ -135,18 +137,19 @@ void link_free_table(struct link *link);
 /* ship.c */
 void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2]);
 void ship_credit(struct link *link, const struct rec_credit *credit);
-/* The master had no room: send again from this offset. */
+/* Send output again from this offset, because the master had no room for it. */
 void ship_again(struct link *link, const struct rec_credit *credit);
-void ship_reset(struct link *link);              /* after a new connection: send again from the last synced offset */
+/* After a new connection, send output again from the last synced offset. */
+void ship_reset(struct link *link);
 void ship_pump(struct link *link);
 void ship_forget(struct link *link, struct held *held);
-bool ship_sent(const struct held *held);         /* it has ended, and all of its output has been sent */
-bool ship_synced(const struct held *held);       /* as ship_sent, and all of it is on the master's disk */
-/* Add it to the queue of attempts that may have output to send. */
+bool ship_sent(const struct held *held);         /* has the attempt ended, and has all of its output been sent? */
+bool ship_synced(const struct held *held);       /* is ship_sent true, and all of the output on the master's disk? */
+/* Put an attempt into the queue of those that may have output to send. */
 void ship_enqueue(struct link *link, struct held *held);
 
 /* ship_room.c: gives back the parts of growing files that nobody will read any more */
-/* Tell what was given back before this link started. */
+/* Note how much output the keeper gave back before this link started: the master has it. */
 void ship_known(struct link *link, struct held *held, const uint64_t synced[2]);
 void ship_look_soon(struct link *link, struct held *held);       /* its files have changed */
 void ship_look(struct link *link, struct held *held);
@@ -154,21 +157,21 @@ void ship_look_at_all(struct link *link);                        /* look at all 
 void ship_look_never(struct link *link, struct held *held);
 void ship_give_back(struct link *link, struct held *held);
 
-/* Bytes of the attempt's output that are kept: of its beginning, and in all. */
+/* Return how many bytes of the attempt's output are kept: of its beginning, and in all. */
 uint64_t ship_head(const struct held *held);
 uint64_t ship_max(const struct held *held);
 
 /* ship_watch.c */
 bool ship_open(struct link *link, struct error *error);
 void ship_close(struct link *link);
-/* Treats the attempt as young until it has lived for a while. */
+/* Treat a started attempt as young until it has lived for a while. */
 void ship_started(struct link *link, struct held *held);
 void ship_not_young(struct link *link, struct held *held);
 bool ship_open_stream(struct link *link, struct held *held, int number);
-/* Watch the file. Called before reading it, so that no later write goes unnoticed. */
+/* Watch an output file. Called before reading it, so that no later write goes unnoticed. */
 void ship_watch(struct link *link, struct held *held, int number);
 void ship_unwatch(struct link *link, struct stream *stream);
-/* The beginning that is kept has been sent: from now on show the newest output. */
+/* Begin to show the newest output: the beginning that is kept has been sent. */
 void ship_begin_live_tail(struct link *link, struct held *held);
 
 #endif

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define YOUNG_NS     (50 * NS_PER_MS)    /* age from which a job is worth a watch */
+#define YOUNG_NS     (50 * NS_PER_MS)    /* a job is worth a watch when it is older than this */
 #define COALESCE_S   0.02
 #define LIVE_TAIL_S    0.5
-#define LIVE_TAIL_QUEUE ((size_t)1048576)  /* no live output is added while more than this waits to be sent */
+#define LIVE_TAIL_QUEUE ((size_t)1048576)  /* while more bytes than this wait to be sent, no live output is added */
 
 static const char *const suffixes[2] = { "out", "err" };
 

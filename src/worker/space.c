@@ -35,8 +35,9 @@ struct spaces {
 	int fd;
 	uint64_t next_id;
 	struct space *free;
-	struct space *resting;           /* released spaces, free once the spool says that their attempts have ended */
-	uint32_t free_count;             /* spaces in free and resting together */
+	/* Released spaces: they become free once the spool says that their attempts have ended. */
+	struct space *resting;
+	uint32_t free_count;             /* number of spaces in the lists free and resting together */
 	struct map claimed;
 	struct remover *remover;
 	uint64_t mount;                  /* mount id of the directory of attempts */

@@ -19,17 +19,22 @@ struct space {
 	/* Device, inode and mount of the directory and the two files when they were opened. */
 	struct io_identity was[3];
 	int64_t clean_ns;                /* change time of the directory when it was last known to be empty */
-	int64_t taken_ns;                /* coarse wall clock, the same that change times use */
-	/* Of the two files, as found when their sizes were last asked for: unchanged mode and links; size 0. */
+	/* Coarse wall clock when the space was taken; change times use the same clock. */
+	int64_t taken_ns;
+	/*
+	 * plain: mode and links of both files are unchanged; empty: both have size 0; known when their sizes
+	 * were last asked for.
+	 */
 	bool plain, empty;
-	int pipe_fds[2];                 /* see drain.c: pipes through which a lossless attempt writes; else -1 */
+	/* Descriptors of the pipes through which a lossless attempt writes (see drain.c); else -1. */
+	int pipe_fds[2];
 	struct space *next;              /* next in the list of free spaces */
 };
 
 struct spaces;
 
 enum err spaces_open(int worker_fd, struct spaces **ret_spaces, struct error *error);
-void spaces_close(struct spaces *spaces);        /* leaves the files in place; NULL is fine */
+void spaces_close(struct spaces *spaces);        /* closes all spaces and leaves their files; NULL is fine */
 
 /*
  * Open the space that an earlier keeper gave to an attempt; NULL if its files are gone. Call it before the
@@ -45,7 +50,7 @@ struct space *space_take(struct spaces *spaces);         /* a space for an attem
  * open them for reading and writing, so they outlive every writer. 0 or -errno.
  */
 int space_open_pipes(struct spaces *spaces, struct space *space, bool make);
-/* The job's end of one pipe; or -errno. */
+/* Open the job's end of one pipe; a descriptor or -errno. */
 int space_open_pipe_end(struct spaces *spaces, const struct space *space, int stream);
 /* Closes and removes the pipes. */
 void space_close_pipes(struct spaces *spaces, struct space *space);
@@ -56,7 +61,7 @@ void space_sizes(struct space *space, uint64_t ret_sizes[2]);
  * spaces_rested: else a keeper that died in between would take the next attempt's output for this one's.
  */
 void space_release(struct spaces *spaces, struct space *space);
-/* The spool says that the released attempts have ended: their spaces are free. */
+/* Free the released spaces: the spool says that their attempts have ended. */
 void spaces_rested(struct spaces *spaces);
 /* Close the space but leave its files: an attempt that outlives this keeper uses them. */
 void space_forget(struct space *space);

@@ -9,11 +9,12 @@
 
 struct remover;
 
-/* Removes names in this directory; the descriptor stays the caller's. */
+/* Start the thread that removes names in this directory; the descriptor stays the caller's. */
 struct remover *remover_new(int dir_fd);
-void remover_free(struct remover *remover);      /* what isn't removed yet is left to the next keeper's sweep */
+/* Stops the thread; what isn't removed yet is left to the next keeper's sweep. */
+void remover_free(struct remover *remover);
 /* Rename something out of the way and let the thread remove it. 0: the name is free; -errno: the name can't be used. */
 int remover_take(struct remover *remover, const char *name);
-void remover_sweep(struct remover *remover, const char *name);   /* removes it at once, without the thread */
+void remover_sweep(struct remover *remover, const char *name);   /* removes a tree at once, without the thread */
 
 #endif

@@ -14,17 +14,17 @@
 #include "base/buf.h"
 
 struct spawn_request {
-	/* Needs a free place in front of argv[0], for the shell of a script without interpreter line. */
+	/* Arguments. They need a free place in front of argv[0], for the shell of a script without interpreter line. */
 	char **argv;
 	char **envp;
-	const char *path;                /* search path for argv[0] if it has no slash */
+	const char *path;                /* search path for argv[0], used if that has no slash */
 	int in_fd, out_fd, err_fd;
 	int dir_fd;                      /* the working directory, unless dir names another */
 	const char *dir;
-	bool die_with_us;                /* killed when the keeper dies */
-	/* Directory of the control group that it starts in; -1: the keeper's own group. */
+	bool die_with_us;                /* the process is killed when the keeper dies */
+	/* Directory of the control group in which the process starts; -1: the keeper's own group. */
 	int cage_fd;
-	bool own_pids;                   /* gets its own pid namespace, below an init of ours */
+	bool own_pids;                   /* the process gets its own pid namespace, below an init of ours */
 };
 
 /*
@@ -66,6 +66,7 @@ void spawn_forget(void);
 
 /* Can a process be started in this control group? 0, or the errno that says why not. */
 int spawn_try_cage(int cage_fd);
-int spawn_try_own_pids(void);            /* the same for a pid namespace */
+/* Can a process be started in its own pid namespace? 0, or the errno that says why not. */
+int spawn_try_own_pids(void);
 
 #endif

@@ -18,13 +18,14 @@ struct child {
 	sigset_t no_signals;
 	char (*paths)[PATH_MAX];         /* files to exec, tried in order */
 	size_t path_count;
-	pid_t parent_pid;                /* the parent's pid as the child sees it */
+	pid_t parent_pid;                /* the parent's pid, as the child sees it */
 	int fault;
-	bool tried;                      /* only the exec is left to do */
+	bool tried;                      /* only the exec is left to do for the child */
 };
 
 struct spawn_result {
-	_Atomic pid_t pid;               /* set when the process is made, before it runs; 0: not made yet */
+	/* Pid of the process, set when it is made and before it runs; 0: not made yet. */
+	_Atomic pid_t pid;
 	int fault;
 	int status_fd;
 	bool tried;                      /* the exec may have happened, in case the process was killed */

@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define PATIENCE_NS (50 * NS_PER_MS)     /* a start that takes longer counts as hanging */
+#define PATIENCE_NS (50 * NS_PER_MS)     /* a start that takes longer than this counts as hanging */
 /* Time between checks whether the process is made, which happens before anything that may hang. */
 #define BIRTH_NS    NS_PER_MS
 

@@ -25,7 +25,7 @@
 #define LINGER_NS      (10 * NS_PER_MS)  /* a result acknowledged within this time needs no sync */
 #define LONG_BYTES     ((size_t)1 << 20)
 #define RETRY_NS       NS_PER_S          /* time between two tries to rewrite the file */
-#define RECORD_BYTES   ((size_t)512)     /* more than the records of a live attempt take */
+#define RECORD_BYTES   ((size_t)512)     /* bytes per live attempt that its records take at most */
 
 static const char magic[16] = "titan-spool 1\n";
 
@@ -37,18 +37,18 @@ struct record_header {
 
 struct spool {
 	int dir_fd, fd;
-	size_t size;                     /* bytes of the whole records in the file */
-	bool torn;                       /* half a record stands behind the whole ones */
-	int64_t retry_ns;                /* a rewrite failed: not again before this time */
+	size_t size;                     /* number of bytes that the whole records in the file take */
+	bool torn;                       /* half a record follows the whole ones */
+	int64_t retry_ns;                /* time before which a failed rewrite isn't tried again */
 	struct buf pending;              /* records not yet written */
-	struct buf kept;                 /* the records that were pending at spool_rewrite_begin */
+	struct buf kept;                 /* the records that were pending when spool_rewrite_begin was called */
 	pthread_t thread;
 	pthread_mutex_t lock;            /* guards the fields below */
 	pthread_cond_t changed;
 	int busy_fd;                     /* the file that is being synced, or -1 */
 	/* Numbers of results: the newest that was flushed, the oldest unacknowledged. */
 	uint64_t newest, oldest;
-	uint64_t synced;                 /* results up to this number are on the disk */
+	uint64_t synced;                 /* number of the newest result known to be on the disk */
 	bool suspect;                    /* a sync of this file failed: no later sync proves what is in it */
 	bool idle, ending;
 };

@@ -23,9 +23,9 @@ struct spool_started {
 	int64_t before_ns, after_ns;     /* boot-time clock before and after the start: the process began in between */
 	int64_t begun_ns;                /* monotonic clock */
 	int64_t wall_ms;
-	/* The job dies with its keeper; records of earlier versions end before this field. */
+	/* The job dies with its keeper. Records written by earlier versions end before this field. */
 	uint64_t dies;
-	uint64_t log_max;                /* records of earlier versions end before this field */
+	uint64_t log_max;                /* as in job_spec; records written by earlier versions end before this field */
 };
 
 struct spool_asks {                      /* follows SPOOL_STARTED if the attempt takes more than a slot */
@@ -33,7 +33,8 @@ struct spool_asks {                      /* follows SPOOL_STARTED if the attempt
 	struct resource_list asks;
 };
 
-struct spool_gone {                      /* the main process has ended; the rest of its tree may take long to end */
+/* Record that the main process has ended; the rest of its tree may take long to end. */
+struct spool_gone {
 	uint64_t job, epoch;
 	uint64_t status;                 /* wait status, as wait4 returns it */
 	uint64_t run_ns, cpu_us, rss_kib;
@@ -49,10 +50,11 @@ struct spool;
  */
 enum err spool_open(int dir_fd, void (*record_cb)(enum spool_type type, struct slice body, void *owner),
 		    void *owner, struct spool **ret_spool, size_t *ret_torn, struct error *error);
-void spool_close(struct spool *spool);           /* syncs the results that need it; NULL is fine */
+void spool_close(struct spool *spool);           /* closes the spool and syncs the results that need it; NULL is fine */
 
 void spool_add(struct spool *spool, enum spool_type type, const void *body, size_t size);
-int spool_flush(struct spool *spool);            /* 0, or -errno: the records stay in memory and are tried again */
+/* Writes the added records; 0, or -errno: they stay in memory and are tried again. */
+int spool_flush(struct spool *spool);
 /*
  * Say which results are outstanding; results are numbered as they end. newest: the last that was flushed;
  * oldest: the first that the master hasn't acknowledged (newest + 1: none). Results that stay unacknowledged
@@ -72,6 +74,6 @@ bool spool_wants_rewrite(struct spool *spool, size_t live);
  * spool_rewrite_end.
  */
 void spool_rewrite_begin(struct spool *spool);
-int spool_rewrite_end(struct spool *spool);      /* 0, or -errno: the old file stays in use */
+int spool_rewrite_end(struct spool *spool);      /* ends a rewrite; 0, or -errno: the old file stays in use */
 
 #endif

@@ -40,7 +40,7 @@ bool tree_stat(pid_t pid, struct tree_stat *ret_stat);
 
 #define GUARDIAN_NAME "titan-guardian"
 
-/* Is this process named as a guardian is? */
+/* Does this process have the name of a guardian? */
 bool tree_is_guardian(pid_t pid);
 
 #endif

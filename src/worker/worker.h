@@ -10,21 +10,24 @@
 #include "base/statedir.h"
 #include "proto/error.h"
 
-/* In the order of the command's option. */
+/* The ways to keep a job's processes together, in the order of the command's option. */
 enum containment { CONTAIN_AUTO, CONTAIN_CGROUP, CONTAIN_PIDS, CONTAIN_SUBREAPER };
 
 struct worker_options {
 	struct statedir statedir;        /* the cluster's directory; the worker's files are in worker/NAME below it */
 	const char *name;
-	uint32_t slots;                  /* 0: as many as the machine has cores */
-	const char *labels;              /* separated by commas; NULL or empty: none */
+	uint32_t slots;                  /* number of slots; 0: as many as the machine has cores */
+	const char *labels;              /* the worker's labels, separated by commas; NULL or empty: none */
 	enum containment containment;    /* how a job's processes are kept together */
-	/* NAME=N separated by commas; cpus and memory that aren't named are found out. */
+	/* Resources of the worker, NAME=N separated by commas; cpus and memory that aren't named are found out. */
 	const char *resources;
-	const char *pool;                /* NULL or empty: the default pool */
-	/* End what an earlier worker of the same name left running, then exit; no link. */
+	const char *pool;                /* the worker's pool; NULL or empty: the default pool */
+	/* Only end what an earlier worker of the same name left running, then exit; no link. */
 	bool end_jobs;
-	/* Gets one byte when the worker is connected, or, with end_jobs, when all jobs have ended; -1: none. */
+	/*
+	 * Descriptor that gets one byte when the worker is connected, or, with end_jobs, when all jobs have
+	 * ended; -1: none.
+	 */
 	int ready_fd;
 	int guardian;                    /* in the keeper: pid of its guardian; 0: none */
 	int guardian_fd;                 /* in the keeper: descriptor of the guardian's lock, which both hold */
@@ -56,7 +59,7 @@ int link_run(const struct worker_options *options, struct error *error);
 
 /* ---- a worker of this machine, seen from outside; path: its directory ---- */
 
-bool worker_is_served(const char *path);         /* a guardian or keeper of it lives and serves */
+bool worker_is_served(const char *path);         /* does a guardian or keeper of this worker live and serve? */
 /*
  * Send SIGTERM (leave its jobs running) or SIGINT (end them) to the worker's guardian, or to its keeper if
  * that has none. False: no such process.
