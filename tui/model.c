@@ -189,7 +189,10 @@ const char *model_plain(struct slice text, char *out, size_t size)
 	size_t len;
 
 	text_escape(&escaped, text, TEXT_KEEP_NONE);
-	len = escaped.len < size ? escaped.len : text_clip(slice_make(escaped.data, size - 1), size, NULL);
+	len = escaped.len < size ? escaped.len : size - 1;
+	/* Not in the middle of a character. */
+	while (len > 0 && len < escaped.len && (escaped.data[len] & 0xc0) == 0x80)
+		len--;
 	memcpy(out, escaped.data ? escaped.data : (const uint8_t *)"", len);
 	out[len] = '\0';
 	buf_free(&escaped);

@@ -46,6 +46,23 @@ static void snapshot(uint64_t count, uint64_t without)
 	model_apply_snapshot(&model, QUERY_RUNS, &msg, 1000);
 }
 
+/* Of a snapshot in several frames: this run and no more; a cursor says that others follow. */
+static void page(uint64_t run, uint64_t cursor)
+{
+	struct rec_run_row row = run_row(run);
+	struct msg_snapshot msg = { .runs = { &row, 1 }, .cursor = cursor };
+
+	model_apply_snapshot(&model, QUERY_RUNS, &msg, 1000);
+}
+
+static void put_job(uint64_t index, enum job_state state, uint64_t *needs, size_t need_count)
+{
+	const struct rec_job_row row = { .run = 1, .job = 100 + index, .index = index, .name = slice_str("job"), .state = state,
+					 .needs = { needs, need_count } };
+
+	model_put_job(&model, &row, CHANGE_TOLD, 1000);
+}
+
 static bool has_worker(uint64_t number)
 {
 	for (size_t i = 0; i < model.worker_count; i++)
@@ -136,6 +153,157 @@ TEST worker_row_is_kept_whole(void)
 	PASS();
 }
 
+TEST pages_of_a_snapshot_belong_together(void)
+{
+	snapshot(3, 0);
+	page(1, 1);
+	page(2, 2);
+	ASSERT_EQm("what comes in later pages is still there", 3, model.run_count);
+	page(4, 0);
+	ASSERT_EQ(3, model.run_count);
+	ASSERT(model_run(&model, 1) && model_run(&model, 2) && model_run(&model, 4));
+	PASS();
+}
+
+/* A graph that was cut begins anew: it says nothing about the pages of runs that are under way. */
+TEST cut_of_a_graph_leaves_the_pages_of_runs(void)
+{
+	const struct msg_delta cut = { .cut = true };
+
+	page(1, 1);
+	model_apply_delta(&model, QUERY_JOBS, &cut, 1000);
+	page(2, 0);
+	ASSERT(model_run(&model, 1) && model_run(&model, 2));
+	page(1, 1);
+	model_apply_delta(&model, QUERY_RUNS, &cut, 1000);
+	page(2, 0);
+	ASSERTm("that of the runs does", !model_run(&model, 1));
+	PASS();
+}
+
+static uint32_t rate_in_all(void)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < MODEL_HISTORY; i++)
+		sum += model.rate[i];
+	return sum;
+}
+
+TEST ends_count_in_one_second_however_long_nobody_looked(void)
+{
+	model_tick(&model, 1000000);
+	model.settled = 7;
+	model_tick(&model, 1005000);
+	ASSERT_EQ_FMT(7u, rate_in_all(), "%u");
+	model_tick(&model, 1005900);
+	ASSERT_EQ_FMT(7u, rate_in_all(), "%u");
+	model.settled = 9;
+	model_tick(&model, 1006000);
+	ASSERT_EQ_FMT(2u, model.rate[MODEL_HISTORY - 1], "%u");
+	ASSERT_EQ_FMT(9u, rate_in_all(), "%u");
+	PASS();
+}
+
+TEST history_goes_on_after_the_clock_was_set_back(void)
+{
+	model_tick(&model, 1000000);
+	model.settled = 7;
+	model_tick(&model, 500000);
+	ASSERT_EQ_FMT(0u, rate_in_all(), "%u");
+	model.settled = 9;
+	model_tick(&model, 501000);
+	ASSERT_EQ_FMT(2u, model.rate[MODEL_HISTORY - 1], "%u");
+	PASS();
+}
+
+TEST latest_events_are_kept_in_order(void)
+{
+	char expected[16];
+
+	ASSERT_EQ(NULL, model_event(&model, 0));
+	for (int i = 0; i < MODEL_EVENTS + 5; i++) {
+		model_tell(&model, i, &state_table[STATE_FAILED], "event %d", i);
+		ASSERT_EQ(NULL, model_event(&model, (size_t)(i < MODEL_EVENTS ? i + 1 : MODEL_EVENTS)));
+	}
+	for (size_t back = 0; back < MODEL_EVENTS; back++) {
+		snprintf(expected, sizeof(expected), "event %d", MODEL_EVENTS + 4 - (int)back);
+		ASSERT_STR_EQ(expected, model_event(&model, back)->text);
+	}
+	PASS();
+}
+
+TEST text_is_cut_between_characters(void)
+{
+	char out[6];
+
+	ASSERT_STR_EQ("abcde", model_plain(slice_str("abcdefgh"), out, sizeof(out)));
+	ASSERT_STR_EQ("\xe2\x82\xac", model_plain(slice_str("\xe2\x82\xac\xe2\x82\xac"), out, sizeof(out)));
+	ASSERT_STR_EQ("", model_plain(slice_make(NULL, 0), out, sizeof(out)));
+	PASS();
+}
+
+TEST jobs_are_counted_by_their_states(void)
+{
+	model_look_at(&model, 1);
+	put_job(0, STATE_WAITING, NULL, 0);
+	put_job(1, STATE_WAITING, NULL, 0);
+	ASSERT_EQ(2, model.graph.counts[STATE_WAITING]);
+	put_job(0, STATE_RUNNING, NULL, 0);
+	ASSERT_EQ(1, model.graph.counts[STATE_WAITING]);
+	ASSERT_EQ(1, model.graph.counts[STATE_RUNNING]);
+	put_job(0, STATE_SUCCEEDED, NULL, 0);
+	ASSERT_EQ(0, model.graph.counts[STATE_RUNNING]);
+	ASSERT_EQ(1, model.graph.counts[STATE_SUCCEEDED]);
+	PASS();
+}
+
+/* A delta says none, which means unchanged; a run that has grown may say more. */
+TEST parents_change_when_more_of_them_come(void)
+{
+	uint64_t needs[] = { 0, 1 };
+
+	model_look_at(&model, 1);
+	put_job(0, STATE_WAITING, NULL, 0);
+	put_job(1, STATE_WAITING, NULL, 0);
+	put_job(2, STATE_WAITING, needs, 1);
+	ASSERT_EQ(1, model.graph.jobs[2].need_count);
+	put_job(2, STATE_RUNNING, NULL, 0);
+	ASSERT_EQ(1, model.graph.jobs[2].need_count);
+	put_job(2, STATE_RUNNING, needs, 2);
+	ASSERT_EQ(2, model.graph.jobs[2].need_count);
+	ASSERT_EQ(1, model.graph.jobs[2].needs[1]);
+	PASS();
+}
+
+TEST job_row_is_kept_whole(void)
+{
+	const struct rec_job_row row = {
+		.run = 1, .job = 9, .index = 0, .name = slice_str("job"), .state = STATE_FAILED, .worker = slice_str("w"), .epoch = 2,
+		.cause = 3, .tries = 4, .crashes = 5, .interrupted = 6, .code = 7, .outcome = OUTCOME_EXIT, .dead = true,
+		.forgiven = true, .due_ms = 8, .started_ms = 10, .ended_ms = 11, .retry_max = 70000 };
+	const struct tui_job *job;
+
+	model_look_at(&model, 1);
+	model_put_job(&model, &row, CHANGE_QUIET, 1000);
+	job = &model.graph.jobs[0];
+	ASSERT(slice_eq(job->name, slice_str("job")) && slice_eq(job_worker(job), slice_str("w")));
+	ASSERT_EQ(9, job->job);
+	ASSERT_EQ(2, job->epoch);
+	ASSERT_EQ(3, job->cause);
+	ASSERT_EQ(4, job->tries);
+	ASSERT_EQ(5, job->crashes);
+	ASSERT_EQ(6, job->interrupted);
+	ASSERT_EQ(7, job->code);
+	ASSERT_EQ(OUTCOME_EXIT, job->outcome);
+	ASSERT(job->dead && job->forgiven);
+	ASSERT_EQ(8, job->due_ms);
+	ASSERT_EQ(10, job->started_ms);
+	ASSERT_EQ(11, job->ended_ms);
+	ASSERT_EQ(UINT16_MAX, job->retry_max);
+	PASS();
+}
+
 SUITE(tui_model)
 {
 	SET_SETUP(setup_cb, NULL);
@@ -145,6 +313,15 @@ SUITE(tui_model)
 	RUN_TEST(run_gone_from_a_snapshot_is_forgotten);
 	RUN_TEST(no_more_runs_are_kept_than_there_is_room_for);
 	RUN_TEST(worker_row_is_kept_whole);
+	RUN_TEST(pages_of_a_snapshot_belong_together);
+	RUN_TEST(cut_of_a_graph_leaves_the_pages_of_runs);
+	RUN_TEST(ends_count_in_one_second_however_long_nobody_looked);
+	RUN_TEST(history_goes_on_after_the_clock_was_set_back);
+	RUN_TEST(latest_events_are_kept_in_order);
+	RUN_TEST(text_is_cut_between_characters);
+	RUN_TEST(jobs_are_counted_by_their_states);
+	RUN_TEST(parents_change_when_more_of_them_come);
+	RUN_TEST(job_row_is_kept_whole);
 }
 
 int main(int argc, char **argv)
