@@ -116,6 +116,7 @@ unit_programs = \
 	tests/unit/test_master_fat \
 	tests/unit/test_master_greedy \
 	tests/unit/test_master_live \
+	tests/unit/test_master_live_tail \
 	tests/unit/test_master_logfile \
 	tests/unit/test_master_logpack \
 	tests/unit/test_master_logprune \
@@ -165,6 +166,7 @@ unit_programs = \
 	tests/unit/test_tui_vterm \
 	tests/unit/test_worker_adopt \
 	tests/unit/test_worker_cage \
+	tests/unit/test_worker_callers \
 	tests/unit/test_worker_guardian \
 	tests/unit/test_worker_keeper \
 	tests/unit/test_worker_late \
@@ -522,6 +524,9 @@ tests_unit_test_master_greedy_LDADD = $(all_libs)
 tests_unit_test_master_live_SOURCES = tests/unit/test_master_live.c
 tests_unit_test_master_live_LDADD = $(all_libs)
 
+tests_unit_test_master_live_tail_SOURCES = tests/unit/test_master_live_tail.c
+tests_unit_test_master_live_tail_LDADD = $(all_libs)
+
 tests_unit_test_master_logfile_SOURCES = tests/unit/test_master_logfile.c
 tests_unit_test_master_logfile_LDADD = $(all_libs)
 
@@ -668,6 +673,9 @@ tests_unit_test_worker_adopt_LDADD = $(all_libs)
 
 tests_unit_test_worker_cage_SOURCES = tests/unit/test_worker_cage.c
 tests_unit_test_worker_cage_LDADD = $(all_libs)
+
+tests_unit_test_worker_callers_SOURCES = tests/unit/test_worker_callers.c
+tests_unit_test_worker_callers_LDADD = $(all_libs)
 
 tests_unit_test_worker_guardian_SOURCES = tests/unit/test_worker_guardian.c
 tests_unit_test_worker_guardian_LDADD = $(all_libs)

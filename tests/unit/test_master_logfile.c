@@ -192,6 +192,30 @@ TEST a_gap_is_counted_and_what_follows_kept(void)
 	PASS();
 }
 
+/* What is learned from the records, as when a log is packed, is what the file knows: each note has all until then. */
+TEST records_of_two_gaps_say_what_was_dropped(void)
+{
+	struct logpack_facts facts = { 0 };
+	struct arena arena = { 0 };
+	struct slice records;
+
+	ASSERT_EQ(0, logfile_open(&file, dir_fd, true));
+	ASSERT_EQ(0, append(1, 0, "ab"));
+	ASSERT_EQ(0, append(1, 5, "fg"));
+	ASSERT_EQ(0, append(1, 10, "kl"));
+	ASSERT_EQ(0, append(2, 1, "y"));
+	ASSERT_EQ_FMT(7ul, (unsigned long)file.dropped, "%lu");
+	ASSERT_EQ(0, logfile_records(&file, 0, &arena, &records));
+	ASSERT_EQ_FMT((size_t)file.size, records.len, "%zu");
+	logfile_learn(records, &facts);
+	ASSERT_EQ_FMT(file.dropped, facts.dropped, "%lu");
+	ASSERT_EQ_FMT(file.kept, facts.kept, "%lu");
+	ASSERT_EQ_FMT(12ul, facts.received[0], "%lu");
+	ASSERT_EQ_FMT(2ul, facts.received[1], "%lu");
+	arena_free(&arena);
+	PASS();
+}
+
 TEST a_torn_end_is_cut_off_wherever_it_tore(void)
 {
 	uint64_t whole;
@@ -335,6 +359,7 @@ SUITE(master_logfile)
 	RUN_TEST(what_comes_twice_is_kept_once);
 	RUN_TEST(over_the_cap_every_byte_is_counted);
 	RUN_TEST(a_gap_is_counted_and_what_follows_kept);
+	RUN_TEST(records_of_two_gaps_say_what_was_dropped);
 	RUN_TEST(a_torn_end_is_cut_off_wherever_it_tore);
 	RUN_TEST(many_pieces_are_read_in_pages);
 	RUN_TEST(short_write_goes_on_where_it_stopped);

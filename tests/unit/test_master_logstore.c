@@ -161,6 +161,8 @@ TEST a_lossless_job_waits_for_room(void)
 	for (int i = 0; i < 2; i++) {
 		logstore.again_due_ns = 0;
 		logstore_wake(&logstore, true);
+		ASSERTm("it is asked for once more, should that be lost",
+			logstore.again_due_ns > 0 && logstore.again_due_ns != TIME_NEVER);
 		while (answered(OP_CREDIT, &credit) && credit.again.n == 0)
 			;
 		ASSERT_EQ_FMT((size_t)2, credit.again.n, "%zu");

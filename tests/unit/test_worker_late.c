@@ -121,6 +121,28 @@ TEST hanging_start_ends_at_once_when_asked(void)
 	PASS();
 }
 
+TEST two_hanging_starts_go_on_together(void)
+{
+	struct ipc_started started;
+	struct ipc_exited exited;
+
+	rig->options.slots = 3;
+	if (!begin())
+		SKIPm("no leases on files");
+	spawn(1, tool);
+	spawn(2, tool);
+	spawn(3, "true");
+	ASSERT(rig_exited(rig, 3, &exited));
+	let_go();
+	for (uint64_t job = 1; job <= 2; job++) {
+		ASSERT(rig_started(rig, job, &started));
+		ASSERT(rig_exited(rig, job, &exited));
+		ASSERT_EQ(OUTCOME_EXIT, exited.done.outcome);
+		ASSERT_EQ(4, exited.done.code);
+	}
+	PASS();
+}
+
 TEST hanging_start_is_given_up_at_its_limit(void)
 {
 	struct ipc_exited exited;
@@ -167,6 +189,7 @@ static void run_all(void)
 	RUN_TEST(hanging_start_holds_up_no_other_job);
 	RUN_TEST(hanging_start_that_fails_says_why);
 	RUN_TEST(hanging_start_ends_at_once_when_asked);
+	RUN_TEST(two_hanging_starts_go_on_together);
 	RUN_TEST(hanging_start_is_given_up_at_its_limit);
 	RUN_TEST(keeper_ends_beside_a_hanging_start);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The worker's small parts: environment, load of the machine, /proc, spaces. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -301,6 +303,7 @@ TEST what_proc_says(void)
 	ASSERT_EQ(12, job);
 	ASSERT_EQ(34, epoch);
 	ASSERT_FALSE(tree_mark(pid, "other", &job, &epoch));
+	ASSERT_FALSE(tree_mark(pid, "k", &job, &epoch));
 	ASSERT_FALSE(tree_mark(getpid(), "m", &job, &epoch));
 	ASSERT(tree_stat(pid, &stat));
 	ASSERT(tree_stat(getpid(), &own));
@@ -314,6 +317,60 @@ TEST what_proc_says(void)
 	waitpid(pid, NULL, 0);
 	ASSERT_FALSE(tree_stat(pid, &stat));
 	ASSERT_FALSE(tree_mark(pid, "m", &job, &epoch));
+	PASS();
+}
+
+/* A process names itself as it likes: what stands behind its name is found all the same. */
+TEST name_with_a_parenthesis_hides_nothing(void)
+{
+	struct tree_stat stat;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe2(ready, O_CLOEXEC));
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "a) Z 1 1 1");
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	close(ready[0]);
+	close(ready[1]);
+	ASSERT(tree_stat(pid, &stat));
+	ASSERT_EQ(getpid(), stat.parent);
+	ASSERT_EQ(getsid(0), stat.session);
+	ASSERT(stat.begun_ns > 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	PASS();
+}
+
+/* Looked at again when the first of them is late, then when it is given up; one that failed already needs no look. */
+TEST hanging_starts_have_their_times(void)
+{
+	struct worker_options options = { .start_ns = 60 * NS_PER_S };
+	struct attempt later = { .begun_ns = 103 * NS_PER_S }, first = { .begun_ns = 100 * NS_PER_S, .late_next = &later };
+	struct keeper keeper = { .options = &options, .late = &first };
+
+	ASSERT_EQ_FMT(105 * NS_PER_S, late_due(&keeper), "%ld");
+	first.late_told = true;
+	ASSERT_EQ_FMT(108 * NS_PER_S, late_due(&keeper), "%ld");
+	later.late_told = true;
+	ASSERT_EQ_FMT(160 * NS_PER_S, late_due(&keeper), "%ld");
+	first.start_fault = 1;
+	ASSERT_EQ_FMT(163 * NS_PER_S, late_due(&keeper), "%ld");
+	later.start_fault = 1;
+	ASSERT_EQ(TIME_NEVER, late_due(&keeper));
+	options.start_ns = NS_PER_S;
+	first.start_fault = 0;
+	first.late_told = false;
+	ASSERT_EQ_FMT(101 * NS_PER_S, late_due(&keeper), "%ld");
 	PASS();
 }
 
@@ -385,6 +442,8 @@ SUITE(parts_suite)
 	RUN_TEST(offers_are_what_is_given_and_what_the_machine_has);
 	RUN_TEST(children_however_many);
 	RUN_TEST(what_proc_says);
+	RUN_TEST(name_with_a_parenthesis_hides_nothing);
+	RUN_TEST(hanging_starts_have_their_times);
 	RUN_TEST(spaces_are_used_again_only_when_clean);
 }
 

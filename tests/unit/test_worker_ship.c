@@ -264,6 +264,29 @@ TEST the_middle_of_too_much_is_given_back(void)
 	PASS();
 }
 
+/* What the keeper was told isn't worth telling again, however often the master says a little more. */
+TEST room_is_told_in_steps(void)
+{
+	const uint64_t step = 1 << 20;
+	struct ipc_room room;
+	uint64_t at = 0;
+
+	ASSERT(connected());
+	grow("5.out", (off_t)(4 * step));
+	started(1, 5, 16 * step);
+	ASSERT(heard_started());
+	at = cover(1, 4 * step, true).to;
+	for (uint64_t synced = step; synced < step + 20; synced++)
+		credit(1, 1, synced, true);
+	ASSERT(told_room(&room));
+	ASSERT_EQ_FMT(step, room.synced[0], "%lu");
+	credit(1, 1, 2 * step, true);
+	ASSERT(told_room(&room));
+	ASSERT_EQ_FMT(2 * step, room.synced[0], "%lu");
+	ASSERT(at >= 2 * step);
+	PASS();
+}
+
 TEST without_a_master_the_middle_is_given_back_too(void)
 {
 	struct ipc_room room;
@@ -312,6 +335,7 @@ SUITE(ship_suite)
 	RUN_TEST(of_a_lossless_job_everything_goes);
 	RUN_TEST(what_was_given_back_isnt_sent);
 	RUN_TEST(the_middle_of_too_much_is_given_back);
+	RUN_TEST(room_is_told_in_steps);
 	RUN_TEST(without_a_master_the_middle_is_given_back_too);
 	RUN_TEST(a_new_link_goes_on_behind_what_was_given_back);
 }
