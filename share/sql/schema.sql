@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -229,6 +229,33 @@ CREATE TABLE event (
 	turn INTEGER PRIMARY KEY,
 	wall_ms INTEGER NOT NULL, -- UTC
 	body BLOB NOT NULL -- event records, one after the other
+) STRICT;
+
+-- what people and jobs did; each row has the hash of the one before it, so none can be changed or left out unseen
+CREATE TABLE act (
+	act INTEGER PRIMARY KEY, -- number, from 1, without gaps
+	turn INTEGER NOT NULL, -- in which it was done, and became durable with what it did
+	wall_ms INTEGER NOT NULL, -- UTC
+	principal INTEGER NOT NULL, -- who did it, or in whose name a job did
+	name TEXT NOT NULL, -- of the principal, then
+	key_id BLOB NOT NULL, -- of a submit: its key, 16 bytes; else of the key that the connection showed; empty: none
+	origin TEXT NOT NULL, -- from where: the transport, or the job that spoke
+	by_job INTEGER NOT NULL, -- serial number of the job that spoke; 0: a person did
+	run INTEGER NOT NULL, -- that it was done to, or that it began; 0: none
+	verb TEXT NOT NULL,
+	target TEXT NOT NULL,
+	before TEXT NOT NULL, -- what the act changed, as it was; empty: it was not there
+	after TEXT NOT NULL, -- the same behind the act
+	reason TEXT NOT NULL, -- as given
+	previous BLOB NOT NULL, -- hash of the act before; 32 times 0 in the first
+	hash BLOB NOT NULL -- SHA-256 of the columns before, in this order: integers as 8 bytes, all others as length and bytes, little-endian
+) STRICT;
+
+-- what each turn changed: its rows as they were before it, so that the past follows from the present
+CREATE TABLE change (
+	turn INTEGER PRIMARY KEY,
+	wall_ms INTEGER NOT NULL, -- UTC
+	body BLOB NOT NULL -- rows as they were, one after the other: src/store/past.c
 ) STRICT;
 
 -- what a start reads

@@ -3,6 +3,7 @@
  * For tests and the simulator: every invariant by counting again, and a hash of what is durable. Costs
  * as much as there is state.
  */
+#include "core/acts/acts.h"
 #include "core/internal.h"
 
 static void mix(uint64_t *hash, uint64_t value)
@@ -137,6 +138,7 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, locks_hash(core));
 	mix(&hash, schedules_hash(core));
 	mix(&hash, prune_hash(core));
+	mix(&hash, hash_bytes(core->acts.head, SHA256_SIZE, core->acts.count));
 	return hash;
 }
 
@@ -329,6 +331,7 @@ void core_check(const struct core *core)
 	pushbacks_check(core);
 	schedules_check(core);
 	prune_check(core);
+	acts_check(core);
 	subruns_check(core);
 	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
 }

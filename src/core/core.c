@@ -6,6 +6,7 @@
  */
 #include "core/core.h"
 
+#include "core/acts/acts.h"
 #include "core/internal.h"
 
 struct core *core_new(const struct core_config *config)
@@ -67,6 +68,7 @@ void core_free(struct core *core)
 	pages_free(core);
 	keys_free(core);
 	prune_free(core);
+	acts_free(core);
 	for (size_t i = 0; i < core->worker_count; i++)
 		worker_free(core->workers[i]);
 	mem_free(core->workers);
@@ -133,6 +135,25 @@ static void heartbeat_step(struct core *core, const struct core_input *input)
 	echo->stuck = (struct u64_list){ 0 };
 }
 
+static uint64_t shutdown_step(struct core *core, const struct core_input *input)
+{
+	if (input->shutdown.workers)
+		workers_quit(core);
+	return 1;
+}
+
+/* What people and jobs ask for. Whatever the verb: if it changed something, it is an act. */
+static void asked_step(struct core *core, const struct core_input *input)
+{
+	static uint64_t (*const steps[])(struct core *core, const struct core_input *input) = {
+		[INPUT_SUBMIT] = submit_step, [INPUT_CANCEL] = cancel_step, [INPUT_ACT] = act_step, [INPUT_SET] = set_step,
+		[INPUT_REOPEN] = reopen_step, [INPUT_PRUNE] = prune_step, [INPUT_SHUTDOWN] = shutdown_step,
+	};
+
+	acts_before(core, input);
+	acts_after(core, input, steps[input->kind](core, input));
+}
+
 void core_step(struct core *core, const struct core_input *input)
 {
 	struct worker *worker;
@@ -140,28 +161,13 @@ void core_step(struct core *core, const struct core_input *input)
 	CHECK(core->outbox);
 	switch (input->kind) {
 	case INPUT_SUBMIT:
-		if (input->submit.schedule.len > 0 && input->submit.into == 0)
-			schedule_step(core, input);
-		else
-			submit_step(core, input);
-		return;
 	case INPUT_CANCEL:
-		cancel_step(core, input);
-		return;
 	case INPUT_ACT:
-		act_step(core, input);
-		return;
 	case INPUT_SET:
-		set_step(core, input);
-		return;
 	case INPUT_REOPEN:
-		reopen_step(core, input);
-		return;
 	case INPUT_PRUNE:
-		prune_step(core, input);
-		return;
 	case INPUT_SHUTDOWN:
-		workers_quit(core);
+		asked_step(core, input);
 		return;
 	case INPUT_WORKER_HELLO:
 		worker_hello(core, input);
@@ -241,6 +247,7 @@ void core_turn_end(struct core *core)
 	CHECK(core->settled_count == 0);
 	place_jobs(core);
 	timers_tidy(core);
+	acts_flush(core);
 	turn_flush(core);
 	core->outbox = NULL;
 }

@@ -34,7 +34,7 @@ enum input_kind {
 	INPUT_SET,                       /* change an object that is no run */
 	INPUT_REOPEN,                    /* an act on a run that has left memory, with its rows */
 	INPUT_PRUNE,                     /* remove runs that have ended, some rows of them; from nobody: no answer */
-	INPUT_SHUTDOWN,                  /* QUIT goes to every worker */
+	INPUT_SHUTDOWN,
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* its connection closed */
 	INPUT_HEARTBEAT,
@@ -49,6 +49,14 @@ struct graph_part {
 
 struct caller {                          /* the attempt that a request comes from; job 0: a person's */
 	uint64_t job, epoch;
+};
+
+struct actor {                           /* who asks, for the acts */
+	uint64_t principal;
+	struct slice name;
+	struct slice key;                /* id of the key that the connection showed; empty: none */
+	struct slice origin;             /* how they came here: "unix" */
+	struct caller caller;
 };
 
 struct input_submit {
@@ -117,6 +125,11 @@ struct input_prune {
 	size_t gone_count;
 	uint64_t room;                   /* rows that may go; 0: as many as in any turn */
 	uint64_t turns_from, turns_until;        /* history that goes, below until; equal: none */
+	struct slice asked;              /* a person asks for this, in words; empty: it is a step of what was asked for */
+};
+
+struct input_shutdown {
+	bool workers;                    /* QUIT goes to every worker */
 };
 
 struct input_hello {
@@ -135,6 +148,7 @@ struct core_input {
 	enum input_kind kind;
 	uint64_t conn;                   /* of the master's choosing: never 0, and larger than any before */
 	uint64_t request;                /* its id of the request, for the reply */
+	struct actor by;                 /* of what people and jobs ask for */
 	union {
 		struct input_submit submit;
 		struct input_cancel cancel;
@@ -142,6 +156,7 @@ struct core_input {
 		struct input_set set;
 		struct input_reopen reopen;
 		struct input_prune prune;
+		struct input_shutdown shutdown;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;

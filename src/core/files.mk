@@ -2,6 +2,12 @@
 # Kept by tests/list-sources --write.
 
 core_sources = \
+	src/core/acts/acts.c \
+	src/core/acts/acts.h \
+	src/core/acts/acts_end.c \
+	src/core/acts/acts_words.c \
+	src/core/acts/chain.c \
+	src/core/acts/chain.h \
 	src/core/check.c \
 	src/core/check_bound.c \
 	src/core/core.c \

@@ -12,6 +12,9 @@
 #include "base/planted.h"
 #include "core/state.h"
 
+/* Steps that people and jobs ask for return how much they changed; of a submit: the number of the run. */
+#define STEP_REFUSED UINT64_MAX
+
 /* What the dependencies of a job come to. */
 enum outlook { OUTLOOK_OPEN, OUTLOOK_GO, OUTLOOK_AGAINST, OUTLOOK_UNTAKEN };
 
@@ -169,7 +172,7 @@ enum err submit_check(struct core *core, const struct input_submit *submit, cons
 /* Begins it, without a key. */
 enum err submit_run(struct core *core, const struct input_submit *submit, const struct run_origin *origin,
 		    struct run **ret_run, struct error *error);
-void submit_step(struct core *core, const struct core_input *input);
+uint64_t submit_step(struct core *core, const struct core_input *input);
 /* How many jobs it has, if a run with so many before may have them. */
 enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
 		      struct error *error);
@@ -254,7 +257,7 @@ void run_remove(struct core *core, struct run *run);     /* of the lists, after 
 void run_touch(struct core *core, struct run *run, bool row);
 
 /* cancel.c */
-void cancel_step(struct core *core, const struct core_input *input);
+uint64_t cancel_step(struct core *core, const struct core_input *input);
 /* A person's word, also on one that is unknown. all: of its sub-run also what runs in any case. */
 bool job_cancel(struct core *core, struct job *job, bool all);
 uint64_t run_cancel_jobs(struct core *core, struct run *run, bool all);
@@ -339,7 +342,7 @@ void pruned_check(const struct core *core);
 
 /* prune.c: removing them */
 struct pruning *pruning_find(const struct core *core, uint64_t number);          /* its logs, or what is left of it, are going */
-void prune_step(struct core *core, const struct core_input *input);
+uint64_t prune_step(struct core *core, const struct core_input *input);
 enum err load_pruning(struct core *core, const struct row_pruning *row, struct error *error);
 void prune_check(const struct core *core);
 uint64_t prune_hash(const struct core *core);
@@ -375,8 +378,8 @@ bool round_reaches(struct core *core, struct job *job, const struct job *gate); 
 uint64_t run_hold(struct core *core, struct run *run, bool hold);
 uint64_t job_hold(struct core *core, struct job *job, bool hold);
 uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority);
-void reopen_step(struct core *core, const struct core_input *input);
-void act_step(struct core *core, const struct core_input *input);
+uint64_t reopen_step(struct core *core, const struct core_input *input);
+uint64_t act_step(struct core *core, const struct core_input *input);
 /* The run, a job of it, or a fan-out by what its jobs share ("encode", "encode[*]"); or ERR_NOT_FOUND. */
 /* ERR_DENIED: it isn't of the owner whose alone may be changed. what: "run 5" */
 enum err owner_check(const char *owner, struct slice own_only, struct error *error, const char *what, ...)
@@ -393,7 +396,7 @@ static inline bool job_on_hold(const struct job *job)
 }
 
 /* set.c */
-void set_step(struct core *core, const struct core_input *input);
+uint64_t set_step(struct core *core, const struct core_input *input);
 
 /* due.c: the steady clock, on which intervals are counted also over restarts; deadlines */
 struct deadline {                        /* whichever comes first; 0: not given */
@@ -443,7 +446,7 @@ void schedules_check(const struct core *core);
 uint64_t schedules_hash(const struct core *core);
 
 /* schedule_set.c */
-void schedule_step(struct core *core, const struct core_input *input);
+uint64_t schedule_step(struct core *core, const struct core_input *input);
 void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8_t id[24], const uint8_t digest[32]);
 enum err schedule_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 

@@ -26,15 +26,16 @@ static enum err set_decide(struct core *core, const struct input_set *input, str
 	}
 }
 
-void set_step(struct core *core, const struct core_input *input)
+uint64_t set_step(struct core *core, const struct core_input *input)
 {
 	struct error error = { 0 };
 	struct msg_ok ok = { .id = input->request };
 
 	if (set_decide(core, &input->set, &ok, &error) != ERR_NONE) {
 		error_send(core, input->conn, input->request, &error, false);
-		return;
+		return STEP_REFUSED;
 	}
 	if (input->conn != 0)
 		outbox_frame(core->outbox, input->conn, OP_OK)->ok = ok;
+	return ok.count;
 }

@@ -6,6 +6,7 @@
 #ifndef TITAN_CORE_STATE_H
 #define TITAN_CORE_STATE_H
 
+#include "base/buf.h"
 #include "base/cron.h"
 #include "base/rand.h"
 #include "base/sha256.h"
@@ -104,6 +105,14 @@ struct pruning {                         /* what is left of a run that was prune
 	size_t range_at, range_count, range_cap;
 };
 
+struct acts {                            /* the chain of acts: its end */
+	uint64_t count;
+	uint8_t head[SHA256_SIZE];       /* hash of the latest */
+	uint64_t loaded;                 /* the latest whose row was read */
+	bool due;                        /* the count is to be put */
+	struct buf before, after, text;  /* of the act under way */
+};
+
 struct core {
 	char *cluster;
 	uint64_t pid;
@@ -129,6 +138,7 @@ struct core {
 	bool pruned_due;                 /* some have a row due */
 	struct pruning *pruning;         /* ascending by run */
 	size_t pruning_count, pruning_cap;
+	struct acts acts;
 	uint64_t revived_turn;           /* the latest in which a run that had ended was changed */
 	uint64_t live_jobs, live_runs;
 	uint64_t subruns;                /* jobs that have one and wait for its end */

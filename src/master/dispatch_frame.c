@@ -236,9 +236,9 @@ static enum err on_shutdown(struct incoming_frame *in)
 	master->end_workers = msg.workers;
 	master->end_conn = in->session->id;
 	master->end_request = msg.id;
+	inbox_add(master, INPUT_SHUTDOWN, in->session, 0, 0)->shutdown.workers = msg.workers;
 	if (msg.workers) {
 		/* The reply is sent when the workers are gone, or after this many seconds. */
-		inbox_add(master, INPUT_SHUTDOWN, in->session, 0, 0);
 		ev_timer_set(&master->end_timer, 10., 0.);
 		ev_timer_start(master->loop, &master->end_timer);
 	}

@@ -10,7 +10,7 @@ void principal_own(struct principal *ret)
 {
 	const struct passwd *user = getpwuid(getuid());
 
-	*ret = (struct principal){ .id = getuid(), .roles = ROLES_PERSON };
+	*ret = (struct principal){ .id = getuid(), .origin = "unix", .roles = ROLES_PERSON };
 	if (user)
 		snprintf(ret->name, sizeof(ret->name), "%s", user->pw_name);
 	else
@@ -24,7 +24,7 @@ enum err principal_of(const struct identity *identity, const struct people *peop
 
 		if (person->uid != identity->uid)
 			continue;
-		*ret = (struct principal){ .id = person->uid, .roles = person->roles };
+		*ret = (struct principal){ .id = person->uid, .origin = "unix", .roles = person->roles };
 		snprintf(ret->name, sizeof(ret->name), "%s", person->name);
 		return ERR_NONE;
 	}

@@ -287,6 +287,26 @@ static void sweep_add(struct master *master, uint64_t conn, const struct msg_pru
 	pruner->count++;
 }
 
+/* The request itself is an act; what it removes goes in later turns. */
+static void prune_asked(struct incoming_frame *in, const struct msg_prune *rule)
+{
+	struct core_input *input = inbox_add(in->master, INPUT_PRUNE, in->session, rule->id, in->body.len);
+	struct buf words = { 0 };
+
+	buf_add_str(&words, rule->logs_only ? "logs of runs" : "runs");
+	if (rule->older_ms > 0)
+		buf_addf(&words, ", older than %llu s", (unsigned long long)(rule->older_ms - 1) / 1000);
+	if (rule->keep > 0)
+		buf_addf(&words, ", all but %llu", (unsigned long long)rule->keep - 1);
+	if (rule->log_bytes > 0)
+		buf_addf(&words, ", until logs have %llu bytes", (unsigned long long)rule->log_bytes - 1);
+	if (rule->history_ms > 0)
+		buf_addf(&words, ", history older than %llu s", (unsigned long long)(rule->history_ms - 1) / 1000);
+	buf_add_str(&words, rule->dead ? ", with dead letters" : "");
+	input->prune.asked = arena_copy(&in->master->inbox.arena, buf_slice(&words));
+	buf_free(&words);
+}
+
 enum err on_prune(struct incoming_frame *in)
 {
 	struct msg_prune msg;
@@ -307,6 +327,8 @@ enum err on_prune(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
+	if (!msg.dry)
+		prune_asked(in, &msg);
 	sweep_add(in->master, in->session->id, &msg);
 	prune_go(in->master);
 	return ERR_NONE;

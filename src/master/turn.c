@@ -32,6 +32,12 @@ struct core_input *inbox_add(struct master *master, enum input_kind kind, const 
 	}
 	input = &inbox->inputs[inbox->count++];
 	*input = (struct core_input){ .kind = kind, .conn = session ? session->id : 0, .request = request };
+	if (session)
+		input->by = (struct actor){
+			.principal = session->principal.id, .caller = session->caller,
+			.name = arena_copy(&inbox->arena, slice_str(session->principal.name)),
+			.origin = slice_str(session->principal.origin),
+		};
 	inbox->bytes += bytes + sizeof(*input);
 	return input;
 }
@@ -45,7 +51,7 @@ static void inbox_clear(struct master *master)
 
 		if (input->kind == INPUT_REOPEN)
 			history_reopened(master, input->reopen.owner);
-		if (input->kind == INPUT_PRUNE)
+		if (input->kind == INPUT_PRUNE && input->prune.asked.len == 0)
 			prune_stepped(master, &input->prune);
 		if (input->kind != INPUT_SUBMIT)
 			continue;

@@ -65,6 +65,7 @@ void batch_free(struct write_batch *batch);
 /* read.c */
 enum err read_prepare(struct database *database, struct error *error);
 enum err read_check_letters(struct database *database, struct error *error);
+enum err read_check_acts(struct database *database, struct error *error);
 enum err read_live(struct database *database, store_load_cb *load_cb, void *arg, struct error *error);
 int read_answer(struct database *database, struct store_query *query);
 

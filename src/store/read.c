@@ -6,6 +6,7 @@
 #include "store/database.h"
 
 #include "base/mem.h"
+#include "core/acts/chain.h"
 #include "proto/limits.h"
 
 /*
@@ -43,6 +44,7 @@ static const struct {
 	{ TABLE_submit_key, "FROM submit_key" },
 	{ TABLE_schedule, "FROM schedule" },
 	{ TABLE_schedule_part, "FROM schedule_part ORDER BY schedule, part" },
+	{ TABLE_act, "FROM act ORDER BY act DESC LIMIT 1" },
 };
 
 /* ?1 run, ?2 from, ?3 limit */
@@ -182,6 +184,32 @@ enum err read_check_letters(struct database *database, struct error *error)
 			return err;
 	}
 	return ERR_NONE;
+}
+
+/* The chain of acts, from the first that is kept to the latest (I20). */
+enum err read_check_acts(struct database *database, struct error *error)
+{
+	uint8_t hash[SHA256_SIZE];
+	uint64_t number = 0;
+	sqlite3_stmt *statement = NULL;
+	struct error why;
+	struct row row;
+	int result = SQLITE_DONE;
+	enum err err = prepare_select(database, TABLE_act, false, "FROM act ORDER BY act", &statement, error);
+
+	while (err == ERR_NONE && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+		read_row(statement, TABLE_act, NULL, &row);
+		if (act_follows(&row.act, number, number ? hash : NULL, &why) != ERR_NONE) {
+			err = error_set(error, ERR_STORE_TRUST, "%s: %s", database->path, why.text);
+			break;
+		}
+		number = (uint64_t)row.act.act;
+		memcpy(hash, row.act.hash.data, SHA256_SIZE);
+	}
+	if (err == ERR_NONE && result != SQLITE_DONE)
+		err = database_error(database, ERR_STORE, error, "can't be read");
+	sqlite3_finalize(statement);
+	return err;
 }
 
 static int64_t limit_of(const struct store_query *query)

@@ -70,8 +70,11 @@ enum err store_check(struct store *store, struct error *error)
 	err = database_check(&store->database, error);
 
 	/* An older version's tables are looked at by their pages alone. */
-	return err == ERR_NONE && store->database.version == STORE_VERSION ?
-	       read_check_letters(&store->database, error) : err;
+	if (err == ERR_NONE && store->database.version == STORE_VERSION)
+		err = read_check_letters(&store->database, error);
+	if (err == ERR_NONE && store->database.version == STORE_VERSION)
+		err = read_check_acts(&store->database, error);
+	return err;
 }
 
 enum err store_agrees(struct store *store, struct error *error)

@@ -44,7 +44,8 @@ extern const struct table table_list[TABLE_COUNT];
 /* Rows of these are put once and stay as they are: no second put of a key is looked for. */
 static inline bool table_appends(enum row_table table)
 {
-	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event;
+	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event || table == TABLE_act ||
+	       table == TABLE_change;
 }
 
 static inline int64_t row_int(const struct row *row, const struct table_column *column)

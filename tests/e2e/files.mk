@@ -2,6 +2,7 @@
 # Kept by tests/list-sources --write.
 
 e2e_tests = \
+	tests/e2e/acts.sh \
 	tests/e2e/adopt.sh \
 	tests/e2e/again.sh \
 	tests/e2e/backup.sh \

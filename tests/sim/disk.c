@@ -165,10 +165,12 @@ static int row_order(const void *a, const void *b)
 	const struct row *x = &(*(struct disk_row *const *)a)->row, *y = &(*(struct disk_row *const *)b)->row;
 	int64_t p = x->table == TABLE_worker ? x->worker.worker : x->table == TABLE_run ? x->run.run : x->table == TABLE_job ? x->job.job :
 		    x->table == TABLE_spec ? x->spec.run * 1000 + x->spec.part :
-		    x->table == TABLE_pruned ? x->pruned.first : x->table == TABLE_pruning ? x->pruning.run : 0;
+		    x->table == TABLE_pruned ? x->pruned.first : x->table == TABLE_pruning ? x->pruning.run :
+		    x->table == TABLE_act ? x->act.act : 0;
 	int64_t q = y->table == TABLE_worker ? y->worker.worker : y->table == TABLE_run ? y->run.run : y->table == TABLE_job ? y->job.job :
 		    y->table == TABLE_spec ? y->spec.run * 1000 + y->spec.part :
-		    y->table == TABLE_pruned ? y->pruned.first : y->table == TABLE_pruning ? y->pruning.run : 0;
+		    y->table == TABLE_pruned ? y->pruned.first : y->table == TABLE_pruning ? y->pruning.run :
+		    y->table == TABLE_act ? y->act.act : 0;
 
 	return p < q ? -1 : p > q;
 }

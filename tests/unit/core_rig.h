@@ -18,7 +18,7 @@
 
 struct rig_row {
 	struct row row;
-	void *bytes[8];                  /* copies behind its slices */
+	void *bytes[12];                  /* copies behind its slices */
 	size_t byte_count;
 };
 
@@ -413,6 +413,11 @@ static inline struct blob *graph_blob(const struct graph *graph)
 	return blob;
 }
 
+static inline void rig_by(struct core_input *input, const char *name, uint64_t principal)
+{
+	input->by = (struct actor){ .principal = principal, .name = slice_str(name), .origin = slice_str("bench") };
+}
+
 /* The run's number, or 0 and rig->error. The key is the given one; the digest is its second half's. */
 static inline uint64_t rig_submit_bytes(struct rig *rig, struct blob *body, uint32_t count, uint64_t key,
 					uint64_t digest)
@@ -424,6 +429,7 @@ static inline uint64_t rig_submit_bytes(struct rig *rig, struct blob *body, uint
 		.principal = 1, .owner = slice_str("ana"), .name = slice_str("deploy"),
 		.parts = &part, .part_count = 1, .max_jobs = rig->max_jobs,
 		.tenant = slice_str(rig->tenant), .concurrency = slice_str(rig->concurrency) };
+	rig_by(&input, "ana", 1);
 	memcpy(input.submit.key, &key, sizeof(key));
 	memcpy(input.submit.digest, &digest, sizeof(digest));
 	rig->accepted = (struct msg_accepted){ 0 };
@@ -604,6 +610,7 @@ static inline void rig_cancel_scope(struct rig *rig, uint64_t run, const char *j
 	struct core_input input = { .kind = INPUT_CANCEL, .conn = 1000000, .request = ++rig->request };
 
 	input.cancel = (struct input_cancel){ .run = run, .job = slice_str(job), .scope = scope };
+	rig_by(&input, "ana", 1);
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);
@@ -631,6 +638,7 @@ static inline void rig_act_as(struct rig *rig, const char *person, uint64_t prin
 		.text = slice_str("because"), .principal = principal, .person = slice_str(person),
 		.digest = rig->shown.len > 0 ? rig->shown : rig_digest(rig, run, job),
 		.target = slice_str(rig->target ? rig->target : "") };
+	rig_by(&input, person, principal);
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);
@@ -646,6 +654,7 @@ static inline void rig_set(struct rig *rig, struct msg_set set)
 	struct core_input input = { .kind = INPUT_SET, .conn = 1000000, .request = ++rig->request };
 
 	input.set = (struct input_set){ .set = set, .principal = 1, .person = slice_str("ana") };
+	rig_by(&input, "ana", 1);
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);

@@ -25,6 +25,7 @@ unit_programs = \
 	tests/unit/test_cli_wait \
 	tests/unit/test_cli_words \
 	tests/unit/test_core_act \
+	tests/unit/test_core_acts \
 	tests/unit/test_core_again \
 	tests/unit/test_core_caller \
 	tests/unit/test_core_digest \
@@ -145,6 +146,7 @@ unit_programs = \
 	tests/unit/test_proto_rights \
 	tests/unit/test_proto_spec \
 	tests/unit/test_proto_states \
+	tests/unit/test_store_acts \
 	tests/unit/test_store_fault \
 	tests/unit/test_store_ladder \
 	tests/unit/test_store_memory \
@@ -250,6 +252,9 @@ tests_unit_test_cli_words_LDADD = $(all_libs)
 
 tests_unit_test_core_act_SOURCES = tests/unit/test_core_act.c
 tests_unit_test_core_act_LDADD = $(core_libs)
+
+tests_unit_test_core_acts_SOURCES = tests/unit/test_core_acts.c
+tests_unit_test_core_acts_LDADD = $(core_libs)
 
 tests_unit_test_core_again_SOURCES = tests/unit/test_core_again.c
 tests_unit_test_core_again_LDADD = $(core_libs)
@@ -610,6 +615,9 @@ tests_unit_test_proto_spec_LDADD = $(proto_libs)
 
 tests_unit_test_proto_states_SOURCES = tests/unit/test_proto_states.c
 tests_unit_test_proto_states_LDADD = $(proto_libs)
+
+tests_unit_test_store_acts_SOURCES = tests/unit/test_store_acts.c
+tests_unit_test_store_acts_LDADD = $(store_libs)
 
 tests_unit_test_store_fault_SOURCES = tests/unit/test_store_fault.c
 tests_unit_test_store_fault_LDADD = $(store_libs)

@@ -437,7 +437,7 @@ TEST a_hello_names_a_pool_and_is_said_once(void)
 static uint64_t rest_after(int drops, int64_t apart_ms, bool quitting)
 {
 	struct rig *rig = rig_new();
-	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+	struct core_input quit = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
 	uint64_t rest_ms;
 
 	for (int i = 0; i < drops; i++) {

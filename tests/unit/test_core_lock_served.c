@@ -139,7 +139,7 @@ SUITE(lock_served)
 TEST who_waits_for_workers_that_quit_keeps_nobody_out(void)
 {
 	struct rig *rig = rig_new();
-	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+	struct core_input quit = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
 
 	rig_hello(rig, "w", 1);
 	lock_act(rig, SET_TAKE, "l", "one", true, 60000);

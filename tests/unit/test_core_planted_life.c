@@ -111,7 +111,7 @@ TEST words_behind_one_of_no_use_count(void)
 TEST all_that_are_connected_are_told_to_end(void)
 {
 	struct rig *rig = rig_new();
-	struct core_input input = { .kind = INPUT_SHUTDOWN };
+	struct core_input input = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
 	struct outgoing quit;
 
 	rig_gone(rig, rig_hello(rig, "gone", 1));

@@ -153,7 +153,7 @@ TEST what_cannot_be_ended_is_told_of_no_other(void)
 TEST who_is_silent_is_told_to_quit(void)
 {
 	struct rig *rig = rig_new();
-	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+	struct core_input quit = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
 
 	rig_hello(rig, "w", 1);
 	rig_pass(rig, LIMIT_LEASE_MS);
@@ -193,7 +193,7 @@ TEST who_is_silent_while_the_master_is_deaf_has_its_grace_again(bool connected)
 TEST who_quits_is_not_forgotten_before_it_is_gone(void)
 {
 	struct rig *rig = rig_new();
-	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+	struct core_input quit = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
 
 	rig_hello(rig, "w", 1);
 	rig_step(rig, &quit);

@@ -278,7 +278,7 @@ TEST what_waits_twice_is_due_at_the_later(uint64_t delay_ms, int64_t date_ms)
 TEST who_waits_for_a_worker_that_quits_is_told_that_there_is_none(void)
 {
 	struct rig *rig = rig_new();
-	struct core_input quit = { .kind = INPUT_SHUTDOWN };
+	struct core_input quit = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
 	struct graph graph = { 0 };
 	struct rec_job_row row = { 0 };
 

@@ -326,7 +326,7 @@ TEST restart_waits_a_full_grace(void)
 TEST quitting_worker_gets_nothing(void)
 {
 	struct rig *rig = rig_new();
-	struct core_input input = { .kind = INPUT_SHUTDOWN };
+	struct core_input input = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
 	struct rig_attempt attempt;
 
 	rig_hello(rig, "w", 1);

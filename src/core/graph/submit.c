@@ -136,7 +136,8 @@ static enum err caller_take_tenant(const struct run *by, struct input_submit *su
 }
 
 /* by: the run whose job this comes from, or NULL. Its owner and its tenant are those of what its jobs begin. */
-static enum err submit_new(struct core *core, const struct core_input *input, const struct run *by, struct error *error)
+static enum err submit_new(struct core *core, const struct core_input *input, const struct run *by, uint64_t *ret_run,
+			   struct error *error)
 {
 	struct input_submit submit = input->submit;
 	uint64_t by_run = by ? by->number : 0, first = core->next_job;
@@ -160,19 +161,30 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	if (submit.into == 0 || !PLANTED(grow_key_not_durable))
 		key_row(core, run, &submit, submit.into > 0 ? 0 : by_run);
 	submit_accepted(core, input, run->number, false, first);
+	*ret_run = run->number;
 	return ERR_NONE;
 }
 
-void submit_step(struct core *core, const struct core_input *input)
+/* The number of the run that began or grew; 0: it had done so before. */
+static uint64_t run_step(struct core *core, const struct core_input *input)
 {
 	const struct caller *caller = &input->submit.caller;
 	const struct run *by = NULL;
 	const struct submit_key *key = key_find(core, &input->submit);
 	struct error error = { 0 };
+	uint64_t number = 0;
 	enum err err = caller->job != 0 ? caller_check(core, caller, &by, &error) : ERR_NONE;
 
 	if (err == ERR_NONE)
-		err = key ? submit_known(core, input, key, &error) : submit_new(core, input, by, &error);
+		err = key ? submit_known(core, input, key, &error) : submit_new(core, input, by, &number, &error);
 	if (err != ERR_NONE)
 		error_send(core, input->conn, input->request, &error, false);
+	return err != ERR_NONE ? STEP_REFUSED : number;
+}
+
+uint64_t submit_step(struct core *core, const struct core_input *input)
+{
+	if (input->submit.schedule.len > 0 && input->submit.into == 0)
+		return schedule_step(core, input);
+	return run_step(core, input);
 }

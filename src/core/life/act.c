@@ -69,24 +69,25 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 	}
 }
 
-static void act_answer(struct core *core, const struct core_input *input, const struct input_act *act)
+static uint64_t act_answer(struct core *core, const struct core_input *input, const struct input_act *act)
 {
 	struct error error = { 0 };
 	uint64_t changed = 0;
 
 	if (act_decide(core, act, &changed, &error) != ERR_NONE) {
 		error_send(core, input->conn, input->request, &error, false);
-		return;
+		return STEP_REFUSED;
 	}
 	if (input->conn != 0)
 		outbox_frame(core->outbox, input->conn, OP_OK)->ok = (struct msg_ok){
 			.id = input->request, .count = changed,
 		};
+	return changed;
 }
 
-void act_step(struct core *core, const struct core_input *input)
+uint64_t act_step(struct core *core, const struct core_input *input)
 {
-	act_answer(core, input, &input->act);
+	return act_answer(core, input, &input->act);
 }
 
 /* Its rows were read, and meanwhile it was pruned. */
@@ -102,7 +103,7 @@ static enum err reopen_refused(const struct core *core, uint64_t number, struct 
 	return ERR_NONE;
 }
 
-void reopen_step(struct core *core, const struct core_input *input)
+uint64_t reopen_step(struct core *core, const struct core_input *input)
 {
 	const struct input_reopen *reopen = &input->reopen;
 	struct error error = { 0 };
@@ -111,7 +112,7 @@ void reopen_step(struct core *core, const struct core_input *input)
 	if (!run_find(core, reopen->act.run) && (reopen_refused(core, reopen->act.run, &error) != ERR_NONE ||
 	    run_load_ended(core, reopen->rows, reopen->row_count, &error) != ERR_NONE)) {
 		error_send(core, input->conn, input->request, &error, false);
-		return;
+		return STEP_REFUSED;
 	}
-	act_answer(core, input, &reopen->act);
+	return act_answer(core, input, &reopen->act);
 }

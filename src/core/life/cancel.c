@@ -99,17 +99,18 @@ static enum err cancel(struct core *core, const struct input_cancel *input, stru
 	return ERR_NONE;
 }
 
-void cancel_step(struct core *core, const struct core_input *input)
+uint64_t cancel_step(struct core *core, const struct core_input *input)
 {
 	struct msg_ok ok = { .id = input->request };
 	struct error error = { 0 };
 
 	if (cancel(core, &input->cancel, &ok, &error) != ERR_NONE) {
 		error_send(core, input->conn, input->request, &error, false);
-		return;
+		return STEP_REFUSED;
 	}
 	if (input->conn != 0)
 		outbox_frame(core->outbox, input->conn, OP_OK)->ok = ok;
+	return ok.count;
 }
 
 void group_fail(struct core *core, const struct job *failed)

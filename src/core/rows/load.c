@@ -3,6 +3,7 @@
  * From rows to state. Rows are the truth, but nothing in them is believed unseen: what doesn't fit
  * together is refused with a text that says what. Jobs without a row are as their parents make them.
  */
+#include "core/acts/acts.h"
 #include "core/internal.h"
 
 #include "base/planted.h"
@@ -16,7 +17,7 @@ static enum err load_meta(struct core *core, const struct row_meta *row, struct 
 	} counters[] = {
 		{ "generation", &core->generation }, { "boot", &core->boot }, { "next_run", &core->next_run },
 		{ "next_job", &core->next_job }, { "next_worker", &core->next_worker },
-		{ "turn", &core->turn }, { PLANTED(lock_fence_forgotten) ? "" : "fences", &core->fences },
+		{ "turn", &core->turn }, { PLANTED(lock_fence_forgotten) ? "" : "fences", &core->fences }, { "acts", &core->acts.count },
 	};
 
 	const struct {
@@ -227,8 +228,11 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_schedule(core, &row->schedule, error);
 	case TABLE_schedule_part:
 		return load_schedule_part(core, &row->schedule_part, error);
+	case TABLE_act:
+		return load_act(core, &row->act, error);
 	case TABLE_dead:
 	case TABLE_event:
+	case TABLE_change:
 	case TABLE_COUNT:
 		break;
 	}
@@ -243,6 +247,8 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	CHECK(!core->loaded && !core->outbox);
 	if (!core->graphs_built)
 		err = graphs_build(core, error);
+	if (err == ERR_NONE)
+		err = acts_loaded(core, error);
 	if (err != ERR_NONE)
 		return err;
 	core->now = now;

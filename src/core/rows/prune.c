@@ -277,7 +277,7 @@ static void run_prune(struct core *core, const struct row_run *run, const struct
 	outbox_changed(core->outbox, CHANGED_RUN, (uint64_t)run->run, 0);
 }
 
-void prune_step(struct core *core, const struct core_input *input)
+uint64_t prune_step(struct core *core, const struct core_input *input)
 {
 	const struct input_prune *prune = &input->prune;
 	uint64_t room = prune->room > 0 ? least(prune->room, LIMIT_PRUNE_ROWS) : LIMIT_PRUNE_ROWS;
@@ -310,6 +310,7 @@ void prune_step(struct core *core, const struct core_input *input)
 	}
 	if (prune->turns_until > prune->turns_from)
 		delete_range(core, TABLE_event, least(prune->turns_until, core->turn))->event.turn = (int64_t)prune->turns_from;
+	return prune->asked.len > 0;
 }
 
 /* ---- for people and the master ---- */

@@ -69,6 +69,10 @@ static inline const int64_t *row_number(const struct row *row)
 		return &row->dead.job;
 	case TABLE_event:
 		return &row->event.turn;
+	case TABLE_act:
+		return &row->act.act;
+	case TABLE_change:
+		return &row->change.turn;
 	default:
 		return NULL;
 	}

@@ -76,10 +76,11 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 	return ERR_NONE;
 }
 
-void schedule_step(struct core *core, const struct core_input *input)
+uint64_t schedule_step(struct core *core, const struct core_input *input)
 {
 	const struct submit_key *key = key_find(core, &input->submit);
 	struct error error = { 0 };
+	bool known = key != NULL;
 	enum err err;
 
 	/* The key of its latest change changes nothing, however often it comes. */
@@ -88,6 +89,7 @@ void schedule_step(struct core *core, const struct core_input *input)
 		error_send(core, input->conn, input->request, &error, false);
 	else if (input->conn != 0)
 		outbox_frame(core->outbox, input->conn, OP_OK)->ok = (struct msg_ok){ .id = input->request, .count = 1 };
+	return err != ERR_NONE ? STEP_REFUSED : !known;
 }
 
 static void schedule_remove(struct core *core, struct schedule *schedule)
