@@ -54,4 +54,5 @@ decision_files = \
 	share/doc/decisions/0023-a-backup-ends-with-its-checksum.md \
 	share/doc/decisions/0024-peers-have-budgets.md \
 	share/doc/decisions/0025-settings-files-by-trust.md \
-	share/doc/decisions/0026-acts-are-made-where-all-requests-pass.md
+	share/doc/decisions/0026-acts-are-made-where-all-requests-pass.md \
+	share/doc/decisions/0027-the-past-is-what-was-before.md

@@ -348,6 +348,8 @@ enum err database_open(struct database *database, const char *path, bool inspect
 		err = write_prepare(database, error);
 	if (err == ERR_NONE)
 		err = read_prepare(database, error);
+	if (err == ERR_NONE)
+		err = past_prepare(database, error);
 	return err;
 }
 
@@ -379,6 +381,7 @@ void database_close(struct database *database)
 	}
 	for (int i = 0; i < READ_COUNT; i++)
 		sqlite3_finalize(database->read[i]);
+	past_free(&database->past);
 	sqlite3_close(database->handle);
 	mem_free(database->path);
 	memset(database, 0, sizeof(*database));

@@ -8,6 +8,7 @@
 
 #include <sqlite3.h>
 
+#include "store/past.h"
 #include "store/store.h"
 #include "store/tables.h"
 
@@ -23,6 +24,7 @@ struct database {
 	sqlite3_stmt *delete[TABLE_COUNT];
 	sqlite3_stmt *delete_range[TABLE_COUNT];         /* NULL: of tables that have none */
 	sqlite3_stmt *read[READ_COUNT];
+	struct past past;
 	int log_pages;                   /* in the write-ahead log, since it began anew */
 	int copied_pages;                /* of those, in the database file */
 };
@@ -58,11 +60,16 @@ struct write_batch {
 
 enum err write_prepare(struct database *database, struct error *error);
 int batch_write(struct database *database, struct write_batch *batch);         /* one transaction, or none of it */
+int write_row(struct database *database, const struct row *row);
+/* Borrowed memory, which outlives the transaction. */
+int write_bind(sqlite3_stmt *statement, int place, const struct row *row, const struct table_column *column);
 void batch_add(struct write_batch *batch, struct outbox *outbox);
 void batch_clear(struct write_batch *batch);
 void batch_free(struct write_batch *batch);
 
 /* read.c */
+/* The row under the statement; its slices live until the next step, or in the arena where given. */
+void read_row(sqlite3_stmt *statement, enum row_table which, struct arena *arena, struct row *ret_row);
 enum err read_prepare(struct database *database, struct error *error);
 enum err read_check_letters(struct database *database, struct error *error);
 enum err read_check_acts(struct database *database, struct error *error);

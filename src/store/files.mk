@@ -15,6 +15,10 @@ store_sources = \
 	src/store/mark.c \
 	src/store/mark.h \
 	src/store/migrate.c \
+	src/store/past.c \
+	src/store/past.h \
+	src/store/past_body.c \
+	src/store/past_replay.c \
 	src/store/read.c \
 	src/store/restore.c \
 	src/store/ring.c \

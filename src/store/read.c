@@ -69,6 +69,7 @@ static const struct {
 			     "ORDER BY job DESC, round DESC, wall_ms DESC LIMIT ?3" },
 	[READ_ENDED] = { TABLE_run, true, false, "FROM run WHERE run BETWEEN ?2 AND ?1 AND +ended_ms > 0 ORDER BY run LIMIT ?3" },
 	[READ_PARTS] = { TABLE_spec, false, true, "FROM spec WHERE run BETWEEN ?2 AND ?1 ORDER BY run, part LIMIT ?3" },
+	[READ_ACTS] = { TABLE_act, true, false, "FROM act WHERE act >= ?2 ORDER BY act LIMIT ?3" },
 	[READ_TURNS] = { TABLE_event, true, true, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 	[READ_EVENTS] = { TABLE_event, true, false, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 };
@@ -105,8 +106,7 @@ static struct slice column_slice(sqlite3_stmt *statement, int place)
 	return slice_make(data, (size_t)sqlite3_column_bytes(statement, place));
 }
 
-/* The row under the statement; its slices live until the next step, or in the arena where given. */
-static void read_row(sqlite3_stmt *statement, enum row_table which, struct arena *arena, struct row *ret_row)
+void read_row(sqlite3_stmt *statement, enum row_table which, struct arena *arena, struct row *ret_row)
 {
 	const struct table *table = &table_list[which];
 	const struct table_column *columns = table->columns();

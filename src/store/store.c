@@ -74,7 +74,27 @@ enum err store_check(struct store *store, struct error *error)
 		err = read_check_letters(&store->database, error);
 	if (err == ERR_NONE && store->database.version == STORE_VERSION)
 		err = read_check_acts(&store->database, error);
+	if (err == ERR_NONE && store->database.version == STORE_VERSION)
+		err = past_check(&store->database, error);
 	return err;
+}
+
+enum err store_past(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error)
+{
+	CHECK(!store->started);
+	return past_replay(&store->database, turn, load_cb, arg, error);
+}
+
+enum err store_past_live(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error)
+{
+	CHECK(!store->started);
+	return past_replay_live(&store->database, turn, load_cb, arg, error);
+}
+
+enum err store_past_turn(struct store *store, int64_t wall_ms, uint64_t *ret_turn, struct error *error)
+{
+	CHECK(!store->started);
+	return past_turn(&store->database, wall_ms, ret_turn, error);
 }
 
 enum err store_agrees(struct store *store, struct error *error)

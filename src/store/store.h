@@ -31,6 +31,16 @@ enum err store_check(struct store *store, struct error *error);
 enum err store_agrees(struct store *store, struct error *error);
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error);
 
+/*
+ * Before store_start: the rows as they were when this turn was durable, each table in the order of its keys, the tables in that of
+ * rows.def, without history. ERR_NOT_FOUND: what came since isn't kept. Parts of runs that were pruned since have no body.
+ */
+enum err store_past(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
+/* Of the same: what a core loads. Runs that were pruned since are left out. */
+enum err store_past_live(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
+/* The latest turn up to this time; 0: none is kept. */
+enum err store_past_turn(struct store *store, int64_t wall_ms, uint64_t *ret_turn, struct error *error);
+
 /* wake_cb is called on the store thread whenever something waits in store_take or store_answer, and when it gets stuck. */
 void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg);
 void store_commit(struct store *store, struct outbox *outbox);   /* never blocks; not to be changed then */
@@ -50,7 +60,7 @@ void store_may_linger(struct store *store, bool may);
 
 /* PARTS and TURNS are SPECS and EVENTS without bodies. */
 enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD, READ_DECISIONS,
-		  READ_ENDED, READ_PARTS, READ_TURNS };
+		  READ_ENDED, READ_PARTS, READ_ACTS, READ_TURNS };
 
 struct store_query {
 	enum store_what what;
@@ -60,8 +70,8 @@ struct store_query {
 	 */
 	uint64_t run;
 	/*
-	 * JOB: its number. JOBS, EVENTS, SPECS, ENDED, PARTS: jobs, turns, parts, runs from it on. DEAD, DECISIONS: below
-	 * it.
+	 * JOB: its number. JOBS, EVENTS, ACTS, SPECS, ENDED, PARTS: jobs, turns, acts, parts, runs from it on. DEAD,
+	 * DECISIONS: below it.
 	 */
 	uint64_t from;
 	uint64_t limit;                  /* 0: as many as there may be: LIMIT_QUERY_ROWS_MAX, of SPECS and PARTS all */

@@ -146,24 +146,34 @@ void sql_put(struct buf *out, enum row_table which)
 	buf_add_str(out, ")");
 }
 
-void sql_delete(struct buf *out, enum row_table which)
+void sql_where_key(struct buf *out, enum row_table which)
 {
 	const struct table *table = &table_list[which];
 
-	buf_addf(out, "DELETE FROM %s WHERE ", table->name);
 	for (size_t i = 0; i < table->key_count; i++)
 		buf_addf(out, "%s%s = ?%zu", i ? " AND " : "", table->columns()[i].name, i + 1);
 }
 
-void sql_delete_range(struct buf *out, enum row_table which)
+void sql_where_range(struct buf *out, enum row_table which)
 {
 	const struct table_column *columns = table_list[which].columns();
 	size_t keys = table_range_keys(which);
 
-	buf_addf(out, "DELETE FROM %s WHERE ", table_list[which].name);
 	for (size_t i = 0; i < keys; i++)
 		buf_addf(out, "%s %s ?%zu AND ", columns[i].name, i + 1 < keys ? "=" : ">=", i + 1);
 	buf_addf(out, "%s < ?%zu", columns[keys - 1].name, keys + 1);
+}
+
+void sql_delete(struct buf *out, enum row_table which)
+{
+	buf_addf(out, "DELETE FROM %s WHERE ", table_list[which].name);
+	sql_where_key(out, which);
+}
+
+void sql_delete_range(struct buf *out, enum row_table which)
+{
+	buf_addf(out, "DELETE FROM %s WHERE ", table_list[which].name);
+	sql_where_range(out, which);
 }
 
 void sql_columns(struct buf *out, enum row_table which, bool brief)

@@ -44,8 +44,7 @@ extern const struct table table_list[TABLE_COUNT];
 /* Rows of these are put once and stay as they are: no second put of a key is looked for. */
 static inline bool table_appends(enum row_table table)
 {
-	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event || table == TABLE_act ||
-	       table == TABLE_change;
+	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event || table == TABLE_act;
 }
 
 static inline int64_t row_int(const struct row *row, const struct table_column *column)
@@ -76,6 +75,8 @@ static inline size_t table_range_keys(enum row_table table)
 void sql_put(struct buf *out, enum row_table table);
 void sql_delete(struct buf *out, enum row_table table);
 void sql_delete_range(struct buf *out, enum row_table table);    /* by row_number, and the keys before it */
+void sql_where_key(struct buf *out, enum row_table table);
+void sql_where_range(struct buf *out, enum row_table table);
 void sql_columns(struct buf *out, enum row_table table, bool brief);     /* job.job, job.run, ...; brief: no blobs */
 
 #endif

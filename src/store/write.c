@@ -121,7 +121,7 @@ static void note_latest(struct write_batch *batch)
 /* ---- writing ---- */
 
 /* Borrowed memory, which outlives the transaction; an empty value is empty, not NULL. */
-static int bind(sqlite3_stmt *statement, int place, const struct row *row, const struct table_column *column)
+int write_bind(sqlite3_stmt *statement, int place, const struct row *row, const struct table_column *column)
 {
 	struct slice value;
 	const char *data;
@@ -159,7 +159,7 @@ static int delete_range(struct database *database, const struct row *row)
 	return result == SQLITE_OK ? step(statement) : result;
 }
 
-static int write_row(struct database *database, const struct row *row)
+int write_row(struct database *database, const struct row *row)
 {
 	const struct table *table = &table_list[row->table];
 	const struct table_column *columns = table->columns();
@@ -169,7 +169,7 @@ static int write_row(struct database *database, const struct row *row)
 	if (row->until != 0)
 		return delete_range(database, row);
 	for (size_t i = 0; i < count; i++) {
-		int result = bind(statement, (int)i + 1, row, &columns[i]);
+		int result = write_bind(statement, (int)i + 1, row, &columns[i]);
 
 		if (result != SQLITE_OK)
 			return result;
@@ -180,6 +180,7 @@ static int write_row(struct database *database, const struct row *row)
 static int write_rows(struct database *database, struct write_batch *batch)
 {
 	bool several = batch->count > 1;
+	int past;
 
 	batch->written = 0;
 	if (several)
@@ -191,6 +192,9 @@ static int write_rows(struct database *database, struct write_batch *batch)
 			const struct row *row = &turn->rows[j];
 			int result;
 
+			result = past_row(database, row);
+			if (result != SQLITE_OK)
+				return result;
 			if (several && has_own_key(row) && *slot_of(batch, row) != row)
 				continue;
 			result = write_row(database, row);
@@ -198,6 +202,8 @@ static int write_rows(struct database *database, struct write_batch *batch)
 				return result;
 			batch->written++;
 		}
+		if ((past = past_turn_end(database, turn->turn, turn->wall_ms)) != SQLITE_OK)
+			return past;
 	}
 	return SQLITE_OK;
 }
@@ -213,6 +219,7 @@ int batch_write(struct database *database, struct write_batch *batch)
 		result = write_rows(database, batch);
 	if (result == SQLITE_OK)
 		result = step(database->commit);
+	past_batch_end(&database->past, result == SQLITE_OK);
 	/* SQLite ends some transactions by itself; the result that counts is the first one. */
 	if (result != SQLITE_OK && !sqlite3_get_autocommit(database->handle))
 		step(database->rollback);

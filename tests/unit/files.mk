@@ -152,6 +152,7 @@ unit_programs = \
 	tests/unit/test_store_memory \
 	tests/unit/test_store_migrate \
 	tests/unit/test_store_open \
+	tests/unit/test_store_past \
 	tests/unit/test_store_power \
 	tests/unit/test_store_restore \
 	tests/unit/test_store_rows \
@@ -633,6 +634,9 @@ tests_unit_test_store_migrate_LDADD = $(store_libs)
 
 tests_unit_test_store_open_SOURCES = tests/unit/test_store_open.c
 tests_unit_test_store_open_LDADD = $(store_libs)
+
+tests_unit_test_store_past_SOURCES = tests/unit/test_store_past.c
+tests_unit_test_store_past_LDADD = $(store_libs)
 
 tests_unit_test_store_power_SOURCES = tests/unit/test_store_power.c
 tests_unit_test_store_power_LDADD = $(store_libs)

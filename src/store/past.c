@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The rows of `change`, in the transaction of their turn. What a row was before is known of the last few thousand that were
+ * written; others are read by their key. Of turns that are written together each has its own.
+ */
+#include "store/past.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "store/database.h"
+
+#define KEEP_ENTRIES 8192
+#define KEEP_BYTES   (4 << 20)
+
+struct past_entry {
+	uint64_t hash;                   /* of table and key */
+	uint32_t key_len, len, cap;
+	uint8_t bytes[];
+};
+
+static enum err prepare(struct database *database, enum row_table table, void (*where)(struct buf *out, enum row_table table),
+			sqlite3_stmt **ret_statement, struct error *error)
+{
+	struct buf sql = { 0 };
+	enum err err;
+
+	buf_add_str(&sql, "SELECT ");
+	sql_columns(&sql, table, table == TABLE_spec);
+	buf_addf(&sql, " FROM %s WHERE ", table_list[table].name);
+	where(&sql, table);
+	err = database_prepare(database, buf_cstr(&sql), ret_statement, error);
+	buf_free(&sql);
+	return err;
+}
+
+enum err past_prepare(struct database *database, struct error *error)
+{
+	enum err err = ERR_NONE;
+
+	for (int table = 0; table < TABLE_COUNT && err == ERR_NONE; table++) {
+		if (!past_covers(table))
+			continue;
+		err = prepare(database, table, sql_where_key, &database->past.get[table], error);
+		if (err == ERR_NONE && table_range_keys(table) > 0)
+			err = prepare(database, table, sql_where_range, &database->past.range[table], error);
+	}
+	return err;
+}
+
+/* ---- what was written last ---- */
+
+static void entries_clear(struct past *past)
+{
+	arena_reset(&past->arena);
+	if (past->cap > 0)
+		memset(past->slots, 0, past->cap * sizeof(*past->slots));
+	past->count = 0;
+	past->bytes = 0;
+}
+
+void past_free(struct past *past)
+{
+	for (int table = 0; table < TABLE_COUNT; table++) {
+		sqlite3_finalize(past->get[table]);
+		sqlite3_finalize(past->range[table]);
+	}
+	arena_free(&past->arena);
+	mem_free(past->slots);
+	buf_free(&past->body);
+	buf_free(&past->row);
+	memset(past, 0, sizeof(*past));
+}
+
+void past_batch_end(struct past *past, bool written)
+{
+	if (!written || past->count > KEEP_ENTRIES || past->bytes > KEEP_BYTES)
+		entries_clear(past);
+	buf_clear(&past->body);
+}
+
+static void slots_grow(struct past *past)
+{
+	size_t cap = past->cap ? past->cap * 2 : 1024;
+	struct past_entry **slots = mem_array(cap, sizeof(struct past_entry *));
+
+	for (size_t i = 0; i < past->cap; i++) {
+		size_t at;
+
+		if (!past->slots[i])
+			continue;
+		for (at = past->slots[i]->hash & (cap - 1); slots[at]; at = (at + 1) & (cap - 1))
+			;
+		slots[at] = past->slots[i];
+	}
+	mem_free(past->slots);
+	past->slots = slots;
+	past->cap = cap;
+}
+
+/* The first byte says whether it is there, too: that is no part of the key. */
+static struct past_entry **slot_of(struct past *past, const uint8_t *bytes, size_t key_len, uint64_t *ret_hash)
+{
+	uint64_t hash = hash_bytes(bytes + 1, key_len - 1, bytes[0] & 0x7f);
+	size_t at;
+
+	if (past->count * 2 >= past->cap)
+		slots_grow(past);
+	for (at = hash & (past->cap - 1); past->slots[at]; at = (at + 1) & (past->cap - 1)) {
+		const struct past_entry *entry = past->slots[at];
+
+		if (entry->hash == hash && entry->key_len == key_len && !((entry->bytes[0] ^ bytes[0]) & 0x7f) &&
+		    memcmp(entry->bytes + 1, bytes + 1, key_len - 1) == 0)
+			break;
+	}
+	*ret_hash = hash;
+	return &past->slots[at];
+}
+
+static void entry_put(struct past *past, struct past_entry **slot, uint64_t hash, size_t key_len, struct slice bytes)
+{
+	struct past_entry *entry = *slot;
+
+	if (!entry || entry->cap < bytes.len) {
+		size_t cap = (bytes.len + 47) & ~(size_t)31;
+
+		past->count += entry == NULL;
+		past->bytes += sizeof(*entry) + cap;
+		entry = *slot = arena_alloc(&past->arena, sizeof(*entry) + cap);
+		*entry = (struct past_entry){ .hash = hash, .key_len = (uint32_t)key_len, .cap = (uint32_t)cap };
+	}
+	memcpy(entry->bytes, bytes.data, bytes.len);
+	entry->len = (uint32_t)bytes.len;
+}
+
+/* ---- what was before ---- */
+
+static int bind_key(sqlite3_stmt *statement, const struct row *row, size_t count)
+{
+	const struct table_column *columns = table_list[row->table].columns();
+	int result = SQLITE_OK;
+
+	for (size_t i = 0; i < count && result == SQLITE_OK; i++)
+		result = write_bind(statement, (int)i + 1, row, &columns[i]);
+	return result;
+}
+
+/* As it is in its table; of the batch under way nothing is left out, or it would be an entry. */
+static int add_stored(struct database *database, const struct row *row)
+{
+	struct past *past = &database->past;
+	sqlite3_stmt *statement = past->get[row->table];
+	struct row stored;
+	int result = bind_key(statement, row, table_list[row->table].key_count);
+
+	if (result != SQLITE_OK)
+		return result;
+	result = sqlite3_step(statement);
+	if (result == SQLITE_ROW)
+		read_row(statement, row->table, NULL, &stored);
+	past_add(&past->body, result == SQLITE_ROW ? &stored : row, result == SQLITE_ROW);
+	result = sqlite3_reset(statement);
+	return result;
+}
+
+static int past_key(struct database *database, const struct row *row)
+{
+	struct past *past = &database->past;
+	struct past_entry **slot;
+	size_t key_len;
+	uint64_t hash;
+	int result = SQLITE_OK;
+
+	buf_clear(&past->row);
+	key_len = past_add(&past->row, row, !row->deleted);
+	slot = slot_of(past, past->row.data, key_len, &hash);
+	if (*slot) {
+		if (!slice_eq(slice_make((*slot)->bytes, (*slot)->len), buf_slice(&past->row)))
+			buf_add(&past->body, (*slot)->bytes, (*slot)->len);
+	} else if (table_appends(row->table) && !row->deleted) {
+		past_add(&past->body, row, false);
+		return SQLITE_OK;        /* it is never put again: not worth an entry */
+	} else {
+		result = add_stored(database, row);
+	}
+	if (result == SQLITE_OK)
+		entry_put(past, slot, hash, key_len, buf_slice(&past->row));
+	return result;
+}
+
+/* Those that are to be written later in this batch, or were lately: the entry is the newest word. */
+static void range_of_entries(struct past *past, const struct row *row)
+{
+	for (size_t i = 0; i < past->cap; i++) {
+		struct past_entry *entry = past->slots[i];
+		struct slice bytes;
+		struct row known;
+		bool there, sound;
+
+		if (!entry || (entry->bytes[0] & 0x7f) != (uint8_t)row->table)
+			continue;
+		bytes = slice_make(entry->bytes, entry->len);
+		if (!past_next(&bytes, &known, &there, &sound) || !there || !row_in_range(row, &known))
+			continue;
+		buf_add(&past->body, entry->bytes, entry->len);
+		entry->bytes[0] |= 0x80;
+		entry->len = entry->key_len;
+	}
+}
+
+static int past_range(struct database *database, const struct row *row)
+{
+	struct past *past = &database->past;
+	sqlite3_stmt *statement = past->range[row->table];
+	size_t keys = table_range_keys(row->table);
+	int result = bind_key(statement, row, keys);
+
+	if (result == SQLITE_OK)
+		result = sqlite3_bind_int64(statement, (int)keys + 1, row->until);
+	if (result != SQLITE_OK)
+		return result;
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct row stored;
+		size_t key_len;
+		uint64_t hash;
+
+		read_row(statement, row->table, NULL, &stored);
+		buf_clear(&past->row);
+		key_len = past_add(&past->row, &stored, true);
+		if (!*slot_of(past, past->row.data, key_len, &hash))
+			buf_add_slice(&past->body, buf_slice(&past->row));
+	}
+	result = sqlite3_reset(statement);
+	range_of_entries(past, row);
+	return result;
+}
+
+int past_row(struct database *database, const struct row *row)
+{
+	if (!past_covers(row->table))
+		return SQLITE_OK;
+	return row->until != 0 ? past_range(database, row) : past_key(database, row);
+}
+
+int past_turn_end(struct database *database, uint64_t turn, int64_t wall_ms)
+{
+	struct past *past = &database->past;
+	struct row row = { .table = TABLE_change };
+	int result;
+
+	if (past->body.len == 0)
+		return SQLITE_OK;
+	row.change = (struct row_change){ .turn = (int64_t)turn, .wall_ms = wall_ms, .body = buf_slice(&past->body) };
+	result = write_row(database, &row);
+	buf_clear(&past->body);
+	return result;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The rows as they were when a turn was durable: the present ones, and of each key that a later turn changed what the first of
+ * these turns says was before. Tables are read in the order of their keys, and the changed keys are merged in.
+ */
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "store/database.h"
+
+struct before {                          /* what a key was, as a turn says */
+	struct row row;
+	bool there;
+	size_t place;                    /* the first that says so counts */
+};
+
+struct replay {
+	struct database *database;
+	struct arena arena;              /* of the bodies */
+	struct before *befores;
+	size_t count, cap;
+	bool live;                       /* only what a core loads */
+	struct map runs;                 /* of the live ones: their numbers */
+	int64_t act;                     /* the latest up to the turn; 0: none, or it was pruned */
+	store_load_cb *load_cb;
+	void *arg;
+};
+
+/* ---- what later turns say ---- */
+
+static int compare_slices(struct slice a, struct slice b)
+{
+	size_t len = a.len < b.len ? a.len : b.len;
+	int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
+
+	return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* As SQLite orders them. */
+static int compare_keys(const struct row *a, const struct row *b)
+{
+	const struct table *table = &table_list[a->table];
+	int order = (a->table > b->table) - (a->table < b->table);
+
+	for (size_t i = 0; i < table->key_count && order == 0; i++) {
+		const struct table_column *column = &table->columns()[i];
+
+		if (column->type == COLUMN_INT)
+			order = (row_int(a, column) > row_int(b, column)) - (row_int(a, column) < row_int(b, column));
+		else
+			order = compare_slices(row_slice(a, column), row_slice(b, column));
+	}
+	return order;
+}
+
+static int compare_befores_cb(const void *a, const void *b)
+{
+	const struct before *one = a, *other = b;
+	int order = compare_keys(&one->row, &other->row);
+
+	return order != 0 ? order : (one->place > other->place) - (one->place < other->place);
+}
+
+static enum err unsound(const struct database *database, long long turn, struct error *error)
+{
+	return error_set(error, ERR_STORE_TRUST, "%s: what turn %lld changed can't be read", database->path, turn);
+}
+
+static enum err befores_take(struct replay *replay, const struct row_change *change, struct error *error)
+{
+	struct slice body = arena_copy(&replay->arena, change->body);
+	bool sound = true;
+
+	for (;;) {
+		struct before before = { .place = replay->count };
+
+		if (!past_next(&body, &before.row, &before.there, &sound))
+			break;
+		if (replay->count == replay->cap) {
+			replay->cap = replay->cap ? replay->cap * 2 : 256;
+			replay->befores = mem_resize(replay->befores, replay->cap, sizeof(*replay->befores));
+		}
+		replay->befores[replay->count++] = before;
+	}
+	return sound ? ERR_NONE : unsound(replay->database, (long long)change->turn, error);
+}
+
+static void befores_sort(struct replay *replay)
+{
+	size_t kept = 0;
+
+	if (replay->count > 1)
+		qsort(replay->befores, replay->count, sizeof(*replay->befores), compare_befores_cb);
+	for (size_t i = 0; i < replay->count; i++)
+		if (kept == 0 || compare_keys(&replay->befores[kept - 1].row, &replay->befores[i].row) != 0)
+			replay->befores[kept++] = replay->befores[i];
+	replay->count = kept;
+}
+
+/* Rows of `change` from a turn on, rising. */
+typedef enum err change_cb(struct replay *replay, const struct row_change *change, struct error *error);
+
+static enum err changes_read(struct replay *replay, uint64_t from, change_cb *each_cb, struct error *error)
+{
+	struct database *database = replay->database;
+	sqlite3_stmt *statement = NULL;
+	int result = SQLITE_DONE;
+	enum err err = database_prepare(database, "SELECT turn, wall_ms, body FROM change WHERE turn >= ?1 ORDER BY turn", &statement,
+					error);
+
+	if (err == ERR_NONE)
+		sqlite3_bind_int64(statement, 1, (int64_t)from);
+	while (err == ERR_NONE && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct row row;
+
+		read_row(statement, TABLE_change, NULL, &row);
+		err = each_cb(replay, &row.change, error);
+	}
+	if (err == ERR_NONE && result != SQLITE_DONE)
+		err = database_error(database, ERR_STORE, error, "can't be read");
+	sqlite3_finalize(statement);
+	return err;
+}
+
+static enum err number_read(struct database *database, const char *sql, int64_t bound, int64_t *ret_number, struct error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	enum err err = database_prepare(database, sql, &statement, error);
+	int result;
+
+	if (err != ERR_NONE)
+		return err;
+	sqlite3_bind_int64(statement, 1, bound);
+	result = sqlite3_step(statement);
+	*ret_number = result == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+	if (result != SQLITE_ROW && result != SQLITE_DONE)
+		err = database_error(database, ERR_STORE, error, "can't be read");
+	sqlite3_finalize(statement);
+	return err;
+}
+
+/* ---- rows ---- */
+
+static bool is_of_live_run(const struct replay *replay, const struct row *row)
+{
+	switch (row->table) {
+	case TABLE_spec:
+		return map_get(&replay->runs, (uint64_t)row->spec.run) != NULL;
+	case TABLE_job:
+		return map_get(&replay->runs, (uint64_t)row->job.run) != NULL;
+	case TABLE_decision:
+		return map_get(&replay->runs, (uint64_t)row->decision.run) != NULL;
+	default:
+		return row->table != TABLE_dead;
+	}
+}
+
+/* stored: its table has it now, so that its run wasn't pruned. */
+static enum err row_give(struct replay *replay, const struct row *row, bool stored, struct error *error)
+{
+	if (replay->live && row->table == TABLE_run) {
+		if (row->run.ended_ms != 0 || !stored)
+			return ERR_NONE;
+		map_put(&replay->runs, (uint64_t)row->run.run, replay);
+	} else if (replay->live && row->table == TABLE_meta && slice_eq(row->meta.name, slice_str("acts")) &&
+		   row->meta.value != replay->act) {
+		return ERR_NONE;         /* the chain of acts can't go on from there */
+	} else if (replay->live && !is_of_live_run(replay, row)) {
+		return ERR_NONE;
+	}
+	return replay->load_cb(row, replay->arg, error);
+}
+
+static enum err table_give(struct replay *replay, enum row_table table, size_t *at, struct error *error)
+{
+	struct database *database = replay->database;
+	sqlite3_stmt *statement = NULL;
+	struct buf sql = { 0 };
+	struct row row;
+	int result = SQLITE_DONE;
+	enum err err;
+
+	buf_add_str(&sql, "SELECT ");
+	sql_columns(&sql, table, false);
+	buf_addf(&sql, " FROM %s ORDER BY ", table_list[table].name);
+	for (size_t i = 0; i < table_list[table].key_count; i++)
+		buf_addf(&sql, "%s%s", i ? ", " : "", table_list[table].columns()[i].name);
+	err = database_prepare(database, buf_cstr(&sql), &statement, error);
+	buf_free(&sql);
+	while (err == ERR_NONE && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+		const struct before *before;
+		int order = 1;
+
+		read_row(statement, table, NULL, &row);
+		for (; err == ERR_NONE && *at < replay->count; ++*at) {
+			before = &replay->befores[*at];
+			order = compare_keys(&before->row, &row);
+			if (order >= 0)
+				break;
+			if (before->there)
+				err = row_give(replay, &before->row, false, error);
+		}
+		if (err == ERR_NONE && (*at == replay->count || order > 0)) {
+			err = row_give(replay, &row, true, error);
+		} else if (err == ERR_NONE) {
+			before = &replay->befores[(*at)++];
+			if (before->there && table == TABLE_spec)
+				err = row_give(replay, &row, true, error);       /* it is as it was, with its body */
+			else if (before->there)
+				err = row_give(replay, &before->row, true, error);
+		}
+	}
+	if (err == ERR_NONE && result != SQLITE_DONE)
+		err = database_error(database, ERR_STORE, error, "can't be read");
+	sqlite3_finalize(statement);
+	for (; err == ERR_NONE && *at < replay->count && replay->befores[*at].row.table == table; ++*at)
+		if (replay->befores[*at].there)
+			err = row_give(replay, &replay->befores[*at].row, false, error);
+	return err;
+}
+
+/* The turns after this one have to be there, all of them: they say what was before. */
+static enum err window_check(struct database *database, uint64_t turn, struct error *error)
+{
+	int64_t first = 0, latest = 0;
+	enum err err = number_read(database, "SELECT coalesce(min(turn), 0) FROM change WHERE ?1 = 0", 0, &first, error);
+
+	if (err == ERR_NONE)
+		err = number_read(database, "SELECT value FROM meta WHERE name = 'turn' AND ?1 = 0", 0, &latest, error);
+	if (err != ERR_NONE || turn >= (uint64_t)latest || (first > 0 && turn + 1 >= (uint64_t)first))
+		return err;
+	error_set(error, ERR_NOT_FOUND, "%s: the rows of turn %llu aren't kept: the first that are kept are those of turn %lld",
+		  database->path, (unsigned long long)turn, (long long)(first > 0 ? first - 1 : latest));
+	return error->code;
+}
+
+/* The end of the chain of acts, as it was. */
+static enum err act_give(struct replay *replay, struct error *error)
+{
+	sqlite3_stmt *statement = replay->database->read[READ_ACTS];
+	struct row row;
+	int result;
+
+	if (replay->act == 0)
+		return ERR_NONE;
+	sqlite3_bind_int64(statement, 2, replay->act);
+	sqlite3_bind_int64(statement, 3, 1);
+	result = sqlite3_step(statement);
+	if (result == SQLITE_ROW) {
+		enum err err;
+
+		read_row(statement, TABLE_act, NULL, &row);
+		err = replay->load_cb(&row, replay->arg, error);
+		sqlite3_reset(statement);
+		return err;
+	}
+	sqlite3_reset(statement);
+	return result == SQLITE_DONE ? ERR_NONE : database_error(replay->database, ERR_STORE, error, "can't be read");
+}
+
+static enum err replay_run(struct replay *replay, uint64_t turn, struct error *error)
+{
+	size_t at = 0;
+	enum err err = window_check(replay->database, turn, error);
+
+	if (err == ERR_NONE && replay->live)
+		err = number_read(replay->database, "SELECT act FROM act WHERE turn <= ?1 ORDER BY act DESC LIMIT 1",
+				  turn < INT64_MAX ? (int64_t)turn : INT64_MAX, &replay->act, error);
+	if (err == ERR_NONE)
+		err = changes_read(replay, turn + 1, befores_take, error);
+	befores_sort(replay);
+	for (int table = 0; table < TABLE_COUNT && err == ERR_NONE; table++)
+		if (past_covers(table))
+			err = table_give(replay, table, &at, error);
+	if (err == ERR_NONE && replay->live)
+		err = act_give(replay, error);
+	mem_free(replay->befores);
+	map_free(&replay->runs);
+	arena_free(&replay->arena);
+	return err;
+}
+
+enum err past_replay(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error)
+{
+	struct replay replay = { .database = database, .load_cb = load_cb, .arg = arg };
+
+	return replay_run(&replay, turn, error);
+}
+
+enum err past_replay_live(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error)
+{
+	struct replay replay = { .database = database, .load_cb = load_cb, .arg = arg, .live = true };
+
+	return replay_run(&replay, turn, error);
+}
+
+enum err past_turn(struct database *database, int64_t wall_ms, uint64_t *ret_turn, struct error *error)
+{
+	int64_t turn = 0;
+	enum err err = number_read(database, "SELECT turn FROM change WHERE wall_ms <= ?1 ORDER BY turn DESC LIMIT 1", wall_ms, &turn,
+				   error);
+
+	*ret_turn = (uint64_t)turn;
+	return err;
+}
+
+static enum err check_cb(struct replay *replay, const struct row_change *change, struct error *error)
+{
+	struct slice body = change->body;
+	struct row row;
+	bool there, sound;
+
+	while (past_next(&body, &row, &there, &sound))
+		;
+	return sound ? ERR_NONE : unsound(replay->database, (long long)change->turn, error);
+}
+
+enum err past_check(struct database *database, struct error *error)
+{
+	struct replay replay = { .database = database };
+
+	return changes_read(&replay, 0, check_cb, error);
+}
