@@ -12,8 +12,10 @@ unit_programs = \
 	tests/unit/test_base_sha256 \
 	tests/unit/test_base_statedir \
 	tests/unit/test_base_text \
+	tests/unit/test_cli_act \
 	tests/unit/test_cli_conf \
 	tests/unit/test_cli_daemon \
+	tests/unit/test_cli_explain \
 	tests/unit/test_cli_follow \
 	tests/unit/test_cli_json \
 	tests/unit/test_cli_logs \
@@ -215,11 +217,17 @@ tests_unit_test_base_statedir_LDADD = $(base_libs)
 tests_unit_test_base_text_SOURCES = tests/unit/test_base_text.c
 tests_unit_test_base_text_LDADD = $(base_libs)
 
+tests_unit_test_cli_act_SOURCES = tests/unit/test_cli_act.c
+tests_unit_test_cli_act_LDADD = $(all_libs)
+
 tests_unit_test_cli_conf_SOURCES = tests/unit/test_cli_conf.c
 tests_unit_test_cli_conf_LDADD = $(all_libs)
 
 tests_unit_test_cli_daemon_SOURCES = tests/unit/test_cli_daemon.c
 tests_unit_test_cli_daemon_LDADD = $(all_libs)
+
+tests_unit_test_cli_explain_SOURCES = tests/unit/test_cli_explain.c
+tests_unit_test_cli_explain_LDADD = $(all_libs)
 
 tests_unit_test_cli_follow_SOURCES = tests/unit/test_cli_follow.c
 tests_unit_test_cli_follow_LDADD = $(all_libs)

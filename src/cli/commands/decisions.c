@@ -46,7 +46,9 @@ static int digit_value(uint8_t digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
-	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
 bool hex_bytes(struct slice text, uint8_t *ret_bytes)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/rand.h"
+#include "cli/commands/decisions.h"
 #include "cli/commands/run.h"
 #include "cli/graph/submit.h"
 #include "cli/session/cli.h"
@@ -79,15 +80,6 @@ enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
 
 /* ---- for the submit ---- */
 
-static int hex_digit(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
-}
-
 enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 {
 	const char *text = option_value(cli->invocation, OPT_run_key);
@@ -96,14 +88,8 @@ enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 		rand_system(key, SUBMIT_KEY_SIZE);
 		return ERR_NONE;
 	}
-	for (size_t i = 0; i < 2 * SUBMIT_KEY_SIZE; i++) {
-		int digit = strlen(text) == 2 * SUBMIT_KEY_SIZE ? hex_digit(text[i]) : -1;
-
-		if (digit < 0)
-			return error_set(&cli->error, ERR_USAGE, "--key: %d hex digits are expected",
-					 2 * SUBMIT_KEY_SIZE);
-		key[i / 2] = (uint8_t)(i % 2 ? key[i / 2] | digit : digit << 4);
-	}
+	if (strlen(text) != 2 * SUBMIT_KEY_SIZE || !hex_bytes(slice_str(text), key))
+		return error_set(&cli->error, ERR_USAGE, "--key: %d hex digits are expected", 2 * SUBMIT_KEY_SIZE);
 	return ERR_NONE;
 }
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan explain: why a job is where it is; of one that has ended more than its state says. */
+#include "cli_rig.h"
+#include "greatest.h"
+#include "proto/dead.h"
+#include "proto/reasons.h"
+
+static struct rec_job_row *job;          /* 4/a */
+
+static void setup_cb(void *data)
+{
+	rig_setup_cb(data);
+	rig_add_run(4, RUN_RUNNING);
+	job = rig_add_job("a", STATE_FAILED);
+	rig_add_job("b", STATE_SKIPPED);
+}
+
+/* What one of its fields says of 4/a. */
+static const char *said(const char *field)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "explain 4/a --format {%s}", field);
+	if (rig_run(line) != 0)
+		return rig_err();
+	if (rig.out.len > 0 && rig.out.data[rig.out.len - 1] == '\n')
+		buf_cut(&rig.out, rig.out.len - 1);
+	return rig_out();
+}
+
+TEST explain_of_a_job_that_goes_on_is_what_the_master_says(void)
+{
+	job->state = STATE_READY;
+	job->outcome = OUTCOME_NONE;
+	job->why = slice_str("no worker is connected");
+	job->why_code = REASON_NO_WORKER_UP;
+	ASSERT_STR_EQ("no worker is connected", said("why"));
+	ASSERT_STR_EQ("no_worker_up", said("reason"));
+	ASSERT_STR_EQ("titan up", said("next"));
+	ASSERT_STR_EQ("4/a", said("address"));
+	ASSERT_STR_EQ("ready", said("state"));
+	PASS();
+}
+
+TEST explain_of_a_failure_has_its_outcome_and_tries(void)
+{
+	char wanted[128];
+
+	job->code = 7;
+	job->tries = 1;
+	job->retry_max = 0;
+	snprintf(wanted, sizeof(wanted), "%s (exit 7, 1 try)", state_table[STATE_FAILED].fact);
+	ASSERT_STR_EQ(wanted, said("why"));
+	ASSERT_STR_EQ("settled", said("reason"));
+	ASSERT_STR_EQ("titan retry 4/a", said("next"));
+	job->tries = 3;
+	job->retry_max = 2;
+	snprintf(wanted, sizeof(wanted), "%s (exit 7, 3 tries)", state_table[STATE_FAILED].fact);
+	ASSERT_STR_EQ(wanted, said("why"));
+	job->retry_max = 3;
+	ASSERT_STR_EQ("it ended in a way that isn't retried (exit 7, 3 tries)", said("why"));
+	/* Attempts that their worker ended use up no retry. */
+	job->retry_max = 1;
+	job->interrupted = 2;
+	ASSERT_STR_EQ("it ended in a way that isn't retried (exit 7, 3 tries); 2 attempts before were ended by their workers", said("why"));
+	PASS();
+}
+
+TEST explain_of_a_crash_limit_says_so(void)
+{
+	char wanted[128];
+
+	job->outcome = OUTCOME_LOST;
+	job->crash_limit = 3;
+	job->crashes = 3;
+	job->tries = 3;
+	snprintf(wanted, sizeof(wanted), "%s (lost, 3 tries)", dead_text(DEAD_CRASH_LIMIT));
+	ASSERT_STR_EQ(wanted, said("why"));
+	job->crashes = 2;
+	snprintf(wanted, sizeof(wanted), "%s (lost, 3 tries)", state_table[STATE_FAILED].fact);
+	ASSERT_STR_EQ(wanted, said("why"));
+	PASS();
+}
+
+TEST explain_of_what_never_ran_claims_no_process(void)
+{
+	job->outcome = OUTCOME_NONE;
+	job->tries = 0;
+	job->state = STATE_CANCELLED;
+	ASSERT_STR_EQ("somebody cancelled it before it ran", said("why"));
+	job->cause = 402;
+	ASSERT_STR_EQ("another job of its fan-out failed, which ends the rest of it", said("why"));
+	job->cause = 0;
+	job->state = STATE_TIMED_OUT;
+	ASSERT_STR_EQ("it was out of time before it ran", said("why"));
+	job->state = STATE_CANCELLED;
+	job->tries = 1;
+	job->outcome = OUTCOME_LOST;
+	ASSERT_EQ(said("why"), strstr(said("why"), "somebody cancelled it; its worker was lost"));
+	PASS();
+}
+
+TEST explain_of_a_loop_that_ended_early_has_its_condition(void)
+{
+	job->state = STATE_SUCCEEDED;
+	job->settled_by = EVENT_ENOUGH;
+	job->pass = 2;
+	job->loop_max = 5;
+	job->loop_until = slice_str("load < 3");
+	ASSERT(strstr(said("why"), ": pass 2 of 5, and until is load < 3") != NULL);
+	PASS();
+}
+
+TEST explain_of_a_skipped_job_names_its_cause(void)
+{
+	job->state = STATE_SKIPPED;
+	job->outcome = OUTCOME_NONE;
+	job->tries = 0;
+	job->cause = 402;
+	rig.jobs[1].state = STATE_FAILED;
+	ASSERT_STR_EQ("because b failed", said("cause"));
+	ASSERT_STR_EQ("titan retry 4", said("next"));
+	job->untaken = true;
+	job->cause = 0;
+	job->when = slice_str("x");
+	ASSERT_STR_EQ("its condition was false: x", said("cause"));
+	ASSERT_STR_EQ("condition", said("reason"));
+	PASS();
+}
+
+TEST explain_of_a_fan_out_is_about_those_that_havent_succeeded(void)
+{
+	char names[14][8];
+
+	rig_add_run(3, RUN_RUNNING);
+	for (int i = 0; i < 14; i++) {
+		snprintf(names[i], sizeof(names[i]), "e[%d]", i);
+		rig_add_job(names[i], i < 2 ? STATE_SUCCEEDED : STATE_FAILED);
+	}
+	rig_add_job("extra", STATE_FAILED);
+	ASSERT_EQ(0, rig_run("explain 3/e --format {address}"));
+	ASSERT_EQ(rig_out(), strstr(rig_out(), "3/e[2]\n"));
+	ASSERT(strstr(rig_out(), "3/e[11]\n") != NULL);
+	ASSERT_EQ(NULL, strstr(rig_out(), "3/e[12]\n"));
+	ASSERT_EQ(NULL, strstr(rig_out(), "3/extra\n"));
+	ASSERT_STR_EQ("12 of 14 jobs of this fan-out haven't succeeded; the first of them:\n", rig_err());
+	PASS();
+}
+
+TEST explain_of_nothing_says_what_is_expected(void)
+{
+	ASSERT_EQ(2, rig_run("explain 4"));
+	ASSERT_STR_EQ("titan: '4' is a run; one of its jobs is expected, such as 4127/load\n   try: titan show 4\n", rig_err());
+	ASSERT_EQ(4, rig_run("explain 4/nobody"));
+	ASSERT_STR_EQ("titan: no job 4/nobody\n   try: titan show 4\n", rig_err());
+	ASSERT_EQ(4, rig_run("explain 9/a"));
+	ASSERT(strstr(rig_err(), "   try: titan ls\n") != NULL);
+	PASS();
+}
+
+SUITE(cli_explain)
+{
+	SET_SETUP(setup_cb, NULL);
+	SET_TEARDOWN(rig_teardown_cb, NULL);
+	RUN_TEST(explain_of_a_job_that_goes_on_is_what_the_master_says);
+	RUN_TEST(explain_of_a_failure_has_its_outcome_and_tries);
+	RUN_TEST(explain_of_a_crash_limit_says_so);
+	RUN_TEST(explain_of_what_never_ran_claims_no_process);
+	RUN_TEST(explain_of_a_loop_that_ended_early_has_its_condition);
+	RUN_TEST(explain_of_a_skipped_job_names_its_cause);
+	RUN_TEST(explain_of_a_fan_out_is_about_those_that_havent_succeeded);
+	RUN_TEST(explain_of_nothing_says_what_is_expected);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	setenv("LC_ALL", "C", 1);
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(cli_explain);
+	GREATEST_MAIN_END();
+}
