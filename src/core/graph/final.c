@@ -37,7 +37,7 @@ void finals_mark(const struct run *run, const struct extent *extent, const struc
 		for (uint32_t i = extent->child_start[at]; i < extent->child_start[at + 1]; i++) {
 			uint32_t child = (extent->children[i] >> TRIGGER_BITS) - extent->start;
 
-			if (extent->jobs[child].flags & JOB_FINAL)
+			if (extent->jobs[child].flags & JOB_FINAL || PLANTED(final_children_come_first))
 				continue;
 			extent->jobs[child].flags |= JOB_FINAL;
 			queue[tail++] = child;
@@ -89,13 +89,15 @@ enum err finals_check(struct core *core, const struct run *run, const struct ext
 
 void finals_wait(struct run *run, const struct extent *extent)
 {
+	enum trigger trigger = PLANTED(final_waits_for_success) ? TRIGGER_OK : TRIGGER_DONE;
+
 	for (uint32_t i = 0; i < extent->count; i++) {
-		if (extent->jobs[i].flags & JOB_FINAL)
+		if (extent->jobs[i].flags & JOB_FINAL || PLANTED(final_ignores_added_jobs))
 			continue;
 		for (size_t k = 0; k < run->final_count; k++) {
 			struct job *job = run_job(run, run->finals[k]);
 
-			later_put(run, extent->start + i, job->index << TRIGGER_BITS | TRIGGER_DONE);
+			later_put(run, extent->start + i, job->index << TRIGGER_BITS | trigger);
 			if (job->state == STATE_WAITING)
 				job->pending++;
 			if (job->flags & JOB_EXPR)

@@ -112,14 +112,14 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 	} else if (job->state == STATE_ASSIGNED) {
 		job->tries--;            /* it never started, as far as anybody knows */
 		job_move(core, job, EVENT_LOST, STATE_READY);
-	} else if (outcome == OUTCOME_STOPPED) {
+	} else if (outcome == OUTCOME_STOPPED && !PLANTED(interrupted_is_a_crash)) {
 		/* Its worker ended it, by its lease or its own end: no fault of the job's, but a start that is told. */
-		if (job->interrupted < LIMIT_INTERRUPTED_MAX && job->tries < UINT16_MAX)
-			job->interrupted++;
-		else
+		if (job->interrupted == LIMIT_INTERRUPTED_MAX || job->tries == UINT16_MAX)
 			job->tries--;
+		else if (!PLANTED(interrupted_uses_a_retry))
+			job->interrupted++;
 		job_spec_decode(core, job, &spec);
-		job_delay(core, job, EVENT_LOST, &spec, 1);
+		job_delay(core, job, EVENT_LOST, &spec, PLANTED(interrupted_waits_by_tries) ? job->tries : 1);
 	} else {
 		job_spec_decode(core, job, &spec);
 		if (++job->crashes >= crash_limit(&spec))

@@ -27,9 +27,10 @@ static int64_t longest_ms(struct core *core, const struct job *job)
 
 void ending_order(struct core *core, struct job *job)
 {
-	if (state_terminal(job->state) || job->state == STATE_WAITING || job_ending_ms(job) > ENDING_WAITS)
+	if (state_terminal(job->state) || (job->state == STATE_WAITING && !PLANTED(ending_time_runs_at_once)) ||
+	    job_ending_ms(job) > ENDING_WAITS)
 		return;
-	job_ending_set(job, due_after(core, longest_ms(core, job)));
+	job_ending_set(job, due_after(core, longest_ms(core, job) * (1 + PLANTED(ending_time_doubled))));
 	ending_arm(core, job);
 	job_touch(core, job, true);
 }

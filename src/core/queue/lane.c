@@ -112,12 +112,13 @@ enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec
 		   struct error *error)
 {
 	struct run *run = job->run;
-	struct lane want = { .run = run, .class_at = job->class_at, .in_share = kind_table[job->kind].in_share };
+	struct lane want = { .run = run, .class_at = job->class_at };
 	struct claim claims[CLAIMS_MAX];
 	enum err err = group_join(run, job, spec, fanouts, &want.group, error);
 
 	if (err != ERR_NONE)
 		return err;
+	want.in_share = kind_table[job->kind].in_share || (PLANTED(noop_takes_a_share) && job->kind == KIND_NOOP);
 	want.in_bounds = kind_table[job->kind].in_bounds || (PLANTED(noop_takes_room) && job->kind == KIND_NOOP);
 	claims_find(core, spec, &want, claims);
 	for (size_t i = run->lane_count; i-- > 0 && i + LANES_LOOKED_AT >= run->lane_count;) {

@@ -58,7 +58,8 @@ static void job_row_put(struct core *core, const struct job *job)
 		.started_ms = job->started_ms,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
-		.child = (int64_t)job_child(job), .passes = job_passes(job), .kind = job->kind,
+		.child = (int64_t)job_child(job), .passes = job_passes(job),
+		.kind = PLANTED(kind_lost_in_the_row) ? KIND_COMMAND : job->kind,
 		.ending_ms = job_ending_ms(job),
 		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
 			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |

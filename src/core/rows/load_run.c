@@ -201,7 +201,7 @@ enum err load_job(struct core *core, const struct row_job *row, struct error *er
 	job->round = (uint16_t)row->round;
 	job->tries = (uint16_t)row->tries;
 	job->crashes = (uint8_t)row->crashes;
-	job->interrupted = (uint8_t)row->interrupted & LIMIT_INTERRUPTED_MAX;
+	job->interrupted = (uint8_t)row->interrupted & (PLANTED(interrupted_forgotten_at_load) ? 0 : LIMIT_INTERRUPTED_MAX);
 	job->worker = (uint32_t)row->worker;
 	job->stop_cause = (uint8_t)row->stop_cause;
 	job->outcome = (uint8_t)row->outcome;

@@ -2,6 +2,8 @@
 /* Times that have come: a deadline, the longest time in the queue, the time of what runs in any case. */
 #include "core/internal.h"
 
+#include "base/planted.h"
+
 void job_out_of_time(struct core *core, struct job *job)
 {
 	if (job->state == STATE_UNKNOWN)
@@ -27,7 +29,7 @@ void deadline_fired(struct core *core, struct job *job)
 
 	if (job->flags & JOB_ALWAYS) {
 		job_spec_decode(core, job, &spec);
-		if (spec.always == ALWAYS_PAST_DEADLINE) {
+		if (spec.always == ALWAYS_PAST_DEADLINE && !PLANTED(ending_cut_at_the_deadline)) {
 			ending_deadline(core, job);
 			return;
 		}
