@@ -89,7 +89,7 @@ enum run_state {
  * ones. An empty run has succeeded.
  */
 enum run_state run_state_of(const uint32_t counts[STATE_COUNT], uint32_t forgiven);
-/* Returns word, glyph and colour of the job state like it. */
+/* Return word, glyph and colour of the job state that corresponds to this run state. */
 const struct state_info *run_state_info(enum run_state state);
 const char *run_state_name(enum run_state state);
 

@@ -32,8 +32,8 @@ static bool is_dots(const char *name)
 }
 
 /*
- * Open a directory by O_PATH, which works for links and without permissions, and give it mode 0700. -EXDEV:
- * it belongs to another mount.
+ * Open a directory by O_PATH, which needs no permissions, and give it mode 0700. A link isn't followed.
+ * -EXDEV: it belongs to another mount.
  */
 static int make_accessible(const struct tree_removal *removal, int dir_fd, const char *name)
 {

@@ -354,7 +354,7 @@ static enum err read_statements(struct dag_reader *reader)
 			if (dag_peek(reader) == '=')
 				return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
 						"a command stands by itself, behind the graph: a*8 -> b; a='COMMAND'");
-			/* Check for a name first: otherwise it wouldn't be reported as a wrong character. */
+			/* Anything but a name is reported by dag_take_name as a wrong character. */
 			if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
 				return reader->error->code;
 			return dag_fail(reader, reader->at - none.len, none.len, ERR_SYNTAX,

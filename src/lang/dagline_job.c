@@ -268,7 +268,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 /* Return the line that contains at; *ret_start is where it begins. */
 static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, size_t *ret_start)
 {
-	/* An empty text may have no address. */
+	/* The data of an empty text may be NULL. */
 	const uint8_t *data = text.len > 0 ? text.data : (const uint8_t *)"";
 	size_t start = 0, end = at, line = 1;
 

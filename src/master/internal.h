@@ -460,7 +460,7 @@ enum err publish_subscribe(struct session *session, const struct msg_subscribe *
 bool publish_unsubscribe(struct session *session, uint64_t id);
 void publish_forget(struct master *master, uint64_t conn);
 void publish_collect(struct master *master, const struct outbox *outbox);
-void publish_ask(struct master *master);                         /* put the next pages of snapshots in line */
+void publish_ask(struct master *master);                         /* ask for the next pages of snapshots */
 void publish_flush(struct master *master, struct master_turn *turn);
 /* Does a subscriber still wait for this page? It may have unsubscribed. */
 bool publish_wants(const struct master *master, const struct query *query);

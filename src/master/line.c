@@ -314,9 +314,9 @@ void line_run(struct master *master, struct master_turn *turn)
 }
 
 /*
- * Answer the most important questions while the store is stuck: with the normal order their answers would
- * wait for a commit that can't happen. Such an answer comes from memory: what it shows may be lost if the
- * master ends before there is room.
+ * Answer the most important questions while the store is stuck: in a normal turn their answers would wait for
+ * a commit that can't happen. Such an answer comes from memory: what it shows may be lost if the master ends
+ * before there is room.
  */
 void line_run_hurried(struct master *master)
 {

@@ -122,7 +122,7 @@ void publish_flush(struct master *master, struct master_turn *turn)
 			else
 				send_cut(master, turn, sub);
 		} else if (sub->resumed) {
-			/* It may have missed much, so send only as fast as it reads, as with pages. */
+			/* The subscriber may have missed much, so send only as fast as it reads, as with pages. */
 			if (sub_has_room(master, session))
 				send_delta(master, turn, sub);
 		} else if (!sub_has_changes(sub)) {

@@ -26,7 +26,7 @@ struct conn_ops {
 };
 
 struct conn_set *conn_set_new(struct ev_loop *loop);
-/* Sends what it can at once and closes all connections; no callbacks. */
+/* Send what can be sent at once and close all connections; no callbacks. */
 void conn_set_free(struct conn_set *set);
 
 /* Open a connection over the transport, which it takes over. owner is passed to the callbacks. */

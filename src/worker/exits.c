@@ -150,7 +150,7 @@ static struct stray *look_at(struct keeper *keeper, pid_t pid)
 
 /*
  * Return the running attempt that a stray belongs to, or NULL. A stray without session or mark is put down to
- * the first running attempt that began before it.
+ * the oldest running attempt that began before it.
  */
 static struct attempt *owner_of(struct keeper *keeper, const struct stray *stray)
 {
@@ -370,7 +370,7 @@ int64_t exits_due(const struct keeper *keeper)
 	for (const struct attempt *attempt = keeper->closing; attempt; attempt = attempt->closing_next) {
 		int64_t next_ns = attempt->kill_ns;
 
-		/* SIGCHLD tells of our own child's end; a timer is needed only for what no signal tells. */
+		/* SIGCHLD reports the end of our own child, so a timer is needed only where no signal comes. */
 		if (attempt->gone || next_ns <= keeper->now_ns)
 			next_ns = keeper->now_ns + (attempt->stuck && attempt->drain_ns == 0 ? STUCK_TICK_NS : TICK_NS);
 		due_ns = next_ns < due_ns ? next_ns : due_ns;

@@ -313,7 +313,7 @@ int guardian_run(const struct worker_options *options, struct error *error)
 		block_signals(&wanted);
 		result = guardian_open(&guardian, error);
 		in_keeper = !result && guard(&guardian, &wanted);
-		guardian_close(&guardian);       /* this doesn't unlock the file: the keeper holds the lock, too */
+		guardian_close(&guardian);       /* the file stays locked, because the keeper holds the lock, too */
 		status = result ? err_exit_status(result) : guardian.exit_status;
 		if (in_keeper)
 			status = keeper_run(&guardian.options, error);
