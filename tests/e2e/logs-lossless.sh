@@ -47,4 +47,30 @@ is "nothing was dropped" "$(titan logs "$run/talk" 2>&1 >/dev/null)" ""
 is "standard error, too" "$(titan logs --stderr "$run/talk")" "done"
 is "it is known how much that was" "$(titan --json show "$run/talk" | jq -r .out_bytes)" $((bytes + 5))
 
+# A slow one, in lengths that fit no block: what the master has on its disk ends anywhere when it is killed.
+cat >slow.yaml <<END
+jobs:
+  talk:
+    run: |
+      n=1; i=0
+      while [ ! -e $test_dir/enough ]; do
+        n=\$((n * 7 % 1009)); i=\$((i + 1))
+        printf "%0\${n}d." \$i; sleep 0.003
+      done | tee $test_dir/said
+    log: lossless
+END
+run=$(titan run slow.yaml | grep -oE '[0-9]+' | head -n 1)
+said() { stat -c %s "$test_dir/said" 2>/dev/null || echo 0; }
+more_said() { [ "$(said)" -ge $1 ]; }
+until_true 20 more_said 5000
+for kill in $(seq 12); do
+	kill -KILL "$(master_pid)" 2>/dev/null
+	titan up --slots 2 >/dev/null 2>&1
+	until_true 20 worker_is_up
+	until_true 20 more_said $(($(said) + 9000 + 777 * kill))
+done
+touch enough
+exits "a slow one succeeds, with its master killed 12 times" 0 titan --timeout 60s wait "$run"
+is "and its log is equal byte for byte" "$(titan logs --stdout "$run/talk" | cksum)" "$(cksum <"$test_dir/said")"
+
 done_testing

@@ -149,8 +149,10 @@ unit_programs = \
 	tests/unit/test_proto_spec \
 	tests/unit/test_proto_states \
 	tests/unit/test_store_acts \
+	tests/unit/test_store_ballast \
 	tests/unit/test_store_fault \
 	tests/unit/test_store_ladder \
+	tests/unit/test_store_mark \
 	tests/unit/test_store_memory \
 	tests/unit/test_store_migrate \
 	tests/unit/test_store_open \
@@ -628,11 +630,17 @@ tests_unit_test_proto_states_LDADD = $(proto_libs)
 tests_unit_test_store_acts_SOURCES = tests/unit/test_store_acts.c
 tests_unit_test_store_acts_LDADD = $(store_libs)
 
+tests_unit_test_store_ballast_SOURCES = tests/unit/test_store_ballast.c
+tests_unit_test_store_ballast_LDADD = $(store_libs)
+
 tests_unit_test_store_fault_SOURCES = tests/unit/test_store_fault.c
 tests_unit_test_store_fault_LDADD = $(store_libs)
 
 tests_unit_test_store_ladder_SOURCES = tests/unit/test_store_ladder.c
 tests_unit_test_store_ladder_LDADD = $(store_libs)
+
+tests_unit_test_store_mark_SOURCES = tests/unit/test_store_mark.c
+tests_unit_test_store_mark_LDADD = $(store_libs)
 
 tests_unit_test_store_memory_SOURCES = tests/unit/test_store_memory.c
 tests_unit_test_store_memory_LDADD = $(store_libs)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +44,15 @@ int fdatasync(int fd)
 	return call(&failing_syncs, SYS_fdatasync, fd, 0);
 }
 
+static char synced_names[256];           /* the directories whose names were synced: /1/2 */
+
 int fsync(int fd)
 {
+	char link[64], path[PATH_MAX] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (readlink(link, path, sizeof(path) - 1) > 0 && strlen(synced_names) + 32 < sizeof(synced_names))
+		strncat(synced_names, strrchr(path, '/'), 31);
 	return call(&failing_names, SYS_fsync, fd, 0);
 }
 
@@ -182,6 +190,31 @@ TEST a_lossless_job_waits_for_room(void)
 	logstore_wake(&logstore, true);
 	ASSERT_EQ(TIME_NEVER, logstore.again_due_ns);
 	mem_free(bytes);
+	PASS();
+}
+
+static void append_to_run(uint64_t run, uint64_t job)
+{
+	struct rec_output item = { .job = job, .epoch = 1, .run = run, .stream = 1, .wall_ms = 1, .data = slice_str("text") };
+	const struct msg_output output = { .items = { &item, 1 } };
+
+	logstore_append(&logstore, 9, &output);
+	logstore_credit(&logstore);
+}
+
+/* One sync for all that are new in a run's directory, and none is left out for another run's. */
+TEST names_of_new_files_are_synced_in_every_run(void)
+{
+	append_to_run(1, 5);
+	append_to_run(2, 6);
+	append_to_run(3, 7);
+	synced_names[0] = '\0';
+	logstore_sync(&logstore);
+	ASSERT(strstr(synced_names, "/1") && strstr(synced_names, "/2") && strstr(synced_names, "/3"));
+	append_to_run(2, 6);
+	synced_names[0] = '\0';
+	logstore_sync(&logstore);
+	ASSERT_STR_EQ("", synced_names);
 	PASS();
 }
 
@@ -382,6 +415,7 @@ SUITE(master_logstore)
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(a_lossless_job_waits_for_room);
+	RUN_TEST(names_of_new_files_are_synced_in_every_run);
 	RUN_TEST(a_job_may_have_a_bound_of_its_own);
 	RUN_TEST(what_passes_by_is_seen_once_and_not_kept);
 	RUN_TEST(bytes_of_a_failed_sync_are_counted_as_dropped);

@@ -134,6 +134,50 @@ TEST the_graph_that_stood_still_for_longest_makes_room(void)
 	PASS();
 }
 
+/* Something comes of the first: the others go before it. Those that went, in any order, leave their places. */
+TEST graph_that_moves_goes_after_those_that_stand_still(void)
+{
+	struct peer silent[3], other;
+	struct msg_error refused;
+	uint64_t id = 0;
+	bool begun;
+
+	box_upload_yield_ms = 1;
+	ASSERT(box_start());
+	for (size_t i = 0; i < 3; i++) {
+		ASSERT(peer_hello(&silent[i]));
+		for (uint64_t own = 1; own <= LIMIT_UPLOADS_MAX / 4; own++)
+			ASSERT(begin(&silent[i], own));
+		ASSERT(is_quiet(&silent[i]));
+	}
+	ASSERT(chunk(&silent[0], 1, 10));
+	ASSERT(is_quiet(&silent[0]));
+	ASSERT(peer_hello(&other));
+	for (uint64_t gone = 2; gone <= 4; gone++) {
+		do {
+			ASSERT(try_to_begin(&other, ++id, &begun));
+		} while (!begun);
+		ASSERT(peer_expect(&silent[0], OP_ERROR, &refused));
+		ASSERT_EQ_FMT(gone, refused.id, "%lu");
+	}
+	for (size_t i = 0; i < 3; i++)
+		peer_close(&silent[i]);
+	peer_close(&other);
+	/* The places of connections that are gone are free once the master has seen that. */
+	for (size_t i = 0; i < 3; i++) {
+		ASSERT(peer_hello(&silent[i]));
+		for (uint64_t own = 1; own <= LIMIT_UPLOADS_MAX / 4; own++) {
+			do {
+				ASSERT(try_to_begin(&silent[i], own, &begun));
+			} while (!begun);
+		}
+	}
+	for (size_t i = 0; i < 3; i++)
+		peer_close(&silent[i]);
+	ASSERT_EQ(0, box_stop(SIGTERM));
+	PASS();
+}
+
 /* ---- jobs ---- */
 
 /* What the job says over its own connection, which its worker carries. */
@@ -206,6 +250,7 @@ SUITE(uploads)
 	RUN_TEST(small_parts_count_for_what_they_take);
 	RUN_TEST(a_connection_has_a_quarter_of_all_graphs);
 	RUN_TEST(the_graph_that_stood_still_for_longest_makes_room);
+	RUN_TEST(graph_that_moves_goes_after_those_that_stand_still);
 	RUN_TEST(a_job_has_a_few_graphs_and_people_have_theirs);
 }
 

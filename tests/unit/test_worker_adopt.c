@@ -2,9 +2,12 @@
 /* Which process a new keeper takes for one that its spool names: the number alone proves nothing. */
 #include "worker/spool.h"
 
+#include <inttypes.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 
 #include "keeper_rig.h"
+#include "worker/home.h"
 
 #include "greatest.h"
 
@@ -149,12 +152,39 @@ TEST process_with_another_start_time_isnt_adopted(void)
 	PASS();
 }
 
+/* The guardian's lock says who it is: a number that another process has by now gets no signal. */
+TEST signal_is_for_the_process_that_signed(void)
+{
+	char home[PATH_MAX + 64], lock[PATH_MAX + 96], text[64];
+	pid_t stranger = fork_stranger();
+	struct tree_stat stat;
+	int fd;
+
+	snprintf(home, sizeof(home), "%s", below("home"));
+	snprintf(lock, sizeof(lock), "%s/" HOME_GUARDIAN, home);
+	ASSERT_EQ(0, mkdir(home, 0700));
+	ASSERT(tree_stat(stranger, &stat));
+	for (int64_t off = -1; off <= 1; off++) {
+		int len = snprintf(text, sizeof(text), "%d %" PRId64 "\n", (int)stranger, stat.begun_ns + off * NS_PER_S);
+
+		ASSERT_EQ(0, io_write_file(AT_FDCWD, lock, text, (size_t)len, 0600));
+		fd = open(lock, O_RDONLY | O_CLOEXEC);
+		ASSERT_FALSEm("nobody holds the lock", worker_signal(home, 0));
+		ASSERT_EQ(0, flock(fd, LOCK_EX));
+		ASSERT_EQ_FMT(off == 0, worker_signal(home, 0), "%d");
+		close(fd);
+	}
+	ASSERT(lives_and_is_killed(stranger));
+	PASS();
+}
+
 SUITE(worker_adopt)
 {
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(another_boot_adopts_nothing);
 	RUN_TEST(process_with_another_start_time_isnt_adopted);
+	RUN_TEST(signal_is_for_the_process_that_signed);
 }
 
 int main(int argc, char **argv)

@@ -162,6 +162,36 @@ TEST attempt_has_as_many_connections_as_the_limit(void)
 	PASS();
 }
 
+static bool connect_all(int fds[LIMIT_RELAY_JOB_MAX])
+{
+	for (int i = 0; i < LIMIT_RELAY_JOB_MAX; i++) {
+		fds[i] = call();
+		if (!say_hello(fds[i], 1, 1) || heard_channel(1) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Whichever goes first, its place is free when the master has heard of it. */
+TEST callers_leave_their_places_in_any_order(void)
+{
+	static const int orders[2][2] = { { 0, 1 }, { LIMIT_RELAY_JOB_MAX - 1, -1 } };
+	int fds[LIMIT_RELAY_JOB_MAX];
+	struct msg_relay relay;
+
+	ASSERT(connected());
+	ASSERT(running(1, 5));
+	for (int round = 0; round < 4; round++) {
+		ASSERT(connect_all(fds));
+		for (int i = 0; i < LIMIT_RELAY_JOB_MAX; i++) {
+			close(fds[orders[round % 2][0] + i * orders[round % 2][1]]);
+			ASSERT(expect(OP_RELAY, &relay));
+			ASSERT(relay.end);
+		}
+	}
+	PASS();
+}
+
 /* All places are taken by callers that say nothing: the one that came first goes, and the last may speak. */
 TEST oldest_silent_caller_makes_room(void)
 {
@@ -184,6 +214,19 @@ TEST oldest_silent_caller_makes_room(void)
 	PASS();
 }
 
+TEST caller_that_says_nothing_is_refused_in_time(void)
+{
+	int fd;
+
+	ASSERT(connected());
+	fd = call();
+	ASSERT(fd >= 0);
+	ASSERT_EQ(ERR_TIMEOUT, refusal(fd));
+	ASSERT(is_closed(fd));
+	close(fd);
+	PASS();
+}
+
 SUITE(worker_callers)
 {
 	SET_SETUP(setup_cb, NULL);
@@ -191,7 +234,9 @@ SUITE(worker_callers)
 	RUN_TEST(end_of_an_attempt_closes_its_own_channels_alone);
 	RUN_TEST(attempt_that_has_ended_or_is_none_is_refused);
 	RUN_TEST(attempt_has_as_many_connections_as_the_limit);
+	RUN_TEST(callers_leave_their_places_in_any_order);
 	RUN_TEST(oldest_silent_caller_makes_room);
+	RUN_TEST(caller_that_says_nothing_is_refused_in_time);
 }
 
 int main(int argc, char **argv)
