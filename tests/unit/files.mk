@@ -112,9 +112,11 @@ unit_programs = \
 	tests/unit/test_lang_conf \
 	tests/unit/test_lang_dagline \
 	tests/unit/test_lang_demand \
+	tests/unit/test_lang_matrix \
 	tests/unit/test_lang_pipeline \
 	tests/unit/test_lang_setting \
 	tests/unit/test_lang_zone \
+	tests/unit/test_master_answer_page \
 	tests/unit/test_master_clock \
 	tests/unit/test_master_fat \
 	tests/unit/test_master_greedy \
@@ -519,6 +521,9 @@ tests_unit_test_lang_dagline_LDADD = $(lang_libs)
 tests_unit_test_lang_demand_SOURCES = tests/unit/test_lang_demand.c
 tests_unit_test_lang_demand_LDADD = $(lang_libs)
 
+tests_unit_test_lang_matrix_SOURCES = tests/unit/test_lang_matrix.c
+tests_unit_test_lang_matrix_LDADD = $(lang_libs)
+
 tests_unit_test_lang_pipeline_SOURCES = tests/unit/test_lang_pipeline.c
 tests_unit_test_lang_pipeline_LDADD = $(lang_libs)
 
@@ -527,6 +532,9 @@ tests_unit_test_lang_setting_LDADD = $(lang_libs)
 
 tests_unit_test_lang_zone_SOURCES = tests/unit/test_lang_zone.c
 tests_unit_test_lang_zone_LDADD = $(lang_libs)
+
+tests_unit_test_master_answer_page_SOURCES = tests/unit/test_master_answer_page.c
+tests_unit_test_master_answer_page_LDADD = $(all_libs)
 
 tests_unit_test_master_clock_SOURCES = tests/unit/test_master_clock.c
 tests_unit_test_master_clock_LDADD = $(all_libs)

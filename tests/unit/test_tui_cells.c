@@ -143,6 +143,13 @@ TEST wide_characters(void)
 	pane_str(pane, 0, 0, plain, "y");
 	ASSERT_EQ(' ', grid_at(&grid, 1, 0)->text[0]);
 	ASSERT(whole(&grid));
+	/* One over the halves of two others: what is left of them is blank. */
+	pane_str(pane, 0, 0, plain, "中文字");
+	pane_str(pane, 1, 0, plain, "大");
+	ASSERT_EQ(' ', grid_at(&grid, 0, 0)->text[0]);
+	ASSERT_EQ(2, grid_at(&grid, 1, 0)->width);
+	ASSERT_EQ(' ', grid_at(&grid, 3, 0)->text[0]);
+	ASSERT(whole(&grid));
 	/* Half of one at the edge is a blank. */
 	pane_str(pane, 5, 0, plain, "中");
 	ASSERT_EQ(' ', grid_at(&grid, 5, 0)->text[0]);
