@@ -48,8 +48,14 @@ jobs:
   last: {needs: [gate], run: "true"}
 YAML
 clean - 'a gate with a message' titan run evil.yaml
-clean json 'approvals in JSON' titan --json approvals
 people_form=${people_form%\\\\xff}
+titan watch 1 >watch.out 2>&1 &
+watcher=$!
+ok 'who watches it is told of the gate' until_true 20 grep -q 'gate APPR' watch.out
+kill "$watcher"
+wait "$watcher"
+clean people 'what was told of a gate' cat watch.out
+clean json 'approvals in JSON' titan --json approvals
 clean people 'approvals for people' titan approvals
 clean people 'one approval for people' titan approvals 1
 clean json 'a job that is a gate in JSON' titan --json show 1/gate
