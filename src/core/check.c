@@ -3,8 +3,16 @@
  * For tests and the simulator: every invariant by counting again, and a hash of what is durable. Costs
  * as much as there is state.
  */
+#include "core/check.h"
+
 #include "core/acts/acts.h"
-#include "core/internal.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/rows/durable.h"
+#include "core/time/time.h"
 
 static void mix(uint64_t *hash, uint64_t value)
 {

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ready jobs by counting again: the queues of the classes, the lanes, and where those stand. */
-#include "core/internal.h"
+#include "core/state.h"
+
+#include "core/check.h"
+#include "core/graph/graph.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
 
 static bool waits(const struct job *job)
 {

@@ -7,7 +7,14 @@
 #include "core/core.h"
 
 #include "core/acts/acts.h"
-#include "core/internal.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/rows/durable.h"
+#include "core/set.h"
+#include "core/time/time.h"
 
 struct core *core_new(const struct core_config *config)
 {

@@ -9,6 +9,7 @@ core_sources = \
 	src/core/acts/chain.c \
 	src/core/acts/chain.h \
 	src/core/check.c \
+	src/core/check.h \
 	src/core/check_bound.c \
 	src/core/core.c \
 	src/core/core.h \
@@ -19,7 +20,9 @@ core_sources = \
 	src/core/graph/extra.c \
 	src/core/graph/final.c \
 	src/core/graph/graph.c \
+	src/core/graph/graph.h \
 	src/core/graph/grow.c \
+	src/core/graph/internal.h \
 	src/core/graph/jobs.c \
 	src/core/graph/names.c \
 	src/core/graph/nest.c \
@@ -27,7 +30,6 @@ core_sources = \
 	src/core/graph/spec.c \
 	src/core/graph/standing.c \
 	src/core/graph/submit.c \
-	src/core/internal.h \
 	src/core/life/act.c \
 	src/core/life/attempt.c \
 	src/core/life/begin.c \
@@ -36,8 +38,10 @@ core_sources = \
 	src/core/life/ending.c \
 	src/core/life/hold.c \
 	src/core/life/hooks.c \
+	src/core/life/internal.h \
 	src/core/life/job.c \
 	src/core/life/kind.c \
+	src/core/life/life.h \
 	src/core/life/loop.c \
 	src/core/life/retry.c \
 	src/core/life/round.c \
@@ -46,14 +50,17 @@ core_sources = \
 	src/core/people/digest.c \
 	src/core/people/gate.c \
 	src/core/people/gates.c \
+	src/core/people/internal.h \
+	src/core/people/people.h \
 	src/core/people/pushback.c \
 	src/core/people/settle.c \
 	src/core/place/charge.c \
 	src/core/place/choose.c \
 	src/core/place/fit.c \
 	src/core/place/hello.c \
+	src/core/place/internal.h \
 	src/core/place/place.c \
-	src/core/place/placing.h \
+	src/core/place/place.h \
 	src/core/place/pool.c \
 	src/core/place/refusal.c \
 	src/core/place/worker.c \
@@ -62,14 +69,18 @@ core_sources = \
 	src/core/queue/fair.c \
 	src/core/queue/group.c \
 	src/core/queue/heap.c \
+	src/core/queue/internal.h \
 	src/core/queue/label.c \
 	src/core/queue/lane.c \
 	src/core/queue/lock.c \
 	src/core/queue/lock_hold.c \
 	src/core/queue/order.c \
+	src/core/queue/queue.h \
 	src/core/queue/ready.c \
 	src/core/queue/tenant.c \
+	src/core/rows/durable.h \
 	src/core/rows/flush.c \
+	src/core/rows/internal.h \
 	src/core/rows/load.c \
 	src/core/rows/load_run.c \
 	src/core/rows/outbox.c \
@@ -81,22 +92,26 @@ core_sources = \
 	src/core/rows/rows.h \
 	src/core/rows/say.c \
 	src/core/set.c \
+	src/core/set.h \
 	src/core/shrink.c \
 	src/core/state.h \
 	src/core/state_place.h \
 	src/core/state_run.h \
 	src/core/time/clock.c \
 	src/core/time/due.c \
+	src/core/time/internal.h \
 	src/core/time/late.c \
 	src/core/time/schedule.c \
-	src/core/time/schedule.h \
 	src/core/time/schedule_list.c \
 	src/core/time/schedule_set.c \
 	src/core/time/steady.c \
+	src/core/time/time.h \
 	src/core/time/timers.c \
 	src/core/view/explain.c \
 	src/core/view/explain.h \
 	src/core/view/explain_worker.c \
+	src/core/view/internal.h \
+	src/core/view/tell.h \
 	src/core/view/view.c \
 	src/core/view/view.h \
 	src/core/view/view_lock.c \

@@ -3,7 +3,12 @@
  * Acts on objects that are no runs: which file decides them, and the answer. A kind is one case here and
  * one file of its own.
  */
-#include "core/internal.h"
+#include "core/set.h"
+
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/rows/durable.h"
+#include "core/time/time.h"
 
 static enum err set_decide(struct core *core, const struct input_set *input, struct msg_ok *ok, struct error *error)
 {

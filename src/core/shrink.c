@@ -3,7 +3,9 @@
  * What a peak left behind: arrays and tables that are nearly empty become as large as what they have. Nothing of the
  * state changes. Arrays grow by doubling and are never made smaller in a turn, so that a steady load allocates nothing.
  */
-#include "core/internal.h"
+#include "core/state.h"
+
+#include "core/place/place.h"
 
 #define LEAST 64                         /* less isn't worth it */
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/cron.h"
+#include "base/planted.h"
 #include "base/rand.h"
 #include "base/sha256.h"
 #include "core/state_run.h"
@@ -214,6 +215,14 @@ struct core {
 static inline bool state_holds(enum job_state state)
 {
 	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
+}
+
+/* Steps that people and jobs ask for return how much they changed; of a submit: the number of the run. */
+#define STEP_REFUSED UINT64_MAX
+
+static inline bool state_claims(enum job_state state)
+{
+	return state_holds(state) || (state == STATE_UNKNOWN && !PLANTED(unknown_leaves_its_group));
 }
 
 #define GROW(array, count, cap) \

@@ -10,6 +10,9 @@
 #define PRIORITY_MAX 100
 #define PRIORITY_DEFAULT 50
 
+/* What the dependencies of a job come to. */
+enum outlook { OUTLOOK_OPEN, OUTLOOK_GO, OUTLOOK_AGAINST, OUTLOOK_UNTAKEN };
+
 enum job_flag {
 	JOB_TOUCHED = 1,                 /* in core->touched */
 	JOB_ROW = 2,                     /* a row is due at the end of the turn */

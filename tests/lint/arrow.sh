@@ -72,5 +72,11 @@ only 'ev\.h|ev\+\+\.h' 'src/(net|master|worker|cli)/' | verdict 'libev stays in 
 only 'sqlite3\.h' 'src/store/' | verdict 'SQLite stays in store'
 only 'msgpack.*' 'proto/' | verdict 'msgpack-c stays in proto'
 only 'openssl/.*' 'src/(base|net|master|worker)/' | verdict 'OpenSSL stays out of core, proto, tui, store and cli'
+rooms() { # a folder of core has a header for the others and an internal.h for itself
+	grep -nE '^#[ 	]*include[ 	]*"core/[a-z]+/internal\.h"' $(c_files) /dev/null |
+		awk -F: '{ split($3, path, "\""); sub(/[^\/]*$/, "", path[2]); if (index($1, "src/" path[2]) != 1) print $1 ":" $2 ": includes " $3 }'
+}
+
+rooms | verdict 'the internal.h of a folder of core is for the files of that folder'
 own_header_first | verdict 'a source file includes its own header first'
 finish

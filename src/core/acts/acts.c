@@ -5,7 +5,9 @@
 #include "core/acts/acts.h"
 
 #include "core/acts/chain.h"
-#include "core/internal.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/rows/durable.h"
 
 static bool is_asked(const struct core_input *input)
 {

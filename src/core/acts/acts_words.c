@@ -3,12 +3,16 @@
  * The texts of acts: verb, target, and the target's state in few words, the same function before and behind the act. They
  * have names, numbers and states; never a command, an environment or anything else that may be secret.
  */
-#include "core/acts/acts.h"
+#include "core/state.h"
 
 #include <ctype.h>
 
-#include "core/internal.h"
-#include "core/time/schedule.h"
+#include "core/acts/acts.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/people.h"
+#include "core/queue/queue.h"
+#include "core/time/time.h"
 
 /* words_act_verb, words_set_verb and so on: the names of all enums, of which few are used here. */
 #define ENUM(name, text) static const char *const words_##name[] __attribute__((unused)) = {

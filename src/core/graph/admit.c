@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs are made and begin, whoever wants them. A graph that is refused leaves no trace. */
-#include "core/internal.h"
+#include "core/graph/graph.h"
 
 #include "base/text.h"
+#include "core/graph/internal.h"
+#include "core/life/life.h"
+#include "core/queue/queue.h"
+#include "core/time/time.h"
 
 enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
 		      struct error *error)

@@ -3,9 +3,11 @@
  * Are jobs that came together acyclic (I16)? None that was there before needs them. Jobs are taken away as their parents are; what remains hangs behind a
  * cycle, and going from parent to parent among what remains must end in it.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
 
 #include <stdio.h>
+
+#include "core/graph/internal.h"
 
 #define CYCLE_NAMES 8
 

@@ -5,11 +5,12 @@
  * costs what asks of it, and a job is decided at the first moment at which it can be. The same is evaluated
  * the plain way, over all parents at once, for loading and checking: truth comes from the rows alone.
  */
-#include "core/internal.h"
-
-#include "base/planted.h"
+#include "core/graph/graph.h"
 
 #include <stdlib.h>
+
+#include "base/planted.h"
+#include "core/graph/internal.h"
 
 #define NONE UINT32_MAX
 #define KNOT (UINT32_C(1) << 31)         /* on the stack: a knot, not a leaf */

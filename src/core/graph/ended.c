@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs that have ended: they wait here until the turn that ended them is durable, and may come back before. */
-#include "core/internal.h"
+#include "core/graph/graph.h"
+
+#include "core/time/time.h"
 
 void run_wait_sweep(struct core *core, struct run *run)
 {

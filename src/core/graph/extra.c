@@ -3,7 +3,9 @@
  * What only some jobs of a run have, by their index in run->extras: the sub-run that a job waits for, the passes of a
  * loop, the time of a job that runs in any case.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
+
+#include "core/graph/internal.h"
 
 struct extra *job_extra(const struct job *job)
 {

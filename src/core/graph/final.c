@@ -4,9 +4,10 @@
  * begun. Only those that were submitted with the run are meant; what an addition calls final is so within it. What
  * needs a final job, or is behind one, comes after them.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
 
 #include "base/planted.h"
+#include "core/graph/internal.h"
 
 void final_add(struct run *run, struct job *job)
 {

@@ -3,7 +3,11 @@
  * From the parts of a graph as submitted to dense jobs and compact lists of children. Each
  * specification is decoded once; a graph that can't be right in every detail is refused whole.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
+
+#include "core/graph/internal.h"
+#include "core/people/people.h"
+#include "core/queue/queue.h"
 
 struct builder {
 	struct core *core;

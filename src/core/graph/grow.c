@@ -4,9 +4,14 @@
  * of the run behind them; here those become places in the run. What has settled by then counts as settled.
  * Jobs that were there before never need what comes later: no cycle can arise.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
 
 #include "base/planted.h"
+#include "core/graph/internal.h"
+#include "core/life/life.h"
+#include "core/queue/queue.h"
+#include "core/rows/durable.h"
+#include "core/time/time.h"
 
 struct growth {
 	struct core *core;

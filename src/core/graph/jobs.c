@@ -3,7 +3,7 @@
  * One job for whoever asks: its specification, whether a parent meets a trigger, and that a turn has touched it. Nothing
  * here decides anything.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
 
 #include "base/planted.h"
 

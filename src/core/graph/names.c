@@ -4,9 +4,10 @@
  * is read from the job's specification when the halves agree. It lives while a graph is admitted, and
  * from the first question on.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
 
 #include "base/text.h"
+#include "core/graph/internal.h"
 
 void name_index_init(struct name_index *index, size_t names, uint64_t seed)
 {

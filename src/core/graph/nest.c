@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The graph within a job: what it asks to be submitted, and whether that would be taken when it is its turn. */
-#include "core/internal.h"
+#include "core/graph/graph.h"
+
+#include "core/graph/internal.h"
+#include "core/queue/queue.h"
 
 /* What it is within may have the one place there is. */
 static bool has_place_above(const struct core *core, const struct run *run, struct slice concurrency)

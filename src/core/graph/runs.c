@@ -4,7 +4,9 @@
  * numbers, each naming the extents that have jobs in it. Numbers only grow, so lists are added to at the end,
  * but for a run that comes back into memory.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
+
+#include "core/graph/internal.h"
 
 /* The last entry whose number is <= number; count if none. */
 static size_t run_place(const struct run_list *list, uint64_t number)

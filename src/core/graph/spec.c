@@ -3,12 +3,14 @@
  * What a job's specification may say. Checked once, when its graph is admitted; everything behind
  * relies on it. Errors name the job and the field.
  */
-#include "core/internal.h"
+#include "core/graph/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "core/life/life.h"
+#include "core/queue/queue.h"
 
 #define NOT_BEFORE_MAX_MS INT64_C(253402300799999)
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the parents of a run's jobs come to, by counting again; and whether a job's state agrees with that. */
-#include "core/internal.h"
+#include "core/graph/graph.h"
+
+#include "core/graph/internal.h"
 
 struct standing *run_standing(const struct run *run)
 {

@@ -3,9 +3,12 @@
  * What comes as a submission. The same key with the same content is the same run, or the same jobs added to one,
  * however often it comes.
  */
-#include "core/internal.h"
+#include "core/graph/graph.h"
 
 #include "base/planted.h"
+#include "core/graph/internal.h"
+#include "core/rows/durable.h"
+#include "core/time/time.h"
 
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16])
 {

@@ -3,7 +3,12 @@
  * What people do to jobs that exist. Every act is answered with how many jobs it changed; done again it
  * changes none, and the inverse of holding back and of a priority undoes it.
  */
-#include "core/internal.h"
+#include "core/life/life.h"
+
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/people/people.h"
+#include "core/rows/durable.h"
 
 /* --- priority --- */
 

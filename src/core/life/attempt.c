@@ -4,9 +4,15 @@
  * its epoch is the job's latest, the job holds it, and the word comes from the worker that has it.
  * Anything else is acknowledged and changes nothing.
  */
-#include "core/internal.h"
+#include "core/life/life.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/rows/durable.h"
+#include "core/time/time.h"
 
 /* --- the worker's list of what it holds --- */
 

@@ -3,8 +3,11 @@
  * Jobs that no worker runs are ready like any other, in a class of their own, and begin at the end of the turn in which
  * nothing holds them up any more.
  */
+#include "core/life/life.h"
+
 #include "base/planted.h"
-#include "core/internal.h"
+#include "core/life/internal.h"
+#include "core/queue/queue.h"
 
 /* A join, a milestone: there is no attempt, so it takes no room in what bounds its neighbours. */
 void noop_begin(struct core *core, struct job *job)

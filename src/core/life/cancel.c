@@ -4,9 +4,13 @@
  * to end, and its job is cancelled when it is known to be gone. The first cancel of a run leaves its final jobs and those
  * that run in any case, for a while (ending.c); the second, one of all, and one that names the job end these, too.
  */
-#include "core/internal.h"
+#include "core/life/life.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/queue/queue.h"
+#include "core/rows/durable.h"
 
 bool job_give_up(struct core *core, struct job *job)
 {

@@ -4,9 +4,12 @@
  * in which a job ends badly for good, unless that counts as a good end, and deleted when a new round of it begins or a person discards it; the
  * job's row says that there is one. It has all that there is to know of the job, for when its run is history.
  */
-#include "core/internal.h"
+#include "core/life/life.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/place/place.h"
 #include "core/view/view.h"
 #include "proto/dead.h"
 

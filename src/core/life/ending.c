@@ -6,9 +6,13 @@
  * covers queue, waits, tries and passes. After it the job is out of time as after a deadline, and a sub-run that it
  * waits for ends whole.
  */
-#include "core/internal.h"
+#include "core/life/life.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/rows/durable.h"
+#include "core/time/time.h"
 
 static void ending_arm(struct core *core, struct job *job)
 {

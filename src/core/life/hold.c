@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Holding back and priorities, with what is below: a sub-run is held back and ranks as the job that waits for it. */
-#include "core/internal.h"
+#include "core/life/life.h"
+
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/people/people.h"
+#include "core/queue/queue.h"
+#include "core/time/time.h"
 
 uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority)
 {

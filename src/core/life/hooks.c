@@ -3,12 +3,18 @@
  * The table of hooks (hooks.def), as code. job.c knows this file and none of the parts that the rows name; nothing else
  * stands here, so that whoever asks which part a move concerns reads the table.
  */
+#include "core/life/internal.h"
+
 #include "base/planted.h"
-#include "core/internal.h"
+#include "core/graph/graph.h"
+#include "core/people/people.h"
+#include "core/queue/queue.h"
+#include "core/time/time.h"
 
 void hooks_leave(struct core *core, struct job *job, enum job_state to)
 {
 	enum job_state from = job->state;
+	bool ends = state_terminal(to), ended = state_terminal(from);
 
 #define LEAVE(when, call) \
 	if (when) \
@@ -20,6 +26,7 @@ void hooks_leave(struct core *core, struct job *job, enum job_state to)
 void hooks_enter(struct core *core, struct job *job, enum job_state from, enum job_event event)
 {
 	enum job_state to = job->state;
+	bool ends = state_terminal(to);
 
 #define ENTER(when, call) \
 	if (when) \

@@ -4,8 +4,13 @@
  * the table of moves, calls the table of hooks (hooks.def), which keeps every count and queue that depends on states, and
  * notes what the turn must write. Settling is breadth first and iterative, each job once.
  */
+#include "core/life/life.h"
+
 #include "base/planted.h"
-#include "core/internal.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/people/people.h"
+#include "core/time/time.h"
 
 static void job_leave(struct core *core, struct job *job, enum job_state to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the core does with a job, by its kind: a row each. What begins without a worker has a row in hooks.def, too. */
-#include "core/internal.h"
+#include "core/life/life.h"
 
 const struct kind_ops kind_table[KIND_COUNT] = {
 	[KIND_UNSAID] = { .worker = true, .in_bounds = true, .in_share = true },        /* of a class: any with a worker */

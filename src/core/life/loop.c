@@ -5,9 +5,13 @@
  * and a log of its own; tries and crashes are counted anew in each. How many are over is in the job's row, written
  * in the turn in which a pass ends: none is lost or done twice by a restart. The job settles once.
  */
-#include "core/internal.h"
+#include "core/life/life.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/people/people.h"
+#include "core/time/time.h"
 
 /* The next pass. That of a sub-run waits for another turn at least: one may end in the turn in which it began. */
 static void again(struct core *core, struct job *job, const struct rec_job_spec *spec)

@@ -4,9 +4,12 @@
  * attempts that were lost with their worker are counted apart, and end a job at its crash limit. Those that their
  * worker ended are told, and count for neither.
  */
-#include "core/internal.h"
+#include "core/life/life.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/time/time.h"
 
 uint64_t retry_failures(const struct job *job)
 {

@@ -5,11 +5,15 @@
  * anew, and what was approved of it is void. Nothing that holds an attempt is touched: what already went ahead
  * on an old result stays. A gate is asked again only where its answer still decides something.
  */
-#include "core/internal.h"
-
-#include "base/planted.h"
+#include "core/life/life.h"
 
 #include <stdio.h>
+
+#include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/people/people.h"
+#include "core/time/time.h"
 
 struct opening {
 	struct core *core;

@@ -5,11 +5,15 @@
  * ends; what stops it cancels that, so it has ended when no process of it is left. The rows of both are in
  * one turn's, so an attempt has one sub-run, and no sub-run lives that no job waits for.
  */
-#include "core/internal.h"
-
-#include "base/planted.h"
+#include "core/life/life.h"
 
 #include <errno.h>
+
+#include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "core/queue/queue.h"
+#include "core/rows/durable.h"
 
 /* The run that a job waits for, or NULL. */
 struct run *subrun_of(const struct core *core, const struct job *job)

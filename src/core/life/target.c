@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What an act names: a run, a job of it, the jobs of a fan-out; and whose it is. */
-#include "core/internal.h"
+#include "core/life/life.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
 
 static bool starts_with(const struct job *job, struct slice stem, struct core *core)
 {

@@ -3,7 +3,9 @@
  * What a person decides about, as a number: the gate and its question, what its parents came to, and what it
  * lets through, commands and all. Whoever decides names the number of what they were shown.
  */
-#include "core/internal.h"
+#include "core/people/people.h"
+
+#include "core/graph/graph.h"
 
 static void add_spec(struct sha256 *hash, const struct job *job)
 {

@@ -5,9 +5,13 @@
  * was shown: if that has changed, nothing is decided, and votes on it don't count. Jobs that are unknown wait for
  * people, too, and are listed with the gates (gates.c).
  */
-#include "core/internal.h"
+#include "core/people/people.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/internal.h"
+#include "core/time/time.h"
 
 bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE])
 {

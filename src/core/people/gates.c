@@ -4,7 +4,9 @@
  * it is in pages of a few, so that one that comes or goes moves few others. Two neighbours among them are never few
  * enough for half a page, so the pages are no more than the jobs need.
  */
-#include "core/internal.h"
+#include "core/people/people.h"
+
+#include "core/graph/graph.h"
 
 #define PAGE_GATES 64
 

@@ -3,7 +3,10 @@
  * Jobs that a person sent back, and why: until they have ended, so that whoever does them again can read it.
  * Known from the decisions' rows.
  */
-#include "core/internal.h"
+#include "core/people/people.h"
+
+#include "core/graph/graph.h"
+#include "core/people/internal.h"
 
 static struct pushback *pushback_of(const struct core *core, const struct job *job)
 {

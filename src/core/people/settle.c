@@ -3,9 +3,11 @@
  * What a person says of a job that may run once and was lost with its worker. If its worker comes back first, its
  * evidence counts; if it comes later, it is as late as any other.
  */
-#include "core/internal.h"
+#include "core/people/people.h"
 
 #include "base/planted.h"
+#include "core/life/life.h"
+#include "core/people/internal.h"
 
 static enum err settle_check(const struct core *core, const struct input_act *act, const struct target *target,
 			     struct error *error)

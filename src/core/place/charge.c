@@ -5,11 +5,13 @@
  * they were given, as the worker starts them. What runs is paid, room or not: where a worker came back offering
  * less, or with an attempt that was given up, more is in use than it has, and it gets nothing until that is so no more.
  */
-#include "core/internal.h"
-
-#include "base/planted.h"
+#include "core/place/place.h"
 
 #include <stdlib.h>
+
+#include "base/planted.h"
+#include "core/place/internal.h"
+#include "core/queue/queue.h"
 
 bool wants_fit(const struct worker *worker, const struct wants *wants)
 {

@@ -9,9 +9,13 @@
  * whoever gives back what lacks gives back a slot, and then the best job is asked first. Reservations are made anew
  * in each turn. The lack never grows on a reserved worker, so no job starves.
  */
-#include "core/internal.h"
+#include "core/place/place.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/place/internal.h"
+#include "core/queue/queue.h"
 
 #define KEY_AHEAD (UINT64_C(1) << 63)
 #define KEY_OVERLOADED (UINT64_C(1) << 62)

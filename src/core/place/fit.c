@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether a worker may have the jobs of a class, has room for one, and how busy it is. */
-#include "core/internal.h"
+#include "core/place/place.h"
 
 #include "base/planted.h"
+#include "core/place/internal.h"
+#include "core/queue/queue.h"
 
 #define SHARE_ONE 1000
 #define LATENCY_STEP_US 10000

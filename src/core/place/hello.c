@@ -3,10 +3,15 @@
  * A worker's HELLO: who it is, and what it has. Attempts that are current stay with it; what is stale
  * is stopped; what should be there and isn't is lost.
  */
-#include "core/internal.h"
+#include "core/place/place.h"
 
 #include "base/planted.h"
 #include "base/text.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/place/internal.h"
+#include "core/queue/queue.h"
+#include "core/rows/durable.h"
 
 static enum err hello_check(const struct core *core, const struct core_input *input,
 			    struct resource_list *ret_offers, struct error *error)

@@ -6,9 +6,13 @@
  * nothing new. Where no job wants more than a slot the least loaded worker takes the best job, and that is all;
  * choose.c has the rest.
  */
-#include "core/internal.h"
+#include "core/place/place.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/place/internal.h"
+#include "core/queue/queue.h"
 
 #define KEY_AHEAD (UINT64_C(1) << 63)
 #define KEY_OVERLOADED (UINT64_C(1) << 62)

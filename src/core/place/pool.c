@@ -3,9 +3,13 @@
  * Pools, and what people say of workers: cordoned, draining, forgotten. Pools are kept by name, and never
  * leave; a worker that names none is of the pool default. Everything here is idempotent.
  */
-#include "core/internal.h"
+#include "core/place/place.h"
 
 #include "base/text.h"
+#include "core/graph/graph.h"
+#include "core/people/people.h"
+#include "core/place/internal.h"
+#include "core/time/time.h"
 
 #define POOL_DEFAULT "default"
 

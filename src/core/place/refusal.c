@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A worker that can't start jobs: it rests, longer each time, and raises an alarm. */
-#include "core/internal.h"
+#include "core/place/place.h"
+
+#include "core/place/internal.h"
+#include "core/time/time.h"
 
 void worker_refused(struct core *core, struct worker *worker, uint64_t code)
 {

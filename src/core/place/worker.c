@@ -3,9 +3,13 @@
  * Workers: known by name for ever, connected or not. A worker that left keeps its attempts for a full
  * grace; when it comes back it says what it has, and every difference is settled at once.
  */
-#include "core/internal.h"
+#include "core/place/place.h"
 
 #include "base/planted.h"
+#include "core/life/life.h"
+#include "core/place/internal.h"
+#include "core/rows/durable.h"
+#include "core/time/time.h"
 
 
 /* What it says decides nothing: their slots stay taken because nobody said that they ended. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The workers that there are, by number; and that a turn has touched one. */
-#include "core/internal.h"
+#include "core/place/place.h"
 
+#include "core/place/internal.h"
 #include "core/view/view.h"
 
 struct worker *worker_find(const struct core *core, uint64_t number)

@@ -6,9 +6,11 @@
  * there is room the best of each class is offered again. So while a bound has room, no class that stands there
  * lacks a job in the queue; and what costs anything is the number of lanes, not of jobs.
  */
-#include "core/internal.h"
+#include "core/queue/queue.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/queue/internal.h"
 
 enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_RUNS, OF_CLAIMS };        /* places in a lane's list of bounds */
 

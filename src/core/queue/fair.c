@@ -9,9 +9,10 @@
  * A tenant's time only grows, so a queue's place in the order is never too far behind, and is corrected when
  * it surfaces.
  */
-#include "core/internal.h"
+#include "core/queue/queue.h"
 
 #include "base/planted.h"
+#include "core/queue/internal.h"
 
 #define STRIDE_ONE (UINT64_C(1) << 24)   /* virtual time of an attempt, for weight 1 */
 #define NOWHERE SIZE_MAX

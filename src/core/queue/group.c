@@ -6,10 +6,12 @@
  *
  * A group may have as many as a person set, or the least that a live run states, or one.
  */
-#include "core/internal.h"
+#include "core/queue/queue.h"
 
 #include "base/planted.h"
 #include "base/text.h"
+#include "core/graph/graph.h"
+#include "core/queue/internal.h"
 
 #define LIMIT_DEFAULT 1
 

@@ -3,9 +3,11 @@
  * Heaps of ready jobs: the smallest key is next. A job that moved on leaves its entry behind, stale; entries are looked up
  * when they surface.
  */
-#include "core/internal.h"
+#include "core/queue/queue.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/queue/internal.h"
 
 uint64_t ready_key(const struct job *job)
 {

@@ -4,11 +4,13 @@
  * class, and each class has a queue of its own, so that one that nobody can serve never holds up another. A
  * class lives as long as a run in memory has jobs of it; the first one wants nothing and lives for ever.
  */
-#include "core/internal.h"
-
-#include "base/planted.h"
+#include "core/queue/queue.h"
 
 #include <stdlib.h>
+
+#include "base/planted.h"
+#include "core/life/life.h"
+#include "core/queue/internal.h"
 
 static int slice_cmp(struct slice a, struct slice b)
 {

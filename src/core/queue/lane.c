@@ -3,8 +3,11 @@
  * Which lane a job is in, when its graph is admitted: its class, its fan-out, and the named groups that bound it.
  * Lanes live as long as their run.
  */
+#include "core/queue/queue.h"
+
 #include "base/planted.h"
-#include "core/internal.h"
+#include "core/life/life.h"
+#include "core/queue/internal.h"
 
 static struct bound *fanout_of(const struct run *run, uint32_t group)
 {

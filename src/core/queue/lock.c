@@ -7,10 +7,12 @@
  * Jobs that want a lock alone stand apart from those that share it. While a lock is held, a job that stands there and
  * wants it alone keeps out those that would share it and rank behind it; so it comes to its turn.
  */
-#include "core/internal.h"
+#include "core/queue/queue.h"
 
 #include "base/planted.h"
 #include "base/text.h"
+#include "core/place/place.h"
+#include "core/queue/internal.h"
 
 bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared)
 {

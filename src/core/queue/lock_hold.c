@@ -3,10 +3,14 @@
  * What people do to locks: they take one, for a time or until they drop it, and what they have is a durable row with a
  * fencing number that only grows.
  */
-#include "core/internal.h"
+#include "core/queue/queue.h"
 
 #include "base/planted.h"
 #include "base/text.h"
+#include "core/queue/internal.h"
+#include "core/rows/durable.h"
+#include "core/time/time.h"
+#include "core/view/tell.h"
 
 static bool owner_good(struct slice owner)
 {

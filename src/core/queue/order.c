@@ -7,7 +7,10 @@
  * What leaves a queue is noticed when its entry is the best: a key in an entry is never behind that of the queue.
  * What comes into one comes here as well (order_add).
  */
-#include "core/internal.h"
+#include "core/queue/queue.h"
+
+#include "core/place/place.h"
+#include "core/queue/internal.h"
 
 static bool before(const struct tenant_order *a, const struct tenant_order *b)
 {

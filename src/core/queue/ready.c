@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A ready job has one entry in a heap (heap.c), in its class's queue or in its lane, or is held back. */
-#include "core/internal.h"
+#include "core/queue/queue.h"
+
+#include "core/graph/graph.h"
+#include "core/queue/internal.h"
 
 void ready_push(struct core *core, struct job *job)
 {

@@ -3,10 +3,11 @@
  * Tenants: whose share of the cluster a run takes, and how many of their jobs may be out or queue. One that
  * nobody has set is there as long as a run of it is in memory, with weight 1 and no limits.
  */
-#include "core/internal.h"
+#include "core/queue/queue.h"
 
 #include "base/planted.h"
 #include "base/text.h"
+#include "core/queue/internal.h"
 
 #define WEIGHT_DEFAULT 1
 

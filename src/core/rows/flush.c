@@ -3,9 +3,14 @@
  * The end of a turn: one row for each thing that changed, one row of history, and the counters, all in
  * the transaction of what caused them.
  */
-#include "core/internal.h"
+#include "core/rows/durable.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/rows/internal.h"
+#include "core/time/time.h"
 
 static struct slice counts_bytes(struct core *core, const struct run *run)
 {

@@ -3,11 +3,18 @@
  * From rows to state. Rows are the truth, but nothing in them is believed unseen: what doesn't fit
  * together is refused with a text that says what. Jobs without a row are as their parents make them.
  */
-#include "core/acts/acts.h"
-#include "core/internal.h"
+#include "core/rows/durable.h"
 
 #include "base/planted.h"
 #include "base/text.h"
+#include "core/acts/acts.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/rows/internal.h"
+#include "core/time/time.h"
 
 static enum err load_meta(struct core *core, const struct row_meta *row, struct error *error)
 {

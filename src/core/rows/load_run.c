@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs from their rows: the run, the specification in its parts, the jobs. load.c says what is believed. */
-#include "core/internal.h"
+#include "core/rows/durable.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/rows/internal.h"
+#include "core/time/time.h"
 
 enum err load_run_row(struct core *core, const struct row_run *row, struct error *error)
 {

@@ -5,12 +5,14 @@
  * rest goes in later turns, a bounded number of rows each, and its logs go elsewhere; a start in between finds the row
  * and goes on. Never a run that lives, that something else still needs, or whose row may have changed since it was read.
  */
-#include "core/internal.h"
-
-#include "base/planted.h"
+#include "core/rows/durable.h"
 
 #include <endian.h>
 
+#include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/rows/internal.h"
+#include "core/time/time.h"
 #include "core/view/view.h"
 
 #define PART_ROWS 20                     /* jobs whose specifications cost as much as a row */

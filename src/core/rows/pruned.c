@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The numbers of runs that were pruned: ranges of neighbours that went on one day, each a row. */
-#include "core/internal.h"
+#include "core/rows/durable.h"
 
+#include "core/rows/internal.h"
 #include "core/view/view.h"
 
 #define DAY_MS INT64_C(86400000)

@@ -3,9 +3,16 @@
  * What follows from the rows of a run when all are there: what its jobs wait for, and whether their states agree with
  * that. A run that had left memory comes back the same way.
  */
-#include "core/internal.h"
+#include "core/rows/durable.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/rows/internal.h"
+#include "core/time/time.h"
 
 /* As a row has it, or the longest that the wait can be from now on: another boot may have another wall clock. */
 static int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms)

@@ -5,7 +5,10 @@
  * What began on the wall clock and hasn't ended is told by the wall clock as it is now, so that the time since then is the
  * time that passed.
  */
-#include "core/internal.h"
+#include "core/time/time.h"
+
+#include "core/graph/graph.h"
+#include "core/time/internal.h"
 
 int64_t steady_ms(const struct core *core)
 {

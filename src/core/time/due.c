@@ -4,9 +4,11 @@
  * clock, which follows it when it is set; deadlines, which may be either; the longest time in the queue. What happens
  * when one has come is in late.c.
  */
-#include "core/internal.h"
+#include "core/time/time.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/time/internal.h"
 
 void due_arm(struct core *core, struct job *job, enum timer_kind kind, int64_t due_ms, int64_t date_ms)
 {

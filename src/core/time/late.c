@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Times that have come: a deadline, the longest time in the queue, the time of what runs in any case. */
-#include "core/internal.h"
+#include "core/time/time.h"
+
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/time/internal.h"
 
 #include "base/planted.h"
 

@@ -5,9 +5,11 @@
  * what becomes of those is the schedule's choice. Times are of the wall clock; set back by more than three hours it
  * begins anew, by less nothing comes twice. Each time counts once: as a run that began, in line, or passed over.
  */
-#include "core/time/schedule.h"
+#include "core/time/time.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/time/internal.h"
 
 #define LATE_MS 60000
 #define HOUR_MS INT64_C(3600000)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The schedules that there are: made, found, written, loaded, checked and shown. */
-#include "core/time/schedule.h"
+#include "core/time/time.h"
 
 #include "base/planted.h"
 #include "base/text.h"
+#include "core/time/internal.h"
 #include "core/view/view.h"
 
 #define CRON_MAX 4096                    /* bytes; every minute of an hour by its name is 300 */

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What people do to schedules: put, pause, fire and remove them. */
-#include "core/time/schedule.h"
+#include "core/time/time.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/rows/durable.h"
+#include "core/time/internal.h"
 
 /* What has come by now came before the change. */
 static void before_change(struct core *core, struct schedule *schedule)

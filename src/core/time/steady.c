@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The steady clock when rows were loaded, and in a turn in which a clock was set. */
-#include "core/internal.h"
+#include "core/time/time.h"
 
 #include "base/planted.h"
+#include "core/graph/graph.h"
+#include "core/rows/durable.h"
+#include "core/time/internal.h"
 
 #define STEADY_LEAST_MS 1                /* due times of 0 are none, and rows have none below */
 

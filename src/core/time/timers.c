@@ -5,7 +5,12 @@
  * its like when they are the majority. What is due by another clock has its place by how the clocks stand;
  * it is looked at again before it fires, and all get new places when a clock was set (due.c).
  */
-#include "core/internal.h"
+#include "core/time/time.h"
+
+#include "core/graph/graph.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/time/internal.h"
 
 bool timer_valid(const struct core *core, const struct timer *timer)
 {

@@ -6,6 +6,13 @@
 #include "core/view/explain.h"
 
 #include "base/text.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/time/time.h"
+#include "core/view/tell.h"
 #include "core/view/view.h"
 
 static void tell_until(struct telling *telling, int64_t wall_ms)

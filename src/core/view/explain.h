@@ -3,7 +3,7 @@
 #ifndef TITAN_CORE_EXPLAIN_H
 #define TITAN_CORE_EXPLAIN_H
 
-#include "core/internal.h"
+#include "core/state.h"
 #include "proto/reasons.h"
 
 #define NAMES_MAX 5                      /* of what could be named, the rest is counted */

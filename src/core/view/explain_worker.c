@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+
 static void tell_list(struct telling *telling, const char *before, struct slice_list list)
 {
 	for (size_t i = 0; i < list.n; i++)

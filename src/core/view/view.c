@@ -3,7 +3,12 @@
 #include "core/view/view.h"
 
 #include "base/text.h"
-#include "core/internal.h"
+#include "core/graph/graph.h"
+#include "core/life/life.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/time/time.h"
 
 #define UNBLOCKS_SHOWN 16
 #define WILL_SHOWN 4096                  /* bytes of the command of each: all of a row goes into a frame */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who has a lock, for people: in words, and as rows. Jobs are found among the attempts that are out, when somebody asks. */
-#include "core/view/view.h"
+#include "core/view/tell.h"
 
 #include "base/text.h"
-#include "core/internal.h"
+#include "core/graph/graph.h"
+#include "core/people/people.h"
+#include "core/place/place.h"
+#include "core/queue/queue.h"
+#include "core/time/time.h"
+#include "core/view/internal.h"
+#include "core/view/view.h"
 
 #define JOBS_SHOWN 64                    /* that have a lock, of which the rows tell */
 #define INDEX_BITS 24                    /* of a cursor: a holder; above them the lock */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows for people of what jobs share: tenants, concurrency groups. */
-#include "core/view/view.h"
+#include "core/view/internal.h"
 
-#include "core/internal.h"
+#include "core/queue/queue.h"
+#include "core/view/view.h"
 
 uint64_t view_tenant(const struct core *core, uint64_t cursor, struct rec_tenant_row *ret_row)
 {

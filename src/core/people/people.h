@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What waits for people, and what they say of it. */
+#ifndef TITAN_CORE_PEOPLE_PEOPLE_H
+#define TITAN_CORE_PEOPLE_PEOPLE_H
+
+#include "core/state.h"
+
+struct target;
+
+/* digest.c: what people are shown of a gate that waits for them */
+const uint8_t *gate_digest(const struct core *core, const struct job *job);
+void gate_changed(struct core *core, struct job *job);   /* what is shown of it, and so who has approved of that */
+
+/* gate.c */
+bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE]);    /* false: it was there */
+uint64_t gate_have(const struct core *core, const struct job *job);      /* votes on what is shown now */
+void gate_enter(struct core *core, struct job *job);
+void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms);
+void gate_hold(struct core *core, struct job *job, bool hold);           /* its time stands still, or begins anew */
+void gate_expired(struct core *core, struct job *job);
+enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
+		     uint64_t *ret_changed, struct error *error);
+
+/* gates.c: what waits for people; what is found stays where it is until one comes or goes */
+struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
+const struct gate *gate_after(const struct core *core, uint64_t serial); /* the next by number, or NULL */
+void gate_add(struct core *core, const struct job *job);
+void gate_remove(struct core *core, const struct job *job);
+void gates_check(const struct core *core);
+void gates_free(struct core *core);
+
+/* pushback.c: why a job is done again, for whoever does it */
+void pushback_add(struct core *core, struct job *job, uint64_t person, struct slice digest, struct slice reason);
+void pushback_drop(struct core *core, struct job *job);
+struct slice pushback_reason(const struct core *core, const struct job *job);
+uint64_t pushbacks_hash(const struct core *core);
+void pushbacks_check(const struct core *core);
+void pushbacks_free(struct core *core);
+
+/* settle.c: an unknown job, by a person's word */
+enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,
+		struct error *error);
+
+#endif
