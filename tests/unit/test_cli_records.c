@@ -260,7 +260,7 @@ static void add_eight(struct records *records)
 	static struct slice texts[8];
 
 	for (size_t i = 0; i < 8; i++)
-		texts[i] = slice_make("abcdefgh" + i, 1);
+		texts[i] = slice_make(&"abcdefgh"[i], 1);
 	records_texts(records, (struct slice_list){ texts, 8 });
 }
 
