@@ -5,8 +5,8 @@
  *   fetch -> {unpack, lint -> check} -> enc*8 -> notify!; lint:failed -> mail;
  *   fetch='curl -O x'; enc='ffmpeg $i' retry=3 timeout=5m dir=/data prio=60 mode=once env=LANG=C; ...
  *
- * a -> b: b needs a. {..} is a group of chains: the first jobs of its chains need what is before the group, and what is
- * behind the group needs their last jobs. name*8 and name*{x,y} are fan-outs. a:failed, a:done: the result of a that the
+ * a -> b: b needs a. {..} is a group of chains: the first jobs of its chains need what is before the group, and what
+ * is behind the group needs their last jobs. name*8 and name*{x,y} are fan-outs. a:failed, a:done: the result of a that the
  * next job needs (ok if none is written). name! runs whatever became of the jobs it needs. ?name is a gate: people
  * approve it, and the text assigned to it is the question they are asked. A statement ends with ; or the line, and #
  * begins a comment.

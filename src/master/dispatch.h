@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the handlers of frames: dispatch_frame.c finds the handler; some are in peer_hello.c, graphs.c and others. */
+/* Shared by the handlers of frames. dispatch_frame.c finds the handler; some are in other files, such as graphs.c. */
 #ifndef TITAN_MASTER_DISPATCH_H
 #define TITAN_MASTER_DISPATCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the halves of pruning: pruner.c has the sweeps and what they wait for, pruner_step.c what a turn removes. */
+/* Shared by the halves of pruning: pruner.c has the sweeps and what they wait for; pruner_step.c removes. */
 #ifndef TITAN_MASTER_PRUNER_H
 #define TITAN_MASTER_PRUNER_H
 

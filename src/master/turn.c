@@ -17,7 +17,7 @@ _Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox of the pipe
 
 /* A commit that takes longer shows a slow disk; sleeping until it is done then costs little. */
 #define WATCH_NS (NS_PER_MS / 2)
-#define TURN_ROWS 4096                   /* more rows than most turns have; the memory of larger ones is counted (quiet.c) */
+#define TURN_ROWS 4096                   /* more rows than most turns have: see turn_free */
 #define TURN_KEEP 65536                  /* most bytes of frame buffer kept by a turn in the pool */
 
 struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
