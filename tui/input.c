@@ -93,7 +93,7 @@ static bool escape(struct input *input, input_key_cb *key_cb, void *owner)
 		}
 		return last < 0x20 || last > 0x7e;
 	}
-	return true;     /* Alt with a key, which is bound to nothing */
+	return true;     /* the sequence is a key with Alt, which is bound to nothing */
 }
 
 static bool character(struct input *input, input_key_cb *key_cb, void *owner)

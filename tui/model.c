@@ -190,7 +190,7 @@ const char *model_plain(struct slice text, char *out, size_t size)
 
 	text_escape(&escaped, text, TEXT_KEEP_NONE);
 	len = escaped.len < size ? escaped.len : size - 1;
-	/* Not in the middle of a character. */
+	/* Don't cut the text in the middle of a character. */
 	while (len > 0 && len < escaped.len && (escaped.data[len] & 0xc0) == 0x80)
 		len--;
 	memcpy(out, escaped.data ? escaped.data : (const uint8_t *)"", len);

@@ -14,7 +14,7 @@
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT };
 
-/* Used by the crash handler only. */
+/* The state that the crash handler needs; nothing else uses it. */
 static volatile sig_atomic_t guarded_fd = -1;
 static struct termios guarded_modes;
 static struct slice guarded_reset;

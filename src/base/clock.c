@@ -56,7 +56,7 @@ uint64_t clock_boot_id(void)
 		return 0;
 	len = read(fd, text, sizeof(text));
 	close(fd);
-	/* Positive, because the store keeps this as a signed number. */
+	/* The number must be positive, because the store keeps it as a signed one. */
 	return len > 0 ? (hash_bytes(text, (size_t)len, 0) >> 2) + 1 : 0;
 }
 

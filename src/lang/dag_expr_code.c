@@ -5,7 +5,7 @@
 #include "base/check.h"
 
 struct coder {
-	const struct dagline *dag;       /* NULL: the condition is about the job's own end */
+	const struct dagline *dag;       /* the graph of the job; NULL: the condition is about its own end */
 	const struct dag_node *node;
 	uint64_t *starts;                /* for each need, the number of its first job among all needed jobs */
 	struct buf code;

@@ -351,7 +351,7 @@ static void tell_conditions(struct dag_reader *reader)
 	}
 }
 
-/* Refuse a job whose deadline is before its earliest start. */
+/* Refuse jobs whose deadline is before their earliest start. */
 static enum err check_times(struct dag_reader *reader)
 {
 	for (size_t i = 0; i < reader->name_count; i++) {

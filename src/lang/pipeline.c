@@ -272,7 +272,7 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 	return read_job_map(pipe, value, "finally", true);
 }
 
-/* Read in this order: later keys use earlier ones. */
+/* The top-level keys, read in this order: later ones use earlier ones. */
 static const struct pipe_key pipeline_keys[] = {
 	{ "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
 	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "schedule", pipe_read_schedule },

@@ -212,7 +212,7 @@ int logfile_back(const struct logfile *file, uint64_t before, uint64_t back, uin
 		}
 		for (size_t done = 0; at < target; done += next, at += next) {
 			next = record_size(slice_make(bytes.data + done, bytes.len - done));
-			/* Return at least one record, however long. */
+			/* At least one record is wanted, however long it is. */
 			last = at + next >= end || (next == 0 && done == 0);
 			if (last || next == 0)
 				break;

@@ -8,7 +8,7 @@
 
 #define FLUSH_NS   (50 * NS_PER_MS)
 
-enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* LOST: one of the rows has left memory */
+enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* TOOK_LOST: one of the rows has left memory */
 
 /* Add the rows of these ids to the page, as many as fit, and drop their ids. */
 #define TAKE_ROWS(ids, view, add)                                             \

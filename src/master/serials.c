@@ -10,7 +10,7 @@ void serials_begin(struct graph_serials *serials, const struct store_query *spec
 	*serials = (struct graph_serials){ .specs = specs, .first = first };
 }
 
-/* Go on to the next part. */
+/* Walk on to the next part of the run's graph. */
 static void serials_next(struct graph_serials *serials)
 {
 	const struct row_spec *spec = &serials->specs->rows[serials->part].spec;

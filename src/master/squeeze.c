@@ -74,7 +74,7 @@ static void add(struct squeeze *squeeze, uint64_t run)
 	}
 	append(&squeeze->runs, &squeeze->run_count, &squeeze->run_cap, run);
 	squeeze->stats.runs_waiting++;
-	/* If nothing else is waiting, begin at once. */
+	/* If no other run is waiting, begin at once. */
 	if (!squeeze->now && squeeze->run_count == squeeze->run_at + 1)
 		squeeze->due_ns = clock_mono_ns();
 }

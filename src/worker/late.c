@@ -52,7 +52,7 @@ static void settle(struct keeper *keeper, struct attempt *attempt)
 	if (attempt->start_fault == 0)
 		attempt->start_fault = fault;
 	if (attempt->start_fault)
-		return;                  /* the process is ending or has ended */
+		return;                  /* the start failed: its process is ending or has ended */
 	attempt->tried = true;
 	keeper_link_started(keeper, attempt);
 }

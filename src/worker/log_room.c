@@ -29,7 +29,7 @@ void room_claim(struct attempt *attempt)
 	for (int i = 0; i < 2; i++) {
 		off_t data = lseek(file_of(attempt, i), 0, SEEK_DATA);
 
-		/* The file is nothing but a hole. */
+		/* The file has no data left, only a hole: everything before its end was given back. */
 		if (data < 0)
 			data = lseek(file_of(attempt, i), 0, SEEK_END);
 		attempt->synced[i] = data > 0 ? (uint64_t)data : 0;

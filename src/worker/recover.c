@@ -343,7 +343,7 @@ enum err recover_open(struct keeper *keeper, struct error *error)
 		next = attempt->next;
 		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && attempt->pidfd < 0) {
 			if (!attempt->learned)
-				/* Run time unknown: only a record could tell it. */
+				/* The attempt's run time is unknown: only a record could tell it. */
 				attempt->gone_ns = attempt->begun_ns;
 			exits_learn(keeper, attempt);
 			exits_finish(keeper, attempt);

@@ -365,7 +365,7 @@ void space_sizes(struct space *space, uint64_t ret_sizes[2])
 	space->empty = ret_sizes[0] + ret_sizes[1] == 0;
 }
 
-/* Is the directory empty, and its mode unchanged? */
+/* Is the space's directory empty, and its mode unchanged? */
 static bool is_clean(struct space *space)
 {
 	_Alignas(struct dirent64) char entries[1024];
