@@ -68,6 +68,46 @@ def bare_text(text):
     for found in list(re.finditer(r"\bCHECK\(", text)):
         end = closing(text, found.end() - 1)
         text = text[:found.start()] + re.sub(r"[^\n]", " ", text[found.start():end]) + text[end:]
+    return without_points(text)
+
+
+def begins_operand(text, at):
+    """Does an expression begin at `at`?"""
+    if text[at - 1] == "=":
+        return text[at - 2] not in "=!<>" and text[at] != "="
+    return text[at - 1] in "(;{},?:" or text[max(0, at - 6):at] == "return"
+
+
+def group_around(text, start, end):
+    """Where the operands begin and end that stand beside those from start to end, in the same parentheses or statement."""
+    depth = 0
+    while start > 0 and not (depth == 0 and begins_operand(text, start)):
+        start -= 1
+        depth += (text[start] == ")") - (text[start] == "(")
+    depth = 0
+    while end < len(text) and not (depth == 0 and text[end] in ");,?:"):
+        depth += (text[end] == "(") - (text[end] == ")")
+        end += 1
+    return start, end
+
+
+def without_points(text):
+    """Points of planted bugs blanked, with what is constant beside them: PLANTED(x) && ..., !PLANTED(x) || ..."""
+    while (found := re.search(r"(!?)\bPLANTED\(\w+\)", text)):
+        start, end = found.span()
+        left, right = group_around(text, start, end)
+        before = re.search(r"(&&|\|\|)\s*$", text[left:start])
+        after = re.match(r"\s*(&&|\|\|)", text[end:right])
+        beside = (before or after).group(1) if before or after else None
+        if beside == ("||" if found.group(1) else "&&"):
+            start, end = left, right
+        elif before:
+            start = left + before.start()
+        elif after:
+            end += after.end()
+        elif text[right:right + 1] == "?" and not found.group(1):
+            end = text.index(":", right)
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     return text
 
 
@@ -90,6 +130,8 @@ def guards(path):
             yield match.start(), match.end(), replacement
     for match in CONDITION.finditer(bare):
         end = closing(bare, match.end() - 1)
+        if bare[match.end():end - 1].isspace():
+            continue                     # the point of a planted bug, and nothing else
         yield match.end() - 1, end, "(!" + text[match.end() - 1:end] + ")"
 
 
