@@ -25,6 +25,7 @@ sim_sources = \
 	tests/sim/moves.c \
 	tests/sim/oracle.c \
 	tests/sim/oracle.h \
+	tests/sim/oracle_acts.c \
 	tests/sim/oracle_bounds.c \
 	tests/sim/oracle_choice.c \
 	tests/sim/oracle_concurrency.c \

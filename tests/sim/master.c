@@ -10,6 +10,17 @@
 
 #include "base/mem.h"
 
+/* A person asks; of whoever has no name here it is the first. */
+static void ask(struct sim_world *world, struct core_input *input, uint64_t principal)
+{
+	const struct outbox *outbox = world->master.deciding;
+	size_t rows = outbox->row_count, frames = outbox->frame_count;
+
+	input->by = (struct actor){ .principal = principal, .name = slice_str(graph_people[principal - 1]), .origin = slice_str("sim") };
+	core_step(world->master.core, input);
+	oracle_asked(world, input, outbox, rows, frames);
+}
+
 /* What a person set before the first of its runs came; set again it changes nothing. */
 static struct slice tenant_input(struct sim_world *world, uint32_t tenant)
 {
@@ -20,7 +31,7 @@ static struct slice tenant_input(struct sim_world *world, uint32_t tenant)
 		return name;
 	input.set.set = (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = name, .weight = tenant,
 					  .number = world->fair ? 0 : tenant + 1, .most = world->crowded ? 9 + 4 * tenant : 0 };
-	core_step(world->master.core, &input);
+	ask(world, &input, 1);
 	world->tenants_set |= 1U << tenant;
 	return name;
 }
@@ -51,7 +62,7 @@ static void schedule_input(struct sim_world *world, const struct event *event)
 	};
 	memcpy(input.submit.key, graph->key, 16);
 	memcpy(input.submit.digest, schedule->digest, 32);
-	core_step(world->master.core, &input);
+	ask(world, &input, 1);
 	buf_free(&spec);
 }
 
@@ -79,7 +90,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	input.submit.max_jobs = graph->max_jobs;
 	input.submit.tenant = tenant_input(world, graph->tenant);
 	input.submit.concurrency = group_text(graph, group);
-	core_step(world->master.core, &input);
+	ask(world, &input, 1);
 }
 
 static int row_order(const void *a, const void *b)
@@ -114,7 +125,7 @@ static void reopen_input(struct sim_world *world, struct core_input *input)
 	qsort(rows + 1, count - 1, sizeof(*rows), row_order);
 	input->kind = INPUT_REOPEN;
 	input->reopen = (struct input_reopen){ .act = act, .rows = rows, .row_count = count };
-	core_step(world->master.core, input);
+	ask(world, input, input->reopen.act.principal);
 	mem_free(rows);
 }
 
@@ -143,7 +154,7 @@ static void act_input(struct sim_world *world, const struct event *event)
 	if (!live && (message->verb == ACT_RETRY || message->verb == ACT_REQUEUE || message->verb == ACT_DISCARD))
 		reopen_input(world, &input);
 	else
-		core_step(world->master.core, &input);
+		ask(world, &input, message->principal ? message->principal : 1);
 }
 
 static void hello_input(struct sim_world *world, const struct event *event)
@@ -175,7 +186,7 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	core_step(world->master.core, &input);
 }
 
-static void set_input(struct core *core, const struct message *message, struct core_input *input)
+static void set_input(struct sim_world *world, const struct message *message, struct core_input *input)
 {
 	struct msg_set set = { .kind = message->kind, .verb = message->value, .name = slice_str(message->job),
 			       .number = message->number };
@@ -191,7 +202,7 @@ static void set_input(struct core *core, const struct message *message, struct c
 	}
 	input->kind = INPUT_SET;
 	input->set = (struct input_set){ .set = set, .principal = 1, .person = slice_str(graph_people[0]) };
-	core_step(core, input);
+	ask(world, input, 1);
 }
 
 static void step(struct sim_world *world, const struct event *event)
@@ -219,7 +230,7 @@ static void step(struct sim_world *world, const struct event *event)
 		act_input(world, event);
 		break;
 	case OP_SET:
-		set_input(core, event->message, &input);
+		set_input(world, event->message, &input);
 		break;
 	case OP_HELLO:
 		hello_input(world, event);
@@ -391,6 +402,7 @@ void sim_master_turn(struct sim_world *world)
 	turn->decided_ns = world->now_ns;
 	turn->wall_offset_ms = world->wall_offset_ms;
 	core_turn_begin(master->core, turn->now, &turn->outbox);
+	master->deciding = &turn->outbox;
 	if (due_ns != TIME_NEVER && turn->now.mono_ns - due_ns > master->lease_ms * MS / 4)         /* as src/master/turn.c */
 		core_was_deaf(master->core);
 	for (size_t i = 0; i < master->inbox_count; i++) {

@@ -12,6 +12,7 @@
 
 #include <setjmp.h>
 
+#include "base/sha256.h"
 #include "base/map.h"
 #include "base/rand.h"
 #include "core/core.h"
@@ -329,6 +330,7 @@ struct sim_master {
 	bool up;
 	struct sim_prune prune;
 	struct core *core;
+	const struct outbox *deciding;   /* of the turn under way */
 	struct pipeline pipeline;
 	struct outbox **committing;      /* handed to the store, oldest first */
 	size_t commit_count, commit_cap;
@@ -413,6 +415,8 @@ struct oracle {
 	uint64_t fence;                  /* largest that somebody was told */
 	struct map jobs;                 /* serial to struct oracle_job */
 	struct map runs;                 /* run to struct sim_graph, once durable */
+	int64_t act;                     /* the latest act that is durable, and its hash */
+	uint8_t act_hash[SHA256_SIZE];
 	struct map held_runs;            /* decided */
 	uint64_t came;                   /* serial number of what came last, of the turn's rows */
 	uint64_t starts, results;
@@ -561,6 +565,8 @@ bool client_at_rest(const struct sim_world *world);
 void oracle_turn(struct sim_world *world, const struct outbox *outbox);          /* decided, not durable */
 void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* just made durable */
 void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);
+/* A person asked, and what the core made of it is behind these rows and frames of the turn. */
+void oracle_asked(struct sim_world *world, const struct core_input *input, const struct outbox *outbox, size_t rows, size_t frames);
 void oracle_acted(struct sim_world *world, const struct sim_act *act);            /* it was acknowledged */
 void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const struct message *hello);  /* it is being decided */
 void oracle_heard(struct sim_world *world, const struct event *event);           /* of a worker: it is being decided */

@@ -4,6 +4,7 @@
  */
 #include "core/acts/acts.h"
 
+#include "base/planted.h"
 #include "core/acts/chain.h"
 #include "core/graph/graph.h"
 #include "core/life/life.h"
@@ -60,7 +61,7 @@ static void act_put(struct core *core, const struct core_input *input, const str
 	if (input->kind == INPUT_SUBMIT)
 		key = slice_make(input->submit.key, sizeof(input->submit.key));
 	*row = (struct row_act){
-		.act = (int64_t)acts->count + 1, .turn = (int64_t)core->turn, .wall_ms = core->now.wall_ms,
+		.act = (int64_t)acts->count + !(PLANTED(act_shares_a_number) && acts->due), .turn = (int64_t)core->turn, .wall_ms = core->now.wall_ms,
 		.principal = (int64_t)input->by.principal, .name = arena_copy(arena, input->by.name),
 		.key_id = arena_copy(arena, key), .origin = origin, .by_job = (int64_t)input->by.caller.job,
 		.run = (int64_t)words->run, .verb = arena_copy(arena, words->verb), .target = target,
@@ -91,7 +92,9 @@ void acts_after(struct core *core, const struct core_input *input, uint64_t chan
 	struct act_words words;
 	struct slice target;
 
-	if (changed == STEP_REFUSED || !is_asked(input))
+	if ((changed == STEP_REFUSED && !PLANTED(act_of_a_refusal)) || !is_asked(input))
+		return;
+	if (PLANTED(act_left_out) && input->kind == INPUT_CANCEL)
 		return;
 	buf_clear(&acts->text);
 	act_words(input, &acts->text, &words);
