@@ -2,6 +2,7 @@
 /* spec.def and kinds.def as tables, and functions that work on any setting without knowing its name. */
 #include "proto/spec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -52,6 +53,49 @@ enum job_kind spec_kind(const struct rec_job_spec *spec)
 	if (spec->script.len > 0)
 		return KIND_SCRIPT;
 	return spec->gate_count > 0 ? KIND_GATE : KIND_UNSAID;
+}
+
+static struct slice variable_name(struct slice entry)
+{
+	const uint8_t *equals = entry.len > 0 ? memchr(entry.data, '=', entry.len) : NULL;
+
+	return slice_make(entry.data, equals ? (size_t)(equals - entry.data) : entry.len);
+}
+
+static int name_order(const void *a, const void *b)
+{
+	const struct slice *one = a, *other = b;
+	size_t least = one->len < other->len ? one->len : other->len;
+	int order = least > 0 ? memcmp(one->data, other->data, least) : 0;
+
+	return order != 0 ? order : (one->len > other->len) - (one->len < other->len);
+}
+
+void spec_complete(struct rec_job_spec *spec, const struct rec_run_context *context, struct arena *arena)
+{
+	struct slice_list env = { .n = spec->env.n };
+	struct slice *names;
+
+	if (spec->dir.len == 0)
+		spec->dir = context->dir;
+	if (context->env.n == 0)
+		return;
+	env.at = arena_alloc(arena, (spec->env.n + context->env.n) * sizeof(*env.at));
+	names = arena_alloc(arena, (spec->env.n + 1) * sizeof(*names));
+	for (size_t i = 0; i < spec->env.n; i++) {
+		env.at[i] = spec->env.at[i];
+		names[i] = variable_name(spec->env.at[i]);
+	}
+	/* However many there are, and whatever they are called: a sorted list costs no more. */
+	if (spec->env.n > 1)
+		qsort(names, spec->env.n, sizeof(*names), name_order);
+	for (size_t i = 0; i < context->env.n; i++) {
+		struct slice name = variable_name(context->env.at[i]);
+
+		if (spec->env.n == 0 || !bsearch(&name, names, spec->env.n, sizeof(*names), name_order))
+			env.at[env.n++] = context->env.at[i];
+	}
+	spec->env = env;
 }
 
 bool setting_is_said(const struct setting *setting, const struct rec_job_spec *spec)

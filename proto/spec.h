@@ -53,6 +53,9 @@ bool setting_is_said(const struct setting *setting, const struct rec_job_spec *s
 /* Return a setting that the job has although its kind can't use it; NULL: there is none. */
 const struct setting *setting_without_use(const struct rec_job_spec *spec, enum job_kind kind);
 
+/* The directory and the variables of the context that the specification doesn't say itself; lists in arena. */
+void spec_complete(struct rec_job_spec *spec, const struct rec_run_context *context, struct arena *arena);
+
 /*
  * The functions below are for plain settings, those whose shape isn't SHAPE_OWN. Each is a field of a
  * job_settings record, so code that reads, keeps, sends and shows them needn't know any by name.

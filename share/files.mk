@@ -56,4 +56,5 @@ decision_files = \
 	share/doc/decisions/0025-settings-files-by-trust.md \
 	share/doc/decisions/0026-acts-are-made-where-all-requests-pass.md \
 	share/doc/decisions/0027-the-past-is-what-was-before.md \
+	share/doc/decisions/0028-what-jobs-share-stands-once.md \
 	share/doc/decisions/0030-hooks-are-rows-of-a-table.md

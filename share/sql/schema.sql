@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -110,6 +110,7 @@ CREATE TABLE spec (
 	first INTEGER NOT NULL, -- serial number of its first job, if they came later; 0: it goes on with the part before
 	jobs INTEGER NOT NULL, -- of the first part of those that came together: how many; 0 of an older version, where all did
 	body BLOB NOT NULL, -- job_spec records, one after the other
+	context BLOB NOT NULL, -- of the first part of those that came together: a run_context record, theirs; empty: none
 	PRIMARY KEY (run, part)
 ) STRICT, WITHOUT ROWID;
 
@@ -212,6 +213,7 @@ CREATE TABLE schedule (
 	concurrency TEXT NOT NULL, -- as in run
 	submit_key BLOB NOT NULL, -- that set it last: principal, 8 bytes little-endian, and key; empty: unknown
 	digest BLOB NOT NULL, -- SHA-256 of what came with it
+	context BLOB NOT NULL, -- a run_context record, of all its jobs; empty: none
 	PRIMARY KEY (schedule)
 ) STRICT, WITHOUT ROWID;
 

@@ -61,8 +61,11 @@ static void hash_run(uint64_t *hash, const struct run *run)
 	mix(hash, hash_bytes(run->tenant->name, strlen(run->tenant->name), 6));
 	if (run->concurrency)
 		mix(hash, hash_bytes(run->concurrency->name, strlen(run->concurrency->name), (uint64_t)run->stated << 1 | run->seated));
-	for (uint32_t part = 0; part < run->part_count; part++)
+	for (uint32_t part = 0; part < run->part_count; part++) {
 		mix(hash, hash_bytes(run->parts[part]->data, run->parts[part]->len, run->part_jobs[part]));
+		if (run->part_context[part])
+			mix(hash, hash_bytes(run->part_context[part]->data, run->part_context[part]->len, 8));
+	}
 	for (const struct job *job = run_job(run, 0); job; job = job_next(job))
 		hash_job(hash, job);
 }

@@ -70,6 +70,7 @@ struct input_submit {
 	uint32_t max_jobs;               /* that hold attempts at once; 0: no bound */
 	struct slice tenant;             /* empty: the owner is it */
 	struct slice concurrency;        /* NAME or NAME=LIMIT of the group that it is in as a whole; empty: none */
+	struct slice context;            /* a run_context record, of all jobs; or empty */
 	struct slice schedule;           /* a schedule_spec record: no run, but a schedule; or empty */
 	struct slice own_only;           /* as in input_cancel, of the run that it is added to, or a schedule it replaces */
 	uint64_t into;                   /* the live run that the jobs are added to; 0: a run begins */
@@ -140,6 +141,7 @@ struct input_hello {
 	struct slice_list labels;
 	struct slice_list offers;        /* resources, NAME=N each */
 	struct slice pool;               /* empty: default */
+	uint64_t contexts;               /* slots for CONTEXTs */
 	const struct rec_held *held;     /* all of them, INVENTORY frames included */
 	size_t held_count;
 };

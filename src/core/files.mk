@@ -14,6 +14,7 @@ core_sources = \
 	src/core/core.c \
 	src/core/core.h \
 	src/core/graph/admit.c \
+	src/core/graph/context.c \
 	src/core/graph/cycle.c \
 	src/core/graph/decide.c \
 	src/core/graph/ended.c \

@@ -49,6 +49,7 @@ struct schedule {
 	struct rec_schedule_spec said;   /* its texts are in spec */
 	struct cron cron;
 	struct graph_part *parts;
+	struct blob *context;            /* a run_context record, or NULL */
 	size_t part_count;
 	uint32_t max_jobs;
 	bool paused;

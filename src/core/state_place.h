@@ -168,6 +168,9 @@ struct worker {
 	bool touched;
 	uint8_t tally;                   /* bits of enum tally: as it was counted last */
 	bool timed;                      /* a timer with timer_stamp is under way */
+	uint64_t contexts[LIMIT_WORKER_CONTEXTS];        /* what its slots hold: serial number of a first job; 0: nothing */
+	uint32_t context_slots;          /* that it has */
+	uint32_t context_at;             /* the slot that is filled next */
 	struct slice_list labels;        /* sorted */
 	struct resource *offers;         /* sorted by name, with what is in use */
 	size_t offer_count;

@@ -129,6 +129,7 @@ struct run {
 	struct blob **parts;
 	uint32_t *part_jobs;
 	uint64_t *part_first;            /* serial number of its first job; 0: it goes on with the one before */
+	struct blob **part_context;      /* of the first part of those that came together: a run_context record; else NULL */
 	uint32_t part_count;
 	uint32_t missing;                /* while it is loaded: of the jobs that came together */
 	bool said;                       /* how many those are */

@@ -120,6 +120,7 @@ struct dagline {
 	struct dag_node **nodes;         /* all nodes, in the order of their first mention */
 	size_t node_count;
 	uint64_t job_count;
+	struct slice_list env;           /* variables of all jobs */
 	/* Jobs of the run to which the graph is added; a need of job_count + i means parents[i]. */
 	struct slice_list parents;
 };
@@ -149,13 +150,15 @@ void dagline_explain(struct slice text, const char *source, const struct dag_spo
 		     const struct error *error, struct buf *out);
 
 struct job_defaults {                    /* settings used for what a node doesn't set itself */
-	struct slice_list env;           /* variables that go before the node's own */
+	struct slice_list env;           /* variables that go before those of the graph; the first value of a name counts */
 	struct slice dir;
 	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;
 };
 
-/* Make the specification of the job with this index (0 to job_count - 1). */
+/* Write what all jobs share, as a run_context record, or nothing. dag: the graph of the jobs, or NULL. */
+struct slice dag_context(const struct dagline *dag, const struct job_defaults *defaults, struct arena *arena);
+/* Make the specification of the job with this index (0 to job_count - 1), without what all jobs share. */
 void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
 		 struct arena *arena, struct rec_job_spec *ret_spec);
 /* Write the specifications of a sub-run's jobs, one after the other. */

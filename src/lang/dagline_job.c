@@ -46,30 +46,67 @@ static struct slice text_make(struct arena *arena, const char *prefix, struct sl
 	return slice_make(copy, len + value.len);
 }
 
-static void job_env(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
-		    struct arena *arena, struct rec_job_spec *spec)
+static bool is_named(const struct slice_list *env, struct slice entry)
 {
-	size_t count = defaults->env.n + node->env.n + (node->fan ? 3 : 0);
-	size_t at = 0;
+	const uint8_t *equals = entry.len > 0 ? memchr(entry.data, '=', entry.len) : NULL;
+	size_t len = equals ? (size_t)(equals + 1 - entry.data) : entry.len;
+
+	for (size_t i = 0; i < env->n; i++)
+		if (env->at[i].len >= len && memcmp(env->at[i].data, entry.data, len) == 0)
+			return true;
+	return false;
+}
+
+/* What the command line or the graph gives all jobs a value for isn't the job's to say. */
+static void env_add(const struct dagline *dag, const struct job_defaults *defaults, struct slice entry, struct slice_list *env)
+{
+	if (!is_named(&defaults->env, entry) && !is_named(&dag->env, entry))
+		env->at[env->n++] = entry;
+}
+
+static void job_env(const struct dagline *dag, const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
+		    struct arena *arena, struct slice_list *env)
+{
+	size_t count = node->env.n + (node->fan ? 3 : 0);
 
 	if (count == 0)
 		return;
-	spec->env.at = arena_zalloc(arena, count, sizeof(struct slice));
-	spec->env.n = count;
-	for (size_t i = 0; i < defaults->env.n; i++)
-		spec->env.at[at++] = defaults->env.at[i];
+	env->at = arena_zalloc(arena, count, sizeof(struct slice));
 	for (size_t i = 0; i < node->env.n; i++)
-		spec->env.at[at++] = node->env.at[i];
+		env_add(dag, defaults, node->env.at[i], env);
 	if (node->fan) {
 		char number[24];
 		struct slice item;
 
 		snprintf(number, sizeof(number), "%" PRIu64, place);
 		item = node->items.n ? node->items.at[place] : slice_str(number);
-		spec->env.at[at++] = text_make(arena, "TITAN_INDEX=", slice_str(number));
-		spec->env.at[at++] = text_make(arena, "TITAN_ITEM=", item);
-		spec->env.at[at++] = text_make(arena, "i=", item);
+		env->at[env->n++] = text_make(arena, "TITAN_INDEX=", slice_str(number));
+		env->at[env->n++] = text_make(arena, "TITAN_ITEM=", item);
+		env_add(dag, defaults, text_make(arena, "i=", item), env);
 	}
+}
+
+struct slice dag_context(const struct dagline *dag, const struct job_defaults *defaults, struct arena *arena)
+{
+	struct rec_run_context context = { .dir = defaults->dir };
+	struct slice_list *env = &context.env;
+	size_t own = dag ? dag->env.n : 0;
+	struct buf bytes = { 0 };
+	struct slice copy;
+
+	if (defaults->dir.len == 0 && defaults->env.n + own == 0)
+		return slice_make(NULL, 0);
+	env->at = arena_zalloc(arena, defaults->env.n + own + 1, sizeof(*env->at));
+	for (size_t i = 0; i < defaults->env.n; i++)
+		if (!is_named(env, defaults->env.at[i]))
+			env->at[env->n++] = defaults->env.at[i];
+	for (size_t i = 0; i < own; i++)
+		if (!is_named(env, dag->env.at[i]))
+			env->at[env->n++] = dag->env.at[i];
+	record_encode(&bytes, REC_run_context, &context);
+	copy = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return copy;
 }
 
 static void job_needs(const struct dagline *dag, const struct dag_node *node, struct arena *arena,
@@ -164,9 +201,22 @@ static void job_failure(const struct dag_node *node, struct rec_job_spec *spec)
 	}
 }
 
+/* A sub-run has the context of its run, unless a file of the two says more than the command line. */
+static struct slice sub_context(const struct dagline *dag, const struct dag_sub *sub, const struct job_defaults *defaults,
+				struct arena *arena)
+{
+	const uint8_t empty_map = 0x80;
+	struct slice bytes;
+
+	if (dag->env.n == 0 && sub->dag.env.n == 0)
+		return slice_make(NULL, 0);
+	bytes = dag_context(&sub->dag, defaults, arena);
+	return bytes.len > 0 ? bytes : arena_copy(arena, slice_make(&empty_map, 1));
+}
+
 /* Fill in a job that is a sub-run. The defaults apply to the jobs inside. */
-static void job_sub(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults, struct arena *arena,
-		    struct rec_job_spec *spec)
+static void job_sub(const struct dagline *dag, const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
+		    struct arena *arena, struct rec_job_spec *spec)
 {
 	const struct dag_sub *sub = node->subs ? &node->subs[place % node->sub_count] : NULL;
 
@@ -176,21 +226,22 @@ static void job_sub(const struct dag_node *node, uint64_t place, const struct jo
 	if (!sub)
 		return;
 	spec->sub_jobs = dag_sub_bytes(sub, defaults, arena);
+	spec->sub_context = sub_context(dag, sub, defaults, arena);
 	spec->sub_count = sub->dag.job_count;
 	spec->sub_max_jobs = sub->max_jobs;
 	spec->sub_concurrency = sub->concurrency;
 }
 
 /* Fill in what only jobs with a process have. */
-static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
-		     struct arena *arena, struct rec_job_spec *spec)
+static void job_work(const struct dagline *dag, const struct dag_node *node, uint64_t place,
+		     const struct job_defaults *defaults, struct arena *arena, struct rec_job_spec *spec)
 {
 	if (node->words.n > 0)
 		spec->argv = node->words;
 	else
 		job_command(node->command, arena, spec);
-	job_env(node, place, defaults, arena, spec);
-	spec->dir = node->dir.len ? node->dir : defaults->dir;
+	job_env(dag, node, place, defaults, arena, &spec->env);
+	spec->dir = node->dir;
 	spec->mode = node->mode ? node->mode - 1 : (uint64_t)defaults->mode;
 	spec->retry_max = node->retry_max || node->retry_said ? node->retry_max : defaults->retry_max;
 	if (spec->timeout_ms == 0)
@@ -258,9 +309,9 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 		spec.gate_expiry = node->gate_expiry;
 		spec.gate_message = node->command;
 	} else if (node->sub_path.len > 0) {
-		job_sub(node, place, defaults, arena, &spec);
+		job_sub(dag, node, place, defaults, arena, &spec);
 	} else if (node->kind != KIND_NOOP) {
-		job_work(node, place, defaults, arena, &spec);
+		job_work(dag, node, place, defaults, arena, &spec);
 	}
 	*ret_spec = spec;
 }

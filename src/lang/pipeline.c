@@ -324,6 +324,7 @@ enum err pipeline_parse_into(struct slice text, struct slice_list given, const s
 	if (err == ERR_NONE)
 		err = dag_finish(&pipe.reader, &pipeline.dag);
 	if (err == ERR_NONE) {
+		pipeline.dag.env = pipe.env;
 		pipeline.name = pipe.name;
 		pipeline.max_jobs = pipe.max_jobs;
 		pipeline.tenant = pipe.tenant;

@@ -364,20 +364,6 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 	return ERR_NONE;
 }
 
-static void join_env(struct pipe *pipe, struct pipe_job *job)
-{
-	struct slice_list env = { .n = pipe->env.n + job->env.n };
-
-	if (env.n == 0)
-		return;
-	env.at = arena_zalloc(pipe->reader.arena, env.n, sizeof(*env.at));
-	for (size_t i = 0; i < env.n; i++)
-		env.at[i] = i < pipe->env.n ? pipe->env.at[i] : job->env.at[i - pipe->env.n];
-	job->node->env = env;
-	if (job->matrix != NULL)
-		job->matrix->env_fixed = pipe->env.n;
-}
-
 static enum err new_job(struct pipe *pipe, const struct tree_node *value, struct pipe_job **ret)
 {
 	struct slice key = value->key;
@@ -424,7 +410,7 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 				"job '%.*s' has neither run nor command, pipeline nor approval", (int)value->key.len,
 				(const char *)value->key.data);
 	if (KIND_BIT(node_kind(job->node)) & FOR_WORK)
-		join_env(pipe, job);
+		job->node->env = job->env;
 	job->name->always = job->name->always || final;
 	job->node->final = final;
 	return ERR_NONE;

@@ -142,7 +142,7 @@ void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *aren
 
 	filled.command = fill(matrix, node->command, place, arena);
 	filled.words = fill_list(matrix, node->words, 0, place, arena);
-	filled.env = fill_list(matrix, node->env, matrix->env_fixed, place, arena);
+	filled.env = fill_list(matrix, node->env, 0, place, arena);
 	filled.sub_given = fill_list(matrix, node->sub_given, 0, place, arena);
 	filled.dir = fill(matrix, node->dir, place, arena);
 	filled.labels = fill_list(matrix, node->labels, matrix->labels_fixed ? node->labels.n : 0, place, arena);

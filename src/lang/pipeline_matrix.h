@@ -16,7 +16,6 @@ struct dag_values {
 struct dag_matrix {
 	const struct dag_values *params, *axes;
 	size_t param_count, axis_count;
-	size_t env_fixed;                /* number of entries at the front of env that contain no axis */
 	bool labels_fixed;
 };
 

@@ -50,6 +50,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.max_jobs = upload->max_jobs,
 		.tenant = keep(in, upload->tenant),
 		.concurrency = keep(in, upload->concurrency),
+		.context = keep(in, upload->context),
 		.schedule = keep(in, buf_slice(&upload->schedule)),
 		.into = upload->into,
 		.parents = slice_list_copy(&master->inbox.arena, upload->parents),
@@ -104,6 +105,8 @@ void graphs_again(struct master *master, const struct query *query, const struct
 		upload->max_jobs = (uint32_t)run->max_jobs;
 		err = upload_share(upload, run->tenant, run->concurrency, &error);
 	}
+	if (err == ERR_NONE && parts > 0)
+		err = upload_context(upload, specs->rows[0].spec.context, &error);
 	for (size_t i = 0; i < parts && err == ERR_NONE; i++)
 		err = upload_add(upload, specs->rows[i].spec.body, (uint64_t)specs->rows[i].spec.count, &error);
 	if (err == ERR_NONE)
@@ -119,7 +122,7 @@ static void ask_again(const struct incoming_frame *in, const struct msg_submit *
 	struct query *query;
 	struct error error;
 
-	if (msg->count > 0 || msg->into > 0 || msg->schedule.n > 0 || msg->tenant.len > 0 || msg->concurrency.len > 0 ||
+	if (msg->count > 0 || msg->into > 0 || msg->schedule.n > 0 || msg->tenant.len > 0 || msg->concurrency.len > 0 || msg->context.len > 0 ||
 	    msg->key.len != sizeof(query->key) || msg->name.len > sizeof(query->job)) {
 		error_set(&error, ERR_INVALID, "a run that is submitted again has the jobs and the bounds that it had: only a key and"
 			  " a name go with it");
@@ -158,6 +161,8 @@ enum err on_submit(struct incoming_frame *in)
 	if (err == ERR_NONE)
 		err = upload_share(upload, msg.tenant, msg.concurrency, &error);
 	if (err == ERR_NONE)
+		err = upload_context(upload, msg.context, &error);
+	if (err == ERR_NONE)
 		err = upload_add(upload, msg.jobs, msg.count, &error);
 	if (err == ERR_NONE)
 		err = submit(in, upload, &error);
@@ -194,7 +199,8 @@ enum err on_graph_begin(struct incoming_frame *in)
 				count_uploads(in->session));
 	else if ((err = uploads_admit(in->session, in->body.len, &error)) == ERR_NONE)
 		err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
-	if (err == ERR_NONE && (err = upload_share(upload, msg.tenant, msg.concurrency, &error)) != ERR_NONE)
+	if (err == ERR_NONE && ((err = upload_share(upload, msg.tenant, msg.concurrency, &error)) != ERR_NONE ||
+				(err = upload_context(upload, msg.context, &error)) != ERR_NONE))
 		upload_free(upload);
 	if (err != ERR_NONE) {
 		session_refuse(in->session, msg.id, &error);

@@ -146,6 +146,7 @@ enum err on_hello(struct incoming_frame *in)
 		.labels = slice_list_copy(&session->hello_arena, msg.labels),
 		.offers = slice_list_copy(&session->hello_arena, msg.offers),
 		.pool = arena_copy(&session->hello_arena, msg.pool),
+		.contexts = msg.contexts,
 	};
 	return take_held(in, msg.held.at, msg.held.n, msg.more);
 }

@@ -114,6 +114,8 @@ static const void *whole_message(const struct outgoing *out)
 		return &out->heartbeat;
 	case OP_QUIT:
 		return &out->quit;
+	case OP_CONTEXT:
+		return &out->context;
 	default:
 		return NULL;
 	}

@@ -58,6 +58,15 @@ static enum err text_take(struct slice *kept, struct slice text, const char *wha
 	return ERR_NONE;
 }
 
+enum err upload_context(struct upload *upload, struct slice context, struct error *error)
+{
+	if (context.len > LIMIT_CONTEXT_MAX)
+		return error_set(error, ERR_TOO_LARGE, "the directory and environment of all jobs take %zu bytes; at most %d"
+				 " are allowed", context.len, LIMIT_CONTEXT_MAX);
+	upload->context = arena_copy(&upload->arena, context);
+	return ERR_NONE;
+}
+
 void upload_into(struct upload *upload, uint64_t run, struct slice_list parents)
 {
 	upload->into = run;
@@ -99,7 +108,7 @@ enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, st
 }
 
 /* The fields besides the jobs. Each goes into the digest with its number, so that no two graphs look alike. */
-enum part { PART_MAX_JOBS = 1, PART_TENANT, PART_INTO, PART_PARENT, PART_CONCURRENCY, PART_SCHEDULE };
+enum part { PART_MAX_JOBS = 1, PART_TENANT, PART_INTO, PART_PARENT, PART_CONCURRENCY, PART_SCHEDULE, PART_CONTEXT };
 
 static void digest_number(struct upload *upload, enum part part, uint64_t number)
 {
@@ -130,6 +139,7 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 		digest_text(upload, PART_PARENT, upload->parents.at[i]);
 	digest_text(upload, PART_CONCURRENCY, upload->concurrency);
 	digest_text(upload, PART_SCHEDULE, buf_slice(&upload->schedule));
+	digest_text(upload, PART_CONTEXT, upload->context);
 	sha256_end(&upload->digest, ret_digest);
 	return ERR_NONE;
 }

@@ -20,6 +20,7 @@ struct upload {
 	uint32_t max_jobs;
 	struct slice tenant;             /* the run's tenant, a copy of its own; empty: the owner's own tenant */
 	struct slice concurrency;        /* the run's concurrency group, a copy of its own */
+	struct slice context;            /* what the jobs share, a copy of its own: a run_context record, or empty */
 	struct buf schedule;             /* the run's schedule: a schedule_spec record, or empty */
 	uint64_t into;                   /* the run to which the jobs are added; 0: a new run */
 	struct slice_list parents;       /* jobs of that run on which the new ones depend; in arena */
@@ -42,6 +43,7 @@ struct upload {
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error);
 enum err upload_share(struct upload *upload, struct slice tenant, struct slice concurrency, struct error *error);
+enum err upload_context(struct upload *upload, struct slice context, struct error *error);
 void upload_into(struct upload *upload, uint64_t run, struct slice_list parents);
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
 /* If all jobs have come, return the digest. */

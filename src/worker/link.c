@@ -101,6 +101,7 @@ static void connect_now(struct link *link)
 		return;
 	}
 	link->hello_ns = clock_mono_ns();
+	link_forget_contexts(link);
 	link->conn = conn_open(link->conns, transport_unix(fd), &conn_ops, link);
 	/* The same user owns the socket and this process, so the peer may send frames of full size. */
 	conn_set_max_body(link->conn, LIMIT_FRAME_MAX);
@@ -320,6 +321,7 @@ int link_run(const struct worker_options *options, struct error *error)
 		status = 0;
 	}
 	link_free_table(link);
+	link_forget_contexts(link);
 	if (link->loop)
 		callers_close(link);
 	ship_close(link);

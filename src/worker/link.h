@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/rand.h"
 #include "net/conn.h"
+#include "proto/limits.h"
 #include "worker/ipc.h"
 #include "worker/callers.h"
 #include "worker/system.h"
@@ -90,6 +91,11 @@ struct link {
 	struct map jobs;                 /* maps a job's number to the held of its newest epoch */
 	struct held *first;
 	struct arena arena;              /* memory of the frame being read */
+	struct shared_context {
+		struct arena arena;
+		struct rec_run_context said;     /* its bytes are in arena */
+		bool understood;
+	} contexts[LIMIT_WORKER_CONTEXTS];       /* by slot, of this connection */
 	/* Arrays of rec_started and rec_done, sent at the end of this pass of the loop. */
 	struct buf started, done;
 	struct buf strings;
@@ -122,6 +128,7 @@ void link_keeper_answered(struct link *link);            /* a PONG arrived */
 
 /* link_master.c */
 void link_frame(struct link *link, const struct frame *frame);
+void link_forget_contexts(struct link *link);            /* at a new connection, and at the end */
 
 /* link_keeper.c */
 /* Add an attempt that is being passed on to the keeper. */

@@ -247,7 +247,7 @@ void link_inventory(struct link *link)
 	struct msg_hello hello = {
 		.version = PROTOCOL_VERSION, .kind = PEER_WORKER, .name = slice_str(link->options->name),
 		.instance = slice_make(link->instance, sizeof(link->instance)), .slots = link->options->slots,
-		.pid = link->keeper_pid,
+		.pid = link->keeper_pid, .contexts = LIMIT_WORKER_CONTEXTS,
 	};
 	struct msg_inventory inventory = { 0 };
 	struct slice labels[LIMIT_LABELS_MAX], offers[LIMIT_RESOURCES_MAX];

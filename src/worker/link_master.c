@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "proto/limits.h"
 #include "proto/resource.h"
+#include "proto/spec.h"
 
 static void add_string(struct buf *out, struct slice text)
 {
@@ -29,6 +30,43 @@ static bool list_ok(const struct slice_list *list)
 	return true;
 }
 
+void link_forget_contexts(struct link *link)
+{
+	for (size_t slot = 0; slot < LIMIT_WORKER_CONTEXTS; slot++) {
+		arena_free(&link->contexts[slot].arena);
+		link->contexts[slot] = (struct shared_context){ 0 };
+	}
+}
+
+/* Keep what jobs share. If it can't be read, the attempts that name its slot fail. */
+static void on_context(struct link *link, const struct msg_context *msg)
+{
+	struct shared_context *context = msg->slot < LIMIT_WORKER_CONTEXTS ? &link->contexts[msg->slot] : NULL;
+	struct error error;
+	struct slice bytes;
+
+	if (!context) {
+		error_set(&error, ERR_INVALID, "CONTEXT: there is no slot %llu", (unsigned long long)msg->slot);
+		conn_fail(link->conn, &error);
+		return;
+	}
+	arena_reset(&context->arena);
+	bytes = arena_copy(&context->arena, msg->context);
+	context->understood = record_decode(REC_run_context, &bytes, &context->arena, &context->said, &error) == ERR_NONE &&
+			      list_ok(&context->said.env) && !has_nul(context->said.dir);
+}
+
+/* Add to the specification what the job shares. number is slot + 1; 0 means that the job shares nothing. */
+static bool complete(struct link *link, uint64_t number, struct rec_job_spec *spec)
+{
+	if (number == 0)
+		return true;
+	if (number > LIMIT_WORKER_CONTEXTS || !link->contexts[number - 1].understood)
+		return false;
+	spec_complete(spec, &link->contexts[number - 1].said, &link->arena);
+	return true;
+}
+
 /* Build the strings of a SPAWN message. If the specification is bad, there is no argv, and the attempt can't start. */
 static void flatten(struct link *link, const struct rec_assign *assign, struct ipc_spawn *spawn)
 {
@@ -40,7 +78,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	buf_clear(&link->strings);
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
 	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.dir) ||
-	    (spec.argv.n == 0) == (spec.script.len == 0)) {
+	    (spec.argv.n == 0) == (spec.script.len == 0) || !complete(link, assign->context, &spec)) {
 		log_warn_limited("job %llu can't be run: its specification isn't understood",
 			 (unsigned long long)assign->job);
 		buf_add_byte(&link->strings, '\0');
@@ -152,6 +190,7 @@ void link_frame(struct link *link, const struct frame *frame)
 	union {
 		struct msg_welcome welcome;
 		struct msg_assign assign;
+		struct msg_context context;
 		struct msg_stop stop;
 		struct msg_recall recall;
 		struct msg_ack ack;
@@ -161,7 +200,7 @@ void link_frame(struct link *link, const struct frame *frame)
 		struct msg_relay relay;
 		struct msg_error error;
 	} msg;
-	static const uint8_t known[] = { OP_WELCOME, OP_ASSIGN, OP_STOP, OP_RECALL, OP_ACK, OP_CREDIT,
+	static const uint8_t known[] = { OP_WELCOME, OP_ASSIGN, OP_CONTEXT, OP_STOP, OP_RECALL, OP_ACK, OP_CREDIT,
 					 OP_HEARTBEAT, OP_QUIT, OP_RELAY, OP_ERROR };
 	struct error error;
 
@@ -182,6 +221,9 @@ void link_frame(struct link *link, const struct frame *frame)
 		break;
 	case OP_ASSIGN:
 		on_assign(link, &msg.assign);
+		break;
+	case OP_CONTEXT:
+		on_context(link, &msg.context);
 		break;
 	case OP_STOP:
 		on_stop(link, &msg.stop);

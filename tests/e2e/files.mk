@@ -20,6 +20,7 @@ e2e_tests = \
 	tests/e2e/chaos-recover.sh \
 	tests/e2e/chaos-steps.sh \
 	tests/e2e/conf.sh \
+	tests/e2e/context.sh \
 	tests/e2e/dash.sh \
 	tests/e2e/deadline.sh \
 	tests/e2e/demo.sh \

@@ -10,6 +10,7 @@ sim_sources = \
 	tests/sim/faults.c \
 	tests/sim/graph.c \
 	tests/sim/graph_conditions.c \
+	tests/sim/graph_context.c \
 	tests/sim/graph_fail.c \
 	tests/sim/graph_grow.c \
 	tests/sim/graph_life.c \
@@ -30,6 +31,7 @@ sim_sources = \
 	tests/sim/oracle_choice.c \
 	tests/sim/oracle_concurrency.c \
 	tests/sim/oracle_conditions.c \
+	tests/sim/oracle_context.c \
 	tests/sim/oracle_ending.c \
 	tests/sim/oracle_facts.c \
 	tests/sim/oracle_fail.c \

@@ -41,6 +41,7 @@ void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
 		job->sub_count = graph->subs[i]->count;
 		job->sub_name = slice_str(graph->subs[i]->name);
 		job->sub_max_jobs = graph->subs[i]->max_jobs;
+		job->sub_context = graph->subs[i]->context;
 		/* Most time-outs would be over before anything in it has run. */
 		if (job->timeout_ms > 0 && rand_below(rand, 2))
 			job->timeout_ms *= 10;

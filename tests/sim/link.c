@@ -193,9 +193,18 @@ void link_receive(struct sim_world *world, struct sim_worker *worker, struct eve
 	case OP_ACK:
 		on_acks(world, worker, message);
 		break;
+	case OP_CONTEXT:
+		if (message->value >= worker->contexts)
+			world_fail(world, "%s has no slot %u", worker->name, (unsigned)message->value);
+		blob_release(worker->link.contexts[message->value]);
+		worker->link.contexts[message->value] = blob_hold(message->context);
+		message_free(message);
+		break;
 	case OP_ASSIGN:
-		for (size_t i = 0; i < message->count; i++)
+		for (size_t i = 0; i < message->count; i++) {
+			oracle_told(world, worker, &message->assign[i]);
 			item_get(&worker->link, message->assign[i].job, message->assign[i].epoch);
+		}
 		to_keeper(world, worker, message);
 		break;
 	default:
@@ -204,6 +213,14 @@ void link_receive(struct sim_world *world, struct sim_worker *worker, struct eve
 }
 
 /* ---- connection ---- */
+
+void link_forget_contexts(struct sim_worker *worker)
+{
+	for (size_t slot = 0; slot < LIMIT_WORKER_CONTEXTS; slot++) {
+		blob_release(worker->link.contexts[slot]);
+		worker->link.contexts[slot] = NULL;
+	}
+}
 
 void link_connect(struct sim_world *world, struct sim_worker *worker)
 {
@@ -218,6 +235,7 @@ void link_connect(struct sim_world *world, struct sim_worker *worker)
 		world_plan(world, (int64_t)(1 + world_rand(world, 2000)) * MS, HAPPENS_CONNECT, worker->index);
 		return;
 	}
+	link_forget_contexts(worker);
 	worker->conn = conn_make(world, worker->index);
 	hello = message_make(OP_HELLO);
 	hello->instance = worker->instance;

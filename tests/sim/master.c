@@ -59,6 +59,7 @@ static void schedule_input(struct sim_world *world, const struct event *event)
 	input.submit = (struct input_submit){
 		.principal = 1, .owner = slice_str("sim"), .name = slice_str(sim_schedule_names[schedule->name]),
 		.parts = &part, .part_count = 1, .max_jobs = graph->max_jobs, .schedule = buf_slice(&spec),
+		.context = graph->context,
 	};
 	memcpy(input.submit.key, graph->key, 16);
 	memcpy(input.submit.digest, schedule->digest, 32);
@@ -88,6 +89,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	input.submit.parts = &part;
 	input.submit.part_count = 1;
 	input.submit.max_jobs = graph->max_jobs;
+	input.submit.context = graph->context;
 	input.submit.tenant = tenant_input(world, graph->tenant);
 	input.submit.concurrency = group_text(graph, group);
 	ask(world, &input, 1);
@@ -167,6 +169,7 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	input.hello.name = slice_str(world->workers[event->who].name);
 	input.hello.instance = slice_make(instance, sizeof(instance));
 	input.hello.slots = world->workers[event->who].slots;
+	input.hello.contexts = world->workers[event->who].contexts;
 	input.hello.labels.at = labels;
 	for (unsigned i = 0; i < SIM_LABELS; i++)
 		if (world->workers[event->who].labels >> i & 1)
@@ -336,6 +339,9 @@ static struct message *pack(struct sim_world *world, const struct outbox *outbox
 		message->request = first->op == OP_OK ? first->ok.id : first->error.id;
 		message->number = first->op == OP_OK ? first->ok.number : 0;
 		message->code = first->op == OP_ERROR ? (enum err)first->error.code : ERR_NONE;
+	} else if (first->op == OP_CONTEXT) {
+		message->value = first->context.slot;
+		message->context = blob_make(first->context.context);
 	} else if (first->op == OP_WELCOME) {
 		message->lease_ms = (int64_t)first->welcome.lease_ms;
 	} else if (first->op == OP_HEARTBEAT) {

@@ -120,6 +120,8 @@ enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_
 bool oracle_always(const struct rec_job_spec *spec);
 /* By its specification and the row: is this end of a pass what its loop waits for? */
 bool oracle_pass_holds(const struct rec_job_spec *spec, const struct row_job *row, enum job_state end);
+/* The specification of a durable job, with the directory and environment that it shares. */
+void oracle_spec_encode(struct sim_world *world, uint64_t serial, struct buf *out);
 /* What it needs, by its specification's number. */
 uint64_t oracle_need(const struct sim_graph *graph, uint64_t need);
 /* Is it a final job of its run, or behind one? All others that are added come before those. */

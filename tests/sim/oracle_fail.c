@@ -51,7 +51,7 @@ static void check_letter(struct sim_world *world, const struct row_dead *letter,
 		world_fail(world, "the dead letter of job %u isn't what it was", (unsigned)row->job);
 	if (!spec)
 		return;
-	record_encode(&bytes, REC_job_spec, spec);
+	oracle_spec_encode(world, (uint64_t)row->job, &bytes);
 	/* What was added has other numbers for what it needs. */
 	if ((!slice_eq(letter->spec, buf_slice(&bytes)) && !oracle_graph(world, (uint64_t)row->job, &first)->into) ||
 	    !slice_eq(letter->name, spec->name))

@@ -62,6 +62,7 @@ struct sim_graph {
 		bool live, seated;
 		bool sits_down;          /* in this turn */
 	} decided;
+	struct slice context;            /* a run_context record of all jobs, in the arena; or empty */
 	struct rec_job_spec *jobs;       /* in the arena */
 	struct sim_condition **needs_trees, **when_trees;        /* of jobs; NULL: the graph has none */
 	struct sim_graph **subs;         /* of jobs: what runs instead of a command; NULL: the graph has none */
@@ -211,6 +212,7 @@ struct message {
 	unsigned pool;
 	struct rec_held *held;
 	struct rec_assign *assign;
+	struct blob *context;                    /* of CONTEXT, for slot value */
 	struct rec_stop *stop;
 	struct rec_attempt *attempts;            /* RECALL, ACK */
 	struct rec_started *started;
@@ -285,11 +287,13 @@ struct sim_link {
 	int64_t last_to_keeper_ns, last_to_link_ns;
 	struct link_item *items;
 	size_t count, cap;
+	struct blob *contexts[LIMIT_WORKER_CONTEXTS];    /* of this connection, by slot */
 };
 
 struct sim_worker {
 	char name[16];
 	uint32_t index, slots;
+	uint32_t contexts;               /* slots for those; 0: it doesn't know them */
 	unsigned labels;                 /* bits, of graph_labels */
 	uint64_t offers[SIM_KINDS];      /* of graph_kind_names; of its latest keeper */
 	struct resource_list offer_list;
@@ -561,6 +565,8 @@ void client_step(struct sim_world *world);
 void client_receive(struct sim_world *world, const struct message *message);
 bool client_at_rest(const struct sim_world *world);
 
+void link_forget_contexts(struct sim_worker *worker);
+
 /* oracle.c; who checks what: oracle.h */
 void oracle_turn(struct sim_world *world, const struct outbox *outbox);          /* decided, not durable */
 void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* just made durable */
@@ -570,6 +576,8 @@ void oracle_asked(struct sim_world *world, const struct core_input *input, const
 void oracle_acted(struct sim_world *world, const struct sim_act *act);            /* it was acknowledged */
 void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const struct message *hello);  /* it is being decided */
 void oracle_heard(struct sim_world *world, const struct event *event);           /* of a worker: it is being decided */
+/* It gets this attempt; what the slots of its link hold came before. */
+void oracle_told(struct sim_world *world, const struct sim_worker *worker, const struct rec_assign *assign);
 void oracle_crashed(struct sim_world *world);                                    /* what was decided and not durable never was */
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
 const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);    /* of a durable run's job, or NULL */

@@ -467,6 +467,7 @@ void sim_worker_free(struct sim_worker *worker)
 	if (!sim_failure)
 		ledger_free(worker->ledger);
 	mem_free(worker->link.items);
+	link_forget_contexts(worker);
 	mem_free(worker->processes);
 	mem_free(worker->spool);
 }

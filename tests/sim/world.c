@@ -241,6 +241,7 @@ void message_free(struct message *message)
 		return;
 	mem_free(message->held);
 	mem_free(message->assign);
+	blob_release(message->context);
 	mem_free(message->stop);
 	mem_free(message->attempts);
 	mem_free(message->started);
@@ -412,6 +413,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		world->workers[i].index = i;
 		world->workers[i].slots = 1 + (uint32_t)world_rand(world, 4);
+		world->workers[i].contexts = (const uint32_t[]){ 2, 0, LIMIT_WORKER_CONTEXTS, 1 }[i % 4];
 		/* The first one can do everything, so that everything can end. */
 		world->workers[i].labels = i ? (unsigned)world_rand(world, 1U << SIM_LABELS) : (1U << SIM_LABELS) - 1;
 		snprintf(world->workers[i].name, sizeof(world->workers[i].name), "w%u", i);

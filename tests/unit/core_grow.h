@@ -36,7 +36,7 @@ static inline uint64_t grow_key(struct rig *rig, uint64_t run, struct graph *gra
 				graph->jobs[i].needs.at[k] += graph->count - OLD;
 	part.body = graph_blob(graph);
 	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .parts = &part, .part_count = 1,
-		.into = run };
+		.into = run, .context = rig->context };
 	input.submit.parents.at = names;
 	while (*parents) {
 		size_t len = strcspn(parents, " ");

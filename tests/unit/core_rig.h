@@ -49,6 +49,8 @@ struct rig {
 	uint32_t max_jobs;               /* of the next runs */
 	const char *tenant;              /* of the next runs; NULL: ana, who submits */
 	const char *concurrency;         /* of the next runs */
+	struct slice context;            /* of the next runs: a run_context record */
+	uint64_t contexts;               /* slots of the next workers for those */
 	unsigned reload_every, turns;    /* 0: never */
 	struct msg_error error;          /* latest; its text is in the arena */
 	size_t errors;
@@ -428,7 +430,7 @@ static inline uint64_t rig_submit_bytes(struct rig *rig, struct blob *body, uint
 	input.submit = (struct input_submit){
 		.principal = 1, .owner = slice_str("ana"), .name = slice_str("deploy"),
 		.parts = &part, .part_count = 1, .max_jobs = rig->max_jobs,
-		.tenant = slice_str(rig->tenant), .concurrency = slice_str(rig->concurrency) };
+		.tenant = slice_str(rig->tenant), .concurrency = slice_str(rig->concurrency), .context = rig->context };
 	rig_by(&input, "ana", 1);
 	memcpy(input.submit.key, &key, sizeof(key));
 	memcpy(input.submit.digest, &digest, sizeof(digest));
@@ -457,7 +459,7 @@ static inline uint64_t rig_hello_held(struct rig *rig, const char *name, uint64_
 
 	input.hello = (struct input_hello){
 		.name = slice_str(name), .instance = slice_str("0123456789abcdef"), .slots = slots, .pid = 9,
-		.held = held, .held_count = held_count };
+		.held = held, .held_count = held_count, .contexts = rig->contexts };
 	rig_step(rig, &input);
 	return input.conn;
 }

@@ -22,7 +22,7 @@ static inline void schedule_put(struct rig *rig, const char *name, const struct 
 	graph_free(&graph);
 	record_encode(&bytes, REC_schedule_spec, spec);
 	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .name = slice_str(name),
-		.parts = &part, .part_count = 1, .schedule = buf_slice(&bytes), .key = { key }, .digest = { digest } };
+		.parts = &part, .part_count = 1, .schedule = buf_slice(&bytes), .context = rig->context, .key = { key }, .digest = { digest } };
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };
 	rig_step(rig, &input);

@@ -30,6 +30,7 @@ unit_programs = \
 	tests/unit/test_core_acts \
 	tests/unit/test_core_again \
 	tests/unit/test_core_caller \
+	tests/unit/test_core_context \
 	tests/unit/test_core_digest \
 	tests/unit/test_core_edges \
 	tests/unit/test_core_edges_act \
@@ -110,6 +111,7 @@ unit_programs = \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
 	tests/unit/test_lang_conf \
+	tests/unit/test_lang_context \
 	tests/unit/test_lang_dagline \
 	tests/unit/test_lang_demand \
 	tests/unit/test_lang_matrix \
@@ -274,6 +276,9 @@ tests_unit_test_core_again_LDADD = $(core_libs)
 
 tests_unit_test_core_caller_SOURCES = tests/unit/test_core_caller.c
 tests_unit_test_core_caller_LDADD = $(core_libs)
+
+tests_unit_test_core_context_SOURCES = tests/unit/test_core_context.c
+tests_unit_test_core_context_LDADD = $(core_libs)
 
 tests_unit_test_core_digest_SOURCES = tests/unit/test_core_digest.c
 tests_unit_test_core_digest_LDADD = $(core_libs)
@@ -514,6 +519,9 @@ tests_unit_test_core_worker_LDADD = $(core_libs)
 
 tests_unit_test_lang_conf_SOURCES = tests/unit/test_lang_conf.c
 tests_unit_test_lang_conf_LDADD = $(lang_libs)
+
+tests_unit_test_lang_context_SOURCES = tests/unit/test_lang_context.c
+tests_unit_test_lang_context_LDADD = $(lang_libs)
 
 tests_unit_test_lang_dagline_SOURCES = tests/unit/test_lang_dagline.c
 tests_unit_test_lang_dagline_LDADD = $(lang_libs)

@@ -40,6 +40,7 @@ static const struct {
 	{ OP_PRUNE, true, false, A },
 	{ OP_HEARTBEAT, false, true, W },
 	{ OP_ASSIGN, false, false, ANYBODY },
+	{ OP_CONTEXT, false, false, ANYBODY },
 	{ OP_RECALL, false, false, ANYBODY },
 	{ OP_STOP, false, false, ANYBODY },
 	{ OP_STARTED, false, true, W },

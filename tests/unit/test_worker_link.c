@@ -108,10 +108,10 @@ TEST heartbeats_wait_for_the_keepers_answer(void)
 	PASS();
 }
 
-static void assign(uint64_t job, const struct rec_job_spec *spec, struct slice raw)
+static void assign_sharing(uint64_t job, const struct rec_job_spec *spec, struct slice raw, uint64_t context)
 {
 	struct buf bytes = { 0 };
-	struct rec_assign item = { .job = job, .epoch = 1, .run = 7, .try_no = 1 };
+	struct rec_assign item = { .job = job, .epoch = 1, .run = 7, .try_no = 1, .context = context };
 	const struct msg_assign msg = { .items = { &item, 1 } };
 
 	if (spec)
@@ -119,6 +119,11 @@ static void assign(uint64_t job, const struct rec_job_spec *spec, struct slice r
 	item.spec = spec ? buf_slice(&bytes) : raw;
 	say(OP_ASSIGN, &msg);
 	buf_free(&bytes);
+}
+
+static void assign(uint64_t job, const struct rec_job_spec *spec, struct slice raw)
+{
+	assign_sharing(job, spec, raw, 0);
 }
 
 static bool told_spawn(uint64_t job, uint32_t argc, uint32_t envc, const char *strings, size_t size)
@@ -156,6 +161,52 @@ TEST assign_becomes_spawn(void)
 	spec.argv.n = 0;
 	assign(5, &spec, slice_str(""));
 	ASSERT(told_spawn(5, 0, 0, "", 1));
+	PASS();
+}
+
+static void share(uint64_t slot, const char *dir, const char *variable)
+{
+	struct slice env[] = { slice_str(variable) };
+	const struct rec_run_context context = { .dir = slice_str(dir), .env = { env, 1 } };
+	struct msg_context msg = { .slot = slot };
+	struct buf bytes = { 0 };
+
+	record_encode(&bytes, REC_run_context, &context);
+	msg.context = buf_slice(&bytes);
+	say(OP_CONTEXT, &msg);
+	buf_free(&bytes);
+}
+
+TEST what_jobs_share_completes_their_specifications(void)
+{
+	struct slice words[] = { slice_str("ls") }, env[] = { slice_str("A=own") };
+	const struct rec_job_spec plain = { .name = slice_str("a"), .argv = { words, 1 } };
+	const struct rec_job_spec own = { .name = slice_str("a"), .argv = { words, 1 }, .env = { env, 1 }, .dir = slice_str("/own") };
+	const struct msg_context nonsense = { .slot = 2, .context = slice_str("\xc1 nonsense") };
+
+	ASSERT(connected());
+	share(0, "/one", "A=1");
+	share(1, "/two", "B=2");
+	assign_sharing(1, &plain, slice_str(""), 1);
+	ASSERT(told_spawn(1, 1, 1, "ls\0A=1\0/one", 12));
+	assign_sharing(2, &plain, slice_str(""), 2);
+	ASSERT(told_spawn(2, 1, 1, "ls\0B=2\0/two", 12));
+	assign_sharing(3, &own, slice_str(""), 1);
+	ASSERT(told_spawn(3, 1, 1, "ls\0A=own\0/own", 14));
+	assign_sharing(4, &own, slice_str(""), 2);
+	ASSERT(told_spawn(4, 1, 2, "ls\0A=own\0B=2\0/own", 18));
+	/* The slot has another one from now on. */
+	share(0, "/three", "C=3");
+	assign_sharing(5, &plain, slice_str(""), 1);
+	ASSERT(told_spawn(5, 1, 1, "ls\0C=3\0/three", 14));
+	/* Nothing starts without what it shares. */
+	say(OP_CONTEXT, &nonsense);
+	for (uint64_t number = 3; number <= 5; number++) {
+		assign_sharing(6 + number, &plain, slice_str(""), number);
+		ASSERT(told_spawn(6 + number, 0, 0, "", 1));
+	}
+	assign_sharing(99, &plain, slice_str(""), LIMIT_WORKER_CONTEXTS + 1);
+	ASSERT(told_spawn(99, 0, 0, "", 1));
 	PASS();
 }
 
@@ -501,6 +552,7 @@ SUITE(link_suite)
 	RUN_TEST(lease_counts_from_the_sending);
 	RUN_TEST(heartbeats_wait_for_the_keepers_answer);
 	RUN_TEST(assign_becomes_spawn);
+	RUN_TEST(what_jobs_share_completes_their_specifications);
 	RUN_TEST(stop_recall_quit);
 	RUN_TEST(output_then_done_then_forgotten);
 	RUN_TEST(what_is_not_acknowledged_is_sent_again);

@@ -102,6 +102,7 @@ static enum err submit(struct demo *demo)
 	env = buf_slice(&text);
 	source.defaults.env = (struct slice_list){ &env, 1 };
 	graph.count = source.dag.job_count;
+	graph.context = dag_context(&source.dag, &source.defaults, &demo->cli->arena);
 	rand_system(key, sizeof(key));
 	err = submit_graph(demo->cli, &graph, slice_str("demo"), key, &accepted);
 	if (err == ERR_NONE)

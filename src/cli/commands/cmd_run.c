@@ -43,8 +43,6 @@ static void line_job(const void *arg, uint64_t index, struct arena *scratch, str
 {
 	const struct job_lines *lines = arg;
 	struct rec_job_spec spec = {
-		.env = lines->defaults->env,
-		.dir = lines->defaults->dir,
 		.priority = lines->defaults->priority,
 		.retry_max = lines->defaults->retry_max,
 		.timeout_ms = lines->defaults->timeout_ms,
@@ -291,6 +289,7 @@ static int run_graph(struct cli *cli, struct run_input *input, struct slice name
 		source = (struct graph_source){ .count = dag.dag.job_count, .job_cb = dag_job, .arg = &dag };
 		name = name.len ? name : dag.dag.nodes[0]->name;
 	}
+	source.context = dag_context(&dag.dag, &input->defaults, &cli->arena);
 	if (option_given(cli->invocation, OPT_run_tenant))
 		source.tenant = slice_str(option_value(cli->invocation, OPT_run_tenant));
 	if (input->old) {

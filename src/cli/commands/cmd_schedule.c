@@ -73,6 +73,7 @@ static int schedule_add(struct cli *cli, const char *path)
 	graph.schedule = spec;
 	graph.tenant = source.pipeline.tenant;
 	graph.concurrency = source.pipeline.concurrency;
+	graph.context = dag_context(&source.pipeline.dag, &source.defaults, &cli->arena);
 	if (err == ERR_NONE)
 		err = submit_graph(cli, &graph, source.pipeline.name, key, &unused);
 	if (err == ERR_NONE)

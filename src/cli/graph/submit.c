@@ -56,6 +56,7 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.into = parcel->source->into,
 		.parents = parcel->source->parents,
 		.concurrency = parcel->source->concurrency,
+		.context = parcel->source->context,
 	};
 	struct rec_schedule_spec schedule;
 
@@ -78,6 +79,7 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 		.into = parcel->source->into,
 		.parents = parcel->source->parents,
 		.concurrency = parcel->source->concurrency,
+		.context = parcel->source->context,
 	};
 	struct msg_graph_commit commit = { 0 };
 	struct rec_schedule_spec schedule;

@@ -11,6 +11,7 @@ struct graph_source {
 	uint64_t count;
 	uint64_t max_jobs;               /* of the run at once; 0: no bound */
 	struct slice tenant;             /* whose share the run takes; empty: the owner's */
+	struct slice context;            /* of all jobs: a run_context record; or empty */
 	struct slice concurrency;        /* the group of the run as a whole, NAME or NAME=LIMIT; empty: none */
 	const struct rec_schedule_spec *schedule;        /* NULL: a run begins now */
 	uint64_t into;                   /* the run that the jobs are added to; 0: one begins */

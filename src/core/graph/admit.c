@@ -36,6 +36,7 @@ static void parts_take(struct run *run, const struct input_submit *submit, uint6
 	parts_room(run, submit->part_count);
 	for (size_t i = 0; i < submit->part_count; i++) {
 		run->parts[run->part_count] = blob_hold(submit->parts[i].body);
+		run->part_context[run->part_count] = i == 0 ? blob_make(submit->context) : NULL;
 		run->part_jobs[run->part_count] = submit->parts[i].count;
 		run->part_first[run->part_count++] = i == 0 ? first : 0;
 	}
@@ -85,6 +86,7 @@ void spec_rows(struct core *core, const struct run *run, uint32_t from)
 			.run = (int64_t)run->number, .part = i, .count = run->part_jobs[i],
 			.first = i > 0 ? (int64_t)run->part_first[i] : 0, .jobs = i == from ? last->count : 0,
 			.body = outbox_hold(outbox, run->parts[i]),
+			.context = run->part_context[i] ? outbox_hold(outbox, run->part_context[i]) : slice_make(NULL, 0),
 		};
 	}
 }
@@ -110,6 +112,8 @@ static enum err run_make(struct core *core, const struct input_submit *submit, c
 				 "the run's name isn't one: letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	err = submit_count(core, submit, 0, &count, error);
+	if (err == ERR_NONE)
+		err = context_check(submit->context, error);
 	/* A sub-run came in with the run that it is within. */
 	if (err == ERR_NONE && !origin->job)
 		err = tenant_admit(core, submit, count, error);

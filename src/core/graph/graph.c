@@ -237,12 +237,18 @@ static void extent_free(struct extent *extent)
 	mem_free(extent);
 }
 
+void part_drop(struct run *run)
+{
+	blob_release(run->parts[--run->part_count]);
+	blob_release(run->part_context[run->part_count]);
+}
+
 void extent_drop(struct run *run)
 {
 	struct extent *extent = run->extents[--run->extent_count];
 
 	while (run->part_count > extent->part)
-		blob_release(run->parts[--run->part_count]);
+		part_drop(run);
 	extras_drop(run, extent->start);
 	run->job_count = extent->start;
 	deciders_drop(run, extent->start);
@@ -258,6 +264,7 @@ void parts_room(struct run *run, size_t more)
 	/* Most runs come whole; one that grows may grow often. */
 	run->part_cap = run->part_cap > 0 && count < 2 * run->part_cap ? 2 * run->part_cap : count;
 	run->parts = mem_resize(run->parts, run->part_cap, sizeof(*run->parts));
+	run->part_context = mem_resize(run->part_context, run->part_cap, sizeof(struct blob *));
 	run->part_jobs = mem_resize(run->part_jobs, run->part_cap, sizeof(*run->part_jobs));
 	run->part_first = mem_resize(run->part_first, run->part_cap, sizeof(*run->part_first));
 }
@@ -324,12 +331,13 @@ void run_free(struct run *run)
 {
 	if (!run)
 		return;
-	for (uint32_t i = 0; i < run->part_count; i++)
-		blob_release(run->parts[i]);
+	while (run->part_count > 0)
+		part_drop(run);
 	if (run->names)
 		name_index_free(run->names);
 	mem_free(run->names);
 	mem_free(run->parts);
+	mem_free(run->part_context);
 	mem_free(run->part_jobs);
 	mem_free(run->part_first);
 	for (uint32_t i = 0; i < run->extent_count; i++)

@@ -22,6 +22,18 @@ enum err submit_check(struct core *core, const struct input_submit *submit, cons
 enum err submit_run(struct core *core, const struct input_submit *submit, const struct run_origin *origin,
 		    struct run **ret_run, struct error *error);
 
+/* context.c: the directory and the environment that jobs share */
+const char *env_fault(const struct slice_list *env);     /* what is wrong with it, or NULL */
+enum err context_check(struct slice bytes, struct error *error);         /* a run_context record, or nothing */
+/* The specification of a job of this kind, with what it shares. */
+void context_complete(struct slice bytes, enum job_kind kind, struct arena *arena, struct rec_job_spec *spec);
+void contexts_begin(struct worker *worker, uint64_t slots);      /* a connection of it begins: it has been told of none */
+/*
+ * What an ASSIGN of a job says that shares this with those from the given serial number on; a CONTEXT goes before it if the
+ * worker lacks it. 0: the specification has to be whole.
+ */
+uint64_t context_tell(struct outbox *outbox, struct worker *worker, uint64_t first, struct blob *context);
+
 /* decide.c: of jobs with JOB_EXPR */
 enum outlook job_outlook(const struct job *job);
 enum outlook job_answered(const struct job *job, const struct job *parent);      /* which has just settled */
@@ -52,6 +64,7 @@ void job_ending_set(const struct job *job, int64_t ending_ms);
  */
 enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error);
 void parts_room(struct run *run, size_t more);
+void part_drop(struct run *run);                         /* the last one */
 void extent_drop(struct run *run);                       /* the last one, and its parts */
 void run_free(struct run *run);
 
@@ -87,7 +100,7 @@ struct job *run_job_named(const struct core *core, struct run *run, struct slice
 
 /* nest.c */
 /* What its job asks to be submitted; the part's blob is to be released. */
-void subrun_submit(const struct core *core, const struct run *run, const struct rec_job_spec *spec, struct graph_part *part,
+void subrun_submit(const struct core *core, const struct job *job, const struct rec_job_spec *spec, struct graph_part *part,
 		   struct input_submit *ret_submit);
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
@@ -116,6 +129,12 @@ static inline uint64_t run_serial(const struct run *run, uint32_t index)
 static inline uint64_t job_serial(const struct job *job)
 {
 	return run_serial(job->run, job->index);
+}
+
+/* What it shares with those that came together with it: a run_context record, or NULL. */
+static inline struct blob *job_context(const struct job *job)
+{
+	return job->run->part_context[PLANTED(context_of_the_run) ? 0 : run_extent(job->run, job->index)->part];
 }
 
 /* for (job = run_job(run, 0); job; job = job_next(job)) */

@@ -129,12 +129,13 @@ static enum err parts_move_in(struct growth *growth, struct run *run)
 		while (bytes.len > 0 && err == ERR_NONE)
 			err = job_move_in(growth, at++, &bytes, &out);
 		run->parts[run->part_count] = blob_make(buf_slice(&out));
+		run->part_context[run->part_count] = i == 0 ? blob_make(submit->context) : NULL;
 		run->part_jobs[run->part_count] = submit->parts[i].count;
 		run->part_first[run->part_count++] = i == 0 ? growth->core->next_job : 0;
 		buf_free(&out);
 	}
 	while (err != ERR_NONE && run->part_count > before)
-		blob_release(run->parts[--run->part_count]);
+		part_drop(run);
 	return err;
 }
 
@@ -185,6 +186,7 @@ enum err run_grow(struct core *core, const struct input_submit *submit, struct r
 	part = run->part_count;
 	whose.tenant = slice_str(run->tenant->name);
 	if ((err = submit_count(core, submit, run->job_count, &growth.count, error)) == ERR_NONE &&
+	    (err = context_check(submit->context, error)) == ERR_NONE &&
 	    (err = tenant_admit(core, &whose, growth.count, error)) == ERR_NONE &&
 	    (err = parents_find(&growth, run)) == ERR_NONE && (err = parts_move_in(&growth, run)) == ERR_NONE)
 		err = graph_build(core, run, core->next_job, run->part_count - part, error);

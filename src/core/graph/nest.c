@@ -21,13 +21,17 @@ static bool has_place_above(const struct core *core, const struct run *run, stru
 	return false;
 }
 
-void subrun_submit(const struct core *core, const struct run *run, const struct rec_job_spec *spec, struct graph_part *part,
-		      struct input_submit *ret_submit)
+void subrun_submit(const struct core *core, const struct job *job, const struct rec_job_spec *spec, struct graph_part *part,
+		   struct input_submit *ret_submit)
 {
+	const struct run *run = job->run;
+
 	*part = (struct graph_part){ .body = blob_make(spec->sub_jobs), .count = (uint32_t)spec->sub_count };
 	*ret_submit = (struct input_submit){
 		.owner = slice_str(run->owner), .name = spec->sub_name, .parts = part, .part_count = 1,
 		.max_jobs = (uint32_t)spec->sub_max_jobs, .tenant = slice_str(run->tenant->name),
+		.context = spec->sub_context.len > 0 || PLANTED(context_subrun_without) ? spec->sub_context :
+									 blob_slice(job_context(job)),
 	};
 	if (!has_place_above(core, run, spec->sub_concurrency))
 		ret_submit->concurrency = spec->sub_concurrency;
@@ -44,7 +48,7 @@ enum err subrun_check(struct core *core, const struct job *job, const struct rec
 	if (job->run->depth >= LIMIT_SUBRUN_DEPTH)
 		return error_set(error, ERR_TOO_LARGE, "job %u '%.*s': sub-runs are within each other %d times at most",
 				 job->index, (int)name.len, (const char *)name.data, LIMIT_SUBRUN_DEPTH);
-	subrun_submit(core, job->run, spec, &part, &submit);
+	subrun_submit(core, job, spec, &part, &submit);
 	submit_check(core, &submit, &(struct run_origin){ .job = job, .name = name }, &why);
 	blob_release(part.body);
 	if (why.code == ERR_NONE)

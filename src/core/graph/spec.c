@@ -40,6 +40,7 @@ static bool has_nul(struct slice text)
 static enum err spec_check_subrun(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
+	struct error why;
 
 	if (spec->argv.n > 0 || spec->script.len > 0 || spec->gate_count > 0)
 		return spec_refused(check, ERR_INVALID, "sub_jobs", "it has a command or a gate as well; a job has one");
@@ -53,6 +54,8 @@ static enum err spec_check_subrun(const struct spec_check *check)
 		return spec_refused(check, ERR_TOO_LARGE, "sub_count", "more than a run may have");
 	if (spec->sub_max_jobs > LIMIT_RUN_JOBS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "sub_max_jobs", "more than a run may have");
+	if (context_check(spec->sub_context, &why) != ERR_NONE)
+		return spec_refused(check, why.code, "sub_context", why.text);
 	return ERR_NONE;
 }
 
@@ -84,7 +87,8 @@ static enum err spec_check_command(const struct spec_check *check)
 		return spec_refused(check, ERR_INVALID, "argv", "there is neither argv nor script");
 	if (spec->argv.n > 0 && spec->argv.at[0].len == 0)
 		return spec_refused(check, ERR_INVALID, "argv", "the command is empty");
-	if (spec->sub_jobs.len > 0 || spec->sub_name.len > 0 || spec->sub_max_jobs > 0 || spec->sub_concurrency.len > 0)
+	if (spec->sub_jobs.len > 0 || spec->sub_name.len > 0 || spec->sub_max_jobs > 0 || spec->sub_concurrency.len > 0 ||
+	    spec->sub_context.len > 0)
 		return spec_refused(check, ERR_INVALID, "sub_count", "it has fields of a sub-run and is none");
 	if (has_nul(spec->script))
 		return spec_refused(check, ERR_INVALID, "script", "it has a zero byte");
@@ -102,19 +106,11 @@ static enum err spec_check_command(const struct spec_check *check)
 static enum err spec_check_env(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
+	const char *fault = env_fault(&spec->env);
 
 	if (has_nul(spec->dir))
 		return spec_refused(check, ERR_INVALID, "dir", "it has a zero byte");
-	for (size_t i = 0; i < spec->env.n; i++) {
-		struct slice entry = spec->env.at[i];
-		const uint8_t *equals = entry.len ? memchr(entry.data, '=', entry.len) : NULL;
-
-		if (!equals || equals == entry.data)
-			return spec_refused(check, ERR_INVALID, "env", "an entry isn't NAME=value");
-		if (has_nul(entry))
-			return spec_refused(check, ERR_INVALID, "env", "an entry has a zero byte");
-	}
-	return ERR_NONE;
+	return fault ? spec_refused(check, ERR_INVALID, "env", fault) : ERR_NONE;
 }
 
 static int number_order(const void *a, const void *b)

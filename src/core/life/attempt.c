@@ -69,17 +69,20 @@ void attempt_renew(struct core *core, struct job *job)
 void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 {
 	struct outgoing *frame;
+	uint64_t context;
 
 	attempt_renew(core, job);
 	job->worker = (uint32_t)worker->number;
 	tenant_charge(core, job->run->tenant);
 	job_move(core, job, EVENT_CHOSEN, STATE_ASSIGNED);
 	attempt_attach(core, worker, job);
+	context = context_tell(core->outbox, worker, run_extent(job->run, job->index)->first, job_context(job));
 	frame = outbox_frame(core->outbox, worker->conn, OP_ASSIGN);
 	frame->assign = (struct rec_assign){
 		.job = job_serial(job), .epoch = job->epoch, .run = job->run->number, .index = job->index,
 		.try_no = job->tries,
-		.spec = attempt_spec(core, job),
+		.spec = attempt_spec(core, job, context == 0),
+		.context = context,
 	};
 }
 

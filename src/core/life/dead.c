@@ -73,6 +73,21 @@ static enum dead_reason reason_of(const struct job *job, enum job_event event, c
 	}
 }
 
+/* Whole: the letter outlives its run. */
+static struct slice letter_spec(const struct job *job, struct rec_job_spec spec, struct arena *arena)
+{
+	struct buf bytes = { 0 };
+	struct slice copy;
+
+	if (!job_context(job))
+		return arena_copy(arena, job_spec_bytes(job));
+	context_complete(blob_slice(job_context(job)), (enum job_kind)job->kind, arena, &spec);
+	record_encode(&bytes, REC_job_spec, &spec);
+	copy = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return copy;
+}
+
 static void letter_put(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec)
 {
 	const struct worker *worker = job->worker ? worker_find(core, job->worker) : NULL;
@@ -87,7 +102,7 @@ static void letter_put(struct core *core, struct job *job, enum job_event event,
 		.state = job->state, .round = job->round, .tries = job->tries, .crashes = job->crashes,
 		.outcome = job->outcome, .code = job->code, .epoch = (int64_t)job->epoch,
 		.worker = arena_copy(arena, slice_str(worker ? worker->name : NULL)), .priority = job->priority,
-		.spec = arena_copy(arena, job_spec_bytes(job)),
+		.spec = letter_spec(job, *spec, arena),
 	};
 	job->flags |= JOB_DEAD;
 	job->run->dead++;

@@ -56,7 +56,8 @@ bool hooks_begin(struct core *core, struct job *job);    /* false: a worker runs
 bool loop_holds(const struct job *job, const struct rec_job_spec *spec, enum job_state end);
 /* An attempt ended like this, and isn't retried: so does its job, or the pass of its loop. */
 void attempt_over(struct core *core, struct job *job, enum job_event event, enum job_state end);
-struct slice attempt_spec(struct core *core, const struct job *job);     /* with what titan adds to its environment */
+/* With what titan adds to its environment; whole: with that of its context, too. */
+struct slice attempt_spec(struct core *core, const struct job *job, bool whole);
 
 /* retry.c */
 uint64_t retry_cause(enum outcome outcome);              /* bit of enum retry_on; 0: never retried */

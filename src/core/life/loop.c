@@ -116,7 +116,7 @@ static struct slice iteration_variable(const struct job *loop, struct arena *are
 }
 
 /* Its own environment may have the names: the first of a name counts. */
-struct slice attempt_spec(struct core *core, const struct job *job)
+struct slice attempt_spec(struct core *core, const struct job *job, bool whole)
 {
 	const struct job *loop = job->flags & JOB_LOOP || job->run->parent ? loop_around(core, job) : NULL;
 	struct arena *arena = &core->outbox->arena;
@@ -125,7 +125,8 @@ struct slice attempt_spec(struct core *core, const struct job *job)
 	struct slice_list env;
 	struct slice copy;
 
-	if (!loop && !(job->flags & JOB_PUSHED))
+	whole = whole && job_context(job);
+	if (!loop && !(job->flags & JOB_PUSHED) && !whole)
 		return job_spec_bytes(job);
 	job_spec_decode(core, job, &spec);
 	env.n = 0;
@@ -138,6 +139,8 @@ struct slice attempt_spec(struct core *core, const struct job *job)
 		memcpy(env.at + env.n, spec.env.at, spec.env.n * sizeof(*env.at));
 	env.n += spec.env.n;
 	spec.env = env;
+	if (whole)
+		context_complete(blob_slice(job_context(job)), (enum job_kind)job->kind, arena, &spec);
 	record_encode(&bytes, REC_job_spec, &spec);
 	copy = arena_copy(arena, buf_slice(&bytes));
 	buf_free(&bytes);

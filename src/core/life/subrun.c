@@ -60,7 +60,7 @@ void subrun_begin(struct core *core, struct job *job)
 	attempt_run(core, job, EVENT_BEGUN, core->now.wall_ms);
 	subrun_attach(core, job);
 	job_spec_decode(core, job, &spec);
-	subrun_submit(core, job->run, &spec, &part, &submit);
+	subrun_submit(core, job, &spec, &part, &submit);
 	if (core->subruns <= LIMIT_SUBRUNS_MAX)
 		err = submit_run(core, &submit, &(struct run_origin){ .job = job, .name = spec.name }, &child, &error);
 	blob_release(part.body);

@@ -9,9 +9,15 @@
 
 static void add_spec(struct sha256 *hash, const struct job *job)
 {
+	struct slice context = blob_slice(job_context(job));
+
 	sha256_add_u64(hash, job_serial(job));
 	sha256_add_u64(hash, job->spec_len);
 	sha256_add(hash, job_spec_bytes(job));
+	if (context.len == 0)
+		return;
+	sha256_add_u64(hash, context.len);
+	sha256_add(hash, context);
 }
 
 static void add_parents(struct sha256 *hash, const struct job *gate)

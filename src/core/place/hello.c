@@ -88,6 +88,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	worker->offer_count = offers->n;
 	worker->offers = mem_resize(worker->offers, offers->n + 1, sizeof(*worker->offers));
 	memcpy(worker->offers, offers->at, offers->n * sizeof(*offers->at));
+	contexts_begin(worker, hello->contexts);
 	charge_reset(core, worker);
 	core->drain_due = true;
 	core->serving++;

@@ -157,7 +157,7 @@ static enum err load_schedule(struct core *core, const struct row_schedule *row,
 	if (!number_sane(row->next_ms, 0) || !number_sane(row->last_ms, 0) || !number_sane(row->last_run, 0) ||
 	    row->queued < 0 || row->queued > UINT32_MAX || !number_sane(row->fired, 0) || !number_sane(row->skipped, 0) ||
 	    row->skip_why < 0 || row->skip_why > SKIP_REFUSED || row->max_jobs < 0 || row->max_jobs > UINT32_MAX ||
-	    !schedule_key_sane(core, row))
+	    !schedule_key_sane(core, row) || context_check(row->context, &why) != ERR_NONE)
 		return TRUST(error, "schedule %.*s: its row contradicts itself", (int)row->schedule.len,
 			     (const char *)row->schedule.data);
 	schedule = schedule_new(core, row->schedule, row->owner);
@@ -167,6 +167,7 @@ static enum err load_schedule(struct core *core, const struct row_schedule *row,
 	schedule->tenant = mem_text(row->tenant);
 	mem_free(schedule->concurrency);
 	schedule->concurrency = mem_text(row->concurrency);
+	schedule->context = blob_make(row->context);
 	schedule->paused = row->paused != 0;
 	schedule->next_ms = row->next_ms;
 	schedule->last_ms = row->last_ms;

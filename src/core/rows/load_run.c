@@ -86,6 +86,7 @@ static bool part_fits(struct run *run, const struct row_spec *row)
 enum err load_spec(struct core *core, const struct row_spec *row, struct error *error)
 {
 	struct run *run = run_find(core, (uint64_t)row->run);
+	struct error why;
 	uint32_t count;
 
 	if (!run || row->part != run->part_count || row->count < 0 || row->count > run->job_count)
@@ -98,8 +99,12 @@ enum err load_spec(struct core *core, const struct row_spec *row, struct error *
 	if (!part_fits(run, row))
 		return TRUST(error, "spec of run %lld: part %lld isn't of what came with it", (long long)row->run,
 			     (long long)row->part);
+	if (row->context.len > 0 && ((row->part > 0 && row->first == 0) || context_check(row->context, &why) != ERR_NONE))
+		return TRUST(error, "spec of run %lld: part %lld has a context that can't be", (long long)row->run,
+			     (long long)row->part);
 	parts_room(run, 1);
 	run->parts[count] = blob_make(row->body);
+	run->part_context[count] = blob_make(row->context);
 	run->part_jobs[count] = (uint32_t)row->count;
 	run->part_first[count] = count == 0 ? run->first : (uint64_t)row->first;
 	run->part_count++;

@@ -25,6 +25,7 @@ struct outgoing {
 		struct msg_heartbeat heartbeat;
 		struct msg_quit quit;
 		struct rec_assign assign;    /* an item of ASSIGN; its spec lives until the end of the turn */
+		struct msg_context context;  /* its bytes live as long */
 		struct rec_stop stop;        /* an item of STOP */
 		struct rec_attempt recall;   /* an item of RECALL */
 		struct rec_attempt ack;      /* an item of ACK */

@@ -78,7 +78,7 @@ enum err schedule_begin(struct core *core, struct schedule *schedule, int64_t du
 		.principal = schedule->principal, .owner = slice_str(schedule->owner),
 		.name = slice_str(schedule->name), .parts = schedule->parts, .part_count = schedule->part_count,
 		.max_jobs = schedule->max_jobs, .tenant = slice_str(schedule->tenant),
-		.concurrency = slice_str(schedule->concurrency),
+		.concurrency = slice_str(schedule->concurrency), .context = blob_slice(schedule->context),
 	};
 	struct run *run;
 	enum err err = submit_run(core, &submit, &(struct run_origin){ .schedule = schedule->name }, &run, error);

@@ -32,6 +32,7 @@ static void schedule_free(struct schedule *schedule)
 {
 	schedule_parts_release(schedule);
 	blob_release(schedule->spec);
+	blob_release(schedule->context);
 	mem_free(schedule->name);
 	mem_free(schedule->owner);
 	mem_free(schedule->tenant);
@@ -135,6 +136,8 @@ void schedule_row_put(struct core *core, const struct schedule *schedule)
 		.fired = (int64_t)schedule->fired, .skipped = (int64_t)schedule->skipped,
 		.skip_why = schedule->skip_why, .skip_ms = schedule->skip_ms,
 	};
+	if (schedule->context)
+		row->schedule.context = outbox_hold(core->outbox, schedule->context);
 	if (!schedule->keyed)
 		return;
 	row->schedule.submit_key = arena_copy(arena, slice_make(schedule->key, sizeof(schedule->key)));
@@ -193,6 +196,8 @@ uint64_t schedules_hash(const struct core *core)
 		hash = hash_bytes(schedule->tenant, strlen(schedule->tenant), hash);
 		hash = hash_bytes(schedule->concurrency, strlen(schedule->concurrency), hash);
 		hash = hash_bytes(schedule->spec->data, schedule->spec->len, hash);
+		if (schedule->context)
+			hash = hash_bytes(schedule->context->data, schedule->context->len, hash);
 		for (size_t part = 0; part < schedule->part_count; part++)
 			hash = hash_bytes(schedule->parts[part].body->data, schedule->parts[part].body->len, hash);
 		sum += hash;

@@ -66,6 +66,8 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 	mem_free(schedule->concurrency);
 	schedule->concurrency = mem_text(submit->concurrency);
 	schedule->max_jobs = submit->max_jobs;
+	blob_release(schedule->context);
+	schedule->context = blob_make(submit->context);
 	schedule_parts_rows(core, schedule, schedule->part_count, true);
 	schedule_parts_release(schedule);
 	schedule->parts = mem_array(submit->part_count, sizeof(*schedule->parts));

@@ -34,6 +34,7 @@ void people_submit(struct liars *liars)
 	rig->max_jobs = chance(liars, 20) ? 1 + (uint32_t)below(liars, 2) : 0;
 	rig->concurrency = chance(liars, 20) ? "rg=1" : chance(liars, 20) ? "rg" : NULL;
 	rig->tenant = chance(liars, 20) ? "t1" : NULL;
+	rig->context = chance(liars, 70) ? slice_make(NULL, 0) : slice_make("\x82\x01\xa1/\x02\x91\xa3" "A=1", 10);
 	run = rig_submit(rig, &graph);
 	tell(liars, "run %llu is submitted", (unsigned long long)run);
 	tell_answer(liars);

@@ -88,7 +88,7 @@ void worker_comes(struct liars *liars)
 		.instance = slice_str(chance(liars, 80) ? "0123456789abcdef" : "x"),
 		.slots = 1 + below(liars, chance(liars, 80) ? 4 : LIMIT_SLOTS_MAX),
 		.labels = { labels, below(liars, 2) }, .offers = { offers, below(liars, 3) },
-		.pool = slice_str(chance(liars, 50) ? "p1" : "") };
+		.pool = slice_str(chance(liars, 50) ? "p1" : ""), .contexts = below(liars, 40) };
 	tell(liars, "%s says hello and has %zu", name, input.hello.held_count);
 	for (size_t i = 0; i < input.hello.held_count; i++)
 		tell(liars, "    job %llu epoch %llx phase %d", (unsigned long long)held[i].job,

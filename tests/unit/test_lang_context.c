@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What all jobs of a graph share, and what a job has beside it: the first of a name counts. */
+#include "base/check.h"
+#include "greatest.h"
+#include "lang/pipeline.h"
+#include "proto/spec.h"
+
+static struct arena arena;
+static struct pipeline pipeline;
+
+static bool parse(const char *text)
+{
+	struct dag_spot spot;
+	struct error error;
+
+	return pipeline_parse(slice_str(text), (struct slice_list){ 0 }, &arena, &pipeline, &spot, &error) == ERR_NONE;
+}
+
+static struct rec_run_context context_of(struct slice bytes)
+{
+	struct rec_run_context context = { 0 };
+
+	CHECK(bytes.len > 0 && record_decode(REC_run_context, &bytes, &arena, &context, NULL) == ERR_NONE && bytes.len == 0);
+	return context;
+}
+
+/* The job as a worker has it: its own specification, completed. */
+static struct rec_job_spec whole(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults)
+{
+	struct slice bytes = dag_context(dag, defaults, &arena);
+	struct rec_job_spec spec;
+	struct rec_run_context context;
+
+	dagline_job(dag, index, defaults, &arena, &spec);
+	if (bytes.len > 0) {
+		context = context_of(bytes);
+		spec_complete(&spec, &context, &arena);
+	}
+	return spec;
+}
+
+static const char *value(const struct rec_job_spec *spec, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < spec->env.n; i++)
+		if (spec->env.at[i].len > len && memcmp(spec->env.at[i].data, name, len) == 0 && spec->env.at[i].data[len] == '=')
+			return arena_strdup(&arena, slice_make(spec->env.at[i].data + len + 1, spec->env.at[i].len - len - 1));
+	return "";
+}
+
+TEST nothing_said_is_no_context(void)
+{
+	const struct job_defaults none = { 0 };
+
+	ASSERT(parse("jobs:\n  a: {run: x, env: {A: '1'}, dir: /d}\n"));
+	ASSERT_EQ(0, dag_context(&pipeline.dag, &none, &arena).len);
+	ASSERT_EQ(0, dag_context(NULL, &none, &arena).len);
+	PASS();
+}
+
+TEST the_command_line_is_before_the_pipeline_before_the_job(void)
+{
+	struct slice env[] = { slice_str("A=line"), slice_str("A=twice") };
+	const struct job_defaults defaults = { .env = { env, 2 }, .dir = slice_str("/line") };
+	struct rec_job_spec spec;
+
+	ASSERT(parse("env: {A: pipe, B: pipe}\n"
+		     "jobs:\n  a: {run: x, env: {A: job, B: job, C: job}, dir: /own}\n  b: {run: y}\n"));
+	spec = whole(&pipeline.dag, 0, &defaults);
+	ASSERT_EQ(3, spec.env.n);
+	ASSERT_STR_EQ("line", value(&spec, "A"));
+	ASSERT_STR_EQ("pipe", value(&spec, "B"));
+	ASSERT_STR_EQ("job", value(&spec, "C"));
+	ASSERT(slice_eq(spec.dir, slice_str("/own")));
+	spec = whole(&pipeline.dag, 1, &defaults);
+	ASSERT_EQ(2, spec.env.n);
+	ASSERT(slice_eq(spec.dir, slice_str("/line")));
+	dagline_job(&pipeline.dag, 1, &defaults, &arena, &spec);
+	ASSERT(spec.env.n == 0 && spec.dir.len == 0);
+	PASS();
+}
+
+TEST a_job_adds_to_what_is_shared(void)
+{
+	struct slice shared[40], own[40];
+	struct rec_run_context context = { .env = { shared, 40 } };
+
+	/* Few and many are looked for alike. */
+	for (size_t n = 0; n <= 40; n += 20) {
+		struct rec_job_spec spec = { .env = { own, n } };
+
+		for (size_t i = 0; i < 40; i++) {
+			char text[32];
+
+			snprintf(text, sizeof(text), "N%zu=shared", i);
+			shared[i] = arena_copy(&arena, slice_str(text));
+			snprintf(text, sizeof(text), "N%zu=own", i * 2);
+			own[i] = arena_copy(&arena, slice_str(text));
+		}
+		spec_complete(&spec, &context, &arena);
+		ASSERT_EQ_FMT(40 + n - (n < 20 ? n : 20), spec.env.n, "%zu");
+		ASSERT_STR_EQ(n > 2 ? "own" : "shared", value(&spec, "N4"));
+		ASSERT_STR_EQ("shared", value(&spec, "N3"));
+	}
+	PASS();
+}
+
+SUITE(lang_context)
+{
+	RUN_TEST(nothing_said_is_no_context);
+	RUN_TEST(the_command_line_is_before_the_pipeline_before_the_job);
+	RUN_TEST(a_job_adds_to_what_is_shared);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(lang_context);
+	arena_free(&arena);
+	GREATEST_MAIN_END();
+}
