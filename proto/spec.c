@@ -77,10 +77,10 @@ void spec_complete(struct rec_job_spec *spec, const struct rec_run_context *cont
 	struct slice *names;
 
 	if (spec->dir.len == 0)
-		spec->dir = context->dir;
-	if (context->env.n == 0)
+		spec->dir = context->dir.len > 0 ? context->dir : context->here_dir;
+	if (context->env.n + context->here_env.n == 0)
 		return;
-	env.at = arena_alloc(arena, (spec->env.n + context->env.n) * sizeof(*env.at));
+	env.at = arena_alloc(arena, (spec->env.n + context->env.n + context->here_env.n) * sizeof(*env.at));
 	names = arena_alloc(arena, (spec->env.n + 1) * sizeof(*names));
 	for (size_t i = 0; i < spec->env.n; i++) {
 		env.at[i] = spec->env.at[i];
@@ -89,11 +89,12 @@ void spec_complete(struct rec_job_spec *spec, const struct rec_run_context *cont
 	/* However many there are, and whatever they are called: a sorted list costs no more. */
 	if (spec->env.n > 1)
 		qsort(names, spec->env.n, sizeof(*names), name_order);
-	for (size_t i = 0; i < context->env.n; i++) {
-		struct slice name = variable_name(context->env.at[i]);
+	for (size_t i = 0; i < context->env.n + context->here_env.n; i++) {
+		struct slice entry = i < context->env.n ? context->env.at[i] : context->here_env.at[i - context->env.n];
+		struct slice name = variable_name(entry);
 
 		if (spec->env.n == 0 || !bsearch(&name, names, spec->env.n, sizeof(*names), name_order))
-			env.at[env.n++] = context->env.at[i];
+			env.at[env.n++] = entry;
 	}
 	spec->env = env;
 }

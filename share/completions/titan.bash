@@ -53,7 +53,7 @@ _titan() {
 		words='ls set active draining inactive'
 		;;
 	run)
-		options+=' --expression --lines --param --name --follow --wait --propagate --again --dry-run --dir --env --retry --job-timeout --deadline --priority --mode --tenant --into --key'
+		options+=' --expression --lines --param --name --follow --wait --propagate --again --dry-run --dir --private --env --env-all --retry --job-timeout --deadline --priority --mode --tenant --into --key'
 		kind=run
 		;;
 	validate)

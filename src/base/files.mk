@@ -16,6 +16,8 @@ base_sources = \
 	src/base/cron.h \
 	src/base/histogram.c \
 	src/base/histogram.h \
+	src/base/host.c \
+	src/base/host.h \
 	src/base/io.c \
 	src/base/io.h \
 	src/base/io_remove.c \

@@ -72,6 +72,8 @@ cli_sources = \
 	src/cli/follow/follow_show.c \
 	src/cli/follow/wait.c \
 	src/cli/follow/wait.h \
+	src/cli/graph/here.c \
+	src/cli/graph/here.h \
 	src/cli/graph/into.c \
 	src/cli/graph/into.h \
 	src/cli/graph/load.c \

@@ -152,6 +152,8 @@ void dagline_explain(struct slice text, const char *source, const struct dag_spo
 struct job_defaults {                    /* settings used for what a node doesn't set itself */
 	struct slice_list env;           /* variables that go before those of the graph; the first value of a name counts */
 	struct slice dir;
+	struct slice machine, here_dir;  /* where it is submitted: for jobs that say nothing else */
+	struct slice_list here_env;
 	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;
 };

@@ -130,8 +130,8 @@ static enum err set_mode(struct dag_reader *reader, struct dag_node *node, struc
 
 static enum err set_dir(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
-	if (value.len == 0 || value.data[0] != '/')
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a directory is given from the root: dir=/x");
+	if (!slice_eq(value, slice_str(DIR_PRIVATE)) && (value.len == 0 || value.data[0] != '/'))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a directory is given from the root, dir=/x, or is private");
 	node->dir = value;
 	return ERR_NONE;
 }

@@ -88,13 +88,13 @@ static void job_env(const struct dagline *dag, const struct dag_node *node, uint
 
 struct slice dag_context(const struct dagline *dag, const struct job_defaults *defaults, struct arena *arena)
 {
-	struct rec_run_context context = { .dir = defaults->dir };
+	struct rec_run_context context = { .dir = defaults->dir, .machine = defaults->machine, .here_dir = defaults->here_dir };
 	struct slice_list *env = &context.env;
 	size_t own = dag ? dag->env.n : 0;
 	struct buf bytes = { 0 };
 	struct slice copy;
 
-	if (defaults->dir.len == 0 && defaults->env.n + own == 0)
+	if (defaults->dir.len == 0 && defaults->machine.len == 0 && defaults->env.n + own == 0)
 		return slice_make(NULL, 0);
 	env->at = arena_zalloc(arena, defaults->env.n + own + 1, sizeof(*env->at));
 	for (size_t i = 0; i < defaults->env.n; i++)
@@ -103,6 +103,10 @@ struct slice dag_context(const struct dagline *dag, const struct job_defaults *d
 	for (size_t i = 0; i < own; i++)
 		if (!is_named(env, dag->env.at[i]))
 			env->at[env->n++] = dag->env.at[i];
+	context.here_env.at = arena_zalloc(arena, defaults->here_env.n + 1, sizeof(*env->at));
+	for (size_t i = 0; i < defaults->here_env.n; i++)
+		if (!is_named(env, defaults->here_env.at[i]))
+			context.here_env.at[context.here_env.n++] = defaults->here_env.at[i];
 	record_encode(&bytes, REC_run_context, &context);
 	copy = arena_copy(arena, buf_slice(&bytes));
 	buf_free(&bytes);

@@ -104,13 +104,15 @@ static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct t
 
 	if (err != ERR_NONE)
 		return err;
+	if (slice_eq(value->text, slice_str(DIR_PRIVATE)))
+		return ERR_NONE;
 	/* A text that begins with an axis would have to be checked for each of its values. */
 	if (value->text.len < 9 || memcmp(value->text.data, "${matrix.", 9) != 0) {
 		if (matrix_expand(&pipe->words, value->text, MATRIX_LONGEST, pipe->reader.arena, &text, &fault) &&
 		    text.len > 0 && text.data[0] == '/')
 			return ERR_NONE;
 	}
-	return pipe_fail(pipe, value, ERR_INVALID, "a directory is given from the root, with a /: a worker may be elsewhere");
+	return pipe_fail(pipe, value, ERR_INVALID, "a directory is given from the root, with a /, as a worker may be elsewhere; or it is private");
 }
 
 /* Read a deadline: a span from submission, or a time. If the job sets either, the pipeline's deadline doesn't apply. */

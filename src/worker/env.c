@@ -16,7 +16,7 @@
 
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define FACTS     6                      /* number of strings that differ from attempt to attempt */
+#define FACTS     7                      /* number of strings that differ from attempt to attempt */
 
 static void add(struct env *env, const char *name, const char *value)
 {
@@ -104,6 +104,8 @@ static void write_facts(struct buf *out, const struct env_facts *facts)
 	buf_addf(out, ENV_MARK "%s.%" PRIu64 ".%" PRIu64, facts->mark, facts->job, facts->epoch);
 	buf_add_byte(out, '\0');
 	buf_addf(out, "TITAN_TOKEN=%s", facts->token);
+	buf_add_byte(out, '\0');
+	buf_addf(out, "TITAN_SCRATCH=%s", facts->dir);
 	buf_add_byte(out, '\0');
 	buf_addf(out, "TMPDIR=%s", facts->dir);
 	buf_add_byte(out, '\0');

@@ -302,6 +302,7 @@ int link_run(const struct worker_options *options, struct error *error)
 	link->options = options;
 	link->keeper.fd = KEEPER_FD;
 	link->attempts_fd = link->inotify_fd = -1;
+	host_id(link->machine);
 	rand_system(&seed, sizeof(seed));
 	rand_seed(&link->rand, seed);
 	io_set_cloexec(KEEPER_FD, true);

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/map.h"
 #include "base/rand.h"
 #include "net/conn.h"
@@ -96,6 +97,7 @@ struct link {
 		struct rec_run_context said;     /* its bytes are in arena */
 		bool understood;
 	} contexts[LIMIT_WORKER_CONTEXTS];       /* by slot, of this connection */
+	char machine[HOST_ID_SIZE];
 	/* Arrays of rec_started and rec_done, sent at the end of this pass of the loop. */
 	struct buf started, done;
 	struct buf strings;

@@ -38,6 +38,27 @@ void link_forget_contexts(struct link *link)
 	}
 }
 
+static bool is_below(struct slice path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	return len > 0 && path.len >= len && memcmp(path.data, dir, len) == 0 && (path.len == len || path.data[len] == '/');
+}
+
+/*
+ * The directory and variables of the submitter mean something on the same machine alone. The directory of another attempt
+ * is nobody's to work in: it is emptied, and given to the next.
+ */
+static void context_localize(const struct link *link, struct rec_run_context *said)
+{
+	bool same = said->machine.len > 0 && slice_eq(said->machine, slice_str(link->machine));
+
+	if (!same)
+		said->here_env.n = 0;
+	if (!same || is_below(said->here_dir, link->attempts_path))
+		said->here_dir.len = 0;
+}
+
 /* Keep what jobs share. If it can't be read, the attempts that name its slot fail. */
 static void on_context(struct link *link, const struct msg_context *msg)
 {
@@ -53,7 +74,10 @@ static void on_context(struct link *link, const struct msg_context *msg)
 	arena_reset(&context->arena);
 	bytes = arena_copy(&context->arena, msg->context);
 	context->understood = record_decode(REC_run_context, &bytes, &context->arena, &context->said, &error) == ERR_NONE &&
-			      list_ok(&context->said.env) && !has_nul(context->said.dir);
+			      list_ok(&context->said.env) && !has_nul(context->said.dir) &&
+			      list_ok(&context->said.here_env) && !has_nul(context->said.here_dir);
+	if (context->understood)
+		context_localize(link, &context->said);
 }
 
 /* Add to the specification what the job shares. number is slot + 1; 0 means that the job shares nothing. */
@@ -102,7 +126,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 		spawn->flags = SPAWN_EXCLUSIVE | SPAWN_DIES;
 	if (spec.worker_death == DEATH_KILL)
 		spawn->flags |= SPAWN_DIES;
-	add_string(&link->strings, spec.dir);
+	add_string(&link->strings, slice_eq(spec.dir, slice_str(DIR_PRIVATE)) ? slice_make(NULL, 0) : spec.dir);
 	for (size_t i = 0; i < spec.asks.n; i++)
 		add_string(&link->strings, spec.asks.at[i]);
 	spawn->ask_count = (uint32_t)spec.asks.n;

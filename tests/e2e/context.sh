@@ -54,7 +54,7 @@ is "a run of a schedule has its environment" "$(ran "$run" n)" "night"
 run=$(titan run -e "bad='exit 3'" --env A=dead --dir "$test_dir/run")
 titan --timeout 60s wait "$run" >/dev/null 2>&1
 is "a dead letter shows the directory" "$(titan --json dlq show "$run/bad" | jq -r .dir)" "$test_dir/run"
-is "and the environment" "$(titan --json dlq show "$run/bad" | jq -r '.environment // .env | join(" ")')" "A=dead"
+is "and the environment" "$(titan --json dlq show "$run/bad" | jq -r '(.environment // .env)[0]')" "A=dead"
 
 seq 300 | sed 's/.*/true/' >lines
 run=$(titan run --lines --env LONG="$(printf '%01000d' 7)" <lines)

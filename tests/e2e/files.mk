@@ -38,6 +38,7 @@ e2e_tests = \
 	tests/e2e/graph.sh \
 	tests/e2e/groups.sh \
 	tests/e2e/grow.sh \
+	tests/e2e/here.sh \
 	tests/e2e/inside.sh \
 	tests/e2e/interrupted.sh \
 	tests/e2e/kill-master.sh \

@@ -81,6 +81,30 @@ TEST the_command_line_is_before_the_pipeline_before_the_job(void)
 	PASS();
 }
 
+TEST the_submitters_variables_are_behind_all_others(void)
+{
+	struct slice line[] = { slice_str("A=line") };
+	struct slice here[] = { slice_str("A=here"), slice_str("B=here"), slice_str("C=here"), slice_str("D=here") };
+	struct job_defaults defaults = { .env = { line, 1 }, .machine = slice_str("m"), .here_dir = slice_str("/here"),
+					 .here_env = { here, 4 } };
+	struct rec_job_spec spec;
+
+	ASSERT(parse("env: {B: pipe}\njobs:\n  a: {run: x, env: {C: job}}\n  b: {run: y, dir: private}\n"));
+	spec = whole(&pipeline.dag, 0, &defaults);
+	ASSERT_EQ(4, spec.env.n);
+	ASSERT_STR_EQ("line", value(&spec, "A"));
+	ASSERT_STR_EQ("pipe", value(&spec, "B"));
+	ASSERT_STR_EQ("job", value(&spec, "C"));
+	ASSERT_STR_EQ("here", value(&spec, "D"));
+	ASSERT(slice_eq(spec.dir, slice_str("/here")));
+	spec = whole(&pipeline.dag, 1, &defaults);
+	ASSERT(slice_eq(spec.dir, slice_str(DIR_PRIVATE)));
+	defaults.dir = slice_str("/line");
+	spec = whole(&pipeline.dag, 0, &defaults);
+	ASSERT(slice_eq(spec.dir, slice_str("/line")));
+	PASS();
+}
+
 TEST a_job_adds_to_what_is_shared(void)
 {
 	struct slice shared[40], own[40];
@@ -110,6 +134,7 @@ SUITE(lang_context)
 {
 	RUN_TEST(nothing_said_is_no_context);
 	RUN_TEST(the_command_line_is_before_the_pipeline_before_the_job);
+	RUN_TEST(the_submitters_variables_are_behind_all_others);
 	RUN_TEST(a_job_adds_to_what_is_shared);
 }
 

@@ -88,7 +88,7 @@ TEST value_that_was_put_in_is_not_searched_again(void)
 		"    env: {F: \"${params.p}\"}\n", "p=${matrix.x}"), "%d");
 	spec = job(1);
 	ASSERT(slice_eq(spec.script, slice_str("echo ${matrix.x}")));
-	ASSERTm("of the pipeline", has(spec.env, "E=${matrix.x}"));
+	ASSERTm("of the pipeline", has(pipeline.dag.env, "E=${matrix.x}"));
 	ASSERTm("of the job", has(spec.env, "F=${matrix.x}"));
 	PASS();
 }

@@ -193,7 +193,7 @@ TEST environment_from_nothing(void)
 	const char *const wanted[] = { "\nGREETING=hello world\n", "\nLANG=de_DE.UTF-8\n", "\nEMPTY=\n",
 				       "\nTITAN_RUN=77\n", "\nTITAN_JOB=12\n", "\nTITAN_EPOCH=9\n",
 				       "\nTITAN_WORKER=w1\n", "\nTITAN_CLUSTER=rig\n", "\nSHELL=/bin/sh\n", "\nPATH=/",
-				       "\nTMPDIR=/", "\nTITAN_MARK=", "\nHOME=", "\nUSER=", "\nLOGNAME=" };
+				       "\nTMPDIR=/", "\nTITAN_SCRATCH=/", "\nTITAN_MARK=", "\nHOME=", "\nUSER=", "\nLOGNAME=" };
 	struct ipc_exited exited;
 	struct buf all = { 0 };
 	size_t lines = 0;
@@ -208,7 +208,7 @@ TEST environment_from_nothing(void)
 	ASSERT_EQ(NULL, strstr(buf_cstr(&all), "forged"));
 	for (const char *at = buf_cstr(&all) + 1; *at; at++)
 		lines += *at == '\n';
-	ASSERT_EQ_FMT((size_t)17, lines, "%zu");
+	ASSERT_EQ_FMT((size_t)18, lines, "%zu");
 	buf_free(&all);
 	PASS();
 }

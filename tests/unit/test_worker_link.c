@@ -2,7 +2,9 @@
 /* The link between a keeper and a master that are both this test. */
 #include "link_rig.h"
 
+#include "base/host.h"
 #include "greatest.h"
+#include "proto/spec.h"
 
 GREATEST_MAIN_DEFS();
 
@@ -207,6 +209,49 @@ TEST what_jobs_share_completes_their_specifications(void)
 	}
 	assign_sharing(99, &plain, slice_str(""), LIMIT_WORKER_CONTEXTS + 1);
 	ASSERT(told_spawn(99, 0, 0, "", 1));
+	PASS();
+}
+
+static void share_here(const char *machine, const char *dir)
+{
+	struct slice here_env[] = { slice_str("HERE=1") };
+	const struct rec_run_context context = { .machine = slice_str(machine), .here_dir = slice_str(dir), .here_env = { here_env, 1 } };
+	struct msg_context msg = { .slot = 0 };
+	struct buf bytes = { 0 };
+
+	record_encode(&bytes, REC_run_context, &context);
+	msg.context = buf_slice(&bytes);
+	say(OP_CONTEXT, &msg);
+	buf_free(&bytes);
+}
+
+TEST the_submitters_directory_is_for_its_own_machine(void)
+{
+	struct slice words[] = { slice_str("ls") };
+	struct rec_job_spec spec = { .name = slice_str("a"), .argv = { words, 1 } };
+	char machine[HOST_ID_SIZE], attempts[PATH_MAX + 32];
+
+	host_id(machine);
+	ASSERT(machine[0] != '\0');
+	ASSERT(connected());
+	share_here(machine, "/here");
+	assign_sharing(1, &spec, slice_str(""), 1);
+	ASSERT(told_spawn(1, 1, 1, "ls\0HERE=1\0/here", 16));
+	share_here("machine:another", "/here");
+	assign_sharing(2, &spec, slice_str(""), 1);
+	ASSERT(told_spawn(2, 1, 0, "ls\0", 4));
+	share_here("", "/here");
+	assign_sharing(3, &spec, slice_str(""), 1);
+	ASSERT(told_spawn(3, 1, 0, "ls\0", 4));
+	/* Nobody works in the directory of another attempt. */
+	snprintf(attempts, sizeof(attempts), "%s/7/deep", below("worker/w1/attempts"));
+	share_here(machine, attempts);
+	assign_sharing(4, &spec, slice_str(""), 1);
+	ASSERT(told_spawn(4, 1, 1, "ls\0HERE=1\0", 11));
+	share_here(machine, "/here");
+	spec.dir = slice_str(DIR_PRIVATE);
+	assign_sharing(5, &spec, slice_str(""), 1);
+	ASSERT(told_spawn(5, 1, 1, "ls\0HERE=1\0", 11));
 	PASS();
 }
 
@@ -553,6 +598,7 @@ SUITE(link_suite)
 	RUN_TEST(heartbeats_wait_for_the_keepers_answer);
 	RUN_TEST(assign_becomes_spawn);
 	RUN_TEST(what_jobs_share_completes_their_specifications);
+	RUN_TEST(the_submitters_directory_is_for_its_own_machine);
 	RUN_TEST(stop_recall_quit);
 	RUN_TEST(output_then_done_then_forgotten);
 	RUN_TEST(what_is_not_acknowledged_is_sent_again);

@@ -8,6 +8,7 @@
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
 #include "cli/commands/share.h"
+#include "cli/graph/here.h"
 #include "cli/graph/load.h"
 #include "cli/graph/submit.h"
 #include "cli/session/output.h"
@@ -67,6 +68,7 @@ static int schedule_add(struct cli *cli, const char *path)
 	}
 	if (err == ERR_NONE)
 		err = zone_compile(spec->zone_name, &cli->arena, &spec->zone, &cli->error);
+	here_read(cli, path, false, &source.defaults);
 	rand_system(key, sizeof(key));
 	graph.count = source.pipeline.dag.job_count;
 	graph.max_jobs = source.pipeline.max_jobs;

@@ -5,6 +5,7 @@
 
 #include "cli/graph/submit.h"
 #include "cli/session/cli.h"
+#include "cli/graph/here.h"
 #include "lang/dagline.h"
 
 enum err run_check_usage(struct cli *cli);               /* what goes with what */

@@ -24,10 +24,12 @@ static enum err read_env(struct cli *cli, struct job_defaults *defaults)
 
 		if (invocation->options[i].id != OPT_run_env)
 			continue;
-		if (strchr(value, '=') == NULL || value[0] == '=')
-			return error_set(&cli->error, ERR_USAGE, "--env: '%s' isn't of the form NAME=VALUE", value);
+		if (value[0] == '\0' || value[0] == '=')
+			return error_set(&cli->error, ERR_USAGE, "--env: '%s' isn't of the form NAME or NAME=VALUE", value);
 		if (strncmp(value, "TITAN_", 6) == 0)
 			return error_set(&cli->error, ERR_USAGE, "--env: %s: names with TITAN_ are titan's own", value);
+		if (strchr(value, '=') == NULL && (value = here_variable(cli, value)) == NULL)
+			return cli->error.code;
 		defaults->env.at[defaults->env.n++] = slice_str(value);
 	}
 	return ERR_NONE;
@@ -38,6 +40,12 @@ static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
 	const char *dir = option_value(cli->invocation, OPT_run_dir);
 	char resolved[PATH_MAX];
 
+	if (option_given(cli->invocation, OPT_run_private)) {
+		if (dir != NULL)
+			return error_set(&cli->error, ERR_USAGE, "--private: --dir names another directory");
+		defaults->dir = slice_str(DIR_PRIVATE);
+		return ERR_NONE;
+	}
 	if (dir == NULL)
 		return ERR_NONE;
 	/* A worker may be elsewhere: an absolute path is taken as it is. */
@@ -57,7 +65,7 @@ static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
 enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
 {
 	const struct invocation *invocation = cli->invocation;
-	const char *mode = option_value(invocation, OPT_run_mode);
+	const char *mode = option_value(invocation, OPT_run_mode), *file = NULL;
 	uint64_t priority = 0;
 	int64_t timeout_ms = 0, deadline_ms = 0;
 	enum err err;
@@ -73,6 +81,9 @@ enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
 		defaults->priority = priority + 1;
 	if (mode != NULL && !exec_mode_by_name(slice_str(mode), &defaults->mode))
 		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' is none of retry, exclusive, once", mode);
+	if (invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0)
+		file = invocation->args[0];
+	here_read(cli, file, option_given(invocation, OPT_run_env_all), defaults);
 	defaults->timeout_ms = (uint64_t)timeout_ms;
 	defaults->deadline_ms = (uint64_t)deadline_ms;
 	return ERR_NONE;
@@ -98,7 +109,7 @@ enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 static bool changes_jobs(const struct invocation *invocation)
 {
 	static const enum option_id changes[] = {
-		OPT_run_param, OPT_run_dry_run, OPT_run_dir, OPT_run_env, OPT_run_retry, OPT_run_job_timeout, OPT_run_deadline,
+		OPT_run_param, OPT_run_dry_run, OPT_run_dir, OPT_run_private, OPT_run_env, OPT_run_env_all, OPT_run_retry, OPT_run_job_timeout, OPT_run_deadline,
 		OPT_run_priority, OPT_run_mode, OPT_run_tenant, OPT_run_into,
 	};
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The identity of the machine, as its files say it. */
+#include "base/host.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/io.h"
+
+#define FILE_MAX 256
+
+static bool read_id(const char *path, const char *kind, char out[HOST_ID_SIZE])
+{
+	struct buf text = { 0 };
+	size_t len = 0;
+
+	if (io_read_file(AT_FDCWD, path, FILE_MAX, &text) == 0)
+		len = strcspn(buf_cstr(&text), " \t\r\n");
+	if (len > 0 && len < HOST_ID_SIZE - 16)
+		snprintf(out, HOST_ID_SIZE, "%s:%.*s", kind, (int)len, buf_cstr(&text));
+	buf_free(&text);
+	return out[0] != '\0';
+}
+
+void host_id(char out[HOST_ID_SIZE])
+{
+	out[0] = '\0';
+	if (!read_id("/etc/machine-id", "machine", out))
+		read_id("/proc/sys/kernel/random/boot_id", "boot", out);
+}
