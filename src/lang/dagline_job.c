@@ -57,14 +57,14 @@ static bool is_named(const struct slice_list *env, struct slice entry)
 	return false;
 }
 
-/* What the command line or the graph gives all jobs a value for isn't the job's to say. */
-static void env_add(const struct dagline *dag, const struct job_defaults *defaults, struct slice entry, struct slice_list *env)
+/* Add a variable of the job, unless the command line gives it to all jobs. */
+static void env_add(const struct job_defaults *defaults, struct slice entry, struct slice_list *env)
 {
-	if (!is_named(&defaults->env, entry) && !is_named(&dag->env, entry))
+	if (!is_named(&defaults->env, entry))
 		env->at[env->n++] = entry;
 }
 
-static void job_env(const struct dagline *dag, const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
+static void job_env(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
 		    struct arena *arena, struct slice_list *env)
 {
 	size_t count = node->env.n + (node->fan ? 3 : 0);
@@ -73,7 +73,7 @@ static void job_env(const struct dagline *dag, const struct dag_node *node, uint
 		return;
 	env->at = arena_zalloc(arena, count, sizeof(struct slice));
 	for (size_t i = 0; i < node->env.n; i++)
-		env_add(dag, defaults, node->env.at[i], env);
+		env_add(defaults, node->env.at[i], env);
 	if (node->fan) {
 		char number[24];
 		struct slice item;
@@ -82,7 +82,7 @@ static void job_env(const struct dagline *dag, const struct dag_node *node, uint
 		item = node->items.n ? node->items.at[place] : slice_str(number);
 		env->at[env->n++] = text_make(arena, "TITAN_INDEX=", slice_str(number));
 		env->at[env->n++] = text_make(arena, "TITAN_ITEM=", item);
-		env_add(dag, defaults, text_make(arena, "i=", item), env);
+		env_add(defaults, text_make(arena, "i=", item), env);
 	}
 }
 
@@ -237,14 +237,14 @@ static void job_sub(const struct dagline *dag, const struct dag_node *node, uint
 }
 
 /* Fill in what only jobs with a process have. */
-static void job_work(const struct dagline *dag, const struct dag_node *node, uint64_t place,
-		     const struct job_defaults *defaults, struct arena *arena, struct rec_job_spec *spec)
+static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
+		     struct arena *arena, struct rec_job_spec *spec)
 {
 	if (node->words.n > 0)
 		spec->argv = node->words;
 	else
 		job_command(node->command, arena, spec);
-	job_env(dag, node, place, defaults, arena, &spec->env);
+	job_env(node, place, defaults, arena, &spec->env);
 	spec->dir = node->dir;
 	spec->mode = node->mode ? node->mode - 1 : (uint64_t)defaults->mode;
 	spec->retry_max = node->retry_max || node->retry_said ? node->retry_max : defaults->retry_max;
@@ -315,7 +315,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	} else if (node->sub_path.len > 0) {
 		job_sub(dag, node, place, defaults, arena, &spec);
 	} else if (node->kind != KIND_NOOP) {
-		job_work(dag, node, place, defaults, arena, &spec);
+		job_work(node, place, defaults, arena, &spec);
 	}
 	*ret_spec = spec;
 }

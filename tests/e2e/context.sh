@@ -11,7 +11,7 @@ cat >env.yaml <<END
 env: {A: pipe, B: pipe}
 jobs:
   plain: {run: 'pwd; echo \$A \$B \$C'}
-  own: {run: 'pwd; echo \$A \$B \$C', env: {A: job, C: job}, dir: $test_dir/own}
+  own: {run: 'pwd; echo \$A \$B \$C', env: {A: job, B: job, C: job}, dir: $test_dir/own}
   below: {pipeline: sub.yaml}
 END
 cat >sub.yaml <<'END'
@@ -21,7 +21,7 @@ jobs:
 END
 run=$(titan run env.yaml --dir "$test_dir/run" --env A=line --env A=second)
 is "a job has what its run and its pipeline say" "$(ran "$run" plain)" "$test_dir/run line pipe"
-is "and its own beside it" "$(log "$run/own")" "$test_dir/own line pipe job"
+is "and its own beside it" "$(log "$run/own")" "$test_dir/own line job job"
 inner=$(titan --json show "$run" | jq -r '.jobs[] | select(.name == "below") | .child')
 is "a sub-run has the command line's, and its own file's" "$(log "$inner/inner")" "$test_dir/run line sub"
 

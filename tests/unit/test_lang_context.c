@@ -59,7 +59,7 @@ TEST nothing_said_is_no_context(void)
 	PASS();
 }
 
-TEST the_command_line_is_before_the_pipeline_before_the_job(void)
+TEST the_command_line_is_before_the_job_before_the_pipeline(void)
 {
 	struct slice env[] = { slice_str("A=line"), slice_str("A=twice") };
 	const struct job_defaults defaults = { .env = { env, 2 }, .dir = slice_str("/line") };
@@ -70,7 +70,7 @@ TEST the_command_line_is_before_the_pipeline_before_the_job(void)
 	spec = whole(&pipeline.dag, 0, &defaults);
 	ASSERT_EQ(3, spec.env.n);
 	ASSERT_STR_EQ("line", value(&spec, "A"));
-	ASSERT_STR_EQ("pipe", value(&spec, "B"));
+	ASSERT_STR_EQ("job", value(&spec, "B"));
 	ASSERT_STR_EQ("job", value(&spec, "C"));
 	ASSERT(slice_eq(spec.dir, slice_str("/own")));
 	spec = whole(&pipeline.dag, 1, &defaults);
@@ -133,7 +133,7 @@ TEST a_job_adds_to_what_is_shared(void)
 SUITE(lang_context)
 {
 	RUN_TEST(nothing_said_is_no_context);
-	RUN_TEST(the_command_line_is_before_the_pipeline_before_the_job);
+	RUN_TEST(the_command_line_is_before_the_job_before_the_pipeline);
 	RUN_TEST(the_submitters_variables_are_behind_all_others);
 	RUN_TEST(a_job_adds_to_what_is_shared);
 }
