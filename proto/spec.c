@@ -86,7 +86,7 @@ void spec_complete(struct rec_job_spec *spec, const struct rec_run_context *cont
 		env.at[i] = spec->env.at[i];
 		names[i] = variable_name(spec->env.at[i]);
 	}
-	/* However many there are, and whatever they are called: a sorted list costs no more. */
+	/* Sort the names, so that a lookup is quick even among many variables. */
 	if (spec->env.n > 1)
 		qsort(names, spec->env.n, sizeof(*names), name_order);
 	for (size_t i = 0; i < context->env.n + context->here_env.n; i++) {

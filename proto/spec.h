@@ -53,9 +53,9 @@ bool setting_is_said(const struct setting *setting, const struct rec_job_spec *s
 /* Return a setting that the job has although its kind can't use it; NULL: there is none. */
 const struct setting *setting_without_use(const struct rec_job_spec *spec, enum job_kind kind);
 
-#define DIR_PRIVATE "private"            /* as a directory: an empty one of the attempt's own */
+#define DIR_PRIVATE "private"            /* value of dir that means an empty directory of the attempt's own */
 
-/* The directory and the variables of the context that the specification doesn't say itself; lists in arena. */
+/* Add to a specification the directory and variables of the context that it doesn't set itself; lists are in arena. */
 void spec_complete(struct rec_job_spec *spec, const struct rec_run_context *context, struct arena *arena);
 
 /*

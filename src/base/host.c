@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The identity of the machine, as its files say it. */
+/* Reads the identity of the machine from its files. */
 #include "base/host.h"
 
 #include <fcntl.h>

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which machine this is: the same text for every process on it, another one elsewhere. */
+/* The identity of this machine: a text that is the same for all its processes and different on other machines. */
 #ifndef TITAN_BASE_HOST_H
 #define TITAN_BASE_HOST_H
 
 #define HOST_ID_SIZE 64
 
-/* Of /etc/machine-id, or else of the present boot. Empty if neither can be read: then no two are the same. */
+/*
+ * Return the identity, from /etc/machine-id or else from the present boot. If neither can be read it is empty, and an empty
+ * one never counts as equal to another.
+ */
 void host_id(char out[HOST_ID_SIZE]);
 
 #endif

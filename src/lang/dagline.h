@@ -150,9 +150,9 @@ void dagline_explain(struct slice text, const char *source, const struct dag_spo
 		     const struct error *error, struct buf *out);
 
 struct job_defaults {                    /* settings used for what a node doesn't set itself */
-	struct slice_list env;           /* variables that go before those of the graph; the first value of a name counts */
+	struct slice_list env;           /* variables that override those of the graph: the first value of a name counts */
 	struct slice dir;
-	struct slice machine, here_dir;  /* where it is submitted: for jobs that say nothing else */
+	struct slice machine, here_dir;  /* machine and directory of the submitter, for jobs that name none */
 	struct slice_list here_env;
 	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;

@@ -205,7 +205,10 @@ static void job_failure(const struct dag_node *node, struct rec_job_spec *spec)
 	}
 }
 
-/* A sub-run has the context of its run, unless a file of the two says more than the command line. */
+/*
+ * Return the context of a sub-run; empty: it has that of its run. A sub-run needs one of its own only if its file or the
+ * file of its run sets variables.
+ */
 static struct slice sub_context(const struct dagline *dag, const struct dag_sub *sub, const struct job_defaults *defaults,
 				struct arena *arena)
 {

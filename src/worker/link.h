@@ -94,9 +94,9 @@ struct link {
 	struct arena arena;              /* memory of the frame being read */
 	struct shared_context {
 		struct arena arena;
-		struct rec_run_context said;     /* its bytes are in arena */
+		struct rec_run_context said;     /* the context as the master sent it; its bytes are in arena */
 		bool understood;
-	} contexts[LIMIT_WORKER_CONTEXTS];       /* by slot, of this connection */
+	} contexts[LIMIT_WORKER_CONTEXTS];       /* the contexts of this connection, by slot */
 	char machine[HOST_ID_SIZE];
 	/* Arrays of rec_started and rec_done, sent at the end of this pass of the loop. */
 	struct buf started, done;
@@ -130,7 +130,7 @@ void link_keeper_answered(struct link *link);            /* a PONG arrived */
 
 /* link_master.c */
 void link_frame(struct link *link, const struct frame *frame);
-void link_forget_contexts(struct link *link);            /* at a new connection, and at the end */
+void link_forget_contexts(struct link *link);            /* called for a new connection, and at the end */
 
 /* link_keeper.c */
 /* Add an attempt that is being passed on to the keeper. */

@@ -46,8 +46,8 @@ static bool is_below(struct slice path, const char *dir)
 }
 
 /*
- * The directory and variables of the submitter mean something on the same machine alone. The directory of another attempt
- * is nobody's to work in: it is emptied, and given to the next.
+ * Drop the submitter's variables and directory unless it was on this machine: elsewhere they mean nothing. Also drop a
+ * directory that belongs to an attempt, because it is emptied and given to the next attempt.
  */
 static void context_localize(const struct link *link, struct rec_run_context *said)
 {
@@ -80,7 +80,7 @@ static void on_context(struct link *link, const struct msg_context *msg)
 		context_localize(link, &context->said);
 }
 
-/* Add to the specification what the job shares. number is slot + 1; 0 means that the job shares nothing. */
+/* Add to the specification what the job shares with others. number: slot + 1, or 0 if it shares nothing. */
 static bool complete(struct link *link, uint64_t number, struct rec_job_spec *spec)
 {
 	if (number == 0)
