@@ -29,8 +29,13 @@ unit_programs = \
 	tests/unit/test_core_act \
 	tests/unit/test_core_acts \
 	tests/unit/test_core_again \
+	tests/unit/test_core_backoff \
 	tests/unit/test_core_caller \
+	tests/unit/test_core_cancel \
+	tests/unit/test_core_clock \
 	tests/unit/test_core_context \
+	tests/unit/test_core_dead_letters \
+	tests/unit/test_core_deadline \
 	tests/unit/test_core_digest \
 	tests/unit/test_core_edges \
 	tests/unit/test_core_edges_act \
@@ -39,12 +44,18 @@ unit_programs = \
 	tests/unit/test_core_expr \
 	tests/unit/test_core_fail \
 	tests/unit/test_core_final \
+	tests/unit/test_core_final_begun \
 	tests/unit/test_core_gate \
+	tests/unit/test_core_gate_expiry \
+	tests/unit/test_core_gate_pushback \
+	tests/unit/test_core_gate_votes \
 	tests/unit/test_core_gates \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_group \
 	tests/unit/test_core_grow \
+	tests/unit/test_core_grow_acts \
 	tests/unit/test_core_grow_refused \
+	tests/unit/test_core_hold \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
 	tests/unit/test_core_lock \
@@ -60,30 +71,23 @@ unit_programs = \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
 	tests/unit/test_core_placing \
-	tests/unit/test_core_planted_added \
-	tests/unit/test_core_planted_again \
-	tests/unit/test_core_planted_back \
-	tests/unit/test_core_planted_graph \
-	tests/unit/test_core_planted_life \
-	tests/unit/test_core_planted_people \
 	tests/unit/test_core_planted_place \
 	tests/unit/test_core_planted_queue \
-	tests/unit/test_core_planted_rounds \
-	tests/unit/test_core_planted_schedule \
 	tests/unit/test_core_planted_sets \
 	tests/unit/test_core_prune \
 	tests/unit/test_core_pruning \
 	tests/unit/test_core_refused \
-	tests/unit/test_core_reopen_full \
+	tests/unit/test_core_reopen \
 	tests/unit/test_core_reports \
 	tests/unit/test_core_resources \
+	tests/unit/test_core_result \
 	tests/unit/test_core_round \
 	tests/unit/test_core_round_edges \
 	tests/unit/test_core_rows \
 	tests/unit/test_core_schedule \
+	tests/unit/test_core_schedule_acts \
 	tests/unit/test_core_schedule_edges \
 	tests/unit/test_core_schedule_many \
-	tests/unit/test_core_sharp_edges \
 	tests/unit/test_core_sharp_keep \
 	tests/unit/test_core_sharp_lane \
 	tests/unit/test_core_sharp_place \
@@ -98,6 +102,7 @@ unit_programs = \
 	tests/unit/test_core_spec_fields \
 	tests/unit/test_core_steps \
 	tests/unit/test_core_subrun \
+	tests/unit/test_core_subrun_acts \
 	tests/unit/test_core_subrun_edges \
 	tests/unit/test_core_subrun_unknown \
 	tests/unit/test_core_tenant \
@@ -106,10 +111,12 @@ unit_programs = \
 	tests/unit/test_core_told \
 	tests/unit/test_core_turns \
 	tests/unit/test_core_view \
+	tests/unit/test_core_watch \
 	tests/unit/test_core_wishes \
 	tests/unit/test_core_within \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
+	tests/unit/test_core_worker_link \
 	tests/unit/test_lang_conf \
 	tests/unit/test_lang_context \
 	tests/unit/test_lang_dagline \
@@ -274,11 +281,26 @@ tests_unit_test_core_acts_LDADD = $(core_libs)
 tests_unit_test_core_again_SOURCES = tests/unit/test_core_again.c
 tests_unit_test_core_again_LDADD = $(core_libs)
 
+tests_unit_test_core_backoff_SOURCES = tests/unit/test_core_backoff.c
+tests_unit_test_core_backoff_LDADD = $(core_libs)
+
 tests_unit_test_core_caller_SOURCES = tests/unit/test_core_caller.c
 tests_unit_test_core_caller_LDADD = $(core_libs)
 
+tests_unit_test_core_cancel_SOURCES = tests/unit/test_core_cancel.c
+tests_unit_test_core_cancel_LDADD = $(core_libs)
+
+tests_unit_test_core_clock_SOURCES = tests/unit/test_core_clock.c
+tests_unit_test_core_clock_LDADD = $(core_libs)
+
 tests_unit_test_core_context_SOURCES = tests/unit/test_core_context.c
 tests_unit_test_core_context_LDADD = $(core_libs)
+
+tests_unit_test_core_dead_letters_SOURCES = tests/unit/test_core_dead_letters.c
+tests_unit_test_core_dead_letters_LDADD = $(core_libs)
+
+tests_unit_test_core_deadline_SOURCES = tests/unit/test_core_deadline.c
+tests_unit_test_core_deadline_LDADD = $(core_libs)
 
 tests_unit_test_core_digest_SOURCES = tests/unit/test_core_digest.c
 tests_unit_test_core_digest_LDADD = $(core_libs)
@@ -304,8 +326,20 @@ tests_unit_test_core_fail_LDADD = $(core_libs)
 tests_unit_test_core_final_SOURCES = tests/unit/test_core_final.c
 tests_unit_test_core_final_LDADD = $(core_libs)
 
+tests_unit_test_core_final_begun_SOURCES = tests/unit/test_core_final_begun.c
+tests_unit_test_core_final_begun_LDADD = $(core_libs)
+
 tests_unit_test_core_gate_SOURCES = tests/unit/test_core_gate.c
 tests_unit_test_core_gate_LDADD = $(core_libs)
+
+tests_unit_test_core_gate_expiry_SOURCES = tests/unit/test_core_gate_expiry.c
+tests_unit_test_core_gate_expiry_LDADD = $(core_libs)
+
+tests_unit_test_core_gate_pushback_SOURCES = tests/unit/test_core_gate_pushback.c
+tests_unit_test_core_gate_pushback_LDADD = $(core_libs)
+
+tests_unit_test_core_gate_votes_SOURCES = tests/unit/test_core_gate_votes.c
+tests_unit_test_core_gate_votes_LDADD = $(core_libs)
 
 tests_unit_test_core_gates_SOURCES = tests/unit/test_core_gates.c
 tests_unit_test_core_gates_LDADD = $(core_libs)
@@ -319,8 +353,14 @@ tests_unit_test_core_group_LDADD = $(core_libs)
 tests_unit_test_core_grow_SOURCES = tests/unit/test_core_grow.c
 tests_unit_test_core_grow_LDADD = $(core_libs)
 
+tests_unit_test_core_grow_acts_SOURCES = tests/unit/test_core_grow_acts.c
+tests_unit_test_core_grow_acts_LDADD = $(core_libs)
+
 tests_unit_test_core_grow_refused_SOURCES = tests/unit/test_core_grow_refused.c
 tests_unit_test_core_grow_refused_LDADD = $(core_libs)
+
+tests_unit_test_core_hold_SOURCES = tests/unit/test_core_hold.c
+tests_unit_test_core_hold_LDADD = $(core_libs)
 
 tests_unit_test_core_life_SOURCES = tests/unit/test_core_life.c
 tests_unit_test_core_life_LDADD = $(core_libs)
@@ -367,35 +407,11 @@ tests_unit_test_core_place_LDADD = $(core_libs)
 tests_unit_test_core_placing_SOURCES = tests/unit/test_core_placing.c
 tests_unit_test_core_placing_LDADD = $(core_libs)
 
-tests_unit_test_core_planted_added_SOURCES = tests/unit/test_core_planted_added.c
-tests_unit_test_core_planted_added_LDADD = $(core_libs)
-
-tests_unit_test_core_planted_again_SOURCES = tests/unit/test_core_planted_again.c
-tests_unit_test_core_planted_again_LDADD = $(core_libs)
-
-tests_unit_test_core_planted_back_SOURCES = tests/unit/test_core_planted_back.c
-tests_unit_test_core_planted_back_LDADD = $(core_libs)
-
-tests_unit_test_core_planted_graph_SOURCES = tests/unit/test_core_planted_graph.c
-tests_unit_test_core_planted_graph_LDADD = $(core_libs)
-
-tests_unit_test_core_planted_life_SOURCES = tests/unit/test_core_planted_life.c
-tests_unit_test_core_planted_life_LDADD = $(core_libs)
-
-tests_unit_test_core_planted_people_SOURCES = tests/unit/test_core_planted_people.c
-tests_unit_test_core_planted_people_LDADD = $(core_libs)
-
 tests_unit_test_core_planted_place_SOURCES = tests/unit/test_core_planted_place.c
 tests_unit_test_core_planted_place_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_queue_SOURCES = tests/unit/test_core_planted_queue.c
 tests_unit_test_core_planted_queue_LDADD = $(core_libs)
-
-tests_unit_test_core_planted_rounds_SOURCES = tests/unit/test_core_planted_rounds.c
-tests_unit_test_core_planted_rounds_LDADD = $(core_libs)
-
-tests_unit_test_core_planted_schedule_SOURCES = tests/unit/test_core_planted_schedule.c
-tests_unit_test_core_planted_schedule_LDADD = $(core_libs)
 
 tests_unit_test_core_planted_sets_SOURCES = tests/unit/test_core_planted_sets.c
 tests_unit_test_core_planted_sets_LDADD = $(core_libs)
@@ -409,14 +425,17 @@ tests_unit_test_core_pruning_LDADD = $(core_libs)
 tests_unit_test_core_refused_SOURCES = tests/unit/test_core_refused.c
 tests_unit_test_core_refused_LDADD = $(core_libs)
 
-tests_unit_test_core_reopen_full_SOURCES = tests/unit/test_core_reopen_full.c
-tests_unit_test_core_reopen_full_LDADD = $(core_libs)
+tests_unit_test_core_reopen_SOURCES = tests/unit/test_core_reopen.c
+tests_unit_test_core_reopen_LDADD = $(core_libs)
 
 tests_unit_test_core_reports_SOURCES = tests/unit/test_core_reports.c
 tests_unit_test_core_reports_LDADD = $(core_libs)
 
 tests_unit_test_core_resources_SOURCES = tests/unit/test_core_resources.c
 tests_unit_test_core_resources_LDADD = $(core_libs)
+
+tests_unit_test_core_result_SOURCES = tests/unit/test_core_result.c
+tests_unit_test_core_result_LDADD = $(core_libs)
 
 tests_unit_test_core_round_SOURCES = tests/unit/test_core_round.c
 tests_unit_test_core_round_LDADD = $(core_libs)
@@ -430,14 +449,14 @@ tests_unit_test_core_rows_LDADD = $(core_libs)
 tests_unit_test_core_schedule_SOURCES = tests/unit/test_core_schedule.c
 tests_unit_test_core_schedule_LDADD = $(core_libs)
 
+tests_unit_test_core_schedule_acts_SOURCES = tests/unit/test_core_schedule_acts.c
+tests_unit_test_core_schedule_acts_LDADD = $(core_libs)
+
 tests_unit_test_core_schedule_edges_SOURCES = tests/unit/test_core_schedule_edges.c
 tests_unit_test_core_schedule_edges_LDADD = $(core_libs)
 
 tests_unit_test_core_schedule_many_SOURCES = tests/unit/test_core_schedule_many.c
 tests_unit_test_core_schedule_many_LDADD = $(core_libs)
-
-tests_unit_test_core_sharp_edges_SOURCES = tests/unit/test_core_sharp_edges.c
-tests_unit_test_core_sharp_edges_LDADD = $(core_libs)
 
 tests_unit_test_core_sharp_keep_SOURCES = tests/unit/test_core_sharp_keep.c
 tests_unit_test_core_sharp_keep_LDADD = $(core_libs)
@@ -481,6 +500,9 @@ tests_unit_test_core_steps_LDADD = $(core_libs)
 tests_unit_test_core_subrun_SOURCES = tests/unit/test_core_subrun.c
 tests_unit_test_core_subrun_LDADD = $(core_libs)
 
+tests_unit_test_core_subrun_acts_SOURCES = tests/unit/test_core_subrun_acts.c
+tests_unit_test_core_subrun_acts_LDADD = $(core_libs)
+
 tests_unit_test_core_subrun_edges_SOURCES = tests/unit/test_core_subrun_edges.c
 tests_unit_test_core_subrun_edges_LDADD = $(core_libs)
 
@@ -505,6 +527,9 @@ tests_unit_test_core_turns_LDADD = $(core_libs)
 tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
 tests_unit_test_core_view_LDADD = $(core_libs)
 
+tests_unit_test_core_watch_SOURCES = tests/unit/test_core_watch.c
+tests_unit_test_core_watch_LDADD = $(core_libs)
+
 tests_unit_test_core_wishes_SOURCES = tests/unit/test_core_wishes.c
 tests_unit_test_core_wishes_LDADD = $(core_libs)
 
@@ -516,6 +541,9 @@ tests_unit_test_core_words_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)
+
+tests_unit_test_core_worker_link_SOURCES = tests/unit/test_core_worker_link.c
+tests_unit_test_core_worker_link_LDADD = $(core_libs)
 
 tests_unit_test_lang_conf_SOURCES = tests/unit/test_lang_conf.c
 tests_unit_test_lang_conf_LDADD = $(lang_libs)

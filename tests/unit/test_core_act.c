@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What people do to live jobs: priorities, holding back, letting go. */
 #include "tests/unit/core_rig.h"
+#include "proto/dead.h"
 
 static uint64_t submit_three(struct rig *rig)
 {
@@ -112,39 +113,6 @@ TEST acts_on_what_is_not_there(void)
 	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "not live"));
 	rig_act(rig, ACT_HOLD, run, "nobody", 0);
 	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "no job 'nobody'"));
-	rig_free(rig);
-	PASS();
-}
-
-/* Its time stands still, and begins anew when it is let go. */
-TEST a_held_gate_does_not_expire(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run, gate;
-
-	for (int whole = 0; whole < 2; whole++) {
-		graph_job(&graph, "qa", "")->gate_count = 1;
-		graph.jobs[0].gate_timeout_ms = 5000;
-		run = rig_submit(rig, &graph);
-		gate = rig_named(rig, run, "qa");
-		rig_pass(rig, 4000);
-		rig_act(rig, ACT_HOLD, run, whole ? "" : "qa", 0);
-		ASSERT_EQ(0, rig_job(rig, gate).due_ms);
-		rig_pass(rig, 10000);
-		rig_restart(rig);
-		rig_pass(rig, 10000);
-		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
-		rig_act(rig, ACT_RELEASE, run, whole ? "" : "qa", 0);
-		rig_pass(rig, 4999);
-		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
-		rig_act(rig, ACT_HOLD, run, "qa", 0);
-		rig_act(rig, ACT_RELEASE, run, "qa", 0);
-		rig_pass(rig, 4999);
-		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
-		rig_pass(rig, 1);
-		ASSERT_STR_EQ("denied", rig_state_named(rig, run, "qa"));
-	}
 	rig_free(rig);
 	PASS();
 }
@@ -267,7 +235,6 @@ TEST a_fan_out_is_named_as_a_whole(void)
 
 SUITE(acts)
 {
-	RUN_TEST(a_held_gate_does_not_expire);
 	RUN_TEST(a_hold_ends_with_what_it_held);
 	RUN_TEST(what_is_held_is_asked_back);
 	RUN_TEST(a_zero_byte_names_nothing);
@@ -299,19 +266,23 @@ TEST one_that_is_not_there_is_not_all_of_them(void)
 	PASS();
 }
 
-/* All but the last have ended: that is live still. */
-TEST the_last_of_a_fan_out_may_be_held_back(void)
+TEST act_on_fan_out_reaches_members_still_live(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
-	uint64_t run;
 
-	graph_job(&graph, "e[0]", "");
-	graph_job(&graph, "e[1]", "");
-	run = rig_submit(rig, &graph);
-	rig_cancel(rig, run, "e[0]");
-	rig_act(rig, ACT_HOLD, run, "e", 0);
-	ASSERT_EQ(1, (int)rig->ok.count);
+	for (int i = 0; i < 3; i++) {
+		const char *const names[] = { "e[0]", "e[1]", "e[2]" };
+
+		graph_job(&graph, names[i], "");
+	}
+	rig_hello(rig, "w", 1);
+	rig_submit(rig, &graph);
+	ASSERT_EQ(1, rig_run_one(rig, 0));
+	rig_act(rig, ACT_PRIORITY, 1, "e", 70);
+	ASSERT_EQ(2, rig->ok.count);
+	rig_cancel(rig, 1, "e");
+	ASSERT_EQ(2, rig->ok.count);
 	rig_free(rig);
 	PASS();
 }
@@ -323,6 +294,6 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(acts);
 	RUN_TEST(one_that_is_not_there_is_not_all_of_them);
-	RUN_TEST(the_last_of_a_fan_out_may_be_held_back);
+	RUN_TEST(act_on_fan_out_reaches_members_still_live);
 	GREATEST_MAIN_END();
 }

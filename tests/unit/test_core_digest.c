@@ -63,33 +63,6 @@ TEST what_came_before_and_what_comes_behind(void)
 	PASS();
 }
 
-/* Sent back to one that is left out again, nobody has to know why: there is nothing to do again. */
-TEST sent_back_to_what_is_left_out_again(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	struct rec_job_spec *gate;
-	uint64_t run;
-
-	rig_hello(rig, "w", 1);
-	graph_job(&graph, "a", "");
-	graph_job(&graph, "repair", "a-");
-	gate = graph_job(&graph, "gate", "repair*");
-	gate->gate_count = 1;
-	gate->argv.n = 0;
-	run = rig_submit(rig, &graph);
-	rig_run_one(rig, 0);
-	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "gate"));
-	rig->target = "repair";
-	rig_act(rig, ACT_PUSHBACK, run, "gate", 0);
-	ASSERT_EQ(ERR_NONE, rig->error.code);
-	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "repair"));
-	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "repair")).pushback.len);
-	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "gate"));
-	rig_free(rig);
-	PASS();
-}
-
 /* --- one thing of several --- */
 
 static struct rec_tenant_row set_tenant(struct rig *rig, uint64_t weight, uint64_t number, uint64_t most)
@@ -120,43 +93,10 @@ TEST a_change_of_one_thing_of_a_tenant_keeps_the_others(void)
 	PASS();
 }
 
-static uint64_t group_limit_of(struct rig *rig)
-{
-	struct rec_group_row row = { 0 };
-
-	CHECK(view_group(rig->core, 0, &row) != 0);
-	return row.limit;
-}
-
-/* What a graph says of a group that was refused means nothing, and what it names is as before. */
-TEST what_is_refused_states_no_limit(void)
-{
-	struct slice three[] = { slice_str("g=3") }, one[] = { slice_str("g=1") };
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-
-	graph_job(&graph, "a", "")->concurrency = (struct slice_list){ three, 1 };
-	run = rig_submit(rig, &graph);
-	ASSERT_EQ(3, group_limit_of(rig));
-	graph_job(&graph, "b", "")->concurrency = (struct slice_list){ one, 1 };
-	graph_job(&graph, "a", "");
-	ASSERT_EQ(0, grow(rig, run, &graph, ""));
-	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "has a job 'a' already"));
-	ASSERT_EQ(3, group_limit_of(rig));
-	graph_job(&graph, "b", "")->concurrency = (struct slice_list){ one, 1 };
-	ASSERT(grow(rig, run, &graph, "") != 0);
-	ASSERT_EQ(1, group_limit_of(rig));
-	rig_free(rig);
-	PASS();
-}
-
 SUITE(digests)
 {
 	RUN_TEST(what_came_before_and_what_comes_behind);
-	RUN_TEST(sent_back_to_what_is_left_out_again);
 	RUN_TEST(a_change_of_one_thing_of_a_tenant_keeps_the_others);
-	RUN_TEST(what_is_refused_states_no_limit);
 }
 
 GREATEST_MAIN_DEFS();

@@ -14,20 +14,6 @@ static uint64_t submit_names(struct rig *rig, const char *const *names, size_t c
 	return rig_submit(rig, &graph);
 }
 
-static const struct row_run *run_row(const struct rig *rig, uint64_t run)
-{
-	return &rig_run_row(rig, (int64_t)run)->run;
-}
-
-static int64_t due_of_first(const struct rig *rig)
-{
-	for (size_t i = 0; i < rig->tables[TABLE_job].count; i++)
-		if (rig->tables[TABLE_job].at[i].row.job.job == 1)
-			return rig->tables[TABLE_job].at[i].row.job.due_ms;
-	CHECK(!"a row of the first job");
-	return 0;
-}
-
 /* --- names --- */
 
 TEST a_fan_out_ends_where_its_names_do(void)
@@ -117,137 +103,7 @@ TEST priorities_have_edges(void)
 	PASS();
 }
 
-/* --- holding back --- */
-
-/* Holding back is of what hasn't begun: a time-out of what runs goes on. */
-TEST a_hold_moves_no_timeout_of_what_runs(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-	int64_t due_ms;
-
-	graph_job(&graph, "a", "")->timeout_ms = 9000;
-	rig_hello(rig, "w", 1);
-	run = rig_submit(rig, &graph);
-	rig_started(rig, rig_must_take(rig));
-	due_ms = due_of_first(rig);
-	ASSERT_EQ(rig->now.wall_ms + 9000, due_ms);
-	for (int whole = 0; whole < 2; whole++) {
-		rig_pass(rig, 1000);
-		rig_act(rig, ACT_HOLD, run, whole ? "" : "a", 0);
-		ASSERT_EQ(due_ms, due_of_first(rig));
-		rig_pass(rig, 1000);
-		rig_act(rig, ACT_RELEASE, run, whole ? "" : "a", 0);
-		ASSERT_EQ(due_ms, due_of_first(rig));
-	}
-	rig_pass(rig, 5000);
-	ASSERT_EQ(STATE_STOPPING, rig_state(rig, 1));
-	rig_free(rig);
-	PASS();
-}
-
-/* What waits to be placed has its whole time again when it is let go, and not when it is held back. */
-TEST letting_go_gives_the_whole_time_in_the_queue(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	int64_t first_ms, now_ms = rig->now.wall_ms;
-	uint64_t run;
-
-	graph_job(&graph, "a", "")->dispatch_timeout_ms = 9000;
-	run = rig_submit(rig, &graph);
-	first_ms = due_of_first(rig);
-	for (int whole = 0; whole < 2; whole++) {
-		rig_pass(rig, 1000);
-		rig_act(rig, ACT_HOLD, run, whole ? "" : "a", 0);
-		ASSERT_EQ(first_ms, due_of_first(rig));
-		rig_pass(rig, 1000);
-		rig_act(rig, ACT_RELEASE, run, whole ? "" : "a", 0);
-		first_ms += 2000;
-		ASSERT_EQ(first_ms, due_of_first(rig));
-	}
-	ASSERT_EQ(now_ms + 4000, rig->now.wall_ms);
-	rig_pass(rig, 8999);
-	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
-	rig_pass(rig, 1);
-	ASSERT_EQ(STATE_TIMED_OUT, rig_state(rig, 1));
-	rig_free(rig);
-	PASS();
-}
-
-/* A gate that is held back twice over asks again when the last hold is gone. */
-TEST of_two_holds_on_a_gate_the_last_counts(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-
-	graph_job(&graph, "qa", "")->gate_count = 1;
-	graph.jobs[0].gate_timeout_ms = 5000;
-	run = rig_submit(rig, &graph);
-	rig_act(rig, ACT_HOLD, run, "qa", 0);
-	rig_act(rig, ACT_HOLD, run, "", 0);
-	rig_act(rig, ACT_RELEASE, run, "", 0);
-	ASSERT_EQ(0, rig_job(rig, 1).due_ms);
-	rig_act(rig, ACT_HOLD, run, "", 0);
-	rig_act(rig, ACT_RELEASE, run, "qa", 0);
-	ASSERT_EQ(0, rig_job(rig, 1).due_ms);
-	rig_pass(rig, 9000);
-	rig_act(rig, ACT_RELEASE, run, "", 0);
-	ASSERT_EQ(rig->now.wall_ms + 5000, rig_job(rig, 1).due_ms);
-	rig_free(rig);
-	PASS();
-}
-
 /* --- cancelling --- */
-
-TEST a_cancel_counts_what_it_changes(void)
-{
-	static const char *const names[] = { "a", "b" };
-	struct rig *rig = rig_new();
-	uint64_t run = submit_names(rig, names, 2);
-	struct rig_attempt attempt;
-
-	rig_hello(rig, "w", 1);
-	attempt = rig_must_take(rig);
-	rig_started(rig, attempt);
-	rig_cancel(rig, run, "b");
-	ASSERT_EQ(1, rig->ok.count);
-	ASSERT_EQ(0, run_row(rig, run)->cancelled);      /* one of its jobs was */
-	rig_cancel(rig, run, "a");
-	ASSERT_EQ(1, rig->ok.count);
-	ASSERT_EQ(1, rig_frames(rig, OP_STOP, NULL));
-	rig_cancel(rig, run, "a");
-	ASSERT_EQ(0, rig->ok.count);
-	ASSERT_EQ(0, rig_frames(rig, OP_STOP, NULL));
-	rig_cancel(rig, run, "");                /* no job was left to cancel, and nothing may be added any more */
-	ASSERT_EQ(0, rig->ok.count);
-	ASSERT_EQ(1, run_row(rig, run)->cancelled);
-	rig_done(rig, attempt, OUTCOME_STOPPED, 0);
-	ASSERT_EQ(RUN_CANCELLED, rig_run_state(rig, run));
-	rig_free(rig);
-	PASS();
-}
-
-TEST a_cancelled_run_says_so(void)
-{
-	static const char *const names[] = { "a", "b" };
-	struct rig *rig = rig_new();
-	uint64_t run = submit_names(rig, names, 2);
-	struct rig_attempt attempt;
-
-	rig_hello(rig, "w", 1);
-	attempt = rig_must_take(rig);
-	rig_started(rig, attempt);
-	rig_cancel(rig, run, "");
-	ASSERT_EQ(2, rig->ok.count);
-	ASSERT_EQ(1, run_row(rig, run)->cancelled);
-	rig_done(rig, attempt, OUTCOME_STOPPED, 0);
-	ASSERT_EQ(RUN_CANCELLED, rig_run_state(rig, run));
-	rig_free(rig);
-	PASS();
-}
 
 /* A connection of 0: there is nobody to answer. */
 TEST what_nobody_asked_for_is_not_answered(void)
@@ -278,11 +134,6 @@ SUITE(naming)
 
 SUITE(acting)
 {
-	RUN_TEST(a_hold_moves_no_timeout_of_what_runs);
-	RUN_TEST(letting_go_gives_the_whole_time_in_the_queue);
-	RUN_TEST(of_two_holds_on_a_gate_the_last_counts);
-	RUN_TEST(a_cancel_counts_what_it_changes);
-	RUN_TEST(a_cancelled_run_says_so);
 	RUN_TEST(what_nobody_asked_for_is_not_answered);
 }
 

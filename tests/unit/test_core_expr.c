@@ -2,6 +2,8 @@
 /* Needs and conditions that are expressions: decided early, once, again in a new round, and after a restart. */
 #include "proto/expr.h"
 #include "tests/unit/core_rig.h"
+#include "tests/unit/core_grow.h"
+#include "tests/unit/core_sub.h"
 
 /* The job's parents count only in its code: its triggers say so. */
 static void only_asked(struct graph *graph, struct rec_job_spec *spec)
@@ -379,11 +381,62 @@ SUITE(expressions)
 	RUN_TEST(code_that_is_wrong_is_refused);
 }
 
+/* The first of those that it names, whichever ended first. */
+TEST skipped_added_job_names_its_cause(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	graph_job(&graph, "z", "a* b*")->delay_ms = 60000;
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 1);
+	rig_run_one(rig, 1);
+	job = added(&graph, "c", 0, TRIGGER_EXPR);
+	need_old(job, 1, TRIGGER_EXPR);
+	job->needs_code = CODE(&graph, OK_OF(0, 2), { EXPR_GATE, 2, 2, 0 });
+	ASSERT(grow(rig, run, &graph, "b a") != 0);
+	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "c"));
+	ASSERT_EQ(rig_named(rig, run, "b") + 1, rig_job(rig, rig_named(rig, run, "c")).cause);
+	rig_free(rig);
+	PASS();
+}
+
+/* One that can't begin whatever its condition says was left out for that; and so it is in each round. */
+TEST job_skipped_by_its_needs_is_not_untaken(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "check", "");
+	job = graph_job(&graph, "fix", "check");
+	job->when_code = CODE(&graph, { EXPR_CODE, 0, EXPR_EQ, 3 });
+	job->when = slice_str("check.code == 3");
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 4);
+	for (int round = 0; round < 2; round++) {
+		ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "fix"));
+		ASSERT_FALSE(rig_job(rig, rig_named(rig, run, "fix")).untaken);
+		rig_act(rig, ACT_RETRY, run, "fix", RETRY_FROM);
+	}
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(expressions);
+	RUN_TEST(skipped_added_job_names_its_cause);
+	RUN_TEST(job_skipped_by_its_needs_is_not_untaken);
 	GREATEST_MAIN_END();
 }

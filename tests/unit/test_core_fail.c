@@ -2,6 +2,8 @@
 /* Failures: which are retried and after how long, crash limits, ends that count as good ones, dead letters. */
 #include "proto/dead.h"
 #include "tests/unit/core_rig.h"
+#include "proto/expr.h"
+#include "tests/unit/core_grow.h"
 
 static struct rig *rig;
 static struct graph graph;
@@ -587,6 +589,39 @@ SUITE(letters)
 	RUN_TEST(letters_of_a_run_that_left_memory);
 }
 
+/* However it came to be out of time: in the queue, by its deadline, as it ran too long. */
+TEST every_timeout_can_be_forgiven(void)
+{
+	for (int kind = 0; kind < 3; kind++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job = graph_job(&graph, "a", "");
+		uint64_t run;
+
+		*(kind == 0 ? &job->dispatch_timeout_ms : kind == 1 ? &job->deadline_ms : &job->timeout_ms) = 1000;
+		job->continue_on = CONTINUE_TIMED_OUT;
+		graph_job(&graph, "b", "a");
+		if (kind == 2)
+			rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		if (kind == 2) {
+			struct rig_attempt attempt = rig_must_take(rig);
+
+			rig_started(rig, attempt);
+			rig_pass(rig, 1001);
+			rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
+		} else {
+			rig_pass(rig, 1001);
+			rig_hello(rig, "w", 1);
+		}
+		ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "a"));
+		ASSERT_EQ(1, rig_run_all(rig));
+		ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -595,5 +630,6 @@ int main(int argc, char **argv)
 	RUN_SUITE(retries);
 	RUN_SUITE(forgiven);
 	RUN_SUITE(letters);
+	RUN_TEST(every_timeout_can_be_forgiven);
 	GREATEST_MAIN_END();
 }

@@ -3,83 +3,6 @@
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 
-/* One that was left out or cancelled before it began missed nothing. */
-TEST a_final_job_that_never_began_is_not_too_early(void)
-{
-	for (int skipped = 0; skipped < 2; skipped++) {
-		struct rig *rig = rig_new();
-		struct graph graph = { 0 };
-		struct rec_job_spec *job;
-		uint64_t run;
-
-		graph_job(&graph, "a", "");
-		graph_job(&graph, "b", "");
-		job = graph_job(&graph, "last", skipped ? "a" : "");
-		job->final = true;
-		run = rig_submit(rig, &graph);
-		rig_cancel(rig, run, skipped ? "a" : "last");
-		ASSERT_STR_EQ(skipped ? "skipped" : "cancelled", rig_state_named(rig, run, "last"));
-		graph_job(&graph, "more", "");
-		ASSERT(grow(rig, run, &graph, "") != 0);
-		rig_free(rig);
-	}
-	PASS();
-}
-
-TEST a_final_job_that_was_out_of_time_before_it_began_is_not_too_early(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	struct rec_job_spec *job;
-	uint64_t run;
-
-	graph_job(&graph, "a", "");
-	job = graph_job(&graph, "last", "a");
-	job->final = true;
-	job->deadline_ms = 1000;
-	run = rig_submit(rig, &graph);
-	rig_pass(rig, 1000);
-	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "last"));
-	graph_job(&graph, "more", "")->deadline_at_ms = rig->now.wall_ms + 500;
-	ASSERT(grow(rig, run, &graph, "") != 0);
-	rig_pass(rig, 500);
-	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "more"));
-	rig_free(rig);
-	PASS();
-}
-
-/* One that was stopped has begun: what is added now would have been too late for it. */
-TEST a_final_job_that_was_stopped_had_begun(void)
-{
-	for (int cancelled = 0; cancelled < 2; cancelled++) {
-		struct rig *rig = rig_new();
-		struct graph graph = { 0 };
-		struct rec_job_spec *job;
-		struct rig_attempt attempt;
-		uint64_t run;
-
-		rig_hello(rig, "w", 1);
-		job = graph_job(&graph, "last", "");
-		job->final = true;
-		job->timeout_ms = 1000;
-		graph_job(&graph, "behind", "last*");
-		run = rig_submit(rig, &graph);
-		attempt = rig_must_take(rig);
-		rig_started(rig, attempt);
-		if (cancelled)
-			rig_cancel(rig, run, "last");
-		else
-			rig_pass(rig, 1001);
-		rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
-		ASSERT_STR_EQ(cancelled ? "cancelled" : "timed_out", rig_state_named(rig, run, "last"));
-		graph_job(&graph, "more", "");
-		ASSERT_EQ(0, grow(rig, run, &graph, ""));
-		ASSERT(rig_error_says(rig, ERR_TERMINAL, "too late for it"));
-		rig_free(rig);
-	}
-	PASS();
-}
-
 TEST a_final_job_makes_no_bad_graph_good(void)
 {
 	struct rig *rig = rig_new();
@@ -269,33 +192,8 @@ TEST what_an_addition_calls_final_is_so_within_it(void)
 	PASS();
 }
 
-/* It was asked, and has its answer. */
-TEST a_final_gate_that_was_denied_has_begun(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	struct rec_job_spec *job;
-	uint64_t run;
-
-	graph_job(&graph, "a", "");
-	job = graph_job(&graph, "sign", "");
-	job->gate_count = 1;
-	job->final = 1;
-	run = rig_submit(rig, &graph);
-	rig_act(rig, ACT_REJECT, run, "sign", 0);
-	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "sign"));
-	graph_job(&graph, "b", "");
-	ASSERT_EQ(0, grow(rig, run, &graph, ""));
-	ASSERT(rig_error_says(rig, ERR_TERMINAL, "its final job sign is denied"));
-	rig_free(rig);
-	PASS();
-}
-
 SUITE(finals)
 {
-	RUN_TEST(a_final_job_that_never_began_is_not_too_early);
-	RUN_TEST(a_final_job_that_was_out_of_time_before_it_began_is_not_too_early);
-	RUN_TEST(a_final_job_that_was_stopped_had_begun);
 	RUN_TEST(a_final_job_makes_no_bad_graph_good);
 	RUN_TEST(what_is_behind_a_final_job_is_no_reason_to_wait);
 	RUN_TEST(what_came_with_the_run_is_behind_a_final_job_too);
@@ -305,7 +203,6 @@ SUITE(finals)
 	RUN_TESTp(whatever_becomes_of_what_is_added, false);
 	RUN_TESTp(whatever_becomes_of_what_is_added, true);
 	RUN_TEST(what_an_addition_calls_final_is_so_within_it);
-	RUN_TEST(a_final_gate_that_was_denied_has_begun);
 }
 
 /* It says of both what it waits for: what it names, and what was added. */

@@ -160,39 +160,6 @@ TEST only_those_that_may(void)
 	PASS();
 }
 
-TEST expiry_comes_once_and_over_restarts(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-
-	graph_gate(&graph, "no", "", 1, true)->gate_timeout_ms = 5000;
-	graph_gate(&graph, "yes", "", 1, false)->gate_timeout_ms = 6000;
-	graph.jobs[1].gate_expiry = GATE_APPROVE;
-	graph_gate(&graph, "run", "", 1, true)->gate_timeout_ms = 6000;
-	graph.jobs[2].gate_expiry = GATE_APPROVE;
-	graph.jobs[2].retry_max = 1;
-	run = rig_submit(rig, &graph);
-	ASSERT_EQ(rig->now.wall_ms + 5000, rig_job(rig, 1).due_ms);
-	rig_pass(rig, 4999);
-	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "no"));
-	rig_restart(rig);
-	rig_hello(rig, "w", 1);
-	rig_pass(rig, 1);
-	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "no"));
-	rig_restart(rig);
-	rig_hello(rig, "w", 1);
-	rig_pass(rig, 1000);
-	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "yes"));
-	ASSERT_EQ(3, rig_run_one(rig, 1));
-	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "run"));
-	rig_pass(rig, 2000);
-	ASSERT_EQ(3, rig_run_one(rig, 0));
-	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
-	rig_free(rig);
-	PASS();
-}
-
 TEST delays_and_dates(void)
 {
 	struct rig *rig = rig_new();
@@ -270,7 +237,6 @@ SUITE(gates)
 	RUN_TEST(one_that_was_approved_and_is_unknown);
 	RUN_TEST(one_rejection_denies);
 	RUN_TEST(only_those_that_may);
-	RUN_TEST(expiry_comes_once_and_over_restarts);
 	RUN_TEST(delays_and_dates);
 	RUN_TEST(nonsense_is_refused);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Graphs: what is admitted and what is refused, the order things run in, and how a failure spreads. */
 #include "tests/unit/core_rig.h"
+#include "tests/unit/core_grow.h"
+#include "proto/expr.h"
 
 TEST sequence_runs_in_order(void)
 {
@@ -448,6 +450,52 @@ SUITE(order)
 	RUN_TEST(triggers_decide);
 }
 
+/* What leads into it is no part of it, though it comes before it in the list. */
+TEST cycle_is_named_without_jobs_before_it(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t needs[] = { 0, 2 };
+
+	graph_job(&graph, "start", "");
+	graph_job(&graph, "a", "start");
+	graph_job(&graph, "b", "a");
+	graph.jobs[1].needs = (struct u64_list){ needs, 2 };
+	graph.jobs[1].triggers.n = 0;
+	ASSERT_EQ(0, rig_submit(rig, &graph));
+	ASSERT(rig_error_says(rig, ERR_CYCLE, "b -> a -> b"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST long_cycle_is_named_in_part(void)
+{
+	for (uint64_t jobs = 8; jobs <= 10; jobs++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		uint64_t last = jobs - 1;
+		struct buf told = { 0 };
+
+		for (uint64_t i = 0; i < jobs; i++) {
+			char name[] = { (char)('a' + i), '\0' }, before[] = { (char)('a' + i - 1), '\0' };
+
+			graph_job(&graph, name, i > 0 ? before : "");
+		}
+		graph.jobs[0].needs = (struct u64_list){ &last, 1 };
+		buf_add_str(&told, "the graph has a cycle: ");
+		for (uint64_t i = 0; i < 8; i++)
+			buf_addf(&told, "%c -> ", (int)('a' + (i + 1) % jobs));
+		if (jobs > 8)
+			buf_addf(&told, "(%d more) -> ", (int)jobs - 8);
+		buf_addf(&told, "%c", 'b');
+		ASSERT_EQ(0, rig_submit(rig, &graph));
+		ASSERT(rig_error_says(rig, ERR_CYCLE, buf_cstr(&told)));
+		buf_free(&told);
+		rig_free(rig);
+	}
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -455,5 +503,7 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(admission);
 	RUN_SUITE(order);
+	RUN_TEST(cycle_is_named_without_jobs_before_it);
+	RUN_TEST(long_cycle_is_named_in_part);
 	GREATEST_MAIN_END();
 }

@@ -13,116 +13,6 @@ static uint64_t submit_one(struct rig *rig, uint64_t retry_max, uint64_t timeout
 	return rig_submit(rig, &graph);
 }
 
-TEST stale_results_are_acknowledged_not_applied(void)
-{
-	struct rig *rig = rig_new();
-	struct rig_attempt attempt, wrong;
-	struct core_totals totals;
-	struct outgoing ack;
-	uint64_t other;
-
-	other = rig_hello(rig, "other", 1);
-	rig_gone(rig, other);
-	rig_hello(rig, "w", 1);
-	submit_one(rig, 0, 0, 0);
-	attempt = rig_must_take(rig);
-	rig_started(rig, attempt);
-
-	wrong = attempt;
-	wrong.epoch++;
-	rig_done(rig, wrong, OUTCOME_EXIT, 0);
-	ASSERT_EQ(1, rig_frames(rig, OP_ACK, &ack));
-	ASSERT_EQ(wrong.epoch, ack.ack.epoch);
-	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
-
-	wrong = attempt;
-	wrong.job = 12345;
-	rig_done(rig, wrong, OUTCOME_EXIT, 0);
-	ASSERT_EQ(1, rig_frames(rig, OP_ACK, NULL));
-
-	wrong = attempt;
-	wrong.conn = rig_hello(rig, "other", 1);
-	rig_done(rig, wrong, OUTCOME_EXIT, 0);
-	ASSERT_EQ(1, rig_frames(rig, OP_ACK, NULL));
-	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
-
-	/* From a connection that isn't a worker's: acknowledged, the result would be dropped unread. */
-	wrong.conn = other;
-	rig_done(rig, wrong, OUTCOME_EXIT, 0);
-	ASSERT_EQ(0, rig_frames(rig, OP_ACK, NULL));
-
-	rig_done(rig, attempt, OUTCOME_EXIT, 0);
-	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, 1));
-	rig_done(rig, attempt, OUTCOME_EXIT, 1);
-	ASSERT_EQ(1, rig_frames(rig, OP_ACK, NULL));
-	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, 1));
-	ASSERT_EQ(0, rig->out.row_count);
-	view_totals(rig->core, &totals);
-	ASSERT_EQ(4, totals.stale_results);
-	rig_free(rig);
-	PASS();
-}
-
-TEST retry_waits_its_backoff(void)
-{
-	struct rig *rig = rig_new();
-	int64_t least = 400;
-	uint64_t epoch = 0;
-
-	rig_hello(rig, "w", 1);
-	submit_one(rig, 3, 0, 400);
-	for (int failure = 1; failure <= 3; failure++, least *= 2) {
-		struct rig_attempt attempt = rig_must_take(rig);
-		struct rec_job_row row;
-
-		ASSERT_GT(attempt.epoch, epoch);
-		ASSERT_EQ((uint64_t)failure, attempt.try_no);
-		epoch = attempt.epoch;
-		rig_started(rig, attempt);
-		rig_done(rig, attempt, OUTCOME_EXIT, 9);
-		row = rig_job(rig, 1);
-		ASSERT_EQ(STATE_DELAYED, row.state);
-		ASSERT_EQ(9, row.code);
-		ASSERT_GTE(row.due_ms, rig->now.wall_ms + least);
-		ASSERT_LTE(row.due_ms, rig->now.wall_ms + least + least / 4);
-		ASSERT_EQ(rig->now.mono_ns + (row.due_ms - rig->now.wall_ms) * NS_PER_MS,
-			  core_next_due(rig->core));
-		rig_pass(rig, row.due_ms - rig->now.wall_ms - 1);
-		ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
-		rig_heartbeat(rig, rig->conn);
-		rig_pass(rig, 1);
-		ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
-	}
-	rig_run_one(rig, 9);
-	ASSERT_EQ(STATE_FAILED, rig_state(rig, 1));
-	ASSERT_EQ(4, rig_job(rig, 1).tries);
-	rig_free(rig);
-	PASS();
-}
-
-TEST backoff_has_a_top(void)
-{
-	struct rig *rig = rig_new();
-
-	rig_hello(rig, "w", 1);
-	submit_one(rig, 20, 0, 0);
-	for (int failure = 0; failure < 15; failure++) {
-		struct rig_attempt attempt = rig_must_take(rig);
-		int64_t wait;
-
-		rig_started(rig, attempt);
-		rig_done(rig, attempt, OUTCOME_SIGNAL, 11);
-		wait = rig_job(rig, 1).due_ms - rig->now.wall_ms;
-		ASSERT_LTE(wait, LIMIT_RETRY_BACKOFF_MAX_MS * 5 / 4);
-		if (failure > 6)
-			ASSERT_GTE(wait, LIMIT_RETRY_BACKOFF_MAX_MS);
-		rig_pass(rig, wait);
-		rig_heartbeat(rig, rig->conn);
-	}
-	rig_free(rig);
-	PASS();
-}
-
 TEST crashes_count_apart(void)
 {
 	struct rig *rig = rig_new();
@@ -285,136 +175,6 @@ TEST timer_of_an_ended_job_does_nothing(void)
 	PASS();
 }
 
-TEST cancel_what_has_no_attempt(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-
-	graph_job(&graph, "ready", "");
-	graph_job(&graph, "waiting", "ready");
-	graph_job(&graph, "behind", "waiting");
-	graph_job(&graph, "always", "waiting*");
-	run = rig_submit(rig, &graph);
-	rig_cancel(rig, run, "waiting");
-	ASSERT_EQ(1, rig->ok.count);
-	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "waiting"));
-	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "behind"));
-	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "always"));
-	rig_cancel(rig, run, "waiting");
-	ASSERT(rig_error_says(rig, ERR_TERMINAL, "cancelled"));
-	rig_cancel(rig, run, "nobody");
-	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "nobody"));
-	rig_cancel(rig, run, "ready");
-	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "ready"));
-	rig_cancel(rig, 77, "");
-	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "run 77 is not live"));
-	rig_hello(rig, "w", 4);
-	ASSERT_EQ(4, rig_run_one(rig, 0));
-	ASSERT_EQ(0, rig_run_one(rig, 0));
-	ASSERT_EQ(RUN_CANCELLED, rig_run_state(rig, run));
-	rig_cancel(rig, run, "");
-	ASSERT(rig_error_says(rig, ERR_TERMINAL, "already ended"));
-	rig_free(rig);
-	PASS();
-}
-
-TEST cancel_delayed(void)
-{
-	struct rig *rig = rig_new();
-
-	rig_hello(rig, "w", 1);
-	submit_one(rig, 5, 0, 0);
-	rig_run_one(rig, 1);
-	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
-	rig_cancel(rig, 1, "a");
-	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, 1));
-	rig_pass(rig, 100000);
-	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, 1));
-	rig_free(rig);
-	PASS();
-}
-
-static bool cancel_with_attempt(bool started, enum outcome outcome, uint64_t code)
-{
-	struct rig *rig = rig_new();
-	struct rig_attempt attempt;
-	struct outgoing stop = { 0 };
-	bool fine;
-
-	rig_hello(rig, "w", 1);
-	submit_one(rig, 5, 0, 0);
-	attempt = rig_must_take(rig);
-	if (started)
-		rig_started(rig, attempt);
-	rig_cancel(rig, 1, "");
-	fine = rig->ok.count == 1 && rig_state(rig, 1) == STATE_STOPPING &&
-	       rig_frames(rig, OP_STOP, &stop) == 1 &&
-	       stop.stop.job == 1 && stop.stop.epoch == attempt.epoch && stop.conn == attempt.conn;
-	rig_cancel(rig, 1, "");
-	fine = fine && rig->error.code == 0 && rig->ok.count == 0 && rig_state(rig, 1) == STATE_STOPPING;
-	if (!started)
-		rig_started(rig, attempt);       /* it crossed the request */
-	rig_done(rig, attempt, outcome, code);
-	fine = fine && rig_state(rig, 1) == STATE_CANCELLED && rig_job(rig, 1).code == code &&
-	       rig_run_state(rig, 1) == RUN_CANCELLED;
-	rig_free(rig);
-	return fine;
-}
-
-TEST cancel_what_has_an_attempt(void)
-{
-	for (int started = 0; started <= 1; started++) {
-		ASSERT(cancel_with_attempt(started, OUTCOME_STOPPED, 143));
-		ASSERT(cancel_with_attempt(started, OUTCOME_EXIT, 0));
-		ASSERT(cancel_with_attempt(started, OUTCOME_EXIT, 7));
-		ASSERT(cancel_with_attempt(started, OUTCOME_RECALLED, 0));
-		ASSERT(cancel_with_attempt(started, OUTCOME_EXIT_UNKNOWN, 0));
-	}
-	PASS();
-}
-
-TEST cancel_takes_over_a_timeout(void)
-{
-	struct rig *rig = rig_new();
-	struct rig_attempt attempt;
-
-	rig_hello(rig, "w", 1);
-	submit_one(rig, 0, 1000, 0);
-	attempt = rig_must_take(rig);
-	rig_started(rig, attempt);
-	rig_pass(rig, 1000);
-	ASSERT_EQ(STATE_STOPPING, rig_state(rig, 1));
-	rig_cancel(rig, 1, "a");
-	ASSERT_EQ(1, rig->ok.count);
-	rig_done(rig, attempt, OUTCOME_STOPPED, 143);
-	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, 1));
-	rig_free(rig);
-	PASS();
-}
-
-TEST cancelled_run_has_no_cascade(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-
-	rig_hello(rig, "w", 1);
-	graph_job(&graph, "a", "");
-	graph_job(&graph, "b", "a");
-	graph_job(&graph, "c", "b*");
-	run = rig_submit(rig, &graph);
-	rig_cancel(rig, run, "");
-	ASSERT_EQ(3, rig->ok.count);
-	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "a"));
-	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "b"));
-	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "c"));
-	rig_done(rig, rig_must_take(rig), OUTCOME_STOPPED, 143);
-	ASSERT_EQ(RUN_CANCELLED, rig_run_state(rig, run));
-	rig_free(rig);
-	PASS();
-}
-
 TEST ended_run_leaves_when_durable(void)
 {
 	struct rig *rig = rig_new();
@@ -482,9 +242,6 @@ TEST history_tells_the_moves(void)
 
 SUITE(ends)
 {
-	RUN_TEST(stale_results_are_acknowledged_not_applied);
-	RUN_TEST(retry_waits_its_backoff);
-	RUN_TEST(backoff_has_a_top);
 	RUN_TEST(crashes_count_apart);
 	RUN_TEST(retries_survive_crashes);
 	RUN_TEST(spawn_failure_is_a_failure);
@@ -497,21 +254,11 @@ SUITE(ends)
 	RUN_TEST(history_tells_the_moves);
 }
 
-SUITE(cancelling)
-{
-	RUN_TEST(cancel_what_has_no_attempt);
-	RUN_TEST(cancel_delayed);
-	RUN_TEST(cancel_what_has_an_attempt);
-	RUN_TEST(cancel_takes_over_a_timeout);
-	RUN_TEST(cancelled_run_has_no_cascade);
-}
-
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(ends);
-	RUN_SUITE(cancelling);
 	GREATEST_MAIN_END();
 }

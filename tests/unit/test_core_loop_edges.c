@@ -2,6 +2,8 @@
 /* Loops at their edges: what their own environment says, sub-runs that are cancelled or out of time, and their rows. */
 #include "proto/expr.h"
 #include "tests/unit/core_rig.h"
+#include "tests/unit/core_grow.h"
+#include "tests/unit/core_sub.h"
 
 static struct rec_job_spec *loop_job(struct graph *graph, const char *name, uint64_t max)
 {
@@ -154,11 +156,130 @@ SUITE(loop_edges)
 	RUN_TEST(rows_count_passes_that_can_be);
 }
 
+static struct slice step_code(struct graph *graph, struct expr_step step)
+{
+	struct buf buf = { 0 };
+	struct slice code;
+
+	expr_put(&buf, step);
+	code = arena_copy(&graph->arena, buf_slice(&buf));
+	buf_free(&buf);
+	return code;
+}
+
+/* Who let a loop begin has let all its passes, whether the next follows at once or after a while. */
+TEST approved_loop_runs_all_passes(void)
+{
+	for (uint64_t delay_ms = 0; delay_ms <= 1000; delay_ms += 1000) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job = graph_job(&graph, "poll", "");
+		uint64_t run;
+
+		job->gate_count = 1;
+		job->loop_max = 3;
+		job->loop_delay_ms = delay_ms;
+		job->loop_code = step_code(&graph, (struct expr_step){ EXPR_STATE, 0, 1, 1u << STATE_SUCCEEDED });
+		rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "poll"));
+		rig_act(rig, ACT_APPROVE, run, "poll", 0);
+		for (int pass = 0; pass < 2; pass++) {
+			ASSERT_EQ(1, rig_run_one(rig, 3));
+			rig_restart(rig);
+			rig_hello(rig, "w", 1);
+			rig_pass(rig, (int64_t)delay_ms + 1);
+		}
+		ASSERT_EQ(1, rig_run_one(rig, 0));
+		ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "poll"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+static struct slice code_of(struct graph *graph, const struct expr_step *steps, size_t count)
+{
+	struct buf buf = { 0 };
+	struct slice code;
+
+	for (size_t i = 0; i < count; i++)
+		expr_put(&buf, steps[i]);
+	code = arena_copy(&graph->arena, buf_slice(&buf));
+	buf_free(&buf);
+	return code;
+}
+
+#define CODE(graph, ...) \
+	code_of(graph, (const struct expr_step[]){ __VA_ARGS__ }, \
+		sizeof((const struct expr_step[]){ __VA_ARGS__ }) / sizeof(struct expr_step))
+
+#define OK_OF(first, count) { EXPR_STATE, first, count, 1u << STATE_SUCCEEDED }
+
+static void make_loop(struct graph *graph, struct rec_job_spec *job, uint64_t max)
+{
+	job->loop_max = max;
+	job->loop_code = CODE(graph, OK_OF(0, 1));
+	job->loop_until = slice_str("succeeded");
+}
+
+static struct slice iteration_told(struct rig *rig)
+{
+	struct outgoing frame;
+	struct rec_job_spec spec;
+	struct slice bytes;
+
+	CHECK(rig_frames(rig, OP_ASSIGN, &frame) == 1);
+	bytes = frame.assign.spec;
+	CHECK(record_decode(REC_job_spec, &bytes, &rig->arena, &spec, NULL) == ERR_NONE);
+	return spec.env.n == 1 ? spec.env.at[0] : slice_make(NULL, 0);
+}
+
+/* However deep it is within the loop. */
+TEST iteration_is_told_to_jobs_of_nested_sub_runs(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, middle = { 0 }, inner = { 0 };
+	struct rec_job_spec *job;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&inner, "x", "");
+	sub_job(&middle, "deep", "", &inner);
+	job = sub_job(&graph, "poll", "", &middle);
+	make_loop(&graph, job, 3);
+	rig_submit(rig, &graph);
+	ASSERT(slice_eq(iteration_told(rig), slice_str("TITAN_ITERATION=1")));
+	rig_run_one(rig, 1);
+	rig_pass(rig, 1);
+	ASSERT(slice_eq(iteration_told(rig), slice_str("TITAN_ITERATION=2")));
+	rig_free(rig);
+	PASS();
+}
+
+TEST nested_loop_is_told_innermost_iteration(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	struct rec_job_spec *job;
+
+	rig_hello(rig, "w", 1);
+	make_loop(&inner, graph_job(&inner, "x", ""), 3);
+	job = sub_job(&graph, "poll", "", &inner);
+	make_loop(&graph, job, 3);
+	rig_submit(rig, &graph);
+	rig_run_one(rig, 1);
+	ASSERT(slice_eq(iteration_told(rig), slice_str("TITAN_ITERATION=2")));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(loop_edges);
+	RUN_TEST(approved_loop_runs_all_passes);
+	RUN_TEST(iteration_is_told_to_jobs_of_nested_sub_runs);
+	RUN_TEST(nested_loop_is_told_innermost_iteration);
 	GREATEST_MAIN_END();
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* New rounds: what a retry opens again, and what stays; of live runs, of ended ones, of those that left. */
 #include "tests/unit/core_rig.h"
+#include "proto/expr.h"
+#include "tests/unit/core_grow.h"
 
 /* a fails; b and then c need it; d is for its failure; e is apart. */
 static uint64_t failed_run(struct rig *rig)
@@ -415,11 +417,33 @@ SUITE(rounds)
 	RUN_TEST(scopes_are_checked);
 }
 
+TEST new_round_keeps_priority(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->priority = 81;
+	graph_job(&graph, "b", "");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_PRIORITY, run, "b", 70);
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 3);
+	rig_run_one(rig, 3);
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_EQ(81, rig_job(rig, 1).priority);
+	ASSERT_EQ(71, rig_job(rig, 2).priority);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(rounds);
+	RUN_TEST(new_round_keeps_priority);
 	GREATEST_MAIN_END();
 }

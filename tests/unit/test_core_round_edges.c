@@ -2,6 +2,8 @@
 /* New rounds at their edges: as many as there can be, what alone opens, and which gates are asked again. */
 #include "proto/expr.h"
 #include "tests/unit/core_why.h"
+#include "tests/unit/core_grow.h"
+#include "tests/unit/core_sub.h"
 
 static struct rec_job_spec *graph_gate(struct graph *graph, const char *name, const char *needs)
 {
@@ -366,11 +368,94 @@ SUITE(round_edges)
 	RUN_TEST(a_condition_that_is_false_again_says_why);
 }
 
+/* It has begun on the old result, be it that it is only delayed by now: between two tries, or before the first. */
+TEST retry_sends_delayed_child_back_to_waiting(void)
+{
+	for (int tried = 0; tried < 2; tried++) {
+		for (uint64_t scope = RETRY_FROM; scope <= RETRY_ONLY; scope++) {
+			struct rig *rig = rig_new();
+			struct graph graph = { 0 };
+			struct rec_job_spec *job;
+			uint64_t run;
+
+			graph_job(&graph, "a", "");
+			job = graph_job(&graph, "b", "a");
+			job->delay_ms = tried ? 0 : 60000;
+			job->retry_max = 1;
+			job->backoff_ms = 60000;
+			rig_hello(rig, "w", 1);
+			run = rig_submit(rig, &graph);
+			rig_run_one(rig, 0);
+			if (tried)
+				rig_run_one(rig, 3);
+			ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "b"));
+			rig_act(rig, ACT_RETRY, run, "a", scope);
+			ASSERT_EQ(2, rig->ok.count);
+			ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "b"));
+			ASSERT_EQ(1, rig_job(rig, 2).round);
+			rig_free(rig);
+		}
+	}
+	PASS();
+}
+
+/* Of each of those that are run again alone, what hasn't begun waits. */
+TEST retry_only_of_fan_out_sends_back_queued_children(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig_hello(rig, "w", 1);
+	graph_job(&graph, "p[0]", "");
+	graph_job(&graph, "p[1]", "");
+	graph_job(&graph, "c0", "p[0]")->only_worker = slice_str("other");
+	graph_job(&graph, "c1", "p[1]")->only_worker = slice_str("other");
+	run = rig_submit(rig, &graph);
+	ASSERT_EQ(2, rig_run_all(rig));
+	rig_act(rig, ACT_RETRY, run, "p", RETRY_ONLY);
+	ASSERT_EQ(4, rig->ok.count);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c0"));
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c1"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST new_round_begins_with_no_crashes(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	uint64_t run;
+
+	job->crash_limit = 2;
+	job->backoff_ms = 1000;
+	job->backoff_exact = true;
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	for (int round = 0; round < 2; round++) {
+		rig_started(rig, rig_must_take(rig));
+		rig_hello(rig, "w", 1);          /* and has nothing */
+		ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "a"));
+		ASSERT_EQ(1, rig_job(rig, 1).crashes);
+		rig_pass(rig, 1001);
+		rig_run_one(rig, 3);
+		ASSERT_STR_EQ("failed", rig_state_named(rig, run, "a"));
+		rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
+		ASSERT_EQ(0, rig_job(rig, 1).crashes);
+	}
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(round_edges);
+	RUN_TEST(retry_sends_delayed_child_back_to_waiting);
+	RUN_TEST(retry_only_of_fan_out_sends_back_queued_children);
+	RUN_TEST(new_round_begins_with_no_crashes);
 	GREATEST_MAIN_END();
 }

@@ -4,6 +4,8 @@
 #include "tests/unit/core_sub.h"
 
 #include <errno.h>
+#include "proto/expr.h"
+#include "tests/unit/core_grow.h"
 
 #define GOOD(field, value) WITH(field, value, "loads")
 #define BAD(field, value) WITH(field, value, "contradict")
@@ -294,11 +296,43 @@ SUITE(subrun_edges)
 	RUN_TEST(one_that_is_out_of_time_is_tried_again);
 }
 
+/* What an attempt before it began is none of its own. */
+TEST sub_run_that_cannot_begin_has_no_number(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	struct rec_job_spec *job;
+	struct rec_job_row row;
+	uint64_t run;
+
+	rig->reload_every = 0;
+	rig_hello(rig, "rare", 1);
+	graph_job(&inner, "x", "")->only_worker = slice_str("rare");
+	job = sub_job(&graph, "s", "", &inner);
+	job->retry_max = 1;
+	job->backoff_ms = 1000;
+	job->backoff_exact = true;
+	run = rig_submit(rig, &graph);
+	ASSERT(child_of(rig, run, "s") != 0);
+	rig_run_one(rig, 1);
+	ASSERT_EQ(STATE_DELAYED, named(rig, run, "s"));
+	core_sweep(rig->core, UINT64_MAX);
+	want_everything(rig);
+	rig_pass(rig, 1000);
+	row = rig_job(rig, rig_named(rig, run, "s"));
+	ASSERT_EQ(OUTCOME_SPAWN, (enum outcome)row.outcome);
+	ASSERT_EQ(0, row.child);
+	core_check(rig->core);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(subrun_edges);
+	RUN_TEST(sub_run_that_cannot_begin_has_no_number);
 	GREATEST_MAIN_END();
 }

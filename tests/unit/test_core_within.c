@@ -93,102 +93,6 @@ TEST a_tenant_with_no_room_for_it_has_it_all_the_same(void)
 	PASS();
 }
 
-/* How it ended is what its jobs came to, not what was said to it: one by one they may all be cancelled. */
-TEST it_was_cancelled_if_its_jobs_were(void)
-{
-	for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
-		struct rig *rig = rig_new();
-		struct graph graph = { 0 }, inner = { 0 };
-		uint64_t run, child;
-
-		rig_hello(rig, "w", 1);
-		two(&inner);
-		sub_job(&graph, "build", "", &inner)->retry_max = 1;
-		run = rig_submit(rig, &graph);
-		child = child_of(rig, run, "build");
-		rig_run_one(rig, one_by_one ? 0 : 7);
-		if (one_by_one) {
-			rig_cancel(rig, child, "y");
-			rig_done(rig, rig_must_take(rig), OUTCOME_RECALLED, 0);
-		} else {
-			rig_cancel(rig, child, "");
-			rig_done(rig, rig_must_take(rig), OUTCOME_SIGNAL, 15);
-		}
-		ASSERT_EQ(one_by_one ? STATE_FAILED : STATE_DELAYED, named(rig, run, "build"));
-		ASSERT_EQ(one_by_one ? 2 : 1, rig_job(rig, rig_named(rig, run, "build")).code);
-		rig_free(rig);
-	}
-	PASS();
-}
-
-TEST when_it_began_is_known_when_it_has_ended(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	struct rec_job_row row;
-	int64_t began_ms;
-	uint64_t run;
-
-	sub_plain(&graph, "build", "");
-	run = rig_submit(rig, &graph);
-	began_ms = rig_job(rig, rig_named(rig, run, "build")).started_ms;
-	ASSERT(began_ms > 0);
-	rig_pass(rig, 5000);
-	rig_hello(rig, "w", 1);
-	rig_run_all(rig);
-	row = rig_job(rig, rig_named(rig, run, "build"));
-	ASSERT_EQ(STATE_SUCCEEDED, (enum job_state)row.state);
-	ASSERT(row.started_ms == began_ms && row.ended_ms >= began_ms + 5000);
-	rig_free(rig);
-	PASS();
-}
-
-static bool run_held(struct rig *rig, uint64_t run)
-{
-	struct rec_run_row row = { 0 };
-
-	CHECK(view_run(rig->core, run, &rig->arena, &row));
-	return row.held;
-}
-
-TEST what_is_done_to_a_run_reaches_all_that_is_within_it(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 }, middle = { 0 }, inner = { 0 };
-	uint64_t run, within;
-
-	graph_job(&inner, "x", "");
-	sub_job(&middle, "deep", "", &inner);
-	sub_job(&graph, "build", "", &middle);
-	run = rig_submit(rig, &graph);
-	within = child_of(rig, child_of(rig, run, "build"), "deep");
-	rig_act(rig, ACT_HOLD, run, "", 0);
-	ASSERT(run_held(rig, within));
-	rig_act(rig, ACT_RELEASE, run, "", 0);
-	ASSERT_FALSE(run_held(rig, within));
-	rig_act(rig, ACT_PRIORITY, run, "build", 77);
-	ASSERT_EQ(3, rig->ok.count);
-	ASSERT_EQ(77 + 1, rig_job(rig, rig_named(rig, within, "x")).priority);
-	rig_free(rig);
-	PASS();
-}
-
-TEST what_is_added_to_it_comes_as_what_it_began_with(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run, child;
-
-	sub_plain(&graph, "build", "")->priority = 91;
-	run = rig_submit(rig, &graph);
-	child = child_of(rig, run, "build");
-	graph_job(&graph, "more", "");
-	ASSERT(grow(rig, child, &graph, "") != 0);
-	ASSERT_EQ(91, rig_job(rig, rig_named(rig, child, "more")).priority);
-	rig_free(rig);
-	PASS();
-}
-
 TEST however_deep_it_is_of_one_tenant(void)
 {
 	struct rig *rig = rig_new();
@@ -206,39 +110,11 @@ TEST however_deep_it_is_of_one_tenant(void)
 	PASS();
 }
 
-/* Neither holds the run that an attempt was, nor is its letter a way to have it done for nobody. */
-TEST one_that_has_ended_is_left_alone(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run, child;
-
-	rig_hello(rig, "w", 1);
-	sub_plain(&graph, "build", "")->retry_max = 1;
-	run = rig_submit(rig, &graph);
-	child = child_of(rig, run, "build");
-	rig_run_one(rig, 1);
-	ASSERT_EQ(STATE_DELAYED, named(rig, run, "build"));
-	rig_act(rig, ACT_HOLD, run, "build", 0);
-	ASSERT_EQ(1, rig->ok.count);
-	ASSERT_FALSE(run_held(rig, child));
-	rig_act(rig, ACT_REQUEUE, child, "x", 0);
-	ASSERT(rig_error_says(rig, ERR_TERMINAL, "which doesn't wait for it any more"));
-	ASSERT_EQ(STATE_FAILED, named(rig, child, "x"));
-	rig_free(rig);
-	PASS();
-}
-
 SUITE(within)
 {
 	RUN_TEST(a_sub_run_has_its_bound_and_the_tenant_of_its_job);
 	RUN_TEST(a_tenant_with_no_room_for_it_has_it_all_the_same);
-	RUN_TEST(it_was_cancelled_if_its_jobs_were);
-	RUN_TEST(when_it_began_is_known_when_it_has_ended);
-	RUN_TEST(what_is_added_to_it_comes_as_what_it_began_with);
 	RUN_TEST(however_deep_it_is_of_one_tenant);
-	RUN_TEST(one_that_has_ended_is_left_alone);
-	RUN_TEST(what_is_done_to_a_run_reaches_all_that_is_within_it);
 	RUN_TESTp(a_scheduled_run_has_what_its_schedule_says, false);
 	RUN_TESTp(a_scheduled_run_has_what_its_schedule_says, true);
 }

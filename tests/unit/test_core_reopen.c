@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run that comes back into memory is what it was, but for what is done again. */
+/* A run that comes back into memory is what it was, but for the jobs that are done again. */
 #include <stdlib.h>
-
+#include "proto/dead.h"
 #include "proto/expr.h"
+#include "tests/unit/core_prune.h"
 #include "tests/unit/core_sub.h"
 
 static int row_order(const void *a, const void *b)
@@ -13,7 +14,7 @@ static int row_order(const void *a, const void *b)
 }
 
 /* The rows of a run, as the store would give them. */
-static size_t rows_of(const struct rig *rig, uint64_t run, struct row *rows)
+static size_t stored_rows(const struct rig *rig, uint64_t run, struct row *rows)
 {
 	static const enum row_table tables[] = { TABLE_run, TABLE_spec, TABLE_job };
 	size_t count = 0, first = 0;
@@ -66,12 +67,12 @@ static uint64_t failed_run(struct rig *rig, const char *tenant, const char *conc
 	return run;
 }
 
-TEST its_row_says_what_it_said(void)
+TEST reopened_run_keeps_its_row(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig, "qa", "db=2");
 	struct row rows[16];
-	size_t count = rows_of(rig, run, rows);
+	size_t count = stored_rows(rig, run, rows);
 	struct row_run before = rows[0].run;
 	const struct row_run *after;
 
@@ -101,12 +102,12 @@ TEST its_row_says_what_it_said(void)
 	PASS();
 }
 
-TEST it_has_the_bound_that_it_had(void)
+TEST reopened_run_keeps_its_bound(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig, NULL, NULL);
 	struct row rows[16];
-	size_t count = rows_of(rig, run, rows);
+	size_t count = stored_rows(rig, run, rows);
 
 	retry_again(rig, run, "", rows, count);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "which job is to be run again?"));
@@ -120,12 +121,12 @@ TEST it_has_the_bound_that_it_had(void)
 }
 
 /* What is done again has its priority and its epoch, which only grows; the others are as they were. */
-TEST its_jobs_are_what_they_were(void)
+TEST reopened_run_keeps_its_other_jobs(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig, NULL, NULL);
 	struct row rows[16];
-	size_t count = rows_of(rig, run, rows);
+	size_t count = stored_rows(rig, run, rows);
 	struct row_job b = rows[count - 2].job;
 	struct rec_job_row row;
 
@@ -156,7 +157,7 @@ static struct slice code_of(struct graph *graph, struct expr_step step)
 }
 
 /* How many passes it had, which run was its own, and that nobody wanted it. */
-TEST what_its_other_jobs_did_is_known(void)
+TEST reopened_run_keeps_passes_sub_runs_and_conditions(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -181,7 +182,7 @@ TEST what_its_other_jobs_did_is_known(void)
 	rig_run_one(rig, 3);
 	ASSERT(rig_run_row(rig, (int64_t)run)->run.ended_ms != 0);
 	core_sweep(rig->core, UINT64_MAX);
-	retry_again(rig, run, "bad", rows, rows_of(rig, run, rows));
+	retry_again(rig, run, "bad", rows, stored_rows(rig, run, rows));
 	ASSERT_EQ(0, rig->error.code);
 	ASSERT_EQ(1, rig->ok.count);
 	ASSERT(child != 0);
@@ -192,12 +193,95 @@ TEST what_its_other_jobs_did_is_known(void)
 	PASS();
 }
 
-SUITE(planted_back)
+static void want_everything(struct rig *rig)
 {
-	RUN_TEST(its_row_says_what_it_said);
-	RUN_TEST(it_has_the_bound_that_it_had);
-	RUN_TEST(its_jobs_are_what_they_were);
-	RUN_TEST(what_its_other_jobs_did_is_known);
+	struct graph graph = { 0 };
+
+	for (int i = 0; i < LIMIT_TENANT_CLASSES_MAX; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "w-%d", i);
+		graph_job(&graph, name, "")->only_worker = slice_str(arena_strdup(&rig->arena, slice_str(name)));
+	}
+	CHECK(rig_submit(rig, &graph) != 0);
+}
+
+TEST reopening_without_room_for_labels_is_refused(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000, .request = 7 };
+	struct graph graph = { 0 };
+	struct row rows[64];
+	uint64_t run;
+
+	rig->reload_every = 0;
+	graph_job(&graph, "a", "")->only_worker = slice_str("mine");
+	run = rig_submit(rig, &graph);
+	rig_hello(rig, "mine", 1);
+	rig_run_one(rig, 1);
+	core_sweep(rig->core, UINT64_MAX);
+	input.reopen.row_count = rows_of(rig, (int64_t)run, rows);
+	for (size_t i = 0; i < rig->tables[TABLE_job].count; i++)
+		if (rig->tables[TABLE_job].at[i].row.job.run == (int64_t)run)
+			rows[input.reopen.row_count++] = rig->tables[TABLE_job].at[i].row;
+	input.reopen.act = (struct input_act){ .verb = ACT_RETRY, .run = run, .value = RETRY_ALL };
+	input.reopen.rows = rows;
+	want_everything(rig);
+	rig_step(rig, &input);
+	ASSERT(rig_error_says(rig, ERR_FULL, "live jobs want"));
+	core_check(rig->core);
+	rig_free(rig);
+	PASS();
+}
+
+#define HOUR_MS INT64_C(3600000)
+
+static size_t rows_of_run(const struct rig *rig, struct row rows[8])
+{
+	size_t count = 0;
+
+	rows[count++] = rig->tables[TABLE_run].at[0].row;
+	rows[count++] = rig->tables[TABLE_spec].at[0].row;
+	for (size_t i = 0; i < rig->tables[TABLE_job].count; i++)
+		rows[count++] = rig->tables[TABLE_job].at[i].row;
+	return count;
+}
+
+/* It had left memory, and came up again on a machine that thinks it is an hour earlier. */
+TEST reopened_run_was_not_submitted_in_the_future(void)
+{
+	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000 };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct row rows[8];
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	graph_job(&graph, "a", "")->deadline_ms = 5000;
+	rig_submit(rig, &graph);
+	rig_cancel(rig, 1, "");
+	rig->config.boot_id++;
+	rig->now.mono_ns = rig->now.boot_ns = NS_PER_S;
+	rig->now.wall_ms -= HOUR_MS;
+	rig_restart(rig);
+	input.reopen = (struct input_reopen){ .act = { .verb = ACT_RETRY, .run = 1, .value = RETRY_FAILED },
+					      .rows = rows, .row_count = rows_of_run(rig, rows) };
+	rig_step(rig, &input);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
+	rig_pass(rig, 5000);
+	ASSERT_EQ(STATE_TIMED_OUT, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(reopen)
+{
+	RUN_TEST(reopened_run_keeps_its_row);
+	RUN_TEST(reopened_run_keeps_its_bound);
+	RUN_TEST(reopened_run_keeps_its_other_jobs);
+	RUN_TEST(reopened_run_keeps_passes_sub_runs_and_conditions);
+	RUN_TEST(reopening_without_room_for_labels_is_refused);
+	RUN_TEST(reopened_run_was_not_submitted_in_the_future);
 }
 
 GREATEST_MAIN_DEFS();
@@ -205,6 +289,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(planted_back);
+	RUN_SUITE(reopen);
 	GREATEST_MAIN_END();
 }

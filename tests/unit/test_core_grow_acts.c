@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people do to a run, or to a job with a sub-run, they do to what was added to it as well. */
+/* Acts on a run or a sub-run reach the jobs that were added to it: priority, hold, cancel, retry, discard. */
+#include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
@@ -18,7 +19,7 @@ static uint64_t grown_sub_run(struct rig *rig, enum exec_mode mode, uint64_t *re
 	return child;
 }
 
-TEST unknown_it_is_cancelled_with_the_sub_run(void)
+TEST cancel_of_sub_run_ends_unknown_added_job(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t conn = rig_hello(rig, "w", 2), run, child = grown_sub_run(rig, EXEC_ONCE, &run);
@@ -34,7 +35,7 @@ TEST unknown_it_is_cancelled_with_the_sub_run(void)
 	PASS();
 }
 
-TEST it_has_the_priority_of_the_sub_run(void)
+TEST priority_of_sub_run_reaches_added_job(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run, child = grown_sub_run(rig, EXEC_RETRY, &run);
@@ -43,6 +44,24 @@ TEST it_has_the_priority_of_the_sub_run(void)
 	ASSERT_EQ(3, rig->ok.count);
 	ASSERT_EQ(71, rig_job(rig, rig_named(rig, child, "x")).priority);
 	ASSERT_EQ(71, rig_job(rig, rig_named(rig, child, "late")).priority);
+	rig_free(rig);
+	PASS();
+}
+
+/* Also over a restart. */
+TEST priority_of_sub_run_is_that_of_jobs_added_later(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, child = grown_sub_run(rig, EXEC_RETRY, &run);
+
+	rig_act(rig, ACT_PRIORITY, run, "sub", 90);
+	ASSERT_EQ(3, rig->ok.count);
+	rig_restart(rig);
+	graph_job(&graph, "later", "");
+	ASSERT(grow(rig, child, &graph, "") != 0);
+	ASSERT_EQ(91, rig_job(rig, rig_named(rig, child, "late")).priority);
+	ASSERT_EQ(91, rig_job(rig, rig_named(rig, child, "later")).priority);
 	rig_free(rig);
 	PASS();
 }
@@ -63,7 +82,7 @@ static uint64_t failed_run(struct rig *rig)
 	return run;
 }
 
-TEST its_letter_is_discarded_with_those_of_the_run(void)
+TEST discard_of_run_takes_letter_of_added_job(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig);
@@ -76,7 +95,7 @@ TEST its_letter_is_discarded_with_those_of_the_run(void)
 	PASS();
 }
 
-TEST it_is_run_again_with_the_run(void)
+TEST retry_of_run_opens_added_job(void)
 {
 	for (uint64_t scope = RETRY_FAILED; scope <= RETRY_ALL; scope += RETRY_ALL - RETRY_FAILED) {
 		struct rig *rig = rig_new();
@@ -90,7 +109,7 @@ TEST it_is_run_again_with_the_run(void)
 	PASS();
 }
 
-TEST its_end_is_forgiven_over_a_restart(void)
+TEST added_job_stays_forgiven_over_restart(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -118,7 +137,7 @@ TEST its_end_is_forgiven_over_a_restart(void)
 	PASS();
 }
 
-TEST held_back_with_the_run_it_does_not_expire(void)
+TEST hold_of_run_stops_expiry_of_added_gate(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -142,7 +161,7 @@ TEST held_back_with_the_run_it_does_not_expire(void)
 }
 
 /* There was no room for it when it was held back, and there is when it is let go. */
-TEST let_go_with_the_run_it_begins(void)
+TEST release_of_run_starts_added_job(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -166,7 +185,7 @@ TEST let_go_with_the_run_it_begins(void)
 	PASS();
 }
 
-TEST its_sub_run_is_held_back_with_the_run(void)
+TEST hold_of_run_holds_sub_run_of_added_job(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -188,7 +207,7 @@ TEST its_sub_run_is_held_back_with_the_run(void)
 }
 
 /* Be it in a sub-run of a sub-run. */
-TEST unknown_far_below_it_is_cancelled(void)
+TEST cancel_ends_unknown_job_of_nested_sub_run(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 }, innermost = { 0 };
@@ -211,36 +230,106 @@ TEST unknown_far_below_it_is_cancelled(void)
 	PASS();
 }
 
-/* Also over a restart. */
-TEST the_priority_of_a_sub_run_is_that_of_what_is_added_later(void)
+/* Also while the last of what was cancelled is still being stopped. */
+TEST retried_job_lets_cancelled_run_grow(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
-	uint64_t run, child = grown_sub_run(rig, EXEC_RETRY, &run);
+	uint64_t run;
 
-	rig_act(rig, ACT_PRIORITY, run, "sub", 90);
-	ASSERT_EQ(3, rig->ok.count);
-	rig_restart(rig);
-	graph_job(&graph, "later", "");
-	ASSERT(grow(rig, child, &graph, "") != 0);
-	ASSERT_EQ(91, rig_job(rig, rig_named(rig, child, "late")).priority);
-	ASSERT_EQ(91, rig_job(rig, rig_named(rig, child, "later")).priority);
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));
+	rig_cancel(rig, run, "");
+	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "a"));
+	graph_job(&graph, "c", "");
+	ASSERT_EQ(0, grow(rig, run, &graph, ""));
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "was cancelled"));
+	rig_act(rig, ACT_RETRY, run, "b", RETRY_FROM);
+	ASSERT_EQ(1, rig->ok.count);
+	graph_job(&graph, "c", "");
+	ASSERT(grow(rig, run, &graph, "") != 0);
+	ASSERT_EQ(0, rig_run_row(rig, (int64_t)run)->run.cancelled);
 	rig_free(rig);
 	PASS();
 }
 
-SUITE(planted_added)
+static struct rec_job_spec *gate_job(struct graph *graph, const char *name, const char *needs)
 {
-	RUN_TEST(unknown_it_is_cancelled_with_the_sub_run);
-	RUN_TEST(it_has_the_priority_of_the_sub_run);
-	RUN_TEST(its_letter_is_discarded_with_those_of_the_run);
-	RUN_TEST(it_is_run_again_with_the_run);
-	RUN_TEST(its_end_is_forgiven_over_a_restart);
-	RUN_TEST(held_back_with_the_run_it_does_not_expire);
-	RUN_TEST(let_go_with_the_run_it_begins);
-	RUN_TEST(its_sub_run_is_held_back_with_the_run);
-	RUN_TEST(unknown_far_below_it_is_cancelled);
-	RUN_TEST(the_priority_of_a_sub_run_is_that_of_what_is_added_later);
+	struct rec_job_spec *job = graph_job(graph, name, needs);
+
+	job->gate_count = 1;
+	job->argv.n = 0;
+	return job;
+}
+
+/* What was added behind it would go by another answer. */
+TEST retry_asks_used_gate_again_for_added_job(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "x", "");
+	gate_job(&graph, "ok", "");
+	graph_job(&graph, "b", "ok");
+	rig_hello(rig, "w", 2);
+	run = rig_submit(rig, &graph);
+	rig_started(rig, rig_must_take(rig));
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	rig_started(rig, rig_must_take(rig));
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "b"));
+	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
+	ASSERT(rig_error_says(rig, ERR_PENDING, "would decide nothing"));
+	need_old(added(&graph, "c", 0, TRIGGER_OK), 1, TRIGGER_OK);
+	ASSERT(grow(rig, run, &graph, "ok x") != 0);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c"));
+	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST retry_sends_added_child_back_to_waiting(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "x", "");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_started(rig, rig_must_take(rig));
+	added(&graph, "c", 0, TRIGGER_OK);
+	ASSERT(grow(rig, run, &graph, "a") != 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "c"));
+	rig_act(rig, ACT_RETRY, run, "a", RETRY_ONLY);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c"));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(grow_acts)
+{
+	RUN_TEST(cancel_of_sub_run_ends_unknown_added_job);
+	RUN_TEST(priority_of_sub_run_reaches_added_job);
+	RUN_TEST(priority_of_sub_run_is_that_of_jobs_added_later);
+	RUN_TEST(discard_of_run_takes_letter_of_added_job);
+	RUN_TEST(retry_of_run_opens_added_job);
+	RUN_TEST(added_job_stays_forgiven_over_restart);
+	RUN_TEST(hold_of_run_stops_expiry_of_added_gate);
+	RUN_TEST(release_of_run_starts_added_job);
+	RUN_TEST(hold_of_run_holds_sub_run_of_added_job);
+	RUN_TEST(cancel_ends_unknown_job_of_nested_sub_run);
+	RUN_TEST(retried_job_lets_cancelled_run_grow);
+	RUN_TEST(retry_asks_used_gate_again_for_added_job);
+	RUN_TEST(retry_sends_added_child_back_to_waiting);
 }
 
 GREATEST_MAIN_DEFS();
@@ -248,6 +337,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(planted_added);
+	RUN_SUITE(grow_acts);
 	GREATEST_MAIN_END();
 }

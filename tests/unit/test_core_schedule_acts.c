@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a schedule says and what waits in line for it, over changes, pauses and restarts. */
+/* Acts on schedules: change, pause, fire and remove; refused runs; and clocks that were set back. */
 #include "tests/unit/core_rig.h"
-
-#define HOUR_MS INT64_C(3600000)
 
 static void add_as(struct rig *rig, const char *name, const char *cron, uint8_t key, size_t parts,
 		   const char *concurrency)
@@ -35,7 +33,47 @@ static void add(struct rig *rig, uint8_t key, size_t parts, const char *concurre
 	add_as(rig, "hourly", "0 * * * *", key, parts, concurrency);
 }
 
-TEST a_schedule_that_is_changed_is_what_it_says_now(void)
+static void set(struct rig *rig, enum set_verb verb)
+{
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_SCHEDULE, .name = slice_str("hourly"), .verb = verb });
+}
+
+TEST remove_leaves_no_rows(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	add(rig, 1, 2, "");
+	ASSERT_EQ(2, rig->tables[TABLE_schedule_part].count);
+	set(rig, SET_REMOVE);
+	ASSERT_EQ(0, rig->tables[TABLE_schedule].count);
+	ASSERT_EQ(0, rig->tables[TABLE_schedule_part].count);
+	rig_restart(rig);
+	ASSERT_FALSE(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	rig_free(rig);
+	PASS();
+}
+
+#define HOUR_MS INT64_C(3600000)
+
+TEST change_keeps_pause(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_schedule_row row = { 0 };
+
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	add(rig, 1, 1, "");
+	set(rig, SET_PAUSE);
+	add(rig, 2, 2, "");
+	rig_pass(rig, HOUR_MS);
+	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
+	ASSERT(row.paused && row.jobs == 2 && row.fired == 0);
+	rig_free(rig);
+	PASS();
+}
+
+TEST change_replaces_graph_over_restart(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_schedule_row row = { 0 };
@@ -54,7 +92,40 @@ TEST a_schedule_that_is_changed_is_what_it_says_now(void)
 	PASS();
 }
 
-TEST what_waits_in_line_waits_also_for_the_pause(void)
+TEST fire_answers_number_of_run(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+
+	graph_job(&graph, "other", "");
+	rig_submit(rig, &graph);
+	add(rig, 9, 1, "");
+	set(rig, SET_FIRE);
+	ASSERT_EQ(2, rig->ok.count);
+	set(rig, SET_FIRE);
+	ASSERT_EQ(3, rig->ok.count);
+	rig_free(rig);
+	PASS();
+}
+
+TEST latest_run_of_paused_schedule_is_not_pruned(void)
+{
+	struct rig *rig = rig_new();
+	struct prune_rule rule = { .as_of = UINT64_MAX };
+
+	add(rig, 1, 1, "");
+	set(rig, SET_FIRE);
+	rig_cancel(rig, 1, "");
+	set(rig, SET_PAUSE);
+	core_sweep(rig->core, rig->out.turn);
+	ASSERT_EQ(PRUNE_NEEDED, view_prunable(rig->core, &rig_run_row(rig, 1)->run, &rule));
+	set(rig, SET_REMOVE);
+	ASSERT_EQ(PRUNE_GOES, view_prunable(rig->core, &rig_run_row(rig, 1)->run, &rule));
+	rig_free(rig);
+	PASS();
+}
+
+TEST queued_time_waits_for_resume(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_schedule_row row = { 0 };
@@ -78,44 +149,6 @@ TEST what_waits_in_line_waits_also_for_the_pause(void)
 	PASS();
 }
 
-static void set(struct rig *rig, enum set_verb verb)
-{
-	rig_set(rig, (struct msg_set){ .kind = OBJECT_SCHEDULE, .name = slice_str("hourly"), .verb = verb });
-}
-
-TEST a_schedule_that_is_removed_leaves_no_row(void)
-{
-	struct rig *rig = rig_new();
-	struct rec_schedule_row row = { 0 };
-
-	add(rig, 1, 2, "");
-	ASSERT_EQ(2, rig->tables[TABLE_schedule_part].count);
-	set(rig, SET_REMOVE);
-	ASSERT_EQ(0, rig->tables[TABLE_schedule].count);
-	ASSERT_EQ(0, rig->tables[TABLE_schedule_part].count);
-	rig_restart(rig);
-	ASSERT_FALSE(view_schedule(rig->core, 0, 1, &rig->arena, &row));
-	rig_free(rig);
-	PASS();
-}
-
-TEST a_schedule_that_is_changed_stays_paused(void)
-{
-	struct rig *rig = rig_new();
-	struct rec_schedule_row row = { 0 };
-
-	rig->now.wall_ms = 480000 * HOUR_MS;
-	rig_pass(rig, 0);
-	add(rig, 1, 1, "");
-	set(rig, SET_PAUSE);
-	add(rig, 2, 2, "");
-	rig_pass(rig, HOUR_MS);
-	ASSERT(view_schedule(rig->core, 0, 1, &rig->arena, &row));
-	ASSERT(row.paused && row.jobs == 2 && row.fired == 0);
-	rig_free(rig);
-	PASS();
-}
-
 static void ana_may_queue(struct rig *rig, uint64_t most)
 {
 	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"),
@@ -123,7 +156,7 @@ static void ana_may_queue(struct rig *rig, uint64_t most)
 }
 
 /* Its tenant may have no longer as many in the queue. */
-TEST a_time_whose_run_is_refused_is_counted(void)
+TEST refused_run_counts_as_skipped_time(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_schedule_row row = { 0 };
@@ -142,7 +175,7 @@ TEST a_time_whose_run_is_refused_is_counted(void)
 	PASS();
 }
 
-TEST each_of_the_line_that_is_refused_is_counted(void)
+TEST each_refused_queued_time_is_counted(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_schedule_row row = { 0 };
@@ -165,41 +198,26 @@ TEST each_of_the_line_that_is_refused_is_counted(void)
 	PASS();
 }
 
-TEST who_fires_a_schedule_learns_which_run_began(void)
+/* Set back by as much as that, one's next time is the same, another's isn't. */
+TEST each_schedule_follows_clock_set_back(void)
 {
 	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
+	struct rec_schedule_row row = { 0 };
 
-	graph_job(&graph, "other", "");
-	rig_submit(rig, &graph);
-	add(rig, 9, 1, "");
-	set(rig, SET_FIRE);
-	ASSERT_EQ(2, rig->ok.count);
-	set(rig, SET_FIRE);
-	ASSERT_EQ(3, rig->ok.count);
-	rig_free(rig);
-	PASS();
-}
-
-TEST the_latest_run_of_one_that_is_paused_is_kept(void)
-{
-	struct rig *rig = rig_new();
-	struct prune_rule rule = { .as_of = UINT64_MAX };
-
-	add(rig, 1, 1, "");
-	set(rig, SET_FIRE);
-	rig_cancel(rig, 1, "");
-	set(rig, SET_PAUSE);
-	core_sweep(rig->core, rig->out.turn);
-	ASSERT_EQ(PRUNE_NEEDED, view_prunable(rig->core, &rig_run_row(rig, 1)->run, &rule));
-	set(rig, SET_REMOVE);
-	ASSERT_EQ(PRUNE_GOES, view_prunable(rig->core, &rig_run_row(rig, 1)->run, &rule));
+	rig->now.wall_ms = 480000 * HOUR_MS;
+	rig_pass(rig, 0);
+	add_as(rig, "yearly", "0 0 1 1 *", 1, 1, "");
+	add_as(rig, "hourly", "0 * * * *", 2, 1, "");
+	rig->now.wall_ms -= 48 * HOUR_MS;
+	rig_pass(rig, 0);
+	ASSERT(view_schedule(rig->core, 1, 1, &rig->arena, &row));
+	ASSERT_EQ((uint64_t)(rig->now.wall_ms + HOUR_MS), row.next_ms.at[0]);
 	rig_free(rig);
 	PASS();
 }
 
 /* The machine was off, and has another idea of what time it is: no step that a clock takes while it is up. */
-TEST a_reboot_with_an_earlier_clock_leaves_no_time_out(void)
+TEST reboot_with_earlier_clock_misses_no_time(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_schedule_row row = { 0 };
@@ -219,36 +237,18 @@ TEST a_reboot_with_an_earlier_clock_leaves_no_time_out(void)
 	PASS();
 }
 
-/* Set back by as much as that, one's next time is the same, another's isn't. */
-TEST each_schedule_looks_at_a_clock_that_was_set_back(void)
+SUITE(schedule_acts)
 {
-	struct rig *rig = rig_new();
-	struct rec_schedule_row row = { 0 };
-
-	rig->now.wall_ms = 480000 * HOUR_MS;
-	rig_pass(rig, 0);
-	add_as(rig, "yearly", "0 0 1 1 *", 1, 1, "");
-	add_as(rig, "hourly", "0 * * * *", 2, 1, "");
-	rig->now.wall_ms -= 48 * HOUR_MS;
-	rig_pass(rig, 0);
-	ASSERT(view_schedule(rig->core, 1, 1, &rig->arena, &row));
-	ASSERT_EQ((uint64_t)(rig->now.wall_ms + HOUR_MS), row.next_ms.at[0]);
-	rig_free(rig);
-	PASS();
-}
-
-SUITE(planted_schedule)
-{
-	RUN_TEST(a_schedule_that_is_removed_leaves_no_row);
-	RUN_TEST(a_schedule_that_is_changed_stays_paused);
-	RUN_TEST(a_time_whose_run_is_refused_is_counted);
-	RUN_TEST(each_of_the_line_that_is_refused_is_counted);
-	RUN_TEST(who_fires_a_schedule_learns_which_run_began);
-	RUN_TEST(the_latest_run_of_one_that_is_paused_is_kept);
-	RUN_TEST(each_schedule_looks_at_a_clock_that_was_set_back);
-	RUN_TEST(a_reboot_with_an_earlier_clock_leaves_no_time_out);
-	RUN_TEST(a_schedule_that_is_changed_is_what_it_says_now);
-	RUN_TEST(what_waits_in_line_waits_also_for_the_pause);
+	RUN_TEST(remove_leaves_no_rows);
+	RUN_TEST(change_keeps_pause);
+	RUN_TEST(change_replaces_graph_over_restart);
+	RUN_TEST(fire_answers_number_of_run);
+	RUN_TEST(latest_run_of_paused_schedule_is_not_pruned);
+	RUN_TEST(queued_time_waits_for_resume);
+	RUN_TEST(refused_run_counts_as_skipped_time);
+	RUN_TEST(each_refused_queued_time_is_counted);
+	RUN_TEST(each_schedule_follows_clock_set_back);
+	RUN_TEST(reboot_with_earlier_clock_misses_no_time);
 }
 
 GREATEST_MAIN_DEFS();
@@ -256,6 +256,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(planted_schedule);
+	RUN_SUITE(schedule_acts);
 	GREATEST_MAIN_END();
 }

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Votes on gates: whose count, on what digest, in which round, and what the decision's row says. */
+#include "base/sha256.h"
+#include "proto/expr.h"
+#include "tests/unit/core_grow.h"
+#include "tests/unit/core_sub.h"
+
+/* a, b: done; qa asks; c waits for it. */
+static uint64_t asked(struct rig *rig)
+{
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "b", "a");
+	graph_job(&graph, "other", "");
+	graph_job(&graph, "qa", "b")->gate_count = 1;
+	graph.jobs[3].argv.n = 0;
+	graph_job(&graph, "c", "qa");
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_all(rig);
+	CHECK(strcmp(rig_state_named(rig, run, "qa"), "approval") == 0);
+	return run;
+}
+
+static struct slice shown(struct rig *rig, uint64_t run)
+{
+	return arena_copy(&rig->arena, rig_digest(rig, run, "qa"));
+}
+
+TEST decision_on_changed_gate_is_refused(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t run = asked(rig);
+	struct slice first = shown(rig, run);
+
+	ASSERT_EQ(SHA256_SIZE, first.len);
+	rig_restart(rig);
+	rig_hello(rig, "w", 1);
+	ASSERT(slice_eq(first, rig_digest(rig, run, "qa")));
+	rig->shown = slice_make(first.data, 7);
+	rig_act(rig, ACT_APPROVE, run, "qa", 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "names the digest of what was shown"));
+	rig_act(rig, ACT_RETRY, run, "b", RETRY_FROM);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+	rig->shown = first;
+	rig_act(rig, ACT_APPROVE, run, "qa", 0);
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "nothing was decided"));
+	rig_act(rig, ACT_REJECT, run, "qa", 0);
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "isn't what was shown"));
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
+	ASSERT_EQ(0, rig->tables[TABLE_decision].count);
+	rig->shown = slice_make(rig_digest(rig, run, "qa").data, 8);
+	rig_act(rig, ACT_APPROVE, run, "qa", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "qa"));
+	rig_act(rig, ACT_APPROVE, run, "qa", 0);
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "already ended: succeeded"));
+	rig_free(rig);
+	PASS();
+}
+
+static struct rec_job_spec *gate_job(struct graph *graph, const char *name, const char *needs, uint64_t count)
+{
+	struct rec_job_spec *job = graph_job(graph, name, needs);
+
+	job->gate_count = count;
+	job->argv.n = 0;
+	return job;
+}
+
+/* One job that needs the gate. */
+static void grow_behind(struct rig *rig, uint64_t run, const char *gate, const char *name)
+{
+	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
+	struct graph_part part = { .count = 1 };
+	struct slice names[] = { slice_str(gate) };
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, name, "");
+	uint64_t key = ++rig->keys;
+
+	job->triggers.at[job->triggers.n++] = TRIGGER_OK;
+	job->needs.at[job->needs.n++] = 1;
+	part.body = graph_blob(&graph);
+	input.submit = (struct input_submit){ .principal = 1, .owner = slice_str("ana"), .parts = &part, .part_count = 1,
+		.into = run, .parents = { .at = names, .n = 1 } };
+	memcpy(input.submit.key, &key, sizeof(key));
+	rig_step(rig, &input);
+	CHECK(rig->accepted.run == run);
+	blob_release(part.body);
+	graph_free(&graph);
+}
+
+TEST vote_is_void_after_job_is_added_behind_gate(void)
+{
+	for (int restarts = 0; restarts < 2; restarts++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct slice first;
+		uint64_t run;
+
+		gate_job(&graph, "ok", "", 2);
+		graph_job(&graph, "b", "ok");
+		run = rig_submit(rig, &graph);
+		first = arena_copy(&rig->arena, rig_digest(rig, run, "ok"));
+		rig_act(rig, ACT_APPROVE, run, "ok", 0);
+		ASSERT_EQ(1, rig_job(rig, 1).gate_have);
+		grow_behind(rig, run, "ok", "more");
+		if (restarts)
+			rig_restart(rig);
+		ASSERT_FALSE(slice_eq(first, rig_digest(rig, run, "ok")));
+		ASSERT_EQ(0, rig_job(rig, 1).gate_have);
+		rig->shown = first;
+		rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+		ASSERT(rig_error_says(rig, ERR_CHANGED, "isn't what was shown any more"));
+		rig->shown = (struct slice){ 0 };
+		rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+		rig_act(rig, ACT_APPROVE, run, "ok", 0);
+		ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* What it lets through is what it says, whatever has become of it. */
+TEST vote_outlives_cancelled_child_of_gate(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	gate_job(&graph, "ok", "", 2);
+	graph_job(&graph, "b", "ok");
+	graph_job(&graph, "c", "ok");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	rig_cancel(rig, run, "b");
+	for (int restarts = 0; restarts < 2; restarts++) {
+		ASSERT_EQ(1, rig_job(rig, 1).gate_have);
+		rig_restart(rig);
+	}
+	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST vote_on_earlier_round_is_refused(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct slice first;
+	uint64_t run;
+
+	gate_job(&graph, "ok", "", 1);
+	graph_job(&graph, "b", "ok");
+	run = rig_submit(rig, &graph);
+	first = arena_copy(&rig->arena, rig_digest(rig, run, "ok"));
+	rig_act(rig, ACT_REJECT, run, "ok", 0);
+	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+	rig->shown = first;
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "isn't what was shown any more"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST gate_refuses_votes_of_people_not_named(void)
+{
+	static const char *const others[] = { "be", "benny", "Ben", "ana" };
+	static const enum act_verb verbs[] = { ACT_APPROVE, ACT_REJECT };
+	struct slice from[] = { slice_str("ben"), slice_str("cid") };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	gate_job(&graph, "ok", "", 1)->gate_from = (struct slice_list){ .at = from, .n = 2 };
+	run = rig_submit(rig, &graph);
+	for (size_t i = 0; i < 8; i++) {
+		rig_act_as(rig, others[i / 2], 10 + i, verbs[i % 2], run, "ok", 0);
+		ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names others"));
+	}
+	ASSERT_EQ(0, rig->tables[TABLE_decision].count);
+	rig_act_as(rig, "cid", 3, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST vote_on_fan_out_of_gates_is_refused(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	gate_job(&graph, "ok[0]", "", 1);
+	gate_job(&graph, "ok[1]", "", 1);
+	run = rig_submit(rig, &graph);
+	rig->shown = arena_copy(&rig->arena, rig_digest(rig, run, "ok[0]"));
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "a fan-out of 2 jobs is no gate"));
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok[0]"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Who submitted it may stop it, and have it done again, as those who are named with them; only not let it through. */
+TEST submitter_may_reject_and_push_back_but_not_approve(void)
+{
+	static const enum act_verb verbs[] = { ACT_REJECT, ACT_PUSHBACK };
+	struct slice from[] = { slice_str("ana"), slice_str("ben") };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		uint64_t run;
+
+		rig_hello(rig, "w", 1);
+		graph_job(&graph, "a", "");
+		gate_job(&graph, "ok", "a", 1)->gate_from = (struct slice_list){ .at = from, .n = 2 };
+		run = rig_submit(rig, &graph);
+		rig_run_one(rig, 0);
+		rig_act(rig, ACT_APPROVE, run, "ok", 0);
+		ASSERT(rig_error_says(rig, ERR_DENIED, "another of them has to"));
+		rig->target = "a";
+		rig_act_as(rig, "cid", 3, verbs[i], run, "ok", 0);
+		ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names others"));
+		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+		rig_act(rig, verbs[i], run, "ok", 0);
+		ASSERT_EQ(ERR_NONE, rig->error.code);
+		ASSERT_STR_EQ(i ? "waiting" : "denied", rig_state_named(rig, run, "ok"));
+		rig_free(rig);
+	}
+	PASS();
+}
+
+/* Another gate before it, which isn't asked about yet, is none to choose from. */
+TEST approve_of_run_means_its_open_gate(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	job = graph_job(&graph, "later", "a");
+	job->gate_count = 1;
+	job = graph_job(&graph, "now", "");
+	job->gate_count = 1;
+	run = rig_submit(rig, &graph);
+	rig->shown = arena_copy(&rig->arena, rig_digest(rig, run, "now"));
+	rig_act(rig, ACT_APPROVE, run, "", 0);
+	ASSERT_EQ(0, rig->errors);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "now"));
+	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "later"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST decision_row_names_person_and_time(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	const struct row_decision *decision;
+	struct rec_job_spec *job = graph_job(&graph, "ok", "");
+	uint64_t run;
+
+	job->gate_count = 1;
+	job->argv.n = 0;
+	run = rig_submit(rig, &graph);
+	rig_pass(rig, 5000);
+	rig_act_as(rig, "ben", 2, ACT_REJECT, run, "ok", 0);
+	ASSERT_EQ(1, rig->tables[TABLE_decision].count);
+	decision = &rig->tables[TABLE_decision].at[0].row.decision;
+	ASSERT(slice_eq(decision->name, slice_str("ben")) && decision->person == 2);
+	ASSERT_EQ(rig->now.wall_ms, decision->wall_ms);
+	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "ok"));
+	ASSERT_EQ(0, rig_job(rig, 1).settled_by);
+	rig_free(rig);
+	PASS();
+}
+
+static const struct row_decision *decision(const struct rig *rig, size_t at)
+{
+	CHECK(at < rig->tables[TABLE_decision].count);
+	return &rig->tables[TABLE_decision].at[at].row.decision;
+}
+
+/* For when the run is history. */
+TEST decision_row_names_gate_and_target(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "");
+	gate_job(&graph, "qa", "a", 1);
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig->target = "a";
+	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
+	ASSERT_EQ(VERDICT_PUSHED_BACK, decision(rig, 0)->verdict);
+	ASSERT(slice_eq(slice_str("qa"), decision(rig, 0)->job_name));
+	ASSERT(slice_eq(slice_str("a"), decision(rig, 0)->target_name));
+	rig_free(rig);
+	PASS();
+}
+
+static struct rec_job_spec *graph_gate(struct graph *graph, const char *name, const char *needs)
+{
+	struct rec_job_spec *job = graph_job(graph, name, needs);
+
+	job->gate_count = 1;
+	job->argv.n = 0;
+	return job;
+}
+
+static void decide(struct rig *rig, uint64_t run, const char *gate, struct slice text)
+{
+	struct core_input input = { .kind = INPUT_ACT, .conn = 1000000, .request = ++rig->request };
+
+	input.act = (struct input_act){ .verb = ACT_APPROVE, .run = run, .job = slice_str(gate), .text = text,
+		.principal = 1, .person = slice_str("ana"), .digest = rig_digest(rig, run, gate) };
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+}
+
+TEST reason_over_its_limit_is_refused(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	char text[LIMIT_REASON_MAX + 1];
+	uint64_t run;
+
+	memset(text, 'x', sizeof(text));
+	graph_gate(&graph, "ok", "");
+	run = rig_submit(rig, &graph);
+	decide(rig, run, "ok", slice_make(text, LIMIT_REASON_MAX + 1));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "the reason has 4097 bytes; at most 4096"));
+	decide(rig, run, "ok", slice_make(text, LIMIT_REASON_MAX));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Who approved one round of a command approved that, be it delayed or not. */
+TEST command_with_gate_asks_in_each_round(void)
+{
+	for (uint64_t delay_ms = 0; delay_ms <= 1000; delay_ms += 1000) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job = graph_job(&graph, "deploy", "");
+		uint64_t run;
+
+		job->gate_count = 1;
+		job->delay_ms = delay_ms;
+		rig_hello(rig, "w", 1);
+		run = rig_submit(rig, &graph);
+		for (int round = 0; round < 2; round++) {
+			rig_pass(rig, (int64_t)delay_ms + 1);
+			ASSERT_STR_EQ("approval", rig_state_named(rig, run, "deploy"));
+			ASSERT_EQ(0, rig_job(rig, 1).gate_have);
+			rig_act(rig, ACT_APPROVE, run, "deploy", 0);
+			ASSERT_EQ(1, rig_run_one(rig, 3));
+			rig_act(rig, ACT_RETRY, run, "deploy", RETRY_FROM);
+		}
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST approved_gate_starts_its_script(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	gate_job(&graph, "ok", "", 1)->script = slice_str("true\n");
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+SUITE(gate_votes)
+{
+	RUN_TEST(decision_on_changed_gate_is_refused);
+	RUN_TEST(vote_is_void_after_job_is_added_behind_gate);
+	RUN_TEST(vote_outlives_cancelled_child_of_gate);
+	RUN_TEST(vote_on_earlier_round_is_refused);
+	RUN_TEST(gate_refuses_votes_of_people_not_named);
+	RUN_TEST(vote_on_fan_out_of_gates_is_refused);
+	RUN_TEST(submitter_may_reject_and_push_back_but_not_approve);
+	RUN_TEST(approve_of_run_means_its_open_gate);
+	RUN_TEST(decision_row_names_person_and_time);
+	RUN_TEST(decision_row_names_gate_and_target);
+	RUN_TEST(reason_over_its_limit_is_refused);
+	RUN_TEST(command_with_gate_asks_in_each_round);
+	RUN_TEST(approved_gate_starts_its_script);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(gate_votes);
+	GREATEST_MAIN_END();
+}
