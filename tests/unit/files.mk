@@ -32,6 +32,7 @@ unit_programs = \
 	tests/unit/test_core_backoff \
 	tests/unit/test_core_caller \
 	tests/unit/test_core_cancel \
+	tests/unit/test_core_class \
 	tests/unit/test_core_clock \
 	tests/unit/test_core_context \
 	tests/unit/test_core_dead_letters \
@@ -41,6 +42,9 @@ unit_programs = \
 	tests/unit/test_core_edges_act \
 	tests/unit/test_core_edges_rows \
 	tests/unit/test_core_ending \
+	tests/unit/test_core_explain_room \
+	tests/unit/test_core_explain_wait \
+	tests/unit/test_core_explain_worker \
 	tests/unit/test_core_expr \
 	tests/unit/test_core_fail \
 	tests/unit/test_core_final \
@@ -56,51 +60,46 @@ unit_programs = \
 	tests/unit/test_core_grow_acts \
 	tests/unit/test_core_grow_refused \
 	tests/unit/test_core_hold \
+	tests/unit/test_core_lane \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
+	tests/unit/test_core_load_rows \
 	tests/unit/test_core_lock \
 	tests/unit/test_core_lock_people \
 	tests/unit/test_core_lock_served \
 	tests/unit/test_core_loop \
 	tests/unit/test_core_loop_edges \
-	tests/unit/test_core_measures \
+	tests/unit/test_core_memory \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_noop \
-	tests/unit/test_core_order \
 	tests/unit/test_core_outbox \
 	tests/unit/test_core_people \
 	tests/unit/test_core_place \
-	tests/unit/test_core_placing \
-	tests/unit/test_core_planted_place \
-	tests/unit/test_core_planted_queue \
-	tests/unit/test_core_planted_sets \
+	tests/unit/test_core_place_affinity \
+	tests/unit/test_core_place_charge \
+	tests/unit/test_core_place_lock \
+	tests/unit/test_core_place_order \
+	tests/unit/test_core_place_prefer \
+	tests/unit/test_core_place_prefetch \
+	tests/unit/test_core_place_queue \
+	tests/unit/test_core_place_recall \
+	tests/unit/test_core_place_reserve \
 	tests/unit/test_core_prune \
-	tests/unit/test_core_pruning \
-	tests/unit/test_core_refused \
+	tests/unit/test_core_prune_left \
 	tests/unit/test_core_reopen \
-	tests/unit/test_core_reports \
 	tests/unit/test_core_resources \
 	tests/unit/test_core_result \
+	tests/unit/test_core_retry \
 	tests/unit/test_core_round \
 	tests/unit/test_core_round_edges \
-	tests/unit/test_core_rows \
 	tests/unit/test_core_schedule \
 	tests/unit/test_core_schedule_acts \
 	tests/unit/test_core_schedule_edges \
 	tests/unit/test_core_schedule_many \
-	tests/unit/test_core_sharp_keep \
-	tests/unit/test_core_sharp_lane \
-	tests/unit/test_core_sharp_place \
-	tests/unit/test_core_sharp_rows \
-	tests/unit/test_core_sharp_tell \
-	tests/unit/test_core_sharp_why \
-	tests/unit/test_core_sharp_worker \
-	tests/unit/test_core_shown \
-	tests/unit/test_core_shrink \
-	tests/unit/test_core_sizes \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_spec_fields \
 	tests/unit/test_core_steps \
+	tests/unit/test_core_submit_size \
 	tests/unit/test_core_subrun \
 	tests/unit/test_core_subrun_acts \
 	tests/unit/test_core_subrun_edges \
@@ -109,14 +108,17 @@ unit_programs = \
 	tests/unit/test_core_time \
 	tests/unit/test_core_timers \
 	tests/unit/test_core_told \
-	tests/unit/test_core_turns \
 	tests/unit/test_core_view \
+	tests/unit/test_core_view_people \
 	tests/unit/test_core_watch \
-	tests/unit/test_core_wishes \
 	tests/unit/test_core_within \
 	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
+	tests/unit/test_core_worker_flap \
 	tests/unit/test_core_worker_link \
+	tests/unit/test_core_worker_pool \
+	tests/unit/test_core_worker_refuse \
+	tests/unit/test_core_worker_report \
 	tests/unit/test_lang_conf \
 	tests/unit/test_lang_context \
 	tests/unit/test_lang_dagline \
@@ -290,6 +292,9 @@ tests_unit_test_core_caller_LDADD = $(core_libs)
 tests_unit_test_core_cancel_SOURCES = tests/unit/test_core_cancel.c
 tests_unit_test_core_cancel_LDADD = $(core_libs)
 
+tests_unit_test_core_class_SOURCES = tests/unit/test_core_class.c
+tests_unit_test_core_class_LDADD = $(core_libs)
+
 tests_unit_test_core_clock_SOURCES = tests/unit/test_core_clock.c
 tests_unit_test_core_clock_LDADD = $(core_libs)
 
@@ -316,6 +321,15 @@ tests_unit_test_core_edges_rows_LDADD = $(core_libs)
 
 tests_unit_test_core_ending_SOURCES = tests/unit/test_core_ending.c
 tests_unit_test_core_ending_LDADD = $(core_libs)
+
+tests_unit_test_core_explain_room_SOURCES = tests/unit/test_core_explain_room.c
+tests_unit_test_core_explain_room_LDADD = $(core_libs)
+
+tests_unit_test_core_explain_wait_SOURCES = tests/unit/test_core_explain_wait.c
+tests_unit_test_core_explain_wait_LDADD = $(core_libs)
+
+tests_unit_test_core_explain_worker_SOURCES = tests/unit/test_core_explain_worker.c
+tests_unit_test_core_explain_worker_LDADD = $(core_libs)
 
 tests_unit_test_core_expr_SOURCES = tests/unit/test_core_expr.c
 tests_unit_test_core_expr_LDADD = $(core_libs)
@@ -362,11 +376,17 @@ tests_unit_test_core_grow_refused_LDADD = $(core_libs)
 tests_unit_test_core_hold_SOURCES = tests/unit/test_core_hold.c
 tests_unit_test_core_hold_LDADD = $(core_libs)
 
+tests_unit_test_core_lane_SOURCES = tests/unit/test_core_lane.c
+tests_unit_test_core_lane_LDADD = $(core_libs)
+
 tests_unit_test_core_life_SOURCES = tests/unit/test_core_life.c
 tests_unit_test_core_life_LDADD = $(core_libs)
 
 tests_unit_test_core_load_SOURCES = tests/unit/test_core_load.c
 tests_unit_test_core_load_LDADD = $(core_libs)
+
+tests_unit_test_core_load_rows_SOURCES = tests/unit/test_core_load_rows.c
+tests_unit_test_core_load_rows_LDADD = $(core_libs)
 
 tests_unit_test_core_lock_SOURCES = tests/unit/test_core_lock.c
 tests_unit_test_core_lock_LDADD = $(core_libs)
@@ -383,17 +403,14 @@ tests_unit_test_core_loop_LDADD = $(core_libs)
 tests_unit_test_core_loop_edges_SOURCES = tests/unit/test_core_loop_edges.c
 tests_unit_test_core_loop_edges_LDADD = $(core_libs)
 
-tests_unit_test_core_measures_SOURCES = tests/unit/test_core_measures.c
-tests_unit_test_core_measures_LDADD = $(core_libs)
+tests_unit_test_core_memory_SOURCES = tests/unit/test_core_memory.c
+tests_unit_test_core_memory_LDADD = $(core_libs)
 
 tests_unit_test_core_modes_SOURCES = tests/unit/test_core_modes.c
 tests_unit_test_core_modes_LDADD = $(core_libs)
 
 tests_unit_test_core_noop_SOURCES = tests/unit/test_core_noop.c
 tests_unit_test_core_noop_LDADD = $(core_libs)
-
-tests_unit_test_core_order_SOURCES = tests/unit/test_core_order.c
-tests_unit_test_core_order_LDADD = $(core_libs)
 
 tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
 tests_unit_test_core_outbox_LDADD = $(core_libs)
@@ -404,32 +421,41 @@ tests_unit_test_core_people_LDADD = $(core_libs)
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)
 
-tests_unit_test_core_placing_SOURCES = tests/unit/test_core_placing.c
-tests_unit_test_core_placing_LDADD = $(core_libs)
+tests_unit_test_core_place_affinity_SOURCES = tests/unit/test_core_place_affinity.c
+tests_unit_test_core_place_affinity_LDADD = $(core_libs)
 
-tests_unit_test_core_planted_place_SOURCES = tests/unit/test_core_planted_place.c
-tests_unit_test_core_planted_place_LDADD = $(core_libs)
+tests_unit_test_core_place_charge_SOURCES = tests/unit/test_core_place_charge.c
+tests_unit_test_core_place_charge_LDADD = $(core_libs)
 
-tests_unit_test_core_planted_queue_SOURCES = tests/unit/test_core_planted_queue.c
-tests_unit_test_core_planted_queue_LDADD = $(core_libs)
+tests_unit_test_core_place_lock_SOURCES = tests/unit/test_core_place_lock.c
+tests_unit_test_core_place_lock_LDADD = $(core_libs)
 
-tests_unit_test_core_planted_sets_SOURCES = tests/unit/test_core_planted_sets.c
-tests_unit_test_core_planted_sets_LDADD = $(core_libs)
+tests_unit_test_core_place_order_SOURCES = tests/unit/test_core_place_order.c
+tests_unit_test_core_place_order_LDADD = $(core_libs)
+
+tests_unit_test_core_place_prefer_SOURCES = tests/unit/test_core_place_prefer.c
+tests_unit_test_core_place_prefer_LDADD = $(core_libs)
+
+tests_unit_test_core_place_prefetch_SOURCES = tests/unit/test_core_place_prefetch.c
+tests_unit_test_core_place_prefetch_LDADD = $(core_libs)
+
+tests_unit_test_core_place_queue_SOURCES = tests/unit/test_core_place_queue.c
+tests_unit_test_core_place_queue_LDADD = $(core_libs)
+
+tests_unit_test_core_place_recall_SOURCES = tests/unit/test_core_place_recall.c
+tests_unit_test_core_place_recall_LDADD = $(core_libs)
+
+tests_unit_test_core_place_reserve_SOURCES = tests/unit/test_core_place_reserve.c
+tests_unit_test_core_place_reserve_LDADD = $(core_libs)
 
 tests_unit_test_core_prune_SOURCES = tests/unit/test_core_prune.c
 tests_unit_test_core_prune_LDADD = $(core_libs)
 
-tests_unit_test_core_pruning_SOURCES = tests/unit/test_core_pruning.c
-tests_unit_test_core_pruning_LDADD = $(core_libs)
-
-tests_unit_test_core_refused_SOURCES = tests/unit/test_core_refused.c
-tests_unit_test_core_refused_LDADD = $(core_libs)
+tests_unit_test_core_prune_left_SOURCES = tests/unit/test_core_prune_left.c
+tests_unit_test_core_prune_left_LDADD = $(core_libs)
 
 tests_unit_test_core_reopen_SOURCES = tests/unit/test_core_reopen.c
 tests_unit_test_core_reopen_LDADD = $(core_libs)
-
-tests_unit_test_core_reports_SOURCES = tests/unit/test_core_reports.c
-tests_unit_test_core_reports_LDADD = $(core_libs)
 
 tests_unit_test_core_resources_SOURCES = tests/unit/test_core_resources.c
 tests_unit_test_core_resources_LDADD = $(core_libs)
@@ -437,14 +463,14 @@ tests_unit_test_core_resources_LDADD = $(core_libs)
 tests_unit_test_core_result_SOURCES = tests/unit/test_core_result.c
 tests_unit_test_core_result_LDADD = $(core_libs)
 
+tests_unit_test_core_retry_SOURCES = tests/unit/test_core_retry.c
+tests_unit_test_core_retry_LDADD = $(core_libs)
+
 tests_unit_test_core_round_SOURCES = tests/unit/test_core_round.c
 tests_unit_test_core_round_LDADD = $(core_libs)
 
 tests_unit_test_core_round_edges_SOURCES = tests/unit/test_core_round_edges.c
 tests_unit_test_core_round_edges_LDADD = $(core_libs)
-
-tests_unit_test_core_rows_SOURCES = tests/unit/test_core_rows.c
-tests_unit_test_core_rows_LDADD = $(core_libs)
 
 tests_unit_test_core_schedule_SOURCES = tests/unit/test_core_schedule.c
 tests_unit_test_core_schedule_LDADD = $(core_libs)
@@ -458,36 +484,6 @@ tests_unit_test_core_schedule_edges_LDADD = $(core_libs)
 tests_unit_test_core_schedule_many_SOURCES = tests/unit/test_core_schedule_many.c
 tests_unit_test_core_schedule_many_LDADD = $(core_libs)
 
-tests_unit_test_core_sharp_keep_SOURCES = tests/unit/test_core_sharp_keep.c
-tests_unit_test_core_sharp_keep_LDADD = $(core_libs)
-
-tests_unit_test_core_sharp_lane_SOURCES = tests/unit/test_core_sharp_lane.c
-tests_unit_test_core_sharp_lane_LDADD = $(core_libs)
-
-tests_unit_test_core_sharp_place_SOURCES = tests/unit/test_core_sharp_place.c
-tests_unit_test_core_sharp_place_LDADD = $(core_libs)
-
-tests_unit_test_core_sharp_rows_SOURCES = tests/unit/test_core_sharp_rows.c
-tests_unit_test_core_sharp_rows_LDADD = $(core_libs)
-
-tests_unit_test_core_sharp_tell_SOURCES = tests/unit/test_core_sharp_tell.c
-tests_unit_test_core_sharp_tell_LDADD = $(core_libs)
-
-tests_unit_test_core_sharp_why_SOURCES = tests/unit/test_core_sharp_why.c
-tests_unit_test_core_sharp_why_LDADD = $(core_libs)
-
-tests_unit_test_core_sharp_worker_SOURCES = tests/unit/test_core_sharp_worker.c
-tests_unit_test_core_sharp_worker_LDADD = $(core_libs)
-
-tests_unit_test_core_shown_SOURCES = tests/unit/test_core_shown.c
-tests_unit_test_core_shown_LDADD = $(core_libs)
-
-tests_unit_test_core_shrink_SOURCES = tests/unit/test_core_shrink.c
-tests_unit_test_core_shrink_LDADD = $(core_libs)
-
-tests_unit_test_core_sizes_SOURCES = tests/unit/test_core_sizes.c
-tests_unit_test_core_sizes_LDADD = $(core_libs)
-
 tests_unit_test_core_spec_SOURCES = tests/unit/test_core_spec.c
 tests_unit_test_core_spec_LDADD = $(core_libs)
 
@@ -496,6 +492,9 @@ tests_unit_test_core_spec_fields_LDADD = $(core_libs)
 
 tests_unit_test_core_steps_SOURCES = tests/unit/test_core_steps.c
 tests_unit_test_core_steps_LDADD = $(core_libs)
+
+tests_unit_test_core_submit_size_SOURCES = tests/unit/test_core_submit_size.c
+tests_unit_test_core_submit_size_LDADD = $(core_libs)
 
 tests_unit_test_core_subrun_SOURCES = tests/unit/test_core_subrun.c
 tests_unit_test_core_subrun_LDADD = $(core_libs)
@@ -521,17 +520,14 @@ tests_unit_test_core_timers_LDADD = $(core_libs)
 tests_unit_test_core_told_SOURCES = tests/unit/test_core_told.c
 tests_unit_test_core_told_LDADD = $(core_libs)
 
-tests_unit_test_core_turns_SOURCES = tests/unit/test_core_turns.c
-tests_unit_test_core_turns_LDADD = $(core_libs)
-
 tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
 tests_unit_test_core_view_LDADD = $(core_libs)
 
+tests_unit_test_core_view_people_SOURCES = tests/unit/test_core_view_people.c
+tests_unit_test_core_view_people_LDADD = $(core_libs)
+
 tests_unit_test_core_watch_SOURCES = tests/unit/test_core_watch.c
 tests_unit_test_core_watch_LDADD = $(core_libs)
-
-tests_unit_test_core_wishes_SOURCES = tests/unit/test_core_wishes.c
-tests_unit_test_core_wishes_LDADD = $(core_libs)
 
 tests_unit_test_core_within_SOURCES = tests/unit/test_core_within.c
 tests_unit_test_core_within_LDADD = $(core_libs)
@@ -542,8 +538,20 @@ tests_unit_test_core_words_LDADD = $(core_libs)
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)
 
+tests_unit_test_core_worker_flap_SOURCES = tests/unit/test_core_worker_flap.c
+tests_unit_test_core_worker_flap_LDADD = $(core_libs)
+
 tests_unit_test_core_worker_link_SOURCES = tests/unit/test_core_worker_link.c
 tests_unit_test_core_worker_link_LDADD = $(core_libs)
+
+tests_unit_test_core_worker_pool_SOURCES = tests/unit/test_core_worker_pool.c
+tests_unit_test_core_worker_pool_LDADD = $(core_libs)
+
+tests_unit_test_core_worker_refuse_SOURCES = tests/unit/test_core_worker_refuse.c
+tests_unit_test_core_worker_refuse_LDADD = $(core_libs)
+
+tests_unit_test_core_worker_report_SOURCES = tests/unit/test_core_worker_report.c
+tests_unit_test_core_worker_report_LDADD = $(core_libs)
 
 tests_unit_test_lang_conf_SOURCES = tests/unit/test_lang_conf.c
 tests_unit_test_lang_conf_LDADD = $(lang_libs)

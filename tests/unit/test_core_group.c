@@ -393,6 +393,38 @@ TEST rows_that_contradict_each_other(void)
 	PASS();
 }
 
+static size_t taken(struct rig *rig)
+{
+	struct rig_attempt attempt;
+	size_t count = 0;
+
+	while (rig_take(rig, &attempt))
+		count++;
+	return count;
+}
+
+TEST raised_group_limit_lets_runs_in(void)
+{
+	for (int removed = 0; removed < 2; removed++) {
+		struct rig *rig = rig_new();
+
+		set_group(rig, SET_PUT, "g", 1);
+		rig_hello(rig, "w", 8);
+		for (size_t i = 0; i < 3; i++) {
+			struct graph graph = { 0 };
+
+			rig->concurrency = "g=3";
+			graph_job(&graph, "a", "");
+			rig_submit(rig, &graph);
+		}
+		ASSERT_EQ(1, taken(rig));
+		set_group(rig, removed ? SET_REMOVE : SET_PUT, "g", removed ? 0 : 3);
+		ASSERT_EQ(2, taken(rig));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 SUITE(groups)
 {
 	RUN_TEST(jobs_of_a_group_across_runs);
@@ -406,6 +438,7 @@ SUITE(groups)
 	RUN_TEST(what_runs_state_counts_while_they_live);
 	RUN_TEST(what_a_run_states_counts_again_when_it_is_retried);
 	RUN_TEST(rows_that_contradict_each_other);
+	RUN_TEST(raised_group_limit_lets_runs_in);
 }
 
 GREATEST_MAIN_DEFS();

@@ -334,6 +334,24 @@ TEST people_dont_pass_a_job_that_wants_it_alone(void)
 	PASS();
 }
 
+TEST drop_releases_only_the_owners_share(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_lock_row rows[8];
+	uint64_t fences[] = { lock_act(rig, SET_TAKE, "db", "a", true, 0), lock_act(rig, SET_TAKE, "db", "b", true, 0), lock_act(rig, SET_TAKE, "db", "c", true, 0) };
+	uint64_t cursor = 0;
+	size_t count = 0;
+
+	lock_act(rig, SET_DROP, "db", "b", true, 0);
+	while ((cursor = view_lock(rig->core, cursor, &rig->arena, &rows[count])))
+		count++;
+	ASSERT_EQ(2, count);
+	for (size_t i = 0; i < count; i++)
+		ASSERT(rows[i].fence == fences[0] || rows[i].fence == fences[2]);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(locks)
 {
 	RUN_TEST(readers_share_and_a_writer_excludes);
@@ -349,6 +367,7 @@ SUITE(locks)
 	RUN_TESTp(another_boot_ends_it_in_time, 1000000);
 	RUN_TESTp(another_boot_ends_it_in_time, 3000);
 	RUN_TEST(people_dont_pass_a_job_that_wants_it_alone);
+	RUN_TEST(drop_releases_only_the_owners_share);
 }
 
 GREATEST_MAIN_DEFS();

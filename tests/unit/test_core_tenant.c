@@ -312,6 +312,25 @@ TEST tenants_come_and_go(void)
 	PASS();
 }
 
+TEST removed_tenant_has_default_weight(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_tenant_row row = { 0 };
+	struct graph graph = { 0 };
+
+	graph_job(&graph, "a", "");
+	rig_submit(rig, &graph);
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"), .weight = 7,
+				       .number = 3, .most = 9 });
+	ASSERT(view_tenant(rig->core, 0, &row) > 0 && row.weight == 7);
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_REMOVE, .name = slice_str("ana") });
+	row = (struct rec_tenant_row){ 0 };
+	ASSERT(view_tenant(rig->core, 0, &row) > 0);
+	ASSERT_EQ(1, row.weight);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(tenants)
 {
 	RUN_TEST(tenants_take_turns_by_weight);
@@ -326,6 +345,7 @@ SUITE(tenants)
 	RUN_TEST(the_most_that_may_be_set);
 	RUN_TEST(rows_that_no_core_wrote_are_refused);
 	RUN_TEST(tenants_come_and_go);
+	RUN_TEST(removed_tenant_has_default_weight);
 }
 
 GREATEST_MAIN_DEFS();

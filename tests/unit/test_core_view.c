@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is shown: commands as one would type them, who may report, workers and jobs in order. */
-#include "tests/unit/core_rig.h"
+#include "tests/unit/core_place.h"
 
 static const char *shown(struct arena *arena, const char *const *words, size_t n)
 {
@@ -249,6 +249,130 @@ TEST what_a_gate_lets_through_ends_with_a_character(void)
 	PASS();
 }
 
+static const char *text_of(struct rig *rig, struct slice_list list)
+{
+	struct buf text = { 0 };
+	const char *copy;
+
+	for (size_t i = 0; i < list.n; i++)
+		buf_addf(&text, "%s%.*s", i ? ", " : "", (int)list.at[i].len, (const char *)list.at[i].data);
+	copy = arena_strdup(&rig->arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+TEST row_of_a_job_shows_its_placement(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_row row = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	uint64_t run;
+
+	job->only_worker = slice_str("w");
+	job->prefer_worker = slice_str("v");
+	job->prefer = words(rig, "near ssd");
+	job->pool = slice_str("night");
+	job->pool_hard = true;
+	job->affinity = AFFINITY_STICKY;
+	job = graph_job(&graph, "b", "");
+	job->pool = slice_str("night");
+	job->affinity = AFFINITY_PARENT;
+	job->affinity_hard = true;
+	graph_job(&graph, "c", "");
+	run = rig_submit(rig, &graph);
+	CHECK(view_job(rig->core, rig_named(rig, run, "a"), VIEW_FULL, &rig->arena, &row));
+	ASSERT_STR_EQ("worker=w, prefer_worker=v, prefer=near, prefer=ssd, pool=night (hard), affinity=sticky",
+		      text_of(rig, row.placing));
+	CHECK(view_job(rig->core, rig_named(rig, run, "b"), VIEW_FULL, &rig->arena, &row));
+	ASSERT_STR_EQ("pool=night, affinity=parent (hard)", text_of(rig, row.placing));
+	CHECK(view_job(rig->core, rig_named(rig, run, "c"), VIEW_FULL, &rig->arena, &row));
+	ASSERT_EQ(0, row.placing.n);
+	ASSERT_EQ(LIMIT_CRASH_LIMIT, row.crash_limit);
+	rig_free(rig);
+	PASS();
+}
+
+TEST clocks_are_shown_while_they_run(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	int64_t start_ms = rig->now.wall_ms;
+	uint64_t run, a, b;
+
+	job->dispatch_timeout_ms = 7000;
+	job->deadline_ms = 9000;
+	graph_job(&graph, "b", "")->delay_ms = 3000;
+	run = rig_submit(rig, &graph);
+	a = rig_named(rig, run, "a");
+	b = rig_named(rig, run, "b");
+	ASSERT_EQ(start_ms + 7000, rig_job(rig, a).give_up_ms);
+	ASSERT_EQ(start_ms + 9000, rig_job(rig, a).deadline_ms);
+	ASSERT(rig_job(rig, a).due_ms == 0 && rig_job(rig, a).stop_cause == 0);
+	ASSERT_EQ(start_ms + 3000, rig_job(rig, b).due_ms);
+	ASSERT(rig_job(rig, b).give_up_ms == 0 && rig_job(rig, b).deadline_ms == 0);
+	rig_act(rig, ACT_HOLD, run, "a", 0);
+	ASSERT_EQ(0, rig_job(rig, a).give_up_ms);
+	rig_act(rig, ACT_RELEASE, run, "a", 0);
+	rig_hello(rig, "w", 1);
+	rig_started(rig, rig_must_take(rig));
+	ASSERT(rig_job(rig, a).give_up_ms == 0 && rig_job(rig, a).deadline_ms == start_ms + 9000);
+	rig_cancel(rig, run, "a");
+	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "a"));
+	ASSERT_EQ(EVENT_CANCEL, rig_job(rig, a).stop_cause);
+	rig_cancel(rig, run, "b");
+	ASSERT(rig_job(rig, b).due_ms == 0 && rig_job(rig, b).stop_cause == 0);
+	ASSERT(rig_job(rig, b).ended_ms > 0 && rig_job(rig, b).settled_by == 0);
+	rig_free(rig);
+	PASS();
+}
+
+TEST run_without_a_clock_has_an_end_time(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_run_row row = { 0 };
+	uint64_t run;
+
+	rig->now.wall_ms = 0;
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	rig_cancel(rig, run, "");
+	ASSERT(view_run(rig->core, run, &rig->arena, &row));
+	ASSERT(row.ended_ms > 0 && row.state == RUN_CANCELLED);
+	rig_free(rig);
+	PASS();
+}
+
+TEST gate_shows_sixteen_of_its_children(void)
+{
+	for (size_t children = 15; children <= 17; children++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_row row = { 0 };
+		uint64_t run, gate;
+
+		graph_job(&graph, "gate", "")->gate_count = 1;
+		for (size_t i = 0; i < children; i++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "c%zu", i);
+			graph_job(&graph, name, "gate");
+		}
+		run = rig_submit(rig, &graph);
+		gate = rig_named(rig, run, "gate");
+		CHECK(view_job(rig->core, gate, VIEW_GRAPH, &rig->arena, &row));
+		ASSERT(row.unblocks.n == 0 && row.digest.len > 0);
+		CHECK(view_job(rig->core, gate, VIEW_FULL, &rig->arena, &row));
+		ASSERT_EQ_FMT(children < 16 ? children : (size_t)16, row.unblocks.n, "%zu");
+		ASSERT(row.will.n == row.unblocks.n && slice_eq(row.will.at[0], slice_str("true")));
+		ASSERT(slice_eq(row.unblocks.at[14], slice_str("c14")));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -263,5 +387,9 @@ int main(int argc, char **argv)
 	RUN_TEST(held_is_shown_while_it_matters);
 	RUN_TEST(who_has_a_place_in_a_group);
 	RUN_TEST(what_a_gate_lets_through_ends_with_a_character);
+	RUN_TEST(row_of_a_job_shows_its_placement);
+	RUN_TEST(clocks_are_shown_while_they_run);
+	RUN_TEST(run_without_a_clock_has_an_end_time);
+	RUN_TEST(gate_shows_sixteen_of_its_children);
 	GREATEST_MAIN_END();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs of one run that are bound by almost the same: each keeps what is its own. */
+/* Lanes of a run and fan-outs: each keeps its own limits. */
+#include "proto/limits.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_place.h"
 
@@ -22,7 +23,7 @@ static uint64_t submit_two_kinds(struct rig *rig, bool locks, const char *first,
 	return rig_submit(rig, &graph);
 }
 
-TEST the_least_that_is_stated_counts(void)
+TEST least_stated_limit_of_a_group_counts(void)
 {
 	for (int turned = 0; turned < 2; turned++) {
 		struct rig *rig = rig_new();
@@ -35,7 +36,7 @@ TEST the_least_that_is_stated_counts(void)
 	PASS();
 }
 
-TEST who_shares_a_lock_shares_it_with_such_alone(void)
+TEST shared_lock_is_shared_only_with_sharing_jobs(void)
 {
 	for (int turned = 0; turned < 2; turned++) {
 		struct rig *rig = rig_new();
@@ -51,7 +52,7 @@ TEST who_shares_a_lock_shares_it_with_such_alone(void)
 	PASS();
 }
 
-TEST a_fan_out_has_one_bound(void)
+TEST fan_out_has_one_bound(void)
 {
 	static const struct { uint64_t parallel; bool fail_fast; } others[] = { { 2, true }, { 1, false }, { 1, true } };
 
@@ -82,8 +83,8 @@ static void fan_job(struct graph *graph, const char *name, uint64_t group)
 	job->group_fail_fast = group > 0;
 }
 
-/* Their jobs needn't be neighbours, nor come before all others; what is added has fan-outs of its own. */
-TEST each_fan_out_for_itself(void)
+/* Members needn't be neighbours, nor come before all other jobs; an added extent has fan-outs of its own. */
+TEST fan_outs_have_separate_bounds(void)
 {
 	static const char *const left[] = { "x", "b1", "b2", "b3", "c1", "c2" };
 	struct rig *rig = rig_new();
@@ -116,46 +117,8 @@ TEST each_fan_out_for_itself(void)
 	PASS();
 }
 
-/* Two are parked that must go where their parents ran. There is room for one, and it is at the other's worker. */
-TEST one_that_waits_for_its_worker_keeps_no_other_back(void)
-{
-	static const char *const workers[] = { "u", "v" };
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	struct rec_job_spec *job;
-	uint64_t run;
-
-	for (int k = 0; k < 2; k++) {
-		join(rig, workers[k], 1, "", "", "");
-		graph_job(&graph, k ? "parent_v" : "parent_u", "")->only_worker = slice_str(workers[k]);
-	}
-	for (int k = 0; k < 2; k++) {
-		job = graph_job(&graph, k ? "long_v" : "long_u", k ? "parent_v" : "parent_u");
-		job->only_worker = slice_str(workers[k]);
-		job->priority = 100;
-	}
-	for (int k = 0; k < 2; k++) {
-		job = graph_job(&graph, k ? "child_v" : "child_u", k ? "parent_v" : "parent_u");
-		job->affinity = AFFINITY_PARENT;
-		job->affinity_hard = true;
-	}
-	rig->max_jobs = 2;
-	run = rig_submit(rig, &graph);
-	rig_run_one(rig, 0);
-	rig_run_one(rig, 0);
-	ASSERT_STR_EQ("u", holder(rig, run, "long_u"));
-	ASSERT_STR_EQ("v", holder(rig, run, "long_v"));
-	rig_started(rig, rig_must_take(rig));
-	rig_run_one(rig, 0);
-	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "long_v"));
-	ASSERT_STR_EQ("", holder(rig, run, "child_u"));
-	ASSERT_STR_EQ("v", holder(rig, run, "child_v"));
-	rig_free(rig);
-	PASS();
-}
-
-/* One that a person holds back would keep its run from its end for ever. */
-TEST the_first_failure_ends_also_what_is_held_back(void)
+/* A held member would keep its run from its end for ever. */
+TEST fail_fast_cancels_held_members(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -177,16 +140,78 @@ TEST the_first_failure_ends_also_what_is_held_back(void)
 	PASS();
 }
 
+TEST fail_fast_names_the_member_that_failed(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt first, second;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rec_job_spec *job = graph_job(&graph, i ? "b" : "a", "");
+
+		job->group = 1;
+		job->group_fail_fast = true;
+	}
+	rig_hello(rig, "w", 2);
+	rig_submit(rig, &graph);
+	first = rig_must_take(rig);
+	second = rig_must_take(rig);
+	rig_started(rig, second);
+	rig_done(rig, first, OUTCOME_EXIT, 1);
+	ASSERT_EQ(STATE_STOPPING, rig_state(rig, second.job));
+	rig_done(rig, second, OUTCOME_SIGNAL, 15);
+	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, second.job));
+	ASSERT_EQ(first.job + 1, rig_job(rig, second.job).cause);
+	rig_free(rig);
+	PASS();
+}
+
+static struct rig_attempt lose(struct rig *rig, struct graph *graph, uint64_t *ret_run)
+{
+	struct rig_attempt attempt;
+
+	rig_hello(rig, "w", 1);
+	*ret_run = rig_submit(rig, graph);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_gone(rig, rig->conn);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	CHECK(rig_state(rig, attempt.job) == STATE_UNKNOWN);
+	return attempt;
+}
+
+TEST fail_fast_leaves_unknown_members(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rec_job_spec *job = graph_job(&graph, i ? "b" : "a", "");
+
+		job->mode = EXEC_ONCE;
+		job->group = 1;
+		job->group_fail_fast = true;
+	}
+	lose(rig, &graph, &run);
+	rig_hello(rig, "other", 1);
+	rig_done(rig, rig_must_take(rig), OUTCOME_EXIT, 1);
+	ASSERT_STR_EQ("unknown", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(the_least_that_is_stated_counts);
-	RUN_TEST(who_shares_a_lock_shares_it_with_such_alone);
-	RUN_TEST(a_fan_out_has_one_bound);
-	RUN_TEST(each_fan_out_for_itself);
-	RUN_TEST(one_that_waits_for_its_worker_keeps_no_other_back);
-	RUN_TEST(the_first_failure_ends_also_what_is_held_back);
+	RUN_TEST(least_stated_limit_of_a_group_counts);
+	RUN_TEST(shared_lock_is_shared_only_with_sharing_jobs);
+	RUN_TEST(fan_out_has_one_bound);
+	RUN_TEST(fan_outs_have_separate_bounds);
+	RUN_TEST(fail_fast_cancels_held_members);
+	RUN_TEST(fail_fast_names_the_member_that_failed);
+	RUN_TEST(fail_fast_leaves_unknown_members);
 	GREATEST_MAIN_END();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Different things that jobs want of their workers: counted by tenant, and what they cost. */
-#include "core_rig.h"
+#include "proto/reasons.h"
+#include "tests/unit/core_place.h"
 
 #include <malloc.h>
 
@@ -95,6 +96,61 @@ TEST tenants_without_jobs_of_a_kind_cost_nothing_there(void)
 	PASS();
 }
 
+TEST labels_in_any_order_are_one_class(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_row row = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->labels = words(rig, "gpu ssd");
+	graph_job(&graph, "b", "")->labels = words(rig, "ssd gpu");
+	graph_job(&graph, "c", "")->labels = words(rig, "gpu ssd gpu");
+	graph_job(&graph, "d", "")->labels = words(rig, "gpu");
+	run = rig_submit(rig, &graph);
+	join(rig, "w", 1, "x ssd gp gpu gpuu", "", "");
+	ASSERT(view_explain(rig->core, rig_named(rig, run, "c"), &rig->arena, &row));
+	ASSERT_EQ(REASON_ALL_SLOTS_BUSY, row.why_code);
+	ASSERT(memmem(row.why.data, row.why.len, "; 2 jobs queue", 14));
+	rig_free(rig);
+	PASS();
+}
+
+static void graph_of_labels(struct rig *rig, struct graph *graph, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "l%zu", i);
+		graph_job(graph, name, "")->labels = words(rig, name);
+	}
+}
+
+TEST classes_of_a_tenant_are_limited(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	rig->reload_every = 0;
+	graph_of_labels(rig, &graph, LIMIT_TENANT_CLASSES_MAX);
+	run = rig_submit(rig, &graph);
+	ASSERT(run != 0);
+	graph_job(&graph, "x", "")->labels = words(rig, "another");
+	ASSERT_EQ(0, rig_submit(rig, &graph));
+	ASSERT(rig_error_says(rig, ERR_FULL, "4096 different things"));
+	graph_job(&graph, "x", "")->labels = words(rig, "l7");
+	graph_job(&graph, "y", "");
+	ASSERT(rig_submit(rig, &graph) != 0);
+	rig_cancel(rig, run, "");
+	core_sweep(rig->core, UINT64_MAX / 2);
+	graph_job(&graph, "x", "")->labels = words(rig, "another");
+	ASSERT(rig_submit(rig, &graph) != 0);
+	core_check(rig->core);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -103,5 +159,7 @@ int main(int argc, char **argv)
 	RUN_TEST(wishes_of_one_tenant_leave_room_for_others);
 	RUN_TEST(the_last_quarter_is_for_tenants_with_few);
 	RUN_TEST(tenants_without_jobs_of_a_kind_cost_nothing_there);
+	RUN_TEST(labels_in_any_order_are_one_class);
+	RUN_TEST(classes_of_a_tenant_are_limited);
 	GREATEST_MAIN_END();
 }

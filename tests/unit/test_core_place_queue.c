@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The queue across classes and bounds, what is asked back, and what is said of that. */
+/* The order of the queue across classes, tenants and bounds. */
 #include "proto/limits.h"
 #include "proto/reasons.h"
 #include "tests/unit/core_place.h"
@@ -22,9 +22,7 @@ static uint64_t submit(struct rig *rig, const char *tenant, unsigned jobs, struc
 	return rig_submit(rig, &graph);
 }
 
-/* --- across classes and bounds --- */
-
-/* Whose turn it is doesn't depend on what the jobs want of their worker. */
+/* The order of tenants doesn't depend on what their jobs require of a worker. */
 TEST tenants_take_turns_across_classes(void)
 {
 	struct rig *rig = rig_new();
@@ -38,8 +36,13 @@ TEST tenants_take_turns_across_classes(void)
 	PASS();
 }
 
-/* It finds one of its two groups taken just before it: what it leaves of the other is for the next. */
-TEST what_one_leaves_of_its_groups_is_for_the_next(void)
+static uint64_t one(struct rig *rig, struct rec_job_spec wanted)
+{
+	return submit(rig, "ana", 1, wanted);
+}
+
+/* Job `both` needs groups x and y, and y was just taken: the place that is left in x goes to the next job. */
+TEST place_left_in_a_group_goes_to_the_next_job(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[3];
@@ -61,8 +64,80 @@ TEST what_one_leaves_of_its_groups_is_for_the_next(void)
 	PASS();
 }
 
-/* What was cancelled behind the one that waits for its worker is in the queue still, and nobody's to wait for. */
-TEST one_that_waits_for_its_worker_is_before_nobody(void)
+static uint64_t two_jobs(struct rig *rig, const char *tenant)
+{
+	struct graph graph = { 0 };
+
+	rig->tenant = tenant;
+	graph_job(&graph, "first", "")->retry_max = 1;
+	graph_job(&graph, "second", "");
+	return rig_submit(rig, &graph);
+}
+
+/* An attempt is charged when it is assigned, however it ends. Then both tenants have had one, and age decides. */
+TEST attempt_is_charged_once_to_its_tenant(bool comes_back)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t a = two_jobs(rig, "a"), b = two_jobs(rig, "b");
+
+	rig_hello(rig, "w", 2);
+	attempt = rig_must_take(rig);
+	ASSERT_EQ(rig_named(rig, a, "first"), attempt.job);
+	ASSERT_EQ(rig_named(rig, b, "first"), rig_must_take(rig).job);
+	if (comes_back) {
+		rig_act(rig, ACT_HOLD, a, "first", 0);
+		rig_done(rig, attempt, OUTCOME_RECALLED, 0);
+	} else {
+		rig_started(rig, attempt);
+		rig_done(rig, attempt, OUTCOME_EXIT, 1);
+	}
+	ASSERT_EQ(rig_named(rig, a, "second"), rig_must_take(rig).job);
+	ASSERT_STR_EQ("", holder(rig, b, "second"));
+	rig_free(rig);
+	PASS();
+}
+
+/* Two jobs wait that must follow their parents. There is room for one, and it is at the other's worker. */
+TEST job_waiting_for_its_worker_lets_its_neighbour_go(void)
+{
+	static const char *const workers[] = { "u", "v" };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	for (int k = 0; k < 2; k++) {
+		join(rig, workers[k], 1, "", "", "");
+		graph_job(&graph, k ? "parent_v" : "parent_u", "")->only_worker = slice_str(workers[k]);
+	}
+	for (int k = 0; k < 2; k++) {
+		job = graph_job(&graph, k ? "long_v" : "long_u", k ? "parent_v" : "parent_u");
+		job->only_worker = slice_str(workers[k]);
+		job->priority = 100;
+	}
+	for (int k = 0; k < 2; k++) {
+		job = graph_job(&graph, k ? "child_v" : "child_u", k ? "parent_v" : "parent_u");
+		job->affinity = AFFINITY_PARENT;
+		job->affinity_hard = true;
+	}
+	rig->max_jobs = 2;
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("u", holder(rig, run, "long_u"));
+	ASSERT_STR_EQ("v", holder(rig, run, "long_v"));
+	rig_started(rig, rig_must_take(rig));
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "long_v"));
+	ASSERT_STR_EQ("", holder(rig, run, "child_u"));
+	ASSERT_STR_EQ("v", holder(rig, run, "child_v"));
+	rig_free(rig);
+	PASS();
+}
+
+/* A cancelled job is still in the queue behind the job that waits for its worker. No job may wait for it. */
+TEST job_waiting_for_its_worker_lets_others_go_after_a_cancel(void)
 {
 	static const char *const workers[] = { "u", "v" };
 	struct rec_job_spec follows = { .affinity = AFFINITY_PARENT, .affinity_hard = true, .priority = 11 };
@@ -99,8 +174,8 @@ TEST one_that_waits_for_its_worker_is_before_nobody(void)
 	PASS();
 }
 
-/* Behind it one of another run is given out: what is parked behind the first has a worker that is free even so. */
-TEST one_that_waits_for_its_worker_keeps_nobody_parked(void)
+/* A job of another run is assigned meanwhile. The job parked behind the first one still has a free worker. */
+TEST job_waiting_for_its_worker_parks_no_job_behind_it(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, other = { 0 };
@@ -146,116 +221,8 @@ TEST one_that_waits_for_its_worker_keeps_nobody_parked(void)
 	PASS();
 }
 
-/* It would rather be where its parent was; but who flaps is passed over. */
-TEST one_that_only_likes_it_follows_nobody_who_flaps(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-
-	join(rig, "v", 2, "", "", "");
-	graph_job(&graph, "parent", "");
-	graph_job(&graph, "child", "parent")->affinity = AFFINITY_PARENT;
-	run = rig_submit(rig, &graph);
-	rig_act(rig, ACT_HOLD, run, "child", 0);
-	rig_run_one(rig, 0);
-	rig_gone(rig, rig->conn);
-	for (int i = 1; i < LIMIT_FLAP_DROPS; i++)
-		rig_gone(rig, join(rig, "v", 2, "", "", ""));
-	join(rig, "v", 2, "", "", "");
-	join(rig, "w", 2, "", "", "");
-	rig_act(rig, ACT_RELEASE, run, "child", 0);
-	ASSERT_STR_EQ("w", holder(rig, run, "child"));
-	rig_free(rig);
-	PASS();
-}
-
-/* Only for slots that may be given: one that was cordoned has four, and another one. */
-TEST no_more_come_back_than_may_start_elsewhere(void)
-{
-	struct rig *rig = rig_new();
-
-	join(rig, "cordoned", 4, "", "", "");
-	set(rig, OBJECT_WORKER, SET_PAUSE, "cordoned");
-	join(rig, "w", 1, "", "", "");
-	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
-	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
-	join(rig, "v", 1, "", "", "");
-	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, NULL));
-	rig_free(rig);
-	PASS();
-}
-
-/* What is on its way back and waited for a tape had no slot: that another one lacks a slot is as true as before. */
-TEST one_on_its_way_back_is_no_slot_of_another(void)
-{
-	struct rig *rig = rig_new();
-	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
-	struct graph graph = { 0 };
-	struct outgoing last = { 0 };
-	uint64_t run;
-
-	join(rig, "w", 1, "", "tape=1", "");
-	run_short(rig, 8, 2, tape);
-	graph_job(&graph, "first", "")->asks = words(rig, "tape=1");
-	graph_job(&graph, "plain", "");
-	graph_job(&graph, "second", "")->asks = words(rig, "tape=1");
-	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("w", holder(rig, run, "second"));
-	join(rig, "v", 1, "", "tape=1", "");
-	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, &last));
-	ASSERT_EQ(rig_named(rig, run, "second"), last.recall.job);
-	join(rig, "u", 1, "", "", "");
-	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, &last));
-	ASSERT_EQ(rig_named(rig, run, "plain"), last.recall.job);
-	rig_free(rig);
-	PASS();
-}
-
-/* A person's word comes before a bound that is full as well: letting go of it is what has to be done. */
-TEST what_is_held_back_waits_for_a_person_first(void)
-{
-	struct rig *rig = rig_new();
-	struct rec_job_row row = { 0 };
-	uint64_t run;
-
-	join(rig, "w", 4, "", "", "");
-	rig->max_jobs = 1;
-	run = submit(rig, "a", 2, (struct rec_job_spec){ 0 });
-	rig_act(rig, ACT_HOLD, run, "j1", 0);
-	CHECK(view_explain(rig->core, rig_named(rig, run, "j1"), &rig->arena, &row));
-	ASSERT_EQ(REASON_HELD, row.why_code);
-	rig_free(rig);
-	PASS();
-}
-
-/* Of a group. */
-TEST what_was_cancelled_waits_no_more(void)
-{
-	struct rig *rig = rig_new();
-	struct rec_group_row row = { 0 };
-	uint64_t run;
-
-	join(rig, "w", 4, "", "", "");
-	run = submit(rig, "a", 4, (struct rec_job_spec){ .concurrency = words(rig, "db") });
-	ASSERT(view_group(rig->core, 0, &row));
-	ASSERT_EQ(3, row.waiting);
-	rig_cancel(rig, run, "j2");
-	ASSERT(view_group(rig->core, 0, &row));
-	ASSERT_EQ(2, row.waiting);
-	rig_free(rig);
-	PASS();
-}
-
-/* --- who is next --- */
-
-static uint64_t one(struct rig *rig, struct rec_job_spec wanted)
-{
-	return submit(rig, "ana", 1, wanted);
-}
-
-/* Among jobs of a group, of a run. Room came when no slot was free, so one of them is in the queue, and another not yet. */
-TEST a_priority_counts_at_a_bound(bool of_run, bool raised)
+/* Jobs wait at the bound of a group, or of a run. Room comes while no slot is free: one job is in the queue, the next isn't yet. */
+TEST priority_counts_among_jobs_at_a_bound(bool of_run, bool raised)
 {
 	struct rec_job_spec bounded = { .priority = 51 };
 	struct rig *rig = rig_new();
@@ -285,8 +252,8 @@ TEST a_priority_counts_at_a_bound(bool of_run, bool raised)
 	PASS();
 }
 
-/* The best of its class has no room: that counts for nothing among the classes, only what comes behind it. */
-TEST a_class_counts_by_what_may_be_given(void)
+/* The best job of the class has no room in its group. Then the class ranks by the job behind it. */
+TEST class_ranks_by_its_best_job_that_may_start(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt filler;
@@ -307,8 +274,8 @@ TEST a_class_counts_by_what_may_be_given(void)
 	PASS();
 }
 
-/* A class that is looked at later has who wants the lock alone: the reader of the first one is kept out by then. */
-TEST a_class_counts_by_what_is_kept_out_last(void)
+/* A class examined later has the writer. By then the reader of the first class is kept out. */
+TEST class_ranks_without_readers_behind_a_writer(void)
 {
 	struct rec_job_spec reader = { .mode = EXEC_EXCLUSIVE, .priority = 81 };
 	struct rec_job_spec writer = { .mode = EXEC_EXCLUSIVE, .priority = 91 };
@@ -335,8 +302,8 @@ TEST a_class_counts_by_what_is_kept_out_last(void)
 	PASS();
 }
 
-/* A class that nobody can serve holds up no other. */
-TEST a_writer_without_a_worker_keeps_no_reader_out(bool served)
+/* A class that no worker can serve holds up no other class. */
+TEST writer_without_a_worker_keeps_no_reader_out(bool served)
 {
 	struct rec_job_spec reader = { .mode = EXEC_EXCLUSIVE }, writer = { .mode = EXEC_EXCLUSIVE, .priority = 91 };
 	struct rig *rig = rig_new();
@@ -352,78 +319,19 @@ TEST a_writer_without_a_worker_keeps_no_reader_out(bool served)
 	PASS();
 }
 
-/* --- ahead of need --- */
-
-TEST what_nobody_can_serve_keeps_nothing_away(void)
+TEST cancelled_job_leaves_the_waiting_count_of_its_group(void)
 {
 	struct rig *rig = rig_new();
-
-	join(rig, "w", 1, "", "", "");
-	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
-	one(rig, (struct rec_job_spec){ .labels = words(rig, "gpu") });
-	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
-	join(rig, "v", 2, "", "", "");
-	ASSERT_EQ(2, (int)rig_frames(rig, OP_RECALL, NULL));
-	rig_free(rig);
-	PASS();
-}
-
-/* Behind what runs there they would have the slot that is kept. */
-TEST nothing_is_sent_ahead_to_one_that_is_kept_free(void)
-{
-	struct rig *rig = rig_new();
-	struct rig_attempt half;
-	uint64_t large;
-
-	join(rig, "w", 1, "", "tape=2", "");
-	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
-	one(rig, (struct rec_job_spec){ .asks = words(rig, "tape=1") });
-	rig_started(rig, half = rig_must_take(rig));
-	large = one(rig, (struct rec_job_spec){ .asks = words(rig, "tape=2") });
-	ASSERT_EQ(0, (int)out_of(rig, 4, (struct rec_job_spec){ 0 }));
-	rig_done(rig, half, OUTCOME_EXIT, 0);
-	ASSERT_STR_EQ("w", holder(rig, large, "j0"));
-	rig_free(rig);
-	PASS();
-}
-
-TEST what_is_sent_ahead_is_spread(void)
-{
-	struct rig *rig = rig_new();
-
-	for (int k = 0; k < 2; k++) {
-		join(rig, k ? "v" : "w", 1, "", "", "");
-		run_short(rig, 8, 2, (struct rec_job_spec){ .only_worker = slice_str(k ? "v" : "w") });
-	}
-	ASSERT_EQ(22, (int)out_of(rig, 22, (struct rec_job_spec){ 0 }));
-	ASSERT_EQ(10, (int)worker(rig, "w").ahead);
-	ASSERT_EQ(10, (int)worker(rig, "v").ahead);
-	rig_free(rig);
-	PASS();
-}
-
-/* It would rather be where its parent was, and not as much as to wait for a tape there. */
-TEST one_that_only_likes_it_is_not_sent_ahead_there(void)
-{
-	struct rig *rig = rig_new();
-	struct rec_job_spec tape = { .asks = words(rig, "tape=1") };
-	struct graph graph = { 0 };
+	struct rec_group_row row = { 0 };
 	uint64_t run;
 
-	join(rig, "v", 4, "", "tape=1", "");
-	run_short(rig, 8, 2, tape);
-	graph_job(&graph, "parent", "");
-	for (int k = 0; k < 2; k++) {
-		struct rec_job_spec *job = graph_job(&graph, k ? "second" : "first", "parent");
-
-		job->affinity = AFFINITY_PARENT;
-		job->asks = tape.asks;
-	}
-	run = rig_submit(rig, &graph);
-	join(rig, "w", 4, "", "tape=1", "");
-	rig_run_one(rig, 0);
-	ASSERT_STR_EQ("v", holder(rig, run, "first"));
-	ASSERT_STR_EQ("w", holder(rig, run, "second"));
+	join(rig, "w", 4, "", "", "");
+	run = submit(rig, "a", 4, (struct rec_job_spec){ .concurrency = words(rig, "db") });
+	ASSERT(view_group(rig->core, 0, &row));
+	ASSERT_EQ(3, row.waiting);
+	rig_cancel(rig, run, "j2");
+	ASSERT(view_group(rig->core, 0, &row));
+	ASSERT_EQ(2, row.waiting);
 	rig_free(rig);
 	PASS();
 }
@@ -434,23 +342,18 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(tenants_take_turns_across_classes);
-	RUN_TEST(what_one_leaves_of_its_groups_is_for_the_next);
-	RUN_TEST(one_that_waits_for_its_worker_is_before_nobody);
-	RUN_TEST(one_that_waits_for_its_worker_keeps_nobody_parked);
-	RUN_TEST(one_that_only_likes_it_follows_nobody_who_flaps);
-	RUN_TEST(no_more_come_back_than_may_start_elsewhere);
-	RUN_TEST(one_on_its_way_back_is_no_slot_of_another);
-	RUN_TEST(what_is_held_back_waits_for_a_person_first);
-	RUN_TEST(what_was_cancelled_waits_no_more);
+	RUN_TEST(place_left_in_a_group_goes_to_the_next_job);
+	RUN_TESTp(attempt_is_charged_once_to_its_tenant, true);
+	RUN_TESTp(attempt_is_charged_once_to_its_tenant, false);
+	RUN_TEST(job_waiting_for_its_worker_lets_its_neighbour_go);
+	RUN_TEST(job_waiting_for_its_worker_lets_others_go_after_a_cancel);
+	RUN_TEST(job_waiting_for_its_worker_parks_no_job_behind_it);
 	for (int way = 0; way < 4; way++)
-		RUN_TESTp(a_priority_counts_at_a_bound, way & 1, way & 2);
-	RUN_TEST(a_class_counts_by_what_may_be_given);
-	RUN_TEST(a_class_counts_by_what_is_kept_out_last);
-	RUN_TESTp(a_writer_without_a_worker_keeps_no_reader_out, true);
-	RUN_TESTp(a_writer_without_a_worker_keeps_no_reader_out, false);
-	RUN_TEST(what_nobody_can_serve_keeps_nothing_away);
-	RUN_TEST(nothing_is_sent_ahead_to_one_that_is_kept_free);
-	RUN_TEST(what_is_sent_ahead_is_spread);
-	RUN_TEST(one_that_only_likes_it_is_not_sent_ahead_there);
+		RUN_TESTp(priority_counts_among_jobs_at_a_bound, way & 1, way & 2);
+	RUN_TEST(class_ranks_by_its_best_job_that_may_start);
+	RUN_TEST(class_ranks_without_readers_behind_a_writer);
+	RUN_TESTp(writer_without_a_worker_keeps_no_reader_out, true);
+	RUN_TESTp(writer_without_a_worker_keeps_no_reader_out, false);
+	RUN_TEST(cancelled_job_leaves_the_waiting_count_of_its_group);
 	GREATEST_MAIN_END();
 }

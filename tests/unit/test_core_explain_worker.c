@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why a job isn't placed, in the words that people read: workers that are absent, unfit or closed. */
+#include "tests/unit/core_place.h"
+#include "tests/unit/core_why.h"
+
+TEST explain_names_the_absent_worker(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->only_worker = slice_str("best");
+	run = rig_submit(rig, &graph);
+	join(rig, "other", 1, "", "", "");
+	ASSERT_STR_EQ("no_worker_named: it must have worker best, which isn't connected", why(rig, run, "a"));
+	join(rig, "best", 1, "", "", "");
+	ASSERT_STR_EQ("sent: it was given to worker best, which hasn't said that it started", why(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_names_the_required_pool_without_workers(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	uint64_t run;
+
+	job->pool = slice_str("night");
+	job->pool_hard = true;
+	run = rig_submit(rig, &graph);
+	join(rig, "w", 1, "", "", "day");
+	ASSERT_STR_EQ("no_worker_pool: no connected worker that would do is of pool night", why(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_tells_of_labels_before_the_pool(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+	uint64_t run;
+
+	job->pool = slice_str("night");
+	job->pool_hard = true;
+	job->labels = words(rig, "gpu");
+	run = rig_submit(rig, &graph);
+	join(rig, "w", 1, "", "", "night");
+	ASSERT_STR_EQ("no_worker_labels: no connected worker has all of: gpu", why(rig, run, "a"));
+	join(rig, "v", 1, "gpu", "", "day");
+	ASSERT_STR_EQ("no_worker_pool: no connected worker that would do is of pool night", why(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_compares_a_request_with_the_largest_offer(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct slice asks[2] = { slice_str("disk=5"), slice_str("tape=3") };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->asks = (struct slice_list){ .at = asks, .n = 2 };
+	run = rig_submit(rig, &graph);
+	join(rig, "none", 1, "", "", "");
+	ASSERT_STR_EQ("no_worker_resources: it asks for disk=5, and the most of a worker is disk=0, "
+		      "and for tape=3, and the most of a worker is tape=0", why(rig, run, "a"));
+	join(rig, "w", 1, "", "tape=2", "");
+	join(rig, "v", 1, "", "disk=5", "");
+	ASSERT_STR_EQ("no_worker_resources: it asks for tape=3, and the most of a worker is tape=2", why(rig, run, "a"));
+	join(rig, "u", 1, "", "tape=1", "");
+	ASSERT_STR_EQ("no_worker_resources: it asks for tape=3, and the most of a worker is tape=2", why(rig, run, "a"));
+	join(rig, "t", 1, "", "tape=3", "");
+	ASSERT_STR_EQ("no_worker_resources: no connected worker has all at once of what it asks for", why(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_ignores_offers_of_workers_that_left(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run, conn;
+
+	graph_job(&graph, "a", "")->asks = words(rig, "tape=9");
+	run = rig_submit(rig, &graph);
+	conn = join(rig, "rich", 1, "", "tape=8", "");
+	join(rig, "poor", 1, "", "tape=1", "");
+	ASSERT_STR_EQ("no_worker_resources: it asks for tape=9, and the most of a worker is tape=8", why(rig, run, "a"));
+	rig_gone(rig, conn);
+	ASSERT_STR_EQ("no_worker_resources: it asks for tape=9, and the most of a worker is tape=1", why(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_names_cordoned_and_draining_workers(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	join(rig, "w", 1, "", "", "");
+	join(rig, "v", 1, "", "", "");
+	set(rig, OBJECT_WORKER, SET_PAUSE, "w");
+	set(rig, OBJECT_WORKER, SET_DRAIN, "v");
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("worker_cordoned: worker w (cordoned), v (draining): a person keeps new jobs away",
+		      why(rig, run, "a"));
+	set(rig, OBJECT_WORKER, SET_RESUME, "v");
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_names_at_most_five_workers(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	for (int i = 1; i <= 6; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "w%d", i);
+		join(rig, name, 1, "", "", "");
+		set(rig, OBJECT_WORKER, SET_PAUSE, name);
+	}
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("worker_cordoned: worker w1 (cordoned), w2 (cordoned), w3 (cordoned), w4 (cordoned), w5 (cordoned)"
+		      ": a person keeps new jobs away", why(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_names_the_inactive_or_draining_pool(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	/* The pool of somebody who couldn't take it anyway isn't the reason. */
+	join(rig, "v", 1, "", "", "day");
+	set(rig, OBJECT_WORKER, SET_PAUSE, "v");
+	set(rig, OBJECT_POOL, SET_DRAIN, "day");
+	join(rig, "w", 1, "", "", "night");
+	set(rig, OBJECT_POOL, SET_PAUSE, "night");
+	graph_job(&graph, "a", "");
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("pool_inactive: worker w (pool night is inactive): nothing new starts there", why(rig, run, "a"));
+	set(rig, OBJECT_POOL, SET_DRAIN, "night");
+	ASSERT_STR_EQ("pool_draining: worker w (pool night is draining): nothing new starts there", why(rig, run, "a"));
+	set(rig, OBJECT_POOL, SET_RESUME, "night");
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_names_the_worker_that_hard_affinity_waits_for(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	struct rig_attempt attempt;
+	uint64_t run, conn = rig_hello(rig, "w", 1);
+
+	graph_job(&graph, "a", "");
+	graph_job(&graph, "long", "a")->priority = 100;
+	job = graph_job(&graph, "b", "a");
+	job->affinity = AFFINITY_PARENT;
+	job->affinity_hard = true;
+	run = rig_submit(rig, &graph);
+	rig_run_one(rig, 0);
+	rig_hello(rig, "free", 1);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "long"));
+	ASSERT_STR_EQ("affinity_busy: it must have worker w, which ran a job before it, and that is busy", why(rig, run, "b"));
+	set(rig, OBJECT_WORKER, SET_PAUSE, "w");
+	ASSERT_STR_EQ("affinity_busy: it must have worker w, which ran a job before it, and that starts nothing new",
+		      why(rig, run, "b"));
+	rig_gone(rig, conn);
+	ASSERT_STR_EQ("affinity_busy: it must have worker w, which ran a job before it, and that is unreachable",
+		      why(rig, run, "b"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST explain_says_that_hard_affinity_waits_for_ever(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct slice labels[] = { slice_str("gpu") };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	rig_hello_labels(rig, "w", 1, labels, 1);
+	graph_job(&graph, "a", "");
+	job = graph_job(&graph, "b", "a");
+	job->affinity = AFFINITY_PARENT;
+	job->affinity_hard = true;
+	job->labels = (struct slice_list){ labels, 1 };
+	job = graph_job(&graph, "c", "");
+	job->only_worker = slice_str("plain");
+	job->labels = (struct slice_list){ labels, 1 };
+	run = rig_submit(rig, &graph);
+	rig_act(rig, ACT_HOLD, run, "b", 0);
+	rig_run_one(rig, 0);
+	rig_hello(rig, "w", 1);                  /* it comes back without its label */
+	rig_hello(rig, "plain", 1);
+	rig_act(rig, ACT_RELEASE, run, "b", 0);
+	ASSERT_STR_EQ("affinity_never: it must have worker w, which ran a job before it, and that lacks one of: gpu: it will "
+		      "wait for ever, unless the worker comes back another or the job is cancelled", why(rig, run, "b"));
+	ASSERT_STR_EQ("no_worker_labels: it must have worker plain, which lacks one of: gpu", why(rig, run, "c"));
+	rig_hello_labels(rig, "w", 1, labels, 1);
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "b"));
+	rig_free(rig);
+	PASS();
+}
+
+/* No worker is connected at all, so the reason isn't the worker of the parent. */
+TEST explain_tells_of_no_workers_before_affinity(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job;
+	struct rig_attempt attempt;
+	uint64_t run, conn = rig_hello(rig, "w", 1);
+
+	graph_job(&graph, "a", "");
+	job = graph_job(&graph, "b", "a");
+	job->affinity = AFFINITY_PARENT;
+	job->affinity_hard = true;
+	run = rig_submit(rig, &graph);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	set(rig, OBJECT_WORKER, SET_PAUSE, "w");
+	rig_done(rig, attempt, OUTCOME_EXIT, 0);
+	rig_gone(rig, conn);
+	ASSERT_STR_EQ("no_worker_up: no worker is connected", why(rig, run, "b"));
+	rig_free(rig);
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(explain_names_the_absent_worker);
+	RUN_TEST(explain_names_the_required_pool_without_workers);
+	RUN_TEST(explain_tells_of_labels_before_the_pool);
+	RUN_TEST(explain_compares_a_request_with_the_largest_offer);
+	RUN_TEST(explain_ignores_offers_of_workers_that_left);
+	RUN_TEST(explain_names_cordoned_and_draining_workers);
+	RUN_TEST(explain_names_at_most_five_workers);
+	RUN_TEST(explain_names_the_inactive_or_draining_pool);
+	RUN_TEST(explain_names_the_worker_that_hard_affinity_waits_for);
+	RUN_TEST(explain_says_that_hard_affinity_waits_for_ever);
+	RUN_TEST(explain_tells_of_no_workers_before_affinity);
+	GREATEST_MAIN_END();
+}
