@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * I7: what a worker has in use is what its attempts ask for. An attempt is paid when it is given to a worker that
- * has room for it. One that was sent ahead holds nothing, and is paid when there is room, in the order in which
- * they were given, as the worker starts them. What runs is paid, room or not: where a worker came back offering
- * less, or with an attempt that was given up, more is in use than it has, and it gets nothing until that is so no more.
+ * Resources in use at each worker (invariant I7): a worker's `used` amounts are the sum of what its paid attempts ask
+ * for. An attempt is paid on assignment if the worker has room for it. An attempt sent ahead reserves nothing until
+ * there is room; then attempts are paid in order of assignment, because the worker starts them in that order.
+ *
+ * A running job is paid even without room. So a worker that came back with smaller offers, or with an attempt that
+ * had been given up, may use more than it offers; it gets no more jobs until enough has been freed.
  */
 #include "core/place/place.h"
 
@@ -57,7 +59,7 @@ void charge_attach(struct core *core, struct worker *worker, struct job *job)
 	worker->asking_mixed |= worker->asking_class != job->class_at;
 	job->flags |= JOB_UNPAID;
 	worker->unpaid++;
-	/* While it wasn't counted yet there was no slot for it either. */
+	/* While the worker's inventory is being read, nothing is paid: charge_settle does that afterwards. */
 	if (!worker->reading && payable(core, worker, job))
 		pay(core, worker, job);
 }
@@ -119,7 +121,7 @@ void charge_settle(struct core *core, struct worker *worker)
 		if (job->state == STATE_ASSIGNED && job->flags & JOB_UNPAID)
 			waiting[count++] = worker->held[i];
 		else if ((job->state == STATE_RUNNING || !PLANTED(resources_of_the_stopping)) &&
-			 payable(core, worker, job))     /* one that is to end may have started */
+			 payable(core, worker, job))     /* a stopping job may have started, too */
 			pay(core, worker, job);
 	}
 	qsort(waiting, count, sizeof(*waiting), stamp_order);
@@ -129,7 +131,7 @@ void charge_settle(struct core *core, struct worker *worker)
 	mem_free(waiting);
 }
 
-/* Counted again, from the attempts alone. */
+/* Check the amounts and counters of a worker by counting its attempts again. */
 void charge_check(const struct core *core, const struct worker *worker)
 {
 	uint64_t unpaid = 0, asking = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which worker has a job that wants more than a slot. Of those that may, in this order: one that can start it
- * now, one that isn't overloaded, one that has more of what the job would like, the lowest score, by lot.
+ * Choose a worker for each job that wants more than a slot. Among the workers that may have the job, the order is: a
+ * worker that can start it now; one that isn't overloaded; one that matches more of the job's preferences; the lowest
+ * score; then chance.
  *
- * A job that asks for resources and finds no room reserves the worker that lacks least of being able to take
- * it; the best job of a class alone does, classes by the order of their best jobs. Until it is placed others
- * start there only what leaves enough of everything that it asks for: so what ends there adds up. No slot is kept:
- * whoever gives back what lacks gives back a slot, and then the best job is asked first. Reservations are made anew
- * in each turn. The lack never grows on a reserved worker, so no job starves.
+ * If a job asks for resources and no worker has room, the job reserves the worker that lacks least. Only the best job
+ * of each class reserves; classes take turns in the order of their best jobs. Until the job is placed, that worker
+ * starts other jobs only if they leave the asked amounts free, so the resources that ending jobs free add up. No slot
+ * is reserved: whichever job frees the lacking resource also frees a slot, and the best job is offered that slot
+ * first. Reservations are made anew in each turn. The lack never grows on a reserved worker, so no job starves.
  */
 #include "core/place/place.h"
 
@@ -22,11 +23,14 @@
 #define KEY_MISSES 58
 #define KEY_SCORE 32
 #define PERMILLE 1000
-#define PARENTS_MAX 64                   /* looked at for affinity */
+#define PARENTS_MAX 64                   /* most parents that affinity looks at */
 
 /* --- one worker --- */
 
-/* Of those that ask only the equals of what is there: each that ends makes room for exactly one. */
+/*
+ * Check whether this worker may be sent a job of this class ahead of a free slot. A class with resources may only
+ * join attempts of its own class, where each one that ends makes room for exactly one more.
+ */
 static bool worker_takes_ahead(const struct core *core, const struct worker *worker, uint16_t class_at)
 {
 	const struct wants *wants = core->classes[class_at]->wants;
@@ -109,15 +113,15 @@ static struct worker *placing_target(struct core *core, const struct job *job)
 /* --- the best of a class --- */
 
 struct class_heap {
-	struct candidate *at;            /* NULL: not built in this turn */
+	struct candidate *at;            /* NULL: not built yet in this turn */
 	size_t count;
 };
 
 struct choosing {
 	struct core *core;
-	struct candidate *workers;       /* all with room of some kind */
+	struct candidate *workers;       /* all workers with a free slot or room to prefetch */
 	size_t worker_count;
-	struct class_heap *heaps;        /* by class */
+	struct class_heap *heaps;        /* indexed by class */
 };
 
 static void heap_build(struct choosing *choosing, uint16_t class_at)
@@ -141,7 +145,10 @@ static void heap_build(struct choosing *choosing, uint16_t class_at)
 		candidate_down(heap->at, heap->count, i);
 }
 
-/* Within a turn workers only fill up: a key that is out of date is too low, and one that can't any more can't later. */
+/*
+ * Return the best worker for a class. Keys in the heap are brought up to date lazily: within a turn workers only fill
+ * up, so an old key is never too high, and a worker that has no room now gets none later.
+ */
 static struct worker *heap_best(struct choosing *choosing, uint16_t class_at)
 {
 	struct class_heap *heap = &choosing->heaps[class_at];
@@ -164,7 +171,7 @@ static struct worker *heap_best(struct choosing *choosing, uint16_t class_at)
 	return NULL;
 }
 
-/* Where it belongs, unless that is overloaded and another isn't. */
+/* Choose the job's affinity target, unless that is overloaded (or flaps) and a better worker isn't. */
 static struct worker *choose(struct choosing *choosing, uint16_t class_at, const struct job *job)
 {
 	struct core *core = choosing->core;
@@ -182,13 +189,16 @@ static struct worker *choose(struct choosing *choosing, uint16_t class_at, const
 
 /* --- reservations --- */
 
-/* Amounts may have 60 bits. */
+/* Amounts may have 60 bits, so the multiplication could overflow. */
 static uint64_t permille_of(uint64_t part, uint64_t whole)
 {
 	return whole >> 50 ? part / (whole / PERMILLE) : part * PERMILLE / whole;
 }
 
-/* In thousandths of what is asked for, summed: how far it is from being able to take it. */
+/*
+ * Return how much a worker lacks to take the job: the missing part of each resource in thousandths of the amount
+ * asked for, summed.
+ */
 static uint64_t lack(const struct worker *worker, const struct wants *wants)
 {
 	uint64_t sum = 0;
@@ -204,7 +214,10 @@ static uint64_t lack(const struct worker *worker, const struct wants *wants)
 	return sum;
 }
 
-/* The one that lacks least; one that flaps only where no other may have the job, as when it is chosen. */
+/*
+ * Compare two workers for a reservation: the one that lacks less is better. A flapping worker loses to any steady
+ * one.
+ */
 static bool kept_before(const struct core *core, const struct worker *worker, const struct worker *other,
 			const struct wants *wants)
 {
@@ -246,12 +259,15 @@ void reservations_clear(struct core *core)
 
 /* --- all classes --- */
 
-struct aside {                           /* jobs that only one worker may have, which is busy: out of the queue for a moment */
+struct aside { /* jobs that only one, busy worker may have: out of the queue until all classes are done */
 	struct job *jobs[LIMIT_ASIDE_MAX];
 	size_t count;
 };
 
-/* Nothing of the class is left in the queue: what is parked behind those set aside may have workers that are free. */
+/*
+ * If the class has no queued job left, offer jobs that are parked behind those set aside: other workers may be free
+ * for them.
+ */
 static void aside_offer(struct core *core, const struct aside *aside, const struct ready_class *class)
 {
 	if (class->count > class->stale)

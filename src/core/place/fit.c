@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether a worker may have the jobs of a class, has room for one, and how busy it is. */
+/* Whether a worker may have the jobs of a class and has room for one now, and how busy the worker is. */
 #include "core/place/place.h"
 
 #include "base/planted.h"
@@ -11,7 +11,7 @@
 
 static uint64_t share(uint64_t permille)
 {
-	/* In steps: what a machine does of itself shouldn't decide between equals. */
+	/* Round down to steps of 10, so that background noise on a machine doesn't decide between equal workers. */
 	return (permille < SHARE_ONE ? permille : SHARE_ONE) / 10 * 10;
 }
 
@@ -36,7 +36,7 @@ bool class_allows(const struct worker *worker, const struct ready_class *class)
 	return worker_serves(worker) && worker_can(worker, class);
 }
 
-/* Does this leave the job for which the worker is kept free what that asks for? */
+/* Check that the worker keeps enough free for the job that reserved it, if a job with these wants starts there. */
 static bool spares_reserved(const struct core *core, const struct worker *worker, const struct wants *wants)
 {
 	const struct wants *kept = core->classes[worker->reserved_class]->wants;
@@ -74,7 +74,10 @@ bool class_served(const struct core *core, struct ready_class *class)
 	return class->served;
 }
 
-/* One that flaps is passed over as long as there is a steady one that may, be it busy. */
+/*
+ * Check whether a steady worker may have jobs of this class, even if it is busy now. While there is one, flapping
+ * workers are passed over.
+ */
 bool class_steady(const struct core *core, const struct ready_class *class)
 {
 	for (size_t i = 0; i < core->worker_count; i++)

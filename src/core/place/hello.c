@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A worker's HELLO: who it is, and what it has. Attempts that are current stay with it; what is stale
- * is stopped; what should be there and isn't is lost.
+ * A worker's HELLO: its name, slots, labels, resources and inventory of attempts. Current attempts are adopted, stale
+ * ones are stopped, and attempts that the inventory should have and hasn't are lost.
  */
 #include "core/place/place.h"
 
@@ -39,14 +39,14 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 				 LIMIT_NAME_MAX_LEN);
 	if (map_get(&core->worker_conns, input->conn))
 		return error_set(error, ERR_NOT_EXPECTED, "HELLO: this connection has said it already");
-	/* It lay unread while its worker came back on another: what it says of attempts is out of date. */
+	/* This HELLO waited unread while the worker connected again: its inventory is out of date. */
 	worker = name_map_get(&core->worker_names, hello->name);
 	if (worker && input->conn < worker->newest_conn)
 		return error_set(error, ERR_DUPLICATE, "a newer connection came as worker %s", worker->name);
 	return resources_read(hello->offers, ret_offers, error);
 }
 
-/* *ret_same_life: its keeper is the one that it had when it was last here. */
+/* Register the worker on its new connection. *ret_same_life: the same keeper is running as at its last HELLO. */
 static struct worker *hello_worker(struct core *core, const struct core_input *input,
 				   const struct resource_list *offers, bool *ret_same_life)
 {
@@ -81,7 +81,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	worker->labels = labels_copy(hello->labels);
 	labels_sort(&worker->labels);
 	worker->pid = hello->pid;
-	worker->seen_ms = core->now.wall_ms;     /* also in its row */
+	worker->seen_ms = core->now.wall_ms;     /* also in the worker's row */
 	worker->quitting = false;
 	worker->stuck_count = 0;
 	worker->pool = pool_get(core, hello->pool);
@@ -110,13 +110,13 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 {
 	job->flags |= JOB_HELD;
 	if (phase == PHASE_ENDED)
-		return;                  /* its result follows */
+		return;                  /* the job's result follows */
 	if (job->state == STATE_STOPPING) {
 		attempt_stop_send(core, job);
 		return;
 	}
 	if (job->state == STATE_ASSIGNED && job->flags & JOB_RECALLED) {
-		/* The request may have gone with the old connection. */
+		/* The recall request may have been lost with the old connection: recall again if needed. */
 		job->flags &= (uint32_t)~JOB_RECALLED;
 		core->recalls--;
 	}
@@ -126,7 +126,7 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 		attempt_recall(core, job);
 }
 
-/* A job that was given up as unknown still runs; since when may be known. */
+/* A job in state unknown still runs at the worker that returned. Its start time may be known from before. */
 static void held_returned(struct core *core, struct worker *worker, struct job *job)
 {
 	bool doomed = attempt_doomed(job);
@@ -141,7 +141,7 @@ static void held_returned(struct core *core, struct worker *worker, struct job *
 static void held_stop(struct core *core, const struct worker *worker, const struct rec_held *held)
 {
 	if (held->phase == PHASE_ENDED)
-		return;                  /* its result follows; it will be acknowledged and not applied */
+		return;                  /* the attempt's result follows; it is acknowledged and ignored */
 	outbox_frame(core->outbox, worker->conn, OP_STOP)->stop = (struct rec_stop){
 		.job = held->job, .epoch = held->epoch, .grace_ms = 0,
 	};
@@ -164,7 +164,10 @@ static void inventory_settle(struct core *core, struct worker *worker, const str
 	for (size_t i = worker->held_count; i-- > 0;) {
 		struct job *job = worker->held[i].job;
 
-		/* The last entry takes the place of one that leaves, and the last was looked at before. */
+		/*
+		 * Walk backwards: when attempt_lost removes an entry, the last entry takes its place, and that one
+		 * was visited.
+		 */
 		if (!(job->flags & JOB_HELD) && !PLANTED(lost_at_hello_forgotten))
 			attempt_lost(core, job, OUTCOME_LOST, same_life);
 		job->flags &= (uint32_t)~JOB_HELD;
@@ -192,7 +195,7 @@ void worker_hello(struct core *core, const struct core_input *input)
 	inventory_settle(core, worker, &input->hello, same_life);
 	worker->reading = false;
 	charge_settle(core, worker);
-	/* Last: it brings the lease, and what is stale must be stopped before anything queued may start. */
+	/* WELCOME goes last: it brings the lease, and stale attempts must be stopped before queued ones may start. */
 	if (!PLANTED(welcome_before_stops))
 		welcome_send(core, input->conn);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What only the files of this folder call of each other. */
+/* Functions that only the files of this folder call. */
 #ifndef TITAN_CORE_PLACE_INTERNAL_H
 #define TITAN_CORE_PLACE_INTERNAL_H
 
 #include "core/state.h"
 
-/* charge.c: I7 */
-void charge_reset(struct core *core, struct worker *worker);     /* what it offers is new: nothing is paid */
-void charge_settle(struct core *core, struct worker *worker);    /* pay what can be paid */
+/* charge.c: resources in use (invariant I7) */
+void charge_reset(struct core *core, struct worker *worker);     /* offers are new: mark every attempt unpaid */
+void charge_settle(struct core *core, struct worker *worker);    /* pay each attempt for which there is room */
 
 /* choose.c: classes that want more than a slot */
 void candidate_down(struct candidate *heap, size_t count, size_t at);
@@ -15,18 +15,18 @@ void reservations_clear(struct core *core);
 void classes_place(struct core *core, size_t count);
 
 /* fit.c */
-bool class_steady(const struct core *core, const struct ready_class *class);      /* one that may and doesn't flap */
-uint64_t worker_score(const struct worker *worker);      /* below 2^26; the lowest is the best */
+bool class_steady(const struct core *core, const struct ready_class *class);      /* a steady worker may have them */
+uint64_t worker_score(const struct worker *worker);      /* below 2^26; lowest is best */
 bool worker_overloaded(const struct worker *worker);
 
 /* pool.c */
 void worker_row_put(struct core *core, const struct worker *worker);
 
 /* refusal.c */
-void worker_renewed(struct core *core, struct worker *worker);   /* it has another keeper, which may be able to start them */
+void worker_renewed(struct core *core, struct worker *worker);   /* new keeper: end the worker's rest */
 
 /* worker.c */
-void worker_dropped(struct core *core, struct worker *worker);   /* it lost its connection, unasked */
+void worker_dropped(struct core *core, struct worker *worker);   /* record an unexpected disconnect */
 
 /* workers.c */
 uint64_t worker_depth(const struct core *core, const struct worker *worker);

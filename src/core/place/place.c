@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * When ready jobs are given to workers, and when they are asked back. Jobs with equal requirements share a class
- * with a heap of its own. Free slots are filled first; then short jobs are sent ahead, by how long a worker's
- * jobs last; and what was sent ahead is asked back when another worker has nothing to do, or its own may start
- * nothing new. Where no job wants more than a slot the least loaded worker takes the best job, and that is all;
- * choose.c has the rest.
+ * When ready jobs are assigned to workers, and when they are recalled. Jobs with equal requirements share a class
+ * with its own heap. Free slots are filled first. Then short jobs are prefetched; the depth follows from the average
+ * run time at the worker. Prefetched jobs are recalled when another worker is idle, or when their own worker may
+ * start nothing new.
+ *
+ * If no job wants more than a slot, the least loaded worker takes the best job and nothing else matters. All other
+ * cases are in choose.c.
  */
 #include "core/place/place.h"
 
@@ -17,7 +19,7 @@
 #define KEY_AHEAD (UINT64_C(1) << 63)
 #define KEY_OVERLOADED (UINT64_C(1) << 62)
 #define KEY_SCORE 32
-#define RECALLS_MAX 64                   /* asked back in a turn */
+#define RECALLS_MAX 64                   /* most recalls in a turn */
 
 /* --- workers --- */
 
@@ -28,7 +30,7 @@ static bool worker_draining(const struct worker *worker)
 
 static uint64_t plain_key(struct core *core, const struct worker *worker)
 {
-	/* Equal ones by lot. */
+	/* Equal workers are chosen by chance. */
 	uint64_t key = worker_score(worker) << KEY_SCORE | (uint32_t)rand_next(&core->rand);
 
 	if (worker->held_count - worker->unpaid >= worker->slots)
@@ -36,7 +38,7 @@ static uint64_t plain_key(struct core *core, const struct worker *worker)
 	return worker_overloaded(worker) ? key | KEY_OVERLOADED : key;
 }
 
-/* All that have a slot, or could be sent something ahead. *ret_rests: there is one that flaps. */
+/* Collect the workers with a free slot or room to prefetch. *ret_rests is set if one of them flaps. */
 static size_t candidates_find(struct core *core, bool *ret_rests)
 {
 	size_t count = 0;
@@ -49,7 +51,7 @@ static size_t candidates_find(struct core *core, bool *ret_rests)
 	for (size_t i = 0; i < core->worker_count; i++) {
 		struct worker *worker = core->workers[i];
 		uint64_t depth = worker_depth(core, worker);
-		/* What is unpaid has no slot, however many were sent ahead when jobs were shorter. */
+		/* Unpaid attempts have no slot, however many were prefetched when jobs were shorter. */
 		uint64_t room = worker->slots + (depth > worker->unpaid ? depth : worker->unpaid);
 
 		if (!worker_serves(worker) || worker->held_count >= room)
@@ -100,11 +102,14 @@ static void ready_place(struct core *core)
 	classes_place(core, count);
 }
 
-/* --- asking back --- */
+/* --- recalling --- */
 
 enum helps { HELPS_UNKNOWN, HELPS_NOT, HELPS };
 
-/* Would placing start it now? Where it would not, what comes back is sent ahead again, turn after turn. */
+/*
+ * Check whether some worker could start a job of this class now. If none could, a recalled job would be prefetched
+ * again, turn after turn.
+ */
 static bool class_startable(const struct core *core, uint16_t class_at)
 {
 	const struct ready_class *class = core->classes[class_at];
@@ -123,7 +128,7 @@ static bool class_startable(const struct core *core, uint16_t class_at)
 	return false;
 }
 
-/* Asking back changes nothing of that: each class is looked at once in a turn. */
+/* Cache class_startable for the turn: a recall doesn't change its answer. */
 static bool recall_helps(const struct core *core, enum helps *classes, const struct job *job)
 {
 	enum helps *helps = &classes[job->class_at];
@@ -134,7 +139,10 @@ static bool recall_helps(const struct core *core, enum helps *classes, const str
 	return *helps == HELPS;
 }
 
-/* What is unpaid has no slot. Of the others those have none that are more than the slots, unless asked back already. */
+/*
+ * Check whether more attempts need slots than the worker has. Unpaid attempts need none; recalled ones are about to
+ * leave.
+ */
 static bool slots_exceeded(const struct worker *worker)
 {
 	uint64_t count = worker->held_count - worker->unpaid;
@@ -163,7 +171,7 @@ static struct job *newest_ahead(const struct core *core, const struct worker *wo
 	return newest;
 }
 
-/* How many of a worker's attempts have no slot and weren't asked back yet. */
+/* Count a worker's attempts that have no slot and haven't been recalled yet. */
 static uint64_t worker_ahead(const struct worker *worker)
 {
 	uint64_t ahead = worker->held_count - worker_busy(worker);
@@ -202,7 +210,7 @@ static void ahead_recall(struct core *core)
 	}
 	if (!ahead || free <= core->recalls)
 		return;
-	free -= core->recalls;           /* those on their way back have a slot already */
+	free -= core->recalls;           /* a recalled job will take one of them */
 	if (free > RECALLS_MAX)
 		free = RECALLS_MAX;
 	arena_reset(&core->placing);
@@ -212,7 +220,10 @@ static void ahead_recall(struct core *core)
 			worker_recall(core, core->workers[i], classes, &free);
 }
 
-/* What a draining worker hasn't started goes back, each once: it may have been started meanwhile. */
+/*
+ * Recall the attempts that draining workers haven't started. A recall can come too late: the worker may have started
+ * the job meanwhile.
+ */
 static void drain_recall(struct core *core)
 {
 	core->drain_due = false;
@@ -238,7 +249,7 @@ void place_jobs(struct core *core)
 	locks_offer(core);
 	if (ready_tidy(core) > 0)
 		ready_place(core);
-	/* With several classes a slot may be free because nobody in the queue can have it. */
+	/* With several classes a slot may stay free because no queued job may run on that worker. */
 	if (core->class_count > 1 || core->classes[0]->count == core->classes[0]->stale)
 		ahead_recall(core);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workers, and who gets which job. */
+/* Workers, and which worker gets which job. */
 #ifndef TITAN_CORE_PLACE_PLACE_H
 #define TITAN_CORE_PLACE_PLACE_H
 
@@ -7,21 +7,21 @@
 #include "core/graph/graph.h"
 #include "core/state.h"
 
-/* charge.c: I7 */
-bool wants_fit(const struct worker *worker, const struct wants *wants);          /* now, beside what is in use */
+/* charge.c: resources in use (invariant I7) */
+bool wants_fit(const struct worker *worker, const struct wants *wants);          /* beside what is in use now */
 void charge_attach(struct core *core, struct worker *worker, struct job *job);
 void charge_detach(struct core *core, struct worker *worker, struct job *job);
 void charge_started(struct core *core, struct job *job);
 void charge_check(const struct core *core, const struct worker *worker);
 
 /* choose.c: classes that want more than a slot */
-/* The worker that it had better have, or must have, by its affinity; NULL: it doesn't matter. */
+/* Return the worker that the job's affinity prefers or requires; NULL if any worker will do. */
 struct worker *job_target(const struct core *core, const struct job *job, struct arena *arena);
 
 /* fit.c */
-bool class_allows(const struct worker *worker, const struct ready_class *class); /* as things stand, when it is idle */
-bool class_served(const struct core *core, struct ready_class *class);    /* one that may, be it busy */
-bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);      /* now */
+bool class_allows(const struct worker *worker, const struct ready_class *class); /* if it were idle */
+bool class_served(const struct core *core, struct ready_class *class);    /* some worker may have them, even if busy */
+bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);      /* has room now */
 
 /* hello.c */
 void worker_hello(struct core *core, const struct core_input *input);
@@ -30,25 +30,25 @@ void worker_hello(struct core *core, const struct core_input *input);
 void place_jobs(struct core *core);
 
 /* pool.c */
-struct pool *pool_get(struct core *core, struct slice name);     /* made if there is none; empty: default */
+struct pool *pool_get(struct core *core, struct slice name);     /* created if missing; empty name: default */
 enum err load_pool(struct core *core, const struct row_pool *row, struct error *error);
 void pools_free(struct core *core);
 enum err pool_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 
 /* refusal.c */
-void worker_refused(struct core *core, struct worker *worker, uint64_t code);    /* it lacked what a start needs: it rests */
-void worker_rested(struct core *core, struct worker *worker);    /* it may have jobs again */
-void worker_has_started(struct core *core, struct worker *worker);    /* a job there */
+void worker_refused(struct core *core, struct worker *worker, uint64_t code);    /* couldn't start a job: let it rest */
+void worker_rested(struct core *core, struct worker *worker);    /* rest is over */
+void worker_has_started(struct core *core, struct worker *worker);    /* started a job */
 
 /* worker.c */
 void worker_says_stuck(struct worker *worker, struct u64_list jobs);
 bool worker_has_stuck(const struct worker *worker, uint64_t job);
 void worker_gone(struct core *core, uint64_t conn);
-struct worker *worker_heard(struct core *core, uint64_t conn);   /* NULL if it isn't a worker's */
+struct worker *worker_heard(struct core *core, uint64_t conn);   /* NULL if conn is no worker's */
 void worker_timer_fired(struct core *core, struct worker *worker);
-void workers_forgive(struct core *core);          /* what silence there was doesn't count */
-void worker_wait(struct core *core, struct worker *worker);      /* unreachable, lost after a full grace */
+void workers_forgive(struct core *core);          /* forget how long they were silent */
+void worker_wait(struct core *core, struct worker *worker);      /* set unreachable; lost after a full grace */
 void workers_quit(struct core *core);
 
 /* workers.c */
@@ -80,6 +80,6 @@ struct worker *worker_new(struct core *core, uint64_t number, struct slice name,
 void worker_free(struct worker *worker);
 void worker_touch(struct core *core, struct worker *worker);
 unsigned worker_tally(const struct worker *worker);      /* bits of enum tally */
-void worker_count(struct core *core, struct worker *worker, unsigned tally);     /* as this, no longer as before */
+void worker_count(struct core *core, struct worker *worker, unsigned tally);     /* replace the worker's counted bits */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Pools, and what people say of workers: cordoned, draining, forgotten. Pools are kept by name, and never
- * leave; a worker that names none is of the pool default. Everything here is idempotent.
+ * Pools, and what people do to workers: cordon, drain, forget. Pools are found by name and are never removed. A
+ * worker that names no pool belongs to pool "default". Every act here is idempotent.
  */
 #include "core/place/place.h"
 
@@ -133,7 +133,10 @@ void worker_row_put(struct core *core, const struct worker *worker)
 	};
 }
 
-/* One that may run once and was lost with this worker, whose word on it would count; or NULL. */
+/*
+ * Return a job in state unknown that was lost with this worker, or NULL. The worker may still report how that job
+ * ended.
+ */
 static const struct job *worker_unknown(const struct core *core, const struct worker *worker)
 {
 	for (const struct gate *gate = gate_after(core, 0); gate; gate = gate_after(core, gate->job)) {
@@ -145,7 +148,10 @@ static const struct job *worker_unknown(const struct core *core, const struct wo
 	return NULL;
 }
 
-/* Only what is gone can be forgotten: what it held is somebody else's by then, and it comes back as a new one. */
+/*
+ * Forget a worker. Only a disconnected worker without jobs can be forgotten; if it comes back, it counts as a new
+ * worker.
+ */
 static enum err worker_forget(struct core *core, struct worker *worker, struct error *error)
 {
 	const struct job *unknown = worker_unknown(core, worker);

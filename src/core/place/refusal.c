@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A worker that can't start jobs: it rests, longer each time, and raises an alarm. */
+/* Workers that can't start jobs. Such a worker rests, longer each time, and its row shows an alarm. */
 #include "core/place/place.h"
 
 #include "core/place/internal.h"
@@ -12,7 +12,7 @@ void worker_refused(struct core *core, struct worker *worker, uint64_t code)
 	worker->refused_code = code > 0 && code < UINT32_MAX ? (uint32_t)code : UINT32_MAX;
 	worker_touch(core, worker);
 	if (worker->resting)
-		return;                  /* it was given this job before */
+		return;                  /* already resting: this job had been sent before the rest began */
 	for (uint32_t i = 0; i < worker->refusals && rest_ms < LIMIT_REFUSED_REST_MAX_MS; i++)
 		rest_ms *= 2;
 	if (rest_ms > LIMIT_REFUSED_REST_MAX_MS)
@@ -31,7 +31,10 @@ void worker_rested(struct core *core, struct worker *worker)
 	worker_touch(core, worker);
 }
 
-/* One that starts while its worker rests was given before: the alarm stays, the next rest is a short one. */
+/*
+ * Note that a worker started a job. If the worker is resting, that job had been sent before the rest began: the alarm
+ * stays, but the next rest is short again.
+ */
 void worker_has_started(struct core *core, struct worker *worker)
 {
 	worker->refusals = 0;

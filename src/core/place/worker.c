@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Workers: known by name for ever, connected or not. A worker that left keeps its attempts for a full
- * grace; when it comes back it says what it has, and every difference is settled at once.
+ * Workers are known by name, connected or not, until they are forgotten. A disconnected worker keeps its attempts for
+ * a full grace. When it returns with an inventory, every difference is settled at once (hello.c).
  */
 #include "core/place/place.h"
 
@@ -12,7 +12,10 @@
 #include "core/time/time.h"
 
 
-/* What it says decides nothing: their slots stay taken because nobody said that they ended. */
+/*
+ * Record the jobs that a worker couldn't kill. This is for display only: their slots stay taken because no end was
+ * reported.
+ */
 void worker_says_stuck(struct worker *worker, struct u64_list jobs)
 {
 	worker->stuck_count = jobs.n < worker->slots_high ? jobs.n : worker->slots_high;
@@ -53,7 +56,10 @@ void worker_wait(struct core *core, struct worker *worker)
 	worker_timer_arm(core, worker, PLANTED(lost_before_its_lease_ends) ? core->lease_ms / 8 : core->grace_ms);
 }
 
-/* A master that was restarted has seen nobody flap. */
+/*
+ * Record an unexpected disconnect, to detect flapping. The record isn't durable: a restarted master begins without
+ * it.
+ */
 void worker_dropped(struct core *core, struct worker *worker)
 {
 	int64_t first_ns;
@@ -125,7 +131,7 @@ void worker_gone(struct core *core, uint64_t conn)
 	struct worker *worker = map_get(&core->worker_conns, conn);
 
 	if (!worker)
-		return;                  /* another connection of the same worker took its place */
+		return;                  /* another connection of the same worker has replaced this one */
 	worker_dropped(core, worker);
 	worker_disconnect(core, worker);
 	worker_wait(core, worker);

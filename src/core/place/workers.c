@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The workers that there are, by number; and that a turn has touched one. */
+/* The list of workers by number, and the list of workers touched in this turn. */
 #include "core/place/place.h"
 
 #include "core/place/internal.h"
@@ -9,7 +9,7 @@ struct worker *worker_find(const struct core *core, uint64_t number)
 {
 	size_t low = 0, high = core->worker_count;
 
-	/* Numbers are given one after the other: the guess is nearly always right. */
+	/* Numbers are consecutive unless a worker was forgotten, so this guess is nearly always right. */
 	if (number > 0 && number <= core->worker_count && core->workers[number - 1]->number == number)
 		return core->workers[number - 1];
 	while (low < high) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Ready, but no room: a run, a fan-out, a tenant or whatever else bounds jobs may have as many attempts out as
- * it may. Jobs of a run that want the same and are bound by the same share a lane. One that surfaces while
- * something has no room for it is parked there, and its lane stands at that bound, among those of its class. When
- * there is room the best of each class is offered again. So while a bound has room, no class that stands there
- * lacks a job in the queue; and what costs anything is the number of lanes, not of jobs.
+ * Bounds: a run, fan-out, tenant, group or lock limits how many attempts are active at once. Jobs of a run with the
+ * same class and the same bounds share a lane. When a job reaches the top of its queue and one of its bounds is full,
+ * the job is parked in its lane, and the lane waits at that bound, among the lanes of its class. When the bound has
+ * room, the best job of each class is offered again.
+ *
+ * So while a bound has room, every class that waits there has a job in the queue. The cost depends on the number of
+ * lanes, not of jobs.
  */
 #include "core/queue/queue.h"
 
@@ -12,14 +14,14 @@
 #include "core/graph/graph.h"
 #include "core/queue/internal.h"
 
-enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_RUNS, OF_CLAIMS };        /* places in a lane's list of bounds */
+enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_RUNS, OF_CLAIMS };        /* positions in a lane's list of bounds */
 
 static size_t lane_bounds(const struct lane *lane)
 {
 	return OF_CLAIMS + lane->claim_count;
 }
 
-/* Inlined: it is asked for each bound of each job that begins or ends. */
+/* Inlined because it runs for each bound of each job that begins or ends. */
 static inline __attribute__((always_inline)) struct bound *lane_bound(const struct lane *lane, size_t at)
 {
 	switch (at) {
@@ -29,7 +31,7 @@ static inline __attribute__((always_inline)) struct bound *lane_bound(const stru
 		return lane->in_bounds ? &lane->run->bound : NULL;
 	case OF_TENANT:
 		return lane->in_share ? &lane->run->tenant->bound : NULL;
-	case OF_RUNS:                    /* a run that has its place is bound by it no more */
+	case OF_RUNS:                    /* a run that has its place in the group is no longer limited by it */
 		return lane->run->concurrency && !lane->run->seated ? &lane->run->concurrency->runs : NULL;
 	default:
 		return lane->claims[at - OF_CLAIMS].bound;
@@ -41,7 +43,7 @@ bool bound_full(const struct bound *bound)
 	return bound->limit > 0 && bound->active >= bound->limit + PLANTED(bound_off_by_one);
 }
 
-/* The first of its bounds that has no room for a job of this key, or NULL. */
+/* Return the first of the lane's bounds that has no room for a job with this key, or NULL. */
 static struct bound *lane_full(const struct core *core, const struct lane *lane, uint64_t key)
 {
 	for (size_t i = 0; i < lane_bounds(lane); i++) {
@@ -77,7 +79,7 @@ const struct bound *job_parked_at(const struct job *job)
 	return NULL;
 }
 
-/* --- where lanes stand --- */
+/* --- at which bound a lane waits --- */
 
 static struct stand *stand_of(struct bound *bound, const struct lane *lane)
 {
@@ -136,7 +138,7 @@ void lane_leave(struct lane *lane)
 	stand_fix(stand, last);
 }
 
-/* Its best job is another, or it stands somewhere else from now on. */
+/* Put the lane into its place at a bound: its best job changed, or it moves there from another bound. */
 static void lane_stand(struct lane *lane, struct bound *bound)
 {
 	struct stand *stand;
@@ -203,13 +205,16 @@ void bound_offer(struct core *core, struct bound *bound)
 {
 	if (bound->stand_count == 0 || bound_full(bound))
 		return;
-	/* Who wants a lock alone first: that may keep out those who would share it. */
+	/* Offer exclusive waiters first: they may keep out jobs that would share the lock. */
 	stands_offer(core, bound, false);
 	if (bound->kind == BOUND_LOCK)
 		stands_offer(core, bound, true);
 }
 
-/* One at a time would do, but it may have room for many at once. */
+/*
+ * Offer jobs at a bound whose limit has changed. bound_offer offers one job of each class, but now there may be room
+ * for many.
+ */
 void bound_widened(struct core *core, struct bound *bound)
 {
 	uint64_t parked = core->parked_ready + 1;
@@ -228,7 +233,7 @@ void bound_park(struct core *core, struct bound *full, struct job *job)
 	heap_insert(&lane->jobs, job);
 	core->parked_ready++;
 	lane_stand(lane, full);
-	/* What it leaves unused elsewhere is for others. */
+	/* Its other bounds may have room that this job leaves unused. */
 	for (size_t i = 0; i < lane_bounds(lane); i++)
 		if (lane_bound(lane, i) && lane_bound(lane, i) != full)
 			bound_offer(core, lane_bound(lane, i));
@@ -299,7 +304,9 @@ void run_compact(struct core *core, struct run *run)
 	}
 }
 
-/* Who ranks before whom may be another: also before what was offered and is in the queue still. */
+/*
+ * Priorities changed: offer the best waiting lanes again, since they may now rank before jobs already in the queue.
+ */
 void run_reoffer(struct core *core, struct run *run)
 {
 	for (size_t i = 0; i < run->lane_count; i++)

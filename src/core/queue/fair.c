@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The order within a class: priority, then fair share among tenants, then age. Each tenant has a queue of
- * its own in each class, and a virtual time that an attempt moves on by one over its weight: of equal
- * priorities the tenant that is furthest behind is next. Who had nothing to run gains nothing by it: the
- * clock moves on with whoever is served, and a tenant is never behind it. So nothing of this need be
- * kept: after a restart all begin at the same time, as they would after an idle moment.
+ * The order within a class: priority, then fair share among tenants, then age. Each tenant has its own queue in each
+ * class, and a virtual time. Each attempt advances that time by 1 / weight. Among equal priorities the tenant with
+ * the lowest virtual time is next. An idle tenant saves up nothing: the global clock follows the tenant being served,
+ * and no tenant may start behind it. So none of this is stored: after a restart all tenants begin at the same time,
+ * as after an idle moment.
  *
- * A tenant's time only grows, so a queue's place in the order is never too far behind, and is corrected when
- * it surfaces.
+ * A tenant's time only grows, so a queue is never placed too late in the order; a place that is too early is
+ * corrected when the queue reaches the top.
  */
 #include "core/queue/queue.h"
 
 #include "base/planted.h"
 #include "core/queue/internal.h"
 
-#define STRIDE_ONE (UINT64_C(1) << 24)   /* virtual time of an attempt, for weight 1 */
+#define STRIDE_ONE (UINT64_C(1) << 24)   /* virtual time of one attempt at weight 1 */
 #define NOWHERE SIZE_MAX
 
 static bool queue_before(const struct queue *a, const struct queue *b)
@@ -65,7 +65,7 @@ static void order_remove(struct ready_class *class, struct queue *queue)
 	order_fix(class, last);
 }
 
-/* Its best job, or its tenant's time, is another. */
+/* Put a queue into its place in the order after its best job or its tenant's time changed. */
 static void queue_moved(struct ready_class *class, struct queue *queue)
 {
 	if (queue->jobs.count == 0) {
@@ -111,7 +111,7 @@ void queue_leave(struct core *core, struct queue *queue)
 
 	if (--queue->lanes > 0)
 		return;
-	/* No run of the tenant has such jobs any more: what is left are entries of those that had. */
+	/* The last lane is gone, so all entries left in the queue are stale. */
 	CHECK(queue->jobs.count == queue->jobs.stale);
 	class->count -= queue->jobs.count;
 	class->stale -= queue->jobs.count;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Named concurrency groups. A job that names one counts there while it has an attempt, or nobody knows what became of
- * that; a run that does, from its first attempt until all its jobs have ended. Runs and jobs are counted apart: a run
- * keeps its place while its jobs wait for theirs, and of one number some would wait for each other for ever.
+ * Named concurrency groups. A job that names a group counts there while it is active or unknown. A run that names one
+ * counts from its first attempt until all its jobs have ended. Jobs and runs have separate counters: a run keeps its
+ * place while its jobs wait for theirs, and with a single counter they could wait for each other for ever.
  *
- * A group may have as many as a person set, or the least that a live run states, or one.
+ * A group's limit is the one that a person set; else the lowest that a live run states; else 1.
  */
 #include "core/queue/queue.h"
 
@@ -98,7 +98,7 @@ static void group_relimit(struct core *core, struct group *group)
 	bound_widened(core, &group->jobs);
 }
 
-/* A limit of 0, as a lock has it, is none. */
+/* Add or remove a stated limit. A limit of 0 (as in a lock's claim) states none. */
 static void group_state(struct core *core, struct group *group, uint32_t limit, bool on)
 {
 	size_t at = 0;
@@ -120,7 +120,7 @@ static void group_state(struct core *core, struct group *group, uint32_t limit, 
 
 static struct group *claim_group(struct claim *claim)
 {
-	return (struct group *)claim->bound;     /* its first */
+	return (struct group *)claim->bound;     /* bound is the first member of struct group */
 }
 
 void claim_begin(struct core *core, struct claim *claim, bool counted)
@@ -147,7 +147,9 @@ void claim_end(struct core *core, struct claim *claim, bool counted)
 	group_tidy(core, claim_group(claim));
 }
 
-/* What a run that has ended stated means nothing any more, in memory or not. */
+/*
+ * Count or stop counting the limits that a run states. An ended run's limits don't count, even while it is in memory.
+ */
 void run_states(struct core *core, struct run *run, bool live)
 {
 	if (run->counted == live)
@@ -200,7 +202,10 @@ struct slice run_concurrency(const struct run *run, struct arena *arena)
 	return copy;
 }
 
-/* An attempt of it begins. None of its jobs waits there any more, and the next run may. */
+/*
+ * Give a run its place in its group when its first attempt begins. None of its jobs waits for the group any longer,
+ * and the next run may have a place.
+ */
 void run_seat(struct core *core, struct run *run)
 {
 	struct bound *runs = &run->concurrency->runs;

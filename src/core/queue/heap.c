@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Heaps of ready jobs: the smallest key is next. A job that moved on leaves its entry behind, stale; entries are looked up
- * when they surface.
+ * Heaps of ready jobs; the smallest key is best. A job that stops being ready leaves a stale entry behind, which is
+ * dropped when it reaches the top.
  */
 #include "core/queue/queue.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Requirements: jobs that want the same of their worker (labels, resources, a pool, a name, affinity) share a
- * class, and each class has a queue of its own, so that one that nobody can serve never holds up another. A
- * class lives as long as a run in memory has jobs of it; the first one wants nothing and lives for ever.
+ * Classes: jobs with the same requirements for a worker (labels, resources, pool, name, affinity) share a class. Each
+ * class has its own queues, so a class that no worker serves never holds up another. A class lives as long as a run
+ * in memory has jobs of it. The first class has no requirements and lives for ever.
  */
 #include "core/queue/queue.h"
 
@@ -58,7 +58,7 @@ struct slice_list labels_copy(struct slice_list labels)
 	return copy;
 }
 
-/* Has the first list all of the second? Both are sorted. */
+/* Check that the first list contains all of the second. Both must be sorted. */
 bool labels_cover(const struct slice_list *has, const struct slice_list *wants)
 {
 	size_t at = 0;
@@ -124,7 +124,10 @@ void classes_free(struct core *core)
 	name_map_free(&core->wishes);
 }
 
-/* A run's jobs come one after the other: mostly it has the class since the one before. */
+/*
+ * Note that a run has jobs of this class. Jobs of a run come in one after the other, so most find the run noted
+ * already.
+ */
 static void run_holds_class(struct run *run, struct ready_class *class)
 {
 	if (class->newest_run == run->number)
@@ -138,7 +141,10 @@ static void run_holds_class(struct run *run, struct ready_class *class)
 	class->runs++;
 }
 
-/* What of a specification is about its worker, in the one order that it can have. */
+/*
+ * Encode the part of a specification that concerns the worker, in canonical order. Return false if it requires
+ * nothing.
+ */
 static bool wants_encode(const struct rec_job_spec *spec, struct buf *out)
 {
 	struct rec_job_spec only = {
@@ -200,14 +206,17 @@ static struct ready_class *class_new(struct core *core, struct slice bytes)
 	return class;
 }
 
-/* The last quarter is for tenants whose jobs want few different things. */
+/* The last quarter is kept for tenants with few classes. */
 static bool classes_full(const struct core *core, const struct tenant *tenant)
 {
 	return core->wishes.count >= LIMIT_CLASSES_MAX ||
 	       (core->wishes.count >= LIMIT_CLASSES_MAX / 4 * 3 && tenant->wishes >= LIMIT_TENANT_CLASSES_MAX / 16);
 }
 
-/* What is loaded had room when it came. */
+/*
+ * Check that the tenant and the cluster may have one more class. Rows that are being loaded were checked when they
+ * were submitted.
+ */
 static enum err class_room(const struct core *core, const struct run *run, const struct ready_class *class,
 			   struct error *error)
 {
@@ -255,7 +264,10 @@ enum err class_of(struct core *core, struct run *run, const struct rec_job_spec 
 	return err;
 }
 
-/* What its jobs left in the queues of these classes goes with the class, or is dropped when it surfaces. */
+/*
+ * Release the run's classes from index `from` on. Stale entries in their queues go with the class, or are dropped
+ * when they reach the top.
+ */
 void run_release_classes(struct core *core, struct run *run, size_t from)
 {
 	while (run->class_count > from) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which lane a job is in, when its graph is admitted: its class, its fan-out, and the named groups that bound it.
- * Lanes live as long as their run.
+ * Find or create the lane of a job when its graph is admitted. A lane is given by class, fan-out, named groups and
+ * locks. Lanes live as long as their run.
  */
 #include "core/queue/queue.h"
 
@@ -19,7 +19,10 @@ struct bound *job_group(const struct job *job)
 	return fanout_of(job->run, job_lane(job)->group);
 }
 
-/* Those of the graph that is built are in fanouts, by what their jobs call them. */
+/*
+ * Join the job to its fan-out. The map fanouts has the fan-outs of the graph being built, by their number in the
+ * specification.
+ */
 static enum err group_join(struct run *run, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
 			   uint32_t *ret_group, struct error *error)
 {
@@ -52,14 +55,14 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 	return ERR_NONE;
 }
 
-#define LANES_LOOKED_AT 16               /* neighbours are alike; a second lane of the same kind does no harm */
+#define LANES_LOOKED_AT 16 /* neighbouring jobs are alike, so few lanes are compared; a duplicate lane does no harm */
 
 #define CLAIMS_MAX (LIMIT_JOB_GROUPS_MAX + LIMIT_JOB_LOCKS_MAX)
 
 static bool lane_is(const struct lane *lane, const struct lane *want, const struct claim *claims)
 {
 	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count)
-		return false;            /* a kind without a worker is a class of its own */
+		return false;            /* kinds needn't be compared: a kind without a worker has its own class */
 	for (size_t i = 0; i < want->claim_count; i++)
 		if (lane->claims[i].bound != claims[i].bound || lane->claims[i].stated != claims[i].stated ||
 		    lane->claims[i].shared != claims[i].shared)
@@ -67,7 +70,10 @@ static bool lane_is(const struct lane *lane, const struct lane *want, const stru
 	return true;
 }
 
-/* In the one order that they can have. What the names stand for is there from now on, also if the job is refused. */
+/*
+ * Collect the groups and locks that a job claims, in sorted order. Missing ones are created, even if the job is
+ * refused afterwards.
+ */
 static void claims_find(struct core *core, const struct rec_job_spec *spec, struct lane *want, struct claim *claims)
 {
 	struct slice_list groups = spec->concurrency, locks = spec->locks;
@@ -136,7 +142,7 @@ enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec
 	return ERR_NONE;
 }
 
-/* What outlives the run knows nothing of it from now on. */
+/* Remove the run from everything that outlives it: queues, groups, locks, tenant. */
 void run_release_bounds(struct core *core, struct run *run)
 {
 	run_states(core, run, false);
@@ -172,7 +178,7 @@ void run_free_bounds(struct run *run)
 	bound_free(&run->bound);
 }
 
-/* Those that a graph brought which was refused. */
+/* Drop the lanes and fan-outs that a refused graph had added. */
 void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups)
 {
 	while (run->lane_count > lanes) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Locks. A job has all that it names from when it is given out until its attempt is known to be gone, also while nobody
- * knows what became of it; a person has one until it is dropped or its time is over. One that is had alone
- * excludes everybody else. All of a job's are taken at once or none, so nobody waits with a lock in hand.
+ * Locks. A job has its locks from assignment until its attempt is known to have ended, so also while it is unknown. A
+ * person has a lock until it is dropped or expires. An exclusive holder excludes everybody else. A job takes all its
+ * locks together or none, so no lock is held while waiting for another.
  *
- * Jobs that want a lock alone stand apart from those that share it. While a lock is held, a job that stands there and
- * wants it alone keeps out those that would share it and rank behind it; so it comes to its turn.
+ * Jobs that want a lock alone wait apart from those that share it. While the lock is held, a job waiting to have it
+ * alone keeps out sharing jobs that rank behind it; so its turn comes.
  */
 #include "core/queue/queue.h"
 
@@ -79,9 +79,12 @@ void locks_free(struct core *core)
 	map_free(&core->lock_stamps);
 }
 
-/* --- who may have it --- */
+/* --- who may have a lock --- */
 
-/* Of the jobs that stand there, want it alone and have a worker that may serve them the best; UINT64_MAX: none does. */
+/*
+ * Return the key of the best job that waits to have the lock alone and whose class a worker serves; UINT64_MAX if
+ * there is none.
+ */
 uint64_t lock_first_alone(const struct core *core, const struct lock *lock)
 {
 	uint64_t first = UINT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What people do to locks: they take one, for a time or until they drop it, and what they have is a durable row with a
- * fencing number that only grows.
+ * Locks held by people: take, for a time or until dropped, and drop. Each hold is a durable row with a fencing number
+ * that only grows.
  */
 #include "core/queue/queue.h"
 
@@ -97,14 +97,17 @@ static enum err take_busy(struct core *core, const struct lock *lock, bool share
 	return error_next(error, "titan lock ls");
 }
 
-/* Two scripts of one person are two: only who gives an owner's name may mean that which it has. */
+/* Refuse to take a lock again without naming its owner: two scripts of one person count as two owners. */
 static enum err take_again(const struct lock *lock, const struct lock_hold *hold, struct error *error)
 {
 	error_set(error, ERR_BUSY, "lock %s: %s has it already; to take it again, name its owner", lock->name, hold->owner);
 	return error_next(error, "titan lock take %s --owner %s", lock->name, hold->owner);
 }
 
-/* Beside those that have it now, but for the owner itself. */
+/*
+ * Check that an owner may take the lock beside its present holders. The hold at index own, if any, is the owner's and
+ * is replaced.
+ */
 static bool may_take(const struct core *core, const struct lock *lock, size_t own, bool shared)
 {
 	bool others = lock->bound.active > 0 || lock->hold_count > (own < lock->hold_count);
@@ -170,7 +173,7 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 		hold->due_ms = set->span_ms ? due_after(core, (int64_t)set->span_ms) : 0;
 	hold_row_put(core, hold, false);
 	hold_arm(core, hold);
-	bound_offer(core, &lock->bound);         /* it may be had alone no more */
+	bound_offer(core, &lock->bound);         /* the lock may have become shared */
 	*ret_fence = hold->fence;
 	return ERR_NONE;
 }
@@ -253,7 +256,10 @@ enum err load_lock_hold(struct core *core, const struct row_lock_hold *row, stru
 	return ERR_NONE;
 }
 
-/* All is loaded, and the steady clock goes. False: people and jobs have what excludes them. */
+/*
+ * Arm the holds' timers once all rows are loaded and the steady clock is set. Return false if holders exclude each
+ * other.
+ */
 bool locks_resume(struct core *core)
 {
 	size_t cursor = 0;
@@ -268,7 +274,7 @@ bool locks_resume(struct core *core)
 		for (size_t i = 0; i < lock->hold_count; i++) {
 			struct lock_hold *hold = lock->holds[i];
 
-			/* Another boot may have another wall clock: never longer than it was taken for. */
+			/* After a reboot the wall clock may differ: never hold longer than the time asked for. */
 			if (hold->due_ms > due_after(core, hold->ttl_ms)) {
 				hold->due_ms = due_after(core, hold->ttl_ms);
 				hold_row_put(core, hold, false);

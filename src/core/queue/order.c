@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The order of classes among each other, while jobs are placed: by their best jobs, as within a class. Each tenant
- * has a heap of the classes in which it has jobs, by age, for that is all that distinguishes them; the tenants are in
- * a heap by their best ones. So whoever is served moves alone, however many classes there are.
+ * The order among classes during placement: by their best jobs, as within a class. Each tenant has a heap of the
+ * classes in which it has jobs, ordered by the key of its best job there. The tenants are in a heap by their best
+ * entries. So when a tenant is served only that tenant moves, however many classes there are.
  *
- * What leaves a queue is noticed when its entry is the best: a key in an entry is never behind that of the queue.
- * What comes into one comes here as well (order_add).
+ * An entry's key is never behind its queue's best key. Jobs that left a queue are noticed when their entry becomes
+ * the best; jobs that enter a queue are added here by order_add.
  */
 #include "core/queue/queue.h"
 
@@ -21,7 +21,7 @@ static bool before(const struct tenant_order *a, const struct tenant_order *b)
 	return a->tenant->pass != b->tenant->pass ? a->tenant->pass < b->tenant->pass : left < right;
 }
 
-/* --- a tenant's classes --- */
+/* --- the classes of one tenant --- */
 
 static void entry_up(struct tenant_order *own, size_t at)
 {
@@ -32,7 +32,7 @@ static void entry_up(struct tenant_order *own, size_t at)
 	own->at[at] = entry;
 }
 
-/* The best is another, or has another key. */
+/* Put an entry at the top of the tenant's heap and sift it down. */
 static void entry_down(struct tenant_order *own, struct order_entry entry)
 {
 	size_t at = 0;
@@ -88,7 +88,7 @@ static void tenant_down(struct class_order *order, size_t at)
 	put(order, own, at);
 }
 
-/* The best entry of the first tenant goes. */
+/* Remove the best entry of the first tenant. */
 static void drop(struct class_order *order)
 {
 	struct tenant_order *own = order->at[0];
@@ -101,7 +101,7 @@ static void drop(struct class_order *order)
 		put(order, order->at[order->count], 0);
 }
 
-/* --- both --- */
+/* --- tenants and classes --- */
 
 static void add(struct class_order *order, struct arena *arena, struct order_entry entry)
 {
@@ -152,7 +152,10 @@ void order_add(struct core *core, const struct job *job)
 		add(core->order, &core->placing, (struct order_entry){ ready_key(job), job_lane(job)->queue });
 }
 
-/* What nobody may have isn't even parked: at a lock that it wants alone it would keep out who would share it. */
+/*
+ * Check that a class may still be placed in this turn. A class that no worker serves isn't even parked: waiting to
+ * have a lock alone, its job would keep out those that share it.
+ */
 static bool class_open(const struct core *core, const struct class_order *order, uint16_t class_at)
 {
 	return !order->passed[class_at] && class_served(core, core->classes[class_at]);
@@ -169,7 +172,7 @@ struct job *order_best(struct core *core, struct class_order *order)
 		order->added = false;
 		job = class_open(core, order, queue->class_at) ? ready_offered(core, core->classes[queue->class_at]) : NULL;
 		if (order->added)
-			continue;        /* what it let go may be better */
+			continue;        /* parking a job let others into the queue, perhaps better ones */
 		if (job && queue->jobs.count > 0 && queue->jobs.keys[0] == best.key)
 			return job;
 		if (job && queue->jobs.count > 0) {

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which ready job is next: heaps, lanes and the bounds at which they stand; tenants, groups, locks, classes. */
+/* Which ready job is next: heaps, lanes and the bounds at which they wait; tenants, groups, locks, classes. */
 #ifndef TITAN_CORE_QUEUE_QUEUE_H
 #define TITAN_CORE_QUEUE_QUEUE_H
 
 #include "core/state.h"
 
 /* bound.c */
-bool lane_shares(const struct lane *lane, const struct bound *bound);    /* bound.c: a lock */
+bool lane_shares(const struct lane *lane, const struct bound *bound);    /* does the lane share this lock? */
 bool bound_full(const struct bound *bound);
-struct bound *job_bound_full(const struct core *core, const struct job *job);     /* the first that has no room for it, or NULL */
-const struct bound *job_parked_at(const struct job *job);        /* where its lane stands, or NULL */
+struct bound *job_bound_full(const struct core *core, const struct job *job);     /* first full bound, or NULL */
+const struct bound *job_parked_at(const struct job *job);        /* bound at which its lane waits, or NULL */
 void bounds_offer(struct core *core, const struct job *job);
 void run_offer(struct core *core, struct run *run);
-void bounds_count(struct core *core, const struct job *job, int change);         /* attempts held */
-void claims_count(struct core *core, const struct job *job, int change);         /* attempts that aren't known to be gone */
+void bounds_count(struct core *core, const struct job *job, int change);         /* count active attempts */
+void claims_count(struct core *core, const struct job *job, int change); /* count attempts not known to have ended */
 
 /* fair.c: the queues of a class */
 void class_insert(struct ready_class *class, struct job *job);
-void tenant_charge(struct core *core, struct tenant *tenant);    /* it was given an attempt */
-void ready_pop(struct ready_class *class, struct job *job);      /* the best */
+void tenant_charge(struct core *core, struct tenant *tenant);    /* count an attempt */
+void ready_pop(struct ready_class *class, struct job *job);      /* the best job of its class */
 
 /* group.c: NAME or NAME=LIMIT */
 bool concurrency_read(struct slice text, struct slice *ret_name, uint32_t *ret_stated);
-uint32_t group_limit(const struct group *group);         /* by counting again */
+uint32_t group_limit(const struct group *group);         /* recomputed */
 void groups_free(struct core *core);
-void run_states(struct core *core, struct run *run, bool live);          /* the limits that it states count, or not */
-bool run_join_concurrency(struct core *core, struct run *run, struct slice text);        /* false: the text is bad */
-struct slice run_concurrency(const struct run *run, struct arena *arena);        /* as given */
-void run_over(struct core *core, struct run *run);       /* all its jobs have ended */
+void run_states(struct core *core, struct run *run, bool live); /* count the limits that the run states, or not */
+bool run_join_concurrency(struct core *core, struct run *run, struct slice text);        /* false: bad text */
+struct slice run_concurrency(const struct run *run, struct arena *arena);        /* as submitted */
+void run_over(struct core *core, struct run *run);       /* all jobs of the run have ended */
 enum err group_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
 enum err load_group(struct core *core, const struct row_job_group *row, struct error *error);
 uint64_t groups_hash(const struct core *core);
@@ -42,11 +42,11 @@ void classes_init(struct core *core);
 void classes_free(struct core *core);
 enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, uint16_t *ret_class,
 		  struct error *error);
-void run_release_classes(struct core *core, struct run *run, size_t from);       /* all but the first of them */
-bool worker_can(const struct worker *worker, const struct ready_class *class);   /* when nothing else runs there */
+void run_release_classes(struct core *core, struct run *run, size_t from);       /* from index from on */
+bool worker_can(const struct worker *worker, const struct ready_class *class);   /* if nothing else ran there */
 bool labels_cover(const struct slice_list *has, const struct slice_list *wants);
-void labels_sort(struct slice_list *labels);             /* and drops what is there twice */
-struct slice_list labels_copy(struct slice_list labels); /* one allocation, at its at */
+void labels_sort(struct slice_list *labels);             /* also drops duplicates */
+struct slice_list labels_copy(struct slice_list labels); /* one allocation, at .at */
 
 static inline const struct wants *job_wants(const struct core *core, const struct job *job)
 {
@@ -61,20 +61,22 @@ static inline struct lane *job_lane(const struct job *job)
 	return job->run->lanes[job->lane];
 }
 
-void run_release(struct core *core, struct run *run);    /* from bounds and classes, before it leaves memory */
-struct bound *job_group(const struct job *job);          /* NULL if none */
-void run_release_bounds(struct core *core, struct run *run);     /* before it leaves memory */
+void run_release(struct core *core, struct run *run);    /* from bounds and classes, before it is freed */
+struct bound *job_group(const struct job *job);          /* fan-out, or NULL */
+void run_release_bounds(struct core *core, struct run *run);     /* before the run is freed */
 void run_free_bounds(struct run *run);
-void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups);       /* all but the first of them */
+/* keep the first lanes and groups */
+void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups);
 enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
 		   struct error *error);
 
 /* lock.c: NAME or NAME=shared */
 bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared);
 void locks_free(struct core *core);
-bool lock_blocked(const struct core *core, const struct lock *lock, bool shared, uint64_t key);  /* for a job with this key */
+/* for a job with this key */
+bool lock_blocked(const struct core *core, const struct lock *lock, bool shared, uint64_t key);
 uint64_t lock_first_alone(const struct core *core, const struct lock *lock);
-void locks_offer(struct core *core);                     /* those who keep others out may be others */
+void locks_offer(struct core *core);                     /* classes that workers serve have changed */
 bool lock_sane(const struct lock *lock);
 uint64_t locks_hash(const struct core *core);
 
@@ -86,23 +88,24 @@ enum err load_lock_hold(struct core *core, const struct row_lock_hold *row, stru
 bool locks_resume(struct core *core);
 
 /* order.c */
-void order_begin(struct core *core, struct class_order *order);  /* until its end nothing comes into a queue without order_add */
+/* until order_end every job that enters a queue needs order_add */
+void order_begin(struct core *core, struct class_order *order);
 void order_end(struct core *core);
-struct job *order_best(struct core *core, struct class_order *order);    /* the best of its class as well; NULL: there is none */
-void order_pass(struct class_order *order, uint16_t class_at);   /* nobody takes any more of it */
+struct job *order_best(struct core *core, struct class_order *order);    /* also best of its class; NULL if none */
+void order_pass(struct class_order *order, uint16_t class_at);   /* no worker takes more of it in this turn */
 
 /* ready.c */
-struct job *ready_offered(struct core *core, struct ready_class *class); /* the best that its bounds have room for */
+struct job *ready_offered(struct core *core, struct ready_class *class); /* best job whose bounds all have room */
 void ready_push(struct core *core, struct job *job);
-void ready_leave(struct core *core, struct job *job);    /* it stopped being ready without being taken */
-void ready_compact(struct core *core);                   /* not within a move: every entry is a ready job's then */
+void ready_leave(struct core *core, struct job *job);    /* no longer ready, without being assigned */
+void ready_compact(struct core *core);                   /* never within job_move: each entry's job must be ready */
 size_t ready_tidy(struct core *core);
 
 /* tenant.c */
 struct tenant *tenant_find(const struct core *core, struct slice name);
-void run_take_tenant(struct core *core, struct run *run, struct slice name);     /* its owner's if empty */
+void run_take_tenant(struct core *core, struct run *run, struct slice name);     /* the owner's if name is empty */
 void tenants_free(struct core *core);
-uint64_t tenant_queued(const struct core *core, const struct tenant *tenant);    /* jobs neither ended nor out */
+uint64_t tenant_queued(const struct core *core, const struct tenant *tenant);    /* jobs neither ended nor active */
 enum err tenant_admit(const struct core *core, const struct input_submit *submit, uint32_t count,
 		      struct error *error);
 enum err tenant_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);

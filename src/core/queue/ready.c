@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A ready job has one entry in a heap (heap.c), in its class's queue or in its lane, or is held back. */
+/* A ready job has one entry: in its class's queue, or in its lane when parked. A job on hold needs none. */
 #include "core/queue/queue.h"
 
 #include "core/graph/graph.h"
@@ -10,7 +10,7 @@ void ready_push(struct core *core, struct job *job)
 	if (job_on_hold(job)) {
 		core->held_ready++;
 	} else if (job->flags & JOB_QUEUED) {
-		/* The entry it left behind is right again. */
+		/* The stale entry that the job left behind is valid again. */
 		class_revive(core->classes[job->class_at], job);
 	} else if (job->flags & JOB_PARKED) {
 		job_lane(job)->jobs.stale--;
@@ -20,7 +20,10 @@ void ready_push(struct core *core, struct job *job)
 	}
 }
 
-/* The entry stays behind. Nothing is swept or offered here: the job is in the middle of a move. */
+/*
+ * Leave the ready state; the heap entry becomes stale. Nothing is swept or offered here, because the job is in the
+ * middle of a move.
+ */
 void ready_leave(struct core *core, struct job *job)
 {
 	if (job_on_hold(job)) {
@@ -50,7 +53,7 @@ void ready_compact(struct core *core)
 			run_reoffer(core, core->runs.at[i].run);
 }
 
-/* The best that may be placed; what is before it and may not is parked. */
+/* Return the best job whose bounds all have room. Better jobs with a full bound are parked. */
 struct job *ready_offered(struct core *core, struct ready_class *class)
 {
 	struct job *job;
@@ -66,7 +69,7 @@ struct job *ready_offered(struct core *core, struct ready_class *class)
 	return NULL;
 }
 
-/* What left the heaps without being searched for is swept when it is the majority. How many are in them now? */
+/* Sweep stale entries from classes where they are the majority. Return how many ready jobs are queued. */
 size_t ready_tidy(struct core *core)
 {
 	size_t queued = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Tenants: whose share of the cluster a run takes, and how many of their jobs may be out or queue. One that
- * nobody has set is there as long as a run of it is in memory, with weight 1 and no limits.
+ * Tenants: to whom a run's use of the cluster is charged, and how many of their jobs may be active or queued. A
+ * tenant that nobody has set exists while a run of it is in memory, with weight 1 and no limits.
  */
 #include "core/queue/queue.h"
 
