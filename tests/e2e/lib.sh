@@ -116,14 +116,16 @@ run_is() { [ "$(run_state "$1")" = "$2" ]; }
 run_ended() { case $(run_state "$1") in succeeded | failed | cancelled) ;; *) return 1 ;; esac; }
 process_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
 
-# Processes of this cluster's jobs: they work in directories of its workers, whatever they did to their
-# environment, parents and session. Numbers of runs are no use for this: other tests have the same.
+# Processes of this cluster's jobs: they write to files of its workers, work in their directories or have their
+# environment, whatever they did to their parents and session. Numbers of runs are no use for this: other tests have
+# the same.
 job_processes() {
 	local pid
 	for pid in /proc/[0-9]*; do
-		case $(readlink "$pid/cwd" 2>/dev/null) in
-		"$TITAN_STATE"/*/worker/*/attempts/*) echo "${pid#/proc/}" ;;
-		esac
+		if readlink "$pid/cwd" "$pid/fd/1" "$pid/fd/2" 2>/dev/null | grep -q "^$TITAN_STATE/[^/]*/worker/[^/]*/attempts/" ||
+			grep -qzs "^TITAN_SCRATCH=$TITAN_STATE/" "$pid/environ" 2>/dev/null; then
+			echo "${pid#/proc/}"
+		fi
 	done
 }
 no_job_process() { [ -z "$(job_processes)" ]; }
