@@ -28,20 +28,19 @@ unit_programs = \
 	tests/unit/test_cli_words \
 	tests/unit/test_core_act \
 	tests/unit/test_core_acts \
-	tests/unit/test_core_again \
+	tests/unit/test_core_attempt \
 	tests/unit/test_core_backoff \
 	tests/unit/test_core_caller \
 	tests/unit/test_core_cancel \
 	tests/unit/test_core_class \
 	tests/unit/test_core_clock \
+	tests/unit/test_core_clock_ages \
 	tests/unit/test_core_context \
 	tests/unit/test_core_dead_letters \
 	tests/unit/test_core_deadline \
-	tests/unit/test_core_digest \
-	tests/unit/test_core_edges \
-	tests/unit/test_core_edges_act \
-	tests/unit/test_core_edges_rows \
+	tests/unit/test_core_delay \
 	tests/unit/test_core_ending \
+	tests/unit/test_core_explain_quit \
 	tests/unit/test_core_explain_room \
 	tests/unit/test_core_explain_wait \
 	tests/unit/test_core_explain_worker \
@@ -50,10 +49,11 @@ unit_programs = \
 	tests/unit/test_core_final \
 	tests/unit/test_core_final_begun \
 	tests/unit/test_core_gate \
+	tests/unit/test_core_gate_digest \
 	tests/unit/test_core_gate_expiry \
+	tests/unit/test_core_gate_list \
 	tests/unit/test_core_gate_pushback \
 	tests/unit/test_core_gate_votes \
-	tests/unit/test_core_gates \
 	tests/unit/test_core_graph \
 	tests/unit/test_core_group \
 	tests/unit/test_core_grow \
@@ -63,6 +63,8 @@ unit_programs = \
 	tests/unit/test_core_lane \
 	tests/unit/test_core_life \
 	tests/unit/test_core_load \
+	tests/unit/test_core_load_decisions \
+	tests/unit/test_core_load_refused \
 	tests/unit/test_core_load_rows \
 	tests/unit/test_core_lock \
 	tests/unit/test_core_lock_people \
@@ -73,7 +75,6 @@ unit_programs = \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_noop \
 	tests/unit/test_core_outbox \
-	tests/unit/test_core_people \
 	tests/unit/test_core_place \
 	tests/unit/test_core_place_affinity \
 	tests/unit/test_core_place_charge \
@@ -98,21 +99,18 @@ unit_programs = \
 	tests/unit/test_core_schedule_many \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_spec_fields \
-	tests/unit/test_core_steps \
 	tests/unit/test_core_submit_size \
 	tests/unit/test_core_subrun \
 	tests/unit/test_core_subrun_acts \
 	tests/unit/test_core_subrun_edges \
 	tests/unit/test_core_subrun_unknown \
 	tests/unit/test_core_tenant \
+	tests/unit/test_core_tenant_set \
 	tests/unit/test_core_time \
-	tests/unit/test_core_timers \
-	tests/unit/test_core_told \
+	tests/unit/test_core_unknown \
 	tests/unit/test_core_view \
 	tests/unit/test_core_view_people \
 	tests/unit/test_core_watch \
-	tests/unit/test_core_within \
-	tests/unit/test_core_words \
 	tests/unit/test_core_worker \
 	tests/unit/test_core_worker_flap \
 	tests/unit/test_core_worker_link \
@@ -280,8 +278,8 @@ tests_unit_test_core_act_LDADD = $(core_libs)
 tests_unit_test_core_acts_SOURCES = tests/unit/test_core_acts.c
 tests_unit_test_core_acts_LDADD = $(core_libs)
 
-tests_unit_test_core_again_SOURCES = tests/unit/test_core_again.c
-tests_unit_test_core_again_LDADD = $(core_libs)
+tests_unit_test_core_attempt_SOURCES = tests/unit/test_core_attempt.c
+tests_unit_test_core_attempt_LDADD = $(core_libs)
 
 tests_unit_test_core_backoff_SOURCES = tests/unit/test_core_backoff.c
 tests_unit_test_core_backoff_LDADD = $(core_libs)
@@ -298,6 +296,9 @@ tests_unit_test_core_class_LDADD = $(core_libs)
 tests_unit_test_core_clock_SOURCES = tests/unit/test_core_clock.c
 tests_unit_test_core_clock_LDADD = $(core_libs)
 
+tests_unit_test_core_clock_ages_SOURCES = tests/unit/test_core_clock_ages.c
+tests_unit_test_core_clock_ages_LDADD = $(core_libs)
+
 tests_unit_test_core_context_SOURCES = tests/unit/test_core_context.c
 tests_unit_test_core_context_LDADD = $(core_libs)
 
@@ -307,20 +308,14 @@ tests_unit_test_core_dead_letters_LDADD = $(core_libs)
 tests_unit_test_core_deadline_SOURCES = tests/unit/test_core_deadline.c
 tests_unit_test_core_deadline_LDADD = $(core_libs)
 
-tests_unit_test_core_digest_SOURCES = tests/unit/test_core_digest.c
-tests_unit_test_core_digest_LDADD = $(core_libs)
-
-tests_unit_test_core_edges_SOURCES = tests/unit/test_core_edges.c
-tests_unit_test_core_edges_LDADD = $(core_libs)
-
-tests_unit_test_core_edges_act_SOURCES = tests/unit/test_core_edges_act.c
-tests_unit_test_core_edges_act_LDADD = $(core_libs)
-
-tests_unit_test_core_edges_rows_SOURCES = tests/unit/test_core_edges_rows.c
-tests_unit_test_core_edges_rows_LDADD = $(core_libs)
+tests_unit_test_core_delay_SOURCES = tests/unit/test_core_delay.c
+tests_unit_test_core_delay_LDADD = $(core_libs)
 
 tests_unit_test_core_ending_SOURCES = tests/unit/test_core_ending.c
 tests_unit_test_core_ending_LDADD = $(core_libs)
+
+tests_unit_test_core_explain_quit_SOURCES = tests/unit/test_core_explain_quit.c
+tests_unit_test_core_explain_quit_LDADD = $(core_libs)
 
 tests_unit_test_core_explain_room_SOURCES = tests/unit/test_core_explain_room.c
 tests_unit_test_core_explain_room_LDADD = $(core_libs)
@@ -346,17 +341,20 @@ tests_unit_test_core_final_begun_LDADD = $(core_libs)
 tests_unit_test_core_gate_SOURCES = tests/unit/test_core_gate.c
 tests_unit_test_core_gate_LDADD = $(core_libs)
 
+tests_unit_test_core_gate_digest_SOURCES = tests/unit/test_core_gate_digest.c
+tests_unit_test_core_gate_digest_LDADD = $(core_libs)
+
 tests_unit_test_core_gate_expiry_SOURCES = tests/unit/test_core_gate_expiry.c
 tests_unit_test_core_gate_expiry_LDADD = $(core_libs)
+
+tests_unit_test_core_gate_list_SOURCES = tests/unit/test_core_gate_list.c
+tests_unit_test_core_gate_list_LDADD = $(core_libs)
 
 tests_unit_test_core_gate_pushback_SOURCES = tests/unit/test_core_gate_pushback.c
 tests_unit_test_core_gate_pushback_LDADD = $(core_libs)
 
 tests_unit_test_core_gate_votes_SOURCES = tests/unit/test_core_gate_votes.c
 tests_unit_test_core_gate_votes_LDADD = $(core_libs)
-
-tests_unit_test_core_gates_SOURCES = tests/unit/test_core_gates.c
-tests_unit_test_core_gates_LDADD = $(core_libs)
 
 tests_unit_test_core_graph_SOURCES = tests/unit/test_core_graph.c
 tests_unit_test_core_graph_LDADD = $(core_libs)
@@ -384,6 +382,12 @@ tests_unit_test_core_life_LDADD = $(core_libs)
 
 tests_unit_test_core_load_SOURCES = tests/unit/test_core_load.c
 tests_unit_test_core_load_LDADD = $(core_libs)
+
+tests_unit_test_core_load_decisions_SOURCES = tests/unit/test_core_load_decisions.c
+tests_unit_test_core_load_decisions_LDADD = $(core_libs)
+
+tests_unit_test_core_load_refused_SOURCES = tests/unit/test_core_load_refused.c
+tests_unit_test_core_load_refused_LDADD = $(core_libs)
 
 tests_unit_test_core_load_rows_SOURCES = tests/unit/test_core_load_rows.c
 tests_unit_test_core_load_rows_LDADD = $(core_libs)
@@ -414,9 +418,6 @@ tests_unit_test_core_noop_LDADD = $(core_libs)
 
 tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
 tests_unit_test_core_outbox_LDADD = $(core_libs)
-
-tests_unit_test_core_people_SOURCES = tests/unit/test_core_people.c
-tests_unit_test_core_people_LDADD = $(core_libs)
 
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)
@@ -490,9 +491,6 @@ tests_unit_test_core_spec_LDADD = $(core_libs)
 tests_unit_test_core_spec_fields_SOURCES = tests/unit/test_core_spec_fields.c
 tests_unit_test_core_spec_fields_LDADD = $(core_libs)
 
-tests_unit_test_core_steps_SOURCES = tests/unit/test_core_steps.c
-tests_unit_test_core_steps_LDADD = $(core_libs)
-
 tests_unit_test_core_submit_size_SOURCES = tests/unit/test_core_submit_size.c
 tests_unit_test_core_submit_size_LDADD = $(core_libs)
 
@@ -511,14 +509,14 @@ tests_unit_test_core_subrun_unknown_LDADD = $(core_libs)
 tests_unit_test_core_tenant_SOURCES = tests/unit/test_core_tenant.c
 tests_unit_test_core_tenant_LDADD = $(core_libs)
 
+tests_unit_test_core_tenant_set_SOURCES = tests/unit/test_core_tenant_set.c
+tests_unit_test_core_tenant_set_LDADD = $(core_libs)
+
 tests_unit_test_core_time_SOURCES = tests/unit/test_core_time.c
 tests_unit_test_core_time_LDADD = $(core_libs)
 
-tests_unit_test_core_timers_SOURCES = tests/unit/test_core_timers.c
-tests_unit_test_core_timers_LDADD = $(core_libs)
-
-tests_unit_test_core_told_SOURCES = tests/unit/test_core_told.c
-tests_unit_test_core_told_LDADD = $(core_libs)
+tests_unit_test_core_unknown_SOURCES = tests/unit/test_core_unknown.c
+tests_unit_test_core_unknown_LDADD = $(core_libs)
 
 tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
 tests_unit_test_core_view_LDADD = $(core_libs)
@@ -528,12 +526,6 @@ tests_unit_test_core_view_people_LDADD = $(core_libs)
 
 tests_unit_test_core_watch_SOURCES = tests/unit/test_core_watch.c
 tests_unit_test_core_watch_LDADD = $(core_libs)
-
-tests_unit_test_core_within_SOURCES = tests/unit/test_core_within.c
-tests_unit_test_core_within_LDADD = $(core_libs)
-
-tests_unit_test_core_words_SOURCES = tests/unit/test_core_words.c
-tests_unit_test_core_words_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)

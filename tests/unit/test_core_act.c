@@ -13,7 +13,7 @@ static uint64_t submit_three(struct rig *rig)
 	return rig_submit(rig, &graph);
 }
 
-TEST priority_decides_who_is_next(void)
+TEST priority_decides_order(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_three(rig);
@@ -35,7 +35,7 @@ TEST priority_decides_who_is_next(void)
 	PASS();
 }
 
-TEST priority_of_a_run_and_back(void)
+TEST priority_of_run_can_be_set_back(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t first = submit_three(rig), second = submit_three(rig);
@@ -104,7 +104,7 @@ TEST a_held_run_keeps_its_own_holds(void)
 	PASS();
 }
 
-TEST acts_on_what_is_not_there(void)
+TEST act_on_missing_run_or_job_is_refused(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_three(rig);
@@ -117,7 +117,7 @@ TEST acts_on_what_is_not_there(void)
 	PASS();
 }
 
-TEST a_hold_ends_with_what_it_held(void)
+TEST cancel_ends_hold(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -149,7 +149,7 @@ TEST a_hold_ends_with_what_it_held(void)
 }
 
 /* What was sent ahead and hasn't begun comes back, also from a worker that was away meanwhile. */
-TEST what_is_held_is_asked_back(void)
+TEST held_job_is_recalled(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -183,7 +183,7 @@ TEST what_is_held_is_asked_back(void)
 }
 
 /* What is behind a zero byte is part of the name, too. */
-TEST a_zero_byte_names_nothing(void)
+TEST name_with_zero_byte_names_no_job(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -199,7 +199,7 @@ TEST a_zero_byte_names_nothing(void)
 	PASS();
 }
 
-TEST a_fan_out_is_named_as_a_whole(void)
+TEST act_on_fan_out_reaches_all_members(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -235,19 +235,19 @@ TEST a_fan_out_is_named_as_a_whole(void)
 
 SUITE(acts)
 {
-	RUN_TEST(a_hold_ends_with_what_it_held);
-	RUN_TEST(what_is_held_is_asked_back);
-	RUN_TEST(a_zero_byte_names_nothing);
-	RUN_TEST(a_fan_out_is_named_as_a_whole);
-	RUN_TEST(priority_decides_who_is_next);
-	RUN_TEST(priority_of_a_run_and_back);
+	RUN_TEST(cancel_ends_hold);
+	RUN_TEST(held_job_is_recalled);
+	RUN_TEST(name_with_zero_byte_names_no_job);
+	RUN_TEST(act_on_fan_out_reaches_all_members);
+	RUN_TEST(priority_decides_order);
+	RUN_TEST(priority_of_run_can_be_set_back);
 	RUN_TEST(held_jobs_are_not_placed);
 	RUN_TEST(a_held_run_keeps_its_own_holds);
-	RUN_TEST(acts_on_what_is_not_there);
+	RUN_TEST(act_on_missing_run_or_job_is_refused);
 }
 
 /* Who names one of a fan-out that isn't there means none of the others. */
-TEST one_that_is_not_there_is_not_all_of_them(void)
+TEST missing_member_names_no_fan_out(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -287,13 +287,133 @@ TEST act_on_fan_out_reaches_members_still_live(void)
 	PASS();
 }
 
+static uint64_t submit_names(struct rig *rig, const char *const *names, size_t count)
+{
+	struct graph graph = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		graph_job(&graph, names[i], "");
+	return rig_submit(rig, &graph);
+}
+
+TEST fan_out_ends_at_gap_in_names(void)
+{
+	static const struct {
+		const char *names[4];
+		uint64_t held;
+	} cases[] = {
+		{ { "e[0]", "e[1]", "x[2]", "e[3]" }, 2 }, { { "x", "e[0]", "e[1]", "e[2]" }, 3 },
+		{ { "e[0]", "f", "e[1]", "e[2]" }, 1 }, { { "e[0]", "ee[1]", "e[1]", "e[2]" }, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_new();
+		uint64_t run = submit_names(rig, cases[i].names, 4);
+
+		ASSERT(run != 0);
+		rig_act(rig, ACT_HOLD, run, "e", 0);
+		ASSERT_EQ_FMT((unsigned long)cases[i].held, (unsigned long)rig->ok.count, "%lu");
+		rig_free(rig);
+	}
+	PASS();
+}
+
+TEST name_of_no_job_is_not_found(void)
+{
+	static const char *const names[] = { "e[0]", "e[1]" };
+	struct rig *rig = rig_new();
+	uint64_t run = submit_names(rig, names, 2);
+	char name[LIMIT_NAME_MAX_LEN + 8];
+
+	rig_act(rig, ACT_HOLD, run, "[*]", 0);
+	ASSERT_EQ(ERR_NOT_FOUND, rig->error.code);
+	rig_act(rig, ACT_HOLD, run, "east", 0);
+	ASSERT_EQ(ERR_NOT_FOUND, rig->error.code);
+	for (size_t len = LIMIT_NAME_MAX_LEN - 1; len < sizeof(name) - 1; len++) {
+		memset(name, 'e', len);
+		name[len] = '\0';
+		rig_act(rig, ACT_HOLD, run, name, 0);
+		ASSERT_EQ(ERR_NOT_FOUND, rig->error.code);
+		ASSERT(rig->error.text.len < LIMIT_NAME_MAX_LEN + 40);
+	}
+	rig_free(rig);
+	PASS();
+}
+
+TEST act_on_ended_job_names_its_end(void)
+{
+	static const char *const names[] = { "a", "b" };
+	struct rig *rig = rig_new();
+	uint64_t run = submit_names(rig, names, 2);
+
+	rig_hello(rig, "w", 1);
+	rig_run_one(rig, 0);
+	rig_act(rig, ACT_PRIORITY, run, "a", 7);
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "job 1/a has already ended: succeeded"));
+	rig_act(rig, ACT_PRIORITY, run, "", 7);  /* the run hasn't, though its first job has */
+	ASSERT_EQ(1, rig->ok.count);
+	rig_run_one(rig, 0);
+	rig_act(rig, ACT_PRIORITY, run, "b", 7);
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "job 1/b has already ended: succeeded"));
+	rig_act(rig, ACT_PRIORITY, run, "", 7);
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "run 1 has already ended"));
+	rig_cancel(rig, run, "b");
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "job 1/b has already ended: succeeded"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST priority_beyond_its_limits_is_refused(void)
+{
+	static const char *const names[] = { "a", "b" };
+	struct rig *rig = rig_new();
+	uint64_t run = submit_names(rig, names, 2);
+
+	rig_act(rig, ACT_PRIORITY, run, "a", 100);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_act(rig, ACT_PRIORITY, run, "b", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_act(rig, ACT_PRIORITY, run, "", 0);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_act(rig, ACT_PRIORITY, run, "a", 101);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "0 to 100, not 101"));
+	rig_act(rig, (enum act_verb)99, run, "a", 0);
+	ASSERT(rig_error_says(rig, ERR_INVALID, "an unknown act: 99"));
+	rig_free(rig);
+	PASS();
+}
+
+/* A connection of 0: there is nobody to answer. */
+TEST act_without_connection_gets_no_answer(void)
+{
+	static const char *const names[] = { "a", "b" };
+	struct rig *rig = rig_new();
+	uint64_t run = submit_names(rig, names, 2);
+	struct core_input act = { .kind = INPUT_ACT, .act = { .verb = ACT_PRIORITY, .run = run, .value = 3 } };
+	struct core_input cancel = { .kind = INPUT_CANCEL, .cancel = { .run = run } };
+
+	rig_step(rig, &act);
+	ASSERT_EQ(0, rig_frames(rig, OP_OK, NULL));
+	ASSERT_EQ(4, rig_job(rig, 1).priority);
+	rig_step(rig, &cancel);
+	ASSERT_EQ(0, rig_frames(rig, OP_OK, NULL));
+	ASSERT_EQ(RUN_CANCELLED, rig_run_state(rig, run));
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(acts);
-	RUN_TEST(one_that_is_not_there_is_not_all_of_them);
+	RUN_TEST(missing_member_names_no_fan_out);
 	RUN_TEST(act_on_fan_out_reaches_members_still_live);
+	RUN_TEST(fan_out_ends_at_gap_in_names);
+	RUN_TEST(name_of_no_job_is_not_found);
+	RUN_TEST(act_on_ended_job_names_its_end);
+	RUN_TEST(priority_beyond_its_limits_is_refused);
+	RUN_TEST(act_without_connection_gets_no_answer);
 	GREATEST_MAIN_END();
 }

@@ -104,7 +104,7 @@ TEST a_job_cannot_charge_another_tenant(void)
 	PASS();
 }
 
-TEST what_it_began_is_known_when_all_has_ended(void)
+TEST caller_of_ended_run_is_known_after_restart(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_one(rig, "a"), child;
@@ -161,7 +161,7 @@ TEST a_stale_attempt_is_refused(void)
 	PASS();
 }
 
-TEST it_adds_to_its_own_runs_alone(void)
+TEST job_adds_to_its_own_run_alone(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_one(rig, "a"), other, child;
@@ -201,7 +201,7 @@ TEST it_adds_to_its_own_runs_alone(void)
 }
 
 /* Its own run is the sub-run; what that is within is another's. */
-TEST within_a_sub_run_it_adds_to_that(void)
+TEST job_of_sub_run_adds_to_sub_run_alone(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -221,7 +221,7 @@ TEST within_a_sub_run_it_adds_to_that(void)
 	PASS();
 }
 
-TEST one_that_is_being_stopped_may_still_ask(void)
+TEST stopping_attempt_may_still_call(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_one(rig, "a"), asked = 0;
@@ -242,15 +242,15 @@ SUITE(callers)
 {
 	RUN_TEST(a_job_submits_with_its_submitters_name);
 	RUN_TEST(a_job_cannot_charge_another_tenant);
-	RUN_TEST(what_it_began_is_known_when_all_has_ended);
+	RUN_TEST(caller_of_ended_run_is_known_after_restart);
 	RUN_TEST(a_stale_attempt_is_refused);
-	RUN_TEST(it_adds_to_its_own_runs_alone);
-	RUN_TEST(within_a_sub_run_it_adds_to_that);
-	RUN_TEST(one_that_is_being_stopped_may_still_ask);
+	RUN_TEST(job_adds_to_its_own_run_alone);
+	RUN_TEST(job_of_sub_run_adds_to_sub_run_alone);
+	RUN_TEST(stopping_attempt_may_still_call);
 }
 
 /* Who began a run that was pruned is forgotten with it. */
-TEST of_a_run_that_was_pruned_nobody_is_known(void)
+TEST caller_of_pruned_run_is_forgotten(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -275,6 +275,6 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(callers);
-	RUN_TEST(of_a_run_that_was_pruned_nobody_is_known);
+	RUN_TEST(caller_of_pruned_run_is_forgotten);
 	GREATEST_MAIN_END();
 }

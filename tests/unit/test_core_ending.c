@@ -59,7 +59,7 @@ static void restart_holding(struct rig *rig, uint64_t run, const char *name, uin
 	rig_hello_held(rig, "w1", slots, &(struct rec_held){ .job = row.job, .epoch = row.epoch, .phase = PHASE_RUNNING }, 1);
 }
 
-TEST cancel_leaves_what_runs_in_any_case(void)
+TEST cancel_leaves_always_job(void)
 {
 	struct rig *rig = patient_rig();
 	uint64_t run = begun(rig, 0);
@@ -102,7 +102,7 @@ TEST final_jobs_run_in_any_case(void)
 	PASS();
 }
 
-TEST second_cancel_and_all_and_a_name_end_it(void)
+TEST always_job_ends_by_second_cancel_scope_or_name(void)
 {
 	for (int way = 0; way < 3; way++) {
 		struct rig *rig = patient_rig();
@@ -132,7 +132,7 @@ TEST unknown_scope_is_refused(void)
 	PASS();
 }
 
-TEST its_time_begins_when_it_may_begin(void)
+TEST time_of_always_job_begins_when_it_may_begin(void)
 {
 	struct rig *rig = patient_rig();
 	uint64_t run = begun(rig, 0);
@@ -147,7 +147,7 @@ TEST its_time_begins_when_it_may_begin(void)
 	PASS();
 }
 
-TEST its_time_covers_the_queue_and_restarts(void)
+TEST time_of_always_job_covers_queue_and_restarts(void)
 {
 	struct rig *rig = patient_rig();
 	struct graph graph = { 0 };
@@ -169,7 +169,7 @@ TEST its_time_covers_the_queue_and_restarts(void)
 	PASS();
 }
 
-TEST its_time_is_its_timeout_if_that_is_longer(void)
+TEST time_of_always_job_is_its_longer_timeout(void)
 {
 	for (int longer = 0; longer < 2; longer++) {
 		struct rig *rig = patient_rig();
@@ -183,7 +183,7 @@ TEST its_time_is_its_timeout_if_that_is_longer(void)
 	PASS();
 }
 
-TEST what_had_begun_has_its_time_from_the_cancel_on(void)
+TEST running_always_job_has_its_time_from_cancel_on(void)
 {
 	struct rig *rig = patient_rig();
 	struct graph graph = { 0 };
@@ -208,7 +208,7 @@ TEST what_had_begun_has_its_time_from_the_cancel_on(void)
 	PASS();
 }
 
-TEST cancel_releases_what_was_held_back(void)
+TEST cancel_releases_held_always_job(void)
 {
 	struct rig *rig = patient_rig();
 	uint64_t run = begun(rig, 0);
@@ -239,7 +239,7 @@ TEST retry_gives_a_run_its_time_back(void)
 	PASS();
 }
 
-TEST deadline_of_the_run_begins_its_time(void)
+TEST deadline_of_run_begins_time_of_always_job(void)
 {
 	struct rig *rig = patient_rig();
 	struct graph graph = { 0 };
@@ -270,7 +270,7 @@ TEST deadline_of_the_run_begins_its_time(void)
 	PASS();
 }
 
-TEST deadline_of_the_run_finds_it_running(void)
+TEST deadline_of_run_keeps_always_job_running(void)
 {
 	struct rig *rig = patient_rig();
 	struct graph graph = { 0 };
@@ -312,7 +312,7 @@ static uint64_t sub_begun(struct rig *rig, bool sub_always)
 	return run;
 }
 
-TEST cancel_leaves_it_in_sub_runs_too(void)
+TEST cancel_leaves_always_job_of_sub_run(void)
 {
 	for (int named_it = 0; named_it < 2; named_it++) {
 		struct rig *rig = patient_rig();
@@ -334,7 +334,7 @@ TEST cancel_leaves_it_in_sub_runs_too(void)
 	PASS();
 }
 
-TEST second_cancel_ends_it_in_sub_runs_too(void)
+TEST second_cancel_ends_always_job_of_sub_run(void)
 {
 	for (int named_it = 0; named_it < 2; named_it++) {
 		struct rig *rig = patient_rig();
@@ -390,7 +390,7 @@ TEST sub_run_that_runs_in_any_case_ends_whole_with_its_time(void)
 	PASS();
 }
 
-TEST what_is_unknown_has_its_time_when_it_returns(void)
+TEST unknown_always_job_has_its_time_when_it_returns(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -419,23 +419,23 @@ TEST what_is_unknown_has_its_time_when_it_returns(void)
 
 SUITE(ending)
 {
-	RUN_TEST(cancel_leaves_what_runs_in_any_case);
+	RUN_TEST(cancel_leaves_always_job);
 	RUN_TEST(final_jobs_run_in_any_case);
-	RUN_TEST(second_cancel_and_all_and_a_name_end_it);
+	RUN_TEST(always_job_ends_by_second_cancel_scope_or_name);
 	RUN_TEST(unknown_scope_is_refused);
-	RUN_TEST(its_time_begins_when_it_may_begin);
-	RUN_TEST(its_time_covers_the_queue_and_restarts);
-	RUN_TEST(its_time_is_its_timeout_if_that_is_longer);
-	RUN_TEST(what_had_begun_has_its_time_from_the_cancel_on);
-	RUN_TEST(cancel_releases_what_was_held_back);
+	RUN_TEST(time_of_always_job_begins_when_it_may_begin);
+	RUN_TEST(time_of_always_job_covers_queue_and_restarts);
+	RUN_TEST(time_of_always_job_is_its_longer_timeout);
+	RUN_TEST(running_always_job_has_its_time_from_cancel_on);
+	RUN_TEST(cancel_releases_held_always_job);
 	RUN_TEST(retry_gives_a_run_its_time_back);
-	RUN_TEST(deadline_of_the_run_begins_its_time);
-	RUN_TEST(deadline_of_the_run_finds_it_running);
-	RUN_TEST(cancel_leaves_it_in_sub_runs_too);
-	RUN_TEST(second_cancel_ends_it_in_sub_runs_too);
+	RUN_TEST(deadline_of_run_begins_time_of_always_job);
+	RUN_TEST(deadline_of_run_keeps_always_job_running);
+	RUN_TEST(cancel_leaves_always_job_of_sub_run);
+	RUN_TEST(second_cancel_ends_always_job_of_sub_run);
 	RUN_TEST(one_cancel_ends_a_sub_run_that_its_time_out_stopped);
 	RUN_TEST(sub_run_that_runs_in_any_case_ends_whole_with_its_time);
-	RUN_TEST(what_is_unknown_has_its_time_when_it_returns);
+	RUN_TEST(unknown_always_job_has_its_time_when_it_returns);
 }
 
 GREATEST_MAIN_DEFS();

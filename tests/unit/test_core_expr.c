@@ -49,7 +49,7 @@ static uint64_t submit_join(struct rig *rig, uint64_t least)
 }
 
 /* It may be named before those it asks about, which may be all the others. */
-TEST the_first_may_ask_about_later_ones(void)
+TEST needs_may_name_later_jobs(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -75,7 +75,7 @@ TEST the_first_may_ask_about_later_ones(void)
 	PASS();
 }
 
-TEST two_of_three_go_early(void)
+TEST join_begins_with_two_of_three(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_join(rig, 2);
@@ -96,7 +96,7 @@ TEST two_of_three_go_early(void)
 	PASS();
 }
 
-TEST two_of_three_fail_early(void)
+TEST join_is_skipped_after_two_of_three_failed(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_join(rig, 2);
@@ -128,7 +128,7 @@ static uint64_t submit_switch(struct rig *rig)
 	return rig_submit(rig, &graph);
 }
 
-TEST a_condition_takes_one_branch(void)
+TEST condition_takes_one_branch(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_switch(rig);
@@ -150,7 +150,7 @@ TEST a_condition_takes_one_branch(void)
 	PASS();
 }
 
-TEST another_round_takes_another_branch(void)
+TEST new_round_takes_another_branch(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_switch(rig);
@@ -171,7 +171,7 @@ TEST another_round_takes_another_branch(void)
 	PASS();
 }
 
-TEST a_parent_runs_again_before_all_have_answered(void)
+TEST join_waits_for_retried_parent(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = submit_join(rig, 2);
@@ -189,7 +189,7 @@ TEST a_parent_runs_again_before_all_have_answered(void)
 }
 
 /* The gate went ahead on d alone; c, which it also asks about, hadn't begun and waits for a again. */
-TEST what_went_ahead_without_a_parent_stays(void)
+TEST gate_opened_without_a_parent_stays_open(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -221,7 +221,7 @@ TEST what_went_ahead_without_a_parent_stays(void)
 }
 
 /* Who approved while a parent went on hasn't seen what became of it: that is so with and without a restart. */
-TEST a_parent_that_ends_later_voids_what_was_approved(void)
+TEST parent_that_ends_later_voids_votes(void)
 {
 	for (int restarts = 0; restarts < 2; restarts++) {
 		struct rig *rig = rig_new();
@@ -255,7 +255,7 @@ TEST a_parent_that_ends_later_voids_what_was_approved(void)
 }
 
 /* That it starts and goes on changes nothing of what is shown. */
-TEST a_parent_that_goes_on_voids_nothing(void)
+TEST parent_that_starts_keeps_votes(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -279,7 +279,7 @@ TEST a_parent_that_goes_on_voids_nothing(void)
 	PASS();
 }
 
-TEST what_is_known_at_once_is_decided_at_once(void)
+TEST constant_condition_is_decided_at_submit(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -298,7 +298,7 @@ TEST what_is_known_at_once_is_decided_at_once(void)
 	PASS();
 }
 
-TEST a_wide_join_costs_its_answers(void)
+TEST join_of_2000_begins_with_1990(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -345,7 +345,7 @@ static bool refused(const struct expr_step *steps, size_t count, const char *wor
 	ASSERT(refused((const struct expr_step[]){ __VA_ARGS__ }, \
 		       sizeof((const struct expr_step[]){ __VA_ARGS__ }) / sizeof(struct expr_step), words))
 
-TEST code_that_is_wrong_is_refused(void)
+TEST wrong_code_is_refused(void)
 {
 	struct expr_step deep[LIMIT_EXPR_DEPTH + 2] = { OK_OF(0, 1) };
 
@@ -367,18 +367,18 @@ TEST code_that_is_wrong_is_refused(void)
 
 SUITE(expressions)
 {
-	RUN_TEST(the_first_may_ask_about_later_ones);
-	RUN_TEST(two_of_three_go_early);
-	RUN_TEST(two_of_three_fail_early);
-	RUN_TEST(a_condition_takes_one_branch);
-	RUN_TEST(another_round_takes_another_branch);
-	RUN_TEST(a_parent_runs_again_before_all_have_answered);
-	RUN_TEST(what_went_ahead_without_a_parent_stays);
-	RUN_TEST(a_parent_that_ends_later_voids_what_was_approved);
-	RUN_TEST(a_parent_that_goes_on_voids_nothing);
-	RUN_TEST(what_is_known_at_once_is_decided_at_once);
-	RUN_TEST(a_wide_join_costs_its_answers);
-	RUN_TEST(code_that_is_wrong_is_refused);
+	RUN_TEST(needs_may_name_later_jobs);
+	RUN_TEST(join_begins_with_two_of_three);
+	RUN_TEST(join_is_skipped_after_two_of_three_failed);
+	RUN_TEST(condition_takes_one_branch);
+	RUN_TEST(new_round_takes_another_branch);
+	RUN_TEST(join_waits_for_retried_parent);
+	RUN_TEST(gate_opened_without_a_parent_stays_open);
+	RUN_TEST(parent_that_ends_later_voids_votes);
+	RUN_TEST(parent_that_starts_keeps_votes);
+	RUN_TEST(constant_condition_is_decided_at_submit);
+	RUN_TEST(join_of_2000_begins_with_1990);
+	RUN_TEST(wrong_code_is_refused);
 }
 
 /* The first of those that it names, whichever ended first. */

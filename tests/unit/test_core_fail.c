@@ -329,7 +329,7 @@ TEST other_ends_are_not_forgiven(void)
 	PASS();
 }
 
-TEST a_forgiven_denial_and_one_that_is_not(void)
+TEST denial_is_forgiven_where_it_says_so(void)
 {
 	struct rec_job_spec *gate = begin("gate");
 
@@ -373,7 +373,7 @@ SUITE(forgiven)
 {
 	RUN_TEST(a_forgiven_failure_counts_as_a_success);
 	RUN_TEST(other_ends_are_not_forgiven);
-	RUN_TEST(a_forgiven_denial_and_one_that_is_not);
+	RUN_TEST(denial_is_forgiven_where_it_says_so);
 	RUN_TEST(a_forgiven_failure_ends_no_fan_out);
 }
 
@@ -533,7 +533,7 @@ static void act_on_history(enum act_verb verb, const char *job)
 	rig_step(rig, &input);
 }
 
-TEST letters_of_a_run_that_left_memory(void)
+TEST letters_of_run_out_of_memory_can_be_requeued(void)
 {
 	kill_two();
 	act_on_history(ACT_DISCARD, "c");
@@ -554,7 +554,7 @@ TEST letters_of_a_run_that_left_memory(void)
 	PASS();
 }
 
-TEST time_that_ran_out_before_it_ran_is_a_reason_of_its_own(void)
+TEST letter_says_which_time_ran_out(void)
 {
 	struct rec_job_spec *job = begin("late");
 
@@ -580,13 +580,13 @@ TEST time_that_ran_out_before_it_ran_is_a_reason_of_its_own(void)
 
 SUITE(letters)
 {
-	RUN_TEST(time_that_ran_out_before_it_ran_is_a_reason_of_its_own);
+	RUN_TEST(letter_says_which_time_ran_out);
 	RUN_TEST(a_letter_has_the_whole_job);
 	RUN_TEST(letter_has_labels_and_resources);
 	RUN_TEST(requeue_opens_a_round_and_takes_the_letter);
 	RUN_TEST(a_retry_takes_the_letter_as_well);
 	RUN_TEST(discard_takes_the_letter_and_nothing_else);
-	RUN_TEST(letters_of_a_run_that_left_memory);
+	RUN_TEST(letters_of_run_out_of_memory_can_be_requeued);
 }
 
 /* However it came to be out of time: in the queue, by its deadline, as it ran too long. */

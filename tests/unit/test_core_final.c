@@ -3,7 +3,7 @@
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 
-TEST a_final_job_makes_no_bad_graph_good(void)
+TEST cycle_is_refused_beside_final_job(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -21,7 +21,7 @@ TEST a_final_job_makes_no_bad_graph_good(void)
 }
 
 /* What needs a final job comes behind it, and so does all that needs that, however far. */
-TEST what_is_behind_a_final_job_is_no_reason_to_wait(void)
+TEST final_job_waits_for_no_descendant_added_later(void)
 {
 	static const char *const names[] = { "a", "last", "x", "y", "z" };
 	struct rig *rig = rig_new();
@@ -44,7 +44,7 @@ TEST what_is_behind_a_final_job_is_no_reason_to_wait(void)
 }
 
 /* Nor is what came with the run and is behind one: it would wait for what waits for it. */
-TEST what_came_with_the_run_is_behind_a_final_job_too(void)
+TEST final_job_waits_for_no_child_of_its_descendant(void)
 {
 	static const char *const names[] = { "a", "last", "report", "far", "more" };
 	struct rig *rig = rig_new();
@@ -77,7 +77,7 @@ static void many(struct graph *graph, const char *stem, int count, bool final)
 }
 
 /* Each waits for each: of many of both it would be more than there is room for. */
-TEST many_final_jobs_wait_for_so_many_added_ones(void)
+TEST waits_of_final_jobs_have_a_maximum(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -103,7 +103,7 @@ TEST many_final_jobs_wait_for_so_many_added_ones(void)
 }
 
 /* One that a retry will open again waits then for what was added while it was skipped. */
-TEST a_skipped_one_waits_when_it_comes_back(bool asks)
+TEST retried_final_job_waits_for_added_jobs(bool asks)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -141,7 +141,7 @@ TEST a_skipped_one_waits_when_it_comes_back(bool asks)
 }
 
 /* However what was added ended, also for one whose needs are an expression. */
-TEST whatever_becomes_of_what_is_added(bool asks)
+TEST final_job_begins_after_added_jobs_ended_badly(bool asks)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -173,7 +173,7 @@ TEST whatever_becomes_of_what_is_added(bool asks)
 }
 
 /* What is added after it has nothing to do with it. */
-TEST what_an_addition_calls_final_is_so_within_it(void)
+TEST added_final_job_is_final_within_its_extent(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -194,19 +194,19 @@ TEST what_an_addition_calls_final_is_so_within_it(void)
 
 SUITE(finals)
 {
-	RUN_TEST(a_final_job_makes_no_bad_graph_good);
-	RUN_TEST(what_is_behind_a_final_job_is_no_reason_to_wait);
-	RUN_TEST(what_came_with_the_run_is_behind_a_final_job_too);
-	RUN_TEST(many_final_jobs_wait_for_so_many_added_ones);
-	RUN_TESTp(a_skipped_one_waits_when_it_comes_back, false);
-	RUN_TESTp(a_skipped_one_waits_when_it_comes_back, true);
-	RUN_TESTp(whatever_becomes_of_what_is_added, false);
-	RUN_TESTp(whatever_becomes_of_what_is_added, true);
-	RUN_TEST(what_an_addition_calls_final_is_so_within_it);
+	RUN_TEST(cycle_is_refused_beside_final_job);
+	RUN_TEST(final_job_waits_for_no_descendant_added_later);
+	RUN_TEST(final_job_waits_for_no_child_of_its_descendant);
+	RUN_TEST(waits_of_final_jobs_have_a_maximum);
+	RUN_TESTp(retried_final_job_waits_for_added_jobs, false);
+	RUN_TESTp(retried_final_job_waits_for_added_jobs, true);
+	RUN_TESTp(final_job_begins_after_added_jobs_ended_badly, false);
+	RUN_TESTp(final_job_begins_after_added_jobs_ended_badly, true);
+	RUN_TEST(added_final_job_is_final_within_its_extent);
 }
 
 /* It says of both what it waits for: what it names, and what was added. */
-TEST a_final_job_tells_of_what_was_added_beside_what_it_names(void)
+TEST explain_of_final_job_counts_added_jobs(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -231,6 +231,6 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(finals);
-	RUN_TEST(a_final_job_tells_of_what_was_added_beside_what_it_names);
+	RUN_TEST(explain_of_final_job_counts_added_jobs);
 	GREATEST_MAIN_END();
 }

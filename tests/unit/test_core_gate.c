@@ -65,37 +65,8 @@ TEST a_gate_waits_for_enough_people(void)
 	PASS();
 }
 
-static uint64_t entered(const struct rig *rig, enum job_state state)
-{
-	struct core_totals totals;
-
-	view_totals(rig->core, &totals);
-	return totals.entered[state];
-}
-
-/* A gate without a delay, and a date that has come: nothing is delayed, not even for the rest of a turn. */
-TEST what_is_due_is_not_delayed(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-
-	graph_gate(&graph, "ok", "", 1, false);
-	graph_job(&graph, "now", "")->not_before_ms = rig->now.wall_ms;
-	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
-	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "now"));
-	ASSERT_EQ(1, entered(rig, STATE_APPROVAL));
-	ASSERT_EQ(0, entered(rig, STATE_DELAYED));
-	graph_job(&graph, "later", "")->not_before_ms = rig->now.wall_ms + 1;
-	rig_submit(rig, &graph);
-	ASSERT_EQ(1, entered(rig, STATE_DELAYED));
-	rig_free(rig);
-	PASS();
-}
-
 /* What was decided of it before it ran is no answer to what became of it. */
-TEST one_that_was_approved_and_is_unknown(void)
+TEST unknown_job_shows_no_votes_of_its_gate(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -137,7 +108,7 @@ TEST one_rejection_denies(void)
 	PASS();
 }
 
-TEST only_those_that_may(void)
+TEST gate_counts_votes_of_people_named_but_submitter(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -156,38 +127,6 @@ TEST only_those_that_may(void)
 	ASSERT_EQ(1, rig->ok.count);
 	/* A failure later asks nobody again. */
 	ASSERT_EQ(1, rig_run_one(rig, 0));
-	rig_free(rig);
-	PASS();
-}
-
-TEST delays_and_dates(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t run;
-
-	graph_job(&graph, "a", "");
-	graph_job(&graph, "b", "a")->delay_ms = 3000;
-	graph_job(&graph, "c", "")->not_before_ms = rig->now.wall_ms + 10000;
-	graph_gate(&graph, "d", "", 1, true)->delay_ms = 100;
-	rig_hello(rig, "w", 4);
-	run = rig_submit(rig, &graph);
-	ASSERT_EQ(rig->now.wall_ms + 10000, rig_job(rig, 3).due_ms);
-	ASSERT_EQ(1, rig_run_one(rig, 0));
-	ASSERT_EQ(0, rig_run_one(rig, 0));
-	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "b"));
-	rig_pass(rig, 100);
-	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "d"));
-	rig_pass(rig, 2899);
-	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "b"));
-	rig_restart(rig);
-	rig_hello(rig, "w", 4);
-	rig_pass(rig, 1);
-	ASSERT_EQ(2, rig_run_one(rig, 0));
-	rig_pass(rig, 6999);
-	ASSERT_EQ(0, rig_run_one(rig, 0));
-	rig_pass(rig, 1);
-	ASSERT_EQ(3, rig_run_one(rig, 0));
 	rig_free(rig);
 	PASS();
 }
@@ -215,7 +154,7 @@ static void few(struct rec_job_spec *job)
 	job->gate_count = 2;
 }
 
-TEST nonsense_is_refused(void)
+TEST gate_fields_that_contradict_are_refused(void)
 {
 	struct rig *rig = rig_new();
 
@@ -233,12 +172,10 @@ TEST nonsense_is_refused(void)
 SUITE(gates)
 {
 	RUN_TEST(a_gate_waits_for_enough_people);
-	RUN_TEST(what_is_due_is_not_delayed);
-	RUN_TEST(one_that_was_approved_and_is_unknown);
+	RUN_TEST(unknown_job_shows_no_votes_of_its_gate);
 	RUN_TEST(one_rejection_denies);
-	RUN_TEST(only_those_that_may);
-	RUN_TEST(delays_and_dates);
-	RUN_TEST(nonsense_is_refused);
+	RUN_TEST(gate_counts_votes_of_people_named_but_submitter);
+	RUN_TEST(gate_fields_that_contradict_are_refused);
 }
 
 GREATEST_MAIN_DEFS();

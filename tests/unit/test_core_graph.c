@@ -119,7 +119,7 @@ TEST cycle_is_named(void)
 }
 
 /* Without what hangs behind it, wherever that comes. */
-TEST nothing_but_the_cycle_is_named(void)
+TEST cycle_is_named_without_jobs_behind_it(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -140,7 +140,7 @@ TEST nothing_but_the_cycle_is_named(void)
 }
 
 /* Two contents whose numbers begin alike are two. */
-TEST the_whole_number_of_the_content_counts(void)
+TEST submit_key_compares_whole_digest(void)
 {
 	struct rig *rig = rig_new();
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = 1 };
@@ -314,7 +314,7 @@ TEST submit_is_idempotent(void)
 	PASS();
 }
 
-TEST priority_comes_first(void)
+TEST higher_priority_runs_first(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -365,7 +365,7 @@ TEST failure_cascades_in_one_turn(void)
 	PASS();
 }
 
-TEST triggers_decide(void)
+TEST triggers_choose_by_end_of_parent(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -399,7 +399,7 @@ TEST triggers_decide(void)
 	PASS();
 }
 
-TEST names_and_views(void)
+TEST views_find_jobs_by_name_and_place(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -429,14 +429,14 @@ TEST names_and_views(void)
 SUITE(admission)
 {
 	RUN_TEST(cycle_is_named);
-	RUN_TEST(nothing_but_the_cycle_is_named);
-	RUN_TEST(the_whole_number_of_the_content_counts);
+	RUN_TEST(cycle_is_named_without_jobs_behind_it);
+	RUN_TEST(submit_key_compares_whole_digest);
 	RUN_TEST(forward_needs_without_cycle);
 	RUN_TEST(bad_needs_are_refused);
 	RUN_TEST(bad_jobs_are_refused);
 	RUN_TEST(bytes_must_fit_the_count);
 	RUN_TEST(submit_is_idempotent);
-	RUN_TEST(names_and_views);
+	RUN_TEST(views_find_jobs_by_name_and_place);
 }
 
 SUITE(order)
@@ -445,9 +445,9 @@ SUITE(order)
 	RUN_TEST(diamond_joins_once);
 	RUN_TEST(fan_out_and_in);
 	RUN_TEST(chain_of_500);
-	RUN_TEST(priority_comes_first);
+	RUN_TEST(higher_priority_runs_first);
 	RUN_TEST(failure_cascades_in_one_turn);
-	RUN_TEST(triggers_decide);
+	RUN_TEST(triggers_choose_by_end_of_parent);
 }
 
 /* What leads into it is no part of it, though it comes before it in the list. */

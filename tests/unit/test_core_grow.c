@@ -31,7 +31,7 @@ static uint64_t mixed_run(struct rig *rig, struct rig_attempt *ret_running)
 
 #define IS(name, state) ASSERT_STR_EQ(state, rig_state_named(rig, run, name))
 
-TEST parents_in_every_state(void)
+TEST added_jobs_may_need_parents_in_every_state(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -66,7 +66,7 @@ TEST parents_in_every_state(void)
 	PASS();
 }
 
-TEST what_is_added_runs_to_its_end(void)
+TEST added_jobs_run_to_their_end(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -93,7 +93,7 @@ static bool refused(struct rig *rig, uint64_t run, struct graph *graph, const ch
 	return first == 0 && rig_error_says(rig, code, words);
 }
 
-TEST what_is_refused(void)
+TEST bad_additions_are_refused(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -159,7 +159,7 @@ TEST a_refused_fan_out_leaves_no_bound(void)
 	PASS();
 }
 
-TEST neither_the_ended_nor_the_cancelled_grow(void)
+TEST ended_and_cancelled_runs_refuse_additions(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -180,7 +180,7 @@ TEST neither_the_ended_nor_the_cancelled_grow(void)
 }
 
 /* Whoever cancels a run means all of it, also where each of its jobs was cancelled before. */
-TEST nor_does_one_whose_jobs_were_cancelled_first(void)
+TEST run_cancelled_after_its_jobs_refuses_additions(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -202,7 +202,7 @@ TEST nor_does_one_whose_jobs_were_cancelled_first(void)
 	PASS();
 }
 
-TEST the_same_key_adds_once(void)
+TEST same_key_adds_once(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -223,7 +223,7 @@ TEST the_same_key_adds_once(void)
 	PASS();
 }
 
-TEST runs_between_lie_between(void)
+TEST runs_submitted_between_additions_keep_their_jobs(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -253,7 +253,7 @@ TEST runs_between_lie_between(void)
 	PASS();
 }
 
-TEST a_deadline_counts_from_the_addition(void)
+TEST deadline_of_added_job_counts_from_addition(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -271,7 +271,7 @@ TEST a_deadline_counts_from_the_addition(void)
 	PASS();
 }
 
-TEST the_bound_of_the_run_counts_all(void)
+TEST bound_of_run_counts_added_jobs(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -319,7 +319,7 @@ static bool loads_with(struct rig *rig, int64_t *field, int64_t value, const cha
 #define WITH(field, value, words) ASSERT(loads_with(rig, &(field), (value), (words)))
 
 /* Rows of what was added that contradict each other, or the run, or another run. */
-TEST contradictions_are_refused(void)
+TEST contradicting_rows_of_added_jobs_are_refused(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -359,7 +359,7 @@ TEST contradictions_are_refused(void)
 }
 
 /* Bodies that belong to other rows: names that are there, needs that aren't. */
-TEST bodies_of_others_are_refused(void)
+TEST specs_of_other_rows_are_refused(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running = { 0 };
@@ -421,7 +421,7 @@ static uint64_t run_with_finals(struct rig *rig)
 	return run;
 }
 
-TEST final_jobs_wait_for_what_is_added(void)
+TEST final_jobs_wait_for_added_jobs(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = run_with_finals(rig);
@@ -468,7 +468,7 @@ TEST final_jobs_wait_for_what_is_added(void)
 	PASS();
 }
 
-TEST any_final_job_that_began_is_too_early(void)
+TEST begun_final_job_refuses_additions(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -490,7 +490,7 @@ TEST any_final_job_that_began_is_too_early(void)
 }
 
 /* Another round of what was added is one of the final jobs, too. */
-TEST final_jobs_are_done_again(void)
+TEST retry_of_added_job_opens_final_jobs(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = run_with_finals(rig), other;
@@ -523,7 +523,7 @@ TEST final_jobs_are_done_again(void)
 }
 
 /* One after the other, a restart now and then: names, numbers and edges stay right. */
-TEST many_small_ones(void)
+TEST many_small_additions_keep_names_and_edges(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -557,22 +557,22 @@ TEST many_small_ones(void)
 
 SUITE(core_grow)
 {
-	RUN_TEST(parents_in_every_state);
-	RUN_TEST(what_is_added_runs_to_its_end);
-	RUN_TEST(what_is_refused);
+	RUN_TEST(added_jobs_may_need_parents_in_every_state);
+	RUN_TEST(added_jobs_run_to_their_end);
+	RUN_TEST(bad_additions_are_refused);
 	RUN_TEST(a_refused_fan_out_leaves_no_bound);
-	RUN_TEST(neither_the_ended_nor_the_cancelled_grow);
-	RUN_TEST(nor_does_one_whose_jobs_were_cancelled_first);
-	RUN_TEST(the_same_key_adds_once);
-	RUN_TEST(runs_between_lie_between);
-	RUN_TEST(a_deadline_counts_from_the_addition);
-	RUN_TEST(the_bound_of_the_run_counts_all);
-	RUN_TEST(contradictions_are_refused);
-	RUN_TEST(bodies_of_others_are_refused);
-	RUN_TEST(final_jobs_wait_for_what_is_added);
-	RUN_TEST(any_final_job_that_began_is_too_early);
-	RUN_TEST(final_jobs_are_done_again);
-	RUN_TEST(many_small_ones);
+	RUN_TEST(ended_and_cancelled_runs_refuse_additions);
+	RUN_TEST(run_cancelled_after_its_jobs_refuses_additions);
+	RUN_TEST(same_key_adds_once);
+	RUN_TEST(runs_submitted_between_additions_keep_their_jobs);
+	RUN_TEST(deadline_of_added_job_counts_from_addition);
+	RUN_TEST(bound_of_run_counts_added_jobs);
+	RUN_TEST(contradicting_rows_of_added_jobs_are_refused);
+	RUN_TEST(specs_of_other_rows_are_refused);
+	RUN_TEST(final_jobs_wait_for_added_jobs);
+	RUN_TEST(begun_final_job_refuses_additions);
+	RUN_TEST(retry_of_added_job_opens_final_jobs);
+	RUN_TEST(many_small_additions_keep_names_and_edges);
 }
 
 GREATEST_MAIN_DEFS();

@@ -45,7 +45,7 @@ static unsigned told(struct rig *rig, struct outgoing *frame)
 	return 0;
 }
 
-TEST passes_follow_each_other_until_one_is_it(void)
+TEST loop_passes_until_condition_holds(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -75,7 +75,7 @@ TEST passes_follow_each_other_until_one_is_it(void)
 	PASS();
 }
 
-TEST the_bound_is_a_failure_or_not(void)
+TEST loop_at_its_bound_fails_or_succeeds(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -95,7 +95,7 @@ TEST the_bound_is_a_failure_or_not(void)
 	PASS();
 }
 
-TEST a_wait_between_passes_outlives_the_master(void)
+TEST loop_delay_outlives_restart(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -125,7 +125,7 @@ TEST a_wait_between_passes_outlives_the_master(void)
 	PASS();
 }
 
-TEST a_wait_is_between_all_passes(void)
+TEST loop_delay_is_before_each_pass(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -174,7 +174,7 @@ TEST each_pass_has_all_retries(void)
 	PASS();
 }
 
-TEST lost_attempts_end_it_at_their_limit(void)
+TEST crash_limit_ends_loop(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -207,7 +207,7 @@ TEST lost_attempts_end_it_at_their_limit(void)
 	PASS();
 }
 
-TEST a_pass_may_be_out_of_time(void)
+TEST timed_out_pass_is_followed_by_next(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -232,7 +232,7 @@ TEST a_pass_may_be_out_of_time(void)
 	PASS();
 }
 
-TEST nothing_follows_a_cancel_or_a_deadline(void)
+TEST cancel_and_deadline_end_loop(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -257,7 +257,7 @@ TEST nothing_follows_a_cancel_or_a_deadline(void)
 	PASS();
 }
 
-TEST a_hold_keeps_the_next_pass_back(void)
+TEST held_loop_starts_no_pass(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -278,7 +278,7 @@ TEST a_hold_keeps_the_next_pass_back(void)
 	PASS();
 }
 
-TEST a_body_of_several_jobs_is_a_sub_run(void)
+TEST each_pass_of_sub_run_loop_is_new_sub_run(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -310,7 +310,7 @@ TEST a_body_of_several_jobs_is_a_sub_run(void)
 	PASS();
 }
 
-TEST a_pass_without_work_takes_a_turn(void)
+TEST empty_pass_takes_a_turn(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -331,7 +331,7 @@ TEST a_pass_without_work_takes_a_turn(void)
 	PASS();
 }
 
-TEST what_cannot_be_a_loop_is_refused(void)
+TEST loop_fields_that_contradict_are_refused(void)
 {
 	static const char *const words[] = { "once", "until when", "over and over", "too many passes", "is none" };
 	struct rig *rig = rig_new();
@@ -361,18 +361,18 @@ TEST what_cannot_be_a_loop_is_refused(void)
 
 SUITE(loops)
 {
-	RUN_TEST(passes_follow_each_other_until_one_is_it);
-	RUN_TEST(the_bound_is_a_failure_or_not);
-	RUN_TEST(a_wait_between_passes_outlives_the_master);
-	RUN_TEST(a_wait_is_between_all_passes);
+	RUN_TEST(loop_passes_until_condition_holds);
+	RUN_TEST(loop_at_its_bound_fails_or_succeeds);
+	RUN_TEST(loop_delay_outlives_restart);
+	RUN_TEST(loop_delay_is_before_each_pass);
 	RUN_TEST(each_pass_has_all_retries);
-	RUN_TEST(lost_attempts_end_it_at_their_limit);
-	RUN_TEST(a_pass_may_be_out_of_time);
-	RUN_TEST(nothing_follows_a_cancel_or_a_deadline);
-	RUN_TEST(a_hold_keeps_the_next_pass_back);
-	RUN_TEST(a_body_of_several_jobs_is_a_sub_run);
-	RUN_TEST(a_pass_without_work_takes_a_turn);
-	RUN_TEST(what_cannot_be_a_loop_is_refused);
+	RUN_TEST(crash_limit_ends_loop);
+	RUN_TEST(timed_out_pass_is_followed_by_next);
+	RUN_TEST(cancel_and_deadline_end_loop);
+	RUN_TEST(held_loop_starts_no_pass);
+	RUN_TEST(each_pass_of_sub_run_loop_is_new_sub_run);
+	RUN_TEST(empty_pass_takes_a_turn);
+	RUN_TEST(loop_fields_that_contradict_are_refused);
 }
 
 GREATEST_MAIN_DEFS();

@@ -4,6 +4,8 @@
 #include "tests/unit/core_rig.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
+#include "tests/unit/core_why.h"
+#include "proto/dead.h"
 
 static struct rec_job_spec *loop_job(struct graph *graph, const char *name, uint64_t max)
 {
@@ -19,7 +21,7 @@ static struct rec_job_spec *loop_job(struct graph *graph, const char *name, uint
 }
 
 /* A pass is told which it is, and all that its job says. */
-TEST its_own_environment_follows(void)
+TEST loop_keeps_environment_of_job(void)
 {
 	struct slice env[] = { slice_str("A=1"), slice_str("TITAN_ITERATION=77") };
 	static const char *const told[] = { "TITAN_ITERATION=1", "A=1", "TITAN_ITERATION=77" };
@@ -66,7 +68,7 @@ static uint64_t submit_sub_loop(struct rig *rig, uint64_t timeout_ms, uint64_t *
 	return run;
 }
 
-TEST who_cancels_a_pass_wants_no_other(void)
+TEST cancel_of_pass_ends_loop(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t child, run = submit_sub_loop(rig, 0, &child);
@@ -81,7 +83,7 @@ TEST who_cancels_a_pass_wants_no_other(void)
 }
 
 /* Of a command the same code is an end like any other. */
-TEST a_command_that_exits_as_a_cancelled_sub_run_does_is_done_again(void)
+TEST exit_code_2_of_command_does_not_end_loop(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -98,7 +100,7 @@ TEST a_command_that_exits_as_a_cancelled_sub_run_does_is_done_again(void)
 }
 
 /* Nobody cancelled it: its time was over, and the next pass has its own. */
-TEST one_that_is_out_of_time_is_followed_by_another(void)
+TEST timed_out_sub_run_pass_is_followed_by_next(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t child, run = submit_sub_loop(rig, 1000, &child);
@@ -115,7 +117,7 @@ TEST one_that_is_out_of_time_is_followed_by_another(void)
 }
 
 /* How many passes are over is less than there may be: the last ends with its job. */
-TEST rows_count_passes_that_can_be(void)
+TEST row_with_impossible_pass_is_refused(void)
 {
 	static const struct {
 		int64_t passes;
@@ -149,11 +151,11 @@ TEST rows_count_passes_that_can_be(void)
 
 SUITE(loop_edges)
 {
-	RUN_TEST(its_own_environment_follows);
-	RUN_TEST(who_cancels_a_pass_wants_no_other);
-	RUN_TEST(a_command_that_exits_as_a_cancelled_sub_run_does_is_done_again);
-	RUN_TEST(one_that_is_out_of_time_is_followed_by_another);
-	RUN_TEST(rows_count_passes_that_can_be);
+	RUN_TEST(loop_keeps_environment_of_job);
+	RUN_TEST(cancel_of_pass_ends_loop);
+	RUN_TEST(exit_code_2_of_command_does_not_end_loop);
+	RUN_TEST(timed_out_sub_run_pass_is_followed_by_next);
+	RUN_TEST(row_with_impossible_pass_is_refused);
 }
 
 static struct slice step_code(struct graph *graph, struct expr_step step)
@@ -272,6 +274,60 @@ TEST nested_loop_is_told_innermost_iteration(void)
 	PASS();
 }
 
+static uint64_t submit_like(struct rig *rig, struct rec_job_spec wanted)
+{
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+
+	wanted.name = job->name;
+	wanted.argv = job->argv;
+	*job = wanted;
+	return rig_submit(rig, &graph);
+}
+
+/* What a loop waits for is asked before retries are, also of a pass that was out of time. */
+TEST pass_that_ends_loop_is_not_retried(enum job_state until)
+{
+	struct rec_job_spec wanted = { .timeout_ms = 1000, .retry_max = 3, .retry_on = RETRY_ON_TIMEOUT, .loop_max = 3,
+				       .loop_until = slice_str("it") };
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	struct buf code = { 0 };
+
+	rig_hello(rig, "w", 1);
+	expr_put(&code, (struct expr_step){ EXPR_STATE, 0, 1, 1u << until });
+	wanted.loop_code = buf_slice(&code);
+	submit_like(rig, wanted);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	rig_pass(rig, 1000);
+	rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
+	ASSERT_EQ(until == STATE_TIMED_OUT ? STATE_SUCCEEDED : STATE_DELAYED, rig_state(rig, 1));
+	ASSERT_EQ(1, rig_job(rig, 1).pass);
+	buf_free(&code);
+	rig_free(rig);
+	PASS();
+}
+
+TEST letter_says_that_loop_was_not_spawned(void)
+{
+	struct rec_job_spec wanted = { .loop_max = 1, .loop_until = slice_str("it"), .retry_on = RETRY_ON_EXIT };
+	struct rig *rig = rig_new();
+	struct buf code = { 0 };
+
+	rig_hello(rig, "w", 1);
+	expr_put(&code, (struct expr_step){ EXPR_STATE, 0, 1, 1u << STATE_SUCCEEDED });
+	wanted.loop_code = buf_slice(&code);
+	submit_like(rig, wanted);
+	rig_done(rig, rig_must_take(rig), OUTCOME_SPAWN, 2);
+	ASSERT_EQ(STATE_FAILED, rig_state(rig, 1));
+	ASSERT_EQ(1, rig->tables[TABLE_dead].count);
+	ASSERT_EQ(DEAD_SPAWN_FAILED, rig->tables[TABLE_dead].at[0].row.dead.reason);
+	buf_free(&code);
+	rig_free(rig);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -281,5 +337,8 @@ int main(int argc, char **argv)
 	RUN_TEST(approved_loop_runs_all_passes);
 	RUN_TEST(iteration_is_told_to_jobs_of_nested_sub_runs);
 	RUN_TEST(nested_loop_is_told_innermost_iteration);
+	RUN_TESTp(pass_that_ends_loop_is_not_retried, STATE_TIMED_OUT);
+	RUN_TESTp(pass_that_ends_loop_is_not_retried, STATE_FAILED);
+	RUN_TEST(letter_says_that_loop_was_not_spawned);
 	GREATEST_MAIN_END();
 }

@@ -31,7 +31,7 @@ static void come_back(enum attempt_phase phase)
 	attempt.conn = rig_hello_held(rig, "w", 1, &held, 1);
 }
 
-TEST lost_while_running_is_unknown(void)
+TEST once_job_lost_while_running_is_unknown(void)
 {
 	begin(EXEC_ONCE);
 	rig_started(rig, attempt);
@@ -45,7 +45,7 @@ TEST lost_while_running_is_unknown(void)
 	PASS();
 }
 
-TEST lost_while_assigned_may_have_started(void)
+TEST once_job_lost_while_assigned_is_unknown(void)
 {
 	begin(EXEC_ONCE);
 	lose_worker();
@@ -54,7 +54,7 @@ TEST lost_while_assigned_may_have_started(void)
 	PASS();
 }
 
-TEST its_keeper_says_that_it_never_had_it(void)
+TEST once_job_that_keeper_never_had_is_assigned_again(void)
 {
 	begin(EXEC_ONCE);
 	rig_hello(rig, "w", 1);
@@ -64,7 +64,7 @@ TEST its_keeper_says_that_it_never_had_it(void)
 	PASS();
 }
 
-TEST still_running_when_it_returns(void)
+TEST unknown_job_runs_on_when_worker_returns(void)
 {
 	begin(EXEC_ONCE);
 	rig_started(rig, attempt);
@@ -78,7 +78,7 @@ TEST still_running_when_it_returns(void)
 }
 
 /* Its time-out counts from when it was seen again: the one of before its loss is over. */
-TEST returned_it_has_its_whole_time_again(void)
+TEST returned_job_has_its_whole_timeout_again(void)
 {
 	struct graph graph = { 0 };
 	uint64_t other, job;
@@ -141,7 +141,7 @@ static void fan_out_fails(void)
 	rig_done(rig, other, OUTCOME_EXIT, 1);
 }
 
-TEST unknown_its_fan_out_fails(void)
+TEST unknown_member_of_failed_fan_out_waits_for_evidence(void)
 {
 	static const struct rec_done ends[] = {
 		{ .outcome = OUTCOME_EXIT, .started_ms = 7, .ended_ms = 9 },
@@ -171,7 +171,7 @@ TEST unknown_its_fan_out_fails(void)
 	PASS();
 }
 
-TEST unknown_its_fan_out_fails_and_it_still_runs(void)
+TEST unknown_member_of_failed_fan_out_is_stopped_on_return(void)
 {
 	struct outgoing frame = { 0 };
 
@@ -190,7 +190,7 @@ TEST unknown_its_fan_out_fails_and_it_still_runs(void)
 	PASS();
 }
 
-TEST unknown_its_fan_out_fails_and_a_person_says_more(void)
+TEST unknown_member_of_failed_fan_out_can_be_settled(void)
 {
 	for (uint64_t word = SETTLE_DONE; word <= SETTLE_RETRY; word++) {
 		fan_out_fails();
@@ -210,7 +210,7 @@ TEST unknown_its_fan_out_fails_and_a_person_says_more(void)
 }
 
 /* Forgotten it would come back as another, and what it still runs would be killed. */
-TEST its_worker_is_not_forgotten(void)
+TEST worker_of_unknown_job_is_not_forgotten(void)
 {
 	const struct msg_set forget = { .kind = OBJECT_WORKER, .verb = SET_REMOVE, .name = slice_str("w") };
 
@@ -231,7 +231,7 @@ TEST its_worker_is_not_forgotten(void)
 }
 
 /* A worker that has nothing to do with what nobody knows about. */
-TEST another_worker_is_forgotten(void)
+TEST worker_without_unknown_job_is_forgotten(void)
 {
 	begin(EXEC_ONCE);
 	rig_started(rig, attempt);
@@ -244,7 +244,7 @@ TEST another_worker_is_forgotten(void)
 }
 
 /* Lost and back in no time: both time-outs are due at once, and it has one of them. */
-TEST returned_at_once_it_has_one_timeout(void)
+TEST job_returned_at_once_has_one_timeout(void)
 {
 	struct graph graph = { 0 };
 	uint64_t other, job;
@@ -276,7 +276,7 @@ TEST returned_at_once_it_has_one_timeout(void)
 	PASS();
 }
 
-TEST evidence_settles_it(void)
+TEST late_result_ends_unknown_job(void)
 {
 	static const struct {
 		enum outcome outcome;
@@ -301,7 +301,7 @@ TEST evidence_settles_it(void)
 }
 
 /* When it really ended, not when anybody heard of it. */
-TEST evidence_has_its_time(void)
+TEST late_result_keeps_its_times(void)
 {
 	struct rec_done done = { .outcome = OUTCOME_EXIT, .started_ms = 5000, .ended_ms = 7000 };
 	struct core_input input = { .kind = INPUT_DONE, .done = { .at = &done, .n = 1 } };
@@ -321,7 +321,7 @@ TEST evidence_has_its_time(void)
 	PASS();
 }
 
-TEST nobody_saw_its_end(void)
+TEST once_job_with_unseen_exit_is_unknown(void)
 {
 	begin(EXEC_ONCE);
 	rig_started(rig, attempt);
@@ -365,20 +365,20 @@ TEST exclusive_is_given_again_after_the_grace(void)
 
 SUITE(modes)
 {
-	RUN_TEST(lost_while_running_is_unknown);
-	RUN_TEST(lost_while_assigned_may_have_started);
-	RUN_TEST(its_keeper_says_that_it_never_had_it);
-	RUN_TEST(still_running_when_it_returns);
-	RUN_TEST(returned_it_has_its_whole_time_again);
-	RUN_TEST(unknown_its_fan_out_fails);
-	RUN_TEST(unknown_its_fan_out_fails_and_it_still_runs);
-	RUN_TEST(unknown_its_fan_out_fails_and_a_person_says_more);
-	RUN_TEST(its_worker_is_not_forgotten);
-	RUN_TEST(another_worker_is_forgotten);
-	RUN_TEST(returned_at_once_it_has_one_timeout);
-	RUN_TEST(evidence_settles_it);
-	RUN_TEST(evidence_has_its_time);
-	RUN_TEST(nobody_saw_its_end);
+	RUN_TEST(once_job_lost_while_running_is_unknown);
+	RUN_TEST(once_job_lost_while_assigned_is_unknown);
+	RUN_TEST(once_job_that_keeper_never_had_is_assigned_again);
+	RUN_TEST(unknown_job_runs_on_when_worker_returns);
+	RUN_TEST(returned_job_has_its_whole_timeout_again);
+	RUN_TEST(unknown_member_of_failed_fan_out_waits_for_evidence);
+	RUN_TEST(unknown_member_of_failed_fan_out_is_stopped_on_return);
+	RUN_TEST(unknown_member_of_failed_fan_out_can_be_settled);
+	RUN_TEST(worker_of_unknown_job_is_not_forgotten);
+	RUN_TEST(worker_without_unknown_job_is_forgotten);
+	RUN_TEST(job_returned_at_once_has_one_timeout);
+	RUN_TEST(late_result_ends_unknown_job);
+	RUN_TEST(late_result_keeps_its_times);
+	RUN_TEST(once_job_with_unseen_exit_is_unknown);
 	RUN_TEST(once_excludes_retries);
 	RUN_TEST(exclusive_is_given_again_after_the_grace);
 }

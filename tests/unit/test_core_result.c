@@ -343,11 +343,51 @@ SUITE(result)
 	RUN_TEST(reports_behind_stale_one_count);
 }
 
+static struct rec_worker_row worker_row(struct rig *rig, uint64_t number)
+{
+	struct rec_worker_row row = { 0 };
+
+	CHECK(view_worker(rig->core, number, &rig->arena, &row));
+	return row;
+}
+
+/* How many jobs are sent ahead to a worker of one slot after eight results of 10 ms and another one? */
+static uint64_t ahead_after(enum outcome outcome, uint64_t last_ms)
+{
+	struct rig *rig = rig_new();
+	struct rig_attempt attempt;
+	uint64_t ahead;
+
+	rig_hello(rig, "w", 1);
+	for (int i = 0; i < 8 + (last_ms > 0); i++) {
+		submit_one(rig, EXEC_RETRY);
+		CHECK(rig_take(rig, &attempt));
+		rig_started(rig, attempt);
+		say_done(rig, attempt, (struct rec_done){ .outcome = outcome, .started_ms = 5, .ended_ms = 6,
+			.run_ns = (i == 8 ? last_ms : 10) * NS_PER_MS });
+	}
+	for (int i = 0; i < 100; i++)
+		submit_one(rig, EXEC_RETRY);
+	ahead = worker_row(rig, 1).ahead;
+	rig_free(rig);
+	return ahead;
+}
+
+TEST recent_run_times_set_prefetch(void)
+{
+	ASSERT_EQ_FMT(25UL, (unsigned long)ahead_after(OUTCOME_EXIT, 0), "%lu");
+	ASSERT_EQ_FMT(25UL, (unsigned long)ahead_after(OUTCOME_SIGNAL, 0), "%lu");
+	ASSERT_EQ_FMT(0UL, (unsigned long)ahead_after(OUTCOME_SPAWN, 0), "%lu");
+	ASSERT_EQ_FMT(2UL, (unsigned long)ahead_after(OUTCOME_EXIT, 650), "%lu");
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(result);
+	RUN_TEST(recent_run_times_set_prefetch);
 	GREATEST_MAIN_END();
 }

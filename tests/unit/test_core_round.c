@@ -28,7 +28,7 @@ static int64_t row_of_run(const struct rig *rig, uint64_t run)
 	return rig_run_row(rig, (int64_t)run)->run.ended_ms;
 }
 
-TEST failed_jobs_and_their_descendants(void)
+TEST retry_opens_failed_jobs_and_descendants(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig);
@@ -54,7 +54,7 @@ TEST failed_jobs_and_their_descendants(void)
 	PASS();
 }
 
-TEST from_opens_what_succeeded_as_well(void)
+TEST retry_from_opens_succeeded_jobs(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig);
@@ -72,7 +72,7 @@ TEST from_opens_what_succeeded_as_well(void)
 	PASS();
 }
 
-TEST only_leaves_its_descendants(void)
+TEST retry_only_leaves_descendants(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig);
@@ -90,7 +90,7 @@ TEST only_leaves_its_descendants(void)
 	PASS();
 }
 
-TEST a_waiting_child_waits_again(void)
+TEST waiting_child_waits_for_retried_parent(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -111,7 +111,7 @@ TEST a_waiting_child_waits_again(void)
 	PASS();
 }
 
-TEST what_runs_on_an_old_result_stays(void)
+TEST running_child_keeps_old_result(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -139,7 +139,7 @@ TEST what_runs_on_an_old_result_stays(void)
 	PASS();
 }
 
-TEST what_waits_for_people_is_theirs_to_end(void)
+TEST retry_of_open_job_names_next_command(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -165,7 +165,7 @@ TEST what_waits_for_people_is_theirs_to_end(void)
 	PASS();
 }
 
-TEST retries_and_crashes_begin_anew(void)
+TEST new_round_has_all_retries(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -198,7 +198,7 @@ static void graph_gate(struct graph *graph, const char *name, const char *needs)
 }
 
 /* What was asked about an old result is asked anew, and what was said of it is void. */
-TEST an_open_gate_goes_back(void)
+TEST retry_sends_open_gate_back_to_waiting(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -236,7 +236,7 @@ TEST an_open_gate_goes_back(void)
 }
 
 /* Of what hasn't begun nothing went ahead on the old result. */
-TEST what_queues_or_is_delayed_goes_back(void)
+TEST retry_sends_ready_and_delayed_back_to_waiting(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -269,7 +269,7 @@ TEST what_queues_or_is_delayed_goes_back(void)
 }
 
 /* A question whose answer decides nothing isn't asked. */
-TEST a_gate_in_use_stays_decided(void)
+TEST gate_in_use_stays_decided(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -342,7 +342,7 @@ static void reopen(struct rig *rig, uint64_t run, struct row *rows, size_t count
 	rig_step(rig, &input);
 }
 
-TEST a_run_comes_back_into_memory(void)
+TEST retry_brings_run_back_into_memory(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig), later;
@@ -385,7 +385,7 @@ TEST a_run_comes_back_into_memory(void)
 	PASS();
 }
 
-TEST scopes_are_checked(void)
+TEST bad_scope_of_retry_is_refused(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = failed_run(rig);
@@ -403,18 +403,18 @@ TEST scopes_are_checked(void)
 
 SUITE(rounds)
 {
-	RUN_TEST(failed_jobs_and_their_descendants);
-	RUN_TEST(from_opens_what_succeeded_as_well);
-	RUN_TEST(only_leaves_its_descendants);
-	RUN_TEST(a_waiting_child_waits_again);
-	RUN_TEST(what_runs_on_an_old_result_stays);
-	RUN_TEST(what_waits_for_people_is_theirs_to_end);
-	RUN_TEST(retries_and_crashes_begin_anew);
-	RUN_TEST(an_open_gate_goes_back);
-	RUN_TEST(what_queues_or_is_delayed_goes_back);
-	RUN_TEST(a_gate_in_use_stays_decided);
-	RUN_TEST(a_run_comes_back_into_memory);
-	RUN_TEST(scopes_are_checked);
+	RUN_TEST(retry_opens_failed_jobs_and_descendants);
+	RUN_TEST(retry_from_opens_succeeded_jobs);
+	RUN_TEST(retry_only_leaves_descendants);
+	RUN_TEST(waiting_child_waits_for_retried_parent);
+	RUN_TEST(running_child_keeps_old_result);
+	RUN_TEST(retry_of_open_job_names_next_command);
+	RUN_TEST(new_round_has_all_retries);
+	RUN_TEST(retry_sends_open_gate_back_to_waiting);
+	RUN_TEST(retry_sends_ready_and_delayed_back_to_waiting);
+	RUN_TEST(gate_in_use_stays_decided);
+	RUN_TEST(retry_brings_run_back_into_memory);
+	RUN_TEST(bad_scope_of_retry_is_refused);
 }
 
 TEST new_round_keeps_priority(void)

@@ -39,7 +39,7 @@ static void at_last_round(struct rig *rig, uint64_t run, const char *name)
 	CHECK(round_of(rig, run, name) == UINT16_MAX);
 }
 
-TEST the_last_round_is_the_last(void)
+TEST last_round_cannot_be_retried(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -59,7 +59,7 @@ TEST the_last_round_is_the_last(void)
 	PASS();
 }
 
-TEST nothing_is_pushed_back_beyond_the_last_round(void)
+TEST push_back_beyond_last_round_is_refused(void)
 {
 	static const char *const last[] = { "a", "ok" };
 
@@ -85,7 +85,7 @@ TEST nothing_is_pushed_back_beyond_the_last_round(void)
 }
 
 /* It waits as one that never began: of what it came to before nothing is shown. */
-TEST a_new_round_has_nothing_of_the_last(void)
+TEST new_round_keeps_no_facts(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -118,7 +118,7 @@ TEST a_new_round_has_nothing_of_the_last(void)
 }
 
 /* Who sent it back meant that round: what it is done again for later is another thing. */
-TEST why_it_was_sent_back_is_of_one_round(void)
+TEST pushback_reason_is_of_one_round(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -144,7 +144,7 @@ TEST why_it_was_sent_back_is_of_one_round(void)
 }
 
 /* A sub-run is of one round, too. */
-TEST a_new_round_has_no_sub_run_yet(void)
+TEST new_round_has_no_sub_run_yet(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -176,7 +176,7 @@ TEST a_new_round_has_no_sub_run_yet(void)
 /* --- which gates are asked again --- */
 
 /* What was asked of an old result is void, also where all that the gate leads to is under way or has ended. */
-TEST an_open_question_goes_back_whoever_waits(void)
+TEST retry_sends_gate_back_whatever_its_children_do(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -205,7 +205,7 @@ TEST an_open_question_goes_back_whoever_waits(void)
 }
 
 /* A command is done again, whatever went ahead on what it did; only a question may be left out. */
-TEST what_does_something_is_done_again(void)
+TEST retry_opens_command_whose_child_runs(void)
 {
 	for (int kind = 0; kind < 3; kind++) {
 		struct rig *rig = rig_new();
@@ -253,7 +253,7 @@ TEST what_does_something_is_done_again(void)
 }
 
 /* Of a fan-out of which one has no child and hasn't ended, and the other's answer let something through. */
-TEST the_gate_that_decides_nothing_is_named(void)
+TEST retry_names_gate_that_would_decide_nothing(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -299,7 +299,7 @@ static struct rec_job_spec *asking_job(struct graph *graph, const char *name, co
 }
 
 /* What queues because of another one doesn't wait again for what waits again. */
-TEST alone_sends_back_children_and_not_theirs(void)
+TEST retry_only_sends_back_children_alone(void)
 {
 	static const struct expr_step either[] = { { EXPR_STATE, 0, 2, 1u << STATE_SUCCEEDED }, { EXPR_GATE, 1, 2, 0 } };
 	struct rig *rig = rig_new();
@@ -329,7 +329,7 @@ TEST alone_sends_back_children_and_not_theirs(void)
 }
 
 /* Whose end made the condition false is known in each round. */
-TEST a_condition_that_is_false_again_says_why(void)
+TEST explain_names_false_condition_in_each_round(void)
 {
 	static const struct expr_step three[] = { { EXPR_CODE, 0, EXPR_EQ, 3 } };
 	struct rig *rig = rig_new();
@@ -356,16 +356,16 @@ TEST a_condition_that_is_false_again_says_why(void)
 
 SUITE(round_edges)
 {
-	RUN_TEST(the_last_round_is_the_last);
-	RUN_TEST(nothing_is_pushed_back_beyond_the_last_round);
-	RUN_TEST(a_new_round_has_nothing_of_the_last);
-	RUN_TEST(why_it_was_sent_back_is_of_one_round);
-	RUN_TEST(a_new_round_has_no_sub_run_yet);
-	RUN_TEST(an_open_question_goes_back_whoever_waits);
-	RUN_TEST(what_does_something_is_done_again);
-	RUN_TEST(the_gate_that_decides_nothing_is_named);
-	RUN_TEST(alone_sends_back_children_and_not_theirs);
-	RUN_TEST(a_condition_that_is_false_again_says_why);
+	RUN_TEST(last_round_cannot_be_retried);
+	RUN_TEST(push_back_beyond_last_round_is_refused);
+	RUN_TEST(new_round_keeps_no_facts);
+	RUN_TEST(pushback_reason_is_of_one_round);
+	RUN_TEST(new_round_has_no_sub_run_yet);
+	RUN_TEST(retry_sends_gate_back_whatever_its_children_do);
+	RUN_TEST(retry_opens_command_whose_child_runs);
+	RUN_TEST(retry_names_gate_that_would_decide_nothing);
+	RUN_TEST(retry_only_sends_back_children_alone);
+	RUN_TEST(explain_names_false_condition_in_each_round);
 }
 
 /* It has begun on the old result, be it that it is only delayed by now: between two tries, or before the first. */

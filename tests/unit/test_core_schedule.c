@@ -53,7 +53,7 @@ static uint64_t runs_after_two_nights(enum catchup catchup, uint64_t catchup_ms)
 	return fired;
 }
 
-TEST what_was_missed_is_its_choice(void)
+TEST catchup_chooses_missed_times(void)
 {
 	ASSERT_EQ(0, runs_after_two_nights(CATCHUP_SKIP, 0));
 	ASSERT_EQ(1, runs_after_two_nights(CATCHUP_ONE, 0));
@@ -93,7 +93,7 @@ TEST overlap_skips_queues_or_allows(void)
 }
 
 /* All that was missed is wanted, and two may not live at once: one after the other. */
-TEST what_was_missed_waits_in_line(void)
+TEST missed_times_queue_behind_each_other(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -118,7 +118,7 @@ TEST what_was_missed_waits_in_line(void)
 }
 
 /* More than are counted: it is still the last of them that is judged. */
-TEST the_last_of_very_many_is_looked_at(void)
+TEST last_of_many_missed_times_is_judged(void)
 {
 	static const struct {
 		const char *cron;
@@ -149,7 +149,7 @@ TEST the_last_of_very_many_is_looked_at(void)
 	PASS();
 }
 
-TEST a_key_stands_for_what_came_with_it(void)
+TEST submit_key_names_one_schedule(void)
 {
 	struct rig *rig = rig_at_night();
 	struct graph graph = { 0 };
@@ -192,7 +192,7 @@ TEST a_key_stands_for_what_came_with_it(void)
 }
 
 /* A change in the very turn in which a time comes. */
-TEST what_came_before_a_change_came(void)
+TEST time_before_change_fires(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -235,7 +235,7 @@ TEST people_pause_resume_fire_and_remove(void)
 	PASS();
 }
 
-TEST one_that_is_removed_and_added_has_the_runs_of_before(void)
+TEST schedule_added_again_counts_live_runs(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -254,7 +254,7 @@ TEST one_that_is_removed_and_added_has_the_runs_of_before(void)
 	PASS();
 }
 
-TEST what_is_wrong_is_refused(void)
+TEST wrong_schedule_is_refused(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -267,7 +267,7 @@ TEST what_is_wrong_is_refused(void)
 	PASS();
 }
 
-TEST a_wall_clock_that_is_set_repeats_nothing(void)
+TEST clock_set_back_repeats_no_run(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -298,7 +298,7 @@ static enum prune_word prunable(const struct rig *rig, int64_t run, bool logs_on
 }
 
 /* What a schedule did last can be looked at for as long as it is there. */
-TEST its_latest_run_is_not_pruned(void)
+TEST latest_run_of_schedule_is_not_pruned(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -322,17 +322,17 @@ TEST its_latest_run_is_not_pruned(void)
 SUITE(schedules)
 {
 	RUN_TEST(each_time_begins_one_run);
-	RUN_TEST(what_was_missed_is_its_choice);
+	RUN_TEST(catchup_chooses_missed_times);
 	RUN_TEST(overlap_skips_queues_or_allows);
-	RUN_TEST(what_was_missed_waits_in_line);
-	RUN_TEST(the_last_of_very_many_is_looked_at);
-	RUN_TEST(a_key_stands_for_what_came_with_it);
-	RUN_TEST(what_came_before_a_change_came);
+	RUN_TEST(missed_times_queue_behind_each_other);
+	RUN_TEST(last_of_many_missed_times_is_judged);
+	RUN_TEST(submit_key_names_one_schedule);
+	RUN_TEST(time_before_change_fires);
 	RUN_TEST(people_pause_resume_fire_and_remove);
-	RUN_TEST(one_that_is_removed_and_added_has_the_runs_of_before);
-	RUN_TEST(what_is_wrong_is_refused);
-	RUN_TEST(a_wall_clock_that_is_set_repeats_nothing);
-	RUN_TEST(its_latest_run_is_not_pruned);
+	RUN_TEST(schedule_added_again_counts_live_runs);
+	RUN_TEST(wrong_schedule_is_refused);
+	RUN_TEST(clock_set_back_repeats_no_run);
+	RUN_TEST(latest_run_of_schedule_is_not_pruned);
 }
 
 GREATEST_MAIN_DEFS();

@@ -63,7 +63,7 @@ static enum err said(struct rig *rig, struct rec_schedule_spec spec)
 }
 
 /* The same minute over and over. */
-TEST its_cron_has_a_longest(void)
+TEST cron_over_4096_bytes_is_refused(void)
 {
 	static const char rest[] = " * * * *";
 	struct rec_schedule_spec spec = { 0 };
@@ -85,7 +85,7 @@ TEST its_cron_has_a_longest(void)
 	PASS();
 }
 
-TEST what_it_says_has_bounds(void)
+TEST schedule_fields_beyond_limits_are_refused(void)
 {
 	const uint64_t longest_ms = LIMIT_SPAN_MAX_S * UINT64_C(1000);
 	struct rig *rig = rig_at_night();
@@ -136,7 +136,7 @@ static struct rig *rig_with_one_in_line(void)
 	return rig;
 }
 
-TEST a_pause_comes_before_what_is_next_in_line(void)
+TEST pause_comes_before_queued_time(void)
 {
 	struct rig *rig = rig_with_one_in_line();
 
@@ -152,7 +152,7 @@ TEST a_pause_comes_before_what_is_next_in_line(void)
 	PASS();
 }
 
-TEST a_person_may_begin_one_before_what_is_next_in_line(void)
+TEST fire_comes_before_queued_time(void)
 {
 	struct rig *rig = rig_with_one_in_line();
 
@@ -168,7 +168,7 @@ TEST a_person_may_begin_one_before_what_is_next_in_line(void)
 	PASS();
 }
 
-TEST a_change_leaves_who_is_in_line_there(void)
+TEST change_keeps_queued_times(void)
 {
 	struct rig *rig = rig_with_one_in_line();
 
@@ -198,7 +198,7 @@ static void rows_of_others(struct rig *rig, size_t others)
 	}
 }
 
-TEST there_is_room_for_so_many(void)
+TEST schedules_have_a_maximum(void)
 {
 	struct rec_schedule_spec spec = { .cron = slice_str("0 0 * * *") };
 	struct rig *rig = rig_at_night();
@@ -226,13 +226,13 @@ SUITE(schedule_edges)
 	RUN_TEST(a_minute_late_is_not_missed);
 	RUN_TEST(the_last_minute_of_a_leap_day_is_judged);
 	RUN_TEST(a_clock_set_back_by_more_than_three_hours_was_wrong);
-	RUN_TEST(its_cron_has_a_longest);
-	RUN_TEST(what_it_says_has_bounds);
+	RUN_TEST(cron_over_4096_bytes_is_refused);
+	RUN_TEST(schedule_fields_beyond_limits_are_refused);
 	RUN_TEST(a_change_that_is_refused_changes_nothing);
-	RUN_TEST(a_pause_comes_before_what_is_next_in_line);
-	RUN_TEST(a_person_may_begin_one_before_what_is_next_in_line);
-	RUN_TEST(a_change_leaves_who_is_in_line_there);
-	RUN_TEST(there_is_room_for_so_many);
+	RUN_TEST(pause_comes_before_queued_time);
+	RUN_TEST(fire_comes_before_queued_time);
+	RUN_TEST(change_keeps_queued_times);
+	RUN_TEST(schedules_have_a_maximum);
 }
 
 GREATEST_MAIN_DEFS();

@@ -33,7 +33,7 @@ static struct slice owner_of(struct rig *rig, uint64_t run)
 	return row.owner;
 }
 
-TEST whose_graph_it_is_theirs_are_the_runs(void)
+TEST runs_belong_to_last_person_who_changed_schedule(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -50,7 +50,7 @@ TEST whose_graph_it_is_theirs_are_the_runs(void)
 }
 
 /* No turn is long, and none is forgotten. */
-TEST many_that_are_due_at_once_go_into_several_turns(void)
+TEST many_due_schedules_take_several_turns(void)
 {
 	struct rig *rig = rig_at_night();
 	struct rec_schedule_row row = { 0 };
@@ -84,7 +84,7 @@ TEST many_that_are_due_at_once_go_into_several_turns(void)
 }
 
 /* Not even what comes once a day: a clock that is put right by a second at midnight begins no second run. */
-TEST what_has_come_comes_once_though_the_clock_is_set_back(void)
+TEST time_fires_once_though_clock_is_set_back(void)
 {
 	static const int64_t backs_ms[] = { 1000, HOUR_MS / 2, 3 * HOUR_MS - 1000 };
 
@@ -105,7 +105,7 @@ TEST what_has_come_comes_once_though_the_clock_is_set_back(void)
 }
 
 /* What waits for the next turn isn't due any more. */
-TEST a_clock_set_back_meanwhile_lets_them_wait(void)
+TEST clock_set_back_between_turns_delays_rest(void)
 {
 	struct rig *rig = rig_at_night();
 	struct rec_schedule_row row = { 0 };
@@ -140,14 +140,14 @@ TEST a_clock_set_back_meanwhile_lets_them_wait(void)
 
 SUITE(many_schedules)
 {
-	RUN_TEST(whose_graph_it_is_theirs_are_the_runs);
-	RUN_TEST(many_that_are_due_at_once_go_into_several_turns);
-	RUN_TEST(what_has_come_comes_once_though_the_clock_is_set_back);
-	RUN_TEST(a_clock_set_back_meanwhile_lets_them_wait);
+	RUN_TEST(runs_belong_to_last_person_who_changed_schedule);
+	RUN_TEST(many_due_schedules_take_several_turns);
+	RUN_TEST(time_fires_once_though_clock_is_set_back);
+	RUN_TEST(clock_set_back_between_turns_delays_rest);
 }
 
 /* What was missed and is made up for is the run of its time, whenever that begins. */
-TEST the_last_time_is_the_one_that_came(void)
+TEST last_time_is_time_that_came(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -160,7 +160,7 @@ TEST the_last_time_is_the_one_that_came(void)
 }
 
 /* A person fires it while its tenant may queue no more: that it was refused is kept. */
-TEST a_fire_that_is_refused_is_kept(void)
+TEST refused_fire_is_counted(void)
 {
 	struct rig *rig = rig_at_night();
 	struct graph graph = { 0 };
@@ -179,7 +179,7 @@ TEST a_fire_that_is_refused_is_kept(void)
 }
 
 /* The run ends for which another waits in line, and the schedule is removed before that begins. */
-TEST what_waits_in_line_goes_with_its_schedule(void)
+TEST remove_drops_queued_times(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -198,7 +198,7 @@ TEST what_waits_in_line_goes_with_its_schedule(void)
 }
 
 /* Fired by a clock that was days ahead, and due at no time between: no time is left that hasn't come. */
-TEST a_fire_by_a_clock_that_was_ahead_is_no_last_time(void)
+TEST fire_by_clock_ahead_leaves_no_last_time(void)
 {
 	struct rig *rig = rig_at_night();
 	int64_t next_ms;
@@ -218,7 +218,7 @@ TEST a_fire_by_a_clock_that_was_ahead_is_no_last_time(void)
 }
 
 /* Of many that were missed no more begin at once than one can bear; the others are passed over. */
-TEST of_very_many_that_were_missed_a_hundred_begin(void)
+TEST hundred_of_many_missed_times_begin(void)
 {
 	struct rig *rig = rig_at_night();
 
@@ -252,11 +252,11 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(many_schedules);
-	RUN_TEST(the_last_time_is_the_one_that_came);
-	RUN_TEST(a_fire_that_is_refused_is_kept);
-	RUN_TEST(what_waits_in_line_goes_with_its_schedule);
-	RUN_TEST(a_fire_by_a_clock_that_was_ahead_is_no_last_time);
-	RUN_TEST(of_very_many_that_were_missed_a_hundred_begin);
+	RUN_TEST(last_time_is_time_that_came);
+	RUN_TEST(refused_fire_is_counted);
+	RUN_TEST(remove_drops_queued_times);
+	RUN_TEST(fire_by_clock_ahead_leaves_no_last_time);
+	RUN_TEST(hundred_of_many_missed_times_begin);
 	RUN_TEST(a_schedule_that_is_changed_keeps_its_last_time);
 	GREATEST_MAIN_END();
 }

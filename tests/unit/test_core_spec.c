@@ -158,7 +158,7 @@ static void spoil(struct rec_job_spec *job, int what)
 		spoil_place(job, what);
 }
 
-TEST edges_are_within(void)
+TEST values_at_their_limits_are_accepted(void)
 {
 	static const int good[] = { COMMAND, ENV_GOOD, PEOPLE, FROM, MESSAGE, LABELS, GROUP_LAST, PARALLEL, NAME_LONGEST };
 
@@ -167,7 +167,7 @@ TEST edges_are_within(void)
 	PASS();
 }
 
-TEST beyond_them_it_is_refused(void)
+TEST values_beyond_their_limits_are_refused(void)
 {
 	static const struct {
 		int what;
@@ -219,7 +219,7 @@ static enum err number(size_t at, uint64_t value, const char *words)
 	return code;
 }
 
-TEST numbers_have_edges(void)
+TEST numbers_beyond_their_maximum_are_refused(void)
 {
 	static const struct {
 		uint64_t most;
@@ -264,7 +264,7 @@ TEST dates_are_of_four_digits(void)
 	PASS();
 }
 
-TEST order_of_parents(void)
+TEST parents_may_be_in_any_order(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -289,10 +289,10 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(edges_are_within);
-	RUN_TEST(beyond_them_it_is_refused);
-	RUN_TEST(numbers_have_edges);
+	RUN_TEST(values_at_their_limits_are_accepted);
+	RUN_TEST(values_beyond_their_limits_are_refused);
+	RUN_TEST(numbers_beyond_their_maximum_are_refused);
 	RUN_TEST(dates_are_of_four_digits);
-	RUN_TEST(order_of_parents);
+	RUN_TEST(parents_may_be_in_any_order);
 	GREATEST_MAIN_END();
 }

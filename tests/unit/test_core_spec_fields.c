@@ -87,7 +87,7 @@ SPOIL(when_over, job->when = long_text(rig, LIMIT_EXPR_BYTES_MAX + 1))
 SPOIL(needs_longest, job->needs_text = long_text(rig, LIMIT_EXPR_BYTES_MAX))
 SPOIL(needs_over, job->needs_text = long_text(rig, LIMIT_EXPR_BYTES_MAX + 1))
 
-TEST conditions_have_a_length(void)
+TEST too_long_conditions_are_refused(void)
 {
 	ASSERT_STR_EQ("", refused(when_longest));
 	ASSERT(strstr(refused(when_over), "when: it is too long"));
@@ -139,7 +139,7 @@ SPOIL(groups_over, job->concurrency = so_many(rig, LIMIT_JOB_GROUPS_MAX + 1))
 SPOIL(locks, job->mode = EXEC_ONCE; job->locks = so_many(rig, LIMIT_JOB_LOCKS_MAX))
 SPOIL(locks_over, job->mode = EXEC_ONCE; job->locks = so_many(rig, LIMIT_JOB_LOCKS_MAX + 1))
 
-TEST so_many_groups_and_locks_and_no_more(void)
+TEST too_many_groups_and_locks_are_refused(void)
 {
 	ASSERT_STR_EQ("", refused(groups));
 	ASSERT(strstr(refused(groups_over), "TOO_LARGE: job 0 'a': concurrency: too many groups"));
@@ -173,7 +173,7 @@ static enum err needs(size_t count)
 	return code;
 }
 
-TEST so_many_parents_and_no_more(void)
+TEST too_many_parents_are_refused(void)
 {
 	ASSERT_EQ(ERR_NONE, needs(LIMIT_JOB_PARENTS_MAX));
 	ASSERT_EQ(ERR_TOO_LARGE, needs(LIMIT_JOB_PARENTS_MAX + 1));
@@ -221,7 +221,7 @@ SPOIL(no_loop_until, job->loop_until = slice_str("code == 3"))
 SPOIL(no_loop_delay, job->loop_delay_ms = 1)
 SPOIL(no_loop_on_max, job->loop_on_max = LOOP_MAX_OK)
 
-TEST loops_have_edges_and_what_is_none_has_nothing_of_one(void)
+TEST loop_fields_beyond_limits_or_without_loop_are_refused(void)
 {
 	static void (*const none[])(struct rig *, struct rec_job_spec *) = {
 		no_loop_code, no_loop_until, no_loop_delay, no_loop_on_max };
@@ -307,13 +307,13 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(conditions_have_a_length);
+	RUN_TEST(too_long_conditions_are_refused);
 	RUN_TEST(placement_is_refused_with_its_reason);
 	RUN_TEST(retries_are_refused_with_their_reason);
-	RUN_TEST(so_many_groups_and_locks_and_no_more);
-	RUN_TEST(so_many_parents_and_no_more);
+	RUN_TEST(too_many_groups_and_locks_are_refused);
+	RUN_TEST(too_many_parents_are_refused);
 	RUN_TEST(a_log_is_kept_from_4_kib_to_1_tib);
-	RUN_TEST(loops_have_edges_and_what_is_none_has_nothing_of_one);
+	RUN_TEST(loop_fields_beyond_limits_or_without_loop_are_refused);
 	RUN_TEST(a_command_has_nothing_of_a_sub_run);
 	RUN_TEST(a_sub_run_has_no_worker_and_holds_nothing);
 	GREATEST_MAIN_END();

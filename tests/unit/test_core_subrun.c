@@ -39,7 +39,7 @@ static uint64_t begun(struct rig *rig)
 	return run;
 }
 
-TEST its_end_is_that_of_its_job(void)
+TEST end_of_sub_run_ends_parent_job(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = begun(rig), child = child_of(rig, run, "build");
@@ -69,7 +69,7 @@ TEST its_end_is_that_of_its_job(void)
 	PASS();
 }
 
-TEST it_holds_no_slot(void)
+TEST sub_run_holds_no_slot(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -86,7 +86,7 @@ TEST it_holds_no_slot(void)
 	PASS();
 }
 
-TEST a_failure_is_tried_again_with_another_run(void)
+TEST retry_begins_new_sub_run(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -114,7 +114,7 @@ TEST a_failure_is_tried_again_with_another_run(void)
 	PASS();
 }
 
-TEST who_cancels_it_alone_wants_no_other(void)
+TEST cancel_of_sub_run_uses_no_retry(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -133,7 +133,7 @@ TEST who_cancels_it_alone_wants_no_other(void)
 	PASS();
 }
 
-TEST what_stops_the_job_stops_it(void)
+TEST stop_of_parent_job_stops_sub_run(void)
 {
 	static const enum job_state ends[] = { STATE_CANCELLED, STATE_TIMED_OUT, STATE_TIMED_OUT };
 
@@ -168,7 +168,7 @@ TEST what_stops_the_job_stops_it(void)
 	PASS();
 }
 
-TEST a_new_round_begins_another(void)
+TEST new_round_begins_new_sub_run(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = begun(rig), child = child_of(rig, run, "build");
@@ -185,7 +185,7 @@ TEST a_new_round_begins_another(void)
 	PASS();
 }
 
-TEST within_it_a_job_may_be_run_again_while_it_lives(void)
+TEST job_of_live_sub_run_can_be_retried(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -206,7 +206,7 @@ TEST within_it_a_job_may_be_run_again_while_it_lives(void)
 	PASS();
 }
 
-TEST holds_and_priorities_come_from_above(void)
+TEST sub_run_follows_holds_and_priority_of_parent_job(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -233,7 +233,7 @@ TEST holds_and_priorities_come_from_above(void)
 	PASS();
 }
 
-TEST its_tenant_has_room_for_its_jobs(void)
+TEST parent_job_takes_no_room_of_tenant(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, two = { 0 };
@@ -255,7 +255,7 @@ TEST its_tenant_has_room_for_its_jobs(void)
 	PASS();
 }
 
-TEST a_run_bounds_how_many_live(void)
+TEST bound_of_run_counts_sub_runs(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -290,7 +290,7 @@ static void nest(struct graph *graph, unsigned levels)
 	sub_job(graph, "deeper", "", &inner);
 }
 
-TEST they_are_within_each_other(void)
+TEST sub_runs_nest_up_to_a_depth(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -314,7 +314,7 @@ TEST they_are_within_each_other(void)
 	PASS();
 }
 
-TEST what_cannot_be_right_is_refused_at_once(void)
+TEST wrong_sub_run_is_refused_at_submit(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -342,7 +342,7 @@ TEST what_cannot_be_right_is_refused_at_once(void)
 	PASS();
 }
 
-TEST nothing_in_it_may_have_been_skipped_at_once(void)
+TEST sub_run_without_open_job_ends_at_once(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -360,7 +360,7 @@ TEST nothing_in_it_may_have_been_skipped_at_once(void)
 }
 
 /* A fan-out that fails fast stops its sub-runs in the turn in which it fails, whatever the order of what changed. */
-TEST what_ends_may_end_what_was_looked_at(void)
+TEST failed_sub_run_stops_its_fan_out_in_one_turn(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -395,7 +395,7 @@ TEST what_ends_may_end_what_was_looked_at(void)
 	PASS();
 }
 
-TEST one_that_is_being_stopped_is_explained(void)
+TEST explain_says_that_sub_run_is_stopping(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = begun(rig);
@@ -413,21 +413,21 @@ TEST one_that_is_being_stopped_is_explained(void)
 
 SUITE(subruns)
 {
-	RUN_TEST(its_end_is_that_of_its_job);
-	RUN_TEST(it_holds_no_slot);
-	RUN_TEST(a_failure_is_tried_again_with_another_run);
-	RUN_TEST(who_cancels_it_alone_wants_no_other);
-	RUN_TEST(what_stops_the_job_stops_it);
-	RUN_TEST(a_new_round_begins_another);
-	RUN_TEST(within_it_a_job_may_be_run_again_while_it_lives);
-	RUN_TEST(holds_and_priorities_come_from_above);
-	RUN_TEST(its_tenant_has_room_for_its_jobs);
-	RUN_TEST(a_run_bounds_how_many_live);
-	RUN_TEST(they_are_within_each_other);
-	RUN_TEST(what_cannot_be_right_is_refused_at_once);
-	RUN_TEST(nothing_in_it_may_have_been_skipped_at_once);
-	RUN_TEST(what_ends_may_end_what_was_looked_at);
-	RUN_TEST(one_that_is_being_stopped_is_explained);
+	RUN_TEST(end_of_sub_run_ends_parent_job);
+	RUN_TEST(sub_run_holds_no_slot);
+	RUN_TEST(retry_begins_new_sub_run);
+	RUN_TEST(cancel_of_sub_run_uses_no_retry);
+	RUN_TEST(stop_of_parent_job_stops_sub_run);
+	RUN_TEST(new_round_begins_new_sub_run);
+	RUN_TEST(job_of_live_sub_run_can_be_retried);
+	RUN_TEST(sub_run_follows_holds_and_priority_of_parent_job);
+	RUN_TEST(parent_job_takes_no_room_of_tenant);
+	RUN_TEST(bound_of_run_counts_sub_runs);
+	RUN_TEST(sub_runs_nest_up_to_a_depth);
+	RUN_TEST(wrong_sub_run_is_refused_at_submit);
+	RUN_TEST(sub_run_without_open_job_ends_at_once);
+	RUN_TEST(failed_sub_run_stops_its_fan_out_in_one_turn);
+	RUN_TEST(explain_says_that_sub_run_is_stopping);
 }
 
 GREATEST_MAIN_DEFS();

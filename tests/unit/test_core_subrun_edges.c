@@ -47,7 +47,7 @@ static uint64_t three(struct rig *rig)
 	return run;
 }
 
-TEST what_rows_say_of_one(void)
+TEST impossible_rows_of_sub_run_are_refused(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = three(rig);
@@ -68,7 +68,7 @@ TEST what_rows_say_of_one(void)
 	PASS();
 }
 
-TEST what_rows_say_of_the_job_that_waits(void)
+TEST impossible_rows_of_parent_job_are_refused(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = three(rig);
@@ -86,7 +86,7 @@ TEST what_rows_say_of_the_job_that_waits(void)
 	PASS();
 }
 
-TEST each_job_waits_for_a_run_of_its_own(void)
+TEST rows_name_one_sub_run_for_each_parent_job(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = three(rig);
@@ -112,7 +112,7 @@ static struct slice group_of(struct rig *rig, uint64_t run)
 }
 
 /* What it is within has the one place that there is: it would wait for that for ever. */
-TEST it_is_in_the_place_of_what_it_is_within(void)
+TEST nested_sub_run_shares_group_of_outer_run(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, middle = { 0 }, inner = { 0 };
@@ -133,7 +133,7 @@ TEST it_is_in_the_place_of_what_it_is_within(void)
 	PASS();
 }
 
-TEST its_group_is_another_than_that_of_what_it_is_within(void)
+TEST sub_runs_wait_for_their_own_group(void)
 {
 	static const char *const outer[] = { NULL, "deploy" };
 
@@ -158,7 +158,7 @@ TEST its_group_is_another_than_that_of_what_it_is_within(void)
 
 /* --- room --- */
 
-TEST so_many_live_at_once(void)
+TEST sub_runs_have_a_maximum(void)
 {
 	struct rig *rig = rig_new();
 	struct core_input input = { .kind = INPUT_SUBMIT };
@@ -210,7 +210,7 @@ static void want_everything(struct rig *rig)
 }
 
 /* A fan-out that fails fast, and the first of it can't begin: the second doesn't begin for nobody. */
-TEST who_cannot_begin_stops_its_siblings(void)
+TEST sub_run_that_cannot_begin_stops_its_fan_out(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -239,7 +239,7 @@ TEST who_cannot_begin_stops_its_siblings(void)
 }
 
 /* Also of what would have begun only later. */
-TEST one_that_is_out_of_time_leaves_nothing(void)
+TEST timed_out_sub_run_leaves_no_job(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -259,7 +259,7 @@ TEST one_that_is_out_of_time_leaves_nothing(void)
 }
 
 /* What it had to cancel doesn't make it one that somebody cancelled. */
-TEST one_that_is_out_of_time_is_tried_again(void)
+TEST timed_out_sub_run_is_retried(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -285,15 +285,15 @@ TEST one_that_is_out_of_time_is_tried_again(void)
 
 SUITE(subrun_edges)
 {
-	RUN_TEST(what_rows_say_of_one);
-	RUN_TEST(what_rows_say_of_the_job_that_waits);
-	RUN_TEST(each_job_waits_for_a_run_of_its_own);
-	RUN_TEST(it_is_in_the_place_of_what_it_is_within);
-	RUN_TEST(its_group_is_another_than_that_of_what_it_is_within);
-	RUN_TEST(so_many_live_at_once);
-	RUN_TEST(who_cannot_begin_stops_its_siblings);
-	RUN_TEST(one_that_is_out_of_time_leaves_nothing);
-	RUN_TEST(one_that_is_out_of_time_is_tried_again);
+	RUN_TEST(impossible_rows_of_sub_run_are_refused);
+	RUN_TEST(impossible_rows_of_parent_job_are_refused);
+	RUN_TEST(rows_name_one_sub_run_for_each_parent_job);
+	RUN_TEST(nested_sub_run_shares_group_of_outer_run);
+	RUN_TEST(sub_runs_wait_for_their_own_group);
+	RUN_TEST(sub_runs_have_a_maximum);
+	RUN_TEST(sub_run_that_cannot_begin_stops_its_fan_out);
+	RUN_TEST(timed_out_sub_run_leaves_no_job);
+	RUN_TEST(timed_out_sub_run_is_retried);
 }
 
 /* What an attempt before it began is none of its own. */

@@ -35,7 +35,7 @@ static struct scene scene_new(uint64_t timeout_ms, uint64_t deadline_ms)
 	return scene;
 }
 
-TEST no_clock_knows_that_it_has_ended(void)
+TEST timed_out_sub_run_waits_for_unknown_job(void)
 {
 	for (int late = 0; late < 2; late++) {
 		struct scene scene = scene_new(late ? 0 : SPAN_MS, late ? SPAN_MS : 0);
@@ -57,7 +57,7 @@ TEST no_clock_knows_that_it_has_ended(void)
 	PASS();
 }
 
-TEST it_is_stopped_when_it_comes_back(void)
+TEST unknown_job_of_timed_out_sub_run_is_stopped_on_return(void)
 {
 	struct scene scene = scene_new(SPAN_MS, 0);
 	struct rig *rig = scene.rig;
@@ -77,7 +77,7 @@ TEST it_is_stopped_when_it_comes_back(void)
 }
 
 /* At once, or when a clock has stopped it before. */
-TEST a_person_may_say_that_all_of_it_is_over(void)
+TEST cancel_ends_sub_run_with_unknown_job(void)
 {
 	for (int before = 0; before < 2; before++) {
 		struct scene scene = scene_new(SPAN_MS, 0);
@@ -97,9 +97,9 @@ TEST a_person_may_say_that_all_of_it_is_over(void)
 
 SUITE(unknown_within)
 {
-	RUN_TEST(no_clock_knows_that_it_has_ended);
-	RUN_TEST(it_is_stopped_when_it_comes_back);
-	RUN_TEST(a_person_may_say_that_all_of_it_is_over);
+	RUN_TEST(timed_out_sub_run_waits_for_unknown_job);
+	RUN_TEST(unknown_job_of_timed_out_sub_run_is_stopped_on_return);
+	RUN_TEST(cancel_ends_sub_run_with_unknown_job);
 }
 
 GREATEST_MAIN_DEFS();

@@ -147,30 +147,6 @@ TEST what_is_run_again_after_its_deadline_has_none(void)
 	PASS();
 }
 
-TEST a_job_that_nobody_takes_leaves_the_queue(void)
-{
-	struct rig *rig = rig_new();
-	struct rig_attempt attempt;
-
-	rig_hello(rig, "w", 1);
-	SUBMIT_ONE(rig, dispatch_timeout_ms, 3000);
-	SUBMIT_ONE(rig, dispatch_timeout_ms, 3000);
-	attempt = rig_must_take(rig);
-	rig_started(rig, attempt);
-	rig_pass(rig, 2000);
-	rig_restart(rig);
-	rig_hello_held(rig, "w", 1, &(struct rec_held){ attempt.job, attempt.epoch, PHASE_RUNNING }, 1);
-	rig_pass(rig, 999);
-	ASSERT_EQ(STATE_READY, rig_state(rig, 2));
-	ASSERT_EQ(rig->now.wall_ms + 1, rig_job(rig, 2).give_up_ms);
-	rig_pass(rig, 1);
-	ASSERT_EQ(STATE_TIMED_OUT, rig_state(rig, 2));
-	ASSERT_EQ(EVENT_DISPATCH_TIMEOUT, rig_job(rig, 2).stop_cause);
-	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
-	rig_free(rig);
-	PASS();
-}
-
 TEST an_unknown_job_that_comes_back_is_out_of_time(void)
 {
 	struct rig *rig = rig_new();
@@ -354,29 +330,6 @@ TEST a_date_follows_the_wall_clock(void)
 	PASS();
 }
 
-TEST a_delay_and_a_date_wait_for_the_later(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-
-	graph_job(&graph, "a", "")->delay_ms = 10000;
-	graph.jobs[0].not_before_ms = rig->now.wall_ms + 5000;
-	graph_job(&graph, "b", "")->delay_ms = 10000;
-	graph.jobs[1].not_before_ms = rig->now.wall_ms + 15000;
-	rig_submit(rig, &graph);
-	rig_pass(rig, 9999);
-	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
-	rig_restart(rig);
-	rig_pass(rig, 1);
-	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
-	rig_pass(rig, 4999);
-	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 2));
-	rig_pass(rig, 1);
-	ASSERT_EQ(STATE_READY, rig_state(rig, 2));
-	rig_free(rig);
-	PASS();
-}
-
 TEST time_that_a_machine_sleeps_counts(void)
 {
 	struct rig *rig = rig_new();
@@ -413,49 +366,6 @@ TEST past_due_timers_fire_once_after_a_restart(void)
 	PASS();
 }
 
-/* One slot: what runs, then what has priority, then what was there first but has to wait. */
-TEST a_blocker_a_priority_job_next_a_delayed_job_last(void)
-{
-	struct rig *rig = rig_new();
-	struct graph graph = { 0 };
-	uint64_t order[4] = { 0 };
-
-	rig_hello(rig, "w", 1);
-	graph_job(&graph, "blocker", "");
-	graph_job(&graph, "delayed", "")->delay_ms = 1000;
-	graph_job(&graph, "plain", "");
-	graph_job(&graph, "urgent", "")->priority = 91;
-	graph.jobs[0].priority = 101;
-	rig_submit(rig, &graph);
-	for (size_t i = 0; i < 4; i++) {
-		order[i] = rig_run_one(rig, 0);
-		if (i == 2)
-			rig_pass(rig, 1000);
-	}
-	ASSERT_EQ(1U, order[0]);
-	ASSERT_EQ(4U, order[1]);
-	ASSERT_EQ(3U, order[2]);
-	ASSERT_EQ(2U, order[3]);
-	rig_free(rig);
-	PASS();
-}
-
-TEST times_are_explained(void)
-{
-	struct rig *rig = rig_new();
-	struct rec_job_row row;
-
-	SUBMIT_ONE(rig, dispatch_timeout_ms, 3000);
-	row = rig_job(rig, 1);
-	ASSERT(view_explain(rig->core, 1, &rig->arena, &row));
-	ASSERT(memmem(row.why.data, row.why.len, "times out unless a worker takes it within 3.0", 45));
-	SUBMIT_ONE(rig, deadline_ms, 4000);
-	ASSERT(view_explain(rig->core, 2, &rig->arena, &row));
-	ASSERT(memmem(row.why.data, row.why.len, "its deadline is in 4.0", 22));
-	rig_free(rig);
-	PASS();
-}
-
 SUITE(times)
 {
 	RUN_TEST(a_deadline_ends_what_waits_with_its_descendants);
@@ -463,7 +373,6 @@ SUITE(times)
 	RUN_TEST(a_deadline_stands_beside_a_run_timeout);
 	RUN_TEST(a_deadline_may_be_a_date);
 	RUN_TEST(what_is_run_again_after_its_deadline_has_none);
-	RUN_TEST(a_job_that_nobody_takes_leaves_the_queue);
 	RUN_TEST(an_unknown_job_that_comes_back_is_out_of_time);
 	RUN_TEST(a_wall_clock_that_is_set_moves_no_interval);
 	RUN_TEST(a_tenth_of_a_second_is_a_step_or_a_sleep);
@@ -471,11 +380,8 @@ SUITE(times)
 	RUN_TEST(another_boot_goes_by_the_wall_clock_within_the_interval);
 	RUN_TEST(wall_clocks_set_back_at_many_boots_leave_rows_that_can_be_read);
 	RUN_TEST(a_date_follows_the_wall_clock);
-	RUN_TEST(a_delay_and_a_date_wait_for_the_later);
 	RUN_TEST(time_that_a_machine_sleeps_counts);
 	RUN_TEST(past_due_timers_fire_once_after_a_restart);
-	RUN_TEST(a_blocker_a_priority_job_next_a_delayed_job_last);
-	RUN_TEST(times_are_explained);
 }
 
 GREATEST_MAIN_DEFS();

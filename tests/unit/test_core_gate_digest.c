@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a decision is about, as a number; and what a change of one thing leaves of others. */
+/* The digest of a gate changes with whatever a person was shown. */
 #include "tests/unit/core_grow.h"
 
 struct told {                            /* what becomes of what is before a gate, and what is behind that */
@@ -43,7 +43,7 @@ static void digest_of(struct told told, uint8_t ret_digest[32])
 }
 
 /* Whatever of it is another, it is another decision. */
-TEST what_came_before_and_what_comes_behind(void)
+TEST digest_changes_with_parents_and_children(void)
 {
 	static const struct told cases[] = {
 		{ OUTCOME_EXIT, 0, false, false, TRIGGER_OK }, { OUTCOME_EXIT, 1, false, false, TRIGGER_OK },
@@ -63,40 +63,9 @@ TEST what_came_before_and_what_comes_behind(void)
 	PASS();
 }
 
-/* --- one thing of several --- */
-
-static struct rec_tenant_row set_tenant(struct rig *rig, uint64_t weight, uint64_t number, uint64_t most)
+SUITE(digests_of_gates)
 {
-	struct rec_tenant_row row = { 0 };
-
-	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("team"), .weight = weight,
-				       .number = number, .most = most });
-	CHECK(view_tenant(rig->core, 0, &row) != 0);
-	return row;
-}
-
-TEST a_change_of_one_thing_of_a_tenant_keeps_the_others(void)
-{
-	struct rig *rig = rig_new();
-	struct rec_tenant_row row;
-
-	set_tenant(rig, 3, 5, 7);
-	row = set_tenant(rig, 4, 0, 0);
-	ASSERT(row.weight == 4 && row.max_jobs == 4 && row.max_queued == 6);
-	row = set_tenant(rig, 0, 9, 0);
-	ASSERT(row.weight == 4 && row.max_jobs == 8 && row.max_queued == 6);
-	row = set_tenant(rig, 0, 0, 9);
-	ASSERT(row.weight == 4 && row.max_jobs == 8 && row.max_queued == 8);
-	row = set_tenant(rig, 0, 1, 1);
-	ASSERT(row.weight == 4 && row.max_jobs == 0 && row.max_queued == 0);
-	rig_free(rig);
-	PASS();
-}
-
-SUITE(digests)
-{
-	RUN_TEST(what_came_before_and_what_comes_behind);
-	RUN_TEST(a_change_of_one_thing_of_a_tenant_keeps_the_others);
+	RUN_TEST(digest_changes_with_parents_and_children);
 }
 
 GREATEST_MAIN_DEFS();
@@ -104,6 +73,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(digests);
+	RUN_SUITE(digests_of_gates);
 	GREATEST_MAIN_END();
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Wall clocks that are set while something lives: the time that it took is the time that passed. */
-#include "core_rig.h"
+/* Wall clocks that are set while jobs live: ages are the time that passed. */
+#include "tests/unit/core_rig.h"
 
 #define TEN_YEARS_MS INT64_C(315576000000)
+
 #define RIG_WALL_MS  INT64_C(1800000000000)
 
 static struct rig *begin(uint64_t *ret_run)
@@ -52,7 +53,7 @@ static void end(struct rig *rig, struct rig_attempt attempt, int64_t took_ms, ui
 	rig_step(rig, &input);
 }
 
-TEST times_of_what_lives_are_what_passed(void)
+TEST ages_of_live_jobs_follow_passed_time(void)
 {
 	static const int64_t steps[] = { TEN_YEARS_MS, -TEN_YEARS_MS, -3600000, 100, -5000 };
 	uint64_t run;
@@ -81,7 +82,7 @@ TEST times_of_what_lives_are_what_passed(void)
 	PASS();
 }
 
-TEST a_step_while_no_master_runs_is_no_time(void)
+TEST clock_step_between_masters_adds_no_age(void)
 {
 	uint64_t run;
 	struct rig *rig = begin(&run);
@@ -102,7 +103,7 @@ TEST a_step_while_no_master_runs_is_no_time(void)
 	PASS();
 }
 
-TEST viewers_are_told_of_a_step(void)
+TEST watchers_see_all_times_after_clock_step(void)
 {
 	uint64_t run;
 	struct rig *rig = begin(&run);
@@ -123,7 +124,7 @@ TEST viewers_are_told_of_a_step(void)
 	PASS();
 }
 
-TEST lost_with_its_worker_it_took_what_passed(void)
+TEST age_of_lost_job_follows_passed_time(void)
 {
 	uint64_t run;
 	struct rig *rig = begin(&run);
@@ -151,7 +152,7 @@ TEST lost_with_its_worker_it_took_what_passed(void)
 	PASS();
 }
 
-TEST a_run_that_is_opened_again_took_what_passed(void)
+TEST age_of_retried_run_follows_passed_time(void)
 {
 	uint64_t run;
 	struct rig *rig = begin(&run);
@@ -170,15 +171,20 @@ TEST a_run_that_is_opened_again_took_what_passed(void)
 	PASS();
 }
 
+SUITE(clock_ages)
+{
+	RUN_TEST(ages_of_live_jobs_follow_passed_time);
+	RUN_TEST(clock_step_between_masters_adds_no_age);
+	RUN_TEST(watchers_see_all_times_after_clock_step);
+	RUN_TEST(age_of_lost_job_follows_passed_time);
+	RUN_TEST(age_of_retried_run_follows_passed_time);
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(times_of_what_lives_are_what_passed);
-	RUN_TEST(a_step_while_no_master_runs_is_no_time);
-	RUN_TEST(viewers_are_told_of_a_step);
-	RUN_TEST(lost_with_its_worker_it_took_what_passed);
-	RUN_TEST(a_run_that_is_opened_again_took_what_passed);
+	RUN_SUITE(clock_ages);
 	GREATEST_MAIN_END();
 }

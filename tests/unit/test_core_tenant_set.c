@@ -1,9 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs that nobody submits: what they have of the schedule that begins them, or of the job whose sub-run they are. */
+/* Tenants: changes of one limit, and the tenant of scheduled runs and sub-runs. */
+#include "proto/reasons.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
-#define HOUR_MS INT64_C(3600000)
+/* What was set is gone, also while a run of it is there. */
+TEST removed_tenant_has_no_queue_limit(void)
+{
+	struct rig *rig = rig_new();
+
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("ana"), .most = 2 });
+	for (int i = 0; i < 3; i++) {
+		struct graph graph = { 0 };
+
+		graph_job(&graph, "a", "");
+		ASSERT_EQ(i == 1, rig_submit(rig, &graph) == 0);
+		if (i == 1)
+			rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_REMOVE, .name = slice_str("ana") });
+	}
+	rig_free(rig);
+	PASS();
+}
+
+static struct rec_tenant_row set_tenant(struct rig *rig, uint64_t weight, uint64_t number, uint64_t most)
+{
+	struct rec_tenant_row row = { 0 };
+
+	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = slice_str("team"), .weight = weight,
+				       .number = number, .most = most });
+	CHECK(view_tenant(rig->core, 0, &row) != 0);
+	return row;
+}
+
+TEST change_of_one_limit_of_tenant_keeps_others(void)
+{
+	struct rig *rig = rig_new();
+	struct rec_tenant_row row;
+
+	set_tenant(rig, 3, 5, 7);
+	row = set_tenant(rig, 4, 0, 0);
+	ASSERT(row.weight == 4 && row.max_jobs == 4 && row.max_queued == 6);
+	row = set_tenant(rig, 0, 9, 0);
+	ASSERT(row.weight == 4 && row.max_jobs == 8 && row.max_queued == 6);
+	row = set_tenant(rig, 0, 0, 9);
+	ASSERT(row.weight == 4 && row.max_jobs == 8 && row.max_queued == 8);
+	row = set_tenant(rig, 0, 1, 1);
+	ASSERT(row.weight == 4 && row.max_jobs == 0 && row.max_queued == 0);
+	rig_free(rig);
+	PASS();
+}
 
 static void two(struct graph *graph)
 {
@@ -23,7 +68,7 @@ static enum greatest_test_res is_bound(struct rig *rig, uint64_t run)
 	PASS();
 }
 
-TEST a_sub_run_has_its_bound_and_the_tenant_of_its_job(void)
+TEST sub_run_has_own_bound_and_tenant_of_parent_job(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -39,7 +84,9 @@ TEST a_sub_run_has_its_bound_and_the_tenant_of_its_job(void)
 	PASS();
 }
 
-TEST a_scheduled_run_has_what_its_schedule_says(bool restarts)
+#define HOUR_MS INT64_C(3600000)
+
+TEST scheduled_run_has_tenant_and_bound_of_schedule(bool restarts)
 {
 	struct rec_schedule_spec spec = { .cron = slice_str("0 * * * *") };
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = 1 };
@@ -74,10 +121,8 @@ TEST a_scheduled_run_has_what_its_schedule_says(bool restarts)
 	PASS();
 }
 
-/* --- between a sub-run and its job --- */
-
 /* Its jobs came in with the run that it is within. */
-TEST a_tenant_with_no_room_for_it_has_it_all_the_same(void)
+TEST sub_run_begins_beyond_queue_limit_of_tenant(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, inner = { 0 };
@@ -93,7 +138,7 @@ TEST a_tenant_with_no_room_for_it_has_it_all_the_same(void)
 	PASS();
 }
 
-TEST however_deep_it_is_of_one_tenant(void)
+TEST nested_sub_run_has_tenant_of_outer_run(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, middle = { 0 };
@@ -110,13 +155,15 @@ TEST however_deep_it_is_of_one_tenant(void)
 	PASS();
 }
 
-SUITE(within)
+SUITE(tenants_set)
 {
-	RUN_TEST(a_sub_run_has_its_bound_and_the_tenant_of_its_job);
-	RUN_TEST(a_tenant_with_no_room_for_it_has_it_all_the_same);
-	RUN_TEST(however_deep_it_is_of_one_tenant);
-	RUN_TESTp(a_scheduled_run_has_what_its_schedule_says, false);
-	RUN_TESTp(a_scheduled_run_has_what_its_schedule_says, true);
+	RUN_TEST(removed_tenant_has_no_queue_limit);
+	RUN_TEST(change_of_one_limit_of_tenant_keeps_others);
+	RUN_TEST(sub_run_has_own_bound_and_tenant_of_parent_job);
+	RUN_TESTp(scheduled_run_has_tenant_and_bound_of_schedule, false);
+	RUN_TESTp(scheduled_run_has_tenant_and_bound_of_schedule, true);
+	RUN_TEST(sub_run_begins_beyond_queue_limit_of_tenant);
+	RUN_TEST(nested_sub_run_has_tenant_of_outer_run);
 }
 
 GREATEST_MAIN_DEFS();
@@ -124,6 +171,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(within);
+	RUN_SUITE(tenants_set);
 	GREATEST_MAIN_END();
 }

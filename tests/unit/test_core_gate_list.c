@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The list of what waits for people: by number, whatever comes and goes in which order. */
+/* The list of open gates and unknown jobs: by number, in whatever order they come and go. */
 #include "tests/unit/core_rig.h"
 
 #define JOBS 400
@@ -52,7 +52,7 @@ static const char *name_of(struct rig *rig, unsigned i)
 	return arena_strdup(&rig->arena, slice_str(name));
 }
 
-TEST gates_come_and_go_in_any_order(void)
+TEST open_gates_are_listed_in_order(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run, first;
@@ -80,7 +80,7 @@ TEST gates_come_and_go_in_any_order(void)
 }
 
 /* A worker that is lost with all that it had: the latest of them comes first. */
-TEST what_is_unknown_is_in_its_order(void)
+TEST unknown_jobs_are_listed_in_order(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -106,7 +106,7 @@ TEST what_is_unknown_is_in_its_order(void)
 }
 
 /* Behind gates that fill their part of the list to the brim. core_check sees how much room the list takes. */
-TEST what_is_unknown_needs_no_room_of_its_own(void)
+TEST unknown_jobs_are_listed_behind_many_gates(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -131,11 +131,11 @@ TEST what_is_unknown_needs_no_room_of_its_own(void)
 	PASS();
 }
 
-SUITE(gates)
+SUITE(gate_list)
 {
-	RUN_TEST(gates_come_and_go_in_any_order);
-	RUN_TEST(what_is_unknown_is_in_its_order);
-	RUN_TEST(what_is_unknown_needs_no_room_of_its_own);
+	RUN_TEST(open_gates_are_listed_in_order);
+	RUN_TEST(unknown_jobs_are_listed_in_order);
+	RUN_TEST(unknown_jobs_are_listed_behind_many_gates);
 }
 
 GREATEST_MAIN_DEFS();
@@ -143,6 +143,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(gates);
+	RUN_SUITE(gate_list);
 	GREATEST_MAIN_END();
 }
