@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Copies with SQLite's own backup: pages that the same connection changes meanwhile are copied again. The
- * part file needs no journal: until it is renamed it is nothing.
+ * Copies the database with SQLite's backup API. If this connection changes a page during the copy, SQLite copies that
+ * page again. The part file needs no journal: it is thrown away after a crash, as only the rename makes it a
+ * backup.
  */
 #include "store/backup.h"
 
@@ -18,7 +19,7 @@
 #include "proto/limits.h"
 #include "store/database.h"
 
-#define SPARE_LEAST 65536                /* its directory, and what stands behind the pages */
+#define SPARE_LEAST 65536                /* room for the directory entry and for the seal behind the pages */
 
 enum err backup_error(const struct backup *backup, int result, struct error *error)
 {
@@ -39,7 +40,7 @@ static int64_t ask_size(sqlite3 *from)
 	return size;
 }
 
-/* A copy that fills the disk would stop the one whose copy it is, if that is its disk. */
+/* Refuse a copy that would fill the disk: if the master's store is on the same disk, the master would stop. */
 static enum err check_room(int fd, const char *part, sqlite3 *from, int64_t spare, struct error *error)
 {
 	const char *name = sqlite3_db_filename(from, "main");
@@ -114,7 +115,7 @@ void backup_abandon(struct backup *backup)
 	release(backup);
 }
 
-/* ---- what is done with the part file when it is complete: by whom has the time for it ---- */
+/* ---- completing the part file, on the caller's thread ---- */
 
 static int is_ok_cb(void *arg, int columns, char **values, char **names)
 {
@@ -144,7 +145,10 @@ static int count_cb(void *arg, int columns, char **values, char **names)
 	return 0;
 }
 
-/* VACUUM makes the copy twice, in the journal once more: not where that could fill the disk of a master. */
+/*
+ * Is there room for VACUUM? It writes the whole database again, and once more into its journal, which must not fill the
+ * disk of a running master.
+ */
 static bool may_compact(const char *part, int64_t size)
 {
 	struct statvfs info;
@@ -153,7 +157,7 @@ static bool may_compact(const char *part, int64_t size)
 	       (uint64_t)info.f_bavail * info.f_frsize >= 2 * (uint64_t)size + 2 * (uint64_t)LIMIT_STORE_BALLAST;
 }
 
-/* What was pruned left pages that nobody uses. Here nobody waits; without room for it the copy stays as large. */
+/* Drop the unused pages that pruning left. Without room for VACUUM the copy keeps them. */
 static void compact(sqlite3 *handle, const char *part)
 {
 	int64_t pages = 0, unused = 0;

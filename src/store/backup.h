@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Copies of the database while it is in use. A copy is made in a part file, completed (one file without a log, checked,
- * synced), sealed (seal.h) unless it becomes a store, and only then renamed: a file with the name that was asked for is
- * whole, or empty.
+ * Copies of the database while it is in use. A copy goes through four steps: write a part file, complete it (one file
+ * without a log, checked and synced), seal it (seal.h; not if it becomes a store), rename it. So a file under the
+ * final name is either complete or empty.
  */
 #ifndef TITAN_STORE_BACKUP_H
 #define TITAN_STORE_BACKUP_H
@@ -17,24 +17,28 @@
 struct backup {
 	sqlite3 *to;
 	sqlite3_backup *job;
-	char *path;                      /* of the part file */
+	char *path;                      /* path of the part file */
 };
 
 /*
- * The part file must not be there yet. What was begun is ended or abandoned, also when beginning failed. Spare is left
- * free where the copy lies beside what it is of.
+ * Begin a copy; the part file must not exist yet. Always call backup_end or backup_abandon afterwards, even if this
+ * fails. spare: bytes to leave free on the copy's file system, beside the copy itself.
  */
 enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, int64_t spare, struct error *error);
-/* SQLITE_OK while there is more, SQLITE_DONE, or why it failed. A change in between is taken along. */
+/*
+ * Copy some pages. Return SQLITE_OK while there is more, SQLITE_DONE at the end, else an error. Changes made between
+ * two steps are in the copy.
+ */
 int backup_step(struct backup *backup, int pages);
 enum err backup_end(struct backup *backup, struct error *error);
-void backup_abandon(struct backup *backup);              /* and removes the part file */
-/* Why the latest step failed, as an error. */
+void backup_abandon(struct backup *backup);              /* also removes the part file */
+/* Turn the result of a failed step into an error. */
 enum err backup_error(const struct backup *backup, int result, struct error *error);
 
 enum err backup_complete(const char *part, struct error *error);
-/* Keeps the name with an empty file, so that the rename takes nobody else's; ERR_DUPLICATE: it is in use. */
+/* Create an empty file at path, so that nobody else takes the name before the rename. ERR_DUPLICATE: it exists. */
 enum err backup_reserve(const char *path, struct error *error);
-enum err backup_place(const char *part, const char *path, struct error *error);          /* the rename, durably */
+/* Rename part to path and sync the directory. */
+enum err backup_place(const char *part, const char *path, struct error *error);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the ballast file. It is allocated and never written: making it costs no I/O on most file systems. */
+/*
+ * Creates and removes the ballast files. They are allocated but never written: on most file systems that costs no I/O.
+ */
 #include "store/ballast.h"
 
 #include <errno.h>
@@ -17,7 +19,7 @@ static bool is_no_room(int fault)
 	return fault == ENOSPC || fault == EDQUOT || fault == EFBIG;
 }
 
-/* 0 or an errno. */
+/* Make the file. Return 0 or an errno. */
 static int make(const char *path, int64_t size)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -72,7 +74,9 @@ bool ballast_take_again(struct ballast *ballast)
 	result = statvfs(slash ? ballast->path : ".", &info);
 	if (slash)
 		*slash = '/';
-	/* With room for it and nothing else, the next commit would want it back. */
+	/*
+	 * Wait until there is room for twice its size: otherwise the next commit would need the ballast again at once.
+	 */
 	if (result < 0 || (uint64_t)info.f_bavail * info.f_frsize < 2 * (uint64_t)ballast->size)
 		return false;
 	if (make(ballast->path, ballast->size) != 0)

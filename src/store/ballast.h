@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Files beside the database that hold room for hard times; they are made again when there is plenty. The ballast is
- * given up when the disk is full, so that what was promised, and cancelling, can still be written. The last reserve is
- * given up when that is used, too, for what makes room (a cancel, pruning) and for a start alone.
+ * Files beside the database that reserve disk space; they are made again when there is plenty of room. The ballast is
+ * removed when the disk is full, so that results of jobs and cancels can still be written. The last reserve is removed
+ * when that room is used up too, but only for a start of the master or for an act that frees room (cancel, prune).
  */
 #ifndef TITAN_STORE_BALLAST_H
 #define TITAN_STORE_BALLAST_H
@@ -14,7 +14,7 @@
 #define BALLAST_LAST_SUFFIX "-last-reserve"
 
 enum ballast_state {
-	BALLAST_NONE,            /* this file system gives none */
+	BALLAST_NONE,            /* this file system can't reserve space */
 	BALLAST_HELD,
 	BALLAST_GIVEN_UP
 };
@@ -25,10 +25,10 @@ struct ballast {
 	enum ballast_state state;
 };
 
-/* And takes it, if there is room. */
+/* Set up a ballast file, and create it if there is room. */
 void ballast_init(struct ballast *ballast, const char *database_path, const char *suffix, int64_t size);
-void ballast_free(struct ballast *ballast);      /* the file stays */
-bool ballast_give_up(struct ballast *ballast);   /* false when there was none to give up */
-bool ballast_take_again(struct ballast *ballast);        /* false: there is no room yet */
+void ballast_free(struct ballast *ballast);      /* the file itself stays */
+bool ballast_give_up(struct ballast *ballast);   /* remove the file; false: there was none */
+bool ballast_take_again(struct ballast *ballast);        /* make the file again; false: there isn't enough room yet */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Opening and closing of the database file. Its lock is taken first and held until the end, so there is
- * never a second process and no shared memory file. Nothing of a file is changed before it is known to be
- * ours. It is never opened by another descriptor: closing that one would drop SQLite's lock.
+ * Opens, checks and closes the database file. The lock on the file is taken first and held until the end, so no second
+ * process uses it and no shared memory file is needed. A file is changed only after it is known to be titan's. No
+ * other descriptor for it may be opened in this process: closing that descriptor would drop SQLite's lock.
  */
 #include "store/database.h"
 
@@ -22,7 +22,7 @@
 
 #define CACHE_KIB 32768
 
-/* Beginning anew is with the worker's ledger, which knows of what the store has lost: never the store alone. */
+/* Suggest a restore, or moving the whole directory away: a new store must not meet the ledgers of old workers. */
 enum err store_hint(const char *path, struct error *error)
 {
 	const char *slash = strrchr(path, '/');
@@ -72,7 +72,7 @@ static enum err run_sql(struct database *database, const char *sql, const char *
 	return ERR_NONE;
 }
 
-/* The first column of the first row, as text; for questions with one answer. */
+/* Run an SQL query and return the first column of the first row as text. */
 static enum err ask(struct database *database, const char *sql, char *ret_text, size_t size,
 		    struct error *error)
 {
@@ -98,7 +98,7 @@ static enum err ask_number(struct database *database, const char *sql, int *ret_
 	return err;
 }
 
-/* Creates the file with its mode before SQLite would with another; refuses one that others may read. */
+/* Create the file with mode 0600, before SQLite creates it with another mode. Refuse a file that others may read. */
 static enum err make_file(const char *path, struct error *error)
 {
 	struct stat info;
@@ -126,7 +126,7 @@ static enum err make_file(const char *path, struct error *error)
 	return ERR_NONE;
 }
 
-/* After an orderly end there is no write-ahead log. */
+/* Was the last shutdown unclean? An orderly shutdown removes the write-ahead log. */
 static bool ended_unclean(const char *path)
 {
 	char *name = sqlite3_mprintf("%s-wal", path);
@@ -137,7 +137,7 @@ static bool ended_unclean(const char *path)
 	return unclean;
 }
 
-/* Whose file is it? Only then may it be changed. */
+/* Check that the file is a titan store of a known version, before anything in it is changed. */
 static enum err check_identity(struct database *database, bool *ret_empty, struct error *error)
 {
 	int application_id = 0, version = 0, tables = 0;
@@ -145,7 +145,7 @@ static enum err check_identity(struct database *database, bool *ret_empty, struc
 
 	if (err == ERR_NONE)
 		err = ask_number(database, "PRAGMA user_version", &version, error);
-	/* This reads the file, too: a checkpoint on a connection that has read nothing does nothing. */
+	/* This query also reads the file: SQLite ignores a checkpoint on a connection that has read nothing. */
 	if (err == ERR_NONE)
 		err = ask_number(database, "SELECT count(*) FROM sqlite_schema", &tables, error);
 	if (err != ERR_NONE)
@@ -209,7 +209,7 @@ static int log_grew_cb(void *arg, sqlite3 *handle, const char *name, int pages)
 	return SQLITE_OK;
 }
 
-/* To be written: with a log, synced at each commit, the tables there and today's. */
+/* Prepare the store for writing: WAL mode, sync at each commit, tables created or migrated to the newest version. */
 static enum err set_up_writing(struct database *database, bool empty, struct error *error)
 {
 	char mode[16], cache[64];
@@ -229,7 +229,7 @@ static enum err set_up_writing(struct database *database, bool empty, struct err
 		err = run_sql(database, cache, "can't be set up", error);
 	if (err == ERR_NONE && empty)
 		err = create_tables(database, error);
-	/* Takes the lock of a writer once: whoever else had the file open would be seen here. */
+	/* Take the writer's lock once: this fails if another process has the file open. */
 	if (err == ERR_NONE)
 		err = run_sql(database, "BEGIN IMMEDIATE; COMMIT;", "can't be written", error);
 	if (err == ERR_NONE && empty)
@@ -274,8 +274,8 @@ static enum err set_up(struct database *database, struct error *error)
 }
 
 /*
- * The name of the write-ahead log on the disk: a commit is worth nothing without it. SQLite does that, too, and
- * takes no notice when it fails.
+ * Sync the directory, so that the name of the write-ahead log is on disk: without it no commit is durable. SQLite also
+ * does this, but ignores errors.
  */
 enum err database_sync_dir(const char *path, struct error *error)
 {
@@ -293,7 +293,7 @@ enum err database_sync_dir(const char *path, struct error *error)
 	return err;
 }
 
-/* Half restored, the store and its log may not belong together. */
+/* Refuse a store whose restore was interrupted: the database and its log may not belong together. */
 static enum err check_no_restore(const char *path, struct error *error)
 {
 	char *name = sqlite3_mprintf("%s" DATABASE_RESTORE_SUFFIX, path);
@@ -325,7 +325,7 @@ enum err database_open(struct database *database, const char *path, bool inspect
 	bool unclean;
 	enum err err;
 
-	/* Its counts of memory cost a lock with every allocation. Refused, and no matter, when it runs. */
+	/* SQLite's memory statistics take a lock at each allocation. The call fails if SQLite runs already: no harm. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	database->path = mem_strdup(path);
 	database->inspect = inspect;
@@ -358,12 +358,12 @@ int database_checkpoint(struct database *database, int mode)
 	int log = 0, copied = 0;
 	int result = sqlite3_wal_checkpoint_v2(database->handle, NULL, mode, &log, &copied);
 
-	/* The next commit begins the log anew when all of it is copied. */
+	/* When the whole log is copied, the next commit writes from its beginning again. */
 	if (result == SQLITE_OK) {
 		database->log_pages = copied < log ? log : 0;
 		database->copied_pages = copied < log ? copied : 0;
 	}
-	/* Only behind that may closing remove the log: one that was refused stays as it was. */
+	/* SQLite may remove the log at close only after this checkpoint. A store that was refused keeps its log. */
 	if (result == SQLITE_OK && mode == SQLITE_CHECKPOINT_TRUNCATE)
 		sqlite3_db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	return result;

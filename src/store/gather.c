@@ -8,13 +8,13 @@
 
 #include "base/mem.h"
 
-#define GATHER_MAX 65536                 /* SQLite's own layer takes less than 131,072 at once */
+#define GATHER_MAX 65536 /* most bytes gathered; one write of SQLite's unix VFS must be less than 131,072 */
 
 struct gathered {
 	sqlite3_file base;
 	uint8_t *bytes;
 	int len;
-	sqlite3_int64 at;                /* in the file */
+	sqlite3_int64 at;                /* offset of the bytes in the file */
 	sqlite3_file inner[];
 };
 
@@ -25,7 +25,7 @@ static const sqlite3_io_methods *methods_of(struct gathered *file)
 	return file->inner->pMethods;
 }
 
-/* What can't be written is dropped: the commit that it is of fails. */
+/* Write the gathered bytes. If that fails they are dropped, and SQLite fails the commit. */
 static int flush(struct gathered *file)
 {
 	int len = file->len;
@@ -83,7 +83,7 @@ static int size_cb(sqlite3_file *base, sqlite3_int64 *ret_size)
 	return result == SQLITE_OK ? methods_of(file)->xFileSize(file->inner, ret_size) : result;
 }
 
-/* What wasn't synced was never acknowledged. */
+/* Close without flushing: bytes that weren't synced were never acknowledged. */
 static int close_cb(sqlite3_file *base)
 {
 	struct gathered *file = (struct gathered *)base;
@@ -135,7 +135,7 @@ static int traits_cb(sqlite3_file *base)
 	return methods_of(file)->xDeviceCharacteristics(file->inner);
 }
 
-/* Of the log alone: it is neither mapped nor shared, so the first version of the methods is all it needs. */
+/* Used for the write-ahead log only, which is never mapped or shared, so version 1 of the methods is enough. */
 static const sqlite3_io_methods methods = {
 	.iVersion = 1, .xClose = close_cb, .xRead = read_cb, .xWrite = write_cb, .xTruncate = truncate_cb, .xSync = sync_cb,
 	.xFileSize = size_cb, .xLock = lock_cb, .xUnlock = unlock_cb, .xCheckReservedLock = reserved_cb,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A layer below SQLite that writes a commit's part of the write-ahead log in one call: SQLite writes each page of it in two.
- * What it has gathered goes to the file before anything else is done there, a sync above all.
+ * A layer (VFS) below SQLite. SQLite writes each page of the write-ahead log in two calls; this layer joins all pages
+ * of a commit into one write. Gathered bytes are written to the file before any other operation on it, such as a sync.
  */
 #ifndef TITAN_STORE_GATHER_H
 #define TITAN_STORE_GATHER_H
 
-/* The name of it for sqlite3_open_v2; it stands on what is the default now. */
+/* Register the layer on top of the current default VFS. Return its name for sqlite3_open_v2. */
 const char *gather_vfs(void);
 
 #endif

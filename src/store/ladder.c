@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* steps.def and frozen.def as data, and the text that is appended to frozen.def for a new version. */
+/* Holds steps.def and frozen.def as data, and makes the text that is appended to frozen.def for a new version. */
 #include "store/ladder.h"
 
 #include "store/store.h"
@@ -21,10 +21,10 @@ static const struct column_change changes[] = {
 #undef STEP
 #undef FILL
 #undef GONE
-	{ 0, "", "", NULL },             /* there may be none */
+	{ 0, "", "", NULL },             /* so that the array isn't empty when no step changes a column */
 };
 
-/* Each step has its own number: those from 2 to STORE_VERSION. */
+/* Check at compile time that the steps have the numbers 2 to STORE_VERSION, each once. */
 #define STEP(version, what) \
 	enum { step_to_##version }; \
 	_Static_assert(version > 1 && version <= STORE_VERSION, "steps.def leaves a version out");
@@ -71,7 +71,7 @@ bool object_is_table(const struct object *object)
 	return strncmp(object->sql, "CREATE TABLE ", 13) == 0;
 }
 
-/* titan's schema has no quoted names and no strings, so a comment begins wherever "--" stands. */
+/* titan's schema has no quoted names and no strings, so "--" always begins a comment. */
 void sql_squeeze(struct buf *out, const char *sql)
 {
 	bool blank = false;
@@ -95,7 +95,7 @@ void sql_squeeze(struct buf *out, const char *sql)
 	}
 }
 
-/* One column a line. */
+/* Write the SQL as a C string literal, one column per line. */
 static void add_literal(struct buf *out, const char *sql)
 {
 	int depth = 0;

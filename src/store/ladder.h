@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The versions of the tables that ever were, as data: each version's frozen schema, and what the step to it does.
- * migrate.c climbs it; every store is checked against the schema of the version that it says it has.
+ * All versions of the tables as data: the frozen schema of each version, and what the step to that version does.
+ * migrate.c performs the steps. Every store is checked against the schema of the version that it claims.
  */
 #ifndef TITAN_STORE_LADDER_H
 #define TITAN_STORE_LADDER_H
@@ -12,15 +12,15 @@
 struct object {
 	int version;
 	const char *name;
-	const char *sql;                 /* its CREATE statement, as sql_squeeze makes it */
+	const char *sql;                 /* its CREATE statement, as normalised by sql_squeeze */
 };
 
-/* A column that a step fills or drops. */
+/* A column that a migration step fills or drops. */
 struct column_change {
-	int version;                     /* that the step leads to */
+	int version;                     /* the version to which the step leads */
 	const char *table;
-	const char *column;              /* empty: the whole table is dropped */
-	const char *value;               /* SQL over the old row; NULL: the column, or the table, is dropped */
+	const char *column;              /* empty: the step drops the whole table */
+	const char *value;               /* SQL expression over the old row; NULL: the column or table is dropped */
 };
 
 struct ladder {
@@ -31,17 +31,20 @@ struct ladder {
 	size_t change_count;
 };
 
-/* The ladder that is climbed: of steps.def and frozen.def. Only a test puts another one here. */
+/* The steps in use, made from steps.def and frozen.def. Only tests replace them. */
 extern const struct ladder *store_ladder;
 
-const struct object *ladder_find(int version, const char *name);         /* NULL: that version has none */
-/* What the step to the version says about the column (or, with "", about the table); NULL: nothing. */
+const struct object *ladder_find(int version, const char *name); /* NULL: the version has no such table or index */
+/*
+ * Find what the step to this version does with a column, or with the table if column is "". gone: look for a drop
+ * instead of a fill. NULL: nothing.
+ */
 const struct column_change *ladder_change(int version, const char *table, const char *column, bool gone);
 bool object_is_table(const struct object *object);
 
-/* An SQL statement without comments, and with one space where there was whitespace. */
+/* Normalise an SQL statement: remove comments, turn each stretch of whitespace into one space. */
 void sql_squeeze(struct buf *out, const char *sql);
-/* The tables of rows.def as lines of frozen.def. */
+/* Write the tables of rows.def as lines for frozen.def. */
 void ladder_freeze(struct buf *out);
 
 #endif

@@ -33,7 +33,7 @@ enum err mark_open(struct mark *mark, const char *database_path, struct error *e
 	return error_next(error, "ls -ld %s", path);
 }
 
-/* Where there is no room for it the older one stays, which is true as well. */
+/* Write the mark. If there is no room for it, the older mark stays; it is true as well. */
 void mark_set(struct mark *mark, uint64_t turn)
 {
 	char text[DIGITS + 2];
@@ -50,7 +50,7 @@ void mark_close(struct mark *mark)
 	mark->fd = -1;
 }
 
-/* 0 too when there is none, or a power cut has left the file without its content. */
+/* Read the turn of the mark. 0: there is no mark, or a power cut has left the file empty. */
 static enum err read_mark(const char *path, uint64_t *ret_turn, struct error *error)
 {
 	struct buf text = { 0 };
@@ -82,7 +82,7 @@ enum err mark_agrees(const char *database_path, uint64_t turn, struct error *err
 		return err;
 	error_set(error, ERR_STORE_TRUST, "the store %s ends with turn %" PRIu64 ", and turn %" PRIu64 " was acknowledged: "
 		  "it, or the log beside it, was damaged, emptied or replaced", database_path, turn, acknowledged);
-	if (turn == 0)                   /* there is nothing to go on with */
+	if (turn == 0)                   /* the store is empty: it has no turns to go on from */
 		return store_hint(database_path, error);
 	return error_next(error, "titan restore FILE with a backup; or, to go on without what was lost, titan restore %s",
 			  database_path);

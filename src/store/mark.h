@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A file beside the database that says which turn was acknowledged last. SQLite takes a damaged or missing log for one
- * that ended earlier; a store that ends before the mark has lost what somebody was told is safe. It is written
- * behind each commit and never synced, so a power cut may take the mark back, and never brings one that is too new.
+ * A file beside the database with the number of the last acknowledged turn. SQLite can't tell a damaged or missing log
+ * from one that ended earlier; but a store that ends before the mark has lost acknowledged turns. The mark is written
+ * after each commit and never synced: a power cut may leave an older mark, never one that is too new.
  */
 #ifndef TITAN_STORE_MARK_H
 #define TITAN_STORE_MARK_H
@@ -12,14 +12,15 @@
 #include "proto/error.h"
 
 struct mark {
-	int fd;                                  /* -1: none */
+	int fd;                                  /* -1: no file */
 };
 
 enum err mark_open(struct mark *mark, const char *database_path, struct error *error);
 void mark_set(struct mark *mark, uint64_t turn);
-void mark_close(struct mark *mark);              /* the file stays */
-/* A store that ends with this turn has all that was acknowledged. */
+void mark_close(struct mark *mark);              /* the file itself stays */
+/* Check that a store whose last turn is this one has every acknowledged turn. */
 enum err mark_agrees(const char *database_path, uint64_t turn, struct error *error);
-enum err mark_remove(const char *database_path, struct error *error);    /* another store comes in its place */
+/* Used when another store takes the database's place. */
+enum err mark_remove(const char *database_path, struct error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * An older version's tables become today's, one version after the other: each step is one transaction, behind a backup
- * that is kept. A step makes the tables that differ anew, copies their rows, and compares the result with the frozen
- * schema of its version before it commits.
+ * Migrates the tables of an older store to the newest version, one version at a time. A backup is made first and kept.
+ * Each step is one transaction: it creates the changed tables anew, copies their rows, and before the commit compares
+ * the result with the frozen schema of its version.
  */
 #include "store/database.h"
 
@@ -22,11 +22,11 @@
 
 struct step {
 	struct database *database;
-	int version;                     /* that it leads to */
+	int version;                     /* the version to which the step leads */
 	struct error *error;
 };
 
-/* ---- is a store what it says it is ---- */
+/* ---- do a store's tables match its version ---- */
 
 static enum err is_damaged(struct database *database, int version, const char *name, struct error *error)
 {
@@ -88,7 +88,7 @@ static enum err runf(struct step *step, const char *format, const char *name)
 	return err;
 }
 
-/* Does the table stay as it is, with its rows? */
+/* Is the table the same in both versions, so that it stays with its rows? */
 static bool stays(const struct object *old, const struct object *new)
 {
 	return old && new && strcmp(old->sql, new->sql) == 0;
@@ -112,7 +112,7 @@ static enum err is_lost(struct step *step, const char *table, const char *column
 			 step->database->path, step->version, table, column[0] ? "." : "", column);
 }
 
-/* Move old tables out of the way of new ones; drop those that have none. */
+/* Rename a table that changed; drop an index, or a table that steps.def says is gone. */
 static enum err put_old_aside(struct step *step, const struct object *old)
 {
 	const struct object *new = ladder_find(step->version, old->name);
@@ -127,7 +127,7 @@ static enum err put_old_aside(struct step *step, const struct object *old)
 	       is_lost(step, old->name, "");
 }
 
-/* A statement that answers the columns (name, type) of a table. */
+/* Prepare a statement that returns the columns (name, type) of a table. */
 static sqlite3_stmt *ask_columns(struct step *step, const char *prefix, const char *table)
 {
 	sqlite3_stmt *statement = NULL;
@@ -204,7 +204,7 @@ static enum err make_new(struct step *step, const struct object *new)
 	return err == ERR_NONE ? runf(step, "DROP TABLE " OLD_PREFIX "%s", new->name) : err;
 }
 
-/* Indexes stand behind the tables in frozen.def. */
+/* Change the tables, then the indexes: frozen.def lists indexes after the tables. */
 static enum err change_tables(struct step *step)
 {
 	const struct ladder *ladder = store_ladder;
@@ -238,9 +238,9 @@ static enum err take_step(struct database *database, int version, struct error *
 	return err;
 }
 
-/* ---- the backup before the first of them ---- */
+/* ---- the backup before the first step ---- */
 
-/* A name beside the store that nobody has. */
+/* Find a file name beside the store that isn't in use. */
 static enum err name_backup(const struct database *database, char path[PATH_MAX], struct error *error)
 {
 	struct stat info;
@@ -264,7 +264,7 @@ static enum err back_up(struct database *database, const char *path, struct erro
 	int result;
 
 	snprintf(part, sizeof(part), "%s-migrating", database->path);
-	unlink(part);                    /* of one that was interrupted */
+	unlink(part);                    /* left by an interrupted migration */
 	err = backup_begin(&backup, database->handle, part, 0, error);
 	if (err == ERR_NONE && (result = backup_step(&backup, -1)) != SQLITE_DONE)
 		err = backup_error(&backup, result, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The rows of `change`, in the transaction of their turn. What a row was before is known of the last few thousand that were
- * written; others are read by their key. Of turns that are written together each has its own.
+ * Writes the rows of `change`, in the transaction of their turn. The old rows of the last few thousand written keys are
+ * in memory; older ones are read from their tables. Turns in the same transaction each have a row of their own.
  */
 #include "store/past.h"
 
@@ -13,7 +13,7 @@
 #define KEEP_BYTES   (4 << 20)
 
 struct past_entry {
-	uint64_t hash;                   /* of table and key */
+	uint64_t hash;                   /* hash of table and key */
 	uint32_t key_len, len, cap;
 	uint8_t bytes[];
 };
@@ -47,7 +47,7 @@ enum err past_prepare(struct database *database, struct error *error)
 	return err;
 }
 
-/* ---- what was written last ---- */
+/* ---- cache of the rows that were written last ---- */
 
 static void entries_clear(struct past *past)
 {
@@ -97,7 +97,7 @@ static void slots_grow(struct past *past)
 	past->cap = cap;
 }
 
-/* The first byte says whether it is there, too: that is no part of the key. */
+/* Find the cache slot of a key. The first byte also says whether the row exists; that bit isn't part of the key. */
 static struct past_entry **slot_of(struct past *past, const uint8_t *bytes, size_t key_len, uint64_t *ret_hash)
 {
 	uint64_t hash = hash_bytes(bytes + 1, key_len - 1, bytes[0] & 0x7f);
@@ -132,7 +132,7 @@ static void entry_put(struct past *past, struct past_entry **slot, uint64_t hash
 	entry->len = (uint32_t)bytes.len;
 }
 
-/* ---- what was before ---- */
+/* ---- the row before a change ---- */
 
 static int bind_key(sqlite3_stmt *statement, const struct row *row, size_t count)
 {
@@ -144,7 +144,10 @@ static int bind_key(sqlite3_stmt *statement, const struct row *row, size_t count
 	return result;
 }
 
-/* As it is in its table; of the batch under way nothing is left out, or it would be an entry. */
+/*
+ * Add the row as its table has it. That is also its state within the batch: every row that the batch put or deleted so
+ * far has a cache entry, and is never read here.
+ */
 static int add_stored(struct database *database, const struct row *row)
 {
 	struct past *past = &database->past;
@@ -178,7 +181,7 @@ static int past_key(struct database *database, const struct row *row)
 			buf_add(&past->body, (*slot)->bytes, (*slot)->len);
 	} else if (table_appends(row->table) && !row->deleted) {
 		past_add(&past->body, row, false);
-		return SQLITE_OK;        /* it is never put again: not worth an entry */
+		return SQLITE_OK;        /* never put again, so not worth an entry */
 	} else {
 		result = add_stored(database, row);
 	}
@@ -187,7 +190,9 @@ static int past_key(struct database *database, const struct row *row)
 	return result;
 }
 
-/* Those that are to be written later in this batch, or were lately: the entry is the newest word. */
+/*
+ * Add the rows of a range that are in the cache, where they may be newer than in the table, and mark them as deleted.
+ */
 static void range_of_entries(struct past *past, const struct row *row)
 {
 	for (size_t i = 0; i < past->cap; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The body of a row of `change`: entries, one after the other. An entry is a byte with the table, and 128 if the row wasn't
- * there; the key's columns; and, if it was there, the bits of those of its other columns that are neither 0 nor
- * empty, and these. Integers are zigzag varints, all others a length and bytes. Tables have the numbers of their
- * places in rows.def, columns those of theirs: a table or column is only ever added behind all others.
+ * Encodes the body of a row of `change`: entries, one after the other. An entry is one byte with the number of the
+ * table (plus 128 if the row didn't exist), then the key's columns. If the row existed, a bit for each other column
+ * follows that is set if the column is neither 0 nor empty, then those columns. Integers are zigzag varints, other
+ * values have a length and bytes. Tables and columns are numbered as in rows.def, so new ones may only be added at the
+ * end.
  */
 #include "store/past.h"
 
@@ -39,7 +40,7 @@ static void add_value(struct buf *out, const struct row *row, const struct table
 	}
 }
 
-/* The body of a graph stays where it is. */
+/* Is the column in the entry? Zeros and empty values aren't, nor are the bodies of graphs: those stay in spec. */
 static bool is_told(const struct row *row, const struct table_column *column)
 {
 	if (column->type == COLUMN_INT)
@@ -69,7 +70,7 @@ size_t past_add(struct buf *out, const struct row *row, bool there)
 	return key_len;
 }
 
-/* ---- back ---- */
+/* ---- decoding ---- */
 
 static bool take_number(struct slice *body, uint64_t *ret_value)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The rows as they were when a turn was durable: the present ones, and of each key that a later turn changed what the first of
- * these turns says was before. Tables are read in the order of their keys, and the changed keys are merged in.
+ * Gives the rows as they were at an earlier turn. For each key that later turns changed, the row is what the first of
+ * those turns says was there before; all other rows are the present ones. Tables are read in key order, with changed
+ * keys merged in.
  */
 #include <stdlib.h>
 
@@ -9,25 +10,25 @@
 #include "base/mem.h"
 #include "store/database.h"
 
-struct before {                          /* what a key was, as a turn says */
+struct before {                          /* a key's row before a turn */
 	struct row row;
 	bool there;
-	size_t place;                    /* the first that says so counts */
+	size_t place;                    /* order in which the turns say so; the first one counts */
 };
 
 struct replay {
 	struct database *database;
-	struct arena arena;              /* of the bodies */
+	struct arena arena;              /* memory of the bodies */
 	struct before *befores;
 	size_t count, cap;
-	bool live;                       /* only what a core loads */
-	struct map runs;                 /* of the live ones: their numbers */
-	int64_t act;                     /* the latest up to the turn; 0: none, or it was pruned */
+	bool live;                       /* give only the rows that a core loads */
+	struct map runs;                 /* the numbers of the runs that were live then */
+	int64_t act;                     /* the latest act up to the turn; 0: none, or it was pruned */
 	store_load_cb *load_cb;
 	void *arg;
 };
 
-/* ---- what later turns say ---- */
+/* ---- reading the later turns ---- */
 
 static int compare_slices(struct slice a, struct slice b)
 {
@@ -37,7 +38,7 @@ static int compare_slices(struct slice a, struct slice b)
 	return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* As SQLite orders them. */
+/* Compare two keys in SQLite's order. */
 static int compare_keys(const struct row *a, const struct row *b)
 {
 	const struct table *table = &table_list[a->table];
@@ -98,7 +99,7 @@ static void befores_sort(struct replay *replay)
 	replay->count = kept;
 }
 
-/* Rows of `change` from a turn on, rising. */
+/* Called for each row of `change` from a turn on, in rising order. */
 typedef enum err change_cb(struct replay *replay, const struct row_change *change, struct error *error);
 
 static enum err changes_read(struct replay *replay, uint64_t from, change_cb *each_cb, struct error *error)
@@ -140,7 +141,7 @@ static enum err number_read(struct database *database, const char *sql, int64_t 
 	return err;
 }
 
-/* ---- rows ---- */
+/* ---- giving the rows ---- */
 
 static bool is_of_live_run(const struct replay *replay, const struct row *row)
 {
@@ -156,7 +157,7 @@ static bool is_of_live_run(const struct replay *replay, const struct row *row)
 	}
 }
 
-/* stored: its table has it now, so that its run wasn't pruned. */
+/* Pass one row on. stored: the row is still in its table, so its run wasn't pruned. */
 static enum err row_give(struct replay *replay, const struct row *row, bool stored, struct error *error)
 {
 	if (replay->live && row->table == TABLE_run) {
@@ -165,7 +166,7 @@ static enum err row_give(struct replay *replay, const struct row *row, bool stor
 		map_put(&replay->runs, (uint64_t)row->run.run, replay);
 	} else if (replay->live && row->table == TABLE_meta && slice_eq(row->meta.name, slice_str("acts")) &&
 		   row->meta.value != replay->act) {
-		return ERR_NONE;         /* the chain of acts can't go on from there */
+		return ERR_NONE;         /* the latest act was pruned, so the chain of acts can't be continued */
 	} else if (replay->live && !is_of_live_run(replay, row)) {
 		return ERR_NONE;
 	}
@@ -206,7 +207,7 @@ static enum err table_give(struct replay *replay, enum row_table table, size_t *
 		} else if (err == ERR_NONE) {
 			before = &replay->befores[(*at)++];
 			if (before->there && table == TABLE_spec)
-				err = row_give(replay, &row, true, error);       /* it is as it was, with its body */
+				err = row_give(replay, &row, true, error); /* take the stored row, which has the body */
 			else if (before->there)
 				err = row_give(replay, &before->row, true, error);
 		}
@@ -220,7 +221,7 @@ static enum err table_give(struct replay *replay, enum row_table table, size_t *
 	return err;
 }
 
-/* The turns after this one have to be there, all of them: they say what was before. */
+/* Check that `change` has every turn after this one: those rows say what was there before. */
 static enum err window_check(struct database *database, uint64_t turn, struct error *error)
 {
 	int64_t first = 0, latest = 0;
@@ -235,7 +236,7 @@ static enum err window_check(struct database *database, uint64_t turn, struct er
 	return error->code;
 }
 
-/* The end of the chain of acts, as it was. */
+/* Give the act that was the latest at this turn. */
 static enum err act_give(struct replay *replay, struct error *error)
 {
 	sqlite3_stmt *statement = replay->database->read[READ_ACTS];

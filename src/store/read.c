@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Rows out of the store: those of live runs, once, at the start; and pages of history by key. No
- * statement stays open between calls, so that no checkpoint is ever held up by a reader.
+ * Reads rows from the store: all rows of live runs at the start, later pages of history by key. No statement stays open
+ * between calls, so a reader never holds up a checkpoint.
  */
 #include "store/database.h"
 
@@ -10,8 +10,8 @@
 #include "proto/limits.h"
 
 /*
- * The serial numbers of a run's jobs: a range for each time that some came. What an older version wrote doesn't
- * say how many came at first: all but those that came later.
+ * The ranges of serial numbers of a run's jobs, one for each extent. In stores of an older version the first extent
+ * doesn't say how many jobs it has; those are all jobs of the run minus those of later extents.
  */
 #define RANGES "run CROSS JOIN spec ON spec.run = run.run AND (spec.part = 0 OR spec.first > 0) "
 #define RANGE_FIRST "CASE spec.part WHEN 0 THEN run.first ELSE spec.first END"
@@ -19,8 +19,8 @@
 	"(SELECT coalesce(sum(more.jobs), 0) FROM spec AS more WHERE more.run = run.run) END"
 
 /*
- * What follows the list of columns. The plus keeps the planner from making an index over all jobs that ever
- * were, to find those of a run: they are neighbours.
+ * The SQL that follows the list of columns. Unary + keeps SQLite from building an automatic index on job.run: the jobs
+ * of an extent are neighbours, so the range of their numbers is enough.
  */
 static const struct {
 	enum row_table table;
@@ -47,11 +47,11 @@ static const struct {
 	{ TABLE_act, "FROM act ORDER BY act DESC LIMIT 1" },
 };
 
-/* ?1 run, ?2 from, ?3 limit */
+/* Parameters: ?1 run, ?2 from, ?3 limit. */
 static const struct {
 	enum row_table table;
-	bool paged;                      /* at most LIMIT_QUERY_ROWS_MAX at once */
-	bool brief;                      /* without blobs: they needn't be read */
+	bool paged;                      /* a query gets at most LIMIT_QUERY_ROWS_MAX rows */
+	bool brief;                      /* leave out columns with blobs */
 	const char *from;
 } reads[READ_COUNT] = {
 	[READ_RUNS] = { TABLE_run, true, false, "FROM run WHERE run < ?1 ORDER BY run DESC LIMIT ?3" },
@@ -100,7 +100,7 @@ enum err read_prepare(struct database *database, struct error *error)
 
 static struct slice column_slice(sqlite3_stmt *statement, int place)
 {
-	/* The pointer first: asking for the length may not convert it. */
+	/* Get the pointer before the length: the other order could convert the value. */
 	const void *data = sqlite3_column_blob(statement, place);
 
 	return slice_make(data, (size_t)sqlite3_column_bytes(statement, place));
@@ -153,7 +153,7 @@ enum err read_live(struct database *database, store_load_cb *load_cb, void *arg,
 	return ERR_NONE;
 }
 
-/* Of history, too, which no master loads: a job's row and the dead letters agree about there being one. */
+/* Check that job rows and dead letters agree, also in history, which no master loads. */
 enum err read_check_letters(struct database *database, struct error *error)
 {
 	static const struct {
@@ -186,7 +186,7 @@ enum err read_check_letters(struct database *database, struct error *error)
 	return ERR_NONE;
 }
 
-/* The chain of acts, from the first that is kept to the latest (I20). */
+/* Check that the chain of acts is unbroken, from the first one kept to the latest (I20). */
 enum err read_check_acts(struct database *database, struct error *error)
 {
 	uint8_t hash[SHA256_SIZE];
@@ -216,7 +216,7 @@ static int64_t limit_of(const struct store_query *query)
 {
 	if (reads[query->what].paged && (query->limit == 0 || query->limit > LIMIT_QUERY_ROWS_MAX))
 		return LIMIT_QUERY_ROWS_MAX;
-	/* For SQLite no limit is a negative one. */
+	/* A negative limit means no limit to SQLite. */
 	return query->limit == 0 || query->limit > INT64_MAX ? -1 : (int64_t)query->limit;
 }
 
@@ -233,7 +233,7 @@ int read_answer(struct database *database, struct store_query *query)
 	size_t cap = 0;
 	int result;
 
-	/* Runs fall from the one that is given; 0 is from the latest. */
+	/* READ_RUNS goes downwards from query->run; 0 means from the latest run. */
 	if (query->what == READ_RUNS && query->run == 0)
 		run = INT64_MAX;
 	sqlite3_bind_int64(statement, 1, run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A backup takes the store's place. The generation becomes higher than that of the backup, of the store that was
- * there and of every store that was put aside before: no epoch that a worker may still hold is given out again.
+ * Puts a backup in the place of the store. The new generation is higher than those of the backup, of the store that was
+ * there, and of every store put aside before, so no epoch that a worker may still hold is given out a second time.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,10 @@
 #define KEPT_SUFFIX "-before-"
 #define PART_SUFFIX "-restored"
 
-/* Does a process have it locked? Asking takes no lock and drops none but our own, of which there are none. */
+/*
+ * Check that no process has locked the file. Asking takes no lock, but closing the descriptor drops this process's own
+ * locks on the file; it has none.
+ */
 static enum err check_unused(const char *path, struct error *error)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -36,7 +39,7 @@ static enum err check_unused(const char *path, struct error *error)
 	return error_next(error, "titan down --keep-workers");
 }
 
-/* 0 when it can't be read. */
+/* Read the generation of a store. 0: it can't be read. */
 static uint64_t read_generation(const char *path)
 {
 	sqlite3 *handle = NULL;
@@ -55,7 +58,7 @@ static uint64_t read_generation(const char *path)
 	return generation > 0 ? (uint64_t)generation : 0;
 }
 
-/* The highest generation that a restore here began. */
+/* Find the highest generation among the stores that earlier restores put aside. */
 static uint64_t kept_generation(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -126,7 +129,10 @@ static enum err copy_whole(const char *from, const char *part, struct error *err
 	return err;
 }
 
-/* Also the log that an interrupted restore left without its store: beside another one it would be read into that. */
+/*
+ * Rename the store and its log. The log is renamed even without a store (after an interrupted restore): SQLite would
+ * otherwise replay it into the new store.
+ */
 static enum err put_aside(const char *path, const char *kept, struct error *error)
 {
 	char log[PATH_MAX + 8], kept_log[PATH_MAX + 8];
@@ -142,7 +148,10 @@ static enum err put_aside(const char *path, const char *kept, struct error *erro
 
 static enum err swap(const char *part, const char *path, const char *kept, struct error *error)
 {
-	/* The whole range that SQLite's locks are in, also against one that opened the file before it saw our mark. */
+	/*
+	 * Lock the whole range of SQLite's locks, also against a process that opened the file before our mark was
+	 * there.
+	 */
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	enum err err = ERR_NONE;
@@ -167,7 +176,7 @@ static enum err restore(const char *from, const char *path, struct restored *res
 	enum err err;
 
 	snprintf(part, sizeof(part), "%s" PART_SUFFIX, path);
-	unlink(part);                    /* of one that was interrupted */
+	unlink(part);                    /* left by an interrupted restore */
 	restored->generation = next_generation(from, path);
 	snprintf(restored->kept, sizeof(restored->kept), "%s" KEPT_SUFFIX "%" PRIu64, path, restored->generation);
 	err = copy_whole(from, part, error);
@@ -204,7 +213,7 @@ enum err store_restore(const char *from, const char *path, struct restored *ret_
 		err = database_sync_dir(mark, error);
 	if (err == ERR_NONE)
 		err = restore(from, path, &restored, error);
-	/* What failed before the store was put aside has changed nothing. */
+	/* The store wasn't put aside yet, so nothing has changed. */
 	if (err != ERR_NONE && access(path, F_OK) == 0)
 		unlink(mark);
 	if (err != ERR_NONE)

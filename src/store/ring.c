@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A queue in a circle that doubles when it is full. It borrows the outboxes and never looks into them. */
+/* A circular queue that doubles when it is full. It borrows the outboxes and never reads them. */
 #include "store/ring.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Outboxes in order of arrival. Their own next pointer is the owner's, so they can't be linked by it. */
+/* A queue of outboxes in order of arrival. It can't link them by their next pointer, which belongs to the owner. */
 #ifndef TITAN_STORE_RING_H
 #define TITAN_STORE_RING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* "titan backup sha256 HEX SIZE", as text: head -c -106 FILE | sha256sum says the same. */
+/* The seal is the text "titan backup sha256 HEX SIZE". `head -c -106 FILE | sha256sum` gives the same checksum. */
 #include "store/seal.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 #define SEAL_WORDS  "titan backup sha256 "
 #define SEAL_LEN    (sizeof(SEAL_WORDS) - 1 + 2 * SHA256_SIZE + 1 + 20 + 1)
 #define PIECE       (1u << 18)
-#define HEADER_LEN  100                  /* of SQLite's database file */
+#define HEADER_LEN  100                  /* length of the header of SQLite's database file */
 
-/* All of these bytes, or a negative errno; -ENODATA where the file ends before. */
+/* Read exactly len bytes. Return 0 or a negative errno; -ENODATA: the file is too short. */
 static int read_at(int fd, void *data, size_t len, int64_t at)
 {
 	size_t done = 0;
@@ -37,7 +37,7 @@ static int read_at(int fd, void *data, size_t len, int64_t at)
 	return 0;
 }
 
-/* The seal of the first bytes of a file. */
+/* Compute the seal of the first size bytes of a file. */
 static int make_seal(int fd, int64_t size, char ret_seal[SEAL_LEN + 1])
 {
 	uint8_t *piece = mem_alloc(PIECE);
@@ -82,7 +82,7 @@ enum err seal_write(const char *path, struct error *error)
 	return result == 0 ? ERR_NONE : error_system(error, -result, "can't write the checksum of %s", path);
 }
 
-/* ---- without a seal ---- */
+/* ---- a file without a seal ---- */
 
 static uint32_t number_at(const uint8_t *header, size_t at, size_t len)
 {
@@ -93,7 +93,7 @@ static uint32_t number_at(const uint8_t *header, size_t at, size_t len)
 	return number;
 }
 
-/* How long the database says that its file is; -1 where it doesn't say, or isn't one. */
+/* The file size that the database header states; -1: it states none, or the file is no database. */
 static int64_t size_by_header(int fd)
 {
 	uint8_t header[HEADER_LEN];
@@ -104,13 +104,13 @@ static int64_t size_by_header(int fd)
 	page_size = number_at(header, 16, 2);
 	if (page_size == 1)
 		page_size = 65536;
-	/* The number of pages is true when it was written by the change that was the last. */
+	/* The page count is valid only if the two change counters are equal: then the last writer has set it. */
 	if (number_at(header, 24, 4) != number_at(header, 92, 4))
 		return -1;
 	return (int64_t)page_size * number_at(header, 28, 4);
 }
 
-/* With a log beside it a store's own file may have any length. */
+/* Is there a log beside the file? Then it is a store's own file, and its size says nothing. */
 static bool has_log(const char *path)
 {
 	size_t size = strlen(path) + sizeof("-wal");
@@ -134,7 +134,7 @@ static enum err check_length(int fd, const char *path, int64_t size, struct erro
 			 "backup: it was changed, or cut off", path, (long long)size, (long long)wanted);
 }
 
-/* ---- with one ---- */
+/* ---- a file with a seal ---- */
 
 static enum err compare(int fd, const char *path, int64_t size, const char *found, struct error *error)
 {
@@ -164,7 +164,7 @@ enum err seal_check(const char *path, bool *ret_sealed, struct error *error)
 			close(fd);
 		return err;
 	}
-	/* Whoever opens it as a database says that it isn't one. */
+	/* Opening it as a database reports a better error than this function could. */
 	if (!S_ISREG(info.st_mode)) {
 		close(fd);
 		return ERR_NONE;

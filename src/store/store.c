@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The store as its owner uses it: opening, checking and loading before the thread is there; then handing over
- * what is to be committed and asked, and taking what is durable and answered.
+ * The owner's side of the store: opens, checks and loads it before the thread starts; then hands outboxes and queries
+ * to the thread and takes back durable outboxes and answered queries.
  */
 #include "store/store.h"
 
@@ -16,7 +16,7 @@
 #include "proto/limits.h"
 #include "store/thread.h"
 
-#define GIVE_UP_NS (100 * NS_PER_MS)     /* for the last reserve to be given up and the batch tried again */
+#define GIVE_UP_NS (100 * NS_PER_MS)     /* time for the thread to give up the last reserve and try the batch again */
 
 enum err store_open(const struct store_options *options, struct store **ret_store, struct error *error)
 {
@@ -69,7 +69,7 @@ enum err store_check(struct store *store, struct error *error)
 	CHECK(!store->started);
 	err = database_check(&store->database, error);
 
-	/* An older version's tables are looked at by their pages alone. */
+	/* In a store of an older version only the pages are checked, not the rows. */
 	if (err == ERR_NONE && store->database.version == STORE_VERSION)
 		err = read_check_letters(&store->database, error);
 	if (err == ERR_NONE && store->database.version == STORE_VERSION)
@@ -117,7 +117,7 @@ void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg)
 	store->wake_cb = wake_cb;
 	store->wake_arg = arg;
 	store->started = true;
-	/* Signals are the owner's: none is handled on this thread. */
+	/* Signals belong to the owner: block all of them on this thread. */
 	sigfillset(&all);
 	CHECK(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
 	CHECK(pthread_create(&store->thread, NULL, store_thread_run, store) == 0);
@@ -131,11 +131,11 @@ void store_commit(struct store *store, struct outbox *outbox)
 	pthread_mutex_lock(&store->mutex);
 	ring_add(&store->inbox, outbox);
 	store->inbox_rows += outbox->row_count;
-	/* One that lingers is woken only for enough company. */
+	/* While the thread lingers, wake it only when enough rows have gathered. */
 	wake = !store->looks && (!store->lingers || store->inbox_rows >= COMPANY_ROWS);
 	store->handed = true;
 	pthread_mutex_unlock(&store->mutex);
-	/* Behind it: the thread would wake only to wait for the mutex. */
+	/* Signal after the unlock: the thread would otherwise wake only to wait for the mutex. */
 	if (wake)
 		pthread_cond_signal(&store->changed);
 }
@@ -148,7 +148,7 @@ void store_watch(struct store *store, int64_t until_ns)
 	pthread_mutex_unlock(&store->mutex);
 	while (!store->settled && clock_mono_ns() < until_ns)
 		sched_yield();
-	/* Whatever settles from here on wakes the owner, and what has it takes now. */
+	/* Batches that become durable from here on wake the owner; it takes the earlier ones now. */
 	pthread_mutex_lock(&store->mutex);
 	store->watched = false;
 	pthread_mutex_unlock(&store->mutex);
@@ -287,9 +287,9 @@ void store_close(struct store *store)
 		return;
 	database = &store->database;
 	store_stop(store);
-	/* Without room the log stays: the next master can begin it anew, in the place that it has. */
+	/* On a full disk the log stays: the next master can begin it anew in the space that it has. */
 	full = store->ballast.state == BALLAST_GIVEN_UP;
-	/* When it can't, the next start does: everything is in the log. */
+	/* If this checkpoint fails, the next start makes it: everything is in the log. */
 	if (database->begin &&
 	    database_checkpoint(database, full ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
 		log_warn("%s: its log stays: %s", database->path, sqlite3_errmsg(database->handle));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The durable rows. One thread owns the one SQLite connection (exclusive WAL, synchronous=FULL). The
- * owner hands over outboxes in order and gets them back, in order, when they are durable; several share
- * one transaction when they gathered while the last one committed. A commit whose outcome is unknown
- * stops the process. Reads of history run on the same thread, behind the commits before them.
+ * Keeps rows on disk. One thread owns the only SQLite connection (exclusive WAL, synchronous=FULL). The owner hands
+ * over outboxes, and gets them back in the same order when they are durable. Outboxes that gather during one commit
+ * share the next transaction. If the outcome of a commit is unknown, the process stops. Reads of history run on the
+ * same thread, after the commits handed over before them.
  */
 #ifndef TITAN_STORE_STORE_H
 #define TITAN_STORE_STORE_H
@@ -15,127 +15,132 @@
 struct store;
 
 struct store_options {
-	const char *path;                /* of the database file; created 0600 if missing */
-	int64_t linger_ns;               /* longest wait for company before a commit; 0 never waits */
-	bool inspect;                    /* look, and change nothing: it must be there, it is never started */
+	const char *path;                /* path of the database file; created with mode 0600 if missing */
+	int64_t linger_ns;               /* longest time a commit waits for more rows to share it; 0 never waits */
+	bool inspect;                    /* open an existing store and change nothing; store_start must not be called */
 };
 
-/* A row of a live run, or of a table that is loaded whole, in the order of rows.def. */
+/* Called with a row of a live run, or of a table that is loaded whole, in the order of rows.def. */
 typedef enum err store_load_cb(const struct row *row, void *arg, struct error *error);
 
 enum err store_open(const struct store_options *options, struct store **ret_store, struct error *error);
-int store_version(const struct store *store);            /* of its tables: an older one only when inspected */
-/* Before store_start. Every page and index; what is wrong, in words. Takes its time. */
+int store_version(const struct store *store);            /* version of the tables; an older one only with inspect */
+/* Before store_start: check every page and index, and say what is wrong. Slow. */
 enum err store_check(struct store *store, struct error *error);
-/* Has it all that was acknowledged? Asked of one that is opened to be written, too. */
+/* Check that every acknowledged turn is present (also on read-write open). */
 enum err store_agrees(struct store *store, struct error *error);
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error);
 
 /*
- * Before store_start: the rows as they were when this turn was durable, each table in the order of its keys, the tables in that of
- * rows.def, without history. ERR_NOT_FOUND: what came since isn't kept. Parts of runs that were pruned since have no body.
+ * Before store_start: call load_cb with the rows as they were when this turn was durable, tables in the order of
+ * rows.def, each table in key order, without history. ERR_NOT_FOUND: the changes since then aren't all kept. Specs of
+ * runs that were pruned since have no body.
  */
 enum err store_past(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
-/* Of the same: what a core loads. Runs that were pruned since are left out. */
+/* The same, but only the rows that a core loads. Runs that were pruned since are left out. */
 enum err store_past_live(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
-/* The latest turn up to this time; 0: none is kept. */
+/* Find the latest turn up to this time; 0: none is kept. */
 enum err store_past_turn(struct store *store, int64_t wall_ms, uint64_t *ret_turn, struct error *error);
 
-/* wake_cb is called on the store thread whenever something waits in store_take or store_answer, and when it gets stuck. */
+/* Start the store thread. It calls wake_cb when store_take or store_answer has something, and when it gets stuck. */
 void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg);
-void store_commit(struct store *store, struct outbox *outbox);   /* never blocks; not to be changed then */
-struct outbox *store_take(struct store *store);                  /* next durable one, or NULL */
+/* Never blocks; the outbox must not be changed until it comes back. */
+void store_commit(struct store *store, struct outbox *outbox);
+struct outbox *store_take(struct store *store);                  /* returns the next durable outbox, or NULL */
 
 /*
- * Instead of sleeping until wake_cb: looks, until one is durable or this time has come. To be woken takes as long as half
- * a commit; of use only to an owner that has nothing else to do.
+ * Busy-wait until an outbox is durable or until_ns has come, instead of sleeping until wake_cb. A wake-up takes half as
+ * long as a commit, so this saves time if the owner has nothing else to do.
  */
 void store_watch(struct store *store, int64_t until_ns);
 
 /*
- * Latency or company: while the owner says that nobody waits for an answer (busy), the thread may
- * linger for company; otherwise it commits at once.
+ * Choose latency or large commits. may: no client waits for an answer, so the thread may wait up to linger_ns for more
+ * rows before a commit. Otherwise it commits at once.
  */
 void store_may_linger(struct store *store, bool may);
 
-/* PARTS and TURNS are SPECS and EVENTS without bodies. */
+/* READ_PARTS returns the rows of READ_SPECS without bodies, READ_TURNS those of READ_EVENTS. */
 enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD, READ_DECISIONS,
 		  READ_ENDED, READ_PARTS, READ_ACTS, READ_TURNS };
 
 struct store_query {
 	enum store_what what;
 	/*
-	 * RUN, SPECS, JOBS: this one. DEAD, DECISIONS: its own; 0: all. RUNS: numbers below it, falling. ENDED, PARTS:
-	 * numbers up to it.
+	 * Meaning by kind. RUN, SPECS, JOBS: this run. DEAD, DECISIONS: this run, or 0 for all. RUNS: only runs below
+	 * this number, in falling order. ENDED, PARTS: only runs up to this number.
 	 */
 	uint64_t run;
 	/*
-	 * JOB: its number. JOBS, EVENTS, ACTS, SPECS, ENDED, PARTS: jobs, turns, acts, parts, runs from it on. DEAD,
-	 * DECISIONS: below it.
+	 * Meaning by kind. JOB: the job's number. JOBS, EVENTS, ACTS, SPECS, ENDED, PARTS: the first job, turn, act,
+	 * part or run to return. DEAD, DECISIONS: only jobs below this number.
 	 */
 	uint64_t from;
-	uint64_t limit;                  /* 0: as many as there may be: LIMIT_QUERY_ROWS_MAX, of SPECS and PARTS all */
-	/* the answer */
+	uint64_t limit;                  /* most rows; 0: LIMIT_QUERY_ROWS_MAX, or no limit for SPECS and PARTS */
+	/* the answer; its rows live in the arena */
 	struct arena arena;
 	struct row *rows;
 	size_t row_count;
-	void *owner;                     /* the asker's, untouched */
+	void *owner;                     /* for the asker; the store doesn't touch it */
 	struct store_query *next;
 };
 
-void store_ask(struct store *store, struct store_query *query);  /* never blocks; lent until answered */
-struct store_query *store_answer(struct store *store);                   /* next answered one, or NULL */
+/* Never blocks; the query belongs to the store until it is answered. */
+void store_ask(struct store *store, struct store_query *query);
+struct store_query *store_answer(struct store *store);                   /* returns the next answered query, or NULL */
 
-/* A copy into a part file (store/backup.h), a few pages between commits. */
+/* A copy into a part file (store/backup.h), made a few pages at a time between commits. */
 struct store_copy {
 	const char *part;
-	struct error error;              /* the answer: code ERR_NONE when it is complete, not yet sealed */
+	struct error error;              /* the answer: ERR_NONE if the copy is complete; it isn't sealed yet */
 	struct store_copy *next;
 };
 
-void store_copy(struct store *store, struct store_copy *copy);   /* never blocks; lent until it is copied */
-struct store_copy *store_copied(struct store *store);            /* next one that ended, or NULL; also when closing failed it */
+/* Never blocks; the copy belongs to the store until it has ended. */
+void store_copy(struct store *store, struct store_copy *copy);
+struct store_copy *store_copied(struct store *store); /* returns the next copy that ended, well or not, or NULL */
 
 struct store_stats {
 	uint64_t commits, turns, rows, checkpoints;
-	uint64_t replaced;               /* of the rows: not written, a later one in the commit has the key */
+	uint64_t replaced; /* how many of rows weren't written, since a later row in the same commit has their key */
 	int64_t last_commit_ns, longest_commit_ns;
 	struct histogram commit;
-	bool full;                       /* little room is left: nothing new ought to be taken */
+	bool full;                       /* little room is left: the owner should accept nothing new */
 	bool reserve;                    /* the last reserve is still held */
-	bool stuck;                      /* none is: the latest batch is tried again and again */
+	bool stuck;                      /* no room is left: the latest batch is tried again and again */
 };
 
 void store_stats(struct store *store, struct store_stats *ret_stats);
 bool store_is_stuck(struct store *store);
 /*
- * What is committed next makes room: it may use the last reserve. False: that is of no use, the store is stuck. A store
- * that is stuck gives it up at once, and the caller waits for that, some milliseconds and only once.
+ * Allow the next commit to use the last reserve, because it frees room. False: that didn't help, the store is still
+ * stuck. If the store is stuck now, the reserve is given up at once; the caller waits some milliseconds for that, only
+ * once.
  */
 bool store_use_reserve(struct store *store);
 /*
- * Commits what was handed over (not when there is no room for it) and ends the thread. Outboxes and queries
- * that weren't taken back are the owner's again; copies can still be taken. NULL is fine.
+ * Commit everything handed over (unless there is no room for it) and end the thread. Outboxes and queries that weren't
+ * taken back belong to the owner again; copies can still be taken. NULL is fine.
  */
 void store_stop(struct store *store);
-/* The same, where it wasn't stopped yet, and checkpoints. NULL is fine. */
+/* store_stop if that wasn't called yet, then a checkpoint, then close. NULL is fine. */
 void store_close(struct store *store);
 
-/* What to do about a store that can't be trusted: the error's next command. */
+/* Set the error's next command: what to do about a store that can't be trusted. */
 enum err store_hint(const char *path, struct error *error);
 
 struct restored {
-	uint64_t generation;             /* the new one */
-	char kept[4096];                 /* where the store is that was there; empty: there was none */
+	uint64_t generation;             /* the generation of the restored store */
+	char kept[4096];                 /* path where the old store is kept; empty: there was none */
 };
 
 /*
- * Puts a copy of the database in from where a store is or was, with a generation that nothing has seen. No master may
- * run; one that starts meanwhile is refused. From's own content must have been checked.
+ * Put a copy of the database from in the place of the store at path, with a generation that was never used. No master
+ * may run; one that starts meanwhile is refused. The caller has checked the content of from.
  */
 enum err store_restore(const char *from, const char *path, struct restored *ret_restored, struct error *error);
 
-/* The schema as SQL text, generated from rows.def: for the store itself and for share/sql. */
+/* The schema as SQL text, made from rows.def, for the store itself and for share/sql. */
 void store_schema(struct buf *out);
 
 #endif

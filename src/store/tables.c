@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tables of rows.def as data, and the SQL text made from them: the schema and the statements. No SQL
- * about a table's columns is written by hand anywhere.
+ * Holds the tables of rows.def as data, and makes the SQL text from them: schema and statements. No SQL about a table's
+ * columns is written by hand anywhere.
  */
 #include "store/tables.h"
 
@@ -10,10 +10,10 @@
 #include "proto/states.h"
 #include "store/store.h"
 
-/* Stands in rows.def's CHECK clauses for the numbers of the states, which only the compiler can count. */
+/* In rows.def's CHECK clauses this stands for the numbers of the states, which only the compiler knows. */
 #define STATE_NUMBERS "@states@"
 
-/* A function for each table, because only within one can every column know the table's struct. */
+/* One function per table: only inside a function can a typedef name the table's struct for every column. */
 #define TABLE(name, what) \
 	static const struct table_column *columns_##name(void) \
 	{ \
@@ -35,7 +35,7 @@
 #undef COLUMN
 #undef END
 
-/* meta_keys, meta_columns and so on: how many there are. */
+/* Declare meta_keys, meta_columns and so on: the numbers of key columns and of columns. */
 #define TABLE(name, what) enum { name##_keys = 0
 #define KEY(type, name, what) + 1
 #define COLUMN(type, name, check, what)
@@ -97,7 +97,7 @@ static void add_names(struct buf *out, const struct table *table, size_t count)
 static void add_table(struct buf *out, const struct table *table)
 {
 	const struct table_column *columns = table->columns();
-	/* Such a key is the rowid itself: rows lie in its order and need no index. */
+	/* A single integer key is the rowid itself: the table is sorted by it and needs no index. */
 	bool is_rowid = table->key_count == 1 && columns[0].type == COLUMN_INT;
 
 	buf_addf(out, "\n-- %s\nCREATE TABLE %s (\n", table->what, table->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* rows.def as data: what the schema, the statements and the binding of rows are made from. */
+/* rows.def as data. The schema, the statements and the binding of rows are made from it. */
 #ifndef TITAN_STORE_TABLES_H
 #define TITAN_STORE_TABLES_H
 
@@ -8,7 +8,7 @@
 
 #define STORE_APPLICATION_ID 0x7469746e  /* "titn" */
 
-/* user_version: of the tables. The first is 1, and each step leads to one more. */
+/* The version of the tables, kept in user_version. The first is 1; each step adds one. */
 enum {
 	STORE_VERSION = 1
 #define STEP(version, what) + 1
@@ -24,9 +24,9 @@ enum column_type { COLUMN_INT, COLUMN_TEXT, COLUMN_BLOB };
 
 struct table_column {
 	const char *name;
-	const char *check;               /* a CHECK clause, or empty */
+	const char *check;               /* SQL of a CHECK clause, or empty */
 	const char *what;
-	size_t offset;                   /* in struct row */
+	size_t offset;                   /* offset in struct row */
 	enum column_type type;
 	bool key;
 };
@@ -36,12 +36,12 @@ struct table {
 	const char *what;
 	const struct table_column *(*columns)(void);
 	size_t column_count;
-	size_t key_count;                /* its first columns */
+	size_t key_count;                /* number of key columns; they come first */
 };
 
 extern const struct table table_list[TABLE_COUNT];
 
-/* Rows of these are put once and stay as they are: no second put of a key is looked for. */
+/* Are rows of this table put once and never changed? Then no second put of the same key is looked for. */
 static inline bool table_appends(enum row_table table)
 {
 	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event || table == TABLE_act;
@@ -63,7 +63,7 @@ static inline struct slice row_slice(const struct row *row, const struct table_c
 	return value;
 }
 
-/* How many columns of the key a delete of a range binds before its end; 0: there are no such deletes. */
+/* How many key columns a range delete binds before the end of the range; 0: the table has no range deletes. */
 static inline size_t table_range_keys(enum row_table table)
 {
 	const struct row row = { .table = table };
@@ -71,12 +71,14 @@ static inline size_t table_range_keys(enum row_table table)
 	return !row_number(&row) ? 0 : table == TABLE_spec ? 2 : 1;
 }
 
-/* SQL text of the prepared statements. */
+/* Write the SQL text of the prepared statements. */
 void sql_put(struct buf *out, enum row_table table);
 void sql_delete(struct buf *out, enum row_table table);
-void sql_delete_range(struct buf *out, enum row_table table);    /* by row_number, and the keys before it */
+/* Range over row_number, for one value of the key columns before it. */
+void sql_delete_range(struct buf *out, enum row_table table);
 void sql_where_key(struct buf *out, enum row_table table);
 void sql_where_range(struct buf *out, enum row_table table);
-void sql_columns(struct buf *out, enum row_table table, bool brief);     /* job.job, job.run, ...; brief: no blobs */
+/* Writes job.job, job.run, ...; brief leaves out blobs. */
+void sql_columns(struct buf *out, enum row_table table, bool brief);
 
 #endif

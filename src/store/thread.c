@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The store's thread: turns become durable in batches, questions are answered, copies made, the log copied to
- * the file. The mutex is never held during I/O. A batch is retried unchanged when there is no room; any
- * other failure ends the process, because whether it is on disk isn't known then.
+ * The store's thread: commits turns in batches, answers queries, makes copies, and checkpoints the log into the
+ * database file. The mutex is never held during I/O. If there is no room, the same batch is tried again. Any other
+ * failure ends the process, because then it is unknown whether the batch is on disk.
  */
 #include "store/thread.h"
 
@@ -14,13 +14,13 @@
 #include "base/log.h"
 #include "proto/limits.h"
 
-#define BATCH_ROWS_MAX  32768            /* so that the first turn of a flood isn't late for the last */
+#define BATCH_ROWS_MAX  32768            /* so that the first turn of a flood doesn't wait too long for the last */
 #define RETRY_NS        (100 * NS_PER_MS)
 #define COMPLAIN_NS     NS_PER_S
-#define COPY_PAGES      128              /* of a copy, between two commits */
-#define COPY_SPARE      (1 << 20)        /* what a copy leaves free beside the store */
+#define COPY_PAGES      128              /* pages of a copy made between two commits */
+#define COPY_SPARE      (1 << 20)        /* bytes that a copy leaves free on the store's disk */
 #define LOOK_OUT_NS     (NS_PER_MS / 5)
-#define IDLE_NS         NS_PER_S         /* then what is in the log goes to the database file */
+#define IDLE_NS         NS_PER_S         /* after so long without work the log is checkpointed */
 
 static _Noreturn void give_up(struct store *store, const char *doing)
 {
@@ -45,9 +45,9 @@ static void wait_until(struct store *store, int64_t until_ns)
 	pthread_cond_timedwait(&store->changed, &store->mutex, &until);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* All that were asked until now. The mutex is held outside of reading. */
+/* Answer all queries asked so far. The caller holds the mutex; it is released while reading. */
 static void answer(struct store *store)
 {
 	struct store_query *query = store->asked;
@@ -81,13 +81,13 @@ static bool lacks_ballast(const struct store *store)
 	return store->ballast.state == BALLAST_GIVEN_UP || store->last.state == BALLAST_GIVEN_UP;
 }
 
-/* What was given up for hard times is no room for copies. */
+/* How much room a copy must leave: if a ballast file was given up, also room to make it again. */
 static int64_t copy_spare(const struct store *store)
 {
 	return lacks_ballast(store) ? LIMIT_STORE_BALLAST : COPY_SPARE;
 }
 
-/* Some pages more. False when the copy has ended, well or not: its error says. */
+/* Copy some more pages. False: the copy has ended; copy->error says whether it succeeded. */
 static bool copy_on(struct store *store, struct store_copy *copy)
 {
 	int result;
@@ -108,7 +108,7 @@ static bool copy_on(struct store *store, struct store_copy *copy)
 	return false;
 }
 
-/* The mutex is held outside of it. */
+/* Go on with the first copy in the list. The caller holds the mutex; it is released for the I/O. */
 static void copy_some(struct store *store)
 {
 	struct store_copy *copy = store->copies;
@@ -147,7 +147,7 @@ static void checkpoint(struct store *store)
 
 	pthread_mutex_unlock(&store->mutex);
 	result = database_checkpoint(&store->database, SQLITE_CHECKPOINT_PASSIVE);
-	/* No room to copy to is no harm yet: everything is in the log. */
+	/* If there is no room to copy to, no harm is done yet: everything is in the log. */
 	if (result != SQLITE_OK && !is_no_room(result))
 		give_up(store, "checkpoint failed");
 	pthread_mutex_lock(&store->mutex);
@@ -178,7 +178,7 @@ static void complain(struct store *store, int result)
 		 sqlite3_errstr(result));
 }
 
-/* SQLITE_OK, or that there is no room. */
+/* Write the batch. Return SQLITE_OK, or a result that means no room; end the process on any other error. */
 static int write_or_stop(struct store *store)
 {
 	int result = batch_write(&store->database, &store->batch);
@@ -188,7 +188,7 @@ static int write_or_stop(struct store *store)
 	return result;
 }
 
-/* The log is copied, so that the next commit begins it anew in the place that it has. */
+/* Checkpoint the log, so that the next commit overwrites it from its beginning instead of making it longer. */
 static void reset_log(struct store *store)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -199,12 +199,12 @@ static void reset_log(struct store *store)
 	result = database_checkpoint(&store->database, SQLITE_CHECKPOINT_PASSIVE);
 	if (result != SQLITE_OK && !is_no_room(result))
 		give_up(store, "checkpoint failed");
-	/* Pages that the file has no place for aren't copied again with every try. */
+	/* If the database file has no room for the pages, don't copy them again at every try. */
 	if (result != SQLITE_OK)
 		store->reset_ns = now_ns + NS_PER_S;
 }
 
-/* No room: what is kept for that is given up. False when that has happened before. */
+/* The disk is full: give up the ballast, or the last reserve if allowed. False: there is nothing left to give up. */
 static bool make_room(struct store *store, bool use_reserve)
 {
 	bool ballast = ballast_give_up(&store->ballast);
@@ -218,7 +218,7 @@ static bool make_room(struct store *store, bool use_reserve)
 	return true;
 }
 
-/* SQLITE_OK, or that there is no room whatever is given up for it. */
+/* Write the batch, giving up ballast as needed. Return SQLITE_OK, or no room in spite of everything given up. */
 static int write_somehow(struct store *store, bool use_reserve)
 {
 	int result = write_or_stop(store);
@@ -232,7 +232,7 @@ static int write_somehow(struct store *store, bool use_reserve)
 	return result;
 }
 
-/* The mutex is held outside of it. */
+/* Try to make the ballast files again. The caller holds the mutex; it is released for the I/O. */
 static void take_ballast_again(struct store *store)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -252,7 +252,7 @@ static void take_ballast_again(struct store *store)
 	store->stats.reserve = store->last.state == BALLAST_HELD;
 }
 
-/* The mutex is held outside of it. What waits is told no more than that it waits. */
+/* Record whether there was room, and wake the owner when the store gets stuck. The caller holds the mutex. */
 static void note_room(struct store *store, int result)
 {
 	bool was_stuck = store->stats.stuck;
@@ -267,13 +267,13 @@ static void note_room(struct store *store, int result)
 	pthread_mutex_lock(&store->mutex);
 }
 
-/* A master that can't write its first turn couldn't do anything about the full disk either. */
+/* May this commit use the last reserve? Also the first commit of a start: without it the master can't free any room. */
 static bool may_use_reserve(const struct store *store)
 {
 	return store->stats.commits == 0 || clock_mono_ns() < store->reserve_until_ns;
 }
 
-/* False when the end has come before there was room. */
+/* Commit the batch, waiting for room as long as needed. False: the thread was told to stop before there was room. */
 static bool commit(struct store *store)
 {
 	for (;;) {
@@ -302,7 +302,9 @@ static bool commit(struct store *store)
 	}
 }
 
-/* The same row is asked for at the next start (database_agrees). It is among the last of a turn. */
+/*
+ * Write the number of the batch's last turn to the mark; the next start compares it with the store (database_agrees).
+ */
 static void mark_batch(struct store *store)
 {
 	for (size_t turn = store->batch.count; turn-- > 0;) {
@@ -363,7 +365,7 @@ static void linger(struct store *store)
 	store->lingers = false;
 }
 
-/* Who was awake to see this commit may be about to hand over the next. */
+/* Busy-wait a moment for the owner's next turn: an owner that watched this commit may be about to hand one over. */
 static void look_out(struct store *store)
 {
 	int64_t until_ns = clock_mono_ns() + LOOK_OUT_NS;
@@ -376,7 +378,7 @@ static void look_out(struct store *store)
 	store->looks = false;
 }
 
-/* Nothing to do: after a while without anything new, what is in the log is copied. */
+/* Wait until there is work. After a time without any, checkpoint the log. */
 static void rest(struct store *store)
 {
 	bool all_copied = store->database.copied_pages >= store->database.log_pages;
@@ -393,7 +395,7 @@ static void rest(struct store *store)
 			if (!all_copied)
 				checkpoint(store);
 			take_ballast_again(store);
-			/* What couldn't be copied now is tried after the next commit. */
+			/* If some pages couldn't be copied now, the checkpoint after the next commit tries again. */
 			all_copied = true;
 			until_ns = clock_mono_ns() + IDLE_NS;
 		}
@@ -413,10 +415,10 @@ void *store_thread_run(void *arg)
 		if (store->batch.count > 0 && !commit_batch(store))
 			break;
 		take_ballast_again(store);
-		/* A question is answered behind the commits that were before it. */
+		/* Queries are answered after the commits that were handed over before them. */
 		if (store->inbox.count == 0)
 			answer(store);
-		/* While there is little room the log stays as short as it is: the file has the pages that are changed. */
+		/* On a nearly full disk checkpoint after each commit: that keeps the log short. */
 		if (store->database.log_pages - store->database.copied_pages >= (store->stats.full ? 1 : LIMIT_STORE_CHECKPOINT))
 			checkpoint(store);
 		copy_some(store);

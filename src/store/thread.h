@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the store's thread and its owner share: thread.c is the thread's side, store.c the owner's. What is to be
- * committed and asked, what is durable and answered, is all under one mutex.
+ * What the store's thread (thread.c) and its owner (store.c) share. The queues between them (to commit, durable, asked,
+ * answered) are all under one mutex.
  */
 #ifndef TITAN_STORE_THREAD_H
 #define TITAN_STORE_THREAD_H
@@ -15,30 +15,30 @@
 #include "store/mark.h"
 #include "store/ring.h"
 
-#define RESERVE_NS (5 * NS_PER_S)        /* from when it is asked for to the commit that it is for */
-#define COMPANY_ROWS 64                  /* from here on a commit's cost is shared well enough */
+#define RESERVE_NS (5 * NS_PER_S)        /* time from store_use_reserve to the commit that may use the reserve */
+#define COMPANY_ROWS 64                  /* from so many rows on, the cost of a commit is amortised */
 
 struct store {
-	/* the thread's */
+	/* used by the thread only */
 	struct database database;
 	struct write_batch batch;
 	struct mark mark;
 	struct ballast ballast, last;
-	int64_t ballast_ns;              /* when it is tried to take them again */
-	int64_t reset_ns;                /* when it is tried to begin the log anew for room */
+	int64_t ballast_ns;              /* when to try next to make the ballast files again */
+	int64_t reset_ns;                /* when to try next to checkpoint the log to save space */
 	int64_t complained_ns;
 	int64_t linger_ns;
-	struct backup backup;            /* of the first of copies, when that has begun */
+	struct backup backup;            /* the backup of the first of copies; in use while copying */
 	bool copying;
 	pthread_t thread;
 	bool started;
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
 
-	/* everybody's, under the mutex */
+	/* shared, under the mutex */
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	struct ring inbox;               /* of struct outbox: to be committed */
+	struct ring inbox;               /* outboxes to be committed */
 	struct ring durable;
 	size_t inbox_rows;
 	struct store_query *asked, **asked_end;
@@ -47,17 +47,17 @@ struct store {
 	struct store_copy *copied, **copied_end;
 	struct store_stats stats;
 	bool may_linger;
-	bool lingers;                    /* the thread waits for company */
+	bool lingers;                    /* the thread waits for more rows before it commits */
 	bool stop;
-	bool hurry;                      /* a batch that waits for room is tried again now */
-	int64_t reserve_until_ns;        /* what is committed until then may have the last reserve */
-	bool watched;                    /* the owner is awake and looks: it needn't be woken */
-	atomic_bool settled;             /* since it began to look */
-	bool looks;                      /* likewise the thread, for what comes next */
+	bool hurry;                      /* a batch that waits for room is to be tried again now */
+	int64_t reserve_until_ns;        /* commits until then may use the last reserve */
+	bool watched;                    /* the owner busy-waits in store_watch, so it needn't be woken */
+	atomic_bool settled;             /* a batch became durable since the owner began to busy-wait */
+	bool looks;                      /* the thread busy-waits in look_out, so it needn't be woken */
 	atomic_bool handed;
 };
 
-/* arg: the store. Ends when that is to stop and nothing is left to do. */
+/* Body of the store's thread; arg is the store. Returns when told to stop and nothing is left to do. */
 void *store_thread_run(void *arg);
 
 #endif

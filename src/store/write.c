@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns as one transaction. Rows go in the order of the turns; of several puts or deletes of one key
- * only the last is written, since each is the whole truth about its key. Whatever fails leaves no
- * transaction open.
+ * Writes a batch of turns in one transaction. Rows are written in the order of the turns. If several rows put or delete
+ * the same key, only the last is written: each row replaces all that was known of its key. After a failure no
+ * transaction is left open.
  */
 #include "store/database.h"
 
@@ -40,7 +40,7 @@ enum err write_prepare(struct database *database, struct error *error)
 	return err;
 }
 
-/* ---- the latest of each key ---- */
+/* ---- the latest row of each key ---- */
 
 static uint64_t hash_key(const struct row *row)
 {
@@ -78,7 +78,7 @@ static bool same_key(const struct row *a, const struct row *b)
 	return true;
 }
 
-/* The slot of this row's key: it holds the latest row of that key, or nothing yet. */
+/* Find the hash slot of this row's key; it holds the latest row with that key, or NULL. */
 static const struct row **slot_of(struct write_batch *batch, const struct row *row)
 {
 	size_t mask = batch->latest_size - 1;
@@ -89,7 +89,7 @@ static const struct row **slot_of(struct write_batch *batch, const struct row *r
 	return &batch->latest[at];
 }
 
-/* May a later row say all that this one says? A delete of a range is of other keys, too. */
+/* Can a later put of the same key replace this row? Not if the row deletes a range, which has other keys too. */
 static bool has_own_key(const struct row *row)
 {
 	return !table_appends(row->table) && row->until == 0;
@@ -120,7 +120,7 @@ static void note_latest(struct write_batch *batch)
 
 /* ---- writing ---- */
 
-/* Borrowed memory, which outlives the transaction; an empty value is empty, not NULL. */
+/* Bind a column's value. Its memory is borrowed and must outlive the transaction. An empty value is '', not NULL. */
 int write_bind(sqlite3_stmt *statement, int place, const struct row *row, const struct table_column *column)
 {
 	struct slice value;
@@ -220,7 +220,7 @@ int batch_write(struct database *database, struct write_batch *batch)
 	if (result == SQLITE_OK)
 		result = step(database->commit);
 	past_batch_end(&database->past, result == SQLITE_OK);
-	/* SQLite ends some transactions by itself; the result that counts is the first one. */
+	/* Roll back unless SQLite has ended the transaction itself. The first result is the one to return. */
 	if (result != SQLITE_OK && !sqlite3_get_autocommit(database->handle))
 		step(database->rollback);
 	return result;
