@@ -55,6 +55,7 @@ unit_programs = \
 	tests/unit/test_core_gate_pushback \
 	tests/unit/test_core_gate_votes \
 	tests/unit/test_core_graph \
+	tests/unit/test_core_graph_refused \
 	tests/unit/test_core_group \
 	tests/unit/test_core_grow \
 	tests/unit/test_core_grow_acts \
@@ -358,6 +359,9 @@ tests_unit_test_core_gate_votes_LDADD = $(core_libs)
 
 tests_unit_test_core_graph_SOURCES = tests/unit/test_core_graph.c
 tests_unit_test_core_graph_LDADD = $(core_libs)
+
+tests_unit_test_core_graph_refused_SOURCES = tests/unit/test_core_graph_refused.c
+tests_unit_test_core_graph_refused_LDADD = $(core_libs)
 
 tests_unit_test_core_group_SOURCES = tests/unit/test_core_group.c
 tests_unit_test_core_group_LDADD = $(core_libs)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people do to live jobs: priorities, holding back, letting go. */
+/* Acts on live jobs: priorities, holds, and which jobs a name means. */
 #include "tests/unit/core_rig.h"
 #include "proto/dead.h"
 

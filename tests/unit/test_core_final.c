@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Final jobs of a run that others are added to: which come before them, which behind, and when it is too late. */
+/* Final jobs of a run that others are added to: for which added jobs they wait. */
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stands between met dependencies and the queue: delays, dates, and people. */
+/* Gates: how many people they wait for, and which fields are refused. */
 #include "tests/unit/core_rig.h"
 
 static struct rec_job_spec *graph_gate(struct graph *graph, const char *name, const char *needs, uint64_t count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job's life: retries, crashes, time-outs, cancelling in every state, late results, the end of a run. */
+/* A job's life: retries, crashes, time-outs, and the end of a run. */
 #include "tests/unit/core_rig.h"
 
 static uint64_t submit_one(struct rig *rig, uint64_t retry_max, uint64_t timeout_ms, uint64_t backoff_ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Deadlines, time-outs in the queue, delays and dates; clocks that are set, restarts and reboots between them. */
+/* Deadlines and wall clocks: clocks that are set, restarts and reboots between them. */
 #include "core_rig.h"
 
 #define HOUR_MS INT64_C(3600000)
