@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Different things that jobs want of their workers: counted by tenant, and what they cost. */
+/* Classes of jobs: how many a tenant may have, and the memory they use. */
 #include "proto/reasons.h"
 #include "tests/unit/core_place.h"
 
@@ -27,7 +27,7 @@ static uint64_t wish(struct rig *rig, const char *tenant, const char *prefix, un
 	return rig_submit(rig, &graph);
 }
 
-TEST wishes_of_one_tenant_leave_room_for_others(void)
+TEST classes_of_a_tenant_leave_room_for_others(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t full;
@@ -52,7 +52,7 @@ TEST wishes_of_one_tenant_leave_room_for_others(void)
 	PASS();
 }
 
-TEST the_last_quarter_is_for_tenants_with_few(void)
+TEST last_quarter_of_classes_is_for_tenants_with_few(void)
 {
 	struct rig *rig = rig_new();
 	const unsigned few = LIMIT_TENANT_CLASSES_MAX / 16;
@@ -74,7 +74,7 @@ TEST the_last_quarter_is_for_tenants_with_few(void)
 }
 
 /* A queue for each tenant in each class that it has no jobs in would be 256 MB here. */
-TEST tenants_without_jobs_of_a_kind_cost_nothing_there(void)
+TEST tenant_without_jobs_of_a_class_costs_no_memory_there(void)
 {
 	struct rig *rig = rig_new();
 	char tenant[16];
@@ -156,9 +156,9 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(wishes_of_one_tenant_leave_room_for_others);
-	RUN_TEST(the_last_quarter_is_for_tenants_with_few);
-	RUN_TEST(tenants_without_jobs_of_a_kind_cost_nothing_there);
+	RUN_TEST(classes_of_a_tenant_leave_room_for_others);
+	RUN_TEST(last_quarter_of_classes_is_for_tenants_with_few);
+	RUN_TEST(tenant_without_jobs_of_a_class_costs_no_memory_there);
 	RUN_TEST(labels_in_any_order_are_one_class);
 	RUN_TEST(classes_of_a_tenant_are_limited);
 	GREATEST_MAIN_END();

@@ -74,7 +74,7 @@ static struct rec_group_row group_row(struct rig *rig, const char *name)
 	return (struct rec_group_row){ 0 };
 }
 
-TEST jobs_of_a_group_across_runs(void)
+TEST group_limits_jobs_across_runs(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[16];
@@ -107,7 +107,7 @@ TEST jobs_of_a_group_across_runs(void)
 	PASS();
 }
 
-TEST a_job_of_two_groups_takes_both_or_none(void)
+TEST job_of_two_groups_takes_both_or_none(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[16];
@@ -130,7 +130,7 @@ TEST a_job_of_two_groups_takes_both_or_none(void)
 	PASS();
 }
 
-TEST the_least_that_live_runs_state(void)
+TEST least_limit_stated_by_live_runs_counts(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[16];
@@ -155,7 +155,7 @@ TEST the_least_that_live_runs_state(void)
 }
 
 /* Its last job ends and another is added in one turn: what it states counts when that turn places jobs. */
-TEST a_run_that_grows_as_it_ends_states_its_limit(void)
+TEST run_grown_at_its_end_keeps_its_stated_limit(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[16];
@@ -192,7 +192,7 @@ TEST a_run_that_grows_as_it_ends_states_its_limit(void)
 	PASS();
 }
 
-TEST a_run_keeps_its_place_until_all_has_ended(void)
+TEST run_keeps_its_place_until_all_jobs_have_ended(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[16];
@@ -231,7 +231,7 @@ TEST a_run_keeps_its_place_until_all_has_ended(void)
 }
 
 /* The first of them waits for a worker that isn't there: it has no place yet. */
-TEST a_run_that_nobody_can_serve_keeps_no_place(void)
+TEST run_without_a_worker_takes_no_place(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -254,7 +254,7 @@ TEST a_run_that_nobody_can_serve_keeps_no_place(void)
 	PASS();
 }
 
-TEST an_unknown_job_counts(void)
+TEST unknown_job_counts_in_its_group(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -284,7 +284,7 @@ TEST an_unknown_job_counts(void)
 	PASS();
 }
 
-TEST what_is_refused(void)
+TEST group_refuses_bad_names_and_limits(void)
 {
 	struct rig *rig = rig_new();
 
@@ -310,7 +310,7 @@ TEST what_is_refused(void)
 	PASS();
 }
 
-TEST what_runs_state_counts_while_they_live(void)
+TEST stated_limit_counts_while_its_run_lives(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[16];
@@ -325,7 +325,7 @@ TEST what_runs_state_counts_while_they_live(void)
 	PASS();
 }
 
-TEST what_a_run_states_counts_again_when_it_is_retried(void)
+TEST stated_limit_counts_again_after_a_retry(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[16];
@@ -357,7 +357,7 @@ static bool loads(struct rig *rig, const char *words)
 	return right;
 }
 
-TEST rows_that_contradict_each_other(void)
+TEST contradictory_rows_of_groups_are_refused(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[16];
@@ -427,17 +427,17 @@ TEST raised_group_limit_lets_runs_in(void)
 
 SUITE(groups)
 {
-	RUN_TEST(jobs_of_a_group_across_runs);
-	RUN_TEST(a_job_of_two_groups_takes_both_or_none);
-	RUN_TEST(the_least_that_live_runs_state);
-	RUN_TEST(a_run_that_grows_as_it_ends_states_its_limit);
-	RUN_TEST(a_run_keeps_its_place_until_all_has_ended);
-	RUN_TEST(a_run_that_nobody_can_serve_keeps_no_place);
-	RUN_TEST(an_unknown_job_counts);
-	RUN_TEST(what_is_refused);
-	RUN_TEST(what_runs_state_counts_while_they_live);
-	RUN_TEST(what_a_run_states_counts_again_when_it_is_retried);
-	RUN_TEST(rows_that_contradict_each_other);
+	RUN_TEST(group_limits_jobs_across_runs);
+	RUN_TEST(job_of_two_groups_takes_both_or_none);
+	RUN_TEST(least_limit_stated_by_live_runs_counts);
+	RUN_TEST(run_grown_at_its_end_keeps_its_stated_limit);
+	RUN_TEST(run_keeps_its_place_until_all_jobs_have_ended);
+	RUN_TEST(run_without_a_worker_takes_no_place);
+	RUN_TEST(unknown_job_counts_in_its_group);
+	RUN_TEST(group_refuses_bad_names_and_limits);
+	RUN_TEST(stated_limit_counts_while_its_run_lives);
+	RUN_TEST(stated_limit_counts_again_after_a_retry);
+	RUN_TEST(contradictory_rows_of_groups_are_refused);
 	RUN_TEST(raised_group_limit_lets_runs_in);
 }
 

@@ -223,7 +223,7 @@ static bool walk_run(uint64_t seed, int steps, uint64_t *ret_hash)
 	return ended;
 }
 
-TEST walk_reloads_equal(void)
+TEST random_walk_reloads_to_the_same_hash(void)
 {
 	uint64_t hash, again;
 
@@ -281,7 +281,7 @@ static struct row_run *run_row(struct rig *rig)
 	return &rig->tables[TABLE_run].at[0].row.run;
 }
 
-TEST job_rows_are_not_believed(void)
+TEST damaged_job_rows_are_refused(void)
 {
 	struct rig *rig = rig_with_history();
 
@@ -315,7 +315,7 @@ TEST job_rows_are_not_believed(void)
 	PASS();
 }
 
-TEST other_rows_are_not_believed(void)
+TEST other_damaged_rows_are_refused(void)
 {
 	struct rig *rig = rig_with_history();
 
@@ -396,7 +396,7 @@ TEST delays_survive_within_their_length(void)
 	PASS();
 }
 
-TEST loading_fires_nothing(void)
+TEST loading_fires_no_timer(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -420,12 +420,12 @@ TEST loading_fires_nothing(void)
 
 SUITE(loading)
 {
-	RUN_TEST(walk_reloads_equal);
-	RUN_TEST(job_rows_are_not_believed);
-	RUN_TEST(other_rows_are_not_believed);
+	RUN_TEST(random_walk_reloads_to_the_same_hash);
+	RUN_TEST(damaged_job_rows_are_refused);
+	RUN_TEST(other_damaged_rows_are_refused);
 	RUN_TEST(boot_counts_and_turns_grow);
 	RUN_TEST(delays_survive_within_their_length);
-	RUN_TEST(loading_fires_nothing);
+	RUN_TEST(loading_fires_no_timer);
 }
 
 GREATEST_MAIN_DEFS();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every number in a row has its edges: at them it is believed, beyond them the store isn't trusted. */
+/* Numbers in rows, at their edges: the last good one is loaded, the next one refused. */
 #include "tests/unit/core_rig.h"
 
 #define SANE_MAX (INT64_MAX / 2)
@@ -74,7 +74,7 @@ static int with(struct rig *rig, int64_t *field, int64_t value)
 #define BAD(field, value) ASSERT_EQ_FMT(DISTRUSTED, with(rig, &(field), (value)), "%d")
 #define EDGES(field, low, high) do { GOOD(field, low); GOOD(field, high); BAD(field, (int64_t)(low) - 1); BAD(field, (int64_t)(high) + 1); } while (0)
 
-TEST numbers_of_jobs(void)
+TEST job_rows_are_checked_at_their_edges(void)
 {
 	struct rig *rig = rig_with_rows();
 	struct row_job *ended = row_of(rig, STATE_SUCCEEDED), *runs = row_of(rig, STATE_RUNNING);
@@ -119,7 +119,7 @@ TEST numbers_of_jobs(void)
 	PASS();
 }
 
-TEST what_jobs_name(void)
+TEST names_in_job_rows_must_exist(void)
 {
 	struct rig *rig = rig_with_rows();
 	struct row_job *ended = row_of(rig, STATE_SUCCEEDED), *runs = row_of(rig, STATE_RUNNING);
@@ -146,7 +146,7 @@ TEST what_jobs_name(void)
 	PASS();
 }
 
-TEST numbers_of_workers(void)
+TEST worker_rows_are_checked_at_their_edges(void)
 {
 	struct rig *rig = rig_with_rows();
 	struct row_worker *first = &rig->tables[TABLE_worker].at[0].row.worker, *second = first;
@@ -176,7 +176,7 @@ TEST numbers_of_workers(void)
 	PASS();
 }
 
-TEST numbers_of_runs(void)
+TEST run_rows_are_checked_at_their_edges(void)
 {
 	struct rig *rig = rig_with_rows();
 	struct row_run *first = &rig->tables[TABLE_run].at[0].row.run, *last = &rig->tables[TABLE_run].at[1].row.run;
@@ -195,7 +195,7 @@ TEST numbers_of_runs(void)
 	PASS();
 }
 
-TEST numbers_of_specifications(void)
+TEST specification_rows_are_checked_at_their_edges(void)
 {
 	struct rig *rig = rig_with_rows();
 	struct row_spec *spec = &rig->tables[TABLE_spec].at[0].row.spec;
@@ -215,7 +215,7 @@ TEST numbers_of_specifications(void)
 	PASS();
 }
 
-TEST counters(void)
+TEST counters_are_checked_at_their_edges(void)
 {
 	static const char *const names[] = { "next_run", "next_job", "next_worker", "boot", "turn" };
 	struct rig *rig = rig_with_rows();
@@ -236,7 +236,7 @@ TEST counters(void)
 	PASS();
 }
 
-TEST keys_and_decisions(void)
+TEST keys_and_decisions_are_checked_at_their_edges(void)
 {
 	struct rig *rig = rig_with_rows();
 	struct row_submit_key *key = &rig->tables[TABLE_submit_key].at[0].row.submit_key;
@@ -263,12 +263,12 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(numbers_of_jobs);
-	RUN_TEST(what_jobs_name);
-	RUN_TEST(numbers_of_workers);
-	RUN_TEST(numbers_of_runs);
-	RUN_TEST(numbers_of_specifications);
-	RUN_TEST(counters);
-	RUN_TEST(keys_and_decisions);
+	RUN_TEST(job_rows_are_checked_at_their_edges);
+	RUN_TEST(names_in_job_rows_must_exist);
+	RUN_TEST(worker_rows_are_checked_at_their_edges);
+	RUN_TEST(run_rows_are_checked_at_their_edges);
+	RUN_TEST(specification_rows_are_checked_at_their_edges);
+	RUN_TEST(counters_are_checked_at_their_edges);
+	RUN_TEST(keys_and_decisions_are_checked_at_their_edges);
 	GREATEST_MAIN_END();
 }

@@ -2,7 +2,7 @@
 /* Locks, of jobs and of people. */
 #include "tests/unit/core_lock.h"
 
-TEST readers_share_and_a_writer_excludes(void)
+TEST lock_is_shared_by_readers_and_had_alone_by_a_writer(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt first, second, third;
@@ -34,7 +34,7 @@ TEST readers_share_and_a_writer_excludes(void)
 	PASS();
 }
 
-TEST a_cancelled_writer_lets_readers_go(void)
+TEST cancelled_writer_lets_readers_go(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt first, other;
@@ -62,7 +62,7 @@ TEST a_cancelled_writer_lets_readers_go(void)
 	PASS();
 }
 
-TEST all_of_a_jobs_locks_or_none(void)
+TEST job_takes_all_of_its_locks_or_none(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt first, second, third;
@@ -83,7 +83,7 @@ TEST all_of_a_jobs_locks_or_none(void)
 	PASS();
 }
 
-TEST a_job_that_nobody_knows_about_keeps_its_lock(void)
+TEST unknown_job_keeps_its_lock(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt first, second;
@@ -111,7 +111,7 @@ TEST a_job_that_nobody_knows_about_keeps_its_lock(void)
 }
 
 /* Also when it isn't its first try that nobody knows about. */
-TEST a_second_try_keeps_its_lock_as_well(void)
+TEST unknown_second_try_keeps_its_lock(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -134,7 +134,7 @@ TEST a_second_try_keeps_its_lock_as_well(void)
 	PASS();
 }
 
-TEST people_take_and_drop(void)
+TEST people_take_and_drop_locks(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -178,7 +178,7 @@ TEST people_take_and_drop(void)
 	PASS();
 }
 
-TEST a_time_to_live_ends_over_a_restart(void)
+TEST lock_time_runs_on_over_a_restart(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -203,7 +203,7 @@ TEST a_time_to_live_ends_over_a_restart(void)
 }
 
 /* The last word counts: who takes it again without an end has it until it is dropped. */
-TEST taken_again_it_ends_as_was_said_last(void)
+TEST lock_taken_again_ends_at_its_latest_time(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_lock_row rows[4];
@@ -217,7 +217,7 @@ TEST taken_again_it_ends_as_was_said_last(void)
 	PASS();
 }
 
-TEST what_is_refused(void)
+TEST lock_refuses_bad_names_owners_and_modes(void)
 {
 	struct rig *rig = rig_new();
 
@@ -259,7 +259,7 @@ static bool loads(struct rig *rig, const char *words)
 		(field) = before_; \
 	} while (0)
 
-TEST rows_that_contradict_each_other(void)
+TEST contradictory_rows_of_locks_are_refused(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -298,7 +298,7 @@ TEST rows_that_contradict_each_other(void)
 }
 
 /* The wall clock of another boot doesn't make it longer than it was taken for. */
-TEST another_boot_ends_it_in_time(int64_t ahead_ms)
+TEST lock_of_another_boot_ends_in_time(int64_t ahead_ms)
 {
 	struct rig *rig = rig_new();
 	struct rec_lock_row rows[4];
@@ -316,7 +316,7 @@ TEST another_boot_ends_it_in_time(int64_t ahead_ms)
 }
 
 /* People who share it would keep a job from ever having it alone. */
-TEST people_dont_pass_a_job_that_wants_it_alone(void)
+TEST people_wait_behind_a_job_that_wants_the_lock_alone(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -354,19 +354,19 @@ TEST drop_releases_only_the_owners_share(void)
 
 SUITE(locks)
 {
-	RUN_TEST(readers_share_and_a_writer_excludes);
-	RUN_TEST(a_cancelled_writer_lets_readers_go);
-	RUN_TEST(all_of_a_jobs_locks_or_none);
-	RUN_TEST(a_job_that_nobody_knows_about_keeps_its_lock);
-	RUN_TEST(a_second_try_keeps_its_lock_as_well);
-	RUN_TEST(people_take_and_drop);
-	RUN_TEST(a_time_to_live_ends_over_a_restart);
-	RUN_TEST(taken_again_it_ends_as_was_said_last);
-	RUN_TEST(what_is_refused);
-	RUN_TEST(rows_that_contradict_each_other);
-	RUN_TESTp(another_boot_ends_it_in_time, 1000000);
-	RUN_TESTp(another_boot_ends_it_in_time, 3000);
-	RUN_TEST(people_dont_pass_a_job_that_wants_it_alone);
+	RUN_TEST(lock_is_shared_by_readers_and_had_alone_by_a_writer);
+	RUN_TEST(cancelled_writer_lets_readers_go);
+	RUN_TEST(job_takes_all_of_its_locks_or_none);
+	RUN_TEST(unknown_job_keeps_its_lock);
+	RUN_TEST(unknown_second_try_keeps_its_lock);
+	RUN_TEST(people_take_and_drop_locks);
+	RUN_TEST(lock_time_runs_on_over_a_restart);
+	RUN_TEST(lock_taken_again_ends_at_its_latest_time);
+	RUN_TEST(lock_refuses_bad_names_owners_and_modes);
+	RUN_TEST(contradictory_rows_of_locks_are_refused);
+	RUN_TESTp(lock_of_another_boot_ends_in_time, 1000000);
+	RUN_TESTp(lock_of_another_boot_ends_in_time, 3000);
+	RUN_TEST(people_wait_behind_a_job_that_wants_the_lock_alone);
 	RUN_TEST(drop_releases_only_the_owners_share);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people may say when they take a lock, and what they are told of who has one. */
+/* Locks that people take: owners, reasons and limits, and what people are told. */
 #include "tests/unit/core_lock.h"
 
 #include "tests/unit/core_place.h"
@@ -15,7 +15,7 @@ static const char *xs(struct rig *rig, size_t len)
 	return text;
 }
 
-TEST owners_have_a_length_and_may_have_spaces(void)
+TEST owner_has_a_bounded_length_and_may_have_spaces(void)
 {
 	struct rig *rig = rig_new();
 
@@ -29,7 +29,7 @@ TEST owners_have_a_length_and_may_have_spaces(void)
 	PASS();
 }
 
-TEST a_lock_is_taken_for_ten_years_at_most(void)
+TEST lock_is_taken_for_ten_years_at_most(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_lock_row rows[4];
@@ -49,7 +49,7 @@ static bool takes_because(struct rig *rig, const char *lock, struct slice *words
 	return rig->ok.number > 0;
 }
 
-TEST a_reason_has_a_length(void)
+TEST reason_has_a_bounded_length(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_lock_row rows[4];
@@ -86,7 +86,7 @@ static enum err take(struct rig *rig, unsigned number, const char *owner)
 }
 
 /* Who has one of them goes on with it. */
-TEST people_hold_so_many_locks_and_no_more(void)
+TEST locks_of_people_are_limited(void)
 {
 	struct rig *rig = rig_new();
 
@@ -100,7 +100,7 @@ TEST people_hold_so_many_locks_and_no_more(void)
 	PASS();
 }
 
-TEST who_is_refused_is_told_what_is_true(void)
+TEST refusal_tells_who_has_the_lock(void)
 {
 	struct rig *rig = rig_new();
 
@@ -125,7 +125,7 @@ TEST who_is_refused_is_told_what_is_true(void)
 	PASS();
 }
 
-TEST a_job_that_waits_is_told_who_comes_before_it(void)
+TEST waiting_job_is_told_who_comes_before_it(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -146,7 +146,7 @@ TEST a_job_that_waits_is_told_who_comes_before_it(void)
 }
 
 /* Nobody has it any more, and the first of those that wait for it finds no worker. */
-TEST a_job_behind_one_without_a_worker_is_told_so(void)
+TEST job_behind_a_job_without_a_worker_is_told_so(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t behind, conn = rig_hello(rig, "w", 1);
@@ -162,7 +162,7 @@ TEST a_job_behind_one_without_a_worker_is_told_so(void)
 }
 
 /* One that would have kept it out while somebody had the lock, and was cancelled since. */
-TEST who_was_cancelled_comes_before_nobody(void)
+TEST cancelled_job_comes_before_no_other(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t cancelled, behind, conn = rig_hello(rig, "w", 1);
@@ -181,7 +181,7 @@ TEST who_was_cancelled_comes_before_nobody(void)
 }
 
 /* As many jobs share it as are shown, or more. */
-TEST so_many_jobs_are_shown_and_the_others_counted(uint64_t jobs)
+TEST jobs_beyond_those_shown_are_counted(uint64_t jobs)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -244,7 +244,7 @@ TEST readers_without_a_worker_keep_no_reader_out(void)
 }
 
 /* The first of those who want it alone counts, whatever worker it wants. */
-TEST the_best_that_wants_it_alone_keeps_readers_out(void)
+TEST best_writer_keeps_readers_out(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -261,7 +261,7 @@ TEST the_best_that_wants_it_alone_keeps_readers_out(void)
 }
 
 /* A run that has left memory while it waited there behind another. */
-TEST one_that_is_forgotten_keeps_nobody_out(void)
+TEST forgotten_run_keeps_no_reader_out(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -286,7 +286,7 @@ TEST one_that_is_forgotten_keeps_nobody_out(void)
 }
 
 /* Whoever shares it already goes on with it: what waits to have it alone keeps out only those who come. */
-TEST who_shares_it_may_take_it_again_before_one_that_waits(void)
+TEST sharing_owner_takes_the_lock_again_before_a_writer(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t fence;
@@ -303,7 +303,7 @@ TEST who_shares_it_may_take_it_again_before_one_that_waits(void)
 }
 
 /* Two scripts of one person are two, also where they could share it. */
-TEST who_names_no_owner_has_it_once(bool shared)
+TEST lock_without_an_owner_is_taken_once(bool shared)
 {
 	struct rig *rig = rig_new();
 
@@ -320,21 +320,21 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(owners_have_a_length_and_may_have_spaces);
-	RUN_TEST(a_lock_is_taken_for_ten_years_at_most);
-	RUN_TEST(a_reason_has_a_length);
-	RUN_TEST(people_hold_so_many_locks_and_no_more);
-	RUN_TEST(who_is_refused_is_told_what_is_true);
-	RUN_TEST(a_job_that_waits_is_told_who_comes_before_it);
-	RUN_TEST(a_job_behind_one_without_a_worker_is_told_so);
-	RUN_TEST(who_was_cancelled_comes_before_nobody);
-	RUN_TESTp(so_many_jobs_are_shown_and_the_others_counted, 64);
-	RUN_TESTp(so_many_jobs_are_shown_and_the_others_counted, 67);
+	RUN_TEST(owner_has_a_bounded_length_and_may_have_spaces);
+	RUN_TEST(lock_is_taken_for_ten_years_at_most);
+	RUN_TEST(reason_has_a_bounded_length);
+	RUN_TEST(locks_of_people_are_limited);
+	RUN_TEST(refusal_tells_who_has_the_lock);
+	RUN_TEST(waiting_job_is_told_who_comes_before_it);
+	RUN_TEST(job_behind_a_job_without_a_worker_is_told_so);
+	RUN_TEST(cancelled_job_comes_before_no_other);
+	RUN_TESTp(jobs_beyond_those_shown_are_counted, 64);
+	RUN_TESTp(jobs_beyond_those_shown_are_counted, 67);
 	RUN_TEST(readers_without_a_worker_keep_no_reader_out);
-	RUN_TEST(the_best_that_wants_it_alone_keeps_readers_out);
-	RUN_TEST(one_that_is_forgotten_keeps_nobody_out);
-	RUN_TEST(who_shares_it_may_take_it_again_before_one_that_waits);
-	RUN_TESTp(who_names_no_owner_has_it_once, false);
-	RUN_TESTp(who_names_no_owner_has_it_once, true);
+	RUN_TEST(best_writer_keeps_readers_out);
+	RUN_TEST(forgotten_run_keeps_no_reader_out);
+	RUN_TEST(sharing_owner_takes_the_lock_again_before_a_writer);
+	RUN_TESTp(lock_without_an_owner_is_taken_once, false);
+	RUN_TESTp(lock_without_an_owner_is_taken_once, true);
 	GREATEST_MAIN_END();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who waits to have a lock alone keeps out who would share it, as long as there is a worker that may serve it. */
+/* A job that waits to have a lock alone keeps sharing jobs out, as long as some worker may serve that job. */
 #include "tests/unit/core_lock.h"
 #include "tests/unit/core_place.h"
 
@@ -67,7 +67,7 @@ static bool writer_comes(struct scene *scene)
 	return given_run(rig, &attempt) == late;
 }
 
-TEST its_worker_goes_and_comes(void)
+TEST writer_lets_readers_go_while_its_worker_is_gone(void)
 {
 	struct scene scene;
 
@@ -82,7 +82,7 @@ TEST its_worker_goes_and_comes(void)
 	PASS();
 }
 
-TEST its_worker_has_other_labels(void)
+TEST writer_lets_readers_go_when_its_worker_loses_labels(void)
 {
 	struct scene scene;
 
@@ -95,7 +95,7 @@ TEST its_worker_has_other_labels(void)
 	PASS();
 }
 
-TEST its_worker_is_set_aside(enum object_kind kind, enum set_verb verb)
+TEST writer_lets_readers_go_while_its_worker_is_set_aside(enum object_kind kind, enum set_verb verb)
 {
 	struct scene scene;
 
@@ -108,7 +108,7 @@ TEST its_worker_is_set_aside(enum object_kind kind, enum set_verb verb)
 	PASS();
 }
 
-TEST its_worker_is_silent(void)
+TEST writer_lets_readers_go_while_its_worker_is_silent(void)
 {
 	struct scene scene;
 
@@ -126,17 +126,17 @@ TEST its_worker_is_silent(void)
 
 SUITE(lock_served)
 {
-	RUN_TEST(its_worker_goes_and_comes);
-	RUN_TEST(its_worker_has_other_labels);
-	RUN_TESTp(its_worker_is_set_aside, OBJECT_WORKER, SET_PAUSE);
-	RUN_TESTp(its_worker_is_set_aside, OBJECT_WORKER, SET_DRAIN);
-	RUN_TESTp(its_worker_is_set_aside, OBJECT_POOL, SET_PAUSE);
-	RUN_TESTp(its_worker_is_set_aside, OBJECT_POOL, SET_DRAIN);
-	RUN_TEST(its_worker_is_silent);
+	RUN_TEST(writer_lets_readers_go_while_its_worker_is_gone);
+	RUN_TEST(writer_lets_readers_go_when_its_worker_loses_labels);
+	RUN_TESTp(writer_lets_readers_go_while_its_worker_is_set_aside, OBJECT_WORKER, SET_PAUSE);
+	RUN_TESTp(writer_lets_readers_go_while_its_worker_is_set_aside, OBJECT_WORKER, SET_DRAIN);
+	RUN_TESTp(writer_lets_readers_go_while_its_worker_is_set_aside, OBJECT_POOL, SET_PAUSE);
+	RUN_TESTp(writer_lets_readers_go_while_its_worker_is_set_aside, OBJECT_POOL, SET_DRAIN);
+	RUN_TEST(writer_lets_readers_go_while_its_worker_is_silent);
 }
 
 /* Workers that were told to quit are there for a moment longer, and serve nobody. */
-TEST who_waits_for_workers_that_quit_keeps_nobody_out(void)
+TEST writer_with_only_quitting_workers_keeps_no_reader_out(void)
 {
 	struct rig *rig = rig_new();
 	struct core_input quit = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
@@ -153,7 +153,7 @@ TEST who_waits_for_workers_that_quit_keeps_nobody_out(void)
 }
 
 /* The first of those that wait has no worker any more; the next has one, and comes before who would share it. */
-TEST who_has_no_worker_hides_nobody_who_has_one(void)
+TEST writer_without_a_worker_hides_no_writer_with_one(void)
 {
 	struct scene scene;
 	struct rig_attempt attempt;
@@ -172,7 +172,7 @@ TEST who_has_no_worker_hides_nobody_who_has_one(void)
 }
 
 /* A worker goes that alone may serve who waits for one lock, and who waits for another: whoever shares either has it. */
-TEST who_shares_any_of_the_locks_goes_on(void)
+TEST readers_of_each_lock_go_when_the_worker_leaves(void)
 {
 	static const char *const locks[] = { "db", "fs", "net" };
 	struct rig *rig = rig_new();
@@ -199,7 +199,7 @@ TEST who_shares_any_of_the_locks_goes_on(void)
 }
 
 /* Who came before the one that wants it alone isn't told that this comes first. */
-TEST who_comes_first_is_told_of_nobody_before_it(void)
+TEST first_job_is_told_of_none_before_it(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t reader, writer;
@@ -221,9 +221,9 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(lock_served);
-	RUN_TEST(who_waits_for_workers_that_quit_keeps_nobody_out);
-	RUN_TEST(who_has_no_worker_hides_nobody_who_has_one);
-	RUN_TEST(who_shares_any_of_the_locks_goes_on);
-	RUN_TEST(who_comes_first_is_told_of_nobody_before_it);
+	RUN_TEST(writer_with_only_quitting_workers_keeps_no_reader_out);
+	RUN_TEST(writer_without_a_worker_hides_no_writer_with_one);
+	RUN_TEST(readers_of_each_lock_go_when_the_worker_leaves);
+	RUN_TEST(first_job_is_told_of_none_before_it);
 	GREATEST_MAIN_END();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory after a peak: what is left when many jobs have ended, and that shrinking changes nothing. */
+/* Memory after a peak: how much is left when many jobs have ended. Shrinking changes nothing else. */
 #include "base/sha256.h"
 #include "core/core.h"
 #include "core/rows/outbox.h"
@@ -49,7 +49,7 @@ static void submit_many(struct core *core, struct now *now)
 	blob_release(body);
 }
 
-TEST memory_after_a_peak_is_as_before(void)
+TEST memory_returns_after_a_peak(void)
 {
 	struct core_config config = { .cluster = slice_str("bench"), .seed = 7 };
 	struct now now = { .mono_ns = 1, .boot_ns = 1, .wall_ms = 1800000000000 };
@@ -87,6 +87,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(memory_after_a_peak_is_as_before);
+	RUN_TEST(memory_returns_after_a_peak);
 	GREATEST_MAIN_END();
 }

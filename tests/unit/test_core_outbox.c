@@ -26,7 +26,7 @@ static uint64_t reveal(struct pipeline *pipeline)
 	return turn;
 }
 
-TEST nothing_before_its_commit(void)
+TEST turn_is_not_revealed_before_its_commit(void)
 {
 	struct pipeline pipeline = { 0 };
 
@@ -45,7 +45,7 @@ TEST nothing_before_its_commit(void)
 	PASS();
 }
 
-TEST one_commit_for_many(void)
+TEST commit_reveals_all_turns_up_to_it(void)
 {
 	struct pipeline pipeline = { 0 };
 
@@ -60,7 +60,7 @@ TEST one_commit_for_many(void)
 	PASS();
 }
 
-TEST without_rows_it_waits_for_those_before(void)
+TEST turn_without_rows_waits_for_earlier_turns(void)
 {
 	struct pipeline pipeline = { 0 };
 
@@ -79,7 +79,7 @@ TEST without_rows_it_waits_for_those_before(void)
 	PASS();
 }
 
-TEST clearing_lets_go(void)
+TEST clear_empties_the_outbox_and_releases_blobs(void)
 {
 	struct outbox outbox = { 0 };
 	struct blob *blob = blob_make(slice_str("graph"));
@@ -101,10 +101,10 @@ TEST clearing_lets_go(void)
 
 SUITE(revealing)
 {
-	RUN_TEST(nothing_before_its_commit);
-	RUN_TEST(one_commit_for_many);
-	RUN_TEST(without_rows_it_waits_for_those_before);
-	RUN_TEST(clearing_lets_go);
+	RUN_TEST(turn_is_not_revealed_before_its_commit);
+	RUN_TEST(commit_reveals_all_turns_up_to_it);
+	RUN_TEST(turn_without_rows_waits_for_earlier_turns);
+	RUN_TEST(clear_empties_the_outbox_and_releases_blobs);
 }
 
 GREATEST_MAIN_DEFS();

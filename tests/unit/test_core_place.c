@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who gets what: labels, and what is never held up by what nobody can serve. */
+/* Labels, and jobs that no worker can serve: they hold up no other job. */
 #include "tests/unit/core_rig.h"
 
 #include "proto/reasons.h"
@@ -15,7 +15,7 @@ static struct rec_job_spec *graph_labelled(struct graph *graph, const char *name
 	return job;
 }
 
-TEST a_worker_needs_every_label(void)
+TEST worker_needs_every_label(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -42,7 +42,7 @@ TEST a_worker_needs_every_label(void)
 	PASS();
 }
 
-TEST what_nobody_can_serve_holds_up_nothing(void)
+TEST job_without_a_worker_holds_up_no_other(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -62,7 +62,7 @@ TEST what_nobody_can_serve_holds_up_nothing(void)
 	PASS();
 }
 
-TEST the_best_of_all_that_it_can_serve(void)
+TEST worker_gets_the_best_of_all_it_can_serve(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -127,7 +127,7 @@ static size_t active(struct rig *rig, uint64_t first, size_t count)
 	return holds;
 }
 
-TEST a_run_has_no_more_out_than_it_may(void)
+TEST run_has_no_more_active_jobs_than_its_bound(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, other = { 0 };
@@ -182,7 +182,7 @@ static void graph_fan(struct graph *graph, size_t count, uint64_t parallel, bool
 	}
 }
 
-TEST a_fan_out_has_its_bound(void)
+TEST fan_out_has_no_more_active_members_than_its_bound(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -202,7 +202,7 @@ TEST a_fan_out_has_its_bound(void)
 	PASS();
 }
 
-TEST the_first_failure_ends_a_fan_out(void)
+TEST fail_fast_ends_a_fan_out(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -281,15 +281,15 @@ TEST every_wait_is_explained(void)
 
 SUITE(placing)
 {
-	RUN_TEST(a_worker_needs_every_label);
-	RUN_TEST(what_nobody_can_serve_holds_up_nothing);
-	RUN_TEST(the_best_of_all_that_it_can_serve);
+	RUN_TEST(worker_needs_every_label);
+	RUN_TEST(job_without_a_worker_holds_up_no_other);
+	RUN_TEST(worker_gets_the_best_of_all_it_can_serve);
 	RUN_TEST(labels_leave_with_their_runs);
 	RUN_TEST(bad_labels_are_refused);
-	RUN_TEST(a_run_has_no_more_out_than_it_may);
-	RUN_TEST(a_fan_out_has_its_bound);
+	RUN_TEST(run_has_no_more_active_jobs_than_its_bound);
+	RUN_TEST(fan_out_has_no_more_active_members_than_its_bound);
 	RUN_TEST(every_wait_is_explained);
-	RUN_TEST(the_first_failure_ends_a_fan_out);
+	RUN_TEST(fail_fast_ends_a_fan_out);
 }
 
 GREATEST_MAIN_DEFS();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whose turn it is: at a lock, among jobs that want different workers; in the queue, of what was there before. */
+/* Order at locks and in the queue: writers of several classes, reopened runs, places of groups. */
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_lock.h"
 #include "tests/unit/core_place.h"
@@ -17,7 +17,7 @@ static uint64_t at_lock(struct rig *rig, const char *lock, const char *label, ui
 }
 
 /* The best of those that want a lock alone keeps out who ranks behind it, whoever came first. */
-TEST the_best_at_a_lock_whoever_came_first(uint64_t first, uint64_t second, uint64_t sharer, bool goes)
+TEST best_writer_keeps_out_the_jobs_ranked_behind(uint64_t first, uint64_t second, uint64_t sharer, bool goes)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -35,7 +35,7 @@ TEST the_best_at_a_lock_whoever_came_first(uint64_t first, uint64_t second, uint
 }
 
 /* A job that has it is shown as one that shares it, or has it alone. */
-TEST how_a_job_has_a_lock(bool shared)
+TEST lock_row_shows_how_a_job_has_the_lock(bool shared)
 {
 	struct rig *rig = rig_new();
 	struct rec_lock_row rows[4];
@@ -51,7 +51,7 @@ TEST how_a_job_has_a_lock(bool shared)
 }
 
 /* What a run left in the queue when it left memory is not its own when it comes back. */
-TEST a_run_that_comes_back_queues_once(size_t before)
+TEST reopened_run_queues_once(size_t before)
 {
 	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000, .request = 7 };
 	struct rig *rig = rig_new();
@@ -85,7 +85,7 @@ TEST a_run_that_comes_back_queues_once(size_t before)
 }
 
 /* Two places of a group are free at once: the jobs of the first run that waits take one of them, not both. */
-TEST places_that_are_free_at_once_go_to_as_many_runs(void)
+TEST free_places_of_a_group_go_to_as_many_runs(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_done done[2] = { 0 };
@@ -120,7 +120,7 @@ TEST places_that_are_free_at_once_go_to_as_many_runs(void)
 }
 
 /* Added jobs that wait for each other, of which one needs a job that was there before. */
-TEST those_that_wait_for_each_other_are_told(void)
+TEST added_jobs_in_a_cycle_are_refused_with_their_names(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -141,15 +141,15 @@ TEST those_that_wait_for_each_other_are_told(void)
 
 SUITE(turns)
 {
-	RUN_TESTp(the_best_at_a_lock_whoever_came_first, 30, 70, 50, false);
-	RUN_TESTp(the_best_at_a_lock_whoever_came_first, 70, 30, 50, false);
-	RUN_TESTp(the_best_at_a_lock_whoever_came_first, 30, 40, 50, true);
-	RUN_TESTp(how_a_job_has_a_lock, false);
-	RUN_TESTp(how_a_job_has_a_lock, true);
-	RUN_TESTp(a_run_that_comes_back_queues_once, 0);
-	RUN_TESTp(a_run_that_comes_back_queues_once, 1);
-	RUN_TEST(places_that_are_free_at_once_go_to_as_many_runs);
-	RUN_TEST(those_that_wait_for_each_other_are_told);
+	RUN_TESTp(best_writer_keeps_out_the_jobs_ranked_behind, 30, 70, 50, false);
+	RUN_TESTp(best_writer_keeps_out_the_jobs_ranked_behind, 70, 30, 50, false);
+	RUN_TESTp(best_writer_keeps_out_the_jobs_ranked_behind, 30, 40, 50, true);
+	RUN_TESTp(lock_row_shows_how_a_job_has_the_lock, false);
+	RUN_TESTp(lock_row_shows_how_a_job_has_the_lock, true);
+	RUN_TESTp(reopened_run_queues_once, 0);
+	RUN_TESTp(reopened_run_queues_once, 1);
+	RUN_TEST(free_places_of_a_group_go_to_as_many_runs);
+	RUN_TEST(added_jobs_in_a_cycle_are_refused_with_their_names);
 }
 
 GREATEST_MAIN_DEFS();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whose turn it is among jobs that want different things: priority, then the tenant furthest behind, then age. */
+/* Order among jobs of several classes: priority, then the tenant furthest behind, then age; at groups too. */
 #include "tests/unit/core_place.h"
 
 #include "base/rand.h"
@@ -72,7 +72,7 @@ static uint64_t next(struct line lines[TENANTS], uint64_t *time)
 	return best->serial;
 }
 
-TEST all_wait_in_one_line(void)
+TEST jobs_of_all_classes_wait_in_one_order(void)
 {
 	struct rand_state rand;
 
@@ -120,7 +120,7 @@ static struct rec_job_spec *labelled(struct rig *rig, struct graph *graph, const
  * Once the first of a run is given out no other of it may be. The second made way for nobody in its group until then:
  * what is behind it there, of another tenant, is given out at once.
  */
-TEST what_makes_way_while_jobs_are_placed_counts(void)
+TEST job_parked_at_a_bound_lets_another_tenants_job_go(void)
 {
 	struct rig *rig = rig_new();
 	struct graph holds = { 0 }, narrow = { 0 }, other = { 0 };
@@ -289,8 +289,8 @@ TEST released_job_goes_by_its_new_priority(bool whole_run)
 
 SUITE(order)
 {
-	RUN_TEST(what_makes_way_while_jobs_are_placed_counts);
-	RUN_TEST(all_wait_in_one_line);
+	RUN_TEST(job_parked_at_a_bound_lets_another_tenants_job_go);
+	RUN_TEST(jobs_of_all_classes_wait_in_one_order);
 	RUN_TEST(place_left_in_a_group_goes_to_another_tenant_at_once);
 	RUN_TEST(held_job_leaves_its_place_to_the_next);
 	RUN_TEST(run_with_a_place_in_its_group_has_it_for_all_jobs);

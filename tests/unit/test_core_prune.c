@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs that are removed for good: which may go, when, and what is known of them then. */
+/* Pruned runs: which may go, when, and what is known of them afterwards. */
 #include "tests/unit/core_prune.h"
 
 /* A new round of it, from its rows. */
@@ -20,7 +20,7 @@ static void rig_reopen(struct rig *rig, uint64_t run)
 	CHECK(rig->error.code == ERR_NONE);
 }
 
-TEST whole_run_goes_in_a_turn(void)
+TEST whole_run_is_pruned_in_a_turn(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 5), gone;
@@ -43,7 +43,7 @@ TEST whole_run_goes_in_a_turn(void)
 	PASS();
 }
 
-TEST who_watches_is_told_that_it_went(void)
+TEST pruned_run_is_announced_to_watchers(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 2);
@@ -58,7 +58,7 @@ TEST who_watches_is_told_that_it_went(void)
 	PASS();
 }
 
-TEST live_and_recent_stay(void)
+TEST live_and_recent_runs_stay(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t live = rig_submit_plain(rig, 2), ended = rig_submit_plain(rig, 2);
@@ -83,7 +83,7 @@ TEST live_and_recent_stay(void)
 	PASS();
 }
 
-TEST rows_read_before_a_retry_are_old_news(void)
+TEST rows_read_before_a_retry_prune_no_run(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 2), other = ended_run(rig, 1);
@@ -105,7 +105,7 @@ TEST rows_read_before_a_retry_are_old_news(void)
 }
 
 /* It had ended and not left memory: who prunes the logs of the rows that were read would write its letters anew. */
-TEST rows_read_before_a_discard_are_old_news(void)
+TEST rows_read_before_a_discard_prune_no_logs(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = rig_submit_plain(rig, 1);
@@ -128,7 +128,7 @@ TEST rows_read_before_a_discard_are_old_news(void)
 }
 
 /* Also when it is the latest that anybody knows of, or nothing would ever go on a cluster that is idle. */
-TEST rows_read_after_a_retry_are_news(void)
+TEST rows_read_after_a_retry_prune_the_run(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 2), other = ended_run(rig, 1);
@@ -166,7 +166,7 @@ TEST runs_offered_together_go_together_and_no_other(void)
 	PASS();
 }
 
-TEST so_many_are_going_at_once(void)
+TEST runs_pruned_at_once_are_limited(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t last = 0, first = 1;
@@ -228,7 +228,7 @@ TEST forgotten_key_makes_a_new_run(void)
 	PASS();
 }
 
-TEST logs_alone(void)
+TEST logs_are_pruned_alone(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 2);
@@ -266,7 +266,7 @@ static enum prune_word word_of(const struct rig *rig, const struct row *run, boo
 }
 
 /* A sub-run goes only when what it is within has ended; its logs may go before. */
-TEST what_it_is_within_keeps_it(void)
+TEST sub_run_stays_while_its_parent_run_is_live(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t outer = rig_submit_plain(rig, 1);
@@ -284,7 +284,7 @@ TEST what_it_is_within_keeps_it(void)
 }
 
 /* The clock was set back since the run ended: its logs are gone all the same, and aren't looked for again. */
-TEST logs_that_went_by_an_earlier_clock_are_gone(void)
+TEST logs_pruned_by_an_earlier_clock_are_gone(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 2);
@@ -301,7 +301,7 @@ TEST logs_that_went_by_an_earlier_clock_are_gone(void)
 	PASS();
 }
 
-TEST what_is_gone_or_going_is_not_begun_again(void)
+TEST pruned_logs_are_not_pruned_again(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 2);
@@ -329,7 +329,7 @@ TEST what_is_gone_or_going_is_not_begun_again(void)
 	PASS();
 }
 
-TEST numbers_are_kept_by_day(void)
+TEST pruned_numbers_are_kept_by_day(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t runs[6];
@@ -357,7 +357,7 @@ TEST numbers_are_kept_by_day(void)
 }
 
 /* None of them beside another, over a restart. */
-TEST numbers_apart_are_kept_one_by_one(void)
+TEST scattered_pruned_numbers_are_kept_separately(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t runs[32];
@@ -375,7 +375,7 @@ TEST numbers_apart_are_kept_one_by_one(void)
 	PASS();
 }
 
-TEST history_goes_up_to_now(void)
+TEST history_is_pruned_up_to_now(void)
 {
 	struct rig *rig = rig_new();
 	struct core_input input = { .kind = INPUT_PRUNE };
@@ -407,23 +407,23 @@ TEST history_goes_up_to_now(void)
 
 SUITE(core_prune)
 {
-	RUN_TEST(whole_run_goes_in_a_turn);
-	RUN_TEST(who_watches_is_told_that_it_went);
-	RUN_TEST(live_and_recent_stay);
-	RUN_TEST(rows_read_before_a_retry_are_old_news);
-	RUN_TEST(rows_read_before_a_discard_are_old_news);
-	RUN_TEST(rows_read_after_a_retry_are_news);
+	RUN_TEST(whole_run_is_pruned_in_a_turn);
+	RUN_TEST(pruned_run_is_announced_to_watchers);
+	RUN_TEST(live_and_recent_runs_stay);
+	RUN_TEST(rows_read_before_a_retry_prune_no_run);
+	RUN_TEST(rows_read_before_a_discard_prune_no_logs);
+	RUN_TEST(rows_read_after_a_retry_prune_the_run);
 	RUN_TEST(runs_offered_together_go_together_and_no_other);
-	RUN_TEST(so_many_are_going_at_once);
+	RUN_TEST(runs_pruned_at_once_are_limited);
 	RUN_TEST(pruned_run_is_not_reopened);
 	RUN_TEST(forgotten_key_makes_a_new_run);
-	RUN_TEST(logs_alone);
-	RUN_TEST(what_it_is_within_keeps_it);
-	RUN_TEST(logs_that_went_by_an_earlier_clock_are_gone);
-	RUN_TEST(what_is_gone_or_going_is_not_begun_again);
-	RUN_TEST(numbers_are_kept_by_day);
-	RUN_TEST(numbers_apart_are_kept_one_by_one);
-	RUN_TEST(history_goes_up_to_now);
+	RUN_TEST(logs_are_pruned_alone);
+	RUN_TEST(sub_run_stays_while_its_parent_run_is_live);
+	RUN_TEST(logs_pruned_by_an_earlier_clock_are_gone);
+	RUN_TEST(pruned_logs_are_not_pruned_again);
+	RUN_TEST(pruned_numbers_are_kept_by_day);
+	RUN_TEST(scattered_pruned_numbers_are_kept_separately);
+	RUN_TEST(history_is_pruned_up_to_now);
 }
 
 GREATEST_MAIN_DEFS();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is left of runs that were pruned: in which pieces it goes, and which rows of it a start doesn't believe. */
+/* Runs that are pruned in pieces: what is left of them, and which of their rows a start refuses. */
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_prune.h"
 #include "tests/unit/core_rows.h"
 
-TEST large_run_goes_in_pieces(void)
+TEST large_run_is_pruned_in_pieces(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run;
@@ -58,7 +58,7 @@ static unsigned row_by_row(struct rig *rig, uint64_t run)
 	return turns;
 }
 
-TEST a_turn_takes_no_more_than_it_has_room_for(void)
+TEST turn_prunes_no_more_rows_than_it_has_room_for(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t one = ended_run(rig, 3), two = ended_run(rig, 2);
@@ -89,7 +89,7 @@ static void grow_plain(struct rig *rig, uint64_t run, const char *one, const cha
 }
 
 /* Between its jobs and those that came later are others' jobs. */
-TEST what_came_later_goes_and_nothing_in_between(void)
+TEST added_jobs_are_pruned_and_none_in_between(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = rig_submit_plain(rig, 2), other;
@@ -114,7 +114,7 @@ TEST what_came_later_goes_and_nothing_in_between(void)
 }
 
 /* What is left is named as few ranges as it is. */
-TEST jobs_that_follow_each_other_are_one_range(void)
+TEST consecutive_jobs_are_one_range(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = rig_submit_plain(rig, 2), other;
@@ -133,7 +133,7 @@ TEST jobs_that_follow_each_other_are_one_range(void)
 }
 
 /* A part of an older version may hold none. */
-TEST a_part_without_jobs_takes_none(void)
+TEST part_without_jobs_prunes_none(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 1);
@@ -149,7 +149,7 @@ TEST a_part_without_jobs_takes_none(void)
 }
 
 /* A start knows of no logs that went: until it is said again, they are still to be removed. */
-TEST a_start_ends_nothing_whose_logs_may_be_there(void)
+TEST start_keeps_runs_whose_logs_may_remain(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 2);
@@ -166,7 +166,7 @@ TEST a_start_ends_nothing_whose_logs_may_be_there(void)
 	PASS();
 }
 
-TEST logs_that_went_first_do_not_end_it(void)
+TEST logs_pruned_first_keep_the_run_going(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = ended_run(rig, 3);
@@ -215,7 +215,7 @@ static struct rig *rig_half_way(void)
 	return rig;
 }
 
-TEST numbers_that_a_start_does_not_believe(void)
+TEST contradictory_numbers_of_pruned_runs_are_refused(void)
 {
 	struct rig *rig = rig_half_way();
 	struct row_pruned *one, *three;
@@ -241,7 +241,7 @@ TEST numbers_that_a_start_does_not_believe(void)
 	PASS();
 }
 
-TEST what_is_left_that_a_start_does_not_believe(void)
+TEST contradictory_rests_of_pruned_runs_are_refused(void)
 {
 	static const char bad[] = "which is being pruned: its row contradicts itself";
 	struct rig *rig = rig_half_way();
@@ -296,7 +296,7 @@ static const char *with_range(struct rig *rig, uint64_t first, uint64_t end, siz
 	return text;
 }
 
-TEST jobs_that_never_were(void)
+TEST jobs_that_never_existed_are_refused(void)
 {
 	static const char bad[] = "run 3, which is being pruned: jobs that never were";
 	struct rig *rig = rig_half_way();
@@ -314,20 +314,20 @@ TEST jobs_that_never_were(void)
 
 SUITE(core_pruning)
 {
-	RUN_TEST(large_run_goes_in_pieces);
-	RUN_TEST(a_turn_takes_no_more_than_it_has_room_for);
-	RUN_TEST(what_came_later_goes_and_nothing_in_between);
-	RUN_TEST(jobs_that_follow_each_other_are_one_range);
-	RUN_TEST(a_part_without_jobs_takes_none);
-	RUN_TEST(a_start_ends_nothing_whose_logs_may_be_there);
-	RUN_TEST(logs_that_went_first_do_not_end_it);
-	RUN_TEST(numbers_that_a_start_does_not_believe);
-	RUN_TEST(what_is_left_that_a_start_does_not_believe);
-	RUN_TEST(jobs_that_never_were);
+	RUN_TEST(large_run_is_pruned_in_pieces);
+	RUN_TEST(turn_prunes_no_more_rows_than_it_has_room_for);
+	RUN_TEST(added_jobs_are_pruned_and_none_in_between);
+	RUN_TEST(consecutive_jobs_are_one_range);
+	RUN_TEST(part_without_jobs_prunes_none);
+	RUN_TEST(start_keeps_runs_whose_logs_may_remain);
+	RUN_TEST(logs_pruned_first_keep_the_run_going);
+	RUN_TEST(contradictory_numbers_of_pruned_runs_are_refused);
+	RUN_TEST(contradictory_rests_of_pruned_runs_are_refused);
+	RUN_TEST(jobs_that_never_existed_are_refused);
 }
 
 /* What people said of its gates goes with the run. */
-TEST nothing_is_left_of_what_people_said(void)
+TEST votes_are_pruned_with_their_run(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -348,7 +348,7 @@ TEST nothing_is_left_of_what_people_said(void)
 }
 
 /* Who reads a letter wants to see what its job said. */
-TEST the_logs_of_a_run_with_letters_stay(void)
+TEST logs_of_a_run_with_dead_letters_stay(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = rig_submit_plain(rig, 1);
@@ -369,7 +369,7 @@ TEST the_logs_of_a_run_with_letters_stay(void)
 }
 
 /* Also of one that had not left memory: it was another run when it ended again. */
-TEST rows_read_before_a_new_round_are_old_news(void)
+TEST rows_read_before_a_new_round_prune_no_run(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run = rig_submit_plain(rig, 2);
@@ -392,8 +392,8 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(core_pruning);
-	RUN_TEST(nothing_is_left_of_what_people_said);
-	RUN_TEST(the_logs_of_a_run_with_letters_stay);
-	RUN_TEST(rows_read_before_a_new_round_are_old_news);
+	RUN_TEST(votes_are_pruned_with_their_run);
+	RUN_TEST(logs_of_a_run_with_dead_letters_stay);
+	RUN_TEST(rows_read_before_a_new_round_prune_no_run);
 	GREATEST_MAIN_END();
 }

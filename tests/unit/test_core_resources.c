@@ -67,7 +67,7 @@ static uint64_t used(struct rig *rig, uint64_t worker)
 	return row.used.at[0];
 }
 
-TEST never_more_than_is_offered(void)
+TEST jobs_never_use_more_than_is_offered(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -109,7 +109,7 @@ static uint64_t hello_holding(struct rig *rig, const char *offer, struct rig_att
 }
 
 /* It offers less than before, and what runs there goes on. */
-TEST what_runs_is_in_use_though_less_is_offered(void)
+TEST running_job_keeps_its_resources_when_the_offer_shrinks(void)
 {
 	for (int once = 0; once < 2; once++) {
 		struct rig *rig = rig_new();
@@ -143,7 +143,7 @@ TEST what_runs_is_in_use_though_less_is_offered(void)
 }
 
 /* It may go on for a while, also when the master was restarted meanwhile. */
-TEST what_is_being_stopped_takes_what_it_took(void)
+TEST stopping_job_keeps_its_resources(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -181,7 +181,7 @@ static void flap(struct rig *rig, const char *name, uint64_t slots, const char *
 		rig_gone(rig, hello(rig, name, slots, offers, ""));
 }
 
-TEST a_large_job_does_not_starve(bool flaps)
+TEST large_job_does_not_starve(bool flaps)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -221,7 +221,7 @@ TEST a_large_job_does_not_starve(bool flaps)
 }
 
 /* What asks for nothing of it goes past a gpu job that waits. */
-TEST others_flow_past_a_gpu_job(void)
+TEST plain_jobs_flow_past_a_waiting_gpu_job(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -296,7 +296,7 @@ TEST overload_of_gpus_begins_at_90_percent(void)
 	PASS();
 }
 
-TEST the_second_job_goes_to_the_less_loaded(void)
+TEST second_job_goes_to_the_less_loaded_worker(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t a = hello(rig, "a", 4, "cpus=1000", ""), b = hello(rig, "b", 4, "cpus=1000", "");
@@ -307,7 +307,7 @@ TEST the_second_job_goes_to_the_less_loaded(void)
 	PASS();
 }
 
-TEST affinity_to_a_parent(void)
+TEST affinity_follows_the_parent(void)
 {
 	struct rig *rig = rig_new();
 
@@ -335,7 +335,7 @@ TEST affinity_to_a_parent(void)
 	PASS();
 }
 
-TEST cordon_drain_and_pools(void)
+TEST cordon_drain_and_pools_stop_new_jobs(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -375,7 +375,7 @@ TEST cordon_drain_and_pools(void)
 	PASS();
 }
 
-TEST one_that_flaps_is_passed_over(void)
+TEST flapping_worker_is_passed_over(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_worker_row row;
@@ -398,17 +398,17 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(never_more_than_is_offered);
-	RUN_TEST(what_runs_is_in_use_though_less_is_offered);
-	RUN_TEST(what_is_being_stopped_takes_what_it_took);
-	RUN_TESTp(a_large_job_does_not_starve, false);
-	RUN_TESTp(a_large_job_does_not_starve, true);
-	RUN_TEST(others_flow_past_a_gpu_job);
+	RUN_TEST(jobs_never_use_more_than_is_offered);
+	RUN_TEST(running_job_keeps_its_resources_when_the_offer_shrinks);
+	RUN_TEST(stopping_job_keeps_its_resources);
+	RUN_TESTp(large_job_does_not_starve, false);
+	RUN_TESTp(large_job_does_not_starve, true);
+	RUN_TEST(plain_jobs_flow_past_a_waiting_gpu_job);
 	RUN_TEST(overload_begins_at_90_percent);
 	RUN_TEST(overload_of_gpus_begins_at_90_percent);
-	RUN_TEST(the_second_job_goes_to_the_less_loaded);
-	RUN_TEST(affinity_to_a_parent);
-	RUN_TEST(cordon_drain_and_pools);
-	RUN_TEST(one_that_flaps_is_passed_over);
+	RUN_TEST(second_job_goes_to_the_less_loaded_worker);
+	RUN_TEST(affinity_follows_the_parent);
+	RUN_TEST(cordon_drain_and_pools_stop_new_jobs);
+	RUN_TEST(flapping_worker_is_passed_over);
 	GREATEST_MAIN_END();
 }

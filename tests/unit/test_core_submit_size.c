@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sizes of what is submitted: as large as may be is believed, and one more is refused for its size. */
+/* Sizes of what is submitted: the greatest is accepted, and one more is refused for its size. */
 #include "tests/unit/core_grow.h"
 
 /* What a graph says that has so many jobs, and bytes for one. */
@@ -23,7 +23,7 @@ static enum err says_jobs(struct rig *rig, uint64_t into, uint32_t count)
 }
 
 /* Where its size is no reason, its bytes are. */
-TEST a_run_has_as_many_jobs_as_may_be(void)
+TEST run_may_have_the_most_jobs_and_no_more(void)
 {
 	struct rig *rig = rig_new();
 
@@ -35,7 +35,7 @@ TEST a_run_has_as_many_jobs_as_may_be(void)
 	PASS();
 }
 
-TEST with_those_that_are_added(void)
+TEST run_may_have_the_most_jobs_with_added_ones(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -64,7 +64,7 @@ static struct blob *job_of_variable(const char *text, size_t len)
 	return body;
 }
 
-TEST a_job_is_as_long_as_may_be(void)
+TEST job_may_have_the_greatest_length_and_no_more(void)
 {
 	static char text[LIMIT_JOB_SPEC_MAX];
 	const size_t some = LIMIT_JOB_SPEC_MAX - 1000;
@@ -90,9 +90,9 @@ TEST a_job_is_as_long_as_may_be(void)
 
 SUITE(sizes)
 {
-	RUN_TEST(a_run_has_as_many_jobs_as_may_be);
-	RUN_TEST(with_those_that_are_added);
-	RUN_TEST(a_job_is_as_long_as_may_be);
+	RUN_TEST(run_may_have_the_most_jobs_and_no_more);
+	RUN_TEST(run_may_have_the_most_jobs_with_added_ones);
+	RUN_TEST(job_may_have_the_greatest_length_and_no_more);
 }
 
 GREATEST_MAIN_DEFS();

@@ -61,7 +61,7 @@ TEST tenants_take_turns_by_weight(void)
 	PASS();
 }
 
-TEST who_waited_gains_no_credit(void)
+TEST new_tenant_gains_no_credit(void)
 {
 	struct rig *rig = rig_strict();
 	uint64_t first = submit(rig, "one", 60), second;
@@ -90,7 +90,7 @@ TEST priority_comes_before_shares(void)
 	PASS();
 }
 
-TEST within_a_tenant_age_decides(void)
+TEST age_decides_within_a_tenant(void)
 {
 	struct rig *rig = rig_strict();
 	uint64_t first = submit(rig, "one", 5), second = submit(rig, "one", 5);
@@ -112,7 +112,7 @@ static const char *why(struct rig *rig, uint64_t job, uint64_t *ret_code)
 	return arena_strdup(&rig->arena, row.why);
 }
 
-TEST a_tenant_at_its_limit_holds_up_nobody(void)
+TEST tenant_at_its_limit_holds_up_no_other(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempts[8];
@@ -150,7 +150,7 @@ TEST a_tenant_at_its_limit_holds_up_nobody(void)
 }
 
 /* Both the run and its tenant are full, and their jobs take turns at being parked with either. */
-TEST two_bounds_at_once(void)
+TEST bounds_of_run_and_tenant_hold_together(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t one, two;
@@ -171,7 +171,7 @@ TEST two_bounds_at_once(void)
 	PASS();
 }
 
-TEST holding_back_and_letting_go_of_a_limited_tenants_run(void)
+TEST held_run_leaves_its_tenants_place_to_another_run(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t one, two;
@@ -197,7 +197,7 @@ TEST holding_back_and_letting_go_of_a_limited_tenants_run(void)
 	PASS();
 }
 
-TEST a_full_queue_refuses(void)
+TEST full_queue_of_a_tenant_refuses_a_submit(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t run;
@@ -215,7 +215,7 @@ TEST a_full_queue_refuses(void)
 }
 
 /* Who names no tenant is one: what was set of it counts for all that they submit. */
-TEST who_names_no_tenant_is_one(void)
+TEST submitter_without_a_tenant_is_a_tenant(void)
 {
 	struct rig *rig = rig_new();
 
@@ -229,7 +229,7 @@ TEST who_names_no_tenant_is_one(void)
 }
 
 /* The most that may be set is kept as any other, and one more is refused. */
-TEST the_most_that_may_be_set(void)
+TEST largest_limits_of_a_tenant_are_kept(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_tenant_row row = { 0 };
@@ -267,7 +267,7 @@ static bool loads_with(struct rig *rig, struct row_tenant tenant)
 }
 
 /* Each of them alone, whatever else is right. */
-TEST rows_that_no_core_wrote_are_refused(void)
+TEST impossible_tenant_rows_are_refused(void)
 {
 	const int64_t most = LIMIT_RUN_JOBS_MAX - 1;
 	const struct slice two = slice_str("two");
@@ -334,16 +334,16 @@ TEST removed_tenant_has_default_weight(void)
 SUITE(tenants)
 {
 	RUN_TEST(tenants_take_turns_by_weight);
-	RUN_TEST(who_waited_gains_no_credit);
+	RUN_TEST(new_tenant_gains_no_credit);
 	RUN_TEST(priority_comes_before_shares);
-	RUN_TEST(within_a_tenant_age_decides);
-	RUN_TEST(a_tenant_at_its_limit_holds_up_nobody);
-	RUN_TEST(two_bounds_at_once);
-	RUN_TEST(holding_back_and_letting_go_of_a_limited_tenants_run);
-	RUN_TEST(a_full_queue_refuses);
-	RUN_TEST(who_names_no_tenant_is_one);
-	RUN_TEST(the_most_that_may_be_set);
-	RUN_TEST(rows_that_no_core_wrote_are_refused);
+	RUN_TEST(age_decides_within_a_tenant);
+	RUN_TEST(tenant_at_its_limit_holds_up_no_other);
+	RUN_TEST(bounds_of_run_and_tenant_hold_together);
+	RUN_TEST(held_run_leaves_its_tenants_place_to_another_run);
+	RUN_TEST(full_queue_of_a_tenant_refuses_a_submit);
+	RUN_TEST(submitter_without_a_tenant_is_a_tenant);
+	RUN_TEST(largest_limits_of_a_tenant_are_kept);
+	RUN_TEST(impossible_tenant_rows_are_refused);
 	RUN_TEST(tenants_come_and_go);
 	RUN_TEST(removed_tenant_has_default_weight);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is shown: commands as one would type them, who may report, workers and jobs in order. */
+/* Views of runs, jobs and workers: commands as typed, details by degree, lists in order, placement, clocks. */
 #include "tests/unit/core_place.h"
 
 static const char *shown(struct arena *arena, const char *const *words, size_t n)
@@ -14,7 +14,7 @@ static const char *shown(struct arena *arena, const char *const *words, size_t n
 	return arena_strdup(arena, row.command);
 }
 
-TEST commands_as_one_types_them(void)
+TEST commands_are_shown_as_typed(void)
 {
 	static const char *const words[] = { "cp", "a b", "", "it's", "$HOME", "x=1" };
 	static const char *const one[] = { "true" };
@@ -26,7 +26,7 @@ TEST commands_as_one_types_them(void)
 	PASS();
 }
 
-TEST details_by_degree(void)
+TEST job_details_are_shown_by_degree(void)
 {
 	uint64_t needs[] = { 3 };
 	struct rec_job_spec spec = { .name = slice_str("a"), .script = slice_str("make"), .mode = EXEC_ONCE, .retry_max = 2,
@@ -45,7 +45,7 @@ TEST details_by_degree(void)
 	PASS();
 }
 
-TEST who_may_report(void)
+TEST worker_may_report_only_attempts_given_to_that_worker(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -81,7 +81,7 @@ TEST who_may_report(void)
 	PASS();
 }
 
-TEST one_after_the_other(void)
+TEST workers_and_jobs_are_listed_in_order(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -116,7 +116,7 @@ TEST one_after_the_other(void)
 }
 
 /* By their names, until there is no other; a place that one left is passed over. */
-TEST tenants_one_after_the_other(void)
+TEST tenants_are_listed_by_name(void)
 {
 	static const char *const names[] = { "ana", "ben", "cem", "dan", "eve" };
 	struct rig *rig = rig_new();
@@ -151,7 +151,7 @@ TEST tenants_one_after_the_other(void)
 	PASS();
 }
 
-TEST busy_and_lost_in_totals(void)
+TEST totals_count_busy_slots_and_lost_workers(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -176,7 +176,7 @@ TEST busy_and_lost_in_totals(void)
 	PASS();
 }
 
-TEST held_is_shown_while_it_matters(void)
+TEST hold_is_shown_until_release_or_end(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -201,7 +201,7 @@ TEST held_is_shown_while_it_matters(void)
 	PASS();
 }
 
-TEST who_has_a_place_in_a_group(void)
+TEST run_row_shows_a_place_in_the_group(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_run_row row = { 0 };
@@ -221,7 +221,7 @@ TEST who_has_a_place_in_a_group(void)
 }
 
 /* Of a long command who decides is shown the first 4,096 bytes, and no half of a character. */
-TEST what_a_gate_lets_through_ends_with_a_character(void)
+TEST gate_cuts_long_commands_between_characters(void)
 {
 	char script[4200];
 
@@ -378,15 +378,15 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(commands_as_one_types_them);
-	RUN_TEST(details_by_degree);
-	RUN_TEST(who_may_report);
-	RUN_TEST(one_after_the_other);
-	RUN_TEST(tenants_one_after_the_other);
-	RUN_TEST(busy_and_lost_in_totals);
-	RUN_TEST(held_is_shown_while_it_matters);
-	RUN_TEST(who_has_a_place_in_a_group);
-	RUN_TEST(what_a_gate_lets_through_ends_with_a_character);
+	RUN_TEST(commands_are_shown_as_typed);
+	RUN_TEST(job_details_are_shown_by_degree);
+	RUN_TEST(worker_may_report_only_attempts_given_to_that_worker);
+	RUN_TEST(workers_and_jobs_are_listed_in_order);
+	RUN_TEST(tenants_are_listed_by_name);
+	RUN_TEST(totals_count_busy_slots_and_lost_workers);
+	RUN_TEST(hold_is_shown_until_release_or_end);
+	RUN_TEST(run_row_shows_a_place_in_the_group);
+	RUN_TEST(gate_cuts_long_commands_between_characters);
 	RUN_TEST(row_of_a_job_shows_its_placement);
 	RUN_TEST(clocks_are_shown_while_they_run);
 	RUN_TEST(run_without_a_clock_has_an_end_time);

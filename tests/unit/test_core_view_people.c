@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people are shown of what they did: locks, tenants, groups, decisions, letters, schedules. */
+/* What people are shown of their locks, tenants, groups, decisions, dead letters and schedules. */
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 #include "tests/unit/core_why.h"
@@ -39,7 +39,7 @@ static struct rec_lock_row lock_of(struct rig *rig, const char *owner)
 }
 
 /* Who takes a lock again has had it since the first time, for the new reason and the new time. */
-TEST a_lock_that_is_taken_again(void)
+TEST lock_taken_again_shows_first_time_and_latest_reason(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_lock_row first, again;
@@ -60,7 +60,7 @@ TEST a_lock_that_is_taken_again(void)
 	PASS();
 }
 
-TEST runs_that_wait_for_a_place_in_their_group(void)
+TEST group_shows_runs_that_wait_for_a_place(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_group_row row;
@@ -77,7 +77,7 @@ TEST runs_that_wait_for_a_place_in_their_group(void)
 }
 
 /* Held back or not: what a tenant has in the queue is what it may not have more of. */
-TEST what_is_held_back_is_in_the_queue(void)
+TEST held_jobs_count_in_the_tenants_queue(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_tenant_row row;
@@ -96,7 +96,7 @@ TEST what_is_held_back_is_in_the_queue(void)
 }
 
 /* And it comes before nobody as long as it is held back. */
-TEST who_is_next_of_a_tenant(void)
+TEST held_job_comes_before_no_other_of_its_tenant(void)
 {
 	struct rig *rig = rig_new();
 	uint64_t second, third;
@@ -115,7 +115,7 @@ TEST who_is_next_of_a_tenant(void)
 }
 
 /* What is added to a run is its tenant's, whoever adds it. */
-TEST what_is_added_is_in_the_queue_of_the_run_s_tenant(void)
+TEST added_jobs_count_for_the_tenant_of_their_run(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -133,7 +133,7 @@ TEST what_is_added_is_in_the_queue_of_the_run_s_tenant(void)
 }
 
 /* The owner is who submitted it, whosever share it takes. */
-TEST whose_letter_it_is(void)
+TEST dead_letter_shows_the_submitter(void)
 {
 	struct rig *rig = rig_new();
 
@@ -147,7 +147,7 @@ TEST whose_letter_it_is(void)
 	PASS();
 }
 
-TEST who_settled_what_nobody_knew(void)
+TEST unknown_job_shows_the_person_who_settled(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -166,7 +166,7 @@ TEST who_settled_what_nobody_knew(void)
 }
 
 /* Every decision on a gate says what was shown to who made it. */
-TEST what_was_shown_is_in_the_decision(enum act_verb verb)
+TEST decision_records_the_digest_shown(enum act_verb verb)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -188,7 +188,7 @@ TEST what_was_shown_is_in_the_decision(enum act_verb verb)
 }
 
 /* Whole, also behind what ends a text in C. */
-TEST why_it_is_sent_back_is_told_whole(void)
+TEST push_back_reason_is_shown_whole(void)
 {
 	struct rig *rig = rig_new();
 	struct core_input input = { .kind = INPUT_ACT, .conn = 1000000, .request = 77 };
@@ -213,7 +213,7 @@ TEST why_it_is_sent_back_is_told_whole(void)
 }
 
 /* Another run came between: the serial numbers of those that were added don't follow the first. */
-TEST what_settled_an_added_job(void)
+TEST added_job_shows_the_cause_of_its_end(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -234,7 +234,7 @@ TEST what_settled_an_added_job(void)
 }
 
 /* A run has a place for all that is within it, however deep: what is below would wait for it for ever. */
-TEST a_place_counts_for_all_that_is_below(void)
+TEST group_place_counts_for_sub_runs(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 }, middle = { 0 }, deep = { 0 };
@@ -283,7 +283,7 @@ static struct rec_schedule_row schedule(struct rig *rig)
 	return row;
 }
 
-TEST when_a_schedule_did_what(void)
+TEST schedule_shows_when_runs_fired_and_were_skipped(void)
 {
 	struct rig *rig = rig_new();
 
@@ -300,7 +300,7 @@ TEST when_a_schedule_did_what(void)
 	PASS();
 }
 
-TEST one_from_the_line_begins_when_it_does(void)
+TEST queued_run_of_a_schedule_shows_when_the_run_began(void)
 {
 	struct rig *rig = rig_new();
 
@@ -322,20 +322,20 @@ TEST one_from_the_line_begins_when_it_does(void)
 
 SUITE(shown)
 {
-	RUN_TEST(a_lock_that_is_taken_again);
-	RUN_TEST(runs_that_wait_for_a_place_in_their_group);
-	RUN_TEST(what_is_held_back_is_in_the_queue);
-	RUN_TEST(who_is_next_of_a_tenant);
-	RUN_TEST(what_is_added_is_in_the_queue_of_the_run_s_tenant);
-	RUN_TEST(whose_letter_it_is);
-	RUN_TEST(who_settled_what_nobody_knew);
-	RUN_TESTp(what_was_shown_is_in_the_decision, ACT_APPROVE);
-	RUN_TESTp(what_was_shown_is_in_the_decision, ACT_REJECT);
-	RUN_TEST(why_it_is_sent_back_is_told_whole);
-	RUN_TEST(what_settled_an_added_job);
-	RUN_TEST(a_place_counts_for_all_that_is_below);
-	RUN_TEST(when_a_schedule_did_what);
-	RUN_TEST(one_from_the_line_begins_when_it_does);
+	RUN_TEST(lock_taken_again_shows_first_time_and_latest_reason);
+	RUN_TEST(group_shows_runs_that_wait_for_a_place);
+	RUN_TEST(held_jobs_count_in_the_tenants_queue);
+	RUN_TEST(held_job_comes_before_no_other_of_its_tenant);
+	RUN_TEST(added_jobs_count_for_the_tenant_of_their_run);
+	RUN_TEST(dead_letter_shows_the_submitter);
+	RUN_TEST(unknown_job_shows_the_person_who_settled);
+	RUN_TESTp(decision_records_the_digest_shown, ACT_APPROVE);
+	RUN_TESTp(decision_records_the_digest_shown, ACT_REJECT);
+	RUN_TEST(push_back_reason_is_shown_whole);
+	RUN_TEST(added_job_shows_the_cause_of_its_end);
+	RUN_TEST(group_place_counts_for_sub_runs);
+	RUN_TEST(schedule_shows_when_runs_fired_and_were_skipped);
+	RUN_TEST(queued_run_of_a_schedule_shows_when_the_run_began);
 }
 
 GREATEST_MAIN_DEFS();

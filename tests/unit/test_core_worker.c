@@ -24,7 +24,7 @@ static struct rec_worker_row worker_row(struct rig *rig, uint64_t number)
 	return row;
 }
 
-TEST when_it_came_is_known_after_a_restart(void)
+TEST seen_time_survives_a_restart(void)
 {
 	struct rig *rig = rig_new();
 	int64_t came_ms = rig->now.wall_ms;
@@ -37,7 +37,7 @@ TEST when_it_came_is_known_after_a_restart(void)
 	PASS();
 }
 
-TEST welcome_comes_first(void)
+TEST welcome_comes_before_other_frames(void)
 {
 	struct rig *rig = rig_new();
 
@@ -69,7 +69,7 @@ TEST bad_hello_is_refused(void)
 	PASS();
 }
 
-TEST newer_connection_wins(void)
+TEST newer_connection_replaces_an_older_one(void)
 {
 	struct rig *rig = rig_new();
 	struct outgoing error;
@@ -95,7 +95,7 @@ TEST newer_connection_wins(void)
 }
 
 /* What an older connection said lay unread: it knows nothing of what was given out since. */
-TEST an_older_connection_comes_too_late(void)
+TEST older_connection_is_refused_behind_a_newer_one(void)
 {
 	struct rig *rig = rig_new();
 	struct core_input late = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
@@ -122,7 +122,7 @@ TEST an_older_connection_comes_too_late(void)
 	PASS();
 }
 
-TEST what_lives_on_is_shown_until_it_is_gone(void)
+TEST stuck_processes_are_shown_until_gone(void)
 {
 	struct rig *rig = rig_new();
 	struct rec_job_row row = { 0 };
@@ -164,7 +164,7 @@ TEST what_lives_on_is_shown_until_it_is_gone(void)
 	PASS();
 }
 
-TEST lost_after_the_grace(void)
+TEST worker_is_lost_after_the_grace(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt running, stopping, queued;
@@ -206,7 +206,7 @@ TEST lost_after_the_grace(void)
 	PASS();
 }
 
-TEST back_within_the_grace(void)
+TEST worker_back_within_the_grace_keeps_its_jobs(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt at[5];
@@ -249,7 +249,7 @@ TEST back_within_the_grace(void)
 	PASS();
 }
 
-TEST older_epoch_is_stale(void)
+TEST result_of_an_older_epoch_is_ignored(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt first, second;
@@ -273,7 +273,7 @@ TEST older_epoch_is_stale(void)
 	PASS();
 }
 
-TEST silence_is_noticed(void)
+TEST silent_worker_becomes_unreachable(void)
 {
 	struct rig *rig = rig_new();
 	struct outgoing beat;
@@ -301,7 +301,7 @@ TEST silence_is_noticed(void)
 	PASS();
 }
 
-TEST restart_waits_a_full_grace(void)
+TEST restart_gives_workers_a_full_grace(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -323,7 +323,7 @@ TEST restart_waits_a_full_grace(void)
 	PASS();
 }
 
-TEST quitting_worker_gets_nothing(void)
+TEST quitting_worker_is_assigned_no_job(void)
 {
 	struct rig *rig = rig_new();
 	struct core_input input = { .kind = INPUT_SHUTDOWN, .shutdown.workers = true };
@@ -346,7 +346,7 @@ TEST quitting_worker_gets_nothing(void)
 	PASS();
 }
 
-TEST load_is_shared(void)
+TEST jobs_are_shared_among_workers(void)
 {
 	struct rig *rig = rig_new();
 
@@ -396,7 +396,7 @@ static uint64_t ahead_when(int64_t run_ns, bool off)
 	return ahead;
 }
 
-TEST short_jobs_are_sent_ahead(void)
+TEST short_jobs_are_prefetched(void)
 {
 	struct rig *rig = rig_new();
 
@@ -416,7 +416,7 @@ TEST short_jobs_are_sent_ahead(void)
 	PASS();
 }
 
-TEST what_is_ahead_is_recalled(void)
+TEST prefetched_jobs_are_recalled(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt at[16], attempt;
@@ -460,7 +460,7 @@ TEST what_is_ahead_is_recalled(void)
 	PASS();
 }
 
-TEST who_was_deaf_blames_nobody(void)
+TEST deaf_master_loses_no_worker(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -485,30 +485,30 @@ TEST who_was_deaf_blames_nobody(void)
 
 SUITE(joining)
 {
-	RUN_TEST(when_it_came_is_known_after_a_restart);
-	RUN_TEST(welcome_comes_first);
+	RUN_TEST(seen_time_survives_a_restart);
+	RUN_TEST(welcome_comes_before_other_frames);
 	RUN_TEST(bad_hello_is_refused);
-	RUN_TEST(newer_connection_wins);
-	RUN_TEST(an_older_connection_comes_too_late);
-	RUN_TEST(quitting_worker_gets_nothing);
+	RUN_TEST(newer_connection_replaces_an_older_one);
+	RUN_TEST(older_connection_is_refused_behind_a_newer_one);
+	RUN_TEST(quitting_worker_is_assigned_no_job);
 }
 
 SUITE(leaving)
 {
-	RUN_TEST(what_lives_on_is_shown_until_it_is_gone);
-	RUN_TEST(lost_after_the_grace);
-	RUN_TEST(back_within_the_grace);
-	RUN_TEST(older_epoch_is_stale);
-	RUN_TEST(silence_is_noticed);
-	RUN_TEST(who_was_deaf_blames_nobody);
-	RUN_TEST(restart_waits_a_full_grace);
+	RUN_TEST(stuck_processes_are_shown_until_gone);
+	RUN_TEST(worker_is_lost_after_the_grace);
+	RUN_TEST(worker_back_within_the_grace_keeps_its_jobs);
+	RUN_TEST(result_of_an_older_epoch_is_ignored);
+	RUN_TEST(silent_worker_becomes_unreachable);
+	RUN_TEST(deaf_master_loses_no_worker);
+	RUN_TEST(restart_gives_workers_a_full_grace);
 }
 
 SUITE(placing)
 {
-	RUN_TEST(load_is_shared);
-	RUN_TEST(short_jobs_are_sent_ahead);
-	RUN_TEST(what_is_ahead_is_recalled);
+	RUN_TEST(jobs_are_shared_among_workers);
+	RUN_TEST(short_jobs_are_prefetched);
+	RUN_TEST(prefetched_jobs_are_recalled);
 }
 
 GREATEST_MAIN_DEFS();

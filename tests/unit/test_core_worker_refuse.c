@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A worker that lacks what a start needs: its jobs go back at no cost, it rests, and it is tried again. */
+/* A worker that lacks what a start needs: its jobs return at no cost, it rests, and is tried again. */
 #include "tests/unit/core_why.h"
 
 #include <errno.h>

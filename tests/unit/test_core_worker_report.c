@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What workers say of times and ends, and what is kept of it. */
+/* Reports of workers: start and end times, and what is kept of them. */
 #include "tests/unit/core_rig.h"
 
 static uint64_t submit_one(struct rig *rig, enum exec_mode mode)
@@ -22,7 +22,7 @@ static void say_done(struct rig *rig, struct rig_attempt attempt, int64_t starte
 }
 
 /* Its rows are loaded again, whatever a clock said: the rig does so after each turn. */
-TEST a_clock_that_runs_wild_keeps_no_master_from_starting(int64_t wild_ms)
+TEST wild_clock_of_a_worker_stops_no_load(int64_t wild_ms)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -51,7 +51,7 @@ TEST a_clock_that_runs_wild_keeps_no_master_from_starting(int64_t wild_ms)
 }
 
 /* One that nobody knew about ended when its worker says, not when that came back. */
-TEST what_comes_back_late_ended_when_it_did(void)
+TEST late_result_keeps_its_end_time(void)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -77,7 +77,7 @@ TEST what_comes_back_late_ended_when_it_did(void)
 	PASS();
 }
 
-TEST what_comes_back_running_began_when_it_did(bool known)
+TEST returning_job_keeps_its_start_time(bool known)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -130,7 +130,7 @@ TEST history_names_the_worker_of_each_attempt(void)
 }
 
 /* How long it may queue counts anew whenever it queues again. */
-TEST what_was_asked_back_has_its_whole_time_in_the_queue(void)
+TEST recalled_job_has_its_whole_dispatch_timeout(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -155,7 +155,7 @@ TEST what_was_asked_back_has_its_whole_time_in_the_queue(void)
 }
 
 /* It was said to have begun: whoever sends it back without an end doesn't know how it ended. */
-TEST what_began_is_not_sent_back(void)
+TEST recalled_job_that_had_started_counts_as_lost(void)
 {
 	static const enum exec_mode modes[] = { EXEC_RETRY, EXEC_ONCE };
 
@@ -181,13 +181,13 @@ SUITE(reports)
 	static const int64_t wild[] = { INT64_MAX, INT64_MAX / 2 + 1, INT64_MIN, -1 };
 
 	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++)
-		RUN_TESTp(a_clock_that_runs_wild_keeps_no_master_from_starting, wild[i]);
-	RUN_TEST(what_comes_back_late_ended_when_it_did);
-	RUN_TESTp(what_comes_back_running_began_when_it_did, false);
-	RUN_TESTp(what_comes_back_running_began_when_it_did, true);
+		RUN_TESTp(wild_clock_of_a_worker_stops_no_load, wild[i]);
+	RUN_TEST(late_result_keeps_its_end_time);
+	RUN_TESTp(returning_job_keeps_its_start_time, false);
+	RUN_TESTp(returning_job_keeps_its_start_time, true);
 	RUN_TEST(history_names_the_worker_of_each_attempt);
-	RUN_TEST(what_was_asked_back_has_its_whole_time_in_the_queue);
-	RUN_TEST(what_began_is_not_sent_back);
+	RUN_TEST(recalled_job_has_its_whole_dispatch_timeout);
+	RUN_TEST(recalled_job_that_had_started_counts_as_lost);
 }
 
 GREATEST_MAIN_DEFS();
