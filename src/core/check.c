@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * For tests and the simulator: every invariant by counting again, and a hash of what is durable. Costs
- * as much as there is state.
+ * For tests and the simulator: check every invariant by recounting, and hash the durable state. The cost grows with
+ * the size of the state.
  */
 #include "core/check.h"
 
@@ -80,7 +80,7 @@ static uint64_t hash_keys(const struct core *core)
 	while (name_map_next(&core->keys, &cursor, &name, &value)) {
 		const struct submit_key *key = value;
 
-		/* A sum: the order of the table depends on how it came to be. */
+		/* A sum, because the order of the table depends on its history. */
 		sum += hash_bytes(key->id, sizeof(key->id), key->run + (key->by_run << 32)) ^
 		       hash_bytes(key->digest, sizeof(key->digest), 3);
 	}
@@ -105,7 +105,7 @@ static uint64_t hash_tenants(const struct core *core)
 	return sum;
 }
 
-/* Runs that ended are history: a loaded core hasn't got them. */
+/* Hash the durable state without ended runs: they are history, and a loaded core doesn't have them. */
 uint64_t core_hash(const struct core *core)
 {
 	uint64_t hash = 0;
@@ -134,7 +134,7 @@ uint64_t core_hash(const struct core *core)
 		if (core->runs.at[i].run && core->runs.at[i].run->ended_ms == 0)
 			hash_run(&hash, core->runs.at[i].run);
 	for (const struct gate *gate = gate_after(core, 0); gate; gate = gate_after(core, gate->job)) {
-		uint64_t people = 0;     /* a sum: loading has them in another order */
+		uint64_t people = 0;     /* a sum: after loading, the votes have another order */
 
 		for (size_t at = 0; at < gate->vote_count; at++)
 			people += hash_u64(gate->votes[at].person) ^
@@ -208,7 +208,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(job->state != STATE_STOPPING || job->stop_cause != 0);
 }
 
-/* Of the few that ended badly. */
+/* Check whether the job's specification counts its bad end as good. Few jobs end badly. */
 static bool forgives(const struct job *job)
 {
 	static const uint64_t bits[STATE_COUNT] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of checks call of each other. */
+/* Functions that only the files of checks call. */
 #ifndef TITAN_CORE_CHECK_H
 #define TITAN_CORE_CHECK_H
 

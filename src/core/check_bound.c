@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ready jobs by counting again: the queues of the classes, the lanes, and where those stand. */
+/* Checks on ready jobs by recounting: queues of classes, lanes, and the bounds at which lanes wait. */
 #include "core/state.h"
 
 #include "core/check.h"
@@ -12,7 +12,7 @@ static bool waits(const struct job *job)
 	return job && job->state == STATE_READY && !job_on_hold(job);
 }
 
-/* How many of its entries are of ready jobs. */
+/* Check a heap and count its entries of ready jobs. */
 static uint64_t check_heap(const struct core *core, const struct key_heap *heap, uint32_t flag)
 {
 	uint64_t ready = 0;
@@ -72,7 +72,7 @@ static bool lane_has(const struct lane *lane, const struct bound *bound)
 	return has;
 }
 
-/* While there is room, a class that stands here has a job in the queue that ranks before all that stand. */
+/* Check that a bound with room has a job of this class in the queue, better than all that wait at the bound. */
 static void check_offered(const struct core *core, const struct bound *bound, const struct stand *stand, uint64_t best)
 {
 	const struct ready_class *class = core->classes[stand->class_at];
@@ -127,7 +127,7 @@ static void check_bound(const struct core *core, const struct bound *bound, uint
 	}
 }
 
-/* Counts a run's attempts where they are bound elsewhere; how many of its ready jobs are parked. */
+/* Count a run's attempts for its own bounds and its fan-outs. Return how many of its ready jobs are parked. */
 static uint64_t check_lanes(const struct core *core, const struct run *run)
 {
 	uint64_t parked = 0, active = 0;
@@ -179,7 +179,7 @@ static void check_tenant(const struct core *core, const struct tenant *tenant)
 	check_bound(core, &tenant->bound, active);
 }
 
-/* Of the jobs whose lanes claim it, those that do so alone apart; and the lanes. */
+/* Count the jobs that hold this group or lock, and add up the exclusive ones and the lanes that claim it. */
 static uint64_t check_claims(const struct core *core, const struct bound *bound, uint64_t *ret_alone, uint64_t *ret_lanes)
 {
 	uint64_t jobs = 0;
@@ -252,7 +252,7 @@ static void check_groups(const struct core *core)
 		check_group(core, value);
 }
 
-/* Each wish has one class, which is there for as long as a run has jobs of it. */
+/* Check that each set of requirements has exactly one class, which lives while a run has jobs of it. */
 static void check_wishes(const struct core *core)
 {
 	uint64_t *runs = mem_array(core->class_count, sizeof(*runs));
@@ -277,7 +277,7 @@ static void check_wishes(const struct core *core)
 	mem_free(runs);
 }
 
-/* A queue is there for as long as lanes lead to it. */
+/* Check that a queue exists exactly while lanes feed it. */
 static void check_queues(const struct core *core)
 {
 	uint64_t *wishes = mem_array(core->tenant_count, sizeof(*wishes)), lanes = 0, tenant;

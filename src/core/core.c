@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The turn: inputs go to where they are decided, and at its end what is due fires, ready jobs are
- * placed and rows are put. Nothing here or below looks at a clock, draws from the system's randomness
- * or waits.
+ * The turn: each input goes to the file that decides it. At the end of the turn due timers fire, ready jobs are
+ * placed and rows are put. No code here or below reads a clock, uses system randomness or waits.
  */
 #include "core/core.h"
 
@@ -149,7 +148,7 @@ static uint64_t shutdown_step(struct core *core, const struct core_input *input)
 	return 1;
 }
 
-/* What people and jobs ask for. Whatever the verb: if it changed something, it is an act. */
+/* Handle a request of a person or a job, and record it as an act if it changed something. */
 static void asked_step(struct core *core, const struct core_input *input)
 {
 	static uint64_t (*const steps[])(struct core *core, const struct core_input *input) = {
@@ -191,7 +190,7 @@ void core_step(struct core *core, const struct core_input *input)
 	}
 	worker = worker_heard(core, input->conn);
 	if (!worker)
-		return;                  /* of a connection that was replaced: said again on the new one */
+		return;                  /* from a replaced connection; the worker repeats the report on the new one */
 	if (input->kind == INPUT_STARTED)
 		attempts_started(core, worker, input->started.at, input->started.n);
 	else
@@ -250,7 +249,7 @@ void core_turn_end(struct core *core)
 			timer_fire(core, &timer);
 		jobs_settle(core);
 		subruns_end(core);
-	} while (kinds_begin(core));     /* of what has begun something may be due, or over, already */
+	} while (kinds_begin(core));     /* a sub-run that began may have due timers or may be over already */
 	CHECK(core->settled_count == 0);
 	place_jobs(core);
 	timers_tidy(core);

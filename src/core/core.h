@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The brain: all state of a cluster, and every decision. Pure: inputs and the time in, rows and frames
- * out, nothing else; the same inputs give the same outputs. It never blocks, knows no descriptor, and
- * checks its invariants in production.
+ * The core: all state of a cluster, and every decision about it. It is pure: inputs and the time go in, rows and
+ * frames come out, and the same inputs give the same outputs. It never blocks, uses no file descriptor, and checks
+ * its invariants in production, too.
  *
- * A turn:  core_turn_begin(now, outbox), core_step(input) any number of times, core_turn_end().
- * The end fires what is due, places ready jobs on workers, and puts one row for each thing that changed.
+ * One turn: core_turn_begin(now, outbox), core_step(input) any number of times, core_turn_end(). The end fires due
+ * timers, places ready jobs on workers, and puts one row for each thing that changed.
  */
 #ifndef TITAN_CORE_CORE_H
 #define TITAN_CORE_CORE_H
@@ -19,70 +19,70 @@
 struct core;
 
 struct core_config {
-	struct slice cluster;            /* name; copied */
-	uint64_t pid;                    /* of the master, for WELCOME */
+	struct slice cluster;            /* name of the cluster; copied */
+	uint64_t pid;                    /* the master's, sent in WELCOME */
 	uint64_t seed;
-	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;     /* 0: the defaults of limits.def */
-	bool prefetch_off;               /* send nothing ahead of need */
-	uint64_t boot_id;                /* of this boot of the machine; 0: unlike any other */
+	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;     /* 0: the default in limits.def */
+	bool prefetch_off;               /* don't prefetch: assign no more jobs than slots */
+	uint64_t boot_id;                /* identifies this boot of the machine; 0: counts as a new boot */
 };
 
 enum input_kind {
 	INPUT_SUBMIT,
 	INPUT_CANCEL,
-	INPUT_ACT,                       /* any other act of a person */
-	INPUT_SET,                       /* change an object that is no run */
-	INPUT_REOPEN,                    /* an act on a run that has left memory, with its rows */
-	INPUT_PRUNE,                     /* remove runs that have ended, some rows of them; from nobody: no answer */
+	INPUT_ACT,                       /* any other act on a run or its jobs */
+	INPUT_SET,                       /* change another object, such as a worker, pool or lock */
+	INPUT_REOPEN,                    /* an act on a run that has left memory; brings the run's rows */
+	INPUT_PRUNE,                     /* remove ended runs, a number of rows in each turn; not answered */
 	INPUT_SHUTDOWN,
 	INPUT_WORKER_HELLO,
-	INPUT_WORKER_GONE,               /* its connection closed */
+	INPUT_WORKER_GONE,               /* the worker's connection closed */
 	INPUT_HEARTBEAT,
 	INPUT_STARTED,
 	INPUT_DONE,
 };
 
 struct graph_part {
-	struct blob *body;               /* job_spec records; the core takes holds of its own */
+	struct blob *body;               /* job_spec records; core takes its own references */
 	uint32_t count;
 };
 
-struct caller {                          /* the attempt that a request comes from; job 0: a person's */
+struct caller {                          /* the attempt that a request comes from; job 0: a person */
 	uint64_t job, epoch;
 };
 
-struct actor {                           /* who asks, for the acts */
+struct actor {                           /* who asked; recorded in the act */
 	uint64_t principal;
 	struct slice name;
 	struct slice key;                /* id of the key that the connection showed; empty: none */
-	struct slice origin;             /* how they came here: "unix" */
+	struct slice origin;             /* how the connection came in: "unix" */
 	struct caller caller;
 };
 
 struct input_submit {
 	uint64_t principal;
-	struct slice owner;              /* its name */
+	struct slice owner;              /* name of the principal */
 	uint8_t key[16];
-	uint8_t digest[32];              /* of name and parts, made by whoever received them */
+	uint8_t digest[32];              /* of name and parts; computed by the receiver */
 	struct slice name;
 	const struct graph_part *parts;
 	size_t part_count;
-	uint32_t max_jobs;               /* that hold attempts at once; 0: no bound */
-	struct slice tenant;             /* empty: the owner is it */
-	struct slice concurrency;        /* NAME or NAME=LIMIT of the group that it is in as a whole; empty: none */
-	struct slice context;            /* a run_context record, of all jobs; or empty */
-	struct slice schedule;           /* a schedule_spec record: no run, but a schedule; or empty */
-	struct slice own_only;           /* as in input_cancel, of the run that it is added to, or a schedule it replaces */
-	uint64_t into;                   /* the live run that the jobs are added to; 0: a run begins */
-	struct slice_list parents;       /* names of jobs of it: a need of (how many are added) + i is parents[i] */
-	struct caller caller;            /* that the run is begun by; refused unless it is its job's current attempt */
+	uint32_t max_jobs;               /* most active jobs at once; 0: no limit */
+	struct slice tenant;             /* empty: the owner's name is the tenant */
+	struct slice concurrency;        /* the run's concurrency group, NAME or NAME=LIMIT; empty: none */
+	struct slice context;            /* a run_context record for all jobs; or empty */
+	struct slice schedule;           /* a schedule_spec record: set a schedule, begin no run; or empty */
+	struct slice own_only;           /* as in input_cancel, for the run to add to or the schedule to replace */
+	uint64_t into;                   /* live run to add the jobs to; 0: begin a run */
+	struct slice_list parents;       /* jobs of run `into`, by name: need (added jobs + i) is parents[i] */
+	struct caller caller;            /* attempt that submits; refused unless current */
 };
 
 struct input_cancel {
 	uint64_t run;
 	struct slice job;                /* empty: the whole run */
 	uint64_t scope;                  /* enum cancel_scope */
-	struct slice own_only;           /* it may be done to runs of this owner alone; empty: to anybody's */
+	struct slice own_only;           /* only runs of this owner may be changed; empty: any run */
 };
 
 struct input_act {
@@ -93,44 +93,47 @@ struct input_act {
 	struct slice text;
 	struct slice digest, target;
 	uint64_t principal;
-	struct slice person;             /* its name */
+	struct slice person;             /* name of the principal */
 	struct slice own_only;           /* as in input_cancel */
 };
 
 struct input_set {
 	struct msg_set set;
 	uint64_t principal;
-	struct slice person;             /* its name */
-	struct slice own_only;           /* as in input_cancel, of schedules */
+	struct slice person;             /* name of the principal */
+	struct slice own_only;           /* as in input_cancel, for schedules */
 };
 
 struct input_reopen {
-	struct input_act act;            /* RETRY */
-	const struct row *rows;          /* the run's, its specification's in order, its jobs' in order */
+	struct input_act act;            /* a RETRY */
+	const struct row *rows;          /* the run's row, then its specification's in order, then its jobs' in order */
 	size_t row_count;
-	void *owner;                     /* of the rows: the caller's, untouched */
+	void *owner;                     /* keeps the rows alive; for the caller, core ignores it */
 };
 
 struct prune_rule {
 	uint64_t as_of;                  /* the rows are at least as new as this turn */
-	bool dead;                       /* runs with dead letters, too */
-	bool logs_only;                  /* their logs go, they stay */
+	bool dead;                       /* also runs with dead letters */
+	bool logs_only;                  /* remove the logs, keep the runs */
 };
 
-/* Some rows go in this turn: first of those that are going, then of these runs. Which have begun, view_pruned says. */
+/*
+ * Remove some rows in this turn: first of runs whose removal has begun, then of these runs. view_pruned tells which
+ * have begun.
+ */
 struct input_prune {
 	struct prune_rule rule;
-	const struct row *rows;          /* of runs that have ended, each with its specification's behind it, whose bodies may lack */
+	const struct row *rows;          /* ended runs, each followed by its specification (bodies may be missing) */
 	size_t row_count;
-	const uint64_t *gone;            /* numbers of runs whose logs are no more */
+	const uint64_t *gone;            /* numbers of runs whose logs are removed */
 	size_t gone_count;
-	uint64_t room;                   /* rows that may go; 0: as many as in any turn */
-	uint64_t turns_from, turns_until;        /* history that goes, below until; equal: none */
-	struct slice asked;              /* a person asks for this, in words; empty: it is a step of what was asked for */
+	uint64_t room;                   /* most rows to remove; 0: the most of any turn */
+	uint64_t turns_from, turns_until;        /* history to remove: these turns, without turns_until; equal: none */
+	struct slice asked;              /* a person's request in words; empty: a further step of an earlier request */
 };
 
 struct input_shutdown {
-	bool workers;                    /* QUIT goes to every worker */
+	bool workers;                    /* also send QUIT to every worker */
 };
 
 struct input_hello {
@@ -139,18 +142,18 @@ struct input_hello {
 	uint64_t slots;
 	uint64_t pid;
 	struct slice_list labels;
-	struct slice_list offers;        /* resources, NAME=N each */
+	struct slice_list offers;        /* resources, each NAME=N */
 	struct slice pool;               /* empty: default */
-	uint64_t contexts;               /* slots for CONTEXTs */
-	const struct rec_held *held;     /* all of them, INVENTORY frames included */
+	uint64_t contexts;               /* number of context slots */
+	const struct rec_held *held;     /* complete, INVENTORY frames included */
 	size_t held_count;
 };
 
 struct core_input {
 	enum input_kind kind;
-	uint64_t conn;                   /* of the master's choosing: never 0, and larger than any before */
-	uint64_t request;                /* its id of the request, for the reply */
-	struct actor by;                 /* of what people and jobs ask for */
+	uint64_t conn;                   /* chosen by the master: never 0, always larger than before */
+	uint64_t request;                /* the peer's request id, for the reply */
+	struct actor by;                 /* who asked, for requests of people and jobs */
 	union {
 		struct input_submit submit;
 		struct input_cancel cancel;
@@ -167,28 +170,29 @@ struct core_input {
 };
 
 struct core *core_new(const struct core_config *config);
-void core_free(struct core *core);       /* NULL is fine */
+void core_free(struct core *core);       /* core may be NULL */
 
 /*
- * Loading: rows in the order of rows.def's tables; of runs, specs, jobs and decisions only those of live runs. core_load_end raises the boot count, and is itself a turn:
- * its outbox must be committed before anything else. Nothing fires in it: the state is what the rows say.
- * An error means that the store can't be trusted.
+ * Loading: rows come in the order of the tables in rows.def. Of runs, specifications, jobs and decisions, only the
+ * rows of live runs are loaded. core_load_end raises the boot count and is a turn of its own: its outbox must be
+ * committed before anything else. No timer fires in that turn, so the state is exactly what the rows say. An error
+ * means that the store can't be trusted.
  */
 enum err core_load_row(struct core *core, const struct row *row, struct error *error);
 enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error);
 
 void core_turn_begin(struct core *core, struct now now, struct outbox *outbox);
-/* First in a turn, when nobody could be heard for a while through no fault of theirs: silences begin anew. */
+/* Call first in a turn after the master could hear nobody for a while: all workers' silence is counted anew. */
 void core_was_deaf(struct core *core);
 void core_step(struct core *core, const struct core_input *input);
 void core_turn_end(struct core *core);
-int64_t core_next_due(const struct core *core);          /* mono_ns of the next turn needed; TIME_NEVER if none */
-/* Runs that ended in a durable turn leave memory; from then on the store has them. */
-uint64_t core_sweep(struct core *core, uint64_t durable_turn);   /* returns how many jobs they had */
-/* Room that a peak left in arrays and tables is freed. Between turns; it costs a look at all live runs. */
+int64_t core_next_due(const struct core *core);          /* mono_ns of the next turn needed, or TIME_NEVER */
+/* Remove runs that ended in a durable turn from memory; from then on only the store has them. */
+uint64_t core_sweep(struct core *core, uint64_t durable_turn);   /* returns the number of their jobs */
+/* Free the spare room that a peak left in arrays and tables. Call between turns; visits all live runs. */
 void core_shrink(struct core *core);
 
-/* For tests and the simulator: a hash of the durable part of the state (I17); every invariant checked. */
+/* For tests and the simulator: a hash of the durable state (I17), and a check of every invariant. */
 uint64_t core_hash(const struct core *core);
 void core_check(const struct core *core);
 

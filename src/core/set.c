@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Acts on objects that are no runs: which file decides them, and the answer. A kind is one case here and
- * one file of its own.
+ * Acts on objects that aren't runs: call the file that decides, and send the answer. Each kind of object is one case
+ * here and one file.
  */
 #include "core/set.h"
 

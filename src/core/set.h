@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which file decides about objects that are no runs. */
+/* Acts on objects that aren't runs. */
 #ifndef TITAN_CORE_SET_H
 #define TITAN_CORE_SET_H
 

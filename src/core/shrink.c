@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a peak left behind: arrays and tables that are nearly empty become as large as what they have. Nothing of the
- * state changes. Arrays grow by doubling and are never made smaller in a turn, so that a steady load allocates nothing.
+ * Freeing what a peak left behind: nearly empty arrays and tables shrink towards their contents. The state doesn't
+ * change. Arrays grow by doubling and never shrink within a turn, so a steady load allocates nothing.
  */
 #include "core/state.h"
 
 #include "core/place/place.h"
 
-#define LEAST 64                         /* less isn't worth it */
+#define LEAST 64                         /* smaller arrays aren't worth shrinking */
 
 #define SHRINK(array, count, cap) \
 	do { \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The state itself: the private structs of core, those of runs and of placement in headers of their own. Nothing
- * outside src/core includes these. A job's state is written by job_move and by loading, and by nothing else.
+ * The private state of core; structs of runs and of placement are in headers of their own. No file outside src/core
+ * includes these headers. A job's state is written only by job_move and by loading.
  */
 #ifndef TITAN_CORE_STATE_H
 #define TITAN_CORE_STATE_H
@@ -19,25 +19,26 @@ enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DI
 
 struct timer {
 	int64_t due_ns;
-	uint64_t id;                     /* serial number, or number of a worker */
-	uint64_t stamp;                  /* epoch, or the worker's timer_stamp: an older one is stale */
-	int64_t steady_ms, date_ms;      /* by these clocks; 0: not, and both 0: on the monotonic one alone */
+	uint64_t id;                     /* serial number of a job, number of a worker, or the stamp */
+	uint64_t stamp;                  /* epoch or stamp; the timer is stale if the current one differs */
+	/* due on the steady and wall clock; 0: not on that clock; both 0: only on the monotonic clock */
+	int64_t steady_ms, date_ms;
 	uint16_t kind;                   /* enum timer_kind */
-	uint16_t round;                  /* of the job: an older one is stale */
+	uint16_t round;                  /* of the job; the timer is stale if the job's differs */
 };
 
-struct steady {                          /* the clock of intervals: boot time + base */
-	uint64_t boot_id;                /* of the machine, when base was chosen */
+struct steady {                          /* the steady clock: boot time + base_ms */
+	uint64_t boot_id;                /* boot of the machine in which base_ms was chosen */
 	int64_t base_ms;
-	int64_t skew_ms;                 /* the wall clock is ahead of it by this, as far as is durable */
-	int64_t slept_ns;                /* boot time is ahead of the monotonic clock by this */
+	int64_t skew_ms;                 /* durable: wall clock minus steady clock */
+	int64_t slept_ns;                /* boot time minus monotonic time */
 	bool put_due;
 };
 
 struct timers {
 	struct timer *at;
 	size_t count, cap, stale;
-	bool lost;                       /* stale ones are of jobs that may come back with the same epoch */
+	bool lost;                       /* some stale ones belong to jobs that may return with the same epoch */
 };
 
 struct schedule {
@@ -46,73 +47,73 @@ struct schedule {
 	char *concurrency;               /* as given; empty: none */
 	uint64_t principal;
 	struct blob *spec;
-	struct rec_schedule_spec said;   /* its texts are in spec */
+	struct rec_schedule_spec said;   /* decoded spec; its texts point into spec */
 	struct cron cron;
 	struct graph_part *parts;
 	struct blob *context;            /* a run_context record, or NULL */
 	size_t part_count;
 	uint32_t max_jobs;
 	bool paused;
-	int64_t next_ms;                 /* 0: never */
+	int64_t next_ms;                 /* next due time; 0: never */
 	int64_t last_ms;
 	uint64_t last_run;
-	uint64_t live;                   /* runs of it that haven't ended */
+	uint64_t live;                   /* its runs that haven't ended */
 	uint32_t queued;
 	uint64_t fired, skipped;
-	uint8_t skip_why;                /* enum skip_why */
+	uint8_t skip_why;                /* enum skip_why of the last skip */
 	int64_t skip_ms;
-	bool keyed;                      /* with the submit key that set it last */
+	bool keyed;                      /* key is the submit key that set it last */
 	uint8_t key[24], digest[32];
-	uint64_t stamp, queue_stamp;     /* of their timers; 0: none */
+	uint64_t stamp, queue_stamp;     /* of its timers; 0: not armed */
 };
 
 struct vote {
 	uint64_t person;
-	uint8_t digest[SHA256_SIZE];     /* of what they were shown */
+	uint8_t digest[SHA256_SIZE];     /* digest of what the person was shown */
 };
 
-struct gate {                            /* of a job that waits for people, be it unknown */
+struct gate {                            /* a job that waits for people: a gate, or unknown */
 	uint64_t job;
-	uint64_t stamp;                  /* of its timer; 0: none */
+	uint64_t stamp;                  /* of its timer; 0: not armed */
 	struct vote *votes;
 	size_t vote_count, vote_cap;
-	uint8_t digest[SHA256_SIZE];     /* of what is shown, while its run has this many jobs */
-	uint32_t digest_jobs;            /* 0: not known */
+	uint8_t digest[SHA256_SIZE];     /* of what people are shown; valid while the run has digest_jobs jobs */
+	uint32_t digest_jobs;            /* 0: digest not computed */
 };
 
-struct pushback {                        /* of a job that a person sent back, until it has ended */
+struct pushback {                        /* a person sent this job back; kept until the job ends */
 	uint64_t job;
 	uint64_t person;
-	uint8_t digest[SHA256_SIZE];     /* of what they were shown */
+	uint8_t digest[SHA256_SIZE];     /* digest of what the person was shown */
 	char *reason;
 };
 
-struct pruned {                          /* runs that were pruned; rows of their own, a day's neighbours in one */
+struct pruned {                          /* a range of pruned runs: one row for neighbours pruned on one day */
 	uint64_t first, last;
 	int64_t wall_ms;
 	bool row_due;
 };
 
-struct serials {                         /* of jobs */
+struct serials {                         /* a range of jobs' serial numbers; end is excluded */
 	uint64_t first, end;
 };
 
-struct pruning {                         /* what is left of a run that was pruned, or whose logs were */
+struct pruning {                         /* what is left of a run whose removal, or whose logs' removal, has begun */
 	uint64_t run;
 	bool logs_only;
-	bool logs_gone;                  /* as was said in this life */
+	bool logs_gone;                  /* reported by the caller since the start */
 	uint64_t parts;
-	uint64_t part_cost;              /* in rows */
-	struct serials *ranges;          /* of its jobs' rows */
+	uint64_t part_cost;              /* counts as this many rows */
+	struct serials *ranges;          /* serial numbers of its remaining job rows */
 	size_t range_at, range_count, range_cap;
 };
 
-struct acts {                            /* the chain of acts: its end */
+struct acts {                            /* the end of the chain of acts */
 	uint64_t count;
-	uint8_t head[SHA256_SIZE];       /* hash of the latest */
-	uint64_t loaded;                 /* the latest whose row was read */
-	bool due;                        /* the count is to be put */
-	struct buf before, after, text;  /* of the act under way */
+	uint8_t head[SHA256_SIZE];       /* hash of the latest act */
+	uint64_t loaded;                 /* number of the latest act whose row was read */
+	bool due;                        /* the count must be put at the turn's end */
+	struct buf before, after, text;  /* of the act in progress */
 };
 
 struct core {
@@ -122,7 +123,7 @@ struct core {
 	bool prefetch_off;
 
 	struct now now;
-	struct outbox *outbox;           /* of the turn under way */
+	struct outbox *outbox;           /* of the turn in progress */
 	uint64_t turn, generation, boot;
 	uint64_t next_run, next_job, next_worker;
 	struct rand_state rand;
@@ -131,66 +132,66 @@ struct core {
 	struct run_list runs;
 	struct run *ended_first, *ended_last;
 	struct map pages;                /* serial / PAGE_JOBS to struct page */
-	struct name_map keys;            /* id to struct submit_key */
-	struct map begun;                /* a run that a job submitted to its struct submit_key */
-	struct map keys_of;              /* number of a run to the latest of its keys, the others behind it */
-	struct pruned *pruned;           /* ascending, apart from each other or of different days */
+	struct name_map keys;            /* key id to struct submit_key */
+	struct map begun;                /* number of a run that a job submitted, to its struct submit_key */
+	struct map keys_of;              /* run's number to its latest struct submit_key, which links to earlier ones */
+	struct pruned *pruned;           /* ascending; neighbours only if of different days */
 	size_t pruned_count, pruned_cap;
-	uint64_t pruned_total;           /* runs */
-	bool pruned_due;                 /* some have a row due */
+	uint64_t pruned_total;           /* number of pruned runs */
+	bool pruned_due;                 /* some range has a row due */
 	struct pruning *pruning;         /* ascending by run */
 	size_t pruning_count, pruning_cap;
 	struct acts acts;
-	uint64_t revived_turn;           /* the latest in which a run that had ended was changed */
+	uint64_t revived_turn;           /* latest turn that changed an ended run */
 	uint64_t live_jobs, live_runs;
-	uint64_t subruns;                /* jobs that have one and wait for its end */
+	uint64_t subruns;                /* active jobs that are sub-runs */
 	uint64_t counts[STATE_COUNT];
-	uint64_t entered[STATE_COUNT];   /* moves into it; for people */
+	uint64_t entered[STATE_COUNT];   /* moves into each state; for display */
 
 	struct worker **workers;         /* ascending by number */
 	size_t worker_count, worker_cap;
 	struct name_map worker_names;
 	struct map worker_conns;
-	uint64_t tallies[TALLIES];       /* workers of each, as of the last turn's end */
-	uint64_t serving;                /* another number whenever a worker may serve other classes than before */
-	uint64_t locks_offered;          /* that number when locks were last offered for it */
+	uint64_t tallies[TALLIES];       /* number of workers in each tally, as of the last turn's end */
+	uint64_t serving;                /* changes whenever a worker may serve other classes */
+	uint64_t locks_offered;          /* value of serving when locks were last offered */
 
-	struct ready_class **classes;    /* the first wants nothing; NULL: gone, to be used again */
+	struct ready_class **classes;    /* the first has no requirements; NULL: free index */
 	size_t class_count;
-	struct tenant **tenants;         /* by tenant->at; NULL: gone, to be used again */
+	struct tenant **tenants;         /* by tenant->at; NULL: free index */
 	size_t tenant_count;
 	struct name_map tenant_names;
-	struct name_map wishes;          /* what a class wants, encoded, to the class */
+	struct name_map wishes;          /* encoded requirements to struct ready_class */
 	struct name_map groups;          /* named concurrency groups */
 	struct name_map locks;
-	struct map lock_stamps;          /* stamp of a timer to struct lock_hold */
+	struct map lock_stamps;          /* timer stamp to struct lock_hold */
 	uint64_t lock_stamp, lock_holds;
-	uint64_t fences;                 /* fencing numbers that were given */
-	uint64_t virtual_time;           /* of the fair share: where the latest attempt was given */
-	uint64_t parked_ready;           /* ready jobs that wait for room in a bound */
-	struct class_order *order;       /* of the classes, while jobs are placed; or NULL */
-	uint64_t held_ready;             /* ready jobs that are held back, which no heap counts */
-	bool rekey_due;                  /* priorities changed: the keys in the heap are old */
+	uint64_t fences;                 /* fencing numbers given so far */
+	uint64_t virtual_time;           /* of the fair share: time of the latest attempt */
+	uint64_t parked_ready;           /* ready jobs that wait for room at a bound */
+	struct class_order *order;       /* order of classes during placement; else NULL */
+	uint64_t held_ready;             /* ready jobs on hold; they count in no heap */
+	bool rekey_due;                  /* priorities changed: keys in heaps are outdated */
 	struct candidate *candidates;
 	size_t candidate_cap;
-	uint64_t boot_id;                /* of the machine, now */
+	uint64_t boot_id;                /* the machine's present boot */
 	struct steady steady;
-	struct arena placing;            /* of the turn's heaps of candidates, a class each */
-	bool reserved;                   /* some worker is kept free for a job */
-	bool drain_due;                  /* some worker's attempts may have to be asked back */
-	struct pool **pools;             /* by name */
+	struct arena placing;            /* memory for placement in one turn */
+	bool reserved;                   /* some worker is reserved for a job */
+	bool drain_due;                  /* some workers' attempts may need a recall */
+	struct pool **pools;             /* sorted by name */
 	size_t pool_count, pool_cap;
 	struct timers timers;
 	uint64_t assign_stamp;
-	uint64_t recalls;                /* attempts asked back and still assigned */
+	uint64_t recalls;                /* recalled attempts that are still assigned */
 	uint64_t stale_results;
 
 	struct schedule **schedules;
 	size_t schedule_count, schedule_cap;
 	struct name_map schedule_names;
-	struct map schedule_stamps;      /* of their timers, to struct schedule */
+	struct map schedule_stamps;      /* timer stamp to struct schedule */
 	uint64_t schedule_stamp;
-	uint64_t schedule_turn, schedule_work;   /* what they cost in this turn */
+	uint64_t schedule_turn, schedule_work;   /* turn in which schedule_work was counted, and work done in it */
 	struct gate_page **gate_pages;   /* ascending by job */
 	size_t gate_page_count, gate_page_cap;
 	uint64_t gate_count;
@@ -199,7 +200,7 @@ struct core {
 
 	struct job **touched;
 	size_t touched_count, touched_cap;
-	struct job **settled;            /* terminal, their children not yet told */
+	struct job **settled;            /* jobs that ended; their children aren't told yet */
 	size_t settled_count, settled_cap;
 	struct run **touched_runs;
 	size_t touched_run_count, touched_run_cap;
@@ -208,7 +209,7 @@ struct core {
 	struct buf events;
 	bool run_counters_due, worker_counter_due;
 	struct arena scratch;            /* reset at each use */
-	struct arena end_scratch;        /* the same, of bad ends */
+	struct arena end_scratch;        /* the same, for bad ends (dead.c) */
 	bool loaded;
 	bool graphs_built;
 };
@@ -218,7 +219,7 @@ static inline bool state_holds(enum job_state state)
 	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
 }
 
-/* Steps that people and jobs ask for return how much they changed; of a submit: the number of the run. */
+/* Steps of people and jobs return how many things they changed (a submit: the run's number), or STEP_REFUSED. */
 #define STEP_REFUSED UINT64_MAX
 
 static inline bool state_claims(enum job_state state)

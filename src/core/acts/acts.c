@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The rows of acts and the end of their chain. The core has the latest number and hash alone; all else is in the store.
- */
+/* Rows of acts, and the end of their chain. Core keeps only the latest number and hash; all else is in the store. */
 #include "core/acts/acts.h"
 
 #include "base/planted.h"
@@ -28,7 +26,10 @@ void acts_before(struct core *core, const struct core_input *input)
 	act_state_words(core, input, words.run, &acts->before);
 }
 
-/* A job is named by its run and itself: it may be pruned before somebody reads this. */
+/*
+ * Describe where an act came from. A job is named by run and name, because it may be pruned before somebody reads the
+ * act.
+ */
 static struct slice origin_of(struct core *core, const struct actor *by)
 {
 	const struct job *job = by->caller.job != 0 ? job_find(core, by->caller.job) : NULL;
@@ -76,7 +77,7 @@ static void act_put(struct core *core, const struct core_input *input, const str
 	acts->due = true;
 }
 
-/* Does its step return the number of a run? */
+/* Check whether the step of this input returns the number of a run. */
 static bool begins_run(const struct core_input *input)
 {
 	const struct msg_set *set = &input->set.set;

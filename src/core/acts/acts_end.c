@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The end of the chain of acts: read, checked, freed. It needs nothing else of the core. */
+/* The end of the chain of acts: loading, checks, freeing. It depends on no other part of core. */
 #include "base/check.h"
 #include "core/acts/acts.h"
 #include "core/acts/chain.h"

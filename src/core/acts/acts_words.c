@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The texts of acts: verb, target, and the target's state in few words, the same function before and behind the act. They
- * have names, numbers and states; never a command, an environment or anything else that may be secret.
+ * The texts of acts: verb, target, and the target's state in few words, written by the same function before and after
+ * the act. They contain names, numbers and states, but never a command, an environment or anything else that may be
+ * secret.
  */
 #include "core/state.h"
 
@@ -14,7 +15,7 @@
 #include "core/queue/queue.h"
 #include "core/time/time.h"
 
-/* words_act_verb, words_set_verb and so on: the names of all enums, of which few are used here. */
+/* words_act_verb, words_set_verb and so on: the names of all enums; only a few are used here. */
 #define ENUM(name, text) static const char *const words_##name[] __attribute__((unused)) = {
 #define VALUE(PREFIX, NAME, number, text) [number] = #NAME,
 #define END(name) };
@@ -48,7 +49,7 @@ static uint64_t run_of(const struct core_input *input)
 	}
 }
 
-/* The act of an ACT, be its run in memory or not; NULL: it is another input. */
+/* Return the act of an INPUT_ACT or INPUT_REOPEN; NULL for other inputs. */
 static const struct input_act *act_of(const struct core_input *input)
 {
 	return input->kind == INPUT_ACT ? &input->act : input->kind == INPUT_REOPEN ? &input->reopen.act : NULL;
@@ -135,7 +136,7 @@ static bool same_word(const struct job *one, const struct job *other, bool prior
 	return priority ? one->priority == other->priority : !((one->flags ^ other->flags) & JOB_ON_HOLD);
 }
 
-/* In the order of the jobs, so that the inverse can be done: "50", or "50*3 70". */
+/* Add each job's priority or hold, in the order of jobs, so that the act can be undone: "50", or "50*3 70". */
 static void add_runs(const struct target *target, bool priority, struct buf *out)
 {
 	job_word *word = priority ? priority_word : hold_word;
@@ -158,7 +159,7 @@ static void add_runs(const struct target *target, bool priority, struct buf *out
 	}
 }
 
-/* "failed", or "3 failed, 2 waiting". */
+/* Add the states of the jobs: "failed", or "3 failed, 2 waiting". */
 static void add_states(struct core *core, const struct target *target, struct buf *out)
 {
 	const struct job *only = target->count == 1 ? target_job(target, 0) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The hash of an act: of its columns, in the order of rows.def. */
+/* The hash of an act: over its columns, in the order of rows.def. */
 #include "core/acts/chain.h"
 
 static void add_bytes(struct sha256 *hash, struct slice bytes)

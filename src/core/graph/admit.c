@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs are made and begin, whoever wants them. A graph that is refused leaves no trace. */
+/* Admitting runs: build, check and begin. A graph that is refused leaves no trace. */
 #include "core/graph/graph.h"
 
 #include "base/text.h"
@@ -99,7 +99,7 @@ static void job_begin(struct core *core, struct job *job)
 		job_deps_met(core, job);
 }
 
-/* Built and in no list; what is wrong with it is said. */
+/* Build a run that is in no list yet. On failure, error says what is wrong. */
 static enum err run_make(struct core *core, const struct input_submit *submit, const struct run_origin *origin,
 			 struct run **ret_run, struct error *error)
 {
@@ -114,7 +114,7 @@ static enum err run_make(struct core *core, const struct input_submit *submit, c
 	err = submit_count(core, submit, 0, &count, error);
 	if (err == ERR_NONE)
 		err = context_check(submit->context, error);
-	/* A sub-run came in with the run that it is within. */
+	/* The jobs of a sub-run were admitted with the run around it. */
 	if (err == ERR_NONE && !origin->job)
 		err = tenant_admit(core, submit, count, error);
 	if (err != ERR_NONE)
@@ -166,7 +166,7 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 			deadline_arm(core, job);
 		job_begin(core, job);
 	}
-	jobs_settle(core);               /* what no condition lets begin */
+	jobs_settle(core);               /* jobs whose condition is false already */
 	*ret_run = run;
 	return ERR_NONE;
 }

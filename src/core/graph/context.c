@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The directory and the environment that jobs which came together share: kept once, beside their specifications. Each
- * worker is told once of those that its latest jobs have, as long as its connection lasts, in slots that go round; a
- * worker that knows no CONTEXT gets whole specifications. A job's own directory and variables come first (spec_complete).
+ * The context of a run: directory and environment that jobs of one submit share, kept once beside their
+ * specifications. Core sends each context to a worker once per connection, into numbered slots that are reused in
+ * turn. A worker without context slots gets whole specifications. A job's own directory and variables come first
+ * (spec_complete).
  */
 #include "core/graph/graph.h"
 
@@ -58,7 +59,7 @@ void context_complete(struct slice bytes, enum job_kind kind, struct arena *aren
 {
 	struct rec_run_context context;
 
-	/* No other kind of job has a directory. */
+	/* Other kinds of jobs have no directory. */
 	if (bytes.len == 0 || !(KIND_BIT(kind) & FOR_WORK))
 		return;
 	CHECK(record_decode(REC_run_context, &bytes, arena, &context, NULL) == ERR_NONE);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Are jobs that came together acyclic (I16)? None that was there before needs them. Jobs are taken away as their parents are; what remains hangs behind a
- * cycle, and going from parent to parent among what remains must end in it.
+ * Check that the jobs of one submit have no cycle (invariant I16). Earlier jobs can't need them, so they need no
+ * check. Jobs without open parents are removed again and again; the remaining ones hang behind a cycle, and a walk
+ * from parent to parent among them must end in it.
  */
 #include "core/graph/graph.h"
 
@@ -11,7 +12,10 @@
 
 #define CYCLE_NAMES 8
 
-/* open[i] ends as the number of parents that weren't taken; 0 for all means acyclic. */
+/*
+ * Remove jobs in topological order. open[i] ends as the number of parents that couldn't be removed; all 0 means
+ * acyclic.
+ */
 static uint32_t jobs_take(const struct extent *extent, uint32_t *open, uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
@@ -55,7 +59,7 @@ static void name_add(struct core *core, struct buf *text, const struct extent *e
 	buf_add_slice(text, spec.name);
 }
 
-/* path was walked from child to parent; it is told from parent to child. */
+/* Name the cycle in the error. The path was walked from child to parent; it is printed from parent to child. */
 static enum err cycle_tell(struct core *core, const struct extent *extent, const uint32_t *path, uint32_t len,
 			   struct error *error)
 {
@@ -78,7 +82,7 @@ enum err graph_check_cycle(struct core *core, const struct extent *extent, struc
 {
 	uint32_t *open = mem_array(extent->count, sizeof(*open));
 	uint32_t *path = mem_array(extent->count, sizeof(*path));
-	uint32_t *seen;                  /* place in the path + 1 */
+	uint32_t *seen;                  /* position in the path + 1; 0: not visited */
 	uint32_t at = 0, len = 0;
 	enum err err = ERR_NONE;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs whose needs or condition is an expression. Each has a net of knots that count what was answered: a
- * knot is decided as soon as no open answer could change it, and tells the one above. So a parent that settles
- * costs what asks of it, and a job is decided at the first moment at which it can be. The same is evaluated
- * the plain way, over all parents at once, for loading and checking: truth comes from the rows alone.
+ * Jobs whose needs or condition is an expression. Each has a tree of knots that count answers. A knot is decided as
+ * soon as no open answer can change it, and then answers the knot above. So a parent's end costs only the questions
+ * about that parent, and a job is decided at the earliest possible moment. For loading and checking the same
+ * expression is evaluated directly over all parents, because only the rows are the truth.
  */
 #include "core/graph/graph.h"
 
@@ -13,15 +13,15 @@
 #include "core/graph/internal.h"
 
 #define NONE UINT32_MAX
-#define KNOT (UINT32_C(1) << 31)         /* on the stack: a knot, not a leaf */
+#define KNOT (UINT32_C(1) << 31)         /* stack entry is a knot, not a leaf */
 
 enum truth { FALSE, TRUE, OPEN };
 
-struct leaf {                            /* a question */
-	uint32_t parent;                 /* index of the job; NONE: the answer is known */
+struct leaf {                            /* one question */
+	uint32_t parent;                 /* index of the parent asked about; NONE: constant */
 	uint32_t knot;
-	uint32_t value;                  /* a mask of states, or a code, or the answer */
-	uint8_t compare;                 /* enum expr_compare + 1; 0: a mask */
+	uint32_t value;                  /* mask of states, exit code, or constant answer */
+	uint8_t compare;                 /* enum expr_compare + 1; 0: value is a mask */
 };
 
 struct knot {
@@ -35,17 +35,17 @@ struct decider {
 	uint32_t job;
 	uint32_t leaf_count, knot_count;
 	struct leaf *leaves;             /* by rising parent */
-	struct knot *knots;              /* the first is what it needs, the second its condition */
+	struct knot *knots;              /* the first is the job's needs, the second its condition */
 };
 
-struct net {                             /* while it is made */
+struct net {                             /* while it is being built */
 	struct decider *decider;
 	size_t leaf_cap, knot_cap;
 	uint32_t *stack;
 	size_t depth, stack_cap;
 };
 
-/* --- making --- */
+/* --- building --- */
 
 static uint32_t knot_new(struct net *net, uint32_t least, uint32_t of, bool negate)
 {
@@ -73,7 +73,7 @@ static void push_leaf(struct net *net, struct leaf leaf)
 	push(net, decider->leaf_count++);
 }
 
-/* The last values become those of this knot. */
+/* Pop the last count values; they become inputs of this knot. */
 static void pop_into(struct net *net, uint32_t knot, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -119,7 +119,7 @@ static void net_code(struct net *net, const struct rec_job_spec *spec, struct sl
 	}
 }
 
-/* All values on the stack must be true for this root. */
+/* Make all values on the stack inputs of a root knot; all of them must be true. */
 static void net_root(struct net *net, uint32_t root)
 {
 	net->decider->knots[root].least = (uint32_t)net->depth;
@@ -280,7 +280,7 @@ void job_ask_again(const struct job *job)
 	decider_reset(job->run, decider_of(job));
 }
 
-/* --- with the run --- */
+/* --- deciders of a run --- */
 
 void decider_add(struct run *run, const struct job *job, const struct rec_job_spec *spec)
 {
@@ -311,7 +311,7 @@ void deciders_drop(struct run *run, uint32_t from)
 	run->decider_cap = 0;
 }
 
-/* --- the plain way --- */
+/* --- direct evaluation --- */
 
 static enum truth gate_truth(const uint8_t *values, uint64_t least, uint64_t of)
 {
@@ -324,9 +324,9 @@ static enum truth gate_truth(const uint8_t *values, uint64_t least, uint64_t of)
 	return yes >= least ? TRUE : no > of - least ? FALSE : OPEN;
 }
 
-struct asked {                           /* whose ends are meant */
+struct asked {                           /* whose ends an expression asks about */
 	const struct run *run;
-	const struct rec_job_spec *spec; /* of the job whose needs they are; NULL: of a pass of this job, which ended so */
+	const struct rec_job_spec *spec; /* of the job whose needs are asked; NULL: a pass is asked */
 	const struct job *pass;
 	enum job_state end;
 };
@@ -412,7 +412,7 @@ enum outlook standing_outlook(struct standing standing)
 	return standing.asked > 0 ? OUTLOOK_OPEN : OUTLOOK_GO;
 }
 
-/* What the net counted is what counting again gives. */
+/* Check that the knots' counts equal a recount. */
 void decider_check(const struct job *job)
 {
 	const struct decider *decider = decider_of(job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs that have ended: they wait here until the turn that ended them is durable, and may come back before. */
+/* Ended runs wait here until the turn that ended them is durable; until then they can be reopened in memory. */
 #include "core/graph/graph.h"
 
 #include "core/time/time.h"
@@ -16,7 +16,7 @@ void run_wait_sweep(struct core *core, struct run *run)
 	core->ended_last = run;
 }
 
-/* Out of the list of those that wait to leave. */
+/* Remove a run from the list of ended runs. */
 static void run_unlist(struct core *core, struct run *run)
 {
 	struct run *before = NULL;
@@ -38,7 +38,7 @@ void run_live_again(struct core *core, struct run *run)
 	run_touch(core, run, true);
 	run_resume_clock(core, run);
 	if (run->ended_ms == 0)
-		return;                  /* it ended, if it did, in this very turn */
+		return;                  /* the run is live, or ended only in this turn */
 	core->revived_turn = core->turn;
 	run_unlist(core, run);
 	run->ended_ms = 0;

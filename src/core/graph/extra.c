@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What only some jobs of a run have, by their index in run->extras: the sub-run that a job waits for, the passes of a
- * loop, the time of a job that runs in any case.
+ * Extra fields that only some jobs have, by job index in run->extras: a job's sub-run, the passes of a loop, the time
+ * to end of an `always` job.
  */
 #include "core/graph/graph.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Final jobs of a run: what is added to it comes before them, whatever becomes of it, as long as they haven't
- * begun. Only those that were submitted with the run are meant; what an addition calls final is so within it. What
- * needs a final job, or is behind one, comes after them.
+ * Final jobs of a run. Jobs added to the run come before its final jobs, whatever their result, as long as no final
+ * job has begun. Only jobs submitted with the run count; a final job in an addition is final only within that
+ * addition. A job that needs a final job, directly or not, comes after the final jobs.
  */
 #include "core/graph/graph.h"
 
@@ -55,7 +55,7 @@ static bool comes_before(const struct extent *extent)
 	return false;
 }
 
-/* One that was cancelled or out of time may have been so before its first attempt. */
+/* Check whether a final job has begun. A cancelled or timed-out one may have ended before its first attempt. */
 static bool has_begun(const struct job *job)
 {
 	if (job->state == STATE_CANCELLED || job->state == STATE_TIMED_OUT)

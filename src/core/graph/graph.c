@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From the parts of a graph as submitted to dense jobs and compact lists of children. Each
- * specification is decoded once; a graph that can't be right in every detail is refused whole.
+ * Build dense jobs and compact child lists from the parts of a submitted graph. Each specification is decoded once. A
+ * graph with any fault is refused as a whole.
  */
 #include "core/graph/graph.h"
 
@@ -16,11 +16,11 @@ struct builder {
 	struct error *error;
 	struct name_index names;
 	struct map fanouts;
-	uint32_t *edges;                 /* parent << TRIGGER_BITS | trigger, job after job */
+	uint32_t *edges;                 /* parent << TRIGGER_BITS | trigger, grouped by job */
 	size_t edge_count, edge_cap;
 	struct edge *outer;
 	size_t outer_count, outer_cap;
-	bool backward;                   /* some job needs a later one: there may be a cycle */
+	bool backward;                   /* some job needs a later one, so a cycle is possible */
 };
 
 static enum err job_name_claim(struct builder *builder, struct slice name, uint32_t index)
@@ -65,7 +65,7 @@ static enum err job_edges_add(struct builder *builder, const struct rec_job_spec
 		builder->edges[builder->edge_count++] = parent << TRIGGER_BITS | trigger;
 		extent->child_start[parent - extent->start + 1]++;
 		builder->backward |= parent > job->index;
-		job->pending++;          /* of its own extent; the others come with later_add */
+		job->pending++;          /* counts parents in the same extent; later_add counts the others */
 	}
 	return ERR_NONE;
 }
@@ -77,11 +77,14 @@ static uint8_t job_priority(const struct run *run, const struct rec_job_spec *sp
 	return (uint8_t)((spec->priority ? spec->priority : run->priority) - 1);
 }
 
-/* The last that is done with it: graphs within it are decoded in the same place. */
+/*
+ * Check a job's sub-run. This must be the last use of spec: the sub-run's graph is decoded in the same scratch
+ * memory.
+ */
 static enum err subrun_build(struct builder *builder, struct job *job, const struct rec_job_spec *spec)
 {
 	extra_add(job);
-	/* What is loaded was checked when it came. */
+	/* Rows being loaded were checked when submitted. */
 	return builder->core->loaded ? subrun_check(builder->core, job, spec, builder->error) : ERR_NONE;
 }
 
@@ -165,7 +168,10 @@ static enum err jobs_build(struct builder *builder)
 	return ERR_NONE;
 }
 
-/* Counts become starts. While a list is filled its start is a cursor, and ends where the next begins. */
+/*
+ * Turn counts into start offsets. While the lists are filled, each start serves as a cursor that ends where the next
+ * list begins.
+ */
 static void children_build(struct builder *builder)
 {
 	struct extent *extent = builder->extent;
@@ -220,7 +226,7 @@ static struct extent *extent_new(struct run *run, uint64_t first, uint32_t parts
 		extent->count += run->part_jobs[extent->part + part];
 	extent->jobs = mem_zalloc(extent->count * sizeof(*extent->jobs));
 	extent->child_start = mem_array((size_t)extent->count + 1, sizeof(*extent->child_start));
-	/* Doubled when full: its room isn't kept. */
+	/* Capacity doubles at powers of two, so it needs no field. */
 	if ((run->extent_count & (run->extent_count - 1)) == 0)
 		run->extents = mem_resize(run->extents, run->extent_count ? 2 * (size_t)run->extent_count : 1,
 					  sizeof(struct extent *));
@@ -261,7 +267,10 @@ void parts_room(struct run *run, size_t more)
 
 	if (count <= run->part_cap)
 		return;
-	/* Most runs come whole; one that grows may grow often. */
+	/*
+	 * Most runs are submitted at once, so room is exact at first; a run that grows may grow often, so it then
+	 * doubles.
+	 */
 	run->part_cap = run->part_cap > 0 && count < 2 * run->part_cap ? 2 * run->part_cap : count;
 	run->parts = mem_resize(run->parts, run->part_cap, sizeof(*run->parts));
 	run->part_context = mem_resize(run->part_context, run->part_cap, sizeof(struct blob *));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs added to a live run. They come as a graph of their own, whose needs count from 0, with the names of jobs
- * of the run behind them; here those become places in the run. What has settled by then counts as settled.
- * Jobs that were there before never need what comes later: no cycle can arise.
+ * Jobs added to a live run. They are submitted as a separate graph whose needs count from 0; numbers beyond it stand
+ * for named jobs of the run. Here all of these become indices in the run. Parents that have ended count as such.
+ * Earlier jobs never need later ones, so no cycle can arise.
  */
 #include "core/graph/graph.h"
 
@@ -17,9 +17,9 @@ struct growth {
 	struct core *core;
 	const struct input_submit *submit;
 	struct error *error;
-	uint32_t start, count;           /* of what comes */
-	uint32_t *parents;               /* indices of submit->parents */
-	uint64_t late_ms;                /* it comes so long after the run */
+	uint32_t start, count;           /* the added jobs: first index, number */
+	uint32_t *parents;               /* indices of the jobs named in submit->parents */
+	uint64_t late_ms;                /* time since the run was submitted */
 };
 
 static enum err check_run(const struct core *core, const struct input_submit *submit, struct run **ret_run,
@@ -54,7 +54,10 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 	return ERR_NONE;
 }
 
-/* The clock of intervals may have been wrong over a reboot. */
+/*
+ * Return the time since the run was submitted. It is clamped, because the steady clock may have been wrong across a
+ * reboot.
+ */
 static uint64_t late_ms(struct core *core, const struct run *run)
 {
 	int64_t late = due_after(core, 0) - run->steady_ms, most = (LATE_SPANS - 1) * INT64_C(1000) * LIMIT_SPAN_MAX_S;
@@ -114,7 +117,7 @@ static enum err job_move_in(struct growth *growth, uint32_t at, struct slice *by
 	return ERR_NONE;
 }
 
-/* The parts as they are kept: with places in the run. On failure none of them is there. */
+/* Add the parts with needs converted to indices in the run. On failure none is added. */
 static enum err parts_move_in(struct growth *growth, struct run *run)
 {
 	const struct input_submit *submit = growth->submit;
@@ -139,7 +142,7 @@ static enum err parts_move_in(struct growth *growth, struct run *run)
 	return err;
 }
 
-/* Waiting, unless what it needs of the run says otherwise. */
+/* Let an added job wait, unless its parents have already decided. */
 static void job_begin(struct core *core, struct job *job, bool asks)
 {
 	uint32_t cause = asks && (!PLANTED(grow_settled_parent_ignored) || job->flags & JOB_EXPR) ?
@@ -147,7 +150,7 @@ static void job_begin(struct core *core, struct job *job, bool asks)
 
 	if (job->flags & JOB_DUE_BY)
 		deadline_arm(core, job);
-	job_touch(core, job, false);     /* whoever watches the run learns of it */
+	job_touch(core, job, false);     /* clients that watch the run learn of the job */
 	if (job->flags & JOB_EXPR)
 		job_judge(core, job, job_outlook(job), cause);
 	else if (cause > 0)
@@ -159,7 +162,7 @@ static void job_begin(struct core *core, struct job *job, bool asks)
 static void jobs_begin(struct core *core, struct run *run, uint32_t start, bool asks)
 {
 	extent_add(core, run->extents[run->extent_count - 1]);
-	run_states(core, run, true);     /* it may have been about to end */
+	run_states(core, run, true);     /* the run may have been about to end */
 	core->next_job += run->job_count - start;
 	core->live_jobs += run->job_count - start;
 	core->counts[STATE_WAITING] += run->job_count - start;

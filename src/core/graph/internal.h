@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What only the files of this folder call of each other. */
+/* Functions that only the files of this folder call. */
 #ifndef TITAN_CORE_GRAPH_INTERNAL_H
 #define TITAN_CORE_GRAPH_INTERNAL_H
 
@@ -8,54 +8,57 @@
 struct standing;
 
 /* admit.c */
-/* How many jobs it has, if a run with so many before may have them. */
+/* Count a graph's jobs and check that a run with `before` jobs may have them. */
 enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
 		      struct error *error);
-void spec_rows(struct core *core, const struct run *run, uint32_t from);  /* of the last extent, whose first part this is */
+/* of the last extent, whose first part is from */
+void spec_rows(struct core *core, const struct run *run, uint32_t from);
 
-/* cycle.c: ERR_CYCLE that names one, or ERR_NONE */
+/* cycle.c: ERR_CYCLE with the names of a cycle, or ERR_NONE */
 enum err graph_check_cycle(struct core *core, const struct extent *extent, struct error *error);
 
-/* decide.c: of jobs with JOB_EXPR */
+/* decide.c: jobs with JOB_EXPR */
 void decider_add(struct run *run, const struct job *job, const struct rec_job_spec *spec);
-void deciders_drop(struct run *run, uint32_t from);      /* those of the jobs from this index on */
-void decider_wait(const struct job *job, uint32_t parent);       /* besides, for one that was added */
+void deciders_drop(struct run *run, uint32_t from);      /* deciders of jobs with index >= from */
+void decider_wait(const struct job *job, uint32_t parent);       /* also wait for this added parent */
 void job_stand(const struct job *job, struct standing *standing);
 
 /* extra.c */
 void extra_add(const struct job *job);
-void extras_drop(struct run *run, uint32_t from);        /* those of the jobs from this index on */
+void extras_drop(struct run *run, uint32_t from);        /* extras of jobs with index >= from */
 
-/* final.c: what is added to a run comes before its final jobs */
+/* final.c: added jobs come before the run's final jobs */
 void final_add(struct run *run, struct job *job);
-/* Those of a new extent that are behind a final job of it, or of those that were there before, by their edges from them. */
+/*
+ * Mark the jobs of a new extent that are behind its final jobs, or behind earlier final jobs (by the edges in outer).
+ */
 void finals_mark(const struct run *run, const struct extent *extent, const struct edge *outer, size_t outer_count);
 enum err finals_check(struct core *core, const struct run *run, const struct extent *extent, struct error *error);
 void finals_wait(struct run *run, const struct extent *extent);
 
-/* grow.c: to the run that submit->into says, without a key; the serial number of the first of them */
+/* grow.c: add jobs to run submit->into; *ret_first is the serial number of the first */
 enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,
 		  struct error *error);
 
 /* names.c */
 void name_index_init(struct name_index *index, size_t names, uint64_t seed);
 void name_index_free(struct name_index *index);
-/* The job with this name, or UINT32_MAX and the slot where it belongs. */
+/* Return the index of the job with this name; or UINT32_MAX, and in *ret_slot where it belongs. */
 uint32_t name_index_find(const struct name_index *index, const struct run *run, struct slice name,
 			 size_t *ret_slot);
 void name_index_put(struct name_index *index, size_t slot, struct slice name, uint32_t job);
 void names_added(const struct core *core, struct run *run, const struct extent *extent);
-/* The same while jobs are being built from this index on. */
+/* Like run_job_named, while jobs from index end on are still being built. */
 struct job *run_job_named_before(const struct core *core, struct run *run, struct slice name, uint32_t end);
 
 /* nest.c */
 enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error);
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
-void later_put(struct run *run, uint32_t parent, uint32_t child);        /* as in struct edge */
+void later_put(struct run *run, uint32_t parent, uint32_t child);        /* edge as in struct edge */
 
 /* spec.c */
-#define LATE_SPANS 100                   /* longest spans by which jobs may come after their run */
+#define LATE_SPANS 100                   /* most LIMIT_SPAN_MAX_S between a run's submit and an addition */
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One job for whoever asks: its specification, whether a parent meets a trigger, and that a turn has touched it. Nothing
- * here decides anything.
+ * Helpers for one job: decode its specification, test a trigger, mark it as touched in this turn. Nothing here makes
+ * decisions.
  */
 #include "core/graph/graph.h"
 
@@ -27,7 +27,7 @@ void job_spec_decode(struct core *core, const struct job *job, struct rec_job_sp
 	struct slice bytes = job_spec_bytes(job);
 
 	arena_reset(&core->scratch);
-	/* It was decoded when it was admitted, and blobs don't change. */
+	/* This can't fail: the specification was decoded at admission, and blobs don't change. */
 	CHECK(record_decode(REC_job_spec, &bytes, &core->scratch, ret_spec, NULL) == ERR_NONE);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs of a run by name. The index holds no names: 8 bytes a slot, half of a hash and the job's index; a name
- * is read from the job's specification when the halves agree. It lives while a graph is admitted, and
- * from the first question on.
+ * Finding a run's jobs by name. The index holds no names: a slot has 8 bytes, half a hash and the job's index; when
+ * the halves match, the name is read from the job's specification. An index is built while a graph is admitted, and
+ * again at the first look-up by name.
  */
 #include "core/graph/graph.h"
 
@@ -63,7 +63,7 @@ void name_index_put(struct name_index *index, size_t slot, struct slice name, ui
 	index->slots[slot] = hash >> 32 << 32 | (job + 1);
 }
 
-/* Of the jobs before this one: those behind it may not be there yet. */
+/* Build the index for the jobs before index end; later ones may not be built yet. */
 static void run_names_build(const struct core *core, struct run *run, uint32_t end)
 {
 	struct arena arena = { 0 };
@@ -71,7 +71,7 @@ static void run_names_build(const struct core *core, struct run *run, uint32_t e
 	size_t slot;
 
 	run->names = mem_zalloc(sizeof(*run->names));
-	/* Twice as many as there are: others may come. */
+	/* A run that has grown gets room for twice as many: it may grow again. */
 	name_index_init(run->names, run->extent_count > 1 ? 2 * (size_t)run->job_count : run->job_count, core->hash_seed);
 	for (uint32_t i = 0; i < end; i++) {
 		struct slice bytes = job_spec_bytes(run_job(run, i));
@@ -84,7 +84,7 @@ static void run_names_build(const struct core *core, struct run *run, uint32_t e
 	arena_free(&arena);
 }
 
-/* Small indices are made anew, so that a run's name index is at most two thirds full. */
+/* Add new jobs to the index. A small index is rebuilt, so that it is at most two thirds full. */
 void names_added(const struct core *core, struct run *run, const struct extent *extent)
 {
 	struct arena arena = { 0 };

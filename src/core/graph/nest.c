@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The graph within a job: what it asks to be submitted, and whether that would be taken when it is its turn. */
+/* The graph inside a job (sub-run): the submit that it makes, and a check in advance that it would be admitted. */
 #include "core/graph/graph.h"
 
 #include "core/graph/internal.h"
 #include "core/queue/queue.h"
 
-/* What it is within may have the one place there is. */
+/*
+ * Check whether a run around the sub-run already has a place in its concurrency group: waiting for another place
+ * there could last for ever.
+ */
 static bool has_place_above(const struct core *core, const struct run *run, struct slice concurrency)
 {
 	struct slice name;
@@ -37,7 +40,7 @@ void subrun_submit(const struct core *core, const struct job *job, const struct 
 		ret_submit->concurrency = spec->sub_concurrency;
 }
 
-/* Would it begin? What of it can't be right isn't found out when it is its turn. */
+/* Check that the sub-run could begin. Its faults are reported at submit, not only when the job begins. */
 enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error)
 {
 	struct slice name = spec->name;

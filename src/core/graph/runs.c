@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The lists of runs in memory, and the directory from a serial number to its job: pages of 1024
- * numbers, each naming the extents that have jobs in it. Numbers only grow, so lists are added to at the end,
- * but for a run that comes back into memory.
+ * The list of runs in memory, and the directory from serial numbers to jobs: pages of PAGE_JOBS numbers, each listing
+ * the extents with jobs in it. Numbers only grow, so entries are appended, except when a run comes back into memory.
  */
 #include "core/graph/graph.h"
 
 #include "core/graph/internal.h"
 
-/* The last entry whose number is <= number; count if none. */
+/* Return the last entry with a number <= number; list->count if there is none. */
 static size_t run_place(const struct run_list *list, uint64_t number)
 {
 	size_t low = list->head, high = list->count;
@@ -157,7 +156,7 @@ static void run_list_add(struct run_list *list, struct run *run)
 	size_t at = run_place(list, run->number);
 
 	if (at < list->count && list->at[at].number == run->number) {
-		CHECK(!list->at[at].run);        /* it left, and its gap is still there */
+		CHECK(!list->at[at].run);        /* the run had left, and its gap is still there */
 		list->at[at].run = run;
 		list->gone--;
 		return;
@@ -180,7 +179,7 @@ void run_add(struct core *core, struct run *run)
 		core->counts[state] += run->counts[state];
 }
 
-/* Gaps at the front are skipped, gaps elsewhere closed when they are the majority: removal stays cheap. */
+/* Skip gaps at the front, and close other gaps when they are the majority: removal stays cheap. */
 static void run_list_tidy(struct run_list *list)
 {
 	size_t kept = 0;
@@ -207,7 +206,7 @@ void run_remove(struct core *core, struct run *run)
 	core->runs.at[at].run = NULL;
 	core->runs.gone++;
 	run_list_tidy(&core->runs);
-	/* The last ones first: they are at the ends of their pages. */
+	/* Last extents first: they are at the ends of their pages. */
 	for (uint32_t i = run->extent_count; i-- > 0;)
 		for (uint64_t page = run->extents[i]->first / PAGE_JOBS; page <= last_page(run->extents[i]); page++)
 			page_remove(core, page, run->extents[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a job's specification may say. Checked once, when its graph is admitted; everything behind
- * relies on it. Errors name the job and the field.
+ * Checks of a job's specification, made once when its graph is admitted; all later code relies on them. Errors name
+ * the job and the field.
  */
 #include "core/graph/internal.h"
 
@@ -16,8 +16,8 @@
 
 struct spec_check {
 	const struct rec_job_spec *spec;
-	uint32_t index, count;           /* of the job; of jobs in the run */
-	uint32_t start;                  /* of those that came together with it */
+	uint32_t index, count;           /* the job's index; the number of jobs in the run */
+	uint32_t start;                  /* index of the first job of the same submit */
 	struct error *error;
 };
 
@@ -36,7 +36,7 @@ static bool has_nul(struct slice text)
 	return text.len > 0 && memchr(text.data, 0, text.len) != NULL;
 }
 
-/* What it runs is another graph: nothing of it is for a worker, and no person is asked. */
+/* A sub-run's job has a graph as its work: settings for workers or people have no use there. */
 static enum err spec_check_subrun(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -59,7 +59,7 @@ static enum err spec_check_subrun(const struct spec_check *check)
 	return ERR_NONE;
 }
 
-/* Of the older kinds each check says what has no use beside what; from here on the table does. */
+/* For older kinds, each check below refuses settings without use; for newer kinds the table of settings does. */
 static enum err spec_check_kind(const struct spec_check *check)
 {
 	const struct setting *useless;
@@ -120,7 +120,7 @@ static int number_order(const void *a, const void *b)
 	return (*one > *other) - (*one < *other);
 }
 
-/* What was added has those of the run behind its own. */
+/* Check for duplicate needs when they aren't sorted: an added job has its needs on earlier jobs behind its own. */
 static enum err spec_check_twice(const struct spec_check *check)
 {
 	const struct u64_list *needs = &check->spec->needs;
@@ -258,7 +258,7 @@ static enum err spec_check_placing(const struct spec_check *check)
 	struct resource_list asks;
 	struct error why;
 
-	asks.n = 0;                      /* most ask for nothing, and the list is large */
+	asks.n = 0;                      /* resource lists are large, so only the count is cleared */
 	if (spec->asks.n > 0 && resources_read(spec->asks, &asks, &why) != ERR_NONE)
 		return spec_refused(check, why.code, "asks", why.text);
 	for (size_t i = 0; i < asks.n; i++)
@@ -301,7 +301,10 @@ static enum err spec_check_numbers(const struct spec_check *check)
 		return spec_refused(check, ERR_INVALID, "log_max", "it goes from 4 KiB to 1 TiB");
 	if (spec->mode >= EXEC_MODE_COUNT)
 		return spec_refused(check, ERR_INVALID, "mode", "there is no such mode");
-	/* Of what was added, it counts from the run's submission: that may be long ago, if only by a wrong clock. */
+	/*
+	 * The deadline of an added job counts from the run's submit, which may be long ago, or seem so by a wrong
+	 * clock.
+	 */
 	if (spec->deadline_ms / 1000 / (check->start > 0 ? LATE_SPANS : 1) > LIMIT_SPAN_MAX_S)
 		return spec_refused(check, ERR_TOO_LARGE, "deadline_ms", "over ten years");
 	if (spec->deadline_at_ms < 0 || spec->deadline_at_ms > NOT_BEFORE_MAX_MS)
@@ -318,7 +321,7 @@ static enum err spec_check_numbers(const struct spec_check *check)
 #define BOUND_SPAN "over ten years"
 #define BOUND_TIME "not within the years 1970 to 9999"
 
-/* Those of a plain shape. A row each, so that what isn't said costs next to nothing. */
+/* Check the settings of a plain shape, by the table of settings. */
 static enum err spec_check_plain(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -385,7 +388,7 @@ static enum err spec_check_locks(const struct spec_check *check)
 
 	if (texts->n > LIMIT_JOB_LOCKS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "locks", "too many");
-	/* Lost with its worker it may go on there for a while, beside whoever has the lock by then. */
+	/* In mode retry, a lost job might go on at its worker beside the next holder of the lock. */
 	if (texts->n > 0 && check->spec->mode == EXEC_RETRY)
 		return spec_refused(check, ERR_INVALID, "locks", "a job with locks has the mode exclusive or once");
 	for (size_t i = 0; i < texts->n; i++) {

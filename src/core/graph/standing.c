@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the parents of a run's jobs come to, by counting again; and whether a job's state agrees with that. */
+/* What the ends of parents mean for each job of a run, counted anew; and whether a job's state agrees with that. */
 #include "core/graph/graph.h"
 
 #include "core/graph/internal.h"
@@ -29,7 +29,7 @@ struct standing *run_standing(const struct run *run)
 	return standing;
 }
 
-/* I6, and the same transaction for a completion and what it decides. */
+/* Check invariant I6: a job's end and what it decides for children are in the same transaction. */
 bool standing_fits(const struct job *job, struct standing standing)
 {
 	if (job->flags & JOB_LOOSE)
@@ -41,7 +41,7 @@ bool standing_fits(const struct job *job, struct standing standing)
 		return job->flags & JOB_UNTAKEN ? standing.untaken : standing.against;
 	case STATE_CANCELLED:
 	case STATE_TIMED_OUT:
-		return true;             /* a deadline or a person may come before the dependencies */
+		return true;             /* a deadline or a cancel may come before the parents end */
 	default:
 		return standing_outlook(standing) == OUTLOOK_GO;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What comes as a submission. The same key with the same content is the same run, or the same jobs added to one,
- * however often it comes.
+ * Submits. The same submit key with the same content means the same run, or the same addition to a run, however often
+ * it arrives.
  */
 #include "core/graph/graph.h"
 
@@ -58,7 +58,7 @@ enum err key_agrees(const struct submit_key *key, const struct input_submit *sub
 	return error_next(error, "titan show %llu", (unsigned long long)key->run);
 }
 
-/* first: of what was accepted; 0: not known any more. */
+/* Answer a submit. first: serial number of the first job accepted; 0: no longer known. */
 static void submit_accepted(struct core *core, const struct core_input *input, uint64_t number, bool existing,
 			    uint64_t first)
 {
@@ -124,7 +124,7 @@ static enum err caller_may_grow(const struct core *core, const struct run *by, u
 	return error_next(error, "titan run --into self");
 }
 
-/* What a job submits is of its own run's tenant: another one's share isn't a job's to take. */
+/* A job's submits are charged to its own run's tenant; a job can't choose another tenant. */
 static enum err caller_take_tenant(const struct run *by, struct input_submit *submit, struct error *error)
 {
 	struct slice own = slice_str(by->tenant->name);
@@ -138,7 +138,10 @@ static enum err caller_take_tenant(const struct run *by, struct input_submit *su
 	return error_next(error, "titan show %llu", (unsigned long long)by->number);
 }
 
-/* by: the run whose job this comes from, or NULL. Its owner and its tenant are those of what its jobs begin. */
+/*
+ * Begin or extend a run. by: the run whose job submits, or NULL; runs begun by its jobs have the same owner and
+ * tenant.
+ */
 static enum err submit_new(struct core *core, const struct core_input *input, const struct run *by, uint64_t *ret_run,
 			   struct error *error)
 {
@@ -168,7 +171,7 @@ static enum err submit_new(struct core *core, const struct core_input *input, co
 	return ERR_NONE;
 }
 
-/* The number of the run that began or grew; 0: it had done so before. */
+/* Handle a submit; return the number of the run that began or grew, or 0 if the key was known. */
 static uint64_t run_step(struct core *core, const struct core_input *input)
 {
 	const struct caller *caller = &input->submit.caller;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What people do to jobs that exist. Every act is answered with how many jobs it changed; done again it
- * changes none, and the inverse of holding back and of a priority undoes it.
+ * Acts of people on existing jobs. The answer to each act says how many jobs it changed; the same act again changes
+ * none. Hold and release undo each other, and so do two priorities.
  */
 #include "core/life/life.h"
 
@@ -23,7 +23,7 @@ static enum err act_priority(struct core *core, const struct input_act *act, con
 	return ERR_NONE;
 }
 
-/* --- holding back --- */
+/* --- hold and release --- */
 
 static uint64_t act_hold(struct core *core, const struct target *target, bool hold)
 {
@@ -95,7 +95,7 @@ uint64_t act_step(struct core *core, const struct core_input *input)
 	return act_answer(core, input, &input->act);
 }
 
-/* Its rows were read, and meanwhile it was pruned. */
+/* Refuse a reopen if the run was pruned after its rows were read. */
 static enum err reopen_refused(const struct core *core, uint64_t number, struct error *error)
 {
 	if (pruned_find(core, number)) {
@@ -113,7 +113,10 @@ uint64_t reopen_step(struct core *core, const struct core_input *input)
 	const struct input_reopen *reopen = &input->reopen;
 	struct error error = { 0 };
 
-	/* Somebody else may have brought it back first: then it is known better here than by its rows. */
+	/*
+	 * Somebody else may have reopened the run first. Then the run in memory is newer than the rows that were
+	 * read.
+	 */
 	if (!run_find(core, reopen->act.run) && (reopen_refused(core, reopen->act.run, &error) != ERR_NONE ||
 	    run_load_ended(core, reopen->rows, reopen->row_count, &error) != ERR_NONE)) {
 		error_send(core, input->conn, input->request, &error, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Attempts: given to a worker, started, ended, lost, stopped. A word about an attempt counts only if
- * its epoch is the job's latest, the job holds it, and the word comes from the worker that has it.
- * Anything else is acknowledged and changes nothing.
+ * Attempts: assign, start, end, lose, stop. A worker's report about an attempt counts only if its epoch is the job's
+ * latest, the job still has that attempt, and the report comes from the worker that has it. Any other report is
+ * acknowledged and changes nothing.
  */
 #include "core/life/life.h"
 
@@ -14,7 +14,7 @@
 #include "core/rows/durable.h"
 #include "core/time/time.h"
 
-/* --- the worker's list of what it holds --- */
+/* --- the attempts that a worker has --- */
 
 void attempt_attach(struct core *core, struct worker *worker, struct job *job)
 {
@@ -86,9 +86,9 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 	};
 }
 
-/* --- ends --- */
+/* --- ends of attempts --- */
 
-/* What was asked to end is gone. Out of time, it may be tried again; what was cancelled never is. */
+/* End an attempt that had been asked to stop. A timed-out job may be retried; a cancelled one never is. */
 static void attempt_stopped(struct core *core, struct job *job, enum job_event event)
 {
 	struct rec_job_spec spec;
@@ -119,10 +119,13 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 		   !((never_started || PLANTED(once_runs_again)) && job->state == STATE_ASSIGNED)) {
 		job_move(core, job, EVENT_LOST, STATE_UNKNOWN);
 	} else if (job->state == STATE_ASSIGNED) {
-		job->tries--;            /* it never started, as far as anybody knows */
+		job->tries--;            /* as far as is known it never started */
 		job_move(core, job, EVENT_LOST, STATE_READY);
 	} else if (outcome == OUTCOME_STOPPED && !PLANTED(interrupted_is_a_crash)) {
-		/* Its worker ended it, by its lease or its own end: no fault of the job's, but a start that is told. */
+		/*
+		 * The worker stopped the attempt because its lease ran out or because it shut down. That is not the
+		 * job's fault, so no retry is used; the start is counted as interrupted.
+		 */
 		if (job->interrupted == LIMIT_INTERRUPTED_MAX || job->tries == UINT16_MAX)
 			job->tries--;
 		else if (!PLANTED(interrupted_uses_a_retry))
@@ -151,7 +154,7 @@ static void attempt_failed(struct core *core, struct job *job)
 		attempt_over(core, job, EVENT_EXITED_FAIL, STATE_FAILED);
 }
 
-/* A process that ended as nobody asked it to, or that nobody saw end: a crash if it had started. */
+/* Handle an attempt that its worker ended, or whose end nobody saw, as lost. started: its process may have run. */
 static void attempt_crashed(struct core *core, struct job *job, enum outcome outcome, bool started)
 {
 	if (job->state == STATE_ASSIGNED && started)
@@ -164,7 +167,7 @@ static uint32_t clamp_u32(uint64_t value)
 	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-/* A time that rows couldn't say is none. */
+/* A time that is out of range for rows counts as missing. */
 static int64_t sane_ms(int64_t wall_ms)
 {
 	return number_sane(wall_ms, 0) ? wall_ms : 0;
@@ -221,7 +224,7 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 	case OUTCOME_STOPPED:
 		attempt_crashed(core, job, OUTCOME_STOPPED, started);
 		break;
-	default:                         /* nobody saw how; what isn't known here is taken for that */
+	default:                         /* OUTCOME_EXIT_UNKNOWN, and outcomes that this version doesn't know */
 		attempt_crashed(core, job, OUTCOME_EXIT_UNKNOWN, true);
 		break;
 	}
@@ -233,7 +236,10 @@ void attempt_finish(struct core *core, struct job *job, const struct rec_done *d
 	attempt_ended(core, job, done);
 }
 
-/* A job that was given up as unknown: what its worker says of it now is evidence, or it isn't. */
+/*
+ * A worker reports the end of an attempt whose job is in state unknown. The report settles the job if it is evidence
+ * of how the job ended; otherwise the job stays unknown.
+ */
 static void attempt_returned(struct core *core, struct job *job, const struct rec_done *done)
 {
 	enum job_state to = STATE_FAILED;
@@ -255,10 +261,10 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 	if (doomed && to == STATE_READY)
 		job_cancel(core, job, true);
 	else
-		job->cause = 0;          /* it ended by itself */
+		job->cause = 0;          /* the job ended by itself, not because another job failed */
 }
 
-/* --- the worker's words --- */
+/* --- reports of workers --- */
 
 void attempt_run(struct core *core, struct job *job, enum job_event event, int64_t started_ms)
 {
@@ -347,7 +353,10 @@ void attempt_stop_send(struct core *core, const struct job *job)
 		subrun_stop(core, job);
 		return;
 	}
-	/* Without a connection it is sent when the worker comes back and says that it still has it. */
+	/*
+	 * Without a connection there is nothing to send now: STOP goes out when the worker returns with the job in
+	 * its inventory.
+	 */
 	if (worker->conn == 0)
 		return;
 	outbox_frame(core->outbox, worker->conn, OP_STOP)->stop = (struct rec_stop){
@@ -355,7 +364,10 @@ void attempt_stop_send(struct core *core, const struct job *job)
 	};
 }
 
-/* It comes back as recalled, or says that it started: both are told by its worker. */
+/*
+ * Ask the worker to give an assigned job back. The worker answers that the job is recalled, or that it has already
+ * started.
+ */
 void attempt_recall(struct core *core, struct job *job)
 {
 	const struct worker *worker = worker_find(core, job->worker);
@@ -385,7 +397,10 @@ void attempt_stop(struct core *core, struct job *job, enum job_event cause)
 	attempt_stop_send(core, job);
 }
 
-/* Nobody but a person says of one that may run once that it has ended; what it holds stays its own. */
+/*
+ * Note that an unknown job must be cancelled if it returns. Only a person may declare such a job ended; until then it
+ * keeps its locks and groups.
+ */
 bool attempt_doom(struct core *core, struct job *job)
 {
 	if (attempt_doomed(job))

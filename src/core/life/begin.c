@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs that no worker runs are ready like any other, in a class of their own, and begin at the end of the turn in which
- * nothing holds them up any more.
+ * Jobs that need no worker (no-ops and sub-runs). They become ready like other jobs, in classes of their own, and
+ * begin at the end of the turn in which no bound holds them up.
  */
 #include "core/life/life.h"
 
@@ -9,7 +9,7 @@
 #include "core/life/internal.h"
 #include "core/queue/queue.h"
 
-/* A join, a milestone: there is no attempt, so it takes no room in what bounds its neighbours. */
+/* A no-op succeeds at once. It has no attempt, so it takes no room in the bounds of its neighbours. */
 void noop_begin(struct core *core, struct job *job)
 {
 	job_move(core, job, EVENT_REACHED, STATE_SUCCEEDED);
@@ -23,7 +23,7 @@ bool kinds_begin(struct core *core)
 	for (size_t i = 1; i < core->class_count; i++) {
 		struct job *job;
 
-		/* Classes come and go with runs, and a run may have begun. */
+		/* Beginning a sub-run adds a run, so classes may come and go in this loop. */
 		while (core->classes[i] && !kind_table[core->classes[i]->kind].worker &&
 		       (job = ready_offered(core, core->classes[i]))) {
 			CHECK(hooks_begin(core, job));

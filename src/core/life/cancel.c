@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Cancelling a run or one of its jobs. What holds no attempt is cancelled at once; an attempt is asked
- * to end, and its job is cancelled when it is known to be gone. The first cancel of a run leaves its final jobs and those
- * that run in any case, for a while (ending.c); the second, one of all, and one that names the job end these, too.
+ * Cancelling a run or one of its jobs. A job without an attempt is cancelled at once. An attempt is asked to stop,
+ * and its job is cancelled when the attempt is known to have ended. The first cancel of a run leaves its final jobs
+ * and its `always` jobs some time to end by themselves (ending.c). A second cancel, a cancel with scope all, and a
+ * cancel that names the job end these as well.
  */
 #include "core/life/life.h"
 
@@ -26,7 +27,7 @@ bool job_give_up(struct core *core, struct job *job)
 	} else if (state_holds(job->state)) {
 		attempt_stop(core, job, EVENT_CANCEL);
 	} else {
-		job->stop_cause = EVENT_CANCEL;  /* whatever was said of an attempt before, or of its gate */
+		job->stop_cause = EVENT_CANCEL;  /* replaces the cause of an earlier attempt or gate */
 		job_move(core, job, EVENT_CANCEL, STATE_CANCELLED);
 	}
 	return true;
@@ -72,11 +73,14 @@ void run_told_to_end(struct core *core, struct run *run)
 {
 	run->cancelled = true;
 	if (run->settled < run->job_count)
-		run_hold(core, run, false);      /* what is left of it is to run */
+		run_hold(core, run, false);      /* the jobs that are left must not stay on hold */
 	run_touch(core, run, true);
 }
 
-/* All of them before any of their children is told: there is no cascade, each job is cancelled for itself. */
+/*
+ * Cancel a run or its named jobs. All jobs are cancelled before any child is told, so each is cancelled by this act
+ * and not skipped because of a parent.
+ */
 static enum err cancel(struct core *core, const struct input_cancel *input, struct msg_ok *ok, struct error *error)
 {
 	bool all = input->scope == CANCEL_ALL;
@@ -122,7 +126,7 @@ void group_fail(struct core *core, const struct job *failed)
 	const struct bound *group = job_group(failed);
 	uint32_t left = group->jobs;
 
-	/* They are neighbours, nearly always. */
+	/* The jobs of a fan-out are nearly always neighbours. */
 	for (struct job *job = run_job(failed->run, group->first); left > 0; job = job_next(job)) {
 		if (job_group(job) != group)
 			continue;

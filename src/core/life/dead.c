@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bad ends: which of them count as good ones, and dead letters. A letter is a row of its own, put in the turn
- * in which a job ends badly for good, unless that counts as a good end, and deleted when a new round of it begins or a person discards it; the
- * job's row says that there is one. It has all that there is to know of the job, for when its run is history.
+ * Bad ends: which of them count as good (`continue_on`), and dead letters. A dead letter is a row of its own. It is
+ * written in the turn in which a job fails or times out for good, unless that counts as a good end. It is deleted
+ * when the job begins a new round or a person discards it. The job's row says whether it has a dead letter. The dead
+ * letter holds everything about the job, because its run may have left memory.
  */
 #include "core/life/life.h"
 
@@ -32,7 +33,10 @@ static bool state_is_dead(enum job_state state)
 	return state == STATE_FAILED || state == STATE_TIMED_OUT;
 }
 
-/* In a place of its own: whoever moves a job may still be reading its specification. */
+/*
+ * Decode into a separate arena: the function that moves the job may still be reading the specification in
+ * core->scratch.
+ */
 static void spec_decode(struct core *core, const struct job *job, struct rec_job_spec *ret_spec)
 {
 	struct slice bytes = job_spec_bytes(job);
@@ -73,7 +77,7 @@ static enum dead_reason reason_of(const struct job *job, enum job_event event, c
 	}
 }
 
-/* Whole: the letter outlives its run. */
+/* Return the specification with the run's context merged in: a dead letter outlives its run. */
 static struct slice letter_spec(const struct job *job, struct rec_job_spec spec, struct arena *arena)
 {
 	struct buf bytes = { 0 };

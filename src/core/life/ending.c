@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs that were told to end: by a person's cancel, by what stops the job whose sub-run they are, or by their deadline.
- * Final jobs and those that run in any case aren't ended with the others. Each has a time of its own, from the moment at
- * which it may begin, or from the order on if it had begun: LIMIT_ENDING_MS, or its own time-out if that is longer. It
- * covers queue, waits, tries and passes. After it the job is out of time as after a deadline, and a sub-run that it
- * waits for ends whole.
+ * Runs that were told to end: by a person's cancel, by a stop of the job whose sub-run they are, or by their
+ * deadline. Final jobs and `always` jobs aren't stopped with the others. Each gets time to end by itself:
+ * LIMIT_ENDING_MS, or its own time-out if that is longer. The time runs from the moment when the job may begin, or
+ * from the order to end if it has begun. It covers queueing, delays, tries and passes. After that time the job is
+ * stopped as after a deadline, and a sub-run that it waits for is ended whole.
  */
 #include "core/life/life.h"
 

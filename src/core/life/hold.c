@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Holding back and priorities, with what is below: a sub-run is held back and ranks as the job that waits for it. */
+/*
+ * Holds and priorities, also of sub-runs: a sub-run is on hold when its parent job is, and has that job's priority.
+ */
 #include "core/life/life.h"
 
 #include "core/graph/graph.h"
@@ -13,13 +15,13 @@ uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority)
 	if (state_terminal(job->state) || job->priority == priority)
 		return 0;
 	job->priority = priority;
-	/* Its entry, if only a stale one, has the old key: all are made anew before the next is taken. */
+	/* The job's heap entry (perhaps stale) has the old key: rebuild the heaps before the next job is taken. */
 	core->rekey_due |= (job->flags & (JOB_QUEUED | JOB_PARKED)) != 0;
 	job_touch(core, job, true);
 	return 1 + subrun_prioritize(core, job);
 }
 
-/* It is held back from now on, or not any more, by whatever holds it. */
+/* React to a job's hold or release, whether of the job itself or of its run. */
 static void job_held_changed(struct core *core, struct job *job)
 {
 	if (job->state == STATE_APPROVAL)
@@ -46,7 +48,7 @@ uint64_t run_hold(struct core *core, struct run *run, bool hold)
 		if (!(job->flags & JOB_ON_HOLD))
 			job_held_changed(core, job);
 	}
-	run_offer(core, run);            /* not before all of them are where they belong */
+	run_offer(core, run);            /* only now, when all its jobs are back in the heaps */
 	run_touch(core, run, true);
 	for (const struct job *job = core->subruns ? run_job(run, 0) : NULL; job; job = job_next(job))
 		below += subrun_hold(core, job);
@@ -83,7 +85,7 @@ uint64_t subrun_prioritize(struct core *core, const struct job *job)
 
 	if (!child)
 		return 0;
-	child->priority = job->priority + 1;     /* also of what is added to it later */
+	child->priority = job->priority + 1;     /* applies also to jobs that are added later */
 	run_touch(core, child, true);
 	for (struct job *at = run_job(child, 0); at; at = job_next(at))
 		changed += job_prioritize(core, at, job->priority);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The life of one job. job_move is the only way from one state to another: it checks the move against
- * the table of moves, calls the table of hooks (hooks.def), which keeps every count and queue that depends on states, and
- * notes what the turn must write. Settling is breadth first and iterative, each job once.
+ * The life of one job. job_move is the only way from one state to another. It checks the move against the table of
+ * moves, calls the hooks (hooks.def), which keep every count and queue that depends on states, and notes what the
+ * turn must write. Settling tells children of their parents' ends: breadth first, iterative, each job once.
  */
 #include "core/life/life.h"
 
@@ -27,7 +27,8 @@ static void job_enter(struct core *core, struct job *job, enum job_state from, e
 	if (state_terminal(job->state)) {
 		job->when_ms = core->now.wall_ms;
 		if (!PLANTED(hold_outlives_its_job))
-			job->flags &= (uint32_t)~JOB_ON_HOLD;    /* what a person holds back is this life of it */
+			/* a hold ends with the job; a new round doesn't inherit it */
+			job->flags &= (uint32_t)~JOB_ON_HOLD;
 		if (PLANTED(run_leaves_its_group_early) && job->run->seated && 2 * job->run->settled >= job->run->job_count) {
 			job->run->seated = false;
 			job->run->concurrency->runs.active--;
@@ -62,7 +63,7 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	bool derived;
 
 	CHECK(state_allows(from, event, to));
-	/* One counter shares its place with the place in a worker's list. */
+	/* pending and held_at share memory: pending must be 0 before the job may get an attempt. */
 	CHECK(to != STATE_READY || from != STATE_WAITING || job->pending == 0);
 	job_leave(core, job, to);
 	run->counts[from]--;
@@ -79,7 +80,7 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	job_enter(core, job, from, event);
 }
 
-/* Where a job with a delay or a gate goes next. */
+/* Move a job with a delay or a gate to its next state. */
 static void job_stage(struct core *core, struct job *job, enum job_event event)
 {
 	struct rec_job_spec spec;
@@ -123,7 +124,7 @@ void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_
 	case OUTLOOK_GO:
 		if (PLANTED(cascade_stops_after_one_level) && core->settled_count > 0)
 			core->settled_count--;
-		job->pending = 0;        /* whatever those do that are still open */
+		job->pending = 0;        /* the other parents no longer matter */
 		job_deps_met(core, job);
 		return;
 	case OUTLOOK_AGAINST:

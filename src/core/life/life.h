@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What becomes of a job: its moves, attempts and ends, and what people do to it. */
+/* The life of a job: moves between states, attempts, ends, and acts of people. */
 #ifndef TITAN_CORE_LIFE_LIFE_H
 #define TITAN_CORE_LIFE_LIFE_H
 
@@ -14,30 +14,30 @@ uint64_t act_step(struct core *core, const struct core_input *input);
 void attempt_assign(struct core *core, struct worker *worker, struct job *job);
 void attempts_started(struct core *core, struct worker *worker, const struct rec_started *at, size_t n);
 void attempts_done(struct core *core, struct worker *worker, const struct rec_done *at, size_t n);
-/* Is this word of the worker about the latest attempt, and is that attempt its own? */
+/* Check that a worker's report is about the job's latest attempt, and that this worker has that attempt. */
 bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch);
 bool attempt_unknown(const struct worker *worker, const struct job *job, uint64_t epoch);
 void attempt_run(struct core *core, struct job *job, enum job_event event, int64_t started_ms);
-/* never_started: this is certain, not only what was last heard. */
+/* never_started: the attempt certainly didn't start, not just as far as was heard. */
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started);
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);
 void attempt_stop_send(struct core *core, const struct job *job);
 bool attempt_doomed(const struct job *job);
-void attempt_recall(struct core *core, struct job *job);  /* ask it back, if it can still be asked */
+void attempt_recall(struct core *core, struct job *job);  /* no effect without a connection, or if already recalled */
 void attempt_attach(struct core *core, struct worker *worker, struct job *job);
 
 /* begin.c */
-bool kinds_begin(struct core *core);                     /* whatever needs no worker; false: nothing did */
+bool kinds_begin(struct core *core);                     /* begin ready jobs that need no worker; false: none */
 
 /* cancel.c */
 uint64_t cancel_step(struct core *core, const struct core_input *input);
 
-/* dead.c: ends that are bad */
-bool bad_end_load(struct core *core, struct run *run);           /* of its jobs' rows; false: they contradict themselves */
-bool bad_end_fits(const struct job *job, bool forgives);         /* for checks; forgives: its specification, this end */
+/* dead.c: bad ends */
+bool bad_end_load(struct core *core, struct run *run); /* after loading its rows; false: they contradict each other */
+bool bad_end_fits(const struct job *job, bool forgives);         /* for core_check; forgives: the end counts as good */
 
-/* ending.c: what runs in any case, also when its run was told to end */
-void ending_deadline(struct core *core, struct job *job);        /* of the run, which has come */
+/* ending.c: final and `always` jobs of runs that were told to end */
+void ending_deadline(struct core *core, struct job *job);        /* the job's deadline has come */
 bool ending_row_sane(const struct job *job, const struct row_job *row);
 void ending_resume(struct core *core, struct job *job);
 void ending_check(const struct job *job);
@@ -45,16 +45,16 @@ void ending_check(const struct job *job);
 /* job.c */
 void job_move(struct core *core, struct job *job, enum job_event event, enum job_state to);
 void job_deps_met(struct core *core, struct job *job);
-/* Its dependencies came to this; cause: index + 1 of the job that decided it, or 0. */
+/* Decide a waiting job by the state of its dependencies. cause: index + 1 of the parent that decided, or 0. */
 void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_t cause);
 void job_due(struct core *core, struct job *job);
-void jobs_settle(struct core *core);                     /* tell children of what settled, breadth first */
+void jobs_settle(struct core *core);                     /* tell children of the jobs that ended, breadth first */
 
-/* kind.c: what the core does with a job, by its kind */
+/* kind.c: what core does with a job, by kind */
 struct kind_ops {
-	bool worker;                     /* a worker runs it; else it begins at the end of a turn, by its row of hooks.def */
-	bool in_bounds;                  /* it counts in the bounds of its run and fan-out */
-	bool in_share;                   /* and in that of its tenant */
+	bool worker;                     /* runs on a worker; else begins at the end of a turn (hooks.def) */
+	bool in_bounds;                  /* counts in the bounds of its run and fan-out */
+	bool in_share;                   /* counts in its tenant's bound */
 };
 
 extern const struct kind_ops kind_table[KIND_COUNT];
@@ -63,33 +63,39 @@ extern const struct kind_ops kind_table[KIND_COUNT];
 bool loop_row_sane(const struct job *job, const struct row_job *row);
 
 /* retry.c */
-uint64_t retry_failures(const struct job *job);          /* in its round, time-outs included, crashes not */
+uint64_t retry_failures(const struct job *job);          /* failures and time-outs in this round, without crashes */
 uint64_t crash_limit(const struct rec_job_spec *spec);
 int64_t backoff_longest_ms(const struct rec_job_spec *spec);
 
 /* round.c */
-/* index + 1 of the parent that decided it against its needs, 0 if none did; of what an expression makes of several, the first. */
+/*
+ * Return index + 1 of the first parent whose end contradicts the job's needs; else of the first ended parent that an
+ * expression asks about; else 0.
+ */
 uint32_t job_cause(struct core *core, const struct job *job);
-/* A new round of a job before a gate, and of what is between; false: the gate isn't among it. */
+/*
+ * Open a new round of a job above a gate and of all its descendants. Return false, with no change, if the gate isn't
+ * among them.
+ */
 bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed);
-bool round_reaches(struct core *core, struct job *job, const struct job *gate);          /* it is among it */
+bool round_reaches(struct core *core, struct job *job, const struct job *gate);          /* is the gate a descendant? */
 
 /* subrun.c */
-void subruns_end(struct core *core);                     /* those whose runs have ended in this turn */
-void subrun_kill(struct core *core, const struct job *job);      /* also what runs in any case */
-/* May a job of this run have a new round? Not of a sub-run that no job waits for. */
+void subruns_end(struct core *core);                     /* settle jobs whose sub-run ended in this turn */
+void subrun_kill(struct core *core, const struct job *job);      /* also its `always` jobs */
+/* Check that jobs of this run may have a new round. A sub-run must have a parent job that waits for it. */
 enum err subrun_reopens(const struct core *core, const struct run *run, struct error *error);
-/* Of rows: false if they contradict themselves. */
+/* Load sub-run fields from rows. The checks return false if rows contradict each other. */
 bool subrun_load(struct run *run, const struct row_run *row);
 bool subrun_row_sane(const struct job *job, const struct row_job *row);
 enum err subruns_load(const struct core *core, struct error *error);
 void subruns_check(const struct core *core);
 
-/* target.c: what an act names. A fan-out's jobs are neighbours. */
+/* target.c: the run, job or fan-out that an act names. A fan-out's jobs are neighbours. */
 struct target {
 	struct run *run;
-	uint32_t first, count;           /* of its jobs */
-	bool whole;                      /* no job was named: all of the run */
+	uint32_t first, count;           /* range of job indices */
+	bool whole;                      /* no job was named: the whole run */
 };
 
 static inline struct job *target_job(const struct target *target, uint32_t at)
@@ -97,10 +103,10 @@ static inline struct job *target_job(const struct target *target, uint32_t at)
 	return run_job(target->run, target->first + at);
 }
 
-/* ERR_DENIED: it isn't of the owner whose alone may be changed. what: "run 5" */
+/* Return ERR_DENIED if only own_only's objects may be changed and this isn't one. what: for example "run 5". */
 enum err owner_check(const char *owner, struct slice own_only, struct error *error, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The run, a job of it, or a fan-out by what its jobs share ("encode", "encode[*]"); or ERR_NOT_FOUND. */
+/* Find the run, a job of it, or a fan-out by its common name ("encode", "encode[*]"); else ERR_NOT_FOUND. */
 enum err act_target(struct core *core, uint64_t number, struct slice name, struct target *ret_target,
 		    struct error *error);
 

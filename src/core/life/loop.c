@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Loops: a job that is done over and over, pass after pass, until one comes to what its specification waits for or
- * it had as many as it may. A pass is attempts of the same job, so the graph stays as it is and each has an epoch
- * and a log of its own; tries and crashes are counted anew in each. How many are over is in the job's row, written
- * in the turn in which a pass ends: none is lost or done twice by a restart. The job settles once.
+ * Loops: a job that runs pass after pass until its condition holds or it had its most passes. A pass consists of
+ * attempts of the same job, so the graph doesn't change, and each attempt has its own epoch and log. Tries and
+ * crashes are counted anew in each pass. The number of finished passes is in the job's row, written in the turn in
+ * which a pass ends, so a restart neither loses nor repeats a pass. The job settles once.
  */
 #include "core/life/life.h"
 
@@ -13,7 +13,10 @@
 #include "core/people/people.h"
 #include "core/time/time.h"
 
-/* The next pass. That of a sub-run waits for another turn at least: one may end in the turn in which it began. */
+/*
+ * Begin the next pass. A sub-run's next pass waits at least 1 ms, because a sub-run can end in the turn in which it
+ * began and would loop for ever within that turn.
+ */
 static void again(struct core *core, struct job *job, const struct rec_job_spec *spec)
 {
 	int64_t wait_ms = (int64_t)spec->loop_delay_ms;
@@ -35,7 +38,7 @@ static void again(struct core *core, struct job *job, const struct rec_job_spec 
 		PLANTED(date_ignored_between_passes) ? 0 : spec->not_before_ms);
 }
 
-/* Who cancels a sub-run by itself wants no other. */
+/* Check whether the job's sub-run was cancelled on its own: then no other pass is wanted. */
 static bool child_cancelled(const struct job *job, enum job_state end)
 {
 	return job_is_subrun(job) && end == STATE_FAILED && job->outcome == OUTCOME_EXIT && job->code == SUBRUN_CANCELLED;
@@ -79,12 +82,12 @@ bool loop_row_sane(const struct job *job, const struct row_job *row)
 		return row->passes == 0;
 	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
 	arena_free(&arena);
-	return (uint64_t)row->passes < spec.loop_max;    /* one below 0 is huge */
+	return (uint64_t)row->passes < spec.loop_max;    /* the cast turns a negative number into a huge one */
 }
 
-/* --- what a pass is told --- */
+/* --- variables in the environment of a pass --- */
 
-/* The innermost loop that a job is in: its own, or that of a sub-run. */
+/* Return the innermost loop around a job: the job itself, or the parent job of a run around it; or NULL. */
 static const struct job *loop_around(const struct core *core, const struct job *job)
 {
 	while (job && !(job->flags & JOB_LOOP))
@@ -115,7 +118,7 @@ static struct slice iteration_variable(const struct job *loop, struct arena *are
 	return copy;
 }
 
-/* Its own environment may have the names: the first of a name counts. */
+/* titan's variables go first: of equal names in an environment the first one counts. */
 struct slice attempt_spec(struct core *core, const struct job *job, bool whole)
 {
 	const struct job *loop = job->flags & JOB_LOOP || job->run->parent ? loop_around(core, job) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is tried again, how often, and after how long. Failures and time-outs of a round use up its retries;
- * attempts that were lost with their worker are counted apart, and end a job at its crash limit. Those that their
- * worker ended are told, and count for neither.
+ * Which ends are retried, how often, and after how long a wait. Failures and time-outs in a round use its retries.
+ * Crashes (attempts lost with their worker) have their own limit. Attempts that their worker interrupted count for
+ * neither.
  */
 #include "core/life/life.h"
 
@@ -41,7 +41,7 @@ bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64
 
 	if (!(on & cause))
 		return false;
-	/* Who cancels a sub-run by itself wants no other. */
+	/* A person who cancels the sub-run itself doesn't want another one. */
 	if (cause == RETRY_ON_EXIT && job_is_subrun(job) && job->code == SUBRUN_CANCELLED &&
 	    !PLANTED(subrun_again_after_its_cancel))
 		return false;
@@ -58,7 +58,7 @@ bool retry_due(const struct job *job, const struct rec_job_spec *spec, uint64_t 
 	return retry_covers(job, spec, cause) && retry_failures(job) <= spec->retry_max;
 }
 
-/* --- waiting --- */
+/* --- backoff --- */
 
 static uint64_t backoff_first(const struct rec_job_spec *spec)
 {
@@ -79,7 +79,10 @@ int64_t backoff_longest_ms(const struct rec_job_spec *spec)
 	return (int64_t)(spec->backoff_exact ? last : last + last / 4);
 }
 
-/* Doubles with each failure up to the longest wait. Jitter only adds, a quarter at most: no wait is shorter than asked for. */
+/*
+ * Return the wait before a retry: it doubles with each failure up to the longest wait. Jitter adds at most a quarter,
+ * so no wait is shorter than asked for.
+ */
 static int64_t backoff_ms(struct core *core, const struct rec_job_spec *spec, uint64_t failures)
 {
 	uint64_t last = backoff_last(spec), wait = backoff_first(spec);

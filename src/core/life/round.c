@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * New rounds. Terminal is final within a round; a person may open another one of a job, which opens one
- * for each of its descendants that has no attempt, settled or not: what depended on the old result is decided
- * anew, and what was approved of it is void. Nothing that holds an attempt is touched: what already went ahead
- * on an old result stays. A gate is asked again only where its answer still decides something.
+ * New rounds. A terminal state is final within a round; a person can open a new round of a job. That also opens one
+ * for each descendant without an attempt, ended or not: everything decided on the old result is decided anew, and
+ * approvals of it are void. Active and unknown jobs are left alone, since they already went ahead on the old result.
+ * A gate is asked again only if its answer still decides something.
  */
 #include "core/life/life.h"
 
@@ -18,8 +18,8 @@
 struct opening {
 	struct core *core;
 	struct run *run;
-	bool only;                       /* nothing else that has ended */
-	uint32_t *at;                    /* indices: what was asked for, then what descends from it */
+	bool only;                       /* RETRY_ONLY: reopen no other ended job */
+	uint32_t *at;                    /* indices: the jobs asked for, then descendants */
 	size_t count;
 };
 
@@ -28,14 +28,14 @@ static bool job_under_way(const struct job *job)
 	return state_holds(job->state) || job->state == STATE_UNKNOWN;
 }
 
-/* It has no attempt and waits for none of its parents. */
+/* The job has no attempt and no longer waits for its parents. */
 static bool job_not_begun(const struct job *job)
 {
 	return !state_terminal(job->state) && !job_under_way(job) && job->state != STATE_WAITING &&
 	       !(PLANTED(round_leaves_an_open_gate) && job->state == STATE_APPROVAL);
 }
 
-/* A gate that has ended, of which nobody would go by another answer: all that it leads to is under way. */
+/* An ended gate whose children are all active or unknown: another answer would change nothing. */
 static bool gate_is_spent(const struct opening *opening, const struct job *job)
 {
 	struct child_walk walk = children_of(job);
@@ -86,7 +86,7 @@ static void opening_unmark(struct opening *opening)
 		run_job(opening->run, opening->at[i])->flags &= (uint32_t)~JOB_MARKED;
 }
 
-/* Of a job that is run again alone: what hasn't begun on its old result waits for the new one. */
+/* When a job runs again alone: its children that haven't begun wait for the new result. */
 static void opening_add_waiting(struct opening *opening)
 {
 	size_t asked = opening->count;
@@ -103,7 +103,7 @@ static void opening_add_waiting(struct opening *opening)
 
 static void job_reopen(struct core *core, struct job *job, enum job_event event)
 {
-	deadline_disarm(core, job);      /* a timer is of one round */
+	deadline_disarm(core, job);      /* deadline timers are per round */
 	ending_clear(core, job);
 	pushback_drop(core, job);
 	job->round += event != EVENT_PUSHED_BACK || !PLANTED(pushback_keeps_its_votes);
@@ -128,8 +128,8 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 }
 
 /*
- * Those that wait already or have an attempt keep what they have; only those with a new round stay marked. The gate is
- * the one that was pushed back, or NULL.
+ * Open the new rounds. Jobs that already wait, or have an attempt, keep what they have and lose their mark. gate: the
+ * gate that was pushed back, or NULL.
  */
 static uint64_t opening_reopen(struct opening *opening, const struct job *gate)
 {
@@ -155,12 +155,15 @@ static void job_count_again(struct job *job, uint32_t open)
 		job_ask_again(job);
 }
 
-/* A child that has no new round: it waits again for this parent, or it went ahead on the old result. */
+/*
+ * Treat a child that gets no new round: if it is waiting, it waits again for this parent; otherwise it went ahead on
+ * the old result and is marked loose.
+ */
 static void child_loosen(struct core *core, struct job *child, const struct standing *standing)
 {
 	if (child->flags & JOB_MARKED)
 		return;
-	/* It was decided without this parent, and is as much so now. */
+	/* An expression had decided the child without this parent, and still does. */
 	if (child->state != STATE_WAITING && child->flags & JOB_EXPR && standing_fits(child, standing[child->index]))
 		return;
 	if (child->state == STATE_WAITING) {
@@ -222,7 +225,10 @@ static void opening_decide(struct opening *opening)
 	jobs_settle(opening->core);
 }
 
-/* Skipped ones come as descendants of what failed; those that another result skipped would be skipped again. */
+/*
+ * Choose the jobs that an act reopens. Skipped jobs aren't chosen: they follow as descendants of the job that failed;
+ * all others would be skipped again.
+ */
 static bool scope_has(const struct input_act *act, const struct target *target, const struct job *job)
 {
 	enum job_state state = job_result(job);
@@ -235,7 +241,7 @@ static bool scope_has(const struct input_act *act, const struct target *target, 
 	       state == STATE_DENIED || state == STATE_QUARANTINED;
 }
 
-/* What it waits for may be people: then they are what ends it. */
+/* Refuse to reopen a job that hasn't ended, with a hint how it can end: by a person's decision, or by a cancel. */
 static enum err refuse_open(const struct input_act *act, const struct job *job, struct error *error)
 {
 	unsigned long long run = act->run;
@@ -324,7 +330,7 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 		opening_add_waiting(&opening);
 	else
 		opening_descend(&opening);
-	/* Before the first move, which would count it among what an ended run has settled. */
+	/* This must come before the first move, which would count the jobs among the settled ones of an ended run. */
 	if (opening.count > 0) {
 		run_live_again(core, run);
 		*ret_changed = opening_reopen(&opening, NULL);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sub-runs: a job whose work is a graph of its own. In the turn in which it may begin a run does, which is its
- * attempt: no worker's, and in nobody's slot. It is running while that lives and settles in the turn in which that
- * ends; what stops it cancels that, so it has ended when no process of it is left. The rows of both are in
- * one turn's, so an attempt has one sub-run, and no sub-run lives that no job waits for.
+ * Sub-runs: a job whose work is a graph of its own. When the job may begin, core submits the sub-run in the same
+ * turn; that is the job's attempt, without worker or slot. The job is running while the sub-run lives, and settles in
+ * the turn in which the sub-run ends. Stopping the job cancels the sub-run, so the job ends only when none of its
+ * processes is left. The rows of both are written in one turn: an attempt has exactly one sub-run, and no sub-run
+ * lives without a job that waits for it.
  */
 #include "core/life/life.h"
 
@@ -15,13 +16,13 @@
 #include "core/queue/queue.h"
 #include "core/rows/durable.h"
 
-/* The run that a job waits for, or NULL. */
+/* Return the sub-run that a job waits for, or NULL. */
 struct run *subrun_of(const struct core *core, const struct job *job)
 {
 	return state_holds(job->state) ? run_find(core, job_child(job)) : NULL;
 }
 
-/* The job that waits for the end of this run, or NULL. */
+/* Return the job that waits for the end of this run, or NULL. */
 static struct job *awaiting(const struct core *core, const struct run *run)
 {
 	struct job *job = run->parent ? job_find(core, run->parent) : NULL;
@@ -68,13 +69,13 @@ void subrun_begin(struct core *core, struct job *job)
 		job_extra(job)->child = child->number;
 		return;
 	}
-	attempt_finish(core, job, &refused);     /* no room: as what can't be spawned, it may be tried again */
-	jobs_settle(core);                       /* whom it stops has a sub-run, or none: not one that is being made */
+	attempt_finish(core, job, &refused);     /* no room: treated like a failed spawn, so it may be retried */
+	jobs_settle(core);                       /* safe here: the job has no half-made sub-run */
 }
 
 /* --- ending --- */
 
-/* As an exit: 0 when all went well, 1 when not, 2 when it was cancelled. */
+/* End the job with an exit code for its sub-run: 0 succeeded, 1 failed, SUBRUN_CANCELLED cancelled. */
 static void end(struct core *core, struct job *job, const struct run *child)
 {
 	enum run_state state = run_state_of(child->counts, child->forgiven);
@@ -92,14 +93,17 @@ void subruns_end(struct core *core)
 {
 	bool any;
 
-	/* What ends may end others, also of those that were looked at: a fan-out that fails fast stops its sub-runs. */
+	/*
+	 * Repeat: ending one sub-run may end others, also of runs already visited, when a fail-fast fan-out stops its
+	 * sub-runs.
+	 */
 	do {
 		any = false;
 		for (size_t i = 0; core->subruns > 0 && i < core->touched_run_count; i++) {
 			const struct run *run = core->touched_runs[i];
 			struct job *job;
 
-			/* The end of one may be that of the run that it is within. */
+			/* The end of this sub-run may also end the run around it. */
 			while (run->settled == run->job_count && (job = awaiting(core, run))) {
 				end(core, job, run);
 				run = job->run;
@@ -109,7 +113,7 @@ void subruns_end(struct core *core)
 	} while (any);
 }
 
-/* --- from above --- */
+/* --- stop and cancel by the parent job --- */
 
 void subrun_stop(struct core *core, const struct job *job)
 {
@@ -177,7 +181,7 @@ bool subrun_load(struct run *run, const struct row_run *row)
 	return true;
 }
 
-/* It is no worker's, and has begun or hasn't. */
+/* Check the fields of a job's row: a sub-run has no worker; another job has no sub-run. */
 bool subrun_row_sane(const struct job *job, const struct row_job *row)
 {
 	if (!job_is_subrun(job))
@@ -185,7 +189,7 @@ bool subrun_row_sane(const struct job *job, const struct row_job *row)
 	return row->worker == 0 && number_sane(row->child, 0) && row->state != STATE_ASSIGNED && row->state != STATE_UNKNOWN;
 }
 
-/* Each waits for one that lives, and that for it. */
+/* Check that each job that waits has a live sub-run, and that each live sub-run has a job that waits for it. */
 static bool fits(const struct core *core, const struct run *run)
 {
 	const struct job *job = awaiting(core, run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an act names: a run, a job of it, the jobs of a fan-out; and whose it is. */
+/* The target of an act: a run, one job, or the jobs of a fan-out; and whether the person may change it. */
 #include "core/life/life.h"
 
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static bool starts_with(const struct job *job, struct slice stem, struct core *c
 	       memcmp(spec.name.data, stem.data, stem.len) == 0;
 }
 
-/* The jobs that are called encode[0], encode[1] and so on. */
+/* Find the jobs named NAME[0], NAME[1] and so on. */
 static bool target_fan_out(struct core *core, struct slice name, struct target *target)
 {
 	char first_name[LIMIT_NAME_MAX_LEN + 8];
@@ -28,7 +28,7 @@ static bool target_fan_out(struct core *core, struct slice name, struct target *
 	if (stem.len > 3 && memcmp(stem.data + stem.len - 3, "[*]", 3) == 0)
 		stem.len -= 3;
 	if (stem.len > LIMIT_NAME_MAX_LEN || memchr(stem.data, 0, stem.len))
-		return false;            /* no job has such a name */
+		return false;            /* too long or with a NUL: no job has such a name */
 	snprintf(first_name, sizeof(first_name), "%.*s[0]", (int)stem.len, (const char *)stem.data);
 	first = run_job_named(core, run, slice_str(first_name));
 	if (!first)

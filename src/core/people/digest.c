@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a person decides about, as a number: the gate and its question, what its parents came to, and what it
- * lets through, commands and all. Whoever decides names the number of what they were shown.
+ * The digest of a gate: a hash of what a person decides about. It covers the gate and its question, how its parents
+ * ended, and the jobs that it lets through, commands included. A decision names the digest of what the person was
+ * shown.
  */
 #include "core/people/people.h"
 
@@ -33,7 +34,10 @@ static void add_parents(struct sha256 *hash, const struct job *gate)
 
 		bool ended = state_terminal(parent->state);
 
-		/* What asks by an expression may be asked before all have ended: of the others only that they go on. */
+		/*
+		 * A gate with an expression may be asked before all parents have ended; of those, only "not ended" is
+		 * hashed.
+		 */
 		sha256_add_u64(hash, job_serial(parent));
 		sha256_add_u64(hash, ended ? parent->round : 0);
 		sha256_add_u64(hash, ended ? parent->epoch : 0);
@@ -43,7 +47,10 @@ static void add_parents(struct sha256 *hash, const struct job *gate)
 	arena_free(&arena);
 }
 
-/* Jobs that come later change it, and parents that end while the gate waits: all else opens a new round of it. */
+/*
+ * Return the gate's digest, computed if it isn't known. Within a round it changes only by added jobs and by parents
+ * that end while the gate waits.
+ */
 const uint8_t *gate_digest(const struct core *core, const struct job *job)
 {
 	struct gate *gate = gate_find(core, job_serial(job));

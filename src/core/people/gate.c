@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Gates: jobs that people decide. Who has approved is a durable row of each person; a rejection decides at
- * once, and so does the expiry, which comes once. What is decided stays so for the round. A decision is about what
- * was shown: if that has changed, nothing is decided, and votes on it don't count. Jobs that are unknown wait for
- * people, too, and are listed with the gates (gates.c).
+ * Gates: jobs that people decide. Each approval is a durable row of that person. A rejection or the expiry decides at
+ * once. A decision holds for the round. A decision is about what the person was shown: if that has changed, the act
+ * is refused, and earlier votes on it don't count. Unknown jobs wait for people, too, and are listed with the gates
+ * (gates.c).
  */
 #include "core/people/people.h"
 
@@ -63,7 +63,10 @@ void gate_enter(struct core *core, struct job *job)
 		gate_start_time(core, job);
 }
 
-/* Who holds a gate back wants it decided, if at all, by people: it has its whole time again when it is let go. */
+/*
+ * Stop or restart a gate's expiry when it is held or released: while held it mustn't expire, and after the release it
+ * has its whole time again.
+ */
 void gate_hold(struct core *core, struct job *job, bool hold)
 {
 	if (hold && job->flags & JOB_TIMED) {
@@ -77,7 +80,7 @@ void gate_hold(struct core *core, struct job *job, bool hold)
 	job_touch(core, job, true);
 }
 
-/* A gate without a command is done when it is open. */
+/* Open a gate. A gate with a command becomes ready; one without has succeeded. */
 static void gate_open(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec)
 {
 	bool runs = spec->argv.n > 0 || spec->script.len > 0;
@@ -151,7 +154,7 @@ struct row_decision *decision_put(struct core *core, const struct input_act *act
 	return &row->decision;
 }
 
-/* Is it about what is shown now? */
+/* Check that a decision names the digest of what would be shown now. */
 static enum err digest_check(struct core *core, const struct input_act *act, const struct job *job,
 			     const struct rec_job_spec *spec, struct error *error)
 {
@@ -168,7 +171,7 @@ static enum err digest_check(struct core *core, const struct input_act *act, con
 	return error_next(error, "titan show %llu/%.*s", run, len, (const char *)spec->name.data);
 }
 
-/* The gate that is meant: a run alone stands for the only one that waits for people. */
+/* Find the gate meant by an act. A run without a job's name means its only gate that waits for people. */
 static enum err gate_target(const struct target *target, struct job **ret_job, struct error *error)
 {
 	struct run *run = target->run;
@@ -212,7 +215,7 @@ static enum err gate_check(const struct job *job, const struct rec_job_spec *spe
 	return ERR_NONE;
 }
 
-/* The one before the gate that is to be done again. */
+/* Find the job that a push back sends back: one job before the gate. */
 static enum err pushback_target(struct core *core, const struct input_act *act, struct job *gate, struct job **ret_job,
 				struct error *error)
 {
@@ -251,7 +254,7 @@ static enum err gate_push_back(struct core *core, const struct input_act *act, s
 			  (int)act->target.len, (const char *)act->target.data);
 		return error_next(error, "titan show %llu", (unsigned long long)act->run);
 	}
-	if (!state_terminal(job->state))         /* or it was skipped, as it was before */
+	if (!state_terminal(job->state))         /* the job may also have been skipped again */
 		pushback_add(core, job, act->principal, digest, act->text);
 	decision = decision_put(core, act, gate, VERDICT_PUSHED_BACK);
 	decision->round = gate->round - 1;
@@ -290,7 +293,7 @@ enum err gate_decide(struct core *core, const struct input_act *act, const struc
 	    (act->verb == ACT_PUSHBACK && pushback_target(core, act, job, &back, error) != ERR_NONE))
 		return error->code;
 	if (back && pushback_is(core, back, act->principal, act->digest))
-		return ERR_NONE;         /* said again */
+		return ERR_NONE;         /* a repeated request */
 	job_spec_decode(core, job, &spec);
 	if (gate_check(job, &spec, error) != ERR_NONE || gate_denies(act, job, &spec, error) != ERR_NONE ||
 	    digest_check(core, act, job, &spec, error) != ERR_NONE)

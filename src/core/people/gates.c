@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The list of jobs that wait for people, by serial number. There may be millions, which all come or go in one turn:
- * it is in pages of a few, so that one that comes or goes moves few others. Two neighbours among them are never few
- * enough for half a page, so the pages are no more than the jobs need.
+ * The list of jobs that wait for people, by serial number. There may be millions, which may all come or go in one
+ * turn. The list is in small pages, so adding or removing a job moves few others. Two neighbouring pages are joined
+ * when half a page has room for both, so the number of pages stays in proportion to the jobs.
  */
 #include "core/people/people.h"
 
@@ -11,11 +11,11 @@
 #define PAGE_GATES 64
 
 struct gate_page {
-	size_t count;                    /* 1 at least */
-	struct gate at[PAGE_GATES];      /* ascending */
+	size_t count;                    /* at least 1 */
+	struct gate at[PAGE_GATES];      /* ascending by job */
 };
 
-/* The last page that begins at or before this number, or the first; there is one. */
+/* Find the last page that begins at or before this number; else the first page. There must be a page. */
 static size_t page_place(const struct core *core, uint64_t serial)
 {
 	size_t low = 0, high = core->gate_page_count;
@@ -31,7 +31,7 @@ static size_t page_place(const struct core *core, uint64_t serial)
 	return low;
 }
 
-/* Where in the page this number is, or belongs. */
+/* Find where in the page this number is or belongs. */
 static size_t place_in(const struct gate_page *page, uint64_t serial)
 {
 	size_t at = 0;
@@ -80,7 +80,7 @@ static struct gate_page *page_new(struct core *core, size_t place)
 	return page;
 }
 
-/* One with room for this number. What comes behind all others begins another. */
+/* Find or make a page with room for this number. Numbers behind all others begin a new page. */
 static struct gate_page *page_for(struct core *core, uint64_t serial)
 {
 	size_t place = core->gate_page_count > 0 ? page_place(core, serial) : 0;
@@ -116,7 +116,7 @@ static void page_drop(struct core *core, size_t place)
 		(core->gate_page_count - place) * sizeof(struct gate_page *));
 }
 
-/* This page and the next one become one, if half a page is enough for both. */
+/* Join this page with the next one if half a page has room for both. */
 static void pages_join(struct core *core, size_t place)
 {
 	struct gate_page *page = core->gate_pages[place], *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What waits for people, and what they say of it. */
+/* Jobs that wait for people, and the decisions of people. */
 #ifndef TITAN_CORE_PEOPLE_PEOPLE_H
 #define TITAN_CORE_PEOPLE_PEOPLE_H
 
@@ -7,29 +7,29 @@
 
 struct target;
 
-/* digest.c: what people are shown of a gate that waits for them */
+/* digest.c: hash of what people are shown of a waiting gate */
 const uint8_t *gate_digest(const struct core *core, const struct job *job);
-void gate_changed(struct core *core, struct job *job);   /* what is shown of it, and so who has approved of that */
+void gate_changed(struct core *core, struct job *job);   /* forget the digest; votes on the old one no longer count */
 
 /* gate.c */
-bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE]);    /* false: it was there */
-uint64_t gate_have(const struct core *core, const struct job *job);      /* votes on what is shown now */
+bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE]);    /* false: voted already */
+uint64_t gate_have(const struct core *core, const struct job *job);      /* votes on the present digest */
 void gate_enter(struct core *core, struct job *job);
 void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms);
-void gate_hold(struct core *core, struct job *job, bool hold);           /* its time stands still, or begins anew */
+void gate_hold(struct core *core, struct job *job, bool hold);           /* stop its expiry, or restart it in full */
 void gate_expired(struct core *core, struct job *job);
 enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error);
 
-/* gates.c: what waits for people; what is found stays where it is until one comes or goes */
+/* gates.c: jobs that wait for people; pointers are valid until one is added or removed */
 struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
-const struct gate *gate_after(const struct core *core, uint64_t serial); /* the next by number, or NULL */
+const struct gate *gate_after(const struct core *core, uint64_t serial); /* next higher number, or NULL */
 void gate_add(struct core *core, const struct job *job);
 void gate_remove(struct core *core, const struct job *job);
 void gates_check(const struct core *core);
 void gates_free(struct core *core);
 
-/* pushback.c: why a job is done again, for whoever does it */
+/* pushback.c: jobs sent back, with the person's reason */
 void pushback_add(struct core *core, struct job *job, uint64_t person, struct slice digest, struct slice reason);
 void pushback_drop(struct core *core, struct job *job);
 struct slice pushback_reason(const struct core *core, const struct job *job);
@@ -37,7 +37,7 @@ uint64_t pushbacks_hash(const struct core *core);
 void pushbacks_check(const struct core *core);
 void pushbacks_free(struct core *core);
 
-/* settle.c: an unknown job, by a person's word */
+/* settle.c: a person settles an unknown job */
 enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,
 		struct error *error);
 

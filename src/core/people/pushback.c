@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs that a person sent back, and why: until they have ended, so that whoever does them again can read it.
- * Known from the decisions' rows.
+ * Jobs that a person sent back, and the reasons. They are kept until the job ends, so that its next attempt can read
+ * the reason. Loading restores them from the rows of decisions.
  */
 #include "core/people/people.h"
 
@@ -57,7 +57,7 @@ bool pushback_is(const struct core *core, const struct job *job, uint64_t person
 	       memcmp(pushback->digest, digest.data, digest.len) == 0;
 }
 
-/* A sum: the order of the table depends on how it came to be. */
+/* A sum, because the order of the table depends on its history. */
 uint64_t pushbacks_hash(const struct core *core)
 {
 	size_t cursor = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a person says of a job that may run once and was lost with its worker. If its worker comes back first, its
- * evidence counts; if it comes later, it is as late as any other.
+ * Settling an unknown job by a person's word. If its worker returns first, the worker's evidence counts; if it
+ * returns later, its report is stale like any other.
  */
 #include "core/people/people.h"
 
@@ -23,7 +23,7 @@ static enum err settle_check(const struct core *core, const struct input_act *ac
 	if (act->text.len == 0 || act->text.len > LIMIT_REASON_MAX)
 		return error_set(error, act->text.len ? ERR_TOO_LARGE : ERR_INVALID,
 				 "a word on what nobody knows has a reason, of at most %d bytes", LIMIT_REASON_MAX);
-	/* Of a sub-run that was stopped nothing begins any more. */
+	/* A sub-run that was stopped begins no job any more, so "retry" is refused there. */
 	if (job->state == STATE_UNKNOWN)
 		return act->value == SETTLE_RETRY ? subrun_reopens(core, target->run, error) : ERR_NONE;
 	error_set(error, state_terminal(job->state) ? ERR_TERMINAL : ERR_PENDING,
@@ -49,7 +49,10 @@ enum err settle(struct core *core, const struct input_act *act, const struct tar
 	if (settle_check(core, act, target, error) != ERR_NONE)
 		return error->code;
 	job = target_job(target, 0);
-	/* An attempt is settled once: with its counter in the key no word on another one is in its place. */
+	/*
+	 * An attempt is settled once. The epoch's counter is part of the row's key, so rows of different attempts
+	 * don't replace each other.
+	 */
 	if (!PLANTED(settled_without_a_word))
 		decision_put(core, act, job, words[act->value].verdict)->round |=
 			PLANTED(second_word_replaces_the_first) ? 0 : (int64_t)(uint32_t)job->epoch << 16;

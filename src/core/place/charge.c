@@ -59,7 +59,10 @@ void charge_attach(struct core *core, struct worker *worker, struct job *job)
 	worker->asking_mixed |= worker->asking_class != job->class_at;
 	job->flags |= JOB_UNPAID;
 	worker->unpaid++;
-	/* While the worker's inventory is being read, nothing is paid: charge_settle does that afterwards. */
+	/*
+	 * Only now: before it counted as unpaid, the attempt itself would have filled the slot. Nothing is paid while
+	 * the inventory is read.
+	 */
 	if (!worker->reading && payable(core, worker, job))
 		pay(core, worker, job);
 }

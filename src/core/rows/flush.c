@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The end of a turn: one row for each thing that changed, one row of history, and the counters, all in
- * the transaction of what caused them.
+ * The end of a turn: one row for each thing that changed, one row of history, and the counters. All of them are in
+ * the same transaction as their cause.
  */
 #include "core/rows/durable.h"
 
@@ -90,7 +90,7 @@ static void jobs_flush(struct core *core)
 
 static void run_end(struct core *core, struct run *run)
 {
-	run->submitted_ms = run_submitted_ms(core, run);        /* by the clock that tells its end */
+	run->submitted_ms = run_submitted_ms(core, run);        /* by the clock that also gives its end */
 	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
 	run->held = false;
 	run->row_due = true;
@@ -163,7 +163,7 @@ void turn_flush(struct core *core)
 	counters_flush(core);
 	pruned_flush(core);
 	events_flush(core);
-	/* A turn without rows isn't committed; its number may be given again after a restart. */
+	/* A turn without rows isn't committed; after a restart its number may be used again. */
 	if (core->outbox->row_count > 0)
 		meta_put(core, "turn", core->turn);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From rows to state. Rows are the truth, but nothing in them is believed unseen: what doesn't fit
- * together is refused with a text that says what. Jobs without a row are as their parents make them.
+ * Building the state from rows. Every row is checked: an inconsistent one is refused with a text that says what is
+ * wrong. A job without a row has the state that its parents' rows give it.
  */
 #include "core/rows/durable.h"
 
@@ -91,7 +91,7 @@ static enum err graphs_build(struct core *core, struct error *error)
 	return err;
 }
 
-/* Why a job is being done again: no other round of it, and not when it has ended. */
+/* Restore a push back, if the job is still in the round that it opened and hasn't ended. */
 static void load_pushback(struct core *core, const struct row_decision *row)
 {
 	struct job *job = job_find(core, (uint64_t)row->target);
@@ -114,8 +114,8 @@ static enum err load_decision(struct core *core, const struct row_decision *row,
 		load_pushback(core, row);
 	gate = gate_find(core, (uint64_t)row->job);
 	if (!gate || job->state != STATE_APPROVAL || row->round != job->round)
-		return ERR_NONE;         /* what was decided is in the job's state */
-	/* Of an older version: on whatever was shown then. */
+		return ERR_NONE;         /* an older decision has already changed the job's state */
+	/* Rows of older versions have no digest; their votes don't count. */
 	if (row->verdict != VERDICT_APPROVED ||
 	    !gate_vote(gate, (uint64_t)row->person, row->digest.len == SHA256_SIZE ? row->digest.data : none))
 		return TRUST(error, "decision on job %lld: it was rejected and still waits", (long long)row->job);
@@ -244,7 +244,7 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 	case TABLE_COUNT:
 		break;
 	}
-	return ERR_NONE;                 /* history isn't state */
+	return ERR_NONE;                 /* history isn't loaded */
 }
 
 enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error)
@@ -285,7 +285,9 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	core->boot++;
 	meta_put(core, "generation", core->generation);
 	meta_put(core, "boot", core->boot);
-	/* What is due fires in the next turn: right after loading the state is what the rows say (I17). */
+	/*
+	 * Due timers fire in the next turn, so that right after loading the state is exactly what the rows say (I17).
+	 */
 	turn_flush(core);
 	core->outbox = NULL;
 	return ERR_NONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs from their rows: the run, the specification in its parts, the jobs. load.c says what is believed. */
+/* Loading runs: the run's row, the parts of its specification, its jobs. load.c has the rules on what is believed. */
 #include "core/rows/durable.h"
 
 #include "base/planted.h"
@@ -62,7 +62,7 @@ enum err load_run(struct core *core, const struct row_run *row, struct error *er
 	return load_run_row(core, row, error);
 }
 
-/* Job rows are sought by how many came together: it must be as many as there are. */
+/* Check a part's count of the jobs in its submit: rows of jobs are searched by that count, so it must be right. */
 static bool part_fits(struct run *run, const struct row_spec *row)
 {
 	bool begins = row->part == 0 || row->first != 0;
@@ -73,7 +73,7 @@ static bool part_fits(struct run *run, const struct row_spec *row)
 		run->missing = (uint32_t)row->jobs;
 		run->said = true;
 	} else if (begins) {
-		run->said = false;       /* of an older version: all but what came later */
+		run->said = false;       /* an older version: all jobs that weren't added later */
 	}
 	if (!run->said)
 		return true;
@@ -111,7 +111,7 @@ enum err load_spec(struct core *core, const struct row_spec *row, struct error *
 	return ERR_NONE;
 }
 
-/* Those of a run rise, and no job has two runs. */
+/* Check that serial numbers rise within the run and that no job belongs to two runs. */
 static bool extent_fits(const struct core *core, const struct extent *extent)
 {
 	const struct run *run = extent->run;
@@ -143,8 +143,8 @@ enum err run_build(struct core *core, struct run *run, struct error *error)
 			extent_drop(run);
 		}
 		if (why.code != ERR_NONE) {
-			run->job_count = (uint32_t)jobs;         /* it was counted so */
-			/* No fault of its rows: others want too much just now. */
+			run->job_count = (uint32_t)jobs;         /* the number with which run_add counted it */
+			/* ERR_FULL isn't the rows' fault: other runs use too much at the moment. */
 			return error_set(error, why.code == ERR_FULL ? ERR_FULL : ERR_STORE_TRUST, "run %llu: %.300s",
 					 (unsigned long long)run->number, why.text);
 		}
@@ -167,7 +167,7 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 		return false;
 	if (row->tries < row->crashes + row->interrupted || row->tries > UINT16_MAX || (holds && row->tries == 0))
 		return false;
-	/* One that is no more may have had an attempt that has ended. */
+	/* A worker that was forgotten may still be named by an attempt that has ended. */
 	if (row->worker < 0 || (uint64_t)row->worker >= core->next_worker ||
 	    (holds && !job_is_subrun(job) && !worker_find(core, (uint64_t)row->worker)))
 		return false;

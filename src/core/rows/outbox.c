@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The outbox of a turn. It owns its lists, its arena and a hold on each of its blobs. What it lists
- * is never changed once the turn has ended.
+ * The outbox of a turn. It owns its lists, its arena, and a reference to each of its blobs. Its contents never change
+ * after the turn has ended.
  */
 #include "core/rows/outbox.h"
 

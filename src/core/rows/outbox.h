@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What one turn produced: rows to make durable, and frames that may leave only when they are. Filled
- * by core between core_turn_begin and core_turn_end, then read-only. The store thread reads rows; the
- * owner reads the rest. Slices in it point into its arena or into blobs that it holds.
+ * The outbox: what one turn produced. Rows must become durable, and frames may be sent only after that. Core fills it
+ * between core_turn_begin and core_turn_end; then it is read-only. The store's thread reads the rows; the owner reads
+ * the rest. Slices point into its arena or into blobs that it keeps alive.
  */
 #ifndef TITAN_CORE_OUTBOX_H
 #define TITAN_CORE_OUTBOX_H
@@ -16,7 +16,7 @@
 struct outgoing {
 	uint64_t conn;
 	enum opcode op;
-	bool close;                      /* and close the connection behind it */
+	bool close;                      /* close the connection after this frame */
 	union {
 		struct msg_accepted accepted;
 		struct msg_error error;
@@ -24,8 +24,8 @@ struct outgoing {
 		struct msg_welcome welcome;
 		struct msg_heartbeat heartbeat;
 		struct msg_quit quit;
-		struct rec_assign assign;    /* an item of ASSIGN; its spec lives until the end of the turn */
-		struct msg_context context;  /* its bytes live as long */
+		struct rec_assign assign;    /* an item of ASSIGN; its spec is valid until the turn ends */
+		struct msg_context context;  /* its bytes live until the outbox is cleared */
 		struct rec_stop stop;        /* an item of STOP */
 		struct rec_attempt recall;   /* an item of RECALL */
 		struct rec_attempt ack;      /* an item of ACK */
@@ -34,10 +34,10 @@ struct outgoing {
 
 enum changed_kind { CHANGED_RUN, CHANGED_RUN_ENDED, CHANGED_JOB, CHANGED_WORKER };
 
-struct changed {                         /* for subscribers: each thing once a turn */
+struct changed {                         /* for subscribers; each changed thing once a turn */
 	enum changed_kind kind;
 	uint64_t id;
-	uint64_t run;                    /* of a job */
+	uint64_t run;                    /* run of a changed job */
 };
 
 struct outbox {
@@ -49,32 +49,32 @@ struct outbox {
 	size_t frame_count, frame_cap;
 	struct changed *changes;
 	size_t change_count, change_cap;
-	struct blob **blobs;             /* held until outbox_clear */
+	struct blob **blobs;             /* kept alive until outbox_clear */
 	size_t blob_count, blob_cap;
 	struct arena arena;
-	struct outbox *next;             /* for whoever queues it */
+	struct outbox *next;             /* for the queue that the owner puts it in */
 };
 
 void outbox_clear(struct outbox *outbox);        /* empty, memory kept; a zeroed struct is an empty outbox */
 void outbox_free(struct outbox *outbox);         /* empty, memory freed */
-struct row *outbox_row(struct outbox *outbox, enum row_table table);             /* zeroed, to be filled */
-void outbox_own(struct outbox *outbox, struct row *row);         /* its texts are somebody else's: copy them */
-struct outgoing *outbox_frame(struct outbox *outbox, uint64_t conn, enum opcode op);   /* zeroed, to be filled */
+struct row *outbox_row(struct outbox *outbox, enum row_table table);             /* zeroed; the caller fills it */
+void outbox_own(struct outbox *outbox, struct row *row);         /* copy its texts into the outbox's arena */
+struct outgoing *outbox_frame(struct outbox *outbox, uint64_t conn, enum opcode op);   /* zeroed; the caller fills it */
 void outbox_changed(struct outbox *outbox, enum changed_kind kind, uint64_t id, uint64_t run);
-struct slice outbox_hold(struct outbox *outbox, struct blob *blob);              /* holds it; its bytes */
+struct slice outbox_hold(struct outbox *outbox, struct blob *blob); /* keep a blob alive; returns its bytes */
 
 /*
- * The order of revealing. Turns go to the store in order; a turn is revealed when it and all before
- * it are durable. A turn without rows waits for those before it, and needs no commit of its own.
+ * The order of reveals. Turns go to the store in order, and a turn is revealed when it and all before it are durable.
+ * A turn without rows waits for those before it and needs no commit.
  */
 struct pipeline {
-	struct outbox *first, *last;     /* decided, not yet revealed */
+	struct outbox *first, *last;     /* decided, not revealed yet */
 	uint64_t durable;                /* latest turn known to be durable */
 	size_t depth;
 };
 
-bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox);   /* true: give it to the store */
-void pipeline_committed(struct pipeline *pipeline, uint64_t turn);     /* it is durable, and all before */
-struct outbox *pipeline_reveal(struct pipeline *pipeline);             /* the next that may leave, or NULL; the caller owns it */
+bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox);   /* true: give the outbox to the store */
+void pipeline_committed(struct pipeline *pipeline, uint64_t turn);     /* this turn and all before are durable */
+struct outbox *pipeline_reveal(struct pipeline *pipeline); /* next outbox to reveal, or NULL; the caller then owns it */
 
 #endif

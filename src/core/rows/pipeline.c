@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The order of revealing: first in, first out, and never before the turn's rows are durable. This is
- * the only place that says so, for the master and for the simulator.
+ * The order of reveals: first in, first out, and never before a turn's rows are durable. This is the only place with
+ * that rule, for both the master and the simulator.
  */
 #include "core/rows/outbox.h"
 
@@ -33,7 +33,7 @@ struct outbox *pipeline_reveal(struct pipeline *pipeline)
 {
 	struct outbox *outbox = pipeline->first;
 
-	/* A turn without rows needs only that those before it have left. */
+	/* A turn without rows waits only until those before it are revealed. */
 	if (!outbox || (!PLANTED(ack_before_commit) && outbox->row_count > 0 && outbox->turn > pipeline->durable))
 		return NULL;
 	pipeline->first = outbox->next;

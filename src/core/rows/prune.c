@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs that are removed for good. A run that goes is gone for everybody in one turn: its row and its submit key are
- * deleted, its number is noted among those that were pruned, and a row of `pruning` says what is left to delete. The
- * rest goes in later turns, a bounded number of rows each, and its logs go elsewhere; a start in between finds the row
- * and goes on. Never a run that lives, that something else still needs, or whose row may have changed since it was read.
+ * Pruning: removing ended runs for good. Within one turn a pruned run disappears for everybody: its row and submit
+ * keys are deleted, its number joins the ranges of pruned runs, and a row of `pruning` lists what is left to delete.
+ * The rest is deleted in later turns, a limited number of rows each; the master removes the logs. A restart in
+ * between finds the row of `pruning` and continues.
+ *
+ * A run isn't pruned while it lives, while something else needs it, or if its row may have changed since it was read.
  */
 #include "core/rows/durable.h"
 
@@ -15,7 +17,7 @@
 #include "core/time/time.h"
 #include "core/view/view.h"
 
-#define PART_ROWS 20                     /* jobs whose specifications cost as much as a row */
+#define PART_ROWS 20                     /* jobs whose specifications cost as much as one row */
 #define RANGE_BYTES 16
 
 static uint64_t least(uint64_t one, uint64_t other)
@@ -23,9 +25,9 @@ static uint64_t least(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
-/* ---- what is left of them ---- */
+/* ---- what is left to delete ---- */
 
-/* The place of the first with this number or a higher one. */
+/* Return the index of the first entry with this number or a higher one. */
 static size_t pruning_place(const struct core *core, uint64_t number)
 {
 	size_t at = core->pruning_count;
@@ -134,7 +136,7 @@ static void jobs_delete(struct core *core, struct pruning *pruning, uint64_t cou
 	pruning->range_at += range->first == range->end;
 }
 
-/* As many rows of it as may go in this turn; it may be all. */
+/* Delete as many of its rows as this turn has room for, perhaps all. */
 static void pruning_go_on(struct core *core, struct pruning *pruning, uint64_t *room)
 {
 	while (pruning->parts > 0 && *room > 0) {
@@ -165,7 +167,7 @@ static void pruning_end(struct core *core, struct pruning *pruning)
 	core->pruning_count--;
 }
 
-/* ---- which may go ---- */
+/* ---- which runs may be pruned ---- */
 
 enum prune_word view_prunable(const struct core *core, const struct row_run *row, const struct prune_rule *rule)
 {
@@ -188,9 +190,12 @@ enum prune_word view_prunable(const struct core *core, const struct row_run *row
 	return PRUNE_GOES;
 }
 
-/* ---- going ---- */
+/* ---- pruning a run ---- */
 
-/* How many there were: those of a schedule have none, those that were added to have several. */
+/*
+ * Delete the submit keys of a run and return their number. A schedule's run has none; a run that was added to has
+ * several.
+ */
 static uint64_t keys_forget(struct core *core, uint64_t number)
 {
 	struct submit_key *next = map_remove(&core->keys_of, number);
@@ -212,7 +217,7 @@ static uint64_t keys_forget(struct core *core, uint64_t number)
 	return count;
 }
 
-/* Which serial numbers its jobs have: they follow each other, but for those that came later. */
+/* Find the serial numbers of the run's jobs: consecutive within a submit, with gaps before jobs added later. */
 static void ranges_take(struct pruning *pruning, const struct row_run *run, const struct row *parts, size_t count)
 {
 	uint64_t next = (uint64_t)run->first, jobs = 0;
@@ -253,7 +258,9 @@ static void logs_row_put(struct core *core, const struct row_run *run)
 	outbox_own(core->outbox, row);
 }
 
-/* Costs, where they aren't counted by row: its own, one of `pruning`, one of `pruned`. */
+/*
+ * Take the rows that aren't counted one by one: for example the run's own row, one of `pruning` and one of `pruned`.
+ */
 static void room_take(uint64_t *room, uint64_t rows)
 {
 	*room -= least(rows, *room);

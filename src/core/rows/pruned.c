@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The numbers of runs that were pruned: ranges of neighbours that went on one day, each a row. */
+/* The numbers of pruned runs: consecutive numbers pruned on one day share a range, and each range is a row. */
 #include "core/rows/durable.h"
 
 #include "core/rows/internal.h"
@@ -7,7 +7,7 @@
 
 #define DAY_MS INT64_C(86400000)
 
-/* The first range that ends at or behind this number; pruned_count if none. */
+/* Find the first range that ends at or after this number; pruned_count if there is none. */
 static size_t pruned_place(const struct core *core, uint64_t number)
 {
 	size_t low = 0, high = core->pruned_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What follows from the rows of a run when all are there: what its jobs wait for, and whether their states agree with
- * that. A run that had left memory comes back the same way.
+ * State that follows from all rows of a run: what its jobs wait for, whether their states agree with that, and their
+ * timers. A run that had left memory is loaded the same way.
  */
 #include "core/rows/durable.h"
 
@@ -14,7 +14,9 @@
 #include "core/rows/internal.h"
 #include "core/time/time.h"
 
-/* As a row has it, or the longest that the wait can be from now on: another boot may have another wall clock. */
+/*
+ * Return the due time from the row, but at most the longest wait from now: after a reboot the wall clock may differ.
+ */
 static int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms)
 {
 	int64_t latest_ms = due_after(core, longest_ms);
@@ -25,7 +27,7 @@ static int64_t due_clamp(struct core *core, struct job *job, int64_t longest_ms)
 	return latest_ms;
 }
 
-/* A store of an earlier version hasn't when a run time-out is due. */
+/* Stores of earlier versions lack the due time of a run time-out. */
 static int64_t timeout_due(struct core *core, struct job *job, const struct rec_job_spec *spec)
 {
 	if (job->when_ms == 0) {
@@ -185,7 +187,7 @@ enum err run_load_ended(struct core *core, const struct row *rows, size_t count,
 		return error_set(error, ERR_FULL, "%llu jobs are live, and %d is the most: try again when some have ended",
 				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
 	core->revived_turn = core->turn;
-	/* What its jobs left in the queue before they left would be theirs again. */
+	/* Drop stale entries first: entries that the run's jobs left in queues would become valid again. */
 	ready_compact(core);
 	err = load_run_row(core, &rows[0].run, error);
 	if (err != ERR_NONE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* rows.def as structs, and the row with its operation that an outbox holds. */
+/* The tables of rows.def as structs, and struct row: a put or delete as an outbox holds it. */
 #ifndef TITAN_CORE_ROWS_H
 #define TITAN_CORE_ROWS_H
 
@@ -19,7 +19,7 @@
 #undef COLUMN
 #undef END
 
-/* Bits of job.flags. */
+/* Bits of the column job.flags. */
 enum { ROW_JOB_HELD = 1, ROW_JOB_LOOSE = 2, ROW_JOB_PASSED = 4, ROW_JOB_DEAD = 8, ROW_JOB_LATE = 32, ROW_JOB_UNTAKEN = 64, ROW_JOB_FLAGS = 111 };
 
 enum row_table {
@@ -38,7 +38,8 @@ enum row_table {
 struct row {
 	enum row_table table;
 	bool deleted;            /* delete by key instead of put */
-	int64_t until;           /* of a delete, not 0: of all keys from this one's number on and below until */
+	/* of a delete: 0 deletes one key; else all keys from this row's number up to, not including, until */
+	int64_t until;
 	union {
 #define TABLE(name, what) struct row_##name name;
 #define KEY(type, name, what)
@@ -53,8 +54,8 @@ struct row {
 };
 
 /*
- * A delete with until goes by one number of the key: what stands before it there is equal, what stands behind it
- * doesn't matter. Tables that have no such deletes have none.
+ * Return the number in the key by which deletes with until go. Key columns before it must be equal; columns after it
+ * don't matter. NULL for tables without such deletes.
  */
 static inline const int64_t *row_number(const struct row *row)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The clock of intervals. It is the time since the machine's boot plus a base, which is chosen so that the clock goes on
- * over a reboot as far as the wall clock says. Rows hold times of this clock; a wall clock that is set moves none of them.
- * What began on the wall clock and hasn't ended is told by the wall clock as it is now, so that the time since then is the
- * time that passed.
+ * The steady clock, for intervals: time since the machine booted, plus a base. The base is chosen so that the clock
+ * continues across a reboot, as far as the wall clock can tell. Rows hold times of this clock, so setting the wall
+ * clock moves none of them. Start times of live runs and jobs are shown by the present wall clock, so that "now minus
+ * start" is the time that really passed.
  */
 #include "core/time/time.h"
 
@@ -39,13 +39,13 @@ int64_t run_submitted_ms(const struct core *core, const struct run *run)
 	return now_ms > 0 ? now_ms : 1;
 }
 
-/* A run that was submitted in what is the future now, by a wall clock of another boot. */
+/* Correct a loaded run's submit time: it may be missing, or in the future by the clock of an earlier boot. */
 void run_resume_clock(struct core *core, struct run *run)
 {
 	int64_t latest_ms = due_after(core, 0);
 	int64_t then_ms = run->steady_ms;
 
-	/* A store of an earlier version hasn't it. */
+	/* Stores of earlier versions lack steady_ms. */
 	if (then_ms == 0)
 		then_ms = run->submitted_ms - core->steady.skew_ms;
 	if (then_ms > latest_ms)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Due times of jobs that outlive the process: of their states, on the steady clock (clock.c) or by a date of the wall
- * clock, which follows it when it is set; deadlines, which may be either; the longest time in the queue. What happens
- * when one has come is in late.c.
+ * Due times of jobs, which outlive the process: timers of states, on the steady clock (clock.c) or at a wall-clock
+ * date; deadlines, on either clock; and the longest time in the queue. late.c acts when they are due.
  */
 #include "core/time/time.h"
 
@@ -65,7 +64,7 @@ void deadline_disarm(struct core *core, struct job *job)
 	timer_stale(core);
 }
 
-/* What a person has run again although its deadline had passed isn't ended by it. */
+/* Arm the deadline for a new round. If it has already passed, it is ignored in this round (JOB_LATE). */
 void deadline_reopen(struct core *core, struct job *job)
 {
 	struct rec_job_spec spec;
@@ -83,7 +82,7 @@ void deadline_reopen(struct core *core, struct job *job)
 		deadline_arm(core, job);
 }
 
-/* When it must have ended, on the wall clock as it is now; 0: nothing says so. */
+/* Return by when the job must have ended, on the present wall clock; 0 if there is no such time. */
 int64_t deadline_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec)
 {
 	struct deadline deadline = deadline_of(job, spec);
@@ -91,7 +90,7 @@ int64_t deadline_wall_ms(const struct core *core, const struct job *job, const s
 	int64_t wall_ms;
 
 	if (job->flags & JOB_LATE || spec->always == ALWAYS_PAST_DEADLINE)
-		deadline = (struct deadline){ 0 };       /* it doesn't end this job */
+		deadline = (struct deadline){ 0 };       /* the deadline doesn't end this job */
 	if (ending_ms > ENDING_WAITS && (deadline.due_ms == 0 || ending_ms < deadline.due_ms))
 		deadline.due_ms = ending_ms;
 	wall_ms = due_wall_ms(core, deadline.due_ms);
@@ -109,7 +108,10 @@ void dispatch_arm(struct core *core, struct job *job)
 		due_arm(core, job, TIMER_DISPATCH, due_after(core, (int64_t)spec.dispatch_timeout_ms), 0);
 }
 
-/* Its timer stays where it is: due too early, it is set again. */
+/*
+ * Restart the longest time in the queue after a release. The armed timer stays: when it fires early, it is armed
+ * again.
+ */
 void dispatch_released(struct core *core, struct job *job)
 {
 	struct rec_job_spec spec;

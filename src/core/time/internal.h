@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What only the files of this folder call of each other. */
+/* Functions that only the files of this folder call. */
 #ifndef TITAN_CORE_TIME_INTERNAL_H
 #define TITAN_CORE_TIME_INTERNAL_H
 
 #include "core/state.h"
 
 /* clock.c */
-#define CLOCK_STEP_MS 100                /* less than this isn't a wall clock that was set */
+#define CLOCK_STEP_MS 100                /* smaller steps don't count as a wall clock that was set */
 bool clock_stepped(int64_t step_ms);
 
-/* due.c: the steady clock, on which intervals are counted also over restarts; deadlines */
-struct deadline {                        /* whichever comes first; 0: not given */
+/* due.c: deadlines */
+struct deadline {                        /* the earlier one counts; 0: not set */
 	int64_t due_ms;
 	int64_t date_ms;
 };
@@ -19,13 +19,13 @@ struct deadline {                        /* whichever comes first; 0: not given 
 void job_out_of_time(struct core *core, struct job *job);
 
 /* schedule.c */
-/* A run of it, for the time that is due. */
+/* Begin a run of the schedule for the given due time. */
 enum err schedule_begin(struct core *core, struct schedule *schedule, int64_t due_ms, struct error *error);
 bool schedule_has_come(const struct core *core, int64_t ms);
 void schedule_arm(struct core *core, struct schedule *schedule);
 void schedule_arm_queue(struct core *core, struct schedule *schedule);
 void schedule_disarm(struct core *core, uint64_t *stamp);
-void schedule_times_come(struct core *core, struct schedule *schedule);          /* all that has come by now */
+void schedule_times_come(struct core *core, struct schedule *schedule); /* handle all times that have come by now */
 
 /* schedule_list.c */
 void schedule_drop(struct core *core, size_t at);
@@ -33,10 +33,10 @@ void schedule_parts_release(struct schedule *schedule);
 void schedule_row_put(struct core *core, const struct schedule *schedule);
 void schedule_parts_rows(struct core *core, const struct schedule *schedule, size_t count, bool deleted);
 int64_t schedule_next_after(const struct schedule *schedule, int64_t wall_ms);   /* 0: there is none */
-bool schedule_next_may_begin(const struct schedule *schedule);                   /* the next in its line */
+bool schedule_next_may_begin(const struct schedule *schedule);                   /* the next queued run */
 
 /* timers.c */
 void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms);
-void timers_rekey(struct core *core);                    /* a clock was set */
+void timers_rekey(struct core *core);                    /* after a clock was set */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Times that have come: a deadline, the longest time in the queue, the time of what runs in any case. */
+/* Acting on times that have come: deadlines, the longest time in the queue, the time given to `always` jobs. */
 #include "core/time/time.h"
 
 #include "core/graph/graph.h"
@@ -11,9 +11,9 @@
 void job_out_of_time(struct core *core, struct job *job)
 {
 	if (job->state == STATE_UNKNOWN)
-		return;                  /* armed again if it comes back */
+		return;                  /* deadline_arm is called again if the job returns */
 	if (job->state == STATE_STOPPING) {
-		/* Out of time in another way: from now on no retry is left. */
+		/* Already stopping after a time-out: change the cause, so that no retry follows. */
 		if (job->stop_cause != EVENT_CANCEL && job->stop_cause != EVENT_DEADLINE) {
 			job->stop_cause = EVENT_DEADLINE;
 			job_touch(core, job, true);
@@ -43,7 +43,7 @@ void deadline_fired(struct core *core, struct job *job)
 
 void dispatch_late(struct core *core, struct job *job)
 {
-	/* Who holds it back doesn't want it given up: it has its whole time again when it is let go. */
+	/* A job on hold mustn't be given up: its time in the queue restarts when it is released. */
 	if (job_on_hold(job)) {
 		job->flags |= JOB_TIMED;
 		dispatch_released(core, job);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Schedules: graphs that begin at times of cron's fields. A schedule's next time is in its row, and moves on in the
- * turn that begins its run: each time comes once. A time that nobody was there for is late by more than a minute;
- * what becomes of those is the schedule's choice. Times are of the wall clock; set back by more than three hours it
- * begins anew, by less nothing comes twice. Each time counts once: as a run that began, in line, or passed over.
+ * Schedules: graphs that begin at the times of a cron expression. A schedule's next time is in its row and advances
+ * in the turn that begins its run, so each time counts once: as a run that began, as a queued run, or as skipped. A
+ * time is late if more than a minute has passed since; the schedule's `catchup` says what happens to late times.
+ * Times are wall-clock times. If the wall clock is set back by more than three hours, the schedule starts anew; if by
+ * less, no time comes twice.
  */
 #include "core/time/time.h"
 
@@ -14,10 +15,10 @@
 #define LATE_MS 60000
 #define HOUR_MS INT64_C(3600000)
 #define BACK_MS (3 * HOUR_MS)
-#define WORK_MAX 200                     /* in a turn: schedules that are due, runs that they begin */
-#define MISSED_COST 16                   /* times that cost as much */
-#define MISSED_MAX 1000                  /* counted; more are passed over in silence */
-#define CATCH_UP_MAX 100                 /* runs at once, or waiting in line */
+#define WORK_MAX 200                     /* most schedules and begun runs in one turn */
+#define MISSED_COST 16                   /* missed times that cost as much as one run */
+#define MISSED_MAX 1000                  /* most missed times counted; more are skipped uncounted */
+#define CATCH_UP_MAX 100                 /* most runs begun at once, or queued */
 
 static uint64_t stamp_new(struct core *core, struct schedule *schedule)
 {
@@ -31,7 +32,7 @@ static void stamp_end(struct core *core, uint64_t *stamp)
 	*stamp = 0;
 }
 
-/* Its timer is left to be found stale. */
+/* Forget a timer; the entry in the heap becomes stale. */
 void schedule_disarm(struct core *core, uint64_t *stamp)
 {
 	if (*stamp == 0)
@@ -40,7 +41,7 @@ void schedule_disarm(struct core *core, uint64_t *stamp)
 	stamp_end(core, stamp);
 }
 
-/* Its next time. */
+/* Arm the timer for the schedule's next time. */
 void schedule_arm(struct core *core, struct schedule *schedule)
 {
 	schedule_disarm(core, &schedule->stamp);
@@ -95,7 +96,10 @@ enum err schedule_begin(struct core *core, struct schedule *schedule, int64_t du
 	return ERR_NONE;
 }
 
-/* Those that come together are all wanted: where two may not live at once they wait for each other. */
+/*
+ * Handle one time that has come: begin a run, queue it, or skip it. With `together` several times have come at once
+ * and all are wanted: if runs may not overlap, they are queued.
+ */
 static void come(struct core *core, struct schedule *schedule, int64_t due_ms, bool together)
 {
 	bool in_line = together || schedule->said.overlap == OVERLAP_QUEUE;
@@ -110,7 +114,7 @@ static void come(struct core *core, struct schedule *schedule, int64_t due_ms, b
 		skip(core, schedule, SKIP_OVERLAP, 1);
 }
 
-/* How many of those that came until now begin, the last of them being this one. */
+/* Return how many runs to begin for the times that came until now; last_ms is the latest of them. */
 static uint64_t wanted(const struct core *core, const struct schedule *schedule, uint64_t came, int64_t last_ms)
 {
 	int64_t age_ms = core->now.wall_ms - last_ms;
@@ -122,7 +126,10 @@ static uint64_t wanted(const struct core *core, const struct schedule *schedule,
 	return schedule->said.catchup == CATCHUP_SPAN && age_ms <= (int64_t)schedule->said.catchup_ms;
 }
 
-/* Of more than are counted: looked for in ever longer spans, or else from the last that was counted on. */
+/*
+ * Return the latest time until now, when more have come than are counted: search ever longer spans back from now, or
+ * else go on from the last counted time.
+ */
 static int64_t last_until_now(const struct core *core, const struct schedule *schedule, int64_t last_ms)
 {
 	static const int64_t spans_h[] = { 1, 24, 32 * 24, 366 * 24 };
@@ -166,7 +173,7 @@ void schedule_times_come(struct core *core, struct schedule *schedule)
 	schedule_arm(core, schedule);
 }
 
-/* Many may be due at once: what doesn't go into this turn goes into one of the next. */
+/* Limit the work in one turn: schedules beyond it fire in a later turn. */
 static bool turn_is_full(struct core *core)
 {
 	if (core->schedule_turn != core->turn)
@@ -188,7 +195,7 @@ void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp
 		if (schedule_has_come(core, schedule->next_ms))
 			schedule_times_come(core, schedule);
 		else
-			schedule_arm(core, schedule);     /* it waited, and the clock was set back */
+			schedule_arm(core, schedule);     /* it was delayed, and meanwhile the clock was set back */
 		return;
 	}
 	stamp_end(core, &schedule->queue_stamp);
@@ -215,7 +222,10 @@ void schedule_run_counts(struct core *core, const struct run *run, bool live)
 	schedule_arm_queue(core, schedule);
 }
 
-/* Set back by much, a wall clock was wrong before: what is next is behind a time that is that far ahead itself. */
+/*
+ * Check whether the wall clock had been wrong and was set back by more than BACK_MS: the last or next time is too far
+ * ahead.
+ */
 static bool was_ahead(const struct core *core, const struct schedule *schedule)
 {
 	int64_t limit_ms = core->now.wall_ms + BACK_MS, later_ms = schedule_next_after(schedule, limit_ms);

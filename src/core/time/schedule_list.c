@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The schedules that there are: made, found, written, loaded, checked and shown. */
+/* The list of schedules: create, find, write, load, check and show them. */
 #include "core/time/time.h"
 
 #include "base/planted.h"
@@ -7,7 +7,7 @@
 #include "core/time/internal.h"
 #include "core/view/view.h"
 
-#define CRON_MAX 4096                    /* bytes; every minute of an hour by its name is 300 */
+#define CRON_MAX 4096                    /* bytes; naming every minute of an hour takes 300 */
 
 struct schedule *schedule_find(const struct core *core, struct slice name)
 {
@@ -40,7 +40,7 @@ static void schedule_free(struct schedule *schedule)
 	mem_free(schedule);
 }
 
-/* At its place in the list; the last one takes it. */
+/* Remove the schedule at this index; the last one takes its place. */
 void schedule_drop(struct core *core, size_t at)
 {
 	struct schedule *schedule = core->schedules[at];
@@ -73,7 +73,7 @@ struct schedule *schedule_new(struct core *core, struct slice name, struct slice
 	return schedule;
 }
 
-/* Runs outlive a schedule that is removed, and are those of the next one of its name. */
+/* Count the live runs of this schedule's name. Runs of a removed schedule count for the next one of the same name. */
 uint64_t schedule_count_live(const struct core *core, const struct schedule *schedule)
 {
 	uint64_t live = 0;
@@ -86,7 +86,7 @@ uint64_t schedule_count_live(const struct core *core, const struct schedule *sch
 	return live;
 }
 
-/* What it says, in its blob; the record's texts point into it. */
+/* Take a specification into the schedule's blob; the decoded texts point into that blob. */
 enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct slice bytes, struct error *error)
 {
 	struct rec_schedule_spec spec;
@@ -178,7 +178,7 @@ void schedules_check(const struct core *core)
 	CHECK(core->schedule_names.count == core->schedule_count && core->schedule_stamps.count == stamps);
 }
 
-/* A sum: the order of the list depends on how it came to be. */
+/* A sum, because the order of the list depends on its history. */
 uint64_t schedules_hash(const struct core *core)
 {
 	uint64_t sum = 0;

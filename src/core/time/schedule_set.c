@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people do to schedules: put, pause, fire and remove them. */
+/* Acts of people on schedules: put, pause, fire and remove. */
 #include "core/time/time.h"
 
 #include "base/planted.h"
@@ -8,7 +8,7 @@
 #include "core/rows/durable.h"
 #include "core/time/internal.h"
 
-/* What has come by now came before the change. */
+/* Times that have come by now count by the schedule as it was before the change. */
 static void before_change(struct core *core, struct schedule *schedule)
 {
 	if (!schedule->paused && schedule_has_come(core, schedule->next_ms))
@@ -57,7 +57,7 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 	}
 	key_id(id, submit->principal, submit->key);
 	schedule_keep_key(core, schedule, id, submit->digest);
-	/* Whose graph it is, theirs are its runs from now on. */
+	/* Runs belong to the person who submitted the graph, from now on. */
 	schedule->principal = submit->principal;
 	mem_free(schedule->owner);
 	schedule->owner = mem_text(submit->owner);
@@ -89,7 +89,7 @@ uint64_t schedule_step(struct core *core, const struct core_input *input)
 	bool known = key != NULL;
 	enum err err;
 
-	/* The key of its latest change changes nothing, however often it comes. */
+	/* If the key is that of the latest change, this is a repetition: answer again, change nothing. */
 	err = key ? key_agrees(key, &input->submit, &error) : schedule_put(core, &input->submit, &error);
 	if (err != ERR_NONE)
 		error_send(core, input->conn, input->request, &error, false);
@@ -122,7 +122,7 @@ static uint64_t schedule_pause(struct core *core, struct schedule *schedule, boo
 	schedule->paused = pause;
 	if (PLANTED(schedule_line_lost_in_a_pause) && pause)
 		schedule->queued = 0;
-	/* What came in the pause was not wanted. */
+	/* Times that came during the pause are dropped. */
 	if (!pause && !PLANTED(schedule_comes_after_a_pause))
 		schedule->next_ms = schedule_next_after(schedule, core->now.wall_ms);
 	schedule_row_put(core, schedule);

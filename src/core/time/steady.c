@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The steady clock when rows were loaded, and in a turn in which a clock was set. */
+/* The steady clock after loading, and in a turn in which a clock was set. */
 #include "core/time/time.h"
 
 #include "base/planted.h"
@@ -7,7 +7,7 @@
 #include "core/rows/durable.h"
 #include "core/time/internal.h"
 
-#define STEADY_LEAST_MS 1                /* due times of 0 are none, and rows have none below */
+#define STEADY_LEAST_MS 1                /* lowest time: 0 means "none", and rows allow no negative times */
 
 static void steady_put(struct core *core)
 {
@@ -16,7 +16,7 @@ static void steady_put(struct core *core)
 	meta_put(core, "steady_skew_ms", (uint64_t)core->steady.skew_ms);
 }
 
-/* Rows are loaded. On another boot of the machine the wall clock alone knows how long it was off. */
+/* Continue the steady clock after loading. If the machine rebooted, only the wall clock knows how long it was off. */
 void steady_begin(struct core *core)
 {
 	struct steady *steady = &core->steady;
@@ -25,7 +25,10 @@ void steady_begin(struct core *core)
 		steady->boot_id = core->boot_id;
 		steady->base_ms = core->now.wall_ms - (PLANTED(skew_not_durable) ? 0 : steady->skew_ms) -
 				  core->now.boot_ns / NS_PER_MS;
-		/* Set back by decades at each of several boots, a wall clock would have it begin before 1970. */
+		/*
+		 * If the wall clock was set back by decades at several boots, the steady clock would begin before
+		 * 1970.
+		 */
 		if (steady_ms(core) < STEADY_LEAST_MS)
 			steady->base_ms += STEADY_LEAST_MS - steady_ms(core);
 		steady->put_due = true;
@@ -33,7 +36,7 @@ void steady_begin(struct core *core)
 	steady->slept_ns = core->now.boot_ns - core->now.mono_ns;
 }
 
-/* Jobs' starts are kept by the wall clock: those that may still end are set with it, in the turn that notes its step. */
+/* Move the start times of jobs that haven't ended with the wall clock, in the turn that notices its step. */
 static void starts_step(struct core *core, int64_t step_ms)
 {
 	for (size_t i = core->runs.head; i < core->runs.count; i++) {
@@ -41,7 +44,7 @@ static void starts_step(struct core *core, int64_t step_ms)
 
 		if (!run || run->ended_ms != 0)
 			continue;
-		run_touch(core, run, false);     /* viewers learn when it was submitted */
+		run_touch(core, run, false);     /* clients learn the new submit time */
 		for (struct job *job = run_job(run, 0); job && run->settled < run->job_count; job = job_next(job)) {
 			int64_t started_ms = job->started_ms + step_ms;
 
@@ -53,7 +56,10 @@ static void starts_step(struct core *core, int64_t step_ms)
 	}
 }
 
-/* How far the wall clock is from the steady one is durable, or a step would count as time on the next boot. */
+/*
+ * Notice steps of the wall clock. Its distance from the steady clock is durable; otherwise a step would count as
+ * elapsed time after the next boot.
+ */
 void steady_turn(struct core *core)
 {
 	struct steady *steady = &core->steady;

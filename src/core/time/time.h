@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Clocks, timers, and what is due; schedules. */
+/* Clocks, timers, due times and schedules. */
 #ifndef TITAN_CORE_TIME_TIME_H
 #define TITAN_CORE_TIME_TIME_H
 
 #include "core/state.h"
 
-/* clock.c: the steady clock, on which intervals are counted also over restarts */
+/* clock.c: the steady clock, which continues across restarts */
 int64_t steady_ms(const struct core *core);
 int64_t due_after(const struct core *core, int64_t wait_ms);     /* never less than the wait */
 int64_t due_wall_ms(const struct core *core, int64_t due_ms);    /* for people */
-int64_t run_submitted_ms(const struct core *core, const struct run *run);       /* while it lives by the wall clock of now */
+int64_t run_submitted_ms(const struct core *core, const struct run *run); /* of a live run: by the present wall clock */
 void run_resume_clock(struct core *core, struct run *run);
 
 /* due.c */
-/* The timer of its state; due_ms by the steady clock, date_ms by the wall clock, whichever comes last. */
+/*
+ * Arm the timer of the job's state. due_ms is on the steady clock, date_ms on the wall clock; the later one counts.
+ */
 void due_arm(struct core *core, struct job *job, enum timer_kind kind, int64_t due_ms, int64_t date_ms);
-void due_disarm(struct core *core, struct job *job, enum job_state to);  /* it leaves its state for this one */
+void due_disarm(struct core *core, struct job *job, enum job_state to);  /* to: the state that the job moves to */
 int64_t deadline_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
-/* Of what waits in its state, on the wall clock as it is now; 0: nothing does. */
+/* Return when the job's state is due, on the present wall clock; 0 if it isn't. */
 int64_t job_due_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
 void deadline_arm(struct core *core, struct job *job);
 void deadline_disarm(struct core *core, struct job *job);
@@ -26,13 +28,13 @@ void dispatch_arm(struct core *core, struct job *job);
 void dispatch_released(struct core *core, struct job *job);
 
 /* late.c */
-void ending_fired(struct core *core, struct job *job);   /* its time is over */
+void ending_fired(struct core *core, struct job *job);   /* the time it was given has passed */
 void deadline_fired(struct core *core, struct job *job);
 void dispatch_late(struct core *core, struct job *job);
 
 /* schedule.c */
 void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp);
-void schedule_run_counts(struct core *core, const struct run *run, bool live);   /* it has ended, or lives again */
+void schedule_run_counts(struct core *core, const struct run *run, bool live); /* live: lives again; else: has ended */
 void schedules_stepped(struct core *core);               /* the wall clock was set */
 void schedules_resume(struct core *core);
 
@@ -57,13 +59,13 @@ void steady_turn(struct core *core);
 
 /* timers.c */
 void timer_add_steady(struct core *core, enum timer_kind kind, uint64_t id, int64_t due_ms);
-/* On the monotonic clock alone: for what isn't durable. */
+/* Add a timer on the monotonic clock, for what isn't durable. */
 void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t stamp, int64_t wait_ms);
 void timer_add_due(struct core *core, enum timer_kind kind, const struct job *job, int64_t due_ms, int64_t date_ms);
-void timer_stale(struct core *core);                     /* one that was added won't be needed */
+void timer_stale(struct core *core);                     /* a timer that was added isn't needed any longer */
 bool timer_valid(const struct core *core, const struct timer *timer);
 bool timer_take_due(struct core *core, struct timer *ret_timer);
-void timers_drop_lost(struct core *core);                /* before a job comes back that nobody knew about */
+void timers_drop_lost(struct core *core);                /* before an unknown job returns */
 void timers_tidy(struct core *core);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One binary heap of everything that is due, on the monotonic clock. Timers are never searched for:
- * one that isn't needed any more is counted as stale, dropped when it surfaces, and swept out with
- * its like when they are the majority. What is due by another clock has its place by how the clocks stand;
- * it is looked at again before it fires, and all get new places when a clock was set (due.c).
+ * One binary heap of all timers, keyed on the monotonic clock. A timer is never searched for: one that is no longer
+ * needed is counted as stale, dropped when it reaches the top, and swept when the majority is stale. A timer on
+ * another clock is placed by that clock's present offset, checked again before it fires, and placed anew when a clock
+ * was set (steady.c).
  */
 #include "core/time/time.h"
 
@@ -37,7 +37,7 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 	job = job_find(core, timer->id);
 	if (!job || job->round != timer->round)
 		return false;
-	/* A job has one deadline and one end of its time in a round, beside what its state waits for. */
+	/* Deadline and ending timers exist beside the timer of the job's state, at most one of each in a round. */
 	if (timer->kind == TIMER_DEADLINE)
 		return (job->flags & JOB_DEADLINE) != 0;
 	if (timer->kind == TIMER_ENDING)
@@ -113,7 +113,10 @@ static int64_t clamp_ms(int64_t wait_ms)
 	return wait_ms < -most_ms ? -most_ms : wait_ms > most_ms ? most_ms : wait_ms;
 }
 
-/* Its place by the clocks as they stand. Of two due times a deadline has the first, anything else the last. */
+/*
+ * Return a timer's due time on the monotonic clock, by the clocks as they stand. With both a steady and a wall time,
+ * a deadline takes the earlier, any other kind the later.
+ */
 static int64_t timer_place(const struct core *core, const struct timer *timer)
 {
 	int64_t steady_ns = core->now.mono_ns +
@@ -195,7 +198,10 @@ void timer_stale(struct core *core)
 	core->timers.stale++;
 }
 
-/* It has its whole time again, with the same epoch: the timer of before its loss would look like its new one. */
+/*
+ * Drop stale timers before an unknown job returns: it keeps its epoch, so a timer from before its loss would look
+ * valid.
+ */
 void timers_drop_lost(struct core *core)
 {
 	if (core->timers.lost)
@@ -219,7 +225,7 @@ bool timer_take_due(struct core *core, struct timer *ret_timer)
 			*ret_timer = timer;
 			return true;
 		}
-		timer_push(core, timer); /* its clock went more slowly than ours */
+		timer_push(core, timer); /* the timer's own clock went slower than the monotonic one */
 	}
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Why a job is where it is, as a reason code and in words. Looks only; asks the questions in the order in
- * which placing does.
+ * Why a job is in its state: a reason code, and words. Read-only; the questions are asked in the order in which
+ * placement asks them.
  */
 #include "core/view/explain.h"
 
@@ -29,7 +29,7 @@ static void tell_wait(struct telling *telling)
 	tell_until(telling, job_due_wall_ms(telling->core, telling->job, telling->spec));
 }
 
-/* What will end it, whatever it waits for. */
+/* Add what will end the job, whatever it waits for: its dispatch time-out, its deadline, or the end of its run. */
 static void tell_ends(struct telling *telling, enum reason reason)
 {
 	int64_t deadline_ms = deadline_wall_ms(telling->core, telling->job, telling->spec);
@@ -50,7 +50,7 @@ static void tell_ends(struct telling *telling, enum reason reason)
 	}
 }
 
-/* Of one that has an attempt: which pass that is. Of one that has ended, why its loop did. */
+/* Add the pass of a loop: of an active job the present one, of an ended one the last. */
 static void tell_loop(struct telling *telling, enum reason reason)
 {
 	const struct job *job = telling->job;
@@ -64,7 +64,7 @@ static void tell_loop(struct telling *telling, enum reason reason)
 		 (int)spec->loop_until.len, (const char *)spec->loop_until.data);
 }
 
-/* Both have to be let go. */
+/* Say what is on hold: the run, the job, or both. All must be released. */
 static const char *on_hold(const struct job *job)
 {
 	if (!job->run->held)
@@ -138,7 +138,7 @@ static enum reason tell_delayed(struct telling *telling)
 	return REASON_DUE;
 }
 
-/* Of a gate that names them. Who submitted it is none of them. */
+/* Name the people who may approve a gate. The run's submitter is never one of them. */
 static void tell_approvers(struct telling *telling)
 {
 	struct slice_list from = telling->spec->gate_from;
@@ -179,7 +179,7 @@ static enum reason tell_approval(struct telling *telling)
 	return REASON_APPROVAL;
 }
 
-/* How many of its tenant's jobs that wait come before it, by priority and age. */
+/* Count the tenant's ready jobs that rank before this one, by priority and age. */
 static uint64_t tenant_place(const struct telling *telling)
 {
 	const struct core *core = telling->core;
@@ -211,7 +211,7 @@ static enum reason tell_tenant(struct telling *telling, const struct bound *boun
 	return REASON_TENANT_LIMIT;
 }
 
-/* Those that have a place, the first of them by number. */
+/* Name the runs that have a place in the group, lowest numbers first. */
 static enum reason tell_runs(struct telling *telling)
 {
 	const struct core *core = telling->core;
@@ -353,7 +353,7 @@ static enum reason tell(struct telling *telling)
 	}
 }
 
-/* Starts that were no fault of the job's: nobody would see otherwise that it began more than once. */
+/* Add the interrupted attempts: without this nobody would see that the job began more than once. */
 static void tell_interrupted(struct telling *telling, enum reason reason)
 {
 	uint32_t count = telling->job->interrupted;

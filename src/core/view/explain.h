@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What explain.c and explain_worker.c tell a job's reason with. */
+/* Shared by explain.c and explain_worker.c. */
 #ifndef TITAN_CORE_EXPLAIN_H
 #define TITAN_CORE_EXPLAIN_H
 
 #include "core/state.h"
 #include "proto/reasons.h"
 
-#define NAMES_MAX 5                      /* of what could be named, the rest is counted */
+#define NAMES_MAX 5                      /* most names in a list; the rest is only counted */
 
 struct telling {
 	const struct core *core;
@@ -14,10 +14,10 @@ struct telling {
 	const struct rec_job_spec *spec;
 	struct arena *arena;
 	struct buf words;
-	const struct worker *target;     /* of its affinity */
+	const struct worker *target;     /* the worker that affinity wants, or NULL */
 };
 
 void tell_count(struct telling *telling, const char *lead, uint64_t count, const char *one, const char *many);
-enum reason tell_workers(struct telling *telling);       /* of one that nothing but a worker is missing for */
+enum reason tell_workers(struct telling *telling);       /* for a job that waits only for a worker */
 
 #endif

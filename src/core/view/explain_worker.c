@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which worker could take a job, and what keeps the nearest of them from it. */
+/* Which worker could take a job, and what keeps the nearest worker from it. */
 #include "core/view/explain.h"
 
 #include <string.h>
@@ -15,7 +15,9 @@ static void tell_list(struct telling *telling, const char *before, struct slice_
 		buf_addf(&telling->words, "%s%.*s", i ? ", " : before, (int)list.at[i].len, (const char *)list.at[i].data);
 }
 
-/* What a worker must be to take it, one after the other: the first that nobody meets is the reason. */
+/*
+ * The requirements on a worker, in the order in which they are checked. The first that no worker meets is the reason.
+ */
 enum hurdle {
 	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_RESOURCES, HURDLE_STANDING, HURDLE_POOL_STATE,
 	HURDLE_REFUSES, HURDLE_NONE
@@ -40,7 +42,10 @@ static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wa
 	return worker->resting ? HURDLE_REFUSES : HURDLE_NONE;
 }
 
-/* The most that any of those that pass otherwise has of what it asks too much of. */
+/*
+ * For each resource that no worker has enough of, say how much the best one offers, among workers that pass the
+ * earlier hurdles.
+ */
 static void tell_resources(struct telling *telling, const struct wants *wants)
 {
 	const struct core *core = telling->core;
@@ -75,7 +80,7 @@ static const char *refused_why(const struct worker *worker)
 	return why ? why : "for a reason that it doesn't know";
 }
 
-/* Those that fail at this hurdle alone, by name. */
+/* Name the workers that fail exactly at this hurdle. */
 static void tell_failing(struct telling *telling, enum hurdle hurdle, const struct wants *wants, const char *behind)
 {
 	const struct core *core = telling->core;
@@ -97,7 +102,7 @@ static void tell_failing(struct telling *telling, enum hurdle hurdle, const stru
 	buf_add_str(&telling->words, behind);
 }
 
-/* When the first of those that can't start jobs is tried again. */
+/* Say when the first of the workers that can't start jobs is tried again. */
 static void tell_next_try(struct telling *telling, const struct wants *wants)
 {
 	const struct core *core = telling->core;
@@ -111,7 +116,7 @@ static void tell_next_try(struct telling *telling, const struct wants *wants)
 		 (long long)((next_ns > 0 ? next_ns + NS_PER_S - 1 : 0) / NS_PER_S));
 }
 
-/* Only that one was looked at. */
+/* Name the one worker that the job requires: no other was considered. */
 static void tell_named(struct telling *telling, const struct wants *wants)
 {
 	if (wants->spec.only_worker.len > 0)
@@ -224,7 +229,7 @@ static enum reason tell_busy(struct telling *telling, uint64_t slots, const stru
 	return REASON_QUEUED;
 }
 
-/* Of two with a free slot: the one that is nearer to taking it. */
+/* Of two workers with a free slot, find the one nearer to taking the job. */
 static bool nearer(const struct core *core, const struct worker *worker, const struct worker *than, uint16_t class_at)
 {
 	const struct wants *wants = core->classes[class_at]->wants;
@@ -236,7 +241,7 @@ static bool nearer(const struct core *core, const struct worker *worker, const s
 	return worker_rests(core, than) && !worker_rests(core, worker);
 }
 
-/* What keeps it from that worker for as long as both are as they are; false if nothing does. */
+/* Say what keeps the job from its target until one of them changes. Return false if nothing does. */
 static bool tell_never(struct telling *telling, const struct worker *target, const struct wants *wants)
 {
 	switch (hurdle_of(target, wants)) {

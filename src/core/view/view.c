@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows for people, from what is in memory. Changes nothing that anybody could notice. */
+/* Rows for people, made from the state in memory. Nothing visible is changed. */
 #include "core/view/view.h"
 
 #include "base/text.h"
@@ -11,7 +11,7 @@
 #include "core/time/time.h"
 
 #define UNBLOCKS_SHOWN 16
-#define WILL_SHOWN 4096                  /* bytes of the command of each: all of a row goes into a frame */
+#define WILL_SHOWN 4096                  /* most bytes shown of each command, so that the row fits into a frame */
 #define STUCK_NAMES 8
 
 void view_totals(const struct core *core, struct core_totals *ret_totals)
@@ -109,7 +109,7 @@ static void view_due(const struct core *core, const struct job *job, const struc
 		row->stop_cause = job->stop_cause;
 }
 
-/* --- a specification in a row --- */
+/* --- settings and command of a specification --- */
 
 static bool word_plain(struct slice word)
 {
@@ -138,7 +138,7 @@ static void word_add(struct buf *line, struct slice word)
 	buf_add_byte(line, '\'');
 }
 
-/* As one would type it into a shell. */
+/* Return the command as one would type it into a shell. */
 static struct slice command_line(const struct rec_job_spec *spec, struct arena *arena)
 {
 	struct buf line = { 0 };
@@ -155,7 +155,7 @@ static struct slice command_line(const struct rec_job_spec *spec, struct arena *
 	return copy;
 }
 
-/* Not within a character. */
+/* Cut a text, but not within a UTF-8 character. */
 static struct slice beginning(struct slice text, size_t most)
 {
 	size_t len = text.len;
@@ -166,7 +166,7 @@ static struct slice beginning(struct slice text, size_t most)
 	return slice_make(text.data, len);
 }
 
-/* What a gate leads to, the first of it: who decides is shown what that would do. */
+/* Add what a gate waits for and the first jobs it lets through, so that people see what an approval would do. */
 static void view_gate(const struct core *core, const struct job *job, enum view_detail detail, struct arena *arena,
 		      struct rec_job_row *row)
 {
@@ -251,7 +251,7 @@ uint64_t view_gate_after(const struct core *core, uint64_t serial)
 	return gate ? gate->job : 0;
 }
 
-/* RUN/JOB of the first; of one whose run has ended, its number. */
+/* Name the first stuck jobs as RUN/JOB; a job that has left memory is named by its number. */
 static struct slice_list stuck_names(const struct core *core, const struct worker *worker, struct arena *arena)
 {
 	size_t count = worker->stuck_count < STUCK_NAMES ? worker->stuck_count : STUCK_NAMES;
@@ -381,7 +381,7 @@ bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uin
 		return false;
 	if (!job)
 		return run < core->next_run && serial < core->next_job && epoch >> 32 <= core->generation;
-	/* Who had an earlier attempt isn't known any more. */
+	/* It isn't recorded which worker had an earlier attempt, so any worker may report it. */
 	return (run == 0 || run == job->run->number) &&
 	       (epoch < job->epoch || (epoch == job->epoch && job->worker == worker));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The state as people see it: wire rows of what is live in memory. Read-only. Slices point into the
- * core and live until the next turn; lists are in the arena. What has left memory isn't found here.
+ * The state as people see it: wire rows of what is in memory. Read-only. Slices point into core and are valid until
+ * the next turn; lists are in the arena. Runs that have left memory aren't found here.
  */
 #ifndef TITAN_CORE_VIEW_H
 #define TITAN_CORE_VIEW_H
@@ -13,73 +13,77 @@ struct core_totals {
 	uint64_t next_run;
 	uint64_t live_runs, live_jobs;
 	uint64_t counts[STATE_COUNT];    /* live jobs by state */
-	uint64_t entered[STATE_COUNT];   /* how often a job came into it, since the master started */
+	uint64_t entered[STATE_COUNT];   /* moves into each state since the master's start */
 	uint64_t workers, slots, busy;
-	uint64_t stale_results;          /* acknowledged and not applied */
+	uint64_t stale_results;          /* acknowledged and ignored */
 };
 
 void view_totals(const struct core *core, struct core_totals *ret_totals);
-/* The run of a job that speaks for itself; ERR_STALE unless the attempt is its job's current one. */
+/* Find the run of a calling job. Return ERR_STALE unless the caller's attempt is current. */
 enum err view_caller(const struct core *core, const struct caller *caller, uint64_t *ret_run, struct error *error);
-/* The run whose job submitted this one, ended or not; 0: a person did, or there is no such run. */
+/* Return the run whose job submitted this one, ended or not; 0 if a person did or the run doesn't exist. */
 uint64_t view_begun_by(const struct core *core, uint64_t run);
 bool view_run(const struct core *core, uint64_t run, struct arena *arena, struct rec_run_row *ret_row);
-/* The live run with the largest number below the given one (UINT64_MAX to begin); 0 if none. */
+/* Return the run in memory with the largest number below the given one (UINT64_MAX: start); 0 if none. */
 uint64_t view_run_before(const struct core *core, uint64_t run);
 
-enum view_detail { VIEW_BRIEF, VIEW_GRAPH, VIEW_FULL };          /* + needs; + command, mode */
+enum view_detail { VIEW_BRIEF, VIEW_GRAPH, VIEW_FULL };          /* GRAPH adds needs; FULL adds command, mode */
 
 bool view_job(const struct core *core, uint64_t job, enum view_detail detail, struct arena *arena,
 	      struct rec_job_row *ret_row);
-/* Puts why_code and why into a row: why the job is where it is. */
+/* Set why_code and why in a row: why the job is in its state. */
 bool view_explain(const struct core *core, uint64_t job, struct arena *arena, struct rec_job_row *row);
-/* Serial number of a job of a live run by its index or name; 0 if none (serial numbers begin at 1). */
+/* Return the serial number of a run's job by index or name; 0 if none (serial numbers start at 1). */
 uint64_t view_job_at(const struct core *core, uint64_t run, uint64_t index);
 uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name);
 
-/* Runs that were pruned, and what becomes of others. */
+/* Pruned runs, and whether a run may be pruned. */
 enum prune_word { PRUNE_GOES, PRUNE_LIVE, PRUNE_GONE, PRUNE_OLD_NEWS, PRUNE_LETTERS, PRUNE_NEEDED };
 
-bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms);   /* NULL: whenever */
-uint64_t view_ended_runs(const struct core *core);       /* that are still there */
-uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_rows);      /* 0 to begin; 0 at the end */
-/* May it go? OLD_NEWS: its row may have changed since it was read. NEEDED: something else names it. */
+bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms);   /* ret_wall_ms may be NULL */
+uint64_t view_ended_runs(const struct core *core);       /* ended, not pruned */
+/* pass 0 to start; returns 0 at the end */
+uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_rows);
+/* May this run be pruned? OLD_NEWS: its row may have changed since it was read. NEEDED: something else names it. */
 enum prune_word view_prunable(const struct core *core, const struct row_run *row, const struct prune_rule *rule);
 
-uint64_t view_gate_after(const struct core *core, uint64_t job);         /* that waits for people; 0 to begin; 0 at the end */
+/* next job that waits for people; pass 0 to start; returns 0 at the end */
+uint64_t view_gate_after(const struct core *core, uint64_t job);
 
-/* The worker whose connection this is; 0 if none. */
+/* Return the number of the worker with this connection; 0 if none. */
 uint64_t view_worker_on(const struct core *core, uint64_t conn);
 /*
- * May this worker speak of that attempt? Of a job that has left memory only the numbers are checked. Run 0 is any.
+ * May this worker report about that attempt? If the job has left memory, only the numbers are checked. run 0: any
+ * run.
  */
 bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uint64_t job, uint64_t epoch);
-#define VIEW_AHEAD_ENOUGH 8              /* jobs to a slot */
-/* Is there a worker, and has each, but for lost ones, enough ahead of all its slots? */
+#define VIEW_AHEAD_ENOUGH 8              /* prefetched jobs per slot */
+/* Check that there is a worker, and that each one that isn't lost has VIEW_AHEAD_ENOUGH jobs prefetched per slot. */
 bool view_workers_full(const struct core *core);
 bool view_workers_idle(const struct core *core);         /* no slot is in use */
-/* Without an arena it has no resources. */
+/* With arena NULL the row lacks resources and names of stuck jobs. */
 bool view_worker(const struct core *core, uint64_t worker, struct arena *arena, struct rec_worker_row *ret_row);
-bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row);        /* by name, from 0; false: no more */
-uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* 0 to begin; 0 at the end */
+/* in order of names, from 0; false: no more */
+bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row);
+uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* pass 0 to start; returns 0 at the end */
 
-/* Schedules in no order that means anything; from 0, up to SIZE_MAX: no more. The next times, with most at most. */
+/* Schedules in no particular order; count `at` from 0 until false. The row has at most `most` next times. */
 bool view_schedule(const struct core *core, size_t at, size_t most, struct arena *arena, struct rec_schedule_row *ret_row);
 
-/* When its output was pruned, if it was; ended_ms: 0 while it hasn't. */
+/* Return when a job's output was pruned, or 0. ended_ms: 0 while the job hasn't ended. */
 static inline int64_t view_log_gone(int64_t run_gone_ms, int64_t ended_ms)
 {
 	return ended_ms > 0 && ended_ms <= run_gone_ms ? run_gone_ms : 0;
 }
 
-/* Does this end count as a good one, as its specification says? */
+/* Check whether the specification counts this end as good. */
 bool view_forgiven(const struct rec_job_spec *spec, enum job_state state);
-/* The first at or behind the cursor, and the cursor for the next; 0 if there is none. */
+/* Fill the row of the first entry at or after the cursor and return the next cursor; 0 if there is none. */
 uint64_t view_tenant(const struct core *core, uint64_t cursor, struct rec_tenant_row *ret_row);
 uint64_t view_lock(const struct core *core, uint64_t cursor, struct arena *arena, struct rec_lock_row *ret_row);
 uint64_t view_group(const struct core *core, uint64_t cursor, struct rec_group_row *ret_row);
 
-/* Shared with history: what a specification says in a row, by detail. */
+/* Fill in what the specification says, by detail. Also used for history. */
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
 	       struct rec_job_row *row);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who has a lock, for people: in words, and as rows. Jobs are found among the attempts that are out, when somebody asks. */
+/*
+ * Who has a lock, for people: in words and as rows. The jobs are searched among the active and unknown ones when
+ * somebody asks.
+ */
 #include "core/view/tell.h"
 
 #include "base/text.h"
@@ -11,10 +14,10 @@
 #include "core/view/internal.h"
 #include "core/view/view.h"
 
-#define JOBS_SHOWN 64                    /* that have a lock, of which the rows tell */
-#define INDEX_BITS 24                    /* of a cursor: a holder; above them the lock */
+#define JOBS_SHOWN 64                    /* most jobs listed per lock */
+#define INDEX_BITS 24                    /* low bits of a cursor: the holder; above them the lock */
 
-/* --- jobs that have it --- */
+/* --- jobs that have a lock --- */
 
 struct finding {
 	const struct lock *lock;
@@ -86,7 +89,10 @@ static void tell_job(const struct job *job, struct buf *words)
 		buf_add_str(words, ", of which nobody knows whether it ran,");
 }
 
-/* Who keeps out a job that would share it, beside those who have it. */
+/*
+ * Return the job that keeps out a job that would share the lock: a better one that waits to have it alone. NULL:
+ * none.
+ */
 static const struct job *waits_before(const struct core *core, const struct lock *lock, const struct job *job)
 {
 	uint64_t first = lock_first_alone(core, lock);
@@ -104,7 +110,7 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 
 	if (job)
 		buf_addf(words, "it needs lock %s%s: ", lock->name, lane_shares(job_lane(job), &lock->bound) ? ", shared" : "");
-	if (more == 0) {                 /* and nobody is kept out */
+	if (more == 0) {                 /* nobody is kept out either */
 		buf_add_str(words, "nobody has it");
 		return;
 	}
@@ -137,7 +143,7 @@ static void row_of_hold(const struct core *core, const struct lock_hold *hold, s
 	row->until_ms = due_wall_ms(core, hold->due_ms);
 }
 
-/* The at-th who has it, those of people first. */
+/* Make the row of the holder at this index; people come before jobs. Return false at the end. */
 static bool row_of_lock(const struct core *core, const struct lock *lock, uint64_t at, struct arena *arena,
 			struct rec_lock_row *ret_row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows for people of what jobs share: tenants, concurrency groups. */
+/* Rows for people of what jobs share: tenants and concurrency groups. */
 #include "core/view/internal.h"
 
 #include "core/queue/queue.h"
