@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A command's conversation with the master: requests, deadlines, signals, a lost connection. */
+/* How a command talks to the master: requests, deadlines, signals, a lost connection. */
 #include "cli/ask/ask.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 
 #define RETRY_FIRST_MS 50
 #define RETRY_LONGEST_MS 1000
-#define IN_JOB_MS 30000                  /* a master and a link that start again take less */
-#define ANSWER_MS 60000                  /* a master that takes longer is stopped, or its disk is full */
+#define IN_JOB_MS 30000 /* a job waits so long for its master: more than master and link need to restart */
+#define ANSWER_MS 60000 /* longest wait for an answer; a master that takes longer is stopped, or its disk is full */
 
 static enum err connect_once(struct cli *cli)
 {
@@ -26,7 +26,7 @@ static enum err connect_once(struct cli *cli)
 	return client_open(&cli->statedir, &cli->client, &cli->error);
 }
 
-/* A job has nobody beside it who would start the master, or try again: it waits for a while. */
+/* Connect to the master. In a job, wait for it: nobody is there to start it, or to run the command again. */
 enum err cli_connect(struct cli *cli)
 {
 	return cli->settings.socket != NULL && cli->client == NULL ? cli_reconnect(cli, IN_JOB_MS) : connect_once(cli);
@@ -158,7 +158,7 @@ enum err cli_answer(struct cli *cli, uint64_t id, enum opcode answer_op, struct 
 	int64_t until = clock_mono_ns() + ANSWER_MS * NS_PER_MS;
 	enum err err = client_flush(cli->client, &cli->error);
 
-	/* A master that refused and closed has said why: its last word is still to be read. */
+	/* If the master closed the connection after refusing the request, its last frame says why: read on. */
 	if (err != ERR_NONE && err != ERR_UNREACHABLE)
 		return err;
 	for (;;) {

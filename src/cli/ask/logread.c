@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output of jobs, from LOG_READ. A result may come before the last of its output: readers wait for that. */
+/*
+ * Reads the output of jobs with LOG_READ. A result may arrive before the job's last output, so readers wait for that.
+ */
 #include "cli/ask/logread.h"
 
 #include "base/clock.h"
@@ -29,7 +31,7 @@ enum err log_read_some(struct cli *cli, struct log_reader *reader, struct arena 
 	reader->kept = data.kept;
 	reader->dropped = data.dropped;
 	reader->newest = data.newest;
-	/* An answer that moves nowhere and claims more would keep us asking. */
+	/* Take an answer that doesn't move on as the end; otherwise a faulty master could keep us asking for ever. */
 	if (data.offset <= reader->offset)
 		data.end = true;
 	else
@@ -43,7 +45,7 @@ bool log_read_all(const struct log_reader *reader, uint64_t out_bytes)
 	return reader->kept + reader->dropped >= out_bytes;
 }
 
-/* A page in front of *end, which becomes where it begins: how many lines end in it. */
+/* Count the lines that end in the page before *end. Set *end to the start of that page. */
 static enum err count_back(struct cli *cli, const struct log_reader *reader, uint64_t *end, unsigned wanted,
 			   uint64_t *ret_lines, bool *ret_open)
 {
@@ -71,7 +73,7 @@ static enum err count_back(struct cli *cli, const struct log_reader *reader, uin
 				lines += text.data[at] == '\n';
 			open = text.data[text.len - 1] != '\n';
 		}
-		/* An answer that moves nowhere would keep us asking. */
+		/* An answer that doesn't move on would keep us asking for ever. */
 		if (data.offset <= msg.offset && msg.back == 0)
 			break;
 		msg.offset = data.offset;
@@ -98,7 +100,7 @@ enum err log_seek_lines(struct cli *cli, struct log_reader *reader, uint64_t lin
 		err = count_back(cli, reader, &at, wanted, &here, &open);
 		if (err != ERR_NONE)
 			return err;
-		/* A line without an end is one, too. */
+		/* A last line without a newline counts too. */
 		found += here + (last && open);
 		last = false;
 	} while (found <= lines && at > 0 && at < before && pages-- > 0);
@@ -107,14 +109,14 @@ enum err log_seek_lines(struct cli *cli, struct log_reader *reader, uint64_t lin
 	return ERR_NONE;
 }
 
-/* Only the end is of interest: what is in front of it goes as it grows. */
+/* Drop the front of a text that grows too long: only its end is wanted. */
 static void keep_end(struct buf *text)
 {
 	if (text->len > 2 * TAIL_BYTES)
 		buf_drop(text, text->len - TAIL_BYTES);
 }
 
-/* The first lines go. */
+/* Drop the first *skip lines, and count *skip down. */
 static void skip_lines(struct buf *text, uint64_t *skip)
 {
 	while (*skip > 0 && text->len > 0) {

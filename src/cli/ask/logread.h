@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading one attempt's output from the master, piece by piece. */
+/* Reads the output of one attempt from the master, piece by piece. */
 #ifndef TITAN_CLI_LOGREAD_H
 #define TITAN_CLI_LOGREAD_H
 
@@ -7,24 +7,25 @@
 
 struct log_reader {
 	uint64_t run, job, epoch;
-	uint64_t offset;                 /* in the log file */
-	uint64_t received;               /* bytes of output so far */
-	uint64_t kept;                   /* bytes that there are, read or not */
-	uint64_t dropped;                /* bytes that aren't kept */
-	uint64_t newest;                 /* of what passes by */
+	uint64_t offset;                 /* offset in the log file from which to read on */
+	uint64_t received;               /* bytes of output received so far */
+	uint64_t kept;                   /* bytes of output that the master keeps, received or not */
+	uint64_t dropped;                /* bytes of output that the master dropped */
+	uint64_t newest;                 /* how far the live tail was read; sent back with each request */
 };
 
-/* The next pieces, in the arena; ret->end: nothing more is there now. */
+/* Read the next pieces into the arena. ret->end: there are no more at the moment. */
 enum err log_read_some(struct cli *cli, struct log_reader *reader, struct arena *arena, struct msg_log_data *ret);
-/* Everything that it wrote is there, or was dropped. */
+/* Does the master have all out_bytes that the job wrote, kept or dropped? */
 bool log_read_all(const struct log_reader *reader, uint64_t out_bytes);
 /*
- * Sets the reader to a place near the end from where there are so many lines, or about most bytes, or all; *ret_skip
- * lines are too many. wanted: bits, 1 for standard output, 2 for standard error.
+ * Move the reader back from the end, so that the rest of the log has at least so many lines, or until about most bytes
+ * were passed. *ret_skip: how many lines to skip from there. wanted: bit 1 for standard output, bit 2 for standard
+ * error.
  */
 enum err log_seek_lines(struct cli *cli, struct log_reader *reader, uint64_t lines, uint64_t most, unsigned wanted,
 			uint64_t *ret_skip);
-/* The last lines of an ended attempt. Waits a moment for output that is still on its way. */
+/* Read the last lines of an attempt that has ended. Wait a moment for output that is still on its way. */
 enum err log_tail(struct cli *cli, const struct rec_job_row *job, size_t lines, struct buf *out);
 
 #endif

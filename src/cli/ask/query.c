@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Questions that more than one command asks, and what there is to say when the answer is that there is no such thing. */
+/* Questions to the master that several commands ask, and the errors for runs and jobs that don't exist. */
 #include "cli/ask/query.h"
 
 #include "cli/ask/ask.h"
@@ -22,7 +22,7 @@ enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struc
 			return ERR_NONE;
 		}
 	}
-	/* Asked for by its number, the master says whether it was pruned. */
+	/* Ask for the run's jobs: for those the master says whether the run was pruned. */
 	if (err == ERR_NONE || err == ERR_NOT_FOUND)
 		err = cli_query(cli, (struct msg_query){ .what = QUERY_JOBS, .run = run, .limit = 1 }, arena, &snapshot);
 	if (err == ERR_NONE || err == ERR_NOT_FOUND) {
@@ -32,7 +32,7 @@ enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struc
 	return err;
 }
 
-/* The answer to a name that no job has. */
+/* Make the error for a name that no job has; if it is the name of a fan-out, say so. */
 static enum err refuse_name(struct cli *cli, const struct selector *selector, struct arena *arena)
 {
 	struct buf first = { 0 };
@@ -113,6 +113,6 @@ enum err explain_ask(struct cli *cli, const struct selector *selector, struct ar
 		*ret = snapshot.jobs.at[0];
 		return ERR_NONE;
 	}
-	/* That there is no such job is told in the same words everywhere. */
+	/* cli_query_job has the error text for a job that doesn't exist. */
 	return err == ERR_NONE || err == ERR_NOT_FOUND ? cli_query_job(cli, selector, arena, ret) : err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One word that names a run or one of its jobs. Words that stand for many are targets.c's. */
+/* Reads a word that names one run or job. targets.c reads words that stand for many. */
 #include "cli/ask/select.h"
 
 #include "base/text.h"
@@ -14,7 +14,7 @@ static enum err select_last(struct cli *cli, uint64_t *ret_run)
 	struct msg_query query = { .what = QUERY_RUNS, .limit = 1 };
 	enum err err = cli_connect(cli);
 
-	/* A job gets pages without rows, too: the runs of others are left out. */
+	/* The master leaves out other people's runs when a job asks, so a page may be empty: ask for the next. */
 	while (err == ERR_NONE && snapshot.runs.n == 0) {
 		err = cli_query(cli, query, &arena, &snapshot);
 		query.cursor = snapshot.cursor;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What one word means: a run or one of its jobs. */
+/* The meaning of a word that names one run or job. */
 #ifndef TITAN_CLI_SELECT_H
 #define TITAN_CLI_SELECT_H
 
@@ -7,14 +7,17 @@
 
 struct selector {
 	uint64_t run;
-	struct slice job;                /* empty: the whole run */
+	struct slice job;                /* name of the job; empty: the whole run */
 };
 
-/* "4127", "last", "self", "4127/load"; "last" asks the master. */
+/* Read "4127", "last", "self" or "4127/load". For "last" the master is asked. */
 enum err cli_select(struct cli *cli, const char *text, struct selector *ret);
-enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);   /* no job allowed */
+enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);   /* refuses a word that names a job */
 
-/* encode and encode[*] are all of a fan-out, as in every act; no job is all of the run. */
+/*
+ * Does the selector include a job of this name? encode and encode[*] include a whole fan-out; no job means the whole
+ * run.
+ */
 bool selector_names(const struct selector *selector, struct slice name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From words to runs and jobs, by asking the master. A condition on jobs looks at live runs alone, unless it names a
- * state that jobs end in; then at every run that has a job in it.
+ * Turns words into runs and jobs, by asking the master. A condition on jobs searches live runs only, unless it names a
+ * state in which jobs end: then all runs that have a job in this state are searched.
  */
 #include "cli/ask/targets.h"
 
@@ -16,16 +16,16 @@
 #include "cli/show/row_words.h"
 #include "proto/limits.h"
 
-#define NAMED      5                     /* in a question */
+#define NAMED      5                     /* most names shown in a question */
 #define LABELS_MAX 16
 
 struct filter {
-	uint64_t states;                 /* bits; 0: any */
+	uint64_t states;                 /* bits of enum job_state; 0: any */
 	struct slice labels[LABELS_MAX];
 	size_t label_count;
-	struct slice name, worker;       /* of the job; empty: any */
+	struct slice name, worker;       /* name and worker of the job; empty: any */
 	struct slice run_name, owner, tenant;
-	bool of_jobs;                    /* it says something of jobs */
+	bool of_jobs;                    /* the condition is on jobs, not on runs alone */
 };
 
 struct search {
@@ -66,7 +66,7 @@ static bool run_within(enum reach reach, const struct rec_run_row *run)
 	return true;
 }
 
-/* Tells of the runs from low to high, the newest first, until an error is returned. */
+/* Call found_cb for the runs from high down to low, until it returns an error. */
 static enum err each_run(struct search *search, uint64_t low, uint64_t high,
 			 enum err (*found_cb)(struct search *search, const struct rec_run_row *run, const void *arg),
 			 const void *arg)
@@ -170,7 +170,7 @@ static bool has_label(const struct rec_job_row *job, struct slice label)
 	return false;
 }
 
-/* A fan-out's name is that of each of its jobs. */
+/* Is this the job's name, or the name of its fan-out? */
 static bool is_named(struct slice name, struct slice wanted)
 {
 	return slice_eq(name, wanted) || (name.len > wanted.len + 1 && name.data[wanted.len] == '[' &&
@@ -200,7 +200,7 @@ static bool run_matches(const struct filter *filter, const struct rec_run_row *r
 		return false;
 	if (!filter->of_jobs)
 		return run_within(reach, run);
-	/* What has ended is looked through only for what can have ended there. */
+	/* Runs that have ended are searched only if a state is named. */
 	return run->ended_ms == 0 || (reach != REACH_LIVE && filter->states != 0);
 }
 
@@ -233,7 +233,7 @@ static enum err match_run(struct search *search, const struct rec_run_row *run, 
 
 /* ---- words ---- */
 
-/* 4120-4127 */
+/* Read "4120-4127". */
 static bool read_range(const char *text, uint64_t *ret_low, uint64_t *ret_high)
 {
 	const char *dash = strchr(text, '-');

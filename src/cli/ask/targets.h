@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Selectors that stand for more than one thing: all, 4120-4127, 'label=gpu,state=failed'. What they mean depends on
- * the command; that is its reach.
+ * Selectors that may stand for several runs or jobs: all, 4120-4127, 'label=gpu,state=failed'. Which runs they may
+ * include depends on the command, and is called its reach.
  */
 #ifndef TITAN_CLI_TARGETS_H
 #define TITAN_CLI_TARGETS_H
@@ -10,20 +10,20 @@
 #include "cli/session/cli.h"
 
 enum reach {
-	REACH_LIVE,                      /* runs that haven't ended: cancel, hold, release */
-	REACH_BAD,                       /* runs with a job that ended badly: retry */
-	REACH_EVERY                      /* ls, show */
+	REACH_LIVE,                      /* runs that haven't ended: for cancel, hold, release */
+	REACH_BAD,                       /* runs with a job that ended badly: for retry */
+	REACH_EVERY                      /* all runs: for ls, show */
 };
 
 struct targets {
-	struct selector *at;             /* in the order given; runs that a selector found, the newest first */
+	struct selector *at;             /* in the order given; the runs of one selector newest first */
 	size_t count;
-	bool bulk;                       /* one of them stood for more than it named */
+	bool bulk;                       /* one of the selectors stood for more than a single name */
 };
 
-/* ERR_NOT_FOUND when a selector stands for nothing. */
+/* Resolve all selectors. ERR_NOT_FOUND: one of them stands for nothing. */
 enum err cli_targets(struct cli *cli, const char *const *texts, size_t count, enum reach reach, struct targets *ret);
-/* More than was named: how many, the first of them, and a yes. verb: "cancel". */
+/* If a selector stood for several, show how many and the first of them, and ask for a yes. verb: such as "cancel". */
 enum err targets_confirm(struct cli *cli, const struct targets *targets, const char *verb);
 
 #endif

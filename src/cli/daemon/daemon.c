@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Starting titan as a daemon: a session of its own, no descriptor of ours but the one on which it says that
- * it is ready. When it fails, what it said in its log is what the person sees.
+ * Starts titan as a daemon in a session of its own. Its only descriptors from here are its log and READY_FD, on which
+ * it reports that it is ready. If it fails, the error shows the end of its log.
  */
 #include "cli/daemon/daemon.h"
 
@@ -23,11 +23,11 @@
 #define ARGS_MAX 16
 #define LOG_READ_MAX 65536
 #define EXIT_NO_EXEC 127
-#define TRY "   try: "                   /* see cli_fail */
+#define TRY "   try: "                   /* begins the line with the next command; written by cli_fail */
 #define READY_FD 3
 #define READY_FD_TEXT "3"
 
-/* The daemon changes its directory: where its state lies is said absolutely. */
+/* Give the daemon an absolute path to its state directory: it changes to another directory. */
 static void set_state_dir(const struct statedir *statedir)
 {
 	char dir[PATH_MAX];
@@ -46,7 +46,9 @@ _Noreturn static void child(const struct statedir *statedir, int log_fd, int rea
 	sigset_t none;
 	int null_fd;
 
-	/* Where we were started with a closed stream they have numbers that are about to be taken. */
+	/*
+	 * Move these out of the way of the dup2 calls below: if a stream was closed, they may have a standard number.
+	 */
 	log_fd = fcntl(log_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	ready_fd = fcntl(ready_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -64,7 +66,7 @@ _Noreturn static void child(const struct statedir *statedir, int log_fd, int rea
 	_exit(EXIT_NO_EXEC);
 }
 
-/* 1: ready; 0: it closed its end without a word; ERR_TIMEOUT's case: -1 */
+/* Wait for the daemon. Return 1: ready; 0: it closed the descriptor without a word; -1: timeout. */
 static int wait_ready(int fd)
 {
 	int64_t until = clock_mono_ns() + READY_MS * NS_PER_MS;
@@ -86,7 +88,7 @@ static int wait_ready(int fd)
 	}
 }
 
-/* What it ended with, as the same error here. */
+/* Turn the daemon's exit status back into the error that caused it. */
 static enum err error_of(int code)
 {
 	static const enum err known[] = { ERR_BUSY, ERR_STORE, ERR_SYSTEM, ERR_DENIED, ERR_USAGE };
@@ -97,7 +99,7 @@ static enum err error_of(int code)
 	return ERR_INTERNAL;
 }
 
-/* The last line, cut off; NULL when there is none. */
+/* Cut the last line off the text and return it; NULL: there is none. */
 static const char *take_last_line(struct buf *text)
 {
 	const char *start;
@@ -118,7 +120,7 @@ static const char *without(const char *prefix, const char *line)
 	return strncmp(line, prefix, strlen(prefix)) == 0 ? line + strlen(prefix) : line;
 }
 
-/* It said what, and perhaps what to do, as every command does; in its log. */
+/* Make an error from the last lines of the daemon's log: the error text, perhaps with a next command. */
 static enum err tell_failure(const char *verb, const char *log_path, off_t log_from, int status, struct error *error)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
@@ -180,7 +182,7 @@ enum err daemon_start(const struct statedir *statedir, const char *verb, const c
 	pid_t pid;
 	enum err err;
 
-	/* execv takes no const, and changes nothing. */
+	/* execv's parameter isn't const, but it doesn't change the texts. */
 	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
 		argv[argc++] = (char *)(uintptr_t)begin[i];
 	for (; *more != NULL && argc < ARGS_MAX; more++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan as a daemon: how it is started. */
+/* Starts titan as a daemon. */
 #ifndef TITAN_CLI_DAEMON_H
 #define TITAN_CLI_DAEMON_H
 
@@ -11,8 +11,9 @@
 #define LOCAL_WORKER "local"
 
 /*
- * "titan VERB MORE.." as a daemon of its own session, its output in a file of the state directory. Returns when
- * it is ready; else the error has the end of what it said, ERR_BUSY when another one runs. ret_pid may be NULL.
+ * Start "titan VERB MORE.." as a daemon in a session of its own; its output goes to a file in the state directory.
+ * Returns when the daemon is ready. Otherwise the error has the end of its output; ERR_BUSY: another one runs. ret_pid
+ * may be NULL.
  */
 enum err daemon_start(const struct statedir *statedir, const char *verb, const char *log_name, const char *const *more,
 		      pid_t *ret_pid, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether a daemon is gone: its parent isn't us, so nobody tells. */
+/* Watches whether a daemon is gone. It isn't our child, so the kernel doesn't notify us. */
 #include "cli/daemon/process.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define PAUSE_MS 10
 
-/* No such process, or only a zombie whose parent is slow to collect it. */
+/* Is the process gone, or a zombie that its parent hasn't collected yet? */
 static bool process_gone(uint64_t pid)
 {
 	char path[64], text[512];
@@ -23,7 +23,7 @@ static bool process_gone(uint64_t pid)
 
 	if (pid == 0 || pid > INT32_MAX)
 		return true;
-	/* It may be a child of ours (titan demo): then it is we who are slow. */
+	/* In titan demo the process is our child: collect it. */
 	waitpid((pid_t)pid, NULL, WNOHANG);
 	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
 		return true;
@@ -34,7 +34,7 @@ static bool process_gone(uint64_t pid)
 	len = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[len] = '\0';
-	/* "pid (name) S": the name may hold anything. */
+	/* The text is "pid (name) S"; the name may have any characters, even ')'. */
 	end = strrchr(text, ')');
 	return end == NULL || end[1] == '\0' || end[2] == 'Z' || end[2] == 'X';
 }

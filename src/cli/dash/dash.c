@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The dashboard's loop: socket, terminal, signals and time go into tui/app.h, its pictures and requests come
- * out. It sleeps until something happens, draws at most each 33 ms (a key's effect at once), and skips
- * pictures while the terminal doesn't take them. It ends when a person leaves or the terminal is gone.
+ * The dashboard's loop: passes messages, keys, signals and time to tui/app.h, and sends out its pictures and requests.
+ * It sleeps until something happens. It draws at most every 33 ms, but a key's effect at once, and skips pictures
+ * while the terminal is slow. It ends when the person quits or the terminal is gone.
  */
 #include "cli/dash/dash_internal.h"
 
@@ -21,7 +21,7 @@
 #include "cli/dash/dash_link.h"
 
 #define FRAME_NS    (33 * NS_PER_MS)
-#define FRAMES_ONCE 64                   /* messages taken before keys are looked at again */
+#define FRAMES_ONCE 64                   /* most messages handled before keys are looked at again */
 
 int64_t dash_now_ms(const struct dash *dash)
 {
@@ -79,7 +79,7 @@ static enum err parse_view(const char *text, enum view *ret_view, struct error *
 static void lost(struct dash *dash, const struct error *error)
 {
 	if (dash->options->dump_file) {
-		dash->error = *error;    /* a picture is of now: nobody waits for a master */
+		dash->error = *error;    /* --dump-screen shows the present, so it doesn't wait for a master */
 		dash->quit = true;
 	}
 	dash_link_lost(&dash->link, dash_now_ms(dash));
@@ -155,7 +155,7 @@ static void draw(struct dash *dash)
 	if (!dash->pressed && now_ns - dash->frame_ns < FRAME_NS)
 		return;
 	if (dash->screen && dash->tty.out.len > 0)
-		return;                  /* it still has the last one to take: this one is skipped */
+		return;                  /* the terminal hasn't taken the last picture yet: skip this one */
 	app_draw(dash->app, &dash->grid, dash_now_ms(dash));
 	dash->frame_ns = now_ns;
 	dash->pressed = false;
@@ -166,7 +166,7 @@ static void draw(struct dash *dash)
 		dash->quit = true;
 }
 
-/* How long nothing can happen by itself. */
+/* How long the loop may sleep if nothing comes from outside; -1: for ever. */
 static int sleep_ms(const struct dash *dash)
 {
 	int64_t now_ns = clock_mono_ns(), wait = app_wait_ms(dash->app, dash_now_ms(dash));
@@ -223,7 +223,7 @@ static void wait_for_events(struct dash *dash)
 		dash_link_retry(&dash->link);
 }
 
-/* A device or a pipe is written to: a rename would put a file in its place. */
+/* Write the picture. A device or pipe is written directly: a rename would replace it by a file. */
 static int write_picture(const char *path, const struct buf *text)
 {
 	struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the dashboard's loop (dash.c) and its terminal (dash_terminal.c). */
+/* Shared by the dashboard's loop (dash.c) and its terminal (dash_terminal.c). */
 #ifndef TITAN_CLI_DASH_INTERNAL_H
 #define TITAN_CLI_DASH_INTERNAL_H
 
@@ -14,7 +14,7 @@
 
 struct dash {
 	const struct dash_options *options;
-	int64_t fixed_ms;                /* 0: the clock */
+	int64_t fixed_ms;                /* fixed time; 0: use the clock */
 	struct app *app;
 	struct grid grid;
 	struct screen *screen;           /* NULL without a terminal */
@@ -23,23 +23,23 @@ struct dash {
 	struct dash_link link;
 	int signals;
 	sigset_t old_mask;
-	int64_t escape_ns;               /* when something incomplete came from the keyboard */
-	int64_t frame_ns;                /* the last picture */
+	int64_t escape_ns;               /* when an incomplete key sequence came from the keyboard */
+	int64_t frame_ns;                /* when the last picture was drawn */
 	bool pressed, more, quit;
-	struct error error;              /* why a picture can't be had */
+	struct error error;              /* why no picture could be made */
 };
 
 /* dash.c */
 int64_t dash_now_ms(const struct dash *dash);
 
 /* dash_terminal.c */
-/* Signals are read, never handled; blocked before curses and the opening thread begin. */
+/* Block signals and read them from a descriptor. Call before curses and the opening thread start. */
 enum err dash_catch_signals(struct dash *dash, struct error *error);
 void dash_read_signals(struct dash *dash);
 enum err dash_open_terminal(struct dash *dash, struct error *error);
-void dash_close_terminal(struct dash *dash);             /* NULL parts are fine */
+void dash_close_terminal(struct dash *dash);             /* may be called when only some parts are open */
 void dash_read_keys(struct dash *dash);
-void dash_expire_keys(struct dash *dash);                /* nothing follows what was incomplete */
+void dash_expire_keys(struct dash *dash); /* takes an incomplete key sequence as it is: nothing more came */
 void dash_suspend(struct dash *dash);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The connection. A thread opens it and says so through a pipe; until then the loop doesn't look at what it
- * fills. */
+/*
+ * The dashboard's connection. A thread opens it and reports through a pipe; until then the loop must not read what the
+ * thread fills in.
+ */
 #include "cli/dash/dash_link.h"
 
 #include <errno.h>
@@ -101,7 +103,7 @@ bool dash_link_opened(struct dash_link *link, int64_t now_ms, struct error *erro
 
 void dash_link_close(struct dash_link *link)
 {
-	/* An opening under way ends with the process: waiting for it could take seconds. */
+	/* Don't wait for a thread that is opening: that could take seconds. It ends with the process. */
 	if (link->opening)
 		pthread_detach(link->opening->thread);
 	link->opening = NULL;

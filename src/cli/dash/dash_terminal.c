@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The dashboard's terminal: taken, given back, resized, left for a while and come back to; its keys, and signals. */
+/* The dashboard's terminal: set up, put back, resize, suspend; keys and signals. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "cli/dash/dash_internal.h"
 
-#define GONE_MS     500                  /* for the last bytes to a terminal */
+#define GONE_MS     500                  /* how long to try to write the last bytes to a terminal */
 
 enum err dash_catch_signals(struct dash *dash, struct error *error)
 {
@@ -75,7 +75,7 @@ static void resume(struct dash *dash)
 	dash->pressed = true;
 }
 
-/* The whole job stops, as it does for Ctrl-Z in a terminal that handles it itself. */
+/* Stop the whole process group, as Ctrl-Z does when the terminal handles it. */
 void dash_suspend(struct dash *dash)
 {
 	sigset_t stop;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What titan demo runs, and what must have come of it. The graph and the list of ends belong together. */
+/* The graph of titan demo, and the check of its result. The graph and the list of expected ends belong together. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define LEDGER_MAX 65536
 
-/* Every job writes its name behind the others' in one file: each must stand there once. */
+/* Every job appends its name to one file; each name must be there exactly once. */
 #define NOTE(name) "echo " name " >> \\\"$DEMO/ledger\\\""
 
 const char demo_graph[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The stage of titan demo: a cluster of its own under a temporary directory. What runs for it is known by
- * that directory in its environment, so that at the end nothing can be overlooked.
+ * The stage of titan demo: a cluster in a temporary directory. Processes of the demo have this directory in their
+ * environment, so at the end all of them can be found.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ enum err demo_stage(struct demo *demo)
 	}
 	snprintf(demo->parent, sizeof(demo->parent), "%s", resolved);
 	setenv("TITAN_STATE", demo->dir, 1);
-	setenv("XDG_CONFIG_HOME", demo->dir, 1);         /* nobody's titan.conf changes what the demo shows */
+	setenv("XDG_CONFIG_HOME", demo->dir, 1);         /* the user's titan.conf must not change the demo */
 	made = statedir_find("demo", &cli->statedir);
 	if (made == 0)
 		made = statedir_make(&cli->statedir);
@@ -70,7 +70,9 @@ enum err demo_stage(struct demo *demo)
 	return err;
 }
 
-/* Does the process have our directory in its environment? Our own is as it was at our start. */
+/*
+ * Does the process have the demo's directory in its environment? This process doesn't: /proc shows the old environment.
+ */
 static bool is_ours(const struct demo *demo, const char *pid)
 {
 	char path[64];
@@ -84,7 +86,7 @@ static bool is_ours(const struct demo *demo, const char *pid)
 	return ours;
 }
 
-/* Calls kill for each; how many there are. Zombies have no environment. */
+/* Send a signal to each process of the demo (0: none). Return how many there are. Zombies have no environment. */
 static size_t find_ours(const struct demo *demo, int signal_no)
 {
 	DIR *proc = opendir("/proc");
@@ -137,7 +139,7 @@ void demo_clear(struct demo *demo)
 
 	if (demo->dir[0] == '\0')
 		return;
-	/* What is killed may have been about to start something. */
+	/* Repeat: a process may start another one just before it is killed. */
 	for (int round = 0; round < 50 && find_ours(demo, SIGKILL) > 0; round++)
 		usleep(20000);
 	if (demo->master > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How the end of a run becomes an exit status: rows in, a number out; and the asking for those rows. */
+/* Turns the end of a run into an exit status; asks the master for the rows it needs. */
 #include "cli/follow/exit_status.h"
 
 #include "cli/ask/query.h"
@@ -35,7 +35,7 @@ int first_exit_code(const struct rec_job_row *jobs, size_t job_count)
 	return first->outcome == OUTCOME_SIGNAL ? 128 + (int)(first->code & 127) : (int)first->code;
 }
 
-/* Which bad ends are forgiven the run's row doesn't say: it takes the jobs, where there are such ends. */
+/* The status of a failed run without --propagate. Its jobs are asked for only if some failures are forgiven. */
 static int plain_status(struct cli *cli, uint64_t run)
 {
 	struct rec_job_row *jobs = NULL;

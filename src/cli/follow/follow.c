@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A run's jobs as the master tells of them: a subscription, resumed after a lost connection; what changed meanwhile is the
- * difference between the rows before and those that come then: changed ones, or all where the master doesn't know.
+ * Keeps the latest row of each job of a run, from a subscription that is resumed after a lost connection. What changed
+ * during the loss is the difference between old and new rows. The master sends the changed rows; if it can't tell, all
+ * rows.
  */
 #include "cli/follow/follow_internal.h"
 
@@ -90,7 +91,7 @@ static void take_job(struct follow *follow, const struct rec_job_row *row)
 	follow->dirty = true;
 }
 
-/* All rows first: the line of one names others. */
+/* Take all rows before any line is printed: the line of one job names others. */
 static void take_jobs(struct follow *follow, const struct rec_job_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -106,7 +107,7 @@ static void take_jobs(struct follow *follow, const struct rec_job_row *rows, siz
 			show_change(follow, job, from);
 		}
 		if (job)
-			job->row.gate_message = slice_make(NULL, 0);     /* it was said; the frame's bytes go */
+			job->row.gate_message = slice_make(NULL, 0); /* already shown; the bytes belong to the frame */
 	}
 }
 
@@ -181,7 +182,7 @@ static enum err take_frame(struct follow *follow, const struct incoming *frame, 
 
 static bool ended(const struct follow *follow)
 {
-	/* All that is known may have settled while more is being added. */
+	/* All known jobs may have settled while more are being added, so the run's own end decides. */
 	return follow->known && follow_settled(follow) == follow->job_count && follow->ended_ms != 0;
 }
 
@@ -194,7 +195,7 @@ static enum err tick(struct follow *follow)
 					follow->options->arg);
 }
 
-/* One connection's worth: until the run has ended, or an error. */
+/* Follow the run on one connection, until the run has ended or an error occurs. */
 static enum err follow_frames(struct follow *follow)
 {
 	struct msg_subscribe msg = { .what = QUERY_JOBS, .run = follow->run, .since = follow->mark };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run as it goes: its changes until it has ended, and how that becomes an exit status. */
+/* Shows the progress of a run until its end. */
 #ifndef TITAN_CLI_FOLLOW_H
 #define TITAN_CLI_FOLLOW_H
 
@@ -9,20 +9,20 @@
 struct follow;                           /* a run that is being followed */
 
 struct follow_options {
-	/* A few times a second: so many of its jobs have ended, so many run. May be NULL. */
+	/* Called a few times a second with the number of jobs that have ended and that run. May be NULL. */
 	enum err (*tick_cb)(struct follow *follow, uint64_t settled, uint64_t running, void *arg);
-	/* The master is gone, and the connection isn't tried again before this returns. May be NULL. */
+	/* Called when the master is gone; the connection is tried again after it returns. May be NULL. */
 	enum err (*lost_cb)(struct follow *follow, void *arg);
 	void *arg;
-	bool passing;                    /* the run will be gone: no word of what to do next */
+	bool passing;                    /* the run will soon be deleted: suggest no next command */
 };
 
-void follow_say(struct follow *follow, const char *text);        /* a line among the others */
+void follow_say(struct follow *follow, const char *text);        /* prints a line among the others */
 
-/* Shows the run on standard output until it has ended; signals detach (ERR_INTERRUPTED). A lost master is awaited. */
+/* Show the run on standard output until it has ended. Signals detach (ERR_INTERRUPTED). A lost master is waited for. */
 enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *options,
 		    enum run_state *ret_state);
-/* follow_run as a command: what to say and which status to end with. */
+/* follow_run as a command: print messages, and return the exit status. */
 int follow_command(struct cli *cli, uint64_t run);
 
 #endif

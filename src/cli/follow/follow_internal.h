@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Between the parts of following a run: follow.c has the connection and the jobs' latest rows, follow_show.c
- * the lines, follow_screen.c what is drawn below them.
+ * Shared by the files that follow a run: follow.c has the connection and the latest rows of the jobs, follow_show.c
+ * prints lines, follow_screen.c draws below them.
  */
 #ifndef TITAN_CLI_FOLLOW_INTERNAL_H
 #define TITAN_CLI_FOLLOW_INTERNAL_H
@@ -17,36 +17,36 @@
 
 enum show_mode { SHOW_LINES, SHOW_SCREEN, SHOW_JSON, SHOW_NOTHING };
 
-struct followed_job {                    /* what is shown of a job; strings are its own */
-	struct rec_job_row row;          /* its slices point to the strings below, lists are empty */
+struct followed_job {                    /* what is known and shown of a job; owns its strings */
+	struct rec_job_row row;          /* its slices point to name and worker below; its lists are empty */
 	char *name;
 	char *worker;
-	enum job_state told;             /* what was last shown */
+	enum job_state told;             /* the state that was last shown */
 };
 
 struct follow {
 	struct cli *cli;
-	struct cli side;                 /* a connection for logs */
+	struct cli side;                 /* second connection, for reading logs */
 	uint64_t run;
 	const struct follow_options *options;
 	enum show_mode mode;
-	char *name;                      /* of the run */
+	char *name;                      /* name of the run */
 	struct followed_job *jobs;       /* by index; a row with job 0 isn't known yet */
 	size_t job_count, job_room;
 	uint64_t counts[STATE_COUNT];
-	uint64_t forgiven;               /* of them, bad ends that count as good ones */
-	bool known;                      /* what it is at this connection: the snapshot, or what was missed, is complete */
-	uint64_t mark;                   /* to resume with after a lost connection; 0: nothing */
-	bool begun;                      /* the first line was said */
+	uint64_t forgiven;               /* how many bad ends count as good ones */
+	bool known;                      /* all rows that were sent at the start of this connection have arrived */
+	uint64_t mark;                   /* where to resume after a lost connection; 0: nowhere */
+	bool begun;                      /* the first line was printed */
 	int64_t submitted_ms, ended_ms;
-	int64_t said_ns;                 /* when something was last printed */
-	struct sigaction before_screen;  /* of SIGCONT, while on_screen */
+	int64_t said_ns;                 /* when a line was last printed */
+	struct sigaction before_screen;  /* action of SIGCONT to put back when the screen ends */
 	bool on_screen;
-	bool told_idle;                  /* that nothing takes its jobs */
-	size_t failures[FAILURES_KEPT];  /* indices */
-	size_t failure_count;            /* may be more than are kept */
-	struct buf out;                  /* to be printed above the screen's lines */
-	size_t screen_lines;             /* drawn below what scrolls */
+	bool told_idle;                  /* the line was printed that says why nothing happens */
+	size_t failures[FAILURES_KEPT];  /* indices of the first failed jobs */
+	size_t failure_count;            /* number of failed jobs; may exceed FAILURES_KEPT */
+	struct buf out;                  /* text to print above the screen */
+	size_t screen_lines;             /* number of lines drawn below the scrolling ones */
 	bool dirty;
 };
 
@@ -55,17 +55,17 @@ enum run_state follow_state(const struct follow *follow);
 
 /* follow_show.c */
 void show_begin(struct follow *follow);
-/* A job went from one state to another; its row is the new one. */
+/* Show that a job went from one state to another; its row is the new one. */
 void show_change(struct follow *follow, const struct followed_job *job, enum job_state from);
-void show_idle(struct follow *follow);                           /* nothing came for a while */
+void show_idle(struct follow *follow);                           /* called when nothing came for a while */
 void show_end(struct follow *follow);
 
 /* follow_screen.c */
 void show_screen_begin(struct follow *follow);
-void show_screen_end(struct follow *follow);             /* signals are as they were */
+void show_screen_end(struct follow *follow);             /* also puts signals back as they were */
 void show_redraw(struct follow *follow);
-void show_leave(struct follow *follow);                          /* detached: only the screen's lines go */
-void show_counts(const struct follow *follow, struct buf *out);  /* "ok=3 run=1" */
+void show_leave(struct follow *follow);                          /* detached: erase the screen's lines, print nothing */
+void show_counts(const struct follow *follow, struct buf *out);  /* writes "ok=3 run=1" */
 int64_t show_age_ms(const struct follow *follow);
 
 #endif

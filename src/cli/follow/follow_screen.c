@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is drawn anew in place below a followed run's lines: the jobs that run, SCREEN_JOBS at most, and a bar. */
+/* Redraws some lines below those of a followed run: the jobs that run (SCREEN_JOBS at most) and a progress bar. */
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -73,7 +73,7 @@ int64_t show_age_ms(const struct follow *follow)
 
 /* ---- the screen ---- */
 
-/* After Ctrl-Z and fg the shell's lines stand where ours did: these aren't ours to erase. */
+/* Erase our lines. After Ctrl-Z and fg the shell's lines stand there instead; those are left alone. */
 static void erase(struct follow *follow, struct buf *frame)
 {
 	if (resumed) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A followed run on standard output, as lines: one for each change that matters, a heartbeat when nothing
- * happens, the end of every failure's output at the end. On a terminal the same lines scroll above what
- * follow_screen.c draws. Everything from jobs is escaped.
+ * Prints a followed run as lines: one for each change that matters, a heartbeat when nothing happens, and finally the
+ * end of the output of each failed job. On a terminal the same lines scroll above what follow_screen.c draws. All text
+ * from jobs is escaped.
  */
 #include <inttypes.h>
 
@@ -22,7 +22,7 @@
 #include "cli/show/row_words.h"
 #include "cli/show/rows.h"
 
-#define SMALL_RUN 200                    /* up to here every job's end has a line */
+#define SMALL_RUN 200                    /* in a run of at most so many jobs, every job's end is printed */
 #define TAIL_LINES 10
 #define HEARTBEAT_MS 30000
 #define IDLE_MS 2000
@@ -32,7 +32,7 @@ static void add_head(struct follow *follow)
 	buf_addf(&follow->out, "#%" PRIu64 " ", follow->run);
 }
 
-/* With no screen, lines leave at once. */
+/* Without a screen, print the collected lines at once. */
 static void said(struct follow *follow)
 {
 	follow->said_ns = clock_mono_ns();
@@ -110,7 +110,7 @@ static const struct followed_job *cause_of(const struct follow *follow, const st
 
 	if (row->cause == 0)
 		return NULL;
-	/* Serial numbers of jobs that came together are neighbours. */
+	/* Jobs that came together have consecutive numbers, so look first where the job should be. */
 	if (offset < follow->job_count && follow->jobs[offset].name != NULL && follow->jobs[offset].row.job == row->cause - 1)
 		return &follow->jobs[offset];
 	for (size_t i = 0; i < follow->job_count; i++)
@@ -119,7 +119,7 @@ static const struct followed_job *cause_of(const struct follow *follow, const st
 	return NULL;
 }
 
-/* Where a chain of skipped ones began: what a person has to look at. */
+/* Name the job with which a chain of skipped jobs began: people have to look at that one. */
 static void add_root(const struct follow *follow, const struct followed_job *cause, struct buf *out)
 {
 	const struct followed_job *root = cause;
@@ -140,7 +140,7 @@ static void add_root(const struct follow *follow, const struct followed_job *cau
 	buf_add_str(out, state_table[job_state_checked(root->row.state)].name);
 }
 
-/* A gate stands still until somebody does what this line says. */
+/* Add the gate's question and the command that answers it: the gate waits for a person. */
 static void add_question(struct follow *follow, const struct rec_job_row *row)
 {
 	struct buf *out = &follow->out;
@@ -201,7 +201,7 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 	buf_add_byte(out, '\n');
 }
 
-/* The end of a job's output, each line escaped. */
+/* Add the end of a job's output, each line escaped. */
 static void add_tail(struct follow *follow, const struct followed_job *job, const char *lead)
 {
 	struct buf text = { 0 };
@@ -252,7 +252,7 @@ void show_change(struct follow *follow, const struct followed_job *job, enum job
 	said(follow);
 }
 
-/* The one that is asked about: what is ready and stands still, or else what waits for its time. */
+/* Choose the job to explain while nothing happens: one that is ready but isn't started, else a delayed one. */
 static const struct followed_job *idle_job(const struct follow *follow)
 {
 	const struct followed_job *delayed = NULL;
@@ -268,7 +268,7 @@ static const struct followed_job *idle_job(const struct follow *follow)
 	return delayed;
 }
 
-/* Why does nothing happen? As titan explain has it. */
+/* Print why nothing happens, in the words of titan explain. */
 static void say_idle(struct follow *follow)
 {
 	const struct followed_job *job = idle_job(follow);
@@ -349,7 +349,7 @@ void show_end(struct follow *follow)
 	}
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
 		return;
-	/* On a screen the output has just scrolled by, unless the run is large. */
+	/* On a screen the output of failed jobs was printed as they ended, except in a large run. */
 	if (follow->mode == SHOW_LINES || follow->job_count > SMALL_RUN)
 		add_failures(follow);
 	add_head(follow);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Waits for runs: a subscription tells of their ends, and whatever it may have missed is asked for on a connection of its own.
+ * Waits for runs to end. A subscription reports the ends; a second connection asks about runs that it may have missed.
  */
 #include "cli/follow/wait.h"
 
@@ -40,7 +40,7 @@ static bool all_ended(const struct waiting *waiting)
 	return true;
 }
 
-/* Asked by name: runs that ended long ago are in no subscription. */
+/* Ask about each run by number: runs that ended long ago are in no subscription. */
 static enum err ask_all(struct cli *cli, struct waiting *waiting)
 {
 	for (size_t i = 0; i < waiting->count; i++) {
@@ -57,7 +57,7 @@ static enum err ask_all(struct cli *cli, struct waiting *waiting)
 	return ERR_NONE;
 }
 
-/* *ret_missed: deltas were dropped, so a run's end may be among them. */
+/* Take a frame of the subscription. *ret_missed: the master dropped deltas, so the end of a run may have been lost. */
 static enum err take_frame(struct cli *cli, struct waiting *waiting, const struct incoming *frame, uint64_t id,
 			   bool *ret_missed)
 {
@@ -83,7 +83,7 @@ static enum err take_frame(struct cli *cli, struct waiting *waiting, const struc
 	return err;
 }
 
-/* With the subscription first and the questions on a connection of their own, no end can fall between. */
+/* Subscribe first, then ask about each run on a second connection, so that no end is missed in between. */
 static enum err wait_connected(struct cli *cli, struct waiting *waiting)
 {
 	struct msg_subscribe msg = { .what = QUERY_RUNS, .run = waiting->count == 1 ? waiting->runs[0] : 0 };

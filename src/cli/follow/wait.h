@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Until runs have ended, without a word. */
+/* Waits silently until runs have ended. */
 #ifndef TITAN_CLI_WAIT_H
 #define TITAN_CLI_WAIT_H
 
 #include "cli/session/cli.h"
 #include "proto/states.h"
 
-/* Waits without a word. Every run's state, in the order given. ERR_PENDING: --timeout 0 and not all have ended. */
+/* Wait, and return the state of each run in the order given. ERR_PENDING: --timeout is 0 and some haven't ended. */
 enum err wait_runs(struct cli *cli, const uint64_t *runs, size_t count, enum run_state *ret_states);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What jobs have of the place where they are submitted. A worker uses it only on the same machine. A variable whose name
- * looks like a secret's goes along only when it is named: what is submitted is kept in the store.
+ * The directory and environment that jobs take over from the place where they are submitted. A worker uses them only
+ * on the same machine. Variables whose names look secret are left out unless named: the store keeps what is submitted.
  */
 #include "cli/graph/here.h"
 
@@ -17,7 +17,7 @@ extern char **environ;
 
 /* ---- directory ---- */
 
-/* A job's own empty directory is for one attempt: what it submits can't work there. */
+/* Is this inside an attempt's scratch directory? That goes when the attempt ends, so submitted jobs can't use it. */
 static bool is_scratch(const char *dir)
 {
 	const char *scratch = getenv("TITAN_SCRATCH");
@@ -35,7 +35,7 @@ static bool directory_of(const char *file, char out[PATH_MAX])
 	struct stat info;
 	char *slash;
 
-	/* What comes through a pipe is in no directory. */
+	/* A pipe has no directory. */
 	if (file == NULL || (stat(file, &info) == 0 && !S_ISREG(info.st_mode)))
 		return getcwd(out, PATH_MAX) != NULL && out[0] == '/';
 	if (realpath(file, out) == NULL)
@@ -90,7 +90,7 @@ static bool goes_along(const char *name, size_t len, bool all)
 	return all && !is_one_of(name, len, never) && (len < 6 || memcmp(name, "TITAN_", 6) != 0) && !looks_secret(name, len);
 }
 
-/* A job that says titan means this one, as at a worker: behind all else that the path has. */
+/* Add this titan's directory to the end of PATH, so that jobs can call titan; workers do the same. */
 static struct slice with_own_path(struct cli *cli, const char *entry)
 {
 	char own[PATH_MAX];

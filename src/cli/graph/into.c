@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan run --into: which jobs does the run have? Only those are asked for that the graph doesn't define. */
+/* titan run --into: asks the master for those jobs of the run that the new graph names but doesn't define. */
 #include "cli/graph/into.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "cli/ask/select.h"
 #include "proto/limits.h"
 
-#define NEAR_SOUGHT 10000                /* jobs looked at for a name that is like one */
+#define NEAR_SOUGHT 10000                /* most jobs looked at to suggest a similar name */
 
 static enum err ask_one(struct into *into, struct slice name, struct rec_job_row *ret)
 {
@@ -24,7 +24,7 @@ static bool is_of(struct slice name, struct slice stem)
 	return name.len > stem.len + 1 && name.data[stem.len] == '[' && memcmp(name.data, stem.data, stem.len) == 0;
 }
 
-/* From the first job of a fan-out on: how many are there? */
+/* Count the jobs of a fan-out; first: index of its first job. */
 static enum err count_fan(struct into *into, struct slice stem, uint64_t first, uint64_t *ret_width)
 {
 	struct msg_query query = { .what = QUERY_JOBS, .run = into->old.run, .cursor = first };
@@ -56,7 +56,7 @@ static enum err count_fan(struct into *into, struct slice stem, uint64_t first, 
 static enum err find_cb(void *arg, struct slice name, struct dag_found *ret, struct error *error)
 {
 	struct into *into = arg;
-	struct error kept = into->cli->error;    /* whoever asks writes there as well */
+	struct error kept = into->cli->error;    /* asking overwrites cli->error; its old text is put back */
 	char first_name[LIMIT_NAME_MAX_LEN + 8];
 	struct rec_job_row row;
 	enum err err = ask_one(into, name, &row);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The run that jobs are added to, asked for by name. */
+/* The run to which jobs are added; its jobs are looked up by name. */
 #ifndef TITAN_CLI_INTO_H
 #define TITAN_CLI_INTO_H
 
@@ -9,12 +9,12 @@
 struct into {
 	struct cli *cli;
 	struct dag_old old;
-	struct rec_job_row *jobs;        /* the first of them, once a name wasn't there */
+	struct rec_job_row *jobs;        /* first jobs of the run, to suggest names; read when a name wasn't found */
 	size_t job_count;
 	bool listed;
 };
 
-/* The run that --into names; with a connection. */
+/* Find the run that --into names, and connect to the master. */
 enum err into_begin(struct cli *cli, const char *text, struct into *ret);
 
 #endif

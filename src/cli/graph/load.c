@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading what is to be run. A file is read whole, and no further than its limit. */
+/* Reads the pipelines to run. A file is read whole, but not beyond the size limit. */
 #include "cli/graph/load_internal.h"
 
 #include <errno.h>
@@ -16,9 +16,12 @@
 #include "cli/session/output.h"
 #include "proto/limits.h"
 
-#define WRITER_MS 2000                   /* a command that was started together with titan writes sooner */
+#define WRITER_MS 2000                   /* wait for a writer: a command started together with titan writes sooner */
 
-/* expect_ns: a pipe may be without a writer until then (monotonic); 0: no input is the end. */
+/*
+ * Read until the end. expect_ns: until then (monotonic) an empty pipe may still get a writer; 0: empty input is the
+ * end.
+ */
 static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, int64_t expect_ns, struct buf *out)
 {
 	for (;;) {
@@ -31,7 +34,7 @@ static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, 
 			err = cli_wait_for(cli, fd, POLLIN, has_writer ? TIME_NEVER : expect_ns);
 			if (err != ERR_NONE && err != ERR_PENDING)
 				return err;
-			/* Something happened: bytes came, or a writer came and left, which is an end. */
+			/* Something happened: bytes came, or a writer has come and gone, which ends the input. */
 			if (err == ERR_NONE)
 				expect_ns = 0;
 		} else if (got == 0) {
@@ -51,7 +54,7 @@ enum err load_stdin(struct cli *cli, size_t max, struct buf *out)
 	return read_all(cli, cli->session->in_fd, "standard input", max, 0, out);
 }
 
-/* Of a pipe with a name, such as <(command) or mkfifo makes: without a writer there is neither a byte nor an end. */
+/* Read a named pipe, as <(command) or mkfifo make. Before its writer comes, such a pipe looks as if it had ended. */
 static enum err read_pipe(struct cli *cli, int fd, const char *path, struct buf *out)
 {
 	enum err err = read_all(cli, fd, path, LIMIT_PIPELINE_MAX, clock_mono_ns() + WRITER_MS * NS_PER_MS, out);
@@ -64,7 +67,7 @@ static enum err read_pipe(struct cli *cli, int fd, const char *path, struct buf 
 
 enum err load_file(struct cli *cli, const char *path, struct buf *text)
 {
-	/* Without O_NONBLOCK the opening of a pipe waits for its writer. */
+	/* O_NONBLOCK: opening a pipe would wait for its writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat info;
 	enum err err;
@@ -85,7 +88,7 @@ enum err load_file(struct cli *cli, const char *path, struct buf *text)
 	return err;
 }
 
-/* "deploy" of "ci/deploy.yaml"; none where that isn't a name. */
+/* The pipeline's name from its file: "deploy" from "ci/deploy.yaml"; "pipeline" if that is no valid name. */
 static struct slice name_of_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');

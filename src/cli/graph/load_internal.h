@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the parts that load pipelines. */
+/* Shared by the files that load pipelines. */
 #ifndef TITAN_CLI_LOAD_INTERNAL_H
 #define TITAN_CLI_LOAD_INTERNAL_H
 
@@ -7,12 +7,12 @@
 
 enum err load_file(struct cli *cli, const char *path, struct buf *text);
 /*
- * The pipeline of this text. What was wrong in it has been told, and cli->error has no text; or it has one, where
- * that was in what was given.
+ * Parse this text as a pipeline. Errors in the text have been told when this returns, and cli->error has no text then.
+ * For an error in a given parameter cli->error has a text.
  */
 enum err load_text(struct cli *cli, const char *path, struct slice text, struct slice_list given,
 		   const struct dag_old *old, struct pipeline *ret);
-/* Those that its jobs name. What was wrong with them has been told. */
+/* Load the pipelines that jobs of this one name as their work. Errors have been told when this returns. */
 enum err load_subs(struct cli *cli, const char *path, struct slice text, struct pipeline *pipeline);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files that a pipeline's jobs name, and those that these name: read, checked, and carried along. */
+/* Loads the pipeline files that a pipeline's jobs name as their work, and the files that those name in turn. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "lang/pipeline_matrix.h"
 #include "proto/limits.h"
 
-struct link {                            /* of the chain of files from the first one to this */
+struct link {                            /* one file in the chain from the first file to the current one */
 	const struct link *up;
-	const char *path;                /* as people know it */
+	const char *path;                /* path as shown in messages */
 	const char *real;
 	struct slice text;
 	unsigned depth;
@@ -29,7 +29,7 @@ static void chain_add(struct buf *out, const struct link *link)
 	buf_add_str(out, link->path);
 }
 
-/* At the place in the file where the other one is named. */
+/* Show cli->error at the place where the file names the other file. */
 static enum err named_wrong(struct cli *cli, const struct link *link, const struct dag_node *node)
 {
 	load_explain(cli, link->text, link->path, &node->sub_spot);
@@ -118,7 +118,7 @@ static enum err sub_load(struct cli *cli, const struct link *link, const struct 
 	return sub_size(cli, link, node, ret);
 }
 
-/* One for all jobs of a fan-out whose parameters are the same. */
+/* Load a job's pipeline once for all jobs of its fan-out that have the same parameters. */
 static enum err node_load(struct cli *cli, const struct link *link, struct dag_node *node)
 {
 	struct link file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a graph would run: a row for each of its jobs. Nothing is submitted. A fan-out may have millions of jobs, so the
- * rows are made in batches, for a table twice: it is as wide as the widest of them.
+ * Prints what a graph would run, one row per job; nothing is submitted. A fan-out may have millions of jobs, so rows
+ * are made in batches; for a table they are made twice, first to measure the widest row.
  */
 #include "cli/graph/plan.h"
 
@@ -15,7 +15,7 @@
 #include "lang/demand.h"
 
 #define PRIORITY_DEFAULT 50
-#define BATCH_CELLS 16384                /* and needs, of rows that are in memory at once */
+#define BATCH_CELLS 16384                /* most table cells and needs in memory at once */
 
 static const struct column plan_columns[] = {
 	{ "name", "JOB", false },
@@ -45,7 +45,7 @@ static const char *capitals(const char *word, struct arena *arena)
 	return copy;
 }
 
-/* The plain settings follow: a text that some job has is shown, the others are in JSON alone. */
+/* Add columns for the plain settings. A text that any job sets is shown in tables; the rest is in JSON only. */
 static size_t add_setting_columns(const struct graph_source *source, struct arena *arena, struct column *columns)
 {
 	struct arena scratch = { 0 };
@@ -154,7 +154,7 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 	buf_free(&command);
 }
 
-/* Rows from this job on, as many as fit in a batch; returns the job behind them. */
+/* Add rows from this job on until a batch is full. Return the index of the next job. */
 static uint64_t add_batch(struct records *records, const struct graph_source *source, uint64_t from)
 {
 	size_t needs = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What would run, without running it. */
+/* Shows what a graph would run, without running it. */
 #ifndef TITAN_CLI_PLAN_H
 #define TITAN_CLI_PLAN_H
 
 #include "cli/graph/submit.h"
 #include "cli/session/cli.h"
 
-/* A row for each job, to standard output. */
+/* Print one row per job to standard output. */
 enum err plan_print(struct cli *cli, const struct graph_source *source);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Submits. Jobs are encoded one at a time and leave in frames of about CHUNK_BYTES, so a graph of a million
- * jobs needs no more memory here than its source does.
+ * Submits graphs. Jobs are encoded one at a time and sent in frames of about CHUNK_BYTES, so a graph of a million jobs
+ * needs no more memory here than its source does.
  */
 #include "cli/graph/submit.h"
 
@@ -15,13 +15,13 @@
 struct parcel {
 	struct cli *cli;
 	const struct graph_source *source;
-	uint64_t next;                   /* job to encode */
-	struct buf jobs;                 /* encoded, not sent */
+	uint64_t next;                   /* index of the next job to encode */
+	struct buf jobs;                 /* jobs that are encoded and not yet sent */
 	uint64_t jobs_count;
 	struct arena scratch;
 };
 
-/* Until a chunk is full or the jobs are all encoded. */
+/* Encode jobs until a chunk is full or none are left. */
 static enum err fill(struct parcel *parcel)
 {
 	buf_clear(&parcel->jobs);
@@ -135,7 +135,7 @@ enum err submit_graph(struct cli *cli, const struct graph_source *source, struct
 		err = submit_once(&parcel, name, key, ret);
 		if (err != ERR_UNREACHABLE || try == TRIES)
 			break;
-		/* Whether it was accepted is unknown: the key makes asking again safe. */
+		/* It is unknown whether the master accepted the graph. The submit key makes it safe to send again. */
 		err = cli_reconnect(cli, RECONNECT_MS);
 	}
 	buf_free(&parcel.jobs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a command has at hand: what was typed, where its cluster is, how things are shown, the connection.
- * What can be done with it stands in the headers beside this one and in ask/.
+ * The state of one running command: what was typed, which cluster it is about, how output looks, the connection. The
+ * functions on it are declared in the other headers of this folder and in ask/.
  */
 #ifndef TITAN_CLI_CLI_H
 #define TITAN_CLI_CLI_H
@@ -15,7 +15,7 @@
 
 struct client;
 
-struct lost_output {                     /* whoever read it is gone, or its disk is full */
+struct lost_output {                     /* set when a write fails: the reader has gone, or the disk is full */
 	bool lost, told;
 	struct error why;
 };
@@ -26,12 +26,12 @@ struct cli {
 	const struct invocation *invocation;
 	struct settings settings;
 	struct statedir statedir;
-	struct look out, err;            /* of standard output and standard error */
-	struct arena arena;              /* as long as the command */
-	struct client *client;           /* after cli_connect */
-	int signal_fd;                   /* after cli_catch_signals; else -1 */
-	sigset_t signals_before;         /* blocked until then */
-	int64_t deadline_ns;             /* monotonic, by --timeout; TIME_NEVER */
+	struct look out, err;            /* for standard output and standard error */
+	struct arena arena;              /* freed when the command ends */
+	struct client *client;           /* NULL until cli_connect */
+	int signal_fd;                   /* -1 until cli_catch_signals */
+	sigset_t signals_before;         /* signals that were blocked before cli_catch_signals */
+	int64_t deadline_ns;             /* monotonic time set by --timeout, or TIME_NEVER */
 	struct error error;
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One generator a shell. What an argument can be is read off the command's pattern. */
+/* Writes completion scripts, one function per shell. A command's pattern tells what its arguments can be. */
 #include "cli/session/complete.h"
 
 #include "cli/session/help.h"
 #include "cli/session/session.h"
 #include "proto/commands.h"
 
-/* Words that the pattern lists: "bash|zsh|fish", or a subcommand in small letters. */
+/* Collect the lowercase words that the pattern lists, such as "bash|zsh|fish" or a subcommand. */
 static void pattern_words(const struct command_info *command, struct buf *out)
 {
 	const char *at = command->pattern;
@@ -45,7 +45,7 @@ static bool takes_file(const struct command_info *command)
 	return strncmp(command->pattern, "FILE", 4) == 0 || strncmp(command->pattern, "[FILE", 5) == 0;
 }
 
-/* "auto|always|never" as words. */
+/* Write "auto|always|never" as words separated by spaces. */
 static void choices(const char *argument, struct buf *out)
 {
 	for (; *argument != '\0'; argument++)
@@ -95,7 +95,7 @@ static void bash_command(const struct command_info *command, struct buf *out)
 	buf_free(&words);
 }
 
-/* Patterns for verb and option in one word. */
+/* Write the case patterns that match a verb and an option together. */
 static void bash_choices(const struct option_info *options, const char *verb, struct buf *out)
 {
 	for (; options->id != OPT_none; options++) {
@@ -168,7 +168,7 @@ static void bash_script(struct buf *out)
 
 /* ---- zsh ---- */
 
-/* In '..' of the shell, and in [..] of _arguments. */
+/* Write text quoted twice: for '..' of the shell and for [..] of _arguments. */
 static void zsh_text(const char *text, struct buf *out)
 {
 	for (; *text != '\0'; text++) {
@@ -267,7 +267,7 @@ static void zsh_script(struct buf *out)
 		zsh_options(command_table[id].options, &lines);
 		zsh_arguments(&command_table[id], &lines);
 		buf_addf(out, "\t%s) _arguments $every", command_table[id].verb);
-		/* Each line of the list goes on in the next one. */
+		/* End each line with a backslash: the list is one command. */
 		for (size_t i = 0; i < lines.len; i++) {
 			if (i == 0 || lines.data[i - 1] == '\n')
 				buf_add_str(out, " \\\n");
@@ -379,7 +379,7 @@ bool complete_script(const char *shell, struct buf *out)
 	return true;
 }
 
-/* ---- in a session ---- */
+/* ---- completion within a session ---- */
 
 static void offer(const char *word, size_t len, const char *begun, struct buf *out)
 {
@@ -387,7 +387,7 @@ static void offer(const char *word, size_t len, const char *begun, struct buf *o
 		buf_addf(out, "%.*s\n", (int)len, word);
 }
 
-/* Words apart by this character. */
+/* Offer those words of a list, separated by this character, that begin with begun. */
 static void offer_words(const char *words, char apart, const char *begun, struct buf *out)
 {
 	while (*words != '\0') {
@@ -403,7 +403,7 @@ static void offer_options(const struct option_info *options, const char *begun, 
 	const char *word = begun + strspn(begun, "-");
 
 	if (word - begun > 2 || (word - begun == 1 && *word != '\0'))
-		return;                  /* a letter stands for itself */
+		return;                  /* a single letter is already complete */
 	for (; options->id != OPT_none; options++)
 		if (strncmp(options->word, word, strlen(word)) == 0)
 			buf_addf(out, "--%s\n", options->word);
@@ -418,7 +418,7 @@ static const struct option_info *option_of(const struct option_info *options, co
 	return NULL;
 }
 
-/* Also of the command, if there is one. */
+/* Find an option of the command (may be NULL) or a global one. */
 static const struct option_info *option_named(const struct command_info *command, const char *word)
 {
 	const struct option_info *option = command ? option_of(command->options, word) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finds and reads titan.conf files; lang/conf.c knows what they say. A file that another user could have written is refused,
- * as what it says would be done in this user's name. A directory that every user may write holds no project: anybody could
- * put a file there, and so hinder everybody who works below it.
+ * Finds and reads titan.conf files; lang/conf.c parses them. A file that another user could have written is refused,
+ * because its settings would act in this user's name. Directories that every user may write are skipped: otherwise
+ * anybody could put a file there and so stop the commands of all who work below it.
  */
 #include "cli/session/conf_files.h"
 
@@ -58,7 +58,10 @@ static enum err read_open(struct cli *cli, int fd, enum conf_place place, const 
 	return ERR_NONE;
 }
 
-/* Nobody but others could see a file there: above a working directory, or of a cluster that isn't ours. */
+/*
+ * Is the file in a directory that we may not search? Such a titan.conf isn't meant for us: it lies above the working
+ * directory, or belongs to another user's cluster.
+ */
 static bool is_closed(const char *path)
 {
 	char dir[PATH_MAX + sizeof(HIDDEN)];
@@ -72,10 +75,10 @@ static bool is_closed(const char *path)
 	return eaccess(dir, X_OK) != 0;
 }
 
-/* ERR_NOT_FOUND, without a text: there is no such file. at: its place among the files. */
+/* Read one file. at: its place in files. ERR_NOT_FOUND without a text: there is no such file. */
 static enum err read_file(struct cli *cli, struct conf_files *files, size_t at, enum conf_place place, const char *path)
 {
-	/* Without O_NONBLOCK the opening of a pipe waits for its writer. */
+	/* O_NONBLOCK: opening a named pipe would wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int why = fd < 0 ? errno : 0;
 	struct buf text = { 0 };
@@ -111,14 +114,14 @@ static bool holds_projects(const char *dir)
 	return stat(dir, &info) == 0 && !(info.st_mode & S_IWOTH);
 }
 
-/* The nearest one, from the working directory up. */
+/* Read the nearest project file, from the working directory upwards. */
 static enum err read_project(struct cli *cli, struct conf_files *files)
 {
 	char dir[PATH_MAX], path[PATH_MAX + sizeof(HIDDEN)];
 	enum err err = ERR_NOT_FOUND;
 	char *slash;
 
-	/* Whoever stands in a directory that is gone is in no project. */
+	/* A working directory that was removed belongs to no project. */
 	if (getcwd(dir, sizeof(dir)) == NULL || dir[0] != '/')
 		return ERR_NONE;
 	for (;;) {
@@ -140,7 +143,7 @@ static enum err read_user(struct cli *cli, struct conf_files *files)
 	char path[PATH_MAX];
 	int len;
 
-	/* By its specification a relative XDG path counts as not set. */
+	/* The XDG specification says to ignore a relative path. */
 	if (config != NULL && config[0] == '/')
 		len = snprintf(path, sizeof(path), "%s/titan/" NAME, config);
 	else if (home != NULL && home[0] == '/')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files called titan.conf: where they are, and which of them may be believed. */
+/* The titan.conf files: where they are, and which of them are safe to read. */
 #ifndef TITAN_CLI_CONF_FILES_H
 #define TITAN_CLI_CONF_FILES_H
 
@@ -7,11 +7,11 @@
 #include "lang/conf.h"
 
 /*
- * A project's, the user's and the system's, those that there are, in this order. What is wrong with one is told at its place;
- * cli->error has no text then. Of other errors it has.
+ * Read the files that exist, in this order: the project's, the user's, the system's. A mistake in a file has been told
+ * when this returns, and cli->error has no text then; for other errors it has one.
  */
 enum err conf_read_files(struct cli *cli, struct conf_files *files);
-/* That of the cluster at cli->statedir, which comes before all others. */
+/* Read the file of the cluster at cli->statedir. Its settings come before those of all other files. */
 enum err conf_read_cluster(struct cli *cli, struct conf_files *files);
 
 #endif

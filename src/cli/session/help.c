@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --help and titan help, from the tables; and the few topics that have no command. */
+/* --help and titan help, made from the tables, and the few topics that aren't commands. */
 #include "cli/session/help.h"
 
 #include "cli/show/look.h"
@@ -17,7 +17,7 @@ static void heading(const struct look *look, const char *text, struct buf *out)
 	buf_add_byte(out, '\n');
 }
 
-/* Words from this column on; at is where the line stands now. */
+/* Wrap text into the columns from column on. at: the column in which the current line ends. */
 static void wrap(const char *text, size_t column, size_t at, struct buf *out)
 {
 	while (*text != '\0') {
@@ -192,7 +192,7 @@ static void state_line(const struct look *look, const struct state_info *state, 
 {
 	buf_add_str(out, "  ");
 	look_state(look, state, out);
-	/* A glyph is one cell, whatever its bytes. */
+	/* Pad by hand: a glyph takes one cell but several bytes. */
 	for (size_t cells = strlen(state->word) + 2; cells < 10; cells++)
 		buf_add_byte(out, ' ');
 	buf_addf(out, "%-12s %s\n", state->name, state->fact);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Help texts, all from the tables. */
+/* Help texts, made from the tables. */
 #ifndef TITAN_CLI_HELP_H
 #define TITAN_CLI_HELP_H
 
@@ -8,7 +8,7 @@
 
 void help_overview(const struct look *look, struct buf *out);
 void help_command(const struct look *look, const struct command_info *command, struct buf *out);
-bool help_topic(const struct look *look, const char *topic, struct buf *out);    /* false: there is none */
+bool help_topic(const struct look *look, const char *topic, struct buf *out);    /* false: there is no such topic */
 const char *const *help_topics(size_t *ret_count);
 
 #endif

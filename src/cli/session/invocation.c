@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * argv taken apart by the command table. One parser for every command; it knows no command by name.
+ * Parses argv by the command table. One parser serves every command; it knows no command by name.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -184,7 +184,7 @@ enum err invocation_parse(int argc, char *const *argv, struct arena *arena, stru
 	bool ended = false;
 	size_t room = 1;
 
-	/* A letter of a cluster is an option of its own. */
+	/* In a cluster of letters such as -qy each letter is an option. */
 	for (int i = 1; i < argc; i++)
 		room += argv[i][0] == '-' && argv[i][1] != '-' ? strlen(argv[i]) : 1;
 	parser.result.options = arena_zalloc(arena, room, sizeof(struct given_option));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Settings out of an invocation, the environment and titan.conf, in this order. Taking argv apart is invocation.c's, finding
- * the files conf_files.c's.
+ * Decides on settings: an option first, then the environment, then titan.conf. invocation.c parses argv, conf_files.c
+ * finds the files.
  */
 #include "cli/session/options.h"
 
@@ -148,7 +148,10 @@ static enum err read_style(const struct invocation *invocation, struct settings 
 	return ERR_NONE;
 }
 
-/* A worker sets both for its jobs, and never TITAN_STATE: who sets that means another cluster. */
+/*
+ * A worker sets socket and token for its jobs, and never TITAN_STATE: a job that sets TITAN_STATE means another
+ * cluster.
+ */
 static void read_job_socket(struct settings *settings)
 {
 	const char *socket = getenv("TITAN_SOCKET"), *token = getenv("TITAN_TOKEN"), *state = getenv("TITAN_STATE");
@@ -177,7 +180,7 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 		settings.cluster = getenv("TITAN_CLUSTER");
 	if (settings.cluster != NULL && settings.cluster[0] == '\0')
 		settings.cluster = NULL;
-	/* A job's cluster is that of its worker, whatever project its directory is in. */
+	/* A job belongs to its worker's cluster, whatever titan.conf is in its directory. */
 	if (settings.cluster == NULL && settings.socket == NULL && !option_given(invocation, OPT_cluster))
 		settings.cluster = conf_value(invocation->conf, CONF_cluster);
 	if ((no_colour != NULL && no_colour[0] != '\0') || (term != NULL && strcmp(term, "dumb") == 0))
@@ -253,13 +256,13 @@ enum err intervals_read(const struct invocation *invocation, struct intervals *r
 	    (err = interval_read(invocation, OPT_master_lease, CONF_lease, &intervals.lease_ms, error)) != ERR_NONE ||
 	    (err = interval_read(invocation, OPT_master_grace, CONF_grace, &intervals.grace_ms, error)) != ERR_NONE)
 		return err;
-	/* A worker goes by its lease: it must have ended before its jobs are given to another. */
+	/* The worker's lease must run out before its jobs go to another worker. */
 	if ((intervals.grace_ms ? intervals.grace_ms : LIMIT_GRACE_MS) <=
 	    (intervals.lease_ms ? intervals.lease_ms : LIMIT_LEASE_MS)) {
 		error_set(error, ERR_USAGE, "the grace must be longer than the lease, or a job may run twice at once");
 		return error_next(error, "titan help master");
 	}
-	/* With a short lease of its own a worker must be heard more often than by default. */
+	/* If only the lease was set, and to a short time, the default heartbeat would be too slow to renew it. */
 	if (intervals.heartbeat_ms == 0 && intervals.lease_ms > 0 && intervals.lease_ms < 4 * LIMIT_HEARTBEAT_MS)
 		intervals.heartbeat_ms = intervals.lease_ms > 4 ? intervals.lease_ms / 4 : 1;
 	if ((intervals.heartbeat_ms ? intervals.heartbeat_ms : LIMIT_HEARTBEAT_MS) >=

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What was typed, taken apart by the command table, and the settings that come of it: flags first, then
- * TITAN_* of the environment, then titan.conf, then defaults. This is the only place that decides between them.
+ * The parsed command line, and the settings that follow from it: first options, then TITAN_* of the environment, then
+ * titan.conf, then defaults. Only this code decides between these sources.
  */
 #ifndef TITAN_CLI_OPTIONS_H
 #define TITAN_CLI_OPTIONS_H
@@ -14,31 +14,32 @@
 
 struct given_option {
 	enum option_id id;
-	const char *value;               /* NULL for one without an argument */
+	const char *value;               /* NULL for an option without argument */
 };
 
-struct invocation {                      /* points into argv; lists in the arena */
-	const struct command_info *command;      /* NULL: no verb was given */
-	struct given_option *options;            /* in the order given */
+struct invocation {                      /* texts point into argv; lists are in the arena */
+	const struct command_info *command;      /* NULL: no verb was typed */
+	struct given_option *options;            /* in the order typed */
 	size_t option_count;
 	const char **args;
 	size_t arg_count;
-	const struct conf_files *conf;           /* what titan.conf says, for whatever isn't typed; NULL: nothing */
+	const struct conf_files *conf; /* contents of the titan.conf files, used for what wasn't typed; NULL: none */
 };
 
 /*
- * Options stand before or behind arguments, "--" ends them; those of a command stand behind its verb.
- * No word is abbreviated. Errors are ERR_USAGE and say what was meant where that can be guessed.
+ * Global options may stand before or after arguments, options of a command only after its verb; "--" ends the options.
+ * Words can't be abbreviated. Errors are ERR_USAGE and suggest what was meant if that can be guessed.
  */
 enum err invocation_parse(int argc, char *const *argv, struct arena *arena, struct invocation *ret,
 			  struct error *error);
 bool option_given(const struct invocation *invocation, enum option_id id);
-const char *option_value(const struct invocation *invocation, enum option_id id);   /* the last one, or NULL */
+/* Value of its last occurrence, or NULL. */
+const char *option_value(const struct invocation *invocation, enum option_id id);
 
-/* The option's argument as a number between least and most, or as a span of time; *value stays when not given. */
+/* Parse the option's argument as a number between least and most, or as a time span. Not given: *value stays. */
 enum err option_number(const struct invocation *invocation, enum option_id id, uint64_t least, uint64_t most,
 		       uint64_t *value, struct error *error);
-/* The place of the value among the words of the option's ARGUMENT, a|b|c; *value stays when it isn't given. */
+/* Find the position of the typed word in the option's ARGUMENT, a|b|c. Not given: *value stays. */
 enum err option_choice(const struct invocation *invocation, enum option_id id, uint64_t *value, struct error *error);
 enum err option_span(const struct invocation *invocation, enum option_id id, int64_t *value_ms,
 		     struct error *error);
@@ -49,34 +50,39 @@ enum err parse_span(const char *text, const char *what, int64_t *ret_ms, struct 
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 struct settings {
-	const char *cluster;             /* NULL: the default one */
-	const char *socket, *token;      /* inside a job, unless another cluster is named: the way to its master; else NULL */
-	const char *own_run;             /* then: what self means */
+	const char *cluster;             /* NULL: the default cluster */
+	const char *socket, *token; /* a job's way to its master; NULL outside a job, or if another cluster is named */
+	const char *own_run;             /* the run of the job that runs this command: the meaning of self */
 	enum style style;
-	const char *format;              /* for STYLE_FORMAT */
+	const char *format;              /* the template, for STYLE_FORMAT */
 	enum colour_when colour;
 	bool quiet, yes, no_input;
-	int64_t timeout_ms;              /* -1: none */
+	int64_t timeout_ms;              /* -1: no timeout */
 };
 
 enum err settings_read(const struct invocation *invocation, struct settings *ret, struct error *error);
 
 #define SETTING_NAME_SIZE 64
 
-/* What is said: by the option, or else the variable of the key, or else titan.conf; NULL: by none. ret_what: which, for errors. */
+/*
+ * The value of a setting: from the option, else the environment variable, else titan.conf; NULL: none is set. ret_what:
+ * name of the source, for errors.
+ */
 const char *setting_value(const struct invocation *invocation, enum option_id id, enum conf_key key,
 			  char ret_what[SETTING_NAME_SIZE]);
-/* Likewise a number between least and most; *value stays when nothing is said. */
+/* Read a setting as a number between least and most. Not set: *value stays. */
 enum err setting_number_value(const struct invocation *invocation, enum option_id id, enum conf_key key, uint64_t least,
 			      uint64_t most, uint64_t *value, struct error *error);
 
-/* A setting that is a time and not none; as it was where it isn't given. */
+/* Read a setting as a time span above 0. Not set: *ret_ms stays. */
 enum err interval_read(const struct invocation *invocation, enum option_id id, enum conf_key key, int64_t *ret_ms,
 		       struct error *error);
-/* Is this process a guardian of a worker that has become a newer version? It lives, whatever became of its titan.conf. */
+/*
+ * Is this process a guardian that replaced itself by a newer version? It must live on even if its titan.conf is broken.
+ */
 bool settings_renewed(void);
 
-/* Intervals of a master; 0 where nothing is said. */
+/* Intervals set for a master; 0: not set. */
 struct intervals {
 	int64_t heartbeat_ms, lease_ms, grace_ms;
 };

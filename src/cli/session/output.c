@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a command says: escaped, styled, and remembered when nobody can read it any more. */
+/* Prints what commands say: escaped and styled. Remembers when output is lost. */
 #include "cli/session/output.h"
 
 #include <stdarg.h>
@@ -13,10 +13,10 @@
 
 struct error_place {
 	const char *file;
-	uint64_t line, column;           /* from 1 */
+	uint64_t line, column;           /* both count from 1 */
 };
 
-/* place: of text, or NULL */
+/* Print the error as JSON. place: its place in a text, or NULL. */
 static void error_json(struct cli *cli, const struct error_place *place)
 {
 	struct buf text = { 0 };
@@ -53,7 +53,7 @@ int cli_fail(struct cli *cli)
 {
 	struct buf text = { 0 };
 
-	/* Once, be it that the command gave up for it and says so, too. */
+	/* Report lost output once, even if the command fails because of it and reports an error as well. */
 	if (cli->output->lost) {
 		cli->error = cli->output->why;
 		if (cli->output->told)
@@ -115,7 +115,7 @@ void cli_note(struct cli *cli, const char *format, ...)
 	va_start(args, format);
 	buf_addf_args(&line, format, args);
 	va_end(args);
-	/* Parts of it may have been escaped already, which changes nothing. */
+	/* Parts may have been escaped already; escaping again changes nothing. */
 	text_escape(&escaped, buf_slice(&line), TEXT_KEEP_NEWLINE);
 	buf_add_byte(&escaped, '\n');
 	cli_tell(cli, buf_slice(&escaped));
@@ -162,7 +162,7 @@ bool cli_chatty(const struct cli *cli)
 	return cli->out.terminal && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet;
 }
 
-/* The whole line is taken: the next question, or the next command, begins behind it. */
+/* Read an answer up to the end of its line, so that the next question or command doesn't get the rest. */
 static bool answered_yes(int fd)
 {
 	char first = '\0', byte;

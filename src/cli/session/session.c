@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The session of a process: its three streams. */
+/* Makes the session of a process from its three streams. */
 #include "cli/session/session.h"
 
 #include <langinfo.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where commands come from and what they say goes to: a process with its three streams, a line of the REPL, a test.
- * A session runs any number of commands, one after the other. None ends the process, leaves a signal blocked or
- * remembers anything of the one before; up, master and worker leave processes, and dash takes the terminal.
+ * Runs commands with given input and output: the streams of a process, a line of the REPL, a test. A session runs any
+ * number of commands, one after the other. No command ends the process, leaves a signal blocked or keeps state for the
+ * next one. But up, master and worker leave processes behind, and dash takes over the terminal.
  */
 #ifndef TITAN_CLI_SESSION_H
 #define TITAN_CLI_SESSION_H
@@ -10,26 +10,26 @@
 #include "base/buf.h"
 
 struct sink {
-	int (*write_cb)(void *arg, const void *data, size_t len);        /* all of it; 0, or -errno */
+	int (*write_cb)(void *arg, const void *data, size_t len); /* writes all of the data; returns 0 or -errno */
 	void *arg;
-	bool terminal;                   /* a person looks at it as it comes */
-	unsigned (*columns_cb)(void *arg);       /* of that terminal now; 0, or NULL: unknown */
+	bool terminal;                   /* output goes to a terminal */
+	unsigned (*columns_cb)(void *arg);       /* returns that terminal's current width; 0, or no function: unknown */
 };
 
 struct session {
 	struct sink out, err;
-	int in_fd;                       /* what a person types, or a file that is piped in; -1: nothing */
-	bool asks;                       /* there is a person to answer questions */
-	bool utf8;                       /* both sinks take it */
+	int in_fd;                       /* typed or piped input; -1: none */
+	bool asks;                       /* a person can answer questions */
+	bool utf8;                       /* both sinks can show UTF-8 */
 };
 
-/* Standard input, output and error of this process, whose locale it sets. */
+/* Use standard input, output and error of this process, and set its locale. */
 void session_of_process(struct session *session);
-/* One command, as main() gets it: argv[0] is skipped. Its exit status. */
+/* Run one command with the arguments of main(); argv[0] is ignored. Return its exit status. */
 int session_run(struct session *session, int argc, char **argv);
 /*
- * What the last of these words could become: verbs, options, their choices and the words of a pattern, one a line.
- * words[0] is the first behind "titan". Names of runs and jobs are the caller's: they need a master.
+ * List the completions of the last word, one per line: verbs, options, their choices and words of a command's pattern.
+ * words[0] is the first word after "titan". Names of runs and jobs need a master, so the caller must add them.
  */
 void session_complete(const char *const *words, size_t count, struct buf *out);
 

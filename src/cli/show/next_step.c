@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The command that would change where a job is; rows in, words out. */
+/* Chooses the command with which a person could move a job on. Reads rows only; asks no master. */
 #include "cli/show/next_step.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include "cli/show/row_words.h"
 #include "proto/reasons.h"
 
-/* What it needs, where that waits for a person: then the command is about that one. */
+/* Find a parent of the job that waits for a person; the command is then about that parent. */
 static const struct rec_job_row *people_before(const struct rec_job_row *job, const struct rec_job_row *jobs,
 					       size_t job_count)
 {
@@ -20,7 +20,10 @@ static const struct rec_job_row *people_before(const struct rec_job_row *job, co
 	return NULL;
 }
 
-/* What was skipped though nothing ended badly would be so again: a condition says so. */
+/*
+ * Would a retry change anything? Not for a job that was skipped because of a condition, without any failure: the
+ * condition would skip it again.
+ */
 static bool retry_changes(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count)
 {
 	const struct rec_job_row *root = job_root(job, jobs, job_count, true);
@@ -71,7 +74,7 @@ struct slice explain_next(const struct rec_job_row *given, const struct rec_job_
 		return slice_str("titan up");
 	else
 		return slice_make(NULL, 0);
-	/* What was skipped is decided by what failed before it, and a run may be held as a whole. */
+	/* Name the whole run if the job was skipped or waits (the cause is another job), or if the run is held. */
 	whole = state == STATE_SKIPPED || job->why_code == REASON_WAITS_FOR_DEPENDENCY ||
 		(job->why_code == REASON_HELD && !job->held);
 	buf_addf(&text, "titan %s %" PRIu64, verb, job->run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of cells: put together, and printed in the four styles. What a cell says in each is records_cell.c's. */
+/* Collects rows of cells and prints them in the four styles. records_cell.c writes each cell. */
 #include "cli/show/records.h"
 
 #include "base/check.h"
@@ -261,7 +261,7 @@ static void print_plain(const struct records *records, struct buf *out)
 	}
 }
 
-/* The column that a template names from here on; its length with braces in *ret_len. */
+/* Find the column that the template names at this place. *ret_len: length of the name including its braces. */
 static const struct column *template_column(const struct records *records, const char *at, size_t *ret_len)
 {
 	const char *end = strchr(at, '}');

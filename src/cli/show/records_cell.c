@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What one cell is, in each style: exact, for people, in JSON. Every byte from outside passes text_escape (or the JSON
- * writer) here, so no caller has to think of it.
+ * Writes one cell in each style: exact, for people, as JSON. Every text from outside is escaped here (text_escape or
+ * the JSON writer), so callers needn't do it.
  */
 #include "cli/show/records_cell.h"
 
@@ -14,7 +14,7 @@
 #include "cli/show/records.h"
 
 #define BAR_CELLS 12
-#define TEXTS_SHOWN 6                    /* of a list in a table; the other styles have all */
+#define TEXTS_SHOWN 6                    /* most list items shown in a table; other styles show all */
 
 static int percent(const struct cell *cell)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One cell of a record, in the styles that records.c prints. */
+/* Writes one cell of a record in the styles that records.c prints. */
 #ifndef TITAN_CLI_RECORDS_CELL_H
 #define TITAN_CLI_RECORDS_CELL_H
 
@@ -7,8 +7,8 @@
 #include "cli/show/look.h"
 #include "cli/show/records.h"
 
-void cell_plain(const struct cell *cell, struct buf *out);       /* exact, and without what only people need */
-/* Without colour and state glyphs, which have no place in the width. */
+void cell_plain(const struct cell *cell, struct buf *out);       /* the exact value, without decoration for people */
+/* Write the cell as people see it, but without colours and state glyphs, so that its width can be measured. */
 void cell_human(const struct look *look, const struct cell *cell, struct buf *out);
 void cell_json(const struct cell *cell, struct json *json);
 bool cell_has_nothing(const struct cell *cell);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is said of runs and jobs in words. Numbers from the wire are checked before they index anything. */
+/* Puts rows of runs and jobs into words. Numbers from the wire are checked before they index a table. */
 #include "cli/show/row_words.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CAUSES_SOUGHT 1000               /* of a chain of skipped jobs; a longer one has its nearest cause alone */
+#define CAUSES_SOUGHT 1000               /* longest chain of skipped jobs that is followed back to its cause */
 
 enum run_state run_state_checked(uint64_t state)
 {
@@ -23,7 +23,7 @@ const struct state_info *job_look(const struct rec_job_row *job)
 {
 	enum job_state state = job_state_checked(job->state);
 
-	/* Before its first try it waits for its time, and isn't tried again. */
+	/* A job before its first try only waits for its start time: call that waiting, not a retry. */
 	if (state == STATE_DELAYED && job->tries == 0)
 		return &state_table[STATE_WAITING];
 	return job->dead && state == STATE_FAILED ? &state_dead : &state_table[state];
@@ -119,7 +119,10 @@ struct slice job_stop_text(const struct rec_job_row *job)
 	return slice_str(said ? event_names[job->stop_cause] : NULL);
 }
 
-/* Which of the two it was the system doesn't tell; where the command isn't known, the state is told alone. */
+/*
+ * Text for a job whose start failed. The error code doesn't tell whether the command or its directory is at fault, so
+ * both are named; if the command isn't known, only the code is shown.
+ */
 static struct slice spawn_text(const struct rec_job_row *job, struct arena *arena)
 {
 	struct buf text = { 0 };
@@ -141,7 +144,7 @@ static struct slice spawn_text(const struct rec_job_row *job, struct arena *aren
 
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena)
 {
-	/* Of a job that runs it would be that of an attempt before. */
+	/* While a job has an attempt, its outcome is that of the attempt before; show none. */
 	if (job->outcome == OUTCOME_NONE || job->outcome >= OUTCOME_COUNT ||
 	    state_table[job_state_checked(job->state)].kind == KIND_HOLDS)
 		return slice_make(NULL, 0);
@@ -164,7 +167,7 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 static const struct rec_job_row *find_cause(const struct rec_job_row *job, const struct rec_job_row *jobs,
 					    size_t job_count)
 {
-	/* Serial numbers of a run's jobs are neighbours, so most are where they should be. */
+	/* Serial numbers of a run's jobs are mostly consecutive, so look first where the job should be. */
 	uint64_t offset = job->cause - 1 - job->job + job->index;
 
 	if (job->cause == 0)
@@ -177,7 +180,7 @@ static const struct rec_job_row *find_cause(const struct rec_job_row *job, const
 	return NULL;
 }
 
-/* 'x failed', 'x was skipped' */
+/* Write 'x failed' or 'x was skipped'. */
 static void add_fate(struct buf *text, const struct rec_job_row *job)
 {
 	enum job_state state = job_state_checked(job->state);

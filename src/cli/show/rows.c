@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Columns of runs, jobs and workers, and what stands in them. */
+/* Columns of runs, jobs and workers, and how rows from the wire fill them. */
 #include "cli/show/rows.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ void rows_begin_jobs(struct records *records, struct arena *arena)
 	records_begin(records, job_columns, sizeof(job_columns) / sizeof(job_columns[0]), arena);
 }
 
-/* The wire has indices; people have names. */
+/* Turn the indices of needed jobs into names. */
 static struct slice_list need_names(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 				    struct arena *arena)
 {
@@ -250,7 +250,7 @@ static const char *system_word(uint64_t code)
 	return word ? word : "it doesn't say why";
 }
 
-/* What a person can do about it on that machine. */
+/* What a person can do on the worker's machine about this errno. */
 static const char *refused_remedy(uint64_t code)
 {
 	switch (code) {
@@ -303,7 +303,7 @@ void rows_alarm(const struct rec_worker_row *worker, struct buf *out)
 	buf_add_byte(out, '\n');
 }
 
-/* In a word, why it gets nothing new, or less; its pool's state where there is nothing of its own. */
+/* One word for why the worker gets no new jobs, or fewer. Its own reason first, else the state of its pool. */
 static struct slice worker_standing(const struct rec_worker_row *worker)
 {
 	if (worker->standing != STANDING_NONE)
