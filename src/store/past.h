@@ -23,9 +23,9 @@ struct database;
 struct past {
 	struct past_entry **slots;
 	size_t count, cap;
-	struct arena arena;              /* memory of the entries */
+	struct arena arena;              /* holds the cache entries */
 	size_t bytes;
-	struct buf body;                 /* body of the turn under way */
+	struct buf body;                 /* body of `change` for the current turn */
 	struct buf row;
 	sqlite3_stmt *get[TABLE_COUNT], *range[TABLE_COUNT];
 };

@@ -18,7 +18,7 @@ struct before {                          /* a key's row before a turn */
 
 struct replay {
 	struct database *database;
-	struct arena arena;              /* memory of the bodies */
+	struct arena arena;              /* holds the bodies of `change` */
 	struct before *befores;
 	size_t count, cap;
 	bool live;                       /* give only the rows that a core loads */

@@ -77,7 +77,7 @@ struct store_query {
 	 */
 	uint64_t from;
 	uint64_t limit;                  /* most rows; 0: LIMIT_QUERY_ROWS_MAX, or no limit for SPECS and PARTS */
-	/* the answer; its rows live in the arena */
+	/* the answer: rows, allocated from arena */
 	struct arena arena;
 	struct row *rows;
 	size_t row_count;

@@ -15,11 +15,11 @@
 #include "store/mark.h"
 #include "store/ring.h"
 
-#define RESERVE_NS (5 * NS_PER_S)        /* time from store_use_reserve to the commit that may use the reserve */
+#define RESERVE_NS (5 * NS_PER_S)        /* so long after store_use_reserve commits may use the last reserve */
 #define COMPANY_ROWS 64                  /* from so many rows on, the cost of a commit is amortised */
 
 struct store {
-	/* used by the thread only */
+	/* fields used by the store thread only */
 	struct database database;
 	struct write_batch batch;
 	struct mark mark;
@@ -35,7 +35,7 @@ struct store {
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
 
-	/* shared, under the mutex */
+	/* fields shared by both threads, under the mutex */
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	struct ring inbox;               /* outboxes to be committed */

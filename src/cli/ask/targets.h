@@ -16,7 +16,7 @@ enum reach {
 };
 
 struct targets {
-	struct selector *at;             /* in the order given; the runs of one selector newest first */
+	struct selector *at; /* what the selectors stand for, in their order; runs of one selector newest first */
 	size_t count;
 	bool bulk;                       /* one of the selectors stood for more than a single name */
 };

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An ACT on what the arguments name, and what is told of it. */
+/* Sends an ACT for the runs and jobs that the arguments name, and tells what it did. */
 #ifndef TITAN_CLI_ACT_H
 #define TITAN_CLI_ACT_H
 
 #include "cli/ask/targets.h"
 #include "cli/session/cli.h"
 
-enum err act_select(struct cli *cli, struct msg_act *act);       /* run and job of the act, of the first argument */
-/* Its exit status. what: "held back", for people. */
+enum err act_select(struct cli *cli, struct msg_act *act); /* sets run and job of the act from the first argument */
+/* Send the act and return the exit status. what: text for people, such as "held back". */
 int act_send(struct cli *cli, struct msg_act *act, const char *what);
 
-/* What all arguments name; what they stand for beyond that has a person's yes. */
+/* Resolve all arguments. If they stand for more than they name, ask for a yes. */
 enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret);
 /*
- * The act on each of them; each refusal is told, and keeps nobody from the rest. The exit status is that of the first.
+ * Send the act for each target. A refusal is told and doesn't stop the others. Return the exit status of the first
+ * refusal.
  */
 int act_each(struct cli *cli, const struct targets *targets, const struct msg_act *act, const char *what);
 

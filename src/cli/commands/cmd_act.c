@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan retry, hold, release, priority, and what cancel shares with them: what people do to runs and jobs that exist. */
+/* titan retry, hold, release and priority, and the code that cancel shares with them: acts on runs and jobs. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -28,7 +28,7 @@ static void columns_begin(struct cli *cli, struct records *records)
 	records_begin(records, act_columns, sizeof(act_columns) / sizeof(act_columns[0]), &cli->arena);
 }
 
-/* Data for programs, a line for people; the master's word that it is durable came before either. */
+/* Print what an act changed: data for programs, a line for people. The master has made it durable before. */
 static void tell(struct cli *cli, const struct msg_act *act, const char *what, uint64_t changed, struct records *records)
 {
 	struct buf target = { 0 }, shown = { 0 };
@@ -38,7 +38,7 @@ static void tell(struct cli *cli, const struct msg_act *act, const char *what, u
 		buf_add_byte(&target, '/');
 	buf_add_slice(&target, act->job);
 	text_escape(&shown, buf_slice(&target), TEXT_KEEP_NONE);
-	/* What did nothing is told whoever reads it: they meant something by it. */
+	/* Say "nothing changed" even if output isn't a terminal: somebody expected a change. */
 	if (changed == 0 && (cli_chatty(cli) || cli->settings.style == STYLE_HUMAN))
 		cli_note(cli, "%s: nothing changed: no job %s", buf_cstr(&shown), what);
 	else if (cli_chatty(cli))
@@ -51,7 +51,7 @@ static void tell(struct cli *cli, const struct msg_act *act, const char *what, u
 	buf_free(&shown);
 }
 
-/* Of a cancel: what it didn't end. */
+/* After a cancel: say how many final jobs still run. */
 static void tell_left(struct cli *cli, uint64_t run, uint64_t left)
 {
 	if (left > 0 && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet)
@@ -122,7 +122,7 @@ int act_send(struct cli *cli, struct msg_act *act, const char *what)
 	return 0;
 }
 
-/* How many jobs are called encode[0], encode[1] and so on; the first of them, for people. */
+/* Count the jobs encode[0], encode[1] and so on. names: the first few, for people. */
 static enum err count_fan_out(struct cli *cli, const struct selector *selector, struct slice stem, size_t *ret_count,
 			      struct buf *names)
 {
@@ -154,7 +154,10 @@ static enum err confirm_fan_out(struct cli *cli, const struct selector *selector
 
 	if (stem.len > 3 && memcmp(stem.data + stem.len - 3, "[*]", 3) == 0)
 		stem.len -= 3;
-	/* A name that is whole is one job; what isn't there at all the master says. */
+	/*
+	 * A complete name is a single job and needs no question. For a name that doesn't exist the master has the
+	 * error.
+	 */
 	if (cli->settings.yes || stem.len == 0 || stem.data[stem.len - 1] == ']' ||
 	    cli_query_job(cli, &(struct selector){ .run = selector->run, .job = stem }, &cli->arena, &job) != ERR_NOT_FOUND)
 		return ERR_NONE;
@@ -196,7 +199,7 @@ enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret)
 		err = cli_targets(cli, invocation->args, invocation->arg_count, reach, ret);
 	if (err == ERR_NONE)
 		err = targets_confirm(cli, ret, invocation->command->verb);
-	/* All are understood before anything is done to the first one. */
+	/* Check and confirm all targets before anything is done to the first. */
 	for (size_t i = 0; err == ERR_NONE && !ret->bulk && i < ret->count; i++)
 		err = confirm_fan_out(cli, &ret->at[i]);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan cancel. What has ended already is told and keeps nobody from cancelling the rest. */
+/* titan cancel. A target that has already ended is reported, and doesn't keep the others from being cancelled. */
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
@@ -14,7 +14,7 @@
 #define LOOK_AGAIN_MS 100
 #define RECONNECT_MS 60000
 
-/* A name that no job has was told before: nothing of it is left. */
+/* Have all jobs of the target ended? A name without jobs counts as ended: it was reported before. */
 static enum err look(struct cli *cli, const struct selector *selector, bool *ret_ended)
 {
 	struct arena arena = { 0 };
@@ -32,7 +32,7 @@ static enum err look(struct cli *cli, const struct selector *selector, bool *ret
 	return err == ERR_NOT_FOUND ? ERR_NONE : err;
 }
 
-/* No deltas are about single jobs of many runs, so they are asked about. */
+/* Wait for a job by asking again and again: no subscription is about single jobs of several runs. */
 static enum err wait_job(struct cli *cli, const struct selector *selector)
 {
 	enum err err = cli_catch_signals(cli);

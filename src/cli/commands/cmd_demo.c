@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan demo: a real graph on a cluster of its own, with the master killed in the middle. It checks what it
- * shows: status 0 means that nothing was lost, nothing was done twice, and nothing was left behind.
+ * titan demo: runs a real graph on a cluster of its own, and kills the master in the middle. Then it checks the result:
+ * status 0 means that nothing was lost, nothing was done twice, and nothing was left behind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,9 +21,9 @@
 #include "cli/show/look.h"
 #include "lang/dagline.h"
 
-#define PULL_SETTLED 3                   /* jobs that have ended before the plug is pulled */
-#define PULL_RUNNING 3                   /* and jobs that run at that moment */
-#define DARK_MS 1200                     /* without a master */
+#define PULL_SETTLED 3                   /* kill the master when so many jobs have ended ... */
+#define PULL_RUNNING 3                   /* ... and so many are running */
+#define DARK_MS 1200                     /* time without a master */
 
 static void caption(struct demo *demo, const char *text)
 {
@@ -141,7 +141,7 @@ int cmd_demo(struct cli *cli)
 	enum err err = cli_catch_signals(cli);
 
 	cli->settings.style = STYLE_HUMAN;
-	cli->settings.socket = NULL;     /* its cluster is its own, wherever it runs */
+	cli->settings.socket = NULL;     /* also inside a job, the demo uses its own cluster */
 	if (err == ERR_NONE)
 		err = play(&demo);
 	client_close(cli->client);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan dlq ls, show, requeue, discard: dead letters, of runs that are live and of those that ended long ago. */
+/* titan dlq ls, show, requeue, discard: dead letters of live and ended runs. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@
 #include "lang/failure.h"
 #include "proto/dead.h"
 
-struct letters {                         /* as they came, the latest job first */
+struct letters {                         /* dead letters in the order received, the latest job first */
 	struct rec_dead_row *at;
 	size_t count, room;
 };
@@ -37,7 +37,7 @@ static void letters_add(struct letters *letters, struct arena *arena, const stru
 	letters->at[letters->count++] = *row;
 }
 
-/* Run 0 is every run, an empty job every job. */
+/* Ask for dead letters. Run 0 means all runs, an empty job all jobs. */
 static enum err letters_ask(struct cli *cli, const struct selector *selector, struct letters *letters)
 {
 	struct msg_query query = { .what = QUERY_DEAD, .run = selector->run };
@@ -121,7 +121,7 @@ static void add_letter(struct records *records, const struct rec_dead_row *lette
 	records_number(records, letter->index);
 }
 
-/* That a job has no letter isn't that there is no such job. */
+/* Check that the target exists: "no dead letter" must not hide a wrong name. */
 static enum err target_there(struct cli *cli, const struct selector *selector)
 {
 	struct rec_run_row run;
@@ -252,7 +252,7 @@ static enum err letter_ask(struct cli *cli, const char *target, struct rec_dead_
 		return err;
 	if (letters.count == 0)
 		return no_letter(cli, target);
-	/* The one right below this number is it, with all that it has; it may have gone since. */
+	/* Ask for the first letter below job + 1: that is this one, with all its fields. It may be gone by now. */
 	err = cli_query(cli, (struct msg_query){ .what = QUERY_DEAD, .cursor = letters.at[0].job + 1, .limit = 1 },
 			&cli->arena, &page);
 	if (err != ERR_NONE)
@@ -291,7 +291,7 @@ static const struct column act_columns[] = {
 	{ "changed", "CHANGED", true },
 };
 
-struct acts {                            /* one for each target that was named, or for each run of all */
+struct acts { /* one act for each target named, or with "all" for each run that has letters */
 	struct selector *at;
 	size_t count, room;
 	uint64_t letters;
@@ -326,7 +326,7 @@ static enum err acts_add(struct cli *cli, struct acts *acts, const struct select
 		acts_put(acts, &cli->arena, *selector);
 		return ERR_NONE;
 	}
-	/* Letters of a run needn't be neighbours: jobs may have been added to it while others began. */
+	/* A run's letters may be apart in the list, with other runs between, if jobs were added to the run later. */
 	for (size_t i = 0; i < letters.count; i++) {
 		if (map_get(&runs, letters.at[i].run))
 			continue;
@@ -352,7 +352,7 @@ static enum err acts_collect(struct cli *cli, struct acts *acts)
 	return ERR_NONE;
 }
 
-/* One letter by name is meant; more than that is said before it is done. */
+/* One letter needs no question; for more, say how many and ask for a yes. */
 static enum err acts_confirm(struct cli *cli, const struct acts *acts, const char *verb)
 {
 	char question[80];
@@ -397,7 +397,7 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    acts_collect(cli, acts) != ERR_NONE || acts_confirm(cli, acts, word) != ERR_NONE)
 		return cli_fail(cli);
-	/* Each refusal is told, and keeps no other letter from it. */
+	/* Report each refusal and go on with the others. */
 	for (size_t i = 0; i < acts->count; i++) {
 		int failed;
 
@@ -416,7 +416,7 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 	return status;
 }
 
-/* ---- which ---- */
+/* ---- choosing the subcommand ---- */
 
 static int usage(struct cli *cli, const char *text)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan down: the end of the daemons of this cluster on this machine. Jobs that run end with them, or are left to the
- * next worker. May be repeated without harm.
+ * titan down: ends the daemons of this cluster on this machine. Running jobs are ended too, or left for the next
+ * worker. It is safe to repeat.
  *
- * The master tells the workers that it has a connection of to end their jobs. All others (one whose keeper was just
- * killed, one without a master) are told by a signal, and what a dead worker left is ended by one that does only that.
+ * If jobs are to end, the master tells the workers that are connected to it. Other workers (one whose keeper was just
+ * killed, one without a master) get a signal. Jobs that a dead worker left are ended by a worker started only for that.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +29,7 @@
 
 enum down { DOWN_END, DOWN_LEAVE, DOWN_MASTER_ALONE };
 
-/* The directories of all workers that ever were here, one at a time: false ends it. */
+/* Find the next directory of a worker; there is one for every worker that was ever here. False: there are no more. */
 static bool next_worker(const struct cli *cli, DIR *dir, char name[NAME_MAX + 1], char path[PATH_MAX])
 {
 	char below[NAME_MAX + 16];
@@ -74,7 +74,7 @@ static enum err ask(struct cli *cli, const char *what, enum down *ret_down)
 	char question[160], answer[16];
 
 	snprintf(question, sizeof(question), "ending the cluster with %s", what);
-	/* With -y it is answered, and without a terminal it is an error. */
+	/* -y is an answer; without a terminal nobody can answer, which is an error. */
 	if (cli->settings.yes || cli->settings.no_input || isatty(STDIN_FILENO) != 1)
 		return cli_confirm(cli, question);
 	fprintf(stderr, "%s: end them, leave them running, or do nothing? [e/l/N] ", question);
@@ -87,7 +87,7 @@ static enum err ask(struct cli *cli, const char *what, enum down *ret_down)
 	return ERR_NONE;
 }
 
-/* What becomes of jobs that run: by an option, or else asked, where there are any. */
+/* Decide what happens to running jobs: by an option, or by asking if there are any. */
 static enum err choose(struct cli *cli, uint64_t live, enum down *ret_down)
 {
 	bool alone = option_given(cli->invocation, OPT_down_keep_workers);
@@ -120,7 +120,7 @@ static enum err still_there(struct cli *cli, const char *name, const char *what)
 	return error_next(&cli->error, "tail %s/worker-%s.log, then titan down again", cli->statedir.dir, name);
 }
 
-/* Until no guardian and no keeper of it serves. */
+/* Signal the worker, and wait until neither its guardian nor its keeper runs. */
 static enum err end_worker(struct cli *cli, const char *name, const char *path, enum down down, int64_t until_ns)
 {
 	bool told = false;
@@ -138,7 +138,7 @@ static enum err end_worker(struct cli *cli, const char *name, const char *path, 
 	return ERR_NONE;
 }
 
-/* What a worker that was killed has left: one that does nothing else ends it, and keeps the results for the next. */
+/* End the jobs that a killed worker left: start a worker only for that. Results are kept for the next worker. */
 static enum err end_left(struct cli *cli, const char *name, const char *path, int64_t until_ns)
 {
 	const char *const more[] = { "--name", name, "--end-jobs", NULL };
@@ -178,7 +178,7 @@ static enum err end_workers(struct cli *cli, enum down down)
 
 /* ---- the master ---- */
 
-/* Until the master has closed the connection, and is gone. */
+/* Wait until the master has closed the connection and is gone. */
 static enum err await_end(struct cli *cli, uint64_t pid)
 {
 	int64_t until = clock_mono_ns() + DOWN_MS * NS_PER_MS;
@@ -203,7 +203,7 @@ static enum err end_master(struct cli *cli, enum down down, const struct msg_sna
 	struct msg_ok ok;
 	enum err err = cli_call(cli, OP_SHUTDOWN, &shutdown, OP_OK, &cli->arena, &ok);
 
-	/* A master that is gone before its answer was read has done what was asked. */
+	/* ERR_UNREACHABLE: the master ended before its answer was read, so it has done what was asked. */
 	if (err == ERR_NONE || err == ERR_UNREACHABLE)
 		err = await_end(cli, pid);
 	for (size_t i = 0; err == ERR_NONE && shutdown.workers && i < status->workers.n; i++)
@@ -225,7 +225,7 @@ int cmd_down(struct cli *cli)
 		err = ERR_NONE;
 	if (err == ERR_NONE)
 		err = choose(cli, status.total, &down);
-	/* Jobs that are left are so before the master ends: the workers' last results come to it. */
+	/* To leave jobs, end the workers before the master, so that their last results still reach it. */
 	if (err == ERR_NONE && down == DOWN_LEAVE)
 		err = end_workers(cli, down);
 	if (err == ERR_NONE && master)

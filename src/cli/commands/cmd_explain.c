@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan explain: why a job is where it is, as the master says; and which command would change it. */
+/* titan explain: why a job is in its state, as the master says, and which command would change that. */
 #include <inttypes.h>
 
 #include "cli/ask/ask.h"
@@ -14,7 +14,7 @@
 #include "proto/dead.h"
 #include "proto/reasons.h"
 
-#define FAN_SHOWN 10                     /* of a fan-out */
+#define FAN_SHOWN 10                     /* most jobs explained of a fan-out */
 
 static const struct column explain_columns[] = {
 	{ "address", "job", false },
@@ -27,7 +27,7 @@ static const struct column explain_columns[] = {
 	{ "name", NULL, false },
 };
 
-/* The fact of its state, where that would say too much of what never ran or wasn't tried again. */
+/* The text for an ended job's state. Some jobs never ran or weren't retried: the state's usual text would be wrong. */
 static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 {
 	bool ran = job->outcome == OUTCOME_EXIT || job->outcome == OUTCOME_SIGNAL || job->outcome == OUTCOME_SPAWN;
@@ -46,7 +46,7 @@ static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 	return state_table[state].fact;
 }
 
-/* What has ended needs more than that it has. */
+/* Explain in words how the job ended. */
 static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 {
 	enum job_state state = job_state_checked(job->state);
@@ -79,7 +79,7 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 	return copy;
 }
 
-/* Of a gate that was refused: who did it, and why. */
+/* Say who rejected a gate, and why. */
 static enum err refusal_text(struct cli *cli, const struct rec_job_row *job, struct slice *ret)
 {
 	const struct selector selector = { .run = job->run, .job = job->name };
@@ -88,7 +88,7 @@ static enum err refusal_text(struct cli *cli, const struct rec_job_row *job, str
 	enum err err = decisions_of(cli, &selector, &decided, &count);
 
 	if (err == ERR_NONE && count > 0)
-		*ret = decision_text(&decided[0], &cli->arena);          /* the newest is first */
+		*ret = decision_text(&decided[0], &cli->arena);          /* the newest comes first */
 	return err;
 }
 
@@ -100,7 +100,7 @@ static enum err add_row(struct cli *cli, struct records *records, const struct r
 	size_t job_count = 0;
 	enum err err = ERR_NONE;
 
-	/* The names of its cause and of what it waits for stand in the rows of the others. */
+	/* The names of the job's cause and of the jobs that it waits for are in the rows of those jobs. */
 	if (job->cause != 0 || job->why_code == REASON_WAITS_FOR_DEPENDENCY)
 		err = cli_query_jobs(cli, job->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
 	if (err == ERR_NONE && state == STATE_DENIED)
@@ -120,7 +120,9 @@ static enum err add_row(struct cli *cli, struct records *records, const struct r
 	return ERR_NONE;
 }
 
-/* Of a fan-out those that haven't succeeded, the first few: one that is missing is missing as before. */
+/*
+ * Explain the first few jobs of a fan-out that haven't succeeded. If there is no such fan-out, keep the earlier error.
+ */
 static enum err explain_fan(struct cli *cli, const struct selector *selector, struct records *records)
 {
 	struct slice stem = selector->job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan lock: who has which lock, and a lock for a person. */
+/* titan lock: shows who holds which lock, and takes and releases locks for people. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -94,7 +94,7 @@ static void print_fence(struct cli *cli, uint64_t fence)
 	buf_free(&out);
 }
 
-/* Who has it is said once; then it is asked for until it is free. */
+/* Take the lock. If it is held, say once by whom, then ask again until it is free. */
 static enum err take(struct cli *cli, struct msg_set *set, struct msg_ok *ret_ok)
 {
 	bool told = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan logs. Bytes go out as they came where standard output is no terminal; on one, whole lines go out,
- * escaped, so that a job's output can't drive it.
+ * titan logs. If standard output is no terminal, bytes go out unchanged. On a terminal whole lines go out, escaped, so
+ * that a job's output can't control it.
  */
 #include <inttypes.h>
 
@@ -20,26 +20,26 @@
 #define PAUSE_MS 100
 #define LATE_MS 2000
 #define RECONNECT_MS 60000
-#define LINE_LONGEST 8192                /* then it is printed before its end has come */
+#define LINE_LONGEST 8192                /* a longer line is printed in parts */
 #define NAMES_SHOWN 20
 
-struct log_stream {                      /* stdout or stderr of the job */
-	struct buf line;                 /* not printed yet */
-	bool inside;                     /* the last byte printed wasn't a new line */
-	bool known;                      /* the next one: reading may begin in the middle */
-	uint64_t next;                   /* offset of what follows, unless something is missing */
+struct log_stream {                      /* standard output or standard error of the job */
+	struct buf line;                 /* text that isn't printed yet */
+	bool inside;                     /* the printed text ends within a line */
+	bool known;                      /* next is valid; false if reading began in the middle */
+	uint64_t next;                   /* offset of the next byte expected; a higher one means a gap */
 };
 
 struct log_printer {
 	struct cli *cli;
 	bool only_stdout, only_stderr, times;
 	struct log_stream streams[2];
-	struct log_stream *cursor;       /* whose unfinished line the terminal's cursor is in */
+	struct log_stream *cursor;       /* the stream whose unfinished line the cursor is in, or NULL */
 	struct buf out;
-	uint64_t missing;                /* bytes, said where they are */
-	uint64_t skip;                   /* lines that are in front of those wanted */
+	uint64_t missing;                /* bytes missing in total; each gap is reported at its place */
+	uint64_t skip;                   /* lines to skip before the wanted ones */
 	bool damaged;
-	struct arena arena;              /* of the job's latest row */
+	struct arena arena;              /* holds the job's latest row */
 };
 
 static void put_time(struct log_printer *printer, int64_t wall_ms)
@@ -51,7 +51,7 @@ static void put_time(struct log_printer *printer, int64_t wall_ms)
 	buf_add_byte(&printer->out, ' ');
 }
 
-/* What comes next, the shell's prompt too, begins a line of its own. */
+/* End an unfinished line, so that what follows (even the shell's prompt) begins a new one. */
 static void end_line(struct log_printer *printer)
 {
 	if (printer->cursor == NULL)
@@ -61,7 +61,7 @@ static void end_line(struct log_printer *printer)
 	buf_add_byte(&printer->out, '\n');
 }
 
-/* Part of a line, or a whole one with its end. */
+/* Print a whole line with its end, or a part of a line. */
 static void put_text(struct log_printer *printer, int stream, struct slice text, int64_t wall_ms)
 {
 	const struct look *look = &printer->cli->out;
@@ -106,7 +106,9 @@ static void put_rest(struct log_printer *printer)
 	cli_print(printer->cli, &printer->out);
 }
 
-/* Where something is missing it is said, in its place. What passes by while the job runs may be kept in the end. */
+/*
+ * Report missing bytes at their place. Bytes that the live tail skips may still be kept in the end: don't count them.
+ */
 static void put_gap(struct log_printer *printer, int stream, uint64_t bytes, bool live_tail)
 {
 	put_rest(printer);
@@ -138,7 +140,7 @@ static void put_piece(struct log_printer *printer, const struct rec_output *piec
 
 	if ((printer->only_stdout && stream == 1) || (printer->only_stderr && stream == 0) || text.len == 0)
 		return;
-	/* The end of what is kept begins in front of what was shown while it passed by. */
+	/* The kept end of the log may overlap with what was already shown of the live tail: print only the new part. */
 	if (state->known && end <= state->next)
 		return;
 	if (state->known && piece->offset < state->next)
@@ -156,7 +158,7 @@ static void put_piece(struct log_printer *printer, const struct rec_output *piec
 	put_lines(printer, stream, piece->wall_ms, false);
 }
 
-/* The log's file has suffered: what can be read of it is. */
+/* Report that the log's file is damaged. What can be read is printed. */
 static void put_damage(struct log_printer *printer, struct slice what)
 {
 	struct buf text = { 0 };
@@ -168,7 +170,7 @@ static void put_damage(struct log_printer *printer, struct slice what)
 	cli_note(printer->cli, "[%s]", buf_cstr(&text));
 	buf_free(&text);
 	printer->damaged = true;
-	/* How much of which stream that was, its file can't say. */
+	/* It is unknown how many bytes of each stream are missing. */
 	printer->streams[0].known = printer->streams[1].known = false;
 }
 
@@ -178,7 +180,7 @@ static void finish_line(struct log_printer *printer)
 	cli_print(printer->cli, &printer->out);
 }
 
-/* One attempt, up to what is there now. */
+/* Print one attempt's output up to its current end. */
 static enum err print_some(struct log_printer *printer, struct log_reader *reader)
 {
 	struct arena arena = { 0 };
@@ -200,7 +202,7 @@ static enum err print_some(struct log_printer *printer, struct log_reader *reade
 	return err;
 }
 
-/* Who follows waits for a master that is gone, and goes on where it was. */
+/* With follow, wait for a master that is gone, and go on; otherwise return the error. */
 static enum err survive(struct cli *cli, enum err err, bool follow)
 {
 	if (err != ERR_UNREACHABLE || !follow)
@@ -217,7 +219,7 @@ static void start_streams(struct log_printer *printer, bool from_beginning)
 	}
 }
 
-/* Until the job has ended and all it wrote is here; or, without follow, until the late rest had its chance. */
+/* Print until the job has ended and all its output is here. Without follow, wait only a moment for late output. */
 static enum err print_attempts(struct log_printer *printer, const struct selector *selector,
 			       struct rec_job_row *job, bool follow, uint64_t lines)
 {
@@ -276,7 +278,7 @@ static enum err print_attempts(struct log_printer *printer, const struct selecto
 	return ERR_NONE;
 }
 
-/* A run alone: its only job, or the only one that failed. */
+/* Only a run was named: choose its only job, or the only one that failed. */
 static enum err choose_job(struct cli *cli, struct selector *selector)
 {
 	struct rec_job_row *jobs;
@@ -310,7 +312,7 @@ static enum err choose_job(struct cli *cli, struct selector *selector)
 	return ERR_USAGE;
 }
 
-/* Who left while the job ran on is told how to come back. */
+/* Left before the job ended: say how to come back. */
 static void note_running(struct cli *cli, const struct selector *selector)
 {
 	struct buf name = { 0 };
@@ -330,7 +332,7 @@ static void was_pruned(struct cli *cli, const struct selector *selector, int64_t
 	error_next(&cli->error, "titan show %" PRIu64, selector->run);
 }
 
-/* Its work is that of others. */
+/* A sub-run job has no output of its own: point to the jobs of its sub-run. */
 static int fail_subrun(struct cli *cli, const struct selector *selector, const struct rec_job_row *job)
 {
 	error_set(&cli->error, ERR_INVALID, "%" PRIu64 "/%.*s writes nothing itself: its work is a run of its own",

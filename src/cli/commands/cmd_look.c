@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan ls, status: what is, in short. They ask, print and end; they change nothing. */
+/* titan ls, status: short lists of what there is. They ask, print and end; they change nothing. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -18,7 +18,7 @@
 
 #define LS_LIMIT 50
 
-/* The runs that the arguments stand for, or that have jobs that they stand for; each once. */
+/* List the runs that the arguments name, or that have a job that they name; each run once. */
 static int list_some(struct cli *cli, struct records *records, uint64_t limit)
 {
 	struct targets targets;
@@ -143,7 +143,7 @@ static void status_plain(const struct msg_welcome *welcome, const struct msg_sna
 		buf_addf(out, "jobs.%s\t%" PRIu64 "\n", state_table[i].name, status->counts.at[i]);
 }
 
-/* Counted by state alone: a first delay and a wait between tries aren't told apart. */
+/* For counts by state: a count doesn't tell a delayed start from a wait between tries. */
 static const struct state_info state_later = {
 	"delayed", "LATER", "↻", "r", COLOUR_YELLOW, ATTR_PLAIN, KIND_WAITS, "",
 };

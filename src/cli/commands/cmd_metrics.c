@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan metrics: for people, as JSON, as tab-separated values, or in the text form of Prometheus. */
+/* titan metrics: for people, as JSON, as tab-separated values, or as text for Prometheus. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 #include "cli/show/look.h"
 #include "proto/metrics.h"
 
-/* As many buckets as this program knows; those that aren't sent are empty. */
+/* Copy a histogram into as many buckets as this program knows. Missing buckets are 0; surplus ones go into the last. */
 static void buckets_of(const struct rec_metric_row *row, uint64_t out[HISTOGRAM_BUCKETS])
 {
 	memset(out, 0, HISTOGRAM_BUCKETS * sizeof(*out));
@@ -31,7 +31,7 @@ static void put_span(struct buf *out, uint64_t us)
 		buf_addf(out, "%.1f s", (double)us / 1e6);
 }
 
-/* ---- the forms ---- */
+/* ---- the output formats ---- */
 
 static void put_human(const struct metric_info *info, const struct rec_metric_row *row, struct buf *out)
 {
@@ -39,7 +39,7 @@ static void put_human(const struct metric_info *info, const struct rec_metric_ro
 	char name[96];
 	struct buf value = { 0 };
 
-	/* Of many states most are nothing to look at. */
+	/* Leave out states without jobs. */
 	if (row->label.len > 0 && row->value == 0)
 		return;
 	snprintf(name, sizeof(name), "%s%s%.*s", info->name, row->label.len ? " " : "", (int)row->label.len,
@@ -77,7 +77,7 @@ static void put_plain(const struct metric_info *info, const struct rec_metric_ro
 		 histogram_below_us(buckets, 500), histogram_below_us(buckets, 990), histogram_below_us(buckets, 1000));
 }
 
-/* By name; those with states are an object of them. */
+/* Write a metric under its name; one with a value for each state becomes an object. */
 static void put_json(struct json *json, const struct metric_info *info, const struct rec_metric_row *row, bool first,
 		     bool last)
 {
@@ -156,7 +156,7 @@ static void put_all(struct cli *cli, const struct msg_snapshot *answer, struct b
 		const struct metric_info *info = metric_info(row->metric);
 
 		if (!info)
-			continue;        /* of a newer master */
+			continue;        /* a metric of a newer master */
 		if (prometheus)
 			put_prometheus(info, row, row->metric != before, out);
 		else if (cli->out.style == STYLE_JSON)

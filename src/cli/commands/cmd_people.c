@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan approvals, approve, reject, pushback, settle: what waits for people, and what they say to it. */
+/* titan approvals, approve, reject, pushback, settle: questions to people, and their answers. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -16,8 +16,8 @@
 #include "cli/show/row_words.h"
 #include "proto/limits.h"
 
-#define DIGEST_SHOWN 8                   /* bytes, in a table */
-#define UNBLOCKS_TOLD 3                  /* before a decision */
+#define DIGEST_SHOWN 8                   /* bytes of a digest shown in a table */
+#define UNBLOCKS_TOLD 3                  /* most unblocked jobs named before a decision */
 
 static const struct column gate_columns[] = {
 	{ "address", "JOB", false },
@@ -129,7 +129,7 @@ static enum err read_digest(struct cli *cli, const char *text, struct msg_act *a
 	return ERR_NONE;
 }
 
-/* What is about to be decided, in a few lines; its digest goes with the decision. */
+/* Show the gate that is about to be decided, and put its digest into the act: it says what the person has seen. */
 static enum err show_gate(struct cli *cli, struct msg_act *act)
 {
 	const struct selector selector = { .run = act->run, .job = act->job };
@@ -141,7 +141,8 @@ static enum err show_gate(struct cli *cli, struct msg_act *act)
 		return err;
 	act->digest = job.digest;
 	if (job.digest.len == 0)
-		act->digest = slice_str("no gate!");     /* the master says what it is instead */
+		/* A digest that never matches: the master's refusal says what the job is. */
+		act->digest = slice_str("no gate!");
 	if (!cli_chatty(cli) || job.digest.len == 0)
 		return ERR_NONE;
 	text_escape(&text, job.gate_message, TEXT_KEEP_NONE);
@@ -205,7 +206,7 @@ int cmd_reject(struct cli *cli)
 {
 	struct msg_act act = { .verb = ACT_REJECT };
 
-	/* Who built it has to know what is wrong. */
+	/* A reason is required: whoever built the rejected thing has to know what is wrong. */
 	if (read_reason(cli, option_value(cli->invocation, OPT_reject_message), "a rejection has a reason",
 			"titan reject RUN/JOB -m 'WHY'", &act) != ERR_NONE)
 		return cli_fail(cli);

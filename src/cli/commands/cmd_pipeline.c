@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan validate and plan: a pipeline is read and looked at; no master is asked. */
+/* titan validate and plan: check a pipeline and show it, without a master. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@ static const struct column valid_columns[] = {
 	{ "max_jobs", NULL, true },
 };
 
-/* Now and here it could only end out of time. */
+/* Refuse jobs whose deadline has passed: they could only time out. */
 static enum err check_dates(struct cli *cli, const char *path, const struct dagline *dag)
 {
 	for (size_t i = 0; i < dag->node_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan cordon, uncordon, drain, pool, worker ls, worker rm: who gets new jobs. */
+/* titan cordon, uncordon, drain, pool, worker ls, worker rm: which workers get new jobs. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -50,7 +50,7 @@ static enum err set_one(struct cli *cli, enum object_kind kind, const char *name
 	return ERR_NONE;
 }
 
-/* All that are named, in order; the first that fails ends it. */
+/* SET each object named, in order; stop at the first error. */
 static int set_all(struct cli *cli, enum object_kind kind, size_t from, size_t to, enum set_verb verb, const char *done)
 {
 	struct records records;

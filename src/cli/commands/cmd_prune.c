@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan prune: runs that have ended, or their logs alone, are removed for good. What would go is said first. */
+/* titan prune: removes ended runs, or only their logs, for good. It says first what would go. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -113,7 +113,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* "12 runs of 340 jobs, with 52314 bytes of logs" */
+/* Write "12 runs of 340 jobs, with 52314 bytes of logs". */
 static void add_what(struct buf *out, const struct msg_prune *rule, const struct rec_prune_sum *sum)
 {
 	buf_addf(out, "%s%" PRIu64 " run%s of %" PRIu64 " job%s, with %" PRIu64 " byte%s of logs",
@@ -180,7 +180,7 @@ static enum err call(struct cli *cli, struct msg_prune *rule, struct msg_snapsho
 	return err;
 }
 
-/* What would go, and a yes to it. */
+/* Show what would be removed, and ask for a yes. */
 static enum err look_first(struct cli *cli, const struct msg_prune *rule, bool dry, struct msg_snapshot *answer)
 {
 	struct msg_prune look = *rule;

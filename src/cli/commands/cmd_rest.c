@@ -15,7 +15,7 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 
-/* Prints the whole frames at the front; what is left of a cut one stays. */
+/* Print the whole frames at the front of the buffer. An incomplete frame at the end stays in it. */
 static enum err dump_frames(struct cli *cli, struct buf *in, uint64_t *offset)
 {
 	struct buf out = { 0 };

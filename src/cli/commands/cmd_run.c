@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan run: a graph from the command line, a file or standard input becomes a run. */
+/* titan run: makes a run of a graph from the command line, a file or standard input. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +25,13 @@
 #include "proto/limits.h"
 
 #define INPUT_MAX (SIZE_MAX / 4)
-#define GATES_SOUGHT 10000               /* jobs looked at, to warn of one */
+#define GATES_SOUGHT 10000               /* most jobs looked at to warn of a gate */
 
-struct job_lines {                       /* --lines */
+struct job_lines {                       /* the jobs of --lines */
 	struct slice *lines;
 	uint64_t count;
-	char prefix[LIMIT_NAME_MAX_LEN + 2];     /* of their names: those of a run that is there already are taken */
+	/* Before their names; with --into, so that they differ from the run's jobs. */
+	char prefix[LIMIT_NAME_MAX_LEN + 2];
 	const struct job_defaults *defaults;
 };
 
@@ -64,7 +65,7 @@ static void dag_job(const void *arg, uint64_t index, struct arena *scratch, stru
 	dagline_job(&source->dag, index, source->defaults, scratch, ret_spec);
 }
 
-/* ---- what is submitted ---- */
+/* ---- submitting ---- */
 
 static enum err lines_source(struct cli *cli, struct buf *input, struct job_lines *lines)
 {
@@ -118,7 +119,7 @@ static enum err dag_source(struct cli *cli, const struct dag_old *old, struct bu
 	return err;
 }
 
-/* ---- and what is said of it ---- */
+/* ---- printing the result ---- */
 
 static const struct column accepted_columns[] = {
 	{ "run", "run", true },
@@ -144,7 +145,7 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 	} else if (cli->settings.style == STYLE_HUMAN || cli->settings.style == STYLE_PLAIN) {
 		buf_addf(&out, "%" PRIu64 "\n", accepted->run);
 	} else {
-		/* The state is known only to who waited. */
+		/* The state of the run is known only with --wait. */
 		records_begin(&records, accepted_columns, state ? 4 : 3, &cli->arena);
 		records_number(&records, accepted->run);
 		records_number(&records, accepted->jobs);
@@ -153,7 +154,7 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 			records_state(&records, run_state_info(*state), run_state_name(*state));
 		records_print_one(&records, &cli->out, &out);
 	}
-	/* Who reads that it failed would submit it again. */
+	/* Say that the run was accepted: otherwise a person may submit it again because of the error. */
 	error_set(&why, ERR_SYSTEM, "run %" PRIu64 " was accepted, but standard output can't be written to", accepted->run);
 	error_next(&why, "titan show %" PRIu64, accepted->run);
 	cli_print_or(cli, &out, &why);
@@ -177,7 +178,7 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	if (!late)
 		print_accepted(cli, accepted, NULL);
 	err = wait_runs(cli, &accepted->run, 1, &state);
-	/* One value comes out, whatever happened: the run's number must not be lost. */
+	/* Programs get one value, printed after the wait, even after an error: the run's number must not be lost. */
 	if (late)
 		print_accepted(cli, accepted, &state);
 	if (err == ERR_NONE)
@@ -190,7 +191,7 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	return cli_fail(cli);
 }
 
-/* Only our own user reaches a cluster, and who submits a gate that names its approvers isn't one of them. */
+/* Warn of a gate with named approvers: the submitter may not approve it, and no other user reaches this cluster. */
 static void warn_of_gates(struct cli *cli, const struct graph_source *source)
 {
 	struct arena arena = { 0 };
@@ -231,7 +232,10 @@ static bool is_file(const struct cli *cli)
 	return invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0;
 }
 
-/* Lines of one addition have a name of their own, made of its key: the same key gives the same names. */
+/*
+ * With --into, give the jobs of --lines a prefix: the run's name, or part of the submit key, so a repeat gives the
+ * same.
+ */
 static void name_lines(const struct cli *cli, struct slice name, const uint8_t *key, struct job_lines *lines)
 {
 	if (!option_given(cli->invocation, OPT_run_into))
@@ -242,7 +246,7 @@ static void name_lines(const struct cli *cli, struct slice name, const uint8_t *
 		snprintf(lines->prefix, sizeof(lines->prefix), "lines-%02x%02x%02x%02x-", key[0], key[1], key[2], key[3]);
 }
 
-/* What a pipeline says of its run is the run's affair when it is added to one. */
+/* Refuse a pipeline with --into that sets concurrency or a tenant: those are the run's to set. */
 static enum err check_added(struct cli *cli, const struct pipeline *pipeline)
 {
 	const char *what = pipeline->max_jobs > 0 || pipeline->concurrency.len > 0 ? "concurrency" : pipeline->tenant.len > 0 ? "tenant" : NULL;
@@ -256,9 +260,9 @@ static enum err check_added(struct cli *cli, const struct pipeline *pipeline)
 struct run_input {
 	struct job_defaults defaults;
 	struct into into;
-	const struct dag_old *old;       /* NULL: a run begins */
+	const struct dag_old *old;       /* the run to which jobs are added; NULL: a new run */
 	uint8_t key[SUBMIT_KEY_SIZE];
-	struct buf text;                 /* jobs point into it until they are submitted */
+	struct buf text;                 /* texts of the jobs point into it until they are submitted */
 };
 
 static int run_graph(struct cli *cli, struct run_input *input, struct slice name)
@@ -315,7 +319,7 @@ static enum err begin_into(struct cli *cli, struct run_input *input)
 	return ERR_NONE;
 }
 
-/* The master has the graph. */
+/* Submit the graph of an earlier run again; the master has that graph. */
 static int run_again(struct cli *cli, const struct run_input *input, struct slice name)
 {
 	struct graph_source source = { 0 };

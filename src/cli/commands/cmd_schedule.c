@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan schedule add, ls, show, pause, resume, rm, fire: pipelines that begin at times of the clock. */
+/* titan schedule add, ls, show, pause, resume, rm, fire: pipelines that start at given times. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -179,7 +179,7 @@ static void add_schedule(struct records *records, const struct rec_schedule_row 
 	records_text(records, row->owner);
 }
 
-/* All of them, or the one with this name. */
+/* Show one schedule; name NULL: list all. */
 static int schedule_list(struct cli *cli, const char *name)
 {
 	struct msg_query query = { .what = QUERY_SCHEDULES, .job = slice_str(name) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan master and worker: this process becomes one. */
+/* titan master and worker: this process becomes one of them. */
 #include <errno.h>
 
 #include "base/text.h"
@@ -43,7 +43,7 @@ int cmd_master(struct cli *cli)
 	return status;
 }
 
-/* All labels given, or else those of titan.conf, with commas between. */
+/* Join all labels of the command line, or else those of titan.conf, with commas. */
 static enum err read_labels(struct cli *cli, const char **ret_labels)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -68,7 +68,7 @@ static enum err read_labels(struct cli *cli, const char **ret_labels)
 	return ERR_NONE;
 }
 
-/* One word of what it offers, as people write it, to what the wire has. */
+/* Parse one offered resource from the command line and add it in the form that the wire uses. */
 static enum err add_offer(struct cli *cli, const char *option, struct slice name, struct slice amount, struct buf *out)
 {
 	struct resource resource = { .amount = 0 };
@@ -77,7 +77,7 @@ static enum err add_offer(struct cli *cli, const char *option, struct slice name
 	if (!resource_is_name(name))
 		return error_set(&cli->error, ERR_USAGE, "--%s: a name of letters, digits and _ . - is expected before the =", option);
 	memcpy(resource.name, name.data, name.len);
-	/* Nothing of it may be offered as well. */
+	/* A worker may offer 0 of a resource, but a job may not ask for 0. */
 	if (!slice_eq(amount, slice_str("0")) && demand_amount(resource.name, amount, &resource.amount, &why) != ERR_NONE)
 		return error_set(&cli->error, ERR_USAGE, "--%s: %s", option, why.text);
 	if (out->len > 0)
@@ -121,7 +121,7 @@ static enum err read_resources(struct cli *cli, const char **ret_resources)
 	return err;
 }
 
-/* titan worker alone is one; with a word behind it, it asks about workers. */
+/* titan worker with arguments: list or remove workers instead of becoming one. */
 static int other_than_being_one(struct cli *cli)
 {
 	struct slice word = slice_str(cli->invocation->args[0]);
@@ -165,7 +165,7 @@ int cmd_worker(struct cli *cli)
 	options.end_jobs = option_given(cli->invocation, OPT_worker_end_jobs);
 	options.containment = (enum containment)containment;
 	status = guardian_run(&options, &cli->error);
-	/* A keeper that fails says so itself: its guardian only ends with the same status. */
+	/* If the keeper failed, it has told its error, and the guardian only returns its status. */
 	if (cli->error.code != ERR_NONE)
 		cli_fail(cli);
 	return status;

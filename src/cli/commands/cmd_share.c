@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan tenant, titan group: what jobs share among each other, and who may have how much of it. */
+/* titan tenant, titan group: limits and weights for what jobs share. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -149,7 +149,7 @@ static enum err read_tenant(struct cli *cli, struct msg_set *set)
 	    (err = option_number(invocation, OPT_tenant_max_queued, 0, LIMIT_RUN_JOBS_MAX - 1, &set->most, &cli->error)) !=
 		    ERR_NONE)
 		return err;
-	/* On the wire 0 leaves it as it is. */
+	/* On the wire 0 means unchanged, so a limit is sent as limit + 1. */
 	set->number += option_given(invocation, OPT_tenant_max_jobs);
 	set->most += option_given(invocation, OPT_tenant_max_queued);
 	if (set->weight + set->number + set->most == 0)

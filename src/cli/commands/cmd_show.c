@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan show: a run with its jobs, those of them that are named, or one job (show_job.c). Jobs are printed a portion
- * at a time, so that a run of a million costs no memory here.
+ * titan show: a run with its jobs, some jobs of a run, or one job (show_job.c). Jobs are printed in portions, so that
+ * a run of a million jobs needs little memory here.
  */
 #include <inttypes.h>
 
@@ -20,7 +20,7 @@
 #include "cli/show/row_words.h"
 #include "cli/show/rows.h"
 
-#define PORTION 1000                     /* jobs printed at once; a table has no more */
+#define PORTION 1000                     /* most jobs printed at a time; a table shows no more */
 
 static void run_header(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
 {
@@ -63,10 +63,10 @@ struct shown_run {
 	const struct rec_run_row *run;
 	const struct rec_job_row *jobs;
 	size_t job_count;
-	const bool *wanted;              /* of the jobs; NULL: all */
+	const bool *wanted;              /* for each job, whether it is shown; NULL: all are */
 };
 
-/* Jobs from this one on, as many as a portion has. */
+/* Add the rows of one portion, from this job on. */
 static size_t add_portion(const struct shown_run *shown, size_t from, struct records *records, struct arena *arena,
 			  size_t *ret_rows)
 {
@@ -124,7 +124,7 @@ static void print_run_rows(struct cli *cli, const struct shown_run *shown)
 
 	if (cli->out.style == STYLE_HUMAN)
 		run_header(cli, shown->run, &out);
-	/* A table is one portion: its columns are as wide as its widest row. */
+	/* A table is a single portion: its columns are as wide as its widest row. */
 	for (size_t from = 0; from < shown->job_count; from += PORTION) {
 		add_portion(shown, from, &records, &arena, &rows);
 		records_print(&records, &cli->out, &out);
@@ -147,7 +147,7 @@ static size_t want_named(const struct selector *target, const struct shown_run *
 	return found;
 }
 
-/* Those jobs that these targets, all of one run, name; NULL where one of them is the run. */
+/* Mark the jobs that the targets name; all targets are of one run. NULL if a target is the run itself. */
 static enum err wanted_jobs(struct cli *cli, const struct selector *targets, size_t count, struct shown_run *shown)
 {
 	bool *wanted = arena_zalloc(&cli->arena, shown->job_count + 1, sizeof(*wanted));
@@ -159,7 +159,7 @@ static enum err wanted_jobs(struct cli *cli, const struct selector *targets, siz
 
 		if (targets[i].job.len == 0)
 			return ERR_NONE;
-		/* They mostly come in the order of the jobs. */
+		/* Targets mostly come in the order of the jobs, so go on from the last one found. */
 		while (looked < shown->job_count && !slice_eq(shown->jobs[at].name, targets[i].job)) {
 			at = at + 1 < shown->job_count ? at + 1 : 0;
 			looked++;
@@ -175,7 +175,7 @@ static enum err wanted_jobs(struct cli *cli, const struct selector *targets, siz
 	return ERR_NONE;
 }
 
-/* The run of these targets; all of it, or the jobs that they name. */
+/* Show the run of these targets: all its jobs, or those that the targets name. */
 static enum err show_run(struct cli *cli, const struct selector *targets, size_t count)
 {
 	bool human = cli->out.style == STYLE_HUMAN, whole = count == 1 && targets[0].job.len == 0;
@@ -205,7 +205,7 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 	return ERR_NONE;
 }
 
-/* One value in JSON: a list of what each of them would be. */
+/* With --json, print one list with a value for each target. */
 static enum err show_several(struct cli *cli, const struct targets *targets)
 {
 	bool json = cli->out.style == STYLE_JSON;
@@ -242,6 +242,6 @@ int cmd_show(struct cli *cli)
 	if (targets.bulk || targets.count > 1)
 		err = show_several(cli, &targets);
 	else if (targets.at[0].job.len == 0 || (err = show_job(cli, &targets.at[0])) == ERR_NOT_FOUND)
-		err = show_run(cli, &targets.at[0], 1);  /* a run, or all of a fan-out */
+		err = show_run(cli, &targets.at[0], 1);  /* a run, or a whole fan-out */
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }

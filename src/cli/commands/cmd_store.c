@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan backup, restore, fsck: copies of the store, and whether it is whole. */
+/* titan backup, restore, fsck: copy the store, put a copy back, check a store. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void tell_human(const struct cli *cli, const char *done, const char *path
 	buf_add_byte(out, '\n');
 }
 
-/* The store, whole; or text, where nobody asked for JSON. A file is no store in use: it ought to have a checksum. */
+/* Print the result as JSON or text. file: it is a backup, not a store in use, and should have a checksum. */
 static void tell(struct cli *cli, const char *done, const char *path, const struct fsck *fsck, bool file,
 		 const char *kept)
 {
@@ -94,7 +94,7 @@ static void tell(struct cli *cli, const char *done, const char *path, const stru
 
 /* ---- backup ---- */
 
-/* The copy of a running master's store, checked as a restored one would be. The part file is removed when that fails. */
+/* Copy a running master's store and check the copy as a restore would. If that fails, remove the part file. */
 static enum err copy_checked(struct cli *cli, const char *part, struct fsck *ret_fsck)
 {
 	struct msg_backup msg = { .path = slice_str(part) };
@@ -116,7 +116,7 @@ static enum err copy_checked(struct cli *cli, const char *part, struct fsck *ret
 	return err;
 }
 
-/* A place for the backup: nobody's, or a file that may be overwritten. Never the store itself. */
+/* Reserve a name for the backup: a new file, or one that may be overwritten. Never the store itself. */
 static enum err reserve(struct cli *cli, const char *path, bool *ret_reserved)
 {
 	char store[PATH_MAX], question[PATH_MAX + 32];
@@ -165,7 +165,7 @@ int cmd_backup(struct cli *cli)
 
 /* ---- restore ---- */
 
-/* Of the cluster's store it is said how to go on; a file beside it stands in nobody's way. */
+/* Check a backup. If it is damaged, suggest another backup. */
 static enum err fsck_other(struct cli *cli, const char *path, struct fsck *ret_fsck)
 {
 	enum err err = fsck_store(path, false, ret_fsck, &cli->error);
@@ -207,7 +207,10 @@ int cmd_restore(struct cli *cli)
 
 /* ---- fsck ---- */
 
-/* A copy beside the store of a running master; where there is no room for it, one among the temporary files. */
+/*
+ * Check a copy of a running master's store: beside the store, or in the directory for temporary files if it has no
+ * room.
+ */
 static enum err fsck_copy(struct cli *cli, struct fsck *ret_fsck)
 {
 	const char *temp = getenv("TMPDIR");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan up: the daemons of this cluster on this machine. May be repeated without harm. */
+/* titan up: starts the daemons of this cluster on this machine. It is safe to repeat. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,11 +19,11 @@
 #include "cli/show/look.h"
 #include "proto/limits.h"
 
-#define OTHER_START_MS 15000             /* for somebody else's titan up to succeed */
+#define OTHER_START_MS 15000             /* time for another titan up, or for a worker, to be ready */
 #define PAUSE_MS 50
 
 struct started {
-	bool master, worker;             /* by us */
+	bool master, worker;             /* which of them we started */
 	uint64_t master_pid, slots;
 };
 
@@ -32,7 +32,7 @@ static enum err start_master(struct cli *cli)
 	const char *const more[] = { NULL };
 	enum err err = daemon_start(&cli->statedir, "master", "master.log", more, NULL, &cli->error);
 
-	/* Somebody else started one a moment ago. */
+	/* ERR_BUSY: somebody else started a master a moment ago. */
 	if (err == ERR_BUSY)
 		return cli_reconnect(cli, OTHER_START_MS) == ERR_NONE ? ERR_NONE : err;
 	return err == ERR_NONE ? cli_connect(cli) : err;
@@ -63,7 +63,7 @@ static enum err find_local(struct cli *cli, bool *ret_up, bool *ret_stuck, uint6
 	return ERR_NONE;
 }
 
-/* The worker runs, or one was started; the master can't answer it before there is room. */
+/* The error for a full disk: a worker runs, but the master can't answer it before there is room. */
 static enum err refuse_unseen(struct cli *cli)
 {
 	error_set(&cli->error, ERR_FULL, "the master serves, but the disk of %s is full: workers can't join before there is room",
@@ -71,7 +71,7 @@ static enum err refuse_unseen(struct cli *cli)
 	return error_next(&cli->error, "titan status; df %s", cli->statedir.dir);
 }
 
-/* One that was up before the master was comes back by itself. */
+/* Wait until the local worker is connected: one that ran before the master connects by itself. */
 static enum err await_local(struct cli *cli, uint64_t *ret_slots)
 {
 	int64_t until = clock_mono_ns() + OTHER_START_MS * NS_PER_MS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan wait and watch: until runs have ended. */
+/* titan wait and watch: wait until runs have ended. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -38,7 +38,7 @@ int cmd_wait(struct cli *cli)
 	int status = 0;
 	enum err err;
 
-	/* Only a look, then; with time to take it. */
+	/* --timeout 0 looks only once, so the look itself has no deadline. */
 	if (cli->settings.timeout_ms == 0)
 		cli->deadline_ns = TIME_NEVER;
 	records_begin(&records, wait_columns, 2, &cli->arena);
@@ -50,7 +50,7 @@ int cmd_wait(struct cli *cli)
 	err = wait_runs(cli, runs, count, states);
 	if (err != ERR_NONE && err != ERR_PENDING) {
 		if (err == ERR_INTERRUPTED)
-			cli->error.text[0] = '\0';       /* who pressed it knows */
+			cli->error.text[0] = '\0';       /* the person pressed Ctrl-C and needs no message */
 		status = cli_fail(cli);
 		if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT)
 			note_running(cli, runs, states, count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The functions of all commands, one a row of proto/commands.def. A command returns its exit status. */
+/* The functions of all commands: one for each row of proto/commands.def. Each returns the exit status. */
 #ifndef TITAN_CLI_COMMAND_H
 #define TITAN_CLI_COMMAND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Decisions, as they are kept: who, when, what and why. */
+/* Lists decisions as they were recorded: who, when, what and why. */
 #include "cli/commands/decisions.h"
 
 #include <inttypes.h>
@@ -131,7 +131,7 @@ static void add_decision(struct records *records, const struct rec_decision *dec
 	records_text(records, decision->name);
 }
 
-/* The newest first; they come by job. */
+/* Sort newest first; the master sends decisions in the order of jobs. */
 static int decision_order(const void *a, const void *b)
 {
 	const struct rec_decision *left = a, *right = b;

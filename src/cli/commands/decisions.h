@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people said: of gates, and of jobs that nobody could know about. */
+/* The record of decisions by people on gates and on jobs in state unknown. */
 #ifndef TITAN_CLI_DECISIONS_H
 #define TITAN_CLI_DECISIONS_H
 
 #include "cli/ask/select.h"
 #include "cli/session/cli.h"
 
-enum err decisions_list(struct cli *cli, uint64_t run);          /* printed; 0: of all runs */
-/* Those on one job, newest first. */
+enum err decisions_list(struct cli *cli, uint64_t run);          /* prints the decisions of a run; 0: of all runs */
+/* Get the decisions on one job, newest first. */
 enum err decisions_of(struct cli *cli, const struct selector *selector, struct rec_decision **ret, size_t *ret_count);
 struct slice decision_text(const struct rec_decision *decision, struct arena *arena);
 
-struct slice hex_text(struct arena *arena, struct slice bytes, size_t most);     /* of the first bytes */
+/* In hexadecimal, at most the first most bytes. */
+struct slice hex_text(struct arena *arena, struct slice bytes, size_t most);
 bool hex_bytes(struct slice text, uint8_t *ret_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From argv to a command's function and back to an exit status. */
+/* From argv to a command's function, and back to an exit status. */
 #include <errno.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static void look_init(struct look *look, const struct settings *settings, const 
 	look->colour = settings->colour == COLOUR_ALWAYS || (settings->colour == COLOUR_AUTO && look->terminal);
 }
 
-/* titan alone: the whole console where there is a terminal, else the help, as an error. */
+/* titan without arguments: on a terminal open the console, else print the help as an error. */
 static int bare(struct cli *cli)
 {
 	struct buf text = { 0 };
@@ -66,7 +66,7 @@ static int help_wanted(struct cli *cli)
 	return 0;
 }
 
-/* Who only reads what titan says of itself needs no home. */
+/* Does the invocation need a state directory? Help, version and the like don't. */
 static bool needs_place(const struct invocation *invocation)
 {
 	if (option_given(invocation, OPT_help) || option_given(invocation, OPT_version))
@@ -76,14 +76,16 @@ static bool needs_place(const struct invocation *invocation)
 	case COMMAND_version:
 	case COMMAND_completion:
 	case COMMAND_wire:
-	case COMMAND_demo:               /* makes its own */
+	case COMMAND_demo:               /* makes a state directory of its own */
 		return false;
 	default:
 		return true;
 	}
 }
 
-/* A guardian that has taken over its worker lives, whatever became of the files meanwhile: it goes on without them. */
+/*
+ * A guardian that replaced itself by a newer version must live on: report an error in titan.conf files and ignore it.
+ */
 static enum err unless_renewed(struct cli *cli, enum err err)
 {
 	if (err == ERR_NONE || !settings_renewed())
@@ -93,7 +95,7 @@ static enum err unless_renewed(struct cli *cli, enum err err)
 	return ERR_NONE;
 }
 
-/* What holds for one cluster is for its master and workers. */
+/* Does the command start or become a daemon? Only those read the cluster's own titan.conf. */
 static bool serves_cluster(const struct invocation *invocation)
 {
 	enum command_id id = invocation->command ? invocation->command->id : COMMAND_up;
@@ -142,7 +144,7 @@ static int run_command(struct cli *cli)
 	return commands[cli->invocation->command->id](cli);
 }
 
-/* Before they are understood: what is wrong with them is told in the way that was asked for. */
+/* Look for --json before parsing argv, so that parse errors are printed as JSON too. */
 static bool wants_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -151,7 +153,7 @@ static bool wants_json(int argc, char **argv)
 	return false;
 }
 
-/* What was pressed and not read any more must not end whoever runs the next command. */
+/* Drop signals that were blocked and not read: they must not end the next command of the session. */
 static void release_signals(struct cli *cli)
 {
 	struct signalfd_siginfo info;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What titan run was told: which options go together, what they say of every job, the key of its submit. */
+/* The options of titan run: which go together, what they set for every job, and the submit key. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "cli/session/options.h"
 #include "proto/limits.h"
 
-/* ---- for every job ---- */
+/* ---- options for every job ---- */
 
 static enum err read_env(struct cli *cli, struct job_defaults *defaults)
 {
@@ -48,7 +48,7 @@ static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
 	}
 	if (dir == NULL)
 		return ERR_NONE;
-	/* A worker may be elsewhere: an absolute path is taken as it is. */
+	/* Take an absolute path as it is: the worker may be on another machine. */
 	if (dir[0] == '/') {
 		defaults->dir = slice_str(dir);
 		return ERR_NONE;
@@ -89,7 +89,7 @@ enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
 	return ERR_NONE;
 }
 
-/* ---- for the submit ---- */
+/* ---- options for the submit ---- */
 
 enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 {
@@ -104,7 +104,7 @@ enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 	return ERR_NONE;
 }
 
-/* ---- what goes with what ---- */
+/* ---- which options go together ---- */
 
 static bool changes_jobs(const struct invocation *invocation)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan show JOB: all that is known of one job, a line for each thing; what isn't said of it stays out. */
+/* titan show JOB: all that is known of one job, one fact per line. Facts that the job doesn't have are left out. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -90,7 +90,7 @@ static void number_or_none(struct records *records, uint64_t value)
 		records_none(records);
 }
 
-/* The numbers of what it does, where that isn't one command once. */
+/* Add the number of the sub-run and of the loop passes; empty cells for a plain command. */
 static void add_work(struct records *records, const struct rec_job_row *job)
 {
 	number_or_none(records, job->child);
@@ -107,7 +107,7 @@ static void add_wants(struct records *records, const struct rec_job_row *job)
 	records_texts(records, job->locks);
 }
 
-/* "pass 3/10, until code == 3, 5s apart" */
+/* Such as "pass 3/10, until code == 3, 5s apart". */
 static struct slice loop_text(const struct rec_job_row *job, struct arena *arena)
 {
 	struct buf text = { 0 };
@@ -156,7 +156,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, job->command);
 	records_settings(records, job->settings.n > 0 ? &job->settings.at[0] : &(struct rec_job_settings){ 0 });
 	records_text(records, job->gate_message);
-	/* Those who approved one that is decided stand among the decisions. */
+	/* The approvals of a gate that is decided are among the decisions. */
 	if (job->gate_count && state == STATE_APPROVAL)
 		records_number(records, job->gate_have);
 	else
@@ -220,7 +220,7 @@ enum err show_job(struct cli *cli, const struct selector *selector)
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err == ERR_NONE)
 		err = cli_query_job(cli, selector, &cli->arena, &job);
-	/* Names of its parents and of its cause stand in the rows of the others. */
+	/* The names of the job's parents and of its cause are in the rows of those jobs. */
 	if (err == ERR_NONE && (job.needs.n > 0 || job.cause != 0))
 		err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
 	if (err != ERR_NONE)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Daemons of this cluster: what titan up and titan alone share. */
+/* Starts the daemons of this cluster; for titan up and titan without arguments. */
 #ifndef TITAN_CLI_UP_H
 #define TITAN_CLI_UP_H
 
 #include "cli/session/cli.h"
 
-/* A master and a local worker where they don't run yet; an exit status, its error told. */
+/* Start a master and a local worker unless they run. Return the exit status; an error has been told. */
 int up_start(struct cli *cli, bool silent);
 
 #endif

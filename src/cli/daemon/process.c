@@ -23,7 +23,7 @@ static bool process_gone(uint64_t pid)
 
 	if (pid == 0 || pid > INT32_MAX)
 		return true;
-	/* In titan demo the process is our child: collect it. */
+	/* In titan demo the process is our child, so we must reap it. */
 	waitpid((pid_t)pid, NULL, WNOHANG);
 	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
 		return true;

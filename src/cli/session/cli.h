@@ -26,8 +26,8 @@ struct cli {
 	const struct invocation *invocation;
 	struct settings settings;
 	struct statedir statedir;
-	struct look out, err;            /* for standard output and standard error */
-	struct arena arena;              /* freed when the command ends */
+	struct look out, err;            /* how standard output and standard error look */
+	struct arena arena;              /* memory that is freed when the command ends */
 	struct client *client;           /* NULL until cli_connect */
 	int signal_fd;                   /* -1 until cli_catch_signals */
 	sigset_t signals_before;         /* signals that were blocked before cli_catch_signals */

@@ -34,7 +34,7 @@ struct cell {
 struct records {
 	const struct column *columns;
 	size_t column_count;
-	struct arena *arena; /* memory of the cells; their texts belong to the caller and must live until printed */
+	struct arena *arena; /* holds the cells; their texts belong to the caller and must live until printed */
 	struct cell *cells;
 	size_t cell_count, cell_room;
 };
