@@ -3,6 +3,7 @@
 #include "tests/unit/core_rig.h"
 
 #include "proto/spec.h"
+#include "tests/unit/core_sub.h"
 
 static struct rec_job_spec *noop(struct graph *graph, const char *name, const char *needs)
 {
@@ -119,6 +120,31 @@ TEST place_that_noops_were_offered_goes_on_to_the_next(void)
 	PASS();
 }
 
+/* A sub-run takes the place of its run before the noops are looked at. Limits of the run aren't theirs: they go on. */
+TEST noops_begin_behind_the_sub_run_that_takes_their_place(void)
+{
+	struct rig *rig = rig_new();
+	struct graph work = { 0 }, graph = { 0 };
+	uint64_t run;
+
+	graph_job(&work, "a", "");
+	rig->concurrency = "one";
+	rig_hello(rig, "w", 1);
+	rig_submit(rig, &work);
+	sub_plain(&graph, "sub", "");
+	for (char name[] = "m1"; name[1] <= '8'; name[1]++)
+		noop(&graph, name, "");
+	rig->max_jobs = 1;
+	run = rig_submit(rig, &graph);
+	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "m8"));
+	rig_run_one(rig, 0);
+	ASSERT_STR_EQ("running", rig_state_named(rig, run, "sub"));
+	for (char name[] = "m1"; name[1] <= '8'; name[1]++)
+		ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, name));
+	rig_free(rig);
+	PASS();
+}
+
 TEST noop_that_says_what_runs_is_refused(void)
 {
 	struct rig *rig = rig_new();
@@ -185,6 +211,7 @@ int main(int argc, char **argv)
 	RUN_TEST(noop_takes_no_room_of_its_run);
 	RUN_TEST(noop_waits_while_a_person_holds_it);
 	RUN_TEST(place_that_noops_were_offered_goes_on_to_the_next);
+	RUN_TEST(noops_begin_behind_the_sub_run_that_takes_their_place);
 	RUN_TEST(noop_that_says_what_runs_is_refused);
 	RUN_TEST(unknown_kind_is_refused);
 	RUN_TEST(kind_that_other_fields_contradict_is_refused);

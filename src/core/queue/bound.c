@@ -159,6 +159,33 @@ static void lane_stand(struct lane *lane, struct bound *bound)
 
 /* --- parking and offering --- */
 
+/* Put the best job of a lane back into the queue of its class. */
+static void lane_release(struct core *core, struct lane *lane, struct job *job)
+{
+	heap_pop(&lane->jobs, job);
+	core->parked_ready--;
+	class_insert(core->classes[job->class_at], job);
+	order_add(core, job);
+}
+
+/* Offer the jobs of a lane that the bound of its run doesn't limit, until one of its other bounds is full. */
+static void lane_offer(struct core *core, struct lane *lane)
+{
+	struct job *job;
+
+	while ((job = heap_top(core, &lane->jobs))) {
+		struct bound *full = lane_full(core, lane, lane->jobs.keys[0]);
+
+		if (full) {
+			lane_stand(lane, full);
+			return;
+		}
+		lane_release(core, lane, job);
+	}
+	heap_compact(core, &lane->jobs);
+	lane_leave(lane);
+}
+
 static void stand_offer(struct core *core, struct bound *bound, size_t at)
 {
 	while (bound->stands[at].count > 0) {
@@ -179,11 +206,8 @@ static void stand_offer(struct core *core, struct bound *bound, size_t at)
 			lane_stand(lane, full);
 			continue;
 		}
-		heap_pop(&lane->jobs, job);
-		core->parked_ready--;
+		lane_release(core, lane, job);
 		lane_stand(lane, bound);
-		class_insert(core->classes[job->class_at], job);
-		order_add(core, job);
 		return;
 	}
 }
@@ -286,9 +310,14 @@ void claims_count(struct core *core, const struct job *job, int change)
 
 void run_freed(struct core *core, struct run *run, struct bound *bound)
 {
-	for (size_t i = 0; i < run->lane_count; i++)
-		if (run->lanes[i]->at == bound)
+	for (size_t i = 0; i < run->lane_count; i++) {
+		if (run->lanes[i]->at != bound)
+			continue;
+		if (run->lanes[i]->in_bounds)
 			lane_stand(run->lanes[i], &run->bound);
+		else
+			lane_offer(core, run->lanes[i]);
+	}
 	bound_offer(core, &run->bound);
 }
 
