@@ -368,6 +368,36 @@ TEST push_back_to_job_skipped_again_keeps_no_reason(void)
 	PASS();
 }
 
+/* A gate that runs in any case is still asked in a sub-run that was told to end, but no job before it begins again. */
+TEST push_back_in_ending_sub_run_is_refused(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 }, inner = { 0 };
+	struct rec_job_spec *gate;
+	uint64_t run, sub;
+
+	graph_job(&inner, "work", "");
+	gate = graph_job(&inner, "qa", "work*");
+	gate->argv.n = 0;
+	gate->gate_count = 1;
+	gate->always = ALWAYS_RUN;
+	sub_job(&graph, "sub", "", &inner);
+	rig_hello(rig, "w", 1);
+	run = rig_submit(rig, &graph);
+	sub = child_of(rig, run, "sub");
+	rig_run_one(rig, 0);
+	rig_cancel(rig, run, "");
+	ASSERT_STR_EQ("stopping", rig_state_named(rig, run, "sub"));
+	ASSERT_STR_EQ("approval", rig_state_named(rig, sub, "qa"));
+	rig->target = "work";
+	rig->shown = shown(rig, sub);
+	rig_act(rig, ACT_PUSHBACK, sub, "qa", 0);
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "doesn't wait for it any more"));
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, sub, "work"));
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(gate_pushback)
 {
 	RUN_TEST(push_back_opens_round_of_earlier_job);
@@ -379,6 +409,7 @@ SUITE(gate_pushback)
 	RUN_TEST(waiting_job_gets_pushback_reason_once_assigned);
 	RUN_TEST(attempt_gets_whole_pushback_reason);
 	RUN_TEST(push_back_to_job_skipped_again_keeps_no_reason);
+	RUN_TEST(push_back_in_ending_sub_run_is_refused);
 }
 
 GREATEST_MAIN_DEFS();

@@ -233,8 +233,10 @@ static enum err pushback_target(struct core *core, const struct input_act *act, 
 		return error_set(error, ERR_INVALID, "'%.*s' is not one job before the gate", len,
 				 (const char *)act->target.data);
 	*ret_job = target_job(&target, 0);
-	if (pushback_is(core, *ret_job, act->principal, act->digest) || state_terminal((*ret_job)->state))
+	if (pushback_is(core, *ret_job, act->principal, act->digest))
 		return ERR_NONE;
+	if (state_terminal((*ret_job)->state))
+		return subrun_reopens(core, target.run, error);
 	if (!round_reaches(core, *ret_job, gate))
 		return error_set(error, ERR_INVALID, "'%.*s' isn't before the gate", len, (const char *)act->target.data);
 	return error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it is %s", run, len,
