@@ -20,7 +20,7 @@ struct core;
 
 struct core_config {
 	struct slice cluster;            /* name of the cluster; copied */
-	uint64_t pid;                    /* the master's, sent in WELCOME */
+	uint64_t pid;                    /* process id of the master, sent in WELCOME */
 	uint64_t seed;
 	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;     /* 0: the default in limits.def */
 	bool prefetch_off;               /* don't prefetch: assign no more jobs than slots */
@@ -30,7 +30,7 @@ struct core_config {
 enum input_kind {
 	INPUT_SUBMIT,
 	INPUT_CANCEL,
-	INPUT_ACT,                       /* any other act on a run or its jobs */
+	INPUT_ACT,                       /* a person's act on a run or its jobs, other than cancel */
 	INPUT_SET,                       /* change another object, such as a worker, pool or lock */
 	INPUT_REOPEN,                    /* an act on a run that has left memory; brings the run's rows */
 	INPUT_PRUNE,                     /* remove ended runs, a number of rows in each turn; not answered */
@@ -51,7 +51,7 @@ struct caller {                          /* the attempt that a request comes fro
 	uint64_t job, epoch;
 };
 
-struct actor {                           /* who asked; recorded in the act */
+struct actor {                           /* the person or job that asked; recorded in the act */
 	uint64_t principal;
 	struct slice name;
 	struct slice key;                /* id of the key that the connection showed; empty: none */
@@ -63,19 +63,19 @@ struct input_submit {
 	uint64_t principal;
 	struct slice owner;              /* name of the principal */
 	uint8_t key[16];
-	uint8_t digest[32];              /* of name and parts; computed by the receiver */
+	uint8_t digest[32];              /* hash of name and parts, computed by the receiver of the submit */
 	struct slice name;
 	const struct graph_part *parts;
 	size_t part_count;
 	uint32_t max_jobs;               /* most active jobs at once; 0: no limit */
-	struct slice tenant;             /* empty: the owner's name is the tenant */
+	struct slice tenant;             /* tenant charged for the run; empty: the owner's name */
 	struct slice concurrency;        /* the run's concurrency group, NAME or NAME=LIMIT; empty: none */
 	struct slice context;            /* a run_context record for all jobs; or empty */
 	struct slice schedule;           /* a schedule_spec record: set a schedule, begin no run; or empty */
 	struct slice own_only;           /* as in input_cancel, for the run to add to or the schedule to replace */
-	uint64_t into;                   /* live run to add the jobs to; 0: begin a run */
+	uint64_t into;                   /* number of the live run that gets the jobs; 0: begin a new run */
 	struct slice_list parents;       /* jobs of run `into`, by name: need (added jobs + i) is parents[i] */
-	struct caller caller;            /* attempt that submits; refused unless current */
+	struct caller caller;            /* the attempt that submits; a stale attempt is refused */
 };
 
 struct input_cancel {
@@ -101,18 +101,18 @@ struct input_set {
 	struct msg_set set;
 	uint64_t principal;
 	struct slice person;             /* name of the principal */
-	struct slice own_only;           /* as in input_cancel, for schedules */
+	struct slice own_only;           /* only schedules of this owner may be changed; empty: any */
 };
 
 struct input_reopen {
 	struct input_act act;            /* a RETRY */
 	const struct row *rows;          /* the run's row, then its specification's in order, then its jobs' in order */
 	size_t row_count;
-	void *owner;                     /* keeps the rows alive; for the caller, core ignores it */
+	void *owner;                     /* the caller's pointer that keeps the rows alive; core ignores it */
 };
 
 struct prune_rule {
-	uint64_t as_of;                  /* the rows are at least as new as this turn */
+	uint64_t as_of;                  /* turn as of which the rows were read; they may be newer */
 	bool dead;                       /* also runs with dead letters */
 	bool logs_only;                  /* remove the logs, keep the runs */
 };
@@ -127,13 +127,13 @@ struct input_prune {
 	size_t row_count;
 	const uint64_t *gone;            /* numbers of runs whose logs are removed */
 	size_t gone_count;
-	uint64_t room;                   /* most rows to remove; 0: the most of any turn */
-	uint64_t turns_from, turns_until;        /* history to remove: these turns, without turns_until; equal: none */
+	uint64_t room;                   /* most rows to remove in this turn; 0: LIMIT_PRUNE_ROWS */
+	uint64_t turns_from, turns_until;        /* turns whose history is removed, without turns_until; equal: none */
 	struct slice asked;              /* a person's request in words; empty: a further step of an earlier request */
 };
 
 struct input_shutdown {
-	bool workers;                    /* also send QUIT to every worker */
+	bool workers;                    /* end the workers, too: send QUIT to each */
 };
 
 struct input_hello {
@@ -145,13 +145,13 @@ struct input_hello {
 	struct slice_list offers;        /* resources, each NAME=N */
 	struct slice pool;               /* empty: default */
 	uint64_t contexts;               /* number of context slots */
-	const struct rec_held *held;     /* complete, INVENTORY frames included */
+	const struct rec_held *held;     /* the worker's attempts, from HELLO and all INVENTORY frames */
 	size_t held_count;
 };
 
 struct core_input {
 	enum input_kind kind;
-	uint64_t conn;                   /* chosen by the master: never 0, always larger than before */
+	uint64_t conn;                   /* connection number from the master: never 0, each larger than all before */
 	uint64_t request;                /* the peer's request id, for the reply */
 	struct actor by;                 /* who asked, for requests of people and jobs */
 	union {
@@ -188,7 +188,7 @@ void core_step(struct core *core, const struct core_input *input);
 void core_turn_end(struct core *core);
 int64_t core_next_due(const struct core *core);          /* mono_ns of the next turn needed, or TIME_NEVER */
 /* Remove runs that ended in a durable turn from memory; from then on only the store has them. */
-uint64_t core_sweep(struct core *core, uint64_t durable_turn);   /* returns the number of their jobs */
+uint64_t core_sweep(struct core *core, uint64_t durable_turn);   /* returns how many jobs left memory */
 /* Free the spare room that a peak left in arrays and tables. Call between turns; visits all live runs. */
 void core_shrink(struct core *core);
 

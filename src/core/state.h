@@ -21,10 +21,10 @@ struct timer {
 	int64_t due_ns;
 	uint64_t id;                     /* serial number of a job, number of a worker, or the stamp */
 	uint64_t stamp;                  /* epoch or stamp; the timer is stale if the current one differs */
-	/* due on the steady and wall clock; 0: not on that clock; both 0: only on the monotonic clock */
+	/* Due on the steady and wall clock; 0: not on that clock; both 0: only on the monotonic clock. */
 	int64_t steady_ms, date_ms;
 	uint16_t kind;                   /* enum timer_kind */
-	uint16_t round;                  /* of the job; the timer is stale if the job's differs */
+	uint16_t round;                  /* round of the job; the timer is stale if the job's round differs */
 };
 
 struct steady {                          /* the steady clock: boot time + base_ms */
@@ -38,7 +38,7 @@ struct steady {                          /* the steady clock: boot time + base_m
 struct timers {
 	struct timer *at;
 	size_t count, cap, stale;
-	bool lost;                       /* some stale ones belong to jobs that may return with the same epoch */
+	bool lost;                       /* some stale timers are of unknown jobs that may return with their epoch */
 };
 
 struct schedule {
@@ -54,37 +54,37 @@ struct schedule {
 	size_t part_count;
 	uint32_t max_jobs;
 	bool paused;
-	int64_t next_ms;                 /* next due time; 0: never */
+	int64_t next_ms;                 /* when the next run is due (UTC); 0: never */
 	int64_t last_ms;
 	uint64_t last_run;
-	uint64_t live;                   /* its runs that haven't ended */
+	uint64_t live;                   /* number of its runs that haven't ended */
 	uint32_t queued;
 	uint64_t fired, skipped;
 	uint8_t skip_why;                /* enum skip_why of the last skip */
 	int64_t skip_ms;
 	bool keyed;                      /* key is the submit key that set it last */
 	uint8_t key[24], digest[32];
-	uint64_t stamp, queue_stamp;     /* of its timers; 0: not armed */
+	uint64_t stamp, queue_stamp;     /* stamps of the timers that are armed; 0: none */
 };
 
 struct vote {
 	uint64_t person;
-	uint8_t digest[SHA256_SIZE];     /* digest of what the person was shown */
+	uint8_t digest[SHA256_SIZE];     /* hash of what the person was shown when deciding */
 };
 
 struct gate {                            /* a job that waits for people: a gate, or unknown */
 	uint64_t job;
-	uint64_t stamp;                  /* of its timer; 0: not armed */
+	uint64_t stamp;                  /* stamp of the timer that is armed; 0: none */
 	struct vote *votes;
 	size_t vote_count, vote_cap;
-	uint8_t digest[SHA256_SIZE];     /* of what people are shown; valid while the run has digest_jobs jobs */
+	uint8_t digest[SHA256_SIZE];     /* hash of what people are shown; valid while the run has digest_jobs jobs */
 	uint32_t digest_jobs;            /* 0: digest not computed */
 };
 
 struct pushback {                        /* a person sent this job back; kept until the job ends */
 	uint64_t job;
 	uint64_t person;
-	uint8_t digest[SHA256_SIZE];     /* digest of what the person was shown */
+	uint8_t digest[SHA256_SIZE];     /* hash of what the person was shown when deciding */
 	char *reason;
 };
 
@@ -101,9 +101,9 @@ struct serials {                         /* a range of jobs' serial numbers; end
 struct pruning {                         /* what is left of a run whose removal, or whose logs' removal, has begun */
 	uint64_t run;
 	bool logs_only;
-	bool logs_gone;                  /* reported by the caller since the start */
+	bool logs_gone;                  /* the logs are removed, as the master reported */
 	uint64_t parts;
-	uint64_t part_cost;              /* counts as this many rows */
+	uint64_t part_cost;              /* cost of deleting a part, in rows */
 	struct serials *ranges;          /* serial numbers of its remaining job rows */
 	size_t range_at, range_count, range_cap;
 };
@@ -142,18 +142,18 @@ struct core {
 	struct pruning *pruning;         /* ascending by run */
 	size_t pruning_count, pruning_cap;
 	struct acts acts;
-	uint64_t revived_turn;           /* latest turn that changed an ended run */
+	uint64_t revived_turn;           /* latest turn in which an ended run was changed */
 	uint64_t live_jobs, live_runs;
 	uint64_t subruns;                /* active jobs that are sub-runs */
 	uint64_t counts[STATE_COUNT];
-	uint64_t entered[STATE_COUNT];   /* moves into each state; for display */
+	uint64_t entered[STATE_COUNT];   /* how often a job moved into each state; for display */
 
 	struct worker **workers;         /* ascending by number */
 	size_t worker_count, worker_cap;
 	struct name_map worker_names;
 	struct map worker_conns;
 	uint64_t tallies[TALLIES];       /* number of workers in each tally, as of the last turn's end */
-	uint64_t serving;                /* changes whenever a worker may serve other classes */
+	uint64_t serving;                /* a number that changes whenever a worker may serve other classes */
 	uint64_t locks_offered;          /* value of serving when locks were last offered */
 
 	struct ready_class **classes;    /* the first has no requirements; NULL: free index */
@@ -167,7 +167,7 @@ struct core {
 	struct map lock_stamps;          /* timer stamp to struct lock_hold */
 	uint64_t lock_stamp, lock_holds;
 	uint64_t fences;                 /* fencing numbers given so far */
-	uint64_t virtual_time;           /* of the fair share: time of the latest attempt */
+	uint64_t virtual_time;           /* clock of the fair share: virtual time of the latest attempt */
 	uint64_t parked_ready;           /* ready jobs that wait for room at a bound */
 	struct class_order *order;       /* order of classes during placement; else NULL */
 	uint64_t held_ready;             /* ready jobs on hold; they count in no heap */
@@ -209,7 +209,7 @@ struct core {
 	struct buf events;
 	bool run_counters_due, worker_counter_due;
 	struct arena scratch;            /* reset at each use */
-	struct arena end_scratch;        /* the same, for bad ends (dead.c) */
+	struct arena end_scratch;        /* scratch memory for bad ends (dead.c), reset at each use */
 	bool loaded;
 	bool graphs_built;
 };

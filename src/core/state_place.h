@@ -42,8 +42,8 @@ struct queue {                           /* a tenant's ready jobs in a class; ex
 	uint64_t lanes;
 	uint16_t class_at;
 	struct key_heap jobs;
-	uint64_t key, pass;              /* key of the best job and the tenant's pass, when placed in class->order */
-	size_t place;                    /* index in class->order, if it has entries */
+	uint64_t key, pass;              /* the best job's key and the tenant's pass, when the queue got its place */
+	size_t place;                    /* index in class->order, if the queue has entries */
 };
 
 struct ready_class {                     /* jobs with equal requirements */
@@ -54,8 +54,8 @@ struct ready_class {                     /* jobs with equal requirements */
 	struct wants *wants;             /* NULL: only a slot is required */
 	uint16_t at;                     /* index in core->classes */
 	uint8_t kind;                    /* enum job_kind if no worker runs it; else KIND_UNSAID */
-	uint64_t runs;                   /* runs in memory that have jobs of it */
-	uint64_t newest_run;             /* number of the last run that joined; 0: that run has gone */
+	uint64_t runs;                   /* number of runs in memory that have jobs of the class */
+	uint64_t newest_run;             /* number of the last run that joined the class; 0: that run has gone */
 	uint64_t served_as_of;           /* value of core->serving when served was computed */
 	bool served;
 };
@@ -67,7 +67,7 @@ struct bound {                           /* a limit on active jobs */
 	enum bound_kind kind;
 	uint32_t limit;                  /* 0: no limit */
 	uint32_t active;
-	uint32_t first, jobs;            /* of a fan-out: index of its first job, number of jobs */
+	uint32_t first, jobs;            /* of a fan-out: index of its first job, and number of jobs */
 	bool fail_fast;
 	struct stand *stands;            /* lanes that wait for room, by class */
 	size_t stand_count, stand_cap;
@@ -75,37 +75,37 @@ struct bound {                           /* a limit on active jobs */
 
 struct stand {
 	uint16_t class_at;
-	bool shared;                     /* at a lock: lanes that would share it */
+	bool shared;                     /* at a lock: the lanes here want to share the lock */
 	struct lane **at;                /* a heap */
 	size_t count, cap;
 };
 
 struct claim {                           /* a group or lock that a job holds while active or unknown */
-	struct bound *bound;             /* of a struct group or struct lock */
+	struct bound *bound;             /* the bound of a struct group or struct lock */
 	uint32_t stated;                 /* limit that the specification gives the group; 0: none */
 	bool shared;                     /* shares the lock */
 };
 
 struct lane {                            /* jobs of a run with the same class and the same bounds */
 	struct run *run;
-	struct queue *queue;             /* its ready jobs with room */
-	struct key_heap jobs;            /* its ready jobs without room (parked) */
+	struct queue *queue;             /* queue of the lane's ready jobs that have room */
+	struct key_heap jobs;            /* the lane's ready jobs without room (parked) */
 	struct bound *at;                /* bound at which the lane waits; NULL: none */
 	size_t place;
-	uint64_t key;                    /* key of the best parked job, when placed there */
+	uint64_t key;                    /* key of the lane's best parked job, when the lane got its place */
 	uint32_t group;                  /* fan-out: index + 1 in run->groups; 0: none */
 	uint16_t class_at;
 	uint16_t claim_count;
-	bool in_bounds, in_share;        /* as in kind_table */
-	struct claim claims[];           /* in addition to fan-out, run and tenant */
+	bool in_bounds, in_share;        /* copies of the fields of kind_table for the lane's jobs */
+	struct claim claims[];           /* groups and locks, besides the bounds of fan-out, run and tenant */
 };
 
 struct group { /* a named concurrency group; exists while a run in memory names it or a person set it */
-	struct bound jobs;               /* must be first; counts jobs that name the group */
+	struct bound jobs;               /* must be the first member; counts jobs that name the group */
 	struct bound runs;               /* counts runs that name it, from first attempt to last job's end */
 	char *name;
-	uint32_t set;                    /* limit that a person set; 0: none */
-	uint64_t users;                  /* lanes and runs that name it */
+	uint32_t set;                    /* limit that a person set for the group; 0: none */
+	uint64_t users;                  /* number of lanes and runs that name the group */
 	struct stated {                  /* limits stated by live runs, each with the number of its users */
 		uint32_t limit;
 		uint32_t count;
@@ -114,23 +114,23 @@ struct group { /* a named concurrency group; exists while a run in memory names 
 };
 
 struct lock {                            /* exists while it is held, or a run in memory names it */
-	struct bound bound;              /* must be first; active counts the jobs that hold it */
-	uint32_t alone;                  /* exclusive holders among these jobs: 0 or 1 */
+	struct bound bound;              /* must be the first member; active counts the jobs that hold the lock */
+	uint32_t alone;                  /* jobs that hold the lock exclusively: 0 or 1 */
 	char *name;
-	uint64_t users;                  /* lanes that claim it */
+	uint64_t users;                  /* number of lanes that claim the lock */
 	struct lock_hold **holds;        /* held by people */
 	size_t hold_count;
 };
 
 struct lock_hold {                       /* a lock held by a person */
 	struct lock *lock;
-	char *owner;                     /* as given, or the person's name */
+	char *owner;                     /* name of the owner, as given or the person's */
 	char *person, *reason;
 	bool shared;
 	uint64_t fence;                  /* fencing number; larger than all before */
 	int64_t taken_ms;                /* UTC */
-	int64_t ttl_ms, due_ms;          /* 0: until dropped; due on the steady clock */
-	uint64_t stamp;                  /* of its timer; 0: not armed */
+	int64_t ttl_ms, due_ms;          /* time to hold and its end (steady clock); 0: until dropped */
+	uint64_t stamp;                  /* stamp of the timer that is armed; 0: none */
 };
 
 struct tenant {
@@ -139,11 +139,11 @@ struct tenant {
 	uint32_t at;                     /* index in core->tenants */
 	uint32_t weight;
 	uint32_t max_queued;             /* 0: no limit */
-	uint32_t wishes;                 /* its classes with a queue, not counting the first class */
-	bool set;                        /* by a person, so it has a row */
-	uint64_t pass;                   /* virtual time of its next attempt */
+	uint32_t wishes;                 /* number of classes in which the tenant has queues, without the first class */
+	bool set;                        /* a person set the tenant, so it has a row */
+	uint64_t pass;                   /* virtual time of the tenant's next attempt */
 	uint64_t runs;                   /* runs in memory */
-	uint64_t open;                   /* jobs of those runs that haven't ended */
+	uint64_t open;                   /* jobs in the tenant's runs that haven't ended */
 };
 
 struct held_entry {
@@ -163,13 +163,13 @@ struct worker {
 	uint8_t instance[INSTANCE_SIZE];
 	size_t instance_len;
 	uint32_t slots;
-	uint32_t slots_high;             /* most slots it ever offered; limits what it can hold */
+	uint32_t slots_high;             /* most slots that the worker ever offered; limits its attempts */
 	uint64_t conn;                   /* 0: none */
-	uint64_t newest_conn;            /* highest connection number it had; numbers only grow */
+	uint64_t newest_conn;            /* the highest number of its connections; numbers only grow */
 	enum worker_state state;
 	bool quitting;                   /* was told to quit: gets no more jobs */
 	bool touched;
-	uint8_t tally;                   /* bits of enum tally, as last counted */
+	uint8_t tally;                   /* bits of enum tally for which the worker is counted */
 	bool timed;                      /* a timer with timer_stamp is armed */
 	uint64_t contexts[LIMIT_WORKER_CONTEXTS]; /* in each slot: serial number of its first job; 0: none */
 	uint32_t context_slots;          /* number of context slots it has */
@@ -181,15 +181,15 @@ struct worker {
 	uint64_t asking;                 /* attempts that ask for resources: all of asking_class unless asking_mixed */
 	uint16_t asking_class;
 	bool asking_mixed;
-	bool reading;                    /* its inventory is being read: nothing is paid before that */
+	bool reading;                    /* the worker's inventory is being read: nothing is paid meanwhile */
 	struct pool *pool;
 	enum worker_standing standing;
-	int64_t drops_ns[LIMIT_FLAP_DROPS];      /* times of its latest disconnects, in a ring */
+	int64_t drops_ns[LIMIT_FLAP_DROPS];      /* times of the worker's latest disconnects, in a ring */
 	uint32_t drop_at;
-	int64_t rest_until_ns;           /* flapped: passed over until then */
-	bool resting;                    /* couldn't start a job: gets none until refused_until_ns */
+	int64_t rest_until_ns;           /* the worker flapped: it is passed over until this time */
+	bool resting;                    /* the worker couldn't start a job: it gets none until refused_until_ns */
 	uint32_t refused_code;           /* errno of the refused start; 0: none since its last start */
-	uint32_t refusals;               /* rests in a row without a start between */
+	uint32_t refusals;               /* number of rests without a started job between them */
 	int64_t refused_until_ns;
 	uint64_t rest_stamp;             /* of the timer that ends the rest */
 	uint64_t reserved;               /* serial number of the job it is reserved for in this turn; 0: none */
@@ -209,7 +209,7 @@ struct worker {
 };
 
 struct order_entry {
-	uint64_t key;                    /* key of the best job there, or a lower one */
+	uint64_t key;                    /* key of the queue's best job, or a lower key */
 	struct queue *queue;
 };
 
@@ -224,8 +224,8 @@ struct class_order {                     /* order of classes during placement */
 	struct tenant_order *tenants;    /* indexed by tenant->at */
 	struct tenant_order **at;        /* heap of the tenants that have jobs */
 	size_t count;
-	bool *passed;                    /* by class: no worker takes more of it in this turn */
-	bool added;                      /* an entry was added since order_best last cleared this */
+	bool *passed;                    /* indexed by class: no worker takes more of the class in this turn */
+	bool added;                      /* an entry was added since order_best cleared this flag */
 };
 
 struct candidate {                       /* for placement; the lowest key is best */

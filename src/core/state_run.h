@@ -20,12 +20,12 @@ enum job_flag {
 	JOB_TIMED = 8,                   /* has a valid timer for its state */
 	JOB_TIMEOUT = 16,                /* its specification has timeout_ms */
 	JOB_RECALLED = 32,               /* its attempt was recalled; once per attempt */
-	JOB_HELD = 64,                   /* was seen in the inventory being read */
-	JOB_ON_HOLD = 128,               /* a person put it on hold */
+	JOB_HELD = 64,                   /* was seen in the worker's inventory that is being read */
+	JOB_ON_HOLD = 128,               /* a person put the job on hold */
 	JOB_LOOSE = 256,                 /* a parent opened a new round without it and no longer decides about it */
 	JOB_MARKED = 512,                /* temporary mark while a round is opened */
 	JOB_STAGED = 1024,               /* its specification has a delay, a gate or a dispatch time-out */
-	JOB_PASSED = 2048,               /* its gate is open in this round */
+	JOB_PASSED = 2048,               /* the job's gate is open in this round */
 	JOB_PARKED = 4096,               /* has an entry in its lane, perhaps stale */
 	JOB_FINAL = 8192,                /* a final job, or behind one */
 	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
@@ -59,8 +59,8 @@ struct job {
 	uint32_t worker;                 /* number of the worker of the latest attempt */
 	uint32_t cause;                  /* index + 1 of the job that decided its end; 0: none */
 	union {
-		uint32_t pending;        /* waiting: parents that haven't ended */
-		uint32_t held_at;        /* active: index in worker->held */
+		uint32_t pending;        /* of a waiting job: number of parents that haven't ended */
+		uint32_t held_at;        /* of an active job: index in worker->held */
 	};
 	uint16_t round;
 	uint16_t tries;                  /* attempts in this round that may have started; of a loop, in this pass */
@@ -87,7 +87,7 @@ struct extent {                          /* jobs of one submit; never moves in m
 	uint64_t first;                  /* serial number of its first job; the others follow */
 	uint32_t start;                  /* index of its first job in the run */
 	uint32_t count;
-	uint32_t part, part_count;       /* its range in run->parts */
+	uint32_t part, part_count;       /* first part and number of parts, in run->parts */
 	struct run *run;
 	struct job *jobs;
 	uint32_t *child_start;           /* count + 1 offsets into children */
@@ -106,7 +106,7 @@ struct edge {                            /* an edge from a job of an earlier ext
 
 struct extra {                           /* fields that only some kinds of jobs have */
 	uint64_t child;                  /* number of the latest sub-run in this round; 0: none */
-	uint32_t passes;                 /* passes over in this round that were followed by another */
+	uint32_t passes;                 /* finished passes of the loop in this round, each followed by another */
 	int64_t ending_ms; /* its run was told to end: when its own time is over, or ENDING_WAITS; 0: not told */
 };
 
@@ -114,14 +114,14 @@ struct run {
 	uint64_t number;
 	uint64_t first;                  /* serial number of its first job */
 	uint32_t job_count;
-	uint32_t settled;                /* jobs that have ended */
-	uint32_t forgiven;               /* of them, bad ends that count as good */
-	uint32_t dead;                   /* of them, jobs with a dead letter */
+	uint32_t settled;                /* number of jobs that have ended */
+	uint32_t forgiven;               /* number of jobs whose bad end counts as good */
+	uint32_t dead;                   /* number of jobs with a dead letter */
 	uint32_t counts[STATE_COUNT];
 	struct extent **extents;         /* by rising index and rising serial number */
 	uint32_t extent_count;
 	struct map laters;               /* index of a parent to struct later */
-	uint32_t *finals;                /* indices of the final jobs submitted with it */
+	uint32_t *finals;                /* indices of the final jobs submitted with the run */
 	size_t final_count;
 	struct map extras;               /* job index to struct extra (sub-runs, JOB_LOOP, JOB_ALWAYS) */
 	struct decider **deciders;       /* by rising job index */
@@ -129,17 +129,17 @@ struct run {
 	struct blob **parts;
 	uint32_t *part_jobs;
 	uint64_t *part_first;            /* serial number of the part's first job; 0: continues the part before */
-	struct blob **part_context; /* first part of a submit: its run_context record, or NULL; other parts: NULL */
+	struct blob **part_context;      /* run_context record of a submit, in its first part; NULL: none */
 	uint32_t part_count;
-	uint32_t missing;                /* while loading: jobs of the submit still to come */
-	bool said;                       /* the rows say how many jobs that submit has */
+	uint32_t missing;                /* while loading: jobs of the present submit whose parts are still to come */
+	bool said;                       /* while loading: the rows say how many jobs the submit has */
 	size_t part_cap;
 	char *name, *owner;
-	char *schedule;                  /* the schedule that began it, or NULL */
+	char *schedule;                  /* name of the schedule that began the run, or NULL */
 	uint64_t parent;                 /* serial number of its parent job, if it is a sub-run; 0: none */
 	uint64_t parent_run;             /* number of the parent job's run */
 	char *parent_name;
-	uint8_t depth;                   /* how many runs it is nested in */
+	uint8_t depth;                   /* how many runs the sub-run is nested in */
 	uint8_t priority;                /* default priority of its jobs + 1; 0: the general default */
 	uint16_t *classes;               /* classes of its jobs, except the first class */
 	size_t class_count;
@@ -148,12 +148,12 @@ struct run {
 	struct bound **groups;           /* its fan-outs */
 	size_t group_count;
 	struct group *concurrency;       /* group of the run as a whole; NULL: none */
-	uint32_t stated;                 /* limit that the run states for that group; 0: none */
-	bool seated;                     /* has a place in that group */
+	uint32_t stated;                 /* limit that the run states for its concurrency group; 0: none */
+	bool seated;                     /* the run has a place in its concurrency group */
 	bool counted;                    /* the limits stated by it and its jobs count: it hasn't ended */
 	struct lane **lanes;
 	size_t lane_count, lane_cap;
-	struct name_index *names;        /* built at the first search by name */
+	struct name_index *names;        /* index of jobs by name, built at the first search */
 	int64_t submitted_ms;
 	int64_t steady_ms;               /* submit time on the steady clock */
 	int64_t ended_ms;                /* 0: live */

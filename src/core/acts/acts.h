@@ -11,22 +11,22 @@
 
 /* acts.c */
 void acts_before(struct core *core, const struct core_input *input);
-/* changed: what the step returned */
+/* changed: what the step returned. */
 void acts_after(struct core *core, const struct core_input *input, uint64_t changed);
 void acts_flush(struct core *core);
 
 /* acts_end.c */
-/* the latest act, or several in order */
+/* row: the latest act, or one of several in order. */
 enum err load_act(struct core *core, const struct row_act *row, struct error *error);
 enum err acts_loaded(const struct core *core, struct error *error);
 void acts_check(const struct core *core);
 void acts_free(struct core *core);
 
 /* acts_words.c */
-#define ACT_WORDS_MAX 256                /* most bytes of a text of state; more is cut */
+#define ACT_WORDS_MAX 256                /* most bytes of a state in words; longer text is cut */
 
 struct act_words {
-	uint64_t run;                    /* run acted on; 0: none, or a run that begins with this act */
+	uint64_t run;                    /* number of the run acted on; 0: none, or the act begins the run */
 	struct slice verb;               /* lower case */
 	struct slice reason;
 };

@@ -13,14 +13,14 @@
 #include "core/graph/internal.h"
 
 #define NONE UINT32_MAX
-#define KNOT (UINT32_C(1) << 31)         /* stack entry is a knot, not a leaf */
+#define KNOT (UINT32_C(1) << 31)         /* bit of a stack entry: the value is a knot, not a leaf */
 
 enum truth { FALSE, TRUE, OPEN };
 
-struct leaf {                            /* one question */
+struct leaf {                            /* one question about a parent's end, in an expression */
 	uint32_t parent;                 /* index of the parent asked about; NONE: constant */
 	uint32_t knot;
-	uint32_t value;                  /* mask of states, exit code, or constant answer */
+	uint32_t value;                  /* mask of states, exit code to compare with, or constant answer */
 	uint8_t compare;                 /* enum expr_compare + 1; 0: value is a mask */
 };
 
@@ -35,7 +35,7 @@ struct decider {
 	uint32_t job;
 	uint32_t leaf_count, knot_count;
 	struct leaf *leaves;             /* by rising parent */
-	struct knot *knots;              /* the first is the job's needs, the second its condition */
+	struct knot *knots;              /* the root of the job's needs, the root of its condition, then others */
 };
 
 struct net {                             /* while it is being built */
@@ -324,9 +324,10 @@ static enum truth gate_truth(const uint8_t *values, uint64_t least, uint64_t of)
 	return yes >= least ? TRUE : no > of - least ? FALSE : OPEN;
 }
 
-struct asked {                           /* whose ends an expression asks about */
+struct asked {                           /* the jobs whose ends an expression asks about */
 	const struct run *run;
-	const struct rec_job_spec *spec; /* of the job whose needs are asked; NULL: a pass is asked */
+	/* Specification of the job that asks; NULL: the end of a loop's pass is asked. */
+	const struct rec_job_spec *spec;
 	const struct job *pass;
 	enum job_state end;
 };

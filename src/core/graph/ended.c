@@ -38,7 +38,7 @@ void run_live_again(struct core *core, struct run *run)
 	run_touch(core, run, true);
 	run_resume_clock(core, run);
 	if (run->ended_ms == 0)
-		return;                  /* the run is live, or ended only in this turn */
+		return;                  /* nothing to undo: the run is live, or all its jobs ended only in this turn */
 	core->revived_turn = core->turn;
 	run_unlist(core, run);
 	run->ended_ms = 0;

@@ -226,7 +226,7 @@ static struct extent *extent_new(struct run *run, uint64_t first, uint32_t parts
 		extent->count += run->part_jobs[extent->part + part];
 	extent->jobs = mem_zalloc(extent->count * sizeof(*extent->jobs));
 	extent->child_start = mem_array((size_t)extent->count + 1, sizeof(*extent->child_start));
-	/* Capacity doubles at powers of two, so it needs no field. */
+	/* The capacity of run->extents is the next power of two, so it needs no field of its own. */
 	if ((run->extent_count & (run->extent_count - 1)) == 0)
 		run->extents = mem_resize(run->extents, run->extent_count ? 2 * (size_t)run->extent_count : 1,
 					  sizeof(struct extent *));

@@ -9,7 +9,7 @@
 struct standing;
 
 /* admit.c */
-struct run_origin {                      /* what begins a run, if not a person */
+struct run_origin {                      /* what began a run, if no person did */
 	const char *schedule;
 	const struct job *job;           /* the job whose sub-run the run is, and its name */
 	struct slice name;
@@ -27,7 +27,8 @@ const char *env_fault(const struct slice_list *env);     /* what is wrong, or NU
 enum err context_check(struct slice bytes, struct error *error);         /* a run_context record, or empty */
 /* Merge a context into the specification of a job of this kind. */
 void context_complete(struct slice bytes, enum job_kind kind, struct arena *arena, struct rec_job_spec *spec);
-void contexts_begin(struct worker *worker, uint64_t slots);      /* new connection: no context sent yet */
+/* The worker connects anew: it has been sent no context yet. */
+void contexts_begin(struct worker *worker, uint64_t slots);
 /*
  * Return the context number to put into an ASSIGN; 0 means that the specification must be whole. first: serial number
  * of the first job that shares this context. If the worker lacks the context, a CONTEXT frame is sent before.
@@ -44,18 +45,20 @@ enum outlook standing_outlook(struct standing standing);
 void decider_check(const struct job *job);
 
 /* ended.c */
-void run_wait_sweep(struct core *core, struct run *run); /* it leaves memory when this turn is durable */
+/* The run has ended: it leaves memory when this turn is durable. */
+void run_wait_sweep(struct core *core, struct run *run);
 void run_live_again(struct core *core, struct run *run);
-void run_stay(struct core *core, struct run *run);       /* keep an ended run until this turn is durable */
+void run_stay(struct core *core, struct run *run);       /* keep an ended run in memory until this turn is durable */
 
 /* extra.c */
-struct extra *job_extra(const struct job *job);          /* of a sub-run, or a job with JOB_LOOP or JOB_ALWAYS */
+struct extra *job_extra(const struct job *job); /* extra fields of a sub-run, or of a job with JOB_LOOP or JOB_ALWAYS */
 uint64_t job_child(const struct job *job);
 void job_child_set(const struct job *job, uint64_t child);
 uint32_t job_passes(const struct job *job);              /* finished passes of a loop that were followed by another */
 void job_passes_set(const struct job *job, uint32_t passes);
 #define ENDING_WAITS 1 /* as a time: the deadline came while the job waited for parents; its time to end begins later */
-int64_t job_ending_ms(const struct job *job);            /* steady clock; 0: its run wasn't told to end */
+/* When the job's time to end is over (steady clock); 0: its run wasn't told to end. */
+int64_t job_ending_ms(const struct job *job);
 void job_ending_set(const struct job *job, int64_t ending_ms);
 
 /*
@@ -65,7 +68,7 @@ void job_ending_set(const struct job *job, int64_t ending_ms);
 enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error);
 void parts_room(struct run *run, size_t more);
 void part_drop(struct run *run);                         /* the last one */
-void extent_drop(struct run *run);                       /* the last one, with its parts */
+void extent_drop(struct run *run);                       /* drop the run's last extent, with its parts */
 void run_free(struct run *run);
 
 /* jobs.c */
@@ -75,7 +78,7 @@ static inline struct slice job_spec_bytes(const struct job *job)
 }
 
 void job_touch(struct core *core, struct job *job, bool row);
-bool trigger_met(enum trigger trigger, enum job_state parent);   /* parent: job_result of an ended parent */
+bool trigger_met(enum trigger trigger, enum job_state parent);   /* parent: the job_result of a parent that has ended */
 /* The lists in *ret_spec live in core->scratch until its next use. */
 void job_spec_decode(struct core *core, const struct job *job, struct rec_job_spec *ret_spec);
 
@@ -162,16 +165,18 @@ static inline bool child_next(struct child_walk *walk, uint32_t *ret_edge)
 
 struct run *run_find(const struct core *core, uint64_t number);
 struct job *job_find(const struct core *core, uint64_t serial);
-void run_add(struct core *core, struct run *run);        /* with all its extents */
-void extent_add(struct core *core, struct extent *extent);       /* to the directory */
-bool directory_free(const struct core *core, const struct extent *extent); /* does no other job have these numbers? */
-void run_remove(struct core *core, struct run *run);     /* from the lists, after run_release; doesn't free it */
+void run_add(struct core *core, struct run *run);        /* add a run with all its extents to the lists */
+void extent_add(struct core *core, struct extent *extent);       /* add an extent to the directory */
+/* Does no other job have the extent's serial numbers? */
+bool directory_free(const struct core *core, const struct extent *extent);
+/* Take a run out of the lists, after run_release; doesn't free it. */
+void run_remove(struct core *core, struct run *run);
 void run_touch(struct core *core, struct run *run, bool row);
 
 /* standing.c */
 struct standing {
 	uint32_t open;                   /* parents that haven't ended */
-	uint32_t asked;                  /* those that may still decide; an expression counts as one */
+	uint32_t asked;                  /* open parents that may still decide; an expression counts as one */
 	bool against;                    /* the job's needs can't be met any longer */
 	bool untaken;                    /* the condition is false */
 };
@@ -182,7 +187,7 @@ bool standing_fits(const struct job *job, struct standing standing);
 /* submit.c */
 uint64_t submit_step(struct core *core, const struct core_input *input);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
-/* run 0: a schedule's key */
+/* Run 0: the key belongs to a schedule. */
 void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run, uint64_t by_run);
 enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
 		      struct error *error);

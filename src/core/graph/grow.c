@@ -17,7 +17,7 @@ struct growth {
 	struct core *core;
 	const struct input_submit *submit;
 	struct error *error;
-	uint32_t start, count;           /* the added jobs: first index, number */
+	uint32_t start, count;           /* index of the first added job, and number of added jobs */
 	uint32_t *parents;               /* indices of the jobs named in submit->parents */
 	uint64_t late_ms;                /* time since the run was submitted */
 };
@@ -150,7 +150,7 @@ static void job_begin(struct core *core, struct job *job, bool asks)
 
 	if (job->flags & JOB_DUE_BY)
 		deadline_arm(core, job);
-	job_touch(core, job, false);     /* clients that watch the run learn of the job */
+	job_touch(core, job, false);     /* touched, so that clients that watch the run learn of the new job */
 	if (job->flags & JOB_EXPR)
 		job_judge(core, job, job_outlook(job), cause);
 	else if (cause > 0)
@@ -162,7 +162,7 @@ static void job_begin(struct core *core, struct job *job, bool asks)
 static void jobs_begin(struct core *core, struct run *run, uint32_t start, bool asks)
 {
 	extent_add(core, run->extents[run->extent_count - 1]);
-	run_states(core, run, true);     /* the run may have been about to end */
+	run_states(core, run, true);     /* the limits that the run states count again, if the run was about to end */
 	core->next_job += run->job_count - start;
 	core->live_jobs += run->job_count - start;
 	core->counts[STATE_WAITING] += run->job_count - start;

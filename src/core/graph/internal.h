@@ -11,7 +11,7 @@ struct standing;
 /* Count a graph's jobs and check that a run with `before` jobs may have them. */
 enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
 		      struct error *error);
-/* of the last extent, whose first part is from */
+/* Put rows for the parts of the last extent; `from` is its first part. */
 void spec_rows(struct core *core, const struct run *run, uint32_t from);
 
 /* cycle.c: ERR_CYCLE with the names of a cycle, or ERR_NONE */
@@ -19,13 +19,14 @@ enum err graph_check_cycle(struct core *core, const struct extent *extent, struc
 
 /* decide.c: jobs with JOB_EXPR */
 void decider_add(struct run *run, const struct job *job, const struct rec_job_spec *spec);
-void deciders_drop(struct run *run, uint32_t from);      /* deciders of jobs with index >= from */
-void decider_wait(const struct job *job, uint32_t parent);       /* also wait for this added parent */
+void deciders_drop(struct run *run, uint32_t from);      /* free the deciders of jobs with index >= from */
+/* Let the job's needs include the end of this added parent. */
+void decider_wait(const struct job *job, uint32_t parent);
 void job_stand(const struct job *job, struct standing *standing);
 
 /* extra.c */
 void extra_add(const struct job *job);
-void extras_drop(struct run *run, uint32_t from);        /* extras of jobs with index >= from */
+void extras_drop(struct run *run, uint32_t from);        /* free the extras of jobs with index >= from */
 
 /* final.c: added jobs come before the run's final jobs */
 void final_add(struct run *run, struct job *job);
@@ -55,7 +56,7 @@ struct job *run_job_named_before(const struct core *core, struct run *run, struc
 enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error);
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
-void later_put(struct run *run, uint32_t parent, uint32_t child);        /* edge as in struct edge */
+void later_put(struct run *run, uint32_t parent, uint32_t child);        /* child: index << TRIGGER_BITS | trigger */
 
 /* spec.c */
 #define LATE_SPANS 100                   /* most LIMIT_SPAN_MAX_S between a run's submit and an addition */

@@ -16,7 +16,7 @@
 
 struct spec_check {
 	const struct rec_job_spec *spec;
-	uint32_t index, count;           /* the job's index; the number of jobs in the run */
+	uint32_t index, count;           /* the job's index in the run, and the number of jobs in the run */
 	uint32_t start;                  /* index of the first job of the same submit */
 	struct error *error;
 };
@@ -258,7 +258,7 @@ static enum err spec_check_placing(const struct spec_check *check)
 	struct resource_list asks;
 	struct error why;
 
-	asks.n = 0;                      /* resource lists are large, so only the count is cleared */
+	asks.n = 0;                      /* set only the count: most jobs ask for nothing, and the list is large */
 	if (spec->asks.n > 0 && resources_read(spec->asks, &asks, &why) != ERR_NONE)
 		return spec_refused(check, why.code, "asks", why.text);
 	for (size_t i = 0; i < asks.n; i++)

@@ -119,7 +119,7 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 		   !((never_started || PLANTED(once_runs_again)) && job->state == STATE_ASSIGNED)) {
 		job_move(core, job, EVENT_LOST, STATE_UNKNOWN);
 	} else if (job->state == STATE_ASSIGNED) {
-		job->tries--;            /* as far as is known it never started */
+		job->tries--;            /* as far as is known the attempt never started, so no try is used */
 		job_move(core, job, EVENT_LOST, STATE_READY);
 	} else if (outcome == OUTCOME_STOPPED && !PLANTED(interrupted_is_a_crash)) {
 		/*

@@ -27,7 +27,7 @@ bool job_give_up(struct core *core, struct job *job)
 	} else if (state_holds(job->state)) {
 		attempt_stop(core, job, EVENT_CANCEL);
 	} else {
-		job->stop_cause = EVENT_CANCEL;  /* replaces the cause of an earlier attempt or gate */
+		job->stop_cause = EVENT_CANCEL;  /* replaces the cause of an earlier stop or expiry */
 		job_move(core, job, EVENT_CANCEL, STATE_CANCELLED);
 	}
 	return true;
@@ -73,7 +73,7 @@ void run_told_to_end(struct core *core, struct run *run)
 {
 	run->cancelled = true;
 	if (run->settled < run->job_count)
-		run_hold(core, run, false);      /* the jobs that are left must not stay on hold */
+		run_hold(core, run, false);      /* end a hold of the run: the jobs that are left must be able to run */
 	run_touch(core, run, true);
 }
 

@@ -48,7 +48,7 @@ uint64_t run_hold(struct core *core, struct run *run, bool hold)
 		if (!(job->flags & JOB_ON_HOLD))
 			job_held_changed(core, job);
 	}
-	run_offer(core, run);            /* only now, when all its jobs are back in the heaps */
+	run_offer(core, run);            /* not earlier: all jobs of the run must be back in the heaps */
 	run_touch(core, run, true);
 	for (const struct job *job = core->subruns ? run_job(run, 0) : NULL; job; job = job_next(job))
 		below += subrun_hold(core, job);
@@ -85,7 +85,7 @@ uint64_t subrun_prioritize(struct core *core, const struct job *job)
 
 	if (!child)
 		return 0;
-	child->priority = job->priority + 1;     /* applies also to jobs that are added later */
+	child->priority = job->priority + 1;     /* default for jobs that are added to the sub-run later */
 	run_touch(core, child, true);
 	for (struct job *at = run_job(child, 0); at; at = job_next(at))
 		changed += job_prioritize(core, at, job->priority);

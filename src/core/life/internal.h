@@ -8,10 +8,11 @@
 struct target;
 
 /* attempt.c */
-void attempt_renew(struct core *core, struct job *job);   /* new epoch, cleared results */
+void attempt_renew(struct core *core, struct job *job);   /* begin a new attempt: next epoch, results cleared */
 /* Apply the end of an attempt; jobs_settle must follow to tell the children. */
 void attempt_finish(struct core *core, struct job *job, const struct rec_done *done);
-bool attempt_doom(struct core *core, struct job *job);   /* cancel an unknown job when it returns; false: already so */
+/* Have an unknown job cancelled when it returns; false: that was asked before. */
+bool attempt_doom(struct core *core, struct job *job);
 void attempt_recall_over(struct core *core, struct job *job);    /* forget a recall: the job left ASSIGNED */
 void attempt_detach(struct core *core, struct job *job);
 
@@ -22,7 +23,8 @@ void noop_begin(struct core *core, struct job *job);
 /* Cancel on a person's request, also an unknown job. all: also the `always` jobs of its sub-run. */
 bool job_cancel(struct core *core, struct job *job, bool all);
 uint64_t run_cancel_jobs(struct core *core, struct run *run, bool all);
-void run_told_to_end(struct core *core, struct run *run);        /* its jobs were told, except `always` jobs */
+/* Note that the run was told to end; its `always` jobs go on. */
+void run_told_to_end(struct core *core, struct run *run);
 /* Cancel without a person's request: an unknown job stays unknown. Return whether anything changed. */
 bool job_give_up(struct core *core, struct job *job);
 void group_fail(struct core *core, const struct job *failed);
@@ -30,16 +32,19 @@ void group_fail(struct core *core, const struct job *failed);
 /* dead.c: bad ends */
 void bad_end_enter(struct core *core, struct job *job, enum job_event event);
 void bad_end_leave(struct core *core, struct job *job);
-uint64_t dead_discard(struct core *core, const struct target *target);  /* returns how many dead letters */
+/* Discard the target's dead letters; returns how many. */
+uint64_t dead_discard(struct core *core, const struct target *target);
 
 /* ending.c: final and `always` jobs of runs that were told to end */
-void ending_order(struct core *core, struct job *job);   /* its time begins, unless it still waits for parents */
-void ending_waited(struct core *core, struct job *job);  /* its parents have ended */
-void ending_returned(struct core *core, struct job *job);        /* left state unknown */
+/* Start the time that an `always` job has to end, unless it waits for parents. */
+void ending_order(struct core *core, struct job *job);
+/* An `always` job no longer waits: start its time to end if its run was told to end. */
+void ending_waited(struct core *core, struct job *job);
+void ending_returned(struct core *core, struct job *job); /* an `always` job is no longer unknown: arm its timer */
 void ending_clear(struct core *core, struct job *job);
 
 /* hold.c */
-uint64_t subrun_hold(struct core *core, const struct job *job);  /* held as its parent job is */
+uint64_t subrun_hold(struct core *core, const struct job *job);  /* hold or release a sub-run as its parent job is */
 uint64_t subrun_prioritize(struct core *core, const struct job *job);
 uint64_t run_hold(struct core *core, struct run *run, bool hold);
 uint64_t job_hold(struct core *core, struct job *job, bool hold);
@@ -49,7 +54,7 @@ uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority);
 void hooks_leave(struct core *core, struct job *job, enum job_state to);
 void hooks_enter(struct core *core, struct job *job, enum job_state from, enum job_event event);
 void hooks_settled(struct core *core, const struct job *job);
-bool hooks_begin(struct core *core, struct job *job);    /* false: workers run this kind */
+bool hooks_begin(struct core *core, struct job *job);    /* begin a ready job; false: workers run jobs of this kind */
 
 /* loop.c */
 /* Check whether this end of an attempt meets the loop's condition. Must be asked before a retry is considered. */
@@ -60,9 +65,9 @@ void attempt_over(struct core *core, struct job *job, enum job_event event, enum
 struct slice attempt_spec(struct core *core, const struct job *job, bool whole);
 
 /* retry.c */
-uint64_t retry_cause(enum outcome outcome);              /* bit of enum retry_on; 0: never retried */
+uint64_t retry_cause(enum outcome outcome);              /* the bit of enum retry_on for an outcome; 0: never retried */
 bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64_t cause);
-/* covered, and a retry is left */
+/* Is this end retried, and is a retry left? */
 bool retry_due(const struct job *job, const struct rec_job_spec *spec, uint64_t cause);
 void job_delay(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec,
 	       uint64_t failures);
@@ -77,10 +82,11 @@ struct run *subrun_of(const struct core *core, const struct job *job);   /* the 
 void subrun_begin(struct core *core, struct job *job);
 void subrun_attach(struct core *core, const struct job *job);
 void subrun_detach(struct core *core, const struct job *job);
-void subrun_stop(struct core *core, const struct job *job);      /* `always` jobs go on */
+void subrun_stop(struct core *core, const struct job *job);      /* stop the job's sub-run, except its `always` jobs */
 /* Cancel on a person's request, unknown jobs included. Return whether anything changed. */
 bool subrun_cancel(struct core *core, const struct job *job, bool all);
-bool subrun_is_ending(const struct core *core, const struct job *job);   /* stopped, but some of its jobs go on */
+/* Was the job's sub-run told to end, and does it still live? */
+bool subrun_is_ending(const struct core *core, const struct job *job);
 
 /* target.c */
 enum err own_run_check(const struct core *core, uint64_t run, struct slice own_only, struct error *error);

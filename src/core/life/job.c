@@ -27,7 +27,7 @@ static void job_enter(struct core *core, struct job *job, enum job_state from, e
 	if (state_terminal(job->state)) {
 		job->when_ms = core->now.wall_ms;
 		if (!PLANTED(hold_outlives_its_job))
-			/* a hold ends with the job; a new round doesn't inherit it */
+			/* A hold ends with the job; a new round doesn't inherit it. */
 			job->flags &= (uint32_t)~JOB_ON_HOLD;
 		if (PLANTED(run_leaves_its_group_early) && job->run->seated && 2 * job->run->settled >= job->run->job_count) {
 			job->run->seated = false;
@@ -63,7 +63,7 @@ void job_move(struct core *core, struct job *job, enum job_event event, enum job
 	bool derived;
 
 	CHECK(state_allows(from, event, to));
-	/* pending and held_at share memory: pending must be 0 before the job may get an attempt. */
+	/* The fields pending and held_at share memory: pending must be 0 before the job may get an attempt. */
 	CHECK(to != STATE_READY || from != STATE_WAITING || job->pending == 0);
 	job_leave(core, job, to);
 	run->counts[from]--;
@@ -124,7 +124,7 @@ void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_
 	case OUTLOOK_GO:
 		if (PLANTED(cascade_stops_after_one_level) && core->settled_count > 0)
 			core->settled_count--;
-		job->pending = 0;        /* the other parents no longer matter */
+		job->pending = 0;        /* parents that are still open no longer matter */
 		job_deps_met(core, job);
 		return;
 	case OUTLOOK_AGAINST:

@@ -6,7 +6,7 @@
 #include "core/life/life.h"
 
 const struct kind_ops kind_table[KIND_COUNT] = {
-	/* in a class: any kind with a worker */
+	/* As the kind of a class: any kind that a worker runs. */
 	[KIND_UNSAID] = { .worker = true, .in_bounds = true, .in_share = true },
 	[KIND_COMMAND] = { .worker = true, .in_bounds = true, .in_share = true },
 	[KIND_SCRIPT] = { .worker = true, .in_bounds = true, .in_share = true },

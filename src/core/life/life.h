@@ -23,21 +23,25 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);
 void attempt_stop_send(struct core *core, const struct job *job);
 bool attempt_doomed(const struct job *job);
-void attempt_recall(struct core *core, struct job *job);  /* no effect without a connection, or if already recalled */
+/* Ask the worker for the job, once, if the worker is connected. */
+void attempt_recall(struct core *core, struct job *job);
 void attempt_attach(struct core *core, struct worker *worker, struct job *job);
 
 /* begin.c */
-bool kinds_begin(struct core *core);                     /* begin ready jobs that need no worker; false: none */
+bool kinds_begin(struct core *core); /* begin ready jobs that need no worker; false: there were none */
 
 /* cancel.c */
 uint64_t cancel_step(struct core *core, const struct core_input *input);
 
 /* dead.c: bad ends */
-bool bad_end_load(struct core *core, struct run *run); /* after loading its rows; false: they contradict each other */
-bool bad_end_fits(const struct job *job, bool forgives);         /* for core_check; forgives: the end counts as good */
+/* Set up bad ends after loading a run; false: rows contradict each other. */
+bool bad_end_load(struct core *core, struct run *run);
+/* For core_check; forgives: the specification counts this end as good. */
+bool bad_end_fits(const struct job *job, bool forgives);
 
 /* ending.c: final and `always` jobs of runs that were told to end */
-void ending_deadline(struct core *core, struct job *job);        /* the job's deadline has come */
+/* An `always` job's deadline has come: start its time to end. */
+void ending_deadline(struct core *core, struct job *job);
 bool ending_row_sane(const struct job *job, const struct row_job *row);
 void ending_resume(struct core *core, struct job *job);
 void ending_check(const struct job *job);
@@ -52,9 +56,9 @@ void jobs_settle(struct core *core);                     /* tell children of the
 
 /* kind.c: what core does with a job, by kind */
 struct kind_ops {
-	bool worker;                     /* runs on a worker; else begins at the end of a turn (hooks.def) */
-	bool in_bounds;                  /* counts in the bounds of its run and fan-out */
-	bool in_share;                   /* counts in its tenant's bound */
+	bool worker;                     /* workers run this kind; else its jobs begin at a turn's end (hooks.def) */
+	bool in_bounds;                  /* jobs of this kind count in the bounds of run and fan-out */
+	bool in_share;                   /* jobs of this kind count in the tenant's bound */
 };
 
 extern const struct kind_ops kind_table[KIND_COUNT];
@@ -63,7 +67,8 @@ extern const struct kind_ops kind_table[KIND_COUNT];
 bool loop_row_sane(const struct job *job, const struct row_job *row);
 
 /* retry.c */
-uint64_t retry_failures(const struct job *job);          /* failures and time-outs in this round, without crashes */
+/* Number of failed and timed-out tries in this round, without crashes. */
+uint64_t retry_failures(const struct job *job);
 uint64_t crash_limit(const struct rec_job_spec *spec);
 int64_t backoff_longest_ms(const struct rec_job_spec *spec);
 
@@ -78,11 +83,12 @@ uint32_t job_cause(struct core *core, const struct job *job);
  * among them.
  */
 bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed);
-bool round_reaches(struct core *core, struct job *job, const struct job *gate);          /* is the gate a descendant? */
+/* Would a new round of the job reach the gate? */
+bool round_reaches(struct core *core, struct job *job, const struct job *gate);
 
 /* subrun.c */
-void subruns_end(struct core *core);                     /* settle jobs whose sub-run ended in this turn */
-void subrun_kill(struct core *core, const struct job *job);      /* also its `always` jobs */
+void subruns_end(struct core *core);                     /* end each job whose sub-run ended in this turn */
+void subrun_kill(struct core *core, const struct job *job); /* end all of the job's sub-run, also its `always` jobs */
 /* Check that jobs of this run may have a new round. A sub-run must have a parent job that waits for it. */
 enum err subrun_reopens(const struct core *core, const struct run *run, struct error *error);
 /* Load sub-run fields from rows. The checks return false if rows contradict each other. */
@@ -94,7 +100,7 @@ void subruns_check(const struct core *core);
 /* target.c: the run, job or fan-out that an act names. A fan-out's jobs are neighbours. */
 struct target {
 	struct run *run;
-	uint32_t first, count;           /* range of job indices */
+	uint32_t first, count;           /* index of the first named job, and number of jobs */
 	bool whole;                      /* no job was named: the whole run */
 };
 

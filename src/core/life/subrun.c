@@ -70,7 +70,7 @@ void subrun_begin(struct core *core, struct job *job)
 		return;
 	}
 	attempt_finish(core, job, &refused);     /* no room: treated like a failed spawn, so it may be retried */
-	jobs_settle(core);                       /* safe here: the job has no half-made sub-run */
+	jobs_settle(core);                       /* safe here: no sub-run is half made that this could stop */
 }
 
 /* --- ending --- */

@@ -256,7 +256,7 @@ static enum err gate_push_back(struct core *core, const struct input_act *act, s
 			  (int)act->target.len, (const char *)act->target.data);
 		return error_next(error, "titan show %llu", (unsigned long long)act->run);
 	}
-	if (!state_terminal(job->state))         /* the job may also have been skipped again */
+	if (!state_terminal(job->state))         /* false if the job was skipped again, as in its last round */
 		pushback_add(core, job, act->principal, digest, act->text);
 	decision = decision_put(core, act, gate, VERDICT_PUSHED_BACK);
 	decision->round = gate->round - 1;

@@ -11,7 +11,7 @@
 #define PAGE_GATES 64
 
 struct gate_page {
-	size_t count;                    /* at least 1 */
+	size_t count;                    /* entries in use, at least 1 */
 	struct gate at[PAGE_GATES];      /* ascending by job */
 };
 

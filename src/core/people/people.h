@@ -9,14 +9,17 @@ struct target;
 
 /* digest.c: hash of what people are shown of a waiting gate */
 const uint8_t *gate_digest(const struct core *core, const struct job *job);
-void gate_changed(struct core *core, struct job *job);   /* forget the digest; votes on the old one no longer count */
+/* What is shown changed: forget the digest; votes on the old one don't count. */
+void gate_changed(struct core *core, struct job *job);
 
 /* gate.c */
-bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE]);    /* false: voted already */
-uint64_t gate_have(const struct core *core, const struct job *job);      /* votes on the present digest */
+/* Record an approval; false: the person had voted already. */
+bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE]);
+uint64_t gate_have(const struct core *core, const struct job *job); /* number of votes on the gate's present digest */
 void gate_enter(struct core *core, struct job *job);
 void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms);
-void gate_hold(struct core *core, struct job *job, bool hold);           /* stop its expiry, or restart it in full */
+/* hold: stop the gate's expiry; else restart it in full. */
+void gate_hold(struct core *core, struct job *job, bool hold);
 void gate_expired(struct core *core, struct job *job);
 enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error);

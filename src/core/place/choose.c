@@ -119,7 +119,7 @@ struct class_heap {
 
 struct choosing {
 	struct core *core;
-	struct candidate *workers;       /* all workers with a free slot or room to prefetch */
+	struct candidate *workers;       /* workers with a free slot or room to prefetch a job */
 	size_t worker_count;
 	struct class_heap *heaps;        /* indexed by class */
 };

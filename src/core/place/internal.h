@@ -6,8 +6,9 @@
 #include "core/state.h"
 
 /* charge.c: resources in use (invariant I7) */
-void charge_reset(struct core *core, struct worker *worker);     /* offers are new: mark every attempt unpaid */
-void charge_settle(struct core *core, struct worker *worker);    /* pay each attempt for which there is room */
+/* The worker's offers are new: mark all its attempts unpaid. */
+void charge_reset(struct core *core, struct worker *worker);
+void charge_settle(struct core *core, struct worker *worker); /* reserve resources for each unpaid attempt that fits */
 
 /* choose.c: classes that want more than a slot */
 void candidate_down(struct candidate *heap, size_t count, size_t at);
@@ -15,18 +16,20 @@ void reservations_clear(struct core *core);
 void classes_place(struct core *core, size_t count);
 
 /* fit.c */
-bool class_steady(const struct core *core, const struct ready_class *class);      /* a steady worker may have them */
-uint64_t worker_score(const struct worker *worker);      /* below 2^26; lowest is best */
+/* May a worker that doesn't flap have these jobs? */
+bool class_steady(const struct core *core, const struct ready_class *class);
+uint64_t worker_score(const struct worker *worker);      /* load of a worker, below 2^26; the lowest is best */
 bool worker_overloaded(const struct worker *worker);
 
 /* pool.c */
 void worker_row_put(struct core *core, const struct worker *worker);
 
 /* refusal.c */
-void worker_renewed(struct core *core, struct worker *worker);   /* new keeper: end the worker's rest */
+void worker_renewed(struct core *core, struct worker *worker);   /* the worker has a new keeper: end its rest */
 
 /* worker.c */
-void worker_dropped(struct core *core, struct worker *worker);   /* record an unexpected disconnect */
+/* Note that the worker disconnected unasked, to detect flapping. */
+void worker_dropped(struct core *core, struct worker *worker);
 
 /* workers.c */
 uint64_t worker_depth(const struct core *core, const struct worker *worker);

@@ -210,7 +210,7 @@ static void ahead_recall(struct core *core)
 	}
 	if (!ahead || free <= core->recalls)
 		return;
-	free -= core->recalls;           /* a recalled job will take one of them */
+	free -= core->recalls;           /* each job being recalled will take one of the free slots */
 	if (free > RECALLS_MAX)
 		free = RECALLS_MAX;
 	arena_reset(&core->placing);

@@ -8,7 +8,8 @@
 #include "core/state.h"
 
 /* charge.c: resources in use (invariant I7) */
-bool wants_fit(const struct worker *worker, const struct wants *wants);          /* beside what is in use now */
+/* Do these requirements fit beside what is in use now? */
+bool wants_fit(const struct worker *worker, const struct wants *wants);
 void charge_attach(struct core *core, struct worker *worker, struct job *job);
 void charge_detach(struct core *core, struct worker *worker, struct job *job);
 void charge_started(struct core *core, struct job *job);
@@ -19,9 +20,12 @@ void charge_check(const struct core *core, const struct worker *worker);
 struct worker *job_target(const struct core *core, const struct job *job, struct arena *arena);
 
 /* fit.c */
-bool class_allows(const struct worker *worker, const struct ready_class *class); /* if it were idle */
-bool class_served(const struct core *core, struct ready_class *class);    /* some worker may have them, even if busy */
-bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);      /* has room now */
+/* May this worker have such jobs, once it is idle? */
+bool class_allows(const struct worker *worker, const struct ready_class *class);
+/* May some worker have such jobs, even if it is busy? */
+bool class_served(const struct core *core, struct ready_class *class);
+/* Has this worker room for such a job now? */
+bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);
 
 /* hello.c */
 void worker_hello(struct core *core, const struct core_input *input);
@@ -30,25 +34,27 @@ void worker_hello(struct core *core, const struct core_input *input);
 void place_jobs(struct core *core);
 
 /* pool.c */
-struct pool *pool_get(struct core *core, struct slice name);     /* created if missing; empty name: default */
+struct pool *pool_get(struct core *core, struct slice name); /* find or create a pool; an empty name means "default" */
 enum err load_pool(struct core *core, const struct row_pool *row, struct error *error);
 void pools_free(struct core *core);
 enum err pool_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 
 /* refusal.c */
-void worker_refused(struct core *core, struct worker *worker, uint64_t code);    /* couldn't start a job: let it rest */
-void worker_rested(struct core *core, struct worker *worker);    /* rest is over */
+/* The worker couldn't start a job: let it rest. */
+void worker_refused(struct core *core, struct worker *worker, uint64_t code);
+void worker_rested(struct core *core, struct worker *worker);    /* the worker's rest is over */
 void worker_has_started(struct core *core, struct worker *worker);    /* started a job */
 
 /* worker.c */
 void worker_says_stuck(struct worker *worker, struct u64_list jobs);
 bool worker_has_stuck(const struct worker *worker, uint64_t job);
 void worker_gone(struct core *core, uint64_t conn);
-struct worker *worker_heard(struct core *core, uint64_t conn);   /* NULL if conn is no worker's */
+struct worker *worker_heard(struct core *core, uint64_t conn);   /* note a sign of life; NULL if conn is no worker's */
 void worker_timer_fired(struct core *core, struct worker *worker);
-void workers_forgive(struct core *core);          /* forget how long they were silent */
-void worker_wait(struct core *core, struct worker *worker);      /* set unreachable; lost after a full grace */
+void workers_forgive(struct core *core);          /* count the silence of all workers anew */
+/* Mark a worker unreachable; after a full grace it is lost. */
+void worker_wait(struct core *core, struct worker *worker);
 void workers_quit(struct core *core);
 
 /* workers.c */
@@ -80,6 +86,7 @@ struct worker *worker_new(struct core *core, uint64_t number, struct slice name,
 void worker_free(struct worker *worker);
 void worker_touch(struct core *core, struct worker *worker);
 unsigned worker_tally(const struct worker *worker);      /* bits of enum tally */
-void worker_count(struct core *core, struct worker *worker, unsigned tally);     /* replace the worker's counted bits */
+/* Replace the tally bits for which the worker is counted. */
+void worker_count(struct core *core, struct worker *worker, unsigned tally);
 
 #endif

@@ -14,7 +14,7 @@
 #include "core/graph/graph.h"
 #include "core/queue/internal.h"
 
-enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_RUNS, OF_CLAIMS };        /* positions in a lane's list of bounds */
+enum { OF_FANOUT, OF_RUN, OF_TENANT, OF_RUNS, OF_CLAIMS };        /* numbers of a lane's bounds, for lane_bound */
 
 static size_t lane_bounds(const struct lane *lane)
 {
@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) struct bound *lane_bound(const stru
 		return lane->in_bounds ? &lane->run->bound : NULL;
 	case OF_TENANT:
 		return lane->in_share ? &lane->run->tenant->bound : NULL;
-	case OF_RUNS:                    /* a run that has its place in the group is no longer limited by it */
+	case OF_RUNS:                    /* a run that has its place in the group no longer waits there */
 		return lane->run->concurrency && !lane->run->seated ? &lane->run->concurrency->runs : NULL;
 	default:
 		return lane->claims[at - OF_CLAIMS].bound;

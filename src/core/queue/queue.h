@@ -6,28 +6,32 @@
 #include "core/state.h"
 
 /* bound.c */
-bool lane_shares(const struct lane *lane, const struct bound *bound);    /* does the lane share this lock? */
+bool lane_shares(const struct lane *lane, const struct bound *bound);    /* does the lane claim this lock shared? */
 bool bound_full(const struct bound *bound);
-struct bound *job_bound_full(const struct core *core, const struct job *job);     /* first full bound, or NULL */
-const struct bound *job_parked_at(const struct job *job);        /* bound at which its lane waits, or NULL */
+/* The first of the job's bounds that is full, or NULL. */
+struct bound *job_bound_full(const struct core *core, const struct job *job);
+const struct bound *job_parked_at(const struct job *job); /* the bound at which a parked job's lane waits, or NULL */
 void bounds_offer(struct core *core, const struct job *job);
 void run_offer(struct core *core, struct run *run);
-void bounds_count(struct core *core, const struct job *job, int change);         /* count active attempts */
-void claims_count(struct core *core, const struct job *job, int change); /* count attempts not known to have ended */
+/* Add change to the active jobs of the job's bounds. */
+void bounds_count(struct core *core, const struct job *job, int change);
+void claims_count(struct core *core, const struct job *job, int change); /* add change to the job's groups and locks */
 
 /* fair.c: the queues of a class */
 void class_insert(struct ready_class *class, struct job *job);
-void tenant_charge(struct core *core, struct tenant *tenant);    /* count an attempt */
-void ready_pop(struct ready_class *class, struct job *job);      /* the best job of its class */
+void tenant_charge(struct core *core, struct tenant *tenant);    /* charge the tenant for one attempt */
+void ready_pop(struct ready_class *class, struct job *job);      /* remove the best job of its class */
 
 /* group.c: NAME or NAME=LIMIT */
 bool concurrency_read(struct slice text, struct slice *ret_name, uint32_t *ret_stated);
-uint32_t group_limit(const struct group *group);         /* recomputed */
+uint32_t group_limit(const struct group *group);         /* the limit by set and stated limits, computed anew */
 void groups_free(struct core *core);
-void run_states(struct core *core, struct run *run, bool live); /* count the limits that the run states, or not */
+/* live: count the limits that the run states; else don't. */
+void run_states(struct core *core, struct run *run, bool live);
 bool run_join_concurrency(struct core *core, struct run *run, struct slice text);        /* false: bad text */
-struct slice run_concurrency(const struct run *run, struct arena *arena);        /* as submitted */
-void run_over(struct core *core, struct run *run);       /* all jobs of the run have ended */
+/* The run's group as submitted: NAME or NAME=LIMIT. */
+struct slice run_concurrency(const struct run *run, struct arena *arena);
+void run_over(struct core *core, struct run *run); /* all jobs of the run have ended: free its place in the group */
 enum err group_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
 enum err load_group(struct core *core, const struct row_job_group *row, struct error *error);
 uint64_t groups_hash(const struct core *core);
@@ -42,11 +46,13 @@ void classes_init(struct core *core);
 void classes_free(struct core *core);
 enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, uint16_t *ret_class,
 		  struct error *error);
-void run_release_classes(struct core *core, struct run *run, size_t from);       /* from index from on */
-bool worker_can(const struct worker *worker, const struct ready_class *class);   /* if nothing else ran there */
+/* Leave the run's classes from index `from` on. */
+void run_release_classes(struct core *core, struct run *run, size_t from);
+/* Could the worker run such jobs if it were idle? */
+bool worker_can(const struct worker *worker, const struct ready_class *class);
 bool labels_cover(const struct slice_list *has, const struct slice_list *wants);
-void labels_sort(struct slice_list *labels);             /* also drops duplicates */
-struct slice_list labels_copy(struct slice_list labels); /* one allocation, at .at */
+void labels_sort(struct slice_list *labels);             /* sort labels and drop duplicates */
+struct slice_list labels_copy(struct slice_list labels); /* one allocation: free .at */
 
 static inline const struct wants *job_wants(const struct core *core, const struct job *job)
 {
@@ -61,11 +67,11 @@ static inline struct lane *job_lane(const struct job *job)
 	return job->run->lanes[job->lane];
 }
 
-void run_release(struct core *core, struct run *run);    /* from bounds and classes, before it is freed */
-struct bound *job_group(const struct job *job);          /* fan-out, or NULL */
-void run_release_bounds(struct core *core, struct run *run);     /* before the run is freed */
+void run_release(struct core *core, struct run *run);    /* remove a run from bounds and classes, before it is freed */
+struct bound *job_group(const struct job *job);          /* the job's fan-out, or NULL */
+void run_release_bounds(struct core *core, struct run *run);     /* remove a run from its bounds, before it is freed */
 void run_free_bounds(struct run *run);
-/* keep the first lanes and groups */
+/* A graph was refused: keep only so many lanes and groups. */
 void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups);
 enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
 		   struct error *error);
@@ -73,10 +79,10 @@ enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec
 /* lock.c: NAME or NAME=shared */
 bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared);
 void locks_free(struct core *core);
-/* for a job with this key */
+/* Must a job with this key wait for the lock? */
 bool lock_blocked(const struct core *core, const struct lock *lock, bool shared, uint64_t key);
 uint64_t lock_first_alone(const struct core *core, const struct lock *lock);
-void locks_offer(struct core *core);                     /* classes that workers serve have changed */
+void locks_offer(struct core *core); /* offer locks again if workers serve other classes than before */
 bool lock_sane(const struct lock *lock);
 uint64_t locks_hash(const struct core *core);
 
@@ -88,24 +94,29 @@ enum err load_lock_hold(struct core *core, const struct row_lock_hold *row, stru
 bool locks_resume(struct core *core);
 
 /* order.c */
-/* until order_end every job that enters a queue needs order_add */
+/* Until order_end, each job that enters a queue must also be passed to order_add. */
 void order_begin(struct core *core, struct class_order *order);
 void order_end(struct core *core);
-struct job *order_best(struct core *core, struct class_order *order);    /* also best of its class; NULL if none */
-void order_pass(struct class_order *order, uint16_t class_at);   /* no worker takes more of it in this turn */
+/* The best job of all classes, at the top of its class; NULL: none. */
+struct job *order_best(struct core *core, struct class_order *order);
+/* Skip a class: no worker takes more of it in this turn. */
+void order_pass(struct class_order *order, uint16_t class_at);
 
 /* ready.c */
-struct job *ready_offered(struct core *core, struct ready_class *class); /* best job whose bounds all have room */
+/* The class's best job whose bounds all have room. */
+struct job *ready_offered(struct core *core, struct ready_class *class);
 void ready_push(struct core *core, struct job *job);
-void ready_leave(struct core *core, struct job *job);    /* no longer ready, without being assigned */
-void ready_compact(struct core *core);                   /* never within job_move: each entry's job must be ready */
+void ready_leave(struct core *core, struct job *job);    /* the job stops being ready and wasn't assigned */
+void ready_compact(struct core *core); /* drop stale entries; never within job_move, when states are half changed */
 size_t ready_tidy(struct core *core);
 
 /* tenant.c */
 struct tenant *tenant_find(const struct core *core, struct slice name);
-void run_take_tenant(struct core *core, struct run *run, struct slice name);     /* the owner's if name is empty */
+/* Charge the run to a tenant; empty name: the owner. */
+void run_take_tenant(struct core *core, struct run *run, struct slice name);
 void tenants_free(struct core *core);
-uint64_t tenant_queued(const struct core *core, const struct tenant *tenant);    /* jobs neither ended nor active */
+/* Number of the tenant's jobs that are neither ended nor active. */
+uint64_t tenant_queued(const struct core *core, const struct tenant *tenant);
 enum err tenant_admit(const struct core *core, const struct input_submit *submit, uint32_t count,
 		      struct error *error);
 enum err tenant_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);

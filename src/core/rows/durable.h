@@ -25,7 +25,7 @@ static inline void number_put(uint8_t *out, uint64_t value)      /* 8 bytes, lit
 }
 
 /* prune.c: removing rows of pruned runs */
-/* not NULL: its rows or logs are being removed */
+/* Not NULL: the run's rows or logs are being removed. */
 struct pruning *pruning_find(const struct core *core, uint64_t number);
 uint64_t prune_step(struct core *core, const struct core_input *input);
 void prune_check(const struct core *core);
@@ -33,7 +33,8 @@ uint64_t prune_hash(const struct core *core);
 void prune_free(struct core *core);
 
 /* pruned.c: the numbers of pruned runs */
-const struct pruned *pruned_find(const struct core *core, uint64_t number);      /* NULL: not pruned */
+/* The range of pruned runs with this number; NULL: not pruned. */
+const struct pruned *pruned_find(const struct core *core, uint64_t number);
 
 /* resume.c: state that follows from the rows of a run */
 /* Load a run that had left memory from its rows; it then counts as having ended just now. */

@@ -10,10 +10,12 @@
 
 /* load_run.c: the graphs of all runs are built before the rows of jobs are loaded */
 enum err load_run(struct core *core, const struct row_run *row, struct error *error);
-enum err load_run_row(struct core *core, const struct row_run *row, struct error *error); /* live or ended */
+/* Load a run's row, whether the run is live or ended. */
+enum err load_run_row(struct core *core, const struct row_run *row, struct error *error);
 enum err load_spec(struct core *core, const struct row_spec *row, struct error *error);
 enum err load_job(struct core *core, const struct row_job *row, struct error *error);
-enum err run_build(struct core *core, struct run *run, struct error *error);             /* from all its parts */
+/* Build a run's jobs from all parts of its specification. */
+enum err run_build(struct core *core, struct run *run, struct error *error);
 
 /* prune.c: removing rows of pruned runs */
 enum err load_pruning(struct core *core, const struct row_pruning *row, struct error *error);

@@ -114,7 +114,7 @@ static enum err load_decision(struct core *core, const struct row_decision *row,
 		load_pushback(core, row);
 	gate = gate_find(core, (uint64_t)row->job);
 	if (!gate || job->state != STATE_APPROVAL || row->round != job->round)
-		return ERR_NONE;         /* an older decision has already changed the job's state */
+		return ERR_NONE;         /* the job's state already has the result of this decision */
 	/* Rows of older versions have no digest; their votes don't count. */
 	if (row->verdict != VERDICT_APPROVED ||
 	    !gate_vote(gate, (uint64_t)row->person, row->digest.len == SHA256_SIZE ? row->digest.data : none))
@@ -244,7 +244,7 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 	case TABLE_COUNT:
 		break;
 	}
-	return ERR_NONE;                 /* history isn't loaded */
+	return ERR_NONE;                 /* tables of history aren't loaded */
 }
 
 enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error)

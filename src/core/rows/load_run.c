@@ -73,7 +73,7 @@ static bool part_fits(struct run *run, const struct row_spec *row)
 		run->missing = (uint32_t)row->jobs;
 		run->said = true;
 	} else if (begins) {
-		run->said = false;       /* an older version: all jobs that weren't added later */
+		run->said = false;       /* written by an older version, which didn't count the jobs of a submit */
 	}
 	if (!run->said)
 		return true;
@@ -143,7 +143,7 @@ enum err run_build(struct core *core, struct run *run, struct error *error)
 			extent_drop(run);
 		}
 		if (why.code != ERR_NONE) {
-			run->job_count = (uint32_t)jobs;         /* the number with which run_add counted it */
+			run->job_count = (uint32_t)jobs; /* restore the number with which run_add counted the run */
 			/* ERR_FULL isn't the rows' fault: other runs use too much at the moment. */
 			return error_set(error, why.code == ERR_FULL ? ERR_FULL : ERR_STORE_TRUST, "run %llu: %.300s",
 					 (unsigned long long)run->number, why.text);

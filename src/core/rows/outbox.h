@@ -16,7 +16,7 @@
 struct outgoing {
 	uint64_t conn;
 	enum opcode op;
-	bool close;                      /* close the connection after this frame */
+	bool close;                      /* close the connection after sending this frame */
 	union {
 		struct msg_accepted accepted;
 		struct msg_error error;
@@ -34,10 +34,10 @@ struct outgoing {
 
 enum changed_kind { CHANGED_RUN, CHANGED_RUN_ENDED, CHANGED_JOB, CHANGED_WORKER };
 
-struct changed {                         /* for subscribers; each changed thing once a turn */
+struct changed {                         /* a changed thing, for subscribers; each once a turn */
 	enum changed_kind kind;
 	uint64_t id;
-	uint64_t run;                    /* run of a changed job */
+	uint64_t run;                    /* of a changed job: the number of its run */
 };
 
 struct outbox {
@@ -74,7 +74,8 @@ struct pipeline {
 };
 
 bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox);   /* true: give the outbox to the store */
-void pipeline_committed(struct pipeline *pipeline, uint64_t turn);     /* this turn and all before are durable */
+/* The store reports that this turn and all before are durable. */
+void pipeline_committed(struct pipeline *pipeline, uint64_t turn);
 struct outbox *pipeline_reveal(struct pipeline *pipeline); /* next outbox to reveal, or NULL; the caller then owns it */
 
 #endif

@@ -38,7 +38,7 @@ enum row_table {
 struct row {
 	enum row_table table;
 	bool deleted;            /* delete by key instead of put */
-	/* of a delete: 0 deletes one key; else all keys from this row's number up to, not including, until */
+	/* Of a delete: 0 deletes one key; else all keys from this row's number up to, not including, until. */
 	int64_t until;
 	union {
 #define TABLE(name, what) struct row_##name name;

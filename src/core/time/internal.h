@@ -6,11 +6,11 @@
 #include "core/state.h"
 
 /* clock.c */
-#define CLOCK_STEP_MS 100                /* smaller steps don't count as a wall clock that was set */
+#define CLOCK_STEP_MS 100                /* ms; a smaller step doesn't mean that the wall clock was set */
 bool clock_stepped(int64_t step_ms);
 
 /* due.c: deadlines */
-struct deadline {                        /* the earlier one counts; 0: not set */
+struct deadline { /* a deadline on the steady or the wall clock: the earlier one counts; 0: not set */
 	int64_t due_ms;
 	int64_t date_ms;
 };
@@ -25,18 +25,20 @@ bool schedule_has_come(const struct core *core, int64_t ms);
 void schedule_arm(struct core *core, struct schedule *schedule);
 void schedule_arm_queue(struct core *core, struct schedule *schedule);
 void schedule_disarm(struct core *core, uint64_t *stamp);
-void schedule_times_come(struct core *core, struct schedule *schedule); /* handle all times that have come by now */
+/* Handle all times of the schedule that have come by now. */
+void schedule_times_come(struct core *core, struct schedule *schedule);
 
 /* schedule_list.c */
 void schedule_drop(struct core *core, size_t at);
 void schedule_parts_release(struct schedule *schedule);
 void schedule_row_put(struct core *core, const struct schedule *schedule);
 void schedule_parts_rows(struct core *core, const struct schedule *schedule, size_t count, bool deleted);
-int64_t schedule_next_after(const struct schedule *schedule, int64_t wall_ms);   /* 0: there is none */
-bool schedule_next_may_begin(const struct schedule *schedule);                   /* the next queued run */
+/* The schedule's next time after wall_ms; 0: none. */
+int64_t schedule_next_after(const struct schedule *schedule, int64_t wall_ms);
+bool schedule_next_may_begin(const struct schedule *schedule); /* may the schedule's next queued run begin now? */
 
 /* timers.c */
 void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms);
-void timers_rekey(struct core *core);                    /* after a clock was set */
+void timers_rekey(struct core *core);                    /* sort the timers anew after a clock was set */
 
 #endif

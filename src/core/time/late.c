@@ -11,7 +11,7 @@
 void job_out_of_time(struct core *core, struct job *job)
 {
 	if (job->state == STATE_UNKNOWN)
-		return;                  /* deadline_arm is called again if the job returns */
+		return;                  /* the timer is armed again if the unknown job returns */
 	if (job->state == STATE_STOPPING) {
 		/* Already stopping after a time-out: change the cause, so that no retry follows. */
 		if (job->stop_cause != EVENT_CANCEL && job->stop_cause != EVENT_DEADLINE) {

@@ -15,10 +15,10 @@
 #define LATE_MS 60000
 #define HOUR_MS INT64_C(3600000)
 #define BACK_MS (3 * HOUR_MS)
-#define WORK_MAX 200                     /* most schedules and begun runs in one turn */
-#define MISSED_COST 16                   /* missed times that cost as much as one run */
+#define WORK_MAX 200                     /* most work in one turn: due schedules plus begun runs */
+#define MISSED_COST 16                   /* this many missed times count as one unit of work */
 #define MISSED_MAX 1000                  /* most missed times counted; more are skipped uncounted */
-#define CATCH_UP_MAX 100                 /* most runs begun at once, or queued */
+#define CATCH_UP_MAX 100                 /* most runs of a schedule begun at once, or queued */
 
 static uint64_t stamp_new(struct core *core, struct schedule *schedule)
 {
@@ -195,12 +195,13 @@ void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp
 		if (schedule_has_come(core, schedule->next_ms))
 			schedule_times_come(core, schedule);
 		else
-			schedule_arm(core, schedule);     /* it was delayed, and meanwhile the clock was set back */
+			/* The timer was delayed, and meanwhile the wall clock was set back. */
+			schedule_arm(core, schedule);
 		return;
 	}
 	stamp_end(core, &schedule->queue_stamp);
 	if (!schedule_next_may_begin(schedule))
-		return;                  /* paused since, or another run began */
+		return;                  /* the schedule was paused since, or another run began */
 	schedule->queued--;
 	schedule_begin(core, schedule, core->now.wall_ms, &error);
 	schedule_row_put(core, schedule);

@@ -44,7 +44,7 @@ static void starts_step(struct core *core, int64_t step_ms)
 
 		if (!run || run->ended_ms != 0)
 			continue;
-		run_touch(core, run, false);     /* clients learn the new submit time */
+		run_touch(core, run, false);     /* touched, so that clients learn the new submit time */
 		for (struct job *job = run_job(run, 0); job && run->settled < run->job_count; job = job_next(job)) {
 			int64_t started_ms = job->started_ms + step_ms;
 

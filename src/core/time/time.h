@@ -7,9 +7,11 @@
 
 /* clock.c: the steady clock, which continues across restarts */
 int64_t steady_ms(const struct core *core);
-int64_t due_after(const struct core *core, int64_t wait_ms);     /* never less than the wait */
-int64_t due_wall_ms(const struct core *core, int64_t due_ms);    /* for people */
-int64_t run_submitted_ms(const struct core *core, const struct run *run); /* of a live run: by the present wall clock */
+/* A time on the steady clock, wait_ms from now or a little later. */
+int64_t due_after(const struct core *core, int64_t wait_ms);
+int64_t due_wall_ms(const struct core *core, int64_t due_ms);    /* the wall-clock time of a steady time, for people */
+/* Submit time; of a live run by the present wall clock. */
+int64_t run_submitted_ms(const struct core *core, const struct run *run);
 void run_resume_clock(struct core *core, struct run *run);
 
 /* due.c */
@@ -17,7 +19,8 @@ void run_resume_clock(struct core *core, struct run *run);
  * Arm the timer of the job's state. due_ms is on the steady clock, date_ms on the wall clock; the later one counts.
  */
 void due_arm(struct core *core, struct job *job, enum timer_kind kind, int64_t due_ms, int64_t date_ms);
-void due_disarm(struct core *core, struct job *job, enum job_state to);  /* to: the state that the job moves to */
+/* Disarm the timer of the job's state; to: the job's next state. */
+void due_disarm(struct core *core, struct job *job, enum job_state to);
 int64_t deadline_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
 /* Return when the job's state is due, on the present wall clock; 0 if it isn't. */
 int64_t job_due_wall_ms(const struct core *core, const struct job *job, const struct rec_job_spec *spec);
@@ -28,14 +31,15 @@ void dispatch_arm(struct core *core, struct job *job);
 void dispatch_released(struct core *core, struct job *job);
 
 /* late.c */
-void ending_fired(struct core *core, struct job *job);   /* the time it was given has passed */
+void ending_fired(struct core *core, struct job *job);   /* an `always` job's time to end is over */
 void deadline_fired(struct core *core, struct job *job);
 void dispatch_late(struct core *core, struct job *job);
 
 /* schedule.c */
 void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp);
-void schedule_run_counts(struct core *core, const struct run *run, bool live); /* live: lives again; else: has ended */
-void schedules_stepped(struct core *core);               /* the wall clock was set */
+/* live: the run lives again; else it has ended. */
+void schedule_run_counts(struct core *core, const struct run *run, bool live);
+void schedules_stepped(struct core *core);               /* check next times after the wall clock was set */
 void schedules_resume(struct core *core);
 
 /* schedule_list.c */
@@ -62,10 +66,10 @@ void timer_add_steady(struct core *core, enum timer_kind kind, uint64_t id, int6
 /* Add a timer on the monotonic clock, for what isn't durable. */
 void timer_add(struct core *core, enum timer_kind kind, uint64_t id, uint64_t stamp, int64_t wait_ms);
 void timer_add_due(struct core *core, enum timer_kind kind, const struct job *job, int64_t due_ms, int64_t date_ms);
-void timer_stale(struct core *core);                     /* a timer that was added isn't needed any longer */
+void timer_stale(struct core *core);                     /* count a timer as stale: it isn't needed any longer */
 bool timer_valid(const struct core *core, const struct timer *timer);
 bool timer_take_due(struct core *core, struct timer *ret_timer);
-void timers_drop_lost(struct core *core);                /* before an unknown job returns */
+void timers_drop_lost(struct core *core);                /* drop timers from before a job became unknown */
 void timers_tidy(struct core *core);
 
 #endif

@@ -14,10 +14,10 @@ struct telling {
 	const struct rec_job_spec *spec;
 	struct arena *arena;
 	struct buf words;
-	const struct worker *target;     /* the worker that affinity wants, or NULL */
+	const struct worker *target;     /* the worker that the job's affinity names, or NULL */
 };
 
 void tell_count(struct telling *telling, const char *lead, uint64_t count, const char *one, const char *many);
-enum reason tell_workers(struct telling *telling);       /* for a job that waits only for a worker */
+enum reason tell_workers(struct telling *telling);       /* the reason why a job gets no worker */
 
 #endif

@@ -6,6 +6,6 @@
 #include "core/state.h"
 
 /* view_share.c */
-uint64_t waiting_at(const struct bound *bound);          /* number of ready jobs that wait at the bound */
+uint64_t waiting_at(const struct bound *bound);          /* how many ready jobs wait at the bound */
 
 #endif

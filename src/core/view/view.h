@@ -15,7 +15,7 @@ struct core_totals {
 	uint64_t counts[STATE_COUNT];    /* live jobs by state */
 	uint64_t entered[STATE_COUNT];   /* moves into each state since the master's start */
 	uint64_t workers, slots, busy;
-	uint64_t stale_results;          /* acknowledged and ignored */
+	uint64_t stale_results;          /* results that were acknowledged and ignored as stale */
 };
 
 void view_totals(const struct core *core, struct core_totals *ret_totals);
@@ -41,13 +41,13 @@ uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name
 enum prune_word { PRUNE_GOES, PRUNE_LIVE, PRUNE_GONE, PRUNE_OLD_NEWS, PRUNE_LETTERS, PRUNE_NEEDED };
 
 bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms);   /* ret_wall_ms may be NULL */
-uint64_t view_ended_runs(const struct core *core);       /* ended, not pruned */
-/* pass 0 to start; returns 0 at the end */
+uint64_t view_ended_runs(const struct core *core);       /* number of runs that have ended and aren't pruned */
+/* The next higher number; pass 0 to start; 0: no more. */
 uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_rows);
 /* May this run be pruned? OLD_NEWS: its row may have changed since it was read. NEEDED: something else names it. */
 enum prune_word view_prunable(const struct core *core, const struct row_run *row, const struct prune_rule *rule);
 
-/* next job that waits for people; pass 0 to start; returns 0 at the end */
+/* The next job that waits for people; pass 0 to start; 0: no more. */
 uint64_t view_gate_after(const struct core *core, uint64_t job);
 
 /* Return the number of the worker with this connection; 0 if none. */
@@ -63,9 +63,10 @@ bool view_workers_full(const struct core *core);
 bool view_workers_idle(const struct core *core);         /* no slot is in use */
 /* With arena NULL the row lacks resources and names of stuck jobs. */
 bool view_worker(const struct core *core, uint64_t worker, struct arena *arena, struct rec_worker_row *ret_row);
-/* in order of names, from 0; false: no more */
+/* Pools in order of names, from at = 0; false: no more. */
 bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row);
-uint64_t view_worker_after(const struct core *core, uint64_t worker);    /* pass 0 to start; returns 0 at the end */
+/* The next higher number; pass 0 to start; 0: no more. */
+uint64_t view_worker_after(const struct core *core, uint64_t worker);
 
 /* Schedules in no particular order; count `at` from 0 until false. The row has at most `most` next times. */
 bool view_schedule(const struct core *core, size_t at, size_t most, struct arena *arena, struct rec_schedule_row *ret_row);

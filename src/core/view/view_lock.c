@@ -15,7 +15,7 @@
 #include "core/view/view.h"
 
 #define JOBS_SHOWN 64                    /* most jobs listed per lock */
-#define INDEX_BITS 24                    /* low bits of a cursor: the holder; above them the lock */
+#define INDEX_BITS 24                    /* low bits of a cursor name the holder, the bits above name the lock */
 
 /* --- jobs that have a lock --- */
 
