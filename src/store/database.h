@@ -31,7 +31,7 @@ struct database {
 
 /* database.c */
 enum err database_open(struct database *database, const char *path, bool inspect, struct error *error);
-/* Checks that no turn of the mark file is missing. */
+/* Check that the store has every turn up to the one in its mark file. */
 enum err database_agrees(struct database *database, struct error *error);
 enum err database_check(struct database *database, struct error *error);         /* checks every page; slow */
 void database_close(struct database *database);          /* also closes a database that was opened only in part */

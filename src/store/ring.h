@@ -11,7 +11,7 @@ struct ring {
 };
 
 void ring_add(struct ring *ring, struct outbox *outbox);
-struct outbox *ring_take(struct ring *ring);             /* NULL when empty */
+struct outbox *ring_take(struct ring *ring);             /* NULL: the queue is empty */
 void ring_free(struct ring *ring);
 
 #endif

@@ -164,7 +164,7 @@ enum err seal_check(const char *path, bool *ret_sealed, struct error *error)
 			close(fd);
 		return err;
 	}
-	/* Opening it as a database reports a better error than this function could. */
+	/* Accept what isn't a regular file: the caller opens it as a database next, and that error says more. */
 	if (!S_ISREG(info.st_mode)) {
 		close(fd);
 		return ERR_NONE;

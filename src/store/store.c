@@ -131,7 +131,7 @@ void store_commit(struct store *store, struct outbox *outbox)
 	pthread_mutex_lock(&store->mutex);
 	ring_add(&store->inbox, outbox);
 	store->inbox_rows += outbox->row_count;
-	/* While the thread lingers, wake it only when enough rows have gathered. */
+	/* While the thread waits for more rows, wake it only when enough have gathered. */
 	wake = !store->looks && (!store->lingers || store->inbox_rows >= COMPANY_ROWS);
 	store->handed = true;
 	pthread_mutex_unlock(&store->mutex);
@@ -287,7 +287,7 @@ void store_close(struct store *store)
 		return;
 	database = &store->database;
 	store_stop(store);
-	/* On a full disk the log stays: the next master can begin it anew in the space that it has. */
+	/* On a full disk the log stays: the next master can overwrite it, which needs no new space. */
 	full = store->ballast.state == BALLAST_GIVEN_UP;
 	/* If this checkpoint fails, the next start makes it: everything is in the log. */
 	if (database->begin &&

@@ -42,7 +42,10 @@ enum err store_past_live(struct store *store, uint64_t turn, store_load_cb *load
 /* Find the latest turn up to this time; 0: none is kept. */
 enum err store_past_turn(struct store *store, int64_t wall_ms, uint64_t *ret_turn, struct error *error);
 
-/* Start the store thread. It calls wake_cb when store_take or store_answer has something, and when it gets stuck. */
+/*
+ * Start the store thread. It calls wake_cb when store_take or store_answer has something, and when the store gets
+ * stuck.
+ */
 void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg);
 /* Never blocks; the outbox must not be changed until it comes back. */
 void store_commit(struct store *store, struct outbox *outbox);

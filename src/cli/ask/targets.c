@@ -233,7 +233,7 @@ static enum err match_run(struct search *search, const struct rec_run_row *run, 
 
 /* ---- words ---- */
 
-/* Read "4120-4127". */
+/* Read a range such as "4120-4127". */
 static bool read_range(const char *text, uint64_t *ret_low, uint64_t *ret_high)
 {
 	const char *dash = strchr(text, '-');

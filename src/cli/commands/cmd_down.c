@@ -203,7 +203,7 @@ static enum err end_master(struct cli *cli, enum down down, const struct msg_sna
 	struct msg_ok ok;
 	enum err err = cli_call(cli, OP_SHUTDOWN, &shutdown, OP_OK, &cli->arena, &ok);
 
-	/* ERR_UNREACHABLE: the master ended before its answer was read, so it has done what was asked. */
+	/* ERR_UNREACHABLE: the master ended before its answer was read, so the request was carried out. */
 	if (err == ERR_NONE || err == ERR_UNREACHABLE)
 		err = await_end(cli, pid);
 	for (size_t i = 0; err == ERR_NONE && shutdown.workers && i < status->workers.n; i++)

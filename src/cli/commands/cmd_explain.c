@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan explain: why a job is in its state, as the master says, and which command would change that. */
+/* titan explain: shows why a job is in its state (the master says that), and which command would change it. */
 #include <inttypes.h>
 
 #include "cli/ask/ask.h"

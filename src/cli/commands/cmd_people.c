@@ -129,7 +129,10 @@ static enum err read_digest(struct cli *cli, const char *text, struct msg_act *a
 	return ERR_NONE;
 }
 
-/* Show the gate that is about to be decided, and put its digest into the act: it says what the person has seen. */
+/*
+ * Show the gate that is about to be decided, and put its digest into the act, so that the master can check what the
+ * person has seen.
+ */
 static enum err show_gate(struct cli *cli, struct msg_act *act)
 {
 	const struct selector selector = { .run = act->run, .job = act->job };

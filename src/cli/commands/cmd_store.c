@@ -207,10 +207,7 @@ int cmd_restore(struct cli *cli)
 
 /* ---- fsck ---- */
 
-/*
- * Check a copy of a running master's store: beside the store, or in the directory for temporary files if it has no
- * room.
- */
+/* Copy a running master's store and check the copy. It is made beside the store, or in TMPDIR if that has no room. */
 static enum err fsck_copy(struct cli *cli, struct fsck *ret_fsck)
 {
 	const char *temp = getenv("TMPDIR");

@@ -14,7 +14,8 @@ struct dag_spot;
 int cli_fail(struct cli *cli);
 /*
  * Print a buffer to standard output and empty it. After a failed write nothing more is printed there, all functions
- * that wait or ask return an error, and the command fails. why: text for that error; NULL: "can't be written to".
+ * that wait or ask return an error, and the command fails. why (cli_print_or): the error to report; NULL: "can't be
+ * written to".
  */
 void cli_print(struct cli *cli, struct buf *out);
 void cli_print_or(struct cli *cli, struct buf *out, const struct error *why);

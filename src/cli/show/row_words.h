@@ -22,7 +22,7 @@ struct slice run_parent(const struct rec_run_row *run, struct arena *arena);
 /* Why the run doesn't go on, if a person can change that; after its end, its dead letters or forgiven failures. */
 struct slice run_why_text(const struct rec_run_row *run, struct arena *arena);
 
-struct slice job_address(const struct rec_job_row *job, struct arena *arena);    /* "4127/load" */
+struct slice job_address(const struct rec_job_row *job, struct arena *arena);    /* address such as "4127/load" */
 int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms);      /* length of the latest attempt; -1: none */
 struct slice job_stop_text(const struct rec_job_row *job);       /* which time limit the job exceeded; or empty */
 /* How the latest attempt ended: "exit 1", "signal 9", "lost"; empty while there is none. */
