@@ -28,7 +28,7 @@ _titan() {
 	status)
 		;;
 	master)
-		options+=' --heartbeat --lease --grace --keep-runs --keep-for --keep-logs --keep-history --prune-every --ready-fd'
+		options+=' --heartbeat --lease --grace --keep-runs --keep-for --keep-logs --keep-history --keep-past --keep-past-size --keep-acts --prune-every --ready-fd'
 		;;
 	worker)
 		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --end-jobs --ready-fd'
@@ -41,7 +41,7 @@ _titan() {
 	fsck)
 		;;
 	prune)
-		options+=' --older --keep --size --history --dead --logs-only --dry-run'
+		options+=' --older --keep --size --history --past-size --acts --dead --logs-only --dry-run'
 		;;
 	cordon)
 		;;

@@ -129,6 +129,8 @@ struct input_prune {
 	size_t gone_count;
 	uint64_t room;                   /* most rows to remove in this turn; 0: LIMIT_PRUNE_ROWS */
 	uint64_t turns_from, turns_until;        /* turns whose history is removed, without turns_until; equal: none */
+	uint64_t past_from, past_until;          /* turns whose rows of change are to be removed, without past_until */
+	uint64_t acts_from, acts_until;          /* acts to be removed, without acts_until; the latest always stays */
 	struct slice asked;              /* a person's request in words; empty: a further step of an earlier request */
 };
 

@@ -11,7 +11,7 @@
 
 /* The rules of automatic pruning. Each value is stored plus 1; 0: no such rule. */
 struct prune_rules {
-	uint64_t older_ms, keep, log_bytes, history_ms;
+	uint64_t older_ms, keep, log_bytes, history_ms, past_ms, past_bytes, acts_ms;
 	int64_t every_ms;                /* time between two checks of the rules */
 };
 

@@ -110,6 +110,7 @@ static void logs_retry(struct master *master)
 static bool sweep_on(struct master *master, struct sweep *sweep)
 {
 	struct pruner *pruner = master->pruner;
+	enum store_what what;
 
 	if (!sweep->begun) {
 		sweep_begin(sweep, master->core);
@@ -123,8 +124,8 @@ static bool sweep_on(struct master *master, struct sweep *sweep)
 		page_drop(pruner);
 		pruner->as_of = master->pipeline.durable;
 		ask(master, READ_ENDED, sweep->cursor, INT64_MAX, sweep->rule.dry ? PAGE_DRY : PAGE_RUNS);
-	} else if (!sweep->history_done) {
-		ask(master, READ_TURNS, 0, 0, LIMIT_PRUNE_ROWS);
+	} else if (sweep_history(sweep, &what)) {
+		ask(master, what, 0, 0, LIMIT_PRUNE_ROWS);
 	} else {
 		return false;
 	}
@@ -218,11 +219,11 @@ void prune_answer(struct master *master, struct store_query *answer)
 	} else if (answer->what == READ_PARTS) {
 		pruner->parts = answer;
 	} else {
-		sweep->history_done = answer->row_count == 0 || answer->rows[0].event.wall_ms >= sweep->history_before_ms;
-		if (sweep->history_done)
+		pruner->turns = sweep_history_goes(sweep, answer) > 0 ? answer : NULL;
+		if (!pruner->turns) {
 			history_free_answer(answer);
-		else
-			pruner->turns = answer;
+			sweep->history++;
+		}
 	}
 	prune_go(master);
 }
@@ -302,6 +303,10 @@ static void prune_asked(struct incoming_frame *in, const struct msg_prune *rule)
 		buf_addf(&words, ", until logs have %llu bytes", (unsigned long long)rule->log_bytes - 1);
 	if (rule->history_ms > 0)
 		buf_addf(&words, ", history older than %llu s", (unsigned long long)(rule->history_ms - 1) / 1000);
+	if (rule->past_bytes > 0)
+		buf_addf(&words, ", what turns changed until it has %llu bytes", (unsigned long long)rule->past_bytes - 1);
+	if (rule->acts_ms > 0)
+		buf_addf(&words, ", acts older than %llu s", (unsigned long long)(rule->acts_ms - 1) / 1000);
 	buf_add_str(&words, rule->dead ? ", with dead letters" : "");
 	input->prune.asked = arena_copy(&in->master->inbox.arena, buf_slice(&words));
 	buf_free(&words);
@@ -315,9 +320,10 @@ enum err on_prune(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
-	if (msg.older_ms + msg.keep + msg.log_bytes + msg.history_ms == 0)
+	if (msg.older_ms + msg.keep + msg.log_bytes + msg.history_ms + msg.past_ms + msg.past_bytes + msg.acts_ms == 0)
 		error_set(&error, ERR_INVALID, "what is to be pruned? by age, number or size");
-	else if (msg.older_ms > INT64_MAX / 2 || msg.history_ms > INT64_MAX / 2 || msg.keep > INT64_MAX || msg.log_bytes > INT64_MAX)
+	else if (msg.older_ms > INT64_MAX / 2 || msg.history_ms > INT64_MAX / 2 || msg.keep > INT64_MAX ||
+		 msg.log_bytes > INT64_MAX || msg.past_ms > INT64_MAX / 2 || msg.acts_ms > INT64_MAX / 2)
 		error_set(&error, ERR_INVALID, "a rule of what is to be pruned is over every bound");
 	else if (in->master->pruner->count >= SWEEPS_MAX)
 		error_set(&error, ERR_BUSY, "%d others are pruning: try again", SWEEPS_MAX);
@@ -350,6 +356,19 @@ static void every_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 		sweep_add(master, 0, &runs);
 	if (logs.log_bytes)
 		sweep_add(master, 0, &logs);
+	prune_go(master);
+}
+
+void prune_history(struct master *master)
+{
+	struct pruner *pruner = master->pruner;
+	const struct prune_rules *rules = &master->options.prune;
+	const struct msg_prune rule = { .past_ms = rules->past_ms, .past_bytes = rules->past_bytes, .acts_ms = rules->acts_ms };
+
+	if (master->now.mono_ns < pruner->history_ns || pruner->first || rule.past_ms + rule.past_bytes + rule.acts_ms == 0)
+		return;
+	pruner->history_ns = master->now.mono_ns + rules->every_ms * NS_PER_MS;
+	sweep_add(master, 0, &rule);
 	prune_go(master);
 }
 

@@ -19,6 +19,7 @@ struct pruner {
 	bool stepping;
 	uint64_t step_turn;
 	int64_t step_ns;
+	int64_t history_ns;              /* when the standing rules of history are due, once there is a turn */
 	struct row *step_rows;
 	uint64_t *gone;                  /* runs whose logs are removed, for the next step */
 	size_t gone_count, gone_cap;
@@ -30,6 +31,11 @@ struct pruner {
 
 /* pruner.c */
 void prune_go(struct master *master);                    /* start all pruning that can be done now */
+/*
+ * The standing rules of what turns changed, and of acts. Turns ask, not a timer: while there is none nothing gets older that
+ * takes room, and the master sleeps.
+ */
+void prune_history(struct master *master);
 void prune_drop_answer(struct store_query **answer);
 
 /* pruner_step.c */

@@ -51,18 +51,42 @@ static size_t step_rows(struct pruner *pruner)
 	return count;
 }
 
-/* Set the range of turns that are old enough to be removed. */
+/* The rows of a history that go, from the first of what was read. */
 static void step_history(const struct pruner *pruner, const struct sweep *sweep, struct input_prune *prune)
 {
-	const struct store_query *turns = pruner->turns;
-	size_t count = 0;
+	const struct store_query *rows = pruner->turns;
+	size_t count = sweep_history_goes(sweep, rows);
+	uint64_t from, until;
 
-	while (turns && count < turns->row_count && turns->rows[count].event.wall_ms < sweep->history_before_ms)
-		count++;
 	if (count == 0)
 		return;
-	prune->turns_from = (uint64_t)turns->rows[0].event.turn;
-	prune->turns_until = (uint64_t)turns->rows[count - 1].event.turn + 1;
+	from = (uint64_t)*row_number(&rows->rows[0]);
+	until = (uint64_t)*row_number(&rows->rows[count - 1]) + 1;
+	if (sweep->history == HISTORY_EVENTS) {
+		prune->turns_from = from;
+		prune->turns_until = until;
+	} else if (sweep->history == HISTORY_PAST) {
+		prune->past_from = from;
+		prune->past_until = until;
+	} else {
+		prune->acts_from = from;
+		prune->acts_until = until;
+	}
+}
+
+/* Tell the sweep what of it went. */
+static void history_stepped(struct pruner *pruner)
+{
+	struct sweep *sweep = pruner->first;
+	uint64_t count = sweep_history_goes(sweep, pruner->turns);
+
+	if (sweep->history == HISTORY_EVENTS)
+		sweep->sum.turns += count;
+	else if (sweep->history == HISTORY_PAST)
+		sweep->sum.past += count;
+	else
+		sweep->sum.acts += count;
+	prune_drop_answer(&pruner->turns);
 }
 
 void step_begin(struct master *master)
@@ -103,11 +127,8 @@ void prune_stepped(struct master *master, const struct input_prune *prune)
 	mem_free(pruner->told);
 	pruner->told = NULL;
 	pruner->told_count = 0;
-	if (prune->turns_until > prune->turns_from) {
-		for (size_t i = 0; i < pruner->turns->row_count; i++)
-			pruner->first->sum.turns += (uint64_t)pruner->turns->rows[i].event.turn < prune->turns_until;
-		prune_drop_answer(&pruner->turns);
-	}
+	if (prune->turns_until + prune->past_until + prune->acts_until > 0)
+		history_stepped(pruner);
 }
 
 void step_logs(struct master *master)
@@ -136,6 +157,7 @@ void prune_revealed(struct master *master)
 	struct pruner *pruner = master->pruner;
 	int64_t took_ns;
 
+	prune_history(master);
 	if (!pruner->stepping || pruner->step_turn == 0 ||
 	    (master->pipeline.first && master->pipeline.first->turn <= pruner->step_turn))
 		return;

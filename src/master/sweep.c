@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "master/sweep.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -21,16 +22,72 @@ void sweep_free(struct sweep *sweep)
 	mem_free(sweep);
 }
 
+static uint64_t history_ms(const struct sweep *sweep, unsigned history)
+{
+	const uint64_t ages[] = { sweep->rule.history_ms, sweep->rule.past_ms, sweep->rule.acts_ms };
+
+	return ages[history];
+}
+
+bool sweep_history(struct sweep *sweep, enum store_what *ret_what)
+{
+	static const enum store_what reads[] = { READ_TURNS, READ_CHANGES, READ_ACTS };
+
+	while (sweep->history < HISTORIES && history_ms(sweep, sweep->history) == 0 &&
+	       (sweep->history != HISTORY_PAST || sweep->rule.past_bytes == 0))
+		sweep->history++;
+	if (sweep->history == HISTORIES)
+		return false;
+	*ret_what = reads[sweep->history];
+	return true;
+}
+
+static uint64_t number_at(struct slice bytes, size_t place)
+{
+	uint64_t number = 0;
+
+	if (bytes.len >= place + sizeof(number))
+		memcpy(&number, bytes.data + place, sizeof(number));
+	return le64toh(number);
+}
+
+static int64_t wall_ms_of(const struct row *row)
+{
+	return row->table == TABLE_event ? row->event.wall_ms : row->table == TABLE_change ? row->change.wall_ms : row->act.wall_ms;
+}
+
+size_t sweep_history_goes(const struct sweep *sweep, const struct store_query *rows)
+{
+	bool aged = history_ms(sweep, sweep->history) > 0;
+	bool bounded = sweep->history == HISTORY_PAST && sweep->rule.past_bytes > 0;
+	/* The latest act stays: the chain goes on from it. */
+	size_t most = rows->row_count - (sweep->history == HISTORY_ACTS && rows->row_count > 0 && rows->row_count < LIMIT_PRUNE_ROWS);
+	size_t count = 0;
+
+	for (; count < most; count++) {
+		const struct row *row = &rows->rows[count];
+		/* What is behind it: with it there may be too much by one turn. */
+		uint64_t behind = bounded ? number_at(row->change.body, 8) - number_at(row->change.body, 0) : 0;
+
+		if (!(aged && wall_ms_of(row) < sweep->history_before_ms[sweep->history]) &&
+		    !(bounded && behind >= sweep->rule.past_bytes - 1 && wall_ms_of(row) < sweep->begun_ms))
+			break;
+	}
+	return count;
+}
+
 void sweep_begin(struct sweep *sweep, const struct core *core)
 {
 	int64_t now_ms = clock_wall_ms();
 	uint64_t ended = view_ended_runs(core);
 
 	sweep->begun = true;
+	sweep->begun_ms = now_ms;
 	sweep->cursor = 1;
 	sweep->before_ms = now_ms - (int64_t)(sweep->rule.older_ms - 1);
-	sweep->history_before_ms = now_ms - (int64_t)(sweep->rule.history_ms - 1);
-	sweep->history_done = sweep->rule.history_ms == 0 || sweep->rule.dry;
+	for (unsigned history = 0; history < HISTORIES; history++)
+		sweep->history_before_ms[history] = now_ms - (int64_t)(history_ms(sweep, history) - 1);
+	sweep->history = sweep->rule.dry ? HISTORIES : 0;
 	sweep->excess = sweep->rule.keep > 0 && ended > sweep->rule.keep - 1 ? ended - (sweep->rule.keep - 1) : 0;
 	sweep->scanned = sweep->rule.older_ms == 0 && sweep->rule.log_bytes == 0 && sweep->excess == 0;
 	/* A dry run reports how many bytes would go, so it needs the sizes. */

@@ -5,6 +5,8 @@
  */
 #include "store/past.h"
 
+#include <endian.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "store/database.h"
@@ -33,9 +35,26 @@ static enum err prepare(struct database *database, enum row_table table, void (*
 	return err;
 }
 
+/* So far, as the newest row says. */
+static enum err total_read(struct database *database, struct error *error)
+{
+	struct past *past = &database->past;
+	sqlite3_stmt *statement = NULL;
+	enum err err = database_prepare(database, "SELECT body FROM change ORDER BY turn DESC LIMIT 1", &statement, error);
+
+	if (err == ERR_NONE && sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_bytes(statement, 0) >= PAST_TOTAL_SIZE)
+		memcpy(&past->durable_total, sqlite3_column_blob(statement, 0), PAST_TOTAL_SIZE);
+	past->durable_total = le64toh(past->durable_total);
+	past->total = past->durable_total;
+	sqlite3_finalize(statement);
+	if (err == ERR_NONE)
+		err = past_has_gap(database, &past->gap, error);
+	return err;
+}
+
 enum err past_prepare(struct database *database, struct error *error)
 {
-	enum err err = ERR_NONE;
+	enum err err = total_read(database, error);
 
 	for (int table = 0; table < TABLE_COUNT && err == ERR_NONE; table++) {
 		if (!past_covers(table))
@@ -71,11 +90,26 @@ void past_free(struct past *past)
 	memset(past, 0, sizeof(*past));
 }
 
-void past_batch_end(struct past *past, bool written)
+void past_batch_end(struct past *past, int result)
 {
+	bool written = result == SQLITE_OK;
+
 	if (!written || past->count > KEEP_ENTRIES || past->bytes > KEEP_BYTES)
 		entries_clear(past);
+	if ((result & 0xff) == SQLITE_FULL)
+		past->off = past->gap = true;
+	past->gap = past->gap && !(written && past->gap_gone);
+	past->gap_gone = false;
+	past->durable_total = past->total = written ? past->total : past->durable_total;
 	buf_clear(&past->body);
+}
+
+void past_allow(struct past *past, bool room)
+{
+	past->off = !room;
+	past->gap = past->gap || !room;
+	if (!room)
+		entries_clear(past);
 }
 
 static void slots_grow(struct past *past)
@@ -241,8 +275,12 @@ static int past_range(struct database *database, const struct row *row)
 
 int past_row(struct database *database, const struct row *row)
 {
-	if (!past_covers(row->table))
+	static const uint8_t unknown[PAST_TOTAL_SIZE];
+
+	if (!past_covers(row->table) || database->past.off)
 		return SQLITE_OK;
+	if (database->past.body.len == 0)
+		buf_add(&database->past.body, unknown, PAST_TOTAL_SIZE);
 	return row->until != 0 ? past_range(database, row) : past_key(database, row);
 }
 
@@ -250,10 +288,20 @@ int past_turn_end(struct database *database, uint64_t turn, int64_t wall_ms)
 {
 	struct past *past = &database->past;
 	struct row row = { .table = TABLE_change };
+	uint64_t total;
 	int result;
 
-	if (past->body.len == 0)
+	if (past->body.len <= PAST_TOTAL_SIZE)
 		return SQLITE_OK;
+	if (past->gap && !past->gap_gone) {
+		result = sqlite3_exec(database->handle, "DELETE FROM change", NULL, NULL, NULL);
+		if (result != SQLITE_OK)
+			return result;
+		past->gap_gone = true;
+	}
+	past->total += past->body.len;
+	total = htole64(past->total);
+	memcpy(past->body.data, &total, PAST_TOTAL_SIZE);
 	row.change = (struct row_change){ .turn = (int64_t)turn, .wall_ms = wall_ms, .body = buf_slice(&past->body) };
 	result = write_row(database, &row);
 	buf_clear(&past->body);

@@ -26,7 +26,11 @@ struct past {
 	struct arena arena;              /* holds the cache entries */
 	size_t bytes;
 	struct buf body;                 /* body of `change` for the current turn */
+	uint64_t total, durable_total;   /* bytes of all bodies that were ever written; those that were committed */
 	struct buf row;
+	bool off;                        /* the disk is full: the rows alone are written */
+	bool gap;                        /* turns are missing: what is kept ends before the present, and goes with the next turn */
+	bool gap_gone;                   /* it has gone, in the batch under way */
 	sqlite3_stmt *get[TABLE_COUNT], *range[TABLE_COUNT];
 };
 
@@ -35,10 +39,14 @@ void past_free(struct past *past);
 /* Call before the row is written, also if a later row of the batch replaces it. */
 int past_row(struct database *database, const struct row *row);
 int past_turn_end(struct database *database, uint64_t turn, int64_t wall_ms);
-/* written: false drops what the failed batch put into the cache. */
-void past_batch_end(struct past *past, bool written);
+/* After a batch: drop from the cache what wasn't written; if the disk was full, stop keeping the past. */
+void past_batch_end(struct past *past, int result);
+/* Without room, keep no past; with room again, begin a new one. */
+void past_allow(struct past *past, bool room);
 
-/* past_body.c */
+/* past_body.c: a body begins with the total of bytes up to it, eight bytes little-endian; its entries follow */
+#define PAST_TOTAL_SIZE 8
+
 bool past_covers(enum row_table table);
 /* Add an entry: the whole row, or only its key if !there. Return how many of its bytes are table and key. */
 size_t past_add(struct buf *out, const struct row *row, bool there);
@@ -51,6 +59,8 @@ enum err past_check(struct database *database, struct error *error);
 /* Does the work of store_past, store_past_live and store_past_turn; see store.h. */
 enum err past_replay(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
 enum err past_replay_live(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
+/* The newest turn left nothing: it was written without room, or by an older version. */
+enum err past_has_gap(struct database *database, bool *ret_gap, struct error *error);
 enum err past_turn(struct database *database, int64_t wall_ms, uint64_t *ret_turn, struct error *error);
 
 #endif

@@ -68,12 +68,20 @@ static enum err unsound(const struct database *database, long long turn, struct 
 	return error_set(error, ERR_STORE_TRUST, "%s: what turn %lld changed can't be read", database->path, turn);
 }
 
+static bool entries_of(struct slice *body)
+{
+	if (body->len < PAST_TOTAL_SIZE)
+		return false;
+	*body = slice_make(body->data + PAST_TOTAL_SIZE, body->len - PAST_TOTAL_SIZE);
+	return true;
+}
+
 static enum err befores_take(struct replay *replay, const struct row_change *change, struct error *error)
 {
 	struct slice body = arena_copy(&replay->arena, change->body);
-	bool sound = true;
+	bool sound = entries_of(&body);
 
-	for (;;) {
+	while (sound) {
 		struct before before = { .place = replay->count };
 
 		if (!past_next(&body, &before.row, &before.there, &sound))
@@ -221,14 +229,29 @@ static enum err table_give(struct replay *replay, enum row_table table, size_t *
 	return err;
 }
 
+enum err past_has_gap(struct database *database, bool *ret_gap, struct error *error)
+{
+	int64_t newest = 0, latest = 0;
+	enum err err = number_read(database, "SELECT coalesce(max(turn), 0) FROM change WHERE ?1 = 0", 0, &newest, error);
+
+	if (err == ERR_NONE)
+		err = number_read(database, "SELECT value FROM meta WHERE name = 'turn' AND ?1 = 0", 0, &latest, error);
+	*ret_gap = newest < latest;
+	return err;
+}
+
 /* Check that `change` has every turn after this one: those rows say what was there before. */
 static enum err window_check(struct database *database, uint64_t turn, struct error *error)
 {
 	int64_t first = 0, latest = 0;
+	bool gap = false;
 	enum err err = number_read(database, "SELECT coalesce(min(turn), 0) FROM change WHERE ?1 = 0", 0, &first, error);
 
 	if (err == ERR_NONE)
 		err = number_read(database, "SELECT value FROM meta WHERE name = 'turn' AND ?1 = 0", 0, &latest, error);
+	if (err == ERR_NONE)
+		err = past_has_gap(database, &gap, error);
+	first = gap ? 0 : first;
 	if (err != ERR_NONE || turn >= (uint64_t)latest || (first > 0 && turn + 1 >= (uint64_t)first))
 		return err;
 	error_set(error, ERR_NOT_FOUND, "%s: the rows of turn %llu aren't kept: the first that are kept are those of turn %lld",
@@ -310,9 +333,9 @@ static enum err check_cb(struct replay *replay, const struct row_change *change,
 {
 	struct slice body = change->body;
 	struct row row;
-	bool there, sound;
+	bool there, sound = entries_of(&body);
 
-	while (past_next(&body, &row, &there, &sound))
+	while (sound && past_next(&body, &row, &there, &sound))
 		;
 	return sound ? ERR_NONE : unsound(replay->database, (long long)change->turn, error);
 }

@@ -70,6 +70,7 @@ static const struct {
 	[READ_ENDED] = { TABLE_run, true, false, "FROM run WHERE run BETWEEN ?2 AND ?1 AND +ended_ms > 0 ORDER BY run LIMIT ?3" },
 	[READ_PARTS] = { TABLE_spec, false, true, "FROM spec WHERE run BETWEEN ?2 AND ?1 ORDER BY run, part LIMIT ?3" },
 	[READ_ACTS] = { TABLE_act, true, false, "FROM act WHERE act >= ?2 ORDER BY act LIMIT ?3" },
+	[READ_CHANGES] = { TABLE_change, true, false, "FROM change WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 	[READ_TURNS] = { TABLE_event, true, true, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 	[READ_EVENTS] = { TABLE_event, true, false, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 };
@@ -81,7 +82,11 @@ static enum err prepare_select(struct database *database, enum row_table table, 
 	enum err err;
 
 	buf_add_str(&sql, "SELECT ");
-	sql_columns(&sql, table, brief);
+	if (table == TABLE_change)
+		buf_add_str(&sql, "turn, wall_ms, substr(body, 1, 8) || (SELECT substr(last.body, 1, 8) FROM change AS last "
+			    "ORDER BY last.turn DESC LIMIT 1)");
+	else
+		sql_columns(&sql, table, brief);
 	buf_addf(&sql, " %s", from);
 	err = database_prepare(database, buf_cstr(&sql), ret_statement, error);
 	buf_free(&sql);

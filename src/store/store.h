@@ -63,9 +63,13 @@ void store_watch(struct store *store, int64_t until_ns);
  */
 void store_may_linger(struct store *store, bool may);
 
-/* READ_PARTS returns the rows of READ_SPECS without bodies, READ_TURNS those of READ_EVENTS. */
+/*
+ * READ_PARTS returns the rows of READ_SPECS without bodies, READ_TURNS those of READ_EVENTS. READ_CHANGES returns rows of
+ * change whose body is two numbers of 8 bytes, little-endian: the bytes of all bodies that were ever written, up to this
+ * row and up to the newest.
+ */
 enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD, READ_DECISIONS,
-		  READ_ENDED, READ_PARTS, READ_ACTS, READ_TURNS };
+		  READ_ENDED, READ_PARTS, READ_ACTS, READ_CHANGES, READ_TURNS };
 
 struct store_query {
 	enum store_what what;

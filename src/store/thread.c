@@ -328,6 +328,7 @@ static bool commit_batch(struct store *store)
 	int64_t took_ns;
 	bool watched;
 
+	past_allow(&store->database.past, !lacks_ballast(store));
 	if (!commit(store))
 		return false;
 	took_ns = clock_mono_ns() - began_ns;

@@ -219,7 +219,7 @@ int batch_write(struct database *database, struct write_batch *batch)
 		result = write_rows(database, batch);
 	if (result == SQLITE_OK)
 		result = step(database->commit);
-	past_batch_end(&database->past, result == SQLITE_OK);
+	past_batch_end(&database->past, result);
 	/* Roll back unless SQLite has ended the transaction itself. The first result is the one to return. */
 	if (result != SQLITE_OK && !sqlite3_get_autocommit(database->handle))
 		step(database->rollback);

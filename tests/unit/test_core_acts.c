@@ -357,6 +357,35 @@ TEST a_broken_chain_is_refused(void)
 	PASS();
 }
 
+TEST old_acts_go_and_the_latest_stays(void)
+{
+	struct rig *rig = rig_new();
+	struct core_input prune = { .kind = INPUT_PRUNE };
+	struct rig_rows *acts = &rig->tables[TABLE_act];
+
+	for (int i = 0; i < 4; i++) {
+		struct msg_set set = set_of(OBJECT_GROUP);
+
+		set.number = (uint64_t)i + 1;
+		rig_set(rig, set);
+	}
+	prune.prune.acts_from = 1;
+	prune.prune.acts_until = 3;
+	rig_step(rig, &prune);
+	ASSERT_EQ(2, acts->count);
+	ASSERT_EQ(3, acts->at[0].row.act.act);
+	ASSERT_EQ(SHA256_SIZE, acts->at[0].row.act.previous.len);
+	prune.prune.acts_until = 99;
+	rig_step(rig, &prune);
+	ASSERT_EQ(1, acts->count);
+	ASSERT_EQ(4, acts->at[0].row.act.act);
+	rig_restart(rig);
+	rig_set(rig, set_of(OBJECT_LOCK));
+	ASSERT_EQ(5, last_act(rig)->act);
+	rig_free(rig);
+	PASS();
+}
+
 SUITE(core_acts)
 {
 	RUN_TEST(every_verb_of_the_rights_is_an_act);
@@ -366,6 +395,7 @@ SUITE(core_acts)
 	RUN_TEST(a_reason_is_kept_and_secrets_are_not);
 	RUN_TEST(a_job_is_named_where_it_speaks);
 	RUN_TEST(a_broken_chain_is_refused);
+	RUN_TEST(old_acts_go_and_the_latest_stays);
 }
 
 GREATEST_MAIN_DEFS();

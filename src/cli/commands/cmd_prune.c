@@ -20,8 +20,15 @@ static const struct column prune_columns[] = {
 	{ "kept_dead_letters", "kept_dead_letters", true },
 	{ "kept_needed", "kept_needed", true },
 	{ "history_turns", "history_turns", true },
+	{ "past_turns", "past_turns", true },
+	{ "acts", "acts", true },
 	{ "dry_run", "dry_run", false },
 };
+
+/* Kept unless the master is told otherwise. */
+#define PAST_MS    (INT64_C(7) * 24 * 3600 * 1000)
+#define PAST_BYTES (256 << 20)
+#define ACTS_MS    (INT64_C(400) * 24 * 3600 * 1000)
 
 static enum err read_size(const char *what, const char *text, uint64_t *ret, struct error *error)
 {
@@ -63,7 +70,9 @@ static enum err read_count(const char *what, const char *text, uint64_t *ret, st
 
 enum err prune_rules_read(const struct invocation *invocation, struct prune_rules *ret, struct error *error)
 {
-	struct prune_rules rules = { .every_ms = 60000 };
+	struct prune_rules rules = {
+		.every_ms = 60000, .past_ms = PAST_MS + 1, .past_bytes = PAST_BYTES + 1, .acts_ms = ACTS_MS + 1,
+	};
 	char what[SETTING_NAME_SIZE];
 	const char *text;
 
@@ -78,6 +87,15 @@ enum err prune_rules_read(const struct invocation *invocation, struct prune_rule
 		return error->code;
 	text = setting_value(invocation, OPT_master_keep_history, CONF_keep_history, what);
 	if (read_span(what, text, &rules.history_ms, error) != ERR_NONE)
+		return error->code;
+	text = setting_value(invocation, OPT_master_keep_past, CONF_keep_past, what);
+	if (read_span(what, text, &rules.past_ms, error) != ERR_NONE)
+		return error->code;
+	text = setting_value(invocation, OPT_master_keep_past_size, CONF_keep_past_size, what);
+	if (read_size(what, text, &rules.past_bytes, error) != ERR_NONE)
+		return error->code;
+	text = setting_value(invocation, OPT_master_keep_acts, CONF_keep_acts, what);
+	if (read_span(what, text, &rules.acts_ms, error) != ERR_NONE)
 		return error->code;
 	if (interval_read(invocation, OPT_master_prune_every, CONF_prune_every, &rules.every_ms, error) != ERR_NONE)
 		return error->code;
@@ -98,10 +116,14 @@ static enum err read_rule(struct cli *cli, struct msg_prune *ret)
 	if (read_span("--older", option_value(invocation, OPT_prune_older), &rule.older_ms, error) != ERR_NONE ||
 	    read_count("--keep", option_value(invocation, OPT_prune_keep), &rule.keep, error) != ERR_NONE ||
 	    read_size("--size", option_value(invocation, OPT_prune_size), &rule.log_bytes, error) != ERR_NONE ||
-	    read_span("--history", option_value(invocation, OPT_prune_history), &rule.history_ms, error) != ERR_NONE)
+	    read_span("--history", option_value(invocation, OPT_prune_history), &rule.history_ms, error) != ERR_NONE ||
+	    read_size("--past-size", option_value(invocation, OPT_prune_past_size), &rule.past_bytes, error) != ERR_NONE ||
+	    read_span("--acts", option_value(invocation, OPT_prune_acts), &rule.acts_ms, error) != ERR_NONE)
 		return error->code;
-	if (rule.older_ms + rule.keep + rule.log_bytes + rule.history_ms == 0) {
-		error_set(error, ERR_USAGE, "what is to be pruned? --older SPAN, --keep N, --size SIZE or --history SPAN says it");
+	rule.past_ms = rule.history_ms;
+	if (rule.older_ms + rule.keep + rule.log_bytes + rule.history_ms + rule.past_bytes + rule.acts_ms == 0) {
+		error_set(error, ERR_USAGE, "what is to be pruned? --older SPAN, --keep N, --size SIZE, --history SPAN, --past-size SIZE or"
+			  " --acts SPAN says it");
 		return error_next(error, "titan prune --older 30d -n");
 	}
 	*ret = rule;
@@ -121,6 +143,10 @@ static void add_what(struct buf *out, const struct msg_prune *rule, const struct
 		 plural(sum->bytes));
 	if (sum->turns > 0)
 		buf_addf(out, "; %" PRIu64 " turn%s of history", sum->turns, plural(sum->turns));
+	if (sum->past > 0)
+		buf_addf(out, "; what %" PRIu64 " turn%s changed", sum->past, plural(sum->past));
+	if (sum->acts > 0)
+		buf_addf(out, "; %" PRIu64 " act%s", sum->acts, plural(sum->acts));
 }
 
 static void note_first(struct cli *cli, const struct msg_snapshot *answer)
@@ -165,6 +191,8 @@ static void print_sum(struct cli *cli, const struct rec_prune_sum *sum, bool dry
 	records_number(&records, sum->letters);
 	records_number(&records, sum->others);
 	records_number(&records, sum->turns);
+	records_number(&records, sum->past);
+	records_number(&records, sum->acts);
 	records_bool(&records, dry);
 	records_print_one(&records, &cli->out, &out);
 	cli_print(cli, &out);
@@ -197,7 +225,7 @@ static enum err look_first(struct cli *cli, const struct msg_prune *rule, bool d
 		note_first(cli, answer);
 		note_kept(cli, &answer->pruned.at[0]);
 	}
-	if (!dry && (answer->pruned.at[0].runs > 0 || rule->history_ms > 0)) {
+	if (!dry && (answer->pruned.at[0].runs > 0 || rule->history_ms + rule->past_bytes + rule->acts_ms > 0)) {
 		struct buf question = { 0 };
 
 		buf_addf(&question, "pruning %s", buf_cstr(&what));

@@ -319,6 +319,10 @@ uint64_t prune_step(struct core *core, const struct core_input *input)
 	}
 	if (prune->turns_until > prune->turns_from)
 		delete_range(core, TABLE_event, least(prune->turns_until, core->turn))->event.turn = (int64_t)prune->turns_from;
+	if (prune->past_until > prune->past_from)
+		delete_range(core, TABLE_change, least(prune->past_until, core->turn))->change.turn = (int64_t)prune->past_from;
+	if (least(prune->acts_until, core->acts.count) > prune->acts_from)
+		delete_range(core, TABLE_act, least(prune->acts_until, core->acts.count))->act.act = (int64_t)prune->acts_from;
 	return prune->asked.len > 0;
 }
 
