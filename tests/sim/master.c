@@ -414,6 +414,7 @@ void sim_master_turn(struct sim_world *world)
 	for (size_t i = 0; i < master->inbox_count; i++) {
 		step(world, &master->inbox[i]);
 		message_free(master->inbox[i].message);
+		master->inbox[i].message = NULL;         /* a later one may fail, and all of the world is freed */
 	}
 	master->inbox_count = 0;
 	prunes = prune_some(world);
