@@ -134,7 +134,7 @@ uint64_t core_hash(const struct core *core)
 		if (core->runs.at[i].run && core->runs.at[i].run->ended_ms == 0)
 			hash_run(&hash, core->runs.at[i].run);
 	for (const struct gate *gate = gate_after(core, 0); gate; gate = gate_after(core, gate->job)) {
-		uint64_t people = 0;     /* a sum: after loading, the votes have another order */
+		uint64_t people = 0;     /* a sum of the votes' hashes: after loading the votes have another order */
 
 		for (size_t at = 0; at < gate->vote_count; at++)
 			people += hash_u64(gate->votes[at].person) ^

@@ -22,7 +22,8 @@ struct core_config {
 	struct slice cluster;            /* name of the cluster; copied */
 	uint64_t pid;                    /* process id of the master, sent in WELCOME */
 	uint64_t seed;
-	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;     /* 0: the default in limits.def */
+	/* Time limits of workers and endings; 0: the default in limits.def. */
+	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;               /* don't prefetch: assign no more jobs than slots */
 	uint64_t boot_id;                /* identifies this boot of the machine; 0: counts as a new boot */
 };
@@ -43,7 +44,7 @@ enum input_kind {
 };
 
 struct graph_part {
-	struct blob *body;               /* job_spec records; core takes its own references */
+	struct blob *body;               /* encoded job_spec records; core takes its own references to the blob */
 	uint32_t count;
 };
 
@@ -123,7 +124,7 @@ struct prune_rule {
  */
 struct input_prune {
 	struct prune_rule rule;
-	const struct row *rows;          /* ended runs, each followed by its specification (bodies may be missing) */
+	const struct row *rows;          /* rows of ended runs, each followed by its specification (bodies may lack) */
 	size_t row_count;
 	const uint64_t *gone;            /* numbers of runs whose logs are removed */
 	size_t gone_count;
@@ -155,7 +156,7 @@ struct core_input {
 	enum input_kind kind;
 	uint64_t conn;                   /* connection number from the master: never 0, each larger than all before */
 	uint64_t request;                /* the peer's request id, for the reply */
-	struct actor by;                 /* who asked, for requests of people and jobs */
+	struct actor by;                 /* who asked, if the input is a request of a person or a job */
 	union {
 		struct input_submit submit;
 		struct input_cancel cancel;

@@ -19,8 +19,8 @@ enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DI
 
 struct timer {
 	int64_t due_ns;
-	uint64_t id;                     /* serial number of a job, number of a worker, or the stamp */
-	uint64_t stamp;                  /* epoch or stamp; the timer is stale if the current one differs */
+	uint64_t id;                     /* of what is due: serial number of a job, number of a worker, or the stamp */
+	uint64_t stamp;                  /* the job's epoch or a stamp; the timer is stale if the current one differs */
 	/* Due on the steady and wall clock; 0: not on that clock; both 0: only on the monotonic clock. */
 	int64_t steady_ms, date_ms;
 	uint16_t kind;                   /* enum timer_kind */
@@ -43,14 +43,14 @@ struct timers {
 
 struct schedule {
 	char *name, *owner;
-	char *tenant;                    /* as given; empty: the owner */
-	char *concurrency;               /* as given; empty: none */
+	char *tenant;                    /* tenant as given; empty: the owner is the tenant */
+	char *concurrency;               /* concurrency group as given; empty: no group */
 	uint64_t principal;
 	struct blob *spec;
 	struct rec_schedule_spec said;   /* decoded spec; its texts point into spec */
 	struct cron cron;
 	struct graph_part *parts;
-	struct blob *context;            /* a run_context record, or NULL */
+	struct blob *context;            /* run_context record for the schedule's jobs, or NULL */
 	size_t part_count;
 	uint32_t max_jobs;
 	bool paused;
@@ -62,7 +62,7 @@ struct schedule {
 	uint64_t fired, skipped;
 	uint8_t skip_why;                /* enum skip_why of the last skip */
 	int64_t skip_ms;
-	bool keyed;                      /* key is the submit key that set it last */
+	bool keyed;                      /* the schedule has a submit key: the one that set it last */
 	uint8_t key[24], digest[32];
 	uint64_t stamp, queue_stamp;     /* stamps of the timers that are armed; 0: none */
 };
@@ -104,7 +104,7 @@ struct pruning {                         /* what is left of a run whose removal,
 	bool logs_gone;                  /* the logs are removed, as the master reported */
 	uint64_t parts;
 	uint64_t part_cost;              /* cost of deleting a part, in rows */
-	struct serials *ranges;          /* serial numbers of its remaining job rows */
+	struct serials *ranges;          /* serial numbers of the run's job rows that remain */
 	size_t range_at, range_count, range_cap;
 };
 
@@ -131,11 +131,11 @@ struct core {
 
 	struct run_list runs;
 	struct run *ended_first, *ended_last;
-	struct map pages;                /* serial / PAGE_JOBS to struct page */
+	struct map pages;                /* map from serial number / PAGE_JOBS to struct page */
 	struct name_map keys;            /* key id to struct submit_key */
-	struct map begun;                /* number of a run that a job submitted, to its struct submit_key */
-	struct map keys_of;              /* run's number to its latest struct submit_key, which links to earlier ones */
-	struct pruned *pruned;           /* ascending; neighbours only if of different days */
+	struct map begun;                /* map from a run that a job submitted to its struct submit_key */
+	struct map keys_of;              /* map from a run to its latest struct submit_key, linked to older ones */
+	struct pruned *pruned;           /* ranges of pruned runs, ascending; neighbours only if of different days */
 	size_t pruned_count, pruned_cap;
 	uint64_t pruned_total;           /* number of pruned runs */
 	bool pruned_due;                 /* some range has a row due */
@@ -152,19 +152,19 @@ struct core {
 	size_t worker_count, worker_cap;
 	struct name_map worker_names;
 	struct map worker_conns;
-	uint64_t tallies[TALLIES];       /* number of workers in each tally, as of the last turn's end */
+	uint64_t tallies[TALLIES];       /* how many workers have each tally bit, as of the last turn's end */
 	uint64_t serving;                /* a number that changes whenever a worker may serve other classes */
-	uint64_t locks_offered;          /* value of serving when locks were last offered */
+	uint64_t locks_offered;          /* the value of core->serving when locks were last offered */
 
-	struct ready_class **classes;    /* the first has no requirements; NULL: free index */
+	struct ready_class **classes;    /* classes of jobs; the first has no requirements; NULL: a free index */
 	size_t class_count;
-	struct tenant **tenants;         /* by tenant->at; NULL: free index */
+	struct tenant **tenants;         /* tenants by tenant->at; NULL: a free index */
 	size_t tenant_count;
 	struct name_map tenant_names;
-	struct name_map wishes;          /* encoded requirements to struct ready_class */
+	struct name_map wishes;          /* map from encoded requirements to struct ready_class */
 	struct name_map groups;          /* named concurrency groups */
 	struct name_map locks;
-	struct map lock_stamps;          /* timer stamp to struct lock_hold */
+	struct map lock_stamps;          /* map from timer stamp to struct lock_hold */
 	uint64_t lock_stamp, lock_holds;
 	uint64_t fences;                 /* fencing numbers given so far */
 	uint64_t virtual_time;           /* clock of the fair share: virtual time of the latest attempt */
@@ -177,30 +177,30 @@ struct core {
 	uint64_t boot_id;                /* the machine's present boot */
 	struct steady steady;
 	struct arena placing;            /* memory for placement in one turn */
-	bool reserved;                   /* some worker is reserved for a job */
+	bool reserved;                   /* some worker is reserved for a large job */
 	bool drain_due;                  /* some workers' attempts may need a recall */
 	struct pool **pools;             /* sorted by name */
 	size_t pool_count, pool_cap;
 	struct timers timers;
 	uint64_t assign_stamp;
-	uint64_t recalls;                /* recalled attempts that are still assigned */
+	uint64_t recalls;                /* number of recalled attempts that are still assigned */
 	uint64_t stale_results;
 
 	struct schedule **schedules;
 	size_t schedule_count, schedule_cap;
 	struct name_map schedule_names;
-	struct map schedule_stamps;      /* timer stamp to struct schedule */
+	struct map schedule_stamps;      /* map from timer stamp to struct schedule */
 	uint64_t schedule_stamp;
 	uint64_t schedule_turn, schedule_work;   /* turn in which schedule_work was counted, and work done in it */
 	struct gate_page **gate_pages;   /* ascending by job */
 	size_t gate_page_count, gate_page_cap;
 	uint64_t gate_count;
 	uint64_t gate_stamp;
-	struct map pushbacks;            /* serial number to struct pushback */
+	struct map pushbacks;            /* map from a job's serial number to struct pushback */
 
 	struct job **touched;
 	size_t touched_count, touched_cap;
-	struct job **settled;            /* jobs that ended; their children aren't told yet */
+	struct job **settled;            /* jobs that have ended and whose children aren't told yet */
 	size_t settled_count, settled_cap;
 	struct run **touched_runs;
 	size_t touched_run_count, touched_run_cap;

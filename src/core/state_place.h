@@ -12,7 +12,7 @@
 #include "proto/spec.h"
 
 #define INSTANCE_SIZE 16
-#define EWMA_RESULTS 8                   /* results needed before a worker's run time counts as known */
+#define EWMA_RESULTS 8                   /* results of a worker needed before its average run time counts */
 
 struct job;
 struct run;
@@ -26,13 +26,13 @@ struct wants {                           /* requirements of a class for its work
 	struct arena arena;
 };
 
-struct pool {                            /* a named set of workers; exists since a worker named it */
+struct pool {                            /* a pool: a named set of workers; exists since a worker named it */
 	char *name;
 	enum pool_state state;
 	bool durable;                    /* a person set its state, so it has a row */
 };
 
-struct key_heap {                        /* keys of ready jobs, best first; stale counts entries of jobs that left */
+struct key_heap {                        /* heap of ready jobs' keys; stale counts entries of jobs that left */
 	uint64_t *keys;
 	size_t count, cap, stale;
 };
@@ -43,20 +43,20 @@ struct queue {                           /* a tenant's ready jobs in a class; ex
 	uint16_t class_at;
 	struct key_heap jobs;
 	uint64_t key, pass;              /* the best job's key and the tenant's pass, when the queue got its place */
-	size_t place;                    /* index in class->order, if the queue has entries */
+	size_t place;                    /* the queue's index in class->order, if it has entries */
 };
 
 struct ready_class {                     /* jobs with equal requirements */
 	size_t count, stale;             /* entries and stale entries in all its queues */
-	struct map queues;               /* tenant->at to struct queue */
-	struct queue **order;            /* heap of the queues that have entries */
+	struct map queues;               /* map from tenant->at to struct queue */
+	struct queue **order;            /* heap of the class's queues that have entries */
 	size_t order_count, order_cap;
 	struct wants *wants;             /* NULL: only a slot is required */
 	uint16_t at;                     /* index in core->classes */
-	uint8_t kind;                    /* enum job_kind if no worker runs it; else KIND_UNSAID */
+	uint8_t kind;                    /* enum job_kind if no worker runs the class; else KIND_UNSAID */
 	uint64_t runs;                   /* number of runs in memory that have jobs of the class */
 	uint64_t newest_run;             /* number of the last run that joined the class; 0: that run has gone */
-	uint64_t served_as_of;           /* value of core->serving when served was computed */
+	uint64_t served_as_of;           /* value of core->serving when the field served was computed */
 	bool served;
 };
 
@@ -82,7 +82,7 @@ struct stand {
 
 struct claim {                           /* a group or lock that a job holds while active or unknown */
 	struct bound *bound;             /* the bound of a struct group or struct lock */
-	uint32_t stated;                 /* limit that the specification gives the group; 0: none */
+	uint32_t stated;                 /* limit that the job's specification states for the group; 0: none */
 	bool shared;                     /* shares the lock */
 };
 
@@ -90,7 +90,7 @@ struct lane {                            /* jobs of a run with the same class an
 	struct run *run;
 	struct queue *queue;             /* queue of the lane's ready jobs that have room */
 	struct key_heap jobs;            /* the lane's ready jobs without room (parked) */
-	struct bound *at;                /* bound at which the lane waits; NULL: none */
+	struct bound *at;                /* the bound at which the lane waits; NULL: none */
 	size_t place;
 	uint64_t key;                    /* key of the lane's best parked job, when the lane got its place */
 	uint32_t group;                  /* fan-out: index + 1 in run->groups; 0: none */
@@ -106,14 +106,14 @@ struct group { /* a named concurrency group; exists while a run in memory names 
 	char *name;
 	uint32_t set;                    /* limit that a person set for the group; 0: none */
 	uint64_t users;                  /* number of lanes and runs that name the group */
-	struct stated {                  /* limits stated by live runs, each with the number of its users */
+	struct stated {                  /* limits that live runs state, each with the number of users */
 		uint32_t limit;
 		uint32_t count;
 	} *stated;
 	size_t stated_count;
 };
 
-struct lock {                            /* exists while it is held, or a run in memory names it */
+struct lock {                            /* a lock; exists while it is held, or a run in memory names it */
 	struct bound bound;              /* must be the first member; active counts the jobs that hold the lock */
 	uint32_t alone;                  /* jobs that hold the lock exclusively: 0 or 1 */
 	char *name;
@@ -127,7 +127,7 @@ struct lock_hold {                       /* a lock held by a person */
 	char *owner;                     /* name of the owner, as given or the person's */
 	char *person, *reason;
 	bool shared;
-	uint64_t fence;                  /* fencing number; larger than all before */
+	uint64_t fence;                  /* fencing number of the hold, larger than all before */
 	int64_t taken_ms;                /* UTC */
 	int64_t ttl_ms, due_ms;          /* time to hold and its end (steady clock); 0: until dropped */
 	uint64_t stamp;                  /* stamp of the timer that is armed; 0: none */
@@ -167,15 +167,16 @@ struct worker {
 	uint64_t conn;                   /* 0: none */
 	uint64_t newest_conn;            /* the highest number of its connections; numbers only grow */
 	enum worker_state state;
-	bool quitting;                   /* was told to quit: gets no more jobs */
+	bool quitting;                   /* the worker was told to quit: it gets no more jobs */
 	bool touched;
 	uint8_t tally;                   /* bits of enum tally for which the worker is counted */
-	bool timed;                      /* a timer with timer_stamp is armed */
-	uint64_t contexts[LIMIT_WORKER_CONTEXTS]; /* in each slot: serial number of its first job; 0: none */
+	bool timed;                      /* a timer with stamp timer_stamp is armed for the worker */
+	/* Contexts that the worker has, each by the serial number of its first job; 0: a free slot. */
+	uint64_t contexts[LIMIT_WORKER_CONTEXTS];
 	uint32_t context_slots;          /* number of context slots it has */
 	uint32_t context_at;             /* context slot to fill next */
 	struct slice_list labels;        /* sorted */
-	struct resource *offers;         /* sorted by name; with the amounts in use */
+	struct resource *offers;         /* resources that the worker offers, sorted by name, with the amounts in use */
 	size_t offer_count;
 	uint64_t unpaid;                 /* attempts with JOB_UNPAID */
 	uint64_t asking;                 /* attempts that ask for resources: all of asking_class unless asking_mixed */
@@ -192,9 +193,9 @@ struct worker {
 	uint32_t refusals;               /* number of rests without a started job between them */
 	int64_t refused_until_ns;
 	uint64_t rest_stamp;             /* of the timer that ends the rest */
-	uint64_t reserved;               /* serial number of the job it is reserved for in this turn; 0: none */
+	uint64_t reserved;               /* job for which the worker is reserved in this turn; 0: none */
 	uint16_t reserved_class;
-	uint32_t lot;                    /* random number of this turn, to choose between equals */
+	uint32_t lot;                    /* random number of this turn, to choose between equal workers */
 	struct held_entry *held;
 	size_t held_count, held_cap;
 	uint64_t timer_stamp;
@@ -204,7 +205,7 @@ struct worker {
 	uint64_t cpu_permille, mem_permille, gpu_permille, load_permille, start_us;
 	uint64_t *stuck;                 /* jobs with a killed process that lives on, by its own report */
 	size_t stuck_count;
-	uint64_t run_us;                 /* moving average of its jobs' run time */
+	uint64_t run_us;                 /* moving average of the run time of the worker's jobs */
 	uint32_t results;
 };
 
@@ -220,7 +221,7 @@ struct tenant_order {                    /* heap of the classes in which a tenan
 	size_t place;                    /* index in class_order->at */
 };
 
-struct class_order {                     /* order of classes during placement */
+struct class_order {                     /* the order of classes while jobs are placed */
 	struct tenant_order *tenants;    /* indexed by tenant->at */
 	struct tenant_order **at;        /* heap of the tenants that have jobs */
 	size_t count;
@@ -228,7 +229,7 @@ struct class_order {                     /* order of classes during placement */
 	bool added;                      /* an entry was added since order_best cleared this flag */
 };
 
-struct candidate {                       /* for placement; the lowest key is best */
+struct candidate {                       /* a worker with room during placement; the lowest key is best */
 	uint64_t key;
 	struct worker *worker;
 	uint64_t room;

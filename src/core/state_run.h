@@ -15,48 +15,48 @@ enum outlook { OUTLOOK_OPEN, OUTLOOK_GO, OUTLOOK_AGAINST, OUTLOOK_UNTAKEN };
 
 enum job_flag {
 	JOB_TOUCHED = 1,                 /* is in core->touched */
-	JOB_ROW = 2,                     /* its row is due at the end of the turn */
+	JOB_ROW = 2,                     /* the job's row must be put at the end of the turn */
 	JOB_QUEUED = 4,                  /* has an entry in its class's queue, perhaps stale */
-	JOB_TIMED = 8,                   /* has a valid timer for its state */
-	JOB_TIMEOUT = 16,                /* its specification has timeout_ms */
-	JOB_RECALLED = 32,               /* its attempt was recalled; once per attempt */
+	JOB_TIMED = 8,                   /* the job's state has a valid timer */
+	JOB_TIMEOUT = 16,                /* the job's specification has timeout_ms */
+	JOB_RECALLED = 32,               /* the job's attempt was recalled; happens once per attempt */
 	JOB_HELD = 64,                   /* was seen in the worker's inventory that is being read */
 	JOB_ON_HOLD = 128,               /* a person put the job on hold */
 	JOB_LOOSE = 256,                 /* a parent opened a new round without it and no longer decides about it */
 	JOB_MARKED = 512,                /* temporary mark while a round is opened */
-	JOB_STAGED = 1024,               /* its specification has a delay, a gate or a dispatch time-out */
+	JOB_STAGED = 1024,               /* the job has a delay, a gate or a dispatch time-out */
 	JOB_PASSED = 2048,               /* the job's gate is open in this round */
 	JOB_PARKED = 4096,               /* has an entry in its lane, perhaps stale */
-	JOB_FINAL = 8192,                /* a final job, or behind one */
-	JOB_FAIL_FAST = 16384,           /* its failure cancels its fan-out */
-	JOB_FORGIVEN = 65536,            /* ended badly, but counts as a good end (continue_on) */
-	JOB_DEAD = 131072,               /* it has a dead letter */
-	JOB_DUE_BY = 262144,             /* its specification has a deadline */
-	JOB_DEADLINE = 524288,           /* has a valid timer for its deadline */
+	JOB_FINAL = 8192,                /* a final job, or a job behind one */
+	JOB_FAIL_FAST = 16384,           /* the job's failure cancels its fan-out */
+	JOB_FORGIVEN = 65536,            /* the job ended badly, but that counts as a good end (continue_on) */
+	JOB_DEAD = 131072,               /* the job has a dead letter */
+	JOB_DUE_BY = 262144,             /* the job's specification has a deadline */
+	JOB_DEADLINE = 524288,           /* the job's deadline has a valid timer */
 	JOB_PUSHED = 32768,              /* is in core->pushbacks */
 	JOB_LOOP = 1 << 25,              /* a loop: passes follow each other until one meets its condition (loop.c) */
 	JOB_LATER = 1048576,             /* has children that were added later */
 	JOB_EXPR = 2097152,              /* an expression decides about it (decide.c) */
-	JOB_UNTAKEN = 4194304,           /* skipped because its condition was false */
-	JOB_LATE = 1073741824,           /* its deadline passed before this round began and is ignored */
-	JOB_ALWAYS = 1 << 26,            /* also runs when its run was told to end (ending.c) */
-	JOB_ENDING = 1 << 27,            /* has a valid timer for the end of its time to end */
-	JOB_UNPAID = 1 << 23,            /* holds an attempt, but not yet its resources */
+	JOB_UNTAKEN = 4194304,           /* the job was skipped because its condition was false */
+	JOB_LATE = 1073741824,           /* the job's deadline had passed before this round began and is ignored */
+	JOB_ALWAYS = 1 << 26,            /* the job also runs when its run was told to end (ending.c) */
+	JOB_ENDING = 1 << 27,            /* the job's time to end has a valid timer */
+	JOB_UNPAID = 1 << 23,            /* the job has an attempt, but not yet its resources */
 };
 
 struct job {
 	uint64_t epoch;
 	struct run *run;
-	const uint8_t *spec;             /* points into a blob of its run */
+	const uint8_t *spec;             /* specification; points into a blob of the job's run */
 	int64_t started_ms;
-	int64_t when_ms;                 /* ended: end time (UTC); else due time of its state's timer, steady clock */
+	int64_t when_ms;                 /* end of an ended job (UTC); else when its state's timer is due (steady) */
 	uint64_t cpu_us;
 	uint64_t out_bytes;
 	uint32_t rss_kib;
 	uint32_t code;
 	uint32_t index;
 	uint32_t spec_len;
-	uint32_t worker;                 /* number of the worker of the latest attempt */
+	uint32_t worker;                 /* number of the worker that has or had the latest attempt */
 	uint32_t cause;                  /* index + 1 of the job that decided its end; 0: none */
 	union {
 		uint32_t pending;        /* of a waiting job: number of parents that haven't ended */
@@ -90,12 +90,12 @@ struct extent {                          /* jobs of one submit; never moves in m
 	uint32_t part, part_count;       /* first part and number of parts, in run->parts */
 	struct run *run;
 	struct job *jobs;
-	uint32_t *child_start;           /* count + 1 offsets into children */
+	uint32_t *child_start;           /* count + 1 offsets into children, one per job and the end */
 	uint32_t *children;              /* index << TRIGGER_BITS | trigger; only children of the same extent */
 };
 
 struct later {                           /* children that were added after their parent */
-	uint32_t *at;                    /* edges as in struct extent */
+	uint32_t *at;                    /* children as in struct extent: index << TRIGGER_BITS | trigger */
 	size_t count, cap;
 };
 
@@ -120,37 +120,37 @@ struct run {
 	uint32_t counts[STATE_COUNT];
 	struct extent **extents;         /* by rising index and rising serial number */
 	uint32_t extent_count;
-	struct map laters;               /* index of a parent to struct later */
+	struct map laters;               /* map from a parent's index to struct later */
 	uint32_t *finals;                /* indices of the final jobs submitted with the run */
 	size_t final_count;
-	struct map extras;               /* job index to struct extra (sub-runs, JOB_LOOP, JOB_ALWAYS) */
+	struct map extras;               /* map from job index to struct extra (sub-runs, JOB_LOOP, JOB_ALWAYS) */
 	struct decider **deciders;       /* by rising job index */
 	size_t decider_count, decider_cap;
 	struct blob **parts;
 	uint32_t *part_jobs;
 	uint64_t *part_first;            /* serial number of the part's first job; 0: continues the part before */
-	struct blob **part_context;      /* run_context record of a submit, in its first part; NULL: none */
+	struct blob **part_context;      /* context of a submit, at its first part; NULL: none, or another part */
 	uint32_t part_count;
 	uint32_t missing;                /* while loading: jobs of the present submit whose parts are still to come */
 	bool said;                       /* while loading: the rows say how many jobs the submit has */
 	size_t part_cap;
 	char *name, *owner;
 	char *schedule;                  /* name of the schedule that began the run, or NULL */
-	uint64_t parent;                 /* serial number of its parent job, if it is a sub-run; 0: none */
+	uint64_t parent;                 /* of a sub-run: serial number of the parent job; else 0 */
 	uint64_t parent_run;             /* number of the parent job's run */
 	char *parent_name;
 	uint8_t depth;                   /* how many runs the sub-run is nested in */
 	uint8_t priority;                /* default priority of its jobs + 1; 0: the general default */
-	uint16_t *classes;               /* classes of its jobs, except the first class */
+	uint16_t *classes;               /* indices of the classes of its jobs, without the first class */
 	size_t class_count;
 	struct tenant *tenant;
 	struct bound bound;
 	struct bound **groups;           /* its fan-outs */
 	size_t group_count;
-	struct group *concurrency;       /* group of the run as a whole; NULL: none */
+	struct group *concurrency;       /* concurrency group of the run as a whole; NULL: none */
 	uint32_t stated;                 /* limit that the run states for its concurrency group; 0: none */
 	bool seated;                     /* the run has a place in its concurrency group */
-	bool counted;                    /* the limits stated by it and its jobs count: it hasn't ended */
+	bool counted;                    /* the limits that the run and its jobs state count: it hasn't ended */
 	struct lane **lanes;
 	size_t lane_count, lane_cap;
 	struct name_index *names;        /* index of jobs by name, built at the first search */
@@ -166,7 +166,7 @@ struct run {
 	bool row_due;
 };
 
-struct run_entry {                       /* ascending by number; run is NULL after it left memory */
+struct run_entry {                       /* entry of the run list; run is NULL after the run left memory */
 	uint64_t number;
 	struct run *run;
 };
@@ -189,7 +189,7 @@ struct submit_key {
 	uint8_t digest[32];
 	uint64_t run;
 	uint64_t by_run;                 /* the run whose job submitted it; 0: a person */
-	struct submit_key *next;         /* an earlier key of the same run, from additions */
+	struct submit_key *next;         /* the next older key of the same run; additions have keys of their own */
 };
 
 #endif

@@ -82,7 +82,7 @@ enum err graph_check_cycle(struct core *core, const struct extent *extent, struc
 {
 	uint32_t *open = mem_array(extent->count, sizeof(*open));
 	uint32_t *path = mem_array(extent->count, sizeof(*path));
-	uint32_t *seen;                  /* position in the path + 1; 0: not visited */
+	uint32_t *seen;                  /* a job's position in the path + 1; 0: not visited */
 	uint32_t at = 0, len = 0;
 	enum err err = ERR_NONE;
 

@@ -16,11 +16,11 @@ struct builder {
 	struct error *error;
 	struct name_index names;
 	struct map fanouts;
-	uint32_t *edges;                 /* parent << TRIGGER_BITS | trigger, grouped by job */
+	uint32_t *edges;                 /* edges as parent << TRIGGER_BITS | trigger, grouped by child */
 	size_t edge_count, edge_cap;
 	struct edge *outer;
 	size_t outer_count, outer_cap;
-	bool backward;                   /* some job needs a later one, so a cycle is possible */
+	bool backward;                   /* some job needs a job behind it, so a cycle is possible */
 };
 
 static enum err job_name_claim(struct builder *builder, struct slice name, uint32_t index)
@@ -65,7 +65,7 @@ static enum err job_edges_add(struct builder *builder, const struct rec_job_spec
 		builder->edges[builder->edge_count++] = parent << TRIGGER_BITS | trigger;
 		extent->child_start[parent - extent->start + 1]++;
 		builder->backward |= parent > job->index;
-		job->pending++;          /* counts parents in the same extent; later_add counts the others */
+		job->pending++;          /* count only parents of the same submit; later_add counts earlier ones */
 	}
 	return ERR_NONE;
 }

@@ -149,7 +149,7 @@ static inline struct job *job_next(const struct job *job)
 /* A walk over a job's children; each edge is index << TRIGGER_BITS | trigger. */
 struct child_walk {
 	const uint32_t *at, *end;
-	const struct job *parent;        /* NULL: none were added later, or those are already being walked */
+	const struct job *parent;        /* parent whose later children follow; NULL: none, or they are being walked */
 };
 
 struct child_walk children_of(const struct job *job);

@@ -56,7 +56,8 @@ struct job *run_job_named_before(const struct core *core, struct run *run, struc
 enum err subrun_check(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct error *error);
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
-void later_put(struct run *run, uint32_t parent, uint32_t child);        /* child: index << TRIGGER_BITS | trigger */
+/* Add a child to a parent of an earlier submit; child: index << TRIGGER_BITS | trigger. */
+void later_put(struct run *run, uint32_t parent, uint32_t child);
 
 /* spec.c */
 #define LATE_SPANS 100                   /* most LIMIT_SPAN_MAX_S between a run's submit and an addition */

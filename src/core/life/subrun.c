@@ -69,7 +69,8 @@ void subrun_begin(struct core *core, struct job *job)
 		job_extra(job)->child = child->number;
 		return;
 	}
-	attempt_finish(core, job, &refused);     /* no room: treated like a failed spawn, so it may be retried */
+	/* No room for a sub-run: the attempt fails like a failed spawn and may be retried. */
+	attempt_finish(core, job, &refused);
 	jobs_settle(core);                       /* safe here: no sub-run is half made that this could stop */
 }
 

@@ -113,7 +113,7 @@ static struct worker *placing_target(struct core *core, const struct job *job)
 /* --- the best of a class --- */
 
 struct class_heap {
-	struct candidate *at;            /* NULL: not built yet in this turn */
+	struct candidate *at;            /* heap of candidates; NULL: not built yet in this turn */
 	size_t count;
 };
 

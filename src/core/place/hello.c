@@ -81,7 +81,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	worker->labels = labels_copy(hello->labels);
 	labels_sort(&worker->labels);
 	worker->pid = hello->pid;
-	worker->seen_ms = core->now.wall_ms;     /* also in the worker's row */
+	worker->seen_ms = core->now.wall_ms;     /* this time is also in the worker's row */
 	worker->quitting = false;
 	worker->stuck_count = 0;
 	worker->pool = pool_get(core, hello->pool);

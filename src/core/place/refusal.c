@@ -12,7 +12,7 @@ void worker_refused(struct core *core, struct worker *worker, uint64_t code)
 	worker->refused_code = code > 0 && code < UINT32_MAX ? (uint32_t)code : UINT32_MAX;
 	worker_touch(core, worker);
 	if (worker->resting)
-		return;                  /* already resting: this job had been sent before the rest began */
+		return;                  /* the worker rests already: this job had been sent before */
 	for (uint32_t i = 0; i < worker->refusals && rest_ms < LIMIT_REFUSED_REST_MAX_MS; i++)
 		rest_ms *= 2;
 	if (rest_ms > LIMIT_REFUSED_REST_MAX_MS)

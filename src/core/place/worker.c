@@ -131,7 +131,7 @@ void worker_gone(struct core *core, uint64_t conn)
 	struct worker *worker = map_get(&core->worker_conns, conn);
 
 	if (!worker)
-		return;                  /* another connection of the same worker has replaced this one */
+		return;                  /* another connection of the same worker has replaced this connection */
 	worker_dropped(core, worker);
 	worker_disconnect(core, worker);
 	worker_wait(core, worker);

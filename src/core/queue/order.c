@@ -172,7 +172,7 @@ struct job *order_best(struct core *core, struct class_order *order)
 		order->added = false;
 		job = class_open(core, order, queue->class_at) ? ready_offered(core, core->classes[queue->class_at]) : NULL;
 		if (order->added)
-			continue;        /* parking a job let others into the queue, perhaps better ones */
+			continue;        /* parking this job let other jobs into the queue, perhaps better ones */
 		if (job && queue->jobs.count > 0 && queue->jobs.keys[0] == best.key)
 			return job;
 		if (job && queue->jobs.count > 0) {

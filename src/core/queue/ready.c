@@ -10,7 +10,7 @@ void ready_push(struct core *core, struct job *job)
 	if (job_on_hold(job)) {
 		core->held_ready++;
 	} else if (job->flags & JOB_QUEUED) {
-		/* The stale entry that the job left behind is valid again. */
+		/* The stale entry that the job left in its queue is valid again. */
 		class_revive(core->classes[job->class_at], job);
 	} else if (job->flags & JOB_PARKED) {
 		job_lane(job)->jobs.stale--;

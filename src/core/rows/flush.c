@@ -90,7 +90,7 @@ static void jobs_flush(struct core *core)
 
 static void run_end(struct core *core, struct run *run)
 {
-	run->submitted_ms = run_submitted_ms(core, run);        /* moved to the clock by which the run's end is noted */
+	run->submitted_ms = run_submitted_ms(core, run);        /* the submit time, by the same clock as the end */
 	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
 	run->held = false;
 	run->row_due = true;

@@ -25,7 +25,7 @@ struct outgoing {
 		struct msg_heartbeat heartbeat;
 		struct msg_quit quit;
 		struct rec_assign assign;    /* an item of ASSIGN; its spec is valid until the turn ends */
-		struct msg_context context;  /* its bytes live until the outbox is cleared */
+		struct msg_context context;  /* a CONTEXT frame; its bytes are valid until the outbox is cleared */
 		struct rec_stop stop;        /* an item of STOP */
 		struct rec_attempt recall;   /* an item of RECALL */
 		struct rec_attempt ack;      /* an item of ACK */
@@ -68,8 +68,8 @@ struct slice outbox_hold(struct outbox *outbox, struct blob *blob); /* keep a bl
  * A turn without rows waits for those before it and needs no commit.
  */
 struct pipeline {
-	struct outbox *first, *last;     /* decided, not revealed yet */
-	uint64_t durable;                /* latest turn known to be durable */
+	struct outbox *first, *last;     /* turns that are decided and not revealed yet */
+	uint64_t durable;                /* number of the latest turn known to be durable */
 	size_t depth;
 };
 

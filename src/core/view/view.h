@@ -42,7 +42,7 @@ enum prune_word { PRUNE_GOES, PRUNE_LIVE, PRUNE_GONE, PRUNE_OLD_NEWS, PRUNE_LETT
 
 bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms);   /* ret_wall_ms may be NULL */
 uint64_t view_ended_runs(const struct core *core);       /* number of runs that have ended and aren't pruned */
-/* The next higher number; pass 0 to start; 0: no more. */
+/* The next run whose rows or logs are being removed; pass 0 to start; 0: no more. */
 uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_rows);
 /* May this run be pruned? OLD_NEWS: its row may have changed since it was read. NEEDED: something else names it. */
 enum prune_word view_prunable(const struct core *core, const struct row_run *row, const struct prune_rule *rule);
@@ -65,7 +65,7 @@ bool view_workers_idle(const struct core *core);         /* no slot is in use */
 bool view_worker(const struct core *core, uint64_t worker, struct arena *arena, struct rec_worker_row *ret_row);
 /* Pools in order of names, from at = 0; false: no more. */
 bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row);
-/* The next higher number; pass 0 to start; 0: no more. */
+/* The next worker by number; pass 0 to start; 0: no more. */
 uint64_t view_worker_after(const struct core *core, uint64_t worker);
 
 /* Schedules in no particular order; count `at` from 0 until false. The row has at most `most` next times. */

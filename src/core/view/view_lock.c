@@ -14,7 +14,7 @@
 #include "core/view/internal.h"
 #include "core/view/view.h"
 
-#define JOBS_SHOWN 64                    /* most jobs listed per lock */
+#define JOBS_SHOWN 64                    /* most jobs listed as holders of a lock */
 #define INDEX_BITS 24                    /* low bits of a cursor name the holder, the bits above name the lock */
 
 /* --- jobs that have a lock --- */
@@ -110,7 +110,7 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 
 	if (job)
 		buf_addf(words, "it needs lock %s%s: ", lock->name, lane_shares(job_lane(job), &lock->bound) ? ", shared" : "");
-	if (more == 0) {                 /* nobody is kept out either */
+	if (more == 0) {                 /* no holder, so nobody is kept out either */
 		buf_add_str(words, "nobody has it");
 		return;
 	}
