@@ -2,34 +2,49 @@
 /* The hash of an act: over its columns, in the order of rows.def. */
 #include "core/acts/chain.h"
 
-static void add_bytes(struct sha256 *hash, struct slice bytes)
+#include <endian.h>
+
+#include "base/buf.h"
+
+static void add_number(struct buf *out, int64_t number)
 {
-	sha256_add_u64(hash, bytes.len);
-	sha256_add(hash, bytes);
+	uint64_t bytes = htole64((uint64_t)number);
+
+	buf_add(out, &bytes, sizeof(bytes));
 }
 
+static void add_bytes(struct buf *out, struct slice bytes)
+{
+	add_number(out, (int64_t)bytes.len);
+	buf_add(out, bytes.data, bytes.len);
+}
+
+/* The columns are put together first: each call of the library costs as much as hashing 50 bytes. */
 void act_hash(const struct row_act *act, uint8_t ret_hash[SHA256_SIZE])
 {
+	struct buf columns = { 0 };
 	struct sha256 hash;
 
 	_Static_assert(sizeof(*act) == 6 * sizeof(int64_t) + 10 * sizeof(struct slice), "a new column belongs here, too");
+	add_number(&columns, act->act);
+	add_number(&columns, act->turn);
+	add_number(&columns, act->wall_ms);
+	add_number(&columns, act->principal);
+	add_bytes(&columns, act->name);
+	add_bytes(&columns, act->key_id);
+	add_bytes(&columns, act->origin);
+	add_number(&columns, act->by_job);
+	add_number(&columns, act->run);
+	add_bytes(&columns, act->verb);
+	add_bytes(&columns, act->target);
+	add_bytes(&columns, act->before);
+	add_bytes(&columns, act->after);
+	add_bytes(&columns, act->reason);
+	add_bytes(&columns, act->previous);
 	sha256_init(&hash);
-	sha256_add_u64(&hash, (uint64_t)act->act);
-	sha256_add_u64(&hash, (uint64_t)act->turn);
-	sha256_add_u64(&hash, (uint64_t)act->wall_ms);
-	sha256_add_u64(&hash, (uint64_t)act->principal);
-	add_bytes(&hash, act->name);
-	add_bytes(&hash, act->key_id);
-	add_bytes(&hash, act->origin);
-	sha256_add_u64(&hash, (uint64_t)act->by_job);
-	sha256_add_u64(&hash, (uint64_t)act->run);
-	add_bytes(&hash, act->verb);
-	add_bytes(&hash, act->target);
-	add_bytes(&hash, act->before);
-	add_bytes(&hash, act->after);
-	add_bytes(&hash, act->reason);
-	add_bytes(&hash, act->previous);
+	sha256_add(&hash, buf_slice(&columns));
 	sha256_end(&hash, ret_hash);
+	buf_free(&columns);
 }
 
 enum err act_follows(const struct row_act *act, uint64_t number, const uint8_t hash[SHA256_SIZE], struct error *error)
