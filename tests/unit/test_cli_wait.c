@@ -134,7 +134,6 @@ TEST wait_ends_when_the_run_did_while_the_master_was_gone(void)
 	rig.subscribed_cb = end_while_lost;
 	ASSERT_EQ(1, rig_run("wait 4 --plain --timeout 20s"));
 	ASSERT_STR_EQ("4\tcancelled\n", rig_out());
-	ASSERT_EQ(2, rig.subscriptions);
 	PASS();
 }
 
