@@ -152,9 +152,10 @@ enum err error_dir(struct error *error, int errno_value, const char *what, const
 	bool there = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
 
 	if (errno_value == EPERM && there)
-		error_set(error, ERR_SYSTEM, "can't use %s %s: it must be yours, and only you may enter it (mode 0700)", what, path);
+		error_set(error, ERR_SYSTEM, "can't use %s %s: it must belong to you, and only you may have access "
+			"to it (mode 0700)", what, path);
 	else if (errno_value == ELOOP)
-		error_set(error, ERR_SYSTEM, "can't use %s %s: it is a symbolic link, which whoever may write beside it can turn",
+		error_set(error, ERR_SYSTEM, "can't use %s %s: it is a symbolic link, which other users could change",
 			  what, path);
 	else
 		error_system(error, errno_value, "can't use %s %s", what, path);
@@ -176,6 +177,6 @@ enum err error_state_dir(struct error *error, int errno_value, const char *path)
 	if (errno_value != ELOOP || !realpath(path, real) || (slash = strrchr(real, '/')) == NULL || slash == real)
 		return ERR_SYSTEM;
 	*slash = '\0';
-	error_next(error, "TITAN_STATE=%s titan -C %s, which names the directory itself", real, slash + 1);
+	error_next(error, "TITAN_STATE=%s titan -C %s, which together name that directory", real, slash + 1);
 	return ERR_SYSTEM;
 }

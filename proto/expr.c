@@ -95,22 +95,22 @@ static const char *step_fault(const struct expr_step *step, size_t needs, const 
 	switch (step->op) {
 	case EXPR_STATE:
 		if (step->b == 0 || step->a + step->b > needs)
-			return "it asks of a need that there isn't";
+			return "it uses a need that doesn't exist";
 		if (step->c == 0 || step->c & ~(uint64_t)expr_mask(TRIGGER_DONE))
-			return "it asks for a state that isn't one of an end";
-		return leaves + step->b > LIMIT_EXPR_LEAVES_MAX ? "it asks too much" : NULL;
+			return "it tests for a state that isn't terminal";
+		return leaves + step->b > LIMIT_EXPR_LEAVES_MAX ? "it has too many steps" : NULL;
 	case EXPR_CODE:
 		if (step->a >= needs)
-			return "it asks of a need that there isn't";
-		return step->b >= EXPR_COMPARE_COUNT ? "there is no such comparison" : NULL;
+			return "it uses a need that doesn't exist";
+		return step->b >= EXPR_COMPARE_COUNT ? "it uses an unknown comparison" : NULL;
 	case EXPR_NOT:
 		return depths->len == 0 ? "a value is missing" : NULL;
 	case EXPR_GATE:
 		if (step->b == 0 || step->b > depths->len)
 			return "a value is missing";
-		return step->a == 0 || step->a > step->b ? "it wants more than there are, or none" : NULL;
+		return step->a == 0 || step->a > step->b ? "it requires more values than there are, or none" : NULL;
 	default:
-		return leaves + 1 > LIMIT_EXPR_LEAVES_MAX ? "it asks too much" : NULL;
+		return leaves + 1 > LIMIT_EXPR_LEAVES_MAX ? "it has too many steps" : NULL;
 	}
 }
 
@@ -139,7 +139,7 @@ enum err expr_check(struct slice code, size_t needs, struct error *error)
 
 	while (!fault && code.len > 0) {
 		if (!expr_next(&code, &step)) {
-			fault = "it can't be read";
+			fault = "it can't be decoded";
 			break;
 		}
 		fault = step_fault(&step, needs, &depths, leaves);
@@ -150,7 +150,7 @@ enum err expr_check(struct slice code, size_t needs, struct error *error)
 			fault = "it is nested too deep";
 	}
 	if (!fault && depths.len != 1)
-		fault = "it comes to no single value";
+		fault = "it doesn't leave exactly one value";
 	buf_free(&depths);
 	return fault ? error_set(error, ERR_INVALID, "%s", fault) : ERR_NONE;
 }

@@ -37,20 +37,20 @@ enum frame_status frame_read(struct slice bytes, size_t max_body, struct frame *
 
 	/* the first byte is the version, so other protocols are refused without waiting for eight bytes */
 	if (bytes.len > 0 && bytes.data[0] != PROTOCOL_VERSION) {
-		error_set(error, ERR_VERSION, "frame of protocol version %u; this titan speaks version %u",
+		error_set(error, ERR_VERSION, "the frame has protocol version %u; this titan speaks version %u",
 			  bytes.data[0], PROTOCOL_VERSION);
 		return FRAME_BAD;
 	}
 	if (bytes.len < FRAME_HEADER_SIZE)
 		return FRAME_PARTIAL;
 	if (bytes.data[2] != 0 || bytes.data[3] != 0) {
-		error_set(error, ERR_FRAME, "frame header with unknown flags %02x %02x", bytes.data[2],
+		error_set(error, ERR_FRAME, "the frame header has unknown flags %02x %02x", bytes.data[2],
 			  bytes.data[3]);
 		return FRAME_BAD;
 	}
 	len = big_endian(bytes.data + 4, 4);
 	if (len > max_body) {
-		error_set(error, ERR_FRAME, "frame of %u bytes; %zu are allowed here", len, max_body);
+		error_set(error, ERR_FRAME, "the frame has %u bytes; at most %zu are allowed here", len, max_body);
 		return FRAME_BAD;
 	}
 	if (bytes.len - FRAME_HEADER_SIZE < len)
@@ -97,12 +97,12 @@ static enum err walk_open(struct frame_walk *walk, enum lead_kind kind, uint32_t
 	uint64_t values = kind == LEAD_MAP ? (uint64_t)count * 2 : count;
 
 	if (values > (size_t)(walk->end - walk->at))
-		return error_set(error, ERR_FRAME, "a list or map of %u entries in %zu bytes", count,
+		return error_set(error, ERR_FRAME, "a list or map claims %u entries in %zu bytes", count,
 				 (size_t)(walk->end - walk->at));
 	if (values > LIMIT_FRAME_NODES - walk->nodes)
-		return error_set(error, ERR_FRAME, "more than %d values in a frame", LIMIT_FRAME_NODES);
+		return error_set(error, ERR_FRAME, "the frame has more than %d values", LIMIT_FRAME_NODES);
 	if (walk->depth == LIMIT_FRAME_DEPTH)
-		return error_set(error, ERR_FRAME, "nested deeper than %d", LIMIT_FRAME_DEPTH);
+		return error_set(error, ERR_FRAME, "the frame is nested deeper than %d", LIMIT_FRAME_DEPTH);
 	walk->nodes += (uint32_t)values;
 	walk->left[++walk->depth] = (uint32_t)values;
 	return ERR_NONE;
@@ -124,7 +124,7 @@ static enum err walk_value(struct frame_walk *walk, uint8_t byte, struct error *
 	} else {
 		lead = leads[byte - 0xc0];
 		if (lead.kind == LEAD_BAD)
-			return error_set(error, ERR_FRAME, "a value of type %02x, which isn't used", byte);
+			return error_set(error, ERR_FRAME, "a value has type %02x, which the protocol doesn't use", byte);
 		if (lead.extra > (size_t)(walk->end - walk->at))
 			return error_set(error, ERR_FRAME, "a value is cut short");
 		if (lead.kind == LEAD_NUMBER) {
@@ -137,7 +137,7 @@ static enum err walk_value(struct frame_walk *walk, uint8_t byte, struct error *
 	if (lead.kind != LEAD_BYTES)
 		return walk_open(walk, lead.kind, count, error);
 	if (count > (size_t)(walk->end - walk->at))
-		return error_set(error, ERR_FRAME, "%u bytes announced where %zu are left", count,
+		return error_set(error, ERR_FRAME, "a value claims %u bytes, but only %zu are left", count,
 				 (size_t)(walk->end - walk->at));
 	walk->at += count;
 	return ERR_NONE;
@@ -168,7 +168,7 @@ enum err frame_check(struct slice body, size_t *ret_size, struct error *error)
 	if (ret_size)
 		*ret_size = (size_t)(walk.at - body.data);
 	else if (walk.at != walk.end)
-		return error_set(error, ERR_FRAME, "%zu bytes behind the end of the value",
+		return error_set(error, ERR_FRAME, "%zu bytes follow after the end of the value",
 				 (size_t)(walk.end - walk.at));
 	return ERR_NONE;
 }

@@ -37,9 +37,9 @@ enum {
 
 /* How often a job may run if it isn't known whether it has run. */
 #define EXEC_MODES(X) \
-	X(RETRY, "retry", "again, after a loss: at least once") \
-	X(EXCLUSIVE, "exclusive", "again, but never two at once") \
-	X(ONCE, "once", "started at most once; a person decides when in doubt")
+	X(RETRY, "retry", "after its worker is lost it runs again, so it runs at least once") \
+	X(EXCLUSIVE, "exclusive", "after its worker is lost it runs again, but never twice at the same time") \
+	X(ONCE, "once", "it starts at most once; if its worker is lost, a person decides")
 
 enum exec_mode {
 #define X(NAME, name, text) EXEC_##NAME,
@@ -69,14 +69,14 @@ enum verdict {
 /* How an attempt ended. */
 #define OUTCOMES(X) \
 	X(NONE, "none", "hasn't ended") \
-	X(EXIT, "exit", "exited; the code says how") \
-	X(SIGNAL, "signal", "a signal ended it; the code is its number") \
-	X(SPAWN, "spawn", "couldn't be started; the code is an errno") \
-	X(RECALLED, "recalled", "given back before it started") \
-	X(STOPPED, "stopped", "ended because it was asked to; the code is the exit code or 128 + signal") \
+	X(EXIT, "exit", "the process exited; the code is its exit code") \
+	X(SIGNAL, "signal", "a signal ended the process; the code is the signal number") \
+	X(SPAWN, "spawn", "the process couldn't be started; the code is an errno") \
+	X(RECALLED, "recalled", "the worker gave it back before it started") \
+	X(STOPPED, "stopped", "it was told to end; the code is the exit code or 128 + signal") \
 	X(LOST, "lost", "its worker was lost") \
-	X(EXIT_UNKNOWN, "exit_unknown", "it is gone, and nobody saw how") \
-	X(REFUSED, "refused", "its worker lacked what a start needs; the code is an errno")
+	X(EXIT_UNKNOWN, "exit_unknown", "its process is gone, and nobody saw how it ended") \
+	X(REFUSED, "refused", "the worker lacked something to start it; the code is an errno")
 
 enum outcome {
 #define X(NAME, name, text) OUTCOME_##NAME,

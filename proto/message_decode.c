@@ -30,7 +30,7 @@ static enum err wrong_type(const struct decoding *decoding, const struct shape *
 		"a list of unsigned numbers", "a list of strings", "a list of records",
 	};
 
-	return error_set(decoding->error, ERR_WRONG_TYPE, "%s: field %s (%u) of %s isn't %s",
+	return error_set(decoding->error, ERR_WRONG_TYPE, "%s: field %s (%u) of %s must be %s",
 			 decoding->root->name, field->name, field->key, shape->name, wanted[field->type]);
 }
 
@@ -217,7 +217,7 @@ static enum err decode_shape(struct decoding *decoding, const struct shape *shap
 	msgpack_object_type wanted = shape->array ? MSGPACK_OBJECT_ARRAY : MSGPACK_OBJECT_MAP;
 
 	if (object->type != wanted)
-		return error_set(decoding->error, ERR_WRONG_TYPE, "%s: %s isn't %s", decoding->root->name,
+		return error_set(decoding->error, ERR_WRONG_TYPE, "%s: %s must be %s", decoding->root->name,
 				 shape->name, shape->array ? "a list" : "a map");
 	return shape->array ? decode_array(decoding, shape, object, base)
 			    : decode_map(decoding, shape, object, base);
@@ -241,7 +241,7 @@ static enum err decode_checked(struct decoding *decoding, struct slice bytes, vo
 	if (status == MSGPACK_UNPACK_SUCCESS && offset == bytes.len)
 		code = decode_shape(decoding, shape, &unpacked.data, value);
 	else
-		code = error_set(decoding->error, ERR_FRAME, "%s can't be unpacked", shape->name);
+		code = error_set(decoding->error, ERR_FRAME, "can't unpack %s", shape->name);
 	msgpack_unpacked_destroy(&unpacked);
 	if (code == ERR_NONE)
 		memcpy(ret_value, value, shape->size);
@@ -255,7 +255,7 @@ enum err message_decode(enum opcode op, struct slice body, struct arena *arena, 
 	enum err code;
 
 	if (!decoding.root)
-		return error_set(error, ERR_UNKNOWN_OP, "message %02x isn't known here", (unsigned)op);
+		return error_set(error, ERR_UNKNOWN_OP, "unknown message number %02x", (unsigned)op);
 	code = frame_check(body, NULL, error);
 	if (code != ERR_NONE)
 		return code;

@@ -103,7 +103,7 @@ const char *verdict_name(enum verdict verdict)
 
 const char *verdict_text(enum verdict verdict)
 {
-	return (unsigned)verdict < VERDICT_COUNT ? verdicts[verdict].text : "said what isn't known here";
+	return (unsigned)verdict < VERDICT_COUNT ? verdicts[verdict].text : "something unknown was sent";
 }
 
 static const char *const exec_mode_names[EXEC_MODE_COUNT] = {

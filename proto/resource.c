@@ -30,17 +30,18 @@ enum err resources_add(struct resource_list *list, struct slice name, uint64_t a
 	int order;
 
 	if (!resource_is_name(name))
-		return error_set(error, ERR_INVALID, "a resource's name has letters, digits and _ . -, at most %d",
+		return error_set(error, ERR_INVALID, "the name of a resource may have letters, digits and _ . -, at "
+			"most %d",
 				 RESOURCE_NAME_SIZE - 1);
 	if (amount > RESOURCE_AMOUNT_MAX)
-		return error_set(error, ERR_TOO_LARGE, "there is too much of resource %.*s", (int)name.len,
+		return error_set(error, ERR_TOO_LARGE, "the amount of resource %.*s is too large", (int)name.len,
 				 (const char *)name.data);
 	if (list->n == LIMIT_RESOURCES_MAX)
-		return error_set(error, ERR_TOO_LARGE, "over %d resources", LIMIT_RESOURCES_MAX);
+		return error_set(error, ERR_TOO_LARGE, "more than %d resources", LIMIT_RESOURCES_MAX);
 	memcpy(resource.name, name.data, name.len);
 	for (; at > 0 && (order = strcmp(list->at[at - 1].name, resource.name)) >= 0; at--)
 		if (order == 0)
-			return error_set(error, ERR_DUPLICATE, "resource %s is there twice", resource.name);
+			return error_set(error, ERR_DUPLICATE, "resource %s is given twice", resource.name);
 	memmove(&list->at[at + 1], &list->at[at], (list->n - at) * sizeof(list->at[0]));
 	list->at[at] = resource;
 	list->n++;
@@ -59,7 +60,7 @@ enum err resources_read(struct slice_list texts, struct resource_list *ret, stru
 		uint64_t amount;
 
 		if (!equals || !text_parse_u64(slice_make(equals + 1, text.len - name_len - 1), &amount))
-			return error_set(error, ERR_INVALID, "a resource is given as NAME=N");
+			return error_set(error, ERR_INVALID, "a resource must have the form NAME=N");
 		err = resources_add(&list, slice_make(text.data, name_len), amount, error);
 	}
 	if (err == ERR_NONE)

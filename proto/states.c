@@ -13,7 +13,8 @@ const struct state_info state_table[STATE_COUNT] = {
 };
 
 const struct state_info state_dead = {
-	"failed", "DEAD", "✘", "D", COLOUR_RED, ATTR_REVERSE, KIND_TERMINAL, "its attempts are used up; it has a dead letter",
+	"failed", "DEAD", "✘", "D", COLOUR_RED, ATTR_REVERSE, KIND_TERMINAL, "no further try is allowed; it has a "
+		"dead letter",
 };
 
 const char *const event_names[EVENT_COUNT] = {

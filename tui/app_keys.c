@@ -56,7 +56,7 @@ static void find_next(struct app *app, int step)
 	bool found;
 
 	if (app->find_len == 0) {
-		app_notice(app, false, "nothing to find yet: / begins a search");
+		app_notice(app, false, "nothing to find yet; / begins a search");
 		return;
 	}
 	if (app->view == VIEW_DAG)
@@ -159,7 +159,7 @@ static void ask_about_jobs(struct app *app)
 	}
 	snprintf(target->title, sizeof target->title, "Cancel %zu %s of run %" PRIu64 "?%s", target->count,
 		target->count == 1 ? "job" : "jobs", target->run,
-		target->count == CANCEL_MOST ? " (no more at once)" : "");
+		target->count == CANCEL_MOST ? " (no more can be cancelled at once)" : "");
 	app->overlay = OVERLAY_CONFIRM;
 }
 
@@ -182,7 +182,7 @@ static void ask_about_run(struct app *app)
 	snprintf(target->title, sizeof target->title,
 		"Cancel run %" PRIu64 " %s: %" PRIu64 " jobs that haven't ended?", run->run,
 		model_plain(run->name, name, sizeof name), target->live);
-	snprintf(target->examples, sizeof target->examples, "%u of them are running now", tally.run);
+	snprintf(target->examples, sizeof target->examples, "%u of these jobs are running now", tally.run);
 	app->overlay = OVERLAY_CONFIRM;
 }
 
@@ -193,10 +193,10 @@ static void ask_cancel(struct app *app)
 	arena_reset(&arena);
 	app->target = (struct view_target){ .arena = arena };
 	if (app->link != LINK_LIVE)
-		app_notice(app, true, "not connected: nothing can be changed now");
+		app_notice(app, true, "not connected to the master: nothing can be changed now");
 	else if (app->role < ROLE_OPERATOR || app->role == ROLE_WORKER)
 		app_notice(
-			app, true, "you may look but not change: cancelling wants the right of an operator");
+			app, true, "you have no right to cancel; the role operator is needed");
 	else if (app->view == VIEW_DAG)
 		ask_about_jobs(app);
 	else
@@ -214,7 +214,7 @@ static void confirm_key(struct app *app, uint32_t key)
 	}
 	app->act_first = app->next_id;
 	app->act_sum = 0;
-	app->act_word = "cancelled or asked to end";
+	app->act_word = "jobs were cancelled or told to end";
 	if (target->jobs == NULL)
 		send_cancel(app, target->run, slice_make(NULL, 0));
 	for (size_t i = 0; i < target->count; i++)
@@ -261,7 +261,7 @@ static void open_selected(struct app *app, bool log)
 		return;
 	if (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded) {
 		if (log)
-			app_notice(app, false, "a group has no log of its own: f unfolds it");
+			app_notice(app, false, "a group has no log of its own; f unfolds it");
 		else
 			dag_fold(app);
 		return;

@@ -52,11 +52,11 @@ void decide_ask(struct app *app, enum action action)
 		at++;
 	name = graph->jobs[row->job].name;
 	if (app->link != LINK_LIVE) {
-		app_notice(app, true, "not connected: nothing can be changed now");
+		app_notice(app, true, "not connected to the master: nothing can be changed now");
 	} else if (app->role < ROLE_APPROVER || app->role == ROLE_WORKER) {
-		app_notice(app, true, "you may look but not decide: that wants the right of an approver");
+		app_notice(app, true, "you have no right to decide; the role approver is needed");
 	} else if (graph->states[row->job] != STATE_APPROVAL || name.len > sizeof decide->job) {
-		app_notice(app, false, "%s asks nobody: a gate that waits for people is decided",
+		app_notice(app, false, "%s isn't a gate that waits for people, so it can't be decided",
 			model_plain(name, plain, sizeof plain));
 	} else {
 		*decide = (struct decide_view){ .verb = verbs[at].verb, .run = graph->run, .job_len = name.len,
@@ -93,7 +93,7 @@ void decide_take(struct app *app, const struct msg_snapshot *msg)
 		return;
 	if (!row || row->state != STATE_APPROVAL || row->digest.len == 0 || row->digest.len > sizeof decide->digest) {
 		app->overlay = OVERLAY_NONE;
-		app_notice(app, false, "it asks nobody any more: nothing was decided");
+		app_notice(app, false, "the gate no longer waits for a decision; nothing was decided");
 		return;
 	}
 	decide->known = true;
@@ -195,7 +195,7 @@ void decide_draw(struct app *app, struct pane pane)
 	pane_clipped(inner, 0, 2, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), slice_str(line),
 		app->theme.ascii);
 	if (!decide->known)
-		pane_str(inner, 0, 3, plain, "asking the master what it is about..");
+		pane_str(inner, 0, 3, plain, "asking the master what the gate is about..");
 	pane_clipped(inner, 0, 3, decide->known ? inner.width : 0, plain, slice_str(decide->question), app->theme.ascii);
 	pane_clipped(inner, 0, 4, inner.width, plain, slice_str(decide->unblocks), app->theme.ascii);
 	pane_clipped(inner, 0, 5, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), slice_str(decide->votes),
@@ -204,9 +204,9 @@ void decide_draw(struct app *app, struct pane pane)
 		field_draw(app, inner, 7, DECIDE_TARGET, "back to> ");
 	field_draw(app, inner, 8, DECIDE_REASON, verbs[at].reason ? "reason> " : "reason (may be empty)> ");
 	if (decide->confirm)
-		snprintf(line, sizeof line, "y  %s        any other key  leave it (default)", verbs[at].word);
+		snprintf(line, sizeof line, "y  %s        any other key  do nothing (default)", verbs[at].word);
 	else
-		snprintf(line, sizeof line, "Enter  go on        Esc  leave it%s",
+		snprintf(line, sizeof line, "Enter  go on        Esc  close%s",
 			decide->verb == ACT_PUSHBACK ? "        Tab  the other line" : "");
 	pane_str(inner, 0, 10, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), line);
 	pane_title(pane_cut(box, 0, 11, width, 1), 0, edge, app->theme.ascii, "");

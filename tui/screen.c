@@ -70,7 +70,7 @@ enum err screen_new(const char *term, int width, int height, struct screen **ret
 	int fd = memfd_create("titan-screen", MFD_CLOEXEC);
 
 	if (fd < 0)
-		return error_system(error, errno, "can't make a file in memory for the screen");
+		return error_system(error, errno, "can't make a memory file for the screen");
 	screen = mem_zalloc(sizeof *screen);
 	screen->file = fdopen(fd, "w+");
 	set_escdelay(25);

@@ -33,7 +33,7 @@ const char *theme_pick(const struct theme *theme, const char *utf8, const char *
 const struct state_info *theme_worker(enum worker_state state)
 {
 	static const struct state_info up = {
-		"up", "up", "✓", "+", COLOUR_GREEN, ATTR_PLAIN, KIND_HOLDS, "it is heard from",
+		"up", "up", "✓", "+", COLOUR_GREEN, ATTR_PLAIN, KIND_HOLDS, "it sends heartbeats",
 	};
 	static const struct state_info silent = {
 		"unreachable",
@@ -43,7 +43,7 @@ const struct state_info *theme_worker(enum worker_state state)
 		COLOUR_YELLOW,
 		ATTR_UNDERLINE,
 		KIND_HOLDS,
-		"its lease is over",
+		"it is silent; its lease is over",
 	};
 	static const struct state_info lost = {
 		"lost",
@@ -53,7 +53,7 @@ const struct state_info *theme_worker(enum worker_state state)
 		COLOUR_RED,
 		ATTR_UNDERLINE,
 		KIND_TERMINAL,
-		"its jobs were taken back",
+		"it is lost; its jobs were given to others",
 	};
 
 	switch (state) {

@@ -115,6 +115,6 @@ void confirm_draw(struct app *app, struct pane pane)
 		slice_str(target->examples), app->theme.ascii);
 	pane_str(inner, 0, 4, plain, "It can't be undone.");
 	pane_str(inner, 0, 6, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD),
-		"y  cancel        any other key  leave it (default)");
+		"y  cancel        any other key  do nothing (default)");
 	pane_title(pane_cut(box, 0, 7, width, 1), 0, red, app->theme.ascii, "");
 }

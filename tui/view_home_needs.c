@@ -75,7 +75,7 @@ static void failure_draw(
 	if (tally.fail > unknown)
 		x = pane_printf(pane, x, y, plain, "%u of %" PRIu64 " jobs failed", tally.fail - unknown, run->jobs) + 2;
 	if (unknown > 0)
-		x = pane_printf(pane, x, y, plain, "%u may have run", unknown) + 2;
+		x = pane_printf(pane, x, y, plain, "%u may have run, or not", unknown) + 2;
 	if (run->ended_ms)
 		pane_printf(pane, x, y, plain, "ended %.5s", clock_format_local(run->ended_ms, text));
 	else

@@ -202,7 +202,7 @@ void job_draw(struct app *app, struct pane pane, int64_t now_ms)
 	x = pane_printf(pane, 0, 0, bold, "JOB %" PRIu64 "/", graph->run);
 	pane_clipped(pane, x, 0, pane.width - x, bold, job->name, app->theme.ascii);
 	if (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded) {
-		pane_printf(pane, 1, 1, plain, "the first of %u like it; f unfolds them",
+		pane_printf(pane, 1, 1, plain, "the first of %u similar jobs; f unfolds them",
 			app->dag.fold.nodes[row->node].member_count);
 		return;
 	}

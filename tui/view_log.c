@@ -30,7 +30,7 @@ void log_open(struct app *app, uint32_t index)
 	const struct tui_job *job = &graph->jobs[index];
 
 	if (job->epoch == 0) {
-		app_notice(app, false, "it has no log yet: it has not been given to a worker");
+		app_notice(app, false, "no log yet: the job has not been given to a worker");
 		return;
 	}
 	log_free(&app->log);
@@ -356,7 +356,7 @@ static const char *nothing_yet(const struct app *app)
 		return "not connected";
 	if (app->log.asked)
 		return "reading";
-	return log_grows(app) ? "it has written nothing yet" : "it wrote nothing";
+	return log_grows(app) ? "the job has written nothing yet" : "the job wrote nothing";
 }
 
 void log_draw(struct app *app, struct pane pane)

@@ -17,11 +17,11 @@ struct field {
 };
 
 static const struct field fields[] = {
-	{ 0, 59, "", "a minute is 0 to 59" },
-	{ 0, 23, "", "an hour is 0 to 23" },
-	{ 1, 31, "", "a day of the month is 1 to 31" },
-	{ 1, 12, "janfebmaraprmayjunjulaugsepoctnovdec", "a month is 1 to 12, or jan to dec" },
-	{ 0, 7, "sunmontuewedthufrisat", "a day of the week is 0 to 7 (0 and 7 are Sunday), or sun to sat" },
+	{ 0, 59, "", "a minute must be from 0 to 59" },
+	{ 0, 23, "", "an hour must be from 0 to 23" },
+	{ 1, 31, "", "a day of the month must be from 1 to 31" },
+	{ 1, 12, "janfebmaraprmayjunjulaugsepoctnovdec", "a month must be from 1 to 12, or jan to dec" },
+	{ 0, 7, "sunmontuewedthufrisat", "a day of the week must be from 0 to 7 (0 and 7 are Sunday), or sun to sat" },
 };
 
 static const struct { const char *word, *fields; } words[] = {
@@ -94,7 +94,7 @@ static const char *take_entry(struct scan *scan, const struct field *field, uint
 			if (!take_value(scan, field, &last))
 				return field->what;
 			if (last < first)
-				return "a range goes upwards";
+				return "the end of a range must not be below its start";
 			single = false;
 		}
 	}
@@ -104,7 +104,7 @@ static const char *take_entry(struct scan *scan, const struct field *field, uint
 		for (step = 0; is_digit(peek(scan)) && scan->at - start < 3;)
 			step = step * 10 + (unsigned)(scan->text.data[scan->at++] - '0');
 		if (step == 0)
-			return "a step is a number from 1 on";
+			return "a step must be a number of at least 1";
 		if (single)
 			last = field->high;
 	}
@@ -141,7 +141,7 @@ static const char *parse_fields(struct scan *scan, struct cron *cron)
 		while (peek(scan) == ' ' || peek(scan) == '\t')
 			scan->at++;
 		if (peek(scan) == -1)
-			return "five fields are expected: minute, hour, day, month, day of the week";
+			return "five fields are required: minute, hour, day, month, day of the week";
 		why = take_field(scan, &fields[i], &bits[i], &star[i]);
 		if (why)
 			return why;
@@ -149,7 +149,7 @@ static const char *parse_fields(struct scan *scan, struct cron *cron)
 	while (peek(scan) == ' ' || peek(scan) == '\t')
 		scan->at++;
 	if (peek(scan) != -1)
-		return "there are five fields, and no more";
+		return "there are more than five fields";
 	*cron = (struct cron){
 		.minutes = bits[0], .hours = (uint32_t)bits[1], .days = (uint32_t)bits[2],
 		.months = (uint16_t)bits[3], .weekdays = (uint8_t)((bits[4] | bits[4] >> 7) & 127),
@@ -171,11 +171,11 @@ const char *cron_parse(struct slice text, struct cron *ret, size_t *ret_at, size
 			word = false;
 		}
 	if (word) {
-		why = "such a word is @yearly, @monthly, @weekly, @daily or @hourly";
+		why = "the only such words are @yearly, @monthly, @weekly, @daily and @hourly";
 	} else {
 		why = parse_fields(&scan, &cron);
 		if (!why && cron_next(&cron, slice_make(NULL, 0), 0) == INT64_MAX) {
-			why = "there is no such day";
+			why = "no month has this day";
 			scan.at = 0;
 		}
 	}

@@ -26,7 +26,7 @@ static enum err set_decide(struct core *core, const struct input_set *input, str
 	case OBJECT_SCHEDULE:
 		return schedule_set(core, input, &ok->count, error);
 	default:
-		return error_set(error, ERR_INVALID, "an unknown kind of object: %llu",
+		return error_set(error, ERR_INVALID, "unknown kind of object: %llu",
 				 (unsigned long long)input->set.kind);
 	}
 }

@@ -97,33 +97,34 @@ static void print_own(struct buf *out)
 	struct value_list list = { .n = 0 };
 
 	add_states(&list);
-	print("job_state", "the state of a job, see titan-states(7)", &list, out);
+	print("job_state", "the state of a job; see titan-states(7)", &list, out);
 	add_events(&list);
-	print("job_event", "what moved a job from state to state", &list, out);
+	print("job_event", "events that move a job from one state to another", &list, out);
 #define X(NAME, name, like) add(&list, RUN_##NAME, name, state_table[STATE_##like].fact);
 	RUN_STATES(X)
 #undef X
-	print("run_state", "the state of a run, which its jobs make; in words of a job", &list, out);
+	print("run_state", "the state of a run, which follows from the states of its jobs; with the words of a job's "
+		"states", &list, out);
 	add_kinds(&list);
-	print("job_kind", "what a job is", &list, out);
+	print("job_kind", "the kind of a job", &list, out);
 #define X(NAME, name, text) add(&list, EXEC_##NAME, name, text);
 	EXEC_MODES(X)
 #undef X
-	print("exec_mode", "how often a job may run when nobody can say whether it did", &list, out);
+	print("exec_mode", "how often a job may run when nobody can tell whether it ran", &list, out);
 #define X(NAME, name, text) add(&list, OUTCOME_##NAME, name, text);
 	OUTCOMES(X)
 #undef X
-	print("outcome", "how an attempt ended, and what its code is", &list, out);
+	print("outcome", "how an attempt ended, and what its code means", &list, out);
 #define X(NAME, name, text) add(&list, VERDICT_##NAME, name, text);
 	VERDICTS(X)
 #undef X
-	print("verdict", "what people decided about a gate, or about a job whose end is unknown", &list, out);
+	print("verdict", "what people decided about a gate or an unknown job", &list, out);
 	add_reasons(&list);
-	print("reason", "why a job is where it is", &list, out);
+	print("reason", "why a job is in its state", &list, out);
 	add_dead(&list);
-	print("dead_reason", "why a job has a dead letter", &list, out);
+	print("dead_reason", "why a job is a dead letter", &list, out);
 	add_metrics(&list);
-	print("metric", "what the master measures of itself", &list, out);
+	print("metric", "what the master measures about itself", &list, out);
 }
 
 void gen_enums(struct buf *out)

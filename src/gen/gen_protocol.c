@@ -101,7 +101,7 @@ void gen_messages(struct buf *out)
 		buf_addf(out, ".Ss 0x%02x %s\n", op, shape->name);
 		buf_addf(out, "From %s; roles: ", sender_name(shape->from));
 		if (shape->from == FROM_MASTER)
-			buf_add_str(out, "that of the master");
+			buf_add_str(out, "the master");
 		else
 			role_words(shape->roles, out);
 		buf_add_str(out, ".\n");
@@ -138,7 +138,8 @@ void gen_records(struct buf *out)
 	for (int kind = 0; kind < REC_COUNT; kind++) {
 		const struct shape *shape = record_shape((enum record_kind)kind);
 
-		buf_addf(out, ".Ss %s\n%s.\n", shape->name, shape->array ? "A list, by position" : "A map");
+		buf_addf(out, ".Ss %s\n%s.\n", shape->name, shape->array ? "A list; the fields come in the order of "
+			"their keys" : "A map");
 		gen_sentence(shape->doc, out);
 		fields(shape, out);
 	}

@@ -52,10 +52,11 @@ void gen_conf(struct buf *out)
 		buf_addf(out, ".It Ic %s : Ar %s\n", info->word, info->argument);
 		buf_add_str(&text, info->text);
 		if (info->options[0] != '\0')
-			buf_addf(&text, "; the default of %s", info->options);
+			buf_addf(&text, "; default for %s", info->options);
 		if (info->variable[0] != '\0')
-			buf_addf(&text, ", below %s", info->variable);
-		buf_add_str(&text, info->shape == CONF_IS_LATER ? "; not yet: kept for a later version; files: " : "; files: ");
+			buf_addf(&text, ", overridden by %s", info->variable);
+		buf_add_str(&text, info->shape == CONF_IS_LATER ? "; not available yet: reserved for a later "
+			"version; files: " : "; files: ");
 		conf_places(info->places, &text);
 		gen_sentence(buf_cstr(&text), out);
 		buf_free(&text);

@@ -65,12 +65,13 @@ static enum err fail_at(struct dag_reader *reader, const struct tree_node *node,
 			const char *expected)
 {
 	if (node->kind != TREE_TEXT)
-		return dag_fail(reader, node->spot.at, node->spot.len, ERR_INVALID, "%s is %s, not a %s", info->word, expected,
+		return dag_fail(reader, node->spot.at, node->spot.len, ERR_INVALID, "key %s must be %s, not a %s", info->word, expected,
 				node->kind == TREE_LIST ? "list" : "map");
 	if (node->text.len == 0)
-		return dag_fail(reader, node->spot.at, node->spot.len, ERR_INVALID, "%s is %s; there is nothing here",
+		return dag_fail(reader, node->spot.at, node->spot.len, ERR_INVALID, "key %s has no value; it must be "
+			"%s",
 				info->word, expected);
-	return dag_fail(reader, node->spot.at, node->spot.len, ERR_INVALID, "%s is %s, not '%.*s'", info->word, expected,
+	return dag_fail(reader, node->spot.at, node->spot.len, ERR_INVALID, "key %s must be %s, not '%.*s'", info->word, expected,
 			shown(node->text), (const char *)node->text.data);
 }
 
@@ -132,12 +133,12 @@ static enum err check_text(struct dag_reader *reader, const struct conf_info *in
 	case CONF_IS_SPAN:
 	case CONF_IS_INTERVAL:
 		fits = is_span(text, info->shape == CONF_IS_SPAN);
-		snprintf(expected, sizeof(expected), "a span of time%s such as 500ms, 30s, 5m, 2h or 1d",
+		snprintf(expected, sizeof(expected), "a time span%s such as 500ms, 30s, 5m, 2h or 1d",
 			 info->shape == CONF_IS_SPAN ? "" : " above 0");
 		break;
 	case CONF_IS_SIZE:
 		fits = is_size(text);
-		snprintf(expected, sizeof(expected), "an amount of bytes such as 500M or 20G");
+		snprintf(expected, sizeof(expected), "a number of bytes such as 500M or 20G");
 		break;
 	case CONF_IS_CHOICE:
 		fits = is_choice(text, info->argument);
@@ -146,7 +147,7 @@ static enum err check_text(struct dag_reader *reader, const struct conf_info *in
 	default:
 		fits = text_is_name(text);
 		snprintf(expected, sizeof(expected), "%s of letters, digits and _ . -",
-			 info->shape == CONF_IS_NAMES ? "one or several names" : "a name");
+			 info->shape == CONF_IS_NAMES ? "one name or a list of names" : "a name");
 	}
 	return fits ? ERR_NONE : fail_at(reader, node, info, expected);
 }
@@ -210,9 +211,10 @@ static enum err wrong_place(struct dag_reader *reader, enum conf_place place, co
 
 	conf_places(place, &here);
 	conf_places(info->places, &right);
-	err = dag_fail(reader, node->key_spot.at, node->key_spot.len, ERR_DENIED, "'%s' is never taken from %s titan.conf", info->word,
+	err = dag_fail(reader, node->key_spot.at, node->key_spot.len, ERR_DENIED, "key '%s' isn't allowed in %s "
+		"titan.conf", info->word,
 		       buf_cstr(&here));
-	error_next(reader->error, "it has a place in %s", buf_cstr(&right));
+	error_next(reader->error, "it is allowed in %s", buf_cstr(&right));
 	buf_free(&right);
 	buf_free(&here);
 	return err;
@@ -230,7 +232,7 @@ static enum err read_key(struct dag_reader *reader, enum conf_place place, const
 		return wrong_place(reader, place, node, &conf_table[key]);
 	if (conf_table[key].shape == CONF_IS_LATER)
 		return dag_fail(reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-				"'%s' is kept for a later version; this titan has no use for it yet", conf_table[key].word);
+				"key '%s' is reserved for a later version; remove it", conf_table[key].word);
 	return read_value(reader, &conf_table[key], node, &conf->values[key]);
 }
 
@@ -240,13 +242,13 @@ static enum err read_file(struct dag_reader *reader, enum conf_place place, stru
 	enum err err;
 
 	if (reader->text.len > CONF_MAX)
-		return dag_fail(reader, 0, 1, ERR_TOO_LARGE, "a titan.conf has at most %d bytes", CONF_MAX);
+		return dag_fail(reader, 0, 1, ERR_TOO_LARGE, "titan.conf is too large: at most %d bytes", CONF_MAX);
 	err = tree_read(reader, &root);
 	if (err != ERR_NONE || root == NULL || (root->kind == TREE_TEXT && root->text.len == 0))
 		return err;
 	if (root->kind != TREE_MAP)
 		return dag_fail(reader, root->spot.at, root->spot.len, ERR_INVALID,
-				"a titan.conf has a setting a line, such as color: never");
+				"titan.conf must have one setting on each line, such as color: never");
 	for (const struct tree_node *node = root->first; node != NULL && err == ERR_NONE; node = node->next)
 		err = read_key(reader, place, node, conf);
 	return err;

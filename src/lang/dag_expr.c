@@ -78,7 +78,7 @@ static enum err put_in(const struct expr_parser *parser, struct operand *operand
 	operand->put_in = true;
 	if (parser->source->expand_cb == NULL)
 		return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_SYNTAX,
-				"there are no parameters here");
+				"parameters can't be used here");
 	return parser->source->expand_cb(parser->source->arg, operand->text, operand->spot, &operand->text);
 }
 
@@ -148,7 +148,8 @@ static enum err read_value(struct expr_parser *parser, struct dag_expr **ret)
 	if (err != ERR_NONE)
 		return err;
 	if (!operand.quoted && !parser->source->own && expr_peek(parser) == '[')
-		return expr_fail_at(parser, parser->at, 1, ERR_SYNTAX, "a fan-out is named as a whole here, not job by job");
+		return expr_fail_at(parser, parser->at, 1, ERR_SYNTAX, "name the whole fan-out here, not one of its "
+			"jobs");
 	if (expr_peek(parser) != ':' && ask_comparison_begins(parser, &how))
 		return ask_comparison(parser, &operand, how, ret);
 	if (!operand.quoted && ask_name(parser, operand.text) == NULL && expr_peek(parser) != ':' &&
@@ -158,7 +159,8 @@ static enum err read_value(struct expr_parser *parser, struct dag_expr **ret)
 		return ERR_NONE;
 	}
 	if (operand.quoted)
-		return expr_fail_at(parser, start, parser->at - start, ERR_SYNTAX, "a text is compared with another: == or != is missing");
+		return expr_fail_at(parser, start, parser->at - start, ERR_SYNTAX, "a text must be compared with "
+			"another text: == or != is missing");
 	return parser->source->own ? ask_own(parser, &operand, ret) : ask_state(parser, &operand, ret);
 }
 
@@ -173,7 +175,7 @@ static enum err read_unary(struct expr_parser *parser, struct dag_expr **ret)
 	if (expr_peek(parser) != '!' && expr_peek(parser) != '(')
 		return read_value(parser, ret);
 	if (++parser->depth > DEPTH_MAX)
-		return expr_fail_at(parser, start, 1, ERR_TOO_LARGE, "this is nested too deep");
+		return expr_fail_at(parser, start, 1, ERR_TOO_LARGE, "this condition is nested too deep");
 	if (expr_take(parser, "(")) {
 		err = read_either(parser, ret);
 		if (err == ERR_NONE && !expr_take(parser, ")"))

@@ -77,7 +77,7 @@ struct dag_name *ask_name(const struct expr_parser *parser, struct slice text)
 static enum err no_such_result(const struct expr_parser *parser, const struct operand *operand, struct slice word)
 {
 	return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_UNKNOWN_NAME,
-			"a result is ok, failed, done, cancelled, skipped, timed_out or denied, not '%.*s'", cut(word),
+			"unknown result '%.*s'; it must be ok, failed, done, cancelled, skipped, timed_out or denied", cut(word),
 			(const char *)word.data);
 }
 
@@ -129,7 +129,7 @@ enum err ask_state(struct expr_parser *parser, struct operand *operand, struct d
 			parser->at++;
 		behind = slice_make(parser->source->text.data + start, parser->at - start);
 		if (behind.len == 0)
-			return expr_fail_at(parser, start, 1, ERR_SYNTAX, "a result is missing behind ':'");
+			return expr_fail_at(parser, start, 1, ERR_SYNTAX, "a result is missing after ':'");
 		return state_expr(parser, operand, text, behind, ret);
 	}
 	if (ask_name(parser, text) != NULL || dot == NULL)
@@ -138,7 +138,7 @@ enum err ask_state(struct expr_parser *parser, struct operand *operand, struct d
 	behind = slice_make(dot + 1, text.len - before.len - 1);
 	if (slice_eq(behind, slice_str("code")) && ask_name(parser, before) != NULL)
 		return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_SYNTAX,
-				"a code is compared with a number: %.*s == 0", cut(text), (const char *)text.data);
+				"an exit code must be compared with a number: %.*s == 0", cut(text), (const char *)text.data);
 	if (ask_name(parser, before) != NULL && !mask_by_name(behind, &mask))
 		return no_such_result(parser, operand, behind);
 	return state_expr(parser, operand, mask_by_name(behind, &mask) ? before : text, behind, ret);
@@ -181,7 +181,7 @@ static enum err code_expr(struct expr_parser *parser, uint32_t parent, const str
 
 	if (!text_parse_u64(right->text, &code) || code > UINT8_MAX)
 		return dag_fail(parser->source->reader, right->spot.at, right->spot.len, ERR_INVALID,
-				"an exit code is a number from 0 to 255, not '%.*s'", cut(right->text),
+				"an exit code must be a number from 0 to 255, not '%.*s'", cut(right->text),
 				(const char *)right->text.data);
 	expr->parent = parent;
 	expr->compare = how.compare;
@@ -201,7 +201,7 @@ static enum err compare_code(struct expr_parser *parser, struct dag_name *parent
 				(int)parent->node.name.len, (const char *)parent->node.name.data);
 	if (parent->node.fan)
 		return dag_fail(reader, left->spot.at, left->spot.len, ERR_INVALID,
-				"'%.*s' is a fan-out: its jobs have a code each", (int)parent->node.name.len,
+				"'%.*s' is a fan-out: each of its jobs has its own exit code, so name one job", (int)parent->node.name.len,
 				(const char *)parent->node.name.data);
 	return code_expr(parser, parent->index, left, right, how, ret);
 }
@@ -220,7 +220,7 @@ static enum err compare_texts(struct expr_parser *parser, const struct operand *
 		const struct operand *wrong = text_parse_u64(left->text, &one) ? right : left;
 
 		return dag_fail(parser->source->reader, wrong->spot.at, wrong->spot.len, ERR_INVALID,
-				"only numbers are larger or smaller, not '%.*s'", cut(wrong->text),
+				"only numbers can be compared with < or >, not '%.*s'", cut(wrong->text),
 				(const char *)wrong->text.data);
 	}
 	expr->compare = how.compare;
@@ -243,13 +243,13 @@ static enum err check_text(const struct expr_parser *parser, const struct operan
 		return ERR_NONE;
 	if (parser->source->own)
 		return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_SYNTAX,
-				"'%.*s' is compared: what a pass ended with is 'code', as in code == 3", cut(text),
+				"'%.*s' can't be compared here; compare the exit code of the pass, as in code == 3", cut(text),
 				(const char *)text.data);
 	if (text.len > 5 && memcmp(text.data + text.len - 5, ".code", 5) == 0)
 		return dag_unknown_need(parser->source->reader, parser->source->child, slice_make(text.data, text.len - 5),
 					operand->spot);
 	return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_SYNTAX,
-			"'%.*s' is compared: a job's code is '%.*s.code', a text stands in quotes", cut(text),
+			"'%.*s' can't be compared; write %.*s.code for its exit code, or put a text in quotes", cut(text),
 			(const char *)text.data, cut(text), (const char *)text.data);
 }
 
@@ -299,8 +299,9 @@ enum err ask_own(struct expr_parser *parser, const struct operand *operand, stru
 			return ERR_NONE;
 	if (slice_eq(text, slice_str("code")))
 		return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_SYNTAX,
-				"a code is compared with a number: code == 0");
+				"an exit code must be compared with a number: code == 0");
 	return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_UNKNOWN_NAME,
-			"a pass is ok, failed or timed_out, or has a code as in code == 3; not '%.*s'", cut(text),
+			"a pass has the results ok, failed and timed_out, and an exit code as in code == 3; not "
+			"'%.*s'", cut(text),
 			(const char *)text.data);
 }

@@ -65,7 +65,7 @@ static enum err join(struct dag_reader *reader, const struct chain_part *before,
 	size_t room_left = DAG_EDGES_MAX - reader->edge_count;
 
 	if (before->sink_count > room_left / behind->source_count)
-		return dag_fail(reader, at, 2, ERR_TOO_LARGE, "more than %d dependencies on one line", DAG_EDGES_MAX);
+		return dag_fail(reader, at, 2, ERR_TOO_LARGE, "the line has more than %d dependencies", DAG_EDGES_MAX);
 	for (size_t i = 0; i < before->sink_count; i++) {
 		for (size_t k = 0; k < behind->source_count; k++) {
 			dag_add_edge(reader, &(struct dag_edge){
@@ -121,7 +121,7 @@ static enum err read_fan(struct dag_reader *reader, struct dag_name *name)
 	uint64_t width = 0;
 
 	if (name->node.fan)
-		return dag_fail(reader, start, 1, ERR_DUPLICATE, "job '%.*s' has its fan-out already",
+		return dag_fail(reader, start, 1, ERR_DUPLICATE, "job '%.*s' already has a fan-out",
 				(int)name->node.name.len, (const char *)name->node.name.data);
 	if (dag_take(reader, "{")) {
 		enum err err = read_items(reader, &items);
@@ -134,11 +134,11 @@ static enum err read_fan(struct dag_reader *reader, struct dag_name *name)
 			width = width * 10 + (uint64_t)(reader->text.data[reader->at++] - '0');
 		if (reader->at == start + 1)
 			return dag_fail(reader, start, 1, ERR_SYNTAX,
-					"a fan-out is written as name*8 or name*{x,y}");
+					"write a fan-out as name*8 or name*{x,y}");
 	}
 	if (width == 0 || width > LIMIT_RUN_JOBS_MAX)
 		return dag_fail(reader, start, reader->at - start, ERR_TOO_LARGE,
-				"a fan-out has between 1 and %d jobs", LIMIT_RUN_JOBS_MAX);
+				"a fan-out must have 1 to %d jobs", LIMIT_RUN_JOBS_MAX);
 	name->node.fan = true;
 	name->node.width = (uint32_t)width;
 	name->node.items = items;
@@ -162,7 +162,8 @@ static enum err read_trigger(struct dag_reader *reader, struct graph_end *end)
 			return ERR_NONE;
 		}
 	}
-	return dag_fail(reader, start, word.len, ERR_UNKNOWN_NAME, "a result is 'ok', 'failed' or 'done', not '%.*s'",
+	return dag_fail(reader, start, word.len, ERR_UNKNOWN_NAME, "unknown result '%.*s'; it must be 'ok', 'failed' "
+		"or 'done'",
 			(int)word.len, (const char *)word.data);
 }
 
@@ -191,7 +192,7 @@ static enum err read_name(struct dag_reader *reader, struct chain_part *ret)
 			err = read_trigger(reader, end);
 		} else if (dag_peek(reader) == '[') {
 			return dag_fail(reader, at, 1, ERR_SYNTAX,
-					"a fan-out is named as a whole here, not job by job");
+					"name the whole fan-out here, not one of its jobs");
 		} else {
 			break;
 		}
@@ -228,7 +229,7 @@ static enum err read_group(struct dag_reader *reader, struct chain_part *ret)
 	struct chain_part group = { 0 };
 
 	if (++reader->depth > DAG_DEPTH_MAX)
-		return dag_fail(reader, start, 1, ERR_TOO_LARGE, "braces are nested more than %d deep", DAG_DEPTH_MAX);
+		return dag_fail(reader, start, 1, ERR_TOO_LARGE, "braces are nested more than %d levels deep", DAG_DEPTH_MAX);
 	for (;;) {
 		struct chain_part chain;
 		enum err err;
@@ -305,7 +306,7 @@ static enum err check_ends(struct dag_reader *reader, const struct chain_part *c
 	for (size_t i = 0; i < chain->sink_count; i++)
 		if (chain->sinks[i].said)
 			return dag_fail(reader, chain->sinks[i].at, 1, ERR_SYNTAX,
-					"a result needs something behind it: a:failed -> b");
+					"a job must follow a result: a:failed -> b");
 	return ERR_NONE;
 }
 
@@ -353,12 +354,13 @@ static enum err read_statements(struct dag_reader *reader)
 
 			if (dag_peek(reader) == '=')
 				return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
-						"a command stands by itself, behind the graph: a*8 -> b; a='COMMAND'");
+						"put the command in a statement of its own, after the graph: a*8 -> "
+						"b; a='COMMAND'");
 			/* Anything but a name is reported by dag_take_name as a wrong character. */
 			if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
 				return reader->error->code;
 			return dag_fail(reader, reader->at - none.len, none.len, ERR_SYNTAX,
-					"'->' or ';' is expected before '%.*s' (a command is given as name='COMMAND')",
+					"'->' or ';' is missing before '%.*s' (give a command as name='COMMAND')",
 					(int)none.len, (const char *)none.data);
 		}
 	}

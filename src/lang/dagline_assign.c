@@ -25,7 +25,7 @@ static enum err number(struct dag_reader *reader, struct slice value, size_t at,
 		*ret = result;
 		return ERR_NONE;
 	}
-	return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a number between 0 and %llu is expected here",
+	return dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected a number from 0 to %llu",
 			(unsigned long long)most);
 }
 
@@ -37,7 +37,7 @@ static enum err span(struct dag_reader *reader, struct slice value, size_t at, u
 	snprintf(text, sizeof(text), "%.*s", (int)value.len, (const char *)value.data);
 	if (value.len >= sizeof(text) || clock_parse_span(text, &ms) != 0 || ms <= 0)
 		return dag_fail(reader, at, reader->at - at, ERR_INVALID,
-				"a span of time is expected here, such as 500ms, 30s, 5m, 2h");
+				"expected a time span, such as 500ms, 30s, 5m, 2h");
 	*ret = (uint64_t)ms;
 	return ERR_NONE;
 }
@@ -65,12 +65,12 @@ static enum err bits(struct dag_reader *reader, struct slice value, size_t at, u
 		uint64_t bit = bit_of(slice_make(value.data, len));
 
 		if (bit == 0 || len + 1 == value.len)
-			return dag_fail(reader, at, reader->at - at, ERR_INVALID, "words of %s are expected here", words);
+			return dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected one or more of: %s", words);
 		*ret |= bit;
 		len += comma != NULL;
 		value = slice_make(value.data + len, value.len - len);
 	}
-	return *ret ? ERR_NONE : dag_fail(reader, at, reader->at - at, ERR_INVALID, "one of %s is expected here", words);
+	return *ret ? ERR_NONE : dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected one of %s", words);
 }
 
 static enum err set_retry_on(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
@@ -88,7 +88,8 @@ static enum err set_crash_limit(struct dag_reader *reader, struct dag_node *node
 	enum err err = number(reader, value, at, LIMIT_CRASH_LIMIT_MAX, &node->crash_limit);
 
 	if (err == ERR_NONE && node->crash_limit == 0)
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a job has at least one attempt");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a job must be allowed at least one "
+			"attempt");
 	return err;
 }
 
@@ -97,7 +98,7 @@ static enum err set_worker_death(struct dag_reader *reader, struct dag_node *nod
 	enum worker_death death = DEATH_ADOPT;
 
 	if (!worker_death_by_name(value, &death))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "on_worker_death is adopt or kill");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "on_worker_death must be adopt or kill");
 	node->worker_death = (uint64_t)death + 1;
 	return ERR_NONE;
 }
@@ -123,7 +124,7 @@ static enum err set_mode(struct dag_reader *reader, struct dag_node *node, struc
 	enum exec_mode mode;
 
 	if (!exec_mode_by_name(value, &mode))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a mode is retry, exclusive or once");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "mode must be retry, exclusive or once");
 	node->mode = (uint64_t)mode + 1;
 	return ERR_NONE;
 }
@@ -142,9 +143,10 @@ static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct
 	struct slice *entries;
 
 	if (equals == NULL || equals == value.data)
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "env is given as env=NAME=value");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "env must have the form env=NAME=value");
 	if (value.len >= 6 && memcmp(value.data, "TITAN_", 6) == 0)
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "names with TITAN_ are titan's own");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "names that begin with TITAN_ are reserved "
+			"for titan");
 	entries = arena_zalloc(reader->arena, node->env.n + 1, sizeof(*entries));
 	if (node->env.n > 0)
 		memcpy(entries, node->env.at, node->env.n * sizeof(*entries));
@@ -159,7 +161,8 @@ static enum err add_text(struct dag_reader *reader, struct slice_list *list, str
 	struct slice *entries;
 
 	if (!text_is_name(name))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a name is expected here: letters, digits and _ . -");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected a name of letters, digits and _ "
+			". -");
 	entries = arena_zalloc(reader->arena, list->n + 1, sizeof(*entries));
 	if (list->n > 0)
 		memcpy(entries, list->at, list->n * sizeof(*entries));
@@ -188,7 +191,8 @@ static enum err set_count(struct dag_reader *reader, struct dag_node *node, stru
 	enum err err = number(reader, value, at, LIMIT_GATE_PEOPLE_MAX, &node->gate_count);
 
 	if (err == ERR_NONE && node->gate_count == 0)
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "at least one person approves a gate");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a gate needs at least one person to "
+			"approve it");
 	return err;
 }
 
@@ -230,7 +234,8 @@ static enum err set_resource(struct dag_reader *reader, struct dag_node *node, s
 	struct slice name = slice_make(value.data, len);
 
 	if (equals == NULL || resource_is_own(name))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a resource is given as resource=NAME=N");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "resource must have the form "
+			"resource=NAME=N");
 	return ask(reader, node, name, slice_make(equals + 1, value.len - len - 1), at);
 }
 
@@ -242,7 +247,8 @@ static enum err set_concurrency(struct dag_reader *reader, struct dag_node *node
 
 	if (equals != NULL && (!text_parse_u64(slice_make(equals + 1, value.len - len - 1), &limit) || limit == 0 ||
 			       limit >= LIMIT_RUN_JOBS_MAX))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a group is given as concurrency=NAME or NAME=LIMIT");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "concurrency must have the form "
+			"concurrency=NAME or concurrency=NAME=LIMIT");
 	return add_text(reader, &node->concurrency, slice_make(value.data, len), value, at);
 }
 
@@ -252,7 +258,8 @@ static enum err set_lock(struct dag_reader *reader, struct dag_node *node, struc
 	size_t len = equals ? (size_t)(equals - value.data) : value.len;
 
 	if (equals != NULL && !slice_eq(slice_make(equals + 1, value.len - len - 1), slice_str("shared")))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a lock is given as lock=NAME or NAME=shared");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "lock must have the form lock=NAME or "
+			"lock=NAME=shared");
 	return add_text(reader, &node->locks, slice_make(value.data, len), value, at);
 }
 
@@ -264,7 +271,8 @@ static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, str
 static enum err set_name(struct dag_reader *reader, struct slice *name, struct slice value, size_t at)
 {
 	if (!text_is_name(value))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a name is expected here: letters, digits and _ . -");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected a name of letters, digits and _ "
+			". -");
 	*name = value;
 	return ERR_NONE;
 }
@@ -291,7 +299,7 @@ static enum err set_affinity(struct dag_reader *reader, struct dag_node *node, s
 static enum err set_kind(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	if (!slice_eq(value, slice_str(job_kind_name(KIND_NOOP))))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "kind is noop, or isn't said");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "kind must be noop, or be left out");
 	node->kind = KIND_NOOP;
 	return ERR_NONE;
 }
@@ -311,7 +319,8 @@ static enum err set_plain(struct dag_reader *reader, struct dag_node *node, cons
 	if (setting->shape == SHAPE_SPAN)
 		err = span(reader, value, at, &span_ms);
 	else if (clock_parse_utc(value, &time_ms) != 0)
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a time in UTC is expected here, such as 2026-11-18T14:02Z");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected a time in UTC, such as "
+			"2026-11-18T14:02Z");
 	if (err == ERR_NONE)
 		setting_set_number(setting, &node->plain, setting->shape == SHAPE_SPAN ? (int64_t)span_ms : time_ms);
 	return err;
@@ -330,7 +339,7 @@ static const struct setting *plain_find(struct slice word)
 static enum err set_when(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	if (value.len == 0)
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a condition is expected here: when='a.code == 3'");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected a condition: when='a.code == 3'");
 	node->when = value;
 	return ERR_NONE;
 }
@@ -403,12 +412,12 @@ static enum err unknown_setting(struct dag_reader *reader, struct slice word, si
 	snprintf(copy, sizeof(copy), "%.*s", (int)word.len, (const char *)word.data);
 	nearest = text_nearest(copy, words, count);
 	if (nearest != NULL)
-		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "no setting '%s'; did you mean '%s'?", copy,
+		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "unknown setting '%s'; did you mean '%s'?", copy,
 				nearest);
 	for (size_t i = 0; i < count; i++)
 		buf_addf(&all, "%s%s", i == 0 ? "" : i == gates ? " and for gates " : ", ", words[i]);
 	err = dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
-		       "no setting '%s'; there are %s (a command with blanks stands in quotes)", copy, buf_cstr(&all));
+		       "unknown setting '%s'; known settings are %s (put a command with blanks in quotes)", copy, buf_cstr(&all));
 	buf_free(&all);
 	return err;
 }
@@ -421,13 +430,13 @@ static enum err read_setting(struct dag_reader *reader, struct dag_node *node)
 
 	if (dag_peek(reader) == '-')
 		return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
-				"a command stands by itself, behind the graph: a -> b; a='COMMAND'");
+				"put the command in a statement of its own, after the graph: a -> b; a='COMMAND'");
 	err = dag_take_name(reader, "a setting or ';'", &word);
 	if (err != ERR_NONE)
 		return err;
 	if (!dag_take(reader, "="))
 		return dag_fail(reader, word_at, word.len, ERR_SYNTAX,
-				"'%.*s': a setting has a value, and a command with blanks stands in quotes",
+				"'%.*s' has no value; write NAME=VALUE, and put a command with blanks in quotes",
 				(int)word.len, (const char *)word.data);
 	value_at = reader->at;
 	err = dag_take_value(reader, ";", &value);
@@ -464,7 +473,7 @@ enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struc
 	}
 	if ((assignment.values.command.len == 0) != (assignment.values.kind == KIND_NOOP))
 		return dag_fail(reader, at, len, ERR_INVALID, assignment.values.kind == KIND_NOOP
-				? "job '%.*s' runs nothing, as its kind is noop: its command is ''" : "job '%.*s' has an empty command",
+				? "job '%.*s' has kind noop and runs nothing, so its command must be ''" : "job '%.*s' has an empty command",
 				(int)name.len, (const char *)name.data);
 	if (reader->assignment_count == reader->assignment_room) {
 		size_t room = reader->assignment_room ? reader->assignment_room * 2 : 16;

@@ -33,7 +33,8 @@ static enum err unknown_name(struct dag_reader *reader, const struct dag_assignm
 				"no job '%.*s' in the graph; did you mean '%.*s'?", len, text,
 				(int)nearest->node.name.len, (const char *)nearest->node.name.data);
 	return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_UNKNOWN_NAME,
-			"no job '%.*s' in the graph; one that needs nothing stands there by itself: %.*s; %.*s='COMMAND'", len,
+			"no job '%.*s' in the graph; to add a job that needs nothing, write its name alone: %.*s; "
+			"%.*s='COMMAND'", len,
 			text, len, text, len, text);
 }
 
@@ -50,7 +51,7 @@ static enum err assign_all(struct dag_reader *reader)
 			name = dag_name_get(reader, assignment->name, assignment->spot);
 		if (name->assigned != NULL)
 			return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_DUPLICATE,
-					"job '%.*s' has its command already", (int)assignment->name.len,
+					"job '%.*s' already has a command", (int)assignment->name.len,
 					(const char *)assignment->name.data);
 		name->assigned = &assignment->values;
 		node = assignment->values;
@@ -85,19 +86,22 @@ static enum err check_gates(struct dag_reader *reader)
 					"gate '%.*s' can't be a fan-out", len, text);
 		if (node->gate && (says_work(node) || node->kind != KIND_UNSAID))
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
-					"gate '%.*s' runs nothing: it takes count, from, approve_timeout, description, delay and prio",
+					"gate '%.*s' runs nothing; the only settings of a gate are count, from, "
+					"approve_timeout, description, delay and prio",
 					len, text);
 		if (node->kind == KIND_NOOP && says_work(node))
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
-					"job '%.*s' is a noop and runs nothing: it takes when, description, delay, deadline and prio",
+					"job '%.*s' is a noop and runs nothing; its only settings are when, "
+					"description, delay, deadline and prio",
 					len, text);
 		if (node->locks.n > 0 && node->mode == EXEC_RETRY + 1)
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
-					"job '%.*s' may run twice at once, as its mode is retry: with locks it is exclusive or once",
+					"job '%.*s' has locks, so its mode must be exclusive or once: with mode "
+					"retry it could run twice at the same time",
 					len, text);
 		if (!node->gate && (node->gate_count || node->gate_from.n || node->plain.gate_timeout_ms))
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
-					"job '%.*s' is no gate; a gate is named ?%.*s in the graph", len, text, len, text);
+					"job '%.*s' isn't a gate; write ?%.*s in the graph to make it one", len, text, len, text);
 	}
 	return ERR_NONE;
 }
@@ -121,7 +125,7 @@ static enum err check_commands(struct dag_reader *reader)
 			return ERR_UNKNOWN_NAME;
 		}
 		dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID, "job '%.*s' has no command", len, text);
-		error_next(reader->error, "add %.*s='COMMAND' behind a ';'", len, text);
+		error_next(reader->error, "add %.*s='COMMAND' after a ';'", len, text);
 		return ERR_INVALID;
 	}
 	return ERR_NONE;
@@ -180,7 +184,7 @@ static enum err sort_edges(struct dag_reader *reader)
 			struct slice parent = reader->list[edge->parent]->node.name;
 
 			return dag_fail(reader, edge->at, child.len, ERR_INVALID,
-					"job '%.*s' wants two different results of '%.*s'", (int)child.len,
+					"job '%.*s' requires two different results of '%.*s'", (int)child.len,
 					(const char *)child.data, (int)parent.len, (const char *)parent.data);
 		}
 	}
@@ -333,7 +337,7 @@ static enum err read_conditions(struct dag_reader *reader)
 			return err;
 		if (!dag_expr_edges(reader, expr, name, false))
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_TOO_LARGE,
-					"more than %d dependencies on one line", DAG_EDGES_MAX);
+					"the line has more than %d dependencies", DAG_EDGES_MAX);
 		name->node.when_expr = expr;
 	}
 	return ERR_NONE;
@@ -362,7 +366,7 @@ static enum err check_times(struct dag_reader *reader)
 		if (!never && (node->deadline_ms == 0 || node->plain.delay_ms < node->deadline_ms))
 			continue;
 		return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
-				"job '%.*s' can't begin before its deadline: it waits for its %s until then or longer",
+				"job '%.*s' can't begin before its deadline: its %s ends then or later",
 				(int)node->name.len, (const char *)node->name.data, never ? "not_before" : "delay");
 	}
 	return ERR_NONE;

@@ -73,10 +73,11 @@ static enum err unexpected(struct dag_reader *reader, const char *what)
 	if (dag_peek(reader) == '\n')
 		return dag_fail(reader, reader->at, 1, ERR_SYNTAX, "%s is missing at the end of the line", what);
 	if (dag_peek(reader) == '?')
-		return dag_fail(reader, reader->at, 1, ERR_SYNTAX, "'?' makes a gate of a name behind it: a -> ?b -> c");
+		return dag_fail(reader, reader->at, 1, ERR_SYNTAX, "'?' must be followed by the name of a gate: a -> "
+			"?b -> c");
 	if (dag_peek(reader) == '~')
 		return dag_fail(reader, reader->at, 1, ERR_INVALID,
-				"'~' would be a compensation: this version has no compensations");
+				"'~' is reserved for compensations, which this version doesn't have");
 	len = text_next(slice_make(reader->text.data + reader->at, reader->text.len - reader->at), &code, &width);
 	return dag_fail(reader, reader->at, len, ERR_SYNTAX, "%s is expected here, not '%.*s'", what, (int)len,
 			(const char *)reader->text.data + reader->at);
@@ -93,11 +94,12 @@ enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice
 	if (name.len == 0)
 		return unexpected(reader, what);
 	if (name.len > LIMIT_NAME_MAX_LEN)
-		return dag_fail(reader, start, name.len, ERR_TOO_LARGE, "a name has at most %d bytes, this one %zu",
+		return dag_fail(reader, start, name.len, ERR_TOO_LARGE, "a name may have at most %d bytes; this one "
+			"has %zu",
 				LIMIT_NAME_MAX_LEN, name.len);
 	if (!text_is_name(name))
 		return dag_fail(reader, start, name.len, ERR_SYNTAX,
-				"a name begins with a letter, a digit or '_'");
+				"a name must begin with a letter, a digit or '_'");
 	*ret_name = name;
 	return ERR_NONE;
 }
@@ -153,7 +155,7 @@ enum err dag_take_value(struct dag_reader *reader, const char *ends, struct slic
 	if (err == ERR_NONE && reader->at == start)
 		err = unexpected(reader, "a value");
 	if (err == ERR_NONE && out.len > LIMIT_COMMAND_MAX)
-		err = dag_fail(reader, start, 1, ERR_TOO_LARGE, "a value has at most %d bytes, this one %zu",
+		err = dag_fail(reader, start, 1, ERR_TOO_LARGE, "a value may have at most %d bytes; this one has %zu",
 			       LIMIT_COMMAND_MAX, out.len);
 	if (err == ERR_NONE)
 		*ret_value = arena_copy(reader->arena, buf_slice(&out));

@@ -23,10 +23,10 @@ enum err demand_amount(const char *name, struct slice text, uint64_t *ret, struc
 		return ERR_NONE;
 	}
 	if (strcmp(name, RESOURCE_CPUS) == 0)
-		return error_set(error, ERR_INVALID, "a number of cpus is expected, such as 2 or 0.5");
+		return error_set(error, ERR_INVALID, "expected a number of cpus, such as 2 or 0.5");
 	if (strcmp(name, RESOURCE_MEMORY) == 0)
-		return error_set(error, ERR_INVALID, "an amount of memory is expected, such as 512M or 4G");
-	return error_set(error, ERR_INVALID, "a number from 1 is expected");
+		return error_set(error, ERR_INVALID, "expected an amount of memory, such as 512M or 4G");
+	return error_set(error, ERR_INVALID, "expected a number of at least 1");
 }
 
 enum err demand_add(struct slice_list *list, struct arena *arena, struct slice name, struct slice amount,
@@ -38,15 +38,16 @@ enum err demand_add(struct slice_list *list, struct arena *arena, struct slice n
 	enum err err;
 
 	if (!resource_is_name(name))
-		return error_set(error, ERR_INVALID, "a resource's name has letters, digits and _ . -, at most %d",
+		return error_set(error, ERR_INVALID, "the name of a resource may have letters, digits and _ . -, at "
+			"most %d",
 				 RESOURCE_NAME_SIZE - 1);
 	memcpy(resource.name, name.data, name.len);
 	for (size_t i = 0; i < list->n; i++)
 		if (list->at[i].len > name.len && list->at[i].data[name.len] == '=' &&
 		    memcmp(list->at[i].data, name.data, name.len) == 0)
-			return error_set(error, ERR_DUPLICATE, "%s is given already", resource.name);
+			return error_set(error, ERR_DUPLICATE, "%s is given twice", resource.name);
 	if (list->n == LIMIT_RESOURCES_MAX)
-		return error_set(error, ERR_TOO_LARGE, "at most %d resources", LIMIT_RESOURCES_MAX);
+		return error_set(error, ERR_TOO_LARGE, "at most %d resources are allowed", LIMIT_RESOURCES_MAX);
 	err = demand_amount(resource.name, amount, &resource.amount, error);
 	if (err != ERR_NONE)
 		return err;
@@ -67,7 +68,7 @@ enum err demand_affinity(struct slice word, uint64_t *ret, struct error *error)
 	else if (slice_eq(word, slice_str("sticky")))
 		*ret = AFFINITY_STICKY;
 	else
-		return error_set(error, ERR_INVALID, "affinity is parent or sticky");
+		return error_set(error, ERR_INVALID, "affinity must be parent or sticky");
 	return ERR_NONE;
 }
 

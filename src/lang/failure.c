@@ -83,9 +83,9 @@ const char *backoff_parse(struct slice text, uint64_t *ret_first_ms, uint64_t *r
 	uint64_t first, last = 0;
 
 	if (!span_parse(text.data, first_len, &first))
-		return "a span of time is expected, or two: 5s, or 5s..2m";
+		return "expected one time span or two: 5s, or 5s..2m";
 	if (dots && !span_parse(dots + 2, text.len - first_len - 2, &last))
-		return "behind the dots the longest wait is expected: 5s..2m";
+		return "expected the longest wait after the dots: 5s..2m";
 	if (dots && last < first)
 		return "the longest wait is shorter than the first: 5s..2m";
 	*ret_first_ms = first;

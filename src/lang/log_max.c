@@ -14,7 +14,7 @@ const char *log_max_parse(struct slice text, uint64_t *ret_max)
 		return NULL;
 	}
 	if (!resource_parse_size(text, &max) || max < LIMIT_LOG_MAX_MIN || max > (uint64_t)LIMIT_LOG_MAX_GIB << 30)
-		return "log is lossless, or how much is kept, from 4K to 1T";
+		return "log must be lossless or a size from 4K to 1T";
 	*ret_max = max;
 	return NULL;
 }

@@ -43,7 +43,7 @@ static enum err read_param_keys(struct pipe *pipe, const struct tree_node *value
 			param->preset = node;
 		else
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
-					"unknown key '%.*s'; a parameter has required, default and enum",
+					"unknown key '%.*s'; a parameter may have required, default and enum",
 					(int)(node->key.len < LIMIT_NAME_MAX_LEN ? node->key.len : LIMIT_NAME_MAX_LEN),
 					(const char *)node->key.data);
 	}
@@ -55,7 +55,7 @@ static enum err plain_item(struct pipe *pipe, const struct tree_node *node, stru
 	enum err err = pipe_text(pipe, node, "a value", ret);
 
 	if (err == ERR_NONE && ret->len == 0)
-		return pipe_fail(pipe, node, ERR_INVALID, "a value is empty");
+		return pipe_fail(pipe, node, ERR_INVALID, "this value is empty");
 	return err;
 }
 
@@ -74,7 +74,8 @@ static enum err check_choice(struct pipe *pipe, const struct tree_node *value, c
 		buf_add_str(&words, i ? ", " : "");
 		buf_add_slice(&words, choices.at[i]);
 	}
-	err = pipe_fail(pipe, param->preset ? param->preset : value, ERR_INVALID, "parameter '%.*s' is one of %s, not '%.*s'",
+	err = pipe_fail(pipe, param->preset ? param->preset : value, ERR_INVALID, "parameter '%.*s' must be one of "
+		"%s, not '%.*s'",
 			(int)value->key.len, (const char *)value->key.data, buf_cstr(&words),
 			(int)(text.len < LIMIT_NAME_MAX_LEN ? text.len : LIMIT_NAME_MAX_LEN), (const char *)text.data);
 	if (given)
@@ -92,7 +93,7 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 
 	if (!text_is_name(value->key))
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
-				"a parameter's name has letters, digits and _ . - only");
+				"the name of a parameter may only have letters, digits and _ . -");
 	if (value->kind == TREE_LIST)
 		return pipe_expect(pipe, value, TREE_MAP, "a parameter");
 	if ((err = read_param_keys(pipe, value, &param)) != ERR_NONE ||
@@ -103,9 +104,9 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 	given = given_value(pipe, value->key, &text);
 	if (!required && param.preset == NULL)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
-				"a parameter has a default, or is required: true");
+				"a parameter needs a default or required: true");
 	if (required && param.preset != NULL)
-		return pipe_fail(pipe, param.preset, ERR_INVALID, "what is required has no use for a default");
+		return pipe_fail(pipe, param.preset, ERR_INVALID, "a required parameter can't have a default");
 	if (required && !given) {
 		err = dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 			       "parameter '%.*s' is required", (int)value->key.len, (const char *)value->key.data);
@@ -129,7 +130,7 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 	if (err != ERR_NONE)
 		return err;
 	if (value->count > PARAMS_MAX)
-		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline has at most %d parameters", PARAMS_MAX);
+		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline may have at most %d parameters", PARAMS_MAX);
 	params = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*params));
 	for (const struct tree_node *node = value->first; node != NULL; node = node->next, count++) {
 		params[count].name = node->key;
@@ -156,7 +157,7 @@ static enum err check_given(struct pipe *pipe)
 
 		pipe->reader.spot = (struct dag_spot){ 0, 0 };
 		if (name.len == 0)
-			return error_set(pipe->reader.error, ERR_USAGE, "a parameter is given as NAME=VALUE");
+			return error_set(pipe->reader.error, ERR_USAGE, "a parameter must have the form NAME=VALUE");
 		for (size_t k = 0; k < pipe->words.param_count; k++)
 			known = known || slice_eq(pipe->words.params[k].name, name);
 		if (!known)
@@ -175,7 +176,7 @@ static enum err read_axis(struct pipe *pipe, const struct tree_node *node, struc
 
 	if (!text_is_name(node->key))
 		return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-				"an axis' name has letters, digits and _ . - only");
+				"the name of a matrix axis may only have letters, digits and _ . -");
 	axis->name = node->key;
 	if (node->kind != TREE_LIST)
 		return pipe_expect(pipe, node, TREE_LIST, "an axis of a matrix");
@@ -217,12 +218,12 @@ enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct 
 		if (key != NULL)
 			err = key->read(pipe, job, node);
 		else if (count == AXES_MAX)
-			err = pipe_fail(pipe, node, ERR_TOO_LARGE, "a matrix has at most %d axes", AXES_MAX);
+			err = pipe_fail(pipe, node, ERR_TOO_LARGE, "a matrix may have at most %d axes", AXES_MAX);
 		else
 			err = read_axis(pipe, node, &axes[count++], &width);
 	}
 	if (err == ERR_NONE && count == 0)
-		err = pipe_fail(pipe, value, ERR_INVALID, "a matrix has at least one axis: codec: [av1, h265]");
+		err = pipe_fail(pipe, value, ERR_INVALID, "a matrix needs at least one axis: codec: [av1, h265]");
 	if (err != ERR_NONE)
 		return err;
 	pipe->words.axes = axes;
@@ -254,7 +255,7 @@ static enum err read_job_map(struct pipe *pipe, const struct tree_node *value, c
 	enum err err = pipe_expect(pipe, value, TREE_MAP, what);
 
 	if (err == ERR_NONE && value->count == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "%s has no job in it", what);
+		return pipe_fail(pipe, value, ERR_INVALID, "%s has no jobs", what);
 	for (const struct tree_node *node = value->first; node != NULL && err == ERR_NONE; node = node->next)
 		err = pipe_read_job(pipe, node, final);
 	return err;
@@ -290,7 +291,7 @@ static enum err read_pipeline(struct pipe *pipe)
 	if (err != ERR_NONE)
 		return err;
 	if (root == NULL || (root->kind == TREE_TEXT && root->text.len == 0))
-		return dag_fail(&pipe->reader, 0, 1, ERR_INVALID, "the pipeline is empty; it begins with jobs:");
+		return dag_fail(&pipe->reader, 0, 1, ERR_INVALID, "the pipeline is empty; it must have the key jobs:");
 	if ((err = pipe_map(pipe, root, &pipe_section_pipeline, NULL)) != ERR_NONE ||
 	    (err = check_given(pipe)) != ERR_NONE)
 		return err;
@@ -317,7 +318,8 @@ enum err pipeline_parse_into(struct slice text, struct slice_list given, const s
 	enum err err;
 
 	if (text.len > LIMIT_PIPELINE_MAX)
-		err = dag_fail(&pipe.reader, 0, 1, ERR_TOO_LARGE, "a pipeline has at most %d bytes, this one %zu",
+		err = dag_fail(&pipe.reader, 0, 1, ERR_TOO_LARGE, "a pipeline may have at most %d bytes; this one "
+			"has %zu",
 			       LIMIT_PIPELINE_MAX, text.len);
 	else
 		err = read_pipeline(&pipe);

@@ -37,10 +37,11 @@ static enum err split_command(struct pipe *pipe, struct pipe_job *job, const str
 		return pipe_fail(pipe, value, ERR_INVALID, "command is empty");
 	/* A parameter's value must never become two words, or shell syntax. */
 	if (memmem(value->text.data, value->text.len, "${", 2) != NULL)
-		return pipe_fail(pipe, value, ERR_INVALID, "a command with values in it is a list: command: [ls, \"${params.x}\"]");
+		return pipe_fail(pipe, value, ERR_INVALID, "write a command that contains values as a list: command: "
+			"[ls, \"${params.x}\"]");
 	job_command(text, pipe->reader.arena, &spec);
 	if (spec.argv.n == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "this needs a shell: use run instead of command");
+		return pipe_fail(pipe, value, ERR_INVALID, "this command needs a shell: use run instead of command");
 	job->node->words = spec.argv;
 	return ERR_NONE;
 }
@@ -50,19 +51,19 @@ static enum err read_command(struct pipe *pipe, struct pipe_job *job, const stru
 	enum err err;
 
 	if (job->node->command.len > 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "a job has run or command, not both");
+		return pipe_fail(pipe, value, ERR_INVALID, "a job can't have both run and command");
 	if (value->kind == TREE_TEXT)
 		return split_command(pipe, job, value);
 	err = pipe_list(pipe, value, "command", WORDS_MAX, template_item, &job->node->words);
 	if (err == ERR_NONE && job->node->words.at[0].len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "the first word of a command is empty");
+		return pipe_fail(pipe, value, ERR_INVALID, "the first word of the command is empty");
 	return err;
 }
 
 static enum err read_needs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	if (job->needs != NULL)
-		return pipe_fail(pipe, value, ERR_DUPLICATE, "what the job needs is given already");
+		return pipe_fail(pipe, value, ERR_DUPLICATE, "the jobs that it needs are given twice");
 	job->needs = value;
 	return ERR_NONE;
 }
@@ -91,7 +92,7 @@ static enum err read_mode(struct pipe *pipe, struct pipe_job *job, const struct 
 	if (err != ERR_NONE)
 		return err;
 	if (!exec_mode_by_name(text, &mode))
-		return pipe_fail(pipe, value, ERR_INVALID, "a mode is retry, exclusive or once");
+		return pipe_fail(pipe, value, ERR_INVALID, "mode must be retry, exclusive or once");
 	job->node->mode = (uint64_t)mode + 1;
 	return ERR_NONE;
 }
@@ -112,7 +113,7 @@ static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct t
 		    text.len > 0 && text.data[0] == '/')
 			return ERR_NONE;
 	}
-	return pipe_fail(pipe, value, ERR_INVALID, "a directory is given from the root, with a /, as a worker may be elsewhere; or it is private");
+	return pipe_fail(pipe, value, ERR_INVALID, "a directory must be an absolute path, because a worker may run elsewhere; or it must be private");
 }
 
 /* Read a deadline: a span from submission, or a time. If the job sets either, the pipeline's deadline doesn't apply. */
@@ -152,17 +153,18 @@ enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tre
 	if (err != ERR_NONE)
 		return err;
 	if (value->count > WORDS_MAX)
-		return pipe_fail(pipe, value, ERR_TOO_LARGE, "env has at most %d entries", WORDS_MAX);
+		return pipe_fail(pipe, value, ERR_TOO_LARGE, "env may have at most %d entries", WORDS_MAX);
 	env.at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*env.at));
 	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
 		char prefix[LIMIT_NAME_MAX_LEN + 2];
 
 		if (!pipe_is_variable(node->key))
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"a variable's name has letters, digits and _, and begins with no digit");
+					"the name of a variable may have letters, digits and _, and can't begin with "
+					"a digit");
 		if (node->key.len >= 6 && memcmp(node->key.data, "TITAN_", 6) == 0)
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"names with TITAN_ are titan's own");
+					"names that begin with TITAN_ are reserved for titan");
 		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
 		err = pipe_template(pipe, node, "a variable", arena_copy(pipe->reader.arena, slice_str(prefix)),
 				    &env.at[env.n++]);
@@ -202,7 +204,7 @@ static enum err read_on_timeout(struct pipe *pipe, struct pipe_job *job, const s
 	if (err != ERR_NONE)
 		return err;
 	if (!slice_eq(text, slice_str("reject")) && !slice_eq(text, slice_str("approve")))
-		return pipe_fail(pipe, value, ERR_INVALID, "on_timeout is reject or approve");
+		return pipe_fail(pipe, value, ERR_INVALID, "on_timeout must be reject or approve");
 	job->node->gate_expiry = slice_eq(text, slice_str("approve")) ? GATE_APPROVE : GATE_REJECT;
 	return ERR_NONE;
 }
@@ -224,9 +226,10 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 
 	job->node->gate = true;
 	if (err == ERR_NONE && tree_find(value, "on_timeout") != NULL && job->node->plain.gate_timeout_ms == 0)
-		return pipe_fail(pipe, tree_find(value, "on_timeout"), ERR_INVALID, "on_timeout has no use without a timeout");
+		return pipe_fail(pipe, tree_find(value, "on_timeout"), ERR_INVALID, "on_timeout has no effect "
+			"without a timeout");
 	if (err == ERR_NONE && job->node->gate_from.n > 0 && job->node->gate_count > job->node->gate_from.n)
-		return pipe_fail(pipe, value, ERR_INVALID, "count is %llu, but only %zu may approve",
+		return pipe_fail(pipe, value, ERR_INVALID, "%llu people must approve, but only %zu may",
 				 (unsigned long long)job->node->gate_count, job->node->gate_from.n);
 	return err;
 }
@@ -241,7 +244,8 @@ static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct 
 	if (err != ERR_NONE)
 		return err;
 	if (!slice_eq(text, slice_str(job_kind_name(KIND_NOOP))))
-		return pipe_fail(pipe, value, ERR_INVALID, "kind is noop, or isn't said: run, command, approval and pipeline say it");
+		return pipe_fail(pipe, value, ERR_INVALID, "kind must be noop or be left out; run, command, approval "
+			"and pipeline determine it otherwise");
 	job->node->kind = KIND_NOOP;
 	return ERR_NONE;
 }
@@ -322,16 +326,16 @@ static bool key_has_no_use(struct slice key, enum job_kind kind)
 static enum err check_use(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value)
 {
 	static const char *const leads[KIND_COUNT] = {
-		[KIND_GATE] = "a job with approval runs nothing",
-		[KIND_SUBRUN] = "a job with pipeline runs that and nothing else",
-		[KIND_NOOP] = "a job whose kind is noop runs nothing",
+		[KIND_GATE] = "a job with approval can't run anything",
+		[KIND_SUBRUN] = "a job with pipeline can't run anything else",
+		[KIND_NOOP] = "a job whose kind is noop can't run anything",
 	};
 	enum job_kind kind = node_kind(job->node);
 
 	for (const struct tree_node *node = value->first; leads[kind] && node != NULL; node = node->next)
 		if (key_has_no_use(node->key, kind))
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"%s: '%.*s' has no use in it", leads[kind], (int)node->key.len,
+					"%s: the key '%.*s' has no effect there", leads[kind], (int)node->key.len,
 					(const char *)node->key.data);
 	return ERR_NONE;
 }
@@ -373,10 +377,11 @@ static enum err new_job(struct pipe *pipe, const struct tree_node *value, struct
 
 	if (!text_is_name(key))
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
-				"a job's name has letters, digits and _ . - only, and begins with a letter, a digit or _");
+				"the name of a job may only have letters, digits and _ . -, and must begin with a "
+				"letter, a digit or _");
 	if (name_map_get(&pipe->reader.names, key) != NULL)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_DUPLICATE,
-				"job '%.*s' is there already, under jobs", (int)key.len, (const char *)key.data);
+				"job '%.*s' already exists under jobs", (int)key.len, (const char *)key.data);
 	name = dag_name_get(&pipe->reader, key, value->key_spot);
 	name->assigned = &name->node;
 	if (pipe->job_count == pipe->job_room) {
@@ -409,7 +414,7 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 		return err;
 	if (node_kind(job->node) == KIND_SCRIPT && job->node->command.len == 0)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
-				"job '%.*s' has neither run nor command, pipeline nor approval", (int)value->key.len,
+				"job '%.*s' needs one of run, command, pipeline and approval", (int)value->key.len,
 				(const char *)value->key.data);
 	if (KIND_BIT(node_kind(job->node)) & FOR_WORK)
 		job->node->env = job->env;

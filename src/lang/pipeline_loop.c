@@ -31,7 +31,7 @@ static enum err read_on_max(struct pipe *pipe, struct pipe_job *job, const struc
 	if (err != ERR_NONE)
 		return err;
 	if (!slice_eq(text, slice_str("fail")) && !slice_eq(text, slice_str("ok")))
-		return pipe_fail(pipe, value, ERR_INVALID, "on_max is fail or ok");
+		return pipe_fail(pipe, value, ERR_INVALID, "on_max must be fail or ok");
 	job->node->loop_on_max = slice_eq(text, slice_str("ok")) ? LOOP_MAX_OK : LOOP_MAX_FAIL;
 	return ERR_NONE;
 }
@@ -47,7 +47,7 @@ enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tr
 	enum err err = pipe_map(pipe, value, &pipe_section_loop, job);
 
 	if (err == ERR_NONE && (job->node->loop_max == 0 || job->node->loop_code.len == 0))
-		return pipe_fail(pipe, value, ERR_INVALID, "a loop says until when, and how often at most: {until: ok, max: 10}");
+		return pipe_fail(pipe, value, ERR_INVALID, "a loop needs until and max: {until: ok, max: 10}");
 	return err;
 }
 
@@ -59,5 +59,5 @@ enum err pipe_check_loop(struct pipe *pipe, const struct pipe_job *job, const st
 	if (loop == NULL || job->node->mode != EXEC_ONCE + 1)
 		return ERR_NONE;
 	return dag_fail(&pipe->reader, loop->key_spot.at, loop->key_spot.len, ERR_INVALID,
-			"a job whose mode is once can't be done over and over");
+			"a job whose mode is once can't be a loop");
 }

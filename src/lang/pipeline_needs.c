@@ -34,7 +34,7 @@ enum err pipe_read_expr(struct pipe *pipe, const struct pipe_job *job, const str
 	if (err != ERR_NONE)
 		return err;
 	if (node->text.len > LIMIT_COMMAND_MAX)
-		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a condition has at most %d bytes", LIMIT_COMMAND_MAX);
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a condition may have at most %d bytes", LIMIT_COMMAND_MAX);
 	return dag_expr_read(&source, ret);
 }
 
@@ -46,7 +46,7 @@ static enum err read_expr(struct pipe *pipe, const struct pipe_job *job, const s
 
 static enum err too_many(struct pipe *pipe, const struct tree_node *node)
 {
-	return pipe_fail(pipe, node, ERR_TOO_LARGE, "a pipeline has at most %d dependencies", DAG_EDGES_MAX);
+	return pipe_fail(pipe, node, ERR_TOO_LARGE, "a pipeline may have at most %d dependencies", DAG_EDGES_MAX);
 }
 
 static void list_begin(struct pipe *pipe, struct condition_list *list, size_t room)
@@ -108,19 +108,19 @@ static enum err read_join(struct pipe *pipe, const struct pipe_job *job, const s
 	struct condition_list parts;
 	uint64_t least = 0;
 	struct slice word;
-	enum err err = pipe_expect(pipe, of, TREE_LIST, "what of is");
+	enum err err = pipe_expect(pipe, of, TREE_LIST, "the key of");
 
 	for (const struct tree_node *node = map->first; node != NULL && err == ERR_NONE; node = node->next)
 		if (node != any && node != of)
 			err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
-				       "beside of stands any alone: {any: 2, of: [a, b, c]}");
+				       "only the key any can stand beside of: {any: 2, of: [a, b, c]}");
 	if (err == ERR_NONE && of->count == 0)
-		err = pipe_fail(pipe, of, ERR_INVALID, "there is no job in this list");
+		err = pipe_fail(pipe, of, ERR_INVALID, "this list has no jobs");
 	list_begin(pipe, &parts, of->count);
 	for (const struct tree_node *item = of->first; item != NULL && err == ERR_NONE; item = item->next) {
 		struct dag_expr *expr = NULL;
 
-		err = read_expr(pipe, job, item, "what a job needs", &expr);
+		err = read_expr(pipe, job, item, "a need of the job", &expr);
 		if (err == ERR_NONE && expr->kind == DAG_STATE)
 			expr->each = true;
 		if (err == ERR_NONE)
@@ -146,7 +146,7 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 		const struct tree_node *any = tree_find(needs, "any");
 
 		if (any == NULL)
-			return pipe_fail(pipe, needs, ERR_INVALID, "of how many? {any: 2, of: [a, b, c]}");
+			return pipe_fail(pipe, needs, ERR_INVALID, "the number is missing: {any: 2, of: [a, b, c]}");
 		return read_join(pipe, job, needs, any, of, list);
 	}
 	if (all != NULL && all->kind == TREE_LIST)
@@ -156,7 +156,7 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 	list_begin(pipe, list, needs->kind == TREE_LIST ? needs->count : 1);
 	for (; item != NULL; item = needs->kind == TREE_LIST ? item->next : NULL) {
 		struct dag_expr *expr;
-		enum err err = read_expr(pipe, job, item, "what a job needs", &expr);
+		enum err err = read_expr(pipe, job, item, "a need of the job", &expr);
 
 		if (err != ERR_NONE)
 			return err;
@@ -179,8 +179,8 @@ static enum err mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_
 		 * that nobody wrote.
 		 */
 		if (parent->final && !job->final)
-			return pipe_fail(pipe, where, ERR_CYCLE, "job '%.*s' can't wait for '%.*s', which stands under finally:"
-					 " that runs when all others have ended", (int)job->name->node.name.len,
+			return pipe_fail(pipe, where, ERR_CYCLE, "job '%.*s' can't need '%.*s', a final job: final "
+				"jobs run after all others", (int)job->name->node.name.len,
 					 (const char *)job->name->node.name.data, (int)parent->name->node.name.len,
 					 (const char *)parent->name->node.name.data);
 		parent->wanted_by = job->name->index + 1;
@@ -231,7 +231,7 @@ static enum err join_final(struct pipe *pipe, const struct pipe_job *job)
 		if (!pipe->jobs[i].final && pipe->jobs[i].wanted_by != job->name->index + 1 &&
 		    !dag_add_edge(&pipe->reader, &edge))
 			return dag_fail(&pipe->reader, job->name->spot.at, job->name->spot.len, ERR_TOO_LARGE,
-					"a pipeline has at most %d dependencies", DAG_EDGES_MAX);
+					"a pipeline may have at most %d dependencies", DAG_EDGES_MAX);
 	}
 	return ERR_NONE;
 }

@@ -43,11 +43,11 @@ enum err pipe_read_resources(struct pipe *pipe, struct pipe_job *job, const stru
 	for (const struct tree_node *node = value->first; node != NULL && err == ERR_NONE; node = node->next) {
 		if (resource_is_own(node->key))
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"'%.*s' is a key of the job itself, beside resources", (int)node->key.len,
+					"'%.*s' is a key of the job, not of its resources", (int)node->key.len,
 					(const char *)node->key.data);
 		if (!resource_is_name(node->key))
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"a resource's name has letters, digits and _ . -, at most %d", RESOURCE_NAME_SIZE - 1);
+					"the name of a resource may have letters, digits and _ . -, at most %d", RESOURCE_NAME_SIZE - 1);
 		err = ask(pipe, job, node, node->key);
 	}
 	return err;
@@ -60,7 +60,7 @@ static enum err label_item(struct pipe *pipe, const struct tree_node *node, stru
 
 	if (err == ERR_NONE && !text_is_name(*ret) &&
 	    (ret->len == 0 || memmem(ret->data, ret->len, "${matrix.", 9) == NULL))
-		return pipe_fail(pipe, node, ERR_INVALID, "a label has letters, digits and _ . - only");
+		return pipe_fail(pipe, node, ERR_INVALID, "a label may only have letters, digits and _ . -");
 	return err;
 }
 
@@ -106,7 +106,7 @@ enum err pipe_read_pool(struct pipe *pipe, struct pipe_job *job, const struct tr
 		return read_pool_name(pipe, job, value);
 	err = pipe_map(pipe, value, &pipe_section_pool, job);
 	if (err == ERR_NONE && job->node->placing.pool.len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "pool has a name: pool: {name: NAME, hard: true}");
+		return pipe_fail(pipe, value, ERR_INVALID, "pool needs a name: pool: {name: NAME, hard: true}");
 	return err;
 }
 
@@ -138,7 +138,8 @@ enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struc
 		return read_affinity_to(pipe, job, value);
 	err = pipe_map(pipe, value, &pipe_section_affinity, job);
 	if (err == ERR_NONE && job->node->placing.affinity == AFFINITY_NONE)
-		return pipe_fail(pipe, value, ERR_INVALID, "affinity says to whom: affinity: {to: parent, hard: true}");
+		return pipe_fail(pipe, value, ERR_INVALID, "affinity needs the key to: affinity: {to: parent, hard: "
+			"true}");
 	return err;
 }
 

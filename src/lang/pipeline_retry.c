@@ -40,7 +40,7 @@ static enum err cause_item(struct pipe *pipe, const struct tree_node *node, stru
 	enum err err = pipe_text(pipe, node, "an end", ret);
 
 	if (err == ERR_NONE && retry_on_bit(*ret) == 0)
-		return pipe_fail(pipe, node, ERR_INVALID, "what is retried is one of " RETRY_ON_WORDS);
+		return pipe_fail(pipe, node, ERR_INVALID, "retry.on may only have " RETRY_ON_WORDS);
 	return err;
 }
 
@@ -69,7 +69,8 @@ static enum err read_codes(struct pipe *pipe, struct pipe_job *job, const struct
 	enum err err;
 
 	if (job->node->retry_on && !(job->node->retry_on & RETRY_ON_EXIT))
-		return pipe_fail(pipe, value, ERR_INVALID, "codes say which exits are retried, and on has no exit");
+		return pipe_fail(pipe, value, ERR_INVALID, "codes select failures by exit code, so on must include "
+			"exit");
 	err = pipe_list(pipe, value, "codes", LIMIT_RETRY_CODES_MAX, code_item, &words);
 	if (err != ERR_NONE)
 		return err;
@@ -104,7 +105,7 @@ static enum err bad_end_item(struct pipe *pipe, const struct tree_node *node, st
 	enum err err = pipe_text(pipe, node, "an end", ret);
 
 	if (err == ERR_NONE && continue_bit(*ret) == 0)
-		return pipe_fail(pipe, node, ERR_INVALID, "what counts as a good end is one of " CONTINUE_WORDS);
+		return pipe_fail(pipe, node, ERR_INVALID, "continue_on may only have " CONTINUE_WORDS);
 	return err;
 }
 
@@ -127,7 +128,7 @@ enum err pipe_read_worker_death(struct pipe *pipe, struct pipe_job *job, const s
 	if (err != ERR_NONE)
 		return err;
 	if (!worker_death_by_name(text, &death))
-		return pipe_fail(pipe, value, ERR_INVALID, "on_worker_death is adopt or kill");
+		return pipe_fail(pipe, value, ERR_INVALID, "on_worker_death must be adopt or kill");
 	job->node->worker_death = (uint64_t)death + 1;
 	return ERR_NONE;
 }

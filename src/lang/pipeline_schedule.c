@@ -34,10 +34,11 @@ static enum err read_tz(struct pipe *pipe, struct pipe_job *job, const struct tr
 
 	(void)job;
 	if (err == ERR_NONE && (pipe->schedule.zone_name.len == 0 || pipe->schedule.zone_name.len > 64))
-		return pipe_fail(pipe, value, ERR_INVALID, "tz is UTC, or a name such as Europe/Berlin");
+		return pipe_fail(pipe, value, ERR_INVALID, "tz must be UTC or the name of a time zone, such as "
+			"Europe/Berlin");
 	if (err == ERR_NONE && !zone_may_be(pipe->schedule.zone_name))
-		return pipe_fail(pipe, value, ERR_INVALID, "there is no time zone '%.*s' here (package tzdata); tz is UTC, or a "
-				 "name such as Europe/Berlin", (int)pipe->schedule.zone_name.len,
+		return pipe_fail(pipe, value, ERR_INVALID, "time zone '%.*s' isn't installed here (package tzdata); "
+			"tz must be UTC or a name such as Europe/Berlin", (int)pipe->schedule.zone_name.len,
 				 (const char *)pipe->schedule.zone_name.data);
 	return err;
 }
@@ -56,7 +57,7 @@ static enum err read_overlap(struct pipe *pipe, struct pipe_job *job, const stru
 			pipe->schedule.overlap = i;
 			return ERR_NONE;
 		}
-	return pipe_fail(pipe, value, ERR_INVALID, "overlap is skip, queue or allow");
+	return pipe_fail(pipe, value, ERR_INVALID, "overlap must be skip, queue or allow");
 }
 
 static enum err read_catchup(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -75,7 +76,8 @@ static enum err read_catchup(struct pipe *pipe, struct pipe_job *job, const stru
 		}
 	pipe->schedule.catchup = CATCHUP_SPAN;
 	if (pipe_span(pipe, value, &pipe->schedule.catchup_ms) != ERR_NONE)
-		return pipe_fail(pipe, value, ERR_INVALID, "catchup is skip, one, all, or a span such as 1h");
+		return pipe_fail(pipe, value, ERR_INVALID, "catchup must be skip, one, all, or a time span such as "
+			"1h");
 	return ERR_NONE;
 }
 

@@ -14,7 +14,7 @@ static enum err name_item(struct pipe *pipe, const struct tree_node *node, struc
 
 	if (err == ERR_NONE && !text_is_name(*ret) &&
 	    (ret->len == 0 || memmem(ret->data, ret->len, "${matrix.", 9) == NULL))
-		return pipe_fail(pipe, node, ERR_INVALID, "it has a name of letters, digits and _ . -");
+		return pipe_fail(pipe, node, ERR_INVALID, "this name may only have letters, digits and _ . -");
 	return err;
 }
 
@@ -55,12 +55,12 @@ static enum err item_keys(struct pipe *pipe, const struct tree_node *node, const
 			ret_nodes[1] = key;
 		else
 			return dag_fail(&pipe->reader, key->key_spot.at, key->key_spot.len, ERR_UNKNOWN_NAME,
-					"unknown key '%.*s'; %s has %s and %s",
+					"unknown key '%.*s'; the keys of %s are %s and %s",
 					(int)(key->key.len < LIMIT_NAME_MAX_LEN ? key->key.len : LIMIT_NAME_MAX_LEN),
 					(const char *)key->key.data, what, words[0], words[1]);
 	}
 	if (ret_nodes[0] == NULL)
-		return pipe_fail(pipe, node, ERR_INVALID, "%s has no name: {%s: NAME}", what, words[0]);
+		return pipe_fail(pipe, node, ERR_INVALID, "%s needs a name: {%s: NAME}", what, words[0]);
 	return ERR_NONE;
 }
 
@@ -96,7 +96,7 @@ static enum err lock_item(struct pipe *pipe, const struct tree_node *node, struc
 	if (slice_eq(mode, slice_str("shared")))
 		*ret = with_text(pipe, *ret, "=shared");
 	else if (!slice_eq(mode, slice_str("exclusive")))
-		return pipe_fail(pipe, nodes[1], ERR_INVALID, "the mode of a lock is exclusive or shared");
+		return pipe_fail(pipe, nodes[1], ERR_INVALID, "the mode of a lock must be exclusive or shared");
 	return ERR_NONE;
 }
 
@@ -137,10 +137,12 @@ enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const st
 enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	if (job->node->locks.n > 0)
-		return pipe_fail(pipe, value, ERR_DUPLICATE, "the job's locks are given already; several are a list: locks: [a, b]");
+		return pipe_fail(pipe, value, ERR_DUPLICATE, "the job's locks are given twice; give several as a "
+			"list: locks: [a, b]");
 	if (job->node->mode == EXEC_RETRY + 1)
 		return pipe_fail(pipe, value, ERR_INVALID,
-				 "a job whose mode is retry may run twice at once: with locks it is exclusive or once");
+				 "a job with locks must have mode exclusive or once: with mode retry it could run "
+				 "twice at the same time");
 	return read_items(pipe, value, "locks", LIMIT_JOB_LOCKS_MAX, lock_item, &job->node->locks);
 }
 
@@ -165,7 +167,8 @@ static enum err read_max_runs(struct pipe *pipe, struct pipe_job *job, const str
 
 	(void)job;
 	if (err == ERR_NONE && pipe->concurrency.len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "max_runs bounds the runs of a group, and none is named");
+		return pipe_fail(pipe, value, ERR_INVALID, "max_runs limits the runs of a group, but no group is "
+			"named");
 	pipe->concurrency = with_number(pipe, pipe->concurrency, number);
 	return err;
 }

@@ -15,9 +15,9 @@ enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tre
 
 	job->node->sub_spot = value->spot;
 	if (err == ERR_NONE && job->node->sub_path.len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "pipeline is the file of another one");
+		return pipe_fail(pipe, value, ERR_INVALID, "pipeline must be the name of a file");
 	if (err == ERR_NONE && memchr(job->node->sub_path.data, 0, job->node->sub_path.len) != NULL)
-		return pipe_fail(pipe, value, ERR_INVALID, "a file's name has no zero byte");
+		return pipe_fail(pipe, value, ERR_INVALID, "the name of a file can't contain a zero byte");
 	return err;
 }
 
@@ -30,16 +30,16 @@ enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const str
 	if (err != ERR_NONE)
 		return err;
 	if (job->node->sub_path.len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "params are those of a pipeline, and this job names none");
+		return pipe_fail(pipe, value, ERR_INVALID, "params needs the key pipeline beside it");
 	if (value->count > PARAMS_MAX)
-		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline has at most %d parameters", PARAMS_MAX);
+		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline may have at most %d parameters", PARAMS_MAX);
 	given->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*given->at));
 	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
 		char prefix[LIMIT_NAME_MAX_LEN + 2];
 
 		if (!text_is_name(node->key))
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"a parameter's name has letters, digits and _ . - only");
+					"the name of a parameter may only have letters, digits and _ . -");
 		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
 		err = pipe_template(pipe, node, "a parameter", arena_copy(pipe->reader.arena, slice_str(prefix)),
 				    &given->at[given->n++]);

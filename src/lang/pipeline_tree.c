@@ -60,7 +60,7 @@ static enum err add_node(struct loader *loader, struct tree_node *node)
 	struct level *level = loader->depth > 0 ? &loader->levels[loader->depth - 1] : NULL;
 
 	if (++loader->node_count > LIMIT_PIPELINE_NODES)
-		return dag_fail(loader->reader, node->spot.at, 1, ERR_TOO_LARGE, "a file has at most %d values",
+		return dag_fail(loader->reader, node->spot.at, 1, ERR_TOO_LARGE, "a file may have at most %d values",
 				LIMIT_PIPELINE_NODES);
 	if (level == NULL) {
 		loader->root = node;
@@ -99,7 +99,7 @@ static enum err take_key(struct loader *loader, struct slice text, struct dag_sp
 		for (size_t i = 0; i < twin->key_spot.at; i++)
 			line += loader->reader->text.data[i] == '\n';
 		return dag_fail(loader->reader, spot.at, spot.len, ERR_DUPLICATE,
-				"key '%.*s' is given twice; the first one is in line %zu",
+				"key '%.*s' is given twice; first in line %zu",
 				(int)(text.len < LIMIT_NAME_MAX_LEN ? text.len : LIMIT_NAME_MAX_LEN),
 				(const char *)text.data, line);
 	}
@@ -113,9 +113,9 @@ static enum err refuse_extras(struct loader *loader, struct dag_spot spot, const
 			      const yaml_char_t *tag)
 {
 	if (anchor != NULL)
-		return dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "anchors (&name) aren't known here");
+		return dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "anchors (&name) aren't supported");
 	if (tag != NULL)
-		return dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "tags (!name) aren't known here");
+		return dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "tags (!name) aren't supported");
 	return ERR_NONE;
 }
 
@@ -129,7 +129,7 @@ static enum err take_scalar(struct loader *loader, const yaml_event_t *event)
 	if (err != ERR_NONE)
 		return err;
 	if (text.len > 0 && memchr(text.data, 0, text.len) != NULL)
-		return dag_fail(loader->reader, spot.at, spot.len, ERR_INVALID, "a NUL character can't stand here");
+		return dag_fail(loader->reader, spot.at, spot.len, ERR_INVALID, "a NUL character isn't allowed");
 	text = arena_copy(loader->reader->arena, text);
 	if (key_expected(loader))
 		return take_key(loader, text, spot);
@@ -149,9 +149,10 @@ static enum err open_level(struct loader *loader, const yaml_event_t *event, enu
 	if (err != ERR_NONE)
 		return err;
 	if (key_expected(loader))
-		return dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "a key is a word, not a list or a map");
+		return dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "a key must be a word, not a list or a map");
 	if (loader->depth == LIMIT_PIPELINE_DEPTH)
-		return dag_fail(loader->reader, spot.at, 1, ERR_TOO_LARGE, "nested more than %d deep",
+		return dag_fail(loader->reader, spot.at, 1, ERR_TOO_LARGE, "values are nested more than %d levels "
+			"deep",
 				LIMIT_PIPELINE_DEPTH);
 	node = arena_zalloc(loader->reader->arena, 1, sizeof(*node));
 	*node = (struct tree_node){ .kind = kind, .spot = spot };
@@ -178,11 +179,11 @@ static enum err take_event(struct loader *loader, const yaml_event_t *event)
 		return ERR_NONE;
 	case YAML_ALIAS_EVENT:
 		return dag_fail(loader->reader, spot_of(loader, event).at, 1, ERR_INVALID,
-				"aliases (*name) aren't known here; a text that begins with * stands in quotes");
+				"aliases (*name) aren't supported; put a text that begins with * in quotes");
 	case YAML_DOCUMENT_START_EVENT:
 		if (loader->document_seen)
 			return dag_fail(loader->reader, spot_of(loader, event).at, 3, ERR_INVALID,
-					"a second document; a file is one");
+					"the file has a second document; only one is allowed");
 		loader->document_seen = true;
 		return ERR_NONE;
 	default:
@@ -203,11 +204,11 @@ static enum err syntax_error(struct loader *loader, const yaml_parser_t *parser)
 		at = loader->reader->text.len;
 	if (memchr(loader->reader->text.data, '\t', loader->reader->text.len) != NULL &&
 	    parser->error == YAML_SCANNER_ERROR && strstr(problem, "cannot start any token") != NULL)
-		problem = "a tab, or another character that can't begin a value; YAML is indented with blanks";
+		problem = "a value can't begin with a tab or this character; indent YAML with blanks";
 	if (at > 0 && at < loader->reader->text.len && memcmp(loader->reader->text.data + at - 1, "${", 2) == 0)
 		return dag_fail(loader->reader, at - 1, 2, ERR_SYNTAX,
-				"this isn't YAML: between braces or brackets a text with ${..} stands in quotes");
-	return dag_fail(loader->reader, at, 1, ERR_SYNTAX, "this isn't YAML: %s%s%s",
+				"this isn't valid YAML: inside braces or brackets, put a text with ${..} in quotes");
+	return dag_fail(loader->reader, at, 1, ERR_SYNTAX, "this isn't valid YAML: %s%s%s",
 			parser->context ? parser->context : "", parser->context ? ": " : "", problem);
 }
 
@@ -219,7 +220,7 @@ enum err tree_read(struct dag_reader *reader, struct tree_node **ret_root)
 	bool over = false;
 
 	if (!yaml_parser_initialize(&parser))
-		return error_set(reader->error, ERR_FULL, "no memory to read YAML");
+		return error_set(reader->error, ERR_FULL, "out of memory while reading YAML");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	/* libyaml aborts on a NULL address, even for an empty text. */
 	yaml_parser_set_input_string(&parser, reader->text.len > 0 ? reader->text.data : (const uint8_t *)"",

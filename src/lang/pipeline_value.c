@@ -35,8 +35,8 @@ enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_
 	if (node->kind == kind)
 		return ERR_NONE;
 	if (node->kind == TREE_TEXT && node->plain && node->text.len == 0)
-		return pipe_fail(pipe, node, ERR_INVALID, "%s is %s; there is nothing here", what, kinds[kind]);
-	return pipe_fail(pipe, node, ERR_INVALID, "%s is %s, not %s", what, kinds[kind], kinds[node->kind]);
+		return pipe_fail(pipe, node, ERR_INVALID, "%s must be %s, but it is empty", what, kinds[kind]);
+	return pipe_fail(pipe, node, ERR_INVALID, "%s must be %s, not %s", what, kinds[kind], kinds[node->kind]);
 }
 
 const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word)
@@ -116,7 +116,7 @@ static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, con
 	err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
 		       places.len > 0 || nearest ? "unknown key '%s'" : "unknown key '%s'; known here: %s", copy, buf_cstr(&known));
 	if (places.len > 0)
-		error_next(pipe->reader.error, "not in %s; it has a place in: %s", section->what, buf_cstr(&places));
+		error_next(pipe->reader.error, "it isn't allowed in %s; it is allowed in: %s", section->what, buf_cstr(&places));
 	else if (nearest)
 		error_next(pipe->reader.error, "did you mean '%s'?", nearest);
 	buf_free(&places);
@@ -181,17 +181,20 @@ static enum err fault_error(struct pipe *pipe, const struct tree_node *node, con
 	switch (fault->kind) {
 	case FAULT_RUN:
 		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME,
-				"${run.%.*s} isn't known before the run exists; jobs have TITAN_RUN in their environment",
+				"${run.%.*s} isn't known before the run exists; the job finds its run in TITAN_RUN",
 				name_len, name);
 	case FAULT_LENGTH:
-		return dag_fail(&pipe->reader, at, len, ERR_TOO_LARGE, "with its values this has more than %d bytes",
+		return dag_fail(&pipe->reader, at, len, ERR_TOO_LARGE, "this text has more than %d bytes after its "
+			"values were filled in",
 				LIMIT_COMMAND_MAX);
 	case FAULT_AXIS:
 		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME, pipe->words.axis_count
-				? "no '%.*s' in this job's matrix" : "${matrix.%.*s} can't stand here: there is no matrix",
+				? "the matrix of this job has no '%.*s'" : "${matrix.%.*s} can't be used here: the "
+					"job has no matrix",
 				name_len, name);
 	default:
-		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME, "no parameter '%.*s'; it would stand under params",
+		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME, "unknown parameter '%.*s'; parameters are "
+			"listed under params",
 				name_len, name);
 	}
 }
@@ -206,20 +209,22 @@ static enum err expand(struct pipe *pipe, const struct tree_node *node, const ch
 	if (err != ERR_NONE)
 		return err;
 	if (node->plain && (slice_eq(node->text, slice_str("~")) || slice_eq(node->text, slice_str("null"))))
-		return pipe_fail(pipe, node, ERR_INVALID, "%s is a text, not nothing; the word itself stands in quotes", what);
+		return pipe_fail(pipe, node, ERR_INVALID, "%s must be a text, but it is empty; to give the word "
+			"itself, put it in quotes", what);
 	if (node->text.len > LIMIT_COMMAND_MAX)
-		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a text has at most %d bytes, this one %zu", LIMIT_COMMAND_MAX,
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a text may have at most %d bytes; this one has %zu", LIMIT_COMMAND_MAX,
 				 node->text.len);
 	if (!axes)
 		words.axis_count = 0;
 	if (!matrix_expand(&words, node->text, MATRIX_LONGEST, pipe->reader.arena, &text, &fault)) {
 		if (fault.kind == FAULT_AXIS && !axes && pipe->words.axis_count > 0)
-			return pipe_fail(pipe, node, ERR_INVALID, "%s is the same for all jobs of a matrix", what);
+			return pipe_fail(pipe, node, ERR_INVALID, "%s must be the same for all jobs of a matrix", what);
 		return fault_error(pipe, node, &fault);
 	}
 	pipe->text_bytes += text.len;
 	if (pipe->text_bytes > LIMIT_PIPELINE_TEXT_MAX)
-		return pipe_fail(pipe, node, ERR_TOO_LARGE, "with its parameters the pipeline has more than %d bytes",
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "the pipeline has more than %d bytes after its "
+			"parameters were filled in",
 				 LIMIT_PIPELINE_TEXT_MAX);
 	*ret = text;
 	return ERR_NONE;
@@ -242,7 +247,7 @@ enum err pipe_template(struct pipe *pipe, const struct tree_node *node, const ch
 	if (pipe->words.axis_count > 0 && text.len > 0)
 		text = node->text;
 	if (prefix.len + text.len > LIMIT_COMMAND_MAX)
-		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a text has at most %d bytes", LIMIT_COMMAND_MAX);
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a text may have at most %d bytes", LIMIT_COMMAND_MAX);
 	if (prefix.len > 0) {
 		joined = arena_alloc(pipe->reader.arena, prefix.len + text.len);
 		memcpy(joined, prefix.data, prefix.len);
@@ -265,7 +270,7 @@ enum err pipe_number(struct pipe *pipe, const struct tree_node *node, uint64_t l
 	if (err != ERR_NONE)
 		return err;
 	if (!text_parse_u64(text, &value) || value < least || value > most)
-		return pipe_fail(pipe, node, ERR_INVALID, "a number between %llu and %llu is expected, not '%.*s'",
+		return pipe_fail(pipe, node, ERR_INVALID, "expected a number from %llu to %llu, not '%.*s'",
 				 (unsigned long long)least, (unsigned long long)most, shown(text), (const char *)text.data);
 	*ret = value;
 	return ERR_NONE;
@@ -282,13 +287,13 @@ enum err pipe_span(struct pipe *pipe, const struct tree_node *node, uint64_t *re
 		return err;
 	snprintf(copy, sizeof(copy), "%.*s", shown(text), (const char *)text.data);
 	if (text.len >= sizeof(copy) || clock_parse_span(copy, &ms) != 0 || ms < 0)
-		return pipe_fail(pipe, node, ERR_INVALID, "a span of time is expected (500ms, 30s, 5m, 2h, 1d), not '%.*s'",
+		return pipe_fail(pipe, node, ERR_INVALID, "expected a time span (500ms, 30s, 5m, 2h, 1d), not '%.*s'",
 				 shown(text), (const char *)text.data);
 	if (ms == 0)
-		return pipe_fail(pipe, node, ERR_INVALID, "'%.*s' is no time: it is at least 1ms", shown(text),
+		return pipe_fail(pipe, node, ERR_INVALID, "'%.*s' is too short; the shortest time is 1ms", shown(text),
 				 (const char *)text.data);
 	if (ms > LIMIT_SPAN_MAX_S * INT64_C(1000))
-		return pipe_fail(pipe, node, ERR_TOO_LARGE, "'%.*s' is over ten years", shown(text), (const char *)text.data);
+		return pipe_fail(pipe, node, ERR_TOO_LARGE, "'%.*s' is longer than ten years", shown(text), (const char *)text.data);
 	*ret_ms = (uint64_t)ms;
 	return ERR_NONE;
 }
@@ -301,7 +306,7 @@ enum err pipe_bool(struct pipe *pipe, const struct tree_node *node, bool *ret)
 	if (err != ERR_NONE)
 		return err;
 	if (!slice_eq(text, slice_str("true")) && !slice_eq(text, slice_str("false")))
-		return pipe_fail(pipe, node, ERR_INVALID, "true or false is expected, not '%.*s'", shown(text),
+		return pipe_fail(pipe, node, ERR_INVALID, "expected true or false, not '%.*s'", shown(text),
 				 (const char *)text.data);
 	*ret = slice_eq(text, slice_str("true"));
 	return ERR_NONE;
@@ -316,7 +321,7 @@ enum err pipe_time(struct pipe *pipe, const struct tree_node *node, int64_t *ret
 		return err;
 	if (clock_parse_utc(text, ret_ms) == 0)
 		return ERR_NONE;
-	return pipe_fail(pipe, node, ERR_INVALID, "a time in UTC is expected, such as 2026-11-18T14:02:30Z, not '%.*s'",
+	return pipe_fail(pipe, node, ERR_INVALID, "expected a time in UTC, such as 2026-11-18T14:02:30Z, not '%.*s'",
 			 shown(text), (const char *)text.data);
 }
 
@@ -329,7 +334,7 @@ enum err pipe_list(struct pipe *pipe, const struct tree_node *node, const char *
 	if (node->kind == TREE_MAP)
 		return pipe_expect(pipe, node, TREE_LIST, what);
 	if (list.n == 0 || list.n > most)
-		return pipe_fail(pipe, node, ERR_INVALID, "%s has between 1 and %zu entries, not %zu", what, most, list.n);
+		return pipe_fail(pipe, node, ERR_INVALID, "%s must have 1 to %zu entries, not %zu", what, most, list.n);
 	list.at = arena_zalloc(pipe->reader.arena, list.n, sizeof(*list.at));
 	for (size_t i = 0; i < list.n; i++) {
 		enum err err = item_read(pipe, item, &list.at[i]);
@@ -350,7 +355,8 @@ enum err pipe_name_item(struct pipe *pipe, const struct tree_node *node, struct 
 	if (err != ERR_NONE)
 		return err;
 	if (!text_is_name(text))
-		return pipe_fail(pipe, node, ERR_INVALID, "'%.*s' can't be a name: letters, digits and _ . - only",
+		return pipe_fail(pipe, node, ERR_INVALID, "'%.*s' isn't a valid name; a name may only have letters, "
+			"digits and _ . -",
 				 shown(text), (const char *)text.data);
 	*ret = text;
 	return ERR_NONE;

@@ -29,9 +29,9 @@ enum err on_backup(struct incoming_frame *in)
 		return err;
 	if (msg.path.len == 0 || msg.path.len >= PATH_MAX || msg.path.data[0] != '/' ||
 	    memchr(msg.path.data, '\0', msg.path.len))
-		error_set(&error, ERR_INVALID, "the file of a backup has an absolute path");
+		error_set(&error, ERR_INVALID, "the file of a backup must be given as an absolute path");
 	else if (master->copies >= COPIES_MAX)
-		error_set(&error, ERR_BUSY, "%d backups are under way", COPIES_MAX);
+		error_set(&error, ERR_BUSY, "%d backups are already being written; try again", COPIES_MAX);
 	if (error.code != ERR_NONE) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
@@ -56,7 +56,7 @@ void copies_answer(struct master *master)
 		struct msg_ok ok = { .id = copy->request };
 
 		if (done->error.code != ERR_NONE)
-			log_warn_limited("no backup: %s", done->error.text);
+			log_warn_limited("the backup failed: %s", done->error.text);
 		if (session && done->error.code == ERR_NONE)
 			session_send(session, OP_OK, &ok);
 		else if (session)

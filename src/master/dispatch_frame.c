@@ -19,7 +19,7 @@ static bool name_too_long(struct slice job, struct error *error)
 {
 	if (job.len <= TARGET_MAX_LEN)
 		return false;
-	error_set(error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d", job.len, LIMIT_NAME_MAX_LEN);
+	error_set(error, ERR_TOO_LARGE, "the name of the job has %zu bytes; at most %d are allowed", job.len, LIMIT_NAME_MAX_LEN);
 	return true;
 }
 
@@ -38,7 +38,7 @@ static bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opco
 	if (allowance != ALLOWED_NOT)
 		return false;
 	role_words(session->roles, &has);
-	error_set(&error, ERR_DENIED, "%s has no right to this: the role is %s", session->principal.name, buf_cstr(&has));
+	error_set(&error, ERR_DENIED, "%s may not do this with the role %s", session->principal.name, buf_cstr(&has));
 	error_next(&error, "man titan-protocol");
 	session_refuse(in->session, id, &error);
 	buf_free(&has);
@@ -80,7 +80,7 @@ static enum err on_act(struct incoming_frame *in)
 		return ERR_NONE;
 	}
 	if (msg.verb != ACT_CANCEL) {
-		error_set(&error, ERR_INVALID, "an unknown act: %llu", (unsigned long long)msg.verb);
+		error_set(&error, ERR_INVALID, "unknown act number %llu", (unsigned long long)msg.verb);
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
@@ -130,7 +130,7 @@ static enum err on_query(struct incoming_frame *in)
 	error.code = ERR_NONE;
 	/* The numbers from QUERY_IS_ACT on are used inside the master only. */
 	if (msg.what >= QUERY_IS_ACT)
-		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)msg.what);
+		error_set(&error, ERR_INVALID, "unknown question number %llu", (unsigned long long)msg.what);
 	if (error.code != ERR_NONE || name_too_long(msg.job, &error)) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
@@ -174,7 +174,7 @@ static enum err on_unsubscribe(struct incoming_frame *in)
 	if (publish_unsubscribe(in->session, msg.id)) {
 		session_send(in->session, OP_OK, &ok);
 	} else {
-		error_set(&error, ERR_NOT_FOUND, "no subscription %llu on this connection", (unsigned long long)msg.id);
+		error_set(&error, ERR_NOT_FOUND, "there is no subscription %llu on this connection", (unsigned long long)msg.id);
 		session_refuse(in->session, msg.id, &error);
 	}
 	return ERR_NONE;
@@ -203,14 +203,14 @@ static void end_without_room(const struct incoming_frame *in, const struct msg_s
 	struct error error;
 
 	if (msg->workers) {
-		error_set(&error, ERR_FULL, "no room for the store in %s: workers can't be told to end",
+		error_set(&error, ERR_FULL, "the disk of %s is full: workers can't be told to end",
 			  in->master->options.statedir.dir);
-		error_next(&error, "titan down --keep-workers ends the master alone");
+		error_next(&error, "titan down --keep-workers ends only the master");
 		session_refuse(in->session, msg->id, &error);
 		return;
 	}
 	session_send(in->session, OP_OK, &ok);
-	master_end(in->master, "asked to, without room for the store");
+	master_end(in->master, "told to end, while the disk of the store is full");
 }
 
 static enum err on_shutdown(struct incoming_frame *in)
@@ -231,7 +231,7 @@ static enum err on_shutdown(struct incoming_frame *in)
 		end_without_room(in, &msg);
 		return ERR_NONE;
 	}
-	log_info("asked to end%s", msg.workers ? " with its workers" : "");
+	log_info("told to end%s", msg.workers ? " with its workers" : "");
 	master->end_wanted = true;
 	master->end_workers = msg.workers;
 	master->end_conn = in->session->id;
@@ -337,7 +337,7 @@ static void refuse_output(struct session *session, const struct buf *refused)
 		.items = { (struct rec_credit *)(void *)refused->data, refused->len / sizeof(struct rec_credit) },
 	};
 
-	log_warn_limited("worker %llu sends output of %zu attempts that aren't its own: refused",
+	log_warn_limited("worker %llu sent output of %zu attempts that it doesn't have: refused",
 		 (unsigned long long)view_worker_on(session->master->core, session->id), msg.items.n);
 	session->master->stats.refused_frames++;
 	session_send(session, OP_CREDIT, &msg);
@@ -376,7 +376,7 @@ static enum err on_error(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
-	log_warn_limited("connection %llu says: %.*s", (unsigned long long)in->session->id,
+	log_warn_limited("connection %llu reported an error: %.*s", (unsigned long long)in->session->id,
 			 (int)(msg.text.len < SAID_MAX ? msg.text.len : SAID_MAX), (const char *)msg.text.data);
 	in->session->closing = true;
 	conn_close(in->session->conn);
@@ -421,18 +421,18 @@ enum err dispatch_frame(struct session *session, const struct frame *frame, stru
 	enum err err;
 
 	if (!shape)
-		return error_set(error, ERR_UNKNOWN_OP, "no message has the number 0x%02x", frame->opcode);
+		return error_set(error, ERR_UNKNOWN_OP, "unknown message number 0x%02x", frame->opcode);
 	if (session->stage == SESSION_NEW && op != OP_HELLO)
-		return error_set(error, ERR_NOT_EXPECTED, "%s before HELLO", shape->name);
+		return error_set(error, ERR_NOT_EXPECTED, "%s was sent before HELLO", shape->name);
 	if (session->stage == SESSION_INVENTORY && op != OP_INVENTORY)
-		return error_set(error, ERR_NOT_EXPECTED, "%s before the inventory was complete", shape->name);
+		return error_set(error, ERR_NOT_EXPECTED, "%s was sent before the inventory was complete", shape->name);
 	/* Before HELLO check against the rights of clients: for HELLO, these are the same for clients and workers. */
 	if (!message_allowed(op, session->stage == SESSION_NEW ? PEER_CLIENT : session->kind, session->roles))
-		return error_set(error, ERR_DENIED, "%s isn't for this connection to send", shape->name);
+		return error_set(error, ERR_DENIED, "%s may not be sent on this connection", shape->name);
 	if (session->caller.job != 0 && shape->roles == ROLES_WORKER)
-		return error_set(error, ERR_DENIED, "%s isn't for a job to send", shape->name);
+		return error_set(error, ERR_DENIED, "%s may not be sent by a job", shape->name);
 	if (!handlers[op])
-		return error_set(error, ERR_NOT_EXPECTED, "%s isn't for a master", shape->name);
+		return error_set(error, ERR_NOT_EXPECTED, "%s may not be sent to a master", shape->name);
 	err = session->caller.job != 0 ? scope_check(&in, op, &refused) : ERR_NONE;
 	if (err == ERR_NONE && !refused)
 		err = handlers[op](&in);

@@ -124,8 +124,8 @@ static void ask_again(const struct incoming_frame *in, const struct msg_submit *
 
 	if (msg->count > 0 || msg->into > 0 || msg->schedule.n > 0 || msg->tenant.len > 0 || msg->concurrency.len > 0 || msg->context.len > 0 ||
 	    msg->key.len != sizeof(query->key) || msg->name.len > sizeof(query->job)) {
-		error_set(&error, ERR_INVALID, "a run that is submitted again has the jobs and the bounds that it had: only a key and"
-			  " a name go with it");
+		error_set(&error, ERR_INVALID, "a run that is submitted again keeps its jobs and limits; only a key "
+			"and a name can be given");
 		session_refuse(in->session, msg->id, &error);
 		return;
 	}
@@ -192,10 +192,11 @@ enum err on_graph_begin(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	if (*find_upload(in->session, msg.id))
-		err = error_set(&error, ERR_DUPLICATE, "a graph with the request %llu is under way",
+		err = error_set(&error, ERR_DUPLICATE, "a graph with request id %llu is already being sent",
 				(unsigned long long)msg.id);
 	else if (count_uploads(in->session) >= in->master->upload_bounds[UPLOADS_CONNECTION].count)
-		err = error_set(&error, ERR_BUSY, "%zu graphs are under way on this connection; commit them first",
+		err = error_set(&error, ERR_BUSY, "%zu graphs are being sent on this connection, and no more are "
+			"allowed; commit them first",
 				count_uploads(in->session));
 	else if ((err = uploads_admit(in->session, in->body.len, &error)) == ERR_NONE)
 		err = upload_begin(msg.id, msg.key, msg.name, msg.count, &upload, &error);
@@ -246,7 +247,7 @@ enum err on_graph_commit(struct incoming_frame *in)
 		return err;
 	at = find_upload(in->session, msg.id);
 	if (!*at) {
-		error_set(&error, ERR_NOT_EXPECTED, "no graph with the request %llu is under way",
+		error_set(&error, ERR_NOT_EXPECTED, "no graph with request id %llu is being sent",
 			  (unsigned long long)msg.id);
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;

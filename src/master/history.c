@@ -129,7 +129,7 @@ static void refuse_ended(struct master *master, struct history *history, const s
 	struct error error;
 
 	if (spec && spec->gate_count == 0 && (query->verb == ACT_APPROVE || query->verb == ACT_REJECT || query->verb == ACT_PUSHBACK)) {
-		error_set(&error, ERR_INVALID, "job %llu/%.*s is no gate: nobody is asked about it", run,
+		error_set(&error, ERR_INVALID, "job %llu/%.*s is no gate, so nobody can decide on it", run,
 			  (int)query->job_len, (const char *)query->job);
 		error_next(&error, "titan approvals");
 	} else {
@@ -276,7 +276,7 @@ static void on_run(struct master *master, struct history *history, struct store_
 		return;
 	}
 	if (reopens(query) && reopen_under_way(master, history)) {
-		error_set(&error, ERR_BUSY, "run %llu is being read for another retry; try again",
+		error_set(&error, ERR_BUSY, "run %llu is being loaded for another retry; try again",
 			  (unsigned long long)query->run);
 		refuse(master, history, &error);
 		return;

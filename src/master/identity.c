@@ -31,5 +31,5 @@ enum err principal_of(const struct identity *identity, const struct people *peop
 	principal_own(ret);
 	if (ret->id == identity->uid)
 		return ERR_NONE;
-	return error_set(error, ERR_DENIED, "this master serves user %s only", ret->name);
+	return error_set(error, ERR_DENIED, "this master serves only user %s", ret->name);
 }

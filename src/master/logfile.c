@@ -163,7 +163,8 @@ static int open_pack(struct logfile *file, int logs_fd)
 	if (result == -EBADMSG) {
 		result = rebuild(file->fd, &pack);
 		if (result == 0)
-			log_warn_limited("the index of the log %s is damaged; what can be read without it is", name);
+			log_warn_limited("the index of the log %s is damaged; the log is read without it as far as "
+				"possible", name);
 	}
 	if (result < 0) {
 		logfile_close(file);

@@ -121,7 +121,7 @@ static void answer_removed(struct logprune *prune)
 	if (prune->done_count == 0)
 		return;
 	if (fsync(prune->logs_fd) < 0)
-		log_warn("can't sync the directory of the logs: %s", strerror(errno));
+		log_warn("can't sync the directory of logs: %s", strerror(errno));
 	answer = mem_zalloc(sizeof(*answer));
 	answer->kind = LOG_REMOVED;
 	answer->sizes = mem_array(prune->done_count, sizeof(*answer->sizes));
@@ -137,7 +137,8 @@ static void removed(struct logprune *prune, int result)
 	struct prune_work *work = prune->first;
 
 	if (result < 0)
-		log_warn_limited("can't remove the logs of run %" PRIu64 ": %s (tried again when somebody prunes, and at the next start)", work->run,
+		log_warn_limited("can't remove the logs of run %" PRIu64 ": %s (the next prune and the next start "
+			"try again)", work->run,
 			 strerror(-result));
 	prune->done[prune->done_count++] = (struct log_size){ .run = work->run, .bytes = work->bytes, .failed = result < 0 };
 	work_next(prune);
@@ -187,7 +188,7 @@ static void answer_sizes(struct logprune *prune, int result)
 	struct log_answer *answer = mem_zalloc(sizeof(*answer));
 
 	if (result < 0)
-		log_warn("can't measure the logs: %s", strerror(-result));
+		log_warn("can't measure the size of the logs: %s", strerror(-result));
 	answer->kind = LOG_MEASURED;
 	answer->sizes = prune->sizes;
 	answer->size_count = prune->size_count;

@@ -11,11 +11,11 @@ void logread_refuse(struct log_answer *reply, const struct msg_log_read *read, i
 	struct msg_error msg = { .id = read->id };
 
 	if (result == -EINVAL)
-		error_set(&error, ERR_INVALID, "no record of the log begins at offset %llu; begin with 0",
+		error_set(&error, ERR_INVALID, "no record of the log begins at offset %llu; begin at 0",
 			  (unsigned long long)read->offset);
 	else if (result == -EBADMSG)
 		error_set(&error, ERR_DAMAGED, "the log of job %llu of run %llu is damaged: the index at the end of "
-			  "logs/%llu/%llu.%llu.zst can't be read", (unsigned long long)read->job,
+			"logs/%llu/%llu.%llu.zst can't be read", (unsigned long long)read->job,
 			  (unsigned long long)read->run, (unsigned long long)read->run, (unsigned long long)read->job,
 			  (unsigned long long)read->epoch);
 	else if (result == -EOPNOTSUPP)
@@ -39,7 +39,7 @@ static void skip_damage(const struct logfile *file, struct msg_log_data *data, s
 	uint64_t beyond = logfile_beyond(file, data->offset);
 	struct buf text = { 0 };
 
-	buf_addf(&text, "logs/%llu/%llu.%llu.zst is damaged: of what it has, %llu bytes from %llu on can't be read",
+	buf_addf(&text, "logs/%llu/%llu.%llu.zst is damaged: %llu bytes at offset %llu can't be read",
 		 (unsigned long long)file->run, (unsigned long long)file->job, (unsigned long long)file->epoch,
 		 (unsigned long long)(beyond - data->offset), (unsigned long long)data->offset);
 	data->damage = arena_copy(arena, buf_slice(&text));

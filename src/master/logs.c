@@ -61,7 +61,7 @@ enum err logs_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struc
 	if (result != 0) {
 		logstore_free(&logs->logstore);
 		mem_free(logs);
-		return error_system(error, result, "can't start the thread of the logs");
+		return error_system(error, result, "can't start the thread that writes logs");
 	}
 	*ret_logs = logs;
 	return ERR_NONE;
@@ -105,10 +105,10 @@ static void give_work(struct logs *logs, struct log_work *work, bool wake)
 static enum err check_item(const struct rec_output *item, struct error *error)
 {
 	if (item->stream < 1 || item->stream > 2)
-		return error_set(error, ERR_INVALID, "output of stream %llu, which is neither 1 nor 2",
+		return error_set(error, ERR_INVALID, "output names stream %llu; only 1 and 2 exist",
 				 (unsigned long long)item->stream);
 	if (item->data.len > LIMIT_OUTPUT_CHUNK)
-		return error_set(error, ERR_TOO_LARGE, "a piece of output has %zu bytes; at most %d", item->data.len,
+		return error_set(error, ERR_TOO_LARGE, "a piece of output has %zu bytes; at most %d are allowed", item->data.len,
 				 LIMIT_OUTPUT_CHUNK);
 	if (item->offset > INT64_MAX)
 		return error_set(error, ERR_INVALID, "a piece of output has an impossible offset");

@@ -71,7 +71,7 @@ void master_serve(struct master *master)
 		 (unsigned long long)totals.live_jobs);
 	prune_start(master);
 	if (master->options.ready_fd >= 0 && io_write_all(master->options.ready_fd, "", 1) < 0)
-		log_warn("nobody waits for the master to be ready");
+		log_warn("the process that started this master no longer waits for it");
 }
 
 static enum err load_row_cb(const struct row *row, void *arg, struct error *error)
@@ -89,7 +89,7 @@ static void warn_of_exposed(const struct statedir *statedir)
 	char above[PATH_MAX];
 
 	if (statedir_is_exposed(statedir, above))
-		log_warn("every user may write %s, and so move the state in it away; try: chmod o-w %s", above, above);
+		log_warn("every user may write to %s, and so replace the state directory in it; try: chmod o-w %s", above, above);
 }
 
 static enum err open_store(struct master *master, struct error *error)
@@ -228,7 +228,8 @@ int master_run(const struct master_options *options, struct error *error)
 		if (err != ERR_NONE && error)
 			*error = master->failure;
 		log_left_out();
-		log_info("ended after %llu turns, %llu inputs, %llu frames; %llu refused, %llu too late",
+		log_info("ended after %llu turns, %llu inputs and %llu frames; %llu frames were refused, %llu "
+			"answers came too late",
 			 (unsigned long long)master->stats.turns, (unsigned long long)master->stats.inputs,
 			 (unsigned long long)master->stats.frames_in,
 			 (unsigned long long)master->stats.refused_frames,

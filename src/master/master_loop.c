@@ -149,7 +149,7 @@ static void clock_arm(const struct master *master)
 	struct itimerspec far = { .it_value.tv_sec = INT32_MAX };
 
 	if (timerfd_settime(master->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, NULL) < 0)
-		log_warn("a wall clock that is set will be seen late: %s", strerror(errno));
+		log_warn("a change of the wall clock will be noticed late: %s", strerror(errno));
 }
 
 static void clock_cb(struct ev_loop *loop, struct ev_io *watcher, int events)
@@ -185,11 +185,11 @@ static void end_late_cb(struct ev_loop *loop, struct ev_timer *timer, int events
 
 	(void)events;
 	if (master->ending) {
-		log_warn("%zu connections didn't take what was left for them", master->sessions.count);
+		log_warn("%zu connections didn't read the last data that was sent to them", master->sessions.count);
 		ev_break(loop, EVBREAK_ALL);
 		return;
 	}
-	log_warn("workers are still connected; ending without them");
+	log_warn("workers are still connected; the master ends without them");
 	master->end_workers = false;
 	master_stay_awake(master);
 }

@@ -63,7 +63,7 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	struct core_input *input;
 
 	if (count > HELD_MAX - hello->held_count)
-		return error_set(in->error, ERR_TOO_LARGE, "an inventory of more than %u attempts", HELD_MAX);
+		return error_set(in->error, ERR_TOO_LARGE, "the inventory has more than %u attempts", HELD_MAX);
 	if (hello->held_count + count > session->held_cap) {
 		session->held_cap = (hello->held_count + count) * 2;
 		session->held = mem_resize(session->held, session->held_cap, sizeof(*session->held));
@@ -84,7 +84,7 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	input->hello.pool = keep(in, hello->pool);
 	input->hello.held = (const struct rec_held *)(const void *)keep(
 		in, slice_make(session->held, hello->held_count * sizeof(*session->held))).data;
-	log_info_limited("worker %.*s is connection %llu, with %zu attempts", (int)hello->name.len,
+	log_info_limited("worker %.*s connected (connection %llu) with %zu attempts", (int)hello->name.len,
 		 (const char *)hello->name.data, (unsigned long long)session->id, hello->held_count);
 	arena_free(&session->hello_arena);
 	mem_free(session->held);
@@ -102,15 +102,17 @@ enum err on_hello(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	if (session->stage != SESSION_NEW)
-		return error_set(in->error, ERR_NOT_EXPECTED, "HELLO was said before");
+		return error_set(in->error, ERR_NOT_EXPECTED, "HELLO was sent twice on this connection");
 	if (msg.version != PROTOCOL_VERSION)
-		return error_set(in->error, ERR_VERSION, "the peer speaks version %llu of the protocol, this master %d",
+		return error_set(in->error, ERR_VERSION, "the other side speaks version %llu of the protocol; this "
+			"master speaks version %d",
 				 (unsigned long long)msg.version, PROTOCOL_VERSION);
 	if (msg.kind != PEER_CLIENT && msg.kind != PEER_WORKER)
-		return error_set(in->error, ERR_INVALID, "HELLO of an unknown kind of peer: %llu",
+		return error_set(in->error, ERR_INVALID, "HELLO names an unknown kind of peer: %llu",
 				 (unsigned long long)msg.kind);
 	if (session->caller.job != 0 && msg.kind != PEER_CLIENT)
-		return error_set(in->error, ERR_DENIED, "a job can't be a worker of its own cluster over its worker's connection");
+		return error_set(in->error, ERR_DENIED, "a job can't become a worker through the connection of its "
+			"own worker");
 	session->kind = (enum peer_kind)msg.kind;
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX);
 	if (session->kind == PEER_CLIENT) {
@@ -119,15 +121,16 @@ enum err on_hello(struct incoming_frame *in)
 		return ERR_NONE;
 	}
 	if (!text_is_name(msg.name))
-		return error_set(in->error, ERR_INVALID, "a worker's name has letters, digits, '_', '.' and '-', at most %d",
+		return error_set(in->error, ERR_INVALID, "the name of a worker may have letters, digits, '_', '.' "
+			"and '-', at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	if (msg.instance.len != 16)
-		return error_set(in->error, ERR_INVALID, "a worker's instance has 16 bytes, not %zu", msg.instance.len);
+		return error_set(in->error, ERR_INVALID, "the instance of a worker must have 16 bytes, not %zu", msg.instance.len);
 	if (msg.slots == 0 || msg.slots > LIMIT_SLOTS_MAX)
-		return error_set(in->error, ERR_INVALID, "a worker has 1 to %d slots, not %llu", LIMIT_SLOTS_MAX,
+		return error_set(in->error, ERR_INVALID, "a worker must have 1 to %d slots, not %llu", LIMIT_SLOTS_MAX,
 				 (unsigned long long)msg.slots);
 	if (msg.labels.n > LIMIT_LABELS_MAX)
-		return error_set(in->error, ERR_TOO_LARGE, "a worker has at most %d labels, not %zu", LIMIT_LABELS_MAX,
+		return error_set(in->error, ERR_TOO_LARGE, "a worker may have at most %d labels, not %zu", LIMIT_LABELS_MAX,
 				 msg.labels.n);
 	/*
 	 * A worker runs everybody's jobs as its own user, so that user must be the master's own or have the
@@ -159,6 +162,6 @@ enum err on_inventory(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	if (in->session->stage != SESSION_INVENTORY)
-		return error_set(in->error, ERR_NOT_EXPECTED, "INVENTORY after the inventory was complete");
+		return error_set(in->error, ERR_NOT_EXPECTED, "INVENTORY was sent after the inventory was complete");
 	return take_held(in, msg.held.at, msg.held.n, msg.more);
 }

@@ -89,8 +89,8 @@ static void sweep_give_up(struct master *master)
 	struct session *session = sweep->conn ? session_find(master, sweep->conn) : NULL;
 	struct error error = { 0 };
 
-	error_set(&error, ERR_SYSTEM, "%llu runs were pruned and no more: the logs of %d can't be removed, for reasons"
-		  " that the master's log has, and no more go at once", (unsigned long long)sweep->sum.runs, LIMIT_PRUNE_RUNS);
+	error_set(&error, ERR_SYSTEM, "%llu runs were pruned; the prune stopped because the logs of %d runs can't be "
+		"removed (see the log of the master)", (unsigned long long)sweep->sum.runs, LIMIT_PRUNE_RUNS);
 	error_next(&error, "ls -l %s/logs", master->options.statedir.dir);
 	if (session)
 		session_refuse(session, sweep->rule.id, &error);
@@ -321,12 +321,12 @@ enum err on_prune(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	if (msg.older_ms + msg.keep + msg.log_bytes + msg.history_ms + msg.past_ms + msg.past_bytes + msg.acts_ms == 0)
-		error_set(&error, ERR_INVALID, "what is to be pruned? by age, number or size");
+		error_set(&error, ERR_INVALID, "give a rule of what to prune: by age, number or size");
 	else if (msg.older_ms > INT64_MAX / 2 || msg.history_ms > INT64_MAX / 2 || msg.keep > INT64_MAX ||
 		 msg.log_bytes > INT64_MAX || msg.past_ms > INT64_MAX / 2 || msg.acts_ms > INT64_MAX / 2)
-		error_set(&error, ERR_INVALID, "a rule of what is to be pruned is over every bound");
+		error_set(&error, ERR_INVALID, "a pruning rule has a number that is too large");
 	else if (in->master->pruner->count >= SWEEPS_MAX)
-		error_set(&error, ERR_BUSY, "%d others are pruning: try again", SWEEPS_MAX);
+		error_set(&error, ERR_BUSY, "%d other prunes are running; try again", SWEEPS_MAX);
 	if (error.code == ERR_NONE && !msg.dry)
 		room_check(in->master, ROOM_FOR_CANCEL, &error);
 	if (error.code != ERR_NONE) {

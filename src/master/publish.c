@@ -136,16 +136,18 @@ enum err publish_subscribe(struct session *session, const struct msg_subscribe *
 	size_t count = 0;
 
 	if (msg->what != QUERY_RUNS && msg->what != QUERY_JOBS)
-		return error_set(error, ERR_INVALID, "runs or the jobs of one run can be subscribed to, not %llu",
+		return error_set(error, ERR_INVALID, "only runs, or the jobs of one run, can be subscribed to; not "
+			"number %llu",
 				 (unsigned long long)msg->what);
 	for (sub = master->publisher->subs; sub; sub = sub->next) {
 		if (sub->conn == session->id && sub->id == msg->id)
-			return error_set(error, ERR_DUPLICATE, "there is a subscription %llu on this connection",
+			return error_set(error, ERR_DUPLICATE, "there already is a subscription %llu on this "
+				"connection",
 					 (unsigned long long)msg->id);
 		count += sub->conn == session->id;
 	}
 	if (count >= SUBS_MAX)
-		return error_set(error, ERR_FULL, "a connection has at most %d subscriptions", SUBS_MAX);
+		return error_set(error, ERR_FULL, "a connection may have at most %d subscriptions", SUBS_MAX);
 	sub = mem_zalloc(sizeof(*sub));
 	sub->conn = session->id;
 	sub->id = msg->id;

@@ -206,7 +206,7 @@ void query_run(struct master *master, struct master_turn *turn, struct query *qu
 		history_ask(master, query);
 		break;
 	default:
-		error_set(&error, ERR_INVALID, "an unknown question: %llu", (unsigned long long)query->what);
+		error_set(&error, ERR_INVALID, "unknown question number %llu", (unsigned long long)query->what);
 		query_refuse(master, turn, query, &error);
 	}
 }

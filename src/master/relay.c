@@ -87,9 +87,10 @@ static enum err may_open(const struct session *session, const struct caller *cal
 		of_job += relay->caller.job == caller->job;
 	}
 	if (of_worker >= LIMIT_RELAY_WORKER_MAX || of_job >= LIMIT_RELAY_JOB_MAX)
-		return error_set(error, ERR_BUSY, "the jobs of this worker have as many connections as they may");
+		return error_set(error, ERR_BUSY, "the jobs of this worker have as many connections as is allowed; "
+			"try again");
 	if (worker == 0 || !view_may_report(master->core, worker, 0, caller->job, caller->epoch))
-		return error_set(error, ERR_STALE, "this attempt isn't its worker's any more");
+		return error_set(error, ERR_STALE, "this attempt no longer belongs to the worker that sent this");
 	return view_caller(master->core, caller, &run, error);
 }
 
@@ -104,7 +105,7 @@ static enum err relay_open(struct session *session, const struct msg_relay *msg,
 	if (err != ERR_NONE)
 		return err;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
-		return error_set(error, ERR_BUSY, "no descriptors for a job's connection: %s", strerror(errno));
+		return error_set(error, ERR_BUSY, "no file descriptors left for a job's connection: %s", strerror(errno));
 	session_accept(master, pair[0], &caller);
 	relay = mem_zalloc(sizeof(*relay));
 	relay->master = master;

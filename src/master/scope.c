@@ -24,15 +24,16 @@ bool scope_has_run(const struct session *session, uint64_t run)
 
 static enum err not_yours(const struct session *session, uint64_t run, struct error *error)
 {
-	error_set(error, ERR_DENIED, "a job of run %llu may not ask about run %llu: only its own, and those that its jobs began",
+	error_set(error, ERR_DENIED, "a job of run %llu may not ask about run %llu; it may ask about its own run and "
+		"runs that it submitted",
 		  (unsigned long long)session->own_run, (unsigned long long)run);
 	return error_next(error, "titan show %llu", (unsigned long long)session->own_run);
 }
 
 static enum err not_for_jobs(const char *what, struct error *error)
 {
-	return error_set(error, ERR_DENIED, "a job may not %s: it may submit runs, and look at or cancel its own and "
-			 "those that its run's jobs began", what);
+	return error_set(error, ERR_DENIED, "a job may not %s; it may submit runs, and look at or cancel its own run "
+		"and runs that it submitted", what);
 }
 
 static enum err own(const struct session *session, uint64_t run, struct error *error)
@@ -72,14 +73,14 @@ static enum err check(const struct session *session, enum opcode op, const union
 		return check_query(session, &msg->query, error);
 	case OP_SUBSCRIBE:
 		return msg->subscribe.run != 0 ? own(session, msg->subscribe.run, error) :
-						 not_for_jobs("watch the cluster", error);
+						 not_for_jobs("watch the whole cluster", error);
 	case OP_LOG_READ:
 		return own(session, msg->log_read.run, error);
 	case OP_ACT:
 		return msg->act.verb == ACT_CANCEL ? own(session, msg->act.run, error) :
-						     not_for_jobs("decide, settle, hold or repeat anything", error);
+						     not_for_jobs("decide, settle, hold or retry anything", error);
 	default:
-		return not_for_jobs("act on the cluster", error);
+		return not_for_jobs("change the cluster", error);
 	}
 }
 

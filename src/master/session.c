@@ -105,7 +105,7 @@ static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int even
 
 	(void)loop;
 	(void)events;
-	error_set(&error, ERR_TIMEOUT, "no complete HELLO within %d ms", LIMIT_CONN_HELLO_MS);
+	error_set(&error, ERR_TIMEOUT, "no complete HELLO arrived within %d ms", LIMIT_CONN_HELLO_MS);
 	session_fail(session, &error);
 }
 
@@ -151,7 +151,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 
 	(void)conn;
 	if (session->stage == SESSION_OPEN && session->kind == PEER_WORKER && !master->ending) {
-		log_info_limited("the connection %llu of a worker is gone%s%s", (unsigned long long)session->id,
+		log_info_limited("worker connection %llu was closed%s%s", (unsigned long long)session->id,
 			 why ? ": " : "", why ? why->text : "");
 		inbox_add(master, INPUT_WORKER_GONE, session, 0, 0);
 	}
@@ -189,14 +189,14 @@ static void turn_away(struct master *master, int fd)
 	struct buf frame = { 0 };
 	struct msg_error busy = {
 		.code = ERR_BUSY,
-		.text = slice_str("the master has as many connections as it may"),
+		.text = slice_str("the master has as many connections as is allowed"),
 	};
 
 	master->stats.refused_connections++;
 	message_encode(&frame, OP_ERROR, &busy);
 	/* Send as much as the socket takes at once: a refused connection isn't worth more. */
 	if (send(fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_debug("a connection that was turned away wasn't told: %s", strerror(errno));
+		log_debug("a refused connection couldn't be told why: %s", strerror(errno));
 	buf_free(&frame);
 	close(fd);
 }
@@ -218,7 +218,7 @@ static void evict_oldest_pending(struct master *master)
 	}
 	if (!oldest)
 		return;
-	error_set(&error, ERR_BUSY, "others want to say HELLO");
+	error_set(&error, ERR_BUSY, "closed to make room: other connections wait to send HELLO");
 	session_fail(oldest, &error);
 }
 
@@ -255,7 +255,7 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 	/* The socket's directory keeps strangers out, but the peer's user is checked nevertheless. */
 	result = conn_identity(session->conn, &identity);
 	if (result < 0)
-		error_system(&error, -result, "the kernel doesn't say whose connection this is");
+		error_system(&error, -result, "the system doesn't tell which user this connection belongs to");
 	if (result < 0 || principal_of(&identity, &master->options.people, &session->principal, &error) != ERR_NONE)
 		session_fail(session, &error);
 }

@@ -140,7 +140,7 @@ static void give_up(struct squeeze *squeeze, struct squeezing *now, int result)
 	logfile_name(&now->from, TEMPORARY, temporary);
 	now->busy |= result == -EBUSY;
 	if (result < 0 && result != -ENOENT && result != -EBUSY && !now->complained) {
-		log_warn_limited("the log %s, and perhaps others of its run, stays uncompressed: %s", name, strerror(-result));
+		log_warn_limited("the log %s can't be compressed, and others of its run may not be either: %s", name, strerror(-result));
 		now->complained = true;
 	}
 	if (now->to_fd >= 0)
@@ -230,7 +230,7 @@ static void settle(struct squeeze *squeeze, struct squeezing *now)
 	bool synced = fsync(now->fd) == 0;
 
 	if (!synced)
-		log_warn_limited("the logs of run %llu stay uncompressed: %s", (unsigned long long)now->run, strerror(errno));
+		log_warn_limited("the logs of run %llu can't be compressed: %s", (unsigned long long)now->run, strerror(errno));
 	for (size_t i = 0; i < now->settled_count; i++) {
 		const struct name *file = &now->settled[i];
 		char name[LOGFILE_NAME];

@@ -23,13 +23,13 @@ enum err room_check(struct master *master, enum room_need need, struct error *er
 	if (need == ROOM_FOR_CANCEL && stats.full && stats.reserve)
 		stats.stuck = !store_use_reserve(master->store);
 	if (need == ROOM_FOR_ANSWER && stats.stuck)
-		error_set(error, ERR_FULL, "no room for the store in %s: until there is, only titan status, ls and worker ls"
-			  " are answered", dir);
+		error_set(error, ERR_FULL, "the disk of %s is full: until there is space, only titan status, ls and "
+			"worker ls work", dir);
 	else if (need == ROOM_FOR_NEW && stats.full)
-		error_set(error, ERR_FULL, "no room for the store in %s; nothing new is taken", dir);
+		error_set(error, ERR_FULL, "the disk of %s is nearly full, so new runs are refused", dir);
 	else if (need != ROOM_FOR_ANSWER &&
 		 (stats.stuck || (need == ROOM_FOR_ACT && stats.full && (!stats.reserve || is_nearly_full(dir)))))
-		error_set(error, ERR_FULL, "no room for the store in %s: nothing can be changed until there is", dir);
+		error_set(error, ERR_FULL, "the disk of %s is full: nothing can be changed until there is space", dir);
 	else
 		return ERR_NONE;
 	return error_next(error, "df %s", dir);

@@ -19,15 +19,15 @@ enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t
 	struct upload *upload;
 
 	if (key.len != sizeof(upload->key))
-		return error_set(error, ERR_INVALID, "a submit key has %zu bytes, not %zu", sizeof(upload->key),
+		return error_set(error, ERR_INVALID, "a submit key must have %zu bytes, not %zu", sizeof(upload->key),
 				 key.len);
 	if (name.len > LIMIT_NAME_MAX_LEN)
-		return error_set(error, ERR_TOO_LARGE, "the name of the run has %zu bytes; at most %d", name.len,
+		return error_set(error, ERR_TOO_LARGE, "the name of the run has %zu bytes; at most %d are allowed", name.len,
 				 LIMIT_NAME_MAX_LEN);
 	if (declared == 0)
 		return error_set(error, ERR_INVALID, "the graph has no jobs");
 	if (declared > LIMIT_RUN_JOBS_MAX)
-		return error_set(error, ERR_TOO_LARGE, "the graph has %llu jobs; at most %d",
+		return error_set(error, ERR_TOO_LARGE, "the graph has %llu jobs; at most %d are allowed",
 				 (unsigned long long)declared, LIMIT_RUN_JOBS_MAX);
 	upload = mem_zalloc(sizeof(*upload));
 	upload->id = id;
@@ -49,7 +49,7 @@ static enum err text_take(struct slice *kept, struct slice text, const char *wha
 	uint8_t *copy;
 
 	if (text.len > most)
-		return error_set(error, ERR_TOO_LARGE, "the name of %s has %zu bytes; at most %zu", what, text.len, most);
+		return error_set(error, ERR_TOO_LARGE, "the name of %s has %zu bytes; at most %zu are allowed", what, text.len, most);
 	if (text.len == 0)
 		return ERR_NONE;
 	copy = mem_alloc(text.len);
@@ -87,10 +87,10 @@ enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, st
 	struct graph_part *part;
 
 	if (count > upload->declared - upload->count)
-		return error_set(error, ERR_INVALID, "the graph was declared with %llu jobs, and more have come",
+		return error_set(error, ERR_INVALID, "more jobs were sent than the %llu that were announced",
 				 (unsigned long long)upload->declared);
 	if (count == 0 || jobs.len == 0)
-		return error_set(error, ERR_INVALID, "a part of the graph holds no jobs");
+		return error_set(error, ERR_INVALID, "a part of the graph has no jobs");
 	if (jobs.len > BYTES_MAX - upload->bytes)
 		return error_set(error, ERR_TOO_LARGE, "the graph has more than %llu bytes",
 				 (unsigned long long)BYTES_MAX);
@@ -129,7 +129,7 @@ static void digest_text(struct upload *upload, enum part part, struct slice text
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error)
 {
 	if (upload->count != upload->declared)
-		return error_set(error, ERR_INVALID, "the graph was declared with %llu jobs, and %llu have come",
+		return error_set(error, ERR_INVALID, "the graph was announced with %llu jobs, but %llu were sent",
 				 (unsigned long long)upload->declared, (unsigned long long)upload->count);
 	sha256_add_u64(&upload->digest, upload->count);
 	digest_number(upload, PART_MAX_JOBS, upload->max_jobs);

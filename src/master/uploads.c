@@ -82,7 +82,8 @@ static void expire(struct upload *upload, int64_t now_ns)
 {
 	struct error error;
 
-	error_set(&error, ERR_TIMEOUT, "of the graph, which began %lld s ago, nothing has come for %lld s: it was dropped",
+	error_set(&error, ERR_TIMEOUT, "the graph, which began %lld s ago, was dropped because no data came for %lld "
+		"s",
 		  (long long)((now_ns - upload->began_ns) / NS_PER_S), (long long)((now_ns - upload->moved_ns) / NS_PER_S));
 	uploads_refuse(upload, &error);
 }
@@ -155,7 +156,8 @@ static enum err make_fit(struct session *session, size_t count, uint64_t bytes, 
 
 		while (!fits(session, (enum upload_scope)scope, count, bytes))
 			if (!make_room(session, (enum upload_scope)scope))
-				return error_set(error, ERR_BUSY, "at most %zu graphs of %llu bytes are uploaded at once %s; try again",
+				return error_set(error, ERR_BUSY, "at most %zu graphs with %llu bytes may be "
+					"uploaded at once %s; try again",
 						 bound->count, (unsigned long long)bound->bytes, whose[scope]);
 	}
 	return ERR_NONE;

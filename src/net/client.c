@@ -96,7 +96,7 @@ static enum err wait_for(struct client *client, unsigned wants, int64_t until_ns
 		return error_system(error, errno, "can't wait for the master at %s", client->path);
 	if (count == 0) {
 		error_set(error, ERR_TIMEOUT,
-			  "the master at %s doesn't answer; is it stopped, or its disk full?", client->path);
+			  "the master at %s doesn't respond; is it stopped, or its disk full?", client->path);
 		return error_next(error, "titan status");
 	}
 	*ret_ready = (poll_fd.revents & POLLIN ? TRANSPORT_READ : 0) | (poll_fd.revents & POLLOUT ? TRANSPORT_WRITE : 0);
@@ -195,7 +195,7 @@ static enum err next_frame(struct client *client, struct incoming *ret_frame, st
 	case FRAME_BAD:
 		break;
 	}
-	return error_set(error, bad.code, "the answer of %s isn't understood: %s", client->path, bad.text);
+	return error_set(error, bad.code, "can't understand the answer of %s: %s", client->path, bad.text);
 }
 
 enum err client_receive(struct client *client, int timeout_ms, struct incoming *ret_frame,
@@ -220,7 +220,7 @@ enum err client_receive(struct client *client, int timeout_ms, struct incoming *
 		if (err != ERR_NONE || client->in.len > had || client->ended)
 			continue;
 		if (timeout_ms == 0)
-			return error_set(error, ERR_PENDING, "nothing has come from the master at %s",
+			return error_set(error, ERR_PENDING, "nothing has been received from the master at %s",
 					 client->path);
 		err = wait_for(client, client->transport->read_want, until_ns, &ready, error);
 	}

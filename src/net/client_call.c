@@ -28,13 +28,13 @@ static enum err unreachable(const struct client *client, const struct statedir *
 		return ERR_DENIED;
 	}
 	if (result == -EAGAIN) {
-		error_set(error, ERR_BUSY, "the master at %s accepts no connection; is it stopped?",
+		error_set(error, ERR_BUSY, "the master at %s doesn't accept connections; is it stopped?",
 			  client->path);
 		return error_next(error, "titan up");
 	}
 	if (result != -ENOENT && result != -ECONNREFUSED)
 		return error_system(error, -result, "can't connect to %s", client->path);
-	error_set(error, ERR_UNREACHABLE, "no master answers at %s", client->path);
+	error_set(error, ERR_UNREACHABLE, "no master is running at %s", client->path);
 	if (strcmp(statedir->cluster, "default") != 0)
 		return error_next(error, "titan -C %s up", statedir->cluster);
 	return error_next(error, "titan up");
@@ -98,7 +98,7 @@ static enum err greet(struct client *client, const char *token, int64_t until_ns
 	if (frame.op == OP_ERROR)
 		return told(&frame, error);
 	if (frame.op != OP_WELCOME)
-		return error_set(error, ERR_NOT_EXPECTED, "%s answered HELLO with message 0x%02x",
+		return error_set(error, ERR_NOT_EXPECTED, "%s answered HELLO with the unexpected message 0x%02x",
 				 client->path, (unsigned)frame.op);
 	err = message_decode(OP_WELCOME, frame.body, &client->arena, &client->welcome, error);
 	if (err != ERR_NONE)
@@ -106,7 +106,7 @@ static enum err greet(struct client *client, const char *token, int64_t until_ns
 	client->welcome.cluster = arena_copy(&client->arena, client->welcome.cluster);
 	if (client->welcome.version != PROTOCOL_VERSION)
 		return error_set(error, ERR_VERSION,
-				 "the master at %s speaks protocol %llu, this titan speaks %d", client->path,
+				 "the master at %s speaks version %llu of the protocol; this titan speaks version %d", client->path,
 				 (unsigned long long)client->welcome.version, PROTOCOL_VERSION);
 	return ERR_NONE;
 }
@@ -163,8 +163,8 @@ static enum err connect_job(struct client *client, const char *socket, struct er
 		return ERR_NONE;
 	}
 	if (result == -EAGAIN)
-		return error_set(error, ERR_BUSY, "this job's worker accepts no connection at %s", socket);
-	return error_set(error, ERR_UNREACHABLE, "this job's worker doesn't answer at TITAN_SOCKET, %s: %s", socket,
+		return error_set(error, ERR_BUSY, "the worker of this job doesn't accept connections at %s", socket);
+	return error_set(error, ERR_UNREACHABLE, "the worker of this job doesn't respond at TITAN_SOCKET, %s: %s", socket,
 			 strerror(-result));
 }
 

@@ -155,7 +155,7 @@ void conn_flush(struct conn *conn)
 			peer_closed(conn);
 			return;
 		}
-		error_system(&error, (int)-sent, "can't send to a connection");
+		error_system(&error, (int)-sent, "can't send on a connection");
 		conn_kill(conn, &error);
 		return;
 	}
@@ -175,7 +175,7 @@ static void queued(struct conn *conn, size_t old_len)
 	if (conn->state == CONN_OPEN && conn->out.len > conn->max_queue) {
 		buf_cut(&conn->out, old_len);
 		count_queue(conn);
-		error_set(&error, ERR_BUSY, "%zu bytes wait for a peer that reads too slowly",
+		error_set(&error, ERR_BUSY, "%zu bytes are waiting for a peer that reads too slowly",
 			  conn->max_queue);
 		conn_fail(conn, &error);
 		return;

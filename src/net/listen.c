@@ -37,7 +37,7 @@ static void turn_one_away(struct listener *listener)
 {
 	struct msg_error busy = {
 		.code = ERR_BUSY,
-		.text = slice_str("the master has no descriptor left for another connection"),
+		.text = slice_str("the master has no file descriptor left for another connection"),
 	};
 	struct buf frame = { 0 };
 	int fd;

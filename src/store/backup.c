@@ -52,8 +52,8 @@ static enum err check_room(int fd, const char *part, sqlite3 *from, int64_t spar
 		size += spare;
 	if (fstatvfs(fd, &info) < 0 || (uint64_t)info.f_bavail * info.f_frsize >= (uint64_t)size)
 		return ERR_NONE;
-	error_set(error, ERR_FULL, "no room for the backup %s: it needs %lld bytes", part, (long long)size);
-	return error_next(error, "titan backup FILE, on a disk with room");
+	error_set(error, ERR_FULL, "not enough disk space for the backup %s: it needs %lld bytes", part, (long long)size);
+	return error_next(error, "titan backup FILE, on a disk with more space");
 }
 
 enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, int64_t spare, struct error *error)
@@ -185,7 +185,7 @@ enum err backup_complete(const char *part, struct error *error)
 	if (result != SQLITE_OK)
 		return error_set(error, ERR_STORE, "can't check the copy %s: %s", part, sqlite3_errstr(result));
 	if (!is_ok)
-		return error_set(error, ERR_STORE_TRUST, "the copy %s doesn't pass its check", part);
+		return error_set(error, ERR_STORE_TRUST, "the copy %s failed its check", part);
 	return sync_file(part, error);
 }
 
@@ -198,7 +198,7 @@ enum err backup_reserve(const char *path, struct error *error)
 		return ERR_NONE;
 	}
 	if (errno == EEXIST)
-		return error_set(error, ERR_DUPLICATE, "%s is there already", path);
+		return error_set(error, ERR_DUPLICATE, "%s already exists", path);
 	return error_system(error, errno, "can't create %s", path);
 }
 

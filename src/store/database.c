@@ -29,8 +29,8 @@ enum err store_hint(const char *path, struct error *error)
 	int len = slash ? (int)(slash - path) : 1;
 	const char *dir = slash ? path : ".";
 
-	return error_next(error, "titan restore FILE with a backup; without one, titan up begins anew once %.*s was moved "
-			  "away (keep it)", len, dir);
+	return error_next(error, "titan restore FILE with a backup; without a backup, move %.*s away (keep it), then "
+		"titan up begins with an empty store", len, dir);
 }
 
 enum err database_error(struct database *database, enum err code, struct error *error, const char *doing)
@@ -61,7 +61,7 @@ enum err database_prepare(struct database *database, const char *sql, sqlite3_st
 	if (sqlite3_prepare_v3(database->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_statement, NULL) !=
 	    SQLITE_OK)
 		return database_error(database, ERR_STORE_TRUST, error,
-				      "its tables aren't those of this titan");
+				      "its tables differ from those that this titan writes");
 	return ERR_NONE;
 }
 
@@ -117,7 +117,7 @@ static enum err make_file(const char *path, struct error *error)
 		return error_next(error, "mv %s elsewhere, then titan up", path);
 	}
 	if (info.st_uid != geteuid() || (info.st_mode & 077) != 0) {
-		error_set(error, ERR_STORE, "the store %s must be yours, without any access for others",
+		error_set(error, ERR_STORE, "the store %s must belong to you, and nobody else may have access to it",
 			  path);
 		if (info.st_uid != geteuid())
 			return error_next(error, "chown %lu %s", (unsigned long)geteuid(), path);
@@ -154,11 +154,11 @@ static enum err check_identity(struct database *database, bool *ret_empty, struc
 	if (*ret_empty)
 		return ERR_NONE;
 	if (application_id != STORE_APPLICATION_ID) {
-		error_set(error, ERR_STORE, "%s is a database, but not titan's", database->path);
+		error_set(error, ERR_STORE, "%s is a database, but not one of titan", database->path);
 		return error_next(error, "mv %s elsewhere, then titan up", database->path);
 	}
 	if (version > store_ladder->newest) {
-		error_set(error, ERR_VERSION, "the store %s has version %d; this titan knows up to %d",
+		error_set(error, ERR_VERSION, "the store %s has version %d; this titan supports versions up to %d",
 			  database->path, version, store_ladder->newest);
 		return error_next(error, "titan version");
 	}
@@ -218,7 +218,7 @@ static enum err set_up_writing(struct database *database, bool empty, struct err
 	if (err != ERR_NONE)
 		return err;
 	if (strcmp(mode, "wal") != 0)
-		return error_set(error, ERR_STORE, "%s: no write-ahead log can be had (mode %s)",
+		return error_set(error, ERR_STORE, "%s: SQLite can't use a write-ahead log here (mode %s)",
 				 database->path, mode);
 	sqlite3_exec(database->handle, "PRAGMA wal_autocheckpoint = 0", NULL, NULL, NULL);
 	sqlite3_wal_hook(database->handle, log_grew_cb, database);
@@ -302,7 +302,7 @@ static enum err check_no_restore(const char *path, struct error *error)
 	sqlite3_free(name);
 	if (!there)
 		return ERR_NONE;
-	error_set(error, ERR_STORE, "a restore of the store %s is under way, or was interrupted", path);
+	error_set(error, ERR_STORE, "a restore of the store %s is running or was interrupted", path);
 	return error_next(error, "titan restore FILE again");
 }
 

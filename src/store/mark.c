@@ -29,7 +29,7 @@ enum err mark_open(struct mark *mark, const char *database_path, struct error *e
 	mark->fd = open(path_of(database_path, path), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (mark->fd >= 0)
 		return ERR_NONE;
-	error_system(error, errno, "can't open the store's mark %s", path);
+	error_system(error, errno, "can't open %s, which names the last acknowledged turn", path);
 	return error_next(error, "ls -ld %s", path);
 }
 
@@ -62,10 +62,10 @@ static enum err read_mark(const char *path, uint64_t *ret_turn, struct error *er
 	while (zeros < text.len && text.data[zeros] == 0)
 		zeros++;
 	if (result < 0 && result != -ENOENT)
-		err = error_system(error, -result, "can't read the store's mark %s", path);
+		err = error_system(error, -result, "can't read %s, which names the last acknowledged turn", path);
 	else if (result == 0 && zeros < text.len &&
 		 (text.len != DIGITS + 1 || !text_parse_u64(slice_make(text.data, DIGITS), ret_turn)))
-		err = error_set(error, ERR_STORE, "the store's mark %s isn't the number of a turn", path);
+		err = error_set(error, ERR_STORE, "%s doesn't contain the number of a turn", path);
 	if (err != ERR_NONE)
 		error_next(error, "ls -ld %s", path);
 	buf_free(&text);
@@ -80,11 +80,12 @@ enum err mark_agrees(const char *database_path, uint64_t turn, struct error *err
 
 	if (err != ERR_NONE || acknowledged <= turn)
 		return err;
-	error_set(error, ERR_STORE_TRUST, "the store %s ends with turn %" PRIu64 ", and turn %" PRIu64 " was acknowledged: "
-		  "it, or the log beside it, was damaged, emptied or replaced", database_path, turn, acknowledged);
+	error_set(error, ERR_STORE_TRUST, "the store %s ends with turn %" PRIu64 ", but turn %" PRIu64 " was "
+		"acknowledged: the store or its write-ahead log was damaged, emptied or replaced", database_path, turn, acknowledged);
 	if (turn == 0)                   /* the store is empty: it has no turns to go on from */
 		return store_hint(database_path, error);
-	return error_next(error, "titan restore FILE with a backup; or, to go on without what was lost, titan restore %s",
+	return error_next(error, "titan restore FILE with a backup; or, to go on without the lost turns, titan "
+		"restore %s",
 			  database_path);
 }
 

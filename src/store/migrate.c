@@ -30,7 +30,7 @@ struct step {
 
 static enum err is_damaged(struct database *database, int version, const char *name, struct error *error)
 {
-	error_set(error, ERR_STORE_TRUST, "%s: its table %s isn't that of version %d", database->path, name, version);
+	error_set(error, ERR_STORE_TRUST, "%s: its table %s differs from that of version %d", database->path, name, version);
 	return store_hint(database->path, error);
 }
 
@@ -73,7 +73,8 @@ enum err database_check_tables(struct database *database, int version, struct er
 static enum err run(struct step *step, const char *sql)
 {
 	if (sqlite3_exec(step->database->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return database_error(step->database, ERR_STORE, step->error, "its tables can't be brought to this version");
+		return database_error(step->database, ERR_STORE, step->error, "its tables can't be changed to this "
+			"version");
 	return ERR_NONE;
 }
 
@@ -253,7 +254,7 @@ static enum err name_backup(const struct database *database, char path[PATH_MAX]
 		if (lstat(path, &info) < 0 && errno == ENOENT)
 			return ERR_NONE;
 	}
-	return error_set(error, ERR_STORE, "%s: too many copies of it beside it", database->path);
+	return error_set(error, ERR_STORE, "%s: there are too many old copies beside it", database->path);
 }
 
 static enum err back_up(struct database *database, const char *path, struct error *error)
@@ -289,7 +290,7 @@ enum err database_migrate(struct database *database, struct error *error)
 		err = back_up(database, path, error);
 	if (err != ERR_NONE)
 		return err;
-	log_info("%s has the tables of version %d: they become those of version %d; as it was: %s", database->path,
+	log_info("%s has tables of version %d, which are changed to version %d; a copy of the old store is %s", database->path,
 		 database->version, store_ladder->newest, path);
 	while (err == ERR_NONE && database->version < store_ladder->newest) {
 		err = take_step(database, database->version + 1, error);

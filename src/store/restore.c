@@ -35,7 +35,7 @@ static enum err check_unused(const char *path, struct error *error)
 		close(fd);
 	if (!locked)
 		return ERR_NONE;
-	error_set(error, ERR_STORE_LOCKED, "a process (%ld) has the store %s open", (long)lock.l_pid, path);
+	error_set(error, ERR_STORE_LOCKED, "process %ld has the store %s open", (long)lock.l_pid, path);
 	return error_next(error, "titan down --keep-workers");
 }
 

@@ -130,8 +130,8 @@ static enum err check_length(int fd, const char *path, int64_t size, struct erro
 
 	if (wanted < 0 || wanted == size || has_log(path))
 		return ERR_NONE;
-	return error_set(error, ERR_STORE_TRUST, "%s has %lld bytes, its database %lld, and what follows is no checksum of a "
-			 "backup: it was changed, or cut off", path, (long long)size, (long long)wanted);
+	return error_set(error, ERR_STORE_TRUST, "%s has %lld bytes, of which the database has %lld, and the rest "
+		"isn't a checksum: the backup was changed or cut off", path, (long long)size, (long long)wanted);
 }
 
 /* ---- a file with a seal ---- */
@@ -145,8 +145,8 @@ static enum err compare(int fd, const char *path, int64_t size, const char *foun
 		return error_system(error, -result, "can't read %s", path);
 	if (memcmp(seal, found, SEAL_LEN) == 0)
 		return ERR_NONE;
-	return error_set(error, ERR_STORE_TRUST, "the backup %s was changed after it was made: its checksum isn't the one that "
-			 "stands at its end", path);
+	return error_set(error, ERR_STORE_TRUST, "the backup %s was changed after it was made: its checksum doesn't "
+		"match", path);
 }
 
 enum err seal_check(const char *path, bool *ret_sealed, struct error *error)

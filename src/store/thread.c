@@ -28,8 +28,8 @@ static _Noreturn void give_up(struct store *store, const char *doing)
 
 	database_error(&store->database, ERR_STORE, &error, doing);
 	log_error("%s", error.text);
-	log_error("stopping: what was acknowledged is safe, the latest turns may or may not be. "
-		  "Look at the disk, then start again: titan up");
+	log_error("the master stops: everything acknowledged is on disk, later changes may be lost. Check the disk, "
+		"then start again: titan up");
 	abort();
 }
 
@@ -174,7 +174,7 @@ static void complain(struct store *store, int result)
 	if (store->complained_ns != 0 && now_ns - store->complained_ns < COMPLAIN_NS)
 		return;
 	store->complained_ns = now_ns;
-	log_warn("%s: %s; nothing is acknowledged until there is room (trying again)", store->database.path,
+	log_warn("%s: %s; nothing is acknowledged until there is disk space (trying again)", store->database.path,
 		 sqlite3_errstr(result));
 }
 
@@ -212,7 +212,8 @@ static bool make_room(struct store *store, bool use_reserve)
 	if (!ballast && !(use_reserve && ballast_give_up(&store->last)))
 		return false;
 	store->ballast_ns = 0;
-	log_warn("%s: the disk is full: its %sreserve of %d MiB is used up; nothing new is taken until there is room",
+	log_warn("%s: the disk is full: the %sreserve of %d MiB is used up; new runs are refused until there is disk "
+		"space",
 		 store->database.path, ballast ? "" : "last ",
 		 (ballast ? LIMIT_STORE_BALLAST : LIMIT_STORE_LAST_RESERVE) >> 20);
 	return true;
@@ -246,7 +247,7 @@ static void take_ballast_again(struct store *store)
 	ballast_take_again(&store->last);
 	held = ballast_take_again(&store->ballast);
 	if (held && was_full)
-		log_info("%s: there is room again", store->database.path);
+		log_info("%s: there is disk space again", store->database.path);
 	pthread_mutex_lock(&store->mutex);
 	store->stats.full = !held;
 	store->stats.reserve = store->last.state == BALLAST_HELD;

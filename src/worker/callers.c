@@ -63,7 +63,7 @@ static void refuse(struct caller_entry *entry, const struct error *error)
 
 	message_encode(&frame, OP_ERROR, &msg);
 	if (send(entry->readable.fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_debug("a job's connection that was refused wasn't told: %s", strerror(errno));
+		log_debug("a job's refused connection couldn't be told why: %s", strerror(errno));
 	buf_free(&frame);
 	entry_free(entry);
 }
@@ -105,17 +105,19 @@ static enum err may_speak(const struct link *link, struct slice token, uint64_t 
 	size_t count = 0;
 
 	if (!token_read(link->secret, token, ret_job, ret_epoch))
-		return error_set(error, ERR_DENIED, "TITAN_TOKEN is none of this worker's: only its jobs may use this socket");
+		return error_set(error, ERR_DENIED, "TITAN_TOKEN doesn't belong to a job of this worker; only its "
+			"jobs may use this socket");
 	held = held_find(link, *ret_job, *ret_epoch);
 	if (!held || held->phase == PHASE_ENDED)
-		return error_set(error, ERR_STALE, "the attempt that TITAN_TOKEN names has ended");
+		return error_set(error, ERR_STALE, "the attempt in TITAN_TOKEN has ended");
 	for (const struct caller_entry *entry = link->callers; entry; entry = entry->next)
 		count += entry->job == *ret_job && entry->epoch == *ret_epoch;
 	if (count >= LIMIT_RELAY_JOB_MAX)
-		return error_set(error, ERR_BUSY, "this job has %d connections to the master: no more at once",
+		return error_set(error, ERR_BUSY, "this job already has %d connections to the master, and no more "
+			"are allowed",
 				 LIMIT_RELAY_JOB_MAX);
 	if (!link->welcome)
-		return error_set(error, ERR_UNREACHABLE, "the worker has no connection to the master now");
+		return error_set(error, ERR_UNREACHABLE, "the worker isn't connected to the master at the moment");
 	return ERR_NONE;
 }
 
@@ -127,7 +129,7 @@ static enum err read_hello(struct caller_entry *entry, const struct frame *frame
 	enum err err;
 
 	if (frame->opcode != OP_HELLO)
-		return error_set(error, ERR_NOT_EXPECTED, "a connection begins with HELLO");
+		return error_set(error, ERR_NOT_EXPECTED, "a connection must begin with HELLO");
 	arena_reset(&link->arena);
 	err = message_decode(OP_HELLO, frame->body, &link->arena, &hello, error);
 	if (err == ERR_NONE)
@@ -189,7 +191,7 @@ static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int even
 
 	(void)loop;
 	(void)events;
-	error_set(&error, ERR_TIMEOUT, "no complete HELLO within %d ms", LIMIT_CONN_HELLO_MS);
+	error_set(&error, ERR_TIMEOUT, "no complete HELLO arrived within %d ms", LIMIT_CONN_HELLO_MS);
 	refuse(timer->data, &error);
 }
 
@@ -213,7 +215,7 @@ static void accept_cb(int fd, void *owner)
 	struct caller_entry *entry = mem_zalloc(sizeof(*entry)), *silent;
 	struct error error;
 
-	error_set(&error, ERR_BUSY, "the jobs of this worker have as many connections as they may");
+	error_set(&error, ERR_BUSY, "the jobs of this worker have as many connections as is allowed; try again");
 	entry->link = link;
 	ev_io_init(&entry->readable, readable_cb, fd, EV_READ);
 	ev_timer_init(&entry->hello_late, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);
@@ -248,7 +250,7 @@ bool callers_open(struct link *link, struct error *error)
 	if (result == 0)
 		result = statedir_listen_in(path, TOKEN_SOCKET, &fd);
 	if (result < 0) {
-		error_system(error, -result, "no socket for jobs in %s", path);
+		error_system(error, -result, "can't make the socket for jobs in %s", path);
 		return false;
 	}
 	link->caller_listener = listener_new(link->loop, fd, link, accept_cb);

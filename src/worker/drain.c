@@ -52,7 +52,7 @@ void drain_claim(struct keeper *keeper, struct attempt *attempt)
 
 	keeper->piped += has_pipes(attempt);
 	if (result < 0)
-		log_warn_limited("the pipes of job %" PRIu64 " can't be opened: %s", attempt->job, strerror(-result));
+		log_warn_limited("can't open the pipes of job %" PRIu64 ": %s", attempt->job, strerror(-result));
 	for (int i = 0; i < 2; i++) {
 		struct stat info;
 
@@ -83,7 +83,7 @@ static ssize_t move(struct attempt *attempt, int stream, size_t most)
 static void no_room(struct keeper *keeper, struct attempt *attempt, ssize_t result)
 {
 	if (attempt->drain_ns == 0)
-		log_error_limited("the output of job %" PRIu64 ", which is lossless, can't be written: %s; it waits", attempt->job,
+		log_error_limited("can't write the output of lossless job %" PRIu64 ": %s; the job waits", attempt->job,
 			  strerror((int)-result));
 	attempt->drain_ns = keeper->now_ns + AGAIN_NS;
 }

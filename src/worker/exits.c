@@ -328,7 +328,7 @@ static bool check(struct keeper *keeper, struct attempt *attempt)
 
 		if (left == 0 && (!attempt->foreign || exits_learn(keeper, attempt)) && drain_end(keeper, attempt)) {
 			if (attempt->stuck)
-				log_info_limited("the process of job %" PRIu64 " that lived on is gone", attempt->job);
+				log_info_limited("the killed process of job %" PRIu64 " is gone at last", attempt->job);
 			attempt->stuck = false;
 			exits_finish(keeper, attempt);
 			return true;
@@ -339,7 +339,7 @@ static bool check(struct keeper *keeper, struct attempt *attempt)
 		attempt->last_signal = SIGKILL;
 	}
 	if (!attempt->stuck && attempt->drain_ns == 0 && keeper->now_ns - since_ns > stuck_after_ns(keeper)) {
-		log_error_limited("a process of job %" PRIu64 " was killed and lives on: its slot stays taken", attempt->job);
+		log_error_limited("a process of job %" PRIu64 " was killed but is still there; its slot stays busy", attempt->job);
 		attempt->stuck = true;
 		keeper_link_stuck(keeper, attempt);
 	}

@@ -78,7 +78,7 @@ static int record(struct guardian *guardian, pid_t pid)
 	end.status = (uint64_t)(info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status);
 	result = ends_add(guardian->dir_fd, &end);
 	if (result < 0 && !guardian->failing)
-		log_error("the end of process %d can't be recorded: %s; tried again each second", (int)pid, strerror(-result));
+		log_error("can't record the end of process %d: %s; trying again each second", (int)pid, strerror(-result));
 	return result < 0 ? -1 : 1;
 }
 
@@ -144,13 +144,13 @@ static void keeper_ended(struct guardian *guardian, int status)
 		flock(guardian->lock_fd, LOCK_UN);
 		drop_ready(guardian, false);
 		if (guardian->orphans.n > 0)
-			log_info("%zu jobs run on; their ends will be recorded for the next keeper", guardian->orphans.n);
+			log_info("%zu jobs are left running; their ends will be recorded for the next keeper", guardian->orphans.n);
 		return;
 	}
 	if (now_ns - guardian->started_ns >= LIVED_NS)
 		guardian->backoff_ns = 0;
 	guardian->restart_ns = now_ns + guardian->backoff_ns;
-	log_warn("the keeper ended with %s %d, %zu of its jobs run on; it is started again in %d ms",
+	log_warn("the keeper ended with %s %d and left %zu jobs running; it is restarted in %d ms",
 		 WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
 		 guardian->orphans.n, (int)(guardian->backoff_ns / NS_PER_MS));
 	guardian->backoff_ns = guardian->backoff_ns ? 2 * guardian->backoff_ns : BACKOFF_FIRST_NS;
@@ -181,7 +181,7 @@ static bool start_keeper(struct guardian *guardian)
 		return true;
 	}
 	if (guardian->keeper < 0) {
-		log_error("the keeper can't be started: %s; tried again in a second", strerror(errno));
+		log_error("can't start the keeper: %s; trying again in a second", strerror(errno));
 		guardian->keeper = 0;
 	} else if (guardian->passed) {
 		kill(guardian->keeper, guardian->passed);
@@ -195,7 +195,7 @@ static void pass_on(struct guardian *guardian, int number)
 	if (guardian->keeper > 0)
 		kill(guardian->keeper, number);
 	else if (guardian->ending)
-		log_info("%zu jobs still run: this process stays until their ends are recorded", guardian->orphans.n);
+		log_info("%zu jobs are still running: this process stays until their ends are recorded", guardian->orphans.n);
 }
 
 /* Wait for a signal, or until there is something to try again. */
@@ -233,7 +233,7 @@ static enum err guardian_open(struct guardian *guardian, struct error *error)
 		return result;
 	home_boot_id(guardian->boot_id);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		return error_system(error, errno, "the worker can't become a subreaper");
+		return error_system(error, errno, "can't become a subreaper for the worker's processes");
 	prctl(PR_SET_NAME, GUARDIAN_NAME);
 	home_sign(guardian->lock_fd);
 	guardian->options.guardian = getpid();
@@ -293,7 +293,7 @@ static void take_place(struct guardian *guardian, int lock_fd)
 	struct worker_options options = guardian->options;
 
 	log_init("guardian", LOG_LEVEL_INFO);
-	log_warn("the guardian was killed: its keeper takes its place");
+	log_warn("the guardian was killed, so its keeper takes its place");
 	spawn_forget();
 	*guardian = (struct guardian){ .options = options, .dir_fd = -1, .lock_fd = lock_fd,
 				       .again = true };

@@ -64,7 +64,7 @@ bool renew_resume(struct guardian *guardian)
 	guardian->again = true;
 	/* The descriptor belonged to the old version: its number may be another file by now. */
 	guardian->options.ready_fd = -1;
-	log_info("goes on as the version that was put in its place; its keeper is process %d", keeper);
+	log_info("the guardian was replaced by the installed version; its keeper is process %d", keeper);
 	return true;
 }
 
@@ -89,7 +89,7 @@ static bool works(const char *program)
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attributes);
 	if (fault) {
-		log_error("%s can't be started: %s", program, strerror(fault));
+		log_error("can't start %s: %s", program, strerror(fault));
 		return false;
 	}
 	gone.fd = pidfd_open(pid, 0);
@@ -124,7 +124,7 @@ void renew_exec(struct guardian *guardian)
 
 	guardian->renewing = false;
 	if (!works(guardian->program) || !read_argv(&text, argv)) {
-		log_error("the guardian stays what it is");
+		log_error("the guardian isn't replaced");
 		buf_free(&text);
 		return;
 	}
@@ -132,7 +132,7 @@ void renew_exec(struct guardian *guardian)
 	setenv(VARIABLE, value, 1);
 	io_set_cloexec(guardian->lock_fd, false);
 	execv(guardian->program, argv);
-	log_error("%s can't take the guardian's place: %s", guardian->program, strerror(errno));
+	log_error("%s can't replace the guardian: %s", guardian->program, strerror(errno));
 	io_set_cloexec(guardian->lock_fd, true);
 	unsetenv(VARIABLE);
 	buf_free(&text);

@@ -27,8 +27,8 @@ enum err home_open(const struct worker_options *options, char *ret_path, int *re
 	int result;
 
 	if (!text_is_name(slice_str(options->name)))
-		return error_set(error, ERR_INVALID, "a worker can't be named '%s': letters, digits, '_', '-' and "
-				 "'.', at most 128", options->name);
+		return error_set(error, ERR_INVALID, "'%s' isn't a valid name for a worker: use letters, digits, "
+			"'_', '-' and '.', at most 128", options->name);
 	result = statedir_make(&options->statedir);
 	if (result < 0)
 		return error_state_dir(error, -result, options->statedir.dir);
@@ -53,12 +53,12 @@ enum err home_lock(const struct worker_options *options, const char *path, int d
 
 	*ret_fd = openat(dir_fd, lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (*ret_fd < 0)
-		return error_system(error, errno, "the lock of worker %s can't be opened", options->name);
+		return error_system(error, errno, "can't open the lock file of worker %s", options->name);
 	/* A process killed just now may have left a child between fork and exec that still holds the lock. */
 	while (flock(*ret_fd, LOCK_EX | LOCK_NB) < 0 && tries++ < LOCK_TRIES)
 		nanosleep(&wait, NULL);
 	if (tries > LOCK_TRIES) {
-		error_set(error, ERR_BUSY, "worker %s is running already, with its state in %s", options->name, path);
+		error_set(error, ERR_BUSY, "worker %s is already running, with its state in %s", options->name, path);
 		return error_next(error, "titan status");
 	}
 	return ERR_NONE;
@@ -74,7 +74,7 @@ void home_sign(int lock_fd)
 		return;
 	len = snprintf(text, sizeof(text), "%d %" PRId64 "\n", (int)getpid(), stat.begun_ns);
 	if (ftruncate(lock_fd, 0) < 0 || pwrite(lock_fd, text, (size_t)len, 0) != len)
-		log_warn("the worker's lock can't be signed: %s; titan down can't tell it to end", strerror(errno));
+		log_warn("can't write to the worker's lock file: %s; titan down won't be able to end the worker", strerror(errno));
 }
 
 int home_mark(int dir_fd, char ret_mark[HOME_MARK_SIZE])

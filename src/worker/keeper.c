@@ -74,18 +74,18 @@ static enum err open_process(struct keeper *keeper, struct error *error)
 	do {
 		keeper->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 		if (keeper->null_fd < 0)
-			return error_system(error, errno, "/dev/null can't be opened");
+			return error_system(error, errno, "can't open /dev/null");
 		if (keeper->null_fd <= 2)
 			io_set_cloexec(keeper->null_fd, false);
 	} while (keeper->null_fd <= 2);
 	close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
 	result = spawn_prepare();
 	if (result < 0)
-		return error_system(error, -result, "the worker can't limit itself");
+		return error_system(error, -result, "can't set the resource limits of the worker");
 	io_fd_count_limit();
 	keeper->signal_fd = open_signals();
 	if (keeper->signal_fd < 0)
-		return error_system(error, errno, "no descriptor for signals");
+		return error_system(error, errno, "can't get a file descriptor for signals");
 	keeper->children_fd = tree_children_open();
 	if (keeper->options->guardian > 0 && prctl(PR_SET_PDEATHSIG, SIGHUP) < 0)
 		return error_system(error, errno, "the keeper can't watch its guardian");
@@ -98,13 +98,14 @@ static enum err check_labels(const char *labels, struct error *error)
 	size_t count = 0;
 
 	if (labels && strlen(labels) > LABELS_TEXT_MAX)
-		return error_set(error, ERR_TOO_LARGE, "the labels of a worker have at most %d bytes", LABELS_TEXT_MAX);
+		return error_set(error, ERR_TOO_LARGE, "the labels of a worker may have at most %d bytes together", LABELS_TEXT_MAX);
 	while (labels && *labels) {
 		size_t len = strcspn(labels, ",");
 
 		if (!text_is_name(slice_make(labels, len)) || ++count > LIMIT_LABELS_MAX)
 			return error_set(error, ERR_INVALID,
-					 "label '%.*s': a worker has at most %d, of letters, digits and _ . - each",
+					 "label '%.*s' is invalid: a worker may have at most %d labels of letters, "
+					 "digits and _ . -",
 					 (int)len, labels, LIMIT_LABELS_MAX);
 		labels += len + (labels[len] == ',');
 	}
@@ -117,12 +118,12 @@ static enum err open_cages(struct keeper *keeper, struct error *error)
 	int result = keeper->options->containment == CONTAIN_PIDS ? spawn_try_own_pids() : 0;
 
 	if (result > 0)
-		return error_system(error, result, "no process-number space (pid namespace) can be made");
+		return error_system(error, result, "can't make a process-number space (pid namespace) for jobs");
 	if (keeper->options->containment == CONTAIN_SUBREAPER || keeper->options->containment == CONTAIN_PIDS)
 		return ERR_NONE;
 	result = cages_open(keeper->mark, &keeper->cages);
 	if (result < 0 && keeper->options->containment == CONTAIN_CGROUP) {
-		error_system(error, -result, "no control groups (version 2) can be made below this process's own");
+		error_system(error, -result, "can't make control groups (version 2) below that of this process");
 		return error_next(error, "systemd-run --user --scope -p Delegate=yes titan worker");
 	}
 	if (keeper->cages)
@@ -150,14 +151,15 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 	if (keeper->slots == 0 && sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
 		keeper->slots = (uint32_t)CPU_COUNT(&cpus);
 	if (keeper->slots == 0 || keeper->slots > LIMIT_SLOTS_MAX)
-		return error_set(error, ERR_INVALID, "a worker can't have %u slots: 1 to %d", keeper->slots,
+		return error_set(error, ERR_INVALID, "a worker can't have %u slots; the number must be from 1 to %d", keeper->slots,
 				 LIMIT_SLOTS_MAX);
 	if (check_labels(keeper->options->labels, error) != ERR_NONE)
 		return error->code;
 	if (offers_find(keeper->options->resources, &offers, keeper->offers_text, error) != ERR_NONE)
 		return error->code;
 	if (keeper->options->pool && keeper->options->pool[0] && !text_is_name(slice_str(keeper->options->pool)))
-		return error_set(error, ERR_INVALID, "a pool can't be named '%s': letters, digits and _ . -, at most 128",
+		return error_set(error, ERR_INVALID, "'%s' isn't a valid name for a pool: use letters, digits and _ "
+			". -, at most 128",
 				 keeper->options->pool);
 	keeper->ledger = ledger_new(keeper->slots);
 	ledger_offer(keeper->ledger, &offers);
@@ -166,7 +168,7 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 	rand_system(keeper->instance, sizeof(keeper->instance));
 	secret = token_secret_open(keeper->dir_fd, keeper->secret);
 	if (secret < 0)
-		return error_system(error, -secret, "the secret of worker %s can't be kept in %s", keeper->options->name,
+		return error_system(error, -secret, "can't store the secret of worker %s in %s", keeper->options->name,
 				    keeper->path);
 	home_boot_id(keeper->boot_id);
 	return recover_open(keeper, error);
@@ -217,10 +219,10 @@ static void read_signals(struct keeper *keeper)
 
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(infos[0]); i++)
 		if (infos[i].ssi_signo == SIGTERM) {
-			log_info("asked to end: %u jobs run, and run on where they may", ledger_running(keeper->ledger));
+			log_info("told to end; %u jobs are running and are left running where possible", ledger_running(keeper->ledger));
 			attempts_leave(keeper, LIMIT_STOP_GRACE_MS);
 		} else if (infos[i].ssi_signo == SIGINT) {
-			log_info("asked to end with its jobs: %u run", ledger_running(keeper->ledger));
+			log_info("told to end with its jobs; %u are running", ledger_running(keeper->ledger));
 			attempts_quit(keeper, LIMIT_STOP_GRACE_MS);
 		} else if (infos[i].ssi_signo == SIGHUP) {
 			check_guardian(keeper);
@@ -318,7 +320,7 @@ static void write_spool(struct keeper *keeper)
 		spool_note(keeper->spool, keeper->ended_count,
 			   entry ? ((struct attempt *)entry->owner)->ended_no : keeper->ended_count + 1);
 	if (result < 0 && !keeper->spool_failing)
-		log_error("the spool can't be written: %s; results are kept in memory", strerror(-result));
+		log_error("can't write the spool: %s; results are kept only in memory", strerror(-result));
 	keeper->spool_failing = result < 0;
 	if (result == 0)
 		spaces_rested(keeper->spaces);
@@ -362,7 +364,7 @@ static void serve(struct keeper *keeper)
 		attempts_start(keeper);
 	}
 	if (keeper->count > 0 && keeper->quitting)
-		log_warn("ends with %zu attempts or results that the next keeper has to see to", keeper->count);
+		log_warn("ending; %zu attempts or results are left for the next keeper", keeper->count);
 }
 
 void worker_log_to_file(const struct worker_options *options)
@@ -387,7 +389,7 @@ int keeper_run(const struct worker_options *options, struct error *error)
 		return err_exit_status(result);
 	}
 	worker_log_to_file(options);
-	log_info("worker %s: %u slots, state in %s", options->name, keeper.slots, keeper.path);
+	log_info("worker %s has %u slots and its state in %s", options->name, keeper.slots, keeper.path);
 	keeper.now_ns = clock_mono_ns();
 	check_guardian(&keeper);         /* the guardian may have been killed before this keeper began to watch it */
 	if (options->end_jobs)

@@ -119,7 +119,7 @@ void keeper_link_start(struct keeper *keeper)
 	if (keeper->link_backoff_ns > BACKOFF_MAX_NS)
 		keeper->link_backoff_ns = BACKOFF_MAX_NS;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
-		log_error("no socket for the link: %s", strerror(errno));
+		log_error("can't make a socket for the link: %s", strerror(errno));
 		return;
 	}
 	envp = link_environment(keeper, texts);
@@ -129,7 +129,7 @@ void keeper_link_start(struct keeper *keeper)
 	mem_free(envp);
 	close(pair[1]);
 	if (pid < 0) {
-		log_error("the link can't be started: %s", strerror(errno));
+		log_error("can't start the link: %s", strerror(errno));
 		close(pair[0]);
 		return;
 	}
@@ -171,7 +171,7 @@ void keeper_tell_ready(struct keeper *keeper)
 		return;
 	keeper->ready_told = true;
 	if (keeper->options->ready_fd >= 0 && write(keeper->options->ready_fd, "\n", 1) != 1)
-		log_warn("whoever waits for this worker is gone");
+		log_warn("the process that started this worker no longer waits for it");
 }
 
 static void connected(struct keeper *keeper)
@@ -236,7 +236,7 @@ static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
 		room_give_back(keeper, &room);
 		break;
 	default:
-		CHECK(!"a message of the link that its keeper doesn't know");
+		CHECK(!"the link sent a message that its keeper doesn't know");
 	}
 }
 
@@ -254,7 +254,7 @@ static int read_messages(struct keeper *keeper)
 void keeper_link_died(struct keeper *keeper)
 {
 	if (!keeper->quitting)
-		log_warn("the link has ended; it is started again");
+		log_warn("the link has ended and is started again");
 	/* Messages that the link had sent before it died still count, acknowledgements above all. */
 	if (keeper->link.fd >= 0)
 		read_messages(keeper);

@@ -92,12 +92,13 @@ void late_check(struct keeper *keeper)
 
 		if (hung_ns >= WARN_NS && !attempt->late_told) {
 			attempt->late_told = true;
-			log_warn_limited("job %" PRIu64 " hangs before its start: its directory or its program doesn't answer",
+			log_warn_limited("job %" PRIu64 " hangs before its start: its directory or its program "
+				"doesn't respond",
 				 attempt->job);
 		}
 		if (hung_ns < limit_ns(keeper) || attempt->start_fault)
 			continue;
-		log_warn_limited("job %" PRIu64 " didn't start within %" PRId64 " s: killed", attempt->job, limit_ns(keeper) / NS_PER_S);
+		log_warn_limited("job %" PRIu64 " didn't start within %" PRId64 " s and was killed", attempt->job, limit_ns(keeper) / NS_PER_S);
 		late_kill(keeper, attempt, ETIMEDOUT);
 	}
 }

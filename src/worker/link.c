@@ -54,7 +54,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 
 	if (link->conn != conn)
 		return;
-	log_warn("the connection to the master is gone%s%s", why ? ": " : "", why ? why->text : "");
+	log_warn("the connection to the master was lost%s%s", why ? ": " : "", why ? why->text : "");
 	link->conn = NULL;
 	link->welcome = link->hello_owed = link->beat_owed = false;
 	callers_drop(link);
@@ -96,7 +96,7 @@ static void connect_now(struct link *link)
 	result = statedir_socket_connect(&link->options->statedir, &fd);
 	if (result < 0) {
 		if (link->retry_s == 0.)
-			log_info("no master answers: %s; trying again", strerror(-result));
+			log_info("can't reach a master: %s; trying again", strerror(-result));
 		retry_later(link);
 		return;
 	}
@@ -175,7 +175,7 @@ void link_keeper_answered(struct link *link)
 	if (!keeper_answers(link))
 		return;
 	if (link->keeper_silent) {
-		log_info("the keeper answers again");
+		log_info("the keeper responds again");
 		/* Nothing was sent to the master meanwhile, so its silence is measured from now. */
 		link->echo_ns = clock_mono_ns();
 		link->keeper_silent = false;
@@ -198,14 +198,15 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 	/* Keep the connection, so that output still flows; the master counts the worker as silent. */
 	if (!keeper_answers(link)) {
 		if (!link->keeper_silent)
-			log_warn("the keeper (process %" PRIu64 ") doesn't answer: no heartbeats until it does",
+			log_warn("the keeper (process %" PRIu64 ") doesn't respond: no heartbeats are sent until it "
+				"does",
 				 link->keeper_pid);
 		link->keeper_silent = true;
 		link->beat_owed = link->welcome;
 		return;
 	}
 	if (link->welcome ? now_ns - link->echo_ns > link->lease_ns : now_ns - link->hello_ns > WELCOME_NS) {
-		log_warn("the master is silent");
+		log_warn("the master sends nothing; reconnecting");
 		link->welcome = false;
 		conn_close(link->conn);
 		return;
@@ -309,10 +310,10 @@ int link_run(const struct worker_options *options, struct error *error)
 	io_fd_count_limit();
 	link->loop = ev_loop_new(EVFLAG_AUTO);
 	if (!read_instance(link)) {
-		error_set(error, ERR_USAGE, "a link is started by its keeper, not by hand");
+		error_set(error, ERR_USAGE, "titan link can't be run by hand; the keeper of a worker starts it");
 		status = err_exit_status(ERR_USAGE);
 	} else if (!link->loop) {
-		error_set(error, ERR_SYSTEM, "no event loop can be made");
+		error_set(error, ERR_SYSTEM, "can't make an event loop");
 	} else if (ship_open(link, error) && callers_open(link, error)) {
 		link->conns = conn_set_new(link->loop);
 		loop_init(link);
@@ -348,7 +349,7 @@ int link_main(void)
 	log_init("link", LOG_LEVEL_INFO);
 	if (!name || !cluster || !dir || !slots || strlen(dir) >= sizeof(options.statedir.dir) ||
 	    strlen(cluster) >= sizeof(options.statedir.cluster)) {
-		log_error("a link is started by its keeper, not by hand");
+		log_error("titan link can't be run by hand; the keeper of a worker starts it");
 		return err_exit_status(ERR_USAGE);
 	}
 	memcpy(options.statedir.dir, dir, strlen(dir) + 1);

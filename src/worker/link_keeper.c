@@ -206,7 +206,7 @@ bool link_keeper_read(struct link *link)
 			set_stuck(link, held_find(link, message.attempt.job, message.attempt.epoch), true);
 			break;
 		default:
-			CHECK(!"a message of the keeper that its link doesn't know");
+			CHECK(!"the keeper sent a message that its link doesn't know");
 		}
 	}
 	return result == 0;

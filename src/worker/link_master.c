@@ -103,7 +103,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
 	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.dir) ||
 	    (spec.argv.n == 0) == (spec.script.len == 0) || !complete(link, assign->context, &spec)) {
-		log_warn_limited("job %llu can't be run: its specification isn't understood",
+		log_warn_limited("job %llu can't be run: this worker doesn't understand its specification",
 			 (unsigned long long)assign->job);
 		buf_add_byte(&link->strings, '\0');
 		return;
@@ -200,13 +200,13 @@ static void on_quit(struct link *link, const struct msg_quit *msg)
 {
 	const struct ipc_quit out = { msg->grace_ms < INT32_MAX ? (int64_t)msg->grace_ms : INT32_MAX };
 
-	log_info("the master wants this worker to end");
+	log_info("the master tells this worker to end");
 	ipc_put(&link->keeper, IPC_QUIT, &out, sizeof(out));
 }
 
 static void on_error(const struct msg_error *msg)
 {
-	log_warn_limited("the master says: %.*s", (int)msg->text.len, (const char *)msg->text.data);
+	log_warn_limited("the master reported an error: %.*s", (int)msg->text.len, (const char *)msg->text.data);
 }
 
 void link_frame(struct link *link, const struct frame *frame)
@@ -230,12 +230,12 @@ void link_frame(struct link *link, const struct frame *frame)
 
 	arena_reset(&link->arena);
 	if (!memchr(known, frame->opcode, sizeof(known))) {
-		error_set(&error, ERR_NOT_EXPECTED, "a worker has no use for message %u", frame->opcode);
+		error_set(&error, ERR_NOT_EXPECTED, "the master sent message %u, which a worker doesn't expect", frame->opcode);
 		conn_fail(link->conn, &error);
 		return;
 	}
 	if (message_decode((enum opcode)frame->opcode, frame->body, &link->arena, &msg, &error)) {
-		log_error("a frame of the master isn't understood: %s", error.text);
+		log_error("the master sent a frame that can't be read: %s", error.text);
 		conn_fail(link->conn, &error);
 		return;
 	}

@@ -86,7 +86,7 @@ enum err offers_find(const char *given, struct resource_list *ret, char text[LIM
 		resource_put(&offers.at[i], &out);
 	}
 	if (err == ERR_NONE && out.len >= LIMIT_RESOURCES_TEXT_MAX)
-		err = error_set(error, ERR_TOO_LARGE, "the resources of a worker have at most %d bytes as a text",
+		err = error_set(error, ERR_TOO_LARGE, "the resources of a worker may have at most %d bytes as text",
 				LIMIT_RESOURCES_TEXT_MAX - 1);
 	if (err == ERR_NONE) {
 		memcpy(text, buf_cstr(&out), out.len + 1);

@@ -41,7 +41,7 @@ static struct attempt *enter(struct keeper *keeper, uint64_t job, uint64_t epoch
 
 	if (ledger_assign(keeper->ledger, job, epoch, false, attempt, &attempt->entry) == LEDGER_TAKEN)
 		return attempt;
-	log_warn("the spool names attempt %" PRIu64 " of job %" PRIu64 " twice or too late", epoch, job);
+	log_warn("the spool names attempt %" PRIu64 " of job %" PRIu64 " twice, or too late", epoch, job);
 	attempt_free(keeper, attempt);
 	return NULL;
 }
@@ -153,7 +153,7 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 
 	memset(&record, 0, sizeof(record));
 	if (type < SPOOL_LIFE || type > SPOOL_GONE || (body.len != sizes[type] && !is_older(type, body.len))) {
-		log_warn("the spool has a record of kind %d and %zu bytes: skipped", (int)type, body.len);
+		log_warn("the spool has an unknown record (kind %d, %zu bytes), which is skipped", (int)type, body.len);
 		return;
 	}
 	memcpy(&record, body.data, body.len);
@@ -288,7 +288,7 @@ static void sweep_orphans(struct keeper *keeper)
 	int clean = found == 0;
 
 	if (cages > 0)
-		log_warn("killed all in %zu control groups that an earlier keeper left behind", cages);
+		log_warn("killed all processes in %zu control groups that an earlier keeper left behind", cages);
 	/* A process in the middle of an exec shows no mark, so one pass that finds nothing isn't enough. */
 	for (int round = 0; clean < 2 && round < SWEEP_ROUNDS; round++) {
 		nanosleep(&wait, NULL);
@@ -299,7 +299,7 @@ static void sweep_orphans(struct keeper *keeper)
 	if (killed > 0)
 		log_warn("killed %zu processes that an earlier keeper left behind", killed);
 	if (found > 0)
-		log_error("%zu processes of an earlier keeper can't be killed", found);
+		log_error("%zu processes that an earlier keeper left behind can't be killed", found);
 }
 
 /* Open the attempt's files, if anything in them is still needed. */
@@ -316,7 +316,7 @@ static void claim(struct keeper *keeper, struct attempt *attempt)
 		drain_claim(keeper, attempt);
 	if (attempt->space || running)
 		return;
-	log_warn("the output of job %" PRIu64 " is gone", attempt->job);
+	log_warn("the output of job %" PRIu64 " is missing", attempt->job);
 	attempt_is_shipped(attempt);
 }
 
@@ -331,13 +331,13 @@ enum err recover_open(struct keeper *keeper, struct error *error)
 	if (result)
 		return result;
 	if (torn > 0)
-		log_warn("the spool ended in the middle of a record: %zu bytes cut off", torn);
+		log_warn("the spool ended in the middle of a record; %zu bytes were cut off", torn);
 	for (attempt = keeper->first; attempt; attempt = attempt->next)
 		claim(keeper, attempt);
 	spaces_sweep(keeper->spaces);
 	for (attempt = keeper->first; attempt; attempt = attempt->next)
 		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && adopt(keeper, attempt))
-			log_info("job %" PRIu64 " still runs as %d", attempt->job, (int)attempt->pid);
+			log_info("job %" PRIu64 " is still running as process %d", attempt->job, (int)attempt->pid);
 	sweep_orphans(keeper);
 	for (attempt = keeper->first; attempt; attempt = next) {
 		next = attempt->next;
@@ -387,6 +387,6 @@ bool recover_rewrite(struct keeper *keeper)
 	}
 	result = spool_rewrite_end(keeper->spool);
 	if (result < 0)
-		log_error("the spool can't be written anew: %s", strerror(-result));
+		log_error("can't write a new spool: %s", strerror(-result));
 	return result == 0;
 }

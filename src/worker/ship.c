@@ -132,7 +132,7 @@ bool ship_synced(const struct held *held)
 /* The file can't be read any more: count what was sent as all of it. */
 static void give_up(struct held *held, int number)
 {
-	log_warn_limited("the output of job %" PRIu64 " can't be read: %s", held->job, strerror(errno));
+	log_warn_limited("can't read the output of job %" PRIu64 ": %s", held->job, strerror(errno));
 	held->streams[number].size = held->streams[number].sent;
 }
 

@@ -255,7 +255,7 @@ bool ship_open(struct link *link, struct error *error)
 	link->attempts_fd = open(link->attempts_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	link->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (link->attempts_fd < 0 || link->inotify_fd < 0) {
-		error_system(error, errno, "output in %s can't be watched", link->attempts_path);
+		error_system(error, errno, "can't watch output in %s", link->attempts_path);
 		return false;
 	}
 	ev_io_init(&link->watch_read, watch_cb, link->inotify_fd, EV_READ);

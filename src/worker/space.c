@@ -50,14 +50,14 @@ enum err spaces_open(int worker_fd, struct spaces **ret_spaces, struct error *er
 	int fd, result;
 
 	if (mkdirat(worker_fd, DIR_NAME, 0700) < 0 && errno != EEXIST)
-		return error_system(error, errno, "the directory of attempts can't be made");
+		return error_system(error, errno, "can't make the directory of attempts");
 	fd = openat(worker_fd, DIR_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
-		return error_system(error, errno, "the directory of attempts can't be opened");
+		return error_system(error, errno, "can't open the directory of attempts");
 	result = io_identify(fd, "", &identity);
 	if (result < 0) {
 		close(fd);
-		return error_system(error, -result, "the directory of attempts can't be looked at");
+		return error_system(error, -result, "can't read the directory of attempts");
 	}
 	spaces = mem_zalloc(sizeof(*spaces));
 	spaces->fd = fd;
@@ -263,7 +263,8 @@ static struct space *take_free(struct spaces *spaces, int *ret_result)
 		spaces->free_count--;
 		if (same && *ret_result == 0)
 			return space;
-		log_warn_limited("attempts/%" PRIu64 " isn't used again: a job moved it or its files, or mounted something there",
+		log_warn_limited("attempts/%" PRIu64 " can't be used again: a job moved the directory or its files, "
+			"or mounted something there",
 			 space->id);
 		discard(spaces, space);
 	}

@@ -54,7 +54,8 @@ static void say(struct remover *remover, const char *name, int result)
 	remover->said_ns = now_ns;
 	remover->unsaid = 0;
 	pthread_mutex_unlock(&remover->lock);
-	log_error_limited("attempts/%s can't be removed: %s; it stays until the worker's next start, other jobs don't need it%s", name,
+	log_error_limited("can't remove attempts/%s: %s; it stays until the worker's next start and doesn't affect "
+		"other jobs%s", name,
 		  result == -EXDEV || result == -EBUSY ? "something is mounted there" : strerror(-result),
 		  unsaid > 0 ? ". There are more like it" : "");
 }

@@ -110,7 +110,7 @@ static void sync_now(struct spool *spool)
 	pthread_mutex_unlock(&spool->lock);
 	done = fdatasync(fd) == 0;
 	if (!done)
-		log_error("the worker's spool can't be synced: %s; it is written anew", strerror(errno));
+		log_error("can't sync the worker's spool: %s; a new one is written", strerror(errno));
 	pthread_mutex_lock(&spool->lock);
 	if (fd != spool->fd)
 		close(fd);
@@ -158,21 +158,21 @@ static enum err open_file(struct spool *spool, void (*record_cb)(enum spool_type
 	*ret_torn = data.len - whole;
 	buf_free(&data);
 	if (result < 0 && result != -ENOENT)
-		return error_system(error, -result, "the worker's spool can't be read");
+		return error_system(error, -result, "can't read the worker's spool");
 	spool->fd = openat(spool->dir_fd, SPOOL_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND | O_NOFOLLOW, 0600);
 	if (spool->fd < 0)
-		return error_system(error, errno, "the worker's spool can't be opened");
+		return error_system(error, errno, "can't open the worker's spool");
 	if (ftruncate(spool->fd, (off_t)whole) < 0)
-		return error_system(error, errno, "the torn end of the worker's spool can't be cut off");
+		return error_system(error, errno, "can't cut off the incomplete end of the worker's spool");
 	if (whole == 0 && (result = io_write_all(spool->fd, magic, sizeof(magic))) < 0)
-		return error_system(error, -result, "the worker's spool can't be written");
+		return error_system(error, -result, "can't write the worker's spool");
 	spool->size = whole > 0 ? whole : sizeof(magic);
 	/*
 	 * Sync the file's name once. If a torn end was cut off, sync that, too: it must not reappear behind
 	 * new records.
 	 */
 	if ((*ret_torn > 0 || whole == 0) && (fdatasync(spool->fd) < 0 || fsync(spool->dir_fd) < 0))
-		return error_system(error, errno, "the worker's spool can't be synced");
+		return error_system(error, errno, "can't sync the worker's spool");
 	return ERR_NONE;
 }
 
@@ -190,7 +190,7 @@ enum err spool_open(int dir_fd, void (*record_cb)(enum spool_type type, struct s
 	pthread_cond_init(&spool->changed, NULL);
 	fault = result ? 0 : pthread_create(&spool->thread, NULL, sync_thread, spool);
 	if (fault)
-		result = error_system(error, fault, "no thread can be made");
+		result = error_system(error, fault, "can't start a thread");
 	if (!result) {
 		*ret_spool = spool;
 		return ERR_NONE;

@@ -28,7 +28,7 @@ exits "unless that is wanted" 0 titan -y backup b1
 exits "never is the store" 2 titan -y backup "$store"
 mkdir dir; exits "nor a directory" 2 titan -y backup dir
 exits "a directory that isn't there" 71 titan backup nowhere/b
-like "which says where it may be" "$err" "try: titan backup FILE, in a directory that is there"
+like "which says where it may be" "$err" "try: titan backup FILE, in an existing directory"
 ended_in() { # BACKUP: the numbers of the lines that it knows as ended
 	python3 -c "import sqlite3, sys
 for (n,) in sqlite3.connect(sys.argv[1]).execute('select job - (select first from run where run = $first) + 1 from job where run = $first and ended_ms > 0'):
@@ -76,10 +76,10 @@ is "a changed bit in it is seen" "$unseen" 0
 { cat b1; echo junk; } >bad
 exits "something behind it is seen" 74 titan fsck bad
 exits "and not restored" 74 titan restore bad
-like "which says why" "$err" 'what follows is no checksum of a backup: it was changed, or cut off'
+like "which says why" "$err" 'the backup was changed or cut off'
 (umask 077; head -c -106 b1 >older)
 exits "a backup without a checksum can be read" 0 titan fsck older
-like "and it is said that it has none" "$out" 'no checksum stands in that file'
+like "and it is said that it has none" "$out" 'this file has no checksum'
 is "also as JSON" "$(titan --json fsck older | jq .checksum)" false
 is "anybody can compare it" "$(sha256sum <older | cut -d' ' -f1)" "$(tail -c 106 b1 | cut -d' ' -f4)"
 exits "the backup is restored" 0 titan --json restore b1
@@ -127,12 +127,12 @@ END
 }
 letters "update job set flags = flags | 8 where job = ?"
 exits "a dead letter that isn't there is missed" 74 titan fsck
-like "it says of which job" "$err" 'job [0-9]+ has no dead letter, and its row says that it has'
+like "it says of which job" "$err" 'job [0-9]+ has no dead letter, but its row says that it has one'
 letters letter
 exits "with it all is well" 0 titan fsck
 letters "update job set flags = flags & ~8 where job = ?"
 exits "one that shouldn't be there is found" 74 titan fsck
-like "and named" "$err" 'job [0-9]+ has a dead letter, and its row says that it has none'
+like "and named" "$err" 'job [0-9]+ has a dead letter, but its row says that it has none'
 letters "delete from dead where job = ?"
 exits "without it all is well" 0 titan fsck
 

@@ -23,7 +23,7 @@ is "labels" "$(ids label=gpu)" "[$gpu]"
 is "what is of runs alone finds what has ended" "$(ids run=fine)" "[$fine]"
 is "several selectors" "$(ids "$one" state=running)" "[$one,$gpu]"
 exits "a word that isn't known" 2 titan ls colour=red
-like "has a list" "$err" 'state, label, name, worker'
+like "has a list" "$err" 'state, label, name or worker'
 exits "a state that isn't one" 2 titan ls state=broken
 exits "nothing like it" 4 titan show state=denied
 exits "a range that runs backwards" 2 titan ls 9-3
@@ -56,6 +56,6 @@ is "one value" "$(printf '%s' "$out" | jq -c .)" "{\"target\":\"$later\",\"chang
 exits "the rest" 0 titan -y cancel --wait all
 ok "has ended" run_ended "$gpu"
 exits "then nothing is left" 4 titan -y cancel all
-like "that hasn't ended" "$err" "hasn't ended"
+like "that hasn't ended" "$err" "still live"
 
 done_testing

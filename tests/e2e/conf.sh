@@ -22,15 +22,15 @@ is 'an option before all' "$(TITAN_CLUSTER=env titan --json -C flag ls 2>&1 | gr
 mkdir -p "$test_dir/xdg/titan"
 echo 'color: blue' >"$test_dir/xdg/titan/titan.conf"
 exits 'XDG_CONFIG_HOME says where it is' 2 env XDG_CONFIG_HOME="$test_dir/xdg" "$TITAN" ls
-like 'with its place' "$err" "^$test_dir/xdg/titan/titan.conf:1:8: error: color is one of auto.always.never, not 'blue'"
+like 'with its place' "$err" "^$test_dir/xdg/titan/titan.conf:1:8: error: key color must be one of auto.always.never, not 'blue'"
 
 # ---- what is wrong ----
 
 printf 'cluster: lab\nlisten: 0.0.0.0:80\n' >"$project"
 exits 'a project that says where to listen' 3 titan ls
-like 'has its line and column' "$err" "^$project:2:1: error: 'listen' is never taken from a project's titan.conf"
+like 'has its line and column' "$err" "^$project:2:1: error: key 'listen' isn't allowed in a project's titan.conf"
 like 'and is shown' "$err" '^    2 \| listen: 0\.0\.0\.0:80$'
-like 'with a caret and its place' "$err" '\^~~~~~ it has a place in a cluster'
+like 'with a caret and its place' "$err" '\^~~~~~ it is allowed in a cluster'
 exits 'as JSON' 3 titan --json ls
 is 'in fields' "$(printf '%s' "$err" | jq -c '.error | [.line, .column, .status]')" '[2,1,3]'
 exits 'titan help needs none of it' 0 titan help run
@@ -40,7 +40,7 @@ like 'finds its neighbour' "$err" "unknown key 'clutser'"
 like 'under the caret' "$err" "did you mean 'cluster'"
 printf 'color: never\n\tx: y\n' >"$project"
 exits 'no YAML' 2 titan ls
-like 'is told at its place' "$err" "\.titan\.conf:2:.*this isn't YAML"
+like 'is told at its place' "$err" "\.titan\.conf:2:.*this isn't valid YAML"
 rm "$project"
 mkfifo "$project"
 exits 'a pipe' 2 timeout 20 "$TITAN" ls
@@ -52,12 +52,12 @@ rm "$project"
 echo 'cluster: lab' >"$project"
 chmod 666 "$project"
 exits 'a file that every user may write' 3 titan ls
-like 'is refused' "$err" "every user may write $project"
+like 'is refused' "$err" "every user may write to $project"
 chmod 644 "$project"
 if [ "$(id -u)" = 0 ]; then
 	chown nobody "$project"
 	exits "another user's file" 3 titan ls
-	like 'is refused, too' "$err" "belongs to user [0-9]+, neither to you nor to root"
+	like 'is refused, too' "$err" "belongs to user [0-9]+, not to you or root"
 	chown 0 "$project"
 fi
 mkdir -m 1777 "$test_dir/project/open"
@@ -82,7 +82,7 @@ echo 'cluster: lab' >"$project"
 titan -y down >/dev/null 2>&1
 printf 'labels: [night]\ncolor: never\n' >"$cluster"
 exits 'a wrong file of the cluster' 3 titan up
-like "keeps it from starting" "$err" "^$cluster:2:1: error: 'color' is never taken from a cluster's titan.conf"
+like "keeps it from starting" "$err" "^$cluster:2:1: error: key 'color' isn't allowed in a cluster's titan.conf"
 exits 'and nobody else' 69 titan ls
 rm "$cluster"
 echo 'timeout: 300ms' >"$user"

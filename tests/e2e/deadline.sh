@@ -30,7 +30,7 @@ ok "the run's deadline holds for the others" until_true 20 job_is "$run" bounded
 
 printf 'jobs:\n  a: {run: "true", deadline: tomorrow}\n' >bad.yaml
 exits "a deadline that is no time is refused" 2 titan validate bad.yaml
-like "with line, column and what is expected" "$err" 'bad.yaml:2:.*span of time is expected'
+like "with line, column and what is expected" "$err" 'bad.yaml:2:.*expected .*time span'
 
 # a blocker, a priority job next, a delayed job last
 order=$test_dir/order

@@ -125,7 +125,7 @@ exits 'a sub-run fails, and so does its job' 1 titan --timeout 20s wait "$run"
 was=$(titan --json show "$run/sub" | jq .child)
 like 'both have letters' "$(letters)" "$was/work.*$run/sub"
 exits 'requeueing all letters refuses that of the sub-run, which nobody waits for' 1 titan -y dlq requeue all
-like 'and says so' "$err" "run $was was a sub-run of $run/sub"
+like 'and says so' "$err" "run $was was the sub-run of $run/sub"
 exits 'the others are requeued all the same' 1 titan --timeout 20s wait "$run"
 unlike 'in another sub-run' "$(titan --json show "$run/sub" | jq .child)" "^$was\$"
 

@@ -81,7 +81,7 @@ kill -KILL "$(master_pid)"
 ok "with master and worker killed a job runs on" job_runs
 exits "titan down ends that, too" 0 titan -y down
 ok "no process is left" no_job_process
-like "its worker's log says so" "$(cat "$TITAN_STATE"/*/worker-local.log)" 'still runs as'
+like "its worker's log says so" "$(cat "$TITAN_STATE"/*/worker-local.log)" 'is still running as process'
 exits "nothing is left to end" 0 titan down
 
 done_testing

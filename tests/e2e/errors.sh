@@ -28,7 +28,7 @@ like "has a suggestion" "$err" 'fetch'
 exits "an empty graph" 2 titan run -e ""
 exits "no commands on standard input" 2 titan run --lines
 exits "two graphs for one run" 2 titan run -e "a; a=true" graph.yaml
-like "are told to be several" "$err" 'is needed, not several'
+like "are told to be several" "$err" '--again RUN and -, not several'
 exits "an unknown run" 4 titan show 12345
 exits "an unknown job" 4 titan show 1/nope
 exits "a run that is no number" 2 titan show bogus
@@ -39,7 +39,7 @@ exits "an unreadable span" 2 titan --timeout soon wait 1
 mkfifo silent.yaml fed.yaml
 for command in run validate plan; do
 	exits "$command with a pipe that nobody writes into ends" 2 timeout 30 "$TITAN" $command silent.yaml
-	like "$command says that it is one" "$err" 'silent.yaml is a pipe, and nobody writes into it'
+	like "$command says that it is one" "$err" 'silent.yaml is a pipe that nobody writes to'
 done
 sleep 600 >silent.yaml &
 writer=$!

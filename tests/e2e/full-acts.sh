@@ -37,16 +37,16 @@ is_full() {
 	[ "$(state_of .store.full)" = true ]
 }
 ok "the store is full after a while" until_true 30 is_full
-like "status says what is, and what that means" "$(titan status)" "^alarm +the disk of $TITAN_STATE/default is nearly full: nothing new is taken +next: df $TITAN_STATE/default\$"
+like "status says what is, and what that means" "$(titan status)" "^alarm +the disk of $TITAN_STATE/default is nearly full: new runs are refused +next: df $TITAN_STATE/default\$"
 exits "what makes work is refused" 75 titan -y retry "$failed"
-like "which says what is full" "$err" "no room for the store in $TITAN_STATE/default; nothing new is taken"
+like "which says what is full" "$err" "the disk of $TITAN_STATE/default is nearly full, so new runs are refused"
 exits "there is room to hold something" 0 titan hold "$held"
 
 # The reserve that was given up goes to somebody else.
 fill_disk
 # Nothing has failed to be written yet: the room is looked at before the act is taken.
 exits "the first act without any room is refused at once" 75 timeout 5 "$TITAN" release "$held"
-like "which says what is full" "$err" "no room for the store in $TITAN_STATE/default: nothing can be changed"
+like "which says what is full" "$err" "the disk of $TITAN_STATE/default is full: nothing can be changed"
 
 # What is kept for a full disk is lost, and nothing can be written over.
 store=$TITAN_STATE/default/titan.db
@@ -63,10 +63,10 @@ for act in "hold $run" "release $held" "priority $run 5" "-y retry $failed" "-y 
 	exits "refused at once: titan $act" 75 timeout 5 "$TITAN" $act
 done
 exits "status answers" 0 timeout 5 "$TITAN" status
-like "and says that nothing can be written" "$out" "^alarm +the disk of $TITAN_STATE/default is full: nothing can be written, and what changes waits +next: df"
+like "and says that nothing can be written" "$out" "^alarm +the disk of $TITAN_STATE/default is full: nothing can be written, and changes wait +next: df"
 like "also as text" "$(titan --plain status)" '^store.stuck	1$'
 exits "titan ls answers" 0 timeout 5 "$TITAN" ls
-like "and says that it is from memory" "$err" 'disk is full: this is what the master has in memory'
+like "and says that it is from memory" "$err" 'the disk of the store is full: this answer comes from memory, and some of it may not be on disk; see titan status'
 is "with the run" "$(titan --json ls 2>/dev/null | jq -r ".[] | select(.id == $run) | .state")" running
 exits "so does titan worker ls" 0 timeout 5 "$TITAN" worker ls
 exits "another question is refused" 75 timeout 5 "$TITAN" explain "$run/j"

@@ -44,7 +44,7 @@ note "what is kept for a full disk is there"
 kill_master
 fill_disk
 exits "a master starts" 0 timeout 20 "$TITAN" up
-like "and says what is full" "$out" "^alarm +the disk of $TITAN_STATE/default is nearly full: nothing new is taken +next: df"
+like "and says what is full" "$out" "^alarm +the disk of $TITAN_STATE/default is nearly full: new runs are refused +next: df"
 ok "the ballast is used for it" test ! -e "$store-ballast"
 is "the last reserve isn't" "$(stat -c %s "$store-last-reserve")" 2097152
 
@@ -78,7 +78,7 @@ exits "the master ends" 0 titan -y down --keep-workers
 rm -f "$store-ballast" "$store-last-reserve"
 fill_disk
 exits "titan up says what is full" 75 timeout 20 "$TITAN" up
-like "and what can't be" "$err" "the master serves, but the disk of $TITAN_STATE/default is full: workers can't join"
+like "and what can't be" "$err" "the master is running, but the disk of $TITAN_STATE/default is full: workers can't connect"
 exits "status answers" 0 timeout 5 "$TITAN" status
 like "and says that nothing can be written" "$out" '^alarm +the disk of .* is full: nothing can be written'
 is "ls knows the run" "$(titan --json ls 2>/dev/null | jq -r ".[] | select(.id == $run) | .state")" running

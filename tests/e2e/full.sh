@@ -33,13 +33,13 @@ fill() {
 	[ $? = 75 ]
 }
 ok "with a full disk graphs are refused after a while" until_true 30 fill
-like "and it is said why" "$(cat "$test_dir/run.err")" 'no room'
+like "and it is said why" "$(cat "$test_dir/run.err")" 'new runs are refused'
 ok "the reserve was given up" test ! -e "$ballast"
 exits "the cluster can be looked at" 0 titan status
 exits "the run can be cancelled" 0 titan -y cancel "$run"
 ok "and has ended" until_true 20 run_is "$run" cancelled
 exits "a backup beside it is refused" 75 titan backup "$TITAN_STATE/b1"
-like "which says why" "$err" 'no room for the backup'
+like "which says why" "$err" 'not enough disk space for the backup'
 is "and nothing of it is left" "$(find "$TITAN_STATE" -name 'b1*' | wc -l)" 0
 exits "where there is room one is made" 0 titan backup "$test_dir/b2"
 exits "that is whole" 0 titan fsck "$test_dir/b2"

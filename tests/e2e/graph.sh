@@ -32,9 +32,9 @@ is "with its index" "$(sort -n "$test_dir/fan" | tr '\n' ' ')" "0 1 2 3 4 5 6 7 
 run=$(titan -q run -w -e "items*{x,'y z'}; items='echo \$TITAN_INDEX \$TITAN_ITEM; echo \$i'")
 is "its item and its place are in the environment" "$(titan logs "$run/items[1]" | tr '\n' /)" "1 y z/y z/"
 exits "names that are titan's own can't be given" 2 titan run -e 'a=true' --env TITAN_STATE=/elsewhere
-like "which is said" "$err" "TITAN_STATE.*titan's own"
+like "which is said" "$err" "TITAN_STATE.*reserved for titan"
 exits "nor in the graph" 2 titan run -e 'a=true env=TITAN_X=y'
-like "which is said too" "$err" "titan's own"
+like "which is said too" "$err" "names that begin with TITAN_ are reserved for titan"
 
 exits "a job that fails twice and has retries succeeds" 0 \
 	titan run -w -e "flaky; flaky='echo x >>$test_dir/tries; test \$(wc -l <$test_dir/tries) -ge 3' retry=3 backoff=10ms"

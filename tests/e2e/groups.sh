@@ -22,7 +22,7 @@ other=$(titan run deploy.yaml)
 ok "one to another place doesn't wait for it" until_true 10 running "$other" 2
 is "the second to the same does" "$(count "$second")" 0
 is "and says so" "$(titan --json explain "$second/build[0]" | jq -r .reason)" concurrency_runs
-like "with the run that goes" "$(titan explain "$second/build[0]")" "1 run of its concurrency group deploy-prod is going, and 1 is the most: run $first"
+like "with the run that goes" "$(titan explain "$second/build[0]")" "1 run of its concurrency group deploy-prod is going, and the limit is 1: run $first"
 is "the group has one run" "$(field deploy-prod .runs)" 1
 is "of one at most" "$(field deploy-prod .max)" 1
 is "a run says its group" "$(titan --json show "$first" | jq -r .run.concurrency)" deploy-prod
@@ -66,7 +66,7 @@ exits "a group is named once" 2 titan validate bad.yaml
 like "or it is told where" "$err" 'bad.yaml:2:38'
 printf 'concurrency: {max_runs: 3}\njobs: {a: {run: "true"}}\n' >bad.yaml
 exits "max_runs wants a group" 2 titan validate bad.yaml
-like "which is said" "$err" 'none is named'
+like "which is said" "$err" 'max_runs limits the runs of a group, but no group is named'
 printf 'jobs: {a: {run: "true", concurrency: {max: 3}}}\n' >bad.yaml
 exits "a key is known" 2 titan validate bad.yaml
 like "or named" "$err" "unknown key 'max'"

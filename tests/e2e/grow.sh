@@ -58,11 +58,11 @@ is "the fan-out waits" "$(job_state "$run" 'wide[2]')" waiting
 
 # What is refused.
 exits "a name that is taken" 2 titan run --into "$run" -e "good; good=true"
-like "says whose it is" "$err" "^titan: run $run has a job 'good' already"
+like "says whose it is" "$err" "^titan: run $run already has a job 'good'"
 exits "a name that nobody has" 2 titan run --into "$run" -e "godo -> x; x=true"
 like "names the nearest one" "$err" "run $run has 'good'"
 exits "what is there can't wait for what comes" 2 titan run --into "$run" -e "x -> good; x=true"
-like "and is told so" "$err" "'good' is in run $run already"
+like "and is told so" "$err" "'good' is already in run $run"
 exits "nothing new is nothing" 2 titan run --into "$run" -e "good -> slow"
 exits "a tenant of its own" 2 titan run --into "$run" --tenant t -e "x; x=true"
 exits "no such run" 4 titan run --into 999 -e "x; x=true"

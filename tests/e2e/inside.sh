@@ -56,7 +56,7 @@ said=$(titan logs "$run/refused" 2>/dev/null)
 is "each request is refused" "$(printf '%s\n' "$said" | grep -c '=>')" 17
 is "with status 3" "$(printf '%s\n' "$said" | grep '=>' | grep -v '=> 3$')" ''
 like "and a reason" "$(titan logs "$run/refused" 2>&1)" "may not ask about run $secret"
-like "a tenant, too" "$(titan logs "$run/refused" 2>&1)" "submits runs of its own tenant, "
+like "a tenant, too" "$(titan logs "$run/refused" 2>&1)" "and may not name another; leave out the tenant"
 is "nothing was done" "$(job_state "$secret" private)" running
 like "the worker is still there" "$(state_of '.workers[0].state')" up
 
@@ -79,7 +79,7 @@ for command in fsck 'dash .*idle' up 'restore .*'; do
 	like "$command is refused" "$said" "^$command => 3\$"
 done
 is "as the job's cluster is behind TITAN_SOCKET" \
-	"$(printf '%s\n' "$said" | grep -c 'a job reaches its cluster through TITAN_SOCKET, and may not')" 4
+	"$(printf '%s\n' "$said" | grep -c 'a job reaches its cluster only through TITAN_SOCKET, so it may not')" 4
 like "the dashboard's advice fits a job" "$said" 'try: titan watch self'
 like "a file is checked" "$said" '^fsck /.* => 0$'
 like "a cluster that is named is meant" "$said" "there is no store $test_dir/.local/state/titan/default/titan.db"
@@ -141,7 +141,7 @@ ok "an attempt's token is known" until_true 20 test -s "$test_dir/loan.env"
 as_loan() { env -u TITAN_STATE -u TITAN_CLUSTER $(cat "$test_dir/loan.env") "$TITAN" "$@"; }
 ok "whoever has it is that attempt" as_loan show "$run"
 exits "a token with another number proves nothing" 3 env -u TITAN_STATE $(sed 's/TOKEN=[0-9]*/TOKEN=1/' "$test_dir/loan.env") "$TITAN" show 1
-like "and says so" "$err" "TITAN_TOKEN is none of this worker's"
+like "and says so" "$err" "TITAN_TOKEN doesn't belong to a job of this worker"
 titan cancel "$run" >/dev/null
 ok "the attempt ends" until_true 30 run_ended "$run"
 exits "then its token is refused" 3 as_loan show "$run"

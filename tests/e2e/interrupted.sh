@@ -21,7 +21,7 @@ kill -CONT "$master"
 ok "and started again" until_true 20 starts_are sole 2
 until_true 10 job_is "$sole" j running
 is "show counts both starts, and no crash" "$(counts "$sole/j")" '[2,0,1]'
-like "explain says it" "$(titan explain "$sole/j")" '1 attempt before was ended by its worker'
+like "explain says it" "$(titan explain "$sole/j")" '1 earlier attempt was ended by its worker'
 
 more=$(submit more retry)
 until_true 10 job_is "$more" j running || note "it never ran"
@@ -33,6 +33,6 @@ is "which show says, too" "$(counts "$more/j")" '[2,0,1]'
 rm "$hold"
 exits "both end well" 0 titan --timeout 30s wait "$sole" "$more"
 is "how often they started is kept" "$(counts "$sole/j") $(counts "$more/j")" '[3,0,2] [2,0,1]'
-like "explain says it of one that has ended" "$(titan explain "$sole/j")" '2 attempts before were ended by their workers'
+like "explain says it of one that has ended" "$(titan explain "$sole/j")" '2 earlier attempts were ended by their workers'
 
 done_testing

@@ -55,7 +55,7 @@ alone=$(titan run -e 'a; a=true lock=cache')
 ok "one that wants it alone waits" until_true 10 is_state "$alone" ready
 late=$(titan run -e 'a; a=true lock=cache=shared')
 ok "and keeps out those behind it" until_true 10 is_state "$late" ready
-like "which is said" "$(titan explain "$late/a")" "job $alone/a wants it alone, and comes first"
+like "which is said" "$(titan explain "$late/a")" "job $alone/a waits for it exclusively, and comes first"
 exits "it is dropped" 0 titan lock drop cache
 touch gate
 exits "all come to their turn" 0 titan --timeout 20s wait "$one" "$alone" "$late"

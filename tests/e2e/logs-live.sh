@@ -19,7 +19,7 @@ in_followed() { grep -q "$1" "$test_dir/followed"; }
 ok "while it runs, its newest output is seen, far beyond what is kept" until_true 20 in_followed 'here I am'
 shows_newest() { titan logs "$run/talk" 2>/dev/null | tail -n 1 | grep -qx 'here I am'; }
 ok "also by one who looks once" until_true 20 shows_newest
-like "what is skipped is said" "$(titan logs "$run/talk" 2>&1 >/dev/null)" 'bytes skipped: it writes more than is kept'
+like "what is skipped is said" "$(titan logs "$run/talk" 2>&1 >/dev/null)" 'bytes skipped: the job writes more than is kept'
 : >"$go"
 wait $follower
 is "who follows sees the end" "$(tail -n 1 "$test_dir/followed")" "the end"
@@ -40,7 +40,7 @@ jobs:
     log: {max: 17}
 END
 exits "a bound that is too small is refused" 2 titan validate bad.yaml
-like "with its place" "$err" 'bad.yaml:4:16: error: log is lossless, or how much is kept, from 4K to 1T'
+like "with its place" "$err" 'bad.yaml:4:16: error: log must be lossless or a size from 4K to 1T'
 exits "on one line, too" 2 titan run -e "a; a=true log=often"
 exits "where it is right" 0 titan --timeout 20s run -w -e "a; a=true log=1M"
 

@@ -37,7 +37,7 @@ sed 's/max: 5/max: 5, delay: 6s/' poll.yaml >slow.yaml
 exits "with a wait between two passes" 0 titan -q run slow.yaml
 run=$out
 ok "the first ends" until_true 30 job_is "$run" poll delayed
-like "explain says when the next begins" "$(titan explain "$run/poll")" 'due in .*: that begins pass 2 of 5'
+like "explain says when the next begins" "$(titan explain "$run/poll")" 'due in .*: then pass 2 of 5 begins'
 kill -9 "$(master_pid)"
 start_cluster --slots 2
 is "after a crash of the master it still waits" "$(job_state "$run" poll)/$(pass "$run" poll)" delayed/2
@@ -65,12 +65,12 @@ wrong() { # NAME LOOP WORDS
 	exits "$1" 2 titan validate bad.yaml
 	like "at its place" "$err" "bad.yaml:2:[0-9]*: error: .*$3"
 }
-wrong "a loop without a bound" '{until: ok}' 'how often at most'
-wrong "without an end" '{max: 3}' 'until when'
-wrong "one that asks for what there isn't" '{until: fine, max: 3}' "ok, failed or timed_out"
+wrong "a loop without a bound" '{until: ok}' 'needs until and max'
+wrong "without an end" '{max: 3}' 'needs until and max'
+wrong "one that asks for what there isn't" '{until: fine, max: 3}' "ok, failed and timed_out"
 wrong "or compares it" '{until: exit == 3, max: 3}' "code == 3"
 wrong "with a bound out of range" '{until: ok, max: 0}' ''
-wrong "with a word that isn't known" '{until: ok, max: 3, on_max: maybe}' 'on_max is fail or ok'
+wrong "with a word that isn't known" '{until: ok, max: 3, on_max: maybe}' 'on_max must be fail or ok'
 printf 'jobs:\n  a: {run: "true", mode: once, loop: {until: ok, max: 3}}\n' >bad.yaml
 exits "what may start once is no loop" 2 titan validate bad.yaml
 like "says so" "$err" "bad.yaml:2:32: error: a job whose mode is once"

@@ -32,7 +32,7 @@ make_store 1
 "$TITAN" master --heartbeat 200ms --lease 500ms --grace 1s 2>"$test_dir/master.log" &
 until_true 20 titan status
 like "the log says where the old one is" "$(cat "$test_dir/master.log")" \
-	'tables of version 1: they become those of version [0-9]+; as it was: .*titan\.db-version-1$'
+	'tables of version 1, which are changed to version [0-9]+; a copy of the old store is .*titan\.db-version-1$'
 is "it is kept, for us alone" "$(stat -c %a "$store-version-1")" 600
 is "all runs are there" "$(titan --json ls | jq -c '[.[].id] | sort')" "[1,2,3,4,5,6,7,8,9]"
 is "what ended is as it was" "$(titan --json ls | jq -c '[.[] | select(.id == 1 or .id == 2 or .id == 8) | .state] | sort')" \

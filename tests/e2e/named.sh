@@ -23,7 +23,7 @@ is 'a fan-out has those of its jobs' "$(titan --json dlq ls "$run/fan" | jq leng
 
 # --- settings of a graph on one line ---
 exits 'a setting that there is not' 2 titan run -e 'a=true zzzzzzzz=1'
-words=$(printf '%s' "$err" | sed -n 's/.*there are \(.*\) (a command.*/\1/p' | sed 's/ and for gates /, /; s/,//g')
+words=$(printf '%s' "$err" | sed -n 's/.*known settings are \(.*\) (put.*/\1/p' | sed 's/ and for gates /, /; s/,//g')
 like 'those that there are: locks and groups too' "$words" '(concurrency lock|lock concurrency)'
 missing=
 for word in $words; do
@@ -58,10 +58,10 @@ until_true 20 job_is "$run" first running
 like 'a lock: those there are' "$(titan explain "$run/locked")" 'next +titan lock ls$'
 like 'a group: how full they are' "$(titan explain "$run/third")" 'next +titan group ls$'
 titan hold "$run/third" >/dev/null
-like 'a job that is held' "$(titan explain "$run/third")" 'holds back this job$'
+like 'a job that is held' "$(titan explain "$run/third")" 'put a hold on this job$'
 titan hold "$run" >/dev/null
-like 'with its run' "$(titan explain "$run/third")" 'holds back its run and this job$'
-like 'and one only with its run' "$(titan explain "$run/locked")" 'holds back its run$'
+like 'with its run' "$(titan explain "$run/third")" 'put a hold on its run and this job$'
+like 'and one only with its run' "$(titan explain "$run/locked")" 'put a hold on its run$'
 titan release "$run" >/dev/null
 exits 'a gate that waits has nothing to be done again' 8 titan retry "$run/gate"
 like 'people have to decide' "$err" "people have to decide"

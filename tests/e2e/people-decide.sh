@@ -58,7 +58,7 @@ exits "what it was asked about is done again" 0 titan retry "$run/a"
 asked_anew() { [ "$(gate "$run/qa" .digest)" != "$old" ] && gate_waits "$run/qa"; }
 ok "it asks anew, about something else" until_true 10 asked_anew
 exits "an approval of what was shown before is refused" 8 titan approve "$run/qa" --digest "$old"
-like "which is said" "$err" "isn't what was shown any more: nothing was decided"
+like "which is said" "$err" "has changed since it was shown; nothing was decided"
 is "and nothing was decided" "$(job_state "$run" qa)" approval
 exits "a digest is hex" 2 titan approve "$run/qa" --digest xyz
 exits "of what is shown now it counts, its beginning will do" 0 titan approve "$run/qa" --digest "$(gate "$run/qa" .digest | cut -c1-16)"

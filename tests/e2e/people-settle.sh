@@ -31,7 +31,7 @@ ok "a master with a short grace is up" start_master
 ok "and a worker" start_worker
 lost_job
 is "it waits for a person" "$(titan --json approvals | jq -r '.[] | "\(.address) \(.state)"')" "$run/j unknown"
-like "show says so, too" "$(titan show "$run")" '^j .*a person has to say$'
+like "show says so, too" "$(titan show "$run")" '^j .*a person has to settle it$'
 like "explain names the command" "$(titan explain "$run/j")" "titan settle $run/j done"
 exits "a word has a reason" 2 titan settle "$run/j" done
 exits "and is one of three" 2 titan settle "$run/j" perhaps -m x
@@ -63,5 +63,5 @@ lost_job
 exits "one that nobody knows about can be cancelled, too" 0 titan cancel "$run"
 ok "and is" until_true 20 job_is "$run" j cancelled
 unlike "nobody says that its process is gone" "$(titan explain "$run/j")" 'and its process is gone'
-like "as nobody knows that" "$(titan explain "$run/j")" "whether its process is gone isn't known"
+like "as nobody knows that" "$(titan explain "$run/j")" "somebody cancelled it; its worker was lost, so its process may still be running"
 done_testing

@@ -61,7 +61,7 @@ jobs:
   quiet: {approval: {timeout: 200ms, on_timeout: approve}}
 END
 run=$(titan run two.yaml 2>two.err)
-like "a gate that nobody can approve is warned of" "$(cat two.err)" "warning: gate 'mine' names who approves"
+like "a gate that nobody can approve is warned of" "$(cat two.err)" "warning: gate 'mine' names people who may approve"
 ok "a gate for two waits" until_true 10 gate_waits "$run/two"
 ok "one whose time is over is denied" until_true 10 job_is "$run" late denied
 ok "or approved, where it says so" until_true 10 job_is "$run" quiet succeeded
@@ -106,7 +106,7 @@ exits "and the run succeeds" 0 titan --timeout 20s wait "$run"
 exits "what has ended can't be held" 1 titan hold "$run"
 exits "a run that isn't there" 4 titan hold 999
 exits "a retry of what didn't fail" 0 titan retry "$run"
-like "says that it did nothing" "$err" 'nothing changed: no job to be run again'
+like "says that it did nothing" "$err" 'nothing changed, because no job was scheduled to run again'
 run=$(titan run -e "later; later=true delay=1h")
 ok "what waits for its time" until_true 10 job_is "$run" later delayed
 like "isn't shown as tried again" "$(titan show "$run")" 'WAIT'
@@ -120,8 +120,8 @@ like "names the program" "$(titan show "$run/missing")" 'No such file or directo
 printf 'jobs:\n  a: {run: exit 4, retry: {max: 3, codes: [3]}}\n  b: {run: "true", deadline: 2020-01-01T00:00:00Z}\n' >other.yaml
 run=$(titan run other.yaml)
 exits "a code that isn't retried fails" 1 titan --timeout 10s wait "$run"
-like "its attempts aren't used up" "$(titan explain "$run/a")" "isn't retried \\(exit 4, 1 try"
-like "what never ran had no process" "$(titan explain "$run/b")" 'out of time before it ran: its deadline passed'
+like "its attempts aren't used up" "$(titan explain "$run/a")" "doesn't cover this kind of failure \\(exit 4, 1 try"
+like "what never ran had no process" "$(titan explain "$run/b")" 'the job ran out of time before it started: its deadline passed'
 like "the run says why, too" "$(titan show "$run")" 'b .*TIME.*its deadline passed'
 
 # All of a fan-out.
@@ -136,7 +136,7 @@ is "and counted" "$(printf %s "$out" | jq .changed)" 4
 exits "one of them is one" 0 titan hold "$run/e[2]"
 exits "cancelled together" 0 titan -y cancel "$run/e"
 is "they are" "$(job_state "$run" 'e[3]')" cancelled
-like "before they ran" "$(titan explain "$run/e[3]")" 'cancelled it before it ran'
+like "before they ran" "$(titan explain "$run/e[3]")" 'somebody cancelled it before it started'
 titan hold "$run/later"
 is "what waits for its time and is held back isn't due" "$(titan --json explain "$run/later" | jq -r .reason)" held
 titan -y cancel "$run" >/dev/null

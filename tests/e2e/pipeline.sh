@@ -48,7 +48,7 @@ exits "an unknown key is refused" 2 titan validate bad.yaml
 like "with its place" "$err" "^bad.yaml:3:5: error: unknown key 'rnu'"
 printf 'jobs:\n  a: {run: echo ${params.x}}\n' >bad.yaml
 exits "braces in braces" 2 titan validate bad.yaml
-like "have an explanation" "$err" 'stands in quotes'
+like "have an explanation" "$err" 'put a text with'
 printf 'jobs:\n  a: {run: "\033[2J"\n' >bad.yaml
 exits "what isn't YAML is refused" 2 titan validate bad.yaml
 unlike "and isn't echoed as it is" "$err" $'\x1b'

@@ -17,7 +17,7 @@ exits "the command of the advice works" 0 env TITAN_STATE="$real" "$TITAN" -C de
 unlike "of a private place above nothing is said" "$(cat "$test_dir/up.out" "$TITAN_STATE/default/master.log")" 'every user may write'
 chmod 755 "$TITAN_STATE/default"
 exits "a directory that others may enter is refused" 3 titan ls
-like "with the way to mend it" "$err" "only you may enter it .*"
+like "with the way to mend it" "$err" "only you may have access to it .*"
 like "as a command" "$err" "try: chmod 700 $TITAN_STATE/default\$"
 chmod 700 "$TITAN_STATE/default"
 titan -y down
@@ -27,9 +27,9 @@ chmod 777 "$test_dir/open"
 export TITAN_STATE=$test_dir/open/below TITAN_CLUSTER=exposed
 chmod 700 "$TITAN_STATE"
 exits "below a directory that everybody may write a cluster begins" 0 titan up
-like "with a warning" "$err" "every user may write $(realpath "$test_dir")/open, and so move the state in it away"
+like "with a warning" "$err" "every user may write to $(realpath "$test_dir")/open, and so replace the state directory in it"
 like "and the way to mend it" "$err" "try: chmod o-w $(realpath "$test_dir")/open\$"
-like "which the master's log has, too" "$(cat "$TITAN_STATE/exposed/master.log")" 'every user may write .*/open,'
+like "which the master's log has, too" "$(cat "$TITAN_STATE/exposed/master.log")" 'every user may write to .*/open,'
 chmod o-w "$test_dir/open"
 exits "once it is mended" 0 titan up
 unlike "nothing is said" "$err" 'every user may write'

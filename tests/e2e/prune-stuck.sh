@@ -18,7 +18,7 @@ for ((i = 1; i <= most + 4; i++)); do
 	ln -s nowhere "$logs/$i"
 done
 exits 'all but one can not go' 71 titan -y --timeout 60s prune --keep 1
-like 'it says how far it came' "$err" '256 runs were pruned and no more: the logs of 256 can.t be removed'
+like 'it says how far it came' "$err" '256 runs were pruned; the prune stopped because the logs of 256 runs can.t be removed'
 like 'and where to look' "$err" "ls -l $logs"
 is 'they are gone but for their logs' "$(going)" $most
 exits 'nor can others meanwhile' 71 titan -y --timeout 60s prune --keep 1

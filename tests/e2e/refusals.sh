@@ -21,37 +21,37 @@ pragma() { python3 -c "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.
 start_cluster --slots 1
 titan run -w -e "a; a='true'" >/dev/null
 refused "a second master" 75 'has the store .*open' 'titan status'
-refused "a second worker of the name" 75 'worker local is running already' 'titan status' "$TITAN" worker --name local
+refused "a second worker of the name" 75 'worker local is already running' 'titan status' "$TITAN" worker --name local
 titan -y down >/dev/null 2>&1
 cp -a "$store" "$test_dir/good"
 again() { cp -a "$test_dir/good" "$store"; }
 
 pragma "pragma user_version = 99"
-refused "a store of a newer version" 76 'has version 99; this titan knows up to' 'titan version'
+refused "a store of a newer version" 76 'has version 99; this titan supports versions up to' 'titan version'
 again
 pragma "pragma application_id = 7"
-refused "another program's database" 74 'is a database, but not titan' 'mv .* elsewhere'
+refused "another program's database" 74 'is a database, but not one of titan' 'mv .* elsewhere'
 again
 chmod 644 "$store"
-refused "a store that others may read" 74 'must be yours, without any access for others' "chmod 600 $store"
+refused "a store that others may read" 74 'must belong to you, and nobody else may have access' "chmod 600 $store"
 again
 if [ "$(id -u)" = 0 ]; then
 	chown nobody "$store"
-	refused "a store of another user" 74 'must be yours' "chown 0 $store"
+	refused "a store of another user" 74 'must belong to you' "chown 0 $store"
 	chown 0 "$store"
 	chown nobody "$state"
 	refused "a state directory of another user" 71 "can't use the state directory" "chown 0 $state"
 	chown 0 "$state"
 fi
 : >"$store"
-refused "a store that lost all it had" 74 'ends with turn 0, and turn [0-9]+ was acknowledged' 'titan restore FILE'
+refused "a store that lost all it had" 74 'ends with turn 0, but turn [0-9]+ was acknowledged' 'titan restore FILE'
 exits "fsck says so, too" 74 titan fsck
 rm "$store"
-refused "a store that is gone" 74 'ends with turn 0, and turn [0-9]+ was acknowledged' 'titan restore FILE'
+refused "a store that is gone" 74 'ends with turn 0, but turn [0-9]+ was acknowledged' 'titan restore FILE'
 rm -f "$store"
 echo turned >"$store-mark"
 again
-refused "a mark that is none" 74 "isn't the number of a turn" "ls -ld $store-mark"
+refused "a mark that is none" 74 "doesn't contain the number of a turn" "ls -ld $store-mark"
 : >"$store-mark"
 exits "one that a power cut emptied is none at all" 0 titan fsck
 rm -f "$store-wal"
@@ -69,7 +69,7 @@ refused "a damaged store" 74 'damaged|malformed|not a database' 'titan restore F
 rm -f "$state/titan.db-wal"
 again
 : >"$store-restoring"
-refused "an interrupted restore" 74 'a restore of the store .* is under way, or was interrupted' 'titan restore FILE again'
+refused "an interrupted restore" 74 'a restore of the store .* is running or was interrupted' 'titan restore FILE again'
 rm "$store-restoring"
 chmod 755 "$state"
 refused "a state directory that others may enter" 71 "can't use the state directory" "chmod 700 $state"
@@ -95,17 +95,17 @@ mkdir "$state/master.log"
 refused "a directory in the place of its messages" 71 "can't open $state/master.log" "mv $state/master.log elsewhere" "$TITAN" up
 rmdir "$state/master.log"
 exits "files that may not grow: it ends by itself" 134 env --default-signal=XFSZ bash -c 'ulimit -f 1; exec "$0" master' "$TITAN"
-like "files that may not grow: it says what to do" "$err" 'Look at the disk, then start again: titan up'
+like "files that may not grow: it says what to do" "$err" 'Check the disk, then start again: titan up'
 for option in heartbeat lease grace prune-every; do
 	exits "no $option at all: refused" 2 timeout 20 "$TITAN" master --$option 0s
-	like "no $option at all: it says so" "$err" "^titan: --$option: '0s' is no time at all"
+	like "no $option at all: it says so" "$err" "^titan: --$option: '0s' must be more than 0"
 done
 exits "a span that is none: refused" 2 env TITAN_LEASE=soon "$TITAN" master
-like "a span that is none: it says what one is" "$err" "TITAN_LEASE: 'soon' is not a span of time such as"
+like "a span that is none: it says what one is" "$err" "TITAN_LEASE: 'soon' isn't a time span such as"
 refused "a grace within the lease" 2 'grace' 'titan help master' "$TITAN" master --lease 10s --grace 5s
 refused "a grace within the lease that is so by default" 2 'the grace must be longer' 'titan help master' env TITAN_LEASE=5m "$TITAN" master
 exits "a cluster's name that is a path: refused" 2 env TITAN_CLUSTER=../x "$TITAN" master
-like "a cluster's name that is a path: it says so" "$err" "'../x' can't be a cluster's name"
+like "a cluster's name that is a path: it says so" "$err" "'../x' isn't a valid name for a cluster"
 mv "$state" "$test_dir/moved"
 : >"$state"
 refused "a file where the state would be" 71 "can't use the state directory" "ls -ld $state"

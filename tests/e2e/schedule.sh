@@ -49,15 +49,15 @@ exits "nor can it be fired" 4 titan schedule fire often
 
 printf 'schedule: {cron: "0 25 * * *"}\njobs:\n  a: {run: "true"}\n' >bad.yaml
 exits "a bad time is refused" 2 titan schedule add bad.yaml
-like "with its place" "$err" 'bad.yaml:1:2[0-9]: error: cron: an hour is 0 to 23'
+like "with its place" "$err" 'bad.yaml:1:2[0-9]: error: cron: an hour must be from 0 to 23'
 printf 'schedule: {cron: "0 2 * * *", tz: Mars/Base}\njobs:\n  a: {run: "true"}\n' >bad.yaml
 exits "so is a zone that there isn't" 2 titan schedule add bad.yaml
 like "with its name" "$err" 'Mars/Base'
 exits "validate refuses it as well" 2 titan validate bad.yaml
-like "with its place" "$err" "bad.yaml:1:35: error: there is no time zone 'Mars/Base'"
+like "with its place" "$err" "bad.yaml:1:35: error: time zone 'Mars/Base' isn't installed"
 printf 'jobs:\n  a: {run: "true"}\n' >bad.yaml
 exits "and a pipeline without times" 2 titan schedule add bad.yaml
-like "which says what is missing" "$err" 'has no schedule'
+like "which says what is missing" "$err" 'has no key schedule, which gives the times of its runs'
 exits "an unknown verb is refused" 2 titan schedule explode nightly
 
 done_testing

@@ -20,7 +20,7 @@ ok "a worker whose keeper is stopped becomes unreachable" until_true 10 worker_s
 ok "then it is lost" until_true 10 worker_state_is local lost
 starts_are() { [ "$(wc -l <"$test_dir/starts")" = "$1" ]; }
 ok "the other worker runs its job" until_true 10 starts_are 2
-like "its link says why" "$(cat "$TITAN_STATE"/*/worker-local.log)" "the keeper \(process $keeper\) doesn't answer"
+like "its link says why" "$(cat "$TITAN_STATE"/*/worker-local.log)" "the keeper \(process $keeper\) doesn't respond"
 kill -CONT "$keeper"
 ok "the worker comes back when its keeper goes on" until_true 10 worker_state_is local up
 one_left() { [ "$(pgrep -cf "^/bin/sh -c echo .*$test_dir/starts")" = 1 ]; }

@@ -42,7 +42,7 @@ ok "cancelled, it is killed, lives on, and that is noticed" until_true 60 stuck 
 is "which job it is" "$(state_of '.workers[0].stuck_jobs[0]')" "$run/j"
 like "status raises an alarm, and says what to ask" "$(titan status)" "^alarm +worker local: 1 killed job lives on and keeps its slot: $run/j +next: titan explain $run/j\$"
 like "so does the list of workers" "$(titan worker ls)" '^alarm '
-like "explain says why it doesn't end" "$(titan explain "$run/j")" 'worker local was killed and lives on; it keeps its slot'
+like "explain says why it doesn't end" "$(titan explain "$run/j")" 'worker local was killed but is still there; the job keeps its slot'
 is "it is counted" "$(titan --json metrics | jq .attempts_stuck)" 1
 like "the dashboard needs a person" "$(titan dash --dump-screen - --exit-after idle --size 80x24)" 'STUCK +local +1 killed job lives on'
 is "its slot is taken" "$(state_of '.workers[0].busy')" 1

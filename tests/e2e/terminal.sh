@@ -59,12 +59,12 @@ keys C-c
 types "titan down"
 ok 'down asks with live jobs' until_true 10 sees 'with 2 live jobs: end them, leave them running, or do nothing\? \[e/l/N\]'
 keys Enter
-ok 'and does nothing by default' until_true 10 sees 'nothing was done'
+ok 'and does nothing by default' until_true 10 sees 'nothing was changed'
 ok 'at all' worker_is_up
 types "$TITAN down"
 until_true 10 sees 'e/l/N'
 keys l Enter
-ok 'l leaves the jobs running' until_true 20 sees 'jobs that ran run on'
+ok 'l leaves the jobs running' until_true 20 sees 'running jobs were left running'
 ok 'without a master' eval '! titan status'
 start_cluster
 ok 'and the next worker has them' until_true 20 job_is 1 slow running
@@ -85,7 +85,7 @@ ok 'colours may pass' until_true 10 sees 'twored\\r$'
 is 'as colours' "$(pane capture-pane -e -p | grep -c "two.\[31mred")" 1
 quiet=$(titan -q run -w -e 'quiet=true')
 types "titan logs $quiet"
-ok 'a job without output is said to have none' until_true 10 sees '^\[it wrote nothing\]$'
+ok 'a job without output is said to have none' until_true 10 sees '^\[the job wrote nothing\]$'
 
 types "titan demo"
 ok 'the demo pulls the plug' until_true 30 sees 'PULL THE PLUG'

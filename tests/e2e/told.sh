@@ -69,7 +69,7 @@ titan cancel "$run" >/dev/null
 # --- what can't be ---
 printf 'jobs:\n  a: {run: "true", deadline: 2020-01-01T00:00Z}\n' >bad.yaml
 exits "a deadline that has passed isn't valid" 2 titan validate bad.yaml
-like "and named" "$err" "deadline of job 'a' has passed"
+like "and named" "$err" "deadline of job 'a' is in the past"
 printf 'jobs:\n  a: {run: "true", deadline: 1m, delay: 2m}\n' >bad.yaml
 exits "nor a delay beyond the deadline" 2 titan validate bad.yaml
 like "with its place" "$err" 'bad.yaml:2:3: error: .*delay'
@@ -78,6 +78,6 @@ exits "a key like no other" 2 titan validate bad.yaml
 like "has a list of those there are" "$err" 'known here: .*needs, '
 printf 'jobs:\n  a: {run: "true", needs: [f]}\nfinally:\n  f: {run: "true"}\n' >bad.yaml
 exits "a need of a final job" 2 titan validate bad.yaml
-like "isn't told as a cycle" "$err" "'f', which stands under finally"
+like "isn't told as a cycle" "$err" "'f', a final job"
 
 done_testing

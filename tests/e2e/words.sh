@@ -9,14 +9,14 @@ done
 exits 'a command that has state does' 2 env -i "$TITAN" ls
 like 'and says how to name one' "$err" 'TITAN_STATE'
 exits 'too large a number' 2 titan ls --limit 99999999999999999999
-like 'is a number all the same' "$err" 'is not between 1 and'
+like 'is a number all the same' "$err" 'must be between 1 and'
 
 mkdir -p -m 700 "$TITAN_STATE/broken"
 echo 'no store at all, whatever else' >"$TITAN_STATE/broken/titan.db"
 chmod 600 "$TITAN_STATE/broken/titan.db"
 exits "a master that doesn't start lends its status to titan up" 74 titan -C broken up
 like 'its words' "$err" "^titan: the master didn't start: .*broken/titan.db.*not a database"
-like 'and its advice' "$err" "try: titan restore FILE.* titan up begins anew once .*/broken was moved away"
+like 'and its advice' "$err" "try: titan restore FILE.* move .*/broken away"
 
 start_cluster --slots 2
 

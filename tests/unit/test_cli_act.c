@@ -136,9 +136,9 @@ TEST act_of_all_goes_to_live_runs_alone(void)
 TEST act_on_more_than_was_named_needs_a_yes(void)
 {
 	ASSERT_EQ(2, rig_run("hold all"));
-	ASSERT(strstr(rig_err(), "hold of 2 runs (6, 4) needs a yes, and there is nobody to ask") != NULL);
+	ASSERT(strstr(rig_err(), "hold of 2 runs (6, 4) must be confirmed, but there is no terminal to ask on") != NULL);
 	ASSERT_EQ(2, rig_run("hold 6/e"));
-	ASSERT(strstr(rig_err(), "hold of 2 jobs (e[0], e[1]) needs a yes") != NULL);
+	ASSERT(strstr(rig_err(), "hold of 2 jobs (e[0], e[1]) must be confirmed") != NULL);
 	ASSERT_EQ(2, rig_run("hold 6/e[*]"));
 	ASSERT_EQ(0, acts.count);
 	ASSERT_EQ(0, rig_run("hold 6/e[1]"));
@@ -173,7 +173,7 @@ TEST act_that_changed_nothing_says_so(void)
 {
 	changed = 0;
 	ASSERT_EQ(0, rig_run("hold 4"));
-	ASSERT_STR_EQ("4: nothing changed: no job held back\n", rig_err());
+	ASSERT_STR_EQ("4: nothing changed, because no job was held back\n", rig_err());
 	ASSERT_EQ(0, rig_run("hold 4 --json"));
 	ASSERT_STR_EQ("", rig_err());
 	ASSERT_STR_EQ("{\"target\":\"4\",\"changed\":0,\"run\":4,\"job\":null}\n", rig_out());
@@ -248,7 +248,7 @@ TEST refusal_and_push_back_have_a_reason(void)
 	ASSERT_EQ(2, rig_run("pushback 5/qa --to a"));
 	ASSERT_EQ(2, rig_run("pushback 5/qa -m why"));
 	ASSERT_EQ(2, rig_run("reject 5 -m why"));
-	ASSERT(strstr(rig_err(), "'5' is a run; one of its jobs is expected") != NULL);
+	ASSERT(strstr(rig_err(), "'5' is a run; name one of its jobs") != NULL);
 	ASSERT_EQ(0, acts.count);
 	ASSERT_EQ(0, rig_run("reject 5/qa -m ugly"));
 	ASSERT_EQ(0, rig_run("pushback 5/qa --to a -m again"));
@@ -269,7 +269,7 @@ TEST settlement_is_one_of_three_words(void)
 	ASSERT_ACT(1, ACT_SETTLE, 4, "a", SETTLE_FAILED);
 	ASSERT_ACT(2, ACT_SETTLE, 4, "a", SETTLE_RETRY);
 	ASSERT_EQ(2, rig_run("settle 4/a maybe -m seen"));
-	ASSERT(strstr(rig_err(), "'maybe' is none of done, failed and retry") != NULL);
+	ASSERT(strstr(rig_err(), "'maybe' must be done, failed or retry") != NULL);
 	ASSERT_EQ(2, rig_run("settle 4/a done"));
 	ASSERT_EQ(3, acts.count);
 	PASS();

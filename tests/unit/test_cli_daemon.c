@@ -238,10 +238,10 @@ TEST start_that_fails_tells_nothing_of_an_earlier_start(void)
 {
 	write_log("titan: of yesterday\n   try: titan old\n");
 	ASSERT_EQ(ERR_INTERNAL, start("silent", NULL));
-	ASSERT_STR_EQ("the silent didn't start: exit status 42", error.text);
+	ASSERT_STR_EQ("the silent didn't start: it ended with exit status 42", error.text);
 	ASSERT_EQ(0, strncmp(error.next, "tail /", 6));
 	ASSERT_EQ(ERR_INTERNAL, start("killed", NULL));
-	ASSERT_STR_EQ("the killed didn't start: signal 9", error.text);
+	ASSERT_STR_EQ("the killed didn't start: signal 9 ended it", error.text);
 	PASS();
 }
 

@@ -58,11 +58,11 @@ TEST explain_of_a_failure_has_its_outcome_and_tries(void)
 	snprintf(wanted, sizeof(wanted), "%s (exit 7, 3 tries)", state_table[STATE_FAILED].fact);
 	ASSERT_STR_EQ(wanted, said("why"));
 	job->retry_max = 3;
-	ASSERT_STR_EQ("it ended in a way that isn't retried (exit 7, 3 tries)", said("why"));
+	ASSERT_STR_EQ("its retry policy doesn't cover this kind of failure (exit 7, 3 tries)", said("why"));
 	/* Attempts that their worker ended use up no retry. */
 	job->retry_max = 1;
 	job->interrupted = 2;
-	ASSERT_STR_EQ("it ended in a way that isn't retried (exit 7, 3 tries); 2 attempts before were ended by their workers", said("why"));
+	ASSERT_STR_EQ("its retry policy doesn't cover this kind of failure (exit 7, 3 tries); 2 earlier attempts were ended by their workers", said("why"));
 	PASS();
 }
 
@@ -87,12 +87,12 @@ TEST explain_of_what_never_ran_claims_no_process(void)
 	job->outcome = OUTCOME_NONE;
 	job->tries = 0;
 	job->state = STATE_CANCELLED;
-	ASSERT_STR_EQ("somebody cancelled it before it ran", said("why"));
+	ASSERT_STR_EQ("somebody cancelled it before it started", said("why"));
 	job->cause = 402;
-	ASSERT_STR_EQ("another job of its fan-out failed, which ends the rest of it", said("why"));
+	ASSERT_STR_EQ("another job of its fan-out failed, so the others were cancelled", said("why"));
 	job->cause = 0;
 	job->state = STATE_TIMED_OUT;
-	ASSERT_STR_EQ("it was out of time before it ran", said("why"));
+	ASSERT_STR_EQ("the job ran out of time before it started", said("why"));
 	job->state = STATE_CANCELLED;
 	job->tries = 1;
 	job->outcome = OUTCOME_LOST;
@@ -107,7 +107,7 @@ TEST explain_of_a_loop_that_ended_early_has_its_condition(void)
 	job->pass = 2;
 	job->loop_max = 5;
 	job->loop_until = slice_str("load < 3");
-	ASSERT(strstr(said("why"), ": pass 2 of 5, and until is load < 3") != NULL);
+	ASSERT(strstr(said("why"), ": pass 2 of 5, until load < 3") != NULL);
 	PASS();
 }
 
@@ -150,7 +150,7 @@ TEST explain_of_a_fan_out_is_about_those_that_havent_succeeded(void)
 TEST explain_of_nothing_says_what_is_expected(void)
 {
 	ASSERT_EQ(2, rig_run("explain 4"));
-	ASSERT_STR_EQ("titan: '4' is a run; one of its jobs is expected, such as 4127/load\n   try: titan show 4\n", rig_err());
+	ASSERT_STR_EQ("titan: '4' is a run; name one of its jobs, such as 4127/load\n   try: titan show 4\n", rig_err());
 	ASSERT_EQ(4, rig_run("explain 4/nobody"));
 	ASSERT_STR_EQ("titan: no job 4/nobody\n   try: titan show 4\n", rig_err());
 	ASSERT_EQ(4, rig_run("explain 9/a"));

@@ -212,7 +212,7 @@ TEST follow_goes_on_after_a_lost_master_and_says_nothing_twice(void)
 	ASSERT_EQ(1, said("start r"));
 	ASSERT_EQ(1, said("#4 a OK"));
 	ASSERT_EQ(1, said("#4 b OK"));
-	ASSERT_EQ(1, said("the master is gone; waiting for it\n"));
+	ASSERT_EQ(1, said("the connection to the master is lost; waiting for the master\n"));
 	ASSERT_EQ(1, said("the master is back\n"));
 	PASS();
 }
@@ -331,7 +331,7 @@ TEST follow_shows_ten_failures_and_counts_the_rest(void)
 	ASSERT_EQ(10, said("last 10 lines ---\n1\n2\n3\n"));
 	ASSERT_EQ(1, said("--- j9, last"));
 	ASSERT_EQ(0, said("--- j10, last"));
-	ASSERT_EQ(1, said("--- and 2 more that failed: titan show 4 ---\n"));
+	ASSERT_EQ(1, said("--- and 2 more failed jobs: titan show 4 ---\n"));
 	ASSERT_EQ(1, said("next: titan logs 4/j0\n"));
 	PASS();
 }
@@ -378,7 +378,7 @@ TEST follow_tells_of_tries_and_what_a_person_has_to_look_at(void)
 	rig.subscribed_cb = tell_all_and_fail;
 	ASSERT_EQ(err_exit_status(ERR_BUSY), rig_run("watch 4 --timeout 20s"));
 	ASSERT_EQ(1, said("#4 a RETRY exit=75 try=2/5\n"));
-	ASSERT_EQ(1, said("#4 b UNKN lost    it may have run; when its worker doesn't come back: titan cancel 4/b\n"));
+	ASSERT_EQ(1, said("#4 b UNKN lost    it may have run or not; if its worker doesn't come back: titan cancel 4/b\n"));
 	ASSERT_EQ(0, said("#4 c "));
 	PASS();
 }

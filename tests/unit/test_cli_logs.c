@@ -117,7 +117,7 @@ TEST logs_of_a_job_that_wrote_nothing_say_so_to_people_alone(void)
 	ASSERT_STR_EQ("", rig_err());
 	rig.session.out.terminal = true;
 	ASSERT_EQ(0, rig_run("logs 4/a"));
-	ASSERT_STR_EQ("[it wrote nothing]\n", rig_err());
+	ASSERT_STR_EQ("[the job wrote nothing]\n", rig_err());
 	PASS();
 }
 
@@ -132,7 +132,7 @@ TEST logs_of_a_run_are_those_of_its_only_or_its_only_failed_job(void)
 	ASSERT_STR_EQ("x\n", rig_out());
 	rig_add_job("b", STATE_SUCCEEDED)->out_bytes = 2;
 	ASSERT_EQ(err_exit_status(ERR_USAGE), rig_run("logs 4"));
-	ASSERT(strstr(rig_err(), "run 4 has 2 jobs; whose output? a b\n") != NULL);
+	ASSERT(strstr(rig_err(), "run 4 has 2 jobs; name one of them: a b\n") != NULL);
 	ASSERT(strstr(rig_err(), "try: titan logs 4/a\n") != NULL);
 	rig_add_job("c", STATE_TIMED_OUT)->out_bytes = 2;
 	ASSERT_EQ(0, rig_run("logs 4"));

@@ -73,18 +73,18 @@ struct refused {
 static const struct refused refusals[] = {
 	{ "rnu", "did you mean 'run'", "titan --help" },
 	{ "lst", "did you mean 'ls'", "titan --help" },
-	{ "frobnicate", "no command 'frobnicate'", "titan --help" },
+	{ "frobnicate", "unknown command 'frobnicate'", "titan --help" },
 	{ "run --expresion x", "did you mean --expression", "titan run --help" },
 	{ "run --zzzzzz", "no option --zzzzzz", "titan run --help" },
 	{ "run --exp x", "option --exp", "titan run --help" },
 	{ "run -Q", "no option -Q", "titan run --help" },
-	{ "-e x run", "stand behind it", "titan --help" },
+	{ "-e x run", "options of a command must come after its name", "titan --help" },
 	{ "run --follow=yes", "takes no argument", "" },
 	{ "run -e", "needs an argument", "titan run --help" },
 	{ "run --name", "needs an argument", "titan run --help" },
 	{ "show", "needs RUN", "titan show --help" },
-	{ "watch 1 2", "'2' is one argument too many", "titan watch --help" },
-	{ "version 1", "'1' is one argument too many", "titan version --help" },
+	{ "watch 1 2", "unexpected argument '2'", "titan watch --help" },
+	{ "version 1", "unexpected argument '1'", "titan version --help" },
 	{ "ls -f", "no option -f", "titan ls --help" },
 };
 
@@ -311,7 +311,7 @@ TEST number_is_digits_within_its_bounds(void)
 	ASSERT_EQ(ERR_NONE, parse_number("18446744073709551615", "N", 0, UINT64_MAX, &number, &error));
 	ASSERT_EQ(UINT64_MAX, number);
 	ASSERT_EQ(ERR_USAGE, parse_number("101", "the priority", 0, 100, &number, &error));
-	ASSERT_STR_EQ("the priority: 101 is not between 0 and 100", error.text);
+	ASSERT_STR_EQ("the priority: 101 must be between 0 and 100", error.text);
 	PASS();
 }
 

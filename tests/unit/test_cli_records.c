@@ -140,9 +140,9 @@ TEST templates(void)
 
 	ASSERT_STR_EQ("<running\th7>\n<failed\t12345678>\n", printed(&look, false));
 	look.format = "{nope}";
-	ASSERT(strstr(printed(&look, false), "no field {nope}; there are: name count") != NULL);
+	ASSERT(strstr(printed(&look, false), "unknown field {nope}; the fields are: name count") != NULL);
 	look.format = "{state";
-	ASSERT(strstr(printed(&look, false), "a } is missing behind {state") != NULL);
+	ASSERT(strstr(printed(&look, false), "a } is missing after {state") != NULL);
 	PASS();
 }
 

@@ -178,14 +178,14 @@ TEST again_and_into_name_their_run(void)
 TEST words_that_dont_go_together_are_refused(void)
 {
 	static const struct { const char *line, *why; } refused[] = {
-		{ "run", "one of FILE, -e DAG, --lines, --again RUN and - is needed" },
+		{ "run", "give one of FILE, -e DAG, --lines, --again RUN and -" },
 		{ "run -e a=x graph.yaml", "not several" }, { "run -e a=x --again 4", "not several" },
 		{ "run -e a=x --follow --wait", "leave out --wait" }, { "run -e a=x --propagate", "--propagate" },
-		{ "run -e a=x -p A=1", "-p is for a pipeline in a file" }, { "run - -p A=1", "-p is for a pipeline in a file" },
+		{ "run -e a=x -p A=1", "-p works only with a pipeline in a file; on one line use variables of the shell" }, { "run - -p A=1", "-p works only with a pipeline in a file; on one line use variables of the shell" },
 		{ "run --again 4 --retry 1", "only --name, --key" }, { "run --again 4 --env A=1", "only --name, --key" },
 		{ "run --again 4 --into 5", "only --name, --key" }, { "run -e a=x --into 4 --tenant t", "--tenant" },
 		{ "run -e a=x --into 4 --name n", "--name" }, { "run -e a=x --env NOT_SET", "NOT_SET isn't set here" },
-		{ "run -e a=x --env =A", "isn't of the form" }, { "run -e a=x --env TITAN_RUN=1", "titan's own" },
+		{ "run -e a=x --env =A", "isn't of the form" }, { "run -e a=x --env TITAN_RUN=1", "reserved for titan" },
 		{ "run -e a=x --private --dir /", "--dir names another" }, { "run --again 4 --private", "only --name, --key" },
 		{ "run -e a=x --mode twice", "'twice'" }, { "run -e a=x --priority 101", "--priority" },
 		{ "run -e a=x --retry -1", "--retry" }, { "run -e a=x --dir no/such/place", "--dir" },

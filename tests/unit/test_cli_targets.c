@@ -118,7 +118,7 @@ TEST selector_that_is_none_is_refused(void)
 		ASSERT_EQm(words[i], ERR_USAGE, cli_select(&cli, words[i], &selector));
 	ASSERT_EQ(ERR_NONE, cli_select(&cli, "9223372036854775807", &selector));
 	ASSERT_EQ(ERR_USAGE, cli_select_run(&cli, "4/a", &run));
-	ASSERT_STR_EQ("'4/a' is a job; a run is expected here", cli.error.text);
+	ASSERT_STR_EQ("'4/a' is a job, but a run is needed here", cli.error.text);
 	PASS();
 }
 
@@ -195,7 +195,7 @@ TEST range_has_both_its_ends(void)
 	ASSERT_STR_EQ("6 (bulk)", targets_of("4-6", REACH_BAD));
 	rig.page = 1;
 	ASSERT_STR_EQ("6 5 (bulk)", targets_of("5-6", REACH_EVERY));
-	ASSERT(strstr(targets_of("6-5", REACH_EVERY), "the smaller number comes first") != NULL);
+	ASSERT(strstr(targets_of("6-5", REACH_EVERY), "the smaller number must come first") != NULL);
 	ASSERT(strstr(targets_of("5-", REACH_EVERY), "usage") != NULL);
 	PASS();
 }
@@ -204,7 +204,7 @@ TEST words_that_stand_for_nothing_are_told(void)
 {
 	make_runs();
 	ASSERT_EQ(0, strncmp(targets_of("8-9", REACH_EVERY), "not found: ", 11));
-	ASSERT(strstr(targets_of("5-6", REACH_LIVE), "hasn't ended") != NULL);
+	ASSERT(strstr(targets_of("5-6", REACH_LIVE), "still live") != NULL);
 	ASSERT(strstr(targets_of("4-5", REACH_BAD), "ended badly") != NULL);
 	ASSERT_EQ(0, strncmp(targets_of("4 label=none", REACH_LIVE), "not found: ", 11));
 	PASS();
@@ -252,10 +252,10 @@ TEST condition_that_is_none_is_refused(void)
 {
 	make_runs();
 	ASSERT(strstr(targets_of("colour=red", REACH_LIVE), "usage: 'colour='") != NULL);
-	ASSERT(strstr(targets_of("state=happy", REACH_LIVE), "there is no such state") != NULL);
-	ASSERT(strstr(targets_of("state=", REACH_LIVE), "KEY=VALUE is expected") != NULL);
-	ASSERT(strstr(targets_of("=failed", REACH_LIVE), "KEY=VALUE is expected") != NULL);
-	ASSERT(strstr(targets_of("state=failed,,name=a", REACH_LIVE), "KEY=VALUE is expected") != NULL);
+	ASSERT(strstr(targets_of("state=happy", REACH_LIVE), "jobs have no such state") != NULL);
+	ASSERT(strstr(targets_of("state=", REACH_LIVE), "': expected KEY=VALUE, such as state=failed") != NULL);
+	ASSERT(strstr(targets_of("=failed", REACH_LIVE), "': expected KEY=VALUE, such as state=failed") != NULL);
+	ASSERT(strstr(targets_of("state=failed,,name=a", REACH_LIVE), "': expected KEY=VALUE, such as state=failed") != NULL);
 	PASS();
 }
 
@@ -331,7 +331,7 @@ TEST query_of_a_job_that_is_none_says_what_there_is(void)
 	ASSERT_STR_EQ("titan show 7", cli.error.next);
 	selector.job = slice_str("e");
 	ASSERT_EQ(ERR_NOT_FOUND, cli_query_job(&cli, &selector, &arena, &job));
-	ASSERT_STR_EQ("7/e is a fan-out: one of its jobs is expected, such as 7/e[0]", cli.error.text);
+	ASSERT_STR_EQ("7/e is a fan-out; name one of its jobs, such as 7/e[0]", cli.error.text);
 	selector.run = 99;
 	ASSERT_EQ(ERR_NOT_FOUND, cli_query_job(&cli, &selector, &arena, &job));
 	ASSERT_STR_EQ("there is no run 99", cli.error.text);

@@ -178,7 +178,7 @@ TEST cause_says_what_a_person_has_to_do(void)
 	jobs[1].settled_by = EVENT_EXPIRED;
 	ASSERT_STR_EQ(event_texts[EVENT_EXPIRED], cause_of(1));
 	jobs[2].state = STATE_UNKNOWN;
-	ASSERT_STR_EQ("a person has to say", cause_of(2));
+	ASSERT_STR_EQ("a person has to settle it", cause_of(2));
 	jobs[3].state = STATE_FAILED;
 	jobs[3].forgiven = true;
 	ASSERT_STR_EQ("counts as a good end", cause_of(3));

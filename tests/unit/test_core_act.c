@@ -378,7 +378,7 @@ TEST priority_beyond_its_limits_is_refused(void)
 	rig_act(rig, ACT_PRIORITY, run, "a", 101);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "0 to 100, not 101"));
 	rig_act(rig, (enum act_verb)99, run, "a", 0);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "an unknown act: 99"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "unknown act number 99"));
 	rig_free(rig);
 	PASS();
 }

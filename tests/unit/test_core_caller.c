@@ -92,10 +92,10 @@ TEST a_job_cannot_charge_another_tenant(void)
 	rig_hello(rig, "w", 1);
 	attempt = rig_must_take(rig);
 	ASSERT_EQ(0, submit_as(rig, attempt, 78, "others"));
-	ASSERT(rig_error_says(rig, ERR_DENIED, "submits runs of its own tenant, team"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "a job of run 1 submits runs for its own tenant, team, and may not name another"));
 	/* Nor that of whoever submitted it, whose name is the tenant of those who name none. */
 	ASSERT_EQ(0, submit_as(rig, attempt, 78, "ana"));
-	ASSERT(rig_error_says(rig, ERR_DENIED, "of its own tenant"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "and may not name another; leave out the tenant"));
 	child = submit_as(rig, attempt, 78, "team");
 	ASSERT(child > 0);
 	ASSERT(view_run(rig->core, child, &rig->arena, &row));
@@ -136,11 +136,11 @@ TEST a_stale_attempt_is_refused(void)
 	wrong = first;
 	wrong.epoch++;
 	ASSERT_EQ(0, submit_as(rig, wrong, 1, NULL));
-	ASSERT(rig_error_says(rig, ERR_STALE, "no longer the current one"));
+	ASSERT(rig_error_says(rig, ERR_STALE, "this process belongs to an old attempt of its job: the job has ended or was given to a worker again"));
 	wrong = first;
 	wrong.job += 7;
 	ASSERT_EQ(0, submit_as(rig, wrong, 1, NULL));
-	ASSERT(rig_error_says(rig, ERR_STALE, "no longer the current one"));
+	ASSERT(rig_error_says(rig, ERR_STALE, "this process belongs to an old attempt of its job: the job has ended or was given to a worker again"));
 	/* Its worker is lost: the job is given out again, and the old attempt has no say any more. */
 	rig_gone(rig, conn);
 	rig_pass(rig, LIMIT_GRACE_MS + 1000);
@@ -195,7 +195,7 @@ TEST job_adds_to_its_own_run_alone(void)
 	ASSERT_EQ(0, submit_into(rig, stranger, 94, NULL, child));
 	ASSERT(rig_error_says(rig, ERR_DENIED, "may not add jobs to run"));
 	ASSERT_EQ(0, submit_into(rig, attempt, 95, NULL, child));
-	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "has a job 'helper' already"));        /* and nothing else is wrong */
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "run 3 already has a job 'helper'"));        /* and nothing else is wrong */
 	rig_free(rig);
 	PASS();
 }

@@ -36,13 +36,13 @@ TEST classes_of_a_tenant_leave_room_for_others(void)
 	full = wish(rig, "greedy", "g", LIMIT_TENANT_CLASSES_MAX);
 	ASSERT(full != 0);
 	ASSERT_EQ(0, wish(rig, "greedy", "more", 1));
-	ASSERT(rig_error_says(rig, ERR_FULL, "tenant greedy: its live jobs want 4096 different things"));
+	ASSERT(rig_error_says(rig, ERR_FULL, "the live jobs of tenant greedy have 4096 different sets of worker requirements, and no more are allowed"));
 	/* What it wants already is no more of it; also as another tenant's it counts there. */
 	ASSERT(wish(rig, "greedy", "g", 3) != 0);
 	ASSERT(wish(rig, "other", "g", 3) != 0);
 	ASSERT(wish(rig, "other", "o", LIMIT_TENANT_CLASSES_MAX - 3) != 0);
 	ASSERT_EQ(0, wish(rig, "other", "g1", 1));
-	ASSERT(rig_error_says(rig, ERR_FULL, "tenant other: its live jobs want 4096 different things"));
+	ASSERT(rig_error_says(rig, ERR_FULL, "the live jobs of tenant other have 4096 different sets of worker requirements, and no more are allowed"));
 	core_check(rig->core);
 	rig_cancel(rig, full, "");
 	core_sweep(rig->core, UINT64_MAX);
@@ -64,7 +64,7 @@ TEST last_quarter_of_classes_is_for_tenants_with_few(void)
 		ASSERT(wish(rig, tenant, tenant, LIMIT_TENANT_CLASSES_MAX) != 0);
 	}
 	ASSERT_EQ(0, wish(rig, "late", "x", few + 1));
-	ASSERT(rig_error_says(rig, ERR_FULL, "live jobs want"));
+	ASSERT(rig_error_says(rig, ERR_FULL, "different sets of worker requirements, and no more are allowed; try again when some have ended"));
 	ASSERT(wish(rig, "late", "x", few) != 0);
 	ASSERT(wish(rig, "late", "t1", 9) != 0);         /* what others want isn't new */
 	ASSERT(wish(rig, "later", "y", 1) != 0);
@@ -138,7 +138,7 @@ TEST classes_of_a_tenant_are_limited(void)
 	ASSERT(run != 0);
 	graph_job(&graph, "x", "")->labels = words(rig, "another");
 	ASSERT_EQ(0, rig_submit(rig, &graph));
-	ASSERT(rig_error_says(rig, ERR_FULL, "4096 different things"));
+	ASSERT(rig_error_says(rig, ERR_FULL, "the live jobs of tenant ana have 4096 different sets of worker requirements, and no more are allowed"));
 	graph_job(&graph, "x", "")->labels = words(rig, "l7");
 	graph_job(&graph, "y", "");
 	ASSERT(rig_submit(rig, &graph) != 0);

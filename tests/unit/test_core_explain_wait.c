@@ -65,11 +65,11 @@ TEST explain_shows_the_dispatch_timeout_and_holds(void)
 		      why(rig, run, "a"));
 	ASSERT_STR_EQ("no_worker_up: no worker is connected", why(rig, run, "b"));
 	rig_act(rig, ACT_HOLD, run, "a", 0);
-	ASSERT_STR_EQ("held: a person holds back this job", why(rig, run, "a"));
+	ASSERT_STR_EQ("held: a person put a hold on this job", why(rig, run, "a"));
 	rig_act(rig, ACT_HOLD, run, "", 0);
-	ASSERT_STR_EQ("held: a person holds back its run and this job", why(rig, run, "a"));
+	ASSERT_STR_EQ("held: a person put a hold on its run and this job", why(rig, run, "a"));
 	rig_act(rig, ACT_RELEASE, run, "a", 0);
-	ASSERT_STR_EQ("held: a person holds back its run", why(rig, run, "b"));
+	ASSERT_STR_EQ("held: a person put a hold on its run", why(rig, run, "b"));
 	rig_act(rig, ACT_RELEASE, run, "", 0);
 	rig_pass(rig, 5000);
 	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "a"));
@@ -92,10 +92,10 @@ TEST explain_counts_approvals_and_tells_the_expiry(void)
 	job->gate_expiry = GATE_APPROVE;
 	graph_job(&graph, "b", "")->gate_count = 1;
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("approval: 0 of 2 people have approved; without an answer it is approved in 8.0s", why(rig, run, "a"));
+	ASSERT_STR_EQ("approval: 0 of 2 people have approved; without a decision it is approved in 8.0s", why(rig, run, "a"));
 	ASSERT_STR_EQ("approval: 0 of 1 people have approved", why(rig, run, "b"));
 	rig_act(rig, ACT_HOLD, run, "b", 0);
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved; a person holds back this job, so its time stands still",
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved; a person put a hold on this job, so the time-out is stopped",
 		      why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
@@ -121,7 +121,7 @@ TEST explain_names_the_people_who_may_approve(void)
 	run = rig_submit(rig, &graph);
 	ASSERT_STR_EQ("approval: 0 of 1 people have approved; ben, bob may", why(rig, run, "two"));
 	ASSERT_STR_EQ("approval: 0 of 1 people have approved; ben, bob, cy, di, ed and 2 others may", why(rig, run, "many"));
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved; nobody may: it names only ana, who submitted it",
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved; nobody may approve: the gate names only ana, who submitted the run",
 		      why(rig, run, "nobody"));
 	rig_free(rig);
 	PASS();
@@ -269,7 +269,7 @@ TEST explain_names_the_runs_that_fill_a_group(void)
 		submit_in(rig, NULL);
 		submit_in(rig, "deploy");
 		last = submit_in(rig, "deploy");
-		buf_addf(&told, "concurrency_runs: %d runs of its concurrency group deploy are going, and %d is the most: "
+		buf_addf(&told, "concurrency_runs: %d runs of its concurrency group deploy are going, and the limit is %d: "
 			 "run 3, 4, 5, 6, 7%s", 5 + over, 5 + over, over ? " and others" : "");
 		ASSERT_STR_EQ(buf_cstr(&told), why(rig, last, "a"));
 		buf_free(&told);
@@ -301,7 +301,7 @@ TEST explain_counts_earlier_jobs_of_the_same_tenant(void)
 	last = submit_in(rig, NULL);
 	while (rig_state_named(rig, first, "a")[0] != 'a')
 		CHECK(rig_run_one(rig, 0));
-	ASSERT_STR_EQ("tenant_limit: 1 job of tenant one is out, and 1 is the most; 1 of them waits before it",
+	ASSERT_STR_EQ("tenant_limit: 1 job of tenant one is active, and the limit is 1; 1 of the tenant's jobs comes first",
 		      why(rig, last, "a"));
 	rig_free(rig);
 	PASS();
@@ -317,7 +317,7 @@ TEST explain_shows_the_progress_of_a_sub_run(void)
 	run = rig_submit(rig, &graph);
 	rig_hello(rig, "w", 1);
 	rig_run_one(rig, 0);
-	ASSERT_STR_EQ("running: its sub-run is run 2, of which 1 of 2 jobs have ended", why(rig, run, "sub"));
+	ASSERT_STR_EQ("running: its sub-run is run 2, in which 1 of 2 jobs have ended", why(rig, run, "sub"));
 	rig_free(rig);
 	PASS();
 }
@@ -376,7 +376,7 @@ TEST explain_names_the_bound_of_a_job_behind_another(void)
 	ASSERT_EQ(REASON_WORKER_CORDONED, row.why_code);
 	CHECK(view_explain(rig->core, rig_named(rig, run, "c"), &rig->arena, &row));
 	ASSERT_EQ(REASON_RUN_LIMIT, row.why_code);
-	ASSERT_STR_EQ("0 jobs of its run are out, and 1 is the most; a job that comes before it waits for a worker",
+	ASSERT_STR_EQ("0 jobs of its run are active, and the limit is 1; a job that comes before it in the queue waits for a worker",
 		      arena_strdup(&rig->arena, row.why));
 	rig_free(rig);
 	PASS();

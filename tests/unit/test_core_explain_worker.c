@@ -12,7 +12,7 @@ TEST explain_names_the_absent_worker(void)
 	graph_job(&graph, "a", "")->only_worker = slice_str("best");
 	run = rig_submit(rig, &graph);
 	join(rig, "other", 1, "", "", "");
-	ASSERT_STR_EQ("no_worker_named: it must have worker best, which isn't connected", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_named: it must run on worker best, which isn't connected", why(rig, run, "a"));
 	join(rig, "best", 1, "", "", "");
 	ASSERT_STR_EQ("sent: it was given to worker best, which hasn't said that it started", why(rig, run, "a"));
 	rig_free(rig);
@@ -30,7 +30,7 @@ TEST explain_names_the_required_pool_without_workers(void)
 	job->pool_hard = true;
 	run = rig_submit(rig, &graph);
 	join(rig, "w", 1, "", "", "day");
-	ASSERT_STR_EQ("no_worker_pool: no connected worker that would do is of pool night", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_pool: no suitable connected worker is in pool night", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -47,9 +47,9 @@ TEST explain_tells_of_labels_before_the_pool(void)
 	job->labels = words(rig, "gpu");
 	run = rig_submit(rig, &graph);
 	join(rig, "w", 1, "", "", "night");
-	ASSERT_STR_EQ("no_worker_labels: no connected worker has all of: gpu", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_labels: no connected worker has all of the labels gpu", why(rig, run, "a"));
 	join(rig, "v", 1, "gpu", "", "day");
-	ASSERT_STR_EQ("no_worker_pool: no connected worker that would do is of pool night", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_pool: no suitable connected worker is in pool night", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -64,15 +64,15 @@ TEST explain_compares_a_request_with_the_largest_offer(void)
 	graph_job(&graph, "a", "")->asks = (struct slice_list){ .at = asks, .n = 2 };
 	run = rig_submit(rig, &graph);
 	join(rig, "none", 1, "", "", "");
-	ASSERT_STR_EQ("no_worker_resources: it asks for disk=5, and the most of a worker is disk=0, "
-		      "and for tape=3, and the most of a worker is tape=0", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: it asks for disk=5, and the most that a worker offers is disk=0, "
+		      "and for tape=3, and the most that a worker offers is tape=0", why(rig, run, "a"));
 	join(rig, "w", 1, "", "tape=2", "");
 	join(rig, "v", 1, "", "disk=5", "");
-	ASSERT_STR_EQ("no_worker_resources: it asks for tape=3, and the most of a worker is tape=2", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: it asks for tape=3, and the most that a worker offers is tape=2", why(rig, run, "a"));
 	join(rig, "u", 1, "", "tape=1", "");
-	ASSERT_STR_EQ("no_worker_resources: it asks for tape=3, and the most of a worker is tape=2", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: it asks for tape=3, and the most that a worker offers is tape=2", why(rig, run, "a"));
 	join(rig, "t", 1, "", "tape=3", "");
-	ASSERT_STR_EQ("no_worker_resources: no connected worker has all at once of what it asks for", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: no connected worker offers all that it asks for", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -87,9 +87,9 @@ TEST explain_ignores_offers_of_workers_that_left(void)
 	run = rig_submit(rig, &graph);
 	conn = join(rig, "rich", 1, "", "tape=8", "");
 	join(rig, "poor", 1, "", "tape=1", "");
-	ASSERT_STR_EQ("no_worker_resources: it asks for tape=9, and the most of a worker is tape=8", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: it asks for tape=9, and the most that a worker offers is tape=8", why(rig, run, "a"));
 	rig_gone(rig, conn);
-	ASSERT_STR_EQ("no_worker_resources: it asks for tape=9, and the most of a worker is tape=1", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: it asks for tape=9, and the most that a worker offers is tape=1", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -106,7 +106,7 @@ TEST explain_names_cordoned_and_draining_workers(void)
 	set(rig, OBJECT_WORKER, SET_DRAIN, "v");
 	graph_job(&graph, "a", "");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("worker_cordoned: worker w (cordoned), v (draining): a person keeps new jobs away",
+	ASSERT_STR_EQ("worker_cordoned: worker w (cordoned), v (draining): a person cordoned or drained it",
 		      why(rig, run, "a"));
 	set(rig, OBJECT_WORKER, SET_RESUME, "v");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "a"));
@@ -130,7 +130,7 @@ TEST explain_names_at_most_five_workers(void)
 	graph_job(&graph, "a", "");
 	run = rig_submit(rig, &graph);
 	ASSERT_STR_EQ("worker_cordoned: worker w1 (cordoned), w2 (cordoned), w3 (cordoned), w4 (cordoned), w5 (cordoned)"
-		      ": a person keeps new jobs away", why(rig, run, "a"));
+		      ": a person cordoned or drained it", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -149,9 +149,9 @@ TEST explain_names_the_inactive_or_draining_pool(void)
 	set(rig, OBJECT_POOL, SET_PAUSE, "night");
 	graph_job(&graph, "a", "");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("pool_inactive: worker w (pool night is inactive): nothing new starts there", why(rig, run, "a"));
+	ASSERT_STR_EQ("pool_inactive: worker w (pool night is inactive): no new jobs start there", why(rig, run, "a"));
 	set(rig, OBJECT_POOL, SET_DRAIN, "night");
-	ASSERT_STR_EQ("pool_draining: worker w (pool night is draining): nothing new starts there", why(rig, run, "a"));
+	ASSERT_STR_EQ("pool_draining: worker w (pool night is draining): no new jobs start there", why(rig, run, "a"));
 	set(rig, OBJECT_POOL, SET_RESUME, "night");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "a"));
 	rig_free(rig);
@@ -177,12 +177,12 @@ TEST explain_names_the_worker_that_hard_affinity_waits_for(void)
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
 	ASSERT_STR_EQ("running", rig_state_named(rig, run, "long"));
-	ASSERT_STR_EQ("affinity_busy: it must have worker w, which ran a job before it, and that is busy", why(rig, run, "b"));
+	ASSERT_STR_EQ("affinity_busy: it must run on worker w, which ran an earlier job, and that worker is busy", why(rig, run, "b"));
 	set(rig, OBJECT_WORKER, SET_PAUSE, "w");
-	ASSERT_STR_EQ("affinity_busy: it must have worker w, which ran a job before it, and that starts nothing new",
+	ASSERT_STR_EQ("affinity_busy: it must run on worker w, which ran an earlier job, and that worker gets no new jobs",
 		      why(rig, run, "b"));
 	rig_gone(rig, conn);
-	ASSERT_STR_EQ("affinity_busy: it must have worker w, which ran a job before it, and that is unreachable",
+	ASSERT_STR_EQ("affinity_busy: it must run on worker w, which ran an earlier job, and that worker is unreachable",
 		      why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
@@ -211,9 +211,9 @@ TEST explain_says_that_hard_affinity_waits_for_ever(void)
 	rig_hello(rig, "w", 1);                  /* it comes back without its label */
 	rig_hello(rig, "plain", 1);
 	rig_act(rig, ACT_RELEASE, run, "b", 0);
-	ASSERT_STR_EQ("affinity_never: it must have worker w, which ran a job before it, and that lacks one of: gpu: it will "
-		      "wait for ever, unless the worker comes back another or the job is cancelled", why(rig, run, "b"));
-	ASSERT_STR_EQ("no_worker_labels: it must have worker plain, which lacks one of: gpu", why(rig, run, "c"));
+	ASSERT_STR_EQ("affinity_never: it must run on worker w, which ran an earlier job, and that worker lacks one of: gpu: "
+		      "the job waits for ever, unless that worker changes or the job is cancelled", why(rig, run, "b"));
+	ASSERT_STR_EQ("no_worker_labels: it must run on worker plain, which lacks one of: gpu", why(rig, run, "c"));
 	rig_hello_labels(rig, "w", 1, labels, 1);
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "b"));
 	rig_free(rig);

@@ -349,16 +349,16 @@ TEST wrong_code_is_refused(void)
 {
 	struct expr_step deep[LIMIT_EXPR_DEPTH + 2] = { OK_OF(0, 1) };
 
-	REFUSED("a need that there isn't", OK_OF(1, 1));
-	REFUSED("a need that there isn't", OK_OF(0, 2));
-	REFUSED("a need that there isn't", OK_OF(0, 0));
-	REFUSED("isn't one of an end", { EXPR_STATE, 0, 1, 1u << STATE_READY });
-	REFUSED("no such comparison", { EXPR_CODE, 0, EXPR_COMPARE_COUNT, 0 });
+	REFUSED("it uses a need that doesn't exist", OK_OF(1, 1));
+	REFUSED("it uses a need that doesn't exist", OK_OF(0, 2));
+	REFUSED("it uses a need that doesn't exist", OK_OF(0, 0));
+	REFUSED("it tests for a state that isn't terminal", { EXPR_STATE, 0, 1, 1u << STATE_READY });
+	REFUSED("it uses an unknown comparison", { EXPR_CODE, 0, EXPR_COMPARE_COUNT, 0 });
 	REFUSED("a value is missing", { .op = EXPR_NOT });
 	REFUSED("a value is missing", OK_OF(0, 1), GATE(1, 2));
-	REFUSED("more than there are, or none", OK_OF(0, 1), GATE(0, 1));
-	REFUSED("more than there are, or none", OK_OF(0, 1), GATE(2, 1));
-	REFUSED("no single value", OK_OF(0, 1), OK_OF(0, 1));
+	REFUSED("it requires more values than there are, or none", OK_OF(0, 1), GATE(0, 1));
+	REFUSED("it requires more values than there are, or none", OK_OF(0, 1), GATE(2, 1));
+	REFUSED("it doesn't leave exactly one value", OK_OF(0, 1), OK_OF(0, 1));
 	for (size_t i = 1; i < LIMIT_EXPR_DEPTH + 2; i++)
 		deep[i].op = EXPR_NOT;
 	ASSERT(refused(deep, LIMIT_EXPR_DEPTH + 2, "nested too deep"));

@@ -246,14 +246,14 @@ TEST policies_that_contradict_themselves_are_refused(void)
 	begin("j")->backoff_max_ms = 1;
 	ASSERT(refused("shorter than the first"));
 	begin("j")->retry_on = 16;
-	ASSERT(refused("no such end"));
+	ASSERT(refused("no such kind of failure"));
 	begin("j")->retry_codes = (struct u64_list){ codes, 2 };
 	ASSERT(refused("ascending"));
 	begin("j")->retry_codes = (struct u64_list){ zero, 1 };
 	ASSERT(refused("from 1 to 255"));
 	*begin("j") = (struct rec_job_spec){ .name = slice_str("j"), .script = slice_str("x"),
 		.retry_on = RETRY_ON_SIGNAL, .retry_codes = { codes, 1 } };
-	ASSERT(refused("exits aren't retried"));
+	ASSERT(refused("retry_on doesn't include exits"));
 	begin("j")->continue_on = 8;
 	ASSERT(refused("continue_on"));
 	begin("j")->worker_death = 2;

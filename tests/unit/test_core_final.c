@@ -95,7 +95,7 @@ TEST waits_of_final_jobs_have_a_maximum(void)
 	ASSERT(grow(rig, run, &graph, "") != 0);
 	many(&graph, "more", most - 9, false);
 	ASSERT_EQ(0, grow(rig, run, &graph, ""));
-	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "has 8192 final jobs, which would wait for 4097 added jobs each"));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "run 1 has 8192 final jobs, and each would wait for the 4097 added jobs: that is more than 33554432 waits"));
 	many(&graph, "more", most - 10, false);
 	ASSERT(grow(rig, run, &graph, "") != 0);
 	rig_free(rig);

@@ -37,7 +37,7 @@ TEST a_gate_waits_for_enough_people(void)
 	run = rig_submit(rig, &graph);
 	gate = rig_named(rig, run, "ok");
 	rig_act(rig, ACT_APPROVE, run, "ok", 0);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "doesn't wait for approval: it is waiting"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "gate 1/ok isn't waiting for approval: it is waiting"));
 	rig_run_one(rig, 0);
 	ASSERT_EQ(RUN_APPROVAL, rig_run_state(rig, run));
 	ASSERT_EQ(gate, view_gate_after(rig->core, 0));
@@ -120,7 +120,7 @@ TEST gate_counts_votes_of_people_named_but_submitter(void)
 	rig_hello(rig, "w", 1);
 	run = rig_submit(rig, &graph);
 	rig_act_as(rig, "cem", 3, ACT_APPROVE, run, "ok", 0);
-	ASSERT(rig_error_says(rig, ERR_DENIED, "isn't for cem"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "gate 1/ok can't be decided by cem: the pipeline names other people"));
 	rig_act(rig, ACT_APPROVE, run, "ok", 0);
 	ASSERT(rig_error_says(rig, ERR_DENIED, "ana submitted run"));
 	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);

@@ -101,7 +101,7 @@ TEST push_back_opens_round_of_earlier_job(void)
 	rig->shown = first;
 	ASSERT_EQ(0, rig->ok.count);
 	rig_act_as(rig, "ben", 2, ACT_PUSHBACK, run, "qa", 0);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "job 1/a hasn't ended: it is assigned"));
 	rig->shown = slice_make(NULL, 0);
 	rig_hello(rig, "w", 1);
 	ASSERT_EQ(2, rig_run_all(rig));
@@ -143,7 +143,7 @@ TEST push_back_to_gate_or_fan_out_is_refused(void)
 	for (size_t i = 0; i < 2; i++) {
 		rig->target = not_one[i];
 		rig_act(rig, ACT_PUSHBACK, run, "ok", 0);
-		ASSERT(rig_error_says(rig, ERR_INVALID, "is not one job before the gate"));
+		ASSERT(rig_error_says(rig, ERR_INVALID, "' must be a single job before the gate"));
 	}
 	rig_free(rig);
 	PASS();
@@ -179,7 +179,7 @@ TEST repeated_push_back_on_other_digest_is_refused(void)
 	}
 	rig->shown = slice_make(other, sizeof(other));
 	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "job 1/a hasn't ended: it is assigned"));
 	rig_free(rig);
 	PASS();
 }

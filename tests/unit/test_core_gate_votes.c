@@ -41,7 +41,7 @@ TEST decision_on_changed_gate_is_refused(void)
 	ASSERT(slice_eq(first, rig_digest(rig, run, "qa")));
 	rig->shown = slice_make(first.data, 7);
 	rig_act(rig, ACT_APPROVE, run, "qa", 0);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "names the digest of what was shown"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "must contain the digest of what was shown"));
 	rig_act(rig, ACT_RETRY, run, "b", RETRY_FROM);
 	rig_run_one(rig, 0);
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
@@ -49,7 +49,7 @@ TEST decision_on_changed_gate_is_refused(void)
 	rig_act(rig, ACT_APPROVE, run, "qa", 0);
 	ASSERT(rig_error_says(rig, ERR_CHANGED, "nothing was decided"));
 	rig_act(rig, ACT_REJECT, run, "qa", 0);
-	ASSERT(rig_error_says(rig, ERR_CHANGED, "isn't what was shown"));
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "has changed since it was shown; nothing was decided"));
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
 	ASSERT_EQ(0, rig->tables[TABLE_decision].count);
 	rig->shown = slice_make(rig_digest(rig, run, "qa").data, 8);
@@ -114,7 +114,7 @@ TEST vote_is_void_after_job_is_added_behind_gate(void)
 		ASSERT_EQ(0, rig_job(rig, 1).gate_have);
 		rig->shown = first;
 		rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
-		ASSERT(rig_error_says(rig, ERR_CHANGED, "isn't what was shown any more"));
+		ASSERT(rig_error_says(rig, ERR_CHANGED, "has changed since it was shown; nothing was decided"));
 		rig->shown = (struct slice){ 0 };
 		rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
 		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
@@ -164,7 +164,7 @@ TEST vote_on_earlier_round_is_refused(void)
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
 	rig->shown = first;
 	rig_act(rig, ACT_APPROVE, run, "ok", 0);
-	ASSERT(rig_error_says(rig, ERR_CHANGED, "isn't what was shown any more"));
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "has changed since it was shown; nothing was decided"));
 	rig_free(rig);
 	PASS();
 }
@@ -182,7 +182,7 @@ TEST gate_refuses_votes_of_people_not_named(void)
 	run = rig_submit(rig, &graph);
 	for (size_t i = 0; i < 8; i++) {
 		rig_act_as(rig, others[i / 2], 10 + i, verbs[i % 2], run, "ok", 0);
-		ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names others"));
+		ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names other people"));
 	}
 	ASSERT_EQ(0, rig->tables[TABLE_decision].count);
 	rig_act_as(rig, "cid", 3, ACT_APPROVE, run, "ok", 0);
@@ -202,7 +202,7 @@ TEST vote_on_fan_out_of_gates_is_refused(void)
 	run = rig_submit(rig, &graph);
 	rig->shown = arena_copy(&rig->arena, rig_digest(rig, run, "ok[0]"));
 	rig_act(rig, ACT_APPROVE, run, "ok", 0);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "a fan-out of 2 jobs is no gate"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "a fan-out of 2 jobs is not a gate"));
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok[0]"));
 	rig_free(rig);
 	PASS();
@@ -225,10 +225,10 @@ TEST submitter_may_reject_and_push_back_but_not_approve(void)
 		run = rig_submit(rig, &graph);
 		rig_run_one(rig, 0);
 		rig_act(rig, ACT_APPROVE, run, "ok", 0);
-		ASSERT(rig_error_says(rig, ERR_DENIED, "another of them has to"));
+		ASSERT(rig_error_says(rig, ERR_DENIED, "another person that the gate names must do it"));
 		rig->target = "a";
 		rig_act_as(rig, "cid", 3, verbs[i], run, "ok", 0);
-		ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names others"));
+		ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names other people"));
 		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
 		rig_act(rig, verbs[i], run, "ok", 0);
 		ASSERT_EQ(ERR_NONE, rig->error.code);
@@ -342,7 +342,7 @@ TEST reason_over_its_limit_is_refused(void)
 	graph_gate(&graph, "ok", "");
 	run = rig_submit(rig, &graph);
 	decide(rig, run, "ok", slice_make(text, LIMIT_REASON_MAX + 1));
-	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "the reason has 4097 bytes; at most 4096"));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "the reason has 4097 bytes"));
 	decide(rig, run, "ok", slice_make(text, LIMIT_REASON_MAX));
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
 	rig_free(rig);

@@ -126,22 +126,22 @@ TEST bad_needs_are_refused(void)
 
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "a")->needs.at = needs;
-	ASSERT(refused(&graph, ERR_INVALID, "job 1 'b': needs: there is no job 7"));
+	ASSERT(refused(&graph, ERR_INVALID, "job 1 'b': needs: no job 7"));
 
 	needs[0] = 1;
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "a")->needs.at = needs;
-	ASSERT(refused(&graph, ERR_CYCLE, "job 1 'b': needs: it needs itself"));
+	ASSERT(refused(&graph, ERR_CYCLE, "job 1 'b': needs: the job needs itself"));
 
 	needs[0] = needs[1] = 0;
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "a a")->needs.at = needs;
-	ASSERT(refused(&graph, ERR_DUPLICATE, "needs: a job is there twice"));
+	ASSERT(refused(&graph, ERR_DUPLICATE, "needs: a job is listed twice"));
 
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "");
 	graph_job(&graph, "c", "b a b");
-	ASSERT(refused(&graph, ERR_DUPLICATE, "job 2 'c': needs: a job is there twice"));
+	ASSERT(refused(&graph, ERR_DUPLICATE, "job 2 'c': needs: a job is listed twice"));
 
 	needs[0] = 4;
 	graph_job(&graph, "a", "");
@@ -157,13 +157,13 @@ TEST bad_jobs_are_refused(void)
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "");
 	graph.jobs[1].name = slice_str("a");
-	ASSERT(refused(&graph, ERR_DUPLICATE, "job 1 'a': name: job 0 has it"));
+	ASSERT(refused(&graph, ERR_DUPLICATE, "job 1 'a': name: job 0 already has"));
 
 	graph_job(&graph, "a b", "");
 	ASSERT(refused(&graph, ERR_INVALID, "name: "));
 
 	graph_job(&graph, "a", "")->script = slice_str("true");
-	ASSERT(refused(&graph, ERR_INVALID, "argv: it has a script"));
+	ASSERT(refused(&graph, ERR_INVALID, "job 0 'a': argv: the job also has a script"));
 
 	graph_job(&graph, "a", "")->argv.n = 0;
 	ASSERT(refused(&graph, ERR_INVALID, "neither argv nor script"));

@@ -85,7 +85,7 @@ TEST group_limits_jobs_across_runs(void)
 	ASSERT_EQ(1, group_row(rig, "db").limit);
 	ASSERT_FALSE(group_row(rig, "db").set);
 	ASSERT_EQ(one, rig_job(rig, attempts[0].job).run);
-	ASSERT(strstr(why(rig, rig_named(rig, two, "j0"), &code), "1 of the jobs of concurrency group db is out, and 1") != NULL);
+	ASSERT(strstr(why(rig, rig_named(rig, two, "j0"), &code), "1 of the jobs of concurrency group db is active, and the limit is 1") != NULL);
 	set_group(rig, SET_PUT, "db", 3);
 	ASSERT_EQ(2, take_all(rig, attempts + 1));
 	ASSERT(group_row(rig, "db").set);
@@ -202,7 +202,7 @@ TEST run_keeps_its_place_until_all_jobs_have_ended(void)
 	ASSERT_EQ(2, take_all(rig, attempts));
 	ASSERT_EQ(one, rig_job(rig, attempts[0].job).run);
 	ASSERT_EQ(one, rig_job(rig, attempts[1].job).run);
-	ASSERT(strstr(why(rig, rig_named(rig, two, "j0"), &code), "1 run of its concurrency group deploy is going, and 1 is the most: run 1") != NULL);
+	ASSERT(strstr(why(rig, rig_named(rig, two, "j0"), &code), "1 run of its concurrency group deploy is going, and the limit is 1: run 1") != NULL);
 	ASSERT_EQ(1, group_row(rig, "deploy").runs);
 	rig_restart(rig);
 	ASSERT_EQ(1, group_row(rig, "deploy").runs);
@@ -303,9 +303,9 @@ TEST group_refuses_bad_names_and_limits(void)
 	set_group(rig, SET_PUT, "no name", 1);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "name"));
 	set_group(rig, SET_REMOVE, "db", 0);
-	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "nobody has set"));
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "has no limit that was set"));
 	set_group(rig, SET_FIRE, "db", 0);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "can't be changed"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "unknown change of a group: 8"));
 	rig_free(rig);
 	PASS();
 }
@@ -372,12 +372,12 @@ TEST contradictory_rows_of_groups_are_refused(void)
 	group = &rig->tables[TABLE_job_group].at[0].row.job_group;
 	ASSERT(loads(rig, NULL));
 	run->seated = 0;
-	ASSERT(loads(rig, "no place in its group"));
+	ASSERT(loads(rig, "has an attempt, but the run has no place in its concurrency group"));
 	run->seated = 1;
 	run->concurrency = slice_str("no name");
-	ASSERT(loads(rig, "contradicts itself"));
+	ASSERT(loads(rig, "contradicts the rest of the row"));
 	run->concurrency = slice_str(NULL);
-	ASSERT(loads(rig, "contradicts itself"));
+	ASSERT(loads(rig, "contradicts the rest of the row"));
 	run->seated = 0;
 	ASSERT(loads(rig, NULL));
 	group->most = 0;

@@ -104,16 +104,16 @@ TEST bad_additions_are_refused(void)
 	added(&graph, "x", 0, TRIGGER_OK);
 	ASSERT(refused(rig, run, &graph, "nobody", ERR_UNKNOWN_NAME, "has no job 'nobody'"));
 	graph_job(&graph, "good", "");
-	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "has a job 'good' already: what is added to it has another name"));
+	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "run 1 already has a job 'good'"));
 	graph_job(&graph, "x", "");
 	graph_job(&graph, "x", "");
-	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "job 6 'x': name: job 5 has it already"));
+	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "job 6 'x': name: job 5 already has this name"));
 	need_old(added(&graph, "x", 0, TRIGGER_OK), 0, TRIGGER_OK);
-	ASSERT(refused(rig, run, &graph, "good", ERR_DUPLICATE, "a job is there twice"));
+	ASSERT(refused(rig, run, &graph, "good", ERR_DUPLICATE, "job 5 'x': needs: a job is listed twice"));
 	need_old(added(&graph, "x", 0, TRIGGER_OK), 1, TRIGGER_OK);
-	ASSERT(refused(rig, run, &graph, "good good", ERR_DUPLICATE, "a job is there twice"));
+	ASSERT(refused(rig, run, &graph, "good good", ERR_DUPLICATE, "a job is listed twice"));
 	added(&graph, "x", 1, TRIGGER_OK);
-	ASSERT(refused(rig, run, &graph, "good", ERR_INVALID, "there is no job 2; 1 are added, and 1 of the run named"));
+	ASSERT(refused(rig, run, &graph, "good", ERR_INVALID, "added job 0: needs: no job 2"));
 	graph_job(&graph, "x", "")->group = 2;
 	ASSERT(refused(rig, run, &graph, "", ERR_INVALID, "added job 0: group"));
 	graph_job(&graph, "x", "");
@@ -174,7 +174,7 @@ TEST ended_and_cancelled_runs_refuse_additions(void)
 	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "has ended"));
 	core_sweep(rig->core, UINT64_MAX);
 	graph_job(&graph, "x", "");
-	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "titan retry opens it again"));
+	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "run 1 has ended, so nothing can be added to it"));
 	rig_free(rig);
 	PASS();
 }
@@ -216,7 +216,7 @@ TEST same_key_adds_once(void)
 		ASSERT_EQ(6, rig->accepted.jobs);
 		graph_job(&graph, "y", "");
 		ASSERT_EQ(0, grow_key(rig, run, &graph, "", 77, 6));
-		ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "belongs to run 1"));
+		ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "the submit key was already used for run 1 with a different graph"));
 		rig_restart(rig);
 	}
 	rig_free(rig);
@@ -337,18 +337,18 @@ TEST contradicting_rows_of_added_jobs_are_refused(void)
 		parts[i] = &rig->tables[TABLE_spec].at[i].row.spec;
 	ASSERT(parts[0]->run == 1 && parts[2]->run == 1 && parts[2]->part == 1 && parts[2]->first == 7 && parts[2]->jobs == 2);
 	ASSERT(loads(rig, ""));
-	WITH(parts[2]->first, 6, "overlap or are over next_job");
-	WITH(parts[2]->first, 3, "overlap or are over next_job");
-	WITH(parts[2]->first, 8, "overlap or are over next_job");
-	WITH(parts[2]->first, 0, "part 1 isn't of what came with it");
+	WITH(parts[2]->first, 6, "its jobs overlap with others, or their numbers are above next_job");
+	WITH(parts[2]->first, 3, "its jobs overlap with others, or their numbers are above next_job");
+	WITH(parts[2]->first, 8, "its jobs overlap with others, or their numbers are above next_job");
+	WITH(parts[2]->first, 0, "spec of run 1: part 1 doesn't belong to its submit");
 	WITH(parts[2]->first, -7, "part 1 begins with job -7");
-	WITH(parts[2]->jobs, 1, "part 1 isn't of what came with it");
+	WITH(parts[2]->jobs, 1, "spec of run 1: part 1 doesn't belong to its submit");
 	WITH(parts[2]->jobs, 3, "specification has");
-	WITH(parts[2]->jobs, -2, "part 1 isn't of what came with it");
+	WITH(parts[2]->jobs, -2, "spec of run 1: part 1 doesn't belong to its submit");
 	WITH(parts[2]->count, 1, "specification has");
-	WITH(parts[2]->run, 2, "doesn't fit");
-	WITH(parts[0]->jobs, 4, "part 0 isn't of what came with it");
-	WITH(parts[0]->jobs, 6, "part 1 isn't of what came with it");
+	WITH(parts[2]->run, 2, "spec of run 2: part 1 is missing or too much");
+	WITH(parts[0]->jobs, 4, "spec of run 1: part 0 doesn't belong to its submit");
+	WITH(parts[0]->jobs, 6, "spec of run 1: part 1 doesn't belong to its submit");
 	WITH(parts[0]->jobs, 0, "");             /* an older version didn't say */
 	WITH(parts[1]->jobs, 0, "");
 	WITH(row->jobs, 6, "specification has");
@@ -373,7 +373,7 @@ TEST specs_of_other_rows_are_refused(void)
 	added_body = &rig->tables[TABLE_spec].at[1].row.spec.body;
 	kept = *added_body;
 	*added_body = *first_body;
-	ASSERT(loads(rig, "already: what is added to it has another name"));
+	ASSERT(loads(rig, "'; give the added job another name"));
 	added_body->len = 3;
 	ASSERT(loads(rig, "run 1"));
 	/* One that is of a fan-out that was there before it. */
@@ -383,7 +383,7 @@ TEST specs_of_other_rows_are_refused(void)
 		graph_job(&graph, "x", "")->group = group;
 		body = graph_blob(&graph);
 		*added_body = blob_slice(body);
-		ASSERT(loads(rig, group == 5 ? "job 5 'x': group: there is no such job" : ""));
+		ASSERT(loads(rig, group == 5 ? "job 5 'x': group: no such job" : ""));
 		blob_release(body);
 		graph_free(&graph);
 	}

@@ -61,7 +61,7 @@ static bool refused_into(struct rig *rig, struct input_submit submit, enum err c
 
 TEST addition_may_not_name_properties_of_its_run(void)
 {
-	static const char words[] = "they are the run's";
+	static const char words[] = "can't set name, tenant, limits or schedule: these belong to the run";
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
 	uint64_t run;
@@ -96,7 +96,7 @@ TEST addition_is_checked_at_its_limits(void)
 	ASSERT(grow(rig, run, &graph, "") != 0);
 	graph_job(&graph, "longer", "")->deadline_ms = UINT64_C(1000) * LIMIT_SPAN_MAX_S + 1000;
 	ASSERT_EQ(0, grow(rig, run, &graph, ""));
-	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "deadline_ms: over ten years"));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "deadline_ms: longer than ten years"));
 	/* Its time begins when it comes. */
 	graph_job(&graph, "soon", "")->deadline_ms = 5000;
 	ASSERT(grow(rig, run, &graph, "") != 0);
@@ -207,7 +207,7 @@ TEST refused_addition_leaves_limit_of_group(void)
 	graph_job(&graph, "b", "")->concurrency = (struct slice_list){ one, 1 };
 	graph_job(&graph, "a", "");
 	ASSERT_EQ(0, grow(rig, run, &graph, ""));
-	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "has a job 'a' already"));
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "run 1 already has a job 'a'"));
 	ASSERT_EQ(3, group_limit_of(rig));
 	graph_job(&graph, "b", "")->concurrency = (struct slice_list){ one, 1 };
 	ASSERT(grow(rig, run, &graph, "") != 0);

@@ -68,7 +68,7 @@ TEST fan_out_has_one_bound(void)
 			job->group_fail_fast = k ? others[i].fail_fast : true;
 		}
 		ASSERT_EQ(i == 2, rig_submit(rig, &graph) != 0);
-		ASSERT(i == 2 || rig_error_says(rig, ERR_INVALID, "its fan-out has another bound"));
+		ASSERT(i == 2 || rig_error_says(rig, ERR_INVALID, "group_parallel differs from that of other jobs in its fan-out"));
 		rig_free(rig);
 	}
 	PASS();

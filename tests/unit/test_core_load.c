@@ -287,15 +287,15 @@ TEST damaged_job_rows_are_refused(void)
 
 	job_row(rig, 1)->state = STATE_SUCCEEDED;        /* d was assigned; b has no row: fine so far */
 	job_row(rig, 0)->state = STATE_FAILED;           /* but then b should have been skipped with a */
-	ASSERT(distrusted(rig, "dependencies contradict"));
+	ASSERT(distrusted(rig, "but the jobs that it needs don't allow that"));
 
 	rig = rig_with_history();
 	job_row(rig, 1)->job = 3;                        /* c runs before b */
-	ASSERT(distrusted(rig, "job 3 of run 1 is assigned, which"));
+	ASSERT(distrusted(rig, "job 3 of run 1 is assigned, but"));
 
 	rig = rig_with_history();
 	job_row(rig, 1)->job = 77;
-	ASSERT(distrusted(rig, "job 77: it is not in run 1"));
+	ASSERT(distrusted(rig, "job 77: it isn't in run 1"));
 
 	rig = rig_with_history();
 	job_row(rig, 1)->job = 1;
@@ -303,15 +303,15 @@ TEST damaged_job_rows_are_refused(void)
 
 	rig = rig_with_history();
 	job_row(rig, 1)->worker = 9;
-	ASSERT(distrusted(rig, "contradicts itself"));
+	ASSERT(distrusted(rig, "job 2: its row contradicts itself"));
 
 	rig = rig_with_history();
 	job_row(rig, 1)->epoch = 0;
-	ASSERT(distrusted(rig, "contradicts itself"));
+	ASSERT(distrusted(rig, "job 2: its row contradicts itself"));
 
 	rig = rig_with_history();
 	job_row(rig, 0)->state = STATE_COUNT;
-	ASSERT(distrusted(rig, "contradicts itself"));
+	ASSERT(distrusted(rig, "job 1: its row contradicts itself"));
 	PASS();
 }
 
@@ -320,7 +320,7 @@ TEST other_damaged_rows_are_refused(void)
 	struct rig *rig = rig_with_history();
 
 	run_row(rig)->jobs = 3;
-	ASSERT(distrusted(rig, "part 0 doesn't fit"));
+	ASSERT(distrusted(rig, "spec of run 1: part 0 is missing or too much"));
 
 	rig = rig_with_history();
 	run_row(rig)->jobs = 5;
@@ -328,7 +328,7 @@ TEST other_damaged_rows_are_refused(void)
 
 	rig = rig_with_history();
 	run_row(rig)->first++;
-	ASSERT(distrusted(rig, "overlap or are over next_job"));
+	ASSERT(distrusted(rig, "its jobs overlap with others, or their numbers are above next_job"));
 
 	rig = rig_with_history();
 	run_row(rig)->run = 2;

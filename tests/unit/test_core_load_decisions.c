@@ -19,9 +19,9 @@ TEST decisions_on_other_gates_are_refused(void)
 	ASSERT_EQ(1, rig_job(rig, 1).gate_have);
 	said = &row_at(rig, TABLE_decision, 0)->decision;
 	load(rig, &hash);
-	WITH(said->run, 2, "decision on job 1: it is not in run 2");
-	WITH(said->job, 9, "decision on job 9: it is not in run 1");
-	WITH(said->verdict, VERDICT_REJECTED, "decision on job 1: it was rejected and still waits");
+	WITH(said->run, 2, "decision on job 1: the job isn't in run 2");
+	WITH(said->job, 9, "decision on job 9: the job isn't in run 1");
+	WITH(said->verdict, VERDICT_REJECTED, "decision on job 1: the gate was rejected but still waits");
 	WITH(said->job, 2, "loads");
 	said->round = 1;                         /* of another round: it doesn't count */
 	load(rig, &other);
@@ -120,15 +120,15 @@ TEST parts_that_do_not_follow_are_refused(void)
 	ASSERT(says(rig, "loads"));
 	WITH(later->first, -1, "part 1 begins with job -1");
 	WITH(later->first, SANE_MAX + 1, "part 1 begins with job");
-	WITH(later->part, 2, "spec of run 1: part 2 doesn't fit");
+	WITH(later->part, 2, "spec of run 1: part 2 is missing or too much");
 	WITH(later->count, 1, "has 3 jobs instead of 4");
-	WITH(run->first, 2, "over next_job");
+	WITH(run->first, 2, "its jobs overlap with others, or their numbers are above next_job");
 	later->first = 3;                /* it came later, and there is none of it */
 	later->count = 0;
 	run->jobs = first->jobs = 2;
 	body = later->body;
 	later->body.len = 0;
-	ASSERT(says(rig, "overlap or are over next_job"));
+	ASSERT(says(rig, "its jobs overlap with others, or their numbers are above next_job"));
 	later->body = body;
 	later->first = 0;
 	later->count = 2;
@@ -212,17 +212,17 @@ TEST wrong_rows_of_reopened_run_are_refused(void)
 	struct row_job *a = &ended.rows[2].job, *b = &ended.rows[3].job, *c = &ended.rows[4].job;
 	struct row_run *run = &ended.rows[0].run;
 
-	REFUSED(run->ended_ms, 0, "run 1: it is live and not in memory");
-	REFUSED(run->max_jobs, -1, "run 1: max_jobs is -1");
+	REFUSED(run->ended_ms, 0, "run 1 is live, but was not loaded");
+	REFUSED(run->max_jobs, -1, "run 1: max_jobs has the bad value -1");
 	REFUSED(run->jobs, 4, "has 3 jobs instead of 4");
-	ASSERT(refused(&ended, &run->jobs, LIMIT_LIVE_JOBS_MAX + 1, ERR_FULL, "8388608 is the most"));
-	REFUSED(run->jobs, LIMIT_LIVE_JOBS_MAX, "run 1: it has 8388608 jobs");
-	REFUSED(ended.rows[1].spec.part, 1, "part 1 doesn't fit");
-	REFUSED(c->state, STATE_APPROVAL, "job 3 of run 1 is approval, though the run has ended");
-	REFUSED(c->state, STATE_UNKNOWN, "job 3 of run 1 is unknown, though the run has ended");
+	ASSERT(refused(&ended, &run->jobs, LIMIT_LIVE_JOBS_MAX + 1, ERR_FULL, "can't hold more than 8388608"));
+	REFUSED(run->jobs, LIMIT_LIVE_JOBS_MAX, "run 1: the row claims 8388608 jobs");
+	REFUSED(ended.rows[1].spec.part, 1, "part 1 is missing or too much");
+	REFUSED(c->state, STATE_APPROVAL, "job 3 of run 1 is approval, although the run has ended");
+	REFUSED(c->state, STATE_UNKNOWN, "job 3 of run 1 is unknown, although the run has ended");
 	REFUSED(a->state, STATE_COUNT, "job 1: its row contradicts itself");
-	REFUSED(b->state, STATE_SUCCEEDED, "job 2 of run 1 is succeeded, though the run has ended");
-	REFUSED(b->flags, 8, "a job has a dead letter and didn't end badly");
+	REFUSED(b->state, STATE_SUCCEEDED, "job 2 of run 1 is succeeded, although the run has ended");
+	REFUSED(b->flags, 8, "a job has a dead letter but didn't fail");
 	reopen(&ended, 1);
 	ASSERT(rig_error_says(ended.rig, ERR_STORE_TRUST, "has 0 jobs instead of 3"));
 	reopen(&ended, 2);
@@ -262,7 +262,7 @@ TEST ended_run_is_not_loaded_as_live(void)
 		ASSERT_EQ(ERR_NONE, core_load_row(core, row_at(rig, TABLE_meta, i), &error));
 	row.run.ended_ms = 5;
 	ASSERT_EQ(ERR_STORE_TRUST, core_load_row(core, &row, &error));
-	ASSERT(strstr(error.text, "run 1: loaded as live, but it has ended"));
+	ASSERT(strstr(error.text, "run 1: it was loaded as live, but has ended"));
 	core_free(core);
 	rig_free(rig);
 	PASS();

@@ -24,27 +24,27 @@ TEST wrong_rows_of_runs_are_refused(void)
 	struct row_run *last = &row_at(rig, TABLE_run, 1)->run;
 	struct row_spec *spec = &row_at(rig, TABLE_spec, 1)->spec;
 
-	WITH(last->jobs, 0, "run 2: it has 0 jobs from 3 on");
-	WITH(last->jobs, LIMIT_RUN_JOBS_MAX + 1, "run 2: it has 4194305 jobs from 3 on");
+	WITH(last->jobs, 0, "run 2: the row claims 0 jobs from number 3 on");
+	WITH(last->jobs, LIMIT_RUN_JOBS_MAX + 1, "run 2: the row claims 4194305 jobs from number 3 on");
 	WITH(last->jobs, LIMIT_RUN_JOBS_MAX, "has 2 jobs instead of 4194304");
-	WITH(last->jobs, -1, "run 2: it has -1 jobs");
-	WITH(last->first, 0, "2 jobs from 0 on");
-	WITH(last->first, SANE_MAX, "overlap or are over next_job");
+	WITH(last->jobs, -1, "run 2: the row claims -1 jobs");
+	WITH(last->first, 0, "run 2: the row claims 2 jobs from number 0 on");
+	WITH(last->first, SANE_MAX, "its jobs overlap with others, or their numbers are above next_job");
 	WITH(last->first, SANE_MAX + 1, "2 jobs from");
 	WITH(last->first, 1, "run 2: its jobs overlap");
 	WITH(last->first, 2, "run 2: its jobs overlap");
-	WITH(last->first, 4, "over next_job");
-	WITH(last->max_jobs, -1, "run 2: max_jobs is -1");
-	WITH(last->max_jobs, INT64_C(1) + UINT32_MAX, "max_jobs is 4294967296");
-	WITH(last->run, 3, "run 3: out of order, or over next_run");
-	WITH(last->run, 1, "run 1: out of order, or over next_run");
-	WITH(spec->count, -1, "spec of run 2: part 0 doesn't fit");
+	WITH(last->first, 4, "its jobs overlap with others, or their numbers are above next_job");
+	WITH(last->max_jobs, -1, "run 2: max_jobs has the bad value -1");
+	WITH(last->max_jobs, INT64_C(1) + UINT32_MAX, "run 2: max_jobs has the bad value 4294967296");
+	WITH(last->run, 3, "run 3: the row is out of order, or its number is above next_run");
+	WITH(last->run, 1, "run 1: the row is out of order, or its number is above next_run");
+	WITH(spec->count, -1, "spec of run 2: part 0 is missing or too much");
 	WITH(spec->count, 0, "has 0 jobs instead of 2");
-	WITH(spec->count, 3, "spec of run 2: part 0 doesn't fit");
-	WITH(spec->part, 1, "spec of run 2: part 1 doesn't fit");
+	WITH(spec->count, 3, "spec of run 2: part 0 is missing or too much");
+	WITH(spec->part, 1, "spec of run 2: part 1 is missing or too much");
 	WITH(spec->jobs, 0, "loads");    /* as an older version has it */
 	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 2, "loads");
-	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 3, "a later run can't have begun it");
+	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 3, "it names a later run as its submitter");
 	WITH(spec->first, 4, "part 0 begins with job 4");
 	rig_free(rig);
 	PASS();
@@ -57,7 +57,7 @@ TEST live_run_that_was_pruned_is_refused(void)
 
 	row.pruned.first = row.pruned.last = 2;
 	rig_put(rig, &row);
-	ASSERT(says(rig, "run 2: it lives and was pruned"));
+	ASSERT(says(rig, "run 2: it is live, but was also pruned"));
 	row.deleted = true;
 	rig_put(rig, &row);
 	ASSERT(says(rig, "loads"));
@@ -65,7 +65,7 @@ TEST live_run_that_was_pruned_is_refused(void)
 	row.pruning.run = 2;
 	row.pruning.logs_only = 1;
 	rig_put(rig, &row);
-	ASSERT(says(rig, "run 2: it lives and was pruned"));
+	ASSERT(says(rig, "run 2: it is live, but was also pruned"));
 	rig_free(rig);
 	PASS();
 }
@@ -140,10 +140,10 @@ TEST wrong_pools_and_standings_are_refused(void)
 	ASSERT_EQ(1, rig->ok.count);
 	worker = &row_at(rig, TABLE_worker, 0)->worker;
 	pool = &row_at(rig, TABLE_pool, 0)->pool;
-	WITH(worker->standing, -1, "worker 1: bad pool or standing");
+	WITH(worker->standing, -1, "worker 1: invalid pool or standing");
 	WITH(worker->standing, 0, "loads");
 	WITH(worker->standing, 2, "loads");
-	WITH(worker->standing, 3, "worker 1: bad pool or standing");
+	WITH(worker->standing, 3, "worker 1: invalid pool or standing");
 	WITH(pool->state, -1, "a pool has a bad name or state");
 	WITH(pool->state, 0, "loads");
 	WITH(pool->state, 2, "loads");
@@ -151,7 +151,7 @@ TEST wrong_pools_and_standings_are_refused(void)
 	worker->pool = slice_str("");
 	ASSERT(says(rig, "loads"));
 	worker->pool = slice_str("g p u");
-	ASSERT(says(rig, "bad pool or standing"));
+	ASSERT(says(rig, "invalid pool or standing"));
 	worker->pool = slice_str("gpu");
 	ASSERT(says(rig, "loads"));
 	pool->pool = slice_str("g p u");
@@ -159,7 +159,7 @@ TEST wrong_pools_and_standings_are_refused(void)
 	pool->pool = slice_str("gpu");
 	rig_put(rig, &(struct row){ .table = TABLE_pool, .pool = { .pool = slice_str("gpx"), .state = 1 } });
 	row_at(rig, TABLE_pool, 1)->pool.pool = slice_str("gpu");
-	ASSERT(says(rig, "pool gpu is there twice"));
+	ASSERT(says(rig, "pool gpu is stored twice"));
 	rig_free(rig);
 	PASS();
 }
@@ -198,13 +198,13 @@ TEST wrong_rows_of_schedules_are_refused(void)
 		WITH(*fields[i], most[i], "loads");
 		WITH(*fields[i], most[i] + 1, bad);
 	}
-	WITH(jobs->part, 1, "a part of a schedule's graph doesn't fit");
-	WITH(jobs->count, -1, "a part of a schedule's graph doesn't fit");
-	WITH(jobs->count, LIMIT_RUN_JOBS_MAX + 1, "a part of a schedule's graph doesn't fit");
+	WITH(jobs->part, 1, "a part of a schedule's graph is missing or too much");
+	WITH(jobs->count, -1, "a part of a schedule's graph is missing or too much");
+	WITH(jobs->count, LIMIT_RUN_JOBS_MAX + 1, "a part of a schedule's graph is missing or too much");
 	WITH(jobs->count, LIMIT_RUN_JOBS_MAX, "loads");
 	WITH(jobs->count, 0, "loads");
 	row->schedule = slice_str("no name");
-	ASSERT(says(rig, "a schedule's name is bad or taken"));
+	ASSERT(says(rig, "a schedule has an invalid name, or one that is used twice"));
 	row->schedule = slice_str("nightly");
 	row->submit_key.len--;
 	ASSERT(says(rig, bad));
@@ -239,19 +239,19 @@ TEST states_that_parents_contradict_are_refused(void)
 	ASSERT_EQ(STATE_ASSIGNED, b->state);
 	ASSERT_EQ(STATE_SKIPPED, job_row(rig, 3)->state);
 	ASSERT(says(rig, "loads"));
-	WITH(job_row(rig, 3)->flags, 64, "job 3 of run 1 is skipped, which its dependencies contradict");
-	WITH(b->state, STATE_SKIPPED, "job 2 of run 1 is skipped, which");
-	WITH(a->state, STATE_DELAYED, "which its dependencies contradict");
-	WITH(gate->state, STATE_WAITING, "job 4 of run 1 is waiting, and for nothing");
+	WITH(job_row(rig, 3)->flags, 64, "job 3 of run 1 is skipped, but the jobs that it needs don't allow that");
+	WITH(b->state, STATE_SKIPPED, "job 2 of run 1 is skipped, but");
+	WITH(a->state, STATE_DELAYED, "but the jobs that it needs don't allow that");
+	WITH(gate->state, STATE_WAITING, "job 4 of run 1 waits, but for nothing");
 	WITH(gate->flags, 2, "loads");
 	WITH(b->flags, 128, "job 2: its row contradicts itself");
-	WITH(a->flags, 111, "a job has a dead letter and didn't end badly");
-	WITH(a->flags, 8, "a job has a dead letter and didn't end badly");
+	WITH(a->flags, 111, "a job has a dead letter but didn't fail");
+	WITH(a->flags, 8, "a job has a dead letter but didn't fail");
 	b->state = gate->state = STATE_CANCELLED;
 	ASSERT(says(rig, "run 1: all its jobs have ended, but it has not"));
 	gate->state = STATE_WAITING;
 	gate->flags = 2;                         /* cut off from its parents, it waits for none */
-	ASSERT(says(rig, "job 4 of run 1 is waiting, which its dependencies contradict"));
+	ASSERT(says(rig, "job 4 of run 1 is waiting, but the jobs that it needs don't allow that"));
 	rig_free(rig);
 	PASS();
 }

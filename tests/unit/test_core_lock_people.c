@@ -22,7 +22,7 @@ TEST owner_has_a_bounded_length_and_may_have_spaces(void)
 	ASSERT(lock_act(rig, SET_TAKE, "a", "ana at home", false, 0) > 0);
 	ASSERT(lock_act(rig, SET_TAKE, "b", xs(rig, LIMIT_NAME_MAX_LEN), false, 0) > 0);
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "c", xs(rig, LIMIT_NAME_MAX_LEN + 1), false, 0));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "the owner of a lock has 1 to 128 bytes"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "the owner of a lock must have 1 to 128 bytes and no control characters"));
 	rig_restart(rig);
 	ASSERT(lock_act(rig, SET_TAKE, "b", xs(rig, LIMIT_NAME_MAX_LEN), false, 0) > 0);
 	rig_free(rig);
@@ -58,9 +58,9 @@ TEST reason_has_a_bounded_length(void)
 
 	ASSERT(takes_because(rig, "a", most, 1));
 	ASSERT(!takes_because(rig, "b", &over, 1));
-	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a reason has at most 4096 bytes"));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a reason may have at most 4096 bytes"));
 	ASSERT(!takes_because(rig, "b", most, 2));
-	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a reason has at most 4096 bytes"));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a reason may have at most 4096 bytes"));
 	ASSERT_EQ(1, lock_rows(rig, rows));
 	ASSERT(slice_eq(rows[0].reason, most[0]));
 	rig_free(rig);
@@ -108,7 +108,7 @@ TEST refusal_tells_who_has_the_lock(void)
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "other", true, 0));
 	ASSERT_STR_EQ("lock db: ana has it until it is dropped", arena_strdup(&rig->arena, rig->error.text));
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "", false, 0));
-	ASSERT_STR_EQ("lock db: ana has it already; to take it again, name its owner",
+	ASSERT_STR_EQ("lock db is already held by ana; to take it again, name its owner",
 		      arena_strdup(&rig->arena, rig->error.text));
 	ASSERT(slice_eq(rig->error.next, slice_str("titan lock take db --owner ana")));
 	ASSERT(lock_act(rig, SET_TAKE, "db", "ana", true, 0) > 0);
@@ -119,7 +119,7 @@ TEST refusal_tells_who_has_the_lock(void)
 	rig_hello(rig, "w", 1);
 	wants(rig, "db");
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "third", true, 0));
-	ASSERT_STR_EQ("lock db: ana has it, shared, until it is dropped, and 1 more; a job waits to have it alone",
+	ASSERT_STR_EQ("lock db: ana has it, shared, until it is dropped, and 1 more; a job waits to have it exclusively",
 		      arena_strdup(&rig->arena, rig->error.text));
 	rig_free(rig);
 	PASS();
@@ -137,10 +137,10 @@ TEST waiting_job_is_told_who_comes_before_it(void)
 	second = wants(rig, "db");
 	third = wants(rig, "db");
 	shares = wants(rig, "db=shared");
-	ASSERT_STR_EQ("it needs lock db: job 1/j has it until its attempt has gone", why(rig, second));
-	ASSERT_STR_EQ("it needs lock db: job 1/j has it until its attempt has gone", why(rig, third));
-	ASSERT_STR_EQ("it needs lock db, shared: job 1/j has it until its attempt has gone; "
-		      "job 2/j wants it alone, and comes first", why(rig, shares));
+	ASSERT_STR_EQ("it needs lock db: job 1/j has it until its attempt is gone", why(rig, second));
+	ASSERT_STR_EQ("it needs lock db: job 1/j has it until its attempt is gone", why(rig, third));
+	ASSERT_STR_EQ("it needs lock db, shared: job 1/j has it until its attempt is gone; "
+		      "job 2/j waits for it exclusively, and comes first", why(rig, shares));
 	rig_free(rig);
 	PASS();
 }
@@ -156,7 +156,7 @@ TEST job_behind_a_job_without_a_worker_is_told_so(void)
 	behind = wants(rig, "db");
 	rig_gone(rig, conn);
 	lock_act(rig, SET_DROP, "db", "", false, 0);
-	ASSERT_STR_EQ("it needs lock db: nobody has it; a job that comes before it waits for a worker", why(rig, behind));
+	ASSERT_STR_EQ("it needs lock db: nobody has it; a job that comes before it in the queue waits for a worker", why(rig, behind));
 	rig_free(rig);
 	PASS();
 }
@@ -175,7 +175,7 @@ TEST cancelled_job_comes_before_no_other(void)
 	rig_cancel(rig, cancelled, "");
 	rig_gone(rig, conn);
 	lock_act(rig, SET_DROP, "db", "", false, 0);
-	ASSERT_STR_EQ("it needs lock db, shared: nobody has it; a job that comes before it waits for a worker", why(rig, behind));
+	ASSERT_STR_EQ("it needs lock db, shared: nobody has it; a job that comes before it in the queue waits for a worker", why(rig, behind));
 	rig_free(rig);
 	PASS();
 }
@@ -310,7 +310,7 @@ TEST lock_without_an_owner_is_taken_once(bool shared)
 	lock_act(rig, SET_TAKE, "l", "", shared, 60000);
 	ASSERT_EQ(0, (int)rig->error.code);
 	lock_act(rig, SET_TAKE, "l", "", shared, 90000);
-	ASSERT(rig_error_says(rig, ERR_BUSY, "has it already"));
+	ASSERT(rig_error_says(rig, ERR_BUSY, "lock l is already held by ana"));
 	rig_free(rig);
 	PASS();
 }

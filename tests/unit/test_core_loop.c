@@ -114,7 +114,7 @@ TEST loop_delay_outlives_restart(void)
 	ASSERT_EQ(STATE_DELAYED, named(rig, run, "poll"));
 	row = rig_job(rig, rig_named(rig, run, "poll"));
 	ASSERT(view_explain(rig->core, row.job, &rig->arena, &row));
-	ASSERT(memmem(row.why.data, row.why.len, "that begins pass 2 of 9", 23));
+	ASSERT(memmem(row.why.data, row.why.len, "then pass 2 of 9 begins", 23));
 	rig_hello(rig, "w1", 1);
 	rig_pass(rig, 1100);
 	ASSERT_EQ(STATE_ASSIGNED, named(rig, run, "poll"));
@@ -333,7 +333,7 @@ TEST empty_pass_takes_a_turn(void)
 
 TEST loop_fields_that_contradict_are_refused(void)
 {
-	static const char *const words[] = { "once", "until when", "over and over", "too many passes", "is none" };
+	static const char *const words[] = { "once", "condition that ends the loop is missing", "a job that runs nothing can't be a loop", "too many passes", "isn't a loop" };
 	struct rig *rig = rig_new();
 
 	for (int i = 0; i < 5; i++) {

@@ -153,7 +153,7 @@ TEST noop_that_says_what_runs_is_refused(void)
 
 	job->timeout_ms = 5;
 	ASSERT_EQ(0, rig_submit(rig, &graph));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "job 0 'mark': timeout_ms: it has no use in a job of this kind"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "job 0 'mark': timeout_ms: this field has no effect in a job of this kind"));
 	rig_free(rig);
 	PASS();
 }
@@ -165,7 +165,7 @@ TEST unknown_kind_is_refused(void)
 
 	noop(&graph, "mark", "")->kind = KIND_COUNT;
 	ASSERT_EQ(0, rig_submit(rig, &graph));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "there is no such kind of job"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "no such kind of job"));
 	rig_free(rig);
 	PASS();
 }

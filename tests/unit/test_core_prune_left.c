@@ -224,26 +224,26 @@ TEST contradictory_numbers_of_pruned_runs_are_refused(void)
 	one = &rig->tables[TABLE_pruned].at[0].row.pruned;
 	three = &rig->tables[TABLE_pruned].at[1].row.pruned;
 	ASSERT(says(rig, "loads"));
-	WITH(one->first, 0, "pruned runs 0 to 1: there twice, or over next_run");
-	WITH(one->first, -1, "pruned runs -1 to 1: there twice");
-	WITH(one->first, 2, "pruned runs 2 to 1: there twice");
-	WITH(one->last, 0, "pruned runs 1 to 0: there twice");
-	WITH(one->last, 3, "pruned runs 3 to 3: there twice");
-	WITH(one->last, 4, "pruned runs 3 to 3: there twice");
-	WITH(three->first, 1, "pruned runs 1 to 3: there twice");
-	WITH(three->last, 5, "pruned runs 3 to 5: there twice, or over next_run");
-	WITH(three->last, INT64_MIN, "there twice, or over next_run");
+	WITH(one->first, 0, "pruned runs 0 to 1: they are stored twice, or above next_run");
+	WITH(one->first, -1, "pruned runs -1 to 1: they are stored twice, or above next_run");
+	WITH(one->first, 2, "pruned runs 2 to 1: they are stored twice, or above next_run");
+	WITH(one->last, 0, "pruned runs 1 to 0: they are stored twice, or above next_run");
+	WITH(one->last, 3, "pruned runs 3 to 3: they are stored twice, or above next_run");
+	WITH(one->last, 4, "pruned runs 3 to 3: they are stored twice, or above next_run");
+	WITH(three->first, 1, "pruned runs 1 to 3: they are stored twice, or above next_run");
+	WITH(three->last, 5, "pruned runs 3 to 5: they are stored twice, or above next_run");
+	WITH(three->last, INT64_MIN, "they are stored twice, or above next_run");
 	/* The later one first: a range that ends where another begins is there twice as well. */
 	one->first = one->last = 3;
 	three->first = 2;
-	ASSERT(says(rig, "pruned runs 2 to 3: there twice"));
+	ASSERT(says(rig, "pruned runs 2 to 3: they are stored twice, or above next_run"));
 	rig_free(rig);
 	PASS();
 }
 
 TEST contradictory_rests_of_pruned_runs_are_refused(void)
 {
-	static const char bad[] = "which is being pruned: its row contradicts itself";
+	static const char bad[] = "is being pruned, but its row contradicts itself";
 	struct rig *rig = rig_half_way();
 	struct row_pruning *three, *logs;
 
@@ -298,7 +298,7 @@ static const char *with_range(struct rig *rig, uint64_t first, uint64_t end, siz
 
 TEST jobs_that_never_existed_are_refused(void)
 {
-	static const char bad[] = "run 3, which is being pruned: jobs that never were";
+	static const char bad[] = "run 3 is being pruned, but its row names jobs that never existed";
 	struct rig *rig = rig_half_way();
 
 	ASSERT_STR_EQ("loads", with_range(rig, 5, 7, 16));

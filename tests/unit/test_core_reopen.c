@@ -110,7 +110,7 @@ TEST reopened_run_keeps_its_bound(void)
 	size_t count = stored_rows(rig, run, rows);
 
 	retry_again(rig, run, "", rows, count);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "which job is to be run again?"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "name the job of run 1 that is to run again"));
 	retry_again(rig, run, "a", rows, count);
 	rig_act(rig, ACT_RETRY, run, "b", RETRY_ONLY);
 	rig_act(rig, ACT_RETRY, run, "c", RETRY_ONLY);
@@ -228,7 +228,7 @@ TEST reopening_without_room_for_labels_is_refused(void)
 	input.reopen.rows = rows;
 	want_everything(rig);
 	rig_step(rig, &input);
-	ASSERT(rig_error_says(rig, ERR_FULL, "live jobs want"));
+	ASSERT(rig_error_says(rig, ERR_FULL, "different sets of worker requirements, and no more are allowed; try again when some have ended"));
 	core_check(rig->core);
 	rig_free(rig);
 	PASS();

@@ -159,7 +159,7 @@ TEST retry_of_open_job_names_next_command(void)
 	rig_pass(rig, LIMIT_GRACE_MS + 1000);
 	ASSERT_STR_EQ("unknown", rig_state_named(rig, run, "ship"));
 	rig_act(rig, ACT_RETRY, run, "ship", RETRY_FROM);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended: it may have run"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "job 1/ship hasn't ended: it may have run, and a person has to settle it"));
 	ASSERT(slice_eq(rig->error.next, slice_str("titan settle 1/ship retry -m 'HOW YOU KNOW'")));
 	rig_free(rig);
 	PASS();
@@ -221,7 +221,7 @@ TEST retry_sends_open_gate_back_to_waiting(void)
 		ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "qa"));
 		ASSERT_EQ(1, rig_job(rig, rig_named(rig, run, "qa")).round);
 		rig_act_as(rig, "cem", 3, ACT_APPROVE, run, "qa", 0);
-		ASSERT(rig_error_says(rig, ERR_PENDING, "doesn't wait for approval: it is waiting"));
+		ASSERT(rig_error_says(rig, ERR_PENDING, "/qa isn't waiting for approval: it is waiting"));
 		rig_pass(rig, 9000);
 		rig_run_one(rig, 0);
 		ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
@@ -286,7 +286,7 @@ TEST gate_in_use_stays_decided(void)
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
 	rig_act(rig, ACT_RETRY, run, "qa", RETRY_FROM);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "what it let through is under way: b is running"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "asking gate qa again would change nothing, because a job that it let run is under way: b is running"));
 	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
 	ASSERT_EQ(1, rig->ok.count);
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "qa"));
@@ -294,7 +294,7 @@ TEST gate_in_use_stays_decided(void)
 	ASSERT_EQ(rig_named(rig, run, "a"), rig_run_one(rig, 0));
 	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
 	rig_act(rig, ACT_RETRY, run, "qa", RETRY_ONLY);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "asking qa alone would decide nothing"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "asking gate qa alone again would change nothing, because the jobs after it have ended"));
 	rig_act(rig, ACT_RETRY, run, "qa", RETRY_FROM);
 	ASSERT_EQ(2, rig->ok.count);
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
@@ -391,9 +391,9 @@ TEST bad_scope_of_retry_is_refused(void)
 	uint64_t run = failed_run(rig);
 
 	rig_act(rig, ACT_RETRY, run, "", RETRY_FROM);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "which job"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "name the job of run 1 that is to run again"));
 	rig_act(rig, ACT_RETRY, run, "a", 77);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "no such scope"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "unknown scope of a retry: 77"));
 	rig_act(rig, ACT_RETRY, run, "zz", RETRY_FROM);
 	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "no job 'zz'"));
 	ASSERT(row_of_run(rig, run) > 0);

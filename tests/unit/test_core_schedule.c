@@ -259,7 +259,7 @@ TEST wrong_schedule_is_refused(void)
 	struct rig *rig = rig_at_night();
 
 	add(rig, "0 0 31 2 *", OVERLAP_SKIP, CATCHUP_SKIP, 0);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "no such day"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "no month has this day"));
 	add(rig, "0 0 * * *", (enum overlap)9, CATCHUP_SKIP, 0);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "overlap"));
 	ASSERT_FALSE(view_schedule(rig->core, 0, 0, &rig->arena, &(struct rec_schedule_row){ 0 }));

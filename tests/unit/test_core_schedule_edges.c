@@ -80,7 +80,7 @@ TEST cron_over_4096_bytes_is_refused(void)
 		schedule_add(rig, "nightly", &spec);
 		ASSERT_EQ(len == 4096 ? ERR_NONE : ERR_TOO_LARGE, rig->error.code);
 	}
-	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "cron: over 4096 bytes"));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "cron: longer than 4096 bytes"));
 	rig_free(rig);
 	PASS();
 }
@@ -210,7 +210,7 @@ TEST schedules_have_a_maximum(void)
 	schedule_add(rig, "last", &spec);
 	ASSERT_EQ(1, rig->ok.count);
 	schedule_add(rig, "over", &spec);
-	ASSERT(rig_error_says(rig, ERR_FULL, "no room for more"));
+	ASSERT(rig_error_says(rig, ERR_FULL, "schedules, and no more are allowed"));
 	schedule_add(rig, "last", &spec);        /* one that is there may be changed */
 	ASSERT_EQ(1, rig->ok.count);
 	set(rig, SET_REMOVE);

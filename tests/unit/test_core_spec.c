@@ -175,24 +175,24 @@ TEST values_beyond_their_limits_are_refused(void)
 		const char *words;
 	} bad[] = {
 		{ COMMAND_OVER, ERR_TOO_LARGE, "too long" }, { WORDS_OVER, ERR_TOO_LARGE, "too long" },
-		{ SCRIPT_TOO, ERR_INVALID, "a script as well" }, { NEITHER, ERR_INVALID, "neither argv nor script" },
-		{ EMPTY, ERR_INVALID, "the command is empty" }, { SCRIPT_ZERO, ERR_INVALID, "script: it has a zero byte" },
-		{ WORD_ZERO, ERR_INVALID, "a word has a zero byte" }, { DIR_ZERO, ERR_INVALID, "dir: it has a zero byte" },
-		{ ENV_BARE, ERR_INVALID, "isn't NAME=value" }, { ENV_NAMELESS, ERR_INVALID, "isn't NAME=value" },
-		{ ENV_ZERO, ERR_INVALID, "an entry has a zero byte" }, { NEED_MISSING, ERR_INVALID, "there is no job 2" },
-		{ NEED_ITSELF, ERR_CYCLE, "it needs itself" }, { NEED_TWICE, ERR_DUPLICATE, "there twice" },
-		{ TRIGGER_COUNT, ERR_INVALID, "not as many as needs" },
-		{ TRIGGER_BARE, ERR_INVALID, "there is no expression" }, { TRIGGER_UNKNOWN, ERR_INVALID, "unknown trigger" },
+		{ SCRIPT_TOO, ERR_INVALID, "the job also has a script; a job can have only one of these" }, { NEITHER, ERR_INVALID, "neither argv nor script" },
+		{ EMPTY, ERR_INVALID, "the command is empty" }, { SCRIPT_ZERO, ERR_INVALID, "script: the text contains a zero byte" },
+		{ WORD_ZERO, ERR_INVALID, "an argument contains a zero byte" }, { DIR_ZERO, ERR_INVALID, "dir: the text contains a zero byte" },
+		{ ENV_BARE, ERR_INVALID, "an entry must have the form NAME=value" }, { ENV_NAMELESS, ERR_INVALID, "an entry must have the form NAME=value" },
+		{ ENV_ZERO, ERR_INVALID, "an entry contains a zero byte" }, { NEED_MISSING, ERR_INVALID, "no job 2" },
+		{ NEED_ITSELF, ERR_CYCLE, "the job needs itself" }, { NEED_TWICE, ERR_DUPLICATE, "listed twice" },
+		{ TRIGGER_COUNT, ERR_INVALID, "the list must be as long as needs" },
+		{ TRIGGER_BARE, ERR_INVALID, "the trigger is EXPR, but there is no expression" }, { TRIGGER_UNKNOWN, ERR_INVALID, "unknown trigger" },
 		{ PEOPLE_OVER, ERR_TOO_LARGE, "too many people" },
-		{ FROM_OVER, ERR_TOO_LARGE, "too many people" }, { FROM_FEW, ERR_INVALID, "fewer people than" },
-		{ FROM_TWICE, ERR_DUPLICATE, "a person is there twice" }, { EXPIRY_NEVER, ERR_INVALID, "it never expires" },
-		{ EXPIRY_UNKNOWN, ERR_INVALID, "no such answer" }, { MESSAGE_OVER, ERR_TOO_LARGE, "it is too long" },
-		{ NOT_A_GATE_FROM, ERR_INVALID, "and is none" }, { NOT_A_GATE_TIMEOUT, ERR_INVALID, "and is none" },
-		{ NOT_A_GATE_EXPIRY, ERR_INVALID, "and is none" }, { NOT_A_GATE_MESSAGE, ERR_INVALID, "and is none" },
-		{ LABELS_OVER, ERR_TOO_LARGE, "labels: too many" }, { LABEL_BAD, ERR_INVALID, "a label has letters" },
-		{ GROUP_OVER, ERR_INVALID, "there is no such job" }, { NO_GROUP_PARALLEL, ERR_INVALID, "in no fan-out" },
+		{ FROM_OVER, ERR_TOO_LARGE, "too many people" }, { FROM_FEW, ERR_INVALID, "fewer people are listed than must approve" },
+		{ FROM_TWICE, ERR_DUPLICATE, "a person is listed twice" }, { EXPIRY_NEVER, ERR_INVALID, "the gate has no time-out, so this has no effect" },
+		{ EXPIRY_UNKNOWN, ERR_INVALID, "no such value" }, { MESSAGE_OVER, ERR_TOO_LARGE, "the text is too long" },
+		{ NOT_A_GATE_FROM, ERR_INVALID, "fields of a gate but isn't a gate" }, { NOT_A_GATE_TIMEOUT, ERR_INVALID, "fields of a gate but isn't a gate" },
+		{ NOT_A_GATE_EXPIRY, ERR_INVALID, "fields of a gate but isn't a gate" }, { NOT_A_GATE_MESSAGE, ERR_INVALID, "fields of a gate but isn't a gate" },
+		{ LABELS_OVER, ERR_TOO_LARGE, "labels: too many" }, { LABEL_BAD, ERR_INVALID, "a label may only have letters, digits and _ . -" },
+		{ GROUP_OVER, ERR_INVALID, "no such job" }, { NO_GROUP_PARALLEL, ERR_INVALID, "in no fan-out" },
 		{ NO_GROUP_FAST, ERR_INVALID, "in no fan-out" }, { PARALLEL_OVER, ERR_TOO_LARGE, "more than a run may have" },
-		{ NAME_OVER, ERR_INVALID, "a name has letters" }, { NAME_BAD, ERR_INVALID, "'a b': name: " },
+		{ NAME_OVER, ERR_INVALID, "a name must have letters, digits, _ . - and begin with a letter, digit or _; [NUMBER] may follow" }, { NAME_BAD, ERR_INVALID, "'a b': name: " },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -225,12 +225,12 @@ TEST numbers_beyond_their_maximum_are_refused(void)
 		uint64_t most;
 		const char *words;
 	} fields[] = {
-		{ SPAN_MS + 999, "timeout_ms: over ten years" }, { SPAN_MS + 999, "delay_ms: over ten years" },
-		{ SPAN_MS + 999, "backoff_ms: over ten years" }, { SPAN_MS + 999, "gate_timeout_ms: over ten years" },
+		{ SPAN_MS + 999, "timeout_ms: longer than ten years" }, { SPAN_MS + 999, "delay_ms: longer than ten years" },
+		{ SPAN_MS + 999, "backoff_ms: longer than ten years" }, { SPAN_MS + 999, "gate_timeout_ms: longer than ten years" },
 		{ LIMIT_RETRY_MAX, "too many retries" }, { EXEC_MODE_COUNT - 1, "no such mode" },
-		{ SPAN_MS + 999, "deadline_ms: over ten years" }, { SPAN_MS + 999, "dispatch_timeout_ms: over ten years" },
-		{ 101, "from 0 to 100" }, { SPAN_MS + 999, "over ten years" }, { LIMIT_CRASH_LIMIT_MAX, "crash_limit: too many" },
-		{ CONTINUE_ALL, "continue_on: there is no such end" },
+		{ SPAN_MS + 999, "deadline_ms: longer than ten years" }, { SPAN_MS + 999, "dispatch_timeout_ms: longer than ten years" },
+		{ 101, "from 0 to 100" }, { SPAN_MS + 999, "longer than ten years" }, { LIMIT_CRASH_LIMIT_MAX, "crash_limit: too many" },
+		{ CONTINUE_ALL, "continue_on: no such kind of failure" },
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -273,7 +273,7 @@ TEST parents_may_be_in_any_order(void)
 	graph_job(&graph, "b", "");
 	graph_job(&graph, "c", "b a b");
 	ASSERT_EQ(0, rig_submit(rig, &graph));
-	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "a job is there twice"));
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "a job is listed twice"));
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "");
 	graph_job(&graph, "c", "b a*");

@@ -90,9 +90,9 @@ SPOIL(needs_over, job->needs_text = long_text(rig, LIMIT_EXPR_BYTES_MAX + 1))
 TEST too_long_conditions_are_refused(void)
 {
 	ASSERT_STR_EQ("", refused(when_longest));
-	ASSERT(strstr(refused(when_over), "when: it is too long"));
+	ASSERT(strstr(refused(when_over), "when: the text is too long"));
 	ASSERT_STR_EQ("", refused(needs_longest));
-	ASSERT(strstr(refused(needs_over), "needs_text: it is too long"));
+	ASSERT(strstr(refused(needs_over), "needs_text: the text is too long"));
 	PASS();
 }
 
@@ -100,34 +100,34 @@ TEST placement_is_refused_with_its_reason(void)
 {
 	ASSERT_STR_EQ("", refused(wishes));
 	ASSERT(strstr(refused(wishes_over), "TOO_LARGE: job 0 'a': prefer: too many labels"));
-	ASSERT(strstr(refused(wish_bad), "INVALID: job 0 'a': prefer: a label has"));
-	ASSERT(strstr(refused(worker_bad), "INVALID: job 0 'a': worker: a worker or a pool has"));
-	ASSERT(strstr(refused(liked_bad), "worker: a worker or a pool has"));
-	ASSERT(strstr(refused(pool_bad), "worker: a worker or a pool has"));
-	ASSERT(strstr(refused(pool_none), "pool_hard: it names no pool"));
+	ASSERT(strstr(refused(wish_bad), "INVALID: job 0 'a': prefer: a label may"));
+	ASSERT(strstr(refused(worker_bad), "INVALID: job 0 'a': worker: the name of a worker or pool may"));
+	ASSERT(strstr(refused(liked_bad), "worker: the name of a worker or pool may"));
+	ASSERT(strstr(refused(pool_bad), "worker: the name of a worker or pool may"));
+	ASSERT(strstr(refused(pool_none), "pool_hard: no pool is named"));
 	ASSERT(strstr(refused(asks_bad), "asks: "));
-	ASSERT(strstr(refused(asks_none), "asks: a resource of which it wants nothing"));
-	ASSERT(strstr(refused(affinity_over), "affinity: there is no such"));
-	ASSERT(strstr(refused(affinity_none), "affinity: there is no such"));
+	ASSERT(strstr(refused(asks_none), "asks: the amount of a resource is 0"));
+	ASSERT(strstr(refused(affinity_over), "affinity: no such"));
+	ASSERT(strstr(refused(affinity_none), "affinity: no such"));
 	ASSERT_STR_EQ("", refused(affinity_last));
 	PASS();
 }
 
 TEST retries_are_refused_with_their_reason(void)
 {
-	ASSERT(strstr(refused(codes_without_exit), "retry_codes: exits aren't retried at all"));
+	ASSERT(strstr(refused(codes_without_exit), "retry_codes: retry_on doesn't include exits"));
 	ASSERT_STR_EQ("", refused(codes_of_all_ends));
 	ASSERT_STR_EQ("", refused(codes_that_there_are));
 	ASSERT(strstr(refused(code_zero), "from 1 to 255"));
 	ASSERT(strstr(refused(code_over), "from 1 to 255"));
 	ASSERT(strstr(refused(code_twice), "from 1 to 255"));
-	ASSERT(strstr(refused(once_again), "retry_max: what may start once"));
+	ASSERT(strstr(refused(once_again), "retry_max: a job in mode once"));
 	ASSERT_STR_EQ("", refused(wait_as_first));
 	ASSERT(strstr(refused(wait_under), "shorter than the first"));
 	ASSERT(strstr(refused(wait_under_usual), "shorter than the first"));
-	ASSERT(strstr(refused(end_over), "retry_on: there is no such end"));
+	ASSERT(strstr(refused(end_over), "retry_on: no such kind of failure"));
 	ASSERT_STR_EQ("", refused(ends_all));
-	ASSERT(strstr(refused(death_over), "worker_death: there is no such"));
+	ASSERT(strstr(refused(death_over), "worker_death: no such"));
 	ASSERT_STR_EQ("", refused(death_last));
 	PASS();
 }
@@ -193,8 +193,8 @@ TEST a_log_is_kept_from_4_kib_to_1_tib(void)
 	ASSERT_STR_EQ("", refused(log_least));
 	ASSERT_STR_EQ("", refused(log_most));
 	ASSERT_STR_EQ("", refused(log_whole));
-	ASSERT(strstr(refused(log_under), "log_max: it goes from 4 KiB to 1 TiB"));
-	ASSERT(strstr(refused(log_over), "log_max: it goes from 4 KiB to 1 TiB"));
+	ASSERT(strstr(refused(log_under), "log_max: the size must be from 4 KiB to 1 TiB"));
+	ASSERT(strstr(refused(log_over), "log_max: the size must be from 4 KiB to 1 TiB"));
 	PASS();
 }
 
@@ -228,10 +228,10 @@ TEST loop_fields_beyond_limits_or_without_loop_are_refused(void)
 
 	ASSERT_STR_EQ("", refused(loop_most));
 	ASSERT(strstr(refused(loop_over), "loop_max: too many passes"));
-	ASSERT(strstr(refused(loop_until_over), "loop_until: it is too long"));
-	ASSERT(strstr(refused(loop_delay_over), "loop_delay_ms: over ten years"));
+	ASSERT(strstr(refused(loop_until_over), "loop_until: the text is too long"));
+	ASSERT(strstr(refused(loop_delay_over), "loop_delay_ms: longer than ten years"));
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		ASSERT(strstr(refused(none[i]), "loop_max: it has fields of a loop and is none"));
+		ASSERT(strstr(refused(none[i]), "loop_max: the job has fields of a loop but isn't a loop"));
 	PASS();
 }
 
@@ -282,7 +282,7 @@ TEST a_command_has_nothing_of_a_sub_run(void)
 		no_sub_jobs, no_sub_name, no_sub_most, no_sub_group };
 
 	for (size_t i = 0; i < sizeof(of_subruns) / sizeof(of_subruns[0]); i++)
-		ASSERT(strstr(refused(of_subruns[i]), "it has fields of a sub-run and is none"));
+		ASSERT(strstr(refused(of_subruns[i]), "the job has fields of a sub-run but no sub-run"));
 	PASS();
 }
 
@@ -295,10 +295,10 @@ TEST a_sub_run_has_no_worker_and_holds_nothing(void)
 	ASSERT_STR_EQ("", refused(sub_most));
 	ASSERT(strstr(refused(sub_over), "sub_max_jobs: more than a run may have"));
 	ASSERT(strstr(refused(sub_count_over), "sub_count: more than a run may have"));
-	ASSERT(strstr(refused(sub_groups), "its sub-run could wait for what it holds"));
-	ASSERT(strstr(refused(sub_locks), "its sub-run could wait for what it holds"));
+	ASSERT(strstr(refused(sub_groups), "a sub-run can't name groups or locks, because its own jobs could wait for them; name them in the jobs of the sub-run"));
+	ASSERT(strstr(refused(sub_locks), "a sub-run can't name groups or locks, because its own jobs could wait for them; name them in the jobs of the sub-run"));
 	for (size_t i = 0; i < sizeof(of_workers) / sizeof(of_workers[0]); i++)
-		ASSERT(strstr(refused(of_workers[i]), "a sub-run has no worker"));
+		ASSERT(strstr(refused(of_workers[i]), "a sub-run needs no worker; set this in the jobs of the sub-run"));
 	PASS();
 }
 

@@ -135,9 +135,9 @@ TEST tenant_at_its_limit_holds_up_no_other(void)
 	attempts[5] = rig_must_take(rig);
 	ASSERT_EQ(two, rig_job(rig, attempts[5].job).run);
 	ASSERT_FALSE(rig_take(rig, &attempts[6]));
-	ASSERT(strstr(why(rig, rig_named(rig, one, "j2"), &code), "2 jobs of tenant one are out, and 2 is the most") != NULL);
-	ASSERT(strstr(why(rig, rig_named(rig, one, "j2"), &code), "it is the next of them") != NULL);
-	ASSERT(strstr(why(rig, rig_named(rig, one, "j5"), &code), "3 of them wait before it") != NULL);
+	ASSERT(strstr(why(rig, rig_named(rig, one, "j2"), &code), "2 jobs of tenant one are active, and the limit is 2") != NULL);
+	ASSERT(strstr(why(rig, rig_named(rig, one, "j2"), &code), "this job comes next") != NULL);
+	ASSERT(strstr(why(rig, rig_named(rig, one, "j5"), &code), "3 of the tenant's jobs come first") != NULL);
 	set_tenant(rig, "one", 1, 3, 0);
 	ASSERT_EQ(one, rig_job(rig, rig_must_take(rig).job).run);
 	ASSERT_FALSE(rig_take(rig, &attempts[6]));
@@ -244,9 +244,9 @@ TEST largest_limits_of_a_tenant_are_kept(void)
 	set_tenant(rig, "two", LIMIT_TENANT_WEIGHT_MAX + 1, 0, 0);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "1 to 1000"));
 	set_tenant(rig, "two", 1, LIMIT_RUN_JOBS_MAX, 0);
-	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a limit is below"));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a limit must be below"));
 	set_tenant(rig, "two", 1, 0, LIMIT_RUN_JOBS_MAX);
-	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a limit is below"));
+	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "a limit must be below"));
 	ASSERT_EQ(0, view_tenant(rig->core, 1, &row));
 	rig_free(rig);
 	PASS();
@@ -305,9 +305,9 @@ TEST tenants_come_and_go(void)
 	set_tenant(rig, "one", 1001, 0, 0);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "1 to 1000"));
 	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_REMOVE, .name = slice_str("one") });
-	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "nobody has set"));
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "tenant one has no weight or limit that was set"));
 	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_FIRE, .name = slice_str("one") });
-	ASSERT(rig_error_says(rig, ERR_INVALID, "can't be changed"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "unknown change of a tenant: 8"));
 	rig_free(rig);
 	PASS();
 }

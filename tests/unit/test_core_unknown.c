@@ -171,7 +171,7 @@ TEST settle_ends_unknown_job(void)
 		job = rig_named(rig, run, "once");
 		ASSERT_EQ(job, view_gate_after(rig->core, 0));
 		rig_act(rig, ACT_SETTLE, run, "next", word);
-		ASSERT(rig_error_says(rig, ERR_PENDING, "needs nobody's word"));
+		ASSERT(rig_error_says(rig, ERR_PENDING, "isn't in state unknown, so it can't be settled: it is"));
 		rig_act(rig, ACT_SETTLE, run, "once", 3);
 		ASSERT_EQ(ERR_INVALID, rig->error.code);
 		rig_restart(rig);
@@ -227,11 +227,11 @@ TEST settle_names_one_job_and_reason(void)
 	rig_gone(rig, conn);
 	rig_pass(rig, LIMIT_GRACE_MS + 1000);
 	settle_because(rig, alone, "", slice_str("seen"));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "which job is to be settled?"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "that is to be settled"));
 	settle_because(rig, run, "once[*]", slice_str("seen"));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "which job is to be settled?"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "that is to be settled"));
 	settle_because(rig, alone, "once", slice_str(""));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "has a reason"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "to settle an unknown job, give a reason of at most 4096 bytes"));
 	settle_because(rig, alone, "once", slice_make(text, sizeof(text)));
 	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "at most 4096 bytes"));
 	ASSERT_STR_EQ("unknown", rig_state_named(rig, alone, "once"));

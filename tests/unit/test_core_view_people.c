@@ -107,9 +107,9 @@ TEST held_job_comes_before_no_other_of_its_tenant(void)
 	submit(rig, 1);
 	second = submit(rig, 1);
 	third = submit(rig, 1);
-	ASSERT(strstr(why(rig, third, "j0"), "1 of them waits before it") != NULL);
+	ASSERT(strstr(why(rig, third, "j0"), "1 of the tenant's jobs comes first") != NULL);
 	rig_act(rig, ACT_HOLD, second, "", 0);
-	ASSERT(strstr(why(rig, third, "j0"), "it is the next of them") != NULL);
+	ASSERT(strstr(why(rig, third, "j0"), "this job comes next") != NULL);
 	rig_free(rig);
 	PASS();
 }

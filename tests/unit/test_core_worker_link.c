@@ -36,10 +36,10 @@ TEST hello_beyond_its_limits_is_refused(void)
 	ASSERT_EQ(ERR_NONE, hello(rig, (struct hello){ "a", 1, 16, 0 }));
 	ASSERT_EQ(ERR_NONE, hello(rig, (struct hello){ "b", LIMIT_SLOTS_MAX, 0, LIMIT_LABELS_MAX }));
 	ASSERT_EQ(ERR_INVALID, hello(rig, (struct hello){ "c", 0, 16, 0 }));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "slots: 0 is not within"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "HELLO: slots is 0, but must be from 1 to 65536"));
 	ASSERT_EQ(ERR_INVALID, hello(rig, (struct hello){ "c", LIMIT_SLOTS_MAX + 1, 16, 0 }));
 	ASSERT_EQ(ERR_INVALID, hello(rig, (struct hello){ "c", 1, 17, 0 }));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "instance: over 16 bytes"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "HELLO: instance has more than 16 bytes"));
 	ASSERT_EQ(ERR_TOO_LARGE, hello(rig, (struct hello){ "c", 1, 16, LIMIT_LABELS_MAX + 1 }));
 	ASSERT_EQ(ERR_INVALID, hello(rig, (struct hello){ "c d", 1, 16, 0 }));
 	rig_free(rig);
@@ -70,7 +70,7 @@ TEST hello_names_pool_and_comes_once(void)
 	struct core_input input = { .kind = INPUT_WORKER_HELLO };
 
 	hello_pool(rig, "a", "bad pool");
-	ASSERT(rig_error_says(rig, ERR_INVALID, "a pool's name has"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "HELLO: the name of a pool may have letters, digits, _ . -, at most"));
 	hello_pool(rig, "a", "gpu");
 	ASSERT_EQ(0, rig->error.code);
 	hello_pool(rig, "b", "");
@@ -80,7 +80,7 @@ TEST hello_names_pool_and_comes_once(void)
 	input.conn = rig->conn;
 	input.hello = (struct input_hello){ .name = slice_str("c"), .slots = 1, .pid = 9 };
 	rig_step(rig, &input);
-	ASSERT(rig_error_says(rig, ERR_NOT_EXPECTED, "said it already"));
+	ASSERT(rig_error_says(rig, ERR_NOT_EXPECTED, "HELLO was sent twice on this connection"));
 	ASSERT_EQ(0, view_worker_after(rig->core, 2));
 	rig_free(rig);
 	PASS();

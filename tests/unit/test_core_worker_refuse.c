@@ -138,7 +138,7 @@ TEST explain_names_the_worker_and_the_next_try(void)
 	rig_hello(rig, "poor", 1);
 	run = submit(rig, EXEC_RETRY, 1);
 	refuse(rig, rig_must_take(rig), EMFILE);
-	ASSERT_STR_EQ("worker_refuses: worker poor (Too many open files) can't start jobs; the next try is in 1 s",
+	ASSERT_STR_EQ("worker_refuses: worker poor (Too many open files) can't start jobs; it is tried again in 1 s",
 		      why(rig, run, "j0"));
 	rig_free(rig);
 	PASS();

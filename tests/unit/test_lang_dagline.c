@@ -96,9 +96,9 @@ TEST what_is_added_needs_jobs_of_the_run(void)
 	/* What the graph defines is its own, whatever the run has. */
 	ASSERT_STR_EQ("old a<-old", drawn_into("old -> a; old=x; a=x"));
 	ASSERT_STR_EQ("old a<-old", drawn_into("?old -> a; a=x"));
-	ASSERT_STR_EQ("job 'old' is in run 7 already: what comes later can't hold it up", drawn_into("a -> old; a=x"));
+	ASSERT_STR_EQ("job 'old' is already in run 7: an existing job can't wait for added ones", drawn_into("a -> old; a=x"));
 	ASSERT_EQ(5, spot.at);
-	ASSERT_STR_EQ("nothing is added: all of it is in run 7 already", drawn_into("old; fan"));
+	ASSERT_STR_EQ("nothing to add: all these jobs are already in run 7", drawn_into("old; fan"));
 	ASSERT_STR_EQ("job 'nobody' has no command, and run 7 has no job of this name", drawn_into("nobody -> a; a=x"));
 	ASSERT_STR_EQ("run 7 has 'old'", error.next);
 	ASSERT_STR_EQ("job 'old' has no command, and run 7 has no job of this name", drawn_into("old*3 -> a; a=x"));
@@ -239,29 +239,29 @@ struct wrong {
 
 static const struct wrong wrongs[] = {
 	{ "a -> bb; a=x; bc=y", ERR_UNKNOWN_NAME, 14, 2, "did you mean 'bb'" },
-	{ "a -> b; a=x; b=y; c=z", ERR_UNKNOWN_NAME, 18, 1, "'c' in the graph; one that needs nothing stands there by itself" },
-	{ "a=x -> b; b=y", ERR_SYNTAX, 4, 1, "a command stands by itself" },
-	{ "a*3=x", ERR_SYNTAX, 3, 1, "a command stands by itself" },
+	{ "a -> b; a=x; b=y; c=z", ERR_UNKNOWN_NAME, 18, 1, "no job 'c' in the graph" },
+	{ "a=x -> b; b=y", ERR_SYNTAX, 4, 1, "put the command in a statement of its own, after the graph: a -> b" },
+	{ "a*3=x", ERR_SYNTAX, 3, 1, "put the command in a statement of its own" },
 	{ "a -> b; a=x", ERR_INVALID, 5, 1, "'b' has no command" },
 	{ "a; a=x retr=3", ERR_UNKNOWN_NAME, 7, 4, "did you mean 'retry'" },
 	{ "a -> b -> a; a=x; b=x", ERR_CYCLE, 0, 1, "a -> b -> a" },
 	{ "c -> a -> b -> a; a=x; b=x; c=x", ERR_CYCLE, 5, 1, "cycle: " },
 	{ "a -> a; a=x", ERR_CYCLE, 0, 1, "a -> a" },
-	{ "a -> b?", ERR_SYNTAX, 6, 1, "makes a gate" },
+	{ "a -> b?", ERR_SYNTAX, 6, 1, "'?' must be followed by the name of a gate: a -> ?b -> c" },
 	{ "a -> ?b*2; a=x", ERR_INVALID, 6, 1, "can't be a fan-out" },
 	{ "a -> ?b; a=x; b='ok?' retry=1", ERR_INVALID, 6, 1, "runs nothing" },
-	{ "a; a=x from=bob", ERR_INVALID, 0, 1, "is no gate" },
-	{ "?b; b=x from=b/b", ERR_INVALID, 13, 3, "a name is expected" },
-	{ "a ~b", ERR_INVALID, 2, 1, "no compensations" },
+	{ "a; a=x from=bob", ERR_INVALID, 0, 1, "job 'a' isn't a gate" },
+	{ "?b; b=x from=b/b", ERR_INVALID, 13, 3, "expected a name of letters, digits and _ . -" },
+	{ "a ~b", ERR_INVALID, 2, 1, "'~' is reserved for compensations, which this version doesn't have" },
 	{ "a -> {b, c", ERR_SYNTAX, 5, 1, "isn't closed" },
 	{ "a='x", ERR_SYNTAX, 2, 1, "isn't closed" },
 	{ "a ->", ERR_SYNTAX, 4, 1, "missing at the end" },
-	{ "a b", ERR_SYNTAX, 2, 1, "expected before 'b'" },
-	{ "a=echo hi", ERR_SYNTAX, 7, 2, "stands in quotes" },
+	{ "a b", ERR_SYNTAX, 2, 1, "'->' or ';' is missing before 'b' (give a command as name='COMMAND')" },
+	{ "a=echo hi", ERR_SYNTAX, 7, 2, "'hi' has no value; write NAME=VALUE, and put a command with blanks in quotes" },
 	{ "-> a", ERR_SYNTAX, 0, 1, "expected here" },
 	{ "a -> }", ERR_SYNTAX, 5, 1, "not '}'" },
 	{ "a; a=x; a=y", ERR_DUPLICATE, 8, 1, "already" },
-	{ "a[1]; a=x", ERR_SYNTAX, 1, 1, "as a whole" },
+	{ "a[1]; a=x", ERR_SYNTAX, 1, 1, "name the whole fan-out here, not one of its jobs" },
 	{ "a=''", ERR_INVALID, 2, 2, "empty command" },
 	{ "", ERR_INVALID, 0, 1, "empty" },
 	{ " ; # nothing\n", ERR_INVALID, 0, 1, "empty" },

@@ -80,7 +80,7 @@ TEST every_word_of_the_table_is_read_on_one_line(void)
 			continue;
 		snprintf(text, sizeof(text), "a; a=x %s='?'", setting_table[i].line);
 		read_line(text, &spec);
-		ASSERTm(setting_table[i].line, strstr(error.text, "no setting") == NULL);
+		ASSERTm(setting_table[i].line, strstr(error.text, "unknown setting '") == NULL);
 	}
 	PASS();
 }
@@ -124,11 +124,11 @@ TEST noop_refuses_what_is_for_processes(void)
 	struct rec_job_spec spec = { 0 };
 
 	ASSERT_EQ(ERR_INVALID, read_yaml("name: p\njobs:\n  a: {kind: noop, cpus: 2}\n", &spec));
-	ASSERT_STR_EQ("a job whose kind is noop runs nothing: 'cpus' has no use in it", error.text);
+	ASSERT_STR_EQ("a job whose kind is noop can't run anything: the key 'cpus' has no effect there", error.text);
 	ASSERT_EQ(ERR_INVALID, read_line("a; a='' kind=noop timeout=5s", &spec));
 	ASSERT(strstr(error.text, "job 'a' is a noop and runs nothing") != NULL);
 	ASSERT_EQ(ERR_INVALID, read_line("a; a=x kind=noop", &spec));
-	ASSERT(strstr(error.text, "its command is ''") != NULL);
+	ASSERT(strstr(error.text, "' has kind noop and runs nothing, so its command must be ''") != NULL);
 	ASSERT_EQ(ERR_INVALID, read_line("a; a=''", &spec));
 	ASSERT(strstr(error.text, "has an empty command") != NULL);
 	PASS();

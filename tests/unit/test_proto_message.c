@@ -186,7 +186,7 @@ TEST frames_are_printed(void)
 		      "      name: \"load\"\n"
 		      "      argv: 2 entries: \"echo\" \"a\\x1b[2Jb\"\n"
 		      "  count: 1\n", printed(&out, OP_SUBMIT, buf_slice(&frame)));
-	ASSERT_STR_EQ("OK (05), 1 bytes\n  malformed: a list or map of 1 entries in 0 bytes\n",
+	ASSERT_STR_EQ("OK (05), 1 bytes\n  malformed: a list or map claims 1 entries in 0 bytes\n",
 		      printed(&out, OP_OK, slice_make("\x81", 1)));
 	ASSERT_STR_EQ("unknown message (ee), 5 bytes\n  unknown 1: nil\n  unknown -1: yes\n",
 		      printed(&out, (enum opcode)0xee, slice_make("\x82\x01\xc0\xff\xc3", 5)));

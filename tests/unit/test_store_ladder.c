@@ -196,7 +196,7 @@ TEST a_column_that_differs_is_damage(void)
 		if (sql(box_path, differences[i]) == -2)
 			abort();
 		ASSERT_EQ_FMTm(differences[i], ERR_STORE_TRUST, box_open_error(0, &store, &error), "%d");
-		ASSERTm(error.text, strstr(error.text, "isn't that of version"));
+		ASSERTm(error.text, strstr(error.text, "differs from that of version"));
 		ASSERT_EQ_FMTm(differences[i], ERR_STORE_TRUST, store_open(&inspect, &store, &error), "%d");
 	}
 	PASS();

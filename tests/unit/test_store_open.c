@@ -91,7 +91,7 @@ static enum greatest_test_res refused(enum err code, const char *part)
 	ASSERTm(error.text, strstr(error.text, part) != NULL);
 	ASSERTm("it says what to do", error.next[0] != '\0');
 	if (code == ERR_STORE_TRUST)
-		ASSERTm(error.next, strstr(error.next, "titan up begins anew") != NULL);
+		ASSERTm(error.next, strstr(error.next, "titan restore FILE with a backup; without a backup, move") != NULL);
 	ASSERT(!store);
 	PASS();
 }
@@ -114,13 +114,13 @@ TEST a_newer_version_is_refused(void)
 TEST other_databases_are_refused_untouched(void)
 {
 	run_sql("PRAGMA application_id = 99; CREATE TABLE mine (it); INSERT INTO mine VALUES (5)");
-	CHECK_CALL(refused(ERR_STORE, "not titan's"));
+	CHECK_CALL(refused(ERR_STORE, "is a database, but not one of titan"));
 	ASSERT_EQ_FMT(5L, ask_sql("SELECT it FROM mine"), "%ld");
 	ASSERT_EQ_FMT(0L, ask_sql("SELECT count(*) FROM pragma_journal_mode "
 				  "WHERE journal_mode = 'wal'"), "%ld");
 	ASSERT_EQ_FMT(0, unlink(box_path), "%d");
 	run_sql("CREATE TABLE mine (it)");
-	CHECK_CALL(refused(ERR_STORE, "not titan's"));
+	CHECK_CALL(refused(ERR_STORE, "is a database, but not one of titan"));
 	PASS();
 }
 
@@ -141,7 +141,7 @@ TEST missing_tables_and_columns_are_refused(void)
 {
 	store_close(box_start(0));
 	run_sql("ALTER TABLE worker RENAME COLUMN slots TO places");
-	CHECK_CALL(refused(ERR_STORE_TRUST, "its table worker isn't that of version"));
+	CHECK_CALL(refused(ERR_STORE_TRUST, "its table worker differs from that of version"));
 	ASSERT_EQ_FMT(0, unlink(box_path), "%d");
 	store_close(box_start(0));
 	run_sql("DROP TABLE spec");

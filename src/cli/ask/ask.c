@@ -78,7 +78,7 @@ enum err cli_wait_for(struct cli *cli, int fd, short events, int64_t until_ns)
 		if (ready > 0)
 			return ERR_NONE;
 		if (clock_mono_ns() >= cli->deadline_ns)
-			return error_set(&cli->error, ERR_TIMEOUT, "the time given with --timeout is over");
+			return error_set(&cli->error, ERR_TIMEOUT, "the time of --timeout is over");
 		if (clock_mono_ns() >= until_ns)
 			return ERR_PENDING;
 	}
@@ -166,7 +166,8 @@ enum err cli_answer(struct cli *cli, uint64_t id, enum opcode answer_op, struct 
 
 		err = cli_receive(cli, until, &frame);
 		if (err == ERR_PENDING) {
-			error_set(&cli->error, ERR_TIMEOUT, "the master doesn't answer; is it stopped, or its disk full?");
+			error_set(&cli->error, ERR_TIMEOUT, "the master doesn't respond; is it stopped, or its disk "
+				"full?");
 			return error_next(&cli->error, "titan status");
 		}
 		if (err != ERR_NONE)

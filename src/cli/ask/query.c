@@ -46,7 +46,7 @@ static enum err refuse_name(struct cli *cli, const struct selector *selector, st
 	err = cli_query(cli, (struct msg_query){ .what = QUERY_JOB, .run = selector->run, .job = buf_slice(&first) }, arena,
 			&snapshot);
 	if (err == ERR_NONE && snapshot.jobs.n > 0)
-		error_set(&cli->error, ERR_NOT_FOUND, "%llu/%.*s is a fan-out: one of its jobs is expected, such as %llu/%s", run,
+		error_set(&cli->error, ERR_NOT_FOUND, "%llu/%.*s is a fan-out; name one of its jobs, such as %llu/%s", run,
 			  len, name, run, buf_cstr(&first));
 	else if (err == ERR_NONE || err == ERR_NOT_FOUND)
 		error_set(&cli->error, ERR_NOT_FOUND, "no job %llu/%.*s", run, len, name);

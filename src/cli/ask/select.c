@@ -44,7 +44,8 @@ enum err cli_select(struct cli *cli, const char *text, struct selector *ret)
 			return err;
 	} else if (len == 4 && memcmp(text, "self", 4) == 0) {
 		if (cli->settings.own_run == NULL || !text_parse_u64(slice_str(cli->settings.own_run), &selector.run))
-			return error_set(&cli->error, ERR_USAGE, "self is the run of the job that asks, and nobody asks from a job here");
+			return error_set(&cli->error, ERR_USAGE, "self means the run of the calling job, but this "
+				"command doesn't run in a job");
 	} else {
 		bool digits = text_parse_u64(slice_make(text, len), &selector.run) && selector.run <= INT64_MAX;
 
@@ -56,7 +57,7 @@ enum err cli_select(struct cli *cli, const char *text, struct selector *ret)
 	if (slash != NULL) {
 		selector.job = slice_str(slash + 1);
 		if (selector.job.len == 0 || selector.job.len > LIMIT_NAME_MAX_LEN + 24)
-			return error_set(&cli->error, ERR_USAGE, "'%s': a job's name is expected behind the /", text);
+			return error_set(&cli->error, ERR_USAGE, "'%s' has no job name after the /", text);
 	}
 	*ret = selector;
 	return ERR_NONE;
@@ -81,7 +82,7 @@ enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run)
 	if (err != ERR_NONE)
 		return err;
 	if (selector.job.len > 0)
-		return error_set(&cli->error, ERR_USAGE, "'%s' is a job; a run is expected here", text);
+		return error_set(&cli->error, ERR_USAGE, "'%s' is a job, but a run is needed here", text);
 	*ret_run = selector.run;
 	return ERR_NONE;
 }

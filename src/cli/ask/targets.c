@@ -110,7 +110,7 @@ static enum err read_state(struct cli *cli, struct slice value, struct filter *f
 			filter->states |= UINT64_C(1) << state;
 			return ERR_NONE;
 		}
-	error_set(&cli->error, ERR_USAGE, "state=%.*s: there is no such state of a job", (int)(value.len < 64 ? value.len : 64),
+	error_set(&cli->error, ERR_USAGE, "state=%.*s: jobs have no such state", (int)(value.len < 64 ? value.len : 64),
 		  (const char *)value.data);
 	return error_next(&cli->error, "titan help states");
 }
@@ -137,7 +137,8 @@ static enum err read_pair(struct cli *cli, struct slice key, struct slice value,
 			filter->of_jobs = filter->of_jobs || keys[i].of_jobs;
 			return ERR_NONE;
 		}
-	error_set(&cli->error, ERR_USAGE, "'%.*s=': a selector has state, label, name, worker of a job, and run, owner, tenant of its run",
+	error_set(&cli->error, ERR_USAGE, "'%.*s=': unknown selector; use state, label, name or worker of a job, or "
+		"run, owner or tenant of its run",
 		  (int)(key.len < 64 ? key.len : 64), (const char *)key.data);
 	return error_next(&cli->error, "titan help selectors");
 }
@@ -151,7 +152,7 @@ static enum err read_filter(struct cli *cli, const char *text, struct filter *fi
 		enum err err;
 
 		if (equals == NULL || equals == text || equals + 1 == text + len)
-			return error_set(&cli->error, ERR_USAGE, "'%.*s': KEY=VALUE is expected, such as state=failed",
+			return error_set(&cli->error, ERR_USAGE, "'%.*s': expected KEY=VALUE, such as state=failed",
 					 (int)(len < 64 ? len : 64), text);
 		err = read_pair(cli, slice_make(text, (size_t)(equals - text)),
 				slice_make(equals + 1, (size_t)(text + len - equals - 1)), filter);
@@ -257,7 +258,7 @@ static enum err select_text(struct search *search, const char *text)
 			err = each_run(search, 0, INT64_MAX, match_run, &filter);
 	} else if (strcmp(text, "all") == 0 || read_range(text, &low, &high)) {
 		if (low > high)
-			return error_set(&cli->error, ERR_USAGE, "'%s': the smaller number comes first", text);
+			return error_set(&cli->error, ERR_USAGE, "'%s': the smaller number must come first", text);
 		err = each_run(search, low, high, add_run, NULL);
 	} else {
 		err = cli_select(cli, text, &selector);
@@ -270,8 +271,8 @@ static enum err select_text(struct search *search, const char *text)
 	search->found->bulk = true;
 	if (search->found->count > before)
 		return ERR_NONE;
-	error_set(&cli->error, ERR_NOT_FOUND, "'%s': there is nothing like that%s", text,
-		  search->reach == REACH_LIVE ? " that hasn't ended" : search->reach == REACH_BAD ? " that ended badly" : "");
+	error_set(&cli->error, ERR_NOT_FOUND, "'%s' matches no run or job%s", text,
+		  search->reach == REACH_LIVE ? " that is still live" : search->reach == REACH_BAD ? " that ended badly" : "");
 	return error_next(&cli->error, "titan ls");
 }
 

@@ -40,7 +40,7 @@ static void tell(struct cli *cli, const struct msg_act *act, const char *what, u
 	text_escape(&shown, buf_slice(&target), TEXT_KEEP_NONE);
 	/* Say "nothing changed" even if output isn't a terminal: somebody expected a change. */
 	if (changed == 0 && (cli_chatty(cli) || cli->settings.style == STYLE_HUMAN))
-		cli_note(cli, "%s: nothing changed: no job %s", buf_cstr(&shown), what);
+		cli_note(cli, "%s: nothing changed, because no job was %s", buf_cstr(&shown), what);
 	else if (cli_chatty(cli))
 		cli_note(cli, "%s: %" PRIu64 " job%s %s", buf_cstr(&shown), changed, changed == 1 ? "" : "s", what);
 	records_text(records, arena_copy(&cli->arena, buf_slice(&target)));
@@ -55,8 +55,8 @@ static void tell(struct cli *cli, const struct msg_act *act, const char *what, u
 static void tell_left(struct cli *cli, uint64_t run, uint64_t left)
 {
 	if (left > 0 && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet)
-		cli_note(cli, "%" PRIu64 ": %" PRIu64 " job%s that run%s in any case may go on for a while; titan cancel %" PRIu64
-			 " again ends %s, too", run, left, left == 1 ? "" : "s", left == 1 ? "s" : "", run, left == 1 ? "it" : "them");
+		cli_note(cli, "%" PRIu64 ": %" PRIu64 " job%s that run%s in any case may go on for a while; titan "
+			"cancel %" PRIu64 " again ends %s, too", run, left, left == 1 ? "" : "s", left == 1 ? "s" : "", run, left == 1 ? "it" : "them");
 }
 
 static void print(struct cli *cli, const struct records *records, bool list)
@@ -217,7 +217,8 @@ static enum err read_scope(struct cli *cli, struct msg_act *act)
 		return error_set(&cli->error, ERR_USAGE, "only one of --failed, --from, --only and --all can be given");
 	if (act->job.len > 0 && (failed || all || from != NULL || only != NULL))
 		return error_set(&cli->error, ERR_USAGE,
-				 "a job's retry is of it and what depends on it; with an option a run is named alone");
+				 "--from, --only and --all need a run, not a job; a job without options is retried "
+				 "with all that depends on it");
 	if (from != NULL || only != NULL)
 		act->job = slice_str(from ? from : only);
 	if (act->job.len > 0)
@@ -240,12 +241,12 @@ int cmd_retry(struct cli *cli)
 		runs = runs || targets.at[i].job.len == 0;
 	}
 	if (jobs && runs) {
-		error_set(&cli->error, ERR_USAGE, "runs and jobs can't be retried in one command: they are retried differently");
+		error_set(&cli->error, ERR_USAGE, "give either runs or jobs to retry, not both in one command");
 		return cli_fail(cli);
 	}
 	if (jobs)
 		act.job = targets.at[0].job;
-	return read_scope(cli, &act) == ERR_NONE ? act_each(cli, &targets, &act, "to be run again") : cli_fail(cli);
+	return read_scope(cli, &act) == ERR_NONE ? act_each(cli, &targets, &act, "scheduled to run again") : cli_fail(cli);
 }
 
 static int act_all(struct cli *cli, enum act_verb verb, const char *what)

@@ -76,7 +76,7 @@ int cmd_cancel(struct cli *cli)
 		act.value = CANCEL_ALL;
 	if (act_targets(cli, REACH_LIVE, &targets) != ERR_NONE)
 		return cli_fail(cli);
-	status = act_each(cli, &targets, &act, "cancelled or asked to end");
+	status = act_each(cli, &targets, &act, "cancelled or told to end");
 	if (err_again(cli->error.code) || !option_given(cli->invocation, OPT_cancel_wait))
 		return status;
 	return wait_targets(cli, &targets) == ERR_NONE ? status : cli_fail(cli);

@@ -39,10 +39,10 @@ int cmd_dash(struct cli *cli)
 	int status;
 
 	if (exit_after != NULL && strcmp(exit_after, "idle") != 0) {
-		error_set(&cli->error, ERR_USAGE, "--exit-after knows idle, not '%s'", exit_after);
+		error_set(&cli->error, ERR_USAGE, "--exit-after must be idle, not '%s'", exit_after);
 		return cli_fail(cli);
 	}
-	if (cli_refuse_in_job(cli, "see all of it", "titan watch self, or titan -C CLUSTER dash") != ERR_NONE)
+	if (cli_refuse_in_job(cli, "see the whole cluster", "titan watch self, or titan -C CLUSTER dash") != ERR_NONE)
 		return cli_fail(cli);
 	if (invocation->arg_count > 0 && choose_run(cli, invocation->args[0], &options.run) != ERR_NONE)
 		return cli_fail(cli);

@@ -62,7 +62,7 @@ static enum err plug_in(struct follow *follow, void *arg)
 
 	if (demo->master != 0)
 		return ERR_NONE;
-	follow_say(follow, "its jobs run on at the worker; starting it again");
+	follow_say(follow, "the jobs run on at the worker; starting the master again");
 	err = cli_pause(demo->cli, DARK_MS);
 	if (err == ERR_NONE)
 		err = demo_start_master(demo);
@@ -119,8 +119,8 @@ static enum err play(struct demo *demo)
 
 	if (err != ERR_NONE)
 		return err;
-	caption(demo, "a master and a worker with 4 slots run in a temporary directory");
-	caption(demo, "16 jobs: a fan-out, a retry, a failure, and what depends on it");
+	caption(demo, "starting a master and a worker with 4 slots in a temporary directory");
+	caption(demo, "running 16 jobs: a fan-out, a retry, a failure, and the jobs that depend on them");
 	err = submit(demo);
 	if (err == ERR_NONE)
 		err = follow_run(demo->cli, demo->run, &options, &state);
@@ -128,10 +128,10 @@ static enum err play(struct demo *demo)
 		err = demo_check(demo);
 	if (err != ERR_NONE)
 		return err;
-	caption(demo, "every job ended as it had to, once; 'broken' had to fail, 'report' had to be skipped");
+	caption(demo, "every job ended as expected, once: 'broken' was meant to fail and 'report' to be skipped");
 	err = demo_leave(demo);
 	if (err == ERR_NONE)
-		caption(demo, "nothing was lost, nothing was done twice, nothing runs any more");
+		caption(demo, "nothing was lost, nothing was done twice, and no process is left");
 	return err;
 }
 

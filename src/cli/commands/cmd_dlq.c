@@ -229,7 +229,7 @@ static void add_detail(struct records *records, const struct rec_dead_row *lette
 
 static enum err no_letter(struct cli *cli, const char *target)
 {
-	error_set(&cli->error, ERR_NOT_FOUND, "no dead letter is %s", target);
+	error_set(&cli->error, ERR_NOT_FOUND, "there is no dead letter %s", target);
 	return error_next(&cli->error, "titan dlq ls");
 }
 
@@ -243,7 +243,7 @@ static enum err letter_ask(struct cli *cli, const char *target, struct rec_dead_
 	enum err err = cli_select(cli, target, &selector);
 
 	if (err == ERR_NONE && selector.job.len == 0) {
-		error_set(&cli->error, ERR_USAGE, "'%s' is a run; one of its jobs is expected, such as 4127/load", target);
+		error_set(&cli->error, ERR_USAGE, "'%s' is a run; name one of its jobs, such as 4127/load", target);
 		return error_next(&cli->error, "titan dlq ls %s", target);
 	}
 	if (err == ERR_NONE)
@@ -387,7 +387,7 @@ static enum err act_send_one(struct cli *cli, const struct selector *target, enu
 static int dlq_act(struct cli *cli, enum act_verb verb)
 {
 	const char *word = verb == ACT_REQUEUE ? "requeue" : "discard";
-	const char *what = verb == ACT_REQUEUE ? "jobs to be run again" : "dead letters discarded";
+	const char *what = verb == ACT_REQUEUE ? "jobs run again" : "dead letters discarded";
 	struct acts *acts = arena_zalloc(&cli->arena, 1, sizeof(*acts));
 	struct records records;
 	struct buf out = { 0 };
@@ -432,12 +432,12 @@ int cmd_dlq(struct cli *cli)
 	const char *verb = count > 0 ? args[0] : "ls";
 
 	if (strcmp(verb, "ls") == 0)
-		return count > 2 ? usage(cli, "dlq ls takes one run") : dlq_ls(cli, count > 1 ? args[1] : NULL);
+		return count > 2 ? usage(cli, "dlq ls takes at most one run") : dlq_ls(cli, count > 1 ? args[1] : NULL);
 	if (strcmp(verb, "show") == 0)
-		return count != 2 ? usage(cli, "dlq show takes one job") : dlq_show(cli, args[1]);
+		return count != 2 ? usage(cli, "dlq show takes exactly one job") : dlq_show(cli, args[1]);
 	if (strcmp(verb, "requeue") != 0 && strcmp(verb, "discard") != 0)
-		return usage(cli, "what is to be done with dead letters: ls, show, requeue or discard");
+		return usage(cli, "give an action: ls, show, requeue or discard");
 	if (count < 2)
-		return usage(cli, "which dead letters: RUN, RUN/JOB, several of them, or all");
+		return usage(cli, "give dead letters: RUN, RUN/JOB, several of them, or all");
 	return dlq_act(cli, verb[0] == 'r' ? ACT_REQUEUE : ACT_DISCARD);
 }

@@ -73,7 +73,7 @@ static enum err ask(struct cli *cli, const char *what, enum down *ret_down)
 {
 	char question[160], answer[16];
 
-	snprintf(question, sizeof(question), "ending the cluster with %s", what);
+	snprintf(question, sizeof(question), "end the cluster with %s", what);
 	/* -y is an answer; without a terminal nobody can answer, which is an error. */
 	if (cli->settings.yes || cli->settings.no_input || isatty(STDIN_FILENO) != 1)
 		return cli_confirm(cli, question);
@@ -83,7 +83,7 @@ static enum err ask(struct cli *cli, const char *what, enum down *ret_down)
 	if (answer[0] == 'l' || answer[0] == 'L')
 		*ret_down = DOWN_LEAVE;
 	else if (answer[0] != 'e' && answer[0] != 'E')
-		return error_set(&cli->error, ERR_INTERRUPTED, "nothing was done");
+		return error_set(&cli->error, ERR_INTERRUPTED, "nothing was changed");
 	return ERR_NONE;
 }
 
@@ -97,7 +97,8 @@ static enum err choose(struct cli *cli, uint64_t live, enum down *ret_down)
 
 	if (alone && leave)
 		return error_set(&cli->error, ERR_USAGE,
-				 "--keep-workers leaves the workers running and --leave-jobs ends them: give one of them");
+				 "--keep-workers leaves workers running and --leave-jobs ends them; give only one of "
+				 "the two");
 	*ret_down = alone ? DOWN_MASTER_ALONE : leave ? DOWN_LEAVE : DOWN_END;
 	if (alone || leave)
 		return ERR_NONE;
@@ -116,7 +117,7 @@ static enum err choose(struct cli *cli, uint64_t live, enum down *ret_down)
 
 static enum err still_there(struct cli *cli, const char *name, const char *what)
 {
-	error_set(&cli->error, ERR_TIMEOUT, "worker %s was told to end, and %s", name, what);
+	error_set(&cli->error, ERR_TIMEOUT, "worker %s was told to end, but %s", name, what);
 	return error_next(&cli->error, "tail %s/worker-%s.log, then titan down again", cli->statedir.dir, name);
 }
 
@@ -192,7 +193,7 @@ static enum err await_end(struct cli *cli, uint64_t pid)
 		return err;
 	err = process_wait_gone(cli, pid, err == ERR_PENDING ? 0 : DOWN_MS);
 	if (err == ERR_TIMEOUT)
-		error_set(&cli->error, err, "the master (pid %" PRIu64 ") was told to end, and is still there", pid);
+		error_set(&cli->error, err, "the master (pid %" PRIu64 ") was told to end, but is still there", pid);
 	return err;
 }
 
@@ -239,6 +240,6 @@ int cmd_down(struct cli *cli)
 	else if (cli_chatty(cli))
 		cli_note(cli, "%s the master%s ended%s", cli->err.utf8 ? "✓" : "+",
 			 down != DOWN_MASTER_ALONE && status.workers.n ? " and its workers have" : " has",
-			 down == DOWN_LEAVE ? "; jobs that ran run on" : "");
+			 down == DOWN_LEAVE ? "; running jobs were left running" : "");
 	return 0;
 }

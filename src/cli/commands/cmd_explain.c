@@ -33,16 +33,16 @@ static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 	bool ran = job->outcome == OUTCOME_EXIT || job->outcome == OUTCOME_SIGNAL || job->outcome == OUTCOME_SPAWN;
 
 	if (state == STATE_TIMED_OUT && job->tries == 0)
-		return "it was out of time before it ran";
+		return "the job ran out of time before it started";
 	if (state == STATE_CANCELLED && job->tries == 0)
-		return "somebody cancelled it before it ran";
+		return "somebody cancelled it before it started";
 	if (state == STATE_CANCELLED && job->outcome == OUTCOME_LOST)
-		return "somebody cancelled it; its worker was lost, and whether its process is gone isn't known";
+		return "somebody cancelled it; its worker was lost, so its process may still be running";
 	if (state == STATE_FAILED && job->crash_limit > 0 && job->crashes >= job->crash_limit)
 		return dead_text(DEAD_CRASH_LIMIT);
 	if (state == STATE_FAILED && ran && job->tries > job->crashes + job->interrupted &&
 	    job->tries - job->crashes - job->interrupted <= job->retry_max)
-		return "it ended in a way that isn't retried";
+		return "its retry policy doesn't cover this kind of failure";
 	return state_table[state].fact;
 }
 
@@ -56,12 +56,12 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 
 	if (job->settled_by == EVENT_EXPIRED || job->settled_by == EVENT_PERSON_DONE || job->settled_by == EVENT_PERSON_FAILED)
 		buf_addf(&text, "%s%s", event_texts[job->settled_by],
-			 job->settled_by == EVENT_EXPIRED && state == STATE_SUCCEEDED ? ", which approves" : "");
+			 job->settled_by == EVENT_EXPIRED && state == STATE_SUCCEEDED ? ", which means approved" : "");
 	else if (job->settled_by == EVENT_ENOUGH)
-		buf_addf(&text, "%s: pass %" PRIu64 " of %" PRIu64 ", and until is %.*s", event_texts[EVENT_ENOUGH], job->pass,
+		buf_addf(&text, "%s: pass %" PRIu64 " of %" PRIu64 ", until %.*s", event_texts[EVENT_ENOUGH], job->pass,
 			 job->loop_max, (int)job->loop_until.len, (const char *)job->loop_until.data);
 	else if (state == STATE_CANCELLED && job->cause != 0)
-		buf_add_str(&text, "another job of its fan-out failed, which ends the rest of it");
+		buf_add_str(&text, "another job of its fan-out failed, so the others were cancelled");
 	else
 		buf_add_str(&text, end_fact(job, state));
 	if (job_stop_text(job).len > 0)
@@ -73,7 +73,7 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 	}
 	if (job->interrupted > 0)
 		buf_addf(&text, "; %" PRIu64 " %s", job->interrupted, job->interrupted == 1 ?
-			 "attempt before was ended by its worker" : "attempts before were ended by their workers");
+			 "earlier attempt was ended by its worker" : "earlier attempts were ended by their workers");
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;
@@ -175,7 +175,7 @@ int cmd_explain(struct cli *cli)
 	    cli_select(cli, cli->invocation->args[0], &selector) != ERR_NONE)
 		return cli_fail(cli);
 	if (selector.job.len == 0) {
-		error_set(&cli->error, ERR_USAGE, "'%s' is a run; one of its jobs is expected, such as 4127/load",
+		error_set(&cli->error, ERR_USAGE, "'%s' is a run; name one of its jobs, such as 4127/load",
 			  cli->invocation->args[0]);
 		error_next(&cli->error, "titan show %s", cli->invocation->args[0]);
 		return cli_fail(cli);

@@ -130,7 +130,8 @@ static int lock_take(struct cli *cli, struct msg_set *set)
 	if (option_span(cli->invocation, OPT_lock_ttl, &ttl_ms, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	if (option_given(cli->invocation, OPT_lock_ttl) && ttl_ms == 0) {
-		error_set(&cli->error, ERR_USAGE, "--ttl: a lock lasts longer than no time; without --ttl until it is dropped");
+		error_set(&cli->error, ERR_USAGE, "--ttl must be more than 0; without --ttl the lock lasts until it "
+			"is dropped");
 		return cli_fail(cli);
 	}
 	set->span_ms = (uint64_t)ttl_ms;
@@ -146,13 +147,13 @@ int cmd_lock(struct cli *cli)
 
 	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
 		return share_list(cli, QUERY_LOCKS, lock_columns, sizeof(lock_columns) / sizeof(lock_columns[0]), add_locks,
-				  "nobody has a lock");
+				  "nobody has any lock");
 	if (share_named(cli, "drop")) {
 		set.verb = SET_DROP;
 		return share_set(cli, &set, "dropped");
 	}
 	if (!share_named(cli, "take"))
-		return share_usage(cli, "ls, take NAME or drop NAME");
+		return share_usage(cli, "give an action: ls, take NAME or drop NAME");
 	set.name = slice_str(cli->invocation->args[1]);
 	return lock_take(cli, &set);
 }

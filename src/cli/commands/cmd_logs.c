@@ -115,7 +115,7 @@ static void put_gap(struct log_printer *printer, int stream, uint64_t bytes, boo
 	end_line(printer);
 	cli_print(printer->cli, &printer->out);
 	cli_note(printer->cli, "[%" PRIu64 " bytes %s%s]", bytes,
-		 live_tail ? "skipped: it writes more than is kept, and this is the newest" : "dropped",
+		 live_tail ? "skipped: the job writes more than is kept, and this is its newest output" : "dropped",
 		 stream ? " of its standard error" : "");
 	printer->missing += live_tail ? 0 : bytes;
 }
@@ -207,7 +207,7 @@ static enum err survive(struct cli *cli, enum err err, bool follow)
 {
 	if (err != ERR_UNREACHABLE || !follow)
 		return err;
-	cli_note(cli, "[the master is gone; waiting for it]");
+	cli_note(cli, "[the connection to the master is lost; waiting for the master]");
 	return cli_reconnect(cli, RECONNECT_MS);
 }
 
@@ -272,7 +272,7 @@ static enum err print_attempts(struct log_printer *printer, const struct selecto
 	put_rest(printer);
 	finish_line(printer);
 	if (reader.received == 0 && printer->cli->out.terminal)
-		cli_note(printer->cli, "[it wrote nothing]");
+		cli_note(printer->cli, "[the job wrote nothing]");
 	if (reader.dropped > printer->missing && lines == UINT64_MAX)
 		cli_note(printer->cli, "[%" PRIu64 " bytes dropped]", reader.dropped - printer->missing);
 	return ERR_NONE;
@@ -304,7 +304,7 @@ static enum err choose_job(struct cli *cli, struct selector *selector)
 		buf_add_byte(&names, ' ');
 		buf_add_slice(&names, jobs[i].name);
 	}
-	error_set(&cli->error, ERR_USAGE, "run %" PRIu64 " has %zu jobs; whose output?%s%s", selector->run, count,
+	error_set(&cli->error, ERR_USAGE, "run %" PRIu64 " has %zu jobs; name one of them:%s%s", selector->run, count,
 		  buf_cstr(&names), count > NAMES_SHOWN ? " .." : "");
 	buf_free(&names);
 	error_next(&cli->error, "titan logs %" PRIu64 "/%.*s", selector->run, count ? (int)jobs[0].name.len : 3,
@@ -335,7 +335,8 @@ static void was_pruned(struct cli *cli, const struct selector *selector, int64_t
 /* A sub-run job has no output of its own: point to the jobs of its sub-run. */
 static int fail_subrun(struct cli *cli, const struct selector *selector, const struct rec_job_row *job)
 {
-	error_set(&cli->error, ERR_INVALID, "%" PRIu64 "/%.*s writes nothing itself: its work is a run of its own",
+	error_set(&cli->error, ERR_INVALID, "%" PRIu64 "/%.*s has no output of its own, because its work is a "
+		"sub-run",
 		  selector->run, (int)selector->job.len, (const char *)selector->job.data);
 	if (job->child != 0)
 		error_next(&cli->error, "titan show %" PRIu64, job->child);
@@ -359,11 +360,13 @@ int cmd_logs(struct cli *cli)
 	if (option_number(invocation, OPT_logs_tail, 0, UINT32_MAX, &lines, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	if (printer.only_stdout && printer.only_stderr) {
-		error_set(&cli->error, ERR_USAGE, "--stdout and --stderr together would leave nothing; give one or none");
+		error_set(&cli->error, ERR_USAGE, "--stdout and --stderr exclude each other; give one of them, or "
+			"none for both");
 		return cli_fail(cli);
 	}
 	if (cli->settings.style == STYLE_JSON || cli->settings.style == STYLE_FORMAT) {
-		error_set(&cli->error, ERR_USAGE, "a job's output is bytes as they were written: no --json, no --format");
+		error_set(&cli->error, ERR_USAGE, "the output of a job is printed unchanged, so --json and --format "
+			"can't be used");
 		return cli_fail(cli);
 	}
 	if (cli_catch_signals(cli) != ERR_NONE || cli_connect(cli) != ERR_NONE ||

@@ -79,7 +79,7 @@ int cmd_ls(struct cli *cli)
 	if (stuck)
 		cli_note_stuck(cli);
 	if (more && cli_chatty(cli))
-		cli_note(cli, "the newest %" PRIu64 " runs; more: titan ls --all", listed);
+		cli_note(cli, "these are the newest %" PRIu64 " runs; for all: titan ls --all", listed);
 	if (listed == 0 && cli_chatty(cli))
 		cli_note(cli, "no run yet; try: titan run -f -e \"hello; hello='echo hello'\"");
 	return 0;
@@ -154,8 +154,8 @@ void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, 
 		return;
 	buf_add_str(out, "alarm    the disk of ");
 	text_escape(out, slice_str(cli->statedir.dir), TEXT_KEEP_NONE);
-	buf_add_str(out, status->stuck ? " is full: nothing can be written, and what changes waits" :
-		    " is nearly full: nothing new is taken");
+	buf_add_str(out, status->stuck ? " is full: nothing can be written, and changes wait" :
+		    " is nearly full: new runs are refused");
 	buf_add_str(out, "    next: df ");
 	text_escape(out, slice_str(cli->statedir.dir), TEXT_KEEP_NONE);
 	buf_add_byte(out, '\n');
@@ -181,7 +181,7 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 		look_state(&cli->out, i == STATE_DELAYED ? &state_later : &state_table[i], out);
 		buf_addf(out, " %" PRIu64, status->counts.at[i]);
 	}
-	buf_add_str(out, live ? "\n" : " none is live\n");
+	buf_add_str(out, live ? "\n" : " no live jobs\n");
 	if (people > 0)
 		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
 			 people == 1 ? " waits" : "s wait");

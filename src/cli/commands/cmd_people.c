@@ -46,7 +46,7 @@ static void add_gate(struct records *records, const struct rec_job_row *job)
 	records_number(records, job->gate_have);
 	records_number(records, unknown ? 1 : job->gate_count);
 	records_span(records, job->due_ms == 0 ? -1 : left > 0 ? left : 0);
-	records_text(records, unknown ? slice_str("was it done? its worker was lost") : job->gate_message);
+	records_text(records, unknown ? slice_str("did it run? its worker was lost") : job->gate_message);
 	records_texts(records, job->unblocks);
 	records_text(records, hex_text(records->arena, job->digest, DIGEST_SHOWN));
 	records_number(records, job->run);
@@ -124,7 +124,8 @@ static enum err read_digest(struct cli *cli, const char *text, struct msg_act *a
 	uint8_t *bytes = arena_zalloc(&cli->arena, len / 2 + 1, 1);
 
 	if (len < 16 || len > 64 || !hex_bytes(slice_str(text), bytes))
-		return error_set(&cli->error, ERR_USAGE, "--digest: 16 to 64 hex digits, as titan approvals --json shows");
+		return error_set(&cli->error, ERR_USAGE, "--digest must have 16 to 64 hex digits, as titan approvals "
+			"--json shows");
 	act->digest = slice_make(bytes, len / 2);
 	return ERR_NONE;
 }
@@ -172,7 +173,7 @@ static enum err read_reason(struct cli *cli, const char *reason, const char *mis
 	if (missing && act->text.len == 0)
 		return usage(cli, missing, next);
 	if (act->text.len > LIMIT_REASON_MAX)
-		return error_set(&cli->error, ERR_USAGE, "--message: at most %d bytes", LIMIT_REASON_MAX);
+		return error_set(&cli->error, ERR_USAGE, "--message may have at most %d bytes", LIMIT_REASON_MAX);
 	return ERR_NONE;
 }
 
@@ -182,7 +183,7 @@ static enum err select_job(struct cli *cli, struct msg_act *act)
 
 	if (err != ERR_NONE || act->job.len > 0)
 		return err;
-	error_set(&cli->error, ERR_USAGE, "'%s' is a run; one of its jobs is expected, such as 4127/qa",
+	error_set(&cli->error, ERR_USAGE, "'%s' is a run; name one of its jobs, such as 4127/qa",
 		  cli->invocation->args[0]);
 	return error_next(&cli->error, "titan approvals");
 }
@@ -210,7 +211,7 @@ int cmd_reject(struct cli *cli)
 	struct msg_act act = { .verb = ACT_REJECT };
 
 	/* A reason is required: whoever built the rejected thing has to know what is wrong. */
-	if (read_reason(cli, option_value(cli->invocation, OPT_reject_message), "a rejection has a reason",
+	if (read_reason(cli, option_value(cli->invocation, OPT_reject_message), "a rejection needs a reason",
 			"titan reject RUN/JOB -m 'WHY'", &act) != ERR_NONE)
 		return cli_fail(cli);
 	return decide(cli, &act, option_value(cli->invocation, OPT_reject_digest), "rejected");
@@ -222,13 +223,13 @@ int cmd_pushback(struct cli *cli)
 
 	act.target = slice_str(option_value(cli->invocation, OPT_pushback_to));
 	if (act.target.len == 0) {
-		usage(cli, "which job before the gate is to be done again?", "titan pushback RUN/GATE --to JOB -m 'WHY'");
+		usage(cli, "name the job before the gate that is to run again", "titan pushback RUN/GATE --to JOB -m 'WHY'");
 		return cli_fail(cli);
 	}
-	if (read_reason(cli, option_value(cli->invocation, OPT_pushback_message), "a push back has a reason",
+	if (read_reason(cli, option_value(cli->invocation, OPT_pushback_message), "a push back needs a reason",
 			"titan pushback RUN/GATE --to JOB -m 'WHY'", &act) != ERR_NONE)
 		return cli_fail(cli);
-	return decide(cli, &act, option_value(cli->invocation, OPT_pushback_digest), "to be done again");
+	return decide(cli, &act, option_value(cli->invocation, OPT_pushback_digest), "scheduled to run again");
 }
 
 int cmd_settle(struct cli *cli)
@@ -240,10 +241,11 @@ int cmd_settle(struct cli *cli)
 	while (act.value <= SETTLE_RETRY && strcmp(words[act.value], word) != 0)
 		act.value++;
 	if (act.value > SETTLE_RETRY) {
-		error_set(&cli->error, ERR_USAGE, "'%s' is none of done, failed and retry", word);
+		error_set(&cli->error, ERR_USAGE, "'%s' must be done, failed or retry", word);
 		return cli_fail(cli);
 	}
-	if (read_reason(cli, option_value(cli->invocation, OPT_settle_message), "how do you know? it is kept with your name",
+	if (read_reason(cli, option_value(cli->invocation, OPT_settle_message), "tell how you know what became of "
+		"the job; it is kept with your name",
 			"titan settle RUN/JOB done|failed|retry -m 'HOW YOU KNOW'", &act) != ERR_NONE ||
 	    select_job(cli, &act) != ERR_NONE)
 		return cli_fail(cli);

@@ -27,7 +27,8 @@ static enum err check_dates(struct cli *cli, const char *path, const struct dagl
 		char time[CLOCK_TEXT_SIZE];
 
 		if (node->deadline_at_ms != 0 && node->deadline_at_ms < clock_wall_ms())
-			return error_set(&cli->error, ERR_INVALID, "%s: the deadline of job '%.*s' has passed: %s", path,
+			return error_set(&cli->error, ERR_INVALID, "%s: the deadline of job '%.*s' is in the past: "
+				"%s", path,
 					 (int)node->name.len, (const char *)node->name.data,
 					 clock_format_utc(node->deadline_at_ms, time));
 	}

@@ -80,7 +80,7 @@ int cmd_cordon(struct cli *cli)
 
 int cmd_uncordon(struct cli *cli)
 {
-	return set_all(cli, OBJECT_WORKER, 0, cli->invocation->arg_count, SET_RESUME, "takes new jobs");
+	return set_all(cli, OBJECT_WORKER, 0, cli->invocation->arg_count, SET_RESUME, "gets new jobs again");
 }
 
 int cmd_drain(struct cli *cli)
@@ -126,7 +126,7 @@ int workers_list(struct cli *cli)
 int workers_forget(struct cli *cli)
 {
 	if (cli->invocation->arg_count < 2) {
-		error_set(&cli->error, ERR_USAGE, "titan worker rm: which one? It has to be gone");
+		error_set(&cli->error, ERR_USAGE, "titan worker rm needs the name of a worker that is gone");
 		error_next(&cli->error, "titan worker ls");
 		return cli_fail(cli);
 	}
@@ -179,7 +179,7 @@ int cmd_pool(struct cli *cli)
 	for (size_t i = 0; slice_eq(word, slice_str("set")) && invocation->arg_count == 3 && i < 3; i++)
 		if (slice_eq(slice_str(invocation->args[2]), slice_str(states[i].word)))
 			return set_all(cli, OBJECT_POOL, 1, 2, states[i].verb, states[i].word);
-	error_set(&cli->error, ERR_USAGE, "titan pool takes: ls, or: set NAME active|draining|inactive");
+	error_set(&cli->error, ERR_USAGE, "titan pool needs: ls, or: set NAME active|draining|inactive");
 	error_next(&cli->error, "titan help pool");
 	return cli_fail(cli);
 }

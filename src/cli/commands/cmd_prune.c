@@ -37,7 +37,7 @@ static enum err read_size(const char *what, const char *text, uint64_t *ret, str
 	if (!text)
 		return ERR_NONE;
 	if (strcmp(text, "0") != 0 && !resource_parse_size(slice_str(text), &bytes))
-		return error_set(error, ERR_USAGE, "%s: an amount of bytes is expected, such as 500M or 20G, not '%s'", what, text);
+		return error_set(error, ERR_USAGE, "%s: expected a number of bytes, such as 500M or 20G, not '%s'", what, text);
 	*ret = strcmp(text, "0") == 0 ? 1 : bytes + 1;
 	return ERR_NONE;
 }
@@ -171,10 +171,10 @@ static void note_first(struct cli *cli, const struct msg_snapshot *answer)
 static void note_kept(struct cli *cli, const struct rec_prune_sum *sum)
 {
 	if (sum->letters > 0)
-		cli_note(cli, "kept: %" PRIu64 " run%s with dead letters (titan dlq; --dead takes them, too)", sum->letters,
+		cli_note(cli, "kept: %" PRIu64 " run%s with dead letters (see titan dlq; --dead removes them, too)", sum->letters,
 			 plural(sum->letters));
 	if (sum->others > 0)
-		cli_note(cli, "kept: %" PRIu64 " run%s that something else still needs", sum->others, plural(sum->others));
+		cli_note(cli, "kept: %" PRIu64 " run%s that something else needs", sum->others, plural(sum->others));
 }
 
 static void print_sum(struct cli *cli, const struct rec_prune_sum *sum, bool dry)
@@ -204,7 +204,7 @@ static enum err call(struct cli *cli, struct msg_prune *rule, struct msg_snapsho
 	enum err err = cli_call(cli, OP_PRUNE, rule, OP_SNAPSHOT, &cli->arena, ret_answer);
 
 	if (err == ERR_NONE && ret_answer->pruned.n != 1)
-		err = error_set(&cli->error, ERR_FRAME, "the master's answer doesn't say what was pruned");
+		err = error_set(&cli->error, ERR_FRAME, "the master's answer has no result of the prune");
 	return err;
 }
 
@@ -221,7 +221,7 @@ static enum err look_first(struct cli *cli, const struct msg_prune *rule, bool d
 		return err;
 	add_what(&what, rule, &answer->pruned.at[0]);
 	if (dry || !cli->settings.yes) {
-		cli_note(cli, "would go: %s", buf_cstr(&what));
+		cli_note(cli, "would be removed: %s", buf_cstr(&what));
 		note_first(cli, answer);
 		note_kept(cli, &answer->pruned.at[0]);
 	}

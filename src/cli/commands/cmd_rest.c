@@ -61,7 +61,7 @@ static enum err dump(struct cli *cli, int fd)
 		err = dump_frames(cli, &in, &offset);
 	}
 	if (err == ERR_NONE && in.len > 0)
-		err = error_set(&cli->error, ERR_FRAME, "at byte %llu: the last frame is cut", (unsigned long long)offset);
+		err = error_set(&cli->error, ERR_FRAME, "at byte %llu: the last frame is incomplete", (unsigned long long)offset);
 	buf_free(&in);
 	return err;
 }
@@ -74,7 +74,7 @@ int cmd_wire(struct cli *cli)
 	enum err err;
 
 	if (strcmp(invocation->args[0], "dump") != 0) {
-		error_set(&cli->error, ERR_USAGE, "titan wire knows dump, not '%s'", invocation->args[0]);
+		error_set(&cli->error, ERR_USAGE, "titan wire needs dump, not '%s'", invocation->args[0]);
 		error_next(&cli->error, "titan wire --help");
 		return cli_fail(cli);
 	}
@@ -121,7 +121,7 @@ int cmd_completion(struct cli *cli)
 	struct buf out = { 0 };
 
 	if (!complete_script(shell, &out)) {
-		error_set(&cli->error, ERR_USAGE, "no completion for '%s'; there are bash, zsh and fish", shell);
+		error_set(&cli->error, ERR_USAGE, "there is no completion for '%s'; choose bash, zsh or fish", shell);
 		return cli_fail(cli);
 	}
 	cli_print(cli, &out);
@@ -142,9 +142,9 @@ static int no_such_help(struct cli *cli, const char *topic)
 		words[count++] = topics[i];
 	nearest = text_nearest(topic, words, count);
 	if (nearest != NULL)
-		error_set(&cli->error, ERR_NOT_FOUND, "no help on '%s'; did you mean '%s'?", topic, nearest);
+		error_set(&cli->error, ERR_NOT_FOUND, "there is no help on '%s'; did you mean '%s'?", topic, nearest);
 	else
-		error_set(&cli->error, ERR_NOT_FOUND, "no help on '%s'", topic);
+		error_set(&cli->error, ERR_NOT_FOUND, "there is no help on '%s'", topic);
 	error_next(&cli->error, "titan help");
 	return cli_fail(cli);
 }

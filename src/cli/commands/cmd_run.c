@@ -87,15 +87,16 @@ static enum err lines_source(struct cli *cli, struct buf *input, struct job_line
 		while (line.len > 0 && strchr(" \t\r", line.data[line.len - 1]) != NULL)
 			line.len--;
 		if (line.len > LIMIT_COMMAND_MAX)
-			return error_set(&cli->error, ERR_TOO_LARGE, "job %" PRIu64 ": a command has at most %d bytes",
+			return error_set(&cli->error, ERR_TOO_LARGE, "job %" PRIu64 ": the command has more than %d "
+				"bytes",
 					 lines->count + 1, LIMIT_COMMAND_MAX);
 		if (line.len > 0)
 			lines->lines[lines->count++] = line;
 	}
 	if (lines->count == 0)
-		return error_set(&cli->error, ERR_INVALID, "there was no command on standard input");
+		return error_set(&cli->error, ERR_INVALID, "standard input has no command");
 	if (lines->count > LIMIT_RUN_JOBS_MAX)
-		return error_set(&cli->error, ERR_TOO_LARGE, "a run has at most %d jobs; here are %" PRIu64,
+		return error_set(&cli->error, ERR_TOO_LARGE, "a run may have at most %d jobs; this one has %" PRIu64,
 				 LIMIT_RUN_JOBS_MAX, lines->count);
 	return ERR_NONE;
 }
@@ -137,10 +138,10 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 
 	if (cli_chatty(cli) && into) {
 		buf_addf(&out, "run %" PRIu64 " has %" PRIu64 " jobs now%s  next: titan watch %" PRIu64 "\n", accepted->run,
-			 accepted->jobs, accepted->existing ? " (these were added before)" : "", accepted->run);
+			 accepted->jobs, accepted->existing ? " (they were already added before)" : "", accepted->run);
 	} else if (cli_chatty(cli)) {
 		buf_addf(&out, "run %" PRIu64 " (%" PRIu64 " job%s%s)", accepted->run, accepted->jobs,
-			 accepted->jobs == 1 ? "" : "s", accepted->existing ? ", accepted before" : "");
+			 accepted->jobs == 1 ? "" : "s", accepted->existing ? ", already accepted before" : "");
 		buf_addf(&out, "  next: titan watch %" PRIu64 "\n", accepted->run);
 	} else if (cli->settings.style == STYLE_HUMAN || cli->settings.style == STYLE_PLAIN) {
 		buf_addf(&out, "%" PRIu64 "\n", accepted->run);
@@ -155,7 +156,8 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 		records_print_one(&records, &cli->out, &out);
 	}
 	/* Say that the run was accepted: otherwise a person may submit it again because of the error. */
-	error_set(&why, ERR_SYSTEM, "run %" PRIu64 " was accepted, but standard output can't be written to", accepted->run);
+	error_set(&why, ERR_SYSTEM, "run %" PRIu64 " was accepted, but its number can't be written to standard "
+		"output", accepted->run);
 	error_next(&why, "titan show %" PRIu64, accepted->run);
 	cli_print_or(cli, &out, &why);
 	buf_free(&out);
@@ -203,8 +205,8 @@ static void warn_of_gates(struct cli *cli, const struct graph_source *source)
 		source->job_cb(source->arg, i, &arena, &spec);
 		if (spec.gate_from.n == 0)
 			continue;
-		cli_note(cli, "warning: gate '%.*s' names who approves, and who submits it may not; nobody else reaches this"
-			 " cluster: it can only be refused or expire", (int)spec.name.len, (const char *)spec.name.data);
+		cli_note(cli, "warning: gate '%.*s' names people who may approve, but you can't approve your own run "
+			"and nobody else can reach this cluster: the gate can only be rejected or expire", (int)spec.name.len, (const char *)spec.name.data);
 		break;
 	}
 	arena_free(&arena);
@@ -253,7 +255,7 @@ static enum err check_added(struct cli *cli, const struct pipeline *pipeline)
 
 	if (what == NULL || !option_given(cli->invocation, OPT_run_into))
 		return ERR_NONE;
-	return error_set(&cli->error, ERR_INVALID, "%s: %s is that of the run that it is added to: leave it out",
+	return error_set(&cli->error, ERR_INVALID, "%s: %s belongs to the run that jobs are added to; leave it out",
 			 cli->invocation->args[0], what);
 }
 
@@ -341,11 +343,13 @@ int cmd_run(struct cli *cli)
 	    run_read_key(cli, input.key) != ERR_NONE)
 		return cli_fail(cli);
 	if (name != NULL && !text_is_name(slice_str(name))) {
-		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a name: letters, digits and _ . - only", name);
+		error_set(&cli->error, ERR_USAGE, "--name: '%s' isn't a valid name; use only letters, digits and _ . "
+			"-", name);
 		return cli_fail(cli);
 	}
 	if (tenant != NULL && !text_is_name(slice_str(tenant))) {
-		error_set(&cli->error, ERR_USAGE, "--tenant: '%s' can't be a name: letters, digits and _ . - only", tenant);
+		error_set(&cli->error, ERR_USAGE, "--tenant: '%s' isn't a valid name; use only letters, digits and _ "
+			". -", tenant);
 		return cli_fail(cli);
 	}
 	if (option_given(cli->invocation, OPT_run_again))

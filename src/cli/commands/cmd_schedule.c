@@ -63,7 +63,7 @@ static int schedule_add(struct cli *cli, const char *path)
 	if (err == ERR_NONE)
 		err = load_pipeline(cli, path, OPT_schedule_param, NULL, &text, &source.pipeline);
 	if (err == ERR_NONE && spec->cron.len == 0) {
-		err = error_set(&cli->error, ERR_INVALID, "%s says no times: it has no schedule", path);
+		err = error_set(&cli->error, ERR_INVALID, "%s has no key schedule, which gives the times of its runs", path);
 		error_next(&cli->error, "schedule: {cron: \"0 3 * * *\"}");
 	}
 	if (err == ERR_NONE)
@@ -81,7 +81,7 @@ static int schedule_add(struct cli *cli, const char *path)
 	if (err == ERR_NONE)
 		share_changed(cli, &records, source.pipeline.name, 1);
 	if (err == ERR_NONE)
-		cli_note(cli, "schedule %.*s is set: titan schedule show %.*s", (int)source.pipeline.name.len,
+		cli_note(cli, "schedule %.*s is stored; see titan schedule show %.*s", (int)source.pipeline.name.len,
 			 (const char *)source.pipeline.name.data, (int)source.pipeline.name.len,
 			 (const char *)source.pipeline.name.data);
 	buf_free(&text);
@@ -117,16 +117,16 @@ static const struct column detail_columns[] = {
 	{ "tz", "time zone", false },
 	{ "next", "next", false },
 	{ "paused", "paused", false },
-	{ "live", "runs that live", true },
-	{ "queued", "runs in line", true },
+	{ "live", "runs that are live", true },
+	{ "queued", "runs that are queued", true },
 	{ "fired", "runs", true },
-	{ "skipped", "times without a run", true },
+	{ "skipped", "times that were skipped", true },
 	{ "last_run", "last run", true },
 	{ "overlap", "overlap", false },
 	{ "catchup", "catchup", false },
-	{ "last_for", "which was for", false },
-	{ "why_skipped", "why without a run", false },
-	{ "last_skipped", "last of those", false },
+	{ "last_for", "which was due at", false },
+	{ "why_skipped", "why it was skipped", false },
+	{ "last_skipped", "last skipped time", false },
 	{ "upcoming", "upcoming", false },
 	{ "jobs", "jobs", true },
 	{ "owner", "added by", false },
@@ -145,8 +145,8 @@ static struct slice catchup_text(const struct rec_schedule_row *row, struct aren
 static void add_schedule(struct records *records, const struct rec_schedule_row *row)
 {
 	static const char *const overlaps[] = { "skip", "queue", "allow" };
-	static const char *const why[] = { NULL, "its last run still lived", "nobody was there in time",
-					   "its run was refused" };
+	static const char *const why[] = { NULL, "its last run was still live", "no master was running at that time",
+					   "the master refused its run" };
 	struct slice_list next = { .n = row->next_ms.n };
 
 	next.at = arena_zalloc(records->arena, next.n + 1, sizeof(*next.at));
@@ -248,13 +248,13 @@ int cmd_schedule(struct cli *cli)
 	const char *verb = count > 0 ? args[0] : "ls";
 
 	if (strcmp(verb, "ls") == 0)
-		return count > 1 ? usage(cli, "schedule ls takes no name") : schedule_list(cli, NULL);
+		return count > 1 ? usage(cli, "titan schedule ls takes no name") : schedule_list(cli, NULL);
 	if (strcmp(verb, "add") == 0)
-		return count != 2 ? usage(cli, "schedule add takes a pipeline's file") : schedule_add(cli, args[1]);
+		return count != 2 ? usage(cli, "titan schedule add needs the file of a pipeline") : schedule_add(cli, args[1]);
 	if (strcmp(verb, "show") == 0)
-		return count != 2 ? usage(cli, "schedule show takes a name") : schedule_list(cli, args[1]);
+		return count != 2 ? usage(cli, "titan schedule show needs a name") : schedule_list(cli, args[1]);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verb, verbs[i].word) == 0)
-			return count != 2 ? usage(cli, "which schedule: one name") : schedule_act(cli, &verbs[i], args[1]);
-	return usage(cli, "what is to be done: add, ls, show, pause, resume, rm or fire");
+			return count != 2 ? usage(cli, "give the name of one schedule") : schedule_act(cli, &verbs[i], args[1]);
+	return usage(cli, "give an action: add, ls, show, pause, resume, rm or fire");
 }

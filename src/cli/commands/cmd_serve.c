@@ -56,7 +56,8 @@ static enum err read_labels(struct cli *cli, const char **ret_labels)
 			continue;
 		if (!text_is_name(slice_str(label))) {
 			buf_free(&labels);
-			return error_set(&cli->error, ERR_USAGE, "--label: '%s' can't be a label: letters, digits and _ . - only",
+			return error_set(&cli->error, ERR_USAGE, "--label: '%s' isn't a valid label; use only "
+				"letters, digits and _ . -",
 					 label);
 		}
 		buf_addf(&labels, "%s%s", labels.len ? "," : "", label);
@@ -75,7 +76,8 @@ static enum err add_offer(struct cli *cli, const char *option, struct slice name
 	struct error why = { 0 };
 
 	if (!resource_is_name(name))
-		return error_set(&cli->error, ERR_USAGE, "--%s: a name of letters, digits and _ . - is expected before the =", option);
+		return error_set(&cli->error, ERR_USAGE, "--%s: expected a name of letters, digits and _ . - before "
+			"the =", option);
 	memcpy(resource.name, name.data, name.len);
 	/* A worker may offer 0 of a resource, but a job may not ask for 0. */
 	if (!slice_eq(amount, slice_str("0")) && demand_amount(resource.name, amount, &resource.amount, &why) != ERR_NONE)
@@ -99,7 +101,7 @@ static enum err read_resource(struct cli *cli, enum option_id id, const char *va
 		return add_offer(cli, "gpus", slice_str(RESOURCE_GPUS), slice_str(value), out);
 	case OPT_worker_resource:
 		if (!equals)
-			return error_set(&cli->error, ERR_USAGE, "--resource: NAME=N is expected, such as license=2");
+			return error_set(&cli->error, ERR_USAGE, "--resource: expected NAME=N, such as license=2");
 		return add_offer(cli, "resource", slice_make(value, (size_t)(equals - value)), slice_str(equals + 1), out);
 	default:
 		return ERR_NONE;
@@ -130,7 +132,7 @@ static int other_than_being_one(struct cli *cli)
 		return workers_list(cli);
 	if (slice_eq(word, slice_str("rm")))
 		return workers_forget(cli);
-	error_set(&cli->error, ERR_USAGE, "titan worker alone is a worker; besides there are: ls, and: rm WORKER...");
+	error_set(&cli->error, ERR_USAGE, "titan worker runs a worker; the only actions are: ls, and: rm WORKER...");
 	error_next(&cli->error, "titan help worker");
 	return cli_fail(cli);
 }
@@ -146,13 +148,15 @@ int cmd_worker(struct cli *cli)
 	if (cli->invocation->arg_count > 0)
 		return other_than_being_one(cli);
 	if (!text_is_name(slice_str(options.name))) {
-		error_set(&cli->error, ERR_USAGE, "--name: '%s' can't be a worker's name: letters, digits and _ . - only",
+		error_set(&cli->error, ERR_USAGE, "--name: '%s' isn't a valid name for a worker; use only letters, "
+			"digits and _ . -",
 			  options.name);
 		return cli_fail(cli);
 	}
 	options.pool = setting_value(cli->invocation, OPT_worker_pool, CONF_pool, what);
 	if (options.pool && !text_is_name(slice_str(options.pool))) {
-		error_set(&cli->error, ERR_USAGE, "%s: '%s' can't be a pool's name: letters, digits and _ . - only", what,
+		error_set(&cli->error, ERR_USAGE, "%s: '%s' isn't a valid name for a pool; use only letters, digits "
+			"and _ . -", what,
 			  options.pool);
 		return cli_fail(cli);
 	}

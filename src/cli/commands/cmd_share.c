@@ -22,7 +22,7 @@ int share_usage(struct cli *cli, const char *words)
 {
 	const char *verb = cli->invocation->command->verb;
 
-	error_set(&cli->error, ERR_USAGE, "titan %s: %s is expected", verb, words);
+	error_set(&cli->error, ERR_USAGE, "titan %s: expected %s", verb, words);
 	error_next(&cli->error, "titan %s --help", verb);
 	return cli_fail(cli);
 }
@@ -153,7 +153,7 @@ static enum err read_tenant(struct cli *cli, struct msg_set *set)
 	set->number += option_given(invocation, OPT_tenant_max_jobs);
 	set->most += option_given(invocation, OPT_tenant_max_queued);
 	if (set->weight + set->number + set->most == 0)
-		return error_set(&cli->error, ERR_USAGE, "what is to be set? --weight, --max-jobs or --max-queued");
+		return error_set(&cli->error, ERR_USAGE, "give at least one of --weight, --max-jobs and --max-queued");
 	return ERR_NONE;
 }
 
@@ -163,10 +163,10 @@ int cmd_tenant(struct cli *cli)
 
 	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
 		return share_list(cli, QUERY_TENANTS, tenant_columns, sizeof(tenant_columns) / sizeof(tenant_columns[0]),
-				  add_tenants, "no tenant was set, and nobody has a live run");
+				  add_tenants, "no tenant has a weight or limit, and none has a live run");
 	if (share_named(cli, "rm")) {
 		set.verb = SET_REMOVE;
-		return share_set(cli, &set, "as if it had never been set");
+		return share_set(cli, &set, "weight and limits were removed");
 	}
 	if (!share_named(cli, "set"))
 		return share_usage(cli, "ls, set NAME or rm NAME");
@@ -207,15 +207,15 @@ int cmd_group(struct cli *cli)
 
 	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
 		return share_list(cli, QUERY_GROUPS, group_columns, sizeof(group_columns) / sizeof(group_columns[0]),
-				  add_groups, "no group was set, and no live run names one");
+				  add_groups, "no group has a limit, and no live run names one");
 	if (share_named(cli, "rm")) {
 		set.verb = SET_REMOVE;
-		return share_set(cli, &set, "as if it had never been set");
+		return share_set(cli, &set, "weight and limits were removed");
 	}
 	if (!share_named(cli, "set"))
 		return share_usage(cli, "ls, set NAME or rm NAME");
 	if (!option_given(cli->invocation, OPT_group_max)) {
-		error_set(&cli->error, ERR_USAGE, "what is to be set? --max N");
+		error_set(&cli->error, ERR_USAGE, "give the limit: --max N");
 		return cli_fail(cli);
 	}
 	if (option_number(cli->invocation, OPT_group_max, 1, LIMIT_RUN_JOBS_MAX - 1, &set.number, &cli->error) != ERR_NONE)

@@ -35,7 +35,7 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	look_state(&cli->out, run_state_info(state), out);
 	if (run->held)
 		buf_add_str(out, " (held)");
-	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " settled  submitted %s", counts.settled, counts.jobs,
+	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " ended  submitted %s", counts.settled, counts.jobs,
 		 clock_format_local(run->submitted_ms, time));
 	if (run->owner.len > 0) {
 		buf_add_str(out, " by ");
@@ -48,7 +48,8 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	if (run->concurrency.len > 0) {
 		buf_add_str(out, " in group ");
 		text_escape(out, run->concurrency, TEXT_KEEP_NONE);
-		buf_add_str(out, run->ended_ms ? "" : run->seated ? " (it has its place)" : " (it waits for a place)");
+		buf_add_str(out, run->ended_ms ? "" : run->seated ? " (it has a place in its group)" : " (it waits "
+			"for a place in its group)");
 	}
 	if (run->parent_run != 0) {
 		buf_addf(out, "  sub-run of %" PRIu64 "/", run->parent_run);
@@ -200,7 +201,7 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 	else
 		print_run_rows(cli, &shown);
 	if (human && whole && run.jobs > shown.job_count)
-		cli_note(cli, "the first %d of %" PRIu64 " jobs; all: titan show %" PRIu64 " --plain", PORTION, run.jobs,
+		cli_note(cli, "these are the first %d of %" PRIu64 " jobs; for all: titan show %" PRIu64 " --plain", PORTION, run.jobs,
 			 run_no);
 	return ERR_NONE;
 }

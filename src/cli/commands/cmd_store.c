@@ -28,7 +28,7 @@ static enum err make_absolute(struct cli *cli, const char *name, const char *suf
 	if (name[0] != '/' && !getcwd(here, sizeof(here)))
 		return error_system(&cli->error, errno, "can't find the current directory");
 	len = snprintf(path, PATH_MAX, "%s%s%s%s", here, name[0] != '/' ? "/" : "", name, suffix);
-	return len < PATH_MAX ? ERR_NONE : error_set(&cli->error, ERR_TOO_LARGE, "'%s': the path is too long", name);
+	return len < PATH_MAX ? ERR_NONE : error_set(&cli->error, ERR_TOO_LARGE, "the path '%s' is too long", name);
 }
 
 static void tell_human(const struct cli *cli, const char *done, const char *path, const struct fsck *fsck, bool file,
@@ -37,17 +37,18 @@ static void tell_human(const struct cli *cli, const char *done, const char *path
 	buf_addf(out, "%s %s: ", cli->out.utf8 ? "✓" : "+", done);
 	text_escape(out, slice_str(path), TEXT_KEEP_NONE);
 	if (fsck->older)
-		buf_addf(out, " (version %d: what its rows mean is checked when titan up has brought it to this one)",
+		buf_addf(out, " (version %d: titan up will bring it to the present version and then check the "
+			"meaning of its rows)",
 			 fsck->version);
 	else
 		buf_addf(out, " (generation %" PRIu64 ", turn %" PRIu64 ", %" PRIu64 " live run%s, %" PRIu64 " live job%s)",
 			 fsck->generation, fsck->turn, fsck->live_runs, fsck->live_runs == 1 ? "" : "s", fsck->live_jobs,
 			 fsck->live_jobs == 1 ? "" : "s");
 	if (file && !fsck->sealed)
-		buf_add_str(out, "\n  no checksum stands in that file, as in backups of an older titan: bytes that were changed "
-			    "may go unseen");
+		buf_add_str(out, "\n  this file has no checksum, like all backups of an older titan: changed bytes "
+			"may go unnoticed");
 	if (kept && kept[0] != '\0') {
-		buf_add_str(out, "\n  the store that was there: ");
+		buf_add_str(out, "\n  the old store is kept as ");
 		text_escape(out, slice_str(kept), TEXT_KEEP_NONE);
 	}
 	buf_add_byte(out, '\n');
@@ -125,11 +126,11 @@ static enum err reserve(struct cli *cli, const char *path, bool *ret_reserved)
 
 	*ret_reserved = err == ERR_NONE;
 	if (err != ERR_NONE && err != ERR_DUPLICATE)
-		error_next(&cli->error, "titan backup FILE, in a directory that is there and where you may write");
+		error_next(&cli->error, "titan backup FILE, in an existing directory that you may write to");
 	if (err != ERR_DUPLICATE)
 		return err;
 	if (lstat(path, &there) < 0 || !S_ISREG(there.st_mode))
-		return error_set(&cli->error, ERR_INVALID, "%s is there and isn't a regular file", path);
+		return error_set(&cli->error, ERR_INVALID, "%s exists and isn't a regular file", path);
 	if (stat(statedir_path(&cli->statedir, "titan.db", store), &own) == 0 && own.st_dev == there.st_dev &&
 	    own.st_ino == there.st_ino)
 		return error_set(&cli->error, ERR_INVALID, "%s is the store itself", path);
@@ -171,7 +172,7 @@ static enum err fsck_other(struct cli *cli, const char *path, struct fsck *ret_f
 	enum err err = fsck_store(path, false, ret_fsck, &cli->error);
 
 	if (err == ERR_STORE || err == ERR_STORE_TRUST)
-		error_next(&cli->error, "titan fsck with another backup: this one can't be restored");
+		error_next(&cli->error, "titan fsck with another backup; this one can't be restored");
 	return err;
 }
 
@@ -228,7 +229,8 @@ static enum err fsck_copy(struct cli *cli, struct fsck *ret_fsck)
 		rmdir(dir);
 	}
 	if (err == ERR_FULL)
-		error_next(&cli->error, "TMPDIR=DIR titan fsck, with room in DIR; or titan down: then it needs no copy");
+		error_next(&cli->error, "TMPDIR=DIR titan fsck, where DIR has enough space; or titan down first, "
+			"then no copy is needed");
 	return err;
 }
 

@@ -66,7 +66,8 @@ static enum err find_local(struct cli *cli, bool *ret_up, bool *ret_stuck, uint6
 /* The error for a full disk: a worker runs, but the master can't answer it before there is room. */
 static enum err refuse_unseen(struct cli *cli)
 {
-	error_set(&cli->error, ERR_FULL, "the master serves, but the disk of %s is full: workers can't join before there is room",
+	error_set(&cli->error, ERR_FULL, "the master is running, but the disk of %s is full: workers can't connect "
+		"before there is space",
 		  cli->statedir.dir);
 	return error_next(&cli->error, "titan status; df %s", cli->statedir.dir);
 }
@@ -118,7 +119,7 @@ static enum err start_worker(struct cli *cli, uint64_t slots, struct started *st
 	if (err == ERR_TIMEOUT && !started->worker)
 		cli->error = failed;
 	else if (err == ERR_TIMEOUT)
-		error_set(&cli->error, err, "the local worker was started, and the master doesn't see it");
+		error_set(&cli->error, err, "the local worker was started, but it doesn't connect to the master");
 	return err;
 }
 
@@ -141,9 +142,9 @@ static void tell_human(const struct cli *cli, const struct started *started, str
 	buf_addf(out, "%s state   ", mark);
 	with_tilde(cli->statedir.dir, out);
 	buf_addf(out, "\n%s master  pid %" PRIu64 "%s\n", mark, started->master_pid,
-		 started->master ? "" : "  (it ran already)");
+		 started->master ? "" : "  (already running)");
 	buf_addf(out, "%s worker  " LOCAL_WORKER ", %" PRIu64 " slot%s%s\n", mark, started->slots,
-		 started->slots == 1 ? "" : "s", started->worker ? "" : "  (it ran already)");
+		 started->slots == 1 ? "" : "s", started->worker ? "" : "  (already running)");
 	if (cli_chatty(cli))
 		buf_add_str(out, "  try: titan run -f -e \"a -> {b, c}; a='sleep 1'; b=date; c='uname -a'\"\n"
 				 "  dashboard: titan\n");
@@ -183,7 +184,8 @@ static void note_exposed(struct cli *cli)
 	if (!statedir_is_exposed(&cli->statedir, above))
 		return;
 	text_escape(&path, slice_str(above), TEXT_KEEP_NONE);
-	cli_note(cli, "titan: every user may write %s, and so move the state in it away\n   try: chmod o-w %s", buf_cstr(&path),
+	cli_note(cli, "titan: every user may write to %s, and so replace the state directory in it\n   try: chmod "
+		"o-w %s", buf_cstr(&path),
 		 buf_cstr(&path));
 	buf_free(&path);
 }

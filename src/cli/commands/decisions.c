@@ -166,6 +166,6 @@ enum err decisions_list(struct cli *cli, uint64_t run)
 	cli_print(cli, &out);
 	buf_free(&out);
 	if (count == 0 && cli_chatty(cli))
-		cli_note(cli, "nobody has decided anything yet");
+		cli_note(cli, "there are no decisions yet");
 	return ERR_NONE;
 }

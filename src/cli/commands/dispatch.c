@@ -120,10 +120,12 @@ static enum err prepare(struct cli *cli, struct conf_files *files)
 	if (found == -ENOENT && !needs_place(cli->invocation))
 		return ERR_NONE;
 	if (found == -EINVAL)
-		return error_set(&cli->error, ERR_USAGE, "'%s' can't be a cluster's name: letters, digits and _ . - only",
+		return error_set(&cli->error, ERR_USAGE, "'%s' isn't a valid name for a cluster; use only letters, "
+			"digits and _ . -",
 				 cli->settings.cluster);
 	if (found == -ENOENT) {
-		error_set(&cli->error, ERR_USAGE, "there is no place for state: neither TITAN_STATE nor HOME is set");
+		error_set(&cli->error, ERR_USAGE, "no directory for the state is known: neither TITAN_STATE nor HOME "
+			"is set");
 		return error_next(&cli->error, "TITAN_STATE=/some/where titan ...");
 	}
 	if (found != 0)

@@ -27,7 +27,8 @@ static enum err read_env(struct cli *cli, struct job_defaults *defaults)
 		if (value[0] == '\0' || value[0] == '=')
 			return error_set(&cli->error, ERR_USAGE, "--env: '%s' isn't of the form NAME or NAME=VALUE", value);
 		if (strncmp(value, "TITAN_", 6) == 0)
-			return error_set(&cli->error, ERR_USAGE, "--env: %s: names with TITAN_ are titan's own", value);
+			return error_set(&cli->error, ERR_USAGE, "--env: %s: names that begin with TITAN_ are "
+				"reserved for titan", value);
 		if (strchr(value, '=') == NULL && (value = here_variable(cli, value)) == NULL)
 			return cli->error.code;
 		defaults->env.at[defaults->env.n++] = slice_str(value);
@@ -80,7 +81,7 @@ enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
 	if (option_given(invocation, OPT_run_priority))
 		defaults->priority = priority + 1;
 	if (mode != NULL && !exec_mode_by_name(slice_str(mode), &defaults->mode))
-		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' is none of retry, exclusive, once", mode);
+		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' must be retry, exclusive or once", mode);
 	if (invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0)
 		file = invocation->args[0];
 	here_read(cli, file, option_given(invocation, OPT_run_env_all), defaults);
@@ -100,7 +101,7 @@ enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 		return ERR_NONE;
 	}
 	if (strlen(text) != 2 * SUBMIT_KEY_SIZE || !hex_bytes(slice_str(text), key))
-		return error_set(&cli->error, ERR_USAGE, "--key: %d hex digits are expected", 2 * SUBMIT_KEY_SIZE);
+		return error_set(&cli->error, ERR_USAGE, "--key must have %d hex digits", 2 * SUBMIT_KEY_SIZE);
 	return ERR_NONE;
 }
 
@@ -128,24 +129,27 @@ enum err run_check_usage(struct cli *cli)
 	int sources = expression + lines + input + again;
 
 	if (sources != 1) {
-		error_set(&cli->error, ERR_USAGE, "one of FILE, -e DAG, --lines, --again RUN and - is needed%s",
+		error_set(&cli->error, ERR_USAGE, "give one of FILE, -e DAG, --lines, --again RUN and -%s",
 			  sources > 1 ? ", not several" : "");
 		error_next(&cli->error, "titan run -e \"a -> b; a='echo one'; b='echo two'\"");
 		return ERR_USAGE;
 	}
 	if (option_given(invocation, OPT_run_follow) && option_given(invocation, OPT_run_wait))
-		return error_set(&cli->error, ERR_USAGE, "--follow waits already: leave out --wait");
+		return error_set(&cli->error, ERR_USAGE, "--follow already waits for the end; leave out --wait");
 	if (option_given(invocation, OPT_run_param) && (!input || strcmp(invocation->args[0], "-") == 0))
-		return error_set(&cli->error, ERR_USAGE, "-p is for a pipeline in a file; a line's words are the shell's");
+		return error_set(&cli->error, ERR_USAGE, "-p works only with a pipeline in a file; on one line use "
+			"variables of the shell");
 	if (option_given(invocation, OPT_run_propagate) && !option_given(invocation, OPT_run_follow) &&
 	    !option_given(invocation, OPT_run_wait))
-		return error_set(&cli->error, ERR_USAGE, "--propagate: the run's end is awaited with --wait or --follow");
+		return error_set(&cli->error, ERR_USAGE, "--propagate needs --wait or --follow");
 	if (again && changes_jobs(invocation))
-		return error_set(&cli->error, ERR_USAGE, "--again submits the graph as it was: only --name, --key, --follow, --wait and"
-				 " --propagate go with it");
+		return error_set(&cli->error, ERR_USAGE, "--again submits an unchanged graph; only --name, --key, "
+			"--follow, --wait and --propagate can be given with it");
 	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_tenant))
-		return error_set(&cli->error, ERR_USAGE, "--tenant: what is added to a run is of the run's tenant");
+		return error_set(&cli->error, ERR_USAGE, "--tenant: added jobs belong to the tenant of their run; "
+			"leave it out");
 	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_name) && !lines)
-		return error_set(&cli->error, ERR_USAGE, "--name: the run has its name; with --lines it is that of the jobs");
+		return error_set(&cli->error, ERR_USAGE, "--name: with --into, a name is only possible with --lines, "
+			"where it names the jobs");
 	return ERR_NONE;
 }

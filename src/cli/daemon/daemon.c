@@ -140,9 +140,9 @@ static enum err tell_failure(const char *verb, const char *log_path, off_t log_f
 	if (line != NULL)
 		error_set(error, err, "the %s didn't start: %s", verb, without("titan: ", line));
 	else if (WIFSIGNALED(status))
-		error_set(error, err, "the %s didn't start: signal %d", verb, WTERMSIG(status));
+		error_set(error, err, "the %s didn't start: signal %d ended it", verb, WTERMSIG(status));
 	else
-		error_set(error, err, "the %s didn't start: exit status %d", verb, code);
+		error_set(error, err, "the %s didn't start: it ended with exit status %d", verb, code);
 	if (next != NULL)
 		error_next(error, "%s", next);
 	else
@@ -165,7 +165,7 @@ static enum err finish_start(const char *verb, const char *log_path, off_t log_f
 		return tell_failure(verb, log_path, log_from, status, error);
 	}
 	kill(pid, SIGTERM);
-	error_set(error, ERR_TIMEOUT, "the %s wasn't ready after %d s, so it was told to end", verb, READY_MS / 1000);
+	error_set(error, ERR_TIMEOUT, "the %s wasn't ready after %d s and was told to end", verb, READY_MS / 1000);
 	error_next(error, "tail %s", log_path);
 	return ERR_TIMEOUT;
 }

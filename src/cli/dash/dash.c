@@ -39,7 +39,7 @@ static enum err parse_size(const struct dash_options *options, int *width, int *
 	if (sscanf(options->size, "%4dx%4d%c", width, height, &rest) == 2 && *width > 0 && *height > 0 &&
 	    *width <= 1000 && *height <= 1000)
 		return ERR_NONE;
-	error_set(error, ERR_USAGE, "'%s' is not a size", options->size);
+	error_set(error, ERR_USAGE, "'%s' isn't a size such as 80x24", options->size);
 	return error_next(error, "titan dash --size 80x24 --dump-screen -");
 }
 
@@ -52,7 +52,7 @@ static enum err parse_clock(const char *text, int64_t *ret_ms, struct error *err
 	if (!text)
 		return ERR_NONE;
 	if (!end || *end != '\0')
-		return error_set(error, ERR_USAGE, "'%s' is not a time like 2026-11-18T14:02:30Z", text);
+		return error_set(error, ERR_USAGE, "'%s' isn't a time such as 2026-11-18T14:02:30Z", text);
 	*ret_ms = (int64_t)timegm(&time) * 1000;
 	return ERR_NONE;
 }
@@ -73,7 +73,7 @@ static enum err parse_view(const char *text, enum view *ret_view, struct error *
 			return ERR_NONE;
 		}
 	}
-	return error_set(error, ERR_USAGE, "there is no view '%s': home, runs, dag or workers", text);
+	return error_set(error, ERR_USAGE, "there is no view '%s'; choose home, runs, dag or workers", text);
 }
 
 static void lost(struct dash *dash, const struct error *error)
@@ -252,7 +252,7 @@ static enum err dump(struct dash *dash, struct error *error)
 	buf_free(&text);
 	if (result < 0)
 		return error_system(
-			error, -result, "can't write the picture to %s", dash->options->dump_file);
+			error, -result, "can't write the screen to %s", dash->options->dump_file);
 	return ERR_NONE;
 }
 

@@ -32,7 +32,7 @@ enum err dash_open_terminal(struct dash *dash, struct error *error)
 	dash->tty.fd = -1;
 	result = isatty(STDOUT_FILENO) ? tty_open(&dash->tty) : -ENOTTY;
 	if (result < 0 || tty_size(&dash->tty, &width, &height) < 0) {
-		error_set(error, ERR_USAGE, "there is no terminal to draw on");
+		error_set(error, ERR_USAGE, "the dashboard needs a terminal");
 		return error_next(error, "titan status");
 	}
 	tty_guard(&dash->tty, screen_reset());

@@ -63,14 +63,15 @@ static enum err check_job(struct demo *demo, const struct expected *expected, co
 		if (!slice_eq(jobs[i].name, slice_str(expected->name)))
 			continue;
 		if (state != expected->state)
-			return error_set(&demo->cli->error, ERR_INVALID, "%s is %s and had to be %s", expected->name,
+			return error_set(&demo->cli->error, ERR_INVALID, "%s is %s, but should be %s", expected->name,
 					 state_table[state].name, state_table[expected->state].name);
 		if (jobs[i].tries != expected->tries)
-			return error_set(&demo->cli->error, ERR_INVALID, "%s had %" PRIu64 " tries instead of %" PRIu64,
+			return error_set(&demo->cli->error, ERR_INVALID, "%s had %" PRIu64 " tries, but should have "
+				"%" PRIu64,
 					 expected->name, jobs[i].tries, expected->tries);
 		return ERR_NONE;
 	}
-	return error_set(&demo->cli->error, ERR_INVALID, "%s is lost", expected->name);
+	return error_set(&demo->cli->error, ERR_INVALID, "job %s is missing", expected->name);
 }
 
 static unsigned count_lines(struct slice text, const char *name)
@@ -105,7 +106,8 @@ static enum err check_ledger(struct demo *demo)
 		unsigned lines = count_lines(buf_slice(&text), expected_jobs[i].name);
 
 		if (lines != expected_jobs[i].lines)
-			err = error_set(&demo->cli->error, ERR_INVALID, "%s wrote its line %u times instead of %u",
+			err = error_set(&demo->cli->error, ERR_INVALID, "%s wrote its line %u times, but should "
+				"write it %u times",
 					expected_jobs[i].name, lines, expected_jobs[i].lines);
 	}
 	buf_free(&text);
@@ -122,7 +124,7 @@ static enum err check_log(struct demo *demo, const struct rec_job_row *jobs, siz
 		if (slice_eq(jobs[i].name, slice_str(name)))
 			err = log_tail(demo->cli, &jobs[i], 10, &text);
 	if (err == ERR_NONE && !slice_eq(buf_slice(&text), slice_str(wanted)))
-		err = error_set(&demo->cli->error, ERR_INVALID, "the log of %s isn't what it wrote", name);
+		err = error_set(&demo->cli->error, ERR_INVALID, "the log of %s differs from what the job wrote", name);
 	buf_free(&text);
 	return err;
 }
@@ -135,7 +137,7 @@ enum err demo_check(struct demo *demo)
 	enum err err = cli_query_jobs(cli, demo->run, SIZE_MAX, &cli->arena, &jobs, &count);
 
 	if (err == ERR_NONE && count != EXPECTED_COUNT)
-		err = error_set(&cli->error, ERR_INVALID, "there are %zu jobs instead of %zu", count, EXPECTED_COUNT);
+		err = error_set(&cli->error, ERR_INVALID, "there are %zu jobs, but should be %zu", count, EXPECTED_COUNT);
 	for (size_t i = 0; err == ERR_NONE && i < EXPECTED_COUNT; i++)
 		err = check_job(demo, &expected_jobs[i], jobs, count);
 	if (err == ERR_NONE)
@@ -145,8 +147,8 @@ enum err demo_check(struct demo *demo)
 	if (err == ERR_NONE)
 		err = check_log(demo, jobs, count, "broken", "this job is meant to fail\n");
 	if (err == ERR_NONE && !demo->pulled)
-		err = error_set(&cli->error, ERR_INVALID, "the master was never killed: the run was too fast");
+		err = error_set(&cli->error, ERR_INVALID, "the master wasn't killed, because the run ended too fast");
 	if (err == ERR_NONE && client_welcome(cli->client)->boot < 2)
-		err = error_set(&cli->error, ERR_INVALID, "the master doesn't know that it was started again");
+		err = error_set(&cli->error, ERR_INVALID, "the master doesn't know that it was restarted");
 	return err;
 }

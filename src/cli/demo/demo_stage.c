@@ -129,7 +129,7 @@ enum err demo_leave(struct demo *demo)
 	demo->master = demo->worker = 0;
 	left = find_ours(demo, 0);
 	if (left > 0)
-		return error_set(&cli->error, ERR_INVALID, "%zu process(es) of the demo still run", left);
+		return error_set(&cli->error, ERR_INVALID, "%zu process(es) of the demo are still running", left);
 	return ERR_NONE;
 }
 

@@ -258,7 +258,7 @@ enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *
 		err = follow_frames(&follow);
 		if (err != ERR_UNREACHABLE)
 			break;
-		follow_say(&follow, "the master is gone; waiting for it");
+		follow_say(&follow, "the connection to the master is lost; waiting for the master");
 		client_close(follow.side.client);
 		follow.side.client = NULL;
 		err = options->lost_cb ? options->lost_cb(&follow, options->arg) : ERR_NONE;

@@ -195,7 +195,7 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 		}
 	}
 	if (state == STATE_UNKNOWN) {
-		buf_addf(out, "    it may have run; when its worker doesn't come back: titan cancel %" PRIu64 "/", follow->run);
+		buf_addf(out, "    it may have run or not; if its worker doesn't come back: titan cancel %" PRIu64 "/", follow->run);
 		text_escape(out, row->name, TEXT_KEEP_NONE);
 	}
 	buf_add_byte(out, '\n');
@@ -334,7 +334,7 @@ static void add_failures(struct follow *follow)
 		add_tail(follow, job, "");
 	}
 	if (follow->failure_count > kept)
-		buf_addf(&follow->out, "--- and %zu more that failed: titan show %" PRIu64 " ---\n",
+		buf_addf(&follow->out, "--- and %zu more failed jobs: titan show %" PRIu64 " ---\n",
 			 follow->failure_count - kept, follow->run);
 }
 

@@ -61,8 +61,8 @@ static enum err read_pipe(struct cli *cli, int fd, const char *path, struct buf 
 
 	if (err != ERR_NONE || out->len > 0)
 		return err;
-	error_set(&cli->error, ERR_INVALID, "%s is a pipe, and nobody writes into it", path);
-	return error_next(&cli->error, "write the pipeline into a regular file, or begin to write into the pipe first");
+	error_set(&cli->error, ERR_INVALID, "%s is a pipe that nobody writes to", path);
+	return error_next(&cli->error, "write the pipeline to a regular file, or start the writer of the pipe first");
 }
 
 enum err load_file(struct cli *cli, const char *path, struct buf *text)

@@ -73,9 +73,9 @@ static enum err sub_file(struct cli *cli, const struct link *link, const struct 
 	}
 	for (const struct link *at = link; at != NULL; at = at->up)
 		if (strcmp(at->real, real) == 0)
-			return chain_wrong(cli, link, node, ERR_CYCLE, path, "a pipeline would be within itself");
+			return chain_wrong(cli, link, node, ERR_CYCLE, path, "this pipeline would contain itself");
 	if (link->depth == LIMIT_SUBRUN_DEPTH)
-		return chain_wrong(cli, link, node, ERR_TOO_LARGE, path, "pipelines are within each other too deep");
+		return chain_wrong(cli, link, node, ERR_TOO_LARGE, path, "pipelines are nested too deep");
 	*ret = (struct link){
 		.up = link, .path = path, .real = arena_strdup(&cli->arena, slice_str(real)), .depth = link->depth + 1,
 	};
@@ -91,8 +91,8 @@ static enum err sub_size(struct cli *cli, const struct link *link, const struct 
 	arena_free(&arena);
 	if (bytes.len <= LIMIT_JOB_SPEC_MAX * 3 / 4)
 		return ERR_NONE;
-	error_set(&cli->error, ERR_TOO_LARGE, "the sub-run's %llu jobs take %zu bytes, and %d are the most; put a part of them "
-		  "into a pipeline of its own", (unsigned long long)sub->dag.job_count, bytes.len, LIMIT_JOB_SPEC_MAX * 3 / 4);
+	error_set(&cli->error, ERR_TOO_LARGE, "the sub-run has %llu jobs with %zu bytes, and at most %d bytes are "
+		"allowed; move some jobs into another pipeline", (unsigned long long)sub->dag.job_count, bytes.len, LIMIT_JOB_SPEC_MAX * 3 / 4);
 	return named_wrong(cli, link, node);
 }
 

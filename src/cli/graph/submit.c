@@ -35,7 +35,7 @@ static enum err fill(struct parcel *parcel)
 		record_encode(&parcel->jobs, REC_job_spec, &spec);
 		if (parcel->jobs.len - before > LIMIT_JOB_SPEC_MAX)
 			return error_set(&parcel->cli->error, ERR_TOO_LARGE,
-					 "job '%.*s' takes %zu bytes; at most %d are allowed", (int)spec.name.len,
+					 "job '%.*s' has %zu bytes; at most %d are allowed", (int)spec.name.len,
 					 (const char *)spec.name.data, parcel->jobs.len - before, LIMIT_JOB_SPEC_MAX);
 		parcel->next++;
 		parcel->jobs_count++;

@@ -145,7 +145,7 @@ static void topic_exit(const struct look *look, struct buf *out)
 	struct buf texts = { 0 };
 
 	heading(look, "Exit statuses", out);
-	buf_add_str(out, "    0  all is well; where a command waits, all jobs succeeded\n");
+	buf_add_str(out, "    0  all is well; for commands that wait: all jobs succeeded\n");
 	for (int status = 1; status < 256; status++) {
 		buf_clear(&texts);
 		for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)

@@ -68,7 +68,7 @@ static enum err unknown_word(const struct parser *parser, const char *word, size
 	if (nearest != NULL)
 		error_set(error, ERR_USAGE, "unknown option --%s; did you mean --%s?", copy, nearest);
 	else if (parser->result.command == NULL)
-		error_set(error, ERR_USAGE, "unknown option --%s; options of a command stand behind it", copy);
+		error_set(error, ERR_USAGE, "unknown option --%s; options of a command must come after its name", copy);
 	else
 		error_set(error, ERR_USAGE, "titan %s has no option --%s", parser->result.command->verb, copy);
 	see_help(parser, error);
@@ -114,7 +114,8 @@ static enum err parse_letters(struct parser *parser, struct error *error)
 			snprintf(shown, sizeof(shown), isprint((unsigned char)*letters) ? "%c" : "\\x%02x",
 				 (unsigned char)*letters);
 			if (parser->result.command == NULL)
-				error_set(error, ERR_USAGE, "unknown option -%s; options of a command stand behind it",
+				error_set(error, ERR_USAGE, "unknown option -%s; options of a command must come "
+					"after its name",
 					  shown);
 			else
 				error_set(error, ERR_USAGE, "titan %s has no option -%s",
@@ -152,9 +153,9 @@ static enum err parse_verb(struct parser *parser, struct error *error)
 		words[count++] = command_table[id].verb;
 	nearest = text_nearest(verb, words, count);
 	if (nearest != NULL)
-		error_set(error, ERR_USAGE, "no command '%s'; did you mean '%s'?", verb, nearest);
+		error_set(error, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", verb, nearest);
 	else
-		error_set(error, ERR_USAGE, "no command '%s'", verb);
+		error_set(error, ERR_USAGE, "unknown command '%s'", verb);
 	return see_help(parser, error);
 }
 
@@ -170,7 +171,7 @@ static enum err check_arguments(const struct parser *parser, struct error *error
 		return see_help(parser, error);
 	}
 	if (command->most >= 0 && count > (size_t)command->most) {
-		error_set(error, ERR_USAGE, "titan %s: '%s' is one argument too many", command->verb,
+		error_set(error, ERR_USAGE, "titan %s: unexpected argument '%s'", command->verb,
 			  parser->result.args[command->most]);
 		return see_help(parser, error);
 	}

@@ -58,7 +58,7 @@ enum err parse_number(const char *text, const char *what, uint64_t least, uint64
 	if (digits[0] == '\0' || digits[strspn(digits, "0123456789")] != '\0')
 		return error_set(error, ERR_USAGE, "%s: '%s' is not a number", what, text);
 	if (!fits || value < least || value > most)
-		return error_set(error, ERR_USAGE, "%s: %s is not between %llu and %llu", what, text,
+		return error_set(error, ERR_USAGE, "%s: %s must be between %llu and %llu", what, text,
 				 (unsigned long long)least, (unsigned long long)most);
 	*ret_value = value;
 	return ERR_NONE;
@@ -71,7 +71,7 @@ enum err parse_span(const char *text, const char *what, int64_t *ret_ms, struct 
 		return ERR_NONE;
 	}
 	if (clock_parse_span(text, ret_ms) != 0)
-		return error_set(error, ERR_USAGE, "%s: '%s' is not a span of time such as 500ms, 30s, 5m, 2h or 1d",
+		return error_set(error, ERR_USAGE, "%s: '%s' isn't a time span such as 500ms, 30s, 5m, 2h or 1d",
 				 what, text);
 	return ERR_NONE;
 }
@@ -102,7 +102,7 @@ enum err option_choice(const struct invocation *invocation, enum option_id id, u
 		if (strlen(text) == len && memcmp(text, at, len) == 0)
 			break;
 		if (at[len] == '\0')
-			return error_set(error, ERR_USAGE, "--%s: '%s' isn't one of %s", option->word, text,
+			return error_set(error, ERR_USAGE, "--%s: '%s' must be one of %s", option->word, text,
 					 option->argument);
 		at += len + 1;
 	}
@@ -132,7 +132,7 @@ static enum err read_colour(const char *value, enum colour_when *ret, struct err
 			return ERR_NONE;
 		}
 	}
-	return error_set(error, ERR_USAGE, "--color: '%s' is none of auto, always, never", value);
+	return error_set(error, ERR_USAGE, "--color: '%s' must be auto, always or never", value);
 }
 
 static enum err read_style(const struct invocation *invocation, struct settings *settings, struct error *error)
@@ -142,7 +142,7 @@ static enum err read_style(const struct invocation *invocation, struct settings 
 	bool plain = option_given(invocation, OPT_plain);
 
 	if (json + plain + (format != NULL) > 1)
-		return error_set(error, ERR_USAGE, "only one of --json, --plain and --format can be given");
+		return error_set(error, ERR_USAGE, "give only one of --json, --plain and --format");
 	settings->style = json ? STYLE_JSON : plain ? STYLE_PLAIN : format ? STYLE_FORMAT : STYLE_HUMAN;
 	settings->format = format;
 	return ERR_NONE;
@@ -242,7 +242,7 @@ enum err interval_read(const struct invocation *invocation, enum option_id id, e
 	enum err err = text ? parse_span(text, what, ret_ms, error) : ERR_NONE;
 
 	if (err == ERR_NONE && text && *ret_ms == 0)
-		return error_set(error, ERR_USAGE, "%s: '%s' is no time at all", what, text);
+		return error_set(error, ERR_USAGE, "%s: '%s' must be more than 0", what, text);
 	return err;
 }
 
@@ -259,7 +259,8 @@ enum err intervals_read(const struct invocation *invocation, struct intervals *r
 	/* The worker's lease must run out before its jobs go to another worker. */
 	if ((intervals.grace_ms ? intervals.grace_ms : LIMIT_GRACE_MS) <=
 	    (intervals.lease_ms ? intervals.lease_ms : LIMIT_LEASE_MS)) {
-		error_set(error, ERR_USAGE, "the grace must be longer than the lease, or a job may run twice at once");
+		error_set(error, ERR_USAGE, "the grace must be longer than the lease, or else a job could run twice "
+			"at the same time");
 		return error_next(error, "titan help master");
 	}
 	/* If only the lease was set, and to a short time, the default heartbeat would be too slow to renew it. */
@@ -267,7 +268,8 @@ enum err intervals_read(const struct invocation *invocation, struct intervals *r
 		intervals.heartbeat_ms = intervals.lease_ms > 4 ? intervals.lease_ms / 4 : 1;
 	if ((intervals.heartbeat_ms ? intervals.heartbeat_ms : LIMIT_HEARTBEAT_MS) >=
 	    (intervals.lease_ms ? intervals.lease_ms : LIMIT_LEASE_MS)) {
-		error_set(error, ERR_USAGE, "the lease must be longer than the time between heartbeats, which renew it");
+		error_set(error, ERR_USAGE, "the lease must be longer than the time between heartbeats, because "
+			"heartbeats renew it");
 		return error_next(error, "titan help master");
 	}
 	*ret = intervals;

@@ -125,8 +125,8 @@ void cli_note(struct cli *cli, const char *format, ...)
 
 void cli_note_stuck(struct cli *cli)
 {
-	cli_note(cli, "the store's disk is full: this is what the master has in memory, and not all of it is written; "
-		 "see titan status");
+	cli_note(cli, "the disk of the store is full: this answer comes from memory, and some of it may not be on "
+		"disk; see titan status");
 }
 
 void load_explain(struct cli *cli, struct slice text, const char *source, const struct dag_spot *spot)
@@ -153,7 +153,7 @@ enum err cli_refuse_in_job(struct cli *cli, const char *may_not, const char *nex
 {
 	if (cli->settings.socket == NULL)
 		return ERR_NONE;
-	error_set(&cli->error, ERR_DENIED, "a job reaches its cluster through TITAN_SOCKET, and may not %s", may_not);
+	error_set(&cli->error, ERR_DENIED, "a job reaches its cluster only through TITAN_SOCKET, so it may not %s", may_not);
 	return error_next(&cli->error, "%s", next);
 }
 
@@ -179,7 +179,7 @@ enum err cli_confirm(struct cli *cli, const char *question)
 	if (cli->settings.yes)
 		return ERR_NONE;
 	if (cli->settings.no_input || !cli->session->asks) {
-		error_set(&cli->error, ERR_USAGE, "%s needs a yes, and there is nobody to ask", question);
+		error_set(&cli->error, ERR_USAGE, "%s must be confirmed, but there is no terminal to ask on", question);
 		if (cli->invocation->option_count > 0)
 			return error_next(&cli->error, "the same command with -y");
 		for (size_t i = 0; i < cli->invocation->arg_count; i++) {
@@ -196,5 +196,5 @@ enum err cli_confirm(struct cli *cli, const char *question)
 	buf_free(&words);
 	if (answered_yes(cli->session->in_fd))
 		return ERR_NONE;
-	return error_set(&cli->error, ERR_INTERRUPTED, "nothing was done");
+	return error_set(&cli->error, ERR_INTERRUPTED, "nothing was changed");
 }

@@ -292,9 +292,9 @@ enum err records_check(const struct records *records, const struct look *look, s
 		for (size_t i = 0; i < records->column_count; i++)
 			buf_addf(&keys, " %s", records->columns[i].key);
 		if (at[len - 1] != '}')
-			error_set(error, ERR_USAGE, "--format: a } is missing behind %.*s", (int)(len < 60 ? len : 60), at);
+			error_set(error, ERR_USAGE, "--format: a } is missing after %.*s", (int)(len < 60 ? len : 60), at);
 		else
-			error_set(error, ERR_USAGE, "--format: no field %.*s; there are:%s", (int)(len < 60 ? len : 60), at,
+			error_set(error, ERR_USAGE, "--format: unknown field %.*s; the fields are:%s", (int)(len < 60 ? len : 60), at,
 				  buf_cstr(&keys));
 		buf_free(&keys);
 		return ERR_USAGE;

@@ -231,7 +231,7 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	if (state == STATE_APPROVAL)
 		return slice_str("waits for a person");
 	if (state == STATE_UNKNOWN)
-		return slice_str("a person has to say");
+		return slice_str("a person has to settle it");
 	if (job->forgiven)
 		return slice_str("counts as a good end");
 	if (state == STATE_DENIED)

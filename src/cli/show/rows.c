@@ -247,7 +247,7 @@ static const char *system_word(uint64_t code)
 {
 	const char *word = code <= INT32_MAX ? strerrordesc_np((int)code) : NULL;
 
-	return word ? word : "it doesn't say why";
+	return word ? word : "for an unknown reason";
 }
 
 /* What a person can do on the worker's machine about this errno. */

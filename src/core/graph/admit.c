@@ -18,14 +18,16 @@ enum err submit_count(const struct core *core, const struct input_submit *submit
 	if (count == 0)
 		return error_set(error, ERR_INVALID, "the graph has no jobs");
 	if (count > LIMIT_RUN_JOBS_MAX)
-		return error_set(error, ERR_TOO_LARGE, "the graph has %llu jobs; a run has at most %d",
+		return error_set(error, ERR_TOO_LARGE, "the graph has %llu jobs; a run may have at most %d",
 				 (unsigned long long)count, LIMIT_RUN_JOBS_MAX);
 	if (before + count > LIMIT_RUN_JOBS_MAX)
-		return error_set(error, ERR_TOO_LARGE, "run %llu has %u jobs; with %llu more it would have more than %d",
+		return error_set(error, ERR_TOO_LARGE, "run %llu has %u jobs; with %llu more it would exceed the "
+			"limit of %d",
 				 (unsigned long long)submit->into, before, (unsigned long long)count, LIMIT_RUN_JOBS_MAX);
 	if (core->live_jobs + count > LIMIT_LIVE_JOBS_MAX)
 		return error_set(error, ERR_FULL,
-				 "%llu jobs are live, and %d is the most: try again when some have ended",
+				 "the master has %llu live jobs and can't take more than %d; try again when some "
+				 "have ended",
 				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
 	*ret_count = (uint32_t)count;
 	return ERR_NONE;
@@ -109,7 +111,7 @@ static enum err run_make(struct core *core, const struct input_submit *submit, c
 
 	if (!text_is_name(submit->name))
 		return error_set(error, ERR_INVALID,
-				 "the run's name isn't one: letters, digits, _ . -, at most %d",
+				 "the name of the run may have letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	err = submit_count(core, submit, 0, &count, error);
 	if (err == ERR_NONE)
@@ -121,7 +123,7 @@ static enum err run_make(struct core *core, const struct input_submit *submit, c
 		return err;
 	run = run_new(core, submit, origin);
 	if (!run_join_concurrency(core, run, submit->concurrency))
-		err = error_set(error, ERR_INVALID, "concurrency: a group is given by its name, or as NAME=LIMIT");
+		err = error_set(error, ERR_INVALID, "concurrency: a group must be given as NAME or NAME=LIMIT");
 	if (err == ERR_NONE)
 		err = graph_build(core, run, run->first, run->part_count, error);
 	if (err != ERR_NONE) {

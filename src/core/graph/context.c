@@ -21,9 +21,9 @@ const char *env_fault(const struct slice_list *env)
 		const uint8_t *equals = entry.len ? memchr(entry.data, '=', entry.len) : NULL;
 
 		if (!equals || equals == entry.data)
-			return "an entry isn't NAME=value";
+			return "an entry must have the form NAME=value";
 		if (has_nul(entry))
-			return "an entry has a zero byte";
+			return "an entry contains a zero byte";
 	}
 	return NULL;
 }

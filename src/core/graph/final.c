@@ -71,8 +71,9 @@ enum err finals_check(struct core *core, const struct run *run, const struct ext
 	if (!comes_before(extent))
 		return ERR_NONE;
 	if (added > LIMIT_FINAL_WAITS_MAX / run->final_count)
-		return error_set(error, ERR_TOO_LARGE, "run %llu has %zu final jobs, which would wait for %llu added jobs each: that are"
-				 " over %d waits; make one of them final, and let the others need that", (unsigned long long)run->number,
+		return error_set(error, ERR_TOO_LARGE, "run %llu has %zu final jobs, and each would wait for the "
+			"%llu added jobs: that is more than %d waits; add one final job that the other final jobs "
+			"need", (unsigned long long)run->number,
 				 run->final_count, (unsigned long long)added, LIMIT_FINAL_WAITS_MAX);
 	for (size_t i = 0; i < run->final_count; i++) {
 		const struct job *job = run_job(run, run->finals[i]);
@@ -80,8 +81,8 @@ enum err finals_check(struct core *core, const struct run *run, const struct ext
 		if (!has_begun(job))
 			continue;
 		job_spec_decode(core, job, &spec);
-		error_set(error, ERR_TERMINAL, "run %llu is at its end: its final job %.*s is %s, and what is added now would come"
-			  " too late for it; titan run without --into begins another", (unsigned long long)run->number,
+		error_set(error, ERR_TERMINAL, "run %llu is ending: its final job %.*s is %s and can't wait for "
+			"added jobs any more; submit a new run with titan run, without --into", (unsigned long long)run->number,
 			  (int)spec.name.len, (const char *)spec.name.data, state_table[job->state].name);
 		return error_next(error, "titan retry %llu", (unsigned long long)run->number);
 	}

@@ -34,11 +34,11 @@ static enum err job_name_claim(struct builder *builder, struct slice name, uint3
 		other = before ? before->index : UINT32_MAX;
 	}
 	if (other < builder->extent->start)
-		return error_set(builder->error, ERR_DUPLICATE, "run %llu has a job '%.*s' already: what is added to it "
-				 "has another name", (unsigned long long)builder->run->number, (int)name.len,
+		return error_set(builder->error, ERR_DUPLICATE, "run %llu already has a job '%.*s'; give the added "
+			"job another name", (unsigned long long)builder->run->number, (int)name.len,
 				 (const char *)name.data);
 	if (other != UINT32_MAX)
-		return error_set(builder->error, ERR_DUPLICATE, "job %u '%.*s': name: job %u has it already",
+		return error_set(builder->error, ERR_DUPLICATE, "job %u '%.*s': name: job %u already has this name",
 				 index, (int)name.len, (const char *)name.data, other);
 	name_index_put(&builder->names, slot, name, index);
 	return ERR_NONE;
@@ -50,7 +50,7 @@ static enum err job_edges_add(struct builder *builder, const struct rec_job_spec
 
 	if (spec->needs.n > UINT32_MAX - builder->edge_count)
 		return error_set(builder->error, ERR_TOO_LARGE,
-				 "job %u: needs: too many dependencies in the run", job->index);
+				 "job %u: needs: the run has too many dependencies", job->index);
 	for (size_t i = 0; i < spec->needs.n; i++) {
 		uint32_t parent = (uint32_t)spec->needs.at[i];
 		uint32_t trigger = spec->triggers.n ? (uint32_t)spec->triggers.at[i] : TRIGGER_OK;

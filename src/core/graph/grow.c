@@ -30,24 +30,24 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 
 	if (submit->name.len > 0 || submit->tenant.len > 0 || submit->max_jobs > 0 || submit->schedule.len > 0 ||
 	    submit->concurrency.len > 0)
-		return error_set(error, ERR_INVALID, "what is added to run %llu can't have a name, a tenant, bounds or a"
-				 " schedule of its own: they are the run's", number);
+		return error_set(error, ERR_INVALID, "jobs that are added to run %llu can't set name, tenant, limits "
+			"or schedule: these belong to the run", number);
 	if (submit->into >= core->next_run) {
 		error_set(error, ERR_NOT_FOUND, "there is no run %llu", number);
 		return error_next(error, "titan ls");
 	}
 	if (pruned_find(core, submit->into))
-		return error_set(error, ERR_PRUNED, "run %llu was pruned, and nothing can be added to it", number);
+		return error_set(error, ERR_PRUNED, "run %llu was pruned, so nothing can be added to it", number);
 	if (!run || run->ended_ms != 0) {
-		error_set(error, ERR_TERMINAL, "run %llu has ended, and nothing can be added to it: titan retry opens it again,"
-			  " titan run without --into begins another", number);
+		error_set(error, ERR_TERMINAL, "run %llu has ended, so nothing can be added to it; open it again "
+			"with titan retry, or submit a new run without --into", number);
 		return error_next(error, "titan retry %llu", number);
 	}
 	if (owner_check(run->owner, submit->own_only, error, "run %llu", number) != ERR_NONE)
 		return ERR_DENIED;
 	if (run->cancelled && (!PLANTED(grow_after_cancel) || run->settled == run->job_count)) {
-		error_set(error, ERR_TERMINAL, "run %llu was cancelled, and nothing can be added to it: titan retry opens it"
-			  " again, titan run without --into begins another", number);
+		error_set(error, ERR_TERMINAL, "run %llu was cancelled, so nothing can be added to it; open it again "
+			"with titan retry, or submit a new run without --into", number);
 		return error_next(error, "titan retry %llu", number);
 	}
 	*ret_run = run;
@@ -74,7 +74,8 @@ static enum err parents_find(struct growth *growth, struct run *run)
 		const struct job *parent = run_job_named(growth->core, run, names->at[i]);
 
 		if (!parent) {
-			error_set(growth->error, ERR_UNKNOWN_NAME, "run %llu has no job '%.*s', which an added one needs",
+			error_set(growth->error, ERR_UNKNOWN_NAME, "run %llu has no job '%.*s', which an added job "
+				"needs",
 				  (unsigned long long)run->number,
 				  (int)(names->at[i].len < LIMIT_NAME_MAX_LEN ? names->at[i].len : LIMIT_NAME_MAX_LEN),
 				  (const char *)names->at[i].data);
@@ -99,17 +100,18 @@ static enum err job_move_in(struct growth *growth, uint32_t at, struct slice *by
 		return ERR_NONE;
 	}
 	if (spec.group > growth->count)
-		return error_set(growth->error, ERR_INVALID, "added job %u: group: there is no such job", at);
+		return error_set(growth->error, ERR_INVALID, "added job %u: group: no such job", at);
 	spec.group += spec.group > 0 ? growth->start : 0;
 	if (spec.deadline_ms / 1000 > LIMIT_SPAN_MAX_S)
-		return error_set(growth->error, ERR_TOO_LARGE, "added job %u: deadline_ms: over ten years", at);
+		return error_set(growth->error, ERR_TOO_LARGE, "added job %u: deadline_ms: longer than ten years", at);
 	spec.deadline_ms += spec.deadline_ms > 0 && !PLANTED(grow_deadline_from_submission) ? growth->late_ms : 0;
 	for (size_t i = 0; i < spec.needs.n; i++) {
 		uint64_t *need = &spec.needs.at[i];
 
 		if (*need >= growth->count + growth->submit->parents.n)
 			return error_set(growth->error, ERR_INVALID,
-					 "added job %u: needs: there is no job %llu; %u are added, and %zu of the run named", at,
+					 "added job %u: needs: no job %llu; there are %u added jobs, and %zu of the "
+					 "run are named", at,
 					 (unsigned long long)*need, growth->count, growth->submit->parents.n);
 		*need = *need < growth->count ? growth->start + *need : growth->parents[*need - growth->count];
 	}

@@ -49,13 +49,13 @@ enum err subrun_check(struct core *core, const struct job *job, const struct rec
 	struct error why = { 0 };
 
 	if (job->run->depth >= LIMIT_SUBRUN_DEPTH)
-		return error_set(error, ERR_TOO_LARGE, "job %u '%.*s': sub-runs are within each other %d times at most",
+		return error_set(error, ERR_TOO_LARGE, "job %u '%.*s': sub-runs can be nested at most %d levels deep",
 				 job->index, (int)name.len, (const char *)name.data, LIMIT_SUBRUN_DEPTH);
 	subrun_submit(core, job, spec, &part, &submit);
 	submit_check(core, &submit, &(struct run_origin){ .job = job, .name = name }, &why);
 	blob_release(part.body);
 	if (why.code == ERR_NONE)
 		return ERR_NONE;
-	return error_set(error, why.code, "job %u '%.*s': its sub-run: %.300s", job->index, (int)name.len,
+	return error_set(error, why.code, "job %u '%.*s': in its sub-run: %.300s", job->index, (int)name.len,
 			 (const char *)name.data, why.text);
 }

@@ -43,13 +43,16 @@ static enum err spec_check_subrun(const struct spec_check *check)
 	struct error why;
 
 	if (spec->argv.n > 0 || spec->script.len > 0 || spec->gate_count > 0)
-		return spec_refused(check, ERR_INVALID, "sub_jobs", "it has a command or a gate as well; a job has one");
+		return spec_refused(check, ERR_INVALID, "sub_jobs", "the job also has a command or is a gate; a job "
+			"can have only one of these");
 	if (spec->concurrency.n > 0 || spec->locks.n > 0)
-		return spec_refused(check, ERR_INVALID, "concurrency", "its sub-run could wait for what it holds; groups are of jobs and runs below");
+		return spec_refused(check, ERR_INVALID, "concurrency", "a sub-run can't name groups or locks, "
+			"because its own jobs could wait for them; name them in the jobs of the sub-run");
 	if (spec->labels.n > 0 || spec->asks.n > 0 || spec->prefer.n > 0 || spec->prefer_worker.len > 0 ||
 	    spec->only_worker.len > 0 || spec->pool.len > 0 || spec->affinity != AFFINITY_NONE || spec->worker_death != 0 ||
 	    spec->mode != EXEC_RETRY || spec->env.n > 0 || spec->dir.len > 0)
-		return spec_refused(check, ERR_INVALID, "sub_jobs", "a sub-run has no worker; its jobs say what they want of theirs");
+		return spec_refused(check, ERR_INVALID, "sub_jobs", "a sub-run needs no worker; set this in the jobs "
+			"of the sub-run");
 	if (spec->sub_count > LIMIT_RUN_JOBS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "sub_count", "more than a run may have");
 	if (spec->sub_max_jobs > LIMIT_RUN_JOBS_MAX)
@@ -67,10 +70,11 @@ static enum err spec_check_kind(const struct spec_check *check)
 	if (check->spec->kind == KIND_UNSAID)
 		return ERR_NONE;
 	if (check->spec->kind >= KIND_COUNT)
-		return spec_refused(check, ERR_INVALID, "kind", "there is no such kind of job");
+		return spec_refused(check, ERR_INVALID, "kind", "no such kind of job");
 	useless = setting_without_use(check->spec, (enum job_kind)check->spec->kind);
 	if (useless)
-		return spec_refused(check, ERR_INVALID, useless->field, "it has no use in a job of this kind");
+		return spec_refused(check, ERR_INVALID, useless->field, "this field has no effect in a job of this "
+			"kind");
 	return ERR_NONE;
 }
 
@@ -80,21 +84,22 @@ static enum err spec_check_command(const struct spec_check *check)
 	size_t len = spec->script.len;
 
 	if (spec->argv.n > 0 && spec->script.len > 0)
-		return spec_refused(check, ERR_INVALID, "argv", "it has a script as well; a job has one");
+		return spec_refused(check, ERR_INVALID, "argv", "the job also has a script; a job can have only one "
+			"of these");
 	if (spec->sub_count > 0)
 		return spec_check_subrun(check);
 	if (spec->argv.n == 0 && spec->script.len == 0 && spec->gate_count == 0 && spec->kind != KIND_NOOP)
-		return spec_refused(check, ERR_INVALID, "argv", "there is neither argv nor script");
+		return spec_refused(check, ERR_INVALID, "argv", "the job has neither argv nor script");
 	if (spec->argv.n > 0 && spec->argv.at[0].len == 0)
 		return spec_refused(check, ERR_INVALID, "argv", "the command is empty");
 	if (spec->sub_jobs.len > 0 || spec->sub_name.len > 0 || spec->sub_max_jobs > 0 || spec->sub_concurrency.len > 0 ||
 	    spec->sub_context.len > 0)
-		return spec_refused(check, ERR_INVALID, "sub_count", "it has fields of a sub-run and is none");
+		return spec_refused(check, ERR_INVALID, "sub_count", "the job has fields of a sub-run but no sub-run");
 	if (has_nul(spec->script))
-		return spec_refused(check, ERR_INVALID, "script", "it has a zero byte");
+		return spec_refused(check, ERR_INVALID, "script", "the text contains a zero byte");
 	for (size_t i = 0; i < spec->argv.n; i++) {
 		if (has_nul(spec->argv.at[i]))
-			return spec_refused(check, ERR_INVALID, "argv", "a word has a zero byte");
+			return spec_refused(check, ERR_INVALID, "argv", "an argument contains a zero byte");
 		len += spec->argv.at[i].len + 1;
 	}
 	if (len > LIMIT_COMMAND_MAX)
@@ -109,7 +114,7 @@ static enum err spec_check_env(const struct spec_check *check)
 	const char *fault = env_fault(&spec->env);
 
 	if (has_nul(spec->dir))
-		return spec_refused(check, ERR_INVALID, "dir", "it has a zero byte");
+		return spec_refused(check, ERR_INVALID, "dir", "the text contains a zero byte");
 	return fault ? spec_refused(check, ERR_INVALID, "env", fault) : ERR_NONE;
 }
 
@@ -132,7 +137,7 @@ static enum err spec_check_twice(const struct spec_check *check)
 	for (size_t i = 1; i < needs->n; i++)
 		twice = twice || sorted[i - 1] == sorted[i];
 	mem_free(sorted);
-	return twice ? spec_refused(check, ERR_DUPLICATE, "needs", "a job is there twice") : ERR_NONE;
+	return twice ? spec_refused(check, ERR_DUPLICATE, "needs", "a job is listed twice") : ERR_NONE;
 }
 
 static enum err spec_check_needs(const struct spec_check *check)
@@ -144,26 +149,27 @@ static enum err spec_check_needs(const struct spec_check *check)
 
 	if (spec->needs.n > LIMIT_JOB_PARENTS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "needs",
-				    "too many dependencies; put a job between");
+				    "too many dependencies; put a noop job in between");
 	if (spec->triggers.n != 0 && spec->triggers.n != spec->needs.n)
-		return spec_refused(check, ERR_INVALID, "triggers", "not as many as needs");
+		return spec_refused(check, ERR_INVALID, "triggers", "the list must be as long as needs");
 	for (size_t i = 0; i < spec->needs.n; i++) {
 		uint64_t parent = spec->needs.at[i];
 
 		if (parent >= check->count) {
-			snprintf(why, sizeof(why), "there is no job %llu; the graph has %u, from 0",
+			snprintf(why, sizeof(why), "no job %llu; the graph has %u jobs, counted from 0",
 				 (unsigned long long)parent, check->count);
 			return spec_refused(check, ERR_INVALID, "needs", why);
 		}
 		if (parent == check->index)
-			return spec_refused(check, ERR_CYCLE, "needs", "it needs itself");
+			return spec_refused(check, ERR_CYCLE, "needs", "the job needs itself");
 		ordered = ordered && parent >= least;
 		least = parent + 1;
 		if (spec->triggers.n > 0 && spec->triggers.at[i] > TRIGGER_EXPR)
 			return spec_refused(check, ERR_INVALID, "triggers", "unknown trigger");
 		if (spec->triggers.n > 0 && spec->triggers.at[i] == TRIGGER_EXPR && spec->needs_code.len == 0 &&
 		    spec->when_code.len == 0)
-			return spec_refused(check, ERR_INVALID, "triggers", "there is no expression");
+			return spec_refused(check, ERR_INVALID, "triggers", "the trigger is EXPR, but there is no "
+				"expression");
 	}
 	return ordered ? ERR_NONE : spec_check_twice(check);
 }
@@ -185,9 +191,9 @@ static enum err spec_check_conditions(const struct spec_check *check)
 	if (err == ERR_NONE)
 		err = spec_check_code(check, "when_code", spec->when_code);
 	if (err == ERR_NONE && spec->when.len > LIMIT_EXPR_BYTES_MAX)
-		err = spec_refused(check, ERR_TOO_LARGE, "when", "it is too long");
+		err = spec_refused(check, ERR_TOO_LARGE, "when", "the text is too long");
 	if (err == ERR_NONE && spec->needs_text.len > LIMIT_EXPR_BYTES_MAX)
-		err = spec_refused(check, ERR_TOO_LARGE, "needs_text", "it is too long");
+		err = spec_refused(check, ERR_TOO_LARGE, "needs_text", "the text is too long");
 	return err;
 }
 
@@ -197,23 +203,25 @@ static enum err spec_check_gate(const struct spec_check *check)
 
 	if (spec->gate_count == 0) {
 		if (spec->gate_from.n > 0 || spec->gate_timeout_ms > 0 || spec->gate_expiry > 0 || spec->gate_message.len > 0)
-			return spec_refused(check, ERR_INVALID, "gate_count", "it has fields of a gate and is none");
+			return spec_refused(check, ERR_INVALID, "gate_count", "the job has fields of a gate but "
+				"isn't a gate");
 		return ERR_NONE;
 	}
 	if (spec->gate_count > LIMIT_GATE_PEOPLE_MAX || spec->gate_from.n > LIMIT_GATE_PEOPLE_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "gate_count", "too many people");
 	if (spec->gate_from.n > 0 && spec->gate_count > spec->gate_from.n)
-		return spec_refused(check, ERR_INVALID, "gate_from", "fewer people than have to approve");
+		return spec_refused(check, ERR_INVALID, "gate_from", "fewer people are listed than must approve");
 	for (size_t i = 0; i < spec->gate_from.n; i++)
 		for (size_t j = 0; j < i; j++)
 			if (slice_eq(spec->gate_from.at[i], spec->gate_from.at[j]))
-				return spec_refused(check, ERR_DUPLICATE, "gate_from", "a person is there twice");
+				return spec_refused(check, ERR_DUPLICATE, "gate_from", "a person is listed twice");
 	if (spec->gate_expiry > GATE_APPROVE)
-		return spec_refused(check, ERR_INVALID, "gate_expiry", "there is no such answer");
+		return spec_refused(check, ERR_INVALID, "gate_expiry", "no such value");
 	if (spec->gate_expiry != 0 && spec->gate_timeout_ms == 0)
-		return spec_refused(check, ERR_INVALID, "gate_expiry", "it never expires");
+		return spec_refused(check, ERR_INVALID, "gate_expiry", "the gate has no time-out, so this has no "
+			"effect");
 	if (spec->gate_message.len > LIMIT_REASON_MAX)
-		return spec_refused(check, ERR_TOO_LARGE, "gate_message", "it is too long");
+		return spec_refused(check, ERR_TOO_LARGE, "gate_message", "the text is too long");
 	return ERR_NONE;
 }
 
@@ -225,29 +233,30 @@ static enum err spec_check_failure(const struct spec_check *check)
 	if (spec->retry_max > LIMIT_RETRY_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "retry_max", "too many retries");
 	if (spec->mode == EXEC_ONCE && spec->retry_max > 0)
-		return spec_refused(check, ERR_INVALID, "retry_max", "what may start once can't be retried");
+		return spec_refused(check, ERR_INVALID, "retry_max", "a job in mode once can't be retried");
 	if (spec->backoff_ms / 1000 > LIMIT_SPAN_MAX_S || spec->backoff_max_ms / 1000 > LIMIT_SPAN_MAX_S)
-		return spec_refused(check, ERR_TOO_LARGE, "backoff_ms", "over ten years");
+		return spec_refused(check, ERR_TOO_LARGE, "backoff_ms", "longer than ten years");
 	if (spec->backoff_max_ms > 0 && spec->backoff_max_ms < first)
 		return spec_refused(check, ERR_INVALID, "backoff_max_ms", "the longest wait is shorter than the first");
 	if (spec->retry_on > RETRY_ON_ALL)
-		return spec_refused(check, ERR_INVALID, "retry_on", "there is no such end");
+		return spec_refused(check, ERR_INVALID, "retry_on", "no such kind of failure");
 	if (spec->retry_codes.n > LIMIT_RETRY_CODES_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "retry_codes", "too many");
 	if (spec->retry_codes.n > 0 && spec->retry_on && !(spec->retry_on & RETRY_ON_EXIT))
-		return spec_refused(check, ERR_INVALID, "retry_codes", "exits aren't retried at all");
+		return spec_refused(check, ERR_INVALID, "retry_codes", "retry_on doesn't include exits");
 	for (size_t i = 0; i < spec->retry_codes.n; i++)
 		if (spec->retry_codes.at[i] < 1 || spec->retry_codes.at[i] > 255 ||
 		    (i > 0 && spec->retry_codes.at[i] <= spec->retry_codes.at[i - 1]))
-			return spec_refused(check, ERR_INVALID, "retry_codes", "codes go from 1 to 255, ascending");
+			return spec_refused(check, ERR_INVALID, "retry_codes", "exit codes must be from 1 to 255 and "
+				"ascending");
 	if (spec->crash_limit > LIMIT_CRASH_LIMIT_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "crash_limit", "too many");
 	if (spec->always > ALWAYS_PAST_DEADLINE)
-		return spec_refused(check, ERR_INVALID, "always", "it is 0, 1 or 2");
+		return spec_refused(check, ERR_INVALID, "always", "the value must be 0, 1 or 2");
 	if (spec->continue_on > CONTINUE_ALL)
-		return spec_refused(check, ERR_INVALID, "continue_on", "there is no such end");
+		return spec_refused(check, ERR_INVALID, "continue_on", "no such kind of failure");
 	if (spec->worker_death > DEATH_KILL)
-		return spec_refused(check, ERR_INVALID, "worker_death", "there is no such policy");
+		return spec_refused(check, ERR_INVALID, "worker_death", "no such value");
 	return ERR_NONE;
 }
 
@@ -263,19 +272,21 @@ static enum err spec_check_placing(const struct spec_check *check)
 		return spec_refused(check, why.code, "asks", why.text);
 	for (size_t i = 0; i < asks.n; i++)
 		if (asks.at[i].amount == 0)
-			return spec_refused(check, ERR_INVALID, "asks", "a resource of which it wants nothing");
+			return spec_refused(check, ERR_INVALID, "asks", "the amount of a resource is 0");
 	if (spec->prefer.n > LIMIT_LABELS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "prefer", "too many labels");
 	for (size_t i = 0; i < spec->prefer.n; i++)
 		if (!text_is_name(spec->prefer.at[i]))
-			return spec_refused(check, ERR_INVALID, "prefer", "a label has letters, digits and _ . - only");
+			return spec_refused(check, ERR_INVALID, "prefer", "a label may only have letters, digits and "
+				"_ . -");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].len > 0 && !text_is_name(names[i]))
-			return spec_refused(check, ERR_INVALID, "worker", "a worker or a pool has a name of letters, digits and _ . -");
+			return spec_refused(check, ERR_INVALID, "worker", "the name of a worker or pool may only "
+				"have letters, digits and _ . -");
 	if (spec->pool_hard && spec->pool.len == 0)
-		return spec_refused(check, ERR_INVALID, "pool_hard", "it names no pool");
+		return spec_refused(check, ERR_INVALID, "pool_hard", "no pool is named");
 	if (spec->affinity > AFFINITY_STICKY || (spec->affinity_hard && spec->affinity == AFFINITY_NONE))
-		return spec_refused(check, ERR_INVALID, "affinity", "there is no such affinity");
+		return spec_refused(check, ERR_INVALID, "affinity", "no such affinity");
 	return ERR_NONE;
 }
 
@@ -284,31 +295,33 @@ static enum err spec_check_numbers(const struct spec_check *check)
 	const struct rec_job_spec *spec = check->spec;
 
 	if (spec->group > check->count || (spec->group > 0 && spec->group <= check->start))
-		return spec_refused(check, ERR_INVALID, "group", "there is no such job");
+		return spec_refused(check, ERR_INVALID, "group", "no such job");
 	if (spec->group == 0 && (spec->group_parallel > 0 || spec->group_fail_fast))
-		return spec_refused(check, ERR_INVALID, "group", "it is in no fan-out");
+		return spec_refused(check, ERR_INVALID, "group", "the job is in no fan-out");
 	if (spec->group_parallel > LIMIT_RUN_JOBS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "group_parallel", "more than a run may have");
 	if (spec->labels.n > LIMIT_LABELS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "labels", "too many");
 	for (size_t i = 0; i < spec->labels.n; i++)
 		if (!text_is_name(spec->labels.at[i]))
-			return spec_refused(check, ERR_INVALID, "labels", "a label has letters, digits and _ . - only");
+			return spec_refused(check, ERR_INVALID, "labels", "a label may only have letters, digits and "
+				"_ . -");
 	if (spec->priority > PRIORITY_MAX + 1)
-		return spec_refused(check, ERR_INVALID, "priority", "it goes from 0 to 100");
+		return spec_refused(check, ERR_INVALID, "priority", "the priority must be from 0 to 100");
 	if (spec->log_max != 0 && spec->log_max != LOG_LOSSLESS &&
 	    (spec->log_max < LIMIT_LOG_MAX_MIN || spec->log_max > (uint64_t)LIMIT_LOG_MAX_GIB << 30))
-		return spec_refused(check, ERR_INVALID, "log_max", "it goes from 4 KiB to 1 TiB");
+		return spec_refused(check, ERR_INVALID, "log_max", "the size must be from 4 KiB to 1 TiB");
 	if (spec->mode >= EXEC_MODE_COUNT)
-		return spec_refused(check, ERR_INVALID, "mode", "there is no such mode");
+		return spec_refused(check, ERR_INVALID, "mode", "no such mode");
 	/*
 	 * The deadline of an added job counts from the run's submit, which may be long ago, or seem so by a wrong
 	 * clock.
 	 */
 	if (spec->deadline_ms / 1000 / (check->start > 0 ? LATE_SPANS : 1) > LIMIT_SPAN_MAX_S)
-		return spec_refused(check, ERR_TOO_LARGE, "deadline_ms", "over ten years");
+		return spec_refused(check, ERR_TOO_LARGE, "deadline_ms", "longer than ten years");
 	if (spec->deadline_at_ms < 0 || spec->deadline_at_ms > NOT_BEFORE_MAX_MS)
-		return spec_refused(check, ERR_INVALID, "deadline_at_ms", "not within the years 1970 to 9999");
+		return spec_refused(check, ERR_INVALID, "deadline_at_ms", "the time must be within the years 1970 to "
+			"9999");
 	return ERR_NONE;
 }
 
@@ -317,9 +330,9 @@ static enum err spec_check_numbers(const struct spec_check *check)
 #define CHECK_SPAN(field) (spec->field / 1000 > LIMIT_SPAN_MAX_S)
 #define CHECK_TIME(field) (spec->field < 0 || spec->field > NOT_BEFORE_MAX_MS)
 #define BOUND_OWN ""
-#define BOUND_TEXT "it is too long"
-#define BOUND_SPAN "over ten years"
-#define BOUND_TIME "not within the years 1970 to 9999"
+#define BOUND_TEXT "the text is too long"
+#define BOUND_SPAN "longer than ten years"
+#define BOUND_TIME "the time must be within the years 1970 to 9999"
 
 /* Check the settings of a plain shape, by the table of settings. */
 static enum err spec_check_plain(const struct spec_check *check)
@@ -341,23 +354,24 @@ static enum err spec_check_loop(const struct spec_check *check)
 
 	if (spec->loop_max == 0) {
 		if (spec->loop_code.len > 0 || spec->loop_until.len > 0 || spec->loop_delay_ms > 0 || spec->loop_on_max > 0)
-			return spec_refused(check, ERR_INVALID, "loop_max", "it has fields of a loop and is none");
+			return spec_refused(check, ERR_INVALID, "loop_max", "the job has fields of a loop but isn't "
+				"a loop");
 		return ERR_NONE;
 	}
 	if (spec->loop_max > LIMIT_LOOP_PASSES_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "loop_max", "too many passes");
 	if (spec->mode == EXEC_ONCE)
-		return spec_refused(check, ERR_INVALID, "loop_max", "what may start once can't be done over and over");
+		return spec_refused(check, ERR_INVALID, "loop_max", "a job in mode once can't be a loop");
 	if (spec->argv.n == 0 && spec->script.len == 0 && spec->sub_count == 0)
-		return spec_refused(check, ERR_INVALID, "loop_max", "there is nothing to do over and over");
+		return spec_refused(check, ERR_INVALID, "loop_max", "a job that runs nothing can't be a loop");
 	if (spec->loop_code.len == 0)
-		return spec_refused(check, ERR_INVALID, "loop_code", "it doesn't say until when");
+		return spec_refused(check, ERR_INVALID, "loop_code", "the condition that ends the loop is missing");
 	if (expr_check(spec->loop_code, 1, &why) != ERR_NONE)
 		return spec_refused(check, ERR_INVALID, "loop_code", why.text);
 	if (spec->loop_until.len > LIMIT_EXPR_BYTES_MAX)
-		return spec_refused(check, ERR_TOO_LARGE, "loop_until", "it is too long");
+		return spec_refused(check, ERR_TOO_LARGE, "loop_until", "the text is too long");
 	if (spec->loop_on_max > LOOP_MAX_OK)
-		return spec_refused(check, ERR_INVALID, "loop_on_max", "there is no such meaning");
+		return spec_refused(check, ERR_INVALID, "loop_on_max", "no such value");
 	return ERR_NONE;
 }
 
@@ -372,10 +386,11 @@ static enum err spec_check_groups(const struct spec_check *check)
 	for (size_t i = 0; i < texts->n; i++) {
 		if (!concurrency_read(texts->at[i], &names[i], &stated))
 			return spec_refused(check, ERR_INVALID, "concurrency",
-					    "a group is NAME or NAME=LIMIT, of letters, digits and _ . -");
+					    "a group must be given as NAME or NAME=LIMIT, with letters, digits and _ "
+					    ". -");
 		for (size_t before = 0; before < i; before++)
 			if (slice_eq(names[before], names[i]))
-				return spec_refused(check, ERR_DUPLICATE, "concurrency", "a group is there twice");
+				return spec_refused(check, ERR_DUPLICATE, "concurrency", "a group is listed twice");
 	}
 	return ERR_NONE;
 }
@@ -390,14 +405,15 @@ static enum err spec_check_locks(const struct spec_check *check)
 		return spec_refused(check, ERR_TOO_LARGE, "locks", "too many");
 	/* In mode retry, a lost job might go on at its worker beside the next holder of the lock. */
 	if (texts->n > 0 && check->spec->mode == EXEC_RETRY)
-		return spec_refused(check, ERR_INVALID, "locks", "a job with locks has the mode exclusive or once");
+		return spec_refused(check, ERR_INVALID, "locks", "a job with locks must have mode exclusive or once");
 	for (size_t i = 0; i < texts->n; i++) {
 		if (!lock_read(texts->at[i], &names[i], &shared))
 			return spec_refused(check, ERR_INVALID, "locks",
-					    "a lock is NAME or NAME=shared, of letters, digits and _ . -");
+					    "a lock must be given as NAME or NAME=shared, with letters, digits and _ "
+					    ". -");
 		for (size_t before = 0; before < i; before++)
 			if (slice_eq(names[before], names[i]))
-				return spec_refused(check, ERR_DUPLICATE, "locks", "a lock is there twice");
+				return spec_refused(check, ERR_DUPLICATE, "locks", "a lock is listed twice");
 	}
 	return ERR_NONE;
 }
@@ -412,7 +428,7 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 
 	if (!text_is_job_name(spec->name))
 		return spec_refused(&check, ERR_INVALID, "name",
-				    "a name has letters, digits, _ . - and begins with a letter, digit or _; "
+				    "a name must have letters, digits, _ . - and begin with a letter, digit or _; "
 				    "[NUMBER] may follow");
 	err = spec_check_kind(&check);
 	if (err == ERR_NONE)

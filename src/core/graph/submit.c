@@ -50,10 +50,12 @@ enum err key_agrees(const struct submit_key *key, const struct input_submit *sub
 	if (memcmp(key->digest, submit->digest, sizeof(key->digest)) == 0)
 		return ERR_NONE;
 	if (key->run == 0) {
-		error_set(error, ERR_KEY_REUSED, "the submit key belongs to a schedule, whose content is another");
+		error_set(error, ERR_KEY_REUSED, "the submit key was already used for a schedule with different "
+			"content; use another key");
 		return error_next(error, "titan schedule ls");
 	}
-	error_set(error, ERR_KEY_REUSED, "the submit key belongs to run %llu, whose content is another",
+	error_set(error, ERR_KEY_REUSED, "the submit key was already used for run %llu with a different graph; use "
+		"another key",
 		  (unsigned long long)key->run);
 	return error_next(error, "titan show %llu", (unsigned long long)key->run);
 }
@@ -107,8 +109,8 @@ enum err caller_check(const struct core *core, const struct caller *caller, cons
 	const struct job *job = job_find(core, caller->job);
 
 	if (!job || job->epoch != caller->epoch || !state_holds(job->state))
-		return error_set(error, ERR_STALE, "this attempt is no longer the current one of its job: "
-				 "the job has ended, or was given to a worker again");
+		return error_set(error, ERR_STALE, "this process belongs to an old attempt of its job: the job has "
+			"ended or was given to a worker again");
 	*ret_run = job->run;
 	return ERR_NONE;
 }
@@ -119,7 +121,8 @@ static enum err caller_may_grow(const struct core *core, const struct run *by, u
 
 	if (into == by->number || (key && key->by_run == by->number))
 		return ERR_NONE;
-	error_set(error, ERR_DENIED, "a job of run %llu may not add jobs to run %llu: only to its own, and to those that its jobs began",
+	error_set(error, ERR_DENIED, "a job of run %llu may not add jobs to run %llu; it may add jobs to its own run "
+		"and to runs that it submitted",
 		  (unsigned long long)by->number, (unsigned long long)into);
 	return error_next(error, "titan run --into self");
 }
@@ -133,8 +136,8 @@ static enum err caller_take_tenant(const struct run *by, struct input_submit *su
 		submit->tenant = own;
 		return ERR_NONE;
 	}
-	error_set(error, ERR_DENIED, "a job of run %llu submits runs of its own tenant, %s, and may not name another: leave the"
-		  " tenant out", (unsigned long long)by->number, by->tenant->name);
+	error_set(error, ERR_DENIED, "a job of run %llu submits runs for its own tenant, %s, and may not name "
+		"another; leave out the tenant", (unsigned long long)by->number, by->tenant->name);
 	return error_next(error, "titan show %llu", (unsigned long long)by->number);
 }
 

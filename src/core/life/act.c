@@ -16,7 +16,7 @@ static enum err act_priority(struct core *core, const struct input_act *act, con
 			     uint64_t *ret_changed, struct error *error)
 {
 	if (act->value > PRIORITY_MAX)
-		return error_set(error, ERR_INVALID, "a priority goes from 0 to %d, not %llu", PRIORITY_MAX,
+		return error_set(error, ERR_INVALID, "the priority must be from 0 to %d, not %llu", PRIORITY_MAX,
 				 (unsigned long long)act->value);
 	for (uint32_t i = 0; i < target->count; i++)
 		*ret_changed += job_prioritize(core, target_job(target, i), (uint8_t)act->value);
@@ -70,7 +70,7 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 		*ret_changed = act_hold(core, &target, act->verb == ACT_HOLD);
 		return ERR_NONE;
 	default:
-		return error_set(error, ERR_INVALID, "an unknown act: %d", (int)act->verb);
+		return error_set(error, ERR_INVALID, "unknown act number %d", (int)act->verb);
 	}
 }
 

@@ -87,7 +87,7 @@ static enum err cancel(struct core *core, const struct input_cancel *input, stru
 	struct target target;
 
 	if (input->scope > CANCEL_ALL)
-		return error_set(error, ERR_INVALID, "there is no such scope of a cancel: %llu", (unsigned long long)input->scope);
+		return error_set(error, ERR_INVALID, "unknown scope of a cancel: %llu", (unsigned long long)input->scope);
 	if (own_run_check(core, input->run, input->own_only, error) != ERR_NONE ||
 	    act_target(core, input->run, input->job, &target, error) != ERR_NONE ||
 	    act_check_live(input->run, input->job, &target, error) != ERR_NONE)

@@ -253,7 +253,8 @@ static enum err refuse_open(const struct input_act *act, const struct job *job, 
 		return error_next(error, "titan approve %llu/%.*s", run, len, name);
 	}
 	if (job->state == STATE_UNKNOWN) {
-		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it may have run, and a person has to say", run, len,
+		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it may have run, and a person has to "
+			"settle it", run, len,
 			  name);
 		return error_next(error, "titan settle %llu/%.*s retry -m 'HOW YOU KNOW'", run, len, name);
 	}
@@ -266,10 +267,10 @@ static enum err round_check(const struct input_act *act, const struct target *ta
 	if (act->verb == ACT_REQUEUE)
 		return ERR_NONE;
 	if (act->value > RETRY_ALL)
-		return error_set(error, ERR_INVALID, "there is no such scope of a retry: %llu",
+		return error_set(error, ERR_INVALID, "unknown scope of a retry: %llu",
 				 (unsigned long long)act->value);
 	if (target->whole && (act->value == RETRY_FROM || act->value == RETRY_ONLY))
-		return error_set(error, ERR_INVALID, "of run %llu, which job is to be run again?",
+		return error_set(error, ERR_INVALID, "name the job of run %llu that is to run again",
 				 (unsigned long long)act->run);
 	for (uint32_t i = 0; !target->whole && i < target->count; i++)
 		if (state_terminal(target_job(target, i)->state))
@@ -295,10 +296,12 @@ static enum err opening_is_spent(const struct opening *opening, const struct job
 	snprintf(name, sizeof(name), "%.*s", (int)spec.name.len, (const char *)spec.name.data);
 	job_spec_decode(opening->core, child, &spec);
 	if (!job_under_way(child)) {
-		error_set(error, ERR_INVALID, "asking %s alone would decide nothing: what it leads to has ended", name);
+		error_set(error, ERR_INVALID, "asking gate %s alone again would change nothing, because the jobs "
+			"after it have ended", name);
 		return error_next(error, "titan retry %llu/%s", (unsigned long long)run->number, name);
 	}
-	error_set(error, ERR_PENDING, "asking %s again would decide nothing: what it let through is under way: %.*s is %s",
+	error_set(error, ERR_PENDING, "asking gate %s again would change nothing, because a job that it let run is "
+		"under way: %.*s is %s",
 		  name, (int)spec.name.len, (const char *)spec.name.data, state_table[child->state].name);
 	return error_next(error, "titan cancel %llu/%.*s", (unsigned long long)run->number, (int)spec.name.len,
 			  (const char *)spec.name.data);

@@ -51,7 +51,7 @@ enum err owner_check(const char *owner, struct slice own_only, struct error *err
 	va_start(args, what);
 	vsnprintf(text, sizeof(text), what, args);
 	va_end(args);
-	return error_set(error, ERR_DENIED, "%s is of %s, and you may change only what you submitted yourself", text, owner);
+	return error_set(error, ERR_DENIED, "%s belongs to %s; you may change only what you submitted yourself", text, owner);
 }
 
 enum err own_run_check(const struct core *core, uint64_t number, struct slice own_only, struct error *error)

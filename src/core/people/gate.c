@@ -124,13 +124,14 @@ static enum err gate_denies(const struct input_act *act, const struct job *job, 
 	int person = (int)act->person.len, name = (int)spec->name.len;
 
 	if (!is_listed(spec, act->person))
-		return error_set(error, ERR_DENIED, "gate %llu/%.*s isn't for %.*s to decide: the pipeline names others",
+		return error_set(error, ERR_DENIED, "gate %llu/%.*s can't be decided by %.*s: the pipeline names "
+			"other people",
 				 (unsigned long long)act->run, name, (const char *)spec->name.data, person,
 				 (const char *)act->person.data);
 	if (act->verb == ACT_APPROVE && !PLANTED(gate_approved_by_its_submitter) && spec->gate_from.n > 0 &&
 	    slice_eq(act->person, slice_str(job->run->owner)))
-		return error_set(error, ERR_DENIED, "%.*s submitted run %llu, and its gate %.*s names who approves: "
-				 "another of them has to", person, (const char *)act->person.data,
+		return error_set(error, ERR_DENIED, "%.*s submitted run %llu and so can't approve gate %.*s; another "
+			"person that the gate names must do it", person, (const char *)act->person.data,
 				 (unsigned long long)act->run, name, (const char *)spec->name.data);
 	return ERR_NONE;
 }
@@ -162,11 +163,11 @@ static enum err digest_check(struct core *core, const struct input_act *act, con
 	int len = (int)spec->name.len;
 
 	if (act->digest.len < DIGEST_LEAST || act->digest.len > SHA256_SIZE)
-		return error_set(error, ERR_INVALID, "a decision on gate %llu/%.*s names the digest of what was shown: "
-				 "%d to %d bytes of it", run, len, (const char *)spec->name.data, DIGEST_LEAST, SHA256_SIZE);
+		return error_set(error, ERR_INVALID, "a decision on gate %llu/%.*s must contain the digest of what "
+			"was shown: %d to %d bytes of it", run, len, (const char *)spec->name.data, DIGEST_LEAST, SHA256_SIZE);
 	if (memcmp(act->digest.data, gate_digest(core, job), act->digest.len) == 0 || PLANTED(gate_digest_ignored))
 		return ERR_NONE;
-	error_set(error, ERR_CHANGED, "gate %llu/%.*s isn't what was shown any more: nothing was decided", run, len,
+	error_set(error, ERR_CHANGED, "gate %llu/%.*s has changed since it was shown; nothing was decided", run, len,
 		  (const char *)spec->name.data);
 	return error_next(error, "titan show %llu/%.*s", run, len, (const char *)spec->name.data);
 }
@@ -178,7 +179,7 @@ static enum err gate_target(const struct target *target, struct job **ret_job, s
 	struct job *found = NULL;
 
 	if (!target->whole && target->count > 1)
-		return error_set(error, ERR_INVALID, "a fan-out of %u jobs is no gate", target->count);
+		return error_set(error, ERR_INVALID, "a fan-out of %u jobs is not a gate", target->count);
 	if (!target->whole) {
 		*ret_job = target_job(target, 0);
 		return ERR_NONE;
@@ -186,7 +187,7 @@ static enum err gate_target(const struct target *target, struct job **ret_job, s
 	if (run->counts[STATE_APPROVAL] != 1) {
 		error_set(error, run->counts[STATE_APPROVAL] ? ERR_INVALID : ERR_NOT_FOUND,
 			  "%u jobs of run %llu wait for approval%s", run->counts[STATE_APPROVAL],
-			  (unsigned long long)run->number, run->counts[STATE_APPROVAL] ? ": say which" : "");
+			  (unsigned long long)run->number, run->counts[STATE_APPROVAL] ? ": name one of them" : "");
 		return error_next(error, "titan show %llu", (unsigned long long)run->number);
 	}
 	for (struct job *at = run_job(run, 0); !found; at = job_next(at))
@@ -202,7 +203,7 @@ static enum err gate_check(const struct job *job, const struct rec_job_spec *spe
 	int len = (int)spec->name.len;
 
 	if (spec->gate_count == 0) {
-		error_set(error, ERR_INVALID, "job %llu/%.*s is no gate: nobody is asked about it", run, len,
+		error_set(error, ERR_INVALID, "job %llu/%.*s is no gate, so nobody can decide on it", run, len,
 			  (const char *)spec->name.data);
 		return error_next(error, "titan approvals");
 	}
@@ -210,7 +211,7 @@ static enum err gate_check(const struct job *job, const struct rec_job_spec *spe
 		return error_set(error, ERR_TERMINAL, "gate %llu/%.*s has already ended: %s", run, len,
 				 (const char *)spec->name.data, state_table[job->state].name);
 	if (job->state != STATE_APPROVAL)
-		return error_set(error, ERR_PENDING, "gate %llu/%.*s doesn't wait for approval: it is %s", run, len,
+		return error_set(error, ERR_PENDING, "gate %llu/%.*s isn't waiting for approval: it is %s", run, len,
 				 (const char *)spec->name.data, state_table[job->state].name);
 	return ERR_NONE;
 }
@@ -224,13 +225,13 @@ static enum err pushback_target(struct core *core, const struct input_act *act, 
 	struct target target;
 
 	if (act->text.len == 0)
-		return error_set(error, ERR_INVALID, "who does it again has to know why: a push back has a reason");
+		return error_set(error, ERR_INVALID, "a push back needs a reason, so that the job can be done better");
 	if (act->target.len == 0)
-		return error_set(error, ERR_INVALID, "which job before the gate is to be done again?");
+		return error_set(error, ERR_INVALID, "name the job before the gate that is to run again");
 	if (act_target(core, run, act->target, &target, error) != ERR_NONE)
 		return error->code;
 	if (target.count > 1 || target_job(&target, 0) == gate)
-		return error_set(error, ERR_INVALID, "'%.*s' is not one job before the gate", len,
+		return error_set(error, ERR_INVALID, "'%.*s' must be a single job before the gate", len,
 				 (const char *)act->target.data);
 	*ret_job = target_job(&target, 0);
 	if (pushback_is(core, *ret_job, act->principal, act->digest))
@@ -252,7 +253,7 @@ static enum err gate_push_back(struct core *core, const struct input_act *act, s
 
 	memcpy(shown, gate_digest(core, gate), SHA256_SIZE);
 	if (!round_push_back(core, job, gate, ret_changed)) {
-		error_set(error, ERR_INVALID, "'%.*s' isn't before the gate, or what is between them is under way",
+		error_set(error, ERR_INVALID, "'%.*s' isn't before the gate, or a job between them is under way",
 			  (int)act->target.len, (const char *)act->target.data);
 		return error_next(error, "titan show %llu", (unsigned long long)act->run);
 	}
@@ -289,7 +290,7 @@ enum err gate_decide(struct core *core, const struct input_act *act, const struc
 	struct rec_job_spec spec;
 
 	if (act->text.len > LIMIT_REASON_MAX)
-		return error_set(error, ERR_TOO_LARGE, "the reason has %zu bytes; at most %d", act->text.len,
+		return error_set(error, ERR_TOO_LARGE, "the reason has %zu bytes; at most %d are allowed", act->text.len,
 				 LIMIT_REASON_MAX);
 	if (gate_target(target, &job, error) != ERR_NONE ||
 	    (act->verb == ACT_PUSHBACK && pushback_target(core, act, job, &back, error) != ERR_NONE))

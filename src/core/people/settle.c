@@ -17,17 +17,17 @@ static enum err settle_check(const struct core *core, const struct input_act *ac
 	int len = (int)act->job.len;
 
 	if (target->whole || target->count > 1)
-		return error_set(error, ERR_INVALID, "of run %llu, which job is to be settled?", run);
+		return error_set(error, ERR_INVALID, "name the job of run %llu that is to be settled", run);
 	if (act->value > SETTLE_RETRY)
-		return error_set(error, ERR_INVALID, "there is no such word on a job: %llu", (unsigned long long)act->value);
+		return error_set(error, ERR_INVALID, "unknown way to settle a job: %llu", (unsigned long long)act->value);
 	if (act->text.len == 0 || act->text.len > LIMIT_REASON_MAX)
 		return error_set(error, act->text.len ? ERR_TOO_LARGE : ERR_INVALID,
-				 "a word on what nobody knows has a reason, of at most %d bytes", LIMIT_REASON_MAX);
+				 "to settle an unknown job, give a reason of at most %d bytes", LIMIT_REASON_MAX);
 	/* A sub-run that was stopped begins no job any more, so "retry" is refused there. */
 	if (job->state == STATE_UNKNOWN)
 		return act->value == SETTLE_RETRY ? subrun_reopens(core, target->run, error) : ERR_NONE;
 	error_set(error, state_terminal(job->state) ? ERR_TERMINAL : ERR_PENDING,
-		  "job %llu/%.*s needs nobody's word: it is %s", run, len, (const char *)act->job.data,
+		  "job %llu/%.*s isn't in state unknown, so it can't be settled: it is %s", run, len, (const char *)act->job.data,
 		  state_table[job->state].name);
 	return error_next(error, "titan explain %llu/%.*s", run, len, (const char *)act->job.data);
 }

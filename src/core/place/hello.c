@@ -21,28 +21,30 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 
 	if (!text_is_name(hello->name))
 		return error_set(error, ERR_INVALID,
-				 "HELLO: a worker's name has letters, digits, _ . -, at most %d",
+				 "HELLO: the name of a worker may have letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	if (hello->slots == 0 || hello->slots > LIMIT_SLOTS_MAX)
-		return error_set(error, ERR_INVALID, "HELLO: slots: %llu is not within 1 and %d",
+		return error_set(error, ERR_INVALID, "HELLO: slots is %llu, but must be from 1 to %d",
 				 (unsigned long long)hello->slots, LIMIT_SLOTS_MAX);
 	if (hello->instance.len > INSTANCE_SIZE)
-		return error_set(error, ERR_INVALID, "HELLO: instance: over %d bytes", INSTANCE_SIZE);
+		return error_set(error, ERR_INVALID, "HELLO: instance has more than %d bytes", INSTANCE_SIZE);
 	if (hello->labels.n > LIMIT_LABELS_MAX)
-		return error_set(error, ERR_TOO_LARGE, "HELLO: over %d labels", LIMIT_LABELS_MAX);
+		return error_set(error, ERR_TOO_LARGE, "HELLO: more than %d labels", LIMIT_LABELS_MAX);
 	for (size_t i = 0; i < hello->labels.n; i++)
 		if (!text_is_name(hello->labels.at[i]))
-			return error_set(error, ERR_INVALID, "HELLO: a label has letters, digits, _ . -, at most %d",
+			return error_set(error, ERR_INVALID, "HELLO: a label may have letters, digits, _ . -, at "
+				"most %d",
 					 LIMIT_NAME_MAX_LEN);
 	if (hello->pool.len > 0 && !text_is_name(hello->pool))
-		return error_set(error, ERR_INVALID, "HELLO: a pool's name has letters, digits, _ . -, at most %d",
+		return error_set(error, ERR_INVALID, "HELLO: the name of a pool may have letters, digits, _ . -, at "
+			"most %d",
 				 LIMIT_NAME_MAX_LEN);
 	if (map_get(&core->worker_conns, input->conn))
-		return error_set(error, ERR_NOT_EXPECTED, "HELLO: this connection has said it already");
+		return error_set(error, ERR_NOT_EXPECTED, "HELLO was sent twice on this connection");
 	/* This HELLO waited unread while the worker connected again: its inventory is out of date. */
 	worker = name_map_get(&core->worker_names, hello->name);
 	if (worker && input->conn < worker->newest_conn)
-		return error_set(error, ERR_DUPLICATE, "a newer connection came as worker %s", worker->name);
+		return error_set(error, ERR_DUPLICATE, "worker %s has opened a newer connection", worker->name);
 	return resources_read(hello->offers, ret_offers, error);
 }
 
@@ -59,7 +61,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 		core->worker_counter_due = true;
 	}
 	if (worker->conn != 0) {
-		error_set(&error, ERR_DUPLICATE, "another connection came as worker %s", worker->name);
+		error_set(&error, ERR_DUPLICATE, "worker %s has opened another connection", worker->name);
 		error_send(core, worker->conn, 0, &error, true);
 		map_remove(&core->worker_conns, worker->conn);
 		worker_dropped(core, worker);

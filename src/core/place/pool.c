@@ -93,13 +93,14 @@ enum err pool_set(struct core *core, const struct input_set *input, uint64_t *re
 	else if (input->set.verb == SET_PAUSE)
 		state = POOL_INACTIVE;
 	else
-		return error_set(error, ERR_INVALID, "a pool is made active, draining or inactive, and nothing else");
+		return error_set(error, ERR_INVALID, "a pool can only be set to active, draining or inactive");
 	if (!text_is_name(input->set.name))
-		return error_set(error, ERR_INVALID, "a pool's name has letters, digits, _ . -, at most %d",
+		return error_set(error, ERR_INVALID, "the name of a pool may have letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	pool = pool_find(core, input->set.name);
 	if (!pool) {
-		error_set(error, ERR_NOT_FOUND, "there is no pool '%.*s': a worker names it with titan worker --pool",
+		error_set(error, ERR_NOT_FOUND, "there is no pool '%.*s'; a worker joins a pool with titan worker "
+			"--pool",
 			  (int)input->set.name.len, (const char *)input->set.name.data);
 		return error_next(error, "titan pool ls");
 	}
@@ -159,17 +160,19 @@ static enum err worker_forget(struct core *core, struct worker *worker, struct e
 	size_t at = 0;
 
 	if (worker->conn != 0) {
-		error_set(error, ERR_BUSY, "worker %s is connected: only one that is gone can be forgotten", worker->name);
+		error_set(error, ERR_BUSY, "worker %s is connected; only workers that are gone can be forgotten", worker->name);
 		return error_next(error, "titan drain %s", worker->name);
 	}
 	if (worker->held_count > 0) {
-		error_set(error, ERR_BUSY, "worker %s has %zu jobs, and may come back with them until it is lost",
+		error_set(error, ERR_BUSY, "worker %s still has %zu jobs and may come back with them; wait until it "
+			"counts as lost",
 			  worker->name, worker->held_count);
 		return error_next(error, "titan worker ls");
 	}
 	if (unknown) {
 		job_spec_decode(core, unknown, &spec);
-		error_set(error, ERR_BUSY, "worker %s may still run job %llu/%.*s, which may run once: settle or cancel that first",
+		error_set(error, ERR_BUSY, "worker %s may still run job %llu/%.*s, which may run only once; settle "
+			"or cancel that job first",
 			  worker->name, (unsigned long long)unknown->run->number, (int)spec.name.len, (const char *)spec.name.data);
 		return error_next(error, "titan approvals");
 	}
@@ -216,7 +219,8 @@ enum err worker_set(struct core *core, const struct input_set *input, uint64_t *
 		standing = STANDING_DRAINING;
 		break;
 	default:
-		return error_set(error, ERR_INVALID, "a worker is cordoned, uncordoned, drained or forgotten");
+		return error_set(error, ERR_INVALID, "a worker can only be cordoned, uncordoned, drained or "
+			"forgotten");
 	}
 	if (worker->standing == standing)
 		return ERR_NONE;
@@ -237,7 +241,7 @@ enum err load_pool(struct core *core, const struct row_pool *row, struct error *
 		return error_set(error, ERR_STORE_TRUST, "a pool has a bad name or state");
 	pool = pool_get(core, row->pool);
 	if (pool->durable)
-		return error_set(error, ERR_STORE_TRUST, "pool %s is there twice", pool->name);
+		return error_set(error, ERR_STORE_TRUST, "pool %s is stored twice", pool->name);
 	pool->state = (enum pool_state)row->state;
 	pool->durable = true;
 	return ERR_NONE;

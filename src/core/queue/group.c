@@ -246,14 +246,15 @@ enum err group_set(struct core *core, const struct msg_set *set, uint64_t *ret_c
 	int len = (int)(set->name.len > LIMIT_NAME_MAX_LEN ? LIMIT_NAME_MAX_LEN : set->name.len);
 
 	if (!text_is_name(set->name))
-		return error_set(error, ERR_INVALID, "a group's name has letters, digits, _ . -, at most %d", LIMIT_NAME_MAX_LEN);
+		return error_set(error, ERR_INVALID, "the name of a group may have letters, digits, _ . -, at most "
+			"%d", LIMIT_NAME_MAX_LEN);
 	if (set->verb != SET_PUT && set->verb != SET_REMOVE)
-		return error_set(error, ERR_INVALID, "a group can't be changed that way: %llu", (unsigned long long)set->verb);
+		return error_set(error, ERR_INVALID, "unknown change of a group: %llu", (unsigned long long)set->verb);
 	if (set->verb == SET_PUT && (set->number == 0 || set->number >= LIMIT_RUN_JOBS_MAX))
-		return error_set(error, ERR_INVALID, "group %.*s: its limit goes from 1 to %d", len,
+		return error_set(error, ERR_INVALID, "group %.*s: the limit must be from 1 to %d", len,
 				 (const char *)set->name.data, LIMIT_RUN_JOBS_MAX - 1);
 	if (set->verb == SET_REMOVE && (!group || group->set == 0)) {
-		error_set(error, ERR_NOT_FOUND, "nobody has set group %.*s", len, (const char *)set->name.data);
+		error_set(error, ERR_NOT_FOUND, "group %.*s has no limit that was set", len, (const char *)set->name.data);
 		return error_next(error, "titan group ls");
 	}
 	group = group_of(core, set->name);
@@ -269,7 +270,7 @@ enum err load_group(struct core *core, const struct row_job_group *row, struct e
 {
 	if (!text_is_name(row->name) || name_map_get(&core->groups, row->name) || row->most < 1 ||
 	    row->most >= LIMIT_RUN_JOBS_MAX)
-		return error_set(error, ERR_STORE_TRUST, "a group has a bad name or limit, or is there twice");
+		return error_set(error, ERR_STORE_TRUST, "a group has a bad name or limit, or is stored twice");
 	group_of(core, row->name)->set = PLANTED(group_limit_forgotten_at_load) ? 0 : (uint32_t)row->most;
 	group_relimit(core, group_of(core, row->name));
 	return ERR_NONE;

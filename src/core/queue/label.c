@@ -225,13 +225,13 @@ static enum err class_room(const struct core *core, const struct run *run, const
 	if (!core->loaded || (class && (class->newest_run == run->number || map_get(&class->queues, tenant->at))))
 		return ERR_NONE;
 	if (tenant->wishes >= LIMIT_TENANT_CLASSES_MAX) {
-		error_set(error, ERR_FULL, "tenant %s: its live jobs want %u different things of their workers, and that is the"
-			  " most: try again when some have ended", tenant->name, tenant->wishes);
+		error_set(error, ERR_FULL, "the live jobs of tenant %s have %u different sets of worker "
+			"requirements, and no more are allowed; try again when some have ended", tenant->name, tenant->wishes);
 		return error_next(error, "titan tenant ls");
 	}
 	if (!class && classes_full(core, tenant))
-		return error_set(error, ERR_FULL, "live jobs want %zu different things of their workers already: try again when"
-				 " some have ended", core->wishes.count);
+		return error_set(error, ERR_FULL, "live jobs have %zu different sets of worker requirements, and no "
+			"more are allowed; try again when some have ended", core->wishes.count);
 	return ERR_NONE;
 }
 

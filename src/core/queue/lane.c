@@ -47,7 +47,8 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 	}
 	group = run->groups[at - 1];
 	if (group->limit != spec->group_parallel || group->fail_fast != spec->group_fail_fast)
-		return error_set(error, ERR_INVALID, "job %u: group: its fan-out has another bound", job->index);
+		return error_set(error, ERR_INVALID, "job %u: group_parallel differs from that of other jobs in its "
+			"fan-out", job->index);
 	group->jobs++;
 	*ret_group = (uint32_t)at;
 	if (spec->group_fail_fast)

@@ -91,7 +91,7 @@ static enum err take_busy(struct core *core, const struct lock *lock, bool share
 
 	lock_tell(core, lock, NULL, &words);
 	if (shared && lock_first_alone(core, lock) != UINT64_MAX)
-		buf_add_str(&words, "; a job waits to have it alone");
+		buf_add_str(&words, "; a job waits to have it exclusively");
 	error_set(error, ERR_BUSY, "lock %s: %.400s", lock->name, buf_cstr(&words));
 	buf_free(&words);
 	return error_next(error, "titan lock ls");
@@ -100,7 +100,7 @@ static enum err take_busy(struct core *core, const struct lock *lock, bool share
 /* Refuse to take a lock again without naming its owner: two scripts of one person count as two owners. */
 static enum err take_again(const struct lock *lock, const struct lock_hold *hold, struct error *error)
 {
-	error_set(error, ERR_BUSY, "lock %s: %s has it already; to take it again, name its owner", lock->name, hold->owner);
+	error_set(error, ERR_BUSY, "lock %s is already held by %s; to take it again, name its owner", lock->name, hold->owner);
 	return error_next(error, "titan lock take %s --owner %s", lock->name, hold->owner);
 }
 
@@ -121,12 +121,13 @@ static bool may_take(const struct core *core, const struct lock *lock, size_t ow
 static enum err take_check(const struct msg_set *set, struct slice owner, struct error *error)
 {
 	if (!owner_good(owner))
-		return error_set(error, ERR_INVALID, "the owner of a lock has 1 to %d bytes, and no control characters",
+		return error_set(error, ERR_INVALID, "the owner of a lock must have 1 to %d bytes and no control "
+			"characters",
 				 LIMIT_NAME_MAX_LEN);
 	if (set->words.n > 1 || (set->words.n == 1 && set->words.at[0].len > LIMIT_REASON_MAX))
-		return error_set(error, ERR_TOO_LARGE, "a reason has at most %d bytes", LIMIT_REASON_MAX);
+		return error_set(error, ERR_TOO_LARGE, "a reason may have at most %d bytes", LIMIT_REASON_MAX);
 	if (set->span_ms / 1000 > LIMIT_SPAN_MAX_S)
-		return error_set(error, ERR_TOO_LARGE, "a lock is taken for ten years at most");
+		return error_set(error, ERR_TOO_LARGE, "a lock can be taken for at most ten years");
 	return ERR_NONE;
 }
 
@@ -149,7 +150,7 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 		return take_busy(core, lock, set->flag, error);
 	if (own == lock->hold_count && core->lock_holds >= LIMIT_LOCK_HOLDS_MAX) {
 		lock_tidy(core, lock);
-		return error_set(error, ERR_FULL, "people hold %d locks already", LIMIT_LOCK_HOLDS_MAX);
+		return error_set(error, ERR_FULL, "people already have %d locks, and no more are allowed", LIMIT_LOCK_HOLDS_MAX);
 	}
 	if (own == lock->hold_count) {
 		hold = hold_add(lock, owner);
@@ -191,7 +192,7 @@ static enum err lock_drop(struct core *core, const struct msg_set *set, struct s
 		hold_end(core, lock, at);
 		return ERR_NONE;
 	}
-	error_set(error, ERR_NOT_FOUND, "%.*s doesn't hold lock %.*s", (int)(owner.len < 60 ? owner.len : 60),
+	error_set(error, ERR_NOT_FOUND, "%.*s doesn't have lock %.*s", (int)(owner.len < 60 ? owner.len : 60),
 		  (const char *)owner.data, len, (const char *)set->name.data);
 	return error_next(error, "titan lock ls");
 }
@@ -203,7 +204,7 @@ enum err lock_set(struct core *core, const struct input_set *input, uint64_t *re
 	enum err err;
 
 	if (!text_is_name(input->set.name))
-		return error_set(error, ERR_INVALID, "a lock's name has letters, digits, _ . -, at most %d", LIMIT_NAME_MAX_LEN);
+		return error_set(error, ERR_INVALID, "the name of a lock may have letters, digits, _ . -, at most %d", LIMIT_NAME_MAX_LEN);
 	switch (input->set.verb) {
 	case SET_TAKE:
 		err = lock_take(core, input, owner, ret_fence, error);
@@ -212,7 +213,7 @@ enum err lock_set(struct core *core, const struct input_set *input, uint64_t *re
 		err = lock_drop(core, &input->set, owner, error);
 		break;
 	default:
-		return error_set(error, ERR_INVALID, "a lock can't be changed that way: %llu",
+		return error_set(error, ERR_INVALID, "unknown change of a lock: %llu",
 				 (unsigned long long)input->set.verb);
 	}
 	*ret_changed = err == ERR_NONE;
@@ -240,10 +241,10 @@ enum err load_lock_hold(struct core *core, const struct row_lock_hold *row, stru
 	if (!text_is_name(row->lock) || !owner_good(row->owner) || row->shared < 0 || row->shared > 1 || row->fence < 1 ||
 	    (uint64_t)row->fence > newest || row->ttl_ms < 0 || row->ttl_ms / 1000 > LIMIT_SPAN_MAX_S || row->due_ms < 0 ||
 	    !row->ttl_ms != !row->due_ms)
-		return error_set(error, ERR_STORE_TRUST, "a row of who holds a lock contradicts itself");
+		return error_set(error, ERR_STORE_TRUST, "a stored lock contradicts itself");
 	lock = lock_of(core, row->lock);
 	if (hold_place(lock, row->owner) < lock->hold_count || (lock->hold_count > 0 && (!row->shared || lock_held_alone(lock))))
-		return error_set(error, ERR_STORE_TRUST, "lock %s: those who hold it exclude each other", lock->name);
+		return error_set(error, ERR_STORE_TRUST, "lock %s: its stored owners exclude each other", lock->name);
 	hold = hold_add(lock, row->owner);
 	hold->person = mem_text(row->person);
 	hold->reason = mem_text(row->reason);

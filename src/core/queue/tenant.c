@@ -104,14 +104,14 @@ enum err tenant_admit(const struct core *core, const struct input_submit *submit
 	uint64_t queued;
 
 	if (submit->tenant.len > 0 && !text_is_name(submit->tenant))
-		return error_set(error, ERR_INVALID, "tenant: a name has letters, digits, _ . -, at most %d",
+		return error_set(error, ERR_INVALID, "tenant: a name may have letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	if (!tenant || tenant->max_queued == 0)
 		return ERR_NONE;
 	queued = tenant_queued(core, tenant);
 	if (queued + (PLANTED(queued_without_newcomers) ? 0 : count) <= tenant->max_queued)
 		return ERR_NONE;
-	error_set(error, ERR_BUSY, "tenant %s has %llu %s queued, and with %u more it would be over its %u", tenant->name,
+	error_set(error, ERR_BUSY, "tenant %s has %llu %s queued; with %u more it would exceed its limit of %u", tenant->name,
 		  (unsigned long long)queued, queued == 1 ? "job" : "jobs", count, tenant->max_queued);
 	return error_next(error, "titan tenant ls");
 }
@@ -135,11 +135,11 @@ static enum err tenant_put(struct core *core, const struct msg_set *set, uint64_
 	struct tenant *tenant;
 
 	if (set->weight > LIMIT_TENANT_WEIGHT_MAX)
-		return error_set(error, ERR_INVALID, "tenant %.*s: a weight goes from 1 to %d, not %llu",
+		return error_set(error, ERR_INVALID, "tenant %.*s: the weight must be from 1 to %d, not %llu",
 				 (int)set->name.len, (const char *)set->name.data, LIMIT_TENANT_WEIGHT_MAX,
 				 (unsigned long long)set->weight);
 	if (set->number > LIMIT_RUN_JOBS_MAX || set->most > LIMIT_RUN_JOBS_MAX)
-		return error_set(error, ERR_TOO_LARGE, "tenant %.*s: a limit is below %d", (int)set->name.len,
+		return error_set(error, ERR_TOO_LARGE, "tenant %.*s: a limit must be below %d", (int)set->name.len,
 				 (const char *)set->name.data, LIMIT_RUN_JOBS_MAX);
 	tenant = tenant_of(core, set->name);
 	tenant->set = true;
@@ -162,7 +162,7 @@ static enum err tenant_remove(struct core *core, const struct msg_set *set, uint
 	struct tenant *tenant = tenant_find(core, set->name);
 
 	if (!tenant || !tenant->set) {
-		error_set(error, ERR_NOT_FOUND, "nobody has set tenant %.*s", (int)set->name.len,
+		error_set(error, ERR_NOT_FOUND, "tenant %.*s has no weight or limit that was set", (int)set->name.len,
 			  (const char *)set->name.data);
 		return error_next(error, "titan tenant ls");
 	}
@@ -180,7 +180,8 @@ static enum err tenant_remove(struct core *core, const struct msg_set *set, uint
 enum err tenant_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error)
 {
 	if (!text_is_name(input->set.name))
-		return error_set(error, ERR_INVALID, "a tenant's name has letters, digits, _ . -, at most %d",
+		return error_set(error, ERR_INVALID, "the name of a tenant may have letters, digits, _ . -, at most "
+			"%d",
 				 LIMIT_NAME_MAX_LEN);
 	switch (input->set.verb) {
 	case SET_PUT:
@@ -188,7 +189,7 @@ enum err tenant_set(struct core *core, const struct input_set *input, uint64_t *
 	case SET_REMOVE:
 		return tenant_remove(core, &input->set, ret_changed, error);
 	default:
-		return error_set(error, ERR_INVALID, "a tenant can't be changed that way: %llu",
+		return error_set(error, ERR_INVALID, "unknown change of a tenant: %llu",
 				 (unsigned long long)input->set.verb);
 	}
 }
@@ -198,10 +199,10 @@ enum err load_tenant(struct core *core, const struct row_tenant *row, struct err
 	struct tenant *tenant;
 
 	if (!text_is_name(row->name) || tenant_find(core, row->name))
-		return error_set(error, ERR_STORE_TRUST, "tenant: a name is bad or there twice");
+		return error_set(error, ERR_STORE_TRUST, "tenant: a stored name is bad or there twice");
 	if (row->weight < 1 || row->weight > LIMIT_TENANT_WEIGHT_MAX || row->max_jobs < 0 ||
 	    row->max_jobs >= LIMIT_RUN_JOBS_MAX || row->max_queued < 0 || row->max_queued >= LIMIT_RUN_JOBS_MAX)
-		return error_set(error, ERR_STORE_TRUST, "tenant %.*s: bad weight or limits", (int)row->name.len,
+		return error_set(error, ERR_STORE_TRUST, "tenant %.*s: bad stored weight or limits", (int)row->name.len,
 				 (const char *)row->name.data);
 	tenant = tenant_of(core, row->name);
 	tenant->set = true;

@@ -38,7 +38,7 @@ static enum err load_meta(struct core *core, const struct row_meta *row, struct 
 		if (!slice_eq(row->name, slice_str(clocks[i].name)))
 			continue;
 		if (row->value > NUMBER_MAX || row->value < -NUMBER_MAX)
-			return TRUST(error, "meta: %s is %lld", clocks[i].name, (long long)row->value);
+			return TRUST(error, "meta: %s has the bad value %lld", clocks[i].name, (long long)row->value);
 		*clocks[i].value = row->value;
 	}
 	if (slice_eq(row->name, slice_str("steady_boot")))
@@ -48,7 +48,7 @@ static enum err load_meta(struct core *core, const struct row_meta *row, struct 
 			continue;
 		if (!number_sane(row->value, 1) ||
 		    (counters[i].value == &core->generation && row->value > UINT32_MAX))
-			return TRUST(error, "meta: %s is %lld", counters[i].name, (long long)row->value);
+			return TRUST(error, "meta: %s has the bad value %lld", counters[i].name, (long long)row->value);
 		*counters[i].value = (uint64_t)row->value;
 	}
 	return ERR_NONE;
@@ -61,13 +61,13 @@ static enum err load_worker(struct core *core, const struct row_worker *row, str
 
 	if (!number_sane(row->worker, 1) || (uint64_t)row->worker <= last ||
 	    (uint64_t)row->worker >= core->next_worker || row->worker > UINT32_MAX)
-		return TRUST(error, "worker %lld: out of order, or over next_worker", (long long)row->worker);
+		return TRUST(error, "worker %lld: the row is out of order, or its number is above next_worker", (long long)row->worker);
 	if (!text_is_name(row->name) || name_map_get(&core->worker_names, row->name))
-		return TRUST(error, "worker %lld: its name is bad or taken", (long long)row->worker);
+		return TRUST(error, "worker %lld: the name is invalid or used twice", (long long)row->worker);
 	if (row->slots < 1 || row->slots > LIMIT_SLOTS_MAX || row->instance.len > INSTANCE_SIZE)
-		return TRUST(error, "worker %lld: bad slots or instance", (long long)row->worker);
+		return TRUST(error, "worker %lld: invalid slots or instance", (long long)row->worker);
 	if ((row->pool.len > 0 && !text_is_name(row->pool)) || row->standing < 0 || row->standing > STANDING_DRAINING)
-		return TRUST(error, "worker %lld: bad pool or standing", (long long)row->worker);
+		return TRUST(error, "worker %lld: invalid pool or standing", (long long)row->worker);
 	worker = worker_new(core, (uint64_t)row->worker, row->name, pool_get(core, slice_make(NULL, 0)));
 	worker->slots = (uint32_t)row->slots;
 	worker->slots_high = worker->slots;
@@ -108,7 +108,7 @@ static enum err load_decision(struct core *core, const struct row_decision *row,
 	struct gate *gate;
 
 	if (!job || job->run->number != (uint64_t)row->run)
-		return TRUST(error, "decision on job %lld: it is not in run %lld", (long long)row->job,
+		return TRUST(error, "decision on job %lld: the job isn't in run %lld", (long long)row->job,
 			     (long long)row->run);
 	if (row->verdict == VERDICT_PUSHED_BACK)
 		load_pushback(core, row);
@@ -118,7 +118,7 @@ static enum err load_decision(struct core *core, const struct row_decision *row,
 	/* Rows of older versions have no digest; their votes don't count. */
 	if (row->verdict != VERDICT_APPROVED ||
 	    !gate_vote(gate, (uint64_t)row->person, row->digest.len == SHA256_SIZE ? row->digest.data : none))
-		return TRUST(error, "decision on job %lld: it was rejected and still waits", (long long)row->job);
+		return TRUST(error, "decision on job %lld: the gate was rejected but still waits", (long long)row->job);
 	return ERR_NONE;
 }
 
@@ -127,14 +127,14 @@ static enum err load_key(struct core *core, const struct row_submit_key *row, st
 	uint8_t id[24];
 
 	if (row->submit_key.len != 16 || row->digest.len != 32)
-		return TRUST(error, "submit_key of run %lld: wrong length", (long long)row->run);
+		return TRUST(error, "submit_key of run %lld: it has the wrong length", (long long)row->run);
 	key_id(id, (uint64_t)row->principal, row->submit_key.data);
 	if (pruned_find(core, (uint64_t)row->run))
 		return TRUST(error, "submit_key of run %lld: the run was pruned", (long long)row->run);
 	if (name_map_get(&core->keys, slice_make(id, sizeof(id))))
-		return TRUST(error, "submit_key of run %lld: it is there twice", (long long)row->run);
+		return TRUST(error, "submit_key of run %lld: it is stored twice", (long long)row->run);
 	if (row->by_run < 0 || row->by_run > row->run)
-		return TRUST(error, "submit_key of run %lld: a later run can't have begun it", (long long)row->run);
+		return TRUST(error, "submit_key of run %lld: it names a later run as its submitter", (long long)row->run);
 	if (!PLANTED(key_forgotten_at_load))
 		key_add(core, id, row->digest.data, (uint64_t)row->run, (uint64_t)row->by_run);
 	return ERR_NONE;
@@ -153,7 +153,7 @@ static enum err load_schedule(struct core *core, const struct row_schedule *row,
 	struct error why = { 0 };
 
 	if (!text_is_name(row->schedule) || schedule_find(core, row->schedule))
-		return TRUST(error, "a schedule's name is bad or taken");
+		return TRUST(error, "a schedule has an invalid name, or one that is used twice");
 	if (!number_sane(row->next_ms, 0) || !number_sane(row->last_ms, 0) || !number_sane(row->last_run, 0) ||
 	    row->queued < 0 || row->queued > UINT32_MAX || !number_sane(row->fired, 0) || !number_sane(row->skipped, 0) ||
 	    row->skip_why < 0 || row->skip_why > SKIP_REFUSED || row->max_jobs < 0 || row->max_jobs > UINT32_MAX ||
@@ -190,7 +190,7 @@ static enum err load_schedule_part(struct core *core, const struct row_schedule_
 	struct schedule *schedule = schedule_find(core, row->schedule);
 
 	if (!schedule || row->part != (int64_t)schedule->part_count || row->count < 0 || row->count > LIMIT_RUN_JOBS_MAX)
-		return TRUST(error, "a part of a schedule's graph doesn't fit");
+		return TRUST(error, "a part of a schedule's graph is missing or too much");
 	schedule->parts = mem_resize(schedule->parts, schedule->part_count + 1, sizeof(*schedule->parts));
 	schedule->parts[schedule->part_count++] = (struct graph_part){ blob_make(row->body), (uint32_t)row->count };
 	return ERR_NONE;
@@ -276,7 +276,7 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	schedules_stepped(core);
 	if (!locks_resume(core)) {
 		core->outbox = NULL;
-		return TRUST(error, "those who hold a lock exclude each other");
+		return TRUST(error, "stored owners of a lock exclude each other");
 	}
 	for (size_t i = 0; i < core->worker_count && (core->boot < 2 || !PLANTED(no_grace_after_boot)); i++)
 		worker_wait(core, core->workers[i]);

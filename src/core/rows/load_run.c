@@ -16,12 +16,12 @@ enum err load_run_row(struct core *core, const struct row_run *row, struct error
 	struct run *run;
 
 	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run)
-		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
+		return TRUST(error, "run %lld: the row is out of order, or its number is above next_run", (long long)row->run);
 	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1))
-		return TRUST(error, "run %lld: it has %lld jobs from %lld on", (long long)row->run,
+		return TRUST(error, "run %lld: the row claims %lld jobs from number %lld on", (long long)row->run,
 			     (long long)row->jobs, (long long)row->first);
 	if (row->max_jobs < 0 || row->max_jobs > UINT32_MAX)
-		return TRUST(error, "run %lld: max_jobs is %lld", (long long)row->run, (long long)row->max_jobs);
+		return TRUST(error, "run %lld: max_jobs has the bad value %lld", (long long)row->run, (long long)row->max_jobs);
 	run = mem_zalloc(sizeof(*run));
 	run->number = (uint64_t)row->run;
 	run->first = (uint64_t)row->first;
@@ -40,7 +40,7 @@ enum err load_run_row(struct core *core, const struct row_run *row, struct error
 	if (!run_join_concurrency(core, run, row->concurrency) || (run->seated && !run->concurrency) || !subrun_load(run, row)) {
 		run_release_bounds(core, run);
 		run_free(run);
-		return TRUST(error, "run %lld: its concurrency group, or what it is within, contradicts itself", (long long)row->run);
+		return TRUST(error, "run %lld: its concurrency group or parent run contradicts the rest of the row", (long long)row->run);
 	}
 	if (run->seated)
 		run->concurrency->runs.active++;
@@ -54,11 +54,11 @@ enum err load_run(struct core *core, const struct row_run *row, struct error *er
 	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
 
 	if (pruned_find(core, (uint64_t)row->run) || pruning_find(core, (uint64_t)row->run))
-		return TRUST(error, "run %lld: it lives and was pruned", (long long)row->run);
+		return TRUST(error, "run %lld: it is live, but was also pruned", (long long)row->run);
 	if (row->ended_ms != 0)
-		return TRUST(error, "run %lld: loaded as live, but it has ended", (long long)row->run);
+		return TRUST(error, "run %lld: it was loaded as live, but has ended", (long long)row->run);
 	if (last && row->run <= (int64_t)last->number)
-		return TRUST(error, "run %lld: out of order, or over next_run", (long long)row->run);
+		return TRUST(error, "run %lld: the row is out of order, or its number is above next_run", (long long)row->run);
 	return load_run_row(core, row, error);
 }
 
@@ -90,14 +90,14 @@ enum err load_spec(struct core *core, const struct row_spec *row, struct error *
 	uint32_t count;
 
 	if (!run || row->part != run->part_count || row->count < 0 || row->count > run->job_count)
-		return TRUST(error, "spec of run %lld: part %lld doesn't fit", (long long)row->run,
+		return TRUST(error, "spec of run %lld: part %lld is missing or too much", (long long)row->run,
 			     (long long)row->part);
 	count = run->part_count;
 	if (count == 0 ? row->first != 0 && row->first != (int64_t)run->first : row->first != 0 && !number_sane(row->first, 1))
-		return TRUST(error, "spec of run %lld: part %lld begins with job %lld", (long long)row->run,
+		return TRUST(error, "spec of run %lld: part %lld begins with job %lld, which is wrong", (long long)row->run,
 			     (long long)row->part, (long long)row->first);
 	if (!part_fits(run, row))
-		return TRUST(error, "spec of run %lld: part %lld isn't of what came with it", (long long)row->run,
+		return TRUST(error, "spec of run %lld: part %lld doesn't belong to its submit", (long long)row->run,
 			     (long long)row->part);
 	if (row->context.len > 0 && ((row->part > 0 && row->first == 0) || context_check(row->context, &why) != ERR_NONE))
 		return TRUST(error, "spec of run %lld: part %lld has a context that can't be", (long long)row->run,
@@ -130,7 +130,7 @@ enum err run_build(struct core *core, struct run *run, struct error *error)
 	for (uint32_t part = 0; part < run->part_count; part++)
 		jobs += run->part_jobs[part];
 	if (jobs != run->job_count || run->missing > 0)
-		return TRUST(error, "run %llu: its specification has %llu jobs instead of %u",
+		return TRUST(error, "run %llu: the specification has %llu jobs instead of %u",
 			     (unsigned long long)run->number, (unsigned long long)jobs, run->job_count);
 	for (uint32_t part = 0, parts; part < part_count; part += parts) {
 		uint64_t first = run->part_first[part];
@@ -139,7 +139,8 @@ enum err run_build(struct core *core, struct run *run, struct error *error)
 			;
 		if (graph_build(core, run, first, parts, &why) == ERR_NONE &&
 		    !extent_fits(core, run->extents[run->extent_count - 1])) {
-			error_set(&why, ERR_STORE_TRUST, "its jobs overlap or are over next_job");
+			error_set(&why, ERR_STORE_TRUST, "its jobs overlap with others, or their numbers are above "
+				"next_job");
 			extent_drop(run);
 		}
 		if (why.code != ERR_NONE) {
@@ -198,7 +199,7 @@ enum err load_job(struct core *core, const struct row_job *row, struct error *er
 	struct run *run;
 
 	if (!job || job->run->number != (uint64_t)row->run)
-		return TRUST(error, "job %lld: it is not in run %lld", (long long)row->job,
+		return TRUST(error, "job %lld: it isn't in run %lld", (long long)row->job,
 			     (long long)row->run);
 	if (job->flags & JOB_ROW)
 		return TRUST(error, "job %lld: it has two rows", (long long)row->job);

@@ -88,7 +88,7 @@ enum err load_pruning(struct core *core, const struct row_pruning *row, struct e
 	    pruning_find(core, (uint64_t)row->run) ||
 	    !pruned_find(core, (uint64_t)row->run) != (row->logs_only != 0) ||
 	    (row->logs_only != 0 && (row->parts != 0 || row->jobs.len != 0)))
-		return error_set(error, ERR_STORE_TRUST, "run %lld, which is being pruned: its row contradicts itself",
+		return error_set(error, ERR_STORE_TRUST, "run %lld is being pruned, but its row contradicts itself",
 				 (long long)row->run);
 	pruning = pruning_insert(core, (uint64_t)row->run);
 	pruning->logs_only = row->logs_only != 0;
@@ -98,7 +98,8 @@ enum err load_pruning(struct core *core, const struct row_pruning *row, struct e
 		struct serials range = { number_get(row->jobs.data + i), number_get(row->jobs.data + i + 8) };
 
 		if (range.first < 1 || range.end <= range.first || range.end > core->next_job)
-			return error_set(error, ERR_STORE_TRUST, "run %lld, which is being pruned: jobs that never were",
+			return error_set(error, ERR_STORE_TRUST, "run %lld is being pruned, but its row names jobs "
+				"that never existed",
 					 (long long)row->run);
 		GROW(pruning->ranges, pruning->range_count, pruning->range_cap);
 		pruning->ranges[pruning->range_count++] = range;

@@ -88,7 +88,7 @@ static enum err bad_ends(struct core *core, struct run *run, struct error *error
 {
 	if (bad_end_load(core, run))
 		return ERR_NONE;
-	return TRUST(error, "run %llu: a job has a dead letter and didn't end badly", (unsigned long long)run->number);
+	return TRUST(error, "run %llu: a job has a dead letter but didn't fail", (unsigned long long)run->number);
 }
 
 enum err run_resume(struct core *core, struct run *run, struct error *error)
@@ -102,7 +102,7 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 
 		job->flags &= (uint32_t)~JOB_ROW;
 		if (!standing_fits(job, standing[i])) {
-			err = TRUST(error, "job %llu of run %llu is %s, which its dependencies contradict",
+			err = TRUST(error, "job %llu of run %llu is %s, but the jobs that it needs don't allow that",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
 				    state_table[job->state].name);
 			break;
@@ -114,7 +114,7 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 			if (job->flags & JOB_EXPR && !PLANTED(condition_forgotten_at_load))
 				job_ask_again(job);
 			if (go && job->flags & JOB_STAGED) {
-				err = TRUST(error, "job %llu of run %llu is waiting, and for nothing",
+				err = TRUST(error, "job %llu of run %llu waits, but for nothing",
 					    (unsigned long long)job_serial(job), (unsigned long long)run->number);
 				break;
 			}
@@ -125,7 +125,8 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 			}
 		}
 		if (run->concurrency && !run->seated && state_holds(job->state)) {
-			err = TRUST(error, "job %llu of run %llu has an attempt, and the run no place in its group",
+			err = TRUST(error, "job %llu of run %llu has an attempt, but the run has no place in its "
+				"concurrency group",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number);
 			break;
 		}
@@ -166,7 +167,7 @@ static enum err ended_rows_load(struct core *core, struct run *run, const struct
 		struct job *job = run_job(run, i);
 
 		if (err == ERR_NONE && (!state_terminal(job->state) || !standing_fits(job, standing[i])))
-			err = TRUST(error, "job %llu of run %llu is %s, though the run has ended",
+			err = TRUST(error, "job %llu of run %llu is %s, although the run has ended",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
 				    state_table[job->state].name);
 		job->flags &= (uint32_t)~JOB_ROW;
@@ -182,9 +183,10 @@ enum err run_load_ended(struct core *core, const struct row *rows, size_t count,
 
 	CHECK(count > 0 && rows[0].table == TABLE_run && !run_find(core, (uint64_t)rows[0].run.run));
 	if (rows[0].run.ended_ms == 0)
-		return TRUST(error, "run %lld: it is live and not in memory", (long long)rows[0].run.run);
+		return TRUST(error, "run %lld is live, but was not loaded", (long long)rows[0].run.run);
 	if (core->live_jobs + (uint64_t)rows[0].run.jobs > LIMIT_LIVE_JOBS_MAX)
-		return error_set(error, ERR_FULL, "%llu jobs are live, and %d is the most: try again when some have ended",
+		return error_set(error, ERR_FULL, "the store has %llu live jobs, and a master can't hold more than "
+			"%d; try again when some have ended",
 				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
 	core->revived_turn = core->turn;
 	/* Drop stale entries first: entries that the run's jobs left in queues would become valid again. */

@@ -100,15 +100,16 @@ enum err schedule_take_spec(struct core *core, struct schedule *schedule, struct
 	arena_reset(&core->scratch);
 	err = record_decode(REC_schedule_spec, &rest, &core->scratch, &spec, error);
 	if (err == ERR_NONE && spec.cron.len > CRON_MAX)
-		err = error_set(error, ERR_TOO_LARGE, "cron: over %d bytes", CRON_MAX);
+		err = error_set(error, ERR_TOO_LARGE, "cron: longer than %d bytes", CRON_MAX);
 	else if (err == ERR_NONE && (why = cron_parse(spec.cron, &cron, &at, &len)) != NULL)
 		err = error_set(error, ERR_INVALID, "cron: %s", why);
 	else if (err == ERR_NONE && (!zone_is_valid(spec.zone) || spec.zone_name.len > 64))
-		err = error_set(error, ERR_INVALID, "tz: its name is over 64 bytes, or its changes aren't in order and a day apart");
+		err = error_set(error, ERR_INVALID, "tz: the name is longer than 64 bytes, or the changes aren't in "
+			"order and at least a day apart");
 	else if (err == ERR_NONE && (spec.overlap > OVERLAP_ALLOW || spec.catchup > CATCHUP_SPAN))
-		err = error_set(error, ERR_INVALID, "an unknown overlap or catchup");
+		err = error_set(error, ERR_INVALID, "unknown overlap or catchup");
 	else if (err == ERR_NONE && spec.catchup_ms / 1000 > LIMIT_SPAN_MAX_S)
-		err = error_set(error, ERR_TOO_LARGE, "catchup: over ten years");
+		err = error_set(error, ERR_TOO_LARGE, "catchup: longer than ten years");
 	if (err != ERR_NONE) {
 		blob_release(blob);
 		return err;

@@ -40,7 +40,7 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 	if (err == ERR_NONE && schedule)
 		err = owner_check(schedule->owner, submit->own_only, error, "schedule '%s'", schedule->name);
 	if (err == ERR_NONE && !schedule && core->schedule_count >= LIMIT_SCHEDULES_MAX)
-		err = error_set(error, ERR_FULL, "there are %d schedules, and no room for more", LIMIT_SCHEDULES_MAX);
+		err = error_set(error, ERR_FULL, "there are already %d schedules, and no more are allowed", LIMIT_SCHEDULES_MAX);
 	if (err != ERR_NONE)
 		return err;
 	if (schedule && !PLANTED(schedule_time_lost_in_a_change))
@@ -160,6 +160,6 @@ enum err schedule_set(struct core *core, const struct input_set *input, uint64_t
 		*ret_changed = schedule->last_run;
 		return err;
 	default:
-		return error_set(error, ERR_INVALID, "a schedule can't be asked that: %llu", (unsigned long long)set->verb);
+		return error_set(error, ERR_INVALID, "unknown change of a schedule: %llu", (unsigned long long)set->verb);
 	}
 }

@@ -45,7 +45,7 @@ static void tell_ends(struct telling *telling, enum reason reason)
 	}
 	if (deadline_ms > 0) {
 		buf_add_str(&telling->words, job_ending_ms(telling->job) > ENDING_WAITS ?
-			    "; its run was told to end, and so must it in " : "; its deadline is in ");
+			    "; its run was told to end, so it must end in " : "; its deadline is in ");
 		tell_until(telling, deadline_ms);
 	}
 }
@@ -121,7 +121,7 @@ static enum reason tell_delayed(struct telling *telling)
 	buf_add_str(&telling->words, "it is due in ");
 	tell_wait(telling);
 	if (job_passes(job) > 0 && job->tries == 0)
-		buf_addf(&telling->words, ": that begins pass %u of %llu", job_passes(job) + 1,
+		buf_addf(&telling->words, ": then pass %u of %llu begins", job_passes(job) + 1,
 			 (unsigned long long)telling->spec->loop_max);
 	if (retry_failures(job) > 0) {
 		tell_count(telling, ": ", retry_failures(job), "failure", "failures");
@@ -129,10 +129,10 @@ static enum reason tell_delayed(struct telling *telling)
 	}
 	if (job->crashes > 0) {
 		tell_count(telling, "; ", job->crashes, "attempt lost", "attempts lost");
-		buf_addf(&telling->words, ", %llu are the limit", (unsigned long long)crash_limit(telling->spec));
+		buf_addf(&telling->words, ", and the crash limit is %llu", (unsigned long long)crash_limit(telling->spec));
 	}
 	if (job_on_hold(job)) {
-		buf_addf(&telling->words, "; a person holds back %s", on_hold(job));
+		buf_addf(&telling->words, "; a person put a hold on %s", on_hold(job));
 		return REASON_HELD;
 	}
 	return REASON_DUE;
@@ -159,7 +159,7 @@ static void tell_approvers(struct telling *telling)
 	if (shown > 0)
 		buf_add_str(&telling->words, " may");
 	else if (from.n > 0)
-		buf_addf(&telling->words, "; nobody may: it names only %s, who submitted it", telling->job->run->owner);
+		buf_addf(&telling->words, "; nobody may approve: the gate names only %s, who submitted the run", telling->job->run->owner);
 }
 
 static enum reason tell_approval(struct telling *telling)
@@ -169,10 +169,10 @@ static enum reason tell_approval(struct telling *telling)
 		 (unsigned long long)telling->spec->gate_count);
 	tell_approvers(telling);
 	if (job_on_hold(telling->job))
-		buf_addf(&telling->words, "; a person holds back %s, so its time stands still",
+		buf_addf(&telling->words, "; a person put a hold on %s, so the time-out is stopped",
 			 on_hold(telling->job));
 	if (telling->job->when_ms > 0) {
-		buf_addf(&telling->words, "; without an answer it is %s in ",
+		buf_addf(&telling->words, "; without a decision it is %s in ",
 			 telling->spec->gate_expiry == GATE_APPROVE ? "approved" : "denied");
 		tell_wait(telling);
 	}
@@ -202,12 +202,12 @@ static enum reason tell_tenant(struct telling *telling, const struct bound *boun
 	uint64_t before = tenant_place(telling);
 
 	tell_count(telling, "", bound->active, "job", "jobs");
-	buf_addf(&telling->words, " of tenant %s %s out, and %u is the most; ", tenant->name,
+	buf_addf(&telling->words, " of tenant %s %s active, and the limit is %u; ", tenant->name,
 		 bound->active == 1 ? "is" : "are", bound->limit);
 	if (before == 0)
-		buf_add_str(&telling->words, "it is the next of them");
+		buf_add_str(&telling->words, "this job comes next");
 	else
-		buf_addf(&telling->words, "%llu of them wait%s before it", (unsigned long long)before, before == 1 ? "s" : "");
+		buf_addf(&telling->words, "%llu of the tenant's jobs come%s first", (unsigned long long)before, before == 1 ? "s" : "");
 	return REASON_TENANT_LIMIT;
 }
 
@@ -219,7 +219,7 @@ static enum reason tell_runs(struct telling *telling)
 	unsigned shown = 0;
 
 	tell_count(telling, "", group->runs.active, "run", "runs");
-	buf_addf(&telling->words, " of its concurrency group %s %s going, and %u is the most: ", group->name,
+	buf_addf(&telling->words, " of its concurrency group %s %s going, and the limit is %u: ", group->name,
 		 group->runs.active == 1 ? "is" : "are", group->runs.limit);
 	for (size_t i = core->runs.head; i < core->runs.count && shown < NAMES_MAX; i++) {
 		const struct run *run = core->runs.at[i].run;
@@ -243,14 +243,14 @@ static enum reason tell_bound(struct telling *telling, const struct bound *bound
 		return REASON_LOCKED;
 	}
 	if (bound->kind == BOUND_GROUP) {
-		buf_addf(&telling->words, "%u of the jobs of concurrency group %s %s out, and %u is the most", bound->active,
+		buf_addf(&telling->words, "%u of the jobs of concurrency group %s %s active, and the limit is %u", bound->active,
 			 ((const struct group *)bound)->name, bound->active == 1 ? "is" : "are", bound->limit);
 		return REASON_CONCURRENCY_JOBS;
 	}
 	if (bound->kind == BOUND_TENANT)
 		return tell_tenant(telling, bound);
 	tell_count(telling, "", bound->active, "job", "jobs");
-	buf_addf(&telling->words, " of its %s %s out, and %u is the most", of_run ? "run" : "fan-out",
+	buf_addf(&telling->words, " of its %s %s active, and the limit is %u", of_run ? "run" : "fan-out",
 		 bound->active == 1 ? "is" : "are", bound->limit);
 	return of_run ? REASON_RUN_LIMIT : REASON_GROUP_LIMIT;
 }
@@ -261,17 +261,17 @@ static enum reason tell_ready(struct telling *telling)
 	enum reason reason;
 
 	if (job_on_hold(telling->job)) {
-		buf_addf(&telling->words, "a person holds back %s", on_hold(telling->job));
+		buf_addf(&telling->words, "a person put a hold on %s", on_hold(telling->job));
 		return REASON_HELD;
 	}
 	if (!at)
 		return job_is_subrun(telling->job) ? REASON_QUEUED : tell_workers(telling);
 	reason = tell_bound(telling, at);
 	if (!full)
-		buf_add_str(&telling->words, "; a job that comes before it waits for a worker");
+		buf_add_str(&telling->words, "; a job that comes before it in the queue waits for a worker");
 	else if (!job_is_subrun(telling->job) &&
 		 !class_served(telling->core, telling->core->classes[telling->job->class_at]))
-		buf_add_str(&telling->words, "; nor is there a worker that may have it");
+		buf_add_str(&telling->words, "; and no connected worker could run it");
 	return reason;
 }
 
@@ -296,7 +296,8 @@ static enum reason tell_condition(struct telling *telling)
 
 static enum reason tell_stuck(struct telling *telling, const struct worker *worker)
 {
-	buf_addf(&telling->words, "a process of it on worker %s was killed and lives on; it keeps its slot until it is gone",
+	buf_addf(&telling->words, "one of its processes on worker %s was killed but is still there; the job keeps "
+		"its slot until the process is gone",
 		 worker->name);
 	return REASON_STUCK;
 }
@@ -308,7 +309,7 @@ static enum reason tell_subrun(struct telling *telling)
 
 	buf_addf(&telling->words, "its sub-run is run %llu", (unsigned long long)number);
 	if (child)
-		buf_addf(&telling->words, ", of which %u of %u jobs have ended", child->settled, child->job_count);
+		buf_addf(&telling->words, ", in which %u of %u jobs have ended", child->settled, child->job_count);
 	return REASON_RUNNING;
 }
 
@@ -362,7 +363,7 @@ static void tell_interrupted(struct telling *telling, enum reason reason)
 		return;
 	if (telling->words.len == 0)
 		buf_add_str(&telling->words, reason_text(reason));
-	tell_count(telling, "; ", count, "attempt before", "attempts before");
+	tell_count(telling, "; ", count, "earlier attempt", "earlier attempts");
 	buf_add_str(&telling->words, count == 1 ? " was ended by its worker" : " were ended by their workers");
 }
 

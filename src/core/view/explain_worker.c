@@ -65,19 +65,19 @@ static void tell_resources(struct telling *telling, const struct wants *wants)
 			continue;
 		buf_add_str(&telling->words, first ? "it asks for " : ", and for ");
 		resource_show(wants->asks[i].name, wants->asks[i].amount, &telling->words);
-		buf_add_str(&telling->words, ", and the most of a worker is ");
+		buf_add_str(&telling->words, ", and the most that a worker offers is ");
 		resource_show(wants->asks[i].name, most, &telling->words);
 		first = false;
 	}
 	if (first)
-		buf_add_str(&telling->words, "no connected worker has all at once of what it asks for");
+		buf_add_str(&telling->words, "no connected worker offers all that it asks for");
 }
 
 static const char *refused_why(const struct worker *worker)
 {
 	const char *why = strerrordesc_np((int)worker->refused_code);
 
-	return why ? why : "for a reason that it doesn't know";
+	return why ? why : "for an unknown reason";
 }
 
 /* Name the workers that fail exactly at this hurdle. */
@@ -112,7 +112,7 @@ static void tell_next_try(struct telling *telling, const struct wants *wants)
 		if (hurdle_of(core->workers[i], wants) == HURDLE_REFUSES && core->workers[i]->refused_until_ns < next_ns)
 			next_ns = core->workers[i]->refused_until_ns;
 	next_ns -= core->now.mono_ns;
-	buf_addf(&telling->words, " can't start jobs; the next try is in %lld s",
+	buf_addf(&telling->words, " can't start jobs; it is tried again in %lld s",
 		 (long long)((next_ns > 0 ? next_ns + NS_PER_S - 1 : 0) / NS_PER_S));
 }
 
@@ -120,7 +120,7 @@ static void tell_next_try(struct telling *telling, const struct wants *wants)
 static void tell_named(struct telling *telling, const struct wants *wants)
 {
 	if (wants->spec.only_worker.len > 0)
-		buf_addf(&telling->words, "it must have worker %.*s, ", (int)wants->spec.only_worker.len,
+		buf_addf(&telling->words, "it must run on worker %.*s, ", (int)wants->spec.only_worker.len,
 			 (const char *)wants->spec.only_worker.data);
 }
 
@@ -132,24 +132,25 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 	case HURDLE_UP:
 		return REASON_NO_WORKER_UP;
 	case HURDLE_NAME:
-		buf_addf(&telling->words, "it must have worker %.*s, which isn't connected", (int)wants->spec.only_worker.len,
+		buf_addf(&telling->words, "it must run on worker %.*s, which isn't connected", (int)wants->spec.only_worker.len,
 			 (const char *)wants->spec.only_worker.data);
 		return REASON_NO_WORKER_NAMED;
 	case HURDLE_LABELS:
 		tell_named(telling, wants);
-		tell_list(telling, wants->spec.only_worker.len ? "which lacks one of: " : "no connected worker has all of: ",
+		tell_list(telling, wants->spec.only_worker.len ? "which lacks one of: " : "no connected worker has "
+			"all of the labels ",
 			  telling->spec->labels);
 		return REASON_NO_WORKER_LABELS;
 	case HURDLE_POOL:
 		tell_named(telling, wants);
-		buf_addf(&telling->words, "no connected worker that would do is of pool %.*s", (int)wants->spec.pool.len,
+		buf_addf(&telling->words, "no suitable connected worker is in pool %.*s", (int)wants->spec.pool.len,
 			 (const char *)wants->spec.pool.data);
 		return REASON_NO_WORKER_POOL;
 	case HURDLE_RESOURCES:
 		tell_resources(telling, wants);
 		return REASON_NO_WORKER_RESOURCES;
 	case HURDLE_STANDING:
-		tell_failing(telling, hurdle, wants, ": a person keeps new jobs away");
+		tell_failing(telling, hurdle, wants, ": a person cordoned or drained it");
 		return REASON_WORKER_CORDONED;
 	case HURDLE_REFUSES:
 		tell_failing(telling, hurdle, wants, "");
@@ -159,7 +160,7 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 	case HURDLE_NONE:
 		break;
 	}
-	tell_failing(telling, HURDLE_POOL_STATE, wants, ": nothing new starts there");
+	tell_failing(telling, HURDLE_POOL_STATE, wants, ": no new jobs start there");
 	for (size_t i = 0; i < core->worker_count; i++)
 		if (hurdle_of(core->workers[i], wants) == HURDLE_POOL_STATE &&
 		    core->workers[i]->pool->state == POOL_DRAINING)
@@ -181,14 +182,14 @@ static void tell_kept(struct telling *telling, const struct worker *worker)
 	struct rec_job_spec spec;
 	struct slice bytes;
 
-	buf_addf(&telling->words, "worker %s has room, which is kept for ", worker->name);
+	buf_addf(&telling->words, "worker %s has room, but it is reserved for ", worker->name);
 	if (job) {
 		bytes = job_spec_bytes(job);
 		CHECK(record_decode(REC_job_spec, &bytes, telling->arena, &spec, NULL) == ERR_NONE);
 		buf_addf(&telling->words, "job %llu/%.*s, ", (unsigned long long)job->run->number, (int)spec.name.len,
 			 (const char *)spec.name.data);
 	}
-	buf_add_str(&telling->words, "larger and before it");
+	buf_add_str(&telling->words, "which is larger and comes first");
 }
 
 static enum reason tell_busy(struct telling *telling, uint64_t slots, const struct worker *spare)
@@ -202,18 +203,18 @@ static enum reason tell_busy(struct telling *telling, uint64_t slots, const stru
 			kept = core->workers[i];
 	if (!spare) {
 		if (slots == 1)
-			buf_add_str(&telling->words, "the only slot of the workers that could take it is busy; ");
+			buf_add_str(&telling->words, "the only slot that it could use is busy; ");
 		else
-			buf_addf(&telling->words, "all %llu slots of the workers that could take it are busy; ",
+			buf_addf(&telling->words, "all %llu slots that it could use are busy; ",
 				 (unsigned long long)slots);
 		tell_count(telling, "", class->count - class->stale, "job queues", "jobs queue");
 		buf_add_str(&telling->words, " for them");
 		return REASON_ALL_SLOTS_BUSY;
 	}
 	if (!wants_fit(spare, class->wants)) {
-		tell_asks(telling, "what it asks for is in use: ", class->wants);
+		tell_asks(telling, "other jobs use what it asks for: ", class->wants);
 		if (kept)
-			buf_addf(&telling->words, "; worker %s is kept free for it", kept->name);
+			buf_addf(&telling->words, "; worker %s is reserved for it", kept->name);
 		return REASON_RESOURCES_BUSY;
 	}
 	if (spare->reserved != 0 && spare->reserved != job_serial(telling->job)) {
@@ -221,7 +222,8 @@ static enum reason tell_busy(struct telling *telling, uint64_t slots, const stru
 		return REASON_RESERVED;
 	}
 	if (worker_rests(core, spare)) {
-		buf_addf(&telling->words, "worker %s lost %d connections within %d s, and is passed over for another %lld s",
+		buf_addf(&telling->words, "worker %s lost %d connections within %d s, and gets no jobs for another "
+			"%lld s",
 			 spare->name, LIMIT_FLAP_DROPS, LIMIT_FLAP_WINDOW_MS / 1000,
 			 (long long)((spare->rest_until_ns - core->now.mono_ns + NS_PER_S - 1) / NS_PER_S));
 		return REASON_WORKER_FLAPS;
@@ -246,14 +248,14 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 {
 	switch (hurdle_of(target, wants)) {
 	case HURDLE_NAME:
-		buf_addf(&telling->words, "isn't worker %.*s, which it must have as well", (int)wants->spec.only_worker.len,
+		buf_addf(&telling->words, "isn't worker %.*s, on which it must run as well", (int)wants->spec.only_worker.len,
 			 (const char *)wants->spec.only_worker.data);
 		return true;
 	case HURDLE_LABELS:
 		tell_list(telling, "lacks one of: ", telling->spec->labels);
 		return true;
 	case HURDLE_POOL:
-		buf_addf(&telling->words, "is of pool %s, not %.*s", target->pool->name, (int)wants->spec.pool.len,
+		buf_addf(&telling->words, "is in pool %s, not %.*s", target->pool->name, (int)wants->spec.pool.len,
 			 (const char *)wants->spec.pool.data);
 		return true;
 	case HURDLE_RESOURCES:
@@ -266,9 +268,10 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 
 static enum reason tell_target(struct telling *telling, const struct worker *target, const struct wants *wants)
 {
-	buf_addf(&telling->words, "it must have worker %s, which ran a job before it, and that ", target->name);
+	buf_addf(&telling->words, "it must run on worker %s, which ran an earlier job, and that worker ", target->name);
 	if (tell_never(telling, target, wants)) {
-		buf_add_str(&telling->words, ": it will wait for ever, unless the worker comes back another or the job is cancelled");
+		buf_add_str(&telling->words, ": the job waits for ever, unless that worker changes or the job is "
+			"cancelled");
 		return REASON_AFFINITY_NEVER;
 	}
 	if (!worker_connected(target))
@@ -276,7 +279,7 @@ static enum reason tell_target(struct telling *telling, const struct worker *tar
 	else if (target->resting)
 		buf_addf(&telling->words, "can't start jobs now: %s", refused_why(target));
 	else if (!worker_serves(target))
-		buf_add_str(&telling->words, "starts nothing new");
+		buf_add_str(&telling->words, "gets no new jobs");
 	else
 		buf_add_str(&telling->words, "is busy");
 	return REASON_AFFINITY_BUSY;

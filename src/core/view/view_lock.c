@@ -86,7 +86,7 @@ static void tell_job(const struct job *job, struct buf *words)
 	buf_addf(words, "job %llu/%.*s", (unsigned long long)job->run->number, (int)name.len, (const char *)name.data);
 	arena_free(&arena);
 	if (job->state == STATE_UNKNOWN)
-		buf_add_str(words, ", of which nobody knows whether it ran,");
+		buf_add_str(words, ", which may have run or not,");
 }
 
 /*
@@ -119,7 +119,7 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 		tell_hold(core, lock->holds[0], words);
 	} else {
 		tell_job(finding.jobs[0], words);
-		buf_addf(words, " has it%s until its attempt has gone", lock->alone ? "" : ", shared,");
+		buf_addf(words, " has it%s until its attempt is gone", lock->alone ? "" : ", shared,");
 	}
 	if (more > 1)
 		buf_addf(words, ", and %llu more", (unsigned long long)more - 1);
@@ -127,7 +127,7 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 		return;
 	buf_add_str(words, "; ");
 	tell_job(before, words);
-	buf_add_str(words, " wants it alone, and comes first");
+	buf_add_str(words, " waits for it exclusively, and comes first");
 }
 
 /* --- rows --- */
