@@ -185,7 +185,7 @@ TEST words_that_dont_go_together_are_refused(void)
 		{ "run --again 4 --retry 1", "only --name, --key" }, { "run --again 4 --env A=1", "only --name, --key" },
 		{ "run --again 4 --into 5", "only --name, --key" }, { "run -e a=x --into 4 --tenant t", "--tenant" },
 		{ "run -e a=x --into 4 --name n", "--name" }, { "run -e a=x --env NOT_SET", "NOT_SET isn't set here" },
-		{ "run -e a=x --env =A", "isn't of the form" }, { "run -e a=x --env TITAN_RUN=1", "reserved for titan" },
+		{ "run -e a=x --env =A", "must have the form" }, { "run -e a=x --env TITAN_RUN=1", "reserved for titan" },
 		{ "run -e a=x --private --dir /", "--dir names another" }, { "run --again 4 --private", "only --name, --key" },
 		{ "run -e a=x --mode twice", "'twice'" }, { "run -e a=x --priority 101", "--priority" },
 		{ "run -e a=x --retry -1", "--retry" }, { "run -e a=x --dir no/such/place", "--dir" },

@@ -25,7 +25,7 @@ static enum err read_env(struct cli *cli, struct job_defaults *defaults)
 		if (invocation->options[i].id != OPT_run_env)
 			continue;
 		if (value[0] == '\0' || value[0] == '=')
-			return error_set(&cli->error, ERR_USAGE, "--env: '%s' isn't of the form NAME or NAME=VALUE", value);
+			return error_set(&cli->error, ERR_USAGE, "--env: '%s' must have the form NAME or NAME=VALUE", value);
 		if (strncmp(value, "TITAN_", 6) == 0)
 			return error_set(&cli->error, ERR_USAGE, "--env: %s: names that begin with TITAN_ are "
 				"reserved for titan", value);

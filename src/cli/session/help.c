@@ -63,7 +63,7 @@ void help_overview(const struct look *look, struct buf *out)
 	const char *const *topics = help_topics(&count);
 
 	buf_add_str(out, "titan [OPTION..] COMMAND [OPTION..] [ARGUMENT..]\n\n"
-			 "titan alone, on a terminal, starts what doesn't run yet and opens the dashboard.\n");
+			 "titan alone, on a terminal, starts a master and a worker, if none is running, and opens the dashboard.\n");
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		buf_add_byte(out, '\n');
 		heading(look, command_groups[group], out);
@@ -163,29 +163,29 @@ static void topic_output(const struct look *look, struct buf *out)
 {
 	heading(look, "Output", out);
 	buf_add_str(out, "  Data goes to standard output, everything else to standard error.\n"
-			 "  --json      one JSON value (watch and run --follow: one a line)\n"
-			 "              errors too: {\"error\":{\"code\",\"status\",\"text\",\"next\"}} on standard error\n"
-			 "  --plain     tab-separated, no header, times in UTC, spans in ms\n"
-			 "  --format    '{id} {state}': the fields that --json has; \\t and \\n are known\n"
-			 "  NO_COLOR and TERM=dumb turn colours off, --color says otherwise.\n");
+			 "  --json      one JSON value (watch and run --follow: one on each line)\n"
+			 "              errors as well: {\"error\":{\"code\",\"status\",\"text\",\"next\"}} on standard error\n"
+			 "  --plain     fields separated by tabs, no header, times in UTC, spans in ms\n"
+			 "  --format    a template such as '{id} {state}'; it may use the fields of --json, \\t and \\n\n"
+			 "  NO_COLOR and TERM=dumb turn colours off; --color overrides them.\n");
 }
 
 static void topic_selectors(const struct look *look, struct buf *out)
 {
 	heading(look, "Selectors", out);
-	buf_add_str(out, "  4127            a run\n"
+	buf_add_str(out, "  4127            the run with this number\n"
 			 "  last            the newest run\n"
-			 "  self            inside a job: its own run\n"
-			 "  4127/load       a job of it\n"
-			 "  4127/encode[7]  a job of a fan-out\n"
-			 "Of cancel, retry, hold, release, ls and show also:\n"
-			 "  all             every run (of acts: that hasn't ended; of retry: that ended badly)\n"
-			 "  4120-4127       those of them between these numbers\n"
+			 "  self            inside a job: the run that it belongs to\n"
+			 "  4127/load       a job of run 4127\n"
+			 "  4127/encode[7]  one job of a fan-out\n"
+			 "The commands cancel, retry, hold, release, ls and show also take:\n"
+			 "  all             all runs; for changes all live runs, for retry all that ended badly\n"
+			 "  4120-4127       the runs with these numbers\n"
 			 "  label=gpu,state=failed\n"
-			 "                  jobs with all of this: state, label, name, worker of the job,\n"
-			 "                  run, owner, tenant of its run; only the latter three: runs.\n"
-			 "                  Runs that have ended are looked through only for a state.\n"
-			 "An act on what wasn't named asks first; with nobody to ask it wants -y.\n");
+			 "                  all jobs with these properties: state, label, name, worker of the\n"
+			 "                  job; run, owner, tenant of its run. With only the last three: runs.\n"
+			 "                  Ended runs are searched only if a state is given.\n"
+			 "A change of several runs or jobs asks first; without a terminal it needs -y.\n");
 }
 
 static void state_line(const struct look *look, const struct state_info *state, struct buf *out)
@@ -211,13 +211,13 @@ static void topic_states(const struct look *look, struct buf *out)
 static void topic_environment(const struct look *look, struct buf *out)
 {
 	heading(look, "Environment", out);
-	buf_add_str(out, "  TITAN_CLUSTER    the cluster, where --cluster isn't given\n"
-			 "  TITAN_STATE      the directory of all clusters' state\n"
+	buf_add_str(out, "  TITAN_CLUSTER    name of the cluster, if --cluster isn't given\n"
+			 "  TITAN_STATE      directory with the state of all clusters\n"
 			 "                   (default: $XDG_STATE_HOME/titan, ~/.local/state/titan)\n"
 			 "  TITAN_HEARTBEAT, TITAN_LEASE, TITAN_GRACE\n"
-			 "                   of titan master, where its options aren't given\n"
-			 "  NO_COLOR, TERM   colours\n"
-			 "Behind it stand the settings of .titan.conf of a project, ~/.config/titan/titan.conf\n"
+			 "                   settings of titan master, if its options aren't given\n"
+			 "  NO_COLOR, TERM   whether output has colours\n"
+			 "The environment overrides the settings in .titan.conf, ~/.config/titan/titan.conf\n"
 			 "and /etc/titan/titan.conf: see titan.conf(5).\n");
 }
 
