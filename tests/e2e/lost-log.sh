@@ -20,7 +20,7 @@ lost() {
 	cp -a "$test_dir/killed" "$state"
 	"$@"
 	exits "$how: no master begins with it" 74 timeout 20 "$TITAN" master
-	like "$how: it says what is lost" "$err" 'titan.db ends with turn [0-9]+, and turn [0-9]+ was acknowledged'
+	like "$how: it says what is lost" "$err" 'titan.db ends with turn [0-9]+, but turn [0-9]+ was acknowledged'
 	like "$how: and both ways to go on" "$err" "try: titan restore FILE with a backup; or, .* titan restore $store\$"
 	exits "$how: fsck says so, too" 74 titan fsck
 }

@@ -26,7 +26,7 @@ runs_new() { [ "$(readlink "/proc/$guardian/exe")" = "$program" ]; }
 ok "SIGHUP makes it the new one" until_true 10 runs_new
 is_guardian() { [ "$(cat "/proc/$guardian/comm")" = titan-guardian ]; }
 ok "which is the guardian" until_true 10 is_guardian
-like "though titan.conf became wrong meanwhile" "$(cat "$TITAN_STATE/default/worker-local.log")" "titan.conf:1:1: error: 'color' is never"
+like "though titan.conf became wrong meanwhile" "$(cat "$TITAN_STATE/default/worker-local.log")" "titan.conf:1:1: error: key 'color' isn't allowed"
 rm "$TITAN_STATE/default/titan.conf"
 is "of the same keeper" "$(guardian_pid) $(state_of '.workers[0].pid')" "$guardian $keeper"
 exits "a second worker is refused as before" 75 titan worker --name local
@@ -44,7 +44,7 @@ is "with its own status, started once" \
 cp "$program" "$test_dir/good"
 printf 'no program\n' >"$program.new" && chmod 755 "$program.new" && mv "$program.new" "$program"
 kill -HUP "$guardian"
-says_so() { grep -q 'stays what it is' "$TITAN_STATE"/*/worker-local.log; }
+says_so() { grep -q "the guardian isn't replaced" "$TITAN_STATE"/*/worker-local.log; }
 ok "a broken program is refused" until_true 10 says_so
 replace "$test_dir/good"
 ok "the worker is up" worker_is_up

@@ -197,7 +197,7 @@ static inline void rig_answer_log(struct rig_peer *peer, const struct msg_log_re
 	uint64_t stop = read->back ? end : rig.page && len - start > rig.page ? start + rig.page : len;
 	struct rec_output piece = {
 		.job = read->job, .epoch = read->epoch, .run = read->run, .stream = 1, .offset = start,
-		.data = slice_make(rig.log.data + start, stop - start),
+		.data = start < stop ? slice_make(rig.log.data + start, stop - start) : (struct slice){ 0 },
 	};
 	const struct msg_log_data answer = {
 		.id = read->id, .offset = stop, .pieces = { .at = &piece, .n = start < stop }, .end = stop == len, .start = start,

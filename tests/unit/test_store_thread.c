@@ -327,6 +327,7 @@ TEST copy_of_a_store_at_rest_is_made_at_once(void)
 
 		snprintf(part, sizeof(part), "%s.part%d", box_path, round);
 		box_ask(store, &query);
+		arena_free(&query.arena);
 		usleep(1000);
 		store_copy(store, &copy);
 		while (!store_copied(store))
