@@ -243,8 +243,8 @@ static void freeze(struct app *app, int64_t now_ms)
 	app->frozen_count = 0;
 	app->frozen_ms = now_ms;
 	/*
-	 * Messages were dropped while the screen was frozen: report their number, and subscribe anew for
-	 * fresh snapshots.
+	 * Messages that came while the screen was frozen were dropped. When it is unfrozen, subscribe anew for fresh
+	 * snapshots.
 	 */
 	if (app->frozen || app->link != LINK_LIVE)
 		return;

@@ -11,7 +11,7 @@ struct tree_node {
 	enum tree_kind kind;
 	struct dag_spot spot;
 	struct slice text;               /* of a TREE_TEXT */
-	bool plain;                      /* the text is written without quotes */
+	bool plain;                      /* no quotes in the pipeline file: ~ and null mean no value */
 	struct slice key;                /* key of a node in a map; keys are unique */
 	struct dag_spot key_spot;
 	struct tree_node *next;          /* links: next node in the same list or map */

@@ -24,8 +24,8 @@ uint64_t channel_number(const struct channel *channel);
 /* Take a message from the far end. May close the channel. */
 void channel_deliver(struct channel *channel, const struct msg_relay *msg);
 /*
- * Send the first message, with the bytes already read from fd; the other fields are sent along. Called once,
- * at the start.
+ * Send the channel's first RELAY message: the fields of `first`, with the bytes that were already read from the job's
+ * socket as its data. Called once, right after channel_new.
  */
 void channel_begin(struct channel *channel, struct msg_relay first);
 void channel_free(struct channel *channel);      /* free the channel without telling the far end */

@@ -153,7 +153,7 @@ void ship_reset(struct link *link);
 void ship_pump(struct link *link);
 void ship_forget(struct link *link, struct held *held);
 bool ship_sent(const struct held *held);         /* has the attempt ended, and has all of its output been sent? */
-bool ship_synced(const struct held *held);       /* is ship_sent true, and all of the output on the master's disk? */
+bool ship_synced(const struct held *held);       /* ship_sent, and the master has confirmed all output as on its disk */
 /* Put an attempt into the queue of those that may have output to send. */
 void ship_enqueue(struct link *link, struct held *held);
 

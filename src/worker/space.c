@@ -35,7 +35,10 @@ struct spaces {
 	int fd;
 	uint64_t next_id;
 	struct space *free;
-	/* Released spaces: they become free once the spool says that their attempts have ended. */
+	/*
+	 * Spaces (directory and output files) that an attempt has given back. Another attempt may use one only when the
+	 * spool has recorded the end of the old attempt.
+	 */
 	struct space *resting;
 	uint32_t free_count;             /* number of spaces in the lists free and resting together */
 	struct map claimed;

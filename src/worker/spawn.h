@@ -21,7 +21,7 @@ struct spawn_request {
 	int in_fd, out_fd, err_fd;
 	int dir_fd;                      /* the working directory, unless dir names another */
 	const char *dir;
-	bool die_with_us;                /* the process is killed when the keeper dies */
+	bool die_with_us;                /* kill the started job when the keeper dies */
 	/* Directory of the control group in which the process starts; -1: the keeper's own group. */
 	int cage_fd;
 	bool own_pids;                   /* the process gets its own pid namespace, below an init of ours */

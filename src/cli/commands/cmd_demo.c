@@ -21,8 +21,9 @@
 #include "cli/show/look.h"
 #include "lang/dagline.h"
 
-#define PULL_SETTLED 3                   /* kill the master when so many jobs have ended ... */
-#define PULL_RUNNING 3                   /* ... and so many are running */
+/* The demo kills the master once this many jobs have ended and this many are running. */
+#define PULL_SETTLED 3
+#define PULL_RUNNING 3
 #define DARK_MS 1200                     /* time without a master */
 
 static void caption(struct demo *demo, const char *text)

@@ -57,7 +57,7 @@ void records_texts_as(struct records *records, struct slice_list texts, struct s
 /* Add a cell for each plain setting, in the order of proto/spec.def. */
 void records_settings(struct records *records, const struct rec_job_settings *settings);
 
-/* Drop all rows so far: their arena may be reset, and new rows may follow. */
+/* Forget all rows collected for printing; their arena may be reset then, and new rows may be added. */
 void records_clear(struct records *records);
 
 /* Check that the template fits these columns. Call this before anything is printed. */
