@@ -52,7 +52,7 @@ void copies_answer(struct master *master)
 
 	while ((done = store_copied(master->store))) {
 		struct copy *copy = (struct copy *)done;
-		struct session *session = session_find(master, copy->conn);
+		struct peer_session *session = session_find(master, copy->conn);
 		struct msg_ok ok = { .id = copy->request };
 
 		if (done->error.code != ERR_NONE)

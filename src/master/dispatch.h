@@ -8,7 +8,7 @@
 /* What a handler gets: a known, allowed and whole frame, not yet decoded. */
 struct incoming_frame {
 	struct master *master;
-	struct session *session;
+	struct peer_session *session;
 	struct slice body;
 	struct error *error;             /* the error that closes the connection, when the handler returns one */
 };

@@ -29,7 +29,7 @@ static bool name_too_long(struct slice job, struct error *error)
  */
 static bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, uint64_t subject, struct slice *ret_own_only)
 {
-	const struct session *session = in->session;
+	const struct peer_session *session = in->session;
 	enum allowance allowance = right_to(op, subject, session->roles);
 	struct buf has = { 0 };
 	struct error error;
@@ -331,7 +331,7 @@ static bool wanted_cb(const struct rec_output *item, void *arg)
  * Refuse output of attempts that aren't the worker's own: acknowledge it, so that it isn't sent for ever, but
  * don't store it.
  */
-static void refuse_output(struct session *session, const struct buf *refused)
+static void refuse_output(struct peer_session *session, const struct buf *refused)
 {
 	struct msg_credit msg = {
 		.items = { (struct rec_credit *)(void *)refused->data, refused->len / sizeof(struct rec_credit) },
@@ -407,7 +407,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_RELAY] = on_relay,
 };
 
-enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error)
+enum err dispatch_frame(struct peer_session *session, const struct frame *frame, struct error *error)
 {
 	struct incoming_frame in = {
 		.master = session->master,

@@ -7,7 +7,7 @@
 
 #include "master/upload.h"
 
-static struct upload **find_upload(struct session *session, uint64_t id)
+static struct upload **find_upload(struct peer_session *session, uint64_t id)
 {
 	struct upload **at = &session->uploads;
 
@@ -88,7 +88,7 @@ static uint64_t submitted_parts(const struct store_query *specs, size_t *ret_par
 void graphs_again(struct master *master, const struct query *query, const struct row_run *run,
 		  const struct store_query *specs)
 {
-	struct session *session = session_find(master, query->conn);
+	struct peer_session *session = session_find(master, query->conn);
 	const struct incoming_frame in = { .master = master, .session = session };
 	struct slice name = query->job_len > 0 ? slice_make(query->job, query->job_len) : run->name;
 	struct upload *upload = NULL;
@@ -173,7 +173,7 @@ enum err on_submit(struct incoming_frame *in)
 }
 
 /* Count all uploads of the session, including refused ones whose commit hasn't come yet. */
-static size_t count_uploads(const struct session *session)
+static size_t count_uploads(const struct peer_session *session)
 {
 	size_t count = 0;
 

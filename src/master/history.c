@@ -111,7 +111,7 @@ void history_ask(struct master *master, struct query *query)
 
 static void refuse(struct master *master, struct history *history, const struct error *error)
 {
-	struct session *session = session_find(master, history->query->conn);
+	struct peer_session *session = session_find(master, history->query->conn);
 
 	if (session && publish_wants(master, history->query))
 		session_refuse(session, history->query->id, error);
@@ -207,7 +207,7 @@ static size_t rows_copy(struct row *rows, size_t count, const struct store_query
 static void reopen(struct master *master, struct history *history)
 {
 	const struct query *query = history->query;
-	const struct session *session = session_find(master, query->conn);
+	const struct peer_session *session = session_find(master, query->conn);
 	struct store_query *pages = NULL;
 	size_t count = 1 + history->specs->answer->row_count;
 	struct core_input *input;

@@ -136,7 +136,7 @@ void history_jobs(struct master *master, struct history *history, struct store_q
 	const struct row_run *stored = &history->run->rows[0].run;
 	enum view_detail detail = history_of_one(history->query) ? VIEW_FULL : VIEW_GRAPH;
 	bool wanted = publish_wants(master, history->query);
-	struct session *session = wanted ? session_find(master, history->query->conn) : NULL;
+	struct peer_session *session = wanted ? session_find(master, history->query->conn) : NULL;
 	struct graph_walk walk = { .specs = history->specs->answer };
 	uint64_t next = history->index, index;
 	struct rec_run_row run;
@@ -188,7 +188,7 @@ void history_decisions(struct master *master, struct history *history, struct st
 {
 	const struct query *query = history->query;
 	struct slice name = slice_make(query->job, query->job_len);
-	struct session *session = session_find(master, query->conn);
+	struct peer_session *session = session_find(master, query->conn);
 	bool full = answer->row_count == LIMIT_QUERY_ROWS_MAX;
 	size_t count = answer->row_count;
 	struct answer_page page;

@@ -48,7 +48,7 @@
 enum reader { READER_STORE, READER_LOGS, READER_COUNT };
 enum asker_class { ASKERS_PEOPLE, ASKERS_JOBS, ASKERS_CLASSES };
 
-struct session_list { struct session *first, *last; };
+struct session_list { struct peer_session *first, *last; };
 
 struct askers {                          /* all clients of one class */
 	struct budget budget;
@@ -67,7 +67,7 @@ enum session_stage { SESSION_NEW, SESSION_INVENTORY, SESSION_OPEN };
 /* The reasons why a connection isn't read, as bits. */
 enum pause_why { PAUSE_INBOX = 1, PAUSE_LOG = 2, PAUSE_QUERIES = 4, PAUSE_READS = 8, PAUSE_ENDING = 16 };
 
-struct session {
+struct peer_session {
 	struct master *master;
 	uint64_t id;                     /* never reused */
 	struct conn *conn;
@@ -84,7 +84,7 @@ struct session {
 	struct askers *askers;           /* the class of askers that a client belongs to; NULL for a worker */
 	struct query *asked, *asked_last;        /* list of its questions, in the order in which they came */
 	struct session_list *list;       /* the session list of its class that it is in, or NULL */
-	struct session *list_prev, *list_next;   /* neighbours in that list */
+	struct peer_session *list_prev, *list_next;   /* neighbours in that list */
 	uint64_t sent_before;            /* bytes sent to the peer when line_pressure.c last looked */
 	unsigned still_ticks;            /* number of looks since the peer last took more than next to nothing */
 	size_t log_reads;                /* number of unanswered log reads */
@@ -207,7 +207,7 @@ struct master {
 	struct logs *logs;
 	/* u64 numbers of the runs loaded at the start; freed once the logs were told. */
 	struct buf live_runs;
-	struct pipeline pipeline;
+	struct commit_queue pipeline;
 	size_t awaited;                  /* number of turns in the pipeline that a client waits for */
 	struct master_turn *pool;
 	struct publisher *publisher;
@@ -243,7 +243,7 @@ void loop_wake_store(void *arg);
 void loop_wake_logs(void *arg);
 
 /* turn.c */
-struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
+struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct peer_session *session,
 			     uint64_t request, size_t bytes);
 bool turn_wanted(const struct master *master);
 void turn_run(struct master *master);
@@ -277,22 +277,22 @@ void session_accept_cb(int fd, void *owner);
 /* caller: the attempt that connects; its job is 0 if none does. */
 void session_accept(struct master *master, int fd, const struct caller *caller);
 /* Find a session by its number; NULL when it is gone. */
-struct session *session_find(const struct master *master, uint64_t id);
-void session_pause(struct session *session, enum pause_why why, bool pause);
+struct peer_session *session_find(const struct master *master, uint64_t id);
+void session_pause(struct peer_session *session, enum pause_why why, bool pause);
 /* Pause or resume reading from the session, by its unanswered log reads and unsent bytes. */
-void session_log_reads(struct session *session);
+void session_log_reads(struct peer_session *session);
 void session_pause_end(struct master *master, enum pause_why why);
 /* Answer a request with an error; the connection goes on. */
-void session_refuse(struct session *session, uint64_t id, const struct error *error);
-void session_send(struct session *session, enum opcode op, const void *msg);
+void session_refuse(struct peer_session *session, uint64_t id, const struct error *error);
+void session_send(struct peer_session *session, enum opcode op, const void *msg);
 /* Return the bytes that haven't been sent to the session, or may not be sent yet. */
-size_t session_queued(const struct session *session);
-void session_free(struct session *session);      /* free what the session holds; its connection is freed separately */
+size_t session_queued(const struct peer_session *session);
+void session_free(struct peer_session *session);      /* free what the session holds; its connection is freed separately */
 void session_close_all(struct master *master);
 size_t session_count(const struct master *master, enum peer_kind kind);
 
 /* dispatch_frame.c: frames to inputs and questions */
-enum err dispatch_frame(struct session *session, const struct frame *frame, struct error *error);
+enum err dispatch_frame(struct peer_session *session, const struct frame *frame, struct error *error);
 
 /* answer_page.c */
 struct answer_page {                            /* the rows of one frame */
@@ -319,12 +319,12 @@ uint64_t page_add_workers(struct master *master, struct answer_page *page, uint6
 
 /* line.c: the questions of a connection wait in a line; connections are answered in turn */
 void line_init(struct master *master);
-void line_open(struct session *session);         /* make a new client, which has sent HELLO, an asker of its class */
-void line_add(struct session *session, struct query *query);
+void line_open(struct peer_session *session);         /* make a new client, which has sent HELLO, an asker of its class */
+void line_add(struct peer_session *session, struct query *query);
 /* Put a query first in its line: what it waited for is there. */
 void line_add_first(struct master *master, struct query *query);
 /* The session has room for answers again: answer its questions. */
-void line_go_on(struct session *session);
+void line_go_on(struct peer_session *session);
 /*
  * May the query use the reader now? True: it counts as using it until line_reader_done. False: it was put
  * back in line.
@@ -334,8 +334,8 @@ void line_reader_done(struct master *master, struct askers *askers, enum reader 
 void line_run(struct master *master, struct master_turn *turn);
 /* Answer the questions that may hurry at once, while the store has no room. */
 void line_run_hurried(struct master *master);
-void line_forget(struct session *session);       /* drop the questions of a session that closes */
-void line_log_read(struct session *session, const struct msg_log_read *msg);
+void line_forget(struct peer_session *session);       /* drop the questions of a session that closes */
+void line_log_read(struct peer_session *session, const struct msg_log_read *msg);
 void line_log_answered(struct master *master);   /* note that the logs have answered the oldest reading */
 
 /* line_pressure.c: clients that don't take their answers */
@@ -345,7 +345,7 @@ void pressure_look(struct master *master);
 
 /* queries.c */
 /* Make a question and put it in line. */
-struct query *query_new(struct session *session, uint64_t id, uint64_t what);
+struct query *query_new(struct peer_session *session, uint64_t id, uint64_t what);
 /* Free a query that was answered, or whose asker is gone. */
 void query_free(struct master *master, struct query *query);
 void query_run(struct master *master, struct master_turn *turn, struct query *query);
@@ -386,8 +386,8 @@ bool serials_index(struct graph_serials *serials, uint64_t job, uint64_t *ret_in
 /* uploads.c */
 void uploads_init(struct master *master);
 /* May the session begin another upload of this size? */
-enum err uploads_admit(struct session *session, uint64_t bytes, struct error *error);
-void uploads_add(struct session *session, struct upload *upload, uint64_t bytes);
+enum err uploads_admit(struct peer_session *session, uint64_t bytes, struct error *error);
+void uploads_add(struct peer_session *session, struct upload *upload, uint64_t bytes);
 /* May the upload grow by so much? If so, charge it. */
 enum err uploads_grow(struct upload *upload, uint64_t bytes, struct error *error);
 void uploads_refuse(struct upload *upload, const struct error *error);
@@ -405,7 +405,7 @@ void relay_free_all(struct master *master);
 
 /* scope.c */
 /* May the job behind this connection see the run? */
-bool scope_has_run(const struct session *session, uint64_t run);
+bool scope_has_run(const struct peer_session *session, uint64_t run);
 
 /* history.c, history_page.c */
 /* Ask the store; takes the query over. A RUNS query comes back with found set. */
@@ -456,8 +456,8 @@ const struct changed *recent_before(const struct recent *recent, uint64_t turn, 
 /* publish.c, publish_delta.c */
 struct publisher *publisher_new(const struct master_options *options);
 void publisher_free(struct publisher *publisher);
-enum err publish_subscribe(struct session *session, const struct msg_subscribe *msg, struct error *error);
-bool publish_unsubscribe(struct session *session, uint64_t id);
+enum err publish_subscribe(struct peer_session *session, const struct msg_subscribe *msg, struct error *error);
+bool publish_unsubscribe(struct peer_session *session, uint64_t id);
 void publish_forget(struct master *master, uint64_t conn);
 void publish_collect(struct master *master, const struct outbox *outbox);
 void publish_ask(struct master *master);                         /* ask for the next pages of snapshots */

@@ -27,7 +27,7 @@ static bool has_room(const struct askers *askers)
 
 /* ---- lists of sessions ---- */
 
-static void list_remove(struct session *session)
+static void list_remove(struct peer_session *session)
 {
 	struct session_list *list = session->list;
 
@@ -39,7 +39,7 @@ static void list_remove(struct session *session)
 	session->list_prev = session->list_next = NULL;
 }
 
-static void list_move(struct session *session, struct session_list *list)
+static void list_move(struct peer_session *session, struct session_list *list)
 {
 	list_remove(session);
 	session->list = list;
@@ -70,14 +70,14 @@ void line_init(struct master *master)
 	}
 }
 
-void line_open(struct session *session)
+void line_open(struct peer_session *session)
 {
 	session->askers = &session->master->askers[session->caller.job != 0 ? ASKERS_JOBS : ASKERS_PEOPLE];
 	conn_set_tally(session->conn, &session->askers->unread);
 	conn_set_frames_at_once(session->conn, session->askers->budget.frames);
 }
 
-void line_go_on(struct session *session)
+void line_go_on(struct peer_session *session)
 {
 	if (!session->asked || session->list)
 		return;
@@ -85,7 +85,7 @@ void line_go_on(struct session *session)
 	session->master->asked = true;
 }
 
-void line_add(struct session *session, struct query *query)
+void line_add(struct peer_session *session, struct query *query)
 {
 	query->next = NULL;
 	*(session->asked ? &session->asked_last->next : &session->asked) = query;
@@ -93,7 +93,7 @@ void line_add(struct session *session, struct query *query)
 	line_go_on(session);
 }
 
-static void put_first(struct session *session, struct query *query)
+static void put_first(struct peer_session *session, struct query *query)
 {
 	query->next = session->asked;
 	session->asked = query;
@@ -103,7 +103,7 @@ static void put_first(struct session *session, struct query *query)
 
 void line_add_first(struct master *master, struct query *query)
 {
-	struct session *session = session_find(master, query->conn);
+	struct peer_session *session = session_find(master, query->conn);
 
 	if (!session) {
 		query_free(master, query);
@@ -114,7 +114,7 @@ void line_add_first(struct master *master, struct query *query)
 	master->asked = true;
 }
 
-static struct query *take(struct session *session, struct query **at)
+static struct query *take(struct peer_session *session, struct query **at)
 {
 	struct query *query = *at;
 
@@ -126,7 +126,7 @@ static struct query *take(struct session *session, struct query **at)
 	return query;
 }
 
-void line_forget(struct session *session)
+void line_forget(struct peer_session *session)
 {
 	list_remove(session);
 	while (session->asked)
@@ -138,7 +138,7 @@ void line_forget(struct session *session)
 bool line_take_reader(struct master *master, struct query *query, enum reader reader)
 {
 	struct askers *askers = query->askers;
-	struct session *session = session_find(master, query->conn);
+	struct peer_session *session = session_find(master, query->conn);
 
 	if (reader_is_free(askers, reader)) {
 		askers->under_way[reader]++;
@@ -176,7 +176,7 @@ void line_log_answered(struct master *master)
 	line_reader_done(master, askers, READER_LOGS);
 }
 
-void line_log_read(struct session *session, const struct msg_log_read *msg)
+void line_log_read(struct peer_session *session, const struct msg_log_read *msg)
 {
 	struct master *master = session->master;
 	struct askers *askers = session->askers;
@@ -194,7 +194,7 @@ void line_log_read(struct session *session, const struct msg_log_read *msg)
 /* ---- answers ---- */
 
 /* Drop the session's questions. Acts and submits among them are still carried out. */
-static void drop_questions(struct session *session)
+static void drop_questions(struct peer_session *session)
 {
 	struct query **at = &session->asked;
 
@@ -210,10 +210,10 @@ static void drop_questions(struct session *session)
  * Take the next session with a question that may be answered now out of its list, and return it; NULL if
  * there is none.
  */
-static struct session *next_asker(struct askers *askers)
+static struct peer_session *next_asker(struct askers *askers)
 {
 	for (;;) {
-		struct session *session = askers->line.first;
+		struct peer_session *session = askers->line.first;
 
 		for (int reader = 0; reader < READER_COUNT; reader++)
 			if (askers->held[reader].first && reader_is_free(askers, (enum reader)reader))
@@ -235,7 +235,7 @@ static bool may_hurry(const struct query *query)
 }
 
 /* Answer the session's next question; in a hurried turn, the next that may hurry. False: there is none. */
-static bool answer_one(struct master *master, struct master_turn *turn, struct session *session)
+static bool answer_one(struct master *master, struct master_turn *turn, struct peer_session *session)
 {
 	struct query **at = &session->asked, *query = NULL;
 
@@ -291,7 +291,7 @@ static void run_class(struct master *master, struct master_turn *turn, struct as
 		return;
 	}
 	while (count < most && now_ns - began_ns < askers->budget.turn_ns && has_room(askers)) {
-		struct session *session = next_asker(askers);
+		struct peer_session *session = next_asker(askers);
 
 		if (!session)
 			break;

@@ -28,12 +28,12 @@ static size_t sessions_of(const struct master *master, const struct askers *aske
 	void *value;
 
 	while (map_next(&master->sessions, &cursor, &id, &value))
-		count += ((const struct session *)value)->askers == askers;
+		count += ((const struct peer_session *)value)->askers == askers;
 	return count;
 }
 
 /* Has the client taken next to nothing for as long as others may have to wait for it? */
-static bool stands_still(struct session *session)
+static bool stands_still(struct peer_session *session)
 {
 	uint64_t sent = conn_sent(session->conn);
 
@@ -45,7 +45,7 @@ static bool stands_still(struct session *session)
 	return ++session->still_ticks >= STILL_TICKS;
 }
 
-static void cut(struct session *session)
+static void cut(struct peer_session *session)
 {
 	struct error error;
 
@@ -65,7 +65,7 @@ static void cut_the_still(struct master *master, struct askers *askers)
 	void *value;
 
 	while (map_next(&master->sessions, &cursor, &id, &value)) {
-		struct session *session = value;
+		struct peer_session *session = value;
 
 		if (session->askers == askers && !session->closing && stands_still(session) &&
 		    session_queued(session) >= share)
@@ -101,7 +101,7 @@ void pressure_look(struct master *master)
 	if (ev_is_active(&master->pressure_timer) || !any_is_over(master))
 		return;
 	while (map_next(&master->sessions, &cursor, &id, &value)) {
-		struct session *session = value;
+		struct peer_session *session = value;
 
 		session->still_ticks = 0;
 		session->sent_before = session->askers ? conn_sent(session->conn) : 0;

@@ -92,7 +92,7 @@ static void end_log_pauses(struct master *master)
 
 	master->log_paused = 0;
 	while (map_next(&master->sessions, &cursor, &id, &value)) {
-		struct session *session = value;
+		struct peer_session *session = value;
 
 		if (session->paused & PAUSE_LOG)
 			session_pause(session, PAUSE_LOG, logs_queued_by(master->logs, id) > LOG_SESSION_MAX / 2);
@@ -108,7 +108,7 @@ static void logs_wake_cb(struct ev_loop *loop, struct ev_async *async, int event
 	(void)loop;
 	(void)events;
 	while ((answer = logs_take(master->logs))) {
-		struct session *session = session_find(master, answer->conn);
+		struct peer_session *session = session_find(master, answer->conn);
 
 		if (answer->is_read)
 			line_log_answered(master);

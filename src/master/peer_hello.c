@@ -14,7 +14,7 @@
 
 #define HELD_MAX (1u << 20)              /* most attempts in an inventory */
 
-static void open_session(struct session *session)
+static void open_session(struct peer_session *session)
 {
 	session->stage = SESSION_OPEN;
 	session->master->unauthenticated--;
@@ -31,7 +31,7 @@ static uint64_t highest(role_set roles)
 	return role;
 }
 
-static void welcome_client(struct session *session)
+static void welcome_client(struct peer_session *session)
 {
 	const struct master *master = session->master;
 	struct core_totals totals;
@@ -58,7 +58,7 @@ static void welcome_client(struct session *session)
 /* Add attempts to a worker's inventory; the last ones complete its HELLO. */
 static enum err take_held(const struct incoming_frame *in, const struct rec_held *held, size_t count, bool more)
 {
-	struct session *session = in->session;
+	struct peer_session *session = in->session;
 	struct input_hello *hello = &session->hello;
 	struct core_input *input;
 
@@ -95,7 +95,7 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 
 enum err on_hello(struct incoming_frame *in)
 {
-	struct session *session = in->session;
+	struct peer_session *session = in->session;
 	struct msg_hello msg;
 	enum err err = decode(in, OP_HELLO, &msg);
 

@@ -62,7 +62,7 @@ static void sweep_drop(struct pruner *pruner)
 static void sweep_end(struct master *master)
 {
 	struct sweep *sweep = master->pruner->first;
-	struct session *session = sweep->conn ? session_find(master, sweep->conn) : NULL;
+	struct peer_session *session = sweep->conn ? session_find(master, sweep->conn) : NULL;
 	struct msg_snapshot snapshot = { .id = sweep->rule.id, .turn = master->pipeline.durable };
 
 	snapshot.pruned.at = &sweep->sum;
@@ -86,7 +86,7 @@ static void sweep_end(struct master *master)
 static void sweep_give_up(struct master *master)
 {
 	struct sweep *sweep = master->pruner->first;
-	struct session *session = sweep->conn ? session_find(master, sweep->conn) : NULL;
+	struct peer_session *session = sweep->conn ? session_find(master, sweep->conn) : NULL;
 	struct error error = { 0 };
 
 	error_set(&error, ERR_SYSTEM, "%llu runs were pruned; the prune stopped because the logs of %d runs can't be "

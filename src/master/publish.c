@@ -129,7 +129,7 @@ bool sub_resume(struct master *master, struct sub *sub, uint64_t mark)
 	return true;
 }
 
-enum err publish_subscribe(struct session *session, const struct msg_subscribe *msg, struct error *error)
+enum err publish_subscribe(struct peer_session *session, const struct msg_subscribe *msg, struct error *error)
 {
 	struct master *master = session->master;
 	struct sub *sub;
@@ -181,7 +181,7 @@ static bool unsubscribe(struct master *master, uint64_t conn, uint64_t id, bool 
 	return any;
 }
 
-bool publish_unsubscribe(struct session *session, uint64_t id)
+bool publish_unsubscribe(struct peer_session *session, uint64_t id)
 {
 	return unsubscribe(session->master, session->id, id, false);
 }
@@ -193,7 +193,7 @@ void publish_forget(struct master *master, uint64_t conn)
 
 /* ---- snapshots ---- */
 
-bool sub_has_room(const struct master *master, const struct session *session)
+bool sub_has_room(const struct master *master, const struct peer_session *session)
 {
 	return session_queued(session) <= master->publisher->queue_max / 2;
 }
@@ -201,7 +201,7 @@ bool sub_has_room(const struct master *master, const struct session *session)
 void publish_ask(struct master *master)
 {
 	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
-		struct session *session = session_find(master, sub->conn);
+		struct peer_session *session = session_find(master, sub->conn);
 		struct query *query;
 
 		if (!sub->paging || sub->page_out || !session || !sub_has_room(master, session))

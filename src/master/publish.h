@@ -38,7 +38,7 @@ struct publisher {
 /* publish.c */
 bool sub_has_changes(const struct sub *sub);
 /* Is there room for a large frame to this client? */
-bool sub_has_room(const struct master *master, const struct session *session);
+bool sub_has_room(const struct master *master, const struct peer_session *session);
 void sub_begin_snapshot(struct master *master, struct sub *sub);
 /*
  * Go on from that mark, if everything that changed since is known. Whatever has left memory is found out when

@@ -109,7 +109,7 @@ static void wait_to_flush(struct master *master, int64_t wait_ns)
 void publish_flush(struct master *master, struct master_turn *turn)
 {
 	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
-		const struct session *session = session_find(master, sub->conn);
+		const struct peer_session *session = session_find(master, sub->conn);
 		int64_t wait_ns = sub->flushed_ns + FLUSH_NS - master->now.mono_ns;
 
 		if (sub->paging || !session)

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-struct query *query_new(struct session *session, uint64_t id, uint64_t what)
+struct query *query_new(struct peer_session *session, uint64_t id, uint64_t what)
 {
 	struct query *query = mem_zalloc(sizeof(*query));
 
@@ -25,7 +25,7 @@ struct query *query_new(struct session *session, uint64_t id, uint64_t what)
 
 void query_free(struct master *master, struct query *query)
 {
-	struct session *session = session_find(master, query->conn);
+	struct peer_session *session = session_find(master, query->conn);
 
 	if (session && --session->queries < QUERIES_MAX)
 		session_pause(session, PAUSE_QUERIES, false);

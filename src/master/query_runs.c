@@ -108,7 +108,7 @@ static void live_runs(struct master *master, struct master_turn *turn, struct qu
 void query_runs(struct master *master, struct master_turn *turn, struct query *query)
 {
 	const struct store_query *found = query->found;
-	const struct session *asker = query->scoped ? session_find(master, query->conn) : NULL;
+	const struct peer_session *asker = query->scoped ? session_find(master, query->conn) : NULL;
 	struct answer_page page;
 	struct rec_run_row row;
 	uint64_t cursor = 0;

@@ -36,7 +36,7 @@ static void relay_free(struct relay *relay)
 static void send_cb(struct channel *channel, const struct msg_relay *msg, void *owner)
 {
 	const struct relay *relay = owner;
-	struct session *worker = session_find(relay->master, relay->conn);
+	struct peer_session *worker = session_find(relay->master, relay->conn);
 
 	(void)channel;
 	if (worker)
@@ -51,7 +51,7 @@ static void closed_cb(struct channel *channel, void *owner)
 
 static const struct channel_ops channel_ops = { .send_cb = send_cb, .closed_cb = closed_cb };
 
-static struct relay *find(const struct session *session, uint64_t channel)
+static struct relay *find(const struct peer_session *session, uint64_t channel)
 {
 	struct relay *relay = session->master->relays;
 
@@ -61,7 +61,7 @@ static struct relay *find(const struct session *session, uint64_t channel)
 }
 
 /* Answer a channel that was never opened with an error and its end. */
-static void refuse(struct session *session, uint64_t channel, const struct error *error)
+static void refuse(struct peer_session *session, uint64_t channel, const struct error *error)
 {
 	struct buf frame = { 0 };
 	struct msg_error told = {
@@ -76,7 +76,7 @@ static void refuse(struct session *session, uint64_t channel, const struct error
 	session->master->stats.refused_connections++;
 }
 
-static enum err may_open(const struct session *session, const struct caller *caller, struct error *error)
+static enum err may_open(const struct peer_session *session, const struct caller *caller, struct error *error)
 {
 	const struct master *master = session->master;
 	size_t of_worker = 0, of_job = 0;
@@ -94,7 +94,7 @@ static enum err may_open(const struct session *session, const struct caller *cal
 	return view_caller(master->core, caller, &run, error);
 }
 
-static enum err relay_open(struct session *session, const struct msg_relay *msg, struct error *error)
+static enum err relay_open(struct peer_session *session, const struct msg_relay *msg, struct error *error)
 {
 	struct master *master = session->master;
 	const struct caller caller = { msg->job, msg->epoch };

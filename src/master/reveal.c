@@ -19,7 +19,7 @@ struct place_in_order {
 	size_t index;
 };
 
-static struct peer_frames *part_new(struct master_turn *turn, const struct session *session)
+static struct peer_frames *part_new(struct master_turn *turn, const struct peer_session *session)
 {
 	struct peer_frames *last = turn->part_count > 0 ? &turn->parts[turn->part_count - 1] : NULL;
 
@@ -35,7 +35,7 @@ static struct peer_frames *part_new(struct master_turn *turn, const struct sessi
 	return last;
 }
 
-static void part_encode(struct master_turn *turn, struct session *session, enum opcode op, const void *msg,
+static void part_encode(struct master_turn *turn, struct peer_session *session, enum opcode op, const void *msg,
 			bool close)
 {
 	struct peer_frames *part = part_new(turn, session);
@@ -52,7 +52,7 @@ static void part_encode(struct master_turn *turn, struct session *session, enum 
 
 void reveal_add(struct master *master, struct master_turn *turn, uint64_t conn, enum opcode op, const void *msg)
 {
-	struct session *session = session_find(master, conn);
+	struct peer_session *session = session_find(master, conn);
 
 	if (session)
 		part_encode(turn, session, op, msg, false);
@@ -122,7 +122,7 @@ static const void *whole_message(const struct outgoing *out)
 }
 
 /* Encode items for one connection with the same opcode as one frame. */
-static void encode_items(struct master *master, struct master_turn *turn, struct session *session,
+static void encode_items(struct master *master, struct master_turn *turn, struct peer_session *session,
 			 const struct place_in_order *order, size_t count)
 {
 	const struct outgoing *frames = turn->outbox.frames;
@@ -155,7 +155,7 @@ static size_t encode_next(struct master *master, struct master_turn *turn, const
 {
 	const struct outgoing *frames = turn->outbox.frames;
 	const struct outgoing *first = &frames[order[0].index];
-	struct session *session = session_find(master, order[0].conn);
+	struct peer_session *session = session_find(master, order[0].conn);
 	size_t bytes = item_bytes(first), count = 1;
 
 	if (!session) {
@@ -208,7 +208,7 @@ void reveal_send(struct master *master, struct master_turn *turn)
 {
 	for (size_t i = 0; i < turn->part_count; i++) {
 		const struct peer_frames *part = &turn->parts[i];
-		struct session *session = session_find(master, part->conn);
+		struct peer_session *session = session_find(master, part->conn);
 
 		if (part->askers)
 			part->askers->unread -= part->len;

@@ -17,12 +17,12 @@ union request {
 	uint8_t bytes[MESSAGE_STRUCT_MAX];
 };
 
-bool scope_has_run(const struct session *session, uint64_t run)
+bool scope_has_run(const struct peer_session *session, uint64_t run)
 {
 	return run == session->own_run || view_begun_by(session->master->core, run) == session->own_run;
 }
 
-static enum err not_yours(const struct session *session, uint64_t run, struct error *error)
+static enum err not_yours(const struct peer_session *session, uint64_t run, struct error *error)
 {
 	error_set(error, ERR_DENIED, "a job of run %llu may not ask about run %llu; it may ask about its own run and "
 		"runs that it submitted",
@@ -36,12 +36,12 @@ static enum err not_for_jobs(const char *what, struct error *error)
 		"and runs that it submitted", what);
 }
 
-static enum err own(const struct session *session, uint64_t run, struct error *error)
+static enum err own(const struct peer_session *session, uint64_t run, struct error *error)
 {
 	return scope_has_run(session, run) ? ERR_NONE : not_yours(session, run, error);
 }
 
-static enum err check_query(const struct session *session, const struct msg_query *msg, struct error *error)
+static enum err check_query(const struct peer_session *session, const struct msg_query *msg, struct error *error)
 {
 	switch (msg->what) {
 	case QUERY_RUNS:
@@ -56,7 +56,7 @@ static enum err check_query(const struct session *session, const struct msg_quer
 	}
 }
 
-static enum err check(const struct session *session, enum opcode op, const union request *msg, struct error *error)
+static enum err check(const struct peer_session *session, enum opcode op, const union request *msg, struct error *error)
 {
 	switch (op) {
 	case OP_GRAPH_CHUNK:
@@ -90,7 +90,7 @@ static enum err check(const struct session *session, enum opcode op, const union
  */
 enum err scope_check(const struct incoming_frame *in, enum opcode op, bool *ret_refused)
 {
-	struct session *session = in->session;
+	struct peer_session *session = in->session;
 	union request msg;
 	struct error error;
 	enum err err = view_caller(session->master->core, &session->caller, &session->own_run, in->error);

@@ -16,14 +16,14 @@
 #include "master/upload.h"
 #include "proto/limits.h"
 
-struct session *session_find(const struct master *master, uint64_t id)
+struct peer_session *session_find(const struct master *master, uint64_t id)
 {
-	struct session *session = map_get(&master->sessions, id);
+	struct peer_session *session = map_get(&master->sessions, id);
 
 	return session && !session->closing ? session : NULL;
 }
 
-size_t session_queued(const struct session *session)
+size_t session_queued(const struct peer_session *session)
 {
 	return conn_queued(session->conn) + session->unrevealed;
 }
@@ -35,18 +35,18 @@ size_t session_count(const struct master *master, enum peer_kind kind)
 	void *value;
 
 	while (map_next(&master->sessions, &cursor, &id, &value))
-		count += ((struct session *)value)->kind == kind;
+		count += ((struct peer_session *)value)->kind == kind;
 	return count;
 }
 
-void session_send(struct session *session, enum opcode op, const void *msg)
+void session_send(struct peer_session *session, enum opcode op, const void *msg)
 {
 	conn_send(session->conn, op, msg);
 }
 
 /* ---- pauses ---- */
 
-void session_pause(struct session *session, enum pause_why why, bool pause)
+void session_pause(struct peer_session *session, enum pause_why why, bool pause)
 {
 	unsigned paused = pause ? session->paused | why : session->paused & ~(unsigned)why;
 
@@ -65,7 +65,7 @@ void session_pause_end(struct master *master, enum pause_why why)
 		session_pause(value, why, false);
 }
 
-void session_log_reads(struct session *session)
+void session_log_reads(struct peer_session *session)
 {
 	session_pause(session, PAUSE_READS,
 		      session->log_reads >= LOG_READS_MAX || session_queued(session) > QUERY_QUEUE_MAX);
@@ -73,7 +73,7 @@ void session_log_reads(struct session *session)
 
 /* ---- refusals ---- */
 
-void session_refuse(struct session *session, uint64_t id, const struct error *error)
+void session_refuse(struct peer_session *session, uint64_t id, const struct error *error)
 {
 	struct msg_error msg = {
 		.id = id,
@@ -87,7 +87,7 @@ void session_refuse(struct session *session, uint64_t id, const struct error *er
 }
 
 /* Send the error, then close. */
-static void session_fail(struct session *session, const struct error *error)
+static void session_fail(struct peer_session *session, const struct error *error)
 {
 	if (session->closing)
 		return;
@@ -100,7 +100,7 @@ static void session_fail(struct session *session, const struct error *error)
 
 static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
-	struct session *session = timer->data;
+	struct peer_session *session = timer->data;
 	struct error error;
 
 	(void)loop;
@@ -111,7 +111,7 @@ static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int even
 
 static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 {
-	struct session *session = owner;
+	struct peer_session *session = owner;
 	struct error error;
 
 	(void)conn;
@@ -127,7 +127,7 @@ static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 	}
 }
 
-void session_free(struct session *session)
+void session_free(struct peer_session *session)
 {
 	struct upload *upload;
 
@@ -146,7 +146,7 @@ void session_free(struct session *session)
 
 static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 {
-	struct session *session = owner;
+	struct peer_session *session = owner;
 	struct master *master = session->master;
 
 	(void)conn;
@@ -167,7 +167,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 
 static void drained_cb(struct conn *conn, void *owner)
 {
-	struct session *session = owner;
+	struct peer_session *session = owner;
 
 	(void)conn;
 	/* Questions and subscriptions that waited for room go on in the next turn. */
@@ -204,14 +204,14 @@ static void turn_away(struct master *master, int fd)
 /* Evict the oldest connection that hasn't sent HELLO: an honest peer sends it at once. */
 static void evict_oldest_pending(struct master *master)
 {
-	struct session *oldest = NULL;
+	struct peer_session *oldest = NULL;
 	struct error error;
 	size_t cursor = 0;
 	uint64_t id;
 	void *value;
 
 	while (map_next(&master->sessions, &cursor, &id, &value)) {
-		struct session *session = value;
+		struct peer_session *session = value;
 
 		if (session->stage != SESSION_OPEN && !session->closing && (!oldest || session->id < oldest->id))
 			oldest = session;
@@ -229,7 +229,7 @@ void session_accept_cb(int fd, void *owner)
 
 void session_accept(struct master *master, int fd, const struct caller *caller)
 {
-	struct session *session;
+	struct peer_session *session;
 	struct identity identity;
 	struct error error;
 	int result;
@@ -267,7 +267,7 @@ void session_close_all(struct master *master)
 	void *value;
 
 	while (map_next(&master->sessions, &cursor, &id, &value)) {
-		struct session *session = value;
+		struct peer_session *session = value;
 
 		session->closing = true;
 		conn_close(session->conn);

@@ -20,7 +20,7 @@ _Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox of the pipe
 #define TURN_ROWS 4096                   /* more rows than most turns have: see turn_free */
 #define TURN_KEEP 65536                  /* most bytes of frame buffer kept by a turn in the pool */
 
-struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct session *session,
+struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct peer_session *session,
 			     uint64_t request, size_t bytes)
 {
 	struct inbox *inbox = &master->inbox;
@@ -123,7 +123,7 @@ void turn_pool_free(struct master *master)
 		turn_destroy((struct master_turn *)outbox);
 		outbox = next;
 	}
-	master->pipeline = (struct pipeline){ 0 };
+	master->pipeline = (struct commit_queue){ 0 };
 	mem_free(master->inbox.inputs);
 	arena_free(&master->inbox.arena);
 }
@@ -135,7 +135,7 @@ static bool is_gone(struct master *master, const struct core_input *input)
 {
 	uint64_t run = input->kind == INPUT_CANCEL ? input->cancel.run : input->act.run;
 	struct slice job = input->kind == INPUT_CANCEL ? input->cancel.job : input->act.job;
-	struct session *session;
+	struct peer_session *session;
 	struct rec_run_row row;
 	struct query *query;
 

@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "core/core.h"
 
-struct session;
+struct peer_session;
 
 struct upload {
 	uint64_t id;                     /* id of the client's request, on its connection */
@@ -30,7 +30,7 @@ struct upload {
 	size_t part_count, part_cap;
 	bool refused;                    /* the sender was told; the rest of the upload is ignored */
 	/* The fields from here to moved_ns are used by uploads.c. */
-	struct session *session;
+	struct peer_session *session;
 	bool counted;                    /* the upload is in the list of all uploads */
 	struct upload *prev, *following; /* neighbours in that list */
 	uint64_t charged;

@@ -17,9 +17,9 @@ static const char *const whose[UPLOADS_SCOPES] = {
 	[UPLOADS_CONNECTION] = "on one connection",
 };
 
-static bool is_in_scope(const struct upload *upload, const struct session *session, enum upload_scope scope)
+static bool is_in_scope(const struct upload *upload, const struct peer_session *session, enum upload_scope scope)
 {
-	const struct session *other = upload->session;
+	const struct peer_session *other = upload->session;
 
 	switch (scope) {
 	case UPLOADS_ALL:
@@ -52,7 +52,7 @@ void uploads_remove(struct upload *upload)
 		ev_timer_stop(master->loop, &master->upload_timer);
 }
 
-void uploads_add(struct session *session, struct upload *upload, uint64_t bytes)
+void uploads_add(struct peer_session *session, struct upload *upload, uint64_t bytes)
 {
 	struct master *master = session->master;
 
@@ -121,7 +121,7 @@ void uploads_init(struct master *master)
 /* ---- limits ---- */
 
 /* Drop the upload in this scope that has been without progress for longest, if that is long enough. */
-static bool make_room(struct session *session, enum upload_scope scope)
+static bool make_room(struct peer_session *session, enum upload_scope scope)
 {
 	struct master *master = session->master;
 	struct upload *stillest = NULL;
@@ -136,7 +136,7 @@ static bool make_room(struct session *session, enum upload_scope scope)
 	return true;
 }
 
-static bool fits(struct session *session, enum upload_scope scope, size_t count, uint64_t bytes)
+static bool fits(struct peer_session *session, enum upload_scope scope, size_t count, uint64_t bytes)
 {
 	const struct upload_bound *bound = &session->master->upload_bounds[scope];
 
@@ -149,7 +149,7 @@ static bool fits(struct session *session, enum upload_scope scope, size_t count,
 	return count <= bound->count && bytes <= bound->bytes;
 }
 
-static enum err make_fit(struct session *session, size_t count, uint64_t bytes, struct error *error)
+static enum err make_fit(struct peer_session *session, size_t count, uint64_t bytes, struct error *error)
 {
 	for (int scope = 0; scope < UPLOADS_SCOPES; scope++) {
 		const struct upload_bound *bound = &session->master->upload_bounds[scope];
@@ -163,7 +163,7 @@ static enum err make_fit(struct session *session, size_t count, uint64_t bytes, 
 	return ERR_NONE;
 }
 
-enum err uploads_admit(struct session *session, uint64_t bytes, struct error *error)
+enum err uploads_admit(struct peer_session *session, uint64_t bytes, struct error *error)
 {
 	return make_fit(session, 1, bytes, error);
 }

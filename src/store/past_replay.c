@@ -16,7 +16,7 @@ struct before {                          /* a key's row before a turn */
 	size_t place;                    /* order in which the turns say so; the first one counts */
 };
 
-struct replay {
+struct past_replay_state {
 	struct database *database;
 	struct arena arena;              /* holds the bodies of `change` */
 	struct before *befores;
@@ -76,7 +76,7 @@ static bool entries_of(struct slice *body)
 	return true;
 }
 
-static enum err befores_take(struct replay *replay, const struct row_change *change, struct error *error)
+static enum err befores_take(struct past_replay_state *replay, const struct row_change *change, struct error *error)
 {
 	struct slice body = arena_copy(&replay->arena, change->body);
 	bool sound = entries_of(&body);
@@ -95,7 +95,7 @@ static enum err befores_take(struct replay *replay, const struct row_change *cha
 	return sound ? ERR_NONE : unsound(replay->database, (long long)change->turn, error);
 }
 
-static void befores_sort(struct replay *replay)
+static void befores_sort(struct past_replay_state *replay)
 {
 	size_t kept = 0;
 
@@ -108,9 +108,9 @@ static void befores_sort(struct replay *replay)
 }
 
 /* Called for each row of `change` from a turn on, in rising order. */
-typedef enum err change_cb(struct replay *replay, const struct row_change *change, struct error *error);
+typedef enum err change_cb(struct past_replay_state *replay, const struct row_change *change, struct error *error);
 
-static enum err changes_read(struct replay *replay, uint64_t from, change_cb *each_cb, struct error *error)
+static enum err changes_read(struct past_replay_state *replay, uint64_t from, change_cb *each_cb, struct error *error)
 {
 	struct database *database = replay->database;
 	sqlite3_stmt *statement = NULL;
@@ -151,7 +151,7 @@ static enum err number_read(struct database *database, const char *sql, int64_t 
 
 /* ---- giving the rows ---- */
 
-static bool is_of_live_run(const struct replay *replay, const struct row *row)
+static bool is_of_live_run(const struct past_replay_state *replay, const struct row *row)
 {
 	switch (row->table) {
 	case TABLE_spec:
@@ -166,7 +166,7 @@ static bool is_of_live_run(const struct replay *replay, const struct row *row)
 }
 
 /* Pass one row on. stored: the row is still in its table, so its run wasn't pruned. */
-static enum err row_give(struct replay *replay, const struct row *row, bool stored, struct error *error)
+static enum err row_give(struct past_replay_state *replay, const struct row *row, bool stored, struct error *error)
 {
 	if (replay->live && row->table == TABLE_run) {
 		if (row->run.ended_ms != 0 || !stored)
@@ -181,7 +181,7 @@ static enum err row_give(struct replay *replay, const struct row *row, bool stor
 	return replay->load_cb(row, replay->arg, error);
 }
 
-static enum err table_give(struct replay *replay, enum row_table table, size_t *at, struct error *error)
+static enum err table_give(struct past_replay_state *replay, enum row_table table, size_t *at, struct error *error)
 {
 	struct database *database = replay->database;
 	sqlite3_stmt *statement = NULL;
@@ -260,7 +260,7 @@ static enum err window_check(struct database *database, uint64_t turn, struct er
 }
 
 /* Give the act that was the latest at this turn. */
-static enum err act_give(struct replay *replay, struct error *error)
+static enum err act_give(struct past_replay_state *replay, struct error *error)
 {
 	sqlite3_stmt *statement = replay->database->read[READ_ACTS];
 	struct row row;
@@ -283,7 +283,7 @@ static enum err act_give(struct replay *replay, struct error *error)
 	return result == SQLITE_DONE ? ERR_NONE : database_error(replay->database, ERR_STORE, error, "can't be read");
 }
 
-static enum err replay_run(struct replay *replay, uint64_t turn, struct error *error)
+static enum err replay_run(struct past_replay_state *replay, uint64_t turn, struct error *error)
 {
 	size_t at = 0;
 	enum err err = window_check(replay->database, turn, error);
@@ -307,14 +307,14 @@ static enum err replay_run(struct replay *replay, uint64_t turn, struct error *e
 
 enum err past_replay(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error)
 {
-	struct replay replay = { .database = database, .load_cb = load_cb, .arg = arg };
+	struct past_replay_state replay = { .database = database, .load_cb = load_cb, .arg = arg };
 
 	return replay_run(&replay, turn, error);
 }
 
 enum err past_replay_live(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error)
 {
-	struct replay replay = { .database = database, .load_cb = load_cb, .arg = arg, .live = true };
+	struct past_replay_state replay = { .database = database, .load_cb = load_cb, .arg = arg, .live = true };
 
 	return replay_run(&replay, turn, error);
 }
@@ -329,7 +329,7 @@ enum err past_turn(struct database *database, int64_t wall_ms, uint64_t *ret_tur
 	return err;
 }
 
-static enum err check_cb(struct replay *replay, const struct row_change *change, struct error *error)
+static enum err check_cb(struct past_replay_state *replay, const struct row_change *change, struct error *error)
 {
 	struct slice body = change->body;
 	struct row row;
@@ -342,7 +342,7 @@ static enum err check_cb(struct replay *replay, const struct row_change *change,
 
 enum err past_check(struct database *database, struct error *error)
 {
-	struct replay replay = { .database = database };
+	struct past_replay_state replay = { .database = database };
 
 	return changes_read(&replay, 0, check_cb, error);
 }

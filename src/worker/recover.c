@@ -21,7 +21,7 @@
 #define SWEEP_ROUNDS  400
 #define SWEEP_WAIT_NS (5 * NS_PER_MS)
 
-struct replay {
+struct spool_replay {
 	struct keeper *keeper;
 	uint8_t boot_id[16];             /* boot id of the records that are being read */
 };
@@ -46,7 +46,7 @@ static struct attempt *enter(struct keeper *keeper, uint64_t job, uint64_t epoch
 	return NULL;
 }
 
-static void replay_started(struct replay *replay, const struct spool_started *started)
+static void replay_started(struct spool_replay *replay, const struct spool_started *started)
 {
 	struct attempt *attempt = enter(replay->keeper, started->job, started->epoch, started->run);
 
@@ -134,7 +134,7 @@ static bool is_older(enum spool_type type, size_t len)
 
 static void record_cb(enum spool_type type, struct slice body, void *owner)
 {
-	struct replay *replay = owner;
+	struct spool_replay *replay = owner;
 	union {
 		struct spool_life life;
 		struct spool_started started;
@@ -322,7 +322,7 @@ static void claim(struct keeper *keeper, struct attempt *attempt)
 
 enum err recover_open(struct keeper *keeper, struct error *error)
 {
-	struct replay replay = { .keeper = keeper };
+	struct spool_replay replay = { .keeper = keeper };
 	struct attempt *attempt, *next;
 	size_t torn = 0;
 	enum err result;

@@ -335,7 +335,7 @@ struct sim_master {
 	struct sim_prune prune;
 	struct core *core;
 	const struct outbox *deciding;   /* of the turn under way */
-	struct pipeline pipeline;
+	struct commit_queue pipeline;
 	struct outbox **committing;      /* handed to the store, oldest first */
 	size_t commit_count, commit_cap;
 	size_t batch;                    /* of them, in the transaction under way */

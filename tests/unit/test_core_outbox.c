@@ -15,7 +15,7 @@ static struct outbox *turn_new(uint64_t turn, bool rows)
 	return outbox;
 }
 
-static uint64_t reveal(struct pipeline *pipeline)
+static uint64_t reveal(struct commit_queue *pipeline)
 {
 	struct outbox *outbox = pipeline_reveal(pipeline);
 	uint64_t turn = outbox ? outbox->turn : 0;
@@ -28,7 +28,7 @@ static uint64_t reveal(struct pipeline *pipeline)
 
 TEST turn_is_not_revealed_before_its_commit(void)
 {
-	struct pipeline pipeline = { 0 };
+	struct commit_queue pipeline = { 0 };
 
 	ASSERT_EQ(0, reveal(&pipeline));
 	ASSERT(pipeline_add(&pipeline, turn_new(1, true)));
@@ -47,7 +47,7 @@ TEST turn_is_not_revealed_before_its_commit(void)
 
 TEST commit_reveals_all_turns_up_to_it(void)
 {
-	struct pipeline pipeline = { 0 };
+	struct commit_queue pipeline = { 0 };
 
 	for (uint64_t turn = 1; turn <= 5; turn++)
 		pipeline_add(&pipeline, turn_new(turn, true));
@@ -62,7 +62,7 @@ TEST commit_reveals_all_turns_up_to_it(void)
 
 TEST turn_without_rows_waits_for_earlier_turns(void)
 {
-	struct pipeline pipeline = { 0 };
+	struct commit_queue pipeline = { 0 };
 
 	ASSERT_FALSE(pipeline_add(&pipeline, turn_new(1, false)));
 	ASSERT_EQ(1, reveal(&pipeline));

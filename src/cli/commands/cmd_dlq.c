@@ -291,13 +291,13 @@ static const struct column act_columns[] = {
 	{ "changed", "CHANGED", true },
 };
 
-struct acts { /* one act for each target named, or with "all" for each run that has letters */
+struct letter_acts { /* one act for each target named, or with "all" for each run that has letters */
 	struct selector *at;
 	size_t count, room;
 	uint64_t letters;
 };
 
-static void acts_put(struct acts *acts, struct arena *arena, struct selector target)
+static void acts_put(struct letter_acts *acts, struct arena *arena, struct selector target)
 {
 	if (acts->count == acts->room) {
 		size_t room = acts->room ? 2 * acts->room : 64;
@@ -311,7 +311,7 @@ static void acts_put(struct acts *acts, struct arena *arena, struct selector tar
 	acts->at[acts->count++] = target;
 }
 
-static enum err acts_add(struct cli *cli, struct acts *acts, const struct selector *selector, const char *target)
+static enum err acts_add(struct cli *cli, struct letter_acts *acts, const struct selector *selector, const char *target)
 {
 	struct letters letters = { 0 };
 	struct map runs = { 0 };
@@ -337,7 +337,7 @@ static enum err acts_add(struct cli *cli, struct acts *acts, const struct select
 	return ERR_NONE;
 }
 
-static enum err acts_collect(struct cli *cli, struct acts *acts)
+static enum err acts_collect(struct cli *cli, struct letter_acts *acts)
 {
 	for (size_t i = 1; i < cli->invocation->arg_count; i++) {
 		const char *target = cli->invocation->args[i];
@@ -353,7 +353,7 @@ static enum err acts_collect(struct cli *cli, struct acts *acts)
 }
 
 /* One letter needs no question; for more, say how many and ask for a yes. */
-static enum err acts_confirm(struct cli *cli, const struct acts *acts, const char *verb)
+static enum err acts_confirm(struct cli *cli, const struct letter_acts *acts, const char *verb)
 {
 	char question[80];
 
@@ -388,7 +388,7 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 {
 	const char *word = verb == ACT_REQUEUE ? "requeue" : "discard";
 	const char *what = verb == ACT_REQUEUE ? "jobs run again" : "dead letters discarded";
-	struct acts *acts = arena_zalloc(&cli->arena, 1, sizeof(*acts));
+	struct letter_acts *acts = arena_zalloc(&cli->arena, 1, sizeof(*acts));
 	struct records records;
 	struct buf out = { 0 };
 	int status = 0;

@@ -16,7 +16,7 @@
 #define RETRY_FIRST_MS 500
 #define RETRY_LAST_MS  15000
 
-struct opening {
+struct dash_opening {
 	struct statedir statedir;
 	pthread_t thread;
 	int pipe[2];
@@ -27,7 +27,7 @@ struct opening {
 
 static void *open_thread(void *owner)
 {
-	struct opening *opening = owner;
+	struct dash_opening *opening = owner;
 	ssize_t ignored;
 
 	opening->err = client_open(&opening->statedir, &opening->client, &opening->error);
@@ -52,7 +52,7 @@ void dash_link_lost(struct dash_link *link, int64_t now_ms)
 
 void dash_link_retry(struct dash_link *link)
 {
-	struct opening *opening = mem_zalloc(sizeof *opening);
+	struct dash_opening *opening = mem_zalloc(sizeof *opening);
 
 	opening->statedir = *link->statedir;
 	if (pipe2(opening->pipe, O_CLOEXEC) < 0) {
@@ -82,7 +82,7 @@ short dash_link_events(const struct dash_link *link)
 
 bool dash_link_opened(struct dash_link *link, int64_t now_ms, struct error *error)
 {
-	struct opening *opening = link->opening;
+	struct dash_opening *opening = link->opening;
 	enum err err;
 
 	pthread_join(opening->thread, NULL);

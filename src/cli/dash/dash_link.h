@@ -8,12 +8,12 @@
 
 #include "net/client.h"
 
-struct opening;
+struct dash_opening;
 
 struct dash_link {
 	const struct statedir *statedir;
 	struct client *client;           /* NULL while there is no connection */
-	struct opening *opening;         /* the opening under way, or NULL */
+	struct dash_opening *opening;         /* the opening under way, or NULL */
 	int64_t retry_ms;                /* length of the next pause before an opening */
 	int64_t retry_at_ms;             /* wall clock time of the next opening, while there is no client or opening */
 };

@@ -10,17 +10,17 @@
 #include "lang/pipeline_matrix.h"
 #include "proto/limits.h"
 
-struct link {                            /* one file in the chain from the first file to the current one */
-	const struct link *up;
+struct sub_link {                            /* one file in the chain from the first file to the current one */
+	const struct sub_link *up;
 	const char *path;                /* path as shown in messages */
 	const char *real;
 	struct slice text;
 	unsigned depth;
 };
 
-static enum err load_all(struct cli *cli, const struct link *link, struct pipeline *pipeline);
+static enum err load_all(struct cli *cli, const struct sub_link *link, struct pipeline *pipeline);
 
-static void chain_add(struct buf *out, const struct link *link)
+static void chain_add(struct buf *out, const struct sub_link *link)
 {
 	if (link->up) {
 		chain_add(out, link->up);
@@ -30,13 +30,13 @@ static void chain_add(struct buf *out, const struct link *link)
 }
 
 /* Show cli->error at the place where the file names the other file. */
-static enum err named_wrong(struct cli *cli, const struct link *link, const struct dag_node *node)
+static enum err named_wrong(struct cli *cli, const struct sub_link *link, const struct dag_node *node)
 {
 	load_explain(cli, link->text, link->path, &node->sub_spot);
 	return cli->error.code;
 }
 
-static enum err chain_wrong(struct cli *cli, const struct link *link, const struct dag_node *node, enum err code,
+static enum err chain_wrong(struct cli *cli, const struct sub_link *link, const struct dag_node *node, enum err code,
 			    const char *path, const char *why)
 {
 	struct buf chain = { 0 };
@@ -58,7 +58,7 @@ static const char *path_beside(struct cli *cli, const char *file, struct slice p
 	return joined;
 }
 
-static enum err sub_file(struct cli *cli, const struct link *link, const struct dag_node *node, struct link *ret)
+static enum err sub_file(struct cli *cli, const struct sub_link *link, const struct dag_node *node, struct sub_link *ret)
 {
 	const char *path = path_beside(cli, link->path, node->sub_path);
 	char real[PATH_MAX];
@@ -71,18 +71,18 @@ static enum err sub_file(struct cli *cli, const struct link *link, const struct 
 			cli->error.code = ERR_NOT_FOUND;
 		return named_wrong(cli, link, node);
 	}
-	for (const struct link *at = link; at != NULL; at = at->up)
+	for (const struct sub_link *at = link; at != NULL; at = at->up)
 		if (strcmp(at->real, real) == 0)
 			return chain_wrong(cli, link, node, ERR_CYCLE, path, "this pipeline would contain itself");
 	if (link->depth == LIMIT_SUBRUN_DEPTH)
 		return chain_wrong(cli, link, node, ERR_TOO_LARGE, path, "pipelines are nested too deep");
-	*ret = (struct link){
+	*ret = (struct sub_link){
 		.up = link, .path = path, .real = arena_strdup(&cli->arena, slice_str(real)), .depth = link->depth + 1,
 	};
 	return ERR_NONE;
 }
 
-static enum err sub_size(struct cli *cli, const struct link *link, const struct dag_node *node, const struct dag_sub *sub)
+static enum err sub_size(struct cli *cli, const struct sub_link *link, const struct dag_node *node, const struct dag_sub *sub)
 {
 	const struct job_defaults none = { 0 };
 	struct arena arena = { 0 };
@@ -96,7 +96,7 @@ static enum err sub_size(struct cli *cli, const struct link *link, const struct 
 	return named_wrong(cli, link, node);
 }
 
-static enum err sub_load(struct cli *cli, const struct link *link, const struct dag_node *node, struct link *file,
+static enum err sub_load(struct cli *cli, const struct sub_link *link, const struct dag_node *node, struct sub_link *file,
 			 uint64_t place, struct dag_sub *ret)
 {
 	struct dag_node filled = *node;
@@ -119,9 +119,9 @@ static enum err sub_load(struct cli *cli, const struct link *link, const struct 
 }
 
 /* Load a job's pipeline once for all jobs of its fan-out that have the same parameters. */
-static enum err node_load(struct cli *cli, const struct link *link, struct dag_node *node)
+static enum err node_load(struct cli *cli, const struct sub_link *link, struct dag_node *node)
 {
-	struct link file;
+	struct sub_link file;
 	struct buf text = { 0 };
 	enum err err = sub_file(cli, link, node, &file);
 
@@ -139,7 +139,7 @@ static enum err node_load(struct cli *cli, const struct link *link, struct dag_n
 	return err;
 }
 
-static enum err load_all(struct cli *cli, const struct link *link, struct pipeline *pipeline)
+static enum err load_all(struct cli *cli, const struct sub_link *link, struct pipeline *pipeline)
 {
 	enum err err = ERR_NONE;
 
@@ -152,7 +152,7 @@ static enum err load_all(struct cli *cli, const struct link *link, struct pipeli
 enum err load_subs(struct cli *cli, const char *path, struct slice text, struct pipeline *pipeline)
 {
 	char real[PATH_MAX];
-	struct link link = { .path = path, .real = realpath(path, real) ? real : path, .text = text };
+	struct sub_link link = { .path = path, .real = realpath(path, real) ? real : path, .text = text };
 
 	return load_all(cli, &link, pipeline);
 }

@@ -22,13 +22,13 @@ void records_clear(struct records *records)
 	records->cell_count = records->cell_room = 0;
 }
 
-static struct cell *add_cell(struct records *records, enum cell_kind kind)
+static struct record_cell *add_cell(struct records *records, enum cell_kind kind)
 {
-	struct cell *cell;
+	struct record_cell *cell;
 
 	if (records->cell_count == records->cell_room) {
 		size_t room = records->cell_room ? records->cell_room * 2 : 64;
-		struct cell *cells = arena_zalloc(records->arena, room, sizeof(*cells));
+		struct record_cell *cells = arena_zalloc(records->arena, room, sizeof(*cells));
 
 		if (records->cell_count > 0)
 			memcpy(cells, records->cells, records->cell_count * sizeof(*cells));
@@ -36,7 +36,7 @@ static struct cell *add_cell(struct records *records, enum cell_kind kind)
 		records->cell_room = room;
 	}
 	cell = &records->cells[records->cell_count++];
-	*cell = (struct cell){ .kind = kind };
+	*cell = (struct record_cell){ .kind = kind };
 	return cell;
 }
 
@@ -57,7 +57,7 @@ void records_number(struct records *records, uint64_t value)
 
 void records_state(struct records *records, const struct state_info *state, const char *name)
 {
-	struct cell *cell = add_cell(records, CELL_STATE);
+	struct record_cell *cell = add_cell(records, CELL_STATE);
 
 	cell->state = state;
 	cell->text = slice_str(name);
@@ -75,7 +75,7 @@ void records_span(struct records *records, int64_t ms)
 
 void records_share(struct records *records, uint64_t part, uint64_t whole)
 {
-	struct cell *cell = add_cell(records, CELL_SHARE);
+	struct record_cell *cell = add_cell(records, CELL_SHARE);
 
 	cell->number = (int64_t)part;
 	cell->whole = (int64_t)whole;
@@ -93,7 +93,7 @@ void records_texts(struct records *records, struct slice_list texts)
 
 void records_texts_as(struct records *records, struct slice_list texts, struct slice shown)
 {
-	struct cell *cell = add_cell(records, CELL_TEXTS);
+	struct record_cell *cell = add_cell(records, CELL_TEXTS);
 
 	cell->texts = texts;
 	cell->text = shown;
@@ -141,7 +141,7 @@ static void add_spaces(struct buf *out, size_t count)
 		buf_add_byte(out, ' ');
 }
 
-static void human_column(const struct look *look, const struct column *column, const struct cell *cell,
+static void human_column(const struct look *look, const struct column *column, const struct record_cell *cell,
 			 size_t width, bool last, struct buf *out)
 {
 	struct buf text = { 0 };

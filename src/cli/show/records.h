@@ -21,7 +21,7 @@ enum cell_kind {
 	CELL_NONE, CELL_TEXT, CELL_NUMBER, CELL_STATE, CELL_TIME, CELL_SPAN, CELL_WAIT, CELL_SHARE, CELL_BOOL, CELL_TEXTS,
 };
 
-struct cell {
+struct record_cell {
 	enum cell_kind kind;
 	struct slice text;
 	/* A number, a time or span in ms, or the part of a share. SPAN: a measured time, WAIT: a time that was set. */
@@ -35,7 +35,7 @@ struct records {
 	const struct column *columns;
 	size_t column_count;
 	struct arena *arena; /* holds the cells; their texts belong to the caller and must live until printed */
-	struct cell *cells;
+	struct record_cell *cells;
 	size_t cell_count, cell_room;
 };
 

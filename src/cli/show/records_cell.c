@@ -16,12 +16,12 @@
 #define BAR_CELLS 12
 #define TEXTS_SHOWN 6                    /* most list items shown in a table; other styles show all */
 
-static int percent(const struct cell *cell)
+static int percent(const struct record_cell *cell)
 {
 	return cell->whole > 0 ? (int)((double)cell->number * 100 / (double)cell->whole) : 100;
 }
 
-static void add_texts(const struct cell *cell, size_t most, struct buf *out)
+static void add_texts(const struct record_cell *cell, size_t most, struct buf *out)
 {
 	if (cell->text.len > 0) {
 		text_escape(out, cell->text, TEXT_KEEP_NONE);
@@ -38,7 +38,7 @@ static void add_texts(const struct cell *cell, size_t most, struct buf *out)
 	}
 }
 
-void cell_plain(const struct cell *cell, struct buf *out)
+void cell_plain(const struct record_cell *cell, struct buf *out)
 {
 	char time[CLOCK_TEXT_SIZE];
 
@@ -69,7 +69,7 @@ void cell_plain(const struct cell *cell, struct buf *out)
 	}
 }
 
-void cell_human(const struct look *look, const struct cell *cell, struct buf *out)
+void cell_human(const struct look *look, const struct record_cell *cell, struct buf *out)
 {
 	char time[CLOCK_TEXT_SIZE];
 
@@ -108,12 +108,12 @@ void cell_human(const struct look *look, const struct cell *cell, struct buf *ou
 	}
 }
 
-bool cell_has_nothing(const struct cell *cell)
+bool cell_has_nothing(const struct record_cell *cell)
 {
 	return cell->kind == CELL_NONE || (cell->kind == CELL_TEXTS && cell->texts.n == 0 && cell->text.len == 0);
 }
 
-void cell_json(const struct cell *cell, struct json *json)
+void cell_json(const struct record_cell *cell, struct json *json)
 {
 	switch (cell->kind) {
 	case CELL_NONE:

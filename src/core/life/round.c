@@ -15,7 +15,7 @@
 #include "core/people/people.h"
 #include "core/time/time.h"
 
-struct opening {
+struct round_opening {
 	struct core *core;
 	struct run *run;
 	bool only;                       /* RETRY_ONLY: reopen no other ended job */
@@ -36,7 +36,7 @@ static bool job_not_begun(const struct job *job)
 }
 
 /* An ended gate whose children are all active or unknown: another answer would change nothing. */
-static bool gate_is_spent(const struct opening *opening, const struct job *job)
+static bool gate_is_spent(const struct round_opening *opening, const struct job *job)
 {
 	struct child_walk walk = children_of(job);
 	struct rec_job_spec spec;
@@ -57,7 +57,7 @@ static bool gate_is_spent(const struct opening *opening, const struct job *job)
 	return any;
 }
 
-static void opening_add(struct opening *opening, uint32_t index)
+static void opening_add(struct round_opening *opening, uint32_t index)
 {
 	struct job *job = run_job(opening->run, index);
 
@@ -67,7 +67,7 @@ static void opening_add(struct opening *opening, uint32_t index)
 	opening->at[opening->count++] = index;
 }
 
-static void opening_descend(struct opening *opening)
+static void opening_descend(struct round_opening *opening)
 {
 	size_t asked = opening->count;
 	uint32_t edge;
@@ -80,14 +80,14 @@ static void opening_descend(struct opening *opening)
 	}
 }
 
-static void opening_unmark(struct opening *opening)
+static void opening_unmark(struct round_opening *opening)
 {
 	for (size_t i = 0; i < opening->count; i++)
 		run_job(opening->run, opening->at[i])->flags &= (uint32_t)~JOB_MARKED;
 }
 
 /* When a job runs again alone: its children that haven't begun wait for the new result. */
-static void opening_add_waiting(struct opening *opening)
+static void opening_add_waiting(struct round_opening *opening)
 {
 	size_t asked = opening->count;
 	uint32_t edge;
@@ -131,7 +131,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
  * Open the new rounds. Jobs that already wait, or have an attempt, keep what they have and lose their mark. gate: the
  * gate that was pushed back, or NULL.
  */
-static uint64_t opening_reopen(struct opening *opening, const struct job *gate)
+static uint64_t opening_reopen(struct round_opening *opening, const struct job *gate)
 {
 	uint64_t reopened = 0;
 
@@ -194,7 +194,7 @@ uint32_t job_cause(struct core *core, const struct job *job)
 	return first;
 }
 
-static void opening_decide(struct opening *opening)
+static void opening_decide(struct round_opening *opening)
 {
 	struct run *run = opening->run;
 	struct standing *standing = run_standing(run);
@@ -280,7 +280,7 @@ static enum err round_check(const struct input_act *act, const struct target *ta
 	return refuse_open(act, target_job(target, 0), error);
 }
 
-static enum err opening_is_spent(const struct opening *opening, const struct job *gate, struct error *error)
+static enum err opening_is_spent(const struct round_opening *opening, const struct job *gate, struct error *error)
 {
 	const struct run *run = opening->run;
 	const struct job *child;
@@ -311,7 +311,7 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 		    uint64_t *ret_changed, struct error *error)
 {
 	struct run *run = target->run;
-	struct opening opening = { .core = core, .run = run };
+	struct round_opening opening = { .core = core, .run = run };
 	enum err err = round_check(act, target, error);
 	const struct job *wanted = NULL;
 
@@ -345,7 +345,7 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 
 bool round_reaches(struct core *core, struct job *job, const struct job *gate)
 {
-	struct opening opening = { .core = core, .run = job->run };
+	struct round_opening opening = { .core = core, .run = job->run };
 	bool reached;
 
 	opening.at = mem_array(job->run->job_count, sizeof(*opening.at));
@@ -359,7 +359,7 @@ bool round_reaches(struct core *core, struct job *job, const struct job *gate)
 
 bool round_push_back(struct core *core, struct job *job, struct job *gate, uint64_t *ret_changed)
 {
-	struct opening opening = { .core = core, .run = job->run };
+	struct round_opening opening = { .core = core, .run = job->run };
 	bool reached;
 
 	opening.at = mem_array(job->run->job_count, sizeof(*opening.at));

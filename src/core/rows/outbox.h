@@ -67,15 +67,15 @@ struct slice outbox_hold(struct outbox *outbox, struct blob *blob); /* keep a bl
  * The order of reveals. Turns go to the store in order, and a turn is revealed when it and all before it are durable.
  * A turn without rows waits for those before it and needs no commit.
  */
-struct pipeline {
+struct commit_queue {
 	struct outbox *first, *last;     /* turns that are decided and not revealed yet */
 	uint64_t durable;                /* number of the latest turn known to be durable */
 	size_t depth;
 };
 
-bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox);   /* true: give the outbox to the store */
+bool pipeline_add(struct commit_queue *pipeline, struct outbox *outbox);   /* true: give the outbox to the store */
 /* The store reports that this turn and all before are durable. */
-void pipeline_committed(struct pipeline *pipeline, uint64_t turn);
-struct outbox *pipeline_reveal(struct pipeline *pipeline); /* next outbox to reveal, or NULL; the caller then owns it */
+void pipeline_committed(struct commit_queue *pipeline, uint64_t turn);
+struct outbox *pipeline_reveal(struct commit_queue *pipeline); /* next outbox to reveal, or NULL; the caller then owns it */
 
 #endif

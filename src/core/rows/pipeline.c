@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/planted.h"
 
-bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox)
+bool pipeline_add(struct commit_queue *pipeline, struct outbox *outbox)
 {
 	CHECK(!pipeline->last || pipeline->last->turn < outbox->turn);
 	CHECK(outbox->turn > pipeline->durable);
@@ -22,14 +22,14 @@ bool pipeline_add(struct pipeline *pipeline, struct outbox *outbox)
 	return outbox->row_count > 0;
 }
 
-void pipeline_committed(struct pipeline *pipeline, uint64_t turn)
+void pipeline_committed(struct commit_queue *pipeline, uint64_t turn)
 {
 	CHECK(turn > pipeline->durable);
 	CHECK(pipeline->last && turn <= pipeline->last->turn);
 	pipeline->durable = turn;
 }
 
-struct outbox *pipeline_reveal(struct pipeline *pipeline)
+struct outbox *pipeline_reveal(struct commit_queue *pipeline)
 {
 	struct outbox *outbox = pipeline->first;
 
