@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The simulator must find each bug of planted.def.
 #
-# PLANTED_SCHEDULES: how many schedules each gets (5000). PLANTED: only bugs whose name has this in it.
+# PLANTED_SCHEDULES: how many schedules each gets (15000). PLANTED: only bugs whose name has this in it.
 # PLANTED_JOBS: how many are tried at once (as many as there are cores).
 # time-out: 900 s
 set -u
 
 sim=${TITAN_SIM:?path of titan-sim}
 planted=${TITAN_SIM_PLANTED:?path of titan-sim-planted}
-schedules=${PLANTED_SCHEDULES:-5000}
+schedules=${PLANTED_SCHEDULES:-15000}
 at_once=${PLANTED_JOBS:-$(nproc)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/titan-planted.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
