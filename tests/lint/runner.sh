@@ -19,7 +19,7 @@ expect() { # WHAT STATUS LAST-LINE NAME...
 	for name; do
 		paths+=("$scratch/$name.sh")
 	done
-	output=$(env -u TEST_JOBS -u TEST_TIMEOUT bash tests/run-tests ${options-} ${paths[@]+"${paths[@]}"} 2>&1)
+	output=$(env -u TEST_JOBS -u TEST_TIMEOUT -u TEST_AGAIN bash tests/run-tests ${options-} ${paths[@]+"${paths[@]}"} 2>&1)
 	got=$?
 	if [ $got = "$status" ] && [ "$(tail -n 1 <<<"$output")" = "$line" ]; then
 		verdict "$what" </dev/null
@@ -54,6 +54,14 @@ expect 'a process left behind is a failure' 1 '1 passed, 1 failed, 0 skipped' li
 options='-j 3' expect 'several at a time count alike' 1 '6 passed, 1 failed, 3 skipped' good bad unit home skipped
 options='-f' expect 'a run can stop at the first failure' 1 '1 passed, 1 failed, 0 skipped' bad good
 
+make_test unsteady <<<'if [ -e '"$scratch"'/tried ]; then echo "ok 1"; else touch '"$scratch"'/tried; echo "not ok 1"; fi; echo 1..1'
+make_test leaky <<<'[ -e '"$scratch"'/leaked ] || { touch '"$scratch"'/leaked; echo "ERROR: LeakSanitizer: x"; exit 1; }; echo "ok 1"; echo 1..1'
+expect 'a test that failed once is a failure' 1 '1 passed, 1 failed, 1 skipped' unsteady good
+rm "$scratch/tried"
+options='-a -j 2' expect 'with -a it runs again alone, and passes' 0 '2 passed, 0 failed, 1 skipped' unsteady good
+options='-a' expect 'what fails twice is a failure' 1 '1 passed, 1 failed, 0 skipped' bad
+options='-a' expect 'what a sanitizer reports is a failure at once' 1 '1 passed, 1 failed, 1 skipped' leaky good
+
 # Where a test may write is gone afterwards, also when it was killed.
 mkdir "$scratch/tmp"
 make_test scatters <<<'mktemp -p "$TMPDIR"; mktemp -d; echo "$TEST_MEMORY" >'"$scratch"'/memory; touch "${TEST_MEMORY:-.}/x"; kill -KILL $$'
@@ -86,7 +94,7 @@ make_program() { # NAME BODY: a test that passes and one with this body
 says() { # WHAT PATTERN ARGUMENT...
 	local what=$1 pattern=$2 output
 	shift 2
-	output=$(env -u TEST_JOBS -u TEST_TIMEOUT bash tests/run-tests "$@" 2>&1)
+	output=$(env -u TEST_JOBS -u TEST_TIMEOUT -u TEST_AGAIN bash tests/run-tests "$@" 2>&1)
 	if grep -Eq -- "$pattern" <<<"$output"; then
 		verdict "$what" </dev/null
 	else
