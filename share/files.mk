@@ -28,6 +28,7 @@ doc_files = \
 	share/doc/architecture.md \
 	share/doc/cases.md \
 	share/doc/glossary.md \
+	share/doc/grammar.md \
 	share/doc/profile.md \
 	share/doc/promises.md \
 	share/doc/states.dot
