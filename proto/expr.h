@@ -9,7 +9,7 @@
  *   NOT                     negate the last value
  *   GATE least of           replace the last values by one: are at least so many of them true?
  *
- * The value of a need that hasn't settled is neither true nor false; what depends on it stays open until enough is
+ * The value of a need on a job that hasn't ended is neither true nor false; what depends on it stays open until enough is
  * known.
  */
 #ifndef TITAN_PROTO_EXPR_H

@@ -230,7 +230,7 @@ bool app_dirty(const struct app *app)
 	return app->dirty;
 }
 
-bool app_settled(const struct app *app)
+bool app_loaded(const struct app *app)
 {
 	const struct model *model = &app->model;
 

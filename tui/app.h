@@ -53,7 +53,7 @@ void app_tick(struct app *app, int64_t now_ms);
 bool app_take(struct app *app, struct app_request *ret_request);
 bool app_dirty(const struct app *app);                   /* would app_draw draw something new? */
 int64_t app_wait_ms(const struct app *app, int64_t now_ms);      /* returns the time until app_tick is due */
-bool app_settled(const struct app *app);                 /* has everything that was asked for arrived? */
+bool app_loaded(const struct app *app);                 /* has everything that was asked for arrived? */
 void app_draw(struct app *app, struct grid *grid, int64_t now_ms);
 
 #endif

@@ -227,13 +227,13 @@ static void push(uint32_t *history, uint32_t value)
 bool model_tick(struct model *model, int64_t now_ms)
 {
 	int64_t second = now_ms / 1000;
-	uint64_t ended = model->settled - model->settled_before;
+	uint64_t ended = model->ended - model->ended_before;
 	int64_t passed = second - model->second;
 	bool moves = model_history_moves(model);
 
 	if (model->second == 0 || passed < 0) {
 		model->second = second;
-		model->settled_before = model->settled;
+		model->ended_before = model->ended;
 		return false;
 	}
 	if (passed == 0)
@@ -244,13 +244,13 @@ bool model_tick(struct model *model, int64_t now_ms)
 		push(model->queue, (uint32_t)model->totals.queue);
 	}
 	model->second = second;
-	model->settled_before = model->settled;
+	model->ended_before = model->ended;
 	return moves;
 }
 
 bool model_history_moves(const struct model *model)
 {
-	if (model->settled != model->settled_before || model->totals.queue != model->queue[MODEL_HISTORY - 1])
+	if (model->ended != model->ended_before || model->totals.queue != model->queue[MODEL_HISTORY - 1])
 		return true;
 	for (size_t i = 0; i < MODEL_HISTORY; i++)
 		if (model->rate[i] != 0 || model->queue[i] != model->queue[0])

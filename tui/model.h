@@ -30,7 +30,7 @@ struct tui_worker {
 	uint64_t worker;
 	struct slice name;               /* name of the worker; a copy owned by this struct */
 	enum worker_state state;
-	uint64_t slots, busy, ahead, cpu_permille, mem_permille, pid, done;
+	uint64_t slots, busy, prefetched, cpu_permille, mem_permille, pid, done;
 	uint64_t stuck;                  /* number of attempts whose processes can't be killed */
 	uint64_t refused_code;           /* errno that says why the worker can't start jobs; 0: it can */
 	int64_t seen_ms;
@@ -99,8 +99,8 @@ struct model {
 	struct tui_event events[MODEL_EVENTS];
 	/* Number of events so far; the latest is at (event_count - 1) % MODEL_EVENTS. */
 	uint64_t event_count;
-	uint64_t settled;                /* number of jobs seen to end so far */
-	uint64_t settled_before;
+	uint64_t ended;                /* number of jobs seen to end so far */
+	uint64_t ended_before;
 	int64_t second;                  /* the second to which the newest value in the histories belongs */
 	uint32_t rate[MODEL_HISTORY];    /* jobs that ended in each second; oldest first */
 	uint32_t queue[MODEL_HISTORY];   /* jobs queued for a worker in each second; oldest first */

@@ -76,7 +76,7 @@ static void forget_one_run(struct model *model)
 	memmove(model->runs + at, model->runs + at + 1, (model->run_count - at) * sizeof *model->runs);
 }
 
-static uint64_t settled_of(const uint32_t counts[STATE_COUNT])
+static uint64_t ended_of(const uint32_t counts[STATE_COUNT])
 {
 	uint64_t sum = 0;
 
@@ -137,9 +137,9 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 	run->ended_ms = row->ended_ms;
 	run->seen = model->snapshot;
 	if (change == CHANGE_TOLD) {
-		uint64_t settled = settled_of(run->counts), old = settled_of(old_counts);
+		uint64_t ended = ended_of(run->counts), old = ended_of(old_counts);
 
-		model->settled += settled > old ? settled - old : 0;
+		model->ended += ended > old ? ended - old : 0;
 		tell_run(model, run, is_new, before, old_counts, now_ms);
 	}
 }
@@ -165,7 +165,7 @@ void model_put_worker(
 	worker->state = (enum worker_state)row->state;
 	worker->slots = row->slots;
 	worker->busy = row->busy;
-	worker->ahead = row->ahead;
+	worker->prefetched = row->prefetched;
 	worker->cpu_permille = row->cpu_permille;
 	worker->mem_permille = row->mem_permille;
 	worker->seen_ms = row->seen_ms;

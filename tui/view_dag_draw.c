@@ -88,7 +88,7 @@ static int share_draw(const struct app *app, struct pane pane, int x, int y, uns
 static int group_detail(
 	const struct app *app, struct pane pane, int x, int y, const struct tally *tally, uint32_t all)
 {
-	uint32_t settled = tally->ok + tally->fail + tally->other;
+	uint32_t ended = tally->ok + tally->fail + tally->other;
 
 	x = share_draw(app, pane, x, y, STATE_SUCCEEDED, tally->ok);
 	x = share_draw(app, pane, x, y, STATE_RUNNING, tally->run);
@@ -96,7 +96,7 @@ static int group_detail(
 	x = share_draw(app, pane, x, y, STATE_READY, tally->queue);
 	x = share_draw(app, pane, x, y, STATE_WAITING, tally->wait);
 	x = share_draw(app, pane, x, y, STATE_SKIPPED, tally->other);
-	pane_bar(pane, x + 1, y, 10, (unsigned)((uint64_t)settled * 1000 / all),
+	pane_bar(pane, x + 1, y, 10, (unsigned)((uint64_t)ended * 1000 / all),
 		theme_style(&app->theme, tally->fail ? COLOUR_RED : COLOUR_GREEN, 0), app->theme.ascii);
 	return x + 12;
 }
@@ -216,15 +216,15 @@ static void head_draw(const struct app *app, struct pane pane)
 	const struct tui_run *run = model_run(&app->model, graph->run);
 	struct style bold = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD);
 	struct tally tally = tally_of(graph->counts);
-	uint32_t settled = tally.ok + tally.fail + tally.other;
+	uint32_t ended = tally.ok + tally.fail + tally.other;
 	uint64_t all = run && run->jobs > graph->count ? run->jobs : graph->count;
 	int x = pane_str(pane, 0, 0, bold, "DAG ");
 
 	if (run)
 		x = pane_clipped(pane, x, 0, 30, bold, run->name, app->theme.ascii) + 1;
 	x = pane_printf(pane, x, 0, bold, "#%" PRIu64, graph->run) + 2;
-	x = pane_printf(pane, x, 0, (struct style){ 0 }, "%u/%" PRIu64 " %u%%", settled, all,
-		all ? (unsigned)(settled * UINT64_C(100) / all) : 100) + 2;
+	x = pane_printf(pane, x, 0, (struct style){ 0 }, "%u/%" PRIu64 " %u%%", ended, all,
+		all ? (unsigned)(ended * UINT64_C(100) / all) : 100) + 2;
 	x = share_draw(app, pane, x, 0, STATE_SUCCEEDED, tally.ok);
 	x = share_draw(app, pane, x, 0, STATE_RUNNING, tally.run);
 	x = share_draw(app, pane, x, 0, STATE_FAILED, tally.fail);

@@ -137,7 +137,7 @@ static void number_draw(struct pane pane, int x, int y, int room, struct style s
 }
 
 static void times_draw(const struct app *app, struct pane pane, int y, const struct run_columns *at,
-		       const struct tui_run *run, uint64_t settled, int64_t now_ms)
+		       const struct tui_run *run, uint64_t ended_jobs, int64_t now_ms)
 {
 	struct style plain = { 0 };
 	bool ended = run_state_terminal(run->state);
@@ -147,11 +147,11 @@ static void times_draw(const struct app *app, struct pane pane, int y, const str
 	pane_right(pane, at->age, y, 7, plain, clock_format_span(age > 0 ? age : 0, text));
 	if (!at->eta)
 		return;
-	if (ended || settled == 0 || run->state == RUN_WAITING) {
+	if (ended || ended_jobs == 0 || run->state == RUN_WAITING) {
 		pane_right(pane, at->eta, y, 5, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), "-");
 		return;
 	}
-	span_short((int64_t)((double)age * (double)(run->jobs - settled) / (double)settled), eta + 1);
+	span_short((int64_t)((double)age * (double)(run->jobs - ended_jobs) / (double)ended_jobs), eta + 1);
 	pane_right(pane, at->eta, y, 5, plain, eta);
 }
 
@@ -161,11 +161,11 @@ static void run_draw(const struct app *app, struct pane pane, int y, const struc
 	const struct state_info *look = run_state_info(run->state);
 	struct style style = theme_state(&app->theme, look), plain = { 0 };
 	struct tally tally = tally_of(run->counts);
-	uint64_t settled = 0;
+	uint64_t ended_jobs = 0;
 	int x;
 
 	for (unsigned state = 0; state < STATE_COUNT; state++)
-		settled += state_terminal(state) ? run->counts[state] : 0;
+		ended_jobs += state_terminal(state) ? run->counts[state] : 0;
 	if (run->run == app->run)
 		pane_str(pane, 0, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), ">");
 	x = pane_printf(pane, at->id, y, plain, "%" PRIu64, run->run) + 1;
@@ -174,17 +174,17 @@ static void run_draw(const struct app *app, struct pane pane, int y, const struc
 	pane_clipped(pane, x, y, at->name_width - (x - at->name), plain, run->name, app->theme.ascii);
 	x = pane_str(pane, at->state, y, style, theme_glyph(&app->theme, look));
 	pane_str(pane, x + 1, y, style, look->word);
-	pane_bar(pane, at->bar, y, at->bar_width, run->jobs ? (unsigned)(settled * 1000 / run->jobs) : 1000,
+	pane_bar(pane, at->bar, y, at->bar_width, run->jobs ? (unsigned)(ended_jobs * 1000 / run->jobs) : 1000,
 		theme_style(&app->theme, tally.fail ? COLOUR_RED : look->colour, 0), app->theme.ascii);
 	pane_printf(pane, at->percent, y, plain, "%3u%%",
-		run->jobs ? (unsigned)(settled * 100 / run->jobs) : 100);
+		run->jobs ? (unsigned)(ended_jobs * 100 / run->jobs) : 100);
 	if (at->ok)
 		number_draw(pane, at->ok + 1, y, 4, plain, tally.ok);
 	number_draw(pane, at->run, y, 4, plain, tally.run);
 	number_draw(pane, at->wait, y, 4, plain, tally.wait + tally.queue);
 	number_draw(pane, at->fail, y, 4,
 		tally.fail ? theme_state(&app->theme, &state_table[STATE_FAILED]) : plain, tally.fail);
-	times_draw(app, pane, y, at, run, settled, now_ms);
+	times_draw(app, pane, y, at, run, ended_jobs, now_ms);
 	if (run->run == app->run)
 		pane_restyle(pane, 0, y, pane.width, plain, STYLE_BOLD);
 }

@@ -127,7 +127,7 @@ CREATE TABLE job (
 	stop_cause INTEGER NOT NULL, -- enum job_event that made it stopping
 	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
 	code INTEGER NOT NULL,
-	cause INTEGER NOT NULL, -- serial number + 1 of the job that settled it
+	cause INTEGER NOT NULL, -- serial number + 1 of the job that ended it; 0: none
 	due_ms INTEGER NOT NULL, -- when what its state waits for is due, by the steady clock of intervals
 	started_ms INTEGER NOT NULL, -- UTC, by the clock that tells its end
 	ended_ms INTEGER NOT NULL, -- UTC

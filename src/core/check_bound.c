@@ -2,7 +2,7 @@
 /* Checks on ready jobs by recounting: queues of classes, lanes, and the bounds at which lanes wait. */
 #include "core/state.h"
 
-#include "core/check.h"
+#include "core/invariants.h"
 #include "core/graph/graph.h"
 #include "core/place/place.h"
 #include "core/queue/queue.h"

@@ -92,7 +92,7 @@ void core_free(struct core *core)
 	pushbacks_free(core);
 	schedules_free(core);
 	mem_free(core->touched);
-	mem_free(core->settled);
+	mem_free(core->ended);
 	mem_free(core->touched_runs);
 	mem_free(core->touched_workers);
 	buf_free(&core->events);
@@ -247,10 +247,10 @@ void core_turn_end(struct core *core)
 	do {
 		while (timer_take_due(core, &timer))
 			timer_fire(core, &timer);
-		jobs_settle(core);
+		jobs_tell_children(core);
 		subruns_end(core);
 	} while (kinds_begin(core));     /* a sub-run that began may have due timers or may be over already */
-	CHECK(core->settled_count == 0);
+	CHECK(core->ended_count == 0);
 	place_jobs(core);
 	timers_tidy(core);
 	acts_flush(core);

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "core/rows/outbox.h"
-#include "core/rows/rows.h"
+#include "core/rows/row.h"
 #include "proto/message.h"
 #include "proto/states.h"
 

@@ -8,15 +8,13 @@ core_sources = \
 	src/core/acts/acts_words.c \
 	src/core/acts/chain.c \
 	src/core/acts/chain.h \
-	src/core/check.c \
-	src/core/check.h \
 	src/core/check_bound.c \
 	src/core/core.c \
 	src/core/core.h \
 	src/core/graph/admit.c \
+	src/core/graph/condition.c \
 	src/core/graph/context.c \
 	src/core/graph/cycle.c \
-	src/core/graph/decide.c \
 	src/core/graph/ended.c \
 	src/core/graph/extra.c \
 	src/core/graph/final.c \
@@ -30,7 +28,9 @@ core_sources = \
 	src/core/graph/runs.c \
 	src/core/graph/spec.c \
 	src/core/graph/standing.c \
-	src/core/graph/submit.c \
+	src/core/graph/submit_once.c \
+	src/core/invariants.c \
+	src/core/invariants.h \
 	src/core/life/act.c \
 	src/core/life/attempt.c \
 	src/core/life/begin.c \
@@ -79,18 +79,18 @@ core_sources = \
 	src/core/queue/queue.h \
 	src/core/queue/ready.c \
 	src/core/queue/tenant.c \
+	src/core/rows/commit_queue.c \
 	src/core/rows/durable.h \
 	src/core/rows/flush.c \
 	src/core/rows/internal.h \
-	src/core/rows/load.c \
 	src/core/rows/load_run.c \
+	src/core/rows/load_state.c \
 	src/core/rows/outbox.c \
 	src/core/rows/outbox.h \
-	src/core/rows/pipeline.c \
 	src/core/rows/prune.c \
 	src/core/rows/pruned.c \
 	src/core/rows/resume.c \
-	src/core/rows/rows.h \
+	src/core/rows/row.h \
 	src/core/rows/say.c \
 	src/core/set.c \
 	src/core/set.h \
@@ -98,7 +98,6 @@ core_sources = \
 	src/core/state.h \
 	src/core/state_place.h \
 	src/core/state_run.h \
-	src/core/time/clock.c \
 	src/core/time/due.c \
 	src/core/time/internal.h \
 	src/core/time/late.c \
@@ -106,6 +105,7 @@ core_sources = \
 	src/core/time/schedule_list.c \
 	src/core/time/schedule_set.c \
 	src/core/time/steady.c \
+	src/core/time/steady_clock.c \
 	src/core/time/time.h \
 	src/core/time/timers.c \
 	src/core/view/explain.c \

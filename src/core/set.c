@@ -10,7 +10,7 @@
 #include "core/rows/durable.h"
 #include "core/time/time.h"
 
-static enum err set_decide(struct core *core, const struct input_set *input, struct msg_ok *ok, struct error *error)
+static enum err set_apply(struct core *core, const struct input_set *input, struct msg_ok *ok, struct error *error)
 {
 	switch ((enum object_kind)input->set.kind) {
 	case OBJECT_WORKER:
@@ -36,7 +36,7 @@ uint64_t set_step(struct core *core, const struct core_input *input)
 	struct error error = { 0 };
 	struct msg_ok ok = { .id = input->request };
 
-	if (set_decide(core, &input->set, &ok, &error) != ERR_NONE) {
+	if (set_apply(core, &input->set, &ok, &error) != ERR_NONE) {
 		error_send(core, input->conn, input->request, &error, false);
 		return STEP_REFUSED;
 	}

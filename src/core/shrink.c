@@ -53,7 +53,7 @@ void core_shrink(struct core *core)
 {
 	CHECK(!core->outbox);
 	SHRINK(core->touched, core->touched_count, core->touched_cap);
-	SHRINK(core->settled, core->settled_count, core->settled_cap);
+	SHRINK(core->ended, core->ended_count, core->ended_cap);
 	SHRINK(core->touched_runs, core->touched_run_count, core->touched_run_cap);
 	SHRINK(core->touched_workers, core->touched_worker_count, core->touched_worker_cap);
 	SHRINK(core->timers.at, core->timers.count, core->timers.cap);

@@ -200,8 +200,8 @@ struct core {
 
 	struct job **touched;
 	size_t touched_count, touched_cap;
-	struct job **settled;            /* jobs that have ended and whose children aren't told yet */
-	size_t settled_count, settled_cap;
+	struct job **ended;              /* jobs that have ended and whose children aren't told yet */
+	size_t ended_count, ended_cap;
 	struct run **touched_runs;
 	size_t touched_run_count, touched_run_cap;
 	struct worker **touched_workers;

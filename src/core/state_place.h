@@ -152,10 +152,10 @@ struct held_entry {
 };
 
 /*
- * TALLY_THERE: not lost. TALLY_FEW_AHEAD: not lost, few jobs prefetched for its slots. TALLY_BUSY: not lost, a slot
+ * TALLY_THERE: not lost. TALLY_FEW_PREFETCHED: not lost, few jobs prefetched for its slots. TALLY_BUSY: not lost, a slot
  * in use.
  */
-enum tally { TALLY_THERE, TALLY_FEW_AHEAD, TALLY_BUSY, TALLIES };
+enum tally { TALLY_THERE, TALLY_FEW_PREFETCHED, TALLY_BUSY, TALLIES };
 
 struct worker {
 	uint64_t number;
@@ -178,7 +178,7 @@ struct worker {
 	struct slice_list labels;        /* sorted */
 	struct resource *offers;         /* resources that the worker offers, sorted by name, with the amounts in use */
 	size_t offer_count;
-	uint64_t unpaid;                 /* attempts with JOB_UNPAID */
+	uint64_t unreserved;                 /* attempts with JOB_UNRESERVED */
 	uint64_t asking;                 /* attempts that ask for resources: all of asking_class unless asking_mixed */
 	uint16_t asking_class;
 	bool asking_mixed;

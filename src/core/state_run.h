@@ -36,12 +36,12 @@ enum job_flag {
 	JOB_PUSHED = 32768,              /* is in core->pushbacks */
 	JOB_LOOP = 1 << 25,              /* a loop: passes follow each other until one meets its condition (loop.c) */
 	JOB_LATER = 1048576,             /* has children that were added later */
-	JOB_EXPR = 2097152,              /* an expression decides about it (decide.c) */
-	JOB_UNTAKEN = 4194304,           /* the job was skipped because its condition was false */
+	JOB_EXPR = 2097152,              /* an expression decides about it (condition.c) */
+	JOB_CONDITION_FALSE = 4194304,           /* the job was skipped because its condition was false */
 	JOB_LATE = 1073741824,           /* the job's deadline had passed before this round began and is ignored */
 	JOB_ALWAYS = 1 << 26,            /* the job also runs when its run was told to end (ending.c) */
 	JOB_ENDING = 1 << 27,            /* the job's time to end has a valid timer */
-	JOB_UNPAID = 1 << 23,            /* the job has an attempt, but not yet its resources */
+	JOB_UNRESERVED = 1 << 23,            /* the job has an attempt, but not yet its resources */
 };
 
 struct job {
@@ -114,7 +114,7 @@ struct run {
 	uint64_t number;
 	uint64_t first;                  /* serial number of its first job */
 	uint32_t job_count;
-	uint32_t settled;                /* number of jobs that have ended */
+	uint32_t ended;                  /* number of jobs that have ended */
 	uint32_t forgiven;               /* number of jobs whose bad end counts as good */
 	uint32_t dead;                   /* number of jobs with a dead letter */
 	uint32_t counts[STATE_COUNT];
@@ -124,8 +124,8 @@ struct run {
 	uint32_t *finals;                /* indices of the final jobs submitted with the run */
 	size_t final_count;
 	struct map extras;               /* map from job index to struct extra (sub-runs, JOB_LOOP, JOB_ALWAYS) */
-	struct decider **deciders;       /* by rising job index */
-	size_t decider_count, decider_cap;
+	struct condition **conditions;       /* by rising job index */
+	size_t condition_count, condition_cap;
 	struct blob **parts;
 	uint32_t *part_jobs;
 	uint64_t *part_first;            /* serial number of the part's first job; 0: continues the part before */

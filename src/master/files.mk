@@ -34,8 +34,8 @@ master_sources = \
 	src/master/logpack.h \
 	src/master/logprune.c \
 	src/master/logprune.h \
-	src/master/logread.c \
-	src/master/logread.h \
+	src/master/logread_answer.c \
+	src/master/logread_answer.h \
 	src/master/logrecord.h \
 	src/master/logs.c \
 	src/master/logs.h \
@@ -48,6 +48,7 @@ master_sources = \
 	src/master/master_loop.c \
 	src/master/measures.c \
 	src/master/peer_hello.c \
+	src/master/peer_session.c \
 	src/master/pruner.c \
 	src/master/pruner.h \
 	src/master/pruner_step.c \
@@ -63,7 +64,6 @@ master_sources = \
 	src/master/reveal.c \
 	src/master/scope.c \
 	src/master/serials.c \
-	src/master/session.c \
 	src/master/squeeze.c \
 	src/master/squeeze.h \
 	src/master/store_room.c \

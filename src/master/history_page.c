@@ -64,8 +64,8 @@ static void job_row(struct master *master, const struct row_job *row, uint64_t i
 		.child = (uint64_t)row->child,
 		.dead = (row->flags & ROW_JOB_DEAD) != 0,
 		.stop_cause = row->state == STATE_TIMED_OUT ? (uint64_t)row->stop_cause : 0,
-		.settled_by = row->stop_cause == EVENT_CANCEL ? 0 : (uint64_t)row->stop_cause,
-		.untaken = (row->flags & ROW_JOB_UNTAKEN) != 0,
+		.ended_by = row->stop_cause == EVENT_CANCEL ? 0 : (uint64_t)row->stop_cause,
+		.condition_false = (row->flags & ROW_JOB_CONDITION_FALSE) != 0,
 	};
 	if (row->worker > 0 && view_worker(master->core, (uint64_t)row->worker, NULL, &worker))
 		ret_row->worker = worker.name;
@@ -163,14 +163,14 @@ void history_jobs(struct master *master, struct history *history, struct store_q
 		row.log_gone_ms = view_log_gone(run.logs_gone_ms, row.ended_ms);
 		row.forgiven = view_forgiven(&spec, (enum job_state)row.state);
 		if (history->query->what == QUERY_EXPLAIN) {
-			row.why_code = REASON_SETTLED;
-			row.why = slice_str(reason_text(REASON_SETTLED));
+			row.why_code = REASON_ENDED;
+			row.why = slice_str(reason_text(REASON_ENDED));
 		}
 		if (!page_add_job(&page, &row))
 			break;
 		next = index + 1;
 	}
-	page.snapshot.turn = master->pipeline.durable;
+	page.snapshot.turn = master->commits.durable;
 	page.snapshot.total = detail == VIEW_FULL ? 1 : run.jobs;
 	if (detail == VIEW_GRAPH && next > history->index && next < run.jobs)
 		page.snapshot.cursor = next;
@@ -197,7 +197,7 @@ void history_decisions(struct master *master, struct history *history, struct st
 	       answer->rows[0].decision.job != answer->rows[answer->row_count - 1].decision.job)
 		count--;
 	page_begin(&page, &answer->arena, query);
-	page.snapshot.turn = master->pipeline.durable;
+	page.snapshot.turn = master->commits.durable;
 	for (size_t i = 0; i < count; i++) {
 		const struct row_decision *row = &answer->rows[i].decision;
 		struct rec_decision decision = {

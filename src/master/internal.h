@@ -207,8 +207,8 @@ struct master {
 	struct logs *logs;
 	/* u64 numbers of the runs loaded at the start; freed once the logs were told. */
 	struct buf live_runs;
-	struct commit_queue pipeline;
-	size_t awaited;                  /* number of turns in the pipeline that a client waits for */
+	struct commit_queue commits;
+	size_t awaited;                  /* number of turns in commits that a client waits for */
 	struct master_turn *pool;
 	struct publisher *publisher;
 	struct relay *relays;            /* connections of jobs */
@@ -249,7 +249,7 @@ bool turn_wanted(const struct master *master);
 void turn_run(struct master *master);
 /* Commit what the core decided while loading. */
 void turn_first(struct master *master, struct master_turn *turn);
-void turn_settled(struct master *master);                       /* reveal the turns that have become durable */
+void turns_committed(struct master *master);                       /* reveal the turns that have become durable */
 void turn_reveal(struct master *master);
 struct master_turn *turn_new(struct master *master);
 void turn_free(struct master *master, struct master_turn *turn);
@@ -272,7 +272,7 @@ void reveal_error(struct master *master, struct master_turn *turn, uint64_t conn
 		  const struct error *error);
 void reveal_send(struct master *master, struct master_turn *turn);
 
-/* session.c */
+/* peer_session.c */
 void session_accept_cb(int fd, void *owner);
 /* caller: the attempt that connects; its job is 0 if none does. */
 void session_accept(struct master *master, int fd, const struct caller *caller);

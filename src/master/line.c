@@ -325,7 +325,7 @@ void line_run_hurried(struct master *master)
 	if (!store_is_stuck(master->store))
 		return;
 	answers = turn_new(master);
-	answers->outbox.turn = master->pipeline.durable;
+	answers->outbox.turn = master->commits.durable;
 	answers->hurried = true;
 	for (int i = 0; i < ASKERS_CLASSES; i++)
 		run_class(master, answers, &master->askers[i]);

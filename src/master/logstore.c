@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "master/logcredit.h"
-#include "master/logread.h"
+#include "master/logread_answer.h"
 #include "proto/limits.h"
 
 #define FILES_MAX       16384            /* most files whose state is kept in memory */

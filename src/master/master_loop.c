@@ -25,7 +25,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 		arena_reset(&master->inbox.arena);
 	/* End even with turns under way if the store is stuck: what can't be written was acknowledged to nobody. */
 	if (master->ending && !master->closing_all && master->inbox.count == 0 &&
-	    (master->pipeline.depth == 0 || store_is_stuck(master->store))) {
+	    (master->commits.depth == 0 || store_is_stuck(master->store))) {
 		master->closing_all = true;
 		session_close_all(master);
 	}
@@ -33,7 +33,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 		ev_break(loop, EVBREAK_ALL);
 	/* With TURNS_MAX turns under way the store wakes us; a timer in the past would spin. */
 	due_ns = TIME_NEVER;
-	if (master->serving && !master->ending && master->pipeline.depth < TURNS_MAX)
+	if (master->serving && !master->ending && master->commits.depth < TURNS_MAX)
 		due_ns = core_next_due(master->core);
 	if (due_ns == master->due_ns && (due_ns == TIME_NEVER || ev_is_active(&master->due_timer)))
 		return;
@@ -75,12 +75,12 @@ static void store_wake_cb(struct ev_loop *loop, struct ev_async *async, int even
 
 	(void)loop;
 	(void)events;
-	turn_settled(master);
+	turns_committed(master);
 	history_answers(master);
 	copies_answer(master);
 	if (master->serving || master->ending)
 		return;
-	if (master->pipeline.depth == 0 || store_is_stuck(master->store))
+	if (master->commits.depth == 0 || store_is_stuck(master->store))
 		master_serve(master);
 }
 

@@ -128,7 +128,7 @@ static void put_queues(struct master *master, struct answer *answer)
 	while (map_next(&master->sessions, &cursor, &id, &session))
 		queued += session_queued(session);
 	put(answer, METRIC_CONNECTIONS, master->sessions.count);
-	put(answer, METRIC_TURNS_UNDURABLE, master->pipeline.depth);
+	put(answer, METRIC_TURNS_UNDURABLE, master->commits.depth);
 	put(answer, METRIC_QUEUE_INPUT_BYTES, master->inbox.bytes);
 	put(answer, METRIC_QUEUE_OUTPUT_BYTES, queued);
 	put(answer, METRIC_QUEUE_LOG_BYTES, logs_queued(master->logs));

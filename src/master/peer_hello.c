@@ -38,7 +38,7 @@ static void welcome_client(struct peer_session *session)
 	struct msg_welcome welcome = {
 		.version = PROTOCOL_VERSION,
 		.cluster = slice_str(master->options.statedir.cluster),
-		.turn = master->pipeline.durable,
+		.turn = master->commits.durable,
 		.heartbeat_ms = (uint64_t)master->options.heartbeat_ms,
 		.lease_ms = (uint64_t)master->options.lease_ms,
 		.role = session->caller.job != 0 ? ROLE_SUBMITTER : highest(session->principal.roles),

@@ -63,7 +63,7 @@ static void sweep_end(struct master *master)
 {
 	struct sweep *sweep = master->pruner->first;
 	struct peer_session *session = sweep->conn ? session_find(master, sweep->conn) : NULL;
-	struct msg_snapshot snapshot = { .id = sweep->rule.id, .turn = master->pipeline.durable };
+	struct msg_snapshot snapshot = { .id = sweep->rule.id, .turn = master->commits.durable };
 
 	snapshot.pruned.at = &sweep->sum;
 	snapshot.pruned.n = 1;
@@ -122,7 +122,7 @@ static bool sweep_on(struct master *master, struct sweep *sweep)
 		logs_measure(master->logs);
 	} else if (!sweep->scanned) {
 		page_drop(pruner);
-		pruner->as_of = master->pipeline.durable;
+		pruner->as_of = master->commits.durable;
 		ask(master, READ_ENDED, sweep->cursor, INT64_MAX, sweep->rule.dry ? PAGE_DRY : PAGE_RUNS);
 	} else if (sweep_history(sweep, &what)) {
 		ask(master, what, 0, 0, LIMIT_PRUNE_ROWS);

@@ -159,7 +159,7 @@ void prune_revealed(struct master *master)
 
 	prune_history(master);
 	if (!pruner->stepping || pruner->step_turn == 0 ||
-	    (master->pipeline.first && master->pipeline.first->turn <= pruner->step_turn))
+	    (master->commits.first && master->commits.first->turn <= pruner->step_turn))
 		return;
 	pruner->stepping = false;
 	step_logs(master);

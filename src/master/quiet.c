@@ -37,7 +37,7 @@ void quiet_give_back(struct master *master)
 static void quiet_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
 	struct master *master = timer->data;
-	bool quiet = master->stats.inputs - master->quiet.inputs <= QUIET_INPUTS && master->pipeline.depth == 0 &&
+	bool quiet = master->stats.inputs - master->quiet.inputs <= QUIET_INPUTS && master->commits.depth == 0 &&
 		     master->inbox.count == 0;
 
 	(void)events;

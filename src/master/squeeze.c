@@ -23,7 +23,7 @@
 #include "proto/limits.h"
 
 #define NAMES_AT_ONCE  256u              /* names read from a directory in one step */
-#define SETTLE_AT_ONCE 64u               /* files whose new names are synced together */
+#define RENAMED_MAX 64u               /* files whose new names are synced together */
 #define TEMPORARY      ".zst.new"
 #define PATIENCE_NS    (200 * NS_PER_MS)
 #define PATIENCE_MAX_NS (60 * NS_PER_S)
@@ -38,8 +38,8 @@ struct squeezing {
 	DIR *dir;                        /* the run's directory, while the names in it are being listed */
 	struct name *files;
 	size_t count, cap, at;
-	struct name settled[SETTLE_AT_ONCE];     /* files already renamed; their plain forms still exist */
-	size_t settled_count;
+	struct name renamed[RENAMED_MAX];     /* files already renamed; their plain forms still exist */
+	size_t renamed_count;
 	struct packer *packer;           /* packs the file files[at]; NULL: not begun */
 	struct logfile from;
 	int to_fd;
@@ -191,7 +191,7 @@ static int end_pack(struct squeeze *squeeze, struct squeezing *now)
 	squeeze->stats.files++;
 	squeeze->stats.bytes_before += now->from.size;
 	squeeze->stats.bytes_after += packer_size(now->packer);
-	now->settled[now->settled_count++] = now->files[now->at];
+	now->renamed[now->renamed_count++] = now->files[now->at];
 	end_file(squeeze, now);
 	return 0;
 }
@@ -225,14 +225,14 @@ static int pack_some(struct squeeze *squeeze, struct squeezing *now)
 /* ---- one run ---- */
 
 /* Sync the directory with the new names, then unlink the plain forms. */
-static void settle(struct squeeze *squeeze, struct squeezing *now)
+static void names_sync(struct squeeze *squeeze, struct squeezing *now)
 {
 	bool synced = fsync(now->fd) == 0;
 
 	if (!synced)
 		log_warn_limited("the logs of run %llu can't be compressed: %s", (unsigned long long)now->run, strerror(errno));
-	for (size_t i = 0; i < now->settled_count; i++) {
-		const struct name *file = &now->settled[i];
+	for (size_t i = 0; i < now->renamed_count; i++) {
+		const struct name *file = &now->renamed[i];
 		char name[LOGFILE_NAME];
 
 		if (!synced || file->job == 0)
@@ -244,7 +244,7 @@ static void settle(struct squeeze *squeeze, struct squeezing *now)
 		snprintf(name, sizeof(name), "%llu.%llu", (unsigned long long)file->job, (unsigned long long)file->epoch);
 		unlinkat(now->fd, name, 0);
 	}
-	now->settled_count = 0;
+	now->renamed_count = 0;
 }
 
 static void end_run(struct squeeze *squeeze)
@@ -335,8 +335,8 @@ static void work(struct squeeze *squeeze)
 		begin_run(squeeze);
 	} else if (now->dir) {
 		list_some(squeeze, now);
-	} else if (now->settled_count == SETTLE_AT_ONCE || (now->at == now->count && now->settled_count > 0)) {
-		settle(squeeze, now);
+	} else if (now->renamed_count == RENAMED_MAX || (now->at == now->count && now->renamed_count > 0)) {
+		names_sync(squeeze, now);
 	} else if (now->at == now->count) {
 		end_run(squeeze);
 	} else {
@@ -376,10 +376,10 @@ void squeeze_written(struct squeeze *squeeze, uint64_t run, uint64_t job, uint64
 
 	if (!now || now->run != run)
 		return;
-	for (size_t i = 0; i < now->settled_count; i++)
-		if (now->settled[i].job == job && now->settled[i].epoch == epoch)
-			now->settled[i].job = 0;         /* the plain form has more output by now */
-	now->busy |= now->packer != NULL || now->settled_count > 0;
+	for (size_t i = 0; i < now->renamed_count; i++)
+		if (now->renamed[i].job == job && now->renamed[i].epoch == epoch)
+			now->renamed[i].job = 0;         /* the plain form has more output by now */
+	now->busy |= now->packer != NULL || now->renamed_count > 0;
 	if (now->packer && now->files[now->at].job == job && now->files[now->at].epoch == epoch)
 		give_up(squeeze, now, 0);
 }

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "master/logs.h"
 
-_Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox of the pipeline is its turn");
+_Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox in the commit queue is its turn");
 
 /* A commit that takes longer shows a slow disk; sleeping until it is done then costs little. */
 #define WATCH_NS (NS_PER_MS / 2)
@@ -117,13 +117,13 @@ void turn_pool_drop(struct master *master)
 void turn_pool_free(struct master *master)
 {
 	turn_pool_drop(master);
-	for (struct outbox *outbox = master->pipeline.first; outbox;) {
+	for (struct outbox *outbox = master->commits.first; outbox;) {
 		struct outbox *next = outbox->next;
 
 		turn_destroy((struct master_turn *)outbox);
 		outbox = next;
 	}
-	master->pipeline = (struct commit_queue){ 0 };
+	master->commits = (struct commit_queue){ 0 };
 	mem_free(master->inbox.inputs);
 	arena_free(&master->inbox.arena);
 }
@@ -196,7 +196,7 @@ static void decide(struct master *master, struct master_turn *turn)
 static void commit(struct master *master, struct master_turn *turn)
 {
 	master->awaited += turn->awaited;
-	if (!pipeline_add(&master->pipeline, &turn->outbox))
+	if (!commit_queue_add(&master->commits, &turn->outbox))
 		return;
 	/*
 	 * The store may delay a commit, to share it with others, while no client waits and all workers have
@@ -212,22 +212,22 @@ static void commit(struct master *master, struct master_turn *turn)
  */
 static bool commit_is_all(const struct master *master, size_t inputs)
 {
-	return inputs == 1 && master->awaited == 1 && master->pipeline.depth == 1 && view_workers_idle(master->core) &&
+	return inputs == 1 && master->awaited == 1 && master->commits.depth == 1 && view_workers_idle(master->core) &&
 	       session_count(master, PEER_CLIENT) == 1;
 }
 
-void turn_settled(struct master *master)
+void turns_committed(struct master *master)
 {
 	struct outbox *outbox;
 
 	while ((outbox = store_take(master->store)))
-		pipeline_committed(&master->pipeline, outbox->turn);
+		commit_queue_committed(&master->commits, outbox->turn);
 	turn_reveal(master);
 }
 
 bool turn_wanted(const struct master *master)
 {
-	if (!master->serving || master->pipeline.depth >= TURNS_MAX)
+	if (!master->serving || master->commits.depth >= TURNS_MAX)
 		return false;
 	if (master->ending)
 		return master->inbox.count > 0;
@@ -256,7 +256,7 @@ void turn_run(struct master *master)
 	pressure_look(master);
 	if (commit_is_all(master, inputs)) {
 		store_watch(master->store, clock_mono_ns() + WATCH_NS);
-		turn_settled(master);
+		turns_committed(master);
 	}
 }
 
@@ -283,7 +283,7 @@ void turn_reveal(struct master *master)
 	struct outbox *outbox;
 	bool any = false;
 
-	while ((outbox = pipeline_reveal(&master->pipeline))) {
+	while ((outbox = commit_queue_reveal(&master->commits))) {
 		struct master_turn *turn = (struct master_turn *)outbox;
 
 		reveal_send(master, turn);
@@ -297,7 +297,7 @@ void turn_reveal(struct master *master)
 	if (any)
 		prune_revealed(master);
 	if (any && publish_may_sweep(master))
-		quiet_freed_jobs(master, core_sweep(master->core, master->pipeline.durable));
+		quiet_freed_jobs(master, core_sweep(master->core, master->commits.durable));
 }
 
 void master_stay_awake(struct master *master)

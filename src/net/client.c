@@ -24,7 +24,7 @@ void client_close(struct client *client)
 		return;
 	transport_close(client->transport);
 	buf_free(&client->in);
-	buf_free(&client->ahead);
+	buf_free(&client->read_ahead);
 	buf_free(&client->out);
 	arena_free(&client->arena);
 	mem_free(client);
@@ -109,12 +109,12 @@ static enum err wait_for(struct client *client, unsigned wants, int64_t until_ns
  */
 static bool reads_unasked(struct client *client, enum err *ret_err, struct error *error)
 {
-	size_t had = client->ahead.len;
+	size_t had = client->read_ahead.len;
 
 	if (client->ended || !(client->transport->holds || client->transport->read_want == TRANSPORT_WRITE))
 		return false;
-	*ret_err = read_some(client, &client->ahead, error);
-	return client->ahead.len > had || client->ended;
+	*ret_err = read_some(client, &client->read_ahead, error);
+	return client->read_ahead.len > had || client->ended;
 }
 
 /* Send the queue. If the peer takes no more bytes, mark it deaf: what it sent before can still be read. */
@@ -144,7 +144,7 @@ static enum err send_queue(struct client *client, int64_t until_ns, struct error
 		wants = client->ended ? 0 : client->transport->read_want;
 		err = wait_for(client, wants | client->transport->write_want, until_ns, &ready, error);
 		if (err == ERR_NONE && ready & wants)
-			err = read_some(client, &client->ahead, error);
+			err = read_some(client, &client->read_ahead, error);
 		if (err != ERR_NONE)
 			return err;
 	}
@@ -172,10 +172,10 @@ static void move_on(struct client *client)
 {
 	buf_drop(&client->in, client->handed_out);
 	client->handed_out = 0;
-	if (client->ahead.len == 0)
+	if (client->read_ahead.len == 0)
 		return;
-	buf_add_slice(&client->in, buf_slice(&client->ahead));
-	buf_clear(&client->ahead);
+	buf_add_slice(&client->in, buf_slice(&client->read_ahead));
+	buf_clear(&client->read_ahead);
 }
 
 /* Return the next whole frame; ERR_PENDING, with error unchanged, if there is none. */

@@ -12,7 +12,7 @@ struct client {
 	bool ended;                      /* the stream has ended: nothing more will come */
 	struct buf in;
 	/* Bytes read while writing: in must not move while a frame of it is handed out. */
-	struct buf ahead;
+	struct buf read_ahead;
 	struct buf out;
 	size_t handed_out;               /* bytes of in that belong to the frame handed out last */
 	uint64_t last_id;

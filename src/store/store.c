@@ -144,9 +144,9 @@ void store_watch(struct store *store, int64_t until_ns)
 {
 	pthread_mutex_lock(&store->mutex);
 	store->watched = store->durable.count == 0;
-	store->settled = !store->watched;
+	store->batch_durable = !store->watched;
 	pthread_mutex_unlock(&store->mutex);
-	while (!store->settled && clock_mono_ns() < until_ns)
+	while (!store->batch_durable && clock_mono_ns() < until_ns)
 		sched_yield();
 	/* Batches that become durable from here on wake the owner; it takes the earlier ones now. */
 	pthread_mutex_lock(&store->mutex);

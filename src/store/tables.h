@@ -4,7 +4,7 @@
 #define TITAN_STORE_TABLES_H
 
 #include "base/buf.h"
-#include "core/rows/rows.h"
+#include "core/rows/row.h"
 
 #define STORE_APPLICATION_ID 0x7469746e  /* "titn" */
 

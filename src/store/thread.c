@@ -347,7 +347,7 @@ static bool commit_batch(struct store *store)
 	for (size_t i = 0; i < batch->count; i++)
 		ring_add(&store->durable, batch->turns[i]);
 	watched = store->looks = store->watched;
-	store->settled = watched;
+	store->batch_durable = watched;
 	if (watched)
 		return true;
 	pthread_mutex_unlock(&store->mutex);

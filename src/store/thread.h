@@ -52,7 +52,7 @@ struct store {
 	bool hurry;                      /* a batch that waits for room is to be tried again now */
 	int64_t reserve_until_ns;        /* commits until then may use the last reserve */
 	bool watched;                    /* the owner busy-waits in store_watch, so it needn't be woken */
-	atomic_bool settled;             /* a batch became durable since the owner began to busy-wait */
+	atomic_bool batch_durable;             /* a batch became durable since the owner began to busy-wait */
 	bool looks;                      /* the thread busy-waits in look_out, so it needn't be woken */
 	atomic_bool handed;
 };

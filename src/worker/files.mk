@@ -23,7 +23,7 @@ worker_sources = \
 	src/worker/keeper.c \
 	src/worker/keeper.h \
 	src/worker/keeper_link.c \
-	src/worker/late.c \
+	src/worker/late_start.c \
 	src/worker/ledger.c \
 	src/worker/ledger.h \
 	src/worker/link.c \

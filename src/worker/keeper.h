@@ -190,13 +190,13 @@ void exits_finish(struct keeper *keeper, struct attempt *attempt);
 /* Send a signal to the attempt's processes outside its process group; return how many there were. */
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
 
-/* late.c */
-/* Hand an attempt whose start hangs over to late.c. */
+/* late_start.c */
+/* Hand an attempt whose start hangs over to late_start.c. */
 void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *spawner);
 /* Note that the process of a hanging start has ended. */
 void late_gone(struct keeper *keeper, struct attempt *attempt);
 /* After SIGCHLD: take up the starts that have gone on. */
-void late_settle(struct keeper *keeper);
+void late_finish(struct keeper *keeper);
 void late_kill(struct keeper *keeper, struct attempt *attempt, int fault);
 /* Kill the starts that have hung for too long. */
 void late_check(struct keeper *keeper);

@@ -23,7 +23,7 @@
 #define BACKOFF_MAX_NS   (2 * NS_PER_S)
 #define PATIENCE_NS      (2 * NS_PER_MS) /* longest delay of a message that waits to be sent together with others */
 /* A message may be delayed while at least this many attempts per slot are queued. */
-#define AHEAD_ENOUGH     4
+#define QUEUED_ENOUGH    4
 /* From this many bytes on, messages are sent at once: the cost of a send is amortised. */
 #define COMPANY_BYTES    4096
 #define LINK_FD          3
@@ -282,10 +282,10 @@ void keeper_link_read(struct keeper *keeper)
  * May a message to the link be delayed? Each send wakes three processes. While enough attempts are queued
  * here, the answer isn't urgent, so messages wait a little to be sent together.
  */
-static bool word_may_wait(struct keeper *keeper)
+static bool may_delay_flush(struct keeper *keeper)
 {
 	if (!keeper->listed || keeper->quitting || keeper->link.out.len >= COMPANY_BYTES ||
-	    ledger_queued(keeper->ledger) < AHEAD_ENOUGH * keeper->slots)
+	    ledger_queued(keeper->ledger) < QUEUED_ENOUGH * keeper->slots)
 		return false;
 	if (keeper->link_flush_ns == 0)
 		keeper->link_flush_ns = keeper->now_ns + PATIENCE_NS;
@@ -301,7 +301,7 @@ void keeper_link_flush(struct keeper *keeper)
 		keeper->told = numbers;
 		ipc_put(&keeper->link, IPC_NUMBERS, &numbers, sizeof(numbers));
 	}
-	if (keeper->link.out.len > 0 && word_may_wait(keeper))
+	if (keeper->link.out.len > 0 && may_delay_flush(keeper))
 		return;
 	keeper->link_flush_ns = 0;
 	result = ipc_flush(&keeper->link);

@@ -223,7 +223,7 @@ void link_welcomed(struct link *link, uint64_t heartbeat_ms)
 		/* The attempt may have started between HELLO and now. */
 		if (held->phase == PHASE_RUNNING && held->started.job)
 			buf_add(&link->started, &held->started, sizeof(held->started));
-		link_settle(link, held);
+		link_send_done(link, held);
 	}
 	ev_timer_stop(link->loop, &link->heartbeat);
 	ev_timer_set(&link->heartbeat, (double)heartbeat_ms / 1e3, (double)heartbeat_ms / 1e3);

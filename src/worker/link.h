@@ -139,7 +139,7 @@ struct held *held_find(const struct link *link, uint64_t job, uint64_t epoch);
 void held_forget_if_done(struct link *link, struct held *held);
 bool link_keeper_read(struct link *link);        /* handle messages from the keeper; false: the keeper is gone */
 void link_inventory(struct link *link);          /* send HELLO and the inventory that follows it */
-void link_settle(struct link *link, struct held *held);  /* send DONE, once all output of the attempt has been sent */
+void link_send_done(struct link *link, struct held *held); /* send DONE, once all output of the attempt has been sent */
 void link_send_items(struct link *link);         /* send the STARTED and DONE records gathered so far */
 void link_free_table(struct link *link);
 

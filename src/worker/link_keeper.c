@@ -106,7 +106,7 @@ void held_forget_if_done(struct link *link, struct held *held)
 	held_free(link, held);
 }
 
-void link_settle(struct link *link, struct held *held)
+void link_send_done(struct link *link, struct held *held)
 {
 	if (!link->welcome || held->phase != PHASE_ENDED || held->acked || held->done_sent || !ship_sent(held))
 		return;
@@ -155,7 +155,7 @@ static void on_exited(struct link *link, const struct ipc_exited *exited, const 
 	callers_end(link, held->job, held->epoch);
 	set_stuck(link, held, false);
 	ship_exited(link, held, exited->sizes);
-	link_settle(link, held);
+	link_send_done(link, held);
 }
 
 static void on_inventory(struct link *link, const struct ipc_inventory *item)

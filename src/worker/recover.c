@@ -106,7 +106,7 @@ static void replay_ended(struct keeper *keeper, const struct ipc_exited *exited)
 		attempt_free(keeper, attempt);
 }
 
-static void replay_settled(struct keeper *keeper, const struct ipc_attempt *name, enum spool_type type)
+static void replay_finished(struct keeper *keeper, const struct ipc_attempt *name, enum spool_type type)
 {
 	struct attempt *attempt = find(keeper, name->job, name->epoch);
 	void *owner;
@@ -174,7 +174,7 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 		replay_ended(replay->keeper, &record.exited);
 		break;
 	default:
-		replay_settled(replay->keeper, &record.attempt, type);
+		replay_finished(replay->keeper, &record.attempt, type);
 	}
 }
 

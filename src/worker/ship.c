@@ -204,9 +204,9 @@ static bool ship_some(struct link *link, struct held *held, struct batch *batch)
 }
 
 /* An earlier link may have sent everything, so no credit will come: check now whether the attempt can be forgotten. */
-static void settle(struct link *link, struct held *held)
+static void ship_done(struct link *link, struct held *held)
 {
-	link_settle(link, held);
+	link_send_done(link, held);
 	held_forget_if_done(link, held);
 }
 
@@ -236,7 +236,7 @@ void ship_pump(struct link *link)
 		if (ship_some(link, held, &batch))
 			ship_enqueue(link, held);
 		else
-			settle(link, held);
+			ship_done(link, held);
 	}
 	send_batch(link, &batch);
 }
@@ -308,7 +308,7 @@ void ship_credit(struct link *link, const struct rec_credit *credit)
 	/* The kept end may have waited for these bytes to arrive. */
 	if (held->phase == PHASE_ENDED && !ship_sent(held))
 		ship_enqueue(link, held);
-	link_settle(link, held);
+	link_send_done(link, held);
 	held_forget_if_done(link, held);
 }
 

@@ -51,15 +51,15 @@ struct spawn_texts {                     /* the memory that a request points to 
 int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_status_fd, struct spawner **ret_late);
 
 /* The following functions are for a start that hangs. */
-/* Keep these texts until the start is settled. */
+/* Keep these texts until spawner_finish returns. */
 void spawner_keep(struct spawner *spawner, struct spawn_texts texts);
-bool spawner_ended(const struct spawner *spawner);               /* true: spawner_settle won't wait */
+bool spawner_ended(const struct spawner *spawner);               /* true: spawner_finish won't wait */
 /*
  * End a hanging start. Returns 0 if the program ran or the process was killed; else the errno why it couldn't
  * run. Waits, so call it only after spawner_ended or when the process is gone. *ret_tried is false if the
  * process was killed before its exec.
  */
-int spawner_settle(struct spawner *spawner, int *ret_status_fd, bool *ret_tried);
+int spawner_finish(struct spawner *spawner, int *ret_status_fd, bool *ret_tried);
 
 /* Forget the spawner threads. For a process that will start nothing more: its forks don't have these threads. */
 void spawn_forget(void);

@@ -149,7 +149,7 @@ bool spawner_ended(const struct spawner *spawner)
 	return atomic_load(&spawner->ended);
 }
 
-int spawner_settle(struct spawner *spawner, int *ret_status_fd, bool *ret_tried)
+int spawner_finish(struct spawner *spawner, int *ret_status_fd, bool *ret_tried)
 {
 	int fault;
 

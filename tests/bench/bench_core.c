@@ -239,7 +239,7 @@ static void ingest(uint32_t jobs, uint32_t edges)
 }
 
 struct cost {
-	double ingest_s, bytes_a_job, job_ns;    /* job_ns: chosen, started, settled, its children told */
+	double ingest_s, bytes_a_job, job_ns;    /* job_ns: chosen, started, ended, its children told */
 };
 
 static struct cost sized(uint32_t jobs)

@@ -60,8 +60,8 @@ e2e_tests = \
 	tests/e2e/outputs.sh \
 	tests/e2e/pause.sh \
 	tests/e2e/peak.sh \
-	tests/e2e/people-decide.sh \
 	tests/e2e/people-settle.sh \
+	tests/e2e/people-vote.sh \
 	tests/e2e/people.sh \
 	tests/e2e/pipeline.sh \
 	tests/e2e/placement.sh \

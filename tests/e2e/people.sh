@@ -22,7 +22,7 @@ is "the gate's reason is approval" "$(reason_of "$run/qa")" approval
 like "and the next command is told" "$(titan explain "$run/qa")" "titan approve $run/qa"
 is "what is behind it waits for a dependency" "$(reason_of "$run/b")" waits_for_dependency
 like "which is named" "$(titan explain "$run/b")" 'qa'
-is "what has ended is settled" "$(reason_of "$run/a")" settled
+is "a job that has ended says so" "$(reason_of "$run/a")" ended
 exits "a run isn't explained" 2 titan explain "$run"
 exits "nor a job that isn't there" 4 titan explain "$run/nope"
 exits "a run can't be approved" 2 titan approve "$run"

@@ -115,7 +115,7 @@ static void act_shown(struct sim_world *world, struct sim_act *act, bool old)
 	arena_free(&arena);
 }
 
-void client_decide(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
+void client_answer(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
 		   const struct rec_job_spec *target, uint64_t person)
 {
 	struct message *message = act_message(world, graph, verb, 0, &graph->jobs[index], person);

@@ -48,12 +48,12 @@ bool person_retry(struct sim_world *world, const struct sim_graph *graph)
 	return true;
 }
 
-bool person_decide(struct sim_world *world, const struct sim_graph *graph)
+bool person_answer(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {
 		if (!oracle_job_asks(world, graph, i))
 			continue;
-		client_decide(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, i, world_chance(world, 150),
+		client_answer(world, graph, world_chance(world, 200) ? ACT_REJECT : ACT_APPROVE, i, world_chance(world, 150),
 			      NULL, 1 + world_rand(world, SIM_PEOPLE));
 		return true;
 	}
@@ -76,9 +76,9 @@ bool person_push_back(struct sim_world *world, const struct sim_graph *graph)
 
 			target = parent ? &parent->graph->jobs[parent->index] : &graph->jobs[need];
 		}
-		client_decide(world, graph, ACT_PUSHBACK, i, world_chance(world, 100), target, person);
+		client_answer(world, graph, ACT_PUSHBACK, i, world_chance(world, 100), target, person);
 		if (world_chance(world, 200))
-			client_decide(world, graph, ACT_PUSHBACK, i, true, target, person);
+			client_answer(world, graph, ACT_PUSHBACK, i, true, target, person);
 		return true;
 	}
 	return false;
@@ -110,7 +110,7 @@ void tidy_gates(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++)
 		for (uint64_t person = 1; oracle_job_asks(world, graph, i) && person <= SIM_PEOPLE; person++)
-			client_decide(world, graph, ACT_APPROVE, i, false, NULL, person);
+			client_answer(world, graph, ACT_APPROVE, i, false, NULL, person);
 }
 
 void tidy_held(struct sim_world *world, const struct sim_graph *graph)

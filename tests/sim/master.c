@@ -370,7 +370,7 @@ static void reveal(struct sim_world *world)
 	struct sim_master *master = &world->master;
 	struct outbox *outbox;
 
-	while ((outbox = pipeline_reveal(&master->pipeline))) {
+	while ((outbox = commit_queue_reveal(&master->commits))) {
 		if (outbox->turn > world->disk.turn && outbox->row_count)
 			world_fail(world, "turn %u is revealed before it is durable", (unsigned)outbox->turn);
 		for (size_t i = 0; i < outbox->frame_count;) {
@@ -388,8 +388,8 @@ static void reveal(struct sim_world *world)
 					conn_close(world, conn, false);
 			}
 		}
-		core_sweep(master->core, master->pipeline.durable);
-		if (master->pipeline.durable % 8 == 0)
+		core_sweep(master->core, master->commits.durable);
+		if (master->commits.durable % 8 == 0)
 			core_shrink(master->core);       /* what a quiet moment does changes nothing */
 		outbox_free(outbox);
 		mem_free(outbox);
@@ -424,7 +424,7 @@ void sim_master_turn(struct sim_world *world)
 	if (turn->outbox.row_count > 0)          /* nobody asks for that of another */
 		turn->hash_after = core_hash(master->core);
 	world->trace = hash_u64(world->trace ^ turn->hash_after);
-	if (pipeline_add(&master->pipeline, &turn->outbox)) {
+	if (commit_queue_add(&master->commits, &turn->outbox)) {
 		if (master->commit_count == master->commit_cap) {
 			master->commit_cap = master->commit_cap ? master->commit_cap * 2 : 16;
 			master->committing = mem_resize(master->committing, master->commit_cap, sizeof(struct outbox *));
@@ -467,7 +467,7 @@ void sim_master_commit_done(struct sim_world *world)
 		return;
 	}
 	apply_batch(world);
-	pipeline_committed(&master->pipeline, master->committing[master->batch - 1]->turn);
+	commit_queue_committed(&master->commits, master->committing[master->batch - 1]->turn);
 	memmove(master->committing, master->committing + master->batch,
 		(master->commit_count - master->batch) * sizeof(struct outbox *));
 	master->commit_count -= master->batch;
@@ -484,7 +484,7 @@ void sim_master_crash(struct sim_world *world)
 	uint64_t key;
 	void *value;
 
-	world_note(world, "the master is killed, %u turns not durable", (unsigned)master->pipeline.depth);
+	world_note(world, "the master is killed, %u turns not durable", (unsigned)master->commits.depth);
 	if (master->batch && world_chance(world, 500))
 		apply_batch(world);
 	core_free(master->core);
@@ -496,14 +496,14 @@ void sim_master_crash(struct sim_world *world)
 			world->tenants_set |= 1U << (i + 1);
 	for (size_t i = 0; i < master->inbox_count; i++)
 		message_free(master->inbox[i].message);
-	while (master->pipeline.first) {
-		struct outbox *outbox = master->pipeline.first;
+	while (master->commits.first) {
+		struct outbox *outbox = master->commits.first;
 
-		master->pipeline.first = outbox->next;
+		master->commits.first = outbox->next;
 		outbox_free(outbox);
 		mem_free(outbox);
 	}
-	memset(&master->pipeline, 0, sizeof(master->pipeline));
+	memset(&master->commits, 0, sizeof(master->commits));
 	prune_forget(world);
 	master->inbox_count = master->commit_count = master->batch = 0;
 	master->up = master->turn_planned = master->commit_fails = false;

@@ -130,7 +130,7 @@ static void seats_fill(struct sim_world *world, struct seat *seats)
 /* For what asks and still waits. Of what isn't durable nobody knows what it asks for. */
 static void seats_keep(struct sim_world *world, const struct outbox *outbox, struct seat *seats)
 {
-	bool unknown = world->master.pipeline.depth > 0;
+	bool unknown = world->master.commits.depth > 0;
 
 	if (!(world->features >> FEATURE_asks & 1))
 		return;

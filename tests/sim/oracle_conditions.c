@@ -79,7 +79,7 @@ static void child_told(struct sim_world *world, const struct sim_graph *graph, u
 		world_fail(world, "job %u is decided against and goes on", (unsigned)oracle_serial(graph, index));
 }
 
-/* What settled: each job that asks about it, and is against by now, was skipped in the same transaction. */
+/* When a job ended, each job that asks about it and can no longer run was skipped in the same transaction. */
 static void conditions_told(struct sim_world *world, uint64_t run, uint64_t parent)
 {
 	for (size_t i = 0; i < world->graph_count; i++) {

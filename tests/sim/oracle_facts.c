@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a job's row says of its attempts: nothing of one that has just been given out is of the one before, nothing of a
- * round without an attempt is of the round before, and what settled a job goes with how it ended.
+ * round without an attempt is of the round before, and the event that ended a job fits how it ended.
  */
 #include "oracle.h"
 
@@ -12,7 +12,7 @@ static void check_blank(struct sim_world *world, const struct row_job *row, cons
 		world_fail(world, "job %u %s and its row has facts of an earlier attempt", (unsigned)row->job, what);
 }
 
-static bool settled_by(enum job_state state, enum job_event cause)
+static bool ends_as(enum job_state state, enum job_event cause)
 {
 	switch (state) {
 	case STATE_SUCCEEDED:
@@ -49,7 +49,7 @@ static void facts_row(struct sim_world *world, const struct row *any, struct ora
 		world_fail(world, "job %u is given out and was stopped", (unsigned)row->job);
 	if (row->outcome == OUTCOME_LOST && row->code != 0)
 		world_fail(world, "job %u was lost, and nobody can know its code", (unsigned)row->job);
-	if (!settled_by((enum job_state)row->state, (enum job_event)row->stop_cause))
+	if (!ends_as((enum job_state)row->state, (enum job_event)row->stop_cause))
 		world_fail(world, "job %u is %s, and its row says: %s", (unsigned)row->job, state_table[row->state].name,
 			   event_names[row->stop_cause]);
 	if (row->round == 0 || (uint64_t)row->epoch != job->epoch_before)

@@ -18,7 +18,7 @@ static bool is_against(struct sim_world *world, enum trigger trigger, uint64_t p
 	return state != STATE_FAILED && state != STATE_TIMED_OUT && state != STATE_DENIED && state != STATE_QUARANTINED;
 }
 
-/* Some parent that has settled decides against it. */
+/* Some parent that has ended keeps the job from running. */
 static bool has_against(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
 	const struct rec_job_spec *spec = &graph->jobs[index];
@@ -86,7 +86,7 @@ static void check_added(struct sim_world *world, const struct sim_graph *graph, 
 		if (cancelled && !state_terminal(state) && state != STATE_STOPPING && !oracle_always(&graph->jobs[i]))
 			world_fail(world, "I10: job %u was added to a run that was cancelled", (unsigned)(graph->first + i));
 		if (has_against(world, graph, i) && !state_terminal(state))
-			world_fail(world, "job %u was added behind a job that settled against it, and goes on",
+			world_fail(world, "job %u was added behind a job whose end keeps it from running, and goes on",
 				   (unsigned)(graph->first + i));
 	}
 	for (uint32_t i = 0; before > 0 && i < run->count; i++)

@@ -24,7 +24,7 @@ static void start_needs(struct sim_world *world, const struct oracle_start *star
 
 		if (trigger != TRIGGER_EXPR &&
 		    (!parent || !satisfied(trigger, oracle_result(world, serial, (enum job_state)parent->job.state))))
-			world_fail(world, "I6: job %u starts before its parent %u is durably settled in its favour",
+			world_fail(world, "I6: job %u starts before its parent %u has durably ended as it needs",
 				   (unsigned)start->job->job, (unsigned)serial);
 	}
 }
@@ -55,7 +55,7 @@ static void life_given(struct sim_world *world, const struct rec_assign *assign,
 	if (assign->epoch <= job->epoch_durable)
 		world_fail(world, "I3: the epoch of job %u doesn't grow", (unsigned)job->job);
 	if (job->terminal && job->round == job->round_decided)
-		world_fail(world, "I8: job %u is given out again after it was settled", (unsigned)job->job);
+		world_fail(world, "I8: job %u is given out again after it ended", (unsigned)job->job);
 }
 
 static void life_row(struct sim_world *world, const struct row *any, struct oracle_job *job, const struct outbox *outbox)

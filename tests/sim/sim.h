@@ -316,7 +316,7 @@ struct sim_worker {
 };
 
 struct sim_turn {
-	struct outbox outbox;            /* first: the pipeline's pointer is ours */
+	struct outbox outbox;            /* first: the commit queue points to it */
 	uint64_t hash_after;
 	struct now now;
 	int64_t decided_ns;              /* by the world's own clock */
@@ -335,7 +335,7 @@ struct sim_master {
 	struct sim_prune prune;
 	struct core *core;
 	const struct outbox *deciding;   /* of the turn under way */
-	struct commit_queue pipeline;
+	struct commit_queue commits;
 	struct outbox **committing;      /* handed to the store, oldest first */
 	size_t commit_count, commit_cap;
 	size_t batch;                    /* of them, in the transaction under way */
@@ -551,7 +551,7 @@ bool link_said(const struct sim_worker *worker, const struct event *event);     
 #undef PERSON
 #undef TIDY
 /* A decision on the index-th job: on what it shows now, or, if old, on what it was shown for an earlier one. */
-void client_decide(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
+void client_answer(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
 		   const struct rec_job_spec *target, uint64_t person);
 void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
 		const struct rec_job_spec *job, uint64_t person);        /* job: NULL for the whole run */

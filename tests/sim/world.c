@@ -425,7 +425,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 
 static bool world_at_rest(const struct sim_world *world)
 {
-	if (!client_at_rest(world) || !world->master.up || world->master.pipeline.first || !oracle_schedules_gone(world))
+	if (!client_at_rest(world) || !world->master.up || world->master.commits.first || !oracle_schedules_gone(world))
 		return false;
 	for (uint32_t i = 0; i < world->worker_count; i++)
 		if (!sim_worker_at_rest(&world->workers[i]))
@@ -443,9 +443,9 @@ static bool world_at_rest(const struct sim_world *world)
 /* What keeps it. */
 static void tell_unrest(struct sim_world *world)
 {
-	if (!client_at_rest(world) || !world->master.up || world->master.pipeline.first || !oracle_schedules_gone(world))
+	if (!client_at_rest(world) || !world->master.up || world->master.commits.first || !oracle_schedules_gone(world))
 		world_note(world, "client at rest %d, master up %d, turns under way %d, schedules gone %d", client_at_rest(world),
-			   world->master.up, world->master.pipeline.first != NULL, oracle_schedules_gone(world));
+			   world->master.up, world->master.commits.first != NULL, oracle_schedules_gone(world));
 	for (uint32_t i = 0; i < world->worker_count; i++)
 		if (!sim_worker_at_rest(&world->workers[i]))
 			world_note(world, "%s isn't at rest", world->workers[i].name);
@@ -526,10 +526,10 @@ void world_free(struct sim_world *world)
 		message_free(world->master.inbox[i].message);
 	mem_free(world->heap);
 	mem_free(world->master.inbox);
-	while (world->master.pipeline.first) {
-		struct outbox *outbox = world->master.pipeline.first;
+	while (world->master.commits.first) {
+		struct outbox *outbox = world->master.commits.first;
 
-		world->master.pipeline.first = outbox->next;
+		world->master.commits.first = outbox->next;
 		outbox_free(outbox);
 		mem_free(outbox);
 	}

@@ -114,7 +114,7 @@ static inline void power_apply(struct power_image *image, const struct power_op 
 }
 
 /* The first of what a file waits with becomes stable. */
-static inline void power_settle(int which, size_t count)
+static inline void power_persist(int which, size_t count)
 {
 	size_t *pending = power_disk.pending[which];
 

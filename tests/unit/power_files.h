@@ -281,7 +281,7 @@ static inline void files_take(size_t until)
 		const struct power_op *op = &power_ops[power_disk.at];
 
 		if (op->kind == POWER_SYNC)
-			power_settle(op->which, power_disk.pending_count[op->which]);
+			power_persist(op->which, power_disk.pending_count[op->which]);
 		else if (op->kind != POWER_NAME)
 			power_wait(op->which, power_disk.at);
 	}

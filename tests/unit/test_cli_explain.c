@@ -51,7 +51,7 @@ TEST explain_of_a_failure_has_its_outcome_and_tries(void)
 	job->retry_max = 0;
 	snprintf(wanted, sizeof(wanted), "%s (exit 7, 1 try)", state_table[STATE_FAILED].fact);
 	ASSERT_STR_EQ(wanted, said("why"));
-	ASSERT_STR_EQ("settled", said("reason"));
+	ASSERT_STR_EQ("ended", said("reason"));
 	ASSERT_STR_EQ("titan retry 4/a", said("next"));
 	job->tries = 3;
 	job->retry_max = 2;
@@ -103,7 +103,7 @@ TEST explain_of_what_never_ran_claims_no_process(void)
 TEST explain_of_a_loop_that_ended_early_has_its_condition(void)
 {
 	job->state = STATE_SUCCEEDED;
-	job->settled_by = EVENT_ENOUGH;
+	job->ended_by = EVENT_ENOUGH;
 	job->pass = 2;
 	job->loop_max = 5;
 	job->loop_until = slice_str("load < 3");
@@ -120,7 +120,7 @@ TEST explain_of_a_skipped_job_names_its_cause(void)
 	rig.jobs[1].state = STATE_FAILED;
 	ASSERT_STR_EQ("because b failed", said("cause"));
 	ASSERT_STR_EQ("titan retry 4", said("next"));
-	job->untaken = true;
+	job->condition_false = true;
 	job->cause = 0;
 	job->when = slice_str("x");
 	ASSERT_STR_EQ("its condition was false: x", said("cause"));

@@ -141,7 +141,7 @@ TEST cause_that_isnt_known_begins_no_chain(void)
 TEST cause_names_a_condition_that_was_false(void)
 {
 	jobs[0].state = jobs[1].state = jobs[2].state = STATE_SKIPPED;
-	jobs[0].untaken = true;
+	jobs[0].condition_false = true;
 	jobs[0].when = slice_str("day == 'sunday'");
 	jobs[1].cause = 41;
 	jobs[2].cause = 42;
@@ -175,7 +175,7 @@ TEST cause_says_what_a_person_has_to_do(void)
 	ASSERT_STR_EQ("2 of 3 approved", cause_of(1));
 	jobs[1].state = STATE_DENIED;
 	ASSERT_STR_EQ("refused", cause_of(1));
-	jobs[1].settled_by = EVENT_EXPIRED;
+	jobs[1].ended_by = EVENT_EXPIRED;
 	ASSERT_STR_EQ(event_texts[EVENT_EXPIRED], cause_of(1));
 	jobs[2].state = STATE_UNKNOWN;
 	ASSERT_STR_EQ("a person has to settle it", cause_of(2));
@@ -213,7 +213,7 @@ TEST counts_of_a_run_are_complete_and_disjoint(void)
 	sum = run_counts(&run);
 	ASSERT_EQ(16, STATE_COUNT);
 	ASSERT_EQ(16, sum.ok + sum.running + sum.waiting + sum.failed + sum.skipped + sum.cancelled);
-	ASSERT_EQ(7, sum.settled);
+	ASSERT_EQ(7, sum.ended);
 	ASSERT_EQ(4, sum.failed);
 	ASSERT_EQ(3, sum.running);
 	ASSERT_EQ(1, sum.ok);

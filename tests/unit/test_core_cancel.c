@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cancels: of jobs in every state and of runs, what is counted, and what settled the job. */
+/* Cancels: of jobs in every state and of runs, what is counted, and what ended the job. */
 #include "base/sha256.h"
 #include "proto/dead.h"
 #include "proto/expr.h"
@@ -262,7 +262,7 @@ TEST job_cancelled_while_worker_was_away_is_stopped(void)
 	PASS();
 }
 
-TEST cancelled_job_is_settled_by_nothing_else(void)
+TEST cancelled_job_is_ended_by_nothing_else(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -287,9 +287,9 @@ TEST cancelled_job_is_settled_by_nothing_else(void)
 	rig_gone(rig, rig->conn);
 	rig_cancel(rig, run, "slow");
 	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, 1));
-	ASSERT_EQ(0, rig_job(rig, 1).settled_by);
+	ASSERT_EQ(0, rig_job(rig, 1).ended_by);
 	rig_restart(rig);
-	ASSERT_EQ(0, rig_job(rig, 1).settled_by);
+	ASSERT_EQ(0, rig_job(rig, 1).ended_by);
 	rig_free(rig);
 
 	rig = rig_new();
@@ -302,7 +302,7 @@ TEST cancelled_job_is_settled_by_nothing_else(void)
 	rig_pass(rig, 500);
 	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
 	rig_cancel(rig, run, "gated");
-	ASSERT_EQ(0, rig_job(rig, 1).settled_by);
+	ASSERT_EQ(0, rig_job(rig, 1).ended_by);
 	rig_free(rig);
 	PASS();
 }
@@ -318,7 +318,7 @@ SUITE(cancel)
 	RUN_TEST(cancel_counts_changed_jobs);
 	RUN_TEST(cancelled_run_says_so);
 	RUN_TEST(job_cancelled_while_worker_was_away_is_stopped);
-	RUN_TEST(cancelled_job_is_settled_by_nothing_else);
+	RUN_TEST(cancelled_job_is_ended_by_nothing_else);
 }
 
 GREATEST_MAIN_DEFS();

@@ -73,9 +73,9 @@ TEST explain_shows_the_dispatch_timeout_and_holds(void)
 	rig_act(rig, ACT_RELEASE, run, "", 0);
 	rig_pass(rig, 5000);
 	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "a"));
-	ASSERT(strncmp(why(rig, run, "a"), "settled: it has ended: timed_out: ", 34) == 0);
+	ASSERT(strncmp(why(rig, run, "a"), "ended: it has ended: timed_out: ", 32) == 0);
 	rig_cancel(rig, run, "b");
-	ASSERT_STR_EQ("settled: it has ended: cancelled", why(rig, run, "b"));
+	ASSERT_STR_EQ("ended: it has ended: cancelled", why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
 }
@@ -155,7 +155,7 @@ TEST explain_shows_no_deadline_of_an_ended_job(void)
 	rig_cancel(rig, run, "a");
 	ASSERT_STR_EQ("stopping: it was told to end, and its processes aren't known to be gone yet; its deadline is in 1m00s", why(rig, run, "a"));
 	rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
-	ASSERT_STR_EQ("settled: it has ended: cancelled", why(rig, run, "a"));
+	ASSERT_STR_EQ("ended: it has ended: cancelled", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -201,9 +201,9 @@ TEST explain_shows_the_pass_of_a_loop(void)
 	ASSERT_STR_EQ("stopping: it was told to end, and its processes aren't known to be gone yet; pass 2 of 3, until code == 3",
 		      why(rig, run, "a"));
 	rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
-	ASSERT_STR_EQ("settled: it has ended: cancelled", why(rig, run, "a"));
+	ASSERT_STR_EQ("ended: it has ended: cancelled", why(rig, run, "a"));
 	rig_run_one(rig, 3);
-	ASSERT_STR_EQ("settled: it has ended: succeeded; pass 1 of 3, until code == 3", why(rig, run, "b"));
+	ASSERT_STR_EQ("ended: it has ended: succeeded; pass 1 of 3, until code == 3", why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
 }

@@ -108,7 +108,7 @@ TEST join_is_skipped_after_two_of_three_failed(void)
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "join"));
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "behind"));
 	ASSERT_EQ(rig_named(rig, run, "b") + 1, rig_job(rig, rig_named(rig, run, "join")).cause);
-	ASSERT(!rig_job(rig, rig_named(rig, run, "join")).untaken);
+	ASSERT(!rig_job(rig, rig_named(rig, run, "join")).condition_false);
 	rig_run_all(rig);
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "join"));
 	rig_free(rig);
@@ -137,11 +137,11 @@ TEST condition_takes_one_branch(void)
 	rig_run_one(rig, 3);
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "three"));
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "four"));
-	ASSERT(rig_job(rig, rig_named(rig, run, "four")).untaken);
+	ASSERT(rig_job(rig, rig_named(rig, run, "four")).condition_false);
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "behind"));
-	ASSERT(!rig_job(rig, rig_named(rig, run, "behind")).untaken);
+	ASSERT(!rig_job(rig, rig_named(rig, run, "behind")).condition_false);
 	rig_restart(rig);
-	ASSERT(rig_job(rig, rig_named(rig, run, "four")).untaken);
+	ASSERT(rig_job(rig, rig_named(rig, run, "four")).condition_false);
 	rig_hello(rig, "w", 1);
 	rig_pass(rig, 1);
 	rig_run_all(rig);
@@ -161,7 +161,7 @@ TEST new_round_takes_another_branch(void)
 	ASSERT_EQ(0, rig->errors);
 	/* The branch that was taken holds an attempt: it stays, and counts no more. */
 	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "four"));
-	ASSERT(!rig_job(rig, rig_named(rig, run, "four")).untaken);
+	ASSERT(!rig_job(rig, rig_named(rig, run, "four")).condition_false);
 	rig_run_one(rig, 0);
 	rig_run_one(rig, 4);
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "four"));
@@ -407,7 +407,7 @@ TEST skipped_added_job_names_its_cause(void)
 }
 
 /* One that can't begin whatever its condition says was left out for that; and so it is in each round. */
-TEST job_skipped_by_its_needs_is_not_untaken(void)
+TEST job_skipped_by_its_needs_has_no_false_condition(void)
 {
 	struct rig *rig = rig_new();
 	struct graph graph = { 0 };
@@ -423,7 +423,7 @@ TEST job_skipped_by_its_needs_is_not_untaken(void)
 	rig_run_one(rig, 4);
 	for (int round = 0; round < 2; round++) {
 		ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "fix"));
-		ASSERT_FALSE(rig_job(rig, rig_named(rig, run, "fix")).untaken);
+		ASSERT_FALSE(rig_job(rig, rig_named(rig, run, "fix")).condition_false);
 		rig_act(rig, ACT_RETRY, run, "fix", RETRY_FROM);
 	}
 	rig_free(rig);
@@ -437,6 +437,6 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_SUITE(expressions);
 	RUN_TEST(skipped_added_job_names_its_cause);
-	RUN_TEST(job_skipped_by_its_needs_is_not_untaken);
+	RUN_TEST(job_skipped_by_its_needs_has_no_false_condition);
 	GREATEST_MAIN_END();
 }

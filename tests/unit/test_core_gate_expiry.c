@@ -62,7 +62,7 @@ TEST decision_row_says_that_gate_expired(void)
 	run = rig_submit(rig, &graph);
 	rig_pass(rig, 1000);
 	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "qa"));
-	ASSERT_EQ(EVENT_EXPIRED, rig_job(rig, rig_named(rig, run, "qa")).settled_by);
+	ASSERT_EQ(EVENT_EXPIRED, rig_job(rig, rig_named(rig, run, "qa")).ended_by);
 	ASSERT_EQ(1, rig->tables[TABLE_decision].count);
 	ASSERT_EQ(VERDICT_EXPIRED, rig->tables[TABLE_decision].at[0].row.decision.verdict);
 	ASSERT_EQ(-1, rig->tables[TABLE_decision].at[0].row.decision.person);
@@ -99,7 +99,7 @@ TEST decision_row_says_that_expired_gate_approved(void)
 	shown = arena_copy(&rig->arena, rig_digest(rig, run, "qa"));
 	rig_pass(rig, 1000);
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "qa"));
-	ASSERT_EQ(EVENT_EXPIRED, rig_job(rig, rig_named(rig, run, "qa")).settled_by);
+	ASSERT_EQ(EVENT_EXPIRED, rig_job(rig, rig_named(rig, run, "qa")).ended_by);
 	ASSERT_EQ(VERDICT_EXPIRED_APPROVED, decision(rig, 0)->verdict);
 	ASSERT_EQ(rig->now.wall_ms, decision(rig, 0)->wall_ms);
 	ASSERT(slice_eq(shown, decision(rig, 0)->digest));

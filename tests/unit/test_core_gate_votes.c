@@ -279,7 +279,7 @@ TEST decision_row_names_person_and_time(void)
 	ASSERT(slice_eq(decision->name, slice_str("ben")) && decision->person == 2);
 	ASSERT_EQ(rig->now.wall_ms, decision->wall_ms);
 	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "ok"));
-	ASSERT_EQ(0, rig_job(rig, 1).settled_by);
+	ASSERT_EQ(0, rig_job(rig, 1).ended_by);
 	rig_free(rig);
 	PASS();
 }

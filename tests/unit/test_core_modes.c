@@ -197,7 +197,7 @@ TEST unknown_member_of_failed_fan_out_can_be_settled(void)
 		rig_act(rig, ACT_SETTLE, 1, "f[0]", word);
 		ASSERT_EQ(0, rig_job(rig, attempt.job).cause);
 		ASSERT_EQ(word == SETTLE_DONE ? EVENT_PERSON_DONE : word == SETTLE_FAILED ? EVENT_PERSON_FAILED : 0,
-			  rig_job(rig, attempt.job).settled_by);
+			  rig_job(rig, attempt.job).ended_by);
 		ASSERT_EQ(word == SETTLE_DONE ? STATE_SUCCEEDED : word == SETTLE_FAILED ? STATE_FAILED : STATE_ASSIGNED,
 			  rig_state(rig, attempt.job));
 		rig_free(rig);

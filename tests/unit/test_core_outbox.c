@@ -17,7 +17,7 @@ static struct outbox *turn_new(uint64_t turn, bool rows)
 
 static uint64_t reveal(struct commit_queue *pipeline)
 {
-	struct outbox *outbox = pipeline_reveal(pipeline);
+	struct outbox *outbox = commit_queue_reveal(pipeline);
 	uint64_t turn = outbox ? outbox->turn : 0;
 
 	if (outbox)
@@ -31,14 +31,14 @@ TEST turn_is_not_revealed_before_its_commit(void)
 	struct commit_queue pipeline = { 0 };
 
 	ASSERT_EQ(0, reveal(&pipeline));
-	ASSERT(pipeline_add(&pipeline, turn_new(1, true)));
-	ASSERT(pipeline_add(&pipeline, turn_new(2, true)));
+	ASSERT(commit_queue_add(&pipeline, turn_new(1, true)));
+	ASSERT(commit_queue_add(&pipeline, turn_new(2, true)));
 	ASSERT_EQ(2, pipeline.depth);
 	ASSERT_EQ(0, reveal(&pipeline));
-	pipeline_committed(&pipeline, 1);
+	commit_queue_committed(&pipeline, 1);
 	ASSERT_EQ(1, reveal(&pipeline));
 	ASSERT_EQ(0, reveal(&pipeline));
-	pipeline_committed(&pipeline, 2);
+	commit_queue_committed(&pipeline, 2);
 	ASSERT_EQ(2, reveal(&pipeline));
 	ASSERT_EQ(0, reveal(&pipeline));
 	ASSERT_EQ(0, pipeline.depth);
@@ -50,12 +50,12 @@ TEST commit_reveals_all_turns_up_to_it(void)
 	struct commit_queue pipeline = { 0 };
 
 	for (uint64_t turn = 1; turn <= 5; turn++)
-		pipeline_add(&pipeline, turn_new(turn, true));
-	pipeline_committed(&pipeline, 4);
+		commit_queue_add(&pipeline, turn_new(turn, true));
+	commit_queue_committed(&pipeline, 4);
 	for (uint64_t turn = 1; turn <= 4; turn++)
 		ASSERT_EQ(turn, reveal(&pipeline));
 	ASSERT_EQ(0, reveal(&pipeline));
-	pipeline_committed(&pipeline, 5);
+	commit_queue_committed(&pipeline, 5);
 	ASSERT_EQ(5, reveal(&pipeline));
 	PASS();
 }
@@ -64,17 +64,17 @@ TEST turn_without_rows_waits_for_earlier_turns(void)
 {
 	struct commit_queue pipeline = { 0 };
 
-	ASSERT_FALSE(pipeline_add(&pipeline, turn_new(1, false)));
+	ASSERT_FALSE(commit_queue_add(&pipeline, turn_new(1, false)));
 	ASSERT_EQ(1, reveal(&pipeline));
-	ASSERT(pipeline_add(&pipeline, turn_new(2, true)));
-	ASSERT_FALSE(pipeline_add(&pipeline, turn_new(3, false)));
-	ASSERT(pipeline_add(&pipeline, turn_new(4, true)));
+	ASSERT(commit_queue_add(&pipeline, turn_new(2, true)));
+	ASSERT_FALSE(commit_queue_add(&pipeline, turn_new(3, false)));
+	ASSERT(commit_queue_add(&pipeline, turn_new(4, true)));
 	ASSERT_EQ(0, reveal(&pipeline));
-	pipeline_committed(&pipeline, 2);
+	commit_queue_committed(&pipeline, 2);
 	ASSERT_EQ(2, reveal(&pipeline));
 	ASSERT_EQ(3, reveal(&pipeline));
 	ASSERT_EQ(0, reveal(&pipeline));
-	pipeline_committed(&pipeline, 4);
+	commit_queue_committed(&pipeline, 4);
 	ASSERT_EQ(4, reveal(&pipeline));
 	PASS();
 }

@@ -274,7 +274,7 @@ TEST every_wait_is_explained(void)
 	rig_cancel(rig, run, "a");
 	ASSERT_EQ(REASON_STOPPING, why(rig, run, "a", "told to end"));
 	rig_cancel(rig, run, "d");
-	ASSERT_EQ(REASON_SETTLED, why(rig, run, "d", "it has ended: cancelled"));
+	ASSERT_EQ(REASON_ENDED, why(rig, run, "d", "it has ended: cancelled"));
 	rig_free(rig);
 	PASS();
 }

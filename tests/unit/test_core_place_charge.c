@@ -14,7 +14,7 @@ TEST prefetched_jobs_are_charged_in_order(void)
 	run_short(rig, 8, 2, tape);
 	ASSERT_EQ(3, (int)out_of(rig, 3, tape));
 	done_after(rig, rig_must_take(rig), 2);
-	ASSERT_EQ(1, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);
 	ASSERT_EQ(1, (int)worker(rig, "w").used.at[0]);
 	rig_must_take(rig);
 	newest = rig_must_take(rig).job;

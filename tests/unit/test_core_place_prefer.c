@@ -154,7 +154,7 @@ TEST free_slot_beats_prefetch_at_an_idle_worker(void)
 	ASSERT_STR_EQ("full", given(rig, (struct rec_job_spec){ 0 }));
 	load(rig, join(rig, "loaded", 1, "", "", ""), 1000, 1000);
 	ASSERT_STR_EQ("loaded", given(rig, (struct rec_job_spec){ 0 }));
-	ASSERT_EQ(0, worker(rig, "full").ahead);
+	ASSERT_EQ(0, worker(rig, "full").prefetched);
 	rig_free(rig);
 	PASS();
 }

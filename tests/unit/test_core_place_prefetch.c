@@ -23,7 +23,7 @@ TEST prefetch_grows_with_short_jobs(void)
 		run_short(rig, cases[i].results, cases[i].run_ms, (struct rec_job_spec){ 0 });
 		out = out_of(rig, 90, (struct rec_job_spec){ 0 });
 		ASSERT_EQ_FMT(cases[i].out, out, "%zu");
-		ASSERT_EQ_FMT((uint64_t)(cases[i].out - cases[i].slots), worker(rig, "w").ahead, "%lu");
+		ASSERT_EQ_FMT((uint64_t)(cases[i].out - cases[i].slots), worker(rig, "w").prefetched, "%lu");
 		rig_free(rig);
 	}
 	PASS();
@@ -39,7 +39,7 @@ TEST prefetched_jobs_ask_for_equal_resources(void)
 	run_short(rig, 8, 2, tape);
 	out = out_of(rig, 6, tape);      /* no more of them than it has slots */
 	ASSERT_EQ(4, out);
-	ASSERT_EQ(2, worker(rig, "w").ahead);
+	ASSERT_EQ(2, worker(rig, "w").prefetched);
 	ASSERT_EQ(2, worker(rig, "w").used.at[1]);
 	ASSERT_EQ(0, out_of(rig, 3, disk));
 	rig_free(rig);
@@ -69,7 +69,7 @@ TEST prefetched_job_waiting_for_a_resource_takes_no_slot(void)
 	run_short(rig, 8, 2, tape);
 	ASSERT_EQ(3, (int)out_of(rig, 3, tape));
 	done_after(rig, rig_must_take(rig), 60000);      /* nothing is sent ahead any more */
-	ASSERT_EQ(1, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);
 	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
 	ASSERT_STR_EQ("", given(rig, (struct rec_job_spec){ 0 }));
 	rig_free(rig);
@@ -90,7 +90,7 @@ TEST prefetched_jobs_use_no_resources(void)
 	run_short(rig, 8, 2, tape);
 	ASSERT_EQ(2, out_of(rig, 4, tape));
 	ASSERT_EQ(1, used(rig, "w"));
-	ASSERT_EQ(1, worker(rig, "w").ahead);
+	ASSERT_EQ(1, worker(rig, "w").prefetched);
 	rig_free(rig);
 	PASS();
 }
@@ -168,8 +168,8 @@ TEST prefetched_jobs_are_spread_over_workers(void)
 		run_short(rig, 8, 2, (struct rec_job_spec){ .only_worker = slice_str(k ? "v" : "w") });
 	}
 	ASSERT_EQ(22, (int)out_of(rig, 22, (struct rec_job_spec){ 0 }));
-	ASSERT_EQ(10, (int)worker(rig, "w").ahead);
-	ASSERT_EQ(10, (int)worker(rig, "v").ahead);
+	ASSERT_EQ(10, (int)worker(rig, "w").prefetched);
+	ASSERT_EQ(10, (int)worker(rig, "v").prefetched);
 	rig_free(rig);
 	PASS();
 }
@@ -232,7 +232,7 @@ TEST prefetched_jobs_keep_no_slot_busy(void)
 	ASSERT(totals.workers == 1 && totals.slots == 2 && totals.busy == 2);
 	ASSERT(view_pool(rig->core, 0, &pool));
 	ASSERT(pool.slots == 2 && pool.busy == 2);
-	ASSERT_EQ(8, worker(rig, "w").ahead);
+	ASSERT_EQ(8, worker(rig, "w").prefetched);
 	rig_free(rig);
 	PASS();
 }
@@ -249,7 +249,7 @@ TEST prefetch_is_full_with_enough_jobs_of_all_classes(void)
 	ASSERT(!view_workers_full(rig->core) && view_workers_idle(rig->core));
 	run_short(rig, 8, 2, (struct rec_job_spec){ 0 });
 	ASSERT(view_workers_idle(rig->core));
-	for (int i = 0; i < 2 + 2 * VIEW_AHEAD_ENOUGH; i++) {
+	for (int i = 0; i < 2 + 2 * VIEW_PREFETCHED_ENOUGH; i++) {
 		ASSERT(!view_workers_full(rig->core));
 		given(rig, (struct rec_job_spec){ 0 });
 		ASSERT(!view_workers_idle(rig->core));

@@ -37,7 +37,7 @@ TEST first_attempt_is_recalled_like_any_other(void)
 	held[0] = (struct rec_held){ .job = first.job, .epoch = first.epoch, .phase = PHASE_QUEUED };
 	held[1] = (struct rec_held){ .job = second.job, .epoch = second.epoch, .phase = PHASE_RUNNING };
 	rig_hello_held(rig, "w", 1, held, 2);            /* with a slot less than it had */
-	ASSERT_EQ(1, worker(rig, "w").ahead);
+	ASSERT_EQ(1, worker(rig, "w").prefetched);
 	join(rig, "v", 1, "", "", "");
 	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &last));
 	ASSERT_EQ(first.job, last.recall.job);
@@ -103,7 +103,7 @@ TEST recall_is_not_for_a_flapping_worker(void)
 		rig_gone(rig, join(rig, "v", 2, "", "", ""));
 	join(rig, "v", 2, "", "", "");
 	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
-	ASSERT_EQ(5, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(5, (int)worker(rig, "w").prefetched);
 	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
 	set(rig, OBJECT_WORKER, SET_PAUSE, "w");         /* there is nobody steady any more */
 	ASSERT_EQ(2, (int)rig_frames(rig, OP_RECALL, NULL));
@@ -127,7 +127,7 @@ TEST recall_is_not_for_a_reserved_worker(void)
 	run = rig_submit(rig, &large);
 	ASSERT_EQ(rig_named(rig, run, "large"), worker(rig, "v").reserved);
 	ASSERT_EQ(2, (int)out_of(rig, 2, tape));
-	ASSERT_EQ(1, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);
 	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
 	rig_cancel(rig, run, "");
 	ASSERT_EQ(1, (int)rig_frames(rig, OP_RECALL, NULL));
@@ -145,7 +145,7 @@ TEST recall_leaves_jobs_that_have_a_slot(uint64_t slots)
 	ASSERT_EQ(2, (int)out_of(rig, 2, tape));         /* one of them waits for the other's tape */
 	load(rig, join(rig, "v", 2, "", "", ""), 600, 0);
 	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
-	ASSERT_EQ(1, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);
 	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
 	rig_free(rig);
 	PASS();
@@ -186,9 +186,9 @@ TEST recall_takes_only_jobs_behind_the_running(void)
 	ASSERT_STR_EQ("v", given(rig, tape));
 	done_after(rig, out[0], 2);
 	done_after(rig, out[1], 2);
-	ASSERT_EQ(0, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(0, (int)worker(rig, "w").prefetched);
 	ASSERT_STR_EQ("w", given(rig, tape));
-	ASSERT_EQ(1, (int)worker(rig, "w").ahead);
+	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);
 	join(rig, "u", 4, "", "tape=1", "");
 	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
 	rig_free(rig);
@@ -347,7 +347,7 @@ TEST job_with_one_possible_worker_is_not_recalled(void)
 		job->affinity_hard = true;
 	}
 	rig_submit(rig, &graph);
-	ASSERT_EQ(4, worker(rig, "w").ahead);
+	ASSERT_EQ(4, worker(rig, "w").prefetched);
 	join(rig, "v", 1, "", "", "");
 	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));
 	rig_free(rig);

@@ -188,7 +188,7 @@ TEST reopened_run_keeps_passes_sub_runs_and_conditions(void)
 	ASSERT(child != 0);
 	ASSERT_EQ(child, child_of(rig, run, "sub"));
 	ASSERT_EQ(2, rig_job(rig, rig_named(rig, run, "poll")).pass);
-	ASSERT(rig_job(rig, rig_named(rig, run, "not")).untaken);
+	ASSERT(rig_job(rig, rig_named(rig, run, "not")).condition_false);
 	rig_free(rig);
 	PASS();
 }

@@ -352,7 +352,7 @@ static struct rec_worker_row worker_row(struct rig *rig, uint64_t number)
 }
 
 /* How many jobs are sent ahead to a worker of one slot after eight results of 10 ms and another one? */
-static uint64_t ahead_after(enum outcome outcome, uint64_t last_ms)
+static uint64_t prefetched_after(enum outcome outcome, uint64_t last_ms)
 {
 	struct rig *rig = rig_new();
 	struct rig_attempt attempt;
@@ -368,17 +368,17 @@ static uint64_t ahead_after(enum outcome outcome, uint64_t last_ms)
 	}
 	for (int i = 0; i < 100; i++)
 		submit_one(rig, EXEC_RETRY);
-	ahead = worker_row(rig, 1).ahead;
+	ahead = worker_row(rig, 1).prefetched;
 	rig_free(rig);
 	return ahead;
 }
 
 TEST recent_run_times_set_prefetch(void)
 {
-	ASSERT_EQ_FMT(25UL, (unsigned long)ahead_after(OUTCOME_EXIT, 0), "%lu");
-	ASSERT_EQ_FMT(25UL, (unsigned long)ahead_after(OUTCOME_SIGNAL, 0), "%lu");
-	ASSERT_EQ_FMT(0UL, (unsigned long)ahead_after(OUTCOME_SPAWN, 0), "%lu");
-	ASSERT_EQ_FMT(2UL, (unsigned long)ahead_after(OUTCOME_EXIT, 650), "%lu");
+	ASSERT_EQ_FMT(25UL, (unsigned long)prefetched_after(OUTCOME_EXIT, 0), "%lu");
+	ASSERT_EQ_FMT(25UL, (unsigned long)prefetched_after(OUTCOME_SIGNAL, 0), "%lu");
+	ASSERT_EQ_FMT(0UL, (unsigned long)prefetched_after(OUTCOME_SPAWN, 0), "%lu");
+	ASSERT_EQ_FMT(2UL, (unsigned long)prefetched_after(OUTCOME_EXIT, 650), "%lu");
 	PASS();
 }
 

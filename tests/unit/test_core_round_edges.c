@@ -101,7 +101,7 @@ TEST new_round_keeps_no_facts(void)
 	rig_run_one(rig, 0);
 	rig_run_one(rig, 7);
 	rig_pass(rig, 1001);
-	ASSERT_EQ(EVENT_EXPIRED, rig_job(rig, rig_named(rig, run, "ok")).settled_by);
+	ASSERT_EQ(EVENT_EXPIRED, rig_job(rig, rig_named(rig, run, "ok")).ended_by);
 	ASSERT(rig_job(rig, rig_named(rig, run, "c")).cause != 0);
 	rig_act(rig, ACT_RETRY, run, "", RETRY_ALL);
 	ASSERT_EQ(4, rig->ok.count);
@@ -112,7 +112,7 @@ TEST new_round_keeps_no_facts(void)
 	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "c")).cause);
 	rig_run_one(rig, 1);
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "ok"));
-	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "ok")).settled_by);
+	ASSERT_EQ(0, rig_job(rig, rig_named(rig, run, "ok")).ended_by);
 	rig_free(rig);
 	PASS();
 }

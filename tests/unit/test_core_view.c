@@ -95,7 +95,7 @@ TEST workers_and_jobs_are_listed_in_order(void)
 	rig_hello(rig, "w3", 3);
 	ASSERT(view_worker_after(rig->core, 0) == 1 && view_worker_after(rig->core, 1) == 2);
 	ASSERT(view_worker_after(rig->core, 2) == 3 && view_worker_after(rig->core, 3) == 0);
-	ASSERT(view_worker(rig->core, 2, &rig->arena, &row) && row.slots == 2 && row.busy == 0 && row.ahead == 0);
+	ASSERT(view_worker(rig->core, 2, &rig->arena, &row) && row.slots == 2 && row.busy == 0 && row.prefetched == 0);
 	ASSERT(!view_worker(rig->core, 4, &rig->arena, &row) && !view_worker(rig->core, 0, &rig->arena, &row));
 	ASSERT_EQ(0, view_worker_on(rig->core, 999));
 	graph_job(&graph, "a", "");
@@ -323,7 +323,7 @@ TEST clocks_are_shown_while_they_run(void)
 	ASSERT_EQ(EVENT_CANCEL, rig_job(rig, a).stop_cause);
 	rig_cancel(rig, run, "b");
 	ASSERT(rig_job(rig, b).due_ms == 0 && rig_job(rig, b).stop_cause == 0);
-	ASSERT(rig_job(rig, b).ended_ms > 0 && rig_job(rig, b).settled_by == 0);
+	ASSERT(rig_job(rig, b).ended_ms > 0 && rig_job(rig, b).ended_by == 0);
 	rig_free(rig);
 	PASS();
 }

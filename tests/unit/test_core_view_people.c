@@ -160,7 +160,7 @@ TEST unknown_job_shows_the_person_who_settled(void)
 	rig_pass(rig, LIMIT_GRACE_MS);
 	rig_act(rig, ACT_SETTLE, run, "a", SETTLE_DONE);
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "a"));
-	ASSERT_EQ(EVENT_PERSON_DONE, rig_job(rig, 1).settled_by);
+	ASSERT_EQ(EVENT_PERSON_DONE, rig_job(rig, 1).ended_by);
 	rig_free(rig);
 	PASS();
 }

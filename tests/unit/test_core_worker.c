@@ -358,7 +358,7 @@ TEST jobs_are_shared_among_workers(void)
 	submit_jobs(rig, 6);
 	ASSERT_EQ(2, worker_row(rig, 1).busy);
 	ASSERT_EQ(8, worker_row(rig, 2).busy);
-	ASSERT_EQ(0, worker_row(rig, 2).ahead);
+	ASSERT_EQ(0, worker_row(rig, 2).prefetched);
 	rig_free(rig);
 	PASS();
 }
@@ -380,7 +380,7 @@ static void warm_up(struct rig *rig, uint64_t run_ns)
 }
 
 /* How many jobs are sent ahead to a worker of two slots whose jobs last so long? */
-static uint64_t ahead_when(int64_t run_ns, bool off)
+static uint64_t prefetched_when(int64_t run_ns, bool off)
 {
 	struct rig *rig = rig_new();
 	uint64_t ahead;
@@ -391,7 +391,7 @@ static uint64_t ahead_when(int64_t run_ns, bool off)
 	submit_jobs(rig, 8);
 	warm_up(rig, (uint64_t)run_ns);
 	submit_jobs(rig, 200);
-	ahead = worker_row(rig, 1).ahead;
+	ahead = worker_row(rig, 1).prefetched;
 	rig_free(rig);
 	return ahead;
 }
@@ -400,18 +400,18 @@ TEST short_jobs_are_prefetched(void)
 {
 	struct rig *rig = rig_new();
 
-	ASSERT_EQ(LIMIT_PREFETCH_MAX, ahead_when(NS_PER_MS, false));
-	ASSERT_EQ(10, ahead_when(50 * NS_PER_MS, false));
-	ASSERT_EQ(2, ahead_when(200 * NS_PER_MS, false));
-	ASSERT_EQ(2, ahead_when(250 * NS_PER_MS, false));
-	ASSERT_EQ(0, ahead_when(600 * NS_PER_MS, false));
-	ASSERT_EQ(0, ahead_when(60 * NS_PER_S, false));
-	ASSERT_EQ(0, ahead_when(NS_PER_MS, true));
+	ASSERT_EQ(LIMIT_PREFETCH_MAX, prefetched_when(NS_PER_MS, false));
+	ASSERT_EQ(10, prefetched_when(50 * NS_PER_MS, false));
+	ASSERT_EQ(2, prefetched_when(200 * NS_PER_MS, false));
+	ASSERT_EQ(2, prefetched_when(250 * NS_PER_MS, false));
+	ASSERT_EQ(0, prefetched_when(600 * NS_PER_MS, false));
+	ASSERT_EQ(0, prefetched_when(60 * NS_PER_S, false));
+	ASSERT_EQ(0, prefetched_when(NS_PER_MS, true));
 
 	/* Nothing is known of a new worker. */
 	rig_hello(rig, "w", 2);
 	submit_jobs(rig, 100);
-	ASSERT_EQ(0, worker_row(rig, 1).ahead);
+	ASSERT_EQ(0, worker_row(rig, 1).prefetched);
 	rig_free(rig);
 	PASS();
 }
@@ -435,7 +435,7 @@ TEST prefetched_jobs_are_recalled(void)
 	rig_started(rig, at[1]);
 	rig_done(rig, at[0], OUTCOME_EXIT, 0);
 	rig_started(rig, at[2]);
-	ASSERT_EQ(9, worker_row(rig, 1).ahead);
+	ASSERT_EQ(9, worker_row(rig, 1).prefetched);
 
 	second = rig_hello(rig, "other", 3);
 	ASSERT_EQ(3, rig_frames(rig, OP_RECALL, &recall));

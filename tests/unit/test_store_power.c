@@ -206,12 +206,12 @@ static void record_walk(uint64_t seed)
 /* ---- the disk ---- */
 
 /* The first sync of a new file is one of the directory, too: with it others that were removed stay so. */
-static void settle_names(void)
+static void persist_names(void)
 {
 	for (int which = 0; which < LAYER_FILES; which++)
 		for (size_t i = power_disk.pending_count[which]; i-- > 0;)
 			if (power_ops[power_disk.pending[which][i]].kind == POWER_DELETE) {
-				power_settle(which, i + 1);
+				power_persist(which, i + 1);
 				break;
 			}
 }
@@ -228,8 +228,8 @@ static void disk_take(const struct power_op *op, size_t number)
 	for (size_t i = 0; i < count; i++)
 		is_new = is_new || power_ops[power_disk.pending[op->which][i]].kind == POWER_CREATE;
 	if (is_new)
-		settle_names();
-	power_settle(op->which, power_disk.pending_count[op->which]);
+		persist_names();
+	power_persist(op->which, power_disk.pending_count[op->which]);
 }
 
 static void put_image(const char *path, const struct power_image *image)

@@ -132,7 +132,7 @@ TEST no_more_runs_are_kept_than_there_is_room_for(void)
 TEST worker_row_is_kept_whole(void)
 {
 	struct rec_worker_row row = { .worker = 9, .name = slice_str("w9"), .state = WORKER_UNREACHABLE, .slots = 1, .busy = 2,
-				      .ahead = 3, .cpu_permille = 4, .mem_permille = 5, .seen_ms = 6, .pid = 7, .done = 8,
+				      .prefetched = 3, .cpu_permille = 4, .mem_permille = 5, .seen_ms = 6, .pid = 7, .done = 8,
 				      .stuck = 10, .refused_code = 11 };
 	const struct tui_worker *worker;
 
@@ -142,7 +142,7 @@ TEST worker_row_is_kept_whole(void)
 	ASSERT_EQ(WORKER_UNREACHABLE, worker->state);
 	ASSERT_EQ(1, worker->slots);
 	ASSERT_EQ(2, worker->busy);
-	ASSERT_EQ(3, worker->ahead);
+	ASSERT_EQ(3, worker->prefetched);
 	ASSERT_EQ(4, worker->cpu_permille);
 	ASSERT_EQ(5, worker->mem_permille);
 	ASSERT_EQ(6, worker->seen_ms);
@@ -193,12 +193,12 @@ static uint32_t rate_in_all(void)
 TEST ends_count_in_one_second_however_long_nobody_looked(void)
 {
 	model_tick(&model, 1000000);
-	model.settled = 7;
+	model.ended = 7;
 	model_tick(&model, 1005000);
 	ASSERT_EQ_FMT(7u, rate_in_all(), "%u");
 	model_tick(&model, 1005900);
 	ASSERT_EQ_FMT(7u, rate_in_all(), "%u");
-	model.settled = 9;
+	model.ended = 9;
 	model_tick(&model, 1006000);
 	ASSERT_EQ_FMT(2u, model.rate[MODEL_HISTORY - 1], "%u");
 	ASSERT_EQ_FMT(9u, rate_in_all(), "%u");
@@ -208,10 +208,10 @@ TEST ends_count_in_one_second_however_long_nobody_looked(void)
 TEST history_goes_on_after_the_clock_was_set_back(void)
 {
 	model_tick(&model, 1000000);
-	model.settled = 7;
+	model.ended = 7;
 	model_tick(&model, 500000);
 	ASSERT_EQ_FMT(0u, rate_in_all(), "%u");
-	model.settled = 9;
+	model.ended = 9;
 	model_tick(&model, 501000);
 	ASSERT_EQ_FMT(2u, model.rate[MODEL_HISTORY - 1], "%u");
 	PASS();

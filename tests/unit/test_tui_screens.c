@@ -434,7 +434,7 @@ TEST idle_is_still(void)
 	fixture_open(&fixture, &options, 80, 24);
 	msg.id = fixture.runs_id;
 	fixture_give(&fixture, OP_SNAPSHOT, &msg, FIXTURE_NOW);
-	ASSERT(app_settled(fixture.app));
+	ASSERT(app_loaded(fixture.app));
 	app_draw(fixture.app, &one, FIXTURE_NOW);
 	ASSERT_FALSE(app_dirty(fixture.app));
 	ASSERT_EQ(30000, app_wait_ms(fixture.app, FIXTURE_NOW));
@@ -482,7 +482,7 @@ TEST a_connection_that_is_back_is_resumed(void)
 	/* There is more behind this one. */
 	delta = (struct msg_delta){ .id = fixture.graph_id, .turn = 40 };
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
-	ASSERT(app_settled(fixture.app));
+	ASSERT(app_loaded(fixture.app));
 	/* What a frozen screen drops it wasn't told. */
 	fixture_press(&fixture, "Z");
 	delta = (struct msg_delta){ .id = fixture.runs_id, .turn = 50, .resume = 500 };

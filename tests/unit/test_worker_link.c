@@ -390,7 +390,7 @@ static bool sends_epoch(uint64_t epoch, const char *output)
 }
 
 /* The master has all of this attempt. */
-static void settle_epoch(uint64_t epoch)
+static void acknowledge_epoch(uint64_t epoch)
 {
 	struct rec_credit credit_item = { .job = 1, .epoch = epoch, .stream = 1, .offset = 5, .synced = true };
 	struct rec_attempt ack_item = { 1, epoch };
@@ -421,18 +421,18 @@ TEST word_about_an_old_epoch_changes_nothing_of_the_new_one(void)
 	ASSERT(sends_epoch(1, "older"));
 	tell_epoch_exited(2, 6);
 	ASSERT(sends_epoch(2, "newer"));
-	settle_epoch(1);
+	acknowledge_epoch(1);
 	ASSERT(told_epoch(IPC_SPOOL_ACK, 1));
 	ASSERT(told_epoch(IPC_FILES_DONE, 1));
 	/* Said once more, it is about an attempt that the link has forgotten. */
-	settle_epoch(1);
+	acknowledge_epoch(1);
 	ASSERT(accept_link());
 	ASSERT(expect(OP_HELLO, &hello));
 	ASSERT_EQ(1, hello.held.n);
 	ASSERT_EQ(2, hello.held.at[0].epoch);
 	welcome(600000);
 	ASSERT(sends_epoch(2, "newer"));
-	settle_epoch(2);
+	acknowledge_epoch(2);
 	ASSERT(told_epoch(IPC_SPOOL_ACK, 2));
 	ASSERT(told_epoch(IPC_FILES_DONE, 2));
 	PASS();

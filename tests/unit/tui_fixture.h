@@ -119,7 +119,7 @@ static inline struct rec_worker_row fixture_worker(uint64_t number, const char *
 		.seen_ms = FIXTURE_NOW - (state ? 52000 : 1000),
 		.pid = 4000 + number,
 		.done = 1000 * number,
-		.ahead = state ? 0 : 2};
+		.prefetched = state ? 0 : 2};
 }
 
 static inline void fixture_runs(struct fixture *fixture)

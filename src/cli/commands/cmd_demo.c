@@ -22,7 +22,7 @@
 #include "lang/dagline.h"
 
 /* The demo kills the master once this many jobs have ended and this many are running. */
-#define PULL_SETTLED 3
+#define PULL_ENDED 3
 #define PULL_RUNNING 3
 #define DARK_MS 1200                     /* time without a master */
 
@@ -40,12 +40,12 @@ static void caption(struct demo *demo, const char *text)
 	buf_free(&out);
 }
 
-static enum err pull_plug(struct follow *follow, uint64_t settled, uint64_t running, void *arg)
+static enum err pull_plug(struct follow *follow, uint64_t ended, uint64_t running, void *arg)
 {
 	struct demo *demo = arg;
 	char text[128];
 
-	if (demo->pulled || settled < PULL_SETTLED || running < PULL_RUNNING)
+	if (demo->pulled || ended < PULL_ENDED || running < PULL_RUNNING)
 		return ERR_NONE;
 	snprintf(text, sizeof(text), "PULL THE PLUG: kill -9 %d (the master), with %" PRIu64 " jobs running",
 		 (int)demo->master, running);

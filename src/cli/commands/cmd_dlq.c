@@ -18,27 +18,27 @@
 #include "lang/failure.h"
 #include "proto/dead.h"
 
-struct letters {                         /* dead letters in the order received, the latest job first */
+struct dead_letters {                         /* dead letters in the order received, the latest job first */
 	struct rec_dead_row *at;
 	size_t count, room;
 };
 
-static void letters_add(struct letters *letters, struct arena *arena, const struct rec_dead_row *row)
+static void dead_letters_add(struct dead_letters *dead_letters, struct arena *arena, const struct rec_dead_row *row)
 {
-	if (letters->count == letters->room) {
-		size_t room = letters->room ? letters->room * 2 : 64;
+	if (dead_letters->count == dead_letters->room) {
+		size_t room = dead_letters->room ? dead_letters->room * 2 : 64;
 		struct rec_dead_row *list = arena_zalloc(arena, room, sizeof(*list));
 
-		if (letters->count > 0)
-			memcpy(list, letters->at, letters->count * sizeof(*list));
-		letters->at = list;
-		letters->room = room;
+		if (dead_letters->count > 0)
+			memcpy(list, dead_letters->at, dead_letters->count * sizeof(*list));
+		dead_letters->at = list;
+		dead_letters->room = room;
 	}
-	letters->at[letters->count++] = *row;
+	dead_letters->at[dead_letters->count++] = *row;
 }
 
 /* Ask for dead letters. Run 0 means all runs, an empty job all jobs. */
-static enum err letters_ask(struct cli *cli, const struct selector *selector, struct letters *letters)
+static enum err dead_letters_ask(struct cli *cli, const struct selector *selector, struct dead_letters *dead_letters)
 {
 	struct msg_query query = { .what = QUERY_DEAD, .run = selector->run };
 
@@ -50,29 +50,30 @@ static enum err letters_ask(struct cli *cli, const struct selector *selector, st
 			return err;
 		for (size_t i = 0; i < page.dead.n; i++)
 			if (selector_names(selector, page.dead.at[i].name))
-				letters_add(letters, &cli->arena, &page.dead.at[i]);
+				dead_letters_add(dead_letters, &cli->arena, &page.dead.at[i]);
 		query.cursor = page.cursor;
 	} while (query.cursor != 0);
 	return ERR_NONE;
 }
 
-static struct slice address(const struct rec_dead_row *letter, struct arena *arena)
+static struct slice address(const struct rec_dead_row *dead_letter, struct arena *arena)
 {
-	const struct rec_job_row row = { .run = letter->run, .name = letter->name };
+	const struct rec_job_row row = { .run = dead_letter->run, .name = dead_letter->name };
 
 	return job_address(&row, arena);
 }
 
-static struct slice outcome(const struct rec_dead_row *letter, struct arena *arena)
+static struct slice outcome(const struct rec_dead_row *dead_letter, struct arena *arena)
 {
-	const struct rec_job_row row = { .outcome = letter->outcome, .code = letter->code, .state = letter->state };
+	const struct rec_job_row row = { .outcome = dead_letter->outcome,
+					 .code = dead_letter->code, .state = dead_letter->state };
 
 	return job_outcome_text(&row, arena);
 }
 
 /* ---- ls ---- */
 
-static const struct column letter_columns[] = {
+static const struct column dead_letter_columns[] = {
 	{ "address", "JOB", false },
 	{ "reason", "REASON", false },
 	{ "outcome", "RESULT", false },
@@ -95,30 +96,30 @@ static const struct column letter_columns[] = {
 	{ "index", NULL, false },
 };
 
-static void add_letter(struct records *records, const struct rec_dead_row *letter, int64_t now_ms)
+static void add_dead_letter(struct records *records, const struct rec_dead_row *dead_letter, int64_t now_ms)
 {
-	enum job_state state = job_state_checked(letter->state);
+	enum job_state state = job_state_checked(dead_letter->state);
 
-	records_text(records, address(letter, records->arena));
-	records_text(records, slice_str(dead_name(letter->reason)));
-	records_text(records, outcome(letter, records->arena));
-	records_number(records, letter->tries);
-	records_text(records, letter->worker);
-	records_span(records, now_ms > letter->died_ms ? now_ms - letter->died_ms : 0);
-	records_text(records, letter->run_name);
-	records_text(records, slice_str(dead_text(letter->reason)));
-	records_time(records, letter->died_ms);
+	records_text(records, address(dead_letter, records->arena));
+	records_text(records, slice_str(dead_name(dead_letter->reason)));
+	records_text(records, outcome(dead_letter, records->arena));
+	records_number(records, dead_letter->tries);
+	records_text(records, dead_letter->worker);
+	records_span(records, now_ms > dead_letter->died_ms ? now_ms - dead_letter->died_ms : 0);
+	records_text(records, dead_letter->run_name);
+	records_text(records, slice_str(dead_text(dead_letter->reason)));
+	records_time(records, dead_letter->died_ms);
 	records_text(records, slice_str(state_table[state].name));
-	records_number(records, letter->crashes);
-	records_number(records, letter->code);
-	records_number(records, letter->epoch);
-	records_number(records, letter->round);
-	records_number(records, letter->priority);
-	records_text(records, letter->owner);
-	records_number(records, letter->run);
-	records_text(records, letter->name);
-	records_number(records, letter->job);
-	records_number(records, letter->index);
+	records_number(records, dead_letter->crashes);
+	records_number(records, dead_letter->code);
+	records_number(records, dead_letter->epoch);
+	records_number(records, dead_letter->round);
+	records_number(records, dead_letter->priority);
+	records_text(records, dead_letter->owner);
+	records_number(records, dead_letter->run);
+	records_text(records, dead_letter->name);
+	records_number(records, dead_letter->job);
+	records_number(records, dead_letter->index);
 }
 
 /* Check that the target exists: "no dead letter" must not hide a wrong name. */
@@ -140,23 +141,25 @@ static enum err target_there(struct cli *cli, const struct selector *selector)
 static int dlq_ls(struct cli *cli, const char *target)
 {
 	struct selector selector = { 0 };
-	struct letters letters = { 0 };
+	struct dead_letters dead_letters = { 0 };
 	struct records records;
 	struct buf out = { 0 };
 
-	records_begin(&records, letter_columns, sizeof(letter_columns) / sizeof(letter_columns[0]), &cli->arena);
+	records_begin(&records, dead_letter_columns, sizeof(dead_letter_columns) / sizeof(dead_letter_columns[0]),
+		      &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    (target && cli_select(cli, target, &selector) != ERR_NONE) ||
-	    letters_ask(cli, &selector, &letters) != ERR_NONE ||
-	    (target && letters.count == 0 && target_there(cli, &selector) != ERR_NONE))
+	    dead_letters_ask(cli, &selector, &dead_letters) != ERR_NONE ||
+	    (target && dead_letters.count == 0 && target_there(cli, &selector) != ERR_NONE))
 		return cli_fail(cli);
-	for (size_t i = 0; i < letters.count; i++)
-		add_letter(&records, &letters.at[i], clock_wall_ms());
+	for (size_t i = 0; i < dead_letters.count; i++)
+		add_dead_letter(&records, &dead_letters.at[i], clock_wall_ms());
 	records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
 	if (cli_chatty(cli))
-		cli_note(cli, letters.count ? "next: titan dlq show JOB, titan dlq requeue JOB" : "there are no dead letters");
+		cli_note(cli, dead_letters.count ? "next: titan dlq show JOB, titan dlq requeue JOB" :
+			 "there are no dead letters");
 	return 0;
 }
 
@@ -192,51 +195,51 @@ static const struct column detail_columns[] = {
 	{ "index", NULL, false },
 };
 
-static void add_detail(struct records *records, const struct rec_dead_row *letter, const struct rec_job_spec *spec)
+static void add_detail(struct records *records, const struct rec_dead_row *dead_letter, const struct rec_job_spec *spec)
 {
-	enum job_state state = job_state_checked(letter->state);
+	enum job_state state = job_state_checked(dead_letter->state);
 	struct rec_job_row row = { 0 };
 
 	view_spec(spec, VIEW_FULL, records->arena, &row);
-	records_text(records, address(letter, records->arena));
-	records_text(records, slice_str(dead_name(letter->reason)));
-	records_text(records, slice_str(dead_text(letter->reason)));
+	records_text(records, address(dead_letter, records->arena));
+	records_text(records, slice_str(dead_name(dead_letter->reason)));
+	records_text(records, slice_str(dead_text(dead_letter->reason)));
 	records_state(records, state == STATE_FAILED ? &state_dead : &state_table[state], state_table[state].name);
-	records_text(records, outcome(letter, records->arena));
-	records_time(records, letter->died_ms);
-	records_number(records, letter->tries);
+	records_text(records, outcome(dead_letter, records->arena));
+	records_time(records, dead_letter->died_ms);
+	records_number(records, dead_letter->tries);
 	records_number(records, spec->retry_max);
-	records_number(records, letter->crashes);
-	records_text(records, letter->worker);
+	records_number(records, dead_letter->crashes);
+	records_text(records, dead_letter->worker);
 	records_text(records, row.command);
 	records_text(records, spec->dir);
 	records_texts(records, spec->env);
 	records_text(records, slice_str(exec_mode_name(spec->mode < EXEC_MODE_COUNT ? (enum exec_mode)spec->mode : EXEC_RETRY)));
-	records_number(records, letter->priority);
+	records_number(records, dead_letter->priority);
 	records_texts(records, spec->labels);
 	records_texts(records, demand_shown(spec->asks, records->arena));
 	records_span(records, spec->timeout_ms ? (int64_t)spec->timeout_ms : -1);
-	records_text(records, letter->run_name);
-	records_text(records, letter->owner);
-	records_number(records, letter->round);
-	records_number(records, letter->epoch);
-	records_number(records, letter->code);
-	records_number(records, letter->run);
-	records_text(records, letter->name);
-	records_number(records, letter->job);
-	records_number(records, letter->index);
+	records_text(records, dead_letter->run_name);
+	records_text(records, dead_letter->owner);
+	records_number(records, dead_letter->round);
+	records_number(records, dead_letter->epoch);
+	records_number(records, dead_letter->code);
+	records_number(records, dead_letter->run);
+	records_text(records, dead_letter->name);
+	records_number(records, dead_letter->job);
+	records_number(records, dead_letter->index);
 }
 
-static enum err no_letter(struct cli *cli, const char *target)
+static enum err no_dead_letter(struct cli *cli, const char *target)
 {
 	error_set(&cli->error, ERR_NOT_FOUND, "there is no dead letter %s", target);
 	return error_next(&cli->error, "titan dlq ls");
 }
 
-static enum err letter_ask(struct cli *cli, const char *target, struct rec_dead_row *ret_letter,
+static enum err dead_letter_ask(struct cli *cli, const char *target, struct rec_dead_row *ret_dead_letter,
 			   struct rec_job_spec *ret_spec)
 {
-	struct letters letters = { 0 };
+	struct dead_letters dead_letters = { 0 };
 	struct selector selector;
 	struct msg_snapshot page;
 	struct slice bytes;
@@ -247,35 +250,35 @@ static enum err letter_ask(struct cli *cli, const char *target, struct rec_dead_
 		return error_next(&cli->error, "titan dlq ls %s", target);
 	}
 	if (err == ERR_NONE)
-		err = letters_ask(cli, &selector, &letters);
+		err = dead_letters_ask(cli, &selector, &dead_letters);
 	if (err != ERR_NONE)
 		return err;
-	if (letters.count == 0)
-		return no_letter(cli, target);
-	/* Ask for the first letter below job + 1: that is this one, with all its fields. It may be gone by now. */
-	err = cli_query(cli, (struct msg_query){ .what = QUERY_DEAD, .cursor = letters.at[0].job + 1, .limit = 1 },
+	if (dead_letters.count == 0)
+		return no_dead_letter(cli, target);
+	/* Ask for the first dead letter below job + 1: that is this one, with all its fields. It may be gone by now. */
+	err = cli_query(cli, (struct msg_query){ .what = QUERY_DEAD, .cursor = dead_letters.at[0].job + 1, .limit = 1 },
 			&cli->arena, &page);
 	if (err != ERR_NONE)
 		return err;
-	if (page.dead.n == 0 || page.dead.at[0].job != letters.at[0].job)
-		return no_letter(cli, target);
-	*ret_letter = page.dead.at[0];
-	bytes = ret_letter->spec;
+	if (page.dead.n == 0 || page.dead.at[0].job != dead_letters.at[0].job)
+		return no_dead_letter(cli, target);
+	*ret_dead_letter = page.dead.at[0];
+	bytes = ret_dead_letter->spec;
 	return record_decode(REC_job_spec, &bytes, &cli->arena, ret_spec, &cli->error);
 }
 
 static int dlq_show(struct cli *cli, const char *target)
 {
-	struct rec_dead_row letter = { 0 };
+	struct rec_dead_row dead_letter = { 0 };
 	struct rec_job_spec spec = { 0 };
 	struct records records;
 	struct buf out = { 0 };
 
 	records_begin(&records, detail_columns, sizeof(detail_columns) / sizeof(detail_columns[0]), &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
-	    letter_ask(cli, target, &letter, &spec) != ERR_NONE)
+	    dead_letter_ask(cli, target, &dead_letter, &spec) != ERR_NONE)
 		return cli_fail(cli);
-	add_detail(&records, &letter, &spec);
+	add_detail(&records, &dead_letter, &spec);
 	records_print_one(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
@@ -291,13 +294,13 @@ static const struct column act_columns[] = {
 	{ "changed", "CHANGED", true },
 };
 
-struct letter_acts { /* one act for each target named, or with "all" for each run that has letters */
+struct dead_letter_acts { /* one act for each target named, or with "all" for each run that has dead letters */
 	struct selector *at;
 	size_t count, room;
-	uint64_t letters;
+	uint64_t dead_letters;
 };
 
-static void acts_put(struct letter_acts *acts, struct arena *arena, struct selector target)
+static void acts_put(struct dead_letter_acts *acts, struct arena *arena, struct selector target)
 {
 	if (acts->count == acts->room) {
 		size_t room = acts->room ? 2 * acts->room : 64;
@@ -311,33 +314,34 @@ static void acts_put(struct letter_acts *acts, struct arena *arena, struct selec
 	acts->at[acts->count++] = target;
 }
 
-static enum err acts_add(struct cli *cli, struct letter_acts *acts, const struct selector *selector, const char *target)
+static enum err acts_add(struct cli *cli, struct dead_letter_acts *acts, const struct selector *selector,
+			 const char *target)
 {
-	struct letters letters = { 0 };
+	struct dead_letters dead_letters = { 0 };
 	struct map runs = { 0 };
-	enum err err = letters_ask(cli, selector, &letters);
+	enum err err = dead_letters_ask(cli, selector, &dead_letters);
 
 	if (err != ERR_NONE)
 		return err;
-	if (letters.count == 0 && selector->run != 0)
-		return no_letter(cli, target);
-	acts->letters += letters.count;
+	if (dead_letters.count == 0 && selector->run != 0)
+		return no_dead_letter(cli, target);
+	acts->dead_letters += dead_letters.count;
 	if (selector->run != 0) {
 		acts_put(acts, &cli->arena, *selector);
 		return ERR_NONE;
 	}
-	/* A run's letters may be apart in the list, with other runs between, if jobs were added to the run later. */
-	for (size_t i = 0; i < letters.count; i++) {
-		if (map_get(&runs, letters.at[i].run))
+	/* A run's dead letters may be apart in the list, with other runs between: jobs may have been added later. */
+	for (size_t i = 0; i < dead_letters.count; i++) {
+		if (map_get(&runs, dead_letters.at[i].run))
 			continue;
-		map_put(&runs, letters.at[i].run, acts);
-		acts_put(acts, &cli->arena, (struct selector){ .run = letters.at[i].run });
+		map_put(&runs, dead_letters.at[i].run, acts);
+		acts_put(acts, &cli->arena, (struct selector){ .run = dead_letters.at[i].run });
 	}
 	map_free(&runs);
 	return ERR_NONE;
 }
 
-static enum err acts_collect(struct cli *cli, struct letter_acts *acts)
+static enum err acts_collect(struct cli *cli, struct dead_letter_acts *acts)
 {
 	for (size_t i = 1; i < cli->invocation->arg_count; i++) {
 		const char *target = cli->invocation->args[i];
@@ -352,14 +356,14 @@ static enum err acts_collect(struct cli *cli, struct letter_acts *acts)
 	return ERR_NONE;
 }
 
-/* One letter needs no question; for more, say how many and ask for a yes. */
-static enum err acts_confirm(struct cli *cli, const struct letter_acts *acts, const char *verb)
+/* One dead letter needs no question; for more, say how many and ask for a yes. */
+static enum err acts_confirm(struct cli *cli, const struct dead_letter_acts *acts, const char *verb)
 {
 	char question[80];
 
-	if (acts->letters <= 1)
+	if (acts->dead_letters <= 1)
 		return ERR_NONE;
-	snprintf(question, sizeof(question), "%s %" PRIu64 " dead letters", verb, acts->letters);
+	snprintf(question, sizeof(question), "%s %" PRIu64 " dead letters", verb, acts->dead_letters);
 	return cli_confirm(cli, question);
 }
 
@@ -388,7 +392,7 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 {
 	const char *word = verb == ACT_REQUEUE ? "requeue" : "discard";
 	const char *what = verb == ACT_REQUEUE ? "jobs run again" : "dead letters discarded";
-	struct letter_acts *acts = arena_zalloc(&cli->arena, 1, sizeof(*acts));
+	struct dead_letter_acts *acts = arena_zalloc(&cli->arena, 1, sizeof(*acts));
 	struct records records;
 	struct buf out = { 0 };
 	int status = 0;

@@ -54,10 +54,10 @@ static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
 	struct buf text = { 0 };
 	struct slice copy;
 
-	if (job->settled_by == EVENT_EXPIRED || job->settled_by == EVENT_PERSON_DONE || job->settled_by == EVENT_PERSON_FAILED)
-		buf_addf(&text, "%s%s", event_texts[job->settled_by],
-			 job->settled_by == EVENT_EXPIRED && state == STATE_SUCCEEDED ? ", which means approved" : "");
-	else if (job->settled_by == EVENT_ENOUGH)
+	if (job->ended_by == EVENT_EXPIRED || job->ended_by == EVENT_PERSON_DONE || job->ended_by == EVENT_PERSON_FAILED)
+		buf_addf(&text, "%s%s", event_texts[job->ended_by],
+			 job->ended_by == EVENT_EXPIRED && state == STATE_SUCCEEDED ? ", which means approved" : "");
+	else if (job->ended_by == EVENT_ENOUGH)
 		buf_addf(&text, "%s: pass %" PRIu64 " of %" PRIu64 ", until %.*s", event_texts[EVENT_ENOUGH], job->pass,
 			 job->loop_max, (int)job->loop_until.len, (const char *)job->loop_until.data);
 	else if (state == STATE_CANCELLED && job->cause != 0)
@@ -114,7 +114,8 @@ static enum err add_row(struct cli *cli, struct records *records, const struct r
 	records_text(records, job->why.len && !state_terminal(state) ? job->why : end_text(job, &cli->arena));
 	records_text(records, cause);
 	records_text(records, explain_next(job, jobs, job_count, &cli->arena));
-	records_text(records, slice_str(reason_name(job->untaken ? REASON_CONDITION : job->why_code ? job->why_code : REASON_SETTLED)));
+	records_text(records, slice_str(reason_name(job->condition_false ? REASON_CONDITION :
+						      job->why_code ? job->why_code : REASON_ENDED)));
 	records_number(records, job->run);
 	records_text(records, job->name);
 	return ERR_NONE;

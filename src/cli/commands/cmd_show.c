@@ -35,7 +35,7 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	look_state(&cli->out, run_state_info(state), out);
 	if (run->held)
 		buf_add_str(out, " (held)");
-	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " ended  submitted %s", counts.settled, counts.jobs,
+	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " ended  submitted %s", counts.ended, counts.jobs,
 		 clock_format_local(run->submitted_ms, time));
 	if (run->owner.len > 0) {
 		buf_add_str(out, " by ");

@@ -35,7 +35,7 @@ static const struct column detail_columns[] = {
 	{ "from", "who may", false },
 	{ "digest", "digest", false },
 	{ "decisions", "decided", false },
-	{ "settled_by", "settled by", false },
+	{ "ended_by", "ended by", false },
 	{ "pushback", "pushed back", false },
 	{ "needs", "needs", false },
 	{ "needs_text", "needs as", false },
@@ -166,8 +166,8 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_texts(records, job->gate_from);
 	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
 	records_texts(records, decisions);
-	records_text(records, job->settled_by > 0 && job->settled_by < EVENT_COUNT ?
-		     slice_str(event_names[job->settled_by]) : slice_make(NULL, 0));
+	records_text(records, job->ended_by > 0 && job->ended_by < EVENT_COUNT ?
+		     slice_str(event_names[job->ended_by]) : slice_make(NULL, 0));
 	records_text(records, job->pushback);
 	records_texts(records, needs);
 	records_text(records, job->needs_text);

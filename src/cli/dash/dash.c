@@ -270,7 +270,7 @@ static void loop(struct dash *dash)
 		}
 		do_requests(dash);
 		draw(dash);
-		if (dash->options->exit_idle && app_settled(dash->app) && !app_dirty(dash->app) &&
+		if (dash->options->exit_idle && app_loaded(dash->app) && !app_dirty(dash->app) &&
 			dash->tty.out.len == 0)
 			return;
 		if (!dash->quit)

@@ -21,14 +21,14 @@
 #define TICK_MS 100
 #define RECONNECT_MS 60000
 
-uint64_t follow_settled(const struct follow *follow)
+uint64_t follow_ended_count(const struct follow *follow)
 {
-	uint64_t settled = 0;
+	uint64_t ended = 0;
 
 	for (int i = 0; i < STATE_COUNT; i++)
 		if (state_terminal((enum job_state)i))
-			settled += follow->counts[i];
-	return settled;
+			ended += follow->counts[i];
+	return ended;
 }
 
 enum run_state follow_state(const struct follow *follow)
@@ -182,8 +182,8 @@ static enum err take_frame(struct follow *follow, const struct incoming *frame, 
 
 static bool ended(const struct follow *follow)
 {
-	/* All known jobs may have settled while more are being added, so the run's own end decides. */
-	return follow->known && follow_settled(follow) == follow->job_count && follow->ended_ms != 0;
+	/* All known jobs may have ended while more are being added, so the run's own end decides. */
+	return follow->known && follow_ended_count(follow) == follow->job_count && follow->ended_ms != 0;
 }
 
 static enum err tick(struct follow *follow)
@@ -191,7 +191,7 @@ static enum err tick(struct follow *follow)
 	show_redraw(follow);
 	if (follow->options->tick_cb == NULL || !follow->known)
 		return ERR_NONE;
-	return follow->options->tick_cb(follow, follow_settled(follow), follow->counts[STATE_RUNNING],
+	return follow->options->tick_cb(follow, follow_ended_count(follow), follow->counts[STATE_RUNNING],
 					follow->options->arg);
 }
 

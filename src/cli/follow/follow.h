@@ -10,7 +10,7 @@ struct follow;                           /* a run that is being followed */
 
 struct follow_options {
 	/* Called a few times a second with the number of jobs that have ended and that run. May be NULL. */
-	enum err (*tick_cb)(struct follow *follow, uint64_t settled, uint64_t running, void *arg);
+	enum err (*tick_cb)(struct follow *follow, uint64_t ended, uint64_t running, void *arg);
 	/* Called when the master is gone; the connection is tried again after it returns. May be NULL. */
 	enum err (*lost_cb)(struct follow *follow, void *arg);
 	void *arg;

@@ -50,7 +50,7 @@ struct follow {
 	bool dirty;
 };
 
-uint64_t follow_settled(const struct follow *follow);
+uint64_t follow_ended_count(const struct follow *follow);
 enum run_state follow_state(const struct follow *follow);
 
 /* follow_show.c */

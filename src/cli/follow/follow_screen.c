@@ -130,7 +130,7 @@ void show_redraw(struct follow *follow)
 {
 	struct buf frame = { 0 };
 	struct buf bar = { 0 };
-	uint64_t settled = follow_settled(follow);
+	uint64_t ended = follow_ended_count(follow);
 	size_t width, unused;
 
 	if (follow->mode != SHOW_SCREEN || (!follow->dirty && follow->counts[STATE_RUNNING] == 0))
@@ -141,9 +141,9 @@ void show_redraw(struct follow *follow)
 	buf_clear(&follow->out);
 	if (follow->begun) {
 		add_running(follow, &frame, width);
-		look_bar(&follow->cli->out, settled, follow->job_count, BAR_CELLS, &bar);
+		look_bar(&follow->cli->out, ended, follow->job_count, BAR_CELLS, &bar);
 		buf_addf(&bar, " %3d%% %" PRIu64 "/%zu ",
-			 follow->job_count ? (int)(settled * 100 / follow->job_count) : 0, settled, follow->job_count);
+			 follow->job_count ? (int)(ended * 100 / follow->job_count) : 0, ended, follow->job_count);
 		show_counts(follow, &bar);
 		buf_add_byte(&bar, ' ');
 		text_add_span(&bar, show_age_ms(follow));

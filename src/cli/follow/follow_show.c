@@ -310,7 +310,7 @@ void show_idle(struct follow *follow)
 		say_idle(follow);
 	if (follow->mode == SHOW_LINES && quiet_ms >= HEARTBEAT_MS) {
 		add_head(follow);
-		buf_addf(&follow->out, "%" PRIu64 "/%zu ", follow_settled(follow), follow->job_count);
+		buf_addf(&follow->out, "%" PRIu64 "/%zu ", follow_ended_count(follow), follow->job_count);
 		show_counts(follow, &follow->out);
 		buf_add_byte(&follow->out, ' ');
 		text_add_span(&follow->out, show_age_ms(follow));

@@ -37,7 +37,7 @@ struct run_counts run_counts(const struct rec_run_row *run)
 		uint64_t count = run->counts.at[i];
 
 		if (state_terminal((enum job_state)i))
-			counts.settled += count;
+			counts.ended += count;
 		if (i == STATE_SUCCEEDED)
 			counts.ok += count;
 		else if (i == STATE_SKIPPED)
@@ -195,7 +195,7 @@ const struct rec_job_row *job_root(const struct rec_job_row *job, const struct r
 {
 	const struct rec_job_row *next;
 
-	for (size_t i = 0; i < CAUSES_SOUGHT && job->cause != 0 && (past_conditions || !job->untaken); i++) {
+	for (size_t i = 0; i < CAUSES_SOUGHT && job->cause != 0 && (past_conditions || !job->condition_false); i++) {
 		next = find_cause(job, jobs, job_count);
 		if (next == NULL || next == job)
 			break;
@@ -235,10 +235,10 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	if (job->forgiven)
 		return slice_str("counts as a good end");
 	if (state == STATE_DENIED)
-		return slice_str(job->settled_by == EVENT_EXPIRED ? event_texts[EVENT_EXPIRED] : "refused");
+		return slice_str(job->ended_by == EVENT_EXPIRED ? event_texts[EVENT_EXPIRED] : "refused");
 	if (state == STATE_TIMED_OUT && job_stop_text(job).len > 0)
 		return slice_str(event_texts[job->stop_cause]);
-	if (job->untaken)
+	if (job->condition_false)
 		return job_condition_text(job, arena);
 	if (job->loop_max > 0 && job->pass > 1 && state == STATE_DELAYED)
 		return arena_printf(arena, "pass %" PRIu64 "/%" PRIu64, job->pass, job->loop_max);
@@ -252,9 +252,9 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	buf_add_str(&text, "because ");
 	add_fate(&text, cause);
 	root = job_root(cause, jobs, job_count, false);
-	if (root->untaken && root == cause) {
+	if (root->condition_false && root == cause) {
 		buf_add_str(&text, ": its condition was false");
-	} else if (root->untaken) {
+	} else if (root->condition_false) {
 		buf_add_str(&text, ", as the condition of ");
 		buf_add_slice(&text, root->name);
 		buf_add_str(&text, " was false");

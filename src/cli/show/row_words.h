@@ -8,7 +8,7 @@
 #include "proto/states.h"
 
 struct run_counts {                      /* numbers of a run's jobs, in the groups that people ask about */
-	uint64_t ok, running, waiting, failed, skipped, cancelled, settled, jobs;
+	uint64_t ok, running, waiting, failed, skipped, cancelled, ended, jobs;
 };
 
 struct run_counts run_counts(const struct rec_run_row *run);

@@ -51,7 +51,7 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_number(records, run->run);
 	records_text(records, run->name);
 	records_state(records, run_state_info(state), run_state_name(state));
-	records_share(records, counts.settled, counts.jobs);
+	records_share(records, counts.ended, counts.jobs);
 	records_number(records, counts.ok);
 	records_number(records, counts.running);
 	records_number(records, counts.waiting);
@@ -100,7 +100,7 @@ static const struct column job_columns[] = {
 	{ "forgiven", NULL, false },
 	{ "dead", NULL, false },
 	{ "when", NULL, false },
-	{ "untaken", NULL, false },
+	{ "condition_false", NULL, false },
 	{ "child", NULL, false },
 	{ "pass", NULL, false },
 };
@@ -199,7 +199,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_bool(records, job->forgiven);
 	records_bool(records, job->dead);
 	records_text(records, job->when);
-	records_bool(records, job->untaken);
+	records_bool(records, job->condition_false);
 	if (job->child != 0)
 		records_number(records, job->child);
 	else
@@ -215,7 +215,7 @@ static const struct column worker_columns[] = {
 	{ "state", "STATE", false },
 	{ "busy", "BUSY", true },
 	{ "slots", "SLOTS", true },
-	{ "ahead", "AHEAD", true },
+	{ "prefetched", "PREFETCHED", true },
 	{ "done", "DONE", true },
 	{ "cpu_permille", NULL, false },
 	{ "mem_permille", NULL, false },
@@ -325,7 +325,7 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 	records_text(records, slice_str(worker_state_name(state)));
 	records_number(records, worker->busy);
 	records_number(records, worker->slots);
-	records_number(records, worker->ahead);
+	records_number(records, worker->prefetched);
 	records_number(records, worker->done);
 	records_number(records, worker->cpu_permille);
 	records_number(records, worker->mem_permille);

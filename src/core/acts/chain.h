@@ -8,7 +8,7 @@
 #define TITAN_CORE_ACTS_CHAIN_H
 
 #include "base/sha256.h"
-#include "core/rows/rows.h"
+#include "core/rows/row.h"
 #include "proto/error.h"
 
 /* Hash all columns of the row except the last, which is the hash. */

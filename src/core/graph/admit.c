@@ -168,7 +168,7 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 			deadline_arm(core, job);
 		job_begin(core, job);
 	}
-	jobs_settle(core);               /* settle jobs whose condition is false already */
+	jobs_tell_children(core);               /* jobs whose condition is false already end now */
 	*ret_run = run;
 	return ERR_NONE;
 }

@@ -103,7 +103,7 @@ void finals_wait(struct run *run, const struct extent *extent)
 			if (job->state == STATE_WAITING)
 				job->pending++;
 			if (job->flags & JOB_EXPR)
-				decider_wait(job, extent->start + i);
+				condition_wait(job, extent->start + i);
 		}
 	}
 }

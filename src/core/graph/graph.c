@@ -131,7 +131,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		return err;
 	if (spec.needs_code.len > 0 || spec.when_code.len > 0) {
 		job->flags |= JOB_EXPR;
-		decider_add(builder->run, job, &spec);
+		condition_add(builder->run, job, &spec);
 	}
 	err = job_name_claim(builder, spec.name, index);
 	if (err == ERR_NONE && spec.loop_max > 0) {
@@ -257,7 +257,7 @@ void extent_drop(struct run *run)
 		part_drop(run);
 	extras_drop(run, extent->start);
 	run->job_count = extent->start;
-	deciders_drop(run, extent->start);
+	conditions_drop(run, extent->start);
 	extent_free(extent);
 }
 
@@ -278,9 +278,9 @@ void parts_room(struct run *run, size_t more)
 	run->part_first = mem_resize(run->part_first, run->part_cap, sizeof(*run->part_first));
 }
 
-static void deciders_begin(const struct run *run, const struct extent *extent)
+static void conditions_begin(const struct run *run, const struct extent *extent)
 {
-	for (uint32_t i = 0; i < extent->count && run->decider_count > 0; i++)
+	for (uint32_t i = 0; i < extent->count && run->condition_count > 0; i++)
 		if (extent->jobs[i].flags & JOB_EXPR)
 			job_ask_again(&extent->jobs[i]);
 }
@@ -308,7 +308,7 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 		later_add(&builder);
 		if (run->extent_count > 1)
 			finals_wait(run, builder.extent);
-		deciders_begin(run, builder.extent);
+		conditions_begin(run, builder.extent);
 		run->counts[STATE_WAITING] += builder.extent->count;
 		names_added(core, run, builder.extent);
 	} else {
@@ -352,7 +352,7 @@ void run_free(struct run *run)
 	for (uint32_t i = 0; i < run->extent_count; i++)
 		extent_free(run->extents[i]);
 	mem_free(run->extents);
-	deciders_drop(run, 0);
+	conditions_drop(run, 0);
 	extras_drop(run, 0);
 	laters_free(run);
 	mem_free(run->finals);

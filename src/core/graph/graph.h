@@ -35,14 +35,14 @@ void contexts_begin(struct worker *worker, uint64_t slots);
  */
 uint64_t context_tell(struct outbox *outbox, struct worker *worker, uint64_t first, struct blob *context);
 
-/* decide.c: jobs with JOB_EXPR */
+/* condition.c: jobs with JOB_EXPR */
 enum outlook job_outlook(const struct job *job);
 enum outlook job_answered(const struct job *job, const struct job *parent);      /* parent has just ended */
 void job_ask_again(const struct job *job);               /* count all answers again */
 /* Check whether a loop's condition holds for a pass that ended in state end. */
 bool pass_meets(const struct job *job, enum job_state end, struct slice code);
 enum outlook standing_outlook(struct standing standing);
-void decider_check(const struct job *job);
+void condition_check(const struct job *job);
 
 /* ended.c */
 /* The run has ended: it leaves memory when this turn is durable. */
@@ -178,13 +178,13 @@ struct standing {
 	uint32_t open;                   /* parents that haven't ended */
 	uint32_t asked;                  /* open parents that may still decide; an expression counts as one */
 	bool against;                    /* the job's needs can't be met any longer */
-	bool untaken;                    /* the condition is false */
+	bool condition_false;                    /* the condition is false */
 };
 
 struct standing *run_standing(const struct run *run);    /* free with mem_free */
 bool standing_fits(const struct job *job, struct standing standing);
 
-/* submit.c */
+/* submit_once.c */
 uint64_t submit_step(struct core *core, const struct core_input *input);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
 /* Run 0: the key belongs to a schedule. */

@@ -45,7 +45,7 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 	}
 	if (owner_check(run->owner, submit->own_only, error, "run %llu", number) != ERR_NONE)
 		return ERR_DENIED;
-	if (run->cancelled && (!PLANTED(grow_after_cancel) || run->settled == run->job_count)) {
+	if (run->cancelled && (!PLANTED(grow_after_cancel) || run->ended == run->job_count)) {
 		error_set(error, ERR_TERMINAL, "run %llu was cancelled, so nothing can be added to it; open it again "
 			"with titan retry, or submit a new run without --into", number);
 		return error_next(error, "titan retry %llu", number);
@@ -147,7 +147,7 @@ static enum err parts_move_in(struct growth *growth, struct run *run)
 /* Let an added job wait, unless its parents have already decided. */
 static void job_begin(struct core *core, struct job *job, bool asks)
 {
-	uint32_t cause = asks && (!PLANTED(grow_settled_parent_ignored) || job->flags & JOB_EXPR) ?
+	uint32_t cause = asks && (!PLANTED(grow_ended_parent_ignored) || job->flags & JOB_EXPR) ?
 			 job_cause(core, job) : 0;
 
 	if (job->flags & JOB_DUE_BY)
@@ -172,7 +172,7 @@ static void jobs_begin(struct core *core, struct run *run, uint32_t start, bool 
 	run_touch(core, run, true);
 	for (struct job *job = run_job(run, start); job; job = job_next(job))
 		job_begin(core, job, asks);
-	jobs_settle(core);
+	jobs_tell_children(core);
 }
 
 enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,

@@ -17,11 +17,11 @@ void spec_rows(struct core *core, const struct run *run, uint32_t from);
 /* cycle.c: ERR_CYCLE with the names of a cycle, or ERR_NONE */
 enum err graph_check_cycle(struct core *core, const struct extent *extent, struct error *error);
 
-/* decide.c: jobs with JOB_EXPR */
-void decider_add(struct run *run, const struct job *job, const struct rec_job_spec *spec);
-void deciders_drop(struct run *run, uint32_t from);      /* free the deciders of jobs with index >= from */
+/* condition.c: jobs with JOB_EXPR */
+void condition_add(struct run *run, const struct job *job, const struct rec_job_spec *spec);
+void conditions_drop(struct run *run, uint32_t from);      /* free the conditions of jobs with index >= from */
 /* Let the job's needs include the end of this added parent. */
-void decider_wait(const struct job *job, uint32_t parent);
+void condition_wait(const struct job *job, uint32_t parent);
 void job_stand(const struct job *job, struct standing *standing);
 
 /* extra.c */

@@ -23,7 +23,7 @@ struct standing *run_standing(const struct run *run)
 			}
 		}
 	}
-	for (const struct job *job = run->decider_count ? run_job(run, 0) : NULL; job; job = job_next(job))
+	for (const struct job *job = run->condition_count ? run_job(run, 0) : NULL; job; job = job_next(job))
 		if (job->flags & JOB_EXPR)
 			job_stand(job, &standing[job->index]);
 	return standing;
@@ -38,7 +38,7 @@ bool standing_fits(const struct job *job, struct standing standing)
 	case STATE_WAITING:
 		return standing_outlook(standing) == OUTLOOK_OPEN || standing_outlook(standing) == OUTLOOK_GO;
 	case STATE_SKIPPED:
-		return job->flags & JOB_UNTAKEN ? standing.untaken : standing.against;
+		return job->flags & JOB_CONDITION_FALSE ? standing.condition_false : standing.against;
 	case STATE_CANCELLED:
 	case STATE_TIMED_OUT:
 		return true;             /* a deadline or a cancel may come before the parents end */

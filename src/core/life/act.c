@@ -36,7 +36,7 @@ static uint64_t act_hold(struct core *core, const struct target *target, bool ho
 	return changed;
 }
 
-static enum err act_decide(struct core *core, const struct input_act *act, uint64_t *ret_changed,
+static enum err act_apply(struct core *core, const struct input_act *act, uint64_t *ret_changed,
 			   struct error *error)
 {
 	struct target target;
@@ -54,7 +54,7 @@ static enum err act_decide(struct core *core, const struct input_act *act, uint6
 	case ACT_APPROVE:
 	case ACT_REJECT:
 	case ACT_PUSHBACK:
-		return gate_decide(core, act, &target, ret_changed, error);
+		return gate_answer(core, act, &target, ret_changed, error);
 	case ACT_SETTLE:
 		return settle(core, act, &target, ret_changed, error);
 	default:
@@ -79,7 +79,7 @@ static uint64_t act_answer(struct core *core, const struct core_input *input, co
 	struct error error = { 0 };
 	uint64_t changed = 0;
 
-	if (act_decide(core, act, &changed, &error) != ERR_NONE) {
+	if (act_apply(core, act, &changed, &error) != ERR_NONE) {
 		error_send(core, input->conn, input->request, &error, false);
 		return STEP_REFUSED;
 	}

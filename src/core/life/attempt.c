@@ -237,13 +237,13 @@ void attempt_finish(struct core *core, struct job *job, const struct rec_done *d
 }
 
 /*
- * A worker reports the end of an attempt whose job is in state unknown. The report settles the job if it is evidence
+ * A worker reports the end of an attempt whose job is in state unknown. The report ends the job if it is evidence
  * of how the job ended; otherwise the job stays unknown.
  */
 static void attempt_returned(struct core *core, struct job *job, const struct rec_done *done)
 {
 	enum job_state to = STATE_FAILED;
-	bool doomed;
+	bool cancels;
 
 	if ((done->outcome == OUTCOME_RECALLED || done->outcome == OUTCOME_STOPPED || done->outcome == OUTCOME_REFUSED) &&
 	    done->started_ms == 0) {
@@ -255,10 +255,10 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 		return;
 	}
 	attempt_facts(job, done);
-	doomed = attempt_doomed(job);
+	cancels = attempt_cancels_when_returned(job);
 	job->stop_cause = 0;
 	job_move(core, job, EVENT_RETURNED, to);
-	if (doomed && to == STATE_READY)
+	if (cancels && to == STATE_READY)
 		job_cancel(core, job, true);
 	else
 		job->cause = 0;          /* the job ended by itself, not because another job failed */
@@ -272,7 +272,7 @@ void attempt_run(struct core *core, struct job *job, enum job_event event, int64
 
 	job->started_ms = sane_ms(started_ms);
 	job_move(core, job, event, STATE_RUNNING);
-	if (job->flags & JOB_UNPAID)
+	if (job->flags & JOB_UNRESERVED)
 		charge_started(core, job);
 	if (job->flags & JOB_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
@@ -340,7 +340,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 		if (state_terminal(job->state) && number_sane(at[i].ended_ms, 1))
 			job->when_ms = at[i].ended_ms;
 	}
-	jobs_settle(core);
+	jobs_tell_children(core);
 }
 
 /* --- stopping --- */
@@ -401,16 +401,16 @@ void attempt_stop(struct core *core, struct job *job, enum job_event cause)
  * Note that an unknown job must be cancelled if it returns. Only a person may declare such a job ended; until then it
  * keeps its locks and groups.
  */
-bool attempt_doom(struct core *core, struct job *job)
+bool attempt_cancel_when_returned(struct core *core, struct job *job)
 {
-	if (attempt_doomed(job))
+	if (attempt_cancels_when_returned(job))
 		return false;
 	job->stop_cause = EVENT_CANCEL;
 	job_touch(core, job, true);
 	return true;
 }
 
-bool attempt_doomed(const struct job *job)
+bool attempt_cancels_when_returned(const struct job *job)
 {
 	return job->state == STATE_UNKNOWN && job->stop_cause == EVENT_CANCEL;
 }

@@ -13,7 +13,7 @@
 void noop_begin(struct core *core, struct job *job)
 {
 	job_move(core, job, EVENT_REACHED, STATE_SUCCEEDED);
-	jobs_settle(core);
+	jobs_tell_children(core);
 }
 
 bool kinds_begin(struct core *core)

@@ -18,7 +18,7 @@ bool job_give_up(struct core *core, struct job *job)
 	if (state_terminal(job->state) || (PLANTED(start_after_cancel) && job->state == STATE_DELAYED))
 		return false;
 	if (job->state == STATE_UNKNOWN)
-		return attempt_doom(core, job);
+		return attempt_cancel_when_returned(core, job);
 	if (job->state == STATE_STOPPING) {
 		if (job->stop_cause == EVENT_CANCEL)
 			return false;
@@ -72,7 +72,7 @@ static uint64_t jobs_left(const struct run *run)
 void run_told_to_end(struct core *core, struct run *run)
 {
 	run->cancelled = true;
-	if (run->settled < run->job_count)
+	if (run->ended < run->job_count)
 		run_hold(core, run, false);      /* end a hold of the run: the jobs that are left must be able to run */
 	run_touch(core, run, true);
 }
@@ -103,7 +103,7 @@ static enum err cancel(struct core *core, const struct input_cancel *input, stru
 
 		ok->count += job_cancel(core, job, all || subrun_is_ending(core, job));
 	}
-	jobs_settle(core);
+	jobs_tell_children(core);
 	return ERR_NONE;
 }
 

@@ -78,7 +78,7 @@ static enum dead_reason reason_of(const struct job *job, enum job_event event, c
 }
 
 /* Return the specification with the run's context merged in: a dead letter outlives its run. */
-static struct slice letter_spec(const struct job *job, struct rec_job_spec spec, struct arena *arena)
+static struct slice dead_letter_spec(const struct job *job, struct rec_job_spec spec, struct arena *arena)
 {
 	struct buf bytes = { 0 };
 	struct slice copy;
@@ -92,7 +92,7 @@ static struct slice letter_spec(const struct job *job, struct rec_job_spec spec,
 	return copy;
 }
 
-static void letter_put(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec)
+static void dead_letter_put(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec)
 {
 	const struct worker *worker = job->worker ? worker_find(core, job->worker) : NULL;
 	struct row *row = outbox_row(core->outbox, TABLE_dead);
@@ -106,7 +106,7 @@ static void letter_put(struct core *core, struct job *job, enum job_event event,
 		.state = job->state, .round = job->round, .tries = job->tries, .crashes = job->crashes,
 		.outcome = job->outcome, .code = job->code, .epoch = (int64_t)job->epoch,
 		.worker = arena_copy(arena, slice_str(worker ? worker->name : NULL)), .priority = job->priority,
-		.spec = letter_spec(job, *spec, arena),
+		.spec = dead_letter_spec(job, *spec, arena),
 	};
 	job->flags |= JOB_DEAD;
 	job->run->dead++;
@@ -134,10 +134,10 @@ void bad_end_enter(struct core *core, struct job *job, enum job_event event)
 	spec_decode(core, job, &spec);
 	job_forgive(job, &spec);
 	if (state_is_dead(job->state) && !(job->flags & JOB_FORGIVEN))
-		letter_put(core, job, event, &spec);
+		dead_letter_put(core, job, event, &spec);
 }
 
-static void letter_delete(struct core *core, struct job *job)
+static void dead_letter_delete(struct core *core, struct job *job)
 {
 	struct row *row = outbox_row(core->outbox, TABLE_dead);
 
@@ -154,7 +154,7 @@ void bad_end_leave(struct core *core, struct job *job)
 		job->run->forgiven--;
 	}
 	if (job->flags & JOB_DEAD)
-		letter_delete(core, job);
+		dead_letter_delete(core, job);
 }
 
 bool bad_end_load(struct core *core, struct run *run)
@@ -191,7 +191,7 @@ uint64_t dead_discard(struct core *core, const struct target *target)
 
 		if (!(job->flags & JOB_DEAD))
 			continue;
-		letter_delete(core, job);
+		dead_letter_delete(core, job);
 		job_touch(core, job, !PLANTED(discard_forgotten_in_the_row));
 		changed++;
 	}

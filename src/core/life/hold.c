@@ -52,7 +52,7 @@ uint64_t run_hold(struct core *core, struct run *run, bool hold)
 	run_touch(core, run, true);
 	for (const struct job *job = core->subruns ? run_job(run, 0) : NULL; job; job = job_next(job))
 		below += subrun_hold(core, job);
-	return run->job_count - run->settled + below;
+	return run->job_count - run->ended + below;
 }
 
 uint64_t job_hold(struct core *core, struct job *job, bool hold)

@@ -35,13 +35,13 @@ void hooks_enter(struct core *core, struct job *job, enum job_state from, enum j
 #undef ENTER
 }
 
-void hooks_settled(struct core *core, const struct job *job)
+void hooks_ended(struct core *core, const struct job *job)
 {
-#define SETTLED(when, call) \
+#define ENDED(when, call) \
 	if (when) \
 		call;
 #include "core/life/hooks.def"
-#undef SETTLED
+#undef ENDED
 }
 
 bool hooks_begin(struct core *core, struct job *job)

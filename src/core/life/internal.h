@@ -9,10 +9,10 @@ struct target;
 
 /* attempt.c */
 void attempt_renew(struct core *core, struct job *job);   /* begin a new attempt: next epoch, results cleared */
-/* Apply the end of an attempt; jobs_settle must follow to tell the children. */
+/* Apply the end of an attempt; jobs_tell_children must follow to tell the children. */
 void attempt_finish(struct core *core, struct job *job, const struct rec_done *done);
 /* Have an unknown job cancelled when it returns; false: that was asked before. */
-bool attempt_doom(struct core *core, struct job *job);
+bool attempt_cancel_when_returned(struct core *core, struct job *job);
 void attempt_recall_over(struct core *core, struct job *job);    /* forget a recall: the job left ASSIGNED */
 void attempt_detach(struct core *core, struct job *job);
 
@@ -53,7 +53,7 @@ uint64_t job_prioritize(struct core *core, struct job *job, uint8_t priority);
 /* hooks.c: the rows of hooks.def, in their order */
 void hooks_leave(struct core *core, struct job *job, enum job_state to);
 void hooks_enter(struct core *core, struct job *job, enum job_state from, enum job_event event);
-void hooks_settled(struct core *core, const struct job *job);
+void hooks_ended(struct core *core, const struct job *job);
 bool hooks_begin(struct core *core, struct job *job);    /* begin a ready job; false: workers run jobs of this kind */
 
 /* loop.c */

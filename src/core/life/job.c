@@ -2,7 +2,7 @@
 /*
  * The life of one job. job_move is the only way from one state to another. It checks the move against the table of
  * moves, calls the hooks (hooks.def), which keep every count and queue that depends on states, and notes what the
- * turn must write. Settling tells children of their parents' ends: breadth first, iterative, each job once.
+ * turn must write. jobs_tell_children tells children of their parents' ends: breadth first, iterative, each job once.
  */
 #include "core/life/life.h"
 
@@ -16,7 +16,7 @@ static void job_leave(struct core *core, struct job *job, enum job_state to)
 {
 	hooks_leave(core, job, to);
 	job->when_ms = 0;
-	job->run->settled -= state_terminal(job->state);
+	job->run->ended -= state_terminal(job->state);
 }
 
 static void job_enter(struct core *core, struct job *job, enum job_state from, enum job_event event)
@@ -29,12 +29,12 @@ static void job_enter(struct core *core, struct job *job, enum job_state from, e
 		if (!PLANTED(hold_outlives_its_job))
 			/* A hold ends with the job; a new round doesn't inherit it. */
 			job->flags &= (uint32_t)~JOB_ON_HOLD;
-		if (PLANTED(run_leaves_its_group_early) && job->run->seated && 2 * job->run->settled >= job->run->job_count) {
+		if (PLANTED(run_leaves_its_group_early) && job->run->seated && 2 * job->run->ended >= job->run->job_count) {
 			job->run->seated = false;
 			job->run->concurrency->runs.active--;
 			run_touch(core, job->run, true);
 		}
-		job->run->settled++;
+		job->run->ended++;
 	}
 	hooks_enter(core, job, from, event);
 	if (!state_terminal(job->state))
@@ -42,8 +42,8 @@ static void job_enter(struct core *core, struct job *job, enum job_state from, e
 	walk = children_of(job);
 	if (!child_next(&walk, &edge) && !(job->flags & JOB_FAIL_FAST))
 		return;
-	GROW(core->settled, core->settled_count, core->settled_cap);
-	core->settled[core->settled_count++] = job;
+	GROW(core->ended, core->ended_count, core->ended_cap);
+	core->ended[core->ended_count++] = job;
 }
 
 static void job_history(struct core *core, const struct job *job, enum job_state from, enum job_event event)
@@ -122,8 +122,8 @@ void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_
 	case OUTLOOK_OPEN:
 		return;
 	case OUTLOOK_GO:
-		if (PLANTED(cascade_stops_after_one_level) && core->settled_count > 0)
-			core->settled_count--;
+		if (PLANTED(cascade_stops_after_one_level) && core->ended_count > 0)
+			core->ended_count--;
 		job->pending = 0;        /* parents that are still open no longer matter */
 		job_deps_met(core, job);
 		return;
@@ -133,13 +133,13 @@ void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_
 		return;
 	case OUTLOOK_UNTAKEN:
 		job->cause = cause;
-		job->flags |= JOB_UNTAKEN;
+		job->flags |= JOB_CONDITION_FALSE;
 		job_move(core, job, EVENT_CONDITION_FALSE, STATE_SKIPPED);
 		return;
 	}
 }
 
-static void child_settle(struct core *core, const struct job *parent, struct job *child, enum trigger trigger)
+static void child_tell(struct core *core, const struct job *parent, struct job *child, enum trigger trigger)
 {
 	if (child->state == STATE_APPROVAL)
 		gate_changed(core, child);
@@ -155,20 +155,20 @@ static void child_settle(struct core *core, const struct job *parent, struct job
 		job_deps_met(core, child);
 }
 
-void jobs_settle(struct core *core)
+void jobs_tell_children(struct core *core)
 {
-	for (size_t i = 0; i < core->settled_count; i++) {
-		const struct job *parent = core->settled[i];
+	for (size_t i = 0; i < core->ended_count; i++) {
+		const struct job *parent = core->ended[i];
 		struct child_walk walk = children_of(parent);
 		uint32_t edge;
 
-		hooks_settled(core, parent);
+		hooks_ended(core, parent);
 		while (child_next(&walk, &edge)) {
-			child_settle(core, parent, run_job(parent->run, edge >> TRIGGER_BITS),
+			child_tell(core, parent, run_job(parent->run, edge >> TRIGGER_BITS),
 				     edge & ((1U << TRIGGER_BITS) - 1));
 			if (PLANTED(cascade_missed_through_a_diamond))
 				break;
 		}
 	}
-	core->settled_count = 0;
+	core->ended_count = 0;
 }

@@ -22,7 +22,7 @@ void attempt_run(struct core *core, struct job *job, enum job_event event, int64
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started);
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);
 void attempt_stop_send(struct core *core, const struct job *job);
-bool attempt_doomed(const struct job *job);
+bool attempt_cancels_when_returned(const struct job *job);
 /* Ask the worker for the job, once, if the worker is connected. */
 void attempt_recall(struct core *core, struct job *job);
 void attempt_attach(struct core *core, struct worker *worker, struct job *job);
@@ -52,7 +52,7 @@ void job_deps_met(struct core *core, struct job *job);
 /* Decide a waiting job by the state of its dependencies. cause: index + 1 of the parent that decided, or 0. */
 void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_t cause);
 void job_due(struct core *core, struct job *job);
-void jobs_settle(struct core *core);                     /* tell children of the jobs that ended, breadth first */
+void jobs_tell_children(struct core *core);              /* tell children of the jobs that ended, breadth first */
 
 /* kind.c: what core does with a job, by kind */
 struct kind_ops {

@@ -3,7 +3,7 @@
  * Loops: a job that runs pass after pass until its condition holds or it had its most passes. A pass consists of
  * attempts of the same job, so the graph doesn't change, and each attempt has its own epoch and log. Tries and
  * crashes are counted anew in each pass. The number of finished passes is in the job's row, written in the turn in
- * which a pass ends, so a restart neither loses nor repeats a pass. The job settles once.
+ * which a pass ends, so a restart neither loses nor repeats a pass. The job itself ends once.
  */
 #include "core/life/life.h"
 

@@ -122,7 +122,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	job->out_bytes = 0;
 	job_child_set(job, 0);
 	job_passes_set(job, 0);
-	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED | JOB_UNTAKEN);
+	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED | JOB_CONDITION_FALSE);
 	job_move(core, job, event, STATE_WAITING);
 	deadline_reopen(core, job);
 }
@@ -222,7 +222,7 @@ static void opening_decide(struct round_opening *opening)
 			  outlook == OUTLOOK_AGAINST || outlook == OUTLOOK_UNTAKEN ? job_cause(opening->core, job) : 0);
 	}
 	mem_free(standing);
-	jobs_settle(opening->core);
+	jobs_tell_children(opening->core);
 }
 
 /*
@@ -333,7 +333,7 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 		opening_add_waiting(&opening);
 	else
 		opening_descend(&opening);
-	/* This must come before the first move, which would count the jobs among the settled ones of an ended run. */
+	/* This must come before the first move, which would count the jobs as ended jobs of an ended run. */
 	if (opening.count > 0) {
 		run_live_again(core, run);
 		*ret_changed = opening_reopen(&opening, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Sub-runs: a job whose work is a graph of its own. When the job may begin, core submits the sub-run in the same
- * turn; that is the job's attempt, without worker or slot. The job is running while the sub-run lives, and settles in
+ * turn; that is the job's attempt, without worker or slot. The job is running while the sub-run lives, and ends in
  * the turn in which the sub-run ends. Stopping the job cancels the sub-run, so the job ends only when none of its
  * processes is left. The rows of both are written in one turn: an attempt has exactly one sub-run, and no sub-run
  * lives without a job that waits for it.
@@ -71,7 +71,7 @@ void subrun_begin(struct core *core, struct job *job)
 	}
 	/* No room for a sub-run: the attempt fails like a failed spawn and may be retried. */
 	attempt_finish(core, job, &refused);
-	jobs_settle(core);                       /* safe here: no sub-run is half made that this could stop */
+	jobs_tell_children(core);                       /* safe here: no sub-run is half made that this could stop */
 }
 
 /* --- ending --- */
@@ -87,7 +87,7 @@ static void end(struct core *core, struct job *job, const struct run *child)
 	};
 
 	attempt_finish(core, job, &done);
-	jobs_settle(core);
+	jobs_tell_children(core);
 }
 
 void subruns_end(struct core *core)
@@ -105,7 +105,7 @@ void subruns_end(struct core *core)
 			struct job *job;
 
 			/* The end of this sub-run may also end the run around it. */
-			while (run->settled == run->job_count && (job = awaiting(core, run))) {
+			while (run->ended == run->job_count && (job = awaiting(core, run))) {
 				end(core, job, run);
 				run = job->run;
 				any = true;

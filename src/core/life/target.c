@@ -89,7 +89,7 @@ enum err act_check_live(uint64_t number, struct slice name, const struct target 
 {
 	const char *state = state_table[target_job(target, 0)->state].name;
 
-	if (target->whole && target->run->settled == target->run->job_count)
+	if (target->whole && target->run->ended == target->run->job_count)
 		return error_set(error, ERR_TERMINAL, "run %llu has already ended", (unsigned long long)number);
 	for (uint32_t i = 0; i < target->count; i++)
 		if (target->whole || !state_terminal(target_job(target, i)->state))

@@ -105,7 +105,7 @@ void gate_expired(struct core *core, struct job *job)
 		gate_open(core, job, EVENT_EXPIRED, &spec);
 	else
 		job_move(core, job, EVENT_EXPIRED, STATE_DENIED);
-	jobs_settle(core);
+	jobs_tell_children(core);
 }
 
 /* --- decisions --- */
@@ -283,7 +283,7 @@ static void gate_approve(struct core *core, const struct input_act *act, struct 
 	*ret_changed = 1;
 }
 
-enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
+enum err gate_answer(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error)
 {
 	struct job *job = NULL, *back = NULL;
@@ -310,6 +310,6 @@ enum err gate_decide(struct core *core, const struct input_act *act, const struc
 		job_move(core, job, EVENT_REJECTED, STATE_DENIED);
 		*ret_changed = 1;
 	}
-	jobs_settle(core);
+	jobs_tell_children(core);
 	return ERR_NONE;
 }

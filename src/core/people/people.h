@@ -21,7 +21,7 @@ void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms);
 /* hold: stop the gate's expiry; else restart it in full. */
 void gate_hold(struct core *core, struct job *job, bool hold);
 void gate_expired(struct core *core, struct job *job);
-enum err gate_decide(struct core *core, const struct input_act *act, const struct target *target,
+enum err gate_answer(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error);
 
 /* gates.c: jobs that wait for people; pointers are valid until one is added or removed */

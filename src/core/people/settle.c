@@ -59,7 +59,7 @@ enum err settle(struct core *core, const struct input_act *act, const struct tar
 	job->cause = 0;
 	job->stop_cause = (uint8_t)words[act->value].event;
 	job_move(core, job, words[act->value].event, words[act->value].to);
-	jobs_settle(core);
+	jobs_tell_children(core);
 	*ret_changed = 1;
 	return ERR_NONE;
 }

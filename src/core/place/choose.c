@@ -18,7 +18,7 @@
 #include "core/place/internal.h"
 #include "core/queue/queue.h"
 
-#define KEY_AHEAD (UINT64_C(1) << 63)
+#define KEY_PREFETCHED (UINT64_C(1) << 63)
 #define KEY_OVERLOADED (UINT64_C(1) << 62)
 #define KEY_MISSES 58
 #define KEY_SCORE 32
@@ -31,7 +31,7 @@
  * Check whether this worker may be sent a job of this class ahead of a free slot. A class with resources may only
  * join attempts of its own class, where each one that ends makes room for exactly one more.
  */
-static bool worker_takes_ahead(const struct core *core, const struct worker *worker, uint16_t class_at)
+static bool worker_takes_prefetched(const struct core *core, const struct worker *worker, uint16_t class_at)
 {
 	const struct wants *wants = core->classes[class_at]->wants;
 	uint64_t depth = worker_depth(core, worker);
@@ -39,10 +39,10 @@ static bool worker_takes_ahead(const struct core *core, const struct worker *wor
 	if (worker->reserved != 0 || worker->held_count - worker_busy(worker) >= depth)
 		return false;
 	if (!wants || wants->ask_count == 0)
-		return worker->held_count - worker->unpaid >= worker->slots;
+		return worker->held_count - worker->unreserved >= worker->slots;
 	return worker->asking > 0 &&
-	       (PLANTED(ahead_of_others) || (!worker->asking_mixed && worker->asking_class == class_at)) &&
-	       worker->unpaid < worker->slots;
+	       (PLANTED(prefetched_among_others) || (!worker->asking_mixed && worker->asking_class == class_at)) &&
+	       worker->unreserved < worker->slots;
 }
 
 static uint64_t misses(const struct worker *worker, const struct wants *wants)
@@ -67,9 +67,9 @@ static bool candidate_key(const struct core *core, const struct worker *worker, 
 	uint64_t key = worker_score(worker) << KEY_SCORE | worker->lot;
 
 	if (!worker_takes(core, worker, class_at)) {
-		if (!worker_takes_ahead(core, worker, class_at))
+		if (!worker_takes_prefetched(core, worker, class_at))
 			return false;
-		key |= KEY_AHEAD;
+		key |= KEY_PREFETCHED;
 	}
 	if (worker_overloaded(worker))
 		key |= KEY_OVERLOADED;

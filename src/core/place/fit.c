@@ -19,7 +19,7 @@ uint64_t worker_score(const struct worker *worker)
 {
 	uint64_t latency = worker->start_us / LATENCY_STEP_US;
 
-	return (worker->held_count - worker->unpaid) * SHARE_ONE / (PLANTED(score_by_count) ? 4 : worker->slots) +
+	return (worker->held_count - worker->unreserved) * SHARE_ONE / (PLANTED(score_by_count) ? 4 : worker->slots) +
 	       share(worker->cpu_permille) +
 	       share(worker->gpu_permille) + (latency < 100 ? latency : 100);
 }
@@ -56,7 +56,7 @@ bool worker_takes(const struct core *core, const struct worker *worker, uint16_t
 {
 	const struct wants *wants = core->classes[class_at]->wants;
 
-	if (worker->held_count - worker->unpaid >= worker->slots ||
+	if (worker->held_count - worker->unreserved >= worker->slots ||
 	    worker->held_count >= (uint64_t)worker->slots + LIMIT_PREFETCH_MAX || !wants_fit(worker, wants))
 		return false;
 	return worker->reserved == 0 || worker->reserved_class == class_at || PLANTED(nothing_kept_for_large_jobs) ||

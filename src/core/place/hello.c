@@ -131,12 +131,12 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 /* A job in state unknown still runs at the worker that returned. Its start time may be known from before. */
 static void held_returned(struct core *core, struct worker *worker, struct job *job)
 {
-	bool doomed = attempt_doomed(job);
+	bool cancels = attempt_cancels_when_returned(job);
 
 	attempt_run(core, job, EVENT_RETURNED, job->started_ms ? job->started_ms : core->now.wall_ms);
 	attempt_attach(core, worker, job);
 	job->flags |= JOB_HELD;
-	if (doomed)
+	if (cancels)
 		attempt_stop(core, job, EVENT_CANCEL);
 }
 
@@ -149,7 +149,7 @@ static void held_stop(struct core *core, const struct worker *worker, const stru
 	};
 }
 
-static void inventory_settle(struct core *core, struct worker *worker, const struct input_hello *hello,
+static void inventory_apply(struct core *core, struct worker *worker, const struct input_hello *hello,
 			     bool same_life)
 {
 	for (size_t i = 0; i < hello->held_count; i++) {
@@ -174,7 +174,7 @@ static void inventory_settle(struct core *core, struct worker *worker, const str
 			attempt_lost(core, job, OUTCOME_LOST, same_life);
 		job->flags &= (uint32_t)~JOB_HELD;
 	}
-	jobs_settle(core);
+	jobs_tell_children(core);
 }
 
 void worker_hello(struct core *core, const struct core_input *input)
@@ -194,9 +194,9 @@ void worker_hello(struct core *core, const struct core_input *input)
 	worker->reading = true;
 	if (PLANTED(welcome_before_stops))
 		welcome_send(core, input->conn);
-	inventory_settle(core, worker, &input->hello, same_life);
+	inventory_apply(core, worker, &input->hello, same_life);
 	worker->reading = false;
-	charge_settle(core, worker);
+	charge_waiting(core, worker);
 	/* WELCOME goes last: it brings the lease, and stale attempts must be stopped before queued ones may start. */
 	if (!PLANTED(welcome_before_stops))
 		welcome_send(core, input->conn);

@@ -6,9 +6,10 @@
 #include "core/state.h"
 
 /* charge.c: resources in use (invariant I7) */
-/* The worker's offers are new: mark all its attempts unpaid. */
+/* The worker's offers are new: mark all its attempts unreserved. */
 void charge_reset(struct core *core, struct worker *worker);
-void charge_settle(struct core *core, struct worker *worker); /* reserve resources for each unpaid attempt that fits */
+/* Reserve resources for each unreserved attempt that fits now. */
+void charge_waiting(struct core *core, struct worker *worker);
 
 /* choose.c: classes that want more than a slot */
 void candidate_down(struct candidate *heap, size_t count, size_t at);

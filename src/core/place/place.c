@@ -16,7 +16,7 @@
 #include "core/place/internal.h"
 #include "core/queue/queue.h"
 
-#define KEY_AHEAD (UINT64_C(1) << 63)
+#define KEY_PREFETCHED (UINT64_C(1) << 63)
 #define KEY_OVERLOADED (UINT64_C(1) << 62)
 #define KEY_SCORE 32
 #define RECALLS_MAX 64                   /* most recalls in a turn */
@@ -33,8 +33,8 @@ static uint64_t plain_key(struct core *core, const struct worker *worker)
 	/* Equal workers are chosen by chance. */
 	uint64_t key = worker_score(worker) << KEY_SCORE | (uint32_t)rand_next(&core->rand);
 
-	if (worker->held_count - worker->unpaid >= worker->slots)
-		key |= KEY_AHEAD;
+	if (worker->held_count - worker->unreserved >= worker->slots)
+		key |= KEY_PREFETCHED;
 	return worker_overloaded(worker) ? key | KEY_OVERLOADED : key;
 }
 
@@ -52,7 +52,7 @@ static size_t candidates_find(struct core *core, bool *ret_rests)
 		struct worker *worker = core->workers[i];
 		uint64_t depth = worker_depth(core, worker);
 		/* Unpaid attempts have no slot, however many were prefetched when jobs were shorter. */
-		uint64_t room = worker->slots + (depth > worker->unpaid ? depth : worker->unpaid);
+		uint64_t room = worker->slots + (depth > worker->unreserved ? depth : worker->unreserved);
 
 		if (!worker_serves(worker) || worker->held_count >= room)
 			continue;
@@ -145,14 +145,14 @@ static bool recall_helps(const struct core *core, enum helps *classes, const str
  */
 static bool slots_exceeded(const struct worker *worker)
 {
-	uint64_t count = worker->held_count - worker->unpaid;
+	uint64_t count = worker->held_count - worker->unreserved;
 
 	for (size_t i = 0; i < worker->held_count; i++)
-		count -= (worker->held[i].job->flags & (JOB_RECALLED | JOB_UNPAID)) == JOB_RECALLED;
+		count -= (worker->held[i].job->flags & (JOB_RECALLED | JOB_UNRESERVED)) == JOB_RECALLED;
 	return count > worker->slots;
 }
 
-static struct job *newest_ahead(const struct core *core, const struct worker *worker, enum helps *classes)
+static struct job *newest_prefetched(const struct core *core, const struct worker *worker, enum helps *classes)
 {
 	bool exceeded = slots_exceeded(worker);
 	struct job *newest = NULL;
@@ -162,7 +162,7 @@ static struct job *newest_ahead(const struct core *core, const struct worker *wo
 		struct job *job = worker->held[i].job;
 
 		if (job->state != STATE_ASSIGNED || job->flags & JOB_RECALLED ||
-		    !(exceeded || job->flags & JOB_UNPAID) ||
+		    !(exceeded || job->flags & JOB_UNRESERVED) ||
 		    worker->held[i].stamp < stamp || !recall_helps(core, classes, job))
 			continue;
 		newest = job;
@@ -172,22 +172,22 @@ static struct job *newest_ahead(const struct core *core, const struct worker *wo
 }
 
 /* Count a worker's attempts that have no slot and haven't been recalled yet. */
-static uint64_t worker_ahead(const struct worker *worker)
+static uint64_t worker_prefetched(const struct worker *worker)
 {
-	uint64_t ahead = worker->held_count - worker_busy(worker);
+	uint64_t prefetched = worker->held_count - worker_busy(worker);
 
-	for (size_t i = 0; ahead > 0 && i < worker->held_count; i++)
+	for (size_t i = 0; prefetched > 0 && i < worker->held_count; i++)
 		if (worker->held[i].job->flags & JOB_RECALLED)
-			ahead--;
-	return ahead;
+			prefetched--;
+	return prefetched;
 }
 
 static void worker_recall(struct core *core, struct worker *worker, enum helps *classes, uint64_t *free)
 {
-	uint64_t ahead = worker_ahead(worker);
+	uint64_t prefetched = worker_prefetched(worker);
 
-	for (; ahead > 0 && *free > 0; ahead--, --*free) {
-		struct job *job = newest_ahead(core, worker, classes);
+	for (; prefetched > 0 && *free > 0; prefetched--, --*free) {
+		struct job *job = newest_prefetched(core, worker, classes);
 
 		if (!job)
 			return;
@@ -195,20 +195,20 @@ static void worker_recall(struct core *core, struct worker *worker, enum helps *
 	}
 }
 
-static void ahead_recall(struct core *core)
+static void prefetched_recall(struct core *core)
 {
 	enum helps *classes;
 	uint64_t free = 0;
-	bool ahead = false;
+	bool prefetched = false;
 
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 
 		if (worker_serves(worker))
 			free += worker->slots - worker_busy(worker);
-		ahead |= worker->held_count > worker_busy(worker);
+		prefetched |= worker->held_count > worker_busy(worker);
 	}
-	if (!ahead || free <= core->recalls)
+	if (!prefetched || free <= core->recalls)
 		return;
 	free -= core->recalls;           /* each job being recalled will take one of the free slots */
 	if (free > RECALLS_MAX)
@@ -251,5 +251,5 @@ void place_jobs(struct core *core)
 		ready_place(core);
 	/* With several classes a slot may stay free because no queued job may run on that worker. */
 	if (core->class_count > 1 || core->classes[0]->count == core->classes[0]->stale)
-		ahead_recall(core);
+		prefetched_recall(core);
 }

@@ -65,9 +65,9 @@ static inline bool worker_connected(const struct worker *worker)
 
 static inline uint64_t worker_busy(const struct worker *worker)
 {
-	uint64_t paid = worker->held_count - worker->unpaid;
+	uint64_t reserved = worker->held_count - worker->unreserved;
 
-	return paid < worker->slots ? paid : worker->slots;
+	return reserved < worker->slots ? reserved : worker->slots;
 }
 
 static inline bool worker_rests(const struct core *core, const struct worker *worker)

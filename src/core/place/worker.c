@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Workers are known by name, connected or not, until they are forgotten. A disconnected worker keeps its attempts for
- * a full grace. When it returns with an inventory, every difference is settled at once (hello.c).
+ * a full grace. When it returns with an inventory, every difference is resolved at once (hello.c).
  */
 #include "core/place/place.h"
 
@@ -93,7 +93,7 @@ static void worker_lost(struct core *core, struct worker *worker)
 	worker_state_set(core, worker, WORKER_LOST);
 	while (worker->held_count > 0)
 		attempt_lost(core, worker->held[worker->held_count - 1].job, OUTCOME_LOST, false);
-	jobs_settle(core);
+	jobs_tell_children(core);
 }
 
 void worker_timer_fired(struct core *core, struct worker *worker)

@@ -68,8 +68,8 @@ unsigned worker_tally(const struct worker *worker)
 
 	if (worker->state == WORKER_LOST)
 		return 0;
-	if (worker->held_count - busy < (uint64_t)VIEW_AHEAD_ENOUGH * worker->slots)
-		tally |= 1 << TALLY_FEW_AHEAD;
+	if (worker->held_count - busy < (uint64_t)VIEW_PREFETCHED_ENOUGH * worker->slots)
+		tally |= 1 << TALLY_FEW_PREFETCHED;
 	return busy > 0 ? tally | 1 << TALLY_BUSY : tally;
 }
 

@@ -90,7 +90,7 @@ uint64_t tenant_queued(const struct core *core, const struct tenant *tenant)
 		const struct run *run = core->runs.at[i].run;
 
 		if (run && run->tenant == tenant)
-			queued += run->job_count - run->settled -
+			queued += run->job_count - run->ended -
 				  (PLANTED(queued_counts_what_is_out) ? 0 : run->bound.active);
 	}
 	return queued;

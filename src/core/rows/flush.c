@@ -71,7 +71,7 @@ static void job_row_put(struct core *core, const struct job *job)
 			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0) |
 			(job->flags & JOB_DEAD ? ROW_JOB_DEAD : 0) |
 			(job->flags & JOB_LATE ? ROW_JOB_LATE : 0) |
-			(job->flags & JOB_UNTAKEN ? ROW_JOB_UNTAKEN : 0),
+			(job->flags & JOB_CONDITION_FALSE ? ROW_JOB_CONDITION_FALSE : 0),
 	};
 }
 
@@ -102,9 +102,9 @@ static void runs_flush(struct core *core)
 {
 	for (size_t i = 0; i < core->touched_run_count; i++) {
 		struct run *run = core->touched_runs[i];
-		bool settled = run->settled == run->job_count ||
-			       run->settled + PLANTED(run_ends_early) == run->job_count;
-		bool ends = settled && run->ended_ms == 0;
+		bool all_ended = run->ended == run->job_count ||
+			       run->ended + PLANTED(run_ends_early) == run->job_count;
+		bool ends = all_ended && run->ended_ms == 0;
 
 		if (ends)
 			run_end(core, run);

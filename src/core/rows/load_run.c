@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loading runs: the run's row, the parts of its specification, its jobs. load.c has the rules on what is believed. */
+/* Loading runs: the run's row, the parts of its specification, its jobs. load_state.c has the rules on what is believed. */
 #include "core/rows/durable.h"
 
 #include "base/planted.h"
@@ -239,8 +239,8 @@ enum err load_job(struct core *core, const struct row_job *row, struct error *er
 		job->flags |= JOB_DEAD;
 	if (row->flags & ROW_JOB_LATE)
 		job->flags |= JOB_LATE;
-	if (row->flags & ROW_JOB_UNTAKEN)
-		job->flags |= JOB_UNTAKEN;
+	if (row->flags & ROW_JOB_CONDITION_FALSE)
+		job->flags |= JOB_CONDITION_FALSE;
 	if ((job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN) && !core->loaded)
 		gate_add(core, job);
 	return ERR_NONE;

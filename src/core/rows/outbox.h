@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/blob.h"
-#include "core/rows/rows.h"
+#include "core/rows/row.h"
 #include "proto/message.h"
 
 /* A frame, or an item of one: the owner packs neighbouring items for a connection into one frame. */
@@ -73,9 +73,10 @@ struct commit_queue {
 	size_t depth;
 };
 
-bool pipeline_add(struct commit_queue *pipeline, struct outbox *outbox);   /* true: give the outbox to the store */
+bool commit_queue_add(struct commit_queue *commits, struct outbox *outbox);   /* true: give the outbox to the store */
 /* The store reports that this turn and all before are durable. */
-void pipeline_committed(struct commit_queue *pipeline, uint64_t turn);
-struct outbox *pipeline_reveal(struct commit_queue *pipeline); /* next outbox to reveal, or NULL; the caller then owns it */
+void commit_queue_committed(struct commit_queue *commits, uint64_t turn);
+/* Return the next outbox to reveal, which the caller then owns; NULL: there is none. */
+struct outbox *commit_queue_reveal(struct commit_queue *commits);
 
 #endif

@@ -130,14 +130,14 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number);
 			break;
 		}
-		run->settled += state_terminal(job->state);
+		run->ended += state_terminal(job->state);
 		job_resume(core, job);
 	}
 	for (size_t state = 0; state < STATE_COUNT; state++)
 		core->counts[state] += run->counts[state];
 	mem_free(standing);
 	run_states(core, run, true);
-	if (err == ERR_NONE && run->settled == run->job_count)
+	if (err == ERR_NONE && run->ended == run->job_count)
 		err = TRUST(error, "run %llu: all its jobs have ended, but it has not",
 			    (unsigned long long)run->number);
 	return err;
@@ -206,7 +206,7 @@ enum err run_load_ended(struct core *core, const struct row *rows, size_t count,
 	}
 	for (size_t state = 0; state < STATE_COUNT; state++)
 		core->counts[state] += run->counts[state];
-	run->settled = run->job_count;
+	run->ended = run->job_count;
 	run->ended_ms = rows[0].run.ended_ms;
 	run_wait_sweep(core, run);
 	return ERR_NONE;

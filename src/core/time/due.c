@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Due times of jobs, which outlive the process: timers of states, on the steady clock (clock.c) or at a wall-clock
+ * Due times of jobs, which outlive the process: timers of states, on the steady clock (steady_clock.c) or at a wall-clock
  * date; deadlines, on either clock; and the longest time in the queue. late.c acts when they are due.
  */
 #include "core/time/time.h"

@@ -5,7 +5,7 @@
 
 #include "core/state.h"
 
-/* clock.c */
+/* steady_clock.c */
 #define CLOCK_STEP_MS 100                /* ms; a smaller step doesn't mean that the wall clock was set */
 bool clock_stepped(int64_t step_ms);
 

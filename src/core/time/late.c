@@ -23,7 +23,7 @@ void job_out_of_time(struct core *core, struct job *job)
 	} else {
 		job->stop_cause = EVENT_DEADLINE;
 		job_move(core, job, EVENT_DEADLINE, STATE_TIMED_OUT);
-		jobs_settle(core);
+		jobs_tell_children(core);
 	}
 }
 
@@ -54,7 +54,7 @@ void dispatch_late(struct core *core, struct job *job)
 	}
 	job->stop_cause = EVENT_DISPATCH_TIMEOUT;
 	job_move(core, job, EVENT_DISPATCH_TIMEOUT, STATE_TIMED_OUT);
-	jobs_settle(core);
+	jobs_tell_children(core);
 }
 
 void ending_fired(struct core *core, struct job *job)

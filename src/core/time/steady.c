@@ -45,7 +45,7 @@ static void starts_step(struct core *core, int64_t step_ms)
 		if (!run || run->ended_ms != 0)
 			continue;
 		run_touch(core, run, false);     /* touched, so that clients learn the new submit time */
-		for (struct job *job = run_job(run, 0); job && run->settled < run->job_count; job = job_next(job)) {
+		for (struct job *job = run_job(run, 0); job && run->ended < run->job_count; job = job_next(job)) {
 			int64_t started_ms = job->started_ms + step_ms;
 
 			if (job->started_ms == 0 || (!state_holds(job->state) && job->state != STATE_UNKNOWN))

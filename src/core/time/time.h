@@ -5,7 +5,7 @@
 
 #include "core/state.h"
 
-/* clock.c: the steady clock, which continues across restarts */
+/* steady_clock.c: the steady clock, which continues across restarts */
 int64_t steady_ms(const struct core *core);
 /* A time on the steady clock, wait_ms from now or a little later. */
 int64_t due_after(const struct core *core, int64_t wait_ms);

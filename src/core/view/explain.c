@@ -72,7 +72,7 @@ static const char *on_hold(const struct job *job)
 	return job->flags & JOB_ON_HOLD ? "its run and this job" : "its run";
 }
 
-static void tell_settled(struct telling *telling)
+static void tell_ended(struct telling *telling)
 {
 	const struct job *job = telling->job;
 
@@ -309,7 +309,7 @@ static enum reason tell_subrun(struct telling *telling)
 
 	buf_addf(&telling->words, "its sub-run is run %llu", (unsigned long long)number);
 	if (child)
-		buf_addf(&telling->words, ", in which %u of %u jobs have ended", child->settled, child->job_count);
+		buf_addf(&telling->words, ", in which %u of %u jobs have ended", child->ended, child->job_count);
 	return REASON_RUNNING;
 }
 
@@ -347,10 +347,10 @@ static enum reason tell(struct telling *telling)
 	case STATE_UNKNOWN:
 		return REASON_UNKNOWN_ONCE;
 	default:
-		if (telling->job->flags & JOB_UNTAKEN)
+		if (telling->job->flags & JOB_CONDITION_FALSE)
 			return tell_condition(telling);
-		tell_settled(telling);
-		return REASON_SETTLED;
+		tell_ended(telling);
+		return REASON_ENDED;
 	}
 }
 

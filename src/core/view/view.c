@@ -211,12 +211,12 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		.ended_ms = state_terminal(job->state) ? job->when_ms : 0,
 		.cause = job->cause ? run_serial(job->run, job->cause - 1) + 1 : 0, .cpu_us = job->cpu_us,
 		.rss_kib = job->rss_kib, .out_bytes = job->out_bytes,
-		.round = job->round, .untaken = (job->flags & JOB_UNTAKEN) != 0,
+		.round = job->round, .condition_false = (job->flags & JOB_CONDITION_FALSE) != 0,
 		.held = !state_terminal(job->state) && job->flags & JOB_ON_HOLD,
 		.forgiven = (job->flags & JOB_FORGIVEN) != 0, .dead = (job->flags & JOB_DEAD) != 0,
 	};
 	if (state_terminal(job->state) && job->stop_cause != EVENT_CANCEL)
-		ret_row->settled_by = job->stop_cause;
+		ret_row->ended_by = job->stop_cause;
 	ret_row->child = job_child(job);
 	if (job->flags & JOB_LOOP)
 		ret_row->pass = job_passes(job) + 1U;
@@ -287,7 +287,7 @@ bool view_worker(const struct core *core, uint64_t number, struct arena *arena, 
 		return false;
 	*ret_row = (struct rec_worker_row){
 		.worker = worker->number, .name = slice_str(worker->name), .state = worker->state,
-		.slots = worker->slots, .busy = worker_busy(worker), .ahead = worker->held_count - worker_busy(worker),
+		.slots = worker->slots, .busy = worker_busy(worker), .prefetched = worker->held_count - worker_busy(worker),
 		.cpu_permille = worker->cpu_permille, .mem_permille = worker->mem_permille,
 		.seen_ms = worker->seen_ms, .pid = worker->pid, .done = worker->done,
 		.labels = worker->labels, .pool = slice_str(worker->pool->name), .pool_state = worker->pool->state,
@@ -343,7 +343,7 @@ bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row)
 
 bool view_workers_full(const struct core *core)
 {
-	return core->tallies[TALLY_THERE] > 0 && core->tallies[TALLY_FEW_AHEAD] == 0;
+	return core->tallies[TALLY_THERE] > 0 && core->tallies[TALLY_FEW_PREFETCHED] == 0;
 }
 
 bool view_workers_idle(const struct core *core)

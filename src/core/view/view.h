@@ -57,8 +57,8 @@ uint64_t view_worker_on(const struct core *core, uint64_t conn);
  * run.
  */
 bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uint64_t job, uint64_t epoch);
-#define VIEW_AHEAD_ENOUGH 8              /* prefetched jobs per slot */
-/* Check that there is a worker, and that each one that isn't lost has VIEW_AHEAD_ENOUGH jobs prefetched per slot. */
+#define VIEW_PREFETCHED_ENOUGH 8              /* prefetched jobs per slot */
+/* Check that there is a worker, and that each one that isn't lost has VIEW_PREFETCHED_ENOUGH jobs prefetched per slot. */
 bool view_workers_full(const struct core *core);
 bool view_workers_idle(const struct core *core);         /* no slot is in use */
 /* With arena NULL the row lacks resources and names of stuck jobs. */

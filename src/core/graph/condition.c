@@ -31,7 +31,7 @@ struct knot {
 	bool negate;
 };
 
-struct decider {
+struct condition {
 	uint32_t job;
 	uint32_t leaf_count, knot_count;
 	struct leaf *leaves;             /* by rising parent */
@@ -39,7 +39,7 @@ struct decider {
 };
 
 struct net {                             /* while it is being built */
-	struct decider *decider;
+	struct condition *condition;
 	size_t leaf_cap, knot_cap;
 	uint32_t *stack;
 	size_t depth, stack_cap;
@@ -49,12 +49,12 @@ struct net {                             /* while it is being built */
 
 static uint32_t knot_new(struct net *net, uint32_t least, uint32_t of, bool negate)
 {
-	struct decider *decider = net->decider;
-	size_t count = decider->knot_count;
+	struct condition *condition = net->condition;
+	size_t count = condition->knot_count;
 
-	GROW(decider->knots, count, net->knot_cap);
-	decider->knots[count] = (struct knot){ .up = NONE, .least = least, .of = of, .negate = negate };
-	return decider->knot_count++;
+	GROW(condition->knots, count, net->knot_cap);
+	condition->knots[count] = (struct knot){ .up = NONE, .least = least, .of = of, .negate = negate };
+	return condition->knot_count++;
 }
 
 static void push(struct net *net, uint32_t value)
@@ -65,12 +65,12 @@ static void push(struct net *net, uint32_t value)
 
 static void push_leaf(struct net *net, struct leaf leaf)
 {
-	struct decider *decider = net->decider;
-	size_t count = decider->leaf_count;
+	struct condition *condition = net->condition;
+	size_t count = condition->leaf_count;
 
-	GROW(decider->leaves, count, net->leaf_cap);
-	decider->leaves[count] = leaf;
-	push(net, decider->leaf_count++);
+	GROW(condition->leaves, count, net->leaf_cap);
+	condition->leaves[count] = leaf;
+	push(net, condition->leaf_count++);
 }
 
 /* Pop the last count values; they become inputs of this knot. */
@@ -80,9 +80,9 @@ static void pop_into(struct net *net, uint32_t knot, size_t count)
 		uint32_t value = net->stack[--net->depth];
 
 		if (value & KNOT)
-			net->decider->knots[value & ~KNOT].up = knot;
+			net->condition->knots[value & ~KNOT].up = knot;
 		else
-			net->decider->leaves[value].knot = knot;
+			net->condition->leaves[value].knot = knot;
 	}
 }
 
@@ -122,8 +122,8 @@ static void net_code(struct net *net, const struct rec_job_spec *spec, struct sl
 /* Make all values on the stack inputs of a root knot; all of them must be true. */
 static void net_root(struct net *net, uint32_t root)
 {
-	net->decider->knots[root].least = (uint32_t)net->depth;
-	net->decider->knots[root].of = (uint32_t)net->depth;
+	net->condition->knots[root].least = (uint32_t)net->depth;
+	net->condition->knots[root].of = (uint32_t)net->depth;
 	pop_into(net, root, net->depth);
 }
 
@@ -134,12 +134,12 @@ static int leaf_order(const void *a, const void *b)
 	return (one->parent > other->parent) - (one->parent < other->parent);
 }
 
-static struct decider *decider_new(uint32_t job, const struct rec_job_spec *spec)
+static struct condition *condition_new(uint32_t job, const struct rec_job_spec *spec)
 {
-	struct decider *decider = mem_zalloc(sizeof(*decider));
-	struct net net = { .decider = decider };
+	struct condition *condition = mem_zalloc(sizeof(*condition));
+	struct net net = { .condition = condition };
 
-	decider->job = job;
+	condition->job = job;
 	knot_new(&net, 0, 0, false);
 	knot_new(&net, 0, 0, false);
 	for (size_t i = 0; i < spec->needs.n; i++) {
@@ -152,17 +152,17 @@ static struct decider *decider_new(uint32_t job, const struct rec_job_spec *spec
 	net_root(&net, 0);
 	net_code(&net, spec, spec->when_code);
 	net_root(&net, 1);
-	if (decider->leaf_count > 0)
-		qsort(decider->leaves, decider->leaf_count, sizeof(*decider->leaves), leaf_order);
+	if (condition->leaf_count > 0)
+		qsort(condition->leaves, condition->leaf_count, sizeof(*condition->leaves), leaf_order);
 	mem_free(net.stack);
-	return decider;
+	return condition;
 }
 
-static void decider_free(struct decider *decider)
+static void condition_free(struct condition *condition)
 {
-	mem_free(decider->leaves);
-	mem_free(decider->knots);
-	mem_free(decider);
+	mem_free(condition->leaves);
+	mem_free(condition->knots);
+	mem_free(condition);
 }
 
 /* --- answers --- */
@@ -176,10 +176,10 @@ static enum truth knot_truth(const struct knot *knot)
 	return OPEN;
 }
 
-static void answer(struct decider *decider, uint32_t at, bool yes)
+static void answer(struct condition *condition, uint32_t at, bool yes)
 {
 	while (at != NONE) {
-		struct knot *knot = &decider->knots[at];
+		struct knot *knot = &condition->knots[at];
 		bool was_open = knot_truth(knot) == OPEN;
 
 		knot->yes += yes;
@@ -202,14 +202,14 @@ static bool leaf_true(const struct leaf *leaf, const struct job *parent)
 	return leaf->compare ? job_meets_code(parent, leaf->compare - 1U, leaf->value) : leaf->value >> job_result(parent) & 1;
 }
 
-static uint32_t leaf_first(const struct decider *decider, uint32_t parent)
+static uint32_t leaf_first(const struct condition *condition, uint32_t parent)
 {
-	uint32_t low = 0, high = decider->leaf_count;
+	uint32_t low = 0, high = condition->leaf_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (decider->leaves[middle].parent < parent)
+		if (condition->leaves[middle].parent < parent)
 			low = middle + 1;
 		else
 			high = middle;
@@ -217,9 +217,9 @@ static uint32_t leaf_first(const struct decider *decider, uint32_t parent)
 	return low;
 }
 
-static enum outlook decider_outlook(const struct decider *decider)
+static enum outlook condition_outlook(const struct condition *condition)
 {
-	enum truth needs = knot_truth(&decider->knots[0]), when = knot_truth(&decider->knots[1]);
+	enum truth needs = knot_truth(&condition->knots[0]), when = knot_truth(&condition->knots[1]);
 
 	if (needs == FALSE)
 		return OUTLOOK_AGAINST;
@@ -228,87 +228,88 @@ static enum outlook decider_outlook(const struct decider *decider)
 	return needs == TRUE && when == TRUE ? OUTLOOK_GO : OUTLOOK_OPEN;
 }
 
-static struct decider *decider_of(const struct job *job)
+static struct condition *condition_of(const struct job *job)
 {
 	const struct run *run = job->run;
-	size_t low = 0, high = run->decider_count;
+	size_t low = 0, high = run->condition_count;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (run->deciders[middle]->job <= job->index)
+		if (run->conditions[middle]->job <= job->index)
 			low = middle;
 		else
 			high = middle;
 	}
-	CHECK(low < run->decider_count && run->deciders[low]->job == job->index);
-	return run->deciders[low];
+	CHECK(low < run->condition_count && run->conditions[low]->job == job->index);
+	return run->conditions[low];
 }
 
 enum outlook job_outlook(const struct job *job)
 {
-	return decider_outlook(decider_of(job));
+	return condition_outlook(condition_of(job));
 }
 
 enum outlook job_answered(const struct job *job, const struct job *parent)
 {
-	struct decider *decider = decider_of(job);
+	struct condition *condition = condition_of(job);
 
-	for (uint32_t i = leaf_first(decider, parent->index);
-	     i < decider->leaf_count && decider->leaves[i].parent == parent->index; i++)
-		answer(decider, decider->leaves[i].knot, leaf_true(&decider->leaves[i], parent));
-	return decider_outlook(decider);
+	for (uint32_t i = leaf_first(condition, parent->index);
+	     i < condition->leaf_count && condition->leaves[i].parent == parent->index; i++)
+		answer(condition, condition->leaves[i].knot, leaf_true(&condition->leaves[i], parent));
+	return condition_outlook(condition);
 }
 
-static void decider_reset(const struct run *run, struct decider *decider)
+static void condition_reset(const struct run *run, struct condition *condition)
 {
-	for (uint32_t i = 0; i < decider->knot_count; i++)
-		decider->knots[i].yes = decider->knots[i].no = 0;
-	for (uint32_t i = 0; i < decider->leaf_count; i++) {
-		const struct leaf *leaf = &decider->leaves[i];
+	for (uint32_t i = 0; i < condition->knot_count; i++)
+		condition->knots[i].yes = condition->knots[i].no = 0;
+	for (uint32_t i = 0; i < condition->leaf_count; i++) {
+		const struct leaf *leaf = &condition->leaves[i];
 		const struct job *parent = leaf->parent == NONE ? NULL : run_job(run, leaf->parent);
 
 		if (!parent)
-			answer(decider, leaf->knot, leaf->value != 0);
+			answer(condition, leaf->knot, leaf->value != 0);
 		else if (state_terminal(parent->state))
-			answer(decider, leaf->knot, leaf_true(leaf, parent));
+			answer(condition, leaf->knot, leaf_true(leaf, parent));
 	}
 }
 
 void job_ask_again(const struct job *job)
 {
-	decider_reset(job->run, decider_of(job));
+	condition_reset(job->run, condition_of(job));
 }
 
-/* --- deciders of a run --- */
+/* --- conditions of a run --- */
 
-void decider_add(struct run *run, const struct job *job, const struct rec_job_spec *spec)
+void condition_add(struct run *run, const struct job *job, const struct rec_job_spec *spec)
 {
-	GROW(run->deciders, run->decider_count, run->decider_cap);
-	run->deciders[run->decider_count++] = decider_new(job->index, spec);
+	GROW(run->conditions, run->condition_count, run->condition_cap);
+	run->conditions[run->condition_count++] = condition_new(job->index, spec);
 }
 
-void decider_wait(const struct job *job, uint32_t parent)
+void condition_wait(const struct job *job, uint32_t parent)
 {
-	struct decider *decider = decider_of(job);
-	uint32_t at = leaf_first(decider, parent);
+	struct condition *condition = condition_of(job);
+	uint32_t at = leaf_first(condition, parent);
 
-	decider->leaves = mem_resize(decider->leaves, decider->leaf_count + 1, sizeof(*decider->leaves));
-	memmove(&decider->leaves[at + 1], &decider->leaves[at], (decider->leaf_count++ - at) * sizeof(*decider->leaves));
-	decider->leaves[at] = (struct leaf){ .parent = parent, .knot = 0, .value = expr_mask(TRIGGER_DONE) };
-	decider->knots[0].least++;
-	decider->knots[0].of++;
+	condition->leaves = mem_resize(condition->leaves, condition->leaf_count + 1, sizeof(*condition->leaves));
+	memmove(&condition->leaves[at + 1], &condition->leaves[at],
+		(condition->leaf_count++ - at) * sizeof(*condition->leaves));
+	condition->leaves[at] = (struct leaf){ .parent = parent, .knot = 0, .value = expr_mask(TRIGGER_DONE) };
+	condition->knots[0].least++;
+	condition->knots[0].of++;
 }
 
-void deciders_drop(struct run *run, uint32_t from)
+void conditions_drop(struct run *run, uint32_t from)
 {
-	while (run->decider_count > 0 && run->deciders[run->decider_count - 1]->job >= from)
-		decider_free(run->deciders[--run->decider_count]);
+	while (run->condition_count > 0 && run->conditions[run->condition_count - 1]->job >= from)
+		condition_free(run->conditions[--run->condition_count]);
 	if (from > 0)
 		return;
-	mem_free(run->deciders);
-	run->deciders = NULL;
-	run->decider_cap = 0;
+	mem_free(run->conditions);
+	run->conditions = NULL;
+	run->condition_cap = 0;
 }
 
 /* --- direct evaluation --- */
@@ -391,7 +392,7 @@ void job_stand(const struct job *job, struct standing *standing)
 	needs = code_truth(&of, spec.needs_code);
 	when = code_truth(&of, spec.when_code);
 	standing->against |= needs == FALSE;
-	standing->untaken = when == FALSE;
+	standing->condition_false = when == FALSE;
 	if (needs == OPEN || when == OPEN)
 		standing->asked++;
 	arena_free(&arena);
@@ -408,21 +409,21 @@ enum outlook standing_outlook(struct standing standing)
 {
 	if (standing.against)
 		return OUTLOOK_AGAINST;
-	if (standing.untaken)
+	if (standing.condition_false)
 		return OUTLOOK_UNTAKEN;
 	return standing.asked > 0 ? OUTLOOK_OPEN : OUTLOOK_GO;
 }
 
 /* Check that the knots' counts equal a recount. */
-void decider_check(const struct job *job)
+void condition_check(const struct job *job)
 {
-	const struct decider *decider = decider_of(job);
-	struct decider again = *decider;
+	const struct condition *condition = condition_of(job);
+	struct condition again = *condition;
 
-	again.knots = mem_alloc(decider->knot_count * sizeof(*again.knots));
-	memcpy(again.knots, decider->knots, decider->knot_count * sizeof(*again.knots));
-	decider_reset(job->run, &again);
-	for (uint32_t i = 0; i < decider->knot_count; i++)
-		CHECK(again.knots[i].yes == decider->knots[i].yes && again.knots[i].no == decider->knots[i].no);
+	again.knots = mem_alloc(condition->knot_count * sizeof(*again.knots));
+	memcpy(again.knots, condition->knots, condition->knot_count * sizeof(*again.knots));
+	condition_reset(job->run, &again);
+	for (uint32_t i = 0; i < condition->knot_count; i++)
+		CHECK(again.knots[i].yes == condition->knots[i].yes && again.knots[i].no == condition->knots[i].no);
 	mem_free(again.knots);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "master/logread.h"
+#include "master/logread_answer.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
  * For tests and the simulator: check every invariant by recounting, and hash the durable state. The cost grows with
  * the size of the state.
  */
-#include "core/check.h"
+#include "core/invariants.h"
 
 #include "core/acts/acts.h"
 #include "core/graph/graph.h"
@@ -39,7 +39,8 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, (uint64_t)job_ending_ms(job));
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
-	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE | JOB_UNTAKEN));
+	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE |
+			  JOB_CONDITION_FALSE));
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -177,7 +178,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(!(job->flags & JOB_MARKED));
 	CHECK(job->state != STATE_WAITING || (job->pending == standing.open && standing_outlook(standing) == OUTLOOK_OPEN));
 	CHECK(!(job->flags & (JOB_TOUCHED | JOB_ROW | JOB_HELD)));
-	CHECK(!(job->flags & JOB_UNPAID) || state_holds(job->state));
+	CHECK(!(job->flags & JOB_UNRESERVED) || state_holds(job->state));
 	CHECK(job->state != STATE_READY || job->flags & (JOB_QUEUED | JOB_PARKED) ||
 	      job_on_hold(job));
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
@@ -190,10 +191,10 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(job->epoch >> 32 <= core->generation);
 	CHECK(job->tries >= job->crashes + job->interrupted && (uint32_t)job->epoch >= job->tries);
 	CHECK(job->state != STATE_SKIPPED || job->cause > 0 || job->flags & JOB_EXPR);
-	CHECK(!(job->flags & JOB_UNTAKEN) || (job->state == STATE_SKIPPED && job->flags & JOB_EXPR));
+	CHECK(!(job->flags & JOB_CONDITION_FALSE) || (job->state == STATE_SKIPPED && job->flags & JOB_EXPR));
 	if (job->state == STATE_WAITING && job->flags & JOB_EXPR) {
 		CHECK(job_outlook(job) == OUTLOOK_OPEN);
-		decider_check(job);
+		condition_check(job);
 	}
 	if (!state_holds(job->state))
 		return;
@@ -230,12 +231,12 @@ static void check_run(const struct core *core, const struct run *run, uint64_t c
 {
 	struct standing *standing = run_standing(run);
 	uint32_t own[STATE_COUNT] = { 0 };
-	uint32_t settled = 0, forgiven = 0, dead = 0;
+	uint32_t ended = 0, forgiven = 0, dead = 0;
 
 	for (const struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		check_job(core, job, standing[job->index]);
 		own[job->state]++;
-		settled += state_terminal(job->state);
+		ended += state_terminal(job->state);
 		CHECK(bad_end_fits(job, forgives(job)));
 		forgiven += (job->flags & JOB_FORGIVEN) != 0;
 		dead += (job->flags & JOB_DEAD) != 0;
@@ -245,8 +246,8 @@ static void check_run(const struct core *core, const struct run *run, uint64_t c
 		CHECK(run->finals[i] < run->extents[0]->count && run_job(run, run->finals[i])->flags & JOB_FINAL);
 	CHECK(forgiven == run->forgiven && dead == run->dead);
 	CHECK(memcmp(own, run->counts, sizeof(own)) == 0);
-	CHECK(settled == run->settled);
-	CHECK((settled == run->job_count) == (run->ended_ms != 0));
+	CHECK(ended == run->ended);
+	CHECK((ended == run->job_count) == (run->ended_ms != 0));
 	CHECK(run->counted == (run->ended_ms == 0) && (!run->seated || (run->concurrency && run->counted)));
 	CHECK(!run->ended_ms == !run_state_terminal(run_state_of(run->counts, run->forgiven)));
 	for (size_t state = 0; state < STATE_COUNT; state++)
@@ -344,5 +345,5 @@ void core_check(const struct core *core)
 	prune_check(core);
 	acts_check(core);
 	subruns_check(core);
-	CHECK(core->touched_count == 0 && core->settled_count == 0 && core->touched_run_count == 0);
+	CHECK(core->touched_count == 0 && core->ended_count == 0 && core->touched_run_count == 0);
 }

@@ -7,7 +7,7 @@ gate_waits() { titan --json approvals | jq -r '.[].address' | grep -qx "$1"; }
 gate() { titan --json approvals | jq -r ".[] | select(.address == \"$1\") | $2"; }
 me=$(id -un)
 
-# HITL: two gates, approve unblocks, reject settles descendants.
+# HITL: two gates, approve unblocks, reject ends descendants.
 run=$(titan run -e "a -> ?one -> b -> ?two -> c -> d; a=true; b='echo b >>$test_dir/ran'; c='echo c >>$test_dir/ran'; d=true")
 ok "the first of two gates waits" until_true 10 gate_waits "$run/one"
 is "what it unblocks is shown" "$(gate "$run/one" '.unblocks | join(" ")')" b
@@ -19,7 +19,7 @@ is "as JSON" "$(printf %s "$out" | jq .changed)" 1
 ok "approve unblocks: the second gate waits" until_true 10 gate_waits "$run/two"
 is "and what is between has run" "$(cat "$test_dir/ran")" b
 exits "the second is rejected" 0 titan reject "$run/two" -m 'not today'
-exits "reject settles all descendants" 3 titan --timeout 10s wait "$run"
+exits "reject ends all descendants" 3 titan --timeout 10s wait "$run"
 is "the next" "$(job_state "$run" c)" skipped
 is "and what is behind it" "$(job_state "$run" d)" skipped
 like "explain says who refused it and why" "$(titan explain "$run/two")" "cause .*$me rejected: not today"

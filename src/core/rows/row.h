@@ -20,7 +20,8 @@
 #undef END
 
 /* Bits of the column job.flags. */
-enum { ROW_JOB_HELD = 1, ROW_JOB_LOOSE = 2, ROW_JOB_PASSED = 4, ROW_JOB_DEAD = 8, ROW_JOB_LATE = 32, ROW_JOB_UNTAKEN = 64, ROW_JOB_FLAGS = 111 };
+enum { ROW_JOB_HELD = 1, ROW_JOB_LOOSE = 2, ROW_JOB_PASSED = 4, ROW_JOB_DEAD = 8, ROW_JOB_LATE = 32,
+       ROW_JOB_CONDITION_FALSE = 64, ROW_JOB_FLAGS = 111 };
 
 enum row_table {
 #define TABLE(name, what) TABLE_##name,

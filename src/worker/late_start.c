@@ -39,7 +39,7 @@ void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *sp
 }
 
 /* Take up a start that no longer hangs: the job runs, failed to start, or was killed. */
-static void settle(struct keeper *keeper, struct attempt *attempt)
+static void late_done(struct keeper *keeper, struct attempt *attempt)
 {
 	struct attempt **at = &keeper->late;
 	int fault;
@@ -47,7 +47,7 @@ static void settle(struct keeper *keeper, struct attempt *attempt)
 	while (*at != attempt)
 		at = &(*at)->late_next;
 	*at = attempt->late_next;
-	fault = spawner_settle(attempt->late, &attempt->status_fd, &attempt->tried);
+	fault = spawner_finish(attempt->late, &attempt->status_fd, &attempt->tried);
 	attempt->late = NULL;
 	if (attempt->start_fault == 0)
 		attempt->start_fault = fault;
@@ -60,17 +60,17 @@ static void settle(struct keeper *keeper, struct attempt *attempt)
 void late_gone(struct keeper *keeper, struct attempt *attempt)
 {
 	if (attempt->late)
-		settle(keeper, attempt);
+		late_done(keeper, attempt);
 }
 
-void late_settle(struct keeper *keeper)
+void late_finish(struct keeper *keeper)
 {
 	struct attempt *next;
 
 	for (struct attempt *attempt = keeper->late; attempt; attempt = next) {
 		next = attempt->late_next;
 		if (spawner_ended(attempt->late))
-			settle(keeper, attempt);
+			late_done(keeper, attempt);
 	}
 }
 
