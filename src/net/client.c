@@ -61,6 +61,16 @@ static enum err gone(const struct client *client, struct error *error)
 	return error_next(error, "titan status");
 }
 
+/* The transport failed with -errno: say it in its own words, if it has any. */
+static enum err transport_failed(const struct client *client, ssize_t result, const char *what, struct error *error)
+{
+	const struct transport_fault *fault = client->transport->fault;
+
+	if (!fault)
+		return error_system(error, (int)-result, "can't %s the master at %s", what, client->path);
+	return error_set(error, fault->code, "%s: %s", client->path, fault->text);
+}
+
 /* Read what has arrived into buf; set ended at the end of the stream. */
 static enum err read_some(struct client *client, struct buf *buf, struct error *error)
 {
@@ -72,7 +82,7 @@ static enum err read_some(struct client *client, struct buf *buf, struct error *
 	else if (got == 0 || got == -ECONNRESET)
 		client->ended = true;
 	else if (got != -EAGAIN)
-		return error_system(error, (int)-got, "can't read from the master at %s", client->path);
+		return transport_failed(client, got, "read from", error);
 	return ERR_NONE;
 }
 
@@ -136,7 +146,7 @@ static enum err send_queue(struct client *client, int64_t until_ns, struct error
 			break;
 		}
 		if (sent != -EAGAIN)
-			return error_system(error, (int)-sent, "can't send to the master at %s", client->path);
+			return transport_failed(client, sent, "send to", error);
 		if (reads_unasked(client, &err, error))
 			continue;
 		if (err != ERR_NONE)

@@ -81,6 +81,19 @@ static void conn_kill(struct conn *conn, const struct error *why)
 	conn_want(conn, WANT_SWEEP);
 }
 
+/* The transport failed with -errno: end the connection with its own words for that, if it has any. */
+static void transport_failed(struct conn *conn, int result, const char *what)
+{
+	const struct transport_fault *fault = conn->transport->fault;
+	struct error error;
+
+	if (fault)
+		error_set(&error, fault->code, "%s", fault->text);
+	else
+		error_system(&error, -result, "%s", what);
+	conn_kill(conn, &error);
+}
+
 void conn_destroy(struct conn *conn)
 {
 	struct conn_set *set = conn->set;
@@ -131,8 +144,6 @@ static void peer_closed(struct conn *conn)
 
 void conn_flush(struct conn *conn)
 {
-	struct error error;
-
 	while (conn->out.len > 0) {
 		ssize_t sent = transport_write(conn->transport, conn->out.data, conn->out.len);
 
@@ -155,8 +166,7 @@ void conn_flush(struct conn *conn)
 			peer_closed(conn);
 			return;
 		}
-		error_system(&error, (int)-sent, "can't send on a connection");
-		conn_kill(conn, &error);
+		transport_failed(conn, (int)sent, "can't send on a connection");
 		return;
 	}
 	queue_is_empty(conn);
@@ -278,8 +288,7 @@ static bool received(struct conn *conn, uint8_t *place, ssize_t got)
 	if (got == -EAGAIN)
 		return false;
 	if (got < 0 && got != -ECONNRESET) {
-		error_system(&error, (int)-got, "can't read from a connection");
-		conn_kill(conn, &error);
+		transport_failed(conn, (int)got, "can't read from a connection");
 		return false;
 	}
 	if (got <= 0) {

@@ -15,6 +15,8 @@ net_sources = \
 	src/net/listen.c \
 	src/net/listen.h \
 	src/net/transport.h \
+	src/net/transport_tls.c \
+	src/net/transport_tls.h \
 	src/net/transport_unix.c
 
 net_other = \

@@ -12,10 +12,26 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "proto/error.h"
+
+#define IDENTITY_KEY_MAX 63              /* most characters in the name of a key */
+
 struct transport;
 
+enum identity_kind {
+	IDENTITY_USER,                   /* uid: the user of the process at the other end of a unix socket */
+	IDENTITY_KEY                     /* key: the name of the key that the peer has proved to know */
+};
+
 struct identity {                        /* what a transport itself knows of the peer, not what the peer says */
-	unsigned uid;                    /* user of the process at the other end of a unix socket */
+	enum identity_kind kind;
+	unsigned uid;
+	char key[IDENTITY_KEY_MAX + 1];
+};
+
+struct transport_fault {                 /* why a transport failed, when an error number says too little */
+	enum err code;
+	const char *text;
 };
 
 enum transport_want {                    /* what to wait for before trying again; bits: a readiness of the descriptor */
@@ -31,7 +47,8 @@ struct transport_ops {
 	 */
 	ssize_t (*read)(struct transport *transport, void *place, size_t len);
 	ssize_t (*write)(struct transport *transport, const void *data, size_t len);
-	int (*identity)(const struct transport *transport, struct identity *ret);       /* 0 or -errno */
+	/* 0 or -errno; -EAGAIN: not yet known, as long as the handshake isn't done. */
+	int (*identity)(const struct transport *transport, struct identity *ret);
 	void (*close)(struct transport *transport);      /* closes the descriptor, too, and frees the transport */
 };
 
@@ -44,6 +61,7 @@ struct transport {
 	 * whatever read_want says.
 	 */
 	bool holds;
+	const struct transport_fault *fault;     /* set before -EPROTO is returned; otherwise NULL */
 };
 
 static inline ssize_t transport_read(struct transport *transport, void *place, size_t len)

@@ -39,7 +39,7 @@ static int unix_identity(const struct transport *transport, struct identity *ret
 
 	if (getsockopt(transport->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
 		return -errno;
-	*ret = (struct identity){ .uid = peer.uid };
+	*ret = (struct identity){ .kind = IDENTITY_USER, .uid = peer.uid };
 	return 0;
 }
 

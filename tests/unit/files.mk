@@ -152,6 +152,7 @@ unit_programs = \
 	tests/unit/test_net_client \
 	tests/unit/test_net_conn \
 	tests/unit/test_net_listen \
+	tests/unit/test_net_tls \
 	tests/unit/test_net_transport \
 	tests/unit/test_proto_codec \
 	tests/unit/test_proto_error \
@@ -650,6 +651,9 @@ tests_unit_test_net_conn_LDADD = $(all_libs)
 
 tests_unit_test_net_listen_SOURCES = tests/unit/test_net_listen.c
 tests_unit_test_net_listen_LDADD = $(all_libs)
+
+tests_unit_test_net_tls_SOURCES = tests/unit/test_net_tls.c
+tests_unit_test_net_tls_LDADD = $(all_libs)
 
 tests_unit_test_net_transport_SOURCES = tests/unit/test_net_transport.c
 tests_unit_test_net_transport_LDADD = $(all_libs)
