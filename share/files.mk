@@ -49,7 +49,7 @@ decision_files = \
 	share/doc/decisions/0015-a-pass-is-an-attempt.md \
 	share/doc/decisions/0018-lossless-jobs-write-into-pipes.md \
 	share/doc/decisions/0019-a-guardian-above-the-keeper.md \
-	share/doc/decisions/0020-starts-have-a-thread.md \
+	share/doc/decisions/0020-a-hanging-start-is-left-alone.md \
 	share/doc/decisions/0021-what-runs-in-any-case-outlives-its-run.md \
 	share/doc/decisions/0022-a-full-disk-is-served-from-what-is-there.md \
 	share/doc/decisions/0023-a-backup-ends-with-its-checksum.md \

@@ -107,7 +107,6 @@ void exits_reap(struct keeper *keeper)
 		waitpid(pid, NULL, __WALL);
 		info.si_pid = 0;
 	}
-	late_finish(keeper);
 }
 
 void exits_adopted(struct keeper *keeper, struct attempt *attempt)

@@ -25,7 +25,6 @@
 #include "base/mem.h"
 #include "worker/ends.h"
 #include "worker/home.h"
-#include "worker/spawn.h"
 
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (5 * NS_PER_S)
@@ -294,7 +293,6 @@ static void take_place(struct guardian *guardian, int lock_fd)
 
 	log_init("guardian", LOG_LEVEL_INFO);
 	log_warn("the guardian was killed, so its keeper takes its place");
-	spawn_forget();
 	*guardian = (struct guardian){ .options = options, .dir_fd = -1, .lock_fd = lock_fd,
 				       .again = true };
 	drop_ready(guardian, true);

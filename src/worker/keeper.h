@@ -36,7 +36,7 @@ struct attempt {
 	pid_t pid;
 	/* Pidfd of an attempt that another keeper started; -1: the process is our own child. */
 	int pidfd;
-	struct spawner *late;            /* the thread in which the start hangs; NULL: the start doesn't hang */
+	struct spawner *late;            /* the memory of a start that hangs; NULL: the start doesn't hang */
 	struct attempt *late_next;
 	bool late_told;                  /* the log has reported that the start hangs */
 	bool tried;                      /* the exec may have happened, so the attempt counts as started */
@@ -195,10 +195,8 @@ size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int sig
 void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *spawner);
 /* Note that the process of a hanging start has ended. */
 void late_gone(struct keeper *keeper, struct attempt *attempt);
-/* After SIGCHLD: take up the starts that have gone on. */
-void late_finish(struct keeper *keeper);
 void late_kill(struct keeper *keeper, struct attempt *attempt, int fault);
-/* Kill the starts that have hung for too long. */
+/* Take up the hanging starts that have gone on, and kill those that have hung for too long. */
 void late_check(struct keeper *keeper);
 int64_t late_due(const struct keeper *keeper);
 

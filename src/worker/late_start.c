@@ -16,7 +16,10 @@
 #include "proto/limits.h"
 #include "worker/spawn.h"
 
-#define WARN_NS (5 * NS_PER_S)           /* starts on a busy machine are slow, too, so no warning before this */
+#define WARN_NS      (5 * NS_PER_S)      /* starts on a busy machine are slow, too, so no warning before this */
+/* Time between looks at a start that hangs, a quarter of the time that it has hung already. */
+#define LOOK_MIN_NS  (10 * NS_PER_MS)
+#define LOOK_MAX_NS  (250 * NS_PER_MS)
 
 static int64_t limit_ns(const struct keeper *keeper)
 {
@@ -27,7 +30,7 @@ void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *sp
 {
 	struct spawn_texts texts = { .strings = attempt->strings };
 
-	/* Hand the memory of the start over to its thread: the next start allocates its own. */
+	/* The process uses the memory of its start until its exec: the next start allocates its own. */
 	texts.pointers = keeper->pointers;
 	keeper->pointers = (struct buf){ 0 };
 	env_leave(&keeper->env, &texts.facts, &texts.list);
@@ -63,7 +66,8 @@ void late_gone(struct keeper *keeper, struct attempt *attempt)
 		late_done(keeper, attempt);
 }
 
-void late_finish(struct keeper *keeper)
+/* Take up the starts that no longer hang. */
+static void late_finish(struct keeper *keeper)
 {
 	struct attempt *next;
 
@@ -87,6 +91,7 @@ void late_kill(struct keeper *keeper, struct attempt *attempt, int fault)
 
 void late_check(struct keeper *keeper)
 {
+	late_finish(keeper);
 	for (struct attempt *attempt = keeper->late; attempt; attempt = attempt->late_next) {
 		int64_t hung_ns = keeper->now_ns - attempt->begun_ns;
 
@@ -103,13 +108,24 @@ void late_check(struct keeper *keeper)
 	}
 }
 
+/* Nothing tells that a program runs at last, so the keeper looks. A process that was killed has a SIGCHLD. */
+static int64_t next_look(const struct keeper *keeper, const struct attempt *attempt)
+{
+	int64_t wait_ns = (keeper->now_ns - attempt->begun_ns) / 4;
+
+	wait_ns = wait_ns < LOOK_MIN_NS ? LOOK_MIN_NS : wait_ns > LOOK_MAX_NS ? LOOK_MAX_NS : wait_ns;
+	return keeper->now_ns + wait_ns;
+}
+
 int64_t late_due(const struct keeper *keeper)
 {
 	int64_t due_ns = TIME_NEVER;
 
 	for (const struct attempt *attempt = keeper->late; attempt; attempt = attempt->late_next) {
 		int64_t next_ns = attempt->begun_ns + (attempt->late_told || limit_ns(keeper) < WARN_NS ? limit_ns(keeper) : WARN_NS);
+		int64_t look_ns = next_look(keeper, attempt);
 
+		next_ns = look_ns < next_ns ? look_ns : next_ns;
 		if (attempt->start_fault == 0 && next_ns < due_ns)
 			due_ns = next_ns;
 	}

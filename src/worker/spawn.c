@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Starts a process by clone(CLONE_VM | CLONE_VFORK) on a stack of its own: as fast as vfork, without a
- * function that returns twice, which could surprise the compiler. The calling thread sleeps until the exec
- * (see spawner.c).
+ * Starts a process by clone(CLONE_VM) on a stack of its own: as fast as vfork, without a function that returns
+ * twice, which could surprise the compiler. The caller may wait for the exec, and stop waiting (see spawner.c):
+ * at the exec, the kernel clears a word in the caller's memory and wakes it (CLONE_CHILD_CLEARTID).
  */
 #include "worker/spawn_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -20,7 +22,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define START_FLAGS (CLONE_VM | CLONE_CHILD_CLEARTID)
 
 /* The limit on open files before the first keeper raised its own: jobs get the limit that the user chose. */
 static struct rlimit jobs_files;
@@ -36,6 +41,35 @@ int spawn_prepare(void)
 	return 0;
 }
 
+/*
+ * A system call from the child. Returns -errno on failure and leaves errno alone, which parent and child share.
+ */
+__attribute__((no_sanitize("address", "undefined")))
+static inline long call(long number, long one, long two, long three, long four)
+{
+#if defined(__x86_64__)
+	register long fourth __asm__("r10") = four;
+
+	__asm__ volatile("syscall" : "+a"(number) : "D"(one), "S"(two), "d"(three), "r"(fourth) : "rcx", "r11", "memory");
+	return number;
+#elif defined(__aarch64__)
+	register long which __asm__("x8") = number;
+	register long first __asm__("x0") = one, second __asm__("x1") = two, third __asm__("x2") = three, fourth __asm__("x3") = four;
+
+	__asm__ volatile("svc 0" : "+r"(first) : "r"(which), "r"(second), "r"(third), "r"(fourth) : "memory");
+	return first;
+#else
+	/* Here a start that hangs could change errno once under the keeper's hands. */
+	return syscall(number, one, two, three, four) < 0 ? -errno : 0;
+#endif
+}
+
+__attribute__((no_sanitize("address", "undefined")))
+static int exec(const char *path, char **argv, char **envp)
+{
+	return (int)-call(SYS_execve, (long)path, (long)argv, (long)envp, 0);
+}
+
 /* Exec as a shell would: run a script without interpreter line by sh; of several errors return the most telling. */
 __attribute__((no_sanitize("address", "undefined")))
 static int try_exec(const struct child *child)
@@ -44,39 +78,69 @@ static int try_exec(const struct child *child)
 	int fault = ENOENT;
 
 	for (size_t i = 0; i < child->path_count; i++) {
-		execve(child->paths[i], request->argv, request->envp);
-		if (errno == ENOEXEC) {
+		int refused = exec(child->paths[i], request->argv, request->envp);
+
+		if (refused == ENOEXEC) {
 			char *name = request->argv[0];
 
 			request->argv[-1] = (char *)"/bin/sh";
 			request->argv[0] = child->paths[i];
-			execve("/bin/sh", request->argv - 1, request->envp);
+			refused = exec("/bin/sh", request->argv - 1, request->envp);
 			request->argv[0] = name;
-			return errno;
+			return refused;
 		}
-		if (errno == EACCES || (errno != ENOENT && errno != ENOTDIR && fault == ENOENT))
-			fault = errno;
+		if (refused == EACCES || (refused != ENOENT && refused != ENOTDIR && fault == ENOENT))
+			fault = refused;
 	}
 	return fault;
+}
+
+/* Make fd the child's descriptor `as`. Returns -errno on failure. */
+__attribute__((no_sanitize("address", "undefined")))
+static long take_fd(int fd, int as)
+{
+	return fd == as ? 0 : call(SYS_dup3, fd, as, 0, 0);
+}
+
+__attribute__((no_sanitize("address", "undefined")))
+static long prepare(const struct child *child)
+{
+	const struct spawn_request *request = child->request;
+	long result = call(SYS_setsid, 0, 0, 0, 0);
+
+	if (result >= 0)
+		result = take_fd(request->in_fd, 0);
+	if (result >= 0)
+		result = take_fd(request->out_fd, 1);
+	if (result >= 0)
+		result = take_fd(request->err_fd, 2);
+	if (result >= 0)
+		result = request->dir ? call(SYS_chdir, (long)request->dir, 0, 0, 0) :
+					call(SYS_fchdir, request->dir_fd, 0, 0, 0);
+	if (result >= 0)
+		result = call(SYS_close_range, 3, ~0u, 0, 0);
+	if (result >= 0)
+		result = call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&jobs_files, 0);
+	if (result >= 0)
+		result = call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&child->no_signals, 0, _NSIG / 8);
+	return result;
 }
 
 __attribute__((no_sanitize("address", "undefined")))
 int spawn_child_main(void *data)
 {
 	struct child *child = data;
-	const struct spawn_request *request = child->request;
+	long result;
 
 	/* The parent may have died before the death signal was set. */
-	if (request->die_with_us &&
-	    (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != child->parent_pid)) {
+	if (child->request->die_with_us && (call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0) < 0 ||
+					    call(SYS_getppid, 0, 0, 0, 0) != child->parent_pid)) {
 		child->fault = ESRCH;
 		return 127;
 	}
-	if (setsid() < 0 || dup2(request->in_fd, 0) < 0 || dup2(request->out_fd, 1) < 0 ||
-	    dup2(request->err_fd, 2) < 0 ||
-	    (request->dir ? chdir(request->dir) : fchdir(request->dir_fd)) < 0 ||
-	    close_range(3, ~0u, 0) < 0 || setrlimit(RLIMIT_NOFILE, &jobs_files) < 0 || sigprocmask(SIG_SETMASK, &child->no_signals, NULL) < 0)
-		child->fault = errno;
+	result = prepare(child);
+	if (result < 0)
+		child->fault = (int)-result;
 	else {
 		child->tried = true;
 		child->fault = try_exec(child);
@@ -135,12 +199,12 @@ static long clone3_run(struct clone_args *args, int (*run)(void *), void *data)
 	return -1;
 }
 
-static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data, pid_t *pid_at)
+static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data, uint32_t *busy)
 {
 	struct clone_args args = {
-		.flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP | CLONE_PARENT_SETTID, .exit_signal = SIGCHLD,
+		.flags = START_FLAGS | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD,
 		.stack = (uintptr_t)stack, .stack_size = SPAWN_STACK_SIZE, .cgroup = (uint64_t)cage_fd,
-		.parent_tid = (uintptr_t)pid_at,
+		.child_tid = (uintptr_t)busy,
 	};
 
 	return (pid_t)clone3_run(&args, run, data);
@@ -150,9 +214,9 @@ static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data
  * Without clone3: fail. Moving a process into a group after its birth costs milliseconds, which is worse than
  * no control group.
  */
-static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data, pid_t *pid_at)
+static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data, uint32_t *busy)
 {
-	(void)pid_at;
+	(void)busy;
 	(void)cage_fd;
 	(void)stack;
 	(void)run;
@@ -171,7 +235,8 @@ static int end_at_once(void *data)
 int spawn_try_cage(int cage_fd)
 {
 	static _Alignas(64) char stack[SPAWN_STACK_SIZE];
-	pid_t made, pid = clone_into(cage_fd, stack, end_at_once, NULL, &made);
+	static uint32_t busy;
+	pid_t pid = clone_into(cage_fd, stack, end_at_once, NULL, &busy);
 
 	if (pid < 0)
 		return errno;
@@ -180,23 +245,47 @@ int spawn_try_cage(int cage_fd)
 	return 0;
 }
 
-void spawn_work(struct spawn_work *work, const struct spawn_request *request, struct spawn_result *ret_result)
+pid_t spawn_begin(struct spawn_work *work, const struct spawn_request *request)
 {
-	struct child child = { .request = request, .paths = work->paths, .parent_pid = getpid() };
 	char *stack = work->stacks + (64 - (uintptr_t)work->stacks % 64) % 64;
-	pid_t *pid_at = (pid_t *)&ret_result->pid, pid;
+	struct child *child = &work->child;
+	pid_t pid;
 
-	sigemptyset(&child.no_signals);
-	child.path_count = candidates(request->argv[0], request->path, work->paths, SPAWN_PATHS);
-	if (request->own_pids) {
-		spawn_with_init(&child, stack, ret_result);
-		return;
-	}
+	*child = (struct child){ .request = request, .paths = work->paths, .parent_pid = getpid() };
+	sigemptyset(&child->no_signals);
+	child->path_count = candidates(request->argv[0], request->path, work->paths, SPAWN_PATHS);
+	work->report_fd = -1;
+	if (request->own_pids)
+		return spawn_with_init(work, stack);
+	work->busy = 1;
 	if (request->cage_fd >= 0)
-		pid = clone_into(request->cage_fd, stack, spawn_child_main, &child, pid_at);
+		pid = clone_into(request->cage_fd, stack, spawn_child_main, child, &work->busy);
 	else
-		pid = clone(spawn_child_main, stack + SPAWN_STACK_SIZE,
-			    CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD, &child, pid_at);
-	ret_result->fault = pid < 0 ? errno : child.fault;
-	ret_result->tried = child.tried;
+		pid = clone(spawn_child_main, stack + SPAWN_STACK_SIZE, START_FLAGS | SIGCHLD, child, NULL, NULL, &work->busy);
+	if (pid < 0) {
+		child->fault = errno;
+		work->busy = 0;
+	}
+	return pid;
+}
+
+bool spawn_ended(struct spawn_work *work, int wait_ms)
+{
+	const struct timespec wait = { .tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000L };
+	struct pollfd report = { .fd = work->report_fd, .events = POLLIN };
+
+	if (work->report_fd >= 0)
+		return poll(&report, 1, wait_ms) > 0;
+	while (__atomic_load_n(&work->busy, __ATOMIC_ACQUIRE) != 0)
+		if (wait_ms == 0 || (syscall(SYS_futex, &work->busy, FUTEX_WAIT, 1, wait_ms < 0 ? NULL : &wait) < 0 && errno == ETIMEDOUT))
+			return __atomic_load_n(&work->busy, __ATOMIC_ACQUIRE) == 0;
+	return true;
+}
+
+int spawn_result(struct spawn_work *work, int *ret_status_fd)
+{
+	if (work->report_fd >= 0)
+		spawn_read_report(work);
+	*ret_status_fd = work->report_fd;
+	return work->child.fault;
 }

@@ -2,8 +2,7 @@
 /*
  * Starts the process of an attempt, directly from the keeper. The child shares the keeper's memory until its
  * exec, and only makes system calls; that is safe as long as the keeper is small and blocks every signal. If
- * directory or program lie on a file system that doesn't answer, the start goes on in a thread while the
- * keeper continues.
+ * directory or program lie on a file system that doesn't answer, the start goes on while the keeper continues.
  */
 #ifndef TITAN_WORKER_SPAWN_H
 #define TITAN_WORKER_SPAWN_H
@@ -46,23 +45,20 @@ struct spawn_texts {                     /* the memory that a request points to 
  * an int from *ret_status_fd (else -1).
  *
  * If the start hangs, *ret_late isn't NULL: the process exists, nothing more is known, and all that the
- * request points to must stay. SIGCHLD tells of a change.
+ * request points to must stay. SIGCHLD tells if the process ends; that the program runs, only spawner_ended tells.
  */
 int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_status_fd, struct spawner **ret_late);
 
 /* The following functions are for a start that hangs. */
 /* Keep these texts until spawner_finish returns. */
 void spawner_keep(struct spawner *spawner, struct spawn_texts texts);
-bool spawner_ended(const struct spawner *spawner);               /* true: spawner_finish won't wait */
+bool spawner_ended(struct spawner *spawner);                     /* true: spawner_finish won't wait */
 /*
  * End a hanging start. Returns 0 if the program ran or the process was killed; else the errno why it couldn't
  * run. Waits, so call it only after spawner_ended or when the process is gone. *ret_tried is false if the
  * process was killed before its exec.
  */
 int spawner_finish(struct spawner *spawner, int *ret_status_fd, bool *ret_tried);
-
-/* Forget the spawner threads. For a process that will start nothing more: its forks don't have these threads. */
-void spawn_forget(void);
 
 /* Can a process be started in this control group? 0, or the errno that says why not. */
 int spawn_try_cage(int cage_fd);

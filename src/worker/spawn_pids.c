@@ -137,35 +137,41 @@ int spawn_try_own_pids(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
 }
 
-void spawn_with_init(struct child *child, char *stacks, struct spawn_result *ret_result)
+pid_t spawn_with_init(struct spawn_work *work, char *stacks)
 {
-	struct init init = { .child = child, .stack_top = stacks + SPAWN_STACK_SIZE };
-	int pipe_fds[2], fault = 0;
-	ssize_t got;
+	struct init init = { .child = &work->child, .stack_top = stacks + SPAWN_STACK_SIZE };
+	int pipe_fds[2];
 	pid_t pid;
 
-	ret_result->fault = 0;
-	/* Whether the exec happened can't be seen from outside the namespace. */
-	ret_result->tried = true;
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
-		ret_result->fault = errno;
-		return;
+		work->child.fault = errno;
+		return -1;
 	}
 	init.report_fd = pipe_fds[1];
-	pid = clone(init_main, stacks + 2 * SPAWN_STACK_SIZE, CLONE_NEWPID | CLONE_NEWNS | CLONE_PARENT_SETTID | SIGCHLD,
-		    &init, (pid_t *)&ret_result->pid);
+	pid = clone(init_main, stacks + 2 * SPAWN_STACK_SIZE, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, &init);
 	if (pid < 0)
-		fault = errno;
+		work->child.fault = errno;
+	/* Whether the exec happened can't be seen from outside the namespace. */
+	work->child.tried = true;
 	close(pipe_fds[1]);
-	if (!fault) {
-		do
-			got = read(pipe_fds[0], &fault, sizeof(fault));
-		while (got < 0 && errno == EINTR);
-		if (got != sizeof(fault))
-			fault = ECHILD;
-	}
-	if (fault)
+	if (pid < 0)
 		close(pipe_fds[0]);
-	ret_result->fault = fault;
-	ret_result->status_fd = fault ? -1 : pipe_fds[0];
+	else
+		work->report_fd = pipe_fds[0];
+	return pid;
+}
+
+void spawn_read_report(struct spawn_work *work)
+{
+	int fault;
+	ssize_t got;
+
+	do
+		got = read(work->report_fd, &fault, sizeof(fault));
+	while (got < 0 && errno == EINTR);
+	work->child.fault = got == sizeof(fault) ? fault : ECHILD;
+	if (work->child.fault) {
+		close(work->report_fd);
+		work->report_fd = -1;
+	}
 }

@@ -351,25 +351,42 @@ TEST name_with_a_parenthesis_hides_nothing(void)
 	PASS();
 }
 
-/* Looked at again when the first of them is late, then when it is given up; one that failed already needs no look. */
+/*
+ * The keeper looks at a hanging start again after a quarter of the time that it has hung, at least when a warning or
+ * its end is due; one that failed already needs no look.
+ */
 TEST hanging_starts_have_their_times(void)
 {
 	struct worker_options options = { .start_ns = 60 * NS_PER_S };
 	struct attempt later = { .begun_ns = 103 * NS_PER_S }, first = { .begun_ns = 100 * NS_PER_S, .late_next = &later };
-	struct keeper keeper = { .options = &options, .late = &first };
+	struct keeper keeper = { .options = &options, .late = &first, .now_ns = 100 * NS_PER_S };
 
+	ASSERT_EQ_FMT(100 * NS_PER_S + 10 * NS_PER_MS, late_due(&keeper), "%ld");
+	keeper.now_ns = 100 * NS_PER_S + 400 * NS_PER_MS;
+	first.start_fault = 1;
+	later.begun_ns = 100 * NS_PER_S;
+	ASSERT_EQ_FMT(100 * NS_PER_S + 500 * NS_PER_MS, late_due(&keeper), "%ld");
+	first.start_fault = 0;
+	later.begun_ns = 103 * NS_PER_S;
+	keeper.now_ns = 104 * NS_PER_S + 900 * NS_PER_MS;
 	ASSERT_EQ_FMT(105 * NS_PER_S, late_due(&keeper), "%ld");
 	first.late_told = true;
+	keeper.now_ns = 107 * NS_PER_S + 900 * NS_PER_MS;
 	ASSERT_EQ_FMT(108 * NS_PER_S, late_due(&keeper), "%ld");
 	later.late_told = true;
+	keeper.now_ns = 150 * NS_PER_S;
+	ASSERT_EQ_FMT(150 * NS_PER_S + 250 * NS_PER_MS, late_due(&keeper), "%ld");
+	keeper.now_ns = 159 * NS_PER_S + 900 * NS_PER_MS;
 	ASSERT_EQ_FMT(160 * NS_PER_S, late_due(&keeper), "%ld");
 	first.start_fault = 1;
+	keeper.now_ns = 162 * NS_PER_S + 900 * NS_PER_MS;
 	ASSERT_EQ_FMT(163 * NS_PER_S, late_due(&keeper), "%ld");
 	later.start_fault = 1;
 	ASSERT_EQ(TIME_NEVER, late_due(&keeper));
 	options.start_ns = NS_PER_S;
 	first.start_fault = 0;
 	first.late_told = false;
+	keeper.now_ns = 100 * NS_PER_S + 900 * NS_PER_MS;
 	ASSERT_EQ_FMT(101 * NS_PER_S, late_due(&keeper), "%ld");
 	PASS();
 }
