@@ -27,7 +27,8 @@ static struct rec_output outputs[ITEMS];
 static void fill_items(void)
 {
 	for (uint64_t i = 0; i < ITEMS; i++) {
-		assigns[i] = (struct rec_assign){ JOB + i, EPOCH, 4127, i, 1, slice_make(spec, sizeof(spec)) };
+		assigns[i] = (struct rec_assign){ .job = JOB + i, .epoch = EPOCH, .run = 4127, .index = i, .try_no = 1,
+						  .spec = slice_make(spec, sizeof(spec)) };
 		starteds[i] = (struct rec_started){ JOB + i, EPOCH, WALL_MS + (int64_t)i, 20000 + i };
 		dones[i] = (struct rec_done){ JOB + i, EPOCH, OUTCOME_EXIT, 0, WALL_MS, WALL_MS + 1234,
 					      1234567890, 98765, 5120, 64 };
